@@ -61,7 +61,8 @@ func (c config) played(name string) (core.ActAs, error) {
 		return a, nil
 	}
 	if !described {
-		return a, fmt.Errorf("acting as %q: the configuration does not say which nodes it holds\nadd to it (lockstep config explains):\n\n  controllers:\n    %s: {nodes: \"LABEL=VALUE\", namespace: NAMESPACE}", name, name)
+		return a, fmt.Errorf("acting as %q: the configuration does not say which nodes it holds\nadd to it (lockstep config explains):\n\n  "+
+			"controllers:\n    %s: {nodes: \"LABEL=VALUE\", namespace: NAMESPACE}", name, name)
 	}
 	return a, nil
 }

@@ -85,7 +85,8 @@ func playsTheOpenStackController(t *testing.T) {
 	if len(running) != 3 {
 		t.Fatalf("the scenario has the instances %v", running)
 	}
-	acts := []core.IntentKind{core.IntentActCreateLock, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentLiveMigrateAll, core.IntentLiveMigrate,
+	acts := []core.IntentKind{core.IntentActCreateLock, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentLiveMigrateAll,
+		core.IntentLiveMigrate,
 		core.IntentActRelease, core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish, core.IntentActHold, core.IntentActLetGo,
 		core.IntentActVolumeOut, core.IntentActVolumeIn}
 	computes := []string{"cmp-01", "cmp-02", "cmp-03"}
@@ -93,7 +94,8 @@ func playsTheOpenStackController(t *testing.T) {
 		done := 0
 		for _, v := range progress.NodeViews(s) {
 			l := s.NodeLock(v.Name, core.ControllerOpenStack)
-			if slices.Contains(computes, v.Label) && v.Stage == core.StageDone && l != nil && l.State() == core.LockActive && l.InnerState != core.InnerActive {
+			if slices.Contains(computes, v.Label) && v.Stage == core.StageDone && l != nil && l.State() == core.LockActive &&
+				l.InnerState != core.InnerActive {
 				done++
 			}
 		}
@@ -128,14 +130,16 @@ func playsTheOpenStackController(t *testing.T) {
 		p.do(st)
 	}
 	for _, label := range computes {
-		for _, want := range []string{"begin to prepare", "take nova-compute out of scheduling on", "release the lock on", "put nova-compute back into scheduling on", "take the lock back on", "end the work on"} {
+		for _, want := range []string{"begin to prepare", "take nova-compute out of scheduling on", "release the lock on",
+			"put nova-compute back into scheduling on", "take the lock back on", "end the work on"} {
 			title := want + " " + label
 			if n := countText(p.did, title); n != 1 {
 				t.Errorf("%q was done %d times", title, n)
 			}
 		}
 	}
-	for _, title := range []string{"take cinder-volume lvm out of scheduling on cmp-02", "put cinder-volume lvm back into scheduling on cmp-02"} {
+	for _, title := range []string{"take cinder-volume lvm out of scheduling on cmp-02",
+		"put cinder-volume lvm back into scheduling on cmp-02"} {
 		if n := countText(p.did, title); n != 1 {
 			t.Errorf("%q was done %d times", title, n)
 		}
@@ -224,13 +228,15 @@ func whoeverFinishes(t *testing.T) {
 	})
 	p.stop()
 	kube := kubernetesOf(t, p.Cloud)
-	if _, err := kube.AppsV1().Deployments("osh-system").Patch(t.Context(), "rockoon", types.MergePatchType, []byte(`{"spec":{"replicas":1}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := kube.AppsV1().Deployments("osh-system").Patch(t.Context(), "rockoon", types.MergePatchType, []byte(`{"spec":{"replicas":1}}`),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	p.begin()
 	p.until("the controller has taken the node back, and nothing is left over", func(s *core.Snapshot) bool {
 		l, svc := s.NodeLock(name, core.ControllerOpenStack), s.Services[s.HostOf(name)]
-		return s.NodeRequest(name) == nil && l != nil && l.State() == core.LockActive && l.InnerState != core.InnerActive && svc != nil && svc.Enabled
+		return s.NodeRequest(name) == nil && l != nil && l.State() == core.LockActive && l.InnerState != core.InnerActive && svc != nil &&
+			svc.Enabled
 	})
 }
 

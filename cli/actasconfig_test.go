@@ -28,7 +28,8 @@ controllers:
 		!slices.Equal(a.Roles, []core.Role{core.RoleController, core.RoleCompute, core.RoleGateway}) {
 		t.Errorf("%+v", a)
 	}
-	if a := all[1]; a.OneByOne || a.Absent || a.Namespace != "stacklight" || len(a.Roles) > 0 || selectors["stacklight"].String() != "stacklight=enabled" {
+	if a := all[1]; a.OneByOne || a.Absent || a.Namespace != "stacklight" || len(a.Roles) > 0 ||
+		selectors["stacklight"].String() != "stacklight=enabled" {
 		t.Errorf("%+v, %v", a, selectors)
 	}
 }

@@ -54,7 +54,8 @@ func TestArmingAsksForTheRightsOnClaims(t *testing.T) {
 					return
 				}
 				var e *core.APIError
-				if !errors.As(err, &e) || e.Kind != core.ErrForbidden || !strings.Contains(e.Message, tt.missing) || e.Remedy != "Ask an administrator to apply deploy/rbac-maintenance.yaml." {
+				if !errors.As(err, &e) || e.Kind != core.ErrForbidden || !strings.Contains(e.Message, tt.missing) ||
+					e.Remedy != "Ask an administrator to apply deploy/rbac-maintenance.yaml." {
 					t.Errorf("got %+v", err)
 				}
 			})

@@ -78,17 +78,20 @@ func controllersNotes(t *testing.T) {
 	})
 	account := progress.NodeAccount(p.last, name)
 	again := "tries again at " + account.Next.Local().Format("15:04:05") + ", failed twice: 'scope'"
-	if text := said(p.last); !strings.Contains(view(p.last).Reason, again) || strings.Count(text, again) < 3 || strings.Contains(text, "within 60 s") {
+	if text := said(p.last); !strings.Contains(view(p.last).Reason, again) || strings.Count(text, again) < 3 ||
+		strings.Contains(text, "within 60 s") {
 		t.Errorf("its stage says %q, and its page\n%s", view(p.last).Reason, text)
 	}
 	if left := account.Next.Sub(p.last.Now); left <= 0 || left > time.Minute {
 		t.Errorf("it tries again in %s", left)
 	}
 	_, out, _ := runOn(t, p.Cloud, "status", "-o", "json")
-	if want := regexp.MustCompile(`"openstackController": \{\s*"state": "tries again",\s*"failed": \d+,\s*"words": "'scope'",\s*"next": "2`); !want.MatchString(out) {
+	if want := regexp.MustCompile(
+		`"openstackController": \{\s*"state": "tries again",\s*"failed": \d+,\s*"words": "'scope'",\s*"next": "2`); !want.MatchString(out) {
 		t.Errorf("status says %s", out)
 	}
-	if _, err := requests.Patch(t.Context(), name, types.MergePatchType, []byte(`{"spec":{"scope":"drain"}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := requests.Patch(t.Context(), name, types.MergePatchType, []byte(`{"spec":{"scope":"drain"}}`),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	lockIs := func(state core.LockState) func(*core.Snapshot) bool {
@@ -109,15 +112,18 @@ func controllersNotes(t *testing.T) {
 	scale("0")
 	p.until("it is gone", func(s *core.Snapshot) bool { return s.Controller != nil && s.Controller.Existing == 0 })
 	ask("drain")
-	p.until("it is known that nobody has seen it", func(s *core.Snapshot) bool { return progress.NodeAccount(s, name).State == progress.AccountUnseen })
-	for _, want := range []string{"the OpenStack controller has never seen its request: it does not run", "It has never seen the request of cmp-02"} {
+	p.until("it is known that nobody has seen it",
+		func(s *core.Snapshot) bool { return progress.NodeAccount(s, name).State == progress.AccountUnseen })
+	for _, want := range []string{"the OpenStack controller has never seen its request: it does not run",
+		"It has never seen the request of cmp-02"} {
 		if text := said(p.last); !strings.Contains(text, want) {
 			t.Errorf("it is not said that %s:\n%s", want, text)
 		}
 	}
 	// Somebody releases the node's lock, and LCM's request goes again.
 	lock := p.last.NodeLock(name, core.ControllerOpenStack)
-	if _, err := locks.Patch(t.Context(), lock.Name, types.MergePatchType, []byte(`{"status":{"state":"inactive"}}`), metav1.PatchOptions{}, "status"); err != nil {
+	if _, err := locks.Patch(t.Context(), lock.Name, types.MergePatchType, []byte(`{"status":{"state":"inactive"}}`), metav1.PatchOptions{},
+		"status"); err != nil {
 		t.Fatal(err)
 	}
 	p.until("it is urgent", func(s *core.Snapshot) bool {
@@ -126,6 +132,7 @@ func controllersNotes(t *testing.T) {
 	withdraw()
 	scale("1")
 	p.until("what is left says why", func(s *core.Snapshot) bool {
-		return s.Controller != nil && s.Controller.Ready > 0 && strings.Contains(said(s), "the OpenStack controller had never seen it: it does not take the node back")
+		return s.Controller != nil && s.Controller.Ready > 0 &&
+			strings.Contains(said(s), "the OpenStack controller had never seen it: it does not take the node back")
 	})
 }

@@ -117,7 +117,8 @@ func claimsReleased(t *testing.T) {
 		}
 		v, _ = progress.NodeView(s, gone)
 		for _, st := range steps(s) {
-			if st.Intent.Kind == core.IntentActDropLock && (st.Doable() || !strings.Contains(st.Blocker(), "no volume claim is bound to its disks any more: still there")) {
+			if st.Intent.Kind == core.IntentActDropLock &&
+				(st.Doable() || !strings.Contains(st.Blocker(), "no volume claim is bound to its disks any more: still there")) {
 				t.Fatalf("the lock can go: %s, %q, with %q", st.State, st.Blocker(), bound())
 			}
 		}

@@ -101,10 +101,13 @@ func (o *options) addTo(root *cobra.Command) {
 	p.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig `file` of the MOSK cluster (default $KUBECONFIG, then ~/.kube/config)")
 	p.StringVar(&o.context, "context", "", "kubeconfig context (default: the current one)")
 	p.StringVar(&o.osCloud, "os-cloud", "", "`name` of the cloud in clouds.yaml (default $OS_CLOUD, then the OS_* environment)")
-	p.BoolVar(&o.osFromCluster, "os-from-cluster", false, "read clouds.yaml from the secret openstack-identity-credentials in the namespace openstack-external")
-	p.StringVar(&o.leaseNamespace, "lease-namespace", "", "`namespace` of the Lease by which operators keep out of each other's way (default: the configuration's, default)")
+	p.BoolVar(&o.osFromCluster, "os-from-cluster", false,
+		"read clouds.yaml from the secret openstack-identity-credentials in the namespace openstack-external")
+	p.StringVar(&o.leaseNamespace, "lease-namespace", "",
+		"`namespace` of the Lease by which operators keep out of each other's way (default: the configuration's, default)")
 	o.management.addTo(p)
-	p.StringVar(&o.configFile, "config", "", "configuration `file` (default $LOCKSTEP_CONFIG, then lockstep/config.yaml in $XDG_CONFIG_HOME or ~/.config)")
+	p.StringVar(&o.configFile, "config", "",
+		"configuration `file` (default $LOCKSTEP_CONFIG, then lockstep/config.yaml in $XDG_CONFIG_HOME or ~/.config)")
 	p.StringVar(&o.logFile, "log-file", "", "`file` for Lockstep's own log (default: lockstep.log in the state folder)")
 	f := root.Flags()
 	f.BoolVar(&o.readOnly, "read-only", false, "writing cannot be armed in this run")
@@ -117,13 +120,15 @@ func (o *options) addTo(root *cobra.Command) {
 
 // addActAs adds the flag by which Lockstep plays application controllers.
 func (o *options) addActAs(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&o.actAs, "act-as", nil, "play the application controller of this `name`, by confirmed steps; it must not run itself (more than once: several)")
+	cmd.Flags().StringSliceVar(&o.actAs, "act-as", nil,
+		"play the application controller of this `name`, by confirmed steps; it must not run itself (more than once: several)")
 }
 
 // addScreen adds the flags of the commands that open the dashboard.
 func (o *options) addScreen(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.theme, "theme", "", "`name` of the theme: auto, dark, light or mono; or a theme file (default $LOCKSTEP_THEME, then the configuration's)")
+	f.StringVar(&o.theme, "theme", "",
+		"`name` of the theme: auto, dark, light or mono; or a theme file (default $LOCKSTEP_THEME, then the configuration's)")
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
 }
 

@@ -127,7 +127,8 @@ func statusIsADocument(t *testing.T, c *sim.Cloud) {
 func statusForPeopleAndForYAML(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	_, out, _ := runOn(t, c, "status")
-	for _, want := range []string{"PHASE", "worker nodes", "NODE", "\ncmp-03 ", "\n12 more nodes: 7 idle, 5 done; nothing is amiss there (--all shows them)\n"} {
+	for _, want := range []string{"PHASE", "worker nodes", "NODE", "\ncmp-03 ",
+		"\n12 more nodes: 7 idle, 5 done; nothing is amiss there (--all shows them)\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the table does not show %q:\n%s", want, out)
 		}

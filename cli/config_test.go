@@ -32,7 +32,8 @@ func TestConfigDefaultsAreTheProgramsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, want := c.settings(), core.DefaultSettings()
-	if got.StaleAfter != want.StaleAfter || got.Overdue != want.Overdue || got.MigrateAtOnce != want.MigrateAtOnce || got.AcrossZones != want.AcrossZones {
+	if got.StaleAfter != want.StaleAfter || got.Overdue != want.Overdue || got.MigrateAtOnce != want.MigrateAtOnce ||
+		got.AcrossZones != want.AcrossZones {
 		t.Errorf("settings %+v, want %+v", got, want)
 	}
 	for role, n := range want.MaxParallelNodes {
@@ -40,7 +41,8 @@ func TestConfigDefaultsAreTheProgramsOwn(t *testing.T) {
 			t.Errorf("%d %s at a time, want %d", got.MaxParallelNodes[role], role, n)
 		}
 	}
-	if c.Theme != themes.Auto || c.Clipboard != tui.ClipboardAuto || c.SyncOutput != tui.SyncAuto || c.LeaseNamespace != "default" || len(c.Keys) > 0 {
+	if c.Theme != themes.Auto || c.Clipboard != tui.ClipboardAuto || c.SyncOutput != tui.SyncAuto || c.LeaseNamespace != "default" ||
+		len(c.Keys) > 0 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -64,10 +66,12 @@ nodeLabels: {gateway: "network-node=yes"}
 	if s.MaxParallelNodes[core.RoleController] != 2 || !s.AcrossZones || core.DefaultSettings().AcrossZones {
 		t.Errorf("%d controllers at once, across zones %v", s.MaxParallelNodes[core.RoleController], s.AcrossZones)
 	}
-	if l := s.RoleLabels; l[core.RoleGateway].String() != "network-node=yes" || l[core.RoleCompute] != core.DefaultRoleLabels()[core.RoleCompute] {
+	if l := s.RoleLabels; l[core.RoleGateway].String() != "network-node=yes" ||
+		l[core.RoleCompute] != core.DefaultRoleLabels()[core.RoleCompute] {
 		t.Errorf("roles by %v", l)
 	}
-	if s.StaleAfter != 30*time.Second || s.MaxParallelNodes[core.RoleCompute] != 5 || s.MaxParallelNodes[core.RoleGateway] != 1 || o.leaseNamespace != "lcm" {
+	if s.StaleAfter != 30*time.Second || s.MaxParallelNodes[core.RoleCompute] != 5 || s.MaxParallelNodes[core.RoleGateway] != 1 ||
+		o.leaseNamespace != "lcm" {
 		t.Errorf("%+v, lease in %s", s, o.leaseNamespace)
 	}
 	if _, err := lookOf(o); err == nil || !strings.Contains(err.Error(), filepath.Join(filepath.Dir(path), "mine.yaml")) {
@@ -108,13 +112,15 @@ func TestFlagsGoBeforeTheConfig(t *testing.T) {
 
 func TestBadConfigIsToldWithItsLine(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
-		"unknown field":           {"theme: dark\ncolour: red\n", "line 2: field colour is none of the configuration"},
-		"another type":            {"\n\novercast: 1\noverdue: [1]\n", "line 4: cannot unmarshal !!seq into float64"},
-		"no YAML":                 {"theme: [dark\n", "line 1"},
-		"too short":               {"# mine\nstaleAfter: 1s\n", "line 2: staleAfter: want 10s to 10m"},
-		"no duration":             {"staleAfter: soon\n", "line 1: cannot unmarshal !!str `soon` into time.Duration"},
-		"no role":                 {"theme: dark\nnodeLabels: {storage: a=b}\n", "line 2: nodeLabels: storage: want one of controller, compute and gateway"},
-		"no label":                {"nodeLabels: {gateway: network node}\n", "line 1: nodeLabels: gateway: \"network node\" is no label: want KEY=VALUE"},
+		"unknown field": {"theme: dark\ncolour: red\n", "line 2: field colour is none of the configuration"},
+		"another type":  {"\n\novercast: 1\noverdue: [1]\n", "line 4: cannot unmarshal !!seq into float64"},
+		"no YAML":       {"theme: [dark\n", "line 1"},
+		"too short":     {"# mine\nstaleAfter: 1s\n", "line 2: staleAfter: want 10s to 10m"},
+		"no duration":   {"staleAfter: soon\n", "line 1: cannot unmarshal !!str `soon` into time.Duration"},
+		"no role": {"theme: dark\nnodeLabels: {storage: a=b}\n",
+			"line 2: nodeLabels: storage: want one of controller, compute and gateway"},
+		"no label": {"nodeLabels: {gateway: network node}\n",
+			"line 1: nodeLabels: gateway: \"network node\" is no label: want KEY=VALUE"},
 		"too many":                {"parallel:\n  compute: 0\n", "line 2: parallel.compute: want 1 or more"},
 		"no controller":           {"parallel: {controller: 0}\n", "line 1: parallel.controller: want 1 or more"},
 		"an action that is none":  {"overdue: 3\nkeys:\n  fly: [f]\n", `line 3: keys: there is no action "fly"`},

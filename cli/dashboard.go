@@ -45,7 +45,8 @@ func canShow(stdin *os.File, stdout io.Writer) error {
 	case !isFile || !term.IsTerminal(int(out.Fd())) || !term.IsTerminal(int(stdin.Fd())):
 		return errors.New("the dashboard needs a terminal; without one, `lockstep status` takes one look and prints it")
 	case os.Getenv("TERM") == "dumb" || os.Getenv("TERM") == "":
-		return fmt.Errorf("the dashboard cannot be drawn on this terminal (TERM=%s); `lockstep status` takes one look and prints it", os.Getenv("TERM"))
+		return fmt.Errorf("the dashboard cannot be drawn on this terminal (TERM=%s); `lockstep status` takes one look and prints it",
+			os.Getenv("TERM"))
 	}
 	return nil
 }
@@ -83,7 +84,8 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 // lookOf is how the screen looks and which keys it has, by the flags, the environment and the configuration. Any NO_COLOR
 // that is not empty counts.
 func lookOf(o options) (tui.Options, error) {
-	t := tui.Options{ASCII: o.ascii || o.config.ASCII, NoColor: os.Getenv("NO_COLOR") != "", Clipboard: o.config.Clipboard, SyncOutput: o.config.SyncOutput}
+	t := tui.Options{ASCII: o.ascii || o.config.ASCII, NoColor: os.Getenv("NO_COLOR") != "", Clipboard: o.config.Clipboard,
+		SyncOutput: o.config.SyncOutput}
 	var err error
 	if t.Actions, err = tui.Rebind(tui.Actions(), o.config.Keys); err != nil {
 		return t, err

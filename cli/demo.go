@@ -107,7 +107,8 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 	if err != nil {
 		return fmt.Errorf("read the simulated cloud's clouds.yaml: %w", err)
 	}
-	s, err := open(ctx, place{options: o, name: simCluster(cloud.Scenario), clock: cloud.Clock.Now, pace: so.Speed, journal: dir, cloudsYAML: cloudsYAML}, log)
+	s, err := open(ctx, place{options: o, name: simCluster(cloud.Scenario), clock: cloud.Clock.Now, pace: so.Speed, journal: dir,
+		cloudsYAML: cloudsYAML}, log)
 	if err != nil {
 		return err
 	}

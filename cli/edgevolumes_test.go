@@ -36,7 +36,8 @@ func volumesElsewhere(t *testing.T) {
 	p.until("they are named", func(s *core.Snapshot) bool {
 		return strings.Contains(step(s).Title, "2 instances elsewhere") && strings.HasPrefix(step(s).Status, "db-1 on cmp-02 (db-")
 	})
-	if st := step(p.last); !strings.Contains(st.Status, "db-2 on cmp-03 (db-copy)") || strings.Contains(st.Why, "web-1") || !strings.HasPrefix(st.Commands[0], "openstack server stop ") {
+	if st := step(p.last); !strings.Contains(st.Status, "db-2 on cmp-03 (db-copy)") || strings.Contains(st.Why, "web-1") ||
+		!strings.HasPrefix(st.Commands[0], "openstack server stop ") {
 		t.Errorf("%+v", st)
 	}
 	var move core.Step

@@ -47,14 +47,16 @@ func evictedPods(t *testing.T, played bool) {
 		}
 		return ""
 	}
-	acts := []core.IntentKind{core.IntentActHold, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentLiveMigrate, core.IntentLiveMigrateAll,
+	acts := []core.IntentKind{core.IntentActHold, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentLiveMigrate,
+		core.IntentLiveMigrateAll,
 		core.IntentActRelease}
 	for said := ""; said == ""; {
 		var st core.Step
 		found := false
 		p.until("the pods are named, or there is something to do", func(s *core.Snapshot) bool {
 			if said = entry(s); said != "" {
-				if !strings.Contains(said, "openstack/octavia-api-") || !strings.Contains(said, "openstack/placement-api-") || !strings.Contains(said, "Failed (Evicted), since") {
+				if !strings.Contains(said, "openstack/octavia-api-") || !strings.Contains(said, "openstack/placement-api-") ||
+					!strings.Contains(said, "Failed (Evicted), since") {
 					t.Errorf("it says %q", said)
 				}
 				return true
@@ -80,7 +82,8 @@ func evictedPods(t *testing.T, played bool) {
 		all, found = p.next(s, core.IntentDeletePods)
 		return found
 	})
-	if len(all.Commands) != 2 || !slices.ContainsFunc(all.Commands, func(c string) bool { return strings.HasPrefix(c, "kubectl -n openstack delete pod octavia-api-") }) {
+	if len(all.Commands) != 2 || !slices.ContainsFunc(all.Commands,
+		func(c string) bool { return strings.HasPrefix(c, "kubectl -n openstack delete pod octavia-api-") }) {
 		t.Errorf("the commands are %q", all.Commands)
 	}
 	p.do(all)

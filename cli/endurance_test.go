@@ -80,7 +80,8 @@ func TestAWatchOfEightHoursOverFiveHundredNodes(t *testing.T) {
 			synctest.Wait()
 			if i%24 == 23 { // an hour
 				sizes = append(sizes, measured())
-				t.Logf("after %s: %s; updated %d of %d", time.Since(began).Round(time.Minute), sizes[len(sizes)-1], ledger.updated(told), len(told.Nodes))
+				t.Logf("after %s: %s; updated %d of %d", time.Since(began).Round(time.Minute), sizes[len(sizes)-1], ledger.updated(told),
+					len(told.Nodes))
 			}
 		}
 		st.until("all is live again", allKnown)

@@ -142,22 +142,24 @@ type seen struct {
 }
 
 // Faults that the operator is to see nothing of but what they do to the times, or that are told of by other tests.
-var unseen = map[string]bool{"latency": true, "409": true, "410": true, "watches-end": true, "watches-cut": true, "clock-skew": true, "slow": true}
+var unseen = map[string]bool{"latency": true, "409": true, "410": true, "watches-end": true, "watches-cut": true, "clock-skew": true,
+	"slow": true}
 
 var sight = map[string]seen{
-	"401":            {[]core.ErrorKind{core.ErrUnauthorized}, 401, ""},
-	"403":            {[]core.ErrorKind{core.ErrForbidden}, 403, ""},
-	"404":            {[]core.ErrorKind{core.ErrNotFound}, 404, ""},
-	"429":            {[]core.ErrorKind{core.ErrTooManyRequests}, 429, "1s"},
-	"500":            {[]core.ErrorKind{core.ErrServer}, 500, ""},
-	"503":            {[]core.ErrorKind{core.ErrServer}, 503, ""},
-	"page-502":       {[]core.ErrorKind{core.ErrServer}, 502, ""},
-	"page-200":       {[]core.ErrorKind{core.ErrOther}, 0, "not"},
-	"refused":        {[]core.ErrorKind{core.ErrUnreachable}, 0, ""},
-	"hang":           {[]core.ErrorKind{core.ErrTimeout}, 0, ""},
-	"reset":          {[]core.ErrorKind{core.ErrUnreachable}, 0, ""},
-	"truncated":      {[]core.ErrorKind{core.ErrUnreachable}, 0, ""},
-	"short":          {[]core.ErrorKind{core.ErrOther, core.ErrUnreachable}, 0, ""}, // who decodes a stream cannot tell it from a connection that broke
+	"401":       {[]core.ErrorKind{core.ErrUnauthorized}, 401, ""},
+	"403":       {[]core.ErrorKind{core.ErrForbidden}, 403, ""},
+	"404":       {[]core.ErrorKind{core.ErrNotFound}, 404, ""},
+	"429":       {[]core.ErrorKind{core.ErrTooManyRequests}, 429, "1s"},
+	"500":       {[]core.ErrorKind{core.ErrServer}, 500, ""},
+	"503":       {[]core.ErrorKind{core.ErrServer}, 503, ""},
+	"page-502":  {[]core.ErrorKind{core.ErrServer}, 502, ""},
+	"page-200":  {[]core.ErrorKind{core.ErrOther}, 0, "not"},
+	"refused":   {[]core.ErrorKind{core.ErrUnreachable}, 0, ""},
+	"hang":      {[]core.ErrorKind{core.ErrTimeout}, 0, ""},
+	"reset":     {[]core.ErrorKind{core.ErrUnreachable}, 0, ""},
+	"truncated": {[]core.ErrorKind{core.ErrUnreachable}, 0, ""},
+	// who decodes a stream cannot tell it from a connection that broke
+	"short":          {[]core.ErrorKind{core.ErrOther, core.ErrUnreachable}, 0, ""},
 	"malformed":      {[]core.ErrorKind{core.ErrOther}, 0, "not"},
 	"watches-silent": {[]core.ErrorKind{core.ErrTimeout}, 0, "nothing heard"},
 	"token-expires":  {[]core.ErrorKind{core.ErrUnauthorized}, 401, ""},

@@ -176,7 +176,8 @@ func (h *handover) ask(subject string) {
 		delete(spec, "scope")
 	} else {
 		h.until("the instance is at rest", func(s *core.Snapshot) bool {
-			return allKnown(s) && len(s.NodeRequests) == 0 && !slices.ContainsFunc(slices.Collect(maps.Values(s.Instances)), func(in *core.Instance) bool { return in.Status != "ACTIVE" })
+			return allKnown(s) && len(s.NodeRequests) == 0 &&
+				!slices.ContainsFunc(slices.Collect(maps.Values(s.Instances)), func(in *core.Instance) bool { return in.Status != "ACTIVE" })
 		})
 		name = h.node()
 		spec["nodeName"] = name
@@ -299,8 +300,10 @@ func (h *handover) step(subject string) bool {
 	found := false
 	h.until("there is something to do, or all is done", func(s *core.Snapshot) bool {
 		h.lcm(subject)
-		st, found = h.next(s, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentLiveMigrateAll, core.IntentLiveMigrate, core.IntentActRelease,
-			core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish, core.IntentActHold, core.IntentActLetGo, core.IntentActVolumeOut, core.IntentActVolumeIn)
+		st, found = h.next(s, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentLiveMigrateAll, core.IntentLiveMigrate,
+			core.IntentActRelease,
+			core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish, core.IntentActHold, core.IntentActLetGo,
+			core.IntentActVolumeOut, core.IntentActVolumeIn)
 		return found || allKnown(s) && h.request(s, subject) == nil
 	})
 	if found && !h.doNow(st) {
@@ -387,7 +390,8 @@ func (h *handover) state() map[string]string {
 				inner = "" // as one that never was
 			}
 			status, _, _ := unstructured.NestedMap(o.Object, "status")
-			out[resource.Resource+" "+o.GetName()] = fmt.Sprintf("%v %v, text %q, inner_state %q, finalizers %q", status["state"], status["release"], fmt.Sprint(status["errorMessage"]), inner, o.GetFinalizers())
+			out[resource.Resource+" "+o.GetName()] = fmt.Sprintf("%v %v, text %q, inner_state %q, finalizers %q", status["state"], status["release"],
+				fmt.Sprint(status["errorMessage"]), inner, o.GetFinalizers())
 		}
 	}
 	claims, err := h.kube.CoreV1().PersistentVolumeClaims("").List(ctx, metav1.ListOptions{})

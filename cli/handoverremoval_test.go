@@ -43,7 +43,8 @@ func takesOverRemovals(t *testing.T) {
 	}
 	head, rest, _ := strings.Cut(twoComputes, "nodes:\n")
 	_, tail, _ := strings.Cut(rest, "flavors:")
-	told, err := scenario.Parse([]byte(head + scene + "flavors:" + strings.Replace(tail, "host: cmp-01", fmt.Sprintf("host: cmp-%02d", most), 1)))
+	told, err := scenario.Parse([]byte(head + scene + "flavors:" +
+		strings.Replace(tail, "host: cmp-01", fmt.Sprintf("host: cmp-%02d", most), 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,8 @@ func (r *removal) stepRemoval() bool {
 	r.t.Helper()
 	var st core.Step
 	found := false
-	kinds := []core.IntentKind{core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentActRelease, core.IntentActVolumeOut, core.IntentActDeleteClaim,
+	kinds := []core.IntentKind{core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentActRelease, core.IntentActVolumeOut,
+		core.IntentActDeleteClaim,
 		core.IntentActDropLock, core.IntentActLetGo}
 	r.until("there is something to do, or all is done", func(s *core.Snapshot) bool {
 		r.takeOut()

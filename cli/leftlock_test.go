@@ -50,7 +50,8 @@ func removalWithdrawn(t *testing.T) {
 	}
 	said := func(s *core.Snapshot) bool {
 		for _, a := range attention.Of(s) {
-			if a.Node == name && a.Severity == core.SeverityUrgent && strings.Contains(a.Reason, "will drain and reboot it without moving anything") {
+			if a.Node == name && a.Severity == core.SeverityUrgent &&
+				strings.Contains(a.Reason, "will drain and reboot it without moving anything") {
 				return true
 			}
 		}

@@ -22,9 +22,11 @@ type management struct {
 
 func (m *management) addTo(f *pflag.FlagSet) {
 	f.StringVar(&m.Kubeconfig, "management-kubeconfig", "", "kubeconfig `file` of the management cluster (default: the same as --kubeconfig)")
-	f.StringVar(&m.Context, "management-context", "", "kubeconfig `context` of the management cluster: connects it, for machines, LCM and the update plan")
+	f.StringVar(&m.Context, "management-context", "",
+		"kubeconfig `context` of the management cluster: connects it, for machines, LCM and the update plan")
 	f.StringVar(&m.Namespace, "management-namespace", "", "the cluster's `project` on the management cluster (default: looked for in all)")
-	f.StringVar(&m.Cluster, "management-cluster", "", "`name` of the cluster on the management cluster (default: the one that has these nodes)")
+	f.StringVar(&m.Cluster, "management-cluster", "",
+		"`name` of the cluster on the management cluster (default: the one that has these nodes)")
 }
 
 // or are the flags over the configuration. A cluster that is named by flags is another one than the configuration's: nothing

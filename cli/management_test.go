@@ -190,7 +190,8 @@ func TestAManagementContextThatIsNotThereIsTold(t *testing.T) {
 		}
 		i := slices.IndexFunc(s.down, func(d core.Delta) bool { return d.Source.Server() == core.ServerManagement })
 		d := s.down[i]
-		if d.Err == nil || d.Err.Kind != core.ErrConfiguration || d.Err.Server != core.ServerManagement || !strings.Contains(d.Err.Error(), "nowhere") {
+		if d.Err == nil || d.Err.Kind != core.ErrConfiguration || d.Err.Server != core.ServerManagement ||
+			!strings.Contains(d.Err.Error(), "nowhere") {
 			t.Errorf("%s: %v", d.State, d.Err)
 		}
 	})

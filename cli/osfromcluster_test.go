@@ -47,7 +47,8 @@ func TestTheClustersOwnCredentialsAreReadWhenTheyAreNeeded(t *testing.T) {
 				return src.Err != nil && strings.Contains(src.Err.Error(), words)
 			}
 		}
-		st.until("it is told why there are no credentials", said("get secret openstack-identity-credentials in namespace openstack-external: server error"))
+		st.until("it is told why there are no credentials",
+			said("get secret openstack-identity-credentials in namespace openstack-external: server error"))
 		if err := st.Faults.Off(outage.Server, outage.Kind); err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,8 @@ func TestASnapshotOfWhatCanBeRead(t *testing.T) {
 func snapshotOnStandardOutput(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	code, out, errs := runOn(t, c, "snapshot", "-o", "-")
-	if code != exitFine || !strings.HasPrefix(out, "# A live cloud as `lockstep snapshot` found it: mos as of ") || !strings.HasSuffix(out, "\n...\n") {
+	if code != exitFine || !strings.HasPrefix(out, "# A live cloud as `lockstep snapshot` found it: mos as of ") ||
+		!strings.HasSuffix(out, "\n...\n") {
 		t.Errorf("exit %d: %.200s … %q", code, out, errs)
 	}
 	if !strings.HasPrefix(errs, "Wrote the inventory: 13 nodes, ") {
@@ -97,7 +98,8 @@ func snapshotOfWhatCanBeRead(t *testing.T, c *sim.Cloud) {
 		}
 	}()
 	none := filepath.Join(t.TempDir(), "none.yaml")
-	if code, _, errs = runIn(t, p, "snapshot", "--kubeconfig", c.KubeconfigPath, "-o", none); code != exitError || !strings.Contains(errs, "unreachable") {
+	if code, _, errs = runIn(t, p, "snapshot", "--kubeconfig", c.KubeconfigPath, "-o", none); code != exitError ||
+		!strings.Contains(errs, "unreachable") {
 		t.Errorf("with nothing to see the exit code is %d: %s", code, errs)
 	}
 	if _, err := os.Stat(none); err == nil {
@@ -133,7 +135,8 @@ func TestAFileThatCannotBeRehearsed(t *testing.T) {
 		{"a kubeconfig", write("apiVersion: v1\nkind: Config\n"), []string{"kubeconfig"}},
 		{"a scenario that somebody wrote", write(handWritten), []string{"no inventory of a live cloud", "--scenario"}},
 		{"an unknown host", write(strings.Replace(string(good), "host: cmp-3,", "host: cmp-99,", 1)), []string{"cmp-99", line("host: cmp-3,")}},
-		{"an unknown field", write(strings.Replace(string(good), "nodeRequests:", "nodeRequest:", 1)), []string{"nodeRequest", line("nodeRequests:")}},
+		{"an unknown field", write(strings.Replace(string(good), "nodeRequests:", "nodeRequest:", 1)),
+			[]string{"nodeRequest", line("nodeRequests:")}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -68,7 +68,8 @@ var ownersPrinters = map[string]func(io.Writer, *core.Snapshot, []procedure.Owne
 	},
 }
 
-func owners(ctx context.Context, p place, names []string, wait patience, print func(io.Writer, *core.Snapshot, []procedure.OwnerNote) error, out, stderr io.Writer) error {
+func owners(ctx context.Context, p place, names []string, wait patience, print func(io.Writer, *core.Snapshot, []procedure.OwnerNote) error,
+	out, stderr io.Writer) error {
 	return glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
 		snap := look(ctx, s.engine, left)
 		if err := cannotSee(snap); err != nil {

@@ -39,7 +39,8 @@ func ownersOfANode(t *testing.T, c *sim.Cloud) {
 	}
 	found := map[string]string{}
 	for _, n := range doc.Projects {
-		if len(n.Owners) != 1 || n.Owners[0].Email != "owner@"+n.Project+".example" || len(n.Members) != 1 || n.Members[0].Email != "desk@"+n.Project+".example" {
+		if len(n.Owners) != 1 || n.Owners[0].Email != "owner@"+n.Project+".example" || len(n.Members) != 1 ||
+			n.Members[0].Email != "desk@"+n.Project+".example" {
 			t.Errorf("project %s: owners %+v, members %+v", n.Project, n.Owners, n.Members)
 		}
 		for _, in := range n.Instances {
@@ -64,7 +65,8 @@ func ownersOfANode(t *testing.T, c *sim.Cloud) {
 	if code != exitFine || err != nil || len(rows) < 10 || rows[0][0] != "project" {
 		t.Errorf("exit %d, %v, %d rows", code, err, len(rows))
 	}
-	if code, out, _ = runOn(t, c, "owners", "cmp-04"); code != exitFine || !strings.Contains(out, "To: owner@science.example\nCc: desk@science.example\nSubject: ") {
+	if code, out, _ = runOn(t, c, "owners", "cmp-04"); code != exitFine ||
+		!strings.Contains(out, "To: owner@science.example\nCc: desk@science.example\nSubject: ") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 	for _, r := range c.Kube.Requests() {
@@ -72,7 +74,8 @@ func ownersOfANode(t *testing.T, c *sim.Cloud) {
 			t.Errorf("it wrote: %s %s", r.Verb, r.Path)
 		}
 	}
-	if code, out, errs = runOn(t, c, "owners", "cmp-99"); code != exitError || out != "" || !strings.Contains(errs, `the cluster has no node "cmp-99"`) {
+	if code, out, errs = runOn(t, c, "owners", "cmp-99"); code != exitError || out != "" ||
+		!strings.Contains(errs, `the cluster has no node "cmp-99"`) {
 		t.Errorf("a node that is none: exit %d, %q, %q", code, out, errs)
 	}
 	if code, _, errs = runOn(t, c, "owners", "-o", "xml"); code != exitError || !strings.Contains(errs, "text, csv or json") {
@@ -88,7 +91,8 @@ func ownersWithoutKeystonesLists(t *testing.T, c *sim.Cloud) {
 	if code != exitAttention || !strings.Contains(out, "* batch-17 (") || !strings.Contains(out, "(no e-mail is known)") {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
-	for _, want := range []string{"KEYSTONE DOES NOT SHOW the members of 3 projects", "identity:list_role_assignments", "KEYSTONE DOES NOT SHOW names and e-mail of 3 users"} {
+	for _, want := range []string{"KEYSTONE DOES NOT SHOW the members of 3 projects", "identity:list_role_assignments",
+		"KEYSTONE DOES NOT SHOW names and e-mail of 3 users"} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q is not in %s", want, errs)
 		}
@@ -114,7 +118,8 @@ func TestNotesAreSavedOverNothing(t *testing.T) {
 	if raw, _ := os.ReadFile(path); string(raw) != "a\n" {
 		t.Errorf("the file has %q", raw)
 	}
-	if got := desk.Contacts(t.Context(), nil, nil); len(got.Missing) != 1 || !strings.Contains(got.Missing[0].Err.Error(), "no cloud is configured") {
+	if got := desk.Contacts(t.Context(), nil, nil); len(got.Missing) != 1 ||
+		!strings.Contains(got.Missing[0].Err.Error(), "no cloud is configured") {
 		t.Errorf("without a cloud: %+v", got)
 	}
 }

@@ -107,7 +107,8 @@ func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, st
 }
 
 // plan waits for the sources, finds the nodes, and has the engine make the plan.
-func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Duration, names []string, stderr io.Writer) (evacuation.EvacuationForecast, error) {
+func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Duration, names []string,
+	stderr io.Writer) (evacuation.EvacuationForecast, error) {
 	snap := look(ctx, s.engine, left)
 	if err := cannotSee(snap); err != nil {
 		return evacuation.EvacuationForecast{}, err
@@ -126,7 +127,8 @@ func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Dur
 		return p, fmt.Errorf("OpenStack did not tell in %s of room, groups and devices; try a longer --timeout", f.timeout)
 	}
 	for _, m := range missing {
-		p.Unknown = append(p.Unknown, evacuation.EvacuationUnknown{What: "order of the update", Why: oneLine(m.Err.Error()), Means: "the nodes are in the order of their names"})
+		p.Unknown = append(p.Unknown, evacuation.EvacuationUnknown{What: "order of the update", Why: oneLine(m.Err.Error()),
+			Means: "the nodes are in the order of their names"})
 	}
 	return p, err
 }

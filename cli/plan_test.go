@@ -25,29 +25,46 @@ func aPlan() *evacuation.EvacuationForecast {
 	reason := func(kind evacuation.BlockerKind, level evacuation.EvacuationLevel, text, remedy string) evacuation.EvacuationReason {
 		return evacuation.EvacuationReason{Kind: kind, Level: level, Text: text, Remedy: remedy}
 	}
-	first := evacuation.NodeEvacuation{Node: "kaas-node-1", Label: "cmp-01", Zone: "az-1", Mode: core.ModeLive, Wave: 1, Time: span(3 * time.Minute), Slow: span(5 * time.Minute),
+	first := evacuation.NodeEvacuation{Node: "kaas-node-1", Label: "cmp-01", Zone: "az-1", Mode: core.ModeLive, Wave: 1,
+		Time: span(3 * time.Minute), Slow: span(5 * time.Minute),
 		Counts: evacuation.EvacuationCounts{Instances: 6, Blocks: 1, MayFail: 1, Unknown: 1, Moves: 1, GoesDown: 1, Stays: 1},
 		Spare:  &evacuation.SpareHost{Host: "cmp-03", Left: 1},
 		Instances: []evacuation.InstanceEvacuation{
-			{ID: "i1", Name: "gpu|1", Project: "science", Status: "ACTIVE", Flavor: "g1", RAMMiB: 8192, Action: core.ActionLiveMigrate, Origin: core.OriginNode, Fate: evacuation.FateBlocks,
-				Reasons: []evacuation.EvacuationReason{reason(evacuation.KindDevice, evacuation.LevelBlocks, "PCI device a100:1: Nova refuses to live-migrate it", "cold-migrate it"),
+			{ID: "i1", Name: "gpu|1", Project: "science", Status: "ACTIVE", Flavor: "g1", RAMMiB: 8192, Action: core.ActionLiveMigrate,
+				Origin: core.OriginNode, Fate: evacuation.FateBlocks,
+				Reasons: []evacuation.EvacuationReason{reason(evacuation.KindDevice, evacuation.LevelBlocks,
+					"PCI device a100:1: Nova refuses to live-migrate it", "cold-migrate it"),
 					reason(evacuation.KindVolume, evacuation.LevelRisk, "volume keys is encrypted", "see that Barbican answers")}},
-			{ID: "i2", Name: "pinned", Project: "science", Status: "ACTIVE", Flavor: "c1", RAMMiB: 8192, Action: core.ActionLiveMigrate, Origin: core.OriginTag, Fate: evacuation.FateMayFail, Target: "cmp-03",
-				Time: span(90 * time.Second), Reasons: []evacuation.EvacuationReason{reason(evacuation.KindTopology, evacuation.LevelRisk, "pinned CPUs: moves only to a host with the same free in its NUMA cells", "cold-migrate it")}},
-			{ID: "i3", Name: "db", Project: "shop", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate, Origin: core.OriginNode, Fate: evacuation.FateUnknown, Target: "cmp-02",
-				Time: span(50 * time.Second), Reasons: []evacuation.EvacuationReason{reason(evacuation.KindVolume, evacuation.LevelUnknown, "volumes: not checked", "")}},
-			{ID: "i4", Name: "web", Project: "shop", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate, Origin: core.OriginNode, Fate: evacuation.FateMoves, Target: "cmp-02",
+			{ID: "i2", Name: "pinned", Project: "science", Status: "ACTIVE", Flavor: "c1", RAMMiB: 8192, Action: core.ActionLiveMigrate,
+				Origin: core.OriginTag, Fate: evacuation.FateMayFail, Target: "cmp-03",
+				Time: span(90 * time.Second), Reasons: []evacuation.EvacuationReason{reason(evacuation.KindTopology, evacuation.LevelRisk,
+					"pinned CPUs: moves only to a host with the same free in its NUMA cells", "cold-migrate it")}},
+			{ID: "i3", Name: "db", Project: "shop", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate,
+				Origin: core.OriginNode, Fate: evacuation.FateUnknown, Target: "cmp-02",
+				Time: span(50 * time.Second), Reasons: []evacuation.EvacuationReason{reason(evacuation.KindVolume, evacuation.LevelUnknown,
+					"volumes: not checked", "")}},
+			{ID: "i4", Name: "web", Project: "shop", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate,
+				Origin: core.OriginNode, Fate: evacuation.FateMoves, Target: "cmp-02",
 				From: "cmp-00", Time: span(50 * time.Second), Reasons: []evacuation.EvacuationReason{}},
-			{ID: "i5", Name: "batch", Project: "science", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionPowerOff, Origin: core.OriginTag, Fate: evacuation.FateDown,
-				Reasons: []evacuation.EvacuationReason{reason(evacuation.KindAction, evacuation.LevelNote, "goes down with the host and comes back with it (its tag)", "")}},
-			{ID: "i6", Name: "old", Project: "shop", Status: "SHUTOFF", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate, Origin: core.OriginNode, Fate: evacuation.FateStays,
-				Reasons: []evacuation.EvacuationReason{reason(evacuation.KindState, evacuation.LevelNote, "stopped: nothing runs that the host could take down", "")}},
+			{ID: "i5", Name: "batch", Project: "science", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionPowerOff,
+				Origin: core.OriginTag, Fate: evacuation.FateDown,
+				Reasons: []evacuation.EvacuationReason{reason(evacuation.KindAction, evacuation.LevelNote,
+					"goes down with the host and comes back with it (its tag)", "")}},
+			{ID: "i6", Name: "old", Project: "shop", Status: "SHUTOFF", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate,
+				Origin: core.OriginNode, Fate: evacuation.FateStays,
+				Reasons: []evacuation.EvacuationReason{reason(evacuation.KindState, evacuation.LevelNote,
+					"stopped: nothing runs that the host could take down", "")}},
 		}}
-	second := evacuation.NodeEvacuation{Node: "kaas-node-2", Label: "cmp-02", Zone: "az-1", Mode: core.ModeSkip, Wave: 2, Time: span(0), Slow: span(0), Instances: []evacuation.InstanceEvacuation{}}
-	return &evacuation.EvacuationForecast{Cluster: "mos", Made: time.Date(2026, 3, 14, 16, 43, 10, 0, time.UTC), AsOf: time.Date(2026, 3, 14, 16, 43, 8, 0, time.UTC), Whole: true, AtOnce: 1,
-		Nodes: []evacuation.NodeEvacuation{first, second}, Counts: first.Counts, Speed: evacuation.MigrationSpeed{Observations: 7, MiBPerSecond: 102.4, Slow: 61.2},
-		Time: span(3 * time.Minute), Slow: span(5 * time.Minute), Rounds: &evacuation.NodePace{Rounds: 4, Middle: evacuation.Span(22 * time.Minute)},
-		Unknown:   []evacuation.EvacuationUnknown{{What: core.FactsVolumes, Why: "list volumes: forbidden", Means: "encrypted volumes, and volumes on a host's own disks, are not seen"}},
+	second := evacuation.NodeEvacuation{Node: "kaas-node-2", Label: "cmp-02", Zone: "az-1", Mode: core.ModeSkip, Wave: 2, Time: span(0),
+		Slow: span(0), Instances: []evacuation.InstanceEvacuation{}}
+	return &evacuation.EvacuationForecast{Cluster: "mos", Made: time.Date(2026, 3, 14, 16, 43, 10, 0, time.UTC),
+		AsOf: time.Date(2026, 3, 14, 16, 43, 8, 0, time.UTC), Whole: true, AtOnce: 1,
+		Nodes: []evacuation.NodeEvacuation{first, second}, Counts: first.Counts,
+		Speed: evacuation.MigrationSpeed{Observations: 7, MiBPerSecond: 102.4, Slow: 61.2},
+		Time:  span(3 * time.Minute), Slow: span(5 * time.Minute),
+		Rounds: &evacuation.NodePace{Rounds: 4, Middle: evacuation.Span(22 * time.Minute)},
+		Unknown: []evacuation.EvacuationUnknown{{What: core.FactsVolumes, Why: "list volumes: forbidden",
+			Means: "encrypted volumes, and volumes on a host's own disks, are not seen"}},
 		Closed:    []evacuation.ClosedHost{{Host: "cmp-09", Why: "nova-compute is disabled: disk is broken"}},
 		LeftOut:   []string{"cmp-07", "cmp-08"},
 		Otherwise: []string{"It is a forecast."}}
@@ -125,10 +142,13 @@ func planOfEachBlocker(t *testing.T, c *sim.Cloud) {
 		got[x.Name] = strings.TrimSpace(x.Fate + " " + why)
 	}
 	for name, want := range map[string]string{
-		"web-1": "moves", "old-ci": "stays state", "scratch": "goes down action", "licence": "blocks action", "pay-1": "moves locked", "broken": "blocks state",
-		"resized": "blocks state", "rescued": "blocks state", "pinned": "may fail topology", "numa": "may fail topology", "gpu": "blocks device", "vgpu": "blocks device",
-		"vault": "blocks confidential", "router": "may fail port", "ledger": "may fail volume", "cache": "may fail volume", "etcd-1": "blocks anti-affinity",
-		"hpc-1": "blocks affinity", "hpc-2": "blocks affinity", "erp-db": "blocks room", "archive": "moves", "index": "moves",
+		"web-1": "moves", "old-ci": "stays state", "scratch": "goes down action", "licence": "blocks action", "pay-1": "moves locked",
+		"broken":  "blocks state",
+		"resized": "blocks state", "rescued": "blocks state", "pinned": "may fail topology", "numa": "may fail topology", "gpu": "blocks device",
+		"vgpu":  "blocks device",
+		"vault": "blocks confidential", "router": "may fail port", "ledger": "may fail volume", "cache": "may fail volume",
+		"etcd-1": "blocks anti-affinity",
+		"hpc-1":  "blocks affinity", "hpc-2": "blocks affinity", "erp-db": "blocks room", "archive": "moves", "index": "moves",
 	} {
 		if got[name] != want {
 			t.Errorf("%s %s, want %s", name, got[name], want)
@@ -150,7 +170,8 @@ func planOfAWholeUpdate(t *testing.T, c *sim.Cloud) {
 	if code != exitAttention {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	for _, want := range []string{"6 nodes", "no other host of zone az-2 takes instances", "manual: the operator moves it", "Nothing has moved."} {
+	for _, want := range []string{"6 nodes", "no other host of zone az-2 takes instances", "manual: the operator moves it",
+		"Nothing has moved."} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not say %q:\n%s", want, out)
 		}
@@ -161,7 +182,8 @@ func planOfAWholeUpdate(t *testing.T, c *sim.Cloud) {
 func planOfANodeFromWhichEverythingMoves(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	code, out, errs := runOn(t, c, "plan", "cmp-00")
-	if code != exitFine || !strings.Contains(out, "1 node, 2 instances: 1 moves, 1 goes down with its host.") || strings.Contains(out, "FATE") {
+	if code != exitFine || !strings.Contains(out, "1 node, 2 instances: 1 moves, 1 goes down with its host.") ||
+		strings.Contains(out, "FATE") {
 		t.Errorf("exit %d:\n%s%s", code, out, errs)
 	}
 }

@@ -48,7 +48,8 @@ func printPlanTable(out io.Writer, p *evacuation.EvacuationForecast, all bool) e
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		c := n.Counts
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", oneLine(n.Label), orDash(oneLine(n.Zone)), n.Wave, oneLine(string(n.Mode)), c.Instances, c.Blocks, c.MayFail,
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", oneLine(n.Label), orDash(oneLine(n.Zone)), n.Wave,
+			oneLine(string(n.Mode)), c.Instances, c.Blocks, c.MayFail,
 			c.Unknown, c.Moves, c.GoesDown, c.Stays, evacuation.SpanText(n.Time), n.SpareText())
 	}
 	for i := range p.Nodes {
@@ -78,7 +79,8 @@ func printPlanInstance(w io.Writer, n *evacuation.NodeEvacuation, x *evacuation.
 	if len(x.Reasons) > 0 {
 		why = x.Reasons[0].Text
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", oneLine(n.Label), oneLine(x.Name), oneLine(x.Project), x.Fate, orDash(oneLine(x.Target)), oneLine(why))
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", oneLine(n.Label), oneLine(x.Name), oneLine(x.Project), x.Fate, orDash(oneLine(x.Target)),
+		oneLine(why))
 	for i, r := range x.Reasons {
 		if i > 0 {
 			fmt.Fprintf(w, "\t\t\t\t\t%s\n", oneLine(r.Text))

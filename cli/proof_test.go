@@ -50,7 +50,8 @@ const (
 func TestWhateverHappensOnALiveCluster(t *testing.T) {
 	t.Parallel()
 	done := tally{writes: map[core.IntentKind]int{}}
-	t.Cleanup(func() { t.Logf("written in %d histories: %s", done.histories, done.String()) }) // with -v, as in make soak: what was put to the proof
+	// with -v, as in make soak: what was put to the proof
+	t.Cleanup(func() { t.Logf("written in %d histories: %s", done.histories, done.String()) })
 	for i := range series {
 		t.Run(fmt.Sprintf("series-%d", i+1), func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +61,8 @@ func TestWhateverHappensOnALiveCluster(t *testing.T) {
 				number++
 				began, lines := time.Now(), done.lines()
 				passed := history(t, rt, i, &done)
-				t.Logf("seed %d: %s of the cloud's time in %s, %d lines of journal", seed, passed.Round(time.Second), time.Since(began).Round(time.Millisecond), done.lines()-lines)
+				t.Logf("seed %d: %s of the cloud's time in %s, %d lines of journal", seed, passed.Round(time.Second),
+					time.Since(began).Round(time.Millisecond), done.lines()-lines)
 			})
 		})
 	}
@@ -82,7 +84,8 @@ func TestAHistoryIsPlayedAgainToTheLetter(t *testing.T) {
 		}
 		for i, line := range first.letter {
 			if i >= len(again.letter) || again.letter[i] != line {
-				t.Fatalf("seed %d, after %d of %d lines:\n%s\nagain:\n%s", seed+1, i, len(first.letter), line, strings.Join(again.letter[i:min(i+1, len(again.letter))], ""))
+				t.Fatalf("seed %d, after %d of %d lines:\n%s\nagain:\n%s", seed+1, i, len(first.letter), line,
+					strings.Join(again.letter[i:min(i+1, len(again.letter))], ""))
 			}
 		}
 	}
@@ -193,10 +196,12 @@ func history(t *testing.T, rt *rapid.T, series int, done *tally) (took time.Dura
 func (p *proof) letter() []string {
 	lines := strings.SplitAfter(p.journalText(), "\n")
 	for _, r := range p.cloud.Kube.Requests() {
-		lines = append(lines, fmt.Sprintf("%s kubernetes %s %s %s %d %s\n", r.Time.Format(time.RFC3339Nano), r.UserAgent, r.Verb, r.Path, r.Code, r.Body))
+		lines = append(lines, fmt.Sprintf("%s kubernetes %s %s %s %d %s\n", r.Time.Format(time.RFC3339Nano), r.UserAgent, r.Verb, r.Path, r.Code,
+			r.Body))
 	}
 	for _, r := range p.cloud.OpenStack.Requests() {
-		lines = append(lines, fmt.Sprintf("%s openstack %s %s %s?%s %d %s\n", r.At.Format(time.RFC3339Nano), r.UserAgent, r.Method, r.Path, r.Query, r.Status, r.Body))
+		lines = append(lines, fmt.Sprintf("%s openstack %s %s %s?%s %d %s\n", r.At.Format(time.RFC3339Nano), r.UserAgent, r.Method, r.Path,
+			r.Query, r.Status, r.Body))
 	}
 	for i := range lines {
 		lines[i] = strings.ReplaceAll(lines[i], p.dir, "")
@@ -291,7 +296,8 @@ type operator struct {
 }
 
 func newProof(t *testing.T, rt *rapid.T, chance uint64) *proof {
-	p := &proof{t: t, rt: rt, log: ownLog(t), chance: chance, dir: t.TempDir(), endless: map[string]bool{}, label: map[string]string{}, hosts: map[string]string{}, backends: map[string][]string{},
+	p := &proof{t: t, rt: rt, log: ownLog(t), chance: chance, dir: t.TempDir(), endless: map[string]bool{}, label: map[string]string{},
+		hosts: map[string]string{}, backends: map[string][]string{},
 		read: journalReader{offsets: map[string]int64{}, records: map[string][]engine.Record{}}}
 	p.ctx, p.stopAll = context.WithCancel(context.Background())
 	return p
@@ -304,9 +310,11 @@ func (p *proof) begin() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.cloud, err = sim.Start(p.ctx, sim.Options{Scenario: told, Network: lan.New(p.chance), Seed: p.chance, Dir: p.dir, Start: time.Now(), ControllersOff: true,
-		Timing: controller.Timing{Update: time.Minute, Reboot: time.Minute, Finalize: time.Minute, PodGrace: 5 * time.Second, PodStart: 10 * time.Second,
-			Retry: 20 * time.Second, Drain: 5 * time.Second, MigrateWait: 10 * time.Second, ReturnPoll: 5 * time.Second}})
+	p.cloud, err = sim.Start(p.ctx, sim.Options{Scenario: told, Network: lan.New(p.chance), Seed: p.chance, Dir: p.dir, Start: time.Now(),
+		ControllersOff: true,
+		Timing: controller.Timing{Update: time.Minute, Reboot: time.Minute, Finalize: time.Minute, PodGrace: 5 * time.Second,
+			PodStart: 10 * time.Second,
+			Retry:    20 * time.Second, Drain: 5 * time.Second, MigrateWait: 10 * time.Second, ReturnPoll: 5 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +356,8 @@ func (p *proof) scenario(rt *rapid.T) string {
 	fmt.Fprintf(&b, "name: proof\ntitle: A proof\nteaches: Nothing\nseed: %d\n", rapid.IntRange(1, 1000).Draw(rt, "seed"))
 	b.WriteString("release: {from: 17.4.0+25.1, to: 21.0.0+25.2}\nkubelet: {from: v1.30.14, to: v1.31.9}\nrockoon: {from: 1.0.7, to: 1.1.5}\n")
 	fmt.Fprintf(&b, "update: {concurrency: %d}\nopenstack: {maxCompute: %d}\n", rapid.IntRange(1, 3).Draw(rt, "LCM's concurrency"), p.most)
-	b.WriteString("history: {startAt: workers, begun: 4h, released: 3h}\nnodes:\n  - {machine: ctl-01, roles: [master, controller], done: 2h}\n")
+	b.WriteString("history: {startAt: workers, begun: 4h, released: 3h}\nnodes:\n  - {machine: ctl-01, roles: [master, controller], done: " +
+		"2h}\n")
 	for i := 1; i <= 3; i++ {
 		mode := rapid.SampledFrom([]string{"", "", "manual", "skip"}).Draw(rt, "mode")
 		annotations := ""
@@ -364,10 +373,12 @@ func (p *proof) scenario(rt *rapid.T) string {
 	b.WriteString("flavors: [{name: m1.small, vcpus: 2, memoryGiB: 4, diskGiB: 20}]\nprojects: [shop]\ninstances:\n")
 	for i := range 4 {
 		host := rapid.IntRange(1, 3).Draw(rt, "host")
-		oddity := rapid.SampledFrom([]string{"", "", "", "", ", status: SHUTOFF", ", status: SUSPENDED", ", status: ERROR, power: running", fmt.Sprintf(", status: VERIFY_RESIZE, cameFrom: cmp-%02d", host%3+1),
+		oddity := rapid.SampledFrom([]string{"", "", "", "", ", status: SHUTOFF", ", status: SUSPENDED", ", status: ERROR, power: running",
+			fmt.Sprintf(", status: VERIFY_RESIZE, cameFrom: cmp-%02d", host%3+1),
 			", actions: [notify]", ", actions: [poweroff]", ", actions: [live_migrate]", ", neverConverges: true", ", noValidHost: true",
 			", failLive: {times: 1, at: 0.5, text: it broke}", ", failLive: {times: -1, at: 0.1, text: a device}",
-			", failCold: {times: 1, at: 0.5, text: it broke}", ", failFinish: {times: 1, at: 0.5, text: it broke}", ", failStop: {times: 1, text: it hangs}"}).Draw(rt, "oddity")
+			", failCold: {times: 1, at: 0.5, text: it broke}", ", failFinish: {times: 1, at: 0.5, text: it broke}",
+			", failStop: {times: 1, text: it hangs}"}).Draw(rt, "oddity")
 		fmt.Fprintf(&b, "  - {name: web-%d, project: shop, flavor: m1.small, host: cmp-%02d%s}\n", i+1, host, oddity)
 	}
 	p.tell("the cloud:\n%s", b.String())
@@ -658,7 +669,8 @@ func (p *proof) confirmInPeace(rt *rapid.T) {
 }
 
 // besides are steps that a node's procedure offers, and that do not take it further.
-var besides = []core.IntentKind{core.IntentSetAttempts, core.IntentSetMode, core.IntentDisableCompute, core.IntentEnableCompute, core.IntentClearInner, core.IntentOverrideLock}
+var besides = []core.IntentKind{core.IntentSetAttempts, core.IntentSetMode, core.IntentDisableCompute, core.IntentEnableCompute,
+	core.IntentClearInner, core.IntentOverrideLock}
 
 func (p *proof) confirmAny(rt *rapid.T) {
 	o := p.first

@@ -39,7 +39,8 @@ func (p *proof) through() {
 		}
 	}
 	p.scaleRockoon(true)
-	for _, resource := range []schema.GroupVersionResource{nodeRequests, clusterRequests} { // LCM takes back its own: who asked with Lockstep withdraws
+	// LCM takes back its own: who asked with Lockstep withdraws
+	for _, resource := range []schema.GroupVersionResource{nodeRequests, clusterRequests} {
 		ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=lockstep"}
 		if err := p.admin.Resource(resource).DeleteCollection(p.ctx, metav1.DeleteOptions{}, ours); err != nil {
 			p.rt.Fatal(err)
@@ -50,7 +51,8 @@ func (p *proof) through() {
 	}
 	for began := time.Now(); len(requests()) > 0; p.sleep(10 * time.Second) {
 		if time.Since(began) > longest {
-			p.rt.Fatalf("the update does not come to its end: %s", asYAML(slices.Concat(requests(), p.cloud.Kube.Objects(clusterLocks.Resource), p.cloud.Kube.Objects(nodeLocks.Resource))))
+			p.rt.Fatalf("the update does not come to its end: %s",
+				asYAML(slices.Concat(requests(), p.cloud.Kube.Objects(clusterLocks.Resource), p.cloud.Kube.Objects(nodeLocks.Resource))))
 		}
 	}
 	p.sleep(time.Minute) // what follows the last request
@@ -66,7 +68,8 @@ func (p *proof) through() {
 		release, _, _ := unstructured.NestedString(lock.Object, "status", "release")
 		text, _, _ := unstructured.NestedString(lock.Object, "status", "errorMessage")
 		inner := lock.GetAnnotations()["inner_state"]
-		if controller, _, _ := unstructured.NestedString(lock.Object, "spec", "controllerName"); controller == core.ControllerOpenStack && node != "" {
+		if controller, _, _ := unstructured.NestedString(lock.Object, "spec", "controllerName"); controller == core.ControllerOpenStack &&
+			node != "" {
 			held[strings.Join(lock.GetFinalizers(), " ")] = true
 		}
 		if state != "active" || release != p.cloud.Scenario.Release.To || text != "" || inner == "active" || lock.GetDeletionTimestamp() != nil {
@@ -117,7 +120,8 @@ func servicesOf(ctx context.Context, cloud *sim.Cloud) (all []service, err error
 
 // theirs tells whether somebody took a service out of scheduling for a reason of their own: that is theirs to end.
 func theirs(reason string) bool {
-	return reason == "broken fan, do not touch" || reason == "a dead disk" || strings.HasPrefix(reason, "taken out of scheduling with Lockstep")
+	return reason == "broken fan, do not touch" || reason == "a dead disk" ||
+		strings.HasPrefix(reason, "taken out of scheduling with Lockstep")
 }
 
 // asYAML is what a person can read of objects.

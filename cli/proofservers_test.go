@@ -79,8 +79,10 @@ type arrival struct {
 }
 
 func newWatcher(p *proof) *watcher {
-	return &watcher{p: p, modes: map[string][]string{}, inactive: map[string]bool{}, atRelease: map[string][]openstack.ServerState{}, status: map[string]string{},
-		locks: map[string]*unstructured.Unstructured{}, touched: map[string][]time.Time{}, releases: map[string][]arrival{}, down: map[string][]time.Time{}, done: make(chan struct{})}
+	return &watcher{p: p, modes: map[string][]string{}, inactive: map[string]bool{}, atRelease: map[string][]openstack.ServerState{},
+		status: map[string]string{},
+		locks:  map[string]*unstructured.Unstructured{}, touched: map[string][]time.Time{}, releases: map[string][]arrival{},
+		down: map[string][]time.Time{}, done: make(chan struct{})}
 }
 
 func (w *watcher) start() {
@@ -270,7 +272,8 @@ func blocks(st openstack.ServerState, mode string) bool {
 	}
 	var actions []string
 	for _, tag := range st.Tags {
-		if a, ok := strings.CutPrefix(tag, "openstack.lcm.mirantis.com:maintenance_action="); ok && slices.Contains([]string{"live_migrate", "poweroff", "notify"}, a) && !slices.Contains(actions, a) {
+		if a, ok := strings.CutPrefix(tag, "openstack.lcm.mirantis.com:maintenance_action="); ok &&
+			slices.Contains([]string{"live_migrate", "poweroff", "notify"}, a) && !slices.Contains(actions, a) {
 			actions = append(actions, a)
 		}
 	}
@@ -305,14 +308,17 @@ var annotationIntents = []core.IntentKind{core.IntentSetMode, core.IntentSetAtte
 
 // ofKubernetes are the intents that a write to a resource can stand for.
 var ofKubernetes = map[string][]core.IntentKind{
-	"patch nodes":                       annotationIntents,
-	"create nodeworkloadlocks":          {core.IntentActCreateLock},
-	"create clusterworkloadlocks":       {core.IntentActCreateLock},
-	"patch nodeworkloadlocks":           {core.IntentActBegin, core.IntentActFinish, core.IntentActLetGo, core.IntentClearInner, core.IntentFreeLock},
-	"delete nodeworkloadlocks":          {core.IntentActDropLock},
-	"patch clusterworkloadlocks":        {core.IntentClearInner},
-	"patch nodeworkloadlocks/status":    {core.IntentActRelease, core.IntentActRearm, core.IntentActSay, core.IntentActCreateLock, core.IntentOverrideLock, core.IntentRearmLock},
-	"patch clusterworkloadlocks/status": {core.IntentActRelease, core.IntentActRearm, core.IntentActSay, core.IntentActCreateLock, core.IntentOverrideLock},
+	"patch nodes":                 annotationIntents,
+	"create nodeworkloadlocks":    {core.IntentActCreateLock},
+	"create clusterworkloadlocks": {core.IntentActCreateLock},
+	"patch nodeworkloadlocks": {core.IntentActBegin, core.IntentActFinish, core.IntentActLetGo, core.IntentClearInner,
+		core.IntentFreeLock},
+	"delete nodeworkloadlocks":   {core.IntentActDropLock},
+	"patch clusterworkloadlocks": {core.IntentClearInner},
+	"patch nodeworkloadlocks/status": {core.IntentActRelease, core.IntentActRearm, core.IntentActSay, core.IntentActCreateLock,
+		core.IntentOverrideLock, core.IntentRearmLock},
+	"patch clusterworkloadlocks/status": {core.IntentActRelease, core.IntentActRearm, core.IntentActSay, core.IntentActCreateLock,
+		core.IntentOverrideLock},
 	"create nodemaintenancerequests":    {core.IntentAskNode},
 	"create clustermaintenancerequests": {core.IntentAskCluster},
 	"delete nodemaintenancerequests":    {core.IntentWithdraw},
@@ -325,8 +331,10 @@ var ofKubernetes = map[string][]core.IntentKind{
 }
 
 // typed are the steps that are done only when the name of what they are about was typed, whatever else is true of it.
-var typed = []core.IntentKind{core.IntentOverrideLock, core.IntentClearInner, core.IntentAskCluster, core.IntentWithdraw, core.IntentDeclareSafe,
-	core.IntentLiveMigrateAll, core.IntentActRelease, core.IntentActDropLock, core.IntentActDeleteClaim, core.IntentActLetGo, core.IntentFreeLock,
+var typed = []core.IntentKind{core.IntentOverrideLock, core.IntentClearInner, core.IntentAskCluster, core.IntentWithdraw,
+	core.IntentDeclareSafe,
+	core.IntentLiveMigrateAll, core.IntentActRelease, core.IntentActDropLock, core.IntentActDeleteClaim, core.IntentActLetGo,
+	core.IntentFreeLock,
 	core.IntentTagPowerOff, core.IntentStop}
 
 // ofNova are the intents that an action of Nova's can stand for.
@@ -340,7 +348,8 @@ var ofNova = map[string]core.IntentKind{
 func (p *proof) writes() []wrote {
 	var all []wrote
 	for _, r := range p.cloud.Kube.Requests() {
-		if !strings.HasPrefix(r.UserAgent, "lockstep/") || !r.Write() || r.DryRun || r.Resource == "leases" || r.Resource == "selfsubjectaccessreviews" {
+		if !strings.HasPrefix(r.UserAgent, "lockstep/") || !r.Write() || r.DryRun || r.Resource == "leases" ||
+			r.Resource == "selfsubjectaccessreviews" {
 			continue
 		}
 		resource := r.Resource
@@ -686,7 +695,8 @@ func (p *proof) verified(rt *rapid.T, writes []wrote, records []engine.Record) {
 			}
 			late := slices.ContainsFunc(p.watch.touched[st.ID], func(t time.Time) bool { return t.After(looked) })
 			if always && !late {
-				rt.Fatalf("the lock of %s was released with %s on it: %s, %s, power %d, tags %q", p.label[a.node], st.Name, st.Status, st.VMState, st.PowerState, st.Tags)
+				rt.Fatalf("the lock of %s was released with %s on it: %s, %s, power %d, tags %q", p.label[a.node], st.Name, st.Status, st.VMState,
+					st.PowerState, st.Tags)
 			}
 		}
 	}
@@ -747,7 +757,8 @@ func (p *proof) scope(node string, at time.Time) core.Scope {
 func (p *proof) lookedAt(host string, t time.Time) time.Time {
 	var looks []time.Time
 	for _, r := range p.cloud.OpenStack.Requests() {
-		if r.Method == http.MethodGet && strings.HasPrefix(r.UserAgent, "lockstep/") && strings.Contains(r.Query, "host="+host) && !r.At.After(t) {
+		if r.Method == http.MethodGet && strings.HasPrefix(r.UserAgent, "lockstep/") && strings.Contains(r.Query, "host="+host) &&
+			!r.At.After(t) {
 			looks = append(looks, r.At)
 		}
 	}
@@ -758,7 +769,8 @@ func (p *proof) lookedAt(host string, t time.Time) time.Time {
 }
 
 // halting are the steps after which an instance may be down.
-var halting = []core.IntentKind{core.IntentStop, core.IntentShelve, core.IntentColdMigrate, core.IntentConfirmResize, core.IntentRevertResize, core.IntentEvacuate,
+var halting = []core.IntentKind{core.IntentStop, core.IntentShelve, core.IntentColdMigrate, core.IntentConfirmResize,
+	core.IntentRevertResize, core.IntentEvacuate,
 	core.IntentLiveMigrate, core.IntentResetState, core.IntentUnshelve, core.IntentStart, core.IntentResume}
 
 // explained holds every instance that stopped against its reasons: a confirmed step on it, what the history did to it, or its
@@ -800,7 +812,8 @@ func (p *proof) visible(s *core.Snapshot) {
 }
 
 // letGo are the stages of a node that was released, from then on.
-var letGo = []core.Stage{core.StageReleased, core.StageDraining, core.StageUpdating, core.StageRebooting, core.StageReturning, core.StageDone}
+var letGo = []core.Stage{core.StageReleased, core.StageDraining, core.StageUpdating, core.StageRebooting, core.StageReturning,
+	core.StageDone}
 
 // journalled holds every host that went down with instances on it against the journals: one of them tells that it was let go.
 func (p *proof) journalled() {
@@ -812,7 +825,8 @@ func (p *proof) journalled() {
 			continue
 		}
 		if !slices.ContainsFunc(records, func(r engine.Record) bool {
-			return r.Node == h.host && (r.Kind == engine.RecordLock && r.To == string(core.LockInactive) || r.Kind == engine.RecordStage && slices.Contains(letGo, core.Stage(r.To)))
+			return r.Node == h.host && (r.Kind == engine.RecordLock && r.To == string(core.LockInactive) ||
+				r.Kind == engine.RecordStage && slices.Contains(letGo, core.Stage(r.To)))
 		}) {
 			p.rt.Fatalf("%s went down with %s, and no journal tells that %s was released", p.name(h.id), p.label[h.host], p.label[h.host])
 		}
@@ -861,7 +875,8 @@ func (p *proof) instance(rt *rapid.T) string {
 
 func (p *proof) trouble(rt *rapid.T) {
 	id := p.instance(rt)
-	what := rapid.SampledFrom([]string{"nothing", "live fails", "live fails late", "cold fails", "finish fails", "never converges", "no valid host", "stop fails"}).Draw(rt, "trouble")
+	what := rapid.SampledFrom([]string{"nothing", "live fails", "live fails late", "cold fails", "finish fails", "never converges",
+		"no valid host", "stop fails"}).Draw(rt, "trouble")
 	b := map[string]openstack.Behaviour{
 		"live fails":      {FailLive: openstack.Failure{Times: 2, Text: "it is busy", At: 0}},
 		"live fails late": {FailLive: openstack.Failure{Times: 1, At: 0.8}},
@@ -881,7 +896,8 @@ func (p *proof) trouble(rt *rapid.T) {
 func (p *proof) owner(rt *rapid.T) {
 	id := p.instance(rt)
 	tag := core.TagMaintenanceAction
-	what := rapid.SampledFrom([]string{"tag live_migrate", "tag poweroff", "tag notify", "no tags", "os-stop", "os-start", "lock", "unlock", "error", "active", "migrate", "os-migrateLive", "confirmResize", "delete", "create"}).Draw(rt, "what")
+	what := rapid.SampledFrom([]string{"tag live_migrate", "tag poweroff", "tag notify", "no tags", "os-stop", "os-start", "lock", "unlock",
+		"error", "active", "migrate", "os-migrateLive", "confirmResize", "delete", "create"}).Draw(rt, "what")
 	p.watch.touch(id)
 	defer p.watch.touch(id) // it takes its time
 	var err error
@@ -895,7 +911,8 @@ func (p *proof) owner(rt *rapid.T) {
 	case "create":
 		name := fmt.Sprintf("new-%d", len(p.instances()))
 		var made string
-		made, err = p.cloud.OpenStack.AddServer(openstack.ServerSpec{Name: name, Project: "shop", Flavor: "m1.small", Host: rapid.SampledFrom(p.nodes).Draw(rt, "host")})
+		made, err = p.cloud.OpenStack.AddServer(openstack.ServerSpec{Name: name, Project: "shop", Flavor: "m1.small",
+			Host: rapid.SampledFrom(p.nodes).Draw(rt, "host")})
 		if err == nil {
 			p.watch.touch(made)
 			p.mu.Lock()
@@ -921,7 +938,8 @@ func (p *proof) nova(id string, body map[string]any) error {
 // stranger changes nodes and compute services by hand.
 func (p *proof) stranger(rt *rapid.T) {
 	node := rapid.SampledFrom(p.nodes).Draw(rt, "node")
-	what := rapid.SampledFrom([]string{"mode live", "mode manual", "mode skip", "no mode", "disable", "enable", "disable its volumes", "enable its volumes"}).Draw(rt, "what")
+	what := rapid.SampledFrom([]string{"mode live", "mode manual", "mode skip", "no mode", "disable", "enable", "disable its volumes",
+		"enable its volumes"}).Draw(rt, "what")
 	var err error
 	switch what {
 	case "disable its volumes", "enable its volumes":
@@ -954,7 +972,8 @@ func (p *proof) setService(host string, enabled bool) error {
 	if enabled {
 		body = map[string]any{"status": "enabled"}
 	}
-	_, err := compute.Put(p.ctx, compute.ServiceURL("os-services", found.Services[0].ID), body, nil, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	_, err := compute.Put(p.ctx, compute.ServiceURL("os-services", found.Services[0].ID), body, nil,
+		&gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
 	return err
 }
 

@@ -167,7 +167,8 @@ func keepsTheStructure(t *testing.T, file string, was *scenario.Scenario) {
 			t.Errorf("%s: there were %d, and there are %d", what, n, after[what])
 		}
 	}
-	if !is.Found.Pseudonymous || is.Found.ClusterRequests[0].Name != is.Cluster || is.Found.ClusterLocks[2].Name != "openstack-"+is.Cloud.Deployment {
+	if !is.Found.Pseudonymous || is.Found.ClusterRequests[0].Name != is.Cluster ||
+		is.Found.ClusterLocks[2].Name != "openstack-"+is.Cloud.Deployment {
 		t.Errorf("the cluster's own objects do not fit: %+v", is.Found.ClusterLocks)
 	}
 	rebuilt(t, file)

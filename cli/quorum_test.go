@@ -37,7 +37,8 @@ func quorumOfTheDatabase(t *testing.T) {
 	}
 	held := func(st core.Step) bool {
 		i := slices.IndexFunc(st.Guards, func(g core.Guard) bool { return g.ID == "quorum" })
-		return i >= 0 && !st.Guards[i].Holds && strings.Contains(st.Guards[i].Answer, "mariadb-server: 2 of 3 ready; mariadb-server-2 on ctl-01 is not (CrashLoopBackOff)")
+		return i >= 0 && !st.Guards[i].Holds && strings.Contains(st.Guards[i].Answer,
+			"mariadb-server: 2 of 3 ready; mariadb-server-2 on ctl-01 is not (CrashLoopBackOff)")
 	}
 	p.until("LCM asks for ctl-02, and the database holds it", func(s *core.Snapshot) bool {
 		st := step(s, core.IntentActBegin)

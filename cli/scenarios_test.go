@@ -23,7 +23,8 @@ func TestListOfScenarios(t *testing.T) {
 		}
 	}
 	var all []scenario.Entry
-	if code, out, _ := run(t, "demo", "--list", "-o", "json"); code != exitFine || json.Unmarshal([]byte(out), &all) != nil || len(all) != len(lines) {
+	if code, out, _ := run(t, "demo", "--list", "-o", "json"); code != exitFine || json.Unmarshal([]byte(out), &all) != nil ||
+		len(all) != len(lines) {
 		t.Errorf("exit %d, as JSON: %s", code, out)
 	}
 	for _, wrong := range [][]string{{"demo", "--list", "-o", "xml"}, {"demo", "-o", "json"}} {

@@ -68,8 +68,10 @@ func (p *parrot) RoundTrip(r *http.Request) (*http.Response, error) {
 		_, _ = io.Copy(&sent, r.Body)
 	}
 	fmt.Fprintf(&sent, " mysql+pymysql://nova:x%sx@db/nova", planted)
-	resp := &http.Response{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r, Header: http.Header{"Content-Type": {"application/json"}}}
-	body := fmt.Sprintf(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": %%d, "message": %q, "error": {"message": %[1]q}}`, sent.String())
+	resp := &http.Response{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+		Header: http.Header{"Content-Type": {"application/json"}}}
+	body := fmt.Sprintf(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": %%d, "message": %q, "error": {"message": %[1]q}}`,
+		sent.String())
 	switch {
 	case strings.HasPrefix(p.answer, "status "):
 		_, _ = fmt.Sscanf(p.answer, "status %d", &resp.StatusCode)
@@ -96,7 +98,8 @@ func (p *parrot) RoundTrip(r *http.Request) (*http.Response, error) {
 func looked(t *testing.T, what string, at func() place, args ...string) (all string) {
 	t.Helper()
 	var text strings.Builder
-	for _, command := range [][]string{{"status"}, {"status", "-o", "json"}, {"owners", "-o", "json"}, {"plan", "evacuation", "-o", "json"}, {"snapshot", "-o", "-"}} {
+	for _, command := range [][]string{{"status"}, {"status", "-o", "json"}, {"owners", "-o", "json"}, {"plan", "evacuation", "-o", "json"},
+		{"snapshot", "-o", "-"}} {
 		p := at()
 		_, out, errs := runIn(t, p, append(command, args...)...)
 		fmt.Fprintf(&text, "%s\n%s\n%s\n%s", command, out, errs, filesIn(t, p))
@@ -169,12 +172,15 @@ func TestServersThatRepeatWhatTheyWereSent(t *testing.T) {
 	quoted := fmt.Sprintf("%q", secret)
 	inURL := "x" + planted + "%26%22"
 	users := map[string]string{
-		"token":      "token: " + quoted,
-		"password":   "username: ann\npassword: " + quoted,
-		"server":     "username: ''",
-		"oidc":       "auth-provider: {name: oidc, config: {client-id: a, client-secret: " + quoted + ", id-token: " + jwt() + ", idp-issuer-url: 'https://idp', refresh-token: " + quoted + "}}",
-		"a plugin":   "exec: {apiVersion: client.authentication.k8s.io/v1, command: /nowhere/plugin, interactiveMode: Never, args: [--client-secret, " + quoted + ", '--password=" + planted + "'], env: [{name: OIDC_TOKEN, value: " + quoted + "}]}",
-		"client key": "client-key-data: " + base64.StdEncoding.EncodeToString([]byte(secret)) + "\nclient-certificate-data: " + base64.StdEncoding.EncodeToString([]byte(secret)),
+		"token":    "token: " + quoted,
+		"password": "username: ann\npassword: " + quoted,
+		"server":   "username: ''",
+		"oidc": "auth-provider: {name: oidc, config: {client-id: a, client-secret: " + quoted + ", id-token: " + jwt() +
+			", idp-issuer-url: 'https://idp', refresh-token: " + quoted + "}}",
+		"a plugin": "exec: {apiVersion: client.authentication.k8s.io/v1, command: /nowhere/plugin, interactiveMode: Never, args: " +
+			"[--client-secret, " + quoted + ", '--password=" + planted + "'], env: [{name: OIDC_TOKEN, value: " + quoted + "}]}",
+		"client key": "client-key-data: " + base64.StdEncoding.EncodeToString([]byte(secret)) + "\nclient-certificate-data: " +
+			base64.StdEncoding.EncodeToString([]byte(secret)),
 	}
 	for name, user := range users {
 		for _, answer := range parrotAnswers {
@@ -185,7 +191,8 @@ func TestServersThatRepeatWhatTheyWereSent(t *testing.T) {
 					if err := os.WriteFile(kubeconfig, []byte(content), 0o600); err != nil {
 						t.Fatal(err)
 					}
-					clouds := fmt.Sprintf("clouds: {mos: {auth: {auth_url: 'https://admin:%s@keystone/v3', username: admin, password: %s, project_name: admin}}}", inURL, quoted)
+					clouds := fmt.Sprintf("clouds: {mos: {auth: {auth_url: 'https://admin:%s@keystone/v3', username: admin, password: %s, "+
+						"project_name: admin}}}", inURL, quoted)
 					text := looked(t, "kubeconfig and clouds.yaml", func() place {
 						return place{journal: t.TempDir(), log: ownLog(t), cloudsYAML: []byte(clouds),
 							line: line{transport: &parrot{answer: answer}, jitter: func(string, time.Duration) time.Duration { return 0 }}}
@@ -208,20 +215,25 @@ func jwt() string {
 // A file that is broken at a place with a secret says where it is broken, and not what is there.
 func TestBrokenFilesSayNothingOfTheirSecrets(t *testing.T) {
 	quoted := fmt.Sprintf("%q", secret)
-	wrong := []string{secret, quoted, "[" + quoted + "]", "{x: " + quoted + "}", "'" + planted, planted + ": " + planted + ": x", "!!binary " + planted + "!", "&a " + planted, "*" + planted, "|\n " + planted + "\n" + planted, "https://ann:" + planted + "/x%zz@host:port", "https://ann:a b" + planted + "@host", "ann:" + planted + "@host:6443"}
+	wrong := []string{secret, quoted, "[" + quoted + "]", "{x: " + quoted + "}", "'" + planted, planted + ": " + planted + ": x",
+		"!!binary " + planted + "!", "&a " + planted, "*" + planted, "|\n " + planted + "\n" + planted,
+		"https://ann:" + planted + "/x%zz@host:port", "https://ann:a b" + planted + "@host", "ann:" + planted + "@host:6443"}
 	var kubeconfigs, clouds []string
 	for _, w := range wrong {
 		if strings.Contains(w, "@") { // other addresses have no password
-			kubeconfigs = append(kubeconfigs, kubeconfigWith("server: "+w, "token: abcd"), kubeconfigWith("server: https://mos\nproxy-url: "+w, "token: abcd"))
+			kubeconfigs = append(kubeconfigs, kubeconfigWith("server: "+w, "token: abcd"),
+				kubeconfigWith("server: https://mos\nproxy-url: "+w, "token: abcd"))
 		}
 		for _, field := range []string{"certificate-authority-data", "insecure-skip-tls-verify", "extensions"} {
 			kubeconfigs = append(kubeconfigs, kubeconfigWith("server: https://mos\n"+field+": "+w, "token: abcd"))
 		}
-		for _, field := range []string{"token", "password", "client-key-data", "client-certificate-data", "exec", "auth-provider", "as-groups", "as-user-extra"} {
+		for _, field := range []string{"token", "password", "client-key-data", "client-certificate-data", "exec", "auth-provider", "as-groups",
+			"as-user-extra"} {
 			kubeconfigs = append(kubeconfigs, kubeconfigWith("server: https://mos", "username: ann\n"+field+": "+w))
 		}
 		kubeconfigs = append(kubeconfigs, w, "users: "+w, "clusters: "+w, "contexts: "+w, "current-context: "+w+"\ncontexts: []",
-			kubeconfigWith("server: https://mos", "exec: {command: x, apiVersion: "+w+"}"), kubeconfigWith("server: https://mos", "exec: {command: x, env: "+w+"}"))
+			kubeconfigWith("server: https://mos", "exec: {command: x, apiVersion: "+w+"}"),
+			kubeconfigWith("server: https://mos", "exec: {command: x, env: "+w+"}"))
 		for _, field := range []string{"auth_url", "password", "token", "application_credential_secret", "allow_reauth"} {
 			clouds = append(clouds, "clouds:\n  mos:\n    auth:\n      auth_url: https://k\n      username: u\n      "+field+": "+w+"\n")
 		}
@@ -231,7 +243,8 @@ func TestBrokenFilesSayNothingOfTheirSecrets(t *testing.T) {
 		clouds = append(clouds, w, "clouds: "+w, "clouds: {mos: "+w+"}")
 	}
 	key := "|\n      -----BEGIN PRIVATE KEY-----\n      " + planted + "\n      -----END PRIVATE KEY-----\n"
-	clouds = append(clouds, "clouds:\n  mos:\n    cert: "+key+"    key: "+key+"    auth: {auth_url: 'https://k', username: u, password: "+planted+"}\n")
+	clouds = append(clouds, "clouds:\n  mos:\n    cert: "+key+"    key: "+key+"    auth: {auth_url: 'https://k', username: u, password: "+
+		planted+"}\n")
 	bubble.Run(t, func(t *testing.T) {
 		for i := range max(len(kubeconfigs), len(clouds)) {
 			kubeconfig, cloud := kubeconfigs[i%len(kubeconfigs)], clouds[i%len(clouds)]
@@ -255,7 +268,8 @@ func TestPasswordsOfOthersInURLsAreHidden(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})
 		url := "mysql+pymysql://nova:x" + planted + "x@mariadb.openstack.svc:3306/nova"
-		c.OpenStack.SetFault(openstack.Fault{Path: regexp.MustCompile(`/os-services`), Status: 500, Message: "(pymysql.err.OperationalError) cannot connect to " + url})
+		c.OpenStack.SetFault(openstack.Fault{Path: regexp.MustCompile(`/os-services`), Status: 500,
+			Message: "(pymysql.err.OperationalError) cannot connect to " + url})
 		c.Kube.AddFault(kubeapi.Fault{Resource: "clusterworkloadlocks", Code: 500, Message: "the backend is " + url})
 		text := looked(t, "errors", func() place { return placeOn(t, c) }, "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
 		if !strings.Contains(text, "mysql+pymysql://(hidden)@mariadb.openstack.svc:3306/nova") {
@@ -271,13 +285,17 @@ func TestTheEnvironmentIsNotGivenAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, env := range map[string]map[string]string{
-		"a password":                {"OS_AUTH_URL": "https://keystone/v3", "OS_USERNAME": "admin", "OS_PASSWORD": secret, "OS_PROJECT_NAME": "admin"},
-		"a token":                   {"OS_AUTH_URL": "https://keystone/v3", "OS_TOKEN": secret, "OS_PROJECT_NAME": "admin"},
-		"an application credential": {"OS_AUTH_URL": "https://keystone/v3", "OS_APPLICATION_CREDENTIAL_ID": "a", "OS_APPLICATION_CREDENTIAL_SECRET": secret},
-		"in the URL":                {"OS_AUTH_URL": "https://admin:x" + planted + "%26x@keystone/v3", "OS_USERNAME": "admin", "OS_PASSWORD": secret},
-		"in a broken URL":           {"OS_AUTH_URL": "https://admin:x/" + planted + " %zz@keystone/v3", "OS_USERNAME": "admin", "OS_PASSWORD": secret},
-		"in a URL without scheme":   {"OS_AUTH_URL": "admin:x" + planted + "@keystone:5000/v3", "OS_USERNAME": "admin", "OS_PASSWORD": secret},
-		"nobody to log in":          {"OS_AUTH_URL": "https://keystone/v3", "OS_PASSWORD": secret},
+		"a password": {"OS_AUTH_URL": "https://keystone/v3", "OS_USERNAME": "admin", "OS_PASSWORD": secret,
+			"OS_PROJECT_NAME": "admin"},
+		"a token": {"OS_AUTH_URL": "https://keystone/v3", "OS_TOKEN": secret, "OS_PROJECT_NAME": "admin"},
+		"an application credential": {"OS_AUTH_URL": "https://keystone/v3", "OS_APPLICATION_CREDENTIAL_ID": "a",
+			"OS_APPLICATION_CREDENTIAL_SECRET": secret},
+		"in the URL": {"OS_AUTH_URL": "https://admin:x" + planted + "%26x@keystone/v3", "OS_USERNAME": "admin",
+			"OS_PASSWORD": secret},
+		"in a broken URL": {"OS_AUTH_URL": "https://admin:x/" + planted + " %zz@keystone/v3", "OS_USERNAME": "admin",
+			"OS_PASSWORD": secret},
+		"in a URL without scheme": {"OS_AUTH_URL": "admin:x" + planted + "@keystone:5000/v3", "OS_USERNAME": "admin", "OS_PASSWORD": secret},
+		"nobody to log in":        {"OS_AUTH_URL": "https://keystone/v3", "OS_PASSWORD": secret},
 		"a key in the place of its path": {"OS_AUTH_URL": "https://keystone/v3", "OS_USERNAME": "admin", "OS_PASSWORD": secret,
 			"OS_CERT": "x", "OS_KEY": "-----BEGIN PRIVATE KEY-----\n" + planted + "\n-----END PRIVATE KEY-----\n"},
 	} {
@@ -288,7 +306,8 @@ func TestTheEnvironmentIsNotGivenAway(t *testing.T) {
 				}
 				bubble.Alone(t, func(t *testing.T) {
 					looked(t, name, func() place {
-						return place{journal: t.TempDir(), log: ownLog(t), line: line{transport: &parrot{answer: answer}, jitter: func(string, time.Duration) time.Duration { return 0 }}}
+						return place{journal: t.TempDir(), log: ownLog(t),
+							line: line{transport: &parrot{answer: answer}, jitter: func(string, time.Duration) time.Duration { return 0 }}}
 					}, "--kubeconfig", kubeconfig, "--os-cloud", "")
 				})
 			})

@@ -131,7 +131,8 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Confi
 	}
 	cfg.Kubernetes, cfg.Writers.Kubernetes = kube.NewChecker(client), kube.NewWriter(client)
 	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Identity: p.line.holder, Log: s.log.Logger})
-	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client), needs: func() []kube.Permission { return s.writeNeeds(p.leaseNamespace) }}
+	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client),
+		needs: func() []kube.Permission { return s.writeNeeds(p.leaseNamespace) }}
 	return client, nil
 }
 
@@ -139,7 +140,8 @@ func (s *session) openOpenStack(p place, client *kube.Client, cfg *engine.Config
 	o := p.novaOptions(s.log)
 	if p.osFromCluster {
 		if client == nil {
-			s.unavailable(openStackSources(), &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "read clouds.yaml from the cluster", Message: "there is no cluster to read it from"})
+			s.unavailable(openStackSources(), &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack,
+				Call: "read clouds.yaml from the cluster", Message: "there is no cluster to read it from"})
 			return
 		}
 		o.Secret = client.OpenStackCredentials
@@ -251,7 +253,8 @@ func engineSources() []core.SourceID {
 
 // openStackSources are the sources that nova's poller fills.
 func openStackSources() []core.SourceID {
-	return []core.SourceID{core.SourceComputeServices, core.SourceInstances, core.SourceMigrations, core.SourceNetworkAgents, core.SourceProjects,
+	return []core.SourceID{core.SourceComputeServices, core.SourceInstances, core.SourceMigrations, core.SourceNetworkAgents,
+		core.SourceProjects,
 		core.SourceVolumeServices, core.SourceVolumes}
 }
 

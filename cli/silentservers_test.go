@@ -133,8 +133,9 @@ func (d diverted) CloseIdleConnections() {}
 func silent(t *testing.T, how silence, ask func(*testing.T, *sim.Cloud, *place, string)) place {
 	t.Helper()
 	network := lan.New(1)
-	c, err := sim.Start(context.WithoutCancel(t.Context()), sim.Options{Scenario: told(t, "update-groups"), Network: network, Start: time.Now(), Dir: t.TempDir(),
-		Paused: true, User: kubeapi.Operator})
+	c, err := sim.Start(context.WithoutCancel(t.Context()),
+		sim.Options{Scenario: told(t, "update-groups"), Network: network, Start: time.Now(), Dir: t.TempDir(),
+			Paused: true, User: kubeapi.Operator})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,10 +211,12 @@ func TestNobodyWaitsForATLSHandshake(t *testing.T) {
 	if err := os.WriteFile(kubeconfig, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	clouds := `clouds: {a: {auth: {auth_url: "https://` + l.Addr().String() + `/v3", username: u, password: p, project_name: p}, verify: false}}`
+	clouds := `clouds: {a: {auth: {auth_url: "https://` + l.Addr().String() +
+		`/v3", username: u, password: p, project_name: p}, verify: false}}`
 	for _, args := range [][]string{nil, {"--os-from-cluster"}} {
 		p := place{journal: t.TempDir(), log: ownLog(t), cloudsYAML: []byte(clouds)}
-		code, out, errs := runIn(t, p, append([]string{"status", "--wait", "1s", "--kubeconfig", kubeconfig, "--management-context", "management"}, args...)...)
+		code, out, errs := runIn(t, p, append([]string{"status", "--wait", "1s", "--kubeconfig", kubeconfig, "--management-context",
+			"management"}, args...)...)
 		if code != exitError || !strings.Contains(errs, "has not answered in time") {
 			t.Errorf("exit %d: %s%s", code, out, errs)
 		}
@@ -256,7 +259,8 @@ func TestAnInventoryOfASilentServerEnds(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				p := silent(t, silences[1], m.ask)
 				began := time.Now()
-				code, out, errs := runIn(t, p, "snapshot", "-o", filepath.Join(t.TempDir(), "inventory.yaml"), "--kubeconfig", p.kubeconfig, "--os-cloud", p.osCloud,
+				code, out, errs := runIn(t, p, "snapshot", "-o", filepath.Join(t.TempDir(), "inventory.yaml"), "--kubeconfig", p.kubeconfig,
+					"--os-cloud", p.osCloud,
 					"--management-context", p.management.Context, "--management-namespace", p.management.Namespace)
 				if took := time.Since(began); took > time.Minute {
 					t.Errorf("it took %s", took)

@@ -51,7 +51,8 @@ Without one, another shell takes the cloud over from a file:
 The clock runs as yours unless --speed says otherwise: other tools tell ages by your clock, and know nothing of a faster one.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
-				return fmt.Errorf("%q is not a flag of lockstep sim; a command to run stands behind --: lockstep sim -- %s", args[0], strings.Join(args, " "))
+				return fmt.Errorf("%q is not a flag of lockstep sim; a command to run stands behind --: lockstep sim -- %s", args[0],
+					strings.Join(args, " "))
 			}
 			return nil
 		},
@@ -135,7 +136,8 @@ func (f *simCommand) run(ctx context.Context, so sim.Options, command []string, 
 	if len(command) > 0 {
 		return runCommand(command, env, stdin, stdout, stderr)
 	}
-	fmt.Fprintf(stderr, "lockstep sim: Kubernetes at %s as %s, OpenStack at %s. It is served until it is interrupted.\n", cloud.Kube.URL(), so.User, cloud.OpenStack.AuthURL())
+	fmt.Fprintf(stderr, "lockstep sim: Kubernetes at %s as %s, OpenStack at %s. It is served until it is interrupted.\n", cloud.Kube.URL(),
+		so.User, cloud.OpenStack.AuthURL())
 	if _, err := io.WriteString(stdout, exports(env)); err != nil {
 		return fmt.Errorf("print the shell commands: %w", err)
 	}

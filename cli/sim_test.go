@@ -100,7 +100,8 @@ func TestSimServesUntilItIsInterrupted(t *testing.T) {
 	if raw, err := os.ReadFile(f.envFile); err != nil || string(raw) != text {
 		t.Errorf("the file has %q, printed was %q", raw, text)
 	}
-	if want := `export KUBECONFIG='` + strings.ReplaceAll(f.dir, "'", `'\''`) + `/kubeconfig'`; !strings.Contains(text, want) || !strings.Contains(text, "export OS_CLOUD=sim\n") {
+	if want := `export KUBECONFIG='` + strings.ReplaceAll(f.dir, "'", `'\''`) + `/kubeconfig'`; !strings.Contains(text, want) ||
+		!strings.Contains(text, "export OS_CLOUD=sim\n") {
 		t.Errorf("printed was %q, want %q in it", text, want)
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(f.dir, "kubeconfig"))
@@ -114,7 +115,8 @@ func TestSimServesUntilItIsInterrupted(t *testing.T) {
 	if nodes, err := client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); err != nil || len(nodes.Items) != 13 {
 		t.Errorf("%v", err)
 	}
-	if err := client.CoreV1().Nodes().Delete(t.Context(), "x", metav1.DeleteOptions{}); err == nil || !strings.Contains(err.Error(), "forbidden") {
+	if err := client.CoreV1().Nodes().Delete(t.Context(), "x", metav1.DeleteOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "forbidden") {
 		t.Errorf("somebody who may only look deletes a node: %v", err)
 	}
 	interrupt()
@@ -130,12 +132,14 @@ func TestSimServesUntilItIsInterrupted(t *testing.T) {
 
 func TestFaultsAreListedAndCompleted(t *testing.T) {
 	code, out, _ := run(t, "demo", "--faults")
-	for _, want := range []string{"latency=LATENCY", "429=RETRY-AFTER", "watches-silent", "kubernetes:429,retry-after=30", "You should see: "} {
+	for _, want := range []string{"latency=LATENCY", "429=RETRY-AFTER", "watches-silent", "kubernetes:429,retry-after=30",
+		"You should see: "} {
 		if code != exitFine || !strings.Contains(out, want) {
 			t.Errorf("exit %d; %q is not in\n%s", code, want, out)
 		}
 	}
-	for typed, want := range map[string]string{"com": "compute:", "compute:50": "compute:500", "kubernetes:429,re": "kubernetes:429,retry-after=", "compute:503,every": "compute:503,everyone"} {
+	for typed, want := range map[string]string{"com": "compute:", "compute:50": "compute:500",
+		"kubernetes:429,re": "kubernetes:429,retry-after=", "compute:503,every": "compute:503,everyone"} {
 		got, _ := completeFault(typed)
 		if len(got) == 0 || !strings.HasPrefix(got[0], want) {
 			t.Errorf("%s is completed to %q", typed, got)

@@ -25,7 +25,8 @@ func (f *simFlags) addTo(cmd *cobra.Command, speed float64) {
 	p.StringVar(&f.scenario, "scenario", scenario.Default, "`name` of a scenario (see lockstep demo --list), or a scenario file")
 	p.StringVar(&f.from, "from", "", "`file` that lockstep snapshot has written: rehearse the update of that cloud")
 	p.Uint64Var(&f.seed, "seed", 0, "`number` that decides what is left to chance (default: the scenario's own)")
-	p.StringArrayVar(&f.faults, "fault", nil, "`SERVER:FAULT[,PARAMETER=VALUE]...` that goes wrong from the start (see lockstep demo --faults); may be repeated")
+	p.StringArrayVar(&f.faults, "fault", nil,
+		"`SERVER:FAULT[,PARAMETER=VALUE]...` that goes wrong from the start (see lockstep demo --faults); may be repeated")
 	cmd.MarkFlagsMutuallyExclusive("scenario", "from")
 	completeSimFlags(cmd)
 }

@@ -190,7 +190,8 @@ func (t *inventoryTaker) cloud(ctx context.Context, client *kube.Client) (core.C
 	none := func(err error) (core.CloudInventory, []core.MissingFacts) {
 		var api *core.APIError
 		if !errors.As(err, &api) {
-			api = &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "log in to OpenStack", Message: err.Error(), Err: err}
+			api = &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "log in to OpenStack", Message: err.Error(),
+				Err: err}
 		}
 		return core.CloudInventory{}, []core.MissingFacts{{What: "all of OpenStack", Err: api}}
 	}

@@ -14,7 +14,8 @@ func TestStatusNamesCauses(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	if text := out.String(); !strings.Contains(text, "does not get back into service (because of rockoon)\n") || !strings.Contains(text, "scaled to 0\n") {
+	if text := out.String(); !strings.Contains(text, "does not get back into service (because of rockoon)\n") ||
+		!strings.Contains(text, "scaled to 0\n") {
 		t.Error(text)
 	}
 }

@@ -82,7 +82,8 @@ type StatusNode struct {
 
 // StatusAccount is what the OpenStack controller does with what is asked of a node, by its own bookkeeping.
 type StatusAccount struct {
-	State  string     `json:"state"`            // "tries again", "at work", "first try", "never seen", "stopped", "gave up", "held" or "handled"
+	// "tries again", "at work", "first try", "never seen", "stopped", "gave up", "held" or "handled"
+	State  string     `json:"state"`
 	Failed int        `json:"failed,omitempty"` // how often it has failed
 	Words  string     `json:"words,omitempty"`  // of its last failure
 	Next   *time.Time `json:"next,omitempty"`   // when it tries again; in the past: since when it does
@@ -125,7 +126,8 @@ func statusOf(s *core.Snapshot) Status {
 			Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint), Cause: oneLine(a.Cause)})
 	}
 	for _, p := range progress.Phases(s) {
-		sp := StatusPhase{Number: int(p.ID), Title: p.Title, State: string(p.State), Elapsed: int(p.Elapsed(s.Now).Seconds()), Done: p.Done, Total: p.Total}
+		sp := StatusPhase{Number: int(p.ID), Title: p.Title, State: string(p.State), Elapsed: int(p.Elapsed(s.Now).Seconds()), Done: p.Done,
+			Total: p.Total}
 		for _, e := range p.Evidence {
 			sp.Evidence = append(sp.Evidence, oneLine(e))
 		}

@@ -20,10 +20,12 @@ func TestStatusTellsACauseOnce(t *testing.T) {
 			t.Fatalf("exit %d: %s", code, errs)
 		}
 		const words = "The request you have made requires authentication"
-		if strings.Count(out, words) != 1 || strings.Count(out, "login refused") > 2 || !strings.Contains(out, "login refused: nothing of it is seen: "+words) {
+		if strings.Count(out, words) != 1 || strings.Count(out, "login refused") > 2 ||
+			!strings.Contains(out, "login refused: nothing of it is seen: "+words) {
 			t.Errorf("the cause is not told once:\n%s", out)
 		}
-		if strings.Count(out, "management") != 2 || strings.Contains(out, "lcmmachines") || !strings.Contains(out, "not connected (--management-context)") {
+		if strings.Count(out, "management") != 2 || strings.Contains(out, "lcmmachines") ||
+			!strings.Contains(out, "not connected (--management-context)") {
 			t.Errorf("the management cluster is not told of once:\n%s", out)
 		}
 		for _, line := range strings.Split(out, "\n") {

@@ -18,21 +18,26 @@ func fleetStatus(idle int) Status {
 	seven, none := 7, 0
 	s := Status{Cluster: "mos", AsOf: now, Update: StatusUpdate{Running: true, From: "20.0.0+25.1", To: "21.0.0+25.2", Nodes: idle + 3},
 		NeedsYou: []StatusAttention{
-			{Subject: "cmp-003", Severity: "urgent", Since: at(41 * time.Minute), Reason: "monitor-05021 holds the node: runs, and nothing moves it: status ERROR — stop it, or reset its state and then migrate it"},
-			{Subject: fmt.Sprintf("%d nodes", idle), Severity: "notice", Reason: "989 instances will hold them when their turn comes: cmp-004 (1), cmp-005 (27), cmp-006 (4) and 245 more"},
+			{Subject: "cmp-003", Severity: "urgent", Since: at(41 * time.Minute),
+				Reason: "monitor-05021 holds the node: runs, and nothing moves it: status ERROR — stop it, or reset its state and then migrate it"},
+			{Subject: fmt.Sprintf("%d nodes", idle), Severity: "notice",
+				Reason: "989 instances will hold them when their turn comes: cmp-004 (1), cmp-005 (27), cmp-006 (4) and 245 more"},
 		},
 		Phases: []StatusPhase{{Number: 4, Title: "worker nodes", State: "running", Elapsed: 2760, Total: idle}},
 	}
 	for i, stage := range []core.Stage{core.StageEvacuating, core.StageWaiting, core.StageQueued} {
-		s.Nodes = append(s.Nodes, StatusNode{Label: fmt.Sprintf("cmp-%03d", i+1), Roles: []core.Role{core.RoleCompute, core.RoleStorage}, Stage: string(stage), Since: at(114 * time.Minute),
-			Mode: "manual", Locks: map[string]string{"openstack": "active", "ceph": "inactive", "tungstenfabric": "inactive"}, Instances: &seven, Blocking: &none, matters: true})
+		s.Nodes = append(s.Nodes, StatusNode{Label: fmt.Sprintf("cmp-%03d", i+1), Roles: []core.Role{core.RoleCompute, core.RoleStorage},
+			Stage: string(stage), Since: at(114 * time.Minute),
+			Mode: "manual", Locks: map[string]string{"openstack": "active", "ceph": "inactive", "tungstenfabric": "inactive"}, Instances: &seven,
+			Blocking: &none, matters: true})
 	}
 	for i := range idle {
 		stage := core.StageIdle
 		if i%3 == 0 {
 			stage = core.StageDone
 		}
-		s.Nodes = append(s.Nodes, StatusNode{Label: fmt.Sprintf("cmp-%03d", i+4), Roles: []core.Role{core.RoleCompute}, Stage: string(stage), Mode: "live",
+		s.Nodes = append(s.Nodes, StatusNode{Label: fmt.Sprintf("cmp-%03d", i+4), Roles: []core.Role{core.RoleCompute}, Stage: string(stage),
+			Mode:  "live",
 			Locks: map[string]string{"openstack": "active"}, Instances: &seven, Blocking: &seven})
 	}
 	return s
@@ -62,7 +67,8 @@ func TestStatusOfManyIdleNodesIsShort(t *testing.T) {
 	}
 	nothing := fleetStatus(1)
 	nothing.Nodes = nothing.Nodes[3:]
-	if text := table(t, statusTable{}, nothing); strings.Contains(text, "NODE  ") || !strings.Contains(text, "\n1 node: 1 done; nothing is amiss there (--all shows them)\n") {
+	if text := table(t, statusTable{}, nothing); strings.Contains(text, "NODE  ") ||
+		!strings.Contains(text, "\n1 node: 1 done; nothing is amiss there (--all shows them)\n") {
 		t.Errorf("got\n%s", text)
 	}
 }
@@ -70,7 +76,8 @@ func TestStatusOfManyIdleNodesIsShort(t *testing.T) {
 // On a terminal no line is wider than it, and no word is lost; in a pipe each node has one line.
 func TestStatusFitsTheTerminal(t *testing.T) {
 	s := fleetStatus(5)
-	plain := strings.Join(strings.Fields(strings.NewReplacer("INSTANCES", "INST", "BLOCKING", "BLOCK").Replace(table(t, statusTable{all: true}, s))), "")
+	plain := strings.Join(strings.Fields(strings.NewReplacer("INSTANCES", "INST", "BLOCKING",
+		"BLOCK").Replace(table(t, statusTable{all: true}, s))), "")
 	for _, width := range []int{80, 100, 120, 200} {
 		text := table(t, statusTable{all: true, width: width}, s)
 		for line := range strings.Lines(text) {

@@ -64,14 +64,16 @@ func TestANodeThatLostItsRoleIsBroughtBack(t *testing.T) {
 		}
 		p.confirm(free)
 		body := []byte(`{"metadata": {"labels": {"openstack-compute-node": "enabled"}}}`)
-		if _, err := kubernetesOf(t, p.Cloud).CoreV1().Nodes().Patch(t.Context(), name, types.MergePatchType, body, metav1.PatchOptions{}); err != nil {
+		if _, err := kubernetesOf(t, p.Cloud).CoreV1().Nodes().Patch(t.Context(), name, types.MergePatchType, body,
+			metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		p.until("it has a new lock", func(s *core.Snapshot) bool {
 			l := s.NodeLock(name, core.ControllerOpenStack)
 			return l != nil && l.UID != old.UID && l.Deleting.IsZero() && !urgent(s, name, "its role label was taken off")
 		})
-		requests := admin.Resource(schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: "nodemaintenancerequests"})
+		requests := admin.Resource(schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1",
+			Resource: "nodemaintenancerequests"})
 		again := []byte(`{"metadata": {"annotations": {"lockstep/look-again": "now"}}}`)
 		if _, err := requests.Patch(t.Context(), p.last.NodeRequest(name).Name, types.MergePatchType, again, metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)

@@ -6,7 +6,8 @@ import (
 
 // What is blocked only because writing is not armed says so last: it is true of every step.
 func TestWhatBlocksAStep(t *testing.T) {
-	unarmed, empty := Guard{ID: GuardArmed, Text: "writing is armed", Answer: "read-only"}, Guard{ID: "empty", Text: "the host is empty", Answer: "1 runs"}
+	unarmed, empty := Guard{ID: GuardArmed, Text: "writing is armed", Answer: "read-only"},
+		Guard{ID: "empty", Text: "the host is empty", Answer: "1 runs"}
 	for name, tt := range map[string]struct {
 		guards []Guard
 		want   string

@@ -32,10 +32,11 @@ const (
 
 // HostInventory is what Placement keeps of one compute host: its resource provider and those below it, taken together.
 type HostInventory struct {
-	Host        string                    // the name of its nova-compute
-	Classes     map[string]ClassInventory // by resource class: VCPU, PCPU, MEMORY_MB, DISK_GB, VGPU, CUSTOM_…
-	Used        map[string]int            // what is allocated of each class; nil where Allocations tell
-	Allocations map[string]map[string]int // by consumer, which is an instance or a migration: amounts by class; nil of a host whose instances were not asked about
+	Host    string                    // the name of its nova-compute
+	Classes map[string]ClassInventory // by resource class: VCPU, PCPU, MEMORY_MB, DISK_GB, VGPU, CUSTOM_…
+	Used    map[string]int            // what is allocated of each class; nil where Allocations tell
+	// by consumer, which is an instance or a migration: amounts by class; nil of a host whose instances were not asked about
+	Allocations map[string]map[string]int
 }
 
 // ClassInventory is how much there is of a resource class. What can be allocated is (Total - Reserved) * Ratio, and at

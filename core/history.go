@@ -11,10 +11,11 @@ import (
 // History is what was seen and done before now, replayed from the journal and continued while Lockstep runs. It adds
 // times and changes that the objects themselves do not keep; no decision to write rests on it.
 type History struct {
-	Stages  map[string]StageRecord      // by node UID: the stage it is in
-	Locks   map[string]LockRecord       // by lock UID: the state it is in
-	Outages map[string]OutageRecord     // by lock UID: its last outage; only as this run of Lockstep saw it
-	Refused map[string]RefusalRecord    // by instance ID: the last migration that Nova refused the OpenStack controller (text I), as far as Lockstep saw it
+	Stages  map[string]StageRecord  // by node UID: the stage it is in
+	Locks   map[string]LockRecord   // by lock UID: the state it is in
+	Outages map[string]OutageRecord // by lock UID: its last outage; only as this run of Lockstep saw it
+	// by instance ID: the last migration that Nova refused the OpenStack controller (text I), as far as Lockstep saw it
+	Refused map[string]RefusalRecord
 	Rounds  map[string]Round            // by node UID: its last maintenance
 	Phases  map[PhaseID]PhaseRecord     // of the update that runs or ran last
 	Update  UpdateRecord                // the update that runs or ran last

@@ -215,7 +215,8 @@ func (m *Management) joinNodes(nodes map[string]*Node) {
 
 // thisCluster is the Cluster to which the nodes belong: the one that has the most of them, among those that the place
 // allows; or the one that the place names, where no machine of it is a node here.
-func thisCluster(place ManagementPlace, clusters []*ManagedCluster, machines []*ManagedMachine, lcm []*LCMMachine, nodes map[string]*Node) (clusterKey, bool) {
+func thisCluster(place ManagementPlace, clusters []*ManagedCluster, machines []*ManagedMachine, lcm []*LCMMachine,
+	nodes map[string]*Node) (clusterKey, bool) {
 	allowed := func(k clusterKey) bool {
 		return k.name != "" && (place.Namespace == "" || place.Namespace == k.namespace) && (place.Cluster == "" || place.Cluster == k.name)
 	}

@@ -21,7 +21,8 @@ const Hidden = "(hidden)"
 // to it with the secrets that they use; what prints, logs, keeps or shows a text that came from elsewhere gives it to it once
 // more: a server may tell anybody's URL.
 func Redact(text string, secrets ...string) string {
-	for _, s := range slices.SortedFunc(slices.Values(secrets), func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
+	for _, s := range slices.SortedFunc(slices.Values(secrets),
+		func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
 		// Shorter ones would only cut words to pieces; nobody can guess a secret from them either.
 		if len(s) < shortestSecret {
 			continue
@@ -120,7 +121,8 @@ func redactURLs(text string) string {
 // brokenURL is what net/url says of a URL that it cannot parse; secretParameter is one of a URL's parameters that is a secret.
 var (
 	brokenURL       = regexp.MustCompile(`(invalid (?:port|URL escape) )"(?:[^"\\]|\\.)*"`)
-	secretParameter = regexp.MustCompile(`(?i)([?&;#][^=&;#?]*(?:token|passw|secret|signature|credential|api[-_]?key|access[-_]?key|auth|sig)[^=&;#?]*=)[^&;#]+`)
+	secretParameter = regexp.MustCompile(
+		`(?i)([?&;#][^=&;#?]*(?:token|passw|secret|signature|credential|api[-_]?key|access[-_]?key|auth|sig)[^=&;#?]*=)[^&;#]+`)
 )
 
 func isSchemeByte(c byte) bool {

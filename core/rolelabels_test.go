@@ -15,8 +15,10 @@ func TestTheSettingOfTheRoleLabels(t *testing.T) {
 		want    RoleLabels
 		fails   string
 	}{
-		"one for each":        {`{"controller": {"ctl": "yes"}, "compute": {"openstack-compute-node": "enabled"}, "gateway": {"net": ""}}`, own, ""},
-		"two for one":         {`{"controller": {"a": "b", "c": "d"}, "compute": {"x": "y"}, "gateway": {"z": "z"}}`, nil, "2 labels for the role controller"},
+		"one for each": {`{"controller": {"ctl": "yes"}, "compute": {"openstack-compute-node": "enabled"}, "gateway": {"net": ""}}`, own,
+			""},
+		"two for one": {`{"controller": {"a": "b", "c": "d"}, "compute": {"x": "y"}, "gateway": {"z": "z"}}`, nil,
+			"2 labels for the role controller"},
 		"a role is missing":   {`{"controller": {"a": "b"}, "compute": {"x": "y"}}`, nil, "no label for the role gateway"},
 		"another role":        {`{"storage": {"a": "b"}}`, nil, `does not know: "storage"`},
 		"the form of old":     {`{"openstack-compute-node": "enabled"}`, nil, "no JSON"},

@@ -174,7 +174,8 @@ const (
 	ErrUnreachable     ErrorKind = "unreachable"       // no connection
 	ErrConfiguration   ErrorKind = "configuration"     // a broken kubeconfig, a missing clouds.yaml, an unknown context
 	ErrUnsupported     ErrorKind = "unsupported"       // the cloud is too old for it
-	ErrOther           ErrorKind = "error"             // any other: a refusal where its Status says so (4xx), else an answer that is not the API's
+	// any other: a refusal where its Status says so (4xx), else an answer that is not the API's
+	ErrOther ErrorKind = "error"
 )
 
 // APIError is a call that did not do what was asked, in words for the operator. Adapters make them; nothing in it is

@@ -74,9 +74,10 @@ const (
 	IntentDisableVolume  IntentKind = "disable-volume"   // Node, Object (one of its volume services), Reason
 	IntentEnableVolume   IntentKind = "enable-volume"    // Node, Object
 
-	IntentOverrideLock       IntentKind = "override-lock"      // Object, State, Reason (the text it is to bear; may be empty)
-	IntentClearInner         IntentKind = "clear-inner"        // Object: inner_state inactive, where it was left active
-	IntentRearmLock          IntentKind = "rearm-lock"         // Object: a node's lock of the OpenStack controller to active, where it was left inactive
+	IntentOverrideLock IntentKind = "override-lock" // Object, State, Reason (the text it is to bear; may be empty)
+	IntentClearInner   IntentKind = "clear-inner"   // Object: inner_state inactive, where it was left active
+	// Object: a node's lock of the OpenStack controller to active, where it was left inactive
+	IntentRearmLock          IntentKind = "rearm-lock"
 	IntentFreeLock           IntentKind = "free-lock"          // Object: a lock of the OpenStack controller in deletion on a live node, let go
 	IntentAskCluster         IntentKind = "ask-cluster"        // Scope, Release (each may be empty): make a ClusterMaintenanceRequest by hand
 	IntentAskNode            IntentKind = "ask-node"           // Node, Scope, Release: make a NodeMaintenanceRequest by hand
@@ -91,14 +92,16 @@ const (
 	IntentActRearm           IntentKind = "act-rearm"          // Controller, Node (empty: the cluster): the lock to active
 	IntentActFinish          IntentKind = "act-finish"         // Controller, Node: inner_state inactive
 	IntentActDropLock        IntentKind = "act-drop-lock"      // Controller, Node: delete the lock of a node that has left the cluster
-	IntentActDeleteClaim     IntentKind = "act-delete-claim"   // Controller, Node, Object: a volume claim that is bound to a node that has left the cluster
-	IntentActHold            IntentKind = "act-hold"           // Controller, Object: put Rockoon's finalizer on a request that Lockstep begins to work on
-	IntentActLetGo           IntentKind = "act-let-go"         // Controller, Object: take Rockoon's finalizer off a request or lock that is being removed
-	IntentWithdraw           IntentKind = "withdraw"           // Object: delete a maintenance request
+	// Controller, Node, Object: a volume claim that is bound to a node that has left the cluster
+	IntentActDeleteClaim IntentKind = "act-delete-claim"
+	IntentActHold        IntentKind = "act-hold"   // Controller, Object: put Rockoon's finalizer on a request that Lockstep begins to work on
+	IntentActLetGo       IntentKind = "act-let-go" // Controller, Object: take Rockoon's finalizer off a request or lock that is being removed
+	IntentWithdraw       IntentKind = "withdraw"   // Object: delete a maintenance request
 
-	IntentRestartPod    IntentKind = "restart-pod"    // Workload, Node: the old pod of an OnDelete DaemonSet there
-	IntentRestartPods   IntentKind = "restart-pods"   // Workload: all old pods of an OnDelete DaemonSet, one at a time
-	IntentRestartAgent  IntentKind = "restart-agent"  // Workload, Node: the pod of an agent of Neutron's, or of nova-compute, that does not report
+	IntentRestartPod  IntentKind = "restart-pod"  // Workload, Node: the old pod of an OnDelete DaemonSet there
+	IntentRestartPods IntentKind = "restart-pods" // Workload: all old pods of an OnDelete DaemonSet, one at a time
+	// Workload, Node: the pod of an agent of Neutron's, or of nova-compute, that does not report
+	IntentRestartAgent  IntentKind = "restart-agent"
 	IntentRestartAgents IntentKind = "restart-agents" // Node: the pods of all agents there that do not report
 	IntentDeletePod     IntentKind = "delete-pod"     // Node, Object: a pod there that has ended
 	IntentDeletePods    IntentKind = "delete-pods"    // Node: all pods there that have ended

@@ -115,7 +115,8 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	again.Wants("─ 3 Nodes")
 	again.WantsRow("cmp-01", "done")
 	await(t, "LCM goes on with the next node", func() bool {
-		request, err := as(t, w.Cluster, cluster.Admin).Resource(lcm("nodemaintenancerequests")).Get(t.Context(), w.node(t, "cmp-03"), metav1.GetOptions{})
+		request, err := as(t, w.Cluster, cluster.Admin).Resource(lcm("nodemaintenancerequests")).Get(t.Context(), w.node(t, "cmp-03"),
+			metav1.GetOptions{})
 		return err == nil && request.GetName() != ""
 	})
 	again.Press("q")
@@ -136,7 +137,8 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 			}
 		}
 	}
-	if want := "service disabled, os-migrateLive, os-migrateLive, migrate, confirmResize, os-stop, service enabled"; strings.Join(asked, ", ") != want {
+	if want := "service disabled, os-migrateLive, os-migrateLive, migrate, confirmResize, os-stop, service enabled"; strings.Join(asked,
+		", ") != want {
 		t.Errorf("Nova received %q, want %q", asked, want)
 	}
 	got, err := w.Changes(cluster.Maintainer)
@@ -144,7 +146,8 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		t.Fatal(err)
 	}
 	lock, request := "patch nodeworkloadlocks openstack-"+node, "patch nodemaintenancerequests "+node
-	if want := strings.Join([]string{request, lock, lock + " (status)", lock + " (status)", lock, request}, ", "); strings.Join(got, ", ") != want {
+	if want := strings.Join([]string{request, lock, lock + " (status)", lock + " (status)", lock, request}, ", "); strings.Join(got,
+		", ") != want {
 		t.Errorf("the API server received %q, want %q", got, want)
 	}
 }

@@ -192,8 +192,10 @@ func TestTheModeOfANodeIsSetOnlyOverTheValueThatWasSeen(t *testing.T) {
 		{"over nothing, on a bare node", `{}`, "", nil, text("manual"), false, "", text("manual")},
 		{"over another value", `{` + modeAnnotation + `: live}`, "", text("manual"), text("skip"), false, core.ErrConflict, text("live")},
 		{"over a value that has gone", `{}`, "", text("manual"), text("skip"), false, core.ErrConflict, nil},
-		{"over nothing, where something has come", `{` + modeAnnotation + `: live}`, "", nil, text("skip"), false, core.ErrConflict, text("live")},
-		{"on a node made again", `{` + modeAnnotation + `: manual}`, "00000000-0000-0000-0000-000000000000", text("manual"), text("skip"), false, core.ErrConflict, text("manual")},
+		{"over nothing, where something has come", `{` + modeAnnotation + `: live}`, "", nil, text("skip"), false, core.ErrConflict,
+			text("live")},
+		{"on a node made again", `{` + modeAnnotation + `: manual}`, "00000000-0000-0000-0000-000000000000", text("manual"), text("skip"), false,
+			core.ErrConflict, text("manual")},
 		{"a removal, tried on another value", `{` + modeAnnotation + `: live}`, "", text("skip"), nil, true, core.ErrConflict, text("live")},
 	}
 	for _, test := range tests {
@@ -276,7 +278,8 @@ func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range requests {
-		if r.User == string(cluster.Operator) && (r.Code == http.StatusForbidden || !slices.Contains([]string{"get", "list", "create", "update"}, r.Verb)) {
+		if r.User == string(cluster.Operator) &&
+			(r.Code == http.StatusForbidden || !slices.Contains([]string{"get", "list", "create", "update"}, r.Verb)) {
 			t.Errorf("the lease needs another right: %v", r)
 		}
 	}
@@ -318,12 +321,14 @@ func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 	check("worked on by another", writer.write(core.SetInnerState{Lock: ref, To: core.InnerActive}), core.ErrConflict)
 	is, err := writer.Lock(t.Context(), ref)
 	check("read again", err, "")
-	if is.RawState != core.LockActive || is.Message != "why" || is.Release != "1.0" || is.InnerState != core.InnerActive || is.Controller != "backup" || is.Node != "n1" {
+	if is.RawState != core.LockActive || is.Message != "why" || is.Release != "1.0" || is.InnerState != core.InnerActive ||
+		is.Controller != "backup" || is.Node != "n1" {
 		t.Errorf("the lock is %+v", is)
 	}
 	check("released", writer.write(core.SetLock{Lock: ref, Was: core.LockActive, To: core.LockStatus{State: core.LockInactive}}), "")
 	check("worked on no more", writer.write(core.SetInnerState{Lock: ref, Was: core.InnerActive, To: core.InnerInactive}), "")
-	if is, err = writer.Lock(t.Context(), ref); err != nil || is.RawState != core.LockInactive || is.Message != "" || is.Release != "1.0" || is.InnerState != core.InnerInactive {
+	if is, err = writer.Lock(t.Context(), ref); err != nil || is.RawState != core.LockInactive || is.Message != "" || is.Release != "1.0" ||
+		is.InnerState != core.InnerInactive {
 		t.Errorf("the lock is %+v, %v", is, err)
 	}
 	locks, err := writer.NodeLocks(t.Context())

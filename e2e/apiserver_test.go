@@ -59,12 +59,14 @@ status: {state: inactive}
 			t.Errorf("set the state %s: %v", state, err)
 		}
 	}
-	_, err := locks.Patch(t.Context(), lock.GetName(), types.MergePatchType, []byte(`{"status":{"state":"sleeping"}}`), metav1.PatchOptions{}, "status")
+	_, err := locks.Patch(t.Context(), lock.GetName(), types.MergePatchType, []byte(`{"status":{"state":"sleeping"}}`), metav1.PatchOptions{},
+		"status")
 	status := refusal(t, err)
 	if status.Code != http.StatusUnprocessableEntity || status.Reason != metav1.StatusReasonInvalid {
 		t.Errorf("the answer is %d %s", status.Code, status.Reason)
 	}
-	if want := `status.state: Unsupported value: "sleeping": supported values: "inactive", "active", "failed"`; !strings.Contains(status.Message, want) {
+	if want := `status.state: Unsupported value: "sleeping": supported values: "inactive", "active", "failed"`; !strings.Contains(
+		status.Message, want) {
 		t.Errorf("the message %q lacks %q", status.Message, want)
 	}
 }
@@ -84,7 +86,8 @@ spec: {nodeName: scope, scope: everything}
 // The writes of the program are JSON patches whose tests are their
 // preconditions: this is how the server answers when one does not hold.
 func TestAPatchWhoseTestFailsChangesNothing(t *testing.T) {
-	node := create(t, shared, nodes, `{apiVersion: v1, kind: Node, metadata: {name: patched, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
+	node := create(t, shared, nodes,
+		`{apiVersion: v1, kind: Node, metadata: {name: patched, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
 	client := as(t, shared, cluster.Admin).Resource(nodes)
 	const pointer = "/metadata/annotations/openstack.lcm.mirantis.com~1instance_migration_mode"
 
@@ -102,7 +105,8 @@ func TestAPatchWhoseTestFailsChangesNothing(t *testing.T) {
 		},
 		{
 			"the object is another",
-			`[{"op":"test","path":"/metadata/uid","value":"00000000-0000-0000-0000-000000000000"},{"op":"replace","path":"` + pointer + `","value":"skip"}]`,
+			`[{"op":"test","path":"/metadata/uid","value":"00000000-0000-0000-0000-000000000000"},{"op":"replace","path":"` + pointer +
+				`","value":"skip"}]`,
 			http.StatusUnprocessableEntity,
 			"the server rejected our request due to an error in our request",
 		},
@@ -115,7 +119,8 @@ func TestAPatchWhoseTestFailsChangesNothing(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := client.Patch(t.Context(), node.GetName(), types.JSONPatchType, []byte(test.patch), metav1.PatchOptions{FieldManager: "lockstep"})
+			_, err := client.Patch(t.Context(), node.GetName(), types.JSONPatchType, []byte(test.patch),
+				metav1.PatchOptions{FieldManager: "lockstep"})
 			status := refusal(t, err)
 			t.Logf("%d %s %q %+v", status.Code, status.Reason, status.Message, status.Details)
 			if status.Code != test.code || !strings.Contains(status.Message, test.message) {
@@ -131,15 +136,18 @@ func TestAPatchWhoseTestFailsChangesNothing(t *testing.T) {
 		})
 	}
 
-	holds := `[{"op":"test","path":"/metadata/uid","value":"` + string(node.GetUID()) + `"},{"op":"test","path":"` + pointer + `","value":"manual"},{"op":"replace","path":"` + pointer + `","value":"skip"}]`
-	dry, err := client.Patch(t.Context(), node.GetName(), types.JSONPatchType, []byte(holds), metav1.PatchOptions{FieldManager: "lockstep", DryRun: []string{metav1.DryRunAll}})
+	holds := `[{"op":"test","path":"/metadata/uid","value":"` + string(node.GetUID()) + `"},{"op":"test","path":"` + pointer +
+		`","value":"manual"},{"op":"replace","path":"` + pointer + `","value":"skip"}]`
+	dry, err := client.Patch(t.Context(), node.GetName(), types.JSONPatchType, []byte(holds),
+		metav1.PatchOptions{FieldManager: "lockstep", DryRun: []string{metav1.DryRunAll}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := dry.GetAnnotations()["openstack.lcm.mirantis.com/instance_migration_mode"]; got != "skip" {
 		t.Errorf("a dry run answers with the mode %q", got)
 	}
-	if now, err := client.Get(t.Context(), node.GetName(), metav1.GetOptions{}); err != nil || now.GetResourceVersion() != node.GetResourceVersion() {
+	if now, err := client.Get(t.Context(), node.GetName(), metav1.GetOptions{}); err != nil ||
+		now.GetResourceVersion() != node.GetResourceVersion() {
 		t.Errorf("a dry run has changed the node (%v)", err)
 	}
 	after, err := client.Patch(t.Context(), node.GetName(), types.JSONPatchType, []byte(holds), metav1.PatchOptions{FieldManager: "lockstep"})
@@ -160,7 +168,8 @@ spec: {holderIdentity: anna, leaseDurationSeconds: 30}
 `)
 	client := as(t, shared, cluster.Admin).Resource(leases).Namespace("default")
 
-	_, err := client.Create(t.Context(), object(t, `{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: lockstep-conflict}}`), metav1.CreateOptions{})
+	_, err := client.Create(t.Context(), object(t, `{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: lockstep-conflict}}`),
+		metav1.CreateOptions{})
 	if status := refusal(t, err); status.Code != http.StatusConflict || status.Reason != metav1.StatusReasonAlreadyExists {
 		t.Errorf("creating it again answers %d %s", status.Code, status.Reason)
 	}
@@ -232,7 +241,8 @@ func TestTheAuditTellsWhatTheServerReceived(t *testing.T) {
 	create(t, shared, nodes, `{apiVersion: v1, kind: Node, metadata: {name: audited}}`)
 	patch := `[{"op":"add","path":"/metadata/labels","value":{"x":"y"}}]`
 	client := as(t, shared, cluster.Controllers).Resource(nodes)
-	if _, err := client.Patch(t.Context(), "audited", types.JSONPatchType, []byte(patch), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
+	if _, err := client.Patch(t.Context(), "audited", types.JSONPatchType, []byte(patch),
+		metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := client.Patch(t.Context(), "audited", types.JSONPatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
@@ -274,7 +284,8 @@ func TestTheAuditTellsWhatTheServerReceived(t *testing.T) {
 		t.Fatalf("%d writes are recorded: %v", len(got), got)
 	}
 	for i, w := range got {
-		if w.Verb != "patch" || w.Resource != "nodes" || w.Group != "" || w.Subresource != "" || w.Code != http.StatusOK || w.UserAgent != "lockstep-e2e" {
+		if w.Verb != "patch" || w.Resource != "nodes" || w.Group != "" || w.Subresource != "" || w.Code != http.StatusOK ||
+			w.UserAgent != "lockstep-e2e" {
 			t.Errorf("write %d is recorded as %v", i, w)
 		}
 		var body any

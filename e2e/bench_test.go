@@ -14,7 +14,8 @@ import (
 )
 
 // whole is the dashboard of the demo with everything on it: what needs the operator, the nodes, and both servers live.
-var whole = terminal.All(terminal.Shows("● kubernetes  ● openstack"), operator.Row("cmp-03"), operator.Row("cmp-08"), terminal.Shows("Nodes"))
+var whole = terminal.All(terminal.Shows("● kubernetes  ● openstack"), operator.Row("cmp-03"), operator.Row("cmp-08"),
+	terminal.Shows("Nodes"))
 
 // demo starts the demo and waits until the whole dashboard is there.
 func demo(b *testing.B, columns, rows int, speed string) (*program, terminal.Screen) {

@@ -20,7 +20,8 @@ import (
 // leaseHolder is who holds the operator lease; empty when nobody does.
 func (w *world) leaseHolder(t *testing.T) string {
 	t.Helper()
-	lease, err := as(t, w.Cluster, cluster.Admin).Resource(leases).Namespace("default").Get(t.Context(), "lockstep-operator", metav1.GetOptions{})
+	lease, err := as(t, w.Cluster, cluster.Admin).Resource(leases).Namespace("default").Get(t.Context(), "lockstep-operator",
+		metav1.GetOptions{})
 	if err != nil {
 		t.Fatalf("read the operator lease: %v", err)
 	}
@@ -85,8 +86,10 @@ func TestLeavingInGoodOrder(t *testing.T) {
 			if code != 0 {
 				t.Errorf("the exit code is %d", code)
 			}
-			if s := p.Screen(); s.AltScreen || s.CursorHidden || s.Keyboards != 0 || slices.Contains(s.Modes, 2004) || slices.Contains(s.Modes, 1004) {
-				t.Errorf("the terminal is left with alternate screen %v, cursor hidden %v, keyboards %d, modes %v", s.AltScreen, s.CursorHidden, s.Keyboards, s.Modes)
+			if s := p.Screen(); s.AltScreen || s.CursorHidden || s.Keyboards != 0 || slices.Contains(s.Modes, 2004) ||
+				slices.Contains(s.Modes, 1004) {
+				t.Errorf("the terminal is left with alternate screen %v, cursor hidden %v, keyboards %d, modes %v", s.AltScreen, s.CursorHidden,
+					s.Keyboards, s.Modes)
 			}
 		})
 	}

@@ -112,7 +112,8 @@ func TestManualNode(t *testing.T) {
 	p.Press("esc")
 	p.WantsRow("cmp-01", "done", "manual")
 	await(t, "LCM goes on with the next node", func() bool {
-		request, err := as(t, w.Cluster, cluster.Admin).Resource(lcm("nodemaintenancerequests")).Get(t.Context(), w.node(t, "cmp-03"), metav1.GetOptions{})
+		request, err := as(t, w.Cluster, cluster.Admin).Resource(lcm("nodemaintenancerequests")).Get(t.Context(), w.node(t, "cmp-03"),
+			metav1.GetOptions{})
 		return err == nil && request.GetName() != ""
 	})
 	p.Press("q")
@@ -180,7 +181,8 @@ func (w *world) sawOnlyTheModeChange(t *testing.T, node string) {
 		t.Fatal(err)
 	}
 	for _, r := range all {
-		if r.Resource == "leases" && (r.Namespace != "default" || r.Verb != "create" && r.Name != "lockstep-operator" || r.Code >= http.StatusBadRequest) {
+		if r.Resource == "leases" && (r.Namespace != "default" || r.Verb != "create" && r.Name != "lockstep-operator" ||
+			r.Code >= http.StatusBadRequest) {
 			t.Errorf("Kubernetes received %v", r)
 		}
 	}
@@ -240,7 +242,8 @@ func (p *program) wroteItAllDown(t *testing.T) {
 		}
 	}
 	for id, got := range kinds {
-		if want := []engine.RecordKind{engine.RecordGrant, engine.RecordBefore, engine.RecordAfter, engine.RecordVerified, engine.RecordEnded}; !slices.Equal(got, want) {
+		if want := []engine.RecordKind{engine.RecordGrant, engine.RecordBefore, engine.RecordAfter, engine.RecordVerified,
+			engine.RecordEnded}; !slices.Equal(got, want) {
 			t.Errorf("operation %s has the records %q, want %q", id, got, want)
 		}
 	}

@@ -186,7 +186,8 @@ kind: Pod
 metadata: {name: rbac-1, namespace: openstack}
 spec: {nodeName: rbac-1, containers: [{name: c, image: none}]}
 `)
-	create(t, shared, secrets, `{apiVersion: v1, kind: Secret, metadata: {name: openstack-identity-credentials, namespace: openstack-external}}`)
+	create(t, shared, secrets,
+		`{apiVersion: v1, kind: Secret, metadata: {name: openstack-identity-credentials, namespace: openstack-external}}`)
 	jobs := schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
 
 	annotate := `[{"op":"add","path":"/metadata/annotations","value":{"openstack.lcm.mirantis.com/instance_migration_mode":"skip"}}]`
@@ -206,29 +207,35 @@ spec: {nodeName: rbac-1, containers: [{name: c, image: none}]}
 			return err
 		}},
 		{"list the OpenStack controller's deployment by its name", readers, func(t *testing.T, client dynamic.Interface) error {
-			_, err := client.Resource(deployments).Namespace("osh-system").List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name=rockoon"})
+			_, err := client.Resource(deployments).Namespace("osh-system").List(t.Context(),
+				metav1.ListOptions{FieldSelector: "metadata.name=rockoon"})
 			return err
 		}},
-		{"watch the OpenStack controller's deployment by its name", readers, watches(deployments, "osh-system", metav1.ListOptions{FieldSelector: "metadata.name=rockoon"})},
+		{"watch the OpenStack controller's deployment by its name", readers,
+			watches(deployments, "osh-system", metav1.ListOptions{FieldSelector: "metadata.name=rockoon"})},
 		{"list every deployment of the namespace", nil, func(t *testing.T, client dynamic.Interface) error {
 			_, err := client.Resource(deployments).Namespace("osh-system").List(t.Context(), metav1.ListOptions{})
 			return err
 		}},
 		{"try the annotation of a node", operators, func(t *testing.T, client dynamic.Interface) error {
-			_, err := client.Resource(nodes).Patch(t.Context(), "rbac-1", types.JSONPatchType, []byte(annotate), metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
+			_, err := client.Resource(nodes).Patch(t.Context(), "rbac-1", types.JSONPatchType, []byte(annotate),
+				metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 			return err
 		}},
-		{"watch the run of Tempest by its name", readers, watches(jobs, "openstack", metav1.ListOptions{FieldSelector: "metadata.name=openstack-tempest-run-tests"})},
+		{"watch the run of Tempest by its name", readers,
+			watches(jobs, "openstack", metav1.ListOptions{FieldSelector: "metadata.name=openstack-tempest-run-tests"})},
 		{"watch the pods of DaemonSets", readers, watches(pods, "tf", metav1.ListOptions{LabelSelector: "controller-revision-hash"})},
 		{"try to delete a pod of OpenStack's", operators, func(t *testing.T, client dynamic.Interface) error {
-			return client.Resource(pods).Namespace("openstack").Delete(t.Context(), "rbac-1", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
+			return client.Resource(pods).Namespace("openstack").Delete(t.Context(), "rbac-1",
+				metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}})
 		}},
 		{"annotate a node", operators, func(t *testing.T, client dynamic.Interface) error {
 			_, err := client.Resource(nodes).Patch(t.Context(), "rbac-1", types.JSONPatchType, []byte(annotate), metav1.PatchOptions{})
 			return err
 		}},
 		{"read the OpenStack credentials", operators, func(t *testing.T, client dynamic.Interface) error {
-			_, err := client.Resource(secrets).Namespace("openstack-external").Get(t.Context(), "openstack-identity-credentials", metav1.GetOptions{})
+			_, err := client.Resource(secrets).Namespace("openstack-external").Get(t.Context(), "openstack-identity-credentials",
+				metav1.GetOptions{})
 			return err
 		}},
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // paneOf is the key of the pane in which a scope's actions work.
-var paneOf = map[tui.Scope]string{tui.ScopeDashboard: "1", tui.ScopePhases: "2", tui.ScopeNodes: "3", tui.ScopeInstances: "4", tui.ScopeLocks: "5"}
+var paneOf = map[tui.Scope]string{tui.ScopeDashboard: "1", tui.ScopePhases: "2", tui.ScopeNodes: "3", tui.ScopeInstances: "4",
+	tui.ScopeLocks: "5"}
 
 // Every action of the catalogue that would change something is refused with a reason, and no server hears of it.
 func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
@@ -43,7 +44,8 @@ func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
 		p.WantsRow("▌", cut(action.Title, 40))
 		p.Press("enter")
 		p.refuses(action)
-		p.PressUntil("esc", terminal.All(terminal.Hides(" Find "), terminal.Hides("Cancel"), terminal.Hides("esc cancels"), terminal.Hides("esc back")))
+		p.PressUntil("esc", terminal.All(terminal.Hides(" Find "), terminal.Hides("Cancel"), terminal.Hides("esc cancels"),
+			terminal.Hides("esc back")))
 	}
 	if tried < 10 {
 		t.Errorf("the catalogue has %d actions that write", tried)

@@ -69,7 +69,8 @@ func granted(t *testing.T, manifest []byte) []kube.Permission {
 
 // The manifests give exactly the rights that the program says it uses.
 func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
-	readLease := kube.Permission{Verb: "get", Group: "coordination.k8s.io", Resource: "leases", Namespace: "default", Name: "lockstep-operator"}
+	readLease := kube.Permission{Verb: "get", Group: "coordination.k8s.io", Resource: "leases", Namespace: "default",
+		Name: "lockstep-operator"}
 	tests := []struct {
 		manifest string
 		uses     []kube.Permission
@@ -87,7 +88,8 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 			kube.Permission{Verb: "get", Resource: "/version"},
 		)},
 		{"rbac-management-operator.yaml", kube.ManagementWritePermissions("")},
-		{"rbac-operator.yaml", slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(), []kube.Permission{kube.CredentialsPermission()})},
+		{"rbac-operator.yaml", slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(),
+			[]kube.Permission{kube.CredentialsPermission()})},
 		{"rbac-maintenance.yaml", kube.MaintenancePermissions()},
 	}
 	for _, test := range tests {

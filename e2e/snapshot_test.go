@@ -68,7 +68,8 @@ func TestASnapshotOfARealAPIServer(t *testing.T) {
 		}
 	}
 	lock := slices.IndexFunc(s.Found.NodeLocks, func(l scenario.FoundLock) bool { return l.Node == "cmp-01" && l.Controller == "openstack" })
-	if lock < 0 || s.Found.NodeLocks[lock].Inner != "active" || !strings.HasPrefix(s.Found.NodeLocks[lock].Message, "Some servers are still present on the host.") {
+	if lock < 0 || s.Found.NodeLocks[lock].Inner != "active" ||
+		!strings.HasPrefix(s.Found.NodeLocks[lock].Message, "Some servers are still present on the host.") {
 		t.Errorf("the locks are %+v", s.Found.NodeLocks)
 	}
 

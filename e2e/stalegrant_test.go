@@ -111,7 +111,8 @@ func TestAGrantOnWhatIsNoLongerSoIsRefused(t *testing.T) {
 	p.Wants("Ready.")
 
 	// From now on the operator's lists do not arrive; they are fresh for some time yet.
-	w.sim.OpenStack.SetFault(openstack.Fault{Method: http.MethodGet, Path: regexp.MustCompile(`/servers/detail$`), User: operatorInNova, Hang: true})
+	w.sim.OpenStack.SetFault(openstack.Fault{Method: http.MethodGet, Path: regexp.MustCompile(`/servers/detail$`), User: operatorInNova,
+		Hang: true})
 	id := w.instance(t, "web-1").ID
 	if err := servers.Stop(t.Context(), w.administrator(t), id).ExtractErr(); err != nil {
 		t.Fatal(err)

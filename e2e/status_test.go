@@ -61,7 +61,8 @@ func TestStatusTellsScriptsWhetherSomebodyIsNeeded(t *testing.T) {
 		t.Errorf("the update is %+v with %d phases", got.Update, len(got.Phases))
 	}
 	node := slices.IndexFunc(got.Nodes, func(n cli.StatusNode) bool { return n.Label == "cmp-01" })
-	if node < 0 || got.Nodes[node].Stage != "waiting for you" || got.Nodes[node].Mode != "manual" || got.Nodes[node].Locks["openstack"] != "active" {
+	if node < 0 || got.Nodes[node].Stage != "waiting for you" || got.Nodes[node].Mode != "manual" ||
+		got.Nodes[node].Locks["openstack"] != "active" {
 		t.Errorf("the nodes are %+v", got.Nodes)
 	}
 
@@ -89,7 +90,8 @@ func TestStatusOfAClusterAtRestNeedsNobody(t *testing.T) {
 	}
 	// The simulated kubelet posts it; until then the controller is not at rest but starting.
 	await(t, "the OpenStack controller is ready", func() bool {
-		rockoon, err := as(t, w.Cluster, cluster.Admin).Resource(deployments).Namespace("osh-system").Get(t.Context(), "rockoon", metav1.GetOptions{})
+		rockoon, err := as(t, w.Cluster, cluster.Admin).Resource(deployments).Namespace("osh-system").Get(t.Context(), "rockoon",
+			metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

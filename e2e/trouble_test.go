@@ -51,7 +51,8 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := strings.Replace(string(raw), "token: none", "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: IfAvailable, command: "+plugin+"}", 1)
+	config := strings.Replace(string(raw), "token: none",
+		"exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: IfAvailable, command: "+plugin+"}", 1)
 	for file, content := range map[string]string{plugin: script, path: config} {
 		if err := os.WriteFile(file, []byte(content), 0o700); err != nil {
 			t.Fatal(err)
@@ -99,7 +100,8 @@ func removeDefinition(t *testing.T, client dynamic.Interface, resource schema.Gr
 			return false, nil // the kind goes away meanwhile
 		}
 		for i := range left.Items {
-			_, err := client.Resource(resource).Patch(ctx, left.Items[i].GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			_, err := client.Resource(resource).Patch(ctx, left.Items[i].GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`),
+				metav1.PatchOptions{})
 			if err != nil && !apierrors.IsNotFound(err) {
 				t.Logf("take the finalizers off %s: %v", left.Items[i].GetName(), err)
 			}
@@ -134,7 +136,8 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 		{"no clouds.yaml", start{cloudsYAML: nowhere}, "4",
 			[]string{"Misconfigured: instances, migrations.", "call: load the OpenStack credentials", "why: ", "do: "}, "waiting for you"},
 		{"a wrong password", start{cloud: cloudWrongPassword}, "4",
-			[]string{"Login refused: instances, migrations.", "call: log in to wrong-password", "answer", "why: ", "do: check user, password and domains"}, "waiting for you"},
+			[]string{"Login refused: instances, migrations.", "call: log in to wrong-password", "answer", "why: ",
+				"do: check user, password and domains"}, "waiting for you"},
 		{"a login without the rights of an administrator", start{cloud: cloudMember}, "4",
 			[]string{"Not allowed: instances.", "answer 403", "why: ", "do: it needs the role admin"}, "waiting for you"},
 	}
@@ -162,7 +165,8 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 		p := w.launch(t, start{columns: 80, rows: 24})
 		p.Wants("READ-ONLY")
 		p.Press("5")
-		p.Wants("The server does not know nodeworkloadlocks.", "call: list nodeworkloadlocks.lcm.mirantis.com, answer 404", "why: ", "its CRD is missing")
+		p.Wants("The server does not know nodeworkloadlocks.", "call: list nodeworkloadlocks.lcm.mirantis.com, answer 404", "why: ",
+			"its CRD is missing")
 		p.Press("3")
 		p.WantsRow("cmp-01")
 	})

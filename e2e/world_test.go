@@ -161,7 +161,8 @@ func (w *world) get(t *testing.T, resource schema.GroupVersionResource, name str
 func (w *world) annotate(t *testing.T, node, key, value string) {
 	t.Helper()
 	manifest := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, value)
-	_, err := as(t, w.Cluster, cluster.Admin).Resource(nodes).Patch(t.Context(), node, "application/merge-patch+json", []byte(manifest), metav1.PatchOptions{})
+	_, err := as(t, w.Cluster, cluster.Admin).Resource(nodes).Patch(t.Context(), node, "application/merge-patch+json", []byte(manifest),
+		metav1.PatchOptions{})
 	if err != nil {
 		t.Fatalf("annotate node %s: %v", node, err)
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 func volumeClaim(namespace, name, volume string) string {
-	return fmt.Sprintf(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: %[1]s, name: %[2]s, uid: uid-%[2]s}, spec: {volumeName: %[3]q}}`, namespace, name, volume)
+	return fmt.Sprintf(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: %[1]s, name: %[2]s, uid: uid-%[2]s}, spec: `+
+		`{volumeName: %[3]q}}`, namespace, name, volume)
 }
 
 // The claims of OpenStack and Redis and all volumes are watched where they are asked for: a volume with the nodes that Rockoon would
@@ -97,7 +98,8 @@ func TestVolumeClaimsAreForbiddenWithoutTheRight(t *testing.T) {
 		o.wait("it is forbidden", func(v *view) bool { return v.state[core.SourceClaims] == core.SourceForbidden })
 		o.look(func(v *view) {
 			err := v.err[core.SourceClaims]
-			if err == nil || err.Call != "list persistentvolumeclaims in namespace openstack" || !strings.Contains(err.Remedy, "deploy/rbac-maintenance.yaml") {
+			if err == nil || err.Call != "list persistentvolumeclaims in namespace openstack" ||
+				!strings.Contains(err.Remedy, "deploy/rbac-maintenance.yaml") {
 				t.Errorf("it is told as %+v", err)
 			}
 		})
@@ -125,9 +127,12 @@ func TestAVolumeClaimIsDeletedByItsUID(t *testing.T) {
 			}
 			r.Verbs = append(r.Verbs, p.Verb)
 		}
-		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "anna", Rules: []kubeapi.Rule{*rules[""], *rules["openstack"], *rules["openstack-redis"]}}}})
+		c := newCluster(t,
+			kubeapi.Options{Users: []kubeapi.User{{Name: "anna",
+				Rules: []kubeapi.Rule{*rules[""], *rules["openstack"], *rules["openstack-redis"]}}}})
 		c.create(volumeClaim("openstack", "data", "pv-1"))
-		c.create(strings.Replace(volumeClaim("openstack", "used", "pv-2"), "uid: uid-used", "uid: uid-used, finalizers: [kubernetes.io/pvc-protection]", 1))
+		c.create(strings.Replace(volumeClaim("openstack", "used", "pv-2"), "uid: uid-used",
+			"uid: uid-used, finalizers: [kubernetes.io/pvc-protection]", 1))
 		c.create(`{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv-1}, spec: {local: {path: /x}}}`)
 		w := writes(t, c.client("anna"))
 		names := func() (out []string) {

@@ -64,7 +64,8 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 	if err != nil {
 		t.Fatal(err)
 	}
-	exec := strings.Replace(string(raw), "    token: plugin-token", `    exec: {apiVersion: client.authentication.k8s.io/v1, command: `+plugin+`, interactiveMode: IfAvailable}`, 1)
+	exec := strings.Replace(string(raw), "    token: plugin-token",
+		`    exec: {apiVersion: client.authentication.k8s.io/v1, command: `+plugin+`, interactiveMode: IfAvailable}`, 1)
 	path := filepath.Join(dir, "kubeconfig")
 	if err := os.WriteFile(path, []byte(exec), 0o600); err != nil {
 		t.Fatal(err)
@@ -98,7 +99,9 @@ func withPlugin(t *testing.T, c *cluster, script string) (path, file string) {
 		t.Fatal(err)
 	}
 	token := regexp.MustCompile(`(?m)^    token: .*$`)
-	config := token.ReplaceAllString(string(raw), `    exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, args: [-c, "`+strings.ReplaceAll(script, "FILE", file)+`"], interactiveMode: Never}`)
+	config := token.ReplaceAllString(string(raw),
+		`    exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, args: [-c, "`+strings.ReplaceAll(script, "FILE", file)+
+			`"], interactiveMode: Never}`)
 	for name, content := range map[string]string{file: "", path: config} {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -145,7 +148,8 @@ func TestAPluginThatHangsHoldsNobodyUp(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		e := Describe(call(ctx), "")
 		cancel()
-		if e == nil || e.Kind != core.ErrUnauthorized || !strings.Contains(e.Message, "sh has not finished in time") || !strings.Contains(e.Remedy, "plugin") {
+		if e == nil || e.Kind != core.ErrUnauthorized || !strings.Contains(e.Message, "sh has not finished in time") ||
+			!strings.Contains(e.Remedy, "plugin") {
 			t.Errorf("%s: %+v", what, e)
 		}
 	}
@@ -188,7 +192,9 @@ func TestAccess(t *testing.T) {
 			t.Error("patch nodes: the operator may, the reader may not")
 		}
 		e := reader.Forbidden("arm", writes...)
-		if e == nil || !strings.Contains(e.Message, "patch nodes, create leases.coordination.k8s.io in namespace default, update leases.coordination.k8s.io lockstep-operator in namespace default") {
+		if e == nil || !strings.Contains(e.Message,
+			"patch nodes, create leases.coordination.k8s.io in namespace default, update leases.coordination.k8s.io lockstep-operator in "+
+				"namespace default") {
 			t.Errorf("got %v", e)
 		}
 		if e := operator.Forbidden("arm", writes...); e != nil {
@@ -205,7 +211,8 @@ func TestAccess(t *testing.T) {
 func TestOpenStackCredentials(t *testing.T) {
 	const clouds = "clouds:\n  admin: {}\n"
 	secret := func(data string) string {
-		return `{apiVersion: v1, kind: Secret, metadata: {name: openstack-identity-credentials, namespace: openstack-external}, data: {` + data + `}}`
+		return `{apiVersion: v1, kind: Secret, metadata: {name: openstack-identity-credentials, namespace: openstack-external}, data: {` + data +
+			`}}`
 	}
 	for name, tt := range map[string]struct {
 		secret, user string

@@ -91,7 +91,8 @@ func (c *cluster) load(kubeconfig string) *Client {
 	opts := Options{Kubeconfig: kubeconfig, UserAgent: "lockstep/test"}
 	if c.network != nil {
 		opts.Transport = c.network.Transport("lockstep")
-		opts.Jitter = func(_ string, most time.Duration) time.Duration { return most / 2 } // what is drawn by chance would be another story each time
+		// what is drawn by chance would be another story each time
+		opts.Jitter = func(_ string, most time.Duration) time.Duration { return most / 2 }
 	}
 	client, err := Load(opts)
 	if err != nil {
@@ -136,7 +137,8 @@ func node(name string) string {
 }
 
 func nodeLock(name, node string) string {
-	return fmt.Sprintf(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: %s}, spec: {controllerName: openstack, nodeName: %s}, status: {state: active}}`, name, node)
+	return fmt.Sprintf(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: %s}, spec: {controllerName: `+
+		`openstack, nodeName: %s}, status: {state: active}}`, name, node)
 }
 
 // view is what a Watcher has told, put together as core does it.

@@ -37,7 +37,8 @@ func (o once) SupportedMediaTypes() []runtime.SerializerInfo {
 type onceSerializer struct{ runtime.Serializer }
 
 // Decode reads an object or a list.
-func (o onceSerializer) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+func (o onceSerializer) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object,
+	*schema.GroupVersionKind, error) {
 	if read := readOnce(data, into); read != nil && defaults == nil {
 		kind := read.GetObjectKind().GroupVersionKind()
 		return read, &kind, nil
@@ -48,7 +49,8 @@ func (o onceSerializer) Decode(data []byte, defaults *schema.GroupVersionKind, i
 type onceStream struct{ runtime.Serializer }
 
 // Decode reads an event of a watch.
-func (o onceStream) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+func (o onceStream) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind,
+	error) {
 	if event, ok := into.(*metav1.WatchEvent); ok && defaults == nil {
 		var read metav1.WatchEvent
 		if err := json.Unmarshal(data, &read); err == nil && read.Type != "" {

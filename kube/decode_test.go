@@ -14,11 +14,13 @@ import (
 
 // Whatever a server sends, it is read as client-go reads it.
 func TestWhatIsReadOnceIsWhatClientGoReads(t *testing.T) {
-	const node = `{"kind":"Node","apiVersion":"v1","metadata":{"name":"n","generation":3,"labels":{"a":"b"}},"status":{"load":0.5,"none":null,"large":9007199254740993}}`
+	const node = `{"kind":"Node","apiVersion":"v1","metadata":{"name":"n","generation":3,"labels":{"a":"b"}},"status":{"load":0.5,` +
+		`"none":null,"large":9007199254740993}}`
 	texts := []string{
 		node,
 		`{"kind":"NodeWorkloadLock","apiVersion":"lcm.mirantis.com/v1alpha1","metadata":{"name":"l"}}`,
-		`{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"7","remainingItemCount":2},"items":[{"metadata":{"name":"a"}},` + node + `]}`,
+		`{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"7","remainingItemCount":2},"items":[{"metadata":{"name":"a"}},` +
+			node + `]}`,
 		`{"kind":"NodeList","apiVersion":"v1","items":[]}`,
 		`{"kind":"NodeList","apiVersion":"v1","items":null}`,
 		`{"kind":"NodeList","apiVersion":"v1"}`,
@@ -30,7 +32,8 @@ func TestWhatIsReadOnceIsWhatClientGoReads(t *testing.T) {
 		`{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","code":410}}`,
 		`{"type":"","object":` + node + `}`,
 		`{"type":7}`, `{"kind":"Node"}`, `{"apiVersion":"v1"}`, `{"kind":"Node","apiVersion":"a/b/c"}`, `{"kind":7,"apiVersion":"v1"}`,
-		`{"Kind":"Node","APIVersion":"v1"}`, `{"kind":"WatchEvent","apiVersion":"v1"}`, `{}`, `[]`, `null`, `"text"`, ``, `<html>`, node[:40], node + "x",
+		`{"Kind":"Node","APIVersion":"v1"}`, `{"kind":"WatchEvent","apiVersion":"v1"}`, `{}`, `[]`, `null`, `"text"`, ``, `<html>`, node[:40],
+		node + "x",
 	}
 	theirs := dynamic.ConfigFor(&rest.Config{}).NegotiatedSerializer.SupportedMediaTypes()
 	ours := once{dynamic.ConfigFor(&rest.Config{}).NegotiatedSerializer}.SupportedMediaTypes()

@@ -61,7 +61,8 @@ func describeStatus(e *core.APIError, answer apierrors.APIStatus) {
 	switch code := e.Status; {
 	case code == http.StatusUnauthorized:
 		e.Kind = core.ErrUnauthorized
-		e.Remedy = "The login was refused or has expired: log in again as you do for kubectl (`kubectl auth whoami` tells when it works). Lockstep reads the kubeconfig again by itself."
+		e.Remedy = "The login was refused or has expired: log in again as you do for kubectl (`kubectl auth whoami` tells when it works). " +
+			"Lockstep reads the kubeconfig again by itself."
 	case code == http.StatusForbidden:
 		e.Kind = core.ErrForbidden
 		e.Remedy = forbiddenRemedy(e.Message)
@@ -106,7 +107,8 @@ var forbidden = regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group
 func forbiddenRemedy(message string) string {
 	m := forbidden.FindStringSubmatch(message)
 	if m == nil {
-		return "Ask an administrator for the right; deploy/rbac-readonly.yaml has what watching needs, deploy/rbac-operator.yaml what acting needs."
+		return "Ask an administrator for the right; deploy/rbac-readonly.yaml has what watching needs, deploy/rbac-operator.yaml what acting " +
+			"needs."
 	}
 	verb, resource, group, namespace := m[1], m[2], m[3], m[4]
 	if group != "" {
@@ -155,20 +157,23 @@ func describeTransport(e *core.APIError, err error) {
 	// client-go wraps a plugin's failure in text only.
 	case strings.Contains(text, "getting credentials: "):
 		e.Kind = core.ErrUnauthorized
-		e.Remedy = "The credential plugin of the kubeconfig failed: log in again in another terminal (`kubectl auth whoami` runs the same plugin)."
+		e.Remedy = "The credential plugin of the kubeconfig failed: log in again in another terminal (`kubectl auth whoami` runs the same " +
+			"plugin)."
 	case errors.Is(err, context.Canceled):
 		e.Kind = core.ErrTimeout
 		e.Message = "given up before the answer came"
 	case errors.As(err, &authority):
 		e.Kind = core.ErrConfiguration
-		e.Remedy = "The server's certificate is signed by an authority that the kubeconfig does not know: put the cluster's CA into certificate-authority-data, or get the kubeconfig anew."
+		e.Remedy = "The server's certificate is signed by an authority that the kubeconfig does not know: put the cluster's CA into " +
+			"certificate-authority-data, or get the kubeconfig anew."
 	case errors.As(err, &host):
 		e.Kind = core.ErrConfiguration
 		e.Remedy = "The server's certificate is for another name: check the server's address in the kubeconfig, or set its tls-server-name."
 	case errors.As(err, &invalid):
 		e.Kind = core.ErrConfiguration
 		e.Remedy = "The server's certificate is not valid (expired, or this machine's clock is wrong)."
-	case strings.Contains(text, "tls: expired certificate"), strings.Contains(text, "tls: bad certificate"), strings.Contains(text, "tls: certificate required"):
+	case strings.Contains(text, "tls: expired certificate"), strings.Contains(text, "tls: bad certificate"),
+		strings.Contains(text, "tls: certificate required"):
 		e.Kind = core.ErrUnauthorized
 		e.Remedy = "The server refused your client certificate (expired?): get the kubeconfig anew."
 	case errors.As(err, &record), strings.Contains(text, "server gave HTTP response to HTTPS client"):
@@ -186,14 +191,16 @@ func describeTransport(e *core.APIError, err error) {
 	case errors.As(err, &op) && op.Op == "dial":
 		e.Kind = core.ErrUnreachable
 		e.Remedy = "No connection to the server could be made: check the VPN, the firewall and the proxy."
-	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(), strings.Contains(text, "context deadline exceeded"):
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout(),
+		strings.Contains(text, "context deadline exceeded"):
 		e.Kind = core.ErrTimeout
 		e.Remedy = "No answer in time: whether the call was carried out shows on the object."
 	case errors.As(err, &strange), isNotJSON(err):
 		if strange == nil {
 			e.Message = "the answer is not the API's: " + e.Message
 		}
-		e.Remedy = "A proxy on the way may answer in the API server's place, or the answer was damaged: see what `kubectl get --raw /version` gets."
+		e.Remedy = "A proxy on the way may answer in the API server's place, or the answer was damaged: see what `kubectl get --raw /version` " +
+			"gets."
 	case errors.As(err, &op), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		strings.Contains(text, "http2: "), strings.Contains(text, "stream error: "), strings.Contains(text, "connection reset"):
 		e.Kind = core.ErrUnreachable
@@ -209,7 +216,8 @@ func isNotJSON(err error) bool {
 		return true
 	}
 	text := err.Error()
-	for _, words := range []string{"serializer for ", "json parse error", "invalid character", "unexpected end of JSON input", "cannot unmarshal"} {
+	for _, words := range []string{"serializer for ", "json parse error", "invalid character", "unexpected end of JSON input",
+		"cannot unmarshal"} {
 		if strings.Contains(text, words) {
 			return true
 		}

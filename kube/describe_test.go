@@ -37,9 +37,14 @@ func TestDescribe(t *testing.T) {
 		uncertain bool
 		remedy    string
 	}{
-		"an expired token":         {apierrors.NewUnauthorized("Unauthorized"), core.ErrUnauthorized, 401, false, "log in again"},
-		"a forbidden read":         {apierrors.NewForbidden(locks, "", errors.New(`User "ann" cannot list resource "nodeworkloadlocks" in API group "lcm.mirantis.com" at the cluster scope`)), core.ErrForbidden, 403, false, "may not list nodeworkloadlocks.lcm.mirantis.com: ask an administrator to apply deploy/rbac-readonly.yaml"},
-		"a forbidden write":        {apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", errors.New(`User "ann" cannot patch resource "nodes" in API group "" at the cluster scope`)), core.ErrForbidden, 403, false, "may not patch nodes: ask an administrator to apply deploy/rbac-operator.yaml"},
+		"an expired token": {apierrors.NewUnauthorized("Unauthorized"), core.ErrUnauthorized, 401, false, "log in again"},
+		"a forbidden read": {apierrors.NewForbidden(locks, "",
+			errors.New(`User "ann" cannot list resource "nodeworkloadlocks" in API group "lcm.mirantis.com" at the cluster scope`)),
+			core.ErrForbidden, 403, false,
+			"may not list nodeworkloadlocks.lcm.mirantis.com: ask an administrator to apply deploy/rbac-readonly.yaml"},
+		"a forbidden write": {apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1",
+			errors.New(`User "ann" cannot patch resource "nodes" in API group "" at the cluster scope`)), core.ErrForbidden, 403, false,
+			"may not patch nodes: ask an administrator to apply deploy/rbac-operator.yaml"},
 		"forbidden in other words": {status(403), core.ErrForbidden, 403, false, "deploy/rbac-readonly.yaml"},
 		"a missing resource":       {status(404), core.ErrNotFound, 404, false, ""},
 		"a conflict":               {status(409), core.ErrConflict, 409, false, ""},
@@ -49,15 +54,19 @@ func TestDescribe(t *testing.T) {
 		"a server in trouble":      {status(503), core.ErrServer, 503, true, "short 50x"},
 		"a gateway's timeout":      {status(504), core.ErrTimeout, 504, true, "shows on the object"},
 		"a refused connection":     {fmt.Errorf("list: %w", refused), core.ErrUnreachable, 0, true, "Nothing listens there"},
-		"an unknown host":          {&net.OpError{Op: "dial", Err: &net.DNSError{Name: "mos.example", IsNotFound: true}}, core.ErrUnreachable, 0, true, "mos.example does not resolve"},
-		"no route":                 {&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}, core.ErrUnreachable, 0, true, "VPN"},
-		"no answer":                {fmt.Errorf("get: %w", context.DeadlineExceeded), core.ErrTimeout, 0, true, "No answer in time"},
-		"given up":                 {fmt.Errorf("get: %w", context.Canceled), core.ErrTimeout, 0, true, ""},
-		"a reset connection":       {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, core.ErrUnreachable, 0, true, "broke off"},
-		"an unknown authority":     {&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, core.ErrConfiguration, 0, false, "certificate-authority-data"},
-		"an expired certificate":   {&tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired}}, core.ErrConfiguration, 0, false, "expired"},
-		"a failing plugin":         {&url.Error{Op: "Get", URL: "x", Err: errors.New("getting credentials: exec: executable kubelogin failed with exit code 1")}, core.ErrUnauthorized, 0, false, "plugin"},
-		"anything else":            {errors.New("odd"), core.ErrOther, 0, true, ""},
+		"an unknown host": {&net.OpError{Op: "dial", Err: &net.DNSError{Name: "mos.example", IsNotFound: true}}, core.ErrUnreachable, 0,
+			true, "mos.example does not resolve"},
+		"no route":           {&net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH}, core.ErrUnreachable, 0, true, "VPN"},
+		"no answer":          {fmt.Errorf("get: %w", context.DeadlineExceeded), core.ErrTimeout, 0, true, "No answer in time"},
+		"given up":           {fmt.Errorf("get: %w", context.Canceled), core.ErrTimeout, 0, true, ""},
+		"a reset connection": {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, core.ErrUnreachable, 0, true, "broke off"},
+		"an unknown authority": {&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}, core.ErrConfiguration, 0, false,
+			"certificate-authority-data"},
+		"an expired certificate": {&tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired}},
+			core.ErrConfiguration, 0, false, "expired"},
+		"a failing plugin": {&url.Error{Op: "Get", URL: "x",
+			Err: errors.New("getting credentials: exec: executable kubelogin failed with exit code 1")}, core.ErrUnauthorized, 0, false, "plugin"},
+		"anything else": {errors.New("odd"), core.ErrOther, 0, true, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +103,8 @@ func TestDescribeCutsLongMessages(t *testing.T) {
 }
 
 func TestDescribeLeavesOutTheURL(t *testing.T) {
-	err := fmt.Errorf("failed to list nodes: %w", &url.Error{Op: "Get", URL: "https://mos:6443/api/v1/nodes?limit=500", Err: syscall.ECONNREFUSED})
+	err := fmt.Errorf("failed to list nodes: %w",
+		&url.Error{Op: "Get", URL: "https://mos:6443/api/v1/nodes?limit=500", Err: syscall.ECONNREFUSED})
 	if got, want := Describe(err, "list nodes").Error(), "list nodes: unreachable: connection refused"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

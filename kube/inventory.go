@@ -217,7 +217,8 @@ func (c *Client) listAll(ctx context.Context, res resource) ([]*unstructured.Uns
 	}
 }
 
-func (c *Client) listPage(ctx context.Context, gvr schema.GroupVersionResource, namespace string, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+func (c *Client) listPage(ctx context.Context, gvr schema.GroupVersionResource, namespace string,
+	options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
 	return c.resource(gvr, namespace).List(ctx, options)

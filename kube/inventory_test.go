@@ -58,7 +58,8 @@ func TestAnInventoryWithSomeRightsSaysWhatIsMissing(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Rules: []kubeapi.Rule{
 			{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list"}}},
-			{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Resources: []string{"nodeworkloadlocks"}, Verbs: []string{"list"}}},
+			{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Resources: []string{"nodeworkloadlocks"},
+				Verbs: []string{"list"}}},
 		}}}})
 		c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {tfvrouter: enabled}}, status: {capacity: {cpu: "12", memory: 64Gi}}}`)
 		c.create(nodeLock("l1", "n1"))

@@ -58,7 +58,8 @@ func ManagementPermissions(namespace string) []Permission {
 // ManagementInventory reads, on the management cluster, what it knows of the MOSK cluster whose nodes have the given names:
 // machines, update groups, update plans. The cluster is found by its machines, whose status names their nodes, in one
 // project or (an empty namespace) in all of them. It is nil when no cluster has such nodes, which is then what is missing.
-func (c *Client) ManagementInventory(ctx context.Context, namespace string, nodes []string, progress core.InventoryProgress) (*core.ManagementInventory, []core.MissingFacts) {
+func (c *Client) ManagementInventory(ctx context.Context, namespace string, nodes []string,
+	progress core.InventoryProgress) (*core.ManagementInventory, []core.MissingFacts) {
 	found := map[string][]*unstructured.Unstructured{}
 	reads := newReads(c, progress)
 	for _, r := range managementResources {
@@ -162,7 +163,8 @@ func planFrom(u *unstructured.Unstructured) core.InventoryPlan {
 		}
 		for _, st := range status.objects("steps") {
 			if st.text("id") == step.ID && step.ID != "" || step.ID == "" && st.text("name") == step.Name {
-				step.Status, step.Message, step.Duration, step.Started = st.text("status"), st.text("message"), st.text("duration"), st.time("startedAt")
+				step.Status, step.Message, step.Duration, step.Started = st.text("status"), st.text("message"), st.text("duration"),
+					st.time("startedAt")
 			}
 		}
 		p.Steps = append(p.Steps, step)

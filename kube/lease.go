@@ -262,7 +262,8 @@ func (l *Lease) Confirm(ctx context.Context) error {
 	l.lost()
 	l.opts.Log.Warn("the operator lease is lost", "holder", state.holder)
 	if state.holder == "" {
-		return &core.APIError{Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: l.call("take"), Message: "nobody holds it", Remedy: "Arm writing again."}
+		return &core.APIError{Kind: core.ErrConflict, Server: core.ServerKubernetes, Call: l.call("take"), Message: "nobody holds it",
+			Remedy: "Arm writing again."}
 	}
 	return l.heldBy(state.holder)
 }

@@ -300,7 +300,8 @@ func TestLeaseThatMayNotBeRead(t *testing.T) {
 		if l.Holder() != "" || l.Held() {
 			t.Errorf("holder %q, held %v", l.Holder(), l.Held())
 		}
-		if e := Describe(l.Acquire(t.Context(), true), ""); e == nil || e.Kind != core.ErrForbidden || !strings.Contains(e.Remedy, "leases.coordination.k8s.io in namespace default") {
+		if e := Describe(l.Acquire(t.Context(), true), ""); e == nil || e.Kind != core.ErrForbidden ||
+			!strings.Contains(e.Remedy, "leases.coordination.k8s.io in namespace default") {
 			t.Errorf("got %+v", e)
 		}
 	})

@@ -88,16 +88,18 @@ func TestLoadSaysWhatIsWrongWithTheConfiguration(t *testing.T) {
 		opts Options
 		says []string
 	}{
-		"the file of --kubeconfig is not there": {Options{Kubeconfig: "/no/such/file"}, []string{"/no/such/file", "does not exist", "--kubeconfig"}},
-		"the file is not YAML":                  {Options{Kubeconfig: broken}, []string{broken, "kubectl config view"}},
-		"the file is empty":                     {Options{Kubeconfig: nothing}, []string{nothing, "names no cluster", "KUBECONFIG"}},
-		"nothing is configured at all":          {Options{}, []string{".kube/config", "names no cluster", "--kubeconfig"}},
-		"no context is current":                 {Options{Kubeconfig: noCurrent}, []string{noCurrent, "no current context", "lost-user, no-server, one, two", "--context"}},
-		"an unknown context":                    {Options{Kubeconfig: path, Context: "three"}, []string{path, `no context "three"`, "one, two"}},
-		"a context without its cluster":         {Options{Kubeconfig: path, Context: "lost-cluster"}, []string{path, `"lost-cluster"`, `"gone"`}},
-		"a context without its user":            {Options{Kubeconfig: path, Context: "lost-user"}, []string{path, `"lost-user"`, `"gone"`}},
-		"a cluster without a server":            {Options{Kubeconfig: path, Context: "no-server"}, []string{path, `"nowhere"`, "no server"}},
-		"a certificate that is not there":       {Options{Kubeconfig: path, Context: "bad-cert"}, []string{path, `"bad-cert"`, "/no/such/cert"}},
+		"the file of --kubeconfig is not there": {Options{Kubeconfig: "/no/such/file"},
+			[]string{"/no/such/file", "does not exist", "--kubeconfig"}},
+		"the file is not YAML":         {Options{Kubeconfig: broken}, []string{broken, "kubectl config view"}},
+		"the file is empty":            {Options{Kubeconfig: nothing}, []string{nothing, "names no cluster", "KUBECONFIG"}},
+		"nothing is configured at all": {Options{}, []string{".kube/config", "names no cluster", "--kubeconfig"}},
+		"no context is current": {Options{Kubeconfig: noCurrent},
+			[]string{noCurrent, "no current context", "lost-user, no-server, one, two", "--context"}},
+		"an unknown context":              {Options{Kubeconfig: path, Context: "three"}, []string{path, `no context "three"`, "one, two"}},
+		"a context without its cluster":   {Options{Kubeconfig: path, Context: "lost-cluster"}, []string{path, `"lost-cluster"`, `"gone"`}},
+		"a context without its user":      {Options{Kubeconfig: path, Context: "lost-user"}, []string{path, `"lost-user"`, `"gone"`}},
+		"a cluster without a server":      {Options{Kubeconfig: path, Context: "no-server"}, []string{path, `"nowhere"`, "no server"}},
+		"a certificate that is not there": {Options{Kubeconfig: path, Context: "bad-cert"}, []string{path, `"bad-cert"`, "/no/such/cert"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

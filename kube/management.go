@@ -194,8 +194,9 @@ func drainStateFrom(u *unstructured.Unstructured) core.Object {
 	o := fields(u.Object)
 	spec, status := o.at("spec"), o.at("status")
 	d := &core.DrainState{
-		Meta: managementMeta(u), Cluster: spec.text("clusterName"), Type: spec.text("type"), Machine: spec.text("arg"), Wanted: spec.text("value"),
-		Value: status.text("value"), Message: status.text("message"), Reason: o.at("metadata", "annotations").text(annotationDrainReason),
+		Meta: managementMeta(u), Cluster: spec.text("clusterName"), Type: spec.text("type"), Machine: spec.text("arg"),
+		Wanted: spec.text("value"),
+		Value:  status.text("value"), Message: status.text("message"), Reason: o.at("metadata", "annotations").text(annotationDrainReason),
 	}
 	d.Attempt, _ = status.number("attempt")
 	return d
@@ -209,7 +210,8 @@ func updatePlanFrom(u *unstructured.Unstructured) core.Object {
 
 func machineGroupFrom(u *unstructured.Unstructured) core.Object {
 	g := groupFrom(u)
-	return &core.MachineGroup{Meta: managementMeta(u), Cluster: u.GetLabels()[labelClusterName], Index: g.Index, Concurrent: g.Concurrency, Reboot: g.Reboot}
+	return &core.MachineGroup{Meta: managementMeta(u), Cluster: u.GetLabels()[labelClusterName], Index: g.Index, Concurrent: g.Concurrency,
+		Reboot: g.Reboot}
 }
 
 func autoPauseFrom(u *unstructured.Unstructured) core.Object {

@@ -39,7 +39,8 @@ status:
     releaseRefs: {current: {name: mosk-17-4-0-25-1}, available: [{version: 21.0.0}]}`,
 			&core.ManagedCluster{Meta: core.Meta{Name: "mos", Namespace: "prod", UID: "u1"}, Target: "mosk-21-0-0-25-2", Maintenance: &on,
 				InMaintenance: true, ReadyKnown: true, Release: "mosk-17-4-0-25-1", Available: []string{"21.0.0"}, Requested: 3, ReadyNodes: 2,
-				Conditions: []core.Condition{{Type: "Helm", Ready: true}, {Type: "Kubernetes", Message: "not ready machines: cmp-1"}, {Type: "Newer", Ready: true}}}},
+				Conditions: []core.Condition{{Type: "Helm", Ready: true}, {Type: "Kubernetes", Message: "not ready machines: cmp-1"},
+					{Type: "Newer", Ready: true}}}},
 		"a machine": {managedMachineFrom, `
 metadata:
   name: cmp-1
@@ -50,16 +51,19 @@ spec: {providerSpec: {value: {upgradeIndex: 4}}}
 status:
   nodeRef: {name: kaas-node-1}
   providerStatus: {status: Deploy, ready: true, reboot: {required: true, reason: kernel}, conditions: [{type: Kubelet, ready: true}]}`,
-			&core.ManagedMachine{Meta: core.Meta{Name: "cmp-1", Namespace: "prod", UID: "u1"}, Cluster: "mos", Node: "kaas-node-1", Control: true, Group: "canary",
+			&core.ManagedMachine{Meta: core.Meta{Name: "cmp-1", Namespace: "prod", UID: "u1"}, Cluster: "mos", Node: "kaas-node-1", Control: true,
+				Group:        "canary",
 				UpgradeIndex: 4, Status: "Deploy", Ready: true, ReadyKnown: true, Reboot: true, RebootReason: "kernel",
 				Conditions: []core.Condition{{Type: "Kubelet", Ready: true}}}},
 		"a machine of a newer API": {managedMachineFrom, `{metadata: {name: cmp-1}, status: {phase: Ready}}`,
 			&core.ManagedMachine{Meta: core.Meta{Name: "cmp-1"}, Status: "Ready"}},
-		"a cluster of LCM's that is stuck": {lcmClusterFrom, `{metadata: {name: mos}, status: {requestedNodes: 3, readyNodes: 2, lcmOperationStuck: true, lcmOperationStuckMessage: "drain failed"}}`,
+		"a cluster of LCM's that is stuck": {lcmClusterFrom,
+			`{metadata: {name: mos}, status: {requestedNodes: 3, readyNodes: 2, lcmOperationStuck: true, lcmOperationStuckMessage: "drain failed"}}`,
 			&core.LCMCluster{Meta: core.Meta{Name: "mos"}, Stuck: true, StuckMessage: "drain failed", Requested: 3, ReadyNodes: 2}},
 		"one that only has the message": {lcmClusterFrom, `{metadata: {name: mos}, status: {lcmOperationStuckMessage: "drain failed"}}`,
 			&core.LCMCluster{Meta: core.Meta{Name: "mos"}, Stuck: true, StuckMessage: "drain failed"}},
-		"one that was stuck": {lcmClusterFrom, `{metadata: {name: mos}, status: {lcmOperationStuck: false, lcmOperationStuckMessage: "drain failed"}}`,
+		"one that was stuck": {lcmClusterFrom,
+			`{metadata: {name: mos}, status: {lcmOperationStuck: false, lcmOperationStuckMessage: "drain failed"}}`,
 			&core.LCMCluster{Meta: core.Meta{Name: "mos"}, StuckMessage: "drain failed"}},
 		"a machine of LCM's": {lcmMachineFrom, `
 metadata: {name: cmp-1, namespace: prod, annotations: {lcm.mirantis.com/graceful-reboot: "true"}}
@@ -80,18 +84,21 @@ status:
     host: {exitCode: 100, attempt: 2, message: "E: no", startedAt: "2026-01-02T03:04:05Z", finishedAt: "2026-01-02T03:05:05Z"}
     images: {attempt: 1, startedAt: "2026-01-02T03:00:00Z", finishedAt: "0001-01-01T00:00:00Z"}
     alien: {exitCode: 0}`,
-			&core.LCMMachine{Meta: core.Meta{Name: "cmp-1", Namespace: "prod"}, Cluster: "mos", Kind: "worker", Hostname: "kaas-node-1", State: "Deploy",
+			&core.LCMMachine{Meta: core.Meta{Name: "cmp-1", Namespace: "prod"}, Cluster: "mos", Kind: "worker", Hostname: "kaas-node-1",
+				State:   "Deploy",
 				Release: "mosk-17-4-0-25-1", AgentVersion: "1.43.0", Drain: "cordondrained", DrainError: "was slow", Graceful: true,
 				RebootAsked: date(2026, 1, 2, 3, 4, 5), RebootDone: true, HostReboot: true, Items: []core.StateItem{
 					{Name: "images", Phase: "prepare", Runner: "downloader", Attempt: 1, Started: date(2026, 1, 2, 3, 0, 0)},
-					{Name: "host", Phase: "deploy", Runner: "ansible", ExitCode: 100, Message: "E: no", Attempt: 2, Started: date(2026, 1, 2, 3, 4, 5), Finished: date(2026, 1, 2, 3, 5, 5)},
+					{Name: "host", Phase: "deploy", Runner: "ansible", ExitCode: 100, Message: "E: no", Attempt: 2, Started: date(2026, 1, 2, 3, 4, 5),
+						Finished: date(2026, 1, 2, 3, 5, 5)},
 					{Name: "alien"},
 				}}},
 		"a drain": {drainStateFrom, `
 metadata: {name: cd-cmp-1, annotations: {lcm.mirantis.com/cluster-state-reason: upgrade}}
 spec: {clusterName: mos, type: cordon-drain, arg: cmp-1, value: "true"}
 status: {value: "false", attempt: 3, message: refused}`,
-			&core.DrainState{Meta: core.Meta{Name: "cd-cmp-1"}, Cluster: "mos", Type: "cordon-drain", Machine: "cmp-1", Wanted: "true", Value: "false",
+			&core.DrainState{Meta: core.Meta{Name: "cd-cmp-1"}, Cluster: "mos", Type: "cordon-drain", Machine: "cmp-1", Wanted: "true",
+				Value:   "false",
 				Attempt: 3, Message: "refused", Reason: "upgrade"}},
 		"a plan": {updatePlanFrom, `
 metadata: {name: mos-21.0.0}
@@ -101,12 +108,16 @@ spec:
   target: mosk-21-0-0-25-2
   steps: [{id: openstack, name: OpenStack, commence: true, granularity: cluster, impact: {users: minor, workloads: none}, duration: {eta: 1h30m0s}}]
 status: {status: InProgress, startedAt: "2026-01-02T03:04:05Z", steps: [{id: openstack, status: Stuck, message: late, duration: 2h}]}`,
-			&core.UpdatePlan{Meta: core.Meta{Name: "mos-21.0.0"}, Cluster: "mos", Source: "mosk-17-4-0-25-1", Target: "mosk-21-0-0-25-2", Status: "InProgress",
+			&core.UpdatePlan{Meta: core.Meta{Name: "mos-21.0.0"}, Cluster: "mos", Source: "mosk-17-4-0-25-1", Target: "mosk-21-0-0-25-2",
+				Status:  "InProgress",
 				Started: date(2026, 1, 2, 3, 4, 5), Steps: []core.PlanStep{{ID: "openstack", Name: "OpenStack", Commence: true, Granularity: "cluster",
 					Users: "minor", Workloads: "none", Estimate: "1h30m0s", Status: "Stuck", Message: "late", Duration: "2h"}}}},
-		"a group": {machineGroupFrom, `{metadata: {name: canary, labels: {cluster.sigs.k8s.io/cluster-name: mos}}, spec: {index: 2, concurrentUpdates: 3, rebootIfUpdateRequires: true}}`,
+		"a group": {machineGroupFrom,
+			`{metadata: {name: canary, labels: {cluster.sigs.k8s.io/cluster-name: mos}}, spec: {index: 2, concurrentUpdates: 3, ` +
+				`rebootIfUpdateRequires: true}}`,
 			&core.MachineGroup{Meta: core.Meta{Name: "canary"}, Cluster: "mos", Index: 2, Concurrent: 3, Reboot: true}},
-		"an automatic pause": {autoPauseFrom, `{metadata: {name: mos}, spec: {alerts: [A, B]}, status: {firingAlerts: [B], error: unknown alert}}`,
+		"an automatic pause": {autoPauseFrom,
+			`{metadata: {name: mos}, spec: {alerts: [A, B]}, status: {firingAlerts: [B], error: unknown alert}}`,
 			&core.AutoPause{Meta: core.Meta{Name: "mos"}, Alerts: []string{"A", "B"}, Firing: []string{"B"}, Error: "unknown alert"}},
 		"a graceful reboot": {rebootRequestFrom, `{metadata: {name: mos}, spec: {machines: [cmp-1]}}`,
 			&core.RebootRequest{Meta: core.Meta{Name: "mos"}, Machines: []string{"cmp-1"}}},
@@ -122,12 +133,14 @@ status: {status: InProgress, startedAt: "2026-01-02T03:04:05Z", steps: [{id: ope
 
 // No object makes a translation fail: many of these fields are known from older versions only.
 func TestManagementTranslationIsTotal(t *testing.T) {
-	keys := []string{"spec", "status", "metadata", "name", "labels", "providerSpec", "value", "providerStatus", "conditions", "stateItems", "stateItemStatuses",
+	keys := []string{"spec", "status", "metadata", "name", "labels", "providerSpec", "value", "providerStatus", "conditions", "stateItems",
+		"stateItemStatuses",
 		"addresses", "steps", "duration", "impact", "alerts", "reboot", "maintenance", "machines", "releaseRefs", "nodes", "hostInfo"}
 	var anything func(depth int) *rapid.Generator[any]
 	anything = func(depth int) *rapid.Generator[any] {
 		leaf := rapid.OneOf(rapid.Map(rapid.String(), func(s string) any { return s }), rapid.Map(rapid.Int64(), func(n int64) any { return n }),
-			rapid.Map(rapid.Bool(), func(b bool) any { return b }), rapid.Just[any](nil), rapid.Map(rapid.Float64(), func(f float64) any { return f }))
+			rapid.Map(rapid.Bool(), func(b bool) any { return b }), rapid.Just[any](nil),
+			rapid.Map(rapid.Float64(), func(f float64) any { return f }))
 		if depth == 0 {
 			return leaf
 		}
@@ -157,10 +170,14 @@ func managed(t *testing.T, options kubeapi.Options) *cluster {
 	for _, manifest := range []string{
 		`{apiVersion: v1, kind: Namespace, metadata: {name: prod}}`,
 		`{apiVersion: v1, kind: Namespace, metadata: {name: test}}`,
-		`{apiVersion: cluster.k8s.io/v1alpha1, kind: Cluster, metadata: {name: mos, namespace: prod}, spec: {providerSpec: {value: {maintenance: false}}}, status: {providerStatus: {ready: true}}}`,
-		`{apiVersion: cluster.k8s.io/v1alpha1, kind: Machine, metadata: {name: cmp-1, namespace: prod, labels: {cluster.sigs.k8s.io/cluster-name: mos}}, spec: {providerSpec: {value: {}}}, status: {nodeRef: {name: n1}}}`,
-		`{apiVersion: cluster.k8s.io/v1alpha1, kind: Machine, metadata: {name: cmp-1, namespace: test, labels: {cluster.sigs.k8s.io/cluster-name: mos}}, spec: {providerSpec: {value: {}}}}`,
-		`{apiVersion: lcm.mirantis.com/v1alpha1, kind: LCMMachine, metadata: {name: cmp-1, namespace: prod}, spec: {clusterName: mos}, status: {state: Ready}}`,
+		`{apiVersion: cluster.k8s.io/v1alpha1, kind: Cluster, metadata: {name: mos, namespace: prod}, spec: {providerSpec: {value: ` +
+			`{maintenance: false}}}, status: {providerStatus: {ready: true}}}`,
+		`{apiVersion: cluster.k8s.io/v1alpha1, kind: Machine, metadata: {name: cmp-1, namespace: prod, labels: ` +
+			`{cluster.sigs.k8s.io/cluster-name: mos}}, spec: {providerSpec: {value: {}}}, status: {nodeRef: {name: n1}}}`,
+		`{apiVersion: cluster.k8s.io/v1alpha1, kind: Machine, metadata: {name: cmp-1, namespace: test, labels: ` +
+			`{cluster.sigs.k8s.io/cluster-name: mos}}, spec: {providerSpec: {value: {}}}}`,
+		`{apiVersion: lcm.mirantis.com/v1alpha1, kind: LCMMachine, metadata: {name: cmp-1, namespace: prod}, spec: {clusterName: mos}, ` +
+			`status: {state: Ready}}`,
 	} {
 		c.create(manifest)
 	}
@@ -180,7 +197,8 @@ func TestTheManagementClusterIsWatched(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := managed(t, kubeapi.Options{})
 		o := watchManagement(t, c, kubeapi.Readonly, "prod")
-		want := map[core.SourceID][]string{core.SourceClusters: {"prod/mos"}, core.SourceMachines: {"prod/cmp-1"}, core.SourceLCMMachines: {"prod/cmp-1"}}
+		want := map[core.SourceID][]string{core.SourceClusters: {"prod/mos"}, core.SourceMachines: {"prod/cmp-1"},
+			core.SourceLCMMachines: {"prod/cmp-1"}}
 		for _, id := range core.ManagementSources() {
 			o.wait(string(id)+" live", func(v *view) bool { return v.is(id, want[id]...) })
 		}
@@ -209,7 +227,8 @@ func TestAKindThatTheManagementClusterLacksIsAbsent(t *testing.T) {
 // What is forbidden says which right is missing, and by which manifest it is given.
 func TestForbiddenOnTheManagementClusterSaysWhichRight(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		c := managed(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Rules: []kubeapi.Rule{rule("cluster.k8s.io", "machines", "list", "watch")}}}})
+		c := managed(t,
+			kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Rules: []kubeapi.Rule{rule("cluster.k8s.io", "machines", "list", "watch")}}}})
 		o := watchManagement(t, c, "ann", "prod")
 		for id, words := range map[core.SourceID]string{
 			core.SourceClusters: "You may not list clusters.cluster.k8s.io in namespace prod",
@@ -218,7 +237,8 @@ func TestForbiddenOnTheManagementClusterSaysWhichRight(t *testing.T) {
 		} {
 			o.wait(string(id)+" forbidden", func(v *view) bool {
 				err := v.err[id]
-				return v.state[id] == core.SourceForbidden && strings.Contains(err.Remedy, words) && strings.Contains(err.Remedy, "deploy/rbac-management-readonly.yaml")
+				return v.state[id] == core.SourceForbidden && strings.Contains(err.Remedy, words) &&
+					strings.Contains(err.Remedy, "deploy/rbac-management-readonly.yaml")
 			})
 		}
 		o.wait("what is allowed", func(v *view) bool { return v.is(core.SourceMachines, "prod/cmp-1") })

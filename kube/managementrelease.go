@@ -24,5 +24,6 @@ func managementReleaseFrom(u *unstructured.Unstructured) core.Object {
 func managementUpgradeFrom(u *unstructured.Unstructured) core.Object {
 	status := fields(u.Object).at("status")
 	next := status.at("nextRelease")
-	return &core.ManagementUpgrade{Meta: managementMeta(u), Next: next.text("version"), Due: next.managementTime("date"), Message: status.text("message")}
+	return &core.ManagementUpgrade{Meta: managementMeta(u), Next: next.text("version"), Due: next.managementTime("date"),
+		Message: status.text("message")}
 }

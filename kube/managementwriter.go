@@ -85,7 +85,8 @@ func (s managementSender) call(doing string) string {
 // ManagementWritePermissions are what writing on the management cluster needs beyond watching, in a namespace: maintenance
 // mode of the Cluster and of its Machines, and graceful reboots.
 func ManagementWritePermissions(namespace string) []Permission {
-	return slices.Concat(maintenancePermissions(gvrClusters, namespace), maintenancePermissions(gvrMachines, namespace), rebootPermissions(namespace))
+	return slices.Concat(maintenancePermissions(gvrClusters, namespace), maintenancePermissions(gvrMachines, namespace),
+		rebootPermissions(namespace))
 }
 
 func maintenancePermissions(gvr schema.GroupVersionResource, namespace string) []Permission {
@@ -93,7 +94,8 @@ func maintenancePermissions(gvr schema.GroupVersionResource, namespace string) [
 }
 
 func rebootPermissions(namespace string) []Permission {
-	return []Permission{{"get", gvrReboots.Group, gvrReboots.Resource, namespace, ""}, {"create", gvrReboots.Group, gvrReboots.Resource, namespace, ""}}
+	return []Permission{{"get", gvrReboots.Group, gvrReboots.Resource, namespace, ""},
+		{"create", gvrReboots.Group, gvrReboots.Resource, namespace, ""}}
 }
 
 // maintained are the resources that have a maintenance mode, by their kind.
@@ -151,7 +153,8 @@ func (s managementSender) setMaintenance(ctx context.Context, c core.SetMaintena
 				return maintenanceChanged(call, nil, is)
 			}
 			if seen.at("spec", "providerSpec", "value") == nil {
-				return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call, Message: "the object has no spec.providerSpec.value"}
+				return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call,
+					Message: "the object has no spec.providerSpec.value"}
 			}
 			patch = append(patch, operation{"test", "/metadata/resourceVersion", seen.at("metadata").text("resourceVersion")})
 		}
@@ -260,7 +263,8 @@ func (s managementSender) requestReboot(ctx context.Context, c core.RequestReboo
 	cluster, machines := c.Cluster, c.Machines
 	call := s.call("create gracefulrebootrequest " + cluster.Name)
 	if len(machines) == 0 {
-		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call, Message: "no machine is named, which would mean all"}
+		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerManagement, Call: call,
+			Message: "no machine is named, which would mean all"}
 	}
 	if err := s.may(ctx, "ask for a graceful reboot", rebootPermissions(cluster.Namespace)...); err != nil {
 		return err

@@ -119,7 +119,8 @@ func TestRightsOnTheManagementClusterAreAskedFirst(t *testing.T) {
 			w.DryRun(t.Context(), core.RequestReboot{Cluster: c.refOf(core.KindCluster, "mos"), Machines: []string{"cmp-1"}}),
 		} {
 			var api *core.APIError
-			if !errors.As(err, &api) || api.Kind != core.ErrForbidden || api.Server != core.ServerManagement || !strings.Contains(api.Remedy, "rbac-management-operator.yaml") {
+			if !errors.As(err, &api) || api.Kind != core.ErrForbidden || api.Server != core.ServerManagement ||
+				!strings.Contains(api.Remedy, "rbac-management-operator.yaml") {
 				t.Errorf("%v", err)
 			}
 		}

@@ -24,7 +24,8 @@ func (c *cluster) largeNodes(from, to int) (size int) {
 	c.t.Helper()
 	var images []corev1.ContainerImage
 	for i := range 50 {
-		names := []string{fmt.Sprintf("mirantis.azurecr.io/openstack/nova@sha256:%064d", i), fmt.Sprintf("mirantis.azurecr.io/openstack/nova:antelope-jammy-%03d", i)}
+		names := []string{fmt.Sprintf("mirantis.azurecr.io/openstack/nova@sha256:%064d", i),
+			fmt.Sprintf("mirantis.azurecr.io/openstack/nova:antelope-jammy-%03d", i)}
 		images = append(images, corev1.ContainerImage{Names: names, SizeBytes: 1})
 		size += (to - from) * len(fmt.Sprintf("%q", names))
 	}
@@ -93,7 +94,8 @@ func TestALargeListComesOverASlowLine(t *testing.T) {
 		for state := core.SourceState(""); state != core.SourceLive; time.Sleep(time.Second) {
 			o.look(func(v *view) {
 				state = v.state[core.SourceNodes]
-				told = told || v.err[core.SourceNodes] != nil && strings.Contains(v.err[core.SourceNodes].Message, fmt.Sprintf(" of %d have come", nodes))
+				told = told || v.err[core.SourceNodes] != nil &&
+					strings.Contains(v.err[core.SourceNodes].Message, fmt.Sprintf(" of %d have come", nodes))
 			})
 			if time.Since(began) > time.Hour {
 				t.Fatalf("it is %s after an hour; %d bytes of %d have come", state, l.bytes.Load(), size)
@@ -116,7 +118,8 @@ func TestALargeListComesOverASlowLine(t *testing.T) {
 			t.Error("nobody was told how far it is")
 		}
 		for _, r := range c.Requests() {
-			if r.Resource == "nodes" && r.Verb == "list" && r.UserAgent == "lockstep/test" && (r.Query.Get("limit") == "" || r.Query.Get("resourceVersion") != "") {
+			if r.Resource == "nodes" && r.Verb == "list" && r.UserAgent == "lockstep/test" &&
+				(r.Query.Get("limit") == "" || r.Query.Get("resourceVersion") != "") {
 				t.Errorf("all were asked for at once: %s", r.Query.Encode())
 			}
 		}
@@ -158,7 +161,8 @@ func TestAListGoesOnWhereItWas(t *testing.T) {
 				c.create(node("last"))
 				o.wait("all as they are", func(v *view) bool {
 					cordoned, _ := v.objects[core.SourceNodes]["kaas-node-0002"].(*core.Node)
-					return v.state[core.SourceNodes] == core.SourceLive && len(v.objects[core.SourceNodes]) == 600 && cordoned != nil && cordoned.Cordoned &&
+					return v.state[core.SourceNodes] == core.SourceLive && len(v.objects[core.SourceNodes]) == 600 && cordoned != nil &&
+						cordoned.Cordoned &&
 						v.objects[core.SourceNodes]["last"] != nil && v.objects[core.SourceNodes]["kaas-node-0001"] == nil
 				})
 				expired := 0

@@ -63,7 +63,8 @@ func (c changing[C]) do(dryRun bool, change core.Change) error {
 // Without a Permit for it no change is sent, whatever it is; and what is no change of this server is not sent with one.
 func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		all := slices.Concat(engine.ChangesAt(core.ServerKubernetes), engine.ChangesAt(core.ServerManagement), engine.ChangesAt(core.ServerOpenStack),
+		all := slices.Concat(engine.ChangesAt(core.ServerKubernetes), engine.ChangesAt(core.ServerManagement),
+			engine.ChangesAt(core.ServerOpenStack),
 			[]core.Change{nil, core.Batch{}})
 		for server, make := range map[core.Server]func(*Client) (engine.ChangeWriter, engine.DryRunner){
 			core.ServerKubernetes: func(c *Client) (engine.ChangeWriter, engine.DryRunner) { return NewWriter(c), NewChecker(c) },

@@ -222,7 +222,8 @@ func podsFrom(node string, items []pod) *core.NodePods {
 // ended is what is known of a pod that has ended. It ended with its last container; of one that never ran, the beginning is known.
 func (p *pod) ended() core.EndedPod {
 	m := &p.Metadata
-	e := core.EndedPod{Namespace: m.Namespace, Name: m.Name, UID: m.UID, Phase: p.Status.Phase, Reason: p.Status.Reason, Owner: p.owner(), Deleting: podTime(m.Deleting)}
+	e := core.EndedPod{Namespace: m.Namespace, Name: m.Name, UID: m.UID, Phase: p.Status.Phase, Reason: p.Status.Reason, Owner: p.owner(),
+		Deleting: podTime(m.Deleting)}
 	var containers []struct {
 		State struct {
 			Terminated struct {

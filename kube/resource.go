@@ -62,7 +62,8 @@ var watched = []resource{
 	{source: core.SourceDeletionRequests, gvr: lcm("nodedeletionrequests"), translate: noticeFrom(core.KindNodeDeletionRequest)},
 	{source: core.SourceDisableNotices, gvr: lcm("nodedisablenotifications"), translate: noticeFrom(core.KindNodeDisableNotification)},
 	{source: core.SourceOpenStackStatus, gvr: lcm("openstackdeploymentstatus"), namespace: namespaceOpenStack, translate: openStackStatusFrom},
-	{source: core.SourceOpenStackController, gvr: gvrDeployments, namespace: namespaceRockoon, name: deploymentRockoon, translate: deploymentFrom},
+	{source: core.SourceOpenStackController, gvr: gvrDeployments, namespace: namespaceRockoon, name: deploymentRockoon,
+		translate: deploymentFrom},
 }
 
 // Sources are the sources that a Watcher feeds, those of the watched resources first.

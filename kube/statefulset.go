@@ -15,7 +15,8 @@ import (
 // statefulSetFrom translates a StatefulSet.
 func statefulSetFrom(u *unstructured.Unstructured) core.Object {
 	spec := fields(u.Object).at("spec")
-	s := &core.StatefulSet{Meta: metaFrom(u), Replicas: 1, Selector: selectorText(spec.at("selector"))} // 1 is what the API means by no replicas
+	// 1 is what the API means by no replicas
+	s := &core.StatefulSet{Meta: metaFrom(u), Replicas: 1, Selector: selectorText(spec.at("selector"))}
 	if n, ok := spec.number("replicas"); ok {
 		s.Replicas = n
 	}
@@ -37,7 +38,8 @@ func (c *Checker) StatefulSet(ctx context.Context, namespace, name string) (*cor
 	set := statefulSetFrom(&found.Items[0]).(*core.StatefulSet)
 	call := "list the pods of StatefulSet " + name + " in namespace " + namespace
 	if set.Selector == "" {
-		return nil, nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerKubernetes, Call: call, Message: "its label selector cannot be read"}
+		return nil, nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerKubernetes, Call: call,
+			Message: "its label selector cannot be read"}
 	}
 	list, err := c.client.resource(gvrPods, namespace).List(ctx, metav1.ListOptions{LabelSelector: set.Selector})
 	if err != nil {

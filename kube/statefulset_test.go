@@ -27,7 +27,8 @@ spec:
 }
 
 func statefulPod(namespace, name, set, node string, ready bool) string {
-	return strings.NewReplacer("kind: DaemonSet", "kind: StatefulSet", "ds-"+set, "sts-"+set, "application: tf, component: vrouter", "application: mariadb, component: server").
+	return strings.NewReplacer("kind: DaemonSet", "kind: StatefulSet", "ds-"+set, "sts-"+set, "application: tf, component: vrouter",
+		"application: mariadb, component: server").
 		Replace(daemonPod(namespace, name, set, node, set+"-abc", ready))
 }
 
@@ -81,7 +82,8 @@ func TestAStatefulSetIsReadWithItsPods(t *testing.T) {
 		for _, p := range pods {
 			got += fmt.Sprintf("%s on %s %v, ", p.Name, p.Node, p.Ready)
 		}
-		if want := "mariadb-server-0 on ctl-1 true, mariadb-server-1 on ctl-2 false, "; set.Name != "mariadb-server" || set.Replicas != 3 || got != want {
+		if want := "mariadb-server-0 on ctl-1 true, mariadb-server-1 on ctl-2 false, "; set.Name != "mariadb-server" || set.Replicas != 3 ||
+			got != want {
 			t.Errorf("%+v, %q, want %q", set, got, want)
 		}
 		if set, pods, err := w.StatefulSet(ctx, "openstack-redis", "rfr-openstack-redis"); set != nil || len(pods) > 0 || err != nil {
@@ -120,7 +122,8 @@ func TestAnInventoryHasTheStatefulSets(t *testing.T) {
 			}
 			got += "; "
 		}
-		if want := "openstack/mariadb-server 3: mariadb-server-0 on ctl-1 true mariadb-server-1 on ctl-2 false; openstack-redis/rfr-openstack-redis 1: rfr-openstack-redis-0 on ctl-2 true; "; got != want {
+		if want := "openstack/mariadb-server 3: mariadb-server-0 on ctl-1 true mariadb-server-1 on ctl-2 false; " +
+			"openstack-redis/rfr-openstack-redis 1: rfr-openstack-redis-0 on ctl-2 true; "; got != want {
 			t.Errorf("the StatefulSets are %q, want %q", got, want)
 		}
 		if len(inv.DaemonSets) != 1 || !inv.DaemonSets[0].OnDelete || len(inv.DaemonPods[inv.DaemonSets[0].UID]) != 1 {

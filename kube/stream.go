@@ -138,7 +138,8 @@ func (s *stream) ended(err error, failures int) time.Duration {
 		}
 	}
 	if cause.Kind == core.ErrTimeout {
-		cause.Remedy = "The server is slow, or accepts connections and does not answer: see whether `kubectl get --raw /readyz` does. Lockstep keeps trying."
+		cause.Remedy = "The server is slow, or accepts connections and does not answer: see whether `kubectl get --raw /readyz` does. " +
+			"Lockstep keeps trying."
 	}
 	pause = max(pause, cause.After)
 	state := s.downState()
@@ -148,11 +149,13 @@ func (s *stream) ended(err error, failures int) time.Duration {
 	}
 	switch {
 	case cause.Kind == core.ErrNotFound && s.res.builtIn():
-		cause.Remedy = "Every Kubernetes has this resource: what answers is no API server, or not at this path. Check the server's address in the kubeconfig, and the proxies or load balancers before it."
+		cause.Remedy = "Every Kubernetes has this resource: what answers is no API server, or not at this path. Check the server's address in " +
+			"the kubeconfig, and the proxies or load balancers before it."
 	case cause.Kind == core.ErrNotFound:
 		// The resource itself is unknown: with it went all its objects.
 		pause, state = s.opts.AbsentRetry, core.SourceAbsent
-		cause.Remedy = "The cluster does not know this resource. Where it should (an older MOSK may lack some), its CRD is missing. It is looked at again every minute."
+		cause.Remedy = "The cluster does not know this resource. Where it should (an older MOSK may lack some), its CRD is missing. It is " +
+			"looked at again every minute."
 		if s.populated {
 			s.populated = false
 			s.out.put(core.Delta{Source: s.res.source, At: time.Now(), Replace: true})

@@ -85,7 +85,8 @@ metadata:
   deletionTimestamp: "2026-01-02T03:04:05Z"
   annotations: {openstack.lcm.mirantis.com/original-node: '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {"openstack-compute-node": "enabled", "kubernetes.io/os": "linux"}}}'}
 spec: {controllerName: openstack, nodeName: n1}
-`, &core.WorkloadLock{Meta: core.Meta{Name: "openstack-n1", Deleting: date(2026, 1, 2, 3, 4, 5)}, Kind: core.KindNodeWorkloadLock, Controller: "openstack", Node: "n1",
+`, &core.WorkloadLock{Meta: core.Meta{Name: "openstack-n1", Deleting: date(2026, 1, 2, 3, 4, 5)}, Kind: core.KindNodeWorkloadLock,
+			Controller: "openstack", Node: "n1",
 			Original: map[string]string{"openstack-compute-node": "enabled"}}},
 		"a node lock that Rockoon works on": {lockFrom(core.KindNodeWorkloadLock), `
 metadata: {name: openstack-n1, uid: l1, annotations: {inner_state: active}, finalizers: [f1]}
@@ -117,7 +118,8 @@ status: {state: [active], errorMessage: 1.5, inactivationProgress: done}
 		"a node maintenance request": {requestFrom(core.KindNodeMaintenanceRequest), `
 metadata: {name: n1}
 spec: {nodeName: n1, release: 21.1.0, scope: os}
-`, &core.MaintenanceRequest{Meta: core.Meta{Name: "n1"}, Kind: core.KindNodeMaintenanceRequest, Node: "n1", Release: "21.1.0", Scope: core.ScopeOS}},
+`, &core.MaintenanceRequest{Meta: core.Meta{Name: "n1"}, Kind: core.KindNodeMaintenanceRequest, Node: "n1", Release: "21.1.0",
+			Scope: core.ScopeOS}},
 		"a cluster maintenance request without a spec": {requestFrom(core.KindClusterMaintenanceRequest), `metadata: {name: mos}`,
 			&core.MaintenanceRequest{Meta: core.Meta{Name: "mos"}, Kind: core.KindClusterMaintenanceRequest}},
 		"a node deletion request": {noticeFrom(core.KindNodeDeletionRequest), `
@@ -211,19 +213,25 @@ func TestPods(t *testing.T) {
 	pods := []string{
 		`{metadata: {name: web, namespace: default}, status: {phase: Running, ` + ready + `}}`,
 		`{metadata: {name: agent, namespace: openstack, ownerReferences: [{kind: DaemonSet, controller: true}]}, status: {phase: Running}}`,
-		`{metadata: {name: api, namespace: openstack, deletionTimestamp: "2026-01-02T03:04:05Z", ownerReferences: [{kind: ReplicaSet, controller: true}]}, status: {phase: Running, conditions: [{type: Ready, status: "False"}]}}`,
+		`{metadata: {name: api, namespace: openstack, deletionTimestamp: "2026-01-02T03:04:05Z", ownerReferences: [{kind: ReplicaSet, ` +
+			`controller: true}]}, status: {phase: Running, conditions: [{type: Ready, status: "False"}]}}`,
 		`{metadata: {name: sync, namespace: openstack, ownerReferences: [{kind: Job, controller: true}]}, status: {phase: Running}}`,
 		`{metadata: {name: done, namespace: openstack, ownerReferences: [{kind: Job, controller: true}]}, status: {phase: Succeeded}}`,
-		`{metadata: {name: evicted, namespace: openstack, uid: u1, creationTimestamp: "2026-01-02T01:00:00Z", ownerReferences: [{kind: ReplicaSet, controller: true}]}, status: {phase: Failed, reason: Evicted, startTime: "2026-01-02T01:00:05Z"}}`,
-		`{metadata: {name: ran, namespace: openstack, uid: u2, deletionTimestamp: "2026-01-02T05:00:00Z"}, status: {phase: Succeeded, containerStatuses: [{state: {terminated: {reason: Completed, finishedAt: "2026-01-02T03:00:00Z"}}}, {state: {terminated: {finishedAt: "2026-01-02T04:00:00Z"}}}]}}`,
+		`{metadata: {name: evicted, namespace: openstack, uid: u1, creationTimestamp: "2026-01-02T01:00:00Z", ownerReferences: [{kind: ` +
+			`ReplicaSet, controller: true}]}, status: {phase: Failed, reason: Evicted, startTime: "2026-01-02T01:00:05Z"}}`,
+		`{metadata: {name: ran, namespace: openstack, uid: u2, deletionTimestamp: "2026-01-02T05:00:00Z"}, status: {phase: Succeeded, ` +
+			`containerStatuses: [{state: {terminated: {reason: Completed, finishedAt: "2026-01-02T03:00:00Z"}}}, {state: {terminated: ` +
+			`{finishedAt: "2026-01-02T04:00:00Z"}}}]}}`,
 		`{metadata: {name: odd, namespace: openstack, creationTimestamp: 3}, status: {phase: Failed, containerStatuses: none}}`,
 		`{metadata: {name: by-hand, namespace: openstack, labels: {job-name: by-hand}}, status: {phase: Failed}}`,
 		`{metadata: {name: by-cron, namespace: openstack, labels: {batch.kubernetes.io/job-name: by-cron}}, status: {phase: Succeeded}}`,
-		`{metadata: {name: owned, namespace: openstack, labels: {job-name: owned}, ownerReferences: [{kind: ReplicaSet, controller: true}]}, status: {phase: Succeeded}}`,
+		`{metadata: {name: owned, namespace: openstack, labels: {job-name: owned}, ownerReferences: [{kind: ReplicaSet, controller: true}]}, ` +
+			`status: {phase: Succeeded}}`,
 		`{metadata: {name: not-controlled, namespace: openstack, ownerReferences: [{kind: Job}]}, status: {phase: Running}}`,
 		`{metadata: {name: unnamed, namespace: openstack, labels: {job-name: ""}}, status: {phase: Failed}}`,
 		`{metadata: {name: elsewhere, namespace: default}, status: {phase: Failed}}`,
-		`{metadata: {name: etcd-m1, namespace: kube-system, annotations: {kubernetes.io/config.mirror: abc}}, status: {phase: Running, ` + ready + `}}`,
+		`{metadata: {name: etcd-m1, namespace: kube-system, annotations: {kubernetes.io/config.mirror: abc}}, status: {phase: Running, ` + ready +
+			`}}`,
 		`{metadata: 3, status: none}`,
 	}
 	for i := range pods {
@@ -240,9 +248,11 @@ func TestPods(t *testing.T) {
 		NotReady: []core.PodName{{Namespace: "openstack", Name: "agent"}, {Namespace: "openstack", Name: "api"},
 			{Namespace: "openstack", Name: "evicted"}, {Namespace: "openstack", Name: "odd"}, {Namespace: "openstack", Name: "ran"}},
 		Ended: []core.EndedPod{
-			{Namespace: "openstack", Name: "evicted", UID: "u1", Phase: "Failed", Reason: "Evicted", Owner: "ReplicaSet", Since: core.Since{At: date(2026, 1, 2, 1, 0, 5)}},
+			{Namespace: "openstack", Name: "evicted", UID: "u1", Phase: "Failed", Reason: "Evicted", Owner: "ReplicaSet",
+				Since: core.Since{At: date(2026, 1, 2, 1, 0, 5)}},
 			{Namespace: "openstack", Name: "odd", Phase: "Failed"},
-			{Namespace: "openstack", Name: "ran", UID: "u2", Phase: "Succeeded", Reason: "Completed", Since: core.Since{At: date(2026, 1, 2, 4, 0, 0), Exact: true}, Deleting: date(2026, 1, 2, 5, 0, 0)},
+			{Namespace: "openstack", Name: "ran", UID: "u2", Phase: "Succeeded", Reason: "Completed",
+				Since: core.Since{At: date(2026, 1, 2, 4, 0, 0), Exact: true}, Deleting: date(2026, 1, 2, 5, 0, 0)},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

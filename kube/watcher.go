@@ -16,10 +16,11 @@ import (
 type WatchOptions struct {
 	Log *slog.Logger // nil logs nothing
 
-	SyncDeadline   time.Duration              // after so long without a complete list a source says why (15 s)
-	ListTimeout    time.Duration              // one page of a list (30 s)
-	AbsentRetry    time.Duration              // how often a missing or forbidden resource is looked at again (60 s)
-	RefusalGrace   time.Duration              // for so long a resource that was seen may be missing or forbidden before that is believed (30 s)
+	SyncDeadline time.Duration // after so long without a complete list a source says why (15 s)
+	ListTimeout  time.Duration // one page of a list (30 s)
+	AbsentRetry  time.Duration // how often a missing or forbidden resource is looked at again (60 s)
+	// for so long a resource that was seen may be missing or forbidden before that is believed (30 s)
+	RefusalGrace   time.Duration
 	BackoffMin     time.Duration              // the first pause after a failure; it doubles (1 s)
 	BackoffMax     time.Duration              // the longest pause after failures (30 s)
 	ProbeInterval  time.Duration              // how often the server is asked whether it is there (15 s)

@@ -33,9 +33,12 @@ func TestEverySourceIsListedAtOnceAndLive(t *testing.T) {
 		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeMaintenanceRequest, metadata: {name: n1}, spec: {nodeName: n1, scope: os}}`)
 		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDeletionRequest, metadata: {name: del}, spec: {nodeName: n2}}`)
 		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDisableNotification, metadata: {name: dis}, spec: {nodeName: n2}}`)
-		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeploymentStatus, metadata: {name: osh, namespace: openstack}, status: {osdpl: {state: APPLIED}}}`)
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeploymentStatus, metadata: {name: osh, namespace: openstack}, ` +
+			`status: {osdpl: {state: APPLIED}}}`)
 		for _, name := range []string{"rockoon", "another"} {
-			c.create(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: ` + name + `, namespace: osh-system}, spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}`)
+			c.create(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: ` + name +
+				`, namespace: osh-system}, spec: {replicas: 1, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: ` +
+				`{containers: [{name: c, image: i}]}}}}`)
 		}
 		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
 		want := map[core.SourceID][]string{
@@ -121,7 +124,8 @@ func TestMissingCRDIsAbsentUntilItAppears(t *testing.T) {
 		// A definition that is deleted takes its objects with it.
 		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDisableNotification, metadata: {name: dis}, spec: {nodeName: n2}}`)
 		o.wait("an object", func(v *view) bool { return v.is(core.SourceDisableNotices, "dis") })
-		c.delete(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, "", notices+".lcm.mirantis.com")
+		c.delete(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, "",
+			notices+".lcm.mirantis.com")
 		o.wait("absent again, and empty", func(v *view) bool {
 			return v.state[core.SourceDisableNotices] == core.SourceAbsent && len(v.objects[core.SourceDisableNotices]) == 0
 		})
@@ -135,7 +139,8 @@ func TestARefusalIsNotBelievedAtOnce(t *testing.T) {
 		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDisableNotification, metadata: {name: dis}, spec: {nodeName: n2}}`)
 		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
 		o.wait("an object", func(v *view) bool { return v.is(core.SourceDisableNotices, "dis") })
-		c.delete(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, "", notices+".lcm.mirantis.com")
+		c.delete(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, "",
+			notices+".lcm.mirantis.com")
 		o.wait("stale, with why", func(v *view) bool {
 			err := v.err[core.SourceDisableNotices]
 			return v.state[core.SourceDisableNotices] == core.SourceStale && err != nil && err.Kind == core.ErrNotFound
@@ -200,7 +205,8 @@ func TestForbiddenSaysWhichVerbOnWhichResource(t *testing.T) {
 			})
 		}
 		forbidden(core.SourceNodes, "list nodes", "You may not list nodes: ask an administrator to apply deploy/rbac-readonly.yaml.")
-		forbidden(core.SourceOpenStackController, "list deployments.apps rockoon in namespace osh-system", "list deployments.apps in namespace osh-system")
+		forbidden(core.SourceOpenStackController, "list deployments.apps rockoon in namespace osh-system",
+			"list deployments.apps in namespace osh-system")
 		forbidden(core.SourceNodePods, "list pods of node n1", "list pods")
 		// What may be listed but not watched is shown, and is not live.
 		forbidden(core.SourceNodeLocks, "watch nodeworkloadlocks.lcm.mirantis.com", "watch nodeworkloadlocks")
@@ -471,7 +477,8 @@ func TestSilentlyDeadWatchIsNoticed(t *testing.T) {
 		f.freeze()
 		o.wait("stale", func(v *view) bool {
 			err := v.err[core.SourceNodes]
-			return v.state[core.SourceNodes] == core.SourceStale && err.Kind == core.ErrTimeout && slices.Equal(v.names(core.SourceNodes), []string{"n1"})
+			return v.state[core.SourceNodes] == core.SourceStale && err.Kind == core.ErrTimeout &&
+				slices.Equal(v.names(core.SourceNodes), []string{"n1"})
 		})
 		c.create(node("n2"))
 		f.thaw()
@@ -502,7 +509,8 @@ func TestPodsOfNamedNodesOnly(t *testing.T) {
 		c.create(node("n2"))
 		for _, at := range []string{"n1", "n2"} {
 			for _, name := range []string{"a", "b"} {
-				c.create(`{apiVersion: v1, kind: Pod, metadata: {name: ` + name + `-` + at + `, namespace: openstack}, spec: {nodeName: ` + at + `, containers: [{name: c, image: i}]}, status: {phase: Running}}`)
+				c.create(`{apiVersion: v1, kind: Pod, metadata: {name: ` + name + `-` + at + `, namespace: openstack}, spec: {nodeName: ` + at +
+					`, containers: [{name: c, image: i}]}, status: {phase: Running}}`)
 			}
 		}
 		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
@@ -517,10 +525,12 @@ func TestPodsOfNamedNodesOnly(t *testing.T) {
 		w.SetPodNodes(nil)
 		o.wait("none", func(v *view) bool { return v.is(core.SourceNodePods) })
 		for _, r := range c.Requests() {
-			ofDaemonSets := r.Query.Get("labelSelector") == labelRevision && slices.ContainsFunc([]string{"openstack", "openstack-redis", "tf"}, func(namespace string) bool {
-				return strings.Contains(r.Path, "/namespaces/"+namespace+"/")
-			})
-			if r.UserAgent == "lockstep/test" && r.Resource == "pods" && !ofDaemonSets && !strings.HasPrefix(r.Query.Get("fieldSelector"), "spec.nodeName=") {
+			ofDaemonSets := r.Query.Get("labelSelector") == labelRevision &&
+				slices.ContainsFunc([]string{"openstack", "openstack-redis", "tf"}, func(namespace string) bool {
+					return strings.Contains(r.Path, "/namespaces/"+namespace+"/")
+				})
+			if r.UserAgent == "lockstep/test" && r.Resource == "pods" && !ofDaemonSets &&
+				!strings.HasPrefix(r.Query.Get("fieldSelector"), "spec.nodeName=") {
 				t.Errorf("all pods were asked for: %s?%s", r.Path, r.Query.Encode())
 			}
 		}

@@ -22,11 +22,13 @@ const (
 
 // workloads are the resources by which it is told what an update left over: the DaemonSets of OpenStack and of Tungsten
 // Fabric with their revisions and pods, and Tempest; and by which it is told what would lose its quorum with a node: the
-// StatefulSets of OpenStack and Redis, with their pods (those of OpenStack are among its DaemonSets'). A namespace that a cluster does not have is an empty list.
+// StatefulSets of OpenStack and Redis, with their pods (those of OpenStack are among its DaemonSets'). A namespace that a cluster does not
+// have is an empty list.
 var workloads = []resource{
 	{source: core.SourceDaemonSets, gvr: gvrDaemonSets, namespace: namespaceOpenStack, anywhere: true, translate: daemonSetFrom},
 	{source: core.SourceRevisions, gvr: gvrRevisions, namespace: namespaceOpenStack, anywhere: true, translate: revisionFrom},
-	{source: core.SourceDaemonPods, gvr: gvrPods, namespace: namespaceOpenStack, labels: labelRevision, anywhere: true, translate: daemonPodFrom},
+	{source: core.SourceDaemonPods, gvr: gvrPods, namespace: namespaceOpenStack, labels: labelRevision, anywhere: true,
+		translate: daemonPodFrom},
 	{source: core.SourceFabricSets, gvr: gvrDaemonSets, namespace: namespaceFabric, anywhere: true, translate: daemonSetFrom},
 	{source: core.SourceFabricRevisions, gvr: gvrRevisions, namespace: namespaceFabric, anywhere: true, translate: revisionFrom},
 	{source: core.SourceFabricPods, gvr: gvrPods, namespace: namespaceFabric, labels: labelRevision, anywhere: true, translate: daemonPodFrom},
@@ -34,7 +36,8 @@ var workloads = []resource{
 	{source: core.SourceRedisSets, gvr: gvrStatefulSets, namespace: namespaceRedis, anywhere: true, translate: statefulSetFrom},
 	{source: core.SourceRedisPods, gvr: gvrPods, namespace: namespaceRedis, labels: labelRevision, anywhere: true, translate: daemonPodFrom},
 	{source: core.SourceTempestJob, gvr: gvrJobs, namespace: namespaceOpenStack, name: jobTempest, translate: jobFrom},
-	{source: core.SourceOpenStackDeployment, gvr: lcm("openstackdeployments"), namespace: namespaceOpenStack, optional: true, translate: openStackDeploymentFrom},
+	{source: core.SourceOpenStackDeployment, gvr: lcm("openstackdeployments"), namespace: namespaceOpenStack, optional: true,
+		translate: openStackDeploymentFrom},
 }
 
 // daemonSetFrom translates a DaemonSet.
@@ -87,7 +90,8 @@ func revisionFrom(u *unstructured.Unstructured) core.Object {
 func daemonPodFrom(u *unstructured.Unstructured) core.Object {
 	o := fields(u.Object)
 	labels := o.at("metadata", "labels")
-	p := &core.DaemonPod{Meta: metaFrom(u), Node: o.at("spec").text("nodeName"), Hash: labels.text(labelRevision), Ready: podReady(o), Waits: podWaits(o), Claims: claimsOf(o)}
+	p := &core.DaemonPod{Meta: metaFrom(u), Node: o.at("spec").text("nodeName"), Hash: labels.text(labelRevision), Ready: podReady(o),
+		Waits: podWaits(o), Claims: claimsOf(o)}
 	p.Template, _ = labels.number(labelTemplate)
 	_, p.Owner, p.Set = controllerOf(o)
 	return p
@@ -139,11 +143,13 @@ func jobFrom(u *unstructured.Unstructured) core.Object {
 	return j
 }
 
-// openStackDeploymentFrom translates an OpenStackDeployment: its services, its network's back end and where instances' disks are, and nothing more, for
+// openStackDeploymentFrom translates an OpenStackDeployment: its services, its network's back end and where instances' disks are, and
+// nothing more, for
 // its spec can hold what is secret.
 func openStackDeploymentFrom(u *unstructured.Unstructured) core.Object {
 	o := fields(u.Object)
-	d := &core.OpenStackDeployment{Meta: metaFrom(u), Services: servicesOf(o), Network: o.at("spec", "features", "neutron").text("backend"), Disks: disksOf(o.at("spec"))}
+	d := &core.OpenStackDeployment{Meta: metaFrom(u), Services: servicesOf(o), Network: o.at("spec", "features", "neutron").text("backend"),
+		Disks: disksOf(o.at("spec"))}
 	nodes := o.at("spec", "nodes")
 	for key := range nodes {
 		if disks := disksOf(nodes.at(key)); disks != "" {

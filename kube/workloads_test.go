@@ -54,22 +54,31 @@ func TestWorkloadsAreWatched(t *testing.T) {
 		c.create(`{apiVersion: v1, kind: Namespace, metadata: {name: tf}}`)
 		c.create(daemonSet("tf", "vrouter", "OnDelete"))
 		c.create(daemonSet("openstack", "agent", "RollingUpdate"))
-		c.create(`{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: vrouter-abc, namespace: tf, labels: {controller-revision-hash: abc}, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: vrouter, uid: ds-vrouter, controller: true}]}, revision: 7, data: {}}`)
+		c.create(`{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: vrouter-abc, namespace: tf, labels: ` +
+			`{controller-revision-hash: abc}, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: vrouter, uid: ds-vrouter, ` +
+			`controller: true}]}, revision: 7, data: {}}`)
 		c.create(daemonPod("tf", "vrouter-1", "vrouter", "cmp-1", "abc", false))
-		c.create(`{apiVersion: v1, kind: Pod, metadata: {name: another, namespace: tf}, spec: {nodeName: cmp-1, containers: [{name: c, image: i}]}}`)
+		c.create(`{apiVersion: v1, kind: Pod, metadata: {name: another, namespace: tf}, spec: {nodeName: cmp-1, containers: [{name: c, image: ` +
+			`i}]}}`)
 		for _, name := range []string{"openstack-tempest-run-tests", "another"} {
-			c.create(`{apiVersion: batch/v1, kind: Job, metadata: {name: ` + name + `, namespace: openstack}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}, status: {failed: 2, startTime: "2026-03-14T11:00:00Z", conditions: [{type: Failed, status: "True", message: "Job has reached the specified backoff limit"}]}}`)
+			c.create(`{apiVersion: batch/v1, kind: Job, metadata: {name: ` + name +
+				`, namespace: openstack}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}, status: {failed: 2, ` +
+				`startTime: "2026-03-14T11:00:00Z", conditions: [{type: Failed, status: "True", message: "Job has reached the specified backoff ` +
+				`limit"}]}}`)
 		}
 		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack}, spec: {openstack_version: antelope, features: {services: [stepler, 7, tempest], password: secret, nova: {images: {backend: ceph, encryption: {key: secret}}}},
 		nodes: {"disks::local": {features: {nova: {images: {backend: lvm}}}}, "disks::none": {features: {nova: {vcpu_type: secret}}}}}}`)
 		_, o := watchCluster(t, c.client(kubeapi.Operator), WatchOptions{})
 		o.wait("the vRouters", func(v *view) bool {
-			return v.is(core.SourceFabricSets, "tf/vrouter") && v.is(core.SourceDaemonSets, "openstack/agent") && v.is(core.SourceFabricRevisions, "tf/vrouter-abc") &&
-				v.is(core.SourceFabricPods, "tf/vrouter-1") && v.is(core.SourceTempestJob, "openstack/openstack-tempest-run-tests") && v.is(core.SourceOpenStackDeployment, "openstack/osh")
+			return v.is(core.SourceFabricSets, "tf/vrouter") && v.is(core.SourceDaemonSets, "openstack/agent") &&
+				v.is(core.SourceFabricRevisions, "tf/vrouter-abc") &&
+				v.is(core.SourceFabricPods, "tf/vrouter-1") && v.is(core.SourceTempestJob, "openstack/openstack-tempest-run-tests") &&
+				v.is(core.SourceOpenStackDeployment, "openstack/osh")
 		})
 		o.look(func(v *view) {
 			d, _ := v.objects[core.SourceFabricSets]["tf/vrouter"].(*core.DaemonSet)
-			if !d.OnDelete || d.Desired != 2 || d.Ready != 1 || d.Updated != 0 || d.Component != "vrouter" || d.Selector != "application=tf,component=vrouter" || d.Observed != 1 || d.Generation != 1 {
+			if !d.OnDelete || d.Desired != 2 || d.Ready != 1 || d.Updated != 0 || d.Component != "vrouter" ||
+				d.Selector != "application=tf,component=vrouter" || d.Observed != 1 || d.Generation != 1 {
 				t.Errorf("%+v", d)
 			}
 			if a, _ := v.objects[core.SourceDaemonSets]["openstack/agent"].(*core.DaemonSet); a.OnDelete {
@@ -80,7 +89,8 @@ func TestWorkloadsAreWatched(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			p, _ := v.objects[core.SourceFabricPods]["tf/vrouter-1"].(*core.DaemonPod)
-			if p.Node != "cmp-1" || p.Hash != "abc" || p.Template != 3 || p.Ready || p.Owner != "ds-vrouter" || p.Set != "vrouter" || p.Waits != "CrashLoopBackOff" {
+			if p.Node != "cmp-1" || p.Hash != "abc" || p.Template != 3 || p.Ready || p.Owner != "ds-vrouter" || p.Set != "vrouter" ||
+				p.Waits != "CrashLoopBackOff" {
 				t.Errorf("%+v", p)
 			}
 			j, _ := v.objects[core.SourceTempestJob]["openstack/openstack-tempest-run-tests"].(*core.Job)
@@ -88,7 +98,8 @@ func TestWorkloadsAreWatched(t *testing.T) {
 				t.Errorf("%+v", j)
 			}
 			osdpl, _ := v.objects[core.SourceOpenStackDeployment]["openstack/osh"].(*core.OpenStackDeployment)
-			if !slices.Equal(osdpl.Services, []string{"stepler", "tempest"}) || osdpl.Disks != "ceph" || len(osdpl.NodeDisks) != 1 || osdpl.NodeDisks["disks::local"] != "lvm" || strings.Contains(fmt.Sprintf("%+v", osdpl), "secret") {
+			if !slices.Equal(osdpl.Services, []string{"stepler", "tempest"}) || osdpl.Disks != "ceph" || len(osdpl.NodeDisks) != 1 ||
+				osdpl.NodeDisks["disks::local"] != "lvm" || strings.Contains(fmt.Sprintf("%+v", osdpl), "secret") {
 				t.Errorf("%+v", osdpl)
 			}
 		})
@@ -105,7 +116,8 @@ func TestWhatIsForOperatorsOnlyIsNoFailure(t *testing.T) {
 		c.create(node("n1"))
 		_, o := watchCluster(t, c.client("ann"), WatchOptions{})
 		o.wait("nodes live, the others as they are", func(v *view) bool {
-			return v.is(core.SourceNodes, "n1") && v.state[core.SourceOpenStackDeployment] == core.SourceOff && v.state[core.SourceDaemonSets] == core.SourceForbidden
+			return v.is(core.SourceNodes, "n1") && v.state[core.SourceOpenStackDeployment] == core.SourceOff &&
+				v.state[core.SourceDaemonSets] == core.SourceForbidden
 		})
 		o.look(func(v *view) {
 			if err := v.err[core.SourceOpenStackDeployment]; err.Kind != core.ErrForbidden || !strings.Contains(err.Remedy, "rbac-operator.yaml") {
@@ -190,12 +202,14 @@ func TestExactlyOnePodIsDeleted(t *testing.T) {
 
 // One service comes or goes, and only on the list that was seen.
 func TestServicesAreComparedAndSwapped(t *testing.T) {
-	for name, features := range map[string]string{"a list": "features: {services: [stepler, instance-ha]}", "an empty list": "features: {services: []}",
-		"no list": "features: {neutron: {backend: ml2}}", "no features": "size: small"} {
+	for name, features := range map[string]string{"a list": "features: {services: [stepler, instance-ha]}",
+		"an empty list": "features: {services: []}",
+		"no list":       "features: {neutron: {backend: ml2}}", "no features": "size: small"} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				c := newCluster(t, kubeapi.Options{})
-				c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack, uid: osdpl}, spec: {openstack_version: antelope, ` + features + `}}`)
+				c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack, uid: ` +
+					`osdpl}, spec: {openstack_version: antelope, ` + features + `}}`)
 				w := writes(t, c.client(kubeapi.Operator))
 				ctx, ref := context.Background(), core.Ref{Namespace: "openstack", Name: "osh", UID: "osdpl"}
 				services := func() []string {

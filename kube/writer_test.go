@@ -47,8 +47,10 @@ func (c *cluster) writes() []kubeapi.Request {
 func TestSetNodeAnnotation(t *testing.T) {
 	const bare = `{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1}}`
 	const other = `{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: {a: b}}}`
-	const manual = `{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: {a: b, openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`
-	const empty = `{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: ""}}}`
+	const manual = `{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: {a: b, ` +
+		`openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`
+	const empty = `{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: ` +
+		`{openstack.lcm.mirantis.com/instance_migration_mode: ""}}}`
 	tests := map[string]struct {
 		node     string
 		ref      core.Ref
@@ -59,25 +61,32 @@ func TestSetNodeAnnotation(t *testing.T) {
 		says     string
 		is       *string // the annotation afterwards
 	}{
-		"over a value":                     {node: manual, old: ptr("manual"), new: ptr("skip"), is: ptr("skip")},
-		"over the empty value":             {node: empty, old: ptr(""), new: ptr("skip"), is: ptr("skip")},
-		"to the empty value":               {node: manual, old: ptr("manual"), new: ptr(""), is: ptr("")},
-		"removed":                          {node: manual, old: ptr("manual"), is: nil},
-		"where no annotation is":           {node: bare, new: ptr("manual"), is: ptr("manual")},
-		"where others are":                 {node: other, new: ptr("manual"), is: ptr("manual")},
-		"nothing to nothing":               {node: bare, is: nil},
-		"dry, over a value":                {node: manual, old: ptr("manual"), new: ptr("skip"), dryRun: true, is: ptr("manual")},
-		"dry, where no annotation is":      {node: bare, new: ptr("skip"), dryRun: true, is: nil},
-		"dry, removed":                     {node: manual, old: ptr("manual"), dryRun: true, is: ptr("manual")},
-		"dry, over another value":          {node: manual, old: ptr("live"), new: ptr("skip"), dryRun: true, fails: core.ErrConflict, says: `"live" and is "manual"`, is: ptr("manual")},
-		"over another value":               {node: manual, old: ptr("live"), new: ptr("skip"), fails: core.ErrConflict, says: `was expected "live" and is "manual"`, is: ptr("manual")},
-		"over a value that is gone":        {node: other, old: ptr("live"), new: ptr("skip"), fails: core.ErrConflict, says: `"live" and is not set`, is: nil},
-		"over a value, no annotations":     {node: bare, old: ptr("live"), new: ptr("skip"), fails: core.ErrConflict, says: "not set", is: nil},
-		"removing a value that is gone":    {node: bare, old: ptr("live"), fails: core.ErrConflict, says: "not set", is: nil},
-		"where a value has come":           {node: manual, new: ptr("skip"), fails: core.ErrConflict, says: `not set and is "manual"`, is: ptr("manual")},
-		"another node of this name":        {node: manual, ref: core.Ref{Name: "n1", UID: "uid-old"}, old: ptr("manual"), new: ptr("skip"), fails: core.ErrConflict, says: "made again", is: ptr("manual")},
-		"another bare node of this name":   {node: bare, ref: core.Ref{Name: "n1", UID: "uid-old"}, new: ptr("skip"), fails: core.ErrConflict, says: "made again", is: nil},
-		"a node that is not there":         {node: bare, ref: nodeRef("n2"), old: ptr("manual"), new: ptr("skip"), fails: core.ErrNotFound, is: nil},
+		"over a value":                {node: manual, old: ptr("manual"), new: ptr("skip"), is: ptr("skip")},
+		"over the empty value":        {node: empty, old: ptr(""), new: ptr("skip"), is: ptr("skip")},
+		"to the empty value":          {node: manual, old: ptr("manual"), new: ptr(""), is: ptr("")},
+		"removed":                     {node: manual, old: ptr("manual"), is: nil},
+		"where no annotation is":      {node: bare, new: ptr("manual"), is: ptr("manual")},
+		"where others are":            {node: other, new: ptr("manual"), is: ptr("manual")},
+		"nothing to nothing":          {node: bare, is: nil},
+		"dry, over a value":           {node: manual, old: ptr("manual"), new: ptr("skip"), dryRun: true, is: ptr("manual")},
+		"dry, where no annotation is": {node: bare, new: ptr("skip"), dryRun: true, is: nil},
+		"dry, removed":                {node: manual, old: ptr("manual"), dryRun: true, is: ptr("manual")},
+		"dry, over another value": {node: manual, old: ptr("live"), new: ptr("skip"), dryRun: true, fails: core.ErrConflict,
+			says: `"live" and is "manual"`, is: ptr("manual")},
+		"over another value": {node: manual, old: ptr("live"), new: ptr("skip"), fails: core.ErrConflict,
+			says: `was expected "live" and is "manual"`, is: ptr("manual")},
+		"over a value that is gone": {node: other, old: ptr("live"), new: ptr("skip"), fails: core.ErrConflict,
+			says: `"live" and is not set`, is: nil},
+		"over a value, no annotations":  {node: bare, old: ptr("live"), new: ptr("skip"), fails: core.ErrConflict, says: "not set", is: nil},
+		"removing a value that is gone": {node: bare, old: ptr("live"), fails: core.ErrConflict, says: "not set", is: nil},
+		"where a value has come": {node: manual, new: ptr("skip"), fails: core.ErrConflict, says: `not set and is "manual"`,
+			is: ptr("manual")},
+		"another node of this name": {node: manual, ref: core.Ref{Name: "n1", UID: "uid-old"}, old: ptr("manual"), new: ptr("skip"),
+			fails: core.ErrConflict, says: "made again", is: ptr("manual")},
+		"another bare node of this name": {node: bare, ref: core.Ref{Name: "n1", UID: "uid-old"}, new: ptr("skip"), fails: core.ErrConflict,
+			says: "made again", is: nil},
+		"a node that is not there": {node: bare, ref: nodeRef("n2"), old: ptr("manual"), new: ptr("skip"), fails: core.ErrNotFound,
+			is: nil},
 		"a bare node that is not there":    {node: bare, ref: nodeRef("n2"), new: ptr("skip"), fails: core.ErrNotFound, is: nil},
 		"a key that the API does not take": {node: bare, key: "two words", new: ptr("skip"), fails: core.ErrInvalid, is: nil},
 	}
@@ -223,7 +232,8 @@ func TestFailedWrites(t *testing.T) {
 		uncertain bool
 		remedy    string
 	}{
-		"forbidden":    {user: kubeapi.Readonly, kind: core.ErrForbidden, remedy: "You may not patch nodes: ask an administrator to apply deploy/rbac-operator.yaml."},
+		"forbidden": {user: kubeapi.Readonly, kind: core.ErrForbidden,
+			remedy: "You may not patch nodes: ask an administrator to apply deploy/rbac-operator.yaml."},
 		"unauthorized": {fault: kubeapi.Fault{Code: 401}, kind: core.ErrUnauthorized, remedy: "log in again"},
 		"in trouble":   {fault: kubeapi.Fault{Code: 500}, kind: core.ErrServer, uncertain: true},
 		"cut":          {fault: kubeapi.Fault{Cut: true}, kind: core.ErrUnreachable, uncertain: true},
@@ -233,7 +243,8 @@ func TestFailedWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				c := newCluster(t, kubeapi.Options{})
-				c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
+				c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: ` +
+					`{openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
 				if tt.user == "" {
 					tt.user = kubeapi.Operator
 					tt.fault.Verb = "patch"
@@ -242,7 +253,8 @@ func TestFailedWrites(t *testing.T) {
 				began := time.Now()
 				err := writes(t, c.client(tt.user)).write(core.SetNodeAnnotation{Node: nodeRef("n1"), Key: mode, Old: ptr("manual"), New: ptr("skip")})
 				var e *core.APIError
-				if !errors.As(err, &e) || e.Kind != tt.kind || e.Uncertain() != tt.uncertain || !strings.Contains(e.Remedy, tt.remedy) || e.Call != "patch node n1" {
+				if !errors.As(err, &e) || e.Kind != tt.kind || e.Uncertain() != tt.uncertain || !strings.Contains(e.Remedy, tt.remedy) ||
+					e.Call != "patch node n1" {
 					t.Errorf("got %+v", e)
 				}
 				if took := time.Since(began); took > callTimeout+time.Second || tt.fault.Hang && took < callTimeout {
@@ -256,7 +268,8 @@ func TestFailedWrites(t *testing.T) {
 func TestNodeAnnotation(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
-		c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
+		c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, annotations: ` +
+			`{openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
 		w := writes(t, c.client(kubeapi.Operator))
 		if got, err := w.NodeAnnotation(t.Context(), nodeRef("n1"), mode); err != nil || got == nil || *got != "manual" {
 			t.Errorf("the mode: %v, %v", got, err)

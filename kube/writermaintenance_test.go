@@ -29,7 +29,8 @@ func (c *cluster) lock(name string) *unstructured.Unstructured {
 // A lock is set by a compare-and-swap on its state: nobody else's change is overwritten, nothing but the status is touched, and
 // a dry run changes nothing.
 func TestSetLock(t *testing.T) {
-	const bare = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1}}`
+	const bare = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: ` +
+		`openstack, nodeName: n1}}`
 	const active = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1},
 	  status: {state: active, errorMessage: Some servers are left, release: "1.0"}}`
 	tests := map[string]struct {
@@ -42,15 +43,25 @@ func TestSetLock(t *testing.T) {
 		says   string
 		want   map[string]any // the status afterwards
 	}{
-		"released":               {lock: active, was: "active", to: core.LockStatus{State: "inactive"}, want: map[string]any{"state": "inactive", "release": "1.0"}},
-		"with a text":            {lock: active, was: "active", to: core.LockStatus{State: "failed", Message: "why"}, want: map[string]any{"state": "failed", "errorMessage": "why", "release": "1.0"}},
-		"with a release":         {lock: active, was: "active", to: core.LockStatus{State: "active", Release: "2.0"}, want: map[string]any{"state": "active", "release": "2.0"}},
-		"without a status":       {lock: bare, was: "", to: core.LockStatus{State: "inactive"}, want: map[string]any{"state": "inactive"}},
-		"dry":                    {lock: active, was: "active", to: core.LockStatus{State: "inactive"}, dryRun: true, want: map[string]any{"state": "active", "errorMessage": "Some servers are left", "release": "1.0"}},
-		"another state":          {lock: active, was: "inactive", to: core.LockStatus{State: "failed"}, fails: core.ErrConflict, says: `"active"; expected was "inactive"`, want: map[string]any{"state": "active", "errorMessage": "Some servers are left", "release": "1.0"}},
-		"another lock":           {lock: active, ref: core.Ref{Kind: core.KindNodeWorkloadLock, Name: "l", UID: "old"}, was: "active", to: core.LockStatus{State: "inactive"}, fails: core.ErrConflict, says: "made again", want: map[string]any{"state": "active", "errorMessage": "Some servers are left", "release": "1.0"}},
-		"a lock that is not":     {lock: active, ref: lockRef("m"), was: "active", to: core.LockStatus{State: "inactive"}, fails: core.ErrNotFound, want: map[string]any{"state": "active", "errorMessage": "Some servers are left", "release": "1.0"}},
-		"a state that is no one": {lock: active, was: "active", to: core.LockStatus{State: "asleep"}, fails: core.ErrInvalid, want: map[string]any{"state": "active", "errorMessage": "Some servers are left", "release": "1.0"}},
+		"released": {lock: active, was: "active", to: core.LockStatus{State: "inactive"},
+			want: map[string]any{"state": "inactive", "release": "1.0"}},
+		"with a text": {lock: active, was: "active", to: core.LockStatus{State: "failed", Message: "why"},
+			want: map[string]any{"state": "failed", "errorMessage": "why", "release": "1.0"}},
+		"with a release": {lock: active, was: "active", to: core.LockStatus{State: "active", Release: "2.0"},
+			want: map[string]any{"state": "active", "release": "2.0"}},
+		"without a status": {lock: bare, was: "", to: core.LockStatus{State: "inactive"}, want: map[string]any{"state": "inactive"}},
+		"dry": {lock: active, was: "active", to: core.LockStatus{State: "inactive"}, dryRun: true,
+			want: map[string]any{"state": "active", "errorMessage": "Some servers are left", "release": "1.0"}},
+		"another state": {lock: active, was: "inactive", to: core.LockStatus{State: "failed"}, fails: core.ErrConflict,
+			says: `"active"; expected was "inactive"`,
+			want: map[string]any{"state": "active", "errorMessage": "Some servers are left", "release": "1.0"}},
+		"another lock": {lock: active, ref: core.Ref{Kind: core.KindNodeWorkloadLock, Name: "l", UID: "old"}, was: "active",
+			to: core.LockStatus{State: "inactive"}, fails: core.ErrConflict, says: "made again",
+			want: map[string]any{"state": "active", "errorMessage": "Some servers are left", "release": "1.0"}},
+		"a lock that is not": {lock: active, ref: lockRef("m"), was: "active", to: core.LockStatus{State: "inactive"},
+			fails: core.ErrNotFound, want: map[string]any{"state": "active", "errorMessage": "Some servers are left", "release": "1.0"}},
+		"a state that is no one": {lock: active, was: "active", to: core.LockStatus{State: "asleep"}, fails: core.ErrInvalid,
+			want: map[string]any{"state": "active", "errorMessage": "Some servers are left", "release": "1.0"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +79,8 @@ func TestSetLock(t *testing.T) {
 					t.Errorf("the status is %v, want %v", got, tt.want)
 				}
 				for _, r := range c.writes() {
-					if body := string(r.Body); !strings.Contains(body, `"/metadata/uid"`) || !strings.Contains(body, `"/metadata/resourceVersion"`) || !strings.HasSuffix(r.Path, "/status") {
+					if body := string(r.Body); !strings.Contains(body, `"/metadata/uid"`) || !strings.Contains(body, `"/metadata/resourceVersion"`) ||
+						!strings.HasSuffix(r.Path, "/status") {
 						t.Errorf("%s %s: %s", r.Verb, r.Path, body)
 					}
 				}
@@ -108,8 +120,10 @@ func wantError(t *testing.T, err error, kind core.ErrorKind, says string) {
 }
 
 func TestSetInnerState(t *testing.T) {
-	const left = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l, annotations: {inner_state: active, other: stays}}, spec: {controllerName: openstack, nodeName: n1}}`
-	const none = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1}}`
+	const left = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l, annotations: ` +
+		`{inner_state: active, other: stays}}, spec: {controllerName: openstack, nodeName: n1}}`
+	const none = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: ` +
+		`openstack, nodeName: n1}}`
 	tests := map[string]struct {
 		lock, was, to string
 		fails         core.ErrorKind
@@ -186,7 +200,8 @@ func TestRequestsAndLocksAreMadeAndDeleted(t *testing.T) {
 func TestLocksAreForbiddenWithoutTheRight(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
-		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1}}`)
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: ` +
+			`openstack, nodeName: n1}}`)
 		w := writes(t, c.client(kubeapi.Readonly))
 		wantError(t, w.write(core.SetLock{Lock: lockRef("l"), To: core.LockStatus{State: core.LockInactive}}), core.ErrForbidden, "")
 		wantError(t, w.DryRun(t.Context(), core.CreateRequest{Request: core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "n1",
@@ -202,7 +217,8 @@ func TestTheControllersDeploymentIsRead(t *testing.T) {
 		if d, err := w.ControllerDeployment(t.Context()); d != nil || err != nil {
 			t.Errorf("where there is none: %+v, %v", d, err)
 		}
-		c.create(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: rockoon, namespace: osh-system}, spec: {replicas: 2, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: i}]}}}, status: {replicas: 1}}`)
+		c.create(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: rockoon, namespace: osh-system}, spec: {replicas: 2, selector: ` +
+			`{matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: a, image: i}]}}}, status: {replicas: 1}}`)
 		if d, err := w.ControllerDeployment(t.Context()); err != nil || d == nil || d.Replicas != 2 || d.Existing != 1 {
 			t.Errorf("it is %+v, %v", d, err)
 		}
@@ -218,7 +234,8 @@ func TestARequestForARemovalIsRead(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann"}}})
 		for _, name := range []string{"cmp-1", "cmp-2"} {
-			c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDeletionRequest, metadata: {name: ` + name + `, uid: uid-` + name + `}, spec: {nodeName: ` + name + `}}`)
+			c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDeletionRequest, metadata: {name: ` + name + `, uid: uid-` + name +
+				`}, spec: {nodeName: ` + name + `}}`)
 		}
 		w := writes(t, c.client(kubeapi.Readonly))
 		for _, tt := range []struct {

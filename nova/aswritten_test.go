@@ -15,7 +15,8 @@ import (
 
 // plainScalars are words that YAML takes for numbers, truths, dates or nothing where they are not quoted. As a password, or as the
 // name of a user or of a project, each is what is written.
-var plainScalars = []string{"1e5", "0123", "0x1F", "0o17", "0b101", "1_000", "1.10", "+5", "-0", "0.0", "1e400", "123456789012345678901234", ".inf", ".NaN",
+var plainScalars = []string{"1e5", "0123", "0x1F", "0o17", "0b101", "1_000", "1.10", "+5", "-0", "0.0", "1e400", "123456789012345678901234",
+	".inf", ".NaN",
 	"yes", "No", "on", "OFF", "y", "true", "False", "2026-01-16", "2026-01-16T15:25:37Z", "12:30:45", "190:20:30", "=", "<<", "1,000"}
 
 // nothings are words that YAML takes for nothing.
@@ -46,7 +47,8 @@ func TestUnquotedScalarsReachKeystoneAsWritten(t *testing.T) {
 			if _, err := cloud.AddUser(openstack.UserSpec{Name: word, Password: word, Project: word, Roles: []string{"admin"}}); err != nil {
 				t.Fatal(err)
 			}
-			file := fmt.Sprintf("clouds:\n  mos:\n    region_name: RegionOne\n    auth:\n      auth_url: %s\n      username: %s\n      password: %s\n      project_name: %s\n",
+			file := fmt.Sprintf("clouds:\n  mos:\n    region_name: RegionOne\n    auth:\n      auth_url: %s\n      username: %s\n      password: "+
+				"%s\n      project_name: %s\n",
 				cloud.AuthURL(), word, word, word)
 			login(word, Options{CloudsYAML: []byte(file)})
 
@@ -61,7 +63,8 @@ func TestUnquotedScalarsReachKeystoneAsWritten(t *testing.T) {
 			}
 			file := fmt.Sprintf("clouds:\n  mos:\n    auth:\n      auth_url: %s\n      username: %s\n      project_name: admin\n      password: %s\n", cloud.AuthURL(), name, word)
 			login("the password "+word, Options{CloudsYAML: []byte(file)})
-			for variable, value := range map[string]string{"OS_AUTH_URL": cloud.AuthURL(), "OS_USERNAME": name, "OS_PASSWORD": word, "OS_PROJECT_NAME": "admin"} {
+			for variable, value := range map[string]string{"OS_AUTH_URL": cloud.AuthURL(), "OS_USERNAME": name, "OS_PASSWORD": word,
+				"OS_PROJECT_NAME": "admin"} {
 				t.Setenv(variable, value)
 			}
 			login("the environment's password "+word, Options{})
@@ -83,7 +86,8 @@ func TestNothingIsAPasswordOnlyWhereAUserHasNoOther(t *testing.T) {
 		{"no user", "token: abc, password: null", "", "", ""},
 		{"a token", "username: u, token: abc, password: null", "", "", ""},
 		{"an application credential", "application_credential_id: a, application_credential_secret: abc, password: null", "", "", "abc"},
-		{"an application credential with such a secret", "application_credential_id: a, application_credential_secret: null, password: null", "", "", "null"},
+		{"an application credential with such a secret", "application_credential_id: a, application_credential_secret: null, password: null", "",
+			"", "null"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -109,7 +113,8 @@ func TestNothingIsAPasswordOnlyWhereAUserHasNoOther(t *testing.T) {
 // What shells and quotes in YAML can say reaches Keystone as it is.
 func TestPasswordsOfAnyCharactersAreKept(t *testing.T) {
 	bareEnvironment(t)
-	printable := rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune("0123456789.-+_eExo~:#'\"\\{}[],&*!|>%@` \t\n\r\u0085\u2028\ufeff\x7f")), rapid.Rune()))
+	printable := rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune("0123456789.-+_eExo~:#'\"\\{}[],&*!|>%@` \t\n\r\u0085\u2028\ufeff\x7f")),
+		rapid.Rune()))
 	rapid.Check(t, func(r *rapid.T) {
 		word := strings.ReplaceAll(printable.Draw(r, "password"), "\x00", "")
 		for variable, value := range map[string]string{"OS_AUTH_URL": "https://k", "OS_USERNAME": "u", "OS_PASSWORD": word} {
@@ -122,7 +127,8 @@ func TestPasswordsOfAnyCharactersAreKept(t *testing.T) {
 		if c.auth.Password != word {
 			r.Fatalf("%q became %q", word, c.auth.Password)
 		}
-		c, err = Load(Options{CloudsYAML: fmt.Appendf(nil, "clouds: {mos: {auth: {auth_url: 'https://k', username: u, password: !!binary %s}}}", base64.StdEncoding.EncodeToString([]byte(word)))})
+		c, err = Load(Options{CloudsYAML: fmt.Appendf(nil, "clouds: {mos: {auth: {auth_url: 'https://k', username: u, password: !!binary %s}}}",
+			base64.StdEncoding.EncodeToString([]byte(word)))})
 		if err != nil || c.auth.Password != word {
 			r.Fatalf("%q became %v, %v", word, c, err)
 		}

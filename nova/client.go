@@ -113,7 +113,8 @@ func (c *Client) use(cfg *Config) {
 		base = t
 	}
 	next := &credentials{Config: cfg}
-	next.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log, secrets: &c.secrets}, Timeout: 2 * headerLimit, CheckRedirect: onlyReads}
+	next.http = http.Client{Transport: &transport{base: base, limit: c.limit, log: cfg.log, secrets: &c.secrets}, Timeout: 2 * headerLimit,
+		CheckRedirect: onlyReads}
 	if old := c.with.Load(); old != nil {
 		defer old.http.CloseIdleConnections()
 	}

@@ -76,7 +76,8 @@ func TestARefusedLoginIsNotRepeatedAtOnce(t *testing.T) {
 		c := f.client()
 		for range 5 {
 			e := apiError(t, list(c))
-			if e.Kind != core.ErrUnauthorized || e.Status != 401 || !strings.Contains(e.Remedy, "/etc/openstack/clouds.yaml") || !strings.HasPrefix(e.Call, "log in to test") {
+			if e.Kind != core.ErrUnauthorized || e.Status != 401 || !strings.Contains(e.Remedy, "/etc/openstack/clouds.yaml") ||
+				!strings.HasPrefix(e.Call, "log in to test") {
 				t.Errorf("%s, remedy %q", e, e.Remedy)
 			}
 		}
@@ -139,7 +140,8 @@ func TestSecretsAreInNoErrorAndNoLog(t *testing.T) {
 		var log strings.Builder
 		f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
 			// A Nova that repeats the token it was sent.
-			reply(w, 403, fmt.Sprintf(`{"forbidden": {"code": 403, "message": "token %s has no rights; password %s"}}`, r.Header.Get("X-Auth-Token"), testPassword))
+			reply(w, 403, fmt.Sprintf(`{"forbidden": {"code": 403, "message": "token %s has no rights; password %s"}}`, r.Header.Get("X-Auth-Token"),
+				testPassword))
 		})
 		c := f.client()
 		c.with.Load().http.Transport.(*transport).log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))

@@ -99,7 +99,8 @@ func reply(w http.ResponseWriter, status int, body string) {
 func (f *fakeCloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	f.mu.Lock()
-	f.requests = append(f.requests, seenRequest{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("X-OpenStack-Nova-API-Version"), string(body)})
+	f.requests = append(f.requests, seenRequest{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Get("X-OpenStack-Nova-API-Version"),
+		string(body)})
 	token, away, mute, h := f.token, f.away, f.mute, f.routes[r.Method+" "+r.URL.Path]
 	f.mu.Unlock()
 	switch {
@@ -167,7 +168,8 @@ func (f *fakeCloud) login(w http.ResponseWriter, body []byte) {
 	}
 	w.Header().Set("X-Subject-Token", f.token)
 	reply(w, 201, fmt.Sprintf(`{"token": {"expires_at": %q, "issued_at": "2026-01-01T00:00:00.000000Z", "catalog": [%s, %s, %s%s]}}`,
-		"2096-01-01T00:00:00.000000Z", endpoint("compute", "/compute/v2.1"), endpoint("network", "/network"), endpoint("identity", "/identity"), cinder))
+		"2096-01-01T00:00:00.000000Z", endpoint("compute", "/compute/v2.1"), endpoint("network", "/network"), endpoint("identity", "/identity"),
+		cinder))
 }
 
 // expireToken makes the token that was given out worthless.
@@ -205,7 +207,8 @@ func (f *fakeCloud) client() *Client {
 		cloud: "test", origin: "/etc/openstack/clouds.yaml",
 		auth: gophercloud.AuthOptions{IdentityEndpoint: f.URL + "/identity", Username: "admin", Password: testPassword, DomainID: "default",
 			Scope: &gophercloud.AuthScope{ProjectName: "admin", DomainID: "default"}, AllowReauth: true},
-		endpoint: gophercloud.EndpointOpts{Region: "RegionOne"}, userAgent: "lockstep/test", transport: f.network.Transport("lockstep"), jitter: halfway,
+		endpoint: gophercloud.EndpointOpts{Region: "RegionOne"}, userAgent: "lockstep/test", transport: f.network.Transport("lockstep"),
+		jitter: halfway,
 	})
 	f.t.Cleanup(c.Close)
 	return c

@@ -77,8 +77,9 @@ func (c *Client) Contacts(ctx context.Context, projects, users []string) core.Co
 	})
 	for i, id := range ask {
 		if i == mostPeople {
-			miss("names and e-mail of "+left(len(ask)-i, "user"), &core.APIError{Kind: core.ErrOther, Server: core.ServerOpenStack, Call: "read users",
-				Message: fmt.Sprintf("no more than %d are asked for at once", mostPeople), Remedy: "name fewer nodes"})
+			miss("names and e-mail of "+left(len(ask)-i, "user"),
+				&core.APIError{Kind: core.ErrOther, Server: core.ServerOpenStack, Call: "read users",
+					Message: fmt.Sprintf("no more than %d are asked for at once", mostPeople), Remedy: "name fewer nodes"})
 			break
 		}
 		p, err := c.user(ctx, id)

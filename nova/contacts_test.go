@@ -67,7 +67,8 @@ func TestContactsWithoutTheRight(t *testing.T) {
 		if len(got.Missing) != 2 || len(got.People) != 0 || len(got.Members) != 0 {
 			t.Fatalf("%+v", got)
 		}
-		for i, want := range []struct{ what, policy string }{{"the members of 2 projects", "identity:list_role_assignments"}, {"names and e-mail of 2 users", "identity:get_user"}} {
+		for i, want := range []struct{ what, policy string }{{"the members of 2 projects", "identity:list_role_assignments"},
+			{"names and e-mail of 2 users", "identity:get_user"}} {
 			m := got.Missing[i]
 			if m.What != want.what || m.Err.Kind != core.ErrForbidden || !strings.Contains(m.Err.Remedy, want.policy) {
 				t.Errorf("%s: %s, %s", m.What, m.Err, m.Err.Remedy)
@@ -84,9 +85,11 @@ func TestContactsWithNamesOnly(t *testing.T) {
 		{"role": {"id": "r1", "name": "member"}, "user": {"id": "u1", "name": "jd"}, "scope": {"project": {"id": "p1"}}},
 		{"role": {"id": "r2", "name": "reader"}, "user": {"id": "u1", "name": "jd"}, "scope": {"project": {"id": "p1"}}},
 		{"role": {"id": "r1", "name": "member"}, "group": {"id": "g1", "name": "all"}, "scope": {"project": {"id": "p1"}}}]}`)
-		f.answer("GET /identity/v3/users/u1", 403, `{"error": {"code": 403, "title": "Forbidden", "message": "You are not authorized to perform the requested action: identity:get_user."}}`)
+		f.answer("GET /identity/v3/users/u1", 403,
+			`{"error": {"code": 403, "title": "Forbidden", "message": "You are not authorized to perform the requested action: identity:get_user."}}`)
 		got := f.client().Contacts(context.Background(), []string{"p1"}, nil)
-		if !slices.Equal(got.Members["p1"], []string{"u1"}) || got.People["u1"].Name != "jd" || len(got.Missing) != 1 || got.Missing[0].Err.Kind != core.ErrForbidden {
+		if !slices.Equal(got.Members["p1"], []string{"u1"}) || got.People["u1"].Name != "jd" || len(got.Missing) != 1 ||
+			got.Missing[0].Err.Kind != core.ErrForbidden {
 			t.Errorf("%+v", got)
 		}
 		if q := f.seen("GET /identity/v3/role_assignments")[0].query; q != "effective=True&include_names=True&scope.project.id=p1" {

@@ -202,9 +202,11 @@ func (c *Client) remedy(a action, e *core.APIError, cause error) string {
 		if a.policy != "" {
 			need += " (policy " + a.policy + ")"
 		}
-		return need + ": use the cloud's administrator, whose credentials are in the cluster's secret openstack-external/openstack-identity-credentials"
+		return need +
+			": use the cloud's administrator, whose credentials are in the cluster's secret openstack-external/openstack-identity-credentials"
 	case core.ErrUnauthorized:
-		return fmt.Sprintf("check user, password and domains, or the application credential, of cloud %s in %s", c.Config().cloud, c.Config().origin)
+		return fmt.Sprintf("check user, password and domains, or the application credential, of cloud %s in %s", c.Config().cloud,
+			c.Config().origin)
 	case core.ErrUnreachable, core.ErrTimeout:
 		return fmt.Sprintf("see whether %s answers from here (curl -sk); during an update the API can be away for minutes", c.addressOf(cause))
 	case core.ErrServer:

@@ -18,19 +18,23 @@ func TestSimFactsOfAnEvacuation(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		ratio := openstack.Options{Clock: apart(), CPURatio: 2}
 		cloud := simCloud(t, ratio,
-			openstack.ServerSpec{Name: "db", ID: "db", Port: "direct", Volumes: []openstack.VolumeSpec{{Name: "keys", Encrypted: true}, {Name: "scratch", Host: "kaas-node-001"}}},
+			openstack.ServerSpec{Name: "db", ID: "db", Port: "direct",
+				Volumes: []openstack.VolumeSpec{{Name: "keys", Encrypted: true}, {Name: "scratch", Host: "kaas-node-001"}}},
 			openstack.ServerSpec{Name: "web", ID: "web"})
-		if err := cloud.AddHost(openstack.HostSpec{Name: "kaas-node-004", Zone: "az-2", VCPUs: 8, RAM: 16384, Disk: 100, Traits: []string{"CUSTOM_FAST"}}); err != nil {
+		if err := cloud.AddHost(openstack.HostSpec{Name: "kaas-node-004", Zone: "az-2", VCPUs: 8, RAM: 16384, Disk: 100,
+			Traits: []string{"CUSTOM_FAST"}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := cloud.AddAggregate(openstack.AggregateSpec{Name: "ssd", Hosts: []string{"kaas-node-002"}, Metadata: map[string]string{"ssd": "true"}}); err != nil {
+		if err := cloud.AddAggregate(openstack.AggregateSpec{Name: "ssd", Hosts: []string{"kaas-node-002"},
+			Metadata: map[string]string{"ssd": "true"}}); err != nil {
 			t.Fatal(err)
 		}
 		group, err := cloud.AddServerGroup(openstack.GroupSpec{Name: "apart", Policy: "anti-affinity", MaxPerHost: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := cloud.AddServer(openstack.ServerSpec{Name: "one", ID: "one", Host: "kaas-node-002", Flavor: "m1.medium", Group: group}); err != nil {
+		if _, err := cloud.AddServer(openstack.ServerSpec{Name: "one", ID: "one", Host: "kaas-node-002", Flavor: "m1.medium",
+			Group: group}); err != nil {
 			t.Fatal(err)
 		}
 		f := simClient(t, cloud, "sim").EvacuationFacts(t.Context(), []string{"kaas-node-001"}, []string{"CUSTOM_FAST", "CUSTOM_NONE"}, nil)
@@ -73,7 +77,8 @@ func TestSimFactsOfAnEvacuation(t *testing.T) {
 		for _, v := range f.Volumes {
 			hosts[fmt.Sprint(v.Name, " ", v.Encrypted, " ", v.Instances)] = v.Host
 		}
-		if len(hosts) != 2 || hosts["keys true [db]"] != "openstack@volumes-hdd#volumes-hdd" || hosts["scratch false [db]"] != "kaas-node-001@lvm#lvm" {
+		if len(hosts) != 2 || hosts["keys true [db]"] != "openstack@volumes-hdd#volumes-hdd" ||
+			hosts["scratch false [db]"] != "kaas-node-001@lvm#lvm" {
 			t.Errorf("volumes %v", hosts)
 		}
 	})
@@ -94,7 +99,8 @@ func TestSimRoomIsAskedForWithFewQuestions(t *testing.T) {
 		if len(f.Missing) > 0 || len(f.Inventories) != 3 {
 			t.Fatalf("%+v", f)
 		}
-		if full := f.Inventories[2]; full.Used["VCPU"] != 64 || full.Classes["VCPU"].Capacity() != 64 || full.Classes["MEMORY_MB"].Reserved != 512 || full.Allocations != nil {
+		if full := f.Inventories[2]; full.Used["VCPU"] != 64 || full.Classes["VCPU"].Capacity() != 64 ||
+			full.Classes["MEMORY_MB"].Reserved != 512 || full.Allocations != nil {
 			t.Errorf("the full host is %+v", full)
 		}
 		var singles []string
@@ -132,7 +138,8 @@ func TestSimFactsOfAnEvacuationForAMember(t *testing.T) {
 // While an instance moves its place is held twice, by itself on the target and by its migration on the source.
 func TestSimRoomDuringAMigration(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "busy", ID: "busy", Behaviour: openstack.Behaviour{NeverConverges: true}})
+		cloud := simCloud(t, openstack.Options{Clock: apart()},
+			openstack.ServerSpec{Name: "busy", ID: "busy", Behaviour: openstack.Behaviour{NeverConverges: true}})
 		c := simClient(t, cloud, "sim")
 		if err := writes(t, c, nil).write(doing(core.IntentLiveMigrate, "busy")); err != nil {
 			t.Fatal(err)
@@ -164,7 +171,9 @@ func TestFactsOfAnEvacuationFromANewerCloud(t *testing.T) {
 		f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
 			reply(w, 200, `{"servers": [{"id": "i1", "pinned_availability_zone": "az-1"}, {"id": "i2", "pinned_availability_zone": null}]}`)
 		})
-		f.answer("GET /network/v2.0/ports", 200, `{"ports": [{"id": "p1", "device_id": "i1", "binding:vnic_type": "macvtap"}, {"id": "p2", "device_id": "i2", "binding:vnic_type": "normal"}, {"id": "p3", "device_id": "", "binding:vnic_type": "direct"}]}`)
+		f.answer("GET /network/v2.0/ports", 200,
+			`{"ports": [{"id": "p1", "device_id": "i1", "binding:vnic_type": "macvtap"}, {"id": "p2", "device_id": "i2", "binding:vnic_type": `+
+				`"normal"}, {"id": "p3", "device_id": "", "binding:vnic_type": "direct"}]}`)
 		facts := f.client().EvacuationFacts(context.Background(), []string{"cmp-1"}, nil, nil)
 		if zone, ok := facts.PinnedZones["i2"]; facts.Microversion != 96 || facts.PinnedZones["i1"] != "az-1" || !ok || zone != "" {
 			t.Errorf("microversion %d, zones %v", facts.Microversion, facts.PinnedZones)

@@ -15,7 +15,8 @@ func TestSimStatesAndTags(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		const id = "11111111-1111-4111-8111-111111111111"
 		running := 1
-		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web-1", ID: id, Status: "ERROR", PowerState: &running, Tags: []string{"backup=daily"}})
+		cloud := simCloud(t, openstack.Options{Clock: apart()},
+			openstack.ServerSpec{Name: "web-1", ID: id, Status: "ERROR", PowerState: &running, Tags: []string{"backup=daily"}})
 		ctx := context.Background()
 		w := writes(t, simClient(t, cloud, "sim"), nil)
 		must := func(err error) {

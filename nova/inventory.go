@@ -18,7 +18,8 @@ import (
 const inventoryReads = 3
 
 // Inventory reads once, completely, what OpenStack tells of an update: services, hypervisors, aggregates, server groups,
-// flavors, projects, instances, migrations, volume services, network agents. What cannot be read is missing, and says why. Of an instance only what
+// flavors, projects, instances, migrations, volume services, network agents. What cannot be read is missing, and says why. Of an instance
+// only what
 // core.Instance has is taken out of Nova's answer; user data, metadata, addresses and key pairs are dropped unread.
 func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress) (core.CloudInventory, []core.MissingFacts) {
 	if progress == nil {
@@ -189,7 +190,8 @@ func (c *Client) listHypervisors(ctx context.Context) ([]core.Hypervisor, error)
 				return err
 			}
 			for _, h := range page.Hypervisors {
-				all = append(all, core.Hypervisor{Name: h.Hostname, Host: cmp.Or(h.Service.Host, h.Hostname), VCPUs: h.VCPUs, RAMMiB: h.MemoryMB, DiskGiB: h.LocalGB})
+				all = append(all, core.Hypervisor{Name: h.Hostname, Host: cmp.Or(h.Service.Host, h.Hostname), VCPUs: h.VCPUs, RAMMiB: h.MemoryMB,
+					DiskGiB: h.LocalGB})
 			}
 			if n := len(page.Hypervisors); n == 0 || !hasNext(page.Links) {
 				return nil
@@ -283,7 +285,8 @@ func (c *Client) listServerGroups(ctx context.Context) ([]core.ServerGroup, erro
 					g.Policy = g.Policies[0]
 				}
 				slices.Sort(g.Members)
-				all = append(all, core.ServerGroup{ID: g.ID, Name: g.Name, ProjectID: g.ProjectID, Policy: g.Policy, Members: g.Members, MaxPerHost: g.Rules.Most})
+				all = append(all, core.ServerGroup{ID: g.ID, Name: g.Name, ProjectID: g.ProjectID, Policy: g.Policy, Members: g.Members,
+					MaxPerHost: g.Rules.Most})
 			}
 			if len(all) == before { // an empty page, or a server that knows no offset
 				return nil
@@ -329,7 +332,8 @@ func (c *Client) listFlavors(ctx context.Context) ([]core.FlavorRecord, error) {
 				return err
 			}
 			for _, f := range page.Flavors {
-				all = append(all, core.FlavorRecord{ID: f.ID, Flavor: core.Flavor{Name: f.Name, VCPUs: f.VCPUs, RAMMiB: f.RAM, DiskGiB: f.Disk, ExtraSpecs: f.ExtraSpecs}})
+				all = append(all, core.FlavorRecord{ID: f.ID,
+					Flavor: core.Flavor{Name: f.Name, VCPUs: f.VCPUs, RAMMiB: f.RAM, DiskGiB: f.Disk, ExtraSpecs: f.ExtraSpecs}})
 			}
 			n := len(page.Flavors)
 			if n == 0 || !hasNext(page.Links) || page.Flavors[n-1].ID == marker {

@@ -23,8 +23,12 @@ func inventoryCloud(t *testing.T, groups int) *fakeCloud {
 		{"id": "i2", "name": "b", "tenant_id": "p1", "OS-EXT-SRV-ATTR:host": "cmp-1", "status": "ACTIVE", "tags": [], "OS-EXT-SRV-ATTR:user_data": "c2VjcmV0", "metadata": {"password": "secret"}, "key_name": "secret",
 		 "flavor": {"original_name": "m1", "vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {"hw:cpu_policy": "dedicated"}}},
 		{"id": "i1", "name": "a", "tenant_id": "p1", "OS-EXT-SRV-ATTR:host": "cmp-1", "status": "DELETED", "flavor": {}}]}`)
-	f.answer("GET /compute/v2.1/os-hypervisors/detail", 200, `{"hypervisors": [{"id": "h1", "hypervisor_hostname": "cmp-1.local", "service": {"host": "cmp-1"}, "vcpus": 8, "memory_mb": 16384, "local_gb": 100}]}`)
-	f.answer("GET /compute/v2.1/os-aggregates", 200, `{"aggregates": [{"id": 2, "name": "east", "availability_zone": "east", "hosts": ["cmp-2", "cmp-1"]}, {"id": 1, "name": "ssd", "availability_zone": null, "hosts": []}]}`)
+	f.answer("GET /compute/v2.1/os-hypervisors/detail", 200,
+		`{"hypervisors": [{"id": "h1", "hypervisor_hostname": "cmp-1.local", "service": {"host": "cmp-1"}, "vcpus": 8, "memory_mb": 16384, `+
+			`"local_gb": 100}]}`)
+	f.answer("GET /compute/v2.1/os-aggregates", 200,
+		`{"aggregates": [{"id": 2, "name": "east", "availability_zone": "east", "hosts": ["cmp-2", "cmp-1"]}, {"id": 1, "name": "ssd", `+
+			`"availability_zone": null, "hosts": []}]}`)
 	f.on("GET /compute/v2.1/os-server-groups", func(w http.ResponseWriter, r *http.Request) {
 		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 		offset, _ := strconv.Atoi(r.URL.Query().Get("offset"))
@@ -34,7 +38,8 @@ func inventoryCloud(t *testing.T, groups int) *fakeCloud {
 		}
 		reply(w, 200, `{"server_groups": [`+strings.Join(list, ",")+`]}`)
 	})
-	f.answer("GET /compute/v2.1/flavors/detail", 200, `{"flavors": [{"id": "f1", "name": "m1", "vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {}}]}`)
+	f.answer("GET /compute/v2.1/flavors/detail", 200,
+		`{"flavors": [{"id": "f1", "name": "m1", "vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {}}]}`)
 	f.answer("GET /identity/v3/projects", 200, `{"projects": [{"id": "p1", "name": "shop"}], "links": {}}`)
 	f.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": []}`)
 	f.answer("GET /network/v2.0/agents", 200, `{"agents": [
@@ -50,22 +55,26 @@ func TestAnInventoryOfACloud(t *testing.T) {
 		if len(missing) > 0 {
 			t.Fatalf("%s: %v", missing[0].What, missing[0].Err)
 		}
-		if len(inv.ServerGroups) != 2*pageSize+1 || inv.ServerGroups[0].Policy != "affinity" || !slices.Equal(inv.ServerGroups[0].Members, []string{"i2"}) {
+		if len(inv.ServerGroups) != 2*pageSize+1 || inv.ServerGroups[0].Policy != "affinity" ||
+			!slices.Equal(inv.ServerGroups[0].Members, []string{"i2"}) {
 			t.Errorf("%d server groups, the first %+v", len(inv.ServerGroups), inv.ServerGroups[0])
 		}
 		if len(inv.Instances) != 1 || inv.Instances[0].Flavor.ExtraSpecs["hw:cpu_policy"] != "dedicated" {
 			t.Errorf("the instances are %+v", inv.Instances)
 		}
-		if strings.Contains(fmt.Sprintf("%+v", *inv.Instances[0]), "c2VjcmV0") || strings.Contains(fmt.Sprintf("%+v", *inv.Instances[0]), "secret") {
+		if strings.Contains(fmt.Sprintf("%+v", *inv.Instances[0]), "c2VjcmV0") ||
+			strings.Contains(fmt.Sprintf("%+v", *inv.Instances[0]), "secret") {
 			t.Errorf("user data, metadata or a key pair was kept: %+v", *inv.Instances[0])
 		}
 		if len(inv.Services) != 2 || inv.Services[0].Host != "cmp-1" || inv.Services[1].DisabledReason != "disk" {
 			t.Errorf("the services are %+v", inv.Services)
 		}
-		if want := (core.Hypervisor{Name: "cmp-1.local", Host: "cmp-1", VCPUs: 8, RAMMiB: 16384, DiskGiB: 100}); len(inv.Hypervisors) != 1 || inv.Hypervisors[0] != want {
+		if want := (core.Hypervisor{Name: "cmp-1.local", Host: "cmp-1", VCPUs: 8, RAMMiB: 16384, DiskGiB: 100}); len(inv.Hypervisors) != 1 ||
+			inv.Hypervisors[0] != want {
 			t.Errorf("the hypervisors are %+v", inv.Hypervisors)
 		}
-		if len(inv.Aggregates) != 2 || inv.Aggregates[0].Zone != "east" || !slices.Equal(inv.Aggregates[0].Hosts, []string{"cmp-1", "cmp-2"}) || inv.Aggregates[1].Zone != "" {
+		if len(inv.Aggregates) != 2 || inv.Aggregates[0].Zone != "east" || !slices.Equal(inv.Aggregates[0].Hosts, []string{"cmp-1", "cmp-2"}) ||
+			inv.Aggregates[1].Zone != "" {
 			t.Errorf("the aggregates are %+v", inv.Aggregates)
 		}
 		if len(inv.Agents) != 2 || inv.Agents[0].Host != "cmp-1" || inv.Agents[1].Alive {
@@ -90,7 +99,8 @@ func TestAnInventoryOfACloud(t *testing.T) {
 func TestAnInventoryOfACloudSaysWhatIsMissing(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := inventoryCloud(t, 1)
-		f.answer("GET /compute/v2.1/os-hypervisors/detail", 403, `{"forbidden": {"code": 403, "message": "Policy doesn't allow os_compute_api:os-hypervisors:list-detail to be performed."}}`)
+		f.answer("GET /compute/v2.1/os-hypervisors/detail", 403,
+			`{"forbidden": {"code": 403, "message": "Policy doesn't allow os_compute_api:os-hypervisors:list-detail to be performed."}}`)
 		f.answer("GET /compute/v2.1/os-aggregates", 200, `{"aggregates": null}`)
 		inv, missing := f.client().Inventory(t.Context(), nil)
 		var what []string
@@ -111,7 +121,8 @@ func TestServerGroupsOfAnOldCloudEnd(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := inventoryCloud(t, 0)
 		f.max = "2.1"
-		f.answer("GET /compute/v2.1/os-server-groups", 200, `{"server_groups": [{"id": "g1", "name": "g", "policies": ["anti-affinity"], "members": []}]}`)
+		f.answer("GET /compute/v2.1/os-server-groups", 200,
+			`{"server_groups": [{"id": "g1", "name": "g", "policies": ["anti-affinity"], "members": []}]}`)
 		groups, err := f.client().listServerGroups(t.Context())
 		if err != nil || len(groups) != 1 || groups[0].Policy != "anti-affinity" {
 			t.Errorf("%+v, %v", groups, err)

@@ -98,7 +98,8 @@ func (c Config) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 // secrets are the values that must never leave the process except towards Keystone.
 func (c Config) secrets() []string {
-	return append(core.URLSecrets(c.auth.IdentityEndpoint), c.auth.Password, c.auth.ApplicationCredentialSecret, c.auth.TokenID, c.auth.Passcode)
+	return append(core.URLSecrets(c.auth.IdentityEndpoint), c.auth.Password, c.auth.ApplicationCredentialSecret, c.auth.TokenID,
+		c.auth.Passcode)
 }
 
 // Load finds a cloud's credentials by the openstack client's rules: the file OS_CLIENT_CONFIG_FILE, else clouds.yaml in
@@ -384,7 +385,8 @@ func parseCloud(all, secure *clouds.Clouds, name, origin string, more ...clouds.
 	}
 	auth, endpoint, tlsConfig, err := clouds.Parse(append(opts, more...)...)
 	if err != nil {
-		return nil, misconfigured(core.Redact(fmt.Sprintf("cloud %q in %s: %v", name, origin, err), secretsOf(name, all, secure)...), "correct the file")
+		return nil, misconfigured(core.Redact(fmt.Sprintf("cloud %q in %s: %v", name, origin, err), secretsOf(name, all, secure)...),
+			"correct the file")
 	}
 	return &Config{cloud: name, origin: origin, auth: auth, endpoint: endpoint, tls: tlsConfig}, nil
 }

@@ -111,7 +111,8 @@ func TestLoadFollowsOpenStacksRules(t *testing.T) {
 			write(t, home+"/.config/openstack/clouds.yaml", twoClouds)
 			t.Setenv("OS_CLOUD", "mos")
 			t.Setenv("OS_REGION_NAME", "elsewhere")
-		}, Options{CloudsYAML: []byte("clouds: {other: {}, admin: {region_name: R, auth: {auth_url: 'https://public', username: a, password: b}}}")}, "admin https://public"},
+		}, Options{CloudsYAML: []byte(
+			"clouds: {other: {}, admin: {region_name: R, auth: {auth_url: 'https://public', username: a, password: b}}}")}, "admin https://public"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -147,7 +148,8 @@ func TestLoadUnderstandsDomains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.auth.DomainName != "Default" || c.auth.Scope.DomainName != "Service" || c.endpoint.Availability != "internal" || !c.tls.InsecureSkipVerify {
+	if c.auth.DomainName != "Default" || c.auth.Scope.DomainName != "Service" || c.endpoint.Availability != "internal" ||
+		!c.tls.InsecureSkipVerify {
 		t.Errorf("domains %q, %q, interface %q", c.auth.DomainName, c.auth.Scope.DomainName, c.endpoint.Availability)
 	}
 	c, err = Load(Options{Cloud: "plain"})
@@ -170,7 +172,8 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	}{
 		{"nothing at all", func(*testing.T, string) {}, Options{}, core.SourceOff, "no clouds.yaml", "--os-cloud or OS_CLOUD"},
 		{"nothing at all: the cluster's secret", func(*testing.T, string) {}, Options{}, core.SourceOff, "no clouds.yaml", "--os-from-cluster"},
-		{"a name and no file", func(*testing.T, string) {}, Options{Cloud: "mos"}, core.SourceFailed, "/.config/openstack/clouds.yaml", "OS_CLIENT_CONFIG_FILE"},
+		{"a name and no file", func(*testing.T, string) {}, Options{Cloud: "mos"}, core.SourceFailed, "/.config/openstack/clouds.yaml",
+			"OS_CLIENT_CONFIG_FILE"},
 		{"a file that is not there", func(t *testing.T, _ string) { t.Setenv("OS_CLIENT_CONFIG_FILE", "/nowhere.yaml") }, Options{},
 			core.SourceFailed, "/nowhere.yaml", "OS_CLIENT_CONFIG_FILE"},
 		{"no name and two clouds", func(t *testing.T, home string) { write(t, home+"/.config/openstack/clouds.yaml", twoClouds) }, Options{},
@@ -184,7 +187,8 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 			write(t, home+"/.config/openstack/clouds.yaml", "clouds: {mos: {region_name: x}}")
 		}, Options{Cloud: "mos"}, core.SourceFailed, "no auth_url", "auth_url"},
 		{"a certificate that is not there", func(t *testing.T, home string) {
-			write(t, home+"/.config/openstack/clouds.yaml", "clouds: {mos: {cacert: /nowhere.pem, auth: {auth_url: 'https://k', password: "+testPassword+"}}}")
+			write(t, home+"/.config/openstack/clouds.yaml",
+				"clouds: {mos: {cacert: /nowhere.pem, auth: {auth_url: 'https://k', password: "+testPassword+"}}}")
 		}, Options{Cloud: "mos"}, core.SourceFailed, "/nowhere.pem", "correct"},
 		{"an empty file", func(t *testing.T, home string) { write(t, home+"/.config/openstack/clouds.yaml", "") }, Options{Cloud: "mos"},
 			core.SourceFailed, "(none)", "--os-cloud"},

@@ -83,7 +83,8 @@ func TestCallsAtOneMomentAreRefusedOnce(t *testing.T) {
 
 // secretCloudsYAML is the clouds.yaml of the cluster's secret.
 func secretCloudsYAML(f *fakeCloud, password string) string {
-	return fmt.Sprintf("clouds: {admin: {auth: {auth_url: %s/identity, username: admin, password: %q, project_name: admin}, region_name: RegionOne}}", f.URL, password)
+	return fmt.Sprintf("clouds: {admin: {auth: {auth_url: %s/identity, username: admin, password: %q, project_name: admin}, region_name: "+
+		"RegionOne}}", f.URL, password)
 }
 
 // The cluster's secret is read when it is needed first, again when it could not be, and again after a refused login: then with new
@@ -186,7 +187,8 @@ func TestLoadReadsAgainWhatCanChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clouds.yaml")
 	t.Setenv("OS_CLIENT_CONFIG_FILE", path)
 	write := func(password string) {
-		if err := os.WriteFile(path, []byte("clouds: {a: {auth: {auth_url: http://k/v3, username: u, password: "+password+"}}}"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte("clouds: {a: {auth: {auth_url: http://k/v3, username: u, password: "+password+"}}}"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -211,7 +213,8 @@ func TestARegionIsNotGuessed(t *testing.T) {
 		c := f.client()
 		c.Config().endpoint.Region = ""
 		e := apiError(t, list(c))
-		if e.Kind != core.ErrConfiguration || e.Message != "it is in the regions Another, RegionOne, and none was named" || !strings.Contains(e.Remedy, "region_name") {
+		if e.Kind != core.ErrConfiguration || e.Message != "it is in the regions Another, RegionOne, and none was named" ||
+			!strings.Contains(e.Remedy, "region_name") {
 			t.Errorf("%s, remedy %q", e, e.Remedy)
 		}
 		f.on("GET /compute/v2.1/servers/detail", noServers)

@@ -37,7 +37,8 @@ func TestProgressMayBeUnknown(t *testing.T) {
 			memory *core.Progress
 			disk   *core.Progress
 		}{
-			{`"memory_total_bytes": 123456, "memory_processed_bytes": 12345, "memory_remaining_bytes": 111111, "disk_total_bytes": 0, "disk_processed_bytes": 0, "disk_remaining_bytes": 0`,
+			{`"memory_total_bytes": 123456, "memory_processed_bytes": 12345, "memory_remaining_bytes": 111111, "disk_total_bytes": 0, ` +
+				`"disk_processed_bytes": 0, "disk_remaining_bytes": 0`,
 				&core.Progress{Total: 123456, Processed: 12345, Remaining: 111111}, &core.Progress{}},
 			{`"memory_total_bytes": null, "memory_processed_bytes": null, "memory_remaining_bytes": null`, nil, nil},
 			{`"memory_total_bytes": 10, "memory_processed_bytes": null, "memory_remaining_bytes": 5`, &core.Progress{Total: 10, Remaining: 5}, nil},
@@ -45,7 +46,8 @@ func TestProgressMayBeUnknown(t *testing.T) {
 			{`"status": "running"`, nil, nil},
 		} {
 			f := newFakeCloud(t)
-			f.answer("GET /compute/v2.1/servers/a/migrations", 200, `{"migrations": [{"id": 4, "server_uuid": "a", "status": "running", `+tt.fields+`}]}`)
+			f.answer("GET /compute/v2.1/servers/a/migrations", 200,
+				`{"migrations": [{"id": 4, "server_uuid": "a", "status": "running", `+tt.fields+`}]}`)
 			list, err := f.client().liveProgress(context.Background(), "a")
 			if err != nil || len(list) != 1 {
 				t.Fatal(list, err)
@@ -63,7 +65,8 @@ func TestMigrationsArePagedByMarker(t *testing.T) {
 		f := newFakeCloud(t)
 		f.on("GET /compute/v2.1/os-migrations", func(w http.ResponseWriter, r *http.Request) {
 			record := func(id int) string {
-				return fmt.Sprintf(`{"id": %d, "uuid": "u%d", "instance_uuid": "i", "status": "completed", "created_at": "2026-01-16T15:00:%02d"}`, id, id, id)
+				return fmt.Sprintf(`{"id": %d, "uuid": "u%d", "instance_uuid": "i", "status": "completed", "created_at": "2026-01-16T15:00:%02d"}`, id,
+					id, id)
 			}
 			next := `"migrations_links": [{"rel": "next", "href": "http://inside/?marker=x"}]`
 			switch r.URL.Query().Get("marker") {
@@ -103,14 +106,17 @@ func TestWhyAMigrationFailed(t *testing.T) {
 	tests := []struct {
 		name, action, server, want string
 	}{
-		{"the details of the first event that failed", `[` + event("Error", "2026-01-16T15:25:40.000000", `"Migration pre-check error."`, "null") + `,` +
-			event("Error", "2026-01-16T15:25:39.000000", `"CPU doesn't have compatibility."`, "null") + `,` +
-			event("Success", "2026-01-16T15:25:38.000000", "null", "null") + `]`, "", "CPU doesn't have compatibility."},
+		{"the details of the first event that failed",
+			`[` + event("Error", "2026-01-16T15:25:40.000000", `"Migration pre-check error."`, "null") + `,` +
+				event("Error", "2026-01-16T15:25:39.000000", `"CPU doesn't have compatibility."`, "null") + `,` +
+				event("Success", "2026-01-16T15:25:38.000000", "null", "null") + `]`, "", "CPU doesn't have compatibility."},
 		{"the exception of a traceback", `[` + event("Error", "2026-01-16T15:25:40.000000", "null",
 			`"  File \"/nova/conductor/manager.py\", line 1, in x\n    raise y\nnova.exception.NoValidHost: No valid host was found. \n"`) + `]`, "",
 			"nova.exception.NoValidHost: No valid host was found."},
-		{"the fault of the instance", `[]`, `{"id": "a", "status": "ERROR", "fault": {"message": "qemu went away", "created": "2026-01-16T15:25:41Z"}}`, "qemu went away"},
-		{"an old fault is not the reason", `[]`, `{"id": "a", "status": "ERROR", "fault": {"message": "long ago", "created": "2025-01-16T15:25:41Z"}}`, ""},
+		{"the fault of the instance", `[]`,
+			`{"id": "a", "status": "ERROR", "fault": {"message": "qemu went away", "created": "2026-01-16T15:25:41Z"}}`, "qemu went away"},
+		{"an old fault is not the reason", `[]`,
+			`{"id": "a", "status": "ERROR", "fault": {"message": "long ago", "created": "2025-01-16T15:25:41Z"}}`, ""},
 		{"nothing is told", `null`, `{"id": "a", "status": "ACTIVE"}`, ""},
 	}
 	for _, tt := range tests {
@@ -119,7 +125,8 @@ func TestWhyAMigrationFailed(t *testing.T) {
 				f := newFakeCloud(t)
 				f.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+migrationBody+`]}`)
 				f.answer("GET /compute/v2.1/servers/a/os-instance-actions", 200, actions)
-				f.answer("GET /compute/v2.1/servers/a/os-instance-actions/req-it", 200, `{"instanceAction": {"action": "live-migration", "message": "Error", "events": `+tt.action+`}}`)
+				f.answer("GET /compute/v2.1/servers/a/os-instance-actions/req-it", 200,
+					`{"instanceAction": {"action": "live-migration", "message": "Error", "events": `+tt.action+`}}`)
 				f.answer("GET /compute/v2.1/servers/a", 200, `{"server": `+tt.server+`}`)
 				list, err := writes(t, f.client(), nil).MigrationsOf(context.Background(), "a")
 				if err != nil || len(list) != 1 {

@@ -62,8 +62,9 @@ func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 				notSent(t, fmt.Sprintf("%+v, permit %s", tt.change, name), w.Write(t.Context(), p, tt.change))
 			}
 		}
-		unknown := slices.Concat(engine.ChangesAt(core.ServerKubernetes), engine.ChangesAt(core.ServerManagement), []core.Change{nil, core.Batch{},
-			doing(core.IntentDeclareSafe, "a"), core.SetMaintenanceTags{Instance: core.Ref{UID: "a"}}})
+		unknown := slices.Concat(engine.ChangesAt(core.ServerKubernetes), engine.ChangesAt(core.ServerManagement),
+			[]core.Change{nil, core.Batch{},
+				doing(core.IntentDeclareSafe, "a"), core.SetMaintenanceTags{Instance: core.Ref{UID: "a"}}})
 		for _, change := range unknown {
 			notSent(t, fmt.Sprintf("%T", change), w.Write(t.Context(), permittest.For(t, change), change))
 		}

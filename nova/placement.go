@@ -176,7 +176,8 @@ type providerTask struct {
 }
 
 // readProviders carries out the tasks, some at the same time.
-func (c *Client) readProviders(ctx context.Context, sc *gophercloud.ServiceClient, tasks []providerTask, progress core.InventoryProgress) error {
+func (c *Client) readProviders(ctx context.Context, sc *gophercloud.ServiceClient, tasks []providerTask,
+	progress core.InventoryProgress) error {
 	var (
 		group   sync.WaitGroup
 		mu      sync.Mutex // guards the inventories, first and read
@@ -215,7 +216,8 @@ func (c *Client) readProviders(ctx context.Context, sc *gophercloud.ServiceClien
 }
 
 // readProvider reads one resource provider. One that has gone meanwhile has nothing.
-func (c *Client) readProvider(ctx context.Context, sc *gophercloud.ServiceClient, task providerTask) (inv inventoryDocument, taken allocationDocument, err error) {
+func (c *Client) readProvider(ctx context.Context, sc *gophercloud.ServiceClient, task providerTask) (inv inventoryDocument,
+	taken allocationDocument, err error) {
 	if task.inventory {
 		err = c.get(ctx, sc, sc.ServiceURL("resource_providers", task.id, "inventories"), &inv)
 	}
@@ -259,7 +261,8 @@ func (c *Client) summaries(ctx context.Context, sc *gophercloud.ServiceClient) m
 	found := map[string]providerSummary{}
 	for _, class := range []string{"VCPU", "PCPU"} {
 		var doc candidatesDocument
-		if err := c.get(ctx, &asked, asked.ServiceURL("allocation_candidates")+"?"+url.Values{"resources": {class + ":1"}}.Encode(), &doc); err == nil {
+		if err := c.get(ctx, &asked, asked.ServiceURL("allocation_candidates")+"?"+url.Values{"resources": {class + ":1"}}.Encode(),
+			&doc); err == nil {
 			maps.Copy(found, doc.Summaries)
 		}
 	}

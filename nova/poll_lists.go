@@ -131,7 +131,8 @@ func objects[T core.Object](list []T) []core.Object {
 
 // same tells whether two instances say the same.
 func same(a, b *core.Instance) bool {
-	if a == nil || b == nil || a.ID != b.ID || a.Host != b.Host || a.Status != b.Status || a.TaskState != b.TaskState || !a.Updated.Equal(b.Updated) {
+	if a == nil || b == nil || a.ID != b.ID || a.Host != b.Host || a.Status != b.Status || a.TaskState != b.TaskState ||
+		!a.Updated.Equal(b.Updated) {
 		return false
 	}
 	return reflect.DeepEqual(a, b)

@@ -83,7 +83,8 @@ func NewPoller(c *Client, sink func(core.Delta), o PollOptions) *Poller {
 	}
 	return &Poller{
 		c: c, sink: sink, telling: make(chan struct{}, 1), pace: o.Pace, floor: floor, log: o.Log,
-		wakeInstances: make(chan struct{}, 1), wakeMigrations: make(chan struct{}, 1), wakeServices: make(chan struct{}, 1), wakeAgents: make(chan struct{}, 1),
+		wakeInstances: make(chan struct{}, 1), wakeMigrations: make(chan struct{}, 1), wakeServices: make(chan struct{}, 1),
+		wakeAgents:         make(chan struct{}, 1),
 		wakeVolumeServices: make(chan struct{}, 1), wakeVolumes: make(chan struct{}, 1),
 	}
 }

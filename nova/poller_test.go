@@ -27,7 +27,8 @@ type board struct {
 }
 
 func newBoard(t testing.TB) *board {
-	return &board{t: t, changed: make(chan struct{}), states: map[core.SourceID]core.Delta{}, objects: map[core.SourceID]map[string]core.Object{}}
+	return &board{t: t, changed: make(chan struct{}), states: map[core.SourceID]core.Delta{},
+		objects: map[core.SourceID]map[string]core.Object{}}
 }
 
 func (b *board) sink(d core.Delta) {
@@ -183,11 +184,15 @@ type serverState struct {
 func newSmallNova(t testing.TB) *smallNova {
 	n := &smallNova{fakeCloud: newFakeCloud(t), servers: map[string]serverState{}}
 	n.cinder = "block-storage"
-	n.answer("GET /volume/v3/os-services", 200, `{"services": [{"binary": "cinder-volume", "host": "h1@lvm", "status": "enabled", "state": "up", "disabled_reason": null}]}`)
+	n.answer("GET /volume/v3/os-services", 200,
+		`{"services": [{"binary": "cinder-volume", "host": "h1@lvm", "status": "enabled", "state": "up", "disabled_reason": null}]}`)
 	n.answer("GET /volume/v3/volumes", 200, `{"volumes": []}`)
-	n.answer("GET /compute/v2.1/os-services", 200, `{"services": [{"id": "u1", "binary": "nova-compute", "host": "h1", "status": "enabled", "state": "up"}]}`)
+	n.answer("GET /compute/v2.1/os-services", 200,
+		`{"services": [{"id": "u1", "binary": "nova-compute", "host": "h1", "status": "enabled", "state": "up"}]}`)
 	n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": []}`)
-	n.answer("GET /network/v2.0/agents", 200, `{"agents": [{"id": "g1", "host": "h1", "agent_type": "L3 agent", "alive": true, "admin_state_up": true, "heartbeat_timestamp": "2026-01-16 15:25:37"}]}`)
+	n.answer("GET /network/v2.0/agents", 200,
+		`{"agents": [{"id": "g1", "host": "h1", "agent_type": "L3 agent", "alive": true, "admin_state_up": true, "heartbeat_timestamp": `+
+			`"2026-01-16 15:25:37"}]}`)
 	n.answer("GET /identity/v3/projects", 200, `{"projects": [{"id": "p1", "name": "admin"}], "links": {"next": null}}`)
 	n.on("GET /compute/v2.1/servers/detail", n.list)
 	return n
@@ -201,10 +206,12 @@ func (n *smallNova) list(w http.ResponseWriter, r *http.Request) {
 	var out []string
 	for id, s := range n.servers {
 		updated := parseTime("2026-01-16T15:00:00Z").Add(time.Duration(s.updated) * time.Second)
-		if q.Get("host") != "" && (s.host != q.Get("host") || s.status == "DELETED") || since.IsZero() && s.status == "DELETED" || updated.Before(since) {
+		if q.Get("host") != "" && (s.host != q.Get("host") || s.status == "DELETED") || since.IsZero() && s.status == "DELETED" ||
+			updated.Before(since) {
 			continue
 		}
-		out = append(out, fmt.Sprintf(`{"id": %q, "name": %q, "OS-EXT-SRV-ATTR:host": %q, "status": %q, "updated": %q}`, id, id, s.host, s.status, formatTime(updated)))
+		out = append(out, fmt.Sprintf(`{"id": %q, "name": %q, "OS-EXT-SRV-ATTR:host": %q, "status": %q, "updated": %q}`, id, id, s.host, s.status,
+			formatTime(updated)))
 	}
 	reply(w, 200, `{"servers": [`+strings.Join(out, ",")+`]}`)
 }
@@ -333,7 +340,9 @@ func TestOneFailingListStopsNoOther(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := newSmallNova(t)
 		n.answer("GET /compute/v2.1/os-migrations", 500, `{"computeFault": {"code": 500, "message": "Unexpected API Error."}}`)
-		n.answer("GET /identity/v3/projects", 403, `{"error": {"code": 403, "message": "You are not authorized to perform the requested action: identity:list_projects.", "title": "Forbidden"}}`)
+		n.answer("GET /identity/v3/projects", 403,
+			`{"error": {"code": 403, "message": "You are not authorized to perform the requested action: identity:list_projects.", "title": `+
+				`"Forbidden"}}`)
 		hang := make(chan struct{})
 		n.on("GET /network/v2.0/agents", func(_ http.ResponseWriter, r *http.Request) {
 			select {
@@ -493,7 +502,8 @@ func TestAReasonMayComeAMomentLater(t *testing.T) {
 		b.await("its reason", func() bool { return b.migrationOf("a").Failure == "No valid host was found." })
 		n.answer("GET /compute/v2.1/servers/a/os-instance-actions/req-it", 500, "")
 		from := len(n.seen("req-it"))
-		n.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": [`+strings.Replace(migrationBody, "null}", `"2026-01-16T15:26:00.000000"}`, 1)+`]}`)
+		n.answer("GET /compute/v2.1/os-migrations", 200,
+			`{"migrations": [`+strings.Replace(migrationBody, "null}", `"2026-01-16T15:26:00.000000"}`, 1)+`]}`)
 		b.await("the record changed, and its reason kept", func() bool {
 			m := b.migrationOf("a")
 			return m.Updated.Equal(parseTime("2026-01-16T15:26:00")) && m.Failure == "No valid host was found."

@@ -65,7 +65,8 @@ func TestSimWhatTheAgentsOfAGatewayServe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.send(t.Context(), s.network, http.MethodDelete, s.network.ServiceURL("agents", at.ID, "l3-routers", at.Load.Routers[i].ID), nil, http.StatusNoContent); err != nil {
+		if err := c.send(t.Context(), s.network, http.MethodDelete, s.network.ServiceURL("agents", at.ID, "l3-routers", at.Load.Routers[i].ID),
+			nil, http.StatusNoContent); err != nil {
 			t.Fatal(err)
 		}
 		b.await("one less", func() bool { return slices.Equal(routers(), []string{"pair"}) })

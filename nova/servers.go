@@ -55,7 +55,8 @@ func (r *serverRecord) instance() *core.Instance {
 	i := &core.Instance{
 		ID: r.ID, Name: r.Name, ProjectID: r.ProjectID, UserID: r.UserID,
 		Host: r.Host, Status: r.Status, VMState: r.VMState, TaskState: r.TaskState, Power: core.PowerState(r.PowerState),
-		Flavor:    core.Flavor{Name: r.Flavor.Name, VCPUs: r.Flavor.VCPUs, RAMMiB: r.Flavor.RAM, DiskGiB: r.Flavor.Disk, ExtraSpecs: r.Flavor.ExtraSpecs},
+		Flavor: core.Flavor{Name: r.Flavor.Name, VCPUs: r.Flavor.VCPUs, RAMMiB: r.Flavor.RAM, DiskGiB: r.Flavor.Disk,
+			ExtraSpecs: r.Flavor.ExtraSpecs},
 		TagsKnown: r.Tags != nil, Locked: r.Locked, Zone: r.Zone,
 		Created: parseTime(r.Created), Updated: parseTime(r.Updated),
 	}
@@ -129,9 +130,11 @@ func (q serverQuery) action() action {
 	return a
 }
 
-// serversPage reads one page after marker, of at most so many. The next page's marker is the last ID; links are not followed, because behind
+// serversPage reads one page after marker, of at most so many. The next page's marker is the last ID; links are not followed, because
+// behind
 // a proxy they often lead nowhere.
-func (c *Client) serversPage(ctx context.Context, q serverQuery, marker string, limit int) (records []serverRecord, next string, err error) {
+func (c *Client) serversPage(ctx context.Context, q serverQuery, marker string, limit int) (records []serverRecord, next string,
+	err error) {
 	values := url.Values{"all_tenants": {"True"}, "limit": {strconv.Itoa(limit)}}
 	if q.host != "" {
 		values.Set("host", q.host)

@@ -28,8 +28,9 @@ const serverBody = `{
 
 func TestAServerBecomesAnInstance(t *testing.T) {
 	base := core.Instance{
-		ID: "9168b536-cd40-4630-b43f-b259807c6e87", Name: "web-1", Status: "ACTIVE", ProjectID: "6f70656e737461636b20342065766572", UserID: "fake",
-		Host: "kaas-node-001", VMState: "active", Power: core.PowerRunning, Zone: "nova",
+		ID: "9168b536-cd40-4630-b43f-b259807c6e87", Name: "web-1", Status: "ACTIVE", ProjectID: "6f70656e737461636b20342065766572",
+		UserID: "fake",
+		Host:   "kaas-node-001", VMState: "active", Power: core.PowerRunning, Zone: "nova",
 		Tags: []string{"openstack.lcm.mirantis.com:maintenance_action=notify"}, TagsKnown: true,
 		Flavor:  core.Flavor{Name: "m1.small", VCPUs: 1, RAMMiB: 2048, DiskGiB: 20, ExtraSpecs: map[string]string{"hw:numa_nodes": "1"}},
 		Created: time.Date(2017, 10, 10, 15, 49, 8, 0, time.UTC), Updated: time.Date(2017, 10, 10, 15, 49, 9, 0, time.UTC),
@@ -50,10 +51,12 @@ func TestAServerBecomesAnInstance(t *testing.T) {
 			return strings.Replace(s, `["openstack.lcm.mirantis.com:maintenance_action=notify"]`, "[]", 1)
 		}, func(i *core.Instance) { i.Tags = nil }},
 		{"a fault counts in status ERROR only", func(s string) string {
-			return strings.Replace(s, `"locked"`, `"fault": {"code": 500, "created": "2017-10-10T15:49:09Z", "message": "No valid host was found."}, "locked"`, 1)
+			return strings.Replace(s, `"locked"`,
+				`"fault": {"code": 500, "created": "2017-10-10T15:49:09Z", "message": "No valid host was found."}, "locked"`, 1)
 		}, func(*core.Instance) {}},
 		{"a fault", func(s string) string {
-			s = strings.Replace(s, `"locked"`, `"fault": {"code": 500, "created": "2017-10-10T15:49:09Z", "message": "No valid host was found."}, "locked"`, 1)
+			s = strings.Replace(s, `"locked"`,
+				`"fault": {"code": 500, "created": "2017-10-10T15:49:09Z", "message": "No valid host was found."}, "locked"`, 1)
 			return strings.Replace(s, `"ACTIVE"`, `"ERROR"`, 1)
 		}, func(i *core.Instance) { i.Status, i.Fault = "ERROR", "No valid host was found." }},
 		{"nulls", func(s string) string {
@@ -186,7 +189,8 @@ func TestMicroversionPerCall(t *testing.T) {
 				f := newFakeCloud(t)
 				f.max = tt.cloud
 				f.answer("GET /compute/v2.1/servers/detail", 200, `{"servers": []}`)
-				f.answer("GET /compute/v2.1/os-services", 200, `{"services": [{"id": 7, "binary": "nova-compute", "host": "h", "status": "enabled", "state": "up"}]}`)
+				f.answer("GET /compute/v2.1/os-services", 200,
+					`{"services": [{"id": 7, "binary": "nova-compute", "host": "h", "status": "enabled", "state": "up"}]}`)
 				f.answer("GET /compute/v2.1/os-migrations", 200, `{"migrations": []}`)
 				c, ctx := f.client(), context.Background()
 				if _, err := c.listServers(ctx, serverQuery{}); err != nil {
@@ -226,9 +230,11 @@ func BenchmarkTranslate1000Servers(b *testing.B) {
 func BenchmarkApply15000Servers(b *testing.B) {
 	var records []serverRecord
 	for i := range 15000 {
-		records = append(records, serverRecord{ID: fmt.Sprintf("9168b536-cd40-4630-b43f-%012d", i), Name: "web", Host: fmt.Sprintf("kaas-node-%03d", i%300),
-			Status: "ACTIVE", VMState: "active", PowerState: 1, Tags: &[]string{"a"}, Updated: "2017-10-10T15:49:09Z", Created: "2017-10-10T15:49:09Z",
-			Flavor: flavorRecord{Name: "m1", ExtraSpecs: map[string]string{"hw:numa_nodes": "1"}}})
+		records = append(records, serverRecord{ID: fmt.Sprintf("9168b536-cd40-4630-b43f-%012d", i), Name: "web",
+			Host:   fmt.Sprintf("kaas-node-%03d", i%300),
+			Status: "ACTIVE", VMState: "active", PowerState: 1, Tags: &[]string{"a"}, Updated: "2017-10-10T15:49:09Z",
+			Created: "2017-10-10T15:49:09Z",
+			Flavor:  flavorRecord{Name: "m1", ExtraSpecs: map[string]string{"hw:numa_nodes": "1"}}})
 	}
 	p := &Poller{pace: 1, sink: func(core.Delta) {}}
 	l := newInstancePoll(p)

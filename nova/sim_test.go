@@ -59,7 +59,8 @@ func simClient(t *testing.T, cloud simulated, name string) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := Load(Options{Cloud: name, CloudsYAML: content, UserAgent: "lockstep/test", Transport: cloud.network.Transport("lockstep"), Jitter: halfway})
+	cfg, err := Load(Options{Cloud: name, CloudsYAML: content, UserAgent: "lockstep/test", Transport: cloud.network.Transport("lockstep"),
+		Jitter: halfway})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,14 +156,16 @@ func TestSimAColdMigration(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.await("it confirmed", func() bool {
-			return b.instance("web-1").Status == "ACTIVE" && b.instance("web-1").Host != "kaas-node-001" && b.migrationOf("web-1").Status == "confirmed"
+			return b.instance("web-1").Status == "ACTIVE" && b.instance("web-1").Host != "kaas-node-001" &&
+				b.migrationOf("web-1").Status == "confirmed"
 		})
 	})
 }
 
 func TestSimAMigrationIsAborted(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "busy", ID: "busy", Behaviour: openstack.Behaviour{NeverConverges: true}},
+		cloud := simCloud(t, openstack.Options{Clock: apart()},
+			openstack.ServerSpec{Name: "busy", ID: "busy", Behaviour: openstack.Behaviour{NeverConverges: true}},
 			openstack.ServerSpec{Name: "forced", ID: "forced", Behaviour: openstack.Behaviour{NeverConverges: true}})
 		c := simClient(t, cloud, "sim")
 		p, b := poll(t, c, "kaas-node-001")
@@ -173,7 +176,8 @@ func TestSimAMigrationIsAborted(t *testing.T) {
 		}
 		b.await("it run", func() bool { return b.migrationOf("busy").Status == "running" })
 		for host, want := range map[string]int{"kaas-node-001": 1, b.target("busy"): 1, "nowhere": 0} {
-			if list, err := w.MigrationsOn(ctx, host); err != nil || len(list) != want || want == 1 && (list[0].InstanceID != "busy" || !list[0].Running()) {
+			if list, err := w.MigrationsOn(ctx, host); err != nil || len(list) != want ||
+				want == 1 && (list[0].InstanceID != "busy" || !list[0].Running()) {
 				t.Errorf("migrations on %s: %+v, %v", host, list, err)
 			}
 		}
@@ -241,7 +245,8 @@ func TestSimAPlainMemberIsToldWhatItLacks(t *testing.T) {
 		} {
 			b.await(call+" forbidden", func() bool {
 				d := b.states[id]
-				return d.State == core.SourceForbidden && d.Err.Kind == core.ErrForbidden && d.Err.Call == call && strings.Contains(d.Err.Remedy, "role admin")
+				return d.State == core.SourceForbidden && d.Err.Kind == core.ErrForbidden && d.Err.Call == call &&
+					strings.Contains(d.Err.Remedy, "role admin")
 			})
 		}
 	})
@@ -283,7 +288,8 @@ func TestSimTokensExpireAndTheCloudGoesAway(t *testing.T) {
 func TestSimAnOldCloud(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart(), MaxMicroversion: "2.40", PageLimit: 2},
-			openstack.ServerSpec{Name: "a", ID: "a", Tags: []string{"x"}}, openstack.ServerSpec{Name: "b", ID: "b"}, openstack.ServerSpec{Name: "c", ID: "c"})
+			openstack.ServerSpec{Name: "a", ID: "a", Tags: []string{"x"}}, openstack.ServerSpec{Name: "b", ID: "b"},
+			openstack.ServerSpec{Name: "c", ID: "c"})
 		c := simClient(t, cloud, "sim")
 		p, b := poll(t, c, "kaas-node-001")
 		b.await("all three, by pages, with tags and without flavors", func() bool {

@@ -87,7 +87,8 @@ func (n *slowNova) serve(w http.ResponseWriter, r *http.Request) {
 		if s.deleted {
 			status = "DELETED"
 		}
-		out = append(out, fmt.Sprintf(`{"id": %q, "name": %q, "OS-EXT-SRV-ATTR:host": %q, "status": %q, "updated": %q}`, s.id, s.id, s.host, status,
+		out = append(out, fmt.Sprintf(`{"id": %q, "name": %q, "OS-EXT-SRV-ATTR:host": %q, "status": %q, "updated": %q}`, s.id, s.id, s.host,
+			status,
 			formatTime(s.updated)))
 	}
 	n.read += len(out)
@@ -409,7 +410,8 @@ func TestAHostWhoseMigrationsHangHoldsUpNobody(t *testing.T) {
 				n.max = version
 				record := func(host string, id int) string {
 					return fmt.Sprintf(`{"id": %d, "uuid": "u%d", "instance_uuid": "of-%s", "source_compute": %q, "dest_compute": "far", "status": "completed",
-					  "migration_type": "live-migration", "created_at": "2026-01-16T15:00:00.000000", "updated_at": "2026-01-16T15:00:00.000000"}`, id, id, host, host)
+					  "migration_type": "live-migration", "created_at": "2026-01-16T15:00:00.000000", "updated_at": "2026-01-16T15:00:00.000000"}`, id, id,
+						host, host)
 				}
 				hang := false
 				n.on("GET /compute/v2.1/os-migrations", func(w http.ResponseWriter, r *http.Request) {
@@ -429,7 +431,8 @@ func TestAHostWhoseMigrationsHangHoldsUpNobody(t *testing.T) {
 				})
 				_, b := poll(t, n.client(), "h1", "h2", "h3")
 				known := func() bool {
-					return b.state(core.SourceMigrations) == core.SourceLive && b.migrationOf("of-h1").ID == 1 && b.migrationOf("of-h2").ID == 2 && b.migrationOf("of-h3").ID == 3
+					return b.state(core.SourceMigrations) == core.SourceLive && b.migrationOf("of-h1").ID == 1 && b.migrationOf("of-h2").ID == 2 &&
+						b.migrationOf("of-h3").ID == 3
 				}
 				b.await("all", known)
 				n.set(func() { hang = true })

@@ -90,7 +90,8 @@ func (c *Client) listVolumeServices(ctx context.Context, host string) ([]*core.V
 	services := []*core.VolumeService{}
 	machines := map[string]bool{} // that have a service before
 	for _, r := range page.Services {
-		v := &core.VolumeService{Host: r.Host, Enabled: r.Status == "enabled", DisabledReason: r.DisabledReason, Up: r.State == "up", Zone: r.Zone, Updated: parseTime(r.Updated)}
+		v := &core.VolumeService{Host: r.Host, Enabled: r.Status == "enabled", DisabledReason: r.DisabledReason, Up: r.State == "up",
+			Zone: r.Zone, Updated: parseTime(r.Updated)}
 		if (r.Binary == "" || r.Binary == volumeBinary) && r.Host != "" && (host == "" || v.Machine() == host) {
 			v.Behind = machines[v.Machine()]
 			machines[v.Machine()] = true
@@ -203,7 +204,8 @@ func (c *Client) volumesOf(ctx context.Context, host string) (*core.HostVolumes,
 	}
 	if hidden && len(volumes) == 0 {
 		return nil, &core.APIError{Kind: core.ErrForbidden, Server: core.ServerOpenStack, Call: "list the volumes of " + host,
-			Message: "this login is not told on which hosts volumes are", Remedy: "it needs the role admin (policy volume_extension:volume_host_attribute)"}
+			Message: "this login is not told on which hosts volumes are",
+			Remedy:  "it needs the role admin (policy volume_extension:volume_host_attribute)"}
 	}
 	return &core.HostVolumes{Host: host, Volumes: volumes}, nil
 }
@@ -256,7 +258,8 @@ func (c *Checker) VolumeServices(ctx context.Context, host string) ([]*core.Volu
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	if host == "" {
-		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: "list volume services", Message: "no host was named"}
+		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: "list volume services",
+			Message: "no host was named"}
 	}
 	services, err := c.c.listVolumeServices(ctx, host)
 	if errors.Is(err, errNoCinder) {

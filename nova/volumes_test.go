@@ -38,7 +38,8 @@ func TestSimAVolumeServiceIsDisabledAndEnabled(t *testing.T) {
 		ctx, w := context.Background(), writes(t, c, p.Nudge)
 		b.await("the services", func() bool {
 			lvm, nvme := b.volumeService(host+"@lvm"), b.volumeService(host+"@nvme")
-			return len(b.objects[core.SourceVolumeServices]) == 3 && lvm.Enabled && lvm.Up && !nvme.Enabled && nvme.DisabledReason == "a dead disk" &&
+			return len(b.objects[core.SourceVolumeServices]) == 3 && lvm.Enabled && lvm.Up && !nvme.Enabled &&
+				nvme.DisabledReason == "a dead disk" &&
 				b.state(core.SourceVolumes) == core.SourceLive
 		})
 		if err := w.write(core.SetVolumeService{Service: core.Ref{Name: host + "@lvm"}, Reason: core.DisabledReasonMaintenance}); err != nil {
@@ -52,7 +53,8 @@ func TestSimAVolumeServiceIsDisabledAndEnabled(t *testing.T) {
 		if err != nil || len(all) != 2 {
 			t.Fatalf("%v, %v", all, err)
 		}
-		if i := slices.IndexFunc(all, func(v *core.VolumeService) bool { return v.Host == host+"@nvme" }); i < 0 || all[i].DisabledReason != "a dead disk" || !all[i].Behind || all[1-i].Behind {
+		if i := slices.IndexFunc(all, func(v *core.VolumeService) bool { return v.Host == host+"@nvme" }); i < 0 ||
+			all[i].DisabledReason != "a dead disk" || !all[i].Behind || all[1-i].Behind {
 			t.Errorf("another back end was touched: %+v", all)
 		}
 		if err := w.write(core.SetVolumeService{Service: core.Ref{Name: host + "@lvm"}, Enabled: true}); err != nil {
@@ -132,7 +134,8 @@ func TestSimACloudWithoutCinder(t *testing.T) {
 		c := simClient(t, cloud, "sim")
 		_, b := poll(t, c)
 		b.await("everything else", func() bool {
-			return b.state(core.SourceComputeServices) == core.SourceLive && b.state(core.SourceInstances) == core.SourceLive && b.state(core.SourceNetworkAgents) == core.SourceLive
+			return b.state(core.SourceComputeServices) == core.SourceLive && b.state(core.SourceInstances) == core.SourceLive &&
+				b.state(core.SourceNetworkAgents) == core.SourceLive
 		})
 		for _, id := range []core.SourceID{core.SourceVolumeServices, core.SourceVolumes} {
 			b.await(string(id)+" absent", func() bool {
@@ -212,7 +215,8 @@ func TestVolumeWritesAreSentOnceAndAsCinderExpectsThem(t *testing.T) {
 // An answer that is no list of services is no empty list.
 func TestAStrangeListOfVolumeServices(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		for body, kind := range map[string]core.ErrorKind{`{}`: core.ErrOther, `{"services": null}`: core.ErrOther, `<html></html>`: core.ErrOther} {
+		for body, kind := range map[string]core.ErrorKind{`{}`: core.ErrOther, `{"services": null}`: core.ErrOther,
+			`<html></html>`: core.ErrOther} {
 			f := newFakeCloud(t)
 			f.cinder = "volumev3"
 			f.answer("GET /volume/v3/os-services", 200, body)

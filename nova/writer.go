@@ -65,7 +65,8 @@ func (c *Checker) Instance(ctx context.Context, id string) (*core.Instance, erro
 		return nil, err
 	}
 	if r.deleted() {
-		return nil, &core.APIError{Kind: core.ErrNotFound, Server: core.ServerOpenStack, Call: actionGetServer.call + " " + id, Message: "it was deleted"}
+		return nil, &core.APIError{Kind: core.ErrNotFound, Server: core.ServerOpenStack, Call: actionGetServer.call + " " + id,
+			Message: "it was deleted"}
 	}
 	return r.instance(), nil
 }
@@ -75,7 +76,8 @@ func (c *Checker) InstancesOf(ctx context.Context, host string) ([]*core.Instanc
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	if host == "" {
-		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: actionListServers.call, Message: "no host was named"}
+		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: actionListServers.call,
+			Message: "no host was named"}
 	}
 	records, err := c.c.listServers(ctx, serverQuery{host: host})
 	if err != nil {
@@ -121,7 +123,8 @@ func (c *Checker) MigrationsOn(ctx context.Context, host string) ([]*core.Migrat
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	if host == "" {
-		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: actionListMigrations.call, Message: "no host was named"}
+		return nil, &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: actionListMigrations.call,
+			Message: "no host was named"}
 	}
 	return c.c.listMigrations(ctx, migrationQuery{host: host, limit: hostMigrations})
 }

@@ -133,7 +133,8 @@ func (ch *Chronicle) managed() []entry {
 			continue
 		}
 		who, _, _ := strings.Cut(r.UserAgent, "/")
-		text := fmt.Sprintf("%s, on the management cluster: %s %s %s %s", who, r.Verb, strings.TrimSuffix(r.Resource+"/"+r.Subresource, "/"), r.Name, short(string(r.Body)))
+		text := fmt.Sprintf("%s, on the management cluster: %s %s %s %s", who, r.Verb, strings.TrimSuffix(r.Resource+"/"+r.Subresource, "/"),
+			r.Name, short(string(r.Body)))
 		if r.Code >= http.StatusBadRequest || r.Code == 0 {
 			text += fmt.Sprintf(": %d", r.Code)
 		}
@@ -170,7 +171,8 @@ var kinds = []kind{
 	{"nodeworkloadlocks", "node lock", lockFields},
 	{"clusterworkloadlocks", "cluster lock", lockFields},
 	{"nodemaintenancerequests", "request", []field{{"scope", []string{"spec", "scope"}}, {"finalizers", []string{"metadata", "finalizers"}}}},
-	{"clustermaintenancerequests", "cluster request", []field{{"release", []string{"spec", "release"}}, {"finalizers", []string{"metadata", "finalizers"}}}},
+	{"clustermaintenancerequests", "cluster request",
+		[]field{{"release", []string{"spec", "release"}}, {"finalizers", []string{"metadata", "finalizers"}}}},
 	{"nodedeletionrequests", "deletion request", nil},
 	{"nodes", "node", []field{
 		{"cordoned", []string{"spec", "unschedulable"}},

@@ -30,7 +30,8 @@ func TestControllersMoveServersOfSomebodyElse(t *testing.T) {
 		t.Cleanup(kube.Close)
 		other := launch(t, Options{ControllersOff: true, Network: network})
 
-		cloud := launch(t, Options{Kube: kube.RESTConfig(kubeapi.Admin), CloudsYAML: other.CloudsYAMLPath, ExternalCloud: CloudName, Network: network, Paused: true})
+		cloud := launch(t, Options{Kube: kube.RESTConfig(kubeapi.Admin), CloudsYAML: other.CloudsYAMLPath, ExternalCloud: CloudName,
+			Network: network, Paused: true})
 		if cloud.Kube != nil || cloud.OpenStack != nil || cloud.KubeconfigPath != "" || cloud.CloudsYAMLPath != other.CloudsYAMLPath {
 			t.Errorf("servers of its own: %+v", cloud)
 		}

@@ -12,7 +12,8 @@ import (
 // startFaults sets up the switchboard: with what the options switch on at once, and what the scenario does in its time.
 func (c *Cloud) startFaults(opts Options, seed uint64, start time.Time) error {
 	c.Faults = fault.New(fault.Cloud{
-		Clock: c.Clock, Kubernetes: c.Kube, Management: c.Management, OpenStack: c.OpenStack, User: cmp.Or(opts.User, kubeapi.Operator), Seed: seed,
+		Clock: c.Clock, Kubernetes: c.Kube, Management: c.Management, OpenStack: c.OpenStack, User: cmp.Or(opts.User, kubeapi.Operator),
+		Seed: seed,
 	})
 	for _, setting := range opts.Faults {
 		if err := c.Faults.On(setting); err != nil {

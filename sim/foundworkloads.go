@@ -42,7 +42,8 @@ func foundDaemons(s *scenario.Scenario) []controller.FoundDaemon {
 	for _, set := range s.Found.DaemonSets {
 		for _, pod := range set.Pods {
 			node, _ := s.Node(pod.Node)
-			all = append(all, controller.FoundDaemon{Namespace: set.Namespace, Set: set.Name, Node: node.Name, Old: pod.Old, Down: pod.Down, Waits: pod.Waits})
+			all = append(all, controller.FoundDaemon{Namespace: set.Namespace, Set: set.Name, Node: node.Name, Old: pod.Old, Down: pod.Down,
+				Waits: pod.Waits})
 		}
 	}
 	return all

@@ -169,7 +169,8 @@ func (s *seeder) foundNotices(resource schema.GroupVersionResource, kind string,
 	var past []moment
 	for _, n := range notices {
 		past = append(past, moment{s.story.Ago(n.Created), kind + " " + n.Name, func(ctx context.Context) error {
-			_, err := s.dyn.Resource(resource).Create(ctx, newObject(kind, n.Name, map[string]any{"nodeName": s.nodeName(n.Node)}), metav1.CreateOptions{})
+			_, err := s.dyn.Resource(resource).Create(ctx, newObject(kind, n.Name, map[string]any{"nodeName": s.nodeName(n.Node)}),
+				metav1.CreateOptions{})
 			return err
 		}})
 	}

@@ -39,7 +39,8 @@ func foundCloud(cloud *openstack.Cloud, s *scenario.Scenario, hosts map[string]s
 		return nil
 	}
 	for _, n := range s.Nodes {
-		if n.NoService || len(n.AgentsDown) == 0 || !slices.ContainsFunc([]string{scenario.RoleCompute, scenario.RoleGateway, scenario.RoleController}, n.Has) {
+		if n.NoService || len(n.AgentsDown) == 0 ||
+			!slices.ContainsFunc([]string{scenario.RoleCompute, scenario.RoleGateway, scenario.RoleController}, n.Has) {
 			continue // it is no host here, or has nothing silent
 		}
 		if err := cloud.StopAgentsNamed(hosts[n.Machine], n.AgentsDown); err != nil {

@@ -39,12 +39,14 @@ type seeder struct {
 // OpenStack's status and credentials, and what the update has done before the scenario starts. The clock must stand still;
 // it is moved on through that past until it shows start. An API server that takes its timestamps from elsewhere, as a real
 // one does, shows the same cluster with younger objects.
-func SeedKubernetes(ctx context.Context, config *rest.Config, clk *clock.Clock, s *scenario.Scenario, start time.Time, cloudsYAML []byte) error {
+func SeedKubernetes(ctx context.Context, config *rest.Config, clk *clock.Clock, s *scenario.Scenario, start time.Time,
+	cloudsYAML []byte) error {
 	return seedKubernetes(ctx, config, nil, clk, s, start, cloudsYAML)
 }
 
 // seedKubernetes is SeedKubernetes with a way to fill the API server that is faster than requests; nil: by requests.
-func seedKubernetes(ctx context.Context, config *rest.Config, load controller.Load, clk *clock.Clock, s *scenario.Scenario, start time.Time, cloudsYAML []byte) error {
+func seedKubernetes(ctx context.Context, config *rest.Config, load controller.Load, clk *clock.Clock, s *scenario.Scenario, start time.Time,
+	cloudsYAML []byte) error {
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("seed the cluster: %w", err)
@@ -82,7 +84,8 @@ func (s *seeder) moveTo(ago time.Duration) {
 }
 
 func (s *seeder) cluster(ctx context.Context) error {
-	for _, name := range []string{"openstack", "osh-system", "openstack-external", "stacklight", "rook-ceph", "ceph-lcm-mirantis", "openstack-redis", "tf", metav1.NamespaceSystem} {
+	for _, name := range []string{"openstack", "osh-system", "openstack-external", "stacklight", "rook-ceph", "ceph-lcm-mirantis",
+		"openstack-redis", "tf", metav1.NamespaceSystem} {
 		_, err := s.kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("namespace %s: %w", name, err)
@@ -142,7 +145,8 @@ func newObject(kind, name string, spec map[string]any) *unstructured.Unstructure
 
 func (s *seeder) openstack(ctx context.Context) error {
 	release, version := s.foundReleases()
-	if _, err := s.kube.AppsV1().Deployments("osh-system").Create(ctx, rockoon(release, version, s.story.Cloud.NodeLabels), metav1.CreateOptions{}); err != nil {
+	if _, err := s.kube.AppsV1().Deployments("osh-system").Create(ctx, rockoon(release, version, s.story.Cloud.NodeLabels),
+		metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("deployment rockoon: %w", err)
 	}
 	if err := s.rockoonIsUp(ctx); err != nil {
@@ -153,7 +157,8 @@ func (s *seeder) openstack(ctx context.Context) error {
 		"features": map[string]any{"services": []any{"instance-ha", "stepler", "cloudprober"}},
 	})
 	deployment.SetNamespace("openstack")
-	if _, err := s.dyn.Resource(maintenance("openstackdeployments")).Namespace("openstack").Create(ctx, deployment, metav1.CreateOptions{}); err != nil {
+	if _, err := s.dyn.Resource(maintenance("openstackdeployments")).Namespace("openstack").Create(ctx, deployment,
+		metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("OpenStackDeployment %s: %w", deployment.GetName(), err)
 	}
 	status := s.foundStatus()
@@ -195,7 +200,8 @@ func (s *seeder) past(ctx context.Context) error {
 		return err
 	}
 	s.moveTo(h.Released.Of())
-	if err := s.patchLocks(ctx, clusterLocks, map[string]any{"status": map[string]any{"state": "inactive", "release": s.story.Release.To}}, "status"); err != nil {
+	if err := s.patchLocks(ctx, clusterLocks, map[string]any{"status": map[string]any{"state": "inactive", "release": s.story.Release.To}},
+		"status"); err != nil {
 		return err
 	}
 	if err := s.patchLocks(ctx, nodeLocks, map[string]any{"status": map[string]any{"release": s.story.Release.To}}, "status"); err != nil {
@@ -334,7 +340,8 @@ func (s *seeder) locksByNode(ctx context.Context) (map[string][]*unstructured.Un
 }
 
 // patchLock merges a body into a lock, or into a subresource of it.
-func (s *seeder) patchLock(ctx context.Context, resource schema.GroupVersionResource, name string, body map[string]any, subresources ...string) error {
+func (s *seeder) patchLock(ctx context.Context, resource schema.GroupVersionResource, name string, body map[string]any,
+	subresources ...string) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode a patch of %s %s: %w", resource.Resource, name, err)

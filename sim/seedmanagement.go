@@ -84,7 +84,8 @@ func seedManagement(ctx context.Context, run controller.Options, s *scenario.Sce
 		return fmt.Errorf("seed the management cluster: %w", err)
 	}
 	project := s.Management.Project
-	if _, err := kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: project}}, metav1.CreateOptions{}); err != nil {
+	if _, err := kube.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: project}},
+		metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("seed the management cluster: namespace %s: %w", project, err)
 	}
 	seed := managementSeeder{story: s, dyn: dyn, run: run}
@@ -133,13 +134,17 @@ func (s managementSeeder) releases() []seedObject {
 	m, story := s.story.Management, s.story
 	from, to := clusterVersion(story.Release.From), clusterVersion(story.Release.To)
 	all := []seedObject{
-		s.newOf("kaas.mirantis.com", "clusterreleases", "ClusterRelease", m.Releases.From, map[string]any{"version": from, "description": "MOSK " + story.Release.From, "lcmType": "ucp"}),
-		s.newOf("kaas.mirantis.com", "clusterreleases", "ClusterRelease", m.Releases.To, map[string]any{"version": to, "description": "MOSK " + story.Release.To, "lcmType": "ucp"}),
-		s.newOf("kaas.mirantis.com", "kaasreleases", "KaaSRelease", "kaas-2-30-0", map[string]any{"version": "2.30.0", "clusterRelease": m.Releases.To,
-			"supportedClusterReleases": []any{
-				map[string]any{"name": m.Releases.From, "version": from, "availableUpgrades": []any{map[string]any{"version": to, "rebootRequired": true}}},
-				map[string]any{"name": m.Releases.To, "version": to},
-			}}),
+		s.newOf("kaas.mirantis.com", "clusterreleases", "ClusterRelease", m.Releases.From,
+			map[string]any{"version": from, "description": "MOSK " + story.Release.From, "lcmType": "ucp"}),
+		s.newOf("kaas.mirantis.com", "clusterreleases", "ClusterRelease", m.Releases.To,
+			map[string]any{"version": to, "description": "MOSK " + story.Release.To, "lcmType": "ucp"}),
+		s.newOf("kaas.mirantis.com", "kaasreleases", "KaaSRelease", "kaas-2-30-0",
+			map[string]any{"version": "2.30.0", "clusterRelease": m.Releases.To,
+				"supportedClusterReleases": []any{
+					map[string]any{"name": m.Releases.From, "version": from,
+						"availableUpgrades": []any{map[string]any{"version": to, "rebootRequired": true}}},
+					map[string]any{"name": m.Releases.To, "version": to},
+				}}),
 	}
 	upgrade := s.newOf("kaas.mirantis.com", "mccupgrades", "MCCUpgrade", "mcc-upgrade", map[string]any{"timeZone": "UTC"})
 	upgrade.status = map[string]any{}
@@ -159,9 +164,10 @@ func (s managementSeeder) releases() []seedObject {
 // cluster are the Cluster and its Machines.
 func (s managementSeeder) cluster() []seedObject {
 	m, story := s.story.Management, s.story
-	cluster := s.newOf("cluster.k8s.io", "clusters", "Cluster", story.Cluster, map[string]any{"providerSpec": map[string]any{"value": map[string]any{
-		"release": m.Releases.From, "maintenance": false, "dedicatedControlPlane": false,
-		"maxWorkerUpgradeCount": int64(story.Update.Concurrency), "maxWorkerPrepareCount": int64(50)}}})
+	cluster := s.newOf("cluster.k8s.io", "clusters", "Cluster", story.Cluster,
+		map[string]any{"providerSpec": map[string]any{"value": map[string]any{
+			"release": m.Releases.From, "maintenance": false, "dedicatedControlPlane": false,
+			"maxWorkerUpgradeCount": int64(story.Update.Concurrency), "maxWorkerPrepareCount": int64(50)}}})
 	all := []seedObject{cluster}
 	groups := map[string]string{}
 	for _, g := range m.Groups {
@@ -319,7 +325,8 @@ func seedBudgets(ctx context.Context, config *rest.Config, s *scenario.Scenario)
 			return fmt.Errorf("make the disruption budget %s/%s: %w", b.Namespace, b.Name, err)
 		}
 		n := int32(len(pods.Items))
-		budget.Status = policyv1.PodDisruptionBudgetStatus{ObservedGeneration: budget.Generation, ExpectedPods: n, DesiredHealthy: n, CurrentHealthy: n}
+		budget.Status = policyv1.PodDisruptionBudgetStatus{ObservedGeneration: budget.Generation, ExpectedPods: n, DesiredHealthy: n,
+			CurrentHealthy: n}
 		if _, err := kube.PolicyV1().PodDisruptionBudgets(b.Namespace).UpdateStatus(ctx, budget, metav1.UpdateOptions{}); err != nil {
 			return fmt.Errorf("set the status of the disruption budget %s/%s: %w", b.Namespace, b.Name, err)
 		}

@@ -49,7 +49,8 @@ func newNode(s *scenario.Scenario, n scenario.Node, i int, now time.Time) *corev
 	}
 	stamp := metav1.NewTime(now)
 	condition := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, reason, message string) corev1.NodeCondition {
-		return corev1.NodeCondition{Type: kind, Status: status, Reason: reason, Message: message, LastHeartbeatTime: stamp, LastTransitionTime: stamp}
+		return corev1.NodeCondition{Type: kind, Status: status, Reason: reason, Message: message, LastHeartbeatTime: stamp,
+			LastTransitionTime: stamp}
 	}
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:    *resource.NewQuantity(int64(max(n.VCPUs, 32)), resource.DecimalSI),
@@ -100,7 +101,8 @@ func rockoon(release, version string, nodeLabels map[string]string) *appsv1.Depl
 		env = append(env, controller.NodeLabelsVariable(nodeLabels))
 	}
 	var containers []corev1.Container
-	for _, name := range []string{"osdpl", "secrets", "health", "node", "nodemaintenancerequest", "ceph-secrets", "osdplstatus", "tf-secrets"} {
+	for _, name := range []string{"osdpl", "secrets", "health", "node", "nodemaintenancerequest", "ceph-secrets", "osdplstatus",
+		"tf-secrets"} {
 		containers = append(containers, corev1.Container{
 			Name: name, Image: "registry.local/openstack/rockoon:" + version,
 			Env: env,

@@ -20,7 +20,8 @@ func seedPlacement(cloud *openstack.Cloud, s *scenario.Scenario, hosts map[strin
 		}
 	}
 	for _, g := range s.ServerGroups {
-		if _, err := cloud.AddServerGroup(openstack.GroupSpec{Name: g.Name, Project: g.Project, Policy: g.Policy, MaxPerHost: g.MaxPerHost}); err != nil {
+		if _, err := cloud.AddServerGroup(openstack.GroupSpec{Name: g.Name, Project: g.Project, Policy: g.Policy,
+			MaxPerHost: g.MaxPerHost}); err != nil {
 			return fmt.Errorf("seed server group %s: %w", g.Name, err)
 		}
 	}

@@ -19,7 +19,8 @@ func seedVolumes(cloud *openstack.Cloud, s *scenario.Scenario, hosts map[string]
 	}
 	if s.Found != nil {
 		for _, v := range s.Found.VolumeServices {
-			spec := openstack.VolumeBackendSpec{Name: v.Backend, Zone: v.Zone, Disabled: v.Disabled, Reason: v.DisabledReason, Down: v.Down, Elsewhere: true}
+			spec := openstack.VolumeBackendSpec{Name: v.Backend, Zone: v.Zone, Disabled: v.Disabled, Reason: v.DisabledReason, Down: v.Down,
+				Elsewhere: true}
 			if err := cloud.AddVolumeBackend(cmp.Or(hosts[v.Node], v.Host), spec); err != nil {
 				return fmt.Errorf("seed volume service of %s: %w", cmp.Or(v.Node, v.Host), err)
 			}

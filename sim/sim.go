@@ -222,7 +222,8 @@ func (c *Cloud) Connect(ctx context.Context) (*controller.Connection, error) {
 func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, start time.Time) error {
 	if c.admin = opts.Kube; c.admin == nil {
 		var err error
-		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Address: opts.KubernetesAddress, Network: opts.Network, NoManagers: opts.Network != nil, Random: c.random(seed, "kubernetes"), CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
+		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Address: opts.KubernetesAddress, Network: opts.Network,
+			NoManagers: opts.Network != nil, Random: c.random(seed, "kubernetes"), CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
 		if err != nil {
 			return err
 		}
@@ -257,7 +258,8 @@ func (c *Cloud) startManagement(ctx context.Context, opts Options, seed uint64) 
 		return nil
 	}
 	var err error
-	c.Management, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Network: opts.Network, NoManagers: opts.Network != nil, Random: c.random(seed, "management"), CRDs: crds.Management(), ClusterName: ManagementContext, Users: kubeapi.ManagementUsers()})
+	c.Management, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Network: opts.Network, NoManagers: opts.Network != nil,
+		Random: c.random(seed, "management"), CRDs: crds.Management(), ClusterName: ManagementContext, Users: kubeapi.ManagementUsers()})
 	if err != nil {
 		return fmt.Errorf("management cluster: %w", err)
 	}
@@ -311,7 +313,8 @@ func ControllerOptions(s *scenario.Scenario) controller.Options {
 		},
 		OpenStack: &controller.OpenStack{
 			Deployment: s.Cloud.Deployment, Version: s.Cloud.Version, Services: s.Cloud.Services, Migrations: s.Cloud.Migrations,
-			MaxCompute: s.Cloud.MaxCompute, MaxGateway: s.Cloud.MaxGateway, IgnoreZones: s.Cloud.IgnoreZones, Fabric: s.Cloud.Fabric != "", OVN: s.Cloud.OVN,
+			MaxCompute: s.Cloud.MaxCompute, MaxGateway: s.Cloud.MaxGateway, IgnoreZones: s.Cloud.IgnoreZones, Fabric: s.Cloud.Fabric != "",
+			OVN:        s.Cloud.OVN,
 			NodeLabels: s.Cloud.NodeLabels,
 		},
 		Ceph:   storage,

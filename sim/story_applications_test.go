@@ -27,7 +27,8 @@ const (
 // patch merges a body into an object, or into a subresource of it.
 func (s *told) patch(resource schema.GroupVersionResource, name, body string, subresources ...string) {
 	s.t.Helper()
-	if _, err := s.dyn.Resource(resource).Patch(s.t.Context(), name, types.MergePatchType, []byte(body), metav1.PatchOptions{}, subresources...); err != nil {
+	if _, err := s.dyn.Resource(resource).Patch(s.t.Context(), name, types.MergePatchType, []byte(body), metav1.PatchOptions{},
+		subresources...); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -104,7 +105,8 @@ func TestStoryOfAStaleInnerState(t *testing.T) {
 		s.until("cmp-01 is deferred", func() bool { return says(s.nodeLock("openstack", "cmp-01"), exceeds+s.name("cmp-01")) })
 		s.until("the controller's pod says which lock is counted", func() bool {
 			for _, pod := range s.pods("osh-system", "rockoon-", "") {
-				raw, err := s.kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Container: "nodemaintenancerequest"}).DoRaw(t.Context())
+				raw, err := s.kube.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name,
+					&corev1.PodLogOptions{Container: "nodemaintenancerequest"}).DoRaw(t.Context())
 				if err == nil && strings.Contains(string(raw), "Already handling [openstack-"+s.name("gtw-01")+"] for role: gateway") {
 					return true
 				}
@@ -138,7 +140,8 @@ func TestStoryOfAControllerThatIsDown(t *testing.T) {
 		if pods := s.pods("osh-system", "rockoon-", ""); len(pods) != 0 {
 			t.Errorf("the controller has %d pods", len(pods))
 		}
-		_, err := s.kube.AppsV1().Deployments("osh-system").Patch(t.Context(), "rockoon", types.MergePatchType, []byte(`{"spec":{"replicas":1}}`), metav1.PatchOptions{})
+		_, err := s.kube.AppsV1().Deployments("osh-system").Patch(t.Context(), "rockoon", types.MergePatchType, []byte(`{"spec":{"replicas":1}}`),
+			metav1.PatchOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +279,8 @@ func TestStoryOfTheFabricsProgress(t *testing.T) {
 		s.until("the fabric lets one go", func() bool { return away() == 1 })
 		s.until("another is counted", func() bool { away(); return updated() >= 2 })
 		operators := schema.GroupVersionResource{Group: "tf.mirantis.com", Version: "v2", Resource: "tfoperators"}
-		if status := field(s.inNamespace(operators, "tf", "openstack-tf"), "status", "status"); status != "Maintenance" && len(s.list(lcm("clustermaintenancerequests"))) > 0 {
+		if status := field(s.inNamespace(operators, "tf", "openstack-tf"), "status", "status"); status != "Maintenance" &&
+			len(s.list(lcm("clustermaintenancerequests"))) > 0 {
 			t.Errorf("the TFOperator's status is %s", status)
 		}
 	})
@@ -374,7 +378,8 @@ func TestStoryOfControllersThatNobodyKnows(t *testing.T) {
 				s.state("backup-agent", "cmp-02") == "failed/"
 		})
 		s.patch(lcm("nodeworkloadlocks"), s.nodeLock("backup-agent", "cmp-02").GetName(), `{"status":{"state":"active"}}`, "status")
-		s.until("cmp-02 is let go at the second time", func() bool { return s.state("backup-agent", "cmp-02") == "inactive/" || s.updated("cmp-02") })
+		s.until("cmp-02 is let go at the second time",
+			func() bool { return s.state("backup-agent", "cmp-02") == "inactive/" || s.updated("cmp-02") })
 		s.until("cmp-03 waits for who never answers", func() bool {
 			return s.state("backup-agent", "cmp-03") == "inactive/" && s.state("openstack", "cmp-03") == "inactive/active"
 		})
@@ -405,12 +410,14 @@ func TestStoryOfARoleThatIsTakenOff(t *testing.T) {
 		if !deleting() || s.state("openstack", "cmp-02") != "active/inactive" || field(lock, "status", "errorMessage") != "" {
 			t.Errorf("the lock is %s and says %q", s.state("openstack", "cmp-02"), field(lock, "status", "errorMessage"))
 		}
-		if text := s.kept(lock, "node_workloadlock_request_delete_handler"); !strings.Contains(text, "still exists. Deffer OpenStack service metadata removal.") {
+		if text := s.kept(lock, "node_workloadlock_request_delete_handler"); !strings.Contains(text,
+			"still exists. Deffer OpenStack service metadata removal.") {
 			t.Errorf("kept is %q", text)
 		}
 		// The label alone mends nothing; with the finalizer off the lock goes, and a change of the node makes a new one.
 		node := func(body string) {
-			if _, err := s.kube.CoreV1().Nodes().Patch(t.Context(), s.name("cmp-02"), types.MergePatchType, []byte(body), metav1.PatchOptions{}); err != nil {
+			if _, err := s.kube.CoreV1().Nodes().Patch(t.Context(), s.name("cmp-02"), types.MergePatchType, []byte(body),
+				metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -420,7 +427,8 @@ func TestStoryOfARoleThatIsTakenOff(t *testing.T) {
 			t.Error("the label mends the lock")
 		}
 		own := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": "NodeWorkloadLock",
-			"metadata": map[string]any{"name": "operator-cmp-02"}, "spec": map[string]any{"controllerName": "operator", "nodeName": s.name("cmp-02")}}}
+			"metadata": map[string]any{"name": "operator-cmp-02"},
+			"spec":     map[string]any{"controllerName": "operator", "nodeName": s.name("cmp-02")}}}
 		if _, err := s.dyn.Resource(lcm("nodeworkloadlocks")).Create(t.Context(), own, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -445,7 +453,8 @@ func TestStoryOfAComputeThatNovaHasForgotten(t *testing.T) {
 		s := tell(t, "compute-forgotten")
 		s.until("LCM asks for cmp-01", func() bool { return s.requested("cmp-01") })
 		time.Sleep(10 * time.Minute)
-		if lock := s.nodeLock("openstack", "cmp-01"); s.state("openstack", "cmp-01") != "active/active" || field(lock, "status", "errorMessage") != "" {
+		if lock := s.nodeLock("openstack", "cmp-01"); s.state("openstack", "cmp-01") != "active/active" ||
+			field(lock, "status", "errorMessage") != "" {
 			t.Errorf("the lock is %s and says %q", s.state("openstack", "cmp-01"), field(lock, "status", "errorMessage"))
 		}
 		if text := s.kept(s.request("cmp-01"), "node_maintenance_request_change_handler"); !strings.Contains(text, "list index out of range") {

@@ -65,7 +65,8 @@ func (s *told) migrations(name string) []string {
 			Status string `json:"status"`
 		} `json:"migrations"`
 	}
-	if _, err := s.compute.Get(s.t.Context(), s.compute.ServiceURL("os-migrations")+"?instance_uuid="+s.instance(name).ID, &body, nil); err != nil {
+	if _, err := s.compute.Get(s.t.Context(), s.compute.ServiceURL("os-migrations")+"?instance_uuid="+s.instance(name).ID, &body,
+		nil); err != nil {
 		s.t.Fatalf("list the migrations of %s: %v", name, err)
 	}
 	var statuses []string
@@ -108,7 +109,8 @@ func TestTwoTags(t *testing.T) {
 			t.Error("print has left, though its tag says that it goes down with its node")
 		}
 		s.stop("report-9")
-		s.until("mail is migrated off cmp-02, though one of its tags says that its owner is to be asked", func() bool { return !s.isOn("mail", "cmp-02") })
+		s.until("mail is migrated off cmp-02, though one of its tags says that its owner is to be asked",
+			func() bool { return !s.isOn("mail", "cmp-02") })
 	})
 }
 
@@ -166,7 +168,8 @@ func TestVerifyResize(t *testing.T) {
 		if err := servers.RevertResize(t.Context(), s.compute, s.instance("app-2").ID).ExtractErr(); err != nil {
 			t.Fatal(err)
 		}
-		s.until("app-2 is back where it was, or moved on from there", func() bool { return s.instance("app-2").Status == "ACTIVE" && !s.isOn("app-2", "cmp-02") })
+		s.until("app-2 is back where it was, or moved on from there",
+			func() bool { return s.instance("app-2").Status == "ACTIVE" && !s.isOn("app-2", "cmp-02") })
 	})
 }
 

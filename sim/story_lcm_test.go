@@ -212,7 +212,8 @@ func TestSmoothGoesThroughAllStepsOfThePlan(t *testing.T) {
 				t.Errorf("step %s: %s, %q", id, state, message)
 			}
 		}
-		want := "Node maintenance requested, Node workload locks inactive, Kubernetes drained, Swarm drained, Swarm uncordoned, Kubernetes uncordoned, Node maintenance request removed"
+		want := "Node maintenance requested, Node workload locks inactive, Kubernetes drained, Swarm drained, Swarm uncordoned, Kubernetes " +
+			"uncordoned, Node maintenance request removed"
 		if got := strings.Join(stages(s.managed(lcm("lcmmachineupgradedrainstatuses"), "cmp-01")), ", "); got != want {
 			t.Errorf("the stages of the drain of cmp-01: %s", got)
 		}
@@ -220,13 +221,15 @@ func TestSmoothGoesThroughAllStepsOfThePlan(t *testing.T) {
 		if got := strings.Join(stages(s.managed(kaas("machineupgradestatuses"), "cmp-01")), ", "); got != want {
 			t.Errorf("the stages of the update of cmp-01: %s", got)
 		}
-		want = "Requested cluster maintenance, Cluster workload locks are inactive, Control plane nodes MKE upgraded, Worker nodes MKE upgraded, Cluster maintenance request removed"
+		want = "Requested cluster maintenance, Cluster workload locks are inactive, Control plane nodes MKE upgraded, Worker nodes MKE " +
+			"upgraded, Cluster maintenance request removed"
 		if got := strings.Join(stages(s.managed(lcm("lcmclusterupgradestatuses"), "mos")), ", "); got != want {
 			t.Errorf("the stages of the cluster's update: %s", got)
 		}
 		machine := s.managed(lcm("lcmmachines"), "cmp-01")
 		items, _, _ := unstructured.NestedMap(machine.Object, "status", "stateItemStatuses")
-		if len(items) != len(scenario.StateItems) || field(machine, "status", "state") != "Ready" || field(machine, "status", "release") != "mosk-21-0-0-25-2" {
+		if len(items) != len(scenario.StateItems) || field(machine, "status", "state") != "Ready" ||
+			field(machine, "status", "release") != "mosk-21-0-0-25-2" {
 			t.Errorf("LCMMachine cmp-01: %v", machine.Object["status"])
 		}
 		s.until("the Cluster is at the target", func() bool {
@@ -265,14 +268,16 @@ func TestAStuckStepSaysWhoseLockHoldsIt(t *testing.T) {
 		s := tellBriskly(t, "plan-stuck")
 		s.until("the step is Stuck", func() bool {
 			state, message := stepStatus(s.plan(), "k8s-workers-mos-default")
-			return state == "Stuck" && strings.Contains(message, "takes longer than the estimated 1h30m0s: NodeWorkloadLock openstack-"+s.name("cmp-01")+" is active") &&
+			return state == "Stuck" && strings.Contains(message,
+				"takes longer than the estimated 1h30m0s: NodeWorkloadLock openstack-"+s.name("cmp-01")+" is active") &&
 				strings.Contains(message, "Some servers are still present on the host.")
 		})
 		s.until("the LCMCluster says the same", func() bool {
 			return strings.Contains(s.stuckMessage(), "Some servers are still present on the host.")
 		})
 		patch := []byte(`{"metadata":{"annotations":{"openstack.lcm.mirantis.com/instance_migration_mode":"skip"}}}`)
-		if _, err := s.kube.CoreV1().Nodes().Patch(t.Context(), s.name("cmp-01"), types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		if _, err := s.kube.CoreV1().Nodes().Patch(t.Context(), s.name("cmp-01"), types.MergePatchType, patch,
+			metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		s.untilComplete()
@@ -320,7 +325,8 @@ func TestABudgetBlocksADrain(t *testing.T) {
 		s := tellBriskly(t, "drain-blocked")
 		blocked := func() *unstructured.Unstructured {
 			state := s.managed(lcm("lcmclusterstates"), "cd-cmp-01")
-			if state == nil || !strings.Contains(field(state, "status", "message"), "Cannot evict pod as it would violate the pod's disruption budget.") {
+			if state == nil || !strings.Contains(field(state, "status", "message"),
+				"Cannot evict pod as it would violate the pod's disruption budget.") {
 				return nil
 			}
 			return state
@@ -427,7 +433,8 @@ func TestUpdateGroupsFollowTheirIndexes(t *testing.T) {
 			t.Errorf("rack-b was rebooted, or its instance moved: %v", on)
 		}
 		for machine, want := range map[string]bool{"cmp-02": false, "cmp-05": true, "cmp-06": true} {
-			if is, _, _ := unstructured.NestedBool(s.managed(clusterMachines, machine).Object, "status", "providerStatus", "reboot", "required"); is != want {
+			if is, _, _ := unstructured.NestedBool(s.managed(clusterMachines, machine).Object, "status", "providerStatus", "reboot",
+				"required"); is != want {
 				t.Errorf("%s has to be rebooted: %v, want %v", machine, is, want)
 			}
 		}
@@ -440,7 +447,8 @@ func TestANodeThatIsDeletedWaitsForItsInstances(t *testing.T) {
 		s := tellBriskly(t, "node-deletion")
 		s.until("the deletion is requested", func() bool { return len(s.list(lcm("nodedeletionrequests"))) == 1 })
 		s.until("OpenStack says what is still there", func() bool {
-			return says(s.nodeLock("openstack", "cmp-03"), "are still present on host "+s.name("cmp-03")+". Blocking node removal unless they removed or migrated.")
+			return says(s.nodeLock("openstack", "cmp-03"),
+				"are still present on host "+s.name("cmp-03")+". Blocking node removal unless they removed or migrated.")
 		})
 		if phase := field(s.managed(clusterMachines, "cmp-03"), "status", "providerStatus", "prepareDeletionPhase"); phase != "started" {
 			t.Errorf("the deletion is %q", phase)

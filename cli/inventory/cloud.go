@@ -55,7 +55,8 @@ func (b *builder) flavors() {
 		}
 	}
 	if unknown > 0 {
-		b.assume("flavors", "%s not told by Nova: %d vCPUs, %d MiB and %d GiB each", count(unknown, "the flavor of 1 instance is", "the flavors of %d instances are"),
+		b.assume("flavors", "%s not told by Nova: %d vCPUs, %d MiB and %d GiB each",
+			count(unknown, "the flavor of 1 instance is", "the flavors of %d instances are"),
 			unknownFlavor.VCPUs, unknownFlavor.RAMMiB, unknownFlavor.DiskGiB)
 	}
 	ids := map[string]string{}
@@ -75,7 +76,8 @@ func (b *builder) flavors() {
 			name = fmt.Sprintf("%s~%d", f.Name, taken[f.Name])
 		}
 		b.flavorNames[key] = name
-		found := scenario.Flavor{Name: name, VCPUs: f.VCPUs, DiskGiB: f.DiskGiB, FoundFlavor: scenario.FoundFlavor{ID: ids[key], ExtraSpecs: f.ExtraSpecs}}
+		found := scenario.Flavor{Name: name, VCPUs: f.VCPUs, DiskGiB: f.DiskGiB,
+			FoundFlavor: scenario.FoundFlavor{ID: ids[key], ExtraSpecs: f.ExtraSpecs}}
 		found.MemoryGiB, found.MemoryMiB = inGiB(f.RAMMiB)
 		b.s.Flavors = append(b.s.Flavors, found)
 	}

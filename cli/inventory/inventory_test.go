@@ -15,19 +15,23 @@ var taken = time.Date(2026, 11, 21, 19, 30, 0, 0, time.UTC)
 // small is a cloud with one master and two computes, before its update.
 func small() *core.Inventory {
 	node := func(name string, roles ...core.Role) core.InventoryNode {
-		return core.InventoryNode{Node: &core.Node{Meta: core.Meta{Name: name, Created: taken.Add(-time.Hour)}, Roles: roles, Ready: "True", KubeletVersion: "v1.30.14"}}
+		return core.InventoryNode{Node: &core.Node{Meta: core.Meta{Name: name, Created: taken.Add(-time.Hour)}, Roles: roles, Ready: "True",
+			KubeletVersion: "v1.30.14"}}
 	}
 	inv := &core.Inventory{Taken: taken, Cluster: "mos"}
 	inv.Nodes = []core.InventoryNode{node("ctl", core.RoleMaster), node("n1", core.RoleCompute), node("n2", core.RoleCompute)}
 	inv.ControllerRelease, inv.Controller = "17.4.0+25.1", &core.Deployment{Replicas: 1, Ready: 1, Image: "registry/rockoon:1.0.7"}
-	inv.Services = []*core.ComputeService{{Host: "n1.example.com", Enabled: true, Up: true, Zone: "nova"}, {Host: "n2.example.com", Enabled: true, Up: true, Zone: "nova"}}
-	inv.Hypervisors = []core.Hypervisor{{Host: "n1.example.com", VCPUs: 8, RAMMiB: 8192, DiskGiB: 10}, {Host: "n2.example.com", VCPUs: 8, RAMMiB: 8192, DiskGiB: 10}}
+	inv.Services = []*core.ComputeService{{Host: "n1.example.com", Enabled: true, Up: true, Zone: "nova"},
+		{Host: "n2.example.com", Enabled: true, Up: true, Zone: "nova"}}
+	inv.Hypervisors = []core.Hypervisor{{Host: "n1.example.com", VCPUs: 8, RAMMiB: 8192, DiskGiB: 10},
+		{Host: "n2.example.com", VCPUs: 8, RAMMiB: 8192, DiskGiB: 10}}
 	inv.Projects = []*core.Project{{ID: "p1", Name: "shop"}, {ID: "p2", Name: "shop"}}
 	return inv
 }
 
 func instance(id string, change func(*core.Instance)) *core.Instance {
-	in := &core.Instance{ID: id, Name: "web", ProjectID: "p1", Host: "n1.example.com", Status: "ACTIVE", VMState: "active", Power: core.PowerRunning,
+	in := &core.Instance{ID: id, Name: "web", ProjectID: "p1", Host: "n1.example.com", Status: "ACTIVE", VMState: "active",
+		Power:  core.PowerRunning,
 		Flavor: core.Flavor{Name: "m1", VCPUs: 2, RAMMiB: 4096, DiskGiB: 20}, Created: taken.Add(-time.Hour)}
 	if change != nil {
 		change(in)
@@ -95,8 +99,9 @@ func TestInstancesOfEveryKind(t *testing.T) {
 	inv := small()
 	inv.Instances = []*core.Instance{
 		instance("i1", nil),
-		instance("i2", func(in *core.Instance) { in.Flavor.RAMMiB = 512; in.ProjectID = "p2" }), // a flavor made anew, a project of another domain
-		instance("i3", func(in *core.Instance) { in.Flavor = core.Flavor{} }),                   // a cloud before 2.47
+		// a flavor made anew, a project of another domain
+		instance("i2", func(in *core.Instance) { in.Flavor.RAMMiB = 512; in.ProjectID = "p2" }),
+		instance("i3", func(in *core.Instance) { in.Flavor = core.Flavor{} }), // a cloud before 2.47
 		instance("i4", func(in *core.Instance) { in.Status, in.TaskState = "REBOOT", "rebooting" }),
 		instance("i5", func(in *core.Instance) { in.Status, in.VMState = "SOFT_DELETED", "soft-delete" }),
 		instance("i6", func(in *core.Instance) { in.Status, in.VMState, in.Host = "BUILD", "building", "" }),
@@ -118,13 +123,16 @@ func TestInstancesOfEveryKind(t *testing.T) {
 	if got["i1"].Flavor == got["i2"].Flavor || got["i1"].Project == got["i2"].Project {
 		t.Errorf("two flavors or projects of one name became one: %+v, %+v", got["i1"], got["i2"])
 	}
-	if got["i4"].Status != "ACTIVE" || (got["i8"].CameFrom == "" || got["i8"].CameFrom == "n1") || got["i1"].Host != "n1" || got["i7"].Host != "" {
+	if got["i4"].Status != "ACTIVE" || (got["i8"].CameFrom == "" || got["i8"].CameFrom == "n1") || got["i1"].Host != "n1" ||
+		got["i7"].Host != "" {
 		t.Errorf("rebooting %+v, resized %+v, broken %+v", got["i4"], got["i8"], got["i7"])
 	}
-	if in := got["i9"]; !slices.Equal(in.Actions, []string{"notify"}) || !slices.Equal(in.Tags, []string{tagPrefix + "unheard-of", "team=a"}) || in.Host != "elsewhere" {
+	if in := got["i9"]; !slices.Equal(in.Actions, []string{"notify"}) ||
+		!slices.Equal(in.Tags, []string{tagPrefix + "unheard-of", "team=a"}) || in.Host != "elsewhere" {
 		t.Errorf("the tagged one is %+v", in)
 	}
-	for _, a := range [][2]string{{"flavors", "1 instance"}, {"instances", "REBOOT rebuilt as ACTIVE"}, {"instances", "SOFT_DELETED"}, {"instances", "BUILD without a host"},
+	for _, a := range [][2]string{{"flavors", "1 instance"}, {"instances", "REBOOT rebuilt as ACTIVE"}, {"instances", "SOFT_DELETED"},
+		{"instances", "BUILD without a host"},
 		{"instances", "VERIFY_RESIZE"}, {"nodes", "elsewhere"}, {"nodes", "not told by Nova"}} {
 		if !assumes(s, a[0], a[1]) {
 			t.Errorf("nobody says %q of %s: %+v", a[1], a[0], s.Found.Assumed)
@@ -159,9 +167,12 @@ func TestPseudonymousTexts(t *testing.T) {
 	p := &pseudonyms{key: []byte("key"), objects: map[string]string{node: "node-x"}}
 	for text, want := range map[string]string{
 		"": "",
-		"Some servers are still present on the host. Notify owners of the following server: ['" + id + "']":                        "Some servers are still present on the host. Notify owners of the following server: ['" + p.id(id) + "']",
-		"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node " + node:                  "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node node-x",
-		"Got error while trying to migrate server " + id + ": No route to 10.1.2.3":                                                "Got error while trying to migrate server " + p.id(id) + ": (left out)",
+		"Some servers are still present on the host. Notify owners of the following server: ['" + id +
+			"']": "Some servers are still present on the host. Notify owners of the following server: ['" + p.id(id) + "']",
+		"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node " +
+			node: "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node node-x",
+		"Got error while trying to migrate server " + id +
+			": No route to 10.1.2.3": "Got error while trying to migrate server " + p.id(id) + ": (left out)",
 		"Retrying migrate instances from host. Cannot execute openstack commands, error: https://keystone.acme.example/v3 refused": "Retrying migrate instances from host. Cannot execute openstack commands, error: (left out)",
 		"the vault of acme is closed": leftOut,
 	} {

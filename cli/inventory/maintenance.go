@@ -164,7 +164,8 @@ func workersInOrder(s *scenario.Scenario) []string {
 
 func (b *builder) plans(m *core.ManagementInventory) {
 	for _, p := range m.Plans {
-		found := scenario.FoundPlan{Name: p.Name, Source: p.Source, Target: p.Target, Status: p.Status, Started: moment(p.Started), Completed: moment(p.Completed)}
+		found := scenario.FoundPlan{Name: p.Name, Source: p.Source, Target: p.Target, Status: p.Status, Started: moment(p.Started),
+			Completed: moment(p.Completed)}
 		for _, st := range p.Steps {
 			found.Steps = append(found.Steps, scenario.FoundStep{
 				ID: st.ID, Name: oneLine(st.Name, 200), Commence: st.Commence, Estimate: st.Estimate, Status: st.Status,

@@ -26,10 +26,11 @@ func (b *builder) nodes() {
 			machine = n.Name
 		}
 		b.machines[n.Name], b.hosts[n.Name] = machine, machine
-		b.add(scenario.Node{Machine: machine, Name: n.Name, Roles: rolesOf(n), Annotations: maps.Clone(n.Annotations), FoundNode: scenario.FoundNode{
-			Kubelet: n.KubeletVersion, Cordoned: n.Cordoned, Created: moment(n.Created), ReadySince: moment(n.ReadySince),
-			Ready: unless(n.Ready, "True", "Unknown"), ReadyReason: oneLine(unless(n.ReadyReason, "KubeletReady", ""), 100),
-		}})
+		b.add(scenario.Node{Machine: machine, Name: n.Name, Roles: rolesOf(n), Annotations: maps.Clone(n.Annotations),
+			FoundNode: scenario.FoundNode{
+				Kubelet: n.KubeletVersion, Cordoned: n.Cordoned, Created: moment(n.Created), ReadySince: moment(n.ReadySince),
+				Ready: unless(n.Ready, "True", "Unknown"), ReadyReason: oneLine(unless(n.ReadyReason, "KubeletReady", ""), 100),
+			}})
 	}
 	if b.inv.Management != nil {
 		for _, m := range b.inv.Management.Machines {
@@ -162,7 +163,8 @@ func (b *builder) computes() {
 		}
 	}
 	if unsized > 0 {
-		b.assume("nodes", "%s not told by Nova: 64 vCPUs, 256 GiB and 4000 GiB of disk each", count(unsized, "the size of 1 compute is", "the sizes of %d computes are"))
+		b.assume("nodes", "%s not told by Nova: 64 vCPUs, 256 GiB and 4000 GiB of disk each",
+			count(unsized, "the size of 1 compute is", "the sizes of %d computes are"))
 	}
 	if len(strangers) > 0 {
 		b.assumeOf("nodes", count(len(strangers), "1 compute is", "%d computes are")+" known to Nova only", some(strangers))

@@ -16,7 +16,8 @@ type Own struct {
 // look. Together with what a snapshot reads they are all the sources of the engine.
 var Owns = []Own{
 	{"pods for a drain to move", []core.SourceID{core.SourceNodePods}},
-	{"an OpenStackDeployment", []core.SourceID{core.SourceOpenStackDeployment}}, // it is for operators only, and its spec can hold what is secret
+	// it is for operators only, and its spec can hold what is secret
+	{"an OpenStackDeployment", []core.SourceID{core.SourceOpenStackDeployment}},
 	{"runs of Tempest", []core.SourceID{core.SourceTempestJob}},
 	{"volumes", []core.SourceID{core.SourceVolumes}},
 	{"what LCM is at, on the management cluster", []core.SourceID{core.SourceLCMClusters, core.SourceLCMMachines, core.SourceDrains}},

@@ -145,7 +145,8 @@ func (p *pseudonyms) nodes(s *scenario.Scenario) (machines map[string]string) {
 		n := &s.Nodes[i]
 		kind := "node"
 		for _, k := range []struct{ role, kind string }{
-			{scenario.RoleMaster, "master"}, {scenario.RoleController, "controller"}, {scenario.RoleCompute, "compute"}, {scenario.RoleGateway, "gateway"}, {scenario.RoleStorage, "storage"},
+			{scenario.RoleMaster, "master"}, {scenario.RoleController, "controller"}, {scenario.RoleCompute, "compute"},
+			{scenario.RoleGateway, "gateway"}, {scenario.RoleStorage, "storage"},
 		} {
 			if n.Has(k.role) {
 				kind = k.kind
@@ -205,7 +206,8 @@ func harmlessAnnotations(annotations map[string]string) map[string]string {
 	return kept
 }
 
-var harmlessSpec = regexp.MustCompile(`^hw:(cpu_policy|cpu_thread_policy|cpu_realtime|mem_page_size|mem_encryption|numa_nodes|emulator_threads_policy|pmu|watchdog_action)$`)
+var harmlessSpec = regexp.MustCompile(
+	`^hw:(cpu_policy|cpu_thread_policy|cpu_realtime|mem_page_size|mem_encryption|numa_nodes|emulator_threads_policy|pmu|watchdog_action)$`)
 
 func (p *pseudonyms) flavors(s *scenario.Scenario) (names map[string]string) {
 	names = map[string]string{}

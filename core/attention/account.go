@@ -30,7 +30,8 @@ func (f *attentionFacts) clusterFails() {
 	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); played || l == nil || f.request == nil {
 		return
 	}
-	a := core.Attention{Rule: core.RuleControllerFails, Key: f.request.UID, Subject: f.request.Ref(), Label: core.ControllerOpenStack, Resolve: clusterProcedure()}
+	a := core.Attention{Rule: core.RuleControllerFails, Key: f.request.UID, Subject: f.request.Ref(), Label: core.ControllerOpenStack,
+		Resolve: clusterProcedure()}
 	if f.fails(&a, progress.AccountOf(f.s, l), "", progress.ReadLock(f.s, l)) {
 		f.add(a)
 	}
@@ -63,7 +64,8 @@ func (f *attentionFacts) fails(a *core.Attention, account progress.Account, node
 
 // requestUnseen is a node's request that the controller does not know of, where that is dangerous, or where the controller runs.
 func (f *attentionFacts) requestUnseen(n nodeAttention) {
-	if n.Request == nil || progress.NodeAccount(f.s, n.Name).State != progress.AccountUnseen || n.own == nil || progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
+	if n.Request == nil || progress.NodeAccount(f.s, n.Name).State != progress.AccountUnseen || n.own == nil ||
+		progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
 		return
 	}
 	a := n.entry(core.RuleRequestUnseen)
@@ -107,7 +109,8 @@ func (f *attentionFacts) awayText() string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "It has never seen the " + wording.Verb(len(names), "request", "requests") + " of " + wording.Some(names, 4) + ": withdrawn before it is back, " +
+	return "It has never seen the " + wording.Verb(len(names), "request", "requests") + " of " + wording.Some(names, 4) +
+		": withdrawn before it is back, " +
 		wording.Verb(len(names), "it leaves behind what was done for it.", "they leave behind what was done for them.")
 }
 

@@ -51,7 +51,8 @@ func TestAccountIsTold(t *testing.T) {
 			sc.NodeRequest("cmp-01").Scope = ""
 			sc.Tried(scene.Failed(2, "'scope'"))
 		}, []string{
-			"stage: its request has no scope: the OpenStack controller fails on it without a word; it tries again at 12:00:40, failed twice: 'scope'\n",
+			"stage: its request has no scope: the OpenStack controller fails on it without a word; it tries again at 12:00:40, failed twice: " +
+				"'scope'\n",
 			"step: the request gets its scope",
 			"urgent: node-waits: its request has no scope: the OpenStack controller fails on it without a word | It takes",
 			"The OpenStack controller tries again at 12:00:40, failed twice: 'scope'",
@@ -75,19 +76,22 @@ func TestAccountIsTold(t *testing.T) {
 		}, []string{
 			"page: the OpenStack controller tries again at 12:00:40, failed 3 times: Unable to establish connection to http://nova/",
 			"(an API does not answer it)",
-			"warning: outage: the OpenStack controller gets no answer from OpenStack: cmp-01 | No lock says it: the OpenStack controller tries again at 12:00:40",
+			"warning: outage: the OpenStack controller gets no answer from OpenStack: cmp-01 | No lock says it: the OpenStack controller tries " +
+				"again at 12:00:40",
 			"| wait: retried at 12:00:40",
 		}, []string{"within 60 s", "controller-fails"}},
 		{"what nobody knows, once", func(sc scene.Scene) { sc.Tried(scene.Failed(1, "'NoneType' object is not subscriptable")) },
 			[]string{"tries again at 12:00:40, failed once: 'NoneType' object"}, []string{"controller-fails"}},
 		{"what nobody knows, again and again", func(sc scene.Scene) { sc.Tried(scene.Failed(2, "'NoneType' object is not subscriptable")) },
-			[]string{"warning: controller-fails: the OpenStack controller fails, and no lock says it: it tries again at 12:00:40, failed twice: 'NoneType' object is not subscriptable |"}, nil},
+			[]string{"warning: controller-fails: the OpenStack controller fails, and no lock says it: it tries again at 12:00:40, failed twice: " +
+				"'NoneType' object is not subscriptable |"}, nil},
 		{"what the lock says too", func(sc scene.Scene) {
 			said(sc, "Some new words of a later release")
 			sc.Tried(scene.Failed(4, "Some new words of a later release"))
 		}, []string{"page: the OpenStack controller tries again at 12:00:40, failed 4 times\n"}, []string{"controller-fails"}},
 		{"it gave up", func(sc scene.Scene) { sc.Tried(&core.Tries{Failed: 1, Words: "no", GaveUp: true}) },
-			[]string{"warning: controller-fails: the OpenStack controller fails, and no lock says it: it gave up on its request, failed once: no |"}, nil},
+			[]string{"warning: controller-fails: the OpenStack controller fails, and no lock says it: it gave up on its request, failed once: no |"},
+			nil},
 		{"instances are left, and it looks again soon", func(sc scene.Scene) {
 			sc.Emptied("cmp-01")
 			said(sc, scene.StillPresent)
@@ -103,18 +107,21 @@ func TestAccountIsTold(t *testing.T) {
 			tries := scene.Failed(2, scene.StillPresent)
 			tries.Next = scene.Ago(time.Second)
 			sc.Tried(tries)
-		}, []string{"at its next look, 60 s after the try that runs now", "page: the OpenStack controller is at work on its request since 11:59:59, failed twice\n"}, []string{"within 60 s"}},
+		}, []string{"at its next look, 60 s after the try that runs now",
+			"page: the OpenStack controller is at work on its request since 11:59:59, failed twice\n"}, []string{"within 60 s"}},
 		{"a lock in deletion while its node is there", func(sc scene.Scene) {
 			delete(sc.NodeRequests, "cmp-01")
 			l := lock(sc)
 			l.InnerState, l.Deleting = core.InnerInactive, scene.Ago(time.Hour)
 			l.Kept.Delete = scene.Failed(60, "The kubernetes node {node_name} still exists. Deffer OpenStack service metadata removal.")
-		}, []string{"tries again at 12:00:40, failed 60 times: The kubernetes node {node_name} still exists. Deffer OpenStack service metadata removal. (the node still exists, and it cleans up only behind one that is gone)"},
+		}, []string{"tries again at 12:00:40, failed 60 times: The kubernetes node {node_name} still exists. Deffer OpenStack service " +
+			"metadata removal. (the node still exists, and it cleans up only behind one that is gone)"},
 			[]string{"controller-fails"}},
 		{"a compute without its service", func(sc scene.Scene) {
 			delete(sc.Services, "cmp-01")
 			sc.Tried(scene.Failed(3, "list index out of range"))
-		}, []string{"stage: Nova has no nova-compute service of it: the OpenStack controller fails on it without a word; it tries again at 12:00:40, failed 3 times: list index out of range (Nova knows no nova-compute of the node)"},
+		}, []string{"stage: Nova has no nova-compute service of it: the OpenStack controller fails on it without a word; it tries again at " +
+			"12:00:40, failed 3 times: list index out of range (Nova knows no nova-compute of the node)"},
 			[]string{"controller-fails"}},
 
 		{"never seen, the controller away", func(sc scene.Scene) {
@@ -134,12 +141,14 @@ func TestAccountIsTold(t *testing.T) {
 		{"never seen, and its lock is inactive", func(sc scene.Scene) {
 			unseen(sc)
 			lock(sc).RawState = core.LockInactive
-		}, []string{"urgent: request-unseen: its lock is inactive, and the OpenStack controller has never seen its request: it has prepared nothing for it |"}, nil},
+		}, []string{"urgent: request-unseen: its lock is inactive, and the OpenStack controller has never seen its request: it has prepared " +
+			"nothing for it |"}, nil},
 		{"never seen, and a person released it", func(sc scene.Scene) {
 			r := unseen(sc)
 			l := lock(sc)
 			l.RawState = core.LockInactive
-			sc.History.Overrides = map[string]core.Override{l.UID: {Lock: l.Ref(), Was: core.LockActive, To: core.LockInactive, Request: r.UID, At: scene.Ago(time.Minute)}}
+			sc.History.Overrides = map[string]core.Override{l.UID: {Lock: l.Ref(), Was: core.LockActive, To: core.LockInactive, Request: r.UID,
+				At: scene.Ago(time.Minute)}}
 		}, nil, []string{"request-unseen"}},
 		{"never seen, and withdrawn", func(sc scene.Scene) {
 			r := unseen(sc)
@@ -153,7 +162,8 @@ func TestAccountIsTold(t *testing.T) {
 			r := sc.NodeRequest("cmp-01")
 			r.Deleting, r.Kept = scene.Ago(time.Hour), core.Bookkeeping{Handled: true, Marked: true}
 			lock(sc).RawState = core.LockInactive
-		}, []string{"node-slow: does not get back into service:", "| The OpenStack controller is at work on its request, at its first try. | "}, nil},
+		}, []string{"node-slow: does not get back into service:", "| The OpenStack controller is at work on its request, at its first try. | "},
+			nil},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -178,7 +188,8 @@ func TestAccountIsTold(t *testing.T) {
 func TestAccountOfTheClustersRequestIsTold(t *testing.T) {
 	sc := scene.Bookkept()
 	l := sc.Lock("", core.ControllerOpenStack, core.LockActive)
-	sc.ClusterRequest().Kept = core.Bookkeeping{Marked: true, Change: scene.Failed(3, "429 Client Error: Too Many Requests for url: https://10.0.0.1/openstackdeployments")}
+	sc.ClusterRequest().Kept = core.Bookkeeping{Marked: true,
+		Change: scene.Failed(3, "429 Client Error: Too Many Requests for url: https://10.0.0.1/openstackdeployments")}
 	s := sc.Again().Snapshot
 	const text = "tries again at 12:00:40, failed 3 times: 429 Client Error: Too Many Requests for url: https://10.0.0.1/openstackdeployments" +
 		" (the API server turns it away, for it is asked too much)"
@@ -190,7 +201,8 @@ func TestAccountOfTheClustersRequestIsTold(t *testing.T) {
 	}) {
 		t.Errorf("it needs nobody: %+v", Of(s))
 	}
-	if progress.AccountOf(s, l).State != progress.AccountRetries || progress.AccountOf(s, &core.WorkloadLock{Controller: core.ControllerCeph}).State != progress.AccountNone {
+	if progress.AccountOf(s, l).State != progress.AccountRetries ||
+		progress.AccountOf(s, &core.WorkloadLock{Controller: core.ControllerCeph}).State != progress.AccountNone {
 		t.Error("a lock does not have the account of its own controller")
 	}
 }
@@ -199,7 +211,8 @@ func TestAccountOfTheClustersRequestIsTold(t *testing.T) {
 func TestALockLeftByARequestThatWasNeverSeen(t *testing.T) {
 	sc := scene.Left()
 	sc.History.Rounds = map[string]core.Round{"uid-cmp-01": {Request: "nmr", Ended: scene.Ago(time.Hour), Unseen: true}}
-	if text := shownOf(sc.Again().Snapshot); !strings.Contains(text, "Its request went 11:00, and the OpenStack controller had never seen it") {
+	if text := shownOf(sc.Again().Snapshot); !strings.Contains(text,
+		"Its request went 11:00, and the OpenStack controller had never seen it") {
 		t.Error(text)
 	}
 	sc = scene.Left()

@@ -36,7 +36,8 @@ func (f *attentionFacts) acting() {
 			case progress.TurnCreate:
 				missing++
 				if r := f.s.NodeRequest(name); r != nil {
-					f.add(f.actEntry(a, name, "it is asked for", core.SeverityWarning, "as "+who+": it is asked for, and you hold no lock on it", core.Since{At: r.Created, Exact: true}))
+					f.add(f.actEntry(a, name, "it is asked for", core.SeverityWarning, "as "+who+": it is asked for, and you hold no lock on it",
+						core.Since{At: r.Created, Exact: true}))
 				}
 			case progress.TurnPrepare:
 				next := "it waits for you to prepare it"
@@ -52,7 +53,8 @@ func (f *attentionFacts) acting() {
 				f.add(e)
 			case progress.TurnReleased:
 				if r := f.s.NodeRequest(name); a.Controller == core.ControllerOpenStack && step.Unheld(f.s, r) {
-					e := f.actEntry(a, name, "nobody takes it back once its request is withdrawn", core.SeverityWarning, "as "+who+": nobody takes it back once its request is withdrawn, which bears no finalizer", core.Since{At: r.Created, Exact: true})
+					e := f.actEntry(a, name, "nobody takes it back once its request is withdrawn", core.SeverityWarning,
+						"as "+who+": nobody takes it back once its request is withdrawn, which bears no finalizer", core.Since{At: r.Created, Exact: true})
 					e.Detail = progress.AccountSentence(f.s, progress.RequestAccount(f.s, r), name, progress.LockMessage{})
 					f.add(e)
 				}
@@ -73,14 +75,17 @@ func (f *attentionFacts) acting() {
 		for _, name := range procedure.LockedNames(f.s) {
 			switch progress.TurnOn(f.s, a, name) {
 			case progress.TurnRemove:
-				f.add(f.actEntry(a, name, "its removal waits for you to let it go", core.SeverityUrgent, "as "+who+": its removal waits for you to let it go", core.Since{At: f.s.Deletions[name].Created, Exact: true}))
+				f.add(f.actEntry(a, name, "its removal waits for you to let it go", core.SeverityUrgent,
+					"as "+who+": its removal waits for you to let it go", core.Since{At: f.s.Deletions[name].Created, Exact: true}))
 			case progress.TurnGone:
 				f.add(f.actEntry(a, name, "it is gone", core.SeverityWarning,
 					"as "+who+": it is gone, and "+progress.GoneLeft(f.s, a, name)+" wait for you", core.Since{}))
 			}
 		}
 		if missing > 0 {
-			f.add(f.actEntry(a, "", "", core.SeverityNotice, fmt.Sprintf("as %s: %s of your selection %s no lock of yours", who, wording.Count(missing, "node"), wording.Verb(missing, "has", "have")), core.Since{}))
+			f.add(f.actEntry(a, "", "", core.SeverityNotice,
+				fmt.Sprintf("as %s: %s of your selection %s no lock of yours", who, wording.Count(missing, "node"),
+					wording.Verb(missing, "has", "have")), core.Since{}))
 		}
 	}
 }
@@ -90,18 +95,21 @@ func (f *attentionFacts) heldStill(a core.ActAs, r *core.MaintenanceRequest) {
 	if a.Controller != core.ControllerOpenStack || step.HeldByRockoon(f.s, r) == "" {
 		return
 	}
-	f.add(f.actEntry(a, r.Node, "LCM waits for you to let its request go", core.SeverityUrgent, "as "+wording.OneLine(a.Controller, 40)+": LCM waits for you to let its request go", core.Since{At: r.Deleting, Exact: true}))
+	f.add(f.actEntry(a, r.Node, "LCM waits for you to let its request go", core.SeverityUrgent,
+		"as "+wording.OneLine(a.Controller, 40)+": LCM waits for you to let its request go", core.Since{At: r.Deleting, Exact: true}))
 }
 
 // actEntry is an entry about a played controller. What it asks for tells it from others of the node; the entry stays the same while
 // its reason changes.
 func (f *attentionFacts) actEntry(a core.ActAs, node, asks string, severity core.Severity, reason string, since core.Since) core.Attention {
-	e := core.Attention{Rule: core.RuleAct, Key: a.Controller + "/" + node + "/" + asks, Controller: a.Controller, Severity: severity, Node: node, Reason: reason, Since: since,
+	e := core.Attention{Rule: core.RuleAct, Key: a.Controller + "/" + node + "/" + asks, Controller: a.Controller, Severity: severity,
+		Node: node, Reason: reason, Since: since,
 		Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: wording.OneLine(a.Controller, 40), Resolve: clusterProcedure()}
 	if n := f.s.Nodes[node]; n != nil {
 		e.Subject, e.Label, e.Resolve = n.Ref(), n.Label(), &core.ProcedureKey{Kind: core.ProcedureNode, Subject: node}
 	} else if node != "" { // it has left the cluster
-		e.Subject, e.Label, e.Resolve = core.Ref{Kind: core.KindNode, Name: node}, wording.OneLine(node, 64), &core.ProcedureKey{Kind: core.ProcedureNode, Subject: node}
+		e.Subject, e.Label, e.Resolve = core.Ref{Kind: core.KindNode, Name: node}, wording.OneLine(node, 64),
+			&core.ProcedureKey{Kind: core.ProcedureNode, Subject: node}
 	}
 	return e
 }

@@ -26,20 +26,28 @@ func TestHowFarThePreparationIs(t *testing.T) {
 		says string
 		what string
 	}{
-		"nothing is done":     {"cmp-01", all, nil, "prepare it", "to be prepared"},
-		"the controller runs": {"cmp-01", all, func(sc scene.Scene) { sc.Controller.Replicas, sc.Controller.Ready = 1, 1 }, "the controller itself is not out of the way: 1 of 1 replicas are ready", "its controller runs"},
-		"begun":               {"cmp-01", all, func(sc scene.Scene) { begun(sc, "cmp-01") }, "its host has to leave scheduling", "to leave scheduling"},
-		"instances are left":  {"cmp-01", all, func(sc scene.Scene) { begun(sc, "cmp-01"); out(sc); sc.Instance("cmp-01", "web-9") }, "1 instance must leave it or stop first", "1 instance left"},
+		"nothing is done": {"cmp-01", all, nil, "prepare it", "to be prepared"},
+		"the controller runs": {"cmp-01", all, func(sc scene.Scene) { sc.Controller.Replicas, sc.Controller.Ready = 1, 1 },
+			"the controller itself is not out of the way: 1 of 1 replicas are ready", "its controller runs"},
+		"begun": {"cmp-01", all, func(sc scene.Scene) { begun(sc, "cmp-01") }, "its host has to leave scheduling",
+			"to leave scheduling"},
+		"instances are left": {"cmp-01", all, func(sc scene.Scene) { begun(sc, "cmp-01"); out(sc); sc.Instance("cmp-01", "web-9") },
+			"1 instance must leave it or stop first", "1 instance left"},
 		"instances unknown": {"cmp-01", all, func(sc scene.Scene) {
 			begun(sc, "cmp-01")
 			out(sc)
 			sc.Source(core.SourceInstances, core.SourceForbidden)
 		}, "its instances are not known: ", "not known"},
-		"the host is empty":     {"cmp-01", all, func(sc scene.Scene) { begun(sc, "cmp-01"); out(sc) }, "nothing is in the way any more: release its lock", "to be released"},
-		"volumes can come":      {"cmp-01", all, func(sc scene.Scene) { begun(sc, "cmp-01"); out(sc); sc.VolumeService("cmp-01@lvm") }, "its volumes have to leave scheduling: cinder-volume lvm is enabled", "to leave scheduling"},
-		"no nova-compute":       {"cmp-01", all, func(sc scene.Scene) { begun(sc, "cmp-01"); delete(sc.Services, "cmp-01") }, "Nova shows no nova-compute of its host", "no compute service"},
-		"a controller is begun": {"ctl-01", all, func(sc scene.Scene) { begun(sc, "ctl-01") }, "nothing is in the way any more: release its lock", "to be released"},
-		"a quorum is short":     {"ctl-01", []string{"ctl-01", "!ctl-02", "ctl-03"}, nil, "it cannot go down now: mariadb-server: 2 of 3 ready", "quorum too small"},
+		"the host is empty": {"cmp-01", all, func(sc scene.Scene) { begun(sc, "cmp-01"); out(sc) },
+			"nothing is in the way any more: release its lock", "to be released"},
+		"volumes can come": {"cmp-01", all, func(sc scene.Scene) { begun(sc, "cmp-01"); out(sc); sc.VolumeService("cmp-01@lvm") },
+			"its volumes have to leave scheduling: cinder-volume lvm is enabled", "to leave scheduling"},
+		"no nova-compute": {"cmp-01", all, func(sc scene.Scene) { begun(sc, "cmp-01"); delete(sc.Services, "cmp-01") },
+			"Nova shows no nova-compute of its host", "no compute service"},
+		"a controller is begun": {"ctl-01", all, func(sc scene.Scene) { begun(sc, "ctl-01") }, "nothing is in the way any more: release its lock",
+			"to be released"},
+		"a quorum is short": {"ctl-01", []string{"ctl-01", "!ctl-02", "ctl-03"}, nil, "it cannot go down now: mariadb-server: 2 of 3 ready",
+			"quorum too small"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sc := scene.Quorate(tt.pods...)
@@ -72,8 +80,10 @@ func TestADeferralTellsWhatItWaitsFor(t *testing.T) {
 		since time.Duration
 		told  string
 	}{
-		"a pod comes up":             {"ContainerCreating", time.Minute, ""},
-		"a pod crashes":              {"CrashLoopBackOff", time.Minute, "deferred: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not (CrashLoopBackOff); these cannot do without the node now: database"},
+		"a pod comes up": {"ContainerCreating", time.Minute, ""},
+		"a pod crashes": {"CrashLoopBackOff", time.Minute,
+			"deferred: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not (CrashLoopBackOff); these cannot do without the node now: " +
+				"database"},
 		"an image is not there":      {"ImagePullBackOff", time.Minute, "is not (ImagePullBackOff)"},
 		"a pod has long come up":     {"ContainerCreating", time.Hour, "deferred for long: mariadb-server: 2 of 3 ready"},
 		"a pod has crashed for long": {"CrashLoopBackOff", time.Hour, "deferred for long: "},
@@ -85,7 +95,10 @@ func TestADeferralTellsWhatItWaitsFor(t *testing.T) {
 		sc.NodeRequests["ctl-01"][0].Created = scene.Ago(tt.since)
 		sc.DaemonPods["openstack/mariadb-server"][1].Waits = tt.waits
 		sc = sc.Again()
-		i := slices.IndexFunc(Of(sc.Snapshot), func(a core.Attention) bool { return strings.HasPrefix(a.ID, "node-deferred") && a.Node == "ctl-01" })
+		i := slices.IndexFunc(Of(sc.Snapshot), func(a core.Attention) bool {
+			return strings.HasPrefix(a.ID, "node-deferred") &&
+				a.Node == "ctl-01"
+		})
 		switch {
 		case i < 0 && tt.told != "":
 			t.Errorf("%s: nobody is told: %+v", name, Of(sc.Snapshot))
@@ -93,12 +106,14 @@ func TestADeferralTellsWhatItWaitsFor(t *testing.T) {
 			t.Errorf("%s: %q", name, Of(sc.Snapshot)[i].Reason)
 		case i >= 0:
 			a := Of(sc.Snapshot)[i]
-			if !strings.Contains(a.Reason, tt.told) || !strings.Contains(a.Detail, "lose its quorum") || strings.Contains(a.Detail, "availability zone") {
+			if !strings.Contains(a.Reason, tt.told) || !strings.Contains(a.Detail, "lose its quorum") ||
+				strings.Contains(a.Detail, "availability zone") {
 				t.Errorf("%s: %q, %q", name, a.Reason, a.Detail)
 			}
 		}
 	}
-	if m := progress.ReadLockMessage("Some services blocks nmr handling {'compute': False}. Deferring"); !strings.Contains(m.Remedy, "availability zone") || strings.Contains(m.Remedy, "quorum") {
+	if m := progress.ReadLockMessage("Some services blocks nmr handling {'compute': False}. Deferring"); !strings.Contains(m.Remedy,
+		"availability zone") || strings.Contains(m.Remedy, "quorum") {
 		t.Errorf("of compute it says %q", m.Remedy)
 	}
 }

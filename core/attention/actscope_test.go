@@ -44,7 +44,8 @@ func TestAPlayedControllerBeginsNoRequestWithoutAScope(t *testing.T) {
 				t.Errorf("nobody is told of %s: %+v", node, Of(s))
 			}
 			sc.NodeRequest(node).Scope = core.ScopeDrain
-			if st := step.Plan(sc.Again().Snapshot, core.Intent{Kind: kinds[0], Controller: core.ControllerOpenStack, Node: node}); strings.Contains(st.Blocker(), "scope") {
+			if st := step.Plan(sc.Again().Snapshot, core.Intent{Kind: kinds[0], Controller: core.ControllerOpenStack,
+				Node: node}); strings.Contains(st.Blocker(), "scope") {
 				t.Errorf("with a scope %s of %s says %s", kinds[0], node, st.Blocker())
 			}
 		}

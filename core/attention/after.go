@@ -18,7 +18,8 @@ func (f *attentionFacts) afterUpdate() {
 	if f.request != nil || !f.s.Known(core.SourceClusterRequests) {
 		return
 	}
-	a := core.Attention{Rule: core.RuleAfterUpdate, Severity: core.SeverityNotice, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "after the update", Resolve: procedure.AfterProcedureKey()}
+	a := core.Attention{Rule: core.RuleAfterUpdate, Severity: core.SeverityNotice,
+		Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "after the update", Resolve: procedure.AfterProcedureKey()}
 	left, over := procedure.AfterUpdateLeft(f.s)
 	_, played := progress.ActAs(f.s, core.ControllerOpenStack)
 	var old []string

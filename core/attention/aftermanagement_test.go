@@ -19,7 +19,8 @@ func TestAComputeThatLockstepTookOutOfScheduling(t *testing.T) {
 	if p := scene.PointOf(procedure.AfterUpdate(sc.Snapshot), "compute"); !slices.Equal(p.Open, []string{"cmp-01"}) || p.Note != "" {
 		t.Errorf("%+v", p)
 	}
-	if got := scene.KindsOf(procedure.Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureAfter})); !slices.Contains(got, core.IntentEnableCompute) {
+	if got := scene.KindsOf(procedure.Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureAfter})); !slices.Contains(got,
+		core.IntentEnableCompute) {
 		t.Errorf("steps %v", got)
 	}
 	told := func(sc scene.Scene) bool {

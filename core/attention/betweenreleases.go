@@ -30,7 +30,8 @@ func (f *attentionFacts) betweenReleases() {
 	if !f.long(since, semiUpdated) {
 		return
 	}
-	f.add(core.Attention{Rule: core.RuleBetweenReleases, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: wording.OneLine(wording.TextOf(f.s.Cluster, "cluster"), 40),
+	f.add(core.Attention{Rule: core.RuleBetweenReleases, Severity: core.SeverityWarning,
+		Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: wording.OneLine(wording.TextOf(f.s.Cluster, "cluster"), 40),
 		Since: core.Since{At: since, Exact: true}, Resolve: clusterProcedure(),
 		Reason: "between two releases for more than a day: a risk for the workloads",
 		Detail: "A MOSK cluster is not made to run half updated: once begun, an update is to be completed as soon as possible. " +

@@ -19,10 +19,13 @@ func TestLongerThanADayBetweenTwoReleasesIsTold(t *testing.T) {
 		"for 25 hours":   {func(sc scene.Scene) { sc.Update(25 * time.Hour) }, 25 * time.Hour},
 		"by hand":        {func(sc scene.Scene) { sc.Update(25 * time.Hour).MadeBy = core.MadeByLockstep }, 0},
 		"paused between two steps of its plan": {func(sc scene.Scene) {
-			sc.Management = &core.Management{Found: true, Plans: []*core.UpdatePlan{{Meta: core.Meta{Name: "mos-21.0.0"}, Status: core.PlanInProgress, Started: scene.Ago(30 * time.Hour)}}}
+			sc.Management = &core.Management{Found: true,
+				Plans: []*core.UpdatePlan{{Meta: core.Meta{Name: "mos-21.0.0"}, Status: core.PlanInProgress, Started: scene.Ago(30 * time.Hour)}}}
 		}, 30 * time.Hour},
 		"its plan was completed": {func(sc scene.Scene) {
-			sc.Management = &core.Management{Found: true, Plans: []*core.UpdatePlan{{Meta: core.Meta{Name: "mos-21.0.0"}, Status: core.PlanCompleted, Started: scene.Ago(30 * time.Hour), Completed: scene.Ago(20 * time.Hour)}}}
+			sc.Management = &core.Management{Found: true,
+				Plans: []*core.UpdatePlan{{Meta: core.Meta{Name: "mos-21.0.0"}, Status: core.PlanCompleted, Started: scene.Ago(30 * time.Hour),
+					Completed: scene.Ago(20 * time.Hour)}}}
 		}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -141,7 +141,8 @@ func clusterOutage(f *attentionFacts, a core.Attention) string {
 // ownTrouble is what the node's own machine, pods or services lack, where that is told.
 func ownTrouble(f *attentionFacts, a core.Attention) string {
 	return f.firstOf(func(b core.Attention) bool { return b.Node == a.Node && a.Node != "" },
-		core.RuleNoComputeService, core.RuleEndedPods, core.RuleLockFailed, core.RuleLockStuck, core.RuleDrainBlocked, core.RuleStateItem, core.RuleRebootError, core.RuleAgentError, core.RuleDrainError, core.RuleSwarmError, core.RuleControllerFails)
+		core.RuleNoComputeService, core.RuleEndedPods, core.RuleLockFailed, core.RuleLockStuck, core.RuleDrainBlocked, core.RuleStateItem,
+		core.RuleRebootError, core.RuleAgentError, core.RuleDrainError, core.RuleSwarmError, core.RuleControllerFails)
 }
 
 // ownLockHolds is what keeps a lock of the node that LCM waits for.
@@ -150,7 +151,8 @@ func ownLockHolds(f *attentionFacts, a core.Attention) string {
 	if _, inactive := progress.LocksInactive(f.s, a.Node, progress.DrainMessage{}); v == nil || a.Node == "" || inactive {
 		return ""
 	}
-	own := f.firstOf(func(b core.Attention) bool { return b.Node == a.Node }, core.RuleLockFailed, core.RuleLockStuck, core.RuleNodeWaits, core.RuleNoComputeService, core.RuleMigrationFailed, core.RuleAct)
+	own := f.firstOf(func(b core.Attention) bool { return b.Node == a.Node }, core.RuleLockFailed, core.RuleLockStuck, core.RuleNodeWaits,
+		core.RuleNoComputeService, core.RuleMigrationFailed, core.RuleAct)
 	if own != "" {
 		return own
 	}
@@ -189,12 +191,16 @@ func instancesUnseen(f *attentionFacts, a core.Attention) string {
 }
 
 // holdingRules are the rules that tell what holds up LCM at one node.
-var holdingRules = []core.AttentionRule{core.RuleNodeWaits, core.RuleNodeReturns, core.RuleNodeSlow, core.RuleEndedPods, core.RuleNoComputeService, core.RuleLockFailed, core.RuleLockStuck, core.RuleMigrationFailed, core.RuleAct, core.RuleOverride,
-	core.RuleDrainBlocked, core.RuleDrainWaits, core.RuleStateItem, core.RuleRebootError, core.RuleDrainError, core.RuleSwarmError, core.RuleAgentError, core.RuleNodeDeferred, core.RuleStaleInner}
+var holdingRules = []core.AttentionRule{core.RuleNodeWaits, core.RuleNodeReturns, core.RuleNodeSlow, core.RuleEndedPods,
+	core.RuleNoComputeService, core.RuleLockFailed, core.RuleLockStuck, core.RuleMigrationFailed, core.RuleAct, core.RuleOverride,
+	core.RuleDrainBlocked, core.RuleDrainWaits, core.RuleStateItem, core.RuleRebootError, core.RuleDrainError, core.RuleSwarmError,
+	core.RuleAgentError, core.RuleNodeDeferred, core.RuleStaleInner}
 
-// holdingClusterRules tell what holds up LCM before it comes to the nodes; RuleAct, RuleOverride and RuleLockFailed are of the cluster where
+// holdingClusterRules tell what holds up LCM before it comes to the nodes; RuleAct, RuleOverride and RuleLockFailed are of the cluster
+// where
 // they are about no node.
-var holdingClusterRules = []core.AttentionRule{core.RuleControllerAway, core.RuleOutage, core.RuleClusterLock, core.RuleClusterLockWaits, core.RuleOpenStackStatus, core.RuleLockFailed, core.RuleAct, core.RuleOverride}
+var holdingClusterRules = []core.AttentionRule{core.RuleControllerAway, core.RuleOutage, core.RuleClusterLock, core.RuleClusterLockWaits,
+	core.RuleOpenStackStatus, core.RuleLockFailed, core.RuleAct, core.RuleOverride}
 
 // holds is the most urgent entry that holds LCM up at one of the nodes, or the controller that holds all of them up; a notice holds nobody
 // up.

@@ -24,8 +24,10 @@ func (f *attentionFacts) ownMigrations() {
 		if m := f.s.LatestMigration(in.ID); m != nil && m.Type == core.MigrationCold && m.Updated.After(c.At) && m.Status == "finished" {
 			a.Since.At = m.Updated
 		}
-		a.Reason = "confirm or revert its migration: Lockstep moved it from " + progress.HostLabel(f.s, c.From) + " to " + progress.HostLabel(f.s, in.Host)
-		a.Detail = "In VERIFY_RESIZE nothing migrates or stops it, so it will hold " + progress.HostLabel(f.s, in.Host) + "; " + progress.HostLabel(f.s, c.From) +
+		a.Reason = "confirm or revert its migration: Lockstep moved it from " + progress.HostLabel(f.s, c.From) + " to " +
+			progress.HostLabel(f.s, in.Host)
+		a.Detail = "In VERIFY_RESIZE nothing migrates or stops it, so it will hold " + progress.HostLabel(f.s, in.Host) + "; " +
+			progress.HostLabel(f.s, c.From) +
 			" keeps its files and its place until somebody decides."
 		f.add(a)
 	}

@@ -38,35 +38,42 @@ func scaleUp(f *attentionFacts, _ core.Attention) []core.Command {
 // atController shows the OpenStack controller's pods, what keeps them, and what it says. Without a pod there is no log.
 func atController(f *attentionFacts, a core.Attention) []core.Command {
 	_, name := f.rockoon()
-	out := []core.Command{procedure.Look("which pods there are", f.kubectlRockoon("get", "pods", "-o", "wide")+" | "+wording.ShellCommand("grep", "-e", "^NAME", "-e", "^"+name+"-")),
+	out := []core.Command{procedure.Look("which pods there are",
+		f.kubectlRockoon("get", "pods", "-o", "wide")+" | "+wording.ShellCommand("grep", "-e", "^NAME", "-e", "^"+name+"-")),
 		procedure.Look("what keeps it", f.kubectlRockoon("describe", "deployment", name)),
 		procedure.Look("what happened last", f.kubectlRockoon("get", "events", "--sort-by=.lastTimestamp"))}
 	if c := f.s.Controller; c != nil && c.Replicas == 0 {
 		return out
 	}
-	return append(out, append(atControllerLog(f, a), procedure.Look("the log of the run before", f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--previous", "--tail=100")))...)
+	return append(out, append(atControllerLog(f, a),
+		procedure.Look("the log of the run before",
+			f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--previous", "--tail=100")))...)
 }
 
 // atControllerLog is the log of the container that works on maintenance.
 func atControllerLog(f *attentionFacts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
-	return []core.Command{procedure.Look("the controller's log", f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--tail=100"))}
+	return []core.Command{procedure.Look("the controller's log",
+		f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--tail=100"))}
 }
 
 // atNodeLog is the log of the container that makes the locks of nodes.
 func atNodeLog(f *attentionFacts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
-	return []core.Command{procedure.Look("the controller's log on nodes", f.kubectlRockoon("logs", "deployment/"+name, "-c", "node", "--tail=100"))}
+	return []core.Command{procedure.Look("the controller's log on nodes",
+		f.kubectlRockoon("logs", "deployment/"+name, "-c", "node", "--tail=100"))}
 }
 
 // playController is for a controller that is down on purpose, or that cannot run for hours.
 func playController(f *attentionFacts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.Change("play it, where it cannot run", wording.ShellCommand("lockstep", "--act-as", core.ControllerOpenStack))}
+	return []core.Command{procedure.Change("play it, where it cannot run",
+		wording.ShellCommand("lockstep", "--act-as", core.ControllerOpenStack))}
 }
 
 func atRoleLabels(f *attentionFacts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
-	return []core.Command{procedure.Look("the setting", f.kubectlRockoon("get", "deployment", name, "-o", "yaml")+" | "+wording.ShellCommand("grep", "-A1", "OSCTL_OPENSTACK_NODE_LABELS"))}
+	return []core.Command{procedure.Look("the setting",
+		f.kubectlRockoon("get", "deployment", name, "-o", "yaml")+" | "+wording.ShellCommand("grep", "-A1", "OSCTL_OPENSTACK_NODE_LABELS"))}
 }
 
 func atOpenStack(f *attentionFacts, _ core.Attention) []core.Command {
@@ -75,7 +82,8 @@ func atOpenStack(f *attentionFacts, _ core.Attention) []core.Command {
 
 func atDeployment(f *attentionFacts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
-	return append(procedure.LookAtDeployment(f.s, nil, progress.LockMessage{}), procedure.Look("the controller's log on it", f.kubectlRockoon("logs", "deployment/"+name, "-c", "osdpl", "--tail=100")))
+	return append(procedure.LookAtDeployment(f.s, nil, progress.LockMessage{}),
+		procedure.Look("the controller's log on it", f.kubectlRockoon("logs", "deployment/"+name, "-c", "osdpl", "--tail=100")))
 }
 
 // atSources asks the servers by hand what Lockstep could not learn.
@@ -207,7 +215,8 @@ func atLabels(_ *attentionFacts, a core.Attention) []core.Command {
 }
 
 func atAnnotations(_ *attentionFacts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("its annotations", wording.ShellCommand("kubectl", "get", "node", a.Node, "-o", "jsonpath={.metadata.annotations}"))}
+	return []core.Command{procedure.Look("its annotations",
+		wording.ShellCommand("kubectl", "get", "node", a.Node, "-o", "jsonpath={.metadata.annotations}"))}
 }
 
 func dropMode(_ *attentionFacts, a core.Attention) []core.Command {
@@ -245,16 +254,19 @@ func atNodes(*attentionFacts, core.Attention) []core.Command {
 // atRequest shows what is asked of the node, or of the cluster.
 func atRequest(f *attentionFacts, a core.Attention) []core.Command {
 	if a.Node == "" {
-		return []core.Command{procedure.Look("what is asked for", wording.ShellCommand("kubectl", "get", "clustermaintenancerequests", "-o", "yaml"))}
+		return []core.Command{procedure.Look("what is asked for",
+			wording.ShellCommand("kubectl", "get", "clustermaintenancerequests", "-o", "yaml"))}
 	}
 	if r := f.s.NodeRequest(a.Node); r != nil {
-		return []core.Command{procedure.Look("what is asked of it", wording.ShellCommand("kubectl", "get", "nodemaintenancerequest", r.Name, "-o", "yaml"))}
+		return []core.Command{procedure.Look("what is asked of it",
+			wording.ShellCommand("kubectl", "get", "nodemaintenancerequest", r.Name, "-o", "yaml"))}
 	}
 	return atRequests(f, a)
 }
 
 func atRequests(*attentionFacts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("what is asked for", wording.ShellCommand("kubectl", "get", "clustermaintenancerequests,nodemaintenancerequests"))}
+	return []core.Command{procedure.Look("what is asked for",
+		wording.ShellCommand("kubectl", "get", "clustermaintenancerequests,nodemaintenancerequests"))}
 }
 
 func giveScope(f *attentionFacts, a core.Attention) []core.Command {
@@ -270,7 +282,8 @@ func atRemoval(_ *attentionFacts, a core.Attention) []core.Command {
 
 // atPods shows the pods of OpenStack on the node: its return waits until they are ready.
 func atPods(_ *attentionFacts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("its pods", progress.KubectlOpenStack("get", "pods", "-o", "wide", "--field-selector=spec.nodeName="+a.Node))}
+	return []core.Command{procedure.Look("its pods",
+		progress.KubectlOpenStack("get", "pods", "-o", "wide", "--field-selector=spec.nodeName="+a.Node))}
 }
 
 func atEndedPods(f *attentionFacts, a core.Attention) []core.Command {
@@ -287,8 +300,11 @@ func atEndedPods(f *attentionFacts, a core.Attention) []core.Command {
 }
 
 func atCompute(f *attentionFacts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("what Nova says of it", wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", f.s.HostOf(a.Node))),
-		procedure.Look("the pod of nova-compute", progress.KubectlOpenStack("get", "pods", "-o", "wide", "-l", "application=nova,component=compute", "--field-selector=spec.nodeName="+a.Node))}
+	return []core.Command{procedure.Look("what Nova says of it",
+		wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", f.s.HostOf(a.Node))),
+		procedure.Look("the pod of nova-compute",
+			progress.KubectlOpenStack("get", "pods", "-o", "wide", "-l", "application=nova,component=compute",
+				"--field-selector=spec.nodeName="+a.Node))}
 }
 
 func newComputePod(f *attentionFacts, a core.Attention) []core.Command {
@@ -296,7 +312,8 @@ func newComputePod(f *attentionFacts, a core.Attention) []core.Command {
 }
 
 func enableCompute(f *attentionFacts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Change("enable it", wording.ShellCommand("openstack", "compute", "service", "set", "--enable", f.s.HostOf(a.Node), "nova-compute"))}
+	return []core.Command{procedure.Change("enable it",
+		wording.ShellCommand("openstack", "compute", "service", "set", "--enable", f.s.HostOf(a.Node), "nova-compute"))}
 }
 
 func enableVolumes(f *attentionFacts, a core.Attention) []core.Command {
@@ -317,7 +334,8 @@ func atInstances(f *attentionFacts, a core.Attention) []core.Command {
 	if a.Node == "" { // one for many nodes
 		return []core.Command{procedure.Look("what will move", wording.ShellCommand("lockstep", "plan"))}
 	}
-	return []core.Command{procedure.Look("its instances", wording.ShellCommand("openstack", "server", "list", "--all-projects", "--long", "--host", f.s.HostOf(a.Node)))}
+	return []core.Command{procedure.Look("its instances",
+		wording.ShellCommand("openstack", "server", "list", "--all-projects", "--long", "--host", f.s.HostOf(a.Node)))}
 }
 
 func atInstance(_ *attentionFacts, a core.Attention) []core.Command {
@@ -326,21 +344,25 @@ func atInstance(_ *attentionFacts, a core.Attention) []core.Command {
 }
 
 func decideMigration(_ *attentionFacts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Change("leave it where it is now", wording.ShellCommand("openstack", "server", "resize", "confirm", a.Instance)),
+	return []core.Command{procedure.Change("leave it where it is now",
+		wording.ShellCommand("openstack", "server", "resize", "confirm", a.Instance)),
 		procedure.Change("put it back", wording.ShellCommand("openstack", "server", "resize", "revert", a.Instance))}
 }
 
 func atMigration(_ *attentionFacts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("its migrations", wording.ShellCommand("openstack", "server", "migration", "list", "--server", a.Instance))}
+	return []core.Command{procedure.Look("its migrations",
+		wording.ShellCommand("openstack", "server", "migration", "list", "--server", a.Instance))}
 }
 
 // atRoom shows where an instance could go to.
 func atRoom(*attentionFacts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("where there is room", wording.ShellCommand("openstack", "--os-compute-api-version", "2.87", "hypervisor", "list", "--long"))}
+	return []core.Command{procedure.Look("where there is room",
+		wording.ShellCommand("openstack", "--os-compute-api-version", "2.87", "hypervisor", "list", "--long"))}
 }
 
 func atTags(_ *attentionFacts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("its tags", wording.ShellCommand("openstack", "--os-compute-api-version", step.TagVersion, "server", "show", "-c", "tags", a.Instance))}
+	return []core.Command{procedure.Look("its tags",
+		wording.ShellCommand("openstack", "--os-compute-api-version", step.TagVersion, "server", "show", "-c", "tags", a.Instance))}
 }
 
 func putTagsBack(f *attentionFacts, a core.Attention) []core.Command {
@@ -371,7 +393,8 @@ func atBlockingPod(f *attentionFacts, a core.Attention) []core.Command {
 			out = append(out, procedure.Look([]string{"the pod that stays", "what its budget allows"}[i], line))
 		}
 		if m.Pod != "" {
-			out = append(out, procedure.Change("delete it, if it may go", wording.ShellCommand("kubectl", "-n", m.Namespace, "delete", "pod", m.Pod)))
+			out = append(out, procedure.Change("delete it, if it may go",
+				wording.ShellCommand("kubectl", "-n", m.Namespace, "delete", "pod", m.Pod)))
 		}
 	}
 	return out
@@ -401,7 +424,8 @@ func atDrainsAll(f *attentionFacts, _ core.Attention) []core.Command {
 
 // atLCM shows which pods' log has LCM's words (docs/mosk.md#when-it-hangs).
 func atLCM(f *attentionFacts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.Look("whose log has LCM's words", f.s.Place.Kubectl("-n", "kaas", "get", "pods")+" | "+wording.ShellCommand("grep", "-e", "lcm-controller"))}
+	return []core.Command{procedure.Look("whose log has LCM's words",
+		f.s.Place.Kubectl("-n", "kaas", "get", "pods")+" | "+wording.ShellCommand("grep", "-e", "lcm-controller"))}
 }
 
 func atMachine(f *attentionFacts, a core.Attention) []core.Command {
@@ -460,7 +484,8 @@ func atPause(f *attentionFacts, _ core.Attention) []core.Command {
 }
 
 func atManagementReleases(f *attentionFacts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.Look("the release that it runs", f.s.Place.Kubectl("get", "kaasreleases", "-l", progress.LabelReleaseActive)),
+	return []core.Command{procedure.Look("the release that it runs",
+		f.s.Place.Kubectl("get", "kaasreleases", "-l", progress.LabelReleaseActive)),
 		procedure.Look("its own upgrade", f.s.Place.Kubectl("get", "mccupgrades", core.UpgradeName, "-o", "yaml"))}
 }
 
@@ -499,5 +524,6 @@ func atOperation(f *attentionFacts, a core.Attention) []core.Command {
 
 // atLease shows who holds the Lease by which operators keep out of each other's way.
 func atLease(*attentionFacts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("who may write now", wording.ShellCommand("kubectl", "get", "leases", "--all-namespaces")+" | "+wording.ShellCommand("grep", "-e", "lockstep-operator"))}
+	return []core.Command{procedure.Look("who may write now",
+		wording.ShellCommand("kubectl", "get", "leases", "--all-namespaces")+" | "+wording.ShellCommand("grep", "-e", "lockstep-operator"))}
 }

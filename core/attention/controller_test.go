@@ -70,7 +70,9 @@ func TestAControllerScaledToNothingIsToldWhileSomebodyWaits(t *testing.T) {
 					continue
 				}
 				told = true
-				if a.Severity != core.SeverityUrgent || !strings.Contains(a.Reason, "scaled to 0") || a.Commands[0] != (core.Command{For: "scale it up", Line: "kubectl -n osh-system scale deployment rockoon --replicas=1", Changes: true}) {
+				if a.Severity != core.SeverityUrgent || !strings.Contains(a.Reason, "scaled to 0") ||
+					a.Commands[0] != (core.Command{For: "scale it up", Line: "kubectl -n osh-system scale deployment rockoon --replicas=1",
+						Changes: true}) {
 					t.Errorf("told is %v: %q, %+v", a.Severity, a.Reason, a.Commands)
 				}
 			}

@@ -59,7 +59,8 @@ func TestPodsThatHaveEndedAreNamed(t *testing.T) {
 				t.Fatalf("told %v: %+v", told, Of(s))
 			}
 			if told && (a.Severity != core.SeverityUrgent || a.Node != "cmp-01" || a.Resolve == nil ||
-				!strings.Contains(a.Reason, "its return waits for 1 pod that has ended: openstack/octavia-1 (Failed (Evicted), since 2026-03-13 06:00)")) {
+				!strings.Contains(a.Reason,
+					"its return waits for 1 pod that has ended: openstack/octavia-1 (Failed (Evicted), since 2026-03-13 06:00)")) {
 				t.Errorf("%+v", a)
 			}
 		})

@@ -131,7 +131,8 @@ func seenAccount(f *attentionFacts, a core.Attention) []core.Evidence {
 	if a.Node == "" {
 		return seenOne("the controller", progress.AccountSentence(f.s, progress.RequestAccount(f.s, f.request), "", progress.LockMessage{}))
 	}
-	return seenOne("the controller", progress.AccountSentence(f.s, progress.NodeAccount(f.s, a.Node), a.Node, f.message(f.s.NodeLock(a.Node, core.ControllerOpenStack))))
+	return seenOne("the controller", progress.AccountSentence(f.s, progress.NodeAccount(f.s, a.Node), a.Node,
+		f.message(f.s.NodeLock(a.Node, core.ControllerOpenStack))))
 }
 
 func seenService(f *attentionFacts, a core.Attention) []core.Evidence {
@@ -158,7 +159,8 @@ func seenInstances(f *attentionFacts, a core.Attention) []core.Evidence {
 	if !f.s.Known(core.SourceInstances) {
 		return seenOne("instances", "not known: "+f.s.WhyUnknown(core.SourceInstances))
 	}
-	return seenOne("in the way", leftText(slices.DeleteFunc(progress.InstanceViews(f.s, a.Node), func(v core.InstanceView) bool { return !v.Blocks })))
+	return seenOne("in the way", leftText(slices.DeleteFunc(progress.InstanceViews(f.s, a.Node),
+		func(v core.InstanceView) bool { return !v.Blocks })))
 }
 
 func seenInstance(f *attentionFacts, a core.Attention) []core.Evidence {
@@ -174,7 +176,8 @@ func seenInstance(f *attentionFacts, a core.Attention) []core.Evidence {
 	if in.Host != "" {
 		state += ", on " + progress.HostLabel(f.s, in.Host)
 	}
-	return append(seenOne(progress.InstanceLabel(in), state), core.Evidence{Of: "action", Says: fmt.Sprintf("%s (%s)", v.Action, v.Origin)}, core.Evidence{Of: "why", Says: v.Why},
+	return append(seenOne(progress.InstanceLabel(in), state), core.Evidence{Of: "action", Says: fmt.Sprintf("%s (%s)", v.Action, v.Origin)},
+		core.Evidence{Of: "why", Says: v.Why},
 		core.Evidence{Of: "fault", Says: wording.OneLine(in.Fault, saysMost)}, core.Evidence{Of: "owner", Says: step.OwnerText(f.s, v)})
 }
 
@@ -236,7 +239,8 @@ func seenPods(f *attentionFacts, a core.Attention) []core.Evidence {
 	}
 	out := seenOne("pods not ready", wording.OneLine(wording.Some(progress.PodNames(pods.NotReady), 6), saysMost))
 	for i := range pods.Ended {
-		out = append(out, core.Evidence{Of: "ended", Says: wording.OneLine(pods.Ended[i].FullName(), 100) + ", " + progress.EndedPodText(&pods.Ended[i], f.s.Now)})
+		out = append(out, core.Evidence{Of: "ended",
+			Says: wording.OneLine(pods.Ended[i].FullName(), 100) + ", " + progress.EndedPodText(&pods.Ended[i], f.s.Now)})
 	}
 	return out
 }
@@ -270,7 +274,8 @@ func seenDrains(f *attentionFacts, a core.Attention) []core.Evidence {
 	var out []core.Evidence
 	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
 		if d != nil && d.Message != "" {
-			out = append(out, core.Evidence{Of: wording.OneLine(d.Type, 40), Says: fmt.Sprintf("attempt %d: %s", d.Attempt, wording.OneLine(d.Message, saysMost))})
+			out = append(out, core.Evidence{Of: wording.OneLine(d.Type, 40),
+				Says: fmt.Sprintf("attempt %d: %s", d.Attempt, wording.OneLine(d.Message, saysMost))})
 		}
 	}
 	return out
@@ -310,7 +315,8 @@ func seenPause(f *attentionFacts, _ core.Attention) []core.Evidence {
 		return nil
 	}
 	out := seenOne("it is paused by", wording.OneLine(wording.Some(p.Alerts, 6), saysMost))
-	out = append(out, core.Evidence{Of: "firing now", Says: wording.TextOf(wording.OneLine(wording.Some(p.Firing, 6), saysMost), "none of them")})
+	out = append(out, core.Evidence{Of: "firing now",
+		Says: wording.TextOf(wording.OneLine(wording.Some(p.Firing, 6), saysMost), "none of them")})
 	return append(out, core.Evidence{Of: "UpdateAutoPause", Says: wording.OneLine(p.Error, saysMost)})
 }
 
@@ -319,7 +325,8 @@ func seenLCM(f *attentionFacts, _ core.Attention) []core.Evidence {
 	if c == nil {
 		return nil
 	}
-	return append(seenOne("LCMCluster", wording.OneLine(wording.TextOf(c.StuckMessage, "an operation is stuck, and it does not say which"), saysMost)),
+	return append(seenOne("LCMCluster", wording.OneLine(wording.TextOf(c.StuckMessage, "an operation is stuck, and it does not say which"),
+		saysMost)),
 		core.Evidence{Of: "nodes", Says: fmt.Sprintf("%d of %d ready", c.ReadyNodes, c.Requested)})
 }
 
@@ -459,7 +466,8 @@ func seenOpenStack(f *attentionFacts, _ core.Attention) []core.Evidence {
 }
 
 func seenDeployment(f *attentionFacts, _ core.Attention) []core.Evidence {
-	return append(seenOne("Lockstep sees", procedure.SeesDeployment(f.s, nil, progress.LockMessage{})), core.Evidence{Of: "health", Says: procedure.SeesHealth(f.s, nil, progress.LockMessage{})})
+	return append(seenOne("Lockstep sees", procedure.SeesDeployment(f.s, nil, progress.LockMessage{})),
+		core.Evidence{Of: "health", Says: procedure.SeesHealth(f.s, nil, progress.LockMessage{})})
 }
 
 // sourcesOf are the sources that an entry is about.
@@ -525,12 +533,14 @@ func seenOperation(f *attentionFacts, a core.Attention) []core.Evidence {
 	out := append(seenOne("step", text), core.Evidence{Of: "it says", Says: wording.OneLine(op.Text, saysMost)})
 	for _, it := range op.Items {
 		if it.State == core.OperationFailed || it.State == core.OperationUnknown {
-			out = append(out, core.Evidence{Of: wording.OneLine(it.Label, 64), Says: string(it.State) + wording.Because(wording.OneLine(it.Text, saysMost))})
+			out = append(out, core.Evidence{Of: wording.OneLine(it.Label, 64),
+				Says: string(it.State) + wording.Because(wording.OneLine(it.Text, saysMost))})
 		}
 	}
 	return out
 }
 
 func seenWriting(f *attentionFacts, _ core.Attention) []core.Evidence {
-	return append(seenOne("lost by", wording.OneLine(f.s.Write.Lost, saysMost)), core.Evidence{Of: "the lease", Says: wording.TextOf(wording.OneLine(f.s.Write.Lease, 100), "nobody holds it, as last seen")})
+	return append(seenOne("lost by", wording.OneLine(f.s.Write.Lost, saysMost)),
+		core.Evidence{Of: "the lease", Says: wording.TextOf(wording.OneLine(f.s.Write.Lease, 100), "nobody holds it, as last seen")})
 }

@@ -33,7 +33,8 @@ func TestProcedureOfANodeThatIsGone(t *testing.T) {
 	if text := strings.Join(p.Summary, "\n"); !strings.Contains(text, "held by etcd") || strings.Contains(text, "mode") {
 		t.Errorf("summary %q", text)
 	}
-	commands := []string{"kubectl -n openstack get statefulset etcd-etcd", "kubectl -n openstack get pods -o wide | grep '^etcd-etcd-'", "kubectl -n openstack get pvc | grep -e -etcd-etcd-"}
+	commands := []string{"kubectl -n openstack get statefulset etcd-etcd", "kubectl -n openstack get pods -o wide | grep '^etcd-etcd-'",
+		"kubectl -n openstack get pvc | grep -e -etcd-etcd-"}
 	if len(p.Steps) > 1 && !slices.Equal(p.Steps[1].Commands, commands) {
 		t.Errorf("commands %q, want %q", p.Steps[1].Commands, commands)
 	}

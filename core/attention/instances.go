@@ -45,8 +45,9 @@ func (f *attentionFacts) held(v core.NodeView) bool {
 }
 
 func (f *attentionFacts) entryOf(rule core.AttentionRule, v core.InstanceView, node core.NodeView) core.Attention {
-	return core.Attention{Rule: rule, Key: v.Instance.ID, Severity: core.SeverityWarning, Subject: v.Instance.Ref(), Node: node.Name, Instance: v.Instance.ID,
-		Label: node.Label, Since: node.Since, Resolve: &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: v.Instance.ID}}
+	return core.Attention{Rule: rule, Key: v.Instance.ID, Severity: core.SeverityWarning, Subject: v.Instance.Ref(), Node: node.Name,
+		Instance: v.Instance.ID,
+		Label:    node.Label, Since: node.Since, Resolve: &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: v.Instance.ID}}
 }
 
 // failuresTold is how often an instance's migration fails until it is told by itself.
@@ -67,12 +68,14 @@ func (f *attentionFacts) instance(v core.InstanceView, node core.NodeView, waits
 		}
 		a := f.entryOf(core.RuleMigrationLong, v, node)
 		a.Since = core.Since{At: m.Created, Exact: true}.Plus(progress.MigrationLong)
-		a.Reason = fmt.Sprintf("the migration of %s does not come to an end: %s, since %s", name, progress.MovingText(f.s, in), wording.ClockText(m.Created))
+		a.Reason = fmt.Sprintf("the migration of %s does not come to an end: %s, since %s", name, progress.MovingText(f.s, in),
+			wording.ClockText(m.Created))
 		a.Detail = "A guest that writes its memory faster than it can be copied has to be aborted or forced."
 		f.add(a)
 	case v.Failures >= failuresTold:
 		a := f.entryOf(core.RuleMigrationFailed, v, node)
-		a.Reason = fmt.Sprintf("%s failed to migrate %s%s", name, wording.Times(v.Failures), wording.Because(wording.OneLine(v.Failure, wording.MostRead)))
+		a.Reason = fmt.Sprintf("%s failed to migrate %s%s", name, wording.Times(v.Failures),
+			wording.Because(wording.OneLine(v.Failure, wording.MostRead)))
 		a.Since = f.failedSince(v)
 		if step.NoRoom(v) {
 			a.Detail = "No further try helps until there is room for it."
@@ -90,7 +93,8 @@ func (f *attentionFacts) instance(v core.InstanceView, node core.NodeView, waits
 	case waits:
 	case v.Action == core.ActionNotify && v.Origin == core.OriginTag:
 		a := f.entryOf(core.RuleInstanceNotify, v, node)
-		a.Reason = fmt.Sprintf("%s holds the node: its owner asked to be told first (project %s)", name, wording.OneLine(f.s.Project(in.ProjectID), 60))
+		a.Reason = fmt.Sprintf("%s holds the node: its owner asked to be told first (project %s)", name,
+			wording.OneLine(f.s.Project(in.ProjectID), 60))
 		f.add(a)
 	case progress.Stranded(v):
 		a := f.entryOf(core.RuleInstanceStranded, v, node)
@@ -175,7 +179,8 @@ func (f *attentionFacts) holders(all []holder) {
 		for _, h := range all {
 			a := nodeAttention{NodeView: h.view}.entry(core.RuleWillHold)
 			a.Severity, a.Since = core.SeverityNotice, core.Since{}
-			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(h.view), wording.Count(len(h.names), "instance"), wording.Some(h.names, 4))
+			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(h.view), wording.Count(len(h.names), "instance"),
+				wording.Some(h.names, 4))
 			f.add(a)
 		}
 		return

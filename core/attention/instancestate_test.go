@@ -30,19 +30,23 @@ func TestWithoutRoomMakingItComesFirst(t *testing.T) {
 	third.Failure = "" // its reason has not been found yet
 	p, _ := procedure.Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"})
 	got := scene.Outline(p)[1:4]
-	want := []string{"waiting: make room for web-1 | other hosts of its zone: 1 full or unfit, 1 disabled", "ready: enable nova-compute of cmp-02",
-		"ready: stop web-1 | live migration failed 3 times: No valid host was found. There are not enough hosts available / tag-poweroff / shelve / live-migrate / cold-migrate"}
+	want := []string{"waiting: make room for web-1 | other hosts of its zone: 1 full or unfit, 1 disabled",
+		"ready: enable nova-compute of cmp-02",
+		"ready: stop web-1 | live migration failed 3 times: No valid host was found. There are not enough hosts available / tag-poweroff / " +
+			"shelve / live-migrate / cold-migrate"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n\t%s\nwant\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
 	}
-	for _, text := range []string{"no host for web-1 (16 vCPU, 96 GiB) in zone nova", "cmp-03 (2 instances take 2 vCPU, 4 GiB; 1 of them stopped)", "Disabled: cmp-02 (a dead fan)",
+	for _, text := range []string{"no host for web-1 (16 vCPU, 96 GiB) in zone nova",
+		"cmp-03 (2 instances take 2 vCPU, 4 GiB; 1 of them stopped)", "Disabled: cmp-02 (a dead fan)",
 		"a stopped one keeps its place"} {
 		if !strings.Contains(p.Steps[1].Why, text) {
 			t.Errorf("%q does not say %q", p.Steps[1].Why, text)
 		}
 	}
 	own, _ := procedure.Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureInstance, Subject: scene.Web1})
-	if got := scene.Outline(own); !strings.HasPrefix(got[0], "waiting: make room") || !strings.HasPrefix(got[2], "ready: stop web-1") || !strings.HasPrefix(got[5], "ready: live-migrate") {
+	if got := scene.Outline(own); !strings.HasPrefix(got[0], "waiting: make room") || !strings.HasPrefix(got[2], "ready: stop web-1") ||
+		!strings.HasPrefix(got[5], "ready: live-migrate") {
 		t.Errorf("on the instance's page: %q", got)
 	}
 	for _, a := range Of(sc.Again().Snapshot) {
@@ -61,7 +65,9 @@ func TestAnEntryDoesNotGrowYounger(t *testing.T) {
 		for _, d := range tries {
 			sc.Migration(sc.Named("web-1"), "error", "", d).Failure = "No valid host was found."
 		}
-		sc.History.Stages["uid-cmp-01"] = core.StageRecord{Stage: core.StageEvacuating, Since: core.Since{At: scene.Ago(10 * time.Second), Exact: true}} // the last try has just begun
+		// the last try has just begun
+		sc.History.Stages["uid-cmp-01"] = core.StageRecord{Stage: core.StageEvacuating,
+			Since: core.Since{At: scene.Ago(10 * time.Second), Exact: true}}
 		for _, a := range Of(sc.Snapshot) {
 			if strings.HasPrefix(a.ID, "node-waits/") {
 				return a.Since.At

@@ -15,8 +15,9 @@ func TestWhatTakesTooLongIsAsOldAsItsLateness(t *testing.T) {
 	plan := func(estimate string, begun time.Duration) func(sc scene.Scene) {
 		return func(sc scene.Scene) {
 			sc.Update(20 * time.Hour)
-			sc.Management = &core.Management{Plans: []*core.UpdatePlan{{Meta: core.Meta{Name: "plan", UID: "plan"}, Status: core.PlanStuck, Steps: []core.PlanStep{
-				{ID: core.PlanStepWorkers + "rack-a", Name: "rack-a", Status: core.PlanStuck, Estimate: estimate, Started: scene.Ago(begun)}}}}}
+			sc.Management = &core.Management{Plans: []*core.UpdatePlan{{Meta: core.Meta{Name: "plan", UID: "plan"}, Status: core.PlanStuck,
+				Steps: []core.PlanStep{
+					{ID: core.PlanStepWorkers + "rack-a", Name: "rack-a", Status: core.PlanStuck, Estimate: estimate, Started: scene.Ago(begun)}}}}}
 		}
 	}
 	for name, tt := range map[string]struct {
@@ -24,7 +25,8 @@ func TestWhatTakesTooLongIsAsOldAsItsLateness(t *testing.T) {
 		entry string // the beginning of its ID
 		late  core.Since
 	}{
-		"a group of the plan":                    {plan("2h", 137*time.Minute), "plan-stuck", core.Since{At: scene.Ago(17 * time.Minute), Exact: true}},
+		"a group of the plan": {plan("2h", 137*time.Minute), "plan-stuck",
+			core.Since{At: scene.Ago(17 * time.Minute), Exact: true}},
 		"a group that is stuck before its time":  {plan("8h", 137*time.Minute), "plan-stuck", core.Since{}},
 		"a group for which nobody says how long": {plan("", 137*time.Minute), "plan-stuck", core.Since{}},
 		"a phase": {func(sc scene.Scene) {

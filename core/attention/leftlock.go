@@ -16,10 +16,12 @@ func (f *attentionFacts) lockLeft(n nodeAttention) {
 	a.Severity, a.Since = core.SeverityUrgent, f.s.History.Locks[l.UID].Since
 	a.Reason = progress.LeftText(f.s, n.Name)
 	if r := progress.LeftUnseen(f.s, n.Name); r.Unseen {
-		a.Detail = "Its request went " + wording.ClockText(r.Ended) + ", and the OpenStack controller had never seen it: it does not take the node back."
+		a.Detail = "Its request went " + wording.ClockText(r.Ended) +
+			", and the OpenStack controller had never seen it: it does not take the node back."
 		f.add(a)
 		return
 	}
-	a.Detail = "Nobody asks for the node any more, and the controller takes a lock back only when a request that it has seen goes. A removal that was withdrawn leaves this behind, or a request that came and went while the controller did not run."
+	a.Detail = "Nobody asks for the node any more, and the controller takes a lock back only when a request that it has seen goes. A " +
+		"removal that was withdrawn leaves this behind, or a request that came and went while the controller did not run."
 	f.add(a)
 }

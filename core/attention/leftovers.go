@@ -13,7 +13,8 @@ import (
 // staleInner is a lock that counts against the controller's concurrency though nothing is asked of its node (docs/mosk.md#left-over-locks).
 // It holds up every other node once its role is full.
 func (f *attentionFacts) staleInner(n nodeAttention) {
-	if n.Request != nil || n.own == nil || n.own.InnerState != core.InnerActive || n.own.State() == core.LockInactive || !f.s.Known(core.SourceNodeRequests) {
+	if n.Request != nil || n.own == nil || n.own.InnerState != core.InnerActive || n.own.State() == core.LockInactive ||
+		!f.s.Known(core.SourceNodeRequests) {
 		return
 	}
 	if progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
@@ -31,7 +32,8 @@ func (f *attentionFacts) staleInner(n nodeAttention) {
 		a.Severity = core.SeverityUrgent
 		a.Reason = fmt.Sprintf("holds up %s: its lock says inner_state=active, and it has no request", wording.Some(n.waiting, 3))
 	}
-	a.Detail = "Look at the controller's logs (deploy/rockoon, container nodemaintenancerequest), and mend the node's pods and agents; the last resort is to set the annotation inner_state of " +
+	a.Detail = "Look at the controller's logs (deploy/rockoon, container nodemaintenancerequest), and mend the node's pods and agents; the " +
+		"last resort is to set the annotation inner_state of " +
 		n.own.Name + " to inactive."
 	f.add(a)
 }
@@ -41,7 +43,8 @@ func (f *attentionFacts) nodeConfiguration(n nodeAttention) {
 	if !n.Mode.Known() && n.Stage != core.StageWaiting && progress.ModeCounts(f.s, n.Name) {
 		a := n.entry(core.RuleMode)
 		a.Severity, a.Since = core.SeverityWarning, core.Since{}
-		a.Reason = fmt.Sprintf("migration mode %q is none that the OpenStack controller knows: it will fail on it", wording.OneLine(string(n.Mode), 40))
+		a.Reason = fmt.Sprintf("migration mode %q is none that the OpenStack controller knows: it will fail on it",
+			wording.OneLine(string(n.Mode), 40))
 		f.add(a)
 	}
 	if n.BadAttempts != "" {
@@ -140,7 +143,8 @@ func (f *attentionFacts) annotationLeft(n nodeAttention) {
 // computeLeft is a compute service that nobody will enable: Rockoon enables only what it disabled itself (docs/mosk.md#rockoon).
 func (f *attentionFacts) computeLeft(n nodeAttention) {
 	svc := n.Service
-	if svc == nil || svc.Enabled || n.Node == nil || n.Request != nil || !f.s.Known(core.SourceNodeRequests) || !f.s.Known(core.SourceComputeServices) {
+	if svc == nil || svc.Enabled || n.Node == nil || n.Request != nil || !f.s.Known(core.SourceNodeRequests) ||
+		!f.s.Known(core.SourceComputeServices) {
 		return
 	}
 	if f.leavesForGood(n) {
@@ -163,7 +167,8 @@ func (f *attentionFacts) computeLeft(n nodeAttention) {
 	if own {
 		a.Reason = "nova-compute was left disabled by the OpenStack controller, and the maintenance is over"
 	} else if svc.ByLockstep() {
-		a.Reason, a.Detail = "nova-compute was "+core.ServiceText(svc)+", and not put back", "The OpenStack controller enables only what it disabled itself."
+		a.Reason, a.Detail = "nova-compute was "+core.ServiceText(svc)+", and not put back",
+			"The OpenStack controller enables only what it disabled itself."
 	} else {
 		a.Severity = core.SeverityNotice
 	}

@@ -35,7 +35,8 @@ func (f *attentionFacts) machines() {
 
 // machineEntry is an Attention about a machine: about its node where it has one, so that it leads to the node's steps.
 func (f *attentionFacts) machineEntry(rule core.AttentionRule, v *core.MachineView) core.Attention {
-	a := core.Attention{Label: wording.OneLine(v.Name, 64), Subject: core.Ref{Kind: core.KindMachine, Namespace: f.s.Management.Namespace, Name: v.Name}}
+	a := core.Attention{Label: wording.OneLine(v.Name, 64),
+		Subject: core.Ref{Kind: core.KindMachine, Namespace: f.s.Management.Namespace, Name: v.Name}}
 	if v.Machine != nil {
 		a.Subject = v.Machine.Ref()
 	} else if v.LCM != nil {
@@ -187,7 +188,8 @@ func (f *attentionFacts) untold(text string) string {
 }
 
 func (f *attentionFacts) planEntry(rule core.AttentionRule, p *core.UpdatePlan) core.Attention {
-	return core.Attention{Rule: rule, Key: wording.TextOf(p.UID, p.Name), Severity: core.SeverityUrgent, Subject: p.Ref(), Label: "update plan", Resolve: clusterProcedure()}
+	return core.Attention{Rule: rule, Key: wording.TextOf(p.UID, p.Name), Severity: core.SeverityUrgent, Subject: p.Ref(),
+		Label: "update plan", Resolve: clusterProcedure()}
 }
 
 // updatePlan is a plan that goes on only by a person's doing: paused by an alert, stuck, or with its next step not commenced
@@ -210,7 +212,8 @@ func (f *attentionFacts) updatePlan() {
 		a := f.planEntry(core.RulePlanStuck, p)
 		a.Key, a.PlanStep = a.Key+"/"+st.ID, st.ID
 		a.Reason = progress.StepShort(st) + " is Stuck" + wording.Because(wording.OneLine(message, wording.MostRead))
-		a.Detail = wording.Sentence(progress.StepName(st)) + " A step is Stuck when something does not go on, or when it takes longer than was estimated. A step that has begun cannot be cancelled."
+		a.Detail = wording.Sentence(progress.StepName(st)) +
+			" A step is Stuck when something does not go on, or when it takes longer than was estimated. A step that has begun cannot be cancelled."
 		a.Since = st.Late(f.s.Now)
 		f.tell(st.Message)
 		f.add(a)
@@ -234,7 +237,8 @@ func (f *attentionFacts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 		}
 		if m.Pause.Error != "" {
 			a := f.planEntry(core.RuleAutoPauseError, p)
-			a.Severity, a.Subject, a.Reason = core.SeverityWarning, m.Pause.Ref(), "UpdateAutoPause says: "+wording.OneLine(m.Pause.Error, wording.MostRead)
+			a.Severity, a.Subject, a.Reason = core.SeverityWarning, m.Pause.Ref(),
+				"UpdateAutoPause says: "+wording.OneLine(m.Pause.Error, wording.MostRead)
 			f.add(a)
 		}
 	}
@@ -242,7 +246,8 @@ func (f *attentionFacts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	switch {
 	case p.Status == core.PlanAutoPaused && len(firing) > 0:
 		a.Reason = fmt.Sprintf("the update is paused: %s %s firing", wording.Some(firing, 4), wording.Verb(len(firing), "is", "are"))
-		a.Detail = "See to the cause and wait until the alert is over, or take it out of the UpdateAutoPause; then commence the step again. What is in flight is finished."
+		a.Detail = "See to the cause and wait until the alert is over, or take it out of the UpdateAutoPause; then commence the step again. " +
+			"What is in flight is finished."
 	case p.Status == core.PlanAutoPaused:
 		a.Reason = "the update was paused by an alert that is over: it goes on when the step is commenced again"
 	case len(firing) > 0 && p.UnderWay():
@@ -264,7 +269,8 @@ func (f *attentionFacts) lcmStuck() {
 	if message == "" && c.StuckMessage != "" {
 		return
 	}
-	f.add(core.Attention{Rule: core.RuleLCMStuck, Key: wording.TextOf(c.UID, c.Name), Severity: core.SeverityUrgent, Subject: c.Ref(), Label: "LCM", Resolve: clusterProcedure(),
+	f.add(core.Attention{Rule: core.RuleLCMStuck, Key: wording.TextOf(c.UID, c.Name), Severity: core.SeverityUrgent, Subject: c.Ref(),
+		Label: "LCM", Resolve: clusterProcedure(),
 		Reason: "an operation of LCM is stuck" + wording.Because(wording.OneLine(message, wording.MostRead))})
 }
 
@@ -295,7 +301,9 @@ func (f *attentionFacts) rebootsLeft() {
 	if n > len(names) {
 		text += fmt.Sprintf(" and %d more", n-len(names))
 	}
-	a := core.Attention{Rule: core.RuleRebootsLeft, Severity: core.SeverityNotice, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "reboot", Resolve: &core.ProcedureKey{Kind: core.ProcedureMaintenance}}
+	a := core.Attention{Rule: core.RuleRebootsLeft, Severity: core.SeverityNotice,
+		Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "reboot",
+		Resolve: &core.ProcedureKey{Kind: core.ProcedureMaintenance}}
 	a.Reason = fmt.Sprintf("%s to be rebooted for what was installed: %s", wording.Count(n, "machine")+wording.Verb(n, " has", " have"), text)
 	f.add(a)
 }
@@ -312,7 +320,8 @@ func (f *attentionFacts) maintenanceMode() {
 			n++
 		}
 	}
-	a := core.Attention{Rule: core.RuleMaintenanceMode, Key: m.Cluster.UID, Severity: core.SeverityNotice, Subject: m.Cluster.Ref(), Label: "cluster", Resolve: &core.ProcedureKey{Kind: core.ProcedureMaintenance}}
+	a := core.Attention{Rule: core.RuleMaintenanceMode, Key: m.Cluster.UID, Severity: core.SeverityNotice, Subject: m.Cluster.Ref(),
+		Label: "cluster", Resolve: &core.ProcedureKey{Kind: core.ProcedureMaintenance}}
 	switch {
 	case !m.Cluster.InMaintenance:
 		a.Reason = "the cluster goes into maintenance mode"

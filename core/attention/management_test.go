@@ -70,7 +70,8 @@ func managedScenes() []managedScene {
 			m.Handed("cmp-01")
 			m.Lcm.Stuck, m.Lcm.StuckMessage = true, "machine cmp-01: drain failed 3 times: "+scene.BudgetText+"; machine cmp-02: node is not Ready"
 			return []core.Object{scene.Drain("m-cmp-01", scene.BudgetText, 3)}
-		}, []row{{core.SeverityUrgent, "drain-blocked", ""}, {core.SeverityUrgent, "lcm-stuck", "an operation of LCM is stuck: machine cmp-02: node is not Ready"}}},
+		}, []row{{core.SeverityUrgent, "drain-blocked", ""},
+			{core.SeverityUrgent, "lcm-stuck", "an operation of LCM is stuck: machine cmp-02: node is not Ready"}}},
 		{"LCM waits for the node's locks, and Swarm for Kubernetes", func(m *scene.Managed) []core.Object {
 			m.Update(time.Hour)
 			m.Maintained("cmp-01", "")
@@ -83,7 +84,8 @@ func managedScenes() []managedScene {
 				m.History.Locks[l.UID] = core.LockRecord{State: core.LockInactive, Since: core.Since{At: scene.Ago(20 * time.Minute), Exact: true}}
 			}
 			return []core.Object{scene.Drain("m-cmp-01", scene.LocksWaitText, 0)}
-		}, []row{{core.SeverityWarning, "drain-waits", "LCM waits for: ceph UpdatingController, openstack InProgress; the node's locks are inactive since"}}},
+		}, []row{{core.SeverityWarning, "drain-waits",
+			"LCM waits for: ceph UpdatingController, openstack InProgress; the node's locks are inactive since"}}},
 		{"LCM has not looked at the locks again yet", func(m *scene.Managed) []core.Object {
 			m.Handed("cmp-01")
 			for _, l := range m.NodeLocks["cmp-01"] {
@@ -95,7 +97,8 @@ func managedScenes() []managedScene {
 			m.Update(time.Hour)
 			m.Maintained("cmp-01", "")
 			return []core.Object{scene.Swarm("m-cmp-01", scene.SwarmWaitText, 4)}
-		}, []row{{core.SeverityWarning, "drain-waits", "swarm-drain: LCM waits until node kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c is drained; attempt 4"}}},
+		}, []row{{core.SeverityWarning, "drain-waits",
+			"swarm-drain: LCM waits until node kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c is drained; attempt 4"}}},
 		{"a drain that succeeded has nothing to say", func(m *scene.Managed) []core.Object {
 			d := scene.Drain("m-cmp-01", scene.BudgetText, 4)
 			d.Value = "true"
@@ -113,7 +116,8 @@ func managedScenes() []managedScene {
 		{"a state item that fails", func(m *scene.Managed) []core.Object {
 			m.Agents["cmp-01"].State, m.Agents["cmp-01"].Items = core.LCMPrepare, scene.FailedItems(2, time.Minute)
 			return nil
-		}, []row{{core.SeverityWarning, "state-item", "state item host-packages (prepare) failed, attempt 2, exit code 100: E: Failed to fetch linux-image 503"}}},
+		}, []row{{core.SeverityWarning, "state-item",
+			"state item host-packages (prepare) failed, attempt 2, exit code 100: E: Failed to fetch linux-image 503"}}},
 		{"a state item that fails for the third time", func(m *scene.Managed) []core.Object {
 			m.Agents["cmp-01"].State, m.Agents["cmp-01"].Items = core.LCMPrepare, scene.FailedItems(3, time.Minute)
 			return nil
@@ -172,7 +176,8 @@ func managedScenes() []managedScene {
 			}
 			return nil
 		}, nil},
-		{"an older release lacks a kind", func(m *scene.Managed) []core.Object { m.Source(core.SourceAutoPauses, core.SourceAbsent); return nil }, nil},
+		{"an older release lacks a kind", func(m *scene.Managed) []core.Object { m.Source(core.SourceAutoPauses, core.SourceAbsent); return nil },
+			nil},
 		{"one kind is forbidden", func(m *scene.Managed) []core.Object { m.Source(core.SourceDrains, core.SourceForbidden); return nil },
 			[]row{{core.SeverityWarning, "source", "forbidden: lcmclusterstates"}}},
 	}
@@ -184,14 +189,17 @@ func TestAnOutageOfTheManagementClusterSaysWhatItMeans(t *testing.T) {
 	m.Update(time.Hour)
 	for _, id := range core.ManagementSources() {
 		m.Sources[id] = core.Source{ID: id, State: core.SourceStale, Since: scene.Ago(2 * time.Minute), AsOf: scene.Ago(2 * time.Minute),
-			Err: &core.APIError{Kind: core.ErrUnreachable, Server: core.ServerManagement, Call: "watch " + string(id), Message: "connection refused"}}
+			Err: &core.APIError{Kind: core.ErrUnreachable, Server: core.ServerManagement, Call: "watch " + string(id),
+				Message: "connection refused"}}
 	}
 	all := Of(m.Join().Snapshot)
-	if len(all) != 1 || all[0].Label != "management" || all[0].Severity != core.SeverityWarning || !strings.Contains(all[0].Detail, "nothing new begins on the nodes") {
+	if len(all) != 1 || all[0].Label != "management" || all[0].Severity != core.SeverityWarning ||
+		!strings.Contains(all[0].Detail, "nothing new begins on the nodes") {
 		t.Fatalf("%+v", all)
 	}
 	p, ok := procedure.Of(m.Scene.Snapshot, *all[0].Resolve)
-	if !ok || len(p.Steps) != len(core.ManagementSources()) || !slices.Equal(p.Steps[0].Commands, []string{"kubectl --context mgmt get --raw /readyz"}) {
+	if !ok || len(p.Steps) != len(core.ManagementSources()) ||
+		!slices.Equal(p.Steps[0].Commands, []string{"kubectl --context mgmt get --raw /readyz"}) {
 		t.Errorf("%+v", p)
 	}
 }

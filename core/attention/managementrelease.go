@@ -17,7 +17,8 @@ func (f *attentionFacts) managementOutdated() {
 	if v.Problem == "" {
 		return
 	}
-	f.add(core.Attention{Rule: core.RuleManagementOutdated, Severity: core.SeverityNotice, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "management", Resolve: clusterProcedure(),
+	f.add(core.Attention{Rule: core.RuleManagementOutdated, Severity: core.SeverityNotice,
+		Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "management", Resolve: clusterProcedure(),
 		Reason: "before the update to " + wording.OneLine(p.Target, 60) + ": the management cluster runs " + v.Text,
 		Detail: "MOSK's procedure wants the management cluster at its latest version first; it updates itself."})
 }

@@ -31,7 +31,9 @@ func TestAModeThatWasSetOnANodeThatIsNoCompute(t *testing.T) {
 		tt.with(sc)
 		s := sc.Again().Snapshot
 		a, told := entryAbout(s, "mode-elsewhere", "gtw-01")
-		if told != (tt.severity != 0) || told && (a.Severity != tt.severity || !strings.Contains(a.Commands[0].Line, `"controllerName":"operator"`) || !strings.Contains(a.Detail, "update group")) {
+		if told != (tt.severity != 0) || told &&
+			(a.Severity != tt.severity || !strings.Contains(a.Commands[0].Line, `"controllerName":"operator"`) ||
+				!strings.Contains(a.Detail, "update group")) {
 			t.Errorf("%s: told %v as %+v", name, told, a)
 		}
 		if _, wrong := entryAbout(s, "mode", "gtw-01"); wrong {
@@ -45,7 +47,8 @@ func TestAModeThatWasSetOnANodeThatIsNoCompute(t *testing.T) {
 		if _, word := by["declare gtw-01 safe"]; word {
 			t.Errorf("%s: the operator's word is offered: %q", name, titles)
 		}
-		if st, offered := by["remove the migration mode on gtw-01"]; offered && (!strings.Contains(st.Why, "decides nothing") || strings.Contains(st.Then, "counts")) {
+		if st, offered := by["remove the migration mode on gtw-01"]; offered &&
+			(!strings.Contains(st.Why, "decides nothing") || strings.Contains(st.Then, "counts")) {
 			t.Errorf("%s: the mode is removed because %q, and then %q", name, st.Why, st.Then)
 		}
 		if tt.severity == 0 && name == "released" {
@@ -67,7 +70,8 @@ func TestAPlayedGatewayWaitsForTheOperatorsWord(t *testing.T) {
 		t.Errorf("the release is %s: %s", st.State, st.Blocker())
 	}
 	const served = "L3: 2 routers, 1 of them with HA; DHCP: 1 network"
-	if v, _ := progress.NodeView(s, "gtw-01"); v.Stage != core.StageWaiting || v.What != "waits for your word" || !strings.Contains(v.Reason, served) || !v.ModeCounts {
+	if v, _ := progress.NodeView(s, "gtw-01"); v.Stage != core.StageWaiting || v.What != "waits for your word" ||
+		!strings.Contains(v.Reason, served) || !v.ModeCounts {
 		t.Errorf("it is %s, %s: %s", v.Stage, v.What, v.Reason)
 	}
 	if !slices.ContainsFunc(Of(s), func(a core.Attention) bool {
@@ -76,18 +80,21 @@ func TestAPlayedGatewayWaitsForTheOperatorsWord(t *testing.T) {
 		t.Errorf("nobody is told: %+v", Of(s))
 	}
 	titles, by := scene.StepsOf(procedure.Of(s, scene.OfNode("gtw-01")))
-	routers, networks, word := by["move the routers off the L3 agent of gtw-01"], by["move the networks off the DHCP agent of gtw-01"], by["declare gtw-01 safe"]
+	routers, networks, word := by["move the routers off the L3 agent of gtw-01"], by["move the networks off the DHCP agent of gtw-01"],
+		by["declare gtw-01 safe"]
 	want := []string{"openstack network agent remove router --l3 l3-1 r-1", "openstack network agent add router --l3 l3-2 r-1"}
 	if routers.State != core.StepWaiting || !slices.Equal(routers.Commands, want) {
 		t.Errorf("the routers: %+v; the steps are %q", routers, titles)
 	}
-	if networks.State != core.StepWaiting || !slices.Equal(networks.Commands, []string{"openstack network agent remove network --dhcp dhcp-1 n-1"}) {
+	if networks.State != core.StepWaiting ||
+		!slices.Equal(networks.Commands, []string{"openstack network agent remove network --dhcp dhcp-1 n-1"}) {
 		t.Errorf("the networks: %+v", networks)
 	}
 	if word.State != core.StepReady || word.Risk != core.RiskHigh || !strings.Contains(word.Why, served) {
 		t.Errorf("the word is %s: %s, %s", word.State, word.Blocker(), word.Why)
 	}
-	if at := slices.Index(titles, word.Title); at < slices.Index(titles, routers.Title) || at > slices.Index(titles, "release the lock on gtw-01") {
+	if at := slices.Index(titles, word.Title); at < slices.Index(titles, routers.Title) ||
+		at > slices.Index(titles, "release the lock on gtw-01") {
 		t.Errorf("the steps are %q", titles)
 	}
 

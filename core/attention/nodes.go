@@ -101,7 +101,8 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	if progress.LeftLock(f.s, n.Name) != nil || progress.StuckLock(f.s, n.Name) != nil || progress.FailsOnService(f.s, n.Name) {
 		return // what holds it is told by rules of their own
 	}
-	if !f.waits(n.NodeView) || n.Request == nil && (f.s.Deletions[n.Name] != nil || f.removedLocked(n)) || progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) || progress.PlaysGone(f.s, n.Name) {
+	if !f.waits(n.NodeView) || n.Request == nil && (f.s.Deletions[n.Name] != nil || f.removedLocked(n)) ||
+		progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) || progress.PlaysGone(f.s, n.Name) {
 		return // what holds a removal, and what is asked of a controller that is played, is told by rules of their own
 	}
 	left := f.leftFor(n)
@@ -115,7 +116,8 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 		f.add(a)
 		return
 	}
-	if n.Mode.Known() && n.Mode != core.ModeManual && !says && len(left) > 0 && !slices.ContainsFunc(left, func(v core.InstanceView) bool { return v.Failures < failuresTold }) {
+	if n.Mode.Known() && n.Mode != core.ModeManual && !says && len(left) > 0 &&
+		!slices.ContainsFunc(left, func(v core.InstanceView) bool { return v.Failures < failuresTold }) {
 		return // each of them is told with what Nova says
 	}
 	a := n.entry(core.RuleNodeWaits)
@@ -253,10 +255,12 @@ func leftText(left []core.InstanceView) string {
 // nodeReturns is a node that does not get back into service: with a text of the controller, or silently (docs/mosk.md#return-of-a-node:
 // no text is set while it waits for the node and its pods).
 func (f *attentionFacts) nodeReturns(n nodeAttention) {
-	if n.Stage != core.StageReturning || n.message.Class == progress.MessageOutage || f.leavesForGood(n) || progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
+	if n.Stage != core.StageReturning || n.message.Class == progress.MessageOutage || f.leavesForGood(n) ||
+		progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
 		return // what a played controller takes back is told by its turn
 	}
-	if len(progress.HeldByEndedPods(f.s, n.Name)) > 0 && n.message.Class != progress.MessageActionable && n.own != nil && n.own.InnerState == core.InnerActive {
+	if len(progress.HeldByEndedPods(f.s, n.Name)) > 0 && n.message.Class != progress.MessageActionable && n.own != nil &&
+		n.own.InnerState == core.InnerActive {
 		return // they are named
 	}
 	a := n.entry(core.RuleNodeReturns)

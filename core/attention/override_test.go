@@ -18,8 +18,10 @@ func TestWhatIsSaidOfAnOverrideThatIsUndone(t *testing.T) {
 		says  string // empty: nothing
 		how   core.Severity
 	}{
-		{"it says what was set", func(_ scene.Scene, l *core.WorkloadLock, _ *core.Override) { l.RawState = core.LockInactive }, "", core.SeverityNotice},
-		{"nobody asks, and it is set back", func(scene.Scene, *core.WorkloadLock, *core.Override) {}, "the lock says active again", core.SeverityWarning},
+		{"it says what was set", func(_ scene.Scene, l *core.WorkloadLock, _ *core.Override) { l.RawState = core.LockInactive }, "",
+			core.SeverityNotice},
+		{"nobody asks, and it is set back", func(scene.Scene, *core.WorkloadLock, *core.Override) {}, "the lock says active again",
+			core.SeverityWarning},
 		{"nobody asked, and now somebody does", func(sc scene.Scene, _ *core.WorkloadLock, _ *core.Override) {
 			sc.Update(time.Hour)
 			sc.Request("cmp-01", time.Minute)
@@ -27,7 +29,8 @@ func TestWhatIsSaidOfAnOverrideThatIsUndone(t *testing.T) {
 		{"nobody asked, and a maintenance went over it", func(sc scene.Scene, _ *core.WorkloadLock, o *core.Override) {
 			sc.History.Rounds["uid-cmp-01"] = core.Round{Started: o.At.Add(time.Minute), Ended: o.At.Add(5 * time.Minute)}
 		}, "", core.SeverityNotice},
-		{"nobody asked, a day ago", func(_ scene.Scene, _ *core.WorkloadLock, o *core.Override) { o.At = scene.Ago(25 * time.Hour) }, "", core.SeverityNotice},
+		{"nobody asked, a day ago", func(_ scene.Scene, _ *core.WorkloadLock, o *core.Override) { o.At = scene.Ago(25 * time.Hour) }, "",
+			core.SeverityNotice},
 		{"the maintenance comes to its end", func(sc scene.Scene, _ *core.WorkloadLock, _ *core.Override) {
 			sc.Update(time.Hour)
 			sc.Request("cmp-01", time.Minute).Deleting = scene.Noon
@@ -46,7 +49,8 @@ func TestWhatIsSaidOfAnOverrideThatIsUndone(t *testing.T) {
 		{"its owner writes a text where there was none", func(_ scene.Scene, l *core.WorkloadLock, _ *core.Override) {
 			l.RawState, l.Message = core.LockInactive, "working"
 		}, "", core.SeverityNotice},
-		{"the answer was lost", func(_ scene.Scene, _ *core.WorkloadLock, o *core.Override) { o.Unsure = true }, "is not there: the lock says active again", core.SeverityWarning},
+		{"the answer was lost", func(_ scene.Scene, _ *core.WorkloadLock, o *core.Override) { o.Unsure = true },
+			"is not there: the lock says active again", core.SeverityWarning},
 	} {
 		sc := scene.Healthy()
 		l := sc.NodeLock("cmp-01", core.ControllerOpenStack)

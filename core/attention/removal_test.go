@@ -12,11 +12,13 @@ import (
 // A node that is to be removed needs no maintenance request to hold its removal up (docs/mosk.md#deletion-requests, #texts).
 func TestRemovalThatIsHeldUp(t *testing.T) {
 	const (
-		instancesLeft = "Some servers {'" + scene.IdA + "': 'ACTIVE'} are still present on host cmp-01. Blocking node removal unless they removed or migrated."
-		volumesLeft   = "Some volumes ['v'] are still present on host cmp-01. Blocking node removal unless they removed or migrated."
+		instancesLeft = "Some servers {'" + scene.IdA +
+			"': 'ACTIVE'} are still present on host cmp-01. Blocking node removal unless they removed or migrated."
+		volumesLeft = "Some volumes ['v'] are still present on host cmp-01. Blocking node removal unless they removed or migrated."
 	)
 	says := func(sc scene.Scene, text string) {
-		sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(30 * time.Minute)}, Kind: core.KindNodeDeletionRequest, Node: "cmp-01"}
+		sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(30 * time.Minute)}, Kind: core.KindNodeDeletionRequest,
+			Node: "cmp-01"}
 		sc.NodeLock("cmp-01", core.ControllerOpenStack).Message = "2026-03-14 11:59:00.0 " + text
 	}
 	tests := []struct {
@@ -26,7 +28,8 @@ func TestRemovalThatIsHeldUp(t *testing.T) {
 		since time.Time
 	}{
 		{"asked for, and nothing said", func(sc scene.Scene) { says(sc, "") }, "", time.Time{}},
-		{"S", func(sc scene.Scene) { says(sc, instancesLeft) }, "the node is to be removed, and instances are left on it: " + core.ShortID(scene.IdA), scene.Ago(30 * time.Minute)},
+		{"S", func(sc scene.Scene) { says(sc, instancesLeft) },
+			"the node is to be removed, and instances are left on it: " + core.ShortID(scene.IdA), scene.Ago(30 * time.Minute)},
 		{"S, with a name for the instance", func(sc scene.Scene) {
 			says(sc, instancesLeft)
 			sc.Instances[scene.IdA] = &core.Instance{ID: scene.IdA, Name: "db-2"}
@@ -42,8 +45,10 @@ func TestRemovalThatIsHeldUp(t *testing.T) {
 			says(sc, volumesLeft)
 			sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockInactive
 		}, "", time.Time{}},
-		{"T, left behind after the removal was taken back", func(sc scene.Scene) { says(sc, volumesLeft); delete(sc.Deletions, "cmp-01") }, "", time.Time{}},
-		{"L", func(sc scene.Scene) { says(sc, "Can not disable compute service on a host to be deleted") }, "nova-compute could not be disabled", scene.Ago(30 * time.Minute)},
+		{"T, left behind after the removal was taken back", func(sc scene.Scene) { says(sc, volumesLeft); delete(sc.Deletions, "cmp-01") }, "",
+			time.Time{}},
+		{"L", func(sc scene.Scene) { says(sc, "Can not disable compute service on a host to be deleted") }, "nova-compute could not be disabled",
+			scene.Ago(30 * time.Minute)},
 		{"U, when the node is gone", func(sc scene.Scene) {
 			sc.Lock("ghost", core.ControllerOpenStack, core.LockInactive).Message = "2026-03-14 11:59:00.0 The node ghost is hard locked by mariadb."
 		}, "the StatefulSet of mariadb cannot do without the node", scene.Ago(time.Minute)},
@@ -64,7 +69,8 @@ func TestRemovalThatIsHeldUp(t *testing.T) {
 				}
 				return
 			}
-			if len(got) != 1 || !strings.HasPrefix(got[0].ID, "node-removal/") || got[0].Severity != core.SeverityWarning || !strings.Contains(got[0].Reason, tt.want) {
+			if len(got) != 1 || !strings.HasPrefix(got[0].ID, "node-removal/") || got[0].Severity != core.SeverityWarning ||
+				!strings.Contains(got[0].Reason, tt.want) {
 				t.Fatalf("%+v, want %q", got, tt.want)
 			}
 			if !got[0].Since.At.Equal(tt.since) {

@@ -15,7 +15,8 @@ func (f *attentionFacts) roleLabels() {
 	if err == nil {
 		return
 	}
-	f.add(core.Attention{Rule: core.RuleRoleLabels, Severity: core.SeverityWarning, Label: wording.OneLine(c.Name, 40), Resolve: clusterProcedure(),
+	f.add(core.Attention{Rule: core.RuleRoleLabels, Severity: core.SeverityWarning, Label: wording.OneLine(c.Name, 40),
+		Resolve: clusterProcedure(),
 		Subject: core.Ref{Kind: core.KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
 		Reason:  "its OSCTL_OPENSTACK_NODE_LABELS cannot be read: " + err.Error(),
 		Detail:  "With it the OpenStack controller does not start. Until it is mended Lockstep goes by " + f.s.RoleLabels.Text() + "."})

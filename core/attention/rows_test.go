@@ -43,7 +43,8 @@ func everyRule() map[string]scene.Scene {
 		"a lock was set back": func(sc scene.Scene) {
 			l := sc.NodeLock("cmp-01", core.ControllerOpenStack)
 			sc.Update(time.Hour)
-			sc.History.Overrides = map[string]core.Override{l.UID: {Lock: l.Ref(), Was: core.LockActive, To: core.LockInactive, At: scene.Ago(30 * time.Minute), By: "anna", Request: sc.Request("cmp-01", time.Minute).UID}}
+			sc.History.Overrides = map[string]core.Override{l.UID: {Lock: l.Ref(), Was: core.LockActive, To: core.LockInactive,
+				At: scene.Ago(30 * time.Minute), By: "anna", Request: sc.Request("cmp-01", time.Minute).UID}}
 		},
 		"the controller fails": func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "")
@@ -75,14 +76,17 @@ func everyRule() map[string]scene.Scene {
 		},
 		"a mode that is no use": func(sc scene.Scene) { sc.Mode("gtw-01", core.ModeManual); sc.Maintained("gtw-01", "") },
 		"volumes left": func(sc scene.Scene) {
-			sc.VolumeServices["cmp-01"] = []*core.VolumeService{{Host: "cmp-01@lvm", DisabledReason: core.DisabledReasonMaintenance, Up: true, Updated: scene.Ago(time.Hour)}}
+			sc.VolumeServices["cmp-01"] = []*core.VolumeService{{Host: "cmp-01@lvm", DisabledReason: core.DisabledReasonMaintenance, Up: true,
+				Updated: scene.Ago(time.Hour)}}
 		},
 		"tags left": func(sc scene.Scene) {
 			sc.Update(2 * time.Hour)
 			in := sc.ByHost["cmp-01"][0]
 			in.Tags = []string{core.TagMaintenanceAction + "poweroff"}
-			sc.History.Tags[in.ID] = core.TagChange{Instance: "web-1", Old: []core.MaintenanceAction{core.ActionNotify}, New: []core.MaintenanceAction{core.ActionPowerOff}, At: scene.Ago(time.Hour)}
-			sc.History.Rounds["uid-cmp-01"] = core.Round{Request: "r", Update: "cmr", Started: scene.Ago(50 * time.Minute), Ended: scene.Ago(10 * time.Minute)}
+			sc.History.Tags[in.ID] = core.TagChange{Instance: "web-1", Old: []core.MaintenanceAction{core.ActionNotify},
+				New: []core.MaintenanceAction{core.ActionPowerOff}, At: scene.Ago(time.Hour)}
+			sc.History.Rounds["uid-cmp-01"] = core.Round{Request: "r", Update: "cmr", Started: scene.Ago(50 * time.Minute),
+				Ended: scene.Ago(10 * time.Minute)}
 		},
 		"many that will hold": func(sc scene.Scene) {
 			sc.Update(time.Hour)
@@ -93,8 +97,11 @@ func everyRule() map[string]scene.Scene {
 			}
 		},
 		"a removal is held up": func(sc scene.Scene) {
-			sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(30 * time.Minute)}, Kind: core.KindNodeDeletionRequest, Node: "cmp-01"}
-			sc.NodeLock("cmp-01", core.ControllerOpenStack).Message = "2026-03-14 11:59:00.0 Some volumes ['v'] are still present on host cmp-01. Blocking node removal unless they removed or migrated."
+			sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(30 * time.Minute)}, Kind: core.KindNodeDeletionRequest,
+				Node: "cmp-01"}
+			sc.NodeLock("cmp-01",
+				core.ControllerOpenStack).Message = "2026-03-14 11:59:00.0 Some volumes ['v'] are still present on host cmp-01. Blocking node " +
+				"removal unless they removed or migrated."
 		},
 		"an update of more than a day": func(sc scene.Scene) { sc.Update(30 * time.Hour) },
 		"Lockstep plays it": func(sc scene.Scene) {
@@ -102,15 +109,18 @@ func everyRule() map[string]scene.Scene {
 			sc.Maintained("cmp-01", "")
 		},
 		"a batch is paused that is about no node": func(sc scene.Scene) {
-			sc.Operations = []core.Operation{{ID: "7", Title: "restart pods", State: core.OperationPaused, Started: scene.Ago(time.Minute), Items: []core.OperationItem{{Label: "ovs-1", State: core.OperationFailed, Text: "no"}}}}
+			sc.Operations = []core.Operation{{ID: "7", Title: "restart pods", State: core.OperationPaused, Started: scene.Ago(time.Minute),
+				Items: []core.OperationItem{{Label: "ovs-1", State: core.OperationFailed, Text: "no"}}}}
 		},
 		"a batch of instances": func(sc scene.Scene) {
-			sc.Operations = []core.Operation{{ID: "7", Title: "move all", Node: "cmp-01", State: core.OperationUnknown, Started: scene.Ago(time.Minute), Items: []core.OperationItem{{Label: "web-1", Instance: scene.IdA, State: core.OperationUnknown}}}}
+			sc.Operations = []core.Operation{{ID: "7", Title: "move all", Node: "cmp-01", State: core.OperationUnknown,
+				Started: scene.Ago(time.Minute), Items: []core.OperationItem{{Label: "web-1", Instance: scene.IdA, State: core.OperationUnknown}}}}
 		},
 		"the management cluster does not answer": func(sc scene.Scene) {
 			for _, id := range core.ManagementSources() {
 				sc.Sources[id] = core.Source{ID: id, State: core.SourceStale, Since: scene.Ago(2 * time.Minute), AsOf: scene.Ago(2 * time.Minute),
-					Err: &core.APIError{Kind: core.ErrUnreachable, Server: core.ServerManagement, Call: "watch " + string(id), Message: "connection refused"}}
+					Err: &core.APIError{Kind: core.ErrUnreachable, Server: core.ServerManagement, Call: "watch " + string(id),
+						Message: "connection refused"}}
 			}
 		},
 		"nothing has answered yet": func(sc scene.Scene) {
@@ -125,12 +135,14 @@ func everyRule() map[string]scene.Scene {
 	}
 	for name, given := range map[string]func(m *scene.Managed) []core.Object{
 		"errors of a machine": func(m *scene.Managed) []core.Object {
-			m.Agents["cmp-01"].DrainError, m.Agents["cmp-01"].AgentError, m.Agents["cmp-01"].RebootError = "it cannot be drained", "no agent for this image", "it did not go down"
+			m.Agents["cmp-01"].DrainError, m.Agents["cmp-01"].AgentError, m.Agents["cmp-01"].RebootError = "it cannot be drained",
+				"no agent for this image", "it did not go down"
 			return nil
 		},
 		"an alert that pauses": func(m *scene.Managed) []core.Object {
 			m.Planned(3).Status = core.PlanAutoPaused
-			return []core.Object{&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod"}, Alerts: []string{"A"}, Firing: []string{"A"}, Error: "no such alert"}}
+			return []core.Object{&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod"}, Alerts: []string{"A"}, Firing: []string{"A"},
+				Error: "no such alert"}}
 		},
 		"maintenance mode": func(m *scene.Managed) []core.Object {
 			m.Cluster.InMaintenance, m.Cluster.Maintenance = true, new(true)
@@ -144,7 +156,8 @@ func everyRule() map[string]scene.Scene {
 	outdated.Planned(0)
 	outdated.Plan.Status, outdated.Plan.Started = core.PlanNotStarted, time.Time{}
 	outdated.Plan.Target = "mosk-21-0-0-25-2"
-	all["managed: an older management cluster"] = outdated.Join(&core.ManagementRelease{Meta: core.Meta{Name: "kaas-2-30-0"}, Active: true, Version: "2.30.0"},
+	all["managed: an older management cluster"] = outdated.Join(&core.ManagementRelease{Meta: core.Meta{Name: "kaas-2-30-0"}, Active: true,
+		Version: "2.30.0"},
 		&core.ManagementUpgrade{Meta: core.Meta{Name: core.UpgradeName}, Next: "2.31.0"})
 	all["a lock in deletion"] = scene.Unlabelled().Again()
 	after := scene.Over()
@@ -291,7 +304,8 @@ func TestWhatFollowsFromWhat(t *testing.T) {
 			st.Status, st.Commence, st.Started = core.PlanStuck, true, scene.Ago(2*time.Hour)
 			m.Lcm.Stuck, m.Lcm.StuckMessage = true, "takes longer than estimated"
 			return nil
-		}, map[string]string{"controller-away": "", "node-slow": "controller-away", "plan-stuck": "controller-away", "lcm-stuck": "controller-away"}},
+		}, map[string]string{"controller-away": "", "node-slow": "controller-away", "plan-stuck": "controller-away",
+			"lcm-stuck": "controller-away"}},
 		"it does not start": {func(m *scene.Managed) []core.Object {
 			m.Controller = &core.Deployment{Meta: core.Meta{Namespace: "osh-system", Name: "rockoon"}, Replicas: 1, RoleLabels: "nonsense"}
 			m.Returning("cmp-01", 20*time.Minute, "")

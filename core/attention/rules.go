@@ -170,13 +170,15 @@ func (f *attentionFacts) waitsSince(m progress.LockMessage, held core.Since) cor
 // clusterLocks are the cluster's locks that say failed, say what nobody knows, ask for a person, or wait for too long.
 func (f *attentionFacts) clusterLocks() {
 	for _, l := range f.s.ClusterLocks {
-		a := core.Attention{Subject: l.Ref(), Label: wording.OneLine(l.Controller, 40), Since: f.lockSince(l, f.request), Resolve: clusterProcedure()}
+		a := core.Attention{Subject: l.Ref(), Label: wording.OneLine(l.Controller, 40), Since: f.lockSince(l, f.request),
+			Resolve: clusterProcedure()}
 		m := progress.ReadLock(f.s, l)
 		switch {
 		case f.lockState(l, m, a):
 		case f.request == nil || l.State() != core.LockActive || !f.request.Deleting.IsZero():
 		case m.Class == progress.MessageActionable:
-			a.Rule, a.Key, a.Severity, a.Reason, a.Detail = core.RuleClusterLock, l.UID, core.SeverityUrgent, "the cluster lock needs you: "+m.Meaning, m.Remedy
+			a.Rule, a.Key, a.Severity, a.Reason, a.Detail = core.RuleClusterLock, l.UID, core.SeverityUrgent,
+				"the cluster lock needs you: "+m.Meaning, m.Remedy
 			f.add(a)
 		case m.Class == progress.MessageWaiting && f.long(f.waitsSince(m, a.Since).At, f.waitingLimit(m.ID)):
 			a.Since = f.waitsSince(m, a.Since).Plus(f.waitingLimit(m.ID))
@@ -191,8 +193,9 @@ func (f *attentionFacts) clusterLocks() {
 	}
 	for _, o := range f.s.OpenStack {
 		if o.State == "FAILED" {
-			f.add(core.Attention{Rule: core.RuleOpenStackStatus, Key: o.UID, Severity: core.SeverityUrgent, Subject: core.Ref{Kind: core.KindOpenStackDeploymentStatus, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
-				Label: "openstack", Reason: "the OpenStack deployment says FAILED", Since: core.Since{At: o.Timestamp}, Resolve: clusterProcedure()})
+			f.add(core.Attention{Rule: core.RuleOpenStackStatus, Key: o.UID, Severity: core.SeverityUrgent,
+				Subject: core.Ref{Kind: core.KindOpenStackDeploymentStatus, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
+				Label:   "openstack", Reason: "the OpenStack deployment says FAILED", Since: core.Since{At: o.Timestamp}, Resolve: clusterProcedure()})
 		}
 	}
 }
@@ -208,7 +211,8 @@ func (f *attentionFacts) clusterLockGone() {
 	if !o.Created.IsZero() && !f.long(o.Created, progress.LockMissing) {
 		return // it is being made
 	}
-	a := core.Attention{Rule: core.RuleClusterLockMissing, Key: wording.TextOf(o.UID, o.Name), Severity: core.SeverityWarning, Label: core.ControllerOpenStack,
+	a := core.Attention{Rule: core.RuleClusterLockMissing, Key: wording.TextOf(o.UID, o.Name), Severity: core.SeverityWarning,
+		Label:   core.ControllerOpenStack,
 		Resolve: clusterProcedure(),
 		Subject: core.Ref{Kind: core.KindOpenStackDeploymentStatus, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
 		Reason:  missing + ": LCM does not wait for it",
@@ -228,10 +232,13 @@ func (f *attentionFacts) lockState(l *core.WorkloadLock, m progress.LockMessage,
 	case core.LockActive, core.LockInactive:
 		return false
 	case core.LockFailed:
-		a.Rule, a.Key, a.Severity, a.Reason = core.RuleLockFailed, l.UID, core.SeverityUrgent, "the lock of "+wording.OneLine(l.Controller, 40)+" says failed"+wording.Because(wording.OneLine(m.Text, wording.MostRead))
+		a.Rule, a.Key, a.Severity, a.Reason = core.RuleLockFailed, l.UID, core.SeverityUrgent,
+			"the lock of "+wording.OneLine(l.Controller, 40)+" says failed"+wording.Because(wording.OneLine(m.Text, wording.MostRead))
 		a.Detail = wording.Join("The controller could not shut its workload down in good order; LCM does not go on.", progress.AskAbout(f.s, l))
 	default:
-		a.Rule, a.Key, a.Severity, a.Reason = core.RuleLockState, l.UID, core.SeverityWarning, fmt.Sprintf("the lock of %s has a state that is not documented: %q", wording.OneLine(l.Controller, 40), wording.OneLine(string(l.RawState), 40))
+		a.Rule, a.Key, a.Severity, a.Reason = core.RuleLockState, l.UID, core.SeverityWarning,
+			fmt.Sprintf("the lock of %s has a state that is not documented: %q", wording.OneLine(l.Controller, 40),
+				wording.OneLine(string(l.RawState), 40))
 	}
 	f.add(a)
 	return true
@@ -248,8 +255,9 @@ func (f *attentionFacts) controllerAway() {
 	if c == nil || c.Ready > 0 || !f.s.Known(core.SourceOpenStackController) || c.Replicas == 0 && !asked {
 		return // scaled to nothing, it holds nobody up as long as nobody asks for anything
 	}
-	a := core.Attention{Rule: core.RuleControllerAway, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
-		Label: wording.OneLine(c.Name, 40), Reason: "the OpenStack controller has no ready replica: no lock of it moves"}
+	a := core.Attention{Rule: core.RuleControllerAway, Severity: core.SeverityWarning,
+		Subject: core.Ref{Kind: core.KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
+		Label:   wording.OneLine(c.Name, 40), Reason: "the OpenStack controller has no ready replica: no lock of it moves"}
 	switch c.Replicas {
 	case 0:
 		a.Reason = "the OpenStack controller is scaled to 0: no lock of it moves, and requests hang in their removal"
@@ -276,7 +284,8 @@ func (f *attentionFacts) outages() {
 		case m.Class == progress.MessageOutage:
 			since, meaning = progress.Earlier(since, m.At), m.Meaning
 		case progress.SilentOutage(f.s, l):
-			meaning = "no lock says it: " + progress.ControllerName(f.s, l.Node) + " " + progress.AccountLine(f.s, progress.AccountOf(f.s, l), l.Node, m)
+			meaning = "no lock says it: " + progress.ControllerName(f.s, l.Node) + " " +
+				progress.AccountLine(f.s, progress.AccountOf(f.s, l), l.Node, m)
 		default:
 			return
 		}
@@ -303,8 +312,10 @@ func (f *attentionFacts) outages() {
 	if len(names) == 0 {
 		return
 	}
-	a := core.Attention{Rule: core.RuleOutage, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "openstack", Since: core.Since{At: since},
-		Reason: "the OpenStack controller gets no answer from OpenStack: " + wording.Some(names, 4), Detail: wording.Sentence(meaning), Hint: hint}
+	a := core.Attention{Rule: core.RuleOutage, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster},
+		Label: "openstack", Since: core.Since{At: since},
+		Reason: "the OpenStack controller gets no answer from OpenStack: " + wording.Some(names, 4), Detail: wording.Sentence(meaning),
+		Hint: hint}
 	if f.long(since, progress.OutageLong) {
 		a.Severity = core.SeverityUrgent
 	}
@@ -321,7 +332,8 @@ func (f *attentionFacts) phasesOverdue() {
 			continue
 		}
 		if p.Overdue != "" {
-			f.add(core.Attention{Rule: core.RulePhase, Key: wording.Itoa(int(p.ID)), Phase: p.ID, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "phase " + wording.Itoa(int(p.ID)),
+			f.add(core.Attention{Rule: core.RulePhase, Key: wording.Itoa(int(p.ID)), Phase: p.ID, Severity: core.SeverityWarning,
+				Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "phase " + wording.Itoa(int(p.ID)),
 				Reason: p.Title + ": " + p.Overdue, Since: p.Late, Resolve: clusterProcedure()})
 		}
 	}
@@ -333,8 +345,10 @@ func (f *attentionFacts) operations() {
 		if op.Acknowledged || op.State != core.OperationFailed && op.State != core.OperationUnknown && op.State != core.OperationPaused {
 			continue
 		}
-		a := core.Attention{Rule: core.RuleOperation, Key: op.ID, Operation: op.ID, Severity: core.SeverityWarning, Label: wording.TextOf(op.Label, op.Title), Node: op.Node, Instance: op.Instance,
-			Since: core.Since{At: op.Started, Exact: true}, Reason: op.Title + " " + string(op.State) + wording.Because(wording.OneLine(op.Text, wording.MostRead)), Hint: "x: acknowledge"}
+		a := core.Attention{Rule: core.RuleOperation, Key: op.ID, Operation: op.ID, Severity: core.SeverityWarning,
+			Label: wording.TextOf(op.Label, op.Title), Node: op.Node, Instance: op.Instance,
+			Since:  core.Since{At: op.Started, Exact: true},
+			Reason: op.Title + " " + string(op.State) + wording.Because(wording.OneLine(op.Text, wording.MostRead)), Hint: "x: acknowledge"}
 		if !op.Ended.IsZero() {
 			a.Since.At = op.Ended
 		}
@@ -352,7 +366,8 @@ func (f *attentionFacts) operations() {
 				a.Subject = n.Ref()
 			}
 		case op.Instance != "":
-			a.Subject, a.Resolve = core.Ref{Kind: core.KindInstance, Name: op.Label, UID: op.Instance}, &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: op.Instance}
+			a.Subject, a.Resolve = core.Ref{Kind: core.KindInstance, Name: op.Label, UID: op.Instance},
+				&core.ProcedureKey{Kind: core.ProcedureInstance, Subject: op.Instance}
 		default:
 			a.Subject = core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}
 			if op.Is(core.IntentRestartPods) || op.Is(core.IntentAddTempest) || op.Is(core.IntentRemoveTempest) {
@@ -368,6 +383,7 @@ func (f *attentionFacts) writing() {
 	if f.s.Write.Armed || f.s.Write.Lost == "" {
 		return
 	}
-	f.add(core.Attention{Rule: core.RuleDisarmed, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "read-only", Since: f.since(f.s.Write.Since),
+	f.add(core.Attention{Rule: core.RuleDisarmed, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster},
+		Label: "read-only", Since: f.since(f.s.Write.Since),
 		Reason: "writing was disarmed: " + wording.OneLine(f.s.Write.Lost, wording.MostRead), Hint: "w: arm it again"})
 }

@@ -62,7 +62,8 @@ func attentionScenes() []attentionScene {
 		{"manual node, Lockstep moves them", func(sc scene.Scene) {
 			sc.Mode("cmp-01", core.ModeManual)
 			sc.Maintained("cmp-01", scene.StillPresent)
-			sc.Operations = []core.Operation{{ID: "o", Step: "live-migrate-all/x", Intent: core.Intent{Kind: core.IntentLiveMigrateAll}, Node: "cmp-01", State: core.OperationRunning, Items: []core.OperationItem{{State: core.OperationRunning}}}}
+			sc.Operations = []core.Operation{{ID: "o", Step: "live-migrate-all/x", Intent: core.Intent{Kind: core.IntentLiveMigrateAll},
+				Node: "cmp-01", State: core.OperationRunning, Items: []core.OperationItem{{State: core.OperationRunning}}}}
 		}, []row{{core.SeverityNotice, "node-waits", "0 of 1 done"}}},
 		{"live node, attempts used up", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", scene.StillPresent)
@@ -90,7 +91,8 @@ func attentionScenes() []attentionScene {
 		{"live node, one that nothing moves", func(sc scene.Scene) {
 			sc.Instance("cmp-01", "broken").Status = "VERIFY_RESIZE"
 			sc.Maintained("cmp-01", "Starting migration for "+scene.IdA)
-		}, []row{{core.SeverityWarning, "instance-stranded", "broken holds the node: waits for a decision: confirm or revert its migration (VERIFY_RESIZE)"}}},
+		}, []row{{core.SeverityWarning, "instance-stranded",
+			"broken holds the node: waits for a decision: confirm or revert its migration (VERIFY_RESIZE)"}}},
 		{"two tags on a node in maintenance", func(sc scene.Scene) {
 			sc.Instance("cmp-01", "both", "notify", "live_migrate")
 			sc.Maintained("cmp-01", "Starting migration for "+scene.IdA)
@@ -100,7 +102,8 @@ func attentionScenes() []attentionScene {
 			sc.Instance("cmp-01", "broken").Status = "ERROR"
 			sc.Instance("cmp-01", "batch-17", "notify")
 			sc.Instance("cmp-01", "both", "notify", "live_migrate")
-		}, []row{{core.SeverityNotice, "will-hold", "3 instances will hold it when its turn comes: batch-17 (notify), both (two tags), broken (ERROR)"}}},
+		}, []row{{core.SeverityNotice, "will-hold",
+			"3 instances will hold it when its turn comes: batch-17 (notify), both (two tags), broken (ERROR)"}}},
 		{"before a manual node's turn, all that must leave count", func(sc scene.Scene) {
 			sc.Update(time.Hour)
 			sc.Mode("cmp-01", core.ModeManual)
@@ -114,8 +117,10 @@ func attentionScenes() []attentionScene {
 			sc.Nodes["cmp-01"].KubeletVersion = "v1.31.9"
 		}, nil},
 
-		{"lock failed", func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockFailed }, []row{{core.SeverityUrgent, "lock-failed", "the lock of openstack says failed"}}},
-		{"lock in a state that nobody knows", func(sc scene.Scene) { sc.Lock("cmp-01", core.ControllerCeph, "sleeping") }, []row{{core.SeverityWarning, "lock-state", `"sleeping"`}}},
+		{"lock failed", func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockFailed },
+			[]row{{core.SeverityUrgent, "lock-failed", "the lock of openstack says failed"}}},
+		{"lock in a state that nobody knows", func(sc scene.Scene) { sc.Lock("cmp-01", core.ControllerCeph, "sleeping") },
+			[]row{{core.SeverityWarning, "lock-state", `"sleeping"`}}},
 		{"outage, one entry for all", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Retrying migrate instances from host. Cannot execute openstack commands, error: 503")
 			sc.Maintained("cmp-02", "Retrying migrate instances from host. Cannot execute openstack commands, error: 503")
@@ -139,7 +144,8 @@ func attentionScenes() []attentionScene {
 		}, []row{{core.SeverityUrgent, "node-waits", "nova-compute could not be disabled"}}},
 		{"a removal meets an outage", func(sc scene.Scene) {
 			sc.Removes("cmp-01")
-			sc.NodeLock("cmp-01", core.ControllerOpenStack).Message = scene.Ago(time.Minute).Format("2006-01-02 15:04:05.000000") + " Can not disable compute service on a host to be deleted"
+			sc.NodeLock("cmp-01", core.ControllerOpenStack).Message = scene.Ago(time.Minute).Format("2006-01-02 15:04:05.000000") +
+				" Can not disable compute service on a host to be deleted"
 			sc.Source(core.SourceComputeServices, core.SourceStale)
 			sc.Emptied("cmp-01")
 		}, []row{{core.SeverityWarning, "source", ""}, {core.SeverityWarning, "outage", "no answer from OpenStack: cmp-01"}}},
@@ -175,7 +181,8 @@ func attentionScenes() []attentionScene {
 			sc.Maintained("cmp-01", deferredByF).InnerState = ""
 			sc.NodeLocks["gtw-01"][0].InnerState = core.InnerActive
 		}, []row{{core.SeverityUrgent, "stale-inner", "holds up cmp-01"}}},
-		{"an inner state that was left behind", func(sc scene.Scene) { sc.NodeLocks["gtw-01"][0].InnerState = core.InnerActive }, []row{{core.SeverityNotice, "stale-inner", "inner_state=active"}}},
+		{"an inner state that was left behind", func(sc scene.Scene) { sc.NodeLocks["gtw-01"][0].InnerState = core.InnerActive },
+			[]row{{core.SeverityNotice, "stale-inner", "inner_state=active"}}},
 		{"G for a while", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Some services blocks nmr handling {'database': False}. Deferring processing for node cmp-01")
 		}, []row{{core.SeverityWarning, "node-deferred", "these cannot do without the node now: database"}}},
@@ -184,38 +191,47 @@ func attentionScenes() []attentionScene {
 			sc.NodeRequests["cmp-01"][0].Created = scene.Ago(time.Hour)
 		}, []row{{core.SeverityWarning, "node-deferred", "the OpenStack controller is at 17.4.0"}}},
 		{"a mode that nobody knows", func(sc scene.Scene) { sc.Mode("cmp-01", "cold") }, []row{{core.SeverityWarning, "mode", `"cold"`}}},
-		{"a mode that nobody knows, in maintenance", func(sc scene.Scene) { sc.Mode("cmp-01", "cold"); sc.Maintained("cmp-01", "") }, []row{{core.SeverityUrgent, "node-waits", `"cold"`}}},
-		{"attempts that are no number", func(sc scene.Scene) { sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationAttempts] = "-1" }, []row{{core.SeverityWarning, "attempts", `"-1"`}}},
-		{"no lock in an update", func(sc scene.Scene) { sc.Update(time.Hour); delete(sc.NodeLocks, "gtw-01") }, []row{{core.SeverityWarning, "no-lock", "would not wait"}}},
+		{"a mode that nobody knows, in maintenance", func(sc scene.Scene) { sc.Mode("cmp-01", "cold"); sc.Maintained("cmp-01", "") },
+			[]row{{core.SeverityUrgent, "node-waits", `"cold"`}}},
+		{"attempts that are no number", func(sc scene.Scene) { sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationAttempts] = "-1" },
+			[]row{{core.SeverityWarning, "attempts", `"-1"`}}},
+		{"no lock in an update", func(sc scene.Scene) { sc.Update(time.Hour); delete(sc.NodeLocks, "gtw-01") },
+			[]row{{core.SeverityWarning, "no-lock", "would not wait"}}},
 		{"a request and no lock", func(sc scene.Scene) {
 			sc.Emptied("cmp-01")
 			sc.Maintained("cmp-01", "")
 			delete(sc.NodeLocks, "cmp-01")
 		}, []row{{core.SeverityUrgent, "no-lock", "LCM does not wait"}}},
-		{"a lock without a node", func(sc scene.Scene) { sc.Lock("ghost", core.ControllerCeph, core.LockActive) }, []row{{core.SeverityNotice, "no-node", "locks (ceph) name it"}}},
+		{"a lock without a node", func(sc scene.Scene) { sc.Lock("ghost", core.ControllerCeph, core.LockActive) },
+			[]row{{core.SeverityNotice, "no-node", "locks (ceph) name it"}}},
 		{"two requests", func(sc scene.Scene) {
 			sc.Returning("cmp-01", time.Minute, "")
 			sc.Request("cmp-01", time.Hour).Deleting = scene.Ago(time.Minute)
 		}, []row{{core.SeverityNotice, "requests", "2 maintenance requests"}}},
-		{"a text that no document lists", func(sc scene.Scene) { sc.Emptied("cmp-01"); sc.Maintained("cmp-01", "Something new") }, []row{{core.SeverityWarning, "node-says", "Something new"}}},
+		{"a text that no document lists", func(sc scene.Scene) { sc.Emptied("cmp-01"); sc.Maintained("cmp-01", "Something new") },
+			[]row{{core.SeverityWarning, "node-says", "Something new"}}},
 		{"skip is still set after the maintenance", func(sc scene.Scene) {
 			sc.Mode("cmp-01", core.ModeSkip)
 			sc.Update(time.Hour)
-			sc.History.Changes["uid-cmp-01"] = core.AnnotationChange{Node: "cmp-01", Key: core.AnnotationMigrationMode, Old: new("manual"), New: new("skip"), At: scene.Ago(40 * time.Minute)}
+			sc.History.Changes["uid-cmp-01"] = core.AnnotationChange{Node: "cmp-01", Key: core.AnnotationMigrationMode, Old: new("manual"),
+				New: new("skip"), At: scene.Ago(40 * time.Minute)}
 			sc.History.Rounds["uid-cmp-01"] = core.Round{Update: "cmr", Started: scene.Ago(50 * time.Minute), Ended: scene.Ago(10 * time.Minute)}
 		}, []row{{core.SeverityWarning, "annotation-left", "instance_migration_mode=skip was set by Lockstep; before, it was manual"}}},
 		{"skip is still set after the update", func(sc scene.Scene) {
 			sc.Mode("cmp-01", core.ModeSkip)
-			sc.History.Changes["uid-cmp-01"] = core.AnnotationChange{Node: "cmp-01", Key: core.AnnotationMigrationMode, New: new("skip"), At: scene.Ago(40 * time.Minute)}
+			sc.History.Changes["uid-cmp-01"] = core.AnnotationChange{Node: "cmp-01", Key: core.AnnotationMigrationMode, New: new("skip"),
+				At: scene.Ago(40 * time.Minute)}
 			sc.History.Rounds["uid-cmp-01"] = core.Round{Update: "cmr", Started: scene.Ago(50 * time.Minute), Ended: scene.Ago(10 * time.Minute)}
 		}, []row{{core.SeverityWarning, "annotation-left", "it was not set"}}},
 		{"set for a turn that has not come", func(sc scene.Scene) {
 			sc.Mode("cmp-01", core.ModeManual)
-			sc.History.Changes["uid-cmp-01"] = core.AnnotationChange{Node: "cmp-01", Key: core.AnnotationMigrationMode, New: new("manual"), At: scene.Ago(40 * time.Minute)}
+			sc.History.Changes["uid-cmp-01"] = core.AnnotationChange{Node: "cmp-01", Key: core.AnnotationMigrationMode, New: new("manual"),
+				At: scene.Ago(40 * time.Minute)}
 		}, nil},
 		{"somebody else has set it since", func(sc scene.Scene) {
 			sc.Mode("cmp-01", core.ModeLive)
-			sc.History.Changes["uid-cmp-01"] = core.AnnotationChange{Node: "cmp-01", Key: core.AnnotationMigrationMode, New: new("skip"), At: scene.Ago(40 * time.Minute)}
+			sc.History.Changes["uid-cmp-01"] = core.AnnotationChange{Node: "cmp-01", Key: core.AnnotationMigrationMode, New: new("skip"),
+				At: scene.Ago(40 * time.Minute)}
 			sc.History.Rounds["uid-cmp-01"] = core.Round{Ended: scene.Ago(10 * time.Minute)}
 		}, nil},
 		{"nova-compute left disabled by the controller", func(sc scene.Scene) {
@@ -223,7 +239,8 @@ func attentionScenes() []attentionScene {
 		}, []row{{core.SeverityWarning, "compute-left", "left disabled by the OpenStack controller"}}},
 		{"nova-compute of a node that is to be removed", func(sc scene.Scene) {
 			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, core.DisabledReasonMaintenance
-			sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(30 * time.Minute)}, Kind: core.KindNodeDeletionRequest, Node: "cmp-01"}
+			sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(30 * time.Minute)}, Kind: core.KindNodeDeletionRequest,
+				Node: "cmp-01"}
 		}, nil},
 		{"nova-compute, a moment after the maintenance", func(sc scene.Scene) {
 			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, core.DisabledReasonMaintenance
@@ -260,10 +277,12 @@ func attentionScenes() []attentionScene {
 		{"OpenStack without a cluster lock", func(sc scene.Scene) {
 			sc.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Name: "osh-dev", UID: "o", Created: scene.Ago(time.Hour)}, State: "APPLIED"}}
 			sc.ClusterLocks = sc.ClusterLocks[1:]
-		}, []row{{core.SeverityWarning, "cluster-lock-missing", "OpenStack has no ClusterWorkloadLock, and there is OpenStackDeployment osh-dev: LCM does not wait for it"}}},
+		}, []row{{core.SeverityWarning, "cluster-lock-missing",
+			"OpenStack has no ClusterWorkloadLock, and there is OpenStackDeployment osh-dev: LCM does not wait for it"}}},
 		{"OpenStack without a cluster lock, in an update", func(sc scene.Scene) {
 			sc.Update(time.Hour)
-			sc.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Name: "osh-dev", UID: "o", Created: scene.Ago(20 * time.Hour)}, State: "APPLIED"}}
+			sc.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Name: "osh-dev", UID: "o", Created: scene.Ago(20 * time.Hour)},
+				State: "APPLIED"}}
 			sc.ClusterLocks = nil
 		}, []row{{core.SeverityUrgent, "cluster-lock-missing", "LCM does not wait for it"}}},
 		{"OpenStack whose cluster lock is being made", func(sc scene.Scene) {
@@ -281,7 +300,8 @@ func attentionScenes() []attentionScene {
 			sc.Source(core.SourceClusterLocks, core.SourceForbidden)
 		}, []row{{core.SeverityWarning, "source", "forbidden"}}},
 		{"two OpenStackDeployments", func(sc scene.Scene) { sc.Deployments = twoDeployments() },
-			[]row{{core.SeverityWarning, "openstackdeployments", "2 OpenStackDeployments (osh-dev, osh-new): the OpenStack controller takes that for none, and lets go of every node at once"}}},
+			[]row{{core.SeverityWarning, "openstackdeployments",
+				"2 OpenStackDeployments (osh-dev, osh-new): the OpenStack controller takes that for none, and lets go of every node at once"}}},
 		{"two OpenStackDeployments in an update", func(sc scene.Scene) {
 			sc.Deployments = twoDeployments()
 			sc.Update(time.Hour)
@@ -290,11 +310,14 @@ func attentionScenes() []attentionScene {
 			sc.Deployments = nil
 			sc.Source(core.SourceOpenStackDeployment, core.SourceOff)
 			for _, name := range []string{"osh-dev", "osh-new"} {
-				sc.OpenStack = append(sc.OpenStack, &core.OpenStackStatus{Meta: core.Meta{Name: name, UID: name, Created: scene.Ago(time.Hour)}, State: "APPLIED"})
+				sc.OpenStack = append(sc.OpenStack, &core.OpenStackStatus{Meta: core.Meta{Name: name, UID: name, Created: scene.Ago(time.Hour)},
+					State: "APPLIED"})
 			}
-		}, []row{{core.SeverityWarning, "openstackdeployments", "2 OpenStackDeployments (osh-dev, osh-new)"}, {core.SeverityNotice, "source", "not configured"}}},
+		}, []row{{core.SeverityWarning, "openstackdeployments", "2 OpenStackDeployments (osh-dev, osh-new)"},
+			{core.SeverityNotice, "source", "not configured"}}},
 		{"no OpenStackDeployment where instances run", func(sc scene.Scene) { sc.Deployments = nil },
-			[]row{{core.SeverityWarning, "openstackdeployments", "there is no OpenStackDeployment: the OpenStack controller has nothing to guard, and lets go of every node at once"}}},
+			[]row{{core.SeverityWarning, "openstackdeployments",
+				"there is no OpenStackDeployment: the OpenStack controller has nothing to guard, and lets go of every node at once"}}},
 		{"no OpenStackDeployment before OpenStack is there", func(sc scene.Scene) { sc.Deployments, sc.Instances = nil, nil }, nil},
 		{"OpenStackDeployments that nobody may see", func(sc scene.Scene) {
 			sc.Deployments = nil
@@ -305,15 +328,19 @@ func attentionScenes() []attentionScene {
 		}, []row{{core.SeverityUrgent, "osdplst", "FAILED"}}},
 
 		{"operation failed", func(sc scene.Scene) {
-			sc.Operations = []core.Operation{{ID: "7", Title: "live-migrate web-1", Instance: "i", State: core.OperationFailed, Text: "No valid host", Started: scene.Ago(time.Minute), Ended: scene.Ago(time.Minute)},
+			sc.Operations = []core.Operation{{ID: "7", Title: "live-migrate web-1", Instance: "i", State: core.OperationFailed,
+				Text: "No valid host", Started: scene.Ago(time.Minute), Ended: scene.Ago(time.Minute)},
 				{ID: "8", State: core.OperationFailed, Acknowledged: true}, {ID: "9", State: core.OperationDone}}
 		}, []row{{core.SeverityWarning, "operation", "live-migrate web-1 failed: No valid host"}}},
 		{"operation paused by itself", func(sc scene.Scene) {
-			sc.Operations = []core.Operation{{ID: "7", Title: "move all", Node: "cmp-01", State: core.OperationPaused, Started: scene.Ago(time.Minute)}}
+			sc.Operations = []core.Operation{{ID: "7", Title: "move all", Node: "cmp-01", State: core.OperationPaused,
+				Started: scene.Ago(time.Minute)}}
 		},
 			[]row{{core.SeverityUrgent, "operation", "move all paused"}}},
-		{"lease lost", func(sc scene.Scene) { sc.Write = core.WriteMode{Lost: "ben holds it now"} }, []row{{core.SeverityWarning, "disarmed", "ben holds it now"}}},
-		{"a source is forbidden", func(sc scene.Scene) { sc.Source(core.SourceNodeLocks, core.SourceForbidden) }, []row{{core.SeverityWarning, "source", "forbidden: nodeworkloadlocks: no"}}},
+		{"lease lost", func(sc scene.Scene) { sc.Write = core.WriteMode{Lost: "ben holds it now"} },
+			[]row{{core.SeverityWarning, "disarmed", "ben holds it now"}}},
+		{"a source is forbidden", func(sc scene.Scene) { sc.Source(core.SourceNodeLocks, core.SourceForbidden) },
+			[]row{{core.SeverityWarning, "source", "forbidden: nodeworkloadlocks: no"}}},
 		{"the API is away for some seconds", func(sc scene.Scene) {
 			sc.Source(core.SourceNodes, core.SourceStale)
 			away(sc, core.SourceNodes, 4*time.Second)
@@ -323,7 +350,8 @@ func attentionScenes() []attentionScene {
 			away(sc, core.SourceNodes, 8*time.Second)
 		}, []row{{core.SeverityWarning, "source", "not confirmed for"}}},
 		{"a kind that older releases do not have", func(sc scene.Scene) { sc.Source(core.SourceDeletionRequests, core.SourceAbsent) }, nil},
-		{"a kind that must be there", func(sc scene.Scene) { sc.Source(core.SourceNodeLocks, core.SourceAbsent) }, []row{{core.SeverityNotice, "source", "the API does not have them"}}},
+		{"a kind that must be there", func(sc scene.Scene) { sc.Source(core.SourceNodeLocks, core.SourceAbsent) },
+			[]row{{core.SeverityNotice, "source", "the API does not have them"}}},
 		{"Nova away", func(sc scene.Scene) {
 			for _, id := range []core.SourceID{core.SourceInstances, core.SourceMigrations, core.SourceComputeServices, core.SourceNetworkAgents} {
 				sc.Source(id, core.SourceFailed)

@@ -14,7 +14,8 @@ func (f *attentionFacts) serviceMissing(n nodeAttention) {
 		return // the entry of the turn says it
 	}
 	a := n.entry(core.RuleNoComputeService)
-	a.Detail = "Its nova-compute was never heard from, or somebody has deleted the service while it ran. A new pod of it announces itself anew."
+	a.Detail = "Its nova-compute was never heard from, or somebody has deleted the service while it ran. A new pod of it announces itself " +
+		"anew."
 	switch {
 	case progress.FailsOnService(s, n.Name):
 		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}

@@ -28,10 +28,14 @@ func TestAComputeWithoutItsService(t *testing.T) {
 		says     string
 		stage    core.Stage
 	}{
-		"at rest":                        {func(scene.Scene) {}, core.SeverityNotice, "would fail on its maintenance without a word", core.StageIdle},
-		"an update runs":                 {func(sc scene.Scene) { sc.Update(time.Hour) }, core.SeverityWarning, "will fail on its maintenance without a word", core.StageIdle},
-		"asked for, and begun":           {asked(core.InnerActive), core.SeverityUrgent, "fails on its request without a word", core.StageWaiting},
-		"asked for, its turn is not yet": {asked(core.InnerInactive), core.SeverityUrgent, "fails on its request without a word", core.StageQueued},
+		"at rest": {func(scene.Scene) {}, core.SeverityNotice, "would fail on its maintenance without a word",
+			core.StageIdle},
+		"an update runs": {func(sc scene.Scene) { sc.Update(time.Hour) }, core.SeverityWarning,
+			"will fail on its maintenance without a word", core.StageIdle},
+		"asked for, and begun": {asked(core.InnerActive), core.SeverityUrgent, "fails on its request without a word",
+			core.StageWaiting},
+		"asked for, its turn is not yet": {asked(core.InnerInactive), core.SeverityUrgent, "fails on its request without a word",
+			core.StageQueued},
 		"it returns": {func(sc scene.Scene) {
 			asked(core.InnerActive)(sc)
 			sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockInactive
@@ -57,7 +61,8 @@ func TestAComputeWithoutItsService(t *testing.T) {
 		}
 		titles, by := scene.StepsOf(procedure.Of(s, scene.OfNode("cmp-01")))
 		st, offered := by["Nova shows a nova-compute of cmp-01"]
-		if told && (!offered || !slices.ContainsFunc(st.Commands, func(c string) bool { return strings.Contains(c, "delete pods") })) || offered != progress.Serviceless(s, "cmp-01") {
+		if told && (!offered || !slices.ContainsFunc(st.Commands, func(c string) bool { return strings.Contains(c, "delete pods") })) ||
+			offered != progress.Serviceless(s, "cmp-01") {
 			t.Errorf("%s: the steps are %q: %+v", name, titles, st)
 		}
 	}

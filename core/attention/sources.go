@@ -14,9 +14,11 @@ import (
 // optionalSources are those without which nothing is judged wrongly: less is shown.
 var optionalSources = map[core.SourceID]bool{
 	core.SourceDeletionRequests: true, core.SourceDisableNotices: true, core.SourceProjects: true, core.SourceNetworkAgents: true,
-	core.SourceVolumeServices: true, core.SourceVolumes: true, core.SourceStatefulSets: true, core.SourceRedisSets: true, core.SourceRedisPods: true,
-	core.SourceClaims: true, core.SourceRedisClaims: true, core.SourceLocalVolumes: true,
-	core.SourceOpenStackController: true, core.SourceNodePods: true, core.SourceGroups: true, core.SourceAutoPauses: true, core.SourceReboots: true,
+	core.SourceVolumeServices: true, core.SourceVolumes: true, core.SourceStatefulSets: true, core.SourceRedisSets: true,
+	core.SourceRedisPods: true,
+	core.SourceClaims:    true, core.SourceRedisClaims: true, core.SourceLocalVolumes: true,
+	core.SourceOpenStackController: true, core.SourceNodePods: true, core.SourceGroups: true, core.SourceAutoPauses: true,
+	core.SourceReboots:  true,
 	core.SourceReleases: true, core.SourceManagementUpgrades: true,
 }
 
@@ -99,7 +101,8 @@ func (f *attentionFacts) source(list []core.Source, whole bool, rule core.Attent
 		}
 	}
 	what := wording.Some(names, 3)
-	a := core.Attention{Rule: rule, Key: key, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindSource, Name: subject}, Label: string(src.ID.Server()), Since: f.since(src.Since),
+	a := core.Attention{Rule: rule, Key: key, Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindSource, Name: subject},
+		Label: string(src.ID.Server()), Since: f.since(src.Since),
 		Resolve: &core.ProcedureKey{Kind: core.ProcedureSource, Subject: subject}}
 	old := ""
 	if src.State == core.SourceStale {
@@ -128,7 +131,8 @@ func (f *attentionFacts) source(list []core.Source, whole bool, rule core.Attent
 	if optionalSources[src.ID] {
 		a.Severity = core.SeverityNotice
 	}
-	if whole && src.ID.Server() == core.ServerKubernetes && trouble != nil && trouble.WholeServer() && f.s.Wall.Sub(src.Since) > f.s.Settings.StaleAfterOf(src.ID) {
+	if whole && src.ID.Server() == core.ServerKubernetes && trouble != nil && trouble.WholeServer() &&
+		f.s.Wall.Sub(src.Since) > f.s.Settings.StaleAfterOf(src.ID) {
 		a.Severity = core.SeverityUrgent // all that is shown is old, or there is nothing
 	}
 	if src.Err != nil {
@@ -140,7 +144,8 @@ func (f *attentionFacts) source(list []core.Source, whole bool, rule core.Attent
 		a.Detail = src.Err.Remedy
 	}
 	if src.ID.Server() == core.ServerManagement && f.request != nil && (src.State == core.SourceStale || src.State == core.SourceFailed) {
-		a.Detail = wording.Join(wording.Sentence(a.Detail), "LCM works from there: if its API is away for LCM, too, nothing new begins on the nodes; what their controllers have begun goes on.")
+		a.Detail = wording.Join(wording.Sentence(a.Detail),
+			"LCM works from there: if its API is away for LCM, too, nothing new begins on the nodes; what their controllers have begun goes on.")
 	}
 	f.add(a)
 }

@@ -11,7 +11,8 @@ import (
 
 // One cause is one entry, whatever the states that it has brought sources to, and it stands first in what the entry says.
 func TestOneCauseIsOneEntryAndStandsFirst(t *testing.T) {
-	refused := &core.APIError{Kind: core.ErrUnauthorized, Status: 401, Call: "log in to admin at http://keystone/v3", Message: "The request you have made requires authentication.", Remedy: "check it"}
+	refused := &core.APIError{Kind: core.ErrUnauthorized, Status: 401, Call: "log in to admin at http://keystone/v3",
+		Message: "The request you have made requires authentication.", Remedy: "check it"}
 	nobody := &core.APIError{Kind: core.ErrUnreachable, Call: "list x", Message: "dial tcp 10.0.0.1:443: connect: connection refused"}
 	for name, tt := range map[string]struct {
 		server   core.Server
@@ -24,13 +25,17 @@ func TestOneCauseIsOneEntryAndStandsFirst(t *testing.T) {
 	}{
 		"a wrong password": {core.ServerOpenStack, refused, time.Hour, "", []core.SourceState{core.SourceFailed}, core.SeverityWarning,
 			"login refused: nothing of it is seen: The request you have made requires authentication"},
-		"a password that has become wrong": {core.ServerOpenStack, refused, time.Hour, "", []core.SourceState{core.SourceStale, core.SourceFailed}, core.SeverityWarning,
+		"a password that has become wrong": {core.ServerOpenStack, refused, time.Hour, "",
+			[]core.SourceState{core.SourceStale, core.SourceFailed}, core.SeverityWarning,
 			"login refused: "},
-		"Kubernetes is away for a moment": {core.ServerKubernetes, nobody, 10 * time.Second, "", []core.SourceState{core.SourceStale}, core.SeverityWarning,
+		"Kubernetes is away for a moment": {core.ServerKubernetes, nobody, 10 * time.Second, "", []core.SourceState{core.SourceStale},
+			core.SeverityWarning,
 			"unreachable: not confirmed for 10 s: dial tcp 10.0.0.1:443: connect: connection refused"},
-		"Kubernetes is away": {core.ServerKubernetes, nobody, 10 * time.Minute, "", []core.SourceState{core.SourceStale, core.SourceFailed}, core.SeverityUrgent,
+		"Kubernetes is away": {core.ServerKubernetes, nobody, 10 * time.Minute, "", []core.SourceState{core.SourceStale, core.SourceFailed},
+			core.SeverityUrgent,
 			"unreachable: "},
-		"Kubernetes is away, but for one": {core.ServerKubernetes, nobody, 10 * time.Minute, core.SourceNodes, []core.SourceState{core.SourceStale}, core.SeverityWarning,
+		"Kubernetes is away, but for one": {core.ServerKubernetes, nobody, 10 * time.Minute, core.SourceNodes,
+			[]core.SourceState{core.SourceStale}, core.SeverityWarning,
 			"unreachable: clustermaintenancerequests, clusterworkloadlocks, "},
 	} {
 		t.Run(name, func(t *testing.T) {

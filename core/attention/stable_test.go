@@ -40,7 +40,8 @@ func TestAttentionDoesNotComeAndGoWithTheText(t *testing.T) {
 		want     string
 	}{
 		{"migrations that fail", 3, true, func(sc scene.Scene) {}, "migration-failed"},
-		{"migrations that fail, and one of an owner who is to be told", 3, true, func(sc scene.Scene) { sc.Instance("cmp-01", "z", "notify") }, "node-waits"},
+		{"migrations that fail, and one of an owner who is to be told", 3, true, func(sc scene.Scene) { sc.Instance("cmp-01", "z", "notify") },
+			"node-waits"},
 		{"Nova refuses", 0, false, func(sc scene.Scene) {}, "node-waits"},
 	}
 	for _, tt := range tests {
@@ -56,7 +57,8 @@ func TestAttentionDoesNotComeAndGoWithTheText(t *testing.T) {
 				t.Fatalf("%q, want one of %s", want, tt.want)
 			}
 			for i, text := range []string{"Starting migration for " + scene.IdA, "Waiting servers migration is completed: ['" + scene.IdA + "']",
-				"Got error while trying to migrate server " + scene.IdA + ": No valid host was found.", scene.StillPresent, "Starting migration for " + scene.IdA, scene.StillPresent} {
+				"Got error while trying to migrate server " + scene.IdA + ": No valid host was found.", scene.StillPresent,
+				"Starting migration for " + scene.IdA, scene.StillPresent} {
 				sc = sc.Next(progress.NodeViews(sc.Snapshot), 10*time.Second)
 				try(sc, text, tt.migrates && strings.Contains(text, "migration"))
 				got := Of(sc.Snapshot)
@@ -121,8 +123,10 @@ func TestWhatIsNotKnownIsNotClaimed(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		sc := scene.DrawScene(t)
-		id := rapid.SampledFrom([]core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceInstances, core.SourceComputeServices}).Draw(t, "unseen")
-		sc.Source(id, rapid.SampledFrom([]core.SourceState{core.SourceForbidden, core.SourceAbsent, core.SourceOff, core.SourceConnecting}).Draw(t, "unseen state"))
+		id := rapid.SampledFrom([]core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceInstances,
+			core.SourceComputeServices}).Draw(t, "unseen")
+		sc.Source(id, rapid.SampledFrom([]core.SourceState{core.SourceForbidden, core.SourceAbsent, core.SourceOff,
+			core.SourceConnecting}).Draw(t, "unseen state"))
 		for _, a := range Of(sc.Snapshot) {
 			if rule, _, _ := strings.Cut(a.ID, "/"); slices.Contains(rests[id], rule) {
 				t.Fatalf("%s is not known, and %s says: %s", id, a.ID, a.Reason)

@@ -18,11 +18,13 @@ func (f *attentionFacts) lockStuck(n nodeAttention) {
 	if n.Node.HasOpenStackRole() {
 		a.Detail = "The node has a role again, but the lock does not come back by that. It has to be let go; the controller makes a new one."
 	} else {
-		a.Detail = "The OpenStack controller removes the lock of a node without a role, and ignores requests for it. The lock has to be let go; with its label back the node gets a new one."
+		a.Detail = "The OpenStack controller removes the lock of a node without a role, and ignores requests for it. The lock has to be let " +
+			"go; with its label back the node gets a new one."
 	}
 	if progress.PlaysAlone(f.s, n.Name) || progress.PlaysStuck(f.s, n.Name) {
 		a.Detail = wording.Join(a.Detail,
-			"As the OpenStack controller you can take the node through its maintenance as it is: LCM goes by what the lock says, also in its deletion.")
+			"As the OpenStack controller you can take the node through its maintenance as it is: LCM goes by what the lock says, also in its "+
+				"deletion.")
 	}
 	f.add(a)
 }
@@ -30,7 +32,8 @@ func (f *attentionFacts) lockStuck(n nodeAttention) {
 // roleless is a node on which Nova runs and that has no role: nobody holds it when LCM drains and reboots it.
 func (f *attentionFacts) roleless(n nodeAttention) {
 	s := f.s
-	if n.Node == nil || n.own != nil || n.Node.HasOpenStackRole() || n.Service == nil || !s.Known(core.SourceNodeLocks) || !s.Known(core.SourceComputeServices) ||
+	if n.Node == nil || n.own != nil || n.Node.HasOpenStackRole() || n.Service == nil || !s.Known(core.SourceNodeLocks) ||
+		!s.Known(core.SourceComputeServices) ||
 		!n.Node.Deleting.IsZero() || s.Deletions[n.Name] != nil || progress.PlaysOn(s, core.ControllerOpenStack, n.Name) {
 		return
 	}

@@ -35,7 +35,8 @@ func TestALockInDeletionOnALiveNode(t *testing.T) {
 			t.Errorf("%q is not in %q", want, a.Reason)
 		}
 	}
-	if want := procedure.Change("give it its role back", "kubectl label node cmp-01 openstack-compute-node=enabled"); !slices.Contains(a.Commands, want) {
+	if want := procedure.Change("give it its role back",
+		"kubectl label node cmp-01 openstack-compute-node=enabled"); !slices.Contains(a.Commands, want) {
 		t.Errorf("the way out: %+v", a.Commands)
 	}
 	if v, _ := progress.NodeView(s, "cmp-01"); v.Stage != core.StageWaiting || v.What != "role label taken off" {
@@ -43,7 +44,8 @@ func TestALockInDeletionOnALiveNode(t *testing.T) {
 	}
 	titles, by := scene.StepsOf(procedure.Of(s, scene.OfNode("cmp-01")))
 	free := by["let the lock of openstack on cmp-01 go"]
-	if free.State != core.StepReady || free.Risk != core.RiskHigh || len(free.Commands) != 1 || !strings.Contains(free.Commands[0], core.UsualFinalizer) {
+	if free.State != core.StepReady || free.Risk != core.RiskHigh || len(free.Commands) != 1 ||
+		!strings.Contains(free.Commands[0], core.UsualFinalizer) {
 		t.Errorf("to let it go is %+v; the steps are %q", free, titles)
 	}
 	if role := by["give cmp-01 its role label back"]; len(role.Commands) != 1 || role.State != core.StepLater {
@@ -60,7 +62,8 @@ func TestALockInDeletionThatEnds(t *testing.T) {
 		"the node is gone":          func(sc scene.Scene) { delete(sc.Nodes, "cmp-01") },
 		"the node is being deleted": func(sc scene.Scene) { sc.Nodes["cmp-01"].Deleting = scene.Ago(5 * time.Minute) },
 		"its removal is asked for": func(sc scene.Scene) {
-			sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-01", UID: "d", Created: scene.Noon}, Kind: core.KindNodeDeletionRequest, Node: "cmp-01"}
+			sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-01", UID: "d", Created: scene.Noon},
+				Kind: core.KindNodeDeletionRequest, Node: "cmp-01"}
 		},
 		"it was deleted just now": func(sc scene.Scene) {
 			sc.NodeLock("cmp-01", core.ControllerOpenStack).Deleting = scene.Ago(5 * time.Second)
@@ -104,7 +107,8 @@ func TestALockInDeletionIsNotLetGoIntoAMaintenance(t *testing.T) {
 		}
 		_, by := scene.StepsOf(procedure.Of(s, scene.OfNode("cmp-01")))
 		hold := by["hold cmp-01 by a lock of your own"]
-		if len(hold.Commands) != 1 || !strings.Contains(hold.Commands[0], `"controllerName":"operator"`) || !strings.Contains(hold.Commands[0], `"nodeName":"cmp-01"`) {
+		if len(hold.Commands) != 1 || !strings.Contains(hold.Commands[0], `"controllerName":"operator"`) ||
+			!strings.Contains(hold.Commands[0], `"nodeName":"cmp-01"`) {
 			t.Errorf("%s: to hold it is %+v", name, hold)
 		}
 		own := progress.OwnLock("cmp-01")
@@ -129,7 +133,8 @@ func TestALabelThatIsBackDoesNotMendTheLock(t *testing.T) {
 		t.Errorf("it is told as %+v", a)
 	}
 	titles, by := scene.StepsOf(procedure.Of(s, scene.OfNode("cmp-01")))
-	if st := by["let the OpenStack controller make a new lock"]; len(st.Commands) != 1 || !strings.HasPrefix(st.Commands[0], "kubectl annotate node cmp-01 ") {
+	if st := by["let the OpenStack controller make a new lock"]; len(st.Commands) != 1 ||
+		!strings.HasPrefix(st.Commands[0], "kubectl annotate node cmp-01 ") {
 		t.Errorf("the steps are %q: %+v", titles, st)
 	}
 }
@@ -142,7 +147,8 @@ func TestALockInDeletionOfAPlayedController(t *testing.T) {
 	sc.Update(time.Hour)
 	sc.Request("cmp-01", 10*time.Minute)
 	s := sc.Again().Snapshot
-	if a, _ := entryAbout(s, "lock-stuck", "cmp-01"); !strings.Contains(a.Detail, "As the OpenStack controller you can take the node through its maintenance as it is") {
+	if a, _ := entryAbout(s, "lock-stuck", "cmp-01"); !strings.Contains(a.Detail,
+		"As the OpenStack controller you can take the node through its maintenance as it is") {
 		t.Errorf("it is told as %+v", a)
 	}
 	titles, by := scene.StepsOf(procedure.Of(s, scene.OfNode("cmp-01")))

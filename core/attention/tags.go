@@ -28,7 +28,8 @@ func (f *attentionFacts) tagsLeft() {
 		if v.Stage != core.StageDone && !f.s.History.Rounds[n.UID].Ended.After(c.At) {
 			continue // set before its turn, for its turn
 		}
-		found = append(found, core.Attention{Rule: core.RuleTagsLeft, Key: id, Severity: core.SeverityNotice, Subject: in.Ref(), Node: n.Name, Instance: id, Label: n.Label(),
+		found = append(found, core.Attention{Rule: core.RuleTagsLeft, Key: id, Severity: core.SeverityNotice, Subject: in.Ref(), Node: n.Name,
+			Instance: id, Label: n.Label(),
 			Since: core.Since{At: c.At, Exact: true}, Resolve: &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: id},
 			Reason: progress.InstanceLabel(in) + " was " + step.ActionWords(c.New) + " by Lockstep; before, it was " + step.ActionWords(c.Old)})
 	}

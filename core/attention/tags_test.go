@@ -15,8 +15,10 @@ func TestTagsLeft(t *testing.T) {
 		sc := scene.Healthy()
 		sc.Update(2 * time.Hour)
 		sc.Named("web-1").Tags = scene.Tagged("poweroff")
-		sc.History.Tags[scene.Web1] = core.TagChange{Instance: "web-1", Old: []core.MaintenanceAction{core.ActionNotify}, New: []core.MaintenanceAction{core.ActionPowerOff}, At: scene.Ago(time.Hour)}
-		sc.History.Rounds["uid-cmp-01"] = core.Round{Request: "r", Update: "cmr", Started: scene.Ago(50 * time.Minute), Ended: scene.Ago(10 * time.Minute)}
+		sc.History.Tags[scene.Web1] = core.TagChange{Instance: "web-1", Old: []core.MaintenanceAction{core.ActionNotify},
+			New: []core.MaintenanceAction{core.ActionPowerOff}, At: scene.Ago(time.Hour)}
+		sc.History.Rounds["uid-cmp-01"] = core.Round{Request: "r", Update: "cmr", Started: scene.Ago(50 * time.Minute),
+			Ended: scene.Ago(10 * time.Minute)}
 		change(sc)
 		return slices.ContainsFunc(Of(sc.Snapshot), func(a core.Attention) bool { return a.ID == "tags-left/"+scene.Web1 })
 	}

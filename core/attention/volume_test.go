@@ -16,8 +16,11 @@ import (
 // that would.
 func TestARemovedNodeListsItsVolumes(t *testing.T) {
 	sc := scene.Healthy()
-	sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(30 * time.Minute)}, Kind: core.KindNodeDeletionRequest, Node: "cmp-01"}
-	sc.NodeLock("cmp-01", core.ControllerOpenStack).Message = "2026-03-14 11:59:00.0 Some volumes ['v1', 'v2'] are still present on host cmp-01. Blocking node removal unless they removed or migrated."
+	sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(30 * time.Minute)}, Kind: core.KindNodeDeletionRequest,
+		Node: "cmp-01"}
+	sc.NodeLock("cmp-01",
+		core.ControllerOpenStack).Message = "2026-03-14 11:59:00.0 Some volumes ['v1', 'v2'] are still present on host cmp-01. Blocking node " +
+		"removal unless they removed or migrated."
 	scene.OutOf(sc.VolumeService("cmp-01@lvm"), core.DisabledReasonMaintenance)
 	sc.VolumeService("cmp-02@lvm").Up = false
 	sc.VolumeService("cmp-03@lvm")
@@ -42,7 +45,8 @@ func TestARemovedNodeListsItsVolumes(t *testing.T) {
 		t.Errorf("watched are the volumes of %q", got)
 	}
 	volumes(sc, core.Volume{ID: "v2", Host: "cmp-01@lvm#lvm", SizeGiB: 20, Status: "available"},
-		core.Volume{ID: "v1", Name: "db-data", Host: "cmp-01@lvm#lvm", SizeGiB: 100, Status: "in-use", ProjectID: "p1", Instances: []string{scene.Web1}})
+		core.Volume{ID: "v1", Name: "db-data", Host: "cmp-01@lvm#lvm", SizeGiB: 100, Status: "in-use", ProjectID: "p1",
+			Instances: []string{scene.Web1}})
 	got := steps(sc)
 	if len(got) != 3 {
 		t.Fatalf("%+v", got)
@@ -50,7 +54,8 @@ func TestARemovedNodeListsItsVolumes(t *testing.T) {
 	for i, want := range []struct{ title, status, command string }{
 		{"move volume v2 off cmp-01", "20 GiB, available, v2", "openstack volume migrate --host cmp-03@lvm#lvm v2"},
 		{"move volume db-data off cmp-01", "100 GiB, in-use by web-1 (ACTIVE), v1", "openstack volume migrate --host cmp-03@lvm#lvm v1"},
-		{"or let the node go with what is left on its disks", "2 volumes, 120 GiB", "kubectl -n osh-system edit configmap rockoon-config  # extra_conf.ini: [maintenance] ndr_skip_volume_check = True"},
+		{"or let the node go with what is left on its disks", "2 volumes, 120 GiB",
+			"kubectl -n osh-system edit configmap rockoon-config  # extra_conf.ini: [maintenance] ndr_skip_volume_check = True"},
 	} {
 		st := got[i]
 		if st.Title != want.title || st.Status != want.status || strings.ReplaceAll(st.Commands[0], "'", "") != want.command {
@@ -60,7 +65,8 @@ func TestARemovedNodeListsItsVolumes(t *testing.T) {
 			t.Errorf("%s would change something", st.Title)
 		}
 	}
-	if !strings.Contains(got[1].Why, "openstack volume delete v1") || !strings.Contains(got[1].Why, "project shop") || !strings.Contains(got[1].Why, "snapshots") {
+	if !strings.Contains(got[1].Why, "openstack volume delete v1") || !strings.Contains(got[1].Why, "project shop") ||
+		!strings.Contains(got[1].Why, "snapshots") {
 		t.Errorf("its why is %q", got[1].Why)
 	}
 	reason := func(sc scene.Scene) string {

@@ -32,7 +32,8 @@ func (f *attentionFacts) namedVolumes(n nodeAttention) []string {
 // volumesLeftOut are volume services that nobody will enable: the OpenStack controller enables the first of a host only, and only
 // where its own reason stands.
 func (f *attentionFacts) volumesLeftOut(n nodeAttention) {
-	if n.Node == nil || n.Request != nil || !f.s.Known(core.SourceNodeRequests) || !f.s.Known(core.SourceVolumeServices) || f.leavesForGood(n) {
+	if n.Node == nil || n.Request != nil || !f.s.Known(core.SourceNodeRequests) || !f.s.Known(core.SourceVolumeServices) ||
+		f.leavesForGood(n) {
 		return
 	}
 	if slices.ContainsFunc(f.s.Settings.ActAs, func(a core.ActAs) bool {

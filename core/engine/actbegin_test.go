@@ -28,7 +28,8 @@ func TestComputesOfOneZoneAreBegunTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				cloud := atRest()
-				cloud.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: tt.scope}
+				cloud.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime,
+					Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: tt.scope}
 				cloud.locks["cmp-2"].InnerState, cloud.services["cmp-2"].Zone = core.InnerActive, tt.zone
 				settings := scene.PlaysOpenStack()
 				settings.MaxParallelNodes[core.RoleCompute], settings.AcrossZones = 30, tt.across

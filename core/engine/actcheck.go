@@ -65,7 +65,8 @@ var actChecks = map[core.IntentKind][]func(actCheckAt, context.Context) error{
 	core.IntentActBegin:           {actCheckAt.requestStands, actCheckAt.withinTheRule, actCheckAt.quorumsHold},
 	core.IntentActOutOfScheduling: {actCheckAt.requestStands},
 	core.IntentActVolumeOut:       {actCheckAt.requestStands},
-	core.IntentActRelease: {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.volumesOut, actCheckAt.noVolumes, actCheckAt.hostEmpty,
+	core.IntentActRelease: {actCheckAt.requestStands, actCheckAt.outOfScheduling, actCheckAt.volumesOut, actCheckAt.noVolumes,
+		actCheckAt.hostEmpty,
 		actCheckAt.clusterPodsReady, actCheckAt.quorumsHold},
 	core.IntentActVolumeIn:       {actCheckAt.nodePodsReady},
 	core.IntentActIntoScheduling: {actCheckAt.nodePodsReady, actCheckAt.computeUp},
@@ -145,7 +146,8 @@ func (c actCheckAt) withinTheRule(ctx context.Context) error {
 // compute is the node's nova-compute as Nova itself shows it now; nil where the step has nothing to do with one.
 func (c actCheckAt) compute(ctx context.Context) (*core.ComputeService, error) {
 	node := c.step.Intent.Node
-	if node == "" || c.a.Controller != core.ControllerOpenStack || !progress.HasGuests(c.s, c.a, node) || c.s.Services[c.s.HostOf(node)] == nil {
+	if node == "" || c.a.Controller != core.ControllerOpenStack || !progress.HasGuests(c.s, c.a, node) ||
+		c.s.Services[c.s.HostOf(node)] == nil {
 		return nil, nil
 	}
 	if c.e.cfg.OpenStack == nil {

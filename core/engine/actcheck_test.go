@@ -18,14 +18,17 @@ import (
 // The states of a test cloud in which a played controller can do each of its steps on cmp-1.
 var actScenes = map[core.IntentKind]func(c *testCloud){
 	core.IntentActBegin: func(c *testCloud) {
-		c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
+		c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy},
+			Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
 	},
 	core.IntentActOutOfScheduling: func(c *testCloud) {
-		c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
+		c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy},
+			Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
 		c.locks["cmp-1"].InnerState = core.InnerActive
 	},
 	core.IntentActRelease: func(c *testCloud) {
-		c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
+		c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy},
+			Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
 		c.locks["cmp-1"].InnerState = core.InnerActive
 		c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, core.DisabledReasonMaintenance
 		clear(c.instances)
@@ -67,7 +70,8 @@ func TestAPlayedControllerDoesNothingOnStaleFacts(t *testing.T) {
 						}
 						b.engine.Apply(core.Delta{Source: id, State: state, Err: &core.APIError{Kind: core.ErrUnreachable, Call: "list"}, At: time.Now()})
 						b.engine.call(b.engine.drain)
-						if st := step.Plan(b.engine.Snapshot(), i); st.Doable() || !strings.Contains(st.Blocker(), string(id)) && !strings.Contains(st.Blocker(), "not known") {
+						if st := step.Plan(b.engine.Snapshot(), i); st.Doable() ||
+							!strings.Contains(st.Blocker(), string(id)) && !strings.Contains(st.Blocker(), "not known") {
 							t.Errorf("it can be done: %v; blocked by %q", st.Doable(), st.Blocker())
 						}
 					})
@@ -78,7 +82,8 @@ func TestAPlayedControllerDoesNothingOnStaleFacts(t *testing.T) {
 	t.Run("the cluster's lock, without its deployment", func(t *testing.T) {
 		bubble.Run(t, func(t *testing.T) {
 			cloud := atRest()
-			cloud.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest}
+			cloud.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime, Finalizers: scene.HeldBy},
+				Kind: core.KindClusterMaintenanceRequest}
 			b := newBenchWith(t, t.TempDir(), cloud, scene.PlaysOpenStack())
 			defer b.end()
 			b.arm()
@@ -86,7 +91,8 @@ func TestAPlayedControllerDoesNothingOnStaleFacts(t *testing.T) {
 			if st := step.Plan(b.engine.Snapshot(), i); !st.Doable() {
 				t.Fatalf("with everything fresh it is blocked: %s", st.Blocker())
 			}
-			b.engine.Apply(core.Delta{Source: core.SourceOpenStackStatus, State: core.SourceFailed, Err: &core.APIError{Kind: core.ErrUnreachable, Call: "list"}, At: time.Now()})
+			b.engine.Apply(core.Delta{Source: core.SourceOpenStackStatus, State: core.SourceFailed,
+				Err: &core.APIError{Kind: core.ErrUnreachable, Call: "list"}, At: time.Now()})
 			b.engine.call(b.engine.drain)
 			if st := step.Plan(b.engine.Snapshot(), i); st.Doable() {
 				t.Error("it can be done all the same")
@@ -102,26 +108,35 @@ func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 		then func(c *testCloud) // unseen by Lockstep
 		says string
 	}{
-		"release: the request is withdrawn":     {core.IntentActRelease, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
-		"release: the request is another":       {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].UID = "another" }, "is gone"},
-		"release: the request is being removed": {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].Deleting = worldTime }, "being removed"},
-		"release: an instance has come":         {core.IntentActRelease, func(c *testCloud) { c.add("late", "cmp-1") }, "late"},
+		"release: the request is withdrawn": {core.IntentActRelease, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
+		"release: the request is another":   {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].UID = "another" }, "is gone"},
+		"release: the request is being removed": {core.IntentActRelease, func(c *testCloud) { c.requests["cmp-1"].Deleting = worldTime },
+			"being removed"},
+		"release: an instance has come": {core.IntentActRelease, func(c *testCloud) { c.add("late", "cmp-1") }, "late"},
 		"release: one is on its way here": {core.IntentActRelease, func(c *testCloud) {
 			c.add("late", "cmp-2")
-			c.migrations["id-late"] = []*core.Migration{{ID: 7, InstanceID: "id-late", Type: core.MigrationLive, Status: "running", SourceHost: "cmp-2", DestHost: "cmp-1", Created: worldTime}}
+			c.migrations["id-late"] = []*core.Migration{{ID: 7, InstanceID: "id-late", Type: core.MigrationLive, Status: "running",
+				SourceHost: "cmp-2", DestHost: "cmp-1", Created: worldTime}}
 		}, "late"},
 		"release: one is on its way back": {core.IntentActRelease, func(c *testCloud) {
 			c.add("late", "cmp-2")
-			c.migrations["id-late"] = []*core.Migration{{ID: 7, InstanceID: "id-late", Type: core.MigrationCold, Status: "reverting", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}}
+			c.migrations["id-late"] = []*core.Migration{{ID: 7, InstanceID: "id-late", Type: core.MigrationCold, Status: "reverting",
+				SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}}
 		}, "late"},
-		"release: the host is in scheduling":     {core.IntentActRelease, func(c *testCloud) { c.services["cmp-1"].Enabled = true }, "enabled again"},
-		"begin: the request is withdrawn":        {core.IntentActBegin, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
-		"begin: another node was begun":          {core.IntentActBegin, func(c *testCloud) { c.locks["cmp-2"].InnerState = core.InnerActive }, "no more nodes"},
-		"out: the request is withdrawn":          {core.IntentActOutOfScheduling, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
-		"in: a pod is not ready":                 {core.IntentActIntoScheduling, func(c *testCloud) { c.notReady = map[string][]string{"openstack/cmp-1": {"ovs-x"}} }, "ovs-x"},
-		"in: nova-compute is down":               {core.IntentActIntoScheduling, func(c *testCloud) { c.services["cmp-1"].Up = false }, "down"},
-		"in: somebody disabled it with a reason": {core.IntentActIntoScheduling, func(c *testCloud) { c.services["cmp-1"].DisabledReason = "broken fan" }, "broken fan"},
-		"back: a pod is not ready":               {core.IntentActRearm, func(c *testCloud) { c.notReady = map[string][]string{"openstack/cmp-1": {"ovs-x"}} }, "ovs-x"},
+		"release: the host is in scheduling": {core.IntentActRelease, func(c *testCloud) { c.services["cmp-1"].Enabled = true },
+			"enabled again"},
+		"begin: the request is withdrawn": {core.IntentActBegin, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
+		"begin: another node was begun": {core.IntentActBegin, func(c *testCloud) { c.locks["cmp-2"].InnerState = core.InnerActive },
+			"no more nodes"},
+		"out: the request is withdrawn": {core.IntentActOutOfScheduling, func(c *testCloud) { clear(c.requests) },
+			"the request is gone"},
+		"in: a pod is not ready": {core.IntentActIntoScheduling,
+			func(c *testCloud) { c.notReady = map[string][]string{"openstack/cmp-1": {"ovs-x"}} }, "ovs-x"},
+		"in: nova-compute is down": {core.IntentActIntoScheduling, func(c *testCloud) { c.services["cmp-1"].Up = false }, "down"},
+		"in: somebody disabled it with a reason": {core.IntentActIntoScheduling,
+			func(c *testCloud) { c.services["cmp-1"].DisabledReason = "broken fan" }, "broken fan"},
+		"back: a pod is not ready": {core.IntentActRearm, func(c *testCloud) { c.notReady = map[string][]string{"openstack/cmp-1": {"ovs-x"}} },
+			"ovs-x"},
 		"back: it is out of scheduling again": {core.IntentActRearm, func(c *testCloud) {
 			c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, core.DisabledReasonMaintenance
 		}, core.DisabledReasonMaintenance},
@@ -170,7 +185,8 @@ func TestAPlayedControllerAsksWhetherItIsAlone(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if op := b.awaitEnd(id); op.State != core.OperationFailed || !strings.Contains(op.Text, "the OpenStack controller itself is not out of the way") {
+				if op := b.awaitEnd(id); op.State != core.OperationFailed ||
+					!strings.Contains(op.Text, "the OpenStack controller itself is not out of the way") {
 					t.Errorf("it ended as %s: %s", op.State, op.Text)
 				}
 				if got := cloud.written(); len(got) > 0 {

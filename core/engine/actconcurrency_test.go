@@ -19,22 +19,27 @@ func TestHowManyNodesAreWorkedOnAtATime(t *testing.T) {
 		settings func(*core.Settings)
 		says     string // empty: it can be begun
 	}{
-		"a compute beside a compute":                          {[]core.Role{core.RoleCompute}, "", nil, ""},
-		"a compute beside a controller":                       {[]core.Role{core.RoleController}, "", nil, "controller: cmp-2"},
-		"a compute beside a gateway":                          {[]core.Role{core.RoleGateway}, "", nil, "gateway: cmp-2"},
-		"a compute beside one that is a gateway too":          {[]core.Role{core.RoleCompute, core.RoleGateway}, "", nil, "gateway: cmp-2"},
-		"a controller beside a controller":                    {[]core.Role{core.RoleController}, core.RoleController, nil, "controller: cmp-2"},
-		"a controller beside a compute":                       {[]core.Role{core.RoleCompute}, core.RoleController, nil, ""},
-		"a controller beside a controller, where two may be":  {[]core.Role{core.RoleController}, core.RoleController, func(s *core.Settings) { s.MaxParallelNodes[core.RoleController] = 2 }, ""},
-		"a compute beside a compute, where one may be":        {[]core.Role{core.RoleCompute}, "", func(s *core.Settings) { s.MaxParallelNodes[core.RoleCompute] = 1 }, "compute: cmp-2"},
-		"a compute beside a compute, one at a time":           {[]core.Role{core.RoleCompute}, "", func(s *core.Settings) { s.ActAs[0].OneByOne = true }, "one at a time, and there is cmp-2"},
-		"a controller beside a compute, one at a time":        {[]core.Role{core.RoleCompute}, core.RoleController, func(s *core.Settings) { s.ActAs[0].OneByOne = true }, "one at a time, and there is cmp-2"},
+		"a compute beside a compute":                 {[]core.Role{core.RoleCompute}, "", nil, ""},
+		"a compute beside a controller":              {[]core.Role{core.RoleController}, "", nil, "controller: cmp-2"},
+		"a compute beside a gateway":                 {[]core.Role{core.RoleGateway}, "", nil, "gateway: cmp-2"},
+		"a compute beside one that is a gateway too": {[]core.Role{core.RoleCompute, core.RoleGateway}, "", nil, "gateway: cmp-2"},
+		"a controller beside a controller":           {[]core.Role{core.RoleController}, core.RoleController, nil, "controller: cmp-2"},
+		"a controller beside a compute":              {[]core.Role{core.RoleCompute}, core.RoleController, nil, ""},
+		"a controller beside a controller, where two may be": {[]core.Role{core.RoleController}, core.RoleController,
+			func(s *core.Settings) { s.MaxParallelNodes[core.RoleController] = 2 }, ""},
+		"a compute beside a compute, where one may be": {[]core.Role{core.RoleCompute}, "",
+			func(s *core.Settings) { s.MaxParallelNodes[core.RoleCompute] = 1 }, "compute: cmp-2"},
+		"a compute beside a compute, one at a time": {[]core.Role{core.RoleCompute}, "",
+			func(s *core.Settings) { s.ActAs[0].OneByOne = true }, "one at a time, and there is cmp-2"},
+		"a controller beside a compute, one at a time": {[]core.Role{core.RoleCompute}, core.RoleController,
+			func(s *core.Settings) { s.ActAs[0].OneByOne = true }, "one at a time, and there is cmp-2"},
 		"a compute while nothing is worked on, one at a time": {nil, "", func(s *core.Settings) { s.ActAs[0].OneByOne = true }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				cloud := atRest()
-				cloud.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
+				cloud.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime,
+					Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
 				cloud.roles = map[string][]core.Role{"cmp-1": {core.RoleCompute}}
 				if tt.of != "" {
 					cloud.roles["cmp-1"] = []core.Role{tt.of}

@@ -22,12 +22,14 @@ func TestARequestIsHeldBeforeItIsBegun(t *testing.T) {
 		c.locks["cmp-1"].InnerState = core.InnerInactive
 		b := played(t, c)
 		begin := core.Intent{Kind: core.IntentActBegin, Controller: core.ControllerOpenStack, Node: "cmp-1"}
-		if st := step.Plan(b.engine.Snapshot(), begin); st.Doable() || !strings.Contains(st.Blocker(), "it bears no finalizer of the controller's") {
+		if st := step.Plan(b.engine.Snapshot(), begin); st.Doable() ||
+			!strings.Contains(st.Blocker(), "it bears no finalizer of the controller's") {
 			t.Errorf("to begin is %s, blocked by %q", st.State, st.Blocker())
 		}
 		titles, by := scene.StepsOf(procedure.Of(b.engine.Snapshot(), scene.OfNode("cmp-1")))
 		hold := by["hold the request of cmp-1"]
-		if at := slices.Index(titles, hold.Title); at < 0 || at > slices.Index(titles, "begin to prepare cmp-1") || hold.State != core.StepReady || !strings.Contains(hold.Then, core.UsualFinalizer) {
+		if at := slices.Index(titles, hold.Title); at < 0 || at > slices.Index(titles, "begin to prepare cmp-1") ||
+			hold.State != core.StepReady || !strings.Contains(hold.Then, core.UsualFinalizer) {
 			t.Fatalf("first of %q is %+v", titles, hold)
 		}
 		id, err := b.confirm(hold.Intent)
@@ -63,13 +65,15 @@ func TestARequestThatWasBegunIsHeldLater(t *testing.T) {
 		}
 		said := false
 		for _, a := range attention.Of(s) {
-			said = said || a.Node == "cmp-1" && strings.Contains(a.Reason, "nobody takes it back") && a.Severity == core.SeverityWarning && a.Resolve != nil
+			said = said || a.Node == "cmp-1" && strings.Contains(a.Reason, "nobody takes it back") && a.Severity == core.SeverityWarning &&
+				a.Resolve != nil
 		}
 		if !said {
 			t.Errorf("nothing is said of it: %+v", attention.Of(s))
 		}
 		c.requests["cmp-1"].Deleting = worldTime
-		hold := step.Plan(played(t, c).engine.Snapshot(), core.Intent{Kind: core.IntentActHold, Controller: core.ControllerOpenStack, Object: c.requests["cmp-1"].Ref()})
+		hold := step.Plan(played(t, c).engine.Snapshot(),
+			core.Intent{Kind: core.IntentActHold, Controller: core.ControllerOpenStack, Object: c.requests["cmp-1"].Ref()})
 		if hold.Doable() || !strings.Contains(hold.Blocker(), "it is being removed") {
 			t.Errorf("one that is being removed: %s, blocked by %q", hold.State, hold.Blocker())
 		}
@@ -80,9 +84,11 @@ func TestARequestThatWasBegunIsHeldLater(t *testing.T) {
 func TestARequestThatWaitsToBeLetGoIsSaid(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := atRest()
-		c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Deleting: worldTime, Finalizers: scene.HeldBy},
+		c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Deleting: worldTime,
+			Finalizers: scene.HeldBy},
 			Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
-		c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime, Deleting: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest}
+		c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime, Deleting: worldTime,
+			Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest}
 		said := map[string]bool{}
 		for _, a := range attention.Of(played(t, c).engine.Snapshot()) {
 			if strings.Contains(a.Reason, "LCM waits for you to let its request go") && a.Severity == core.SeverityUrgent && a.Resolve != nil {

@@ -20,8 +20,9 @@ func TestInstancesOfAPlayedNodeHaveTheStepsOfAnyOther(t *testing.T) {
 	}{
 		"an owner is to be told": {func(*testCloud) {}, "tell the owner"},
 		"no valid host": {func(c *testCloud) {
-			c.migrations["id-web-1"] = []*core.Migration{{ID: 1, InstanceID: "id-web-1", Type: core.MigrationLive, Status: "error", SourceHost: "cmp-1",
-				Created: worldTime.Add(1), Failure: failText}}
+			c.migrations["id-web-1"] = []*core.Migration{{ID: 1, InstanceID: "id-web-1", Type: core.MigrationLive, Status: "error",
+				SourceHost: "cmp-1",
+				Created:    worldTime.Add(1), Failure: failText}}
 		}, "make room for web-1"},
 		"a mode that nobody knows": {func(c *testCloud) { c.annotations["cmp-1"][core.AnnotationMigrationMode] = "alive" }, "set "},
 	} {

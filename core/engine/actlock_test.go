@@ -15,7 +15,8 @@ import (
 // askedFor is a cloud whose cmp-1 is asked for and begun by a played OpenStack controller.
 func askedFor() *testCloud {
 	c := atRest()
-	c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
+	c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy},
+		Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
 	c.locks["cmp-1"].InnerState = core.InnerActive
 	c.services["cmp-1"].Enabled, c.services["cmp-1"].DisabledReason = false, core.DisabledReasonMaintenance
 	c.instances["id-web-3"].Tags = []string{core.TagMaintenanceAction + string(core.ActionNotify)}
@@ -51,11 +52,13 @@ func TestTheReleaseOfAPlayedLock(t *testing.T) {
 				c := askedFor()
 				c.requests["cmp-1"].Release, c.osdpl.Release, c.clusterLock.Release = tt.request, tt.deployed, tt.lock
 				if tt.cluster != "" {
-					c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest, Release: tt.cluster}
+					c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
+						Kind: core.KindClusterMaintenanceRequest, Release: tt.cluster}
 				}
 				clear(c.instances)
 				s := played(t, c).engine.Snapshot()
-				set, _ := step.Plan(s, core.Intent{Kind: core.IntentActRelease, Controller: core.ControllerOpenStack, Node: "cmp-1"}).Change.(core.SetLock)
+				set, _ := step.Plan(s, core.Intent{Kind: core.IntentActRelease, Controller: core.ControllerOpenStack,
+					Node: "cmp-1"}).Change.(core.SetLock)
 				if set.To.Release != tt.want {
 					t.Errorf("released at %q, want %q", set.To.Release, tt.want)
 				}
@@ -88,7 +91,8 @@ func TestAPlayedLockIsArmedAtItsRelease(t *testing.T) {
 				if op := b.awaitEnd(id); op.State != core.OperationDone {
 					t.Fatalf("it ended as %s: %s", op.State, op.Text)
 				}
-				if l := c.locks["cmp-1"]; l.Release != "21.1.0+26.1" || l.State() != core.LockActive || tt.kind == core.IntentActCreateLock && !l.NodeDeletionRequestSupported {
+				if l := c.locks["cmp-1"]; l.Release != "21.1.0+26.1" || l.State() != core.LockActive ||
+					tt.kind == core.IntentActCreateLock && !l.NodeDeletionRequestSupported {
 					t.Errorf("the lock is %+v", l)
 				}
 			})
@@ -148,7 +152,8 @@ func TestThePlayedLockSaysWhatIsWaitedFor(t *testing.T) {
 func TestAMissingPlayedLockIsToldOnce(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := askedFor()
-		c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest}
+		c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime, Finalizers: scene.HeldBy},
+			Kind: core.KindClusterMaintenanceRequest}
 		delete(c.locks, "cmp-1")
 		clear(c.instances)
 		var told []string

@@ -29,7 +29,8 @@ func atRest() *testCloud {
 		delete(c.annotations[name], core.AnnotationMigrationMode)
 	}
 	c.rockoon = &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system", UID: "rockoon"}}
-	c.osdpl = &core.OpenStackStatus{Meta: core.Meta{Namespace: "openstack", Name: "osh", UID: "osdplst"}, State: "APPLIED", Health: "21/21", Release: "21.0.0+25.2", ControllerVersion: "1.1.5"}
+	c.osdpl = &core.OpenStackStatus{Meta: core.Meta{Namespace: "openstack", Name: "osh", UID: "osdplst"}, State: "APPLIED", Health: "21/21",
+		Release: "21.0.0+25.2", ControllerVersion: "1.1.5"}
 	return c
 }
 
@@ -48,17 +49,24 @@ func TestTheFourFlowsOfTheOpenStackController(t *testing.T) {
 			writes []string
 		}{
 			{"CMR created", func() {
-				cloud.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime}, Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
-			}, cluster, []string{"hold the request of mos", "release the lock on the cluster"}, []string{"add-finalizer mos", "set-lock openstack-osh=inactive"}},
+				cloud.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime},
+					Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
+			}, cluster, []string{"hold the request of mos", "release the lock on the cluster"},
+				[]string{"add-finalizer mos", "set-lock openstack-osh=inactive"}},
 			{"NMR created", func() {
-				cloud.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: []string{"lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"}},
+				cloud.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime,
+					Finalizers: []string{"lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"}},
 					Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
-			}, node, []string{"begin to prepare cmp-1", "take nova-compute out of scheduling on cmp-1", "live-migrate 2 instances from cmp-1", "release the lock on cmp-1"},
-				[]string{"set-inner openstack-cmp-1=active", "service svc-cmp-1 false", "live-migrate id-web-1", "live-migrate id-web-2", "set-lock openstack-cmp-1=inactive"}},
+			}, node, []string{"begin to prepare cmp-1", "take nova-compute out of scheduling on cmp-1", "live-migrate 2 instances from cmp-1",
+				"release the lock on cmp-1"},
+				[]string{"set-inner openstack-cmp-1=active", "service svc-cmp-1 false", "live-migrate id-web-1", "live-migrate id-web-2",
+					"set-lock openstack-cmp-1=inactive"}},
 			{"NMR removed", func() { cloud.requests["cmp-1"].Deleting = worldTime }, node,
-				[]string{"put nova-compute back into scheduling on cmp-1", "take the lock back on cmp-1", "end the work on cmp-1", "let the request go of cmp-1"},
+				[]string{"put nova-compute back into scheduling on cmp-1", "take the lock back on cmp-1", "end the work on cmp-1",
+					"let the request go of cmp-1"},
 				[]string{"service svc-cmp-1 true", "set-lock openstack-cmp-1=active", "set-inner openstack-cmp-1=inactive", "remove-finalizer cmp-1"}},
-			{"CMR removed", func() { cloud.cluster.Deleting = worldTime }, cluster, []string{"take the lock back on the cluster", "let the request go of mos"},
+			{"CMR removed", func() { cloud.cluster.Deleting = worldTime }, cluster,
+				[]string{"take the lock back on the cluster", "let the request go of mos"},
 				[]string{"set-lock openstack-osh=active", "remove-finalizer mos"}},
 		} {
 			cloud.mu.Lock()
@@ -101,7 +109,8 @@ func TestTheFourFlowsOfTheOpenStackController(t *testing.T) {
 // What keeps a played controller from its next step, one condition each.
 func TestAPlayedControllerWaits(t *testing.T) {
 	prepare := func(c *testCloud) {
-		c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
+		c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy},
+			Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
 	}
 	begun := func(c *testCloud) {
 		prepare(c)
@@ -128,22 +137,48 @@ func TestAPlayedControllerWaits(t *testing.T) {
 			begun(c)
 			c.services["cmp-1"].Enabled, c.roles = true, map[string][]core.Role{"cmp-1": {core.RoleController}}
 		}, core.IntentActRelease, "cmp-1", ""},
-		"release: instances run, and the node has lost its role": {func(c *testCloud) { begun(c); c.roles = map[string][]core.Role{"cmp-1": {core.RoleStorage}} }, core.IntentActRelease, "cmp-1",
+		"release: instances run, and the node has lost its role": {func(c *testCloud) {
+			begun(
+				c)
+			c.roles = map[string][]core.Role{"cmp-1": {core.RoleStorage}}
+		}, core.IntentActRelease, "cmp-1",
 			"no running instance is left on the host"},
-		"release: scope drain never moves":             {func(c *testCloud) { begun(c); c.requests["cmp-1"].Scope = core.ScopeDrain }, core.IntentActRelease, "cmp-1", ""},
-		"release: not begun":                           {func(c *testCloud) { begun(c); c.locks["cmp-1"].InnerState = core.InnerInactive; clear(c.instances) }, core.IntentActRelease, "cmp-1", "the work on the node was begun"},
-		"release: still scheduled to":                  {func(c *testCloud) { begun(c); c.services["cmp-1"].Enabled = true; clear(c.instances) }, core.IntentActRelease, "cmp-1", "the scheduler puts nothing more"},
-		"release: nobody asks":                         {func(c *testCloud) { begun(c); clear(c.requests); clear(c.instances) }, core.IntentActRelease, "cmp-1", "it is the time for it"},
-		"release: the host is empty":                   {func(c *testCloud) { begun(c); clear(c.instances) }, core.IntentActRelease, "cmp-1", ""},
-		"begin":                                        {prepare, core.IntentActBegin, "cmp-1", ""},
-		"begin: for a release that nobody has applied": {func(c *testCloud) { prepare(c); c.requests["cmp-1"].Release = "21.1.0" }, core.IntentActBegin, "cmp-1", "nobody has applied 21.1.0"},
-		"begin: another is worked on":                  {func(c *testCloud) { prepare(c); c.locks["cmp-2"].InnerState = core.InnerActive }, core.IntentActBegin, "cmp-1", "compute: cmp-2"},
-		"begin: another's lock is not held, though it is not noted as worked on": {func(c *testCloud) { prepare(c); c.locks["cmp-2"].RawState = core.LockInactive }, core.IntentActBegin, "cmp-1", "compute: cmp-2"},
-		"begin: another's lock failed":                                           {func(c *testCloud) { prepare(c); c.locks["cmp-2"].RawState = core.LockFailed }, core.IntentActBegin, "cmp-1", "compute: cmp-2"},
+		"release: scope drain never moves": {func(c *testCloud) { begun(c); c.requests["cmp-1"].Scope = core.ScopeDrain },
+			core.IntentActRelease, "cmp-1", ""},
+		"release: not begun": {func(c *testCloud) {
+			begun(c)
+			c.locks["cmp-1"].InnerState = core.InnerInactive
+			clear(
+				c.instances)
+		}, core.IntentActRelease, "cmp-1", "the work on the node was begun"},
+		"release: still scheduled to": {func(c *testCloud) { begun(c); c.services["cmp-1"].Enabled = true; clear(c.instances) },
+			core.IntentActRelease, "cmp-1", "the scheduler puts nothing more"},
+		"release: nobody asks": {func(c *testCloud) { begun(c); clear(c.requests); clear(c.instances) }, core.IntentActRelease, "cmp-1",
+			"it is the time for it"},
+		"release: the host is empty": {func(c *testCloud) { begun(c); clear(c.instances) }, core.IntentActRelease, "cmp-1", ""},
+		"begin":                      {prepare, core.IntentActBegin, "cmp-1", ""},
+		"begin: for a release that nobody has applied": {func(c *testCloud) {
+			prepare(
+				c)
+			c.requests["cmp-1"].Release = "21.1.0"
+		}, core.IntentActBegin, "cmp-1", "nobody has applied 21.1.0"},
+		"begin: another is worked on": {func(c *testCloud) {
+			prepare(
+				c)
+			c.locks["cmp-2"].InnerState = core.InnerActive
+		}, core.IntentActBegin, "cmp-1", "compute: cmp-2"},
+		"begin: another's lock is not held, though it is not noted as worked on": {func(c *testCloud) {
+			prepare(
+				c)
+			c.locks["cmp-2"].RawState = core.LockInactive
+		}, core.IntentActBegin, "cmp-1", "compute: cmp-2"},
+		"begin: another's lock failed": {func(c *testCloud) { prepare(c); c.locks["cmp-2"].RawState = core.LockFailed }, core.IntentActBegin,
+			"cmp-1", "compute: cmp-2"},
 		"begin: another is let go for good": {func(c *testCloud) {
 			prepare(c)
 			c.locks["cmp-2"].RawState = core.LockInactive
-			c.deletions = []*core.NodeNotice{{Meta: core.Meta{Name: "cmp-2", UID: "ndr", Created: worldTime}, Kind: core.KindNodeDeletionRequest, Node: "cmp-2"}}
+			c.deletions = []*core.NodeNotice{{Meta: core.Meta{Name: "cmp-2", UID: "ndr", Created: worldTime}, Kind: core.KindNodeDeletionRequest,
+				Node: "cmp-2"}}
 		}, core.IntentActBegin, "cmp-1", ""},
 		"begin: the controller runs": {func(c *testCloud) {
 			prepare(c)
@@ -153,41 +188,53 @@ func TestAPlayedControllerWaits(t *testing.T) {
 			prepare(c)
 			c.rockoon = &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system"}, Replicas: 1}
 		}, core.IntentActBegin, "cmp-1", "as soon as one is"},
-		"begin: its last pod goes":    {func(c *testCloud) { prepare(c); c.rockoon.Existing = 1 }, core.IntentActBegin, "cmp-1", "1 pod of it is there still"},
-		"begin: it is not to be seen": {func(c *testCloud) { prepare(c); c.rockoon = nil }, core.IntentActBegin, "cmp-1", "it may run all the same"},
+		"begin: its last pod goes": {func(c *testCloud) { prepare(c); c.rockoon.Existing = 1 }, core.IntentActBegin, "cmp-1",
+			"1 pod of it is there still"},
+		"begin: it is not to be seen": {func(c *testCloud) { prepare(c); c.rockoon = nil }, core.IntentActBegin, "cmp-1",
+			"it may run all the same"},
 		"cluster: OpenStack is not healthy": {func(c *testCloud) {
-			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest}
+			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
+				Kind: core.KindClusterMaintenanceRequest}
 			c.osdpl.Unhealthy = []string{"nova/api"}
 		}, core.IntentActRelease, "", "nova/api"},
 		"cluster: OpenStack is being applied": {func(c *testCloud) {
-			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest}
+			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
+				Kind: core.KindClusterMaintenanceRequest}
 			c.osdpl.State = "APPLYING"
 		}, core.IntentActRelease, "", "APPLYING"},
 		"cluster: nobody has applied what is asked for": {func(c *testCloud) {
-			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest, Release: "21.1.0"}
+			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
+				Kind: core.KindClusterMaintenanceRequest, Release: "21.1.0"}
 		}, core.IntentActRelease, "", "OpenStack is still at 21.0.0+25.2: nobody has applied 21.1.0"},
 		"cluster: OpenStack does not say where it is": {func(c *testCloud) {
-			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
+				Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
 			c.osdpl.Release = ""
 		}, core.IntentActRelease, "", "does not say at which release it is"},
 		"cluster: the old controller has applied it": {func(c *testCloud) {
-			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
+				Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
 			c.rockoon.Image = "registry.local:5000/openstack/rockoon:1.2.0"
 		}, core.IntentActRelease, "", "it was applied by controller 1.1.5, and the Deployment rockoon is at 1.2.0 by now"},
 		"cluster: the lock is of the old release": {func(c *testCloud) {
-			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
+				Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
 			c.clusterLock.Release = "17.4.0+25.1"
 		}, core.IntentActRelease, "", "the lock is of 17.4.0+25.1"},
 		"cluster: the lock is taken back at OpenStack's release first": {func(c *testCloud) {
-			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
+				Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
 			c.clusterLock.Release = "17.4.0+25.1"
 		}, core.IntentActRearm, "", ""},
 		"cluster: OpenStack is there, by the controller that comes with it": {func(c *testCloud) {
-			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
+				Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
 			c.rockoon.Image = "registry.local:5000/openstack/rockoon:1.1.5"
 		}, core.IntentActRelease, "", ""},
-		"back: another's reason stays":      {func(c *testCloud) { back(c); c.services["cmp-1"].DisabledReason = "broken fan" }, core.IntentActIntoScheduling, "cmp-1", "nothing"},
-		"back: nova-compute is down":        {func(c *testCloud) { back(c); c.services["cmp-1"].Up = false }, core.IntentActIntoScheduling, "cmp-1", "nova-compute is up"},
+		"back: another's reason stays": {func(c *testCloud) { back(c); c.services["cmp-1"].DisabledReason = "broken fan" },
+			core.IntentActIntoScheduling, "cmp-1", "nothing"},
+		"back: nova-compute is down": {func(c *testCloud) { back(c); c.services["cmp-1"].Up = false }, core.IntentActIntoScheduling,
+			"cmp-1", "nova-compute is up"},
 		"back: the lock before the service": {back, core.IntentActRearm, "cmp-1", "not disabled for the maintenance"},
 		"back: pods are not ready": {func(c *testCloud) {
 			back(c)
@@ -237,7 +284,8 @@ func TestAPlayedControllerWaits(t *testing.T) {
 func TestTheClusterIsNotLetGoWithPodsThatAreNotReady(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := atRest()
-		cloud.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest}
+		cloud.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
+			Kind: core.KindClusterMaintenanceRequest}
 		cloud.notReady = map[string][]string{"openstack/": {"nova-api-0"}}
 		b := newBenchWith(t, t.TempDir(), cloud, scene.PlaysOpenStack())
 		defer b.end()
@@ -376,7 +424,8 @@ func (m *actMachine) next(rt *rapid.T) {
 }
 
 func (m *actMachine) grantAct(rt *rapid.T) {
-	kind := rapid.SampledFrom([]core.IntentKind{core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentActRelease, core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish,
+	kind := rapid.SampledFrom([]core.IntentKind{core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentActRelease,
+		core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish,
 		core.IntentActVolumeOut, core.IntentActVolumeIn}).Draw(rt, "kind")
 	i := core.Intent{Kind: kind, Controller: core.ControllerOpenStack, Node: m.node(rt)}
 	if kind == core.IntentActVolumeOut || kind == core.IntentActVolumeIn {
@@ -407,7 +456,8 @@ func (m *actMachine) ask(rt *rapid.T) {
 	m.locked(func(c *testCloud) {
 		if c.requests[node] == nil {
 			c.lastID++
-			c.requests[node] = &core.MaintenanceRequest{Meta: core.Meta{Name: node, UID: "nmr-" + wording.Itoa(c.lastID), Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: node, Scope: scope}
+			c.requests[node] = &core.MaintenanceRequest{Meta: core.Meta{Name: node, UID: "nmr-" + wording.Itoa(c.lastID), Created: worldTime,
+				Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: node, Scope: scope}
 		}
 	})
 }
@@ -419,7 +469,8 @@ func (m *actMachine) lcmDone(rt *rapid.T) {
 }
 
 func (m *actMachine) failAct(rt *rapid.T) {
-	action := rapid.SampledFrom([]string{"live-migrate", "stop", "service", "volume-service", "list-volumes", "set-lock", "set-inner"}).Draw(rt, "action")
+	action := rapid.SampledFrom([]string{"live-migrate", "stop", "service", "volume-service", "list-volumes", "set-lock",
+		"set-inner"}).Draw(rt, "action")
 	kind := rapid.SampledFrom([]core.ErrorKind{core.ErrConflict, core.ErrTimeout, core.ErrServer, core.ErrForbidden}).Draw(rt, "kind")
 	lose := rapid.Bool().Draw(rt, "answer lost")
 	m.locked(func(c *testCloud) {

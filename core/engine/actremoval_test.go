@@ -17,7 +17,8 @@ import (
 // toBeRemoved is a cloud whose cmp-1 is to be removed; the lock is one that Rockoon made.
 func toBeRemoved() *testCloud {
 	c := atRest()
-	c.deletions = []*core.NodeNotice{{Meta: core.Meta{Name: "cmp-1", UID: "ndr", Created: worldTime}, Kind: core.KindNodeDeletionRequest, Node: "cmp-1"}}
+	c.deletions = []*core.NodeNotice{{Meta: core.Meta{Name: "cmp-1", UID: "ndr", Created: worldTime}, Kind: core.KindNodeDeletionRequest,
+		Node: "cmp-1"}}
 	c.locks["cmp-1"].Finalizers = []string{"lcm.mirantis.com/rockoon.nodeworkloadlock-finalizer"}
 	return c
 }
@@ -67,7 +68,8 @@ func TestThePlayedRemovalOfANode(t *testing.T) {
 				t.Fatalf("%s ended as %s: %s", st.step, op.State, op.Text)
 			}
 		}
-		if want := []string{"service svc-cmp-1 false", "set-lock openstack-cmp-1=inactive", "delete openstack-cmp-1", "remove-finalizer openstack-cmp-1"}; !slices.Equal(c.written(), want) {
+		if want := []string{"service svc-cmp-1 false", "set-lock openstack-cmp-1=inactive", "delete openstack-cmp-1",
+			"remove-finalizer openstack-cmp-1"}; !slices.Equal(c.written(), want) {
 			t.Errorf("the servers received %q, want %q", c.written(), want)
 		}
 		if c.locks["cmp-1"] != nil {
@@ -81,7 +83,8 @@ func onlyHalfAway(c *testCloud) {
 	clear(c.instances)
 	c.add("half", "cmp-2")
 	c.instances["id-half"].Status, c.instances["id-half"].VMState = "VERIFY_RESIZE", "resized"
-	c.migrations["id-half"] = []*core.Migration{{ID: 7, InstanceID: "id-half", Type: core.MigrationCold, Status: "finished", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}}
+	c.migrations["id-half"] = []*core.Migration{{ID: 7, InstanceID: "id-half", Type: core.MigrationCold, Status: "finished",
+		SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}}
 }
 
 // What keeps a played controller from letting a node go for good, and from dropping its lock.
@@ -132,21 +135,24 @@ func TestWhatHoldsAPlayedRemoval(t *testing.T) {
 		}, core.IntentActRelease, "puts no more volumes"},
 		"its volume service goes out": {func(c *testCloud) { out(c); c.volumeService("cmp-1@lvm") }, core.IntentActVolumeOut, ""},
 		"not begun: none is":          {func(*testCloud) {}, core.IntentActOutOfScheduling, ""},
-		"the removal is given up":     {func(c *testCloud) { out(c); clear(c.instances); c.deletions = nil }, core.IntentActRelease, "it is the time for it"},
-		"the node is there":           {func(*testCloud) {}, core.IntentActDropLock, "it is the time for it"},
-		"gone, with its service":      {func(c *testCloud) { clear(c.instances); c.leave() }, core.IntentActDropLock, "nova-compute"},
+		"the removal is given up": {func(c *testCloud) { out(c); clear(c.instances); c.deletions = nil }, core.IntentActRelease,
+			"it is the time for it"},
+		"the node is there":      {func(*testCloud) {}, core.IntentActDropLock, "it is the time for it"},
+		"gone, with its service": {func(c *testCloud) { clear(c.instances); c.leave() }, core.IntentActDropLock, "nova-compute"},
 		"gone, its machine disabled": {func(c *testCloud) {
 			c.leave()
 			c.disablings = []*core.NodeNotice{{Meta: core.Meta{Name: "d"}, Node: "cmp-1"}}
 		}, core.IntentActDropLock, "it is the time for it"},
-		"gone, with nothing left": {func(c *testCloud) { clear(c.instances); c.leave(); delete(c.services, "cmp-1") }, core.IntentActDropLock, ""},
+		"gone, with nothing left": {func(c *testCloud) { clear(c.instances); c.leave(); delete(c.services, "cmp-1") }, core.IntentActDropLock,
+			""},
 		"gone, with an agent": {func(c *testCloud) {
 			clear(c.instances)
 			c.leave()
 			delete(c.services, "cmp-1")
 			c.agents = []*core.NetworkAgent{{ID: "a", Host: "cmp-1", Binary: "neutron-l3-agent"}}
 		}, core.IntentActDropLock, "neutron-l3-agent"},
-		"asked for maintenance first": {func(c *testCloud) { c.requests["cmp-1"] = askedFor().requests["cmp-1"]; clear(c.instances) }, core.IntentActRelease, "begun"},
+		"asked for maintenance first": {func(c *testCloud) { c.requests["cmp-1"] = askedFor().requests["cmp-1"]; clear(c.instances) },
+			core.IntentActRelease, "begun"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
@@ -225,9 +231,11 @@ func TestAPlayedRemovalAsksWhetherItIsWanted(t *testing.T) {
 		then func(c *testCloud)
 		says string
 	}{
-		"release: it is withdrawn":          {core.IntentActRelease, func(c *testCloud) { c.deletions = nil }, "is gone"},
-		"release: it is another":            {core.IntentActRelease, func(c *testCloud) { d := *c.deletions[0]; d.UID = "another"; c.deletions = []*core.NodeNotice{&d} }, "is gone"},
-		"release: it is being removed":      {core.IntentActRelease, func(c *testCloud) { d := *c.deletions[0]; d.Deleting = worldTime; c.deletions = []*core.NodeNotice{&d} }, "being removed"},
+		"release: it is withdrawn": {core.IntentActRelease, func(c *testCloud) { c.deletions = nil }, "is gone"},
+		"release: it is another": {core.IntentActRelease,
+			func(c *testCloud) { d := *c.deletions[0]; d.UID = "another"; c.deletions = []*core.NodeNotice{&d} }, "is gone"},
+		"release: it is being removed": {core.IntentActRelease,
+			func(c *testCloud) { d := *c.deletions[0]; d.Deleting = worldTime; c.deletions = []*core.NodeNotice{&d} }, "being removed"},
 		"out: it is withdrawn":              {core.IntentActOutOfScheduling, func(c *testCloud) { c.deletions = nil }, "is gone"},
 		"release: Cinder has lost services": {core.IntentActRelease, func(c *testCloud) { clear(c.volumes) }, "Cinder"},
 	} {
@@ -312,9 +320,11 @@ func TestWhatIsLeftOfANodeThatIsGone(t *testing.T) {
 		up, alive bool
 		want      map[string]string // by step: in its commands; "" for none
 	}{
-		"down":        {false, false, map[string]string{"delete the compute service of cmp-1": "openstack compute service delete svc-cmp-1", "delete the network agents of cmp-1": "openstack network agent delete agent-1"}},
-		"up, alive":   {true, true, map[string]string{"delete the compute service of cmp-1": "", "delete the network agents of cmp-1": ""}},
-		"down, heard": {false, true, map[string]string{"delete the compute service of cmp-1": "openstack compute service delete svc-cmp-1", "delete the network agents of cmp-1": ""}},
+		"down": {false, false, map[string]string{"delete the compute service of cmp-1": "openstack compute service delete svc-cmp-1",
+			"delete the network agents of cmp-1": "openstack network agent delete agent-1"}},
+		"up, alive": {true, true, map[string]string{"delete the compute service of cmp-1": "", "delete the network agents of cmp-1": ""}},
+		"down, heard": {false, true, map[string]string{"delete the compute service of cmp-1": "openstack compute service delete svc-cmp-1",
+			"delete the network agents of cmp-1": ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
@@ -326,7 +336,8 @@ func TestWhatIsLeftOfANodeThatIsGone(t *testing.T) {
 				_, by := scene.StepsOf(procedure.Of(played(t, c).engine.Snapshot(), scene.OfNode("cmp-1")))
 				for title, want := range tt.want {
 					st, ok := by[title]
-					if got := strings.Join(st.Commands, "\n"); !ok || st.State != core.StepWaiting || !strings.Contains(got, want) || want == "" && got != "" {
+					if got := strings.Join(st.Commands, "\n"); !ok || st.State != core.StepWaiting || !strings.Contains(got, want) ||
+						want == "" && got != "" {
 						t.Errorf("%s is %s: %s, %q", title, st.State, st.Status, got)
 					}
 				}

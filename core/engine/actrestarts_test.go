@@ -18,16 +18,19 @@ import (
 // are old, with agents that Neutron hears from and a nova-compute that is up.
 func aReturn() *testCloud {
 	c := askedFor()
-	c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest}
+	c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime, Finalizers: scene.HeldBy},
+		Kind: core.KindClusterMaintenanceRequest}
 	c.requests["cmp-1"].Deleting, c.locks["cmp-1"].RawState = worldTime, core.LockInactive
-	c.requests["cmp-2"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-2", Scope: core.ScopeOS}
+	c.requests["cmp-2"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime, Finalizers: scene.HeldBy},
+		Kind: core.KindNodeMaintenanceRequest, Node: "cmp-2", Scope: core.ScopeOS}
 	c.locks["cmp-2"].InnerState, c.locks["cmp-2"].RawState = core.InnerActive, core.LockInactive
 	sc := scene.NewScene()
 	for _, set := range []struct{ name, component, application string }{
 		{"neutron-l3-agent-default", "l3-agent", "neutron"}, {"openvswitch-openvswitch-vswitchd-default", "openvswitch-vswitchd", "openvswitch"},
 		{"nova-compute-default", "compute", "nova"}, {"neutron-ovs-agent-default", "neutron-ovs-agent", "neutron"},
 	} {
-		d := sc.DaemonSet("openstack/"+set.name, set.component, set.application != "nova" && set.component != "neutron-ovs-agent", "cmp-1", "cmp-2")
+		d := sc.DaemonSet("openstack/"+set.name, set.component, set.application != "nova" && set.component != "neutron-ovs-agent", "cmp-1",
+			"cmp-2")
 		d.Application = set.application
 		if d.OnDelete {
 			sc.Old("openstack/"+set.name, "cmp-1", "cmp-2")
@@ -41,7 +44,8 @@ func aReturn() *testCloud {
 		c.daemons.pods = append(c.daemons.pods, sc.DaemonPods[d.UID]...)
 	}
 	for _, binary := range []string{"neutron-l3-agent", "neutron-openvswitch-agent"} {
-		c.daemons.agents = append(c.daemons.agents, &core.NetworkAgent{ID: binary, Host: "cmp-1", Type: binary, Binary: binary, AdminUp: true, Alive: true})
+		c.daemons.agents = append(c.daemons.agents,
+			&core.NetworkAgent{ID: binary, Host: "cmp-1", Type: binary, Binary: binary, AdminUp: true, Alive: true})
 	}
 	return c
 }
@@ -49,22 +53,27 @@ func aReturn() *testCloud {
 // On the way back Rockoon restarts what is old, and waits for agents and nova-compute; played, each of these is a step, before
 // the scheduler has the host again.
 func TestWhatAPlayedNodeRestartsOnItsReturn(t *testing.T) {
-	l3, switches, into := "restart neutron-l3-agent-default on cmp-1", "restart openvswitch-openvswitch-vswitchd-default on cmp-1", "put nova-compute back into scheduling on cmp-1"
+	l3, switches, into := "restart neutron-l3-agent-default on cmp-1", "restart openvswitch-openvswitch-vswitchd-default on cmp-1",
+		"put nova-compute back into scheduling on cmp-1"
 	for name, tt := range map[string]struct {
 		cloud func(c *testCloud)
 		want  []string // beginnings of titles that can be confirmed, in their order
 		not   []string
 	}{
-		"old pods, and they alone":    {func(*testCloud) {}, []string{l3, switches, into}, []string{"restart neutron-ovs-agent", "restart nova-compute", "restart the network agents"}},
+		"old pods, and they alone": {func(*testCloud) {}, []string{l3, switches, into},
+			[]string{"restart neutron-ovs-agent", "restart nova-compute", "restart the network agents"}},
 		"its request is gone already": {func(c *testCloud) { delete(c.requests, "cmp-1") }, []string{l3, switches, into}, nil},
-		"an agent is silent":          {func(c *testCloud) { c.daemons.agents[1].Alive = false }, []string{l3, switches, "restart the network agents of cmp-1"}, nil},
-		"nova-compute is down":        {func(c *testCloud) { c.services["cmp-1"].Up = false }, []string{l3, switches, "restart nova-compute-default on cmp-1"}, nil},
+		"an agent is silent": {func(c *testCloud) { c.daemons.agents[1].Alive = false },
+			[]string{l3, switches, "restart the network agents of cmp-1"}, nil},
+		"nova-compute is down": {func(c *testCloud) { c.services["cmp-1"].Up = false },
+			[]string{l3, switches, "restart nova-compute-default on cmp-1"}, nil},
 		"it is asked for still": {func(c *testCloud) {
 			c.requests["cmp-1"].Deleting, c.locks["cmp-1"].RawState = time.Time{}, core.LockActive
 			clear(c.instances)
 		}, nil, []string{l3, switches}},
 		"with Tungsten Fabric": {func(c *testCloud) {
-			c.daemons.sets = append(c.daemons.sets, &core.DaemonSet{Meta: core.Meta{Namespace: core.NamespaceFabric, Name: "tf-vrouter-agent", UID: "ds-tf"}, OnDelete: true})
+			c.daemons.sets = append(c.daemons.sets, &core.DaemonSet{Meta: core.Meta{Namespace: core.NamespaceFabric, Name: "tf-vrouter-agent",
+				UID: "ds-tf"}, OnDelete: true})
 		}, []string{into}, []string{l3, switches}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +140,8 @@ func TestAPlayedReturnComesBeforeTheNextMaintenance(t *testing.T) {
 		c := aReturn()
 		delete(c.requests, "cmp-1")
 		titles, _ := scene.StepsOf(procedure.Of(played(t, c).engine.Snapshot(), scene.OfNode("cmp-1")))
-		if i := slices.IndexFunc(titles, func(title string) bool { return strings.HasPrefix(title, "set migration") }); i >= 0 || !slices.Contains(titles, "end the work on cmp-1") {
+		if i := slices.IndexFunc(titles, func(title string) bool { return strings.HasPrefix(title, "set migration") }); i >= 0 ||
+			!slices.Contains(titles, "end the work on cmp-1") {
 			t.Errorf("the steps are %q", titles)
 		}
 	})

@@ -38,7 +38,8 @@ func TestAttemptsAreOfferedBack(t *testing.T) {
 		b.sync()
 		s := b.engine.Snapshot()
 		st, ok := procedure.RestoreTries(s, "cmp-1")
-		if !ok || st.Intent.Attempts != 0 || st.Change.(core.SetNodeAnnotation).New != nil || !strings.Contains(st.Why, "before, it was not set") {
+		if !ok || st.Intent.Attempts != 0 || st.Change.(core.SetNodeAnnotation).New != nil ||
+			!strings.Contains(st.Why, "before, it was not set") {
 			t.Fatalf("%v, %+v: %s", ok, st.Intent, st.Why)
 		}
 		if got := procedure.OpenTries(s); len(got) != 1 {

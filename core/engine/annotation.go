@@ -58,7 +58,8 @@ func (e *Engine) cellAnswers(ctx context.Context, host string) error {
 	}
 	_, err := e.cfg.OpenStack.ComputeService(ctx, host)
 	if err != nil && isGone(err) {
-		return refuse("Nova shows nothing of %s any more, not even its nova-compute: the database of its cell may not answer", progress.HostLabel(s, host))
+		return refuse("Nova shows nothing of %s any more, not even its nova-compute: the database of its cell may not answer",
+			progress.HostLabel(s, host))
 	}
 	return err
 }

@@ -16,7 +16,8 @@ import (
 )
 
 // runBatch does the items of a batch in order, at most AtOnce at a time, each planned again from the newest Snapshot right
-// before it. It pauses by itself at the first item that failed in all its tries (unless the grant says to go on past failures), when the gate closes,
+// before it. It pauses by itself at the first item that failed in all its tries (unless the grant says to go on past failures), when the
+// gate closes,
 // when a source that it rests on goes stale, and when anything that is still to be done has changed since the grant; it goes
 // on only when the operator says so.
 func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
@@ -344,7 +345,8 @@ func sumOf(items []core.OperationItem) (core.OperationState, string) {
 		counts[item.State]++
 	}
 	parts := []string{fmt.Sprintf("%d of %d done", counts[core.OperationDone], len(items))}
-	for _, s := range []core.OperationState{core.OperationFailed, core.OperationUnknown, core.OperationVerifying, core.OperationSkipped, core.OperationStopped} {
+	for _, s := range []core.OperationState{core.OperationFailed, core.OperationUnknown, core.OperationVerifying, core.OperationSkipped,
+		core.OperationStopped} {
 		if counts[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[s], wording.TextOf(sumWords[s], string(s))))
 		}

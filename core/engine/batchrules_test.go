@@ -45,7 +45,8 @@ func TestBatchPausesOnStaleFacts(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b, id, finish := movesHeld(t)
 		defer b.end()
-		b.engine.Apply(core.Delta{Source: core.SourceInstances, State: core.SourceStale, Err: &core.APIError{Kind: core.ErrUnreachable, Call: "list instances"}, At: time.Now()})
+		b.engine.Apply(core.Delta{Source: core.SourceInstances, State: core.SourceStale,
+			Err: &core.APIError{Kind: core.ErrUnreachable, Call: "list instances"}, At: time.Now()})
 		b.engine.call(b.engine.drain)
 		finish()
 		pausedStale := func(op core.Operation) bool {
@@ -85,12 +86,14 @@ func TestBatchPausesWhenWhatIsStillToBeDoneChanges(t *testing.T) {
 		b.sync()
 		finish()
 		op := b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
-		if want := []core.OperationState{core.OperationDone, core.OperationQueued, core.OperationQueued}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Text, "web-3, which is still to be done") || !strings.Contains(op.Text, "notify") {
+		if want := []core.OperationState{core.OperationDone, core.OperationQueued, core.OperationQueued}; !slices.Equal(itemStates(op), want) ||
+			!strings.Contains(op.Text, "web-3, which is still to be done") || !strings.Contains(op.Text, "notify") {
 			t.Fatalf("it paused as %q with %v, want %v", op.Text, itemStates(op), want)
 		}
 		resume(b, id)
 		op = b.await(id, func(op core.Operation) bool { return op.Items[2].State.Ended() })
-		if want := []core.OperationState{core.OperationDone, core.OperationDone, core.OperationFailed}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Items[2].Text, "notify") {
+		if want := []core.OperationState{core.OperationDone, core.OperationDone, core.OperationFailed}; !slices.Equal(itemStates(op), want) ||
+			!strings.Contains(op.Items[2].Text, "notify") {
 			t.Errorf("it went on to %v, %q; want %v", itemStates(op), op.Items[2].Text, want)
 		}
 		if got := b.cloud.written(); len(got) != 2 {
@@ -110,7 +113,8 @@ func TestBatchPassesOverWhatIsGone(t *testing.T) {
 		b.sync()
 		finish()
 		op := b.awaitEnd(id)
-		if want := []core.OperationState{core.OperationDone, core.OperationDone, core.OperationSkipped}; !slices.Equal(itemStates(op), want) || op.State != core.OperationDone {
+		if want := []core.OperationState{core.OperationDone, core.OperationDone, core.OperationSkipped}; !slices.Equal(itemStates(op), want) ||
+			op.State != core.OperationDone {
 			t.Errorf("it ended as %s with %v, want %v", op.State, itemStates(op), want)
 		}
 	})
@@ -130,7 +134,8 @@ func TestBatchGoesOnPastFailuresWhenToldTo(t *testing.T) {
 				t.Fatal(err)
 			}
 			op := b.awaitEnd(id)
-			if want := []core.OperationState{core.OperationFailed, core.OperationDone, core.OperationDone}; !slices.Equal(itemStates(op), want) || op.State != core.OperationFailed || !strings.Contains(op.Items[0].Text, failText) {
+			if want := []core.OperationState{core.OperationFailed, core.OperationDone, core.OperationDone}; !slices.Equal(itemStates(op), want) ||
+				op.State != core.OperationFailed || !strings.Contains(op.Items[0].Text, failText) {
 				t.Errorf("it ended as %s with %v (%s), want failed with %v", op.State, itemStates(op), op.Items[0].Text, want)
 			}
 		})
@@ -165,13 +170,15 @@ func TestEveryKindOfBatchStopsByItself(t *testing.T) {
 		cloud := newTestCloud()
 		sc := scene.NewScene()
 		cloud.daemons = testDaemons{hash: "new", broken: map[string]bool{}}
-		for workload, agent := range map[string]string{scene.OvsAgents: "neutron-openvswitch-agent", "openstack/neutron-l3-agent-default": "neutron-l3-agent"} {
+		for workload, agent := range map[string]string{scene.OvsAgents: "neutron-openvswitch-agent",
+			"openstack/neutron-l3-agent-default": "neutron-l3-agent"} {
 			component := map[string]string{"neutron-openvswitch-agent": "neutron-ovs-agent", "neutron-l3-agent": "l3-agent"}[agent]
 			set := sc.DaemonSet(workload, component, false, "cmp-1")
 			cloud.daemons.sets = append(cloud.daemons.sets, set)
 			cloud.daemons.revisions = append(cloud.daemons.revisions, sc.DaemonRevisions[set.UID]...)
 			cloud.daemons.pods = append(cloud.daemons.pods, sc.DaemonPods[set.UID]...)
-			cloud.daemons.agents = append(cloud.daemons.agents, &core.NetworkAgent{ID: agent, Host: "cmp-1", Binary: agent, Type: agent, AdminUp: true})
+			cloud.daemons.agents = append(cloud.daemons.agents,
+				&core.NetworkAgent{ID: agent, Host: "cmp-1", Binary: agent, Type: agent, AdminUp: true})
 		}
 		cloud.agents = nil
 		return cloud
@@ -182,17 +189,22 @@ func TestEveryKindOfBatchStopsByItself(t *testing.T) {
 		rests  core.SourceID
 		fails  string // the write that fails
 	}{
-		core.IntentLiveMigrateAll: {newTestCloud, core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"}, core.SourceInstances, "live-migrate"},
-		core.IntentSetMode:        {newTestCloud, core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-1", "cmp-2", "cmp-3"}, Mode: core.ModeLive}, core.SourceNodes, "annotate"},
-		core.IntentSetAttempts:    {newTestCloud, core.Intent{Kind: core.IntentSetAttempts, Nodes: []string{"cmp-1", "cmp-2", "cmp-3"}, Attempts: 5}, core.SourceNodes, "annotate"},
-		core.IntentRestartPods:    {func() *testCloud { return newTestCloud().withVRouters() }, scene.RestartAll(), core.SourceNodes, "delete-pod"},
-		core.IntentRestartAgents:  {silent, core.Intent{Kind: core.IntentRestartAgents, Node: "cmp-1"}, core.SourceNodes, "delete-pod"},
+		core.IntentLiveMigrateAll: {newTestCloud, core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"}, core.SourceInstances,
+			"live-migrate"},
+		core.IntentSetMode: {newTestCloud,
+			core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-1", "cmp-2", "cmp-3"}, Mode: core.ModeLive}, core.SourceNodes, "annotate"},
+		core.IntentSetAttempts: {newTestCloud,
+			core.Intent{Kind: core.IntentSetAttempts, Nodes: []string{"cmp-1", "cmp-2", "cmp-3"}, Attempts: 5}, core.SourceNodes, "annotate"},
+		core.IntentRestartPods: {func() *testCloud { return newTestCloud().withVRouters() }, scene.RestartAll(), core.SourceNodes,
+			"delete-pod"},
+		core.IntentRestartAgents: {silent, core.Intent{Kind: core.IntentRestartAgents, Node: "cmp-1"}, core.SourceNodes, "delete-pod"},
 	} {
 		for name, spoil := range map[string]func(b *bench){
 			"writing is disarmed": func(b *bench) { b.engine.Disarm() },
 			"the lease is lost":   func(b *bench) { b.cloud.mu.Lock(); b.cloud.held = false; b.cloud.mu.Unlock() },
 			"a source goes stale": func(b *bench) {
-				b.engine.Apply(core.Delta{Source: tt.rests, State: core.SourceStale, Err: &core.APIError{Kind: core.ErrUnreachable, Call: "list"}, At: time.Now()})
+				b.engine.Apply(core.Delta{Source: tt.rests, State: core.SourceStale, Err: &core.APIError{Kind: core.ErrUnreachable, Call: "list"},
+					At: time.Now()})
 				b.engine.call(b.engine.drain)
 			},
 			"the first fails": func(b *bench) {
@@ -266,7 +278,8 @@ func TestBatchPausesWhenTheRequestIsWithdrawn(t *testing.T) {
 		b.sync()
 		finish()
 		op := b.await(id, func(op core.Operation) bool { return op.State == core.OperationPaused })
-		if want := []core.OperationState{core.OperationDone, core.OperationQueued, core.OperationQueued}; !slices.Equal(itemStates(op), want) || !strings.Contains(op.Text, "nobody asks for the node any more") {
+		if want := []core.OperationState{core.OperationDone, core.OperationQueued, core.OperationQueued}; !slices.Equal(itemStates(op), want) ||
+			!strings.Contains(op.Text, "nobody asks for the node any more") {
 			t.Errorf("it paused as %q with %v", op.Text, itemStates(op))
 		}
 		resume(b, id)

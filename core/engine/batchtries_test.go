@@ -31,7 +31,8 @@ func TestABatchTriesAFailedMigrationAgain(t *testing.T) {
 		"it is refused": {func(c *testCloud) {
 			c.fail["live-migrate"] = &core.APIError{Kind: core.ErrInvalid, Call: "live-migrate", Message: "no"}
 		}, 1, core.OperationFailed, "no"},
-		"its answer is lost, and nothing came of it": {func(c *testCloud) { c.fail["live-migrate"] = unreachable }, 1, core.OperationFailed, "it was not done"},
+		"its answer is lost, and nothing came of it": {func(c *testCloud) { c.fail["live-migrate"] = unreachable }, 1, core.OperationFailed,
+			"it was not done"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
@@ -72,7 +73,8 @@ func TestHowOftenIsPartOfWhatIsConfirmed(t *testing.T) {
 		b := newBench(t, t.TempDir(), c)
 		defer b.end()
 		all := step.Plan(b.engine.Snapshot(), core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"})
-		if !strings.Contains(all.Why, "up to the node's 3 attempts") || all.Change.(core.Batch).Items[0].Tries != 3 || !slices.Contains(all.Basis, core.Fact{Name: "attempts", Value: "3"}) {
+		if !strings.Contains(all.Why, "up to the node's 3 attempts") || all.Change.(core.Batch).Items[0].Tries != 3 ||
+			!slices.Contains(all.Basis, core.Fact{Name: "attempts", Value: "3"}) {
 			t.Errorf("%q, basis %v", all.Why, all.Basis)
 		}
 		c.failMoves = true

@@ -65,7 +65,8 @@ func TestBatchLetsNoNodeGoThatIsInMaintenanceByNow(t *testing.T) {
 		b.arm()
 		id := pausedBatch(b, core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-1", "cmp-3"}, Mode: core.ModeSkip})
 		cloud.mu.Lock()
-		cloud.requests["cmp-3"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-3", UID: "nmr-3", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest,
+		cloud.requests["cmp-3"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-3", UID: "nmr-3", Created: worldTime,
+			Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest,
 			Node: "cmp-3", Scope: core.ScopeOS, Release: "21.0.0+25.2"}
 		cloud.mu.Unlock()
 		b.sync()
@@ -134,7 +135,8 @@ func TestSlowConfirmationIsNoFailure(t *testing.T) {
 	cloud := newTestCloud()
 	in := cloud.instances["id-web-1"]
 	in.Status, in.VMState, in.Host = "VERIFY_RESIZE", "resized", "cmp-2"
-	record := &core.Migration{ID: 1, InstanceID: in.ID, Type: core.MigrationCold, Status: "finished", SourceHost: "cmp-1", DestHost: "cmp-2", Created: worldTime}
+	record := &core.Migration{ID: 1, InstanceID: in.ID, Type: core.MigrationCold, Status: "finished", SourceHost: "cmp-1", DestHost: "cmp-2",
+		Created: worldTime}
 	cloud.migrations[in.ID] = []*core.Migration{record}
 	slow := &slowConfirm{testCloud: cloud, record: record}
 	w := &instanceChecker{nova: slow, change: core.InstanceAction{Do: core.IntentConfirmResize, Instance: core.Ref{UID: in.ID}, Host: "cmp-2",
@@ -253,7 +255,8 @@ func TestTheEndIsTheLastRecord(t *testing.T) {
 			b := newBench(t, dir, cloud)
 			cloud.mu.Lock()
 			cloud.locks["cmp-2"].RawState = core.LockInactive
-			cloud.requests["cmp-2"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-2", Scope: core.ScopeOS}
+			cloud.requests["cmp-2"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-2", UID: "nmr-2", Created: worldTime,
+				Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-2", Scope: core.ScopeOS}
 			cloud.mu.Unlock()
 			for _, d := range cloud.deltas(time.Now()) {
 				b.engine.Apply(d) // and no Snapshot has shown it yet

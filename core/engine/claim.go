@@ -107,7 +107,8 @@ func (w *claimChecker) outcome(ctx context.Context, of sent) outcome {
 		case pod != nil && pod.Node != "":
 			return waits(memberPatience, "the claim is being deleted; %s still uses it", name)
 		}
-		return waits(memberPatience, "the claim is being deleted%s", wording.TextIf(len(c.Finalizers) > 0, ", held by "+wording.Some(c.Finalizers, 3), ""))
+		return waits(memberPatience, "the claim is being deleted%s",
+			wording.TextIf(len(c.Finalizers) > 0, ", held by "+wording.Some(c.Finalizers, 3), ""))
 	}
 	var others []string
 	for _, c := range bound {
@@ -119,17 +120,21 @@ func (w *claimChecker) outcome(ctx context.Context, of sent) outcome {
 	case v == nil:
 		return outcome{state: core.OperationDone, text: "the claim is gone, and so is the StatefulSet"}
 	case len(others) > 0:
-		return outcome{state: core.OperationDone, text: "the claim is gone; " + name + " waits for another of its own, bound to the node: " + wording.Some(others, 3)}
+		return outcome{state: core.OperationDone,
+			text: "the claim is gone; " + name + " waits for another of its own, bound to the node: " + wording.Some(others, 3)}
 	case pod == nil:
 		return waits(placePatience, "the claim is gone; %s is not there yet", name)
 	case pod.Node == w.change.Node:
 		return waits(memberPatience, "the claim is gone; the old %s is still said to be on the node", name)
 	case pod.Node == "":
-		return waits(placePatience, "the claim is gone; %s is on no node%s: it starts when one can have it", name, wording.TextIf(pod.Waits != "", " ("+wording.OneLine(pod.Waits, 60)+")", ""))
+		return waits(placePatience, "the claim is gone; %s is on no node%s: it starts when one can have it", name,
+			wording.TextIf(pod.Waits != "", " ("+wording.OneLine(pod.Waits, 60)+")", ""))
 	case !progress.Serves(pod):
-		return waits(memberPatience, "the claim is gone; %s on %s is %s", name, wording.OneLine(w.e.Snapshot().Label(pod.Node), 64), step.ReadyText(pod))
+		return waits(memberPatience, "the claim is gone; %s on %s is %s", name, wording.OneLine(w.e.Snapshot().Label(pod.Node), 64),
+			step.ReadyText(pod))
 	}
-	return outcome{state: core.OperationDone, text: name + " is ready on " + wording.OneLine(w.e.Snapshot().Label(pod.Node), 64) + ", with a new volume"}
+	return outcome{state: core.OperationDone,
+		text: name + " is ready on " + wording.OneLine(w.e.Snapshot().Label(pod.Node), 64) + ", with a new volume"}
 }
 
 // memberOf is the pod of the name; nil when there is none. Of two, as one ends and the other begins, it is the one that stays.

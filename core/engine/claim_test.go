@@ -19,13 +19,15 @@ func goneWithClaims() *testCloud {
 	clear(c.instances)
 	c.leave()
 	delete(c.services, "cmp-1")
-	set := &core.StatefulSet{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "mariadb-server", UID: "sts"}, Replicas: 3, Selector: "app=db"}
+	set := &core.StatefulSet{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "mariadb-server", UID: "sts"}, Replicas: 3,
+		Selector: "app=db"}
 	c.stateful = []*core.StatefulSet{set}
 	c.daemons.pods = scene.Members(set, "", "cmp-2", "cmp-3")
 	for i, node := range []string{"cmp-1", "cmp-2", "cmp-3"} {
 		name := "data-mariadb-server-" + wording.Itoa(i)
 		c.daemons.pods[i].Claims = []string{name}
-		c.claims = append(c.claims, &core.VolumeClaim{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: name, UID: "uid-" + name}, Volume: "pv-" + name})
+		c.claims = append(c.claims, &core.VolumeClaim{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: name, UID: "uid-" + name},
+			Volume: "pv-" + name})
 		c.localVolumes = append(c.localVolumes, &core.PersistentVolume{Meta: core.Meta{Name: "pv-" + name}, Nodes: []string{node}})
 	}
 	return c
@@ -44,10 +46,12 @@ func TestAClaimIsDeletedAndItsMemberComesBack(t *testing.T) {
 		state core.OperationState
 		says  string
 	}{
-		"ready elsewhere": {func(_ *testCloud, pod *core.DaemonPod) { pod.Node, pod.Ready = "cmp-2", true }, core.OperationDone, "mariadb-server-0 is ready on cmp-2, with a new volume"},
+		"ready elsewhere": {func(_ *testCloud, pod *core.DaemonPod) { pod.Node, pod.Ready = "cmp-2", true }, core.OperationDone,
+			"mariadb-server-0 is ready on cmp-2, with a new volume"},
 		"it claims another": {func(c *testCloud, pod *core.DaemonPod) {
 			pod.Claims = append(pod.Claims, "logs")
-			c.claims = append(c.claims, &core.VolumeClaim{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "logs", UID: "logs"}, Volume: "pv-data-mariadb-server-0"})
+			c.claims = append(c.claims, &core.VolumeClaim{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "logs", UID: "logs"},
+				Volume: "pv-data-mariadb-server-0"})
 		}, core.OperationDone, "waits for another of its own, bound to the node: logs"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,11 +86,16 @@ func TestAMemberThatDoesNotComeBack(t *testing.T) {
 		patience time.Duration
 		says     string
 	}{
-		"no node has it":   {func(_ *testCloud, pod *core.DaemonPod) { pod.Waits = "Unschedulable" }, placePatience, "the claim is gone; mariadb-server-0 is on no node (Unschedulable)"},
-		"not made":         {func(c *testCloud, _ *core.DaemonPod) { c.daemons.pods = c.daemons.pods[1:] }, placePatience, "mariadb-server-0 is not there yet"},
-		"not ready":        {func(_ *testCloud, pod *core.DaemonPod) { pod.Node, pod.Waits = "cmp-2", "CrashLoopBackOff" }, memberPatience, "mariadb-server-0 on cmp-2 is CrashLoopBackOff"},
-		"the old one":      {func(_ *testCloud, pod *core.DaemonPod) { pod.Node, pod.Ready = "cmp-1", true }, memberPatience, "the old mariadb-server-0 is still said to be on the node"},
-		"in use elsewhere": {func(c *testCloud, pod *core.DaemonPod) { c.claims[0].Deleting, pod.Node = worldTime, "cmp-2" }, memberPatience, "mariadb-server-0 still uses it"},
+		"no node has it": {func(_ *testCloud, pod *core.DaemonPod) { pod.Waits = "Unschedulable" }, placePatience,
+			"the claim is gone; mariadb-server-0 is on no node (Unschedulable)"},
+		"not made": {func(c *testCloud, _ *core.DaemonPod) { c.daemons.pods = c.daemons.pods[1:] }, placePatience,
+			"mariadb-server-0 is not there yet"},
+		"not ready": {func(_ *testCloud, pod *core.DaemonPod) { pod.Node, pod.Waits = "cmp-2", "CrashLoopBackOff" }, memberPatience,
+			"mariadb-server-0 on cmp-2 is CrashLoopBackOff"},
+		"the old one": {func(_ *testCloud, pod *core.DaemonPod) { pod.Node, pod.Ready = "cmp-1", true }, memberPatience,
+			"the old mariadb-server-0 is still said to be on the node"},
+		"in use elsewhere": {func(c *testCloud, pod *core.DaemonPod) { c.claims[0].Deleting, pod.Node = worldTime, "cmp-2" }, memberPatience,
+			"mariadb-server-0 still uses it"},
 		"held": {func(c *testCloud, _ *core.DaemonPod) {
 			c.claims[0].Deleting, c.claims[0].Finalizers = worldTime, []string{"kubernetes.io/pvc-protection"}
 		}, memberPatience, "held by kubernetes.io/pvc-protection"},
@@ -100,7 +109,8 @@ func TestAMemberThatDoesNotComeBack(t *testing.T) {
 				if tt.then(c, c.daemons.pods[0]); c.claims[0].Deleting.IsZero() {
 					c.claims = c.claims[1:]
 				}
-				for began, want := range map[time.Time]core.OperationState{worldTime: core.OperationVerifying, worldTime.Add(-tt.patience): core.OperationVerifying,
+				for began, want := range map[time.Time]core.OperationState{worldTime: core.OperationVerifying,
+					worldTime.Add(-tt.patience):               core.OperationVerifying,
 					worldTime.Add(-tt.patience - time.Second): core.OperationFailed} {
 					if o := w.outcome(t.Context(), sent{began: began}); o.state != want || o.moving != (want == core.OperationVerifying) ||
 						!strings.Contains(o.text, tt.says) {
@@ -137,8 +147,11 @@ func TestAClaimsDeletionAsksLast(t *testing.T) {
 		"the claims are forbidden": {nil, func(c *testCloud) {
 			c.noClaims = &core.APIError{Kind: core.ErrForbidden, Call: "list persistentvolumeclaims", Message: "you may not"}
 		}, false, "forbidden: you may not"},
-		"the lock: a claim is there":  {func(c *testCloud) { c.claims[0].Volume = "" }, func(c *testCloud) { c.claims[0].Volume = "pv-data-mariadb-server-0" }, true, "a volume claim is bound to its disks: data-mariadb-server-0"},
-		"the lock: a pod is not made": {func(c *testCloud) { c.claims[0].Volume = "" }, func(c *testCloud) { c.daemons.pods = c.daemons.pods[1:] }, true, "mariadb-server has 2 of 3 pods"},
+		"the lock: a claim is there": {func(c *testCloud) { c.claims[0].Volume = "" },
+			func(c *testCloud) { c.claims[0].Volume = "pv-data-mariadb-server-0" }, true,
+			"a volume claim is bound to its disks: data-mariadb-server-0"},
+		"the lock: a pod is not made": {func(c *testCloud) { c.claims[0].Volume = "" },
+			func(c *testCloud) { c.daemons.pods = c.daemons.pods[1:] }, true, "mariadb-server has 2 of 3 pods"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {

@@ -50,7 +50,8 @@ func TestAColdMigrationIsFollowedToItsEnd(t *testing.T) {
 			copyJournal(t, b.path, dir)
 		}},
 	} {
-		for end, decide := range map[string]core.IntentKind{"confirmed": core.IntentConfirmResize, "reverted": core.IntentRevertResize, "by somebody else": ""} {
+		for end, decide := range map[string]core.IntentKind{"confirmed": core.IntentConfirmResize, "reverted": core.IntentRevertResize,
+			"by somebody else": ""} {
 			t.Run(name+", "+end, func(t *testing.T) {
 				bubble.Run(t, func(t *testing.T) {
 					dir, cloud := t.TempDir(), newTestCloud()
@@ -120,7 +121,8 @@ func coldIsOver(t *testing.T, s *core.Snapshot) {
 		t.Errorf("it is over, and told: %+v; %+v", got, s.History.Cold)
 	}
 	p, _ := procedure.Of(s, *procedure.AfterProcedureKey())
-	if i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.ID == "after/migrations" }); i < 0 || p.Steps[i].State != core.StepDone {
+	if i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.ID == "after/migrations" }); i < 0 ||
+		p.Steps[i].State != core.StepDone {
 		t.Errorf("after the update: %q", scene.Outline(p))
 	}
 }

@@ -28,8 +28,10 @@ type testDaemons struct {
 }
 
 func (d *testDaemons) objects() map[core.SourceID][]core.Object {
-	out := map[core.SourceID][]core.Object{core.SourceDaemonSets: nil, core.SourceRevisions: nil, core.SourceDaemonPods: nil, core.SourceFabricSets: nil, core.SourceFabricRevisions: nil,
-		core.SourceFabricPods: nil, core.SourceOpenStackDeployment: nil, core.SourceTempestJob: nil, core.SourceStatefulSets: nil, core.SourceRedisSets: nil, core.SourceRedisPods: nil}
+	out := map[core.SourceID][]core.Object{core.SourceDaemonSets: nil, core.SourceRevisions: nil, core.SourceDaemonPods: nil,
+		core.SourceFabricSets: nil, core.SourceFabricRevisions: nil,
+		core.SourceFabricPods: nil, core.SourceOpenStackDeployment: nil, core.SourceTempestJob: nil, core.SourceStatefulSets: nil,
+		core.SourceRedisSets: nil, core.SourceRedisPods: nil}
 	for _, set := range d.sets {
 		cp := *set
 		sets, _, _ := progress.DaemonSources(set.Namespace)
@@ -45,8 +47,10 @@ func (d *testDaemons) objects() map[core.SourceID][]core.Object {
 		out[pods] = append(out[pods], &cp)
 	}
 	if d.services != nil {
-		out[core.SourceOpenStackDeployment] = []core.Object{&core.OpenStackDeployment{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh-dev", UID: "osdpl"}, Services: slices.Clone(d.services)}}
-		out[core.SourceOpenStackStatus] = []core.Object{&core.OpenStackStatus{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh-dev"}, State: "APPLIED"}}
+		out[core.SourceOpenStackDeployment] = []core.Object{&core.OpenStackDeployment{Meta: core.Meta{Namespace: core.NamespaceOpenStack,
+			Name: "osh-dev", UID: "osdpl"}, Services: slices.Clone(d.services)}}
+		out[core.SourceOpenStackStatus] = []core.Object{&core.OpenStackStatus{Meta: core.Meta{Namespace: core.NamespaceOpenStack,
+			Name: "osh-dev"}, State: "APPLIED"}}
 	}
 	if len(d.agents) > 0 {
 		for _, a := range d.agents {
@@ -68,7 +72,8 @@ func (c *testCloud) withVRouters() *testCloud {
 	sc := scene.NewScene()
 	set := sc.DaemonSet(scene.VRouters, "vrouter", true, "cmp-1", "cmp-2", "cmp-3")
 	sc.Old(scene.VRouters, "cmp-1", "cmp-2", "cmp-3")
-	c.daemons = testDaemons{sets: []*core.DaemonSet{set}, revisions: sc.DaemonRevisions[set.UID], pods: sc.DaemonPods[set.UID], hash: "new", broken: map[string]bool{}}
+	c.daemons = testDaemons{sets: []*core.DaemonSet{set}, revisions: sc.DaemonRevisions[set.UID], pods: sc.DaemonPods[set.UID], hash: "new",
+		broken: map[string]bool{}}
 	return c
 }
 
@@ -84,7 +89,8 @@ func (c *testCloud) DaemonPods(_ context.Context, set core.Ref, selector string)
 		}
 		if !p.Deleting.IsZero() && !d.holdNew { // it ends, and its successor is there
 			d.made++
-			*p = core.DaemonPod{Meta: core.Meta{Namespace: p.Namespace, Name: fmt.Sprintf("%s-new-%d", p.Set, d.made), UID: fmt.Sprintf("new-%d", d.made), Created: worldTime},
+			*p = core.DaemonPod{Meta: core.Meta{Namespace: p.Namespace, Name: fmt.Sprintf("%s-new-%d", p.Set, d.made),
+				UID: fmt.Sprintf("new-%d", d.made), Created: worldTime},
 				Owner: p.Owner, Set: p.Set, Node: p.Node, Hash: d.hash, Template: 2}
 		} else if !p.Ready && p.Deleting.IsZero() && !d.broken[p.Node] {
 			p.Ready = true

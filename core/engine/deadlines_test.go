@@ -83,8 +83,9 @@ func TestEachPartOfAStepHasItsOwnDeadline(t *testing.T) {
 	}{
 		"all are slow": {slowServers{check: 55 * time.Second, lease: 25 * time.Second, answer: 30 * time.Minute, says: failText},
 			32 * time.Minute, 1, core.OperationFailed, failText},
-		"the check hangs":    {slowServers{check: never}, checkTimeout + time.Second, 0, core.OperationFailed, "no answer in time"},
-		"the lease hangs":    {slowServers{lease: never}, leaseTimeout + time.Second, 0, core.OperationFailed, "the operator lease is still ours"},
+		"the check hangs": {slowServers{check: never}, checkTimeout + time.Second, 0, core.OperationFailed, "no answer in time"},
+		"the lease hangs": {slowServers{lease: never}, leaseTimeout + time.Second, 0, core.OperationFailed,
+			"the operator lease is still ours"},
 		"the answer is lost": {slowServers{answer: never}, writeTimeout + time.Minute, 1, core.OperationFailed, "it was not done: timeout"},
 		"the answer is lost, and it is done": {slowServers{answer: never, before: true},
 			2 * answerPatience, 1, core.OperationDone, "runs on cmp-2"},

@@ -29,7 +29,8 @@ func TestAPodThatHasEndedIsDeleted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				c := atRest()
-				c.pods = &core.NodePods{Node: "cmp-1", NotReady: []core.PodName{{Namespace: "openstack", Name: "api-1"}}, Ended: []core.EndedPod{ended("api-1")}}
+				c.pods = &core.NodePods{Node: "cmp-1", NotReady: []core.PodName{{Namespace: "openstack", Name: "api-1"}},
+					Ended: []core.EndedPod{ended("api-1")}}
 				b := newBench(t, t.TempDir(), c)
 				defer b.end()
 				b.arm()

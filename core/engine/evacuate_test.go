@@ -41,7 +41,8 @@ func TestAnInstanceIsEvacuatedOffADeadHostOnly(t *testing.T) {
 		}
 		// The operator may as well have it wait for its host.
 		stays := slices.IndexFunc(st.Alternatives, func(o core.Step) bool { return o.Intent.Kind == core.IntentTagPowerOff })
-		if stays < 0 || !st.Alternatives[stays].Doable() || !strings.Contains(st.Alternatives[stays].Why, "it stays where it is until the host is back") {
+		if stays < 0 || !st.Alternatives[stays].Doable() ||
+			!strings.Contains(st.Alternatives[stays].Why, "it stays where it is until the host is back") {
 			t.Errorf("beside it there is %+v", st.Alternatives)
 		}
 

@@ -10,7 +10,8 @@ import (
 
 // ForecastEvacuation reads what a forecast needs and makes it, on the latest Snapshot. It blocks until OpenStack has answered, or
 // ctx is done. progress may be nil.
-func (e *Engine) ForecastEvacuation(ctx context.Context, r evacuation.EvacuationRequest, progress core.InventoryProgress) (evacuation.EvacuationForecast, error) {
+func (e *Engine) ForecastEvacuation(ctx context.Context, r evacuation.EvacuationRequest,
+	progress core.InventoryProgress) (evacuation.EvacuationForecast, error) {
 	if e.cfg.Evacuation == nil {
 		return evacuation.EvacuationForecast{}, errors.New("there is no connection to OpenStack to ask for room, groups and devices")
 	}

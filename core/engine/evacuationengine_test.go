@@ -20,7 +20,8 @@ type evacuationAnswers struct {
 	wait          bool
 }
 
-func (a *evacuationAnswers) EvacuationFacts(ctx context.Context, hosts, traits []string, progress core.InventoryProgress) core.EvacuationFacts {
+func (a *evacuationAnswers) EvacuationFacts(ctx context.Context, hosts, traits []string,
+	progress core.InventoryProgress) core.EvacuationFacts {
 	a.hosts, a.traits = hosts, traits
 	progress("hosts' inventories", 1)
 	if a.wait {
@@ -31,7 +32,8 @@ func (a *evacuationAnswers) EvacuationFacts(ctx context.Context, hosts, traits [
 
 func TestTheEngineAsksForAForecastOnly(t *testing.T) {
 	answers := &evacuationAnswers{facts: core.EvacuationFacts{Microversion: 93}}
-	e := New(Config{Evacuation: answers, Wall: func() time.Time { return scene.Noon }, Sources: []core.SourceID{core.SourceNodes, core.SourceInstances, core.SourceComputeServices}})
+	e := New(Config{Evacuation: answers, Wall: func() time.Time { return scene.Noon },
+		Sources: []core.SourceID{core.SourceNodes, core.SourceInstances, core.SourceComputeServices}})
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }()
@@ -65,7 +67,8 @@ func TestTheEngineAsksForAForecastOnly(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if _, err := New(Config{}).ForecastEvacuation(t.Context(), evacuation.EvacuationRequest{}, nil); err == nil || !strings.Contains(err.Error(), "OpenStack") {
+	if _, err := New(Config{}).ForecastEvacuation(t.Context(), evacuation.EvacuationRequest{}, nil); err == nil ||
+		!strings.Contains(err.Error(), "OpenStack") {
 		t.Error(err)
 	}
 }

@@ -41,7 +41,8 @@ func (e *Engine) begin(g core.Grant) (string, error) {
 	step := step.Plan(s, g.Intent)
 	let, err := e.gate(g, step)
 	if err != nil {
-		e.record(Record{Kind: RecordRefused, Operation: g.ID, Step: g.StepID, Intent: &g.Intent, Object: &g.Target, Title: step.Title, Error: err.Error()}, true)
+		e.record(Record{Kind: RecordRefused, Operation: g.ID, Step: g.StepID, Intent: &g.Intent, Object: &g.Target, Title: step.Title,
+			Error: err.Error()}, true)
 		return "", err
 	}
 	op := &operation{
@@ -53,7 +54,8 @@ func (e *Engine) begin(g core.Grant) (string, error) {
 	batch, isBatch := step.Change.(core.Batch)
 	if isBatch {
 		for _, item := range batch.Items {
-			op.state.Items = append(op.state.Items, core.OperationItem{Label: item.Label, Instance: item.Intent.Instance, Node: item.Intent.OneNode(), State: core.OperationQueued})
+			op.state.Items = append(op.state.Items, core.OperationItem{Label: item.Label, Instance: item.Intent.Instance,
+				Node: item.Intent.OneNode(), State: core.OperationQueued})
 		}
 	}
 	e.ops.add(op)

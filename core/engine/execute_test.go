@@ -343,17 +343,25 @@ func TestOutcomeComesFromTheCloud(t *testing.T) {
 		{"Nova refuses", func(c *testCloud) {
 			c.fail["live-migrate"] = &core.APIError{Kind: core.ErrInvalid, Call: "live-migrate", Message: failText, Status: 400}
 		}, liveMigrate("web-1"), core.OperationFailed, failText},
-		{"Nova takes it, and it fails", func(c *testCloud) { c.failMoves = true }, liveMigrate("web-1"), core.OperationFailed, "No valid host was found"},
-		{"it is over, and another has followed it", func(c *testCloud) { c.follows = true }, liveMigrate("web-1"), core.OperationDone, "was moved to cmp-2; another migration of it has begun since"},
-		{"it failed, and another has followed it", func(c *testCloud) { c.follows, c.failMoves = true, true }, liveMigrate("web-1"), core.OperationFailed, "ended as error: " + strings.TrimSuffix(failText, ".") + "; another migration of it has begun since"},
-		{"the answer is lost, but it was done", func(c *testCloud) { c.lose["live-migrate"] = true }, liveMigrate("web-1"), core.OperationDone, "cmp-2"},
+		{"Nova takes it, and it fails", func(c *testCloud) { c.failMoves = true }, liveMigrate("web-1"), core.OperationFailed,
+			"No valid host was found"},
+		{"it is over, and another has followed it", func(c *testCloud) { c.follows = true }, liveMigrate("web-1"), core.OperationDone,
+			"was moved to cmp-2; another migration of it has begun since"},
+		{"it failed, and another has followed it", func(c *testCloud) { c.follows, c.failMoves = true, true }, liveMigrate("web-1"),
+			core.OperationFailed, "ended as error: " + strings.TrimSuffix(failText, ".") + "; another migration of it has begun since"},
+		{"the answer is lost, but it was done", func(c *testCloud) { c.lose["live-migrate"] = true }, liveMigrate("web-1"), core.OperationDone,
+			"cmp-2"},
 		{"the answer is lost, and it was not done", func(c *testCloud) {
 			c.fail["live-migrate"] = &core.APIError{Kind: core.ErrTimeout, Call: "live-migrate", Message: "no answer"}
 		}, liveMigrate("web-1"), core.OperationFailed, "not done"},
-		{"a cold migration waits for its confirmation", func(*testCloud) {}, core.Intent{Kind: core.IntentColdMigrate, Instance: "id-web-1"}, core.OperationDone, "confirm"},
-		{"a cold migration that Nova confirms by itself", func(c *testCloud) { c.confirms = true }, core.Intent{Kind: core.IntentColdMigrate, Instance: "id-web-1"}, core.OperationDone, "is ACTIVE on cmp-2; the migration is confirmed already"},
+		{"a cold migration waits for its confirmation", func(*testCloud) {}, core.Intent{Kind: core.IntentColdMigrate, Instance: "id-web-1"},
+			core.OperationDone, "confirm"},
+		{"a cold migration that Nova confirms by itself", func(c *testCloud) { c.confirms = true },
+			core.Intent{Kind: core.IntentColdMigrate, Instance: "id-web-1"}, core.OperationDone,
+			"is ACTIVE on cmp-2; the migration is confirmed already"},
 		{"a stop", func(*testCloud) {}, core.Intent{Kind: core.IntentStop, Instance: "id-web-1"}, core.OperationDone, "SHUTOFF"},
-		{"disabling a service", func(*testCloud) {}, core.Intent{Kind: core.IntentDisableCompute, Node: "cmp-2", Reason: "a dead fan"}, core.OperationDone, "a dead fan"},
+		{"disabling a service", func(*testCloud) {}, core.Intent{Kind: core.IntentDisableCompute, Node: "cmp-2", Reason: "a dead fan"},
+			core.OperationDone, "a dead fan"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -494,7 +502,8 @@ func TestBatchPausesAtAFailure(t *testing.T) {
 		for _, item := range op.Items {
 			states = append(states, item.State)
 		}
-		if want := []core.OperationState{core.OperationFailed, core.OperationSkipped, core.OperationDone}; !slices.Equal(states, want) || op.State != core.OperationFailed {
+		if want := []core.OperationState{core.OperationFailed, core.OperationSkipped, core.OperationDone}; !slices.Equal(states, want) ||
+			op.State != core.OperationFailed {
 			t.Errorf("ended as %s with %v, want failed with %v", op.State, states, want)
 		}
 	})
@@ -586,7 +595,8 @@ func TestAMigrationIsOverThoughAnotherFollows(t *testing.T) {
 	}{
 		"aborted":        {core.IntentAbortMigration, false, "done: the migration was aborted", "failed: the migration was aborted"},
 		"forced through": {core.IntentForceComplete, false, "done: was moved to cmp-2", "done: was moved to cmp-2"},
-		"aborted late":   {core.IntentAbortMigration, true, "failed: too late: the migration was completed, to cmp-2", "done: was moved to cmp-2"},
+		"aborted late": {core.IntentAbortMigration, true, "failed: too late: the migration was completed, to cmp-2",
+			"done: was moved to cmp-2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {

@@ -188,18 +188,21 @@ type common struct {
 
 var everyStep = []common{
 	{"armed", "Lockstep writes only when it was armed.", func(sc scene.Scene, _ core.Step) { sc.Snapshot.Write.Armed = false }},
-	{"fresh", "What the step rests on is live, and was confirmed a moment ago. The controller asks the API each time.", func(sc scene.Scene, _ core.Step) {
-		for id := range sc.Sources {
-			sc.Aged(id, sc.Settings.StaleAfterOf(id)*2)
-		}
-	}},
+	{"fresh", "What the step rests on is live, and was confirmed a moment ago. The controller asks the API each time.",
+		func(sc scene.Scene, _ core.Step) {
+			for id := range sc.Sources {
+				sc.Aged(id, sc.Settings.StaleAfterOf(id)*2)
+			}
+		}},
 	{"alone", "Lockstep does nothing else there. kopf calls one handler of an object at a time.", func(sc scene.Scene, st core.Step) {
 		sc.Doing(core.Operation{Title: "another", Step: "another/step", Node: st.Node})
 	}},
-	{"played", "The operator has said that Lockstep plays the controller.", func(sc scene.Scene, _ core.Step) { sc.Snapshot.Settings.ActAs = nil }},
-	{"nobody-else", "The controller's Deployment has no replicas: two that write one lock undo each other.", func(sc scene.Scene, _ core.Step) {
-		sc.Snapshot.Controller.Replicas, sc.Snapshot.Controller.Ready = 1, 1
-	}},
+	{"played", "The operator has said that Lockstep plays the controller.",
+		func(sc scene.Scene, _ core.Step) { sc.Snapshot.Settings.ActAs = nil }},
+	{"nobody-else", "The controller's Deployment has no replicas: two that write one lock undo each other.",
+		func(sc scene.Scene, _ core.Step) {
+			sc.Snapshot.Controller.Replicas, sc.Snapshot.Controller.Ready = 1, 1
+		}},
 }
 
 func (c common) check(t *testing.T, m scene.Moment) {
@@ -302,7 +305,8 @@ func flowsDocument(t *testing.T) string {
 			b.WriteString("\n" + strings.Join(notes, "\n") + "\n")
 		}
 	}
-	b.WriteString("\n## Every step\n\nOf every step above Lockstep asks this first. The controller needs none of it.\n\n| guard | what | code |\n|---|---|---|\n")
+	b.WriteString("\n## Every step\n\nOf every step above Lockstep asks this first. The controller needs none of it.\n\n| guard | what | " +
+		"code |\n|---|---|---|\n")
 	begin := momentsOf(flows()[0])[0]
 	for _, c := range everyStep {
 		sc := begin.Scene()
@@ -318,7 +322,8 @@ func flowsDocument(t *testing.T) string {
 }
 
 // write writes the rows as lines of a table, and is their notes.
-func (f flow) write(t *testing.T, b *strings.Builder, rows []flowRow, first int, code guardSources, links map[string]string) (notes []string) {
+func (f flow) write(t *testing.T, b *strings.Builder, rows []flowRow, first int, code guardSources,
+	links map[string]string) (notes []string) {
 	t.Helper()
 	own := first > 1
 	for i, r := range rows {
@@ -556,7 +561,8 @@ func (c guardSources) link(t *testing.T, m scene.Moment, g core.Guard, links map
 		} {
 			var refs []string
 			for _, s := range c.all {
-				if ref := "[" + s.function + "][" + s.file + "]"; s.id == string(g.ID) && s.text == text && may(s.function) && !slices.Contains(refs, ref) {
+				if ref := "[" + s.function + "][" + s.file + "]"; s.id == string(g.ID) && s.text == text && may(s.function) &&
+					!slices.Contains(refs, ref) {
 					refs, links[s.file] = append(refs, ref), "../core/"+s.file
 				}
 			}

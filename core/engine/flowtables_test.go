@@ -24,7 +24,8 @@ func memberDown(set string) func(scene.Scene) {
 }
 
 // setsDown are the sets that are asked before a node goes down, each without its member on ctl-02.
-var setsDown = breaking(memberDown("openstack/mariadb-server"), memberDown("openstack/etcd-etcd"), memberDown("openstack-redis/rfr-openstack-redis"),
+var setsDown = breaking(memberDown("openstack/mariadb-server"), memberDown("openstack/etcd-etcd"),
+	memberDown("openstack-redis/rfr-openstack-redis"),
 	memberDown("openstack/openstack-prometheus-server"))
 
 func secondZone(node string, state core.LockState) func(scene.Scene) {
@@ -41,20 +42,24 @@ var flowPreparation = flow{
 	title: "A node's preparation", source: "docs/mosk.md#node-request, #services, #migration-loop",
 	intro: "A NodeMaintenanceRequest is made, or changed, or the controller starts.",
 	rows: []flowRow{
-		{asks: "the node exists; else nothing happens", source: "docs/mosk.md#node-request", at: by("holds", scene.AtBegin, scene.AtTakeOut, scene.AtRelease),
+		{asks: "the node exists; else nothing happens", source: "docs/mosk.md#node-request",
+			at:     by("holds", scene.AtBegin, scene.AtTakeOut, scene.AtRelease),
 			breaks: breaking(nodeGone("cmp-01"))},
 		{asks: "it has a role; else nothing happens", source: "docs/mosk.md#node-request", at: by("holds", scene.AtCreate),
 			breaks: breaking(roleGone("cmp-01")),
-			note:   "A node that has lost its role, and has its lock still, is prepared all the same: LCM waits for that lock, and instances run there."},
+			note: "A node that has lost its role, and has its lock still, is prepared all the same: LCM waits for that lock, and instances run " +
+				"there."},
 		{asks: "its lock is there; else it is made, and armed at the controller's release", source: "docs/mosk.md#locks",
 			at:     by("exists", scene.AtBegin, scene.AtTakeOut, scene.AtRelease),
 			breaks: breaking(scene.LockGone("cmp-01")),
-			note: "Lockstep makes it by a step, and writes OpenStack's release with each state. It does not set a node's lock of another release active: " +
+			note: "Lockstep makes it by a step, and writes OpenStack's release with each state. It does not set a node's lock of another release " +
+				"active: " +
 				"a lock that is inactive while LCM asks holds nothing any more; before that it is told as left over."},
 		{asks: "the request's release is its own, or it names none", text: "A", source: "docs/mosk.md#requests",
 			at:     by("applied", scene.AtBegin, scene.AtRelease),
 			breaks: breaking(func(sc scene.Scene) { sc.NodeRequests["cmp-01"][0].Release = "21.1.0" }),
-			note:   "The release is read off OpenStackDeploymentStatus; what follows the plus may be missing. Without any OpenStackDeployment it is not asked."},
+			note: "The release is read off OpenStackDeploymentStatus; what follows the plus may be missing. Without any OpenStackDeployment it " +
+				"is not asked."},
 		{asks: "no role of any node under way is full; then inner_state becomes active", text: "F", source: "docs/mosk.md#concurrency",
 			at:     by(core.GuardConcurrency, scene.AtBegin),
 			breaks: breaking(func(sc scene.Scene) { scene.OwnLockOf(sc, "gtw-01").InnerState = core.InnerActive }, scene.LockReleased("gtw-01")),
@@ -76,16 +81,19 @@ var flowPreparation = flow{
 		{asks: "its zone is that of the first compute under way (respect_nova_az)", text: "G", source: "docs/mosk.md#services",
 			at:     by(core.GuardZone, scene.AtBegin, scene.AtRelease),
 			breaks: breaking(secondZone("cmp-00", core.LockActive), secondZone("cmp-02", core.LockInactive)),
-			note: "Stricter: one of another zone that is released holds the rest, whatever its name; and nothing is begun while any is under way there. " +
+			note: "Stricter: one of another zone that is released holds the rest, whatever its name; and nothing is begun while any is under way " +
+				"there. " +
 				"Among those that are begun the first by name goes first."},
 		{asks: "which can be the node itself", source: "docs/mosk.md#services", at: by("", scene.AtRelease), stays: true,
 			breaks: breaking(secondZone("cmp-02", core.LockActive)), note: "So that of two zones that are begun one goes on."},
 		{asks: "unless respect_nova_az is off", source: "docs/mosk.md#settings", at: by("", scene.AtBegin, scene.AtRelease), stays: true,
 			given:  func(sc scene.Scene) { sc.Snapshot.Settings.AcrossZones = true },
-			breaks: breaking(secondZone("cmp-00", core.LockActive), secondZone("cmp-02", core.LockInactive)), note: "No object says so: it is a setting of Lockstep's as well."},
+			breaks: breaking(secondZone("cmp-00", core.LockActive), secondZone("cmp-02", core.LockInactive)),
+			note:   "No object says so: it is a setting of Lockstep's as well."},
 		{asks: "MariaDB, etcd, Redis and Prometheus can do without it", text: "G", source: "docs/mosk.md#quorum",
 			at: by("quorum", scene.AtBeginControl, scene.AtReleaseControl), breaks: setsDown,
-			note: "Stricter where a member elsewhere is not ready: the controller only counts. Not asked of a node that is no controller and has no member of any: " +
+			note: "Stricter where a member elsewhere is not ready: the controller only counts. Not asked of a node that is no controller and has " +
+				"no member of any: " +
 				"the controller asks there, too, though nothing is lost with it."},
 		{asks: "nova-compute is disabled, if the node is a compute", source: "docs/mosk.md#services", at: by("", scene.AtTakeOut)},
 		{asks: "it stays disabled until the lock goes", source: "docs/mosk.md#services", at: by("out", scene.AtRelease),
@@ -103,7 +111,8 @@ var flowPreparation = flow{
 			at:     by("host-empty", scene.AtRelease),
 			given:  func(sc scene.Scene) { sc.Mode("cmp-01", core.ModeSkip); sc.Instance("cmp-01", "web") },
 			breaks: breaking(func(sc scene.Scene) { sc.Mode("cmp-01", "cold") })},
-		{asks: "its number of tries is one; else it fails, for ever", source: "docs/mosk.md#migration-mode", at: by("", scene.AtRelease), stays: true,
+		{asks: "its number of tries is one; else it fails, for ever", source: "docs/mosk.md#migration-mode", at: by("", scene.AtRelease),
+			stays:  true,
 			breaks: breaking(func(sc scene.Scene) { sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationAttempts] = "many" }),
 			note:   "Lockstep moves by confirmed steps, and counts no tries."},
 		{asks: "what can be live-migrated is, and no migration runs", text: "H, I", source: "docs/mosk.md#migration-loop",
@@ -123,7 +132,8 @@ var flowPreparation = flow{
 		{asks: "cinder-volume of its own disks is disabled", source: "docs/mosk.md#services", at: by("", scene.AtVolumeOut)},
 		{asks: "it stays disabled until the lock goes", source: "docs/mosk.md#services", at: by("volumes", scene.AtRelease),
 			breaks: breaking(func(sc scene.Scene) { scene.LvmIn(sc).Enabled = true }, func(sc scene.Scene) { sc.VolumeService("cmp-01@nvme") }),
-			note:   "Lockstep does it before the instances move, the controller after. Stricter: every back end that can be disabled counts, not only the first."},
+			note: "Lockstep does it before the instances move, the controller after. Stricter: every back end that can be disabled counts, not " +
+				"only the first."},
 		{asks: "Cinder answers meanwhile", text: "R", source: "docs/mosk.md#text-l", at: by(core.GuardFresh, scene.AtVolumeOut, scene.AtRelease),
 			breaks: breaking(unanswered(core.SourceVolumeServices))},
 		{asks: "the lock becomes inactive, the text goes", source: "docs/mosk.md#node-request", at: by("", scene.AtRelease)},
@@ -146,7 +156,8 @@ var flowPreparation = flow{
 				sc.Doing(core.Operation{Title: "begin", Step: "act-begin/x", Intent: core.Intent{Kind: core.IntentActBegin}, Node: "cmp-03"})
 			})},
 		{asks: "LCM asks for it", note: "The controller runs only when it does.",
-			at: by("turn", scene.AtBegin, scene.AtTakeOut, scene.AtVolumeOut, scene.AtSay, scene.AtRelease, scene.AtCreate), breaks: breaking(func(sc scene.Scene) {
+			at: by("turn", scene.AtBegin, scene.AtTakeOut, scene.AtVolumeOut, scene.AtSay, scene.AtRelease, scene.AtCreate),
+			breaks: breaking(func(sc scene.Scene) {
 				if scene.OwnLockOf(sc, "cmp-01") == nil { // a lock that is there is not made
 					sc.Lock("cmp-01", core.ControllerOpenStack, core.LockActive)
 				}
@@ -175,7 +186,8 @@ func heldScene() scene.Scene {
 }
 
 var (
-	atVolumeIn = scene.Moment{Name: "cinder-volume in", Plans: "actVolumeIn", Kind: core.IntentActVolumeIn, Node: "cmp-01", Object: scene.LvmRef,
+	atVolumeIn = scene.Moment{Name: "cinder-volume in", Plans: "actVolumeIn", Kind: core.IntentActVolumeIn, Node: "cmp-01",
+		Object: scene.LvmRef,
 		Writes: core.SetVolumeService{Enabled: true},
 		Scene: func() scene.Scene {
 			sc := scene.ReturnedScene()
@@ -190,7 +202,8 @@ var (
 			scene.DisabledFor(sc, "cmp-01", core.DisabledReasonMaintenance)
 			return sc
 		}}
-	atRearm = scene.Moment{Name: "take the lock back", Plans: "actRearm", Kind: core.IntentActRearm, Node: "cmp-01", Scene: scene.ReturnedScene,
+	atRearm = scene.Moment{Name: "take the lock back", Plans: "actRearm", Kind: core.IntentActRearm, Node: "cmp-01",
+		Scene:  scene.ReturnedScene,
 		Writes: core.SetLock{To: core.LockStatus{State: core.LockActive, Release: "21.0.0+25.2"}}}
 	atFinish = scene.Moment{Name: "end the work", Plans: "actFinish", Kind: core.IntentActFinish, Node: "cmp-01", Scene: heldScene,
 		Writes: core.SetInnerState{To: core.InnerInactive}}
@@ -210,8 +223,9 @@ var flowReturn = flow{
 	intro: "A NodeMaintenanceRequest is deleted.",
 	rows: []flowRow{
 		{asks: "the request bears its finalizer; else nothing happens, ever", source: "docs/mosk.md#finalizers", at: by("", atRearm), stays: true,
-			breaks: breaking(func(sc scene.Scene) { sc.NodeRequests["cmp-01"][0].Finalizers = nil }, func(sc scene.Scene) { clear(sc.NodeRequests) }),
-			note:   "Lockstep takes a node back also from a request without one, and when the request is gone."},
+			breaks: breaking(func(sc scene.Scene) { sc.NodeRequests["cmp-01"][0].Finalizers = nil },
+				func(sc scene.Scene) { clear(sc.NodeRequests) }),
+			note: "Lockstep takes a node back also from a request without one, and when the request is gone."},
 		{asks: "the node exists; else only the lock, inner_state and finalizer are seen to", source: "docs/mosk.md#return-of-a-node",
 			at: by("", atLetGo), stays: true,
 			breaks: breaking(nodeGone("cmp-01")), note: "The request goes; the lock of a node that is gone is cleaned up behind, see below."},
@@ -222,7 +236,8 @@ var flowReturn = flow{
 			given: func(sc scene.Scene) { scene.OwnLockOf(sc, "cmp-01").InnerState = core.InnerInactive }, breaks: breaking(nodeNotReady),
 			note: "Stricter: Lockstep always looks."},
 		{asks: "the node is Ready", source: "docs/mosk.md#return-of-a-node", at: by("back", atVolumeIn, atTakeIn, atRearm),
-			breaks: breaking(nodeNotReady, func(sc scene.Scene) { sc.Nodes["cmp-01"].Cordoned = true }), note: "Stricter: LCM has to have uncordoned it."},
+			breaks: breaking(nodeNotReady, func(sc scene.Scene) { sc.Nodes["cmp-01"].Cordoned = true }),
+			note:   "Stricter: LCM has to have uncordoned it."},
 		{asks: "OpenStack's pods on it are Ready, but those of Jobs", source: "docs/mosk.md#pods-on-return",
 			at: by("pods", atVolumeIn, atTakeIn, atRearm),
 			breaks: breaking(func(sc scene.Scene) {
@@ -241,7 +256,8 @@ var flowReturn = flow{
 				sc.DaemonSet("openstack/neutron-l3-agent-default", "l3-agent", true, "cmp-01", "cmp-02")
 				sc.Old("openstack/neutron-l3-agent-default", "cmp-01")
 			}),
-			note: "Each is a step that comes before, and that may be left out: whether the controller's settings want Open vSwitch restarted no object says."},
+			note: "Each is a step that comes before, and that may be left out: whether the controller's settings want Open vSwitch restarted no " +
+				"object says."},
 		{asks: "the network agents of a compute or gateway are alive", text: "P", source: "docs/mosk.md#agents",
 			at: by("agents", atVolumeIn, atTakeIn, atRearm),
 			breaks: breaking(func(sc scene.Scene) { sc.Agents["cmp-01"][0].Alive = false },
@@ -305,9 +321,11 @@ var (
 		Scene:  func() scene.Scene { sc := scene.FlowScene(); lockIsBehind(sc); return sc }}
 	atReleaseCluster = scene.Moment{Name: "release the cluster lock", Plans: "actRelease", Kind: core.IntentActRelease, Scene: scene.FlowScene,
 		Writes: core.SetLock{To: core.LockStatus{State: core.LockInactive, Release: "21.0.0+25.2"}}}
-	atRearmCluster = scene.Moment{Name: "take the cluster lock back", Plans: "actRearm", Kind: core.IntentActRearm, Scene: clusterReleasedScene,
+	atRearmCluster = scene.Moment{Name: "take the cluster lock back", Plans: "actRearm", Kind: core.IntentActRearm,
+		Scene:  clusterReleasedScene,
 		Writes: core.SetLock{To: core.LockStatus{State: core.LockActive, Release: "21.0.0+25.2"}}}
-	atLetClusterGo = scene.Moment{Name: "let the cluster's request go", Plans: "actLetGo", Kind: core.IntentActLetGo, Object: clusterRequestRef,
+	atLetClusterGo = scene.Moment{Name: "let the cluster's request go", Plans: "actLetGo", Kind: core.IntentActLetGo,
+		Object: clusterRequestRef,
 		Writes: core.RemoveFinalizer{Finalizer: core.UsualFinalizer},
 		Scene: func() scene.Scene {
 			sc := clusterReleasedScene()
@@ -363,9 +381,10 @@ var flowClusterReturn = flow{
 	intro: "A ClusterMaintenanceRequest is deleted.",
 	rows: []flowRow{
 		{asks: "the request bears its finalizer; else nothing happens, ever", source: "docs/mosk.md#finalizers", at: by("", atRearmCluster),
-			stays:  true,
-			breaks: breaking(func(sc scene.Scene) { sc.ClusterRequest().Finalizers = nil }, func(sc scene.Scene) { sc.Snapshot.ClusterRequests = nil }),
-			note:   "Lockstep takes the cluster back also from a request without one, and when the request is gone."},
+			stays: true,
+			breaks: breaking(func(sc scene.Scene) { sc.ClusterRequest().Finalizers = nil },
+				func(sc scene.Scene) { sc.Snapshot.ClusterRequests = nil }),
+			note: "Lockstep takes the cluster back also from a request without one, and when the request is gone."},
 		{asks: "there is an OpenStackDeployment; else nothing happens", source: "docs/mosk.md#cluster-request", at: by("", atRearmCluster),
 			stays:  true,
 			breaks: breaking(func(sc scene.Scene) { sc.Snapshot.OpenStack, sc.Snapshot.Deployments = nil, nil }),
@@ -406,16 +425,19 @@ var (
 			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = true, ""
 			return sc
 		}}
-	atVolumeOutForGood = scene.Moment{Name: "cinder-volume out", Plans: "actVolumeOut", Kind: core.IntentActVolumeOut, Node: "cmp-01", Object: scene.LvmRef,
+	atVolumeOutForGood = scene.Moment{Name: "cinder-volume out", Plans: "actVolumeOut", Kind: core.IntentActVolumeOut, Node: "cmp-01",
+		Object: scene.LvmRef,
 		Writes: scene.AtVolumeOut.Writes,
 		Scene: func() scene.Scene {
 			sc := leavingScene()
 			scene.LvmIn(sc).Enabled, scene.LvmIn(sc).DisabledReason = true, ""
 			return sc
 		}}
-	atLetNodeGo = scene.Moment{Name: "release the lock", Plans: "actRemovalRelease", Kind: core.IntentActRelease, Node: "cmp-01", Scene: leavingScene,
+	atLetNodeGo = scene.Moment{Name: "release the lock", Plans: "actRemovalRelease", Kind: core.IntentActRelease, Node: "cmp-01",
+		Scene:  leavingScene,
 		Writes: core.SetLock{To: core.LockStatus{State: core.LockInactive, Release: "21.0.0+25.2"}}}
-	atLetControlGo = scene.Moment{Name: "release the lock", Plans: "actRemovalRelease", Kind: core.IntentActRelease, Node: "ctl-01", Scene: leavingScene}
+	atLetControlGo = scene.Moment{Name: "release the lock", Plans: "actRemovalRelease", Kind: core.IntentActRelease, Node: "ctl-01",
+		Scene: leavingScene}
 )
 
 var flowRemoval = flow{
@@ -478,7 +500,8 @@ var flowRemoval = flow{
 
 // A node that is gone.
 
-// goneScene is a cluster that ctl-09 has left, with its lock in deletion; at is where the volume of MariaDB's first member is, and of OVN's.
+// goneScene is a cluster that ctl-09 has left, with its lock in deletion; at is where the volume of MariaDB's first member is, and of
+// OVN's.
 func goneScene(at string) scene.Scene {
 	sc := scene.FlowScene()
 	sc.Snapshot.ClusterRequests = nil
@@ -552,7 +575,8 @@ var flowCleanUp = flow{
 			note: "Stricter: Lockstep asks all the rest without one, too."},
 		{asks: "the node does not exist", text: "V", source: "docs/mosk.md#texts", at: by("turn", atLetLockGo, atDeleteMariaClaim, atDropLock),
 			breaks: breaking(nodeThere),
-			note:   "Releases whose code is older than June 2025 looked for a node called as the lock, and so cleaned up while it was there. Lockstep does not."},
+			note: "Releases whose code is older than June 2025 looked for a node called as the lock, and so cleaned up while it was there. " +
+				"Lockstep does not."},
 		{asks: "Prometheus, Redis, etcd, MariaDB: the set does not hold the node", text: "U", source: "docs/mosk.md#quorum",
 			at:     by("hard-lock", atDeleteMariaClaim),
 			breaks: breaking(memberDown("openstack/mariadb-server"))},
@@ -583,7 +607,8 @@ var flowCleanUp = flow{
 				sc.Services["ctl-09"] = &core.ComputeService{ID: "s", Host: "ctl-09"}
 			}), note: "Likewise: the command once it is down, and the lock waits for Nova."},
 		{asks: "the Placement provider is deleted", source: "docs/mosk.md#after-a-node-is-gone",
-			note: "Nova deletes it with the service, so Lockstep does not ask. Where Placement did not answer then, it is left: `openstack resource provider list`."},
+			note: "Nova deletes it with the service, so Lockstep does not ask. Where Placement did not answer then, it is left: `openstack " +
+				"resource provider list`."},
 		{asks: "Nova, Neutron and Cinder answer", source: "docs/mosk.md#retries", at: by(core.GuardFresh, atLetLockGo, atDropLock),
 			breaks: breaking(unanswered(core.SourceComputeServices), unanswered(core.SourceNetworkAgents), unanswered(core.SourceVolumeServices))},
 		{asks: "kopf takes the finalizer off", source: "docs/mosk.md#finalizers", at: by("", atLetLockGo)},

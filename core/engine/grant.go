@@ -15,7 +15,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// GrantLifetime is how long a grant can be used, unless Config says otherwise; long enough for a slow dry-run, short enough that nobody forgets it.
+// GrantLifetime is how long a grant can be used, unless Config says otherwise; long enough for a slow dry-run, short enough that nobody
+// forgets it.
 const GrantLifetime = 2 * time.Minute
 
 // Preview says what the servers make of a step before it is confirmed: a dry-run where the API has one. It changes

@@ -131,11 +131,13 @@ func (w *instanceChecker) migrated(ctx context.Context, in *core.Instance) outco
 	case !live && in.Status == "VERIFY_RESIZE" && in.TaskState == "":
 		return outcome{state: core.OperationDone, text: "is on " + w.label(in.Host) + "; the migration waits to be confirmed or reverted"}
 	case !live && in.Host != w.change.Host && in.Host != "" && in.TaskState == "" && (in.Status == "ACTIVE" || in.Status == "SHUTOFF"):
-		return outcome{state: core.OperationDone, text: "is " + in.Status + " on " + w.label(in.Host) + "; the migration is confirmed already"} // by Nova's resize_confirm_window, or by its owner
+		// by Nova's resize_confirm_window, or by its owner
+		return outcome{state: core.OperationDone, text: "is " + in.Status + " on " + w.label(in.Host) + "; the migration is confirmed already"}
 	case in.TaskState == "" && m != nil && m.Status == "cancelled":
 		return outcome{state: core.OperationFailed, text: "the migration was aborted; it is still on " + w.label(in.Host)}
 	case in.TaskState == "" && m != nil && m.Failed():
-		return outcome{state: core.OperationFailed, again: live, text: "the migration failed" + wording.Because(m.Failure) + "; it is still on " + w.label(in.Host)}
+		return outcome{state: core.OperationFailed, again: live,
+			text: "the migration failed" + wording.Because(m.Failure) + "; it is still on " + w.label(in.Host)}
 	case m != nil && m.Running():
 		w.begun = true
 		return outcome{state: core.OperationVerifying, moving: true, text: w.progress(m)}

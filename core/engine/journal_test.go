@@ -40,14 +40,16 @@ func TestJournalKeepsWhatWasWritten(t *testing.T) {
 	at := time.Date(2026, 1, 16, 15, 25, 37, 0, time.UTC)
 	for _, r := range []Record{
 		{Kind: RecordStart, Wall: at, Cluster: "mos"},
-		{Kind: RecordBefore, Wall: at, Operation: "1", Intent: &core.Intent{Kind: core.IntentLiveMigrate, Instance: "i"}, Object: &core.Ref{Kind: core.KindInstance, Name: "web-1", UID: "i"}},
+		{Kind: RecordBefore, Wall: at, Operation: "1", Intent: &core.Intent{Kind: core.IntentLiveMigrate, Instance: "i"},
+			Object: &core.Ref{Kind: core.KindInstance, Name: "web-1", UID: "i"}},
 	} {
 		if err := j.Write(r, true); err != nil {
 			t.Fatal(err)
 		}
 	}
 	records, skipped := readAll(t, j.Path())
-	if skipped != 0 || len(records) != 2 || records[1].Object.UID != "i" || records[1].Intent.Kind != core.IntentLiveMigrate || !records[0].Wall.Equal(at) {
+	if skipped != 0 || len(records) != 2 || records[1].Object.UID != "i" || records[1].Intent.Kind != core.IntentLiveMigrate ||
+		!records[0].Wall.Equal(at) {
 		t.Fatalf("read back %d skipped, %+v", skipped, records)
 	}
 	for name, mode := range map[string]os.FileMode{j.Path(): 0o600, filepath.Dir(j.Path()): 0o700} {

@@ -168,7 +168,8 @@ func TestFollowingThroughRotations(t *testing.T) {
 	j, other := openSmall(t, path), openSmall(t, path)
 	numbered(t, j, "anna", 0, 3)
 	for i := range 100 {
-		err := other.Keep(false, Record{Kind: RecordVerified, Operation: wording.Itoa(i), Object: &core.Ref{UID: "i"}, Text: strings.Repeat("x", 200)})
+		err := other.Keep(false, Record{Kind: RecordVerified, Operation: wording.Itoa(i), Object: &core.Ref{UID: "i"},
+			Text: strings.Repeat("x", 200)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +210,8 @@ func TestWhatCountsOfAJournalIsTheSameAfterRotations(t *testing.T) {
 			r := someRecord(rt, len(all))
 			id := core.BatchOf(r.Operation)
 			was := ended[id]
-			told := r.Kind == RecordEnded && (was == string(core.OperationUnknown) || was == string(RecordVerified) && r.State == string(core.OperationDone))
+			told := r.Kind == RecordEnded && (was == string(core.OperationUnknown) ||
+				was == string(RecordVerified) && r.State == string(core.OperationDone))
 			if was != "" && !told && r.Kind != RecordControl {
 				continue // nothing comes after an end, but the look-up of one that was not seen, and the record of the whole
 			}
@@ -278,12 +280,14 @@ func someRecord(rt *rapid.T, n int) Record {
 		kind := len(r.Operation) + int(id[0]) // of one operation, or item, everything is about one object
 		name = []string{"a", "b", "c"}[kind%3]
 		r.Object = &core.Ref{Name: name, UID: "uid-" + name}
-		states := []core.OperationState{core.OperationDone, core.OperationDone, core.OperationFailed, core.OperationUnknown, core.OperationStopped}
+		states := []core.OperationState{core.OperationDone, core.OperationDone, core.OperationFailed, core.OperationUnknown,
+			core.OperationStopped}
 		r.State = string(rapid.SampledFrom(states).Draw(rt, "state"))
 		if r.Kind == RecordControl {
 			r.State = rapid.SampledFrom([]string{stateAcknowledged, string(core.ControlPause)}).Draw(rt, "control")
 		}
-		r.Intent = &core.Intent{Kind: []core.IntentKind{core.IntentStop, core.IntentStart, core.IntentLiveMigrate}[kind/3%3], Instance: r.Object.UID}
+		r.Intent = &core.Intent{Kind: []core.IntentKind{core.IntentStop, core.IntentStart, core.IntentLiveMigrate}[kind/3%3],
+			Instance: r.Object.UID}
 		switch rapid.IntRange(0, 4).Draw(rt, "effect") {
 		case 0:
 			key := rapid.SampledFrom([]string{core.AnnotationMigrationMode, core.AnnotationMigrationAttempts}).Draw(rt, "key")
@@ -330,14 +334,16 @@ func longJournal(t testing.TB, n int) []byte {
 		node := fmt.Sprintf("kaas-node-%03d", i/10%100)
 		at := worldTime.Add(time.Duration(i) * time.Second)
 		r := Record{Wall: at, At: at, By: "anna@jump01", Node: node, Object: &core.Ref{Kind: core.KindNode, Name: node, UID: "uid-" + node}}
-		id, title, command := wording.Itoa(i/10), "live-migrate web-1", []string{"openstack server migrate --live-migration " + strings.Repeat("x", 100)}
+		id, title, command := wording.Itoa(i/10), "live-migrate web-1",
+			[]string{"openstack server migrate --live-migration " + strings.Repeat("x", 100)}
 		switch i % 10 {
 		case 0, 1, 2, 3:
 			r.Kind, r.From, r.To, r.Exact = RecordLock, "active", "inactive", true
 			r.Text = "Waiting for instances to be migrated: " + strings.Repeat("x", 200)
 			r.Object.UID += fmt.Sprint("lock", i%10)
 		case 4, 5:
-			r.Kind, r.From, r.To, r.Stage = RecordStage, "queued", "evacuating", &core.StageRecord{Stage: core.StageEvacuating, Since: core.Since{At: at}}
+			r.Kind, r.From, r.To, r.Stage = RecordStage, "queued", "evacuating",
+				&core.StageRecord{Stage: core.StageEvacuating, Since: core.Since{At: at}}
 		case 6:
 			r.Kind, r.Operation, r.Title, r.Commands = RecordGrant, id, title, command
 			r.Basis = []core.Fact{{Name: "status", Value: "ACTIVE"}, {Name: "host", Value: node}, {Name: "task", Value: "none"}}

@@ -24,17 +24,25 @@ func TestWhatWasSetIsKnownAfterAKillInTheMiddle(t *testing.T) {
 		steps  core.ProcedureKey           // of the procedure that sees to it
 		offers core.IntentKind             // within it; empty: none
 	}{
-		"a migration mode": {skip, nil, func(s *core.Snapshot) bool { return len(procedure.ChangedNodes(s)) == 1 }, core.ProcedureKey{Kind: core.ProcedureAfter}, core.IntentRestoreMode},
-		"a number of attempts": {core.Intent{Kind: core.IntentSetAttempts, Nodes: []string{"cmp-2"}, Attempts: 7}, nil, func(s *core.Snapshot) bool { return len(procedure.TriesNodes(s)) == 1 },
+		"a migration mode": {skip, nil, func(s *core.Snapshot) bool { return len(procedure.ChangedNodes(s)) == 1 },
+			core.ProcedureKey{Kind: core.ProcedureAfter}, core.IntentRestoreMode},
+		"a number of attempts": {core.Intent{Kind: core.IntentSetAttempts, Nodes: []string{"cmp-2"}, Attempts: 7}, nil,
+			func(s *core.Snapshot) bool { return len(procedure.TriesNodes(s)) == 1 },
 			core.ProcedureKey{Kind: core.ProcedureAfter}, core.IntentSetAttempts},
-		"a tag":  {core.Intent{Kind: core.IntentTagPowerOff, Instance: "id-web-1"}, nil, func(s *core.Snapshot) bool { return len(procedure.TaggedInstances(s)) == 1 }, core.ProcedureKey{Kind: core.ProcedureAfter}, core.IntentRestoreTags},
-		"a stop": {core.Intent{Kind: core.IntentStop, Instance: "id-web-1"}, nil, func(s *core.Snapshot) bool { return len(procedure.StoppedInstances(s)) == 1 }, core.ProcedureKey{Kind: core.ProcedureAfter}, core.IntentStart},
+		"a tag": {core.Intent{Kind: core.IntentTagPowerOff, Instance: "id-web-1"}, nil,
+			func(s *core.Snapshot) bool { return len(procedure.TaggedInstances(s)) == 1 }, core.ProcedureKey{Kind: core.ProcedureAfter},
+			core.IntentRestoreTags},
+		"a stop": {core.Intent{Kind: core.IntentStop, Instance: "id-web-1"}, nil,
+			func(s *core.Snapshot) bool { return len(procedure.StoppedInstances(s)) == 1 }, core.ProcedureKey{Kind: core.ProcedureAfter},
+			core.IntentStart},
 		"a stop, in vain": {core.Intent{Kind: core.IntentStop, Instance: "id-web-1"}, func(c *testCloud) {
 			in := c.instances["id-web-1"]
 			in.Status, in.VMState, in.Power = "ACTIVE", "active", core.PowerRunning
 		}, func(s *core.Snapshot) bool { return len(procedure.StoppedInstances(s)) == 0 }, core.ProcedureKey{}, ""},
-		"a mode, in vain": {skip, func(c *testCloud) { delete(c.annotations["cmp-2"], core.AnnotationMigrationMode) }, func(s *core.Snapshot) bool { return len(procedure.ChangedNodes(s)) == 0 }, core.ProcedureKey{}, ""},
-		"an override":     {core.Intent{Kind: core.IntentOverrideLock, State: core.LockInactive}, nil, func(s *core.Snapshot) bool { return len(s.History.Overrides) == 1 }, core.ProcedureKey{}, ""},
+		"a mode, in vain": {skip, func(c *testCloud) { delete(c.annotations["cmp-2"], core.AnnotationMigrationMode) },
+			func(s *core.Snapshot) bool { return len(procedure.ChangedNodes(s)) == 0 }, core.ProcedureKey{}, ""},
+		"an override": {core.Intent{Kind: core.IntentOverrideLock, State: core.LockInactive}, nil,
+			func(s *core.Snapshot) bool { return len(s.History.Overrides) == 1 }, core.ProcedureKey{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
@@ -69,7 +77,8 @@ func TestWhatWasSetIsKnownAfterAKillInTheMiddle(t *testing.T) {
 				if _, err := ReadJournal(killed, func(r Record) { past = append(past, r) }); err != nil {
 					t.Fatal(err)
 				}
-				if i := slices.IndexFunc(past, func(r Record) bool { return r.Kind == RecordAfter || r.Kind == RecordVerified }); i >= 0 || len(past) == 0 {
+				if i := slices.IndexFunc(past, func(r Record) bool { return r.Kind == RecordAfter || r.Kind == RecordVerified }); i >= 0 ||
+					len(past) == 0 {
 					t.Fatalf("the journal of the kill has %d records, and an end at %d", len(past), i)
 				}
 				next := newBench(t, filepath.Dir(killed), cloud)

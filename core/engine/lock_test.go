@@ -71,7 +71,8 @@ func TestAnOverrideOfAChangedLockIsRefused(t *testing.T) {
 				b := newBench(t, t.TempDir(), newTestCloud())
 				defer b.end()
 				b.arm()
-				g := b.grant(core.Intent{Kind: core.IntentOverrideLock, Object: b.engine.Snapshot().NodeLock("cmp-1", core.ControllerOpenStack).Ref(), State: core.LockInactive})
+				g := b.grant(core.Intent{Kind: core.IntentOverrideLock, Object: b.engine.Snapshot().NodeLock("cmp-1", core.ControllerOpenStack).Ref(),
+					State: core.LockInactive})
 				b.cloud.mu.Lock()
 				change(b.cloud)
 				b.cloud.mu.Unlock()

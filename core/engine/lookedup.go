@@ -52,8 +52,10 @@ func lookUpAction(s *core.Snapshot, w core.PastWrite, rule step.InstanceRule) (o
 		return outcome{state: core.OperationSkipped, text: "the instance does not exist any more"}, true
 	}
 	iw := &instanceChecker{
-		nova: knownNova{s: s}, now: func() time.Time { return s.Now }, label: func(host string) string { return progress.HostLabel(s, host) }, known: w.Begun.Known,
-		change: core.InstanceAction{Do: w.Intent.Kind, Instance: in.Ref(), Host: w.Begun.Host, Status: w.Begun.Status, MigrationID: w.Begun.Migration},
+		nova: knownNova{s: s}, now: func() time.Time { return s.Now }, label: func(host string) string { return progress.HostLabel(s, host) },
+		known: w.Begun.Known,
+		change: core.InstanceAction{Do: w.Intent.Kind, Instance: in.Ref(), Host: w.Begun.Host, Status: w.Begun.Status,
+			MigrationID: w.Begun.Migration},
 	}
 	o := iw.outcome(context.Background(), sent{began: w.Begun.At})
 	switch {

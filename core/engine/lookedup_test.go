@@ -88,7 +88,8 @@ func TestWhatAKillLeftUnseenIsLookedUp(t *testing.T) {
 		"a stop that was done": {core.Intent{Kind: core.IntentStop, Instance: "id-web-1"},
 			func(*testCloud) {}, core.OperationDone, "is SHUTOFF on cmp-1", 0},
 		"a stop that was not": {core.Intent{Kind: core.IntentStop, Instance: "id-web-1"},
-			func(c *testCloud) { c.instances["id-web-1"].Status = "ACTIVE" }, core.OperationFailed, "nothing shows that it was done: it is ACTIVE on cmp-1", 1},
+			func(c *testCloud) { c.instances["id-web-1"].Status = "ACTIVE" }, core.OperationFailed,
+			"nothing shows that it was done: it is ACTIVE on cmp-1", 1},
 		"a cold migration": {core.Intent{Kind: core.IntentColdMigrate, Instance: "id-web-1"},
 			func(*testCloud) {}, core.OperationDone, "waits to be confirmed or reverted", 0},
 		"a migration mode": {core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-2"}, Mode: core.ModeLive},
@@ -151,7 +152,8 @@ func TestABatchThatWasCutOffIsToldAsItIs(t *testing.T) {
 		if op.State != core.OperationVerifying || op.Text != "0 of 3 done, 1 under way, 2 not begun" {
 			t.Errorf("it is %s: %s", op.State, op.Text)
 		}
-		if item := op.Items[0]; item.State != core.OperationVerifying || !strings.Contains(item.Text, "running, to cmp-2") || item.Started.IsZero() {
+		if item := op.Items[0]; item.State != core.OperationVerifying || !strings.Contains(item.Text, "running, to cmp-2") ||
+			item.Started.IsZero() {
 			t.Errorf("its first item is %+v", item)
 		}
 		if got := toldBy(b.engine.Snapshot(), "operation/"); len(got) != 0 {
@@ -171,7 +173,8 @@ func TestABatchThatWasCutOffIsToldAsItIs(t *testing.T) {
 		cloud.finish("id-web-1")
 		cloud.mu.Unlock()
 		b.sync()
-		if op := b.operation(id); op.State != core.OperationStopped || op.Text != "1 of 3 done, 2 not begun" || op.Items[0].Text != "runs on cmp-2" {
+		if op := b.operation(id); op.State != core.OperationStopped || op.Text != "1 of 3 done, 2 not begun" ||
+			op.Items[0].Text != "runs on cmp-2" {
 			t.Errorf("it is %s: %s; %+v", op.State, op.Text, op.Items[0])
 		}
 	})

@@ -68,12 +68,15 @@ func TestWritersOnTheManagementClusterAskTheServer(t *testing.T) {
 	}{
 		{"cluster enters", fakeManagement{}, core.SetMaintenance{Object: cluster, On: true}, ""},
 		{"cluster leaves", fakeManagement{}, core.SetMaintenance{Object: cluster}, ""},
-		{"cluster leaves, a machine has entered meanwhile", fakeManagement{inMode: []string{"cmp-1"}}, core.SetMaintenance{Object: cluster}, "in maintenance mode still: cmp-1"},
+		{"cluster leaves, a machine has entered meanwhile", fakeManagement{inMode: []string{"cmp-1"}}, core.SetMaintenance{Object: cluster},
+			"in maintenance mode still: cmp-1"},
 		{"machine enters", fakeManagement{is: true}, core.SetMaintenance{Object: machine, On: true}, ""},
-		{"machine enters, the cluster has left meanwhile", fakeManagement{}, core.SetMaintenance{Object: machine, On: true}, "the cluster is not in maintenance mode"},
+		{"machine enters, the cluster has left meanwhile", fakeManagement{}, core.SetMaintenance{Object: machine, On: true},
+			"the cluster is not in maintenance mode"},
 		{"machine leaves", fakeManagement{}, core.SetMaintenance{Object: machine}, ""},
 		{"reboot", fakeManagement{}, core.RequestReboot{Machines: []string{"a"}}, ""},
-		{"reboot, another was asked for meanwhile", fakeManagement{request: &core.RebootRequest{}}, core.RequestReboot{Machines: []string{"a"}}, "asked for already"},
+		{"reboot, another was asked for meanwhile", fakeManagement{request: &core.RebootRequest{}}, core.RequestReboot{Machines: []string{"a"}},
+			"asked for already"},
 		{"reboot of all", fakeManagement{}, core.RequestReboot{}, "would mean all"},
 		{"reboot in maintenance mode", fakeManagement{is: true}, core.RequestReboot{Machines: []string{"a"}}, "in maintenance mode"},
 		{"the server cannot be asked", fakeManagement{readFail: errors.New("away")}, core.SetMaintenance{Object: cluster}, "away"},
@@ -112,7 +115,8 @@ func TestHowARebootRequestEnded(t *testing.T) {
 		want   core.OperationState
 	}{
 		{"the answer was lost, it is there", fakeManagement{lost: true}, func(*fakeManagement) {}, core.OperationDone},
-		{"another one is there", fakeManagement{lost: true}, func(f *fakeManagement) { f.request = &core.RebootRequest{Machines: []string{"b"}} }, core.OperationFailed},
+		{"another one is there", fakeManagement{lost: true}, func(f *fakeManagement) { f.request = &core.RebootRequest{Machines: []string{"b"}} },
+			core.OperationFailed},
 		{"accepted, and gone again", fakeManagement{}, func(f *fakeManagement) { f.request = nil }, core.OperationDone},
 	} {
 		c := core.RequestReboot{Machines: []string{"a"}}

@@ -71,7 +71,8 @@ func (e *Engine) see(r Record) { e.seen = append(e.seen, e.stamped(r)) }
 
 // settled tells whether the sources that stages and phases rest on have been heard, and are not known to be away.
 func settled(s *core.Snapshot) bool {
-	for _, id := range []core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceClusterLocks, core.SourceClusterRequests} {
+	for _, id := range []core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceClusterLocks,
+		core.SourceClusterRequests} {
 		src, ok := s.Sources[id]
 		if !ok || src.AsOf.IsZero() || src.State != core.SourceLive {
 			return false
@@ -167,7 +168,8 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History) core.History {
 		}
 		stages.Set(v.Node.UID, r)
 		changed = changed || had
-		e.see(Record{Kind: RecordStage, Node: v.Name, Object: new(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: r.Since.Exact,
+		e.see(Record{Kind: RecordStage, Node: v.Name, Object: new(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage),
+			Exact: r.Since.Exact,
 			Stage: &r, Text: v.Reason})
 	}
 	h.Stages = stages.M
@@ -202,7 +204,8 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
 		locks.Set(l.UID, r)
 		switch {
 		case unseen:
-			why := fmt.Sprintf("it was let go and taken back while Lockstep could not see it: its release was %s and is %s", wording.OneLine(old.Release, 60), wording.OneLine(l.Release, 60))
+			why := fmt.Sprintf("it was let go and taken back while Lockstep could not see it: its release was %s and is %s",
+				wording.OneLine(old.Release, 60), wording.OneLine(l.Release, 60))
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(core.LockInactive), Text: why})
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(core.LockInactive), To: string(r.State), Text: why})
 		case had: // the first sight of a lock is no transition
@@ -293,7 +296,8 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History) core.History {
 
 // replay makes a History of what the journal held.
 func replay(past []Record) core.History {
-	h := core.History{Changes: map[string]core.AnnotationChange{}, Tries: map[string]core.AnnotationChange{}, Tags: map[string]core.TagChange{}, Stopped: map[string]core.StopRecord{},
+	h := core.History{Changes: map[string]core.AnnotationChange{}, Tries: map[string]core.AnnotationChange{},
+		Tags: map[string]core.TagChange{}, Stopped: map[string]core.StopRecord{},
 		Cold: map[string]core.ColdMigration{}}
 	stages, locks, rounds := map[string]core.StageRecord{}, map[string]core.LockRecord{}, map[string]core.Round{}
 	phases, refused := map[core.PhaseID]core.PhaseRecord{}, map[string]core.RefusalRecord{}

@@ -84,7 +84,8 @@ func (e *Engine) startFrom(past []Record) {
 	e.ops.setElsewhere(elsewhere)
 	// What a run that lives has begun and not seen the end of has not ended.
 	e.history = replay(slices.DeleteFunc(slices.Clone(past), func(r Record) bool {
-		return r.Kind == RecordBefore && slices.ContainsFunc(elsewhere, func(op core.Operation) bool { return op.ID == core.BatchOf(r.Operation) })
+		return r.Kind == RecordBefore && slices.ContainsFunc(elsewhere,
+			func(op core.Operation) bool { return op.ID == core.BatchOf(r.Operation) })
 	}))
 }
 

@@ -29,10 +29,12 @@ func TestOutageIsAsOldAsItsFirstText(t *testing.T) {
 	tests := map[string][]minute{
 		"urgent after five minutes": said(away, 6, minute{away, core.SeverityUrgent, 6 * time.Minute}),
 		"a try's own words do not end it": {
-			{away, core.SeverityWarning, 0}, {away, core.SeverityWarning, time.Minute}, {text: "Starting migration for 0000"}, {away, core.SeverityWarning, 3 * time.Minute},
+			{away, core.SeverityWarning, 0}, {away, core.SeverityWarning, time.Minute}, {text: "Starting migration for 0000"},
+			{away, core.SeverityWarning, 3 * time.Minute},
 		},
 		"the next outage is another": {
-			{away, core.SeverityWarning, 0}, {text: "Starting migration for 0000"}, {text: "Starting migration for 0000"}, {text: "Starting migration for 0000"}, {away, core.SeverityWarning, 0},
+			{away, core.SeverityWarning, 0}, {text: "Starting migration for 0000"}, {text: "Starting migration for 0000"},
+			{text: "Starting migration for 0000"}, {away, core.SeverityWarning, 0},
 		},
 	}
 	for name, minutes := range tests {

@@ -18,9 +18,12 @@ func TestALockIsSeenAsSet(t *testing.T) {
 	}{
 		{core.LockStatus{State: core.LockActive}, core.LockStatus{State: core.LockInactive}, core.LockStatus{State: core.LockInactive}, true},
 		{core.LockStatus{State: core.LockActive}, core.LockStatus{State: core.LockInactive}, core.LockStatus{State: core.LockActive}, false},
-		{core.LockStatus{State: core.LockActive}, core.LockStatus{State: core.LockInactive}, core.LockStatus{State: core.LockInactive, Message: "later"}, true},
-		{core.LockStatus{State: core.LockFailed}, core.LockStatus{State: core.LockFailed, Message: "a fan"}, core.LockStatus{State: core.LockFailed}, false},
-		{core.LockStatus{State: core.LockFailed}, core.LockStatus{State: core.LockFailed, Message: "a fan"}, core.LockStatus{State: core.LockFailed, Message: "a fan"}, true},
+		{core.LockStatus{State: core.LockActive}, core.LockStatus{State: core.LockInactive},
+			core.LockStatus{State: core.LockInactive, Message: "later"}, true},
+		{core.LockStatus{State: core.LockFailed}, core.LockStatus{State: core.LockFailed, Message: "a fan"},
+			core.LockStatus{State: core.LockFailed}, false},
+		{core.LockStatus{State: core.LockFailed}, core.LockStatus{State: core.LockFailed, Message: "a fan"},
+			core.LockStatus{State: core.LockFailed, Message: "a fan"}, true},
 	} {
 		o := lockSeen(core.SetLock{Was: tc.was.State, To: tc.to}, &core.WorkloadLock{RawState: tc.is.State, Message: tc.is.Message})
 		if (o.state == core.OperationDone) != tc.done {

@@ -86,7 +86,9 @@ func (w *podChecker) outcome(ctx context.Context, of sent) outcome {
 	case made == nil:
 		return waits("the old pod is gone; no new one is there yet")
 	case w.change.Revision != "" && made.Hash != "" && made.Hash != w.change.Revision:
-		return outcome{state: core.OperationFailed, text: fmt.Sprintf("the new pod runs %s, not %s: the DaemonSet has changed meanwhile", wording.OneLine(made.Hash, 20), wording.OneLine(w.change.Revision, 20))}
+		return outcome{state: core.OperationFailed,
+			text: fmt.Sprintf("the new pod runs %s, not %s: the DaemonSet has changed meanwhile", wording.OneLine(made.Hash, 20),
+				wording.OneLine(w.change.Revision, 20))}
 	case !made.Ready || !made.Deleting.IsZero():
 		return waits("the new pod %s is %s", wording.OneLine(made.Name, 64), step.ReadyText(made))
 	}
@@ -99,7 +101,8 @@ func (w *podChecker) outcome(ctx context.Context, of sent) outcome {
 	if !w.shown(made) && w.e.cfg.Wall().Sub(w.ready) < shownWithin {
 		return outcome{state: core.OperationVerifying, moving: true, text: "the new pod is ready"}
 	}
-	return outcome{state: core.OperationDone, text: wording.OneLine(made.Name, 64) + " is ready, " + step.RevisionText(made.Hash, made.Template)}
+	return outcome{state: core.OperationDone,
+		text: wording.OneLine(made.Name, 64) + " is ready, " + step.RevisionText(made.Hash, made.Template)}
 }
 
 // shown tells whether the Snapshots show the new pod ready: the next pod's turn is judged by them.
@@ -121,7 +124,8 @@ func (w *podChecker) silent(since time.Time) string {
 		if progress.Serviceless(s, w.change.Node) {
 			return "Nova does not show nova-compute"
 		}
-		if svc := s.Services[s.HostOf(w.change.Node)]; svc != nil && !svc.ForcedDown && (!svc.Up || !svc.Updated.IsZero() && svc.Updated.Before(since)) {
+		if svc := s.Services[s.HostOf(w.change.Node)]; svc != nil && !svc.ForcedDown &&
+			(!svc.Up || !svc.Updated.IsZero() && svc.Updated.Before(since)) {
 			return "Nova does not hear from nova-compute"
 		}
 		return ""

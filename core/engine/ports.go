@@ -32,7 +32,8 @@ func TakePermit(p Permit, c core.Change, server core.Server) error {
 
 // NoSuchChange is the error of an adapter that does not know a change.
 func NoSuchChange(c core.Change, server core.Server) error {
-	return &core.APIError{Kind: core.ErrInvalid, Server: server, Call: "write", Message: fmt.Sprintf("nothing was sent: a %T is no change there", c)}
+	return &core.APIError{Kind: core.ErrInvalid, Server: server, Call: "write",
+		Message: fmt.Sprintf("nothing was sent: a %T is no change there", c)}
 }
 
 // Writers are the servers' writers. One that is nil is not written to.

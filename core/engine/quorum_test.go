@@ -23,10 +23,11 @@ func TestTheQuorumIsAskedOfTheServerRightBeforeTheWrite(t *testing.T) {
 		fall func(c *testCloud)
 		says string // empty: it is written
 	}{
-		"begin":               {core.IntentActBegin, nil, ""},
-		"begin: a pod fell":   {core.IntentActBegin, func(c *testCloud) { c.daemons.pods[1].Ready = false }, "mariadb-server-1 on cmp-2 is not"},
-		"release":             {core.IntentActRelease, nil, ""},
-		"release: a pod fell": {core.IntentActRelease, func(c *testCloud) { c.daemons.pods[1].Ready = false }, "mariadb-server-1 on cmp-2 is not"},
+		"begin":             {core.IntentActBegin, nil, ""},
+		"begin: a pod fell": {core.IntentActBegin, func(c *testCloud) { c.daemons.pods[1].Ready = false }, "mariadb-server-1 on cmp-2 is not"},
+		"release":           {core.IntentActRelease, nil, ""},
+		"release: a pod fell": {core.IntentActRelease, func(c *testCloud) { c.daemons.pods[1].Ready = false },
+			"mariadb-server-1 on cmp-2 is not"},
 		"release: the server does not say": {core.IntentActRelease, func(c *testCloud) {
 			c.noQuorum = &core.APIError{Kind: core.ErrForbidden, Call: "list StatefulSet mariadb-server", Message: "not yours"}
 		}, "forbidden: not yours"},
@@ -38,11 +39,13 @@ func TestTheQuorumIsAskedOfTheServerRightBeforeTheWrite(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				cloud := atRest()
 				cloud.roles = map[string][]core.Role{"cmp-1": {core.RoleController}}
-				cloud.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
+				cloud.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime,
+					Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
 				if tt.kind == core.IntentActRelease {
 					cloud.locks["cmp-1"].InnerState = core.InnerActive
 				}
-				set := &core.StatefulSet{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "mariadb-server", UID: "sts"}, Replicas: 3, Selector: "app=mariadb"}
+				set := &core.StatefulSet{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "mariadb-server", UID: "sts"}, Replicas: 3,
+					Selector: "app=mariadb"}
 				cloud.stateful = []*core.StatefulSet{set}
 				cloud.daemons.pods = scene.Members(set, "cmp-1", "cmp-2", "cmp-3")
 				b := newBenchWith(t, t.TempDir(), cloud, scene.PlaysOpenStack())
@@ -99,7 +102,8 @@ func TestAShortQuorumIsInThePlanAndInWhatNeedsYou(t *testing.T) {
 	sc.NodeRequests["ctl-01"][0].Created = scene.Ago(5 * time.Hour)
 	found := attention.Of(sc.Again().Snapshot)
 	if !slices.ContainsFunc(found, func(a core.Attention) bool {
-		return a.Node == "ctl-01" && strings.Contains(a.Reason, "deferred for long: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not; these")
+		return a.Node == "ctl-01" && strings.Contains(a.Reason,
+			"deferred for long: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not; these")
 	}) {
 		t.Errorf("it does not tell what is seen: %+v", found)
 	}

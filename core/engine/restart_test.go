@@ -140,8 +140,10 @@ func TestSilentAgentsAreRestarted(t *testing.T) {
 		cloud := newTestCloud()
 		sc := scene.NewScene()
 		set := sc.DaemonSet(scene.OvsAgents, "neutron-ovs-agent", false, "cmp-1", "cmp-2")
-		agent := &core.NetworkAgent{ID: "a1", Host: "cmp-1", Type: "Open vSwitch agent", Binary: "neutron-openvswitch-agent", AdminUp: true, Heartbeat: worldTime.Add(-time.Hour)}
-		cloud.daemons = testDaemons{sets: []*core.DaemonSet{set}, revisions: sc.DaemonRevisions[set.UID], pods: sc.DaemonPods[set.UID], hash: "new", broken: map[string]bool{}, agents: []*core.NetworkAgent{agent}}
+		agent := &core.NetworkAgent{ID: "a1", Host: "cmp-1", Type: "Open vSwitch agent", Binary: "neutron-openvswitch-agent", AdminUp: true,
+			Heartbeat: worldTime.Add(-time.Hour)}
+		cloud.daemons = testDaemons{sets: []*core.DaemonSet{set}, revisions: sc.DaemonRevisions[set.UID], pods: sc.DaemonPods[set.UID],
+			hash: "new", broken: map[string]bool{}, agents: []*core.NetworkAgent{agent}}
 		b := newBench(t, t.TempDir(), cloud)
 		defer b.end()
 		b.arm()
@@ -177,8 +179,10 @@ func TestAgentsOnTheSwitchAreAwaited(t *testing.T) {
 		set := sc.DaemonSet(switches, "openvswitch-vswitchd", true, "cmp-1")
 		set.Application = "openvswitch"
 		sc.Old(switches, "cmp-1")
-		agent := &core.NetworkAgent{ID: "a1", Host: "cmp-1", Type: "Open vSwitch agent", Binary: "neutron-openvswitch-agent", AdminUp: true, Alive: true, Heartbeat: worldTime.Add(-time.Minute)}
-		cloud.daemons = testDaemons{sets: []*core.DaemonSet{set}, revisions: sc.DaemonRevisions[set.UID], pods: sc.DaemonPods[set.UID], hash: "new", broken: map[string]bool{}, agents: []*core.NetworkAgent{agent}}
+		agent := &core.NetworkAgent{ID: "a1", Host: "cmp-1", Type: "Open vSwitch agent", Binary: "neutron-openvswitch-agent", AdminUp: true,
+			Alive: true, Heartbeat: worldTime.Add(-time.Minute)}
+		cloud.daemons = testDaemons{sets: []*core.DaemonSet{set}, revisions: sc.DaemonRevisions[set.UID], pods: sc.DaemonPods[set.UID],
+			hash: "new", broken: map[string]bool{}, agents: []*core.NetworkAgent{agent}}
 		b := newBench(t, t.TempDir(), cloud)
 		defer b.end()
 		b.arm()

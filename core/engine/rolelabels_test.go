@@ -13,8 +13,10 @@ import (
 // A node's roles follow the labels that hold: those of the controller's Deployment, whenever it comes and changes, else the
 // configured ones, else the defaults. What is none of the controller's roles stays.
 func TestRolesFollowTheLabelsThatHold(t *testing.T) {
-	const setting = `{"controller": {"openstack-control-plane": "enabled"}, "compute": {"nova": "yes"}, "gateway": {"openstack-gateway": "enabled"}}`
-	node := &core.Node{Meta: core.Meta{Name: "cmp-1"}, Roles: []core.Role{core.RoleGateway, core.RoleStorage}, Labels: map[string]string{"nova": "yes", "edge": "on", "openstack-gateway": "enabled"}}
+	const setting = `{"controller": {"openstack-control-plane": "enabled"}, "compute": {"nova": "yes"}, "gateway": {"openstack-gateway": ` +
+		`"enabled"}}`
+	node := &core.Node{Meta: core.Meta{Name: "cmp-1"}, Roles: []core.Role{core.RoleGateway, core.RoleStorage},
+		Labels: map[string]string{"nova": "yes", "edge": "on", "openstack-gateway": "enabled"}}
 	configured := core.DefaultRoleLabels()
 	configured[core.RoleController] = core.RoleLabel{Key: "edge", Value: "on"}
 	w := newWorld(nil, worldTime)
@@ -37,12 +39,15 @@ func TestRolesFollowTheLabelsThatHold(t *testing.T) {
 		t.Errorf("of the defaults it says %q", s.RoleLabelsText())
 	}
 	mine := core.Settings{RoleLabels: configured}
-	if s := look(mine, core.RoleController, core.RoleGateway, core.RoleStorage); s.RoleLabelText(core.RoleController) != "controller (edge=on)" || !strings.Contains(s.RoleLabelsText(), "(as configured)") {
+	if s := look(mine, core.RoleController, core.RoleGateway,
+		core.RoleStorage); s.RoleLabelText(core.RoleController) != "controller (edge=on)" ||
+		!strings.Contains(s.RoleLabelsText(), "(as configured)") {
 		t.Errorf("it says %q, %q", s.RoleLabelText(core.RoleController), s.RoleLabelsText())
 	}
 	tell(core.SourceOpenStackController, &core.Deployment{Meta: core.Meta{Name: "rockoon"}, Replicas: 1, RoleLabels: setting})
 	s := look(mine, core.RoleCompute, core.RoleGateway, core.RoleStorage)
-	if text := s.RoleLabelsText(); text != "controller: openstack-control-plane=enabled, compute: nova=yes, gateway: openstack-gateway=enabled (as the Deployment rockoon says)" {
+	if text := s.RoleLabelsText(); text != "controller: openstack-control-plane=enabled, compute: nova=yes, gateway: "+
+		"openstack-gateway=enabled (as the Deployment rockoon says)" {
 		t.Errorf("it says %q", text)
 	}
 	if s.RoleLabelText(core.RoleGateway) != "gateway" || !slices.Equal(node.Roles, []core.Role{core.RoleGateway, core.RoleStorage}) {

@@ -96,7 +96,8 @@ func (s *scribe) written() <-chan struct{} {
 // detached is the record without anything in it that its maker may still change: it is written down later.
 func (r Record) detached() Record {
 	r.Intent, r.Object, r.Stage, r.Round, r.Phase = copied(r.Intent), copied(r.Object), copied(r.Stage), copied(r.Round), copied(r.Phase)
-	r.Update, r.Change, r.Tags, r.Override, r.Refusal = copied(r.Update), copied(r.Change), copied(r.Tags), copied(r.Override), copied(r.Refusal)
+	r.Update, r.Change, r.Tags, r.Override, r.Refusal = copied(r.Update), copied(r.Change), copied(r.Tags), copied(r.Override),
+		copied(r.Refusal)
 	r.Begun = copied(r.Begun)
 	return r
 }

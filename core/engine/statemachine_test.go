@@ -81,13 +81,17 @@ func (m *machine) node(rt *rapid.T) string {
 }
 
 func (m *machine) intent(rt *rapid.T) core.Intent {
-	kind := rapid.SampledFrom([]core.IntentKind{core.IntentLiveMigrate, core.IntentLiveMigrateAll, core.IntentColdMigrate, core.IntentConfirmResize, core.IntentRevertResize,
-		core.IntentStop, core.IntentStart, core.IntentAbortMigration, core.IntentForceComplete, core.IntentSetMode, core.IntentDeclareSafe, core.IntentRestoreMode,
-		core.IntentDisableCompute, core.IntentEnableCompute, core.IntentResume, core.IntentResetState, core.IntentShelve, core.IntentUnshelve, core.IntentTagPowerOff,
+	kind := rapid.SampledFrom([]core.IntentKind{core.IntentLiveMigrate, core.IntentLiveMigrateAll, core.IntentColdMigrate,
+		core.IntentConfirmResize, core.IntentRevertResize,
+		core.IntentStop, core.IntentStart, core.IntentAbortMigration, core.IntentForceComplete, core.IntentSetMode, core.IntentDeclareSafe,
+		core.IntentRestoreMode,
+		core.IntentDisableCompute, core.IntentEnableCompute, core.IntentResume, core.IntentResetState, core.IntentShelve, core.IntentUnshelve,
+		core.IntentTagPowerOff,
 		core.IntentRestoreTags}).Draw(rt, "intent")
 	node := m.node(rt)
 	return core.Intent{Kind: kind, Node: node, Nodes: []string{node}, Instance: m.instance(rt), Reason: "a test",
-		Mode: rapid.SampledFrom([]core.MigrationMode{core.ModeLive, core.ModeManual, core.ModeSkip}).Draw(rt, "mode"), AtOnce: rapid.IntRange(0, 2).Draw(rt, "at once")}
+		Mode:   rapid.SampledFrom([]core.MigrationMode{core.ModeLive, core.ModeManual, core.ModeSkip}).Draw(rt, "mode"),
+		AtOnce: rapid.IntRange(0, 2).Draw(rt, "at once")}
 }
 
 // confirm asks for a step that is proposed for the node in maintenance, or for anything at all.
@@ -181,7 +185,8 @@ func (m *machine) migrations(rt *rapid.T) {
 
 func (m *machine) sources(rt *rapid.T) {
 	id := rapid.SampledFrom([]core.SourceID{core.SourceInstances, core.SourceNodes, core.SourceNodeLocks}).Draw(rt, "source")
-	m.bench.engine.Apply(core.Delta{Source: id, State: core.SourceStale, Err: &core.APIError{Kind: core.ErrUnreachable, Call: "watch"}, At: time.Now()})
+	m.bench.engine.Apply(core.Delta{Source: id, State: core.SourceStale, Err: &core.APIError{Kind: core.ErrUnreachable, Call: "watch"},
+		At: time.Now()})
 }
 
 // restart kills the engine where it is and starts another one on the same journal and the same cloud.

@@ -34,7 +34,8 @@ func TestFormerTagsAreOfferedBack(t *testing.T) {
 		b = newBench(t, dir, cloud)
 		defer b.end()
 		c, ok := b.engine.Snapshot().History.Tags["id-web-1"]
-		if !ok || !slices.Equal(c.Old, []core.MaintenanceAction{core.ActionNotify}) || !slices.Equal(c.New, []core.MaintenanceAction{core.ActionPowerOff}) || c.By != "anna@jump01" {
+		if !ok || !slices.Equal(c.Old, []core.MaintenanceAction{core.ActionNotify}) ||
+			!slices.Equal(c.New, []core.MaintenanceAction{core.ActionPowerOff}) || c.By != "anna@jump01" {
 			t.Fatalf("after a restart the change is %+v", c)
 		}
 		b.arm()
@@ -65,9 +66,11 @@ func TestTagsThatChangedMeanwhileStay(t *testing.T) {
 		cloud.instances["id-web-1"].Tags = scene.Tagged("notify")
 		refused(t, w.check(t.Context()), "have changed: it is tagged notify now")
 		sc := scene.Healthy()
-		sc.History.Tags[scene.Web1] = core.TagChange{Instance: "web-1", Old: []core.MaintenanceAction{core.ActionNotify}, New: []core.MaintenanceAction{core.ActionPowerOff}, At: scene.Ago(time.Hour)}
+		sc.History.Tags[scene.Web1] = core.TagChange{Instance: "web-1", Old: []core.MaintenanceAction{core.ActionNotify},
+			New: []core.MaintenanceAction{core.ActionPowerOff}, At: scene.Ago(time.Hour)}
 		sc.Named("web-1").Tags = scene.Tagged("live_migrate")
-		if st := step.Plan(sc.Snapshot, sc.Asked("web-1", core.IntentRestoreTags)); st.Change != nil || !slices.Equal(scene.Failing(st), []core.GuardID{"unchanged"}) {
+		if st := step.Plan(sc.Snapshot, sc.Asked("web-1", core.IntentRestoreTags)); st.Change != nil ||
+			!slices.Equal(scene.Failing(st), []core.GuardID{"unchanged"}) {
 			t.Errorf("restore over another's tag: %q, %+v", scene.Failing(st), st.Change)
 		}
 	})

@@ -72,7 +72,8 @@ const failText = "No valid host was found. There are not enough hosts available.
 func newTestCloud() *testCloud {
 	c := &testCloud{
 		annotations: map[string]map[string]string{}, uids: map[string]string{}, instances: map[string]*core.Instance{},
-		migrations: map[string][]*core.Migration{}, services: map[string]*core.ComputeService{}, volumes: map[string]*core.VolumeService{}, locks: map[string]*core.WorkloadLock{},
+		migrations: map[string][]*core.Migration{}, services: map[string]*core.ComputeService{}, volumes: map[string]*core.VolumeService{},
+		locks:    map[string]*core.WorkloadLock{},
 		requests: map[string]*core.MaintenanceRequest{}, fail: map[string]*core.APIError{}, lose: map[string]bool{},
 	}
 	for _, name := range []string{"cmp-1", "cmp-2", "cmp-3"} {
@@ -80,23 +81,29 @@ func newTestCloud() *testCloud {
 		c.uids[name] = "uid-" + name
 		c.services[name] = &core.ComputeService{ID: "svc-" + name, Host: name, Enabled: true, Up: true, Zone: "nova", Updated: worldTime}
 		c.locks[name] = &core.WorkloadLock{Meta: core.Meta{Name: "openstack-" + name, UID: "lock-" + name, Created: worldTime.Add(-time.Hour)},
-			Kind: core.KindNodeWorkloadLock, Controller: core.ControllerOpenStack, Node: name, RawState: core.LockActive, InnerState: core.InnerInactive}
+			Kind: core.KindNodeWorkloadLock, Controller: core.ControllerOpenStack, Node: name, RawState: core.LockActive,
+			InnerState: core.InnerInactive}
 	}
 	c.locks["cmp-1"].InnerState = core.InnerActive
-	c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr-1", Created: worldTime.Add(-10 * time.Minute), Finalizers: scene.HeldBy},
+	c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr-1", Created: worldTime.Add(-10 * time.Minute),
+		Finalizers: scene.HeldBy},
 		Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS, Release: "21.0.0+25.2"}
 	for _, name := range []string{"web-1", "web-2", "web-3"} {
 		c.add(name, "cmp-1")
 	}
-	c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime.Add(-time.Hour), Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
-	c.clusterLock = &core.WorkloadLock{Meta: core.Meta{Name: "openstack-osh", UID: "cwl", Created: worldTime.Add(-time.Hour)}, Kind: core.KindClusterWorkloadLock,
+	c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime.Add(-time.Hour),
+		Finalizers: scene.HeldBy}, Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
+	c.clusterLock = &core.WorkloadLock{Meta: core.Meta{Name: "openstack-osh", UID: "cwl", Created: worldTime.Add(-time.Hour)},
+		Kind:       core.KindClusterWorkloadLock,
 		Controller: core.ControllerOpenStack, RawState: core.LockInactive}
 	return c
 }
 
 func (c *testCloud) add(name, host string) {
-	c.instances["id-"+name] = &core.Instance{ID: "id-" + name, Name: name, Host: host, Status: "ACTIVE", VMState: "active", Power: core.PowerRunning,
-		TagsKnown: true, Zone: "nova", Flavor: core.Flavor{Name: "m1", VCPUs: 2, RAMMiB: 4096, DiskGiB: 20}, Created: worldTime, Updated: worldTime}
+	c.instances["id-"+name] = &core.Instance{ID: "id-" + name, Name: name, Host: host, Status: "ACTIVE", VMState: "active",
+		Power:     core.PowerRunning,
+		TagsKnown: true, Zone: "nova", Flavor: core.Flavor{Name: "m1", VCPUs: 2, RAMMiB: 4096, DiskGiB: 20}, Created: worldTime,
+		Updated: worldTime}
 }
 
 // deltas are the whole cloud, as the adapters tell it.
@@ -105,7 +112,8 @@ func (c *testCloud) deltas(now time.Time) []core.Delta {
 	defer c.mu.Unlock()
 	var nodes, locks, requests, instances, services, migrations []core.Object
 	for name, uid := range c.uids {
-		nodes = append(nodes, &core.Node{Meta: core.Meta{Name: name, UID: uid, Created: worldTime.Add(-time.Hour)}, Roles: []core.Role{core.RoleCompute}, Ready: "True",
+		nodes = append(nodes, &core.Node{Meta: core.Meta{Name: name, UID: uid, Created: worldTime.Add(-time.Hour)},
+			Roles: []core.Role{core.RoleCompute}, Ready: "True",
 			ReadySince: worldTime.Add(-time.Hour), Annotations: maps.Clone(c.annotations[name])})
 		if roles := c.roles[name]; roles != nil {
 			nodes[len(nodes)-1].(*core.Node).Roles = roles
@@ -179,9 +187,12 @@ func (c *testCloud) deltas(now time.Time) []core.Delta {
 		onDisks = append(onDisks, &core.HostVolumes{Host: name, Volumes: c.onDisks[name]})
 	}
 	all := map[core.SourceID][]core.Object{
-		core.SourceNodes: nodes, core.SourceNodeLocks: locks, core.SourceNodeRequests: requests, core.SourceClusterRequests: cluster, core.SourceClusterLocks: {&cwl},
-		core.SourceVolumes: onDisks, core.SourceDeletionRequests: deletions, core.SourceDisableNotices: disablings, core.SourceOpenStackStatus: osdpl, core.SourceOpenStackController: rockoon, core.SourceNodePods: pods,
-		core.SourceInstances: instances, core.SourceComputeServices: services, core.SourceMigrations: migrations, core.SourceNetworkAgents: agents, core.SourceProjects: nil,
+		core.SourceNodes: nodes, core.SourceNodeLocks: locks, core.SourceNodeRequests: requests, core.SourceClusterRequests: cluster,
+		core.SourceClusterLocks: {&cwl},
+		core.SourceVolumes:      onDisks, core.SourceDeletionRequests: deletions, core.SourceDisableNotices: disablings,
+		core.SourceOpenStackStatus: osdpl, core.SourceOpenStackController: rockoon, core.SourceNodePods: pods,
+		core.SourceInstances: instances, core.SourceComputeServices: services, core.SourceMigrations: migrations,
+		core.SourceNetworkAgents: agents, core.SourceProjects: nil,
 		core.SourceVolumeServices: c.volumeServices(),
 	}
 	maps.Copy(all, c.daemons.objects())
@@ -278,9 +289,11 @@ func (c *testCloud) make(change core.Change, dryRun bool) error {
 func (c *testCloud) act(a core.InstanceAction) error {
 	do := map[core.IntentKind]func(id string) error{
 		core.IntentLiveMigrate: c.liveMigrate, core.IntentColdMigrate: c.coldMigrate, core.IntentConfirmResize: c.confirmResize,
-		core.IntentRevertResize: c.revertResize, core.IntentStop: c.stop, core.IntentStart: c.start, core.IntentResume: c.resume, core.IntentShelve: c.shelve,
-		core.IntentUnshelve: c.unshelve, core.IntentEvacuate: c.evacuate, core.IntentResetState: c.resetState, core.IntentAbortMigration: c.abortMigration,
-		core.IntentForceComplete: c.forceComplete,
+		core.IntentRevertResize: c.revertResize, core.IntentStop: c.stop, core.IntentStart: c.start, core.IntentResume: c.resume,
+		core.IntentShelve:   c.shelve,
+		core.IntentUnshelve: c.unshelve, core.IntentEvacuate: c.evacuate, core.IntentResetState: c.resetState,
+		core.IntentAbortMigration: c.abortMigration,
+		core.IntentForceComplete:  c.forceComplete,
 	}[a.Do]
 	if do == nil {
 		return NoSuchChange(a, core.ServerOpenStack)
@@ -400,7 +413,8 @@ func (c *testCloud) action(name, id string, do func(*core.Instance) error) error
 func (c *testCloud) liveMigrate(id string) error {
 	return c.action("live-migrate", id, func(in *core.Instance) error {
 		c.lastID++
-		m := &core.Migration{ID: c.lastID, InstanceID: id, Type: core.MigrationLive, Status: "running", SourceHost: in.Host, DestHost: "cmp-2", Created: worldTime}
+		m := &core.Migration{ID: c.lastID, InstanceID: id, Type: core.MigrationLive, Status: "running", SourceHost: in.Host, DestHost: "cmp-2",
+			Created: worldTime}
 		c.migrations[id] = append(c.migrations[id], m)
 		in.Status, in.TaskState = "MIGRATING", "migrating"
 		if !c.migrating {
@@ -432,7 +446,9 @@ func (c *testCloud) finish(id string) {
 func (c *testCloud) coldMigrate(id string) error {
 	return c.action("cold-migrate", id, func(in *core.Instance) error {
 		c.lastID++
-		c.migrations[id] = append(c.migrations[id], &core.Migration{ID: c.lastID, InstanceID: id, Type: core.MigrationCold, Status: "finished", SourceHost: in.Host, DestHost: "cmp-2", Created: worldTime})
+		c.migrations[id] = append(c.migrations[id],
+			&core.Migration{ID: c.lastID, InstanceID: id, Type: core.MigrationCold, Status: "finished", SourceHost: in.Host, DestHost: "cmp-2",
+				Created: worldTime})
 		in.Status, in.VMState, in.Host = "VERIFY_RESIZE", "resized", "cmp-2"
 		if c.confirms {
 			in.Status, in.VMState, c.migrations[id][len(c.migrations[id])-1].Status = "ACTIVE", "active", "confirmed"
@@ -533,7 +549,9 @@ func (c *testCloud) abortMigration(id string) error {
 func (c *testCloud) follow(id string) {
 	in := c.instances[id]
 	c.lastID++
-	c.migrations[id] = append(c.migrations[id], &core.Migration{ID: c.lastID, InstanceID: id, Type: core.MigrationLive, Status: "running", SourceHost: in.Host, DestHost: "cmp-3", Created: worldTime})
+	c.migrations[id] = append(c.migrations[id],
+		&core.Migration{ID: c.lastID, InstanceID: id, Type: core.MigrationLive, Status: "running", SourceHost: in.Host, DestHost: "cmp-3",
+			Created: worldTime})
 	in.Status, in.TaskState = "MIGRATING", "migrating"
 }
 

@@ -111,7 +111,8 @@ func (c *testCloud) createLock(n core.NewLock, dryRun bool) error {
 		}
 		if !dryRun {
 			c.lastID++
-			l := &core.WorkloadLock{Meta: core.Meta{Name: n.Name, UID: "lock-" + wording.Itoa(c.lastID), Created: worldTime}, Kind: n.Kind, Controller: n.Controller, Node: n.Node, Release: n.Release,
+			l := &core.WorkloadLock{Meta: core.Meta{Name: n.Name, UID: "lock-" + wording.Itoa(c.lastID), Created: worldTime}, Kind: n.Kind,
+				Controller: n.Controller, Node: n.Node, Release: n.Release,
 				NodeDeletionRequestSupported: n.Node != ""}
 			if n.Node == "" {
 				c.clusterLock = l
@@ -151,7 +152,8 @@ func (c *testCloud) createRequest(n core.NewRequest, dryRun bool) error {
 		}
 		if !dryRun {
 			c.lastID++
-			r := &core.MaintenanceRequest{Meta: core.Meta{Name: n.Name, UID: "request-" + wording.Itoa(c.lastID), Created: worldTime, Finalizers: scene.HeldBy}, Kind: n.Kind, Node: n.Node,
+			r := &core.MaintenanceRequest{Meta: core.Meta{Name: n.Name, UID: "request-" + wording.Itoa(c.lastID), Created: worldTime,
+				Finalizers: scene.HeldBy}, Kind: n.Kind, Node: n.Node,
 				Release: n.Release, Scope: n.Scope, MadeBy: core.MadeByLockstep}
 			if n.Kind == core.KindClusterMaintenanceRequest {
 				c.cluster = r

@@ -15,11 +15,13 @@ func TestALockThatPassedUnseenIsToldInTheJournal(t *testing.T) {
 		change func(*core.WorkloadLock)
 		want   []string
 	}{
-		"it is at another release":     {func(l *core.WorkloadLock) { l.Release = "21.1.0+26.1" }, []string{"active → inactive", "inactive → active"}},
-		"it is at the same release":    {func(*core.WorkloadLock) {}, nil},
-		"its release was never told":   {func(l *core.WorkloadLock) { l.Release = "" }, nil},
-		"it is seen to be let go":      {func(l *core.WorkloadLock) { l.RawState = core.LockInactive }, []string{"active → inactive seen"}},
-		"let go, and at another there": {func(l *core.WorkloadLock) { l.RawState, l.Release = core.LockInactive, "21.1.0+26.1" }, []string{"active → inactive seen"}},
+		"it is at another release": {func(l *core.WorkloadLock) { l.Release = "21.1.0+26.1" },
+			[]string{"active → inactive", "inactive → active"}},
+		"it is at the same release":  {func(*core.WorkloadLock) {}, nil},
+		"its release was never told": {func(l *core.WorkloadLock) { l.Release = "" }, nil},
+		"it is seen to be let go":    {func(l *core.WorkloadLock) { l.RawState = core.LockInactive }, []string{"active → inactive seen"}},
+		"let go, and at another there": {func(l *core.WorkloadLock) { l.RawState, l.Release = core.LockInactive, "21.1.0+26.1" },
+			[]string{"active → inactive seen"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {

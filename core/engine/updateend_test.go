@@ -9,9 +9,11 @@ import (
 
 // An update's end is known to the minute by the run that saw its request go, and by nobody who came later.
 func TestTheEndOfAnUpdateIsSeenOrFound(t *testing.T) {
-	sources := map[core.SourceID]core.Source{core.SourceClusterRequests: {ID: core.SourceClusterRequests, State: core.SourceLive, AsOf: scene.Noon}}
-	runs := &core.Snapshot{Facts: core.Facts{Now: scene.Noon, Sources: sources, ClusterRequests: []*core.MaintenanceRequest{{Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0+25.2",
-		Meta: core.Meta{Name: "mos", UID: "cmr", Created: scene.Ago(3e12)}}}}}
+	sources := map[core.SourceID]core.Source{core.SourceClusterRequests: {ID: core.SourceClusterRequests, State: core.SourceLive,
+		AsOf: scene.Noon}}
+	runs := &core.Snapshot{Facts: core.Facts{Now: scene.Noon, Sources: sources,
+		ClusterRequests: []*core.MaintenanceRequest{{Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0+25.2",
+			Meta: core.Meta{Name: "mos", UID: "cmr", Created: scene.Ago(3e12)}}}}}
 	over := &core.Snapshot{Facts: core.Facts{Now: scene.Noon, Sources: sources}}
 	saw := New(Config{})
 	h := saw.observeUpdate(runs, core.History{})

@@ -30,7 +30,8 @@ func (w *volumeServiceChecker) look(ctx context.Context) (*core.VolumeService, e
 	}
 	i := slices.IndexFunc(all, func(v *core.VolumeService) bool { return v.Host == w.change.Service.Name })
 	if i < 0 {
-		return nil, &core.APIError{Kind: core.ErrNotFound, Server: core.ServerOpenStack, Call: "read the volume service " + w.change.Service.Name, Message: "Cinder has no such service"}
+		return nil, &core.APIError{Kind: core.ErrNotFound, Server: core.ServerOpenStack, Call: "read the volume service " + w.change.Service.Name,
+			Message: "Cinder has no such service"}
 	}
 	return all[i], nil
 }
@@ -86,7 +87,8 @@ func (c actCheckAt) volumesSettled(ctx context.Context, release bool) error {
 		return err
 	}
 	if known := c.s.VolumeServicesOn(node); len(all) < len(known) { // its API may have left the catalog for a moment
-		return refuse("Cinder shows %s on %s now; known are %s", wording.Count(len(all), "volume service"), c.s.Label(node), wording.Clip(step.VolumesText(known), 300))
+		return refuse("Cinder shows %s on %s now; known are %s", wording.Count(len(all), "volume service"), c.s.Label(node),
+			wording.Clip(step.VolumesText(known), 300))
 	}
 	if bad := progress.VolumesThat(all, release); len(bad) > 0 {
 		return refuse("Cinder still shows on %s: %s", c.s.Label(node), wording.Clip(strings.Join(bad, ", "), 300))

@@ -24,7 +24,8 @@ func TestTheFlowOfANodeWithVolumesOfItsOwn(t *testing.T) {
 		scene.OutOf(cloud.volumeService("cmp-1@old"), "a dead disk")
 		cloud.volumeService("cmp-2@lvm")
 		cloud.volumes["cmp-1@old"].Up = false
-		request := &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeDrain}
+		request := &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy},
+			Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeDrain}
 		run := func(want ...string) {
 			t.Helper()
 			for _, title := range want {
@@ -46,18 +47,22 @@ func TestTheFlowOfANodeWithVolumesOfItsOwn(t *testing.T) {
 			}
 		}
 		cloud.requests["cmp-1"] = request
-		run("begin to prepare cmp-1", "take nova-compute out of scheduling on cmp-1", "take cinder-volume lvm out of scheduling on cmp-1", "release the lock on cmp-1")
-		for host, want := range map[string]string{"cmp-1@lvm": core.DisabledReasonMaintenance, "cmp-1@nvme": "", "cmp-1@old": "a dead disk", "cmp-2@lvm": ""} {
+		run("begin to prepare cmp-1", "take nova-compute out of scheduling on cmp-1", "take cinder-volume lvm out of scheduling on cmp-1",
+			"release the lock on cmp-1")
+		for host, want := range map[string]string{"cmp-1@lvm": core.DisabledReasonMaintenance, "cmp-1@nvme": "", "cmp-1@old": "a dead disk",
+			"cmp-2@lvm": ""} {
 			if v := cloud.volumes[host]; v.DisabledReason != want || v.Enabled != (want == "") {
 				t.Errorf("%s is %s", host, v.Text())
 			}
 		}
 		delete(cloud.requests, "cmp-1")
-		run("put cinder-volume lvm back into scheduling on cmp-1", "put nova-compute back into scheduling on cmp-1", "take the lock back on cmp-1", "end the work on cmp-1")
+		run("put cinder-volume lvm back into scheduling on cmp-1", "put nova-compute back into scheduling on cmp-1",
+			"take the lock back on cmp-1", "end the work on cmp-1")
 		if v := cloud.volumes["cmp-1@old"]; v.Enabled || v.DisabledReason != "a dead disk" {
 			t.Errorf("what somebody else disabled is %s", v.Text())
 		}
-		want := []string{"set-inner openstack-cmp-1=active", "service svc-cmp-1 false", "volume-service cmp-1@lvm false", "set-lock openstack-cmp-1=inactive",
+		want := []string{"set-inner openstack-cmp-1=active", "service svc-cmp-1 false", "volume-service cmp-1@lvm false",
+			"set-lock openstack-cmp-1=inactive",
 			"volume-service cmp-1@lvm true", "service svc-cmp-1 true", "set-lock openstack-cmp-1=active", "set-inner openstack-cmp-1=inactive"}
 		if got := cloud.written(); !slices.Equal(got, want) {
 			t.Errorf("the servers received\n%q, want\n%q", got, want)
@@ -81,8 +86,9 @@ func TestAReleaseAsksCinderItself(t *testing.T) {
 		before func(c *testCloud)
 		says   string
 	}{
-		"enabled meanwhile": {func(c *testCloud) { c.volumes["cmp-1@lvm"].Enabled = true }, "Cinder still shows on cmp-1: cinder-volume lvm is enabled"},
-		"a new back end":    {func(c *testCloud) { c.volumeService("cmp-1@nvme") }, "cinder-volume nvme is enabled"},
+		"enabled meanwhile": {func(c *testCloud) { c.volumes["cmp-1@lvm"].Enabled = true },
+			"Cinder still shows on cmp-1: cinder-volume lvm is enabled"},
+		"a new back end": {func(c *testCloud) { c.volumeService("cmp-1@nvme") }, "cinder-volume nvme is enabled"},
 		"Cinder does not answer": {func(c *testCloud) {
 			c.fail["list-volumes"] = &core.APIError{Kind: core.ErrServer, Call: "list volume services", Message: "away", Status: 503}
 		}, "away"},
@@ -91,7 +97,8 @@ func TestAReleaseAsksCinderItself(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				cloud := atRest()
 				clear(cloud.instances)
-				cloud.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
+				cloud.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime,
+					Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-1", Scope: core.ScopeOS}
 				cloud.locks["cmp-1"].InnerState = core.InnerActive
 				cloud.services["cmp-1"].Enabled, cloud.services["cmp-1"].DisabledReason = false, core.DisabledReasonMaintenance
 				scene.OutOf(cloud.volumeService("cmp-1@lvm"), core.DisabledReasonMaintenance)
@@ -133,7 +140,8 @@ func TestAVolumeServiceThatIsDownByNowStaysOut(t *testing.T) {
 		b := newBenchWith(t, t.TempDir(), cloud, scene.PlaysOpenStack())
 		defer b.end()
 		b.arm()
-		st := step.Plan(b.engine.Snapshot(), core.Intent{Kind: core.IntentActVolumeIn, Controller: core.ControllerOpenStack, Node: "cmp-1", Object: scene.LvmOf("cmp-1")})
+		st := step.Plan(b.engine.Snapshot(), core.Intent{Kind: core.IntentActVolumeIn, Controller: core.ControllerOpenStack, Node: "cmp-1",
+			Object: scene.LvmOf("cmp-1")})
 		g, err := b.engine.Grant(st, st.Type)
 		if err != nil {
 			t.Fatal(err)
@@ -162,10 +170,12 @@ func TestWritingToAVolumeService(t *testing.T) {
 		text      string
 		writes    int
 	}{
-		"done":                               {func(*testCloud) {}, core.OperationDone, "cinder-volume is disabled: a dead disk", 1},
-		"disabled by somebody meanwhile":     {func(c *testCloud) { scene.OutOf(c.volumes["cmp-1@lvm"], "mine") }, core.OperationFailed, "has changed: disabled: mine", 0},
-		"gone meanwhile":                     {func(c *testCloud) { delete(c.volumes, "cmp-1@lvm") }, core.OperationFailed, "no such service", 0},
-		"the answer is lost, and it is done": {func(c *testCloud) { c.lose["volume-service"] = true }, core.OperationDone, "disabled: a dead disk", 1},
+		"done": {func(*testCloud) {}, core.OperationDone, "cinder-volume is disabled: a dead disk", 1},
+		"disabled by somebody meanwhile": {func(c *testCloud) { scene.OutOf(c.volumes["cmp-1@lvm"], "mine") }, core.OperationFailed,
+			"has changed: disabled: mine", 0},
+		"gone meanwhile": {func(c *testCloud) { delete(c.volumes, "cmp-1@lvm") }, core.OperationFailed, "no such service", 0},
+		"the answer is lost, and it is done": {func(c *testCloud) { c.lose["volume-service"] = true }, core.OperationDone,
+			"disabled: a dead disk", 1},
 		"the answer is lost, and it is not": {func(c *testCloud) {
 			c.fail["volume-service"] = &core.APIError{Kind: core.ErrTimeout, Call: "disable", Message: "no answer"}
 		}, core.OperationFailed, "not done", 1},

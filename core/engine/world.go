@@ -220,7 +220,8 @@ func (w *world) project(s, prev *core.Snapshot) {
 	},
 		func() { s.ClusterRequests = prev.ClusterRequests }, prev)
 	p.own(core.SourceNodeRequests, func() {
-		s.NodeRequests = group(sortedRequests(values[*core.MaintenanceRequest](w, core.SourceNodeRequests)), func(r *core.MaintenanceRequest) string { return r.Node })
+		s.NodeRequests = group(sortedRequests(values[*core.MaintenanceRequest](w, core.SourceNodeRequests)),
+			func(r *core.MaintenanceRequest) string { return r.Node })
 	},
 		func() { s.NodeRequests = prev.NodeRequests }, prev)
 	p.own(core.SourceDeletionRequests, func() {
@@ -270,7 +271,8 @@ func (w *world) project(s, prev *core.Snapshot) {
 		}
 	}, func() { s.Projects = prev.Projects }, prev)
 	w.projectVolumes(s, prev)
-	if prev == nil || w.dirty[core.SourceNodes] || slices.ContainsFunc(core.ManagementSources(), func(id core.SourceID) bool { return w.dirty[id] }) {
+	if prev == nil || w.dirty[core.SourceNodes] ||
+		slices.ContainsFunc(core.ManagementSources(), func(id core.SourceID) bool { return w.dirty[id] }) {
 		s.Management = managementOf(w, s.Nodes)
 	} else {
 		s.Management = prev.Management

@@ -67,9 +67,11 @@ func TestReplaceDropsWhatIsNotInTheList(t *testing.T) {
 // What has not changed is shared between snapshots, and a poll that found nothing new is no change.
 func TestUnchangedFactsAreShared(t *testing.T) {
 	w := newWorld(nil, worldTime)
-	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceLive, Replace: true, At: worldTime, Upserts: []core.Object{&core.Instance{ID: "a", Name: "a", Host: "h1"}}})
+	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceLive, Replace: true, At: worldTime,
+		Upserts: []core.Object{&core.Instance{ID: "a", Name: "a", Host: "h1"}}})
 	first := projected(w, nil)
-	if w.apply(core.Delta{Source: core.SourceInstances, Replace: true, Host: "h1", At: worldTime.Add(time.Second), Upserts: []core.Object{&core.Instance{ID: "a", Name: "a", Host: "h1"}}}) {
+	if w.apply(core.Delta{Source: core.SourceInstances, Replace: true, Host: "h1", At: worldTime.Add(time.Second),
+		Upserts: []core.Object{&core.Instance{ID: "a", Name: "a", Host: "h1"}}}) {
 		t.Error("the same list again counts as a change")
 	}
 	second := projected(w, first)
@@ -102,7 +104,8 @@ func TestFailedSourceKeepsItsFacts(t *testing.T) {
 	if got := w.sources[core.SourceNodes].State; got != core.SourceConnecting {
 		t.Fatalf("an expected source begins %q", got)
 	}
-	w.apply(core.Delta{Source: core.SourceNodes, State: core.SourceLive, Replace: true, At: worldTime, Upserts: []core.Object{&core.Node{Meta: core.Meta{Name: "a"}}}})
+	w.apply(core.Delta{Source: core.SourceNodes, State: core.SourceLive, Replace: true, At: worldTime,
+		Upserts: []core.Object{&core.Node{Meta: core.Meta{Name: "a"}}}})
 	err := &core.APIError{Kind: core.ErrUnreachable, Call: "watch nodes"}
 	if !w.apply(core.Delta{Source: core.SourceNodes, State: core.SourceStale, Err: err, At: worldTime.Add(time.Minute)}) {
 		t.Error("a source that goes stale is a change")
@@ -124,14 +127,19 @@ func TestFailedSourceKeepsItsFacts(t *testing.T) {
 // come, nobody may think that those are empty.
 func TestPartsOfAFirstListAreNotKnowledge(t *testing.T) {
 	w := newWorld([]core.SourceID{core.SourceInstances}, worldTime)
-	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceConnecting, At: worldTime, Upserts: []core.Object{&core.Instance{ID: "a", Host: "h1"}}})
-	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceConnecting, Replace: true, Host: "h2", At: worldTime, Upserts: []core.Object{&core.Instance{ID: "b", Host: "h2"}}})
-	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceFailed, Err: &core.APIError{Kind: core.ErrTimeout, Call: "list instances"}, At: worldTime})
+	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceConnecting, At: worldTime,
+		Upserts: []core.Object{&core.Instance{ID: "a", Host: "h1"}}})
+	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceConnecting, Replace: true, Host: "h2", At: worldTime,
+		Upserts: []core.Object{&core.Instance{ID: "b", Host: "h2"}}})
+	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceFailed,
+		Err: &core.APIError{Kind: core.ErrTimeout, Call: "list instances"}, At: worldTime})
 	if s := projected(w, nil); s.Known(core.SourceInstances) {
 		t.Error("two instances count as all of them")
 	}
-	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceLive, Replace: true, At: worldTime, Upserts: []core.Object{&core.Instance{ID: "a", Host: "h1"}}})
-	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceFailed, Err: &core.APIError{Kind: core.ErrTimeout, Call: "list instances"}, At: worldTime})
+	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceLive, Replace: true, At: worldTime,
+		Upserts: []core.Object{&core.Instance{ID: "a", Host: "h1"}}})
+	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceFailed,
+		Err: &core.APIError{Kind: core.ErrTimeout, Call: "list instances"}, At: worldTime})
 	if s := projected(w, nil); !s.Known(core.SourceInstances) {
 		t.Error("what was known once is forgotten when the source fails")
 	}
@@ -140,7 +148,8 @@ func TestPartsOfAFirstListAreNotKnowledge(t *testing.T) {
 // Objects of the wrong type are an adapter's mistake, and no reason to crash.
 func TestForeignObjectsAreLeftOut(t *testing.T) {
 	w := newWorld(nil, worldTime)
-	w.apply(core.Delta{Source: core.SourceNodes, Replace: true, At: worldTime, Upserts: []core.Object{&core.Instance{ID: "x"}, &core.Node{Meta: core.Meta{Name: "a"}}}})
+	w.apply(core.Delta{Source: core.SourceNodes, Replace: true, At: worldTime,
+		Upserts: []core.Object{&core.Instance{ID: "x"}, &core.Node{Meta: core.Meta{Name: "a"}}}})
 	if got := projected(w, nil).Nodes; len(got) != 1 || got["a"] == nil {
 		t.Fatalf("nodes: %v", got)
 	}

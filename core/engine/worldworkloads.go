@@ -33,7 +33,8 @@ func (w *world) projectWorkloads(s, prev *core.Snapshot) {
 		s.StatefulSets = prev.StatefulSets
 	}
 	if anew(core.SourceDaemonPods, core.SourceFabricPods, core.SourceRedisPods) {
-		all := slices.Concat(values[*core.DaemonPod](w, core.SourceDaemonPods), values[*core.DaemonPod](w, core.SourceFabricPods), values[*core.DaemonPod](w, core.SourceRedisPods))
+		all := slices.Concat(values[*core.DaemonPod](w, core.SourceDaemonPods), values[*core.DaemonPod](w, core.SourceFabricPods),
+			values[*core.DaemonPod](w, core.SourceRedisPods))
 		slices.SortFunc(all, func(a, b *core.DaemonPod) int { return strings.Compare(a.Key(), b.Key()) })
 		s.DaemonPods = group(all, func(p *core.DaemonPod) string { return p.Owner })
 	} else {

@@ -41,7 +41,8 @@ func (h hostDisks) note() string {
 	const field = "spec.features.nova.images.backend of the OpenStackDeployment"
 	switch {
 	case h.perNode:
-		return "Where disks made from images lie is set per node in the OpenStackDeployment (spec.nodes): it is not known per node. MOSK warns of live-migrating those on LVM."
+		return "Where disks made from images lie is set per node in the OpenStackDeployment (spec.nodes): it is not known per node. MOSK " +
+			"warns of live-migrating those on LVM."
 	case !h.known:
 		return "Whether disks made from images lie on shared storage is not known: see " + field + ". MOSK warns of live-migrating those on LVM."
 	case h.backend == disksCeph:

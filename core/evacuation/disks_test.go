@@ -27,8 +27,10 @@ func TestDisksOfAHostsOwn(t *testing.T) {
 		{"qcow2", []*core.OpenStackDeployment{{Disks: "qcow2"}}, 20, LevelNote, FateMoves, "own storage (qcow2)"},
 		{"local", []*core.OpenStackDeployment{{Disks: "local"}}, 20, LevelNote, FateMoves, "own storage (local)"},
 		{"ceph", []*core.OpenStackDeployment{{Disks: "ceph"}}, 20, "", FateMoves, "lie in Ceph"},
-		{"another for some nodes", []*core.OpenStackDeployment{{Disks: "ceph", NodeDisks: map[string]string{"disks::local": "lvm"}}}, 20, LevelUnknown, FateUnknown, "not known per node"},
-		{"the same for some nodes", []*core.OpenStackDeployment{{Disks: "ceph", NodeDisks: map[string]string{"disks::local": "ceph"}}}, 20, "", FateMoves, "lie in Ceph"},
+		{"another for some nodes", []*core.OpenStackDeployment{{Disks: "ceph", NodeDisks: map[string]string{"disks::local": "lvm"}}}, 20,
+			LevelUnknown, FateUnknown, "not known per node"},
+		{"the same for some nodes", []*core.OpenStackDeployment{{Disks: "ceph", NodeDisks: map[string]string{"disks::local": "ceph"}}}, 20, "",
+			FateMoves, "lie in Ceph"},
 		{"nobody says", []*core.OpenStackDeployment{{}}, 20, "", FateMoves, "is not known"},
 		{"there is none", nil, 20, "", FateMoves, "is not known"},
 	} {
@@ -64,7 +66,8 @@ func TestMakespan(t *testing.T) {
 		atOnce int
 		want   Span
 	}{
-		{nil, 1, 0}, {[]Span{3 * m, m, 2 * m}, 1, 6 * m}, {[]Span{3 * m, m, 2 * m}, 0, 6 * m}, {[]Span{3 * m, m, 2 * m}, 2, 3 * m}, {[]Span{3 * m, m, 2 * m}, 9, 3 * m},
+		{nil, 1, 0}, {[]Span{3 * m, m, 2 * m}, 1, 6 * m}, {[]Span{3 * m, m, 2 * m}, 0, 6 * m}, {[]Span{3 * m, m, 2 * m}, 2, 3 * m},
+		{[]Span{3 * m, m, 2 * m}, 9, 3 * m},
 	} {
 		if got := makespan(tc.times, tc.atOnce); got != tc.want {
 			t.Errorf("%v, %d at once: %v, want %v", tc.times, tc.atOnce, got, tc.want)
@@ -92,7 +95,8 @@ func TestTheForecastCountsWithTheSettingOfWhoMoves(t *testing.T) {
 		return p
 	}
 	p := plan(scene.Healthy())
-	if got := time.Duration(*p.Time); got != 280*time.Second || !strings.Contains(p.TimeText(), "instance_migrate_concurrency is 1 unless it was set") {
+	if got := time.Duration(*p.Time); got != 280*time.Second ||
+		!strings.Contains(p.TimeText(), "instance_migrate_concurrency is 1 unless it was set") {
 		t.Errorf("the controller moves them: %s, %s", got, p.TimeText())
 	}
 	sc := scene.Healthy()
@@ -101,7 +105,8 @@ func TestTheForecastCountsWithTheSettingOfWhoMoves(t *testing.T) {
 		t.Fatal("it is not played")
 	}
 	p = plan(sc)
-	if got := time.Duration(*p.Time); got != 140*time.Second || !strings.Contains(p.TimeText(), "2 at a time on a node, as Lockstep's migrateAtOnce says") {
+	if got := time.Duration(*p.Time); got != 140*time.Second ||
+		!strings.Contains(p.TimeText(), "2 at a time on a node, as Lockstep's migrateAtOnce says") {
 		t.Errorf("Lockstep moves them: %s, %s", got, p.TimeText())
 	}
 }

@@ -62,7 +62,8 @@ func (p *EvacuationForecast) TimeText() string {
 			wording.Count(p.Speed.Observations, "completed live migration"), p.paceText())
 	}
 	if p.Rounds != nil {
-		text += fmt.Sprintf(" A node's whole maintenance took %s here (the middle of %s).", p.Rounds.Middle, wording.Count(p.Rounds.Rounds, "node"))
+		text += fmt.Sprintf(" A node's whole maintenance took %s here (the middle of %s).", p.Rounds.Middle,
+			wording.Count(p.Rounds.Rounds, "node"))
 	}
 	return text
 }
@@ -163,11 +164,13 @@ func (p *EvacuationForecast) Markdown() string {
 		}
 	}
 	line("\n## Nodes, in the order of their maintenance\n")
-	head("node", "zone", "wave", "mode", "instances", "block", "may fail", "not known", "move", "go down", "stay", "takes", "with one more host lost")
+	head("node", "zone", "wave", "mode", "instances", "block", "may fail", "not known", "move", "go down", "stay", "takes",
+		"with one more host lost")
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		c := n.Counts
-		row(n.Label, n.Zone, wording.Itoa(n.Wave), string(n.Mode), wording.Itoa(c.Instances), wording.Itoa(c.Blocks), wording.Itoa(c.MayFail), wording.Itoa(c.Unknown), wording.Itoa(c.Moves), wording.Itoa(c.GoesDown), wording.Itoa(c.Stays),
+		row(n.Label, n.Zone, wording.Itoa(n.Wave), string(n.Mode), wording.Itoa(c.Instances), wording.Itoa(c.Blocks), wording.Itoa(c.MayFail),
+			wording.Itoa(c.Unknown), wording.Itoa(c.Moves), wording.Itoa(c.GoesDown), wording.Itoa(c.Stays),
 			SpanText(n.Time), n.SpareText())
 	}
 	for i := range p.Nodes {

@@ -25,9 +25,11 @@ func ForecastEvacuation(s *core.Snapshot, f core.EvacuationFacts, r EvacuationRe
 	}
 	e := newEvacuation(s, &f, nodes, max(r.AtOnce, 1))
 	p := EvacuationForecast{Cluster: core.Tidy(s.Cluster), Made: r.Made, AsOf: s.Now, Whole: len(r.Nodes) == 0, AtOnce: max(r.AtOnce, 1),
-		Nodes: []NodeEvacuation{}, Speed: e.speed, Unknown: e.unknowns(), Closed: e.room.closed(s, nodes), LeftOut: done, Otherwise: append(slices.Clone(evacuationNotes), e.disks.note())}
+		Nodes: []NodeEvacuation{}, Speed: e.speed, Unknown: e.unknowns(), Closed: e.room.closed(s, nodes), LeftOut: done,
+		Otherwise: append(slices.Clone(evacuationNotes), e.disks.note())}
 	if f.PinnedZones == nil {
-		p.Otherwise = append(p.Otherwise, "Which zone an instance is bound to Nova tells from 2.96 on: here each is taken to be bound to the zone that it is in.")
+		p.Otherwise = append(p.Otherwise,
+			"Which zone an instance is bound to Nova tells from 2.96 on: here each is taken to be bound to the zone that it is in.")
 	}
 	if e.speed.Observations > 0 {
 		p.Time, p.Slow = new(Span), new(Span)
@@ -63,7 +65,8 @@ func becauseOf(err *core.APIError) string {
 var evacuationNotes = []string{
 	"It is a forecast: Nova's scheduler chooses hosts one by one, by weights and filters of its own.",
 	"CPU models, NUMA cells, huge pages and the state of devices on the target hosts are not in any list.",
-	"What an image asks for beyond pinned CPUs (hw_numa_nodes, hw_mem_page_size, hw_tpm_version, hw_mem_encryption) is not looked at: flavors are.",
+	"What an image asks for beyond pinned CPUs (hw_numa_nodes, hw_mem_page_size, hw_tpm_version, hw_mem_encryption) is not looked at: " +
+		"flavors are.",
 }
 
 // evacuation is a forecast in the making.
@@ -86,8 +89,10 @@ type evacuation struct {
 }
 
 func newEvacuation(s *core.Snapshot, f *core.EvacuationFacts, nodes []string, atOnce int) *evacuation {
-	e := &evacuation{s: s, facts: f, atOnce: atOnce, speed: speedOf(s), disks: disks(s), groups: map[string]*core.ServerGroup{}, volumes: map[string][]*core.Volume{},
-		ports: map[string][]*core.Port{}, computes: map[string]bool{}, at: map[string]string{}, arrived: map[string][]string{}, cameFrom: map[string]string{}}
+	e := &evacuation{s: s, facts: f, atOnce: atOnce, speed: speedOf(s), disks: disks(s), groups: map[string]*core.ServerGroup{},
+		volumes: map[string][]*core.Volume{},
+		ports:   map[string][]*core.Port{}, computes: map[string]bool{}, at: map[string]string{}, arrived: map[string][]string{},
+		cameFrom: map[string]string{}}
 	for i := range f.ServerGroups {
 		for _, id := range f.ServerGroups[i].Members {
 			if g := e.groups[id]; g == nil || f.ServerGroups[i].ID < g.ID {
@@ -248,7 +253,8 @@ func (e *evacuation) node(name string) (NodeEvacuation, []*leaver) {
 func (e *evacuation) instance(x *InstanceEvacuation, in *core.Instance, m progress.HostMaintenance) (leaves bool) {
 	v := core.InstanceView{Instance: in}
 	v.Action, v.Origin = core.EffectiveAction(in.Tags, m.Mode)
-	*x = InstanceEvacuation{ID: in.ID, Name: core.Tidy(in.Name), Project: core.Tidy(e.s.Project(in.ProjectID)), Status: core.Tidy(in.Status), Flavor: core.Tidy(in.Flavor.Name),
+	*x = InstanceEvacuation{ID: in.ID, Name: core.Tidy(in.Name), Project: core.Tidy(e.s.Project(in.ProjectID)), Status: core.Tidy(in.Status),
+		Flavor: core.Tidy(in.Flavor.Name),
 		RAMMiB: in.Flavor.RAMMiB, Locked: in.Locked, Action: v.Action, Origin: v.Origin, Reasons: []EvacuationReason{}}
 	say := func(kind BlockerKind, level EvacuationLevel, text, remedy string) {
 		x.Reasons = append(x.Reasons, EvacuationReason{kind, level, text, remedy})

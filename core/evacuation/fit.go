@@ -166,7 +166,8 @@ func (r *room) whyNot(l *leaver) EvacuationReason {
 	if lacks[lacksGroup] == 0 && inZone > lacks[lacksAggregate]+lacks[lacksTrait] {
 		kind = KindRoom
 	}
-	text := fmt.Sprintf("no room in %s: of %s that %s instances, %s", where, wording.Count(inZone, "host"), wording.Verb(inZone, "takes", "take"), strings.Join(parts, ", "))
+	text := fmt.Sprintf("no room in %s: of %s that %s instances, %s", where, wording.Count(inZone, "host"),
+		wording.Verb(inZone, "takes", "take"), strings.Join(parts, ", "))
 	if elsewhere > 0 {
 		text += fmt.Sprintf("; %s of other zones would have room", wording.Count(elsewhere, "host"))
 	}

@@ -26,11 +26,12 @@ func newEvacuationScene(hosts int) *evacuationScene {
 	for i := range hosts {
 		name := fmt.Sprintf("cmp-%02d", i+1)
 		e.Node(name, core.RoleCompute)
-		e.facts.Inventories = append(e.facts.Inventories, core.HostInventory{Host: name, Allocations: map[string]map[string]int{}, Classes: map[string]core.ClassInventory{
-			"VCPU":      {Total: 16, MaxUnit: 16, Ratio: 4},
-			"MEMORY_MB": {Total: 33 << 10, Reserved: 1 << 10, MaxUnit: 33 << 10, Ratio: 1},
-			"DISK_GB":   {Total: 1000, MaxUnit: 1000, Ratio: 1},
-		}})
+		e.facts.Inventories = append(e.facts.Inventories,
+			core.HostInventory{Host: name, Allocations: map[string]map[string]int{}, Classes: map[string]core.ClassInventory{
+				"VCPU":      {Total: 16, MaxUnit: 16, Ratio: 4},
+				"MEMORY_MB": {Total: 33 << 10, Reserved: 1 << 10, MaxUnit: 33 << 10, Ratio: 1},
+				"DISK_GB":   {Total: 1000, MaxUnit: 1000, Ratio: 1},
+			}})
 	}
 	return e
 }
@@ -86,7 +87,8 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 	}
 	missing := func(what string) func(*evacuationScene, *core.Instance) {
 		return func(e *evacuationScene, _ *core.Instance) {
-			e.facts.Missing = append(e.facts.Missing, core.MissingFacts{What: what, Err: &core.APIError{Kind: core.ErrForbidden, Call: "list " + what}})
+			e.facts.Missing = append(e.facts.Missing,
+				core.MissingFacts{What: what, Err: &core.APIError{Kind: core.ErrForbidden, Call: "list " + what}})
 		}
 	}
 	port := func(kind string) func(*evacuationScene, *core.Instance) {
@@ -129,7 +131,8 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 		{"VERIFY_RESIZE", status("VERIFY_RESIZE", "resized"), FateBlocks, KindState, "nothing moves it"},
 		{"RESCUE", status("RESCUE", "rescued"), FateBlocks, KindState, "status RESCUE"},
 		{"busy", func(_ *evacuationScene, in *core.Instance) { in.TaskState = "image_snapshot" }, FateMayFail, KindState, "image_snapshot"},
-		{"on its way", func(_ *evacuationScene, in *core.Instance) { in.Status, in.TaskState = "MIGRATING", "migrating" }, FateMoves, KindState, "already"},
+		{"on its way", func(_ *evacuationScene, in *core.Instance) { in.Status, in.TaskState = "MIGRATING", "migrating" }, FateMoves, KindState,
+			"already"},
 		{"failed before", func(e *evacuationScene, in *core.Instance) {
 			e.Migration(in, "error", "", time.Hour).Failure = "No valid host was found."
 		}, FateMayFail, KindFailed, "No valid host was found"},
@@ -141,15 +144,18 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 		{"tag poweroff", func(_ *evacuationScene, in *core.Instance) {
 			in.Tags = []string{core.TagMaintenanceAction + "poweroff"}
 		}, FateDown, KindAction, "its tag"},
-		{"tag notify", func(_ *evacuationScene, in *core.Instance) { in.Tags = []string{core.TagMaintenanceAction + "notify"} }, FateBlocks, KindAction, "its owner decides"},
+		{"tag notify", func(_ *evacuationScene, in *core.Instance) { in.Tags = []string{core.TagMaintenanceAction + "notify"} }, FateBlocks,
+			KindAction, "its owner decides"},
 		{"mode skip", func(e *evacuationScene, _ *core.Instance) { e.Mode("cmp-01", core.ModeSkip) }, FateDown, KindAction, "the node's mode"},
-		{"mode manual", func(e *evacuationScene, _ *core.Instance) { e.Mode("cmp-01", core.ModeManual) }, FateBlocks, KindAction, "the operator moves it"},
+		{"mode manual", func(e *evacuationScene, _ *core.Instance) { e.Mode("cmp-01", core.ModeManual) }, FateBlocks, KindAction,
+			"the operator moves it"},
 		{"mode manual, tag live_migrate", func(e *evacuationScene, in *core.Instance) {
 			e.Mode("cmp-01", core.ModeManual)
 			in.Tags = []string{core.TagMaintenanceAction + "live_migrate"}
 		}, FateMoves, "", ""},
 		{"mode nobody knows", func(e *evacuationScene, _ *core.Instance) { e.Mode("cmp-01", "cold") }, FateBlocks, KindAction, `"cold"`},
-		{"request of scope drain", func(e *evacuationScene, _ *core.Instance) { e.Request("cmp-01", time.Minute).Scope = core.ScopeDrain }, FateStays, "", ""},
+		{"request of scope drain", func(e *evacuationScene, _ *core.Instance) { e.Request("cmp-01", time.Minute).Scope = core.ScopeDrain },
+			FateStays, "", ""},
 
 		{"pinned CPUs", spec("hw:cpu_policy", "dedicated"), FateMayFail, KindTopology, "pinned CPUs"},
 		{"pinned CPUs before Train", nova(72, spec("hw:cpu_policy", "dedicated")), FateBlocks, KindTopology, "older than Train"},
@@ -177,31 +183,39 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 		{"SR-IOV port", port("direct"), FateMayFail, KindPort, "direct"},
 		{"accelerated port", port("accelerator-direct"), FateBlocks, KindPort, "refuses"},
 
-		{"encrypted volume", volume(core.Volume{ID: "v", Name: "secrets", Host: "cinder@ceph#ceph", Encrypted: true}), FateMayFail, KindVolume, "secrets is encrypted"},
-		{"volume on its own host's disks", volume(core.Volume{ID: "v", Name: "data", Host: "cmp-01@lvm#lvm"}), FateMayFail, KindVolume, "its volume cannot"},
-		{"volume on another host's disks", volume(core.Volume{ID: "v", Name: "data", Host: "cmp-02@lvm#lvm"}), FateMoves, KindVolume, "disks of cmp-02"},
+		{"encrypted volume", volume(core.Volume{ID: "v", Name: "secrets", Host: "cinder@ceph#ceph", Encrypted: true}), FateMayFail, KindVolume,
+			"secrets is encrypted"},
+		{"volume on its own host's disks", volume(core.Volume{ID: "v", Name: "data", Host: "cmp-01@lvm#lvm"}), FateMayFail, KindVolume,
+			"its volume cannot"},
+		{"volume on another host's disks", volume(core.Volume{ID: "v", Name: "data", Host: "cmp-02@lvm#lvm"}), FateMoves, KindVolume,
+			"disks of cmp-02"},
 		{"volume in Ceph", volume(core.Volume{ID: "v", Host: "cinder@ceph#ceph"}), FateMoves, "", ""},
 
 		{"affinity with another", group("affinity", "cmp-01"), FateBlocks, KindAffinity, "2 members together"},
 		{"affinity alone", group("affinity"), FateMayFail, KindAffinity, "policy affinity"},
 		{"soft affinity", group("soft-affinity", "cmp-01"), FateMoves, "", ""},
 		{"anti-affinity, a host is left", group("anti-affinity", "cmp-02"), FateMoves, "", ""},
-		{"anti-affinity, no host is left", group("anti-affinity", "cmp-02", "cmp-03"), FateBlocks, KindAntiAffinity, "2 have a member of its server group db"},
+		{"anti-affinity, no host is left", group("anti-affinity", "cmp-02", "cmp-03"), FateBlocks, KindAntiAffinity,
+			"2 have a member of its server group db"},
 		{"anti-affinity, two may be together", func(e *evacuationScene, in *core.Instance) {
 			group("anti-affinity", "cmp-02", "cmp-03")(e, in)
 			e.facts.ServerGroups[0].MaxPerHost = 2
 		}, FateMoves, "", ""},
 		{"soft anti-affinity", group("soft-anti-affinity", "cmp-02", "cmp-03"), FateMoves, "", ""},
 
-		{"no memory", otherHosts(func(e *evacuationScene, host string) { e.guest(host, "big-"+host, 30) }), FateBlocks, KindRoom, "2 short of memory (8 GiB wanted, at most 2 GiB free)"},
+		{"no memory", otherHosts(func(e *evacuationScene, host string) { e.guest(host, "big-"+host, 30) }), FateBlocks, KindRoom,
+			"2 short of memory (8 GiB wanted, at most 2 GiB free)"},
 		{"no disk", otherHosts(func(e *evacuationScene, host string) {
 			in := e.guest(host, "big-"+host, 1)
 			in.Flavor.DiskGiB = 995
 			e.allocate(in)
 		}), FateBlocks, KindRoom, "short of disk"},
-		{"more CPUs than any host has", func(e *evacuationScene, in *core.Instance) { in.Flavor.VCPUs = 17; e.allocate(in) }, FateBlocks, KindRoom, "short of vCPUs"},
-		{"other hosts disabled", otherHosts(func(e *evacuationScene, host string) { e.Services[host].Enabled = false }), FateBlocks, KindZone, "no other host of the cloud takes instances"},
-		{"other hosts down", otherHosts(func(e *evacuationScene, host string) { e.Services[host].Up = false }), FateBlocks, KindZone, "no other host"},
+		{"more CPUs than any host has", func(e *evacuationScene, in *core.Instance) { in.Flavor.VCPUs = 17; e.allocate(in) }, FateBlocks,
+			KindRoom, "short of vCPUs"},
+		{"other hosts disabled", otherHosts(func(e *evacuationScene, host string) { e.Services[host].Enabled = false }), FateBlocks, KindZone,
+			"no other host of the cloud takes instances"},
+		{"other hosts down", otherHosts(func(e *evacuationScene, host string) { e.Services[host].Up = false }), FateBlocks, KindZone,
+			"no other host"},
 		{"zone without another host", func(e *evacuationScene, in *core.Instance) {
 			in.Zone, e.Services["cmp-01"].Zone = "az-1", "az-1"
 		}, FateBlocks, KindZone, "zone az-1 takes instances; 2 hosts of other zones would have room"},
@@ -400,8 +414,11 @@ func TestHowLongAnEvacuationTakes(t *testing.T) {
 func TestOwnMigrationsAreObservations(t *testing.T) {
 	e := newEvacuationScene(2)
 	in := e.guest("cmp-01", "web", 8)
-	e.Operations = []core.Operation{{ID: "op", Step: "live-migrate/" + in.ID, Intent: core.Intent{Kind: core.IntentLiveMigrate}, Instance: in.ID, State: core.OperationDone, Started: scene.Ago(3 * time.Minute), Ended: scene.Ago(time.Minute)},
-		{ID: "all", Step: "live-migrate-all/cmp-02", State: core.OperationDone, Items: []core.OperationItem{{Instance: in.ID, State: core.OperationFailed, Started: scene.Ago(time.Hour), Ended: scene.Ago(time.Minute)}}}}
+	e.Operations = []core.Operation{{ID: "op", Step: "live-migrate/" + in.ID, Intent: core.Intent{Kind: core.IntentLiveMigrate},
+		Instance: in.ID, State: core.OperationDone, Started: scene.Ago(3 * time.Minute), Ended: scene.Ago(time.Minute)},
+		{ID: "all", Step: "live-migrate-all/cmp-02", State: core.OperationDone,
+			Items: []core.OperationItem{{Instance: in.ID, State: core.OperationFailed, Started: scene.Ago(time.Hour),
+				Ended: scene.Ago(time.Minute)}}}}
 	if p := e.forecast(t, "cmp-01"); p.Speed.Observations != 1 || p.Speed.MiBPerSecond != float64(8<<10)/120 {
 		t.Errorf("%+v", p.Speed)
 	}
@@ -414,10 +431,12 @@ func TestOwnMigrationsAreObservations(t *testing.T) {
 func TestAForecastNeedsInstancesAndNodes(t *testing.T) {
 	e := newEvacuationScene(1)
 	e.Source(core.SourceInstances, core.SourceForbidden)
-	if _, err := ForecastEvacuation(e.Again().Snapshot, e.facts, EvacuationRequest{}); err == nil || !strings.Contains(err.Error(), "instances are not known") {
+	if _, err := ForecastEvacuation(e.Again().Snapshot, e.facts, EvacuationRequest{}); err == nil ||
+		!strings.Contains(err.Error(), "instances are not known") {
 		t.Error(err)
 	}
-	if _, err := ForecastEvacuation(scene.NewScene().Snapshot, core.EvacuationFacts{}, EvacuationRequest{}); err == nil || !strings.Contains(err.Error(), "no compute node") {
+	if _, err := ForecastEvacuation(scene.NewScene().Snapshot, core.EvacuationFacts{}, EvacuationRequest{}); err == nil ||
+		!strings.Contains(err.Error(), "no compute node") {
 		t.Error(err)
 	}
 }
@@ -425,7 +444,8 @@ func TestAForecastNeedsInstancesAndNodes(t *testing.T) {
 func TestNodesAreFoundByTheirLabels(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Nodes["cmp-01"].ShortName, sc.Nodes["cmp-02"].ShortName, sc.Nodes["cmp-03"].ShortName = "a", "b", "b"
-	if got, err := ResolveNodes(sc.Snapshot, []string{"a", "cmp-02", "cmp-01"}); err != nil || !slices.Equal(got, []string{"cmp-01", "cmp-02"}) {
+	if got, err := ResolveNodes(sc.Snapshot, []string{"a", "cmp-02", "cmp-01"}); err != nil ||
+		!slices.Equal(got, []string{"cmp-01", "cmp-02"}) {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, name := range []string{"b", "cmp-99"} {
@@ -472,8 +492,9 @@ func anyEvacuation(t *rapid.T) *evacuationScene {
 		}
 	}
 	for i := range rapid.IntRange(0, 2).Draw(t, "groups") {
-		e.facts.ServerGroups = append(e.facts.ServerGroups, core.ServerGroup{ID: fmt.Sprintf("g%d", i), Name: fmt.Sprintf("g%d", i), Policy: policyAntiAffinity,
-			MaxPerHost: rapid.IntRange(0, 2).Draw(t, "most")})
+		e.facts.ServerGroups = append(e.facts.ServerGroups,
+			core.ServerGroup{ID: fmt.Sprintf("g%d", i), Name: fmt.Sprintf("g%d", i), Policy: policyAntiAffinity,
+				MaxPerHost: rapid.IntRange(0, 2).Draw(t, "most")})
 	}
 	for i := range rapid.IntRange(0, 24).Draw(t, "instances") {
 		host := fmt.Sprintf("cmp-%02d", rapid.IntRange(1, hosts).Draw(t, "host"))

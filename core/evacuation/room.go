@@ -51,7 +51,8 @@ type roomHost struct {
 }
 
 func newRoom(s *core.Snapshot, f *core.EvacuationFacts, groups map[string]*core.ServerGroup) *room {
-	r := &room{s: s, facts: f, index: map[string]int{}, byName: map[string]*roomHost{}, groups: groups, taken: map[string]map[string]map[string]int{},
+	r := &room{s: s, facts: f, index: map[string]int{}, byName: map[string]*roomHost{}, groups: groups,
+		taken:   map[string]map[string]map[string]int{},
 		unknown: f.MissingOf(core.FactsRoom) != nil || !s.Known(core.SourceComputeServices)}
 	classes := map[string]bool{classVCPU: true, classPCPU: true, classMemory: true, classDisk: true}
 	for _, inv := range f.Inventories {
@@ -204,7 +205,8 @@ func (r *room) order(all []*leaver) []*leaver {
 	sorted := slices.Clone(all)
 	memory, cpu, disk := r.index[classMemory], r.index[classVCPU], r.index[classDisk]
 	slices.SortFunc(sorted, func(a, b *leaver) int {
-		return cmp.Or(b.need[memory]-a.need[memory], b.need[cpu]-a.need[cpu], b.need[disk]-a.need[disk], strings.Compare(a.instance.ID, b.instance.ID))
+		return cmp.Or(b.need[memory]-a.need[memory], b.need[cpu]-a.need[cpu], b.need[disk]-a.need[disk],
+			strings.Compare(a.instance.ID, b.instance.ID))
 	})
 	return sorted
 }

@@ -78,7 +78,8 @@ var evacuationRules = []evacuationRule{
 	{KindAction, func(c *evacuationCase) (EvacuationLevel, string) {
 		switch {
 		case c.action == core.ActionUnknown:
-			return LevelBlocks, fmt.Sprintf("the node's mode %q is none that the OpenStack controller knows", core.Tidy(wording.Clip(string(c.mode), 40)))
+			return LevelBlocks, fmt.Sprintf("the node's mode %q is none that the OpenStack controller knows",
+				core.Tidy(wording.Clip(string(c.mode), 40)))
 		case c.action == core.ActionNotify && c.origin == core.OriginTag:
 			return LevelBlocks, "notify: its owner decides"
 		case c.action == core.ActionNotify:
@@ -241,7 +242,8 @@ var evacuationRules = []evacuationRule{
 		case g == nil || g.Policy != policyAffinity:
 			return "", ""
 		case len(g.Members) > 1:
-			return LevelBlocks, fmt.Sprintf("server group %s keeps its %d members together: the scheduler lets none of them leave alone", core.Tidy(g.Name), len(g.Members))
+			return LevelBlocks, fmt.Sprintf("server group %s keeps its %d members together: the scheduler lets none of them leave alone",
+				core.Tidy(g.Name), len(g.Members))
 		}
 		return LevelRisk, "server group " + core.Tidy(g.Name) + " has the policy affinity: the scheduler may hold it to its present host"
 	}, "stop all members, or let them go down with the host"},
@@ -283,7 +285,8 @@ func deviceClass(in *core.Instance) string {
 func (c *evacuationCase) topology() string {
 	var parts []string
 	specs := c.in.Flavor.ExtraSpecs
-	if p := specs["hw:cpu_policy"]; p == "dedicated" || p == "mixed" || asksFor(c.in, classPCPU) || c.e.room.taken[c.in.Host][c.in.ID][classPCPU] > 0 {
+	if p := specs["hw:cpu_policy"]; p == "dedicated" || p == "mixed" || asksFor(c.in, classPCPU) ||
+		c.e.room.taken[c.in.Host][c.in.ID][classPCPU] > 0 {
 		parts = append(parts, "pinned CPUs")
 	}
 	for key := range specs {
@@ -342,13 +345,16 @@ var uncheckedRules = []uncheckedFacts{
 	{what: core.FactsGroups, kind: KindAntiAffinity, means: "an instance may be held by its server group"},
 	{what: core.FactsVolumes, kind: KindVolume, means: "encrypted volumes, and volumes on a host's own disks, are not seen"},
 	{what: core.FactsPorts, kind: KindPort, means: "SR-IOV ports are not seen"},
-	{what: core.FactsAggregates, kind: KindAggregate, means: "an instance may find no host in the aggregates that its flavor asks for", matters: func(c *evacuationCase) bool {
-		return hasSpec(c.in, aggregateScope)
-	}},
-	{what: core.FactsTraits, kind: KindAggregate, means: "an instance may find no host with the traits that its flavor asks for", matters: func(c *evacuationCase) bool {
-		return hasSpec(c.in, "trait:")
-	}},
-	{what: core.FactsZones, kind: KindZone, means: "which instances are bound to their zones is not known: all are taken to be", matters: func(*evacuationCase) bool { return false }},
+	{what: core.FactsAggregates, kind: KindAggregate, means: "an instance may find no host in the aggregates that its flavor asks for",
+		matters: func(c *evacuationCase) bool {
+			return hasSpec(c.in, aggregateScope)
+		}},
+	{what: core.FactsTraits, kind: KindAggregate, means: "an instance may find no host with the traits that its flavor asks for",
+		matters: func(c *evacuationCase) bool {
+			return hasSpec(c.in, "trait:")
+		}},
+	{what: core.FactsZones, kind: KindZone, means: "which instances are bound to their zones is not known: all are taken to be",
+		matters: func(*evacuationCase) bool { return false }},
 }
 
 func hasSpec(in *core.Instance, prefix string) bool {

@@ -28,7 +28,8 @@ func (b *nodeSteps) actAs(a core.ActAs) {
 			b.add(step.Plan(s, core.Intent{Kind: core.IntentActLetGo, Controller: a.Controller, Object: b.v.Request.Ref()}))
 		}()
 	}
-	if r := b.v.Request; a.Controller == core.ControllerOpenStack && (turn == progress.TurnPrepare || turn == progress.TurnReleased) && step.Unheld(s, r) {
+	if r := b.v.Request; a.Controller == core.ControllerOpenStack && (turn == progress.TurnPrepare || turn == progress.TurnReleased) &&
+		step.Unheld(s, r) {
 		b.add(step.Plan(s, core.Intent{Kind: core.IntentActHold, Controller: a.Controller, Object: r.Ref()}))
 	}
 	switch turn {
@@ -67,7 +68,8 @@ func (b *nodeSteps) actAs(a core.ActAs) {
 // meanwhile.
 func (b *nodeSteps) actInstances(a core.ActAs) {
 	s, name := b.s, b.v.Name
-	b.instances(progress.InstanceViews(s, name), true, func(v core.InstanceView) []core.Step { return []core.Step{b.afterTakenOut(instanceStep(s, v))} })
+	b.instances(progress.InstanceViews(s, name), true,
+		func(v core.InstanceView) []core.Step { return []core.Step{b.afterTakenOut(instanceStep(s, v))} })
 	if text, _ := step.SaysLeft(s, a, name); text != "" && s.NodeLock(name, a.Controller).InnerState == core.InnerActive {
 		b.add(step.Plan(s, core.Intent{Kind: core.IntentActSay, Controller: a.Controller, Node: name}))
 	}
@@ -90,7 +92,8 @@ func actCluster(s *core.Snapshot) []core.Step {
 			return step.Plan(s, core.Intent{Kind: kind, Controller: a.Controller, Node: node})
 		}
 		turn := progress.TurnOn(s, a, "")
-		if r := s.ClusterRequest(); a.Controller == core.ControllerOpenStack && (turn == progress.TurnPrepare || turn == progress.TurnReleased) && step.Unheld(s, r) {
+		if r := s.ClusterRequest(); a.Controller == core.ControllerOpenStack && (turn == progress.TurnPrepare || turn == progress.TurnReleased) &&
+			step.Unheld(s, r) {
 			out = append(out, step.Plan(s, core.Intent{Kind: core.IntentActHold, Controller: a.Controller, Object: r.Ref()}))
 		}
 		switch turn {

@@ -17,7 +17,8 @@ func (b *nodeSteps) actClaims(a core.ActAs) {
 	for _, op := range s.Operations { // the claim of one that is under way can be gone already
 		known := func(c progress.BoundClaim) bool { return op.Intent.Object.UID == c.Claim.UID }
 		if op.Node == node && op.Is(core.IntentActDeleteClaim) && !op.State.Ended() && !op.Past && !slices.ContainsFunc(bound, known) {
-			st := b.other("claim-goes", op.Title, "The step ends when the new member is ready, or when no node can have it.", core.StepRunning, op.Text)
+			st := b.other("claim-goes", op.Title, "The step ends when the new member is ready, or when no node can have it.", core.StepRunning,
+				op.Text)
 			st.ID += "/" + op.Step
 			b.add(st)
 		}
@@ -29,7 +30,8 @@ func (b *nodeSteps) actClaims(a core.ActAs) {
 	}
 	for _, why := range unknown {
 		st := b.other("claims", "see the volume claims that are bound to "+b.v.Label,
-			"The data of MariaDB, etcd, Redis, Prometheus and OVN is on disks of their nodes: a member whose claim is bound to one that is gone never starts again.",
+			"The data of MariaDB, etcd, Redis, Prometheus and OVN is on disks of their nodes: a member whose claim is bound to one that is gone "+
+				"never starts again.",
 			core.StepWaiting, "not known: "+why)
 		st.ID += "/" + why
 		b.add(st)
@@ -46,7 +48,8 @@ func (b *nodeSteps) actClaims(a core.ActAs) {
 			}
 			placed = false
 			st := b.other("member", wording.OneLine(pod.Name, 64)+" finds a node",
-				"No volume of its is in the way. A new member needs a node of its role that has none of the others.", core.StepWaiting, progress.QuorumText(s, v, node))
+				"No volume of its is in the way. A new member needs a node of its role that has none of the others.", core.StepWaiting,
+				progress.QuorumText(s, v, node))
 			st.ID += "/" + pod.Namespace + "/" + pod.Name
 			st.Commands = []string{wording.ShellCommand("kubectl", "-n", pod.Namespace, "describe", "pod", pod.Name)}
 			b.add(st)

@@ -42,7 +42,9 @@ func (b *nodeSteps) actGone(a core.ActAs) {
 	s, host := b.s, b.s.HostOf(b.v.Name)
 	if a.Controller == core.ControllerOpenStack {
 		b.actClaims(a)
-		service := b.other("forget-compute", "delete the compute service of "+b.v.Label, "Nova removes the host's resource provider with it. A service that still runs would announce itself again.", core.StepDone, "Nova knows none")
+		service := b.other("forget-compute", "delete the compute service of "+b.v.Label,
+			"Nova removes the host's resource provider with it. A service that still runs would announce itself again.", core.StepDone,
+			"Nova knows none")
 		switch svc := s.Services[host]; {
 		case !s.Known(core.SourceComputeServices):
 			service.State, service.Status = core.StepWaiting, "not known: "+s.WhyUnknown(core.SourceComputeServices)
@@ -51,15 +53,19 @@ func (b *nodeSteps) actGone(a core.ActAs) {
 			service.State, service.Status = core.StepWaiting, "nova-compute is up still: wait until it is down"
 		default:
 			service.State, service.Status = core.StepWaiting, "yours to delete: "+core.ServiceText(svc)+", down"
-			service.Commands = []string{wording.ShellCommand("openstack", "server", "list", "--all-projects", "--host", host), wording.ShellCommand("openstack", "compute", "service", "delete", svc.ID)}
+			service.Commands = []string{wording.ShellCommand("openstack", "server", "list", "--all-projects", "--host", host),
+				wording.ShellCommand("openstack", "compute", "service", "delete", svc.ID)}
 		}
-		agents := b.other("forget-agents", "delete the network agents of "+b.v.Label, "Neutron would show them as dead for ever.", core.StepDone, "Neutron knows none")
+		agents := b.other("forget-agents", "delete the network agents of "+b.v.Label, "Neutron would show them as dead for ever.", core.StepDone,
+			"Neutron knows none")
 		switch alive := len(s.Agents[host]) - len(progress.SilentOn(s, host)); {
 		case !s.Known(core.SourceNetworkAgents):
 			agents.State, agents.Status = core.StepWaiting, "not known: "+s.WhyUnknown(core.SourceNetworkAgents)
 		case len(s.Agents[host]) == 0:
 		case alive > 0:
-			agents.State, agents.Status = core.StepWaiting, wording.Count(alive, "agent")+wording.Verb(alive, " is", " are")+" alive still: wait until "+wording.Verb(alive, "it is", "they are")+" dead"
+			agents.State, agents.Status = core.StepWaiting,
+				wording.Count(alive, "agent")+wording.Verb(alive, " is", " are")+" alive still: wait until "+wording.Verb(alive, "it is", "they are")+
+					" dead"
 		default:
 			agents.State, agents.Status = core.StepWaiting, "yours to delete: "+wording.Count(len(s.Agents[host]), "dead agent")
 			for _, agent := range s.Agents[host] {
@@ -68,9 +74,11 @@ func (b *nodeSteps) actGone(a core.ActAs) {
 		}
 		b.add(service, agents)
 		for _, v := range s.VolumeServicesOn(b.v.Name) {
-			st := b.other("forget-volume", "delete "+v.Label()+" of "+b.v.Label, "Cinder would show it as down for ever.", core.StepWaiting, "yours to delete: "+v.Text())
+			st := b.other("forget-volume", "delete "+v.Label()+" of "+b.v.Label, "Cinder would show it as down for ever.", core.StepWaiting,
+				"yours to delete: "+v.Text())
 			st.ID += "/" + v.Host
-			st.Commands = []string{progress.KubectlOpenStack("exec", "deployment/cinder-api", "--", "cinder-manage", "service", "remove", "cinder-volume", v.Host)}
+			st.Commands = []string{progress.KubectlOpenStack("exec", "deployment/cinder-api", "--", "cinder-manage", "service", "remove",
+				"cinder-volume", v.Host)}
 			if v.Up {
 				st.Status, st.Commands = "it is up still: wait until it is down", nil
 			}
@@ -78,7 +86,8 @@ func (b *nodeSteps) actGone(a core.ActAs) {
 		}
 	}
 	b.add(step.Plan(s, core.Intent{Kind: core.IntentActDropLock, Controller: a.Controller, Node: b.v.Name}))
-	if l := s.NodeLock(b.v.Name, a.Controller); a.Controller == core.ControllerOpenStack && l != nil && step.RockoonFinalizer(s, l.Meta) != "" {
+	if l := s.NodeLock(b.v.Name, a.Controller); a.Controller == core.ControllerOpenStack && l != nil &&
+		step.RockoonFinalizer(s, l.Meta) != "" {
 		b.add(step.Plan(s, core.Intent{Kind: core.IntentActLetGo, Controller: a.Controller, Object: l.Ref()}))
 	}
 }

@@ -11,10 +11,12 @@ import (
 
 // afterProcedure is what is left to do once the update is over, each point with the steps that see to it.
 func afterProcedure(s *core.Snapshot) (core.Procedure, bool) {
-	p := core.Procedure{Title: "After the update", Goal: "Nothing that the update began or asked for is left over, and the cloud is seen to work."}
+	p := core.Procedure{Title: "After the update",
+		Goal: "Nothing that the update began or asked for is left over, and the cloud is seen to work."}
 	left, over := AfterUpdateLeft(s)
 	if over {
-		p.Summary = append(p.Summary, "the update ended at "+wording.ClockText(s.History.Update.Ended), wording.TextIf(left == 0, "every point is done", wording.Count(left, "point")+wording.Verb(left, " is", " are")+" left"))
+		p.Summary = append(p.Summary, "the update ended at "+wording.ClockText(s.History.Update.Ended),
+			wording.TextIf(left == 0, "every point is done", wording.Count(left, "point")+wording.Verb(left, " is", " are")+" left"))
 	} else if s.ClusterRequest() != nil {
 		p.Summary = append(p.Summary, "an update runs: this is what will be left once it is over")
 	}
@@ -30,7 +32,8 @@ func afterProcedure(s *core.Snapshot) (core.Procedure, bool) {
 
 // afterStep is a point as a line of the procedure. It is nobody's to confirm: it is done when the facts say so.
 func afterStep(s *core.Snapshot, p core.AfterPoint) core.Step {
-	st := core.Step{ID: "after/" + p.ID, Target: core.Ref{Kind: core.KindCluster, Name: s.Cluster}, Label: s.Cluster, Title: p.Title, Why: p.Why, State: core.StepDone, Status: p.Note}
+	st := core.Step{ID: "after/" + p.ID, Target: core.Ref{Kind: core.KindCluster, Name: s.Cluster}, Label: s.Cluster, Title: p.Title,
+		Why: p.Why, State: core.StepDone, Status: p.Note}
 	switch {
 	case p.Unknown != "":
 		st.State, st.Status = core.StepWaiting, "not known: "+p.Unknown
@@ -115,9 +118,11 @@ func afterOptions(s *core.Snapshot) []core.Step {
 	out := unset(s, core.IntentSetMode, setByOthers(s, core.AnnotationMigrationMode, ChangedNodes(s)))
 	out = append(out, unset(s, core.IntentSetAttempts, setByOthers(s, core.AnnotationMigrationAttempts, TriesNodes(s)))...)
 	if slices.ContainsFunc(s.DaemonSets, func(d *core.DaemonSet) bool { return d.Namespace == core.NamespaceFabric }) {
-		out = append(out, core.Step{ID: "after/cassandra", Target: core.Ref{Kind: core.KindCluster, Name: s.Cluster}, Label: s.Cluster, State: core.StepLater,
+		out = append(out, core.Step{ID: "after/cassandra", Target: core.Ref{Kind: core.KindCluster, Name: s.Cluster}, Label: s.Cluster,
+			State: core.StepLater,
 			Title: "Cassandra is repaired", Status: "Lockstep does not see it: look by hand",
-			Why: "Tungsten Fabric's databases want a repair after an update: by the job tf-dbrepair-job, where the TFOperator's spec.features.dbRepair is on.",
+			Why: "Tungsten Fabric's databases want a repair after an update: by the job tf-dbrepair-job, where the TFOperator's " +
+				"spec.features.dbRepair is on.",
 			Commands: []string{wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "cronjobs,jobs"),
 				wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "tfoperators.tf.mirantis.com", "-o", "yaml")}})
 	}

@@ -8,11 +8,13 @@ import (
 
 // afterManagementRows are the points that the management cluster tells, where it is connected (docs/mosk.md#after-the-update).
 var afterManagementRows = []afterRow{
-	{"reboots", "no machine has to be rebooted", "Where its update group does not reboot machines, what was installed counts only after a reboot.",
+	{"reboots", "no machine has to be rebooted",
+		"Where its update group does not reboot machines, what was installed counts only after a reboot.",
 		[]core.SourceID{core.SourceMachines}, openReboots},
 	{"auto-pause", "no UpdateAutoPause is left", "One that was meant for this update pauses the next one too. One that is to stay can stay.",
 		[]core.SourceID{core.SourceAutoPauses}, openPause},
-	{"maintenance-mode", "nothing is in maintenance mode", "While the cluster is, it is not updated or configured, and Ceph does not rebalance; a machine stays drained.",
+	{"maintenance-mode", "nothing is in maintenance mode",
+		"While the cluster is, it is not updated or configured, and Ceph does not rebalance; a machine stays drained.",
 		[]core.SourceID{core.SourceClusters, core.SourceMachines}, openMaintenance},
 }
 

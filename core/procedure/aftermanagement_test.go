@@ -31,8 +31,11 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 		{"auto-pause", "mos (OSDDown)", core.SourceAutoPauses, func(*scene.Managed) []core.Object {
 			return []core.Object{&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod"}, Alerts: []string{"OSDDown"}}}
 		}, nil},
-		{"maintenance-mode", "m-cmp-02", core.SourceClusters, func(m *scene.Managed) []core.Object { m.Machines["cmp-02"].InMaintenance = true; return nil }, []core.IntentKind{core.IntentLeaveMachine}},
-		{"maintenance-mode", "the cluster", core.SourceClusters, func(m *scene.Managed) []core.Object { m.InMode(); return nil }, []core.IntentKind{core.IntentLeaveCluster}},
+		{"maintenance-mode", "m-cmp-02", core.SourceClusters,
+			func(m *scene.Managed) []core.Object { m.Machines["cmp-02"].InMaintenance = true; return nil },
+			[]core.IntentKind{core.IntentLeaveMachine}},
+		{"maintenance-mode", "the cluster", core.SourceClusters, func(m *scene.Managed) []core.Object { m.InMode(); return nil },
+			[]core.IntentKind{core.IntentLeaveCluster}},
 	} {
 		m := scene.Over().Managed()
 		sc := m.Join(tc.leave(m)...)
@@ -42,7 +45,8 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 		if left, _ := AfterUpdateLeft(sc.Snapshot); left != 1 {
 			t.Errorf("%s: %d points are left, want this one", tc.id, left)
 		}
-		if got := scene.KindsOf(Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureAfter})); !slices.Equal(got, append(slices.Clone(tc.steps), core.IntentAddTempest)) {
+		if got := scene.KindsOf(Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureAfter})); !slices.Equal(got,
+			append(slices.Clone(tc.steps), core.IntentAddTempest)) {
 			t.Errorf("%s: steps %v, want %v", tc.id, got, tc.steps)
 		}
 	}
@@ -69,7 +73,8 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 func TestARequestByHandThatIsLeft(t *testing.T) {
 	sc := scene.Over()
 	sc.Request("cmp-01", 10*time.Hour).MadeBy = core.MadeByLockstep
-	if p := scene.PointOf(AfterUpdate(sc.Snapshot), "by-hand"); !slices.Equal(p.Open, []string{"cmp-01"}) || !scene.PointOf(AfterUpdate(sc.Snapshot), "node-requests").Done() {
+	if p := scene.PointOf(AfterUpdate(sc.Snapshot), "by-hand"); !slices.Equal(p.Open, []string{"cmp-01"}) ||
+		!scene.PointOf(AfterUpdate(sc.Snapshot), "node-requests").Done() {
 		t.Errorf("%+v, %+v", p, scene.PointOf(AfterUpdate(sc.Snapshot), "node-requests"))
 	}
 	if got := scene.KindsOf(Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureAfter})); !slices.Contains(got, core.IntentWithdraw) {
@@ -81,7 +86,8 @@ func TestARequestByHandThatIsLeft(t *testing.T) {
 func TestTheFormerNumberOfAttemptsComesBack(t *testing.T) {
 	sc := scene.Over()
 	sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationAttempts] = "7"
-	sc.History.Tries = map[string]core.AnnotationChange{"uid-cmp-01": {Node: "cmp-01", Key: core.AnnotationMigrationAttempts, Old: new("4"), New: new("7"), At: scene.Ago(2 * time.Hour)}}
+	sc.History.Tries = map[string]core.AnnotationChange{"uid-cmp-01": {Node: "cmp-01", Key: core.AnnotationMigrationAttempts, Old: new("4"),
+		New: new("7"), At: scene.Ago(2 * time.Hour)}}
 	if p := scene.PointOf(AfterUpdate(sc.Snapshot), "attempts"); !slices.Equal(p.Open, []string{"cmp-01 (7)"}) {
 		t.Errorf("%+v", p)
 	}

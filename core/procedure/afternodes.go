@@ -75,7 +75,8 @@ func openNodeLocks(s *core.Snapshot) []string {
 	for name, locks := range s.NodeLocks {
 		for _, l := range locks {
 			if l.State() != core.LockActive {
-				out = append(out, wording.OneLine(s.Label(name), 64)+": "+wording.OneLine(l.Controller, 40)+" ("+wording.OneLine(string(l.State()), 20)+")")
+				out = append(out, wording.OneLine(s.Label(name), 64)+": "+wording.OneLine(l.Controller, 40)+" ("+wording.OneLine(string(l.State()), 20)+
+					")")
 			}
 		}
 	}

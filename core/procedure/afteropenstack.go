@@ -52,7 +52,8 @@ func openDeployments(s *core.Snapshot) []string {
 	var out []string
 	for _, o := range s.OpenStack {
 		if o.State != "APPLIED" {
-			out = append(out, wording.OneLine(o.Name, 64)+" is "+wording.TextOf(wording.OneLine(o.State, 20), "in no state")+progress.Dashed(wording.OneLine(o.LCMProgress, 20)))
+			out = append(out, wording.OneLine(o.Name, 64)+" is "+wording.TextOf(wording.OneLine(o.State, 20), "in no state")+
+				progress.Dashed(wording.OneLine(o.LCMProgress, 20)))
 		}
 	}
 	return out

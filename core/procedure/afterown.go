@@ -47,7 +47,8 @@ func RestoreTries(s *core.Snapshot, name string) (core.Step, bool) {
 		n = 0 // what stood there was no number: the default
 	}
 	st := step.Plan(s, core.Intent{Kind: core.IntentSetAttempts, Nodes: []string{name}, Attempts: n})
-	st.Why = wording.Join("Lockstep set "+step.AnnotationText(c.Key, c.New)+" for this maintenance; before, it was "+wording.TextOr(c.Old, "not set")+".", st.Why)
+	st.Why = wording.Join("Lockstep set "+step.AnnotationText(c.Key, c.New)+" for this maintenance; before, it was "+
+		wording.TextOr(c.Old, "not set")+".", st.Why)
 	return st, true
 }
 

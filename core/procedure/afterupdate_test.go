@@ -39,8 +39,11 @@ func TestStepsAfterTheUpdate(t *testing.T) {
 	sc.Named("web-2").Tags = []string{core.TagMaintenanceAction + "poweroff"}
 	sc.History.Tags = map[string]core.TagChange{sc.Named("web-2").ID: {Instance: "web-2", New: []core.MaintenanceAction{core.ActionPowerOff}}}
 	sc.Named("web-3").Status = "SHELVED_OFFLOADED"
-	sc.History.Stopped = map[string]core.StopRecord{scene.Web1: {At: scene.Ago(2 * time.Hour)}, sc.Named("web-3").ID: {At: scene.Ago(2 * time.Hour)}}
-	want := []core.IntentKind{core.IntentEnableCompute, core.IntentRestartAgents, core.IntentRestartPods, core.IntentRestartPod, core.IntentRestartPod, core.IntentRestoreMode, core.IntentRestoreTags, core.IntentStart, core.IntentUnshelve, core.IntentSetMode, core.IntentSetAttempts, core.IntentAddTempest}
+	sc.History.Stopped = map[string]core.StopRecord{scene.Web1: {At: scene.Ago(2 * time.Hour)},
+		sc.Named("web-3").ID: {At: scene.Ago(2 * time.Hour)}}
+	want := []core.IntentKind{core.IntentEnableCompute, core.IntentRestartAgents, core.IntentRestartPods, core.IntentRestartPod,
+		core.IntentRestartPod, core.IntentRestoreMode, core.IntentRestoreTags, core.IntentStart, core.IntentUnshelve, core.IntentSetMode,
+		core.IntentSetAttempts, core.IntentAddTempest}
 	if got := kinds(sc); !slices.Equal(got, want) {
 		t.Errorf("%v,\nwant %v", got, want)
 	}

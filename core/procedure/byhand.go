@@ -21,7 +21,8 @@ func (b *nodeSteps) leftInner() {
 func (b *nodeSteps) askByHand() {
 	release := AskedRelease(b.s, b.v.Name)
 	st := step.Plan(b.s, core.Intent{Kind: core.IntentAskNode, Node: b.v.Name, Scope: core.ScopeOS, Release: release})
-	st.Alternatives = []core.Step{step.Plan(b.s, core.Intent{Kind: core.IntentAskNode, Node: b.v.Name, Scope: core.ScopeDrain, Release: release})}
+	st.Alternatives = []core.Step{step.Plan(b.s,
+		core.Intent{Kind: core.IntentAskNode, Node: b.v.Name, Scope: core.ScopeDrain, Release: release})}
 	b.add(st)
 }
 
@@ -31,7 +32,9 @@ func (b *nodeSteps) byHand() {
 	for _, l := range b.v.Locks {
 		released = released && l.State() == core.LockInactive
 	}
-	work := b.other("work", "your work on "+b.v.Label, "The request was made by hand: LCM neither drains, updates nor reboots the node. Do that yourself, and bring it back.", core.StepLater, "when all locks are inactive")
+	work := b.other("work", "your work on "+b.v.Label,
+		"The request was made by hand: LCM neither drains, updates nor reboots the node. Do that yourself, and bring it back.", core.StepLater,
+		"when all locks are inactive")
 	if b.v.Node != nil {
 		work.Commands = []string{
 			wording.ShellCommand("kubectl", "drain", b.v.Node.Name, "--ignore-daemonsets", "--delete-emptydir-data"),
@@ -69,7 +72,8 @@ func askClusterStep(s *core.Snapshot) core.Step {
 		hand.Why = wording.Join(hand.Why, "Maintenance mode, by the management cluster, would come first; this is the way without it.")
 		return hand
 	}
-	hand.Why = wording.Join("The way without the management cluster. It is connected: maintenance mode comes first, for LCM drains the nodes then and brings them back.", hand.Why)
+	hand.Why = wording.Join("The way without the management cluster. It is connected: maintenance mode comes first, for LCM drains the "+
+		"nodes then and brings them back.", hand.Why)
 	st := step.Plan(s, core.Intent{Kind: core.IntentEnterCluster})
 	st.Alternatives = []core.Step{hand}
 	return st
@@ -101,7 +105,8 @@ func AskedRelease(s *core.Snapshot, node string) string {
 // instance, in whatever state, and no volume is left on it.
 func (b *nodeSteps) removal() {
 	asked := b.s.Deletions[b.v.Name]
-	b.add(b.other("removal-asked", "LCM asks for the removal of "+b.v.Label, "A NodeDeletionRequest names the node.", core.StepDone, "since "+wording.ClockText(asked.Created)))
+	b.add(b.other("removal-asked", "LCM asks for the removal of "+b.v.Label, "A NodeDeletionRequest names the node.", core.StepDone,
+		"since "+wording.ClockText(asked.Created)))
 	b.situation()
 	b.quorumAhead()
 	b.actOutForRemoval()
@@ -123,7 +128,8 @@ func (b *nodeSteps) removal() {
 		}
 		b.add(st)
 	}
-	gone := b.other("removed", "LCM removes the node", "LCM drains the node and takes it out of the cluster; then the OpenStack controller deletes its services and agents.", core.StepLater, "")
+	gone := b.other("removed", "LCM removes the node",
+		"LCM drains the node and takes it out of the cluster; then the OpenStack controller deletes its services and agents.", core.StepLater, "")
 	if b.v.Node == nil {
 		gone.State, gone.Status = core.StepDone, "the node is gone; its OpenStack services are being cleaned up"
 		if progress.PlaysGone(b.s, b.v.Name) {

@@ -47,11 +47,13 @@ func TestWhichWayOfMaintenanceComesFirst(t *testing.T) {
 		return p.Steps[i]
 	}
 	st := first(scene.Resting().Join(), core.ProcedureCluster)
-	if st.Intent.Kind != core.IntentEnterCluster || len(st.Alternatives) != 1 || !strings.Contains(st.Alternatives[0].Why, "maintenance mode comes first") {
+	if st.Intent.Kind != core.IntentEnterCluster || len(st.Alternatives) != 1 ||
+		!strings.Contains(st.Alternatives[0].Why, "maintenance mode comes first") {
 		t.Errorf("connected: %s, %+v", st.Title, st.Alternatives)
 	}
 	for _, kind := range []core.ProcedureKind{core.ProcedureCluster, core.ProcedureMaintenance} {
-		if st := first(scene.Healthy(), kind); st.Intent.Kind != core.IntentAskCluster || !strings.Contains(st.Why, "this is the way without it") {
+		if st := first(scene.Healthy(), kind); st.Intent.Kind != core.IntentAskCluster ||
+			!strings.Contains(st.Why, "this is the way without it") {
 			t.Errorf("not connected, %s: %s: %s", kind, st.Title, st.Why)
 		}
 	}

@@ -21,15 +21,18 @@ func TestTheClaimsOfANodeThatIsGone(t *testing.T) {
 		claim string // what holds the claim's step; "-": there is no such step, "": nothing
 		lock  string // what holds the lock's last step; empty: nothing
 	}{
-		"bound to it":                       {"ctl-09", nil, "", "still there: data-mariadb-server-0 in openstack"},
-		"bound to another":                  {"ctl-02", nil, "-", ""},
-		"without a volume":                  {"pending", nil, "-", ""},
-		"on no node's own disks":            {"nfs", nil, "-", ""},
-		"deleted already":                   {"none", nil, "-", ""},
-		"its volume is not there":           {"lost", nil, "its volume pv-data-mariadb-server-0 is not there", "still there: data-mariadb-server-0"},
-		"its pod runs on another node":      {"ctl-09", func(sc scene.Scene) { pod(sc, 0).Node, pod(sc, 0).Ready = "ctl-01", true }, "-", ""},
-		"its pod is still said to be on it": {"ctl-09", func(sc scene.Scene) { pod(sc, 0).Node = "ctl-09" }, "mariadb-server-0 is still said to be there", "still there"},
-		"another member is not ready":       {"ctl-09", func(sc scene.Scene) { pod(sc, 1).Ready = false }, "mariadb-server does not hold the node: mariadb-server: 1 of 3 ready", "still there"},
+		"bound to it":            {"ctl-09", nil, "", "still there: data-mariadb-server-0 in openstack"},
+		"bound to another":       {"ctl-02", nil, "-", ""},
+		"without a volume":       {"pending", nil, "-", ""},
+		"on no node's own disks": {"nfs", nil, "-", ""},
+		"deleted already":        {"none", nil, "-", ""},
+		"its volume is not there": {"lost", nil, "its volume pv-data-mariadb-server-0 is not there",
+			"still there: data-mariadb-server-0"},
+		"its pod runs on another node": {"ctl-09", func(sc scene.Scene) { pod(sc, 0).Node, pod(sc, 0).Ready = "ctl-01", true }, "-", ""},
+		"its pod is still said to be on it": {"ctl-09", func(sc scene.Scene) { pod(sc, 0).Node = "ctl-09" },
+			"mariadb-server-0 is still said to be there", "still there"},
+		"another member is not ready": {"ctl-09", func(sc scene.Scene) { pod(sc, 1).Ready = false },
+			"mariadb-server does not hold the node: mariadb-server: 1 of 3 ready", "still there"},
 		"another member is missing": {"ctl-09", func(sc scene.Scene) {
 			sc.DaemonPods["openstack/mariadb-server"] = sc.DaemonPods["openstack/mariadb-server"][:2]
 		}, "mariadb-server does not hold the node", "still there"},
@@ -44,9 +47,12 @@ func TestTheClaimsOfANodeThatIsGone(t *testing.T) {
 			sc.Sources[core.SourceClaims] = src
 			sc.Snapshot.Claims = nil
 		}, "-", "you may not list persistentvolumeclaims in namespace openstack (deploy/rbac-maintenance.yaml)"},
-		"the volumes are forbidden":              {"ctl-09", func(sc scene.Scene) { sc.Source(core.SourceLocalVolumes, core.SourceForbidden) }, "-", "persistentvolumes: you may not"},
-		"no Redis, and its claims are forbidden": {"pending", func(sc scene.Scene) { sc.Source(core.SourceRedisClaims, core.SourceForbidden) }, "-", ""},
-		"the sets are not known":                 {"ctl-09", func(sc scene.Scene) { sc.Source(core.SourceStatefulSets, core.SourceForbidden) }, "-", "not known: statefulsets: forbidden"},
+		"the volumes are forbidden": {"ctl-09", func(sc scene.Scene) { sc.Source(core.SourceLocalVolumes, core.SourceForbidden) },
+			"-", "persistentvolumes: you may not"},
+		"no Redis, and its claims are forbidden": {"pending", func(sc scene.Scene) { sc.Source(core.SourceRedisClaims, core.SourceForbidden) },
+			"-", ""},
+		"the sets are not known": {"ctl-09", func(sc scene.Scene) { sc.Source(core.SourceStatefulSets, core.SourceForbidden) }, "-",
+			"not known: statefulsets: forbidden"},
 		"the volumes are old": {"ctl-09", func(sc scene.Scene) {
 			src := sc.Sources[core.SourceLocalVolumes]
 			src.AsOf = scene.Ago(2 * time.Minute)
@@ -94,7 +100,8 @@ func TestTheProcedureOfClaims(t *testing.T) {
 		v, _ := progress.NodeView(sc.Again().Snapshot, "ctl-09")
 		return string(v.Stage) + ": " + v.Reason
 	}
-	if got := stage(); got != "waiting for you: it is gone, and you play the OpenStack controller: 1 volume claim on its disks, its lock and what OpenStack knows of it wait for you" {
+	if got := stage(); got != "waiting for you: it is gone, and you play the OpenStack controller: 1 volume claim on its disks, its lock "+
+		"and what OpenStack knows of it wait for you" {
 		t.Errorf("its stage is %s", got)
 	}
 	lines := func() string {
@@ -106,12 +113,16 @@ func TestTheProcedureOfClaims(t *testing.T) {
 		t.Errorf("with a claim:\n%s", got)
 	}
 	sc = scene.GoneController("pending")
-	if got := lines(); !strings.Contains(got, "waiting: mariadb-server-0 finds a node | mariadb-server: 2 of 3 ready; mariadb-server-0 is not (on no node)") ||
-		!strings.Contains(got, "done: no volume claim is bound to the disks of ctl-09 | none is any more") || !strings.Contains(got, "ready: let the lock go") {
+	if got := lines(); !strings.Contains(got,
+		"waiting: mariadb-server-0 finds a node | mariadb-server: 2 of 3 ready; mariadb-server-0 is not (on no node)") ||
+		!strings.Contains(got, "done: no volume claim is bound to the disks of ctl-09 | none is any more") ||
+		!strings.Contains(got, "ready: let the lock go") {
 		t.Errorf("without:\n%s", got)
 	}
-	sc.Snapshot.Operations = []core.Operation{{ID: "op", Step: "act-delete-claim/gone", Intent: core.Intent{Kind: core.IntentActDeleteClaim}, Title: "delete claim x", Node: "ctl-09", State: core.OperationVerifying, Text: "its member starts"}}
-	if got := lines(); !strings.Contains(got, "running: delete claim x | its member starts") || strings.Contains(got, "ready: let the lock go") {
+	sc.Snapshot.Operations = []core.Operation{{ID: "op", Step: "act-delete-claim/gone", Intent: core.Intent{Kind: core.IntentActDeleteClaim},
+		Title: "delete claim x", Node: "ctl-09", State: core.OperationVerifying, Text: "its member starts"}}
+	if got := lines(); !strings.Contains(got, "running: delete claim x | its member starts") ||
+		strings.Contains(got, "ready: let the lock go") {
 		t.Errorf("while one is under way:\n%s", got)
 	}
 }

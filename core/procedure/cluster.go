@@ -14,15 +14,19 @@ import (
 func clusterProcedure(s *core.Snapshot) (core.Procedure, bool) {
 	target := core.Ref{Kind: core.KindCluster, Name: s.Cluster}
 	r := s.ClusterRequest()
-	p := core.Procedure{Title: "Take the cluster through its update", Goal: "Every lock is released when LCM needs it, and taken back in the end."}
+	p := core.Procedure{Title: "Take the cluster through its update",
+		Goal: "Every lock is released when LCM needs it, and taken back in the end."}
 	triggered := core.Step{ID: "cluster/trigger", Target: target, Label: s.Cluster, Title: "the update is triggered",
-		Why: "You trigger it in the management console or by an update plan; LCM then makes the ClusterMaintenanceRequest.", State: core.StepWaiting, Status: "no update runs"}
+		Why:   "You trigger it in the management console or by an update plan; LCM then makes the ClusterMaintenanceRequest.",
+		State: core.StepWaiting, Status: "no update runs"}
 	if r != nil {
 		triggered.State, triggered.Status = core.StepDone, "since "+wording.ClockText(r.Created)
 	}
 	if r != nil && r.ByHand() {
-		p.Title, p.Goal = "Take the cluster through maintenance by hand", "The work on its nodes is done, and every lock is taken back in the end."
-		triggered.Title, triggered.Why = "an operator asks for the cluster", "The ClusterMaintenanceRequest was made by hand: LCM does nothing by itself."
+		p.Title, p.Goal = "Take the cluster through maintenance by hand",
+			"The work on its nodes is done, and every lock is taken back in the end."
+		triggered.Title, triggered.Why = "an operator asks for the cluster",
+			"The ClusterMaintenanceRequest was made by hand: LCM does nothing by itself."
 	}
 	if u := progress.Update(s); u.To != "" {
 		p.Summary = append(p.Summary, "update to "+wording.OneLine(u.To, 60))
@@ -59,7 +63,8 @@ func clusterProcedure(s *core.Snapshot) (core.Procedure, bool) {
 		if ph.ID < core.PhaseMasters {
 			continue // told by the request and the locks
 		}
-		st := core.Step{ID: "cluster/phase-" + wording.Itoa(int(ph.ID)), Target: target, Label: s.Cluster, Title: ph.Title, Why: wording.Sentence(strings.Join(ph.Evidence, "; ")),
+		st := core.Step{ID: "cluster/phase-" + wording.Itoa(int(ph.ID)), Target: target, Label: s.Cluster, Title: ph.Title,
+			Why:   wording.Sentence(strings.Join(ph.Evidence, "; ")),
 			State: phaseStep[ph.State], Status: string(ph.State)}
 		if ph.Total > 0 {
 			st.Status += ", " + wording.Itoa(ph.Done) + " of " + wording.Itoa(ph.Total)

@@ -19,7 +19,8 @@ func coldSteps(s *core.Snapshot) []core.Step {
 // decideStep confirms the migration of an instance that was cold-migrated off a host; or, as the other way, reverts it.
 func decideStep(s *core.Snapshot, in *core.Instance, from string) core.Step {
 	st := step.Plan(s, core.Intent{Kind: core.IntentConfirmResize, Instance: in.ID})
-	st.Why = wording.Join("It is on "+progress.HostLabel(s, in.Host)+" now, and "+progress.HostLabel(s, from)+" keeps its files until somebody decides.", st.Why)
+	st.Why = wording.Join("It is on "+progress.HostLabel(s, in.Host)+" now, and "+progress.HostLabel(s, from)+
+		" keeps its files until somebody decides.", st.Why)
 	if st.State != core.StepRunning && st.State != core.StepFailed {
 		st.Status = "is on " + progress.HostLabel(s, in.Host) + " now; " + progress.HostLabel(s, from) + " keeps its place"
 	}

@@ -36,7 +36,8 @@ func TestPodsThatHaveEndedAreOfferedForDeletion(t *testing.T) {
 	}
 	scene.EndedOn(sc, "cmp-01", "octavia-1", "octavia-2")
 	all, _ := stp(sc.Again().Snapshot, core.IntentDeletePods)
-	if b, ok := all.Change.(core.Batch); !ok || len(b.Items) != 2 || len(all.Alternatives) != 2 || len(all.Commands) != 2 || all.Type != "cmp-01" || !all.Doable() {
+	if b, ok := all.Change.(core.Batch); !ok || len(b.Items) != 2 || len(all.Alternatives) != 2 || len(all.Commands) != 2 ||
+		all.Type != "cmp-01" || !all.Doable() {
 		t.Errorf("%+v", all)
 	}
 	// A pod of the same name with another UID is another pod.

@@ -11,7 +11,8 @@ import (
 // On a host whose kubelet reports, the way out of a silent nova-compute is to start it anew: its guests live. On a dead one it is
 // to evacuate them.
 func TestASilentNovaComputeOnALivingHost(t *testing.T) {
-	for name, sn := range map[string]func() scene.Scene{"a maintenance": scene.InMaintenance, "a removal": func() scene.Scene { sc := scene.Healthy(); sc.Removes("cmp-01"); return sc }} {
+	for name, sn := range map[string]func() scene.Scene{"a maintenance": scene.InMaintenance,
+		"a removal": func() scene.Scene { sc := scene.Healthy(); sc.Removes("cmp-01"); return sc }} {
 		for _, dead := range []bool{false, true} {
 			sc := sn()
 			sc.DaemonSet("openstack/nova-compute-default", "compute", false, "cmp-01").Application = "nova"

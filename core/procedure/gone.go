@@ -37,11 +37,13 @@ func (b *nodeSteps) cleanup() {
 	s, label := b.s, b.v.Label
 	b.add(b.other("gone", label+" is gone", "Locks name it, and the cluster has no such node.", core.StepDone, ""))
 	b.situation()
-	if b.message.ID == progress.SaysQuorumHoldsCleanup && !progress.PlaysGone(b.s, b.v.Name) { // else the claims' own steps say what holds them now
+	// else the claims' own steps say what holds them now
+	if b.message.ID == progress.SaysQuorumHoldsCleanup && !progress.PlaysGone(b.s, b.v.Name) {
 		b.add(b.quorumHolds())
 	}
 	if d := s.Disablings[b.v.Name]; d != nil {
-		b.add(b.other("disabled", "the machine of "+label+" is enabled again, or removed", "A NodeDisableNotification names the node: while it is there, the OpenStack controller keeps the lock and cleans nothing up.",
+		b.add(b.other("disabled", "the machine of "+label+" is enabled again, or removed",
+			"A NodeDisableNotification names the node: while it is there, the OpenStack controller keeps the lock and cleans nothing up.",
 			core.StepWaiting, "disabled since "+wording.ClockText(d.Created)))
 	}
 	b.act()
@@ -63,7 +65,8 @@ func (b *nodeSteps) quorumHolds() core.Step {
 		}
 	}
 	st := b.other("quorum", name+" can do without "+b.v.Label,
-		"The cleanup waits until all its other pods are ready. A pod that is Pending is bound to the node by its volume: look at where its PersistentVolumeClaim is, and whether the StatefulSet has a node to go to.",
+		"The cleanup waits until all its other pods are ready. A pod that is Pending is bound to the node by its volume: look at where its "+
+			"PersistentVolumeClaim is, and whether the StatefulSet has a node to go to.",
 		core.StepWaiting, wording.OneLine(b.message.Text, wording.MostRead))
 	st.Commands = look(b.s, b.lock, b.message)
 	return st

@@ -21,7 +21,8 @@ func TestProcedureOfANodeThatIsGoneWithoutAWord(t *testing.T) {
 	if want := []string{"done: cmp-09 is gone", "waiting: the lock of openstack is removed | active"}; !slices.Equal(got(), want) {
 		t.Errorf("%q, want %q", got(), want)
 	}
-	sc.Disablings["cmp-09"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(time.Hour)}, Kind: core.KindNodeDisableNotification, Node: "cmp-09"}
+	sc.Disablings["cmp-09"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(time.Hour)}, Kind: core.KindNodeDisableNotification,
+		Node: "cmp-09"}
 	if !slices.ContainsFunc(got(), func(line string) bool { return strings.Contains(line, "is enabled again, or removed | disabled since") }) {
 		t.Errorf("disabled: %q", got())
 	}

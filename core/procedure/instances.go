@@ -88,7 +88,8 @@ func (b *nodeSteps) reviveCompute() []core.Step {
 // batchRuns tells whether Lockstep moves the node's instances now, or failed to.
 func (b *nodeSteps) batchRuns() bool {
 	return slices.ContainsFunc(b.s.Operations, func(op core.Operation) bool {
-		return op.Node == b.v.Name && op.Is(core.IntentLiveMigrateAll) && (!op.State.Ended() && !op.Past || op.State == core.OperationFailed && !op.Acknowledged)
+		return op.Node == b.v.Name && op.Is(core.IntentLiveMigrateAll) &&
+			(!op.State.Ended() && !op.Past || op.State == core.OperationFailed && !op.Acknowledged)
 	})
 }
 

@@ -15,7 +15,8 @@ import (
 func TestLockedInstanceSaysWhomToAsk(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Named("web-1").Locked = true
-	if st := step.Plan(sc.Snapshot, sc.Asked("web-1", core.IntentStop)); !strings.Contains(st.Why, "It is locked: ask its owner first (project shop)") {
+	if st := step.Plan(sc.Snapshot, sc.Asked("web-1", core.IntentStop)); !strings.Contains(st.Why,
+		"It is locked: ask its owner first (project shop)") {
 		t.Errorf("why %q", st.Why)
 	}
 	p, _ := Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureInstance, Subject: scene.Web1})
@@ -33,8 +34,9 @@ func TestForeignLockSaysWhomToAsk(t *testing.T) {
 	sc.Lock("cmp-01", "license-guard", core.LockActive)
 	p, _ := Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"})
 	for controller, want := range map[string]string{
-		"backup-agent":  "backup-agent is none of MOSK's own controllers: ask whoever runs it in this cluster. Ask what failed, to have it mended",
-		"license-guard": "license-guard is none of MOSK's own controllers: ask whoever runs it in this cluster whether it is at work: it says nothing.",
+		"backup-agent": "backup-agent is none of MOSK's own controllers: ask whoever runs it in this cluster. Ask what failed, to have it mended",
+		"license-guard": "license-guard is none of MOSK's own controllers: ask whoever runs it in this cluster whether it is at work: it says " +
+			"nothing.",
 	} {
 		i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.Title == "the lock of "+controller+" is released" })
 		if i < 0 || !strings.Contains(p.Steps[i].Why, want) || len(p.Steps[i].Commands) != 2 {

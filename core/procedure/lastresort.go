@@ -26,20 +26,26 @@ func (b *nodeSteps) holdsUp() bool {
 	return b.s.Now.Sub(r.Created) > progress.StageLong || failing && b.s.Now.Sub(r.Created) > progress.RebootLong
 }
 
-// lastResort is the documents' only way out of a node that blocks the update and cannot be mended (docs/mosk.md#when-it-hangs), with what it
+// lastResort is the documents' only way out of a node that blocks the update and cannot be mended (docs/mosk.md#when-it-hangs), with what
+// it
 // costs. It is no step of Lockstep's: it cannot be undone.
 func (b *nodeSteps) lastResort() {
 	if !b.holdsUp() {
 		return
 	}
 	label := b.v.Label
-	st := b.other("last-resort", "last resort: remove "+label+" from the cluster", "", core.StepLater, "if it cannot be mended: there is no way back from an update")
-	st.Why = "The documents know no rollback of an update. When a node blocks it and cannot be mended, their only way out is to remove the node and to complete the update without it. " +
-		"What it costs: all instances must leave it for good, stopped ones too, and all volumes on its disks; data on its disks that is nowhere else is lost. " +
-		"The cluster has one host less, and Ceph copies what the host's OSDs held, if it has some. The host comes back only as a new node, provisioned anew. " +
+	st := b.other("last-resort", "last resort: remove "+label+" from the cluster", "", core.StepLater,
+		"if it cannot be mended: there is no way back from an update")
+	st.Why = "The documents know no rollback of an update. When a node blocks it and cannot be mended, their only way out is to remove the " +
+		"node and to complete the update without it. " +
+		"What it costs: all instances must leave it for good, stopped ones too, and all volumes on its disks; data on its disks that is " +
+		"nowhere else is lost. " +
+		"The cluster has one host less, and Ceph copies what the host's OSDs held, if it has some. The host comes back only as a new node, " +
+		"provisioned anew. " +
 		"Ask Mirantis support first."
 	if b.v.Node.Is(core.RoleMaster) {
-		st.Why = wording.Join("This is a Kubernetes master: the documents' procedure for masters is another one, and takes a replacement.", st.Why)
+		st.Why = wording.Join("This is a Kubernetes master: the documents' procedure for masters is another one, and takes a replacement.",
+			st.Why)
 	}
 	machine := "MACHINE"
 	place := []string{"-n", "PROJECT"}

@@ -42,7 +42,8 @@ func TestTheLastWayOutOfANodeIsSaid(t *testing.T) {
 				return
 			}
 			st := p.Steps[i]
-			if st.Change != nil || st.State != core.StepLater || !strings.Contains(st.Why, "no rollback of an update") || !strings.Contains(st.Why, "What it costs") ||
+			if st.Change != nil || st.State != core.StepLater || !strings.Contains(st.Why, "no rollback of an update") ||
+				!strings.Contains(st.Why, "What it costs") ||
 				len(st.Commands) != 1 || !strings.Contains(st.Commands[0], "kubectl -n PROJECT edit machines.cluster.k8s.io MACHINE") {
 				t.Errorf("%+v", st)
 			}

@@ -14,7 +14,8 @@ func DrainRemedy(m progress.DrainMessage) string {
 	case m.Pod == "":
 		return ""
 	case m.Budgeted:
-		return "See what the budget waits for: where its other pods are not ready, repair them; else delete the pod, its workload makes another one elsewhere. LCM tries again by itself."
+		return "See what the budget waits for: where its other pods are not ready, repair them; else delete the pod, its workload makes " +
+			"another one elsewhere. LCM tries again by itself."
 	}
 	return "See what keeps the pod, or delete it: its workload makes another one elsewhere. LCM tries again by itself."
 }

@@ -13,7 +13,8 @@ import (
 // maintenanceProcedure is maintenance without an update, as the management cluster does it: maintenance mode of the cluster
 // and of its machines, in their order, and graceful reboots (docs/mosk.md#maintenance-mode, #graceful-reboot).
 func maintenanceProcedure(s *core.Snapshot) (core.Procedure, bool) {
-	p := core.Procedure{Title: "Maintenance without an update", Goal: "The cluster is the first to enter maintenance mode and the last to leave it; its machines follow, each from its node's steps."}
+	p := core.Procedure{Title: "Maintenance without an update",
+		Goal: "The cluster is the first to enter maintenance mode and the last to leave it; its machines follow, each from its node's steps."}
 	enter := step.Plan(s, core.Intent{Kind: core.IntentEnterCluster})
 	p.Steps = []core.Step{enter}
 	m := s.Management
@@ -56,7 +57,8 @@ func maintenanceProcedure(s *core.Snapshot) (core.Procedure, bool) {
 
 // onItsWay is a machine that goes into maintenance mode: its node's own steps say how.
 func onItsWay(s *core.Snapshot, v *core.MachineView) core.Step {
-	st := core.Step{ID: "maintenance/" + v.Machine.UID, Target: v.Machine.Ref(), Label: s.Label(v.Node), Node: v.Node, Title: s.Label(v.Node) + " goes into maintenance mode",
+	st := core.Step{ID: "maintenance/" + v.Machine.UID, Target: v.Machine.Ref(), Label: s.Label(v.Node), Node: v.Node,
+		Title: s.Label(v.Node) + " goes into maintenance mode",
 		State: core.StepWaiting, Why: "Its locks are released and its node is drained, as for an update."}
 	if n, ok := progress.NodeView(s, v.Node); ok {
 		st.Status = string(n.Stage) + wording.Because(wording.TextOf(n.What, n.Reason))
@@ -79,8 +81,9 @@ func rebootStep(s *core.Snapshot) (core.Step, bool) {
 
 // rebootProgress is how far LCM is with a GracefulRebootRequest: it marks the machines that it has still to reboot.
 func rebootProgress(s *core.Snapshot, r *core.RebootRequest) core.Step {
-	st := core.Step{ID: "reboot/" + r.UID, Target: r.Ref(), Label: "graceful reboot", Title: "LCM reboots the machines that were asked for", State: core.StepWaiting,
-		Why: "One after another, in the order of an update: out of service, rebooted, back. LCM removes the request when all are done."}
+	st := core.Step{ID: "reboot/" + r.UID, Target: r.Ref(), Label: "graceful reboot", Title: "LCM reboots the machines that were asked for",
+		State: core.StepWaiting,
+		Why:   "One after another, in the order of an update: out of service, rebooted, back. LCM removes the request when all are done."}
 	all, done := 0, 0
 	var now []string
 	for _, v := range s.Management.Machines {

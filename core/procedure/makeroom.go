@@ -37,12 +37,15 @@ func roomSteps(s *core.Snapshot, views []core.InstanceView) []core.Step {
 		zone = own.Zone
 	}
 	hosts := otherHostsOf(s, in.Host, zone)
-	st := core.Step{ID: "make-room/" + in.ID, Target: in.Ref(), Label: progress.InstanceLabel(in), State: core.StepWaiting, Title: "make room for " + wording.Some(names, 2), Status: hosts.short()}
+	st := core.Step{ID: "make-room/" + in.ID, Target: in.Ref(), Label: progress.InstanceLabel(in), State: core.StepWaiting,
+		Title: "make room for " + wording.Some(names, 2), Status: hosts.short()}
 	if n := s.NodeOfHost(in.Host); n != nil {
 		st.Node = n.Name
 	}
-	st.Why = wording.Join("The scheduler finds no host for "+progress.InstanceLabel(in)+sizeText(in.Flavor)+inZone(zone)+".", hosts.text(s), hosts.remedy(s))
-	st.Commands = []string{wording.ShellCommand("openstack", "--os-compute-api-version", "2.87", "hypervisor", "list", "--long"), wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute")}
+	st.Why = wording.Join("The scheduler finds no host for "+progress.InstanceLabel(in)+sizeText(in.Flavor)+inZone(zone)+".", hosts.text(s),
+		hosts.remedy(s))
+	st.Commands = []string{wording.ShellCommand("openstack", "--os-compute-api-version", "2.87", "hypervisor", "list", "--long"),
+		wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute")}
 	steps := []core.Step{st}
 	for _, svc := range hosts.disabled {
 		if n := s.NodeOfHost(svc.Host); n != nil {

@@ -20,8 +20,10 @@ func TestTheProcedureOfTheClusterShowsThePlan(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("%+v", p.Steps)
 	}
-	want := `kubectl --context mgmt -n prod patch clusterupdateplans mos-21.0.0 --type=json -p '[{"op":"test","path":"/spec/steps/3/id","value":"k8s-workers-mos-default"},{"op":"add","path":"/spec/steps/3/commence","value":true}]'`
-	if st := p.Steps[i]; st.State != core.StepWaiting || !strings.HasPrefix(st.Status, "to be commenced") || !slices.Equal(st.Commands, []string{want}) {
+	want := `kubectl --context mgmt -n prod patch clusterupdateplans mos-21.0.0 --type=json -p '[{"op":"test","path":"/spec/steps/3/id",` +
+		`"value":"k8s-workers-mos-default"},{"op":"add","path":"/spec/steps/3/commence","value":true}]'`
+	if st := p.Steps[i]; st.State != core.StepWaiting || !strings.HasPrefix(st.Status, "to be commenced") ||
+		!slices.Equal(st.Commands, []string{want}) {
 		t.Errorf("%s %q %q", st.State, st.Status, st.Commands)
 	}
 }
@@ -35,7 +37,8 @@ func TestTheStepsOfANodeSayWhatBlocksItsDrain(t *testing.T) {
 	i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return strings.HasPrefix(st.ID, "drain/") })
 	want := []string{"kubectl -n stacklight get pod exporter-0 -o wide", "kubectl -n stacklight describe pdb exporter",
 		"kubectl --context mgmt -n prod get lcmclusterstates cd-m-cmp-01 -o wide"}
-	if i < 0 || p.Steps[i].State != core.StepWaiting || !strings.Contains(p.Steps[i].Status, "budget exporter keeps pod stacklight/exporter-0") || !slices.Equal(p.Steps[i].Commands, want) {
+	if i < 0 || p.Steps[i].State != core.StepWaiting ||
+		!strings.Contains(p.Steps[i].Status, "budget exporter keeps pod stacklight/exporter-0") || !slices.Equal(p.Steps[i].Commands, want) {
 		t.Errorf("%+v", p.Steps)
 	}
 }
@@ -73,7 +76,8 @@ func TestWhatLCMWaitsForIsJoinedWithTheLocks(t *testing.T) {
 	if !all {
 		t.Errorf("no step of Ceph's lock: %v", said)
 	}
-	if text := strings.Join(p.Summary, "\n"); !strings.Contains(text, "swarm-drain: LCM waits until node") || strings.Contains(text, "blocked") {
+	if text := strings.Join(p.Summary, "\n"); !strings.Contains(text, "swarm-drain: LCM waits until node") ||
+		strings.Contains(text, "blocked") {
 		t.Errorf("summary: %s", text)
 	}
 }

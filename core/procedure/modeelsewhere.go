@@ -26,7 +26,8 @@ func (b *nodeSteps) wordSteps() {
 // servedSteps are the agents on the node with what they serve, each with the commands that move it.
 func (b *nodeSteps) servedSteps() {
 	for _, a := range progress.ServingAgents(b.s, b.v.Name) {
-		what, flag, why := "routers", "--l3", "A router without HA is down for up to ten minutes when its agent goes. One with HA goes on elsewhere within a minute."
+		what, flag, why := "routers", "--l3",
+			"A router without HA is down for up to ten minutes when its agent goes. One with HA goes on elsewhere within a minute."
 		if a.Type == core.AgentDHCP {
 			what, flag, why = "networks", "--dhcp", "Instances of a network get no answer to DHCP when the only agent that serves it goes."
 		}
@@ -90,7 +91,8 @@ func (b *nodeSteps) ignoredModeSteps() {
 	}
 	st := b.other("hold-instead", "hold "+b.v.Label+" by something that counts", "Its migration mode is "+wording.OneLine(string(b.v.Mode),
 		40)+", and "+progress.ModeIgnored+
-		". A lock of your own holds it: LCM waits for every lock, whoever made it. So does "+progress.GroupOf(b.s, b.v.Name)+", as long as it is not commenced.", core.StepWaiting, "yours to make, if it is to wait for you")
+		". A lock of your own holds it: LCM waits for every lock, whoever made it. So does "+progress.GroupOf(b.s, b.v.Name)+
+		", as long as it is not commenced.", core.StepWaiting, "yours to make, if it is to wait for you")
 	st.Commands = []string{step.CreateLockCommand(progress.OwnLock(b.v.Name))}
 	if held := progress.HeldOtherwise(b.s, b.v.Name); held != nil {
 		st.State, st.Status, st.Commands = core.StepDone, wording.OneLine(held.Name, 80)+" holds it", nil

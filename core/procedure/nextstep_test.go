@@ -69,13 +69,17 @@ func TestWhatNobodyAskedForIsNeverNext(t *testing.T) {
 		}(), cluster, core.IntentWithdraw, ""},
 		{"after the update Tempest is offered", func() scene.Scene {
 			sc := scene.Over()
-			sc.Deployments = []*core.OpenStackDeployment{{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh-dev", UID: "osdpl"}, Services: []string{"compute"}}}
+			sc.Deployments = []*core.OpenStackDeployment{{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh-dev", UID: "osdpl"},
+				Services: []string{"compute"}}}
 			return sc.Again()
 		}(), after, core.IntentAddTempest, ""},
 		{"a machine is neither rebooted nor put into maintenance mode", scene.Resting().Join(), node, core.IntentReboot, ""},
-		{"in the cluster's maintenance mode machines follow", scene.Resting().InMode().Join(), node, core.IntentEnterMachine, core.IntentEnterMachine},
-		{"a machine that is in maintenance mode is taken out", scene.Resting().InMode("cmp-01").Join(), node, core.IntentLeaveMachine, core.IntentLeaveMachine},
-		{"the cluster does not leave maintenance mode before a machine was worked on", scene.Resting().InMode().Join(), core.ProcedureKey{Kind: core.ProcedureMaintenance}, core.IntentLeaveCluster, ""},
+		{"in the cluster's maintenance mode machines follow", scene.Resting().InMode().Join(), node, core.IntentEnterMachine,
+			core.IntentEnterMachine},
+		{"a machine that is in maintenance mode is taken out", scene.Resting().InMode("cmp-01").Join(), node, core.IntentLeaveMachine,
+			core.IntentLeaveMachine},
+		{"the cluster does not leave maintenance mode before a machine was worked on", scene.Resting().InMode().Join(),
+			core.ProcedureKey{Kind: core.ProcedureMaintenance}, core.IntentLeaveCluster, ""},
 		{"while an update runs nothing of what is left comes next", through(func(sc scene.Scene) {
 			sc.Mode("cmp-01", core.ModeManual)
 			sc.Changed("cmp-01", "", "manual")
@@ -110,7 +114,8 @@ func TestNothingIsToBeDoneWithAnInstanceInNobodysWay(t *testing.T) {
 	}
 	moving := scene.InMaintenance()
 	moving.Migrates("web-1")
-	if got := comesNext(t, moving.Again().Snapshot, core.ProcedureKey{Kind: core.ProcedureInstance, Subject: moving.Named("web-1").ID}); got != "" {
+	if got := comesNext(t, moving.Again().Snapshot,
+		core.ProcedureKey{Kind: core.ProcedureInstance, Subject: moving.Named("web-1").ID}); got != "" {
 		t.Errorf("it moves, and %q comes next", got)
 	}
 }

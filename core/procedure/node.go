@@ -37,7 +37,8 @@ func nodeProcedure(s *core.Snapshot, name string) (core.Procedure, bool) {
 	case v.Request == nil:
 		b.outside()
 	case v.Request.ByHand() && v.Request.Deleting.IsZero():
-		p.Title, p.Goal = "Take "+v.Label+" through maintenance by hand", "Your work on the node is done, it is back in service, and no instance is lost on the way."
+		p.Title, p.Goal = "Take "+v.Label+" through maintenance by hand",
+			"Your work on the node is done, it is back in service, and no instance is lost on the way."
 		b.asked()
 		b.remoteUsers()
 		b.prepare()
@@ -103,7 +104,8 @@ func (b *nodeSteps) add(steps ...core.Step) {
 
 // other is a step that is somebody else's to do.
 func (b *nodeSteps) other(id, title, why string, state core.StepState, status string) core.Step {
-	return core.Step{ID: step.StepID(id, b.target), Target: b.target, Label: b.v.Label, Node: b.v.Name, Title: title, Why: why, State: state, Status: status}
+	return core.Step{ID: step.StepID(id, b.target), Target: b.target, Label: b.v.Label, Node: b.v.Name, Title: title, Why: why, State: state,
+		Status: status}
 }
 
 // summary is what is known of the node that matters here.
@@ -183,11 +185,13 @@ func (b *nodeSteps) asked() {
 	if a := progress.RequestAccount(b.s, r); a.State == progress.AccountUnseen {
 		status += ", never seen by the OpenStack controller"
 	}
-	b.add(b.other("asked", who+b.v.Label, "A NodeMaintenanceRequest names the node: its application controllers prepare it.", core.StepDone, status))
+	b.add(b.other("asked", who+b.v.Label, "A NodeMaintenanceRequest names the node: its application controllers prepare it.", core.StepDone,
+		status))
 	if progress.LacksScope(r) && b.lock != nil {
 		st := b.other("scope", "the request gets its scope", wording.Sentence(progress.Scopeless), core.StepWaiting,
 			"whoever made it says whether the host may reboot (os) or not (drain)")
-		st.Why = wording.Join(st.Why, "Without one all that runs on the node counts as in the way, as in scope os.", progress.AccountSentence(b.s, progress.RequestAccount(b.s, r), b.v.Name, b.message))
+		st.Why = wording.Join(st.Why, "Without one all that runs on the node counts as in the way, as in scope os.",
+			progress.AccountSentence(b.s, progress.RequestAccount(b.s, r), b.v.Name, b.message))
 		st.Commands = []string{step.ScopeCommand(r)}
 		b.add(st)
 	}

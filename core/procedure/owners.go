@@ -67,7 +67,8 @@ func OwnerNotes(s *core.Snapshot, nodes []string, c core.Contacts) []OwnerNote {
 				n = &OwnerNote{ProjectID: in.ProjectID, Project: core.Printable(s.Project(in.ProjectID), 200)}
 				notes[in.ProjectID] = n
 			}
-			n.Instances = append(n.Instances, OwnedInstance{ID: in.ID, Name: wording.TextOf(core.Printable(in.Name, 255), core.ShortID(in.ID)), Node: core.Printable(s.Label(node), 64), Status: core.Printable(in.Status, 40), Action: v.Action,
+			n.Instances = append(n.Instances, OwnedInstance{ID: in.ID, Name: wording.TextOf(core.Printable(in.Name, 255), core.ShortID(in.ID)),
+				Node: core.Printable(s.Label(node), 64), Status: core.Printable(in.Status, 40), Action: v.Action,
 				Origin: v.Origin, Locked: in.Locked, Owner: in.UserID, Happens: core.Printable(happens, 1000), Do: do})
 		}
 	}
@@ -124,29 +125,35 @@ func ownerNews(s *core.Snapshot, v core.InstanceView) (happens, do string) {
 	const stays = "Its host can be updated only when it is out of the way."
 	switch {
 	case v.Action == core.ActionPowerOff && ours:
-		return "We tagged it poweroff for this maintenance: it is shut down with its host, and started again after the host's update.", "nothing, or " + doAway + " yourself at a time of your own"
+		return "We tagged it poweroff for this maintenance: it is shut down with its host, and started again after the host's update.",
+			"nothing, or " + doAway + " yourself at a time of your own"
 	case v.Action == core.ActionPowerOff && tagged:
 		return "", ""
 	case v.Action == core.ActionPowerOff:
-		return "It is shut down with its host, and started again after the host's update.", "nothing, or tag it live_migrate to have it moved while it runs"
+		return "It is shut down with its host, and started again after the host's update.",
+			"nothing, or tag it live_migrate to have it moved while it runs"
 	case !v.Blocks:
 		return "", ""
 	case in.Status == "VERIFY_RESIZE":
-		return "Its resize or migration waits to be confirmed or reverted, and until then it cannot be moved. " + stays, "confirm it (openstack server resize confirm) or revert it (openstack server resize revert)"
+		return "Its resize or migration waits to be confirmed or reverted, and until then it cannot be moved. " + stays,
+			"confirm it (openstack server resize confirm) or revert it (openstack server resize revert)"
 	case in.Status == "RESCUE":
 		return "It is being rescued, and cannot be moved so. " + stays, "end the rescue (openstack server unrescue), or stop it"
 	case progress.Stranded(v):
-		return "It is in " + wording.OneLine(in.Status, 30) + ", and cannot be moved so. " + stays, "repair, stop or delete it, or tell us what is to become of it"
+		return "It is in " + wording.OneLine(in.Status, 30) + ", and cannot be moved so. " + stays,
+			"repair, stop or delete it, or tell us what is to become of it"
 	case v.Action == core.ActionNotify && tagged:
 		return "Its tag says notify: we do not move it without your word. " + stays, doNotify
 	case v.Failures > 0:
-		return "It could not be moved while it runs" + wording.Because(wording.OneLine(v.Failure, 300)) + ". " + stays, "tell us when it may be moved while it is shut down, tag it poweroff, or " + doAway
+		return "It could not be moved while it runs" + wording.Because(wording.OneLine(v.Failure, 300)) + ". " + stays,
+			"tell us when it may be moved while it is shut down, tag it poweroff, or " + doAway
 	case v.Origin == core.OriginConflicting && v.Action == core.ActionLiveMigrate:
 		return "It has several maintenance tags, which cancel each other: it is moved while it runs.", "keep one of the tags"
 	case v.Origin == core.OriginConflicting:
 		return "It has several maintenance tags, which cancel each other: we move it by hand.", "keep one of the tags"
 	case v.Action == core.ActionNotify:
-		return "We move it by hand before its host is updated, without stopping it.", "tell us when it must not be moved so; else nothing, or " + doAway
+		return "We move it by hand before its host is updated, without stopping it.",
+			"tell us when it must not be moved so; else nothing, or " + doAway
 	case v.Action == core.ActionUnknown:
 		return "Its host waits for us to decide.", "nothing"
 	}
@@ -200,7 +207,8 @@ func writeNote(s *core.Snapshot, b *strings.Builder, n OwnerNote) {
 	if u := progress.Update(s); u.To != "" && u.Running {
 		release = " to release " + core.Printable(u.To, 60)
 	}
-	say("The hosts below are being updated", release, ", one after the other, and ", wording.Count(len(n.Instances), "instance"), " of project ", n.Project, " on them ",
+	say("The hosts below are being updated", release, ", one after the other, and ", wording.Count(len(n.Instances), "instance"),
+		" of project ", n.Project, " on them ",
 		wording.Verb(len(n.Instances), "needs", "need"), " your attention.")
 	for _, in := range n.Instances {
 		say()

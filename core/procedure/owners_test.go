@@ -41,11 +41,13 @@ func TestWhoNeedsToBeTold(t *testing.T) {
 		{"skipped node", core.ModeSkip, nil, nil, "shut down with its host, and started again"},
 		{"poweroff by its owner's own tag", core.ModeLive, []string{"poweroff"}, nil, ""},
 		{"poweroff by Lockstep's tag", core.ModeLive, []string{"poweroff"}, func(sc scene.Scene, in *core.Instance) {
-			sc.History.Tags[in.ID] = core.TagChange{Old: []core.MaintenanceAction{core.ActionNotify}, New: []core.MaintenanceAction{core.ActionPowerOff}}
+			sc.History.Tags[in.ID] = core.TagChange{Old: []core.MaintenanceAction{core.ActionNotify},
+				New: []core.MaintenanceAction{core.ActionPowerOff}}
 		}, "We tagged it poweroff"},
 		{"two tags", core.ModeLive, []string{"notify", "live_migrate"}, nil, "cancel each other: it is moved"},
 		{"two tags on a manual node", core.ModeManual, []string{"notify", "live_migrate"}, nil, "cancel each other: we move it by hand"},
-		{"waits for a decision", core.ModeLive, nil, func(_ scene.Scene, in *core.Instance) { in.Status, in.VMState = "VERIFY_RESIZE", "resized" }, "confirmed or reverted"},
+		{"waits for a decision", core.ModeLive, nil,
+			func(_ scene.Scene, in *core.Instance) { in.Status, in.VMState = "VERIFY_RESIZE", "resized" }, "confirmed or reverted"},
 		{"in error", core.ModeLive, nil, func(_ scene.Scene, in *core.Instance) { in.Status, in.VMState = "ERROR", "error" }, "It is in ERROR"},
 		{"rescued", core.ModeLive, nil, func(_ scene.Scene, in *core.Instance) { in.Status, in.VMState = "RESCUE", "rescued" }, "rescued"},
 		{"stopped", core.ModeManual, nil, func(_ scene.Scene, in *core.Instance) {
@@ -70,7 +72,8 @@ func TestWhoNeedsToBeTold(t *testing.T) {
 		switch {
 		case tc.happens == "" && len(notes) > 0:
 			t.Errorf("%s: somebody is told: %+v", tc.name, notes)
-		case tc.happens != "" && (len(notes) != 1 || len(notes[0].Instances) != 1 || !strings.Contains(notes[0].Instances[0].Happens, tc.happens) || notes[0].Instances[0].Do == ""):
+		case tc.happens != "" && (len(notes) != 1 || len(notes[0].Instances) != 1 ||
+			!strings.Contains(notes[0].Instances[0].Happens, tc.happens) || notes[0].Instances[0].Do == ""):
 			t.Errorf("%s: %+v, want %q", tc.name, notes, tc.happens)
 		}
 	}
@@ -91,11 +94,14 @@ func TestOwnersText(t *testing.T) {
 	if !strings.Contains(text, "To: user u-eve, user u-jd (no e-mail is known)") {
 		t.Errorf("without Keystone:\n%s", text)
 	}
-	c := core.Contacts{People: map[string]core.Person{"u-jd": {ID: "u-jd", Name: "jd", Email: "jd@sci.example"}, "u-ann": {ID: "u-ann", Name: "ann", Email: "ann@sci.example"}},
+	c := core.Contacts{People: map[string]core.Person{"u-jd": {ID: "u-jd", Name: "jd", Email: "jd@sci.example"},
+		"u-ann": {ID: "u-ann", Name: "ann", Email: "ann@sci.example"}},
 		Members: map[string][]string{"p2": {"u-ann", "u-bob", "u-jd"}}}
 	text = OwnersText(sc.Snapshot, OwnerNotes(sc.Snapshot, []string{"cmp-01"}, c))
-	for _, want := range []string{"To: jd@sci.example\n", "Cc: ann@sci.example\n", "Subject: mos: maintenance of hosts with instances of project science\n",
-		"updated to release 21.0.0+25.2", "2 instances of project science on them need your attention", "* batch-17 (", "on cmp-01, ACTIVE; owner: jd <jd@sci.example>",
+	for _, want := range []string{"To: jd@sci.example\n", "Cc: ann@sci.example\n",
+		"Subject: mos: maintenance of hosts with instances of project science\n",
+		"updated to release 21.0.0+25.2", "2 instances of project science on them need your attention", "* batch-17 (",
+		"on cmp-01, ACTIVE; owner: jd <jd@sci.example>",
 		"What happens: Its tag says notify", "owner: user u-eve", "openstack server resize confirm"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)

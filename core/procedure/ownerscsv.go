@@ -6,7 +6,8 @@ import (
 )
 
 // ownersHeader are the columns of OwnersCSV.
-var ownersHeader = []string{"project", "project_id", "instance", "instance_id", "node", "status", "locked", "action", "action_from", "what_happens", "what_to_do",
+var ownersHeader = []string{"project", "project_id", "instance", "instance_id", "node", "status", "locked", "action", "action_from",
+	"what_happens", "what_to_do",
 	"owner", "owner_id", "owner_email", "member_emails"}
 
 // OwnersCSV is the notes as CSV, one instance a line, safe to be opened in a spreadsheet whatever parts cells there: many
@@ -47,7 +48,8 @@ const cellSeparators = ",;|:"
 // the cloud's users. Quotes alone do not help where another separator is meant: then a cell's second field begins with a
 // comma, and its quotes are read as they stand. A cell is one line.
 func plainCell(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) }), " ")
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) }),
+		" ")
 	var b strings.Builder
 	begins := true // nothing was read of a cell yet
 	from := 0      // where it begins

@@ -72,7 +72,8 @@ func TestCSVQuotesEveryField(t *testing.T) {
 
 // hostileName is what a user may have called something.
 var hostileName = rapid.OneOf(
-	rapid.SampledFrom([]string{`=cmd|' /C calc'!A0`, `b;=cmd|' /C calc'!A0`, "+1", "-1", "@SUM(A1)", "\t=1", " =1", "a,b", "a\"b", "a\nb", "\r=1", "a;\"=1", "\u00a0=1", "\ufeff=1", "x\u2028=1"}),
+	rapid.SampledFrom([]string{`=cmd|' /C calc'!A0`, `b;=cmd|' /C calc'!A0`, "+1", "-1", "@SUM(A1)", "\t=1", " =1", "a,b", "a\"b", "a\nb",
+		"\r=1", "a;\"=1", "\u00a0=1", "\ufeff=1", "x\u2028=1"}),
 	rapid.StringOf(rapid.SampledFrom([]rune("=+-@＝,;|:\t\n\r\"' \u00a0\u200b\ufeff\u2028ab"))),
 	rapid.String(),
 )

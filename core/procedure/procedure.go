@@ -37,8 +37,10 @@ func Of(s *core.Snapshot, key core.ProcedureKey) (core.Procedure, bool) {
 }
 
 // instanceIntents is the order in which what fits an instance is offered.
-var instanceIntents = []core.IntentKind{core.IntentAbortMigration, core.IntentForceComplete, core.IntentConfirmResize, core.IntentRevertResize, core.IntentLiveMigrate,
-	core.IntentEvacuate, core.IntentColdMigrate, core.IntentStart, core.IntentResume, core.IntentUnshelve, core.IntentResetState, core.IntentStop, core.IntentShelve}
+var instanceIntents = []core.IntentKind{core.IntentAbortMigration, core.IntentForceComplete, core.IntentConfirmResize,
+	core.IntentRevertResize, core.IntentLiveMigrate,
+	core.IntentEvacuate, core.IntentColdMigrate, core.IntentStart, core.IntentResume, core.IntentUnshelve, core.IntentResetState,
+	core.IntentStop, core.IntentShelve}
 
 // instanceProcedure is everything that can be done with one instance.
 func instanceProcedure(s *core.Snapshot, id string) (core.Procedure, bool) {
@@ -109,7 +111,8 @@ func fits(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 		out = slices.Clone(step.WaysFor(s, v))
 	}
 	for _, kind := range instanceIntents {
-		if slices.Contains(step.InstanceRules[kind].Statuses, in.Status) && !slices.Contains(out, kind) && (!step.InstanceRules[kind].Dead || progress.HostDown(s, in.Host)) {
+		if slices.Contains(step.InstanceRules[kind].Statuses, in.Status) && !slices.Contains(out, kind) &&
+			(!step.InstanceRules[kind].Dead || progress.HostDown(s, in.Host)) {
 			out = append(out, kind)
 		}
 	}
@@ -161,7 +164,8 @@ func migrationControls(s *core.Snapshot, in *core.Instance) []core.Step {
 	if m == nil || !m.Running() || m.Type != core.MigrationLive {
 		return nil
 	}
-	return optional(step.Plan(s, core.Intent{Kind: core.IntentAbortMigration, Instance: in.ID}), step.Plan(s, core.Intent{Kind: core.IntentForceComplete, Instance: in.ID}))
+	return optional(step.Plan(s, core.Intent{Kind: core.IntentAbortMigration, Instance: in.ID}),
+		step.Plan(s, core.Intent{Kind: core.IntentForceComplete, Instance: in.ID}))
 }
 
 // noWayStep is an instance for which Lockstep knows no way: somebody has to end what is going on there first.

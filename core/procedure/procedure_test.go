@@ -69,8 +69,9 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			"later: the OpenStack controller releases its lock | Some servers are still present on the host.",
 			"done: the lock of ceph is released",
 			drain, update, back}},
-		{"manual, nothing in the way any more", scene.Emptied, []string{asked, "done: no running instance is left | safe: web-1", "ready: declare cmp-01 safe",
-			"waiting: the OpenStack controller releases its lock | at its next look, within 60 s", drain, update, back}},
+		{"manual, nothing in the way any more", scene.Emptied,
+			[]string{asked, "done: no running instance is left | safe: web-1", "ready: declare cmp-01 safe",
+				"waiting: the OpenStack controller releases its lock | at its next look, within 60 s", drain, update, back}},
 		{"cold-migrated away, and not confirmed", func() scene.Scene {
 			sc := scene.InMaintenance()
 			in := sc.Status("web-1", "VERIFY_RESIZE", "resized")
@@ -97,14 +98,16 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			return sc
 		}, []string{asked, "waiting: the OpenStack controller moves the instances | 1 left",
 			"waiting: wait for the migration of web-1 | 81 %, to cmp-02 / abort-migration / force-complete",
-			"waiting: the OpenStack controller releases its lock | Waiting servers migration is completed: ['" + scene.Web1 + "']", drain, update, back}},
+			"waiting: the OpenStack controller releases its lock | Waiting servers migration is completed: ['" + scene.Web1 + "']", drain, update,
+			back}},
 		{"live, the controller has given up", func() scene.Scene {
 			sc := scene.Healthy()
 			sc.Maintained("cmp-01", "Some servers are still present on the host.")
 			sc.Migration(sc.Named("web-1"), "error", "", time.Minute).Failure = "No valid host was found."
 			return sc
 		}, []string{asked, "waiting: make room for web-1 | other hosts of its zone: 2 full or unfit",
-			"ready: stop web-1 | live migration failed once: No valid host was found / tag-poweroff / shelve / live-migrate / cold-migrate", "blocked: declare cmp-01 safe",
+			"ready: stop web-1 | live migration failed once: No valid host was found / tag-poweroff / shelve / live-migrate / cold-migrate",
+			"blocked: declare cmp-01 safe",
 			"later: the OpenStack controller releases its lock | Some servers are still present on the host.", drain, update, back}},
 		{"a mode that Rockoon does not know", func() scene.Scene {
 			sc := scene.Healthy()
@@ -112,24 +115,30 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			sc.Maintained("cmp-01", "")
 			return sc
 		}, []string{asked, "ready: set migration mode manual on cmp-01", "ready: set migration mode live on cmp-01",
-			`ready: live-migrate web-1 | the node's mode "cold" is none that the controller knows / cold-migrate / stop / shelve / tag-poweroff`, "blocked: declare cmp-01 safe",
+			`ready: live-migrate web-1 | the node's mode "cold" is none that the controller knows / cold-migrate / stop / shelve / tag-poweroff`,
+			"blocked: declare cmp-01 safe",
 			"later: the OpenStack controller releases its lock", drain, update, back}},
 		{"queued", func() scene.Scene {
 			sc := scene.Healthy()
-			sc.Maintained("cmp-01", "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01").InnerState = core.InnerInactive
+			sc.Maintained("cmp-01",
+				"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01").InnerState = core.InnerInactive
 			return sc
 		}, []string{asked, "waiting: the OpenStack controller begins | others come first", "ready: set migration mode live on cmp-01",
-			"ready: set migration mode manual on cmp-01", "ready: set migration mode skip on cmp-01", "ready: set migration attempts 5 on cmp-01", "blocked: enable nova-compute of cmp-01",
-			"waiting: the OpenStack controller releases its lock | Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01",
+			"ready: set migration mode manual on cmp-01", "ready: set migration mode skip on cmp-01", "ready: set migration attempts 5 on cmp-01",
+			"blocked: enable nova-compute of cmp-01",
+			"waiting: the OpenStack controller releases its lock | Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring " +
+				"processing for node cmp-01",
 			drain, update, back}},
-		{"draining", func() scene.Scene { return handedOver(func(*core.Node, scene.Scene) {}) }, []string{asked, "done: the instances are out of the way", "done: the OpenStack controller releases its lock",
-			"waiting: LCM drains the node | 12 pods left", update, back, "later: give cmp-01 its migration mode back | when the node is back"}},
+		{"draining", func() scene.Scene { return handedOver(func(*core.Node, scene.Scene) {}) },
+			[]string{asked, "done: the instances are out of the way", "done: the OpenStack controller releases its lock",
+				"waiting: LCM drains the node | 12 pods left", update, back, "later: give cmp-01 its migration mode back | when the node is back"}},
 		{"rebooting", func() scene.Scene {
 			return handedOver(func(n *core.Node, _ scene.Scene) {
 				n.Ready, n.ReadySince, n.ReadyReason = "Unknown", scene.Ago(time.Minute), "NodeStatusUnknown"
 			})
 		}, []string{asked, "done: the instances are out of the way", "done: the OpenStack controller releases its lock",
-			"done: LCM drains the node", "waiting: LCM updates the node | not Ready (NodeStatusUnknown)", back, "later: give cmp-01 its migration mode back | when the node is back"}},
+			"done: LCM drains the node", "waiting: LCM updates the node | not Ready (NodeStatusUnknown)", back,
+			"later: give cmp-01 its migration mode back | when the node is back"}},
 		{"returning", func() scene.Scene {
 			return handedOver(func(n *core.Node, sc scene.Scene) {
 				n.Cordoned, sc.NodeRequest("cmp-01").Deleting = false, scene.Ago(time.Minute)
@@ -144,13 +153,18 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 				l := sc.NodeLock("cmp-01", core.ControllerOpenStack)
 				l.RawState, l.InnerState = core.LockActive, core.InnerInactive
 				sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = true, ""
-				sc.History.Rounds["uid-cmp-01"] = core.Round{Request: "nmr-cmp-01", Update: "cmr", Started: scene.Ago(time.Hour), Ended: scene.Ago(time.Minute)}
+				sc.History.Rounds["uid-cmp-01"] = core.Round{Request: "nmr-cmp-01", Update: "cmr", Started: scene.Ago(time.Hour),
+					Ended: scene.Ago(time.Minute)}
 			})
-		}, []string{"done: cmp-01 went through its maintenance | 11:59", "ready: give cmp-01 its migration mode back", "ready: disable nova-compute of cmp-01"}},
-		{"before the update", func() scene.Scene { sc := scene.Healthy(); sc.Mode("cmp-01", core.ModeManual); return sc }, []string{"ready: set migration mode live on cmp-01",
-			"done: set migration mode manual on cmp-01 | the node shows instance_migration_mode=manual", "ready: set migration mode skip on cmp-01",
-			"ready: set migration attempts 5 on cmp-01", "ready: disable nova-compute of cmp-01", "waiting: tell the owners of web-1 | 1 project; enter lists whom to tell",
-			"ready: live-migrate web-1 | manual: the operator moves it / cold-migrate / stop / shelve / tag-poweroff", "later: LCM asks for cmp-01 | no update runs"}},
+		}, []string{"done: cmp-01 went through its maintenance | 11:59", "ready: give cmp-01 its migration mode back",
+			"ready: disable nova-compute of cmp-01"}},
+		{"before the update", func() scene.Scene { sc := scene.Healthy(); sc.Mode("cmp-01", core.ModeManual); return sc },
+			[]string{"ready: set migration mode live on cmp-01",
+				"done: set migration mode manual on cmp-01 | the node shows instance_migration_mode=manual", "ready: set migration mode skip on cmp-01",
+				"ready: set migration attempts 5 on cmp-01", "ready: disable nova-compute of cmp-01",
+				"waiting: tell the owners of web-1 | 1 project; enter lists whom to tell",
+				"ready: live-migrate web-1 | manual: the operator moves it / cold-migrate / stop / shelve / tag-poweroff",
+				"later: LCM asks for cmp-01 | no update runs"}},
 		{"manual, during the update and before its turn", func() scene.Scene {
 			sc := scene.Healthy()
 			sc.Update(time.Hour)
@@ -159,7 +173,8 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			sc.Instance("cmp-01", "db-2")
 			sc.Instance("cmp-01", "moves", "live_migrate")
 			return sc
-		}, []string{"waiting: tell the owners of 3 instances | 1 project; enter lists whom to tell", "ready: live-migrate 3 instances from cmp-01 | 3 instances to move, 1 left out",
+		}, []string{"waiting: tell the owners of 3 instances | 1 project; enter lists whom to tell",
+			"ready: live-migrate 3 instances from cmp-01 | 3 instances to move, 1 left out",
 			"ready: live-migrate batch-17 | notify: its owner decides (project shop) / cold-migrate / stop / shelve / tag-poweroff",
 			"ready: live-migrate db-2 | manual: the operator moves it / cold-migrate / stop / shelve / tag-poweroff",
 			"ready: live-migrate web-1 | manual: the operator moves it / cold-migrate / stop / shelve / tag-poweroff",
@@ -171,7 +186,8 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			sc.NodeRequest("cmp-01").Scope = core.ScopeDrain
 			return sc
 		}, []string{"done: LCM asks for cmp-01 | since 11:40, scope drain",
-			"done: no instance has to move", "waiting: the OpenStack controller releases its lock | at its next look, within 60 s", drain, update, back}},
+			"done: no instance has to move", "waiting: the OpenStack controller releases its lock | at its next look, within 60 s", drain, update,
+			back}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -208,9 +224,11 @@ func TestOwnMigrationKeepsItsPlaceInTheProcedure(t *testing.T) {
 		t.Errorf("before: %s", st.State)
 	}
 	sc.Migrates("web-1")
-	sc.Doing(core.Operation{Step: "live-migrate/" + scene.Web1, Intent: core.Intent{Kind: core.IntentLiveMigrate}, Node: "cmp-01", Instance: scene.Web1,
-		Text: "running"})
-	if st := find(sc.Again()); st.State != core.StepRunning || st.Status != "81 %, to cmp-02" || len(st.Alternatives) != 2 || !st.Alternatives[0].Doable() {
+	sc.Doing(core.Operation{Step: "live-migrate/" + scene.Web1, Intent: core.Intent{Kind: core.IntentLiveMigrate}, Node: "cmp-01",
+		Instance: scene.Web1,
+		Text:     "running"})
+	if st := find(sc.Again()); st.State != core.StepRunning || st.Status != "81 %, to cmp-02" || len(st.Alternatives) != 2 ||
+		!st.Alternatives[0].Doable() {
 		t.Errorf("during: %s, %q, %d alternatives", st.State, st.Status, len(st.Alternatives))
 	}
 }
@@ -218,8 +236,9 @@ func TestOwnMigrationKeepsItsPlaceInTheProcedure(t *testing.T) {
 // While a batch runs, the step of the batch stays, with how far it is.
 func TestRunningBatchStaysInTheProcedure(t *testing.T) {
 	sc := scene.InMaintenance()
-	sc.Doing(core.Operation{Step: "live-migrate-all/uid-cmp-01", Intent: core.Intent{Kind: core.IntentLiveMigrateAll}, Title: "live-migrate 2 instances from cmp-01", Node: "cmp-01", Items: []core.OperationItem{
-		{Instance: "gone-1", State: core.OperationDone}, {Instance: scene.Web1, State: core.OperationQueued}}})
+	sc.Doing(core.Operation{Step: "live-migrate-all/uid-cmp-01", Intent: core.Intent{Kind: core.IntentLiveMigrateAll},
+		Title: "live-migrate 2 instances from cmp-01", Node: "cmp-01", Items: []core.OperationItem{
+			{Instance: "gone-1", State: core.OperationDone}, {Instance: scene.Web1, State: core.OperationQueued}}})
 	p, _ := Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"})
 	if want := "running: live-migrate 2 instances from cmp-01 | 1 of 2 done"; !slices.Contains(scene.Outline(p), want) {
 		t.Errorf("got\n\t%s\nwant among it\n\t%s", strings.Join(scene.Outline(p), "\n\t"), want)
@@ -243,7 +262,8 @@ func TestInstanceProcedureOffersWhatFits(t *testing.T) {
 		status, vm string
 		want       []core.IntentKind
 	}{
-		{"ACTIVE", "active", []core.IntentKind{core.IntentLiveMigrate, core.IntentColdMigrate, core.IntentStop, core.IntentShelve, core.IntentTagPowerOff}},
+		{"ACTIVE", "active", []core.IntentKind{core.IntentLiveMigrate, core.IntentColdMigrate, core.IntentStop, core.IntentShelve,
+			core.IntentTagPowerOff}},
 		{"PAUSED", "paused", []core.IntentKind{core.IntentLiveMigrate, core.IntentShelve, core.IntentTagPowerOff}},
 		{"SHUTOFF", "stopped", []core.IntentKind{core.IntentColdMigrate, core.IntentStart, core.IntentShelve, core.IntentTagPowerOff}},
 		{"SUSPENDED", "suspended", []core.IntentKind{core.IntentResume, core.IntentShelve, core.IntentTagPowerOff}},
@@ -269,7 +289,8 @@ func TestInstanceProcedureOffersWhatFits(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Migrates("web-1")
 	p, _ := Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureInstance, Subject: scene.Web1})
-	want := []string{"waiting: wait for the migration of web-1 | 81 %, to cmp-02", "ready: abort the live migration of web-1 | 81 %, to cmp-02",
+	want := []string{"waiting: wait for the migration of web-1 | 81 %, to cmp-02",
+		"ready: abort the live migration of web-1 | 81 %, to cmp-02",
 		"ready: force the live migration of web-1 | 81 %, to cmp-02"}
 	if got := scene.Outline(p); !slices.Equal(got, want) {
 		t.Errorf("while it migrates: %q", got)
@@ -281,14 +302,16 @@ func TestSourceProcedure(t *testing.T) {
 	sc := scene.Healthy()
 	src := sc.Sources[core.SourceInstances]
 	src.State, src.AsOf, src.Next = core.SourceFailed, scene.Ago(3*time.Minute), scene.Noon.Add(8*time.Second)
-	src.Err = &core.APIError{Kind: core.ErrUnauthorized, Server: core.ServerOpenStack, Call: "list instances", Message: "The request you have made requires authentication.", Remedy: "check the password in clouds.yaml"}
+	src.Err = &core.APIError{Kind: core.ErrUnauthorized, Server: core.ServerOpenStack, Call: "list instances",
+		Message: "The request you have made requires authentication.", Remedy: "check the password in clouds.yaml"}
 	sc.Sources[core.SourceInstances] = src
 	p, ok := Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureSource, Subject: "instances"})
 	if !ok || len(p.Steps) != 1 {
 		t.Fatalf("got %v, %q", ok, scene.Outline(p))
 	}
 	st := p.Steps[0]
-	if st.State != core.StepWaiting || !strings.Contains(st.Status, "seen last 3 m ago") || !strings.Contains(st.Status, "requires authentication") ||
+	if st.State != core.StepWaiting || !strings.Contains(st.Status, "seen last 3 m ago") ||
+		!strings.Contains(st.Status, "requires authentication") ||
 		st.Why != "Check the password in clouds.yaml." || st.Then != "It is tried again in 8 s." {
 		t.Errorf("%+v", st)
 	}
@@ -303,7 +326,8 @@ func TestClusterProcedure(t *testing.T) {
 	sc := scene.Healthy()
 	key := core.ProcedureKey{Kind: core.ProcedureCluster}
 	p, _ := Of(sc.Snapshot, key)
-	if got := scene.Outline(p)[1:]; len(got) < 3 || got[0] != "waiting: the update is triggered | no update runs" || got[1] != "later: the cluster lock of ceph is released" && got[1] != "later: the cluster lock of openstack is released" {
+	if got := scene.Outline(p)[1:]; len(got) < 3 || got[0] != "waiting: the update is triggered | no update runs" ||
+		got[1] != "later: the cluster lock of ceph is released" && got[1] != "later: the cluster lock of openstack is released" {
 		t.Errorf("before the update: %q", got)
 	}
 	sc.Update(2 * time.Hour)
@@ -328,7 +352,9 @@ func TestClusterProcedure(t *testing.T) {
 func TestEveryProcedureKeepsTheRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sc := scene.AnyScene(t)
-		keys := []core.ProcedureKey{{Kind: core.ProcedureNode, Subject: "cmp-01"}, {Kind: core.ProcedureNode, Subject: "cmp-02"}, {Kind: core.ProcedureNode, Subject: "gtw-01"}, {Kind: core.ProcedureNode, Subject: "ctl-01"}, {Kind: core.ProcedureInstance, Subject: scene.Web1},
+		keys := []core.ProcedureKey{{Kind: core.ProcedureNode, Subject: "cmp-01"}, {Kind: core.ProcedureNode, Subject: "cmp-02"},
+			{Kind: core.ProcedureNode, Subject: "gtw-01"}, {Kind: core.ProcedureNode, Subject: "ctl-01"},
+			{Kind: core.ProcedureInstance, Subject: scene.Web1},
 			{Kind: core.ProcedureSource, Subject: string(core.SourceInstances)}, {Kind: core.ProcedureCluster, Subject: ""}}
 		for _, key := range keys {
 			p, ok := Of(sc.Snapshot, key)

@@ -12,7 +12,8 @@ import (
 // Plans and procedures are total: on nothing at all they say so.
 func TestNothingIsKnown(t *testing.T) {
 	for _, kind := range append(slices.Clone(scene.AllKinds), "", "odd") {
-		for _, i := range []core.Intent{{Kind: kind}, {Kind: kind, Node: "n", Instance: "i"}, {Kind: kind, Nodes: []string{"a", "b"}, Mode: "odd", Attempts: -9, AtOnce: -9}} {
+		for _, i := range []core.Intent{{Kind: kind}, {Kind: kind, Node: "n", Instance: "i"},
+			{Kind: kind, Nodes: []string{"a", "b"}, Mode: "odd", Attempts: -9, AtOnce: -9}} {
 			if st := step.Plan(&core.Snapshot{}, i); st.Doable() || st.Change != nil || st.Blocker() == "" {
 				t.Errorf("%+v on nothing: %+v", i, st)
 			}

@@ -32,7 +32,8 @@ func (b *nodeSteps) quorumAhead() {
 			why = "Lockstep, in the OpenStack controller's place, does not begin the node until then."
 		case held == progress.QuorumOthersDown && progress.QuorumMatters(s, node):
 			// rockoon/kube.py compares only pods that are ready, and finds them all ready.
-			why = "The OpenStack controller should hold the node until then, but versions of it only count the pods: then the quorum goes with the node."
+			why = "The OpenStack controller should hold the node until then, but versions of it only count the pods: then the quorum goes with " +
+				"the node."
 		case leaves: // a retry of the handler, which leaves no text on the lock
 			why = "The OpenStack controller keeps the node until then, and its lock does not say so."
 		default:

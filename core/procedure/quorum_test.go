@@ -19,10 +19,13 @@ func TestWhatHoldsANodeIsSeen(t *testing.T) {
 		want []string
 	}{
 		"G": {"Some services blocks nmr handling {'compute': True, 'database': False, 'redis': False}. Deferring processing for node ctl-01", nil,
-			[]string{"mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not", "rfr-openstack-redis: 3 of 3 ready: it can do without the node now"}},
-		"U":                          {"The node ctl-01 is hard locked by mariadb.", nil, []string{"mariadb-server-1 on ctl-02 is not"}},
-		"U of a set that is gone":    {"The node ctl-01 is hard locked by openvswitch-ovn.", nil, []string{"there is no openvswitch-ovn-db"}},
-		"U of a set one may not see": {"The node ctl-01 is hard locked by redis.", func(sc scene.Scene) { sc.Source(core.SourceRedisSets, core.SourceForbidden) }, []string{"rfr-openstack-redis is not known: statefulsets of redis: forbidden"}},
+			[]string{"mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not",
+				"rfr-openstack-redis: 3 of 3 ready: it can do without the node now"}},
+		"U":                       {"The node ctl-01 is hard locked by mariadb.", nil, []string{"mariadb-server-1 on ctl-02 is not"}},
+		"U of a set that is gone": {"The node ctl-01 is hard locked by openvswitch-ovn.", nil, []string{"there is no openvswitch-ovn-db"}},
+		"U of a set one may not see": {"The node ctl-01 is hard locked by redis.",
+			func(sc scene.Scene) { sc.Source(core.SourceRedisSets, core.SourceForbidden) },
+			[]string{"rfr-openstack-redis is not known: statefulsets of redis: forbidden"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sc := scene.Quorate("ctl-01", "!ctl-02", "ctl-03")
@@ -57,20 +60,28 @@ func TestAShortQuorumIsToldBeforeTheNodesTurn(t *testing.T) {
 		with func(sc scene.Scene)
 		why  string // empty: nothing is told
 	}{
-		"one elsewhere is not ready":  {"ctl-02", []string{"!ctl-01", "ctl-02", "ctl-03"}, nil, "versions of it only count the pods"},
-		"two are not ready":           {"ctl-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, nil, "The OpenStack controller defers the node until then."},
-		"a compute":                   {"cmp-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, nil, "The OpenStack controller defers the node until then."},
-		"its own pod is not ready":    {"ctl-02", []string{"ctl-01", "!ctl-02", "ctl-03"}, nil, ""},
-		"Lockstep plays":              {"ctl-02", []string{"!ctl-01", "ctl-02", "ctl-03"}, func(sc scene.Scene) { sc.Settings = scene.PlaysOpenStack() }, "Lockstep, in the OpenStack controller's place"},
-		"Lockstep plays on a compute": {"cmp-02", []string{"!ctl-01", "ctl-02", "ctl-03"}, func(sc scene.Scene) { sc.Settings = scene.PlaysOpenStack() }, ""},
-		"no update, a controller":     {"ctl-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, func(sc scene.Scene) { sc.ClusterRequests = nil }, "defers the node"},
-		"no update, a compute":        {"cmp-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, func(sc scene.Scene) { sc.ClusterRequests = nil }, ""},
-		"the pods may not be seen":    {"ctl-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, func(sc scene.Scene) { sc.Source(core.SourceDaemonPods, core.SourceForbidden) }, ""},
+		"one elsewhere is not ready": {"ctl-02", []string{"!ctl-01", "ctl-02", "ctl-03"}, nil, "versions of it only count the pods"},
+		"two are not ready": {"ctl-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, nil,
+			"The OpenStack controller defers the node until then."},
+		"a compute": {"cmp-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, nil,
+			"The OpenStack controller defers the node until then."},
+		"its own pod is not ready": {"ctl-02", []string{"ctl-01", "!ctl-02", "ctl-03"}, nil, ""},
+		"Lockstep plays": {"ctl-02", []string{"!ctl-01", "ctl-02", "ctl-03"},
+			func(sc scene.Scene) { sc.Settings = scene.PlaysOpenStack() }, "Lockstep, in the OpenStack controller's place"},
+		"Lockstep plays on a compute": {"cmp-02", []string{"!ctl-01", "ctl-02", "ctl-03"},
+			func(sc scene.Scene) { sc.Settings = scene.PlaysOpenStack() }, ""},
+		"no update, a controller": {"ctl-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, func(sc scene.Scene) { sc.ClusterRequests = nil },
+			"defers the node"},
+		"no update, a compute": {"cmp-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, func(sc scene.Scene) { sc.ClusterRequests = nil }, ""},
+		"the pods may not be seen": {"ctl-02", []string{"!ctl-01", "ctl-02", "!ctl-03"},
+			func(sc scene.Scene) { sc.Source(core.SourceDaemonPods, core.SourceForbidden) }, ""},
 		"it is to leave": {"ctl-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, func(sc scene.Scene) {
 			sc.Deletions["ctl-02"] = &core.NodeNotice{Meta: core.Meta{Name: "ctl-02", UID: "ndr", Created: scene.Ago(time.Minute)}, Node: "ctl-02"}
 		}, "its lock does not say so"},
-		"it was let go":                 {"ctl-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, func(sc scene.Scene) { sc.NodeLock("ctl-02", core.ControllerOpenStack).RawState = core.LockInactive }, ""},
-		"a node the controller has not": {"cmp-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, func(sc scene.Scene) { delete(sc.NodeLocks, "cmp-02") }, ""},
+		"it was let go": {"ctl-02", []string{"!ctl-01", "ctl-02", "!ctl-03"},
+			func(sc scene.Scene) { sc.NodeLock("ctl-02", core.ControllerOpenStack).RawState = core.LockInactive }, ""},
+		"a node the controller has not": {"cmp-02", []string{"!ctl-01", "ctl-02", "!ctl-03"},
+			func(sc scene.Scene) { delete(sc.NodeLocks, "cmp-02") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sc := scene.Quorate(tt.pods...)
@@ -88,7 +99,8 @@ func TestAShortQuorumIsToldBeforeTheNodesTurn(t *testing.T) {
 				t.Errorf("it is told: %s", p.Steps[i].Why)
 			case i >= 0:
 				st := p.Steps[i]
-				if !strings.Contains(st.Why, tt.why) || !strings.Contains(st.Status, "mariadb-server-0 on ctl-01 is not") || len(st.Commands) != 2 || st.State != core.StepWaiting {
+				if !strings.Contains(st.Why, tt.why) || !strings.Contains(st.Status, "mariadb-server-0 on ctl-01 is not") || len(st.Commands) != 2 ||
+					st.State != core.StepWaiting {
 					t.Errorf("%s, %s, %s, %q", st.State, st.Why, st.Status, st.Commands)
 				}
 			}

@@ -42,7 +42,8 @@ type removalAdvice struct {
 
 // removalAdvices are by the instance's status, while nova-compute there is up.
 var removalAdvices = map[string]removalAdvice{
-	"ERROR":         {"its guest does not run: its owner rebuilds it, and it can be migrated then; or its owner deletes it", []string{"openstack", "server", "rebuild"}},
+	"ERROR": {"its guest does not run: its owner rebuilds it, and it can be migrated then; or its owner deletes it",
+		[]string{"openstack", "server", "rebuild"}},
 	"RESCUE":        {"end its rescue first", []string{"openstack", "server", "unrescue"}},
 	"SHELVED":       {"take it off its host: it stays shelved", []string{"openstack", "server", "shelve", "--offload"}},
 	"SOFT_DELETED":  {"Nova removes it for good by itself; sooner, by hand", []string{"openstack", "server", "delete", "--force"}},
@@ -50,7 +51,8 @@ var removalAdvices = map[string]removalAdvice{
 }
 
 // deadHostAdvice is for a host whose nova-compute is down, and an instance that Nova does not evacuate in its status.
-var deadHostAdvice = removalAdvice{"its host is down, and Nova evacuates what is " + strings.Join(step.InstanceRules[core.IntentEvacuate].Statuses, ", ") +
+var deadHostAdvice = removalAdvice{"its host is down, and Nova evacuates what is " +
+	strings.Join(step.InstanceRules[core.IntentEvacuate].Statuses, ", ") +
 	": written down as ERROR it can be evacuated, from its disks", []string{"openstack", "server", "set", "--state", "error"}}
 
 // removalStep takes one instance off a node that is to be removed.

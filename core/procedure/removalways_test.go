@@ -15,7 +15,8 @@ import (
 func removed() scene.Scene {
 	sc := scene.Healthy()
 	sc.Instances, sc.ByHost = map[string]*core.Instance{}, map[string][]*core.Instance{}
-	sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-01", UID: "ndr", Created: scene.Ago(time.Hour)}, Kind: core.KindNodeDeletionRequest, Node: "cmp-01"}
+	sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-01", UID: "ndr", Created: scene.Ago(time.Hour)},
+		Kind: core.KindNodeDeletionRequest, Node: "cmp-01"}
 	return sc
 }
 
@@ -32,7 +33,8 @@ func TestWhatTakesAnInstanceOffARemovedNode(t *testing.T) {
 		says    string // of the status
 		command string // of the advice, without the ID
 	}{
-		{"ACTIVE", core.PowerRunning, !dead, []core.IntentKind{core.IntentLiveMigrate, core.IntentColdMigrate, core.IntentShelve}, "", "holds the removal of its node: it is ACTIVE", ""},
+		{"ACTIVE", core.PowerRunning, !dead, []core.IntentKind{core.IntentLiveMigrate, core.IntentColdMigrate, core.IntentShelve}, "",
+			"holds the removal of its node: it is ACTIVE", ""},
 		{"SHUTOFF", core.PowerShutdown, !dead, []core.IntentKind{core.IntentColdMigrate, core.IntentShelve}, "", "it is SHUTOFF", ""},
 		{"SUSPENDED", core.PowerSuspended, !dead, []core.IntentKind{core.IntentResume, core.IntentShelve}, "", "it is SUSPENDED", ""},
 		{"ERROR", core.PowerRunning, !dead, []core.IntentKind{core.IntentResetState}, "", "it is ERROR", ""},

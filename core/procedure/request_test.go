@@ -15,8 +15,10 @@ func TestRemovalOfANode(t *testing.T) {
 	sc := scene.NewScene()
 	sc.Node("cmp-1", core.RoleCompute)
 	sc.Mode("cmp-1", core.ModeSkip)
-	sc.Deletions["cmp-1"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-1", UID: "ndr", Created: scene.Ago(time.Hour)}, Kind: core.KindNodeDeletionRequest, Node: "cmp-1"}
-	for status, vm := range map[string]string{"ACTIVE": "active", "SHUTOFF": "stopped", "PAUSED": "paused", "VERIFY_RESIZE": "resized", "RESCUE": "rescued"} {
+	sc.Deletions["cmp-1"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-1", UID: "ndr", Created: scene.Ago(time.Hour)},
+		Kind: core.KindNodeDeletionRequest, Node: "cmp-1"}
+	for status, vm := range map[string]string{"ACTIVE": "active", "SHUTOFF": "stopped", "PAUSED": "paused", "VERIFY_RESIZE": "resized",
+		"RESCUE": "rescued"} {
 		in := sc.Instance("cmp-1", strings.ToLower(status))
 		in.Status, in.VMState = status, vm
 	}
@@ -24,7 +26,8 @@ func TestRemovalOfANode(t *testing.T) {
 	if !ok || !strings.Contains(p.Goal, "removed") {
 		t.Fatalf("the procedure is %q: %s", p.Title, p.Goal)
 	}
-	want := map[string]core.IntentKind{"active": core.IntentLiveMigrate, "shutoff": core.IntentColdMigrate, "paused": core.IntentLiveMigrate, "verify_resize": core.IntentConfirmResize, "rescue": ""}
+	want := map[string]core.IntentKind{"active": core.IntentLiveMigrate, "shutoff": core.IntentColdMigrate, "paused": core.IntentLiveMigrate,
+		"verify_resize": core.IntentConfirmResize, "rescue": ""}
 	for _, st := range p.Steps {
 		kind, is := want[st.Label]
 		if is && st.Target.Kind == core.KindInstance {

@@ -19,12 +19,14 @@ func TestHowARescueEndsIsSaid(t *testing.T) {
 	if i < 0 || !slices.ContainsFunc(p.Steps, func(st core.Step) bool { return st.Title == "tell the owners of web-1" }) {
 		t.Fatalf("the steps are\n%s", strings.Join(scene.Outline(p), "\n"))
 	}
-	if st := p.Steps[i]; st.Status != "RESCUE — end its rescue first" || !slices.Equal(st.Commands, []string{"openstack server unrescue " + scene.Web1}) {
+	if st := p.Steps[i]; st.Status != "RESCUE — end its rescue first" ||
+		!slices.Equal(st.Commands, []string{"openstack server unrescue " + scene.Web1}) {
 		t.Errorf("%q, %q", st.Status, st.Commands)
 	}
 	sc.Named("web-1").TaskState = "unrescuing"
 	p, _ = Of(sc.Again().Snapshot, core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"})
-	if i = slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.Title == "get web-1 out of the way" }); i < 0 || len(p.Steps[i].Commands) > 0 {
+	if i = slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.Title == "get web-1 out of the way" }); i < 0 ||
+		len(p.Steps[i].Commands) > 0 {
 		t.Errorf("while it ends: %q", scene.Outline(p))
 	}
 }

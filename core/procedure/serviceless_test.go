@@ -38,9 +38,10 @@ func TestAPlayedControllerWaitsForNovaCompute(t *testing.T) {
 		kind  core.IntentKind
 		says  string
 	}{
-		"release, scope drain":         {scene.AtReleaseDrain.Scene, core.IntentActRelease, "no nova-compute service is known for it"},
-		"taken back":                   {scene.ReturnedScene, core.IntentActRearm, "it shows none of cmp-01"},
-		"taken back, its request went": {func() scene.Scene { sc := scene.ReturnedScene(); clear(sc.NodeRequests); return sc }, core.IntentActRearm, "it shows none of cmp-01"},
+		"release, scope drain": {scene.AtReleaseDrain.Scene, core.IntentActRelease, "no nova-compute service is known for it"},
+		"taken back":           {scene.ReturnedScene, core.IntentActRearm, "it shows none of cmp-01"},
+		"taken back, its request went": {func() scene.Scene { sc := scene.ReturnedScene(); clear(sc.NodeRequests); return sc },
+			core.IntentActRearm, "it shows none of cmp-01"},
 		"taken back, while Nova is silent": {func() scene.Scene {
 			sc := scene.ReturnedScene()
 			sc.Source(core.SourceComputeServices, core.SourceForbidden)
@@ -57,7 +58,8 @@ func TestAPlayedControllerWaitsForNovaCompute(t *testing.T) {
 		if st := step.Plan(sc.Again().Snapshot, intent); st.Doable() || !strings.Contains(st.Blocker(), tt.says) {
 			t.Errorf("%s: it is %s: %s", name, st.State, st.Blocker())
 		}
-		if titles, by := scene.StepsOf(Of(sc.Again().Snapshot, scene.OfNode("cmp-01"))); tt.kind == core.IntentActRearm && known && len(by["Nova shows a nova-compute of cmp-01"].Commands) == 0 {
+		if titles, by := scene.StepsOf(Of(sc.Again().Snapshot, scene.OfNode("cmp-01"))); tt.kind == core.IntentActRearm && known &&
+			len(by["Nova shows a nova-compute of cmp-01"].Commands) == 0 {
 			t.Errorf("%s: the steps are %q", name, titles)
 		}
 	}

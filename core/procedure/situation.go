@@ -90,7 +90,8 @@ func lookAtController(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMes
 	}
 	return []core.Command{
 		Look("the OpenStack controller", wording.ShellCommand("kubectl", "-n", namespace, "get", "deployment", name, "-o", "wide")),
-		Look("its log", wording.ShellCommand("kubectl", "-n", namespace, "logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--tail=50")),
+		Look("its log", wording.ShellCommand("kubectl", "-n", namespace, "logs", "deployment/"+name, "-c", "nodemaintenancerequest",
+			"--tail=50")),
 	}
 }
 
@@ -130,9 +131,11 @@ func SeesDeployment(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessa
 }
 
 func LookAtDeployment(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
-	return []core.Command{Look("the deployment", progress.KubectlOpenStack("get", "osdplst")), Look("service by service", progress.KubectlOpenStack("get", "osdplst", "-o", "yaml")),
+	return []core.Command{Look("the deployment", progress.KubectlOpenStack("get", "osdplst")),
+		Look("service by service", progress.KubectlOpenStack("get", "osdplst", "-o", "yaml")),
 		Look("its Jobs", progress.KubectlOpenStack("get", "jobs")),
-		Look("its Helm releases", wording.ShellCommand("kubectl", "-n", "osh-system", "exec", "deployment/rockoon", "-c", "osdpl", "--", "helm3", "-n", core.NamespaceOpenStack, "list", "--all"))}
+		Look("its Helm releases", wording.ShellCommand("kubectl", "-n", "osh-system", "exec", "deployment/rockoon", "-c", "osdpl", "--", "helm3",
+			"-n", core.NamespaceOpenStack, "list", "--all"))}
 }
 
 func SeesHealth(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessage) string {
@@ -151,7 +154,8 @@ func SeesHealth(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessage) 
 }
 
 func lookAtHealth(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
-	return []core.Command{Look("pods that do not run", progress.KubectlOpenStack("get", "pods", "--field-selector=status.phase!=Running,status.phase!=Succeeded")),
+	return []core.Command{Look("pods that do not run",
+		progress.KubectlOpenStack("get", "pods", "--field-selector=status.phase!=Running,status.phase!=Succeeded")),
 		Look("health, service by service", progress.KubectlOpenStack("get", "osdplst", "-o", "yaml"))}
 }
 
@@ -238,12 +242,14 @@ func lookAtBlockers(_ *core.Snapshot, _ *core.WorkloadLock, m progress.LockMessa
 	for _, word := range m.Blockers {
 		if word == "compute" {
 			out = append(out, Look("the zones", wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute")),
-				Change("let zones mix", wording.ShellCommand("kubectl", "-n", "osh-system", "edit", "configmap", "rockoon-config")+"  # extra_conf.ini: [maintenance] respect_nova_az = False"))
+				Change("let zones mix", wording.ShellCommand("kubectl", "-n", "osh-system", "edit", "configmap", "rockoon-config")+
+					"  # extra_conf.ini: [maintenance] respect_nova_az = False"))
 		} else if q, ok := progress.QuorumNamed(word); ok {
 			at := q.Look()
 			out = append(out, Look(q.Name, at[0]), Look("where its pods run", at[1]))
 			if m.ID == progress.SaysQuorumHoldsCleanup { // the volume binds a pod to the node
-				out = append(out, Look("its volume claims", wording.ShellCommand("kubectl", "-n", q.Namespace, "get", "pvc")+" | "+wording.ShellCommand("grep", "-e", "-"+q.Name+"-")))
+				out = append(out, Look("its volume claims",
+					wording.ShellCommand("kubectl", "-n", q.Namespace, "get", "pvc")+" | "+wording.ShellCommand("grep", "-e", "-"+q.Name+"-")))
 			}
 		}
 	}
@@ -259,7 +265,8 @@ func moveNamed(b *nodeSteps) []core.Step {
 		}
 	}
 	if len(out) > 0 && b.v.Attempts < progress.ExampleAttempts {
-		out = append(out, step.Plan(b.s, core.Intent{Kind: core.IntentSetAttempts, Nodes: []string{b.v.Name}, Attempts: progress.ExampleAttempts}))
+		out = append(out, step.Plan(b.s, core.Intent{Kind: core.IntentSetAttempts, Nodes: []string{b.v.Name},
+			Attempts: progress.ExampleAttempts}))
 	}
 	return out
 }
@@ -286,7 +293,8 @@ func SeesOpenStack(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessag
 }
 
 func LookAtOpenStack(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
-	return []core.Command{Look("whether Keystone answers", wording.ShellCommand("openstack", "token", "issue")), Look("whether Nova answers", wording.ShellCommand("openstack", "compute", "service", "list")),
+	return []core.Command{Look("whether Keystone answers", wording.ShellCommand("openstack", "token", "issue")),
+		Look("whether Nova answers", wording.ShellCommand("openstack", "compute", "service", "list")),
 		Look("the pods of their APIs", progress.KubectlOpenStack("get", "pods", "-l", "application in (keystone,nova,neutron,ingress)"))}
 }
 
@@ -302,8 +310,10 @@ func seesCompute(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage)
 }
 
 func lookAtCompute(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) []core.Command {
-	return []core.Command{Look("what Nova says of it", wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", s.HostOf(l.Node))),
-		Look("the pod of nova-compute", progress.KubectlOpenStack("get", "pods", "-l", "application=nova,component=compute", "--field-selector=spec.nodeName="+l.Node))}
+	return []core.Command{Look("what Nova says of it",
+		wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", s.HostOf(l.Node))),
+		Look("the pod of nova-compute", progress.KubectlOpenStack("get", "pods", "-l", "application=nova,component=compute",
+			"--field-selector=spec.nodeName="+l.Node))}
 }
 
 // disableInstead takes the host out of scheduling in the controller's place: it does not disable what is disabled.
@@ -318,7 +328,8 @@ func (b *nodeSteps) disableInstead() []core.Step {
 func (b *nodeSteps) restartCompute() []core.Step {
 	for _, v := range progress.DaemonViews(b.s) {
 		if v.Set.IsNovaCompute() && v.On(b.v.Name) != nil && step.AgentSilent(b.s, v.Set, b.v.Name) {
-			return []core.Step{step.Plan(b.s, core.Intent{Kind: core.IntentRestartAgent, Workload: v.Set.Namespace + "/" + v.Set.Name, Node: b.v.Name})}
+			return []core.Step{step.Plan(b.s, core.Intent{Kind: core.IntentRestartAgent, Workload: v.Set.Namespace + "/" + v.Set.Name,
+				Node: b.v.Name})}
 		}
 	}
 	return nil
@@ -338,8 +349,10 @@ func seesAgents(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) 
 }
 
 func lookAtAgents(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) []core.Command {
-	return []core.Command{Look("what Neutron says of them", wording.ShellCommand("openstack", "network", "agent", "list", "--host", s.HostOf(l.Node))),
-		Look("the agents' pods", progress.KubectlOpenStack("get", "pods", "-l", "application in (neutron,openvswitch)", "--field-selector=spec.nodeName="+l.Node))}
+	return []core.Command{Look("what Neutron says of them",
+		wording.ShellCommand("openstack", "network", "agent", "list", "--host", s.HostOf(l.Node))),
+		Look("the agents' pods", progress.KubectlOpenStack("get", "pods", "-l", "application in (neutron,openvswitch)",
+			"--field-selector=spec.nodeName="+l.Node))}
 }
 
 // restartAgents starts the node's agents anew that do not report.

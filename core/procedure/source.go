@@ -82,7 +82,8 @@ var sourceWhy = map[core.SourceState]string{
 var managementWhy = map[core.SourceState]string{
 	core.SourceAbsent:    "The management cluster does not know the resource: an older release of it, or another cluster.",
 	core.SourceForbidden: "Your rights do not reach so far: an administrator applies deploy/rbac-management-readonly.yaml there.",
-	core.SourceOff:       "No management cluster is connected (--management-context): what LCM does on a machine, and the update plan, are not shown.",
+	core.SourceOff: "No management cluster is connected (--management-context): what LCM does on a machine, and the update plan, are " +
+		"not shown.",
 }
 
 // SourceCommands show by hand whether the source's server answers.

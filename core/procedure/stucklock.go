@@ -31,7 +31,8 @@ func (b *nodeSteps) stuckLockSteps() {
 	}
 	b.add(step.Plan(s, core.Intent{Kind: core.IntentFreeLock, Object: l.Ref()}))
 	role := b.other("role", "give "+b.v.Label+" its role label back",
-		"The OpenStack controller makes a lock for a node with a role, when it sees the node change. Leave it away if the node is to have no part in OpenStack any more.",
+		"The OpenStack controller makes a lock for a node with a role, when it sees the node change. Leave it away if the node is to have no "+
+			"part in OpenStack any more.",
 		core.StepLater, "once the lock is gone")
 	if labels := progress.LostLabels(s, name, l); len(labels) > 0 {
 		role.Commands = []string{progress.LabelCommand(name, labels)}

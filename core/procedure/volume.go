@@ -69,7 +69,8 @@ func seesVolumes(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage)
 }
 
 func lookAtVolumes(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) []core.Command {
-	return []core.Command{Look("what Cinder says of it", wording.ShellCommand("openstack", "volume", "service", "list", "--service", "cinder-volume", "--host", s.VolumeHostOf(l.Node), "--long")),
+	return []core.Command{Look("what Cinder says of it",
+		wording.ShellCommand("openstack", "volume", "service", "list", "--service", "cinder-volume", "--host", s.VolumeHostOf(l.Node), "--long")),
 		Look("Cinder's pods", progress.KubectlOpenStack("get", "pods", "-l", "application=cinder"))}
 }
 
@@ -115,10 +116,12 @@ func (b *nodeSteps) removalVolumes() {
 		b.add(b.removalVolume(v))
 	}
 	st := b.other("volumes-lost", "or let the node go with what is left on its disks",
-		"With ndr_skip_volume_check the OpenStack controller lets the node go whatever lies on it: the data on its disks is lost. It counts for every node that is removed from then on, until it is taken back.",
+		"With ndr_skip_volume_check the OpenStack controller lets the node go whatever lies on it: the data on its disks is lost. It counts "+
+			"for every node that is removed from then on, until it is taken back.",
 		core.StepLater, fmt.Sprintf("%s, %d GiB", wording.Count(len(volumes), "volume"), volumesSize(volumes)))
 	st.Commands = []string{
-		wording.ShellCommand("kubectl", "-n", "osh-system", "edit", "configmap", "rockoon-config") + "  # extra_conf.ini: [maintenance] ndr_skip_volume_check = True",
+		wording.ShellCommand("kubectl", "-n", "osh-system", "edit", "configmap", "rockoon-config") +
+			"  # extra_conf.ini: [maintenance] ndr_skip_volume_check = True",
 	}
 	b.add(st)
 }
@@ -142,14 +145,17 @@ func (b *nodeSteps) removalVolume(v core.Volume) core.Step {
 		wording.ShellCommand("openstack", "volume", "migrate", "--host", wording.TextOf(to, "HOST@BACKEND#POOL"), v.ID),
 		wording.ShellCommand("openstack", "volume", "show", v.ID) + "  # migration_status, os-vol-host-attr:host",
 	}
-	st.Why = "Its data is on the node's own disks, and the node goes only without it. An administrator moves it to another back end; one with snapshots is refused until its owner has deleted those."
+	st.Why = "Its data is on the node's own disks, and the node goes only without it. An administrator moves it to another back end; one " +
+		"with snapshots is refused until its owner has deleted those."
 	if to == "" {
 		st.Commands = slices.Insert(st.Commands, 0, wording.ShellCommand("openstack", "volume", "backend", "pool", "list"))
 		st.Why = wording.Join(st.Why, "No other host has a back end of that name that is up and enabled: choose one of the pools.")
 	}
-	owner := "Or its owner deletes it when nobody needs it (openstack volume delete " + wording.ShellQuote(wording.OneLine(v.ID, 64)) + "): Lockstep deletes no data."
+	owner := "Or its owner deletes it when nobody needs it (openstack volume delete " + wording.ShellQuote(wording.OneLine(v.ID, 64)) +
+		"): Lockstep deletes no data."
 	if project := wording.OneLine(s.Project(v.ProjectID), 64); project != "" {
-		owner = "Or its owner, project " + project + ", deletes it when nobody needs it (openstack volume delete " + wording.ShellQuote(wording.OneLine(v.ID, 64)) + "): Lockstep deletes no data."
+		owner = "Or its owner, project " + project + ", deletes it when nobody needs it (openstack volume delete " +
+			wording.ShellQuote(wording.OneLine(v.ID, 64)) + "): Lockstep deletes no data."
 	}
 	st.Why = wording.Join(st.Why, owner)
 	return st
@@ -179,7 +185,8 @@ func volumeTarget(s *core.Snapshot, node, from string) string {
 	var found []string
 	for _, all := range s.VolumeServices {
 		for _, v := range all {
-			if v.Enabled && v.Up && v.Machine() != core.VolumeMachine(from) && core.VolumeBackend(v.Host) == core.VolumeBackend(from) && s.Deletions[v.Machine()] == nil {
+			if v.Enabled && v.Up && v.Machine() != core.VolumeMachine(from) && core.VolumeBackend(v.Host) == core.VolumeBackend(from) &&
+				s.Deletions[v.Machine()] == nil {
 				found = append(found, v.Host)
 			}
 		}

@@ -22,19 +22,25 @@ func TestTextROffersTheService(t *testing.T) {
 		sees       string
 		want       []string // the steps on the service, as the outline has them
 	}{
-		{"cannot disable", cannotDisable, func(sc scene.Scene) { sc.VolumeService("cmp-01@lvm") }, "Cinder answers Lockstep: cinder-volume lvm is enabled",
+		{"cannot disable", cannotDisable, func(sc scene.Scene) { sc.VolumeService("cmp-01@lvm") },
+			"Cinder answers Lockstep: cinder-volume lvm is enabled",
 			[]string{"ready: disable cinder-volume lvm of cmp-01 | it is enabled, up"}},
-		{"cannot disable, and it is disabled by now", cannotDisable, func(sc scene.Scene) { scene.OutOf(sc.VolumeService("cmp-01@lvm"), core.DisabledReasonMaintenance) },
+		{"cannot disable, and it is disabled by now", cannotDisable,
+			func(sc scene.Scene) { scene.OutOf(sc.VolumeService("cmp-01@lvm"), core.DisabledReasonMaintenance) },
 			"Cinder answers Lockstep: cinder-volume lvm is disabled: OSDPL: Node is under maintenance", nil},
 		{"cannot enable", cannotEnable, func(sc scene.Scene) {
 			scene.OutOf(sc.VolumeService("cmp-01@lvm"), core.DisabledReasonMaintenance)
 			scene.OutOf(sc.VolumeService("cmp-01@old"), "a dead disk")
 			sc.NodeRequest("cmp-01").Deleting = scene.Noon
 			sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockInactive
-		}, "cinder-volume lvm is disabled: OSDPL: Node is under maintenance", []string{"ready: enable cinder-volume lvm of cmp-01 | it is disabled: OSDPL: Node is under maintenance, up"}},
-		{"Cinder answers nobody", cannotDisable, func(sc scene.Scene) { sc.Source(core.SourceVolumeServices, core.SourceFailed) }, "neither does Cinder answer Lockstep: volume services: failed since 1 h", nil},
-		{"Cinder refuses Lockstep", cannotDisable, func(sc scene.Scene) { sc.Source(core.SourceVolumeServices, core.SourceForbidden) }, "cinder-volume is not known: forbidden", nil},
-		{"Cinder is none", cannotDisable, func(sc scene.Scene) { sc.Source(core.SourceVolumeServices, core.SourceAbsent) }, "the cloud's catalog has no Cinder", nil},
+		}, "cinder-volume lvm is disabled: OSDPL: Node is under maintenance",
+			[]string{"ready: enable cinder-volume lvm of cmp-01 | it is disabled: OSDPL: Node is under maintenance, up"}},
+		{"Cinder answers nobody", cannotDisable, func(sc scene.Scene) { sc.Source(core.SourceVolumeServices, core.SourceFailed) },
+			"neither does Cinder answer Lockstep: volume services: failed since 1 h", nil},
+		{"Cinder refuses Lockstep", cannotDisable, func(sc scene.Scene) { sc.Source(core.SourceVolumeServices, core.SourceForbidden) },
+			"cinder-volume is not known: forbidden", nil},
+		{"Cinder is none", cannotDisable, func(sc scene.Scene) { sc.Source(core.SourceVolumeServices, core.SourceAbsent) },
+			"the cloud's catalog has no Cinder", nil},
 		{"it has none", cannotDisable, func(scene.Scene) {}, "knows no cinder-volume on the node", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

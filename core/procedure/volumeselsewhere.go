@@ -37,9 +37,11 @@ func (b *nodeSteps) remoteUsers() {
 		names[i] = u.Text(s)
 	}
 	label := b.v.Label
-	st.Title = "see to " + wording.Count(len(users), "instance") + " elsewhere that " + wording.Verb(len(users), "uses", "use") + " volumes on its disks"
+	st.Title = "see to " + wording.Count(len(users), "instance") + " elsewhere that " + wording.Verb(len(users), "uses", "use") +
+		" volumes on its disks"
 	st.Status = wording.Some(names, 3)
-	st.Why = label + " serves these volumes from its own disks (LVM, iSCSI). While it is down they are gone for " + wording.Some(names, 12) + ". " +
+	st.Why = label + " serves these volumes from its own disks (LVM, iSCSI). While it is down they are gone for " + wording.Some(names, 12) +
+		". " +
 		"Nobody moves or stops these instances: no lock waits for them."
 	verbOf := "stop"
 	switch {
@@ -50,7 +52,8 @@ func (b *nodeSteps) remoteUsers() {
 		verbOf = "reboot"
 		st.Why = wording.Join(st.Why, "Those that lost a volume need a reboot to have it again.")
 	default:
-		st.Why = wording.Join(st.Why, "Tell their owners, and stop them or take the volumes off before "+label+" goes down: else each needs a reboot afterwards. "+
+		st.Why = wording.Join(st.Why, "Tell their owners, and stop them or take the volumes off before "+label+
+			" goes down: else each needs a reboot afterwards. "+
 			"The documents want mode manual here, so that the node waits for you.")
 		if b.v.Request == nil {
 			st.State = core.StepLater

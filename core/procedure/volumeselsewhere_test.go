@@ -11,7 +11,8 @@ import (
 	"lockstep/core/step"
 )
 
-// Instances elsewhere whose volumes lie on a node's own disks lose them while it is down. The node's steps name them: before its turn, while
+// Instances elsewhere whose volumes lie on a node's own disks lose them while it is down. The node's steps name them: before its turn,
+// while
 // it leaves, and when it is back and they need a reboot.
 func TestInstancesElsewhereThatUseANodesDisksAreNamed(t *testing.T) {
 	stp := func(s *core.Snapshot) (core.Step, bool) {
@@ -29,13 +30,16 @@ func TestInstancesElsewhereThatUseANodesDisksAreNamed(t *testing.T) {
 		hand   string
 	}{
 		"before its turn": {func(scene.Scene) {}, core.StepLater, "web-2 on cmp-02 (data-1), web-3 on cmp-03 (data-2)", "openstack server stop"},
-		"it is asked for": {func(sc scene.Scene) { sc.Maintained("cmp-01", "") }, core.StepWaiting, "web-2 on cmp-02 (data-1)", "openstack server stop"},
-		"it was released": {func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockInactive }, core.StepWaiting, "web-2 on cmp-02", "openstack server reboot"},
+		"it is asked for": {func(sc scene.Scene) { sc.Maintained("cmp-01", "") }, core.StepWaiting, "web-2 on cmp-02 (data-1)",
+			"openstack server stop"},
+		"it was released": {func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockInactive }, core.StepWaiting,
+			"web-2 on cmp-02", "openstack server reboot"},
 		"it comes back": {func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "").RawState = core.LockInactive
 			sc.NodeRequests["cmp-01"][0].Deleting = scene.Ago(time.Minute)
 		}, core.StepWaiting, "web-2 on cmp-02", "openstack server reboot"},
-		"one is stopped": {func(sc scene.Scene) { sc.ByHost["cmp-02"][0].VMState = "stopped" }, core.StepLater, "web-3 on cmp-03 (data-2)", "openstack server stop"},
+		"one is stopped": {func(sc scene.Scene) { sc.ByHost["cmp-02"][0].VMState = "stopped" }, core.StepLater, "web-3 on cmp-03 (data-2)",
+			"openstack server stop"},
 		"nobody uses one from elsewhere": {func(sc scene.Scene) {
 			sc.Volumes["cmp-01"].Volumes = sc.Volumes["cmp-01"].Volumes[:1]
 		}, "", "", ""},

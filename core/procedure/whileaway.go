@@ -23,9 +23,11 @@ func awaySteps(s *core.Snapshot) []core.Step {
 	if !playsAway(s) {
 		return nil
 	}
-	return []core.Step{{ID: "cluster/away", Target: core.Ref{Kind: core.KindCluster, Name: s.Cluster}, Label: s.Cluster, Title: "nobody does the OpenStack controller's other work",
+	return []core.Step{{ID: "cluster/away", Target: core.Ref{Kind: core.KindCluster, Name: s.Cluster}, Label: s.Cluster,
+		Title: "nobody does the OpenStack controller's other work",
 		State: core.StepWaiting, Status: "while it is away",
-		Why: "You do its part of the maintenance. Of a node that goes down, nobody deletes the pods, and nobody tells Masakari: its instances stay down. " +
+		Why: "You do its part of the maintenance. Of a node that goes down, nobody deletes the pods, and nobody tells Masakari: its instances " +
+			"stay down. " +
 			"Nobody applies what changes in the OpenStackDeployment and its secrets, or keeps its status (osdplst) true. " +
 			"Nobody makes locks for new nodes, lets a deleted Node object go, or restarts old pods under OnDelete."}}
 }
@@ -37,12 +39,14 @@ func (b *nodeSteps) awaySteps() []core.Step {
 		return nil
 	}
 	st := b.other("away", "nobody deletes the pods of "+b.v.Label+", which is down",
-		"It is not Ready since "+wording.ClockText(n.ReadySince)+". The OpenStack controller, which is away, would delete all pods of OpenStack on it without waiting for their end. "+
+		"It is not Ready since "+wording.ClockText(n.ReadySince)+
+			". The OpenStack controller, which is away, would delete all pods of OpenStack on it without waiting for their end. "+
 			"Do it only when the host is off for certain: else one of them may run twice.", core.StepWaiting, "the OpenStack controller is away")
 	st.Commands = []string{progress.KubectlOpenStack("delete", "pods", "--field-selector=spec.nodeName="+n.Name, "--grace-period=0")}
 	held := b.lock != nil && b.lock.State() == core.LockActive && !n.Cordoned // else the controller would not tell it either
 	if left := len(s.InstancesOn(n.Name)); n.Is(core.RoleCompute) && held && left > 0 {
-		st.Why = wording.Join(st.Why, "Nor does anybody tell Masakari: "+wording.Count(left, "instance")+" on it "+wording.Verb(left, "is", "are")+" not evacuated.")
+		st.Why = wording.Join(st.Why, "Nor does anybody tell Masakari: "+wording.Count(left, "instance")+" on it "+
+			wording.Verb(left, "is", "are")+" not evacuated.")
 	}
 	return []core.Step{st}
 }

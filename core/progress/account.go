@@ -43,8 +43,10 @@ const unseenSettles = time.Minute
 // finalizer (docs/mosk.md#finalizers).
 var (
 	handledChanges   = kindSet(core.KindNodeMaintenanceRequest, core.KindClusterMaintenanceRequest, core.KindNodeDeletionRequest)
-	handledDeletions = kindSet(core.KindNodeMaintenanceRequest, core.KindClusterMaintenanceRequest, core.KindNodeWorkloadLock, core.KindNodeDisableNotification)
-	accountSources   = map[core.Kind]core.SourceID{core.KindNodeMaintenanceRequest: core.SourceNodeRequests, core.KindClusterMaintenanceRequest: core.SourceClusterRequests}
+	handledDeletions = kindSet(core.KindNodeMaintenanceRequest, core.KindClusterMaintenanceRequest, core.KindNodeWorkloadLock,
+		core.KindNodeDisableNotification)
+	accountSources = map[core.Kind]core.SourceID{core.KindNodeMaintenanceRequest: core.SourceNodeRequests,
+		core.KindClusterMaintenanceRequest: core.SourceClusterRequests}
 )
 
 func kindSet(of ...core.Kind) map[core.Kind]bool {

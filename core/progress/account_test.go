@@ -18,7 +18,8 @@ func TestAccountOfWhatIsAskedOfANode(t *testing.T) {
 	}
 	removed := func(sc scene.Scene, kept core.Bookkeeping) {
 		delete(sc.NodeRequests, "cmp-01")
-		sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-01", UID: "d", Created: scene.Ago(time.Minute)}, Kind: core.KindNodeDeletionRequest, Node: "cmp-01", Kept: kept}
+		sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-01", UID: "d", Created: scene.Ago(time.Minute)},
+			Kind: core.KindNodeDeletionRequest, Node: "cmp-01", Kept: kept}
 	}
 	tests := []struct {
 		name  string
@@ -33,38 +34,50 @@ func TestAccountOfWhatIsAskedOfANode(t *testing.T) {
 				}
 			}
 		}, AccountNone, ""},
-		{"it waits for its next try", func(sc scene.Scene) { sc.Tried(scene.Failed(2, "'scope'")) }, AccountRetries, "tries again at 12:00:40, failed twice: 'scope'"},
+		{"it waits for its next try", func(sc scene.Scene) { sc.Tried(scene.Failed(2, "'scope'")) }, AccountRetries,
+			"tries again at 12:00:40, failed twice: 'scope'"},
 		{"it waits for its first retry", func(sc scene.Scene) { sc.Tried(scene.Failed(1, "list index out of range")) }, AccountRetries,
 			"tries again at 12:00:40, failed once: list index out of range"},
-		{"tomorrow", func(sc scene.Scene) { sc.Tried(&core.Tries{Failed: 1, Next: scene.Noon.Add(13 * time.Hour)}) }, AccountRetries, "tries again at Mar 15 01:00:00, failed once"},
+		{"tomorrow", func(sc scene.Scene) { sc.Tried(&core.Tries{Failed: 1, Next: scene.Noon.Add(13 * time.Hour)}) }, AccountRetries,
+			"tries again at Mar 15 01:00:00, failed once"},
 		{"its time has come", func(sc scene.Scene) {
 			tries := scene.Failed(3, "x")
 			tries.Next = scene.Ago(20 * time.Second)
 			sc.Tried(tries)
 		}, AccountWorks, "is at work on its request since 11:59:40, failed 3 times: x"},
-		{"it does not say when", func(sc scene.Scene) { sc.Tried(&core.Tries{Failed: 1, Words: "x"}) }, AccountWorks, "is at work on its request, failed once: x"},
-		{"it gave up", func(sc scene.Scene) { sc.Tried(&core.Tries{Failed: 1, Words: "x", GaveUp: true}) }, AccountGaveUp, "gave up on its request, failed once: x"},
+		{"it does not say when", func(sc scene.Scene) { sc.Tried(&core.Tries{Failed: 1, Words: "x"}) }, AccountWorks,
+			"is at work on its request, failed once: x"},
+		{"it gave up", func(sc scene.Scene) { sc.Tried(&core.Tries{Failed: 1, Words: "x", GaveUp: true}) }, AccountGaveUp,
+			"gave up on its request, failed once: x"},
 		{"it does not run", func(sc scene.Scene) { sc.Tried(scene.Failed(2, "'scope'")); sc.Away() }, AccountStopped,
 			"failed twice: 'scope'; it was to try again at 12:00:40 and does not run"},
 		{"it is at its first try", func(scene.Scene) {}, AccountFirst, "is at work on its request, at its first try"},
-		{"it was stopped at its first try", func(sc scene.Scene) { sc.Away() }, AccountHeld, "has not come to the end of a try on its request; its finalizer is on it"},
-		{"it was through with it", func(sc scene.Scene) { sc.NodeRequest("cmp-01").Kept = core.Bookkeeping{Handled: true, Marked: true} }, AccountHandled, "was through with its request"},
+		{"it was stopped at its first try", func(sc scene.Scene) { sc.Away() }, AccountHeld,
+			"has not come to the end of a try on its request; its finalizer is on it"},
+		{"it was through with it", func(sc scene.Scene) { sc.NodeRequest("cmp-01").Kept = core.Bookkeeping{Handled: true, Marked: true} },
+			AccountHandled, "was through with its request"},
 		{"never seen, and it runs", unseen, AccountUnseen, "has never seen its request"},
-		{"never seen, and it does not run", func(sc scene.Scene) { unseen(sc); sc.Away(); sc.NodeRequest("cmp-01").Created = scene.Noon }, AccountUnseen,
+		{"never seen, and it does not run", func(sc scene.Scene) { unseen(sc); sc.Away(); sc.NodeRequest("cmp-01").Created = scene.Noon },
+			AccountUnseen,
 			"has never seen its request: it does not run"},
-		{"made just now, and it runs", func(sc scene.Scene) { unseen(sc); sc.NodeRequest("cmp-01").Created = scene.Ago(20 * time.Second) }, AccountNone, ""},
-		{"no finalizer, and another's notes", func(sc scene.Scene) { unseen(sc); sc.NodeRequest("cmp-01").Kept = core.Bookkeeping{Marked: true} }, AccountNone, ""},
-		{"no finalizer of its, and another's", func(sc scene.Scene) { sc.NodeRequest("cmp-01").Finalizers = []string{"example.org/x"} }, AccountUnseen, "has never seen its request"},
+		{"made just now, and it runs", func(sc scene.Scene) { unseen(sc); sc.NodeRequest("cmp-01").Created = scene.Ago(20 * time.Second) },
+			AccountNone, ""},
+		{"no finalizer, and another's notes", func(sc scene.Scene) { unseen(sc); sc.NodeRequest("cmp-01").Kept = core.Bookkeeping{Marked: true} },
+			AccountNone, ""},
+		{"no finalizer of its, and another's", func(sc scene.Scene) { sc.NodeRequest("cmp-01").Finalizers = []string{"example.org/x"} },
+			AccountUnseen, "has never seen its request"},
 		{"no finalizer of its, and one of an older release's form", func(sc scene.Scene) {
 			sc.NodeRequest("cmp-01").Finalizers = []string{"lcm.mirantis.com/openstack-controller.nodemaintenancerequest-finalizer"}
 		}, AccountNone, ""},
-		{"the requests are not seen as they are", func(sc scene.Scene) { unseen(sc); sc.Source(core.SourceNodeRequests, core.SourceStale) }, AccountNone, ""},
+		{"the requests are not seen as they are", func(sc scene.Scene) { unseen(sc); sc.Source(core.SourceNodeRequests, core.SourceStale) },
+			AccountNone, ""},
 
 		{"the return has failed", func(sc scene.Scene) {
 			returns(sc).Kept = core.Bookkeeping{Handled: true, Marked: true, Delete: scene.Failed(1, "x")}
 		}, AccountRetries,
 			"tries again at 12:00:40, failed once: x"},
-		{"the return is at its first try", func(sc scene.Scene) { returns(sc).Kept = core.Bookkeeping{Handled: true, Marked: true} }, AccountFirst,
+		{"the return is at its first try", func(sc scene.Scene) { returns(sc).Kept = core.Bookkeeping{Handled: true, Marked: true} },
+			AccountFirst,
 			"is at work on its request, at its first try"},
 		{"what was tried before the deletion is over", func(sc scene.Scene) {
 			returns(sc).Kept = core.Bookkeeping{Marked: true, Change: scene.Failed(4, "'scope'")}
@@ -74,16 +87,21 @@ func TestAccountOfWhatIsAskedOfANode(t *testing.T) {
 			r := returns(sc)
 			r.Finalizers, r.Kept = []string{"example.org/x"}, core.Bookkeeping{Handled: true, Marked: true, Delete: scene.Failed(1, "x")}
 		}, AccountNone, ""},
-		{"the return of what it never saw", func(sc scene.Scene) { returns(sc).Finalizers = []string{"example.org/x"} }, AccountUnseen, "has never seen its request"},
+		{"the return of what it never saw", func(sc scene.Scene) { returns(sc).Finalizers = []string{"example.org/x"} }, AccountUnseen,
+			"has never seen its request"},
 
-		{"a removal that fails", func(sc scene.Scene) { removed(sc, core.Bookkeeping{Marked: true, Change: scene.Failed(2, "x")}) }, AccountRetries, "tries again at 12:00:40, failed twice: x"},
-		{"a removal that it is through with", func(sc scene.Scene) { removed(sc, core.Bookkeeping{Handled: true, Marked: true}) }, AccountHandled, "was through with the request for its removal"},
+		{"a removal that fails", func(sc scene.Scene) { removed(sc, core.Bookkeeping{Marked: true, Change: scene.Failed(2, "x")}) },
+			AccountRetries, "tries again at 12:00:40, failed twice: x"},
+		{"a removal that it is through with", func(sc scene.Scene) { removed(sc, core.Bookkeeping{Handled: true, Marked: true}) }, AccountHandled,
+			"was through with the request for its removal"},
 		{"a removal of which nothing is noted", func(sc scene.Scene) { removed(sc, core.Bookkeeping{}) }, AccountNone, ""},
 		{"a lock in deletion", func(sc scene.Scene) {
 			delete(sc.NodeRequests, "cmp-01")
 			l := sc.NodeLock("cmp-01", core.ControllerOpenStack)
-			l.Deleting, l.Kept.Delete = scene.Ago(time.Minute), scene.Failed(1, "The kubernetes node {node_name} still exists. Deffer OpenStack service metadata removal.")
-		}, AccountRetries, "tries again at 12:00:40, failed once: The kubernetes node {node_name} still exists. Deffer OpenStack service metadata removal."},
+			l.Deleting, l.Kept.Delete = scene.Ago(time.Minute),
+				scene.Failed(1, "The kubernetes node {node_name} still exists. Deffer OpenStack service metadata removal.")
+		}, AccountRetries,
+			"tries again at 12:00:40, failed once: The kubernetes node {node_name} still exists. Deffer OpenStack service metadata removal."},
 		{"a lock in deletion, and a request that is ignored", func(sc scene.Scene) {
 			sc.NodeRequest("cmp-01").Kept = core.Bookkeeping{Handled: true, Marked: true}
 			l := sc.NodeLock("cmp-01", core.ControllerOpenStack)
@@ -124,11 +142,13 @@ func TestFailuresWithoutAWord(t *testing.T) {
 	}{
 		{"'scope'", func(sc scene.Scene) { sc.NodeRequest("cmp-01").Scope = "" }, failureScope, "its request has no scope"},
 		{"'scope'", nil, failureScope, "its request had no scope then"},
-		{"'live+cold'", func(sc scene.Scene) { sc.Mode("cmp-01", "live+cold") }, failureMode, "its migration mode is none that the controller knows"},
+		{"'live+cold'", func(sc scene.Scene) { sc.Mode("cmp-01", "live+cold") }, failureMode,
+			"its migration mode is none that the controller knows"},
 		{"'live+cold'", nil, FailureOther, ""},
 		{"''", nil, FailureOther, ""},
 		{"invalid literal for int() with base 10: 'many'", nil, FailureTries, "its number of migration attempts is none"},
-		{"list index out of range", func(sc scene.Scene) { delete(sc.Services, "cmp-01") }, failureService, "Nova knows no nova-compute of the node"},
+		{"list index out of range", func(sc scene.Scene) { delete(sc.Services, "cmp-01") }, failureService,
+			"Nova knows no nova-compute of the node"},
 		{"list index out of range", nil, FailureOther, ""},
 		{"list index out of range", func(sc scene.Scene) {
 			delete(sc.Services, "cmp-01")
@@ -136,9 +156,12 @@ func TestFailuresWithoutAWord(t *testing.T) {
 		}, FailureOther, ""},
 		{"The kubernetes node {node_name} still exists. Deffer OpenStack service metadata removal.", nil, failureExists,
 			"the node still exists, and it cleans up only behind one that is gone"},
-		{"429 Client Error: Too Many Requests for url: https://10.0.0.1/openstackdeployments", nil, FailureBusy, "the API server turns it away, for it is asked too much"},
-		{"Unable to establish connection to http://nova/v2.1/servers/detail: HTTPConnectionPool(host='nova', port=8774): Max retries exceeded", nil, failureOutage, "an API does not answer it"},
-		{"HttpException: 503: Server Error for url: http://nova/v2.1/servers/detail, Service Unavailable", nil, failureOutage, "an API does not answer it"},
+		{"429 Client Error: Too Many Requests for url: https://10.0.0.1/openstackdeployments", nil, FailureBusy,
+			"the API server turns it away, for it is asked too much"},
+		{"Unable to establish connection to http://nova/v2.1/servers/detail: HTTPConnectionPool(host='nova', port=8774): Max retries exceeded",
+			nil, failureOutage, "an API does not answer it"},
+		{"HttpException: 503: Server Error for url: http://nova/v2.1/servers/detail, Service Unavailable", nil, failureOutage,
+			"an API does not answer it"},
 		{scene.StillPresent, nil, failureText, ""},
 		{"Services are not healthy", nil, failureText, ""},
 		{"Can not bring node back to scheduling. Cannot execute openstack commands, error: x", nil, failureText, ""},

@@ -142,7 +142,8 @@ func PlaysGone(s *core.Snapshot, node string) bool {
 
 // GuardNobodyElse holds when the controller itself is not at work: two that write one lock undo each other.
 func GuardNobodyElse(s *core.Snapshot, a core.ActAs) core.Guard {
-	g := core.Guard{ID: core.GuardNobodyElse, Text: "the controller itself does not run", Holds: true, Answer: "you said so: Lockstep cannot see it"}
+	g := core.Guard{ID: core.GuardNobodyElse, Text: "the controller itself does not run", Holds: true,
+		Answer: "you said so: Lockstep cannot see it"}
 	if a.Controller != core.ControllerOpenStack {
 		return g
 	}
@@ -163,7 +164,8 @@ func OutOfTheWay(g *core.Guard, c *core.Deployment, absent bool) {
 		g.Answer = "it has no Deployment rockoon in osh-system, as you said"
 	case c == nil:
 		g.Holds, g.Answer = false, "there is no Deployment rockoon in osh-system: where it goes by another name it may run all the same"
-		g.Remedy = "look: kubectl get deployments --all-namespaces; where none is there, say so: controllers.openstack.absent in the configuration"
+		g.Remedy = "look: kubectl get deployments --all-namespaces; where none is there, say so: controllers.openstack.absent in the " +
+			"configuration"
 	case c.Ready > 0:
 		g.Holds, g.Answer = false, fmt.Sprintf("%d of %d replicas are ready", c.Ready, c.Replicas)
 		g.Remedy = wording.ShellCommand("kubectl", "-n", c.Namespace, "scale", "deployment", c.Name, "--replicas=0")

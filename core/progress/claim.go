@@ -42,7 +42,8 @@ func (v QuorumView) ClaimsOn(node string, claims map[string]*core.VolumeClaim, v
 // Missing says that some of the set's pods are not there, so that it is not known what they claim; empty when all are.
 func (v QuorumView) Missing() string {
 	if n := v.Replicas - len(v.Pods); n > 0 {
-		return v.Name + " has " + wording.Itoa(len(v.Pods)) + " of " + wording.Itoa(v.Replicas) + " pods: what the " + wording.Verb(n, "other claims", "others claim") + " is not known"
+		return v.Name + " has " + wording.Itoa(len(v.Pods)) + " of " + wording.Itoa(v.Replicas) + " pods: what the " +
+			wording.Verb(n, "other claims", "others claim") + " is not known"
 	}
 	return ""
 }

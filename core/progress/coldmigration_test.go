@@ -14,7 +14,8 @@ func TestWhereAColdMigrationStands(t *testing.T) {
 		want  coldState
 	}{
 		"it has not begun, as far as anybody knows": {func(scene.Scene, *core.Instance) {}, coldUnseen},
-		"it is copied":               {func(_ scene.Scene, in *core.Instance) { in.Status, in.TaskState = "RESIZE", "resize_migrating" }, coldMoves},
+		"it is copied": {func(_ scene.Scene, in *core.Instance) { in.Status, in.TaskState = "RESIZE", "resize_migrating" },
+			coldMoves},
 		"it waits":                   {func(_ scene.Scene, in *core.Instance) { in.Status, in.Host = "VERIFY_RESIZE", "cmp-02" }, ColdUndecided},
 		"it waits, on the same host": {func(_ scene.Scene, in *core.Instance) { in.Status = "VERIFY_RESIZE" }, ColdUndecided},
 		"it is reverted": {func(_ scene.Scene, in *core.Instance) {
@@ -43,7 +44,8 @@ func TestWhereAColdMigrationStands(t *testing.T) {
 			sc.Node("cmp-02", core.RoleCompute)
 			in := sc.Instance("cmp-01", "db-1")
 			tt.given(sc, in)
-			if got := ColdOf(sc.Snapshot, in.ID, core.ColdMigration{Name: "db-1", From: "cmp-01", Known: 3, At: scene.Ago(10 * 60e9)}); got != tt.want {
+			if got := ColdOf(sc.Snapshot, in.ID, core.ColdMigration{Name: "db-1", From: "cmp-01", Known: 3,
+				At: scene.Ago(10 * 60e9)}); got != tt.want {
 				t.Errorf("it is %d, want %d", got, tt.want)
 			}
 		})

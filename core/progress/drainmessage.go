@@ -10,7 +10,8 @@ import (
 )
 
 // DrainMessage is what keeps a drain from going on: an eviction that was refused, in the words of kubectl's drain, or that its
-// turn has not come, in LCM's own words (LCMClusterState.status.message; docs/mosk.md#lcmclusterstate, #lcm-waits). What is not found in the text is
+// turn has not come, in LCM's own words (LCMClusterState.status.message; docs/mosk.md#lcmclusterstate, #lcm-waits). What is not found in
+// the text is
 // empty.
 type DrainMessage struct {
 	Namespace string

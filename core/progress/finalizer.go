@@ -15,7 +15,8 @@ func Finalizer(s *core.Snapshot) (name, source string) {
 	seen := map[string]int{}
 	note := func(m core.Meta, own bool) {
 		for _, f := range m.Finalizers {
-			if strings.HasPrefix(f, core.FinalizersOfRockoon) || own && strings.HasPrefix(f, "lcm.mirantis.com/") && strings.HasSuffix(f, "-finalizer") {
+			if strings.HasPrefix(f, core.FinalizersOfRockoon) ||
+				own && strings.HasPrefix(f, "lcm.mirantis.com/") && strings.HasSuffix(f, "-finalizer") {
 				seen[f]++
 			}
 		}

@@ -61,7 +61,8 @@ func MaintenanceOf(s *core.Snapshot, name string) HostMaintenance {
 }
 
 // ScopeOf is the scope of a node's request. That of the cluster's request counts for no node: the OpenStack controller never
-// reads it (docs/mosk.md#requests-without-a-scope). A scope that nobody says, or a request that is not there yet, is taken for the wider one: empty.
+// reads it (docs/mosk.md#requests-without-a-scope). A scope that nobody says, or a request that is not there yet, is taken for the wider
+// one: empty.
 func ScopeOf(s *core.Snapshot, r *core.MaintenanceRequest) core.Scope {
 	if r == nil {
 		return ""

@@ -30,8 +30,9 @@ type MessageID string
 
 // The texts.
 const (
-	SaysOtherRelease         MessageID = "A" // both: the request is for another release than the controller's
-	SaysLockNotTakenUp       MessageID = "B" // on the cluster's lock, as are the next three: the controller of the new release has not taken it up
+	SaysOtherRelease MessageID = "A" // both: the request is for another release than the controller's
+	// on the cluster's lock, as are the next three: the controller of the new release has not taken it up
+	SaysLockNotTakenUp       MessageID = "B"
 	SaysDeploymentNotTakenUp MessageID = "C" // it has not taken the OpenStack deployment up
 	SaysNotApplied           MessageID = "D" // OpenStack's services are being updated
 	SaysNotHealthy           MessageID = "E" // a service of OpenStack is not healthy
@@ -90,10 +91,12 @@ func blockersRemedy(services []string) string {
 		}
 	}
 	if len(sets) > 0 {
-		parts = append(parts, wording.Some(sets, 4)+": a StatefulSet would lose its quorum with the node; mend the pod that is not ready, or wait until it is")
+		parts = append(parts, wording.Some(sets, 4)+
+			": a StatefulSet would lose its quorum with the node; mend the pod that is not ready, or wait until it is")
 	}
 	if slices.Contains(services, "compute") {
-		parts = append(parts, "compute: wait until no compute of another availability zone is in maintenance, or let zones go together by respect_nova_az = False")
+		parts = append(parts,
+			"compute: wait until no compute of another availability zone is in maintenance, or let zones go together by respect_nova_az = False")
 	}
 	return wording.TextOf(strings.Join(parts, "; "), "wait; when it lasts, look at the pods of these services")
 }
@@ -127,41 +130,53 @@ func (m *LockMessage) failed(happened string) {
 // Literals are tried in order; the first that matches counts. More than one text can carry a letter: older releases worded
 // some of them differently.
 var Literals = beginnings([]literal{
-	{Id: SaysMigrationOutage, Name: "OpenStack does not answer", Pattern: regexp.MustCompile(`^Retrying migrate instances from host\. Cannot execute openstack commands`), class: MessageOutage,
+	{Id: SaysMigrationOutage, Name: "OpenStack does not answer",
+		Pattern: regexp.MustCompile(`^Retrying migrate instances from host\. Cannot execute openstack commands`), class: MessageOutage,
 		Meaning: "the OpenStack API did not answer while instances were being moved", retried: true,
 		remedy: "wait; when it lasts, look at Keystone and Nova"},
-	{Id: SaysComputeOutage, Name: "OpenStack does not answer", Pattern: regexp.MustCompile(`^Got error while waiting services to be UP on the host\. Cannot execute openstack commands`), class: MessageOutage,
+	{Id: SaysComputeOutage, Name: "OpenStack does not answer",
+		Pattern: regexp.MustCompile(`^Got error while waiting services to be UP on the host\. Cannot execute openstack commands`),
+		class:   MessageOutage,
 		Meaning: "the OpenStack API did not answer while the host's compute services were awaited", retried: true,
 		remedy: "wait; when it lasts, look at Keystone and Nova"},
-	{Id: SaysSchedulingOutage, Name: "OpenStack does not answer", Pattern: regexp.MustCompile(`^Can not bring node back to scheduling\. Cannot execute openstack commands`), class: MessageOutage,
+	{Id: SaysSchedulingOutage, Name: "OpenStack does not answer",
+		Pattern: regexp.MustCompile(`^Can not bring node back to scheduling\. Cannot execute openstack commands`), class: MessageOutage,
 		Meaning: "the OpenStack API did not answer when the host was to be enabled for scheduling", retried: true,
 		remedy: "wait; when it lasts, look at Keystone and Nova"},
-	{Id: SaysAgentsOutage, Name: "Neutron does not answer", Pattern: regexp.MustCompile(`^Got error while waiting for network agents\. Cannot execute openstack commands`), class: MessageOutage,
+	{Id: SaysAgentsOutage, Name: "Neutron does not answer",
+		Pattern: regexp.MustCompile(`^Got error while waiting for network agents\. Cannot execute openstack commands`), class: MessageOutage,
 		Meaning: "the Neutron API did not answer while the host's agents were awaited", retried: true,
 		remedy: "wait; when it lasts, look at Keystone and Neutron"},
 	{Name: "OpenStack does not answer", Pattern: regexp.MustCompile(`Cannot execute openstack commands`), class: MessageOutage,
 		Meaning: "an OpenStack API did not answer", retried: true,
 		remedy: "wait; when it lasts, look at Keystone, Nova and Neutron"},
 
-	{Id: SaysOtherRelease, Name: "another release", Pattern: regexp.MustCompile(`^Current maintenancerequest (.*?) release does not match ours (.*?)\. Skipping handling`), class: MessageWaiting,
+	{Id: SaysOtherRelease, Name: "another release",
+		Pattern: regexp.MustCompile(`^Current maintenancerequest (.*?) release does not match ours (.*?)\. Skipping handling`),
+		class:   MessageWaiting,
 		Meaning: "the OpenStack controller is not at the release that the request is for",
 		remedy:  "wait until the controller is updated; when it lasts, look at the Deployment rockoon in osh-system and its Helm bundle",
 		read: func(m *LockMessage, g []string) {
 			m.Meaning = "the OpenStack controller is at " + wording.OneLine(g[2], 60) + ", the request is for " + wording.OneLine(g[1], 60)
 		}},
-	{Id: SaysLockNotTakenUp, Name: "the lock is not taken up yet", Pattern: regexp.MustCompile(`^Waiting(?:ing)? for cwl release is`), class: MessageWaiting,
+	{Id: SaysLockNotTakenUp, Name: "the lock is not taken up yet", Pattern: regexp.MustCompile(`^Waiting(?:ing)? for cwl release is`),
+		class:   MessageWaiting,
 		Meaning: "the cluster lock was not yet taken up by the controller of the new release",
 		remedy:  "wait; when it lasts, look at the Deployment rockoon in osh-system"},
-	{Id: SaysDeploymentNotTakenUp, Name: "the deployment is not taken up yet", Pattern: regexp.MustCompile(`^OpenStackDeploymentStatus controller version is not updated yet`), class: MessageWaiting,
+	{Id: SaysDeploymentNotTakenUp, Name: "the deployment is not taken up yet",
+		Pattern: regexp.MustCompile(`^OpenStackDeploymentStatus controller version is not updated yet`), class: MessageWaiting,
 		Meaning: "the new OpenStack controller has not taken the deployment up yet",
 		remedy:  "wait; when it lasts, look at osdplst and the controller's logs"},
-	{Id: SaysNotApplied, Name: "OpenStack is being updated", Pattern: regexp.MustCompile(`^Waiting osdpl status APPLIED, current state is`), class: MessageWaiting,
+	{Id: SaysNotApplied, Name: "OpenStack is being updated", Pattern: regexp.MustCompile(`^Waiting osdpl status APPLIED, current state is`),
+		class:   MessageWaiting,
 		Meaning: "OpenStack's services are being updated",
 		remedy:  "wait; when it lasts, look for a failing Helm release or job: kubectl -n openstack get osdplst -o yaml"},
-	{Id: SaysNotHealthy, Name: "OpenStack is not healthy", Pattern: regexp.MustCompile(`^Waiting for all OpenStack services are healthy|^Services are not healthy`), class: MessageWaiting,
+	{Id: SaysNotHealthy, Name: "OpenStack is not healthy",
+		Pattern: regexp.MustCompile(`^Waiting for all OpenStack services are healthy|^Services are not healthy`), class: MessageWaiting,
 		Meaning: "all OpenStack services have to be healthy first",
 		remedy:  "wait up to 20 minutes a service; when it lasts, look at the pods that are not ready"},
-	{Id: SaysOthersFirst, Name: "others come first", Pattern: regexp.MustCompile(`^Number of inactive NodeWorkloadLocks exceeds allowed concurrency`), class: MessageWaiting,
+	{Id: SaysOthersFirst, Name: "others come first",
+		Pattern: regexp.MustCompile(`^Number of inactive NodeWorkloadLocks exceeds allowed concurrency`), class: MessageWaiting,
 		Meaning: "as many nodes as the controller allows are in maintenance already; one role that is full holds up all nodes",
 		remedy:  "wait for the nodes before it; when none is under way, a lock's inner_state was left active"},
 	{Id: SaysServicesNeedNode, Name: "services need the node", Pattern: regexp.MustCompile(`^Some services blocks nmr handling`),
@@ -182,11 +197,13 @@ var Literals = beginnings([]literal{
 		read: func(m *LockMessage, _ []string) {
 			m.Instances = wording.Add(m.Instances, wording.PythonList(m.Text)...)
 		}},
-	{Id: SaysMigrationRefused, Name: "a migration was refused", Pattern: regexp.MustCompile(`^Got error while trying to migrate server (\S+?): `), class: MessageProgress,
+	{Id: SaysMigrationRefused, Name: "a migration was refused",
+		Pattern: regexp.MustCompile(`^Got error while trying to migrate server (\S+?): `), class: MessageProgress,
 		Meaning: "Nova refused to migrate an instance; the controller goes on, and tries again as often as the node allows",
 		remedy:  "watch whether the next try succeeds; else move the instance by hand",
 		read:    func(m *LockMessage, g []string) { m.Instances = wording.Add(m.Instances, g[1]) }},
-	{Id: SaysLeftToOperator, Name: "left to the operator", Pattern: regexp.MustCompile(`^Some servers are still present on the host`), class: MessageActionable,
+	{Id: SaysLeftToOperator, Name: "left to the operator", Pattern: regexp.MustCompile(`^Some servers are still present on the host`),
+		class:   MessageActionable,
 		Meaning: "instances are left that the controller does not move",
 		remedy:  "move, stop or shelve them, or declare the node safe",
 		read: func(m *LockMessage, _ []string) {
@@ -198,34 +215,43 @@ var Literals = beginnings([]literal{
 			}
 			m.Instances = wording.Add(wording.Add(m.Instances, m.Notify...), m.Unset...)
 		}},
-	{Id: SaysInstancesHoldRemoval, Name: "the removal is held", Pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host (\S+)\. Blocking node removal`), class: MessageActionable,
+	{Id: SaysInstancesHoldRemoval, Name: "the removal is held",
+		Pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host (\S+)\. Blocking node removal`), class: MessageActionable,
 		Meaning: "the node is to be removed, and instances are left on it",
 		remedy:  "move or delete them",
 		read:    func(m *LockMessage, g []string) { m.Instances = wording.Add(m.Instances, wording.PythonKeys(g[1])...) }},
 	// Before MOSK 25.1 (docs/mosk.md#texts).
-	{Id: SaysLeftToOperator, Name: "left to the operator", Pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host`), class: MessageActionable,
+	{Id: SaysLeftToOperator, Name: "left to the operator", Pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host`),
+		class:   MessageActionable,
 		Meaning: "instances are left that the controller does not move",
 		remedy:  "move, stop or shelve them, or declare the node safe",
 		read:    func(m *LockMessage, g []string) { m.Instances = wording.Add(m.Instances, wording.PythonList(g[1])...) }},
-	{Id: SaysComputeNotDisabled, Name: "nova-compute cannot be disabled", Pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageOutage,
+	{Id: SaysComputeNotDisabled, Name: "nova-compute cannot be disabled",
+		Pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageOutage,
 		Meaning: "Nova did not answer when nova-compute was to be disabled (the text speaks of deletion during updates too)", retried: true,
 		remedy: "wait; when it lasts, look at Keystone and Nova"},
-	{Id: SaysComputeStaysDown, Name: "nova-compute stays down", Pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
+	{Id: SaysComputeStaysDown, Name: "nova-compute stays down",
+		Pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
 		Meaning: "nova-compute did not come up within 5 minutes", retried: true,
 		remedy: "look at the nova-compute pod of the node, at RabbitMQ, and restart the pod"},
-	{Id: SaysAgentsStayDown, Name: "network agents stay down", Pattern: regexp.MustCompile(`^Timeout waiting for network agents on the host`), class: MessageActionable,
+	{Id: SaysAgentsStayDown, Name: "network agents stay down", Pattern: regexp.MustCompile(`^Timeout waiting for network agents on the host`),
+		class:   MessageActionable,
 		Meaning: "the network agents did not come up within 5 minutes", retried: true,
 		remedy: "look at the agents' pods on the node, at RabbitMQ, and restart the pods"},
-	{Id: SaysVolumeServiceNotSet, Name: "cinder-volume cannot be set", Pattern: regexp.MustCompile(`^Can not disable block-storage service on a host to be deleted`), class: MessageActionable,
+	{Id: SaysVolumeServiceNotSet, Name: "cinder-volume cannot be set",
+		Pattern: regexp.MustCompile(`^Can not disable block-storage service on a host to be deleted`), class: MessageActionable,
 		Meaning: "cinder-volume could not be disabled", retried: true,
 		remedy: "look at the cinder-volume service of the host"},
-	{Id: SaysVolumeServiceNotSet, Name: "cinder-volume cannot be set", Pattern: regexp.MustCompile(`^Can not enable block-storage service on the host`), class: MessageActionable,
+	{Id: SaysVolumeServiceNotSet, Name: "cinder-volume cannot be set",
+		Pattern: regexp.MustCompile(`^Can not enable block-storage service on the host`), class: MessageActionable,
 		Meaning: "cinder-volume could not be enabled", retried: true,
 		remedy: "look at the cinder-volume service of the host"},
-	{Id: SaysVolumesHoldRemoval, Name: "the removal is held", Pattern: regexp.MustCompile(`^Some volumes .* are still present on host`), class: MessageActionable,
+	{Id: SaysVolumesHoldRemoval, Name: "the removal is held", Pattern: regexp.MustCompile(`^Some volumes .* are still present on host`),
+		class:   MessageActionable,
 		Meaning: "the node is to be removed, and volumes are left on it",
 		remedy:  "move or delete the volumes"},
-	{Id: SaysQuorumHoldsCleanup, Name: "a quorum needs the node", Pattern: regexp.MustCompile(`^The node (\S+) is hard locked by (\S+?)\.?(\s|$)`), class: MessageActionable,
+	{Id: SaysQuorumHoldsCleanup, Name: "a quorum needs the node",
+		Pattern: regexp.MustCompile(`^The node (\S+) is hard locked by (\S+?)\.?(\s|$)`), class: MessageActionable,
 		Meaning: "a StatefulSet cannot do without the node",
 		remedy:  "repair the StatefulSet until all its other pods are ready",
 		read: func(m *LockMessage, g []string) {

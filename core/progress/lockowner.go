@@ -11,7 +11,8 @@ func askText(l *core.WorkloadLock) string {
 	who := name + " is none of MOSK's own controllers: ask whoever runs it in this cluster"
 	switch {
 	case l.Foreign() && l.State() == core.LockFailed:
-		return who + ". Ask what failed, to have it mended, and to have the lock asked again (state active). Only with their word is it released by hand " +
+		return who +
+			". Ask what failed, to have it mended, and to have the lock asked again (state active). Only with their word is it released by hand " +
 			"(state inactive): what it guards is not looked at then. Until one of the two, LCM does not go on."
 	case l.Foreign() && l.Message == "" && l.Progress == nil:
 		return who + " whether it is at work: it says nothing."
@@ -33,7 +34,8 @@ func AskCommands(l *core.WorkloadLock) []string {
 		kind = "clusterworkloadlock"
 	}
 	return []string{wording.ShellCommand("kubectl", "get", kind, l.Name, "-o", "yaml", "--show-managed-fields"),
-		wording.ShellCommand("kubectl", "get", "deployments,daemonsets,statefulsets", "--all-namespaces") + " | " + wording.ShellCommand("grep", "-i", "-e", l.Controller)}
+		wording.ShellCommand("kubectl", "get", "deployments,daemonsets,statefulsets", "--all-namespaces") + " | " +
+			wording.ShellCommand("grep", "-i", "-e", l.Controller)}
 }
 
 // AskAbout is whom to ask about the lock and what, where its text alone does not say; empty when there is nothing to ask, or

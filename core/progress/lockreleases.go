@@ -8,7 +8,8 @@ import (
 
 // ReleaseFor is the release that a lock of a played controller is armed at; empty when nothing says one. Rockoon writes its own
 // (docs/mosk.md#locks, LockBase.present), and has applied it: the lock never says more than that, whatever is asked for
-// (docs/mosk.md#releasing-the-cluster-lock). It stands in the status of OpenStack, which Rockoon writes; where that says none, the cluster lock bears what Rockoon wrote
+// (docs/mosk.md#releasing-the-cluster-lock). It stands in the status of OpenStack, which Rockoon writes; where that says none, the cluster
+// lock bears what Rockoon wrote
 // there. Of another controller it is what is asked for, or what its cluster lock bears.
 func ReleaseFor(s *core.Snapshot, a core.ActAs, node string) string {
 	asked := []string{}

@@ -13,10 +13,12 @@ import (
 
 func TestDrainMessages(t *testing.T) {
 	for _, tt := range []struct{ text, namespace, pod, budget, reason string }{
-		{scene.BudgetText, "stacklight", "exporter-0", "exporter", "budget exporter keeps pod stacklight/exporter-0 (needs 2 healthy pods and has 2 currently)"},
+		{scene.BudgetText, "stacklight", "exporter-0", "exporter",
+			"budget exporter keeps pod stacklight/exporter-0 (needs 2 healthy pods and has 2 currently)"},
 		{`error when evicting pods/"db-0" -n "openstack" (will retry after 5s): Cannot evict pod as it would violate the pod's disruption budget.`,
 			"openstack", "db-0", "", "a disruption budget keeps pod openstack/db-0"},
-		{`error when evicting pod openstack/db-0: context deadline exceeded`, "openstack", "db-0", "", "pod openstack/db-0 does not go: error when evicting pod openstack/db-0: context deadline exceeded"},
+		{`error when evicting pod openstack/db-0: context deadline exceeded`, "openstack", "db-0", "",
+			"pod openstack/db-0 does not go: error when evicting pod openstack/db-0: context deadline exceeded"},
 		{`drain did not complete within 10m`, "", "", "", "drain did not complete within 10m"},
 		{"", "", "", "", ""},
 	} {
@@ -36,13 +38,16 @@ func TestDrainMessagesThatWait(t *testing.T) {
 	}{
 		{scene.LocksWaitText, "LCM waits for: ceph UpdatingController, openstack InProgress", true,
 			[]LockWait{{"ceph", "UpdatingController"}, {"openstack", "InProgress"}}, ""},
-		{"following NodeWorkloadLocks are still active - openstack: InProgress", "LCM waits for: openstack InProgress", true, []LockWait{{"openstack", "InProgress"}}, ""},
+		{"following NodeWorkloadLocks are still active - openstack: InProgress", "LCM waits for: openstack InProgress", true,
+			[]LockWait{{"openstack", "InProgress"}}, ""},
 		{"Error: following NodeWorkloadLocks are still active", "LCM waits for the node's locks", true, nil, ""},
 		{"Error: following NodeWorkloadLocks are still active - openstack", "LCM waits for: openstack", true, []LockWait{{"openstack", ""}}, ""},
-		{scene.SwarmWaitText, "LCM waits until node kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c is drained", true, nil, "kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c"},
+		{scene.SwarmWaitText, "LCM waits until node kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c is drained", true, nil,
+			"kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c"},
 		{scene.BudgetText, "budget exporter keeps pod stacklight/exporter-0 (needs 2 healthy pods and has 2 currently)", false, nil, ""},
 		{"drain did not complete within 10m", "drain did not complete within 10m", false, nil, ""},
-		{scene.LocksWaitText + "; " + scene.BudgetText, "budget exporter keeps pod stacklight/exporter-0 (needs 2 healthy pods and has 2 currently)", false, nil, ""},
+		{scene.LocksWaitText + "; " + scene.BudgetText,
+			"budget exporter keeps pod stacklight/exporter-0 (needs 2 healthy pods and has 2 currently)", false, nil, ""},
 		{"", "", false, nil, ""},
 	} {
 		m := ReadDrainMessage(tt.text)
@@ -55,7 +60,9 @@ func TestDrainMessagesThatWait(t *testing.T) {
 // Whatever a server says, what comes out is one line, and what is called a pod stands in the text.
 func TestDrainMessagesOfAnyForm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.SampledFrom(strings.Fields(scene.BudgetText+" "+scene.LocksWaitText+" "+scene.SwarmWaitText+" \n evicting pod a/b"))), func(w []string) string { return strings.Join(w, " ") })).Draw(t, "text")
+		text := rapid.OneOf(rapid.String(),
+			rapid.Map(rapid.SliceOf(rapid.SampledFrom(strings.Fields(scene.BudgetText+" "+scene.LocksWaitText+" "+scene.SwarmWaitText+
+				" \n evicting pod a/b"))), func(w []string) string { return strings.Join(w, " ") })).Draw(t, "text")
 		m := ReadDrainMessage(text)
 		if strings.ContainsAny(m.Reason(), "\n\r") {
 			t.Fatalf("%q", m.Reason())
@@ -103,7 +110,8 @@ func TestTheClusterIsFoundByItsNodes(t *testing.T) {
 		want   string // namespace/name; empty: none
 	}{
 		{"by most nodes", func(*scene.Managed) {}, []core.Object{other("test", "mos", "cmp-01"), other("test", "mos", "elsewhere")}, "prod/mos"},
-		{"the project is named", func(m *scene.Managed) { m.Place.Namespace = "test" }, []core.Object{other("test", "mos", "cmp-01")}, "test/mos"},
+		{"the project is named", func(m *scene.Managed) { m.Place.Namespace = "test" }, []core.Object{other("test", "mos", "cmp-01")},
+			"test/mos"},
 		{"the cluster is named, and has no node here", func(m *scene.Managed) { m.Place.Cluster = "new" },
 			[]core.Object{&core.ManagedCluster{Meta: core.Meta{Name: "new", Namespace: "prod"}}}, "prod/new"},
 		{"a cluster is named that is not there", func(m *scene.Managed) { m.Place.Cluster = "gone" }, nil, ""},
@@ -159,11 +167,13 @@ func TestStagesByTheMachine(t *testing.T) {
 			return nil
 		}, core.StageUpdating, "kubernetes", ""},
 		{"an item fails", func(m *scene.Managed) []core.Object {
-			m.Agents["cmp-01"].Drain, m.Agents["cmp-01"].State, m.Agents["cmp-01"].Items = core.CordonDrained, core.LCMPrepare, scene.FailedItems(2, time.Minute)
+			m.Agents["cmp-01"].Drain, m.Agents["cmp-01"].State, m.Agents["cmp-01"].Items = core.CordonDrained, core.LCMPrepare,
+				scene.FailedItems(2, time.Minute)
 			return nil
 		}, core.StageUpdating, "fails: host-packages", "exit code 100"},
 		{"reboots", func(m *scene.Managed) []core.Object {
-			m.Agents["cmp-01"].Drain, m.Agents["cmp-01"].State, m.Agents["cmp-01"].RebootAsked = core.CordonDrained, core.LCMReboot, scene.Ago(time.Minute)
+			m.Agents["cmp-01"].Drain, m.Agents["cmp-01"].State, m.Agents["cmp-01"].RebootAsked = core.CordonDrained, core.LCMReboot,
+				scene.Ago(time.Minute)
 			return nil
 		}, core.StageRebooting, "reboots", "LCM reboots the machine"},
 		{"has rebooted", func(m *scene.Managed) []core.Object {
@@ -202,7 +212,8 @@ func TestStagesByTheMachine(t *testing.T) {
 		})
 	}
 	m := scene.Healthy().Managed()
-	m.Agents["cmp-02"].State, m.Agents["cmp-02"].Items = core.LCMPrepare, []core.StateItem{{Name: "download-images", Started: scene.Ago(time.Minute)}}
+	m.Agents["cmp-02"].State, m.Agents["cmp-02"].Items = core.LCMPrepare,
+		[]core.StateItem{{Name: "download-images", Started: scene.Ago(time.Minute)}}
 	if v, _ := NodeView(m.Join().Snapshot, "cmp-02"); v.Stage != core.StageIdle {
 		t.Errorf("images are loaded before a node's turn comes: %s", v.Stage)
 	}
@@ -221,7 +232,8 @@ func TestPhasesByThePlan(t *testing.T) {
 	sc := m.Join(&core.MachineGroup{Meta: core.Meta{Name: "mos-default", Namespace: "prod"}, Cluster: "mos", Index: 2, Concurrent: 3})
 	want := map[core.PhaseID]string{
 		core.PhaseTrigger: "update plan mos-21.0.0: InProgress since 09:00", core.PhaseServices: "plan, step ceph: Completed, 26 m",
-		core.PhaseMasters: "plan, step k8s-controllers: Completed", core.PhaseFinish: "plan, step mcc-components: NotStarted, 1 h 30 m estimated, not commenced",
+		core.PhaseMasters: "plan, step k8s-controllers: Completed",
+		core.PhaseFinish:  "plan, step mcc-components: NotStarted, 1 h 30 m estimated, not commenced",
 		core.PhaseWorkers: "plan, group mos-default (index 2, 3 at a time, not rebooted): InProgress, 1 h of 1 h 30 m, 0 of 3 machines updated",
 	}
 	for _, p := range Phases(sc.Snapshot) {
@@ -229,7 +241,8 @@ func TestPhasesByThePlan(t *testing.T) {
 			t.Errorf("phase %d says\n%s\nwant %s", p.ID, all, want[p.ID])
 		}
 	}
-	for status, state := range map[string]core.PhaseState{core.PlanStuck: core.PhaseStuck, core.PlanAutoPaused: core.PhaseWaiting, "Rolling": core.PhaseRunning} {
+	for status, state := range map[string]core.PhaseState{core.PlanStuck: core.PhaseStuck, core.PlanAutoPaused: core.PhaseWaiting,
+		"Rolling": core.PhaseRunning} {
 		st.Status = status
 		if got := Phases(sc.Again().Snapshot)[core.PhaseWorkers-1].State; got != state {
 			t.Errorf("with the step %s the phase is %s, want %s", status, got, state)

@@ -29,7 +29,8 @@ func ManagementVersion(s *core.Snapshot) managementVersion {
 		return managementVersion{Text: "not known: " + s.WhyUnknown(core.SourceReleases)}
 	}
 	v := managementVersion{Text: "Container Cloud " + wording.OneLine(m.Release.Version, 40)}
-	if p := m.Plan(); p != nil && !p.UnderWay() && p.Status != core.PlanCompleted && p.Target != "" && len(m.Release.Supports) > 0 && !slices.Contains(m.Release.Supports, p.Target) {
+	if p := m.Plan(); p != nil && !p.UnderWay() && p.Status != core.PlanCompleted && p.Target != "" && len(m.Release.Supports) > 0 &&
+		!slices.Contains(m.Release.Supports, p.Target) {
 		lacks := "does not list " + wording.OneLine(p.Target, 60) + " among the releases that it supports"
 		v.known, v.Problem = true, "it "+lacks
 		v.Text += ", which " + lacks
@@ -61,11 +62,14 @@ func VersionStep(s *core.Snapshot) []core.Step {
 		return nil
 	}
 	v := ManagementVersion(s)
-	st := core.Step{ID: "cluster/management-version", Target: core.Ref{Kind: core.KindCluster, Name: s.Cluster}, Label: s.Cluster, Title: "the management cluster is at its latest version",
+	st := core.Step{ID: "cluster/management-version", Target: core.Ref{Kind: core.KindCluster, Name: s.Cluster}, Label: s.Cluster,
+		Title: "the management cluster is at its latest version",
 		State: core.StepWaiting, Status: v.Text,
-		Why: "MOSK's procedure wants it first: a MOSK cluster can be updated once the management cluster runs the latest version, which it installs by itself. " +
+		Why: "MOSK's procedure wants it first: a MOSK cluster can be updated once the management cluster runs the latest version, which it " +
+			"installs by itself. " +
 			"An outdated MOSK cluster keeps it from that.",
-		Commands: []string{s.Place.Kubectl("get", "kaasreleases", "-l", LabelReleaseActive), s.Place.Kubectl("get", "mccupgrades", core.UpgradeName, "-o", "yaml")}}
+		Commands: []string{s.Place.Kubectl("get", "kaasreleases", "-l", LabelReleaseActive),
+			s.Place.Kubectl("get", "mccupgrades", core.UpgradeName, "-o", "yaml")}}
 	switch {
 	case v.latest:
 		st.State = core.StepDone

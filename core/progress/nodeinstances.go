@@ -25,8 +25,10 @@ func TellOwners(s *core.Snapshot, target core.Ref, node, label string, held []co
 	if len(held) == 1 {
 		what = InstanceLabel(held[0].Instance)
 	}
-	return core.Step{ID: "tell-owners/" + wording.TextOf(target.UID, target.Name), Target: target, Label: label, Node: node, Title: "tell the owners of " + what, State: core.StepWaiting,
-		Why:    "Their owners decide, or at least want to know. Whom to tell, with a note to send for each project, is on the page that enter opens.",
+	return core.Step{ID: "tell-owners/" + wording.TextOf(target.UID, target.Name), Target: target, Label: label, Node: node,
+		Title: "tell the owners of " + what, State: core.StepWaiting,
+		Why: "Their owners decide, or at least want to know. Whom to tell, with a note to send for each project, is on the page that enter " +
+			"opens.",
 		Status: wording.Count(len(projects), "project") + "; enter lists whom to tell", Tell: []string{node}}
 }
 
@@ -36,7 +38,8 @@ func UndecidedFrom(s *core.Snapshot, host string) []string {
 	var ids []string
 	for id := range s.Migrations {
 		in, m := s.Instances[id], s.LatestMigration(id)
-		if in == nil || m == nil || in.Host == host || in.Status != "VERIFY_RESIZE" || m.SourceHost != host || m.Type == core.MigrationLive || m.Running() {
+		if in == nil || m == nil || in.Host == host || in.Status != "VERIFY_RESIZE" || m.SourceHost != host || m.Type == core.MigrationLive ||
+			m.Running() {
 			continue
 		}
 		ids = append(ids, id)

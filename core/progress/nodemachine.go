@@ -15,9 +15,12 @@ var LcmStages = []struct {
 }{
 	{"drain", "LCM drains the node", "LCM cordons the node and moves its pods.", []core.Stage{core.StageReleased, core.StageDraining},
 		[]core.Stage{core.StageUpdating, core.StageRebooting, core.StageReturning, core.StageDone}},
-	{"update", "LCM updates the node", "The host and its Kubernetes are updated; in scope os the host may reboot.", []core.Stage{core.StageUpdating, core.StageRebooting},
+	{"update", "LCM updates the node", "The host and its Kubernetes are updated; in scope os the host may reboot.",
+		[]core.Stage{core.StageUpdating, core.StageRebooting},
 		[]core.Stage{core.StageReturning, core.StageDone}},
-	{"return", "the node returns to service", "The controllers wait for the node, its pods, its compute service and its agents; then they take their locks back.", []core.Stage{core.StageReturning},
+	{"return", "the node returns to service",
+		"The controllers wait for the node, its pods, its compute service and its agents; then they take their locks back.",
+		[]core.Stage{core.StageReturning},
 		[]core.Stage{core.StageDone}},
 }
 
@@ -139,7 +142,8 @@ func GroupSummary(s *core.Snapshot) []string {
 
 // NotFound says that none of the management cluster's clusters is this one.
 func NotFound(s *core.Snapshot) string {
-	return fmt.Sprintf("none of the management cluster's %s is a node of this cluster: check --management-context, --management-namespace and --management-cluster", wording.Count(s.Management.Seen, "machine"))
+	return fmt.Sprintf("none of the management cluster's %s is a node of this cluster: check --management-context, --management-namespace "+
+		"and --management-cluster", wording.Count(s.Management.Seen, "machine"))
 }
 
 // planStepState is how a step of the plan stands, as a step of the procedure.
@@ -160,7 +164,8 @@ func PlanSteps(s *core.Snapshot, target core.Ref) []core.Step {
 	next, waits := plan.Next()
 	var out []core.Step
 	for i, ps := range plan.Steps {
-		st := core.Step{ID: "plan/" + wording.TextOf(plan.UID, plan.Name) + "/" + wording.TextOf(ps.ID, wording.Itoa(i)), Target: target, Label: s.Cluster,
+		st := core.Step{ID: "plan/" + wording.TextOf(plan.UID, plan.Name) + "/" + wording.TextOf(ps.ID, wording.Itoa(i)), Target: target,
+			Label: s.Cluster,
 			Title: "plan, " + StepShort(ps), Status: PlanStepText(ps, s.Now), State: planStepState[ps.Status]}
 		if st.State == "" {
 			st.State = core.StepLater
@@ -187,6 +192,7 @@ func PlanSteps(s *core.Snapshot, target core.Ref) []core.Step {
 // first. The field is added, not replaced: an automatic pause removes it (docs/mosk.md#update-plans).
 func CommenceCommand(s *core.Snapshot, plan *core.UpdatePlan, i int) string {
 	path := "/spec/steps/" + wording.Itoa(i)
-	patch := fmt.Sprintf(`[{"op":"test","path":"%s/id","value":%q},{"op":"add","path":"%s/commence","value":true}]`, path, plan.Steps[i].ID, path)
+	patch := fmt.Sprintf(`[{"op":"test","path":"%s/id","value":%q},{"op":"add","path":"%s/commence","value":true}]`, path, plan.Steps[i].ID,
+		path)
 	return s.KubectlManagement("patch", "clusterupdateplans", plan.Name, "--type=json", "-p", patch)
 }

@@ -13,7 +13,8 @@ import (
 // stageRank puts what moves on top.
 var stageRank = map[core.Stage]int{
 	core.StageWaiting: 0, core.StageFailed: 0,
-	core.StageEvacuating: 1, core.StagePreparing: 1, core.StageReleased: 1, core.StageDraining: 1, core.StageUpdating: 1, core.StageRebooting: 1, core.StageReturning: 1,
+	core.StageEvacuating: 1, core.StagePreparing: 1, core.StageReleased: 1, core.StageDraining: 1, core.StageUpdating: 1,
+	core.StageRebooting: 1, core.StageReturning: 1,
 	core.StageQueued: 2,
 	core.StageIdle:   3,
 	core.StageDone:   4,
@@ -75,7 +76,8 @@ func nodeViewsOf(s *core.Snapshot) []core.NodeView {
 
 func viewNode(f *stageFacts) core.NodeView {
 	v := core.NodeView{
-		Name: f.name, Label: f.s.Label(f.name), Node: f.node, Mode: f.Mode, ModeSet: f.modeSet, ModeCounts: ModeCounts(f.s, f.name), Attempts: f.Attempts, AttemptsRaw: f.attemptsRaw,
+		Name: f.name, Label: f.s.Label(f.name), Node: f.node, Mode: f.Mode, ModeSet: f.modeSet, ModeCounts: ModeCounts(f.s, f.name),
+		Attempts: f.Attempts, AttemptsRaw: f.attemptsRaw,
 		Request: f.request, Locks: f.locks, Instances: -1, Blocking: -1, MovedFrom: f.movedFrom(), Service: f.s.Services[f.Host],
 	}
 	if f.computeKnown {

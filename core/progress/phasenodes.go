@@ -113,7 +113,8 @@ func (f *phaseFacts) overdueNode(p *core.Phase) {
 		}
 		if took := f.s.Now.Sub(v.Request.Created); float64(took) > float64(f.estimate.Worker())*f.s.Settings.Overdue {
 			p.State = core.PhaseStuck
-			p.Evidence = append(p.Evidence, fmt.Sprintf("overdue: %s is in maintenance for %s, the documents' estimate is %s", v.Label, wording.SpanText(took), wording.SpanText(f.estimate.Worker())))
+			p.Evidence = append(p.Evidence, fmt.Sprintf("overdue: %s is in maintenance for %s, the documents' estimate is %s", v.Label,
+				wording.SpanText(took), wording.SpanText(f.estimate.Worker())))
 		}
 	}
 }
@@ -256,7 +257,8 @@ func groupsOf(nodes []core.NodeView) []nodeGroup {
 	groups := []struct {
 		role  core.Role
 		label string
-	}{{core.RoleController, "controllers"}, {core.RoleGateway, "gateways"}, {core.RoleCompute, "computes"}, {core.RoleStorage, "storage"}, {"", "others"}}
+	}{{core.RoleController, "controllers"}, {core.RoleGateway, "gateways"}, {core.RoleCompute, "computes"}, {core.RoleStorage, "storage"},
+		{"", "others"}}
 	var out []nodeGroup
 	taken := map[string]bool{}
 	for _, g := range groups {

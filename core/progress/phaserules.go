@@ -34,7 +34,8 @@ func Phases(s *core.Snapshot) []core.Phase {
 }
 
 func phasesOf(s *core.Snapshot) []core.Phase {
-	f := &phaseFacts{s: s, request: UpdateRequest(s), known: s.Known(core.SourceClusterRequests), estimate: EstimatesOf(s), newest: NewestKubelet(s.Nodes)}
+	f := &phaseFacts{s: s, request: UpdateRequest(s), known: s.Known(core.SourceClusterRequests), estimate: EstimatesOf(s),
+		newest: NewestKubelet(s.Nodes)}
 	u := s.History.Update
 	f.over = f.request == nil && f.known && u.UID != ""
 	if f.over || f.request != nil && f.request.UID == u.UID {
@@ -81,7 +82,8 @@ func (f *phaseFacts) begin(id core.PhaseID, title string) (core.Phase, bool) {
 		if ended.IsZero() {
 			ended = f.s.Now // its end is being seen right now
 		}
-		p.Evidence = []string{"the update" + toRelease(u.Release) + " ended " + wording.ClockText(ended) + ": its ClusterMaintenanceRequest is gone"}
+		p.Evidence = []string{"the update" + toRelease(u.Release) + " ended " + wording.ClockText(ended) +
+			": its ClusterMaintenanceRequest is gone"}
 		if p.Ended.At.IsZero() {
 			p.Ended = core.Since{At: ended}
 		}
@@ -134,7 +136,8 @@ func (f *phaseFacts) trigger() core.Phase {
 	case ok:
 		p.State, p.Started = core.PhaseDone, core.Since{At: f.request.Created, Exact: true}
 		p.Ended = p.Started
-		p.Evidence = []string{fmt.Sprintf("CMR %s since %s%s", wording.OneLine(f.request.Name, 60), wording.ClockText(f.request.Created), toRelease(f.request.Release))}
+		p.Evidence = []string{fmt.Sprintf("CMR %s since %s%s", wording.OneLine(f.request.Name, 60), wording.ClockText(f.request.Created),
+			toRelease(f.request.Release))}
 	case f.over:
 		p.Started = core.Since{At: f.s.History.Update.Started, Exact: true}
 		p.Ended = p.Started
@@ -271,7 +274,8 @@ func osdplText(o *core.OpenStackStatus) string {
 
 // lockLine is one controller's part of the second phase.
 func (f *phaseFacts) lockLine(l *core.WorkloadLock, waitsForOpenStack bool) core.PhaseLine {
-	line := core.PhaseLine{Label: wording.OneLine(l.Controller, 40), State: core.PhaseRunning, Text: "active", Limit: f.estimate.of(l.Controller)}
+	line := core.PhaseLine{Label: wording.OneLine(l.Controller, 40), State: core.PhaseRunning, Text: "active",
+		Limit: f.estimate.of(l.Controller)}
 	if r, ok := f.s.History.Locks[l.UID]; ok && r.State == l.State() && r.Since.At.After(f.request.Created) {
 		line.Since = r.Since
 	}

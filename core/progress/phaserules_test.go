@@ -33,24 +33,30 @@ func TestPhases(t *testing.T) {
 	}{
 		{"no update", func(sc scene.Scene) {}, "pending, pending, pending, pending, pending",
 			[5]string{"no ClusterMaintenanceRequest: no update runs", "no update runs", "no update runs", "no update runs", "no update runs"}},
-		{"requests forbidden", func(sc scene.Scene) { sc.Source(core.SourceClusterRequests, core.SourceForbidden) }, "pending, pending, pending, pending, pending",
+		{"requests forbidden", func(sc scene.Scene) { sc.Source(core.SourceClusterRequests, core.SourceForbidden) },
+			"pending, pending, pending, pending, pending",
 			[5]string{"not known: forbidden", "not known: forbidden", "not known: forbidden", "not known: forbidden", "not known: forbidden"}},
 		{"phase 2 begins", func(sc scene.Scene) { sc.Update(10 * time.Minute) }, "done, running, pending, pending, pending",
-			[5]string{"CMR mos since 11:50 to 21.0.0+25.2", "CWL openstack active, ceph active: OpenStack is updating", "none of 3 nodes", "none of 4 nodes", "nodes come first"}},
-		{"Ceph's turn", func(sc scene.Scene) { sc.Update(10 * time.Minute); locks(sc, core.LockInactive, core.LockActive) }, "done, running, pending, pending, pending",
+			[5]string{"CMR mos since 11:50 to 21.0.0+25.2", "CWL openstack active, ceph active: OpenStack is updating", "none of 3 nodes",
+				"none of 4 nodes", "nodes come first"}},
+		{"Ceph's turn", func(sc scene.Scene) { sc.Update(10 * time.Minute); locks(sc, core.LockInactive, core.LockActive) },
+			"done, running, pending, pending, pending",
 			[5]string{"", "CWL openstack inactive, ceph active: Ceph is updating", "", "", ""}},
 		{"phase 2 needs a person", func(sc scene.Scene) {
 			sc.Update(10 * time.Minute)
 			sc.ClusterLocks[0].Message = "Can not enable block-storage service on the host x."
 		}, "done, stuck, pending, pending, pending", [5]string{"", "CWL openstack: cinder-volume", "", "", ""}},
-		{"a cluster lock says failed", func(sc scene.Scene) { sc.Update(10 * time.Minute); locks(sc, core.LockInactive, core.LockFailed) }, "done, stuck, pending, pending, pending", [5]string{"", "ceph: failed", "", "", ""}},
-		{"phase 2 takes too long", func(sc scene.Scene) { sc.Update(24 * time.Hour) }, "done, stuck, pending, pending, pending", [5]string{"", "overdue: runs for 24 h", "", "", ""}},
+		{"a cluster lock says failed", func(sc scene.Scene) { sc.Update(10 * time.Minute); locks(sc, core.LockInactive, core.LockFailed) },
+			"done, stuck, pending, pending, pending", [5]string{"", "ceph: failed", "", "", ""}},
+		{"phase 2 takes too long", func(sc scene.Scene) { sc.Update(24 * time.Hour) }, "done, stuck, pending, pending, pending",
+			[5]string{"", "overdue: runs for 24 h", "", "", ""}},
 		{"cluster locks forbidden", func(sc scene.Scene) {
 			sc.Update(10 * time.Minute)
 			sc.Source(core.SourceClusterLocks, core.SourceForbidden)
 		}, "done, running, pending, pending, pending",
 			[5]string{"", "the ClusterWorkloadLocks are not known: forbidden", "", "", ""}},
-		{"between the phases", func(sc scene.Scene) { sc.Update(time.Hour); locks(sc, core.LockInactive, core.LockInactive) }, "done, done, pending, pending, pending", [5]string{}},
+		{"between the phases", func(sc scene.Scene) { sc.Update(time.Hour); locks(sc, core.LockInactive, core.LockInactive) },
+			"done, done, pending, pending, pending", [5]string{}},
 		{"masters", func(sc scene.Scene) {
 			sc.Update(time.Hour)
 			locks(sc, core.LockInactive, core.LockInactive)
@@ -62,7 +68,8 @@ func TestPhases(t *testing.T) {
 			locks(sc, core.LockInactive, core.LockInactive)
 			sc.AllThrough(core.RoleMaster)
 			sc.Maintained("cmp-01", "Starting migration for "+scene.IdA)
-		}, "done, done, done, running, pending", [5]string{"", "", "3 of 3 nodes through", "NMR cmp-01 (os) since 11:40: evacuating", "nodes come first"}},
+		}, "done, done, done, running, pending",
+			[5]string{"", "", "3 of 3 nodes through", "NMR cmp-01 (os) since 11:40: evacuating", "nodes come first"}},
 		{"a cluster lock was armed again meanwhile", func(sc scene.Scene) {
 			sc.Update(5 * time.Hour)
 			locks(sc, core.LockActive, core.LockInactive)
@@ -80,7 +87,9 @@ func TestPhases(t *testing.T) {
 		{"a node is to be removed", func(sc scene.Scene) {
 			sc.Update(10 * time.Minute)
 			sc.Removes("cmp-01")
-			sc.NodeLock("cmp-01", core.ControllerOpenStack).Message = "Some servers {'a': 'ACTIVE'} are still present on host cmp-01. Blocking node removal unless they removed or migrated."
+			sc.NodeLock("cmp-01",
+				core.ControllerOpenStack).Message = "Some servers {'a': 'ACTIVE'} are still present on host cmp-01. Blocking node removal unless " +
+				"they removed or migrated."
 		}, "done, running, pending, pending, pending", [5]string{}},
 		{"a node is in maintenance by hand", func(sc scene.Scene) {
 			sc.Update(10 * time.Minute)
@@ -111,7 +120,8 @@ func TestPhases(t *testing.T) {
 			sc.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Name: "osh-dev", UID: "osdplst"}, State: "APPLIED"}}
 			sc.ClusterLocks = sc.ClusterLocks[1:]
 			sc.ClusterLocks[0].RawState = core.LockInactive
-		}, "done, running, pending, pending, pending", [5]string{"", "OpenStack has no ClusterWorkloadLock, and there is OpenStackDeployment osh-dev: LCM does not wait for it", "", "", ""}},
+		}, "done, running, pending, pending, pending",
+			[5]string{"", "OpenStack has no ClusterWorkloadLock, and there is OpenStackDeployment osh-dev: LCM does not wait for it", "", "", ""}},
 		{"no cluster lock at all", func(sc scene.Scene) {
 			sc.Update(10 * time.Minute)
 			sc.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Name: "osh-dev", UID: "osdplst"}, State: "APPLIED"}}
@@ -198,7 +208,8 @@ func TestPhaseLines(t *testing.T) {
 	sc.Update(time.Hour)
 	sc.ClusterLocks[0].Message = "2026-03-14 11:30:00.0 Waiting osdpl status APPLIED, current state is APPLYING"
 	phase2 := Phases(sc.Snapshot)[1]
-	if l := phase2.Lines[0]; l.Label != "openstack" || l.State != core.PhaseRunning || l.Text != "OpenStack's services are being updated" || l.Limit < 45*time.Minute {
+	if l := phase2.Lines[0]; l.Label != "openstack" || l.State != core.PhaseRunning || l.Text != "OpenStack's services are being updated" ||
+		l.Limit < 45*time.Minute {
 		t.Errorf("%+v", l)
 	}
 	if l := phase2.Lines[1]; l.Label != "ceph" || l.State != core.PhasePending || l.Text != "waits for openstack" {
@@ -247,7 +258,8 @@ func TestTimesOfPhases(t *testing.T) {
 	}
 	sc = sc.Again()
 	sc.History.Update.UID = cmr.UID
-	sc.History.Phases = map[core.PhaseID]core.PhaseRecord{core.PhaseServices: {Started: core.Since{At: scene.Ago(5 * time.Hour), Exact: true}, Ended: core.Since{At: scene.Ago(3 * time.Hour), Exact: true}}}
+	sc.History.Phases = map[core.PhaseID]core.PhaseRecord{core.PhaseServices: {Started: core.Since{At: scene.Ago(5 * time.Hour), Exact: true},
+		Ended: core.Since{At: scene.Ago(3 * time.Hour), Exact: true}}}
 	if p := Phases(sc.Snapshot)[1]; p.Elapsed(scene.Noon) != 2*time.Hour {
 		t.Errorf("phase 2 took %v, want what was seen", p.Elapsed(scene.Noon))
 	}
@@ -287,7 +299,8 @@ func TestHowLongAPhaseTookIsNotGuessed(t *testing.T) {
 		}
 		sc = sc.Again()
 		sc.History.Update.UID = cmr.UID
-		sc.History.Phases = map[core.PhaseID]core.PhaseRecord{core.PhaseServices: {Started: core.Since{At: scene.Ago(5 * time.Hour), Exact: true}, Ended: core.Since{At: scene.Ago(3 * time.Hour), Exact: true}}}
+		sc.History.Phases = map[core.PhaseID]core.PhaseRecord{core.PhaseServices: {Started: core.Since{At: scene.Ago(5 * time.Hour), Exact: true},
+			Ended: core.Since{At: scene.Ago(3 * time.Hour), Exact: true}}}
 		if p := Phases(sc.Snapshot)[1]; p.Elapsed(scene.Noon) != 2*time.Hour {
 			t.Errorf("%s forbidden: phase 2 took %v, and was seen to take 2 h", tt.source, p.Elapsed(scene.Noon))
 		}

@@ -42,7 +42,8 @@ func (q QuorumSet) Look() []string {
 	kubectl := func(args ...string) string {
 		return wording.ShellCommand(append([]string{"kubectl", "-n", q.Namespace}, args...)...)
 	}
-	return []string{kubectl("get", "statefulset", q.Name), kubectl("get", "pods", "-o", "wide") + " | " + wording.ShellCommand("grep", "^"+q.Name+"-")}
+	return []string{kubectl("get", "statefulset", q.Name),
+		kubectl("get", "pods", "-o", "wide") + " | " + wording.ShellCommand("grep", "^"+q.Name+"-")}
 }
 
 // QuorumNamed is the set that the OpenStack controller means by a service's key in text G, or by its name in text U.

@@ -10,7 +10,8 @@ import (
 
 // ObserveRefusal notes a refusal that a lock's text tells. It is anew where what is remembered says less: another text, or that
 // of an earlier maintenance. The controller's further tries within a minute say the same again, and need no record each.
-func ObserveRefusal(s *core.Snapshot, l *core.WorkloadLock, refused *core.CloneOnWrite[string, core.RefusalRecord]) (instance core.Ref, r core.RefusalRecord, anew bool) {
+func ObserveRefusal(s *core.Snapshot, l *core.WorkloadLock, refused *core.CloneOnWrite[string, core.RefusalRecord]) (instance core.Ref,
+	r core.RefusalRecord, anew bool) {
 	if !strings.Contains(l.Message, "Got error while trying to migrate server") {
 		return instance, r, false // it is looked at for every lock in every Snapshot
 	}
@@ -43,13 +44,15 @@ func ObserveRefusal(s *core.Snapshot, l *core.WorkloadLock, refused *core.CloneO
 // maintenance that goes on, and what Nova said when it refused last, as far as that was seen: of tries that have records the view tells.
 func gaveUp(s *core.Snapshot, v core.InstanceView, m HostMaintenance) (failure string, yes bool) {
 	l := s.NodeLock(m.name, core.ControllerOpenStack)
-	if m.request == nil || !m.request.Deleting.IsZero() || l == nil || l.State() != core.LockActive || PlaysOn(s, core.ControllerOpenStack, m.name) {
+	if m.request == nil || !m.request.Deleting.IsZero() || l == nil || l.State() != core.LockActive ||
+		PlaysOn(s, core.ControllerOpenStack, m.name) {
 		return "", false
 	}
 	if !strings.Contains(l.Message, v.Instance.ID) {
 		return "", false // most are not named: it is asked for every instance in every Snapshot
 	}
-	if msg := ReadLockMessage(l.Message); msg.ID != SaysLeftToOperator || !slices.Contains(msg.Instances, v.Instance.ID) || !msg.At.IsZero() && msg.At.Before(m.request.Created) {
+	if msg := ReadLockMessage(l.Message); msg.ID != SaysLeftToOperator || !slices.Contains(msg.Instances, v.Instance.ID) ||
+		!msg.At.IsZero() && msg.At.Before(m.request.Created) {
 		return "", false
 	}
 	if r, ok := s.History.Refused[v.Instance.ID]; ok && !r.At.Before(m.request.Created) {

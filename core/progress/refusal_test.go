@@ -18,11 +18,13 @@ func TestWhenTheControllerHasGivenUp(t *testing.T) {
 		given func(sc scene.Scene, l *core.WorkloadLock)
 		says  string
 	}{
-		{"nothing is known of why", func(scene.Scene, *core.WorkloadLock) {}, "the OpenStack controller could not move it, and tries again every minute"},
+		{"nothing is known of why", func(scene.Scene, *core.WorkloadLock) {},
+			"the OpenStack controller could not move it, and tries again every minute"},
 		{"its migrations failed", func(sc scene.Scene, _ *core.WorkloadLock) {
 			sc.Migration(sc.Named("web-1"), "error", "", 5*time.Minute).Failure = "a fan"
 		}, "live migration failed once, and the OpenStack controller tries again every minute: a fan"},
-		{"another is named", func(_ scene.Scene, l *core.WorkloadLock) { l.Message = strings.ReplaceAll(l.Message, scene.Web1, "x") }, "runs: the OpenStack controller live-migrates it"},
+		{"another is named", func(_ scene.Scene, l *core.WorkloadLock) { l.Message = strings.ReplaceAll(l.Message, scene.Web1, "x") },
+			"runs: the OpenStack controller live-migrates it"},
 		{"it is of another maintenance", func(sc scene.Scene, l *core.WorkloadLock) {
 			l.Message = scene.Ago(5*time.Hour).Format("2006-01-02 15:04:05.000000") + " " + left
 		}, "runs: the OpenStack controller live-migrates it"},

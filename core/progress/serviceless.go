@@ -26,8 +26,9 @@ func noComputeService(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || !f.working() || !FailsOnService(f.s, f.name) {
 		return verdict{}, false
 	}
-	return verdict{reason: ServicelessCause + ": the OpenStack controller fails on it without a word" + f.tries("; it "), what: "no compute service",
-		at: f.requestAt()}, true
+	return verdict{reason: ServicelessCause + ": the OpenStack controller fails on it without a word" + f.tries("; it "),
+		what: "no compute service",
+		at:   f.requestAt()}, true
 }
 
 // ComputePodCommand deletes the pod of nova-compute on the node, so that its DaemonSet makes a new one.

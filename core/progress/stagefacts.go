@@ -124,7 +124,8 @@ func (f *stageFacts) through() string {
 	case f.newest != "":
 		return "" // others are newer
 	case f.node.ReadySince.After(f.cluster.Created):
-		return "inferred: Ready and not cordoned since " + wording.ClockText(f.node.ReadySince) + ", after the update began " + wording.ClockText(f.cluster.Created)
+		return "inferred: Ready and not cordoned since " + wording.ClockText(f.node.ReadySince) + ", after the update began " +
+			wording.ClockText(f.cluster.Created)
 	}
 	return ""
 }

@@ -15,10 +15,12 @@ import (
 
 // held is a node whose machine is in maintenance mode: it is drained, and stays so until somebody takes it out.
 func held(f *stageFacts) (verdict, bool) {
-	if f.lcm == nil || f.lcm.Machine == nil || !f.lcm.Machine.InMaintenance || !handed(f) || f.s.Sources[core.SourceMachines].State != core.SourceLive {
+	if f.lcm == nil || f.lcm.Machine == nil || !f.lcm.Machine.InMaintenance || !handed(f) ||
+		f.s.Sources[core.SourceMachines].State != core.SourceLive {
 		return verdict{}, false
 	}
-	v := verdict{reason: "its machine is in maintenance mode: it is drained, and stays so until you take it out", what: "in maintenance mode", at: f.handedAt()}
+	v := verdict{reason: "its machine is in maintenance mode: it is drained, and stays so until you take it out", what: "in maintenance mode",
+		at: f.handedAt()}
 	if !f.ready {
 		v.what += ", not Ready"
 	}

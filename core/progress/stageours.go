@@ -28,7 +28,8 @@ func oursToRemove(f *stageFacts) (verdict, bool) {
 	if f.ours() != TurnRemove {
 		return verdict{}, false
 	}
-	return verdict{reason: "its removal is asked for, and you play the OpenStack controller: let it go", what: "to be let go", at: f.s.Deletions[f.name].Created, exact: true}, true
+	return verdict{reason: "its removal is asked for, and you play the OpenStack controller: let it go", what: "to be let go",
+		at: f.s.Deletions[f.name].Created, exact: true}, true
 }
 
 // oursToCleanUp is a node that has left the cluster, and whose clean-up waits for who plays the OpenStack controller: as long as its lock
@@ -38,7 +39,8 @@ func oursToCleanUp(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	a, _ := ActAs(f.s, core.ControllerOpenStack)
-	v := verdict{reason: "it is gone, and you play the OpenStack controller: " + GoneLeft(f.s, a, f.name) + " wait for you", what: "gone: clean up behind it"}
+	v := verdict{reason: "it is gone, and you play the OpenStack controller: " + GoneLeft(f.s, a, f.name) + " wait for you",
+		what: "gone: clean up behind it"}
 	if bound, _ := ClaimsOn(f.s, f.name); len(bound) > 0 {
 		v.what = "gone: " + wording.Count(len(bound), "volume claim") + " left"
 	}

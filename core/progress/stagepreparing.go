@@ -56,7 +56,8 @@ func controllerGaveUp(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	if f.message.ID != SaysLeftToOperator {
-		return verdict{reason: "the OpenStack controller says: " + wording.OneLine(f.message.Text, wording.MostRead), what: f.message.Meaning, at: f.message.At}, true
+		return verdict{reason: "the OpenStack controller says: " + wording.OneLine(f.message.Text, wording.MostRead), what: f.message.Meaning,
+			at: f.message.At}, true
 	}
 	if f.computeKnown {
 		// The text is as old as the controller's last look; the instances say how it is now.
@@ -112,7 +113,8 @@ func failsSilently(f *stageFacts) (verdict, bool) {
 	default:
 		return verdict{}, false
 	}
-	return verdict{reason: "the OpenStack controller fails on it without a word" + f.tries("; it "), what: "fails without a word", at: f.requestAt()}, true
+	return verdict{reason: "the OpenStack controller fails on it without a word" + f.tries("; it "), what: "fails without a word",
+		at: f.requestAt()}, true
 }
 
 func instancesMove(f *stageFacts) (verdict, bool) {
@@ -126,15 +128,18 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 	case f.gaveUpBefore():
 		return verdict{}, false
 	case f.on.migrating > 0:
-		return verdict{reason: fmt.Sprintf("%s under way from it", wording.Count(f.on.migrating, "migration")), what: f.movedText(), at: f.on.since}, true
+		return verdict{reason: fmt.Sprintf("%s under way from it", wording.Count(f.on.migrating, "migration")), what: f.movedText(),
+			at: f.on.since}, true
 	case f.message.Class == MessageProgress && (!f.computeKnown || f.on.blocking > 0):
-		return verdict{reason: "the OpenStack controller says: " + wording.OneLine(f.message.Text, wording.MostRead), what: f.movedText(), at: f.requestAt()}, true
+		return verdict{reason: "the OpenStack controller says: " + wording.OneLine(f.message.Text, wording.MostRead), what: f.movedText(),
+			at: f.requestAt()}, true
 	case f.working() && f.message.ID == SaysMigrationOutage:
 		return verdict{reason: f.message.Meaning, what: "OpenStack API away; " + f.movedText(), at: f.requestAt()}, true
 	case f.working() && f.message.ID == SaysComputeNotDisabled:
 		return verdict{}, false // nova-compute comes first
 	case f.working() && f.message.Class != MessageWaiting && f.on.movable > 0:
-		return verdict{reason: fmt.Sprintf("the OpenStack controller works on it, and %s to move", wording.Count(f.on.movable, "instance")), what: f.movedText(), at: f.requestAt()}, true
+		return verdict{reason: fmt.Sprintf("the OpenStack controller works on it, and %s to move", wording.Count(f.on.movable, "instance")),
+			what: f.movedText(), at: f.requestAt()}, true
 	}
 	return verdict{}, false
 }
@@ -142,13 +147,15 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 // gaveUpBefore tells whether the controller, after it gave up, begins anew with what it could not move before, as it does
 // every 60 s (docs/mosk.md#migration-loop), and nothing moves yet. The node waits for the operator until something does.
 func (f *stageFacts) gaveUpBefore() bool {
-	return f.computeKnown && f.on.migrating == 0 && f.on.blocking > 0 && f.message.Class == MessageProgress && f.hadStage && f.before.Stage == core.StageWaiting
+	return f.computeKnown && f.on.migrating == 0 && f.on.blocking > 0 && f.message.Class == MessageProgress && f.hadStage &&
+		f.before.Stage == core.StageWaiting
 }
 
 // instancesInTheWay sees what the controller will say at its next look: nothing that it would move is left, and something
 // else holds the lock.
 func instancesInTheWay(f *stageFacts) (verdict, bool) {
-	if !f.leaving() || !f.evacuates() || !f.working() || f.on.blocking == 0 || f.message.Class == MessageWaiting || f.message.Class == MessageOutage {
+	if !f.leaving() || !f.evacuates() || !f.working() || f.on.blocking == 0 || f.message.Class == MessageWaiting ||
+		f.message.Class == MessageOutage {
 		return verdict{}, false
 	}
 	reason := "instances are left that nothing but the operator moves"

@@ -21,7 +21,8 @@ func releasedNotReady(f *stageFacts) (verdict, bool) {
 	if !handed(f) || f.node == nil || f.ready || !f.Reboot {
 		return verdict{}, false
 	}
-	return verdict{reason: fmt.Sprintf("handed to LCM, and not Ready since %s%s", wording.ClockText(f.node.ReadySince), wording.InBrackets(f.node.ReadyReason)),
+	return verdict{reason: fmt.Sprintf("handed to LCM, and not Ready since %s%s", wording.ClockText(f.node.ReadySince),
+		wording.InBrackets(f.node.ReadyReason)),
 		what: "not Ready" + wording.InBrackets(f.node.ReadyReason), at: f.node.ReadySince, exact: true}, true
 }
 
@@ -31,8 +32,9 @@ func releasedBackUp(f *stageFacts) (verdict, bool) {
 	case !handed(f) || f.node == nil:
 		return verdict{}, false
 	case !f.ready: // scope drain: the kubelet restarts
-		return verdict{reason: "handed to LCM, and not Ready since " + wording.ClockText(f.node.ReadySince) + "; the request's scope is drain", what: "kubelet restarts",
-			at: f.node.ReadySince, exact: true}, true
+		return verdict{reason: "handed to LCM, and not Ready since " + wording.ClockText(f.node.ReadySince) + "; the request's scope is drain",
+			what: "kubelet restarts",
+			at:   f.node.ReadySince, exact: true}, true
 	case f.cordoned && f.rebooted():
 		return verdict{reason: "Ready again since " + wording.ClockText(f.node.ReadySince) + ", still cordoned", what: "Ready again",
 			at: f.node.ReadySince, exact: true}, true
@@ -50,8 +52,9 @@ func releasedWithPods(f *stageFacts) (verdict, bool) {
 	if !handed(f) || !f.cordoned || f.pods == nil || f.pods.Evictable == 0 {
 		return verdict{}, false
 	}
-	return verdict{reason: fmt.Sprintf("handed to LCM and cordoned; %s to move", wording.Count(f.pods.Evictable, "pod")), what: wording.Count(f.pods.Evictable, "pod") + " left",
-		at: f.handedAt()}, true
+	return verdict{reason: fmt.Sprintf("handed to LCM and cordoned; %s to move", wording.Count(f.pods.Evictable, "pod")),
+		what: wording.Count(f.pods.Evictable, "pod") + " left",
+		at:   f.handedAt()}, true
 }
 
 func releasedCordoned(f *stageFacts) (verdict, bool) {
@@ -59,7 +62,8 @@ func releasedCordoned(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	if f.pods == nil {
-		return verdict{reason: "handed to LCM and cordoned; its pods are not known (" + f.s.WhyUnknown(core.SourceNodePods) + "), so it may still be draining", at: f.handedAt()}, true
+		return verdict{reason: "handed to LCM and cordoned; its pods are not known (" + f.s.WhyUnknown(core.SourceNodePods) +
+			"), so it may still be draining", at: f.handedAt()}, true
 	}
 	return verdict{reason: "handed to LCM, cordoned, and drained", what: "drained", at: f.handedAt()}, true
 }
@@ -69,7 +73,8 @@ func releasedOnly(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	if len(f.locks) == 0 {
-		return verdict{reason: "its request is there since " + wording.ClockText(f.request.Created) + ", and no lock holds it", at: f.request.Created}, true
+		return verdict{reason: "its request is there since " + wording.ClockText(f.request.Created) + ", and no lock holds it",
+			at: f.request.Created}, true
 	}
 	return verdict{reason: "all its locks are inactive; LCM has not begun", what: "LCM is next", at: f.handedAt()}, true
 }

@@ -57,7 +57,8 @@ func removalHeld(f *stageFacts) (verdict, bool) {
 	left := len(f.s.InstancesOn(f.name))
 	switch {
 	case f.computeKnown && left > 0:
-		return verdict{reason: "to be removed, and " + wording.Count(left, "instance") + wording.Verb(left, " is", " are") + " left on it", what: "to be removed: " + wording.Count(left, "instance") + " left", at: d.Created, exact: true}, true
+		return verdict{reason: "to be removed, and " + wording.Count(left, "instance") + wording.Verb(left, " is", " are") + " left on it",
+			what: "to be removed: " + wording.Count(left, "instance") + " left", at: d.Created, exact: true}, true
 	case f.message.ID == SaysVolumesHoldRemoval:
 		return verdict{reason: "to be removed, and volumes are left on it", what: "to be removed: volumes left", at: d.Created, exact: true}, true
 	}

@@ -85,9 +85,12 @@ func requestGoes(f *stageFacts) (verdict, bool) {
 	if f.message.Class == MessageOutage {
 		what = "an OpenStack API is away"
 	}
-	v := verdict{reason: "its request is being removed since " + wording.ClockText(f.request.Deleting) + f.tries("; the OpenStack controller "), what: what, at: f.request.Deleting, exact: true}
-	if f.account.State == AccountUnseen && f.own != nil && f.own.State() != core.LockActive && !PlaysOn(f.s, core.ControllerOpenStack, f.name) {
-		v.reason, v.what = "its request is being removed since "+wording.ClockText(f.request.Deleting)+"; the OpenStack controller "+AccountText(f.s, f.account, true)+", so it takes nothing back", "request never seen"
+	v := verdict{reason: "its request is being removed since " + wording.ClockText(f.request.Deleting) +
+		f.tries("; the OpenStack controller "), what: what, at: f.request.Deleting, exact: true}
+	if f.account.State == AccountUnseen && f.own != nil && f.own.State() != core.LockActive &&
+		!PlaysOn(f.s, core.ControllerOpenStack, f.name) {
+		v.reason, v.what = "its request is being removed since "+wording.ClockText(f.request.Deleting)+"; the OpenStack controller "+
+			AccountText(f.s, f.account, true)+", so it takes nothing back", "request never seen"
 	}
 	return v, true
 }

@@ -26,13 +26,15 @@ func TestStages(t *testing.T) {
 			sc.Maintained("cmp-01", "").InnerState = core.InnerInactive
 		}, core.StageQueued, "", "has not begun"},
 		{"(a) as F says", func(sc scene.Scene) {
-			sc.Maintained("cmp-01", "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01").InnerState = core.InnerInactive
+			sc.Maintained("cmp-01",
+				"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01").InnerState = core.InnerInactive
 		}, core.StageQueued, "others come first", "as many nodes"},
 		{"(b) deferred by G", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Some services blocks nmr handling {'database': False}. Deferring processing for node cmp-01")
 		}, core.StagePreparing, "deferred: database", ""},
 		{"(b) live", func(sc scene.Scene) { sc.Maintained("cmp-01", "") }, core.StageEvacuating, "1 left", ""},
-		{"(b) H", func(sc scene.Scene) { sc.Maintained("cmp-01", "Starting migration for "+scene.IdA) }, core.StageEvacuating, "", "Starting migration"},
+		{"(b) H", func(sc scene.Scene) { sc.Maintained("cmp-01", "Starting migration for "+scene.IdA) }, core.StageEvacuating, "",
+			"Starting migration"},
 		{"(b) a migration runs", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "")
 			sc.Migration(sc.ByHost["cmp-01"][0], "running", "cmp-02", time.Minute)
@@ -40,13 +42,16 @@ func TestStages(t *testing.T) {
 		{"(b) API outage during evacuation", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Retrying migrate instances from host. Cannot execute openstack commands, error: 503")
 		}, core.StageEvacuating, "API away", ""},
-		{"(b) empty", func(sc scene.Scene) { sc.Maintained("cmp-01", ""); sc.ByHost["cmp-01"] = nil }, core.StagePreparing, "nothing in the way", "within 60 s"},
+		{"(b) empty", func(sc scene.Scene) { sc.Maintained("cmp-01", ""); sc.ByHost["cmp-01"] = nil }, core.StagePreparing, "nothing in the way",
+			"within 60 s"},
 		{"(b) scope drain moves nothing", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "")
 			sc.NodeRequests["cmp-01"][0].Scope = core.ScopeDrain
 		}, core.StagePreparing, "", ""},
-		{"manual, before the controller says so", func(sc scene.Scene) { sc.Mode("cmp-01", core.ModeManual); sc.Maintained("cmp-01", "") }, core.StageWaiting, "1 instance", "manual mode"},
-		{"manual, J", func(sc scene.Scene) { sc.Mode("cmp-01", core.ModeManual); sc.Maintained("cmp-01", scene.StillPresent) }, core.StageWaiting, "1 instance", "manual mode"},
+		{"manual, before the controller says so", func(sc scene.Scene) { sc.Mode("cmp-01", core.ModeManual); sc.Maintained("cmp-01", "") },
+			core.StageWaiting, "1 instance", "manual mode"},
+		{"manual, J", func(sc scene.Scene) { sc.Mode("cmp-01", core.ModeManual); sc.Maintained("cmp-01", scene.StillPresent) }, core.StageWaiting,
+			"1 instance", "manual mode"},
 		{"manual, tagged ones among them", func(sc scene.Scene) {
 			sc.Mode("cmp-01", core.ModeManual)
 			sc.Instance("cmp-01", "batch-17", "notify")
@@ -62,7 +67,11 @@ func TestStages(t *testing.T) {
 			sc.Maintained("cmp-01", scene.StillPresent)
 			sc.ByHost["cmp-01"] = nil
 		}, core.StagePreparing, "nothing in the way", ""},
-		{"manual, declared safe, J is old", func(sc scene.Scene) { sc.Mode("cmp-01", core.ModeSkip); sc.Maintained("cmp-01", scene.StillPresent) }, core.StagePreparing, "nothing in the way", ""},
+		{"manual, declared safe, J is old", func(sc scene.Scene) {
+			sc.Mode("cmp-01", core.ModeSkip)
+			sc.Maintained("cmp-01",
+				scene.StillPresent)
+		}, core.StagePreparing, "nothing in the way", ""},
 		{"live, attempts used up", func(sc scene.Scene) { sc.Maintained("cmp-01", scene.StillPresent) }, core.StageWaiting, "1 live", ""},
 		{"live, J, and the next try runs", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", scene.StillPresent)
@@ -80,7 +89,8 @@ func TestStages(t *testing.T) {
 			sc.Maintained("cmp-01", "")
 			sc.ByHost["cmp-01"][0].Tags = []string{core.TagMaintenanceAction + "notify"}
 		}, core.StageWaiting, "1 notify", "nothing but the operator"},
-		{"a mode that the controller does not know", func(sc scene.Scene) { sc.Mode("cmp-01", "cold"); sc.Maintained("cmp-01", "") }, core.StageWaiting, "unknown mode", `"cold"`},
+		{"a mode that the controller does not know", func(sc scene.Scene) { sc.Mode("cmp-01", "cold"); sc.Maintained("cmp-01", "") },
+			core.StageWaiting, "unknown mode", `"cold"`},
 		{"other controllers wait", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "").RawState = core.LockInactive
 			sc.Lock("cmp-01", core.ControllerCeph, core.LockActive)
@@ -89,7 +99,8 @@ func TestStages(t *testing.T) {
 			sc.Maintained("cmp-01", "")
 			sc.Lock("cmp-01", core.ControllerTungstenFabric, core.LockFailed)
 		}, core.StageFailed, "tungstenfabric", ""},
-		{"(c) released", func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockInactive }, core.StageReleased, "LCM", "all its locks are inactive"},
+		{"(c) released", func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockInactive }, core.StageReleased, "LCM",
+			"all its locks are inactive"},
 		{"(c) draining", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "").RawState = core.LockInactive
 			sc.Nodes["cmp-01"].Cordoned = true
@@ -155,16 +166,22 @@ func TestStages(t *testing.T) {
 			sc.NodeRequests["cmp-01"][0].Deleting = scene.Ago(2 * time.Minute)
 			sc.Agents["cmp-01"] = []*core.NetworkAgent{{Binary: "neutron-openvswitch-agent"}}
 		}, core.StageReturning, "agent down: openvswitch-agent", ""},
-		{"(d) request gone, ceph not back", func(sc scene.Scene) { sc.Update(time.Hour); sc.Lock("cmp-01", core.ControllerCeph, core.LockInactive) }, core.StageReturning, "waits for ceph", ""},
+		{"(d) request gone, ceph not back", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			sc.Lock("cmp-01", core.ControllerCeph,
+				core.LockInactive)
+		}, core.StageReturning, "waits for ceph", ""},
 		{"(e) seen to go through", func(sc scene.Scene) {
 			sc.Update(time.Hour)
-			sc.History.Rounds["uid-cmp-01"] = core.Round{Request: "old", Update: "cmr", Started: scene.Ago(50 * time.Minute), Ended: scene.Ago(30 * time.Minute)}
+			sc.History.Rounds["uid-cmp-01"] = core.Round{Request: "old", Update: "cmr", Started: scene.Ago(50 * time.Minute),
+				Ended: scene.Ago(30 * time.Minute)}
 		}, core.StageDone, "11:30", "seen"},
 		{"(e) seen to go through in another update", func(sc scene.Scene) {
 			sc.Update(time.Hour)
 			sc.History.Rounds["uid-cmp-01"] = core.Round{Request: "old", Update: "last", Ended: scene.Ago(300 * time.Hour)}
 		}, core.StageIdle, "", ""},
-		{"(e) newer kubelet", func(sc scene.Scene) { sc.Update(time.Hour); sc.Nodes["cmp-01"].KubeletVersion = "v1.31.9" }, core.StageDone, "", "kubelet"},
+		{"(e) newer kubelet", func(sc scene.Scene) { sc.Update(time.Hour); sc.Nodes["cmp-01"].KubeletVersion = "v1.31.9" }, core.StageDone, "",
+			"kubelet"},
 		{"(e) came back since the update began", func(sc scene.Scene) {
 			sc.Update(time.Hour)
 			sc.Nodes["cmp-01"].ReadySince = scene.Ago(20 * time.Minute)
@@ -175,7 +192,8 @@ func TestStages(t *testing.T) {
 			sc.Nodes["cmp-02"].KubeletVersion = "v1.31.9"
 		}, core.StageIdle, "", ""},
 		{"came back, no update", func(sc scene.Scene) { sc.Nodes["cmp-01"].ReadySince = scene.Ago(20 * time.Minute) }, core.StageIdle, "", ""},
-		{"requests are forbidden, at rest", func(sc scene.Scene) { sc.Source(core.SourceNodeRequests, core.SourceForbidden) }, core.StageIdle, "", "not known: forbidden"},
+		{"requests are forbidden, at rest", func(sc scene.Scene) { sc.Source(core.SourceNodeRequests, core.SourceForbidden) }, core.StageIdle, "",
+			"not known: forbidden"},
 		{"requests are forbidden, the lock tells", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Starting migration for "+scene.IdA)
 			delete(sc.NodeRequests, "cmp-01")
@@ -301,7 +319,8 @@ func TestSinceWhen(t *testing.T) {
 	sc = begin()
 	seen(sc, core.StageIdle, 50*time.Hour)
 	sc.NodeLocks["cmp-01"][0].InnerState = ""
-	if v, _ := NodeView(sc.Snapshot, "cmp-01"); v.Stage != core.StageQueued || v.Since != (core.Since{At: scene.Ago(20 * time.Minute), Exact: true}) {
+	if v, _ := NodeView(sc.Snapshot, "cmp-01"); v.Stage != core.StageQueued ||
+		v.Since != (core.Since{At: scene.Ago(20 * time.Minute), Exact: true}) {
 		t.Errorf("changed while nobody looked: %s %+v", v.Stage, v.Since)
 	}
 }

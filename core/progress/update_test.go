@@ -42,7 +42,8 @@ func TestDoneOfAnUpdate(t *testing.T) {
 // The pace is that of the rounds that were seen (docs/mosk.md#timers: an estimate by history).
 func TestFinishByTheClustersOwnPace(t *testing.T) {
 	round := func(sc scene.Scene, node string, begun, took time.Duration) {
-		sc.History.Rounds["uid-"+node] = core.Round{Request: "was-" + node, Update: "cmr", Started: scene.Ago(begun), Ended: scene.Ago(begun - took)}
+		sc.History.Rounds["uid-"+node] = core.Round{Request: "was-" + node, Update: "cmr", Started: scene.Ago(begun),
+			Ended: scene.Ago(begun - took)}
 	}
 	masters := func(sc scene.Scene) {
 		round(sc, "ctl-01", 180*time.Minute, 20*time.Minute)
@@ -182,7 +183,8 @@ func TestReleasesOfAnUpdate(t *testing.T) {
 		{"nothing says the target", func(sc scene.Scene) { sc.Update(time.Hour).Release = "" }, "", ""},
 		{"over", func(sc scene.Scene) {
 			at(sc, target)
-			sc.History.Update = core.UpdateRecord{UID: "cmr", From: old, Release: target, Started: scene.Ago(5 * time.Hour), Ended: scene.Ago(time.Minute)}
+			sc.History.Update = core.UpdateRecord{UID: "cmr", From: old, Release: target, Started: scene.Ago(5 * time.Hour),
+				Ended: scene.Ago(time.Minute)}
 		}, old, target},
 	}
 	for _, tt := range tests {
@@ -243,7 +245,8 @@ func TestFinishIsTheSameTwice(t *testing.T) {
 			if rapid.Bool().Draw(t, name) {
 				begun := rapid.IntRange(61, 500).Draw(t, "begun")
 				took := rapid.IntRange(1, 60).Draw(t, "took")
-				sc.History.Rounds["uid-"+name] = core.Round{Update: "cmr", Started: scene.Ago(time.Duration(begun) * time.Minute), Ended: scene.Ago(time.Duration(begun-took) * time.Minute)}
+				sc.History.Rounds["uid-"+name] = core.Round{Update: "cmr", Started: scene.Ago(time.Duration(begun) * time.Minute),
+					Ended: scene.Ago(time.Duration(begun-took) * time.Minute)}
 			}
 		}
 		a, b := Update(sc.Snapshot), Update(sc.Again().Snapshot)

@@ -96,6 +96,7 @@ func RemoteLoss(s *core.Snapshot, node string) string {
 	for i, u := range users {
 		names[i] = u.Text(s)
 	}
-	return wording.Count(len(users), "instance") + " elsewhere " + wording.Verb(len(users), "loses", "lose") + " volumes that it serves, and " + wording.Verb(len(users), "needs", "need") +
+	return wording.Count(len(users), "instance") + " elsewhere " + wording.Verb(len(users), "loses", "lose") +
+		" volumes that it serves, and " + wording.Verb(len(users), "needs", "need") +
 		" a reboot afterwards: " + wording.Some(names, 3) + "."
 }

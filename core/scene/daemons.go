@@ -16,8 +16,9 @@ const (
 // DaemonSet adds a DaemonSet at its second revision, with a pod of it on each of the nodes.
 func (sc Scene) DaemonSet(workload, component string, onDelete bool, nodes ...string) *core.DaemonSet {
 	namespace, name, _ := strings.Cut(workload, "/")
-	d := &core.DaemonSet{Meta: core.Meta{Namespace: namespace, Name: name, UID: "ds-" + name}, OnDelete: onDelete, Generation: 2, Observed: 2, Template: 2,
-		Desired: len(nodes), Ready: len(nodes), Component: component, Selector: "component=" + component}
+	d := &core.DaemonSet{Meta: core.Meta{Namespace: namespace, Name: name, UID: "ds-" + name}, OnDelete: onDelete, Generation: 2, Observed: 2,
+		Template: 2,
+		Desired:  len(nodes), Ready: len(nodes), Component: component, Selector: "component=" + component}
 	if namespace == core.NamespaceOpenStack {
 		d.Application = "neutron"
 	}
@@ -26,7 +27,9 @@ func (sc Scene) DaemonSet(workload, component string, onDelete bool, nodes ...st
 		sc.DaemonPods, sc.DaemonRevisions = map[string][]*core.DaemonPod{}, map[string][]*core.DaemonRevision{}
 	}
 	for i, hash := range []string{"old", "new"} {
-		sc.DaemonRevisions[d.UID] = append(sc.DaemonRevisions[d.UID], &core.DaemonRevision{Meta: core.Meta{Namespace: namespace, Name: name + "-" + hash, UID: d.UID + hash}, Owner: d.UID, Number: i + 1, Hash: hash})
+		sc.DaemonRevisions[d.UID] = append(sc.DaemonRevisions[d.UID],
+			&core.DaemonRevision{Meta: core.Meta{Namespace: namespace, Name: name + "-" + hash, UID: d.UID + hash}, Owner: d.UID, Number: i + 1,
+				Hash: hash})
 	}
 	for _, node := range nodes {
 		sc.daemonPod(d, node, "new", 2)
@@ -35,7 +38,8 @@ func (sc Scene) DaemonSet(workload, component string, onDelete bool, nodes ...st
 }
 
 func (sc Scene) daemonPod(d *core.DaemonSet, node, hash string, template int) *core.DaemonPod {
-	p := &core.DaemonPod{Meta: core.Meta{Namespace: d.Namespace, Name: d.Name + "-" + node, UID: "pod-" + d.Name + "-" + node, Created: Ago(time.Hour)}, Owner: d.UID, Set: d.Name,
+	p := &core.DaemonPod{Meta: core.Meta{Namespace: d.Namespace, Name: d.Name + "-" + node, UID: "pod-" + d.Name + "-" + node,
+		Created: Ago(time.Hour)}, Owner: d.UID, Set: d.Name,
 		Node: node, Hash: hash, Template: template, Ready: true}
 	sc.DaemonPods[d.UID] = append(sc.DaemonPods[d.UID], p)
 	return p
@@ -105,6 +109,7 @@ func anyDaemons(t *rapid.T, sc Scene) {
 	if rapid.Bool().Draw(t, "deployment") {
 		sc.Deployments = []*core.OpenStackDeployment{{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh-dev", UID: "osdpl"},
 			Services: rapid.SampledFrom([][]string{nil, {"compute"}, {"compute", "tempest"}}).Draw(t, "services")}}
-		sc.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Name: "osh-dev"}, State: rapid.SampledFrom([]string{"APPLIED", "APPLYING"}).Draw(t, "osdpl")}}
+		sc.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Name: "osh-dev"},
+			State: rapid.SampledFrom([]string{"APPLIED", "APPLYING"}).Draw(t, "osdpl")}}
 	}
 }

@@ -12,7 +12,8 @@ import (
 func DrawInstance(t *rapid.T, host string) *core.Instance {
 	in := &core.Instance{
 		ID: rapid.StringMatching(`[0-9a-f]{8}`).Draw(t, "id"), Name: rapid.StringMatching(`[a-z]{1,6}`).Draw(t, "name"), Host: host,
-		Status: rapid.SampledFrom([]string{"ACTIVE", "PAUSED", "SHUTOFF", "ERROR", "VERIFY_RESIZE", "RESCUE", "MIGRATING", "RESIZE", "SUSPENDED", "BUILD", "SHELVED", "UNKNOWN", ""}).Draw(t, "status"),
+		Status: rapid.SampledFrom([]string{"ACTIVE", "PAUSED", "SHUTOFF", "ERROR", "VERIFY_RESIZE", "RESCUE", "MIGRATING", "RESIZE", "SUSPENDED",
+			"BUILD", "SHELVED", "UNKNOWN", ""}).Draw(t, "status"),
 		VMState: rapid.SampledFrom([]string{"active", "paused", "stopped", "error", "resized", "rescued", "building", "suspended", "shelved",
 			"shelved_offloaded", "soft_deleted", ""}).Draw(t, "vm state"),
 		TaskState: rapid.SampledFrom([]string{"", "", "migrating", "powering-off", "rebuilding"}).Draw(t, "task"),
@@ -29,11 +30,15 @@ func DrawMode(t *rapid.T) core.MigrationMode {
 	return rapid.SampledFrom([]core.MigrationMode{core.ModeLive, core.ModeManual, core.ModeSkip, "cold", ""}).Draw(t, "mode")
 }
 
-var AllKinds = []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, core.IntentDeclareSafe, core.IntentRestoreMode, core.IntentLiveMigrate, core.IntentLiveMigrateAll, core.IntentColdMigrate,
-	core.IntentConfirmResize, core.IntentRevertResize, core.IntentStop, core.IntentStart, core.IntentAbortMigration, core.IntentForceComplete, core.IntentDisableCompute, core.IntentEnableCompute,
+var AllKinds = []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, core.IntentDeclareSafe, core.IntentRestoreMode,
+	core.IntentLiveMigrate, core.IntentLiveMigrateAll, core.IntentColdMigrate,
+	core.IntentConfirmResize, core.IntentRevertResize, core.IntentStop, core.IntentStart, core.IntentAbortMigration, core.IntentForceComplete,
+	core.IntentDisableCompute, core.IntentEnableCompute,
 	core.IntentResume, core.IntentResetState, core.IntentShelve, core.IntentUnshelve, core.IntentTagPowerOff, core.IntentRestoreTags,
-	core.IntentRestartPod, core.IntentRestartPods, core.IntentRestartAgent, core.IntentRestartAgents, core.IntentAddTempest, core.IntentRemoveTempest, core.IntentDeletePod, core.IntentDeletePods,
-	core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot, core.IntentDisableVolume, core.IntentEnableVolume}
+	core.IntentRestartPod, core.IntentRestartPods, core.IntentRestartAgent, core.IntentRestartAgents, core.IntentAddTempest,
+	core.IntentRemoveTempest, core.IntentDeletePod, core.IntentDeletePods,
+	core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot,
+	core.IntentDisableVolume, core.IntentEnableVolume}
 
 // AnyScene draws a cluster in which everything that a plan looks at can be otherwise: sources, modes, instances, migrations,
 // locks, requests, operations. It leans towards what lets steps through, so that both answers are seen.
@@ -49,7 +54,8 @@ func AnyScene(t *rapid.T) Scene {
 	nothing := func() {}
 	one := func(name string, values ...string) string { return rapid.SampledFrom(values).Draw(t, name) }
 	mostly("armed", nothing, func() { sc.Write = core.WriteMode{Barred: one("barred", "", "read-only")} })
-	for _, id := range []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceInstances, core.SourceComputeServices, core.SourceMigrations} {
+	for _, id := range []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceInstances,
+		core.SourceComputeServices, core.SourceMigrations} {
 		if rapid.IntRange(0, 19).Draw(t, string(id)) == 19 {
 			sc.Source(id, core.SourceState(one("state", "stale", "forbidden", "failed", "off", "connecting")))
 		} else if rapid.IntRange(0, 19).Draw(t, string(id)+" age") == 19 {
@@ -75,10 +81,12 @@ func AnyScene(t *rapid.T) Scene {
 		if in == nil {
 			in = sc.Instance("cmp-01", name)
 		}
-		state := rapid.SampledFrom([][2]string{{"SHUTOFF", "stopped"}, {"SHUTOFF", "stopped"}, {"ACTIVE", "active"}, {"PAUSED", "paused"}, {"ERROR", "error"},
+		state := rapid.SampledFrom([][2]string{{"SHUTOFF", "stopped"}, {"SHUTOFF", "stopped"}, {"ACTIVE", "active"}, {"PAUSED", "paused"},
+			{"ERROR", "error"},
 			{"VERIFY_RESIZE", "resized"}, {"SHELVED_OFFLOADED", "shelved_offloaded"}, {"RESCUE", "rescued"}}).Draw(t, "status")
 		in.Status, in.VMState = state[0], state[1]
-		in.Power = rapid.SampledFrom([]core.PowerState{core.PowerNoState, core.PowerRunning, core.PowerPaused, core.PowerShutdown, core.PowerCrashed, core.PowerSuspended}).Draw(t, "power")
+		in.Power = rapid.SampledFrom([]core.PowerState{core.PowerNoState, core.PowerRunning, core.PowerPaused, core.PowerShutdown,
+			core.PowerCrashed, core.PowerSuspended}).Draw(t, "power")
 		for _, tag := range rapid.SliceOfN(rapid.SampledFrom([]string{"live_migrate", "poweroff", "notify", "odd"}), 0, 2).Draw(t, "tags") {
 			in.Tags = append(in.Tags, core.TagMaintenanceAction+tag)
 		}
@@ -89,12 +97,14 @@ func AnyScene(t *rapid.T) Scene {
 		}
 	}
 	if rapid.IntRange(0, 7).Draw(t, "operation") == 7 {
-		kinds := map[string]core.IntentKind{"live-migrate/" + Web1: core.IntentLiveMigrate, "live-migrate-all/uid-cmp-01": core.IntentLiveMigrateAll, "set-mode/uid-cmp-01/skip": core.IntentSetMode}
+		kinds := map[string]core.IntentKind{"live-migrate/" + Web1: core.IntentLiveMigrate,
+			"live-migrate-all/uid-cmp-01": core.IntentLiveMigrateAll, "set-mode/uid-cmp-01/skip": core.IntentSetMode}
 		step := one("step", slices.Sorted(maps.Keys(kinds))...)
 		sc.Doing(core.Operation{Step: step, Intent: core.Intent{Kind: kinds[step]}, Node: "cmp-01", Title: "something"})
 	}
 	if rapid.IntRange(0, 3).Draw(t, "tagged by Lockstep") == 3 {
-		sc.History.Tags[Web1] = core.TagChange{Instance: "web-1", Old: core.RecognisedTags([]string{core.TagMaintenanceAction + one("former", "notify", "odd")}),
+		sc.History.Tags[Web1] = core.TagChange{Instance: "web-1",
+			Old: core.RecognisedTags([]string{core.TagMaintenanceAction + one("former", "notify", "odd")}),
 			New: []core.MaintenanceAction{core.ActionPowerOff}, At: Ago(time.Hour)}
 	}
 	anyDaemons(t, sc)
@@ -162,9 +172,11 @@ func DrawScene(t *rapid.T) Scene {
 		}
 	}
 	if rapid.Bool().Draw(t, "a source is away") {
-		id := rapid.SampledFrom([]core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceInstances, core.SourceClusterRequests,
+		id := rapid.SampledFrom([]core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceInstances,
+			core.SourceClusterRequests,
 			core.SourceClusterLocks, core.SourceNodePods, core.SourceMigrations, core.SourceComputeServices}).Draw(t, "source")
-		sc.Source(id, rapid.SampledFrom([]core.SourceState{core.SourceStale, core.SourceForbidden, core.SourceAbsent, core.SourceOff, core.SourceFailed, core.SourceConnecting}).Draw(t, "state"))
+		sc.Source(id, rapid.SampledFrom([]core.SourceState{core.SourceStale, core.SourceForbidden, core.SourceAbsent, core.SourceOff,
+			core.SourceFailed, core.SourceConnecting}).Draw(t, "state"))
 	}
 	return sc
 }

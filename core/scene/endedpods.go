@@ -10,7 +10,8 @@ import (
 func EndedOn(sc Scene, node string, names ...string) *core.NodePods {
 	p := &core.NodePods{Node: node, Total: 20}
 	for i, name := range names {
-		e := core.EndedPod{Namespace: "openstack", Name: name, UID: "pod-" + name, Phase: "Failed", Reason: "Evicted", Owner: "ReplicaSet", Since: core.Since{At: Ago(time.Duration(i+1) * 30 * time.Hour), Exact: true}}
+		e := core.EndedPod{Namespace: "openstack", Name: name, UID: "pod-" + name, Phase: "Failed", Reason: "Evicted", Owner: "ReplicaSet",
+			Since: core.Since{At: Ago(time.Duration(i+1) * 30 * time.Hour), Exact: true}}
 		p.Ended = append(p.Ended, e)
 		p.NotReady = append(p.NotReady, e.PodName())
 	}

@@ -25,7 +25,8 @@ func (m Moment) Intent(sc Scene) core.Intent {
 	return i
 }
 
-// The flows of the OpenStack controller, each a list of its conditions in the order in which it comes to them, with Lockstep's guards beside
+// The flows of the OpenStack controller, each a list of its conditions in the order in which it comes to them, with Lockstep's guards
+// beside
 // them. docs/flows.md is written from it.
 
 // FlowScene is a cluster of an update to 21.0.0+25.2 whose OpenStack is there, at rest but for what a flow adds; Lockstep plays the
@@ -43,8 +44,10 @@ func FlowScene() Scene {
 	}
 	sc.Snapshot.Settings.MaxParallelNodes[core.RoleCompute] = 30
 	sc.Snapshot.Controller.Image = "registry.local/openstack/rockoon:1.1.5"
-	sc.Snapshot.Deployments = []*core.OpenStackDeployment{{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh"}, Network: core.BackendOVN}}
-	sc.Snapshot.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh", UID: "osdplst"}, State: "APPLIED", Health: "21/21",
+	sc.Snapshot.Deployments = []*core.OpenStackDeployment{{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh"},
+		Network: core.BackendOVN}}
+	sc.Snapshot.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh", UID: "osdplst"},
+		State: "APPLIED", Health: "21/21",
 		Release: "21.0.0+25.2", ControllerVersion: "1.1.5"}}
 	sc.ClusterLock(core.ControllerOpenStack).Release = "21.0.0+25.2"
 	return sc
@@ -107,8 +110,9 @@ var (
 			return sc
 		}}
 	AtCreate = Moment{Name: "make the lock", Plans: "actCreate", Kind: core.IntentActCreateLock, Node: "cmp-01",
-		Scene:  func() Scene { sc := askedScene(); LockGone("cmp-01")(sc); return sc },
-		Writes: core.CreateLock{Lock: core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "openstack-cmp-01", Controller: core.ControllerOpenStack, Node: "cmp-01", Release: "21.0.0+25.2"}}}
+		Scene: func() Scene { sc := askedScene(); LockGone("cmp-01")(sc); return sc },
+		Writes: core.CreateLock{Lock: core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "openstack-cmp-01",
+			Controller: core.ControllerOpenStack, Node: "cmp-01", Release: "21.0.0+25.2"}}}
 	AtBegin = Moment{Name: "begin", Plans: "actBegin", Kind: core.IntentActBegin, Node: "cmp-01", Scene: askedScene,
 		Writes: core.SetInnerState{To: core.InnerActive}}
 	AtBeginControl = Moment{Name: "begin", Plans: "actBegin", Kind: core.IntentActBegin, Node: "ctl-01", Scene: askedScene}
@@ -146,6 +150,7 @@ func ReturnedScene() Scene {
 	sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = true, ""
 	LvmIn(sc).Enabled, LvmIn(sc).DisabledReason = true, ""
 	sc.Pods["cmp-01"] = &core.NodePods{Node: "cmp-01"}
-	sc.Agents["cmp-01"] = []*core.NetworkAgent{{ID: "ovn", Host: "cmp-01", Binary: "ovn-controller", Type: "OVN Controller agent", Alive: true, AdminUp: true}}
+	sc.Agents["cmp-01"] = []*core.NetworkAgent{{ID: "ovn", Host: "cmp-01", Binary: "ovn-controller", Type: "OVN Controller agent", Alive: true,
+		AdminUp: true}}
 	return sc
 }

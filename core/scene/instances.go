@@ -86,7 +86,8 @@ func (sc Scene) CameFrom(name, host string) {
 
 // Removes has LCM ask for the removal of a node.
 func (sc Scene) Removes(node string) {
-	sc.Deletions[node] = &core.NodeNotice{Meta: core.Meta{Name: node, UID: "ndr-" + node, Created: Ago(time.Hour)}, Kind: core.KindNodeDeletionRequest, Node: node}
+	sc.Deletions[node] = &core.NodeNotice{Meta: core.Meta{Name: node, UID: "ndr-" + node, Created: Ago(time.Hour)},
+		Kind: core.KindNodeDeletionRequest, Node: node}
 }
 
 // Dies switches a host off: neither its kubelet nor its nova-compute reports.
@@ -106,7 +107,8 @@ func (sc Scene) Doing(op core.Operation) {
 }
 
 func (sc Scene) Changed(node, from, to string) {
-	sc.History.Changes["uid-"+node] = core.AnnotationChange{Node: node, Key: core.AnnotationMigrationMode, Old: &from, New: &to, At: Ago(time.Hour)}
+	sc.History.Changes["uid-"+node] = core.AnnotationChange{Node: node, Key: core.AnnotationMigrationMode, Old: &from, New: &to,
+		At: Ago(time.Hour)}
 }
 
 func Tagged(actions ...string) (tags []string) {

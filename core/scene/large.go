@@ -25,7 +25,8 @@ func Large() Scene {
 		}
 		list := make([]*core.Instance, 50)
 		for k := range list {
-			in := &core.Instance{ID: fmt.Sprintf("%08d-0000-4000-8000-%012d", i, k), Name: fmt.Sprintf("vm-%d-%d", i, k), ProjectID: "p1", Host: name,
+			in := &core.Instance{ID: fmt.Sprintf("%08d-0000-4000-8000-%012d", i, k), Name: fmt.Sprintf("vm-%d-%d", i, k), ProjectID: "p1",
+				Host:   name,
 				Status: "ACTIVE", VMState: "active", Power: core.PowerRunning, TagsKnown: true, Zone: "nova"}
 			if k%10 == 0 {
 				in.Tags = []string{"backup=daily", core.TagMaintenanceAction + "notify"}

@@ -65,9 +65,11 @@ func Gateway() Scene {
 	sc.Mode("gtw-01", core.ModeManual)
 	sc.NodeLock("gtw-01", core.ControllerOpenStack).InnerState = core.InnerActive
 	agent := func(id, host, kind string, load *core.AgentLoad) {
-		sc.Agents[host] = append(sc.Agents[host], &core.NetworkAgent{ID: id, Host: host, Type: kind, Binary: "x", Alive: true, AdminUp: true, Load: load})
+		sc.Agents[host] = append(sc.Agents[host],
+			&core.NetworkAgent{ID: id, Host: host, Type: kind, Binary: "x", Alive: true, AdminUp: true, Load: load})
 	}
-	agent("l3-1", "gtw-01", "L3 agent", &core.AgentLoad{Routers: []core.Router{{ID: "r-1", Name: "shop"}, {ID: "r-2", Name: "pair", HA: true}}})
+	agent("l3-1", "gtw-01", "L3 agent", &core.AgentLoad{Routers: []core.Router{{ID: "r-1", Name: "shop"},
+		{ID: "r-2", Name: "pair", HA: true}}})
 	agent("dhcp-1", "gtw-01", "DHCP agent", &core.AgentLoad{Networks: []core.Network{{ID: "n-1", Name: "front"}}})
 	agent("l3-2", "gtw-02", "L3 agent", nil)
 	return sc

@@ -26,10 +26,12 @@ func (sc Scene) Managed() *Managed {
 	meta := func(name string) core.Meta {
 		return core.Meta{Name: name, Namespace: "prod", UID: "uid-" + name, Created: Ago(900 * time.Hour)}
 	}
-	m.Cluster = &core.ManagedCluster{Meta: meta("mos"), Ready: true, ReadyKnown: true, Release: "mosk-17-4-0-25-1", Target: "mosk-17-4-0-25-1", Maintenance: new(false)}
+	m.Cluster = &core.ManagedCluster{Meta: meta("mos"), Ready: true, ReadyKnown: true, Release: "mosk-17-4-0-25-1", Target: "mosk-17-4-0-25-1",
+		Maintenance: new(false)}
 	m.Lcm = &core.LCMCluster{Meta: meta("mos")}
 	for name, n := range sc.Nodes {
-		m.Machines[name] = &core.ManagedMachine{Meta: meta("m-" + name), Cluster: "mos", Node: name, Ready: true, ReadyKnown: true, Maintenance: new(false), Control: n.Is(core.RoleMaster)}
+		m.Machines[name] = &core.ManagedMachine{Meta: meta("m-" + name), Cluster: "mos", Node: name, Ready: true, ReadyKnown: true,
+			Maintenance: new(false), Control: n.Is(core.RoleMaster)}
 		m.Agents[name] = &core.LCMMachine{Meta: meta("m-" + name), Cluster: "mos", Hostname: name, State: core.LCMReady}
 	}
 	return m
@@ -37,7 +39,8 @@ func (sc Scene) Managed() *Managed {
 
 // Planned adds an update plan of the documents' steps, of which the first n are complete.
 func (m *Managed) Planned(complete int) *core.UpdatePlan {
-	m.Plan = &core.UpdatePlan{Meta: core.Meta{Name: "mos-21.0.0", Namespace: "prod", UID: "plan"}, Cluster: "mos", Status: core.PlanInProgress, Started: Ago(3 * time.Hour)}
+	m.Plan = &core.UpdatePlan{Meta: core.Meta{Name: "mos-21.0.0", Namespace: "prod", UID: "plan"}, Cluster: "mos", Status: core.PlanInProgress,
+		Started: Ago(3 * time.Hour)}
 	for i, id := range []string{"openstack", "ceph", "k8s-controllers", "k8s-workers-mos-default", "mcc-components"} {
 		st := core.PlanStep{ID: id, Name: "Update of " + id, Status: core.PlanNotStarted, Estimate: "1h30m0s", Granularity: "cluster"}
 		if i < complete {
@@ -72,11 +75,13 @@ func (sc Scene) Handed(node string) {
 	sc.Pods[node] = &core.NodePods{Node: node}
 }
 
-const BudgetText = `error when evicting pods/"exporter-0" -n "stacklight": Cannot evict pod as it would violate the pod's disruption budget. ` +
+const BudgetText = `error when evicting pods/"exporter-0" -n "stacklight": Cannot evict pod as it would violate the pod's disruption ` +
+	`budget. ` +
 	`The disruption budget exporter needs 2 healthy pods and has 2 currently`
 
 func Drain(machine, message string, attempt int) *core.DrainState {
-	return &core.DrainState{Meta: core.Meta{Name: "cd-" + machine, Namespace: "prod", UID: "drain-" + machine}, Cluster: "mos", Type: core.DrainKubernetes, Machine: machine,
+	return &core.DrainState{Meta: core.Meta{Name: "cd-" + machine, Namespace: "prod", UID: "drain-" + machine}, Cluster: "mos",
+		Type: core.DrainKubernetes, Machine: machine,
 		Wanted: "true", Value: "false", Message: message, Attempt: attempt}
 }
 
@@ -96,7 +101,8 @@ const (
 func FailedItems(attempt int, begun time.Duration) []core.StateItem {
 	return []core.StateItem{
 		{Name: "download-images", Phase: "prepare", Attempt: 1, Started: Ago(begun + time.Hour), Finished: Ago(begun + 50*time.Minute)},
-		{Name: "host-packages", Phase: "prepare", ExitCode: 100, Message: "E: Failed to fetch linux-image  503", Attempt: attempt, Started: Ago(begun), Finished: Ago(begun / 2)},
+		{Name: "host-packages", Phase: "prepare", ExitCode: 100, Message: "E: Failed to fetch linux-image  503", Attempt: attempt,
+			Started: Ago(begun), Finished: Ago(begun / 2)},
 	}
 }
 

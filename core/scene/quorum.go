@@ -10,7 +10,8 @@ import (
 
 // Stateful adds a StatefulSet with a ready pod on each of the nodes; an empty name is a pod without a node.
 func (sc Scene) Stateful(namespace, name string, nodes ...string) *core.StatefulSet {
-	set := &core.StatefulSet{Meta: core.Meta{Namespace: namespace, Name: name, UID: namespace + "/" + name}, Replicas: len(nodes), Selector: "app=" + name}
+	set := &core.StatefulSet{Meta: core.Meta{Namespace: namespace, Name: name, UID: namespace + "/" + name}, Replicas: len(nodes),
+		Selector: "app=" + name}
 	sc.StatefulSets = append(sc.StatefulSets, set)
 	if sc.DaemonPods == nil {
 		sc.DaemonPods = map[string][]*core.DaemonPod{}
@@ -24,7 +25,8 @@ func (sc Scene) Stateful(namespace, name string, nodes ...string) *core.Stateful
 func Members(set *core.StatefulSet, nodes ...string) []*core.DaemonPod {
 	var out []*core.DaemonPod
 	for i, node := range nodes {
-		p := &core.DaemonPod{Meta: core.Meta{Namespace: set.Namespace, Name: set.Name + "-" + wording.Itoa(i), UID: "pod-" + set.Name + "-" + wording.Itoa(i)}, Owner: set.UID, Set: set.Name,
+		p := &core.DaemonPod{Meta: core.Meta{Namespace: set.Namespace, Name: set.Name + "-" + wording.Itoa(i),
+			UID: "pod-" + set.Name + "-" + wording.Itoa(i)}, Owner: set.UID, Set: set.Name,
 			Node: strings.TrimLeft(node, "!-"), Ready: node != "" && !strings.HasPrefix(node, "!")}
 		if strings.HasPrefix(node, "-") {
 			p.Deleting = Noon

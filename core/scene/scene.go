@@ -20,18 +20,23 @@ func NewScene() Scene {
 	s := &core.Snapshot{Facts: core.Facts{
 		Revision: 1, Now: Noon, Wall: Noon, Cluster: "mos", Operator: "anna@jump01", Settings: core.DefaultSettings(),
 		Sources: map[core.SourceID]core.Source{}, Nodes: map[string]*core.Node{}, NodeLocks: map[string][]*core.WorkloadLock{},
-		NodeRequests: map[string][]*core.MaintenanceRequest{}, Deletions: map[string]*core.NodeNotice{}, Disablings: map[string]*core.NodeNotice{},
-		Pods: map[string]*core.NodePods{}, Services: map[string]*core.ComputeService{}, Instances: map[string]*core.Instance{},
+		NodeRequests: map[string][]*core.MaintenanceRequest{}, Deletions: map[string]*core.NodeNotice{},
+		Disablings: map[string]*core.NodeNotice{},
+		Pods:       map[string]*core.NodePods{}, Services: map[string]*core.ComputeService{}, Instances: map[string]*core.Instance{},
 		ByHost: map[string][]*core.Instance{}, Migrations: map[string][]*core.Migration{}, Agents: map[string][]*core.NetworkAgent{},
 		VolumeServices: map[string][]*core.VolumeService{}, Volumes: map[string]*core.HostVolumes{},
 		Deployments: []*core.OpenStackDeployment{{Meta: core.Meta{Name: "osh-dev", Namespace: core.NamespaceOpenStack, UID: "osdpl"}}},
 		Projects:    map[string]string{"p1": "shop"}, Write: core.WriteMode{Armed: true, Mine: true},
-		History: core.History{Stages: map[string]core.StageRecord{}, Locks: map[string]core.LockRecord{}, Rounds: map[string]core.Round{}, Changes: map[string]core.AnnotationChange{}, Tags: map[string]core.TagChange{}},
+		History: core.History{Stages: map[string]core.StageRecord{}, Locks: map[string]core.LockRecord{}, Rounds: map[string]core.Round{},
+			Changes: map[string]core.AnnotationChange{}, Tags: map[string]core.TagChange{}},
 	}}
-	for _, id := range []core.SourceID{core.SourceNodes, core.SourceClusterLocks, core.SourceNodeLocks, core.SourceClusterRequests, core.SourceNodeRequests,
+	for _, id := range []core.SourceID{core.SourceNodes, core.SourceClusterLocks, core.SourceNodeLocks, core.SourceClusterRequests,
+		core.SourceNodeRequests,
 		core.SourceDeletionRequests, core.SourceDisableNotices, core.SourceOpenStackStatus, core.SourceOpenStackController, core.SourceNodePods,
-		core.SourceComputeServices, core.SourceInstances, core.SourceMigrations, core.SourceNetworkAgents, core.SourceProjects, core.SourceDaemonSets, core.SourceRevisions,
-		core.SourceDaemonPods, core.SourceFabricSets, core.SourceFabricRevisions, core.SourceFabricPods, core.SourceOpenStackDeployment, core.SourceTempestJob,
+		core.SourceComputeServices, core.SourceInstances, core.SourceMigrations, core.SourceNetworkAgents, core.SourceProjects,
+		core.SourceDaemonSets, core.SourceRevisions,
+		core.SourceDaemonPods, core.SourceFabricSets, core.SourceFabricRevisions, core.SourceFabricPods, core.SourceOpenStackDeployment,
+		core.SourceTempestJob,
 		core.SourceVolumeServices, core.SourceVolumes, core.SourceStatefulSets, core.SourceRedisSets, core.SourceRedisPods,
 		core.SourceClaims, core.SourceRedisClaims, core.SourceLocalVolumes} {
 		s.Sources[id] = core.Source{ID: id, State: core.SourceLive, Since: Ago(time.Hour), AsOf: Ago(2 * time.Second)}
@@ -75,8 +80,10 @@ func (sc Scene) Node(name string, roles ...core.Role) *core.Node {
 
 // Lock adds a NodeWorkloadLock, or a ClusterWorkloadLock when node is empty.
 func (sc Scene) Lock(node, controller string, state core.LockState) *core.WorkloadLock {
-	l := &core.WorkloadLock{Meta: core.Meta{Name: controller + "-" + node, UID: "lock-" + controller + "-" + node, Created: Ago(900 * time.Hour)},
-		Kind: core.KindNodeWorkloadLock, Controller: controller, Node: node, RawState: state, Release: "17.4.0+25.1", InnerState: core.InnerInactive}
+	l := &core.WorkloadLock{Meta: core.Meta{Name: controller + "-" + node, UID: "lock-" + controller + "-" + node,
+		Created: Ago(900 * time.Hour)},
+		Kind: core.KindNodeWorkloadLock, Controller: controller, Node: node, RawState: state, Release: "17.4.0+25.1",
+		InnerState: core.InnerInactive}
 	if node == "" {
 		l.Kind = core.KindClusterWorkloadLock
 		sc.ClusterLocks = append(sc.ClusterLocks, l)
@@ -88,14 +95,16 @@ func (sc Scene) Lock(node, controller string, state core.LockState) *core.Worklo
 
 // Update begins a cluster update.
 func (sc Scene) Update(begun time.Duration) *core.MaintenanceRequest {
-	r := &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: Ago(begun), Finalizers: HeldBy}, Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
+	r := &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: Ago(begun), Finalizers: HeldBy},
+		Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0+25.2"}
 	sc.ClusterRequests = append(sc.ClusterRequests, r)
 	return r
 }
 
 // Request asks for a node's maintenance.
 func (sc Scene) Request(node string, begun time.Duration) *core.MaintenanceRequest {
-	r := &core.MaintenanceRequest{Meta: core.Meta{Name: node, UID: "nmr-" + node, Created: Ago(begun), Finalizers: HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: node,
+	r := &core.MaintenanceRequest{Meta: core.Meta{Name: node, UID: "nmr-" + node, Created: Ago(begun), Finalizers: HeldBy},
+		Kind: core.KindNodeMaintenanceRequest, Node: node,
 		Release: "21.0.0+25.2", Scope: core.ScopeOS}
 	sc.NodeRequests[node] = append(sc.NodeRequests[node], r)
 	return r
@@ -120,7 +129,8 @@ func (sc Scene) Maintained(node, message string) *core.WorkloadLock {
 
 // Instance adds a running instance.
 func (sc Scene) Instance(host, name string, tags ...string) *core.Instance {
-	in := &core.Instance{ID: fmt.Sprintf("%08x-0000-4000-8000-%012x", len(sc.Instances)+1, len(sc.Instances)+1), Name: name, ProjectID: "p1", Host: host,
+	in := &core.Instance{ID: fmt.Sprintf("%08x-0000-4000-8000-%012x", len(sc.Instances)+1, len(sc.Instances)+1), Name: name, ProjectID: "p1",
+		Host:   host,
 		Status: "ACTIVE", VMState: "active", Power: core.PowerRunning, TagsKnown: true, Zone: "nova"}
 	for _, t := range tags {
 		in.Tags = append(in.Tags, core.TagMaintenanceAction+t)
@@ -143,7 +153,8 @@ func cmpText(a, b string) int {
 
 // Migration adds a migration record, the newest one of its instance.
 func (sc Scene) Migration(in *core.Instance, status, dest string, begun time.Duration) *core.Migration {
-	m := &core.Migration{ID: 100 + len(sc.Migrations)*10 + len(sc.Migrations[in.ID]), InstanceID: in.ID, Type: core.MigrationLive, Status: status, SourceHost: in.Host,
+	m := &core.Migration{ID: 100 + len(sc.Migrations)*10 + len(sc.Migrations[in.ID]), InstanceID: in.ID, Type: core.MigrationLive,
+		Status: status, SourceHost: in.Host,
 		DestHost: dest, Created: Ago(begun), Updated: Ago(begun / 2)}
 	sc.Migrations[in.ID] = append([]*core.Migration{m}, sc.Migrations[in.ID]...)
 	return m

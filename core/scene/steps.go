@@ -34,8 +34,10 @@ func KindsOf(p core.Procedure, _ bool) (out []core.IntentKind) {
 func Over() Scene {
 	sc := Healthy()
 	sc.History.Update = core.UpdateRecord{UID: "cmr", Release: "21.0.0+25.2", Started: Ago(5 * time.Hour), Ended: Ago(time.Hour)}
-	sc.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh-dev", UID: "osdplst"}, State: "APPLIED"}}
-	sc.Agents["cmp-01"] = []*core.NetworkAgent{{ID: "a", Host: "cmp-01", Type: "Open vSwitch agent", Binary: "neutron-openvswitch-agent", Alive: true, AdminUp: true}}
+	sc.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh-dev", UID: "osdplst"},
+		State: "APPLIED"}}
+	sc.Agents["cmp-01"] = []*core.NetworkAgent{{ID: "a", Host: "cmp-01", Type: "Open vSwitch agent", Binary: "neutron-openvswitch-agent",
+		Alive: true, AdminUp: true}}
 	sc.DaemonSet(VRouters, "vrouter", true, "cmp-01", "cmp-02", "cmp-03")
 	sc.DaemonSet(OvsAgents, "neutron-ovs-agent", false, "cmp-01", "cmp-02", "cmp-03")
 	return sc

@@ -34,7 +34,8 @@ func anyVolumeService(t *rapid.T, sc Scene) {
 		OutOf(v, rapid.SampledFrom([]string{core.DisabledReasonMaintenance, "a dead disk", ""}).Draw(t, "why"))
 	}
 	if rapid.IntRange(0, 9).Draw(t, "volume source") == 9 {
-		sc.Source(core.SourceVolumeServices, core.SourceState(rapid.SampledFrom([]string{"stale", "forbidden", "absent", "failed", "off"}).Draw(t, "volume source state")))
+		sc.Source(core.SourceVolumeServices, core.SourceState(rapid.SampledFrom([]string{"stale", "forbidden", "absent", "failed", "off"}).Draw(t,
+			"volume source state")))
 	}
 }
 
@@ -43,7 +44,8 @@ func WithOwnDisks(sc Scene, users ...*core.Instance) {
 	sc.VolumeServices["cmp-01"] = []*core.VolumeService{{Host: "cmp-01@lvm", Enabled: true, Up: true}}
 	h := &core.HostVolumes{Host: "cmp-01"}
 	for i, in := range users {
-		h.Volumes = append(h.Volumes, core.Volume{ID: fmt.Sprintf("vol-%d", i), Name: fmt.Sprintf("data-%d", i), Host: "cmp-01@lvm#lvm", Status: "in-use", SizeGiB: 10, Instances: []string{in.ID}})
+		h.Volumes = append(h.Volumes, core.Volume{ID: fmt.Sprintf("vol-%d", i), Name: fmt.Sprintf("data-%d", i), Host: "cmp-01@lvm#lvm",
+			Status: "in-use", SizeGiB: 10, Instances: []string{in.ID}})
 	}
 	sc.Volumes["cmp-01"] = h
 }

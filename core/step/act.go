@@ -45,7 +45,8 @@ func (p *planner) act() {
 	}
 	p.step.Title = actTitles[p.i.Kind] + " " + label
 	p.common(actSources(s, p.i, a), busyOn(s, node))
-	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays " + who, Holds: played, Answer: "as you said at its start", Remedy: "start it with --act-as " + who})
+	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays " + who, Holds: played, Answer: "as you said at its start",
+		Remedy: "start it with --act-as " + who})
 	if !played {
 		return
 	}
@@ -63,7 +64,8 @@ func (p *planner) act() {
 		r = s.NodeRequest(node)
 		n := s.Nodes[node]
 		gone := p.i.Kind == core.IntentActDropLock && l != nil
-		held := core.Guard{ID: core.GuardHoldsNode, Text: who + " holds nodes like this one", Holds: a.Holds(n) || n != nil && l != nil || gone, Answer: "it does", Remedy: "its selection of nodes does not name it"}
+		held := core.Guard{ID: core.GuardHoldsNode, Text: who + " holds nodes like this one", Holds: a.Holds(n) || n != nil && l != nil || gone,
+			Answer: "it does", Remedy: "its selection of nodes does not name it"}
 		if !held.Holds {
 			held.Answer = "it is none of them"
 		}
@@ -129,7 +131,8 @@ func actSources(s *core.Snapshot, i core.Intent, a core.ActAs) []core.SourceID {
 	case progress.AsksRemoval(s, i.Node) != nil:
 		out = append(out, core.SourceDeletionRequests)
 	}
-	if i.Node != "" && a.Namespace == podsNamespace && (i.Kind == core.IntentActIntoScheduling || i.Kind == core.IntentActRearm || i.Kind == core.IntentActVolumeIn) {
+	if i.Node != "" && a.Namespace == podsNamespace &&
+		(i.Kind == core.IntentActIntoScheduling || i.Kind == core.IntentActRearm || i.Kind == core.IntentActVolumeIn) {
 		out = append(out, core.SourceNodePods)
 	}
 	if a.Controller != core.ControllerOpenStack {
@@ -243,7 +246,8 @@ func (p *planner) actCreate(a core.ActAs, turn progress.ActTurn, label, who stri
 	p.step.Risk = core.RiskMedium
 	p.step.Why = "LCM waits for every lock, and only for locks: without one it goes on without asking " + who + "."
 	p.step.Then = "LCM waits for this lock in every maintenance from now on, and somebody has to release it each time."
-	l := core.NewLock{Kind: core.KindClusterWorkloadLock, Name: p.actLockName(), Controller: a.Controller, Release: progress.ReleaseFor(p.s, a, p.i.Node)}
+	l := core.NewLock{Kind: core.KindClusterWorkloadLock, Name: p.actLockName(), Controller: a.Controller,
+		Release: progress.ReleaseFor(p.s, a, p.i.Node)}
 	if p.i.Node != "" {
 		l.Kind, l.Node = core.KindNodeWorkloadLock, p.i.Node
 	}
@@ -290,7 +294,8 @@ func (p *planner) actBegin(a core.ActAs, l *core.WorkloadLock, turn progress.Act
 	if a.Controller == core.ControllerOpenStack && progress.MaintenanceOf(p.s, p.i.Node).Compute && !p.s.Settings.AcrossZones {
 		p.guardZone(a) // whatever the request's scope is: can_handle_nmr knows none
 	}
-	p.step.Why = "inner_state says that " + who + " is at work there, and counts against its concurrency: Rockoon and Lockstep can take over from one another by it."
+	p.step.Why = "inner_state says that " + who +
+		" is at work there, and counts against its concurrency: Rockoon and Lockstep can take over from one another by it."
 	p.step.Then = "Nothing happens to the node yet."
 	p.setInner(l, core.InnerActive)
 }

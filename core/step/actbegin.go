@@ -23,7 +23,8 @@ func (p *planner) guardConcurrency(a core.ActAs) {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	slices.Sort(full)
-	g := core.Guard{ID: core.GuardConcurrency, Text: "no more nodes are worked on than the rule allows", Holds: true, Answer: wording.Count(len(all), "other node"), Remedy: "take one back first"}
+	g := core.Guard{ID: core.GuardConcurrency, Text: "no more nodes are worked on than the rule allows", Holds: true,
+		Answer: wording.Count(len(all), "other node"), Remedy: "take one back first"}
 	switch {
 	case a.OneByOne && len(all) > 0:
 		g.Holds, g.Answer = false, "one at a time, and there is "+wording.Some(all, 3)
@@ -44,7 +45,8 @@ func (p *planner) guardZone(a core.ActAs) {
 			continue
 		}
 		if progress.Serviceless(s, p.i.Node) {
-			g.Holds, g.Answer, g.Remedy = false, "Nova shows no nova-compute of this one, so its zone is not known; "+s.Label(name)+" is worked on", "bring its nova-compute up first"
+			g.Holds, g.Answer, g.Remedy = false, "Nova shows no nova-compute of this one, so its zone is not known; "+s.Label(name)+" is worked on",
+				"bring its nova-compute up first"
 			break
 		}
 		if ofAnotherZone(s, &g, name, own) {

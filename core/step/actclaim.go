@@ -13,10 +13,12 @@ func (p *planner) actDeleteClaim() {
 	p.step.Title, p.step.Risk, p.step.Node = "delete claim "+wording.OneLine(ref.Name, 100), core.RiskHigh, node
 	p.step.Label = wording.OneLine(ref.Name, 100)
 	p.identify(ref)
-	sources := append([]core.SourceID{core.SourceNodes, core.SourceDisableNotices, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceOpenStackController}, claimSourcesKnown(s)...)
+	sources := append([]core.SourceID{core.SourceNodes, core.SourceDisableNotices, core.SourceNodeLocks, core.SourceNodeRequests,
+		core.SourceOpenStackController}, claimSourcesKnown(s)...)
 	p.common(sources, busyOn(s, node))
 	a, played := progress.ActAs(s, core.ControllerOpenStack)
-	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller", Holds: played && p.i.Controller == core.ControllerOpenStack,
+	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller",
+		Holds:  played && p.i.Controller == core.ControllerOpenStack,
 		Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
 	p.guard(progress.GuardNobodyElse(s, core.ActAs{Controller: core.ControllerOpenStack, Absent: a.Absent}))
 	turn := progress.TurnNone
@@ -37,7 +39,8 @@ func (p *planner) actDeleteClaim() {
 			found = &bound[i]
 		}
 	}
-	g := core.Guard{ID: core.GuardClaimBound, Text: "its volume is bound to the node, and a member of its StatefulSet claims it", Holds: found != nil && found.Volume != nil,
+	g := core.Guard{ID: core.GuardClaimBound, Text: "its volume is bound to the node, and a member of its StatefulSet claims it",
+		Holds:  found != nil && found.Volume != nil,
 		Answer: "no member that needs it is known", Remedy: "leave it: it is not what keeps a member from starting"}
 	if found == nil {
 		p.guard(g)
@@ -46,10 +49,12 @@ func (p *planner) actDeleteClaim() {
 	v, pod := found.Set, found.Pod
 	g.Answer = wording.OneLine(pod.Name, 64) + " claims it: " + found.Where(s)
 	if found.Volume == nil {
-		g.Remedy = "look at it, and where it was this node's delete it by hand: " + wording.ShellCommand("kubectl", "-n", claim.Namespace, "get", "pvc", claim.Name, "-o", "yaml")
+		g.Remedy = "look at it, and where it was this node's delete it by hand: " +
+			wording.ShellCommand("kubectl", "-n", claim.Namespace, "get", "pvc", claim.Name, "-o", "yaml")
 	}
 	p.guard(g)
-	away := core.Guard{ID: core.GuardPodAway, Text: "no pod is on the node any more that uses it", Holds: pod.Node != node, Answer: wording.OneLine(pod.Name, 64) + " is on no node",
+	away := core.Guard{ID: core.GuardPodAway, Text: "no pod is on the node any more that uses it", Holds: pod.Node != node,
+		Answer: wording.OneLine(pod.Name, 64) + " is on no node",
 		Remedy: "wait: Kubernetes removes the pods of a node that is gone within a minute or two"}
 	if !away.Holds {
 		away.Answer = wording.OneLine(pod.Name, 64) + " is still said to be there"
@@ -59,11 +64,18 @@ func (p *planner) actDeleteClaim() {
 	p.fact("claim", claim.UID)
 	p.fact("volume", claim.Volume)
 	p.fact("pod", pod.Namespace+"/"+pod.Name)
-	p.step.Status = wording.OneLine(pod.Name, 64) + wording.TextIf(found.Volume != nil, ", volume "+wording.OneLine(claim.Volume, 64), ": "+found.Where(s))
-	p.step.Why = wording.OneLine(pod.Name, 64) + " cannot start anywhere else while its claim is bound to a disk of " + label + ", which is gone. Its data there is given up; the other members have it."
-	p.step.Then = v.Name + " gets a new claim, and the member starts on another node with an empty disk that the others fill. The step is done when it is ready; with no node to go to it stays Pending. The UID is a condition of the deletion, also in the command: a claim that was made anew under the name stays."
+	p.step.Status = wording.OneLine(pod.Name, 64) +
+		wording.TextIf(found.Volume != nil, ", volume "+wording.OneLine(claim.Volume, 64), ": "+found.Where(s))
+	p.step.Why = wording.OneLine(pod.Name, 64) + " cannot start anywhere else while its claim is bound to a disk of " + label +
+		", which is gone. Its data there is given up; the other members have it."
+	p.step.Then = v.Name +
+		" gets a new claim, and the member starts on another node with an empty disk that the others fill. The step is done when it is ready; " +
+		"with no node to go to it stays Pending. The UID is a condition of the deletion, also in the command: a claim that was made anew " +
+		"under the name stays."
 	if !claim.Deleting.IsZero() {
-		p.step.State, p.step.Status = core.StepWaiting, "it is being deleted since "+wording.ClockText(claim.Deleting)+wording.TextIf(len(claim.Finalizers) > 0, ", held by "+wording.Some(claim.Finalizers, 3), "")+": "+away.Answer
+		p.step.State, p.step.Status = core.StepWaiting,
+			"it is being deleted since "+wording.ClockText(claim.Deleting)+
+				wording.TextIf(len(claim.Finalizers) > 0, ", held by "+wording.Some(claim.Finalizers, 3), "")+": "+away.Answer
 		return
 	}
 	p.step.Commands = []string{deleteClaimCommand(claim)}

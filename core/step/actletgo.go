@@ -46,7 +46,8 @@ func (p *planner) playedRequest(sources ...core.SourceID) *core.MaintenanceReque
 	p.step.Title += " of " + p.step.Label
 	p.common(append(sources, core.SourceOpenStackController), busyOn(s, r.Node))
 	_, played := progress.ActAs(s, core.ControllerOpenStack)
-	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller", Holds: played, Answer: "as you said at its start",
+	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller", Holds: played,
+		Answer: "as you said at its start",
 		Remedy: "start it with --act-as openstack"})
 	p.guard(progress.GuardNobodyElse(s, core.ActAs{Controller: core.ControllerOpenStack}))
 	p.requestFact(r)
@@ -61,16 +62,20 @@ func (p *planner) actHold() {
 	if r == nil {
 		return
 	}
-	p.guard(core.Guard{ID: core.GuardRequestStands, Text: "the request stands", Holds: r.Deleting.IsZero(), Answer: wording.TextIf(!r.Deleting.IsZero(), "it is being removed: nothing new can hold it", "it does")})
+	p.guard(core.Guard{ID: core.GuardRequestStands, Text: "the request stands", Holds: r.Deleting.IsZero(),
+		Answer: wording.TextIf(!r.Deleting.IsZero(), "it is being removed: nothing new can hold it", "it does")})
 	name, source := progress.Finalizer(s)
 	p.fact("finalizer", name)
-	p.step.Why = "The OpenStack controller takes a node, or the cluster, back from a request that bears its finalizer, and from no other. With it LCM's request waits for whoever finishes: you, or the controller."
-	p.step.Then = "When LCM withdraws the request it stays, in its removal, until what was taken out is back. The finalizer is " + name + ", " + source + "."
+	p.step.Why = "The OpenStack controller takes a node, or the cluster, back from a request that bears its finalizer, and from no other. " +
+		"With it LCM's request waits for whoever finishes: you, or the controller."
+	p.step.Then = "When LCM withdraws the request it stays, in its removal, until what was taken out is back. The finalizer is " + name +
+		", " + source + "."
 	if had := progress.FinalizerOn(s, r.Meta); had != "" {
 		p.done = "it is held by " + had
 		return
 	}
-	p.step.Commands = []string{"kubectl get " + strings.ToLower(string(r.Kind)) + " " + wording.ShellQuote(r.Name) + " -o json | jq '.metadata.finalizers += [" + wording.JsonText(name) + "]' | kubectl replace -f -"}
+	p.step.Commands = []string{"kubectl get " + strings.ToLower(string(r.Kind)) + " " + wording.ShellQuote(r.Name) +
+		" -o json | jq '.metadata.finalizers += [" + wording.JsonText(name) + "]' | kubectl replace -f -"}
 	p.step.Undo = "take it off: kubectl edit " + strings.ToLower(string(r.Kind)) + " " + wording.ShellQuote(r.Name)
 	p.step.Change = core.AddFinalizer{Object: r.Ref(), Finalizer: name}
 }
@@ -81,7 +86,8 @@ func (p *planner) guardHeld(r *core.MaintenanceRequest) {
 		return
 	}
 	had := progress.FinalizerOn(p.s, r.Meta)
-	p.guard(core.Guard{ID: core.GuardHeldRequest, Text: "the request waits for its return", Holds: had != "", Answer: wording.TextOf(wording.TextIf(had != "", "it bears "+had, ""), "it bears no finalizer of the controller's"),
+	p.guard(core.Guard{ID: core.GuardHeldRequest, Text: "the request waits for its return", Holds: had != "",
+		Answer: wording.TextOf(wording.TextIf(had != "", "it bears "+had, ""), "it bears no finalizer of the controller's"),
 		Remedy: "hold the request first"})
 }
 
@@ -100,13 +106,16 @@ func (p *planner) actLetGo() {
 	}
 	p.step.Type = typable(p.step.Label, r.UID)
 	finalizer := HeldByRockoon(s, r)
-	p.guard(core.Guard{ID: core.GuardHeldBy, Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: wording.TextOf(finalizer, "it does not")})
+	p.guard(core.Guard{ID: core.GuardHeldBy, Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "",
+		Answer: wording.TextOf(finalizer, "it does not")})
 	turn := progress.TurnNone
 	if played {
 		turn = progress.TurnOn(s, a, r.Node)
 	}
-	p.guard(core.Guard{ID: core.GuardTakenBack, Text: "its lock is taken back", Holds: turn == progress.TurnNone || turn == progress.TurnGone, Answer: turnTexts[turn], Remedy: "take it back first: this is what the finalizer is for"})
-	p.step.Why = "The OpenStack controller has seen the request and keeps it until it has taken the node back. It does not run, and Lockstep has done its part."
+	p.guard(core.Guard{ID: core.GuardTakenBack, Text: "its lock is taken back", Holds: turn == progress.TurnNone || turn == progress.TurnGone,
+		Answer: turnTexts[turn], Remedy: "take it back first: this is what the finalizer is for"})
+	p.step.Why = "The OpenStack controller has seen the request and keeps it until it has taken the node back. It does not run, and " +
+		"Lockstep has done its part."
 	p.step.Then = "The request is gone, and LCM goes on."
 	if finalizer == "" {
 		p.done = "nothing of the OpenStack controller's holds it"
@@ -116,7 +125,8 @@ func (p *planner) actLetGo() {
 }
 
 func (p *planner) removeFinalizer(ref core.Ref, finalizer string) {
-	p.step.Commands = []string{"kubectl get " + strings.ToLower(string(ref.Kind)) + " " + wording.ShellQuote(ref.Name) + " -o json | jq 'del(.metadata.finalizers[] | select(. == " + wording.JsonText(finalizer) + "))' | kubectl replace -f -"}
+	p.step.Commands = []string{"kubectl get " + strings.ToLower(string(ref.Kind)) + " " + wording.ShellQuote(ref.Name) +
+		" -o json | jq 'del(.metadata.finalizers[] | select(. == " + wording.JsonText(finalizer) + "))' | kubectl replace -f -"}
 	p.step.Change = core.RemoveFinalizer{Object: ref, Finalizer: finalizer}
 }
 
@@ -124,7 +134,8 @@ func (p *planner) removeFinalizer(ref core.Ref, finalizer string) {
 func (p *planner) actLetLockGo() {
 	s := p.s
 	p.step.Title, p.step.Risk = "let the lock go", core.RiskHigh
-	sources := []core.SourceID{core.SourceNodes, core.SourceDisableNotices, core.SourceComputeServices, core.SourceInstances, core.SourceNetworkAgents, core.SourceOpenStackController}
+	sources := []core.SourceID{core.SourceNodes, core.SourceDisableNotices, core.SourceComputeServices, core.SourceInstances,
+		core.SourceNetworkAgents, core.SourceOpenStackController}
 	if !s.NoCinder() {
 		sources = append(sources, core.SourceVolumeServices)
 	}
@@ -136,14 +147,18 @@ func (p *planner) actLetLockGo() {
 	a, played := progress.ActAs(s, l.Controller)
 	p.step.Title += " of " + wording.OneLine(s.Label(l.Node), 64)
 	p.step.Type = typable(l.Name, l.UID)
-	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller", Holds: played && l.Controller == core.ControllerOpenStack, Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
+	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller",
+		Holds: played && l.Controller == core.ControllerOpenStack, Answer: "as you said at its start",
+		Remedy: "start it with --act-as openstack"})
 	p.guard(progress.GuardNobodyElse(s, core.ActAs{Controller: core.ControllerOpenStack}))
 	turn := progress.TurnOn(s, a, l.Node)
 	p.turnGuard(turn, progress.TurnGone)
 	finalizer := RockoonFinalizer(s, l.Meta)
-	p.guard(core.Guard{ID: core.GuardHeldBy, Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "", Answer: wording.TextOf(finalizer, "it does not")})
+	p.guard(core.Guard{ID: core.GuardHeldBy, Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "",
+		Answer: wording.TextOf(finalizer, "it does not")})
 	left := leftOfHost(s, l.Node)
-	p.guard(core.Guard{ID: core.GuardHostForgotten, Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0, Answer: wording.TextOf(wording.Some(left, 6), "no service, no agent, no instance"), Remedy: "delete what is left first"})
+	p.guard(core.Guard{ID: core.GuardHostForgotten, Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0,
+		Answer: wording.TextOf(wording.Some(left, 6), "no service, no agent, no instance"), Remedy: "delete what is left first"})
 	p.claimsGone(l.Node)
 	p.step.Why = "The OpenStack controller made the lock and keeps it until it has cleaned up behind the node. It does not run, and "
 	if bound, unknown := progress.ClaimsOn(s, l.Node); len(left)+len(bound)+len(unknown) > 0 {

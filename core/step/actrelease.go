@@ -12,21 +12,25 @@ func (p *planner) actOutOfScheduling(l *core.WorkloadLock, turn progress.ActTurn
 	p.step.Risk = core.RiskLow
 	p.turnGuard(turn, progress.TurnPrepare, progress.TurnRemove)
 	if turn != progress.TurnRemove { // a removal counts against no concurrency
-		p.guard(core.Guard{ID: core.GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == core.InnerActive, Answer: InnerText(l.InnerState)})
+		p.guard(core.Guard{ID: core.GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == core.InnerActive,
+			Answer: InnerText(l.InnerState)})
 	}
 	svc := p.actService()
 	if svc == nil {
 		return
 	}
-	p.step.Why = "The scheduler must put nothing more on a host that is about to go down. The reason is the one by which Rockoon and Lockstep know what they disabled."
+	p.step.Why = "The scheduler must put nothing more on a host that is about to go down. The reason is the one by which Rockoon and " +
+		"Lockstep know what they disabled."
 	p.step.Then = "Instances on it stay; migrations to it are refused."
 	if !svc.Enabled {
 		p.done = "nova-compute is " + core.ServiceText(svc)
 		return
 	}
-	p.step.Commands = []string{wording.ShellCommand("openstack", "compute", "service", "set", "--disable", "--disable-reason", core.DisabledReasonMaintenance, svc.Host, "nova-compute")}
+	p.step.Commands = []string{wording.ShellCommand("openstack", "compute", "service", "set", "--disable", "--disable-reason",
+		core.DisabledReasonMaintenance, svc.Host, "nova-compute")}
 	p.step.Undo = "enable it: " + wording.ShellCommand("openstack", "compute", "service", "set", "--enable", svc.Host, "nova-compute")
-	p.step.Change = core.SetComputeService{Service: svc.Ref(), Enabled: false, Reason: core.DisabledReasonMaintenance, WasEnabled: true, WasReason: svc.DisabledReason}
+	p.step.Change = core.SetComputeService{Service: svc.Ref(), Enabled: false, Reason: core.DisabledReasonMaintenance, WasEnabled: true,
+		WasReason: svc.DisabledReason}
 }
 
 // actService is the nova-compute of the node, with its guard and facts; nil when there is none.
@@ -59,16 +63,19 @@ func (p *planner) actRelease(a core.ActAs, l *core.WorkloadLock, turn progress.A
 			p.guardHeld(s.ClusterRequest())
 			p.guardApplied(s.ClusterRequest())
 			p.guard(core.Guard{ID: core.GuardLockRelease, Text: "the lock is of OpenStack's release", Holds: !progress.LockBehind(s, a, l),
-				Answer: "the lock is of " + wording.TextOf(wording.OneLine(l.Release, 40), "none"), Remedy: "take it back at " + wording.OneLine(progress.OpenStackRelease(s), 40) + " first"})
+				Answer: "the lock is of " + wording.TextOf(wording.OneLine(l.Release, 40), "none"),
+				Remedy: "take it back at " + wording.OneLine(progress.OpenStackRelease(s), 40) + " first"})
 			p.guardOpenStackHealthy()
-			p.guard(core.Guard{ID: core.GuardPodsReady, Text: "its pods are ready", Holds: true, Answer: "those in " + wording.TextOf(a.Namespace, "no namespace") + " are asked for right before"})
+			p.guard(core.Guard{ID: core.GuardPodsReady, Text: "its pods are ready", Holds: true,
+				Answer: "those in " + wording.TextOf(a.Namespace, "no namespace") + " are asked for right before"})
 		}
 		p.lockChange(a, l, turn == progress.TurnReleased, core.LockStatus{State: core.LockInactive})
 		return
 	}
 	p.step.Why = "LCM asks for the node and waits for every lock on it. With this one " + who + " says that its workload is out of the way."
 	p.step.Then = wording.Join(lcmThen(s, l, core.LockInactive), progress.RemoteLoss(s, p.i.Node))
-	p.guard(core.Guard{ID: core.GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == core.InnerActive, Answer: InnerText(l.InnerState), Remedy: "begin it first"})
+	p.guard(core.Guard{ID: core.GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == core.InnerActive,
+		Answer: InnerText(l.InnerState), Remedy: "begin it first"})
 	if r := s.NodeRequest(node); progress.ReleaseMatters(s, a, r) {
 		p.guardApplied(r) // one can be taken over that was begun for another request, or by another controller
 	}
@@ -80,7 +87,8 @@ func (p *planner) actRelease(a core.ActAs, l *core.WorkloadLock, turn progress.A
 	}
 	if svc := s.Services[s.HostOf(node)]; a.Controller == core.ControllerOpenStack && progress.HasGuests(s, a, node) && svc != nil {
 		p.fact("service state", core.ServiceText(svc))
-		p.guard(core.Guard{ID: core.GuardOutOfScheduling, Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled, Answer: "nova-compute is " + core.ServiceText(svc), Remedy: "take it out of scheduling first"})
+		p.guard(core.Guard{ID: core.GuardOutOfScheduling, Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled,
+			Answer: "nova-compute is " + core.ServiceText(svc), Remedy: "take it out of scheduling first"})
 	}
 	if a.Controller == core.ControllerOpenStack {
 		p.guardScope(s.NodeRequest(node))
@@ -106,7 +114,8 @@ func (p *planner) lockChange(a core.ActAs, l *core.WorkloadLock, done bool, to c
 	to.Release = progress.ReleaseFor(p.s, a, p.i.Node)
 	p.fact("release", to.Release)
 	p.step.Commands = []string{LockCommand(l.Ref(), to)}
-	p.step.Undo = "set it back: " + LockCommand(l.Ref(), core.LockStatus{State: l.State(), Message: l.Message, Release: l.Release}) + "; what LCM did in between stays done"
+	p.step.Undo = "set it back: " + LockCommand(l.Ref(), core.LockStatus{State: l.State(), Message: l.Message, Release: l.Release}) +
+		"; what LCM did in between stays done"
 	p.step.Change = core.SetLock{Lock: l.Ref(), Was: l.RawState, To: to}
 }
 
@@ -123,7 +132,8 @@ func (p *planner) guardOpenStackHealthy() {
 		g.Holds = true
 		var parts []string
 		for _, o := range s.OpenStack {
-			parts = append(parts, wording.OneLine(o.Name, 40)+" is "+wording.OneLine(o.State, 30)+", health "+wording.TextOf(wording.OneLine(o.Health, 20), "not told"))
+			parts = append(parts, wording.OneLine(o.Name, 40)+" is "+wording.OneLine(o.State, 30)+", health "+
+				wording.TextOf(wording.OneLine(o.Health, 20), "not told"))
 			if o.State != "APPLIED" || len(o.Unhealthy) > 0 {
 				g.Holds = false
 			}

@@ -13,7 +13,8 @@ const RemovalFactName = "removal"
 
 // actRemovalRelease plans that a node may be removed: its lock lets it go.
 func (p *planner) actRemovalRelease(a core.ActAs, l *core.WorkloadLock, who string) {
-	p.step.Why = "LCM asks for the removal of the node and waits for every lock on it. With this one " + who + " says that nothing of its is left there."
+	p.step.Why = "LCM asks for the removal of the node and waits for every lock on it. With this one " + who +
+		" says that nothing of its is left there."
 	p.step.Then = "When no other lock holds the node, LCM drains it and takes it out of the cluster, with all that is on its disks."
 	p.guardsOfRemoval(a)
 	p.lockChange(a, l, false, core.LockStatus{State: core.LockInactive})
@@ -42,7 +43,8 @@ func (p *planner) guardsOfCompute() {
 	p.guard(guardHostKnown(s, s.Nodes[node]))
 	if svc := s.Services[s.HostOf(node)]; svc != nil {
 		p.fact("service state", core.ServiceText(svc))
-		p.guard(core.Guard{ID: core.GuardOutOfScheduling, Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled, Answer: "nova-compute is " + core.ServiceText(svc), Remedy: "take it out of scheduling first"})
+		p.guard(core.Guard{ID: core.GuardOutOfScheduling, Text: "the scheduler puts nothing more on the host", Holds: !svc.Enabled,
+			Answer: "nova-compute is " + core.ServiceText(svc), Remedy: "take it out of scheduling first"})
 	}
 	p.guard(guardNothingOn(s, node))
 	p.guard(guardNoMigration(s, s.HostOf(node)))
@@ -53,7 +55,8 @@ func (p *planner) guardsOfCompute() {
 // guardDecided holds when no instance that left the host waits for a decision: without the host it can be neither confirmed nor
 // reverted. Where nova-compute is down it cannot be either way.
 func guardDecided(s *core.Snapshot, host string) core.Guard {
-	g := core.Guard{ID: core.GuardMigrationsDecided, Text: "no migration away from the host waits for a decision", Holds: true, Answer: "none", Remedy: "confirm or revert it: it can be neither once the host is gone"}
+	g := core.Guard{ID: core.GuardMigrationsDecided, Text: "no migration away from the host waits for a decision", Holds: true, Answer: "none",
+		Remedy: "confirm or revert it: it can be neither once the host is gone"}
 	var names []string
 	for _, id := range progress.UndecidedFrom(s, host) {
 		names = append(names, progress.InstanceLabel(s.Instances[id]))
@@ -66,7 +69,8 @@ func guardDecided(s *core.Snapshot, host string) core.Guard {
 
 // guardNothingOn holds when Nova shows no server on the node's host, in whatever state.
 func guardNothingOn(s *core.Snapshot, node string) core.Guard {
-	g := core.Guard{ID: core.GuardNothingOn, Text: "no instance is left on the host, in whatever state", Answer: "none", Remedy: "migrate them, or have their owners delete them"}
+	g := core.Guard{ID: core.GuardNothingOn, Text: "no instance is left on the host, in whatever state", Answer: "none",
+		Remedy: "migrate them, or have their owners delete them"}
 	left := s.InstancesOn(node)
 	if !s.Known(core.SourceInstances) {
 		g.Answer, g.Remedy = "not known: "+s.WhyUnknown(core.SourceInstances), "mend the source of the instances"
@@ -84,7 +88,8 @@ func guardNothingOn(s *core.Snapshot, node string) core.Guard {
 
 // guardNoVolumesOn holds when no volume is on the node's own disks, which go with it.
 func guardNoVolumesOn(s *core.Snapshot, node string) core.Guard {
-	g := core.Guard{ID: core.GuardNoVolumes, Text: "no volume is left on the disks of the node", Answer: "none", Remedy: "have them moved, or deleted by their owners"}
+	g := core.Guard{ID: core.GuardNoVolumes, Text: "no volume is left on the disks of the node", Answer: "none",
+		Remedy: "have them moved, or deleted by their owners"}
 	volumes, known := s.VolumesOn(node)
 	switch {
 	case s.NoCinder():
@@ -111,7 +116,8 @@ func (p *planner) actDropLock(a core.ActAs, l *core.WorkloadLock, turn progress.
 	p.turnGuard(turn, progress.TurnGone)
 	if a.Controller == core.ControllerOpenStack {
 		left := leftOfHost(s, node)
-		g := core.Guard{ID: core.GuardHostForgotten, Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0, Answer: "no service, no agent, no instance", Remedy: "delete what is left first"}
+		g := core.Guard{ID: core.GuardHostForgotten, Text: "OpenStack knows nothing of the host any more", Holds: len(left) == 0,
+			Answer: "no service, no agent, no instance", Remedy: "delete what is left first"}
 		if !s.Known(core.SourceVolumeServices) && !s.NoCinder() {
 			g.Holds, g.Answer, g.Remedy = false, "not known: the volume services", "mend their source"
 		} else if !s.Known(core.SourceComputeServices) || !s.Known(core.SourceNetworkAgents) || !s.Known(core.SourceInstances) {

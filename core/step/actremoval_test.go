@@ -42,7 +42,8 @@ func TestNothingIsLetGoUnseen(t *testing.T) {
 
 // The lock of a node that is gone stays while it is not known whether Cinder still knows its host.
 func TestNoLockIsDroppedWhileCinderIsNotSeen(t *testing.T) {
-	for state, want := range map[core.SourceState]bool{core.SourceLive: true, core.SourceAbsent: true, core.SourceFailed: false, core.SourceForbidden: false} {
+	for state, want := range map[core.SourceState]bool{core.SourceLive: true, core.SourceAbsent: true, core.SourceFailed: false,
+		core.SourceForbidden: false} {
 		sc := scene.Healthy()
 		sc.Settings = scene.PlaysOpenStack()
 		sc.Controller = &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system", UID: "dep"}}
@@ -51,11 +52,13 @@ func TestNoLockIsDroppedWhileCinderIsNotSeen(t *testing.T) {
 		delete(sc.ByHost, "cmp-01")
 		l := sc.NodeLock("cmp-01", core.ControllerOpenStack)
 		sc.Source(core.SourceVolumeServices, state)
-		if st := Plan(sc.Snapshot, core.Intent{Kind: core.IntentActDropLock, Controller: core.ControllerOpenStack, Node: "cmp-01"}); st.Doable() != want {
+		if st := Plan(sc.Snapshot, core.Intent{Kind: core.IntentActDropLock, Controller: core.ControllerOpenStack,
+			Node: "cmp-01"}); st.Doable() != want {
 			t.Errorf("drop, volume services %s: %v, %s", state, st.Doable(), st.Blocker())
 		}
 		l.Deleting, l.Finalizers = scene.Noon, []string{"lcm.mirantis.com/rockoon.nodeworkloadlock-finalizer"}
-		if st := Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentActLetGo, Controller: core.ControllerOpenStack, Object: l.Ref()}); st.Doable() != want {
+		if st := Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentActLetGo, Controller: core.ControllerOpenStack,
+			Object: l.Ref()}); st.Doable() != want {
 			t.Errorf("let go, volume services %s: %v, %s", state, st.Doable(), st.Blocker())
 		}
 	}

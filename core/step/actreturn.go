@@ -15,8 +15,10 @@ func (p *planner) actIntoScheduling(turn progress.ActTurn) {
 	}
 	p.guardReturned()
 	p.guardVolumesBack()
-	p.guard(core.Guard{ID: core.GuardServiceUp, Text: "nova-compute is up", Holds: svc.Up && !svc.ForcedDown, Answer: UpText(svc), Remedy: "look at its pod on the node"})
-	p.step.Why = "The node is back. Only what was disabled with the reason of the maintenance is enabled: what somebody else disabled stays as it is."
+	p.guard(core.Guard{ID: core.GuardServiceUp, Text: "nova-compute is up", Holds: svc.Up && !svc.ForcedDown, Answer: UpText(svc),
+		Remedy: "look at its pod on the node"})
+	p.step.Why = "The node is back. Only what was disabled with the reason of the maintenance is enabled: what somebody else disabled " +
+		"stays as it is."
 	p.step.Then = "New and migrated instances can come to the host from now on."
 	switch {
 	case svc.Enabled:
@@ -93,7 +95,8 @@ func (p *planner) guardAgents() {
 	if p.i.Controller != core.ControllerOpenStack {
 		return
 	}
-	g := core.Guard{ID: core.GuardAgentsAlive, Text: "its network agents are alive", Holds: true, Answer: "all that Neutron lists", Remedy: "look at the agents' pods on the node"}
+	g := core.Guard{ID: core.GuardAgentsAlive, Text: "its network agents are alive", Holds: true, Answer: "all that Neutron lists",
+		Remedy: "look at the agents' pods on the node"}
 	down := progress.AgentsDown(s, s.HostOf(p.i.Node))
 	switch {
 	case !s.Known(core.SourceNetworkAgents):
@@ -112,7 +115,8 @@ func (p *planner) actRearm(a core.ActAs, l *core.WorkloadLock, turn progress.Act
 		p.turnGuard(turn, progress.TurnPrepare, progress.TurnNone)
 		p.guardApplied(nil)
 		p.step.Title = "take the lock on the cluster back at release " + wording.OneLine(progress.OpenStackRelease(s), 40)
-		p.step.Why = "OpenStack is at " + wording.OneLine(progress.OpenStackRelease(s), 40) + ", and the lock says " + wording.TextOf(wording.OneLine(l.Release, 40), "no release") + ": " + who + " notes its own there before it looks at a request."
+		p.step.Why = "OpenStack is at " + wording.OneLine(progress.OpenStackRelease(s), 40) + ", and the lock says " +
+			wording.TextOf(wording.OneLine(l.Release, 40), "no release") + ": " + who + " notes its own there before it looks at a request."
 		p.step.Then = "The lock holds, at the release that OpenStack is at."
 		p.lockChange(a, l, false, core.LockStatus{State: core.LockActive})
 		return
@@ -125,13 +129,15 @@ func (p *planner) actRearm(a core.ActAs, l *core.WorkloadLock, turn progress.Act
 	}
 	if node != "" {
 		p.guardReturned()
-		if a.Controller == core.ControllerOpenStack && progress.Serviceless(s, node) { // the controller fails on it (docs/mosk.md#no-compute-service)
+		// the controller fails on it (docs/mosk.md#no-compute-service)
+		if a.Controller == core.ControllerOpenStack && progress.Serviceless(s, node) {
 			p.guard(core.Guard{ID: core.GuardInScheduling, Text: "Nova has a nova-compute of it",
 				Answer: "it shows none of " + wording.OneLine(s.HostOf(node), 64),
 				Remedy: "restart its pod, so that it announces itself: " + progress.ComputePodCommand(s, node)})
 		} else if svc := s.Services[s.HostOf(node)]; a.Controller == core.ControllerOpenStack && svc != nil && progress.HasGuests(s, a, node) {
 			p.fact("service state", core.ServiceText(svc))
-			p.guard(core.Guard{ID: core.GuardInScheduling, Text: "nova-compute is up, and not disabled for the maintenance", Holds: svc.Up && (svc.Enabled || svc.DisabledReason != core.DisabledReasonMaintenance),
+			p.guard(core.Guard{ID: core.GuardInScheduling, Text: "nova-compute is up, and not disabled for the maintenance",
+				Holds:  svc.Up && (svc.Enabled || svc.DisabledReason != core.DisabledReasonMaintenance),
 				Answer: UpText(svc) + ", " + core.ServiceText(svc), Remedy: "put it back into scheduling first"})
 		}
 	}
@@ -142,9 +148,11 @@ func (p *planner) actRearm(a core.ActAs, l *core.WorkloadLock, turn progress.Act
 func (p *planner) actFinish(l *core.WorkloadLock, turn progress.ActTurn) {
 	p.step.Risk = core.RiskLow
 	p.turnGuard(turn, progress.TurnReturn, progress.TurnNone)
-	p.guard(core.Guard{ID: core.GuardLockTakenBack, Text: "the lock is taken back", Holds: l.State() == core.LockActive, Answer: "it is " + wording.OneLine(string(l.State()), 40), Remedy: "take it back first"})
+	p.guard(core.Guard{ID: core.GuardLockTakenBack, Text: "the lock is taken back", Holds: l.State() == core.LockActive,
+		Answer: "it is " + wording.OneLine(string(l.State()), 40), Remedy: "take it back first"})
 	if svc := p.s.Services[p.s.HostOf(p.i.Node)]; svc != nil && p.i.Controller == core.ControllerOpenStack {
-		p.guard(core.Guard{ID: core.GuardInScheduling, Text: "nova-compute is not disabled for the maintenance", Holds: svc.Enabled || svc.DisabledReason != core.DisabledReasonMaintenance, Answer: core.ServiceText(svc),
+		p.guard(core.Guard{ID: core.GuardInScheduling, Text: "nova-compute is not disabled for the maintenance", Holds: svc.Enabled ||
+			svc.DisabledReason != core.DisabledReasonMaintenance, Answer: core.ServiceText(svc),
 			Remedy: "put it back into scheduling first"})
 	}
 	if p.i.Controller == core.ControllerOpenStack {

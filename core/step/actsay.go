@@ -15,7 +15,8 @@ func (p *planner) actSay(a core.ActAs, l *core.WorkloadLock, turn progress.ActTu
 	s, node := p.s, p.i.Node
 	p.step.Risk = core.RiskLow
 	p.turnGuard(turn, progress.TurnPrepare)
-	p.guard(core.Guard{ID: core.GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == core.InnerActive, Answer: InnerText(l.InnerState), Remedy: "begin it first"})
+	p.guard(core.Guard{ID: core.GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == core.InnerActive,
+		Answer: InnerText(l.InnerState), Remedy: "begin it first"})
 	text, known := SaysLeft(s, a, node)
 	g := core.Guard{ID: core.GuardSomethingLeft, Text: "instances hold the node", Holds: text != "", Answer: "none does"}
 	switch {

@@ -29,18 +29,22 @@ func (p *planner) actVolumeOut(l *core.WorkloadLock, turn progress.ActTurn) {
 	p.step.Risk = core.RiskLow
 	p.turnGuard(turn, progress.TurnPrepare, progress.TurnRemove)
 	if turn != progress.TurnRemove { // a removal counts against no concurrency
-		p.guard(core.Guard{ID: core.GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == core.InnerActive, Answer: InnerText(l.InnerState)})
+		p.guard(core.Guard{ID: core.GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == core.InnerActive,
+			Answer: InnerText(l.InnerState)})
 	}
 	v := p.actVolumeService("take", "out of scheduling on")
 	if v == nil {
 		return
 	}
 	if svc := s.Services[s.HostOf(node)]; svc != nil && progress.MaintenanceOf(s, node).Compute {
-		p.guard(core.Guard{ID: core.GuardComputeOut, Text: "nova-compute is out of scheduling before", Holds: !svc.Enabled, Answer: "nova-compute is " + core.ServiceText(svc), Remedy: "take it out of scheduling first"})
+		p.guard(core.Guard{ID: core.GuardComputeOut, Text: "nova-compute is out of scheduling before", Holds: !svc.Enabled,
+			Answer: "nova-compute is " + core.ServiceText(svc), Remedy: "take it out of scheduling first"})
 	}
-	p.guard(core.Guard{ID: core.GuardFirstService, Text: "it is the one that Rockoon knows of", Holds: !v.Behind, Answer: wording.TextIf(v.Behind, "Cinder lists another one of the host before it", "Cinder lists it first"),
+	p.guard(core.Guard{ID: core.GuardFirstService, Text: "it is the one that Rockoon knows of", Holds: !v.Behind,
+		Answer: wording.TextIf(v.Behind, "Cinder lists another one of the host before it", "Cinder lists it first"),
 		Remedy: "disable it by your own step: Rockoon would not enable it again"})
-	p.step.Why = "The scheduler must put no more volumes on the disks of a host that is about to go down. The reason is the one by which Rockoon and Lockstep know what they disabled."
+	p.step.Why = "The scheduler must put no more volumes on the disks of a host that is about to go down. The reason is the one by which " +
+		"Rockoon and Lockstep know what they disabled."
 	p.step.Then = "Volumes on it stay, and stay attached; no new one comes to it."
 	if !v.Enabled {
 		p.done = v.Label() + " is " + v.StateText()
@@ -48,7 +52,8 @@ func (p *planner) actVolumeOut(l *core.WorkloadLock, turn progress.ActTurn) {
 	}
 	p.step.Commands = []string{SetVolumeCommand(v.Host, false, core.DisabledReasonMaintenance)}
 	p.step.Undo = "enable it: " + SetVolumeCommand(v.Host, true, "")
-	p.step.Change = core.SetVolumeService{Service: v.Ref(), Enabled: false, Reason: core.DisabledReasonMaintenance, WasEnabled: true, WasReason: v.DisabledReason}
+	p.step.Change = core.SetVolumeService{Service: v.Ref(), Enabled: false, Reason: core.DisabledReasonMaintenance, WasEnabled: true,
+		WasReason: v.DisabledReason}
 }
 
 // actVolumeIn plans that a host that is back takes volumes again, before nova-compute takes instances.
@@ -60,9 +65,11 @@ func (p *planner) actVolumeIn(turn progress.ActTurn) {
 		return
 	}
 	p.guardReturned()
-	p.guard(core.Guard{ID: core.GuardServiceUp, Text: "the service is up", Holds: v.Up, Answer: v.UpText(), Remedy: "look at its pod on the node; or give it a reason of your own, and it stays out: " +
-		SetVolumeCommand(v.Host, false, "its disks are being mended")})
-	p.step.Why = "The node is back. Only what was disabled with the reason of the maintenance is enabled: what somebody else disabled stays as it is."
+	p.guard(core.Guard{ID: core.GuardServiceUp, Text: "the service is up", Holds: v.Up, Answer: v.UpText(),
+		Remedy: "look at its pod on the node; or give it a reason of your own, and it stays out: " +
+			SetVolumeCommand(v.Host, false, "its disks are being mended")})
+	p.step.Why = "The node is back. Only what was disabled with the reason of the maintenance is enabled: what somebody else disabled " +
+		"stays as it is."
 	p.step.Then = "New volumes can come to the host from now on."
 	switch {
 	case v.Enabled:
@@ -80,7 +87,8 @@ func (p *planner) actVolumeIn(turn progress.ActTurn) {
 // guardVolumes holds when the node's volume services are as a release asks for, or as a return does.
 func (p *planner) guardVolumes(release bool) {
 	s := p.s
-	g := core.Guard{ID: core.GuardVolumesOut, Text: "the scheduler puts no more volumes on the host", Holds: true, Remedy: "take it out of scheduling first"}
+	g := core.Guard{ID: core.GuardVolumesOut, Text: "the scheduler puts no more volumes on the host", Holds: true,
+		Remedy: "take it out of scheduling first"}
 	if !release {
 		g.Text, g.Remedy = "its volume services are back in scheduling, and up", "put it back into scheduling first"
 	}
@@ -106,7 +114,8 @@ func (p *planner) guardVolumes(release bool) {
 // nova-compute. Where they cannot be seen they hold up the lock, and not nova-compute.
 func (p *planner) guardVolumesBack() {
 	s := p.s
-	g := core.Guard{ID: core.GuardVolumesBack, Text: "its volume services are back before", Holds: true, Answer: "it has none that was disabled for it", Remedy: "put them back into scheduling first"}
+	g := core.Guard{ID: core.GuardVolumesBack, Text: "its volume services are back before", Holds: true,
+		Answer: "it has none that was disabled for it", Remedy: "put them back into scheduling first"}
 	var out []string
 	for _, v := range s.VolumeServicesOn(p.i.Node) {
 		if v.ForMaintenance() {

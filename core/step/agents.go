@@ -21,10 +21,13 @@ func (p *planner) restartAgent() {
 	drop, _ := progress.Drop(v.Set)
 	who := v.Set.HeardBy()
 	p.step.Why = wording.Join(who+" does not hear from it; a new pod starts it anew.", drop)
-	p.guard(core.Guard{ID: core.GuardIsAgent, Text: "it is an agent of Neutron's, or nova-compute", Holds: progress.IsNetworkAgent(v.Set) || v.Set.IsNovaCompute(), Answer: "it is " + wording.OneLine(wording.TextOf(v.Set.Component, v.Set.Name), 64)})
-	p.guard(core.Guard{ID: core.GuardAgentSilent, Text: who + " does not hear from it", Holds: AgentSilent(s, v.Set, node), Answer: agentText(s, v.Set, node), Remedy: "leave it alone"})
+	p.guard(core.Guard{ID: core.GuardIsAgent, Text: "it is an agent of Neutron's, or nova-compute", Holds: progress.IsNetworkAgent(v.Set) ||
+		v.Set.IsNovaCompute(), Answer: "it is " + wording.OneLine(wording.TextOf(v.Set.Component, v.Set.Name), 64)})
+	p.guard(core.Guard{ID: core.GuardAgentSilent, Text: who + " does not hear from it", Holds: AgentSilent(s, v.Set, node),
+		Answer: agentText(s, v.Set, node), Remedy: "leave it alone"})
 	p.guardNodeReady(node)
-	p.guard(core.Guard{ID: core.GuardStays, Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod), Remedy: "wait for the new one"})
+	p.guard(core.Guard{ID: core.GuardStays, Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod),
+		Remedy: "wait for the new one"})
 	p.podFacts(v, pod)
 	p.step.Change = core.RestartPod{Pod: pod.Ref(), Node: node, Set: v.Set.Ref(), Selector: v.Set.Selector, Revision: v.Revision}
 	p.step.Commands = []string{deletePodCommand(pod)}
@@ -39,9 +42,11 @@ func (p *planner) restartAgents() {
 		return
 	}
 	p.step.Type = typable(n.Label(), n.UID)
-	p.step.Then = "Each is done when its new pod is ready and Neutron hears from the agent; the OpenStack controller looks again " + progress.NextLookOf(s, name) + "."
+	p.step.Then = "Each is done when its new pod is ready and Neutron hears from the agent; the OpenStack controller looks again " +
+		progress.NextLookOf(s, name) + "."
 	if progress.PlaysOn(s, core.ControllerOpenStack, name) {
-		p.step.Then = "Each is done when its new pod is ready and Neutron hears from the agent; the node can be taken back when all are heard from."
+		p.step.Then = "Each is done when its new pod is ready and Neutron hears from the agent; the node can be taken back when all are heard " +
+			"from."
 	}
 	p.guardNodeReady(name)
 	var names, drops []string
@@ -63,8 +68,10 @@ func (p *planner) restartAgents() {
 		p.fact("pod of "+v.Set.Name, v.On(name).UID)
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
-	p.step.Why = wording.Join("Neutron does not hear from them; new pods start them anew: "+wording.TextOf(wording.Some(names, 8), "none")+".", strings.Join(drops, " "))
-	p.guard(core.Guard{ID: core.GuardSomethingToDo, Text: "an agent there does not report", Holds: len(items) > 0, Answer: wording.TextOf(wording.Some(names, 4), "Neutron hears from all whose pods are known"),
+	p.step.Why = wording.Join("Neutron does not hear from them; new pods start them anew: "+wording.TextOf(wording.Some(names, 8), "none")+".",
+		strings.Join(drops, " "))
+	p.guard(core.Guard{ID: core.GuardSomethingToDo, Text: "an agent there does not report", Holds: len(items) > 0,
+		Answer: wording.TextOf(wording.Some(names, 4), "Neutron hears from all whose pods are known"),
 		Remedy: "look at the agents: openstack network agent list --host " + wording.ShellQuote(s.HostOf(name))})
 	p.guardEach(steps)
 	if len(items) > 0 {

@@ -25,7 +25,8 @@ func (p *planner) setMode() {
 	} else {
 		p.step.Title = "remove the migration mode"
 	}
-	valid := core.Guard{ID: core.GuardValueKnown, Text: "it is a mode that the OpenStack controller knows", Holds: p.i.Mode == "" || p.i.Mode.Known(),
+	valid := core.Guard{ID: core.GuardValueKnown, Text: "it is a mode that the OpenStack controller knows", Holds: p.i.Mode == "" ||
+		p.i.Mode.Known(),
 		Answer: wording.TextOf(wording.OneLine(string(p.i.Mode), 40), "not set: live, the default"), Remedy: "live, manual or skip"}
 	p.setAnnotation(core.AnnotationMigrationMode, value, valid)
 }
@@ -38,7 +39,8 @@ func (p *planner) setAttempts() {
 		value = new(wording.Itoa(p.i.Attempts))
 		p.step.Title = "set migration attempts " + wording.Itoa(p.i.Attempts)
 	}
-	valid := core.Guard{ID: core.GuardValueKnown, Text: "it is a number from 1", Holds: p.i.Attempts >= 0, Answer: wording.Itoa(p.i.Attempts), Remedy: "1 or more; 0 goes back to the default"}
+	valid := core.Guard{ID: core.GuardValueKnown, Text: "it is a number from 1", Holds: p.i.Attempts >= 0, Answer: wording.Itoa(p.i.Attempts),
+		Remedy: "1 or more; 0 goes back to the default"}
 	if p.i.Attempts == 0 {
 		valid.Answer = "not set: " + wording.Itoa(core.DefaultMigrationAttempts) + ", the default"
 	}
@@ -136,7 +138,8 @@ func (p *planner) annotate(n *core.Node, key string, value *string) {
 	old := n.Annotation(key)
 	_, short, _ := strings.Cut(key, "/")
 	p.fact(short, wording.TextOr(old, "(not set)"))
-	p.guard(core.Guard{ID: core.GuardDiffers, Text: "the node does not have the value yet", Holds: !EqualText(old, value), Answer: wording.TextOr(old, "not set")})
+	p.guard(core.Guard{ID: core.GuardDiffers, Text: "the node does not have the value yet", Holds: !EqualText(old, value),
+		Answer: wording.TextOr(old, "not set")})
 	if EqualText(old, value) {
 		p.done = "the node shows " + AnnotationText(key, value)
 		return
@@ -155,7 +158,8 @@ func annotationWhy(key string, value *string) string {
 	case core.ModeManual:
 		return "In its maintenance the OpenStack controller waits until you have moved its instances and declared it safe."
 	case core.ModeSkip:
-		return "In its maintenance nobody looks at its instances: they go down with the host. Instances whose owners asked to be told first still hold it."
+		return "In its maintenance nobody looks at its instances: they go down with the host. Instances whose owners asked to be told first " +
+			"still hold it."
 	}
 	return "In its maintenance the OpenStack controller live-migrates its instances."
 }
@@ -211,11 +215,13 @@ func skipThen(s *core.Snapshot, name string) string {
 		}
 	}
 	if len(held) > 0 {
-		return fmt.Sprintf("it still waits for %s (%s), whose tags say so; %s would go down with the host.", wording.Count(len(held), "instance"), wording.Some(held, 4), wording.Count(len(down), "instance"))
+		return fmt.Sprintf("it still waits for %s (%s), whose tags say so; %s would go down with the host.", wording.Count(len(held), "instance"),
+			wording.Some(held, 4), wording.Count(len(down), "instance"))
 	}
 	then := "it releases its lock; LCM then drains, updates and reboots the node."
 	if len(down) > 0 {
-		return then + fmt.Sprintf(" %s %s down with it (%s), and %s started again after it.", wording.Count(len(down), "instance"), wording.Verb(len(down), "goes", "go"), wording.Some(down, 4), wording.Verb(len(down), "is", "are"))
+		return then + fmt.Sprintf(" %s %s down with it (%s), and %s started again after it.", wording.Count(len(down), "instance"),
+			wording.Verb(len(down), "goes", "go"), wording.Some(down, 4), wording.Verb(len(down), "is", "are"))
 	}
 	return then
 }
@@ -228,7 +234,8 @@ func (p *planner) setAnnotations(names []string, key string, value *string, vali
 	p.step.Label, p.step.Risk = wording.Count(len(names), "node"), core.RiskHigh
 	p.step.Title += " on " + p.step.Label
 	p.step.Type = p.step.Label
-	p.step.Why, p.step.Then = annotationWhy(key, value), "It counts for each node when its turn comes, and within 60 s on one that is being evacuated."
+	p.step.Why, p.step.Then = annotationWhy(key, value),
+		"It counts for each node when its turn comes, and within 60 s on one that is being evacuated."
 	p.step.Undo = "set each back to what it was; Lockstep keeps the old values in its journal"
 	p.common([]core.SourceID{core.SourceNodes}, busyOn(s, names...))
 	var (
@@ -258,7 +265,8 @@ func (p *planner) setAnnotations(names []string, key string, value *string, vali
 	p.guard(core.Guard{ID: core.GuardExists, Text: "the nodes exist", Holds: len(missing) == 0 && len(names) > 0,
 		Answer: wording.TextOf(wording.Some(missing, 4), wording.Count(len(names), "node"))})
 	p.guard(valid)
-	p.guard(core.Guard{ID: core.GuardDiffers, Text: "a node does not have the value yet", Holds: len(items) > 0, Answer: fmt.Sprintf("%d of %d do not", len(items), len(names))})
+	p.guard(core.Guard{ID: core.GuardDiffers, Text: "a node does not have the value yet", Holds: len(items) > 0,
+		Answer: fmt.Sprintf("%d of %d do not", len(items), len(names))})
 	p.guardEach(steps)
 	switch {
 	case len(missing) > 0 || !valid.Holds || len(names) == 0:
@@ -306,7 +314,8 @@ func (p *planner) declareSafe() {
 	s, name := p.s, p.i.Node
 	n := s.Nodes[name]
 	p.step.Title, p.step.Risk = "declare "+wording.OneLine(s.Label(name), 64)+" safe", core.RiskHigh
-	sources := []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceInstances, core.SourceComputeServices, core.SourceMigrations}
+	sources := []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceInstances,
+		core.SourceComputeServices, core.SourceMigrations}
 	elsewhere := n != nil && !n.Is(core.RoleCompute)
 	if elsewhere {
 		sources = []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceNetworkAgents}
@@ -332,7 +341,8 @@ func (p *planner) declareSafe() {
 	p.hostFacts(name)
 	p.annotate(n, core.AnnotationMigrationMode, new(string(core.ModeSkip)))
 	if p.step.Change != nil {
-		p.step.Undo = "set it back (offered when the node is done): " + wording.AnnotateCommand(n.Name, core.AnnotationMigrationMode, n.Annotation(core.AnnotationMigrationMode))
+		p.step.Undo = "set it back (offered when the node is done): " +
+			wording.AnnotateCommand(n.Name, core.AnnotationMigrationMode, n.Annotation(core.AnnotationMigrationMode))
 	}
 }
 
@@ -348,7 +358,9 @@ func (p *planner) declareElsewhere(n *core.Node) {
 	p.guardModeCounts(name, true)
 	p.guardRequest(name)
 	p.guardLock(name)
-	listed := core.Guard{ID: core.GuardAgentsListed, Text: "what its L3 and DHCP agents serve is known", Holds: s.Known(core.SourceNetworkAgents) || s.Sources[core.SourceNetworkAgents].State == core.SourceAbsent, Answer: wording.TextOf(progress.ServedShort(s, name), "they serve nothing"),
+	listed := core.Guard{ID: core.GuardAgentsListed, Text: "what its L3 and DHCP agents serve is known",
+		Holds:  s.Known(core.SourceNetworkAgents) || s.Sources[core.SourceNetworkAgents].State == core.SourceAbsent,
+		Answer: wording.TextOf(progress.ServedShort(s, name), "they serve nothing"),
 		Remedy: "wait until Neutron has told"}
 	for _, a := range progress.ServingAgents(s, name) {
 		text, known := a.ServedText()
@@ -359,7 +371,8 @@ func (p *planner) declareElsewhere(n *core.Node) {
 	p.maintenanceFacts(name)
 	p.annotate(n, core.AnnotationMigrationMode, new(string(core.ModeSkip)))
 	if p.step.Change != nil {
-		p.step.Undo = "set it back (offered when the node is done): " + wording.AnnotateCommand(n.Name, core.AnnotationMigrationMode, n.Annotation(core.AnnotationMigrationMode))
+		p.step.Undo = "set it back (offered when the node is done): " +
+			wording.AnnotateCommand(n.Name, core.AnnotationMigrationMode, n.Annotation(core.AnnotationMigrationMode))
 	}
 }
 
@@ -410,13 +423,15 @@ func (p *planner) restoreMode() {
 		return
 	}
 	current := n.Annotation(change.Key)
-	same := core.Guard{ID: core.GuardAsLockstepLeftIt, Text: "it still has the value that Lockstep set", Holds: EqualText(current, change.New), Answer: wording.TextOr(current, "not set"),
+	same := core.Guard{ID: core.GuardAsLockstepLeftIt, Text: "it still has the value that Lockstep set", Holds: EqualText(current, change.New),
+		Answer: wording.TextOr(current, "not set"),
 		Remedy: "somebody else has changed it since: set the mode that you want"}
 	if EqualText(current, change.Old) {
 		same.Remedy = ""
 	}
 	p.guard(same)
-	p.step.Why = "Lockstep set " + AnnotationText(change.Key, change.New) + " for this maintenance; before, it was " + wording.TextOr(change.Old, "not set") + "."
+	p.step.Why = "Lockstep set " + AnnotationText(change.Key, change.New) + " for this maintenance; before, it was " +
+		wording.TextOr(change.Old, "not set") + "."
 	p.step.Then = annotationThen(s, name, change.Key, change.Old)
 	if toSkip {
 		p.letGo(name, n)

@@ -70,7 +70,8 @@ func (p *planner) liveMigrateAll() {
 	tries := max(progress.MaintenanceOf(s, name).Attempts, 1)
 	p.step.Why = fmt.Sprintf("Everything that holds the node and can be moved without stopping moves, %d at a time.", atOnce)
 	if tries > 1 {
-		p.step.Why = wording.Join(p.step.Why, fmt.Sprintf("One whose migration fails is tried again at once, up to the node's %d attempts.", tries))
+		p.step.Why = wording.Join(p.step.Why, fmt.Sprintf("One whose migration fails is tried again at once, up to the node's %d attempts.",
+			tries))
 	}
 	if len(others) > 0 {
 		names := make([]string, len(others))
@@ -94,7 +95,8 @@ func (p *planner) liveMigrateAll() {
 		zone = svc.Zone
 	}
 	targets := targets(s, host, zone)
-	p.guard(core.Guard{ID: core.GuardTarget, Text: "another compute service of its zone is up and enabled", Holds: targets > 0, Answer: fmt.Sprintf("%d %s", targets, wording.Verb(targets, "is", "are")),
+	p.guard(core.Guard{ID: core.GuardTarget, Text: "another compute service of its zone is up and enabled", Holds: targets > 0,
+		Answer: fmt.Sprintf("%d %s", targets, wording.Verb(targets, "is", "are")),
 		Remedy: "enable one, or wait for a node that returns"})
 	p.fact(RequestFactName, StandingRequest(s, name))
 	p.fact("at once", wording.Itoa(atOnce))
@@ -111,7 +113,8 @@ func (p *planner) liveMigrateAll() {
 			continue
 		}
 		steps = append(steps, one)
-		items = append(items, core.BatchItem{Intent: i, Label: progress.InstanceLabel(v.Instance), Change: one.Change, Basis: one.Basis, Tries: tries})
+		items = append(items, core.BatchItem{Intent: i, Label: progress.InstanceLabel(v.Instance), Change: one.Change, Basis: one.Basis,
+			Tries: tries})
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
 	p.guardEach(steps)
@@ -133,7 +136,8 @@ func (p *planner) guardTakenOut(name string) {
 	s := p.s
 	l := s.NodeLock(name, core.ControllerOpenStack)
 	svc := s.Services[s.HostOf(name)]
-	g := core.Guard{ID: core.GuardTakenOut, Text: "the work on the node was begun, and its host is out of scheduling", Holds: true, Answer: "it is", Remedy: "do the steps before it first"}
+	g := core.Guard{ID: core.GuardTakenOut, Text: "the work on the node was begun, and its host is out of scheduling", Holds: true,
+		Answer: "it is", Remedy: "do the steps before it first"}
 	switch {
 	case l == nil || l.InnerState != core.InnerActive:
 		g.Holds, g.Answer = false, "it was not begun"
@@ -157,7 +161,8 @@ func StandingRequest(s *core.Snapshot, node string) string {
 // pauseText is what a batch does when an item of it fails.
 func pauseText(i core.Intent) string {
 	if i.PastFailures {
-		return "When one fails it goes on with the next, as you said; it pauses when an answer is lost, when writing is off, when what is known is not fresh, and when what is still to be done changes."
+		return "When one fails it goes on with the next, as you said; it pauses when an answer is lost, when writing is off, when what is " +
+			"known is not fresh, and when what is still to be done changes."
 	}
 	return "It pauses by itself when one fails, and goes on when you say so."
 }

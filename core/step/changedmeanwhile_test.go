@@ -21,12 +21,14 @@ func TestRestoringSkipIsAsCarefulAsSettingIt(t *testing.T) {
 		return sc
 	}
 	sc := scene()
-	back, set := Plan(sc.Snapshot, core.Intent{Kind: core.IntentRestoreMode, Node: "cmp-01"}), Plan(sc.Snapshot, core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-01"}, Mode: core.ModeSkip})
+	back, set := Plan(sc.Snapshot, core.Intent{Kind: core.IntentRestoreMode, Node: "cmp-01"}),
+		Plan(sc.Snapshot, core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-01"}, Mode: core.ModeSkip})
 	if set.Risk != core.RiskHigh || set.Type == "" {
 		t.Fatalf("setting skip: risk %v, typed %q", set.Risk, set.Type)
 	}
 	if back.Risk != set.Risk || back.Type != set.Type || len(ChangedFacts(set.Basis, back.Basis)) > 0 {
-		t.Errorf("restoring: risk %v, typed %q, basis %v; setting: risk %v, typed %q, basis %v", back.Risk, back.Type, back.Basis, set.Risk, set.Type, set.Basis)
+		t.Errorf("restoring: risk %v, typed %q, basis %v; setting: risk %v, typed %q, basis %v", back.Risk, back.Type, back.Basis, set.Risk,
+			set.Type, set.Basis)
 	}
 	low := scene()
 	low.Changed("cmp-01", "live", "manual")

@@ -25,7 +25,8 @@ func (p *planner) computeService(verb string) *core.ComputeService {
 	if svc == nil {
 		p.identify(core.Ref{Kind: core.KindComputeService, Name: host})
 		p.common(sources, busyOn(s, name))
-		p.unknown("the compute service exists", "Nova knows no nova-compute on "+wording.TextOf(wording.OneLine(host, 64), "a host without a name"))
+		p.unknown("the compute service exists", "Nova knows no nova-compute on "+
+			wording.TextOf(wording.OneLine(host, 64), "a host without a name"))
 		return nil
 	}
 	p.identify(svc.Ref())
@@ -40,9 +41,13 @@ func (p *planner) computeService(verb string) *core.ComputeService {
 // guardReason holds when an operator's reason for disabling a service can be told from the OpenStack controller's own, and tells
 // whether Nova and Cinder take it.
 func (p *planner) guardReason(reason string) bool {
-	good := strings.TrimSpace(reason) != "" && strings.TrimSpace(reason) == reason && len([]rune(reason)) <= maxDisableReason && !strings.ContainsAny(reason, "\n\r\t")
-	p.guard(core.Guard{ID: core.GuardReasonGiven, Text: "there is a reason, of one line", Holds: good, Answer: wording.TextOf(wording.OneLine(reason, 80), "none"), Remedy: "say why, in at most 255 characters, so that the next operator knows"})
-	p.guard(core.Guard{ID: core.GuardReasonOwn, Text: "the reason is not the OpenStack controller's own", Holds: reason != core.DisabledReasonMaintenance, Answer: wording.TextOf(wording.OneLine(reason, 80), "none"),
+	good := strings.TrimSpace(reason) != "" && strings.TrimSpace(reason) == reason && len([]rune(reason)) <= maxDisableReason &&
+		!strings.ContainsAny(reason, "\n\r\t")
+	p.guard(core.Guard{ID: core.GuardReasonGiven, Text: "there is a reason, of one line", Holds: good,
+		Answer: wording.TextOf(wording.OneLine(reason, 80), "none"),
+		Remedy: "say why, in at most 255 characters, so that the next operator knows"})
+	p.guard(core.Guard{ID: core.GuardReasonOwn, Text: "the reason is not the OpenStack controller's own",
+		Holds: reason != core.DisabledReasonMaintenance, Answer: wording.TextOf(wording.OneLine(reason, 80), "none"),
 		Remedy: "choose another: by this one the controller knows the services that it enables again"})
 	return good
 }
@@ -73,7 +78,8 @@ func (p *planner) disableCompute() {
 	words := append([]string{"openstack", "compute", "service", "set", "--disable"}, option...)
 	p.step.Commands = []string{wording.ShellCommand(append(words, svc.Host, "nova-compute")...)}
 	if good {
-		p.step.Change = core.SetComputeService{Service: svc.Ref(), Enabled: false, Reason: reason, WasEnabled: true, WasReason: svc.DisabledReason}
+		p.step.Change = core.SetComputeService{Service: svc.Ref(), Enabled: false, Reason: reason, WasEnabled: true,
+			WasReason: svc.DisabledReason}
 	}
 }
 
@@ -100,7 +106,8 @@ func (p *planner) enableCompute() {
 	p.guard(own)
 	p.guardSeenSince(core.SourceComputeServices)
 	p.guardStaysUp(p.i.Node)
-	if turn := playedTurn(p.s, core.ControllerOpenStack, p.i.Node); turn != progress.TurnNone && turn != progress.TurnCreate && svc.DisabledReason == core.DisabledReasonMaintenance && progress.PlaysAlone(p.s, p.i.Node) {
+	if turn := playedTurn(p.s, core.ControllerOpenStack, p.i.Node); turn != progress.TurnNone && turn != progress.TurnCreate &&
+		svc.DisabledReason == core.DisabledReasonMaintenance && progress.PlaysAlone(p.s, p.i.Node) {
 		p.guard(core.Guard{ID: core.GuardNotPlayed, Text: "it is not Lockstep's own turn, as the OpenStack controller", Answer: turnTexts[turn],
 			Remedy: "put it back into scheduling by the node's own step, which looks at its pods and agents first"})
 	}

@@ -19,7 +19,8 @@ func (p *planner) deletePod() {
 	pods := progress.EndedPodsOn(s, node)
 	i := slices.IndexFunc(pods, func(e core.EndedPod) bool { return e.UID == ref.UID && e.FullName() == ref.Namespace+"/"+ref.Name })
 	if i < 0 || ref.UID == "" {
-		p.unknown("the pod is there, and has ended", "none of this name and UID is among the pods on "+wording.TextOf(wording.OneLine(s.Label(node), 64), "the node")+" that have")
+		p.unknown("the pod is there, and has ended",
+			"none of this name and UID is among the pods on "+wording.TextOf(wording.OneLine(s.Label(node), 64), "the node")+" that have")
 		if ref.UID != "" && s.Pods[node] != nil && s.Known(core.SourceNodePods) {
 			p.done = "it is gone"
 		}
@@ -27,14 +28,16 @@ func (p *planner) deletePod() {
 	}
 	e := pods[i]
 	p.guard(guardExists("the pod", e.Ref()))
-	p.guard(core.Guard{ID: core.GuardPodEnded, Text: "the pod has ended", Holds: e.Over(), Answer: progress.EndedPodText(&e, s.Now), Remedy: "leave it alone"})
+	p.guard(core.Guard{ID: core.GuardPodEnded, Text: "the pod has ended", Holds: e.Over(), Answer: progress.EndedPodText(&e, s.Now),
+		Remedy: "leave it alone"})
 	p.guard(core.Guard{ID: core.GuardStays, Text: "nobody has deleted it yet", Holds: e.Deleting.IsZero(),
 		Answer: wording.TextIf(e.Deleting.IsZero(), "it stays", "its deletion was asked for"), Remedy: "wait until it is gone"})
 	p.fact("pod", e.UID)
 	p.fact("phase", e.Phase)
 	p.step.Status = progress.EndedPodText(&e, s.Now)
 	p.step.Why = "It has ended and is never ready again. " +
-		"The OpenStack controller takes the node back when every pod of OpenStack on it is ready, those of Jobs left out: it waits for this one for ever, without a word."
+		"The OpenStack controller takes the node back when every pod of OpenStack on it is ready, those of Jobs left out: it waits for this " +
+		"one for ever, without a word."
 	if _, played := progress.ActAs(s, core.ControllerOpenStack); played {
 		p.step.Why = "It has ended and is never ready again. " +
 			"The node is taken back when every pod of OpenStack on it is ready, those of Jobs left out."
@@ -73,8 +76,10 @@ func (p *planner) deletePods() {
 		p.step.Why = one.Why
 	}
 	p.step.Why = strings.NewReplacer("It has ended and is", "They have ended and are", "for this one", "for them").Replace(p.step.Why)
-	p.step.Then = "The pods' objects are gone, and their logs with them: read them first if you need them. One after the other: it pauses by itself when one fails."
-	p.guard(core.Guard{ID: core.GuardSomethingToDo, Text: "a pod there has ended", Holds: len(items) > 0, Answer: wording.TextOf(progress.EndedPodsText(s, progress.EndedPodsOn(s, name), 4), "none of those that are seen")})
+	p.step.Then = "The pods' objects are gone, and their logs with them: read them first if you need them. One after the other: it pauses " +
+		"by itself when one fails."
+	p.guard(core.Guard{ID: core.GuardSomethingToDo, Text: "a pod there has ended", Holds: len(items) > 0,
+		Answer: wording.TextOf(progress.EndedPodsText(s, progress.EndedPodsOn(s, name), 4), "none of those that are seen")})
 	p.guardEach(steps)
 	if len(items) == 0 {
 		if s.Pods[name] != nil && s.Known(core.SourceNodePods) && len(progress.EndedPodsOn(s, name)) == 0 {

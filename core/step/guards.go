@@ -21,7 +21,8 @@ func (p *planner) common(sources []core.SourceID, busy func(core.Operation) bool
 }
 
 func guardArmed(s *core.Snapshot) core.Guard {
-	g := core.Guard{ID: core.GuardArmed, Text: "writing is armed", Holds: s.Write.Armed && s.Write.Barred == "", Answer: "armed", Remedy: "w arms it"}
+	g := core.Guard{ID: core.GuardArmed, Text: "writing is armed", Holds: s.Write.Armed && s.Write.Barred == "", Answer: "armed",
+		Remedy: "w arms it"}
 	switch {
 	case s.Write.Barred != "":
 		g.Answer, g.Remedy = "read-only: "+s.Write.Barred, ""
@@ -36,7 +37,8 @@ func guardArmed(s *core.Snapshot) core.Guard {
 
 // guardFresh holds when all the sources are live and were confirmed recently enough to write on.
 func guardFresh(s *core.Snapshot, sources []core.SourceID) core.Guard {
-	g := core.Guard{ID: core.GuardFresh, Text: "what is known is fresh", Holds: true, Remedy: "wait until it is seen again, or mend the source"}
+	g := core.Guard{ID: core.GuardFresh, Text: "what is known is fresh", Holds: true,
+		Remedy: "wait until it is seen again, or mend the source"}
 	var good, bad []string
 	for _, id := range sources {
 		ok, text := s.Fresh(id)
@@ -55,7 +57,8 @@ func guardFresh(s *core.Snapshot, sources []core.SourceID) core.Guard {
 
 // guardAlone holds when no operation of Lockstep's is under way for which busy says that it is in the way.
 func guardAlone(s *core.Snapshot, busy func(core.Operation) bool) core.Guard {
-	g := core.Guard{ID: core.GuardAlone, Text: "nothing else is being done there", Holds: true, Answer: "nothing", Remedy: "wait for its end, or stop it"}
+	g := core.Guard{ID: core.GuardAlone, Text: "nothing else is being done there", Holds: true, Answer: "nothing",
+		Remedy: "wait for its end, or stop it"}
 	for _, op := range s.Operations {
 		if !op.State.Ended() && !op.Past && busy(op) { // what an earlier run began its own object tells
 			g.Holds, g.Answer = false, op.Title
@@ -137,7 +140,8 @@ func guardExists(what string, ref core.Ref) core.Guard {
 // guardHostKnown holds when Nova knows the node's host. A host that Nova knows under a name that cannot be matched would
 // look empty.
 func guardHostKnown(s *core.Snapshot, n *core.Node) core.Guard {
-	g := core.Guard{ID: core.GuardHostKnown, Text: "Nova knows the host", Holds: true, Remedy: "find out under which name nova-compute of the node runs: openstack compute service list"}
+	g := core.Guard{ID: core.GuardHostKnown, Text: "Nova knows the host", Holds: true,
+		Remedy: "find out under which name nova-compute of the node runs: openstack compute service list"}
 	svc := s.Services[s.HostOf(n.Name)]
 	switch {
 	case svc != nil:
@@ -165,7 +169,8 @@ func staysUpSources(s *core.Snapshot) []core.SourceID {
 // for good, and no lock holds it any more.
 func (p *planner) guardStaysUp(name string) {
 	s := p.s
-	g := core.Guard{ID: core.GuardStaysUp, Text: wording.OneLine(s.Label(name), 64) + " does not go down now", Holds: true, Answer: "it is neither released nor to be removed", Remedy: "wait until it is back"}
+	g := core.Guard{ID: core.GuardStaysUp, Text: wording.OneLine(s.Label(name), 64) + " does not go down now", Holds: true,
+		Answer: "it is neither released nor to be removed", Remedy: "wait until it is back"}
 	l := s.NodeLock(name, core.ControllerOpenStack)
 	switch {
 	case LeavesCluster(s, name):
@@ -289,7 +294,8 @@ func migrationsOn(s *core.Snapshot, host string) []string {
 }
 
 func guardNoMigration(s *core.Snapshot, host string) core.Guard {
-	g := core.Guard{ID: core.GuardNoMigration, Text: "no migration from or to the host is running", Holds: true, Answer: "none", Remedy: "wait for its end, or abort it"}
+	g := core.Guard{ID: core.GuardNoMigration, Text: "no migration from or to the host is running", Holds: true, Answer: "none",
+		Remedy: "wait for its end, or abort it"}
 	if names := migrationsOn(s, host); len(names) > 0 {
 		g.Holds, g.Answer = false, wording.Some(names, 8)
 	}

@@ -38,16 +38,19 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 		why:     "It moves to a host that the scheduler chooses, and goes on running.",
 		then:    "Nova copies its memory while it runs; a guest that writes faster than that does not get away without being aborted or forced.",
 		undo:    "migrate it again, once the node is back"},
-	core.IntentColdMigrate: {verb: "cold-migrate", Statuses: []string{"ACTIVE", "SHUTOFF"}, idle: true, target: true, cuts: true, risk: core.RiskMedium,
+	core.IntentColdMigrate: {verb: "cold-migrate", Statuses: []string{"ACTIVE", "SHUTOFF"}, idle: true, target: true, cuts: true,
+		risk:    core.RiskMedium,
 		command: []string{"openstack", "server", "migrate"},
 		why:     "For an instance that cannot be live-migrated. It is down while it is moved, if it runs now.",
-		then:    "It is stopped if it runs, copied to another host, and started there if it ran; then it waits in VERIFY_RESIZE until the migration is confirmed or reverted.",
-		undo:    "revert the migration, as long as it was not confirmed"},
+		then: "It is stopped if it runs, copied to another host, and started there if it ran; then it waits in VERIFY_RESIZE until the " +
+			"migration is confirmed or reverted.",
+		undo: "revert the migration, as long as it was not confirmed"},
 	core.IntentConfirmResize: {verb: "confirm the migration of", Statuses: []string{"VERIFY_RESIZE"}, idle: true, risk: core.RiskMedium,
 		command: []string{"openstack", "server", "migration", "confirm"},
 		why:     "Its cold migration or resize waits for a decision; in VERIFY_RESIZE it can be neither migrated nor stopped.",
 		then:    "What the source host kept of it is removed, and it is ACTIVE where it is."},
-	core.IntentRevertResize: {verb: "revert the migration of", Statuses: []string{"VERIFY_RESIZE"}, idle: true, cuts: true, risk: core.RiskMedium,
+	core.IntentRevertResize: {verb: "revert the migration of", Statuses: []string{"VERIFY_RESIZE"}, idle: true, cuts: true,
+		risk:    core.RiskMedium,
 		command: []string{"openstack", "server", "migration", "revert"},
 		why:     "Its cold migration or resize waits for a decision; reverting takes it back to where it was.",
 		then:    "It is down while it goes back to its source host.",
@@ -67,32 +70,43 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 		why:     "It is suspended: its memory lies on its host, and Nova moves it nowhere before it is resumed.",
 		then:    "It goes on where it stood, on the host on which it is now; then it can be migrated.",
 		undo:    "suspend it again"},
-	core.IntentResetState: {verb: "reset", title: "reset %s to ACTIVE", Statuses: []string{"ERROR"}, idle: true, Runs: true, risk: core.RiskHigh, typed: true,
+	core.IntentResetState: {verb: "reset", title: "reset %s to ACTIVE", Statuses: []string{"ERROR"}, idle: true, Runs: true,
+		risk: core.RiskHigh, typed: true,
 		command: []string{"openstack", "server", "set", "--state", "active"},
-		why: "In ERROR nothing migrates it, although its guest runs. This writes ACTIVE into Nova's record and nothing else: no guest is started, " +
+		why: "In ERROR nothing migrates it, although its guest runs. This writes ACTIVE into Nova's record and nothing else: no guest is " +
+			"started, " +
 			"no volume attached, no port mended; what went wrong before is as it was.",
-		then: "Nova treats it as an ordinary running instance, which can be live-migrated. If its guest does not run in truth, Nova's next look at the " +
+		then: "Nova treats it as an ordinary running instance, which can be live-migrated. If its guest does not run in truth, Nova's next " +
+			"look at the " +
 			"hypervisor (10 minutes by default) stops it.",
 	},
-	core.IntentShelve: {verb: "shelve", Statuses: []string{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"}, idle: true, risk: core.RiskHigh, typed: true,
+	core.IntentShelve: {verb: "shelve", Statuses: []string{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"}, idle: true, risk: core.RiskHigh,
+		typed:   true,
 		command: []string{"openstack", "server", "shelve"},
-		why: "A shelved instance holds no lock, and leaves its host: it keeps no place there, as a stopped one does. Its users lose it until it is " +
+		why: "A shelved instance holds no lock, and leaves its host: it keeps no place there, as a stopped one does. Its users lose it until " +
+			"it is " +
 			"unshelved; what is in its memory, and on ephemeral and swap disks beside its root disk, is lost.",
-		then: "The guest is shut down; a root disk that is no volume is uploaded to Glance as an image, which takes time and room; then Nova takes it off its " +
+		then: "The guest is shut down; a root disk that is no volume is uploaded to Glance as an image, which takes time and room; then Nova " +
+			"takes it off its " +
 			"host, at once unless the cloud sets shelved_offload_time.",
 		undo: "unshelve it"},
-	core.IntentUnshelve: {verb: "unshelve", Statuses: []string{"SHELVED", "SHELVED_OFFLOADED"}, idle: true, offHost: true, risk: core.RiskMedium,
+	core.IntentUnshelve: {verb: "unshelve", Statuses: []string{"SHELVED", "SHELVED_OFFLOADED"}, idle: true, offHost: true,
+		risk:    core.RiskMedium,
 		command: []string{"openstack", "server", "unshelve"},
 		why:     "It was shelved; nobody else brings it back.",
 		then:    "It is started on a host that the scheduler chooses, or where it still is.",
 		undo:    "shelve it again"},
-	core.IntentEvacuate: {verb: "evacuate", title: "rebuild %s on another host", Statuses: []string{"ACTIVE", "SHUTOFF", "ERROR"}, idle: true, target: true, Dead: true,
+	core.IntentEvacuate: {verb: "evacuate", title: "rebuild %s on another host", Statuses: []string{"ACTIVE", "SHUTOFF", "ERROR"}, idle: true,
+		target: true, Dead: true,
 		risk: core.RiskHighest, typed: true, command: []string{"openstack", "server", "evacuate"},
-		why: "Its host is down, and nothing moves it off it. Nova starts it anew on another host, from its volumes or from shared storage; what was in its memory is lost, " +
-			"and a disk on the host's own storage is made anew from its image. Be sure that the host is off: a guest that still runs there writes to the same disks, and destroys them.",
+		why: "Its host is down, and nothing moves it off it. Nova starts it anew on another host, from its volumes or from shared storage; " +
+			"what was in its memory is lost, " +
+			"and a disk on the host's own storage is made anew from its image. Be sure that the host is off: a guest that still runs there " +
+			"writes to the same disks, and destroys them.",
 		then: "It is down until it is rebuilt. When the old host comes back, its nova-compute removes what is left of it there.",
 	},
-	core.IntentAbortMigration: {verb: "abort the live migration of", running: []string{"queued", "preparing", "running"}, risk: core.RiskMedium,
+	core.IntentAbortMigration: {verb: "abort the live migration of", running: []string{"queued", "preparing", "running"},
+		risk:    core.RiskMedium,
 		command: []string{"openstack", "--os-compute-api-version", "2.65", "server", "migration", "abort"},
 		why:     "A migration that does not come to an end holds up all that follow it.",
 		then:    "What was copied is thrown away, and it goes on running where it is. The OpenStack controller may try again.",
@@ -100,7 +114,8 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 	core.IntentForceComplete: {verb: "force the live migration of", running: []string{"running"}, risk: core.RiskMedium,
 		command: []string{"openstack", "--os-compute-api-version", "2.22", "server", "migration", "force", "complete"},
 		why:     "The guest writes its memory faster than it can be copied.",
-		then:    "Nova pauses the guest (or switches to post-copy, where the cloud allows it) until the rest is copied: it stands still for that long, seconds to minutes by what remains."},
+		then: "Nova pauses the guest (or switches to post-copy, where the cloud allows it) until the rest is copied: it stands still for " +
+			"that long, seconds to minutes by what remains."},
 }
 
 // name is what doing it with something called label is called.
@@ -158,7 +173,8 @@ func (p *planner) instanceAction() {
 	p.common(sources, busy)
 	p.guard(guardExists("the instance", in.Ref()))
 	if !rule.offHost {
-		p.guard(core.Guard{ID: core.GuardOnHost, Text: "it is on a host", Holds: in.Host != "", Answer: wording.TextOf(s.Label(in.Host), "Nova names none"), Remedy: "wait until Nova shows where it is"})
+		p.guard(core.Guard{ID: core.GuardOnHost, Text: "it is on a host", Holds: in.Host != "",
+			Answer: wording.TextOf(s.Label(in.Host), "Nova names none"), Remedy: "wait until Nova shows where it is"})
 	}
 	m := s.LatestMigration(in.ID)
 	if len(rule.running) > 0 {
@@ -273,7 +289,8 @@ func ProgressText(s *core.Snapshot, in *core.Instance) string {
 // OwnerText reminds of an instance whose owner decides.
 func OwnerText(s *core.Snapshot, v core.InstanceView) string {
 	if v.Action == core.ActionNotify && v.Origin == core.OriginTag {
-		return "Its owner asked to be told first (tag notify, project " + wording.OneLine(s.Project(v.Instance.ProjectID), 60) + "): the owner decides."
+		return "Its owner asked to be told first (tag notify, project " + wording.OneLine(s.Project(v.Instance.ProjectID), 60) +
+			"): the owner decides."
 	}
 	return ""
 }
@@ -281,7 +298,8 @@ func OwnerText(s *core.Snapshot, v core.InstanceView) string {
 // LockedText says of a locked instance whom to ask. Lockstep unlocks none: that is the owner's to do.
 func LockedText(s *core.Snapshot, in *core.Instance) string {
 	if in.Locked {
-		return "It is locked: ask its owner first (project " + wording.OneLine(s.Project(in.ProjectID), 60) + "). An administrator's call goes through all the same, and the lock stays."
+		return "It is locked: ask its owner first (project " + wording.OneLine(s.Project(in.ProjectID), 60) +
+			"). An administrator's call goes through all the same, and the lock stays."
 	}
 	return ""
 }

@@ -11,13 +11,16 @@ import (
 )
 
 func (p *planner) guardStatus(in *core.Instance, rule InstanceRule) {
-	p.guard(core.Guard{ID: core.GuardStatus, Text: "it is " + strings.Join(rule.Statuses, " or "), Holds: slices.Contains(rule.Statuses, in.Status),
+	p.guard(core.Guard{ID: core.GuardStatus, Text: "it is " + strings.Join(rule.Statuses, " or "),
+		Holds:  slices.Contains(rule.Statuses, in.Status),
 		Answer: in.Status, Remedy: wording.TextOf(progress.WayOut(in), "choose what fits its status")})
 }
 
 func (p *planner) guardIdle(in *core.Instance, m *core.Migration) {
-	p.guard(core.Guard{ID: core.GuardNoTask, Text: "nothing is being done with it", Holds: in.TaskState == "", Answer: wording.TextOf(in.TaskState, "no task"), Remedy: "wait until Nova is done with it"})
-	g := core.Guard{ID: core.GuardNoMigration, Text: "it is not being migrated", Holds: true, Answer: "no migration is under way", Remedy: "wait for its end, or abort it"}
+	p.guard(core.Guard{ID: core.GuardNoTask, Text: "nothing is being done with it", Holds: in.TaskState == "",
+		Answer: wording.TextOf(in.TaskState, "no task"), Remedy: "wait until Nova is done with it"})
+	g := core.Guard{ID: core.GuardNoMigration, Text: "it is not being migrated", Holds: true, Answer: "no migration is under way",
+		Remedy: "wait for its end, or abort it"}
 	if m != nil && m.Running() {
 		g.Holds, g.Answer = false, ProgressText(p.s, in)
 	}
@@ -28,10 +31,12 @@ func (p *planner) guardIdle(in *core.Instance, m *core.Migration) {
 // and leave the instance in its task for ever.
 func (p *planner) guardComputeUp(in *core.Instance, m *core.Migration) {
 	hosts := []string{in.Host}
-	if slices.Contains([]core.IntentKind{core.IntentConfirmResize, core.IntentRevertResize}, p.i.Kind) && m != nil && m.SourceHost != "" && m.SourceHost != in.Host {
+	if slices.Contains([]core.IntentKind{core.IntentConfirmResize, core.IntentRevertResize}, p.i.Kind) && m != nil && m.SourceHost != "" &&
+		m.SourceHost != in.Host {
 		hosts = append(hosts, m.SourceHost)
 	}
-	g := core.Guard{ID: core.GuardComputeUp, Text: "nova-compute of its host is up", Holds: true, Remedy: "look at the nova-compute pod of the node"}
+	g := core.Guard{ID: core.GuardComputeUp, Text: "nova-compute of its host is up", Holds: true,
+		Remedy: "look at the nova-compute pod of the node"}
 	var up, down, unknown []string
 	for _, h := range hosts {
 		switch svc := p.s.Services[h]; {
@@ -56,7 +61,8 @@ func (p *planner) guardComputeUp(in *core.Instance, m *core.Migration) {
 
 // guardComputeDown holds when nova-compute of its host is down: Nova evacuates off no other.
 func (p *planner) guardComputeDown(in *core.Instance) {
-	g := core.Guard{ID: core.GuardComputeDown, Text: "nova-compute of its host is down", Holds: progress.HostDown(p.s, in.Host), Answer: "down on " + progress.HostLabel(p.s, in.Host), Remedy: "migrate it"}
+	g := core.Guard{ID: core.GuardComputeDown, Text: "nova-compute of its host is down", Holds: progress.HostDown(p.s, in.Host),
+		Answer: "down on " + progress.HostLabel(p.s, in.Host), Remedy: "migrate it"}
 	switch svc := p.s.Services[in.Host]; {
 	case svc == nil:
 		g.Answer, g.Remedy = "not known", ""
@@ -71,7 +77,8 @@ func (p *planner) guardComputeDown(in *core.Instance) {
 // guardHostDead holds while the kubelet of its host does not report. One that does, Ready or not, says that the host lives, and
 // its guests with it, whatever has become of its nova-compute. That a host which is silent is off nothing here can see.
 func (p *planner) guardHostDead(in *core.Instance) {
-	g := core.Guard{ID: core.GuardHostDead, Text: "the kubelet of its host does not report either", Holds: true, Answer: "the cluster has no node of the host",
+	g := core.Guard{ID: core.GuardHostDead, Text: "the kubelet of its host does not report either", Holds: true,
+		Answer: "the cluster has no node of the host",
 		Remedy: "the host lives, and its guests may: start its nova-compute anew; or make sure that it is switched off first"}
 	if n := p.s.NodeOfHost(in.Host); n != nil {
 		ready := wording.TextOf(wording.OneLine(n.Ready, 20), "not told")
@@ -93,7 +100,8 @@ func (p *planner) guardTarget(in *core.Instance) {
 	if zone != "" {
 		where = " in zone " + zone
 	}
-	p.guard(core.Guard{ID: core.GuardTarget, Text: "another compute service" + where + " is up and enabled", Holds: n > 0, Answer: fmt.Sprintf("%d %s", n, wording.Verb(n, "is", "are")),
+	p.guard(core.Guard{ID: core.GuardTarget, Text: "another compute service" + where + " is up and enabled", Holds: n > 0,
+		Answer: fmt.Sprintf("%d %s", n, wording.Verb(n, "is", "are")),
 		Remedy: "enable one, or wait for a node that returns"})
 }
 

@@ -38,14 +38,16 @@ func TestResetState(t *testing.T) {
 	sc.Status("web-1", "ERROR", "error")
 	st := Plan(sc.Snapshot, sc.Asked("web-1", core.IntentResetState))
 	if st.Risk != core.RiskHigh || st.Type != "web-1" || st.Title != "reset web-1 to ACTIVE" ||
-		!slices.Equal(st.Commands, []string{"openstack server set --state active " + scene.Web1}) || !strings.HasSuffix(st.Undo, "openstack server set --state error "+scene.Web1) {
+		!slices.Equal(st.Commands, []string{"openstack server set --state active " + scene.Web1}) ||
+		!strings.HasSuffix(st.Undo, "openstack server set --state error "+scene.Web1) {
 		t.Errorf("%+v", st)
 	}
 }
 
 func TestShelveAndUnshelve(t *testing.T) {
 	sc := scene.Healthy()
-	if st := Plan(sc.Snapshot, sc.Asked("web-1", core.IntentShelve)); !st.Doable() || st.Risk != core.RiskHigh || !slices.Equal(st.Commands, []string{"openstack server shelve " + scene.Web1}) {
+	if st := Plan(sc.Snapshot, sc.Asked("web-1", core.IntentShelve)); !st.Doable() || st.Risk != core.RiskHigh ||
+		!slices.Equal(st.Commands, []string{"openstack server shelve " + scene.Web1}) {
 		t.Errorf("shelve: %s, %q", st.Blocker(), st.Commands)
 	}
 	in := sc.Status("web-1", "SHELVED_OFFLOADED", "shelved_offloaded")

@@ -20,10 +20,13 @@ func (p *planner) rearmLock() {
 	}
 	node := l.Node
 	p.step.Title = "set the lock of " + LockLabel(s, l) + " active again"
-	p.guard(core.Guard{ID: core.GuardOpenStackLock, Text: "it is a node's lock of the OpenStack controller", Holds: l.Controller == core.ControllerOpenStack && node != "", Answer: LockLabel(s, l),
+	p.guard(core.Guard{ID: core.GuardOpenStackLock, Text: "it is a node's lock of the OpenStack controller",
+		Holds: l.Controller == core.ControllerOpenStack && node != "", Answer: LockLabel(s, l),
 		Remedy: "the other controllers take their own locks back"})
-	p.guard(core.Guard{ID: core.GuardLockInactive, Text: "the lock is inactive", Holds: l.State() == core.LockInactive, Answer: "it is " + wording.OneLine(string(l.State()), 40)})
-	asked := core.Guard{ID: core.GuardNoRequest, Text: "nobody asks for the node", Holds: true, Answer: "it has no NodeMaintenanceRequest, and no NodeDeletionRequest", Remedy: "wait until that is over"}
+	p.guard(core.Guard{ID: core.GuardLockInactive, Text: "the lock is inactive", Holds: l.State() == core.LockInactive,
+		Answer: "it is " + wording.OneLine(string(l.State()), 40)})
+	asked := core.Guard{ID: core.GuardNoRequest, Text: "nobody asks for the node", Holds: true,
+		Answer: "it has no NodeMaintenanceRequest, and no NodeDeletionRequest", Remedy: "wait until that is over"}
 	switch r, d := s.NodeRequest(node), s.Deletions[node]; {
 	case r != nil:
 		asked.Holds, asked.Answer = false, "its NodeMaintenanceRequest is there since "+wording.ClockText(r.Created)
@@ -33,21 +36,25 @@ func (p *planner) rearmLock() {
 		asked.Holds, asked.Answer = false, "its machine is disabled"
 	}
 	p.guard(asked)
-	settled := core.Guard{ID: core.GuardSettled, Text: "it was left so", Holds: progress.LeftLock(s, node) != nil || !asked.Holds || l.State() != core.LockInactive, Answer: "nobody has taken it back since",
+	settled := core.Guard{ID: core.GuardSettled, Text: "it was left so", Holds: progress.LeftLock(s, node) != nil || !asked.Holds ||
+		l.State() != core.LockInactive, Answer: "nobody has taken it back since",
 		Remedy: "wait a minute: the controller may be about to"}
 	if !settled.Holds {
 		settled.Answer = "its maintenance has ended just now"
 	}
 	p.guard(settled)
 	if progress.PlaysAlone(s, node) {
-		p.guard(core.Guard{ID: core.GuardNotPlayed, Text: "it is not Lockstep's own turn, as the OpenStack controller", Answer: "it is", Remedy: "take it back by the node's own steps, which look at its nova-compute first"})
+		p.guard(core.Guard{ID: core.GuardNotPlayed, Text: "it is not Lockstep's own turn, as the OpenStack controller", Answer: "it is",
+			Remedy: "take it back by the node's own steps, which look at its nova-compute first"})
 	}
 	p.guardNodeBack(node)
 	if svc := s.Services[s.HostOf(node)]; svc != nil {
 		p.fact("service state", core.ServiceText(svc))
 	}
-	p.step.Why = "Until the lock is active, the OpenStack controller prepares nothing at the next maintenance of " + wording.OneLine(s.Label(node), 64) + ", and LCM drains and reboots the host with what runs on it."
-	p.step.Then = "LCM waits for the lock at the next maintenance, and the controller moves the instances first. Whether nova-compute is in scheduling is a step of its own."
+	p.step.Why = "Until the lock is active, the OpenStack controller prepares nothing at the next maintenance of " +
+		wording.OneLine(s.Label(node), 64) + ", and LCM drains and reboots the host with what runs on it."
+	p.step.Then = "LCM waits for the lock at the next maintenance, and the controller moves the instances first. Whether nova-compute is " +
+		"in scheduling is a step of its own."
 	to := core.LockStatus{State: core.LockActive}
 	p.step.Undo = "set it back: " + LockCommand(l.Ref(), core.LockStatus{State: core.LockInactive, Message: l.Message})
 	if l.State() == core.LockActive {

@@ -15,7 +15,8 @@ func TestALockThatIsNotLeft(t *testing.T) {
 		"it is in maintenance":         func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockInactive },
 		"its request is being removed": func(sc scene.Scene) { sc.Maintained("cmp-01", ""); sc.NodeRequest("cmp-01").Deleting = scene.Noon },
 		"its removal is asked for": func(sc scene.Scene) {
-			sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-01", UID: "d", Created: scene.Noon}, Kind: core.KindNodeDeletionRequest, Node: "cmp-01"}
+			sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-01", UID: "d", Created: scene.Noon},
+				Kind: core.KindNodeDeletionRequest, Node: "cmp-01"}
 		},
 		"its machine is disabled": func(sc scene.Scene) {
 			sc.Disablings["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-01", UID: "d", Created: scene.Noon}, Node: "cmp-01"}

@@ -117,9 +117,12 @@ func (p *planner) overrideLock() {
 	p.step.Title = "set the lock of " + LockLabel(s, l) + " to " + wording.TextOf(wording.OneLine(string(to), 40), "no state")
 	p.step.Type = typable(l.Name, l.UID)
 	known := to == core.LockActive || to == core.LockInactive || to == core.LockFailed
-	p.guard(core.Guard{ID: core.GuardValueKnown, Text: "it is a state that the API knows", Holds: known, Answer: wording.TextOf(wording.OneLine(string(to), 40), "none"), Remedy: "active, inactive or failed"})
-	plain := p.i.Reason == strings.TrimSpace(p.i.Reason) && len([]rune(p.i.Reason)) <= MaxLockText && !strings.ContainsFunc(p.i.Reason, func(r rune) bool { return r < ' ' })
-	p.guard(core.Guard{ID: core.GuardPlainText, Text: "the text is one line", Holds: plain, Answer: wording.TextOf(wording.OneLine(p.i.Reason, 80), "none"), Remedy: "at most 1000 characters, without line breaks"})
+	p.guard(core.Guard{ID: core.GuardValueKnown, Text: "it is a state that the API knows", Holds: known,
+		Answer: wording.TextOf(wording.OneLine(string(to), 40), "none"), Remedy: "active, inactive or failed"})
+	plain := p.i.Reason == strings.TrimSpace(p.i.Reason) && len([]rune(p.i.Reason)) <= MaxLockText &&
+		!strings.ContainsFunc(p.i.Reason, func(r rune) bool { return r < ' ' })
+	p.guard(core.Guard{ID: core.GuardPlainText, Text: "the text is one line", Holds: plain,
+		Answer: wording.TextOf(wording.OneLine(p.i.Reason, 80), "none"), Remedy: "at most 1000 characters, without line breaks"})
 	change := core.SetLock{Lock: l.Ref(), Was: l.RawState, To: core.LockStatus{State: to, Message: p.i.Reason}}
 	same := l.State() == to && (p.i.Reason == "" || l.Message == p.i.Reason)
 	p.guard(core.Guard{ID: core.GuardDiffers, Text: "the lock does not say it yet", Holds: !same,
@@ -138,7 +141,8 @@ func (p *planner) overrideLock() {
 		return
 	}
 	p.step.Commands = []string{LockCommand(l.Ref(), change.To)}
-	p.step.Undo = "set it back: " + LockCommand(l.Ref(), core.LockStatus{State: l.State(), Message: l.Message}) + "; what LCM did in between stays done"
+	p.step.Undo = "set it back: " + LockCommand(l.Ref(), core.LockStatus{State: l.State(), Message: l.Message}) +
+		"; what LCM did in between stays done"
 	if known && plain {
 		p.step.Change = change
 	}
@@ -217,7 +221,8 @@ func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
 		case !s.Known(core.SourceInstances):
 			text += "; what runs on it is not known, and goes down with it"
 		case len(down) > 0:
-			text += fmt.Sprintf("; %s %s down with it: %s", wording.Count(len(down), "instance"), wording.Verb(len(down), "goes", "go"), wording.Some(down, 4))
+			text += fmt.Sprintf("; %s %s down with it: %s", wording.Count(len(down), "instance"), wording.Verb(len(down), "goes", "go"),
+				wording.Some(down, 4))
 		}
 	}
 	return text + "."
@@ -229,21 +234,27 @@ func ownerThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string
 	case core.ControllerOpenStack:
 		switch {
 		case to == core.LockInactive && l.Node == "":
-			return "The OpenStack controller takes an inactive cluster lock for done and asks for no health any more; it makes it active again when the request is removed or a new release of it is rolled out."
+			return "The OpenStack controller takes an inactive cluster lock for done and asks for no health any more; it makes it active again " +
+				"when the request is removed or a new release of it is rolled out."
 		case to == core.LockInactive:
-			return nextLook(s, l.Node) + "takes the lock for done: it moves nothing more, and leaves nova-compute as it is. It takes the lock back when the request is removed, or at once when a new release of it is rolled out."
+			return nextLook(s, l.Node) +
+				"takes the lock for done: it moves nothing more, and leaves nova-compute as it is. It takes the lock back when the request is " +
+				"removed, or at once when a new release of it is rolled out."
 		case to == core.LockActive && l.State() == core.LockInactive:
-			return "The OpenStack controller does not look at a request that it is through with: nobody releases the lock again before it starts anew, unless you do."
+			return "The OpenStack controller does not look at a request that it is through with: nobody releases the lock again before it starts " +
+				"anew, unless you do."
 		case to == core.LockFailed:
 			return "The OpenStack controller never writes failed, and handles such a lock as one that is not active: it does nothing more for it."
 		}
 		return nextLook(s, l.Node) + "goes on with it."
 	case core.ControllerTungstenFabric:
 		if l.Node != "" && to == core.LockInactive {
-			return "The OpenSDN operator handles no other node until this lock is active again; it looks at the vRouter of this node only when the request is removed."
+			return "The OpenSDN operator handles no other node until this lock is active again; it looks at the vRouter of this node only when " +
+				"the request is removed."
 		}
 	}
-	return "Lockstep does not know when " + wording.OneLine(l.Controller, 40) + " looks at its lock next; it may set it back at any moment, and is watched for that."
+	return "Lockstep does not know when " + wording.OneLine(l.Controller, 40) +
+		" looks at its lock next; it may set it back at any moment, and is watched for that."
 }
 
 // clearInner plans that a lock no longer counts as worked on: Rockoon counts the annotation, not the requests, and one that
@@ -257,12 +268,14 @@ func (p *planner) clearInner() {
 	}
 	p.step.Title = "clear the inner_state of the lock of " + LockLabel(s, l)
 	p.step.Type = typable(s.Label(l.Node), l.UID)
-	p.guard(core.Guard{ID: core.GuardOpenStackLock, Text: "it is a node's lock of the OpenStack controller", Holds: l.Controller == core.ControllerOpenStack && l.Node != "", Answer: LockLabel(s, l),
+	p.guard(core.Guard{ID: core.GuardOpenStackLock, Text: "it is a node's lock of the OpenStack controller",
+		Holds: l.Controller == core.ControllerOpenStack && l.Node != "", Answer: LockLabel(s, l),
 		Remedy: "only that controller keeps an inner_state"})
 	p.guard(core.Guard{ID: core.GuardSomethingLeft, Text: "the lock counts as worked on", Holds: l.InnerState == core.InnerActive,
 		Answer: InnerText(l.InnerState)})
 	r := s.NodeRequest(l.Node)
-	asked := core.Guard{ID: core.GuardNoRequest, Text: "nobody asks for the node", Holds: r == nil && s.Known(core.SourceNodeRequests), Answer: "it has no NodeMaintenanceRequest",
+	asked := core.Guard{ID: core.GuardNoRequest, Text: "nobody asks for the node", Holds: r == nil && s.Known(core.SourceNodeRequests),
+		Answer: "it has no NodeMaintenanceRequest",
 		Remedy: "wait until the maintenance is over: the controller is at work there"}
 	switch {
 	case r != nil:
@@ -272,11 +285,14 @@ func (p *planner) clearInner() {
 	}
 	p.guard(asked)
 	if progress.PlaysAlone(s, l.Node) {
-		p.guard(core.Guard{ID: core.GuardNotPlayed, Text: "Lockstep does not play the OpenStack controller", Answer: "it does", Remedy: "end the work by the node's own step, which looks at its nova-compute first"})
+		p.guard(core.Guard{ID: core.GuardNotPlayed, Text: "Lockstep does not play the OpenStack controller", Answer: "it does",
+			Remedy: "end the work by the node's own step, which looks at its nova-compute first"})
 	}
-	p.guard(core.Guard{ID: core.GuardLockTakenBack, Text: "the lock is active: the maintenance is over", Holds: l.State() == core.LockActive, Answer: "it is " + wording.OneLine(string(l.State()), 40),
+	p.guard(core.Guard{ID: core.GuardLockTakenBack, Text: "the lock is active: the maintenance is over", Holds: l.State() == core.LockActive,
+		Answer: "it is " + wording.OneLine(string(l.State()), 40),
 		Remedy: "the controller still has to take the node back: see to what it waits for"})
-	p.step.Why = "The OpenStack controller counts this annotation against its concurrency. Nothing goes on on " + wording.OneLine(s.Label(l.Node), 64) + ", and all nodes that wait for it wait for nothing."
+	p.step.Why = "The OpenStack controller counts this annotation against its concurrency. Nothing goes on on " +
+		wording.OneLine(s.Label(l.Node), 64) + ", and all nodes that wait for it wait for nothing."
 	p.step.Then = nextLook(s, "") + "takes up the next node. If it was still at work here, one node more than allowed is in maintenance."
 	p.step.Undo = "set it back: " + InnerCommand(l.Ref(), l.InnerState)
 	if l.InnerState != core.InnerActive {

@@ -27,7 +27,9 @@ func TestWhatCanBeDoneWithALock(t *testing.T) {
 			sc.Maintained("cmp-1", "")
 			sc.Instance("cmp-1", "web-1")
 			return override(sc.NodeLock("cmp-1", core.ControllerOpenStack), core.LockInactive)
-		}, core.RiskHighest, "", "openstack-cmp-1", []string{"1 instance goes down with it: web-1", "within 60 s", "--subresource=status", `{"status":{"state":"inactive","errorMessage":null}}`}},
+		}, core.RiskHighest, "", "openstack-cmp-1",
+			[]string{"1 instance goes down with it: web-1", "within 60 s", "--subresource=status",
+				`{"status":{"state":"inactive","errorMessage":null}}`}},
 		{"others hold the node as well", func(sc scene.Scene) core.Intent {
 			sc.Node("cmp-1", core.RoleCompute)
 			sc.Maintained("cmp-1", "")
@@ -82,7 +84,8 @@ func TestWhatCanBeDoneWithALock(t *testing.T) {
 			return core.Intent{Kind: core.IntentClearInner, Object: l.Ref()}
 		}, core.RiskHigh, "what is known is fresh", "cmp-1", nil},
 		{"a lock that is gone", func(scene.Scene) core.Intent {
-			return core.Intent{Kind: core.IntentOverrideLock, Object: core.Ref{Kind: core.KindNodeWorkloadLock, Name: "x", UID: "gone"}, State: core.LockInactive}
+			return core.Intent{Kind: core.IntentOverrideLock, Object: core.Ref{Kind: core.KindNodeWorkloadLock, Name: "x", UID: "gone"},
+				State: core.LockInactive}
 		}, core.RiskHighest, "the lock exists", "", nil},
 	}
 	for _, tc := range cases {

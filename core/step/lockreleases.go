@@ -9,7 +9,8 @@ import (
 )
 
 // guardApplied holds when OpenStack is at the release that is asked for, and applied by the controller that comes with it. While the
-// controller does not run its status stands still: "applied and healthy" then says how the old release was (docs/mosk.md#releasing-the-cluster-lock).
+// controller does not run its status stands still: "applied and healthy" then says how the old release was
+// (docs/mosk.md#releasing-the-cluster-lock).
 func (p *planner) guardApplied(r *core.MaintenanceRequest) {
 	s := p.s
 	g := core.Guard{ID: core.GuardOpenStackApplied, Text: "OpenStack is at the release that is asked for"}
@@ -18,7 +19,8 @@ func (p *planner) guardApplied(r *core.MaintenanceRequest) {
 	if len(s.OpenStack) == 1 {
 		by = s.OpenStack[0].ControllerVersion
 	}
-	apply := "only the OpenStack controller applies it: " + wording.ShellCommand("kubectl", "-n", "osh-system", "scale", "deployment", "rockoon", "--replicas=1") +
+	apply := "only the OpenStack controller applies it: " +
+		wording.ShellCommand("kubectl", "-n", "osh-system", "scale", "deployment", "rockoon", "--replicas=1") +
 		"; when its OpenStackDeploymentStatus says APPLIED at that release, scale it down again, or let it go on by itself"
 	switch version := progress.ImageVersion(s.Controller); {
 	case !s.Known(core.SourceOpenStackStatus):
@@ -28,7 +30,8 @@ func (p *planner) guardApplied(r *core.MaintenanceRequest) {
 	case r != nil && r.Release != "" && !progress.SameRelease(at, r.Release):
 		g.Answer, g.Remedy = "OpenStack is still at "+wording.OneLine(at, 40)+": nobody has applied "+wording.OneLine(r.Release, 40), apply
 	case version != "" && by != "" && !strings.Contains(version, by) && !strings.Contains(by, version):
-		g.Answer, g.Remedy = "it was applied by controller "+wording.OneLine(by, 40)+", and the Deployment rockoon is at "+wording.OneLine(version, 40)+" by now", apply
+		g.Answer, g.Remedy = "it was applied by controller "+wording.OneLine(by, 40)+", and the Deployment rockoon is at "+
+			wording.OneLine(version, 40)+" by now", apply
 	default:
 		g.Holds, g.Answer = true, "it is at "+wording.TextOf(wording.OneLine(at, 40), "no release that is told")
 	}

@@ -47,7 +47,8 @@ func (p *planner) managed(busy func(core.Operation) bool, extra ...core.SourceID
 
 // busyManaging tells whether an operation changes something on the management cluster.
 func busyManaging(op core.Operation) bool {
-	for _, kind := range []core.IntentKind{core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot} {
+	for _, kind := range []core.IntentKind{core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine,
+		core.IntentReboot} {
 		if op.Is(kind) {
 			return true
 		}
@@ -66,7 +67,8 @@ func guardNoUpdate(s *core.Snapshot) core.Guard {
 
 // guardNoRequest holds while nobody has asked for the cluster's maintenance.
 func guardNoRequest(s *core.Snapshot) core.Guard {
-	g := core.Guard{ID: core.GuardNoRequest, Text: "the cluster is in no maintenance", Holds: true, Answer: "it has no ClusterMaintenanceRequest", Remedy: "wait for its end"}
+	g := core.Guard{ID: core.GuardNoRequest, Text: "the cluster is in no maintenance", Holds: true,
+		Answer: "it has no ClusterMaintenanceRequest", Remedy: "wait for its end"}
 	if r := s.ClusterRequest(); r != nil {
 		g.Holds, g.Answer = false, "ClusterMaintenanceRequest "+wording.OneLine(r.Name, 60)+" since "+wording.ClockText(r.Created)
 	}
@@ -75,7 +77,8 @@ func guardNoRequest(s *core.Snapshot) core.Guard {
 
 // guardNoReboot holds while no graceful reboot is asked for: there can be one request only, which is called as the cluster.
 func guardNoReboot(s *core.Snapshot) core.Guard {
-	g := core.Guard{ID: core.GuardNoReboot, Text: "no graceful reboot is asked for", Holds: true, Answer: "none", Remedy: "wait until LCM has worked it off"}
+	g := core.Guard{ID: core.GuardNoReboot, Text: "no graceful reboot is asked for", Holds: true, Answer: "none",
+		Remedy: "wait until LCM has worked it off"}
 	if r := s.Management.Reboot; r != nil {
 		g.Holds, g.Answer = false, "since "+wording.ClockText(r.Created)
 	}
@@ -98,8 +101,10 @@ func (p *planner) clusterMaintenance() {
 	p.fact("uid", c.UID)
 	if enter {
 		p.step.Risk, p.step.Type = core.RiskHigh, typable(c.Name, c.UID)
-		p.step.Why = "Maintenance mode lets machines be worked on. While it is on, the cluster is not updated or configured, and Ceph does not rebalance; workloads are not touched."
-		p.step.Then = "LCM makes a ClusterMaintenanceRequest, and the application controllers release their cluster locks; then machines can follow. What is in maintenance mode comes back only when you take it out."
+		p.step.Why = "Maintenance mode lets machines be worked on. While it is on, the cluster is not updated or configured, and Ceph does " +
+			"not rebalance; workloads are not touched."
+		p.step.Then = "LCM makes a ClusterMaintenanceRequest, and the application controllers release their cluster locks; then machines can " +
+			"follow. What is in maintenance mode comes back only when you take it out."
 		p.guard(guardNoUpdate(s))
 		p.guard(guardNoRequest(s))
 		p.guard(guardNoReboot(s))
@@ -120,7 +125,8 @@ func (p *planner) guardMachinesOut() {
 			names = append(names, wording.OneLine(v.Name, 64))
 		}
 	}
-	g := core.Guard{ID: core.GuardMachinesOut, Text: "no machine is in maintenance mode", Holds: len(names) == 0, Answer: "none", Remedy: "take the machines out of it first: the cluster is the last to leave"}
+	g := core.Guard{ID: core.GuardMachinesOut, Text: "no machine is in maintenance mode", Holds: len(names) == 0, Answer: "none",
+		Remedy: "take the machines out of it first: the cluster is the last to leave"}
 	if !g.Holds {
 		g.Answer = wording.Some(names, 6)
 	}
@@ -137,7 +143,8 @@ func (p *planner) machineMaintenance() {
 	}
 	p.step.Node, p.step.Label = name, label
 	busy := busyOn(s, name)
-	if !p.managed(func(op core.Operation) bool { return busy(op) || op.Node == "" && busyManaging(op) }, core.SourceMachines, core.SourcePlans, core.SourceReboots, core.SourceNodes, core.SourceDeletionRequests) {
+	if !p.managed(func(op core.Operation) bool { return busy(op) || op.Node == "" && busyManaging(op) }, core.SourceMachines, core.SourcePlans,
+		core.SourceReboots, core.SourceNodes, core.SourceDeletionRequests) {
 		return
 	}
 	v := progress.MachineOf(s, name)
@@ -155,8 +162,10 @@ func (p *planner) machineMaintenance() {
 		p.guardNotRemoved([]string{name})
 		p.step.Risk, p.step.Type = core.RiskHigh, typable(label, o.UID)
 		p.step.Why = "In maintenance mode the node is drained and stays so, until you take it out: for work on its hardware, say."
-		p.step.Then = "LCM makes a NodeMaintenanceRequest; " + leavesText(s, name) + " When every lock is released, the node is cordoned and drained."
-		first := core.Guard{ID: core.GuardClusterFirst, Text: "the cluster is in maintenance mode", Holds: c.InMaintenance && c.Wanted(), Answer: "it is", Remedy: "put the cluster into it first, and wait until it is there"}
+		p.step.Then = "LCM makes a NodeMaintenanceRequest; " + leavesText(s, name) +
+			" When every lock is released, the node is cordoned and drained."
+		first := core.Guard{ID: core.GuardClusterFirst, Text: "the cluster is in maintenance mode", Holds: c.InMaintenance && c.Wanted(),
+			Answer: "it is", Remedy: "put the cluster into it first, and wait until it is there"}
 		if !first.Holds {
 			first.Answer = wording.TextOf(map[bool]string{true: "it is on its way there"}[c.Wanted()], "it is not")
 		}
@@ -197,7 +206,8 @@ func leavesText(s *core.Snapshot, name string) string {
 func (p *planner) maintenance(ref core.Ref, resource string, old *bool, is, on bool) {
 	wanted := old != nil && *old
 	p.fact("maintenance", TruthText(old))
-	p.guard(core.Guard{ID: core.GuardDiffers, Text: "it is not asked for yet", Holds: wanted != on, Answer: "maintenance is " + TruthText(old)})
+	p.guard(core.Guard{ID: core.GuardDiffers, Text: "it is not asked for yet", Holds: wanted != on,
+		Answer: "maintenance is " + TruthText(old)})
 	if wanted == on {
 		if is == on {
 			p.done = map[bool]string{true: "in maintenance mode", false: "not in maintenance mode"}[on]
@@ -220,7 +230,8 @@ func TruthText(b *bool) string {
 
 // maintenanceCommand is the documents' own (docs/mosk.md#maintenance-mode).
 func maintenanceCommand(s *core.Snapshot, resource, name string, on bool) string {
-	return s.KubectlManagement("patch", resource, name, "--type=merge", "-p", fmt.Sprintf(`{"spec":{"providerSpec":{"value":{"maintenance":%t}}}}`, on))
+	return s.KubectlManagement("patch", resource, name, "--type=merge", "-p",
+		fmt.Sprintf(`{"spec":{"providerSpec":{"value":{"maintenance":%t}}}}`, on))
 }
 
 // gracefulReboot plans a GracefulRebootRequest for the machines of named nodes, never for all: an empty list means all.
@@ -235,7 +246,8 @@ func (p *planner) gracefulReboot() {
 	}
 	p.step.Risk, p.step.Type = core.RiskHigh, typable(p.step.Label, "reboot")
 	busy := busyOn(s, names...)
-	if !p.managed(func(op core.Operation) bool { return busy(op) || op.Node == "" && busyManaging(op) }, core.SourceMachines, core.SourceLCMMachines, core.SourcePlans, core.SourceReboots,
+	if !p.managed(func(op core.Operation) bool { return busy(op) || op.Node == "" && busyManaging(op) }, core.SourceMachines,
+		core.SourceLCMMachines, core.SourcePlans, core.SourceReboots,
 		core.SourceClusterRequests, core.SourceNodes, core.SourceDeletionRequests) {
 		return
 	}
@@ -248,7 +260,8 @@ func (p *planner) gracefulReboot() {
 	p.guard(guardNoUpdate(s))
 	p.guard(guardNoRequest(s))
 	p.guard(guardNoReboot(s))
-	out := core.Guard{ID: core.GuardNoMaintenance, Text: "the cluster is not in maintenance mode", Holds: !c.InMaintenance && !c.Wanted(), Answer: "it is not", Remedy: "take it out of it first"}
+	out := core.Guard{ID: core.GuardNoMaintenance, Text: "the cluster is not in maintenance mode", Holds: !c.InMaintenance && !c.Wanted(),
+		Answer: "it is not", Remedy: "take it out of it first"}
 	if !out.Holds {
 		out.Answer = "it is, or is on its way"
 	}
@@ -271,9 +284,12 @@ func (p *planner) gracefulReboot() {
 	if c.ReadyKnown && !c.Ready {
 		unready = append([]string{"the cluster"}, unready...)
 	}
-	p.guard(core.Guard{ID: core.GuardMachinesKnown, Text: "the machines are known", Holds: len(missing) == 0 && len(machines) > 0, Answer: wording.TextOf(wording.Some(missing, 6), wording.TextOf(wording.Some(machines, 6), "none is named"))})
-	p.guard(core.Guard{ID: core.GuardMachinesReady, Text: "the cluster and the machines are Ready", Holds: len(unready) == 0, Answer: wording.TextOf(wording.Some(unready, 6), "they are"), Remedy: "mend what is not Ready first"})
-	p.step.Then = "LCM makes a NodeMaintenanceRequest for each when its turn comes. " + wording.Some(then, 4) + ". The request goes when all are done; what has begun is not called back."
+	p.guard(core.Guard{ID: core.GuardMachinesKnown, Text: "the machines are known", Holds: len(missing) == 0 && len(machines) > 0,
+		Answer: wording.TextOf(wording.Some(missing, 6), wording.TextOf(wording.Some(machines, 6), "none is named"))})
+	p.guard(core.Guard{ID: core.GuardMachinesReady, Text: "the cluster and the machines are Ready", Holds: len(unready) == 0,
+		Answer: wording.TextOf(wording.Some(unready, 6), "they are"), Remedy: "mend what is not Ready first"})
+	p.step.Then = "LCM makes a NodeMaintenanceRequest for each when its turn comes. " + wording.Some(then, 4) +
+		". The request goes when all are done; what has begun is not called back."
 	if len(missing) > 0 || len(machines) == 0 {
 		return
 	}
@@ -295,7 +311,8 @@ func (p *planner) guardNotRemoved(names []string) {
 			leaving = append(leaving, wording.OneLine(p.s.Label(name), 64))
 		}
 	}
-	g := core.Guard{ID: core.GuardStays, Text: "no node of them is to be removed", Holds: len(leaving) == 0, Answer: "none is", Remedy: "let the removal come to its end"}
+	g := core.Guard{ID: core.GuardStays, Text: "no node of them is to be removed", Holds: len(leaving) == 0, Answer: "none is",
+		Remedy: "let the removal come to its end"}
 	if !g.Holds {
 		g.Answer = wording.Some(leaving, 6)
 	}

@@ -8,7 +8,8 @@ import (
 
 // guardModeCounts holds where the mode decides something.
 func (p *planner) guardModeCounts(name string, set bool) {
-	g := core.Guard{ID: core.GuardModeCounts, Text: "somebody goes by the node's mode", Holds: !set || progress.ModeCounts(p.s, name), Answer: "it does",
+	g := core.Guard{ID: core.GuardModeCounts, Text: "somebody goes by the node's mode", Holds: !set || progress.ModeCounts(p.s, name),
+		Answer: "it does",
 		Remedy: progress.HoldInstead}
 	switch {
 	case !set:

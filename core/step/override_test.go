@@ -15,7 +15,8 @@ func TestWhatAnOverrideSaysOfItsOwner(t *testing.T) {
 	plan := func(text string) string {
 		return Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentOverrideLock, Object: l.Ref(), State: core.LockInactive, Reason: text}).Then
 	}
-	if then := plan(""); !strings.Contains(then, "At its next look, within 60 s") || !strings.Contains(then, `The text that its owner wrote is removed: "`) {
+	if then := plan(""); !strings.Contains(then, "At its next look, within 60 s") ||
+		!strings.Contains(then, `The text that its owner wrote is removed: "`) {
 		t.Errorf("then %q", then)
 	}
 	if then := plan("the guests may go down"); !strings.Contains(then, "Your text takes the place of its owner's") {

@@ -47,7 +47,8 @@ func plannerOf(kind core.IntentKind) func(*planner) {
 		return (*planner).actDeleteClaim
 	case core.IntentActLetGo:
 		return (*planner).actLetGo
-	case core.IntentActCreateLock, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentActSay, core.IntentActRelease, core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish,
+	case core.IntentActCreateLock, core.IntentActBegin, core.IntentActOutOfScheduling, core.IntentActSay, core.IntentActRelease,
+		core.IntentActIntoScheduling, core.IntentActRearm, core.IntentActFinish,
 		core.IntentActVolumeOut, core.IntentActVolumeIn, core.IntentActDropLock:
 		return (*planner).act
 	case core.IntentTagPowerOff:

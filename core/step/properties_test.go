@@ -11,7 +11,8 @@ import (
 )
 
 func anyIntent(t *rapid.T, sc scene.Scene) core.Intent {
-	i := core.Intent{Kind: rapid.SampledFrom(scene.AllKinds).Draw(t, "kind"), Mode: rapid.SampledFrom([]core.MigrationMode{"", core.ModeLive, core.ModeManual, core.ModeSkip, "odd"}).Draw(t, "new mode"),
+	i := core.Intent{Kind: rapid.SampledFrom(scene.AllKinds).Draw(t, "kind"),
+		Mode:     rapid.SampledFrom([]core.MigrationMode{"", core.ModeLive, core.ModeManual, core.ModeSkip, "odd"}).Draw(t, "new mode"),
 		Attempts: rapid.IntRange(-1, 6).Draw(t, "attempts"), Reason: rapid.SampledFrom([]string{"a fan", "", "two\nlines"}).Draw(t, "reason")}
 	ids := []string{"gone"}
 	for id := range sc.Instances {
@@ -21,7 +22,8 @@ func anyIntent(t *rapid.T, sc scene.Scene) core.Intent {
 	i.Instance = rapid.SampledFrom(ids).Draw(t, "instance")
 	i.Node = rapid.SampledFrom([]string{"cmp-01", "cmp-01", "cmp-02", "gtw-01", "gone", ""}).Draw(t, "node")
 	i.Workload = rapid.SampledFrom([]string{"tf/tf-vrouter-agent", "openstack/neutron-ovs-agent-default", "tf/gone", ""}).Draw(t, "workload")
-	i.Object = core.Ref{Kind: core.KindVolumeService, Name: rapid.SampledFrom([]string{"cmp-01@lvm", "cmp-01@lvm", "cmp-02@lvm", "gone@lvm", ""}).Draw(t, "volume service")}
+	i.Object = core.Ref{Kind: core.KindVolumeService,
+		Name: rapid.SampledFrom([]string{"cmp-01@lvm", "cmp-01@lvm", "cmp-02@lvm", "gone@lvm", ""}).Draw(t, "volume service")}
 	if rapid.IntRange(0, 3).Draw(t, "several") == 3 {
 		i.Nodes = []string{"cmp-02", "cmp-03"}
 	}
@@ -50,13 +52,15 @@ func TestNodeIsNeverDeclaredSafeTooEarly(t *testing.T) {
 				}
 			}
 			poweroff := len(tags) == 1 && tags[0] == "poweroff" || len(tags) != 1 && mode == "skip"
-			stopped := slices.Contains([]string{"building", "deleted", "soft_deleted", "stopped", "suspended", "shelved", "shelve_offloaded", "shelved_offloaded"}, in.VMState) ||
+			stopped := slices.Contains([]string{"building", "deleted", "soft_deleted", "stopped", "suspended", "shelved", "shelve_offloaded",
+				"shelved_offloaded"}, in.VMState) ||
 				slices.Contains([]core.PowerState{4, 6, 7}, in.Power)
 			if !poweroff && !stopped {
 				t.Fatalf("%s is %s, power %s, tags %v: the node was declared safe", in.Name, in.VMState, in.Power, in.Tags)
 			}
 		}
-		for _, id := range []core.SourceID{core.SourceInstances, core.SourceComputeServices, core.SourceMigrations, core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks} {
+		for _, id := range []core.SourceID{core.SourceInstances, core.SourceComputeServices, core.SourceMigrations, core.SourceNodes,
+			core.SourceNodeRequests, core.SourceNodeLocks} {
 			if src := sc.Sources[id]; src.State != core.SourceLive || sc.Wall.Sub(src.AsOf) > sc.Settings.StaleAfter {
 				t.Fatalf("%s is %s, seen %s ago: the node was declared safe", id, src.State, sc.Wall.Sub(src.AsOf))
 			}
@@ -117,7 +121,8 @@ func TestEveryPlanKeepsTheRules(t *testing.T) {
 			return
 		}
 		through[i.Kind]++
-		if !sc.Write.Armed || len(scene.Failing(st)) > 0 || len(st.Commands) == 0 || len(st.Basis) == 0 || st.Why == "" || st.Then == "" || st.Risk == "" {
+		if !sc.Write.Armed || len(scene.Failing(st)) > 0 || len(st.Commands) == 0 || len(st.Basis) == 0 || st.Why == "" || st.Then == "" ||
+			st.Risk == "" {
 			t.Fatalf("%s can be done: %+v", st.Title, st)
 		}
 		if st.Target.UID == "" && st.Target.Kind != core.KindCluster {
@@ -204,7 +209,8 @@ func TestBasisChangesWithTheFacts(t *testing.T) {
 		{core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-01"}, slices.Concat(onNode[:1], onHost, inRequest[:1])},
 		{core.Intent{Kind: core.IntentEnableCompute, Node: "cmp-01"}, slices.Concat(onService, inRequest[:1])},
 		{core.Intent{Kind: core.IntentDisableCompute, Node: "cmp-01", Reason: "x"}, onService},
-		{core.Intent{Kind: core.IntentEnableVolume, Node: "cmp-01", Object: scene.LvmOf("cmp-01")}, append(slices.Clone(inRequest[:1]), onVolumes...)},
+		{core.Intent{Kind: core.IntentEnableVolume, Node: "cmp-01", Object: scene.LvmOf("cmp-01")},
+			append(slices.Clone(inRequest[:1]), onVolumes...)},
 		{core.Intent{Kind: core.IntentDisableVolume, Node: "cmp-01", Object: scene.LvmOf("cmp-01"), Reason: "x"}, onVolumes},
 	}
 	for _, tc := range cases {

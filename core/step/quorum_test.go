@@ -20,31 +20,41 @@ func TestAQuorumHoldsANodeOfAPlayedController(t *testing.T) {
 		with func(sc scene.Scene)
 		says string // empty: nothing is in the way
 	}{
-		"all are ready":                  {all, "ctl-01", nil, ""},
-		"its own pod is not ready":       {[]string{"!ctl-01", "ctl-02", "ctl-03"}, "ctl-01", nil, ""},
-		"a pod elsewhere is not":         {[]string{"ctl-01", "!ctl-02", "ctl-03"}, "ctl-01", nil, short},
-		"a pod elsewhere crashes":        {[]string{"ctl-01", "!ctl-02", "ctl-03"}, "ctl-01", func(sc scene.Scene) { sc.DaemonPods["openstack/mariadb-server"][1].Waits = "CrashLoopBackOff" }, "is not (CrashLoopBackOff)"},
+		"all are ready":            {all, "ctl-01", nil, ""},
+		"its own pod is not ready": {[]string{"!ctl-01", "ctl-02", "ctl-03"}, "ctl-01", nil, ""},
+		"a pod elsewhere is not":   {[]string{"ctl-01", "!ctl-02", "ctl-03"}, "ctl-01", nil, short},
+		"a pod elsewhere crashes": {[]string{"ctl-01", "!ctl-02", "ctl-03"}, "ctl-01",
+			func(sc scene.Scene) { sc.DaemonPods["openstack/mariadb-server"][1].Waits = "CrashLoopBackOff" }, "is not (CrashLoopBackOff)"},
 		"a compute is no part of it":     {[]string{"ctl-01", "!ctl-02", "ctl-03"}, "cmp-01", nil, ""},
 		"a compute that has a pod of it": {[]string{"cmp-01", "!ctl-02", "ctl-03"}, "cmp-01", nil, short},
-		"its own pod is away":            {[]string{"", "!ctl-02", "ctl-03"}, "ctl-01", nil, "1 of 3 ready; mariadb-server-0 is not (on no node), mariadb-server-1 on ctl-02 is not"},
+		"its own pod is away": {[]string{"", "!ctl-02", "ctl-03"}, "ctl-01", nil,
+			"1 of 3 ready; mariadb-server-0 is not (on no node), mariadb-server-1 on ctl-02 is not"},
 		"a pod is missing": {all, "ctl-01", func(sc scene.Scene) {
 			sc.DaemonPods["openstack/mariadb-server"] = sc.DaemonPods["openstack/mariadb-server"][:2]
 		}, "2 of 3 ready; 1 pod missing"},
-		"two are on the node":         {[]string{"ctl-01", "ctl-01", "ctl-03"}, "ctl-01", nil, "3 of 3 ready; 2 of its pods run on ctl-01"},
-		"etcd":                        {all, "ctl-01", func(sc scene.Scene) { sc.DaemonPods["openstack/etcd-etcd"][2].Ready = false }, "etcd-etcd-2 on ctl-03 is not"},
-		"Redis, in its own namespace": {all, "ctl-01", func(sc scene.Scene) { sc.DaemonPods["openstack-redis/rfr-openstack-redis"][1].Ready = false }, "rfr-openstack-redis-1 on ctl-02 is not"},
+		"two are on the node": {[]string{"ctl-01", "ctl-01", "ctl-03"}, "ctl-01", nil, "3 of 3 ready; 2 of its pods run on ctl-01"},
+		"etcd": {all, "ctl-01", func(sc scene.Scene) { sc.DaemonPods["openstack/etcd-etcd"][2].Ready = false },
+			"etcd-etcd-2 on ctl-03 is not"},
+		"Redis, in its own namespace": {all, "ctl-01",
+			func(sc scene.Scene) { sc.DaemonPods["openstack-redis/rfr-openstack-redis"][1].Ready = false },
+			"rfr-openstack-redis-1 on ctl-02 is not"},
 		"Prometheus": {all, "ctl-01", func(sc scene.Scene) {
 			sc.Stateful(core.NamespaceOpenStack, "openstack-prometheus-server", "ctl-01", "!ctl-02")
 		}, "openstack-prometheus-server: 1 of 2 ready"},
 		"OVN's database is not asked first": {all, "ctl-01", func(sc scene.Scene) {
 			sc.Stateful(core.NamespaceOpenStack, "openvswitch-ovn-db", "ctl-01", "!ctl-02", "ctl-03")
 		}, ""},
-		"another's set":                 {all, "ctl-01", func(sc scene.Scene) { sc.Stateful(core.NamespaceOpenStack, "rabbitmq", "ctl-01", "!ctl-02", "ctl-03") }, ""},
-		"the name in another namespace": {all, "ctl-01", func(sc scene.Scene) { sc.Stateful("stacklight", "mariadb-server", "ctl-01", "!ctl-02", "ctl-03") }, ""},
-		"no Redis":                      {all, "ctl-01", func(sc scene.Scene) { sc.StatefulSets = sc.StatefulSets[:2] }, ""},
-		"the sets are forbidden":        {all, "ctl-01", func(sc scene.Scene) { sc.Source(core.SourceStatefulSets, core.SourceForbidden) }, "statefulsets: forbidden"},
-		"the pods are forbidden":        {all, "ctl-01", func(sc scene.Scene) { sc.Source(core.SourceDaemonPods, core.SourceForbidden) }, "daemonset pods: forbidden"},
-		"the pods are stale":            {all, "ctl-01", func(sc scene.Scene) { sc.Source(core.SourceDaemonPods, core.SourceStale) }, "daemonset pods: stale"},
+		"another's set": {all, "ctl-01",
+			func(sc scene.Scene) { sc.Stateful(core.NamespaceOpenStack, "rabbitmq", "ctl-01", "!ctl-02", "ctl-03") }, ""},
+		"the name in another namespace": {all, "ctl-01",
+			func(sc scene.Scene) { sc.Stateful("stacklight", "mariadb-server", "ctl-01", "!ctl-02", "ctl-03") }, ""},
+		"no Redis": {all, "ctl-01", func(sc scene.Scene) { sc.StatefulSets = sc.StatefulSets[:2] }, ""},
+		"the sets are forbidden": {all, "ctl-01", func(sc scene.Scene) { sc.Source(core.SourceStatefulSets, core.SourceForbidden) },
+			"statefulsets: forbidden"},
+		"the pods are forbidden": {all, "ctl-01", func(sc scene.Scene) { sc.Source(core.SourceDaemonPods, core.SourceForbidden) },
+			"daemonset pods: forbidden"},
+		"the pods are stale": {all, "ctl-01", func(sc scene.Scene) { sc.Source(core.SourceDaemonPods, core.SourceStale) },
+			"daemonset pods: stale"},
 		"Redis' pods were not seen for long": {all, "ctl-01", func(sc scene.Scene) {
 			src := sc.Sources[core.SourceRedisPods]
 			src.AsOf = scene.Ago(2 * time.Minute)

@@ -38,10 +38,14 @@ func (p *planner) askCluster() {
 	if p.i.Scope != "" {
 		p.step.Title += ", scope " + wording.OneLine(string(p.i.Scope), 20)
 	}
-	p.guard(core.Guard{ID: core.GuardScope, Text: "the scope is one that the API knows", Holds: p.i.Scope == "" || p.i.Scope == core.ScopeOS || p.i.Scope == core.ScopeDrain,
-		Answer: wording.TextOf(wording.OneLine(string(p.i.Scope), 20), "none: each node's request has its own"), Remedy: "os, drain, or none: the OpenStack controller reads the scope of each node's request only"})
-	p.step.Why = "For maintenance without an update. The application controllers make the cluster safe for work on its nodes: Ceph stops balancing its data, OpenStack waits until all its services are healthy."
-	p.step.Then = "Each controller releases its cluster lock when it is ready; then nodes can be asked for. LCM does nothing by itself: what is done on the nodes is yours."
+	p.guard(core.Guard{ID: core.GuardScope, Text: "the scope is one that the API knows", Holds: p.i.Scope == "" || p.i.Scope == core.ScopeOS ||
+		p.i.Scope == core.ScopeDrain,
+		Answer: wording.TextOf(wording.OneLine(string(p.i.Scope), 20), "none: each node's request has its own"),
+		Remedy: "os, drain, or none: the OpenStack controller reads the scope of each node's request only"})
+	p.step.Why = "For maintenance without an update. The application controllers make the cluster safe for work on its nodes: Ceph stops " +
+		"balancing its data, OpenStack waits until all its services are healthy."
+	p.step.Then = "Each controller releases its cluster lock when it is ready; then nodes can be asked for. LCM does nothing by itself: " +
+		"what is done on the nodes is yours."
 	if r != nil {
 		if r.Deleting.IsZero() && r.ByHand() {
 			p.done = "it is asked for since " + wording.ClockText(r.Created)
@@ -59,7 +63,8 @@ func (p *planner) askNode() {
 	n := s.Nodes[name]
 	label := wording.OneLine(s.Label(name), 64)
 	p.step.Title, p.step.Risk, p.step.Node, p.step.Label = "ask for the maintenance of "+label, core.RiskHigh, name, label
-	sources := []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceClusterRequests, core.SourceClusterLocks, core.SourceDeletionRequests}
+	sources := []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceClusterRequests,
+		core.SourceClusterLocks, core.SourceDeletionRequests}
 	p.identify(core.Ref{Kind: core.KindNodeMaintenanceRequest, Name: name})
 	p.step.ID += "/" + string(p.i.Scope)
 	p.common(sources, busyOn(s, name))
@@ -74,30 +79,35 @@ func (p *planner) askNode() {
 	r := s.NodeRequest(name)
 	p.requestFact(r)
 	p.guardNoRequest("the node", r, core.SourceNodeRequests)
-	p.guard(core.Guard{ID: core.GuardScope, Text: "the scope is one that the API knows", Holds: p.i.Scope == core.ScopeOS || p.i.Scope == core.ScopeDrain, Answer: wording.TextOf(wording.OneLine(string(p.i.Scope), 20), "none"),
+	p.guard(core.Guard{ID: core.GuardScope, Text: "the scope is one that the API knows", Holds: p.i.Scope == core.ScopeOS ||
+		p.i.Scope == core.ScopeDrain, Answer: wording.TextOf(wording.OneLine(string(p.i.Scope), 20), "none"),
 		Remedy: "os when the host may reboot, drain when it does not"})
 	p.guardRelease(s.NodeLocks[name])
 	p.guardClusterReady()
 	p.guardOneAtATime(n)
-	deletion := core.Guard{ID: core.GuardStays, Text: "the node is not to be removed", Holds: s.Deletions[name] == nil, Answer: "nobody asks for its removal"}
+	deletion := core.Guard{ID: core.GuardStays, Text: "the node is not to be removed", Holds: s.Deletions[name] == nil,
+		Answer: "nobody asks for its removal"}
 	if !deletion.Holds {
 		deletion.Answer = "it has a NodeDeletionRequest"
 	}
 	p.guard(deletion)
 	if p.i.Scope == core.ScopeOS {
-		p.step.Why = "For work on the host that may reboot it. In scope os the OpenStack controller gets the instances off the node by its migration mode and their tags."
+		p.step.Why = "For work on the host that may reboot it. In scope os the OpenStack controller gets the instances off the node by its " +
+			"migration mode and their tags."
 		p.hostModeFact(n)
 	} else {
 		p.step.Why = "For work on the node's pods without a reboot. In scope drain no instance is moved."
 	}
-	p.step.Then = "The node's controllers prepare it and release their locks one after the other. Then the node is yours: drain it, do your work, and withdraw the request."
+	p.step.Then = "The node's controllers prepare it and release their locks one after the other. Then the node is yours: drain it, do " +
+		"your work, and withdraw the request."
 	if r != nil {
 		if r.Deleting.IsZero() && r.ByHand() && progress.ScopeOf(s, r) == p.i.Scope {
 			p.done = "it is asked for since " + wording.ClockText(r.Created)
 		}
 		return
 	}
-	new := core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: progress.ObjectName(name), Node: name, Scope: p.i.Scope, Release: p.i.Release}
+	new := core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: progress.ObjectName(name), Node: name, Scope: p.i.Scope,
+		Release: p.i.Release}
 	p.step.Commands = requestCommand(new)
 	p.step.Undo = "withdraw it: " + DeleteCommand(new.Ref())
 	p.step.Change = core.CreateRequest{Request: new}
@@ -109,7 +119,8 @@ func (p *planner) hostModeFact(n *core.Node) {
 }
 
 func (p *planner) guardNoRequest(what string, r *core.MaintenanceRequest, source core.SourceID) {
-	g := core.Guard{ID: core.GuardNotAsked, Text: "nobody asks for " + what + " yet", Holds: r == nil && p.s.Known(source), Answer: "no request"}
+	g := core.Guard{ID: core.GuardNotAsked, Text: "nobody asks for " + what + " yet", Holds: r == nil && p.s.Known(source),
+		Answer: "no request"}
 	switch {
 	case r != nil && r.ByHand():
 		g.Answer = "it is asked for by hand since " + wording.ClockText(r.Created)
@@ -125,7 +136,8 @@ func (p *planner) guardNoRequest(what string, r *core.MaintenanceRequest, source
 // guardRelease holds when the release is the one that the OpenStack controller is at: it leaves requests of another alone
 // (docs/mosk.md#texts, text A). A request without a release it takes.
 func (p *planner) guardRelease(locks []*core.WorkloadLock) {
-	g := core.Guard{ID: core.GuardRequestRelease, Text: "the release is that of the OpenStack controller", Holds: true, Answer: wording.TextOf(wording.OneLine(p.i.Release, 60), "none: it takes the request as it is"),
+	g := core.Guard{ID: core.GuardRequestRelease, Text: "the release is that of the OpenStack controller", Holds: true,
+		Answer: wording.TextOf(wording.OneLine(p.i.Release, 60), "none: it takes the request as it is"),
 		Remedy: "leave it out, or take the one in its lock"}
 	for _, l := range locks {
 		if l.Controller == core.ControllerOpenStack && p.i.Release != "" && l.Release != "" && l.Release != p.i.Release {
@@ -173,7 +185,8 @@ func (p *planner) guardClusterReady() {
 // any role that is full holds up all).
 func (p *planner) guardOneAtATime(n *core.Node) {
 	s := p.s
-	g := core.Guard{ID: core.GuardConcurrency, Text: "no more nodes are in maintenance than the rule allows", Holds: true, Remedy: "wait until one is back"}
+	g := core.Guard{ID: core.GuardConcurrency, Text: "no more nodes are in maintenance than the rule allows", Holds: true,
+		Remedy: "wait until one is back"}
 	under := map[core.Role][]string{}
 	for _, name := range s.NodeNames() {
 		if name == n.Name || len(s.NodeRequests[name]) == 0 {
@@ -211,7 +224,8 @@ func (p *planner) withdraw() {
 	}
 	p.identify(r.Ref())
 	p.step.Node, p.step.Risk = r.Node, core.RiskHigh
-	p.common([]core.SourceID{core.SourceNodes, core.SourceClusterRequests, core.SourceNodeRequests, core.SourceClusterLocks, core.SourceNodeLocks}, busyOn(s, r.Node))
+	p.common([]core.SourceID{core.SourceNodes, core.SourceClusterRequests, core.SourceNodeRequests, core.SourceClusterLocks,
+		core.SourceNodeLocks}, busyOn(s, r.Node))
 	p.guard(guardExists("the request", r.Ref()))
 	p.requestFact(r)
 	of := "the cluster"
@@ -225,10 +239,12 @@ func (p *planner) withdraw() {
 	p.step.Why = "The maintenance is over."
 	if !r.ByHand() {
 		p.step.Risk, p.step.Type = core.RiskHighest, typable(r.Name, r.UID)
-		p.step.Why = "LCM made this request and works by it: without it the controllers take their locks back in the middle of its work. Withdraw it only when LCM is not coming back to it."
+		p.step.Why = "LCM made this request and works by it: without it the controllers take their locks back in the middle of its work. " +
+			"Withdraw it only when LCM is not coming back to it."
 	}
 	if r.Kind == core.KindNodeMaintenanceRequest {
-		p.step.Then = "The controllers wait for the node, its pods, its compute service and its agents, and take their locks back. The request is gone when they are through."
+		p.step.Then = "The controllers wait for the node, its pods, its compute service and its agents, and take their locks back. The " +
+			"request is gone when they are through."
 		p.step.Undo = "ask again"
 		if n := s.Nodes[r.Node]; n != nil && n.Ready != "True" {
 			p.givenUp(r, n)
@@ -272,11 +288,13 @@ func (p *planner) guardNodeBack(name string) {
 // of it is said.
 func (p *planner) givenUp(r *core.MaintenanceRequest, n *core.Node) {
 	p.step.Risk, p.step.Type = core.RiskHighest, typable(r.Name, r.UID)
-	p.step.Why = "The node is not Ready" + wording.InBrackets(n.ReadyReason) + ". Wait until it is back; withdraw the request now only when it is not coming back, or not soon."
+	p.step.Why = "The node is not Ready" + wording.InBrackets(n.ReadyReason) +
+		". Wait until it is back; withdraw the request now only when it is not coming back, or not soon."
 	if !r.ByHand() {
 		p.step.Why = wording.Join(p.step.Why, "LCM made this request and works by it.")
 	}
-	p.step.Then = "The OpenStack controller waits for the node to be Ready, without an end: until then the request stays, being removed, and the node counts as in maintenance. Other controllers may take their locks back at once."
+	p.step.Then = "The OpenStack controller waits for the node to be Ready, without an end: until then the request stays, being removed, " +
+		"and the node counts as in maintenance. Other controllers may take their locks back at once."
 	p.step.Undo = "ask again, once the request is gone"
 	p.fact("ready", n.Ready)
 	p.fact("cordoned", strconv.FormatBool(n.Cordoned))
@@ -292,7 +310,8 @@ func (p *planner) guardNoNodes() {
 			names = append(names, p.s.Label(name))
 		}
 	}
-	g := core.Guard{ID: core.GuardNoNodes, Text: "no node is in maintenance", Holds: len(names) == 0 && p.s.Known(core.SourceNodeRequests), Answer: "none", Remedy: "withdraw the nodes' requests first"}
+	g := core.Guard{ID: core.GuardNoNodes, Text: "no node is in maintenance", Holds: len(names) == 0 && p.s.Known(core.SourceNodeRequests),
+		Answer: "none", Remedy: "withdraw the nodes' requests first"}
 	switch {
 	case len(names) > 0:
 		g.Answer = wording.Some(names, 4)

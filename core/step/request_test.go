@@ -22,7 +22,8 @@ func TestMaintenanceByHand(t *testing.T) {
 		risk  core.Risk
 		says  []string
 	}{
-		{"the cluster, and nobody asks for it", func(scene.Scene) core.Intent { return core.Intent{Kind: core.IntentAskCluster} }, "", core.RiskHigh,
+		{"the cluster, and nobody asks for it", func(scene.Scene) core.Intent { return core.Intent{Kind: core.IntentAskCluster} }, "",
+			core.RiskHigh,
 			[]string{"LCM does nothing by itself", `"kind":"ClusterMaintenanceRequest"`, "kubectl create -f -"}},
 		{"the cluster, and LCM's update runs", func(sc scene.Scene) core.Intent {
 			sc.Update(time.Hour)
@@ -35,13 +36,17 @@ func TestMaintenanceByHand(t *testing.T) {
 		{"the cluster, with the scope that older releases read there", func(sc scene.Scene) core.Intent {
 			return core.Intent{Kind: core.IntentAskCluster, Scope: core.ScopeDrain}
 		}, "", core.RiskHigh, []string{`"scope":"drain"`}},
-		{"the cluster, in a scope that nobody knows", func(sc scene.Scene) core.Intent { return core.Intent{Kind: core.IntentAskCluster, Scope: "all"} }, "the scope is one that the API knows: all", core.RiskHigh, nil},
+		{"the cluster, in a scope that nobody knows",
+			func(sc scene.Scene) core.Intent { return core.Intent{Kind: core.IntentAskCluster, Scope: "all"} },
+			"the scope is one that the API knows: all", core.RiskHigh, nil},
 		{"the cluster, and it is being asked for already", func(sc scene.Scene) core.Intent {
-			sc.Operations = []core.Operation{{ID: "o", Step: "ask-cluster/mos", Intent: core.Intent{Kind: core.IntentAskCluster}, Title: "ask for the maintenance of the cluster", State: core.OperationRunning, Started: scene.Ago(0)}}
+			sc.Operations = []core.Operation{{ID: "o", Step: "ask-cluster/mos", Intent: core.Intent{Kind: core.IntentAskCluster},
+				Title: "ask for the maintenance of the cluster", State: core.OperationRunning, Started: scene.Ago(0)}}
 			return core.Intent{Kind: core.IntentAskCluster}
 		}, "ask for the maintenance of the cluster", core.RiskHigh, nil},
 		{"a node before the cluster", func(scene.Scene) core.Intent { return askNode(core.ScopeOS) }, "nobody asks for it", core.RiskHigh, nil},
-		{"a node in LCM's update", func(sc scene.Scene) core.Intent { sc.Update(time.Hour); return askNode(core.ScopeOS) }, "LCM's update runs", core.RiskHigh, nil},
+		{"a node in LCM's update", func(sc scene.Scene) core.Intent { sc.Update(time.Hour); return askNode(core.ScopeOS) }, "LCM's update runs",
+			core.RiskHigh, nil},
 		{"a node while the cluster is held", func(sc scene.Scene) core.Intent {
 			sc.ByHandCluster()
 			sc.Lock("", core.ControllerCeph, core.LockActive)
@@ -49,8 +54,10 @@ func TestMaintenanceByHand(t *testing.T) {
 		}, "still held by ceph", core.RiskHigh, nil},
 		{"a node in scope os", func(sc scene.Scene) core.Intent { sc.ByHandCluster(); return askNode(core.ScopeOS) }, "", core.RiskHigh,
 			[]string{`"nodeName":"cmp-1"`, `"scope":"os"`, "gets the instances off the node", "kubectl delete nodemaintenancerequest cmp-1"}},
-		{"a node in scope drain", func(sc scene.Scene) core.Intent { sc.ByHandCluster(); return askNode(core.ScopeDrain) }, "", core.RiskHigh, []string{"no instance is moved"}},
-		{"a node without a scope", func(sc scene.Scene) core.Intent { sc.ByHandCluster(); return askNode("") }, "the scope is one that the API knows", core.RiskHigh, nil},
+		{"a node in scope drain", func(sc scene.Scene) core.Intent { sc.ByHandCluster(); return askNode(core.ScopeDrain) }, "", core.RiskHigh,
+			[]string{"no instance is moved"}},
+		{"a node without a scope", func(sc scene.Scene) core.Intent { sc.ByHandCluster(); return askNode("") },
+			"the scope is one that the API knows", core.RiskHigh, nil},
 		{"a node twice", func(sc scene.Scene) core.Intent {
 			sc.ByHandCluster()
 			sc.Request("cmp-1", time.Minute).MadeBy = core.MadeByLockstep

@@ -42,9 +42,11 @@ func (p *planner) restartPod() {
 	if wide {
 		p.step.Risk, p.step.Type = core.RiskHigh, typable(s.Label(node), uidOf(s, node))
 	}
-	p.step.Why = wording.Join("The pod was made from an older revision; under OnDelete it stays until somebody deletes it.", drop, instancesThere(s, node, wide), restartsItself(s, v))
+	p.step.Why = wording.Join("The pod was made from an older revision; under OnDelete it stays until somebody deletes it.", drop,
+		instancesThere(s, node, wide), restartsItself(s, v))
 	if progress.ReturnsOurs(s, node) && progress.IsRestartedOnReturn(v.Set) {
-		p.step.Why = wording.Join(p.step.Why, "The OpenStack controller does it before the node goes back into scheduling, unless its automated_openvswitch_restart is off.")
+		p.step.Why = wording.Join(p.step.Why,
+			"The OpenStack controller does it before the node goes back into scheduling, unless its automated_openvswitch_restart is off.")
 	}
 	p.guardOnDelete(v)
 	answer := wording.TextOf(v.Unknown, "its revision is not known")
@@ -56,7 +58,8 @@ func (p *planner) restartPod() {
 	returns := progress.ReturnsOurs(s, node) && progress.IsRestartedOnReturn(v.Set)
 	if returns {
 		// Nothing is scheduled to the node yet, and other nodes may be away in their own maintenance: neither holds Rockoon up.
-		p.guard(core.Guard{ID: core.GuardStays, Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod), Remedy: "wait for the new one"})
+		p.guard(core.Guard{ID: core.GuardStays, Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod),
+			Remedy: "wait for the new one"})
 		p.guardNodeReady(node)
 		p.guard(progress.GuardNobodyElse(s, core.ActAs{Controller: core.ControllerOpenStack}))
 		p.requestFact(s.NodeRequest(node))
@@ -69,11 +72,13 @@ func (p *planner) restartPod() {
 		p.done = "runs " + RevisionText(pod.Hash, pod.Template)
 		if !pod.Ready {
 			p.done = ""
-			p.step.Change, p.step.State, p.step.Status = nil, core.StepWaiting, "the new pod is not ready"+wording.Because(wording.OneLine(pod.Waits, 60))
+			p.step.Change, p.step.State, p.step.Status = nil, core.StepWaiting,
+				"the new pod is not ready"+wording.Because(wording.OneLine(pod.Waits, 60))
 		}
 		return
 	}
-	p.step.Change = core.RestartPod{Pod: pod.Ref(), Node: node, Set: v.Set.Ref(), Selector: v.Set.Selector, Revision: v.Revision, OneAtATime: !returns}
+	p.step.Change = core.RestartPod{Pod: pod.Ref(), Node: node, Set: v.Set.Ref(), Selector: v.Set.Selector, Revision: v.Revision,
+		OneAtATime: !returns}
 	p.step.Commands = []string{deletePodCommand(pod)}
 	p.step.Status = "runs " + RevisionText(pod.Hash, pod.Template)
 }
@@ -88,7 +93,8 @@ func (p *planner) restartPods() {
 	}
 	p.step.Label, p.step.Type = v.Short(), typable(v.Set.Name, v.Set.UID)
 	p.guardOnDelete(v)
-	p.guard(core.Guard{ID: core.GuardValueKnown, Text: "it is known which pods are old", Holds: v.Unknown == "", Answer: wording.TextOf(v.Unknown, wording.Count(len(v.Old), "pod")+" of "+wording.Itoa(len(v.Pods))), Remedy: "wait until that is seen"})
+	p.guard(core.Guard{ID: core.GuardValueKnown, Text: "it is known which pods are old", Holds: v.Unknown == "",
+		Answer: wording.TextOf(v.Unknown, wording.Count(len(v.Old), "pod")+" of "+wording.Itoa(len(v.Pods))), Remedy: "wait until that is seen"})
 	drop, _ := progress.Drop(v.Set)
 	var names []string
 	var items []core.BatchItem
@@ -108,8 +114,10 @@ func (p *planner) restartPods() {
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
 	p.step.Title = "restart " + wording.Count(len(items), "old pod") + " of " + v.Short()
-	p.step.Why = wording.Join("They were made from an older revision; under OnDelete they stay until somebody deletes them: "+wording.Some(names, 8)+".", drop, restartsItself(s, v))
-	p.step.Then = "One node at a time: the next begins when the new pod is ready and every other one is too. It pauses by itself when one fails."
+	p.step.Why = wording.Join("They were made from an older revision; under OnDelete they stay until somebody deletes them: "+
+		wording.Some(names, 8)+".", drop, restartsItself(s, v))
+	p.step.Then = "One node at a time: the next begins when the new pod is ready and every other one is too. It pauses by itself when one " +
+		"fails."
 	p.guard(core.Guard{ID: core.GuardSomethingToDo, Text: "a pod is old", Holds: len(items) > 0, Answer: wording.Count(len(items), "pod")})
 	p.guardEach(steps)
 	switch {
@@ -202,7 +210,8 @@ func (p *planner) guardOnDelete(v core.DaemonView) {
 
 // guardOthersReady holds when every other pod of the DaemonSet is ready, on every node.
 func (p *planner) guardOthersReady(v core.DaemonView, pod *core.DaemonPod) {
-	g := core.Guard{ID: core.GuardOneAtATime, Text: "every other pod of the DaemonSet is ready, on every node", Holds: true, Remedy: "wait until they are, or mend them first"}
+	g := core.Guard{ID: core.GuardOneAtATime, Text: "every other pod of the DaemonSet is ready, on every node", Holds: true,
+		Remedy: "wait until they are, or mend them first"}
 	bad := v.NotReady(pod.UID)
 	var names []string
 	for _, other := range bad {
@@ -240,7 +249,8 @@ func stayText(p *core.DaemonPod) string {
 
 // guardAtRest holds when nothing is asked of the node and it is Ready: in a maintenance its pods are somebody else's.
 func (p *planner) guardAtRest(node string) {
-	g := core.Guard{ID: core.GuardNoRequest, Text: "the node is not in maintenance", Holds: true, Answer: "it has no maintenance request", Remedy: "wait until its maintenance is over"}
+	g := core.Guard{ID: core.GuardNoRequest, Text: "the node is not in maintenance", Holds: true, Answer: "it has no maintenance request",
+		Remedy: "wait until its maintenance is over"}
 	switch r := p.s.NodeRequest(node); {
 	case !p.s.Known(core.SourceNodeRequests):
 		g.Holds, g.Answer, g.Remedy = false, "not known: "+p.s.WhyUnknown(core.SourceNodeRequests), "mend the source"
@@ -248,7 +258,8 @@ func (p *planner) guardAtRest(node string) {
 		g.Holds, g.Answer = false, "it has a maintenance request since "+wording.ClockText(r.Created)
 	}
 	p.guard(g)
-	over := core.Guard{ID: core.GuardNoUpdate, Text: "no update runs", Holds: true, Answer: "none", Remedy: "wait for its end: the controllers restart what they restart when its node returns"}
+	over := core.Guard{ID: core.GuardNoUpdate, Text: "no update runs", Holds: true, Answer: "none",
+		Remedy: "wait for its end: the controllers restart what they restart when its node returns"}
 	switch r := progress.UpdateRequest(p.s); {
 	case !p.s.Known(core.SourceClusterRequests):
 		over.Holds, over.Answer, over.Remedy = false, "not known: "+p.s.WhyUnknown(core.SourceClusterRequests), "mend the source"
@@ -265,7 +276,8 @@ func (p *planner) guardNodeReady(node string) {
 	case n == nil:
 		g.Answer = "the cluster has no such node"
 	default:
-		g.Holds, g.Answer = n.Ready == "True", "Ready is "+wording.TextOf(wording.OneLine(n.Ready, 20), "not told")+progress.Dashed(wording.OneLine(n.ReadyReason, 60))
+		g.Holds, g.Answer = n.Ready == "True", "Ready is "+wording.TextOf(wording.OneLine(n.Ready, 20), "not told")+
+			progress.Dashed(wording.OneLine(n.ReadyReason, 60))
 	}
 	p.guard(g)
 }
@@ -297,7 +309,8 @@ func restartsItself(s *core.Snapshot, v core.DaemonView) string {
 	case v.Set.Namespace != core.NamespaceOpenStack || played:
 		return ""
 	case s.ClusterRequest() != nil:
-		return "An update runs: the OpenStack controller restarts it itself at the end of the node's maintenance, unless its automated_openvswitch_restart is off."
+		return "An update runs: the OpenStack controller restarts it itself at the end of the node's maintenance, unless its " +
+			"automated_openvswitch_restart is off."
 	}
 	return "The OpenStack controller restarts it itself, unless its automated_openvswitch_restart is off."
 }

@@ -26,20 +26,25 @@ func TestWhichPodsAreOld(t *testing.T) {
 	}{
 		{"of the newest revision", func(scene.Scene, *core.DaemonSet, *core.DaemonPod) {}, false, ""},
 		{"of another hash", func(_ scene.Scene, _ *core.DaemonSet, p *core.DaemonPod) { p.Hash = "old" }, true, ""},
-		{"of another hash, though the generation is the same", func(_ scene.Scene, _ *core.DaemonSet, p *core.DaemonPod) { p.Hash, p.Template = "old", 2 }, true, ""},
-		{"of the same hash, though the generation is another: a roll-back", func(_ scene.Scene, _ *core.DaemonSet, p *core.DaemonPod) { p.Template = 1 }, false, ""},
-		{"the highest number counts, not the last made", func(sc scene.Scene, d *core.DaemonSet, p *core.DaemonPod) { sc.DaemonRevisions[d.UID][0].Number = 3 }, true, ""},
+		{"of another hash, though the generation is the same",
+			func(_ scene.Scene, _ *core.DaemonSet, p *core.DaemonPod) { p.Hash, p.Template = "old", 2 }, true, ""},
+		{"of the same hash, though the generation is another: a roll-back",
+			func(_ scene.Scene, _ *core.DaemonSet, p *core.DaemonPod) { p.Template = 1 }, false, ""},
+		{"the highest number counts, not the last made",
+			func(sc scene.Scene, d *core.DaemonSet, p *core.DaemonPod) { sc.DaemonRevisions[d.UID][0].Number = 3 }, true, ""},
 		{"no revisions: another generation", func(sc scene.Scene, d *core.DaemonSet, p *core.DaemonPod) {
 			delete(sc.DaemonRevisions, d.UID)
 			p.Template = 1
 		}, true, ""},
-		{"no revisions: the same generation", func(sc scene.Scene, d *core.DaemonSet, _ *core.DaemonPod) { delete(sc.DaemonRevisions, d.UID) }, false, ""},
+		{"no revisions: the same generation", func(sc scene.Scene, d *core.DaemonSet, _ *core.DaemonPod) { delete(sc.DaemonRevisions, d.UID) },
+			false, ""},
 		{"a pod without a hash", func(_ scene.Scene, _ *core.DaemonSet, p *core.DaemonPod) { p.Hash, p.Template = "", 1 }, true, ""},
 		{"nothing tells", func(sc scene.Scene, d *core.DaemonSet, p *core.DaemonPod) {
 			delete(sc.DaemonRevisions, d.UID)
 			d.Template = 0
 		}, false, "revisions are not known"},
-		{"the DaemonSet has changed just now", func(_ scene.Scene, d *core.DaemonSet, p *core.DaemonPod) { d.Generation, p.Hash = 3, "old" }, false, "not been taken up"},
+		{"the DaemonSet has changed just now", func(_ scene.Scene, d *core.DaemonSet, p *core.DaemonPod) { d.Generation, p.Hash = 3, "old" },
+			false, "not been taken up"},
 		{"the pods are not known", func(sc scene.Scene, _ *core.DaemonSet, p *core.DaemonPod) {
 			sc.Source(core.SourceFabricPods, core.SourceForbidden)
 			p.Hash = "old"
@@ -70,13 +75,18 @@ func TestRestartIsHeldBack(t *testing.T) {
 			p := sc.Pod(scene.VRouters, "cmp-02")
 			p.Ready, p.Waits = false, "CrashLoopBackOff"
 		}},
-		{"another pod is ending", "one-at-a-time", "cmp-03 (ending)", func(sc scene.Scene) { sc.Pod(scene.VRouters, "cmp-03").Deleting = scene.Noon }},
+		{"another pod is ending", "one-at-a-time", "cmp-03 (ending)",
+			func(sc scene.Scene) { sc.Pod(scene.VRouters, "cmp-03").Deleting = scene.Noon }},
 		{"another pod is missing", "one-at-a-time", "3 of 4 pods are there", func(sc scene.Scene) { sc.DaemonSets[0].Desired = 4 }},
-		{"it is ending itself", "one-at-a-time", "being deleted already", func(sc scene.Scene) { sc.Pod(scene.VRouters, "cmp-01").Deleting = scene.Noon }},
-		{"the node is in maintenance", "no-request", "it has a maintenance request since", func(sc scene.Scene) { sc.Request("cmp-01", time.Minute) }},
-		{"whether it is in maintenance is not known", "fresh", "forbidden", func(sc scene.Scene) { sc.Source(core.SourceNodeRequests, core.SourceForbidden) }},
+		{"it is ending itself", "one-at-a-time", "being deleted already",
+			func(sc scene.Scene) { sc.Pod(scene.VRouters, "cmp-01").Deleting = scene.Noon }},
+		{"the node is in maintenance", "no-request", "it has a maintenance request since",
+			func(sc scene.Scene) { sc.Request("cmp-01", time.Minute) }},
+		{"whether it is in maintenance is not known", "fresh", "forbidden",
+			func(sc scene.Scene) { sc.Source(core.SourceNodeRequests, core.SourceForbidden) }},
 		{"the node is not Ready", "node-ready", "Ready is Unknown", func(sc scene.Scene) { sc.Nodes["cmp-01"].Ready = "Unknown" }},
-		{"its DaemonSet replaces its pods itself", "on-delete", "replaces them itself", func(sc scene.Scene) { sc.DaemonSets[0].OnDelete = false }},
+		{"its DaemonSet replaces its pods itself", "on-delete", "replaces them itself",
+			func(sc scene.Scene) { sc.DaemonSets[0].OnDelete = false }},
 		{"the pods were not confirmed for long", "fresh", "old", func(sc scene.Scene) { sc.Aged(core.SourceFabricPods, 2*time.Minute) }},
 		{"another of its pods is being restarted", "alone", "something", func(sc scene.Scene) {
 			sc.Doing(core.Operation{Step: "restart-pod/ds-tf-vrouter-agent/cmp-02", Intent: restartOn("cmp-02"), Node: "cmp-02",
@@ -100,7 +110,8 @@ func TestRestartIsHeldBack(t *testing.T) {
 			}
 			st := Plan(sc.Again().Snapshot, restartOn(node))
 			if tc.guard == "" {
-				if !st.Doable() || st.Risk != core.RiskHigh || st.Type != "cmp-01" || !strings.Contains(st.Why, "The network of every instance on the node is cut") || !strings.Contains(st.Why, "1 instance is on it") {
+				if !st.Doable() || st.Risk != core.RiskHigh || st.Type != "cmp-01" ||
+					!strings.Contains(st.Why, "The network of every instance on the node is cut") || !strings.Contains(st.Why, "1 instance is on it") {
 					t.Errorf("%+v", st)
 				}
 				return
@@ -134,8 +145,11 @@ func TestRestartRestsOnPodsAndRevision(t *testing.T) {
 // While a batch runs, each of its pods says how it stands there.
 func TestPodsOfARunningBatchSayWhereTheyStand(t *testing.T) {
 	sc := scene.VRouterScene()
-	sc.Doing(core.Operation{Step: "restart-pods/ds-tf-vrouter-agent", Intent: scene.RestartAll(), Title: "restart", Items: []core.OperationItem{
-		{Label: "cmp-01", Node: "cmp-01", State: core.OperationFailed, Text: "no"}, {Label: "cmp-02", Node: "cmp-02", State: core.OperationVerifying, Text: "the old pod ends"}, {Label: "cmp-03", State: core.OperationQueued}}})
+	sc.Doing(core.Operation{Step: "restart-pods/ds-tf-vrouter-agent", Intent: scene.RestartAll(), Title: "restart",
+		Items: []core.OperationItem{
+			{Label: "cmp-01", Node: "cmp-01", State: core.OperationFailed, Text: "no"},
+			{Label: "cmp-02", Node: "cmp-02", State: core.OperationVerifying, Text: "the old pod ends"},
+			{Label: "cmp-03", State: core.OperationQueued}}})
 	for node, want := range map[string]core.StepState{"cmp-01": core.StepFailed, "cmp-02": core.StepRunning, "cmp-03": core.StepWaiting} {
 		if st := Plan(sc.Again().Snapshot, restartOn(node)); st.State != want {
 			t.Errorf("%s: %s (%s), want %s", node, st.State, st.Status, want)

@@ -35,7 +35,8 @@ func TestServicesAreEnabledOnlyByWhatIsKnownSinceTheReturn(t *testing.T) {
 				src.AsOf = scene.Ago(tt.asked)
 				sc.Sources[id] = src
 			}
-			for _, i := range []core.Intent{{Kind: core.IntentEnableCompute, Node: "cmp-01"}, {Kind: core.IntentEnableVolume, Node: "cmp-01", Object: v.Ref()}} {
+			for _, i := range []core.Intent{{Kind: core.IntentEnableCompute, Node: "cmp-01"},
+				{Kind: core.IntentEnableVolume, Node: "cmp-01", Object: v.Ref()}} {
 				st := Plan(sc.Again().Snapshot, i)
 				if st.Doable() != tt.offered || !tt.offered && st.State != core.StepWaiting {
 					t.Errorf("%s is %s (%s): %s", st.Title, st.State, st.Status, st.Blocker())

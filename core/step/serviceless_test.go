@@ -31,7 +31,8 @@ func TestAPlayedControllerAndAComputeWithoutItsService(t *testing.T) {
 		t.Errorf("it is %s: %s", v.Stage, v.What)
 	}
 	sc.NodeLock("cmp-01", core.ControllerOpenStack).InnerState = core.InnerActive
-	if st := Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentActRelease, Controller: core.ControllerOpenStack, Node: "cmp-01"}); st.Doable() {
+	if st := Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentActRelease, Controller: core.ControllerOpenStack,
+		Node: "cmp-01"}); st.Doable() {
 		t.Error("its lock can be released")
 	}
 }

@@ -38,13 +38,15 @@ func (p *planner) freeLock() {
 	}
 	p.guard(there)
 	settled := core.Guard{ID: core.GuardSettled, Text: "it does not end by itself",
-		Holds: progress.StuckLock(s, node) != nil || !deleting.Holds || !there.Holds, Answer: "the clean-up waits until the node is gone", Remedy: "wait a minute"}
+		Holds: progress.StuckLock(s, node) != nil || !deleting.Holds || !there.Holds, Answer: "the clean-up waits until the node is gone",
+		Remedy: "wait a minute"}
 	if !settled.Holds {
 		settled.Answer = "it was deleted just now"
 	}
 	p.guard(settled)
 	held := progress.HeldOtherwise(s, node)
-	alone := core.Guard{ID: core.GuardNotTaken, Text: "LCM does not take the node once the lock is gone", Holds: !progress.LcmMayTake(s, node) || held != nil,
+	alone := core.Guard{ID: core.GuardNotTaken, Text: "LCM does not take the node once the lock is gone",
+		Holds:  !progress.LcmMayTake(s, node) || held != nil,
 		Answer: "nobody asks for it, and no update runs",
 		Remedy: "hold it by a lock of your own first"}
 	switch r := s.NodeRequest(node); {
@@ -57,8 +59,10 @@ func (p *planner) freeLock() {
 		alone.Answer = "an update runs: it may ask for it at any moment"
 	}
 	p.guard(alone)
-	p.step.Why = "The controller wants to clean up behind " + label + ", which it does only when the node is gone. So the lock stays in deletion, and LCM waits for it."
-	p.step.Then = "The lock is gone, and nothing holds " + label + " for OpenStack until a new one is there. What OpenStack knows of the host stays as it is."
+	p.step.Why = "The controller wants to clean up behind " + label +
+		", which it does only when the node is gone. So the lock stays in deletion, and LCM waits for it."
+	p.step.Then = "The lock is gone, and nothing holds " + label +
+		" for OpenStack until a new one is there. What OpenStack knows of the host stays as it is."
 	if finalizer == "" || !deleting.Holds {
 		return
 	}

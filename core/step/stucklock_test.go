@@ -13,7 +13,8 @@ func TestALockOfCephIsNoHold(t *testing.T) {
 	sc := scene.Unlabelled()
 	sc.Update(time.Hour)
 	sc.Lock("cmp-01", core.ControllerCeph, core.LockActive)
-	if st := Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentFreeLock, Object: sc.NodeLock("cmp-01", core.ControllerOpenStack).Ref()}); st.Doable() {
+	if st := Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentFreeLock,
+		Object: sc.NodeLock("cmp-01", core.ControllerOpenStack).Ref()}); st.Doable() {
 		t.Error("it can be let go")
 	}
 }

@@ -25,7 +25,8 @@ func (p *planner) tagPowerOff() {
 	}
 	p.step.Type = typable(in.Name, in.ID)
 	old := core.RecognisedTags(in.Tags)
-	p.step.Why = wording.Join("Tagged poweroff, the OpenStack controller leaves it alone: its guest is told to shut down with the host, and is started again when the "+
+	p.step.Why = wording.Join("Tagged poweroff, the OpenStack controller leaves it alone: its guest is told to shut down with the host, "+
+		"and is started again when the "+
 		"host is back. Nothing moves, and its users lose it for that time.", overriddenText(old), LockedText(p.s, in))
 	if progress.HostDown(p.s, in.Host) {
 		p.step.Why = wording.Join(p.step.Why, "nova-compute of its host is down now: it stays where it is until the host is back.")
@@ -104,7 +105,8 @@ func (p *planner) taggedInstance(title string, risk core.Risk) *core.Instance {
 	}
 	p.common(sources, busyWith(s, in.ID, p.step.Node))
 	p.guard(guardExists("the instance", in.Ref()))
-	p.guard(core.Guard{ID: core.GuardTagsKnown, Text: "the cloud has tags on instances", Holds: in.TagsKnown, Answer: map[bool]string{true: "yes", false: "it shows none: it is older than " + TagVersion}[in.TagsKnown]})
+	p.guard(core.Guard{ID: core.GuardTagsKnown, Text: "the cloud has tags on instances", Holds: in.TagsKnown,
+		Answer: map[bool]string{true: "yes", false: "it shows none: it is older than " + TagVersion}[in.TagsKnown]})
 	p.guardStatus(in, InstanceRule{Statuses: TagStatuses})
 	p.instanceFacts(in)
 	return in
@@ -130,7 +132,8 @@ func TagCommands(id string, from, to []core.MaintenanceAction) []string {
 	say := func(verb string, list, but []core.MaintenanceAction) {
 		for _, a := range list {
 			if !slices.Contains(but, a) {
-				out = append(out, wording.ShellCommand("openstack", "--os-compute-api-version", TagVersion, "server", verb, "--tag", core.TagMaintenanceAction+string(a), id))
+				out = append(out, wording.ShellCommand("openstack", "--os-compute-api-version", TagVersion, "server", verb, "--tag",
+					core.TagMaintenanceAction+string(a), id))
 			}
 		}
 	}

@@ -26,7 +26,8 @@ func TestTagPowerOffReplacesWhatIsThere(t *testing.T) {
 		{nil, []string{set}, scene.Tagged("poweroff"), false},
 		{[]string{"backup=daily"}, []string{set}, append([]string{"backup=daily"}, scene.Tagged("poweroff")...), false},
 		{scene.Tagged("notify"), []string{unset("notify"), set}, scene.Tagged("poweroff"), true},
-		{append(scene.Tagged("live_migrate", "odd"), "x"), []string{unset("live_migrate"), set}, append(append(scene.Tagged("odd"), "x"), scene.Tagged("poweroff")...), true},
+		{append(scene.Tagged("live_migrate", "odd"), "x"), []string{unset("live_migrate"), set},
+			append(append(scene.Tagged("odd"), "x"), scene.Tagged("poweroff")...), true},
 		{scene.Tagged("poweroff", "notify"), []string{unset("notify")}, scene.Tagged("poweroff"), true},
 		{scene.Tagged("POWEROFF"), []string{set}, scene.Tagged("poweroff"), false}, // Nova's database takes the two for one
 	}
@@ -65,7 +66,8 @@ func TestTagPowerOffReplacesWhatIsThere(t *testing.T) {
 
 // Whatever tags there are: after the step exactly one is recognised, and none that is no maintenance action is lost.
 func TestTagsAreKept(t *testing.T) {
-	tag := rapid.OneOf(rapid.SampledFrom(append(scene.Tagged("live_migrate", "poweroff", "notify", "odd"), "backup=daily", "x")), rapid.StringN(1, 20, 60))
+	tag := rapid.OneOf(rapid.SampledFrom(append(scene.Tagged("live_migrate", "poweroff", "notify", "odd"), "backup=daily", "x")),
+		rapid.StringN(1, 20, 60))
 	rapid.Check(t, func(t *rapid.T) {
 		tags := rapid.SliceOfNDistinct(tag, 0, 8, rapid.ID).Draw(t, "tags")
 		got := WithActions(tags, []core.MaintenanceAction{core.ActionPowerOff})
@@ -73,7 +75,8 @@ func TestTagsAreKept(t *testing.T) {
 			t.Fatalf("%q becomes %q: %s by %s", tags, got, a, origin)
 		}
 		for _, own := range tags {
-			if len(core.RecognisedTags([]string{own})) == 0 && !strings.EqualFold(own, core.TagMaintenanceAction+"poweroff") && !slices.Contains(got, own) {
+			if len(core.RecognisedTags([]string{own})) == 0 && !strings.EqualFold(own, core.TagMaintenanceAction+"poweroff") &&
+				!slices.Contains(got, own) {
 				t.Fatalf("%q becomes %q: %q is lost", tags, got, own)
 			}
 		}

@@ -23,7 +23,8 @@ func (p *planner) tempest() {
 	s, add := p.s, p.i.Kind == core.IntentAddTempest
 	p.step.Title, p.step.Label, p.step.Risk = "start a run of Tempest", ServiceTempest, core.RiskMedium
 	p.step.Why = "Tempest tests the cloud's APIs from end to end: it makes instances, networks and volumes of its own, and removes them."
-	p.step.Then = "The OpenStack controller deploys Tempest and makes the Job " + jobTempest + "; how that goes is shown in the steps after the update."
+	p.step.Then = "The OpenStack controller deploys Tempest and makes the Job " + jobTempest +
+		"; how that goes is shown in the steps after the update."
 	p.step.Undo = "remove it again"
 	if !add {
 		p.step.Title = "remove Tempest"
@@ -46,7 +47,8 @@ func (p *planner) tempest() {
 	d := s.Deployments[0]
 	p.identify(d.Ref())
 	p.guard(guardExists("the OpenStackDeployment", d.Ref()))
-	quiet := core.Guard{ID: core.GuardNoUpdate, Text: "no update runs", Holds: s.ClusterRequest() == nil && s.Known(core.SourceClusterRequests), Answer: "none does", Remedy: "wait until it is over"}
+	quiet := core.Guard{ID: core.GuardNoUpdate, Text: "no update runs",
+		Holds: s.ClusterRequest() == nil && s.Known(core.SourceClusterRequests), Answer: "none does", Remedy: "wait until it is over"}
 	if !quiet.Holds {
 		quiet.Answer = "one runs, or that is not known"
 	}
@@ -55,7 +57,8 @@ func (p *planner) tempest() {
 	p.fact("uid", d.UID)
 	p.fact("services", strings.Join(d.Services, " "))
 	at := slices.Index(d.Services, ServiceTempest)
-	p.guard(core.Guard{ID: core.GuardDiffers, Text: wording.TextIf(add, "Tempest is not asked for yet", "Tempest is asked for"), Holds: (at < 0) == add, Answer: wording.TextIf(at < 0, "it is not", "it is"),
+	p.guard(core.Guard{ID: core.GuardDiffers, Text: wording.TextIf(add, "Tempest is not asked for yet", "Tempest is asked for"),
+		Holds: (at < 0) == add, Answer: wording.TextIf(at < 0, "it is not", "it is"),
 		Remedy: wording.TextIf(add, "remove it first: that, and adding it again, is a new run", "")})
 	switch {
 	case add && at >= 0:
@@ -97,14 +100,17 @@ func tempestCommand(d *core.OpenStackDeployment, add bool, at int) string {
 	case len(d.Services) == 0:
 		patch = `[{"op":"add","path":"/spec/features/services","value":["tempest"]}]`
 	}
-	return wording.ShellCommand("kubectl", "-n", d.Namespace, "patch", "openstackdeployments.lcm.mirantis.com", d.Name, "--type=json", "-p", patch)
+	return wording.ShellCommand("kubectl", "-n", d.Namespace, "patch", "openstackdeployments.lcm.mirantis.com", d.Name, "--type=json", "-p",
+		patch)
 }
 
 // TempestStep is how the run of Tempest goes.
 func TempestStep(s *core.Snapshot) core.Step {
 	j := s.TempestJob
-	st := core.Step{ID: "after/tempest-run", Target: core.Ref{Kind: core.KindJob, Namespace: core.NamespaceOpenStack, Name: jobTempest}, Label: ServiceTempest,
-		Title: "Tempest runs through", Why: "The Job " + jobTempest + " runs the tests once. Its results are in the volume pvc-tempest, under /var/lib/tempest/data.",
+	st := core.Step{ID: "after/tempest-run", Target: core.Ref{Kind: core.KindJob, Namespace: core.NamespaceOpenStack, Name: jobTempest},
+		Label: ServiceTempest,
+		Title: "Tempest runs through", Why: "The Job " + jobTempest +
+			" runs the tests once. Its results are in the volume pvc-tempest, under /var/lib/tempest/data.",
 		Commands: []string{wording.ShellCommand("kubectl", "-n", core.NamespaceOpenStack, "get", "job", jobTempest),
 			wording.ShellCommand("kubectl", "-n", core.NamespaceOpenStack, "logs", "-l", "application=tempest,component=run-tests", "--tail=-1")}}
 	switch {
@@ -121,7 +127,8 @@ func TempestStep(s *core.Snapshot) core.Step {
 	case j.State == core.JobComplete:
 		st.State, st.Status = core.StepDone, "passed at "+wording.ClockText(j.Completed)+tookText(j.Started, j.Completed)
 	case j.State == core.JobFailed:
-		st.State, st.Status = core.StepFailed, "the tests failed"+wording.Because(wording.OneLine(j.Message, wording.MostRead))+"; the logs say which"
+		st.State, st.Status = core.StepFailed, "the tests failed"+wording.Because(wording.OneLine(j.Message, wording.MostRead))+
+			"; the logs say which"
 	default:
 		st.State, st.Status = core.StepWaiting, fmt.Sprintf("runs%s, %s", sinceSpan(j.Started, s.Now), wording.Count(j.Active, "pod"))
 		if j.Failed > 0 {

@@ -57,7 +57,8 @@ func TestTempestIsAskedFor(t *testing.T) {
 // How the run goes is read off its Job; a run from before the end of the update says nothing.
 func TestTempestIsFollowed(t *testing.T) {
 	job := func(change func(*core.Job)) *core.Job {
-		j := &core.Job{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: jobTempest, Created: scene.Ago(30 * time.Minute)}, Started: scene.Ago(30 * time.Minute), Active: 1, State: core.JobRunning}
+		j := &core.Job{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: jobTempest, Created: scene.Ago(30 * time.Minute)},
+			Started: scene.Ago(30 * time.Minute), Active: 1, State: core.JobRunning}
 		change(j)
 		return j
 	}
@@ -87,7 +88,8 @@ func TestTempestIsFollowed(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			sc := scene.Over()
 			tc.change(sc)
-			if st := TempestStep(sc.Snapshot); st.State != tc.state || !strings.Contains(st.Status, tc.says) || !strings.Contains(strings.Join(st.Commands, "\n"), "logs -l") {
+			if st := TempestStep(sc.Snapshot); st.State != tc.state || !strings.Contains(st.Status, tc.says) ||
+				!strings.Contains(strings.Join(st.Commands, "\n"), "logs -l") {
 				t.Errorf("%s: %q", st.State, st.Status)
 			}
 		})

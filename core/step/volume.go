@@ -70,7 +70,8 @@ func (p *planner) disableVolume() {
 	good := p.guardReason(reason)
 	p.guard(core.Guard{ID: core.GuardServiceEnabled, Text: "the service is enabled", Holds: v.Enabled, Answer: v.Text()})
 	p.step.Why = "The scheduler puts no more volumes on the host's disks. Those on it stay, and stay attached."
-	p.step.Then = "It stays disabled until you enable it, or until a maintenance of the node is over: there the OpenStack controller puts its own reason over yours, and enables what bears it."
+	p.step.Then = "It stays disabled until you enable it, or until a maintenance of the node is over: there the OpenStack controller puts " +
+		"its own reason over yours, and enables what bears it."
 	if !v.Enabled {
 		if v.DisabledReason == reason {
 			p.done = v.Label() + " is " + v.StateText()
@@ -111,7 +112,8 @@ func (p *planner) enableVolume() {
 	p.step.Why = "The scheduler puts volumes on the host's disks again."
 	p.step.Then = "New volumes can come to the host from now on."
 	if gaveUp {
-		p.step.Then = wording.Join(p.step.Then, "The OpenStack controller tries again "+progress.NextLookOf(s, p.i.Node)+", and goes on when Cinder answers it: it leaves alone what does not bear its reason.")
+		p.step.Then = wording.Join(p.step.Then, "The OpenStack controller tries again "+progress.NextLookOf(s, p.i.Node)+
+			", and goes on when Cinder answers it: it leaves alone what does not bear its reason.")
 	}
 	if v.Enabled {
 		p.done = v.Label() + " is enabled"

@@ -32,17 +32,20 @@ func TestAPlayedControllerSeesToVolumes(t *testing.T) {
 		kind  core.IntentKind
 		says  string // empty: it can be done; "nothing": there is nothing to do
 	}{
-		{"out: nova-compute comes first", func(sc scene.Scene) { begun(sc); sc.Services["cmp-01"].Enabled = true; lvm(sc) }, core.IntentActVolumeOut, "nova-compute is out of scheduling before"},
+		{"out: nova-compute comes first", func(sc scene.Scene) { begun(sc); sc.Services["cmp-01"].Enabled = true; lvm(sc) },
+			core.IntentActVolumeOut, "nova-compute is out of scheduling before"},
 		{"out: in order", func(sc scene.Scene) { begun(sc); lvm(sc) }, core.IntentActVolumeOut, ""},
 		{"out: not begun", func(sc scene.Scene) {
 			begun(sc)
 			lvm(sc)
 			sc.NodeLock("cmp-01", core.ControllerOpenStack).InnerState = core.InnerInactive
 		}, core.IntentActVolumeOut, "was begun"},
-		{"out: another's reason is left alone", func(sc scene.Scene) { begun(sc); scene.OutOf(lvm(sc), "a dead disk") }, core.IntentActVolumeOut, "nothing"},
+		{"out: another's reason is left alone", func(sc scene.Scene) { begun(sc); scene.OutOf(lvm(sc), "a dead disk") }, core.IntentActVolumeOut,
+			"nothing"},
 		{"out: no service", begun, core.IntentActVolumeOut, "Cinder knows no cinder-volume"},
 		{"out: nobody asks", func(sc scene.Scene) { lvm(sc) }, core.IntentActVolumeOut, "it is the time for it"},
-		{"out: not fresh", func(sc scene.Scene) { begun(sc); lvm(sc); sc.Aged(core.SourceVolumeServices, 2*time.Minute) }, core.IntentActVolumeOut, "what is known is fresh"},
+		{"out: not fresh", func(sc scene.Scene) { begun(sc); lvm(sc); sc.Aged(core.SourceVolumeServices, 2*time.Minute) },
+			core.IntentActVolumeOut, "what is known is fresh"},
 		{"release: volumes come to it", func(sc scene.Scene) { begun(sc); lvm(sc) }, core.IntentActRelease, "cinder-volume lvm is enabled"},
 		{"release: the back end that the controller does not reach", func(sc scene.Scene) {
 			begun(sc)
@@ -56,11 +59,16 @@ func TestAPlayedControllerSeesToVolumes(t *testing.T) {
 		}, core.IntentActRelease, "cinder-volume nvme is enabled"},
 		{"release: out", func(sc scene.Scene) { begun(sc); scene.OutOf(lvm(sc), core.DisabledReasonMaintenance) }, core.IntentActRelease, ""},
 		{"release: out for another reason", func(sc scene.Scene) { begun(sc); scene.OutOf(lvm(sc), "a dead disk") }, core.IntentActRelease, ""},
-		{"release: no service of its own", func(sc scene.Scene) { begun(sc); sc.VolumeService("cinder-volume-0@ceph") }, core.IntentActRelease, ""},
-		{"release: Cinder refuses to tell", func(sc scene.Scene) { begun(sc); sc.Source(core.SourceVolumeServices, core.SourceForbidden) }, core.IntentActRelease, "volume services: forbidden"},
-		{"release: no Cinder", func(sc scene.Scene) { begun(sc); sc.Source(core.SourceVolumeServices, core.SourceAbsent) }, core.IntentActRelease, ""},
-		{"release: Cinder left the catalog", func(sc scene.Scene) { begun(sc); lvm(sc); sc.Source(core.SourceVolumeServices, core.SourceAbsent) }, core.IntentActRelease, "volume services"},
-		{"in: down", func(sc scene.Scene) { back(sc); scene.OutOf(lvm(sc), core.DisabledReasonMaintenance).Up = false }, core.IntentActVolumeIn, "the service is up: down"},
+		{"release: no service of its own", func(sc scene.Scene) { begun(sc); sc.VolumeService("cinder-volume-0@ceph") }, core.IntentActRelease,
+			""},
+		{"release: Cinder refuses to tell", func(sc scene.Scene) { begun(sc); sc.Source(core.SourceVolumeServices, core.SourceForbidden) },
+			core.IntentActRelease, "volume services: forbidden"},
+		{"release: no Cinder", func(sc scene.Scene) { begun(sc); sc.Source(core.SourceVolumeServices, core.SourceAbsent) }, core.IntentActRelease,
+			""},
+		{"release: Cinder left the catalog", func(sc scene.Scene) { begun(sc); lvm(sc); sc.Source(core.SourceVolumeServices, core.SourceAbsent) },
+			core.IntentActRelease, "volume services"},
+		{"in: down", func(sc scene.Scene) { back(sc); scene.OutOf(lvm(sc), core.DisabledReasonMaintenance).Up = false }, core.IntentActVolumeIn,
+			"the service is up: down"},
 		{"in: in order", func(sc scene.Scene) { back(sc); scene.OutOf(lvm(sc), core.DisabledReasonMaintenance) }, core.IntentActVolumeIn, ""},
 		{"in: another's reason stays", func(sc scene.Scene) { back(sc); scene.OutOf(lvm(sc), "a dead disk") }, core.IntentActVolumeIn, "nothing"},
 		{"in: the node is not back", func(sc scene.Scene) {
@@ -68,15 +76,21 @@ func TestAPlayedControllerSeesToVolumes(t *testing.T) {
 			scene.OutOf(lvm(sc), core.DisabledReasonMaintenance)
 			sc.Nodes["cmp-01"].Ready = "False"
 		}, core.IntentActVolumeIn, "Ready"},
-		{"nova-compute: volumes come first", func(sc scene.Scene) { back(sc); scene.OutOf(lvm(sc), core.DisabledReasonMaintenance) }, core.IntentActIntoScheduling, "its volume services are back before"},
+		{"nova-compute: volumes come first", func(sc scene.Scene) { back(sc); scene.OutOf(lvm(sc), core.DisabledReasonMaintenance) },
+			core.IntentActIntoScheduling, "its volume services are back before"},
 		{"nova-compute: volumes are back", func(sc scene.Scene) { back(sc); lvm(sc) }, core.IntentActIntoScheduling, ""},
-		{"nova-compute: Cinder refuses to tell", func(sc scene.Scene) { back(sc); sc.Source(core.SourceVolumeServices, core.SourceForbidden) }, core.IntentActIntoScheduling, ""},
-		{"rearm: still out", func(sc scene.Scene) { returned(sc); scene.OutOf(lvm(sc), core.DisabledReasonMaintenance) }, core.IntentActRearm, "back in scheduling, and up"},
+		{"nova-compute: Cinder refuses to tell", func(sc scene.Scene) { back(sc); sc.Source(core.SourceVolumeServices, core.SourceForbidden) },
+			core.IntentActIntoScheduling, ""},
+		{"rearm: still out", func(sc scene.Scene) { returned(sc); scene.OutOf(lvm(sc), core.DisabledReasonMaintenance) }, core.IntentActRearm,
+			"back in scheduling, and up"},
 		{"rearm: down", func(sc scene.Scene) { returned(sc); lvm(sc).Up = false }, core.IntentActRearm, "back in scheduling, and up"},
-		{"rearm: out for another reason, and down", func(sc scene.Scene) { returned(sc); scene.OutOf(lvm(sc), "a dead disk").Up = false }, core.IntentActRearm, ""},
+		{"rearm: out for another reason, and down", func(sc scene.Scene) { returned(sc); scene.OutOf(lvm(sc), "a dead disk").Up = false },
+			core.IntentActRearm, ""},
 		{"rearm: back", func(sc scene.Scene) { returned(sc); lvm(sc) }, core.IntentActRearm, ""},
-		{"rearm: no Cinder", func(sc scene.Scene) { returned(sc); sc.Source(core.SourceVolumeServices, core.SourceAbsent) }, core.IntentActRearm, ""},
-		{"rearm: Cinder refuses to tell", func(sc scene.Scene) { returned(sc); sc.Source(core.SourceVolumeServices, core.SourceForbidden) }, core.IntentActRearm, "volume services: forbidden"},
+		{"rearm: no Cinder", func(sc scene.Scene) { returned(sc); sc.Source(core.SourceVolumeServices, core.SourceAbsent) }, core.IntentActRearm,
+			""},
+		{"rearm: Cinder refuses to tell", func(sc scene.Scene) { returned(sc); sc.Source(core.SourceVolumeServices, core.SourceForbidden) },
+			core.IntentActRearm, "volume services: forbidden"},
 		{"finish: still out", func(sc scene.Scene) {
 			returned(sc)
 			sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockActive

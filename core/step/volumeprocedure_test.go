@@ -27,32 +27,47 @@ func TestAnOperatorsStepsOnVolumeServices(t *testing.T) {
 		fails  []core.GuardID
 		want   string // the command
 	}{
-		{"disable", func(sc scene.Scene) { sc.VolumeService("cmp-01@lvm") }, disable, nil, "openstack volume service set --disable --disable-reason 'a dead disk' cmp-01@lvm cinder-volume"},
+		{"disable", func(sc scene.Scene) { sc.VolumeService("cmp-01@lvm") }, disable, nil,
+			"openstack volume service set --disable --disable-reason 'a dead disk' cmp-01@lvm cinder-volume"},
 		{"disable for a reason that looks like an option", func(sc scene.Scene) { sc.VolumeService("cmp-01@lvm") }, with("--disk"), nil,
 			"openstack volume service set --disable --disable-reason=--disk cmp-01@lvm cinder-volume"},
 		{"disable: no reason", func(sc scene.Scene) { sc.VolumeService("cmp-01@lvm") }, with(""), []core.GuardID{"reason"}, ""},
-		{"disable: the literal", func(sc scene.Scene) { sc.VolumeService("cmp-01@lvm") }, with(core.DisabledReasonMaintenance), []core.GuardID{"not-literal"}, ""},
-		{"disable: disabled", func(sc scene.Scene) { scene.OutOf(sc.VolumeService("cmp-01@lvm"), "mine") }, disable, []core.GuardID{"enabled"}, ""},
+		{"disable: the literal", func(sc scene.Scene) { sc.VolumeService("cmp-01@lvm") }, with(core.DisabledReasonMaintenance),
+			[]core.GuardID{"not-literal"}, ""},
+		{"disable: disabled", func(sc scene.Scene) { scene.OutOf(sc.VolumeService("cmp-01@lvm"), "mine") }, disable, []core.GuardID{"enabled"},
+			""},
 		{"disable: another back end only", func(sc scene.Scene) { sc.VolumeService("cmp-01@nvme") }, disable, []core.GuardID{"exists"}, ""},
-		{"disable: of another node", func(sc scene.Scene) { sc.VolumeService("cmp-02@lvm") }, core.Intent{Kind: core.IntentDisableVolume, Node: "cmp-01", Object: scene.LvmOf("cmp-02"), Reason: "x"}, []core.GuardID{"exists"}, ""},
-		{"disable: no Cinder", func(sc scene.Scene) { sc.Source(core.SourceVolumeServices, core.SourceAbsent) }, disable, []core.GuardID{"fresh", "exists"}, ""},
-		{"enable", func(sc scene.Scene) { scene.OutOf(sc.VolumeService("cmp-01@lvm"), "a dead disk") }, enable, nil, "openstack volume service set --enable cmp-01@lvm cinder-volume"},
+		{"disable: of another node", func(sc scene.Scene) { sc.VolumeService("cmp-02@lvm") },
+			core.Intent{Kind: core.IntentDisableVolume, Node: "cmp-01", Object: scene.LvmOf("cmp-02"), Reason: "x"}, []core.GuardID{"exists"}, ""},
+		{"disable: no Cinder", func(sc scene.Scene) { sc.Source(core.SourceVolumeServices, core.SourceAbsent) }, disable,
+			[]core.GuardID{"fresh", "exists"}, ""},
+		{"enable", func(sc scene.Scene) { scene.OutOf(sc.VolumeService("cmp-01@lvm"), "a dead disk") }, enable, nil,
+			"openstack volume service set --enable cmp-01@lvm cinder-volume"},
 		{"enable: enabled", func(sc scene.Scene) { sc.VolumeService("cmp-01@lvm") }, enable, []core.GuardID{"disabled"}, ""},
-		{"enable: the controller's, left over", func(sc scene.Scene) { scene.OutOf(sc.VolumeService("cmp-01@lvm"), core.DisabledReasonMaintenance) }, enable, nil,
+		{"enable: the controller's, left over", func(sc scene.Scene) {
+			scene.OutOf(sc.VolumeService("cmp-01@lvm"),
+				core.DisabledReasonMaintenance)
+		}, enable, nil,
 			"openstack volume service set --enable cmp-01@lvm cinder-volume"},
 		{"enable: the controller's, in maintenance", func(sc scene.Scene) {
 			scene.OutOf(sc.VolumeService("cmp-01@lvm"), core.DisabledReasonMaintenance)
 			sc.Maintained("cmp-01", "")
 		}, enable, []core.GuardID{"not-owned"}, ""},
-		{"enable: another's, in maintenance", func(sc scene.Scene) { scene.OutOf(sc.VolumeService("cmp-01@lvm"), "mine"); sc.Maintained("cmp-01", "") }, enable, nil,
+		{"enable: another's, in maintenance", func(sc scene.Scene) {
+			scene.OutOf(sc.VolumeService("cmp-01@lvm"), "mine")
+			sc.Maintained("cmp-01",
+				"")
+		}, enable, nil,
 			"openstack volume service set --enable cmp-01@lvm cinder-volume"},
-		{"enable: to be removed", func(sc scene.Scene) { scene.OutOf(sc.VolumeService("cmp-01@lvm"), "mine"); sc.Removes("cmp-01") }, enable, []core.GuardID{"stays-up"}, ""},
+		{"enable: to be removed", func(sc scene.Scene) { scene.OutOf(sc.VolumeService("cmp-01@lvm"), "mine"); sc.Removes("cmp-01") }, enable,
+			[]core.GuardID{"stays-up"}, ""},
 		{"enable: the controller said that it cannot, and is asked anew", func(sc scene.Scene) {
 			cannotEnable(sc)
 			sc.NodeRequest("cmp-01").Deleting = time.Time{}
 			sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockActive
 		}, enable, []core.GuardID{"not-owned"}, ""},
-		{"enable: the controller says that it cannot", cannotEnable, enable, nil, "openstack volume service set --enable cmp-01@lvm cinder-volume"},
+		{"enable: the controller says that it cannot", cannotEnable, enable, nil,
+			"openstack volume service set --enable cmp-01@lvm cinder-volume"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sc := scene.Healthy()

@@ -77,7 +77,8 @@ func TestHowAChildEnds(t *testing.T) {
 		{"by itself", "exit 3", func(*Child) error { return nil }, 3, "exit status 3"},
 		{"killed", "sleep 600 & wait", (*Child).Kill, -1, "signal: killed"},
 		{"stopped", "sleep 600 & wait", func(c *Child) error { return c.Stop(time.Minute) }, -1, "signal: terminated"},
-		{"stopped, but deaf", "trap '' TERM; echo deaf; while :; do sleep 0.01; done", func(c *Child) error { return c.Stop(time.Millisecond) }, -1, "signal: killed"},
+		{"stopped, but deaf", "trap '' TERM; echo deaf; while :; do sleep 0.01; done", func(c *Child) error { return c.Stop(time.Millisecond) },
+			-1, "signal: killed"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -6,9 +6,17 @@ import (
 )
 
 const (
-	watchStarted  = `{"kind":"Event","auditID":"w","stage":"ResponseStarted","requestURI":"/api/v1/nodes?watch=true","verb":"watch","user":{"username":"readonly"},"objectRef":{"resource":"nodes","apiVersion":"v1"},"responseStatus":{"metadata":{},"code":200},"requestReceivedTimestamp":"2026-01-01T10:00:02.000000Z"}`
-	watchComplete = `{"kind":"Event","auditID":"w","stage":"ResponseComplete","requestURI":"/api/v1/nodes?watch=true","verb":"watch","user":{"username":"readonly"},"objectRef":{"resource":"nodes","apiVersion":"v1"},"responseStatus":{"metadata":{},"code":200},"requestReceivedTimestamp":"2026-01-01T10:00:02.000000Z"}`
-	dryPatch      = `{"kind":"Event","auditID":"p","stage":"ResponseComplete","requestURI":"/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks/openstack-a/status?dryRun=All&fieldManager=lockstep","verb":"patch","user":{"username":"operator"},"userAgent":"lockstep/1","objectRef":{"resource":"nodeworkloadlocks","name":"openstack-a","apiGroup":"lcm.mirantis.com","apiVersion":"v1alpha1","subresource":"status"},"responseStatus":{"metadata":{},"status":"Failure","message":"refused","code":403},"requestObject":[{"op":"test"}],"requestReceivedTimestamp":"2026-01-01T10:00:01.000000Z"}`
+	watchStarted = `{"kind":"Event","auditID":"w","stage":"ResponseStarted","requestURI":"/api/v1/nodes?watch=true","verb":"watch",` +
+		`"user":{"username":"readonly"},"objectRef":{"resource":"nodes","apiVersion":"v1"},"responseStatus":{"metadata":{},"code":200},` +
+		`"requestReceivedTimestamp":"2026-01-01T10:00:02.000000Z"}`
+	watchComplete = `{"kind":"Event","auditID":"w","stage":"ResponseComplete","requestURI":"/api/v1/nodes?watch=true","verb":"watch",` +
+		`"user":{"username":"readonly"},"objectRef":{"resource":"nodes","apiVersion":"v1"},"responseStatus":{"metadata":{},"code":200},` +
+		`"requestReceivedTimestamp":"2026-01-01T10:00:02.000000Z"}`
+	dryPatch = `{"kind":"Event","auditID":"p","stage":"ResponseComplete",` +
+		`"requestURI":"/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks/openstack-a/status?dryRun=All&fieldManager=lockstep","verb":"patch",` +
+		`"user":{"username":"operator"},"userAgent":"lockstep/1","objectRef":{"resource":"nodeworkloadlocks","name":"openstack-a",` +
+		`"apiGroup":"lcm.mirantis.com","apiVersion":"v1alpha1","subresource":"status"},"responseStatus":{"metadata":{},"status":"Failure",` +
+		`"message":"refused","code":403},"requestObject":[{"op":"test"}],"requestReceivedTimestamp":"2026-01-01T10:00:01.000000Z"}`
 )
 
 func TestTheAuditLogIsReadInTheOrderOfReceipt(t *testing.T) {

@@ -41,7 +41,8 @@ func startEtcd(dir string) (*embed.Etcd, string, error) {
 	client, peer := filepath.Join(dir, "etcd.sock"), filepath.Join(dir, "peer.sock")
 	for _, socket := range []string{client, peer} {
 		if len(socket) > maxSocketPath {
-			return nil, "", fmt.Errorf("the socket path %s has %d bytes, at most %d can be bound: choose a shorter folder", socket, len(socket), maxSocketPath)
+			return nil, "", fmt.Errorf("the socket path %s has %d bytes, at most %d can be bound: choose a shorter folder", socket, len(socket),
+				maxSocketPath)
 		}
 		// A process that was killed leaves its socket behind.
 		if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {

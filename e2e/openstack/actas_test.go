@@ -361,7 +361,8 @@ func (w *world) clusterLock(t *testing.T) string {
 func (w *world) watchRelease(t *testing.T, node string) func() string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	events, err := w.admin.Resource(lcm("nodeworkloadlocks")).Watch(ctx, metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", "openstack-"+node).String()})
+	events, err := w.admin.Resource(lcm("nodeworkloadlocks")).Watch(ctx,
+		metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("metadata.name", "openstack-"+node).String()})
 	if err != nil {
 		cancel()
 		t.Fatal(err)

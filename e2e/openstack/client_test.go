@@ -198,7 +198,8 @@ func simulatedCloud(t *testing.T, all []string) (c *simulated.Cloud, cloudsYAML 
 }
 
 // peculiar is what two clouds never have in common.
-var peculiar = regexp.MustCompile(`req-[0-9a-f-]{36}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|http://[0-9.:]+[a-z/]*|\(Request-ID: [^)]*\)`)
+var peculiar = regexp.MustCompile(
+	`req-[0-9a-f-]{36}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|http://[0-9.:]+[a-z/]*|\(Request-ID: [^)]*\)`)
 
 // alike is a text without what two clouds never have in common.
 func alike(text string) string { return peculiar.ReplaceAllString(text, "…") }

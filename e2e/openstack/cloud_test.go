@@ -291,7 +291,8 @@ func (c *cloud) order(t *testing.T, host string, orders map[string]any) {
 // boot makes a server on the host; its tags are maintenance actions.
 func (c *cloud) boot(t *testing.T, name, host, flavor string, actions ...string) {
 	t.Helper()
-	options := servers.CreateOpts{Name: name, ImageRef: c.image, FlavorRef: c.flavors[flavor], HypervisorHostname: host, Networks: "none", AvailabilityZone: c.zone}
+	options := servers.CreateOpts{Name: name, ImageRef: c.image, FlavorRef: c.flavors[flavor], HypervisorHostname: host, Networks: "none",
+		AvailabilityZone: c.zone}
 	for _, action := range actions {
 		options.Tags = append(options.Tags, "openstack.lcm.mirantis.com:maintenance_action="+action)
 	}
@@ -468,7 +469,8 @@ func (c *cloud) records(ctx context.Context, query string) ([]migration, error) 
 	var answer struct {
 		Migrations []migration `json:"migrations"`
 	}
-	_, err := c.compute.Get(ctx, c.compute.ServiceURL("os-migrations")+"?"+query, &answer, &gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
+	_, err := c.compute.Get(ctx, c.compute.ServiceURL("os-migrations")+"?"+query, &answer,
+		&gophercloud.RequestOpts{OkCodes: []int{http.StatusOK}})
 	return answer.Migrations, err
 }
 

@@ -55,7 +55,8 @@ func steer(folder string, s contract.Server, b contract.Behaviour) error {
 	if b.Endless {
 		order["live_seconds"] = 3600
 	}
-	for name, text := range map[string]string{"fail_prelive": b.FailBefore, "fail_live": b.FailLive, "fail_cold": b.FailCold, "fail_finish": b.FailFinish} {
+	for name, text := range map[string]string{"fail_prelive": b.FailBefore, "fail_live": b.FailLive, "fail_cold": b.FailCold,
+		"fail_finish": b.FailFinish} {
 		if text != "" {
 			order[name] = text
 		}

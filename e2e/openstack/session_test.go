@@ -47,7 +47,9 @@ var session = []step{
 	{command: "hypervisor show kaas-node-001", same: "hypervisor_hostname,state,status", besides: "host_time,uptime,users,load_average"},
 	{command: "hypervisor stats show", same: "count"},
 	{command: "network agent list", same: ""},
-	{command: "quota show", same: "instances,key-pairs", besides: "volumes,snapshots,gigabytes,backups,backup-gigabytes,per-volume-gigabytes,groups,injected-file-size,injected-path-size,injected-files"},
+	{command: "quota show", same: "instances,key-pairs",
+		besides: "volumes,snapshots,gigabytes,backups,backup-gigabytes,per-volume-gigabytes,groups,injected-file-size,injected-path-size," +
+			"injected-files"},
 	{command: "limits show --absolute", same: ""},
 	{command: "usage list", same: ""},
 	{command: "server list --all-projects"},
@@ -68,10 +70,12 @@ var session = []step{
 	{command: "--os-compute-api-version 2.79 server create --flavor m1.tiny --image tiny --nic none --host kaas-node-001 --tag blue web",
 		same: "name,image", awaits: "web ACTIVE"},
 	{command: "server list", same: "Name,Status,Networks,Image,Flavor"},
-	{command: "server list --all-projects --long", same: "Name,Status,Task State,Power State,Networks,Image Name,Availability Zone,Host,Properties"},
+	{command: "server list --all-projects --long",
+		same: "Name,Status,Task State,Power State,Networks,Image Name,Availability Zone,Host,Properties"},
 	{command: "server list --host kaas-node-001", same: "Name,Status"},
 	{command: "--os-compute-api-version 2.26 server list --tags blue", same: "Name,Status"},
-	{command: "server show web", same: "name,status,OS-EXT-SRV-ATTR:host,OS-EXT-STS:vm_state,OS-EXT-STS:power_state,OS-EXT-AZ:availability_zone,properties,addresses"},
+	{command: "server show web",
+		same: "name,status,OS-EXT-SRV-ATTR:host,OS-EXT-STS:vm_state,OS-EXT-STS:power_state,OS-EXT-AZ:availability_zone,properties,addresses"},
 	{command: "--os-compute-api-version 2.79 server show web", same: "name,status,tags,locked,host_status,description"},
 	{command: "--os-compute-api-version 2.26 server set --tag green web"},
 	{command: "--os-compute-api-version 2.26 server unset --tag blue web"},
@@ -115,9 +119,11 @@ var session = []step{
 	{command: "server unshelve web", awaits: "web ACTIVE"},
 
 	{command: "--os-compute-api-version 2.53 compute service set --disable --disable-reason upkeep kaas-node-003 nova-compute"},
-	{command: "--os-compute-api-version 2.53 compute service list --host kaas-node-003 --long", same: "Binary,Host,Status,State,Disabled Reason,Forced Down"},
+	{command: "--os-compute-api-version 2.53 compute service list --host kaas-node-003 --long",
+		same: "Binary,Host,Status,State,Disabled Reason,Forced Down"},
 	{command: "--os-compute-api-version 2.53 compute service set --enable --down kaas-node-003 nova-compute"},
-	{command: "--os-compute-api-version 2.53 compute service list --host kaas-node-003 --long", same: "Status,State,Disabled Reason,Forced Down"},
+	{command: "--os-compute-api-version 2.53 compute service list --host kaas-node-003 --long",
+		same: "Status,State,Disabled Reason,Forced Down"},
 	{command: "--os-compute-api-version 2.53 compute service set --up kaas-node-003 nova-compute"},
 
 	{command: "server show none-such", fails: true},
@@ -136,8 +142,10 @@ var session = []step{
 
 // plain are the commands that have no output in JSON, or none at all.
 func plain(command string) bool {
-	for _, verb := range []string{" set ", " unset ", " delete ", "console log", " lock ", " unlock ", " start ", " stop ", " pause ", " unpause ", " suspend ", " resume ",
-		" reboot ", " migrate ", " abort ", " force ", " confirm ", " revert ", " resize ", " shelve ", " unshelve ", "server evacuate", "server add", "server remove"} {
+	for _, verb := range []string{" set ", " unset ", " delete ", "console log", " lock ", " unlock ", " start ", " stop ", " pause ",
+		" unpause ", " suspend ", " resume ",
+		" reboot ", " migrate ", " abort ", " force ", " confirm ", " revert ", " resize ", " shelve ", " unshelve ", "server evacuate",
+		"server add", "server remove"} {
 		if strings.Contains(" "+command+" ", verb) {
 			return true
 		}
@@ -261,7 +269,8 @@ func rows(t *testing.T, what, out string) []map[string]any {
 
 // columns are the names of those of a table but some.
 func columns(rows []map[string]any, but string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(rows[0])), func(name string) bool { return slices.Contains(strings.Split(but, ","), name) })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(rows[0])),
+		func(name string) bool { return slices.Contains(strings.Split(but, ","), name) })
 }
 
 // values are those of a column, sorted, without what is peculiar to a cloud.
@@ -277,7 +286,8 @@ func values(rows []map[string]any, column string) []string {
 // TestTheOpenstackCommandWorksAgainstTheSimulatedCloud runs the command itself once, as an operator does.
 func TestTheOpenstackCommandWorksAgainstTheSimulatedCloud(t *testing.T) {
 	_, cloudsYAML := simulatedCloud(t, hosts)
-	command := exec.CommandContext(t.Context(), "/usr/bin/openstack", "--os-cloud", "sim", "hypervisor", "list", "-f", "value", "-c", "Hypervisor Hostname", "-c", "State")
+	command := exec.CommandContext(t.Context(), "/usr/bin/openstack", "--os-cloud", "sim", "hypervisor", "list", "-f", "value", "-c",
+		"Hypervisor Hostname", "-c", "State")
 	command.Env = append(bareEnvironment(), "OS_CLIENT_CONFIG_FILE="+cloudsYAML)
 	var complaints bytes.Buffer
 	command.Stderr = &complaints

@@ -58,7 +58,8 @@ func TestASnapshotOfARealNova(t *testing.T) {
 			t.Errorf("%s is in the file as %+v", name, in)
 		}
 		rebuilt, ok := again.OpenStack.Server(is.ID)
-		if !ok || rebuilt.Host != is.Host || rebuilt.Status != is.Status || rebuilt.VMState != is.VmState || rebuilt.PowerState != int(is.PowerState) {
+		if !ok || rebuilt.Host != is.Host || rebuilt.Status != is.Status || rebuilt.VMState != is.VmState ||
+			rebuilt.PowerState != int(is.PowerState) {
 			t.Errorf("%s is rebuilt as %+v", name, rebuilt)
 		}
 	}

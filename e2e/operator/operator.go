@@ -45,7 +45,8 @@ func (d Desk) Environment(t testing.TB) []string {
 func SitDown(t testing.TB, d Desk, args ...string) *Operator {
 	t.Helper()
 	d.State = cmp.Or(d.State, t.TempDir())
-	term, err := terminal.Start(terminal.Options{Columns: cmp.Or(d.Columns, 120), Rows: cmp.Or(d.Rows, 40), Env: d.Environment(t), Dir: d.Dir, Patience: d.Patience}, d.Program, args...)
+	term, err := terminal.Start(terminal.Options{Columns: cmp.Or(d.Columns, 120), Rows: cmp.Or(d.Rows, 40), Env: d.Environment(t), Dir: d.Dir,
+		Patience: d.Patience}, d.Program, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,8 @@ func shell(t *testing.T, options Options, script string) *Terminal {
 }
 
 func TestTheScreenIsWhatTheUserWouldSee(t *testing.T) {
-	term := shell(t, Options{Columns: 40, Rows: 5}, `printf 'one\r\n\033[3;5H\033[1;31mr\303\251d\033[m\033[7mrev\033[m'; printf '\033]2;a title\007'; read -r wait`)
+	term := shell(t, Options{Columns: 40, Rows: 5},
+		`printf 'one\r\n\033[3;5H\033[1;31mr\303\251d\033[m\033[7mrev\033[m'; printf '\033]2;a title\007'; read -r wait`)
 	screen := term.Want(t, All(Shows("rédrev"), That("a title", func(s Screen) bool { return s.Title != "" })))
 
 	if got, want := screen.Lines(), []string{"one", "", "    rédrev", "", ""}; !slices.Equal(got, want) {
@@ -97,13 +98,15 @@ func TestTheTerminalAnswersQuestions(t *testing.T) {
 }
 
 func TestAMuteTerminalAnswersNothing(t *testing.T) {
-	term := shell(t, Options{Mute: true}, `stty -echo -icanon min 0 time 3; printf '\033[c'; printf '<%s>' "$(dd bs=64 count=1 2>/dev/null | od -An -c)"; read -r wait`)
+	term := shell(t, Options{Mute: true},
+		`stty -echo -icanon min 0 time 3; printf '\033[c'; printf '<%s>' "$(dd bs=64 count=1 2>/dev/null | od -An -c)"; read -r wait`)
 	term.Want(t, Shows("<>"))
 }
 
 func TestAFrameOfSynchronizedOutputIsSeenWhole(t *testing.T) {
 	// The program begins a frame and waits for a key in the middle of it.
-	term := shell(t, Options{Columns: 30, Rows: 3}, `printf 'first'; printf '\033[?2026h\033[Hsecond'; read -r wait; printf '\033[2;1Hthird\033[?2026l'; read -r wait`)
+	term := shell(t, Options{Columns: 30, Rows: 3},
+		`printf 'first'; printf '\033[?2026h\033[Hsecond'; read -r wait; printf '\033[2;1Hthird\033[?2026l'; read -r wait`)
 	inFrame := term.Want(t, Shows("first"))
 	if inFrame.Contains("second") {
 		t.Fatalf("half a frame is shown:\n%s", inFrame)
@@ -147,7 +150,8 @@ func TestHangUpIsALostSession(t *testing.T) {
 }
 
 func TestWhatTheProgramLeavesBehindIsKnown(t *testing.T) {
-	term := shell(t, Options{}, `printf '\033[?1049h\033[?25l\033[?2004h\033[>1u'; printf on; read -r wait; printf '\033[<u\033[?2004l\033[?25h\033[?1049l'; printf off`)
+	term := shell(t, Options{},
+		`printf '\033[?1049h\033[?25l\033[?2004h\033[>1u'; printf on; read -r wait; printf '\033[<u\033[?2004l\033[?25h\033[?1049l'; printf off`)
 	on := term.Want(t, Shows("on"))
 	if !on.AltScreen || !on.CursorHidden || !slices.Contains(on.Modes, 2004) || on.Keyboards != 1 {
 		t.Errorf("alternate screen %v, cursor hidden %v, modes %v, keyboards %d", on.AltScreen, on.CursorHidden, on.Modes, on.Keyboards)

@@ -15,7 +15,8 @@ func k9s(t *testing.T, view string) *terminal.Terminal {
 	t.Helper()
 	home := t.TempDir()
 	screen, err := terminal.Start(terminal.Options{Columns: 160, Rows: 45, Dir: home, Env: []string{
-		"KUBECONFIG=" + cloud.KubeconfigPath, "HOME=" + home, "K9S_CONFIG_DIR=" + home, "TERM=xterm-256color", "LANG=C.UTF-8", "PATH=" + os.Getenv("PATH"), "EDITOR=true",
+		"KUBECONFIG=" + cloud.KubeconfigPath, "HOME=" + home, "K9S_CONFIG_DIR=" + home, "TERM=xterm-256color", "LANG=C.UTF-8",
+		"PATH=" + os.Getenv("PATH"), "EDITOR=true",
 	}}, k9sPath, "--logoless", "--splashless", "--command", view)
 	if err != nil {
 		t.Fatal(err)
@@ -65,14 +66,16 @@ func TestK9sShowsTheCloud(t *testing.T) {
 		{"its log", func() { screen.Type("l") }, []string{`(?i)logs\(openstack/` + pod.Name, `the hypervisor is being looked at`}},
 		{"the locks", func() { view("nodeworkloadlocks") }, []string{`(?i)nodeworkloadlocks\(all\)\[\d+\]`, lock}},
 		{"a lock that is looked for", func() { screen.Type("/" + lock); press("enter") }, []string{`(?i)nodeworkloadlocks\(all\)\[1\]`}},
-		{"its description", func() { screen.Type("d") }, []string{`(?i)describe\((-/)?` + lock, `Controller Name: +openstack`, `Node Name: +` + node}},
+		{"its description", func() { screen.Type("d") },
+			[]string{`(?i)describe\((-/)?` + lock, `Controller Name: +openstack`, `Node Name: +` + node}},
 		{"its YAML", func() {
 			press("esc")
 			screen.Want(t, terminal.Matches(regexp.MustCompile(`(?i)nodeworkloadlocks\(all\)`)))
 			screen.Type("y")
 		},
 			[]string{`(?i)yaml\((-/)?` + lock, `controllerName: openstack`}},
-		{"what OpenStack says of itself", func() { view("openstackdeploymentstatus") }, []string{`(?i)openstackdeploymentstatus\(openstack\)\[1\]`, `APPLIED`}},
+		{"what OpenStack says of itself", func() { view("openstackdeploymentstatus") },
+			[]string{`(?i)openstackdeploymentstatus\(openstack\)\[1\]`, `APPLIED`}},
 		{"the workloads", func() { view("daemonsets openstack") }, []string{`(?i)daemonsets\(openstack\)\[\d+\]`, `nova-compute-default`}},
 		{"the events", func() { view("events all") }, []string{`(?i)events\(all\)\[\d+\]`}},
 	} {

@@ -115,8 +115,10 @@ func (c *ceph) show(ctx context.Context, s cephState) error {
 	}{
 		{cephDeployments, "CephDeployment", pelagiaNamespace, pelagiaName, "lastRun", map[string]any{
 			"phase": phase, "message": message, "clusterVersion": s.version, "validation": map[string]any{"result": "Succeed"}}},
-		{cephHealths, "CephDeploymentHealth", pelagiaNamespace, pelagiaName, "lastHealthCheck", map[string]any{"state": state, "issues": operatorIssues}},
-		{cephMaintenances, "CephDeploymentMaintenance", pelagiaNamespace, pelagiaName, "lastStateCheck", map[string]any{"state": s.maintenance, "message": told}},
+		{cephHealths, "CephDeploymentHealth", pelagiaNamespace, pelagiaName, "lastHealthCheck",
+			map[string]any{"state": state, "issues": operatorIssues}},
+		{cephMaintenances, "CephDeploymentMaintenance", pelagiaNamespace, pelagiaName, "lastStateCheck",
+			map[string]any{"state": s.maintenance, "message": told}},
 		{cephClusters, "CephCluster", cephNamespace, cephNamespace, "", map[string]any{
 			"phase": rook, "message": waiting, "ceph": map[string]any{"health": health, "details": map[string]any{"checks": issues}},
 			"version": map[string]any{"version": strings.TrimPrefix(s.version, "v") + "-0"}}},
@@ -130,7 +132,8 @@ func (c *ceph) show(ctx context.Context, s cephState) error {
 
 // showObject writes the status of an object, which it makes if need be, when that is not what it was. The stamp is a field
 // of the status for the time of the change; empty: none. An API server that does not know the kind is left alone.
-func (e *env) showObject(ctx context.Context, resource schema.GroupVersionResource, kind, namespace, name, stamp, now string, status map[string]any) error {
+func (e *env) showObject(ctx context.Context, resource schema.GroupVersionResource, kind, namespace, name, stamp, now string,
+	status map[string]any) error {
 	objects := e.dyn.Resource(resource).Namespace(namespace)
 	object, err := objects.Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -182,7 +185,8 @@ func (c *ceph) scaleOperator(ctx context.Context, replicas int) error {
 // scale sets the replicas of a Deployment.
 func (e *env) scale(ctx context.Context, namespace, name string, replicas int) error {
 	patch := fmt.Sprintf(`{"spec":{"replicas":%d}}`, replicas)
-	if _, err := e.kube.AppsV1().Deployments(namespace).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := e.kube.AppsV1().Deployments(namespace).Patch(ctx, name, types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{}); err != nil {
 		return fmt.Errorf("scale deployment %s/%s: %w", namespace, name, err)
 	}
 	return nil

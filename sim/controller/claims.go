@@ -114,7 +114,8 @@ func (k *kubelet) makeClaim(ctx context.Context, w workload, pod, node string) e
 		}
 		return nil
 	}
-	if _, err := k.kube.CoreV1().PersistentVolumes().Create(ctx, local, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	if _, err := k.kube.CoreV1().PersistentVolumes().Create(ctx, local, metav1.CreateOptions{}); err != nil &&
+		!apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("make the volume of %s/%s: %w", w.namespace, pod, err)
 	}
 	if made, err := k.putClaim(ctx, claim); made || err != nil {
@@ -178,7 +179,8 @@ func (k *kubelet) stranded(w workload, name string, nodes map[string]*corev1.Nod
 }
 
 // placeMember goes on with a pod that was made Pending: it gets the claim that it lacks, and its node as soon as there is one for it.
-func (k *kubelet) placeMember(ctx context.Context, w workload, pod *corev1.Pod, i int, nodes map[string]*corev1.Node, eligible []*corev1.Node,
+func (k *kubelet) placeMember(ctx context.Context, w workload, pod *corev1.Pod, i int, nodes map[string]*corev1.Node,
+	eligible []*corev1.Node,
 	placed map[string]int) error {
 	if at, found := w.places[pod.Name]; w.volume == "" || found && at == "" {
 		return nil // it was found so
@@ -200,7 +202,8 @@ func (k *kubelet) placeMember(ctx context.Context, w workload, pod *corev1.Pod, 
 	bound.Spec.NodeName = place
 	bound, err := k.kube.CoreV1().Pods(pod.Namespace).Update(ctx, bound, metav1.UpdateOptions{})
 	if err == nil {
-		bound.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(k.clock.Now())}}
+		bound.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(k.clock.Now())}}
 		_, err = k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, bound, metav1.UpdateOptions{})
 	}
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer pod comes with the next look
@@ -216,7 +219,8 @@ func (k *kubelet) setPodPending(ctx context.Context, pod *corev1.Pod, nodes int)
 	}
 	pod = pod.DeepCopy()
 	pod.Status.Phase = corev1.PodPending
-	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse,
+		Reason:             corev1.PodReasonUnschedulable,
 		LastTransitionTime: metav1.NewTime(k.clock.Now()),
 		Message:            fmt.Sprintf("0/%d nodes are available: no node has its volume or has room for another.", nodes)}}
 	_, err := k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})

@@ -111,7 +111,8 @@ func TestMemberWhoseVolumeIsOnAnotherNodeWaitsForIt(t *testing.T) {
 				t.Errorf("the member is on %s without its volume", machine)
 			}
 		}
-		if pod := w.mariadb("mariadb-server-0", ""); pod == nil || pod.Status.Phase != corev1.PodPending || pod.Status.Conditions[0].Reason != "Unschedulable" {
+		if pod := w.mariadb("mariadb-server-0", ""); pod == nil || pod.Status.Phase != corev1.PodPending ||
+			pod.Status.Conditions[0].Reason != "Unschedulable" {
 			t.Errorf("the member is %v", pod)
 		}
 		claim := w.claimOf("mariadb-server-0")

@@ -60,8 +60,9 @@ type Options struct {
 	Found    Bystander     // locks of a live cluster whose owners are not simulated
 	Sets     []FoundSet    // StatefulSets of a live cluster, instead of the usual ones; none: these
 	Daemons  []FoundDaemon // pods of a live cluster's DaemonSets that were old or down
-	Silent   []string      // Kubernetes names of nodes of a live cluster whose network agents did not report: until their Open vSwitch agent's pod is deleted
-	Off      []string      // Kubernetes names of nodes whose machines are off when it begins, until LCM reboots them
+	// Kubernetes names of nodes of a live cluster whose network agents did not report: until their Open vSwitch agent's pod is deleted
+	Silent []string
+	Off    []string // Kubernetes names of nodes whose machines are off when it begins, until LCM reboots them
 }
 
 // env is what all controllers of one Run share.
@@ -174,7 +175,8 @@ func Run(ctx context.Context, opts Options) error {
 	if !opts.KubeletOff {
 		k := newKubelet(e, hosts)
 		k.watched = true
-		if e.troubles.are(TroublePods, func(*trouble) bool { return true }) { // pods that are down from the start are so before any controller looks
+		// pods that are down from the start are so before any controller looks
+		if e.troubles.are(TroublePods, func(*trouble) bool { return true }) {
 			if _, err := k.step(ctx); err != nil && ctx.Err() == nil {
 				e.log.Warn("will try again", "controller", "kubelet", "error", err)
 			}

@@ -39,7 +39,8 @@ func (f *fabric) show(ctx context.Context, healthy bool, doing string) error {
 	if !healthy {
 		health = "NotReady"
 	}
-	return f.showObject(ctx, fabricOperators, "TFOperator", fabricNamespace, f.operator, "", "", map[string]any{"health": health, "status": doing})
+	return f.showObject(ctx, fabricOperators, "TFOperator", fabricNamespace, f.operator, "", "",
+		map[string]any{"health": health, "status": doing})
 }
 
 func (f *fabric) clusterLockName() string         { return "tf-" + f.operator }
@@ -106,7 +107,8 @@ func (f *fabric) healthy(ctx context.Context, nodes []corev1.Node) (bool, error)
 
 // vRouterReady tells whether the vRouter pod of a node runs with all its containers ready.
 func (f *fabric) vRouterReady(ctx context.Context, node string) (bool, error) {
-	list, err := f.kube.CoreV1().Pods(fabricNamespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node, LabelSelector: "component=vrouter"})
+	list, err := f.kube.CoreV1().Pods(fabricNamespace).List(ctx,
+		metav1.ListOptions{FieldSelector: "spec.nodeName=" + node, LabelSelector: "component=vrouter"})
 	if err != nil {
 		return false, fmt.Errorf("list the vRouter pods of node %s: %w", node, err)
 	}
@@ -266,7 +268,8 @@ func (f *fabric) serveNodes(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := f.nodeLock(locks[i].GetName()).setState(ctx, stateActive, map[string]any{"release": release, "inactivationProgress": nil}); err != nil {
+		if err := f.nodeLock(locks[i].GetName()).setState(ctx, stateActive,
+			map[string]any{"release": release, "inactivationProgress": nil}); err != nil {
 			return err
 		}
 	}

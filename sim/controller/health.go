@@ -22,18 +22,19 @@ type component struct{ application, component string }
 // serviceComponents are the components by which a service's health is told. Those that have a workload on the cluster
 // follow it; the others are as healthy as their service's last update left them.
 var serviceComponents = map[string][]component{
-	"ingress":        {{"ingress", "server"}},
-	"memcached":      {{"memcached", "memcached"}},
-	"messaging":      {{"rabbitmq", "server"}},
-	"database":       {{"mariadb", "server"}},
-	"coordination":   {{"etcd", "etcd"}},
-	"identity":       {{"keystone", "api"}},
-	"key-manager":    {{"barbican", "api"}},
-	"image":          {{"glance", "api"}},
-	"placement":      {{"placement", "api"}},
-	"block-storage":  {{"cinder", "api"}, {"cinder", "scheduler"}, {"cinder", "volume"}},
-	"networking":     {{"neutron", "server"}, {"neutron", "l3-agent-default"}, {"neutron", "dhcp-agent-default"}},
-	"compute":        {{"nova", "compute-default"}, {"nova", "api-osapi"}, {"nova", "conductor"}, {"nova", "scheduler"}, {"libvirt", "libvirt-default"}},
+	"ingress":       {{"ingress", "server"}},
+	"memcached":     {{"memcached", "memcached"}},
+	"messaging":     {{"rabbitmq", "server"}},
+	"database":      {{"mariadb", "server"}},
+	"coordination":  {{"etcd", "etcd"}},
+	"identity":      {{"keystone", "api"}},
+	"key-manager":   {{"barbican", "api"}},
+	"image":         {{"glance", "api"}},
+	"placement":     {{"placement", "api"}},
+	"block-storage": {{"cinder", "api"}, {"cinder", "scheduler"}, {"cinder", "volume"}},
+	"networking":    {{"neutron", "server"}, {"neutron", "l3-agent-default"}, {"neutron", "dhcp-agent-default"}},
+	"compute": {{"nova", "compute-default"}, {"nova", "api-osapi"}, {"nova", "conductor"}, {"nova", "scheduler"},
+		{"libvirt", "libvirt-default"}},
 	"orchestration":  {{"heat", "api"}, {"heat", "engine"}},
 	"load-balancer":  {{"octavia", "api"}, {"octavia", "worker"}},
 	"dns":            {{"designate", "api"}, {"designate", "worker"}},
@@ -117,7 +118,8 @@ func (e *env) workloadHealth() map[component]map[string]any {
 		switch {
 		case s.daemon != nil:
 			status := s.daemon.Status
-			updated := s.daemon.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType || status.UpdatedNumberScheduled == status.DesiredNumberScheduled
+			updated := s.daemon.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType ||
+				status.UpdatedNumberScheduled == status.DesiredNumberScheduled
 			note(s.daemon.ObjectMeta, status.ObservedGeneration, updated && status.NumberReady == status.DesiredNumberScheduled)
 		case s.stateful != nil:
 			wanted := s.stateful.Spec.Replicas

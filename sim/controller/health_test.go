@@ -15,7 +15,8 @@ func TestHealthFollowsTheWorkloads(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w, _ := alone(t, "troubles: [{kind: podsNotReady, node: cmp-01, workload: nova-compute-default}]", small3, " []")
 		health := func(fields ...string) string {
-			status, err := w.dyn.Resource(resource("openstackdeploymentstatus")).Namespace("openstack").Get(t.Context(), "osh-dev", metav1.GetOptions{})
+			status, err := w.dyn.Resource(resource("openstackdeploymentstatus")).Namespace("openstack").Get(t.Context(), "osh-dev",
+				metav1.GetOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -78,7 +78,8 @@ func (w *world) scale(replicas string) {
 // patch merges a patch into an object of the maintenance API.
 func (w *world) patch(plural, name, patch string, subresources ...string) {
 	w.t.Helper()
-	_, err := w.dyn.Resource(resource(plural)).Patch(w.t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, subresources...)
+	_, err := w.dyn.Resource(resource(plural)).Patch(w.t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{},
+		subresources...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -439,7 +440,8 @@ func TestPodsThatHaveEndedHoldTheReturnWithoutAWord(t *testing.T) {
 		pod("of-a-job", corev1.PodFailed, nil, owner)
 		pod("labelled", corev1.PodSucceeded, map[string]string{"job-name": "gone"})
 		pod("labelled-anew", corev1.PodFailed, map[string]string{"batch.kubernetes.io/job-name": "gone"})
-		pod("labelled-and-owned", corev1.PodFailed, map[string]string{"job-name": "gone"}, metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "a-set", UID: "y"})
+		pod("labelled-and-owned", corev1.PodFailed, map[string]string{"job-name": "gone"},
+			metav1.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "a-set", UID: "y"})
 		w.maintain("cmp-01", "drain")
 		w.untilSaid(lock, "^inactive/active$")
 		w.remove("nodemaintenancerequests", host)

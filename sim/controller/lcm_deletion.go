@@ -121,7 +121,8 @@ func (l *lcm) removeMachine(ctx context.Context, machine *unstructured.Unstructu
 }
 
 func (m *management) setDeletion(ctx context.Context, machine, phase string) error {
-	return m.patchStatus(ctx, machinesResource, machine, map[string]any{"providerStatus": map[string]any{"delete": true, "prepareDeletionPhase": phase}})
+	return m.patchStatus(ctx, machinesResource, machine,
+		map[string]any{"providerStatus": map[string]any{"delete": true, "prepareDeletionPhase": phase}})
 }
 
 // surrenderNode asks the applications that know such requests to give a node up, and waits until all locks are released.
@@ -138,7 +139,10 @@ func (l *lcm) surrenderNode(ctx context.Context, node string) error {
 	}
 	return l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
 		locks, err := l.locksOfNode(ctx, node)
-		locks = slices.DeleteFunc(locks, func(lock unstructured.Unstructured) bool { return !flag(&lock, "spec", "nodeDeletionRequestSupported") })
+		locks = slices.DeleteFunc(locks, func(lock unstructured.Unstructured) bool {
+			return !flag(&lock, "spec",
+				"nodeDeletionRequestSupported")
+		})
 		return err == nil && allInactive(locks), err
 	}, nodeLocks)
 }

@@ -122,7 +122,8 @@ func (m *management) wantDrain(ctx context.Context, node, value, reason string) 
 		if made {
 			continue
 		}
-		body := map[string]any{"spec": map[string]any{"value": value}, "metadata": map[string]any{"annotations": map[string]any{annotationReason: reason}}}
+		body := map[string]any{"spec": map[string]any{"value": value},
+			"metadata": map[string]any{"annotations": map[string]any{annotationReason: reason}}}
 		if err := m.patch(ctx, lcmClusterStates, name, body); err != nil {
 			return err
 		}

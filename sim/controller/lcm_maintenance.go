@@ -109,7 +109,8 @@ func (l *lcm) machineMaintenance(ctx context.Context, machine *unstructured.Unst
 			if err := m.setMachine(ctx, node, map[string]any{"maintenance": enter}); err != nil {
 				return err
 			}
-			if err := m.patchStatus(ctx, machinesResource, machine.GetName(), map[string]any{"providerStatus": map[string]any{"maintenance": enter}}); err != nil {
+			if err := m.patchStatus(ctx, machinesResource, machine.GetName(),
+				map[string]any{"providerStatus": map[string]any{"maintenance": enter}}); err != nil {
 				return fmt.Errorf("maintenance mode of machine %s: %w", machine.GetName(), err)
 			}
 			return nil

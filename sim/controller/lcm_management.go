@@ -146,7 +146,8 @@ func newManagement(e *env, cluster string, o *Management) (*management, error) {
 		return nil, fmt.Errorf("controllers: make a dynamic client of the management cluster: %w", err)
 	}
 	own := &env{kube: kube, dyn: dyn, view: managementView(dyn, o.Project), clock: e.clock, timing: e.timing, log: e.log}
-	return &management{env: own, Management: *o, cluster: cluster, running: map[string]bool{}, stuck: map[string]string{}, overdue: map[string]string{}}, nil
+	return &management{env: own, Management: *o, cluster: cluster, running: map[string]bool{}, stuck: map[string]string{},
+		overdue: map[string]string{}}, nil
 }
 
 // managementView watches the project of a management cluster.
@@ -206,7 +207,8 @@ func (m *management) newObject(resource schema.GroupVersionResource, kind, name 
 
 // ensure makes an object with its status unless it is there, and gives it the status where that was not written before an
 // earlier LCM ended. It tells whether it made the object.
-func (m *management) ensure(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured, status map[string]any) (bool, error) {
+func (m *management) ensure(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
+	status map[string]any) (bool, error) {
 	made := false
 	if seen := m.last(resource, object.GetName()); seen != nil {
 		if hasStatus(seen) {
@@ -235,7 +237,8 @@ func hasStatus(object *unstructured.Unstructured) bool {
 }
 
 // patch merges a body into an object or a subresource of it.
-func (m *management) patch(ctx context.Context, resource schema.GroupVersionResource, name string, body map[string]any, subresources ...string) error {
+func (m *management) patch(ctx context.Context, resource schema.GroupVersionResource, name string, body map[string]any,
+	subresources ...string) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encode a patch of %s %s: %w", resource.Resource, name, err)

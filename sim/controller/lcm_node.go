@@ -154,7 +154,8 @@ func (l *lcm) leave(ctx context.Context, name string, do job) error {
 		return err
 	}
 	if request == nil && !node.Spec.Unschedulable && !underway {
-		if err := m.setMachine(ctx, name, map[string]any{"state": machineReady, "kubernetesCordonDrain": "", "swarmCordonDrain": ""}); err != nil {
+		if err := m.setMachine(ctx, name, map[string]any{"state": machineReady, "kubernetesCordonDrain": "",
+			"swarmCordonDrain": ""}); err != nil {
 			return err
 		}
 		// An LCM that ended right after its request was gone has not said so.

@@ -260,7 +260,8 @@ func (m *management) toTarget(ctx context.Context, plan *unstructured.Unstructur
 	if text(cluster, providerValue("release")...) == m.Target {
 		return nil
 	}
-	body := map[string]any{"spec": map[string]any{"providerSpec": map[string]any{"value": map[string]any{"release": text(plan, "spec", "target")}}}}
+	body := map[string]any{"spec": map[string]any{"providerSpec": map[string]any{"value": map[string]any{"release": text(plan, "spec",
+		"target")}}}}
 	return m.patch(ctx, clustersResource, m.cluster, body)
 }
 

@@ -124,7 +124,8 @@ func (m *management) commenced(ctx context.Context, id string) (bool, error) {
 
 // roll updates machines in their order, as many at a time as their UpdateGroup allows at the moment. Machines that an
 // earlier life of LCM began with go first; others only while more says so. It ends when all are done.
-func (l *lcm) roll(ctx context.Context, machines func() []*unstructured.Unstructured, group string, more func(context.Context) (bool, error)) error {
+func (l *lcm) roll(ctx context.Context, machines func() []*unstructured.Unstructured, group string,
+	more func(context.Context) (bool, error)) error {
 	m := l.management
 	changed, stop := m.view.subscribe(plansResource, groupsResource, machinesResource)
 	defer stop()

@@ -64,7 +64,8 @@ func (m *management) provide(ctx context.Context) error {
 	cluster := m.newObject(lcmClusters, "LCMCluster", m.cluster)
 	cluster.Object["spec"] = map[string]any{"release": m.Source, "maxWorkerUpgradeCount": 1, "maxWorkerPrepareCount": 50, "lcmType": "ucp"}
 	errs := []error{}
-	_, err := m.ensure(ctx, lcmClusters, cluster, map[string]any{"release": m.Source, "helmControllerDeployed": true, "requestedNodes": 0, "readyNodes": 0})
+	_, err := m.ensure(ctx, lcmClusters, cluster,
+		map[string]any{"release": m.Source, "helmControllerDeployed": true, "requestedNodes": 0, "readyNodes": 0})
 	errs = append(errs, err)
 	for _, machine := range m.seen(machinesResource) {
 		if !deleting(machine) {
@@ -88,7 +89,8 @@ func (m *management) provideMachine(ctx context.Context, machine *unstructured.U
 		status["addresses"] = append(status["addresses"].([]any), map[string]any{"type": "InternalIP", "address": ip})
 	}
 	status["release"] = m.Source
-	object.Object["spec"] = map[string]any{"clusterName": m.cluster, "type": kind, "release": m.Source, "stateItems": itemSpecs(releaseNumber(m.Source))}
+	object.Object["spec"] = map[string]any{"clusterName": m.cluster, "type": kind, "release": m.Source,
+		"stateItems": itemSpecs(releaseNumber(m.Source))}
 	_, err := m.ensure(ctx, lcmMachines, object, status)
 	return err
 }

@@ -154,7 +154,8 @@ func (l *lcm) rebootRequested(ctx context.Context, request *unstructured.Unstruc
 
 // markReboot sets or removes the mark of a machine that is to be rebooted.
 func (m *management) markReboot(ctx context.Context, machine string, value any) error {
-	err := m.patch(ctx, lcmMachines, machine, map[string]any{"metadata": map[string]any{"annotations": map[string]any{annotationGraceful: value}}})
+	err := m.patch(ctx, lcmMachines, machine,
+		map[string]any{"metadata": map[string]any{"annotations": map[string]any{annotationGraceful: value}}})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -38,7 +38,8 @@ func (l *lcm) report(ctx context.Context, firing []string) error {
 	if plan := m.last(plansResource, m.planName()); plan != nil && text(plan, "status", "status") == planCompleted {
 		current, done = map[string]any{"name": m.Target, "version": m.Version}, true
 	}
-	fields := map[string]any{"requestedNodes": len(machines), "readyNodes": ready, "lcmOperationStuck": stuck != "", "lcmOperationStuckMessage": stuck}
+	fields := map[string]any{"requestedNodes": len(machines), "readyNodes": ready, "lcmOperationStuck": stuck != "",
+		"lcmOperationStuckMessage": stuck}
 	if done {
 		fields["release"] = m.Target
 	}

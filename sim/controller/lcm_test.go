@@ -98,7 +98,8 @@ func (tr *transitions) add(object, state string) {
 }
 
 // watch lets transitions follow the objects of a resource; state tells what counts.
-func (w *world) watch(tr *transitions, objects dynamic.ResourceInterface, kind string, state func(*unstructured.Unstructured) map[string]string) {
+func (w *world) watch(tr *transitions, objects dynamic.ResourceInterface, kind string,
+	state func(*unstructured.Unstructured) map[string]string) {
 	w.t.Helper()
 	bubble.Follow(w.t, objects, func(event watch.EventType, object *unstructured.Unstructured) {
 		if event == watch.Deleted {
@@ -234,7 +235,8 @@ func TestARestartedLCMDoesNotRepeatWhatIsDone(t *testing.T) {
 func (w *world) untold(machine string) string {
 	w.t.Helper()
 	for r, want := range map[schema.GroupVersionResource]string{
-		resource("lcmmachineupgradedrainstatuses"): "Node maintenance requested, Node workload locks inactive, Kubernetes drained, Swarm drained, " +
+		resource("lcmmachineupgradedrainstatuses"): "Node maintenance requested, Node workload locks inactive, Kubernetes drained, Swarm " +
+			"drained, " +
 			"Swarm uncordoned, Kubernetes uncordoned, Node maintenance request removed",
 		resource("lcmmachineagentupgradestatuses"): "Agent upgraded",
 		kaasUpgrades: "Prepare phase done, Deploy phase done, Reboot done",
@@ -252,7 +254,8 @@ func (w *world) untold(machine string) string {
 			return r.Resource + ": " + got
 		}
 	}
-	if completed, _, _ := unstructured.NestedBool(w.managed(resource("lcmmachines"), machine).Object, "status", "reboot", "completed"); !completed {
+	if completed, _, _ := unstructured.NestedBool(w.managed(resource("lcmmachines"), machine).Object, "status", "reboot",
+		"completed"); !completed {
 		return "the reboot is not complete"
 	}
 	return ""

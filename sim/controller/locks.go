@@ -26,7 +26,8 @@ func (e *env) clusterLock(name string) lock { return lock{env: e, resource: clus
 func (e *env) nodeLock(name string) lock    { return lock{env: e, resource: nodeLocks, name: name} }
 
 // ensure creates the lock when it is missing, active and at release. A lock that is there keeps its state.
-func (l lock) ensure(ctx context.Context, spec map[string]any, annotations map[string]string, release string) (*unstructured.Unstructured, error) {
+func (l lock) ensure(ctx context.Context, spec map[string]any, annotations map[string]string, release string) (*unstructured.Unstructured,
+	error) {
 	if l.env.load != nil {
 		if object, err := l.loaded(spec, annotations, release); !apierrors.IsAlreadyExists(err) {
 			return object, err
@@ -118,7 +119,8 @@ func (l lock) delete(ctx context.Context) error {
 }
 
 // locksOf lists the locks of one controller, or of all when controllerName is empty, in the API's order (by name).
-func (e *env) locksOf(ctx context.Context, resource schema.GroupVersionResource, controllerName string) ([]unstructured.Unstructured, error) {
+func (e *env) locksOf(ctx context.Context, resource schema.GroupVersionResource, controllerName string) ([]unstructured.Unstructured,
+	error) {
 	list, err := e.dyn.Resource(resource).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", resource.Resource, err)

@@ -12,7 +12,8 @@ import (
 
 // loop calls step again and again until ctx is done: when one of the resources changed, when the time that step returned
 // has passed (zero: no time), and after Backoff when it failed.
-func (e *env) loop(ctx context.Context, name string, step func(context.Context) (time.Duration, error), resources ...schema.GroupVersionResource) {
+func (e *env) loop(ctx context.Context, name string, step func(context.Context) (time.Duration, error),
+	resources ...schema.GroupVersionResource) {
 	changed, stop := e.view.subscribe(resources...)
 	defer stop()
 	ctx = named(ctx, name)
@@ -80,7 +81,8 @@ func (e *env) pause(ctx context.Context, d time.Duration, changed <-chan struct{
 
 // until waits until holds says so; it looks again when one of the resources changed, every poll of virtual time (zero:
 // never), and after Backoff when the look failed. The error is ctx's.
-func (e *env) until(ctx context.Context, poll time.Duration, holds func(context.Context) (bool, error), resources ...schema.GroupVersionResource) error {
+func (e *env) until(ctx context.Context, poll time.Duration, holds func(context.Context) (bool, error),
+	resources ...schema.GroupVersionResource) error {
 	if len(resources) == 0 {
 		poll = max(poll, time.Millisecond)
 	}

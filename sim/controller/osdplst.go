@@ -44,7 +44,8 @@ func (r *rockoon) patchDeployment(ctx context.Context, status map[string]any) er
 	if err != nil {
 		return fmt.Errorf("encode the status of OpenStackDeployment %s: %w", r.Deployment, err)
 	}
-	_, err = r.dyn.Resource(deployments).Namespace(openstackNamespace).Patch(ctx, r.Deployment, types.MergePatchType, raw, metav1.PatchOptions{})
+	_, err = r.dyn.Resource(deployments).Namespace(openstackNamespace).Patch(ctx, r.Deployment, types.MergePatchType, raw,
+		metav1.PatchOptions{})
 	if err != nil {
 		return fmt.Errorf("patch the status of OpenStackDeployment %s: %w", r.Deployment, err)
 	}
@@ -122,7 +123,8 @@ func (r *rockoon) appliedAll(object *unstructured.Unstructured) bool {
 // applied tells whether a service is at what the controller wants.
 func (r *rockoon) applied(object *unstructured.Unstructured, service string) bool {
 	at := func(field string) string { return text(object, "status", "services", service, field) }
-	return at("state") == deploymentApplied && at("fingerprint") == fingerprint(r.OpenStack, r.release) && at("controller_version") == r.version
+	return at("state") == deploymentApplied && at("fingerprint") == fingerprint(r.OpenStack, r.release) &&
+		at("controller_version") == r.version
 }
 
 // progress is lcm_progress: how many services are at what the controller wants, and of how many.
@@ -193,7 +195,8 @@ func (r *rockoon) host() string {
 }
 
 // patchService writes the state of a service, what follows from it for the progress, and the health of its components.
-func (r *rockoon) patchService(ctx context.Context, object *unstructured.Unstructured, service string, state map[string]any, health string) error {
+func (r *rockoon) patchService(ctx context.Context, object *unstructured.Unstructured, service string, state map[string]any,
+	health string) error {
 	changes := map[string]any{}
 	for _, c := range serviceComponents[service] {
 		byComponent, _ := changes[c.application].(map[string]any)

@@ -44,7 +44,8 @@ func (l podLog) Enabled(_ context.Context, level slog.Level) bool { return level
 func (l podLog) Handle(ctx context.Context, record slog.Record) error {
 	at := l.env.clock.Now().UTC()
 	level := strings.Replace(record.Level.String(), "WARN", "WARNING", 1)
-	line := fmt.Sprintf("%s,%03d [%s] rockoon.controllers.maintenance: %s", at.Format("2006-01-02 15:04:05"), at.Nanosecond()/1e6, level, record.Message)
+	line := fmt.Sprintf("%s,%03d [%s] rockoon.controllers.maintenance: %s", at.Format("2006-01-02 15:04:05"), at.Nanosecond()/1e6, level,
+		record.Message)
 	record.Attrs(func(a slog.Attr) bool {
 		line += fmt.Sprintf(" %s=%v", a.Key, a.Value)
 		return true
@@ -55,7 +56,8 @@ func (l podLog) Handle(ctx context.Context, record slog.Record) error {
 		l.kept.all = l.kept.all[extra:]
 	}
 	for _, object := range l.env.view.mirrors[podsResource].List() {
-		if pod, ok := object.(*corev1.Pod); ok && pod.Namespace == rockoonNamespace && pod.DeletionTimestamp == nil && strings.HasPrefix(pod.Name, rockoonDeployment+"-") {
+		if pod, ok := object.(*corev1.Pod); ok && pod.Namespace == rockoonNamespace && pod.DeletionTimestamp == nil &&
+			strings.HasPrefix(pod.Name, rockoonDeployment+"-") {
 			l.logs.SetLog(pod.Namespace, pod.Name, rockoonContainer, l.kept.all)
 		}
 	}

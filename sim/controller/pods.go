@@ -224,7 +224,8 @@ func (k *kubelet) setPodDown(ctx context.Context, pod *corev1.Pod, waits string,
 
 // fill makes the pods that a workload lacks, and ends those that it has too many. all are the cluster's pods, by which the
 // load of a node is counted.
-func (k *kubelet) fill(ctx context.Context, w workload, s set, hash string, pods []*corev1.Pod, eligible []*corev1.Node, all []*corev1.Pod) error {
+func (k *kubelet) fill(ctx context.Context, w workload, s set, hash string, pods []*corev1.Pod, eligible []*corev1.Node,
+	all []*corev1.Pod) error {
 	placed := map[string]int{} // pods of this workload by node, those that end included: they hold the place
 	for _, pod := range pods {
 		placed[pod.Spec.NodeName]++

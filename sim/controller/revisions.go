@@ -59,8 +59,9 @@ func (k *kubelet) revision(ctx context.Context, set *appsv1.DaemonSet) (string, 
 		labels[revisionLabel] = hash
 		owner := metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind(daemonSet))
 		_, err = client.Create(ctx, &appsv1.ControllerRevision{
-			ObjectMeta: metav1.ObjectMeta{Name: set.Name + "-" + hash, Namespace: set.Namespace, Labels: labels, OwnerReferences: []metav1.OwnerReference{*owner}},
-			Data:       runtime.RawExtension{Raw: data}, Revision: newest + 1,
+			ObjectMeta: metav1.ObjectMeta{Name: set.Name + "-" + hash, Namespace: set.Namespace, Labels: labels,
+				OwnerReferences: []metav1.OwnerReference{*owner}},
+			Data: runtime.RawExtension{Raw: data}, Revision: newest + 1,
 		}, metav1.CreateOptions{})
 	case found.Revision < newest:
 		patch := []byte(fmt.Sprintf(`{"revision":%d}`, newest+1))

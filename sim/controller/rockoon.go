@@ -120,7 +120,8 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 		}
 		run, cancel := context.WithCancel(ctx)
 		var group sync.WaitGroup
-		r := &rockoon{env: s.env, OpenStack: s.OpenStack, release: spec.release, version: spec.version, roles: roles, internal: make(chan struct{}, 1)}
+		r := &rockoon{env: s.env, OpenStack: s.OpenStack, release: spec.release, version: spec.version, roles: roles,
+			internal: make(chan struct{}, 1)}
 		begins := time.Duration(0) // one that ran before the simulation did has started long since
 		if !first {
 			begins = s.timing.RockoonStart

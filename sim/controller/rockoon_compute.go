@@ -102,7 +102,8 @@ func (v visit) zoneAllows(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if mine.Zone != other.Zone {
-		v.log.Info(fmt.Sprintf("Do not allow handline nmr for node: %s. Node az %s does not match hosts that currently in maintenance %s", v.name, mine.Zone, other.Zone))
+		v.log.Info(fmt.Sprintf("Do not allow handline nmr for node: %s. Node az %s does not match hosts that currently in maintenance %s", v.name,
+			mine.Zone, other.Zone))
 		return false, nil
 	}
 	return true, nil
@@ -264,7 +265,9 @@ func (v visit) restoreCompute(ctx context.Context) error {
 	for {
 		all, err := v.computeServices(ctx, v.name, "nova-compute")
 		if err != nil {
-			return v.sayLater(ctx, "Got error while waiting services to be UP on the host. Cannot execute openstack commands, error: %s", sdkText(err)) // N
+			// N
+			return v.sayLater(ctx, "Got error while waiting services to be UP on the host. Cannot execute openstack commands, error: %s",
+				sdkText(err))
 		}
 		if len(all) > 0 && !slices.ContainsFunc(all, func(s services.Service) bool { return s.State != "up" }) {
 			break
@@ -303,7 +306,9 @@ func (v visit) surrenderCompute(ctx context.Context) error {
 	for i := range present {
 		states = append(states, pyPair{present[i].ID, pyString(present[i].Status)})
 	}
-	return v.sayLater(ctx, "Some servers %s are still present on host %s. Blocking node removal unless they removed or migrated.", pyPairs(states), v.name) // S
+	// S
+	return v.sayLater(ctx, "Some servers %s are still present on host %s. Blocking node removal unless they removed or migrated.",
+		pyPairs(states), v.name)
 }
 
 // forgetCompute removes the compute services of a host that is gone, once they are down; Nova removes the host's resource

@@ -92,7 +92,8 @@ func originalNode(node *corev1.Node) string {
 // presentCluster gives the cluster lock our release; a lock of another release is armed again.
 func (r *rockoon) presentCluster(ctx context.Context) error {
 	l := r.myClusterLock()
-	object, err := l.ensure(ctx, map[string]any{"controllerName": openstackController}, map[string]string{annotationInner: stateInactive}, r.release)
+	object, err := l.ensure(ctx, map[string]any{"controllerName": openstackController}, map[string]string{annotationInner: stateInactive},
+		r.release)
 	if err != nil || lockRelease(object) == r.release {
 		return err
 	}

@@ -51,14 +51,15 @@ func TestLiveNodeIsEvacuatedUpdatedAndBroughtBack(t *testing.T) {
 		w.watch(moments, w.dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}), "cordon", of("spec", "unschedulable"))
 		var mu sync.Mutex
 		ended := map[string]uint64{} // request → the version at which it was asked to end
-		w.watch(moments, w.dyn.Resource(resource("nodemaintenancerequests")), "request", func(request *unstructured.Unstructured) map[string]string {
-			mu.Lock()
-			defer mu.Unlock()
-			if _, known := ended[request.GetName()]; !known && request.GetDeletionTimestamp() != nil {
-				ended[request.GetName()] = versionOf(t, request)
-			}
-			return nil
-		})
+		w.watch(moments, w.dyn.Resource(resource("nodemaintenancerequests")), "request",
+			func(request *unstructured.Unstructured) map[string]string {
+				mu.Lock()
+				defer mu.Unlock()
+				if _, known := ended[request.GetName()]; !known && request.GetDeletionTimestamp() != nil {
+					ended[request.GetName()] = versionOf(t, request)
+				}
+				return nil
+			})
 		w.run()
 
 		w.untilSaid(lock, `^active/active: Starting migration for`)
@@ -194,7 +195,8 @@ func TestInstanceInErrorHoldsALiveNodeThatCannotMoveIt(t *testing.T) {
 		w := begin(t, story(atWorkers, withMode("live"), `
 - {name: broken, project: p, flavor: small, host: cmp-01, status: ERROR, power: running}`), sim.Options{}).run()
 		id := w.on("cmp-01")["broken"].ID
-		w.untilSaid(w.openstackLock("cmp-01"), `Some servers are still present on the host\. Servers with unset maintenance action: \['`+id+`'\]$`)
+		w.untilSaid(w.openstackLock("cmp-01"), `Some servers are still present on the host\. Servers with unset maintenance action: \['`+id+
+			`'\]$`)
 	})
 }
 
@@ -259,7 +261,8 @@ func TestGatewayInMaintenanceDefersAComputeToo(t *testing.T) {
 - {machine: cmp-01, roles: [compute]}`, " []"), sim.Options{}).run()
 		w.until("both are back", func() bool { return w.updated("gtw-01") && w.updated("cmp-01") })
 		deferred := "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node "
-		if missing := inOrder(w.said(w.openstackLock("cmp-01")), "^active/inactive: "+deferred+w.node("cmp-01")+"$", "^inactive/active$"); missing != "" {
+		if missing := inOrder(w.said(w.openstackLock("cmp-01")), "^active/inactive: "+deferred+w.node("cmp-01")+"$",
+			"^inactive/active$"); missing != "" {
 			t.Errorf("the compute never said %s: %v", missing, w.said(w.openstackLock("cmp-01")))
 		}
 	})
@@ -287,8 +290,10 @@ func TestComputesOfAnotherZoneWait(t *testing.T) {
 - {machine: cmp-01, roles: [compute], zone: east, name: node-a, began: 1m}
 - {machine: cmp-02, roles: [compute], zone: west, name: node-b}`, " []"), sim.Options{}).run()
 		w.until("both are back", func() bool { return w.updated("cmp-01") && w.updated("cmp-02") })
-		if missing := inOrder(w.said("openstack-node-b"), `^active/active: Some services blocks nmr handling \{'compute': False, 'networking': True, `+
-			`'block-storage': True, 'database': True, 'coordination': True, 'redis': True\}\. Deferring processing for node node-b$`, "^inactive/active$"); missing != "" {
+		if missing := inOrder(w.said("openstack-node-b"),
+			`^active/active: Some services blocks nmr handling \{'compute': False, 'networking': True, `+
+				`'block-storage': True, 'database': True, 'coordination': True, 'redis': True\}\. Deferring processing for node node-b$`,
+			"^inactive/active$"); missing != "" {
 			t.Errorf("the compute in the other zone never said %s: %v", missing, w.said("openstack-node-b"))
 		}
 	})
@@ -300,10 +305,11 @@ func TestZonesMayBeIgnored(t *testing.T) {
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute], zone: east, name: node-a, began: 1m}
 - {machine: cmp-02, roles: [compute], zone: west, name: node-b}`, " []"), sim.Options{})
-		cordoned := w.atOnce(w.dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}), func(node *unstructured.Unstructured) bool {
-			on, _, _ := unstructured.NestedBool(node.Object, "spec", "unschedulable")
-			return on
-		})
+		cordoned := w.atOnce(w.dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}),
+			func(node *unstructured.Unstructured) bool {
+				on, _, _ := unstructured.NestedBool(node.Object, "spec", "unschedulable")
+				return on
+			})
 		w.run()
 		w.until("both are away at a time", func() bool { return cordoned() == 2 })
 	})
@@ -333,7 +339,8 @@ func TestNovaOutageIsToldAndOutlived(t *testing.T) {
 		lock := w.openstackLock("cmp-01")
 		w.untilSaid(lock, "still present")
 		w.OpenStack.Outage(true)
-		w.untilSaid(lock, "^active/active: (Can not disable compute service|Retrying migrate instances from host. Cannot execute openstack commands, error: )")
+		w.untilSaid(lock,
+			"^active/active: (Can not disable compute service|Retrying migrate instances from host. Cannot execute openstack commands, error: )")
 		w.OpenStack.Outage(false)
 		w.annotate("cmp-01", "skip")
 		w.until("cmp-01 is updated", func() bool { return w.updated("cmp-01") })
@@ -349,7 +356,8 @@ func TestLocksFollowTheRolesOfTheNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(lock.GetAnnotations()["openstack.lcm.mirantis.com/original-node"], `"kind": "Node"`) || lock.GetAnnotations()["inner_state"] != "inactive" {
+		if !strings.Contains(lock.GetAnnotations()["openstack.lcm.mirantis.com/original-node"], `"kind": "Node"`) ||
+			lock.GetAnnotations()["inner_state"] != "inactive" {
 			t.Errorf("annotations: %v", lock.GetAnnotations())
 		}
 		if got := len(w.list("nodeworkloadlocks")); got != 1 {
@@ -359,7 +367,8 @@ func TestLocksFollowTheRolesOfTheNodes(t *testing.T) {
 		label := func(value string) {
 			t.Helper()
 			patch := `{"metadata":{"labels":{"openstack-compute-node":` + value + `}}}`
-			if _, err := w.kube.CoreV1().Nodes().Patch(t.Context(), w.get("cmp-01").Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			if _, err := w.kube.CoreV1().Nodes().Patch(t.Context(), w.get("cmp-01").Name, types.MergePatchType, []byte(patch),
+				metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}
 		}

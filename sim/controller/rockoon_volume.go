@@ -87,7 +87,9 @@ func (v visit) surrenderVolumes(ctx context.Context) error {
 	if len(here) == 0 {
 		return nil
 	}
-	return v.sayLater(ctx, "Some volumes %s are still present on host %s. Blocking node removal unless they removed or migrated.", pyList(here), v.name) // T
+	// T
+	return v.sayLater(ctx, "Some volumes %s are still present on host %s. Blocking node removal unless they removed or migrated.",
+		pyList(here), v.name)
 }
 
 // forgetVolumes waits until the cinder-volume of a host that is gone is down, and removes it as cinder-manage does.

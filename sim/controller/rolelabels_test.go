@@ -17,7 +17,8 @@ func TestTheLabelsOfTheRolesAreASetting(t *testing.T) {
 		w, _ := alone(t, `openstack: {nodeLabels: {compute: "nova=yes"}}`, small3, " []")
 		host := w.node("cmp-01")
 		labels := w.get("cmp-01").Labels
-		if _, usual := labels["openstack-compute-node"]; usual || labels["nova"] != "yes" || w.get("ctl-01").Labels["openstack-control-plane"] != "enabled" {
+		if _, usual := labels["openstack-compute-node"]; usual || labels["nova"] != "yes" ||
+			w.get("ctl-01").Labels["openstack-control-plane"] != "enabled" {
 			t.Fatalf("the labels of %s are %v", host, labels)
 		}
 		w.until("it has its lock", func() bool { return w.named("nodeworkloadlocks", w.openstackLock("cmp-01")) != nil })
@@ -34,8 +35,10 @@ func TestTheLabelsOfTheRolesAreASetting(t *testing.T) {
 func TestARoleLabelsSettingThatCannotBeReadKeepsTheControllerFromStarting(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
-		patch := `{"spec": {"template": {"spec": {"containers": [{"name": "node", "env": [{"name": "OSCTL_OPENSTACK_NODE_LABELS", "value": "{}"}]}]}}}}`
-		if _, err := w.kube.AppsV1().Deployments("osh-system").Patch(t.Context(), "rockoon", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		patch := `{"spec": {"template": {"spec": {"containers": [{"name": "node", "env": [{"name": "OSCTL_OPENSTACK_NODE_LABELS", "value": ` +
+			`"{}"}]}]}}}}`
+		if _, err := w.kube.AppsV1().Deployments("osh-system").Patch(t.Context(), "rockoon", types.StrategicMergePatchType, []byte(patch),
+			metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)

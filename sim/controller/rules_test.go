@@ -38,7 +38,8 @@ func TestActionOfAnInstance(t *testing.T) {
 		}
 		return &tags
 	}
-	const twoTags = `level=WARN msg="Instance id has multiple openstack.lcm.mirantis.com:maintenance_action tags: ['notify', 'live_migrate']. Fallback to the default action."`
+	const twoTags = `level=WARN msg="Instance id has multiple openstack.lcm.mirantis.com:maintenance_action tags: ['notify', ` +
+		`'live_migrate']. Fallback to the default action."`
 	for name, c := range map[string]struct {
 		tags        *[]string
 		mode        string
@@ -80,7 +81,8 @@ func TestConfigurationOfANode(t *testing.T) {
 		"manual":             {map[string]string{annotationMode: "manual"}, nodeConfig{"manual", 3}, ""},
 		"skip, five tries":   {map[string]string{annotationMode: "skip", annotationAttempts: "5"}, nodeConfig{"skip", 5}, ""},
 		"a mode of the docs": {map[string]string{annotationMode: "cold"}, nodeConfig{"cold", 3}, ""},
-		"tries as a word":    {map[string]string{annotationAttempts: "many"}, nodeConfig{}, "ValueError: invalid literal for int() with base 10: 'many'"},
+		"tries as a word": {map[string]string{annotationAttempts: "many"}, nodeConfig{},
+			"ValueError: invalid literal for int() with base 10: 'many'"},
 	} {
 		got, err := readNodeConfig(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: c.annotations}})
 		if got != c.want || (err == nil) != (c.fails == "") || err != nil && err.Error() != c.fails {
@@ -99,7 +101,9 @@ func TestTextOfAFailedRequest(t *testing.T) {
 	}{
 		{answer(409, `{"conflictingRequest": {"code": 409, "message": "Cannot 'os-migrateLive' instance x while it is in vm_state stopped"}}`),
 			"ConflictException: 409: Client Error for url: http://nova/x, Cannot 'os-migrateLive' instance x while it is in vm_state stopped"},
-		{answer(503, "<html><head><title>503 Service Temporarily Unavailable</title></head>\r\n<h1>503 Service Temporarily Unavailable</h1>\r\n<hr>nginx\r\n</html>"),
+		{answer(503,
+			"<html><head><title>503 Service Temporarily Unavailable</title></head>\r\n<h1>503 Service Temporarily "+
+				"Unavailable</h1>\r\n<hr>nginx\r\n</html>"),
 			"HttpException: 503: Server Error for url: http://nova/x, 503 Service Temporarily Unavailable: nginx"},
 		{answer(404, ""), "NotFoundException: 404: Client Error for url: http://nova/x"},
 		{openstackErr("try", errors.New("connection refused")), "Unable to establish connection: connection refused"},

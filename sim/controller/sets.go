@@ -118,8 +118,10 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 	switch {
 	case s.daemon != nil:
 		c := countPods(pods, eligible, hash)
-		status := appsv1.DaemonSetStatus{ObservedGeneration: s.daemon.Generation, DesiredNumberScheduled: c.desired, CurrentNumberScheduled: c.current,
-			NumberReady: c.ready, NumberAvailable: c.ready, NumberUnavailable: max(c.desired-c.ready, 0), UpdatedNumberScheduled: c.updated}
+		status := appsv1.DaemonSetStatus{ObservedGeneration: s.daemon.Generation, DesiredNumberScheduled: c.desired,
+			CurrentNumberScheduled: c.current,
+			NumberReady:            c.ready, NumberAvailable: c.ready, NumberUnavailable: max(c.desired-c.ready, 0),
+			UpdatedNumberScheduled: c.updated}
 		was := s.daemon.Status
 		was.Conditions, was.CollisionCount = nil, nil
 		if equality.Semantic.DeepEqual(was, status) {

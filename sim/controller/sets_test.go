@@ -32,7 +32,8 @@ func TestDeploymentSaysSinceWhenItIsAway(t *testing.T) {
 			t.Fatalf("minute %d: %d conditions", i, len(conditions))
 		}
 		if c := conditions[0]; c.Status != at.want || !c.LastTransitionTime.Time.Equal(noon.Add(time.Duration(at.since)*time.Minute)) {
-			t.Errorf("minute %d: %d of %d ready is available %s since %s, want %s since minute %d", i, at.ready, at.desired, c.Status, c.LastTransitionTime, at.want, at.since)
+			t.Errorf("minute %d: %d of %d ready is available %s since %s, want %s since minute %d", i, at.ready, at.desired, c.Status,
+				c.LastTransitionTime, at.want, at.since)
 		}
 	}
 }

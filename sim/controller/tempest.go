@@ -139,7 +139,8 @@ func (r *rockoon) runTempest(ctx context.Context, job *batchv1.Job) (time.Durati
 	stamp := metav1.NewTime(now)
 	phase, code := corev1.PodSucceeded, int32(0)
 	done := func(kind batchv1.JobConditionType, reason, message string) batchv1.JobCondition {
-		return batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message, LastProbeTime: stamp, LastTransitionTime: stamp}
+		return batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, Reason: reason, Message: message, LastProbeTime: stamp,
+			LastTransitionTime: stamp}
 	}
 	status := batchv1.JobStatus{StartTime: started, Succeeded: 1, CompletionTime: &stamp, Conditions: []batchv1.JobCondition{
 		done(batchv1.JobSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods"),
@@ -160,7 +161,8 @@ func (r *rockoon) runTempest(ctx context.Context, job *batchv1.Job) (time.Durati
 		pod.Status.Conditions = nil
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: pod.Spec.Containers[0].Name, Image: pod.Spec.Containers[0].Image,
 			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, StartedAt: *started, FinishedAt: stamp}}}}
-		if _, err := r.kube.CoreV1().Pods(openstackNamespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		if _, err := r.kube.CoreV1().Pods(openstackNamespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{}); err != nil &&
+			!apierrors.IsNotFound(err) {
 			return 0, fmt.Errorf("set the status of pod %s: %w", pod.Name, err)
 		}
 	}
@@ -171,7 +173,8 @@ func (r *rockoon) runTempest(ctx context.Context, job *batchv1.Job) (time.Durati
 }
 
 func (r *rockoon) tempestPods(ctx context.Context) ([]corev1.Pod, error) {
-	list, err := r.kube.CoreV1().Pods(openstackNamespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: tempestLabels})})
+	list, err := r.kube.CoreV1().Pods(openstackNamespace).List(ctx,
+		metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: tempestLabels})})
 	if err != nil {
 		return nil, fmt.Errorf("list the pods of job %s: %w", tempestJob, err)
 	}

@@ -125,7 +125,8 @@ func (w *world) tag(name, action string) {
 	w.t.Helper()
 	id := w.on("cmp-01")[name].ID
 	body := map[string]any{"tags": []string{"openstack.lcm.mirantis.com:maintenance_action=" + action}}
-	if _, err := w.nova.Compute.Put(w.t.Context(), w.nova.Compute.ServiceURL("servers", id, "tags"), body, nil, &gophercloud.RequestOpts{OkCodes: []int{200}}); err != nil {
+	if _, err := w.nova.Compute.Put(w.t.Context(), w.nova.Compute.ServiceURL("servers", id, "tags"), body, nil,
+		&gophercloud.RequestOpts{OkCodes: []int{200}}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -182,7 +183,8 @@ func TestTextsAToEOfTheClusterLock(t *testing.T) {
 		w.deployController("21.0.0+25.2", "1.1.6") // of the same release
 		w.object("clustermaintenancerequests", "ClusterMaintenanceRequest", "again", map[string]any{"release": "21.0.0+25.2"})
 		w.untilTold("C", clusterLockName, "OpenStackDeploymentStatus controller version is not updated yet.")
-		if missing := inOrder(w.said(clusterLockName), "Skipping handling", "Waitinging", "APPLIED", "healthy", "^inactive", "^active/inactive$", "not updated yet"); missing != "" {
+		if missing := inOrder(w.said(clusterLockName), "Skipping handling", "Waitinging", "APPLIED", "healthy", "^inactive", "^active/inactive$",
+			"not updated yet"); missing != "" {
 			t.Errorf("the lock never said %s, in order: %s", missing, pretty(w.said(clusterLockName)))
 		}
 	})
@@ -193,7 +195,10 @@ func TestTextEStaysWhileAServiceIsNotHealthy(t *testing.T) {
 		w, log := alone(t, "", small3, " []")
 		w.setHealth("barbican", "api", "Unhealthy")
 		w.object("clustermaintenancerequests", "ClusterMaintenanceRequest", "mos", map[string]any{"release": "17.4.0+25.1"})
-		w.until("E is said at each retry", func() bool { return w.times(clusterLockName, "Waiting for all OpenStack services are healthy.") >= 2 })
+		w.until("E is said at each retry", func() bool {
+			return w.times(clusterLockName,
+				"Waiting for all OpenStack services are healthy.") >= 2
+		})
 		w.until("the exception is logged", func() bool { return log.has("Services are not healthy") })
 		if w.times(clusterLockName, "inactive/inactive") > 0 {
 			t.Errorf("the lock was released: %v", w.said(clusterLockName))
@@ -212,8 +217,10 @@ func TestTextFWhenARoleIsFull(t *testing.T) {
 		w.maintain("gtw-01", "os")
 		w.untilSaid(w.openstackLock("gtw-01"), "^inactive/active$")
 		w.maintain("cmp-01", "os")
-		w.untilTold("F", w.openstackLock("cmp-01"), "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node "+w.node("cmp-01"))
-		if words := "Handling Nodemaintenancerequest for node " + w.node("cmp-01") + " is not allowed. Already handling [" + w.openstackLock("gtw-01") + "] for role: gateway"; !log.has(words) {
+		w.untilTold("F", w.openstackLock("cmp-01"),
+			"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node "+w.node("cmp-01"))
+		if words := "Handling Nodemaintenancerequest for node " + w.node("cmp-01") + " is not allowed. Already handling [" +
+			w.openstackLock("gtw-01") + "] for role: gateway"; !log.has(words) {
 			t.Errorf("the log does not say: %s", words)
 		}
 		// The lock that is full lets the node in when it is given back, at the next retry.
@@ -224,7 +231,8 @@ func TestTextFWhenARoleIsFull(t *testing.T) {
 
 func TestTextGWhenAServiceRefuses(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		services := "[ingress, memcached, messaging, database, redis, coordination, identity, image, placement, block-storage, networking, compute, metric-storage]"
+		services := "[ingress, memcached, messaging, database, redis, coordination, identity, image, placement, block-storage, networking, " +
+			"compute, metric-storage]"
 		sets := []string{"mariadb-server", "etcd-etcd", "rfr-openstack-redis", "openstack-prometheus-server"}
 		var crashing []string
 		for _, set := range sets {
@@ -238,8 +246,9 @@ func TestTextGWhenAServiceRefuses(t *testing.T) {
 		w.untilCrashed("ctl-02", sets...)
 		w.maintain("cmp-01", "drain")
 		lock := w.openstackLock("cmp-01")
-		w.untilTold("G", lock, "Some services blocks nmr handling {'compute': True, 'networking': True, 'block-storage': True, 'database': False, "+
-			"'coordination': False, 'redis': False, 'metric-storage': False}. Deferring processing for node "+w.node("cmp-01"))
+		w.untilTold("G", lock,
+			"Some services blocks nmr handling {'compute': True, 'networking': True, 'block-storage': True, 'database': False, "+
+				"'coordination': False, 'redis': False, 'metric-storage': False}. Deferring processing for node "+w.node("cmp-01"))
 		if words := "The node " + w.node("cmp-01") + " is hard locked by mariadb."; !log.has(words) {
 			t.Errorf("the log does not say: %s", words)
 		}
@@ -265,12 +274,16 @@ func TestTextsHToLOfAnEvacuation(t *testing.T) {
 		next := w.fault(http.MethodGet, "/compute/v2.1/servers/detail", unavailable, "no conductor")
 		clear()
 		clear = next
-		w.untilTold("K", lock, "Retrying migrate instances from host. Cannot execute openstack commands, error: HttpException: 503: Server Error for url: <url>, no conductor")
+		w.untilTold("K", lock,
+			"Retrying migrate instances from host. Cannot execute openstack commands, error: HttpException: 503: Server Error for url: <url>, no "+
+				"conductor")
 		next = w.fault(http.MethodPost, "/servers/"+a+"/action", 409, "Instance "+a+" is in an invalid state for 'live migration'")
 		clear()
 		clear = next
-		w.untilTold("I", lock, "Got error while trying to migrate server "+a+": ConflictException: 409: Client Error for url: <url>, Instance "+a+" is in an invalid state for 'live migration'")
-		w.untilTold("J", lock, "Some servers are still present on the host. Notify owners of the following server: ['"+tell+"'] Servers with unset maintenance action: ['"+a+"']")
+		w.untilTold("I", lock, "Got error while trying to migrate server "+a+": ConflictException: 409: Client Error for url: <url>, Instance "+a+
+			" is in an invalid state for 'live migration'")
+		w.untilTold("J", lock, "Some servers are still present on the host. Notify owners of the following server: ['"+tell+
+			"'] Servers with unset maintenance action: ['"+a+"']")
 		const present = "Some servers are still present on the host."
 		w.until("J is said again", func() bool { return w.times(lock, present) >= 2 })
 		tries, counting := 0, false
@@ -324,18 +337,24 @@ func TestTextsMToRWhenANodeReturns(t *testing.T) {
 		clear()
 		w.untilTold("P", lock, "Timeout waiting for network agents on the host "+host+".")
 		clear = w.fault(http.MethodGet, "/network/v2.0/agents", 500, "broken")
-		w.untilTold("Q", lock, "Got error while waiting for network agents. Cannot execute openstack commands, error: HttpException: 500: Server Error for url: <url>, broken.")
+		w.untilTold("Q", lock,
+			"Got error while waiting for network agents. Cannot execute openstack commands, error: HttpException: 500: Server Error for url: "+
+				"<url>, broken.")
 		do(w.OpenStack.StopCompute(host))
 		w.until("Nova shows it down", func() bool { return w.computeService("cmp-01").State == "down" }) // it counts as up for a minute yet
 		do(w.OpenStack.StartAgents(host))
 		clear()
 		w.untilTold("M", lock, "Timeout waiting for compute services up on the host.")
 		clear = w.fault(http.MethodGet, "/compute/v2.1/os-services", unavailable, "away")
-		w.untilTold("N", lock, "Got error while waiting services to be UP on the host. Cannot execute openstack commands, error: HttpException: 503: Server Error for url: <url>, away")
+		w.untilTold("N", lock,
+			"Got error while waiting services to be UP on the host. Cannot execute openstack commands, error: HttpException: 503: Server Error "+
+				"for url: <url>, away")
 		do(w.OpenStack.StartCompute(host))
 		still := w.fault(http.MethodPut, "/compute/v2.1/os-services/", http.StatusForbidden, "Policy doesn't allow it.")
 		clear()
-		w.untilTold("O", lock, "Can not bring node back to scheduling. Cannot execute openstack commands, error: ForbiddenException: 403: Client Error for url: <url>, Policy doesn't allow it.")
+		w.untilTold("O", lock,
+			"Can not bring node back to scheduling. Cannot execute openstack commands, error: ForbiddenException: 403: Client Error for url: "+
+				"<url>, Policy doesn't allow it.")
 		still()
 		w.until("the node is back", func() bool { return w.request("cmp-01") == nil })
 		if service := w.computeService("cmp-01"); service.Status != "enabled" || service.DisabledReason != "" {
@@ -354,12 +373,14 @@ func TestTextsSAndTWhenANodeIsToBeDeleted(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.object("nodedeletionrequests", "NodeDeletionRequest", host, map[string]any{"nodeName": host})
-		w.untilTold("T", lock, "Some volumes ['"+volume+"'] are still present on host "+host+". Blocking node removal unless they removed or migrated.")
+		w.untilTold("T", lock, "Some volumes ['"+volume+"'] are still present on host "+host+
+			". Blocking node removal unless they removed or migrated.")
 		if _, err := w.nova.Volume.Delete(t.Context(), w.nova.Volume.ServiceURL("volumes", volume), nil); err != nil {
 			t.Fatal(err)
 		}
 		a := w.on("cmp-01")["a"].ID
-		w.untilTold("S", lock, "Some servers {'"+a+"': 'SHUTOFF'} are still present on host "+host+". Blocking node removal unless they removed or migrated.")
+		w.untilTold("S", lock, "Some servers {'"+a+"': 'SHUTOFF'} are still present on host "+host+
+			". Blocking node removal unless they removed or migrated.")
 		if err := servers.Delete(t.Context(), w.nova.Compute, a).ExtractErr(); err != nil {
 			t.Fatal(err)
 		}

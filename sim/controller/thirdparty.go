@@ -165,7 +165,8 @@ func (p *thirdParty) serveNode(ctx context.Context, object *unstructured.Unstruc
 }
 
 // report says how far the work on a node has come, and returns when there will be something new to say.
-func (p *thirdParty) report(ctx context.Context, l lock, object *unstructured.Unstructured, elapsed time.Duration, begun time.Time) (time.Time, error) {
+func (p *thirdParty) report(ctx context.Context, l lock, object *unstructured.Unstructured, elapsed time.Duration,
+	begun time.Time) (time.Time, error) {
 	if len(p.Progress) == 0 {
 		return begun.Add(p.Takes), nil
 	}

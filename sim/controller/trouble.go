@@ -278,7 +278,8 @@ func culpritOf(service string) string {
 func (t *trouble) makeCulprit(ctx context.Context, namespace, name, kind string) error {
 	pod := name + "-" + hashID(namespace, name, t.Node)[:5]
 	yes := true
-	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: kind, Name: name, UID: types.UID(hashID(kind, namespace, name)), Controller: &yes}
+	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: kind, Name: name, UID: types.UID(hashID(kind, namespace, name)),
+		Controller: &yes}
 	if kind == deployment {
 		owner.APIVersion, owner.Kind = "apps/v1", "ReplicaSet"
 	}
@@ -324,7 +325,8 @@ func (t *trouble) unapply(ctx context.Context) error {
 			continue
 		}
 		patch := fmt.Sprintf(`{"status":{"osdpl":{"state":%q},"services":{%q:{"state":%q}}}}`, deploymentApplying, t.Service, deploymentApplying)
-		_, err := t.dyn.Resource(deployments).Namespace(openstackNamespace).Patch(ctx, object.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		_, err := t.dyn.Resource(deployments).Namespace(openstackNamespace).Patch(ctx, object.GetName(), types.MergePatchType, []byte(patch),
+			metav1.PatchOptions{})
 		if err != nil {
 			return fmt.Errorf("patch the status of OpenStackDeployment %s: %w", object.GetName(), err)
 		}

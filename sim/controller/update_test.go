@@ -55,12 +55,14 @@ func TestWholeUpdateOfASmallCloud(t *testing.T) {
 		if missing := inOrder(w.said("ceph-"+w.node("cmp-01")), `^inactive/$`, `^active/$`); missing != "" {
 			t.Errorf("Ceph's node lock never said %s: %v", missing, w.said("ceph-"+w.node("cmp-01")))
 		}
-		status, err := w.dyn.Resource(resource("openstackdeploymentstatus")).Namespace("openstack").Get(t.Context(), "osh-dev", metav1.GetOptions{})
+		status, err := w.dyn.Resource(resource("openstackdeploymentstatus")).Namespace("openstack").Get(t.Context(), "osh-dev",
+			metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		osdpl, _, _ := unstructured.NestedStringMap(status.Object, "status", "osdpl")
-		if osdpl["state"] != "APPLIED" || osdpl["release"] != "21.0.0+25.2" || osdpl["controller_version"] != "1.1.5" || osdpl["lcm_progress"] != "20/20" {
+		if osdpl["state"] != "APPLIED" || osdpl["release"] != "21.0.0+25.2" || osdpl["controller_version"] != "1.1.5" ||
+			osdpl["lcm_progress"] != "20/20" {
 			t.Errorf("OpenStackDeploymentStatus: %v", osdpl)
 		}
 		if id := w.on("cmp-01")["b"].ID; id != "" {
@@ -248,7 +250,8 @@ func TestUpdateOutlivesOutagesOfTheAPIServer(t *testing.T) {
 - {machine: cmp-02, roles: [compute], done: 2m}`, `
 - {name: a, project: p, flavor: small, host: cmp-01}`), sim.Options{})
 		// Every write of a lock or a request fails once, and a good part of the reads.
-		for _, plural := range []string{"nodeworkloadlocks", "clusterworkloadlocks", "nodemaintenancerequests", "clustermaintenancerequests", "nodes", "pods"} {
+		for _, plural := range []string{"nodeworkloadlocks", "clusterworkloadlocks", "nodemaintenancerequests", "clustermaintenancerequests",
+			"nodes", "pods"} {
 			for _, verb := range []string{"create", "patch", "update", "delete", "get"} {
 				defer w.Kube.AddFault(kubeapi.Fault{Verb: verb, Resource: plural, Times: 2, Code: 503})()
 			}

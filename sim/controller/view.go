@@ -314,7 +314,8 @@ func onlyCounts(before, after any) bool {
 		return false
 	}
 	a, b := before.(metav1.Object), after.(metav1.Object)
-	return a.GetUID() == b.GetUID() && a.GetGeneration() == b.GetGeneration() && (a.GetDeletionTimestamp() == nil) == (b.GetDeletionTimestamp() == nil)
+	return a.GetUID() == b.GetUID() && a.GetGeneration() == b.GetGeneration() &&
+		(a.GetDeletionTimestamp() == nil) == (b.GetDeletionTimestamp() == nil)
 }
 
 // onlyWords tells whether two states of a lock differ in nothing but the text of its errorMessage, which the OpenStack
@@ -361,7 +362,8 @@ func sameBut(a, b map[string]any, but ...string) bool {
 // actedOn is what controllers act on in a lock.
 func actedOn(lock *unstructured.Unstructured) []any {
 	progress, _, _ := unstructured.NestedMap(lock.Object, "status", "inactivationProgress")
-	return []any{lock.Object["spec"], lockState(lock), lockRelease(lock), progress, lock.GetAnnotations(), lock.GetLabels(), lock.GetFinalizers(), deleting(lock)}
+	return []any{lock.Object["spec"], lockState(lock), lockRelease(lock), progress, lock.GetAnnotations(), lock.GetLabels(),
+		lock.GetFinalizers(), deleting(lock)}
 }
 
 // requestFor is the NodeMaintenanceRequest of a node as last seen, nil when there is none. It is shared: read only.

@@ -16,7 +16,8 @@ type workload struct {
 	onDelete               bool              // the DaemonSet's pods are replaced by whoever deletes them (docs/mosk.md#restarts)
 	places                 map[string]string // of a StatefulSet that was found: the nodes of its pods, by their names; empty: it is on none
 	volume                 string            // of a StatefulSet whose pods keep their data on the disks of their nodes: the name of the volume
-	service                string            // the OpenStack service, or serviceOVN or serviceCeph, without which it is not there; empty: always there
+	// the OpenStack service, or serviceOVN or serviceCeph, without which it is not there; empty: always there
+	service string
 }
 
 // serviceOVN stands for OVN as the network back end.
@@ -35,28 +36,46 @@ const (
 // drain to have something to evict.
 var workloads = []workload{
 	{kind: daemonSet, namespace: "kube-system", name: "calico-node"},
-	{kind: daemonSet, namespace: openstackNamespace, name: "libvirt-libvirt-default", application: "libvirt", component: "libvirt", nodes: on(labelCompute)},
-	{kind: daemonSet, namespace: openstackNamespace, name: "nova-compute-default", application: "nova", component: "compute", nodes: on(labelCompute)},
-	{kind: daemonSet, namespace: openstackNamespace, name: "openvswitch-openvswitch-vswitchd-default", application: "openvswitch", component: "openvswitch-vswitchd", nodes: on(labelSwitch), onDelete: true},
-	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-ovs-agent-default", application: "neutron", component: "neutron-ovs-agent", nodes: on(labelSwitch)},
-	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-l3-agent-default", application: "neutron", component: "l3-agent", nodes: on(labelGateway), onDelete: true},
-	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-dhcp-agent-default", application: "neutron", component: "dhcp-agent", nodes: on(labelGateway)},
-	{kind: daemonSet, namespace: fabricNamespace, name: vRouters, application: "tf", component: "vrouter", nodes: on(labelVRouter), onDelete: true},
+	{kind: daemonSet, namespace: openstackNamespace, name: "libvirt-libvirt-default", application: "libvirt", component: "libvirt",
+		nodes: on(labelCompute)},
+	{kind: daemonSet, namespace: openstackNamespace, name: "nova-compute-default", application: "nova", component: "compute",
+		nodes: on(labelCompute)},
+	{kind: daemonSet, namespace: openstackNamespace, name: "openvswitch-openvswitch-vswitchd-default", application: "openvswitch",
+		component: "openvswitch-vswitchd", nodes: on(labelSwitch), onDelete: true},
+	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-ovs-agent-default", application: "neutron", component: "neutron-ovs-agent",
+		nodes: on(labelSwitch)},
+	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-l3-agent-default", application: "neutron", component: "l3-agent",
+		nodes: on(labelGateway), onDelete: true},
+	{kind: daemonSet, namespace: openstackNamespace, name: "neutron-dhcp-agent-default", application: "neutron", component: "dhcp-agent",
+		nodes: on(labelGateway)},
+	{kind: daemonSet, namespace: fabricNamespace, name: vRouters, application: "tf", component: "vrouter", nodes: on(labelVRouter),
+		onDelete: true},
 	{kind: daemonSet, namespace: "rook-ceph", name: "csi-rbdplugin", nodes: map[string]string{labelStorage: storageValue}},
 
-	{kind: statefulSet, namespace: openstackNamespace, name: "mariadb-server", application: "mariadb", component: "server", nodes: on(labelController), replicas: 3, volume: "mysql-data"},
-	{kind: statefulSet, namespace: openstackNamespace, name: "etcd-etcd", application: "etcd", component: "etcd", nodes: on(labelController), replicas: 3, volume: "etcd-data"},
-	{kind: statefulSet, namespace: redisNamespace, name: "rfr-openstack-redis", application: "redis", component: "redis", nodes: on(labelController), replicas: 3, volume: "redis-data", service: "redis"},
-	{kind: statefulSet, namespace: openstackNamespace, name: "openstack-prometheus-server", application: "prometheus", component: "server", nodes: on(labelController), replicas: 3, volume: "prometheus-data", service: "metric-storage"},
-	{kind: statefulSet, namespace: openstackNamespace, name: "openvswitch-ovn-db", application: "openvswitch", component: "ovn-db", nodes: on(labelController), replicas: 3, volume: "ovn-data", service: serviceOVN},
-	{kind: daemonSet, namespace: openstackNamespace, name: "openvswitch-ovn-controller-default", application: "openvswitch", component: "ovn-controller", nodes: on(labelSwitch), onDelete: true, service: serviceOVN},
+	{kind: statefulSet, namespace: openstackNamespace, name: "mariadb-server", application: "mariadb", component: "server",
+		nodes: on(labelController), replicas: 3, volume: "mysql-data"},
+	{kind: statefulSet, namespace: openstackNamespace, name: "etcd-etcd", application: "etcd", component: "etcd", nodes: on(labelController),
+		replicas: 3, volume: "etcd-data"},
+	{kind: statefulSet, namespace: redisNamespace, name: "rfr-openstack-redis", application: "redis", component: "redis",
+		nodes: on(labelController), replicas: 3, volume: "redis-data", service: "redis"},
+	{kind: statefulSet, namespace: openstackNamespace, name: "openstack-prometheus-server", application: "prometheus", component: "server",
+		nodes: on(labelController), replicas: 3, volume: "prometheus-data", service: "metric-storage"},
+	{kind: statefulSet, namespace: openstackNamespace, name: "openvswitch-ovn-db", application: "openvswitch", component: "ovn-db",
+		nodes: on(labelController), replicas: 3, volume: "ovn-data", service: serviceOVN},
+	{kind: daemonSet, namespace: openstackNamespace, name: "openvswitch-ovn-controller-default", application: "openvswitch",
+		component: "ovn-controller", nodes: on(labelSwitch), onDelete: true, service: serviceOVN},
 
-	{kind: deployment, namespace: openstackNamespace, name: "keystone-api", application: "keystone", component: "api", nodes: on(labelController), replicas: 2},
-	{kind: deployment, namespace: openstackNamespace, name: "nova-api-osapi", application: "nova", component: "os-api", nodes: on(labelController), replicas: 2},
-	{kind: deployment, namespace: openstackNamespace, name: "neutron-server", application: "neutron", component: "server", nodes: on(labelController), replicas: 2},
-	{kind: deployment, namespace: openstackNamespace, name: "designate-worker", application: "designate", component: "worker", nodes: on(labelGateway), replicas: 1},
+	{kind: deployment, namespace: openstackNamespace, name: "keystone-api", application: "keystone", component: "api",
+		nodes: on(labelController), replicas: 2},
+	{kind: deployment, namespace: openstackNamespace, name: "nova-api-osapi", application: "nova", component: "os-api",
+		nodes: on(labelController), replicas: 2},
+	{kind: deployment, namespace: openstackNamespace, name: "neutron-server", application: "neutron", component: "server",
+		nodes: on(labelController), replicas: 2},
+	{kind: deployment, namespace: openstackNamespace, name: "designate-worker", application: "designate", component: "worker",
+		nodes: on(labelGateway), replicas: 1},
 	{kind: deployment, namespace: rockoonNamespace, name: rockoonDeployment, nodes: on(labelController), replicas: 1},
-	{kind: deployment, namespace: cephNamespace, name: rookOperator, nodes: map[string]string{labelStorage: storageValue}, replicas: 1, service: serviceCeph},
+	{kind: deployment, namespace: cephNamespace, name: rookOperator, nodes: map[string]string{labelStorage: storageValue}, replicas: 1,
+		service: serviceCeph},
 	{kind: deployment, namespace: "kube-system", name: "coredns", replicas: 2},
 	{kind: deployment, namespace: "stacklight", name: "grafana", nodes: on(labelCompute), replicas: 1},
 	{kind: deployment, namespace: "stacklight", name: "opensearch-dashboards", nodes: on(labelCompute), replicas: 2},

@@ -78,7 +78,8 @@ func begin(t *testing.T, text string, opts sim.Options) *world {
 			t.Errorf("close: %v", err)
 		}
 	})
-	w := &world{Cloud: cloud, t: t, locks: map[string][]string{}, latest: map[string]string{}, stamped: map[string][]time.Time{}, version: map[string][]uint64{}}
+	w := &world{Cloud: cloud, t: t, locks: map[string][]string{}, latest: map[string]string{}, stamped: map[string][]time.Time{},
+		version: map[string][]uint64{}}
 	chronicle := cloud.Follow()
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -126,7 +127,8 @@ func (w *world) record(plural string) {
 func (w *world) write(object *unstructured.Unstructured) {
 	state, _, _ := unstructured.NestedString(object.Object, "status", "state")
 	message, _, _ := unstructured.NestedString(object.Object, "status", "errorMessage")
-	if controller, _, _ := unstructured.NestedString(object.Object, "spec", "controllerName"); controller == "openstack" && message != "" && !stamp.MatchString(message) {
+	if controller, _, _ := unstructured.NestedString(object.Object, "spec", "controllerName"); controller == "openstack" && message != "" &&
+		!stamp.MatchString(message) {
 		w.t.Errorf("%s: message without a timestamp: %q", object.GetName(), message)
 	}
 	name := object.GetName()
@@ -206,7 +208,8 @@ func (w *world) atOnce(objects dynamic.ResourceInterface, so func(*unstructured.
 // podsOn are all pods on a machine.
 func (w *world) podsOn(machine string) []corev1.Pod {
 	w.t.Helper()
-	list, err := w.kube.CoreV1().Pods(metav1.NamespaceAll).List(w.t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + w.node(machine)})
+	list, err := w.kube.CoreV1().Pods(metav1.NamespaceAll).List(w.t.Context(),
+		metav1.ListOptions{FieldSelector: "spec.nodeName=" + w.node(machine)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -297,7 +300,8 @@ func (w *world) list(plural string) []*unstructured.Unstructured {
 func (w *world) annotate(machine, mode string) {
 	w.t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{"openstack.lcm.mirantis.com/instance_migration_mode":%q}}}`, mode)
-	if _, err := w.kube.CoreV1().Nodes().Patch(w.t.Context(), w.node(machine), types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	if _, err := w.kube.CoreV1().Nodes().Patch(w.t.Context(), w.node(machine), types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -351,7 +355,8 @@ release: {from: 17.4.0+25.1, to: 21.0.0+25.2}
 kubelet: {from: v1.30.14, to: v1.31.9}
 rockoon: {from: 1.0.7, to: 1.1.5}
 projects: [p]
-flavors: [{name: small, vcpus: 1, memoryGiB: 1}, {name: large, vcpus: 1, memoryGiB: 64}]`, update, "nodes:", nodes, "instances:", instances}, "\n") + "\n"
+flavors: [{name: small, vcpus: 1, memoryGiB: 1}, {name: large, vcpus: 1, memoryGiB: 64}]`, update, "nodes:", nodes, "instances:",
+		instances}, "\n") + "\n"
 }
 
 // atWorkers is a past in which the masters are done.

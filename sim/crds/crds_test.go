@@ -85,7 +85,8 @@ func TestEveryDefinitionIsTheResourceOfTheFacts(t *testing.T) {
 		if short != w.short {
 			t.Errorf("%s: short name %q, want %q", crd.Name, short, w.short)
 		}
-		if len(m.Spec.Versions) != 1 || m.Spec.Versions[0].Name != cmp.Or(w.version, "v1alpha1") || !m.Spec.Versions[0].Served || !m.Spec.Versions[0].Storage {
+		if len(m.Spec.Versions) != 1 || m.Spec.Versions[0].Name != cmp.Or(w.version, "v1alpha1") || !m.Spec.Versions[0].Served ||
+			!m.Spec.Versions[0].Storage {
 			t.Errorf("%s: versions %+v", crd.Name, m.Spec.Versions)
 			continue
 		}

@@ -110,7 +110,8 @@ var catalogue = []Kind{
 		Sees: "Which verb on which resource (or which policy) is missing, and what an administrator applies."},
 	{ID: "404", Title: "not found", Servers: everywhere, endsWatches: true,
 		Does: "Every request is answered 404 Not Found, as where a resource or a service is missing.",
-		Sees: "What is missing, and where to look. Nodes and instances stay, and grow old; the locks and requests stay for some time, then the API is taken at its word that their definitions are gone."},
+		Sees: "What is missing, and where to look. Nodes and instances stay, and grow old; the locks and requests stay for some time, then " +
+			"the API is taken at its word that their definitions are gone."},
 	{ID: "409", Title: "conflicts", Servers: []Server{Kubernetes, Management, OpenStack, Compute, Network}, standard: Setting{Of: Writes},
 		Does: "Every write is answered 409 Conflict.",
 		Sees: "All is shown as usual; a step that you confirm fails with the server's words, and is not repeated by itself."},

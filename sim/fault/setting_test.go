@@ -10,15 +10,17 @@ import (
 
 func TestASettingIsReadAsItIsWritten(t *testing.T) {
 	for text, want := range map[string]fault.Setting{
-		"kubernetes:503":                                       {Server: fault.Kubernetes, Kind: "503"},
-		"kubernetes:429,retry-after=30":                        {Server: fault.Kubernetes, Kind: "429", RetryAfter: 30 * time.Second},
-		"compute:latency=1.5s,rate=0.5":                        {Server: fault.Compute, Kind: "latency", Latency: 1500 * time.Millisecond, Rate: 0.5},
-		"network:slow=50,path=/agents":                         {Server: fault.Network, Kind: "slow", Bytes: 50, Path: "/agents"},
-		"management:404,resource=lcmmachines,of=reads,count=3": {Server: fault.Management, Kind: "404", Resource: "lcmmachines", Of: fault.Reads, Count: 3},
-		"openstack:refused,for=10m":                            {Server: fault.OpenStack, Kind: "refused", For: 10 * time.Minute},
-		"compute:503,everyone,for-real=2s":                     {Server: fault.Compute, Kind: "503", Everyone: true, ForReal: 2 * time.Second},
-		"compute:clock-skew=-90s":                              {Server: fault.Compute, Kind: "clock-skew", Skew: -90 * time.Second},
-		"compute:409":                                          {Server: fault.Compute, Kind: "409", Of: fault.Writes},
+		"kubernetes:503":                {Server: fault.Kubernetes, Kind: "503"},
+		"kubernetes:429,retry-after=30": {Server: fault.Kubernetes, Kind: "429", RetryAfter: 30 * time.Second},
+		"compute:latency=1.5s,rate=0.5": {Server: fault.Compute, Kind: "latency", Latency: 1500 * time.Millisecond,
+			Rate: 0.5},
+		"network:slow=50,path=/agents": {Server: fault.Network, Kind: "slow", Bytes: 50, Path: "/agents"},
+		"management:404,resource=lcmmachines,of=reads,count=3": {Server: fault.Management, Kind: "404", Resource: "lcmmachines", Of: fault.Reads,
+			Count: 3},
+		"openstack:refused,for=10m":        {Server: fault.OpenStack, Kind: "refused", For: 10 * time.Minute},
+		"compute:503,everyone,for-real=2s": {Server: fault.Compute, Kind: "503", Everyone: true, ForReal: 2 * time.Second},
+		"compute:clock-skew=-90s":          {Server: fault.Compute, Kind: "clock-skew", Skew: -90 * time.Second},
+		"compute:409":                      {Server: fault.Compute, Kind: "409", Of: fault.Writes},
 	} {
 		got, err := fault.Parse(text)
 		if err != nil || got != want {
@@ -74,7 +76,8 @@ func TestTheCatalogueIsComplete(t *testing.T) {
 			}
 		}
 	}
-	for _, id := range []string{"latency", "401", "403", "404", "409", "410", "429", "500", "503", "hang", "slow", "clock-skew", "token-expires"} {
+	for _, id := range []string{"latency", "401", "403", "404", "409", "410", "429", "500", "503", "hang", "slow", "clock-skew",
+		"token-expires"} {
 		if !seen[id] {
 			t.Errorf("there is no %s", id)
 		}

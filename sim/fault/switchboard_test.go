@@ -69,7 +69,8 @@ func newWorldOn(t *testing.T, network *lan.Network, transport *http.Transport) *
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = w.cloud.Close() })
-	if _, err := w.cloud.AddUser(openstack.UserSpec{Name: "anna", Password: "secret", Project: "admin", Roles: []string{"admin"}}); err != nil {
+	if _, err := w.cloud.AddUser(openstack.UserSpec{Name: "anna", Password: "secret", Project: "admin",
+		Roles: []string{"admin"}}); err != nil {
 		t.Fatal(err)
 	}
 	w.Switchboard = fault.New(fault.Cloud{Clock: w.clock, Kubernetes: w.kube, OpenStack: w.cloud, User: kubeapi.Operator, Seed: 7})
@@ -299,7 +300,8 @@ func (w *world) on(text string) fault.Setting {
 }
 
 func (w *world) patch() answer {
-	return w.ask("test", "PATCH", w.kube.URL()+"/api/v1/namespaces/default", `{"metadata": {"labels": {"a": "b"}}}`, "Content-Type", "application/merge-patch+json")
+	return w.ask("test", "PATCH", w.kube.URL()+"/api/v1/namespaces/default", `{"metadata": {"labels": {"a": "b"}}}`, "Content-Type",
+		"application/merge-patch+json")
 }
 
 func (w *world) allowAll() {
@@ -322,11 +324,13 @@ func TestConflictsConcernWrites(t *testing.T) {
 			t.Errorf("a list: %s", a)
 		}
 		review := w.ask("test", "POST", w.kube.URL()+"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-			`{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": {"verb": "get", "resource": "nodes"}}}`, "Content-Type", "application/json")
+			`{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": {"verb": "get", `+
+				`"resource": "nodes"}}}`, "Content-Type", "application/json")
 		if review.code != http.StatusCreated {
 			t.Errorf("a question about rights: %s", review)
 		}
-		if a := w.ask("test", "PUT", w.cloud.URL()+"/compute/v2.1/os-services/disable", `{"host": "h", "binary": "nova-compute"}`, "X-Auth-Token", w.token); a.code != 409 {
+		if a := w.ask("test", "PUT", w.cloud.URL()+"/compute/v2.1/os-services/disable", `{"host": "h", "binary": "nova-compute"}`, "X-Auth-Token",
+			w.token); a.code != 409 {
 			t.Errorf("Nova: %s", a)
 		}
 		if a := w.read(fault.Compute, "test"); !fine(a) {
@@ -531,7 +535,8 @@ func TestASwitch(t *testing.T) {
 				t.Errorf("toggled: %+v", st)
 			}
 		}
-		for _, wrong := range []fault.Setting{{Server: fault.Management, Kind: "503"}, {Server: fault.Compute, Kind: "410"}, {Server: "moon", Kind: "503"}} {
+		for _, wrong := range []fault.Setting{{Server: fault.Management, Kind: "503"}, {Server: fault.Compute, Kind: "410"},
+			{Server: "moon", Kind: "503"}} {
 			if err := w.On(wrong); err == nil {
 				t.Errorf("%s was switched on", wrong)
 			}

@@ -76,13 +76,15 @@ func (s *Server) discovered(gv schema.GroupVersion) []apidiscovery.APIResourceDi
 		if isSub { // it comes behind its resource, whose name is the beginning of its own
 			for i := range list {
 				if list[i].Resource == plural {
-					list[i].Subresources = append(list[i].Subresources, apidiscovery.APISubresourceDiscovery{Subresource: sub, ResponseKind: kind, Verbs: r.Verbs})
+					list[i].Subresources = append(list[i].Subresources,
+						apidiscovery.APISubresourceDiscovery{Subresource: sub, ResponseKind: kind, Verbs: r.Verbs})
 				}
 			}
 			continue
 		}
-		list = append(list, apidiscovery.APIResourceDiscovery{Resource: plural, ResponseKind: kind, Scope: scope, SingularResource: r.SingularName,
-			Verbs: r.Verbs, ShortNames: r.ShortNames, Categories: r.Categories})
+		list = append(list, apidiscovery.APIResourceDiscovery{Resource: plural, ResponseKind: kind, Scope: scope,
+			SingularResource: r.SingularName,
+			Verbs:            r.Verbs, ShortNames: r.ShortNames, Categories: r.Categories})
 	}
 	return list
 }

@@ -141,7 +141,8 @@ func TestTheMetadataClientGetsMetadataOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer events.Stop()
-	patched, err := client.Resource(nodeLocks).Patch(w.ctx, "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`), metav1.PatchOptions{})
+	patched, err := client.Resource(nodeLocks).Patch(w.ctx, "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`),
+		metav1.PatchOptions{})
 	if err != nil || patched.Labels["a"] != "b" {
 		t.Fatalf("patch: %v, %v", patched, err)
 	}
@@ -160,7 +161,8 @@ func TestTheTypedClientSpeaksJSONAndProtobuf(t *testing.T) {
 		config := w.RESTConfig(kubeapi.Admin)
 		config.ContentType, config.AcceptContentTypes = media, media+",application/json"
 		client := w.typedBy(config).CoreV1().ConfigMaps("default")
-		created, err := client.Create(w.ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "settings-"}, Data: map[string]string{"a": "b"}}, metav1.CreateOptions{})
+		created, err := client.Create(w.ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "settings-"},
+			Data: map[string]string{"a": "b"}}, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatalf("%s: %v", media, err)
 		}

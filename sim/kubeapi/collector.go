@@ -130,7 +130,8 @@ func (s *Server) freeOwner(r *resource, at string, uid types.UID) {
 func (s *Server) dropFinalizer(r *resource, at string, uid types.UID, finalizer string) {
 	for {
 		o := r.table.get(at)
-		if o == nil || o.meta().GetUID() != uid || o.meta().GetDeletionTimestamp() == nil || !slices.Contains(o.meta().GetFinalizers(), finalizer) {
+		if o == nil || o.meta().GetUID() != uid || o.meta().GetDeletionTimestamp() == nil ||
+			!slices.Contains(o.meta().GetFinalizers(), finalizer) {
 			return
 		}
 		content := o.copy()

@@ -17,7 +17,8 @@ func ownedMap(name string, owners ...*unstructured.Unstructured) *unstructured.U
 	o := configMap("default", name)
 	var refs []metav1.OwnerReference
 	for _, owner := range owners {
-		refs = append(refs, metav1.OwnerReference{APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Name: owner.GetName(), UID: owner.GetUID()})
+		refs = append(refs, metav1.OwnerReference{APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Name: owner.GetName(),
+			UID: owner.GetUID()})
 	}
 	o.SetOwnerReferences(refs)
 	return o

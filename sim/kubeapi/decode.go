@@ -117,7 +117,8 @@ func checkKind(r *resource, content map[string]any) error {
 	object := accessor(content)
 	switch version, kind := object.GetAPIVersion(), object.GetKind(); {
 	case version != r.GroupVersion().String():
-		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", version, r.GroupVersion()))
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", version,
+			r.GroupVersion()))
 	case kind != r.kind:
 		return apierrors.NewInvalid(groupKind(r.Group, kind), object.GetName(), invalidKind(kind, r.kind))
 	}
@@ -159,7 +160,8 @@ func decodeTyped(r *resource, raw []byte) (map[string]any, []error, error) {
 		unknown, err = strict.Errors(), nil
 	}
 	if err != nil && found != nil && found.Kind != "" {
-		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", found.Kind, found.Version, r.kind, err))
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", found.Kind, found.Version, r.kind,
+			err))
 	}
 	if err != nil {
 		return nil, nil, unrecognized(r, err.Error(), raw)
@@ -169,7 +171,8 @@ func decodeTyped(r *resource, raw []byte) (map[string]any, []error, error) {
 			found.GroupVersion(), r.GroupVersion()))
 	}
 	if found != nil && found.Kind != r.kind {
-		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: the object is of another kind", found.Kind, found.Version, r.kind))
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: the object is of another kind",
+			found.Kind, found.Version, r.kind))
 	}
 	content, err := encodeTyped(r, decoded)
 	return content, unknown, err

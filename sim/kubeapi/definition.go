@@ -77,7 +77,9 @@ func readDefinition(content map[string]any) ([]*resource, error) {
 func parseDefinition(content map[string]any, raw []byte) ([]*resource, error) {
 	var d definition
 	if err := decodeJSON(raw, &d); err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("CustomResourceDefinition in version %q cannot be handled as a CustomResourceDefinition: %v", "v1", err))
+		return nil,
+			apierrors.NewBadRequest(fmt.Sprintf("CustomResourceDefinition in version %q cannot be handled as a CustomResourceDefinition: %v", "v1",
+				err))
 	}
 	names, at := d.Spec.Names, field.NewPath("spec")
 	var problems field.ErrorList
@@ -146,7 +148,8 @@ func parseDefinition(content map[string]any, raw []byte) ([]*resource, error) {
 		problems = append(problems, field.Invalid(at.Child("versions"), "", "must have exactly one version marked as storage version"))
 	}
 	if len(problems) > 0 {
-		return nil, apierrors.NewInvalid(schema.GroupKind{Group: crdResource.Group, Kind: "CustomResourceDefinition"}, accessor(content).GetName(), problems)
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: crdResource.Group, Kind: "CustomResourceDefinition"},
+			accessor(content).GetName(), problems)
 	}
 	return resources, nil
 }

@@ -95,8 +95,9 @@ func checkPreconditions(r *resource, old *object, want *metav1.Preconditions) er
 	}
 	object, kind := old.meta(), schema.GroupResource{Group: r.Group, Resource: r.kind}
 	if want.UID != nil && *want.UID != object.GetUID() {
-		return apierrors.NewConflict(kind, object.GetName(), fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). "+
-			"The object might have been deleted and then recreated", *want.UID, object.GetUID()))
+		return apierrors.NewConflict(kind, object.GetName(),
+			fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). "+
+				"The object might have been deleted and then recreated", *want.UID, object.GetUID()))
 	}
 	if want.ResourceVersion != nil && *want.ResourceVersion != object.GetResourceVersion() {
 		return apierrors.NewConflict(kind, object.GetName(), fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the "+

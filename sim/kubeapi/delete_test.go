@@ -31,7 +31,8 @@ func TestADeletionIsForTheObjectThatWasMeant(t *testing.T) {
 	other, version := types.UID("other"), "1"
 	for _, wrong := range []*metav1.Preconditions{{UID: &other}, {ResourceVersion: &version}} {
 		err := locks.Delete(w.ctx, "lock", metav1.DeleteOptions{Preconditions: wrong})
-		if !apierrors.IsConflict(err) || !strings.HasPrefix(err.Error(), `Operation cannot be fulfilled on NodeWorkloadLock.lcm.mirantis.com "lock": the `) {
+		if !apierrors.IsConflict(err) || !strings.HasPrefix(err.Error(),
+			`Operation cannot be fulfilled on NodeWorkloadLock.lcm.mirantis.com "lock": the `) {
 			t.Errorf("with %+v: %v", wrong, err)
 		}
 	}
@@ -75,13 +76,15 @@ func TestFinalizersKeepADeletedObject(t *testing.T) {
 	if at := kept.GetDeletionTimestamp(); at == nil || !at.Time.Equal(birth) {
 		t.Errorf("deleted at %v", at)
 	}
-	if _, err := locks.Patch(w.ctx, "lock", types.MergePatchType, []byte(`{"metadata":{"deletionTimestamp":null}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := locks.Patch(w.ctx, "lock", types.MergePatchType, []byte(`{"metadata":{"deletionTimestamp":null}}`),
+		metav1.PatchOptions{}); err != nil {
 		t.Error(err)
 	}
 	if kept, err = locks.Get(w.ctx, "lock", metav1.GetOptions{}); err != nil || kept.GetDeletionTimestamp() == nil {
 		t.Errorf("the deletion was taken back: %v, %v", kept, err)
 	}
-	if _, err := locks.Patch(w.ctx, "lock", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := locks.Patch(w.ctx, "lock", types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	expect(watch.Deleted)
@@ -93,7 +96,8 @@ func TestFinalizersKeepADeletedObject(t *testing.T) {
 func TestAPodOnANodeWaitsForItsKubelet(t *testing.T) {
 	pod := func(name, node string) *unstructured.Unstructured {
 		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod",
-			"metadata": map[string]any{"name": name, "namespace": "default"}, "spec": map[string]any{}, "status": map[string]any{"phase": "Running"}}}
+			"metadata": map[string]any{"name": name, "namespace": "default"}, "spec": map[string]any{},
+			"status": map[string]any{"phase": "Running"}}}
 		if node != "" {
 			o.Object["spec"] = map[string]any{"nodeName": node}
 		}
@@ -114,7 +118,8 @@ func TestAPodOnANodeWaitsForItsKubelet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seconds := placed.GetDeletionGracePeriodSeconds(); seconds == nil || *seconds != 30 || placed.GetDeletionTimestamp().Sub(birth).Seconds() != 30 {
+	if seconds := placed.GetDeletionGracePeriodSeconds(); seconds == nil || *seconds != 30 ||
+		placed.GetDeletionTimestamp().Sub(birth).Seconds() != 30 {
 		t.Errorf("grace %v, until %s", seconds, placed.GetDeletionTimestamp())
 	}
 	now := int64(0)
@@ -140,10 +145,12 @@ func TestANamespaceTakesItsContentWithIt(t *testing.T) {
 	w := start(t, kubeapi.Options{})
 	client := w.dynamic(kubeapi.Admin)
 	inside := client.Resource(maps).Namespace("shop")
-	if _, err := inside.Create(w.ctx, configMap("shop", "a"), metav1.CreateOptions{}); !apierrors.IsNotFound(err) || err.Error() != `namespaces "shop" not found` {
+	if _, err := inside.Create(w.ctx, configMap("shop", "a"), metav1.CreateOptions{}); !apierrors.IsNotFound(err) ||
+		err.Error() != `namespaces "shop" not found` {
 		t.Errorf("before the namespace: %v", err)
 	}
-	w.load(&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "shop"}}})
+	w.load(&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace",
+		"metadata": map[string]any{"name": "shop"}}})
 	w.load(configMap("shop", "a"), configMap("default", "a"))
 	if err := w.typed(kubeapi.Admin).CoreV1().Namespaces().Delete(w.ctx, "shop", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,8 @@ func (s *Server) servePath(c *call) {
 	case len(parts) == 1 && parts[0] == "api":
 		writeJSON(c.w, http.StatusOK, metav1.APIVersions{
 			TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"},
-			ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{{ClientCIDR: "0.0.0.0/0", ServerAddress: strings.TrimPrefix(s.URL(), "https://")}},
+			ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{{ClientCIDR: "0.0.0.0/0",
+				ServerAddress: strings.TrimPrefix(s.URL(), "https://")}},
 		})
 	case len(parts) == 2 && parts[0] == "api":
 		s.serveResources(c, schema.GroupVersion{Version: parts[1]})
@@ -138,7 +139,8 @@ func (s *Server) resources(gv schema.GroupVersion) []metav1.APIResource {
 	for gvr := range reviews {
 		if gvr.GroupVersion() == gv {
 			kind := reviewKinds[gvr.Resource]
-			list = append(list, metav1.APIResource{Name: gvr.Resource, SingularName: strings.ToLower(kind), Kind: kind, Verbs: metav1.Verbs{"create"}})
+			list = append(list, metav1.APIResource{Name: gvr.Resource, SingularName: strings.ToLower(kind), Kind: kind,
+				Verbs: metav1.Verbs{"create"}})
 		}
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].Name < list[j].Name })
@@ -158,7 +160,8 @@ func (r *resource) subresources() []metav1.APIResource {
 	}
 	if r.Resource == "pods" && r.Group == "" {
 		list = append(list,
-			metav1.APIResource{Name: "pods/eviction", Namespaced: true, Group: "policy", Version: "v1", Kind: "Eviction", Verbs: metav1.Verbs{"create"}},
+			metav1.APIResource{Name: "pods/eviction", Namespaced: true, Group: "policy", Version: "v1", Kind: "Eviction",
+				Verbs: metav1.Verbs{"create"}},
 			metav1.APIResource{Name: "pods/log", Namespaced: true, Kind: r.kind, Verbs: metav1.Verbs{"get"}})
 	}
 	return list

@@ -46,7 +46,8 @@ func (s *Server) evict(c *call, pods *resource) error {
 		return apierrors.NewInternalError(err)
 	}
 	// A pod that is over, or not yet running, disrupts nothing.
-	over := pod.DeletionTimestamp != nil || slices.Contains([]corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending}, pod.Status.Phase)
+	over := pod.DeletionTimestamp != nil || slices.Contains([]corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending},
+		pod.Status.Phase)
 	if !over {
 		if err := s.spendBudget(&pod, dry); err != nil {
 			return err
@@ -57,7 +58,8 @@ func (s *Server) evict(c *call, pods *resource) error {
 		return err
 	}
 	if !dry {
-		if now := pods.table.replace(old, s.evictionContent(old)); now != nil && options.Preconditions != nil && options.Preconditions.ResourceVersion != nil {
+		if now := pods.table.replace(old, s.evictionContent(old)); now != nil && options.Preconditions != nil &&
+			options.Preconditions.ResourceVersion != nil {
 			version := now.meta().GetResourceVersion()
 			options.Preconditions.ResourceVersion = &version
 		}
@@ -163,7 +165,8 @@ func ready(pod *corev1.Pod) bool {
 func budgetAllows(budget *policyv1.PodDisruptionBudget) error {
 	tooMany := func(retryAfter int, text string) error {
 		err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retryAfter)
-		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: text})
+		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes,
+			metav1.StatusCause{Type: policyv1.DisruptionBudgetCause, Message: text})
 		return err
 	}
 	status := budget.Status
@@ -171,7 +174,8 @@ func budgetAllows(budget *policyv1.PodDisruptionBudget) error {
 	case status.ObservedGeneration < budget.Generation:
 		return tooMany(10, fmt.Sprintf("The disruption budget %s is still being processed by the server.", budget.Name))
 	case status.DisruptionsAllowed < 0:
-		return apierrors.NewForbidden(groupResource("policy", "poddisruptionbudget"), budget.Name, fmt.Errorf("pdb disruptions allowed is negative"))
+		return apierrors.NewForbidden(groupResource("policy", "poddisruptionbudget"), budget.Name,
+			fmt.Errorf("pdb disruptions allowed is negative"))
 	case status.DisruptionsAllowed > 0:
 		return nil
 	}
@@ -179,11 +183,14 @@ func budgetAllows(budget *policyv1.PodDisruptionBudget) error {
 	refused := condition != nil && condition.Status == metav1.ConditionFalse && condition.Message != ""
 	switch {
 	case refused && condition.Reason == policyv1.SyncFailedReason:
-		return tooMany(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", budget.Name, condition.Message))
+		return tooMany(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently because it failed sync: %s", budget.Name,
+			condition.Message))
 	case status.CurrentHealthy <= status.DesiredHealthy:
-		return tooMany(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", budget.Name, status.DesiredHealthy, status.CurrentHealthy))
+		return tooMany(0, fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently", budget.Name, status.DesiredHealthy,
+			status.CurrentHealthy))
 	case refused:
-		return tooMany(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s", budget.Name, condition.Reason, condition.Message))
+		return tooMany(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently (%s): %s", budget.Name, condition.Reason,
+			condition.Message))
 	}
 	return tooMany(0, fmt.Sprintf("The disruption budget %s does not allow evicting pods currently", budget.Name))
 }

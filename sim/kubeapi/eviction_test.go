@@ -45,7 +45,8 @@ func TestAnEvictionKeepsToTheBudget(t *testing.T) {
 	if err != nil || gone.DeletionTimestamp == nil {
 		t.Fatalf("the evicted pod: %+v, %v", gone, err)
 	}
-	if last := gone.Status.Conditions[len(gone.Status.Conditions)-1]; last.Type != corev1.DisruptionTarget || last.Reason != "EvictionByEvictionAPI" {
+	if last := gone.Status.Conditions[len(gone.Status.Conditions)-1]; last.Type != corev1.DisruptionTarget ||
+		last.Reason != "EvictionByEvictionAPI" {
 		t.Errorf("conditions %+v", gone.Status.Conditions)
 	}
 	left, err := w.typed(kubeapi.Admin).PolicyV1().PodDisruptionBudgets("default").Get(w.ctx, "mariadb-server", metav1.GetOptions{})
@@ -62,7 +63,8 @@ func TestAnEvictionKeepsToTheBudget(t *testing.T) {
 		t.Fatalf("beyond the budget: %v", err)
 	}
 	causes := err.(apierrors.APIStatus).Status().Details.Causes
-	if len(causes) != 1 || causes[0].Type != policyv1.DisruptionBudgetCause || causes[0].Message != "The disruption budget mariadb-server needs 2 healthy pods and has 2 currently" {
+	if len(causes) != 1 || causes[0].Type != policyv1.DisruptionBudgetCause ||
+		causes[0].Message != "The disruption budget mariadb-server needs 2 healthy pods and has 2 currently" {
 		t.Errorf("causes %+v", causes)
 	}
 	other := types.UID("other")
@@ -78,7 +80,8 @@ func TestAnEvictionKeepsToTheBudget(t *testing.T) {
 	if err := w.Load(budget("second", 1)); err != nil {
 		t.Fatal(err)
 	}
-	if err := evict("b", nil); !apierrors.IsInternalError(err) && (err == nil || err.Error() != "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.") {
+	if err := evict("b", nil); !apierrors.IsInternalError(err) &&
+		(err == nil || err.Error() != "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.") {
 		t.Errorf("two budgets: %v", err)
 	}
 }

@@ -22,7 +22,8 @@ import (
 func TestAFaultAppliesToTheRequestsItNames(t *testing.T) {
 	w := start(t, kubeapi.Options{})
 	w.load(node("n"), nodeLock("l", "n"))
-	remove := w.AddFault(kubeapi.Fault{Label: "no patches", Verb: "patch", Resource: "nodes", Code: 500, Message: "etcdserver: request timed out"})
+	remove := w.AddFault(kubeapi.Fault{Label: "no patches", Verb: "patch", Resource: "nodes", Code: 500,
+		Message: "etcdserver: request timed out"})
 	client := w.dynamic(kubeapi.Admin)
 	patch := []byte(`{"metadata":{"annotations":{"a":"b"}}}`)
 	_, err := client.Resource(nodes).Patch(w.ctx, "n", types.MergePatchType, patch, metav1.PatchOptions{})
@@ -42,7 +43,8 @@ func TestAFaultAppliesToTheRequestsItNames(t *testing.T) {
 		t.Fatalf("the log: %+v", log)
 	}
 	last := log[2]
-	if last.User != kubeapi.Admin || last.Verb != "patch" || last.Resource != "nodes" || last.Name != "n" || last.ContentType != "application/merge-patch+json" ||
+	if last.User != kubeapi.Admin || last.Verb != "patch" || last.Resource != "nodes" || last.Name != "n" ||
+		last.ContentType != "application/merge-patch+json" ||
 		string(last.Body) != string(patch) || !last.Time.Equal(w.clock.Now()) || !last.Write() {
 		t.Errorf("the log of the last: %+v", last)
 	}
@@ -50,8 +52,10 @@ func TestAFaultAppliesToTheRequestsItNames(t *testing.T) {
 
 func TestAFaultAppliesAsOftenAsItSays(t *testing.T) {
 	w := start(t, kubeapi.Options{})
-	w.AddFault(kubeapi.Fault{Times: 1, Match: func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/nodes") }, Code: 429, RetryAfter: 7})
-	if answer := w.raw(kubeapi.Admin, "GET", "/api/v1/nodes", ""); answer.code != 429 || answer.header.Get("Retry-After") != "7" || answer.status().Reason != metav1.StatusReasonTooManyRequests {
+	w.AddFault(kubeapi.Fault{Times: 1, Match: func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/nodes") }, Code: 429,
+		RetryAfter: 7})
+	if answer := w.raw(kubeapi.Admin, "GET", "/api/v1/nodes", ""); answer.code != 429 || answer.header.Get("Retry-After") != "7" ||
+		answer.status().Reason != metav1.StatusReasonTooManyRequests {
 		t.Errorf("first: %d %s", answer.code, answer.body)
 	}
 	if answer := w.raw(kubeapi.Admin, "GET", "/api/v1/nodes", ""); answer.code != 200 {

@@ -197,7 +197,8 @@ func (s *Server) list(c *call, r *resource) error {
 	}
 	info := metav1.ListMeta{ResourceVersion: strconv.FormatUint(snap.revision, 10)}
 	if rest > 0 {
-		info.Continue = continueToken{APIVersion: "meta.k8s.io/v1", Revision: int64(snap.revision), Start: page[len(page)-1].key + "\x00"}.encode()
+		info.Continue = continueToken{APIVersion: "meta.k8s.io/v1", Revision: int64(snap.revision),
+			Start: page[len(page)-1].key + "\x00"}.encode()
 		if q.labels.Empty() && q.fields.Empty() {
 			left := int64(rest)
 			info.RemainingItemCount = &left

@@ -39,7 +39,8 @@ func TestChunksAreOfOneMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.load(node("node-2a"))
-	if _, err := client.Patch(w.ctx, "node-4", types.MergePatchType, []byte(`{"metadata":{"labels":{"new":"yes"}}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := client.Patch(w.ctx, "node-4", types.MergePatchType, []byte(`{"metadata":{"labels":{"new":"yes"}}}`),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	second, err := client.List(w.ctx, metav1.ListOptions{Limit: 5, Continue: first.GetContinue()})
@@ -125,7 +126,8 @@ func TestSelectors(t *testing.T) {
 			t.Errorf("labels %q, fields %q: %v, %v; want %v", test.labels, test.fields, list, err, test.want)
 		}
 	}
-	if _, err := client.List(w.ctx, metav1.ListOptions{FieldSelector: "spec.colour=red"}); !apierrors.IsBadRequest(err) || err.Error() != "field label not supported: spec.colour" {
+	if _, err := client.List(w.ctx, metav1.ListOptions{FieldSelector: "spec.colour=red"}); !apierrors.IsBadRequest(err) ||
+		err.Error() != "field label not supported: spec.colour" {
 		t.Errorf("a field that cannot be selected by: %v", err)
 	}
 	if _, err := client.List(w.ctx, metav1.ListOptions{LabelSelector: "a=="}); err != nil {

@@ -28,7 +28,8 @@ func TestLoadedObjectsKeepTheirPast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if created := got.GetCreationTimestamp(); got.GetUID() != lock.GetUID() || birth.Sub(created.Time) != 240*time.Hour || field(t, got, "status", "state") != "active" {
+	if created := got.GetCreationTimestamp(); got.GetUID() != lock.GetUID() || birth.Sub(created.Time) != 240*time.Hour ||
+		field(t, got, "status", "state") != "active" {
 		t.Errorf("loaded %v", got.Object)
 	}
 	for name, wrong := range map[string]*unstructured.Unstructured{

@@ -51,7 +51,8 @@ func TestAPodsLogIsWhatWasSetForItsContainer(t *testing.T) {
 	if err := w.typed(kubeapi.Admin).CoreV1().Pods("default").Delete(w.ctx, "one", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	w.raw(kubeapi.Admin, http.MethodPost, path, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},"spec":{"containers":[{"name":"c","image":"x"}]}}`)
+	w.raw(kubeapi.Admin, http.MethodPost, path,
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},"spec":{"containers":[{"name":"c","image":"x"}]}}`)
 	if got := w.raw(kubeapi.Admin, http.MethodGet, path+"/one/log", ""); got.code != http.StatusOK || len(got.body) > 0 {
 		t.Errorf("a new pod has the log of the old one: %d %q", got.code, got.body)
 	}

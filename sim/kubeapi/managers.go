@@ -56,7 +56,8 @@ func (m *managers) of(sub string) (*managedfields.FieldManager, error) {
 	if known := m.sub[sub]; known != nil {
 		return known, nil
 	}
-	made, err := managedfields.NewDefaultCRDFieldManager(m.converter, oneVersion{}, oneVersion{}, oneVersion{}, m.kind, m.kind.GroupVersion(), sub, nil)
+	made, err := managedfields.NewDefaultCRDFieldManager(m.converter, oneVersion{}, oneVersion{}, oneVersion{}, m.kind, m.kind.GroupVersion(),
+		sub, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -149,7 +149,8 @@ func checkVersion(c *call, r *resource, object, before metav1.Object) error {
 	if uid := object.GetUID(); c.info.verb == "update" && uid != "" && uid != before.GetUID() {
 		at := "/registry/" + strings.TrimPrefix(r.Group+"/"+r.Resource, "/") + "/" + key(before.GetNamespace(), before.GetName())
 		return apierrors.NewConflict(r.GroupResource(), before.GetName(), fmt.Errorf("StorageError: invalid object, Code: 4, Key: %s, "+
-			"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %v, UID in object meta: %v", at, uid, before.GetUID()))
+			"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: %v, UID in object meta: %v", at, uid,
+			before.GetUID()))
 	}
 	switch version := object.GetResourceVersion(); {
 	case version == before.GetResourceVersion():

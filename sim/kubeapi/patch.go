@@ -85,7 +85,8 @@ func patcher(kind types.PatchType, r *resource, patch []byte) (func([]byte) ([]b
 func jsonPatcher(patch []byte) (func([]byte) ([]byte, error), error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(patch, &list); err != nil {
-		return nil, apierrors.NewBadRequest("error decoding patch: " + strings.ReplaceAll(err.Error(), "[]json.RawMessage", "[]handlers.jsonPatchOp"))
+		return nil, apierrors.NewBadRequest("error decoding patch: " +
+			strings.ReplaceAll(err.Error(), "[]json.RawMessage", "[]handlers.jsonPatchOp"))
 	}
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {

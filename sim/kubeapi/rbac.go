@@ -38,7 +38,8 @@ func rbacKinds() []*resource {
 			return strings.Join(all, ", ")
 		}))
 	}
-	bound := []column{role, ageColumn, subjects("Users", rbacv1.UserKind), subjects("Groups", rbacv1.GroupKind), subjects("ServiceAccounts", rbacv1.ServiceAccountKind)}
+	bound := []column{role, ageColumn, subjects("Users", rbacv1.UserKind), subjects("Groups", rbacv1.GroupKind),
+		subjects("ServiceAccounts", rbacv1.ServiceAccountKind)}
 	return []*resource{
 		of("roles", "Role", true, createdAtColumn), of("clusterroles", "ClusterRole", false, createdAtColumn),
 		of("rolebindings", "RoleBinding", true, bound...), of("clusterrolebindings", "ClusterRoleBinding", false, bound...),

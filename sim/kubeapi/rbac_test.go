@@ -25,13 +25,19 @@ func TestRightsComeFromBindingsAndGoWithThem(t *testing.T) {
 	if may(nodes) || may(pods) {
 		t.Error("without a binding there are rights")
 	}
-	create("clusterrolebindings", `{"kind":"ClusterRoleBinding","metadata":{"name":"system:watch"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"watch"},"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"watchers"}]}`)
+	create("clusterrolebindings",
+		`{"kind":"ClusterRoleBinding","metadata":{"name":"system:watch"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io",`+
+			`"kind":"ClusterRole","name":"watch"},"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"Group","name":"watchers"}]}`)
 	if may(nodes) {
 		t.Error("a role that is not there gives rights")
 	}
-	create("clusterroles", `{"kind":"ClusterRole","metadata":{"name":"watch"},"rules":[{"apiGroups":[""],"resources":["nodes"],"verbs":["list"]}]}`)
-	create("namespaces/default/roles", `{"kind":"Role","metadata":{"name":"pods"},"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["list"]}]}`)
-	create("namespaces/default/rolebindings", `{"kind":"RoleBinding","metadata":{"name":"pods"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"pods"},"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"anna"}]}`)
+	create("clusterroles",
+		`{"kind":"ClusterRole","metadata":{"name":"watch"},"rules":[{"apiGroups":[""],"resources":["nodes"],"verbs":["list"]}]}`)
+	create("namespaces/default/roles",
+		`{"kind":"Role","metadata":{"name":"pods"},"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["list"]}]}`)
+	create("namespaces/default/rolebindings",
+		`{"kind":"RoleBinding","metadata":{"name":"pods"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"Role","name":"pods"},`+
+			`"subjects":[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"anna"}]}`)
 	if !may(nodes) || !may(pods) {
 		t.Error("a binding gives no right")
 	}

@@ -56,8 +56,9 @@ func (s *Server) reviewAccess(c *call) error {
 	case spec.NonResourceAttributes != nil && spec.ResourceAttributes == nil:
 		asked = attributes{verb: spec.NonResourceAttributes.Verb, path: spec.NonResourceAttributes.Path}
 	default:
-		return apierrors.NewInvalid(groupKind(c.info.gvr.Group, ""), "", field.ErrorList{field.Invalid(field.NewPath("spec", "resourceAttributes"), nil,
-			"exactly one of nonResourceAttributes or resourceAttributes must be specified")})
+		return apierrors.NewInvalid(groupKind(c.info.gvr.Group, ""), "",
+			field.ErrorList{field.Invalid(field.NewPath("spec", "resourceAttributes"), nil,
+				"exactly one of nonResourceAttributes or resourceAttributes must be specified")})
 	}
 	review.Status.Allowed, review.Status.Reason = s.may(c.user, asked)
 	return s.writeReview(c, review)
@@ -72,7 +73,8 @@ func (s *Server) reviewRules(c *call) error {
 	if review.Spec.Namespace == "" {
 		return apierrors.NewBadRequest("no namespace on request")
 	}
-	status := authorizationv1.SubjectRulesReviewStatus{ResourceRules: []authorizationv1.ResourceRule{}, NonResourceRules: []authorizationv1.NonResourceRule{}}
+	status := authorizationv1.SubjectRulesReviewStatus{ResourceRules: []authorizationv1.ResourceRule{},
+		NonResourceRules: []authorizationv1.NonResourceRule{}}
 	for _, rule := range s.rulesOf(c.user) {
 		if len(rule.Namespaces) > 0 && !matches(rule.Namespaces, review.Spec.Namespace) {
 			continue
@@ -82,7 +84,8 @@ func (s *Server) reviewRules(c *call) error {
 				Verbs: rule.Verbs, APIGroups: rule.APIGroups, Resources: rule.Resources, ResourceNames: rule.ResourceNames})
 		}
 		if len(rule.NonResourceURLs) > 0 {
-			status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{Verbs: rule.Verbs, NonResourceURLs: rule.NonResourceURLs})
+			status.NonResourceRules = append(status.NonResourceRules,
+				authorizationv1.NonResourceRule{Verbs: rule.Verbs, NonResourceURLs: rule.NonResourceURLs})
 		}
 	}
 	review.Status = status

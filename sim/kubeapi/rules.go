@@ -35,7 +35,8 @@ func ReadonlyRules() []Rule {
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: read}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}, Verbs: read}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: read}},
-		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}, Verbs: read}},
+		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"},
+			Verbs: read}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Resources: []string{"*"}, Verbs: read}},
 	}
 }
@@ -57,7 +58,8 @@ func OperatorRules() []Rule {
 			Resources: []string{"nodeworkloadlocks", "nodeworkloadlocks/status", "clusterworkloadlocks", "clusterworkloadlocks/status"}}},
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Verbs: []string{"create", "patch", "delete"},
 			Resources: []string{"nodemaintenancerequests", "clustermaintenancerequests"}}},
-		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Verbs: []string{"patch"}, Resources: []string{"openstackdeployments"}}},
+		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Verbs: []string{"patch"},
+			Resources: []string{"openstackdeployments"}}},
 		Rule{Namespaces: []string{"openstack-external"}, PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""},
 			Resources: []string{"secrets"}, ResourceNames: []string{"openstack-identity-credentials"}, Verbs: []string{"get"}}},
 	)

@@ -20,13 +20,18 @@ func TestForbiddenSaysWhoMayNotDoWhat(t *testing.T) {
 		{"GET", "/api/v1/nodes", `nodes is forbidden: User "anna" cannot list resource "nodes" in API group "" at the cluster scope`},
 		{"GET", "/api/v1/nodes?watch=true", `nodes is forbidden: User "anna" cannot watch resource "nodes" in API group "" at the cluster scope`},
 		{"GET", "/api/v1/nodes/n", `nodes "n" is forbidden: User "anna" cannot get resource "nodes" in API group "" at the cluster scope`},
-		{"GET", "/api/v1/namespaces/shop/pods", `pods is forbidden: User "anna" cannot list resource "pods" in API group "" in the namespace "shop"`},
-		{"POST", "/api/v1/namespaces/shop/pods/p/eviction", `pods "p" is forbidden: User "anna" cannot create resource "pods/eviction" in API group "" in the namespace "shop"`},
+		{"GET", "/api/v1/namespaces/shop/pods",
+			`pods is forbidden: User "anna" cannot list resource "pods" in API group "" in the namespace "shop"`},
+		{"POST", "/api/v1/namespaces/shop/pods/p/eviction",
+			`pods "p" is forbidden: User "anna" cannot create resource "pods/eviction" in API group "" in the namespace "shop"`},
 		{"PATCH", "/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks/l/status",
-			`nodeworkloadlocks.lcm.mirantis.com "l" is forbidden: User "anna" cannot patch resource "nodeworkloadlocks/status" in API group "lcm.mirantis.com" at the cluster scope`},
+			`nodeworkloadlocks.lcm.mirantis.com "l" is forbidden: User "anna" cannot patch resource "nodeworkloadlocks/status" in API group ` +
+				`"lcm.mirantis.com" at the cluster scope`},
 		{"DELETE", "/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks",
-			`nodeworkloadlocks.lcm.mirantis.com is forbidden: User "anna" cannot deletecollection resource "nodeworkloadlocks" in API group "lcm.mirantis.com" at the cluster scope`},
-		{"GET", "/apis/example.org/v1/nothings", `nothings.example.org is forbidden: User "anna" cannot list resource "nothings" in API group "example.org" at the cluster scope`},
+			`nodeworkloadlocks.lcm.mirantis.com is forbidden: User "anna" cannot deletecollection resource "nodeworkloadlocks" in API group ` +
+				`"lcm.mirantis.com" at the cluster scope`},
+		{"GET", "/apis/example.org/v1/nothings",
+			`nothings.example.org is forbidden: User "anna" cannot list resource "nothings" in API group "example.org" at the cluster scope`},
 		{"GET", "/metrics", `forbidden: User "anna" cannot get path "/metrics"`},
 	} {
 		answer := w.raw("anna", test.method, test.path, "")
@@ -34,7 +39,9 @@ func TestForbiddenSaysWhoMayNotDoWhat(t *testing.T) {
 			t.Errorf("%s %s: %d %q", test.method, test.path, answer.code, status.Message)
 		}
 	}
-	if answer := w.raw("nobody", "GET", "/api/v1/nodes", ""); answer.status().Message != `nodes is forbidden: User "system:anonymous" cannot list resource "nodes" in API group "" at the cluster scope` {
+	if answer := w.raw("nobody", "GET", "/api/v1/nodes",
+		""); answer.status().Message != `nodes is forbidden: User "system:anonymous" cannot list resource "nodes" in API group "" at the `+
+		`cluster scope` {
 		t.Errorf("without a token: %s", answer.body)
 	}
 	if answer := w.raw("nobody", "GET", "/readyz", ""); answer.code != 200 || string(answer.body) != "ok" {
@@ -53,19 +60,32 @@ func TestRulesAreThoseOfRBAC(t *testing.T) {
 		asked   authorizationv1.ResourceAttributes
 		allowed bool
 	}{
-		{"the resource", kubeapi.Rule{PolicyRule: rule("", "nodes", "get")}, authorizationv1.ResourceAttributes{Resource: "nodes", Verb: "get"}, true},
-		{"another verb", kubeapi.Rule{PolicyRule: rule("", "nodes", "get")}, authorizationv1.ResourceAttributes{Resource: "nodes", Verb: "list"}, false},
-		{"another group", kubeapi.Rule{PolicyRule: rule("", "nodes", "get")}, authorizationv1.ResourceAttributes{Group: "x", Resource: "nodes", Verb: "get"}, false},
-		{"its status", kubeapi.Rule{PolicyRule: rule("", "nodes", "get")}, authorizationv1.ResourceAttributes{Resource: "nodes", Subresource: "status", Verb: "get"}, false},
-		{"the status", kubeapi.Rule{PolicyRule: rule("", "nodes/status", "get")}, authorizationv1.ResourceAttributes{Resource: "nodes", Subresource: "status", Verb: "get"}, true},
-		{"any status", kubeapi.Rule{PolicyRule: rule("", "*/status", "get")}, authorizationv1.ResourceAttributes{Resource: "nodes", Subresource: "status", Verb: "get"}, true},
-		{"everything", kubeapi.Rule{PolicyRule: rule("*", "*", "*")}, authorizationv1.ResourceAttributes{Group: "g", Resource: "r", Subresource: "s", Verb: "v"}, true},
-		{"the name", kubeapi.Rule{PolicyRule: rule("", "secrets", "get", "one")}, authorizationv1.ResourceAttributes{Resource: "secrets", Name: "one", Verb: "get"}, true},
-		{"another name", kubeapi.Rule{PolicyRule: rule("", "secrets", "get", "one")}, authorizationv1.ResourceAttributes{Resource: "secrets", Name: "two", Verb: "get"}, false},
-		{"no name", kubeapi.Rule{PolicyRule: rule("", "secrets", "get", "one")}, authorizationv1.ResourceAttributes{Resource: "secrets", Verb: "get"}, false},
-		{"the namespace", kubeapi.Rule{Namespaces: []string{"a"}, PolicyRule: rule("", "pods", "list")}, authorizationv1.ResourceAttributes{Namespace: "a", Resource: "pods", Verb: "list"}, true},
-		{"another namespace", kubeapi.Rule{Namespaces: []string{"a"}, PolicyRule: rule("", "pods", "list")}, authorizationv1.ResourceAttributes{Namespace: "b", Resource: "pods", Verb: "list"}, false},
-		{"all namespaces", kubeapi.Rule{Namespaces: []string{"a"}, PolicyRule: rule("", "pods", "list")}, authorizationv1.ResourceAttributes{Resource: "pods", Verb: "list"}, false},
+		{"the resource", kubeapi.Rule{PolicyRule: rule("", "nodes", "get")}, authorizationv1.ResourceAttributes{Resource: "nodes", Verb: "get"},
+			true},
+		{"another verb", kubeapi.Rule{PolicyRule: rule("", "nodes", "get")}, authorizationv1.ResourceAttributes{Resource: "nodes", Verb: "list"},
+			false},
+		{"another group", kubeapi.Rule{PolicyRule: rule("", "nodes", "get")},
+			authorizationv1.ResourceAttributes{Group: "x", Resource: "nodes", Verb: "get"}, false},
+		{"its status", kubeapi.Rule{PolicyRule: rule("", "nodes", "get")},
+			authorizationv1.ResourceAttributes{Resource: "nodes", Subresource: "status", Verb: "get"}, false},
+		{"the status", kubeapi.Rule{PolicyRule: rule("", "nodes/status", "get")},
+			authorizationv1.ResourceAttributes{Resource: "nodes", Subresource: "status", Verb: "get"}, true},
+		{"any status", kubeapi.Rule{PolicyRule: rule("", "*/status", "get")},
+			authorizationv1.ResourceAttributes{Resource: "nodes", Subresource: "status", Verb: "get"}, true},
+		{"everything", kubeapi.Rule{PolicyRule: rule("*", "*", "*")},
+			authorizationv1.ResourceAttributes{Group: "g", Resource: "r", Subresource: "s", Verb: "v"}, true},
+		{"the name", kubeapi.Rule{PolicyRule: rule("", "secrets", "get", "one")},
+			authorizationv1.ResourceAttributes{Resource: "secrets", Name: "one", Verb: "get"}, true},
+		{"another name", kubeapi.Rule{PolicyRule: rule("", "secrets", "get", "one")},
+			authorizationv1.ResourceAttributes{Resource: "secrets", Name: "two", Verb: "get"}, false},
+		{"no name", kubeapi.Rule{PolicyRule: rule("", "secrets", "get", "one")},
+			authorizationv1.ResourceAttributes{Resource: "secrets", Verb: "get"}, false},
+		{"the namespace", kubeapi.Rule{Namespaces: []string{"a"}, PolicyRule: rule("", "pods", "list")},
+			authorizationv1.ResourceAttributes{Namespace: "a", Resource: "pods", Verb: "list"}, true},
+		{"another namespace", kubeapi.Rule{Namespaces: []string{"a"}, PolicyRule: rule("", "pods", "list")},
+			authorizationv1.ResourceAttributes{Namespace: "b", Resource: "pods", Verb: "list"}, false},
+		{"all namespaces", kubeapi.Rule{Namespaces: []string{"a"}, PolicyRule: rule("", "pods", "list")},
+			authorizationv1.ResourceAttributes{Resource: "pods", Verb: "list"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if err := w.SetUser(kubeapi.User{Name: "anna", Rules: []kubeapi.Rule{test.rule}}); err != nil {
@@ -96,7 +116,8 @@ func TestAListOfOneNameNeedsTheRightToThatName(t *testing.T) {
 func TestAUserAsksAboutThemselves(t *testing.T) {
 	w := start(t, kubeapi.Options{})
 	rules, err := w.typed(kubeapi.Operator).AuthorizationV1().SelfSubjectRulesReviews().Create(w.ctx,
-		&authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: "openstack-external"}}, metav1.CreateOptions{})
+		&authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: "openstack-external"}},
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +128,8 @@ func TestAUserAsksAboutThemselves(t *testing.T) {
 	if !secret {
 		t.Errorf("the operator's rules %+v", rules.Status.ResourceRules)
 	}
-	self, err := w.typed(kubeapi.Operator).AuthenticationV1().SelfSubjectReviews().Create(w.ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	self, err := w.typed(kubeapi.Operator).AuthenticationV1().SelfSubjectReviews().Create(w.ctx, &authenticationv1.SelfSubjectReview{},
+		metav1.CreateOptions{})
 	if err != nil || self.Status.UserInfo.Username != kubeapi.Operator {
 		t.Errorf("%+v, %v", self, err)
 	}
@@ -120,7 +142,8 @@ func TestTheStandardUsersDoTheirJobAndNoMore(t *testing.T) {
 	w := start(t, kubeapi.Options{})
 	w.load(node("n"), nodeLock("l", "n"))
 	patch := []byte(`{"metadata":{"annotations":{"openstack.lcm.mirantis.com/instance_migration_mode":"skip"}}}`)
-	if _, err := w.dynamic(kubeapi.Operator).Resource(nodes).Patch(w.ctx, "n", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+	if _, err := w.dynamic(kubeapi.Operator).Resource(nodes).Patch(w.ctx, "n", types.MergePatchType, patch,
+		metav1.PatchOptions{}); err != nil {
 		t.Errorf("the operator annotates a node: %v", err)
 	}
 	if _, err := w.dynamic(kubeapi.Operator).Resource(nodeLocks).Create(w.ctx, nodeLock("m", "n"), metav1.CreateOptions{}); err != nil {
@@ -132,13 +155,15 @@ func TestTheStandardUsersDoTheirJobAndNoMore(t *testing.T) {
 	if _, err := w.dynamic(kubeapi.Readonly).Resource(nodeLocks).List(w.ctx, metav1.ListOptions{}); err != nil {
 		t.Errorf("readonly lists locks: %v", err)
 	}
-	if _, err := w.dynamic(kubeapi.Readonly).Resource(nodes).Patch(w.ctx, "n", types.MergePatchType, patch, metav1.PatchOptions{}); !apierrors.IsForbidden(err) {
+	if _, err := w.dynamic(kubeapi.Readonly).Resource(nodes).Patch(w.ctx, "n", types.MergePatchType, patch,
+		metav1.PatchOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("readonly annotates a node: %v", err)
 	}
 	if err := w.SetRules(kubeapi.Readonly, kubeapi.AdminRules()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.dynamic(kubeapi.Readonly).Resource(nodes).Create(w.ctx, &unstructured.Unstructured{Object: node("o").Object}, metav1.CreateOptions{}); err != nil {
+	if _, err := w.dynamic(kubeapi.Readonly).Resource(nodes).Create(w.ctx, &unstructured.Unstructured{Object: node("o").Object},
+		metav1.CreateOptions{}); err != nil {
 		t.Errorf("readonly with an administrator's rules: %v", err)
 	}
 }

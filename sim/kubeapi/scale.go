@@ -14,7 +14,8 @@ import (
 )
 
 // scaled is the resource of the scales of workloads: what of it is not in a table is in the workload.
-var scaled = &resource{GroupVersionResource: autoscalingv1.SchemeGroupVersion.WithResource("scales"), kind: "Scale", typed: true, namespaced: true}
+var scaled = &resource{GroupVersionResource: autoscalingv1.SchemeGroupVersion.WithResource("scales"), kind: "Scale", typed: true,
+	namespaced: true}
 
 // serveScale answers a request for a workload's scale.
 func (s *Server) serveScale(c *call, r *resource) error {

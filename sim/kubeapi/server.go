@@ -107,9 +107,10 @@ func New(options Options) (*Server, error) {
 		return nil, fmt.Errorf("kubeapi: %w", err)
 	}
 	s := &Server{
-		options:   options,
-		ca:        ca,
-		tls:       &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"}, MinVersion: tls.VersionTLS12},
+		options: options,
+		ca:      ca,
+		tls: &tls.Config{Certificates: []tls.Certificate{certificate}, NextProtos: []string{"h2", "http/1.1"},
+			MinVersion: tls.VersionTLS12},
 		accounts:  users,
 		chance:    random,
 		store:     newStore(options.History),

@@ -22,8 +22,9 @@ type column struct {
 }
 
 var nameColumn = column{
-	TableColumnDefinition: metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace."},
-	cell:                  func(_ *Server, content map[string]any) any { return accessor(content).GetName() },
+	TableColumnDefinition: metav1.TableColumnDefinition{Name: "Name", Type: "string", Format: "name",
+		Description: "Name must be unique within a namespace."},
+	cell: func(_ *Server, content map[string]any) any { return accessor(content).GetName() },
 }
 
 // includeObject reads what of an object the rows of a Table carry.
@@ -99,8 +100,9 @@ func definedColumns(defined []printerColumn) ([]column, error) {
 			description = "Custom resource definition column (in JSONPath format): " + d.JSONPath
 		}
 		columns = append(columns, column{
-			TableColumnDefinition: metav1.TableColumnDefinition{Name: d.Name, Type: d.Type, Format: d.Format, Description: description, Priority: d.Priority},
-			cell:                  definedCell(path, d.Type),
+			TableColumnDefinition: metav1.TableColumnDefinition{Name: d.Name, Type: d.Type, Format: d.Format, Description: description,
+				Priority: d.Priority},
+			cell: definedCell(path, d.Type),
 		})
 	}
 	return columns, nil

@@ -60,8 +60,10 @@ func TestKubectlGetPrintsTables(t *testing.T) {
 		object(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"openstack"}}`),
 		object(`{"apiVersion":"lcm.mirantis.com/v1alpha1","kind":"OpenStackDeploymentStatus","metadata":{"name":"osh-dev","namespace":"openstack"},
 			"status":{"osdpl":{"openstack_version":"antelope","controller_version":"0.16.1.dev104","state":"APPLIED","lcm_progress":"20/20","health":"21/22","release":"24.1.3"}}}`),
-		object(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"rockoon","namespace":"default"},"spec":{"replicas":3},"status":{"readyReplicas":2,"updatedReplicas":3,"availableReplicas":2}}`),
-		object(`{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"mariadb","namespace":"default"},"spec":{"maxUnavailable":1},"status":{"disruptionsAllowed":1}}`),
+		object(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"rockoon","namespace":"default"},"spec":{"replicas":3},`+
+			`"status":{"readyReplicas":2,"updatedReplicas":3,"availableReplicas":2}}`),
+		object(`{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"mariadb","namespace":"default"},`+
+			`"spec":{"maxUnavailable":1},"status":{"disruptionsAllowed":1}}`),
 		nodeLock("openstack-cmp-1", "cmp-1"),
 	)
 	w.clock.Advance(3*time.Hour + 5*time.Minute)
@@ -70,13 +72,15 @@ func TestKubectlGetPrintsTables(t *testing.T) {
 			"cmp-1|Ready,SchedulingDisabled|worker|3h5m|v1.30.4|10.0.0.7|<none>|Ubuntu 22.04|5.15.0|containerd://1.7",
 		"/api/v1/namespaces/default/pods": "Name|Ready|Status|Restarts|Age|(IP)|(Node)|(Nominated Node)|(Readiness Gates)\n" +
 			"nova-compute-x|1/2|Running|3|3h5m|10.0.0.7|cmp-1|<none>|<none>",
-		"/apis/lcm.mirantis.com/v1alpha1/namespaces/openstack/openstackdeploymentstatus": "Name|OpenStack Version|Controller Version|State|LCM Progress|HEALTH|MOSK Release\n" +
+		"/apis/lcm.mirantis.com/v1alpha1/namespaces/openstack/openstackdeploymentstatus": "Name|OpenStack Version|Controller " +
+			"Version|State|LCM Progress|HEALTH|MOSK Release\n" +
 			"osh-dev|antelope|0.16.1.dev104|APPLIED|20/20|21/22|24.1.3",
 		"/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks":                 "Name|Age\nopenstack-cmp-1|3h5m",
 		"/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks/openstack-cmp-1": "Name|Age\nopenstack-cmp-1|3h5m",
 		"/apis/apps/v1/namespaces/default/deployments":                      "Name|Ready|Up-to-date|Available|Age|(Containers)|(Images)|(Selector)\nrockoon|2/3|3|2|3h5m|||<none>",
-		"/apis/policy/v1/namespaces/default/poddisruptionbudgets":           "Name|Min Available|Max Unavailable|Allowed Disruptions|Age\nmariadb|N/A|1|1|3h5m",
-		"/api/v1/namespaces/default/configmaps":                             "Name|Data|Age",
+		"/apis/policy/v1/namespaces/default/poddisruptionbudgets": "Name|Min Available|Max Unavailable|Allowed " +
+			"Disruptions|Age\nmariadb|N/A|1|1|3h5m",
+		"/api/v1/namespaces/default/configmaps": "Name|Data|Age",
 	} {
 		var table metav1.Table
 		w.raw(kubeapi.Readonly, "GET", path, "", "Accept", acceptTable).decode(&table)
@@ -124,7 +128,8 @@ func TestAWatchOfTablesHasItsColumnsOnce(t *testing.T) {
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
 			t.Fatal(err)
 		}
-		if event.Type != "ADDED" || event.Object.Kind != "Table" || event.Object.Rows[0].Cells[0] != name || (len(event.Object.ColumnDefinitions) > 0) != (i == 0) {
+		if event.Type != "ADDED" || event.Object.Kind != "Table" || event.Object.Rows[0].Cells[0] != name ||
+			(len(event.Object.ColumnDefinitions) > 0) != (i == 0) {
 			t.Errorf("event %d: %s", i, lines.Text())
 		}
 	}

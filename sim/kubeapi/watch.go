@@ -172,7 +172,8 @@ func (st *stream) tooOld(revision uint64) error {
 	st.server.store.mu.RLock()
 	oldest := table.compacted
 	st.server.store.mu.RUnlock()
-	return apierrors.NewResourceExpired("too old resource version: " + strconv.FormatUint(revision, 10) + " (" + strconv.FormatUint(oldest, 10) + ")")
+	return apierrors.NewResourceExpired("too old resource version: " + strconv.FormatUint(revision, 10) + " (" +
+		strconv.FormatUint(oldest, 10) + ")")
 }
 
 // follow sends events from a sequence number on until the watch is over. A nil error is an ordinary end.

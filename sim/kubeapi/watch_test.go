@@ -33,7 +33,8 @@ func version(t *testing.T, w *world, client dynamic.ResourceInterface) string {
 
 func label(t *testing.T, w *world, client dynamic.ResourceInterface, name, patch string) {
 	t.Helper()
-	if _, err := client.Patch(w.ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":`+patch+`}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := client.Patch(w.ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":`+patch+`}}`),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -109,7 +110,8 @@ func TestAWatchOfACompactedVersionIsGone(t *testing.T) {
 	}
 	defer events.Stop()
 	event := next(t, events)
-	if err := apierrors.FromObject(event.Object); event.Type != watch.Error || !apierrors.IsResourceExpired(err) || !strings.HasPrefix(err.Error(), "too old resource version: "+from) {
+	if err := apierrors.FromObject(event.Object); event.Type != watch.Error || !apierrors.IsResourceExpired(err) ||
+		!strings.HasPrefix(err.Error(), "too old resource version: "+from) {
 		t.Errorf("event %s: %v", event.Type, event.Object)
 	}
 	ended(t, events)
@@ -236,7 +238,8 @@ func TestADefinitionComesAndGoes(t *testing.T) {
 	if err := client.Resource(crdsGVR).Delete(w.ctx, name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Resource(nodeLocks).List(w.ctx, metav1.ListOptions{}); !apierrors.IsNotFound(err) || err.Error() != "the server could not find the requested resource" {
+	if _, err := client.Resource(nodeLocks).List(w.ctx, metav1.ListOptions{}); !apierrors.IsNotFound(err) ||
+		err.Error() != "the server could not find the requested resource" {
 		t.Errorf("a list without the definition: %v", err)
 	}
 	for _, one := range crds.All() {
@@ -251,7 +254,8 @@ func TestADefinitionComesAndGoes(t *testing.T) {
 	}
 	crd.SetName("other.lcm.mirantis.com")
 	crd.SetResourceVersion("")
-	if _, err := client.Resource(crdsGVR).Create(w.ctx, crd, metav1.CreateOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `must be spec.names.plural+"."+spec.group`) {
+	if _, err := client.Resource(crdsGVR).Create(w.ctx, crd, metav1.CreateOptions{}); !apierrors.IsInvalid(err) ||
+		!strings.Contains(err.Error(), `must be spec.names.plural+"."+spec.group`) {
 		t.Errorf("a definition under another name: %v", err)
 	}
 }

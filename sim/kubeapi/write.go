@@ -21,7 +21,8 @@ type writeOptions struct {
 
 func readWriteOptions(c *call) (writeOptions, error) {
 	query := c.URL.Query()
-	given := metav1.CreateOptions{DryRun: query["dryRun"], FieldManager: query.Get("fieldManager"), FieldValidation: query.Get("fieldValidation")}
+	given := metav1.CreateOptions{DryRun: query["dryRun"], FieldManager: query.Get("fieldManager"),
+		FieldValidation: query.Get("fieldValidation")}
 	kind := "CreateOptions"
 	switch c.info.verb {
 	case "update":
@@ -107,7 +108,8 @@ func (s *Server) update(c *call, r *resource) error {
 	given := accessor(content)
 	if given.GetName() != c.info.name {
 		if given.GetName() == "" {
-			return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided", c.info.name))
+			return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s based on URL) was undeterminable: name must be provided",
+				c.info.name))
 		}
 		return nameMismatch(given.GetName(), c.info.name)
 	}

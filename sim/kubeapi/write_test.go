@@ -65,7 +65,8 @@ func TestAServerWithoutManagersNotesNoneAndAppliesNothing(t *testing.T) {
 	if err != nil || len(changed.GetManagedFields()) != 0 {
 		t.Errorf("changed: %v, managed by %+v", err, changed.GetManagedFields())
 	}
-	if _, err := locks.Apply(w.ctx, "lock", nodeLock("lock", "node-1"), metav1.ApplyOptions{FieldManager: "tester"}); !apierrors.IsUnsupportedMediaType(err) {
+	if _, err := locks.Apply(w.ctx, "lock", nodeLock("lock", "node-1"),
+		metav1.ApplyOptions{FieldManager: "tester"}); !apierrors.IsUnsupportedMediaType(err) {
 		t.Errorf("applied: %v", err)
 	}
 }
@@ -104,8 +105,9 @@ func TestAWriteToAnOldVersionIsAConflict(t *testing.T) {
 	}
 	other = changed.DeepCopy()
 	other.SetResourceVersion("")
-	if _, err := locks.Update(w.ctx, other, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "Invalid value: 0: must be specified for an update") &&
-		!strings.Contains(err.Error(), "Invalid value: 0x0: must be specified for an update") {
+	if _, err := locks.Update(w.ctx, other, metav1.UpdateOptions{}); !apierrors.IsInvalid(err) ||
+		!strings.Contains(err.Error(), "Invalid value: 0: must be specified for an update") &&
+			!strings.Contains(err.Error(), "Invalid value: 0x0: must be specified for an update") {
 		t.Errorf("an update of no version: %v", err)
 	}
 }
@@ -132,7 +134,8 @@ func TestTheStatusHasItsOwnEndpoint(t *testing.T) {
 	}
 
 	// The OpenStackDeploymentStatus has no such endpoint: its controller writes the object.
-	w.load(&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "openstack"}}},
+	w.load(&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace",
+		"metadata": map[string]any{"name": "openstack"}}},
 		&unstructured.Unstructured{Object: map[string]any{"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": "OpenStackDeploymentStatus",
 			"metadata": map[string]any{"name": "dev", "namespace": "openstack"}}})
 	statuses := w.dynamic(kubeapi.Admin).Resource(osdplst).Namespace("openstack")
@@ -140,7 +143,8 @@ func TestTheStatusHasItsOwnEndpoint(t *testing.T) {
 	if _, err := statuses.Patch(w.ctx, "dev", types.MergePatchType, state, metav1.PatchOptions{}, "status"); !apierrors.IsNotFound(err) {
 		t.Errorf("a status endpoint that is not there: %v", err)
 	}
-	if got, err = statuses.Patch(w.ctx, "dev", types.MergePatchType, state, metav1.PatchOptions{}); err != nil || field(t, got, "status", "osdpl", "state") != "APPLIED" {
+	if got, err = statuses.Patch(w.ctx, "dev", types.MergePatchType, state, metav1.PatchOptions{}); err != nil ||
+		field(t, got, "status", "osdpl", "state") != "APPLIED" {
 		t.Errorf("the status through the main endpoint: %v, %v", got, err)
 	}
 }
@@ -151,14 +155,18 @@ func TestCustomResourcesAreCheckedByTheirSchema(t *testing.T) {
 	locks := w.dynamic(kubeapi.Admin).Resource(nodeLocks)
 	for _, test := range []struct{ name, patch, sub, want, cause string }{
 		{"a state that is none", `{"status":{"state":"gone"}}`, "status",
-			`NodeWorkloadLock.lcm.mirantis.com "lock" is invalid: status.state: Unsupported value: "gone": supported values: "inactive", "active", "failed"`, "status.state"},
+			`NodeWorkloadLock.lcm.mirantis.com "lock" is invalid: status.state: Unsupported value: "gone": supported values: "inactive", ` +
+				`"active", "failed"`, "status.state"},
 		{"a status without a state", `{"status":{"release":"21"}}`, "status",
 			`NodeWorkloadLock.lcm.mirantis.com "lock" is invalid: status.state: Required value`, "status.state"},
 		{"a number for a name", `{"spec":{"nodeName":5}}`, "",
-			`NodeWorkloadLock.lcm.mirantis.com "lock" is invalid: spec.nodeName: Invalid value: "integer": spec.nodeName in body must be of type string: "integer"`, "spec.nodeName"},
+			`NodeWorkloadLock.lcm.mirantis.com "lock" is invalid: spec.nodeName: Invalid value: "integer": spec.nodeName in body must be of type ` +
+				`string: "integer"`, "spec.nodeName"},
 		{"more than all of it", `{"status":{"state":"active","inactivationProgress":{"percentage":101}}}`, "status",
-			`NodeWorkloadLock.lcm.mirantis.com "lock" is invalid: status.inactivationProgress.percentage: Invalid value: 101: inactivationProgress.percentage in body should be less than or equal to 100`, "status.inactivationProgress.percentage"},
-		{"another kind", `{"kind":"Other"}`, "", `Other.lcm.mirantis.com "lock" is invalid: kind: Invalid value: "Other": must be NodeWorkloadLock`, "kind"},
+			`NodeWorkloadLock.lcm.mirantis.com "lock" is invalid: status.inactivationProgress.percentage: Invalid value: 101: ` +
+				`inactivationProgress.percentage in body should be less than or equal to 100`, "status.inactivationProgress.percentage"},
+		{"another kind", `{"kind":"Other"}`, "",
+			`Other.lcm.mirantis.com "lock" is invalid: kind: Invalid value: "Other": must be NodeWorkloadLock`, "kind"},
 		{"a label that is none", `{"metadata":{"labels":{"a b":"c"}}}`, "", `metadata.labels: Invalid value: "a b"`, "metadata.labels"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -184,7 +192,8 @@ func TestUnknownFieldsArePruned(t *testing.T) {
 	lock := nodeLock("lock", "node-1")
 	lock.Object["spec"].(map[string]any)["colour"] = "red"
 	_, err := locks.Create(w.ctx, lock, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
-	want := `NodeWorkloadLock in version "v1alpha1" cannot be handled as a NodeWorkloadLock: strict decoding error: unknown field "spec.colour"`
+	want := `NodeWorkloadLock in version "v1alpha1" cannot be handled as a NodeWorkloadLock: strict decoding error: unknown field ` +
+		`"spec.colour"`
 	if !apierrors.IsBadRequest(err) || err.Error() != want {
 		t.Errorf("strictly: %v", err)
 	}
@@ -223,7 +232,8 @@ func TestAJSONPatchTestThatFailsIsInvalid(t *testing.T) {
 	if err != nil || after.GetAnnotations()["a"] != "b" {
 		t.Errorf("the right uid: %v", err)
 	}
-	if _, err := locks.Patch(w.ctx, "lock", types.StrategicMergePatchType, []byte(`{}`), metav1.PatchOptions{}); !apierrors.IsUnsupportedMediaType(err) {
+	if _, err := locks.Patch(w.ctx, "lock", types.StrategicMergePatchType, []byte(`{}`),
+		metav1.PatchOptions{}); !apierrors.IsUnsupportedMediaType(err) {
 		t.Errorf("a strategic merge patch of a custom resource: %v", err)
 	}
 	if _, err := locks.Patch(w.ctx, "missing", types.JSONPatchType, patch("x"), metav1.PatchOptions{}); !apierrors.IsNotFound(err) {
@@ -264,7 +274,8 @@ func TestADryRunChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	dry := []string{metav1.DryRunAll}
-	patched, err := client.Patch(w.ctx, "node-1", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`), metav1.PatchOptions{DryRun: dry})
+	patched, err := client.Patch(w.ctx, "node-1", types.MergePatchType, []byte(`{"metadata":{"annotations":{"a":"b"}}}`),
+		metav1.PatchOptions{DryRun: dry})
 	if err != nil || patched.GetAnnotations()["a"] != "b" || patched.GetResourceVersion() != before.GetResourceVersion() {
 		t.Errorf("the answer to the patch: %v, %v", patched, err)
 	}

@@ -71,8 +71,9 @@ func (c *Cloud) rezone(name string) {
 }
 
 func (k *call) aggregateView(a *aggregate, whole bool) object {
-	v := object{"id": a.number, "name": a.name, "availability_zone": orNull(a.zone()), "created_at": stamp(a.created), "updated_at": stamp(a.updated),
-		"deleted": false, "deleted_at": nil}
+	v := object{"id": a.number, "name": a.name, "availability_zone": orNull(a.zone()), "created_at": stamp(a.created),
+		"updated_at": stamp(a.updated),
+		"deleted":    false, "deleted_at": nil}
 	if whole {
 		v["metadata"], v["hosts"] = maps.Clone(a.metadata), append([]string{}, a.hosts...)
 	}
@@ -123,8 +124,10 @@ var (
 	newAggregate = schema{properties: map[string]property{"name": lengthOf(1, 255, nil), "availability_zone": zoneProperty},
 		order: []string{"name", "availability_zone"}, required: []string{"name"}}
 	changedAggregate = schema{properties: newAggregate.properties, order: newAggregate.order}
-	aggregateHost    = schema{properties: map[string]property{"host": lengthOf(1, 255, nil)}, order: []string{"host"}, required: []string{"host"}}
-	aggregateData    = schema{properties: map[string]property{"metadata": objectProperty}, order: []string{"metadata"}, required: []string{"metadata"}}
+	aggregateHost    = schema{properties: map[string]property{"host": lengthOf(1, 255, nil)}, order: []string{"host"},
+		required: []string{"host"}}
+	aggregateData = schema{properties: map[string]property{"metadata": objectProperty}, order: []string{"metadata"},
+		required: []string{"metadata"}}
 )
 
 // taken refuses a name that another aggregate has.
@@ -210,7 +213,8 @@ func aggregateAction(k *call) reply {
 	if len(body) != 1 {
 		return badRequest("Malformed request body")
 	}
-	actions := map[string]func(*call, *aggregate, json.RawMessage) *reply{"add_host": addToAggregate, "remove_host": removeFromAggregate, "set_metadata": describeAggregate}
+	actions := map[string]func(*call, *aggregate, json.RawMessage) *reply{"add_host": addToAggregate, "remove_host": removeFromAggregate,
+		"set_metadata": describeAggregate}
 	for name, args := range body {
 		do, known := actions[name]
 		if !known {
@@ -278,7 +282,8 @@ func describeAggregate(k *call, a *aggregate, raw json.RawMessage) *reply {
 	}
 	var change map[string]*string
 	if err := json.Unmarshal(args["metadata"], &change); err != nil {
-		r := badRequest("Invalid input for field/attribute metadata. Value: %s. %s is not of type 'object'", unquoted(args["metadata"]), python(args["metadata"]))
+		r := badRequest("Invalid input for field/attribute metadata. Value: %s. %s is not of type 'object'", unquoted(args["metadata"]),
+			python(args["metadata"]))
 		return &r
 	}
 	if zone, given := change["availability_zone"]; given {

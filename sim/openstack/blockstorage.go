@@ -42,7 +42,8 @@ const (
 
 // attach makes a volume that is attached to a server. The cloud's lock is held.
 func (c *Cloud) attach(s *server, spec VolumeSpec) error {
-	v := &volume{id: c.uuid("volume", s.id+"/"+spec.Name), name: spec.Name, project: s.project, server: s, encrypted: spec.Encrypted, size: volumeSize}
+	v := &volume{id: c.uuid("volume", s.id+"/"+spec.Name), name: spec.Name, project: s.project, server: s, encrypted: spec.Encrypted,
+		size: volumeSize}
 	if spec.Host != "" {
 		var err error
 		if v.service, err = c.volumeServiceOf(spec.Host); err != nil {
@@ -94,7 +95,8 @@ func (c *Cloud) AddVolumeBackend(name string, spec VolumeBackendSpec) error {
 }
 
 func (c *Cloud) addVolumeService(h *host, backend string) *volumeService {
-	s := &volumeService{backend: backend, service: &service{number: len(c.volumeServices) + 1, uuid: c.uuid("service", "cinder-volume@"+h.Name+"@"+backend),
+	s := &volumeService{backend: backend, service: &service{number: len(c.volumeServices) + 1,
+		uuid:   c.uuid("service", "cinder-volume@"+h.Name+"@"+backend),
 		binary: "cinder-volume", host: h, zone: "nova", running: h.on}}
 	c.volumeServices = append(c.volumeServices, s)
 	h.services = append(h.services, s.service) // goes down and up with the host
@@ -192,7 +194,8 @@ func (c *Cloud) volumeRoutes() []route {
 		{method: get, path: "/v3/volumes/detail", do: listVolumes},
 		{method: get, path: "/v3/volumes/{id}", do: showVolume},
 		{method: remove, path: "/v3/volumes/{id}", do: deleteVolume},
-		{method: http.MethodPost, path: "/v3/volumes/{id}/action", policy: "volume_extension:volume_admin_actions:migrate_volume", do: migrateVolume},
+		{method: http.MethodPost, path: "/v3/volumes/{id}/action", policy: "volume_extension:volume_admin_actions:migrate_volume",
+			do: migrateVolume},
 		{method: get, path: "/v3/scheduler-stats/get_pools", policy: "scheduler_extension:scheduler_stats:get_pools", do: listPools},
 	}
 }
@@ -211,7 +214,8 @@ const (
 // volumeServiceView is a service with the fields that the microversion has.
 func (k *call) volumeServiceView(s *volumeService) object {
 	v := object{"binary": s.binary, "host": s.name(), "zone": s.zone, "status": s.status(), "state": k.stateOf(s.service),
-		"updated_at": stamp(s.seen(k.now)), "disabled_reason": orNull(s.reason), "replication_status": "not-capable", "active_backend_id": nil, "frozen": false}
+		"updated_at": stamp(s.seen(k.now)), "disabled_reason": orNull(s.reason), "replication_status": "not-capable", "active_backend_id": nil,
+		"frozen": false}
 	if k.mv.atLeast(volumeCluster) {
 		v["cluster"] = nil
 	}
@@ -233,10 +237,12 @@ func listVolumeServices(k *call) reply {
 }
 
 var (
-	volumeServiceSchema = schema{properties: map[string]property{"binary": lengthOf(1, 255, nil), "host": textProperty, "cluster": textProperty,
+	volumeServiceSchema = schema{properties: map[string]property{"binary": lengthOf(1, 255, nil), "host": textProperty,
+		"cluster": textProperty,
 		"service": lengthOf(1, 255, nil)}, order: []string{"binary", "host", "cluster", "service"}}
 	volumeReasonSchema = schema{properties: map[string]property{"binary": lengthOf(1, 255, nil), "host": textProperty, "cluster": textProperty,
-		"service": lengthOf(1, 255, nil), "disabled_reason": lengthOf(1, 255, nil)}, order: []string{"binary", "host", "cluster", "service", "disabled_reason"}}
+		"service": lengthOf(1, 255, nil), "disabled_reason": lengthOf(1, 255, nil)},
+		order: []string{"binary", "host", "cluster", "service", "disabled_reason"}}
 )
 
 // updateVolumeService enables or disables the service of a host. A host that is named without its back end stands for the first
@@ -288,7 +294,8 @@ func (k *call) volumeView(v *volume) object {
 	}
 	if v.server != nil && !v.server.deleted {
 		status = "in-use"
-		attachments = append(attachments, object{"id": v.id, "volume_id": v.id, "attachment_id": k.c.fixedID("attachment", v.id), "server_id": v.server.id,
+		attachments = append(attachments, object{"id": v.id, "volume_id": v.id, "attachment_id": k.c.fixedID("attachment", v.id),
+			"server_id": v.server.id,
 			"host_name": orNull(v.server.hostName()), "device": "/dev/vdb", "attached_at": stamp(v.server.created)})
 	}
 	o := object{"id": v.id, "name": v.name, "status": status, "size": v.size, "volume_type": kind, "availability_zone": "nova",

@@ -51,7 +51,8 @@ func TestAHostWithVolumesOfItsOwn(t *testing.T) {
 		t.Fatalf("services: %+v", all)
 	}
 	body := map[string]any{"host": "n1", "binary": "cinder-volume", "disabled_reason": "broken disk"}
-	if _, err := c.Put(t.Context(), c.ServiceURL("os-services", "disable-log-reason"), body, nil, &gophercloud.RequestOpts{OkCodes: []int{200}}); err != nil {
+	if _, err := c.Put(t.Context(), c.ServiceURL("os-services", "disable-log-reason"), body, nil,
+		&gophercloud.RequestOpts{OkCodes: []int{200}}); err != nil {
 		t.Fatal(err)
 	}
 	if all := service(); all[0].Status != "disabled" || all[0].DisabledReason != "broken disk" {
@@ -90,7 +91,8 @@ func TestServicesOfSeveralBackEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if w.AddVolumeBackend("n1", openstack.VolumeBackendSpec{Name: "ssd"}) == nil || w.AddVolumeBackend("pod", openstack.VolumeBackendSpec{}) == nil {
+	if w.AddVolumeBackend("n1", openstack.VolumeBackendSpec{Name: "ssd"}) == nil ||
+		w.AddVolumeBackend("pod", openstack.VolumeBackendSpec{}) == nil {
 		t.Error("a back end that is there, or a host that is not, is no error")
 	}
 	if err := w.AddVolumeBackend("pod", openstack.VolumeBackendSpec{Name: "ceph", Elsewhere: true}); err != nil {
@@ -126,7 +128,8 @@ func TestServicesOfSeveralBackEnds(t *testing.T) {
 		code int
 		then string
 	}{
-		{"disable-log-reason", map[string]any{"host": "n1", "binary": "cinder-volume", "disabled_reason": "x"}, 200, "n1@ssd disabled x; n1@hdd disabled a disk is failing; "},
+		{"disable-log-reason", map[string]any{"host": "n1", "binary": "cinder-volume", "disabled_reason": "x"}, 200,
+			"n1@ssd disabled x; n1@hdd disabled a disk is failing; "},
 		{"enable", map[string]any{"host": "n1@hdd", "binary": "cinder-volume"}, 200, "n1@ssd disabled x; n1@hdd enabled <nil>; "},
 		{"enable", map[string]any{"host": "n1", "service": "cinder-volume"}, 200, "n1@ssd enabled <nil>; n1@hdd enabled <nil>; "},
 		{"disable-log-reason", map[string]any{"host": "n1", "binary": "cinder-volume", "disabled_reason": ""}, 400, ""},
@@ -165,7 +168,8 @@ func TestServicesOfSeveralBackEnds(t *testing.T) {
 			headers["OpenStack-API-Version"] = tt.asked
 		}
 		var body struct{ Services []map[string]any }
-		r, err := c.Request(t.Context(), http.MethodGet, c.ServiceURL("os-services"), &gophercloud.RequestOpts{MoreHeaders: headers, JSONResponse: &body, OkCodes: []int{200, 400, 406}})
+		r, err := c.Request(t.Context(), http.MethodGet, c.ServiceURL("os-services"),
+			&gophercloud.RequestOpts{MoreHeaders: headers, JSONResponse: &body, OkCodes: []int{200, 400, 406}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +204,8 @@ func TestAVolumeIsMovedToAnotherHost(t *testing.T) {
 	c := w.blockStorage()
 	move := func(host string) int {
 		t.Helper()
-		r, err := c.Post(t.Context(), c.ServiceURL("volumes", id, "action"), map[string]any{"os-migrate_volume": map[string]any{"host": host}}, nil,
+		r, err := c.Post(t.Context(), c.ServiceURL("volumes", id, "action"), map[string]any{"os-migrate_volume": map[string]any{"host": host}},
+			nil,
 			&gophercloud.RequestOpts{OkCodes: []int{202, 400}})
 		if err != nil {
 			t.Fatal(err)

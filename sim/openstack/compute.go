@@ -48,7 +48,8 @@ func (c *Cloud) computeRoutes() []route {
 		{method: get, path: v + "/servers/{id}/migrations", since: 23, policy: rule + "servers:migrations:index", do: listServerMigrations},
 		{method: get, path: v + "/servers/{id}/migrations/{mid}", since: 23, policy: rule + "servers:migrations:show", do: showServerMigration},
 		{method: del, path: v + "/servers/{id}/migrations/{mid}", since: 24, policy: rule + "servers:migrations:delete", do: abortMigration},
-		{method: post, path: v + "/servers/{id}/migrations/{mid}/action", since: 22, policy: rule + "servers:migrations:force_complete", do: forceComplete},
+		{method: post, path: v + "/servers/{id}/migrations/{mid}/action", since: 22, policy: rule + "servers:migrations:force_complete",
+			do: forceComplete},
 		{method: get, path: v + "/servers/{id}/os-instance-actions", do: listInstanceActions},
 		{method: get, path: v + "/servers/{id}/os-instance-actions/{rid}", do: showInstanceAction},
 
@@ -115,7 +116,8 @@ func computeV21(k *call) reply {
 
 // link is the way to one object of the compute API.
 func (k *call) links(collection, id string) []object {
-	return []object{{"rel": "self", "href": k.base + "/v2.1/" + collection + "/" + id}, {"rel": "bookmark", "href": k.base + "/" + collection + "/" + id}}
+	return []object{{"rel": "self", "href": k.base + "/v2.1/" + collection + "/" + id},
+		{"rel": "bookmark", "href": k.base + "/" + collection + "/" + id}}
 }
 
 // page is the limit that counts for a request and the marker; the reply refuses a limit that is none.
@@ -124,7 +126,8 @@ func (k *call) page() (limit int, marker string, refused *reply) {
 	if k.query.Has("limit") {
 		n, err := strconv.Atoi(k.query.Get("limit"))
 		if err != nil || n < 0 {
-			r := badRequest("Invalid input for query parameters limit. Value: %s. '%s' does not match '^[0-9]*$'", k.query.Get("limit"), k.query.Get("limit"))
+			r := badRequest("Invalid input for query parameters limit. Value: %s. '%s' does not match '^[0-9]*$'", k.query.Get("limit"),
+				k.query.Get("limit"))
 			return 0, "", &r
 		}
 		limit = min(limit, n)

@@ -18,7 +18,8 @@ func consoleOutput(k *call, s *server, raw json.RawMessage) reply {
 	if json.Unmarshal(raw, &args) == nil && len(args.Length) > 0 && string(args.Length) != "null" {
 		n, err := numberOf(args.Length)
 		if err != nil {
-			return badRequest("Invalid input for field/attribute length. Value: %s. %s is not of type 'integer', 'string', 'null'", unquoted(args.Length), python(args.Length))
+			return badRequest("Invalid input for field/attribute length. Value: %s. %s is not of type 'integer', 'string', 'null'",
+				unquoted(args.Length), python(args.Length))
 		}
 		if n >= 0 {
 			lines = lines[max(0, len(lines)-n):]
@@ -40,7 +41,8 @@ func serverDiagnostics(k *call) reply {
 	for i := range s.flavor.VCPUs {
 		cpus = append(cpus, object{"id": i, "time": int64(k.now.Sub(s.launched)), "utilisation": nil})
 	}
-	return ok(object{"state": powerName(s.power), "driver": "libvirt", "hypervisor": "kvm", "hypervisor_os": "linux", "uptime": int(k.now.Sub(s.launched).Seconds()),
+	return ok(object{"state": powerName(s.power), "driver": "libvirt", "hypervisor": "kvm", "hypervisor_os": "linux",
+		"uptime":       int(k.now.Sub(s.launched).Seconds()),
 		"config_drive": false, "num_cpus": len(cpus), "num_nics": 1, "num_disks": 1, "cpu_details": cpus,
 		"disk_details": []object{}, "nic_details": []object{}, "memory_details": object{"maximum": s.flavor.RAM, "used": s.flavor.RAM / 2}})
 }

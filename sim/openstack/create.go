@@ -17,11 +17,14 @@ func newServerSchema(mv microversion) schema {
 			"name": lengthOf(1, 255, nil), "imageRef": imageProperty, "flavorRef": anything, "networks": listOf(0, objectProperty),
 			"availability_zone": textProperty, "metadata": objectProperty, "key_name": textProperty, "description": hostProperty,
 			"min_count": anything, "max_count": anything, "user_data": textProperty, "config_drive": booleanProperty, "security_groups": anything,
-			"block_device_mapping_v2": anything, "adminPass": textProperty, "return_reservation_id": booleanProperty, "OS-DCF:diskConfig": oneOf("AUTO", "MANUAL"),
-			"personality": anything,
+			"block_device_mapping_v2": anything, "adminPass": textProperty, "return_reservation_id": booleanProperty,
+			"OS-DCF:diskConfig": oneOf("AUTO", "MANUAL"),
+			"personality":       anything,
 		},
-		order: []string{"name", "imageRef", "flavorRef", "networks", "availability_zone", "metadata", "key_name", "description", "min_count", "max_count",
-			"user_data", "config_drive", "security_groups", "block_device_mapping_v2", "adminPass", "return_reservation_id", "OS-DCF:diskConfig", "personality"},
+		order: []string{"name", "imageRef", "flavorRef", "networks", "availability_zone", "metadata", "key_name", "description", "min_count",
+			"max_count",
+			"user_data", "config_drive", "security_groups", "block_device_mapping_v2", "adminPass", "return_reservation_id", "OS-DCF:diskConfig",
+			"personality"},
 		required: []string{"name", "flavorRef"},
 	}
 	if mv.atLeast(37) {
@@ -75,8 +78,9 @@ func createServer(k *call) reply {
 	}
 	s.set(k.now, vmBuilding, "scheduling", powerNoState)
 	c.build(k.now, s, k.begin(s, "create"), target)
-	return reply{status: http.StatusAccepted, body: object{"server": object{"id": s.id, "links": k.links("servers", s.id), "OS-DCF:diskConfig": "MANUAL",
-		"security_groups": []object{{"name": "default"}}, "adminPass": k.password()}}}
+	return reply{status: http.StatusAccepted,
+		body: object{"server": object{"id": s.id, "links": k.links("servers", s.id), "OS-DCF:diskConfig": "MANUAL",
+			"security_groups": []object{{"name": "default"}}, "adminPass": k.password()}}}
 }
 
 // newServer is the server that a request asks for, and the host that it names, or the refusal.
@@ -131,7 +135,8 @@ func (k *call) newServer(args map[string]json.RawMessage) (s *server, target str
 	if target == "" {
 		target = node
 	}
-	return &server{name: text(args["name"]), project: k.token.project, userID: k.token.user.id, flavor: f, zone: zone, tags: slices.Compact(tags),
+	return &server{name: text(args["name"]), project: k.token.project, userID: k.token.user.id, flavor: f, zone: zone,
+		tags:     slices.Compact(tags),
 		metadata: metadata, description: text(args["description"]), imageID: image, keyName: key, network: network,
 		address: guestAddress(k.c.lastSrv + 1), created: k.now.Truncate(time.Second)}, target, nil
 }
@@ -230,8 +235,10 @@ func (c *Cloud) control() *host {
 	return nil
 }
 
-var changedServerSchema = schema{properties: map[string]property{"name": lengthOf(1, 255, nil), "description": hostProperty, "accessIPv4": textProperty,
-	"accessIPv6": textProperty, "OS-DCF:diskConfig": oneOf("AUTO", "MANUAL"), "hostname": lengthOf(1, 63, regexp.MustCompile(`^[A-Za-z0-9-]*$`))},
+var changedServerSchema = schema{properties: map[string]property{"name": lengthOf(1, 255, nil), "description": hostProperty,
+	"accessIPv4": textProperty,
+	"accessIPv6": textProperty, "OS-DCF:diskConfig": oneOf("AUTO", "MANUAL"),
+	"hostname": lengthOf(1, 63, regexp.MustCompile(`^[A-Za-z0-9-]*$`))},
 	order: []string{"name", "description", "accessIPv4", "accessIPv6", "OS-DCF:diskConfig", "hostname"}}
 
 // updateServer is PUT /servers/{id}: its name and, from 2.19 on, its description.

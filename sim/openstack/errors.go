@@ -41,9 +41,11 @@ func errorOf(kind serviceKind, status int, message string) reply {
 	case nova, cinder:
 		return novaError(status, message)
 	case neutron:
-		return reply{status: status, body: object{"NeutronError": object{"type": "HTTP" + strings.ReplaceAll(title, " ", ""), "message": message, "detail": ""}}}
+		return reply{status: status, body: object{"NeutronError": object{"type": "HTTP" + strings.ReplaceAll(title, " ", ""), "message": message,
+			"detail": ""}}}
 	case placement:
-		return reply{status: status, body: object{"errors": []object{{"status": status, "title": title, "detail": message, "code": "placement.undefined_code"}}}}
+		return reply{status: status,
+			body: object{"errors": []object{{"status": status, "title": title, "detail": message, "code": "placement.undefined_code"}}}}
 	default:
 		return reply{status: status, body: object{"error": object{"code": status, "title": title, "message": message}}}
 	}
@@ -55,7 +57,8 @@ func notFound(kind serviceKind) reply {
 
 // webobError is an error in the form of the web framework below Nova and Glance.
 func webobError(status int, message string) reply {
-	return reply{status: status, body: object{"message": message + "<br /><br />\n\n\n", "code": fmt.Sprintf("%d %s", status, http.StatusText(status)),
+	return reply{status: status, body: object{"message": message + "<br /><br />\n\n\n",
+		"code":  fmt.Sprintf("%d %s", status, http.StatusText(status)),
 		"title": http.StatusText(status)}}
 }
 

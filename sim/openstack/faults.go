@@ -91,7 +91,8 @@ func (c *Cloud) Outage(away bool) {
 }
 
 // The services whose clock can be set.
-var serviceNames = map[string]serviceKind{"identity": keystone, "compute": nova, "network": neutron, "placement": placement, "image": glance}
+var serviceNames = map[string]serviceKind{"identity": keystone, "compute": nova, "network": neutron, "placement": placement,
+	"image": glance}
 
 // SetSkew sets the clock of a service (identity, compute, network, placement or image) so far ahead of the cloud's, or
 // behind when it is negative. It shows in the service's timestamps, and in how long ago agents were heard of.
@@ -219,7 +220,8 @@ func faultReply(r *http.Request, f Fault) reply {
 		case f.Status == http.StatusTooManyRequests:
 			text = "This request was rate-limited."
 		case f.Status >= 500 && kind == nova:
-			text = "Unexpected API Error. Please report this at http://bugs.launchpad.net/nova/ and attach the Nova API log if possible.\n<class 'oslo_messaging.exceptions.MessagingTimeout'>"
+			text = "Unexpected API Error. Please report this at http://bugs.launchpad.net/nova/ and attach the Nova API log if possible.\n<class " +
+				"'oslo_messaging.exceptions.MessagingTimeout'>"
 		case f.Status == http.StatusForbidden && kind == nova:
 			text = "Policy doesn't allow this operation to be performed."
 		default:

@@ -33,7 +33,8 @@ func TestFaultsMeetWhatTheyMatch(t *testing.T) {
 		test.fault.Path = regexp.MustCompile("/servers/detail$")
 		test.fault.User = "admin"
 		clear := w.SetFault(test.fault)
-		if status, body := do(t.Context(), admin, http.MethodGet, "servers/detail", nil); status != test.status || !strings.Contains(body, test.text) {
+		if status, body := do(t.Context(), admin, http.MethodGet, "servers/detail", nil); status != test.status ||
+			!strings.Contains(body, test.text) {
 			t.Errorf("%+v: %d %s", test.fault, status, body)
 		}
 		if status, _ := do(t.Context(), admin, http.MethodGet, "servers", nil); status != 200 {
@@ -158,7 +159,8 @@ func TestMalformedRequestsAreRefused(t *testing.T) {
 		{"GET", "servers?colour=red", nil},
 		{"GET", "os-migrations?limit=x", nil},
 	} {
-		if status, body := do(t.Context(), c, test.method, test.path, test.body); status != 400 || !strings.Contains(body, `{"badRequest":{"code":400,`) {
+		if status, body := do(t.Context(), c, test.method, test.path, test.body); status != 400 ||
+			!strings.Contains(body, `{"badRequest":{"code":400,`) {
 			t.Errorf("%s %s %v: %d %s, want 400", test.method, test.path, test.body, status, body)
 		}
 	}

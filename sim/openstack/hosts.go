@@ -253,7 +253,8 @@ func (c *Cloud) forget(s *service) {
 	s.host.services = slices.DeleteFunc(s.host.services, func(o *service) bool { return o == s })
 }
 
-// StartCompute starts nova-compute again after StopCompute, or after ForgetCompute: then it announces itself anew. A host that is off, or no
+// StartCompute starts nova-compute again after StopCompute, or after ForgetCompute: then it announces itself anew. A host that is off, or
+// no
 // compute host, is an error.
 func (c *Cloud) StartCompute(name string) error {
 	now := c.lock()

@@ -139,7 +139,8 @@ func (c *Cloud) serve(kind serviceKind, rt route) http.Handler {
 	})
 }
 
-var servicePath = map[serviceKind]string{keystone: "/identity", nova: "/compute", neutron: "/network", placement: "/placement", glance: "/image", cinder: "/volume"}
+var servicePath = map[serviceKind]string{keystone: "/identity", nova: "/compute", neutron: "/network", placement: "/placement",
+	glance: "/image", cinder: "/volume"}
 
 func (k *call) dispatch(kind serviceKind, rt route) reply {
 	if kind == cinder && !rt.public {

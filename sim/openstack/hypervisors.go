@@ -81,7 +81,8 @@ func (k *call) hypervisorView(h *host, detail, withServers bool) object {
 		"topology": object{"cells": 1, "sockets": 2, "cores": max(h.VCPUs/4, 1), "threads": 2}}
 	v["cpu_info"] = any(cpu)
 	if !k.mv.atLeast(28) {
-		v["cpu_info"] = `{"arch":"x86_64","model":"Cascadelake-Server","vendor":"Intel","features":["vmx","avx2"],"topology":{"cells":1,"sockets":2,"cores":` +
+		v["cpu_info"] = `{"arch":"x86_64","model":"Cascadelake-Server","vendor":"Intel","features":["vmx","avx2"],"topology":{"cells":1,` +
+			`"sockets":2,"cores":` +
 			strconv.Itoa(max(h.VCPUs/4, 1)) + `,"threads":2}}`
 	}
 	for name, n := range h.figures() {

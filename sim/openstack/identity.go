@@ -28,7 +28,8 @@ func (c *Cloud) addProject(name string) *project {
 }
 
 func (c *Cloud) addUser(spec UserSpec, p *project) *user {
-	u := &user{id: c.hexID("user", spec.Name), name: spec.Name, email: spec.Email, password: spec.Password, roles: map[string][]string{p.id: slices.Clone(spec.Roles)}}
+	u := &user{id: c.hexID("user", spec.Name), name: spec.Name, email: spec.Email, password: spec.Password,
+		roles: map[string][]string{p.id: slices.Clone(spec.Roles)}}
 	if spec.DefaultProject {
 		u.defaultProject = p
 	}
@@ -258,7 +259,8 @@ func (c *Cloud) roleViews(names []string) []object {
 
 func (k *call) roleView(name string) object {
 	id := k.c.roleID(name)
-	return object{"id": id, "name": name, "domain_id": nil, "description": nil, "options": object{}, "links": object{"self": k.base + "/v3/roles/" + id}}
+	return object{"id": id, "name": name, "domain_id": nil, "description": nil, "options": object{},
+		"links": object{"self": k.base + "/v3/roles/" + id}}
 }
 
 func listRoles(k *call) reply {
@@ -307,7 +309,8 @@ func listRoleAssignments(k *call) reply {
 					continue
 				}
 				items = append(items, object{"role": ref(k.c.roleID(name), name, false), "user": ref(u.id, u.name, true),
-					"scope": object{"project": ref(p.id, p.name, true)}, "links": object{"assignment": k.base + "/v3/projects/" + p.id + "/users/" + u.id + "/roles/" + k.c.roleID(name)}})
+					"scope": object{"project": ref(p.id, p.name, true)},
+					"links": object{"assignment": k.base + "/v3/projects/" + p.id + "/users/" + u.id + "/roles/" + k.c.roleID(name)}})
 			}
 		}
 	}

@@ -105,7 +105,8 @@ func deleteImage(k *call) reply {
 	return reply{status: http.StatusNoContent}
 }
 
-var snapshotSchema = schema{properties: map[string]property{"name": lengthOf(1, 255, nil), "metadata": objectProperty}, order: []string{"name", "metadata"}, required: []string{"name"}}
+var snapshotSchema = schema{properties: map[string]property{"name": lengthOf(1, 255, nil), "metadata": objectProperty},
+	order: []string{"name", "metadata"}, required: []string{"name"}}
 
 // snapshotServer is the action createImage. Where the image is to be is a header before 2.45.
 func snapshotServer(k *call, s *server, raw json.RawMessage) reply {

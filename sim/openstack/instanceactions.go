@@ -95,7 +95,8 @@ func (k *call) eventView(s *server, e *actionEvent) object {
 	if admin {
 		v["traceback"] = nil
 		if e.reason != "" {
-			v["traceback"] = "  File \"/var/lib/openstack/lib/python3.10/site-packages/nova/compute/manager.py\", in decorated_function\n" + e.reason + "\n"
+			v["traceback"] = "  File \"/var/lib/openstack/lib/python3.10/site-packages/nova/compute/manager.py\", in decorated_function\n" +
+				e.reason + "\n"
 		}
 	}
 	if k.mv.atLeast(62) {

@@ -43,8 +43,10 @@ func listKeypairs(k *call) reply {
 	return ok(object{"keypairs": items})
 }
 
-var keypairSchema = schema{properties: map[string]property{"name": lengthOf(1, 255, regexp.MustCompile(`^[a-zA-Z0-9 _@.-]+$`)), "public_key": textProperty,
-	"type": oneOf("ssh", "x509"), "user_id": textProperty}, order: []string{"name", "public_key", "type", "user_id"}, required: []string{"name"}}
+var keypairSchema = schema{properties: map[string]property{"name": lengthOf(1, 255, regexp.MustCompile(`^[a-zA-Z0-9 _@.-]+$`)),
+	"public_key": textProperty,
+	"type":       oneOf("ssh", "x509"), "user_id": textProperty}, order: []string{"name", "public_key", "type", "user_id"},
+	required: []string{"name"}}
 
 // createKeypair takes a public key. Nova makes none from 2.92 on, and here none is made before either.
 func createKeypair(k *call) reply {

@@ -63,8 +63,9 @@ func (c *Cloud) liveMigrate(now time.Time, s *server, a *action, wanted string, 
 func (c *Cloud) scheduleLive(now time.Time, m *migration) *refusal {
 	s, source := m.server, m.source
 	if s.power != powerRunning && s.power != powerPaused {
-		return &refusal{http.StatusConflict, fmt.Sprintf("Instance %s in power_state %s. Cannot live migrate while the instance is in this state.",
-			s.id, powerName(s.power))}
+		return &refusal{http.StatusConflict,
+			fmt.Sprintf("Instance %s in power_state %s. Cannot live migrate while the instance is in this state.",
+				s.id, powerName(s.power))}
 	}
 	if !c.up(source.compute, now) {
 		return &refusal{http.StatusBadRequest, unavailable(source.Name)}

@@ -161,7 +161,8 @@ func TestALocalDiskIsCopiedFirst(t *testing.T) {
 
 func TestOneLiveMigrationPerSourceAtATime(t *testing.T) {
 	w := newWorld(t, openstack.Options{})
-	a, b, other := w.server("a", openstack.ServerSpec{}), w.server("b", openstack.ServerSpec{}), w.server("other", openstack.ServerSpec{Host: "n2"})
+	a, b, other := w.server("a", openstack.ServerSpec{}), w.server("b", openstack.ServerSpec{}),
+		w.server("other", openstack.ServerSpec{Host: "n2"})
 	c := w.compute("sim", "2.65")
 	for _, id := range []string{a, b, other} {
 		w.act(c, id, "os-migrateLive", live, 202, "")
@@ -191,16 +192,22 @@ func TestLiveMigrationRefusals(t *testing.T) {
 		record   string
 		unusable bool // disable all the other hosts first
 	}{
-		{"no valid host, asked and answered", live, "2.30", 400, "No valid host was found. There are not enough hosts available.", "error n1→", true},
+		{"no valid host, asked and answered", live, "2.30", 400, "No valid host was found. There are not enough hosts available.", "error n1→",
+			true},
 		{"no valid host, only the record tells", live, "2.34", 202, "", "error n1→", true},
 		{"to a disabled host", liveTo("n2"), "2.30", 400, "No valid host was found.", "error n1→", true},
 		{"to the same host", liveTo("n1"), "2.30", 400, "No valid host was found.", "error n1→", false},
 		{"to an unknown host", liveTo("nowhere"), "2.34", 400, "Compute host nowhere could not be found.", "none", false},
-		{"forced to the same host", map[string]any{"host": "n1", "block_migration": "auto", "force": true}, "2.30", 400, "to current host (n1)", "error n1→", false},
-		{"forced nowhere", map[string]any{"host": nil, "block_migration": "auto", "force": true}, "2.30", 400, "Can't force to a non-provided destination", "none", false},
-		{"force is gone", map[string]any{"host": "n2", "block_migration": "auto", "force": true}, "2.68", 400, "'force' was unexpected", "none", false},
-		{"auto is too new", live, "2.24", 400, "Invalid input for field/attribute block_migration. Value: auto. 'auto' is not one of [True, 'True',", "none", false},
-		{"no disk_over_commit", map[string]any{"host": nil, "block_migration": false}, "2.24", 400, "'disk_over_commit' is a required property", "none", false},
+		{"forced to the same host", map[string]any{"host": "n1", "block_migration": "auto", "force": true}, "2.30", 400, "to current host (n1)",
+			"error n1→", false},
+		{"forced nowhere", map[string]any{"host": nil, "block_migration": "auto", "force": true}, "2.30", 400,
+			"Can't force to a non-provided destination", "none", false},
+		{"force is gone", map[string]any{"host": "n2", "block_migration": "auto", "force": true}, "2.68", 400, "'force' was unexpected", "none",
+			false},
+		{"auto is too new", live, "2.24", 400,
+			"Invalid input for field/attribute block_migration. Value: auto. 'auto' is not one of [True, 'True',", "none", false},
+		{"no disk_over_commit", map[string]any{"host": nil, "block_migration": false}, "2.24", 400, "'disk_over_commit' is a required property",
+			"none", false},
 		{"no block_migration", map[string]any{"host": nil}, "2.25", 400, "'block_migration' is a required property", "none", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -209,7 +216,8 @@ func TestLiveMigrationRefusals(t *testing.T) {
 			c := w.compute("sim", test.mv)
 			if test.unusable {
 				for _, h := range []string{"n2", "n3", "n4"} {
-					if status, body := do(t.Context(), w.compute("sim", "2.1"), http.MethodPut, "os-services/disable", map[string]string{"host": h, "binary": "nova-compute"}); status != 200 {
+					if status, body := do(t.Context(), w.compute("sim", "2.1"), http.MethodPut, "os-services/disable",
+						map[string]string{"host": h, "binary": "nova-compute"}); status != 200 {
 						t.Fatal(body)
 					}
 				}
@@ -326,7 +334,8 @@ func TestForceCompleteEndsWhatNeverConverges(t *testing.T) {
 	if len(p) != 1 || p[0].Status != "running" || *p[0].Remaining <= 0 || *p[0].Processed < *p[0].Total {
 		t.Fatalf("after 20 minutes: %+v", p)
 	}
-	status, body := do(t.Context(), c, http.MethodPost, fmt.Sprintf("servers/%s/migrations/%d/action", id, p[0].ID), map[string]any{"force_complete": nil})
+	status, body := do(t.Context(), c, http.MethodPost, fmt.Sprintf("servers/%s/migrations/%d/action", id, p[0].ID),
+		map[string]any{"force_complete": nil})
 	if status != 202 {
 		t.Fatalf("%d %s", status, body)
 	}
@@ -334,7 +343,8 @@ func TestForceCompleteEndsWhatNeverConverges(t *testing.T) {
 	if got := w.record(id); !strings.HasPrefix(got, "completed ") {
 		t.Errorf("record is %q", got)
 	}
-	status, body = do(t.Context(), c, http.MethodPost, fmt.Sprintf("servers/%s/migrations/%d/action", id, p[0].ID), map[string]any{"force_complete": nil})
+	status, body = do(t.Context(), c, http.MethodPost, fmt.Sprintf("servers/%s/migrations/%d/action", id, p[0].ID),
+		map[string]any{"force_complete": nil})
 	if status != 409 {
 		t.Errorf("once more: %d %s", status, body)
 	}
@@ -411,7 +421,8 @@ func TestMigrationsArePagedByMarkerNewestFirst(t *testing.T) {
 	if got := w.records(migrations.ListOpts{Status: &done, Host: &n1, ChangesSince: &since}); len(got) != 2 {
 		t.Errorf("filtered: %d records, want 2", len(got))
 	}
-	if status, body := do(t.Context(), c, http.MethodGet, "os-migrations?colour=red", nil); status != 400 || !strings.Contains(body, "Additional properties are not allowed ('colour' was unexpected)") {
+	if status, body := do(t.Context(), c, http.MethodGet, "os-migrations?colour=red", nil); status != 400 ||
+		!strings.Contains(body, "Additional properties are not allowed ('colour' was unexpected)") {
 		t.Errorf("unknown filter: %d %s", status, body)
 	}
 	if err := w.DeleteServer(ids[4]); err != nil {

@@ -48,7 +48,8 @@ func (m *migration) changed(now time.Time) time.Time {
 }
 
 // migrationFilters are the filters that os-migrations knows from 2.59 on, when it began to refuse others.
-var migrationFilters = []string{"hidden", "host", "instance_uuid", "source_compute", "status", "migration_type", "limit", "marker", "changes-since"}
+var migrationFilters = []string{"hidden", "host", "instance_uuid", "source_compute", "status", "migration_type", "limit", "marker",
+	"changes-since"}
 
 func listMigrations(k *call) reply {
 	q := k.query
@@ -207,7 +208,8 @@ func abortMigration(k *call) reply {
 		return missing("Migration %s not found for instance %s", k.r.PathValue("mid"), s.id)
 	}
 	if m.status != "running" && (!k.mv.atLeast(65) || m.status != "queued" && m.status != "preparing") {
-		return badRequest("Migration %d state of instance %s is %s. Cannot abort live migration while the migration is in this state.", m.number, s.id, m.status)
+		return badRequest("Migration %d state of instance %s is %s. Cannot abort live migration while the migration is in this state.", m.number,
+			s.id, m.status)
 	}
 	k.c.abortLive(k.now, m, k.begin(s, "live_migration_cancel"))
 	return accepted()
@@ -216,7 +218,8 @@ func abortMigration(k *call) reply {
 // forceComplete is the action force_complete on a running live migration.
 func forceComplete(k *call) reply {
 	nothing := that(func(raw json.RawMessage) bool { return string(raw) == "null" }, "is not of type 'null'")
-	if _, no := (schema{properties: map[string]property{"force_complete": nothing}, order: []string{"force_complete"}, required: []string{"force_complete"}}).
+	if _, no := (schema{properties: map[string]property{"force_complete": nothing}, order: []string{"force_complete"},
+		required: []string{"force_complete"}}).
 		check("", k.body); no != nil {
 		return *no
 	}
@@ -237,7 +240,8 @@ func forceComplete(k *call) reply {
 		return badRequest("Migration %s not found for instance %s", k.r.PathValue("mid"), s.id)
 	}
 	if m.status != "running" {
-		return badRequest("Migration %d state of instance %s is %s. Cannot force complete while the migration is in this state.", m.number, s.id, m.status)
+		return badRequest("Migration %d state of instance %s is %s. Cannot force complete while the migration is in this state.", m.number, s.id,
+			m.status)
 	}
 	k.c.completeLive(k.now, m, k.begin(s, "live_migration_force_complete"))
 	return reply{status: http.StatusAccepted}

@@ -37,7 +37,8 @@ func networkVersions(k *call) reply {
 func networkV2(k *call) reply {
 	items := []object{}
 	for _, name := range []string{"networks", "subnets", "ports", "agents"} {
-		items = append(items, object{"name": name[:len(name)-1], "collection": name, "links": []object{{"rel": "self", "href": k.base + "/v2.0/" + name}}})
+		items = append(items, object{"name": name[:len(name)-1], "collection": name,
+			"links": []object{{"rel": "self", "href": k.base + "/v2.0/" + name}}})
 	}
 	return ok(object{"resources": items})
 }
@@ -102,7 +103,8 @@ func (k *call) findAgent() (*agent, *reply) {
 	if i := slices.IndexFunc(k.c.agents, func(a *agent) bool { return a.id == id }); i >= 0 {
 		return k.c.agents[i], nil
 	}
-	r := reply{status: http.StatusNotFound, body: object{"NeutronError": object{"type": "AgentNotFound", "message": "Agent " + id + " could not be found.", "detail": ""}}}
+	r := reply{status: http.StatusNotFound, body: object{"NeutronError": object{"type": "AgentNotFound",
+		"message": "Agent " + id + " could not be found.", "detail": ""}}}
 	return nil, &r
 }
 

@@ -32,9 +32,11 @@ func createUser(k *call) reply {
 	case body.User.Name == "":
 		return errorOf(keystone, http.StatusBadRequest, "'name' is a required property")
 	case k.c.userByName(body.User.Name) != nil:
-		return errorOf(keystone, http.StatusConflict, "Conflict occurred attempting to store user - Duplicate entry found with name "+body.User.Name+" at domain ID default.")
+		return errorOf(keystone, http.StatusConflict,
+			"Conflict occurred attempting to store user - Duplicate entry found with name "+body.User.Name+" at domain ID default.")
 	}
-	u := &user{id: k.c.hexID("user", body.User.Name), name: body.User.Name, email: body.User.Email, password: body.User.Password, roles: map[string][]string{}}
+	u := &user{id: k.c.hexID("user", body.User.Name), name: body.User.Name, email: body.User.Email, password: body.User.Password,
+		roles: map[string][]string{}}
 	k.c.users[u.id] = u
 	return reply{status: http.StatusCreated, body: object{"user": k.userView(u)}}
 }

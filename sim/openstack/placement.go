@@ -109,7 +109,8 @@ func listProviders(k *call) reply {
 	known := map[string]int{"name": 0, "uuid": 0, "member_of": 3, "resources": 4, "in_tree": 14, "required": 18}
 	for name := range k.query {
 		if since, is := known[name]; !is || !k.mv.atLeast(since) {
-			return errorOf(placement, http.StatusBadRequest, fmt.Sprintf("Invalid query string parameters: Additional properties are not allowed ('%s' was unexpected)", name))
+			return errorOf(placement, http.StatusBadRequest,
+				fmt.Sprintf("Invalid query string parameters: Additional properties are not allowed ('%s' was unexpected)", name))
 		}
 	}
 	items := []object{}
@@ -124,7 +125,8 @@ func listProviders(k *call) reply {
 		}
 	}
 	if len(unknown) > 0 {
-		return errorOf(placement, http.StatusBadRequest, `Invalid trait(s) in "required" parameter: No such trait(s): `+strings.Join(unknown, ", ")+".")
+		return errorOf(placement, http.StatusBadRequest,
+			`Invalid trait(s) in "required" parameter: No such trait(s): `+strings.Join(unknown, ", ")+".")
 	}
 	for _, h := range k.c.computeHosts() {
 		has := h.traits()
@@ -155,7 +157,8 @@ func inventoriesView(k *call, h *host) object {
 		return object{"total": total, "reserved": reserved, "min_unit": 1, "max_unit": total, "step_size": 1, "allocation_ratio": ratio}
 	}
 	return object{"resource_provider_generation": h.claims, "inventories": object{
-		"VCPU": inventory(h.VCPUs, 0, k.c.opts.CPURatio), "MEMORY_MB": inventory(h.RAM, 512, k.c.opts.RAMRatio), "DISK_GB": inventory(h.Disk, 0, k.c.opts.DiskRatio)}}
+		"VCPU": inventory(h.VCPUs, 0, k.c.opts.CPURatio), "MEMORY_MB": inventory(h.RAM, 512, k.c.opts.RAMRatio),
+		"DISK_GB": inventory(h.Disk, 0, k.c.opts.DiskRatio)}}
 }
 
 func usagesView(_ *call, h *host) object {
@@ -220,7 +223,8 @@ func listCandidates(k *call) reply {
 	known := map[string]int{"resources": 10, "limit": 16, "required": 17, "member_of": 21}
 	for name := range k.query {
 		if since, is := known[name]; !is || !k.mv.atLeast(since) {
-			return errorOf(placement, http.StatusBadRequest, fmt.Sprintf("Invalid query string parameters: Additional properties are not allowed ('%s' was unexpected)", name))
+			return errorOf(placement, http.StatusBadRequest,
+				fmt.Sprintf("Invalid query string parameters: Additional properties are not allowed ('%s' was unexpected)", name))
 		}
 	}
 	if !k.query.Has("resources") {
@@ -231,7 +235,9 @@ func listCandidates(k *call) reply {
 		class, amount, _ := strings.Cut(part, ":")
 		n, err := strconv.Atoi(amount)
 		if class == "" || err != nil || n < 1 {
-			return errorOf(placement, http.StatusBadRequest, "Badly formed resources parameter. Expected resources query string parameter in form: ?resources=VCPU:2,MEMORY_MB:1024. Got: "+k.query.Get("resources")+".")
+			return errorOf(placement, http.StatusBadRequest,
+				"Badly formed resources parameter. Expected resources query string parameter in form: ?resources=VCPU:2,MEMORY_MB:1024. Got: "+
+					k.query.Get("resources")+".")
 		}
 		wanted[class] = n
 	}

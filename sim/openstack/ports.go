@@ -12,7 +12,8 @@ import (
 func (k *call) portView(s *server) object {
 	v := object{"id": k.c.fixedID("port", s.id), "name": "", "device_id": s.id, "device_owner": "compute:" + s.zoneName(), "status": "ACTIVE",
 		"admin_state_up": true, "project_id": s.project.id, "tenant_id": s.project.id, "mac_address": s.mac(),
-		"network_id": k.c.fixedID("network", s.network), "fixed_ips": []object{{"ip_address": s.address, "subnet_id": k.c.fixedID("subnet", s.network)}},
+		"network_id":        k.c.fixedID("network", s.network),
+		"fixed_ips":         []object{{"ip_address": s.address, "subnet_id": k.c.fixedID("subnet", s.network)}},
 		"binding:vnic_type": cmp.Or(s.vnic, "normal")}
 	if k.token.admin() {
 		v["binding:host_id"], v["binding:vif_type"] = s.hostName(), "ovs"
@@ -40,7 +41,8 @@ func listPorts(k *call) reply {
 			continue
 		}
 		v := k.portView(s)
-		if found && k.matches(v, "id", "device_id", "device_owner", "binding:host_id", "status", "project_id", "tenant_id", "mac_address", "network_id") {
+		if found && k.matches(v, "id", "device_id", "device_owner", "binding:host_id", "status", "project_id", "tenant_id", "mac_address",
+			"network_id") {
 			if limit > 0 && len(items) == limit {
 				return ok(object{"ports": fieldsOf(items, k.query["fields"]), "ports_links": k.nextPorts(items)})
 			}

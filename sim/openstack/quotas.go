@@ -1,7 +1,8 @@
 package openstack
 
 // quotas are the limits of every project; nothing enforces them.
-var quotas = map[string]int{"instances": 1000, "cores": 4000, "ram": 16 << 20, "key_pairs": 100, "metadata_items": 128, "server_groups": 100,
+var quotas = map[string]int{"instances": 1000, "cores": 4000, "ram": 16 << 20, "key_pairs": 100, "metadata_items": 128,
+	"server_groups":        100,
 	"server_group_members": 100, "injected_files": 5, "injected_file_content_bytes": 10240, "injected_file_path_bytes": 255}
 
 type usage struct{ instances, cores, ram, groups int }
@@ -76,7 +77,8 @@ func showQuotaDetail(k *call) reply {
 
 // showNetworkQuota and showVolumeQuota are what Neutron and Cinder have of a project; nothing enforces them either.
 func showNetworkQuota(*call) reply {
-	return ok(object{"quota": object{"network": 100, "subnet": 100, "subnetpool": -1, "port": 500, "rbac_policy": 10, "security_group": 10, "security_group_rule": 100}})
+	return ok(object{"quota": object{"network": 100, "subnet": 100, "subnetpool": -1, "port": 500, "rbac_policy": 10, "security_group": 10,
+		"security_group_rule": 100}})
 }
 
 func showVolumeQuota(k *call) reply {

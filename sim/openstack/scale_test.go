@@ -29,7 +29,8 @@ func bigCloud(tb testing.TB, hosts int) *openstack.Cloud {
 			tb.Fatal(err)
 		}
 		for j := range 50 {
-			spec := openstack.ServerSpec{Name: fmt.Sprintf("vm-%d-%d", i, j), Host: h, Flavor: "small", Created: start.Add(-time.Duration(i*j) * time.Second)}
+			spec := openstack.ServerSpec{Name: fmt.Sprintf("vm-%d-%d", i, j), Host: h, Flavor: "small",
+				Created: start.Add(-time.Duration(i*j) * time.Second)}
 			if _, err := c.AddServer(spec); err != nil {
 				tb.Fatal(err)
 			}
@@ -46,13 +47,14 @@ func TestEveryServerOfALargeCloudIsListedOnce(t *testing.T) {
 	const hosts = 60
 	w := &world{Cloud: bigCloud(t, hosts), t: t}
 	seen := map[string]bool{}
-	err := servers.List(w.compute("sim", "2.53"), servers.ListOpts{AllTenants: true}).EachPage(t.Context(), func(_ context.Context, p pagination.Page) (bool, error) {
-		list, err := servers.ExtractServers(p)
-		for _, s := range list {
-			seen[s.ID] = true
-		}
-		return true, err
-	})
+	err := servers.List(w.compute("sim", "2.53"), servers.ListOpts{AllTenants: true}).EachPage(t.Context(),
+		func(_ context.Context, p pagination.Page) (bool, error) {
+			list, err := servers.ExtractServers(p)
+			for _, s := range list {
+				seen[s.ID] = true
+			}
+			return true, err
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

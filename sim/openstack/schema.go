@@ -89,15 +89,17 @@ func that(passes func(raw json.RawMessage) bool, text string) property {
 	}
 }
 
-const booleans = "True, 'True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes', False, 'False', 'FALSE', 'false', '0', 'OFF', 'Off', 'off', 'NO', 'No', 'no'"
+const booleans = "True, 'True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes', False, 'False', 'FALSE', 'false', '0', " +
+	"'OFF', 'Off', 'off', 'NO', 'No', 'no'"
 
 var (
 	booleanProperty = that(isBoolean, "is not one of ["+booleans+"]")
-	autoProperty    = that(func(raw json.RawMessage) bool { return isBoolean(raw) || string(raw) == `"auto"` }, "is not one of ["+booleans+", 'auto']")
-	hostProperty    = that(func(raw json.RawMessage) bool { return isString(raw) || string(raw) == "null" }, "is not of type 'string', 'null'")
-	textProperty    = that(isString, "is not of type 'string'")
-	objectProperty  = that(func(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }, "is not of type 'object'")
-	anything        = func(json.RawMessage) *complaint { return nil }
+	autoProperty    = that(func(raw json.RawMessage) bool { return isBoolean(raw) || string(raw) == `"auto"` },
+		"is not one of ["+booleans+", 'auto']")
+	hostProperty   = that(func(raw json.RawMessage) bool { return isString(raw) || string(raw) == "null" }, "is not of type 'string', 'null'")
+	textProperty   = that(isString, "is not of type 'string'")
+	objectProperty = that(func(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }, "is not of type 'object'")
+	anything       = func(json.RawMessage) *complaint { return nil }
 )
 
 // lengthOf is a text of so many characters, which match a form.
@@ -182,7 +184,8 @@ var (
 	// coldMigrationSchema is that of migrate from 2.56 on, when it has arguments.
 	coldMigrationSchema = schema{properties: map[string]property{"host": hostProperty}, order: []string{"host"}}
 
-	resetSchema = schema{properties: map[string]property{"state": oneOf("active", "error")}, order: []string{"state"}, required: []string{"state"}}
+	resetSchema = schema{properties: map[string]property{"state": oneOf("active", "error")}, order: []string{"state"},
+		required: []string{"state"}}
 
 	rebootSchema = schema{properties: map[string]property{"type": func(raw json.RawMessage) *complaint {
 		if !isString(raw) {

@@ -172,7 +172,8 @@ func (c *Cloud) AddServerGroup(spec GroupSpec) (string, error) {
 	if spec.ID == "" {
 		spec.ID = c.uuid("group", spec.Name)
 	}
-	g := &group{id: spec.ID, name: spec.Name, policy: cmp.Or(spec.Policy, "anti-affinity"), project: p, userID: c.ownerOf(p), most: spec.MaxPerHost}
+	g := &group{id: spec.ID, name: spec.Name, policy: cmp.Or(spec.Policy, "anti-affinity"), project: p, userID: c.ownerOf(p),
+		most: spec.MaxPerHost}
 	c.groups = append(c.groups, g)
 	return g.id, nil
 }

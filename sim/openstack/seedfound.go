@@ -103,7 +103,8 @@ func (c *Cloud) BeginLiveMigration(id, target string) error {
 	if t := c.hosts[target]; target != "" && (t == nil || t.compute == nil) {
 		return fmt.Errorf("openstack: live-migrate %s: %q is no compute host", id, target)
 	}
-	a := s.begin(action{name: "live-migration", requestID: "req-" + c.uuid("request", s.id), userID: s.userID, projectID: s.project.id, start: now})
+	a := s.begin(action{name: "live-migration", requestID: "req-" + c.uuid("request", s.id), userID: s.userID, projectID: s.project.id,
+		start: now})
 	if no := c.liveMigrate(now, s, a, target, target != "", true); no != nil {
 		return fmt.Errorf("openstack: live-migrate %s: %s", cmp.Or(s.name, id), no.text)
 	}

@@ -26,15 +26,20 @@ func serverActions() map[string]serverActionSpec {
 	const rule = "os_compute_api:"
 	movable := []string{vmActive, vmStopped}
 	return map[string]serverActionSpec{
-		"os-start":            {vm: []string{vmStopped}, stateName: "start", do: startServer},
-		"os-stop":             {vm: []string{vmActive, vmError}, stateName: "stop", do: stopServer},
-		"reboot":              {vm: []string{vmActive, vmStopped, vmPaused, vmSuspended, vmError}, do: rebootServer},
-		"pause":               {vm: []string{vmActive}, do: changeTo("pause", "compute_pause_instance", "pausing", time.Second, vmPaused, powerPaused)},
-		"unpause":             {vm: []string{vmPaused}, do: changeTo("unpause", "compute_unpause_instance", "unpausing", time.Second, vmActive, powerRunning)},
-		"suspend":             {vm: []string{vmActive}, do: changeTo("suspend", "compute_suspend_instance", "suspending", 8*time.Second, vmSuspended, powerShutdown)},
-		"resume":              {vm: []string{vmSuspended}, do: changeTo("resume", "compute_resume_instance", "resuming", 4*time.Second, vmActive, powerRunning)},
-		"rescue":              {vm: []string{vmActive, vmStopped, vmError}, do: rescueServer},
-		"unrescue":            {vm: []string{vmRescued}, do: changeTo("unrescue", "compute_unrescue_instance", "unrescuing", 6*time.Second, vmActive, powerRunning)},
+		"os-start": {vm: []string{vmStopped}, stateName: "start", do: startServer},
+		"os-stop":  {vm: []string{vmActive, vmError}, stateName: "stop", do: stopServer},
+		"reboot":   {vm: []string{vmActive, vmStopped, vmPaused, vmSuspended, vmError}, do: rebootServer},
+		"pause": {vm: []string{vmActive},
+			do: changeTo("pause", "compute_pause_instance", "pausing", time.Second, vmPaused, powerPaused)},
+		"unpause": {vm: []string{vmPaused},
+			do: changeTo("unpause", "compute_unpause_instance", "unpausing", time.Second, vmActive, powerRunning)},
+		"suspend": {vm: []string{vmActive},
+			do: changeTo("suspend", "compute_suspend_instance", "suspending", 8*time.Second, vmSuspended, powerShutdown)},
+		"resume": {vm: []string{vmSuspended},
+			do: changeTo("resume", "compute_resume_instance", "resuming", 4*time.Second, vmActive, powerRunning)},
+		"rescue": {vm: []string{vmActive, vmStopped, vmError}, do: rescueServer},
+		"unrescue": {vm: []string{vmRescued},
+			do: changeTo("unrescue", "compute_unrescue_instance", "unrescuing", 6*time.Second, vmActive, powerRunning)},
 		"lock":                {freely: true, anyTask: true, do: lockServer},
 		"unlock":              {freely: true, anyTask: true, do: unlockServer},
 		"shelve":              {vm: []string{vmActive, vmStopped, vmPaused, vmSuspended}, do: shelveServer},
@@ -48,7 +53,8 @@ func serverActions() map[string]serverActionSpec {
 			r.status = accepted().status
 			return r
 		}},
-		"evacuate":       {admin: rule + "os-evacuate", vm: []string{vmActive, vmStopped, vmError}, anyTask: true, freely: true, do: evacuateServer},
+		"evacuate": {admin: rule + "os-evacuate", vm: []string{vmActive, vmStopped, vmError}, anyTask: true, freely: true,
+			do: evacuateServer},
 		"migrate":        {admin: rule + "os-migrate-server:migrate", vm: movable, do: migrateServer},
 		"resize":         {vm: movable, do: resizeServer},
 		"confirmResize":  {vm: []string{vmResized}, do: confirmResize},
@@ -197,7 +203,8 @@ func offloadServer(k *call, s *server, _ json.RawMessage) reply {
 // unshelveServer takes a zone from 2.77 on, for a server that was offloaded.
 func unshelveServer(k *call, s *server, raw json.RawMessage) reply {
 	if k.mv.atLeast(77) && string(raw) != "null" {
-		args, no := schema{properties: map[string]property{"availability_zone": hostProperty, "host": textProperty}, order: []string{"availability_zone", "host"}}.
+		args, no := schema{properties: map[string]property{"availability_zone": hostProperty, "host": textProperty},
+			order: []string{"availability_zone", "host"}}.
 			check("unshelve", raw)
 		if no != nil {
 			return *no

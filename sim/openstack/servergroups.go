@@ -95,7 +95,8 @@ func createServerGroup(k *call) reply {
 		most, err := rules.Most.Int64()
 		switch {
 		case err != nil || most < 1:
-			return badRequest("Invalid input for field/attribute max_server_per_host. Value: %s. %s is less than the minimum of 1", rules.Most, rules.Most)
+			return badRequest("Invalid input for field/attribute max_server_per_host. Value: %s. %s is less than the minimum of 1", rules.Most,
+				rules.Most)
 		case g.policy != "anti-affinity":
 			return badRequest("Only anti-affinity policy supports rules.")
 		}

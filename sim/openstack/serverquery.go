@@ -36,11 +36,14 @@ func (q *serverQuery) wants(s *server) bool {
 }
 
 // memberFilters are the filters that a non-admin may use; the others are dropped in silence.
-var memberFilters = []string{"reservation_id", "name", "status", "image", "flavor", "ip", "ip6", "changes-since", "changes-before", "all_tenants",
+var memberFilters = []string{"reservation_id", "name", "status", "image", "flavor", "ip", "ip6", "changes-since", "changes-before",
+	"all_tenants",
 	"tags", "tags-any", "not-tags", "not-tags-any", "locked", "limit", "marker", "sort_key", "sort_dir"}
 
-var allFilters = append([]string{"host", "node", "hostname", "project_id", "tenant_id", "user_id", "uuid", "vm_state", "task_state", "power_state",
-	"availability_zone", "deleted", "soft_deleted", "display_name", "description", "display_description", "created_at", "launched_at", "terminated_at",
+var allFilters = append([]string{"host", "node", "hostname", "project_id", "tenant_id", "user_id", "uuid", "vm_state", "task_state",
+	"power_state",
+	"availability_zone", "deleted", "soft_deleted", "display_name", "description", "display_description", "created_at", "launched_at",
+	"terminated_at",
 	"image_ref", "key_name", "config_drive", "access_ip_v4", "access_ip_v6", "launch_index", "locked_by", "root_device_name", "progress",
 	"auto_disk_config", "kernel_id", "ramdisk_id"}, memberFilters...)
 

@@ -167,7 +167,8 @@ func listInterfaces(k *call) reply {
 	if s.network == "" {
 		return ok(object{"interfaceAttachments": []object{}})
 	}
-	return ok(object{"interfaceAttachments": []object{{"port_state": "ACTIVE", "port_id": k.c.fixedID("port", s.id), "net_id": k.c.fixedID("network", s.network),
+	return ok(object{"interfaceAttachments": []object{{"port_state": "ACTIVE", "port_id": k.c.fixedID("port", s.id),
+		"net_id":   k.c.fixedID("network", s.network),
 		"mac_addr": s.mac(), "fixed_ips": []object{{"ip_address": s.address, "subnet_id": k.c.fixedID("subnet", s.network)}}}}})
 }
 
@@ -179,8 +180,9 @@ func listSecurityGroups(k *call) reply {
 	if s.network == "" {
 		return ok(object{"security_groups": []object{}})
 	}
-	return ok(object{"security_groups": []object{{"id": k.c.fixedID("security-group", s.project.id), "name": "default", "description": "Default security group",
-		"tenant_id": s.project.id, "rules": []object{}}}})
+	return ok(object{"security_groups": []object{{"id": k.c.fixedID("security-group", s.project.id), "name": "default",
+		"description": "Default security group",
+		"tenant_id":   s.project.id, "rules": []object{}}}})
 }
 
 func (s *server) mac() string {

@@ -38,10 +38,12 @@ func TestServersArePagedNewestFirst(t *testing.T) {
 	if pages != 4 { // the third page is full, so Nova offers a fourth, which is empty
 		t.Errorf("%d pages were read, want 4", pages)
 	}
-	if diff := cmp.Diff([]string{"vm-08", "vm-04", "vm-00"}, listNames(t, c, servers.ListOpts{AllTenants: true, Host: "n1", Limit: 2})); diff != "" {
+	if diff := cmp.Diff([]string{"vm-08", "vm-04", "vm-00"},
+		listNames(t, c, servers.ListOpts{AllTenants: true, Host: "n1", Limit: 2})); diff != "" {
 		t.Errorf("of one host: %s", diff)
 	}
-	if status, body := do(t.Context(), c, http.MethodGet, "servers/detail?marker=nobody", nil); status != 400 || !strings.Contains(body, "marker [nobody] not found") {
+	if status, body := do(t.Context(), c, http.MethodGet, "servers/detail?marker=nobody", nil); status != 400 ||
+		!strings.Contains(body, "marker [nobody] not found") {
 		t.Errorf("unknown marker: %d %s", status, body)
 	}
 }
@@ -185,7 +187,8 @@ func TestAMemberSeesOnlyItsProjectAndNoHosts(t *testing.T) {
 		text         string
 	}{
 		{http.MethodGet, "servers/" + theirs, 404, "Instance " + theirs + " could not be found."},
-		{http.MethodGet, "servers/detail?all_tenants=True", 403, "Policy doesn't allow os_compute_api:servers:detail:get_all_tenants to be performed."},
+		{http.MethodGet, "servers/detail?all_tenants=True", 403,
+			"Policy doesn't allow os_compute_api:servers:detail:get_all_tenants to be performed."},
 		{http.MethodGet, "os-services", 403, "Policy doesn't allow os_compute_api:os-services:list to be performed."},
 		{http.MethodGet, "os-hypervisors/detail", 403, "Policy doesn't allow os_compute_api:os-hypervisors:list-detail to be performed."},
 		{http.MethodGet, "os-migrations", 403, "Policy doesn't allow os_compute_api:os-migrations:index to be performed."},

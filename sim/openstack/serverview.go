@@ -118,7 +118,8 @@ func (k *call) flavorOf(s *server) object {
 	if !k.mv.atLeast(47) {
 		return object{"id": f.ID, "links": k.links("flavors", f.ID)[1:]}
 	}
-	return object{"original_name": f.Name, "vcpus": f.VCPUs, "ram": f.RAM, "disk": f.Disk, "ephemeral": 0, "swap": 0, "extra_specs": specsView(f)}
+	return object{"original_name": f.Name, "vcpus": f.VCPUs, "ram": f.RAM, "disk": f.Disk, "ephemeral": 0, "swap": 0,
+		"extra_specs": specsView(f)}
 }
 
 func specsView(f *flavor) map[string]string {

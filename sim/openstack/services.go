@@ -51,10 +51,13 @@ func listServices(k *call) reply {
 var uuidForm = regexp.MustCompile(`^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$`)
 
 var (
-	serviceSchema = schema{properties: map[string]property{"status": oneOf("enabled", "disabled"), "disabled_reason": lengthOf(1, 255, nil), "forced_down": booleanProperty},
+	serviceSchema = schema{properties: map[string]property{"status": oneOf("enabled", "disabled"), "disabled_reason": lengthOf(1, 255, nil),
+		"forced_down": booleanProperty},
 		order: []string{"status", "disabled_reason", "forced_down"}}
-	serviceByHostSchema = schema{properties: map[string]property{"host": textProperty, "binary": lengthOf(1, 255, nil), "disabled_reason": lengthOf(1, 255, nil),
-		"forced_down": booleanProperty}, order: []string{"host", "binary", "disabled_reason", "forced_down"}, required: []string{"host", "binary"}}
+	serviceByHostSchema = schema{properties: map[string]property{"host": textProperty, "binary": lengthOf(1, 255, nil),
+		"disabled_reason": lengthOf(1, 255, nil),
+		"forced_down":     booleanProperty}, order: []string{"host", "binary", "disabled_reason", "forced_down"},
+		required: []string{"host", "binary"}}
 )
 
 func updateService(k *call) reply {
@@ -99,7 +102,8 @@ func updateService(k *call) reply {
 func (k *call) force(s *service, down bool) *reply {
 	if s.forcedDown && !down && k.c.evacuatedFrom(s.host) {
 		r := badRequest("Unable to force up host %s as `done` evacuation migration records remain associated with the host. "+
-			"Ensure the compute service has been restarted, allowing these records to move to `completed` before retrying this request.", s.host.Name)
+			"Ensure the compute service has been restarted, allowing these records to move to `completed` before retrying this request.",
+			s.host.Name)
 		return &r
 	}
 	s.forcedDown = down
@@ -167,7 +171,8 @@ func deleteService(k *call) reply {
 		case len(h.servers) > 0:
 			return conflict("Unable to delete compute service that is hosting instances. Migrate or delete the instances first.")
 		case len(h.live) > 0:
-			return conflict("Unable to delete compute service that has in-progress migrations. Complete the migrations or delete the instances first.")
+			return conflict("Unable to delete compute service that has in-progress migrations. Complete the migrations or delete the instances " +
+				"first.")
 		}
 	}
 	k.c.forget(s)

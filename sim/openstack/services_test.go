@@ -70,7 +70,8 @@ func TestTheOldFormsOfServiceUpdates(t *testing.T) {
 		text   string
 	}{
 		{"disable", map[string]any{"host": "n1", "binary": "nova-compute"}, 200, `"status":"disabled"`},
-		{"disable-log-reason", map[string]any{"host": "n1", "binary": "nova-compute", "disabled_reason": "disk"}, 200, `"disabled_reason":"disk"`},
+		{"disable-log-reason", map[string]any{"host": "n1", "binary": "nova-compute", "disabled_reason": "disk"}, 200,
+			`"disabled_reason":"disk"`},
 		{"disable-log-reason", map[string]any{"host": "n1", "binary": "nova-compute"}, 400, "Missing disabled reason field"},
 		{"enable", map[string]any{"host": "n1", "binary": "nova-compute"}, 200, `"status":"enabled"`},
 		{"force-down", map[string]any{"host": "n1", "binary": "nova-compute", "forced_down": true}, 200, `"forced_down":true`},
@@ -78,7 +79,8 @@ func TestTheOldFormsOfServiceUpdates(t *testing.T) {
 		{"enable", map[string]any{"host": "ctl1", "binary": "nova-scheduler"}, 400, "Only nova-compute services can be updated."},
 		{"dance", map[string]any{"host": "n1", "binary": "nova-compute"}, 404, "Unknown action"},
 	} {
-		if status, body := do(t.Context(), c, http.MethodPut, "os-services/"+test.verb, test.body); status != test.status || !strings.Contains(body, test.text) {
+		if status, body := do(t.Context(), c, http.MethodPut, "os-services/"+test.verb, test.body); status != test.status ||
+			!strings.Contains(body, test.text) {
 			t.Errorf("%s: %d %s, want %d with %q", test.verb, status, body, test.status, test.text)
 		}
 	}
@@ -255,10 +257,12 @@ func TestZonesAndAggregates(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := w.compute("sim", "2.53")
-	if _, body := do(t.Context(), c, http.MethodGet, "os-aggregates", nil); !strings.Contains(body, `"availability_zone":"rack2"`) || strings.Contains(body, "n1") {
+	if _, body := do(t.Context(), c, http.MethodGet, "os-aggregates", nil); !strings.Contains(body, `"availability_zone":"rack2"`) ||
+		strings.Contains(body, "n1") {
 		t.Error(body)
 	}
-	if _, body := do(t.Context(), c, http.MethodGet, "os-availability-zone/detail", nil); !strings.Contains(body, `"zoneName":"rack2"`) || !strings.Contains(body, `"n4":{"nova-compute":{"active":true,"available":true`) {
+	if _, body := do(t.Context(), c, http.MethodGet, "os-availability-zone/detail", nil); !strings.Contains(body, `"zoneName":"rack2"`) ||
+		!strings.Contains(body, `"n4":{"nova-compute":{"active":true,"available":true`) {
 		t.Error(body)
 	}
 }

@@ -61,7 +61,8 @@ func addTag(k *call) reply {
 		return badRequest("Tag is invalid")
 	}
 	if no := tagProperty(raw); no != nil {
-		return badRequest("Tag '%s' is invalid. It must be a non empty string without characters '/' and ','. Validation error message: '%s' %s", tag, tag, no.text)
+		return badRequest("Tag '%s' is invalid. It must be a non empty string without characters '/' and ','. Validation error message: '%s' %s",
+			tag, tag, no.text)
 	}
 	switch {
 	case len(s.tags) >= maxTags:
@@ -78,7 +79,8 @@ func addTag(k *call) reply {
 }
 
 func replaceTags(k *call) reply {
-	args, no := schema{properties: map[string]property{"tags": tagsProperty}, order: []string{"tags"}, required: []string{"tags"}}.check("", k.body)
+	args, no := schema{properties: map[string]property{"tags": tagsProperty}, order: []string{"tags"}, required: []string{"tags"}}.check("",
+		k.body)
 	if no != nil {
 		return *no
 	}

@@ -75,7 +75,8 @@ func (c *Cloud) findUser(ref *userRef) *user {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-const malformedRequest = " The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error."
+const malformedRequest = " The server could not comply with the request since it is either malformed or otherwise incorrect. The client " +
+	"is assumed to be in error."
 
 // lacking is the last name of the path when the body has nothing there, or "".
 func lacking(body []byte, path ...string) string {

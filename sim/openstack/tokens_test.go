@@ -40,8 +40,9 @@ func TestEveryCloudOfCloudsYAMLLogsIn(t *testing.T) {
 
 func TestWrongPasswordIsKeystonesOwn401(t *testing.T) {
 	w := newWorld(t, openstack.Options{})
-	_, err := client.AuthenticatedClient(t.Context(), gophercloud.AuthOptions{IdentityEndpoint: w.AuthURL(), Username: "admin", Password: "wrong",
-		DomainName: "Default", TenantName: "admin"})
+	_, err := client.AuthenticatedClient(t.Context(),
+		gophercloud.AuthOptions{IdentityEndpoint: w.AuthURL(), Username: "admin", Password: "wrong",
+			DomainName: "Default", TenantName: "admin"})
 	if statusOf(err) != http.StatusUnauthorized || !strings.Contains(err.Error(), "The request you have made requires authentication.") {
 		t.Fatalf("got %v", err)
 	}
@@ -70,8 +71,9 @@ func TestVersionDiscoveryFindsKeystone(t *testing.T) {
 	if _, err := w.AddUser(openstack.UserSpec{Name: "eve", Password: "pw", Project: "demo", Roles: []string{"member"}}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := client.AuthenticatedClient(t.Context(), gophercloud.AuthOptions{IdentityEndpoint: strings.TrimSuffix(w.AuthURL(), "v3"), Username: "eve",
-		Password: "pw", DomainName: "Default", TenantName: "demo"})
+	_, err := client.AuthenticatedClient(t.Context(),
+		gophercloud.AuthOptions{IdentityEndpoint: strings.TrimSuffix(w.AuthURL(), "v3"), Username: "eve",
+			Password: "pw", DomainName: "Default", TenantName: "demo"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +147,8 @@ func TestProjectsAreListedForTheAdminOnly(t *testing.T) {
 	if err != nil || len(one) != 1 || one[0].Name != "shop" {
 		t.Errorf("by name: %v, %v", one, err)
 	}
-	if _, err := list("sim-demo", projects.ListOpts{}); statusOf(err) != http.StatusForbidden || !strings.Contains(err.Error(), "identity:list_projects") {
+	if _, err := list("sim-demo", projects.ListOpts{}); statusOf(err) != http.StatusForbidden ||
+		!strings.Contains(err.Error(), "identity:list_projects") {
 		t.Errorf("member: %v, want 403 naming the rule", err)
 	}
 }

@@ -23,7 +23,8 @@ func (k *call) tenantUsage(p *project, from, to time.Time, detailed bool) (objec
 		if s.deleted {
 			state = "terminated"
 		}
-		list = append(list, object{"instance_id": s.id, "name": s.name, "hours": ran, "tenant_id": p.id, "flavor": s.flavor.Name, "vcpus": s.flavor.VCPUs,
+		list = append(list, object{"instance_id": s.id, "name": s.name, "hours": ran, "tenant_id": p.id, "flavor": s.flavor.Name,
+			"vcpus":     s.flavor.VCPUs,
 			"memory_mb": s.flavor.RAM, "local_gb": s.flavor.Disk, "started_at": stamp(s.launched), "ended_at": stamp(s.terminated), "state": state,
 			"uptime": int(k.now.Sub(s.launched).Seconds())})
 	}

@@ -46,10 +46,12 @@ const (
 // FleetTroubles is what can be peculiar about instances of a fleet.
 var FleetTroubles = map[string]func(*Instance){
 	"failsTwice": func(in *Instance) {
-		in.FailLive = Failure{Times: 2, At: 0.6, Text: "Live Migration failure: operation failed: migration of disk vda failed: Input/output error"}
+		in.FailLive = Failure{Times: 2, At: 0.6,
+			Text: "Live Migration failure: operation failed: migration of disk vda failed: Input/output error"}
 	},
 	"fails": func(in *Instance) {
-		in.FailLive = Failure{Times: -1, At: 0.1, Text: "Live Migration failure: internal error: unable to execute QEMU command 'migrate': State blocked by non-migratable device"}
+		in.FailLive = Failure{Times: -1, At: 0.1,
+			Text: "Live Migration failure: internal error: unable to execute QEMU command 'migrate': State blocked by non-migratable device"}
 	},
 	"neverConverges": func(in *Instance) { in.NeverConverges = true },
 	"noValidHost":    func(in *Instance) { in.NoValidHost = true },
@@ -61,11 +63,12 @@ var FleetTroubles = map[string]func(*Instance){
 const noAction = "none"
 
 var (
-	fleetRoles     = []string{RoleMaster, RoleController, RoleCompute, RoleGateway, RoleStorage}
-	fleetModes     = []string{"live", "manual", "skip"}
-	rolePrefix     = map[string]string{RoleMaster: "mst", RoleController: "ctl", RoleCompute: "cmp", RoleGateway: "gtw", RoleStorage: "osd"}
-	purposes       = []string{"web", "api", "db", "cache", "queue", "worker", "batch", "ci", "build", "monitor", "gateway", "app"}
-	fleetSizes     = []Flavor{{Name: "m1.small", VCPUs: 2, MemoryGiB: 4, DiskGiB: 20}, {Name: "m1.medium", VCPUs: 4, MemoryGiB: 8, DiskGiB: 40}, {Name: "m1.large", VCPUs: 8, MemoryGiB: 16, DiskGiB: 80}}
+	fleetRoles = []string{RoleMaster, RoleController, RoleCompute, RoleGateway, RoleStorage}
+	fleetModes = []string{"live", "manual", "skip"}
+	rolePrefix = map[string]string{RoleMaster: "mst", RoleController: "ctl", RoleCompute: "cmp", RoleGateway: "gtw", RoleStorage: "osd"}
+	purposes   = []string{"web", "api", "db", "cache", "queue", "worker", "batch", "ci", "build", "monitor", "gateway", "app"}
+	fleetSizes = []Flavor{{Name: "m1.small", VCPUs: 2, MemoryGiB: 4, DiskGiB: 20},
+		{Name: "m1.medium", VCPUs: 4, MemoryGiB: 8, DiskGiB: 40}, {Name: "m1.large", VCPUs: 8, MemoryGiB: 16, DiskGiB: 80}}
 	modeAnnotation = "openstack.lcm.mirantis.com/instance_migration_mode"
 )
 
@@ -92,7 +95,8 @@ func (s *Scenario) checkFleet(check func(bool, string, ...any)) {
 	} {
 		check(n.value >= 0 && n.value <= n.to, "fleet.%s: is %d: want 0 to %d", n.field, n.value, n.to)
 	}
-	check(f.Done+f.Began == 0 || s.History.StartAt == StartWorkers, "fleet.done: nodes are done or under way, but the scenario does not start at the workers")
+	check(f.Done+f.Began == 0 || s.History.StartAt == StartWorkers,
+		"fleet.done: nodes are done or under way, but the scenario does not start at the workers")
 	check(f.Instances == 0 || computes > 0, "fleet.instances: there are no computes for them")
 	check(f.Instances == 0 || f.Projects+len(s.Projects) > 0, "fleet.projects: there are none for the instances")
 	flavors := []string{}
@@ -115,8 +119,10 @@ func (s *Scenario) checkFleet(check func(bool, string, ...any)) {
 	} {
 		sum := 0
 		for _, name := range slices.Sorted(maps.Keys(w.weights)) {
-			check(name != "" && (w.known == nil || slices.Contains(w.known, name)), "fleet.%s.%s: want some of %v%s", w.field, name, w.known, suggestion{name, w.known})
-			check(w.weights[name] >= 0 && w.weights[name] <= maxFleetInstances, "fleet.%s.%s: is %d: want 0 to %d", w.field, name, w.weights[name], maxFleetInstances)
+			check(name != "" && (w.known == nil || slices.Contains(w.known, name)), "fleet.%s.%s: want some of %v%s", w.field, name, w.known,
+				suggestion{name, w.known})
+			check(w.weights[name] >= 0 && w.weights[name] <= maxFleetInstances, "fleet.%s.%s: is %d: want 0 to %d", w.field, name, w.weights[name],
+				maxFleetInstances)
 			sum += max(w.weights[name], 0)
 		}
 		check(len(w.weights) == 0 || sum > 0, "fleet.%s: all weights are 0", w.field)

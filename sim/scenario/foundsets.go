@@ -42,12 +42,14 @@ func (f *Found) checkSets(machines map[string]Node, check func(bool, string, ...
 	for i, set := range f.StatefulSets {
 		unique("found.statefulSets", i, set.Namespace+"/"+set.Name)
 		check(set.Name != "", "found.statefulSets[%d].name: is missing", i)
-		check(slices.Contains(setNamespaces, set.Namespace), "found.statefulSets[%d].namespace: %s is in %q: want one of %v", i, set.Name, set.Namespace, setNamespaces)
+		check(slices.Contains(setNamespaces, set.Namespace), "found.statefulSets[%d].namespace: %s is in %q: want one of %v", i, set.Name,
+			set.Namespace, setNamespaces)
 		check(set.Replicas >= 0, "found.statefulSets[%d].replicas: %s: %d: want 0 or more", i, set.Name, set.Replicas)
 		for j, pod := range set.Pods {
 			_, known := machines[pod.Node]
 			check(pod.Name != "", "found.statefulSets[%d].pods[%d].name: is missing", i, j)
-			check(known || pod.Node == "", "found.statefulSets[%d].pods[%d].node: %s is on the node %q, which is not there", i, j, pod.Name, pod.Node)
+			check(known || pod.Node == "", "found.statefulSets[%d].pods[%d].node: %s is on the node %q, which is not there", i, j, pod.Name,
+				pod.Node)
 		}
 	}
 	for i, set := range f.DaemonSets {

@@ -321,7 +321,8 @@ func (s *Scenario) checkFound(machines map[string]Node, check func(bool, string,
 
 func (l FoundLock) check(list string, i int, check func(bool, string, ...any)) {
 	check(l.Controller != "", "%s[%d].controller: %s names no controller", list, i, l.Name)
-	check(slices.Contains([]string{"", "active", "inactive", "failed"}, l.State), "%s[%d].state: %s: state %q: want active, inactive or failed", list, i, l.Name, l.State)
+	check(slices.Contains([]string{"", "active", "inactive", "failed"}, l.State),
+		"%s[%d].state: %s: state %q: want active, inactive or failed", list, i, l.Name, l.State)
 	check(l.Percentage >= 0 && l.Percentage <= 100, "%s[%d].percentage: %s: %d: want 0 to 100", list, i, l.Name, l.Percentage)
 }
 

@@ -14,7 +14,8 @@ type Management struct {
 	Project  string `json:"project"`  // namespace of the cluster's objects; default mosk
 	Releases Change `json:"releases"` // ClusterReleases; default such as mosk-21-0-0-25-2, as release says
 	Plan     Plan   `json:"plan"`
-	Waits    string `json:"waits"` // version of the management cluster itself that waits to be installed, such as 2.31.0; none: it has the latest
+	// version of the management cluster itself that waits to be installed, such as 2.31.0; none: it has the latest
+	Waits string `json:"waits"`
 
 	Groups       []UpdateGroup  `json:"groups"`       // of workers; default one, <cluster>-default, with all of them
 	UpgradeIndex map[string]int `json:"upgradeIndex"` // by machine; default: as update.order has them, from 1
@@ -141,7 +142,9 @@ func (s *Scenario) setManagementDefaults() {
 		m.Items[i].ExitCode = cmp.Or(m.Items[i].ExitCode, 1)
 	}
 	for i := range m.NotReady {
-		m.NotReady[i].Message = cmp.Or(m.NotReady[i].Message, "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized")
+		m.NotReady[i].Message = cmp.Or(m.NotReady[i].Message,
+			"container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni "+
+				"plugin not initialized")
 	}
 }
 

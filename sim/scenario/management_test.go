@@ -6,7 +6,8 @@ import (
 )
 
 func TestManagementHasDefaults(t *testing.T) {
-	s, err := Parse([]byte(strings.Replace(small, `from: "1", to: "2"}`, `from: 17.4.0+25.1, to: 21.0.0+25.2}`, 1) + "update: {concurrency: 3, scope: drain}\nmanagement: {}\n"))
+	s, err := Parse([]byte(strings.Replace(small, `from: "1", to: "2"}`, `from: 17.4.0+25.1, to: 21.0.0+25.2}`, 1) +
+		"update: {concurrency: 3, scope: drain}\nmanagement: {}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -14,7 +15,8 @@ func TestManagementHasDefaults(t *testing.T) {
 	if m.Project != "mosk" || m.Releases.From != "mosk-17-4-0-25-1" || m.Releases.To != "mosk-21-0-0-25-2" {
 		t.Errorf("project %q, releases %+v", m.Project, m.Releases)
 	}
-	if len(m.Groups) != 1 || m.Groups[0].Name != "mos-default" || m.Groups[0].Index != 1 || m.Groups[0].Concurrent != 3 || *m.Groups[0].Reboot || strings.Join(m.Groups[0].Machines, " ") != "cmp-01" {
+	if len(m.Groups) != 1 || m.Groups[0].Name != "mos-default" || m.Groups[0].Index != 1 || m.Groups[0].Concurrent != 3 ||
+		*m.Groups[0].Reboot || strings.Join(m.Groups[0].Machines, " ") != "cmp-01" {
 		t.Errorf("groups %+v", m.Groups)
 	}
 	if got := strings.Join(s.Steps(), " "); got != "openstack k8s-controllers k8s-workers-mos-default mcc-components" {
@@ -51,7 +53,8 @@ func TestGroupsOfOneIndexStandSideBySide(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(s.Steps(), " "); got != "openstack k8s-controllers k8s-workers-canary k8s-workers-rack-a k8s-workers-rack-b mcc-components" {
+	if got := strings.Join(s.Steps(),
+		" "); got != "openstack k8s-controllers k8s-workers-canary k8s-workers-rack-a k8s-workers-rack-b mcc-components" {
 		t.Errorf("steps: %s", got)
 	}
 	if s.Management.UpgradeIndex["cmp-06"] != 1 || s.Management.UpgradeIndex["cmp-02"] != 2 {

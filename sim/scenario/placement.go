@@ -43,17 +43,21 @@ func (s *Scenario) checkPlacement(machines map[string]Node, check func(bool, str
 	for i, g := range s.ServerGroups {
 		unique("serverGroups", i, g.Name)
 		check(s.hasProject(g.Project), "serverGroups[%d].project: %s: there is no project %q", i, g.Name, g.Project)
-		check(slices.Contains(policies, g.Policy), "serverGroups[%d].policy: %s: policy %q: want one of %v%s", i, g.Name, g.Policy, policies, suggestion{g.Policy, policies})
-		check(g.MaxPerHost == 0 || g.MaxPerHost > 0 && g.Policy == "anti-affinity", "serverGroups[%d].maxPerHost: %s: is %d: goes with anti-affinity, from 1", i, g.Name, g.MaxPerHost)
+		check(slices.Contains(policies, g.Policy), "serverGroups[%d].policy: %s: policy %q: want one of %v%s", i, g.Name, g.Policy, policies,
+			suggestion{g.Policy, policies})
+		check(g.MaxPerHost == 0 || g.MaxPerHost > 0 && g.Policy == "anti-affinity",
+			"serverGroups[%d].maxPerHost: %s: is %d: goes with anti-affinity, from 1", i, g.Name, g.MaxPerHost)
 	}
 	for i, in := range s.Instances {
 		if s.Found == nil {
 			known := in.ServerGroup == "" || slices.ContainsFunc(s.ServerGroups, func(g ServerGroup) bool { return g.Name == in.ServerGroup })
 			check(known, "instances[%d].serverGroup: instance %s: there is no server group %q", i, in.Name, in.ServerGroup)
 		}
-		check(in.Port == "" || slices.Contains(vnicTypes, in.Port), "instances[%d].port: instance %s: port %q: want one of %v%s", i, in.Name, in.Port, vnicTypes, suggestion{in.Port, vnicTypes})
+		check(in.Port == "" || slices.Contains(vnicTypes, in.Port), "instances[%d].port: instance %s: port %q: want one of %v%s", i, in.Name,
+			in.Port, vnicTypes, suggestion{in.Port, vnicTypes})
 		check(len(in.LocalVolumes) == 0 || in.Host != "", "instances[%d].localVolumes: instance %s: is on no host", i, in.Name)
 		_, ok := machines[in.VolumesOn]
-		check(in.VolumesOn == "" || ok && len(in.LocalVolumes) > 0, "instances[%d].volumesOn: instance %s: there is no node %q, or no localVolumes", i, in.Name, in.VolumesOn)
+		check(in.VolumesOn == "" || ok && len(in.LocalVolumes) > 0,
+			"instances[%d].volumesOn: instance %s: there is no node %q, or no localVolumes", i, in.Name, in.VolumesOn)
 	}
 }

@@ -77,7 +77,8 @@ func wrongFormat(format string) string {
 	if n, err := strconv.Atoi(format); err != nil || n < Format {
 		return fmt.Sprintf("format: is %q: want %d", format, Format)
 	}
-	return fmt.Sprintf("format: the file is of format %s, and this program reads formats up to %d: use the program that wrote it, or a newer one", format, Format)
+	return fmt.Sprintf("format: the file is of format %s, and this program reads formats up to %d: use the program that wrote it, or a "+
+		"newer one", format, Format)
 }
 
 // firstLine is the first line of a file that says something, and its number.

@@ -225,7 +225,8 @@ func Load(name string) (*Scenario, error) {
 		return LoadFile(name)
 	}
 	if !slices.Contains(List(), name) {
-		return nil, fmt.Errorf("there is no scenario %q%s\n%s", name, didYouMean(name, List()), "`lockstep demo --list` tells which there are; a file's name ends in .yaml")
+		return nil, fmt.Errorf("there is no scenario %q%s\n%s", name, didYouMean(name, List()),
+			"`lockstep demo --list` tells which there are; a file's name ends in .yaml")
 	}
 	raw, err := files.ReadFile(name + ".yaml")
 	if err != nil {

@@ -82,7 +82,8 @@ func TestDefaultScenarioHasWhatTheDemoShows(t *testing.T) {
 		conflicting = conflicting || len(in.Actions) == 2
 	}
 	if !notifyOnManual || !failsTwice || !conflicting || len(s.Instances) < 55 {
-		t.Errorf("notify on a manual node %v, a migration that fails twice %v, two tags %v, %d instances", notifyOnManual, failsTwice, conflicting, len(s.Instances))
+		t.Errorf("notify on a manual node %v, a migration that fails twice %v, two tags %v, %d instances", notifyOnManual, failsTwice,
+			conflicting, len(s.Instances))
 	}
 	for _, status := range []string{"ACTIVE", "SHUTOFF", "SUSPENDED", "PAUSED", "ERROR", "SHELVED_OFFLOADED"} {
 		if !statuses[status] {
@@ -113,7 +114,8 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 	}
 	again, _ := Parse([]byte(small))
 	n := s.Nodes[1]
-	if n.Zone != "nova" || n.VCPUs == 0 || !strings.HasPrefix(n.Name, "kaas-node-") || n.Name != again.Nodes[1].Name || n.Name == s.Nodes[0].Name {
+	if n.Zone != "nova" || n.VCPUs == 0 || !strings.HasPrefix(n.Name, "kaas-node-") || n.Name != again.Nodes[1].Name ||
+		n.Name == s.Nodes[0].Name {
 		t.Errorf("compute: %+v", n)
 	}
 	if got := s.Workers(); len(got) != 1 || got[0] != n.Name {
@@ -126,10 +128,12 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 
 func TestWrongScenariosSayWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct{ old, new, want string }{
-		"unknown field":        {"title:", "titel:", "line 3: titel: there is no such field; did you mean title?"},
-		"unknown inner field":  {"host: cmp-01", "hots: cmp-01", "line 13: instances[0].hots: there is no such field; did you mean host?"},
-		"field twice":          {"projects: [p]", "projects: [p]\ncluster: a\ncluster: b", "line 9: cluster: is there twice, first in line 8"},
-		"no such role":         {"[compute]", "[compte]", `line 11: nodes[1].roles[0]: node cmp-01: role "compte": want one of [master controller compute gateway storage vrouter]; did you mean compute?`},
+		"unknown field":       {"title:", "titel:", "line 3: titel: there is no such field; did you mean title?"},
+		"unknown inner field": {"host: cmp-01", "hots: cmp-01", "line 13: instances[0].hots: there is no such field; did you mean host?"},
+		"field twice":         {"projects: [p]", "projects: [p]\ncluster: a\ncluster: b", "line 9: cluster: is there twice, first in line 8"},
+		"no such role": {"[compute]", "[compte]",
+			`line 11: nodes[1].roles[0]: node cmp-01: role "compte": want one of [master controller compute gateway storage vrouter]; did you ` +
+				`mean compute?`},
 		"no such host":         {"host: cmp-01", "host: cmp-09", `line 13: instances[0].host: instance a: host "cmp-09" is no compute`},
 		"no such project":      {"project: p,", "project: q,", `line 13: instances[0].project: instance a: there is no project "q"`},
 		"no such flavor":       {"flavor: f,", "flavor: g,", `line 13: instances[0].flavor: instance a: there is no flavor "g"`},
@@ -144,24 +148,26 @@ func TestWrongScenariosSayWhatIsWrong(t *testing.T) {
 		"order with one twice": {"projects:", "update: {order: [cmp-01, cmp-01]}\nprojects:", "line 7: update.order[1]: cmp-01 is there twice"},
 		"no such start":        {"projects:", "history: {startAt: end}\nprojects:", "line 7: history.startAt"},
 		"start without past":   {"projects:", "history: {startAt: workers}\nprojects:", "line 7: history.begun: is missing"},
-		"master not done":      {"projects:", "history: {startAt: workers, begun: 2h, released: 1h}\nprojects:", "nodes[0].done: node ctl-01 is a master that is not done"},
+		"master not done": {"projects:", "history: {startAt: workers, begun: 2h, released: 1h}\nprojects:",
+			"nodes[0].done: node ctl-01 is a master that is not done"},
 		"done before it began": {"roles: [compute]", "roles: [compute], done: 5m", "line 11: nodes[1]: cmp-01 is done or began"},
 		"not a duration":       {"projects:", "history: {begun: soon}\nprojects:", `line 7: history.begun: duration "soon"`},
-		"duration as number":   {"projects:", "history: {begun: 5}\nprojects:", "line 7: history.begun: a duration is a text such as 1h12m, not 5"},
-		"number as text":       {"vcpus: 1", "vcpus: one", `line 8: flavors[0].vcpus: is "one": want a whole number`},
-		"text as number":       {`from: "1"`, "from: 1.10", `line 4: release.from: is "1.10": want a text: put it in quotes, "1.10"`},
-		"list as text":         {"name: small", "name: [small]", "line 2: name: is a list: want a text"},
-		"text as list":         {"projects: [p]", "projects: p", `line 7: projects: is "p": want a list`},
-		"mapping as list":      {"nodes:\n", "nodes: {}\nx:\n", "line 9: nodes: is a mapping: want a list"},
-		"text as truth":        {"name: a,", "name: a, localDisk: perhaps,", `line 13: instances[0].localDisk: is "perhaps": want true or false`},
-		"negative seed":        {"projects:", "seed: -1\nprojects:", "line 7: seed"},
-		"alias":                {"projects: [p]", "projects: &x [p]", "line 7: projects: anchors and aliases"},
-		"twice":                {"machine: ctl-01", "machine: cmp-01", "line 11: nodes[1].machine: node cmp-01 is there twice"},
-		"same kubelet":         {"to: v2", "to: v1", "line 5: kubelet: from and to"},
-		"no name":              {"name: small", "seed: 1", "line 2: name: is missing"},
-		"not YAML":             {"name: small", "name: [", "did not find"},
-		"a tab":                {"projects:", "\tprojects:", "line 7: "},
-		"another document":     {"projects:", "---\nprojects:", "line 7: a second document begins"},
+		"duration as number": {"projects:", "history: {begun: 5}\nprojects:",
+			"line 7: history.begun: a duration is a text such as 1h12m, not 5"},
+		"number as text":   {"vcpus: 1", "vcpus: one", `line 8: flavors[0].vcpus: is "one": want a whole number`},
+		"text as number":   {`from: "1"`, "from: 1.10", `line 4: release.from: is "1.10": want a text: put it in quotes, "1.10"`},
+		"list as text":     {"name: small", "name: [small]", "line 2: name: is a list: want a text"},
+		"text as list":     {"projects: [p]", "projects: p", `line 7: projects: is "p": want a list`},
+		"mapping as list":  {"nodes:\n", "nodes: {}\nx:\n", "line 9: nodes: is a mapping: want a list"},
+		"text as truth":    {"name: a,", "name: a, localDisk: perhaps,", `line 13: instances[0].localDisk: is "perhaps": want true or false`},
+		"negative seed":    {"projects:", "seed: -1\nprojects:", "line 7: seed"},
+		"alias":            {"projects: [p]", "projects: &x [p]", "line 7: projects: anchors and aliases"},
+		"twice":            {"machine: ctl-01", "machine: cmp-01", "line 11: nodes[1].machine: node cmp-01 is there twice"},
+		"same kubelet":     {"to: v2", "to: v1", "line 5: kubelet: from and to"},
+		"no name":          {"name: small", "seed: 1", "line 2: name: is missing"},
+		"not YAML":         {"name: small", "name: [", "did not find"},
+		"a tab":            {"projects:", "\tprojects:", "line 7: "},
+		"another document": {"projects:", "---\nprojects:", "line 7: a second document begins"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(small, c.old, c.new, 1)
@@ -184,7 +190,8 @@ func TestLoadReadsFilesAndNamesWhatThereIs(t *testing.T) {
 	if s, err := Load(file); err != nil || s.Name != "small" {
 		t.Errorf("load a file: %v", err)
 	}
-	for name, want := range map[string]string{"manual-node": "did you mean manual-nodes?", "Manual-Nodes": "did you mean manual-nodes?", "nonsense": "--list"} {
+	for name, want := range map[string]string{"manual-node": "did you mean manual-nodes?", "Manual-Nodes": "did you mean manual-nodes?",
+		"nonsense": "--list"} {
 		if _, err := Load(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("an unknown name: %v; want %q", err, want)
 		}
@@ -219,7 +226,8 @@ func TestOnlyTheFirstProblemsAreTold(t *testing.T) {
 }
 
 func TestALargeForeignFileIsRefusedWithoutReadingItAsYAML(t *testing.T) {
-	for what, line := range map[string]string{"log": "E1121 19:30:00.000000 1 controller.go:42: went wrong\n", "table": "1,2,3,4,5,6,7,8\n", "words": "a b c d e f "} {
+	for what, line := range map[string]string{"log": "E1121 19:30:00.000000 1 controller.go:42: went wrong\n", "table": "1,2,3,4,5,6,7,8\n",
+		"words": "a b c d e f "} {
 		text := []byte(strings.Repeat(line, maxSize/2/len(line)))
 		if allocs := testing.AllocsPerRun(1, func() {
 			if _, err := Parse(text); err == nil || !strings.HasPrefix(err.Error(), "line 1: ") {

@@ -20,8 +20,9 @@ type Trouble struct {
 
 // Kinds of trouble, and who mends them before their time.
 const (
-	TroubleController = "controllerDown"   // the OpenStack controller has no replicas: scale osh-system/rockoon up
-	TroubleRelease    = "releaseMismatch"  // the new OpenStack controller is not rolled out: change the image and variable of osh-system/rockoon
+	TroubleController = "controllerDown" // the OpenStack controller has no replicas: scale osh-system/rockoon up
+	// the new OpenStack controller is not rolled out: change the image and variable of osh-system/rockoon
+	TroubleRelease    = "releaseMismatch"
 	TroubleInner      = "staleInnerState"  // a lock's inner_state is active without a request: set the annotation to inactive
 	TroubleDeployment = "osdplApplying"    // a service of OpenStack cannot be applied: delete the failed pod of its job
 	TroubleAgents     = "agentsDead"       // network agents are silent: delete the node's neutron-ovs-agent pod
@@ -34,7 +35,8 @@ const (
 	TroubleTempest    = "tempestFails"     // runs of Tempest fail: only its time ends it
 )
 
-var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute, TroubleForgotten, TroubleRole,
+var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute,
+	TroubleForgotten, TroubleRole,
 	TroublePods, TroubleEvicted, TroubleCeph, TroubleTempest}
 
 // Controller is an application controller that is none of MOSK's own, with locks that the update waits for.
@@ -58,7 +60,8 @@ func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, stri
 	workloads := []string{TroublePods, TroubleEvicted}
 	for i, t := range s.Troubles {
 		field := fmt.Sprintf("troubles[%d]", i)
-		check(slices.Contains(troubleKinds, t.Kind), "%s.kind: is %q: want one of %v%s", field, t.Kind, troubleKinds, suggestion{t.Kind, troubleKinds})
+		check(slices.Contains(troubleKinds, t.Kind), "%s.kind: is %q: want one of %v%s", field, t.Kind, troubleKinds,
+			suggestion{t.Kind, troubleKinds})
 		_, known := machines[t.Node]
 		check(known || t.Node == "" && !t.OnReturn && !slices.Contains(onNode, t.Kind), "%s.node: there is no node %q", field, t.Node)
 		check(t.Service != "" == slices.Contains(services, t.Kind), "%s.service: is for %v, which need one", field, services)

@@ -33,8 +33,10 @@ nodes:
 		"one of MOSK's own":           {"controllers: [{name: ceph, roles: [compute]}]", "controllers[0].name: ceph is there already"},
 		"a role that is none":         {"controllers: [{name: x, roles: [computes]}]", "controllers[0].roles[0]: role \"computes\""},
 		"locks on nothing":            {"controllers: [{name: x}]", "controllers[0]: it has a lock on nothing"},
-		"a failure elsewhere":         {"controllers: [{name: x, roles: [compute], failing: [ctl-01], error: e, times: 1}]", "controllers[0].failing[0]"},
-		"a failure without words":     {"controllers: [{name: x, roles: [compute], failing: [cmp-01]}]", "controllers[0]: failing needs error and times"},
+		"a failure elsewhere": {"controllers: [{name: x, roles: [compute], failing: [ctl-01], error: e, times: 1}]",
+			"controllers[0].failing[0]"},
+		"a failure without words": {"controllers: [{name: x, roles: [compute], failing: [cmp-01]}]",
+			"controllers[0]: failing needs error and times"},
 	} {
 		_, err := scenario.Parse([]byte(rest + c.text + "\n"))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

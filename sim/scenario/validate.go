@@ -15,7 +15,8 @@ var (
 	roles    = []string{RoleMaster, RoleController, RoleCompute, RoleGateway, RoleStorage, RoleVRouter}
 	starts   = []string{StartOperator, StartOpenStack, StartMasters, StartWorkers}
 	scopes   = []string{"os", "drain"}
-	statuses = []string{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED", "ERROR", "RESCUE", "SHELVED", "SHELVED_OFFLOADED", "BUILD", "VERIFY_RESIZE"}
+	statuses = []string{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED", "ERROR", "RESCUE", "SHELVED", "SHELVED_OFFLOADED", "BUILD",
+		"VERIFY_RESIZE"}
 	actions  = []string{"live_migrate", "poweroff", "notify"}
 	failures = []string{"failLive", "failCold", "failFinish", "failStop"} // fields of an instance
 )
@@ -68,7 +69,8 @@ func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 	check(s.Title != "", "title: is missing")
 	s.checkGroup(check)
 	check(s.Release.To != "" && s.Release.From != "" && s.Release.From != s.Release.To, "release: from and to must be there and differ")
-	check(s.Kubelet.To != "" && s.Kubelet.From != "" && s.Kubelet.From != s.Kubelet.To, "kubelet: from and to must be there and differ: a node is done when it runs the other one")
+	check(s.Kubelet.To != "" && s.Kubelet.From != "" && s.Kubelet.From != s.Kubelet.To,
+		"kubelet: from and to must be there and differ: a node is done when it runs the other one")
 	check(s.Rockoon.To != "" && s.Rockoon.From != "", "rockoon: from and to must be there")
 	check(slices.Contains(scopes, s.Update.Scope), "update.scope: is %q: want one of %v", s.Update.Scope, scopes)
 	if s.Found == nil {
@@ -98,9 +100,11 @@ func (s *Scenario) checkNodes(check func(bool, string, ...any)) map[string]Node 
 		machines[n.Machine], names[n.Name] = n, true
 		check(len(n.Roles) > 0 || s.Found != nil, "nodes[%d].roles: node %s has none: want some of %v", i, n.Machine, roles)
 		for j, role := range n.Roles {
-			check(slices.Contains(roles, role), "nodes[%d].roles[%d]: node %s: role %q: want one of %v%s", i, j, n.Machine, role, roles, suggestion{role, roles})
+			check(slices.Contains(roles, role), "nodes[%d].roles[%d]: node %s: role %q: want one of %v%s", i, j, n.Machine, role, roles,
+				suggestion{role, roles})
 		}
-		check(n.Done >= 0 && n.Began >= 0 && (n.Done == 0 || n.Began == 0), "nodes[%d]: %s: done and began exclude each other and lie in the past", i, n.Machine)
+		check(n.Done >= 0 && n.Began >= 0 && (n.Done == 0 || n.Began == 0),
+			"nodes[%d]: %s: done and began exclude each other and lie in the past", i, n.Machine)
 		check(n.Done == 0 && n.Began == 0 || s.History.StartAt == StartMasters || s.History.StartAt == StartWorkers,
 			"nodes[%d]: %s is done or began, but the scenario starts at %s", i, n.Machine, s.History.StartAt)
 		check(s.History.StartAt != StartWorkers || !n.Has(RoleMaster) || n.Done > 0,
@@ -162,12 +166,15 @@ func (s *Scenario) checkInstances(machines map[string]Node, check func(bool, str
 			"instances[%d].status: instance %s: status %q: want one of %v", i, in.Name, in.Status, statuses)
 		s.checkPlace(i, in, machines, check)
 		_, known := powerStates[in.Power]
-		check(in.Power == "" || known, "instances[%d].power: instance %s: power %q: want nostate, running, paused, shutdown, crashed or suspended", i, in.Name, in.Power)
+		check(in.Power == "" || known,
+			"instances[%d].power: instance %s: power %q: want nostate, running, paused, shutdown, crashed or suspended", i, in.Name, in.Power)
 		for j, action := range in.Actions {
-			check(slices.Contains(actions, action), "instances[%d].actions[%d]: instance %s: action %q: want one of %v", i, j, in.Name, action, actions)
+			check(slices.Contains(actions, action), "instances[%d].actions[%d]: instance %s: action %q: want one of %v", i, j, in.Name, action,
+				actions)
 		}
 		for j, f := range []Failure{in.FailLive, in.FailCold, in.FailFinish, in.FailStop} {
-			check(f.At >= 0 && f.At <= 1, "instances[%d].%s.at: instance %s: a failure happens at 0 to 1 of the way, not at %v", i, failures[j], in.Name, f.At)
+			check(f.At >= 0 && f.At <= 1, "instances[%d].%s.at: instance %s: a failure happens at 0 to 1 of the way, not at %v", i, failures[j],
+				in.Name, f.At)
 		}
 	}
 }
@@ -176,9 +183,12 @@ func (s *Scenario) checkInstances(machines map[string]Node, check func(bool, str
 func (s *Scenario) checkPlace(i int, in Instance, machines map[string]Node, check func(bool, string, ...any)) {
 	nowhere := in.Host == "" && (in.Status == "SHELVED_OFFLOADED" || s.Found != nil && in.Status == "ERROR")
 	check(machines[in.Host].Has(RoleCompute) || nowhere, "instances[%d].host: instance %s: host %q is no compute", i, in.Name, in.Host)
-	check(in.CameFrom == "" || machines[in.CameFrom].Has(RoleCompute), "instances[%d].cameFrom: instance %s: %q is no compute", i, in.Name, in.CameFrom)
-	check(in.Status != "VERIFY_RESIZE" || in.CameFrom != "" || s.Found != nil, "instances[%d].cameFrom: instance %s: is missing: a VERIFY_RESIZE could be reverted to there", i, in.Name)
-	check(in.MigratingTo == "" || machines[in.MigratingTo].Has(RoleCompute), "instances[%d].migratingTo: instance %s: %q is no compute", i, in.Name, in.MigratingTo)
+	check(in.CameFrom == "" || machines[in.CameFrom].Has(RoleCompute), "instances[%d].cameFrom: instance %s: %q is no compute", i, in.Name,
+		in.CameFrom)
+	check(in.Status != "VERIFY_RESIZE" || in.CameFrom != "" || s.Found != nil,
+		"instances[%d].cameFrom: instance %s: is missing: a VERIFY_RESIZE could be reverted to there", i, in.Name)
+	check(in.MigratingTo == "" || machines[in.MigratingTo].Has(RoleCompute), "instances[%d].migratingTo: instance %s: %q is no compute", i,
+		in.Name, in.MigratingTo)
 }
 
 // PowerState is Nova's number of the instance's power state; false when it is the one that goes with the status.

@@ -27,10 +27,12 @@ var hostRoles = []string{RoleCompute, RoleGateway, RoleController}
 // checkVolumes says what is wrong with volumes and their services.
 func (s *Scenario) checkVolumes(machines map[string]Node, check func(bool, string, ...any)) {
 	for i, n := range s.Nodes {
-		check(len(n.VolumeBackends) == 0 || slices.ContainsFunc(hostRoles, n.Has), "nodes[%d].volumeBackends: node %s is none of %v", i, n.Machine, hostRoles)
+		check(len(n.VolumeBackends) == 0 || slices.ContainsFunc(hostRoles, n.Has), "nodes[%d].volumeBackends: node %s is none of %v", i,
+			n.Machine, hostRoles)
 		check(len(n.VolumeBackends) == 0 || s.Found == nil, "nodes[%d].volumeBackends: an inventory of a live cloud has its own under found", i)
 		for j, name := range n.VolumeBackends {
-			check(name != "" && !slices.Contains(n.VolumeBackends[:j], name), "nodes[%d].volumeBackends[%d]: node %s: back end %q has no name or is there twice", i, j, n.Machine, name)
+			check(name != "" && !slices.Contains(n.VolumeBackends[:j], name),
+				"nodes[%d].volumeBackends[%d]: node %s: back end %q has no name or is there twice", i, j, n.Machine, name)
 		}
 	}
 	for i, v := range s.Volumes {

@@ -127,7 +127,8 @@ func flow(v reflect.Value) string {
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	case reflect.Map:
-		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) }) {
+		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()),
+			func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) }) {
 			parts = append(parts, quote(key.String())+": "+flow(v.MapIndex(key)))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"

@@ -156,7 +156,8 @@ func Page(w http.ResponseWriter, status int) {
 	if status == http.StatusOK {
 		title, text = "Sign in", "<form method=\"post\" action=\"/login\"><input name=\"user\"><input type=\"submit\"></form>\r\n"
 	}
-	page := "<html>\r\n<head><title>" + title + "</title></head>\r\n<body>\r\n<center><h1>" + title + "</h1></center>\r\n" + text + "</body>\r\n</html>\r\n"
+	page := "<html>\r\n<head><title>" + title + "</title></head>\r\n<body>\r\n<center><h1>" + title + "</h1></center>\r\n" + text +
+		"</body>\r\n</html>\r\n"
 	w.Header().Set("Content-Type", "text/html")
 	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
 	w.WriteHeader(status)

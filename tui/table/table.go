@@ -59,7 +59,8 @@ type Table[T any] struct {
 	cache    map[string]drawnRow
 }
 
-// Set takes new rows; with another revision all are drawn anew. It returns the name of the row under the cursor when that row is gone, or says that all marked ones are: then nothing
+// Set takes new rows; with another revision all are drawn anew. It returns the name of the row under the cursor when that row is gone, or
+// says that all marked ones are: then nothing
 // is selected. A row that the filter hides now is gone, too.
 func (t *Table[T]) Set(rows []T, revision uint64) (gone string) {
 	had, was := t.Current()

@@ -28,8 +28,9 @@ func (s *suite) adapter(t *testing.T, user User) *kube.Client {
 		CurrentContext: name,
 		Clusters: map[string]*clientcmdapi.Cluster{name: {Server: config.Host, CertificateAuthority: config.CAFile,
 			CertificateAuthorityData: config.CAData}},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {ClientCertificate: config.CertFile, ClientKey: config.KeyFile, Token: config.BearerToken}},
-		Contexts:  map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {ClientCertificate: config.CertFile, ClientKey: config.KeyFile,
+			Token: config.BearerToken}},
+		Contexts: map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
 	}
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := clientcmd.WriteToFile(kubeconfig, path); err != nil {
@@ -133,9 +134,11 @@ func operatorLeases(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("is refused by name to who may not create it", func(t *testing.T) {
-		s.send(t, ReadOnly, http.MethodPost, path, asJSON(t, `{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: lockstep-operator}}`)).refuses(t, refusal{
+		s.send(t, ReadOnly, http.MethodPost, path,
+			asJSON(t, `{apiVersion: coordination.k8s.io/v1, kind: Lease, metadata: {name: lockstep-operator}}`)).refuses(t, refusal{
 			code: http.StatusForbidden, reason: metav1.StatusReasonForbidden,
-			message: `leases.coordination.k8s.io is forbidden: User "readonly" cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "default"`,
+			message: `leases.coordination.k8s.io is forbidden: User "readonly" cannot create resource "leases" in API group ` +
+				`"coordination.k8s.io" in the namespace "default"`,
 			details: &metav1.StatusDetails{Group: "coordination.k8s.io", Kind: "leases"},
 		})
 	})

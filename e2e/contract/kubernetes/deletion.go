@@ -36,13 +36,16 @@ func deletions(t *testing.T, s *suite) {
 		const other = "00000000-0000-0000-0000-000000000000"
 		s.remove(t, maps+"/meant", `{"preconditions":{"uid":"`+other+`"}}`).refuses(t, refusal{
 			code: http.StatusConflict, reason: metav1.StatusReasonConflict, details: &metav1.StatusDetails{Name: "meant", Kind: "ConfigMap"},
-			message: fmt.Sprintf(`Operation cannot be fulfilled on ConfigMap "meant": the UID in the precondition (%s) does not match the UID in record (%s). `+
-				`The object might have been deleted and then recreated`, other, made.GetUID())})
+			message: fmt.Sprintf(
+				`Operation cannot be fulfilled on ConfigMap "meant": the UID in the precondition (%s) does not match the UID in record (%s). `+
+					`The object might have been deleted and then recreated`, other, made.GetUID())})
 		s.remove(t, maps+"/meant", `{"preconditions":{"resourceVersion":"1"}}`).refuses(t, refusal{
 			code: http.StatusConflict, reason: metav1.StatusReasonConflict, details: &metav1.StatusDetails{Name: "meant", Kind: "ConfigMap"},
-			message: fmt.Sprintf(`Operation cannot be fulfilled on ConfigMap "meant": the ResourceVersion in the precondition (1) does not match the `+
-				`ResourceVersion in record (%s). The object might have been modified`, made.GetResourceVersion())})
-		if a := s.remove(t, maps+"/meant", fmt.Sprintf(`{"preconditions":{"uid":%q,"resourceVersion":%q}}`, made.GetUID(), made.GetResourceVersion())); a.code != http.StatusOK {
+			message: fmt.Sprintf(
+				`Operation cannot be fulfilled on ConfigMap "meant": the ResourceVersion in the precondition (1) does not match the `+
+					`ResourceVersion in record (%s). The object might have been modified`, made.GetResourceVersion())})
+		if a := s.remove(t, maps+"/meant", fmt.Sprintf(`{"preconditions":{"uid":%q,"resourceVersion":%q}}`, made.GetUID(),
+			made.GetResourceVersion())); a.code != http.StatusOK {
 			t.Errorf("the one that was meant: %s", a.body)
 		}
 	})
@@ -64,13 +67,16 @@ spec: {controllerName: openstack, nodeName: n1}
 			t.Errorf("a second deletion has changed it: %s", asText(t, again))
 		}
 		// Metadata can be edited, the spec as well.
-		if now := s.patch(t, path, mergePatch, `{"metadata":{"annotations":{"x":"y"}}}`).object(t, http.StatusOK); now.GetAnnotations()["x"] != "y" {
+		if now := s.patch(t, path, mergePatch, `{"metadata":{"annotations":{"x":"y"}}}`).object(t,
+			http.StatusOK); now.GetAnnotations()["x"] != "y" {
 			t.Errorf("it is %s", asText(t, now))
 		}
 		s.patch(t, path, jsonPatch, `[{"op":"add","path":"/metadata/finalizers/-","value":"contract.example/c"}]`).refuses(t, refusal{
 			code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
-			message: `NodeWorkloadLock.lcm.mirantis.com "held" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"contract.example/c"}`,
-			details: &metav1.StatusDetails{Name: "held", Group: lcm, Kind: "NodeWorkloadLock", Causes: []metav1.StatusCause{noNewFinalizers, noNewFinalizers}}})
+			message: `NodeWorkloadLock.lcm.mirantis.com "held" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the ` +
+				`object is being deleted, found new finalizers []string{"contract.example/c"}`,
+			details: &metav1.StatusDetails{Name: "held", Group: lcm, Kind: "NodeWorkloadLock",
+				Causes: []metav1.StatusCause{noNewFinalizers, noNewFinalizers}}})
 		st := s.watch(t, nodeLocksPath, "fieldSelector=metadata.name%3Dheld&resourceVersion="+held.GetResourceVersion())
 		s.patch(t, path, jsonPatch, `[{"op":"remove","path":"/metadata/finalizers/0"}]`).object(t, http.StatusOK)
 		s.get(t, path).object(t, http.StatusOK)
@@ -80,7 +86,8 @@ spec: {controllerName: openstack, nodeName: n1}
 		}
 		st.wants("MODIFIED held", "MODIFIED held", "DELETED held")
 		s.get(t, path).refuses(t, refusal{code: http.StatusNotFound, reason: metav1.StatusReasonNotFound,
-			message: `nodeworkloadlocks.lcm.mirantis.com "held" not found`, details: &metav1.StatusDetails{Name: "held", Group: lcm, Kind: "nodeworkloadlocks"}})
+			message: `nodeworkloadlocks.lcm.mirantis.com "held" not found`,
+			details: &metav1.StatusDetails{Name: "held", Group: lcm, Kind: "nodeworkloadlocks"}})
 	})
 	t.Run("in the foreground, or that leaves orphans, waits for the garbage collector", func(t *testing.T) {
 		for policy, finalizer := range map[string]string{"Foreground": "foregroundDeletion", "Orphan": "orphan"} {
@@ -99,9 +106,12 @@ spec: {controllerName: openstack, nodeName: n1}
 		s.make(t, maps, configMap("policy", "1"))
 		a := s.remove(t, maps+"/policy", `{"propagationPolicy":"Sometimes"}`)
 		a.refuses(t, refusal{code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
-			message: `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Sometimes": supported values: "Foreground", "Background", "Orphan", "nil"`,
-			details: &metav1.StatusDetails{Group: "meta.k8s.io", Kind: "DeleteOptions", Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueNotSupported,
-				Field: "propagationPolicy", Message: `Unsupported value: "Sometimes": supported values: "Foreground", "Background", "Orphan", "nil"`}}}})
+			message: `DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Sometimes": supported values: "Foreground",` +
+				` "Background", "Orphan", "nil"`,
+			details: &metav1.StatusDetails{Group: "meta.k8s.io", Kind: "DeleteOptions",
+				Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueNotSupported,
+					Field:   "propagationPolicy",
+					Message: `Unsupported value: "Sometimes": supported values: "Foreground", "Background", "Orphan", "nil"`}}}})
 	})
 	t.Run("of a pod on a node waits for its kubelet", func(t *testing.T) {
 		made := s.make(t, pods, pod("graceful", "x", "n1"))

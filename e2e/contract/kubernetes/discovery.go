@@ -60,7 +60,8 @@ func discoveries(t *testing.T, s *suite) {
 					for _, want := range known[version] {
 						plural, sub, _ := strings.Cut(want.Name, "/")
 						if !slices.ContainsFunc(v.Resources, func(r apidiscovery.APIResourceDiscovery) bool {
-							return r.Resource == plural && (sub == "" || slices.ContainsFunc(r.Subresources, func(s apidiscovery.APISubresourceDiscovery) bool { return s.Subresource == sub }))
+							return r.Resource == plural && (sub == "" ||
+								slices.ContainsFunc(r.Subresources, func(s apidiscovery.APISubresourceDiscovery) bool { return s.Subresource == sub }))
 						}) {
 							t.Errorf("%s lacks %s", version, want.Name)
 						}
@@ -141,9 +142,11 @@ func documents(t *testing.T, s *suite) {
 		kindOf             string   // its type
 		about              string   // the beginning of its description
 	}{
-		{"apis/lcm.mirantis.com/v1alpha1", "com.mirantis.lcm.v1alpha1.NodeWorkloadLock", "NodeWorkloadLock", []string{"status", "state"}, "string", "active - LCM must not touch the node"},
+		{"apis/lcm.mirantis.com/v1alpha1", "com.mirantis.lcm.v1alpha1.NodeWorkloadLock", "NodeWorkloadLock", []string{"status", "state"},
+			"string", "active - LCM must not touch the node"},
 		{"api/v1", "io.k8s.api.core.v1.Node", "Node", []string{"spec", "unschedulable"}, "boolean", "Unschedulable controls node schedulability"},
-		{"api/v1", "io.k8s.api.core.v1.Pod", "Pod", []string{"spec", "nodeName"}, "string", "NodeName indicates in which node this pod is scheduled"},
+		{"api/v1", "io.k8s.api.core.v1.Pod", "Pod", []string{"spec", "nodeName"}, "string",
+			"NodeName indicates in which node this pod is scheduled"},
 		{"apis/apps/v1", "io.k8s.api.apps.v1.Deployment", "Deployment", []string{"spec", "replicas"}, "integer", "Number of desired pods"},
 	} {
 		t.Run("explains "+test.kind+"."+strings.Join(test.field, "."), func(t *testing.T) {

@@ -18,14 +18,17 @@ func (s *suite) evict(t *testing.T, pods, name, query string) answer {
 func (s *suite) runs(t *testing.T, pods, name, app, node string) {
 	t.Helper()
 	s.make(t, pods, pod(name, app, node))
-	s.patch(t, pods+"/"+name+"/status", mergePatch, `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`).object(t, http.StatusOK)
+	s.patch(t, pods+"/"+name+"/status", mergePatch, `{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}`).object(t,
+		http.StatusOK)
 }
 
 // budget makes a disruption budget whose controller has said the status.
 func (s *suite) budget(t *testing.T, namespace, name, app, status string) string {
 	t.Helper()
 	path := of("policy/v1", namespace, "poddisruptionbudgets")
-	s.make(t, path, fmt.Sprintf(`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: %s}, spec: {minAvailable: 2, selector: {matchLabels: {app: %s}}}}`, name, app))
+	s.make(t, path,
+		fmt.Sprintf(`{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: %s}, spec: {minAvailable: 2, selector: {matchLabels: `+
+			`{app: %s}}}}`, name, app))
 	if status != "" {
 		s.patch(t, path+"/"+name+"/status", mergePatch, `{"status":`+status+`}`).object(t, http.StatusOK)
 	}
@@ -51,13 +54,15 @@ func evictions(t *testing.T, s *suite) {
 		conditions, _ := field(now, "status", "conditions").([]any)
 		if now.GetDeletionTimestamp() == nil || len(conditions) != 2 {
 			t.Errorf("the pod is %s", asText(t, now))
-		} else if last, _ := conditions[1].(map[string]any); last["type"] != "DisruptionTarget" || last["reason"] != "EvictionByEvictionAPI" || last["message"] != "Eviction API: evicting" {
+		} else if last, _ := conditions[1].(map[string]any); last["type"] != "DisruptionTarget" || last["reason"] != "EvictionByEvictionAPI" ||
+			last["message"] != "Eviction API: evicting" {
 			t.Errorf("the condition is %s", asText(t, last))
 		}
 	})
 	t.Run("against a budget is refused with its figures", func(t *testing.T) {
 		s.runs(t, pods, "held", "held", "n1")
-		s.budget(t, "evictions", "held", "held", `{"observedGeneration":1,"disruptionsAllowed":0,"currentHealthy":2,"desiredHealthy":2,"expectedPods":2}`)
+		s.budget(t, "evictions", "held", "held",
+			`{"observedGeneration":1,"disruptionsAllowed":0,"currentHealthy":2,"desiredHealthy":2,"expectedPods":2}`)
 		s.evict(t, pods, "held", "").refuses(t, tooMany("The disruption budget held needs 2 healthy pods and has 2 currently", 0))
 		if now := s.get(t, pods+"/held").object(t, http.StatusOK); now.GetDeletionTimestamp() != nil {
 			t.Errorf("the pod is being deleted: %s", asText(t, now))
@@ -75,7 +80,8 @@ func evictions(t *testing.T, s *suite) {
 	t.Run("within a budget spends it", func(t *testing.T) {
 		s.runs(t, pods, "spent1", "spent", "n1")
 		s.runs(t, pods, "spent2", "spent", "n1")
-		budget := s.budget(t, "evictions", "spent", "spent", `{"observedGeneration":1,"disruptionsAllowed":1,"currentHealthy":3,"desiredHealthy":2,"expectedPods":3}`)
+		budget := s.budget(t, "evictions", "spent", "spent",
+			`{"observedGeneration":1,"disruptionsAllowed":1,"currentHealthy":3,"desiredHealthy":2,"expectedPods":3}`)
 		if a := s.evict(t, pods, "spent1", "?dryRun=All"); a.code != http.StatusCreated {
 			t.Errorf("tried only, it is answered %s", a.body)
 		}

@@ -28,11 +28,13 @@ func forgotten(t *testing.T, s *suite) {
 			e := st.next()
 			var asked, oldest uint64
 			message, _ := e.object.Object["message"].(string)
-			if _, err := fmt.Sscanf(message, "too old resource version: %d (%d)", &asked, &oldest); err != nil || fmt.Sprint(asked) != test.version || oldest <= asked {
+			if _, err := fmt.Sscanf(message, "too old resource version: %d (%d)", &asked, &oldest); err != nil ||
+				fmt.Sprint(asked) != test.version || oldest <= asked {
 				t.Errorf("the message is %q", message)
 			}
 			e.object.Object["message"] = ""
-			if got, want := e.kind+" "+asText(t, e.object), `ERROR {"apiVersion":"v1","code":410,"kind":"Status","message":"","metadata":{},"reason":"Expired","status":"Failure"}`; got != want {
+			if got, want := e.kind+" "+asText(t, e.object),
+				`ERROR {"apiVersion":"v1","code":410,"kind":"Status","message":"","metadata":{},"reason":"Expired","status":"Failure"}`; got != want {
 				t.Errorf("the event is %s", got)
 			}
 			st.ends()
@@ -45,9 +47,11 @@ func forgotten(t *testing.T, s *suite) {
 	t.Run("refuses the next chunk of a list, and says how to go on regardless", func(t *testing.T) {
 		a := s.get(t, path+"?limit=2&continue="+url.QueryEscape(first.GetContinue()))
 		a.refuses(t, refusal{code: http.StatusGone, reason: metav1.StatusReasonExpired,
-			message: "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, " +
+			message: "The provided continue parameter is too old to display a consistent list result. You can start a new list without the " +
+				"continue parameter, " +
 				"or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an " +
-				"inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list."})
+				"inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show " +
+				"up in the list."})
 		var status metav1.Status
 		a.decode(t, &status)
 		if status.ListMeta.Continue == "" {

@@ -18,7 +18,8 @@ var known = map[string][]metav1.APIResource{
 		whole("secrets", "Secret", true), whole("configmaps", "ConfigMap", true, "cm"), whole("events", "Event", true, "ev"),
 		whole("services", "Service", true, "svc", "all"), part("services/status", "Service", true),
 		whole("serviceaccounts", "ServiceAccount", true, "sa"),
-		whole("persistentvolumeclaims", "PersistentVolumeClaim", true, "pvc"), part("persistentvolumeclaims/status", "PersistentVolumeClaim", true),
+		whole("persistentvolumeclaims", "PersistentVolumeClaim", true, "pvc"),
+		part("persistentvolumeclaims/status", "PersistentVolumeClaim", true),
 		whole("persistentvolumes", "PersistentVolume", false, "pv"), part("persistentvolumes/status", "PersistentVolume", false),
 	},
 	"apps/v1": {
@@ -32,18 +33,21 @@ var known = map[string][]metav1.APIResource{
 		whole("jobs", "Job", true, "", "all"), part("jobs/status", "Job", true),
 		whole("cronjobs", "CronJob", true, "cj", "all"), part("cronjobs/status", "CronJob", true),
 	},
-	"policy/v1":              {whole("poddisruptionbudgets", "PodDisruptionBudget", true, "pdb"), part("poddisruptionbudgets/status", "PodDisruptionBudget", true)},
+	"policy/v1": {whole("poddisruptionbudgets", "PodDisruptionBudget", true, "pdb"),
+		part("poddisruptionbudgets/status", "PodDisruptionBudget", true)},
 	"coordination.k8s.io/v1": {whole("leases", "Lease", true)},
 	"rbac.authorization.k8s.io/v1": {
 		whole("roles", "Role", true), whole("rolebindings", "RoleBinding", true),
 		whole("clusterroles", "ClusterRole", false), whole("clusterrolebindings", "ClusterRoleBinding", false),
 	},
 	"authorization.k8s.io/v1": {
-		{Name: "selfsubjectaccessreviews", SingularName: "selfsubjectaccessreview", Kind: "SelfSubjectAccessReview", Verbs: metav1.Verbs{"create"}},
+		{Name: "selfsubjectaccessreviews", SingularName: "selfsubjectaccessreview", Kind: "SelfSubjectAccessReview",
+			Verbs: metav1.Verbs{"create"}},
 		{Name: "selfsubjectrulesreviews", SingularName: "selfsubjectrulesreview", Kind: "SelfSubjectRulesReview", Verbs: metav1.Verbs{"create"}},
 	},
 	"apiextensions.k8s.io/v1": {
-		whole("customresourcedefinitions", "CustomResourceDefinition", false, "crd,crds", "api-extensions"), part("customresourcedefinitions/status", "CustomResourceDefinition", false),
+		whole("customresourcedefinitions", "CustomResourceDefinition", false, "crd,crds", "api-extensions"),
+		part("customresourcedefinitions/status", "CustomResourceDefinition", false),
 	},
 	"lcm.mirantis.com/v1alpha1": {
 		whole("nodeworkloadlocks", "NodeWorkloadLock", false), part("nodeworkloadlocks/status", "NodeWorkloadLock", false),

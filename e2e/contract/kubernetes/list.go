@@ -137,7 +137,8 @@ func versions(t *testing.T, s *suite) {
 	t.Run("cannot be matched unless it is given", func(t *testing.T) {
 		s.get(t, path+"?resourceVersionMatch=Exact").refuses(t, refusal{
 			code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
-			message: `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided`,
+			message: `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless ` +
+				`resourceVersion is provided`,
 			details: &metav1.StatusDetails{Group: "meta.k8s.io", Kind: "ListOptions", Causes: []metav1.StatusCause{{
 				Type: "FieldValueForbidden", Field: "resourceVersionMatch",
 				Message: "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"}}},

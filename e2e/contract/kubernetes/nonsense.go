@@ -10,23 +10,29 @@ import (
 func nonsense(t *testing.T, s *suite) {
 	s.namespace(t, "nonsense")
 	maps := of("v1", "nonsense", "configmaps")
-	notFound := refusal{code: http.StatusNotFound, reason: metav1.StatusReasonNotFound, message: "the server could not find the requested resource"}
+	notFound := refusal{code: http.StatusNotFound, reason: metav1.StatusReasonNotFound,
+		message: "the server could not find the requested resource"}
 	for _, test := range []struct {
 		name, method, path, body string
 		want                     refusal
 	}{
-		{"for an object that is not there", http.MethodGet, nodesPath + "/nothing", "", refusal{code: http.StatusNotFound, reason: metav1.StatusReasonNotFound,
-			message: `nodes "nothing" not found`, details: &metav1.StatusDetails{Name: "nothing", Kind: "nodes"}}},
-		{"for a lock that is not there", http.MethodGet, nodeLocksPath + "/nothing", "", refusal{code: http.StatusNotFound, reason: metav1.StatusReasonNotFound,
-			message: `nodeworkloadlocks.lcm.mirantis.com "nothing" not found`, details: &metav1.StatusDetails{Name: "nothing", Group: lcm, Kind: "nodeworkloadlocks"}}},
+		{"for an object that is not there", http.MethodGet, nodesPath + "/nothing", "",
+			refusal{code: http.StatusNotFound, reason: metav1.StatusReasonNotFound,
+				message: `nodes "nothing" not found`, details: &metav1.StatusDetails{Name: "nothing", Kind: "nodes"}}},
+		{"for a lock that is not there", http.MethodGet, nodeLocksPath + "/nothing", "",
+			refusal{code: http.StatusNotFound, reason: metav1.StatusReasonNotFound,
+				message: `nodeworkloadlocks.lcm.mirantis.com "nothing" not found`,
+				details: &metav1.StatusDetails{Name: "nothing", Group: lcm, Kind: "nodeworkloadlocks"}}},
 		{"for a resource that is not there", http.MethodGet, "/api/v1/wishes", "", notFound},
 		{"for a subresource that is not there", http.MethodGet, nodesPath + "/nothing/wishes", "", notFound},
-		{"of a method that is not taken", http.MethodPut, nodesPath, "{}", refusal{code: http.StatusMethodNotAllowed, reason: metav1.StatusReasonMethodNotAllowed,
-			message: "the server does not allow this method on the requested resource"}},
+		{"of a method that is not taken", http.MethodPut, nodesPath, "{}",
+			refusal{code: http.StatusMethodNotAllowed, reason: metav1.StatusReasonMethodNotAllowed,
+				message: "the server does not allow this method on the requested resource"}},
 	} {
 		t.Run(test.name+" is refused", func(t *testing.T) { s.send(t, Admin, test.method, test.path, test.body).refuses(t, test.want) })
 	}
-	for _, path := range []string{"/apis/lcm.mirantis.com/v1alpha1/wishes", "/apis/metrics.k8s.io/v1beta1/nodes", "/apis/wishes.example/v1/wishes", "/wishes"} {
+	for _, path := range []string{"/apis/lcm.mirantis.com/v1alpha1/wishes", "/apis/metrics.k8s.io/v1beta1/nodes",
+		"/apis/wishes.example/v1/wishes", "/wishes"} {
 		t.Run("for "+path+", of which nobody knows, is answered with a page", func(t *testing.T) {
 			a := s.get(t, path)
 			if a.code != http.StatusNotFound || string(a.body) != "404 page not found\n" {
@@ -41,13 +47,17 @@ func nonsense(t *testing.T, s *suite) {
 	t.Run("with a body of an unknown format is refused", func(t *testing.T) {
 		s.send(t, Admin, http.MethodPost, maps, "name: x", "Content-Type", "text/plain").refuses(t, refusal{
 			code: http.StatusUnsupportedMediaType, reason: metav1.StatusReasonUnsupportedMediaType,
-			message: "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf"})
+			message: "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, " +
+				"application/vnd.kubernetes.protobuf"})
 	})
 	t.Run("with a body that is no object is refused", func(t *testing.T) {
 		s.send(t, Admin, http.MethodPost, maps, `{"kind":`).refuses(t, refusal{code: http.StatusBadRequest, reason: metav1.StatusReasonBadRequest,
-			message: `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: unexpected end of JSON input ({"kind":)`})
-		s.send(t, Admin, http.MethodPost, nodeLocksPath, `{"metadata":{}}`).refuses(t, refusal{code: http.StatusBadRequest, reason: metav1.StatusReasonBadRequest,
-			message: `the object provided is unrecognized (must be of type NodeWorkloadLock): Object 'Kind' is missing in '{"metadata":{}}' ({"metadata":{}})`})
+			message: `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: unexpected ` +
+				`end of JSON input ({"kind":)`})
+		s.send(t, Admin, http.MethodPost, nodeLocksPath, `{"metadata":{}}`).refuses(t,
+			refusal{code: http.StatusBadRequest, reason: metav1.StatusReasonBadRequest,
+				message: `the object provided is unrecognized (must be of type NodeWorkloadLock): Object 'Kind' is missing in '{"metadata":{}}' ` +
+					`({"metadata":{}})`})
 	})
 	t.Run("for protobuf of a custom resource is answered with what else is accepted", func(t *testing.T) {
 		const accept = "application/vnd.kubernetes.protobuf,application/json"

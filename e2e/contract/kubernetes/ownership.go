@@ -27,7 +27,8 @@ func managed(t *testing.T, o *unstructured.Unstructured) string {
 		if err := json.Unmarshal(m.FieldsV1.GetRawBytes(), &fields); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, fmt.Sprintf("%s %s %s %s%s", m.Manager, m.Operation, m.APIVersion, strings.TrimSpace(m.Subresource+" "), asText(t, fields)))
+		all = append(all, fmt.Sprintf("%s %s %s %s%s", m.Manager, m.Operation, m.APIVersion, strings.TrimSpace(m.Subresource+" "),
+			asText(t, fields)))
 	}
 	sort.Strings(all)
 	return strings.Join(all, "\n")
@@ -55,14 +56,18 @@ func managers(t *testing.T, s *suite) {
 		}, `anna Update v1 {"f:data":{}}` + "\n" + `carl Update v1 {"f:data":{"f:other":{}}}`},
 		{"is the client's name when none is given", func() *unstructured.Unstructured {
 			return s.patch(t, maps+"/managed", mergePatch, `{"metadata":{"labels":{"x":"y"}}}`).object(t, http.StatusOK)
-		}, `anna Update v1 {"f:data":{}}` + "\n" + `carl Update v1 {"f:data":{"f:other":{}}}` + "\n" + `contract Update v1 {"f:metadata":{"f:labels":{".":{},"f:x":{}}}}`},
+		}, `anna Update v1 {"f:data":{}}` + "\n" + `carl Update v1 {"f:data":{"f:other":{}}}` + "\n" +
+			`contract Update v1 {"f:metadata":{"f:labels":{".":{},"f:x":{}}}}`},
 		{"of a node's annotation is the program", func() *unstructured.Unstructured {
 			s.make(t, nodesPath+"?fieldManager=kubelet", `{apiVersion: v1, kind: Node, metadata: {name: managed, labels: {role: x}}}`)
-			return s.patch(t, nodesPath+"/managed?fieldManager=lockstep", jsonPatch, `[{"op":"add","path":"/metadata/annotations","value":{"`+modeKey+`":"skip"}}]`).object(t, http.StatusOK)
-		}, `kubelet Update v1 {"f:metadata":{"f:labels":{".":{},"f:role":{}}}}` + "\n" + `lockstep Update v1 {"f:metadata":{"f:annotations":{".":{},"f:openstack.lcm.mirantis.com/instance_migration_mode":{}}}}`},
+			return s.patch(t, nodesPath+"/managed?fieldManager=lockstep", jsonPatch,
+				`[{"op":"add","path":"/metadata/annotations","value":{"`+modeKey+`":"skip"}}]`).object(t, http.StatusOK)
+		}, `kubelet Update v1 {"f:metadata":{"f:labels":{".":{},"f:role":{}}}}` + "\n" +
+			`lockstep Update v1 {"f:metadata":{"f:annotations":{".":{},"f:openstack.lcm.mirantis.com/instance_migration_mode":{}}}}`},
 		{"of a status has its subresource", func() *unstructured.Unstructured {
 			s.make(t, nodeLocksPath+"?fieldManager=rockoon", nodeLock("managed", "n1"))
-			return s.patch(t, nodeLocksPath+"/managed/status?fieldManager=rockoon", mergePatch, `{"status":{"state":"active"}}`).object(t, http.StatusOK)
+			return s.patch(t, nodeLocksPath+"/managed/status?fieldManager=rockoon", mergePatch, `{"status":{"state":"active"}}`).object(t,
+				http.StatusOK)
 		}, `rockoon Update lcm.mirantis.com/v1alpha1 status{"f:status":{".":{},"f:state":{}}}` + "\n" +
 			`rockoon Update lcm.mirantis.com/v1alpha1 {"f:spec":{".":{},"f:controllerName":{},"f:nodeName":{}}}`},
 	} {
@@ -105,14 +110,17 @@ func applies(t *testing.T, s *suite) {
 		s.apply(t, maps+"/applied", "bert", "", configMap("applied", "2")).refuses(t, refusal{
 			code: http.StatusConflict, reason: metav1.StatusReasonConflict,
 			message: `Apply failed with 1 conflict: conflict with "anna": .data.value`,
-			details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict, Field: ".data.value", Message: `conflict with "anna"`}}},
+			details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict, Field: ".data.value",
+				Message: `conflict with "anna"`}}},
 		})
 		var status metav1.Status
 		s.patch(t, maps+"/applied?fieldManager=carl", mergePatch, `{"data":{"other":"3"}}`).object(t, http.StatusOK)
-		a := s.apply(t, maps+"/applied", "bert", "", `{apiVersion: v1, kind: ConfigMap, metadata: {name: applied}, data: {value: "2", other: "2"}}`)
+		a := s.apply(t, maps+"/applied", "bert", "",
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: applied}, data: {value: "2", other: "2"}}`)
 		a.decode(t, &status)
 		if status.Code != http.StatusConflict || status.Details == nil || len(status.Details.Causes) != 2 ||
-			!strings.HasPrefix(status.Message, "Apply failed with 2 conflicts: conflicts with \"anna\":\n- .data.value\nconflicts with \"carl\" using v1:\n- .data.other") {
+			!strings.HasPrefix(status.Message,
+				"Apply failed with 2 conflicts: conflicts with \"anna\":\n- .data.value\nconflicts with \"carl\" using v1:\n- .data.other") {
 			t.Errorf("the answer is %s", a.body)
 		}
 	})
@@ -131,7 +139,8 @@ func applies(t *testing.T, s *suite) {
 		s.apply(t, maps+"/applied", "dora", "", `{apiVersion: v1, kind: ConfigMap, metadata: {name: applied}}`).object(t, http.StatusOK)
 	})
 	t.Run("removes what is no longer applied", func(t *testing.T) {
-		now := s.apply(t, maps+"/applied", "bert", "", `{apiVersion: v1, kind: ConfigMap, metadata: {name: applied}, data: {third: "3"}}`).object(t, http.StatusOK)
+		now := s.apply(t, maps+"/applied", "bert", "",
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: applied}, data: {third: "3"}}`).object(t, http.StatusOK)
 		if got := asText(t, now.Object["data"]); got != `{"other":"3","third":"3"}` {
 			t.Errorf("the data are %s", got)
 		}
@@ -161,11 +170,14 @@ status: {state: active}
 		if field(now, "status", "state") != "active" || field(now, "spec", "nodeName") != "n1" {
 			t.Errorf("it is %s", asText(t, now))
 		}
-		s.apply(t, nodeLocksPath+"/applied/status", "bert", "", strings.Replace(nodeLock("applied", "n1"), "spec:", "status: {state: sleeping}, spec:", 1)).refuses(t, refusal{
+		s.apply(t, nodeLocksPath+"/applied/status", "bert", "",
+			strings.Replace(nodeLock("applied", "n1"), "spec:", "status: {state: sleeping}, spec:", 1)).refuses(t, refusal{
 			code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
-			message: `NodeWorkloadLock.lcm.mirantis.com "applied" is invalid: status.state: Unsupported value: "sleeping": supported values: "inactive", "active", "failed"`,
+			message: `NodeWorkloadLock.lcm.mirantis.com "applied" is invalid: status.state: Unsupported value: "sleeping": supported values: ` +
+				`"inactive", "active", "failed"`,
 			details: &metav1.StatusDetails{Name: "applied", Group: lcm, Kind: "NodeWorkloadLock", Causes: []metav1.StatusCause{{
-				Type: metav1.CauseTypeFieldValueNotSupported, Field: "status.state", Message: `Unsupported value: "sleeping": supported values: "inactive", "active", "failed"`}}},
+				Type: metav1.CauseTypeFieldValueNotSupported, Field: "status.state",
+				Message: `Unsupported value: "sleeping": supported values: "inactive", "active", "failed"`}}},
 		})
 	})
 	t.Run("tried only stores nothing", func(t *testing.T) {
@@ -178,18 +190,23 @@ status: {state: active}
 		name, path, manifest string
 		want                 refusal
 	}{
-		{"needs a manager", maps + "/applied", configMap("applied", "1"), refusal{code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
-			message: `PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch`,
-			details: &metav1.StatusDetails{Group: "meta.k8s.io", Kind: "PatchOptions", Causes: []metav1.StatusCause{
-				{Type: metav1.CauseTypeFieldValueRequired, Field: "fieldManager", Message: "Required value: is required for apply patch"}}}}},
+		{"needs a manager", maps + "/applied", configMap("applied", "1"),
+			refusal{code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
+				message: `PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch`,
+				details: &metav1.StatusDetails{Group: "meta.k8s.io", Kind: "PatchOptions", Causes: []metav1.StatusCause{
+					{Type: metav1.CauseTypeFieldValueRequired, Field: "fieldManager", Message: "Required value: is required for apply patch"}}}}},
 		{"needs YAML", maps + "/applied?fieldManager=x", "a: b: c", refusal{code: http.StatusBadRequest, reason: metav1.StatusReasonBadRequest,
 			message: "error decoding YAML: error converting YAML to JSON: yaml: mapping values are not allowed in this context"}},
-		{"needs a kind", maps + "/applied?fieldManager=x", "metadata: {name: applied}", refusal{code: http.StatusBadRequest, reason: metav1.StatusReasonBadRequest,
-			message: "invalid object type: /, Kind="}},
-		{"has no managers", maps + "/applied?fieldManager=x", `{apiVersion: v1, kind: ConfigMap, metadata: {name: applied, managedFields: [{manager: x}]}}`, refusal{
-			code: http.StatusBadRequest, reason: metav1.StatusReasonBadRequest, message: "metadata.managedFields must be nil"}},
-		{"has fields of the kind", maps + "/applied?fieldManager=x", `{apiVersion: v1, kind: ConfigMap, metadata: {name: applied}, dates: {}}`, refusal{
-			code: http.StatusInternalServerError, message: `failed to create typed patch object (/applied; /v1, Kind=ConfigMap): .dates: field not declared in schema`}},
+		{"needs a kind", maps + "/applied?fieldManager=x", "metadata: {name: applied}",
+			refusal{code: http.StatusBadRequest, reason: metav1.StatusReasonBadRequest,
+				message: "invalid object type: /, Kind="}},
+		{"has no managers", maps + "/applied?fieldManager=x",
+			`{apiVersion: v1, kind: ConfigMap, metadata: {name: applied, managedFields: [{manager: x}]}}`, refusal{
+				code: http.StatusBadRequest, reason: metav1.StatusReasonBadRequest, message: "metadata.managedFields must be nil"}},
+		{"has fields of the kind", maps + "/applied?fieldManager=x", `{apiVersion: v1, kind: ConfigMap, metadata: {name: applied}, dates: {}}`,
+			refusal{
+				code:    http.StatusInternalServerError,
+				message: `failed to create typed patch object (/applied; /v1, Kind=ConfigMap): .dates: field not declared in schema`}},
 	} {
 		t.Run(test.name, func(t *testing.T) { s.patch(t, test.path, applyPatch, test.manifest).refuses(t, test.want) })
 	}
@@ -229,10 +246,12 @@ func scales(t *testing.T, s *suite) {
 	t.Run("changes the workload and nothing else of it", func(t *testing.T) {
 		scale := s.patch(t, path+"/scaled/scale", mergePatch, `{"spec":{"replicas":3}}`).object(t, http.StatusOK)
 		now := s.get(t, path+"/scaled").object(t, http.StatusOK)
-		if scale.GetResourceVersion() != now.GetResourceVersion() || fmt.Sprint(field(now, "spec", "replicas")) != "3" || now.GetGeneration() != 2 {
+		if scale.GetResourceVersion() != now.GetResourceVersion() || fmt.Sprint(field(now, "spec", "replicas")) != "3" ||
+			now.GetGeneration() != 2 {
 			t.Errorf("the scale is %s, the workload %s", asText(t, scale), asText(t, now))
 		}
-		scale = s.put(t, path+"/scaled/scale", `{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: scaled, namespace: scales}, spec: {replicas: 0}}`).object(t, http.StatusOK)
+		scale = s.put(t, path+"/scaled/scale",
+			`{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: scaled, namespace: scales}, spec: {replicas: 0}}`).object(t, http.StatusOK)
 		if scale.Object["spec"] != nil && asText(t, scale.Object["spec"]) != `{}` {
 			t.Errorf("the scale is %s", asText(t, scale))
 		}

@@ -54,10 +54,12 @@ func never() []kube.Permission {
 
 func rights(t *testing.T, s *suite) {
 	s.grant(t)
-	reads, writes, never := kube.WatchPermissions(), slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(), []kube.Permission{kube.CredentialsPermission()}), never()
+	reads, writes, never := kube.WatchPermissions(),
+		slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(), []kube.Permission{kube.CredentialsPermission()}), never()
 	// Watching alone needs to see who holds the lease.
 	writes = slices.DeleteFunc(writes, func(p kube.Permission) bool { return p.Verb == "get" && p.Resource == "leases" })
-	reads = append(reads, kube.Permission{Verb: "get", Group: "coordination.k8s.io", Resource: "leases", Namespace: "default", Name: "lockstep-operator"})
+	reads = append(reads, kube.Permission{Verb: "get", Group: "coordination.k8s.io", Resource: "leases", Namespace: "default",
+		Name: "lockstep-operator"})
 	for _, test := range []struct {
 		name        string
 		user        User
@@ -97,13 +99,16 @@ func rights(t *testing.T, s *suite) {
 			message: `secrets "keys" is forbidden: User "operator" cannot get resource "secrets" in API group "" in the namespace "openstack"`,
 			details: &metav1.StatusDetails{Kind: "secrets", Name: "keys"}}},
 		{"that is missing is named: to change a lock", http.MethodPut, nodeLocksPath + "/some/status", Operator, refusal{
-			message: `nodeworkloadlocks.lcm.mirantis.com "some" is forbidden: User "operator" cannot update resource "nodeworkloadlocks/status" in API group "lcm.mirantis.com" at the cluster scope`,
+			message: `nodeworkloadlocks.lcm.mirantis.com "some" is forbidden: User "operator" cannot update resource "nodeworkloadlocks/status" ` +
+				`in API group "lcm.mirantis.com" at the cluster scope`,
 			details: &metav1.StatusDetails{Kind: "nodeworkloadlocks", Group: lcm, Name: "some"}}},
 		{"that is missing is named: to a path", http.MethodGet, "/metrics", Operator, refusal{
 			message: `forbidden: User "operator" cannot get path "/metrics"`}},
-		{"that is missing is named, of a resource that is not there as well", http.MethodGet, "/apis/lcm.mirantis.com/v1alpha1/wishes", Operator, refusal{
-			message: `wishes.lcm.mirantis.com is forbidden: User "operator" cannot list resource "wishes" in API group "lcm.mirantis.com" at the cluster scope`,
-			details: &metav1.StatusDetails{Kind: "wishes", Group: lcm}}},
+		{"that is missing is named, of a resource that is not there as well", http.MethodGet, "/apis/lcm.mirantis.com/v1alpha1/wishes", Operator,
+			refusal{
+				message: `wishes.lcm.mirantis.com is forbidden: User "operator" cannot list resource "wishes" in API group "lcm.mirantis.com" at ` +
+					`the cluster scope`,
+				details: &metav1.StatusDetails{Kind: "wishes", Group: lcm}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.want.code, test.want.reason = http.StatusForbidden, metav1.StatusReasonForbidden
@@ -112,16 +117,20 @@ func rights(t *testing.T, s *suite) {
 	}
 	t.Run("is asked of the server as kubectl auth can-i does", func(t *testing.T) {
 		review := s.send(t, ReadOnly, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-			`{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{"resourceAttributes":{"verb":"list","resource":"nodes"}}}`).object(t, http.StatusCreated)
-		if got, want := field(review, "status", "reason"), `RBAC: allowed by ClusterRoleBinding "lockstep-readonly" of ClusterRole "lockstep-readonly" to Group "mosk-update-watchers"`; got != want {
+			`{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{"resourceAttributes":{"verb":"list",`+
+				`"resource":"nodes"}}}`).object(t, http.StatusCreated)
+		if got, want := field(review, "status", "reason"),
+			`RBAC: allowed by ClusterRoleBinding "lockstep-readonly" of ClusterRole "lockstep-readonly" to Group "mosk-update-watchers"`; got != want {
 			t.Errorf("the reason is %q, want %q", got, want)
 		}
 		rules := s.send(t, ReadOnly, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
-			`{"kind":"SelfSubjectRulesReview","apiVersion":"authorization.k8s.io/v1","spec":{"namespace":"openstack"}}`).object(t, http.StatusCreated)
+			`{"kind":"SelfSubjectRulesReview","apiVersion":"authorization.k8s.io/v1","spec":{"namespace":"openstack"}}`).object(t,
+			http.StatusCreated)
 		found := false
 		all, _ := field(rules, "status", "resourceRules").([]any)
 		for _, one := range all {
-			found = found || asText(t, one) == `{"apiGroups":["lcm.mirantis.com"],"resources":["openstackdeploymentstatus"],"verbs":["list","watch"]}`
+			found = found ||
+				asText(t, one) == `{"apiGroups":["lcm.mirantis.com"],"resources":["openstackdeploymentstatus"],"verbs":["list","watch"]}`
 		}
 		if !found {
 			t.Errorf("the rules lack the one of the role in the namespace: %s", asText(t, rules.Object["status"]))
@@ -129,19 +138,23 @@ func rights(t *testing.T, s *suite) {
 	})
 	t.Run("is another's who is impersonated, for who may", func(t *testing.T) {
 		whoami := func(user User, headers ...string) answer {
-			return s.send(t, user, http.MethodPost, "/apis/authentication.k8s.io/v1/selfsubjectreviews", `{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`, headers...)
+			return s.send(t, user, http.MethodPost, "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+				`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1"}`, headers...)
 		}
 		me := whoami(Admin, "Impersonate-User", "anna", "Impersonate-Group", "mosk-update-watchers").object(t, http.StatusCreated)
-		if got := asText(t, field(me, "status", "userInfo")); got != `{"groups":["mosk-update-watchers","system:authenticated"],"username":"anna"}` {
+		if got := asText(t,
+			field(me, "status", "userInfo")); got != `{"groups":["mosk-update-watchers","system:authenticated"],"username":"anna"}` {
 			t.Errorf("the user is %s", got)
 		}
 		if a := s.get(t, nodesPath, "Impersonate-User", "anna", "Impersonate-Group", "mosk-update-watchers"); a.code != http.StatusOK {
 			t.Errorf("the group's right is answered %s", a.body)
 		}
 		s.get(t, nodesPath, "Impersonate-User", "anna").refuses(t, refusal{code: http.StatusForbidden, reason: metav1.StatusReasonForbidden,
-			message: `nodes is forbidden: User "anna" cannot list resource "nodes" in API group "" at the cluster scope`, details: &metav1.StatusDetails{Kind: "nodes"}})
+			message: `nodes is forbidden: User "anna" cannot list resource "nodes" in API group "" at the cluster scope`,
+			details: &metav1.StatusDetails{Kind: "nodes"}})
 		whoami(Operator, "Impersonate-User", "anna").refuses(t, refusal{code: http.StatusForbidden, reason: metav1.StatusReasonForbidden,
-			message: `selfsubjectreviews.authentication.k8s.io is forbidden: User "operator" cannot impersonate-on:user-info:create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope`,
+			message: `selfsubjectreviews.authentication.k8s.io is forbidden: User "operator" cannot impersonate-on:user-info:create resource ` +
+				`"selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope`,
 			details: &metav1.StatusDetails{Group: "authentication.k8s.io", Kind: "selfsubjectreviews"}})
 	})
 	t.Run("is no matter for a token that is not good", func(t *testing.T) {

@@ -20,7 +20,8 @@ status: {state: inactive}
 		if status := lock.Object["status"]; status != nil {
 			t.Errorf("the new lock has the status %v", status)
 		}
-		now := s.patch(t, nodeLocksPath+"/isolated/status", mergePatch, `{"status":{"state":"active"},"spec":{"nodeName":"n2"}}`).object(t, http.StatusOK)
+		now := s.patch(t, nodeLocksPath+"/isolated/status", mergePatch, `{"status":{"state":"active"},"spec":{"nodeName":"n2"}}`).object(t,
+			http.StatusOK)
 		if field(now, "status", "state") != "active" || field(now, "spec", "nodeName") != "n1" {
 			t.Errorf("after a patch of the status the lock is %s", asText(t, now))
 		}
@@ -58,12 +59,14 @@ status: {state: inactive}
 	})
 	t.Run("brings no labels to a lock, but to a node", func(t *testing.T) {
 		s.make(t, nodeLocksPath, nodeLock("labelled", "n1"))
-		now := s.patch(t, nodeLocksPath+"/labelled/status", mergePatch, `{"metadata":{"labels":{"x":"y"},"annotations":{"x":"y"}},"status":{"state":"active"}}`).object(t, http.StatusOK)
+		now := s.patch(t, nodeLocksPath+"/labelled/status", mergePatch,
+			`{"metadata":{"labels":{"x":"y"},"annotations":{"x":"y"}},"status":{"state":"active"}}`).object(t, http.StatusOK)
 		if len(now.GetLabels())+len(now.GetAnnotations()) > 0 {
 			t.Errorf("the lock has the metadata %s", asText(t, now.Object["metadata"]))
 		}
 		s.make(t, nodesPath, node("labelled"))
-		now = s.patch(t, nodesPath+"/labelled/status", mergePatch, `{"metadata":{"labels":{"x":"y"}},"spec":{"unschedulable":true},"status":{"phase":"Running"}}`).object(t, http.StatusOK)
+		now = s.patch(t, nodesPath+"/labelled/status", mergePatch,
+			`{"metadata":{"labels":{"x":"y"}},"spec":{"unschedulable":true},"status":{"phase":"Running"}}`).object(t, http.StatusOK)
 		if now.GetLabels()["x"] != "y" || field(now, "spec", "unschedulable") != nil || field(now, "status", "phase") != "Running" {
 			t.Errorf("the node is %s", asText(t, now))
 		}

@@ -25,31 +25,37 @@ func refusedValues(t *testing.T, s *suite) {
 	}{
 		{"is named with those that are allowed", func() answer {
 			return s.patch(t, nodeLocksPath+"/refused/status", mergePatch, `{"status":{"state":"sleeping"}}`)
-		}, `NodeWorkloadLock.lcm.mirantis.com "refused" is invalid: status.state: Unsupported value: "sleeping": supported values: "inactive", "active", "failed"`,
+		}, `NodeWorkloadLock.lcm.mirantis.com "refused" is invalid: status.state: Unsupported value: "sleeping": supported values: "inactive",` +
+			` "active", "failed"`,
 			with(lock, metav1.StatusCause{Type: metav1.CauseTypeFieldValueNotSupported, Field: "status.state",
 				Message: `Unsupported value: "sleeping": supported values: "inactive", "active", "failed"`})},
 		{"is named in a new object, too", func() answer {
 			return s.post(t, requestsPath, request("refused", "everything"))
-		}, `NodeMaintenanceRequest.lcm.mirantis.com "refused" is invalid: spec.scope: Unsupported value: "everything": supported values: "os", "drain"`,
+		}, `NodeMaintenanceRequest.lcm.mirantis.com "refused" is invalid: spec.scope: Unsupported value: "everything": supported values: "os",` +
+			` "drain"`,
 			with(&metav1.StatusDetails{Name: "refused", Group: lcm, Kind: "NodeMaintenanceRequest"}, metav1.StatusCause{
-				Type: metav1.CauseTypeFieldValueNotSupported, Field: "spec.scope", Message: `Unsupported value: "everything": supported values: "os", "drain"`})},
+				Type: metav1.CauseTypeFieldValueNotSupported, Field: "spec.scope",
+				Message: `Unsupported value: "everything": supported values: "os", "drain"`})},
 		{"is one that is missing", func() answer {
 			return s.patch(t, nodeLocksPath+"/refused", mergePatch, `{"spec":{"nodeName":null}}`)
 		}, `NodeWorkloadLock.lcm.mirantis.com "refused" is invalid: spec.nodeName: Required value`,
 			with(lock, metav1.StatusCause{Type: metav1.CauseTypeFieldValueRequired, Field: "spec.nodeName", Message: "Required value"})},
 		{"is one of another type", func() answer {
 			return s.patch(t, nodeLocksPath+"/refused", mergePatch, `{"spec":{"nodeName":7}}`)
-		}, `NodeWorkloadLock.lcm.mirantis.com "refused" is invalid: spec.nodeName: Invalid value: "integer": spec.nodeName in body must be of type string: "integer"`,
+		}, `NodeWorkloadLock.lcm.mirantis.com "refused" is invalid: spec.nodeName: Invalid value: "integer": spec.nodeName in body must be of ` +
+			`type string: "integer"`,
 			with(lock, metav1.StatusCause{Type: metav1.CauseTypeTypeInvalid, Field: "spec.nodeName",
 				Message: `Invalid value: "integer": spec.nodeName in body must be of type string: "integer"`})},
 		{"is one that is too large", func() answer {
 			return s.patch(t, nodeLocksPath+"/refused/status", mergePatch, `{"status":{"state":"active","inactivationProgress":{"percentage":101}}}`)
-		}, `NodeWorkloadLock.lcm.mirantis.com "refused" is invalid: status.inactivationProgress.percentage: Invalid value: 101: inactivationProgress.percentage in body should be less than or equal to 100`,
+		}, `NodeWorkloadLock.lcm.mirantis.com "refused" is invalid: status.inactivationProgress.percentage: Invalid value: 101: ` +
+			`inactivationProgress.percentage in body should be less than or equal to 100`,
 			with(lock, metav1.StatusCause{Type: metav1.CauseTypeFieldValueInvalid, Field: "status.inactivationProgress.percentage",
 				Message: `Invalid value: 101: inactivationProgress.percentage in body should be less than or equal to 100`})},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.ask().refuses(t, refusal{code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid, message: test.message, details: test.details})
+			test.ask().refuses(t, refusal{code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid, message: test.message,
+				details: test.details})
 		})
 	}
 	t.Run("is named beside the others, in any order", func(t *testing.T) {
@@ -81,8 +87,9 @@ func unknownFields(t *testing.T, s *suite) {
 	s.namespace(t, "unknown-fields")
 	path := of("v1", "unknown-fields", "configmaps")
 	const (
-		oddLock = `{"apiVersion":"lcm.mirantis.com/v1alpha1","kind":"NodeWorkloadLock","metadata":{"name":"odd"},"spec":{"controllerName":"openstack","nodeName":"n1","colour":"red"}}`
-		oddMap  = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"odd"},"dates":{}}`
+		oddLock = `{"apiVersion":"lcm.mirantis.com/v1alpha1","kind":"NodeWorkloadLock","metadata":{"name":"odd"},` +
+			`"spec":{"controllerName":"openstack","nodeName":"n1","colour":"red"}}`
+		oddMap = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"odd"},"dates":{}}`
 	)
 	for _, test := range []struct {
 		name, path, body, warning, message string
@@ -128,7 +135,8 @@ func unknownFields(t *testing.T, s *suite) {
 		}
 	})
 	t.Run("twice in a body is a warning", func(t *testing.T) {
-		a := s.send(t, Admin, http.MethodPost, path, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"twice"},"data":{"a":"1"},"data":{"a":"2"}}`)
+		a := s.send(t, Admin, http.MethodPost, path,
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"twice"},"data":{"a":"1"},"data":{"a":"2"}}`)
 		a.object(t, http.StatusCreated)
 		if got := a.header.Values("Warning"); len(got) != 1 || got[0] != `299 - "duplicate field \"data\""` {
 			t.Errorf("the warnings are %q", got)
@@ -137,9 +145,11 @@ func unknownFields(t *testing.T, s *suite) {
 	t.Run("is no policy of that name", func(t *testing.T) {
 		s.post(t, path+"?fieldValidation=Hard", configMap("policy", "1")).refuses(t, refusal{
 			code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
-			message: `CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Hard": supported values: "", "Ignore", "Strict", "Warn"`,
+			message: `CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Hard": supported values: "", "Ignore", ` +
+				`"Strict", "Warn"`,
 			details: &metav1.StatusDetails{Group: "meta.k8s.io", Kind: "CreateOptions", Causes: []metav1.StatusCause{
-				{Type: metav1.CauseTypeFieldValueNotSupported, Field: "fieldValidation", Message: `Unsupported value: "Hard": supported values: "", "Ignore", "Strict", "Warn"`}}},
+				{Type: metav1.CauseTypeFieldValueNotSupported, Field: "fieldValidation",
+					Message: `Unsupported value: "Hard": supported values: "", "Ignore", "Strict", "Warn"`}}},
 		})
 	})
 }
@@ -162,10 +172,13 @@ func dryRuns(t *testing.T, s *suite) {
 	t.Run("is refused where the creation would be", func(t *testing.T) {
 		s.post(t, path+dry, configMap("there", "1")).refuses(t, refusal{code: http.StatusConflict, reason: metav1.StatusReasonAlreadyExists,
 			message: `configmaps "there" already exists`, details: &metav1.StatusDetails{Name: "there", Kind: "configmaps"}})
-		s.post(t, requestsPath+dry, request("dry", "everything")).refuses(t, refusal{code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
-			message: `NodeMaintenanceRequest.lcm.mirantis.com "dry" is invalid: spec.scope: Unsupported value: "everything": supported values: "os", "drain"`,
-			details: &metav1.StatusDetails{Name: "dry", Group: lcm, Kind: "NodeMaintenanceRequest", Causes: []metav1.StatusCause{{
-				Type: metav1.CauseTypeFieldValueNotSupported, Field: "spec.scope", Message: `Unsupported value: "everything": supported values: "os", "drain"`}}}})
+		s.post(t, requestsPath+dry, request("dry", "everything")).refuses(t,
+			refusal{code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
+				message: `NodeMaintenanceRequest.lcm.mirantis.com "dry" is invalid: spec.scope: Unsupported value: "everything": supported values: ` +
+					`"os", "drain"`,
+				details: &metav1.StatusDetails{Name: "dry", Group: lcm, Kind: "NodeMaintenanceRequest", Causes: []metav1.StatusCause{{
+					Type: metav1.CauseTypeFieldValueNotSupported, Field: "spec.scope",
+					Message: `Unsupported value: "everything": supported values: "os", "drain"`}}}})
 	})
 	t.Run("shows what a change would store", func(t *testing.T) {
 		for _, shown := range []answer{
@@ -223,7 +236,9 @@ func newObjects(t *testing.T, s *suite) {
 		{"needs a name", path, `{apiVersion: v1, kind: ConfigMap, metadata: {}}`, refusal{
 			code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
 			message: `ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required`,
-			details: &metav1.StatusDetails{Kind: "ConfigMap", Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueRequired, Field: "metadata.name", Message: "Required value: name or generateName is required"}}}}},
+			details: &metav1.StatusDetails{Kind: "ConfigMap",
+				Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueRequired, Field: "metadata.name",
+					Message: "Required value: name or generateName is required"}}}}},
 		{"needs a name of DNS", nodeLocksPath, nodeLock("Not_A_Name", "n1"), refusal{
 			code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
 			message: `NodeWorkloadLock.lcm.mirantis.com "Not_A_Name" is invalid: metadata.name: Invalid value: "Not_A_Name": ` + subdomain,
@@ -250,18 +265,21 @@ func newObjects(t *testing.T, s *suite) {
 	t.Run("is not of another kind", func(t *testing.T) {
 		var status metav1.Status
 		s.post(t, path, nodeLock("a", "n1")).decode(t, &status)
-		if status.Code != http.StatusBadRequest || !strings.HasPrefix(status.Message, `NodeWorkloadLock in version "v1alpha1" cannot be handled as a ConfigMap: `) {
+		if status.Code != http.StatusBadRequest ||
+			!strings.HasPrefix(status.Message, `NodeWorkloadLock in version "v1alpha1" cannot be handled as a ConfigMap: `) {
 			t.Errorf("the answer is %d: %s", status.Code, status.Message)
 		}
 	})
 	for _, test := range []struct{ plural, manifest, spec string }{
-		{"deployments", deployment("filled", 1), `{"progressDeadlineSeconds":600,"replicas":1,"revisionHistoryLimit":10,"selector":{"matchLabels":{"app":"filled"}},` +
-			`"strategy":{"rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"},"type":"RollingUpdate"},"template":` + filledTemplate + `}`},
+		{"deployments", deployment("filled", 1),
+			`{"progressDeadlineSeconds":600,"replicas":1,"revisionHistoryLimit":10,"selector":{"matchLabels":{"app":"filled"}},` +
+				`"strategy":{"rollingUpdate":{"maxSurge":"25%","maxUnavailable":"25%"},"type":"RollingUpdate"},"template":` + filledTemplate + `}`},
 		{"daemonsets", strings.NewReplacer("Deployment", "DaemonSet", "  replicas: 1\n", "").Replace(deployment("filled", 1)),
 			`{"revisionHistoryLimit":10,"selector":{"matchLabels":{"app":"filled"}},"template":` + filledTemplate +
 				`,"updateStrategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":1},"type":"RollingUpdate"}}`},
 		{"statefulsets", strings.Replace(deployment("filled", 1), "Deployment", "StatefulSet", 1),
-			`{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain","whenScaled":"Retain"},"podManagementPolicy":"OrderedReady","replicas":1,` +
+			`{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Retain","whenScaled":"Retain"},"podManagementPolicy":"OrderedReady",` +
+				`"replicas":1,` +
 				`"revisionHistoryLimit":10,"selector":{"matchLabels":{"app":"filled"}},"serviceName":"","template":` + filledTemplate +
 				`,"updateStrategy":{"rollingUpdate":{"partition":0},"type":"RollingUpdate"}}`},
 	} {
@@ -285,10 +303,13 @@ metadata: {name: mine, uid: 00000000-0000-0000-0000-000000000000, creationTimest
 	})
 }
 
-const subdomain = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an " +
-	"alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+const subdomain = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
+	"end with an " +
+	"alphanumeric character (e.g. 'example.com', regex used for validation is " +
+	"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 
 // filledTemplate is the template of deployment("filled", ...) as it is stored.
-const filledTemplate = `{"metadata":{"labels":{"app":"filled"}},"spec":{"containers":[{"image":"none","imagePullPolicy":"Always","name":"c","resources":{},` +
+const filledTemplate = `{"metadata":{"labels":{"app":"filled"}},"spec":{"containers":[{"image":"none","imagePullPolicy":"Always",` +
+	`"name":"c","resources":{},` +
 	`"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Always",` +
 	`"schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}`

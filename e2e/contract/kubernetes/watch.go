@@ -184,7 +184,8 @@ func watches(t *testing.T, s *suite) {
 		events := st.wants("ADDED m0", "MODIFIED m0", "DELETED m0")
 		last := events[2].object
 		if last.GetLabels()["odd"] != "true" || last.GetResourceVersion() != gone.GetResourceVersion() {
-			t.Errorf("what no longer matches is shown with %v of %s, want as it last matched, of %s", last.GetLabels(), last.GetResourceVersion(), gone.GetResourceVersion())
+			t.Errorf("what no longer matches is shown with %v of %s, want as it last matched, of %s", last.GetLabels(), last.GetResourceVersion(),
+				gone.GetResourceVersion())
 		}
 	})
 	t.Run("of one name sees that object only", func(t *testing.T) {

@@ -36,7 +36,8 @@ func conflicts(t *testing.T, s *suite) {
 			want := refusal{code: http.StatusConflict, reason: metav1.StatusReasonConflict, details: test.details,
 				message: fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", where, "stale", staleText)}
 			s.put(t, test.path+"/stale", asText(t, seen)).refuses(t, want)
-			s.patch(t, test.path+"/stale", mergePatch, fmt.Sprintf(`{"metadata":{"resourceVersion":%q,"labels":{"mine":"yes"}}}`, seen.GetResourceVersion())).refuses(t, want)
+			s.patch(t, test.path+"/stale", mergePatch,
+				fmt.Sprintf(`{"metadata":{"resourceVersion":%q,"labels":{"mine":"yes"}}}`, seen.GetResourceVersion())).refuses(t, want)
 			if now := s.get(t, test.path+"/stale").object(t, http.StatusOK); now.GetLabels()["mine"] != "" {
 				t.Errorf("the refused update has changed the object: %s", asText(t, now))
 			}
@@ -50,9 +51,11 @@ func conflicts(t *testing.T, s *suite) {
 		s.make(t, nodeLocksPath, nodeLock("blind", "n1"))
 		s.put(t, nodeLocksPath+"/blind", nodeLock("blind", "n2")).refuses(t, refusal{
 			code: http.StatusUnprocessableEntity, reason: metav1.StatusReasonInvalid,
-			message: `nodeworkloadlocks.lcm.mirantis.com "blind" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`,
+			message: `nodeworkloadlocks.lcm.mirantis.com "blind" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for ` +
+				`an update`,
 			details: &metav1.StatusDetails{Name: "blind", Group: "lcm.mirantis.com", Kind: "nodeworkloadlocks", Causes: []metav1.StatusCause{
-				{Type: metav1.CauseTypeFieldValueInvalid, Field: "metadata.resourceVersion", Message: "Invalid value: 0: must be specified for an update"}}},
+				{Type: metav1.CauseTypeFieldValueInvalid, Field: "metadata.resourceVersion",
+					Message: "Invalid value: 0: must be specified for an update"}}},
 		})
 	})
 	t.Run("is an update of another object of that name", func(t *testing.T) {
@@ -63,7 +66,8 @@ func conflicts(t *testing.T, s *suite) {
 		was.SetResourceVersion("")
 		s.put(t, maps+"/again", asText(t, was)).refuses(t, refusal{
 			code: http.StatusConflict, reason: metav1.StatusReasonConflict, details: &metav1.StatusDetails{Name: "again", Kind: "configmaps"},
-			message: `Operation cannot be fulfilled on configmaps "again": StorageError: invalid object, Code: 4, Key: /registry/configmaps/conflicts/again, ` +
+			message: `Operation cannot be fulfilled on configmaps "again": StorageError: invalid object, Code: 4, Key: ` +
+				`/registry/configmaps/conflicts/again, ` +
 				`ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ` + other + `, UID in object meta: ` + string(uid),
 		})
 	})
@@ -92,14 +96,19 @@ func patches(t *testing.T, s *suite) {
 		name, patch string
 		want        refusal
 	}{
-		{"whose test finds another value", `[{"op":"test","path":"` + modePath + `","value":"live"},{"op":"replace","path":"` + modePath + `","value":"skip"}]`, unapplied},
-		{"whose test finds another object", `[{"op":"test","path":"/metadata/uid","value":"00000000-0000-0000-0000-000000000000"},{"op":"remove","path":"` + modePath + `"}]`, unapplied},
-		{"whose test finds nothing", `[{"op":"test","path":"/metadata/annotations/nothing","value":"live"},{"op":"replace","path":"` + modePath + `","value":"skip"}]`, unapplied},
+		{"whose test finds another value", `[{"op":"test","path":"` + modePath + `","value":"live"},{"op":"replace","path":"` + modePath +
+			`","value":"skip"}]`, unapplied},
+		{"whose test finds another object",
+			`[{"op":"test","path":"/metadata/uid","value":"00000000-0000-0000-0000-000000000000"},{"op":"remove","path":"` + modePath + `"}]`,
+			unapplied},
+		{"whose test finds nothing", `[{"op":"test","path":"/metadata/annotations/nothing","value":"live"},{"op":"replace","path":"` + modePath +
+			`","value":"skip"}]`, unapplied},
 		{"of a path that is not there", `[{"op":"replace","path":"/metadata/nothing/here","value":"skip"}]`, unapplied},
 		{"that removes what is not there", `[{"op":"remove","path":"/metadata/annotations/nothing"}]`, unapplied},
 		{"with an unknown operation", `[{"op":"toggle","path":"/metadata/annotations/nothing"}]`, unapplied},
-		{"that is no list", `{"op":"remove","path":"/metadata/annotations/nothing"}`, refusal{code: http.StatusBadRequest, reason: metav1.StatusReasonBadRequest,
-			message: "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"}},
+		{"that is no list", `{"op":"remove","path":"/metadata/annotations/nothing"}`,
+			refusal{code: http.StatusBadRequest, reason: metav1.StatusReasonBadRequest,
+				message: "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"}},
 	} {
 		t.Run("in JSON "+test.name+" is refused and changes nothing", func(t *testing.T) {
 			s.patch(t, path, jsonPatch, test.patch).refuses(t, test.want)
@@ -139,7 +148,8 @@ func patches(t *testing.T, s *suite) {
 		s.make(t, nodeLocksPath, nodeLock("patched", "n1"))
 		s.patch(t, nodeLocksPath+"/patched", strategicPatch, `{}`).refuses(t, refusal{
 			code: http.StatusUnsupportedMediaType, reason: metav1.StatusReasonUnsupportedMediaType,
-			message: "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+			message: "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, " +
+				"application/merge-patch+json, application/apply-patch+yaml",
 		})
 		s.patch(t, path, "text/plain", `{}`).refuses(t, refusal{
 			code: http.StatusUnsupportedMediaType, reason: metav1.StatusReasonUnsupportedMediaType,
@@ -181,7 +191,8 @@ func annotates(t *testing.T, s *suite) {
 		{"over nothing", `{}`, "", nil, value("manual"), false, "", value("manual")},
 		{"over another value", `{` + modeKey + `: live}`, "", value("manual"), value("skip"), false, core.ErrConflict, value("live")},
 		{"where a value has come", `{` + modeKey + `: live}`, "", nil, value("skip"), false, core.ErrConflict, value("live")},
-		{"on another node of the name", `{` + modeKey + `: manual}`, "00000000-0000-0000-0000-000000000000", value("manual"), value("skip"), false, core.ErrConflict, value("manual")},
+		{"on another node of the name", `{` + modeKey + `: manual}`, "00000000-0000-0000-0000-000000000000", value("manual"), value("skip"),
+			false, core.ErrConflict, value("manual")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			made := s.make(t, nodesPath, `{apiVersion: v1, kind: Node, metadata: {name: annotated, annotations: `+test.annotations+`}}`)

@@ -30,7 +30,8 @@ var actionCases = []testCase{
 			d.Fatalf("actions %q", got)
 		}
 		for i, by := range []*login{d.admin, d.member} {
-			if all[i]["user_id"] != by.userID || all[i]["project_id"] != by.projectID || all[i]["message"] != nil || all[i]["instance_uuid"] != s.ID {
+			if all[i]["user_id"] != by.userID || all[i]["project_id"] != by.projectID || all[i]["message"] != nil ||
+				all[i]["instance_uuid"] != s.ID {
 				d.Errorf("action %v, want it by %s", all[i], by.name)
 			}
 		}
@@ -59,7 +60,8 @@ var actionCases = []testCase{
 			return list(events)[0]
 		}
 		event := as(d.admin, "2.84")
-		if event["event"] != "compute__do_build_and_run_instance" || event["result"] != "Success" || event["host"] != s.host() || event["details"] != nil || event["finish_time"] == nil {
+		if event["event"] != "compute__do_build_and_run_instance" || event["result"] != "Success" || event["host"] != s.host() ||
+			event["details"] != nil || event["finish_time"] == nil {
 			d.Errorf("event %v", event)
 		}
 		if as(d.member, "2.50") != nil {
@@ -84,7 +86,8 @@ var actionCases = []testCase{
 		for microversion, first := range map[string]string{"2.25": "conductor_migrate_server", "2.34": "conductor_live_migrate_instance"} {
 			s.act(microversion, "os-migrateLive", live("")).is(202)
 			s.recorded("live-migration", r.a, r.b, "completed")
-			s.wantEvents("live-migration", first+" Success", "compute_check_can_live_migrate_destination Success", "compute_check_can_live_migrate_source Success",
+			s.wantEvents("live-migration", first+" Success", "compute_check_can_live_migrate_destination Success",
+				"compute_check_can_live_migrate_source Success",
 				"compute_live_migration Success", "compute_pre_live_migration Success", "compute_post_live_migration_at_destination Success")
 			r.a, r.b = r.b, r.a
 		}
@@ -92,7 +95,8 @@ var actionCases = []testCase{
 	{"a cold migration and its confirmation or revert have theirs", func(d *desk) {
 		r := d.room()
 		s := d.boot(r, order{host: r.a})
-		moved := []string{"conductor_migrate_server Success", "cold_migrate Success", "compute_prep_resize Success", "compute_resize_instance Success", "compute_finish_resize Success"}
+		moved := []string{"conductor_migrate_server Success", "cold_migrate Success", "compute_prep_resize Success",
+			"compute_resize_instance Success", "compute_finish_resize Success"}
 		s.act("2.1", "migrate", nil).is(202)
 		s.settles("VERIFY_RESIZE")
 		s.wantEvents("migrate", moved...)
@@ -120,7 +124,8 @@ var actionCases = []testCase{
 			{"unpause", "ACTIVE", "unpause", nil, []string{"compute_unpause_instance Success"}},
 			{"reboot", "ACTIVE", "reboot", object{"type": "HARD"}, []string{"compute_reboot_instance Success"}},
 			{"shelve", "SHELVED_OFFLOADED", "shelve", nil, []string{"compute_shelve_instance Success"}},
-			{"unshelve", "ACTIVE", "unshelve", nil, []string{"get_image_info Success", "schedule_instances Success", "compute_unshelve_instance Success"}},
+			{"unshelve", "ACTIVE", "unshelve", nil, []string{"get_image_info Success", "schedule_instances Success",
+				"compute_unshelve_instance Success"}},
 		} {
 			s.act("2.1", c.action, c.args).is(202)
 			s.settles(c.status)
@@ -131,7 +136,8 @@ var actionCases = []testCase{
 		s := d.boot(d.room(), order{})
 		s.remove()
 		s.ask("2.20", "/os-instance-actions").refused(404, "Instance %s could not be found.", s.ID)
-		if got := field(s.ask("2.21", "/os-instance-actions").is(200).list("instanceActions"), "action"); !slices.Equal(got, []string{"delete", "create"}) {
+		if got := field(s.ask("2.21", "/os-instance-actions").is(200).list("instanceActions"), "action"); !slices.Equal(got,
+			[]string{"delete", "create"}) {
 			d.Errorf("actions %q", got)
 		}
 	}},

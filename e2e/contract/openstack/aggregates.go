@@ -17,7 +17,8 @@ var aggregateCases = []testCase{
 		}
 		id := fmt.Sprint(made.at("aggregate", "id"))
 		path := "/os-aggregates/" + id
-		d.compute("2.1", http.MethodPost, "/os-aggregates", object{"aggregate": object{"name": name}}).refused(409, "Aggregate %s already exists.", name)
+		d.compute("2.1", http.MethodPost, "/os-aggregates", object{"aggregate": object{"name": name}}).refused(409,
+			"Aggregate %s already exists.", name)
 		act := func(action string, args object) *answer {
 			return d.compute("2.41", http.MethodPost, path+"/action", object{action: args})
 		}
@@ -38,7 +39,8 @@ var aggregateCases = []testCase{
 		if !slices.Contains(listed, name) || !slices.Contains(listed, r.zone) {
 			d.Errorf("aggregates %q", listed)
 		}
-		d.compute("2.1", http.MethodDelete, path, nil).refused(400, "Cannot remove host from aggregate %s. Reason: Host aggregate is not empty.", id)
+		d.compute("2.1", http.MethodDelete, path, nil).refused(400, "Cannot remove host from aggregate %s. Reason: Host aggregate is not empty.",
+			id)
 		act("remove_host", object{"host": r.a}).is(200)
 		d.compute("2.1", http.MethodDelete, path, nil).is(200)
 		d.compute("2.1", http.MethodGet, path, nil).refused(404, "Aggregate %s could not be found.", id)
@@ -48,12 +50,14 @@ var aggregateCases = []testCase{
 	{"a server group keeps its members apart, for its project only", func(d *desk) {
 		r := d.room()
 		name := d.newName("group")
-		made := d.compute("2.64", http.MethodPost, "/os-server-groups", object{"server_group": object{"name": name, "policy": "anti-affinity"}}).is(200)
+		made := d.compute("2.64", http.MethodPost, "/os-server-groups",
+			object{"server_group": object{"name": name, "policy": "anti-affinity"}}).is(200)
 		id := text(made.at("server_group", "id"))
 		path := "/os-server-groups/" + id
 		hinted := func() *answer {
 			return d.compute("2.79", http.MethodPost, "/servers", object{
-				"server":             object{"name": d.newName("apart"), "imageRef": d.suite.image, "flavorRef": d.suite.flavor, "networks": "none", "availability_zone": r.zone},
+				"server": object{"name": d.newName("apart"), "imageRef": d.suite.image, "flavorRef": d.suite.flavor, "networks": "none",
+					"availability_zone": r.zone},
 				"os:scheduler_hints": object{"group": id},
 			})
 		}
@@ -84,7 +88,8 @@ var aggregateCases = []testCase{
 			d.Errorf("at 2.1 the group is %s", old.raw)
 		}
 		d.call(d.Context(), d.member, "compute", "2.64", http.MethodGet, path, nil).refused(404, "Instance group %s could not be found.", id)
-		if ids := field(d.compute("2.64", http.MethodGet, "/os-server-groups", nil).is(200).list("server_groups"), "id"); !slices.Contains(ids, id) {
+		if ids := field(d.compute("2.64", http.MethodGet, "/os-server-groups", nil).is(200).list("server_groups"), "id"); !slices.Contains(ids,
+			id) {
 			d.Errorf("groups %q", ids)
 		}
 		mine := d.call(d.Context(), d.member, "compute", "2.64", http.MethodGet, "/os-server-groups?all_projects=true", nil).is(200)
@@ -94,6 +99,8 @@ var aggregateCases = []testCase{
 		d.compute("2.1", http.MethodDelete, path, nil).is(204)
 		d.compute("2.1", http.MethodGet, path, nil).refused(404, "Instance group %s could not be found.", id)
 		d.compute("2.64", http.MethodPost, "/os-server-groups", object{"server_group": object{"name": name, "policy": "love"}}).
-			refused(400, "Invalid input for field/attribute policy. Value: love. 'love' is not one of ['anti-affinity', 'affinity', 'soft-anti-affinity', 'soft-affinity']")
+			refused(400,
+				"Invalid input for field/attribute policy. Value: love. 'love' is not one of ['anti-affinity', 'affinity', 'soft-anti-affinity', "+
+					"'soft-affinity']")
 	}},
 }

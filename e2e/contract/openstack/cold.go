@@ -7,7 +7,8 @@ import (
 )
 
 // coldStates are those of a cold migration that succeeds.
-var coldStates = []string{"RESIZE resize_prep", "RESIZE resize_migrating", "RESIZE resize_migrated", "RESIZE resize_finish", "VERIFY_RESIZE"}
+var coldStates = []string{"RESIZE resize_prep", "RESIZE resize_migrating", "RESIZE resize_migrated", "RESIZE resize_finish",
+	"VERIFY_RESIZE"}
 
 var coldCases = []testCase{
 	{"the adapter moves a server cold, sees it wait, confirms it and sees it run", func(d *desk) {
@@ -88,7 +89,8 @@ var coldCases = []testCase{
 		s.act("2.56", "migrate", object{"host": r.a}).refused(400, "Cannot migrate to the host where the server exists.")
 		s.act("2.56", "migrate", object{"host": "none-such"}).refused(400, "Compute host none-such could not be found.")
 		s.act("2.56", "migrate", object{"hosts": 2}).
-			refused(400, "Invalid input for field/attribute migrate. Value: {'hosts': 2}. Additional properties are not allowed ('hosts' was unexpected)")
+			refused(400,
+				"Invalid input for field/attribute migrate. Value: {'hosts': 2}. Additional properties are not allowed ('hosts' was unexpected)")
 		s.act("2.55", "migrate", object{"host": "none-such"}).is(202)
 		s.settles("VERIFY_RESIZE")
 	}},

@@ -13,7 +13,8 @@ func (d *desk) dies(host string) (back func()) {
 	service := func() object {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		found := d.call(ctx, d.admin, "compute", "2.53", http.MethodGet, "/os-services?binary=nova-compute&host="+host, nil).is(200).list("services")
+		found := d.call(ctx, d.admin, "compute", "2.53", http.MethodGet, "/os-services?binary=nova-compute&host="+host,
+			nil).is(200).list("services")
 		if len(found) != 1 {
 			return nil
 		}
@@ -44,9 +45,12 @@ var evacuationCases = []testCase{
 		s.act("2.68", "evacuate", object{"host": r.a}).refused(400, "The target host can't be the same one.")
 		s.act("2.68", "evacuate", object{"host": "none-such"}).refused(404, "Compute host none-such not found.")
 		s.act("2.29", "evacuate", object{"force": true}).refused(400, "Can't force to a non-provided destination")
-		s.act("2.1", "evacuate", object{}).refused(400, "Invalid input for field/attribute evacuate. Value: {}. 'onSharedStorage' is a required property")
+		s.act("2.1", "evacuate", object{}).refused(400,
+			"Invalid input for field/attribute evacuate. Value: {}. 'onSharedStorage' is a required property")
 		s.act("2.68", "evacuate", object{"host": r.b, "force": true}).
-			refused(400, "Invalid input for field/attribute evacuate. Value: {'force': True, 'host': '%s'}. Additional properties are not allowed ('force' was unexpected)", r.b)
+			refused(400,
+				"Invalid input for field/attribute evacuate. Value: {'force': True, 'host': '%s'}. Additional properties are not allowed ('force' "+
+					"was unexpected)", r.b)
 	}},
 	{"off a host that was forced down servers are rebuilt elsewhere, running or stopped as they were", func(d *desk) {
 		r := d.room()

@@ -23,7 +23,8 @@ var hostCases = []testCase{
 		d.setService(r.a, object{"status": "disabled", "disabled_reason": "why"})
 		h := d.hypervisorOf("2.53", "", r.a)
 		service, _ := h["service"].(object)
-		if h["state"] != "up" || h["status"] != "disabled" || service["host"] != r.a || service["disabled_reason"] != "why" || service["id"] != d.serviceOf(r.a)["id"] {
+		if h["state"] != "up" || h["status"] != "disabled" || service["host"] != r.a || service["disabled_reason"] != "why" ||
+			service["id"] != d.serviceOf(r.a)["id"] {
 			d.Errorf("hypervisor %v", h)
 		}
 		for _, name := range []string{"vcpus", "memory_mb", "local_gb"} {
@@ -31,7 +32,8 @@ var hostCases = []testCase{
 				d.Errorf("%s is %v", name, h[name])
 			}
 		}
-		for _, name := range []string{"vcpus_used", "memory_mb_used", "local_gb_used", "free_ram_mb", "free_disk_gb", "running_vms", "current_workload", "cpu_info"} {
+		for _, name := range []string{"vcpus_used", "memory_mb_used", "local_gb_used", "free_ram_mb", "free_disk_gb", "running_vms",
+			"current_workload", "cpu_info"} {
 			if _, shown := h[name]; !shown {
 				d.Errorf("there is no %s", name)
 			}
@@ -83,7 +85,8 @@ var hostCases = []testCase{
 			d.Errorf("after the first page: %q", got)
 		}
 		d.compute("2.53", http.MethodGet, "/os-hypervisors?marker=none", nil).refused(400, "marker [none] not found")
-		if got := d.compute("2.32", http.MethodGet, "/os-hypervisors?limit=1", nil).is(200).list("hypervisors"); len(got) < len(d.suite.cloud.Hosts) {
+		if got := d.compute("2.32", http.MethodGet, "/os-hypervisors?limit=1",
+			nil).is(200).list("hypervisors"); len(got) < len(d.suite.cloud.Hosts) {
 			d.Errorf("before 2.33 a limit is ignored: %d hypervisors", len(got))
 		}
 		host := d.suite.cloud.Hosts[0]
@@ -91,8 +94,10 @@ var hostCases = []testCase{
 		if got := field(found, "hypervisor_hostname"); !slices.Equal(got, []string{host}) {
 			d.Errorf("of the name %s: %q", host, got)
 		}
-		d.compute("2.53", http.MethodGet, "/os-hypervisors?hypervisor_hostname_pattern=none-such", nil).refused(404, "No hypervisor matching 'none-such' could be found.")
-		d.compute("2.53", http.MethodGet, "/os-hypervisors?shoe_size=46", nil).refused(400, "Additional properties are not allowed ('shoe_size' was unexpected)")
+		d.compute("2.53", http.MethodGet, "/os-hypervisors?hypervisor_hostname_pattern=none-such", nil).refused(404,
+			"No hypervisor matching 'none-such' could be found.")
+		d.compute("2.53", http.MethodGet, "/os-hypervisors?shoe_size=46", nil).refused(400,
+			"Additional properties are not allowed ('shoe_size' was unexpected)")
 		search := d.compute("2.52", http.MethodGet, "/os-hypervisors/"+host+"/search", nil).is(200).list("hypervisors")
 		if got := field(search, "hypervisor_hostname"); !slices.Equal(got, []string{host}) {
 			d.Errorf("searched %s: %q", host, got)

@@ -12,7 +12,8 @@ var identityCases = []testCase{
 	{"a password gives a token for the project, with its roles and the catalog", func(d *desk) {
 		for l, admin := range map[*login]bool{d.admin: true, d.member: false} {
 			a := d.authenticate(l, l.byPassword(l.password), l.toProject()).is(201)
-			if a.header.Get("X-Subject-Token") == "" || text(a.at("token", "user", "name")) != l.user || text(a.at("token", "project", "name")) != l.project {
+			if a.header.Get("X-Subject-Token") == "" || text(a.at("token", "user", "name")) != l.user ||
+				text(a.at("token", "project", "name")) != l.project {
 				d.Errorf("token %s", a.raw)
 			}
 			if roles := field(a.list("token", "roles"), "name"); slices.Contains(roles, "admin") != admin {
@@ -57,7 +58,8 @@ var identityCases = []testCase{
 			"wrong password":  d.authenticate(l, l.byPassword(l.password+"x"), l.toProject()),
 			"unknown user":    d.authenticate(l, stranger.byPassword(l.password), l.toProject()),
 			"foreign project": d.authenticate(l, l.byPassword(l.password), d.admin.toProject()),
-			"unknown project": d.authenticate(l, l.byPassword(l.password), object{"project": object{"name": "no-such-project", "domain": object{"name": l.domain}}}),
+			"unknown project": d.authenticate(l, l.byPassword(l.password),
+				object{"project": object{"name": "no-such-project", "domain": object{"name": l.domain}}}),
 		} {
 			a.refusedByKeystone(401, "Unauthorized", needsAuthentication)
 			if got := a.header.Get("WWW-Authenticate"); got != `Keystone uri="`+l.authURL+`"` {
@@ -66,15 +68,19 @@ var identityCases = []testCase{
 		}
 	}},
 	{"a request that is none is refused with what it lacks", func(d *desk) {
-		const malformed = " The server could not comply with the request since it is either malformed or otherwise incorrect. The client is assumed to be in error."
+		const malformed = " The server could not comply with the request since it is either malformed or otherwise incorrect. The client is " +
+			"assumed to be in error."
 		url := d.admin.authURL + "/auth/tokens"
-		d.send(d.Context(), http.MethodPost, url, nil, object{}).refusedByKeystone(400, "Bad Request", "Expecting to find auth in request body."+malformed)
-		d.authenticate(d.admin, object{"methods": []string{"telepathy"}}, nil).refusedByKeystone(400, "Bad Request", "Expecting to find telepathy in identity."+malformed)
+		d.send(d.Context(), http.MethodPost, url, nil, object{}).refusedByKeystone(400, "Bad Request",
+			"Expecting to find auth in request body."+malformed)
+		d.authenticate(d.admin, object{"methods": []string{"telepathy"}}, nil).refusedByKeystone(400, "Bad Request",
+			"Expecting to find telepathy in identity."+malformed)
 	}},
 	{"no token and a bad one are refused with 401 by every service", func(d *desk) {
 		paths := map[string]string{"compute": "/servers", "network": "/v2.0/agents", "identity": "/projects"}
 		for service, path := range paths {
-			for _, bad := range []login{{name: "nobody", token: "", endpoints: d.admin.endpoints}, {name: "a forger", token: "gAAAAA-not-a-token", endpoints: d.admin.endpoints}} {
+			for _, bad := range []login{{name: "nobody", token: "", endpoints: d.admin.endpoints},
+				{name: "a forger", token: "gAAAAA-not-a-token", endpoints: d.admin.endpoints}} {
 				d.call(d.Context(), &bad, service, "", http.MethodGet, path, nil).refusedByKeystone(401, "Unauthorized", needsAuthentication)
 			}
 		}
@@ -112,23 +118,28 @@ var identityCases = []testCase{
 	}},
 	{"a user has the e-mail that it was made with, and is listed with the roles that it was given in a project", func(d *desk) {
 		name := d.newName("contract-owner")
-		made := d.service(d.admin, "identity", http.MethodPost, "/users", object{"user": object{"name": name, "email": name + "@contract.example"}}).is(201)
+		made := d.service(d.admin, "identity", http.MethodPost, "/users",
+			object{"user": object{"name": name, "email": name + "@contract.example"}}).is(201)
 		id := text(made.at("user", "id"))
 		d.Cleanup(func() {
 			d.call(context.Background(), d.admin, "identity", "", http.MethodDelete, "/users/"+id, nil).is(204)
 		})
-		if got := d.service(d.admin, "identity", http.MethodGet, "/users/"+id, nil).is(200); got.at("user", "email") != name+"@contract.example" || got.at("user", "name") != name {
+		if got := d.service(d.admin, "identity", http.MethodGet, "/users/"+id, nil).is(200); got.at("user", "email") != name+
+			"@contract.example" || got.at("user", "name") != name {
 			d.Errorf("the user is %s", got.raw)
 		}
 		// Nobody gave the others one, and Keystone shows none then.
-		if got := d.service(d.admin, "identity", http.MethodGet, "/users/"+d.member.userID, nil).is(200); got.at("user", "email") != nil && text(got.at("user", "email")) == "" {
+		if got := d.service(d.admin, "identity", http.MethodGet, "/users/"+d.member.userID, nil).is(200); got.at("user", "email") != nil &&
+			text(got.at("user", "email")) == "" {
 			d.Errorf("an e-mail that is not set is shown empty: %s", got.raw)
 		}
 		d.service(d.admin, "identity", http.MethodPost, "/users", object{"user": object{"name": name}}).
-			refusedByKeystone(409, "Conflict", "Conflict occurred attempting to store user - Duplicate entry found with name "+name+" at domain ID default.")
+			refusedByKeystone(409, "Conflict", "Conflict occurred attempting to store user - Duplicate entry found with name "+name+
+				" at domain ID default.")
 		listed := func() []string {
 			var roles []string
-			a := d.service(d.admin, "identity", http.MethodGet, "/role_assignments?effective=True&include_names=True&scope.project.id="+d.member.projectID, nil).is(200)
+			a := d.service(d.admin, "identity", http.MethodGet,
+				"/role_assignments?effective=True&include_names=True&scope.project.id="+d.member.projectID, nil).is(200)
 			for _, r := range a.list("role_assignments") {
 				who, _ := r["user"].(object)
 				role, _ := r["role"].(object)

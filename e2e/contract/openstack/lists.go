@@ -92,7 +92,8 @@ var listCases = []testCase{
 		d.found("of the member's project", d.servers("2.1", "project_id="+d.member.projectID), []*server{others}, []*server{onA, onB})
 		own := d.compute("2.1", http.MethodGet, "/servers/detail", nil).is(200).list("servers")
 		d.found("of the own project", own, []*server{onA, onB}, []*server{others})
-		mine := d.call(d.Context(), d.member, "compute", "2.1", http.MethodGet, "/servers/detail?host="+r.a+"&project_id="+d.admin.projectID, nil).is(200).list("servers")
+		mine := d.call(d.Context(), d.member, "compute", "2.1", http.MethodGet, "/servers/detail?host="+r.a+"&project_id="+d.admin.projectID,
+			nil).is(200).list("servers")
 		d.found("of the member, whose filters for administrators are ignored", mine, []*server{others}, []*server{onA, onB})
 	}},
 	{"a filter that Nova does not know is ignored before 2.75 and refused since", func(d *desk) {
@@ -103,8 +104,10 @@ var listCases = []testCase{
 		}
 		d.compute("2.38", http.MethodGet, "/servers?status=ASLEEP", nil).refused(400, "Invalid status value")
 		d.compute("2.1", http.MethodGet, "/servers?all_tenants=perhaps", nil).
-			refused(400, "Unrecognized value 'perhaps', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'")
-		d.call(d.Context(), d.member, "compute", "2.1", http.MethodGet, "/servers?status=deleted", nil).refused(403, "Only administrators may list deleted instances")
+			refused(400,
+				"Unrecognized value 'perhaps', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', 'true', 'y', 'yes'")
+		d.call(d.Context(), d.member, "compute", "2.1", http.MethodGet, "/servers?status=deleted", nil).refused(403,
+			"Only administrators may list deleted instances")
 	}},
 	{"servers are found by their tags", func(d *desk) {
 		r := d.room()
@@ -170,6 +173,7 @@ var listCases = []testCase{
 		if !slices.IsSorted(names) || len(names) != len(made) {
 			d.Errorf("names %q", names)
 		}
-		d.call(d.Context(), d.member, "compute", "2.1", http.MethodGet, "/servers?sort_key=host", nil).refused(403, "Only administrators can sort servers by host")
+		d.call(d.Context(), d.member, "compute", "2.1", http.MethodGet, "/servers?sort_key=host", nil).refused(403,
+			"Only administrators can sort servers by host")
 	}},
 }

@@ -43,7 +43,8 @@ var liveCases = []testCase{
 			d.Fatal(err)
 		}
 		e.sees("progress", s, func(_ core.Instance, m core.Migration) bool {
-			return m.Status == "running" && m.Memory != nil && m.Memory.Total > 0 && m.Memory.Remaining <= m.Memory.Total && m.Percent() >= 0 && m.Percent() <= 100
+			return m.Status == "running" && m.Memory != nil && m.Memory.Total > 0 && m.Memory.Remaining <= m.Memory.Total && m.Percent() >= 0 &&
+				m.Percent() <= 100
 		})
 		if err := w.does(core.IntentAbortMigration, s, s.migrationID("running")); err != nil {
 			d.Fatal(err)
@@ -95,14 +96,16 @@ var liveCases = []testCase{
 		})
 		shown, _ := s.migration("2.80", http.MethodGet, id, nil).is(200).at("migration").(object)
 		for name, want := range map[string]any{
-			"id": float64(id), "server_uuid": s.ID, "status": "running", "source_compute": r.a, "dest_compute": r.b, "source_node": r.a, "dest_node": r.b,
+			"id": float64(id), "server_uuid": s.ID, "status": "running", "source_compute": r.a, "dest_compute": r.b, "source_node": r.a,
+			"dest_node": r.b,
 			"dest_host": nil, "user_id": d.admin.userID, "project_id": d.admin.projectID,
 		} {
 			if shown[name] != want {
 				d.Errorf("%s is %v, want %v", name, shown[name], want)
 			}
 		}
-		if total, left := number(shown["memory_total_bytes"]), number(shown["memory_remaining_bytes"]); total < 1<<30 || left < 0 || left > total {
+		if total, left := number(shown["memory_total_bytes"]), number(shown["memory_remaining_bytes"]); total < 1<<30 || left < 0 ||
+			left > total {
 			d.Errorf("%d of %d bytes of memory remain", left, total)
 		}
 		listed := s.ask("2.23", "/migrations").is(200).list("migrations")
@@ -124,7 +127,8 @@ var liveCases = []testCase{
 		if listed := s.ask("2.23", "/migrations").is(200).list("migrations"); len(listed) != 0 {
 			d.Errorf("when it is over the server's migrations are %v", listed)
 		}
-		if got := events(s.lastAction("live_migration_force_complete")); !slices.Equal(got, []string{"compute_live_migration_force_complete Success"}) {
+		if got := events(s.lastAction("live_migration_force_complete")); !slices.Equal(got,
+			[]string{"compute_live_migration_force_complete Success"}) {
 			d.Errorf("events of forcing it: %q", got)
 		}
 	}},

@@ -144,9 +144,11 @@ var liveRefusalCases = []testCase{
 		}{
 			{object{"host": nil}, all, input + "os-migrateLive. Value: {'host': None}. 'block_migration' is a required property"},
 			{object{}, all, input + "os-migrateLive. Value: {}. 'block_migration' is a required property"},
-			{object{"host": nil, "block_migration": "auto"}, all[:1], input + "block_migration. Value: auto. 'auto' is not one of " + booleans + "]"},
+			{object{"host": nil, "block_migration": "auto"}, all[:1],
+				input + "block_migration. Value: auto. 'auto' is not one of " + booleans + "]"},
 			{object{"host": nil, "block_migration": "x"}, all[1:], input + "block_migration. Value: x. 'x' is not one of " + booleans + ", 'auto']"},
-			{object{"block_migration": "auto"}, all[1:], input + "os-migrateLive. Value: {'block_migration': 'auto'}. 'host' is a required property"},
+			{object{"block_migration": "auto"}, all[1:],
+				input + "os-migrateLive. Value: {'block_migration': 'auto'}. 'host' is a required property"},
 			{object{"host": nil, "block_migration": "auto", "force": true}, []string{"2.30", "2.67"}, "Can't force to a non-provided destination"},
 		} {
 			for _, microversion := range c.at {

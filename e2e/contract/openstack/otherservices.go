@@ -25,7 +25,8 @@ var otherServiceCases = []testCase{
 			d.Errorf("by pages %q, at once %q", seen, all)
 		}
 		one, _ := d.compute("2.1", http.MethodGet, "/flavors/"+d.suite.flavor, nil).is(200).at("flavor").(object)
-		if one["name"] != d.suite.cloud.Flavor || number(one["ram"]) <= 0 || number(one["vcpus"]) <= 0 || one["swap"] != "" || one["extra_specs"] != nil {
+		if one["name"] != d.suite.cloud.Flavor || number(one["ram"]) <= 0 || number(one["vcpus"]) <= 0 || one["swap"] != "" ||
+			one["extra_specs"] != nil {
 			d.Errorf("flavor %v", one)
 		}
 		late, _ := d.compute("2.75", http.MethodGet, "/flavors/"+d.suite.flavor, nil).is(200).at("flavor").(object)
@@ -71,7 +72,8 @@ var otherServiceCases = []testCase{
 		if !slices.Contains(names(d.admin), name) || slices.Contains(names(d.member), name) {
 			d.Errorf("keypairs %q and %q", names(d.admin), names(d.member))
 		}
-		d.compute("2.2", http.MethodPost, "/os-keypairs", object{"keypair": object{"name": name, "public_key": public}}).refused(409, "Key pair '%s' already exists.", name)
+		d.compute("2.2", http.MethodPost, "/os-keypairs", object{"keypair": object{"name": name, "public_key": public}}).refused(409,
+			"Key pair '%s' already exists.", name)
 		d.compute("2.2", http.MethodDelete, "/os-keypairs/"+name, nil).is(204)
 		d.compute("2.2", http.MethodGet, "/os-keypairs/"+name, nil).refused(404, "Keypair %s not found for user %s", name, d.admin.userID)
 	}},

@@ -32,7 +32,8 @@ var powerCases = []testCase{
 			name string
 		}{
 			"os-stop": {nil, "stop"}, "pause": {nil, "pause"}, "suspend": {nil, "suspend"}, "reboot": {object{"type": "SOFT"}, "reboot"},
-			"os-migrateLive": {live(""), "os-migrateLive"}, "resume": {nil, "resume"}, "unpause": {nil, "unpause"}, "confirmResize": {nil, "confirmResize"},
+			"os-migrateLive": {live(""), "os-migrateLive"}, "resume": {nil, "resume"}, "unpause": {nil, "unpause"},
+			"confirmResize": {nil, "confirmResize"},
 		} {
 			s.act("2.68", action, c.args).refused(409, inState, c.name, s.ID, "stopped")
 		}
@@ -49,9 +50,11 @@ var powerCases = []testCase{
 			{"suspend", nil, []string{"ACTIVE suspending", "SUSPENDED"}},
 			{"resume", nil, []string{"SUSPENDED resuming", "ACTIVE"}},
 			{"reboot", object{"type": "SOFT"}, []string{"REBOOT rebooting", "REBOOT reboot_pending", "REBOOT reboot_started", "ACTIVE"}},
-			{"reboot", object{"type": "HARD"}, []string{"HARD_REBOOT rebooting_hard", "HARD_REBOOT reboot_pending_hard", "HARD_REBOOT reboot_started_hard", "ACTIVE"}},
+			{"reboot", object{"type": "HARD"}, []string{"HARD_REBOOT rebooting_hard", "HARD_REBOOT reboot_pending_hard",
+				"HARD_REBOOT reboot_started_hard", "ACTIVE"}},
 			{"os-stop", nil, []string{"ACTIVE powering-off", "SHUTOFF"}},
-			{"reboot", object{"type": "HARD"}, []string{"SHUTOFF rebooting_hard", "SHUTOFF reboot_pending_hard", "SHUTOFF reboot_started_hard", "ACTIVE"}},
+			{"reboot", object{"type": "HARD"}, []string{"SHUTOFF rebooting_hard", "SHUTOFF reboot_pending_hard", "SHUTOFF reboot_started_hard",
+				"ACTIVE"}},
 		} {
 			s.act("2.1", c.action, c.args).is(202)
 			s.passes(c.states...)
@@ -64,7 +67,8 @@ var powerCases = []testCase{
 			}
 		}
 		s.act("2.1", "reboot", object{"type": "GENTLE"}).
-			refused(400, "Invalid input for field/attribute type. Value: GENTLE. 'GENTLE' is not one of ['HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft']")
+			refused(400,
+				"Invalid input for field/attribute type. Value: GENTLE. 'GENTLE' is not one of ['HARD', 'Hard', 'hard', 'SOFT', 'Soft', 'soft']")
 		s.act("2.1", "reboot", object{}).refused(400, "Invalid input for field/attribute reboot. Value: {}. 'type' is a required property")
 	}},
 	{"a rescued server comes back", func(d *desk) {
@@ -98,7 +102,8 @@ var powerCases = []testCase{
 		s := d.boot(d.room(), order{})
 		s.act("2.1", "os-resetState", object{"state": "error"}).is(202)
 		if got := s.settles("ERROR"); got["OS-EXT-STS:power_state"] != 1.0 || got["OS-EXT-SRV-ATTR:host"] == nil {
-			d.Errorf("a reset state takes the guest or its host away: power state %v on %v", got["OS-EXT-STS:power_state"], got["OS-EXT-SRV-ATTR:host"])
+			d.Errorf("a reset state takes the guest or its host away: power state %v on %v", got["OS-EXT-STS:power_state"],
+				got["OS-EXT-SRV-ATTR:host"])
 		}
 		s.act("2.1", "migrate", nil).refused(409, inState, "migrate", s.ID, "error")
 		s.act("2.25", "os-migrateLive", live("")).refused(409, inState, "os-migrateLive", s.ID, "error")
@@ -116,7 +121,8 @@ var shelvingCases = []testCase{
 		r := d.room()
 		s := d.boot(r, order{host: r.a})
 		s.act("2.1", "shelve", nil).is(202)
-		s.passes("ACTIVE shelving", "ACTIVE shelving_image_pending_upload", "ACTIVE shelving_image_uploading", "SHELVED shelving_offloading", "SHELVED_OFFLOADED")
+		s.passes("ACTIVE shelving", "ACTIVE shelving_image_pending_upload", "ACTIVE shelving_image_uploading", "SHELVED shelving_offloading",
+			"SHELVED_OFFLOADED")
 		// Nova saves the status first, and only then that the server has no host any more.
 		d.until("the shelved server has no host", func() bool {
 			got := s.look()

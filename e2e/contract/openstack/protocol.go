@@ -59,7 +59,8 @@ func newLogin(d *desk, name string) *login {
 
 // byPassword is the part identity of a request for a token.
 func (l *login) byPassword(password string) object {
-	return object{"methods": []string{"password"}, "password": object{"user": object{"name": l.user, "domain": object{"name": l.domain}, "password": password}}}
+	return object{"methods": []string{"password"},
+		"password": object{"user": object{"name": l.user, "domain": object{"name": l.domain}, "password": password}}}
 }
 
 // toProject is the part scope of a request for a token.

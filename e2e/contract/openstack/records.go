@@ -25,7 +25,8 @@ var recordCases = []testCase{
 		s.settles("ACTIVE")
 		s.act("2.1", "migrate", nil).is(202)
 		s.recorded("migration", r.b, r.a, "finished")
-		all := []string{"migration " + r.b + " " + r.a + " finished", "live-migration " + r.b + " nowhere error", "live-migration " + r.a + " " + r.b + " completed"}
+		all := []string{"migration " + r.b + " " + r.a + " finished", "live-migration " + r.b + " nowhere error",
+			"live-migration " + r.a + " " + r.b + " completed"}
 
 		of := "instance_uuid=" + s.ID
 		for query, want := range map[string][]string{
@@ -60,7 +61,8 @@ var recordCases = []testCase{
 		if len(page.list("migrations")) != 2 || len(links) != 1 || links[0]["rel"] != "next" {
 			d.Fatalf("the first page is %s", page.raw)
 		}
-		rest := d.send(d.Context(), http.MethodGet, text(links[0]["href"]), http.Header{"X-Auth-Token": {d.admin.token}, "OpenStack-API-Version": {"compute 2.59"}}, nil).is(200)
+		rest := d.send(d.Context(), http.MethodGet, text(links[0]["href"]),
+			http.Header{"X-Auth-Token": {d.admin.token}, "OpenStack-API-Version": {"compute 2.59"}}, nil).is(200)
 		if got := field(rest.list("migrations"), "id"); !slices.Equal(got, newest[2:]) || rest.at("migrations_links") != nil {
 			d.Errorf("the second page is %s", rest.raw)
 		}

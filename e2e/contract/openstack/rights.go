@@ -10,8 +10,10 @@ var rightsCases = []testCase{
 		const rule = "os_compute_api:"
 		for path, want := range map[string]string{
 			"/os-services": "os-services:list", "/os-hypervisors": "os-hypervisors:list", "/os-hypervisors/detail": "os-hypervisors:list-detail",
-			"/os-hypervisors/statistics": "os-hypervisors:statistics", "/os-migrations": "os-migrations:index", "/os-aggregates": "os-aggregates:index",
-			"/os-availability-zone/detail": "os-availability-zone:detail", "/os-simple-tenant-usage": "os-simple-tenant-usage:list", "/os-hosts": "os-hosts:list",
+			"/os-hypervisors/statistics": "os-hypervisors:statistics", "/os-migrations": "os-migrations:index",
+			"/os-aggregates":               "os-aggregates:index",
+			"/os-availability-zone/detail": "os-availability-zone:detail", "/os-simple-tenant-usage": "os-simple-tenant-usage:list",
+			"/os-hosts":              "os-hosts:list",
 			"/servers?all_tenants=1": "servers:index:get_all_tenants", "/servers/detail?all_tenants=1": "servers:detail:get_all_tenants",
 			"/os-quota-sets/" + d.admin.projectID: "os-quota-sets:show",
 		} {
@@ -49,16 +51,20 @@ var rightsCases = []testCase{
 	{"a member does not see the servers of others, nor may ask for a host", func(d *desk) {
 		r := d.room()
 		s := d.boot(r, order{})
-		d.call(d.Context(), d.member, "compute", "2.1", http.MethodGet, "/servers/"+s.ID, nil).refused(404, "Instance %s could not be found.", s.ID)
+		d.call(d.Context(), d.member, "compute", "2.1", http.MethodGet, "/servers/"+s.ID, nil).refused(404, "Instance %s could not be found.",
+			s.ID)
 		s.actAs(d.member, "2.1", "os-stop", nil).refused(404, "Instance %s could not be found.", s.ID)
-		d.call(d.Context(), d.member, "compute", "2.26", http.MethodGet, "/servers/"+s.ID+"/tags", nil).refused(403, policy, "os_compute_api:os-server-tags:index")
-		d.call(d.Context(), d.member, "compute", "2.26", http.MethodPut, "/servers/"+s.ID+"/tags/x", nil).refused(403, policy, "os_compute_api:os-server-tags:update")
+		d.call(d.Context(), d.member, "compute", "2.26", http.MethodGet, "/servers/"+s.ID+"/tags", nil).refused(403, policy,
+			"os_compute_api:os-server-tags:index")
+		d.call(d.Context(), d.member, "compute", "2.26", http.MethodPut, "/servers/"+s.ID+"/tags/x", nil).refused(403, policy,
+			"os_compute_api:os-server-tags:update")
 		d.call(d.Context(), d.member, "compute", "2.79", http.MethodPost, "/servers", object{"server": object{
 			"name": "x", "imageRef": d.suite.image, "flavorRef": d.suite.flavor, "networks": "none", "host": r.a,
 		}}).refused(403, policy, "compute:servers:create:requested_destination")
 	}},
 	{"a member may not change services or aggregates", func(d *desk) {
-		d.call(d.Context(), d.member, "compute", "2.53", http.MethodPut, "/os-services/11111111-1111-4111-8111-111111111111", object{"status": "disabled"}).
+		d.call(d.Context(), d.member, "compute", "2.53", http.MethodPut, "/os-services/11111111-1111-4111-8111-111111111111",
+			object{"status": "disabled"}).
 			refused(403, policy, "os_compute_api:os-services:update")
 		d.call(d.Context(), d.member, "compute", "", http.MethodPost, "/os-aggregates", object{"aggregate": object{"name": "mine"}}).
 			refused(403, policy, "os_compute_api:os-aggregates:create")

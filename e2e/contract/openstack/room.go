@@ -98,7 +98,8 @@ var roomCases = []testCase{
 			i, _ := inventories[class].(object)
 			ratio, _ := i["allocation_ratio"].(float64)
 			of, _ := told.(object)
-			if want := int(float64(number(i["total"])-number(i["reserved"])) * ratio); number(of["capacity"]) != want || number(of["used"]) != number(usages[class]) {
+			if want := int(float64(number(i["total"])-number(i["reserved"])) * ratio); number(of["capacity"]) != want ||
+				number(of["used"]) != number(usages[class]) {
 				d.Errorf("of %s it tells %v, want a capacity of %d and %v used", class, of, want, usages[class])
 			}
 		}
@@ -135,13 +136,15 @@ var roomCases = []testCase{
 	}},
 	{"a server group tells how many members a host may have", func(d *desk) {
 		name := d.newName("apart")
-		made := d.compute("2.64", http.MethodPost, "/os-server-groups", object{"server_group": object{"name": name, "policy": "anti-affinity", "rules": object{"max_server_per_host": 3}}}).is(200)
+		made := d.compute("2.64", http.MethodPost, "/os-server-groups",
+			object{"server_group": object{"name": name, "policy": "anti-affinity", "rules": object{"max_server_per_host": 3}}}).is(200)
 		id := text(made.at("server_group", "id"))
 		shown := d.compute("2.64", http.MethodGet, "/os-server-groups/"+id, nil).is(200)
 		if number(shown.at("server_group", "rules", "max_server_per_host")) != 3 {
 			d.Errorf("the group is %s", shown.raw)
 		}
-		d.compute("2.64", http.MethodPost, "/os-server-groups", object{"server_group": object{"name": name, "policy": "affinity", "rules": object{"max_server_per_host": 3}}}).is(400)
+		d.compute("2.64", http.MethodPost, "/os-server-groups",
+			object{"server_group": object{"name": name, "policy": "affinity", "rules": object{"max_server_per_host": 3}}}).is(400)
 		d.compute("2.64", http.MethodDelete, "/os-server-groups/"+id, nil).is(204)
 	}},
 	{"the adapter reads room, groups and ports, and says what it could not read", func(d *desk) {
@@ -158,7 +161,8 @@ var roomCases = []testCase{
 			d.Fatalf("no inventory of %s among %d", r.a, len(facts.Inventories))
 		}
 		inv := facts.Inventories[i]
-		if taken := inv.Allocations[s.ID]; taken["VCPU"] != 1 || taken["MEMORY_MB"] <= 0 || inv.Classes["MEMORY_MB"].Capacity() <= taken["MEMORY_MB"] {
+		if taken := inv.Allocations[s.ID]; taken["VCPU"] != 1 || taken["MEMORY_MB"] <= 0 ||
+			inv.Classes["MEMORY_MB"].Capacity() <= taken["MEMORY_MB"] {
 			d.Errorf("of %+v it takes %v", inv.Classes, taken)
 		}
 		if len(facts.Traits["CUSTOM_NO_SUCH_TRAIT"]) != 0 {

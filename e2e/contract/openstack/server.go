@@ -50,7 +50,8 @@ func (d *desk) create(r *room, o order) *server {
 	d.Helper()
 	as := cmp.Or(o.as, d.admin)
 	name := d.newName(strings.ReplaceAll(r.zone, "contract", "vm"))
-	fields := object{"name": name, "imageRef": d.suite.image, "flavorRef": cmp.Or(o.flavor, d.suite.flavor), "networks": "none", "availability_zone": r.zone}
+	fields := object{"name": name, "imageRef": d.suite.image, "flavorRef": cmp.Or(o.flavor, d.suite.flavor), "networks": "none",
+		"availability_zone": r.zone}
 	if o.host != "" {
 		fields["host"] = o.host
 	}
@@ -185,7 +186,8 @@ func (s *server) record() string {
 }
 
 func recordText(m object) string {
-	return strings.Join([]string{text(m["migration_type"]), text(m["source_compute"]), cmp.Or(text(m["dest_compute"]), "nowhere"), text(m["status"])}, " ")
+	return strings.Join([]string{text(m["migration_type"]), text(m["source_compute"]), cmp.Or(text(m["dest_compute"]), "nowhere"),
+		text(m["status"])}, " ")
 }
 
 // recorded waits until the newest of the server's migrations is so.

@@ -13,7 +13,8 @@ var serverCases = []testCase{
 		s.passes("BUILD scheduling", "BUILD", "BUILD networking", "BUILD block_device_mapping", "BUILD spawning", "ACTIVE")
 		got := s.look()
 		for name, want := range map[string]any{
-			"name": s.Name, "OS-EXT-SRV-ATTR:host": r.b, "OS-EXT-STS:vm_state": "active", "OS-EXT-STS:power_state": 1.0, "tenant_id": d.admin.projectID, "user_id": d.admin.userID,
+			"name": s.Name, "OS-EXT-SRV-ATTR:host": r.b, "OS-EXT-STS:vm_state": "active", "OS-EXT-STS:power_state": 1.0,
+			"tenant_id": d.admin.projectID, "user_id": d.admin.userID,
 			"OS-EXT-AZ:availability_zone": r.zone, "locked": false, "host_status": "UP", "description": "of the contract", "progress": 0.0,
 		} {
 			if got[name] != want {
@@ -114,7 +115,8 @@ var serverCases = []testCase{
 	}},
 	{"what a server without networks, volumes and groups has is an empty list", func(d *desk) {
 		s := d.boot(d.room(), order{})
-		for below, key := range map[string]string{"/os-interface": "interfaceAttachments", "/os-volume_attachments": "volumeAttachments", "/os-security-groups": "security_groups"} {
+		for below, key := range map[string]string{"/os-interface": "interfaceAttachments", "/os-volume_attachments": "volumeAttachments",
+			"/os-security-groups": "security_groups"} {
 			if items := s.ask("2.1", below).is(200).list(key); len(items) != 0 {
 				d.Errorf("%s: %v", below, items)
 			}

@@ -41,7 +41,8 @@ var serviceCases = []testCase{
 			{object{"status": "enabled"}, "enabled", nil, "UP"},
 		} {
 			for _, got := range []object{d.setService(r.a, c.change), d.serviceOf(r.a)} {
-				if got["status"] != c.status || got["disabled_reason"] != c.reason || got["state"] != "up" || got["forced_down"] != false || got["zone"] != r.zone {
+				if got["status"] != c.status || got["disabled_reason"] != c.reason || got["state"] != "up" || got["forced_down"] != false ||
+					got["zone"] != r.zone {
 					d.Errorf("after %v the service is %v", c.change, got)
 				}
 			}
@@ -53,7 +54,8 @@ var serviceCases = []testCase{
 	{"a service that is forced down is down, and up when it is not", func(d *desk) {
 		r := d.room()
 		for forced, state := range map[bool]string{true: "down", false: "up"} {
-			if got := d.setService(r.a, object{"forced_down": forced}); got["forced_down"] != forced || got["state"] != state || got["status"] != "enabled" {
+			if got := d.setService(r.a, object{"forced_down": forced}); got["forced_down"] != forced || got["state"] != state ||
+				got["status"] != "enabled" {
 				d.Errorf("forced_down %v: %v", forced, got)
 			}
 		}
@@ -73,8 +75,10 @@ var serviceCases = []testCase{
 			{object{"status": "enabled", "disabled_reason": "x"}, "Specifying 'disabled_reason' with status 'enabled' is invalid."},
 			{object{"status": "asleep"}, "Invalid input for field/attribute status. Value: asleep. 'asleep' is not one of ['enabled', 'disabled']"},
 			{object{"status": "disabled", "disabled_reason": ""}, "Invalid input for field/attribute disabled_reason. Value: . '' is too short"},
-			{object{"status": "disabled", "disabled_reason": long}, "Invalid input for field/attribute disabled_reason. Value: " + long + ". '" + long + "' is too long"},
-			{object{"forced_down": "perhaps"}, "Invalid input for field/attribute forced_down. Value: perhaps. 'perhaps' is not one of " + booleans + "]"},
+			{object{"status": "disabled", "disabled_reason": long},
+				"Invalid input for field/attribute disabled_reason. Value: " + long + ". '" + long + "' is too long"},
+			{object{"forced_down": "perhaps"}, "Invalid input for field/attribute forced_down. Value: perhaps. 'perhaps' is not one of " + booleans +
+				"]"},
 			{object{"shoe_size": 46}, "Additional properties are not allowed ('shoe_size' was unexpected)"},
 		} {
 			d.compute("2.53", http.MethodPut, path, c.change).refused(400, "%s", c.message)
@@ -101,7 +105,8 @@ var serviceCases = []testCase{
 			}
 			return d.compute("2.11", http.MethodPut, "/os-services/"+verb, body)
 		}
-		if a := put("disable-log-reason", object{"disabled_reason": "why"}).is(200); a.at("service", "disabled_reason") != "why" || a.at("service", "status") != "disabled" {
+		if a := put("disable-log-reason", object{"disabled_reason": "why"}).is(200); a.at("service", "disabled_reason") != "why" ||
+			a.at("service", "status") != "disabled" {
 			d.Errorf("%s", a.raw)
 		}
 		put("disable", nil).is(200)
@@ -131,7 +136,8 @@ var serviceCases = []testCase{
 		if got := d.compute("2.53", http.MethodGet, "/os-services?host=none-such", nil).is(200).list("services"); len(got) != 0 {
 			d.Errorf("services of no host: %v", got)
 		}
-		d.compute("2.75", http.MethodGet, "/os-services?shoe_size=46", nil).refused(400, "Additional properties are not allowed ('shoe_size' was unexpected)")
+		d.compute("2.75", http.MethodGet, "/os-services?shoe_size=46", nil).refused(400,
+			"Additional properties are not allowed ('shoe_size' was unexpected)")
 	}},
 	{"a service whose host has servers cannot be deleted", func(d *desk) {
 		r := d.room()

@@ -49,7 +49,8 @@ func TestTheSimulatedCloudKeepsTheContract(t *testing.T) {
 		},
 		Steer: func(s Server, b Behaviour) error {
 			return cloud.SetBehaviour(s.ID, openstack.Behaviour{
-				NeverConverges: b.Endless, FailLive: failure(b.FailBefore, b.FailLive), FailCold: failure(b.FailCold, ""), FailFinish: failure(b.FailFinish, ""),
+				NeverConverges: b.Endless, FailLive: failure(b.FailBefore, b.FailLive), FailCold: failure(b.FailCold, ""),
+				FailFinish: failure(b.FailFinish, ""),
 			})
 		},
 	})

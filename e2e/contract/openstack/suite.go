@@ -89,13 +89,15 @@ func (d *desk) room() *room {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		for _, host := range []string{r.a, r.b} {
-			found := d.call(ctx, d.admin, "compute", "2.53", http.MethodGet, "/os-services?binary=nova-compute&host="+host, nil).is(200).list("services")
+			found := d.call(ctx, d.admin, "compute", "2.53", http.MethodGet, "/os-services?binary=nova-compute&host="+host,
+				nil).is(200).list("services")
 			if len(found) != 1 {
 				d.Errorf("host %s has %d compute services", host, len(found))
 				continue
 			}
 			if s := found[0]; s["status"] != "enabled" || s["forced_down"] != false {
-				d.call(ctx, d.admin, "compute", "2.53", http.MethodPut, "/os-services/"+text(s["id"]), object{"status": "enabled", "forced_down": false}).is(200)
+				d.call(ctx, d.admin, "compute", "2.53", http.MethodPut, "/os-services/"+text(s["id"]),
+					object{"status": "enabled", "forced_down": false}).is(200)
 			}
 		}
 	})

@@ -88,7 +88,8 @@ var tagCases = []testCase{
 		s.tag(http.MethodPut, "a,b").refused(400, invalid+"does not match '^[^,/]*$'", "a,b", "a,b")
 		s.tag(http.MethodPut, long[:60]).is(201)
 		s.wantTags(long[:60])
-		for bad, complaint := range map[string]string{"a/b": "'a/b' does not match '^[^,/]*$'", "": "'' is too short", long: "'" + long + "' is too long"} {
+		for bad, complaint := range map[string]string{"a/b": "'a/b' does not match '^[^,/]*$'", "": "'' is too short",
+			long: "'" + long + "' is too long"} {
 			s.replaceTags([]string{bad}).refused(400, "Invalid input for field/attribute 0. Value: %s. %s", bad, complaint)
 		}
 		s.replaceTags("a").refused(400, "Invalid input for field/attribute tags. Value: a. 'a' is not of type 'array'")

@@ -11,7 +11,8 @@ var versionCases = []testCase{
 		root := strings.TrimSuffix(d.admin.endpoints["compute"], "/v2.1")
 		a := d.send(d.Context(), http.MethodGet, root+"/", nil, nil).is(200)
 		versions := a.list("versions")
-		if len(versions) != 2 || versions[0]["id"] != "v2.0" || versions[0]["status"] != "SUPPORTED" || versions[1]["id"] != "v2.1" || versions[1]["status"] != "CURRENT" {
+		if len(versions) != 2 || versions[0]["id"] != "v2.0" || versions[0]["status"] != "SUPPORTED" || versions[1]["id"] != "v2.1" ||
+			versions[1]["status"] != "CURRENT" {
 			d.Errorf("versions %s", a.raw)
 		}
 	}},
@@ -32,7 +33,8 @@ var versionCases = []testCase{
 			if got := a.header.Get("X-OpenStack-Nova-API-Version"); got != want {
 				d.Errorf("asked for %q: X-OpenStack-Nova-API-Version %q, want %q", asked, got, want)
 			}
-			if vary := strings.Join(a.header.Values("Vary"), ", "); !strings.Contains(vary, "OpenStack-API-Version") || !strings.Contains(vary, "X-OpenStack-Nova-API-Version") {
+			if vary := strings.Join(a.header.Values("Vary"), ", "); !strings.Contains(vary, "OpenStack-API-Version") ||
+				!strings.Contains(vary, "X-OpenStack-Nova-API-Version") {
 				d.Errorf("asked for %q: Vary %q", asked, vary)
 			}
 			if id := a.header.Get("X-Openstack-Request-Id"); !strings.HasPrefix(id, "req-") || a.header.Get("X-Compute-Request-Id") != id {
@@ -65,14 +67,16 @@ var versionCases = []testCase{
 	{"what a microversion does not have yet, or no more, is not found", func(d *desk) {
 		const none = "11111111-1111-4111-8111-111111111111"
 		for path, asked := range map[string]string{
-			"/servers/" + none + "/tags": "2.25", "/servers/" + none + "/migrations": "2.22", "/os-hypervisors/statistics": "2.88", "/os-hypervisors/x/search": "2.53",
+			"/servers/" + none + "/tags": "2.25", "/servers/" + none + "/migrations": "2.22", "/os-hypervisors/statistics": "2.88",
+			"/os-hypervisors/x/search": "2.53",
 		} {
 			d.compute(asked, http.MethodGet, path, nil).refused(404, "The resource could not be found.")
 		}
 	}},
 	{"an address that Nova has not is not found, in words of its own", func(d *desk) {
 		a := d.compute("", http.MethodGet, "/no-such-thing", nil).is(404)
-		if want := "The resource could not be found.<br /><br />\n\n\n"; a.at("message") != want || a.at("code") != "404 Not Found" || a.at("title") != "Not Found" {
+		if want := "The resource could not be found.<br /><br />\n\n\n"; a.at("message") != want || a.at("code") != "404 Not Found" ||
+			a.at("title") != "Not Found" {
 			d.Errorf("%s, want the message %q", a.raw, want)
 		}
 	}},
@@ -82,7 +86,8 @@ var versionCases = []testCase{
 			field string
 			since int
 		}{
-			{"OS-EXT-SRV-ATTR:host", 1}, {"OS-EXT-SRV-ATTR:reservation_id", 3}, {"locked", 9}, {"host_status", 16}, {"description", 19}, {"tags", 26},
+			{"OS-EXT-SRV-ATTR:host", 1}, {"OS-EXT-SRV-ATTR:reservation_id", 3}, {"locked", 9}, {"host_status", 16}, {"description", 19},
+			{"tags", 26},
 			{"trusted_image_certificates", 63}, {"server_groups", 71}, {"locked_reason", 73},
 		} {
 			for _, minor := range []int{c.since - 1, c.since} {
