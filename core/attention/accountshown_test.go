@@ -71,7 +71,7 @@ func TestAccountIsTold(t *testing.T) {
 			said(sc, "Retrying migrate instances from host. Cannot execute openstack commands, error: "+outage)
 		}, []string{"the controller tries again within 60 s", "| wait: retried within 60 s"}, []string{"tries again at"}},
 		{"an outage that no lock says", func(sc scene.Scene) {
-			said(sc, "Starting migration for "+scene.IdA)
+			said(sc, "Starting migration for "+scene.IDA)
 			sc.Tried(scene.Failed(3, outage))
 		}, []string{
 			"page: the OpenStack controller tries again at 12:00:40, failed 3 times: Unable to establish connection to http://nova/",

@@ -15,7 +15,7 @@ import (
 // What was taken out of scheduling with Lockstep is put back with it, and told of.
 func TestAComputeThatLockstepTookOutOfScheduling(t *testing.T) {
 	sc := scene.Over()
-	sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, progress.OutOfScheduling(sc.Snapshot)
+	sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, progress.OutOfSchedulingReason(sc.Snapshot)
 	if p := scene.PointOf(procedure.AfterUpdate(sc.Snapshot), "compute"); !slices.Equal(p.Open, []string{"cmp-01"}) || p.Note != "" {
 		t.Errorf("%+v", p)
 	}

@@ -263,7 +263,7 @@ func seenMachine(f *attentionFacts, a core.Attention) []core.Evidence {
 	if v == nil {
 		return nil
 	}
-	return seenOne(v.Called(), progress.Says(v))
+	return seenOne(v.Called(), progress.MachineSays(v))
 }
 
 func seenDrains(f *attentionFacts, a core.Attention) []core.Evidence {

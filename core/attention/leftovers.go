@@ -89,7 +89,7 @@ func (f *attentionFacts) lockWithoutNode(n nodeAttention) {
 		if a, played := progress.ActAs(f.s, l.Controller); played && progress.TurnOn(f.s, a, n.Name) == progress.TurnGone {
 			continue // it is to be deleted, as its own entry says
 		}
-		owners = wording.Add(owners, l.Controller)
+		owners = wording.AddNew(owners, l.Controller)
 	}
 	if len(owners) == 0 && len(n.Locks) > 0 {
 		return

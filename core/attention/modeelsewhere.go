@@ -20,6 +20,6 @@ func (f *attentionFacts) modeElsewhere(n nodeAttention) {
 	case f.request == nil:
 		return // its steps and its inspection say it
 	}
-	a.Detail = "To hold it, make a lock of your own, or do not commence " + progress.GroupOf(f.s, n.Name) + "."
+	a.Detail = "To hold it, make a lock of your own, or do not commence " + progress.UpdateGroupText(f.s, n.Name) + "."
 	f.add(a)
 }

@@ -13,7 +13,7 @@ import (
 func (f *attentionFacts) overrides() {
 	for uid, o := range f.s.History.Overrides {
 		l := step.LockByUID(f.s, uid)
-		if l == nil || !progress.Watched(f.s, o, l) {
+		if l == nil || !progress.OverrideCounts(f.s, o, l) {
 			continue
 		}
 		undone := o.Undone(l)

@@ -12,7 +12,7 @@ import (
 // A node that is to be removed needs no maintenance request to hold its removal up (docs/mosk.md#deletion-requests, #texts).
 func TestRemovalThatIsHeldUp(t *testing.T) {
 	const (
-		instancesLeft = "Some servers {'" + scene.IdA +
+		instancesLeft = "Some servers {'" + scene.IDA +
 			"': 'ACTIVE'} are still present on host cmp-01. Blocking node removal unless they removed or migrated."
 		volumesLeft = "Some volumes ['v'] are still present on host cmp-01. Blocking node removal unless they removed or migrated."
 	)
@@ -29,10 +29,10 @@ func TestRemovalThatIsHeldUp(t *testing.T) {
 	}{
 		{"asked for, and nothing said", func(sc scene.Scene) { says(sc, "") }, "", time.Time{}},
 		{"S", func(sc scene.Scene) { says(sc, instancesLeft) },
-			"the node is to be removed, and instances are left on it: " + core.ShortID(scene.IdA), scene.Ago(30 * time.Minute)},
+			"the node is to be removed, and instances are left on it: " + core.ShortID(scene.IDA), scene.Ago(30 * time.Minute)},
 		{"S, with a name for the instance", func(sc scene.Scene) {
 			says(sc, instancesLeft)
-			sc.Instances[scene.IdA] = &core.Instance{ID: scene.IdA, Name: "db-2"}
+			sc.Instances[scene.IDA] = &core.Instance{ID: scene.IDA, Name: "db-2"}
 		}, "instances are left on it: db-2", scene.Ago(30 * time.Minute)},
 		{"S, and the host is empty by now", func(sc scene.Scene) { says(sc, instancesLeft); sc.Emptied("cmp-01") }, "", time.Time{}},
 		{"S, and nobody knows the instances", func(sc scene.Scene) {

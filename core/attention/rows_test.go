@@ -114,7 +114,7 @@ func everyRule() map[string]scene.Scene {
 		},
 		"a batch of instances": func(sc scene.Scene) {
 			sc.Operations = []core.Operation{{ID: "7", Title: "move all", Node: "cmp-01", State: core.OperationUnknown,
-				Started: scene.Ago(time.Minute), Items: []core.OperationItem{{Label: "web-1", Instance: scene.IdA, State: core.OperationUnknown}}}}
+				Started: scene.Ago(time.Minute), Items: []core.OperationItem{{Label: "web-1", Instance: scene.IDA, State: core.OperationUnknown}}}}
 		},
 		"the management cluster does not answer": func(sc scene.Scene) {
 			for _, id := range core.ManagementSources() {

@@ -289,7 +289,7 @@ func (f *attentionFacts) outages() {
 		default:
 			return
 		}
-		names = wording.Add(names, label)
+		names = wording.AddNew(names, label)
 		if r, seen := f.s.History.Outages[l.UID]; seen && f.s.Now.Sub(r.Last) <= core.OutageBetween {
 			since = progress.Earlier(since, r.First)
 		}

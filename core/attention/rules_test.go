@@ -34,7 +34,7 @@ func attentionScenes() []attentionScene {
 		{"nothing", func(sc scene.Scene) {}, nil},
 		{"an update in good order", func(sc scene.Scene) {
 			sc.Update(time.Hour)
-			sc.Maintained("cmp-01", "Starting migration for "+scene.IdA)
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
 		}, nil},
 		{"no update: an instance in ERROR is none of ours", func(sc scene.Scene) { sc.ByHost["cmp-01"][0].Status = "ERROR" }, nil},
 
@@ -46,7 +46,7 @@ func attentionScenes() []attentionScene {
 		}, []row{{core.SeverityUrgent, "node-waits", "manual mode: 2 instances must leave first: batch-17 (notify), web-1"}}},
 		{"live node, one of an owner who is to be told, and others that move", func(sc scene.Scene) {
 			sc.Instance("cmp-01", "batch-17", "notify")
-			sc.Maintained("cmp-01", "Starting migration for "+scene.IdA)
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
 		}, []row{{core.SeverityWarning, "instance-notify", "batch-17 holds the node: its owner asked to be told first (project shop)"}}},
 		{"live node, only what nothing moves is left", func(sc scene.Scene) {
 			sc.Emptied("cmp-01")
@@ -77,7 +77,7 @@ func attentionScenes() []attentionScene {
 			sc.ByHost["cmp-01"][0].Status = "MIGRATING"
 		}, nil},
 		{"failed twice, and tried again", func(sc scene.Scene) {
-			sc.Maintained("cmp-01", "Starting migration for "+scene.IdA)
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
 			in := sc.ByHost["cmp-01"][0]
 			sc.Migration(in, "error", "cmp-02", 9*time.Minute)
 			sc.Migration(in, "error", "cmp-02", 5*time.Minute)
@@ -90,12 +90,12 @@ func attentionScenes() []attentionScene {
 		}, []row{{core.SeverityWarning, "migration-long", "web-1 does not come to an end"}}},
 		{"live node, one that nothing moves", func(sc scene.Scene) {
 			sc.Instance("cmp-01", "broken").Status = "VERIFY_RESIZE"
-			sc.Maintained("cmp-01", "Starting migration for "+scene.IdA)
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
 		}, []row{{core.SeverityWarning, "instance-stranded",
 			"broken holds the node: waits for a decision: confirm or revert its migration (VERIFY_RESIZE)"}}},
 		{"two tags on a node in maintenance", func(sc scene.Scene) {
 			sc.Instance("cmp-01", "both", "notify", "live_migrate")
-			sc.Maintained("cmp-01", "Starting migration for "+scene.IdA)
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
 		}, []row{{core.SeverityNotice, "instance-tags", "cancel each other"}}},
 		{"before a node's turn", func(sc scene.Scene) {
 			sc.Update(time.Hour)

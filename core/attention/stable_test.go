@@ -56,9 +56,9 @@ func TestAttentionDoesNotComeAndGoWithTheText(t *testing.T) {
 			if !slices.ContainsFunc(want, func(id string) bool { return strings.HasPrefix(id, tt.want) }) {
 				t.Fatalf("%q, want one of %s", want, tt.want)
 			}
-			for i, text := range []string{"Starting migration for " + scene.IdA, "Waiting servers migration is completed: ['" + scene.IdA + "']",
-				"Got error while trying to migrate server " + scene.IdA + ": No valid host was found.", scene.StillPresent,
-				"Starting migration for " + scene.IdA, scene.StillPresent} {
+			for i, text := range []string{"Starting migration for " + scene.IDA, "Waiting servers migration is completed: ['" + scene.IDA + "']",
+				"Got error while trying to migrate server " + scene.IDA + ": No valid host was found.", scene.StillPresent,
+				"Starting migration for " + scene.IDA, scene.StillPresent} {
 				sc = sc.Next(progress.NodeViews(sc.Snapshot), 10*time.Second)
 				try(sc, text, tt.migrates && strings.Contains(text, "migration"))
 				got := Of(sc.Snapshot)
@@ -77,7 +77,7 @@ func TestAttentionGoesWhenTheControllerMoves(t *testing.T) {
 	sc.Maintained("cmp-01", scene.StillPresent)
 	sc = sc.Next(progress.NodeViews(sc.Snapshot), time.Minute)
 	delete(sc.Nodes["cmp-01"].Annotations, core.AnnotationMigrationMode)
-	sc.NodeLocks["cmp-01"][0].Message = "Starting migration for " + scene.IdA
+	sc.NodeLocks["cmp-01"][0].Message = "Starting migration for " + scene.IDA
 	sc = sc.Next(progress.NodeViews(sc.Snapshot), time.Minute)
 	sc.ByHost["cmp-01"][0].Status = "MIGRATING"
 	if got := Of(sc.Snapshot); len(got) != 0 {

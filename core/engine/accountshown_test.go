@@ -18,7 +18,7 @@ func TestOutageThatNoLockSaysHasAnAge(t *testing.T) {
 	for minute := range 8 {
 		sc = sc.Again()
 		sc.Now = scene.Noon.Add(time.Duration(minute) * time.Minute)
-		l.Message = sc.Now.Format("2006-01-02 15:04:05.000000") + " Starting migration for " + scene.IdA
+		l.Message = sc.Now.Format("2006-01-02 15:04:05.000000") + " Starting migration for " + scene.IDA
 		tries := scene.Failed(minute+1, "Unable to establish connection to http://nova/v2.1/servers/detail")
 		tries.Next = sc.Now.Add(40 * time.Second)
 		sc.Tried(tries)

@@ -207,7 +207,7 @@ func (c actCheckAt) noClaims(ctx context.Context) error {
 		return nil
 	}
 	for _, q := range progress.ReleaseOrder() {
-		if !progress.Released(c.s, q) {
+		if !progress.ReleasesClaims(c.s, q) {
 			continue
 		}
 		v, bound, err := c.e.claimsNow(ctx, q, node)

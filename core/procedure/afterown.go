@@ -85,7 +85,7 @@ func TaggedInstances(s *core.Snapshot) []*core.Instance {
 			out = append(out, in)
 		}
 	}
-	return progress.ByName(out)
+	return progress.SortInstances(out)
 }
 
 // StoppedInstances are the instances that Lockstep stopped or shelved for the update and that are still down, by name, then
@@ -97,7 +97,7 @@ func StoppedInstances(s *core.Snapshot) []*core.Instance {
 			out = append(out, in)
 		}
 	}
-	return progress.ByName(out)
+	return progress.SortInstances(out)
 }
 
 func instanceLabels(list []*core.Instance) []string {

@@ -162,7 +162,7 @@ func (b *nodeSteps) removalInstances() {
 		return
 	}
 	views := progress.InstanceViews(s, b.v.Name)
-	if movable, _ := step.Movable(s, b.v.Name); len(movable) >= 2 && !progress.HostDown(s, s.HostOf(b.v.Name)) || b.batchRuns() {
+	if movable, _ := step.Movable(s, b.v.Name); len(movable) >= 2 && !progress.ComputeDown(s, s.HostOf(b.v.Name)) || b.batchRuns() {
 		b.add(step.Plan(s, core.Intent{Kind: core.IntentLiveMigrateAll, Node: b.v.Name}))
 	}
 	if len(views) > 0 {

@@ -79,7 +79,7 @@ func (b *nodeSteps) instances(views []core.InstanceView, byHand bool, each func(
 
 // reviveCompute starts a silent nova-compute anew where the kubelet reports: the host lives, and nothing leaves it before.
 func (b *nodeSteps) reviveCompute() []core.Step {
-	if n := b.v.Node; n == nil || n.Ready != "True" || !progress.HostDown(b.s, b.s.HostOf(b.v.Name)) {
+	if n := b.v.Node; n == nil || n.Ready != "True" || !progress.ComputeDown(b.s, b.s.HostOf(b.v.Name)) {
 		return nil
 	}
 	return b.restartCompute()

@@ -91,7 +91,7 @@ func (b *nodeSteps) ignoredModeSteps() {
 	}
 	st := b.other("hold-instead", "hold "+b.v.Label+" by something that counts", "Its migration mode is "+wording.OneLine(string(b.v.Mode),
 		40)+", and "+progress.ModeIgnored+
-		". A lock of your own holds it: LCM waits for every lock, whoever made it. So does "+progress.GroupOf(b.s, b.v.Name)+
+		". A lock of your own holds it: LCM waits for every lock, whoever made it. So does "+progress.UpdateGroupText(b.s, b.v.Name)+
 		", as long as it is not commenced.", core.StepWaiting, "yours to make, if it is to wait for you")
 	st.Commands = []string{step.CreateLockCommand(progress.OwnLock(b.v.Name))}
 	if held := progress.HeldOtherwise(b.s, b.v.Name); held != nil {

@@ -112,7 +112,7 @@ func fits(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 	}
 	for _, kind := range instanceIntents {
 		if slices.Contains(step.InstanceRules[kind].Statuses, in.Status) && !slices.Contains(out, kind) &&
-			(!step.InstanceRules[kind].Dead || progress.HostDown(s, in.Host)) {
+			(!step.InstanceRules[kind].Dead || progress.ComputeDown(s, in.Host)) {
 			out = append(out, kind)
 		}
 	}

@@ -23,9 +23,9 @@ var removalWays = map[string][]core.IntentKind{
 // removalWaysOf are the steps that take the instance off its node for good, the best first; none where Nova has no such step.
 func removalWaysOf(s *core.Snapshot, in *core.Instance) []core.IntentKind {
 	switch {
-	case progress.HostDown(s, in.Host) && slices.Contains(step.InstanceRules[core.IntentEvacuate].Statuses, in.Status):
+	case progress.ComputeDown(s, in.Host) && slices.Contains(step.InstanceRules[core.IntentEvacuate].Statuses, in.Status):
 		return []core.IntentKind{core.IntentEvacuate}
-	case progress.HostDown(s, in.Host):
+	case progress.ComputeDown(s, in.Host):
 		return nil // it takes no other call
 	case in.Status == "ERROR" && in.Power == core.PowerRunning:
 		return []core.IntentKind{core.IntentResetState}
@@ -77,7 +77,7 @@ func removalStep(s *core.Snapshot, v core.InstanceView) core.Step {
 func removalAdvised(s *core.Snapshot, v core.InstanceView) core.Step {
 	in := v.Instance
 	a := removalAdvices[in.Status]
-	if progress.HostDown(s, in.Host) {
+	if progress.ComputeDown(s, in.Host) {
 		a = deadHostAdvice
 	}
 	st := noWayStep(s, v)

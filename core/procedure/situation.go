@@ -321,7 +321,7 @@ func (b *nodeSteps) disableInstead() []core.Step {
 	if b.v.Service == nil || !b.v.Service.Enabled {
 		return nil
 	}
-	return []core.Step{step.Plan(b.s, core.Intent{Kind: core.IntentDisableCompute, Node: b.v.Name, Reason: progress.OutOfScheduling(b.s)})}
+	return []core.Step{step.Plan(b.s, core.Intent{Kind: core.IntentDisableCompute, Node: b.v.Name, Reason: progress.OutOfSchedulingReason(b.s)})}
 }
 
 // restartCompute starts a nova-compute anew that does not report.

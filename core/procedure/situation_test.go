@@ -187,9 +187,9 @@ func TestEverySituationHasWhatResolvesIt(t *testing.T) {
 func TestTheTablesOfTextsAndSituationsFit(t *testing.T) {
 	letters := map[progress.MessageID]bool{}
 	for _, l := range progress.Literals {
-		letters[l.Id] = true
+		letters[l.ID] = true
 		if l.Name == "" || l.Meaning == "" {
-			t.Errorf("%s (%s) has the name %q and the meaning %q", l.Id, l.Pattern, l.Name, l.Meaning)
+			t.Errorf("%s (%s) has the name %q and the meaning %q", l.ID, l.Pattern, l.Name, l.Meaning)
 		}
 	}
 	for c := 'A'; c <= 'U'; c++ {

@@ -18,7 +18,7 @@ func (b *nodeSteps) stuckLockSteps() {
 		b.ownLockStep()
 		return
 	}
-	if progress.LcmMayTake(s, name) {
+	if progress.LCMMayTake(s, name) {
 		own := progress.OwnLock(name)
 		st := b.other("hold-own", "hold "+b.v.Label+" by a lock of your own",
 			"LCM waits for every lock, whoever made it. Without another one it drains and reboots the node as soon as this one is gone.",

@@ -137,34 +137,34 @@ func TestFailuresWithoutAWord(t *testing.T) {
 	tests := []struct {
 		words string
 		given func(sc scene.Scene)
-		kind  failureKind
+		kind  FailureKind
 		means string
 	}{
-		{"'scope'", func(sc scene.Scene) { sc.NodeRequest("cmp-01").Scope = "" }, failureScope, "its request has no scope"},
-		{"'scope'", nil, failureScope, "its request had no scope then"},
-		{"'live+cold'", func(sc scene.Scene) { sc.Mode("cmp-01", "live+cold") }, failureMode,
+		{"'scope'", func(sc scene.Scene) { sc.NodeRequest("cmp-01").Scope = "" }, FailureScope, "its request has no scope"},
+		{"'scope'", nil, FailureScope, "its request had no scope then"},
+		{"'live+cold'", func(sc scene.Scene) { sc.Mode("cmp-01", "live+cold") }, FailureMode,
 			"its migration mode is none that the controller knows"},
 		{"'live+cold'", nil, FailureOther, ""},
 		{"''", nil, FailureOther, ""},
 		{"invalid literal for int() with base 10: 'many'", nil, FailureTries, "its number of migration attempts is none"},
-		{"list index out of range", func(sc scene.Scene) { delete(sc.Services, "cmp-01") }, failureService,
+		{"list index out of range", func(sc scene.Scene) { delete(sc.Services, "cmp-01") }, FailureService,
 			"Nova knows no nova-compute of the node"},
 		{"list index out of range", nil, FailureOther, ""},
 		{"list index out of range", func(sc scene.Scene) {
 			delete(sc.Services, "cmp-01")
 			sc.Source(core.SourceComputeServices, core.SourceOff)
 		}, FailureOther, ""},
-		{"The kubernetes node {node_name} still exists. Deffer OpenStack service metadata removal.", nil, failureExists,
+		{"The kubernetes node {node_name} still exists. Deffer OpenStack service metadata removal.", nil, FailureExists,
 			"the node still exists, and it cleans up only behind one that is gone"},
 		{"429 Client Error: Too Many Requests for url: https://10.0.0.1/openstackdeployments", nil, FailureBusy,
 			"the API server turns it away, for it is asked too much"},
 		{"Unable to establish connection to http://nova/v2.1/servers/detail: HTTPConnectionPool(host='nova', port=8774): Max retries exceeded",
-			nil, failureOutage, "an API does not answer it"},
-		{"HttpException: 503: Server Error for url: http://nova/v2.1/servers/detail, Service Unavailable", nil, failureOutage,
+			nil, FailureOutage, "an API does not answer it"},
+		{"HttpException: 503: Server Error for url: http://nova/v2.1/servers/detail, Service Unavailable", nil, FailureOutage,
 			"an API does not answer it"},
-		{scene.StillPresent, nil, failureText, ""},
-		{"Services are not healthy", nil, failureText, ""},
-		{"Can not bring node back to scheduling. Cannot execute openstack commands, error: x", nil, failureText, ""},
+		{scene.StillPresent, nil, FailureText, ""},
+		{"Services are not healthy", nil, FailureText, ""},
+		{"Can not bring node back to scheduling. Cannot execute openstack commands, error: x", nil, FailureText, ""},
 		{"'NoneType' object is not subscriptable", nil, FailureOther, ""},
 	}
 	for _, test := range tests {

@@ -22,47 +22,47 @@ var (
 		`Server Error for url|HttpException: 50\d|Max retries exceeded|Read timed out`)
 )
 
-// failureKind is what a failure comes of.
-type failureKind int
+// FailureKind is what a failure comes of.
+type FailureKind int
 
 const (
-	FailureOther   failureKind = iota // read its words
-	failureText                       // a text that stands on a lock as well
-	failureScope                      // the request has no scope
-	failureMode                       // the node's migration mode is none that the controller knows
+	FailureOther   FailureKind = iota // read its words
+	FailureText                       // a text that stands on a lock as well
+	FailureScope                      // the request has no scope
+	FailureMode                       // the node's migration mode is none that the controller knows
 	FailureTries                      // the node's number of attempts is none
-	failureService                    // the compute has no nova-compute
-	failureExists                     // the lock is in deletion, and the node is there
-	failureOutage                     // an API does not answer
+	FailureService                    // the compute has no nova-compute
+	FailureExists                     // the lock is in deletion, and the node is there
+	FailureOutage                     // an API does not answer
 	FailureBusy                       // the Kubernetes API turns it away
 )
 
 // Failure is what the last failure comes of, and that in a few words; these are empty where the controller's own have to do. It is
 // about what is asked of the node, or of the cluster when there is none.
-func Failure(s *core.Snapshot, a Account, node string) (failureKind, string) {
+func Failure(s *core.Snapshot, a Account, node string) (FailureKind, string) {
 	n := s.Nodes[node]
 	quoted := func(text string) bool { return text != "" && a.Words == "'"+wording.OneLine(text, core.MaxWords)+"'" }
 	switch {
 	case !a.Fails():
 	case a.Words == wordsScope:
 		if r := s.NodeRequest(node); r != nil && r.Scope != "" {
-			return failureScope, "its request had no scope then"
+			return FailureScope, "its request had no scope then"
 		}
-		return failureScope, "its request has no scope"
+		return FailureScope, "its request has no scope"
 	case n != nil && quoted(n.Annotations[core.AnnotationMigrationMode]):
-		return failureMode, "its migration mode is none that the controller knows"
+		return FailureMode, "its migration mode is none that the controller knows"
 	case wordsAttempts.MatchString(a.Words):
 		return FailureTries, "its number of migration attempts is none"
 	case a.Words == wordsEmptyList && knowsNoCompute(s, node):
-		return failureService, "Nova knows no nova-compute of the node"
+		return FailureService, "Nova knows no nova-compute of the node"
 	case wordsNodeExists.MatchString(a.Words):
-		return failureExists, "the node still exists, and it cleans up only behind one that is gone"
+		return FailureExists, "the node still exists, and it cleans up only behind one that is gone"
 	case wordsBusy.MatchString(a.Words):
 		return FailureBusy, "the API server turns it away, for it is asked too much"
 	case ReadLockMessage(a.Words).ID != "" || ReadLockMessage(a.Words).Class == MessageOutage:
-		return failureText, ""
+		return FailureText, ""
 	case wordsOutage.MatchString(a.Words):
-		return failureOutage, "an API does not answer it"
+		return FailureOutage, "an API does not answer it"
 	}
 	return FailureOther, ""
 }
@@ -93,7 +93,7 @@ func SilentOutage(s *core.Snapshot, l *core.WorkloadLock) bool {
 		return false // the try that runs now may get its answers
 	}
 	kind, _ := Failure(s, a, l.Node)
-	return kind == failureOutage
+	return kind == FailureOutage
 }
 
 // AccountLine is what the controller does with what is asked of a node, or of the cluster, with what its failure comes of. What the lock
@@ -140,7 +140,7 @@ func ClusterAccount(s *core.Snapshot) []string {
 // AccountMeaning is what the last failure comes of, in a few words; empty where the controller's own have to do. Node is the node of
 // which something is asked; empty for the cluster.
 func AccountMeaning(s *core.Snapshot, a Account, node string) string {
-	if kind, means := Failure(s, a, node); kind != failureText {
+	if kind, means := Failure(s, a, node); kind != FailureText {
 		return means
 	}
 	return ReadLockMessage(a.Words).Meaning

@@ -99,8 +99,8 @@ func WorksOn(s *core.Snapshot, controller, node string) bool {
 	return l.State() != core.LockActive && AsksRemoval(s, node) == nil
 }
 
-// UnderWay are the nodes at which the controller counts as being at work, by each of their roles.
-func UnderWay(s *core.Snapshot, controller, but string) map[core.Role][]string {
+// NodesAtWork are the nodes at which the controller counts as being at work, by each of their roles.
+func NodesAtWork(s *core.Snapshot, controller, but string) map[core.Role][]string {
 	out := map[core.Role][]string{}
 	for _, name := range s.NodeNames() {
 		if name == but || !WorksOn(s, controller, name) {

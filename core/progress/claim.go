@@ -48,9 +48,9 @@ func (v QuorumView) Missing() string {
 	return ""
 }
 
-// Released tells whether the OpenStack controller releases the set's claims at all: those of openvswitch-ovn-db only with ml2/ovn. A
+// ReleasesClaims tells whether the OpenStack controller releases the set's claims at all: those of openvswitch-ovn-db only with ml2/ovn. A
 // back end that nobody says is the default of the release.
-func Released(s *core.Snapshot, q QuorumSet) bool {
+func ReleasesClaims(s *core.Snapshot, q QuorumSet) bool {
 	if q.AskedFirst() || len(s.Deployments) != 1 || !s.Known(core.SourceOpenStackDeployment) {
 		return true
 	}
@@ -94,7 +94,7 @@ func ClaimsOn(s *core.Snapshot, node string) (bound []BoundClaim, unknown []stri
 			say(why)
 			continue
 		}
-		if !there || !Released(s, q) {
+		if !there || !ReleasesClaims(s, q) {
 			continue
 		}
 		seen := true

@@ -7,24 +7,24 @@ import (
 	"lockstep/core/wording"
 )
 
-// coldState is where a cold migration that Lockstep began stands.
-type coldState int
+// ColdState is where a cold migration that Lockstep began stands.
+type ColdState int
 
 const (
-	coldUnseen    coldState = iota // nothing is known of it now
-	coldMoves                      // it is being copied, confirmed or reverted
+	ColdUnseen    ColdState = iota // nothing is known of it now
+	ColdMoves                      // it is being copied, confirmed or reverted
 	ColdUndecided                  // it waits in VERIFY_RESIZE for a decision
 	ColdOver                       // it has ended, or the instance has
 )
 
 // ColdOf tells where a cold migration that Lockstep began stands, by what is known now. A later record of another migration says that
 // this one is over: no other begins before.
-func ColdOf(s *core.Snapshot, id string, c core.ColdMigration) coldState {
+func ColdOf(s *core.Snapshot, id string, c core.ColdMigration) ColdState {
 	if !s.Known(core.SourceInstances) || s.Sources[core.SourceInstances].State != core.SourceLive {
 		if in := s.Instances[id]; in != nil && in.Status == "VERIFY_RESIZE" {
 			return ColdUndecided
 		}
-		return coldUnseen
+		return ColdUnseen
 	}
 	in, m := s.Instances[id], s.LatestMigration(id)
 	if m != nil && m.ID <= c.Known {
@@ -38,31 +38,31 @@ func ColdOf(s *core.Snapshot, id string, c core.ColdMigration) coldState {
 	case in.Status == "VERIFY_RESIZE" && in.TaskState == "":
 		return ColdUndecided
 	case in.TaskState != "" || in.Status == "RESIZE" || in.Status == "REVERT_RESIZE" || m != nil && m.Running():
-		return coldMoves
+		return ColdMoves
 	case in.Host != c.From, m != nil && slices.Contains(coldEnds, m.Status):
 		return ColdOver
 	}
-	return coldUnseen // it may not show yet
+	return ColdUnseen // it may not show yet
 }
 
 // coldEnds are the statuses in which a cold migration's record stays.
 var coldEnds = []string{"confirmed", "reverted", "error", "failed", "cancelled"}
 
 // OwnCold are the instances whose cold migration by Lockstep has not come to its end, by name, then ID.
-func OwnCold(s *core.Snapshot, states ...coldState) []*core.Instance {
+func OwnCold(s *core.Snapshot, states ...ColdState) []*core.Instance {
 	var out []*core.Instance
 	for id, c := range s.History.Cold {
 		if in := s.Instances[id]; in != nil && slices.Contains(states, ColdOf(s, id, c)) {
 			out = append(out, in)
 		}
 	}
-	return ByName(out)
+	return SortInstances(out)
 }
 
 // OpenCold names them, with where each is.
 func OpenCold(s *core.Snapshot) []string {
 	var out []string
-	for _, in := range OwnCold(s, ColdUndecided, coldMoves) {
+	for _, in := range OwnCold(s, ColdUndecided, ColdMoves) {
 		out = append(out, InstanceLabel(in)+" ("+wording.OneLine(in.Status, 30)+dashedOn(HostLabel(s, in.Host))+")")
 	}
 	return out

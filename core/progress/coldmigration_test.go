@@ -11,16 +11,16 @@ import (
 func TestWhereAColdMigrationStands(t *testing.T) {
 	for name, tt := range map[string]struct {
 		given func(sc scene.Scene, in *core.Instance)
-		want  coldState
+		want  ColdState
 	}{
-		"it has not begun, as far as anybody knows": {func(scene.Scene, *core.Instance) {}, coldUnseen},
+		"it has not begun, as far as anybody knows": {func(scene.Scene, *core.Instance) {}, ColdUnseen},
 		"it is copied": {func(_ scene.Scene, in *core.Instance) { in.Status, in.TaskState = "RESIZE", "resize_migrating" },
-			coldMoves},
+			ColdMoves},
 		"it waits":                   {func(_ scene.Scene, in *core.Instance) { in.Status, in.Host = "VERIFY_RESIZE", "cmp-02" }, ColdUndecided},
 		"it waits, on the same host": {func(_ scene.Scene, in *core.Instance) { in.Status = "VERIFY_RESIZE" }, ColdUndecided},
 		"it is reverted": {func(_ scene.Scene, in *core.Instance) {
 			in.Status, in.Host, in.TaskState = "REVERT_RESIZE", "cmp-02", "resize_reverting"
-		}, coldMoves},
+		}, ColdMoves},
 		"it was confirmed": {func(_ scene.Scene, in *core.Instance) { in.Host = "cmp-02" }, ColdOver},
 		"it was reverted":  {func(sc scene.Scene, in *core.Instance) { sc.ColdRecord(in, "reverted") }, ColdOver},
 		"it failed":        {func(sc scene.Scene, in *core.Instance) { in.Status = "ERROR"; sc.ColdRecord(in, "error") }, ColdOver},
@@ -36,7 +36,7 @@ func TestWhereAColdMigrationStands(t *testing.T) {
 		"nobody knows the instances": {func(sc scene.Scene, in *core.Instance) {
 			delete(sc.Instances, in.ID)
 			sc.Source(core.SourceInstances, core.SourceFailed)
-		}, coldUnseen},
+		}, ColdUnseen},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sc := scene.NewScene()

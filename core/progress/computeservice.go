@@ -5,8 +5,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// HostDown tells whether nova-compute of the host is known to be down.
-func HostDown(s *core.Snapshot, host string) bool {
+// ComputeDown tells whether nova-compute of the host is known to be down.
+func ComputeDown(s *core.Snapshot, host string) bool {
 	svc := s.Services[host]
 	return svc != nil && (!svc.Up || svc.ForcedDown)
 }
@@ -14,8 +14,8 @@ func HostDown(s *core.Snapshot, host string) bool {
 // ExampleAttempts is the number of attempts that the documents use as their example (docs/mosk.md#migration-mode).
 const ExampleAttempts = 5
 
-// OutOfScheduling is the reason that Lockstep proposes for a host that is taken out of scheduling.
-func OutOfScheduling(s *core.Snapshot) string {
+// OutOfSchedulingReason is the reason that Lockstep proposes for a host that is taken out of scheduling.
+func OutOfSchedulingReason(s *core.Snapshot) string {
 	reason := core.DisabledByLockstep
 	if s.Operator != "" {
 		reason += " by " + wording.OneLine(s.Operator, 100)

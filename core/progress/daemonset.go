@@ -127,8 +127,8 @@ var podDrops = []struct {
 	{"sriov", "Traffic flows on; changes to the SR-IOV ports of the node's instances wait until it is back.", false},
 }
 
-// Drop is what stops while a pod of the DaemonSet is replaced, and whether that is felt by all instances on the node.
-func Drop(d *core.DaemonSet) (text string, wide bool) {
+// RestartEffect is what stops while a pod of the DaemonSet is replaced, and whether that is felt by all instances on the node.
+func RestartEffect(d *core.DaemonSet) (text string, wide bool) {
 	for _, row := range podDrops {
 		if strings.Contains(d.Component, row.part) || strings.Contains(d.Name, row.part) {
 			return row.text, row.wide

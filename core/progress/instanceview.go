@@ -11,7 +11,7 @@ import (
 	"lockstep/core/wording"
 )
 
-func ByName(list []*core.Instance) []*core.Instance {
+func SortInstances(list []*core.Instance) []*core.Instance {
 	slices.SortFunc(list, func(a, b *core.Instance) int { return strings.Compare(a.Name+"\x00"+a.ID, b.Name+"\x00"+b.ID) })
 	return list
 }

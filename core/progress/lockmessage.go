@@ -105,9 +105,9 @@ func blockersRemedy(services []string) string {
 // megabytes is shown cut.
 const maxMessageRead = 64 << 10
 
-// literal is one row of the table of texts that the OpenStack controller writes (docs/mosk.md#texts).
-type literal struct {
-	Id      MessageID
+// Literal is one row of the table of texts that the OpenStack controller writes (docs/mosk.md#texts).
+type Literal struct {
+	ID      MessageID
 	Name    string         // the situation, in a few words
 	Pattern *regexp.Regexp // on the text without its timestamp
 	begin   string         // what each text begins with that the pattern matches; by beginnings
@@ -129,21 +129,21 @@ func (m *LockMessage) failed(happened string) {
 
 // Literals are tried in order; the first that matches counts. More than one text can carry a letter: older releases worded
 // some of them differently.
-var Literals = beginnings([]literal{
-	{Id: SaysMigrationOutage, Name: "OpenStack does not answer",
+var Literals = beginnings([]Literal{
+	{ID: SaysMigrationOutage, Name: "OpenStack does not answer",
 		Pattern: regexp.MustCompile(`^Retrying migrate instances from host\. Cannot execute openstack commands`), class: MessageOutage,
 		Meaning: "the OpenStack API did not answer while instances were being moved", retried: true,
 		remedy: "wait; when it lasts, look at Keystone and Nova"},
-	{Id: SaysComputeOutage, Name: "OpenStack does not answer",
+	{ID: SaysComputeOutage, Name: "OpenStack does not answer",
 		Pattern: regexp.MustCompile(`^Got error while waiting services to be UP on the host\. Cannot execute openstack commands`),
 		class:   MessageOutage,
 		Meaning: "the OpenStack API did not answer while the host's compute services were awaited", retried: true,
 		remedy: "wait; when it lasts, look at Keystone and Nova"},
-	{Id: SaysSchedulingOutage, Name: "OpenStack does not answer",
+	{ID: SaysSchedulingOutage, Name: "OpenStack does not answer",
 		Pattern: regexp.MustCompile(`^Can not bring node back to scheduling\. Cannot execute openstack commands`), class: MessageOutage,
 		Meaning: "the OpenStack API did not answer when the host was to be enabled for scheduling", retried: true,
 		remedy: "wait; when it lasts, look at Keystone and Nova"},
-	{Id: SaysAgentsOutage, Name: "Neutron does not answer",
+	{ID: SaysAgentsOutage, Name: "Neutron does not answer",
 		Pattern: regexp.MustCompile(`^Got error while waiting for network agents\. Cannot execute openstack commands`), class: MessageOutage,
 		Meaning: "the Neutron API did not answer while the host's agents were awaited", retried: true,
 		remedy: "wait; when it lasts, look at Keystone and Neutron"},
@@ -151,7 +151,7 @@ var Literals = beginnings([]literal{
 		Meaning: "an OpenStack API did not answer", retried: true,
 		remedy: "wait; when it lasts, look at Keystone, Nova and Neutron"},
 
-	{Id: SaysOtherRelease, Name: "another release",
+	{ID: SaysOtherRelease, Name: "another release",
 		Pattern: regexp.MustCompile(`^Current maintenancerequest (.*?) release does not match ours (.*?)\. Skipping handling`),
 		class:   MessageWaiting,
 		Meaning: "the OpenStack controller is not at the release that the request is for",
@@ -159,27 +159,27 @@ var Literals = beginnings([]literal{
 		read: func(m *LockMessage, g []string) {
 			m.Meaning = "the OpenStack controller is at " + wording.OneLine(g[2], 60) + ", the request is for " + wording.OneLine(g[1], 60)
 		}},
-	{Id: SaysLockNotTakenUp, Name: "the lock is not taken up yet", Pattern: regexp.MustCompile(`^Waiting(?:ing)? for cwl release is`),
+	{ID: SaysLockNotTakenUp, Name: "the lock is not taken up yet", Pattern: regexp.MustCompile(`^Waiting(?:ing)? for cwl release is`),
 		class:   MessageWaiting,
 		Meaning: "the cluster lock was not yet taken up by the controller of the new release",
 		remedy:  "wait; when it lasts, look at the Deployment rockoon in osh-system"},
-	{Id: SaysDeploymentNotTakenUp, Name: "the deployment is not taken up yet",
+	{ID: SaysDeploymentNotTakenUp, Name: "the deployment is not taken up yet",
 		Pattern: regexp.MustCompile(`^OpenStackDeploymentStatus controller version is not updated yet`), class: MessageWaiting,
 		Meaning: "the new OpenStack controller has not taken the deployment up yet",
 		remedy:  "wait; when it lasts, look at osdplst and the controller's logs"},
-	{Id: SaysNotApplied, Name: "OpenStack is being updated", Pattern: regexp.MustCompile(`^Waiting osdpl status APPLIED, current state is`),
+	{ID: SaysNotApplied, Name: "OpenStack is being updated", Pattern: regexp.MustCompile(`^Waiting osdpl status APPLIED, current state is`),
 		class:   MessageWaiting,
 		Meaning: "OpenStack's services are being updated",
 		remedy:  "wait; when it lasts, look for a failing Helm release or job: kubectl -n openstack get osdplst -o yaml"},
-	{Id: SaysNotHealthy, Name: "OpenStack is not healthy",
+	{ID: SaysNotHealthy, Name: "OpenStack is not healthy",
 		Pattern: regexp.MustCompile(`^Waiting for all OpenStack services are healthy|^Services are not healthy`), class: MessageWaiting,
 		Meaning: "all OpenStack services have to be healthy first",
 		remedy:  "wait up to 20 minutes a service; when it lasts, look at the pods that are not ready"},
-	{Id: SaysOthersFirst, Name: "others come first",
+	{ID: SaysOthersFirst, Name: "others come first",
 		Pattern: regexp.MustCompile(`^Number of inactive NodeWorkloadLocks exceeds allowed concurrency`), class: MessageWaiting,
 		Meaning: "as many nodes as the controller allows are in maintenance already; one role that is full holds up all nodes",
 		remedy:  "wait for the nodes before it; when none is under way, a lock's inner_state was left active"},
-	{Id: SaysServicesNeedNode, Name: "services need the node", Pattern: regexp.MustCompile(`^Some services blocks nmr handling`),
+	{ID: SaysServicesNeedNode, Name: "services need the node", Pattern: regexp.MustCompile(`^Some services blocks nmr handling`),
 		class: MessageWaiting, Meaning: "some services cannot do without the node now",
 		remedy: "wait; when it lasts, look at the pods of the services that are False",
 		read: func(m *LockMessage, _ []string) {
@@ -189,68 +189,74 @@ var Literals = beginnings([]literal{
 				m.Remedy = blockersRemedy(m.Blockers)
 			}
 		}},
-	{Id: SaysInstancesMove, Name: "instances are moving", Pattern: regexp.MustCompile(`^Starting migration for (\S+)`),
+	{ID: SaysInstancesMove, Name: "instances are moving", Pattern: regexp.MustCompile(`^Starting migration for (\S+)`),
 		class: MessageProgress, Meaning: "a live migration was started",
-		read: func(m *LockMessage, g []string) { m.Instances = wording.Add(m.Instances, strings.Trim(g[1], `'".,`)) }},
-	{Id: SaysInstancesMove, Name: "instances are moving", Pattern: regexp.MustCompile(`^Waiting servers migration is completed`),
+		read: func(m *LockMessage, g []string) {
+			m.Instances = wording.AddNew(m.Instances, strings.Trim(g[1], `'".,`))
+		}},
+	{ID: SaysInstancesMove, Name: "instances are moving", Pattern: regexp.MustCompile(`^Waiting servers migration is completed`),
 		class: MessageProgress, Meaning: "live migrations are under way",
 		read: func(m *LockMessage, _ []string) {
-			m.Instances = wording.Add(m.Instances, wording.PythonList(m.Text)...)
+			m.Instances = wording.AddNew(m.Instances, wording.PythonList(m.Text)...)
 		}},
-	{Id: SaysMigrationRefused, Name: "a migration was refused",
+	{ID: SaysMigrationRefused, Name: "a migration was refused",
 		Pattern: regexp.MustCompile(`^Got error while trying to migrate server (\S+?): `), class: MessageProgress,
 		Meaning: "Nova refused to migrate an instance; the controller goes on, and tries again as often as the node allows",
 		remedy:  "watch whether the next try succeeds; else move the instance by hand",
-		read:    func(m *LockMessage, g []string) { m.Instances = wording.Add(m.Instances, g[1]) }},
-	{Id: SaysLeftToOperator, Name: "left to the operator", Pattern: regexp.MustCompile(`^Some servers are still present on the host`),
+		read:    func(m *LockMessage, g []string) { m.Instances = wording.AddNew(m.Instances, g[1]) }},
+	{ID: SaysLeftToOperator, Name: "left to the operator", Pattern: regexp.MustCompile(`^Some servers are still present on the host`),
 		class:   MessageActionable,
 		Meaning: "instances are left that the controller does not move",
 		remedy:  "move, stop or shelve them, or declare the node safe",
 		read: func(m *LockMessage, _ []string) {
 			if _, list, ok := strings.Cut(m.Text, "Notify owners of the following server"); ok {
-				m.Notify = wording.Add(nil, wording.PythonList(list)...)
+				m.Notify = wording.AddNew(nil, wording.PythonList(list)...)
 			}
 			if _, list, ok := strings.Cut(m.Text, "Servers with unset maintenance action"); ok {
-				m.Unset = wording.Add(nil, wording.PythonList(list)...)
+				m.Unset = wording.AddNew(nil, wording.PythonList(list)...)
 			}
-			m.Instances = wording.Add(wording.Add(m.Instances, m.Notify...), m.Unset...)
+			m.Instances = wording.AddNew(wording.AddNew(m.Instances, m.Notify...), m.Unset...)
 		}},
-	{Id: SaysInstancesHoldRemoval, Name: "the removal is held",
+	{ID: SaysInstancesHoldRemoval, Name: "the removal is held",
 		Pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host (\S+)\. Blocking node removal`), class: MessageActionable,
 		Meaning: "the node is to be removed, and instances are left on it",
 		remedy:  "move or delete them",
-		read:    func(m *LockMessage, g []string) { m.Instances = wording.Add(m.Instances, wording.PythonKeys(g[1])...) }},
+		read: func(m *LockMessage, g []string) {
+			m.Instances = wording.AddNew(m.Instances, wording.PythonKeys(g[1])...)
+		}},
 	// Before MOSK 25.1 (docs/mosk.md#texts).
-	{Id: SaysLeftToOperator, Name: "left to the operator", Pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host`),
+	{ID: SaysLeftToOperator, Name: "left to the operator", Pattern: regexp.MustCompile(`^Some servers (.*?) are still present on host`),
 		class:   MessageActionable,
 		Meaning: "instances are left that the controller does not move",
 		remedy:  "move, stop or shelve them, or declare the node safe",
-		read:    func(m *LockMessage, g []string) { m.Instances = wording.Add(m.Instances, wording.PythonList(g[1])...) }},
-	{Id: SaysComputeNotDisabled, Name: "nova-compute cannot be disabled",
+		read: func(m *LockMessage, g []string) {
+			m.Instances = wording.AddNew(m.Instances, wording.PythonList(g[1])...)
+		}},
+	{ID: SaysComputeNotDisabled, Name: "nova-compute cannot be disabled",
 		Pattern: regexp.MustCompile(`^Can not disable compute service on a host to be deleted`), class: MessageOutage,
 		Meaning: "Nova did not answer when nova-compute was to be disabled (the text speaks of deletion during updates too)", retried: true,
 		remedy: "wait; when it lasts, look at Keystone and Nova"},
-	{Id: SaysComputeStaysDown, Name: "nova-compute stays down",
+	{ID: SaysComputeStaysDown, Name: "nova-compute stays down",
 		Pattern: regexp.MustCompile(`^Timeout waiting for compute services up on the host`), class: MessageActionable,
 		Meaning: "nova-compute did not come up within 5 minutes", retried: true,
 		remedy: "look at the nova-compute pod of the node, at RabbitMQ, and restart the pod"},
-	{Id: SaysAgentsStayDown, Name: "network agents stay down", Pattern: regexp.MustCompile(`^Timeout waiting for network agents on the host`),
+	{ID: SaysAgentsStayDown, Name: "network agents stay down", Pattern: regexp.MustCompile(`^Timeout waiting for network agents on the host`),
 		class:   MessageActionable,
 		Meaning: "the network agents did not come up within 5 minutes", retried: true,
 		remedy: "look at the agents' pods on the node, at RabbitMQ, and restart the pods"},
-	{Id: SaysVolumeServiceNotSet, Name: "cinder-volume cannot be set",
+	{ID: SaysVolumeServiceNotSet, Name: "cinder-volume cannot be set",
 		Pattern: regexp.MustCompile(`^Can not disable block-storage service on a host to be deleted`), class: MessageActionable,
 		Meaning: "cinder-volume could not be disabled", retried: true,
 		remedy: "look at the cinder-volume service of the host"},
-	{Id: SaysVolumeServiceNotSet, Name: "cinder-volume cannot be set",
+	{ID: SaysVolumeServiceNotSet, Name: "cinder-volume cannot be set",
 		Pattern: regexp.MustCompile(`^Can not enable block-storage service on the host`), class: MessageActionable,
 		Meaning: "cinder-volume could not be enabled", retried: true,
 		remedy: "look at the cinder-volume service of the host"},
-	{Id: SaysVolumesHoldRemoval, Name: "the removal is held", Pattern: regexp.MustCompile(`^Some volumes .* are still present on host`),
+	{ID: SaysVolumesHoldRemoval, Name: "the removal is held", Pattern: regexp.MustCompile(`^Some volumes .* are still present on host`),
 		class:   MessageActionable,
 		Meaning: "the node is to be removed, and volumes are left on it",
 		remedy:  "move or delete the volumes"},
-	{Id: SaysQuorumHoldsCleanup, Name: "a quorum needs the node",
+	{ID: SaysQuorumHoldsCleanup, Name: "a quorum needs the node",
 		Pattern: regexp.MustCompile(`^The node (\S+) is hard locked by (\S+?)\.?(\s|$)`), class: MessageActionable,
 		Meaning: "a StatefulSet cannot do without the node",
 		remedy:  "repair the StatefulSet until all its other pods are ready",
@@ -262,7 +268,7 @@ var Literals = beginnings([]literal{
 
 // beginnings fills in what the patterns say themselves of how a text begins. To compare it costs less than a try of the pattern,
 // and texts are read again with every Snapshot.
-func beginnings(all []literal) []literal {
+func beginnings(all []Literal) []Literal {
 	for i := range all {
 		parsed, err := syntax.Parse(all[i].Pattern.String(), syntax.Perl)
 		if err != nil || parsed.Op != syntax.OpConcat || len(parsed.Sub) < 2 || parsed.Sub[0].Op != syntax.OpBeginText {
@@ -276,7 +282,7 @@ func beginnings(all []literal) []literal {
 }
 
 // match is what the pattern finds in a text, nil for nothing.
-func (l literal) match(text string) []string {
+func (l Literal) match(text string) []string {
 	switch {
 	case !strings.HasPrefix(text, l.begin):
 		return nil
@@ -286,9 +292,9 @@ func (l literal) match(text string) []string {
 	return l.Pattern.FindStringSubmatch(text)
 }
 
-// Judge is a lock's text with what Lockstep knows beside it. Text L comes of any error of the OpenStack API, so it is an outage;
+// judge is a lock's text with what Lockstep knows beside it. Text L comes of any error of the OpenStack API, so it is an outage;
 // where Nova has answered Lockstep since before the text, it is this one service that cannot be disabled (docs/mosk.md#text-l).
-func Judge(s *core.Snapshot, m LockMessage) LockMessage {
+func judge(s *core.Snapshot, m LockMessage) LockMessage {
 	if m.ID == SaysComputeNotDisabled && answersSince(s, core.SourceComputeServices, m.At) {
 		m.Class = MessageActionable
 		m.failed("nova-compute could not be disabled (the text speaks of deletion during updates too)")
@@ -302,9 +308,9 @@ func ReadLock(s *core.Snapshot, l *core.WorkloadLock) LockMessage {
 	return JudgeOn(s, l, ReadLockMessage(l.Message))
 }
 
-// JudgeOn is Judge for the text of a lock: when the controller tries again is what its bookkeeping says, where it does.
+// JudgeOn is judge for the text of a lock: when the controller tries again is what its bookkeeping says, where it does.
 func JudgeOn(s *core.Snapshot, l *core.WorkloadLock, m LockMessage) LockMessage {
-	m = Judge(s, m)
+	m = judge(s, m)
 	if m.happened != "" {
 		switch a := AccountOf(s, l); a.State {
 		case AccountRetries, AccountWorks, AccountGaveUp:
@@ -348,7 +354,7 @@ func ReadLockMessage(text string) LockMessage {
 		if groups == nil {
 			continue
 		}
-		m.ID, m.Name, m.Class, m.Meaning, m.Remedy = l.Id, l.Name, l.class, l.Meaning, l.remedy
+		m.ID, m.Name, m.Class, m.Meaning, m.Remedy = l.ID, l.Name, l.class, l.Meaning, l.remedy
 		if l.retried {
 			m.failed(l.Meaning)
 		}

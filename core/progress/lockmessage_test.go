@@ -26,14 +26,14 @@ func TestLockMessagesOfTheDocuments(t *testing.T) {
 		{"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node kaas-node-1", "F", MessageWaiting, nil},
 		{"Some services blocks nmr handling {'compute': True, 'database': False}. Deferring processing for node kaas-node-1", "G", MessageWaiting,
 			nil},
-		{"Starting migration for " + scene.IdA, "H", MessageProgress, []string{scene.IdA}},
-		{"Waiting servers migration is completed: ['" + scene.IdA + "', '" + scene.IdB + "']", "H", MessageProgress,
-			[]string{scene.IdA, scene.IdB}},
-		{"Got error while trying to migrate server " + scene.IdA + ": HttpException: 500", "I", MessageProgress, []string{scene.IdA}},
+		{"Starting migration for " + scene.IDA, "H", MessageProgress, []string{scene.IDA}},
+		{"Waiting servers migration is completed: ['" + scene.IDA + "', '" + scene.IDB + "']", "H", MessageProgress,
+			[]string{scene.IDA, scene.IDB}},
+		{"Got error while trying to migrate server " + scene.IDA + ": HttpException: 500", "I", MessageProgress, []string{scene.IDA}},
 		{"Some servers are still present on the host.", "J", MessageActionable, nil},
-		{"Some servers are still present on the host. Notify owners of the following server: ['" + scene.IdA +
-			"'] Servers with unset maintenance action: ['" + scene.IdB + "']",
-			"J", MessageActionable, []string{scene.IdA, scene.IdB}},
+		{"Some servers are still present on the host. Notify owners of the following server: ['" + scene.IDA +
+			"'] Servers with unset maintenance action: ['" + scene.IDB + "']",
+			"J", MessageActionable, []string{scene.IDA, scene.IDB}},
 		{"Retrying migrate instances from host. Cannot execute openstack commands, error: 503", "K", MessageOutage, nil},
 		{"Can not disable compute service on a host to be deleted", "L", MessageOutage, nil},
 		{"Timeout waiting for compute services up on the host.", "M", MessageActionable, nil},
@@ -43,17 +43,17 @@ func TestLockMessagesOfTheDocuments(t *testing.T) {
 		{"Got error while waiting for network agents. Cannot execute openstack commands, error: x.", "Q", MessageOutage, nil},
 		{"Can not disable block-storage service on a host to be deleted", "R", MessageActionable, nil},
 		{"Can not enable block-storage service on the host kaas-node-1.", "R", MessageActionable, nil},
-		{"Some servers {'" + scene.IdA + "': 'ACTIVE'} are still present on host n. Blocking node removal unless they removed or migrated.", "S",
-			MessageActionable, []string{scene.IdA}},
-		{"Some volumes ['" + scene.IdA + "'] are still present on host n. Blocking node removal unless they removed or migrated.", "T",
+		{"Some servers {'" + scene.IDA + "': 'ACTIVE'} are still present on host n. Blocking node removal unless they removed or migrated.", "S",
+			MessageActionable, []string{scene.IDA}},
+		{"Some volumes ['" + scene.IDA + "'] are still present on host n. Blocking node removal unless they removed or migrated.", "T",
 			MessageActionable, nil},
 		{"The node n is hard locked by mariadb.", "U", MessageActionable, nil},
 		{"Cannot execute openstack commands, in words that no document has", "", MessageOutage, nil},
 		{"Services are not healthy", "E", MessageWaiting, nil},
-		{"Some servers ['" + scene.IdA +
+		{"Some servers ['" + scene.IDA +
 			"'] are still present on host kaas-node-b2a55089-5b03-4698-9879-8756e2e81df5.\n  Waiting unless all of them are migrated manually or " +
 			"instance_migration_mode is set to 'skip'",
-			"J", MessageActionable, []string{scene.IdA}},
+			"J", MessageActionable, []string{scene.IDA}},
 		{"UpdatingController", "", MessageUnknown, nil},
 		{"", "", MessageNone, nil},
 	}
@@ -78,15 +78,15 @@ func TestLockMessagesOfTheDocuments(t *testing.T) {
 }
 
 func TestWhoIsNamedByTheTextThatNeedsAPerson(t *testing.T) {
-	m := ReadLockMessage("Some servers are still present on the host. Servers with unset maintenance action: ['" + scene.IdB + "', '" +
-		scene.IdA + "']")
-	if m.Notify != nil || !slices.Equal(m.Unset, []string{scene.IdB, scene.IdA}) {
+	m := ReadLockMessage("Some servers are still present on the host. Servers with unset maintenance action: ['" + scene.IDB + "', '" +
+		scene.IDA + "']")
+	if m.Notify != nil || !slices.Equal(m.Unset, []string{scene.IDB, scene.IDA}) {
 		t.Errorf("notify %v, unset %v", m.Notify, m.Unset)
 	}
 	// cut off
-	m = ReadLockMessage("Some servers are still present on the host. Notify owners of the following server: ['" + scene.IdA + "', '" +
-		scene.IdB)
-	if !slices.Equal(m.Notify, []string{scene.IdA}) || m.Unset != nil {
+	m = ReadLockMessage("Some servers are still present on the host. Notify owners of the following server: ['" + scene.IDA + "', '" +
+		scene.IDB)
+	if !slices.Equal(m.Notify, []string{scene.IDA}) || m.Unset != nil {
 		t.Errorf("a list that was cut off: notify %v, unset %v", m.Notify, m.Unset)
 	}
 }

@@ -7,16 +7,16 @@ import (
 	"lockstep/core/wording"
 )
 
-// managementVersion is what is known of the version of the management cluster, which has to be the latest before a MOSK cluster is updated
+// ReleaseState is what is known of the version of the management cluster, which has to be the latest before a MOSK cluster is updated
 // (docs/mosk.md#before-the-update).
-type managementVersion struct {
+type ReleaseState struct {
 	Text    string // in a few words
 	known   bool   // whether it is the latest is known
 	latest  bool
 	Problem string // why the update should wait; empty when nothing stands against it
 }
 
-func ManagementVersion(s *core.Snapshot) managementVersion {
+func ManagementVersion(s *core.Snapshot) ReleaseState {
 	m := s.Management
 	switch {
 	case m == nil || m.Release == nil:
@@ -24,11 +24,11 @@ func ManagementVersion(s *core.Snapshot) managementVersion {
 		if s.Known(core.SourceReleases) {
 			why = "no KaaSRelease is marked as active"
 		}
-		return managementVersion{Text: "not known: " + why}
+		return ReleaseState{Text: "not known: " + why}
 	case !s.Known(core.SourceReleases):
-		return managementVersion{Text: "not known: " + s.WhyUnknown(core.SourceReleases)}
+		return ReleaseState{Text: "not known: " + s.WhyUnknown(core.SourceReleases)}
 	}
-	v := managementVersion{Text: "Container Cloud " + wording.OneLine(m.Release.Version, 40)}
+	v := ReleaseState{Text: "Container Cloud " + wording.OneLine(m.Release.Version, 40)}
 	if p := m.Plan(); p != nil && !p.UnderWay() && p.Status != core.PlanCompleted && p.Target != "" && len(m.Release.Supports) > 0 &&
 		!slices.Contains(m.Release.Supports, p.Target) {
 		lacks := "does not list " + wording.OneLine(p.Target, 60) + " among the releases that it supports"

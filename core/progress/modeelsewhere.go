@@ -65,8 +65,8 @@ func ServedShort(s *core.Snapshot, node string) string {
 	return strings.Join(parts, "; ")
 }
 
-// GroupOf names the update group of a node.
-func GroupOf(s *core.Snapshot, node string) string {
+// UpdateGroupText names the update group of a node.
+func UpdateGroupText(s *core.Snapshot, node string) string {
 	if v := MachineOf(s, node); v != nil && v.Machine != nil && v.Machine.Group != "" {
 		return "its update group " + wording.OneLine(v.Machine.Group, 60)
 	}

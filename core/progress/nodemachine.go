@@ -8,9 +8,9 @@ import (
 	"lockstep/core/wording"
 )
 
-// LcmStages is what LCM does with a node that was released, and in which stages that is under way or over.
-var LcmStages = []struct {
-	Id, Title, Why string
+// LCMStages is what LCM does with a node that was released, and in which stages that is under way or over.
+var LCMStages = []struct {
+	ID, Title, Why string
 	Now, Over      []core.Stage
 }{
 	{"drain", "LCM drains the node", "LCM cordons the node and moves its pods.", []core.Stage{core.StageReleased, core.StageDraining},
@@ -26,14 +26,14 @@ var LcmStages = []struct {
 
 // MachineText is a machine in one line: "machine cmp-01: Deploy, host-packages runs, attempt 3". Empty for none.
 func MachineText(v *core.MachineView) string {
-	if says := Says(v); says != "" {
+	if says := MachineSays(v); says != "" {
 		return v.Called() + ": " + says
 	}
 	return ""
 }
 
-// Says is what is known of the machine; empty when there is nothing to say.
-func Says(v *core.MachineView) string {
+// MachineSays is what is known of the machine; empty when there is nothing to say.
+func MachineSays(v *core.MachineView) string {
 	if v == nil {
 		return ""
 	}
@@ -89,7 +89,7 @@ func ManagementSummary(s *core.Snapshot) []string {
 		return nil
 	}
 	if !m.Found {
-		return []string{NotFound(s)}
+		return []string{ClusterNotFound(s)}
 	}
 	var out []string
 	if c := m.Cluster; c != nil {
@@ -140,8 +140,8 @@ func GroupSummary(s *core.Snapshot) []string {
 	return out
 }
 
-// NotFound says that none of the management cluster's clusters is this one.
-func NotFound(s *core.Snapshot) string {
+// ClusterNotFound says that none of the management cluster's clusters is this one.
+func ClusterNotFound(s *core.Snapshot) string {
 	return fmt.Sprintf("none of the management cluster's %s is a node of this cluster: check --management-context, --management-namespace "+
 		"and --management-cluster", wording.Count(s.Management.Seen, "machine"))
 }

@@ -28,9 +28,9 @@ func WithOverride(all map[string]core.Override, o core.Override) map[string]core
 // overrideWatched is for how long an override is watched for which there was no request.
 const overrideWatched = 24 * time.Hour
 
-// Watched tells whether an override still counts: the maintenance for which it was done has not ended; or where nobody asked,
+// OverrideCounts tells whether an override still counts: the maintenance for which it was done has not ended; or where nobody asked,
 // none has gone over it since, after which its controller takes the lock back, as it should.
-func Watched(s *core.Snapshot, o core.Override, l *core.WorkloadLock) bool {
+func OverrideCounts(s *core.Snapshot, o core.Override, l *core.WorkloadLock) bool {
 	r := RequestFor(s, l)
 	switch {
 	case r != nil && !r.Deleting.IsZero():

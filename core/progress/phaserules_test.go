@@ -67,7 +67,7 @@ func TestPhases(t *testing.T) {
 			sc.Update(5 * time.Hour)
 			locks(sc, core.LockInactive, core.LockInactive)
 			sc.AllThrough(core.RoleMaster)
-			sc.Maintained("cmp-01", "Starting migration for "+scene.IdA)
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
 		}, "done, done, done, running, pending",
 			[5]string{"", "", "3 of 3 nodes through", "NMR cmp-01 (os) since 11:40: evacuating", "nodes come first"}},
 		{"a cluster lock was armed again meanwhile", func(sc scene.Scene) {

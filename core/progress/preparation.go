@@ -5,8 +5,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// preparation is how far the preparation of a node is by the OpenStack controller that Lockstep plays.
-type preparation struct {
+// Preparation is how far the preparation of a node is by the OpenStack controller that Lockstep plays.
+type Preparation struct {
 	Next string // what comes next, as a clause: "begin to prepare it"
 	what string // the same in two or three words, for a narrow column
 }
@@ -16,49 +16,49 @@ const PrepareIt = "you play the OpenStack controller: prepare it"
 
 // PreparationOf is what the played OpenStack controller has to do next on a node that is asked for, or what keeps it from doing
 // anything.
-func PreparationOf(s *core.Snapshot, a core.ActAs, node string) preparation {
+func PreparationOf(s *core.Snapshot, a core.ActAs, node string) Preparation {
 	l := s.NodeLock(node, a.Controller)
 	begun := l != nil && l.InnerState == core.InnerActive
 	m := MaintenanceOf(s, node)
 	if g := GuardNobodyElse(s, a); !g.Holds {
-		return preparation{"the controller itself is not out of the way: " + g.Answer, "its controller runs"}
+		return Preparation{"the controller itself is not out of the way: " + g.Answer, "its controller runs"}
 	}
 	if LacksScope(s.NodeRequest(node)) {
-		return preparation{"its request has no scope: nothing says whether its host may reboot", "request without a scope"}
+		return Preparation{"its request has no scope: nothing says whether its host may reboot", "request without a scope"}
 	}
 	if short := QuorumShort(s, node); len(short) > 0 {
-		return preparation{short[0], "quorum too small"}
+		return Preparation{short[0], "quorum too small"}
 	}
 	svc := s.Services[m.Host]
 	if Serviceless(s, node) {
-		return preparation{"Nova shows no nova-compute of its host: whether instances run there is not known", "no compute service"}
+		return Preparation{"Nova shows no nova-compute of its host: whether instances run there is not known", "no compute service"}
 	}
 	if !begun {
-		return preparation{PrepareIt, "to be prepared"}
+		return Preparation{PrepareIt, "to be prepared"}
 	}
 	if m.Compute && svc == nil {
-		return preparation{"its nova-compute is not known: " + s.WhyUnknown(core.SourceComputeServices), "not known"}
+		return Preparation{"its nova-compute is not known: " + s.WhyUnknown(core.SourceComputeServices), "not known"}
 	}
 	if m.Compute && svc.Enabled {
-		return preparation{"its host has to leave scheduling", "to leave scheduling"}
+		return Preparation{"its host has to leave scheduling", "to leave scheduling"}
 	}
 	if bad := VolumesThat(s.VolumeServicesOn(node), true); len(bad) > 0 {
-		return preparation{"its volumes have to leave scheduling: " + wording.OneLine(wording.Some(bad, 2), 120), "to leave scheduling"}
+		return Preparation{"its volumes have to leave scheduling: " + wording.OneLine(wording.Some(bad, 2), 120), "to leave scheduling"}
 	}
 	if AwaitsWord(s, node) {
 		next := "it waits for your word: its migration mode is " + wording.OneLine(string(m.Mode), 40)
 		if served := ServedShort(s, node); served != "" {
 			next += "; " + served + " on it"
 		}
-		return preparation{next, "waits for your word"}
+		return Preparation{next, "waits for your word"}
 	}
 	if MovesInstances(s, a, node) {
 		if !s.Known(core.SourceInstances) {
-			return preparation{"its instances are not known: " + s.WhyUnknown(core.SourceInstances), "not known"}
+			return Preparation{"its instances are not known: " + s.WhyUnknown(core.SourceInstances), "not known"}
 		}
 		if n := countOn(s, m).blocking; n > 0 {
-			return preparation{wording.Count(n, "instance") + " must leave it or stop first", wording.Count(n, "instance") + " left"}
+			return Preparation{wording.Count(n, "instance") + " must leave it or stop first", wording.Count(n, "instance") + " left"}
 		}
 	}
-	return preparation{"nothing is in the way any more: release its lock", "to be released"}
+	return Preparation{"nothing is in the way any more: release its lock", "to be released"}
 }

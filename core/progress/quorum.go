@@ -55,19 +55,19 @@ func QuorumNamed(word string) (QuorumSet, bool) {
 	return QuorumSets[i], true
 }
 
-// quorumLock is by which of its rules a StatefulSet holds a node.
-type quorumLock int
+// QuorumHold is by which of its rules a StatefulSet holds a node.
+type QuorumHold int
 
 const (
-	QuorumFree       quorumLock = iota // it can do without the node
-	quorumTooFew                       // fewer pods are ready than all but one
-	quorumTooFewElse                   // fewer pods are on other nodes than all but one
-	QuorumOthersDown                   // a pod on another node is not ready
+	QuorumFree            QuorumHold = iota // it can do without the node
+	QuorumTooFew                            // fewer pods are ready than all but one
+	QuorumTooFewElsewhere                   // fewer pods are on other nodes than all but one
+	QuorumOthersDown                        // a pod on another node is not ready
 )
 
 // isNodeLocked is the OpenStack controller's is_node_locked: whether a StatefulSet of so many replicas holds the node
 // (docs/mosk.md#quorum). A pod that is being removed counts as not ready: it is about to be. One that has no node is nowhere.
-func isNodeLocked(replicas int, pods []*core.DaemonPod, node string) quorumLock {
+func isNodeLocked(replicas int, pods []*core.DaemonPod, node string) QuorumHold {
 	ready, elsewhere, down := 0, 0, 0
 	for _, p := range pods {
 		if Serves(p) {
@@ -83,9 +83,9 @@ func isNodeLocked(replicas int, pods []*core.DaemonPod, node string) quorumLock 
 	}
 	switch needed := replicas - 1; {
 	case ready < needed:
-		return quorumTooFew
+		return QuorumTooFew
 	case elsewhere < needed:
-		return quorumTooFewElse
+		return QuorumTooFewElsewhere
 	case down > 0:
 		return QuorumOthersDown
 	}
@@ -102,7 +102,7 @@ type QuorumView struct {
 }
 
 // Holds is by which rule the set holds the node.
-func (v QuorumView) Holds(node string) quorumLock { return isNodeLocked(v.Replicas, v.Pods, node) }
+func (v QuorumView) Holds(node string) QuorumHold { return isNodeLocked(v.Replicas, v.Pods, node) }
 
 // on tells whether a pod of the set runs on the node.
 func (v QuorumView) on(node string) bool {
@@ -164,7 +164,7 @@ func QuorumText(s *core.Snapshot, v QuorumView, node string) string {
 	if len(down) > 0 {
 		text += "; " + wording.Some(down, 3)
 	}
-	if v.Holds(node) == quorumTooFewElse && here > 1 {
+	if v.Holds(node) == QuorumTooFewElsewhere && here > 1 {
 		text += fmt.Sprintf("; %d of its pods run on %s", here, wording.OneLine(s.Label(node), 64))
 	}
 	return text

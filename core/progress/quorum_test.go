@@ -14,7 +14,7 @@ func TestWhetherAStatefulSetHoldsANode(t *testing.T) {
 		replicas int
 		pods     []string // their nodes; see members
 		node     string
-		want     quorumLock
+		want     QuorumHold
 	}{
 		"all are ready":                           {3, []string{"a", "b", "c"}, "a", QuorumFree},
 		"a node that none is on":                  {3, []string{"a", "b", "c"}, "d", QuorumFree},
@@ -23,15 +23,15 @@ func TestWhetherAStatefulSetHoldsANode(t *testing.T) {
 		"one elsewhere is not ready":              {3, []string{"a", "!b", "c"}, "a", QuorumOthersDown},
 		"one elsewhere is being removed":          {3, []string{"a", "-b", "c"}, "a", QuorumOthersDown},
 		"seen from where none is":                 {3, []string{"a", "!b", "c"}, "d", QuorumOthersDown},
-		"one elsewhere is gone":                   {3, []string{"a", "c"}, "a", quorumTooFewElse},
-		"one elsewhere is on no node":             {3, []string{"a", "", "c"}, "a", quorumTooFewElse},
-		"two are on the node":                     {3, []string{"a", "a", "c"}, "a", quorumTooFewElse},
+		"one elsewhere is gone":                   {3, []string{"a", "c"}, "a", QuorumTooFewElsewhere},
+		"one elsewhere is on no node":             {3, []string{"a", "", "c"}, "a", QuorumTooFewElsewhere},
+		"two are on the node":                     {3, []string{"a", "a", "c"}, "a", QuorumTooFewElsewhere},
 		"two are on another node":                 {3, []string{"a", "c", "c"}, "a", QuorumFree},
-		"two are not ready":                       {3, []string{"!a", "!b", "c"}, "a", quorumTooFew},
-		"two are not ready, seen from the others": {3, []string{"!a", "!b", "c"}, "c", quorumTooFew},
-		"none is there":                           {3, nil, "a", quorumTooFew},
+		"two are not ready":                       {3, []string{"!a", "!b", "c"}, "a", QuorumTooFew},
+		"two are not ready, seen from the others": {3, []string{"!a", "!b", "c"}, "c", QuorumTooFew},
+		"none is there":                           {3, nil, "a", QuorumTooFew},
 		"five, and one elsewhere is not ready":    {5, []string{"a", "!b", "c", "d", "e"}, "a", QuorumOthersDown},
-		"five, and two are not ready":             {5, []string{"a", "!b", "!c", "d", "e"}, "a", quorumTooFew},
+		"five, and two are not ready":             {5, []string{"a", "!b", "!c", "d", "e"}, "a", QuorumTooFew},
 		"two replicas":                            {2, []string{"a", "b"}, "a", QuorumFree},
 		"two replicas, the other not ready":       {2, []string{"a", "!b"}, "a", QuorumOthersDown},
 		"one replica never holds its node":        {1, []string{"!a"}, "a", QuorumFree},

@@ -228,7 +228,7 @@ func PodNames(pods []core.PodName) []string {
 func AgentsDown(s *core.Snapshot, host string) []string {
 	var down []string
 	for _, a := range SilentOn(s, host) {
-		down = wording.Add(down, strings.TrimPrefix(a.Binary, "neutron-"))
+		down = wording.AddNew(down, strings.TrimPrefix(a.Binary, "neutron-"))
 	}
 	return down
 }

@@ -109,7 +109,7 @@ func failsSilently(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	switch kind, _ := Failure(f.s, f.account, f.name); kind {
-	case failureService, FailureTries, FailureOther:
+	case FailureService, FailureTries, FailureOther:
 	default:
 		return verdict{}, false
 	}

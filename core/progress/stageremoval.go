@@ -28,7 +28,7 @@ func removalWhy(s *core.Snapshot, in *core.Instance) string {
 	if in.TaskState != "" {
 		text += ", " + in.TaskState
 	}
-	if HostDown(s, in.Host) {
+	if ComputeDown(s, in.Host) {
 		text += "; nova-compute of its host is down"
 	}
 	return text

@@ -33,7 +33,7 @@ func TestStages(t *testing.T) {
 			sc.Maintained("cmp-01", "Some services blocks nmr handling {'database': False}. Deferring processing for node cmp-01")
 		}, core.StagePreparing, "deferred: database", ""},
 		{"(b) live", func(sc scene.Scene) { sc.Maintained("cmp-01", "") }, core.StageEvacuating, "1 left", ""},
-		{"(b) H", func(sc scene.Scene) { sc.Maintained("cmp-01", "Starting migration for "+scene.IdA) }, core.StageEvacuating, "",
+		{"(b) H", func(sc scene.Scene) { sc.Maintained("cmp-01", "Starting migration for "+scene.IDA) }, core.StageEvacuating, "",
 			"Starting migration"},
 		{"(b) a migration runs", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "")
@@ -195,7 +195,7 @@ func TestStages(t *testing.T) {
 		{"requests are forbidden, at rest", func(sc scene.Scene) { sc.Source(core.SourceNodeRequests, core.SourceForbidden) }, core.StageIdle, "",
 			"not known: forbidden"},
 		{"requests are forbidden, the lock tells", func(sc scene.Scene) {
-			sc.Maintained("cmp-01", "Starting migration for "+scene.IdA)
+			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
 			delete(sc.NodeRequests, "cmp-01")
 			sc.Source(core.SourceNodeRequests, core.SourceForbidden)
 		}, core.StageEvacuating, "", ""},
@@ -340,7 +340,7 @@ func TestWhereToLook(t *testing.T) {
 	if hosts, moving := HostsToWatch(sc.Snapshot); len(hosts) != 0 || moving {
 		t.Errorf("at rest: %v %v", hosts, moving)
 	}
-	sc.Maintained("cmp-02", "Starting migration for "+scene.IdA)
+	sc.Maintained("cmp-02", "Starting migration for "+scene.IDA)
 	sc.Maintained("gtw-01", "")
 	sc = sc.Again()
 	if hosts, moving := HostsToWatch(sc.Snapshot); strings.Join(hosts, " ") != "cmp-02" || !moving {

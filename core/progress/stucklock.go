@@ -115,8 +115,8 @@ func lockInDeletion(f *stageFacts) (verdict, bool) {
 	return verdict{reason: StuckText(f.s, f.name, l), what: what, at: l.Deleting, exact: true}, true
 }
 
-// LcmMayTake tells whether LCM asks for the node, or may at any moment.
-func LcmMayTake(s *core.Snapshot, node string) bool {
+// LCMMayTake tells whether LCM asks for the node, or may at any moment.
+func LCMMayTake(s *core.Snapshot, node string) bool {
 	r := s.NodeRequest(node)
 	return r != nil && r.Deleting.IsZero() || s.ClusterRequest() != nil
 }

@@ -124,17 +124,17 @@ func SameRelease(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"+") || strings.HasPrefix(b, a+"+")
 }
 
-// pace is how fast nodes go through their maintenance.
-type pace struct {
+// Pace is how fast nodes go through their maintenance.
+type Pace struct {
 	Middle time.Duration // of one node
 	spread time.Duration // how far apart the nodes are
 	atOnce float64       // how many went at the same time, from 1
 }
 
 // PaceOf is the pace of rounds that ended; false when they are fewer than two, which is no pace.
-func PaceOf(rounds []core.Round) (pace, bool) {
+func PaceOf(rounds []core.Round) (Pace, bool) {
 	if len(rounds) < 2 {
-		return pace{}, false
+		return Pace{}, false
 	}
 	slices.SortFunc(rounds, func(a, b core.Round) int { return a.Started.Compare(b.Started) })
 	took := make([]time.Duration, len(rounds))
@@ -150,7 +150,7 @@ func PaceOf(rounds []core.Round) (pace, bool) {
 	}
 	slices.Sort(took)
 	n := len(took)
-	p := pace{Middle: took[n/2], atOnce: max(float64(all)/float64(covered), 1)}
+	p := Pace{Middle: took[n/2], atOnce: max(float64(all)/float64(covered), 1)}
 	// The quartiles say how far apart the rounds are; with few of them that is the whole range.
 	p.spread = max((took[n*3/4]-took[n/4])/2, p.Middle/10)
 	return p, true

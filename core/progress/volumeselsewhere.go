@@ -31,14 +31,14 @@ func hostsWithOwnDisks(s *core.Snapshot) []string {
 	return now
 }
 
-// remoteUser is an instance that uses volumes on a node's own disks, and is elsewhere.
-type remoteUser struct {
+// RemoteUser is an instance that uses volumes on a node's own disks, and is elsewhere.
+type RemoteUser struct {
 	ID      string
 	In      *core.Instance // nil where Nova has not shown it
 	Volumes []core.Volume
 }
 
-func (u remoteUser) Text(s *core.Snapshot) string {
+func (u RemoteUser) Text(s *core.Snapshot) string {
 	name := core.ShortID(u.ID)
 	if u.In != nil {
 		name = InstanceLabel(u.In) + " on " + HostLabel(s, u.In.Host)
@@ -52,12 +52,12 @@ func (u remoteUser) Text(s *core.Snapshot) string {
 
 // RemoteUsers are the instances elsewhere that lose a volume while the node is down: it serves the volume from its own disks, by iSCSI
 // (docs/mosk.md#before-the-update). One that is stopped, or on no host, loses nothing. False while that is not known.
-func RemoteUsers(s *core.Snapshot, node string) ([]remoteUser, bool) {
+func RemoteUsers(s *core.Snapshot, node string) ([]RemoteUser, bool) {
 	volumes, known := s.VolumesOn(node)
 	if !known || !s.Known(core.SourceInstances) {
 		return nil, false
 	}
-	byID := map[string]*remoteUser{}
+	byID := map[string]*RemoteUser{}
 	for _, v := range volumes {
 		for _, id := range v.Instances {
 			in := s.Instances[id]
@@ -65,22 +65,22 @@ func RemoteUsers(s *core.Snapshot, node string) ([]remoteUser, bool) {
 				continue
 			}
 			if byID[id] == nil {
-				byID[id] = &remoteUser{ID: id, In: in}
+				byID[id] = &RemoteUser{ID: id, In: in}
 			}
 			byID[id].Volumes = append(byID[id].Volumes, v)
 		}
 	}
-	var out []remoteUser
+	var out []RemoteUser
 	for _, u := range byID {
 		out = append(out, *u)
 	}
-	name := func(u remoteUser) string {
+	name := func(u RemoteUser) string {
 		if u.In == nil {
 			return ""
 		}
 		return u.In.Name
 	}
-	slices.SortFunc(out, func(a, b remoteUser) int {
+	slices.SortFunc(out, func(a, b RemoteUser) int {
 		return cmp.Or(strings.Compare(name(a), name(b)), strings.Compare(a.ID, b.ID))
 	})
 	return out, true

@@ -117,13 +117,13 @@ func AnyScene(t *rapid.T) Scene {
 	return sc
 }
 
-const StillPresent = "Some servers are still present on the host. Servers with unset maintenance action: ['" + IdA + "']"
+const StillPresent = "Some servers are still present on the host. Servers with unset maintenance action: ['" + IDA + "']"
 
 // DrawScene is a cluster in any state, consistent or not.
 func DrawScene(t *rapid.T) Scene {
 	sc := NewScene()
 	states := []core.LockState{core.LockActive, core.LockInactive, core.LockFailed, "", "sleeping"}
-	texts := []string{"", StillPresent, "Starting migration for " + IdA, "Timeout waiting for compute services up on the host.", "else",
+	texts := []string{"", StillPresent, "Starting migration for " + IDA, "Timeout waiting for compute services up on the host.", "else",
 		"Retrying migrate instances from host. Cannot execute openstack commands, error: 503",
 		"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node x"}
 	if rapid.Bool().Draw(t, "update") {

@@ -21,7 +21,7 @@ func Large() Scene {
 		sc.Lock(name, core.ControllerCeph, core.LockActive)
 		sc.Lock(name, core.ControllerTungstenFabric, core.LockActive)
 		if i%100 == 0 {
-			sc.Maintained(name, "Waiting servers migration is completed: ['"+IdA+"']")
+			sc.Maintained(name, "Waiting servers migration is completed: ['"+IDA+"']")
 		}
 		list := make([]*core.Instance, 50)
 		for k := range list {

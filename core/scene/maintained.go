@@ -52,8 +52,8 @@ func Left() Scene {
 }
 
 const (
-	IdA = "0ab4dd8f-ef0d-401d-9d5e-e9e97e077422"
-	IdB = "51c2e0aa-4f3b-4d5c-9a86-1b2f7f1a0c11"
+	IDA = "0ab4dd8f-ef0d-401d-9d5e-e9e97e077422"
+	IDB = "51c2e0aa-4f3b-4d5c-9a86-1b2f7f1a0c11"
 )
 
 // Gateway is a played OpenStack controller whose gateway is asked for in mode manual, begun, with an L3 and a DHCP agent on it.

@@ -270,7 +270,7 @@ func CreateLockCommand(l core.NewLock) string {
 	if l.Node != "" {
 		spec["nodeName"], spec["nodeDeletionRequestSupported"] = l.Node, true
 	}
-	return "kubectl create -f - <<< " + wording.ShellQuote(wording.JsonText(map[string]any{
+	return "kubectl create -f - <<< " + wording.ShellQuote(wording.JSONText(map[string]any{
 		"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": l.Kind,
 		"metadata": map[string]any{"name": l.Name, "labels": map[string]string{"app.kubernetes.io/managed-by": core.MadeByLockstep}},
 		"spec":     spec,

@@ -12,7 +12,7 @@ import (
 // guardConcurrency holds when no role of any node is full: a full one holds up all, whatever this node's own roles are.
 func (p *planner) guardConcurrency(a core.ActAs) {
 	s := p.s
-	under := progress.UnderWay(s, a.Controller, p.i.Node)
+	under := progress.NodesAtWork(s, a.Controller, p.i.Node)
 	var full, all []string
 	for role, names := range under {
 		all = append(all, names...)

@@ -94,7 +94,7 @@ func guardHardLock(s *core.Snapshot, v progress.QuorumView, node string) core.Gu
 
 // deleteClaimCommand deletes exactly the claim of the UID: `kubectl delete pvc` has no such condition.
 func deleteClaimCommand(c *core.VolumeClaim) string {
-	options := `{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":` + wording.JsonText(c.UID) + `}}`
+	options := `{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":` + wording.JSONText(c.UID) + `}}`
 	return wording.ShellCommand("echo", options) + " | " +
 		wording.ShellCommand("kubectl", "delete", "--raw", "/api/v1/namespaces/"+c.Namespace+"/persistentvolumeclaims/"+c.Name, "-f", "-")
 }

@@ -75,7 +75,7 @@ func (p *planner) actHold() {
 		return
 	}
 	p.step.Commands = []string{"kubectl get " + strings.ToLower(string(r.Kind)) + " " + wording.ShellQuote(r.Name) +
-		" -o json | jq '.metadata.finalizers += [" + wording.JsonText(name) + "]' | kubectl replace -f -"}
+		" -o json | jq '.metadata.finalizers += [" + wording.JSONText(name) + "]' | kubectl replace -f -"}
 	p.step.Undo = "take it off: kubectl edit " + strings.ToLower(string(r.Kind)) + " " + wording.ShellQuote(r.Name)
 	p.step.Change = core.AddFinalizer{Object: r.Ref(), Finalizer: name}
 }
@@ -126,7 +126,7 @@ func (p *planner) actLetGo() {
 
 func (p *planner) removeFinalizer(ref core.Ref, finalizer string) {
 	p.step.Commands = []string{"kubectl get " + strings.ToLower(string(ref.Kind)) + " " + wording.ShellQuote(ref.Name) +
-		" -o json | jq 'del(.metadata.finalizers[] | select(. == " + wording.JsonText(finalizer) + "))' | kubectl replace -f -"}
+		" -o json | jq 'del(.metadata.finalizers[] | select(. == " + wording.JSONText(finalizer) + "))' | kubectl replace -f -"}
 	p.step.Change = core.RemoveFinalizer{Object: ref, Finalizer: finalizer}
 }
 

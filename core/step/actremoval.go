@@ -62,7 +62,7 @@ func guardDecided(s *core.Snapshot, host string) core.Guard {
 		names = append(names, progress.InstanceLabel(s.Instances[id]))
 	}
 	if len(names) > 0 {
-		g.Holds, g.Answer = progress.HostDown(s, host), wording.Some(names, 8)
+		g.Holds, g.Answer = progress.ComputeDown(s, host), wording.Some(names, 8)
 	}
 	return g
 }

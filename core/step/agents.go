@@ -18,7 +18,7 @@ func (p *planner) restartAgent() {
 	if pod == nil {
 		return
 	}
-	drop, _ := progress.Drop(v.Set)
+	drop, _ := progress.RestartEffect(v.Set)
 	who := v.Set.HeardBy()
 	p.step.Why = wording.Join(who+" does not hear from it; a new pod starts it anew.", drop)
 	p.guard(core.Guard{ID: core.GuardIsAgent, Text: "it is an agent of Neutron's, or nova-compute", Holds: progress.IsNetworkAgent(v.Set) ||
@@ -61,8 +61,8 @@ func (p *planner) restartAgents() {
 		if one.Change == nil {
 			continue
 		}
-		drop, _ := progress.Drop(v.Set)
-		names, drops = append(names, v.Short()), wording.Add(drops, drop)
+		drop, _ := progress.RestartEffect(v.Set)
+		names, drops = append(names, v.Short()), wording.AddNew(drops, drop)
 		steps = append(steps, one)
 		items = append(items, core.BatchItem{Intent: i, Label: v.Short(), Change: one.Change, Basis: one.Basis})
 		p.fact("pod of "+v.Set.Name, v.On(name).UID)

@@ -45,7 +45,7 @@ func claimSourcesKnown(s *core.Snapshot) []core.SourceID {
 	var out []core.SourceID
 	for _, q := range progress.ReleaseOrder() {
 		ids := q.Sources()
-		if _, there := progress.Quorum(s, q); there && progress.Released(s, q) {
+		if _, there := progress.Quorum(s, q); there && progress.ReleasesClaims(s, q) {
 			ids = slices.Concat(ids, q.ClaimSources())
 		}
 		for _, id := range ids {

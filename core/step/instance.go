@@ -320,7 +320,7 @@ func WaysFor(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 		return nil
 	}
 	switch {
-	case progress.HostDown(s, in.Host) && slices.Contains(InstanceRules[core.IntentEvacuate].Statuses, in.Status):
+	case progress.ComputeDown(s, in.Host) && slices.Contains(InstanceRules[core.IntentEvacuate].Statuses, in.Status):
 		if slices.Contains(TagStatuses, in.Status) {
 			return []core.IntentKind{core.IntentEvacuate, core.IntentTagPowerOff} // or it waits for its host
 		}

@@ -61,7 +61,7 @@ func (p *planner) guardComputeUp(in *core.Instance, m *core.Migration) {
 
 // guardComputeDown holds when nova-compute of its host is down: Nova evacuates off no other.
 func (p *planner) guardComputeDown(in *core.Instance) {
-	g := core.Guard{ID: core.GuardComputeDown, Text: "nova-compute of its host is down", Holds: progress.HostDown(p.s, in.Host),
+	g := core.Guard{ID: core.GuardComputeDown, Text: "nova-compute of its host is down", Holds: progress.ComputeDown(p.s, in.Host),
 		Answer: "down on " + progress.HostLabel(p.s, in.Host), Remedy: "migrate it"}
 	switch svc := p.s.Services[in.Host]; {
 	case svc == nil:

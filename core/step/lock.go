@@ -89,14 +89,14 @@ func LockLabel(s *core.Snapshot, l *core.WorkloadLock) string {
 
 // LockCommand sets the status of a lock. A merge patch removes what is null.
 func LockCommand(ref core.Ref, to core.LockStatus) string {
-	fields := []string{`"state":` + wording.JsonText(string(to.State))}
+	fields := []string{`"state":` + wording.JSONText(string(to.State))}
 	if to.Message == "" {
 		fields = append(fields, `"errorMessage":null`)
 	} else {
-		fields = append(fields, `"errorMessage":`+wording.JsonText(to.Message))
+		fields = append(fields, `"errorMessage":`+wording.JSONText(to.Message))
 	}
 	if to.Release != "" {
-		fields = append(fields, `"release":`+wording.JsonText(to.Release))
+		fields = append(fields, `"release":`+wording.JSONText(to.Release))
 	}
 	return wording.ShellCommand("kubectl", "patch", strings.ToLower(string(ref.Kind)), ref.Name, "--type=merge", "--subresource=status",
 		"-p", `{"status":{`+strings.Join(fields, ",")+`}}`)

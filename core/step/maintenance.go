@@ -18,7 +18,7 @@ func NotConnected(s *core.Snapshot) string {
 	case s.Sources[core.SourceClusters].State == core.SourceOff || s.Sources[core.SourceClusters].ID == "":
 		return "it is not: --management-context names it"
 	case m != nil && !m.Found && s.Known(core.SourceClusters):
-		return progress.NotFound(s)
+		return progress.ClusterNotFound(s)
 	case m == nil || m.Cluster == nil:
 		return "its Cluster is not known: " + s.WhyUnknown(core.SourceClusters)
 	}

@@ -349,7 +349,7 @@ func requestCommand(r core.NewRequest) []string {
 			spec[key] = value
 		}
 	}
-	object := wording.JsonText(map[string]any{
+	object := wording.JSONText(map[string]any{
 		"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": r.Kind,
 		"metadata": map[string]any{"name": r.Name, "labels": map[string]string{"app.kubernetes.io/managed-by": core.MadeByLockstep}},
 		"spec":     spec,

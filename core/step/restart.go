@@ -38,7 +38,7 @@ func (p *planner) restartPod() {
 		return
 	}
 	old, known := v.IsOld(pod)
-	drop, wide := progress.Drop(v.Set)
+	drop, wide := progress.RestartEffect(v.Set)
 	if wide {
 		p.step.Risk, p.step.Type = core.RiskHigh, typable(s.Label(node), uidOf(s, node))
 	}
@@ -95,7 +95,7 @@ func (p *planner) restartPods() {
 	p.guardOnDelete(v)
 	p.guard(core.Guard{ID: core.GuardValueKnown, Text: "it is known which pods are old", Holds: v.Unknown == "",
 		Answer: wording.TextOf(v.Unknown, wording.Count(len(v.Old), "pod")+" of "+wording.Itoa(len(v.Pods))), Remedy: "wait until that is seen"})
-	drop, _ := progress.Drop(v.Set)
+	drop, _ := progress.RestartEffect(v.Set)
 	var names []string
 	var items []core.BatchItem
 	var steps []core.Step

@@ -46,7 +46,7 @@ func (p *planner) freeLock() {
 	p.guard(settled)
 	held := progress.HeldOtherwise(s, node)
 	alone := core.Guard{ID: core.GuardNotTaken, Text: "LCM does not take the node once the lock is gone",
-		Holds:  !progress.LcmMayTake(s, node) || held != nil,
+		Holds:  !progress.LCMMayTake(s, node) || held != nil,
 		Answer: "nobody asks for it, and no update runs",
 		Remedy: "hold it by a lock of your own first"}
 	switch r := s.NodeRequest(node); {

@@ -28,7 +28,7 @@ func (p *planner) tagPowerOff() {
 	p.step.Why = wording.Join("Tagged poweroff, the OpenStack controller leaves it alone: its guest is told to shut down with the host, "+
 		"and is started again when the "+
 		"host is back. Nothing moves, and its users lose it for that time.", overriddenText(old), LockedText(p.s, in))
-	if progress.HostDown(p.s, in.Host) {
+	if progress.ComputeDown(p.s, in.Host) {
 		p.step.Why = wording.Join(p.step.Why, "nova-compute of its host is down now: it stays where it is until the host is back.")
 	}
 	p.step.Then = "It counts when its node's turn comes."

@@ -59,8 +59,8 @@ func PythonFalse(text string) []string {
 	return slices.Compact(out)
 }
 
-// Add appends those of more that are not in list yet, at most maxListed of them.
-func Add(list []string, more ...string) []string {
+// AddNew appends those of more that are not in list yet, at most maxListed of them.
+func AddNew(list []string, more ...string) []string {
 	seen := make(map[string]bool, len(list)+len(more))
 	for _, v := range list {
 		seen[v] = true

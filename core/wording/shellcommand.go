@@ -60,8 +60,8 @@ func AnnotateCommand(node, key string, value *string) string {
 	return ShellCommand("kubectl", "annotate", "node", node, key+"="+*value, "--overwrite")
 }
 
-// JsonText is a value as JSON on one line.
-func JsonText(v any) string {
+// JSONText is a value as JSON on one line.
+func JSONText(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return "null" // no value that is given here fails
