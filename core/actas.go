@@ -25,13 +25,3 @@ func (a ActAs) Holds(n *Node) bool {
 	}
 	return slices.Contains(n.Played, a.Controller)
 }
-
-// ClusterLock is the controller's lock on the cluster; nil when there is none.
-func (s *Snapshot) ClusterLock(controller string) *WorkloadLock {
-	for _, l := range s.ClusterLocks {
-		if l.Controller == controller {
-			return l
-		}
-	}
-	return nil
-}

@@ -1,7 +1,5 @@
 package core
 
-import ()
-
 // AfterPoint is one point of the list of what there is to see to once an update is over: derived from what is known, and
 // done when the cluster says so.
 type AfterPoint struct {

@@ -1,7 +1,5 @@
 package core
 
-import ()
-
 // Severity orders what needs a person.
 type Severity int
 

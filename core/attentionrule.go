@@ -1,7 +1,5 @@
 package core
 
-import ()
-
 // AttentionRule names a rule of attention. The IDs of its entries begin with it.
 type AttentionRule string
 

@@ -1,7 +1,5 @@
 package core
 
-import ()
-
 // Change is what a step does, as plain data: one write, or a named list of writes. The types of this package are all there
 // are. What it names it names by UID, and it says what must be so before it: an object or a value that is not as expected is ErrConflict.
 type Change interface{ isChange() }
@@ -191,4 +189,11 @@ func (Batch) isChange() {}
 
 func (c SetVolumeService) Text() string {
 	return (&VolumeService{Enabled: c.Enabled, DisabledReason: c.Reason}).StateText()
+}
+
+func (c SetTempest) Text() string {
+	if c.Add {
+		return "add tempest to spec.features.services"
+	}
+	return "remove tempest from spec.features.services"
 }

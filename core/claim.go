@@ -1,7 +1,5 @@
 package core
 
-import ()
-
 // VolumeClaim is what Lockstep keeps of a PersistentVolumeClaim.
 type VolumeClaim struct {
 	Meta
@@ -18,6 +16,3 @@ type PersistentVolume struct {
 	Meta
 	Nodes []string // what its required node affinity names by kubernetes.io/hostname; none: it is on no node's own disks
 }
-
-// BackendOVN is the network back end with which the OpenStack controller releases the claims of openvswitch-ovn-db.
-const BackendOVN = "ml2/ovn"

@@ -2,7 +2,30 @@ package core
 
 import (
 	"strings"
+	"time"
 )
+
+// DisabledReasonMaintenance is the reason with which Rockoon disables a compute service. It enables a service again only
+// when the reason is exactly this one.
+const DisabledReasonMaintenance = "OSDPL: Node is under maintenance"
+
+// ComputeService is a nova-compute service.
+type ComputeService struct {
+	ID             string // a UUID (microversion 2.53 and later)
+	Host           string
+	Enabled        bool
+	DisabledReason string
+	Up             bool
+	ForcedDown     bool
+	Zone           string
+	Updated        time.Time
+}
+
+// Key implements Object.
+func (s *ComputeService) Key() string { return s.ID }
+
+// Ref names the service by its host.
+func (s *ComputeService) Ref() Ref { return Ref{Kind: KindComputeService, Name: s.Host, UID: s.ID} }
 
 // DisabledByLockstep begins the reason that Lockstep proposes for a service that is disabled with it.
 const DisabledByLockstep = "taken out of scheduling with Lockstep"

@@ -3,8 +3,6 @@ package core
 import (
 	"cmp"
 	"slices"
-	"strings"
-	"unicode"
 
 	"lockstep/core/wording"
 )
@@ -44,18 +42,4 @@ func (p Person) Text() string {
 		return name
 	}
 	return name + " <" + p.Email + ">"
-}
-
-// Printable is the beginning of a text on one line, without what a terminal or a mail program takes for more than text: the
-// notes leave Lockstep.
-func Printable(text string, most int) string {
-	return wording.OneLine(strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
-			return -1
-		}
-		return r
-	}, wording.Clip(Redact(text), 4*most)), most)
 }

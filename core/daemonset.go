@@ -116,6 +116,17 @@ func (v DaemonView) Behind() string {
 	return ""
 }
 
+// NotReady are the pods of the DaemonSet, but for one, that do not serve now.
+func (v DaemonView) NotReady(but string) []*DaemonPod {
+	var out []*DaemonPod
+	for _, other := range v.Down {
+		if other.UID != but {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
 // IsNovaCompute tells whether the DaemonSet's pods are nova-compute.
 func (d *DaemonSet) IsNovaCompute() bool {
 	return d.Namespace == NamespaceOpenStack && d.Application == "nova" && d.Component == "compute"
@@ -127,15 +138,4 @@ func (d *DaemonSet) HeardBy() string {
 		return "Nova"
 	}
 	return "Neutron"
-}
-
-// NotReady are the pods of the DaemonSet, but for one, that do not serve now.
-func (v DaemonView) NotReady(but string) []*DaemonPod {
-	var out []*DaemonPod
-	for _, other := range v.Down {
-		if other.UID != but {
-			out = append(out, other)
-		}
-	}
-	return out
 }

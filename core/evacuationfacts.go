@@ -1,7 +1,5 @@
 package core
 
-import ()
-
 // EvacuationFacts is what OpenStack tells of an evacuation beyond a Snapshot: room, groups, devices, disks. It is read when
 // a forecast is asked for, never polled. A list that could not be read is nil and in Missing: what it would have told is then
 // unknown, not fine.
@@ -49,19 +47,6 @@ type ClassInventory struct {
 // Capacity is how much can be allocated in all.
 func (c ClassInventory) Capacity() int {
 	return max(int(float64(c.Total-c.Reserved)*c.Ratio), 0)
-}
-
-// Volume is a Cinder volume with the instances that it is attached to.
-type Volume struct {
-	ID        string
-	Name      string
-	Host      string // "cmp-04@lvm#lvm": the cinder-volume that serves it; empty where Cinder does not tell
-	Encrypted bool
-	Instances []string // IDs
-
-	SizeGiB   int
-	Status    string // available, in-use, error, …
-	ProjectID string
 }
 
 // Port is a Neutron port of an instance.

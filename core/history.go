@@ -1,11 +1,8 @@
 package core
 
 import (
-	"maps"
 	"reflect"
 	"time"
-
-	"lockstep/core/wording"
 )
 
 // History is what was seen and done before now, replayed from the journal and continued while Lockstep runs. It adds
@@ -26,18 +23,6 @@ type History struct {
 	Cold    map[string]ColdMigration    // by instance ID: cold migrations that Lockstep began, until their end is seen
 
 	Overrides map[string]Override // by lock UID: what Lockstep made a lock say over the head of its controller
-}
-
-// Override is what Lockstep made a lock say over the head of its controller. It is watched for as long as the request lasts
-// for which it was done; where nobody asked, until a maintenance went over it, a day at most.
-type Override struct {
-	Lock    Ref
-	Was, To LockState
-	Text    string // that it was to bear; empty when none
-	Request string // the request's UID; empty when there was none
-	Unsure  bool   // whether it was set is not known: the answer was lost
-	At      time.Time
-	By      string
 }
 
 // StageRecord is when a node came into the stage it is in.
@@ -64,6 +49,17 @@ func (r LockRecord) PassedBy(l *WorkloadLock) bool {
 type OutageRecord struct {
 	First time.Time
 	Last  time.Time
+}
+
+// OutageBetween is how long other texts may stand between two that say that an API is away: the controller tries again every
+// 60 s, and each try begins with what it is about to do (docs/mosk.md#retries).
+const OutageBetween = 2 * time.Minute
+
+// RefusalRecord is what Nova said when it refused to migrate an instance for the OpenStack controller: such a try leaves no
+// migration record, and the text that says it (I) is gone with the next one.
+type RefusalRecord struct {
+	Text string
+	At   time.Time // by the text's own timestamp, or as it was seen
 }
 
 // Round is one maintenance of a node: from its NodeMaintenanceRequest to that request's removal.
@@ -129,10 +125,6 @@ func (h History) NothingDone() bool {
 	return true
 }
 
-// OutageBetween is how long other texts may stand between two that say that an API is away: the controller tries again every
-// 60 s, and each try begins with what it is about to do (docs/mosk.md#retries).
-const OutageBetween = 2 * time.Minute
-
 // ChangesOf are the changes of an annotation that are remembered to be set back: those of a node's migration mode, and of its
 // number of attempts; nil for any other.
 func (h *History) ChangesOf(key string) *map[string]AnnotationChange {
@@ -143,51 +135,4 @@ func (h *History) ChangesOf(key string) *map[string]AnnotationChange {
 		return &h.Tries
 	}
 	return nil
-}
-
-// CloneOnWrite is a map that was handed out and is copied before its first change.
-type CloneOnWrite[K comparable, V any] struct {
-	M     map[K]V
-	owned bool
-}
-
-func (c *CloneOnWrite[K, V]) Set(k K, v V) {
-	if !c.owned {
-		if c.M = maps.Clone(c.M); c.M == nil {
-			c.M = map[K]V{}
-		}
-		c.owned = true
-	}
-	c.M[k] = v
-}
-
-// Remembered is what is kept of an override that ended so; nil when nothing came of it, or there was none.
-func (o *Override) Remembered(state OperationState) *Override {
-	if o == nil || !state.MayHaveBeenDone() {
-		return nil
-	}
-	kept := *o
-	kept.Unsure = state == OperationUnknown
-	return &kept
-}
-
-// Undone says what of an override the lock does not say any more; empty when it says all of it. A text counts only where one
-// was set: what its controller writes into a lock without one is its own.
-func (o Override) Undone(l *WorkloadLock) string {
-	switch {
-	case l.State() != o.To:
-		return "the lock says " + wording.OneLine(string(l.State()), 40) + " again"
-	case o.Text != "" && l.Message == "":
-		return "its text is gone"
-	case o.Text != "" && l.Message != o.Text:
-		return "its text is another: " + wording.OneLine(l.Message, 200)
-	}
-	return ""
-}
-
-// RefusalRecord is what Nova said when it refused to migrate an instance for the OpenStack controller: such a try leaves no
-// migration record, and the text that says it (I) is gone with the next one.
-type RefusalRecord struct {
-	Text string
-	At   time.Time // by the text's own timestamp, or as it was seen
 }

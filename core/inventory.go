@@ -93,21 +93,6 @@ type InventoryPlan struct {
 	Steps     []PlanStep
 }
 
-// PlanStep is one step of a plan with its status.
-type PlanStep struct {
-	ID          string
-	Name        string
-	Commence    bool
-	Granularity string // cluster or machine
-	Users       string // impact on them: none, minor or major
-	Workloads   string // impact on them
-	Estimate    string // a duration as Go writes it, as it stands
-	Status      string
-	Message     string
-	Started     time.Time
-	Duration    string // as it stands
-}
-
 // CloudInventory is what OpenStack tells. Every list is in the order of its names, then IDs.
 type CloudInventory struct {
 	Services     []*ComputeService

@@ -65,6 +65,12 @@ func (l *WorkloadLock) State() LockState {
 // Ref names the lock.
 func (l *WorkloadLock) Ref() Ref { return Ref{Kind: l.Kind, Name: l.Name, UID: l.UID} }
 
+// mosksOwn are the application controllers that MOSK brings along (docs/mosk.md#locks).
+var mosksOwn = []string{ControllerOpenStack, ControllerCeph, ControllerTungstenFabric, ControllerStackLight}
+
+// Foreign tells whether the lock belongs to a controller that is none of MOSK's own.
+func (l *WorkloadLock) Foreign() bool { return !slices.Contains(mosksOwn, l.Controller) }
+
 // LockStatus is what a lock is made to say to LCM.
 type LockStatus struct {
 	State   LockState
@@ -95,9 +101,3 @@ type NewLock struct {
 
 // Ref names the lock to be, which has no UID yet.
 func (l NewLock) Ref() Ref { return Ref{Kind: l.Kind, Name: l.Name} }
-
-// mosksOwn are the application controllers that MOSK brings along (docs/mosk.md#locks).
-var mosksOwn = []string{ControllerOpenStack, ControllerCeph, ControllerTungstenFabric, ControllerStackLight}
-
-// Foreign tells whether the lock belongs to a controller that is none of MOSK's own.
-func (l *WorkloadLock) Foreign() bool { return !slices.Contains(mosksOwn, l.Controller) }

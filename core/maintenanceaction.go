@@ -29,20 +29,6 @@ const (
 	OriginConflicting ActionOrigin = "two tags" // more than one recognised tag: the node's mode counts
 )
 
-// InstanceView is an instance with what its host's maintenance means for it.
-type InstanceView struct {
-	Instance  *Instance
-	Action    MaintenanceAction
-	Origin    ActionOrigin
-	Tags      []MaintenanceAction // the recognised action tags, in the instance's order
-	Blocks    bool                // it holds the lock as it stands now
-	Why       string              // why it blocks, or why it is safe
-	Migrates  bool                // Rockoon would live-migrate it as it stands
-	Migration *Migration          // the newest record; nil when none is known
-	Failures  int                 // failed migrations from its present host since the maintenance began
-	Failure   string              // the last failure's text; empty when there was none
-}
-
 // actionOfMode is what a node's mode means for an instance without a say of its own (docs/mosk.md#tags).
 var actionOfMode = map[MigrationMode]MaintenanceAction{
 	ModeLive:   ActionLiveMigrate,

@@ -1,262 +1,271 @@
 package core
 
 import (
-	"time"
+	"cmp"
+	"slices"
+	"strings"
 
 	"lockstep/core/wording"
 )
 
-// The objects of the management cluster (docs/mosk.md#management-objects). Many of their fields are known from public types of older
-// versions only: an object that lacks one is as good as one that has it, and what nobody knows is shown as it stands.
+// Management is what the management cluster tells of this cluster, joined: its Cluster, its machines each with what LCM does
+// there, its update plan. It is immutable.
+type Management struct {
+	Found     bool   // one of its clusters is this one
+	Namespace string // the project; empty when it was not found
+	Name      string // of the Cluster; empty when it was not found
 
-// ManagementPlace says which management cluster is connected, and which of its clusters this one is.
-type ManagementPlace struct {
-	Kubeconfig string // file, for the commands that are shown; empty: that of the MOSK cluster
-	Context    string // of the kubeconfig; empty: the current one
-	Namespace  string // the project; empty: found by the nodes
-	Cluster    string // name of the Cluster object; empty: found by the nodes
+	Cluster  *ManagedCluster // nil when it was not seen
+	LCM      *LCMCluster     // nil when it was not seen
+	Machines []*MachineView  // by name
+	Plans    []*UpdatePlan   // by name
+	Groups   []*MachineGroup // by index, then name
+	Pause    *AutoPause      // nil when there is none
+	Reboot   *RebootRequest  // nil when there is none
+
+	Release *ManagementRelease // of the management cluster itself; nil when it was not seen
+	Upgrade *ManagementUpgrade // nil when there is none
+
+	Seen int // machines that were seen, of all clusters
+
+	ByNode map[string]*MachineView
+	byName map[string]*MachineView
 }
 
-// Condition is a condition as Cluster and Machine have them: without a time.
-type Condition struct {
-	Type    string
-	Ready   bool
-	Message string
+// MachineView is a Machine with what LCM says of it. At least one of Machine and LCM is there.
+type MachineView struct {
+	Name    string // the machine's
+	Node    string // the Kubernetes node's name; empty when it has none
+	Machine *ManagedMachine
+	LCM     *LCMMachine
+	Drain   *DrainState // of the pods; nil when there is none
+	Swarm   *DrainState // of Docker Swarm
+
+	Failing *StateItem // the item whose last run failed; nil when there is none
+	Running *StateItem // the item that runs now
 }
 
-// ManagedCluster is a Cluster (docs/mosk.md#cluster-and-machine).
-type ManagedCluster struct {
-	Meta
-	Target        string // spec: name of the ClusterRelease that it is to have
-	Maintenance   *bool  // spec: maintenance mode is wanted; nil when the field is not there
-	InMaintenance bool   // status: it is in maintenance mode
-	Ready         bool
-	ReadyKnown    bool // the status says whether it is ready
-	Conditions    []Condition
-	Release       string   // name of the ClusterRelease that it has
-	Available     []string // versions that it can be updated to
-	Requested     int      // nodes
-	ReadyNodes    int
-}
+// Called is "machine m-7".
+func (v *MachineView) Called() string { return "machine " + wording.OneLine(v.Name, 64) }
 
-// Ref names the object.
-func (c *ManagedCluster) Ref() Ref {
-	return Ref{Kind: KindCluster, Namespace: c.Namespace, Name: c.Name, UID: c.UID}
-}
-
-// Wanted tells whether maintenance mode is wanted.
-func (c *ManagedCluster) Wanted() bool { return c.Maintenance != nil && *c.Maintenance }
-
-// ManagedMachine is a Machine (docs/mosk.md#cluster-and-machine).
-type ManagedMachine struct {
-	Meta
-	Cluster       string // the label cluster.sigs.k8s.io/cluster-name
-	Node          string // status.nodeRef.name; empty before it is a node
-	Control       bool   // it has the label of the control plane
-	Group         string // the label kaas.mirantis.com/update-group; empty for the default group
-	UpgradeIndex  int    // 0 when none is set
-	Status        string // as it stands
-	Ready         bool
-	ReadyKnown    bool  // the status says whether it is ready
-	Maintenance   *bool // spec: maintenance mode is wanted; nil when the field is not there
-	InMaintenance bool  // status: it is in maintenance mode
-	Reboot        bool  // it has to be rebooted for what was installed
-	RebootReason  string
-	Conditions    []Condition
-}
-
-// Ref names the machine.
-func (m *ManagedMachine) Ref() Ref {
-	return Ref{Kind: KindMachine, Namespace: m.Namespace, Name: m.Name, UID: m.UID}
-}
-
-// Wanted tells whether maintenance mode is wanted.
-func (m *ManagedMachine) Wanted() bool { return m.Maintenance != nil && *m.Maintenance }
-
-// LCMCluster is an LCMCluster (docs/mosk.md#lcmcluster).
-type LCMCluster struct {
-	Meta
-	Stuck        bool   // status.lcmOperationStuck; where that is missing, that there is a message
-	StuckMessage string // status.lcmOperationStuckMessage
-	Requested    int    // nodes
-	ReadyNodes   int
-}
-
-// Ref names the object.
-func (c *LCMCluster) Ref() Ref {
-	return Ref{Kind: KindLCMCluster, Namespace: c.Namespace, Name: c.Name, UID: c.UID}
-}
-
-// States of an LCMMachine (docs/mosk.md#lcmmachine).
-const (
-	LCMPrepare     = "Prepare"
-	LCMDeploy      = "Deploy"
-	LCMUpgrade     = "Upgrade"
-	LCMReconfigure = "Reconfigure"
-	LCMReady       = "Ready"
-	LCMReboot      = "Reboot"
-)
-
-// Values of kubernetesCordonDrain and swarmCordonDrain.
-const (
-	CordonDraining = "cordondraining"
-	CordonDrained  = "cordondrained"
-	Uncordoning    = "uncordoning"
-)
-
-// LCMMachine is an LCMMachine: what the LCM agent of a machine does (docs/mosk.md#lcmmachine).
-type LCMMachine struct {
-	Meta
-	Cluster      string      // spec.clusterName
-	Kind         string      // spec.type: control, worker, …
-	Hostname     string      // the address of type Hostname: the node's name
-	State        string      // one of the states of LCMMachine, or another
-	Release      string      // status.release
-	AgentVersion string      // of the LCM agent
-	AgentError   string      // why the agent could not be upgraded
-	Items        []StateItem // in the order of the spec; those that only the status has come after, by name
-	Drain        string      // kubernetesCordonDrain
-	DrainError   string
-	SwarmDrain   string
-	SwarmError   string
-	Maintenance  bool // status
-	Graceful     bool // a graceful reboot of it is asked for
-	RebootAsked  time.Time
-	RebootDone   bool // the reboot that was asked for is complete
-	RebootError  string
-	HostReboot   bool // hostInfo.rebootRequired
-}
-
-// Ref names the object.
-func (m *LCMMachine) Ref() Ref {
-	return Ref{Kind: KindLCMMachine, Namespace: m.Namespace, Name: m.Name, UID: m.UID}
-}
-
-// StateItem is one thing that the LCM agent runs on its machine, and how its last run went.
-type StateItem struct {
-	Name     string
-	Phase    string // prepare, deploy or reconfigure; empty when the spec does not have the item
-	Runner   string
-	ExitCode int
-	Message  string
-	Attempt  int
-	Started  time.Time
-	Finished time.Time
-}
-
-// Running tells whether the item runs: it began, and has not ended since.
-func (i StateItem) Running() bool { return !i.Started.IsZero() && i.Finished.Before(i.Started) }
-
-// Failing tells whether the item failed when it ended last; it may run again by now.
-func (i StateItem) Failing() bool { return i.ExitCode != 0 }
-
-// DrainState is an LCMClusterState that asks for a machine to be drained, or for the opposite (docs/mosk.md#lcmclusterstate).
-type DrainState struct {
-	Meta
-	Cluster string // spec.clusterName
-	Type    string // cordon-drain, swarm-drain, or another
-	Machine string // spec.arg: the machine, or its node
-	Wanted  string // spec.value: "true" or "false"
-	Value   string // status.value
-	Message string // why it is not so yet
-	Attempt int
-	Reason  string // maintenance or upgrade
-}
-
-// DrainKubernetes is the type of the DrainState that the pods have to follow.
-const DrainKubernetes = "cordon-drain"
-
-// Pending is a drain that is wanted, is not done, and says why.
-func (d *DrainState) Pending() bool {
-	return d.Wanted == "true" && d.Value != "true" && d.Message != ""
-}
-
-// UpdatePlan is a ClusterUpdatePlan (docs/mosk.md#update-plans).
-type UpdatePlan struct {
-	Meta
-	Cluster   string // spec.cluster
-	Source    string // ClusterRelease names
-	Target    string
-	Status    string // one of the plan's states, or another
-	Started   time.Time
-	Completed time.Time
-	Steps     []PlanStep
-}
-
-// Ref names the plan.
-func (p *UpdatePlan) Ref() Ref {
-	return Ref{Kind: KindUpdatePlan, Namespace: p.Namespace, Name: p.Name, UID: p.UID}
-}
-
-// States of a plan and of its steps (docs/mosk.md#update-plans).
-const (
-	PlanNotStarted = "NotStarted"
-	PlanScheduled  = "Scheduled"
-	PlanInProgress = "InProgress"
-	PlanAutoPaused = "AutoPaused"
-	PlanStuck      = "Stuck"
-	PlanCompleted  = "Completed"
-)
-
-// UnderWay tells whether the plan has begun and has not ended.
-func (p *UpdatePlan) UnderWay() bool {
-	switch p.Status {
-	case PlanInProgress, PlanAutoPaused, PlanStuck:
-		return true
+// MachineCalled is the machine of that name; nil when it is not known.
+func (m *Management) MachineCalled(name string) *MachineView {
+	if m == nil {
+		return nil
 	}
-	return !p.Started.IsZero() && p.Completed.IsZero() && p.Status != PlanCompleted
+	return m.byName[name]
 }
 
-// MachineGroup is an UpdateGroup (docs/mosk.md#update-groups).
-type MachineGroup struct {
-	Meta
-	Cluster    string // the label cluster.sigs.k8s.io/cluster-name
-	Index      int    // groups of one index are updated together, the lowest first
-	Concurrent int    // machines at a time at most; 0 when none is set
-	Reboot     bool   // machines are rebooted where the update requires it
+// HasMachines tells whether a machine bears the label of the update group.
+func (m *Management) HasMachines(group string) bool {
+	return slices.ContainsFunc(m.Machines, func(v *MachineView) bool { return v.Machine != nil && v.Machine.Group == group })
 }
 
-// AutoPause is an UpdateAutoPause (docs/mosk.md#automatic-pause).
-type AutoPause struct {
-	Meta
-	Alerts []string // those that pause the update
-	Firing []string // those of them that fire now
-	Error  string
-}
-
-// Ref names the object.
-func (p *AutoPause) Ref() Ref {
-	return Ref{Kind: KindAutoPause, Namespace: p.Namespace, Name: p.Name, UID: p.UID}
-}
-
-// RebootRequest is a GracefulRebootRequest (docs/mosk.md#graceful-reboot): each machine is cordoned, drained, rebooted and uncordoned, in
-// the order of an update.
-type RebootRequest struct {
-	Meta
-	Machines []string // none means all
-}
-
-// Ref names the request.
-func (r *RebootRequest) Ref() Ref {
-	return Ref{Kind: KindRebootRequest, Namespace: r.Namespace, Name: r.Name, UID: r.UID}
-}
-
-// Kubectl is a command of kubectl on the management cluster.
-func (p ManagementPlace) Kubectl(words ...string) string {
-	command := []string{"kubectl"}
-	if p.Kubeconfig != "" {
-		command = append(command, "--kubeconfig", p.Kubeconfig)
+// GroupOf is the UpdateGroup of that name; nil when it is not known.
+func (m *Management) GroupOf(name string) *MachineGroup {
+	for _, g := range m.Groups {
+		if g.Name == name {
+			return g
+		}
 	}
-	if p.Context != "" {
-		command = append(command, "--context", p.Context)
-	}
-	return wording.ShellCommand(append(command, words...)...)
+	return nil
 }
 
-// KubectlManagement is a command of kubectl in the cluster's project on the management cluster.
-func (s *Snapshot) KubectlManagement(words ...string) string {
-	if s.Management != nil && s.Management.Namespace != "" {
-		words = append([]string{"-n", s.Management.Namespace}, words...)
+// Plan is the update plan that runs or comes next, else the one that was completed last; nil when there is none.
+func (m *Management) Plan() *UpdatePlan {
+	if m == nil {
+		return nil
 	}
-	return s.Place.Kubectl(words...)
+	var found *UpdatePlan
+	rank := func(p *UpdatePlan) int {
+		switch {
+		case p.UnderWay():
+			return 3
+		case p.Status == PlanScheduled:
+			return 2
+		case p.Status != PlanCompleted:
+			return 1
+		}
+		return 0
+	}
+	for _, p := range m.Plans {
+		switch {
+		case found == nil || rank(p) > rank(found):
+			found = p
+		case rank(p) == rank(found) && rank(p) == 0 && p.Completed.After(found.Completed):
+			found = p
+		}
+	}
+	return found
+}
+
+// clusterKey names a Cluster of the management cluster.
+type clusterKey struct{ namespace, name string }
+
+// JoinManagement joins objects of a management cluster, of any of its clusters and in any order, to the nodes (by name) of
+// the cluster that the place names or that has these nodes.
+func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Object) *Management {
+	machines, lcm, clusters := ofType[*ManagedMachine](objects), ofType[*LCMMachine](objects), ofType[*ManagedCluster](objects)
+	m := &Management{Seen: max(len(machines), len(lcm)), ByNode: map[string]*MachineView{}, byName: map[string]*MachineView{}}
+	m.joinReleases(objects)
+	key, ok := thisCluster(place, clusters, machines, lcm, nodes)
+	if !ok {
+		return m
+	}
+	m.Found = true
+	m.Namespace, m.Name = key.namespace, key.name
+	mine := func(meta Meta, cluster string) bool { return meta.Namespace == key.namespace && cluster == key.name }
+	for _, c := range clusters {
+		if mine(c.Meta, c.Name) {
+			m.Cluster = c
+		}
+	}
+	for _, c := range ofType[*LCMCluster](objects) {
+		if mine(c.Meta, c.Name) {
+			m.LCM = c
+		}
+	}
+	view := func(name string) *MachineView {
+		v := m.byName[name]
+		if v == nil {
+			v = &MachineView{Name: name}
+			m.byName[name] = v
+			m.Machines = append(m.Machines, v)
+		}
+		return v
+	}
+	for _, o := range machines {
+		if mine(o.Meta, o.Cluster) {
+			v := view(o.Name)
+			v.Machine, v.Node = o, o.Node
+		}
+	}
+	for _, o := range lcm {
+		if mine(o.Meta, o.Cluster) {
+			v := view(o.Name)
+			v.LCM = o
+			v.Node = cmp.Or(v.Node, o.Hostname)
+			for i := range o.Items {
+				if o.Items[i].Failing() {
+					v.Failing = &o.Items[i]
+				}
+				if o.Items[i].Running() {
+					v.Running = &o.Items[i]
+				}
+			}
+		}
+	}
+	m.joinNodes(nodes)
+	for _, d := range ofType[*DrainState](objects) {
+		v := m.byName[d.Machine]
+		if v == nil {
+			v = m.ByNode[d.Machine]
+		}
+		switch {
+		case v == nil || !mine(d.Meta, d.Cluster):
+		case d.Type == DrainKubernetes:
+			v.Drain = d
+		default:
+			v.Swarm = d
+		}
+	}
+	for _, p := range ofType[*UpdatePlan](objects) {
+		if mine(p.Meta, p.Cluster) {
+			m.Plans = append(m.Plans, p)
+		}
+	}
+	for _, g := range ofType[*MachineGroup](objects) {
+		if mine(g.Meta, g.Cluster) {
+			m.Groups = append(m.Groups, g)
+		}
+	}
+	for _, p := range ofType[*AutoPause](objects) {
+		if mine(p.Meta, p.Name) { // it is called as its cluster
+			m.Pause = p
+		}
+	}
+	for _, r := range ofType[*RebootRequest](objects) {
+		if mine(r.Meta, r.Name) { // it is called as its cluster
+			m.Reboot = r
+		}
+	}
+	slices.SortFunc(m.Machines, func(a, b *MachineView) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(m.Plans, func(a, b *UpdatePlan) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(m.Groups, func(a, b *MachineGroup) int {
+		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Name, b.Name))
+	})
+	return m
+}
+
+func ofType[T Object](objects []Object) []T {
+	var out []T
+	for _, o := range objects {
+		if t, ok := o.(T); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// joinNodes finds each machine's node: by its nodeRef or, where that is missing, by the host name that its agent reports, or
+// by the machine's name that the node carries (docs/mosk.md#lcmmachine, #cluster-and-machine).
+func (m *Management) joinNodes(nodes map[string]*Node) {
+	byLabel := map[string]string{}
+	for _, n := range nodes {
+		if n.ShortName != "" {
+			byLabel[n.ShortName] = n.Name
+		}
+	}
+	for _, v := range m.Machines {
+		if nodes[v.Node] == nil {
+			v.Node = cmp.Or(byLabel[v.Name], v.Node)
+		}
+		if v.Node != "" {
+			m.ByNode[v.Node] = v
+		}
+	}
+}
+
+// thisCluster is the Cluster to which the nodes belong: the one that has the most of them, among those that the place
+// allows; or the one that the place names, where no machine of it is a node here.
+func thisCluster(place ManagementPlace, clusters []*ManagedCluster, machines []*ManagedMachine, lcm []*LCMMachine,
+	nodes map[string]*Node) (clusterKey, bool) {
+	allowed := func(k clusterKey) bool {
+		return k.name != "" && (place.Namespace == "" || place.Namespace == k.namespace) && (place.Cluster == "" || place.Cluster == k.name)
+	}
+	type machine struct{ namespace, name string }
+	counted := map[machine]bool{}
+	votes := map[clusterKey]int{}
+	vote := func(meta Meta, cluster, node string) {
+		k := clusterKey{meta.Namespace, cluster}
+		if one := (machine{meta.Namespace, meta.Name}); allowed(k) && nodes[node] != nil && !counted[one] {
+			counted[one] = true
+			votes[k]++
+		}
+	}
+	for _, o := range machines {
+		vote(o.Meta, o.Cluster, o.Node)
+	}
+	for _, o := range lcm {
+		vote(o.Meta, o.Cluster, o.Hostname)
+	}
+	var best clusterKey
+	for k, n := range votes {
+		if n > votes[best] || n == votes[best] && (k.namespace+"/"+k.name < best.namespace+"/"+best.name) {
+			best = k
+		}
+	}
+	if votes[best] > 0 {
+		return best, true
+	}
+	if place.Cluster == "" {
+		return clusterKey{}, false
+	}
+	for _, c := range clusters {
+		k := clusterKey{c.Namespace, c.Name}
+		if allowed(k) && (best.name == "" || k.namespace < best.namespace) {
+			best = k
+		}
+	}
+	return best, best.name != ""
 }

@@ -2,7 +2,39 @@ package core
 
 import (
 	"lockstep/core/wording"
+	"time"
 )
+
+// NetworkAgent is a Neutron agent.
+type NetworkAgent struct {
+	ID        string
+	Host      string
+	Type      string // "Open vSwitch agent", "L3 agent", …
+	Binary    string
+	Alive     bool
+	AdminUp   bool
+	Heartbeat time.Time
+	Load      *AgentLoad // of an L3 or DHCP agent that was asked for it; nil otherwise
+}
+
+// Key implements Object.
+func (a *NetworkAgent) Key() string { return a.ID }
+
+// AgentLoad is what an L3 or DHCP agent serves.
+type AgentLoad struct {
+	Routers  []Router  // of an L3 agent
+	Networks []Network // of a DHCP agent
+	Err      string    // why Neutron does not tell; empty when it does
+}
+
+// Router is a virtual router.
+type Router struct {
+	ID, Name string
+	HA       bool // other agents serve it, too, and one of them takes over
+}
+
+// Network is a virtual network.
+type Network struct{ ID, Name string }
 
 // The kinds of Neutron's agents that serve something which a node takes down with it.
 const (

@@ -78,26 +78,6 @@ func (n *Node) Is(role Role) bool {
 	return false
 }
 
-// PodName is the name of a pod, with its namespace.
-type PodName struct{ Namespace, Name string }
-
-// String is "namespace/name".
-func (p PodName) String() string { return p.Namespace + "/" + p.Name }
-
-// NodePods is what is known of the pods on one node that is in maintenance: enough to tell draining from updating, and to
-// name the pods that Rockoon silently waits for when the node returns.
-type NodePods struct {
-	Node      string
-	Total     int
-	Evictable int        // pods that a drain has to move: not of a DaemonSet, not static, not finished
-	NotReady  []PodName  // pods that are not ready (Jobs' pods excepted), sorted
-	Ended     []EndedPod // those of NotReady that have ended, and that nobody but a person deletes; by name
-	AsOf      time.Time
-}
-
-// Key implements Object.
-func (p *NodePods) Key() string { return p.Node }
-
 // Annotation is the value of one annotation; nil when it is not set.
 func (n *Node) Annotation(key string) *string {
 	if v, ok := n.Annotations[key]; ok {

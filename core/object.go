@@ -81,9 +81,10 @@ func (m *Meta) Key() string {
 	return m.Name
 }
 
-func Later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
+// ShortID is the beginning of an ID, by which people tell objects apart.
+func ShortID(id string) string {
+	if r := []rune(id); len(r) > 8 {
+		return string(r[:8])
 	}
-	return a
+	return id
 }

@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -174,30 +173,4 @@ func (op Operation) Goes() string {
 		text += ", " + op.Text
 	}
 	return text
-}
-
-// OneNode is the one node that the intent is about; empty where it is about none, or more.
-func (i Intent) OneNode() string {
-	if names := i.NodesOf(); len(names) == 1 {
-		return names[0]
-	}
-	return ""
-}
-
-// NodesOf are the names of the nodes that the intent is about, each once, sorted.
-func (i Intent) NodesOf() []string {
-	names := slices.Clone(i.Nodes)
-	if i.Node != "" {
-		names = append(names, i.Node)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-// ShortID is the beginning of an ID, by which people tell objects apart.
-func ShortID(id string) string {
-	if r := []rune(id); len(r) > 8 {
-		return string(r[:8])
-	}
-	return id
 }

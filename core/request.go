@@ -1,9 +1,5 @@
 package core
 
-import (
-	"time"
-)
-
 // Rockoon keeps every object that it has a handler of the deletion for, requests and locks, until it is through with it: by a finalizer
 // that it puts on what it sees alive. It takes a node back by that handler only, so a request that comes and goes while it does not
 // run is never returned from (docs/mosk.md#finalizers). Who plays it keeps to the same protocol.
@@ -60,41 +56,4 @@ type NodeNotice struct {
 	Kind Kind   // KindNodeDeletionRequest or KindNodeDisableNotification
 	Node string // spec.nodeName
 	Kept Bookkeeping
-}
-
-// OpenStackStatus is an OpenStackDeploymentStatus.
-type OpenStackStatus struct {
-	Meta
-	State             string // status.osdpl.state: APPLYING, APPLIED, WAITING, DELETING, FAILED, or another
-	OpenStackVersion  string
-	ControllerVersion string
-	Release           string
-	Health            string // "ready/total", as it stands
-	LCMProgress       string // "done/total", as it stands
-	Cause             string
-	Timestamp         time.Time // status.osdpl.timestamp, UTC; zero when it does not parse
-	Services          []OpenStackService
-	Unhealthy         []string // "application/component" whose health is not Ready, sorted
-}
-
-// OpenStackService is one entry of status.services of an OpenStackDeploymentStatus.
-type OpenStackService struct {
-	Name    string // the service key: compute, networking, …
-	State   string // WAITING, APPLYING, APPLIED, …
-	Release string
-	Since   time.Time // zero when it does not parse
-}
-
-// Deployment is a Kubernetes Deployment that Lockstep looks at: Rockoon's.
-type Deployment struct {
-	Meta
-	Replicas int // spec.replicas
-	Existing int // status.replicas: pods that are there, ready or not
-	Ready    int // status.readyReplicas
-	Image    string
-	// RoleLabels is its setting OSCTL_OPENSTACK_NODE_LABELS as it stands; empty when it has none. ReadRoleLabels reads it.
-	RoleLabels string
-	// AwaySince is since when fewer replicas are available than there must be: when its condition Available became False.
-	// Zero while that is True, or not told.
-	AwaySince time.Time
 }

@@ -62,43 +62,6 @@ type Facts struct {
 	Settings        Settings
 }
 
-// Settings are the numbers by which rules judge, all of them the operator's to change.
-type Settings struct {
-	StaleAfter       time.Duration // a source not confirmed for so long is not fresh enough to write on
-	MaxParallelNodes map[Role]int  // nodes that Rockoon handles at once, by role (docs/mosk.md#concurrency)
-	AcrossZones      bool          // computes of several availability zones at once: Rockoon's respect_nova_az=False
-	MigrateAtOnce    int           // how many instances of one host a batch moves at the same time; 1 by default
-	ActAs            []ActAs       // the application controllers that Lockstep plays
-	Overdue          float64       // a phase or stage is overdue past its estimate times this
-	RoleLabels       RoleLabels    // where the controller's Deployment says none; nil: its defaults
-}
-
-// projectsStaleAfter is StaleAfter for the names of projects: they hardly ever change, nothing is decided by them, and they
-// are asked for every ten minutes only.
-const projectsStaleAfter = 15 * time.Minute
-
-// StaleAfterOf is how long ago a source may have been confirmed and still be fresh.
-func (s Settings) StaleAfterOf(id SourceID) time.Duration {
-	after := s.StaleAfter
-	if after <= 0 {
-		after = DefaultSettings().StaleAfter
-	}
-	if id == SourceProjects {
-		return max(after, projectsStaleAfter)
-	}
-	return after
-}
-
-// DefaultSettings are the documents' numbers, and cautious ones where the documents are silent.
-func DefaultSettings() Settings {
-	return Settings{
-		StaleAfter:       60 * time.Second,
-		MaxParallelNodes: map[Role]int{RoleController: 1, RoleGateway: 1, RoleCompute: 30},
-		MigrateAtOnce:    1,
-		Overdue:          2,
-	}
-}
-
 // WriteMode says whether Lockstep may change anything now.
 type WriteMode struct {
 	Armed  bool
@@ -205,6 +168,16 @@ func (s *Snapshot) ClusterRequest() *MaintenanceRequest {
 // NodeLock is the node's lock of the controller; nil when there is none.
 func (s *Snapshot) NodeLock(node, controller string) *WorkloadLock {
 	for _, l := range s.NodeLocks[node] {
+		if l.Controller == controller {
+			return l
+		}
+	}
+	return nil
+}
+
+// ClusterLock is the controller's lock on the cluster; nil when there is none.
+func (s *Snapshot) ClusterLock(controller string) *WorkloadLock {
+	for _, l := range s.ClusterLocks {
 		if l.Controller == controller {
 			return l
 		}

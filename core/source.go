@@ -7,46 +7,6 @@ import (
 	"lockstep/core/wording"
 )
 
-// Cause is why a call failed in two or three words, for where there is room for no more: "login refused", "unreachable".
-func (e *APIError) Cause() string {
-	switch e.Kind {
-	case ErrTimeout:
-		return "no answer"
-	case ErrConfiguration:
-		return "misconfigured"
-	case ErrUnsupported:
-		return "not supported"
-	case ErrServer:
-		if e.Status != 0 {
-			return fmt.Sprintf("%s %d", e.Kind, e.Status)
-		}
-	case ErrOther:
-		return "failed"
-	}
-	return string(e.Kind)
-}
-
-// WholeServer tells whether the cause is the server's or the login's as a whole, and no matter of what was asked for.
-func (e *APIError) WholeServer() bool {
-	switch e.Kind {
-	case ErrUnauthorized, ErrUnreachable, ErrTimeout, ErrConfiguration, ErrServer:
-		return true
-	}
-	return false
-}
-
-// AsksNobody tells whether the source can be live while its server is not asked: where no node is in maintenance, no pods are listed.
-func (s Source) AsksNobody() bool { return s.ID == SourceNodePods && s.State == SourceLive }
-
-// Trouble is the error of a source that is out of order for a reason; nil when it is not, or when its state says it all.
-func (s Source) Trouble() *APIError {
-	switch s.State {
-	case SourceStale, SourceFailed, SourceForbidden:
-		return s.Err
-	}
-	return nil
-}
-
 // SourceID names one stream of facts.
 type SourceID string
 
@@ -129,13 +89,16 @@ func (id SourceID) Server() Server {
 	return ServerKubernetes
 }
 
-// SourceState is how a source does.
-type SourceState string
+// MayBeAbsent tells whether a healthy cloud can be without the source: there need be no Cinder.
+func (id SourceID) MayBeAbsent() bool { return id == SourceVolumeServices || id == SourceVolumes }
 
 // forActing tells whether the source is watched only where Lockstep plays the OpenStack controller.
 func (id SourceID) forActing() bool {
 	return id == SourceClaims || id == SourceRedisClaims || id == SourceLocalVolumes
 }
+
+// SourceState is how a source does.
+type SourceState string
 
 // The states of a source.
 const (
@@ -158,82 +121,16 @@ type Source struct {
 	Next  time.Time // when it will be tried again; zero when unknown
 }
 
-// ErrorKind is what an API's refusal means, whatever server said it.
-type ErrorKind string
+// AsksNobody tells whether the source can be live while its server is not asked: where no node is in maintenance, no pods are listed.
+func (s Source) AsksNobody() bool { return s.ID == SourceNodePods && s.State == SourceLive }
 
-// The kinds of errors.
-const (
-	ErrForbidden       ErrorKind = "forbidden"         // 403
-	ErrUnauthorized    ErrorKind = "login refused"     // 401: the login was refused or has expired
-	ErrNotFound        ErrorKind = "not found"         // 404
-	ErrConflict        ErrorKind = "conflict"          // 409, or a JSON patch whose test failed
-	ErrInvalid         ErrorKind = "invalid"           // 400, 422
-	ErrTooManyRequests ErrorKind = "too many requests" // 429
-	ErrServer          ErrorKind = "server error"      // 5xx
-	ErrTimeout         ErrorKind = "timeout"           // no answer in time: the call may have been carried out all the same
-	ErrUnreachable     ErrorKind = "unreachable"       // no connection
-	ErrConfiguration   ErrorKind = "configuration"     // a broken kubeconfig, a missing clouds.yaml, an unknown context
-	ErrUnsupported     ErrorKind = "unsupported"       // the cloud is too old for it
-	// any other: a refusal where its Status says so (4xx), else an answer that is not the API's
-	ErrOther ErrorKind = "error"
-)
-
-// APIError is a call that did not do what was asked, in words for the operator. Adapters make them; nothing in it is
-// secret, and nothing in it was sanitised for a terminal.
-type APIError struct {
-	Kind    ErrorKind
-	Server  Server
-	Call    string // what was being done, "list nodes", "live-migrate web-1 (0ab4dd8f)"
-	Message string // the server's own words, cut to 4 KiB
-	Remedy  string // what the operator can do; may be empty
-	Status  int    // the HTTP status; 0 when there was no answer
-	Err     error  // the cause; may be nil
-
-	After time.Duration // how long the server asks to wait before the next try; 0 when it asks for nothing
-}
-
-// Error is "call: kind: message".
-func (e *APIError) Error() string {
-	if e.Message == "" {
-		return fmt.Sprintf("%s: %s", e.Call, e.Kind)
+// Trouble is the error of a source that is out of order for a reason; nil when it is not, or when its state says it all.
+func (s Source) Trouble() *APIError {
+	switch s.State {
+	case SourceStale, SourceFailed, SourceForbidden:
+		return s.Err
 	}
-	return fmt.Sprintf("%s: %s: %s", e.Call, e.Kind, e.Message)
-}
-
-// Unwrap is the cause.
-func (e *APIError) Unwrap() error { return e.Err }
-
-// Uncertain tells whether the call may have been carried out although it failed: the answer was lost, or is none that the API gives
-// (a status that was not expected, a body that cannot be read). Only a refusal is certain.
-func (e *APIError) Uncertain() bool {
-	switch e.Kind {
-	case ErrTimeout, ErrUnreachable, ErrServer:
-		return true
-	case ErrOther:
-		return e.Status < 400
-	}
-	return false
-}
-
-// Delta is news from one source: objects that came, changed or went, or that the source itself does better or worse.
-type Delta struct {
-	Source SourceID
-	At     time.Time // wall time at which the server said it
-
-	// State, when not empty, is the source's new state; Err says why it is not live, Next when it is tried again.
-	State SourceState
-	Err   *APIError
-	Next  time.Time
-
-	// Replace says that Upserts is the whole list: what is not in it is gone. With Host, it is the whole list of that
-	// host's objects only (instances of a host).
-	Replace bool
-	Host    string
-	Upserts []Object
-	Deletes []string // keys
-
-	// Touch says only that the server confirmed what is known (a bookmark, an empty delta list).
-	Touch bool
+	return nil
 }
 
 // Known tells whether what the source shows can be taken for the whole truth as of some moment: it has answered once, and

@@ -1,7 +1,5 @@
 package core
 
-import ()
-
 // NamespaceRedis is where Redis runs for OpenStack (Rockoon's OSCTL_REDIS_NAMESPACE).
 const NamespaceRedis = "openstack-redis"
 

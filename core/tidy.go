@@ -1,6 +1,7 @@
 package core
 
 import (
+	"lockstep/core/wording"
 	"strings"
 	"unicode"
 )
@@ -43,4 +44,18 @@ func Tidy(text string) string {
 		space = false
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// Printable is the beginning of a text on one line, without what a terminal or a mail program takes for more than text: the
+// notes leave Lockstep.
+func Printable(text string, most int) string {
+	return wording.OneLine(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, wording.Clip(Redact(text), 4*most)), most)
 }

@@ -10,6 +10,28 @@ import (
 	"lockstep/core/wording"
 )
 
+// HostVolumes are the volumes that lie on a host's own disks.
+type HostVolumes struct {
+	Host    string // without a back end
+	Volumes []Volume
+}
+
+// Key implements Object.
+func (h *HostVolumes) Key() string { return h.Host }
+
+// Volume is a Cinder volume with the instances that it is attached to.
+type Volume struct {
+	ID        string
+	Name      string
+	Host      string // "cmp-04@lvm#lvm": the cinder-volume that serves it; empty where Cinder does not tell
+	Encrypted bool
+	Instances []string // IDs
+
+	SizeGiB   int
+	Status    string // available, in-use, error, …
+	ProjectID string
+}
+
 // VolumeService is a cinder-volume service: one back end of one host. Only those of back ends that lie on a node's own disks
 // (LVM) run as the node; those of Ceph run as a host that is none of the nodes (docs/mosk.md#services).
 type VolumeService struct {
@@ -74,15 +96,6 @@ func (v *VolumeService) ForMaintenance() bool {
 	return !v.Enabled && v.DisabledReason == DisabledReasonMaintenance
 }
 
-// HostVolumes are the volumes that lie on a host's own disks.
-type HostVolumes struct {
-	Host    string // without a back end
-	Volumes []Volume
-}
-
-// Key implements Object.
-func (h *HostVolumes) Key() string { return h.Host }
-
 var dottedVolumes Derivation[map[string]string]
 
 // VolumeServicesOn are the cinder-volume services that run as the node, by back end.
@@ -126,9 +139,6 @@ func (s *Snapshot) VolumeHostOf(node string) string {
 func (s *Snapshot) NoCinder() bool {
 	return s.Sources[SourceVolumeServices].State == SourceAbsent && len(s.VolumeServices) == 0
 }
-
-// MayBeAbsent tells whether a healthy cloud can be without the source: there need be no Cinder.
-func (id SourceID) MayBeAbsent() bool { return id == SourceVolumeServices || id == SourceVolumes }
 
 // VolumesOn are the volumes on the node's own disks, by name, and whether that is known.
 func (s *Snapshot) VolumesOn(node string) (volumes []Volume, known bool) {

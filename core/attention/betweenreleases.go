@@ -19,7 +19,7 @@ func betweenSince(s *core.Snapshot) time.Time {
 		since = r.Created
 	}
 	if p := s.Management.Plan(); p != nil && p.UnderWay() && !p.Started.IsZero() {
-		since = progress.Earlier(since, p.Started)
+		since = core.Earlier(since, p.Started)
 	}
 	return since
 }

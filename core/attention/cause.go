@@ -43,7 +43,7 @@ func (f *attentionFacts) causes() {
 		if f.age == nil {
 			f.age = map[string]time.Time{}
 		}
-		f.age[root] = progress.Earlier(f.age[root], a.Since.At)
+		f.age[root] = core.Earlier(f.age[root], a.Since.At)
 	}
 	f.sort()
 }

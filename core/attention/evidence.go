@@ -494,7 +494,7 @@ func seenSources(f *attentionFacts, a core.Attention) []core.Evidence {
 			text += ", seen last " + wording.SpanText(max(f.s.Wall.Sub(src.AsOf), 0)) + " ago"
 		}
 		if src.Err != nil {
-			text += ": " + string(src.Err.Kind) + progress.Prefixed(": ", wording.OneLine(src.Err.Message, saysMost))
+			text += ": " + string(src.Err.Kind) + wording.Prefixed(": ", wording.OneLine(src.Err.Message, saysMost))
 		}
 		if i, again := told[text]; again {
 			of[i] = append(of[i], string(src.ID))

@@ -282,7 +282,7 @@ func (f *attentionFacts) outages() {
 		m := progress.ReadLock(f.s, l)
 		switch {
 		case m.Class == progress.MessageOutage:
-			since, meaning = progress.Earlier(since, m.At), m.Meaning
+			since, meaning = core.Earlier(since, m.At), m.Meaning
 		case progress.SilentOutage(f.s, l):
 			meaning = "no lock says it: " + progress.ControllerName(f.s, l.Node) + " " +
 				progress.AccountLine(f.s, progress.AccountOf(f.s, l), l.Node, m)
@@ -291,7 +291,7 @@ func (f *attentionFacts) outages() {
 		}
 		names = wording.AddNew(names, label)
 		if r, seen := f.s.History.Outages[l.UID]; seen && f.s.Now.Sub(r.Last) <= core.OutageBetween {
-			since = progress.Earlier(since, r.First)
+			since = core.Earlier(since, r.First)
 		}
 		if hint == "" {
 			hint = f.retried(l)

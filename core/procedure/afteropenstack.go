@@ -53,7 +53,7 @@ func openDeployments(s *core.Snapshot) []string {
 	for _, o := range s.OpenStack {
 		if o.State != "APPLIED" {
 			out = append(out, wording.OneLine(o.Name, 64)+" is "+wording.TextOf(wording.OneLine(o.State, 20), "in no state")+
-				progress.Dashed(wording.OneLine(o.LCMProgress, 20)))
+				wording.Dashed(wording.OneLine(o.LCMProgress, 20)))
 		}
 	}
 	return out

@@ -173,7 +173,7 @@ func noWayStep(s *core.Snapshot, v core.InstanceView) core.Step {
 	in := v.Instance
 	label := progress.InstanceLabel(in)
 	st := core.Step{ID: "live-migrate/" + in.ID, Target: in.Ref(), Label: label, Title: "get " + label + " out of the way", Why: v.Why + ".",
-		State: core.StepWaiting, Status: in.Status + progress.Dashed(wording.TextOf(progress.WayOut(in), "wait until Nova is done with it"))}
+		State: core.StepWaiting, Status: in.Status + wording.Dashed(wording.TextOf(progress.WayOut(in), "wait until Nova is done with it"))}
 	if n := s.NodeOfHost(in.Host); n != nil {
 		st.Node = n.Name
 	}

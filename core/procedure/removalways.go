@@ -88,7 +88,7 @@ func removalAdvised(s *core.Snapshot, v core.InstanceView) core.Step {
 	case in.TaskState != "":
 		st.Status += ", " + in.TaskState
 	default:
-		st.Status += progress.Dashed(wording.TextOf(a.text, "wait until Nova is done with it"))
+		st.Status += wording.Dashed(wording.TextOf(a.text, "wait until Nova is done with it"))
 	}
 	if a.command != nil {
 		st.Commands = []string{wording.ShellCommand(append(slices.Clone(a.command), in.ID)...)}

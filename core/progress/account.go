@@ -218,9 +218,9 @@ func AccountText(s *core.Snapshot, a Account, words bool) string {
 		if !a.Next.IsZero() {
 			since = " since " + SecondText(s, a.Next)
 		}
-		return "is at work on " + what + since + Prefixed(", ", failed)
+		return "is at work on " + what + since + wording.Prefixed(", ", failed)
 	case AccountRetries:
-		return "tries again at " + SecondText(s, a.Next) + Prefixed(", ", failed)
+		return "tries again at " + SecondText(s, a.Next) + wording.Prefixed(", ", failed)
 	case AccountStopped:
 		due := ""
 		if !a.Next.IsZero() {
@@ -228,20 +228,13 @@ func AccountText(s *core.Snapshot, a Account, words bool) string {
 		}
 		return wording.TextOf(failed, "has not succeeded on "+what) + "; it " + due + "does not run"
 	case AccountGaveUp:
-		return "gave up on " + what + Prefixed(", ", failed)
+		return "gave up on " + what + wording.Prefixed(", ", failed)
 	case AccountHeld:
 		return "has not come to the end of a try on " + what + "; its finalizer is on it"
 	case AccountHandled:
 		return "was through with " + what
 	}
 	return ""
-}
-
-func Prefixed(before, text string) string {
-	if text == "" {
-		return ""
-	}
-	return before + text
 }
 
 // SecondText is a moment to the second in the operator's zone, with its day when that is not today.

@@ -123,17 +123,6 @@ func PlaysOn(s *core.Snapshot, controller, node string) bool {
 	return played && a.Holds(s.Nodes[node])
 }
 
-// SilentOn are the network agents of a host that Neutron does not hear from.
-func SilentOn(s *core.Snapshot, host string) []*core.NetworkAgent {
-	var out []*core.NetworkAgent
-	for _, a := range s.Agents[host] {
-		if !a.Alive {
-			out = append(out, a)
-		}
-	}
-	return out
-}
-
 // PlaysGone tells whether the node is gone, and a played OpenStack controller has to clean up behind it.
 func PlaysGone(s *core.Snapshot, node string) bool {
 	a, played := ActAs(s, core.ControllerOpenStack)
@@ -194,4 +183,10 @@ func AsksRemoval(s *core.Snapshot, node string) *core.NodeNotice {
 // what OpenStack knows of it stay (docs/mosk.md#deletion-requests).
 func goneFor(s *core.Snapshot, node string) bool {
 	return s.Nodes[node] == nil && s.Known(core.SourceNodes) && s.Known(core.SourceDisableNotices) && s.Disablings[node] == nil
+}
+
+// ReturnsOurs tells whether it is a played OpenStack controller's turn to take the node back.
+func ReturnsOurs(s *core.Snapshot, node string) bool {
+	a, played := ActAs(s, core.ControllerOpenStack)
+	return played && a.Holds(s.Nodes[node]) && TurnOn(s, a, node) == TurnReturn
 }

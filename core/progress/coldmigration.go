@@ -74,3 +74,19 @@ func dashedOn(host string) string {
 	}
 	return " on " + wording.OneLine(host, 64)
 }
+
+// UndecidedFrom are the IDs of the instances that were cold-migrated away from the host and wait for a decision, sorted: a
+// revert brings them back to it, and a confirmation is carried out there.
+func UndecidedFrom(s *core.Snapshot, host string) []string {
+	var ids []string
+	for id := range s.Migrations {
+		in, m := s.Instances[id], s.LatestMigration(id)
+		if in == nil || m == nil || in.Host == host || in.Status != "VERIFY_RESIZE" || m.SourceHost != host || m.Type == core.MigrationLive ||
+			m.Running() {
+			continue
+		}
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}

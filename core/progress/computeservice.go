@@ -11,9 +11,6 @@ func ComputeDown(s *core.Snapshot, host string) bool {
 	return svc != nil && (!svc.Up || svc.ForcedDown)
 }
 
-// ExampleAttempts is the number of attempts that the documents use as their example (docs/mosk.md#migration-mode).
-const ExampleAttempts = 5
-
 // OutOfSchedulingReason is the reason that Lockstep proposes for a host that is taken out of scheduling.
 func OutOfSchedulingReason(s *core.Snapshot) string {
 	reason := core.DisabledByLockstep

@@ -27,12 +27,6 @@ func IsRestartedOnReturn(d *core.DaemonSet) bool {
 	return false
 }
 
-// ReturnsOurs tells whether it is a played OpenStack controller's turn to take the node back.
-func ReturnsOurs(s *core.Snapshot, node string) bool {
-	a, played := ActAs(s, core.ControllerOpenStack)
-	return played && a.Holds(s.Nodes[node]) && TurnOn(s, a, node) == TurnReturn
-}
-
 // DaemonSources are the sources that tell of the DaemonSets of a namespace; none for another namespace.
 func DaemonSources(namespace string) (sets, revisions, pods core.SourceID) {
 	switch namespace {
@@ -116,6 +110,7 @@ var podDrops = []struct {
 	text string
 	wide bool // it touches the instances of the whole node
 }{
+
 	{"vrouter", "The network of every instance on the node is cut until the new vRouter is ready.", true},
 	{"vswitchd", "The network of every instance on the node stands still while Open vSwitch starts anew.", true},
 	{"l3-agent", "Routers on the node: those with HA fail over within a minute, those without are down for up to 10 minutes.", true},
@@ -135,51 +130,4 @@ func RestartEffect(d *core.DaemonSet) (text string, wide bool) {
 		}
 	}
 	return "What the pod does for the node stands still until the new one is ready.", false
-}
-
-// agentsOfComponent are the binaries of Neutron's agents that run in the pods of a component (openstack-helm's names, and
-// Neutron's for the binaries).
-var agentsOfComponent = map[string][]string{
-	"l3-agent":            {"neutron-l3-agent"},
-	"dhcp-agent":          {"neutron-dhcp-agent"},
-	"metadata-agent":      {"neutron-metadata-agent"},
-	"neutron-ovs-agent":   {"neutron-openvswitch-agent"},
-	"neutron-sriov-agent": {"neutron-sriov-nic-agent"},
-	"ovn-controller":      {"ovn-controller"},
-	"ovn-metadata-agent":  {"neutron-ovn-metadata-agent"},
-}
-
-// IsNetworkAgent tells whether the DaemonSet's pods are agents of Neutron's.
-func IsNetworkAgent(d *core.DaemonSet) bool {
-	if d.Namespace != core.NamespaceOpenStack {
-		return false
-	}
-	return len(agentsOfComponent[d.Component]) > 0 || d.Application == "neutron" && strings.HasSuffix(d.Component, "agent")
-}
-
-// agentsOnSwitch are the agents that work with Open vSwitch: its restart is felt by them.
-var agentsOnSwitch = []string{"neutron-openvswitch-agent", "ovn-controller"}
-
-// AgentsTouched are Neutron's agents on the node that have to be seen again after a restart of the DaemonSet's pod there.
-func AgentsTouched(s *core.Snapshot, d *core.DaemonSet, node string) []*core.NetworkAgent {
-	out := AgentsIn(s, d, node)
-	if d.Namespace == core.NamespaceOpenStack && strings.Contains(d.Component, "vswitchd") {
-		for _, a := range s.Agents[s.HostOf(node)] {
-			if slices.Contains(agentsOnSwitch, a.Binary) {
-				out = append(out, a)
-			}
-		}
-	}
-	return out
-}
-
-// AgentsIn are Neutron's agents on the node that run in the pods of the DaemonSet, as Neutron shows them.
-func AgentsIn(s *core.Snapshot, d *core.DaemonSet, node string) []*core.NetworkAgent {
-	var out []*core.NetworkAgent
-	for _, a := range s.Agents[s.HostOf(node)] {
-		if slices.Contains(agentsOfComponent[d.Component], a.Binary) {
-			out = append(out, a)
-		}
-	}
-	return out
 }

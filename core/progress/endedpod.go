@@ -78,3 +78,12 @@ func EndedNames(pods []core.EndedPod) []core.PodName {
 func ComesBack(s *core.Snapshot, v core.NodeView) bool {
 	return v.Stage == core.StageReturning || ReturnsOurs(s, v.Name)
 }
+
+// PodNames are the pods' names with their namespaces.
+func PodNames(pods []core.PodName) []string {
+	out := make([]string, len(pods))
+	for i, p := range pods {
+		out[i] = p.String()
+	}
+	return out
+}

@@ -206,11 +206,11 @@ func whyOf(s *core.Snapshot, in *core.Instance, v core.InstanceView, m HostMaint
 	case in.TaskState != "":
 		return "busy: " + in.TaskState
 	case v.Action == core.ActionNotify && in.Status != "ACTIVE" && in.Status != "PAUSED":
-		return fmt.Sprintf("%s, and cannot be live-migrated: status %s%s", in.PowerWord(), in.Status, Dashed(WayOut(in)))
+		return fmt.Sprintf("%s, and cannot be live-migrated: status %s%s", in.PowerWord(), in.Status, wording.Dashed(WayOut(in)))
 	case v.Action == core.ActionNotify:
 		return "manual: the operator moves it"
 	case !v.Migrates:
-		return fmt.Sprintf("%s, and nothing moves it: status %s%s", in.PowerWord(), in.Status, Dashed(WayOut(in)))
+		return fmt.Sprintf("%s, and nothing moves it: status %s%s", in.PowerWord(), in.Status, wording.Dashed(WayOut(in)))
 	case givenUp && v.Failures > 0:
 		return "live migration failed " + wording.Times(v.Failures) + ", and the OpenStack controller tries again every minute" +
 			wording.Because(wording.OneLine(v.Failure, wording.MostRead))
@@ -225,13 +225,6 @@ func whyOf(s *core.Snapshot, in *core.Instance, v core.InstanceView, m HostMaint
 		return in.PowerWord() + ": it is live-migrated first"
 	}
 	return in.PowerWord() + ": the OpenStack controller live-migrates it"
-}
-
-func Dashed(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " — " + text
 }
 
 // MovingText is how the instance's migration goes: "to cmp-09, 81 %".

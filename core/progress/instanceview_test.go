@@ -8,6 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/scene"
+
 	"pgregory.net/rapid"
 )
 

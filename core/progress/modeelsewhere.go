@@ -1,9 +1,6 @@
 package progress
 
 import (
-	"slices"
-	"strings"
-
 	"lockstep/core"
 	"lockstep/core/wording"
 )
@@ -33,42 +30,4 @@ func AwaitsWord(s *core.Snapshot, name string) bool {
 	}
 	mode := core.MigrationMode(wording.TextOr(n.Annotation(core.AnnotationMigrationMode), string(core.ModeLive)))
 	return mode == core.ModeManual || !mode.Known()
-}
-
-// HostsWithRoutersToWatch are the hosts whose L3 and DHCP agents are asked for what they serve: those of nodes that are no computes and
-// have a migration mode.
-func HostsWithRoutersToWatch(s *core.Snapshot) []string {
-	var hosts []string
-	for name, n := range s.Nodes {
-		if n.Annotation(core.AnnotationMigrationMode) != nil && !n.Is(core.RoleCompute) {
-			hosts = append(hosts, s.HostOf(name))
-		}
-	}
-	slices.Sort(hosts)
-	return hosts
-}
-
-// ServingAgents are the L3 and DHCP agents on the node.
-func ServingAgents(s *core.Snapshot, node string) []*core.NetworkAgent {
-	return slices.DeleteFunc(slices.Clone(s.Agents[s.HostOf(node)]),
-		func(a *core.NetworkAgent) bool { return a.Type != core.AgentL3 && a.Type != core.AgentDHCP })
-}
-
-// ServedShort is what the agents on a node serve, in a few words: "2 routers, 3 networks"; empty when they serve nothing.
-func ServedShort(s *core.Snapshot, node string) string {
-	var parts []string
-	for _, a := range ServingAgents(s, node) {
-		if text, known := a.ServedText(); !known || len(a.Load.Routers)+len(a.Load.Networks) > 0 {
-			parts = append(parts, strings.TrimSuffix(a.Type, " agent")+": "+text)
-		}
-	}
-	return strings.Join(parts, "; ")
-}
-
-// UpdateGroupText names the update group of a node.
-func UpdateGroupText(s *core.Snapshot, node string) string {
-	if v := MachineOf(s, node); v != nil && v.Machine != nil && v.Machine.Group != "" {
-		return "its update group " + wording.OneLine(v.Machine.Group, 60)
-	}
-	return "its update group"
 }

@@ -1,8 +1,6 @@
 package progress
 
 import (
-	"slices"
-
 	"lockstep/core"
 	"lockstep/core/wording"
 )
@@ -30,20 +28,4 @@ func TellOwners(s *core.Snapshot, target core.Ref, node, label string, held []co
 		Why: "Their owners decide, or at least want to know. Whom to tell, with a note to send for each project, is on the page that enter " +
 			"opens.",
 		Status: wording.Count(len(projects), "project") + "; enter lists whom to tell", Tell: []string{node}}
-}
-
-// UndecidedFrom are the IDs of the instances that were cold-migrated away from the host and wait for a decision, sorted: a
-// revert brings them back to it, and a confirmation is carried out there.
-func UndecidedFrom(s *core.Snapshot, host string) []string {
-	var ids []string
-	for id := range s.Migrations {
-		in, m := s.Instances[id], s.LatestMigration(id)
-		if in == nil || m == nil || in.Host == host || in.Status != "VERIFY_RESIZE" || m.SourceHost != host || m.Type == core.MigrationLive ||
-			m.Running() {
-			continue
-		}
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }

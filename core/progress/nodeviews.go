@@ -213,3 +213,6 @@ func compareVersions(a, b string) int {
 	}
 	return strings.Compare(a, b)
 }
+
+// ExampleAttempts is the number of attempts that the documents use as their example (docs/mosk.md#migration-mode).
+const ExampleAttempts = 5

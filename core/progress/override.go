@@ -7,14 +7,6 @@ import (
 	"lockstep/core"
 )
 
-// RequestFor is the request that the lock answers to; nil when nobody asks.
-func RequestFor(s *core.Snapshot, l *core.WorkloadLock) *core.MaintenanceRequest {
-	if l.Node != "" {
-		return s.NodeRequest(l.Node)
-	}
-	return s.ClusterRequest()
-}
-
 // WithOverride adds an override to those that were handed out.
 func WithOverride(all map[string]core.Override, o core.Override) map[string]core.Override {
 	all = maps.Clone(all)

@@ -60,7 +60,7 @@ func (f *phaseFacts) firstNode() time.Time {
 	}
 	for _, v := range slices.Concat(f.masters, f.workers) {
 		if at := f.reached(v); !at.Before(f.request.Created) {
-			first = Earlier(first, at)
+			first = core.Earlier(first, at)
 		}
 	}
 	return first
@@ -79,7 +79,7 @@ func (f *phaseFacts) masterNodes() core.Phase {
 		p.Evidence = append(p.Evidence, "workers are in maintenance, which comes after the masters'")
 		var first time.Time
 		for _, v := range f.workers {
-			first = Earlier(first, f.reached(v))
+			first = core.Earlier(first, f.reached(v))
 		}
 		if f.end(&p, first); p.Started.At.IsZero() {
 			p.Started = p.Ended
@@ -163,15 +163,15 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []core.NodeView) {
 			if requests++; requests <= mostRequests {
 				p.Evidence = append(p.Evidence, f.requestText(v))
 			}
-			begin = Earlier(begin, v.Request.Created)
+			begin = core.Earlier(begin, v.Request.Created)
 		}
 		r := s.History.Rounds[v.Node.UID]
 		switch {
 		case r.Update == f.request.UID:
-			begin = Earlier(begin, r.Started)
+			begin = core.Earlier(begin, r.Started)
 			end = core.Later(end, r.Ended)
 		case v.Stage == core.StageDone && v.Node.ReadySince.After(f.request.Created):
-			begin = Earlier(begin, v.Node.ReadySince)
+			begin = core.Earlier(begin, v.Node.ReadySince)
 			end = core.Later(end, v.Node.ReadySince)
 		}
 	}
@@ -197,13 +197,6 @@ func (f *phaseFacts) requestText(v core.NodeView) string {
 		text += ", " + v.What
 	}
 	return text
-}
-
-func Earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // tally counts nodes by what their stages mean for a phase.

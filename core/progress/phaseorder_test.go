@@ -6,6 +6,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/scene"
+
 	"pgregory.net/rapid"
 )
 

@@ -36,3 +36,11 @@ func IsFor(r *core.MaintenanceRequest, cluster *core.MaintenanceRequest) bool {
 	}
 	return !r.Created.Before(cluster.Created)
 }
+
+// RequestFor is the request that the lock answers to; nil when nobody asks.
+func RequestFor(s *core.Snapshot, l *core.WorkloadLock) *core.MaintenanceRequest {
+	if l.Node != "" {
+		return s.NodeRequest(l.Node)
+	}
+	return s.ClusterRequest()
+}

@@ -30,8 +30,3 @@ func noComputeService(f *stageFacts) (verdict, bool) {
 		what: "no compute service",
 		at:   f.requestAt()}, true
 }
-
-// ComputePodCommand deletes the pod of nova-compute on the node, so that its DaemonSet makes a new one.
-func ComputePodCommand(s *core.Snapshot, node string) string {
-	return KubectlOpenStack("delete", "pods", "-l", "application=nova,component=compute", "--field-selector=spec.nodeName="+node)
-}

@@ -213,22 +213,3 @@ func shortPods(pods []core.PodName) []string {
 	}
 	return out
 }
-
-// PodNames are the pods' names with their namespaces.
-func PodNames(pods []core.PodName) []string {
-	out := make([]string, len(pods))
-	for i, p := range pods {
-		out[i] = p.String()
-	}
-	return out
-}
-
-// AgentsDown are the network agents of the host that are not alive, by their binaries. Those that somebody has set down count as
-// well: the OpenStack controller waits for every one that it finds (docs/mosk.md#agents).
-func AgentsDown(s *core.Snapshot, host string) []string {
-	var down []string
-	for _, a := range SilentOn(s, host) {
-		down = wording.AddNew(down, strings.TrimPrefix(a.Binary, "neutron-"))
-	}
-	return down
-}

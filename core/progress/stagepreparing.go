@@ -192,7 +192,7 @@ func (f *stageFacts) tries(begin string) string {
 	if !f.account.Fails() || PlaysOn(f.s, core.ControllerOpenStack, f.name) {
 		return ""
 	}
-	return Prefixed(begin, AccountLine(f.s, f.account, f.name, f.message))
+	return wording.Prefixed(begin, AccountLine(f.s, f.account, f.name, f.message))
 }
 
 func atWork(f *stageFacts) (verdict, bool) {

@@ -253,7 +253,7 @@ func remedyFor(s *core.Snapshot, v core.InstanceView) string {
 	case comingUp(v):
 		return "wait until Nova has brought it up, then move or stop it"
 	case len(ways) == 0:
-		return "it is " + in.Status + progress.Dashed(wording.TextOf(progress.WayOut(in), "wait until Nova is done with it"))
+		return "it is " + in.Status + wording.Dashed(wording.TextOf(progress.WayOut(in), "wait until Nova is done with it"))
 	case in.Status == "VERIFY_RESIZE":
 		return "confirm or revert its migration"
 	case NoRoom(v):

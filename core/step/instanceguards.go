@@ -82,7 +82,7 @@ func (p *planner) guardHostDead(in *core.Instance) {
 		Remedy: "the host lives, and its guests may: start its nova-compute anew; or make sure that it is switched off first"}
 	if n := p.s.NodeOfHost(in.Host); n != nil {
 		ready := wording.TextOf(wording.OneLine(n.Ready, 20), "not told")
-		g.Holds, g.Answer = n.Ready != "True" && n.Ready != "False", "Ready is "+ready+progress.Dashed(wording.OneLine(n.ReadyReason, 60))
+		g.Holds, g.Answer = n.Ready != "True" && n.Ready != "False", "Ready is "+ready+wording.Dashed(wording.OneLine(n.ReadyReason, 60))
 		p.fact("ready", ready)
 	}
 	p.guard(g)

@@ -277,7 +277,7 @@ func (p *planner) guardNodeReady(node string) {
 		g.Answer = "the cluster has no such node"
 	default:
 		g.Holds, g.Answer = n.Ready == "True", "Ready is "+wording.TextOf(wording.OneLine(n.Ready, 20), "not told")+
-			progress.Dashed(wording.OneLine(n.ReadyReason, 60))
+			wording.Dashed(wording.OneLine(n.ReadyReason, 60))
 	}
 	p.guard(g)
 }

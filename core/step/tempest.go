@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/progress"
 	"lockstep/core/wording"
 )
 
@@ -117,7 +116,7 @@ func TempestStep(s *core.Snapshot) core.Step {
 	case !s.Known(core.SourceTempestJob):
 		st.State, st.Status = core.StepWaiting, "not known: "+s.WhyUnknown(core.SourceTempestJob)
 	case j == nil && TempestAsked(s):
-		st.State, st.Status = core.StepWaiting, "the OpenStack controller is to make the Job"+progress.Dashed(tempestState(s))
+		st.State, st.Status = core.StepWaiting, "the OpenStack controller is to make the Job"+wording.Dashed(tempestState(s))
 	case j == nil:
 		st.State, st.Status = core.StepLater, "no run"
 	case TempestIsOld(s):

@@ -58,18 +58,3 @@ func PythonFalse(text string) []string {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
-
-// AddNew appends those of more that are not in list yet, at most maxListed of them.
-func AddNew(list []string, more ...string) []string {
-	seen := make(map[string]bool, len(list)+len(more))
-	for _, v := range list {
-		seen[v] = true
-	}
-	for _, v := range more {
-		if v != "" && !seen[v] && len(list) < MaxListed {
-			seen[v] = true
-			list = append(list, v)
-		}
-	}
-	return list
-}

@@ -57,6 +57,20 @@ func InBrackets(text string) string {
 	return " (" + text + ")"
 }
 
+func Prefixed(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
+}
+
+func Dashed(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " — " + text
+}
+
 func TextIf(yes bool, then, or string) string {
 	if yes {
 		return then
@@ -129,4 +143,34 @@ func Because(text string) string {
 		return ""
 	}
 	return ": " + Clip(strings.TrimRight(text, " .\n"), MaxRecordText)
+}
+
+// Clip cuts s to at most n bytes at a rune's border, and says so.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	cut := n
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + " …(cut)"
+}
+
+// MaxRecordText is how much one string of a Record keeps, in bytes.
+const MaxRecordText = 4096
+
+// AddNew appends those of more that are not in list yet, at most maxListed of them.
+func AddNew(list []string, more ...string) []string {
+	seen := make(map[string]bool, len(list)+len(more))
+	for _, v := range list {
+		seen[v] = true
+	}
+	for _, v := range more {
+		if v != "" && !seen[v] && len(list) < MaxListed {
+			seen[v] = true
+			list = append(list, v)
+		}
+	}
+	return list
 }

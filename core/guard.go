@@ -1,6 +1,16 @@
 package core
 
-import ()
+// Guard is one condition that must hold before a step, evaluated.
+type Guard struct {
+	ID     GuardID
+	Text   string // the condition, as a sentence that is true when it holds
+	Holds  bool
+	Answer string // what was found: "1 runs: batch-17 (notify)"
+	Remedy string // what to do when it does not hold; may be empty
+}
+
+// SaysUnarmed tells whether the guard is the one that every step has: that writing is armed.
+func (g Guard) SaysUnarmed() bool { return g.ID == GuardArmed }
 
 // GuardID tells the guards of a step from one another: a step has each at most once, and it stays the same over Snapshots.
 type GuardID string

@@ -1,0 +1,19 @@
+package core
+
+import "maps"
+
+// CloneOnWrite is a map that was handed out and is copied before its first change.
+type CloneOnWrite[K comparable, V any] struct {
+	M     map[K]V
+	owned bool
+}
+
+func (c *CloneOnWrite[K, V]) Set(k K, v V) {
+	if !c.owned {
+		if c.M = maps.Clone(c.M); c.M == nil {
+			c.M = map[K]V{}
+		}
+		c.owned = true
+	}
+	c.M[k] = v
+}

@@ -1,0 +1,17 @@
+package core
+
+import "time"
+
+// Deployment is a Kubernetes Deployment that Lockstep looks at: Rockoon's.
+type Deployment struct {
+	Meta
+	Replicas int // spec.replicas
+	Existing int // status.replicas: pods that are there, ready or not
+	Ready    int // status.readyReplicas
+	Image    string
+	// RoleLabels is its setting OSCTL_OPENSTACK_NODE_LABELS as it stands; empty when it has none. ReadRoleLabels reads it.
+	RoleLabels string
+	// AwaySince is since when fewer replicas are available than there must be: when its condition Available became False.
+	// Zero while that is True, or not told.
+	AwaySince time.Time
+}

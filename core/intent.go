@@ -1,0 +1,115 @@
+package core
+
+import "slices"
+
+// IntentKind is what the operator asks for.
+type IntentKind string
+
+// The intents.
+const (
+	IntentSetMode        IntentKind = "set-mode"         // Nodes, Mode ("" removes the annotation)
+	IntentSetAttempts    IntentKind = "set-attempts"     // Nodes, Attempts (0 removes the annotation)
+	IntentDeclareSafe    IntentKind = "declare-safe"     // Node: mode skip, once nothing is in the way
+	IntentRestoreMode    IntentKind = "restore-mode"     // Node: the annotation back to what it was before
+	IntentLiveMigrate    IntentKind = "live-migrate"     // Instance
+	IntentLiveMigrateAll IntentKind = "live-migrate-all" // Node: every instance in the way, AtOnce at a time
+	IntentColdMigrate    IntentKind = "cold-migrate"     // Instance
+	IntentConfirmResize  IntentKind = "confirm-resize"   // Instance
+	IntentRevertResize   IntentKind = "revert-resize"    // Instance
+	IntentStop           IntentKind = "stop"             // Instance
+	IntentStart          IntentKind = "start"            // Instance
+	IntentResume         IntentKind = "resume"           // Instance: from SUSPENDED
+	IntentEvacuate       IntentKind = "evacuate"         // Instance: off a host that is dead
+	IntentAbortMigration IntentKind = "abort-migration"  // Instance
+	IntentForceComplete  IntentKind = "force-complete"   // Instance
+	IntentResetState     IntentKind = "reset-state"      // Instance: from ERROR to ACTIVE, in Nova's record only
+	IntentShelve         IntentKind = "shelve"           // Instance
+	IntentUnshelve       IntentKind = "unshelve"         // Instance
+	IntentTagPowerOff    IntentKind = "tag-poweroff"     // Instance: the maintenance action poweroff in place of others
+	IntentRestoreTags    IntentKind = "restore-tags"     // Instance: the maintenance actions that it had before
+	IntentDisableCompute IntentKind = "disable-compute"  // Node, Reason
+	IntentEnableCompute  IntentKind = "enable-compute"   // Node
+	IntentDisableVolume  IntentKind = "disable-volume"   // Node, Object (one of its volume services), Reason
+	IntentEnableVolume   IntentKind = "enable-volume"    // Node, Object
+
+	IntentOverrideLock IntentKind = "override-lock" // Object, State, Reason (the text it is to bear; may be empty)
+	IntentClearInner   IntentKind = "clear-inner"   // Object: inner_state inactive, where it was left active
+	// Object: a node's lock of the OpenStack controller to active, where it was left inactive
+	IntentRearmLock          IntentKind = "rearm-lock"
+	IntentFreeLock           IntentKind = "free-lock"          // Object: a lock of the OpenStack controller in deletion on a live node, let go
+	IntentAskCluster         IntentKind = "ask-cluster"        // Scope, Release (each may be empty): make a ClusterMaintenanceRequest by hand
+	IntentAskNode            IntentKind = "ask-node"           // Node, Scope, Release: make a NodeMaintenanceRequest by hand
+	IntentActCreateLock      IntentKind = "act-create-lock"    // Controller, Node (empty: the cluster); and so the next
+	IntentActBegin           IntentKind = "act-begin"          // Controller, Node: inner_state active
+	IntentActOutOfScheduling IntentKind = "act-disable"        // Controller, Node: nova-compute, with the maintenance's reason
+	IntentActVolumeOut       IntentKind = "act-disable-volume" // Controller, Node, Object: a cinder-volume, with the maintenance's reason
+	IntentActVolumeIn        IntentKind = "act-enable-volume"  // Controller, Node, Object
+	IntentActSay             IntentKind = "act-say"            // Controller, Node: the lock's text says which instances are waited for
+	IntentActRelease         IntentKind = "act-release"        // Controller, Node (empty: the cluster): the lock to inactive
+	IntentActIntoScheduling  IntentKind = "act-enable"         // Controller, Node
+	IntentActRearm           IntentKind = "act-rearm"          // Controller, Node (empty: the cluster): the lock to active
+	IntentActFinish          IntentKind = "act-finish"         // Controller, Node: inner_state inactive
+	IntentActDropLock        IntentKind = "act-drop-lock"      // Controller, Node: delete the lock of a node that has left the cluster
+	// Controller, Node, Object: a volume claim that is bound to a node that has left the cluster
+	IntentActDeleteClaim IntentKind = "act-delete-claim"
+	IntentActHold        IntentKind = "act-hold"   // Controller, Object: put Rockoon's finalizer on a request that Lockstep begins to work on
+	IntentActLetGo       IntentKind = "act-let-go" // Controller, Object: take Rockoon's finalizer off a request or lock that is being removed
+	IntentWithdraw       IntentKind = "withdraw"   // Object: delete a maintenance request
+
+	IntentRestartPod  IntentKind = "restart-pod"  // Workload, Node: the old pod of an OnDelete DaemonSet there
+	IntentRestartPods IntentKind = "restart-pods" // Workload: all old pods of an OnDelete DaemonSet, one at a time
+	// Workload, Node: the pod of an agent of Neutron's, or of nova-compute, that does not report
+	IntentRestartAgent  IntentKind = "restart-agent"
+	IntentRestartAgents IntentKind = "restart-agents" // Node: the pods of all agents there that do not report
+	IntentDeletePod     IntentKind = "delete-pod"     // Node, Object: a pod there that has ended
+	IntentDeletePods    IntentKind = "delete-pods"    // Node: all pods there that have ended
+	IntentAddTempest    IntentKind = "add-tempest"    // the cluster's OpenStackDeployment asks for Tempest
+	IntentRemoveTempest IntentKind = "remove-tempest" // it asks for it no more
+
+	// On the management cluster.
+	IntentEnterCluster IntentKind = "enter-cluster-maintenance"
+	IntentLeaveCluster IntentKind = "leave-cluster-maintenance"
+	IntentEnterMachine IntentKind = "enter-machine-maintenance" // Node
+	IntentLeaveMachine IntentKind = "leave-machine-maintenance" // Node
+	IntentReboot       IntentKind = "graceful-reboot"           // Nodes
+)
+
+// Intent is what the operator asks for: a kind and what it is about. It is plain data: the same intent is planned again
+// from the newest Snapshot before anything is done.
+type Intent struct {
+	Kind     IntentKind    `json:"kind"`
+	Node     string        `json:"node,omitempty"`
+	Nodes    []string      `json:"nodes,omitempty"`
+	Instance string        `json:"instance,omitempty"` // ID
+	Mode     MigrationMode `json:"mode,omitempty"`
+	Attempts int           `json:"attempts,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	AtOnce   int           `json:"atOnce,omitempty"` // 0 means Settings.MigrateAtOnce
+
+	PastFailures bool `json:"pastFailures,omitempty"` // of a batch: it goes on when an item fails, where Step.MayGoPast says that it can
+
+	Object     Ref       `json:"object,omitzero"` // the lock, request, volume service or volume claim that it is about
+	State      LockState `json:"state,omitempty"`
+	Scope      Scope     `json:"scope,omitempty"`
+	Release    string    `json:"release,omitempty"`
+	Controller string    `json:"controller,omitempty"` // the application controller that is played
+	Workload   string    `json:"workload,omitempty"`   // a DaemonSet, "namespace/name"
+}
+
+// OneNode is the one node that the intent is about; empty where it is about none, or more.
+func (i Intent) OneNode() string {
+	if names := i.NodesOf(); len(names) == 1 {
+		return names[0]
+	}
+	return ""
+}
+
+// NodesOf are the names of the nodes that the intent is about, each once, sorted.
+func (i Intent) NodesOf() []string {
+	names := slices.Clone(i.Nodes)
+	if i.Node != "" {
+		names = append(names, i.Node)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,132 @@
+package progress
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// StepName is what to call a step.
+func StepName(st core.PlanStep) string {
+	return wording.OneLine(wording.TextOf(st.Name, wording.TextOf(st.ID, "a step without a name")), 100)
+}
+
+// StepShort is what to call a step where there is little room: "group rack-a", "step ceph".
+func StepShort(st core.PlanStep) string {
+	switch {
+	case st.Group() != "":
+		return "group " + wording.OneLine(st.Group(), 60)
+	case st.ID != "":
+		return "step " + wording.OneLine(st.ID, 60)
+	}
+	return StepName(st)
+}
+
+// ImpactText is "impact: users minor, workloads major".
+func ImpactText(st core.PlanStep) string {
+	var parts []string
+	for _, part := range []struct{ who, how string }{{"users", st.Users}, {"workloads", st.Workloads}} {
+		if part.how != "" {
+			parts = append(parts, part.who+" "+wording.OneLine(part.how, 20))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "impact: " + strings.Join(parts, ", ")
+}
+
+// PlanStepText is how a step of the plan goes: "InProgress, 26 m of 1 h 30 m, LCM progress: 5/18".
+func PlanStepText(st core.PlanStep, now time.Time) string {
+	parts := []string{wording.OneLine(wording.TextOf(st.Status, "no status"), 40)}
+	took, estimate := st.Took(now), st.Allows()
+	switch {
+	case took > 0 && estimate > 0 && st.Status != core.PlanCompleted:
+		parts = append(parts, fmt.Sprintf("%s of %s", wording.SpanText(took), wording.SpanText(estimate)))
+	case took > 0:
+		parts = append(parts, wording.SpanText(took))
+	case estimate > 0 && !st.Begun():
+		parts = append(parts, wording.SpanText(estimate)+" estimated")
+	}
+	switch {
+	case st.Status == core.PlanNotStarted && !st.Commence:
+		parts = append(parts, "not commenced")
+	case st.Message != "" && st.Status != core.PlanCompleted:
+		parts = append(parts, wording.OneLine(st.Message, wording.MostRead))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// groupText is "index 2, 2 at a time, not rebooted": how an UpdateGroup is updated.
+func groupText(g *core.MachineGroup) string {
+	text := "index " + wording.Itoa(g.Index)
+	if g.Concurrent > 0 {
+		text += fmt.Sprintf(", %d at a time", g.Concurrent)
+	}
+	if !g.Reboot {
+		text += ", not rebooted"
+	}
+	return text
+}
+
+// planStepState is how a step of the plan stands, as a step of the procedure.
+var planStepState = map[string]core.StepState{
+	core.PlanCompleted:  core.StepDone,
+	core.PlanInProgress: core.StepWaiting,
+	core.PlanScheduled:  core.StepWaiting,
+	core.PlanStuck:      core.StepWaiting,
+	core.PlanAutoPaused: core.StepWaiting,
+}
+
+// PlanSteps are the steps of the update plan. They are commenced on the management cluster; each shows the command for it.
+func PlanSteps(s *core.Snapshot, target core.Ref) []core.Step {
+	plan := s.Management.Plan()
+	if plan == nil {
+		return nil
+	}
+	next, waits := plan.Next()
+	var out []core.Step
+	for i, ps := range plan.Steps {
+		st := core.Step{ID: "plan/" + wording.TextOf(plan.UID, plan.Name) + "/" + wording.TextOf(ps.ID, wording.Itoa(i)), Target: target,
+			Label: s.Cluster,
+			Title: "plan, " + StepShort(ps), Status: PlanStepText(ps, s.Now), State: planStepState[ps.Status]}
+		if st.State == "" {
+			st.State = core.StepLater
+		}
+		why := strings.TrimSuffix(StepName(ps)+"; "+ImpactText(ps), "; ")
+		if g := s.Management.GroupOf(ps.Group()); g != nil {
+			why += "; the group has " + groupText(g)
+		}
+		if ps.Message != "" && ps.Status != core.PlanCompleted {
+			why += "; it says: " + wording.OneLine(ps.Message, wording.MostRead)
+		}
+		st.Why = wording.Sentence(why)
+		if waits && ps.ID == next.ID || ps.Status == core.PlanAutoPaused {
+			st.State = core.StepWaiting
+			st.Status = "to be commenced; " + st.Status
+			st.Commands = []string{CommenceCommand(s, plan, i)}
+		}
+		out = append(out, st)
+	}
+	return out
+}
+
+// CommenceCommand commences the step of a plan that has that place in its list, and no other: the patch tests the step's ID
+// first. The field is added, not replaced: an automatic pause removes it (docs/mosk.md#update-plans).
+func CommenceCommand(s *core.Snapshot, plan *core.UpdatePlan, i int) string {
+	path := "/spec/steps/" + wording.Itoa(i)
+	patch := fmt.Sprintf(`[{"op":"test","path":"%s/id","value":%q},{"op":"add","path":"%s/commence","value":true}]`, path, plan.Steps[i].ID,
+		path)
+	return s.KubectlManagement("patch", "clusterupdateplans", plan.Name, "--type=json", "-p", patch)
+}
+
+// UpdateGroupText names the update group of a node.
+func UpdateGroupText(s *core.Snapshot, node string) string {
+	if v := MachineOf(s, node); v != nil && v.Machine != nil && v.Machine.Group != "" {
+		return "its update group " + wording.OneLine(v.Machine.Group, 60)
+	}
+	return "its update group"
+}
