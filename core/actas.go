@@ -9,9 +9,9 @@ import (
 type ActAs struct {
 	Controller string // spec.controllerName of its locks
 	Roles      []Role // it holds the nodes of these roles; empty: those whose Node.Played names it
-	Namespace  string // in which its pods have to be ready; empty: none are looked at
+	Namespace  string // its pods here have to be ready; empty: no pods are looked at
 	Absent     bool   // the operator says that the controller has no Deployment by which it could be seen to run
-	Finalizer  string // by which the OpenStack controller holds requests; empty: as its own objects bear it
+	Finalizer  string // the OpenStack controller's finalizer on requests; empty: the one that its objects bear
 	OneByOne   bool   // never more than one node at a time, whatever its role: the old rule
 }
 

@@ -1,16 +1,15 @@
 package core
 
-// AfterPoint is one point of the list of what there is to see to once an update is over: derived from what is known, and
-// done when the cluster says so.
+// AfterPoint is one point of the checklist after an update. It is derived from what is known, and done when the cluster says so.
 type AfterPoint struct {
 	ID      string
-	Title   string // as a sentence that is true when nothing is left: "no node is cordoned"
+	Title   string // a sentence that is true when nothing is left: "no node is cordoned"
 	Why     string
 	Open    []string // what is left, by name; none when the point is done
-	Note    string   // what is worth knowing though nothing is left; may be empty
-	Unknown string   // why it cannot be told; empty when it can
+	Note    string   // worth knowing although nothing is left; may be empty
+	Unknown string   // why it is not known; empty when it is
 
-	// Pods is the DaemonSet's UID of a point about old pods.
+	// Pods is the UID of the DaemonSet whose old pods the point is about; empty for other points.
 	Pods string
 }
 

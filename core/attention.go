@@ -25,7 +25,7 @@ func (s Severity) String() string {
 type Attention struct {
 	ID         string // the rule and the key: stable as long as the thing itself lasts
 	Rule       AttentionRule
-	Key        string // what it is that the rule found, by its UID or name; empty where it can find one thing only
+	Key        string // UID or name of what the rule found; empty where it can find one thing only
 	Severity   Severity
 	Subject    Ref     // the object that it is about
 	Node       string  // the node's name, where it is about a node
@@ -34,7 +34,7 @@ type Attention struct {
 	Phase      PhaseID // where it is about one
 	PlanStep   string  // the ID of the step of the update plan, where it is about one
 	Operation  string  // the ID, where it is about an operation
-	Fault      string  // what keeps a source, in a word or two, as its error tells it; empty where none does
+	Fault      string  // why a source fails, in a word or two; empty when it does not
 
 	Label   string // what to call the subject: "cmp-07", "openstack", "nova"
 	Reason  string // one line
@@ -43,7 +43,7 @@ type Attention struct {
 	Resolve *ProcedureKey // the procedure that resolves it; nil when nothing in Lockstep does
 	Hint    string        // what to do, in a few words, where that is neither a step nor a command: "wait: retried within 60 s"; may be empty
 
-	Cause    string     // the ID of the entry that this one only follows from, which has no cause itself; empty: none is known
+	Cause    string     // the ID of the entry that this one only follows from; that entry has no cause itself; empty: none is known
 	Evidence []Evidence // what it rests on
 	Commands []Command  // what can be done about it and looked at by hand; never empty
 }
@@ -54,9 +54,9 @@ type Evidence struct {
 	Says string // one line
 }
 
-// Command is a command that an operator can give by himself.
+// Command is a command that an operator can run in a shell.
 type Command struct {
 	For     string // what it is for: "scale it up", "its log"
 	Line    string
-	Changes bool // it changes something; the others only look
+	Changes bool // it changes something; otherwise it only looks
 }

@@ -5,7 +5,7 @@ type AttentionRule string
 
 // The rules.
 const (
-	// What moves nothing any more.
+	// Nothing goes on.
 	RuleControllerAway AttentionRule = "controller-away"
 	RuleRoleLabels     AttentionRule = "role-labels"
 	RuleOutage         AttentionRule = "outage"
@@ -26,7 +26,7 @@ const (
 	// Nodes in maintenance.
 	RuleNodeWaits        AttentionRule = "node-waits"
 	RuleNodeReturns      AttentionRule = "node-returns"
-	RuleNodeSlow         AttentionRule = "node-slow" // of all that says that a node takes too long: it stays one entry when it becomes worse
+	RuleNodeSlow         AttentionRule = "node-slow" // a node takes too long: one entry, also when it becomes worse
 	RuleNodeSays         AttentionRule = "node-says"
 	RuleNodeDeferred     AttentionRule = "node-deferred"
 	RuleControllerFails  AttentionRule = "controller-fails"
@@ -40,7 +40,7 @@ const (
 	RuleInstanceStranded AttentionRule = "instance-stranded"
 	RuleInstanceTags     AttentionRule = "instance-tags"
 
-	// Nodes before and after it.
+	// Nodes before and after their maintenance.
 	RuleLockLeft       AttentionRule = "lock-left"
 	RuleLockStuck      AttentionRule = "lock-stuck"
 	RuleRoleless       AttentionRule = "roleless"

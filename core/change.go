@@ -1,10 +1,10 @@
 package core
 
-// Change is what a step does, as plain data: one write, or a named list of writes. The types of this package are all there
-// are. What it names it names by UID, and it says what must be so before it: an object or a value that is not as expected is ErrConflict.
+// Change is what a step does, as plain data: one write, or a named list of writes. This package has all its types. A Change names
+// objects by UID and says what must hold before it: an object or a value that is not as expected is ErrConflict.
 type Change interface{ isChange() }
 
-// SetNodeAnnotation sets or removes an annotation of exactly the node that has the name and the UID.
+// SetNodeAnnotation sets or removes an annotation of exactly the node with the name and the UID.
 type SetNodeAnnotation struct {
 	Node Ref
 	Key  string
@@ -16,7 +16,7 @@ type SetNodeAnnotation struct {
 type InstanceAction struct {
 	Do          IntentKind // one of instanceRules: IntentLiveMigrate, IntentStop, …
 	Instance    Ref
-	Host        string // the host it must be on; empty for one that is on none
+	Host        string // the host it must be on; empty for an instance on no host
 	Status      string // the status it must have
 	MigrationID int    // of IntentAbortMigration and IntentForceComplete
 }
@@ -24,10 +24,10 @@ type InstanceAction struct {
 // SetMaintenanceTags replaces the maintenance_action tags of one instance; its other tags stay.
 type SetMaintenanceTags struct {
 	Instance Ref
-	Old      []MaintenanceAction // those that it must have, in the instance's order
+	Old      []MaintenanceAction // the actions it must have, in the instance's order
 	New      []MaintenanceAction
 
-	// All are all tags that it has afterwards, its owner's own among them. They are read right before the write: nil until then.
+	// All are the tags that it has afterwards, the owner's included. They are read right before the write, and nil until then.
 	All []string
 }
 
@@ -41,7 +41,7 @@ type SetComputeService struct {
 	WasReason  string
 }
 
-// SetVolumeService enables or disables exactly the cinder-volume service that Cinder calls by the name ("cmp-04@lvm").
+// SetVolumeService enables or disables exactly the cinder-volume service of that name ("cmp-04@lvm").
 type SetVolumeService struct {
 	Service Ref
 	Enabled bool
@@ -51,10 +51,10 @@ type SetVolumeService struct {
 	WasReason  string
 }
 
-// SetLock sets what the workload lock of the name and the UID says to LCM.
+// SetLock sets what exactly the workload lock with the name and the UID tells LCM.
 type SetLock struct {
 	Lock Ref
-	Was  LockState // the state it must have, as it stands: empty when the object has none
+	Was  LockState // the state it must have, as written; empty when the object has none
 	To   LockStatus
 }
 
@@ -64,40 +64,40 @@ type SetInnerState struct {
 	Was, To string // empty: not set
 }
 
-// CreateLock makes a workload lock, and says in its status at which release it is armed, where it has one. A name that is taken is
+// CreateLock creates a workload lock, with the release at which it is armed in its status, if it has one. A name that is taken is
 // ErrConflict.
 type CreateLock struct{ Lock NewLock }
 
-// CreateRequest makes a maintenance request. A name that is taken is ErrConflict.
+// CreateRequest creates a maintenance request. A name that is taken is ErrConflict.
 type CreateRequest struct{ Request NewRequest }
 
-// DeleteObject deletes exactly the workload lock or the maintenance request of the kind, name and UID. Its finalizers can keep it for a
-// while.
+// DeleteObject deletes exactly the workload lock or maintenance request of the kind, name and UID. Finalizers can keep it for a while.
 type DeleteObject struct{ Object Ref }
 
-// AddFinalizer puts one finalizer on a maintenance request. One that it has already, or a request that is being removed, is ErrConflict.
+// AddFinalizer puts one finalizer on a maintenance request. A finalizer that is there already, or a request that is being removed, is
+// ErrConflict.
 type AddFinalizer struct {
 	Object    Ref
 	Finalizer string
 }
 
-// RemoveFinalizer takes one finalizer off a maintenance request or a lock. One that it does not have is ErrConflict.
+// RemoveFinalizer takes one finalizer off a maintenance request or a lock. A finalizer that is not there is ErrConflict.
 type RemoveFinalizer struct {
 	Object    Ref
 	Finalizer string
 }
 
-// RestartPod deletes one pod of a DaemonSet, so that the DaemonSet makes a new one.
+// RestartPod deletes one pod of a DaemonSet, so that the DaemonSet creates a new one.
 type RestartPod struct {
 	Pod        Ref
 	Node       string
 	Set        Ref
 	Selector   string // the label selector of the DaemonSet's pods
-	Revision   string // that the new pod has to be of; empty when it is not known
+	Revision   string // the revision of the new pod; empty when it is not known
 	OneAtATime bool   // every other pod of the DaemonSet must be ready
 }
 
-// DeletePod deletes one pod that has ended.
+// DeletePod deletes one pod that is in phase Failed or Succeeded.
 type DeletePod struct {
 	Pod  Ref
 	Node string
@@ -106,9 +106,9 @@ type DeletePod struct {
 // DeleteClaim deletes the volume claim of a StatefulSet's pod, whose volume is bound to a node that is gone.
 type DeleteClaim struct {
 	Claim Ref
-	Node  string // that is gone
+	Node  string // the node that is gone
 	Set   string // the StatefulSet's name, one of those whose claims are released
-	Pod   string // the pod's name, which its successor has as well
+	Pod   string // the pod's name; its successor has the same
 }
 
 // SetTempest adds Tempest to the services of an OpenStackDeployment, or removes it.
@@ -125,10 +125,10 @@ type SetMaintenance struct {
 	On     bool
 }
 
-// RequestReboot creates the GracefulRebootRequest of a cluster for named machines. One that is there already is ErrConflict.
+// RequestReboot creates the GracefulRebootRequest of a cluster for named machines. If there is one already, that is ErrConflict.
 type RequestReboot struct {
 	Cluster  Ref
-	Machines []string // never none: that would mean all
+	Machines []string // never empty: that would mean all machines
 }
 
 // Batch is a named list of changes under one grant, shown whole, done AtOnce at a time.
@@ -136,17 +136,17 @@ type Batch struct {
 	Items        []BatchItem
 	AtOnce       int
 	Node         string // the node that it empties; empty for other batches
-	Request      string // UID of the node's maintenance request on which it was confirmed; empty: there was none
+	Request      string // UID of the node's maintenance request at the time of confirmation; empty: there was none
 	PastFailures bool   // go on with the next when one fails, instead of pausing; a lost answer pauses all the same
 }
 
 // BatchItem is one change of a Batch.
 type BatchItem struct {
-	Intent Intent // by which it is planned again right before it is done
+	Intent Intent // planned again right before the item is done
 	Label  string
 	Change Change
-	Basis  []Fact // what the item rests on; when it is no longer so, the item is not done
-	Tries  int    // how often it is tried when the migration that it begins fails; 0 means once
+	Basis  []Fact // what the item rests on; when this has changed, the item is not done
+	Tries  int    // how often it is tried while its migration fails; 0 means once
 }
 
 func (SetNodeAnnotation) isChange() {}
@@ -187,10 +187,12 @@ func (RequestReboot) isChange() {}
 
 func (Batch) isChange() {}
 
+// Text is the state that is set: "enabled", or "disabled: why".
 func (c SetVolumeService) Text() string {
 	return (&VolumeService{Enabled: c.Enabled, DisabledReason: c.Reason}).StateText()
 }
 
+// Text is the change in one line.
 func (c SetTempest) Text() string {
 	if c.Add {
 		return "add tempest to spec.features.services"

@@ -3,7 +3,7 @@ package core
 // VolumeClaim is what Lockstep keeps of a PersistentVolumeClaim.
 type VolumeClaim struct {
 	Meta
-	Volume string // spec.volumeName: the PersistentVolume that it is bound to; empty while there is none
+	Volume string // spec.volumeName: the PersistentVolume it is bound to; empty while unbound
 }
 
 // Ref names the claim.
@@ -14,5 +14,5 @@ func (c *VolumeClaim) Ref() Ref {
 // PersistentVolume is what Lockstep keeps of a PersistentVolume.
 type PersistentVolume struct {
 	Meta
-	Nodes []string // what its required node affinity names by kubernetes.io/hostname; none: it is on no node's own disks
+	Nodes []string // the kubernetes.io/hostname values of its required node affinity; none: it is not on a node's own disks
 }

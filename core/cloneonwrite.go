@@ -8,6 +8,7 @@ type CloneOnWrite[K comparable, V any] struct {
 	owned bool
 }
 
+// Set sets a key, on a copy of the map that was handed out.
 func (c *CloneOnWrite[K, V]) Set(k K, v V) {
 	if !c.owned {
 		if c.M = maps.Clone(c.M); c.M == nil {

@@ -13,8 +13,7 @@ type ColdMigration struct {
 	By    string
 }
 
-// NoteCold remembers that Lockstep began a cold migration, or that this may have come of what it sent, until Lockstep has seen it
-// confirmed or reverted.
+// NoteCold remembers a cold migration that Lockstep began, or may have begun, until Lockstep has seen it confirmed or reverted.
 func NoteCold(cold map[string]ColdMigration, i Intent, ended OperationState, m ColdMigration) {
 	switch i.Kind {
 	case IntentColdMigrate:

@@ -27,7 +27,7 @@ func (s *ComputeService) Key() string { return s.ID }
 // Ref names the service by its host.
 func (s *ComputeService) Ref() Ref { return Ref{Kind: KindComputeService, Name: s.Host, UID: s.ID} }
 
-// DisabledByLockstep begins the reason that Lockstep proposes for a service that is disabled with it.
+// DisabledByLockstep is how the reason begins that Lockstep proposes when it disables a service.
 const DisabledByLockstep = "taken out of scheduling with Lockstep"
 
 // ByLockstep tells whether the service was disabled with the reason that Lockstep proposes.
@@ -40,6 +40,7 @@ func (s *ComputeService) LeftDisabled() bool {
 	return !s.Enabled && s.DisabledReason == DisabledReasonMaintenance || s.ByLockstep()
 }
 
+// ServiceText is "enabled", "disabled, without a reason" or "disabled: why".
 func ServiceText(s *ComputeService) string {
 	if s.Enabled {
 		return "enabled"

@@ -14,14 +14,14 @@ type Person struct {
 	Email string `json:"email,omitempty"`
 }
 
-// Contacts is what Keystone tells of the people behind instances.
+// Contacts is what Keystone tells about the people behind instances.
 type Contacts struct {
 	People  map[string]Person   // by user ID
 	Members map[string][]string // users with a role in a project, by the project's ID; each in the order of their IDs
 	Missing []MissingFacts      // what Keystone does not show, and why
 }
 
-// Of are the users with these IDs, by name; of one that is not known its ID alone.
+// Of are the users with these IDs, by name. A user who is not known has only an ID.
 func (c Contacts) Of(ids []string) []Person {
 	out := make([]Person, 0, len(ids))
 	for _, id := range ids {
@@ -35,7 +35,7 @@ func (c Contacts) Of(ids []string) []Person {
 	return out
 }
 
-// Text is "jd <jd@sci.example>", or what of it is known.
+// Text is "jd <jd@sci.example>", or the part of it that is known.
 func (p Person) Text() string {
 	name := wording.TextOf(p.Name, "user "+ShortID(p.ID))
 	if p.Email == "" {

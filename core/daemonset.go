@@ -15,13 +15,13 @@ const (
 // DaemonSet is what Lockstep keeps of a DaemonSet (apps/v1).
 type DaemonSet struct {
 	Meta
-	OnDelete    bool   // its pods are replaced by whoever deletes them (spec.updateStrategy)
+	OnDelete    bool   // a pod is replaced only when somebody deletes it (spec.updateStrategy)
 	Generation  int    // metadata.generation
-	Observed    int    // status.observedGeneration: the generation that its controller has seen
+	Observed    int    // status.observedGeneration: the generation its controller has seen
 	Template    int    // the generation of its pods' template, which its pods carry as a label; 0 when unknown
 	Desired     int    // status.desiredNumberScheduled
 	Ready       int    // status.numberReady
-	Updated     int    // status.updatedNumberScheduled; 0 also where the API does not tell it
+	Updated     int    // status.updatedNumberScheduled; 0 also when the API does not show it
 	Application string // the label application of its pods: "neutron"
 	Component   string // the label component of its pods: "l3-agent"
 	Selector    string // its pods' label selector, as the API writes it
@@ -36,8 +36,8 @@ func (d *DaemonSet) Ref() Ref {
 type DaemonRevision struct {
 	Meta
 	Owner  string // the DaemonSet's UID
-	Number int    // the higher, the newer; a roll-back gives an old one a new number
-	Hash   string // the label controller-revision-hash, which pods made from it carry
+	Number int    // higher is newer; a roll-back gives an old revision a new number
+	Hash   string // the label controller-revision-hash of the pods made from it
 }
 
 // DaemonPod is what Lockstep keeps of a pod that belongs to a DaemonSet, or to a StatefulSet.
@@ -46,10 +46,10 @@ type DaemonPod struct {
 	Owner    string // its set's UID
 	Set      string // its set's name
 	Node     string
-	Hash     string // the revision that it was made from; empty when it does not say
-	Template int    // the generation of the template that it was made from; 0 when it does not say
+	Hash     string // the revision it was made from; empty when not known
+	Template int    // the generation of the template it was made from; 0 when not known
 	Ready    bool
-	Waits    string   // why a container of it does not run, "CrashLoopBackOff", or why no node has it, "Unschedulable"; may be empty
+	Waits    string   // why a container does not run ("CrashLoopBackOff") or the pod has no node ("Unschedulable"); may be empty
 	Claims   []string // the PersistentVolumeClaims that its volumes name
 }
 
@@ -64,10 +64,10 @@ type DaemonView struct {
 	Revision string       // the hash of its newest revision; empty when it is not known
 	Made     time.Time    // when that revision was made; zero when it is not known
 	Pods     []*DaemonPod // by their names
-	Old      []*DaemonPod // those that were made from an older template, by their nodes' labels
-	Unknown  string       // why it cannot be told which are old; empty when it can
+	Old      []*DaemonPod // pods made from an older template, by their nodes' labels
+	Unknown  string       // why it is not known which are old; empty when it is
 
-	Down []*DaemonPod // those that do not serve now
+	Down []*DaemonPod // pods that are not ready or are being deleted
 }
 
 // Name is "tf/tf-vrouter-agent", on one line.
@@ -76,7 +76,7 @@ func (v DaemonView) Name() string { return wording.OneLine(v.Set.Namespace+"/"+v
 // Short is the DaemonSet's name by itself, on one line.
 func (v DaemonView) Short() string { return wording.OneLine(v.Set.Name, 64) }
 
-// IsOld tells whether a pod was made from another template than the DaemonSet has now, and whether that can be told.
+// IsOld tells whether a pod was made from another template than the DaemonSet has now, and whether that is known.
 func (v DaemonView) IsOld(p *DaemonPod) (old, known bool) {
 	switch {
 	case v.Unknown != "":
@@ -89,7 +89,7 @@ func (v DaemonView) IsOld(p *DaemonPod) (old, known bool) {
 	return false, false
 }
 
-// On is the DaemonSet's pod on a node: of several, the one that stays.
+// On is the DaemonSet's pod on a node; of several, one that is not being deleted.
 func (v DaemonView) On(node string) *DaemonPod {
 	var found *DaemonPod
 	for _, p := range v.Pods {
@@ -100,7 +100,7 @@ func (v DaemonView) On(node string) *DaemonPod {
 	return found
 }
 
-// Behind is how a DaemonSet that replaces its pods itself is not where it should be; empty when it is.
+// Behind says how far a DaemonSet that replaces its pods itself is from its goal; empty when it is there.
 func (v DaemonView) Behind() string {
 	d := v.Set
 	switch {
@@ -116,7 +116,7 @@ func (v DaemonView) Behind() string {
 	return ""
 }
 
-// NotReady are the pods of the DaemonSet, but for one, that do not serve now.
+// NotReady are the pods in Down, without the one with this UID.
 func (v DaemonView) NotReady(but string) []*DaemonPod {
 	var out []*DaemonPod
 	for _, other := range v.Down {
@@ -132,7 +132,7 @@ func (d *DaemonSet) IsNovaCompute() bool {
 	return d.Namespace == NamespaceOpenStack && d.Application == "nova" && d.Component == "compute"
 }
 
-// HeardBy is who hears from what runs in the DaemonSet's pods.
+// HeardBy is the service to which the DaemonSet's pods report.
 func (d *DaemonSet) HeardBy() string {
 	if d.IsNovaCompute() {
 		return "Nova"

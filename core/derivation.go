@@ -4,13 +4,13 @@ import (
 	"sync"
 )
 
-// Derivation names something that is derived from a Snapshot: it is made once for each Snapshot, by who asks first, and kept with it. It
-// is the one place that knows what was derived, so that it can become incremental there.
+// Derivation names something that is derived from a Snapshot. It is computed once for each Snapshot, by the first who asks, and kept
+// with it. This is the one place where a derived value can become incremental.
 //
 // A Derivation is a variable of a package, found by its address. It holds nothing itself.
 type Derivation[T any] struct{ _ byte }
 
-// Of is what derive makes of the Snapshot. It may be asked from many goroutines; derive must not ask for the same Derivation.
+// Of is what derive makes of the Snapshot. It is safe for concurrent use. derive must not ask for the same Derivation.
 func (d *Derivation[T]) Of(s *Snapshot, derive func(*Snapshot) T) T {
 	kept, ok := s.derived.Load(d)
 	if !ok {

@@ -5,5 +5,5 @@
 // It decides nothing. What the facts mean is core/progress; what can be done is core/step and core/procedure; what needs a person is
 // core/attention. Whatever is derived from a Snapshot is a function of its package, and kept once for each Snapshot by a Derivation.
 //
-// It imports the standard library and core/wording, no more.
+// It imports only the standard library and core/wording.
 package core

@@ -1,20 +1,19 @@
 package core
 
-// EvacuationFacts is what OpenStack tells of an evacuation beyond a Snapshot: room, groups, devices, disks. It is read when
-// a forecast is asked for, never polled. A list that could not be read is nil and in Missing: what it would have told is then
-// unknown, not fine.
+// EvacuationFacts is what a forecast needs from OpenStack beyond a Snapshot: room, groups, devices, disks. It is read for each
+// forecast, never polled. A list that could not be read is nil and in Missing: what it would have shown is unknown, not fine.
 type EvacuationFacts struct {
 	Microversion int // the newest of Nova's API, 93 for 2.93; 0 when it is not known
 
 	Inventories  []HostInventory
 	Aggregates   []Aggregate
 	ServerGroups []ServerGroup
-	Traits       map[string][]string // by trait that a flavor requires: the hosts that have it
-	PinnedZones  map[string]string   // by instance ID: the zone that its user asked for, empty for none; nil before 2.96
+	Traits       map[string][]string // hosts by the trait that a flavor requires
+	PinnedZones  map[string]string   // the zone that the user asked for, by instance ID; empty for none; nil before 2.96
 	Volumes      []Volume            // those that are attached
-	Ports        []Port              // those of instances with an SR-IOV port or another device
+	Ports        []Port              // of instances with an SR-IOV port or another device
 
-	Missing []MissingFacts // by their What: one of the constants below
+	Missing []MissingFacts // each What is one of the constants below
 }
 
 // The lists of EvacuationFacts, as MissingFacts and a forecast name them.
@@ -28,12 +27,12 @@ const (
 	FactsPorts      = "ports"
 )
 
-// HostInventory is what Placement keeps of one compute host: its resource provider and those below it, taken together.
+// HostInventory is what Placement has about one compute host: its resource provider and those below it, added up.
 type HostInventory struct {
 	Host    string                    // the name of its nova-compute
 	Classes map[string]ClassInventory // by resource class: VCPU, PCPU, MEMORY_MB, DISK_GB, VGPU, CUSTOM_…
-	Used    map[string]int            // what is allocated of each class; nil where Allocations tell
-	// by consumer, which is an instance or a migration: amounts by class; nil of a host whose instances were not asked about
+	Used    map[string]int            // what is allocated, by class; nil when Allocations say it
+	// amounts by consumer (an instance or a migration), then by class; nil when the host's instances were not asked for
 	Allocations map[string]map[string]int
 }
 
@@ -56,7 +55,7 @@ type Port struct {
 	VNICType string // direct, macvtap, direct-physical, vdpa, accelerator-direct, remote-managed, …
 }
 
-// MissingOf is why a list is not known; nil when it is.
+// MissingOf says why a list is not known; nil when it is known.
 func (f *EvacuationFacts) MissingOf(what string) *MissingFacts {
 	for i := range f.Missing {
 		if f.Missing[i].What == what {

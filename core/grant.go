@@ -5,7 +5,7 @@ import (
 )
 
 // Grant is the operator's confirmation of exactly one step on exactly one object. It is used once, and goes stale when
-// anything that it was given for has changed.
+// anything in its basis has changed.
 type Grant struct {
 	ID      string    `json:"id"`
 	StepID  string    `json:"step"`
@@ -18,9 +18,9 @@ type Grant struct {
 	Expires time.Time `json:"expires"` // wall time
 }
 
-// Preview is what the servers say of a step before it is confirmed.
+// Preview is what the servers say about a step before it is confirmed.
 type Preview struct {
 	Step   Step
-	DryRun string    // what was tried: "kubectl annotate … --dry-run=server: accepted"; empty when the API has no dry-run
+	DryRun string    // the dry-run and its result: "kubectl annotate … --dry-run=server: accepted"; empty when the API has no dry-run
 	Err    *APIError // the refusal; nil when there was none
 }

@@ -41,5 +41,5 @@ type OpenStackService struct {
 	Since   time.Time // zero when it does not parse
 }
 
-// BackendOVN is the network back end with which the OpenStack controller releases the claims of openvswitch-ovn-db.
+// BackendOVN is the network back end for which the OpenStack controller releases the claims of openvswitch-ovn-db.
 const BackendOVN = "ml2/ovn"

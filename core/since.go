@@ -16,6 +16,7 @@ func (s Since) Plus(d time.Duration) Since {
 	return s
 }
 
+// Later is the later of two times; a zero time counts as not set.
 func Later(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
@@ -23,6 +24,7 @@ func Later(a, b time.Time) time.Time {
 	return a
 }
 
+// Earlier is the earlier of two times; a zero time counts as not set.
 func Earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -46,8 +46,8 @@ func Tidy(text string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Printable is the beginning of a text on one line, without what a terminal or a mail program takes for more than text: the
-// notes leave Lockstep.
+// Printable is the beginning of a text on one line, without the characters that a terminal or a mail program interprets: notes to
+// owners leave Lockstep.
 func Printable(text string, most int) string {
 	return wording.OneLine(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

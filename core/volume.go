@@ -23,7 +23,7 @@ func (h *HostVolumes) Key() string { return h.Host }
 type Volume struct {
 	ID        string
 	Name      string
-	Host      string // "cmp-04@lvm#lvm": the cinder-volume that serves it; empty where Cinder does not tell
+	Host      string // "cmp-04@lvm#lvm": the cinder-volume that serves it; empty when Cinder does not show it
 	Encrypted bool
 	Instances []string // IDs
 
@@ -72,6 +72,7 @@ func VolumeBackend(host string) string {
 // Label is what people call the service on a node: "cinder-volume lvm".
 func (v *VolumeService) Label() string { return VolumeLabel(v.Host) }
 
+// VolumeLabel is "cinder-volume lvm" for Cinder's host "cmp-04@lvm".
 func VolumeLabel(host string) string {
 	return strings.TrimSpace("cinder-volume " + wording.OneLine(VolumeBackend(host), 40))
 }
@@ -84,6 +85,7 @@ func (v *VolumeService) StateText() string {
 // Text is the state of the service, and whether it reports: "disabled: a dead disk, down".
 func (v *VolumeService) Text() string { return v.StateText() + ", " + v.UpText() }
 
+// UpText is "up" or "down".
 func (v *VolumeService) UpText() string {
 	if v.Up {
 		return "up"
