@@ -2,7 +2,7 @@ package core
 
 import "maps"
 
-// CloneOnWrite is a map that was handed out and is copied before its first change.
+// CloneOnWrite is a map that others hold, copied before its first change.
 type CloneOnWrite[K comparable, V any] struct {
 	M     map[K]V
 	owned bool

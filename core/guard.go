@@ -12,19 +12,19 @@ type Guard struct {
 // SaysUnarmed tells whether the guard is the one that every step has: that writing is armed.
 func (g Guard) SaysUnarmed() bool { return g.ID == GuardArmed }
 
-// GuardID tells the guards of a step from one another: a step has each at most once, and it stays the same over Snapshots.
+// GuardID identifies a guard within its step: a step has each ID at most once, and the ID stays the same over Snapshots.
 type GuardID string
 
-// The guards, by what is so when they hold.
+// The guards, each with the condition that holds.
 const (
-	GuardIsAgent           GuardID = "agent"          // it is an agent of Neutron's, or nova-compute
+	GuardIsAgent           GuardID = "agent"          // it is a Neutron agent, or nova-compute
 	GuardAgentsAlive       GuardID = "agents"         // its network agents are alive
-	GuardAlone             GuardID = "alone"          // nothing else is being done there
+	GuardAlone             GuardID = "alone"          // no other operation runs there
 	GuardOpenStackApplied  GuardID = "applied"        // OpenStack is applied, at the release
 	GuardArmed             GuardID = "armed"          // writing is armed
 	GuardNodeBack          GuardID = "back"           // the node is back
 	GuardBegun             GuardID = "begun"          // the work on the node was begun
-	GuardClaimBound        GuardID = "bound"          // its volume is bound to the node, and a member of its StatefulSet claims it
+	GuardClaimBound        GuardID = "bound"          // its volume is bound to the node, and a pod of its StatefulSet claims it
 	GuardChangedByLockstep GuardID = "changed"        // Lockstep changed it
 	GuardNoClaims          GuardID = "claims"         // no volume claim is bound to its disks any more
 	GuardClusterByHand     GuardID = "cluster"        // the cluster is in maintenance by hand
@@ -34,12 +34,12 @@ const (
 	GuardComputeUp         GuardID = "compute-up"     // nova-compute of its host is up
 	GuardConcurrency       GuardID = "concurrency"    // no more nodes are worked on than the rule allows
 	GuardMigrationsDecided GuardID = "decided"        // no migration away from the host waits for a decision
-	GuardDiffers           GuardID = "differs"        // what is asked for is not so yet
+	GuardDiffers           GuardID = "differs"        // what is asked for is not there yet
 	GuardServiceDisabled   GuardID = "disabled"       // the service is disabled
 	GuardEach              GuardID = "each"           // each of them can be done by itself
 	GuardServiceEnabled    GuardID = "enabled"        // the service is enabled
 	GuardExists            GuardID = "exists"         // the object exists
-	GuardFirstService      GuardID = "first"          // it is the one that Rockoon knows of
+	GuardFirstService      GuardID = "first"          // it is the one that Rockoon finds
 	GuardHostForgotten     GuardID = "forgotten"      // OpenStack knows nothing of the host any more
 	GuardFresh             GuardID = "fresh"          // what is known is fresh
 	GuardHardLock          GuardID = "hard-lock"      // no set that needs a quorum holds the node
@@ -48,7 +48,7 @@ const (
 	GuardHeldBy            GuardID = "held-by"        // the OpenStack controller's finalizer keeps the object in its removal
 	GuardHeldRequest       GuardID = "held-request"   // the request waits for its return
 	GuardHoldsNode         GuardID = "holds"          // the played controller holds nodes like this one
-	GuardHostDead          GuardID = "host-dead"      // the kubelet of its host does not report either
+	GuardHostDead          GuardID = "host-dead"      // the host's kubelet does not report either
 	GuardHostEmpty         GuardID = "host-empty"     // no running instance is left on the host
 	GuardHostKnown         GuardID = "host-known"     // Nova knows the host
 	GuardInScheduling      GuardID = "in"             // nova-compute is not disabled for the maintenance
@@ -62,7 +62,7 @@ const (
 	GuardMachinesKnown     GuardID = "machines"       // the machines are known
 	GuardMachinesOut       GuardID = "machines-out"   // no machine is in maintenance mode
 	GuardLiveMigration     GuardID = "migration"      // a live migration of it is under way
-	GuardModeCounts        GuardID = "mode-counts"    // somebody goes by the node's mode
+	GuardModeCounts        GuardID = "mode-counts"    // a controller uses the node's mode
 	GuardNoMaintenance     GuardID = "no-maintenance" // the cluster is not in maintenance mode
 	GuardNoMigration       GuardID = "no-migration"   // no migration is under way
 	GuardNoNodes           GuardID = "no-nodes"       // no node is in maintenance
@@ -74,10 +74,10 @@ const (
 	GuardNobodyElse        GuardID = "nobody-else"    // the controller itself does not run
 	GuardNodeReady         GuardID = "node-ready"     // the node is Ready
 	GuardNodeStays         GuardID = "node-stays"     // the node exists and stays
-	GuardNotAsked          GuardID = "not-asked"      // nobody asks for it yet
+	GuardNotAsked          GuardID = "not-asked"      // it is not asked for yet
 	GuardReasonOwn         GuardID = "not-literal"    // the reason is not the OpenStack controller's own
-	GuardNotOwned          GuardID = "not-owned"      // it is not the OpenStack controller that keeps it disabled
-	GuardNotPlayed         GuardID = "not-played"     // it is not Lockstep's own turn, as the OpenStack controller
+	GuardNotOwned          GuardID = "not-owned"      // the OpenStack controller does not keep it disabled
+	GuardNotPlayed         GuardID = "not-played"     // it is not Lockstep's turn as the OpenStack controller
 	GuardNotTaken          GuardID = "not-taken"      // LCM does not take the node once the lock is gone
 	GuardNothingOn         GuardID = "nothing-on"     // no instance is left on the host, in whatever state
 	GuardPodOld            GuardID = "old"            // the pod is of an older revision
@@ -89,7 +89,7 @@ const (
 	GuardOutOfScheduling   GuardID = "out"            // the scheduler puts nothing more on the host
 	GuardPodEnded          GuardID = "over"           // the pod has ended
 	GuardPlayed            GuardID = "played"         // Lockstep plays the controller
-	GuardPodAway           GuardID = "pod-away"       // no pod is on the node any more that uses it
+	GuardPodAway           GuardID = "pod-away"       // no pod on the node uses it any more
 	GuardPodsReady         GuardID = "pods"           // the controller's pods are ready
 	GuardQuorum            GuardID = "quorum"         // what needs a quorum can do without the node
 	GuardMachinesReady     GuardID = "ready"          // the cluster and the machines are Ready
@@ -98,14 +98,14 @@ const (
 	GuardNodeAskedFor      GuardID = "request"        // LCM asks for the node
 	GuardGuestRuns         GuardID = "runs"           // its guest runs
 	GuardScope             GuardID = "scope"          // the scope is one that fits
-	GuardSeenSince         GuardID = "seen-since"     // what is known is no older than the node's return
+	GuardSeenSince         GuardID = "seen-since"     // what is known is newer than the node's return
 	GuardSettled           GuardID = "settled"        // it does not change by itself any more
-	GuardAgentSilent       GuardID = "silent"         // nobody hears from the agent
+	GuardAgentSilent       GuardID = "silent"         // the agent does not report
 	GuardSomethingToDo     GuardID = "something"      // there is something to do
 	GuardRequestStands     GuardID = "stands"         // the request stands
 	GuardStatus            GuardID = "status"         // the instance has a status that the action takes
-	GuardStays             GuardID = "stays"          // what it is about is not being removed
-	GuardStaysUp           GuardID = "stays-up"       // the node does not go down now
+	GuardStays             GuardID = "stays"          // the object is not being removed
+	GuardStaysUp           GuardID = "stays-up"       // the node is not about to go down
 	GuardTagsKnown         GuardID = "tags-known"     // the cloud has tags on instances
 	GuardTakenBack         GuardID = "taken-back"     // its lock is taken back
 	GuardTakenOut          GuardID = "taken-out"      // the work on the node was begun, and its host is out of scheduling
@@ -117,5 +117,5 @@ const (
 	GuardVolumesOut        GuardID = "volumes"        // the scheduler puts no more volumes on the host
 	GuardVolumesBack       GuardID = "volumes-back"   // its volume services are back before
 	GuardOperatorsWord     GuardID = "word"           // the operator has said that it may go
-	GuardZone              GuardID = "zone"           // computes of one availability zone only are worked on
+	GuardZone              GuardID = "zone"           // only computes of one availability zone are in work
 )

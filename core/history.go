@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// History is what was seen and done before now, replayed from the journal and continued while Lockstep runs. It adds
-// times and changes that the objects themselves do not keep; no decision to write rests on it.
+// History is what was seen and done before now, replayed from the journal and continued while Lockstep runs. It adds times and
+// changes that the objects themselves do not keep. No decision to write rests on it.
 type History struct {
 	Stages  map[string]StageRecord  // by node UID: the stage it is in
 	Locks   map[string]LockRecord   // by lock UID: the state it is in
-	Outages map[string]OutageRecord // by lock UID: its last outage; only as this run of Lockstep saw it
-	// by instance ID: the last migration that Nova refused the OpenStack controller (text I), as far as Lockstep saw it
+	Outages map[string]OutageRecord // by lock UID: its last outage, as this run of Lockstep saw it
+	// by instance ID: the last migration that Nova refused the OpenStack controller (text I), if Lockstep saw it
 	Refused map[string]RefusalRecord
 	Rounds  map[string]Round            // by node UID: its last maintenance
 	Phases  map[PhaseID]PhaseRecord     // of the update that runs or ran last
@@ -22,44 +22,44 @@ type History struct {
 	Stopped map[string]StopRecord       // by instance ID: instances that Lockstep stopped or shelved and did not bring back
 	Cold    map[string]ColdMigration    // by instance ID: cold migrations that Lockstep began, until their end is seen
 
-	Overrides map[string]Override // by lock UID: what Lockstep made a lock say over the head of its controller
+	Overrides map[string]Override // by lock UID: locks that Lockstep set instead of their controller
 }
 
-// StageRecord is when a node came into the stage it is in.
+// StageRecord is since when a node is in its stage.
 type StageRecord struct {
 	Stage Stage
 	Since Since
 }
 
-// LockRecord is when a lock came into the state it is in.
+// LockRecord is since when a lock is in its state.
 type LockRecord struct {
 	State   LockState
-	Release string // that it was at when it was last seen in this run; empty when it was not
+	Release string // the lock's release when this run saw it last; empty when it did not
 	Since   Since
 }
 
-// PassedBy tells whether the lock was let go and taken back since, unseen: it is active again, and at another release, which a
-// controller says only when it takes a lock back.
+// PassedBy tells whether the lock was released and taken back unseen: it is active at another release, and a controller writes its
+// release only when it takes a lock back.
 func (r LockRecord) PassedBy(l *WorkloadLock) bool {
 	return r.State == LockActive && l.State() == LockActive && r.Release != "" && l.Release != "" && r.Release != l.Release
 }
 
-// OutageRecord is a time in which a lock's text said, time and again, that an API does not answer the controller. The text
-// itself is written anew at every try, so that its own timestamp never grows old.
+// OutageRecord is a time in which a lock's text said repeatedly that an API does not answer the controller. Every try writes the
+// text again with a new timestamp, so that the text alone does not show how long it lasts.
 type OutageRecord struct {
 	First time.Time
 	Last  time.Time
 }
 
-// OutageBetween is how long other texts may stand between two that say that an API is away: the controller tries again every
-// 60 s, and each try begins with what it is about to do (docs/mosk.md#retries).
+// OutageBetween is how long other texts may stand between two texts of one outage: the controller tries again every 60 s, and each
+// try first writes what it is about to do (docs/mosk.md#retries).
 const OutageBetween = 2 * time.Minute
 
-// RefusalRecord is what Nova said when it refused to migrate an instance for the OpenStack controller: such a try leaves no
-// migration record, and the text that says it (I) is gone with the next one.
+// RefusalRecord is what Nova said when it refused to migrate an instance for the OpenStack controller. Such a try leaves no
+// migration record, and the next text on the lock replaces the one that says it (I).
 type RefusalRecord struct {
 	Text string
-	At   time.Time // by the text's own timestamp, or as it was seen
+	At   time.Time // the text's timestamp, or when it was seen
 }
 
 // Round is one maintenance of a node: from its NodeMaintenanceRequest to that request's removal.
@@ -69,7 +69,7 @@ type Round struct {
 	Started   time.Time
 	Ended     time.Time // zero while it goes on
 	Instances int       // on the host when it began; -1 when not known
-	Unseen    bool      `json:",omitempty"` // the OpenStack controller had never seen the request when that was seen last
+	Unseen    bool      `json:",omitempty"` // the OpenStack controller had not seen the request when Lockstep saw it last
 }
 
 // PhaseRecord is when a phase began and ended.
@@ -85,7 +85,7 @@ type UpdateRecord struct {
 	From    string // the release of the locks when it was first seen; may be empty
 	Started time.Time
 	Ended   time.Time // zero while it runs
-	EndSeen bool      `json:",omitempty"` // its request was seen to go; otherwise it was gone when Lockstep looked again
+	EndSeen bool      `json:",omitempty"` // Lockstep saw its request go; otherwise the request was gone when it looked again
 }
 
 // StopRecord is an instance that Lockstep stopped or shelved.
@@ -114,7 +114,7 @@ type TagChange struct {
 	By       string
 }
 
-// NothingDone tells whether nothing of what was done follows.
+// NothingDone tells whether nothing was done that History remembers: all its maps are empty.
 func (h History) NothingDone() bool {
 	v := reflect.ValueOf(h)
 	for i := range v.NumField() {
@@ -125,8 +125,8 @@ func (h History) NothingDone() bool {
 	return true
 }
 
-// ChangesOf are the changes of an annotation that are remembered to be set back: those of a node's migration mode, and of its
-// number of attempts; nil for any other.
+// ChangesOf are the remembered changes of an annotation, for setting it back: of the migration mode, or of the number of attempts.
+// Nil for any other key.
 func (h *History) ChangesOf(key string) *map[string]AnnotationChange {
 	switch key {
 	case AnnotationMigrationMode:

@@ -36,13 +36,13 @@ func (p PowerState) String() string {
 	return "unknown"
 }
 
-// Flavor is the size of an instance, as embedded in it.
+// Flavor is the size of an instance, as Nova embeds it in the server.
 type Flavor struct {
 	Name       string
 	VCPUs      int
 	RAMMiB     int
 	DiskGiB    int
-	ExtraSpecs map[string]string // nil where the cloud does not show them
+	ExtraSpecs map[string]string // nil when the cloud does not show them
 }
 
 // Instance is a Nova server, called an instance as MOSK's documents do.
@@ -72,8 +72,8 @@ func (i *Instance) Key() string { return i.ID }
 // Ref names the instance.
 func (i *Instance) Ref() Ref { return Ref{Kind: KindInstance, Name: i.Name, UID: i.ID} }
 
-// PowerWord says of an instance that the blocking check does not leave out whether its guest runs: one of whose power Nova knows nothing
-// holds its node as one that runs (docs/mosk.md#tags).
+// PowerWord says whether the guest of a blocking instance runs. An instance whose power Nova does not know blocks like one that
+// runs (docs/mosk.md#tags).
 func (in *Instance) PowerWord() string {
 	switch in.Power {
 	case PowerRunning:
@@ -84,7 +84,7 @@ func (in *Instance) PowerWord() string {
 	return "has no power"
 }
 
-// BroughtBackBy is the step that brings back an instance that was stopped or shelved; empty when it is neither.
+// BroughtBackBy is the intent that brings back an instance that is stopped or shelved; empty for any other.
 func (in *Instance) BroughtBackBy() IntentKind {
 	switch in.Status {
 	case "SHUTOFF":

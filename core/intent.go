@@ -96,7 +96,7 @@ type Intent struct {
 	Workload   string    `json:"workload,omitempty"`   // a DaemonSet, "namespace/name"
 }
 
-// OneNode is the one node that the intent is about; empty where it is about none, or more.
+// OneNode is the one node that the intent is about; empty when it is about none or several.
 func (i Intent) OneNode() string {
 	if names := i.NodesOf(); len(names) == 1 {
 		return names[0]

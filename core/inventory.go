@@ -4,8 +4,7 @@ import (
 	"time"
 )
 
-// Inventory is one complete look at a live cloud: what a rehearsal of its update needs, and nothing that is secret. It
-// never holds user data, metadata of instances, addresses, key pairs, Secrets or ConfigMaps.
+// Inventory is one complete look at a live cloud: what a rehearsal of its update needs, without secrets. It never holds user data, metadata of instances, addresses, key pairs, Secrets or ConfigMaps.
 type Inventory struct {
 	Taken   time.Time // by this machine's clock
 	Cluster string    // what the operator calls it
@@ -43,11 +42,11 @@ type ClusterInventory struct {
 	// ControllerRelease is the cluster release that Rockoon's Deployment was made for (its variable
 	// OSCTL_CLUSTER_RELEASE); empty when it names none.
 	ControllerRelease string
-	// RoleLabels are the labels by which the nodes have their roles. See ApplyRoleLabels.
+	// RoleLabels are the labels that give nodes their roles. See ApplyRoleLabels.
 	RoleLabels RoleLabels
 }
 
-// InventoryNode is a node with what only an inventory needs of it.
+// InventoryNode is a node with the fields that only an inventory needs.
 type InventoryNode struct {
 	*Node
 	VRouter bool // tfvrouter=enabled

@@ -6,7 +6,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// LockState is status.state of a workload lock. The API's enum is open here: an unknown value is shown as it stands.
+// LockState is status.state of a workload lock. The API's enum is open here: an unknown value is shown as written.
 type LockState string
 
 // The states of the API (docs/mosk.md#locks). A lock without a status counts as active, the API's documented default.
@@ -43,8 +43,8 @@ type WorkloadLock struct {
 	InnerState                   string    // annotation inner_state, as it stands; empty when absent
 	Progress                     *InactivationProgress
 	Kept                         Bookkeeping
-	// Original are the labels, without Kubernetes' own, that the node had when Rockoon saw the lock last (docs/mosk.md#original-node). They
-	// are told of a lock in deletion only.
+	// Original are the node's labels, without Kubernetes' own, when Rockoon saw the lock last (docs/mosk.md#original-node). Only set for
+	// a lock in deletion.
 	Original map[string]string
 }
 
@@ -65,13 +65,13 @@ func (l *WorkloadLock) State() LockState {
 // Ref names the lock.
 func (l *WorkloadLock) Ref() Ref { return Ref{Kind: l.Kind, Name: l.Name, UID: l.UID} }
 
-// mosksOwn are the application controllers that MOSK brings along (docs/mosk.md#locks).
+// mosksOwn are the application controllers that come with MOSK (docs/mosk.md#locks).
 var mosksOwn = []string{ControllerOpenStack, ControllerCeph, ControllerTungstenFabric, ControllerStackLight}
 
-// Foreign tells whether the lock belongs to a controller that is none of MOSK's own.
+// Foreign tells whether the lock belongs to a controller that does not come with MOSK.
 func (l *WorkloadLock) Foreign() bool { return !slices.Contains(mosksOwn, l.Controller) }
 
-// LockStatus is what a lock is made to say to LCM.
+// LockStatus is what is written into a lock for LCM.
 type LockStatus struct {
 	State   LockState
 	Message string // status.errorMessage; empty removes it
@@ -90,13 +90,13 @@ func (s LockStatus) String() string {
 	return text
 }
 
-// NewLock is a workload lock to be made: an active one. One of a node says that removals of the node are answered too.
+// NewLock is a workload lock to be created, in state active. A node's lock also says that node deletion requests are supported.
 type NewLock struct {
 	Kind       Kind // KindClusterWorkloadLock or KindNodeWorkloadLock
 	Name       string
 	Controller string
 	Node       string // of a NodeWorkloadLock
-	Release    string // at which it is armed; may be empty
+	Release    string // the release at which it is armed; may be empty
 }
 
 // Ref names the lock to be, which has no UID yet.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// MaintenanceAction is what is to happen to one instance when its host goes into maintenance (docs/mosk.md#tags).
+// MaintenanceAction is what happens to one instance when its host goes into maintenance (docs/mosk.md#tags).
 type MaintenanceAction string
 
 // The actions, by the names that tags use.
@@ -13,10 +13,10 @@ const (
 	ActionLiveMigrate MaintenanceAction = "live_migrate" // = node mode live
 	ActionPowerOff    MaintenanceAction = "poweroff"     // = node mode skip
 	ActionNotify      MaintenanceAction = "notify"       // = node mode manual
-	ActionUnknown     MaintenanceAction = "unknown"      // the node's mode is none that Rockoon knows
+	ActionUnknown     MaintenanceAction = "unknown"      // Rockoon does not know the node's mode
 )
 
-// TagMaintenanceAction is the tag with which cloud users choose the action, before its value.
+// TagMaintenanceAction is the tag by which cloud users choose the action, without the value.
 const TagMaintenanceAction = "openstack.lcm.mirantis.com:maintenance_action="
 
 // ActionOrigin is where an instance's effective action comes from.
@@ -29,15 +29,14 @@ const (
 	OriginConflicting ActionOrigin = "two tags" // more than one recognised tag: the node's mode counts
 )
 
-// actionOfMode is what a node's mode means for an instance without a say of its own (docs/mosk.md#tags).
+// actionOfMode is what a node's mode means for an instance without a tag of its own (docs/mosk.md#tags).
 var actionOfMode = map[MigrationMode]MaintenanceAction{
 	ModeLive:   ActionLiveMigrate,
 	ModeSkip:   ActionPowerOff,
 	ModeManual: ActionNotify,
 }
 
-// safeVMStates and safePowerStates are those that Rockoon's blocking check leaves out (docs/mosk.md#tags): nothing runs that
-// the host could take down.
+// safeVMStates and SafePowerStates are the states that Rockoon's blocking check leaves out (docs/mosk.md#tags): the guest does not run.
 var (
 	safeVMStates = map[string]string{
 		"building":          "is being built",
@@ -56,8 +55,8 @@ var (
 	}
 )
 
-// RecognisedTags are the actions that the instance's tags ask for, each once, in the instance's order. Other values of the
-// tag mean nothing to Rockoon.
+// RecognisedTags are the actions that the instance's tags ask for, each once, in the instance's order. Rockoon ignores
+// other values of the tag.
 func RecognisedTags(tags []string) []MaintenanceAction {
 	var found []MaintenanceAction
 	for _, tag := range tags {
@@ -92,8 +91,7 @@ func EffectiveAction(tags []string, mode MigrationMode) (MaintenanceAction, Acti
 	return ActionUnknown, origin
 }
 
-// SafeAsItStands tells whether Rockoon's blocking check leaves the instance out because of its state, and the state's
-// word.
+// SafeAsItStands tells whether Rockoon's blocking check leaves the instance out because of its state, and names the state.
 func SafeAsItStands(in *Instance) (string, bool) {
 	if word, ok := safeVMStates[in.VMState]; ok {
 		return word, true

@@ -8,10 +8,10 @@ import (
 	"lockstep/core/wording"
 )
 
-// Management is what the management cluster tells of this cluster, joined: its Cluster, its machines each with what LCM does
-// there, its update plan. It is immutable.
+// Management is what the management cluster shows of this cluster, joined: its Cluster, its machines with what LCM does on each, its
+// update plan. It is immutable.
 type Management struct {
-	Found     bool   // one of its clusters is this one
+	Found     bool   // this cluster is one of its clusters
 	Namespace string // the project; empty when it was not found
 	Name      string // of the Cluster; empty when it was not found
 
@@ -32,7 +32,7 @@ type Management struct {
 	byName map[string]*MachineView
 }
 
-// MachineView is a Machine with what LCM says of it. At least one of Machine and LCM is there.
+// MachineView is a Machine with its LCMMachine. At least one of Machine and LCM is set.
 type MachineView struct {
 	Name    string // the machine's
 	Node    string // the Kubernetes node's name; empty when it has none
@@ -48,7 +48,7 @@ type MachineView struct {
 // Called is "machine m-7".
 func (v *MachineView) Called() string { return "machine " + wording.OneLine(v.Name, 64) }
 
-// MachineCalled is the machine of that name; nil when it is not known.
+// MachineCalled is the machine of that name; nil when not known.
 func (m *Management) MachineCalled(name string) *MachineView {
 	if m == nil {
 		return nil
@@ -56,12 +56,12 @@ func (m *Management) MachineCalled(name string) *MachineView {
 	return m.byName[name]
 }
 
-// HasMachines tells whether a machine bears the label of the update group.
+// HasMachines tells whether a machine has the label of the update group.
 func (m *Management) HasMachines(group string) bool {
 	return slices.ContainsFunc(m.Machines, func(v *MachineView) bool { return v.Machine != nil && v.Machine.Group == group })
 }
 
-// GroupOf is the UpdateGroup of that name; nil when it is not known.
+// GroupOf is the UpdateGroup of that name; nil when not known.
 func (m *Management) GroupOf(name string) *MachineGroup {
 	for _, g := range m.Groups {
 		if g.Name == name {
@@ -102,8 +102,8 @@ func (m *Management) Plan() *UpdatePlan {
 // clusterKey names a Cluster of the management cluster.
 type clusterKey struct{ namespace, name string }
 
-// JoinManagement joins objects of a management cluster, of any of its clusters and in any order, to the nodes (by name) of
-// the cluster that the place names or that has these nodes.
+// JoinManagement joins a management cluster's objects to the nodes of one of its clusters: the one that the place names, or the one
+// with these nodes. The objects can be of any cluster and in any order; nodes are by name.
 func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Object) *Management {
 	machines, lcm, clusters := ofType[*ManagedMachine](objects), ofType[*LCMMachine](objects), ofType[*ManagedCluster](objects)
 	m := &Management{Seen: max(len(machines), len(lcm)), ByNode: map[string]*MachineView{}, byName: map[string]*MachineView{}}
@@ -180,12 +180,12 @@ func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Ob
 		}
 	}
 	for _, p := range ofType[*AutoPause](objects) {
-		if mine(p.Meta, p.Name) { // it is called as its cluster
+		if mine(p.Meta, p.Name) { // it has its cluster's name
 			m.Pause = p
 		}
 	}
 	for _, r := range ofType[*RebootRequest](objects) {
-		if mine(r.Meta, r.Name) { // it is called as its cluster
+		if mine(r.Meta, r.Name) { // it has its cluster's name
 			m.Reboot = r
 		}
 	}
@@ -207,8 +207,8 @@ func ofType[T Object](objects []Object) []T {
 	return out
 }
 
-// joinNodes finds each machine's node: by its nodeRef or, where that is missing, by the host name that its agent reports, or
-// by the machine's name that the node carries (docs/mosk.md#lcmmachine, #cluster-and-machine).
+// joinNodes finds each machine's node: by its nodeRef or, when that is missing, by the host name that its agent reports, or by the
+// node's label with the machine's name (docs/mosk.md#lcmmachine, #cluster-and-machine).
 func (m *Management) joinNodes(nodes map[string]*Node) {
 	byLabel := map[string]string{}
 	for _, n := range nodes {
@@ -226,8 +226,8 @@ func (m *Management) joinNodes(nodes map[string]*Node) {
 	}
 }
 
-// thisCluster is the Cluster to which the nodes belong: the one that has the most of them, among those that the place
-// allows; or the one that the place names, where no machine of it is a node here.
+// thisCluster is the Cluster to which the nodes belong: the one with most of them among those that the place allows, or the one that
+// the place names when none of its machines is a node here.
 func thisCluster(place ManagementPlace, clusters []*ManagedCluster, machines []*ManagedMachine, lcm []*LCMMachine,
 	nodes map[string]*Node) (clusterKey, bool) {
 	allowed := func(k clusterKey) bool {

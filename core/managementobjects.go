@@ -5,9 +5,9 @@ import (
 )
 
 // The objects of the management cluster (docs/mosk.md#management-objects). Many of their fields are known from public types of older
-// versions only: an object that lacks one is as good as one that has it, and what nobody knows is shown as it stands.
+// versions only: an object without one of them is valid, and an unknown value is shown as written.
 
-// Condition is a condition as Cluster and Machine have them: without a time.
+// Condition is a condition of a Cluster or a Machine. These have no time.
 type Condition struct {
 	Type    string
 	Ready   bool
@@ -17,13 +17,13 @@ type Condition struct {
 // ManagedCluster is a Cluster (docs/mosk.md#cluster-and-machine).
 type ManagedCluster struct {
 	Meta
-	Target        string // spec: name of the ClusterRelease that it is to have
+	Target        string // spec: name of the ClusterRelease that is wanted
 	Maintenance   *bool  // spec: maintenance mode is wanted; nil when the field is not there
 	InMaintenance bool   // status: it is in maintenance mode
 	Ready         bool
 	ReadyKnown    bool // the status says whether it is ready
 	Conditions    []Condition
-	Release       string   // name of the ClusterRelease that it has
+	Release       string   // name of the current ClusterRelease
 	Available     []string // versions that it can be updated to
 	Requested     int      // nodes
 	ReadyNodes    int
@@ -50,7 +50,7 @@ type ManagedMachine struct {
 	ReadyKnown    bool  // the status says whether it is ready
 	Maintenance   *bool // spec: maintenance mode is wanted; nil when the field is not there
 	InMaintenance bool  // status: it is in maintenance mode
-	Reboot        bool  // it has to be rebooted for what was installed
+	Reboot        bool  // what was installed needs a reboot
 	RebootReason  string
 	Conditions    []Condition
 }
@@ -66,7 +66,7 @@ func (m *ManagedMachine) Wanted() bool { return m.Maintenance != nil && *m.Maint
 // LCMCluster is an LCMCluster (docs/mosk.md#lcmcluster).
 type LCMCluster struct {
 	Meta
-	Stuck        bool   // status.lcmOperationStuck; where that is missing, that there is a message
+	Stuck        bool   // status.lcmOperationStuck; when that is missing, whether there is a message
 	StuckMessage string // status.lcmOperationStuckMessage
 	Requested    int    // nodes
 	ReadyNodes   int
@@ -104,13 +104,13 @@ type LCMMachine struct {
 	Release      string      // status.release
 	AgentVersion string      // of the LCM agent
 	AgentError   string      // why the agent could not be upgraded
-	Items        []StateItem // in the order of the spec; those that only the status has come after, by name
+	Items        []StateItem // in the order of the spec; items only in the status come last, by name
 	Drain        string      // kubernetesCordonDrain
 	DrainError   string
 	SwarmDrain   string
 	SwarmError   string
 	Maintenance  bool // status
-	Graceful     bool // a graceful reboot of it is asked for
+	Graceful     bool // a graceful reboot is requested
 	RebootAsked  time.Time
 	RebootDone   bool // the reboot that was asked for is complete
 	RebootError  string
@@ -122,7 +122,7 @@ func (m *LCMMachine) Ref() Ref {
 	return Ref{Kind: KindLCMMachine, Namespace: m.Namespace, Name: m.Name, UID: m.UID}
 }
 
-// StateItem is one thing that the LCM agent runs on its machine, and how its last run went.
+// StateItem is one item that the LCM agent runs on its machine, and how its last run went.
 type StateItem struct {
 	Name     string
 	Phase    string // prepare, deploy or reconfigure; empty when the spec does not have the item
@@ -137,10 +137,10 @@ type StateItem struct {
 // Running tells whether the item runs: it began, and has not ended since.
 func (i StateItem) Running() bool { return !i.Started.IsZero() && i.Finished.Before(i.Started) }
 
-// Failing tells whether the item failed when it ended last; it may run again by now.
+// Failing tells whether the item's last run failed. It may run again now.
 func (i StateItem) Failing() bool { return i.ExitCode != 0 }
 
-// DrainState is an LCMClusterState that asks for a machine to be drained, or for the opposite (docs/mosk.md#lcmclusterstate).
+// DrainState is an LCMClusterState that asks to drain a machine, or to undo that (docs/mosk.md#lcmclusterstate).
 type DrainState struct {
 	Meta
 	Cluster string // spec.clusterName
@@ -148,15 +148,15 @@ type DrainState struct {
 	Machine string // spec.arg: the machine, or its node
 	Wanted  string // spec.value: "true" or "false"
 	Value   string // status.value
-	Message string // why it is not so yet
+	Message string // why it is not done yet
 	Attempt int
 	Reason  string // maintenance or upgrade
 }
 
-// DrainKubernetes is the type of the DrainState that the pods have to follow.
+// DrainKubernetes is the type of the DrainState for a node's pods.
 const DrainKubernetes = "cordon-drain"
 
-// Pending is a drain that is wanted, is not done, and says why.
+// Pending tells whether the drain is wanted and not done, and says why.
 func (d *DrainState) Pending() bool {
 	return d.Wanted == "true" && d.Value != "true" && d.Message != ""
 }
@@ -173,8 +173,8 @@ type MachineGroup struct {
 // AutoPause is an UpdateAutoPause (docs/mosk.md#automatic-pause).
 type AutoPause struct {
 	Meta
-	Alerts []string // those that pause the update
-	Firing []string // those of them that fire now
+	Alerts []string // alerts that pause the update
+	Firing []string // alerts of these that fire now
 	Error  string
 }
 

@@ -9,22 +9,22 @@ import (
 type ManagementRelease struct {
 	Meta
 	Version  string   // "2.30.0"
-	Active   bool     // it is the one that the management cluster has
-	Supports []string // names of the ClusterReleases that it supports
+	Active   bool     // the management cluster has this release
+	Supports []string // names of the supported ClusterReleases
 }
 
 // ManagementUpgrade is the MCCUpgrade: when the management cluster updates itself (docs/mosk.md#management-releases).
 type ManagementUpgrade struct {
 	Meta
-	Next    string    // the version that waits; empty when none does
-	Due     time.Time // when it is installed; zero when that is not told
+	Next    string    // the version that is next; empty when there is none
+	Due     time.Time // when it is installed; zero when not known
 	Message string
 }
 
 // UpgradeName is the name that an MCCUpgrade must have.
 const UpgradeName = "mcc-upgrade"
 
-// joinReleases adds what the management cluster says of itself.
+// joinReleases adds the management cluster's own release and upgrade.
 func (m *Management) joinReleases(objects []Object) {
 	for _, r := range ofType[*ManagementRelease](objects) {
 		if r.Active && (m.Release == nil || NewerVersion(r.Version, m.Release.Version)) {

@@ -26,7 +26,7 @@ type Migration struct {
 	Updated    time.Time
 	Memory     *Progress // nil where Nova shows none
 	Disk       *Progress
-	Failure    string // Nova's own text of why it failed, where it was found; empty otherwise
+	Failure    string // Nova's text about the failure; empty when not known
 }
 
 // Progress is how much of something was copied, in bytes.
@@ -50,7 +50,7 @@ func (m *Migration) Running() bool {
 func (m *Migration) Failed() bool { return m.Status == "error" || m.Status == "failed" }
 
 // Percent is how much of the memory and disk has been copied, 0 to 100, by what remains of the total; -1 when Nova shows
-// no figures. A guest that dirties its memory makes it fall again: that is the truth of it.
+// no figures. It falls again while the guest writes to its memory.
 func (m *Migration) Percent() int {
 	var total, remaining int64
 	for _, p := range []*Progress{m.Memory, m.Disk} {
@@ -65,8 +65,8 @@ func (m *Migration) Percent() int {
 	return int(100 * (total - remaining) / total)
 }
 
-// Touches tells whether the migration is under way from or to the host, or is being reverted: that takes its instance back to
-// where it came from, in or out of scheduling.
+// Touches tells whether the migration is under way from or to the host, or is being reverted. A revert moves the instance back to
+// its source host, also when that is out of scheduling.
 func (m *Migration) Touches(host string) bool {
 	return (m.Running() || m.Status == "reverting") && (m.SourceHost == host || m.DestHost == host)
 }

@@ -14,7 +14,7 @@ type NetworkAgent struct {
 	Alive     bool
 	AdminUp   bool
 	Heartbeat time.Time
-	Load      *AgentLoad // of an L3 or DHCP agent that was asked for it; nil otherwise
+	Load      *AgentLoad // of an L3 or DHCP agent whose load was listed; else nil
 }
 
 // Key implements Object.
@@ -24,25 +24,25 @@ func (a *NetworkAgent) Key() string { return a.ID }
 type AgentLoad struct {
 	Routers  []Router  // of an L3 agent
 	Networks []Network // of a DHCP agent
-	Err      string    // why Neutron does not tell; empty when it does
+	Err      string    // why Neutron does not show it; empty when it does
 }
 
 // Router is a virtual router.
 type Router struct {
 	ID, Name string
-	HA       bool // other agents serve it, too, and one of them takes over
+	HA       bool // other agents serve it too, and one of them takes over
 }
 
 // Network is a virtual network.
 type Network struct{ ID, Name string }
 
-// The kinds of Neutron's agents that serve something which a node takes down with it.
+// The types of Neutron agents whose service goes down with the node.
 const (
 	AgentL3   = "L3 agent"
 	AgentDHCP = "DHCP agent"
 )
 
-// ServedText is what an agent serves: "3 routers, 1 of them with HA", and whether all that can be said of it is known.
+// ServedText is what an agent serves: "3 routers, 1 of them with HA", and whether that is known.
 func (a *NetworkAgent) ServedText() (text string, known bool) {
 	switch {
 	case a.Load == nil:
@@ -65,7 +65,7 @@ func (a *NetworkAgent) ServedText() (text string, known bool) {
 	return text, true
 }
 
-// LeftToGo are the names of what an agent serves that nobody else takes over by itself.
+// LeftToGo are the names of the routers and networks of an agent that no other agent takes over by itself.
 func (a *NetworkAgent) LeftToGo() []string {
 	var names []string
 	if a.Load == nil {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Role is what a node does in the cluster; a node has any number of them.
+// Role is what a node does in the cluster. A node can have several roles, or none.
 type Role string
 
-// The roles by which MOSK treats nodes differently (docs/mosk.md#roles), and the label each is read from. Those of controllers,
-// computes and gateways can be others: see RoleLabels.
+// The roles by which MOSK treats nodes differently (docs/mosk.md#roles), and the label each is read from. The labels of
+// controllers, computes and gateways can be configured: see RoleLabels.
 const (
 	RoleMaster     Role = "master"     // node-role.kubernetes.io/control-plane or …/master
 	RoleController Role = "controller" // openstack-control-plane=enabled
@@ -24,15 +24,15 @@ const (
 	AnnotationMigrationAttempts = "openstack.lcm.mirantis.com/instance_migration_attempts"
 )
 
-// MigrationMode is the value of AnnotationMigrationMode. Any other value than these makes Rockoon's handler fail, so an
-// unknown value is kept as it stands and reported, never mapped to another.
+// MigrationMode is the value of AnnotationMigrationMode. Rockoon's handler fails on any value but these, so an unknown value is kept
+// as written and reported, never mapped to another.
 type MigrationMode string
 
 // The modes that Rockoon knows.
 const (
 	ModeLive   MigrationMode = "live"   // the default: the OpenStack controller live-migrates
-	ModeManual MigrationMode = "manual" // it waits for the operator
-	ModeSkip   MigrationMode = "skip"   // it does not look at the instances; they go down with the host
+	ModeManual MigrationMode = "manual" // the controller waits for the operator
+	ModeSkip   MigrationMode = "skip"   // the controller ignores the instances; they go down with the host
 )
 
 // Known tells whether Rockoon knows the mode.
@@ -57,7 +57,7 @@ type Node struct {
 	Played         []string // the controllers that Lockstep plays and whose label selector names the node
 }
 
-// Label is the name people use for the node: the machine's where it is known, else the node's own.
+// Label is the name people use for the node: its machine's name if known, else its own.
 func (n *Node) Label() string {
 	if n.ShortName != "" {
 		return n.ShortName

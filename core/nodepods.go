@@ -9,13 +9,13 @@ type PodName struct{ Namespace, Name string }
 func (p PodName) String() string { return p.Namespace + "/" + p.Name }
 
 // NodePods is what is known of the pods on one node that is in maintenance: enough to tell draining from updating, and to
-// name the pods that Rockoon silently waits for when the node returns.
+// name the pods for which Rockoon silently waits when the node returns.
 type NodePods struct {
 	Node      string
 	Total     int
-	Evictable int        // pods that a drain has to move: not of a DaemonSet, not static, not finished
+	Evictable int        // pods that a drain has to move: not DaemonSet pods, not static, not finished
 	NotReady  []PodName  // pods that are not ready (Jobs' pods excepted), sorted
-	Ended     []EndedPod // those of NotReady that have ended, and that nobody but a person deletes; by name
+	Ended     []EndedPod // pods of NotReady that have ended and that only a person deletes; by name
 	AsOf      time.Time
 }
 

@@ -38,8 +38,8 @@ const (
 	KindSource                    Kind = "Source" // one of Lockstep's own sources of facts
 )
 
-// Ref names exactly one object. Name is what people read, UID what a write insists on: a node that was deleted and made
-// again under its old name is another object. For OpenStack objects UID is the ID that its API uses.
+// Ref names exactly one object. People read the Name; a write checks the UID: a node that was deleted and created again under its
+// old name is another object. For OpenStack objects the UID is the API's ID.
 type Ref struct {
 	Kind      Kind   `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
@@ -66,14 +66,13 @@ type Meta struct {
 	Finalizers      []string
 }
 
-// Object is a fact that a Delta carries: one API object, translated. An Object is immutable once it was handed to
-// Engine.Apply.
+// Object is a fact in a Delta: one API object, translated. An Object is immutable once it is given to Engine.Apply.
 type Object interface {
 	// Key is unique among the objects of one Source: the UID or ID, or the name where the API has none.
 	Key() string
 }
 
-// Key implements Object: the object's namespace and name, by which the API tells deletions.
+// Key implements Object: the object's namespace and name, by which the API reports deletions.
 func (m *Meta) Key() string {
 	if m.Namespace != "" {
 		return m.Namespace + "/" + m.Name

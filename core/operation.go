@@ -8,40 +8,40 @@ import (
 	"lockstep/core/wording"
 )
 
-// ActionBegun is what an action on an instance began from: by it how it ended is told, also after Lockstep was away.
+// ActionBegun is the state from which an action on an instance began. It tells how the action ended, also after a restart of Lockstep.
 type ActionBegun struct {
 	Host      string    `json:"host,omitempty"`
 	Status    string    `json:"status,omitempty"`
-	Migration int       `json:"migration,omitempty"` // the record that it acts on; 0: none
+	Migration int       `json:"migration,omitempty"` // the migration record that it acts on; 0: none
 	Known     int       `json:"known,omitempty"`     // the newest migration record before it; 0: none
 	At        time.Time `json:"at,omitzero"`         // cluster time
 }
 
-// PastWrite is a write of an earlier run of which that run did not see the end.
+// PastWrite is a write of an earlier run that did not see its end.
 type PastWrite struct {
 	Operation string
 	Item      int // of a batch; -1: the operation is this one write
 	Intent    Intent
 	Object    Ref
-	Begun     *ActionBegun // nil of what is no action on an instance
+	Begun     *ActionBegun // nil when it is not an action on an instance
 	At        time.Time    // cluster time
 	Wall      time.Time
 }
 
-// OperationState is how something that Lockstep does goes.
+// OperationState is the state of something that Lockstep does.
 type OperationState string
 
-// The states of an operation or of an item of it.
+// The states of an operation or of one of its items.
 const (
 	OperationQueued    OperationState = "queued"
 	OperationRunning   OperationState = "running"   // the call is under way
 	OperationVerifying OperationState = "verifying" // the call was accepted; the cluster has not shown the result yet
 	OperationDone      OperationState = "done"      // the cluster shows the result
 	OperationFailed    OperationState = "failed"
-	OperationSkipped   OperationState = "skipped" // by the operator, or because there was nothing left to do
+	OperationSkipped   OperationState = "skipped" // by the operator, or because nothing was left to do
 	OperationPaused    OperationState = "paused"  // by the operator
 	OperationStopped   OperationState = "stopped" // by the operator, or because the gate closed
-	OperationUnknown   OperationState = "unknown" // the answer was lost and the cluster does not tell
+	OperationUnknown   OperationState = "unknown" // the answer was lost, and the cluster does not show the result
 )
 
 // Ended tells whether nothing more will happen.
@@ -53,8 +53,8 @@ func (s OperationState) Ended() bool {
 	return false
 }
 
-// MayHaveBeenDone tells whether a write that ended so was made, as far as is known: what it replaced is offered back then, where it
-// still is as the write left it.
+// MayHaveBeenDone tells whether a write in this state was made, or may have been. Then Lockstep offers to set the value back, if it
+// is still as the write left it.
 func (s OperationState) MayHaveBeenDone() bool {
 	return s == OperationDone || s == OperationUnknown
 }
@@ -74,9 +74,9 @@ type Operation struct {
 	Ended        time.Time       // cluster time; zero while it goes on
 	Items        []OperationItem // of a batch
 	Acknowledged bool
-	Past         bool // an earlier run of Lockstep began it: nothing more of it is begun, and how it ended is looked up
+	Past         bool // an earlier run of Lockstep began it: nothing more is begun, and its result is looked up
 
-	Elsewhere string // who has it under way, when that is another run of the same user on this journal; empty otherwise
+	Elsewhere string // who runs it, when that is another run of the same user on this journal; else empty
 	Run       string // the other run
 }
 
@@ -91,7 +91,7 @@ type OperationItem struct {
 	Ended    time.Time
 }
 
-// Does tells whether the item is the step, done as a part of a batch.
+// Does tells whether the item is the step, done as part of a batch.
 func (item OperationItem) Does(step Step) bool {
 	switch i := step.Intent; {
 	case item.Instance != "" || i.Instance != "":
@@ -99,7 +99,7 @@ func (item OperationItem) Does(step Step) bool {
 	case item.Node != "":
 		return item.Node == i.Node
 	}
-	return item.Label == step.Label // it is from a record of an older version, which has no more
+	return item.Label == step.Label // records of older versions have only the label
 }
 
 // Is tells whether the operation does a step of the kind.
@@ -124,11 +124,11 @@ type Control string
 const (
 	ControlPause  Control = "pause" // begin no further item
 	ControlResume Control = "resume"
-	ControlSkip   Control = "skip" // leave the next item that has not begun out
+	ControlSkip   Control = "skip" // leave out the next item that has not begun
 	ControlStop   Control = "stop" // begin nothing more; what runs is watched to its end
 )
 
-// Unseen are the writes of an operation of an earlier run whose ends that run did not see.
+// Unseen are the writes of an earlier run's operation whose ends that run did not see.
 func (o *Operation) Unseen(writes map[string]PastWrite) []PastWrite {
 	var out []PastWrite
 	if len(o.Items) == 0 {
@@ -157,7 +157,7 @@ func (op Operation) MayDo(step Step) bool {
 	return false
 }
 
-// Goes is how the operation goes, in a few words.
+// Goes says in a few words how the operation goes.
 func (op Operation) Goes() string {
 	if len(op.Items) == 0 || op.State.Ended() || op.Past {
 		return op.Text

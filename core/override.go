@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Override is what Lockstep made a lock say over the head of its controller. It is watched for as long as the request lasts
-// for which it was done; where nobody asked, until a maintenance went over it, a day at most.
+// Override is a lock that Lockstep set instead of its controller. It is watched as long as the request lasts for which it was made;
+// without a request, until the next maintenance ends, and for a day at most.
 type Override struct {
 	Lock    Ref
 	Was, To LockState
-	Text    string // that it was to bear; empty when none
+	Text    string // the text that was set; empty when none
 	Request string // the request's UID; empty when there was none
-	Unsure  bool   // whether it was set is not known: the answer was lost
+	Unsure  bool   // it is not known whether it was set: the answer was lost
 	At      time.Time
 	By      string
 }
 
-// Remembered is what is kept of an override that ended so; nil when nothing came of it, or there was none.
+// Remembered is what is kept of an override whose operation ended in the state; nil when it was not made, or there was none.
 func (o *Override) Remembered(state OperationState) *Override {
 	if o == nil || !state.MayHaveBeenDone() {
 		return nil
@@ -27,8 +27,8 @@ func (o *Override) Remembered(state OperationState) *Override {
 	return &kept
 }
 
-// Undone says what of an override the lock does not say any more; empty when it says all of it. A text counts only where one
-// was set: what its controller writes into a lock without one is its own.
+// Undone says which part of an override the lock does not show any more; empty when it shows all of it. The text counts only if the
+// override set one.
 func (o Override) Undone(l *WorkloadLock) string {
 	switch {
 	case l.State() != o.To:

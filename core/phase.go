@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// PhaseState is how a phase of the cluster update does.
+// PhaseState is the state of a phase of the cluster update.
 type PhaseState string
 
 // The states of a phase.
@@ -33,17 +33,17 @@ type Phase struct {
 	ID       PhaseID
 	Title    string // "operator trigger", "OpenStack and Ceph", "master nodes", "worker nodes", "finish"
 	State    PhaseState
-	Started  Since  // zero At when it has not begun or its beginning is not known
+	Started  Since  // zero At when it has not begun, or its beginning is not known
 	Ended    Since  // zero At while it is not done or its end is not known
-	Late     Since  // since when it is past the documents' estimate, where it is stuck for that; else zero
-	Done     int    // nodes or locks that are through; of Total
+	Late     Since  // since when it is past the documents' estimate, if that is why it is stuck; else zero
+	Done     int    // nodes or locks that are done; of Total
 	Total    int    // 0 where counting makes no sense
 	Overdue  string // how late it is, as its evidence has it: "overdue: runs for 3 h, …"; empty while it is in time as a whole
 	Lines    []PhaseLine
 	Evidence []string // what the state rests on, one fact a line
 }
 
-// Timed tells whether Elapsed says something: when the phase began is known, and when it ended if it is done.
+// Timed tells whether Elapsed is known: the phase's beginning is known, and its end if it is done.
 func (p Phase) Timed() bool {
 	return !p.Started.At.IsZero() && (p.State != PhaseDone || !p.Ended.At.IsZero())
 }

@@ -6,19 +6,18 @@ import "time"
 type Update struct {
 	Known   bool // whether an update runs is known
 	Running bool
-	ByHand  bool   // a maintenance that an operator asked for, and no update of LCM's
-	Beside  string // what the request is for when it is for no update: "maintenance mode", "a graceful reboot"; else empty
+	ByHand  bool   // a maintenance that an operator requested; not an LCM update
+	Beside  string // what the request is for if not for an update: "maintenance mode", "a graceful reboot"; else empty
 	From    string // release; empty when unknown
 	To      string // release; empty when unknown
 	Started Since
-	EndSeen bool  // of one that has ended: its end was seen
+	EndSeen bool  // it has ended, and Lockstep saw its end
 	Phase   Phase // the phase that runs; the last one when all are done
 	Nodes   int   // nodes that the update goes through
 	Done    int   // of them, those that are done; all of them once the update is over
 	Moving  int   // nodes in maintenance now that go on by themselves
 	Waiting int   // nodes in maintenance that wait for the operator
-	// Finish is when the update will be through its nodes by this cluster's own pace so far; zero when that cannot be told
-	// yet.
+	// Finish is when all nodes will be done at this cluster's pace so far; zero when that is not known yet.
 	Finish time.Time
 	Spread time.Duration // ± of Finish
 }

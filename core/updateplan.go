@@ -32,7 +32,7 @@ const (
 	PlanCompleted  = "Completed"
 )
 
-// UnderWay tells whether the plan has begun and has not ended.
+// UnderWay tells whether the plan has started and not ended.
 func (p *UpdatePlan) UnderWay() bool {
 	switch p.Status {
 	case PlanInProgress, PlanAutoPaused, PlanStuck:
@@ -41,8 +41,7 @@ func (p *UpdatePlan) UnderWay() bool {
 	return !p.Started.IsZero() && p.Completed.IsZero() && p.Status != PlanCompleted
 }
 
-// Next is the step that has to be commenced for the plan to go on, while nothing of it is under way or scheduled; false when
-// the plan has not begun, is over, or goes on by itself.
+// Next is the step to commence so that the plan goes on. False when the plan has not begun, is over, or goes on by itself.
 func (p *UpdatePlan) Next() (PlanStep, bool) {
 	begun := false
 	for _, st := range p.Steps {
@@ -58,7 +57,7 @@ func (p *UpdatePlan) Next() (PlanStep, bool) {
 	return PlanStep{}, false
 }
 
-// PausedSince is when the last step ended, as far as the plan tells.
+// PausedSince is when the last completed step ended, if the plan shows it.
 func (p *UpdatePlan) PausedSince() Since {
 	var at time.Time
 	for _, st := range p.Steps {
@@ -93,7 +92,7 @@ const (
 	planStepRest      = "mcc-components"
 )
 
-// Phase is the phase of the documents to which a step belongs; 0 where that is not known.
+// Phase is the documents' phase to which the step belongs; 0 when not known.
 func (st PlanStep) Phase() PhaseID {
 	switch {
 	case st.ID == planStepOpenStack || st.ID == planStepCeph:
@@ -126,7 +125,7 @@ func (st PlanStep) Begun() bool {
 	return !st.Started.IsZero()
 }
 
-// Allows is how long the plan allows for the step; 0 when it says nothing that can be read.
+// Allows is how long the plan allows for the step; 0 when its estimate is missing or cannot be read.
 func (st PlanStep) Allows() time.Duration {
 	d, err := time.ParseDuration(st.Estimate)
 	if err != nil || d < 0 {
@@ -146,7 +145,7 @@ func (st PlanStep) Took(now time.Time) time.Duration {
 	return max(now.Sub(st.Started), 0)
 }
 
-// Late is since when a step takes longer than the plan allows for it; nothing where it does not, or where that is not known.
+// Late is since when the step takes longer than the plan allows; zero when it does not, or when that is not known.
 func (st PlanStep) Late(now time.Time) Since {
 	if allowed := st.Allows(); !st.Started.IsZero() && allowed > 0 && now.Sub(st.Started) > allowed {
 		return Since{At: st.Started.Add(allowed), Exact: true}
