@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ErrorKind is what an API's refusal means, whatever server said it.
+// ErrorKind is what an API's refusal means, for every server alike.
 type ErrorKind string
 
 // The kinds of errors.
@@ -17,16 +17,16 @@ const (
 	ErrInvalid         ErrorKind = "invalid"           // 400, 422
 	ErrTooManyRequests ErrorKind = "too many requests" // 429
 	ErrServer          ErrorKind = "server error"      // 5xx
-	ErrTimeout         ErrorKind = "timeout"           // no answer in time: the call may have been carried out all the same
+	ErrTimeout         ErrorKind = "timeout"           // no answer in time: the call may have been carried out
 	ErrUnreachable     ErrorKind = "unreachable"       // no connection
 	ErrConfiguration   ErrorKind = "configuration"     // a broken kubeconfig, a missing clouds.yaml, an unknown context
 	ErrUnsupported     ErrorKind = "unsupported"       // the cloud is too old for it
-	// any other: a refusal where its Status says so (4xx), else an answer that is not the API's
+	// any other: a refusal if its Status is 4xx, else an answer that does not come from the API
 	ErrOther ErrorKind = "error"
 )
 
-// APIError is a call that did not do what was asked, in words for the operator. Adapters make them; nothing in it is
-// secret, and nothing in it was sanitised for a terminal.
+// APIError is a call that failed, in words for the operator. Adapters make them. It holds no secret, and is not sanitised for a
+// terminal.
 type APIError struct {
 	Kind    ErrorKind
 	Server  Server
@@ -50,8 +50,8 @@ func (e *APIError) Error() string {
 // Unwrap is the cause.
 func (e *APIError) Unwrap() error { return e.Err }
 
-// Uncertain tells whether the call may have been carried out although it failed: the answer was lost, or is none that the API gives
-// (a status that was not expected, a body that cannot be read). Only a refusal is certain.
+// Uncertain tells whether the call may have been carried out although it failed: the answer was lost, or is not one of the API's
+// (an unexpected status, an unreadable body). Only a refusal is certain.
 func (e *APIError) Uncertain() bool {
 	switch e.Kind {
 	case ErrTimeout, ErrUnreachable, ErrServer:
@@ -62,7 +62,7 @@ func (e *APIError) Uncertain() bool {
 	return false
 }
 
-// Cause is why a call failed in two or three words, for where there is room for no more: "login refused", "unreachable".
+// Cause is why a call failed, in two or three words: "login refused", "unreachable".
 func (e *APIError) Cause() string {
 	switch e.Kind {
 	case ErrTimeout:
@@ -81,7 +81,7 @@ func (e *APIError) Cause() string {
 	return string(e.Kind)
 }
 
-// WholeServer tells whether the cause is the server's or the login's as a whole, and no matter of what was asked for.
+// WholeServer tells whether the cause is the server or the login as a whole, and not the one call.
 func (e *APIError) WholeServer() bool {
 	switch e.Kind {
 	case ErrUnauthorized, ErrUnreachable, ErrTimeout, ErrConfiguration, ErrServer:

@@ -2,7 +2,7 @@ package core
 
 import "time"
 
-// Delta is news from one source: objects that came, changed or went, or that the source itself does better or worse.
+// Delta is news from one source: objects that came, changed or went, or the source's new state.
 type Delta struct {
 	Source SourceID
 	At     time.Time // wall time at which the server said it

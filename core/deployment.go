@@ -11,7 +11,6 @@ type Deployment struct {
 	Image    string
 	// RoleLabels is its setting OSCTL_OPENSTACK_NODE_LABELS as it stands; empty when it has none. ReadRoleLabels reads it.
 	RoleLabels string
-	// AwaySince is since when fewer replicas are available than there must be: when its condition Available became False.
-	// Zero while that is True, or not told.
+	// AwaySince is since when the condition Available is False: too few replicas are available. Zero while it is True or missing.
 	AwaySince time.Time
 }

@@ -34,12 +34,12 @@ const (
 
 	IntentOverrideLock IntentKind = "override-lock" // Object, State, Reason (the text it is to bear; may be empty)
 	IntentClearInner   IntentKind = "clear-inner"   // Object: inner_state inactive, where it was left active
-	// Object: a node's lock of the OpenStack controller to active, where it was left inactive
+	// Object: the OpenStack controller's lock on a node, left inactive, to active
 	IntentRearmLock          IntentKind = "rearm-lock"
 	IntentFreeLock           IntentKind = "free-lock"          // Object: a lock of the OpenStack controller in deletion on a live node, let go
 	IntentAskCluster         IntentKind = "ask-cluster"        // Scope, Release (each may be empty): make a ClusterMaintenanceRequest by hand
 	IntentAskNode            IntentKind = "ask-node"           // Node, Scope, Release: make a NodeMaintenanceRequest by hand
-	IntentActCreateLock      IntentKind = "act-create-lock"    // Controller, Node (empty: the cluster); and so the next
+	IntentActCreateLock      IntentKind = "act-create-lock"    // Controller, Node (empty: the cluster)
 	IntentActBegin           IntentKind = "act-begin"          // Controller, Node: inner_state active
 	IntentActOutOfScheduling IntentKind = "act-disable"        // Controller, Node: nova-compute, with the maintenance's reason
 	IntentActVolumeOut       IntentKind = "act-disable-volume" // Controller, Node, Object: a cinder-volume, with the maintenance's reason
@@ -64,7 +64,7 @@ const (
 	IntentDeletePod     IntentKind = "delete-pod"     // Node, Object: a pod there that has ended
 	IntentDeletePods    IntentKind = "delete-pods"    // Node: all pods there that have ended
 	IntentAddTempest    IntentKind = "add-tempest"    // the cluster's OpenStackDeployment asks for Tempest
-	IntentRemoveTempest IntentKind = "remove-tempest" // it asks for it no more
+	IntentRemoveTempest IntentKind = "remove-tempest" // it does not ask for Tempest any more
 
 	// On the management cluster.
 	IntentEnterCluster IntentKind = "enter-cluster-maintenance"

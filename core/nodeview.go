@@ -12,21 +12,21 @@ type NodeView struct {
 
 	Mode        MigrationMode // as set, ModeLive when not set; may be a value that Rockoon does not know
 	ModeSet     bool          // the annotation is there
-	ModeCounts  bool          // somebody goes by it: the OpenStack controller on a compute, or Lockstep in its place
+	ModeCounts  bool          // it is used: by the OpenStack controller on a compute, or by Lockstep in its place
 	Attempts    int           // DefaultMigrationAttempts when not set or not a number
 	AttemptsRaw string        // the annotation as it stands; empty when not set
 	Request     *MaintenanceRequest
 	Locks       []*WorkloadLock
 	Instances   int // on the host; -1 when not known
-	Blocking    int // of them, those that hold the lock; -1 when not known
+	Blocking    int // instances that hold the lock; -1 when not known
 	Moving      int // migrations under way from it
 	MovedFrom   int // how many were on it when its maintenance began; 0 when not known
 	Service     *ComputeService
-	BadAttempts string   // what is wrong with the number of its migration attempts; one of the problems, empty when nothing is
-	Problems    []string // inconsistencies worth a word: no lock, a lock without a node, an unknown mode …
+	BadAttempts string   // what is wrong with its migration attempts, also in Problems; empty when nothing is
+	Problems    []string // inconsistencies: no lock, a lock without a node, an unknown mode …
 }
 
-// Active tells whether something happens at the node now, or is held up there.
+// Active tells whether something happens on the node now, or is held up.
 func (v NodeView) Active() bool {
 	return v.Stage != StageIdle && v.Stage != StageDone
 }

@@ -3,13 +3,13 @@ package core
 import "time"
 
 // OpenStackDeployment is what Lockstep keeps of an OpenStackDeployment: the services that it asks for, and where Nova keeps
-// instances' disks. The rest of its spec can hold what is secret.
+// instances' disks. The rest of its spec may hold secrets.
 type OpenStackDeployment struct {
 	Meta
 	Services []string // spec.features.services, in their order
 	Network  string   // spec.features.neutron.backend: ml2/ovn, ml2, tungstenfabric; empty where it is not set
 	Disks    string   // spec.features.nova.images.backend: ceph, lvm, qcow2, raw, local (qcow2 by its older name); empty where it is not set
-	// NodeDisks are the same of nodes of their own, spec.nodes.<label>::<value>.features.nova.images.backend: by that key.
+	// NodeDisks is the same for single nodes, by "<label>::<value>": spec.nodes.<label>::<value>.features.nova.images.backend.
 	NodeDisks map[string]string
 }
 

@@ -32,7 +32,7 @@ type Procedure struct {
 	Steps   []Step
 }
 
-// Next is the step that comes next: the first that can be confirmed and that somebody waits for; false when there is none.
+// Next is the next step: the first that is ready and not optional; false when there is none.
 func (p Procedure) Next() (Step, bool) {
 	i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.State == StepReady && !s.Optional })
 	if i < 0 {

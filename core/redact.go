@@ -16,14 +16,13 @@ import (
 // Hidden stands where a secret stood.
 const Hidden = "(hidden)"
 
-// Redact takes what is secret out of a text: who logs in by a URL (https://user:password@host), what a URL's parameters give
-// away, and the secrets themselves, in each way of writing them. It is the one place that knows how. Adapters give every error
-// to it with the secrets that they use; what prints, logs, keeps or shows a text that came from elsewhere gives it to it once
-// more: a server may tell anybody's URL.
+// Redact hides secrets in a text: the user and password of a URL (https://user:password@host), a URL's secret parameters, and the
+// given secrets in each of their spellings. No other code redacts. Adapters pass every error through it with the secrets that they
+// use. Code that prints, logs, keeps or shows a foreign text passes it once more: a server may mention any URL.
 func Redact(text string, secrets ...string) string {
 	for _, s := range slices.SortedFunc(slices.Values(secrets),
 		func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
-		// Shorter ones would only cut words to pieces; nobody can guess a secret from them either.
+		// A shorter one would match inside ordinary words.
 		if len(s) < shortestSecret {
 			continue
 		}
@@ -37,7 +36,7 @@ func Redact(text string, secrets ...string) string {
 // shortestSecret is the length of the shortest secret that is looked for, in bytes.
 const shortestSecret = 4
 
-// writtenForms are a secret as it is, as Go and JSON quote it, as URLs write it, and as Kubernetes encodes it.
+// writtenForms are the spellings of a secret: as it is, as Go and JSON quote it, as URLs write it, and as Kubernetes encodes it.
 func writtenForms(secret string) []string {
 	forms := []string{secret, unquoted(strconv.Quote(secret)), url.QueryEscape(secret), url.PathEscape(secret),
 		strings.TrimPrefix(url.UserPassword("", secret).String(), ":"), base64.StdEncoding.EncodeToString([]byte(secret))}
@@ -71,7 +70,7 @@ func URLSecrets(address string) []string {
 	return secrets
 }
 
-// PublicURL is a server's address without user and password, fit to be printed. No such address has another @.
+// PublicURL is a server's address without user and password, for printing. An address has no other @.
 func PublicURL(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if ok {
@@ -88,7 +87,7 @@ func PublicURL(address string) string {
 // redactURLs hides what URLs in a text give away.
 func redactURLs(text string) string {
 	if strings.Contains(text, `invalid port "`) || strings.Contains(text, `invalid URL escape "`) {
-		text = brokenURL.ReplaceAllString(text, "$1"+Hidden) // net/url says what of a password it stumbled over
+		text = brokenURL.ReplaceAllString(text, "$1"+Hidden) // net/url quotes the part of a password that it cannot parse
 	}
 	var b strings.Builder
 	for {
@@ -137,8 +136,8 @@ func urlEnd(text string) int {
 	return len(text)
 }
 
-// userinfo is the length of what stands before the @ of an address: user and password. Who wrote it may not have escaped what
-// has a meaning in URLs. Then the address is none, and the last @ is the one. quote is what stood before the URL.
+// userinfo is the length of what stands before the @ of an address: user and password. If the password has
+// unescaped characters of a URL, the address does not parse, and the last @ counts. quote is the character before the URL.
 func userinfo(scheme, rest string, quote byte) int {
 	whole := rest[:urlEnd(rest)]
 	authority := whole
@@ -167,8 +166,8 @@ func userinfo(scheme, rest string, quote byte) int {
 // plainAddress is a host, with or without a port.
 var plainAddress = regexp.MustCompile(`^(?:\[[^\]@]*\]|[^:@\[\]]*)(?::[0-9]*)?$`)
 
-// RedactedError is an error that says a text, and can be asked whether it was something. Its cause cannot be taken out: that may
-// say more.
+// RedactedError is an error with a redacted text. errors.Is works on its cause; the cause itself cannot be unwrapped, because its text
+// is not redacted.
 func RedactedError(text string, cause error) error {
 	return &redacted{text: Redact(text), cause: cause}
 }
@@ -187,8 +186,8 @@ func (r *redacted) GoString() string { return r.text }
 // Is answers for the cause.
 func (r *redacted) Is(target error) bool { return errors.Is(r.cause, target) }
 
-// Secrets are what an adapter logs in with: what it was given, and the tokens that it was sent since. The zero value has none.
-// They are safe for use by several goroutines.
+// Secrets are what an adapter logs in with: what it was given, and the tokens since. The zero value has none. Secrets are safe for
+// concurrent use.
 type Secrets struct {
 	mu    sync.Mutex
 	given []string

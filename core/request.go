@@ -1,8 +1,8 @@
 package core
 
-// Rockoon keeps every object that it has a handler of the deletion for, requests and locks, until it is through with it: by a finalizer
-// that it puts on what it sees alive. It takes a node back by that handler only, so a request that comes and goes while it does not
-// run is never returned from (docs/mosk.md#finalizers). Who plays it keeps to the same protocol.
+// Rockoon holds requests and locks by a finalizer until its deletion handler is done. It sets the finalizer on objects that it sees
+// before their deletion. Only that handler takes a node back, so a request that comes and goes while Rockoon does not run leaves the
+// node released (docs/mosk.md#finalizers). Lockstep follows the same protocol when it plays Rockoon.
 const (
 	FinalizersOfRockoon = "lcm.mirantis.com/rockoon."
 	UsualFinalizer      = FinalizersOfRockoon + "nodemaintenancerequest-finalizer"
@@ -32,19 +32,19 @@ type MaintenanceRequest struct {
 // Ref names the request.
 func (r *MaintenanceRequest) Ref() Ref { return Ref{Kind: r.Kind, Name: r.Name, UID: r.UID} }
 
-// ByHand tells whether it was made with Lockstep, and so is no request of LCM's.
+// ByHand tells whether the request was made with Lockstep and not by LCM.
 func (r *MaintenanceRequest) ByHand() bool { return r.MadeBy == MadeByLockstep }
 
 // MadeByLockstep is the value of the label app.kubernetes.io/managed-by of what Lockstep makes.
 const MadeByLockstep = "lockstep"
 
-// NewRequest is a maintenance request to be made.
+// NewRequest is a maintenance request to be created.
 type NewRequest struct {
 	Kind    Kind // KindClusterMaintenanceRequest or KindNodeMaintenanceRequest
 	Name    string
 	Node    string // of a NodeMaintenanceRequest
 	Release string // may be empty
-	Scope   Scope  // of a NodeMaintenanceRequest; the one of a ClusterMaintenanceRequest is deprecated
+	Scope   Scope  // of a NodeMaintenanceRequest; deprecated for a ClusterMaintenanceRequest
 }
 
 // Ref names the request to be, which has no UID yet.

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// RoleLabel is the label by which a node has a role: both its key and its value count.
+// RoleLabel is the label that gives a node a role. Key and value must match.
 type RoleLabel struct{ Key, Value string }
 
 // String is the label as kubectl takes it.
@@ -41,8 +41,8 @@ func ParseRoleLabel(text string) (RoleLabel, error) {
 	return RoleLabel{key, value}, nil
 }
 
-// ReadRoleLabels reads the controller's setting: JSON that has one label for each of its roles. With anything else the controller does
-// not start.
+// ReadRoleLabels reads the controller's setting: JSON with one label for each of its roles. The controller does not start with anything
+// else.
 func ReadRoleLabels(setting string) (RoleLabels, error) {
 	var byRole map[Role]map[string]string
 	if err := json.Unmarshal([]byte(setting), &byRole); err != nil {
@@ -82,7 +82,7 @@ func (r RoleLabels) Text() string {
 	return strings.Join(parts, ", ")
 }
 
-// WithRoles is the node with the roles that the labels give it. Those that are none of the OpenStack controller's stay.
+// WithRoles is the node with the roles that the labels give it. Roles that the OpenStack controller does not know stay.
 func (n *Node) WithRoles(r RoleLabels) *Node {
 	roles := slices.DeleteFunc(slices.Clone(n.Roles), func(role Role) bool { return slices.Contains(OpenStackRoles(), role) })
 	roles = append(roles, r.Of(n.Labels)...)
@@ -105,8 +105,8 @@ func (r RoleLabels) Of(labels map[string]string) []Role {
 	return roles
 }
 
-// RoleLabelsIn are the labels that hold, and where they are from: the setting of the controller's Deployment where it has one that can be
-// read, else what is configured, else the defaults, of which nothing is said.
+// RoleLabelsIn are the labels in force and where they come from: the setting of the controller's Deployment if it can be read, else the
+// configuration, else the defaults, for which from is empty.
 func RoleLabelsIn(c *Deployment, configured RoleLabels) (labels RoleLabels, from string) {
 	if c != nil && c.RoleLabels != "" {
 		if read, err := ReadRoleLabels(c.RoleLabels); err == nil {
@@ -119,7 +119,7 @@ func RoleLabelsIn(c *Deployment, configured RoleLabels) (labels RoleLabels, from
 	return DefaultRoleLabels(), ""
 }
 
-// ApplyRoleLabels gives the nodes of an inventory their roles by the labels that hold in its cluster.
+// ApplyRoleLabels gives the nodes of an inventory their roles by the labels in force in its cluster.
 func (inv *ClusterInventory) ApplyRoleLabels(configured RoleLabels) {
 	if inv.RoleLabels, _ = RoleLabelsIn(inv.Controller, configured); inv.RoleLabels.IsDefault() {
 		return
@@ -129,7 +129,7 @@ func (inv *ClusterInventory) ApplyRoleLabels(configured RoleLabels) {
 	}
 }
 
-// RoleLabelsText is the labels of the roles and where they are from; empty where they are the controller's defaults.
+// RoleLabelsText is the labels of the roles and where they come from; empty for the controller's defaults.
 func (s *Snapshot) RoleLabelsText() string {
 	if len(s.RoleLabels) == 0 || s.RoleLabels.IsDefault() {
 		return ""
@@ -145,7 +145,7 @@ func (s *Snapshot) LabelOf(role Role) RoleLabel {
 	return DefaultRoleLabels()[role]
 }
 
-// RoleLabelText is the role, with its label where that is not the controller's default.
+// RoleLabelText is the role, with its label if that is not the controller's default.
 func (s *Snapshot) RoleLabelText(role Role) string {
 	if l, ok := s.RoleLabels[role]; ok && l != DefaultRoleLabels()[role] {
 		return string(role) + wording.InBrackets(wording.OneLine(l.String(), 80))

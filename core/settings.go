@@ -4,17 +4,17 @@ import "time"
 
 // Settings are the numbers by which rules judge, all of them the operator's to change.
 type Settings struct {
-	StaleAfter       time.Duration // a source not confirmed for so long is not fresh enough to write on
+	StaleAfter       time.Duration // a source that was not confirmed for this long is too old to write on
 	MaxParallelNodes map[Role]int  // nodes that Rockoon handles at once, by role (docs/mosk.md#concurrency)
 	AcrossZones      bool          // computes of several availability zones at once: Rockoon's respect_nova_az=False
 	MigrateAtOnce    int           // how many instances of one host a batch moves at the same time; 1 by default
 	ActAs            []ActAs       // the application controllers that Lockstep plays
 	Overdue          float64       // a phase or stage is overdue past its estimate times this
-	RoleLabels       RoleLabels    // where the controller's Deployment says none; nil: its defaults
+	RoleLabels       RoleLabels    // used when the controller's Deployment has none; nil: its defaults
 }
 
-// projectsStaleAfter is StaleAfter for the names of projects: they hardly ever change, nothing is decided by them, and they
-// are asked for every ten minutes only.
+// projectsStaleAfter is StaleAfter for the names of projects: they hardly change, no decision rests on them, and they are polled only
+// every ten minutes.
 const projectsStaleAfter = 15 * time.Minute
 
 // StaleAfterOf is how long ago a source may have been confirmed and still be fresh.
@@ -29,7 +29,7 @@ func (s Settings) StaleAfterOf(id SourceID) time.Duration {
 	return after
 }
 
-// DefaultSettings are the documents' numbers, and cautious ones where the documents are silent.
+// DefaultSettings are the documents' numbers, and cautious ones where the documents have none.
 func DefaultSettings() Settings {
 	return Settings{
 		StaleAfter:       60 * time.Second,

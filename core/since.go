@@ -2,13 +2,13 @@ package core
 
 import "time"
 
-// Since is when something began. A beginning that nobody saw is at least so long ago as the evidence says.
+// Since is when something began. If nobody saw the beginning, Exact is false and it began at At or before.
 type Since struct {
 	At    time.Time
 	Exact bool
 }
 
-// Plus is a time later; nothing stays nothing. What lasts for longer than it may is late since then.
+// Plus is the time moved by d, for example the moment from which something is late. A zero time stays zero.
 func (s Since) Plus(d time.Duration) Since {
 	if !s.At.IsZero() {
 		s.At = s.At.Add(d)

@@ -15,8 +15,8 @@ type Snapshot struct {
 	derived sync.Map // what was derived from it, by *Derivation
 }
 
-// Facts are all that a Snapshot knows. They are copied as one value only, so that no copy lacks one of them: what a server has just
-// answered is put into such a copy, and the last check before a write looks at that.
+// Facts are all that a Snapshot knows. They are only copied as one value, so that no copy lacks a fact: the last check before a write
+// looks at a copy with the server's newest answer in it.
 type Facts struct {
 	Revision uint64    // rises with every snapshot of one Engine
 	Now      time.Time // the cluster's time; timestamps of objects compare with it
@@ -24,7 +24,7 @@ type Facts struct {
 
 	Cluster  string          // the cluster's name, as the operator knows it
 	Place    ManagementPlace // as it is configured
-	Operator string          // "user@host" of who runs Lockstep
+	Operator string          // user@host that runs Lockstep
 	Sources  map[SourceID]Source
 
 	Nodes           map[string]*Node                 // by name
@@ -37,7 +37,7 @@ type Facts struct {
 	OpenStack       []*OpenStackStatus               // by namespace and name; usually one
 	Controller      *Deployment                      // Rockoon; nil when unknown
 	RoleLabels      RoleLabels                       // by which the nodes have their roles
-	RoleLabelsFrom  string                           // who says so, as a clause; empty: they are the defaults
+	RoleLabelsFrom  string                           // where they come from, as a clause; empty: the defaults
 	Pods            map[string]*NodePods             // by node name; of nodes in maintenance only
 	DaemonSets      []*DaemonSet                     // of OpenStack and Tungsten Fabric, by namespace and name
 	DaemonRevisions map[string][]*DaemonRevision     // by DaemonSet UID
@@ -45,7 +45,7 @@ type Facts struct {
 	StatefulSets    []*StatefulSet                   // of OpenStack and Redis, by namespace and name
 	Claims          map[string]*VolumeClaim          // of OpenStack and Redis, by "namespace/name"; where Rockoon is played, as the next
 	LocalVolumes    map[string]*PersistentVolume     // by name
-	Deployments     []*OpenStackDeployment           // what OpenStack should be, by namespace and name; usually one
+	Deployments     []*OpenStackDeployment           // OpenStack as it is wanted, by namespace and name; usually one
 	TempestJob      *Job                             // the run of Tempest; nil when there is none
 	Services        map[string]*ComputeService       // by host
 	Instances       map[string]*Instance             // by ID
@@ -69,7 +69,7 @@ type WriteMode struct {
 	Since  time.Time // wall time of the last change
 	Lease  string    // who holds the operator lease as last seen, "user@host"; empty for nobody or unknown
 	Mine   bool      // the lease is ours
-	Lost   string    // why writing was disarmed without the operator's asking; empty otherwise
+	Lost   string    // why writing was disarmed without the operator; else empty
 }
 
 var nodeNames Derivation[[]string]
@@ -112,7 +112,7 @@ func (s *Snapshot) NodeOfHost(host string) *Node {
 	return nil
 }
 
-// HostOf is the name under which OpenStack knows the node; the node's own name when no service says otherwise.
+// HostOf is the name under which OpenStack knows the node; the node's own name unless a service has another.
 func (s *Snapshot) HostOf(node string) string {
 	if s.Services[node] != nil || len(s.ByHost[node]) > 0 {
 		return node

@@ -4,7 +4,7 @@ import (
 	"maps"
 )
 
-// Without is the Snapshot as it would be without one operation: a batch must not be in its own way.
+// Without is the Snapshot without one operation, so that a batch does not block its own items.
 func (s *Snapshot) Without(operation string) *Snapshot {
 	c := s.CopyFacts()
 	c.Operations = nil

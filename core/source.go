@@ -61,7 +61,7 @@ const (
 	SourceManagementUpgrades SourceID = "mccupgrades"
 )
 
-// ManagementSources are the sources on the management cluster, in the order in which they are told.
+// ManagementSources are the sources on the management cluster, in the order in which they are shown.
 func ManagementSources() []SourceID {
 	return []SourceID{SourceClusters, SourceMachines, SourceLCMClusters, SourceLCMMachines, SourceDrains, SourcePlans, SourceGroups,
 		SourceAutoPauses, SourceReboots, SourceReleases, SourceManagementUpgrades}
@@ -89,29 +89,29 @@ func (id SourceID) Server() Server {
 	return ServerKubernetes
 }
 
-// MayBeAbsent tells whether a healthy cloud can be without the source: there need be no Cinder.
+// MayBeAbsent tells whether a healthy cloud can lack the source: not every cloud has Cinder.
 func (id SourceID) MayBeAbsent() bool { return id == SourceVolumeServices || id == SourceVolumes }
 
-// forActing tells whether the source is watched only where Lockstep plays the OpenStack controller.
+// forActing tells whether the source is watched only when Lockstep plays the OpenStack controller.
 func (id SourceID) forActing() bool {
 	return id == SourceClaims || id == SourceRedisClaims || id == SourceLocalVolumes
 }
 
-// SourceState is how a source does.
+// SourceState is the state of a source.
 type SourceState string
 
 // The states of a source.
 const (
 	SourceConnecting SourceState = "connecting" // nothing has arrived yet
 	SourceLive       SourceState = "live"
-	SourceStale      SourceState = "stale"     // what it showed last stays on the screen, with its age
+	SourceStale      SourceState = "stale"     // what it last showed stays on the screen, with its age
 	SourceAbsent     SourceState = "absent"    // the API does not know the resource (a missing CRD)
 	SourceForbidden  SourceState = "forbidden" // 403
-	SourceFailed     SourceState = "failed"    // anything else, an unreachable server and a refused login among it
+	SourceFailed     SourceState = "failed"    // anything else, such as an unreachable server or a refused login
 	SourceOff        SourceState = "off"       // not configured: no clouds.yaml, say, or no management cluster
 )
 
-// Source is one stream of facts and how it does. Its times are the wall clock's, not the cluster's.
+// Source is one stream of facts with its state. Its times are the wall clock's, not the cluster's.
 type Source struct {
 	ID    SourceID
 	State SourceState
@@ -121,10 +121,10 @@ type Source struct {
 	Next  time.Time // when it will be tried again; zero when unknown
 }
 
-// AsksNobody tells whether the source can be live while its server is not asked: where no node is in maintenance, no pods are listed.
+// AsksNobody tells whether the source can be live without a request to its server: pods are listed only for nodes in maintenance.
 func (s Source) AsksNobody() bool { return s.ID == SourceNodePods && s.State == SourceLive }
 
-// Trouble is the error of a source that is out of order for a reason; nil when it is not, or when its state says it all.
+// Trouble is the error of a stale, failed or forbidden source; nil for any other state.
 func (s Source) Trouble() *APIError {
 	switch s.State {
 	case SourceStale, SourceFailed, SourceForbidden:
@@ -133,8 +133,7 @@ func (s Source) Trouble() *APIError {
 	return nil
 }
 
-// Known tells whether what the source shows can be taken for the whole truth as of some moment: it has answered once, and
-// not merely begun to.
+// Known tells whether the source has shown everything as of some moment: it has answered completely once.
 func (s *Snapshot) Known(id SourceID) bool {
 	src, ok := s.Sources[id]
 	if !ok || src.AsOf.IsZero() {
@@ -170,7 +169,7 @@ func (s *Snapshot) WhyUnknown(id SourceID) string {
 	return string(src.State)
 }
 
-// Fresh tells whether the source is live and was confirmed recently enough to write on, and what to say of its age.
+// Fresh tells whether the source is live and was confirmed recently enough to write on, and says how old it is.
 func (s *Snapshot) Fresh(id SourceID) (bool, string) {
 	src, ok := s.Sources[id]
 	if !ok || src.AsOf.IsZero() {

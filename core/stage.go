@@ -6,10 +6,10 @@ type Stage string
 // The stages, in the order in which a node goes through them.
 const (
 	StageIdle       Stage = "idle"            // nothing is asked of the node
-	StageQueued     Stage = "queued"          // its request is there, its controllers have not begun
+	StageQueued     Stage = "queued"          // it has a request, and its controllers have not begun
 	StagePreparing  Stage = "preparing"       // controllers prepare it; no instance is being moved
 	StageEvacuating Stage = "evacuating"      // instances are being moved off it
-	StageWaiting    Stage = "waiting for you" // it goes no further without the operator
+	StageWaiting    Stage = "waiting for you" // it does not go on without the operator
 	StageReleased   Stage = "released"        // all its locks are inactive; LCM has not begun
 	StageDraining   Stage = "draining"        // LCM moves its pods
 	StageUpdating   Stage = "updating"

@@ -3,8 +3,8 @@ package core
 // NamespaceRedis is where Redis runs for OpenStack (Rockoon's OSCTL_REDIS_NAMESPACE).
 const NamespaceRedis = "openstack-redis"
 
-// StatefulSet is what Lockstep keeps of a StatefulSet (apps/v1). How many of its pods are ready is counted, for it depends on
-// the node that one asks about.
+// StatefulSet is what Lockstep keeps of a StatefulSet (apps/v1). Its ready pods are counted, because the
+// count depends on the node in question.
 type StatefulSet struct {
 	Meta
 	Replicas int    // spec.replicas

@@ -19,7 +19,7 @@ const (
 	StepDone    StepState = "done"    // the cluster says so
 	StepReady   StepState = "ready"   // it can be confirmed now
 	StepBlocked StepState = "blocked" // a guard does not hold
-	StepWaiting StepState = "waiting" // somebody else's turn: a controller, LCM, Nova
+	StepWaiting StepState = "waiting" // another acts: a controller, LCM, Nova
 	StepRunning StepState = "running" // Lockstep does it now
 	StepFailed  StepState = "failed"  // the last try failed; it can be tried again
 	StepLater   StepState = "later"   // an earlier step comes first
@@ -33,7 +33,7 @@ type Fact struct {
 	Instance string `json:"-"` // the ID of the instance that it is about, where it is one of a host's
 }
 
-// Step is one confirmed change, or one thing that somebody else has to do: all that a person needs to decide.
+// Step is one change to confirm, or one thing that another has to do, with all that a person needs to decide.
 type Step struct {
 	ID       string // stable over snapshots: the intent's kind and its object
 	Intent   Intent // zero when the step is not the operator's to do
@@ -54,7 +54,7 @@ type Step struct {
 	Change   Change   // what is done; nil when the step is not the operator's to do
 	Tell     []string // names of the nodes whose instances' owners are to be told; empty for every other step
 
-	// Optional: nobody waits for it, or it takes back what was done. It can be confirmed, and is never what comes next.
+	// Optional steps are not needed, or take back what was done. They can be confirmed, and Next never returns one.
 	Optional bool
 
 	Alternatives []Step // other ways to the same end (cold migration, stop); each complete in itself
@@ -75,8 +75,8 @@ func (s Step) Blocker() string {
 	return g.Text + ": " + g.Answer
 }
 
-// BlockedBy is the first guard that does not hold; false when all do. That writing is not armed is told only when it is the
-// one reason left: it says nothing of the step.
+// BlockedBy is the first guard that does not hold; false when all do. The guard of arming comes last: every
+// step has it, and it says nothing about this one.
 func (s Step) BlockedBy() (Guard, bool) {
 	var unarmed Guard
 	for _, g := range s.Guards {
@@ -101,8 +101,8 @@ func (s Step) Unmet(id GuardID) (Guard, bool) {
 	return Guard{}, false
 }
 
-// MayGoPast tells whether the operator may have the step's batch go on past failures: where its items have nothing to do
-// with one another. What is restarted one after the other rests on the last one being well again.
+// MayGoPast tells whether the step's batch can go on past failures: only if its items do not depend on one another. A restart waits
+// until the pod before it is ready.
 func (s Step) MayGoPast() bool {
 	b, ok := s.Change.(Batch)
 	if !ok || len(b.Items) < 2 {

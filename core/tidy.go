@@ -9,7 +9,7 @@ import (
 // LongestTidy is how much of one text of an API a forecast keeps, in characters.
 const LongestTidy = 400
 
-// Tidy makes a text of an API fit for a document that is printed: one line, without control and format characters.
+// Tidy makes an API's text fit for printing: redacted, on one line, without control and format characters, at most LongestTidy long.
 func Tidy(text string) string {
 	text = Redact(text)
 	plain := true

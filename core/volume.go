@@ -32,17 +32,17 @@ type Volume struct {
 	ProjectID string
 }
 
-// VolumeService is a cinder-volume service: one back end of one host. Only those of back ends that lie on a node's own disks
-// (LVM) run as the node; those of Ceph run as a host that is none of the nodes (docs/mosk.md#services).
+// VolumeService is a cinder-volume service: one back end of one host. The services of back ends on a node's own
+// disks (LVM) have the node's name; those of Ceph have a host name that is not a node's (docs/mosk.md#services).
 type VolumeService struct {
-	Host           string // "cmp-04@lvm": the host and its back end, by which alone Cinder knows it; without "@" there is no back end
+	Host           string // "cmp-04@lvm": host and back end, Cinder's only ID for it; without "@" there is no back end
 	Enabled        bool
 	DisabledReason string // why it is disabled; empty when nobody said
 	Up             bool   // it reports
 	Zone           string
 	Updated        time.Time // its last report, or the last change of it
-	// Behind says that Cinder lists another service of the same machine before this one. Who names the machine alone, as the
-	// OpenStack controller does, reaches that one and never this one (docs/mosk.md#services).
+	// Behind says that Cinder lists another service of the same machine before this one. The OpenStack controller names only the
+	// machine, and so never reaches this one (docs/mosk.md#services).
 	Behind bool
 }
 
@@ -93,7 +93,7 @@ func (v *VolumeService) UpText() string {
 	return "down"
 }
 
-// ForMaintenance tells whether it was disabled for a maintenance, by Rockoon or by who plays it.
+// ForMaintenance tells whether it was disabled for a maintenance, by Rockoon or by Lockstep in its place.
 func (v *VolumeService) ForMaintenance() bool {
 	return !v.Enabled && v.DisabledReason == DisabledReasonMaintenance
 }
@@ -120,7 +120,7 @@ func (s *Snapshot) VolumeServicesOn(node string) []*VolumeService {
 	return s.VolumeServices[dotted[node]]
 }
 
-// VolumeService is the service that Cinder calls so, when it runs as the node; nil when there is none.
+// VolumeService is the node's service of that host in Cinder; nil when there is none.
 func (s *Snapshot) VolumeService(node, host string) *VolumeService {
 	all := s.VolumeServicesOn(node)
 	if i := slices.IndexFunc(all, func(v *VolumeService) bool { return v.Host == host }); i >= 0 {
@@ -129,7 +129,7 @@ func (s *Snapshot) VolumeService(node, host string) *VolumeService {
 	return nil
 }
 
-// VolumeHostOf is the name under which Cinder knows the node; the node's own when no service says otherwise.
+// VolumeHostOf is the name under which Cinder knows the node; the node's own unless a service has another.
 func (s *Snapshot) VolumeHostOf(node string) string {
 	if all := s.VolumeServicesOn(node); len(all) > 0 {
 		return all[0].Machine()

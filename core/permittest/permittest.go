@@ -1,4 +1,4 @@
-// Package permittest gives tests of adapters the Permit that only the gate makes otherwise. Nothing but tests imports it.
+// Package permittest gives adapters' tests a Permit, which otherwise only the gate makes. Only tests import it.
 package permittest
 
 import (

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Rockoon puts Python's own spelling of lists and dicts into its texts. They are read leniently: what is cut off or
-// mis-spelled yields less, never an error.
+// Rockoon puts Python's own spelling of lists and dicts into its texts. They are read leniently: a text that is cut
+// off or misspelled yields less, never an error.
 
 // MaxListed is how many entries of a list are taken.
 const MaxListed = 1000
@@ -19,8 +19,8 @@ var (
 	uuid       = regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`)
 )
 
-// PythonList is the entries of the first list in text: "['a', 'b']". A list that never ends goes to the text's end; a list
-// without quotes yields the UUIDs in it.
+// PythonList is the entries of the first list in text: "['a', 'b']". A list without an end goes to the end of the text.
+// A list without quotes yields its UUIDs.
 func PythonList(text string) []string {
 	_, list, ok := strings.Cut(text, "[")
 	if !ok {
@@ -37,7 +37,7 @@ func PythonList(text string) []string {
 	return out
 }
 
-// PythonKeys is the keys of the dict in text: "{'id': 'ACTIVE'}"; the UUIDs in it when it is none.
+// PythonKeys is the keys of the dict in text: "{'id': 'ACTIVE'}"; the text's UUIDs when it has no dict.
 func PythonKeys(text string) []string {
 	var out []string
 	for _, g := range quotedKey.FindAllStringSubmatch(text, MaxListed) {

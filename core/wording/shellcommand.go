@@ -17,8 +17,8 @@ func ShellCommand(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// ShellQuote is one word for a POSIX shell. What cannot be shown on one line is written in the $'…' form, which bash, zsh
-// and ksh read.
+// ShellQuote is one word for a POSIX shell. A word that cannot be shown on one line takes the $'…' form of bash, zsh and
+// ksh.
 func ShellQuote(word string) string {
 	plain, printable := word != "", true
 	for _, r := range word {
@@ -64,7 +64,7 @@ func AnnotateCommand(node, key string, value *string) string {
 func JSONText(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
-		return "null" // no value that is given here fails
+		return "null" // no value used here fails
 	}
 	return string(b)
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 )
 
+// TextOr is the text that v points to, or the other one when v is nil.
 func TextOr(v *string, or string) string {
 	if v == nil {
 		return or
@@ -17,6 +18,7 @@ func TextOr(v *string, or string) string {
 	return *v
 }
 
+// Times is "once", "twice", "3 times".
 func Times(n int) string {
 	switch n {
 	case 1:
@@ -45,11 +47,12 @@ func TextOf(text, empty string) string {
 	return text
 }
 
-// Join puts sentences together, the empty ones left out.
+// Join joins sentences with spaces and leaves out empty ones.
 func Join(sentences ...string) string {
 	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }
 
+// InBrackets is " (text)", with its leading space; empty for an empty text.
 func InBrackets(text string) string {
 	if text == "" {
 		return ""
@@ -57,6 +60,7 @@ func InBrackets(text string) string {
 	return " (" + text + ")"
 }
 
+// Prefixed is the text after the given beginning; empty for an empty text.
 func Prefixed(before, text string) string {
 	if text == "" {
 		return ""
@@ -64,6 +68,7 @@ func Prefixed(before, text string) string {
 	return before + text
 }
 
+// Dashed is " — text"; empty for an empty text.
 func Dashed(text string) string {
 	if text == "" {
 		return ""
@@ -71,6 +76,7 @@ func Dashed(text string) string {
 	return " — " + text
 }
 
+// TextIf is one of two texts.
 func TextIf(yes bool, then, or string) string {
 	if yes {
 		return then
@@ -78,11 +84,12 @@ func TextIf(yes bool, then, or string) string {
 	return or
 }
 
+// Itoa is strconv.Itoa.
 func Itoa(n int) string { return strconv.Itoa(n) }
 
-// ClockText is a moment for a line that a person reads. All of these are in the operator's zone (time.Local), on screens, in what
-// the commands print and in the texts of the journal, so that times on one page can be compared. Fields for programs (JSON, and
-// the journal's own times) are in UTC, as the timestamps of the cluster's objects are.
+// ClockText is a moment for a line that a person reads. Screens, command output and the journal's texts all use the operator's
+// zone (time.Local), so that times on one page can be compared. Fields for programs (JSON, the journal's own times) are in UTC, like
+// the timestamps of the cluster's objects.
 func ClockText(t time.Time) string {
 	if t.IsZero() {
 		return "an unknown time"
@@ -121,8 +128,8 @@ func Some(names []string, most int) string {
 	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
 }
 
-// MostRead is how much is taken of what a server or a controller says, where a person reads it: whoever shows it wraps it, and cuts it
-// where its own room ends. A longer text is in the inspection of its object.
+// MostRead is how much of a server's or controller's text a person is shown, in bytes. The screen wraps it and cuts it to its room.
+// The inspection of the object has the whole text.
 const MostRead = 2000
 
 // OneLine is the beginning of a text, on one line.
@@ -130,7 +137,7 @@ func OneLine(text string, most int) string {
 	return strings.Join(strings.Fields(Clip(text, most)), " ")
 }
 
-// Verb is the word that agrees with n: verb(1, "needs", "need").
+// Verb is the word that agrees with n: Verb(1, "needs", "need").
 func Verb(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -138,6 +145,7 @@ func Verb(n int, one, many string) string {
 	return many
 }
 
+// Because is ": text", without the text's last full stop; empty for an empty text.
 func Because(text string) string {
 	if text == "" {
 		return ""
@@ -145,7 +153,7 @@ func Because(text string) string {
 	return ": " + Clip(strings.TrimRight(text, " .\n"), MaxRecordText)
 }
 
-// Clip cuts s to at most n bytes at a rune's border, and says so.
+// Clip cuts s to at most n bytes, between runes, and marks the cut.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -160,7 +168,7 @@ func Clip(s string, n int) string {
 // MaxRecordText is how much one string of a Record keeps, in bytes.
 const MaxRecordText = 4096
 
-// AddNew appends those of more that are not in list yet, at most maxListed of them.
+// AddNew appends the texts that are not empty and not in the list yet, up to MaxListed in all.
 func AddNew(list []string, more ...string) []string {
 	seen := make(map[string]bool, len(list)+len(more))
 	for _, v := range list {

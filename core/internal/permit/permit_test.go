@@ -13,7 +13,7 @@ type change struct{ names []string }
 // A Permit is good for its own change, once, and until it ends.
 func TestAPermitIsGoodForOneWrite(t *testing.T) {
 	of, other := change{[]string{"a"}}, change{[]string{"b"}}
-	same := change{[]string{"a"}} // it may have been made anew
+	same := change{[]string{"a"}} // an equal change, made again
 	permit := func() Permit { p, _ := New("g1", "stop/web-1", of); return p }
 	used, ended, kept := permit(), Permit{}, Permit{}
 	if err := used.Use(of); err != nil {
