@@ -13,7 +13,7 @@ import (
 // AccountState is what the OpenStack controller does with an object, by its own bookkeeping.
 type AccountState string
 
-// The states. Where the bookkeeping is missing, or is another's, nothing is known.
+// The states. Without the controller's bookkeeping nothing is known.
 const (
 	AccountNone    AccountState = ""            // nothing is known
 	AccountUnseen  AccountState = "never seen"  // the controller does not know of the object
@@ -22,8 +22,8 @@ const (
 	AccountRetries AccountState = "tries again" // it has failed, and waits for its next try
 	AccountStopped AccountState = "stopped"     // it has failed, and does not run
 	AccountGaveUp  AccountState = "gave up"     // it has failed, and does not try again
-	AccountHeld    AccountState = "held"        // the object is held for it, no try has ended, and it does not run
-	AccountHandled AccountState = "handled"     // it was through with the object
+	AccountHeld    AccountState = "held"        // its finalizer is on the object, no try has ended, and it does not run
+	AccountHandled AccountState = "handled"     // it has finished with the object
 )
 
 // Account is what the OpenStack controller does with one object, by its own bookkeeping on it.
@@ -36,11 +36,11 @@ type Account struct {
 // Fails tells whether tries have failed, and none has succeeded since.
 func (a Account) Fails() bool { return a.Failed > 0 || a.Words != "" }
 
-// unseenSettles is how old a request has to be to count as one that a running controller does not see.
+// unseenSettles is the age from which a request counts as not seen by a running controller.
 const unseenSettles = time.Minute
 
-// The kinds of which the controller handles what is made and changed, and of which it handles the deletion: these it holds by its
-// finalizer (docs/mosk.md#finalizers).
+// The kinds whose creation and change the controller handles, and those whose deletion it handles. It holds the latter by its finalizer
+// (docs/mosk.md#finalizers).
 var (
 	handledChanges   = kindSet(core.KindNodeMaintenanceRequest, core.KindClusterMaintenanceRequest, core.KindNodeDeletionRequest)
 	handledDeletions = kindSet(core.KindNodeMaintenanceRequest, core.KindClusterMaintenanceRequest, core.KindNodeWorkloadLock,
@@ -64,7 +64,7 @@ func accountOf(s *core.Snapshot, kind core.Kind, m core.Meta, b core.Bookkeeping
 	tries := b.Change
 	if deleting {
 		if tries = b.Delete; !held {
-			tries = nil // it is through with the deletion, or has no part in it
+			tries = nil // it has finished the deletion, or has no part in it
 		}
 	}
 	if tries != nil {
@@ -106,14 +106,14 @@ func holdsObject(s *core.Snapshot, m core.Meta) bool {
 	return len(m.Finalizers) > 0 && FinalizerOn(s, m) != ""
 }
 
-// neverSeen tells whether it is certain that the controller does not know of a request: it puts its finalizer on what it sees alive, and
-// notes what it does, and there is neither. A running controller has a moment for it.
+// neverSeen tells whether the controller certainly does not know of a request: the request has neither its finalizer nor its notes, and
+// is older than a running controller needs to set them.
 func neverSeen(s *core.Snapshot, kind core.Kind, m core.Meta, b core.Bookkeeping, held bool) bool {
 	source, known := accountSources[kind]
 	if !known || held || b.Marked || s.Sources[source].State != core.SourceLive {
 		return false
 	}
-	for _, f := range m.Finalizers { // an older release's has another name, which nothing may have shown yet
+	for _, f := range m.Finalizers { // an older release uses another name
 		if strings.HasPrefix(f, "lcm.mirantis.com/") && strings.HasSuffix(f, "-finalizer") {
 			return false
 		}
@@ -121,7 +121,7 @@ func neverSeen(s *core.Snapshot, kind core.Kind, m core.Meta, b core.Bookkeeping
 	return OpenStackDown(s) || !m.Created.IsZero() && s.Now.Sub(m.Created) > unseenSettles
 }
 
-// keepsBooks tells whether the controller notes its work where Lockstep finds it: some object bears such a note.
+// keepsBooks tells whether the controller notes its work where Lockstep can read it: some object has such a note.
 func keepsBooks(s *core.Snapshot) bool {
 	for _, r := range s.ClusterRequests {
 		if r.Kept.Marked {
@@ -154,7 +154,7 @@ func RequestAccount(s *core.Snapshot, r *core.MaintenanceRequest) Account {
 }
 
 // NodeAccount is what the controller does with what is asked of a node: with its maintenance, with its removal, or with the end of its
-// lock. What is under way counts before what is through.
+// lock. Work under way counts before finished work.
 func NodeAccount(s *core.Snapshot, name string) Account {
 	best := Account{}
 	if r := s.NodeRequest(name); r != nil {
@@ -169,10 +169,10 @@ func NodeAccount(s *core.Snapshot, name string) Account {
 	return best
 }
 
-// underWay tells whether something is known of the object, and it is not through.
+// underWay tells whether the object's account is known and not finished.
 func (a Account) underWay() bool { return a.State != AccountNone && a.State != AccountHandled }
 
-// or is the other account where something is known of it, else this one.
+// or is the other account if that is known, else this one.
 func (a Account) or(b Account) Account {
 	if b.State != AccountNone {
 		return b
@@ -191,14 +191,14 @@ func AccountOf(s *core.Snapshot, l *core.WorkloadLock) Account {
 	return NodeAccount(s, l.Node)
 }
 
-// accountObjects are the objects by what they are to who reads of them.
+// accountObjects are the words for the objects.
 var accountObjects = map[core.Kind]string{
 	core.KindNodeMaintenanceRequest: "its request", core.KindClusterMaintenanceRequest: "the cluster's request",
 	core.KindNodeDeletionRequest: "the request for its removal", core.KindNodeWorkloadLock: "its lock",
 }
 
-// AccountText is what the OpenStack controller does, without its name: "tries again at 04:47:31, failed twice: 'scope'"; with the words
-// of the last failure, or without. Empty when nothing is known.
+// AccountText is what the OpenStack controller does, without its name: "tries again at 04:47:31, failed twice: 'scope'"; with or
+// without the text of the last failure. Empty when nothing is known.
 func AccountText(s *core.Snapshot, a Account, words bool) string {
 	what := wording.TextOf(accountObjects[a.Kind], "it")
 	failed := ""
@@ -246,8 +246,8 @@ func SecondText(s *core.Snapshot, t time.Time) string {
 	return t.Format("15:04:05")
 }
 
-// NextLookOf is when the OpenStack controller looks at what is asked of a node next: "at 04:47:31", and "within 60 s" where its
-// bookkeeping does not say it. Without a node it is the first look at one that waits for others (text F).
+// NextLookOf is when the OpenStack controller looks at the node's request next: "at 04:47:31", or "within 60 s" when its bookkeeping
+// does not say. Without a node it is the first look at a node that waits for others (text F).
 func NextLookOf(s *core.Snapshot, node string) string {
 	if node == "" {
 		node = firstDeferred(s)

@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// The words of failures that the OpenStack controller writes on no lock: exceptions, by their text (docs/mosk.md#bookkeeping).
+// The texts of exceptions that the OpenStack controller does not write on a lock (docs/mosk.md#bookkeeping).
 const (
 	wordsScope     = "'scope'"                 // KeyError: the request has none (docs/mosk.md#requests-without-a-scope)
 	wordsEmptyList = "list index out of range" // IndexError: of a compute, Nova knows no nova-compute (docs/mosk.md#no-compute-service)
@@ -22,23 +22,23 @@ var (
 		`Server Error for url|HttpException: 50\d|Max retries exceeded|Read timed out`)
 )
 
-// FailureKind is what a failure comes of.
+// FailureKind is the cause of a failure.
 type FailureKind int
 
 const (
-	FailureOther   FailureKind = iota // read its words
-	FailureText                       // a text that stands on a lock as well
+	FailureOther   FailureKind = iota // any other: its text says it
+	FailureText                       // a text that is on the lock as well
 	FailureScope                      // the request has no scope
-	FailureMode                       // the node's migration mode is none that the controller knows
-	FailureTries                      // the node's number of attempts is none
+	FailureMode                       // the controller does not know the node's migration mode
+	FailureTries                      // the node's attempts are not a number
 	FailureService                    // the compute has no nova-compute
 	FailureExists                     // the lock is in deletion, and the node is there
 	FailureOutage                     // an API does not answer
-	FailureBusy                       // the Kubernetes API turns it away
+	FailureBusy                       // the Kubernetes API refuses it: too many requests
 )
 
-// Failure is what the last failure comes of, and that in a few words; these are empty where the controller's own have to do. It is
-// about what is asked of the node, or of the cluster when there is none.
+// Failure is the cause of the last failure, with a few words about it, which are empty when the controller's own text must do. It is
+// about the node's request, or the cluster's when there is no node.
 func Failure(s *core.Snapshot, a Account, node string) (FailureKind, string) {
 	n := s.Nodes[node]
 	quoted := func(text string) bool { return text != "" && a.Words == "'"+wording.OneLine(text, core.MaxWords)+"'" }
@@ -73,7 +73,7 @@ func knowsNoCompute(s *core.Snapshot, node string) bool {
 	return n != nil && n.Is(core.RoleCompute) && s.Known(core.SourceComputeServices) && s.Services[s.HostOf(node)] == nil
 }
 
-// OnLock tells whether the words of the last failure are those that the lock bears: its text begins with them, or is of the same kind.
+// OnLock tells whether the lock already shows the last failure: its text begins with the failure's, or has the same ID.
 func (a Account) OnLock(m LockMessage) bool {
 	if a.Words == "" || m.Class == MessageNone {
 		return false
@@ -86,7 +86,7 @@ func (a Account) OnLock(m LockMessage) bool {
 	return begin != "" && strings.HasPrefix(text, begin)
 }
 
-// SilentOutage tells whether the controller gets no answer from OpenStack, and says so nowhere but in its bookkeeping.
+// SilentOutage tells whether OpenStack does not answer the controller, and only the controller's bookkeeping says so.
 func SilentOutage(s *core.Snapshot, l *core.WorkloadLock) bool {
 	a := AccountOf(s, l)
 	if a.State != AccountRetries {
@@ -96,8 +96,8 @@ func SilentOutage(s *core.Snapshot, l *core.WorkloadLock) bool {
 	return kind == FailureOutage
 }
 
-// AccountLine is what the controller does with what is asked of a node, or of the cluster, with what its failure comes of. What the lock
-// says already is left out.
+// AccountLine is what the controller does with the request of a node or of the cluster, and the cause of its failure. It leaves out what
+// the lock says already.
 func AccountLine(s *core.Snapshot, a Account, node string, m LockMessage) string {
 	text := AccountText(s, a, !a.OnLock(m))
 	if _, means := Failure(s, a, node); means != "" && text != "" {
@@ -114,7 +114,7 @@ func AccountSentence(s *core.Snapshot, a Account, node string, m LockMessage) st
 	return wording.Sentence(ControllerName(s, node) + " " + AccountLine(s, a, node, m))
 }
 
-// ControllerName is what to call the OpenStack controller where its bookkeeping is told: where Lockstep plays it, it is the other one.
+// ControllerName is the name for the OpenStack controller beside its bookkeeping. It ends in "itself" where Lockstep plays it too.
 func ControllerName(s *core.Snapshot, node string) string {
 	_, played := ActAs(s, core.ControllerOpenStack)
 	if node != "" {
@@ -137,8 +137,8 @@ func ClusterAccount(s *core.Snapshot) []string {
 	return []string{ControllerName(s, "") + " " + text}
 }
 
-// AccountMeaning is what the last failure comes of, in a few words; empty where the controller's own have to do. Node is the node of
-// which something is asked; empty for the cluster.
+// AccountMeaning is the cause of the last failure in a few words; empty when the controller's own text must do. An empty node is the
+// cluster.
 func AccountMeaning(s *core.Snapshot, a Account, node string) string {
 	if kind, means := Failure(s, a, node); kind != FailureText {
 		return means

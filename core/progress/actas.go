@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// ActAs is how the controller is played; false when it is not.
+// ActAs is the setting with which Lockstep plays the controller; false when it does not.
 func ActAs(s *core.Snapshot, controller string) (core.ActAs, bool) {
 	i := slices.IndexFunc(s.Settings.ActAs, func(a core.ActAs) bool { return a.Controller == controller })
 	if i < 0 {
@@ -17,21 +17,22 @@ func ActAs(s *core.Snapshot, controller string) (core.ActAs, bool) {
 	return s.Settings.ActAs[i], true
 }
 
-// ActTurn is what the flow of the documents asks of a played controller next, on one node or on the cluster.
+// ActTurn is what the documents' flow asks next of a played controller, on one node or on the cluster.
 type ActTurn int
 
+// The turns.
 const (
 	TurnNone     ActTurn = iota // nothing: nobody asks, and the lock is held
 	TurnCreate                  // it has no lock there
-	TurnPrepare                 // it is asked for, and holds it
+	TurnPrepare                 // it is asked for, and its lock holds it
 	TurnReleased                // it is asked for, and has released it: LCM's turn
-	TurnReturn                  // it is asked for no more, and has not taken it back
-	TurnRemove                  // its removal is asked for, and it holds it
+	TurnReturn                  // it is not asked for any more, and its lock is not taken back
+	TurnRemove                  // its removal is asked for, and its lock holds it
 	TurnGone                    // the node has left the cluster, and its lock is left
 )
 
-// turnOf is whose turn it is. A request that is being removed is as good as gone: with a controller of its own it would wait
-// in its removal until that was through (docs/mosk.md#return-of-a-node). A removal of the node is asked for by d.
+// turnOf is the turn by lock, request and NodeDeletionRequest d. A request that is being removed counts as gone: the return begins
+// while its finalizer holds it (docs/mosk.md#return-of-a-node).
 func turnOf(l *core.WorkloadLock, r *core.MaintenanceRequest, d *core.NodeNotice) ActTurn {
 	asked := r != nil && r.Deleting.IsZero()
 	switch {
@@ -49,7 +50,7 @@ func turnOf(l *core.WorkloadLock, r *core.MaintenanceRequest, d *core.NodeNotice
 	return TurnNone
 }
 
-// TurnOn is the turn of a played controller on a node ("" for the cluster); turnNone while what it rests on is not known.
+// TurnOn is the turn of a played controller on a node ("" for the cluster); TurnNone while its sources are not known.
 func TurnOn(s *core.Snapshot, a core.ActAs, node string) ActTurn {
 	if node == "" {
 		if !s.Known(core.SourceClusterLocks) || !s.Known(core.SourceClusterRequests) {
@@ -71,23 +72,22 @@ func TurnOn(s *core.Snapshot, a core.ActAs, node string) ActTurn {
 	return turnOf(l, s.NodeRequest(node), AsksRemoval(s, node))
 }
 
-// MovesInstances tells whether the played controller has instances to see to on the node: only OpenStack's does, only
-// where instances can be, and only when the host may reboot: scope drain never migrates.
+// MovesInstances tells whether the played controller has to move instances off the node: only OpenStack's does, only on nodes with
+// instances, and only when the host may reboot. Scope drain never migrates.
 func MovesInstances(s *core.Snapshot, a core.ActAs, node string) bool {
 	m := MaintenanceOf(s, node)
 	return a.Controller == core.ControllerOpenStack && HasGuests(s, a, node) && m.node != nil && m.Reboot
 }
 
-// HasGuests tells whether the node is a compute; or was one, for a label that was taken off moves no instance: it is none that
-// the controller holds by its roles, and Nova knows its host. Of others Rockoon does not ask: a controller can have the
-// nova-compute of Ironic.
+// HasGuests tells whether the node is a compute, or was one: it lost its role label, and Nova still knows its host. Rockoon does not
+// ask about other nodes: a controller can run the nova-compute of Ironic.
 func HasGuests(s *core.Snapshot, a core.ActAs, node string) bool {
 	return MaintenanceOf(s, node).Compute || !a.Holds(s.Nodes[node]) && (s.Services[s.HostOf(node)] != nil || len(s.InstancesOn(node)) > 0)
 }
 
 // WorksOn tells whether the controller counts as being at work on the node: its lock has inner_state active (docs/mosk.md#locks), or
-// is not held, and LCM may be at work there. Not every controller that was there before keeps an inner_state (docs/mosk.md#tungsten-fabric:
-// while any lock of OpenSDN's is inactive, no other node is handled). A removal counts against nothing.
+// is not held, and LCM may be at work there. Not every controller keeps an inner_state (docs/mosk.md#tungsten-fabric:
+// while any lock of OpenSDN's is inactive, no other node is handled). A removal does not count.
 func WorksOn(s *core.Snapshot, controller, node string) bool {
 	l := s.NodeLock(node, controller)
 	switch {
@@ -129,7 +129,7 @@ func PlaysGone(s *core.Snapshot, node string) bool {
 	return played && TurnOn(s, a, node) == TurnGone
 }
 
-// GuardNobodyElse holds when the controller itself is not at work: two that write one lock undo each other.
+// GuardNobodyElse holds when the controller itself does not run: two writers of one lock undo each other.
 func GuardNobodyElse(s *core.Snapshot, a core.ActAs) core.Guard {
 	g := core.Guard{ID: core.GuardNobodyElse, Text: "the controller itself does not run", Holds: true,
 		Answer: "you said so: Lockstep cannot see it"}
@@ -145,8 +145,8 @@ func GuardNobodyElse(s *core.Snapshot, a core.ActAs) core.Guard {
 	return g
 }
 
-// OutOfTheWay says in a guard whether the OpenStack controller is out of the way: its Deployment c, which is nil where there is none, has
-// no replicas; absent is the operator's word that it has none by another name.
+// OutOfTheWay sets a guard by whether the OpenStack controller runs. c is its Deployment, nil when there is none; absent says that the
+// operator has confirmed that there is none by another name.
 func OutOfTheWay(g *core.Guard, c *core.Deployment, absent bool) {
 	switch {
 	case c == nil && absent:
@@ -169,7 +169,7 @@ func OutOfTheWay(g *core.Guard, c *core.Deployment, absent bool) {
 	}
 }
 
-// AsksRemoval is the NodeDeletionRequest that a node's locks have to answer; nil when none is to be, or while the node is in
+// AsksRemoval is the NodeDeletionRequest that a node's locks have to answer; nil when there is none, or while the node is in
 // maintenance, which comes first.
 func AsksRemoval(s *core.Snapshot, node string) *core.NodeNotice {
 	d := s.Deletions[node]
@@ -179,8 +179,8 @@ func AsksRemoval(s *core.Snapshot, node string) *core.NodeNotice {
 	return d
 }
 
-// goneFor tells whether the node has left the cluster, and is not there for as long as its machine is disabled: then locks and
-// what OpenStack knows of it stay (docs/mosk.md#deletion-requests).
+// goneFor tells whether the node has left the cluster for good. A node whose machine is disabled comes back: its locks and its records
+// in OpenStack stay (docs/mosk.md#deletion-requests).
 func goneFor(s *core.Snapshot, node string) bool {
 	return s.Nodes[node] == nil && s.Known(core.SourceNodes) && s.Known(core.SourceDisableNotices) && s.Disablings[node] == nil
 }

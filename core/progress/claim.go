@@ -7,20 +7,20 @@ import (
 	"lockstep/core/wording"
 )
 
-// BoundClaim is a claim of a pod of one of the quorumSets whose volume is bound to a node.
+// BoundClaim is a claim of a pod of one of the QuorumSets whose volume is bound to a node.
 type BoundClaim struct {
 	Set    QuorumView
 	Pod    *core.DaemonPod
 	Claim  *core.VolumeClaim
-	Volume *core.PersistentVolume // nil: it is not there, and so it is not known to which node it was bound
+	Volume *core.PersistentVolume // nil: it does not exist, so its node is not known
 }
 
-// usedElsewhere tells whether the pod that uses the claim is on another node that has the volume: nothing of it is lost.
+// usedElsewhere tells whether the pod that uses the claim is on another node that has the volume: nothing is lost.
 func (c BoundClaim) usedElsewhere(node string) bool { return c.Pod.Node != "" && c.Pod.Node != node }
 
 // ClaimsOn are the claims of the set's pods that are bound to the node, as the OpenStack controller finds them: by the volumes of the
-// pods, and by their node affinity (docs/mosk.md#volume-claims). A claim that is not there is about to be made by the StatefulSet, and
-// one without a volume is bound to nothing: both are left out, as is one in use on another node.
+// pods, and by their node affinity (docs/mosk.md#volume-claims). It leaves out a claim that does not
+// exist (the StatefulSet is about to create it), one without a volume, and one in use on another node.
 func (v QuorumView) ClaimsOn(node string, claims map[string]*core.VolumeClaim, volumes map[string]*core.PersistentVolume) []BoundClaim {
 	var out []BoundClaim
 	for _, pod := range v.Pods {
@@ -48,8 +48,8 @@ func (v QuorumView) Missing() string {
 	return ""
 }
 
-// ReleasesClaims tells whether the OpenStack controller releases the set's claims at all: those of openvswitch-ovn-db only with ml2/ovn. A
-// back end that nobody says is the default of the release.
+// ReleasesClaims tells whether the OpenStack controller releases the set's claims at all: those of openvswitch-ovn-db only with ml2/ovn. No
+// back end means the release's default.
 func ReleasesClaims(s *core.Snapshot, q QuorumSet) bool {
 	if q.AskedFirst() || len(s.Deployments) != 1 || !s.Known(core.SourceOpenStackDeployment) {
 		return true
@@ -73,7 +73,7 @@ func ReleaseOrder() []QuorumSet {
 	return slices.Concat(asked, others)
 }
 
-// ClaimSources are those that tell of the claims of the set's pods, and of their volumes.
+// ClaimSources are the sources of the claims of the set's pods, and of their volumes.
 func (q QuorumSet) ClaimSources() []core.SourceID {
 	if q.Namespace == core.NamespaceRedis {
 		return []core.SourceID{core.SourceRedisClaims, core.SourceLocalVolumes}
@@ -117,7 +117,7 @@ func (c BoundClaim) Name() string {
 	return wording.OneLine(c.Claim.Name, 100) + " in " + wording.OneLine(c.Claim.Namespace, 64)
 }
 
-// Where says which volume the claim has, and to which node that is bound.
+// Where names the claim's volume and the node to which it is bound.
 func (c BoundClaim) Where(s *core.Snapshot) string {
 	if c.Volume == nil {
 		return "its volume " + wording.OneLine(c.Claim.Volume, 64) + " is not there: to which node it was bound is not known"
@@ -129,7 +129,7 @@ func (c BoundClaim) Where(s *core.Snapshot) string {
 	return "volume " + wording.OneLine(c.Volume.Name, 64) + " on " + wording.Some(nodes, 3)
 }
 
-// GoneLeft is what is left to be cleaned up behind a node that is gone by who plays a controller.
+// GoneLeft is what Lockstep still has to clean up behind a node that is gone, when it plays the controller.
 func GoneLeft(s *core.Snapshot, a core.ActAs, node string) string {
 	text := "its lock and what OpenStack knows of it"
 	if bound, unknown := ClaimsOn(s, node); a.Controller == core.ControllerOpenStack && len(bound)+len(unknown) > 0 {

@@ -17,8 +17,7 @@ const (
 	ColdOver                       // it has ended, or the instance has
 )
 
-// ColdOf tells where a cold migration that Lockstep began stands, by what is known now. A later record of another migration says that
-// this one is over: no other begins before.
+// ColdOf is the state of a cold migration that Lockstep began. A later record of another migration means that this one is over.
 func ColdOf(s *core.Snapshot, id string, c core.ColdMigration) ColdState {
 	if !s.Known(core.SourceInstances) || s.Sources[core.SourceInstances].State != core.SourceLive {
 		if in := s.Instances[id]; in != nil && in.Status == "VERIFY_RESIZE" {
@@ -28,7 +27,7 @@ func ColdOf(s *core.Snapshot, id string, c core.ColdMigration) ColdState {
 	}
 	in, m := s.Instances[id], s.LatestMigration(id)
 	if m != nil && m.ID <= c.Known {
-		m = nil // its own does not show yet
+		m = nil // its own record does not show yet
 	}
 	switch {
 	case in == nil:
@@ -45,10 +44,10 @@ func ColdOf(s *core.Snapshot, id string, c core.ColdMigration) ColdState {
 	return ColdUnseen // it may not show yet
 }
 
-// coldEnds are the statuses in which a cold migration's record stays.
+// coldEnds are the final statuses of a cold migration's record.
 var coldEnds = []string{"confirmed", "reverted", "error", "failed", "cancelled"}
 
-// OwnCold are the instances whose cold migration by Lockstep has not come to its end, by name, then ID.
+// OwnCold are the instances whose cold migration by Lockstep is in one of the states, by name, then ID.
 func OwnCold(s *core.Snapshot, states ...ColdState) []*core.Instance {
 	var out []*core.Instance
 	for id, c := range s.History.Cold {
@@ -59,7 +58,7 @@ func OwnCold(s *core.Snapshot, states ...ColdState) []*core.Instance {
 	return SortInstances(out)
 }
 
-// OpenCold names them, with where each is.
+// OpenCold names the instances whose cold migration by Lockstep has not ended, with status and host.
 func OpenCold(s *core.Snapshot) []string {
 	var out []string
 	for _, in := range OwnCold(s, ColdUndecided, ColdMoves) {

@@ -11,10 +11,10 @@ import (
 // restartedOnReturn are the components whose old pods Rockoon restarts on a compute or gateway that returns, before it lets the
 // scheduler have it: those of the OnDelete DaemonSets, while the host is still out of scheduling (docs/mosk.md#restarts).
 // Whether automated_openvswitch_restart keeps Open vSwitch out of it in scope drain is the
-// operator's to know.
+// not known to Lockstep.
 var restartedOnReturn = []string{"ovn-controller", "l3-agent", "openvswitch-vswitchd"}
 
-// IsRestartedOnReturn tells whether the DaemonSet is one of those.
+// IsRestartedOnReturn tells whether Rockoon restarts the DaemonSet's old pods when a node returns.
 func IsRestartedOnReturn(d *core.DaemonSet) bool {
 	if d.Namespace != core.NamespaceOpenStack || !d.OnDelete {
 		return false
@@ -103,8 +103,7 @@ func viewDaemon(s *core.Snapshot, set *core.DaemonSet) core.DaemonView {
 	return v
 }
 
-// podDrops is what stops while a pod is replaced, by the component that it is or a part of its DaemonSet's name; the first
-// that fits counts. The times are those of the documents' plan steps (docs/mosk.md#plan-steps).
+// podDrops is what stops while a pod is replaced, by a part of its component or of its DaemonSet's name. The first match counts. The times are those of the documents' plan steps (docs/mosk.md#plan-steps).
 var podDrops = []struct {
 	part string
 	text string

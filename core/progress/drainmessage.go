@@ -9,10 +9,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// DrainMessage is what keeps a drain from going on: an eviction that was refused, in the words of kubectl's drain, or that its
-// turn has not come, in LCM's own words (LCMClusterState.status.message; docs/mosk.md#lcmclusterstate, #lcm-waits). What is not found in
-// the text is
-// empty.
+// DrainMessage is why a drain does not go on, from LCMClusterState.status.message (docs/mosk.md#lcmclusterstate, #lcm-waits): an
+// eviction was refused, in the words of kubectl drain, or its turn has not come, in LCM's words. Fields not found in the text are empty.
 type DrainMessage struct {
 	Namespace string
 	Pod       string
@@ -40,7 +38,8 @@ var (
 	waitFirst   = regexp.MustCompile(`waiting for (?:kubernetes )?node (\S+) to be drained first`)
 )
 
-// ReadDrainMessage finds the pod and the budget in a text. It is total: a text of another form is only its own words.
+// ReadDrainMessage finds the pod and the budget in a text. It never fails: of a text of another form it
+// keeps only the text.
 func ReadDrainMessage(text string) DrainMessage {
 	m := DrainMessage{Text: wording.OneLine(text, wording.MostRead)}
 	if g := drainPod.FindStringSubmatch(m.Text); g != nil {
@@ -138,7 +137,7 @@ func (m DrainMessage) Commands() []string {
 	return out
 }
 
-// DrainBlocked tells whether a drain is wanted that does not succeed. One that only waits for its turn is not blocked.
+// DrainBlocked tells whether a drain is wanted and refused. A drain that waits for its turn is not blocked.
 func DrainBlocked(d *core.DrainState) bool {
 	return d.Pending() && !ReadDrainMessage(d.Message).Waits
 }

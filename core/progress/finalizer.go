@@ -6,8 +6,8 @@ import (
 	"lockstep/core"
 )
 
-// Finalizer is the one by which Rockoon holds what it works on, and how that is known: as configured, else as its own objects bear
-// it, for releases differ, else the usual one.
+// Finalizer is Rockoon's finalizer, and how Lockstep knows it: from the configuration, else from Rockoon's objects, because releases
+// differ, else the usual one.
 func Finalizer(s *core.Snapshot) (name, source string) {
 	if a, _ := ActAs(s, core.ControllerOpenStack); a.Finalizer != "" {
 		return a.Finalizer, "as configured"
@@ -45,7 +45,7 @@ func Finalizer(s *core.Snapshot) (name, source string) {
 	return core.UsualFinalizer, "the usual one: no object bears one"
 }
 
-// FinalizerOn is the finalizer of Rockoon's on an object; empty when there is none.
+// FinalizerOn is Rockoon's finalizer on an object; empty when there is none.
 func FinalizerOn(s *core.Snapshot, m core.Meta) string {
 	own, _ := Finalizer(s)
 	for _, f := range m.Finalizers {

@@ -11,6 +11,7 @@ import (
 	"lockstep/core/wording"
 )
 
+// SortInstances sorts instances in place by name, then ID, and returns them.
 func SortInstances(list []*core.Instance) []*core.Instance {
 	slices.SortFunc(list, func(a, b *core.Instance) int { return strings.Compare(a.Name+"\x00"+a.ID, b.Name+"\x00"+b.ID) })
 	return list
@@ -27,7 +28,7 @@ func InstanceLabel(in *core.Instance) string {
 	return wording.TextOf(wording.OneLine(in.Name, 100), core.ShortID(in.ID))
 }
 
-// HostMaintenance is what a node says about the instances on it.
+// HostMaintenance is what a node's request and annotations mean for the instances on it.
 type HostMaintenance struct {
 	node        *core.Node
 	name        string // the node's
@@ -41,6 +42,7 @@ type HostMaintenance struct {
 	Compute     bool
 }
 
+// MaintenanceOf is the HostMaintenance of the node called name.
 func MaintenanceOf(s *core.Snapshot, name string) HostMaintenance {
 	m := HostMaintenance{node: s.Nodes[name], name: name, Host: s.HostOf(name), Mode: core.ModeLive, Attempts: core.DefaultMigrationAttempts,
 		request: s.NodeRequest(name), Compute: true}
@@ -61,8 +63,8 @@ func MaintenanceOf(s *core.Snapshot, name string) HostMaintenance {
 }
 
 // ScopeOf is the scope of a node's request. That of the cluster's request counts for no node: the OpenStack controller never
-// reads it (docs/mosk.md#requests-without-a-scope). A scope that nobody says, or a request that is not there yet, is taken for the wider
-// one: empty.
+// reads it (docs/mosk.md#requests-without-a-scope). A missing scope or request is empty, and
+// counts as the wider scope, os.
 func ScopeOf(s *core.Snapshot, r *core.MaintenanceRequest) core.Scope {
 	if r == nil {
 		return ""
@@ -74,7 +76,7 @@ func ScopeOf(s *core.Snapshot, r *core.MaintenanceRequest) core.Scope {
 // again for ever, and writes no text (docs/mosk.md#requests-without-a-scope).
 const Scopeless = "its request has no scope: the OpenStack controller fails on it without a word"
 
-// LacksScope tells whether a node is asked for by a request that has no scope.
+// LacksScope tells whether the request has no scope and is not being removed.
 func LacksScope(r *core.MaintenanceRequest) bool {
 	return r != nil && r.Deleting.IsZero() && r.Scope == ""
 }
@@ -115,6 +117,7 @@ func InstanceView(s *core.Snapshot, id string) (core.InstanceView, bool) {
 	return ViewInstance(s, in, MaintenanceOf(s, name)), true
 }
 
+// ViewInstance is the view of an instance on a host with that maintenance.
 func ViewInstance(s *core.Snapshot, in *core.Instance, m HostMaintenance) core.InstanceView {
 	v := core.InstanceView{Instance: in, Tags: core.RecognisedTags(in.Tags), Migration: s.LatestMigration(in.ID)}
 	v.Action, v.Origin = core.EffectiveAction(in.Tags, m.Mode)
@@ -153,7 +156,7 @@ func Moving(s *core.Snapshot, in *core.Instance) bool {
 	return r != nil && r.Running() && r.SourceHost == in.Host
 }
 
-// NothingMoves is what has to come first for the states in which a running instance is migrated by nobody.
+// NothingMoves are the statuses in which nothing migrates a running instance, with what has to come first.
 var NothingMoves = map[string]string{
 	"VERIFY_RESIZE": "confirm or revert its migration first",
 	"ERROR":         "stop it, or reset its state and then migrate it",

@@ -13,7 +13,7 @@ const (
 	StageLong     = 60 * time.Minute // any other stage: the documents' 20 and 40 minutes for a worker
 	OutageLong    = 5 * time.Minute  // an API that does not answer the controller
 	MigrationLong = 30 * time.Minute // one live migration
-	// serviceSettles is how old the newest look at the compute services can be, with room.
+	// ServiceSettles is how old the newest look at the compute services can be, with room.
 	ServiceSettles = 5 * time.Minute
 	LockMissing    = 2 * time.Minute // a controller makes the lock of a node within a look or two
 	InnerSettles   = time.Minute     // a request and its lock are two streams: what one tells, the other tells later

@@ -5,9 +5,9 @@ import (
 	"lockstep/core/wording"
 )
 
-// LeftLock is the OpenStack controller's lock on a node that was left inactive: nobody asks for the node's maintenance or removal, and
-// the controller takes back only what a request asks of it (docs/mosk.md#left-over-locks). Nil when there is none, or when that is not
-// known: a request and its lock are two streams, and the lock's end is told first or last.
+// LeftLock is the OpenStack controller's lock on a node that was left inactive: no request asks for the node, and the controller takes
+// a lock back only with a request (docs/mosk.md#left-over-locks). Nil when there is none, or when that is not known: request and lock
+// are two streams, and either can be ahead.
 func LeftLock(s *core.Snapshot, name string) *core.WorkloadLock {
 	n, l := s.Nodes[name], s.NodeLock(name, core.ControllerOpenStack)
 	switch {
@@ -26,8 +26,7 @@ func LeftLock(s *core.Snapshot, name string) *core.WorkloadLock {
 	return l
 }
 
-// PlaysAlone tells whether Lockstep plays the OpenStack controller on the node, and is the only one who does: what it does there are the
-// steps of the controller's flow.
+// PlaysAlone tells whether Lockstep plays the OpenStack controller on the node and the controller itself does not run.
 func PlaysAlone(s *core.Snapshot, node string) bool {
 	a, played := ActAs(s, core.ControllerOpenStack)
 	return played && a.Holds(s.Nodes[node]) && GuardNobodyElse(s, a).Holds

@@ -25,7 +25,7 @@ const (
 )
 
 // MessageID is a row of the table of texts that the OpenStack controller writes (docs/mosk.md#texts), by its letter there; empty for a
-// text that the table does not have. The constants are named after what the texts say.
+// text that is not in the table. The constants are named after what the texts say.
 type MessageID string
 
 // The texts.
@@ -329,8 +329,8 @@ func answersSince(s *core.Snapshot, id core.SourceID, at time.Time) bool {
 // stamp is how Rockoon begins an errorMessage: the time in UTC, without a zone.
 var stamp = regexp.MustCompile(`^\s*(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?)\s+`)
 
-// ReadLockMessage reads an errorMessage by the table of literals. It never fails: a text that the table does not have is
-// MessageUnknown, and shown as it stands.
+// ReadLockMessage reads an errorMessage by the table of literals. It never fails: a text that is not in the table is
+// MessageUnknown, and shown as written.
 func ReadLockMessage(text string) LockMessage {
 	m := LockMessage{Raw: text}
 	read := text

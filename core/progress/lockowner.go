@@ -5,7 +5,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// askText says whom to ask about a lock that is not released, and what. Of MOSK's own controllers the texts say more.
+// askText says whom to ask about a lock that is not released, and what. For MOSK's own controllers the lock's text says more.
 func askText(l *core.WorkloadLock) string {
 	name := wording.OneLine(l.Controller, 40)
 	who := name + " is none of MOSK's own controllers: ask whoever runs it in this cluster"

@@ -16,6 +16,7 @@ type ReleaseState struct {
 	Problem string // why the update should wait; empty when nothing stands against it
 }
 
+// ManagementVersion is the release of the management cluster, and whether a newer one waits.
 func ManagementVersion(s *core.Snapshot) ReleaseState {
 	m := s.Management
 	switch {

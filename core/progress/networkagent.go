@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// SilentOn are the network agents of a host that Neutron does not hear from.
+// SilentOn are the network agents of a host that do not report to Neutron.
 func SilentOn(s *core.Snapshot, host string) []*core.NetworkAgent {
 	var out []*core.NetworkAgent
 	for _, a := range s.Agents[host] {

@@ -7,7 +7,7 @@ import (
 	"lockstep/core"
 )
 
-// WithOverride adds an override to those that were handed out.
+// WithOverride is a copy of the overrides with one more.
 func WithOverride(all map[string]core.Override, o core.Override) map[string]core.Override {
 	all = maps.Clone(all)
 	if all == nil {
@@ -17,7 +17,7 @@ func WithOverride(all map[string]core.Override, o core.Override) map[string]core
 	return all
 }
 
-// overrideWatched is for how long an override is watched for which there was no request.
+// overrideWatched is how long an override without a request is watched.
 const overrideWatched = 24 * time.Hour
 
 // OverrideCounts tells whether an override still counts: the maintenance for which it was done has not ended; or where nobody asked,

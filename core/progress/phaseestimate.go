@@ -13,6 +13,7 @@ type Estimates struct {
 	unknown             bool // the nodes are
 }
 
+// EstimatesOf is the documents' estimates for the cluster.
 func EstimatesOf(s *core.Snapshot) Estimates {
 	e := Estimates{unknown: !s.Known(core.SourceNodes)}
 	for _, n := range s.Nodes {
@@ -55,6 +56,7 @@ func (e Estimates) ceph() time.Duration { return minutes(50) }
 // Modules is the life-cycle management modules alone.
 func (e Estimates) Modules() time.Duration { return minutes(45) }
 
+// Services is the second phase: OpenStack and Ceph; 0 while the nodes are not known.
 func (e Estimates) Services() time.Duration {
 	if e.unknown {
 		return 0

@@ -31,12 +31,12 @@ func (f *phaseFacts) stage(v core.NodeView) core.Stage {
 // come tells whether the update has come to the node, as far as anything says.
 func (f *phaseFacts) come(v core.NodeView) bool { return !f.reached(v).IsZero() }
 
-// removed tells whether LCM is through with the nodes and removes its request. Who takes his lock back then has let it go before.
+// removed tells whether LCM is through with the nodes and removes its request. A controller that takes its lock back now has released it before.
 func (f *phaseFacts) removed() bool {
 	return !f.request.Deleting.IsZero() && (slices.ContainsFunc(f.masters, f.come) || slices.ContainsFunc(f.workers, f.come))
 }
 
-// reached is by when the update had come to the node: a request, a maintenance that was seen, or a node that became Ready
+// reached is when the update had come to the node: a request, a maintenance that was seen, or a node that became Ready
 // anew; zero when nothing says.
 func (f *phaseFacts) reached(v core.NodeView) time.Time {
 	r := f.s.History.Rounds[v.Node.UID]

@@ -92,9 +92,10 @@ func isNodeLocked(replicas int, pods []*core.DaemonPod, node string) QuorumHold 
 	return QuorumFree
 }
 
+// Serves tells whether the pod is ready and not being deleted.
 func Serves(p *core.DaemonPod) bool { return p.Ready && p.Deleting.IsZero() }
 
-// QuorumView is one of the quorumSets that is there, with its pods by their names.
+// QuorumView is one of the QuorumSets that exists, with its pods by name.
 type QuorumView struct {
 	QuorumSet
 	Replicas int

@@ -13,9 +13,10 @@ func Serviceless(s *core.Snapshot, name string) bool {
 	return n != nil && n.Is(core.RoleCompute) && s.Known(core.SourceComputeServices) && s.Services[s.HostOf(name)] == nil
 }
 
+// ServicelessCause is why the controller fails on such a compute.
 const ServicelessCause = "Nova has no nova-compute service of it"
 
-// fails tells whether the controller fails on the node's request now, and does so in silence: its text of another time does not count.
+// FailsOnService tells whether the controller fails on the node's request now because of that. It writes no text.
 func FailsOnService(s *core.Snapshot, name string) bool {
 	r, l := s.NodeRequest(name), s.NodeLock(name, core.ControllerOpenStack)
 	return Serviceless(s, name) && r != nil && r.Deleting.IsZero() && l != nil && l.State() == core.LockActive

@@ -11,7 +11,7 @@ import (
 // The rules of the stages by what LCM says of the node's machine (docs/mosk.md#lcmmachine, #lcmclusterstate).
 // They count for a node that LCM has;
 // where they say nothing the node's own signs do, as without a management cluster. What LCM does before a node is its own,
-// such as loading packages on many machines at once, is none of its stages.
+// such as loading packages on many machines at once, is not a stage of the node.
 
 // held is a node whose machine is in maintenance mode: it is drained, and stays so until somebody takes it out.
 func held(f *stageFacts) (verdict, bool) {

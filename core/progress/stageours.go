@@ -5,7 +5,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// ours is the turn of the OpenStack controller on a node where Lockstep plays it.
+// ours is the turn on a node where Lockstep plays the OpenStack controller.
 func (f *stageFacts) ours() ActTurn {
 	a, played := ActAs(f.s, core.ControllerOpenStack)
 	if !played || !a.Holds(f.node) {

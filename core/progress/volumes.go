@@ -6,6 +6,7 @@ import (
 	"lockstep/core"
 )
 
+// VolumeName is the volume's name, or its ID when it has none.
 func VolumeName(v *core.Volume) string {
 	if v.Name != "" {
 		return core.Tidy(v.Name)

@@ -38,6 +38,7 @@ type RemoteUser struct {
 	Volumes []core.Volume
 }
 
+// Text is "web-1 on cmp-02 (data-1)".
 func (u RemoteUser) Text(s *core.Snapshot) string {
 	name := core.ShortID(u.ID)
 	if u.In != nil {
