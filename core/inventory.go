@@ -4,7 +4,8 @@ import (
 	"time"
 )
 
-// Inventory is one complete look at a live cloud: what a rehearsal of its update needs, without secrets. It never holds user data, metadata of instances, addresses, key pairs, Secrets or ConfigMaps.
+// Inventory is one complete look at a live cloud: what a rehearsal of its update needs, without secrets. It never holds user
+// data, metadata of instances, addresses, key pairs, Secrets or ConfigMaps.
 type Inventory struct {
 	Taken   time.Time // by this machine's clock
 	Cluster string    // what the operator calls it

@@ -103,7 +103,8 @@ func viewDaemon(s *core.Snapshot, set *core.DaemonSet) core.DaemonView {
 	return v
 }
 
-// podDrops is what stops while a pod is replaced, by a part of its component or of its DaemonSet's name. The first match counts. The times are those of the documents' plan steps (docs/mosk.md#plan-steps).
+// podDrops is what stops while a pod is replaced, by a part of its component or of its DaemonSet's name. The first match counts.
+// The times are those of the documents' plan steps (docs/mosk.md#plan-steps).
 var podDrops = []struct {
 	part string
 	text string

@@ -31,7 +31,8 @@ func (f *phaseFacts) stage(v core.NodeView) core.Stage {
 // come tells whether the update has come to the node, as far as anything says.
 func (f *phaseFacts) come(v core.NodeView) bool { return !f.reached(v).IsZero() }
 
-// removed tells whether LCM is through with the nodes and removes its request. A controller that takes its lock back now has released it before.
+// removed tells whether LCM is through with the nodes and removes its request. A controller that takes its lock back now has
+// released it before.
 func (f *phaseFacts) removed() bool {
 	return !f.request.Deleting.IsZero() && (slices.ContainsFunc(f.masters, f.come) || slices.ContainsFunc(f.workers, f.come))
 }
