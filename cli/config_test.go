@@ -120,7 +120,7 @@ func TestBadConfigIsToldWithItsLine(t *testing.T) {
 		"no role": {"theme: dark\nnodeLabels: {storage: a=b}\n",
 			"line 2: nodeLabels: storage: want one of controller, compute and gateway"},
 		"no label": {"nodeLabels: {gateway: network node}\n",
-			"line 1: nodeLabels: gateway: \"network node\" is no label: want KEY=VALUE"},
+			"line 1: nodeLabels: gateway: \"network node\" is not a label: want KEY=VALUE"},
 		"too many":                {"parallel:\n  compute: 0\n", "line 2: parallel.compute: want 1 or more"},
 		"no controller":           {"parallel: {controller: 0}\n", "line 1: parallel.controller: want 1 or more"},
 		"an action that is none":  {"overdue: 3\nkeys:\n  fly: [f]\n", `line 3: keys: there is no action "fly"`},

@@ -36,7 +36,7 @@ func DefaultRoleLabels() RoleLabels {
 func ParseRoleLabel(text string) (RoleLabel, error) {
 	key, value, ok := strings.Cut(text, "=")
 	if !ok || key == "" || strings.ContainsAny(text, " \t\n,'\"") || strings.Contains(value, "=") {
-		return RoleLabel{}, fmt.Errorf("%q is no label: want KEY=VALUE", text)
+		return RoleLabel{}, fmt.Errorf("%q is not a label: want KEY=VALUE", text)
 	}
 	return RoleLabel{key, value}, nil
 }
@@ -46,7 +46,7 @@ func ParseRoleLabel(text string) (RoleLabel, error) {
 func ReadRoleLabels(setting string) (RoleLabels, error) {
 	var byRole map[Role]map[string]string
 	if err := json.Unmarshal([]byte(setting), &byRole); err != nil {
-		return nil, fmt.Errorf("it is no JSON of a label for each role: %w", err)
+		return nil, fmt.Errorf("it is not JSON with a label for each role: %w", err)
 	}
 	labels := RoleLabels{}
 	for role, label := range byRole {

@@ -21,8 +21,8 @@ func TestTheSettingOfTheRoleLabels(t *testing.T) {
 			"2 labels for the role controller"},
 		"a role is missing":   {`{"controller": {"a": "b"}, "compute": {"x": "y"}}`, nil, "no label for the role gateway"},
 		"another role":        {`{"storage": {"a": "b"}}`, nil, `does not know: "storage"`},
-		"the form of old":     {`{"openstack-compute-node": "enabled"}`, nil, "no JSON"},
-		"no JSON":             {`controller: x`, nil, "no JSON"},
+		"the form of old":     {`{"openstack-compute-node": "enabled"}`, nil, "not JSON"},
+		"no JSON":             {`controller: x`, nil, "not JSON"},
 		"nothing to speak of": {`{}`, nil, "no label for the role controller"},
 	} {
 		got, err := ReadRoleLabels(tt.setting)

@@ -115,7 +115,7 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			sc.Maintained("cmp-01", "")
 			return sc
 		}, []string{asked, "ready: set migration mode manual on cmp-01", "ready: set migration mode live on cmp-01",
-			`ready: live-migrate web-1 | the node's mode "cold" is none that the controller knows / cold-migrate / stop / shelve / tag-poweroff`,
+			`ready: live-migrate web-1 | the controller does not know the node's mode "cold" / cold-migrate / stop / shelve / tag-poweroff`,
 			"blocked: declare cmp-01 safe",
 			"later: the OpenStack controller releases its lock", drain, update, back}},
 		{"queued", func() scene.Scene {

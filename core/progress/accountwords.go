@@ -50,15 +50,15 @@ func Failure(s *core.Snapshot, a Account, node string) (FailureKind, string) {
 		}
 		return FailureScope, "its request has no scope"
 	case n != nil && quoted(n.Annotations[core.AnnotationMigrationMode]):
-		return FailureMode, "its migration mode is none that the controller knows"
+		return FailureMode, "the controller does not know its migration mode"
 	case wordsAttempts.MatchString(a.Words):
-		return FailureTries, "its number of migration attempts is none"
+		return FailureTries, "its number of migration attempts is not a number"
 	case a.Words == wordsEmptyList && knowsNoCompute(s, node):
 		return FailureService, "Nova knows no nova-compute of the node"
 	case wordsNodeExists.MatchString(a.Words):
 		return FailureExists, "the node still exists, and it cleans up only behind one that is gone"
 	case wordsBusy.MatchString(a.Words):
-		return FailureBusy, "the API server turns it away, for it is asked too much"
+		return FailureBusy, "the API server refuses it: too many requests"
 	case ReadLockMessage(a.Words).ID != "" || ReadLockMessage(a.Words).Class == MessageOutage:
 		return FailureText, ""
 	case wordsOutage.MatchString(a.Words):

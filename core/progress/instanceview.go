@@ -203,7 +203,7 @@ func whyOf(s *core.Snapshot, in *core.Instance, v core.InstanceView, m HostMaint
 	case v.Action == core.ActionPowerOff:
 		return "safe: skip, goes down with the host and comes back"
 	case v.Action == core.ActionUnknown:
-		return fmt.Sprintf("the node's mode %q is none that the controller knows", wording.OneLine(string(m.Mode), 40))
+		return fmt.Sprintf("the controller does not know the node's mode %q", wording.OneLine(string(m.Mode), 40))
 	case v.Action == core.ActionNotify && v.Origin == core.OriginTag:
 		return "notify: its owner decides (project " + s.Project(in.ProjectID) + ")"
 	case in.TaskState != "":

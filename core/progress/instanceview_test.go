@@ -48,7 +48,7 @@ func TestWhatAnInstanceMeansForItsNode(t *testing.T) {
 		{"skip node", core.ModeSkip, nil, nil, false, false, "safe: skip"},
 		{"notify tag on a skip node", core.ModeSkip, []string{"notify"}, nil, true, false, "notify: its owner decides (project shop)"},
 		{"poweroff tag on a live node", core.ModeLive, []string{"poweroff"}, nil, false, false, "safe: poweroff"},
-		{"unknown mode", "cold", nil, nil, true, false, `"cold" is none that the controller knows`},
+		{"unknown mode", "cold", nil, nil, true, false, `the controller does not know the node's mode "cold"`},
 		{"being migrated", core.ModeLive, nil, func(i *core.Instance) { i.Status, i.TaskState = "MIGRATING", "migrating" }, true, false, "moves"},
 	}
 	for _, tt := range tests {

@@ -117,7 +117,7 @@ func badAttempts(f *stageFacts) string {
 	if n, err := strconv.Atoi(strings.TrimSpace(f.attemptsRaw)); err == nil && n >= 1 {
 		return ""
 	}
-	return fmt.Sprintf("its migration attempts %q are no number from 1", wording.OneLine(f.attemptsRaw, 40))
+	return fmt.Sprintf("its migration attempts %q are not a number from 1 up", wording.OneLine(f.attemptsRaw, 40))
 }
 
 // problemsOf are the inconsistencies of a node that are worth a word.
@@ -134,7 +134,7 @@ func problemsOf(f *stageFacts) []string {
 	case f.modeSet && !ModeCounts(f.s, f.name):
 		say("its migration mode %q decides nothing: %s", wording.OneLine(string(f.Mode), 40), ModeIgnored)
 	case !f.Mode.Known():
-		say("its migration mode %q is none that the OpenStack controller knows (live, manual, skip)", wording.OneLine(string(f.Mode), 40))
+		say("the OpenStack controller does not know its migration mode %q (only live, manual, skip)", wording.OneLine(string(f.Mode), 40))
 	}
 	if LacksScope(f.request) && f.own != nil {
 		say("%s", Scopeless)

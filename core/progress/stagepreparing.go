@@ -34,7 +34,7 @@ func unknownMode(f *stageFacts) (verdict, bool) {
 		return verdict{}, false
 	}
 	mode := wording.OneLine(string(f.Mode), 40)
-	return verdict{reason: fmt.Sprintf("its migration mode %q is none that the OpenStack controller knows: its handler fails on it", mode),
+	return verdict{reason: fmt.Sprintf("the OpenStack controller does not know its migration mode %q, and its handler fails on it", mode),
 		what: fmt.Sprintf("unknown mode %q", mode), at: f.requestAt()}, true
 }
 
