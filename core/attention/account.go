@@ -14,7 +14,7 @@ const seeItsLog = "Look at its log: deploy/rockoon in osh-system, container node
 
 // controllerFails is a controller that fails again and again on what is asked of a node, and says so in its bookkeeping only. What has
 // a cause that is told as such, by another rule, is left to that.
-func (f *attentionFacts) controllerFails(n nodeAttention) {
+func (f *facts) controllerFails(n nodeFacts) {
 	if !progress.NodeAccount(f.s, n.Name).Fails() || progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
 		return
 	}
@@ -25,7 +25,7 @@ func (f *attentionFacts) controllerFails(n nodeAttention) {
 }
 
 // clusterFails is the same of the cluster's request.
-func (f *attentionFacts) clusterFails() {
+func (f *facts) clusterFails() {
 	l := f.s.ClusterLock(core.ControllerOpenStack)
 	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); played || l == nil || f.request == nil {
 		return
@@ -38,7 +38,7 @@ func (f *attentionFacts) clusterFails() {
 }
 
 // fails fills in an entry about failures without a word; false when there are none.
-func (f *attentionFacts) fails(a *core.Attention, account progress.Account, node string, m progress.LockMessage) bool {
+func (f *facts) fails(a *core.Attention, account progress.Account, node string, m progress.LockMessage) bool {
 	switch account.State {
 	case progress.AccountRetries, progress.AccountWorks:
 		if account.Failed < failsTold {
@@ -63,7 +63,7 @@ func (f *attentionFacts) fails(a *core.Attention, account progress.Account, node
 }
 
 // requestUnseen is a node's request that the controller does not know of, where that is dangerous, or where the controller runs.
-func (f *attentionFacts) requestUnseen(n nodeAttention) {
+func (f *facts) requestUnseen(n nodeFacts) {
 	if n.Request == nil || progress.NodeAccount(f.s, n.Name).State != progress.AccountUnseen || n.own == nil ||
 		progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
 		return
@@ -93,7 +93,7 @@ func (f *attentionFacts) requestUnseen(n nodeAttention) {
 }
 
 // unseenNodes are the nodes whose requests the controller has never seen.
-func (f *attentionFacts) unseenNodes() []string {
+func (f *facts) unseenNodes() []string {
 	var names []string
 	for _, v := range progress.NodeViews(f.s) {
 		if progress.NodeAccount(f.s, v.Name).State == progress.AccountUnseen && v.Request != nil {
@@ -104,7 +104,7 @@ func (f *attentionFacts) unseenNodes() []string {
 }
 
 // awayText is what a controller that is away has never seen; empty when that is nothing, or not certain.
-func (f *attentionFacts) awayText() string {
+func (f *facts) awayText() string {
 	names := f.unseenNodes()
 	if len(names) == 0 {
 		return ""
@@ -115,7 +115,7 @@ func (f *attentionFacts) awayText() string {
 }
 
 // retried is when the controller tries again what it gets no answer for, for a hint.
-func (f *attentionFacts) retried(l *core.WorkloadLock) string {
+func (f *facts) retried(l *core.WorkloadLock) string {
 	if a := progress.AccountOf(f.s, l); a.State == progress.AccountRetries {
 		return "wait: retried at " + progress.SecondText(f.s, a.Next)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // acting are the played controllers whose turn it is: one entry for each node and for the cluster.
-func (f *attentionFacts) acting() {
+func (f *facts) acting() {
 	for _, a := range f.s.Settings.ActAs {
 		who := wording.OneLine(a.Controller, 40)
 		switch progress.TurnOn(f.s, a, "") {
@@ -91,7 +91,7 @@ func (f *attentionFacts) acting() {
 }
 
 // heldStill is a request that is being removed, and that waits for nothing more than to be let go.
-func (f *attentionFacts) heldStill(a core.ActAs, r *core.MaintenanceRequest) {
+func (f *facts) heldStill(a core.ActAs, r *core.MaintenanceRequest) {
 	if a.Controller != core.ControllerOpenStack || step.HeldByRockoon(f.s, r) == "" {
 		return
 	}
@@ -101,7 +101,7 @@ func (f *attentionFacts) heldStill(a core.ActAs, r *core.MaintenanceRequest) {
 
 // actEntry is an entry about a played controller. What it asks for tells it from others of the node; the entry stays the same while
 // its reason changes.
-func (f *attentionFacts) actEntry(a core.ActAs, node, asks string, severity core.Severity, reason string, since core.Since) core.Attention {
+func (f *facts) actEntry(a core.ActAs, node, asks string, severity core.Severity, reason string, since core.Since) core.Attention {
 	e := core.Attention{Rule: core.RuleAct, Key: a.Controller + "/" + node + "/" + asks, Controller: a.Controller, Severity: severity,
 		Node: node, Reason: reason, Since: since,
 		Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: wording.OneLine(a.Controller, 40), Resolve: clusterProcedure()}

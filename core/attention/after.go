@@ -14,7 +14,7 @@ import (
 const restartsLong = 30 * time.Minute
 
 // afterUpdate is one entry for all that an update left over. Old pods count also where the end of the update was not seen.
-func (f *attentionFacts) afterUpdate() {
+func (f *facts) afterUpdate() {
 	if f.request != nil || !f.s.Known(core.SourceClusterRequests) {
 		return
 	}

@@ -25,7 +25,7 @@ func betweenSince(s *core.Snapshot) time.Time {
 }
 
 // betweenReleases is an update that lasts for longer than a day.
-func (f *attentionFacts) betweenReleases() {
+func (f *facts) betweenReleases() {
 	since := betweenSince(f.s)
 	if !f.long(since, semiUpdated) {
 		return

@@ -12,11 +12,11 @@ import (
 
 // causes says of each entry from which other one it only follows. What is named has no cause itself: who follows it comes to where the
 // trouble begins. It is as urgent as the most urgent of what follows from it, so that it stands above that.
-func (f *attentionFacts) causes() {
+func (f *facts) causes() {
 	f.sort() // of several that can be the cause the most urgent counts, then the oldest
 	direct := map[string]string{}
 	for _, a := range f.found {
-		for _, find := range attentionRows[a.Rule].causes {
+		for _, find := range rows[a.Rule].causes {
 			if id := find(f, a); id != "" && id != a.ID {
 				direct[a.ID] = id
 				break
@@ -49,7 +49,7 @@ func (f *attentionFacts) causes() {
 }
 
 // sort puts the most urgent first; of these what follows from nothing else, then the oldest.
-func (f *attentionFacts) sort() {
+func (f *facts) sort() {
 	slices.SortStableFunc(f.found, func(a, b core.Attention) int {
 		if a.Severity != b.Severity {
 			return int(b.Severity - a.Severity)
@@ -68,7 +68,7 @@ func (f *attentionFacts) sort() {
 }
 
 // rankAge is since when an entry counts: that of which nobody knows the beginning as long as what follows from it.
-func (f *attentionFacts) rankAge(a core.Attention) time.Time {
+func (f *facts) rankAge(a core.Attention) time.Time {
 	if a.Since.At.IsZero() {
 		return f.age[a.ID]
 	}
@@ -76,7 +76,7 @@ func (f *attentionFacts) rankAge(a core.Attention) time.Time {
 }
 
 // firstOf is the ID of the first entry of one of the rules for which that holds; empty when there is none.
-func (f *attentionFacts) firstOf(fits func(core.Attention) bool, rules ...core.AttentionRule) string {
+func (f *facts) firstOf(fits func(core.Attention) bool, rules ...core.AttentionRule) string {
 	for _, a := range f.found {
 		if slices.Contains(rules, a.Rule) && (fits == nil || fits(a)) {
 			return a.ID
@@ -86,7 +86,7 @@ func (f *attentionFacts) firstOf(fits func(core.Attention) bool, rules ...core.A
 }
 
 // badRoleLabels is a setting with which the OpenStack controller does not start. Scaled to nothing it is not even tried.
-func badRoleLabels(f *attentionFacts, _ core.Attention) string {
+func badRoleLabels(f *facts, _ core.Attention) string {
 	if c := f.s.Controller; c == nil || c.Replicas == 0 {
 		return ""
 	}
@@ -94,7 +94,7 @@ func badRoleLabels(f *attentionFacts, _ core.Attention) string {
 }
 
 // controllerIsAway is an OpenStack controller of which no replica is ready: nothing that it has to do is done.
-func controllerIsAway(f *attentionFacts, a core.Attention) string {
+func controllerIsAway(f *facts, a core.Attention) string {
 	if l := f.lockOf(a); l != nil && l.Controller != core.ControllerOpenStack {
 		return ""
 	}
@@ -102,7 +102,7 @@ func controllerIsAway(f *attentionFacts, a core.Attention) string {
 }
 
 // controllerHolds is what keeps the OpenStack controller from a node that is in its hands: that it is away, or gets no answer.
-func controllerHolds(f *attentionFacts, a core.Attention) string {
+func controllerHolds(f *facts, a core.Attention) string {
 	v, ok := progress.NodeView(f.s, a.Node)
 	if !ok {
 		return ""
@@ -122,7 +122,7 @@ func controllerHolds(f *attentionFacts, a core.Attention) string {
 }
 
 // waitsForPlace is a lock that was left behind, and takes the place of a node that waits for others (F).
-func waitsForPlace(f *attentionFacts, a core.Attention) string {
+func waitsForPlace(f *facts, a core.Attention) string {
 	v, ok := progress.NodeView(f.s, a.Node)
 	if !ok || !f.waitsForOthers(v) {
 		return ""
@@ -131,7 +131,7 @@ func waitsForPlace(f *attentionFacts, a core.Attention) string {
 }
 
 // clusterOutage is an OpenStack that does not answer, where a cluster lock of its controller's waits.
-func clusterOutage(f *attentionFacts, a core.Attention) string {
+func clusterOutage(f *facts, a core.Attention) string {
 	if l := f.lockOf(a); l == nil || l.Controller != core.ControllerOpenStack {
 		return ""
 	}
@@ -139,14 +139,14 @@ func clusterOutage(f *attentionFacts, a core.Attention) string {
 }
 
 // ownTrouble is what the node's own machine, pods or services lack, where that is told.
-func ownTrouble(f *attentionFacts, a core.Attention) string {
+func ownTrouble(f *facts, a core.Attention) string {
 	return f.firstOf(func(b core.Attention) bool { return b.Node == a.Node && a.Node != "" },
 		core.RuleNoComputeService, core.RuleEndedPods, core.RuleLockFailed, core.RuleLockStuck, core.RuleDrainBlocked, core.RuleStateItem,
 		core.RuleRebootError, core.RuleAgentError, core.RuleDrainError, core.RuleSwarmError, core.RuleControllerFails)
 }
 
 // ownLockHolds is what keeps a lock of the node that LCM waits for.
-func ownLockHolds(f *attentionFacts, a core.Attention) string {
+func ownLockHolds(f *facts, a core.Attention) string {
 	v := f.machineOf(a)
 	if _, inactive := progress.LocksInactive(f.s, a.Node, progress.DrainMessage{}); v == nil || a.Node == "" || inactive {
 		return ""
@@ -163,7 +163,7 @@ func ownLockHolds(f *attentionFacts, a core.Attention) string {
 }
 
 // sourceEntry is the entry that tells of a source, alone or with others of its server; empty when it is live.
-func (f *attentionFacts) sourceEntry(id core.SourceID) string {
+func (f *facts) sourceEntry(id core.SourceID) string {
 	return f.firstOf(func(a core.Attention) bool {
 		return a.Subject.Name == string(id) || a.Subject.Name == string(id.Server()) && f.s.Sources[id].State != core.SourceLive
 	},
@@ -171,7 +171,7 @@ func (f *attentionFacts) sourceEntry(id core.SourceID) string {
 }
 
 // openStackUnseen is an OpenStack that answers nobody: neither its controller, nor Lockstep.
-func openStackUnseen(f *attentionFacts, _ core.Attention) string {
+func openStackUnseen(f *facts, _ core.Attention) string {
 	for _, id := range []core.SourceID{core.SourceInstances, core.SourceComputeServices, core.SourceNetworkAgents} {
 		if src := f.s.Sources[id]; src.State != core.SourceLive && src.Err != nil && src.Err.Uncertain() {
 			if entry := f.sourceEntry(id); entry != "" {
@@ -183,7 +183,7 @@ func openStackUnseen(f *attentionFacts, _ core.Attention) string {
 }
 
 // instancesUnseen is that the instances are not known, where a node waits for them.
-func instancesUnseen(f *attentionFacts, a core.Attention) string {
+func instancesUnseen(f *facts, a core.Attention) string {
 	if v, ok := progress.NodeView(f.s, a.Node); !ok || v.Blocking >= 0 {
 		return ""
 	}
@@ -204,7 +204,7 @@ var holdingClusterRules = []core.AttentionRule{core.RuleControllerAway, core.Rul
 
 // holds is the most urgent entry that holds LCM up at one of the nodes, or the controller that holds all of them up; a notice holds nobody
 // up.
-func (f *attentionFacts) holds(at func(node string) bool) string {
+func (f *facts) holds(at func(node string) bool) string {
 	if id := f.firstOf(nil, core.RuleControllerAway); id != "" && f.anyAsked() {
 		return id
 	}
@@ -215,7 +215,7 @@ func (f *attentionFacts) holds(at func(node string) bool) string {
 }
 
 // anyAsked tells whether a node is asked for that the OpenStack controller has not released, or is on its way back.
-func (f *attentionFacts) anyAsked() bool {
+func (f *facts) anyAsked() bool {
 	return slices.ContainsFunc(progress.NodeViews(f.s), func(v core.NodeView) bool {
 		l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
 		return v.Request != nil && (!v.Request.Deleting.IsZero() || l == nil || l.State() == core.LockActive)
@@ -223,13 +223,13 @@ func (f *attentionFacts) anyAsked() bool {
 }
 
 // inMaintenance tells whether something is asked of the node, or LCM is at work on it.
-func (f *attentionFacts) inMaintenance(node string) bool {
+func (f *facts) inMaintenance(node string) bool {
 	v, ok := progress.NodeView(f.s, node)
 	return ok && (v.Request != nil || v.Active())
 }
 
 // holdsCluster is what holds LCM up at the cluster's own locks: those of one controller, or of any when none is named.
-func (f *attentionFacts) holdsCluster(controller string) string {
+func (f *facts) holdsCluster(controller string) string {
 	return f.firstOf(func(a core.Attention) bool {
 		if a.Severity < core.SeverityWarning || a.Node != "" {
 			return false
@@ -240,7 +240,7 @@ func (f *attentionFacts) holdsCluster(controller string) string {
 }
 
 // holdsPhase is what holds up a phase.
-func holdsPhase(f *attentionFacts, a core.Attention) string {
+func holdsPhase(f *facts, a core.Attention) string {
 	switch a.Phase {
 	case core.PhaseServices:
 		return f.holdsCluster("")
@@ -252,13 +252,13 @@ func holdsPhase(f *attentionFacts, a core.Attention) string {
 	return ""
 }
 
-func (f *attentionFacts) isMaster(node string) bool {
+func (f *facts) isMaster(node string) bool {
 	n := f.s.Nodes[node]
 	return n != nil && n.Is(core.RoleMaster)
 }
 
 // holdsPlanStep is what holds up the step of the plan that is Stuck: something on a node that the step is about.
-func holdsPlanStep(f *attentionFacts, a core.Attention) string {
+func holdsPlanStep(f *facts, a core.Attention) string {
 	p := f.s.Management.Plan()
 	if p == nil {
 		return ""
@@ -282,7 +282,7 @@ func holdsPlanStep(f *attentionFacts, a core.Attention) string {
 }
 
 // groupHas tells whether a node is in an update group. A machine without a group is in the default one, whose name nobody knows.
-func (f *attentionFacts) groupHas(group, node string) bool {
+func (f *facts) groupHas(group, node string) bool {
 	v := progress.MachineOf(f.s, node)
 	if v == nil || v.Machine == nil {
 		return false
@@ -294,7 +294,7 @@ func (f *attentionFacts) groupHas(group, node string) bool {
 }
 
 // holdsLCM is what keeps an operation of LCM that is stuck.
-func holdsLCM(f *attentionFacts, _ core.Attention) string {
+func holdsLCM(f *facts, _ core.Attention) string {
 	c := f.s.Management.LCM
 	if c == nil {
 		return ""
@@ -307,7 +307,7 @@ func holdsLCM(f *attentionFacts, _ core.Attention) string {
 }
 
 // named narrows nodes down to those that a text names, where it names any.
-func (f *attentionFacts) named(text string, at func(node string) bool) func(node string) bool {
+func (f *facts) named(text string, at func(node string) bool) func(node string) bool {
 	names := f.namesIn(text)
 	if len(names) == 0 {
 		return at
@@ -316,7 +316,7 @@ func (f *attentionFacts) named(text string, at func(node string) bool) func(node
 }
 
 // namesIn are the nodes that a text names, by their own name, the one that people use, or their machine's.
-func (f *attentionFacts) namesIn(text string) []string {
+func (f *facts) namesIn(text string) []string {
 	words := map[string]bool{}
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
 		return !(r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
@@ -337,6 +337,6 @@ func (f *attentionFacts) namesIn(text string) []string {
 }
 
 // holdsBetween is what keeps a cluster between two releases, where the plan itself says that it does not go on.
-func holdsBetween(f *attentionFacts, _ core.Attention) string {
+func holdsBetween(f *facts, _ core.Attention) string {
 	return f.firstOf(nil, core.RuleAutoPause, core.RulePlanStuck, core.RulePlanWaits, core.RuleLCMStuck)
 }

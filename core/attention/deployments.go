@@ -13,7 +13,7 @@ import (
 // deployments is a cluster that has not exactly one OpenStackDeployment, which the OpenStack controller takes for none
 // (docs/mosk.md#node-request): the lock of every node then goes at once, with its instances on it. Who may not see the deployments
 // sees two by their statuses; of none, the statuses say nothing.
-func (f *attentionFacts) deployments() {
+func (f *facts) deployments() {
 	var names []string
 	uid := ""
 	switch {
@@ -57,7 +57,7 @@ func (f *attentionFacts) deployments() {
 }
 
 // seenDeployments are the OpenStackDeployments that are seen, or their statuses.
-func seenDeployments(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenDeployments(f *facts, _ core.Attention) []core.Evidence {
 	says := "none in the namespace " + core.NamespaceOpenStack
 	var seen []string
 	for _, d := range f.s.Deployments {
@@ -86,7 +86,7 @@ func madeText(created time.Time) string {
 	return "(made " + created.Local().Format("2006-01-02 15:04") + ")"
 }
 
-func atDeployments(*attentionFacts, core.Attention) []core.Command {
+func atDeployments(*facts, core.Attention) []core.Command {
 	return []core.Command{procedure.Look("how many there are", progress.KubectlOpenStack("get", "openstackdeployments", "-o", "wide")),
 		procedure.Look("their statuses", progress.KubectlOpenStack("get", "osdplst"))}
 }
@@ -95,7 +95,7 @@ func atDeployments(*attentionFacts, core.Attention) []core.Command {
 func anyInstance(s *core.Snapshot) bool { return s.Known(core.SourceInstances) && len(s.Instances) > 0 }
 
 // nodesAreAsked tells whether maintenance of the cluster or of a node is asked for.
-func (f *attentionFacts) nodesAreAsked() bool {
+func (f *facts) nodesAreAsked() bool {
 	if f.request != nil && f.request.Deleting.IsZero() {
 		return true
 	}

@@ -18,7 +18,7 @@ const saysMost = 400
 func seenOne(of, says string) []core.Evidence { return []core.Evidence{{Of: of, Says: says}} }
 
 // lockOf is the lock that an entry is about: the lock itself, or the OpenStack controller's on its node.
-func (f *attentionFacts) lockOf(a core.Attention) *core.WorkloadLock {
+func (f *facts) lockOf(a core.Attention) *core.WorkloadLock {
 	if a.Subject.Kind == core.KindClusterWorkloadLock || a.Subject.Kind == core.KindNodeWorkloadLock {
 		if l := step.LockByUID(f.s, a.Subject.UID); l != nil {
 			return l
@@ -31,7 +31,7 @@ func (f *attentionFacts) lockOf(a core.Attention) *core.WorkloadLock {
 }
 
 // message is what a lock says.
-func (f *attentionFacts) message(l *core.WorkloadLock) progress.LockMessage {
+func (f *facts) message(l *core.WorkloadLock) progress.LockMessage {
 	if l == nil || l.Message == "" {
 		return progress.LockMessage{}
 	}
@@ -39,7 +39,7 @@ func (f *attentionFacts) message(l *core.WorkloadLock) progress.LockMessage {
 }
 
 // seenLockItself is how a lock stands, what it says, and what Lockstep sees of that.
-func (f *attentionFacts) seenLockItself(l *core.WorkloadLock) []core.Evidence {
+func (f *facts) seenLockItself(l *core.WorkloadLock) []core.Evidence {
 	if l == nil {
 		return nil
 	}
@@ -66,21 +66,21 @@ func (f *attentionFacts) seenLockItself(l *core.WorkloadLock) []core.Evidence {
 	return append(out, core.Evidence{Of: "whom to ask", Says: progress.AskAbout(f.s, l)})
 }
 
-func seenLock(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenLock(f *facts, a core.Attention) []core.Evidence {
 	return f.seenLockItself(f.lockOf(a))
 }
 
-func seenNodeLock(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenNodeLock(f *facts, a core.Attention) []core.Evidence {
 	return f.seenLockItself(f.s.NodeLock(a.Node, core.ControllerOpenStack))
 }
 
 // seenAnyLock is the lock of a played controller.
-func seenAnyLock(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenAnyLock(f *facts, a core.Attention) []core.Evidence {
 	return f.seenLockItself(f.playedLock(a))
 }
 
 // playedLock is the lock that an entry about a played controller is about.
-func (f *attentionFacts) playedLock(a core.Attention) *core.WorkloadLock {
+func (f *facts) playedLock(a core.Attention) *core.WorkloadLock {
 	if a.Node == "" {
 		return f.s.ClusterLock(a.Controller)
 	}
@@ -88,7 +88,7 @@ func (f *attentionFacts) playedLock(a core.Attention) *core.WorkloadLock {
 }
 
 // seenLocks are all locks that name a node.
-func seenLocks(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenLocks(f *facts, a core.Attention) []core.Evidence {
 	var names []string
 	for _, l := range f.s.NodeLocks[a.Node] {
 		names = append(names, wording.OneLine(l.Name, 80)+" ("+wording.OneLine(string(l.State()), 40)+")")
@@ -97,7 +97,7 @@ func seenLocks(f *attentionFacts, a core.Attention) []core.Evidence {
 }
 
 // seenNode is where the node stands, what is asked of it, and whether it is Ready.
-func seenNode(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenNode(f *facts, a core.Attention) []core.Evidence {
 	v, ok := progress.NodeView(f.s, a.Node)
 	if !ok {
 		return nil
@@ -127,7 +127,7 @@ func seenNode(f *attentionFacts, a core.Attention) []core.Evidence {
 }
 
 // seenAccount is what the OpenStack controller has noted of its own work.
-func seenAccount(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenAccount(f *facts, a core.Attention) []core.Evidence {
 	if a.Node == "" {
 		return seenOne("the controller", progress.AccountSentence(f.s, progress.RequestAccount(f.s, f.request), "", progress.LockMessage{}))
 	}
@@ -135,7 +135,7 @@ func seenAccount(f *attentionFacts, a core.Attention) []core.Evidence {
 		f.message(f.s.NodeLock(a.Node, core.ControllerOpenStack))))
 }
 
-func seenService(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenService(f *facts, a core.Attention) []core.Evidence {
 	svc := f.s.Services[f.s.HostOf(a.Node)]
 	if svc == nil {
 		return nil
@@ -143,7 +143,7 @@ func seenService(f *attentionFacts, a core.Attention) []core.Evidence {
 	return seenOne("nova-compute", step.UpText(svc)+", "+core.ServiceText(svc))
 }
 
-func seenVolumeServices(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenVolumeServices(f *facts, a core.Attention) []core.Evidence {
 	var out []core.Evidence
 	for _, v := range f.s.VolumeServicesOn(a.Node) {
 		out = append(out, core.Evidence{Of: v.Label(), Says: v.Text()})
@@ -152,7 +152,7 @@ func seenVolumeServices(f *attentionFacts, a core.Attention) []core.Evidence {
 }
 
 // seenInstances are the instances on the node that are in the way, by what is to happen with them.
-func seenInstances(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenInstances(f *facts, a core.Attention) []core.Evidence {
 	if a.Node == "" {
 		return nil
 	}
@@ -163,7 +163,7 @@ func seenInstances(f *attentionFacts, a core.Attention) []core.Evidence {
 		func(v core.InstanceView) bool { return !v.Blocks })))
 }
 
-func seenInstance(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenInstance(f *facts, a core.Attention) []core.Evidence {
 	v, ok := progress.InstanceView(f.s, a.Instance)
 	if !ok {
 		return nil
@@ -182,7 +182,7 @@ func seenInstance(f *attentionFacts, a core.Attention) []core.Evidence {
 }
 
 // seenMigration are the newest migrations of the instance.
-func seenMigration(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenMigration(f *facts, a core.Attention) []core.Evidence {
 	const most = 3
 	var out []core.Evidence
 	for i, m := range f.s.Migrations[a.Instance] {
@@ -201,7 +201,7 @@ func seenMigration(f *attentionFacts, a core.Attention) []core.Evidence {
 	return out
 }
 
-func seenMode(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenMode(f *facts, a core.Attention) []core.Evidence {
 	n := f.s.Nodes[a.Node]
 	if n == nil {
 		return nil
@@ -216,7 +216,7 @@ func seenMode(f *attentionFacts, a core.Attention) []core.Evidence {
 }
 
 // seenHeldUp are the nodes that wait for others (text F).
-func seenHeldUp(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenHeldUp(f *facts, _ core.Attention) []core.Evidence {
 	var names []string
 	for _, v := range progress.NodeViews(f.s) {
 		if f.waitsForOthers(v) {
@@ -227,12 +227,12 @@ func seenHeldUp(f *attentionFacts, _ core.Attention) []core.Evidence {
 }
 
 // waitsForOthers tells whether the controller has put the node off until others are through (F).
-func (f *attentionFacts) waitsForOthers(v core.NodeView) bool {
+func (f *facts) waitsForOthers(v core.NodeView) bool {
 	l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
 	return v.Request != nil && v.Request.Deleting.IsZero() && f.message(l).ID == progress.SaysOthersFirst
 }
 
-func seenPods(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenPods(f *facts, a core.Attention) []core.Evidence {
 	pods := f.s.Pods[a.Node]
 	if pods == nil || !f.s.Known(core.SourceNodePods) {
 		return nil
@@ -246,7 +246,7 @@ func seenPods(f *attentionFacts, a core.Attention) []core.Evidence {
 }
 
 // machineOf is the machine that an entry is about; nil when none is known.
-func (f *attentionFacts) machineOf(a core.Attention) *core.MachineView {
+func (f *facts) machineOf(a core.Attention) *core.MachineView {
 	if a.Subject.Kind == core.KindMachine || a.Subject.Kind == core.KindLCMMachine {
 		if v := f.s.Management.MachineCalled(a.Subject.Name); v != nil {
 			return v
@@ -258,7 +258,7 @@ func (f *attentionFacts) machineOf(a core.Attention) *core.MachineView {
 	return progress.MachineOf(f.s, a.Node)
 }
 
-func seenMachine(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenMachine(f *facts, a core.Attention) []core.Evidence {
 	v := f.machineOf(a)
 	if v == nil {
 		return nil
@@ -266,7 +266,7 @@ func seenMachine(f *attentionFacts, a core.Attention) []core.Evidence {
 	return seenOne(v.Called(), progress.Says(v))
 }
 
-func seenDrains(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenDrains(f *facts, a core.Attention) []core.Evidence {
 	v := f.machineOf(a)
 	if v == nil {
 		return nil
@@ -281,7 +281,7 @@ func seenDrains(f *attentionFacts, a core.Attention) []core.Evidence {
 	return out
 }
 
-func seenItem(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenItem(f *facts, a core.Attention) []core.Evidence {
 	v := f.machineOf(a)
 	if v == nil || v.Failing == nil {
 		return nil
@@ -295,7 +295,7 @@ func seenItem(f *attentionFacts, a core.Attention) []core.Evidence {
 }
 
 // seenPlan is the update plan, step by step, those that are not complete.
-func seenPlan(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenPlan(f *facts, _ core.Attention) []core.Evidence {
 	p := f.s.Management.Plan()
 	if p == nil {
 		return nil
@@ -309,7 +309,7 @@ func seenPlan(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return out
 }
 
-func seenPause(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenPause(f *facts, _ core.Attention) []core.Evidence {
 	p := f.s.Management.Pause
 	if p == nil {
 		return nil
@@ -320,7 +320,7 @@ func seenPause(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return append(out, core.Evidence{Of: "UpdateAutoPause", Says: wording.OneLine(p.Error, saysMost)})
 }
 
-func seenLCM(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenLCM(f *facts, _ core.Attention) []core.Evidence {
 	c := f.s.Management.LCM
 	if c == nil {
 		return nil
@@ -330,7 +330,7 @@ func seenLCM(f *attentionFacts, _ core.Attention) []core.Evidence {
 		core.Evidence{Of: "nodes", Says: fmt.Sprintf("%d of %d ready", c.ReadyNodes, c.Requested)})
 }
 
-func seenPhase(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenPhase(f *facts, a core.Attention) []core.Evidence {
 	for _, p := range progress.Phases(f.s) {
 		if p.ID == a.Phase {
 			var out []core.Evidence
@@ -343,7 +343,7 @@ func seenPhase(f *attentionFacts, a core.Attention) []core.Evidence {
 	return nil
 }
 
-func seenUpdate(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenUpdate(f *facts, _ core.Attention) []core.Evidence {
 	u := progress.Update(f.s)
 	out := seenOne("update", wording.OneLine(u.From, 60)+" → "+wording.OneLine(u.To, 60))
 	if u.Nodes > 0 {
@@ -357,7 +357,7 @@ func seenUpdate(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return out
 }
 
-func seenCluster(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenCluster(f *facts, _ core.Attention) []core.Evidence {
 	var out []core.Evidence
 	for _, text := range progress.ManagementSummary(f.s) {
 		out = append(out, core.Evidence{Of: "cluster", Says: text})
@@ -365,7 +365,7 @@ func seenCluster(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return out
 }
 
-func seenAfter(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenAfter(f *facts, _ core.Attention) []core.Evidence {
 	var out []core.Evidence
 	for _, p := range procedure.AfterUpdate(f.s) {
 		if p.Unknown == "" && len(p.Open) > 0 {
@@ -376,7 +376,7 @@ func seenAfter(f *attentionFacts, _ core.Attention) []core.Evidence {
 }
 
 // seenController is the OpenStack controller's Deployment.
-func seenController(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenController(f *facts, _ core.Attention) []core.Evidence {
 	c := f.s.Controller
 	switch {
 	case !f.s.Known(core.SourceOpenStackController):
@@ -394,7 +394,7 @@ func seenController(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return seenOne("Deployment "+wording.OneLine(c.Name, 40), text)
 }
 
-func seenImage(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenImage(f *facts, _ core.Attention) []core.Evidence {
 	if c := f.s.Controller; c != nil {
 		return seenOne("image", wording.OneLine(c.Image, 200))
 	}
@@ -402,7 +402,7 @@ func seenImage(f *attentionFacts, _ core.Attention) []core.Evidence {
 }
 
 // seenWaiters is what waits for the OpenStack controller while it is away.
-func seenWaiters(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenWaiters(f *facts, _ core.Attention) []core.Evidence {
 	var asked, back []string
 	for _, v := range progress.NodeViews(f.s) {
 		l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
@@ -422,7 +422,7 @@ func seenWaiters(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return append(out, core.Evidence{Of: "never seen by it", Says: wording.Some(f.unseenNodes(), 6)})
 }
 
-func seenRoleLabels(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenRoleLabels(f *facts, _ core.Attention) []core.Evidence {
 	if c := f.s.Controller; c != nil {
 		return seenOne("its setting", wording.OneLine(c.RoleLabels, saysMost))
 	}
@@ -430,7 +430,7 @@ func seenRoleLabels(f *attentionFacts, _ core.Attention) []core.Evidence {
 }
 
 // allLocks are the cluster's locks and those of the nodes, in the order of the nodes' labels.
-func (f *attentionFacts) allLocks() []*core.WorkloadLock {
+func (f *facts) allLocks() []*core.WorkloadLock {
 	all := slices.Clone(f.s.ClusterLocks)
 	for _, v := range progress.NodeViews(f.s) {
 		all = append(all, v.Locks...)
@@ -439,7 +439,7 @@ func (f *attentionFacts) allLocks() []*core.WorkloadLock {
 }
 
 // seenOutage are the locks that say that OpenStack does not answer, each text once.
-func seenOutage(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenOutage(f *facts, _ core.Attention) []core.Evidence {
 	const most = 4
 	var out []core.Evidence
 	told := map[string]bool{}
@@ -461,17 +461,17 @@ func seenOutage(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return out
 }
 
-func seenOpenStack(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenOpenStack(f *facts, _ core.Attention) []core.Evidence {
 	return seenOne("Lockstep sees", procedure.SeesOpenStack(f.s, nil, progress.LockMessage{}))
 }
 
-func seenDeployment(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenDeployment(f *facts, _ core.Attention) []core.Evidence {
 	return append(seenOne("Lockstep sees", procedure.SeesDeployment(f.s, nil, progress.LockMessage{})),
 		core.Evidence{Of: "health", Says: procedure.SeesHealth(f.s, nil, progress.LockMessage{})})
 }
 
 // sourcesOf are the sources that an entry is about.
-func (f *attentionFacts) sourcesOf(a core.Attention) []core.Source {
+func (f *facts) sourcesOf(a core.Attention) []core.Source {
 	var out []core.Source
 	for id, src := range f.s.Sources {
 		if string(id) == a.Subject.Name || string(id.Server()) == a.Subject.Name && src.State != core.SourceLive {
@@ -483,7 +483,7 @@ func (f *attentionFacts) sourcesOf(a core.Attention) []core.Source {
 }
 
 // seenSources is how each source does; what several have in common is told once.
-func seenSources(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenSources(f *facts, a core.Attention) []core.Evidence {
 	const most = 6
 	var out []core.Evidence
 	told := map[string]int{}
@@ -512,7 +512,7 @@ func seenSources(f *attentionFacts, a core.Attention) []core.Evidence {
 }
 
 // operationOf is the operation that an entry is about; nil when it is gone.
-func (f *attentionFacts) operationOf(a core.Attention) *core.Operation {
+func (f *facts) operationOf(a core.Attention) *core.Operation {
 	for i := range f.s.Operations {
 		if f.s.Operations[i].ID == a.Operation {
 			return &f.s.Operations[i]
@@ -521,7 +521,7 @@ func (f *attentionFacts) operationOf(a core.Attention) *core.Operation {
 	return nil
 }
 
-func seenOperation(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenOperation(f *facts, a core.Attention) []core.Evidence {
 	op := f.operationOf(a)
 	if op == nil {
 		return nil
@@ -540,7 +540,7 @@ func seenOperation(f *attentionFacts, a core.Attention) []core.Evidence {
 	return out
 }
 
-func seenWriting(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenWriting(f *facts, _ core.Attention) []core.Evidence {
 	return append(seenOne("lost by", wording.OneLine(f.s.Write.Lost, saysMost)),
 		core.Evidence{Of: "the lease", Says: wording.TextOf(wording.OneLine(f.s.Write.Lease, 100), "nobody holds it, as last seen")})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // instances are those that hold a node in maintenance one by one, and those that will hold a node whose turn has not come.
-func (f *attentionFacts) instances() {
+func (f *facts) instances() {
 	if !f.s.Known(core.SourceInstances) {
 		return
 	}
@@ -39,12 +39,12 @@ func (f *attentionFacts) instances() {
 }
 
 // held tells whether the OpenStack controller still holds the node: after that nothing on it needs a decision.
-func (f *attentionFacts) held(v core.NodeView) bool {
+func (f *facts) held(v core.NodeView) bool {
 	l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
 	return l == nil || l.State() != core.LockInactive
 }
 
-func (f *attentionFacts) entryOf(rule core.AttentionRule, v core.InstanceView, node core.NodeView) core.Attention {
+func (f *facts) entryOf(rule core.AttentionRule, v core.InstanceView, node core.NodeView) core.Attention {
 	return core.Attention{Rule: rule, Key: v.Instance.ID, Severity: core.SeverityWarning, Subject: v.Instance.Ref(), Node: node.Name,
 		Instance: v.Instance.ID,
 		Label:    node.Label, Since: node.Since, Resolve: &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: v.Instance.ID}}
@@ -55,7 +55,7 @@ const failuresTold = 2
 
 // instance is what one instance on a node in maintenance needs. One entry at most: the most telling. The node's own entry,
 // where it waits, names them all with what is special about each; only what it does not say is told again.
-func (f *attentionFacts) instance(v core.InstanceView, node core.NodeView, waits bool) {
+func (f *facts) instance(v core.InstanceView, node core.NodeView, waits bool) {
 	in, name := v.Instance, progress.InstanceLabel(v.Instance)
 	if !v.Blocks {
 		return
@@ -111,7 +111,7 @@ func (f *attentionFacts) instance(v core.InstanceView, node core.NodeView, waits
 
 // failedSince is since when the instance's migrations have failed often enough to be told: a further try that fails makes
 // that no younger.
-func (f *attentionFacts) failedSince(v core.InstanceView) core.Since {
+func (f *facts) failedSince(v core.InstanceView) core.Since {
 	left := v.Failures - failuresTold
 	begin := time.Time{}
 	if r := f.s.NodeRequest(v.NodeName(f.s)); r != nil {
@@ -139,7 +139,7 @@ type holder struct {
 }
 
 // willHold are the instances of a node that will hold it when its turn in this update comes, and that can be settled before.
-func (f *attentionFacts) willHold(v core.NodeView, m progress.HostMaintenance) []string {
+func (f *facts) willHold(v core.NodeView, m progress.HostMaintenance) []string {
 	var names []string
 	for _, in := range f.s.ByHost[m.Host] { // makes no views: a fleet has 100,000 instances
 		action, origin := core.EffectiveAction(in.Tags, m.Mode)
@@ -171,13 +171,13 @@ func manualText(v core.NodeView) string {
 
 // holders is an entry for each node that will be held; in a large fleet, where these would bury everything else, one for all,
 // which leads to the first of them.
-func (f *attentionFacts) holders(all []holder) {
+func (f *facts) holders(all []holder) {
 	if len(all) == 0 {
 		return
 	}
 	if len(all) <= heldFew {
 		for _, h := range all {
-			a := nodeAttention{NodeView: h.view}.entry(core.RuleWillHold)
+			a := nodeFacts{NodeView: h.view}.entry(core.RuleWillHold)
 			a.Severity, a.Since = core.SeverityNotice, core.Since{}
 			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(h.view), wording.Count(len(h.names), "instance"),
 				wording.Some(h.names, 4))
@@ -192,7 +192,7 @@ func (f *attentionFacts) holders(all []holder) {
 		instances += len(h.names)
 		labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
 	}
-	a := nodeAttention{NodeView: all[0].view}.entry(core.RuleWillHold)
+	a := nodeFacts{NodeView: all[0].view}.entry(core.RuleWillHold)
 	a.Key, a.Subject, a.Node, a.Label = "", core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, "", wording.Count(len(all), "node")
 	a.Severity, a.Since = core.SeverityNotice, core.Since{}
 	a.Reason = fmt.Sprintf("%s will hold them when their turn comes: %s", wording.Count(instances, "instance"), wording.Some(labels, 4))

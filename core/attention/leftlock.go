@@ -7,7 +7,7 @@ import (
 )
 
 // lockLeft is a lock that the controller never takes back, and that is dangerous at the next maintenance.
-func (f *attentionFacts) lockLeft(n nodeAttention) {
+func (f *facts) lockLeft(n nodeFacts) {
 	l := progress.LeftLock(f.s, n.Name)
 	if l == nil || progress.PlaysAlone(f.s, n.Name) {
 		return // where it is played alone, its own entry says that it is to be taken back

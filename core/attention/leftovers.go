@@ -12,7 +12,7 @@ import (
 
 // staleInner is a lock that counts against the controller's concurrency though nothing is asked of its node (docs/mosk.md#left-over-locks).
 // It holds up every other node once its role is full.
-func (f *attentionFacts) staleInner(n nodeAttention) {
+func (f *facts) staleInner(n nodeFacts) {
 	if n.Request != nil || n.own == nil || n.own.InnerState != core.InnerActive || n.own.State() == core.LockInactive ||
 		!f.s.Known(core.SourceNodeRequests) {
 		return
@@ -39,7 +39,7 @@ func (f *attentionFacts) staleInner(n nodeAttention) {
 }
 
 // nodeConfiguration are annotations that the controller cannot read.
-func (f *attentionFacts) nodeConfiguration(n nodeAttention) {
+func (f *facts) nodeConfiguration(n nodeFacts) {
 	if !n.Mode.Known() && n.Stage != core.StageWaiting && progress.ModeCounts(f.s, n.Name) {
 		a := n.entry(core.RuleMode)
 		a.Severity, a.Since = core.SeverityWarning, core.Since{}
@@ -55,7 +55,7 @@ func (f *attentionFacts) nodeConfiguration(n nodeAttention) {
 }
 
 // nodeWithoutLock is a node that LCM wants and that the OpenStack controller does not hold, though its role asks for it.
-func (f *attentionFacts) nodeWithoutLock(n nodeAttention) {
+func (f *facts) nodeWithoutLock(n nodeFacts) {
 	if progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
 		return // it is to be made, as its own entry says
 	}
@@ -78,7 +78,7 @@ func (f *attentionFacts) nodeWithoutLock(n nodeAttention) {
 	f.add(a)
 }
 
-func (f *attentionFacts) lockWithoutNode(n nodeAttention) {
+func (f *facts) lockWithoutNode(n nodeFacts) {
 	if n.Node != nil || !f.s.Known(core.SourceNodes) || f.removedLocked(n) && n.Request == nil {
 		return
 	}
@@ -108,7 +108,7 @@ func (f *attentionFacts) lockWithoutNode(n nodeAttention) {
 	f.add(a)
 }
 
-func (f *attentionFacts) requestsTwice(n nodeAttention) {
+func (f *facts) requestsTwice(n nodeFacts) {
 	if len(f.s.NodeRequests[n.Name]) < 2 {
 		return
 	}
@@ -119,7 +119,7 @@ func (f *attentionFacts) requestsTwice(n nodeAttention) {
 }
 
 // annotationLeft is a migration mode that Lockstep set for a maintenance that is over.
-func (f *attentionFacts) annotationLeft(n nodeAttention) {
+func (f *facts) annotationLeft(n nodeFacts) {
 	if n.Node == nil || n.Request != nil || n.Stage != core.StageDone && n.Stage != core.StageIdle || !f.s.Known(core.SourceNodeRequests) {
 		return
 	}
@@ -141,7 +141,7 @@ func (f *attentionFacts) annotationLeft(n nodeAttention) {
 }
 
 // computeLeft is a compute service that nobody will enable: Rockoon enables only what it disabled itself (docs/mosk.md#rockoon).
-func (f *attentionFacts) computeLeft(n nodeAttention) {
+func (f *facts) computeLeft(n nodeFacts) {
 	svc := n.Service
 	if svc == nil || svc.Enabled || n.Node == nil || n.Request != nil || !f.s.Known(core.SourceNodeRequests) ||
 		!f.s.Known(core.SourceComputeServices) {

@@ -14,15 +14,15 @@ import (
 const mostReboots = 8
 
 // machineRules is the table of what the management cluster can tell of one machine that needs a person.
-var machineRules = []func(*attentionFacts, *core.MachineView){
-	(*attentionFacts).drainBlocked,
-	(*attentionFacts).drainWaits,
-	(*attentionFacts).itemFails,
-	(*attentionFacts).machineErrors,
+var machineRules = []func(*facts, *core.MachineView){
+	(*facts).drainBlocked,
+	(*facts).drainWaits,
+	(*facts).itemFails,
+	(*facts).machineErrors,
 }
 
 // machines are the machines on which LCM does not get on.
-func (f *attentionFacts) machines() {
+func (f *facts) machines() {
 	if f.s.Management == nil {
 		return
 	}
@@ -34,7 +34,7 @@ func (f *attentionFacts) machines() {
 }
 
 // machineEntry is an Attention about a machine: about its node where it has one, so that it leads to the node's steps.
-func (f *attentionFacts) machineEntry(rule core.AttentionRule, v *core.MachineView) core.Attention {
+func (f *facts) machineEntry(rule core.AttentionRule, v *core.MachineView) core.Attention {
 	a := core.Attention{Label: wording.OneLine(v.Name, 64),
 		Subject: core.Ref{Kind: core.KindMachine, Namespace: f.s.Management.Namespace, Name: v.Name}}
 	if v.Machine != nil {
@@ -54,7 +54,7 @@ func (f *attentionFacts) machineEntry(rule core.AttentionRule, v *core.MachineVi
 }
 
 // tell remembers the words of an entry, so that a text of LCM's that only repeats them makes no entry of its own.
-func (f *attentionFacts) tell(words string) {
+func (f *facts) tell(words string) {
 	words = strings.Join(strings.Fields(words), " ")
 	words = words[:min(len(words), 300)] // others may repeat it cut
 	if len(words) >= 12 {
@@ -63,7 +63,7 @@ func (f *attentionFacts) tell(words string) {
 }
 
 // drainBlocked is a machine whose pods do not go (docs/mosk.md#lcmclusterstate): the locks say nothing of it.
-func (f *attentionFacts) drainBlocked(v *core.MachineView) {
+func (f *facts) drainBlocked(v *core.MachineView) {
 	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
 		if d == nil || !progress.DrainBlocked(d) {
 			continue
@@ -88,7 +88,7 @@ func (f *attentionFacts) drainBlocked(v *core.MachineView) {
 
 // drainWaits is a drain whose turn does not come: LCM says that it waits, which is the normal course, and goes on saying it
 // although the locks are inactive, or at one attempt after another (docs/mosk.md#lcm-waits).
-func (f *attentionFacts) drainWaits(v *core.MachineView) {
+func (f *facts) drainWaits(v *core.MachineView) {
 	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
 		if d == nil || !progress.DrainWaits(d) {
 			continue
@@ -114,7 +114,7 @@ func (f *attentionFacts) drainWaits(v *core.MachineView) {
 }
 
 // itemFails is a state item of the LCM agent that fails (docs/mosk.md#lcmmachine). A machine that is Ready has none left to do.
-func (f *attentionFacts) itemFails(v *core.MachineView) {
+func (f *facts) itemFails(v *core.MachineView) {
 	if v.Failing == nil || v.LCM.State == core.LCMReady {
 		return
 	}
@@ -134,7 +134,7 @@ func (f *attentionFacts) itemFails(v *core.MachineView) {
 }
 
 // machineErrors are the errors that LCM notes of a machine beside drains and items.
-func (f *attentionFacts) machineErrors(v *core.MachineView) {
+func (f *facts) machineErrors(v *core.MachineView) {
 	if v.LCM == nil {
 		return
 	}
@@ -157,7 +157,7 @@ func (f *attentionFacts) machineErrors(v *core.MachineView) {
 }
 
 // isTold tells whether an entry has the words.
-func (f *attentionFacts) isTold(text string) bool {
+func (f *facts) isTold(text string) bool {
 	text = wording.OneLine(text, 4000)
 	for _, words := range f.told {
 		if strings.Contains(text, words) {
@@ -169,7 +169,7 @@ func (f *attentionFacts) isTold(text string) bool {
 
 // untold is what is left of a text of LCM's when the parts that repeat an entry are left out. LCM joins the reasons of
 // several machines by semicolons.
-func (f *attentionFacts) untold(text string) string {
+func (f *facts) untold(text string) string {
 	text = wording.OneLine(text, 4000)
 	for _, words := range f.told { // which may have semicolons of their own
 		text = strings.ReplaceAll(text, words, strings.ReplaceAll(words, "; ", ", "))
@@ -187,14 +187,14 @@ func (f *attentionFacts) untold(text string) string {
 	return strings.Join(left, "; ")
 }
 
-func (f *attentionFacts) planEntry(rule core.AttentionRule, p *core.UpdatePlan) core.Attention {
+func (f *facts) planEntry(rule core.AttentionRule, p *core.UpdatePlan) core.Attention {
 	return core.Attention{Rule: rule, Key: wording.TextOf(p.UID, p.Name), Severity: core.SeverityUrgent, Subject: p.Ref(),
 		Label: "update plan", Resolve: clusterProcedure()}
 }
 
 // updatePlan is a plan that goes on only by a person's doing: paused by an alert, stuck, or with its next step not commenced
 // (docs/mosk.md#update-plans, #automatic-pause).
-func (f *attentionFacts) updatePlan() {
+func (f *facts) updatePlan() {
 	m := f.s.Management
 	p := m.Plan()
 	if p == nil {
@@ -229,7 +229,7 @@ func (f *attentionFacts) updatePlan() {
 }
 
 // autoPaused is an update that an alert has paused.
-func (f *attentionFacts) autoPaused(m *core.Management, p *core.UpdatePlan) {
+func (f *facts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	var firing []string
 	if m.Pause != nil {
 		for _, alert := range m.Pause.Firing {
@@ -260,7 +260,7 @@ func (f *attentionFacts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 }
 
 // lcmStuck is what LCM itself says does not go on (docs/mosk.md#lcmcluster), where no machine and no step of the plan tells it.
-func (f *attentionFacts) lcmStuck() {
+func (f *facts) lcmStuck() {
 	if f.s.Management == nil || f.s.Management.LCM == nil || !f.s.Management.LCM.Stuck {
 		return
 	}
@@ -276,7 +276,7 @@ func (f *attentionFacts) lcmStuck() {
 
 // rebootsLeft is one entry for all machines that have to be rebooted and that no update will come to any more: a group whose
 // machines an update does not reboot leaves them so (docs/mosk.md#after-the-update).
-func (f *attentionFacts) rebootsLeft() {
+func (f *facts) rebootsLeft() {
 	m := f.s.Management
 	if m == nil || m.Reboot != nil {
 		return
@@ -309,7 +309,7 @@ func (f *attentionFacts) rebootsLeft() {
 }
 
 // maintenanceMode is a cluster that is in maintenance mode: while it is, it cannot be updated.
-func (f *attentionFacts) maintenanceMode() {
+func (f *facts) maintenanceMode() {
 	m := f.s.Management
 	if m == nil || m.Cluster == nil || !m.Cluster.InMaintenance && !m.Cluster.Wanted() {
 		return

@@ -7,7 +7,7 @@ import (
 )
 
 // managementOutdated is an update that can be begun, while the management cluster is not at its latest version.
-func (f *attentionFacts) managementOutdated() {
+func (f *facts) managementOutdated() {
 	m := f.s.Management
 	p := m.Plan()
 	if f.request != nil || p == nil || p.UnderWay() || p.Status == core.PlanCompleted {

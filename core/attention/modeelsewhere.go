@@ -6,7 +6,7 @@ import (
 )
 
 // modeElsewhere is an operator's mode on a node that is no compute: he takes it for held, and it is not.
-func (f *attentionFacts) modeElsewhere(n nodeAttention) {
+func (f *facts) modeElsewhere(n nodeFacts) {
 	if n.Node == nil || !n.ModeSet || n.Mode != core.ModeManual || progress.ModeCounts(f.s, n.Name) ||
 		n.leaving() && n.own != nil && n.own.State() == core.LockInactive {
 		return

@@ -22,7 +22,7 @@ func NodeNeeds(s *core.Snapshot, name string) core.Severity {
 // oneUrgent leaves each node one urgent entry about itself: it is one place to go to, and its page has all that it needs. The first one
 // stays, as the rules are in the order of cause and consequence; the others are worth a warning. So are those about the node's instances,
 // which its own entry names; without one, each instance is a matter of its own.
-func (f *attentionFacts) oneUrgent() {
+func (f *facts) oneUrgent() {
 	own := map[string]bool{} // by node: it has an urgent entry about itself
 	// What says whose turn it is comes last: what holds that turn up is told before it.
 	for _, turns := range []bool{false, true} {

@@ -13,35 +13,35 @@ import (
 )
 
 // nodeRules is the table of what can need a person at one node.
-var nodeRules = []func(*attentionFacts, nodeAttention){
-	(*attentionFacts).nodeLocks,
-	(*attentionFacts).nodeWaits,
-	(*attentionFacts).endedPods,
-	(*attentionFacts).nodeReturns,
-	(*attentionFacts).nodeReboots,
-	(*attentionFacts).nodeSlow,
-	(*attentionFacts).nodeDeferred,
-	(*attentionFacts).nodeSays,
-	(*attentionFacts).controllerFails,
-	(*attentionFacts).requestUnseen,
-	(*attentionFacts).lockLeft,
-	(*attentionFacts).lockStuck,
-	(*attentionFacts).roleless,
-	(*attentionFacts).serviceMissing,
-	(*attentionFacts).modeElsewhere,
-	(*attentionFacts).staleInner,
-	(*attentionFacts).nodeConfiguration,
-	(*attentionFacts).nodeWithoutLock,
-	(*attentionFacts).nodeRemoval,
-	(*attentionFacts).lockWithoutNode,
-	(*attentionFacts).requestsTwice,
-	(*attentionFacts).annotationLeft,
-	(*attentionFacts).computeLeft,
-	(*attentionFacts).volumesLeftOut,
+var nodeRules = []func(*facts, nodeFacts){
+	(*facts).nodeLocks,
+	(*facts).nodeWaits,
+	(*facts).endedPods,
+	(*facts).nodeReturns,
+	(*facts).nodeReboots,
+	(*facts).nodeSlow,
+	(*facts).nodeDeferred,
+	(*facts).nodeSays,
+	(*facts).controllerFails,
+	(*facts).requestUnseen,
+	(*facts).lockLeft,
+	(*facts).lockStuck,
+	(*facts).roleless,
+	(*facts).serviceMissing,
+	(*facts).modeElsewhere,
+	(*facts).staleInner,
+	(*facts).nodeConfiguration,
+	(*facts).nodeWithoutLock,
+	(*facts).nodeRemoval,
+	(*facts).lockWithoutNode,
+	(*facts).requestsTwice,
+	(*facts).annotationLeft,
+	(*facts).computeLeft,
+	(*facts).volumesLeftOut,
 }
 
-// nodeAttention is one node as the rules see it.
-type nodeAttention struct {
+// nodeFacts is one node as the rules see it.
+type nodeFacts struct {
 	core.NodeView
 	own     *core.WorkloadLock   // of the OpenStack controller
 	message progress.LockMessage // of own
@@ -49,7 +49,7 @@ type nodeAttention struct {
 }
 
 // entry is an Attention about the node, to be filled in.
-func (n nodeAttention) entry(rule core.AttentionRule) core.Attention {
+func (n nodeFacts) entry(rule core.AttentionRule) core.Attention {
 	a := core.Attention{Subject: core.Ref{Kind: core.KindNode, Name: n.Name}, Node: n.Name, Label: n.Label, Since: n.Since,
 		Resolve: &core.ProcedureKey{Kind: core.ProcedureNode, Subject: n.Name}}
 	key := n.Name
@@ -60,14 +60,14 @@ func (n nodeAttention) entry(rule core.AttentionRule) core.Attention {
 	return a
 }
 
-func (n nodeAttention) leaving() bool { return n.Request != nil && n.Request.Deleting.IsZero() }
+func (n nodeFacts) leaving() bool { return n.Request != nil && n.Request.Deleting.IsZero() }
 
-func (f *attentionFacts) nodes() {
+func (f *facts) nodes() {
 	views := progress.NodeViews(f.s)
-	all := make([]nodeAttention, 0, len(views))
+	all := make([]nodeFacts, 0, len(views))
 	var waiting []string
 	for _, v := range views {
-		n := nodeAttention{NodeView: v, own: f.s.NodeLock(v.Name, core.ControllerOpenStack)}
+		n := nodeFacts{NodeView: v, own: f.s.NodeLock(v.Name, core.ControllerOpenStack)}
 		if n.own != nil && n.own.Message != "" {
 			n.message = progress.ReadLock(f.s, n.own)
 			if n.message.ID == progress.SaysOthersFirst && n.leaving() {
@@ -84,7 +84,7 @@ func (f *attentionFacts) nodes() {
 	}
 }
 
-func (f *attentionFacts) nodeLocks(n nodeAttention) {
+func (f *facts) nodeLocks(n nodeFacts) {
 	for _, l := range n.Locks {
 		a := n.entry("") // whose rule the lock's state decides
 		a.Subject, a.Since = l.Ref(), f.lockSince(l, n.Request)
@@ -97,7 +97,7 @@ func (f *attentionFacts) nodeLocks(n nodeAttention) {
 }
 
 // nodeWaits is a node that goes no further without the operator.
-func (f *attentionFacts) nodeWaits(n nodeAttention) {
+func (f *facts) nodeWaits(n nodeFacts) {
 	if progress.LeftLock(f.s, n.Name) != nil || progress.StuckLock(f.s, n.Name) != nil || progress.FailsOnService(f.s, n.Name) {
 		return // what holds it is told by rules of their own
 	}
@@ -168,7 +168,7 @@ func demandText(left []core.InstanceView, what string) string {
 }
 
 // waitsForYou is since when the node waits: a try of the controller's that fails like those before makes that no younger.
-func (f *attentionFacts) waitsForYou(n nodeAttention, left []core.InstanceView) core.Since {
+func (f *facts) waitsForYou(n nodeFacts, left []core.InstanceView) core.Since {
 	since := n.Since
 	for _, v := range left {
 		if v.Failures < failuresTold || v.Failures < max(n.Attempts, 1) {
@@ -184,7 +184,7 @@ func (f *attentionFacts) waitsForYou(n nodeAttention, left []core.InstanceView) 
 // waits tells whether the node waits for the operator. After its last try the OpenStack controller begins anew every 60 s
 // (docs/mosk.md#migration-loop), and the node is evacuating again for the time of a migration that will fail like those before: that is
 // no help, and what needs a person does not come and go with it.
-func (f *attentionFacts) waits(v core.NodeView) bool {
+func (f *facts) waits(v core.NodeView) bool {
 	if v.Stage != core.StageEvacuating {
 		return v.Stage == core.StageWaiting
 	}
@@ -207,7 +207,7 @@ func (f *attentionFacts) waits(v core.NodeView) bool {
 
 // leftFor are the instances that wait for the operator. What is tagged to be live-migrated on a manual node the controller
 // moves itself, and gives up on with the others.
-func (f *attentionFacts) leftFor(n nodeAttention) []core.InstanceView {
+func (f *facts) leftFor(n nodeFacts) []core.InstanceView {
 	left := slices.DeleteFunc(progress.InstanceViews(f.s, n.Name), func(v core.InstanceView) bool { return !v.Blocks })
 	theirs := slices.DeleteFunc(slices.Clone(left), func(v core.InstanceView) bool {
 		return n.Mode == core.ModeManual && v.Action == core.ActionLiveMigrate && progress.Moving(f.s, v.Instance)
@@ -254,7 +254,7 @@ func leftText(left []core.InstanceView) string {
 
 // nodeReturns is a node that does not get back into service: with a text of the controller, or silently (docs/mosk.md#return-of-a-node:
 // no text is set while it waits for the node and its pods).
-func (f *attentionFacts) nodeReturns(n nodeAttention) {
+func (f *facts) nodeReturns(n nodeFacts) {
 	if n.Stage != core.StageReturning || n.message.Class == progress.MessageOutage || f.leavesForGood(n) ||
 		progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
 		return // what a played controller takes back is told by its turn
@@ -292,11 +292,11 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 
 // fromBefore tells whether the controller's text is about the node's leaving, and not about its return: J stays where
 // somebody else released the lock.
-func (f *attentionFacts) fromBefore(n nodeAttention) bool {
+func (f *facts) fromBefore(n nodeFacts) bool {
 	return n.message.ID == progress.SaysLeftToOperator || n.Request != nil && !n.message.At.IsZero() && n.message.At.Before(n.Request.Deleting)
 }
 
-func (f *attentionFacts) nodeReboots(n nodeAttention) {
+func (f *facts) nodeReboots(n nodeFacts) {
 	if n.Stage != core.StageRebooting || !f.long(n.Since.At, progress.RebootLong) {
 		return
 	}
@@ -309,7 +309,7 @@ func (f *attentionFacts) nodeReboots(n nodeAttention) {
 
 // nodeSlow is a node that stays in a stage in which somebody else works for longer than the documents allow for all of it,
 // or whose maintenance as a whole takes much longer than that.
-func (f *attentionFacts) nodeSlow(n nodeAttention) {
+func (f *facts) nodeSlow(n nodeFacts) {
 	if v := progress.MachineOf(f.s, n.Name); v != nil && v.Machine != nil && v.Machine.InMaintenance {
 		return // it is held there, for as long as somebody wants
 	}
@@ -357,7 +357,7 @@ func (f *attentionFacts) nodeSlow(n nodeAttention) {
 }
 
 // nodeSays is a text of the OpenStack controller that no document lists.
-func (f *attentionFacts) nodeSays(n nodeAttention) {
+func (f *facts) nodeSays(n nodeFacts) {
 	if n.Request == nil || n.message.Class != progress.MessageUnknown || n.own.State() == core.LockInactive && n.Stage != core.StageReturning {
 		return
 	}
@@ -368,7 +368,7 @@ func (f *attentionFacts) nodeSays(n nodeAttention) {
 }
 
 // nodeDeferred is a node that waits for others: F and G, and A when it lasts.
-func (f *attentionFacts) nodeDeferred(n nodeAttention) {
+func (f *facts) nodeDeferred(n nodeFacts) {
 	if !n.leaving() || n.message.Class != progress.MessageWaiting || n.own.State() != core.LockActive {
 		return
 	}

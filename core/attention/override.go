@@ -10,7 +10,7 @@ import (
 )
 
 // overrides are locks that Lockstep set and that do not say it any more: their controllers have set them back.
-func (f *attentionFacts) overrides() {
+func (f *facts) overrides() {
 	for uid, o := range f.s.History.Overrides {
 		l := step.LockByUID(f.s, uid)
 		if l == nil || !progress.Watched(f.s, o, l) {

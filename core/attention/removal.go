@@ -11,7 +11,7 @@ import (
 // nodeRemoval is a node that is to be removed, or is gone already, and that the OpenStack controller cannot let go: the
 // texts S, T and U, and L and R, which speak of a host to be deleted (docs/mosk.md#texts). LCM asks for a removal by a
 // NodeDeletionRequest; a NodeMaintenanceRequest need not be there (docs/mosk.md#deletion-requests).
-func (f *attentionFacts) nodeRemoval(n nodeAttention) {
+func (f *facts) nodeRemoval(n nodeFacts) {
 	if n.Request != nil || n.message.Class != progress.MessageActionable {
 		return // with a request it is a matter of the node's maintenance
 	}
@@ -44,12 +44,12 @@ func (f *attentionFacts) nodeRemoval(n nodeAttention) {
 }
 
 // leavesForGood tells whether the node is to be removed or is gone: its lock, once inactive, is not taken back.
-func (f *attentionFacts) leavesForGood(n nodeAttention) bool {
+func (f *facts) leavesForGood(n nodeFacts) bool {
 	return n.Request == nil && (f.s.Deletions[n.Name] != nil || n.Node == nil && f.s.Known(core.SourceNodes))
 }
 
 // removedLocked tells whether the node is gone and its cleanup does not go on (U).
-func (f *attentionFacts) removedLocked(n nodeAttention) bool {
+func (f *facts) removedLocked(n nodeFacts) bool {
 	return n.Node == nil && n.message.ID == progress.SaysQuorumHoldsCleanup && f.s.Known(core.SourceNodes)
 }
 
@@ -63,7 +63,7 @@ func removalSince(asked, look time.Time) core.Since {
 }
 
 // namedInstances are the names of instances that a text gives by their IDs.
-func (f *attentionFacts) namedInstances(ids []string) []string {
+func (f *facts) namedInstances(ids []string) []string {
 	names := make([]string, 0, len(ids))
 	for _, id := range ids {
 		if in := f.s.Instances[id]; in != nil {

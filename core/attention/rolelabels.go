@@ -6,7 +6,7 @@ import (
 )
 
 // roleLabels is a setting of the controller's that cannot be read: with it the controller does not start.
-func (f *attentionFacts) roleLabels() {
+func (f *facts) roleLabels() {
 	c := f.s.Controller
 	if c == nil || c.RoleLabels == "" || !f.s.Known(core.SourceOpenStackController) {
 		return

@@ -209,13 +209,13 @@ func TestEveryEntryHasAWayOn(t *testing.T) {
 			checkCause(t, Of(sc.Snapshot), a)
 		}
 	}
-	for rule := range attentionRows {
+	for rule := range rows {
 		if told[rule] == 0 {
 			t.Errorf("no scene here makes the rule %s tell anything", rule)
 		}
 	}
 	for rule := range told {
-		if _, there := attentionRows[rule]; !there {
+		if _, there := rows[rule]; !there {
 			t.Errorf("the rule %s has no row", rule)
 		}
 	}
@@ -279,11 +279,11 @@ func TestEveryRuleHasItsRow(t *testing.T) {
 		})
 	}
 	for rule := range named {
-		if _, there := attentionRows[rule]; !there {
+		if _, there := rows[rule]; !there {
 			t.Errorf("the table has no row of the rule %s", rule)
 		}
 	}
-	if len(named) != len(attentionRows) {
+	if len(named) != len(rows) {
 		t.Errorf("found only the rules %q", slices.Sorted(maps.Keys(named)))
 	}
 }

@@ -32,37 +32,37 @@ func FollowFrom(s *core.Snapshot, id string) []core.Attention {
 	return out
 }
 
-// attentionRules is the table of what needs a person: each rule looks at the whole Snapshot and adds what it finds.
-var attentionRules = []func(*attentionFacts){
-	(*attentionFacts).clusterLocks,
-	(*attentionFacts).clusterLockGone,
-	(*attentionFacts).deployments,
-	(*attentionFacts).clusterFails,
-	(*attentionFacts).overrides,
-	(*attentionFacts).acting,
-	(*attentionFacts).controllerAway,
-	(*attentionFacts).roleLabels,
-	(*attentionFacts).outages,
-	(*attentionFacts).machines, // before what may only be their consequence
-	(*attentionFacts).managementOutdated,
-	(*attentionFacts).updatePlan,
-	(*attentionFacts).lcmStuck,
-	(*attentionFacts).rebootsLeft,
-	(*attentionFacts).maintenanceMode,
-	(*attentionFacts).betweenReleases,
-	(*attentionFacts).phasesOverdue,
-	(*attentionFacts).nodes,
-	(*attentionFacts).instances,
-	(*attentionFacts).ownMigrations, // after what tells of nodes and instances in maintenance
-	(*attentionFacts).tagsLeft,
-	(*attentionFacts).afterUpdate,
-	(*attentionFacts).operations,
-	(*attentionFacts).writing,
-	(*attentionFacts).sources,
+// rules is the table of what needs a person: each rule looks at the whole Snapshot and adds what it finds.
+var rules = []func(*facts){
+	(*facts).clusterLocks,
+	(*facts).clusterLockGone,
+	(*facts).deployments,
+	(*facts).clusterFails,
+	(*facts).overrides,
+	(*facts).acting,
+	(*facts).controllerAway,
+	(*facts).roleLabels,
+	(*facts).outages,
+	(*facts).machines, // before what may only be their consequence
+	(*facts).managementOutdated,
+	(*facts).updatePlan,
+	(*facts).lcmStuck,
+	(*facts).rebootsLeft,
+	(*facts).maintenanceMode,
+	(*facts).betweenReleases,
+	(*facts).phasesOverdue,
+	(*facts).nodes,
+	(*facts).instances,
+	(*facts).ownMigrations, // after what tells of nodes and instances in maintenance
+	(*facts).tagsLeft,
+	(*facts).afterUpdate,
+	(*facts).operations,
+	(*facts).writing,
+	(*facts).sources,
 }
 
-// attentionFacts is what the rules share, and what they found.
-type attentionFacts struct {
+// facts is what the rules share, and what they found.
+type facts struct {
 	s        *core.Snapshot
 	request  *core.MaintenanceRequest // the cluster's
 	estimate progress.Estimates
@@ -72,16 +72,16 @@ type attentionFacts struct {
 	age map[string]time.Time // of causes, by ID: since when the oldest of what follows from them is so
 }
 
-var attention core.Derivation[[]core.Attention]
+var derived core.Derivation[[]core.Attention]
 
 // Of is what needs a person now, most urgent first. Empty means: nothing needs you.
 func Of(s *core.Snapshot) []core.Attention {
-	return attention.Of(s, derive)
+	return derived.Of(s, derive)
 }
 
 func derive(s *core.Snapshot) []core.Attention {
-	f := &attentionFacts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s)}
-	for _, rule := range attentionRules {
+	f := &facts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s)}
+	for _, rule := range rules {
 		rule(f)
 	}
 	f.oneUrgent()
@@ -105,7 +105,7 @@ func compareAge(a, b time.Time) int {
 	return a.Compare(b)
 }
 
-func (f *attentionFacts) add(a core.Attention) {
+func (f *facts) add(a core.Attention) {
 	a.ID = string(a.Rule)
 	if a.Key != "" {
 		a.ID += "/" + a.Key
@@ -114,7 +114,7 @@ func (f *attentionFacts) add(a core.Attention) {
 }
 
 // since turns a wall time of a source or of Lockstep itself into the cluster's time, in which ages are told.
-func (f *attentionFacts) since(wall time.Time) core.Since {
+func (f *facts) since(wall time.Time) core.Since {
 	if wall.IsZero() {
 		return core.Since{}
 	}
@@ -122,12 +122,12 @@ func (f *attentionFacts) since(wall time.Time) core.Since {
 }
 
 // long tells whether something lasts for longer than the limit; a limit that is not known is 0, and never over.
-func (f *attentionFacts) long(since time.Time, limit time.Duration) bool {
+func (f *facts) long(since time.Time, limit time.Duration) bool {
 	return !since.IsZero() && limit > 0 && f.s.Now.Sub(since) > limit
 }
 
 // lockSince is since when the lock is in its state, as far as it was seen; else the request's age is the bound.
-func (f *attentionFacts) lockSince(l *core.WorkloadLock, request *core.MaintenanceRequest) core.Since {
+func (f *facts) lockSince(l *core.WorkloadLock, request *core.MaintenanceRequest) core.Since {
 	begin := time.Time{}
 	if request != nil {
 		begin = request.Created
@@ -141,7 +141,7 @@ func (f *attentionFacts) lockSince(l *core.WorkloadLock, request *core.Maintenan
 func clusterProcedure() *core.ProcedureKey { return &core.ProcedureKey{Kind: core.ProcedureCluster} }
 
 // waitingLimit is how long the texts of class waiting are nothing to worry about.
-func (f *attentionFacts) waitingLimit(id progress.MessageID) time.Duration {
+func (f *facts) waitingLimit(id progress.MessageID) time.Duration {
 	switch {
 	case id == progress.SaysNotApplied:
 		return time.Duration(float64(f.estimate.OpenStack()) * max(f.s.Settings.Overdue, 1))
@@ -155,7 +155,7 @@ func (f *attentionFacts) waitingLimit(id progress.MessageID) time.Duration {
 
 // waitsSince is since when a cluster lock waits for what its text says. The wait for health (E) comes after the deployment
 // was APPLIED (docs/mosk.md#cluster-request), which takes longer by far; its own timestamp is written anew at every look.
-func (f *attentionFacts) waitsSince(m progress.LockMessage, held core.Since) core.Since {
+func (f *facts) waitsSince(m progress.LockMessage, held core.Since) core.Since {
 	if m.ID != progress.SaysNotHealthy {
 		return held
 	}
@@ -168,7 +168,7 @@ func (f *attentionFacts) waitsSince(m progress.LockMessage, held core.Since) cor
 }
 
 // clusterLocks are the cluster's locks that say failed, say what nobody knows, ask for a person, or wait for too long.
-func (f *attentionFacts) clusterLocks() {
+func (f *facts) clusterLocks() {
 	for _, l := range f.s.ClusterLocks {
 		a := core.Attention{Subject: l.Ref(), Label: wording.OneLine(l.Controller, 40), Since: f.lockSince(l, f.request),
 			Resolve: clusterProcedure()}
@@ -202,7 +202,7 @@ func (f *attentionFacts) clusterLocks() {
 
 // clusterLockGone is an OpenStackDeployment without its ClusterWorkloadLock: LCM goes on to the nodes without waiting for
 // OpenStack to be updated. Where Lockstep plays the controller it is told as what the player has to make.
-func (f *attentionFacts) clusterLockGone() {
+func (f *facts) clusterLockGone() {
 	missing := progress.ClusterLockMissing(f.s)
 	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); missing == "" || played {
 		return
@@ -227,7 +227,7 @@ func (f *attentionFacts) clusterLockGone() {
 }
 
 // lockState is a lock that says failed, or a state that is not documented.
-func (f *attentionFacts) lockState(l *core.WorkloadLock, m progress.LockMessage, a core.Attention) bool {
+func (f *facts) lockState(l *core.WorkloadLock, m progress.LockMessage, a core.Attention) bool {
 	switch l.State() {
 	case core.LockActive, core.LockInactive:
 		return false
@@ -246,7 +246,7 @@ func (f *attentionFacts) lockState(l *core.WorkloadLock, m progress.LockMessage,
 
 // controllerAway is a Rockoon without a ready replica: nothing of OpenStack's part goes on, and requests hang in their
 // removal (docs/mosk.md#finalizers).
-func (f *attentionFacts) controllerAway() {
+func (f *facts) controllerAway() {
 	c := f.s.Controller
 	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); played {
 		return // Lockstep does its part
@@ -273,7 +273,7 @@ func (f *attentionFacts) controllerAway() {
 }
 
 // outages is one entry for all locks whose text says that an OpenStack API does not answer the controller.
-func (f *attentionFacts) outages() {
+func (f *facts) outages() {
 	var names []string
 	var since time.Time
 	meaning := ""
@@ -324,7 +324,7 @@ func (f *attentionFacts) outages() {
 
 // phasesOverdue are phases that take much longer than the documents allow, where no lock says why. A node that does is told
 // by the node's own rules.
-func (f *attentionFacts) phasesOverdue() {
+func (f *facts) phasesOverdue() {
 	for _, p := range progress.Phases(f.s) {
 		if p.State != core.PhaseStuck || p.ID == core.PhaseServices && slices.ContainsFunc(f.found, func(a core.Attention) bool {
 			return a.Severity >= core.SeverityWarning && a.Subject.Kind == core.KindClusterWorkloadLock
@@ -340,7 +340,7 @@ func (f *attentionFacts) phasesOverdue() {
 }
 
 // operations are those that failed and that nobody has acknowledged.
-func (f *attentionFacts) operations() {
+func (f *facts) operations() {
 	for _, op := range f.s.Operations {
 		if op.Acknowledged || op.State != core.OperationFailed && op.State != core.OperationUnknown && op.State != core.OperationPaused {
 			continue
@@ -379,7 +379,7 @@ func (f *attentionFacts) operations() {
 }
 
 // writing is that Lockstep stopped writing by itself.
-func (f *attentionFacts) writing() {
+func (f *facts) writing() {
 	if f.s.Write.Armed || f.s.Write.Lost == "" {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // serviceMissing is such a compute: urgent when it is asked for, told before that while there is time to mend it.
-func (f *attentionFacts) serviceMissing(n nodeAttention) {
+func (f *facts) serviceMissing(n nodeFacts) {
 	s := f.s
 	if !progress.Serviceless(s, n.Name) || progress.PlaysOn(s, core.ControllerOpenStack, n.Name) && n.leaving() || f.leavesForGood(n) {
 		return // the entry of the turn says it

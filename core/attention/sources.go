@@ -29,7 +29,7 @@ var unprojected = map[core.SourceID]bool{core.SourceReleases: true, core.SourceM
 const hiccup = 5 * time.Second
 
 // sources are those that are not live. Sources of one server that fail alike are one entry.
-func (f *attentionFacts) sources() {
+func (f *facts) sources() {
 	type fault struct {
 		server core.Server
 		cause  string // what is the matter with the server as a whole; else the state
@@ -91,7 +91,7 @@ func (f *attentionFacts) sources() {
 }
 
 // source adds one source, or several of one server with one trouble; whole says that the server has no others.
-func (f *attentionFacts) source(list []core.Source, whole bool, rule core.AttentionRule, key, subject string) {
+func (f *facts) source(list []core.Source, whole bool, rule core.AttentionRule, key, subject string) {
 	src := list[0] // the one that tells
 	names := make([]string, len(list))
 	for i, other := range list {

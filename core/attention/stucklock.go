@@ -7,7 +7,7 @@ import (
 )
 
 // lockStuck is such a lock, which holds up LCM at the node.
-func (f *attentionFacts) lockStuck(n nodeAttention) {
+func (f *facts) lockStuck(n nodeFacts) {
 	l := progress.StuckLock(f.s, n.Name)
 	if l == nil {
 		return
@@ -30,7 +30,7 @@ func (f *attentionFacts) lockStuck(n nodeAttention) {
 }
 
 // roleless is a node on which Nova runs and that has no role: nobody holds it when LCM drains and reboots it.
-func (f *attentionFacts) roleless(n nodeAttention) {
+func (f *facts) roleless(n nodeFacts) {
 	s := f.s
 	if n.Node == nil || n.own != nil || n.Node.HasOpenStackRole() || n.Service == nil || !s.Known(core.SourceNodeLocks) ||
 		!s.Known(core.SourceComputeServices) ||

@@ -10,7 +10,7 @@ import (
 )
 
 // tagsLeft are the instances that Lockstep tagged for a maintenance that is over.
-func (f *attentionFacts) tagsLeft() {
+func (f *facts) tagsLeft() {
 	if len(f.s.History.Tags) == 0 || !f.s.Known(core.SourceInstances) || !f.s.Known(core.SourceNodeRequests) {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // volumesLeft is how many volumes are on the node's disks; -1 when that is not known.
-func (f *attentionFacts) volumesLeft(node string) int {
+func (f *facts) volumesLeft(node string) int {
 	volumes, known := f.s.VolumesOn(node)
 	if !known {
 		return -1
@@ -17,7 +17,7 @@ func (f *attentionFacts) volumesLeft(node string) int {
 }
 
 // namedVolumes are the volumes that hold up a removal (T), where they are known.
-func (f *attentionFacts) namedVolumes(n nodeAttention) []string {
+func (f *facts) namedVolumes(n nodeFacts) []string {
 	if n.message.ID != progress.SaysVolumesHoldRemoval {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (f *attentionFacts) namedVolumes(n nodeAttention) []string {
 
 // volumesLeftOut are volume services that nobody will enable: the OpenStack controller enables the first of a host only, and only
 // where its own reason stands.
-func (f *attentionFacts) volumesLeftOut(n nodeAttention) {
+func (f *facts) volumesLeftOut(n nodeFacts) {
 	if n.Node == nil || n.Request != nil || !f.s.Known(core.SourceNodeRequests) || !f.s.Known(core.SourceVolumeServices) ||
 		f.leavesForGood(n) {
 		return
