@@ -1,7 +1,6 @@
 package attention
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -46,33 +45,6 @@ func (f *facts) causes() {
 		f.age[root] = progress.Earlier(f.age[root], a.Since.At)
 	}
 	f.sort()
-}
-
-// sort puts the most urgent first; of these what follows from nothing else, then the oldest.
-func (f *facts) sort() {
-	slices.SortStableFunc(f.found, func(a, b core.Attention) int {
-		if a.Severity != b.Severity {
-			return int(b.Severity - a.Severity)
-		}
-		if (a.Cause == "") != (b.Cause == "") {
-			if a.Cause == "" {
-				return -1
-			}
-			return 1
-		}
-		if c := compareAge(f.rankAge(a), f.rankAge(b)); c != 0 {
-			return c
-		}
-		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID))
-	})
-}
-
-// rankAge is since when an entry counts: that of which nobody knows the beginning as long as what follows from it.
-func (f *facts) rankAge(a core.Attention) time.Time {
-	if a.Since.At.IsZero() {
-		return f.age[a.ID]
-	}
-	return a.Since.At
 }
 
 // firstOf is the ID of the first entry of one of the rules for which that holds; empty when there is none.

@@ -527,3 +527,8 @@ func atLease(*facts, core.Attention) []core.Command {
 	return []core.Command{procedure.Look("who may write now",
 		wording.ShellCommand("kubectl", "get", "leases", "--all-namespaces")+" | "+wording.ShellCommand("grep", "-e", "lockstep-operator"))}
 }
+
+func atDeployments(*facts, core.Attention) []core.Command {
+	return []core.Command{procedure.Look("how many there are", progress.KubectlOpenStack("get", "openstackdeployments", "-o", "wide")),
+		procedure.Look("their statuses", progress.KubectlOpenStack("get", "osdplst"))}
+}

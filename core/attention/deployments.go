@@ -2,10 +2,8 @@ package attention
 
 import (
 	"strings"
-	"time"
 
 	"lockstep/core"
-	"lockstep/core/procedure"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
 )
@@ -54,41 +52,6 @@ func (f *facts) deployments() {
 		a.Severity = core.SeverityUrgent
 	}
 	f.add(a)
-}
-
-// seenDeployments are the OpenStackDeployments that are seen, or their statuses.
-func seenDeployments(f *facts, _ core.Attention) []core.Evidence {
-	says := "none in the namespace " + core.NamespaceOpenStack
-	var seen []string
-	for _, d := range f.s.Deployments {
-		seen = append(seen, wording.OneLine(d.Name, 60)+" "+madeText(d.Created))
-	}
-	of := "OpenStackDeployments"
-	if len(seen) == 0 {
-		for _, o := range f.s.OpenStack {
-			seen = append(seen, wording.OneLine(o.Name, 60)+" "+madeText(o.Created))
-		}
-		if len(seen) > 0 {
-			of = "their statuses"
-		}
-	}
-	if len(seen) > 0 {
-		says = wording.Some(seen, 6)
-	}
-	return seenOne(of, says)
-}
-
-// madeText says how old an object is: of two the older one is OpenStack, as a rule.
-func madeText(created time.Time) string {
-	if created.IsZero() {
-		return "(its age is not known)"
-	}
-	return "(made " + created.Local().Format("2006-01-02 15:04") + ")"
-}
-
-func atDeployments(*facts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("how many there are", progress.KubectlOpenStack("get", "openstackdeployments", "-o", "wide")),
-		procedure.Look("their statuses", progress.KubectlOpenStack("get", "osdplst"))}
 }
 
 // anyInstance tells whether the cloud is known to have instances.

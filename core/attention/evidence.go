@@ -3,7 +3,7 @@ package attention
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/procedure"
@@ -16,19 +16,6 @@ import (
 const saysMost = 400
 
 func seenOne(of, says string) []core.Evidence { return []core.Evidence{{Of: of, Says: says}} }
-
-// lockOf is the lock that an entry is about: the lock itself, or the OpenStack controller's on its node.
-func (f *facts) lockOf(a core.Attention) *core.WorkloadLock {
-	if a.Subject.Kind == core.KindClusterWorkloadLock || a.Subject.Kind == core.KindNodeWorkloadLock {
-		if l := step.LockByUID(f.s, a.Subject.UID); l != nil {
-			return l
-		}
-	}
-	if a.Node == "" {
-		return nil
-	}
-	return f.s.NodeLock(a.Node, core.ControllerOpenStack)
-}
 
 // message is what a lock says.
 func (f *facts) message(l *core.WorkloadLock) progress.LockMessage {
@@ -77,14 +64,6 @@ func seenNodeLock(f *facts, a core.Attention) []core.Evidence {
 // seenAnyLock is the lock of a played controller.
 func seenAnyLock(f *facts, a core.Attention) []core.Evidence {
 	return f.seenLockItself(f.playedLock(a))
-}
-
-// playedLock is the lock that an entry about a played controller is about.
-func (f *facts) playedLock(a core.Attention) *core.WorkloadLock {
-	if a.Node == "" {
-		return f.s.ClusterLock(a.Controller)
-	}
-	return f.s.NodeLock(a.Node, a.Controller)
 }
 
 // seenLocks are all locks that name a node.
@@ -243,19 +222,6 @@ func seenPods(f *facts, a core.Attention) []core.Evidence {
 			Says: wording.OneLine(pods.Ended[i].FullName(), 100) + ", " + progress.EndedPodText(&pods.Ended[i], f.s.Now)})
 	}
 	return out
-}
-
-// machineOf is the machine that an entry is about; nil when none is known.
-func (f *facts) machineOf(a core.Attention) *core.MachineView {
-	if a.Subject.Kind == core.KindMachine || a.Subject.Kind == core.KindLCMMachine {
-		if v := f.s.Management.MachineCalled(a.Subject.Name); v != nil {
-			return v
-		}
-	}
-	if a.Node == "" {
-		return nil
-	}
-	return progress.MachineOf(f.s, a.Node)
 }
 
 func seenMachine(f *facts, a core.Attention) []core.Evidence {
@@ -470,18 +436,6 @@ func seenDeployment(f *facts, _ core.Attention) []core.Evidence {
 		core.Evidence{Of: "health", Says: procedure.SeesHealth(f.s, nil, progress.LockMessage{})})
 }
 
-// sourcesOf are the sources that an entry is about.
-func (f *facts) sourcesOf(a core.Attention) []core.Source {
-	var out []core.Source
-	for id, src := range f.s.Sources {
-		if string(id) == a.Subject.Name || string(id.Server()) == a.Subject.Name && src.State != core.SourceLive {
-			out = append(out, src)
-		}
-	}
-	slices.SortFunc(out, func(a, b core.Source) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return out
-}
-
 // seenSources is how each source does; what several have in common is told once.
 func seenSources(f *facts, a core.Attention) []core.Evidence {
 	const most = 6
@@ -511,16 +465,6 @@ func seenSources(f *facts, a core.Attention) []core.Evidence {
 	return out
 }
 
-// operationOf is the operation that an entry is about; nil when it is gone.
-func (f *facts) operationOf(a core.Attention) *core.Operation {
-	for i := range f.s.Operations {
-		if f.s.Operations[i].ID == a.Operation {
-			return &f.s.Operations[i]
-		}
-	}
-	return nil
-}
-
 func seenOperation(f *facts, a core.Attention) []core.Evidence {
 	op := f.operationOf(a)
 	if op == nil {
@@ -543,4 +487,34 @@ func seenOperation(f *facts, a core.Attention) []core.Evidence {
 func seenWriting(f *facts, _ core.Attention) []core.Evidence {
 	return append(seenOne("lost by", wording.OneLine(f.s.Write.Lost, saysMost)),
 		core.Evidence{Of: "the lease", Says: wording.TextOf(wording.OneLine(f.s.Write.Lease, 100), "nobody holds it, as last seen")})
+}
+
+// seenDeployments are the OpenStackDeployments that are seen, or their statuses.
+func seenDeployments(f *facts, _ core.Attention) []core.Evidence {
+	says := "none in the namespace " + core.NamespaceOpenStack
+	var seen []string
+	for _, d := range f.s.Deployments {
+		seen = append(seen, wording.OneLine(d.Name, 60)+" "+madeText(d.Created))
+	}
+	of := "OpenStackDeployments"
+	if len(seen) == 0 {
+		for _, o := range f.s.OpenStack {
+			seen = append(seen, wording.OneLine(o.Name, 60)+" "+madeText(o.Created))
+		}
+		if len(seen) > 0 {
+			of = "their statuses"
+		}
+	}
+	if len(seen) > 0 {
+		says = wording.Some(seen, 6)
+	}
+	return seenOne(of, says)
+}
+
+// madeText says how old an object is: of two the older one is OpenStack, as a rule.
+func madeText(created time.Time) string {
+	if created.IsZero() {
+		return "(its age is not known)"
+	}
+	return "(made " + created.Local().Format("2006-01-02 15:04") + ")"
 }

@@ -84,18 +84,6 @@ func (f *facts) nodes() {
 	}
 }
 
-func (f *facts) nodeLocks(n nodeFacts) {
-	for _, l := range n.Locks {
-		a := n.entry("") // whose rule the lock's state decides
-		a.Subject, a.Since = l.Ref(), f.lockSince(l, n.Request)
-		m := progress.LockMessage{}
-		if l.Message != "" {
-			m = progress.ReadLock(f.s, l)
-		}
-		f.lockState(l, m, a)
-	}
-}
-
 // nodeWaits is a node that goes no further without the operator.
 func (f *facts) nodeWaits(n nodeFacts) {
 	if progress.LeftLock(f.s, n.Name) != nil || progress.StuckLock(f.s, n.Name) != nil || progress.FailsOnService(f.s, n.Name) {
@@ -404,5 +392,15 @@ func (f *facts) nodeDeferred(n nodeFacts) {
 	if seen != "" && n.message.ID != progress.SaysServicesNeedNode {
 		a.Detail = wording.Join(wording.Sentence("Seen: "+seen), a.Detail)
 	}
+	f.add(a)
+}
+
+func (f *facts) requestsTwice(n nodeFacts) {
+	if len(f.s.NodeRequests[n.Name]) < 2 {
+		return
+	}
+	a := n.entry(core.RuleRequests)
+	a.Severity, a.Since = core.SeverityNotice, core.Since{}
+	a.Reason = fmt.Sprintf("has %d maintenance requests", len(f.s.NodeRequests[n.Name]))
 	f.add(a)
 }

@@ -2,6 +2,7 @@ package attention
 
 import (
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/core/wording"
 )
 
@@ -20,4 +21,23 @@ func (f *facts) roleLabels() {
 		Subject: core.Ref{Kind: core.KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
 		Reason:  "its OSCTL_OPENSTACK_NODE_LABELS cannot be read: " + err.Error(),
 		Detail:  "With it the OpenStack controller does not start. Until it is mended Lockstep goes by " + f.s.RoleLabels.Text() + "."})
+}
+
+// roleless is a node on which Nova runs and that has no role: nobody holds it when LCM drains and reboots it.
+func (f *facts) roleless(n nodeFacts) {
+	s := f.s
+	if n.Node == nil || n.own != nil || n.Node.HasOpenStackRole() || n.Service == nil || !s.Known(core.SourceNodeLocks) ||
+		!s.Known(core.SourceComputeServices) ||
+		!n.Node.Deleting.IsZero() || s.Deletions[n.Name] != nil || progress.PlaysOn(s, core.ControllerOpenStack, n.Name) {
+		return
+	}
+	a := n.entry(core.RuleRoleless)
+	a.Severity, a.Since = core.SeverityWarning, core.Since{}
+	a.Reason = "nova-compute runs on it, and it has no role label: LCM does not wait for its instances"
+	if n.leaving() {
+		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}
+		a.Reason = "LCM takes it without waiting for its instances: nova-compute runs on it, and it has no role label"
+	}
+	a.Detail = "Give it its role label. The OpenStack controller makes its lock then."
+	f.add(a)
 }

@@ -28,22 +28,3 @@ func (f *facts) lockStuck(n nodeFacts) {
 	}
 	f.add(a)
 }
-
-// roleless is a node on which Nova runs and that has no role: nobody holds it when LCM drains and reboots it.
-func (f *facts) roleless(n nodeFacts) {
-	s := f.s
-	if n.Node == nil || n.own != nil || n.Node.HasOpenStackRole() || n.Service == nil || !s.Known(core.SourceNodeLocks) ||
-		!s.Known(core.SourceComputeServices) ||
-		!n.Node.Deleting.IsZero() || s.Deletions[n.Name] != nil || progress.PlaysOn(s, core.ControllerOpenStack, n.Name) {
-		return
-	}
-	a := n.entry(core.RuleRoleless)
-	a.Severity, a.Since = core.SeverityWarning, core.Since{}
-	a.Reason = "nova-compute runs on it, and it has no role label: LCM does not wait for its instances"
-	if n.leaving() {
-		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}
-		a.Reason = "LCM takes it without waiting for its instances: nova-compute runs on it, and it has no role label"
-	}
-	a.Detail = "Give it its role label. The OpenStack controller makes its lock then."
-	f.add(a)
-}

@@ -1,6 +1,10 @@
 package attention
 
 import (
+	"cmp"
+	"slices"
+	"time"
+
 	"lockstep/core"
 )
 
@@ -42,4 +46,44 @@ func (f *facts) oneUrgent() {
 			a.Severity = core.SeverityWarning
 		}
 	}
+}
+
+// sort puts the most urgent first; of these what follows from nothing else, then the oldest.
+func (f *facts) sort() {
+	slices.SortStableFunc(f.found, func(a, b core.Attention) int {
+		if a.Severity != b.Severity {
+			return int(b.Severity - a.Severity)
+		}
+		if (a.Cause == "") != (b.Cause == "") {
+			if a.Cause == "" {
+				return -1
+			}
+			return 1
+		}
+		if c := compareAge(f.rankAge(a), f.rankAge(b)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// rankAge is since when an entry counts: that of which nobody knows the beginning as long as what follows from it.
+func (f *facts) rankAge(a core.Attention) time.Time {
+	if a.Since.At.IsZero() {
+		return f.age[a.ID]
+	}
+	return a.Since.At
+}
+
+// compareAge puts the older one first, and what has no time last.
+func compareAge(a, b time.Time) int {
+	switch {
+	case a.IsZero() && b.IsZero():
+		return 0
+	case a.IsZero():
+		return 1
+	case b.IsZero():
+		return -1
+	}
+	return a.Compare(b)
 }

@@ -1,6 +1,7 @@
 package attention
 
 import (
+	"slices"
 	"time"
 
 	"lockstep/core"
@@ -36,4 +37,21 @@ func (f *facts) betweenReleases() {
 		Reason: "between two releases for more than a day: a risk for the workloads",
 		Detail: "A MOSK cluster is not made to run half updated: once begun, an update is to be completed as soon as possible. " +
 			"To put its phases off for longer than one day may corrupt workloads. Users should not write to cloud resources meanwhile."})
+}
+
+// phasesOverdue are phases that take much longer than the documents allow, where no lock says why. A node that does is told
+// by the node's own rules.
+func (f *facts) phasesOverdue() {
+	for _, p := range progress.Phases(f.s) {
+		if p.State != core.PhaseStuck || p.ID == core.PhaseServices && slices.ContainsFunc(f.found, func(a core.Attention) bool {
+			return a.Severity >= core.SeverityWarning && a.Subject.Kind == core.KindClusterWorkloadLock
+		}) {
+			continue
+		}
+		if p.Overdue != "" {
+			f.add(core.Attention{Rule: core.RulePhase, Key: wording.Itoa(int(p.ID)), Phase: p.ID, Severity: core.SeverityWarning,
+				Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "phase " + wording.Itoa(int(p.ID)),
+				Reason: p.Title + ": " + p.Overdue, Since: p.Late, Resolve: clusterProcedure()})
+		}
+	}
 }
