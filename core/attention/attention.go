@@ -28,8 +28,8 @@ func derive(s *core.Snapshot) []core.Attention {
 	return f.found
 }
 
-// Called is the entry with that ID; false when there is none now.
-func Called(s *core.Snapshot, id string) (core.Attention, bool) {
+// ByID is the entry with that ID; false when there is none now.
+func ByID(s *core.Snapshot, id string) (core.Attention, bool) {
 	all := Of(s)
 	i := slices.IndexFunc(all, func(a core.Attention) bool { return a.ID == id })
 	if i < 0 {
@@ -38,8 +38,8 @@ func Called(s *core.Snapshot, id string) (core.Attention, bool) {
 	return all[i], true
 }
 
-// FollowFrom are the entries that only follow from the one with that ID, in their order.
-func FollowFrom(s *core.Snapshot, id string) []core.Attention {
+// Following are the entries that only follow from the one with that ID, in their order.
+func Following(s *core.Snapshot, id string) []core.Attention {
 	var out []core.Attention
 	for _, a := range Of(s) {
 		if a.Cause == id && id != "" {

@@ -397,7 +397,7 @@ func TestACauseIsAsUrgentAsWhatFollows(t *testing.T) {
 	if len(all) != 2 || all[0].Rule != "role-labels" || all[0].Severity != core.SeverityUrgent || all[1].Cause != all[0].ID {
 		t.Errorf("%+v", all)
 	}
-	if got := FollowFrom(sc.Snapshot, all[0].ID); len(got) != 1 || got[0].ID != "controller-away" {
+	if got := Following(sc.Snapshot, all[0].ID); len(got) != 1 || got[0].ID != "controller-away" {
 		t.Errorf("%+v", got)
 	}
 }
