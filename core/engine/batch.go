@@ -180,34 +180,6 @@ func changedSince(s *core.Snapshot, item core.BatchItem, now core.Step) string {
 	return ""
 }
 
-func (op *operation) goesOn() bool {
-	op.mu.Lock()
-	defer op.mu.Unlock()
-	return !op.paused
-}
-
-func (op *operation) isStopped() bool {
-	op.mu.Lock()
-	defer op.mu.Unlock()
-	return op.stopped
-}
-
-func (op *operation) pause() {
-	op.mu.Lock()
-	defer op.mu.Unlock()
-	op.paused = true
-}
-
-func (op *operation) takeSkip() bool {
-	op.mu.Lock()
-	defer op.mu.Unlock()
-	if op.skip == 0 {
-		return false
-	}
-	op.skip--
-	return true
-}
-
 // runItem does one item, and tries again what failed only when it was under way, as often as the item says.
 func (e *Engine) runItem(ctx context.Context, op *operation, i int, b core.Batch) (core.OperationState, string) {
 	item := b.Items[i]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"reflect"
 	"slices"
-	"time"
 
 	"lockstep/core"
 )
@@ -101,41 +100,6 @@ func ChangesAt(server core.Server) []core.Change {
 	}
 	return all
 }
-
-// checker asks the servers themselves about one change: before its write whether it may be made, and after it what came of it.
-type checker interface {
-	// check reads from the server, not from what is known, whether the change may be made. A dry-run comes after it.
-	check(ctx context.Context) error
-	// outcome tells what the server shows now of a write that was sent.
-	outcome(ctx context.Context, of sent) outcome
-	// values are what the change replaces and what it sets, for the journal.
-	values() (from, to string)
-}
-
-// sent is a write that was sent.
-type sent struct {
-	began    time.Time // cluster time
-	accepted bool      // the answer was a good one; not known while it is waited for, and where it was lost
-}
-
-// memory is what is remembered of a write beside the records of it.
-type memory interface {
-	// begins completes all records of the write, once the servers were asked.
-	begins(r *Record)
-	// before completes the record before the write alone: it is what tells of the write where nobody sees its end.
-	before(r *Record)
-	// ends completes the record of the end, and returns what is to be noted in the history then; nil: nothing.
-	ends(r *Record, state core.OperationState) (note func(h *core.History))
-}
-
-// noMemory is of a write of which the records tell enough.
-type noMemory struct{}
-
-func (noMemory) begins(*Record) {}
-
-func (noMemory) before(*Record) {}
-
-func (noMemory) ends(*Record, core.OperationState) func(*core.History) { return nil }
 
 // target is one of the servers that are written to.
 type target struct {

@@ -58,3 +58,31 @@ func (e *Engine) Acknowledge(id string) {
 
 // stateAcknowledged is what the record of an acknowledgement says.
 const stateAcknowledged = "acknowledged"
+
+func (op *operation) goesOn() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	return !op.paused
+}
+
+func (op *operation) isStopped() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	return op.stopped
+}
+
+func (op *operation) pause() {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	op.paused = true
+}
+
+func (op *operation) takeSkip() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	if op.skip == 0 {
+		return false
+	}
+	op.skip--
+	return true
+}

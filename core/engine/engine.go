@@ -42,7 +42,7 @@ type Config struct {
 
 	// NewID makes up the ID of a confirmation, which no other ever has; nil: by chance.
 	NewID    func() string
-	GrantFor time.Duration // how long a grant is good; GrantLifetime when zero
+	GrantFor time.Duration // how long a grant is good; grantLifetime when zero
 
 	// PollEvery is how often the result of a write is looked for; 2 s when zero. Settle is how long an instance that Nova
 	// took an action for may show no sign of it before the action counts as failed; 20 s when zero.
@@ -115,7 +115,7 @@ func New(cfg Config) *Engine {
 		cfg.NewID = newID
 	}
 	if cfg.GrantFor == 0 {
-		cfg.GrantFor = GrantLifetime
+		cfg.GrantFor = grantLifetime
 	}
 	if cfg.PollEvery <= 0 {
 		cfg.PollEvery = 2 * time.Second

@@ -2,21 +2,12 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"lockstep/core"
 	"lockstep/core/step"
 	"lockstep/core/wording"
 )
-
-// ErrRefused is what the gate answers when it does not let a step through; the error that wraps it says why.
-var ErrRefused = errors.New("refused")
-
-func refuse(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
-}
 
 // Execute does what was granted. It returns as soon as the gate has let the step through; how it goes is an Operation in
 // the Snapshots. A refusal is journalled and wraps ErrRefused.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,9 +14,9 @@ import (
 	"lockstep/core/wording"
 )
 
-// GrantLifetime is how long a grant can be used, unless Config says otherwise; long enough for a slow dry-run, short enough that nobody
+// grantLifetime is how long a grant can be used, unless Config says otherwise; long enough for a slow dry-run, short enough that nobody
 // forgets it.
-const GrantLifetime = 2 * time.Minute
+const grantLifetime = 2 * time.Minute
 
 // Preview says what the servers make of a step before it is confirmed: a dry-run where the API has one. It changes
 // nothing, and needs no grant. Where writing can never be armed, nothing is asked: a dry-run takes the rights of the write.
@@ -46,14 +45,6 @@ func (e *Engine) Preview(ctx context.Context, i core.Intent) core.Preview {
 		}
 	}
 	return p
-}
-
-func asAPIError(err error, call string) *core.APIError {
-	var api *core.APIError
-	if errors.As(err, &api) {
-		return api
-	}
-	return &core.APIError{Kind: core.ErrOther, Call: call, Message: err.Error(), Err: err}
 }
 
 // Grant confirms exactly this step as it was shown. It fails when the step has changed since, when a guard does not hold,

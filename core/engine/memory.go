@@ -126,3 +126,22 @@ func (m instanceMemory) ends(r *Record, state core.OperationState) func(*core.Hi
 		h.Cold = cold
 	}
 }
+
+// memory is what is remembered of a write beside the records of it.
+type memory interface {
+	// begins completes all records of the write, once the servers were asked.
+	begins(r *Record)
+	// before completes the record before the write alone: it is what tells of the write where nobody sees its end.
+	before(r *Record)
+	// ends completes the record of the end, and returns what is to be noted in the history then; nil: nothing.
+	ends(r *Record, state core.OperationState) (note func(h *core.History))
+}
+
+// noMemory is of a write of which the records tell enough.
+type noMemory struct{}
+
+func (noMemory) begins(*Record) {}
+
+func (noMemory) before(*Record) {}
+
+func (noMemory) ends(*Record, core.OperationState) func(*core.History) { return nil }

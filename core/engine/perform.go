@@ -2,11 +2,10 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/wording"
 )
 
 // The deadlines of a step's parts: a slow one leaves the others their own.
@@ -20,6 +19,12 @@ const (
 
 	// lookTimeout is for one look at what became of a write.
 	lookTimeout = 30 * time.Second
+
+	// writeTimeout is behind the deadlines that the adapters set on each call: they know how long their servers may take.
+	writeTimeout = 35 * time.Minute
+
+	// answerPatience is how long an answer may take before Lockstep looks what becomes of the write meanwhile, and how often it does.
+	answerPatience = 15 * time.Second
 )
 
 // perform makes the change of a step and watches until the cluster shows its result. Item is the batch item's index, or -1.
@@ -233,26 +238,43 @@ func (w *writing) verify(lost error) outcome {
 	}
 }
 
-// isGone tells whether a server says that what was written to is not there, or is another object of the name by now.
-func isGone(err error) bool {
-	var api *core.APIError
-	return errors.As(err, &api) && (api.Kind == core.ErrNotFound || api.Kind == core.ErrConflict)
+// look is one look at what became of the write.
+func (w *writing) look() outcome {
+	ctx, cancel := context.WithTimeout(w.work, lookTimeout)
+	defer cancel()
+	return w.checker.outcome(ctx, w.sent)
 }
 
-// uncertain tells whether a write may have been made although it failed. What does not say that it was refused was not.
-func uncertain(err error) bool {
-	var api *core.APIError
-	if errors.As(err, &api) {
-		return api.Uncertain()
+// send makes the write, and waits for its answer. Nova schedules a migration before it answers, which can take half an hour
+// (docs/mosk.md#how-long-nova-takes): the instance is looked at meanwhile. Where that shows the write done, its answer is not waited
+// for any longer.
+func (w *writing) send(p Permit) error {
+	ctx, cancel := context.WithTimeout(w.work, writeTimeout)
+	defer cancel()
+	w.sent.began = w.e.cfg.Clock()
+	answer := make(chan error, 1)
+	go func() { answer <- w.to.writer.Write(ctx, p, w.change) }()
+	since := w.e.cfg.Wall()
+	for {
+		select {
+		case err := <-answer:
+			w.sent.accepted = err == nil
+			return err
+		case <-time.After(answerPatience):
+		}
+		text := "no answer for " + wording.SpanText(w.e.cfg.Wall().Sub(since)) + " yet"
+		if w.rule.slow {
+			switch o := w.look(); {
+			case o.err != nil:
+			case o.state == core.OperationDone:
+				cancel()
+				err := <-answer
+				w.sent.accepted = err == nil
+				return err
+			case o.moving && o.text != "":
+				text += "; " + o.text
+			}
+		}
+		w.report(core.OperationRunning, text)
 	}
-	return !errors.Is(err, ErrRefused)
-}
-
-// errorText is an error for an operation's line: the server's own words where there are some.
-func errorText(err error) string {
-	var api *core.APIError
-	if errors.As(err, &api) && api.Message != "" {
-		return fmt.Sprintf("%s: %s", api.Kind, api.Message)
-	}
-	return err.Error()
 }

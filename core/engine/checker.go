@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"lockstep/core"
+)
+
+// checker asks the servers themselves about one change: before its write whether it may be made, and after it what came of it.
+type checker interface {
+	// check reads from the server, not from what is known, whether the change may be made. A dry-run comes after it.
+	check(ctx context.Context) error
+	// outcome tells what the server shows now of a write that was sent.
+	outcome(ctx context.Context, of sent) outcome
+	// values are what the change replaces and what it sets, for the journal.
+	values() (from, to string)
+}
+
+// sent is a write that was sent.
+type sent struct {
+	began    time.Time // cluster time
+	accepted bool      // the answer was a good one; not known while it is waited for, and where it was lost
+}
+
+// outcome is what the server shows of a write.
+type outcome struct {
+	state  core.OperationState // an end, or OperationVerifying
+	text   string
+	moving bool  // something happens: keep looking, however long it takes
+	again  bool  // of a failure: it was taken and did not work out, and another try may; never of a refusal or a lost answer
+	err    error // the server could not be asked
+
+	at time.Time // when it ended, where that is known of one that nobody watched
+}

@@ -1,0 +1,47 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"lockstep/core"
+)
+
+// ErrRefused is what the gate answers when it does not let a step through; the error that wraps it says why.
+var ErrRefused = errors.New("refused")
+
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
+}
+
+func asAPIError(err error, call string) *core.APIError {
+	var api *core.APIError
+	if errors.As(err, &api) {
+		return api
+	}
+	return &core.APIError{Kind: core.ErrOther, Call: call, Message: err.Error(), Err: err}
+}
+
+// isGone tells whether a server says that what was written to is not there, or is another object of the name by now.
+func isGone(err error) bool {
+	var api *core.APIError
+	return errors.As(err, &api) && (api.Kind == core.ErrNotFound || api.Kind == core.ErrConflict)
+}
+
+// uncertain tells whether a write may have been made although it failed. What does not say that it was refused was not.
+func uncertain(err error) bool {
+	var api *core.APIError
+	if errors.As(err, &api) {
+		return api.Uncertain()
+	}
+	return !errors.Is(err, ErrRefused)
+}
+
+// errorText is an error for an operation's line: the server's own words where there are some.
+func errorText(err error) string {
+	var api *core.APIError
+	if errors.As(err, &api) && api.Message != "" {
+		return fmt.Sprintf("%s: %s", api.Kind, api.Message)
+	}
+	return err.Error()
+}
