@@ -40,3 +40,20 @@ func (w *annotationChecker) outcome(ctx context.Context, _ sent) outcome {
 func (w *annotationChecker) values() (string, string) {
 	return wording.TextOr(w.change.Old, "(not set)"), wording.TextOr(w.change.New, "(not set)")
 }
+
+func annotationText(c core.SetNodeAnnotation) string {
+	return step.AnnotationText(c.Key, c.New) + " instead of " + wording.TextOr(c.Old, "(not set)")
+}
+
+// annotationIsSet says that the node has the value already, or does not exist any more.
+func annotationIsSet(s *core.Snapshot, c core.SetNodeAnnotation) string {
+	n := s.Nodes[c.Node.Name]
+	if n == nil || n.UID != c.Node.UID {
+		return "the node does not exist any more"
+	}
+	v, set := n.Annotations[c.Key]
+	if set && c.New != nil && v == *c.New || !set && c.New == nil {
+		return "it is set already"
+	}
+	return ""
+}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/progress"
 	"lockstep/core/step"
 	"lockstep/core/wording"
 )
@@ -166,7 +164,7 @@ func (r *batchRun) obstacle(i int) string {
 
 // changedSince is how an item is no longer as the grant was given for; empty when it is, or when nothing is left to do.
 func changedSince(s *core.Snapshot, item core.BatchItem, now core.Step) string {
-	if gone, _ := nothingLeft(s, item); gone {
+	if nothingLeft(s, item.Change) != "" {
 		return ""
 	}
 	switch changed := step.ChangedFactsIn(s, item.Basis, now.Basis); {
@@ -214,7 +212,7 @@ func tryText(try, tries int) string { return fmt.Sprintf("try %d of %d", try, tr
 func (e *Engine) awaitItem(ctx context.Context, op *operation, item core.BatchItem) {
 	for quiet := e.cfg.Wall(); e.cfg.Wall().Sub(quiet) < e.cfg.Settle && e.ctx.Err() == nil && op.goesOn() && !op.isStopped(); {
 		s := e.Snapshot().Without(op.state.ID)
-		gone, _ := nothingLeft(s, item)
+		gone := nothingLeft(s, item.Change) != ""
 		if step := step.Plan(s, item.Intent); gone || changedSince(s, item, step) == "" && step.Blocker() == "" {
 			return
 		}
@@ -230,7 +228,7 @@ func (e *Engine) awaitItem(ctx context.Context, op *operation, item core.BatchIt
 func (e *Engine) tryItem(ctx context.Context, op *operation, i int, item core.BatchItem, try, tries int) outcome {
 	s := e.Snapshot().Without(op.state.ID)
 	step := step.Plan(s, item.Intent)
-	if gone, why := nothingLeft(s, item); gone {
+	if why := nothingLeft(s, item.Change); why != "" {
 		return outcome{state: core.OperationSkipped, text: why}
 	}
 	if step.Change == nil {
@@ -250,64 +248,6 @@ func (e *Engine) tryItem(ctx context.Context, op *operation, i int, item core.Ba
 	op.setItem(i, core.OperationRunning, text, e.cfg.Clock())
 	e.changed()
 	return e.perform(ctx, op, i, step)
-}
-
-// nothingLeft tells whether what an item is for has happened already: the instance is gone from the host, or the value is
-// set.
-func nothingLeft(s *core.Snapshot, item core.BatchItem) (bool, string) {
-	switch c := item.Change.(type) {
-	case core.InstanceAction:
-		in := s.Instances[c.Instance.UID]
-		if in == nil {
-			return true, "it does not exist any more"
-		}
-		if in.Host != c.Host && in.Host != "" {
-			return true, "it is on " + s.Label(in.Host) + " already"
-		}
-	case core.SetNodeAnnotation:
-		n := s.Nodes[c.Node.Name]
-		if n == nil || n.UID != c.Node.UID {
-			return true, "the node does not exist any more"
-		}
-		v, set := n.Annotations[c.Key]
-		if set && c.New != nil && v == *c.New || !set && c.New == nil {
-			return true, "it is set already"
-		}
-	case core.DeletePod:
-		seen := s.Pods[c.Node] != nil && s.Known(core.SourceNodePods)
-		if seen && !slices.ContainsFunc(progress.EndedPodsOn(s, c.Node), func(e core.EndedPod) bool { return e.UID == c.Pod.UID }) {
-			return true, "it is gone already"
-		}
-	case core.RestartPod:
-		v, ok := progress.DaemonView(s, c.Set.UID)
-		if !ok {
-			return false, ""
-		}
-		if p := v.On(c.Node); p != nil && p.UID != c.Pod.UID && p.Ready {
-			if old, known := v.IsOld(p); known && !old {
-				return true, "a new pod is there already"
-			}
-		}
-	}
-	return false, ""
-}
-
-func changeText(c core.Change) string {
-	switch c := c.(type) {
-	case core.InstanceAction:
-		return fmt.Sprintf("%s, %s on %s", c.Do, c.Status, c.Host)
-	case core.SetNodeAnnotation:
-		return step.AnnotationText(c.Key, c.New) + " instead of " + wording.TextOr(c.Old, "(not set)")
-	case core.SetComputeService:
-		return core.ServiceText(&core.ComputeService{Enabled: c.Enabled, DisabledReason: c.Reason})
-	case core.DeletePod:
-		return "delete pod " + c.Pod.Name
-	case core.RestartPod:
-		return "restart pod " + c.Pod.Name + " on " + c.Node
-	case core.SetTempest:
-		return c.Text()
-	}
-	return fmt.Sprintf("%T", c)
 }
 
 // sumOf is how a batch ended, or goes in an earlier run's stead, from its items.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -10,7 +11,8 @@ import (
 
 // changeRules has one row for each kind of Change that is written. A Batch is none: its items are.
 var changeRules = []changeRule{
-	changeRow[core.SetNodeAnnotation]{server: core.ServerKubernetes, checker: checkAnnotation, memory: rememberAnnotation}.rule(),
+	changeRow[core.SetNodeAnnotation]{server: core.ServerKubernetes, checker: checkAnnotation, memory: rememberAnnotation,
+		text: annotationText, done: annotationIsSet}.rule(),
 	changeRow[core.SetLock]{server: core.ServerKubernetes, checker: checkSetLock, memory: rememberOverride}.rule(),
 	changeRow[core.SetInnerState]{server: core.ServerKubernetes, checker: checkInnerState}.rule(),
 	changeRow[core.CreateLock]{server: core.ServerKubernetes, checker: checkCreateLock}.rule(),
@@ -18,15 +20,15 @@ var changeRules = []changeRule{
 	changeRow[core.DeleteObject]{server: core.ServerKubernetes, checker: checkDeleteObject}.rule(),
 	changeRow[core.AddFinalizer]{server: core.ServerKubernetes, checker: checkAddFinalizer}.rule(),
 	changeRow[core.RemoveFinalizer]{server: core.ServerKubernetes, checker: checkRemoveFinalizer}.rule(),
-	changeRow[core.RestartPod]{server: core.ServerKubernetes, checker: checkRestartPod}.rule(),
-	changeRow[core.DeletePod]{server: core.ServerKubernetes, checker: checkDeletePod}.rule(),
+	changeRow[core.RestartPod]{server: core.ServerKubernetes, checker: checkRestartPod, text: restartText, done: podIsNew}.rule(),
+	changeRow[core.DeletePod]{server: core.ServerKubernetes, checker: checkDeletePod, text: deletionText, done: podIsGone}.rule(),
 	changeRow[core.DeleteClaim]{server: core.ServerKubernetes, checker: checkDeleteClaim}.rule(),
-	changeRow[core.SetTempest]{server: core.ServerKubernetes, checker: checkTempest}.rule(),
+	changeRow[core.SetTempest]{server: core.ServerKubernetes, checker: checkTempest, text: core.SetTempest.Text}.rule(),
 
 	changeRow[core.InstanceAction]{server: core.ServerOpenStack, checker: checkInstance, memory: rememberInstance, slow: true,
-		kinds: instanceActions}.rule(),
+		kinds: instanceActions, text: actionText, done: instanceIsGone}.rule(),
 	changeRow[core.SetMaintenanceTags]{server: core.ServerOpenStack, checker: checkTags, memory: rememberTags, complete: withAllTags}.rule(),
-	changeRow[core.SetComputeService]{server: core.ServerOpenStack, checker: checkComputeService}.rule(),
+	changeRow[core.SetComputeService]{server: core.ServerOpenStack, checker: checkComputeService, text: computeServiceText}.rule(),
 	changeRow[core.SetVolumeService]{server: core.ServerOpenStack, checker: checkVolumeService}.rule(),
 
 	changeRow[core.SetMaintenance]{server: core.ServerManagement, checker: checkMaintenance}.rule(),
@@ -47,6 +49,10 @@ type changeRow[C core.Change] struct {
 	slow bool
 	// kinds has one change for each of the actions that are of this kind; nil: it is one action.
 	kinds func() []core.Change
+	// text says in a refusal what it does; nil: the name of its type.
+	text func(c C) string
+	// done says, in a batch, why nothing is left to do; empty: it is still to be done. nil: it always is.
+	done func(s *core.Snapshot, c C) (why string)
 }
 
 // changeRule is a changeRow of whatever kind.
@@ -58,6 +64,8 @@ type changeRule struct {
 	complete func(c core.Change, by checker) core.Change
 	slow     bool
 	kinds    func() []core.Change
+	text     func(c core.Change) string
+	done     func(s *core.Snapshot, c core.Change) (why string)
 }
 
 func (r changeRow[C]) rule() changeRule {
@@ -67,9 +75,17 @@ func (r changeRow[C]) rule() changeRule {
 		memory:   func(*Engine, core.Step, core.Change, checker) memory { return noMemory{} },
 		complete: func(c core.Change, _ checker) core.Change { return c },
 		kinds:    func() []core.Change { return []core.Change{zero} },
+		text:     func(c core.Change) string { return fmt.Sprintf("%T", c) },
+		done:     func(*core.Snapshot, core.Change) string { return "" },
 	}
 	if r.kinds != nil {
 		rule.kinds = r.kinds
+	}
+	if r.text != nil {
+		rule.text = func(c core.Change) string { return r.text(c.(C)) }
+	}
+	if r.done != nil {
+		rule.done = func(s *core.Snapshot, c core.Change) string { return r.done(s, c.(C)) }
 	}
 	if r.memory != nil {
 		rule.memory = func(e *Engine, step core.Step, c core.Change, by checker) memory { return r.memory(e, step, c.(C), by) }
@@ -87,6 +103,22 @@ func ruleOf(c core.Change) (changeRule, bool) {
 		return changeRule{}, false
 	}
 	return changeRules[i], true
+}
+
+// changeText says in a refusal what a change does.
+func changeText(c core.Change) string {
+	if rule, ok := ruleOf(c); ok {
+		return rule.text(c)
+	}
+	return fmt.Sprintf("%T", c)
+}
+
+// nothingLeft says why nothing is left to do of a change; empty when it is still to be done.
+func nothingLeft(s *core.Snapshot, c core.Change) string {
+	if rule, ok := ruleOf(c); ok {
+		return rule.done(s, c)
+	}
+	return ""
 }
 
 // ChangesAt has an empty change of each kind that is written to a server, and of InstanceAction one of each action: what the server's

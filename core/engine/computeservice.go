@@ -51,3 +51,7 @@ func (w *computeServiceChecker) values() (string, string) {
 	return core.ServiceText(&core.ComputeService{Enabled: w.change.WasEnabled, DisabledReason: w.change.WasReason}),
 		core.ServiceText(&core.ComputeService{Enabled: w.change.Enabled, DisabledReason: w.change.Reason})
 }
+
+func computeServiceText(c core.SetComputeService) string {
+	return core.ServiceText(&core.ComputeService{Enabled: c.Enabled, DisabledReason: c.Reason})
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"lockstep/core"
@@ -65,3 +66,14 @@ func (w *endedPodChecker) outcome(ctx context.Context, of sent) outcome {
 }
 
 func (w *endedPodChecker) values() (string, string) { return "there", "deleted" }
+
+func deletionText(c core.DeletePod) string { return "delete pod " + c.Pod.Name }
+
+// podIsGone says that the pod is not on its node any more.
+func podIsGone(s *core.Snapshot, c core.DeletePod) string {
+	seen := s.Pods[c.Node] != nil && s.Known(core.SourceNodePods)
+	if seen && !slices.ContainsFunc(progress.EndedPodsOn(s, c.Node), func(e core.EndedPod) bool { return e.UID == c.Pod.UID }) {
+		return "it is gone already"
+	}
+	return ""
+}

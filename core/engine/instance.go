@@ -335,3 +335,18 @@ func (w *instanceChecker) progress(m *core.Migration) string {
 	}
 	return text
 }
+
+func actionText(c core.InstanceAction) string {
+	return fmt.Sprintf("%s, %s on %s", c.Do, c.Status, c.Host)
+}
+
+// instanceIsGone says that the instance does not exist any more, or has left its host.
+func instanceIsGone(s *core.Snapshot, c core.InstanceAction) string {
+	switch in := s.Instances[c.Instance.UID]; {
+	case in == nil:
+		return "it does not exist any more"
+	case in.Host != c.Host && in.Host != "":
+		return "it is on " + s.Label(in.Host) + " already"
+	}
+	return ""
+}

@@ -148,3 +148,19 @@ func (w *podChecker) silent(since time.Time) string {
 func (w *podChecker) values() (string, string) {
 	return w.change.Pod.Name, "a new pod of " + w.change.Set.Name + ", " + step.RevisionText(w.change.Revision, 0)
 }
+
+func restartText(c core.RestartPod) string { return "restart pod " + c.Pod.Name + " on " + c.Node }
+
+// podIsNew says that a pod of the newest revision is ready in its place.
+func podIsNew(s *core.Snapshot, c core.RestartPod) string {
+	v, ok := progress.DaemonView(s, c.Set.UID)
+	if !ok {
+		return ""
+	}
+	if p := v.On(c.Node); p != nil && p.UID != c.Pod.UID && p.Ready {
+		if old, known := v.IsOld(p); known && !old {
+			return "a new pod is there already"
+		}
+	}
+	return ""
+}
