@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// annotationChecker asks about a node's annotation.
+// annotationChecker checks a change of a node's annotation.
 type annotationChecker struct {
 	e      *Engine
 	step   core.Step

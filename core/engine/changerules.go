@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 )
 
-// changeRules has one row for each kind of Change that is written. A Batch is none: its items are.
+// changeRules has one row for each kind of Change that is written. A Batch has none; its items have.
 var changeRules = []changeRule{
 	changeRow[core.SetNodeAnnotation]{server: core.ServerKubernetes, checker: checkAnnotation, memory: rememberAnnotation,
 		text: annotationText, done: annotationIsSet}.rule(),
@@ -35,19 +35,19 @@ var changeRules = []changeRule{
 	changeRow[core.RequestReboot]{server: core.ServerManagement, checker: checkReboot}.rule(),
 }
 
-// changeRow is how one kind of Change is made.
+// changeRow says how one kind of Change is made.
 type changeRow[C core.Change] struct {
-	// server is where it is written, and where it is tried before: in a dry-run, where the server has one.
+	// server is where it is written. If the server has a dry-run, it is tried there first.
 	server core.Server
-	// checker makes what asks the servers before the write whether it may be made, and after it what came of it.
+	// checker makes what asks the servers: before the write whether it may be made, and after it what came of it.
 	checker func(e *Engine, step core.Step, c C) checker
-	// memory makes what is remembered of it; nil: nothing but its records.
+	// memory makes what is remembered of it beside its records; nil: nothing.
 	memory func(e *Engine, step core.Step, c C, by checker) memory
-	// complete adds to the change what its check has read; nil: it is sent as it was confirmed.
+	// complete adds what the check has read; nil: the change is sent as it was confirmed.
 	complete func(c C, by checker) C
-	// slow: its answer can take so long that what becomes of it is looked at meanwhile.
+	// slow: the answer can take so long that Lockstep looks for the result before it comes.
 	slow bool
-	// kinds has one change for each of the actions that are of this kind; nil: it is one action.
+	// kinds returns one change for each action of this kind; nil: there is only one.
 	kinds func() []core.Change
 	// text says in a refusal what it does; nil: the name of its type.
 	text func(c C) string
@@ -55,7 +55,7 @@ type changeRow[C core.Change] struct {
 	done func(s *core.Snapshot, c C) (why string)
 }
 
-// changeRule is a changeRow of whatever kind.
+// changeRule is a changeRow of any kind.
 type changeRule struct {
 	zero     core.Change
 	server   core.Server
@@ -96,7 +96,7 @@ func (r changeRow[C]) rule() changeRule {
 	return rule
 }
 
-// ruleOf is how a change is made; false for a Batch, and for none.
+// ruleOf returns the rule for a change; false for a Batch, and for nil.
 func ruleOf(c core.Change) (changeRule, bool) {
 	i := slices.IndexFunc(changeRules, func(r changeRule) bool { return reflect.TypeOf(r.zero) == reflect.TypeOf(c) })
 	if i < 0 {
@@ -121,7 +121,7 @@ func nothingLeft(s *core.Snapshot, c core.Change) string {
 	return ""
 }
 
-// ChangesAt has an empty change of each kind that is written to a server, and of InstanceAction one of each action: what the server's
+// ChangesAt returns an empty change of each kind that is written to a server, and one InstanceAction for each action: what the server's
 // ChangeWriter has to know.
 func ChangesAt(server core.Server) []core.Change {
 	var all []core.Change
@@ -139,7 +139,7 @@ type target struct {
 	dryRun DryRunner // nil: it has no dry-run
 }
 
-// target is where the changes of a server go.
+// target returns where changes for a server go. The error is a refusal when Lockstep cannot write there.
 func (e *Engine) target(server core.Server) (target, error) {
 	var t target
 	switch server {

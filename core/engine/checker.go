@@ -7,11 +7,11 @@ import (
 	"lockstep/core"
 )
 
-// checker asks the servers themselves about one change: before its write whether it may be made, and after it what came of it.
+// checker asks the servers about one change: before its write whether it may be made, and after it what came of it.
 type checker interface {
-	// check reads from the server, not from what is known, whether the change may be made. A dry-run comes after it.
+	// check reads from the server, not from a Snapshot, whether the change may be made. A dry-run comes after it.
 	check(ctx context.Context) error
-	// outcome tells what the server shows now of a write that was sent.
+	// outcome tells what the server shows of the write now.
 	outcome(ctx context.Context, of sent) outcome
 	// values are what the change replaces and what it sets, for the journal.
 	values() (from, to string)
@@ -20,7 +20,7 @@ type checker interface {
 // sent is a write that was sent.
 type sent struct {
 	began    time.Time // cluster time
-	accepted bool      // the answer was a good one; not known while it is waited for, and where it was lost
+	accepted bool      // the server accepted it; false while no answer has come, and when it was lost
 }
 
 // outcome is what the server shows of a write.

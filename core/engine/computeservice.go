@@ -6,7 +6,7 @@ import (
 	"lockstep/core"
 )
 
-// computeServiceChecker asks about a compute service.
+// computeServiceChecker checks a change of a compute service.
 type computeServiceChecker struct {
 	nova   OpenStackChecker
 	change core.SetComputeService

@@ -10,10 +10,10 @@ import (
 	"lockstep/core/wording"
 )
 
-// deletionPatience is how long a pod that has ended may take to go: there is nothing in it that has to end first.
+// deletionPatience is how long a pod that has ended may take to go: nothing in it has to end first.
 const deletionPatience = 5 * time.Minute
 
-// endedPodChecker asks about one pod that has ended.
+// endedPodChecker checks the deletion of a pod that has ended.
 type endedPodChecker struct {
 	e      *Engine
 	change core.DeletePod
@@ -42,7 +42,7 @@ func (w *endedPodChecker) check(ctx context.Context) error {
 	return nil
 }
 
-// outcome waits until the pod is gone, and then for a moment until what is known shows it.
+// outcome waits until the pod is gone, and then for a moment until the Snapshots show it.
 func (w *endedPodChecker) outcome(ctx context.Context, of sent) outcome {
 	now, err := w.e.cfg.Kubernetes.Pod(ctx, w.change.Pod.Namespace, w.change.Pod.Name)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"lockstep/core"
 )
 
-// ErrRefused is what the gate answers when it does not let a step through; the error that wraps it says why.
+// ErrRefused is the error of a step that the gate or a check does not let through; the error that wraps it says why.
 var ErrRefused = errors.New("refused")
 
 func refuse(format string, args ...any) error {

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// hostIsSafe asks Nova itself, right before the node is let go: after it, whatever still runs there goes down with the host.
+// hostIsSafe asks Nova, right before the node is let go, whether anything is still in the way: what runs there goes down with the host.
 func (e *Engine) hostIsSafe(ctx context.Context, node string) error {
 	if e.cfg.OpenStack == nil {
 		return refuse("Nova cannot be asked what is on the host")
@@ -30,8 +30,8 @@ func (e *Engine) hostIsSafe(ctx context.Context, node string) error {
 	return e.nothingComes(ctx, node)
 }
 
-// cellAnswers asks Nova for the host's nova-compute, where it had one. Nova leaves a cell whose database does not answer out of
-// its lists without a word: the host seems empty then, and has no nova-compute either, which is in the same database.
+// cellAnswers asks Nova for the host's nova-compute, if the host has one. Nova silently leaves a cell out of its lists when the cell's
+// database does not answer. The host then seems empty; its nova-compute is missing too, because it is in the same database.
 func (e *Engine) cellAnswers(ctx context.Context, host string) error {
 	s := e.Snapshot()
 	if s.Services[host] == nil {
@@ -45,8 +45,8 @@ func (e *Engine) cellAnswers(ctx context.Context, host string) error {
 	return err
 }
 
-// nothingComes asks Nova itself whether a migration is under way from or to the node's host: while it is, the instance is listed
-// on the host that it comes from. As in what is known, only an instance's newest record counts.
+// nothingComes asks Nova whether a migration is under way from or to the node's host: until it ends, Nova lists the instance on its
+// source. As in a Snapshot, only an instance's newest record counts.
 func (e *Engine) nothingComes(ctx context.Context, node string) error {
 	s, nova := e.Snapshot(), e.cfg.OpenStack
 	host := s.HostOf(node)

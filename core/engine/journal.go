@@ -143,7 +143,7 @@ func (j *Journal) Path() string { return j.path }
 // Run is what tells this run of Lockstep from all others.
 func (j *Journal) Run() string { return j.opts.Run }
 
-// Past is what the journal held at the start, as far as it still counts, and how many of its lines were no records. It is given once.
+// Past is those records of the journal at the start that still count, and how many of its lines were no records. It is given once.
 func (j *Journal) Past() (past []Record, skipped int) {
 	<-j.turn
 	defer j.release()

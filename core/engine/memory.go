@@ -127,17 +127,17 @@ func (m instanceMemory) ends(r *Record, state core.OperationState) func(*core.Hi
 	}
 }
 
-// memory is what is remembered of a write beside the records of it.
+// memory is what is remembered of a write beside its records.
 type memory interface {
-	// begins completes all records of the write, once the servers were asked.
+	// begins completes what all records of the write share, once the servers were asked.
 	begins(r *Record)
-	// before completes the record before the write alone: it is what tells of the write where nobody sees its end.
+	// before completes only the record before the write: that one has to do when nobody sees the end.
 	before(r *Record)
-	// ends completes the record of the end, and returns what is to be noted in the history then; nil: nothing.
+	// ends completes the record of the end, and returns what to note in the history then; nil: nothing.
 	ends(r *Record, state core.OperationState) (note func(h *core.History))
 }
 
-// noMemory is of a write of which the records tell enough.
+// noMemory is for a write whose records tell enough.
 type noMemory struct{}
 
 func (noMemory) begins(*Record) {}
