@@ -13,43 +13,43 @@ import (
 	"time"
 )
 
-// JournalOptions are how a journal is kept. A zero field means its default.
+// JournalOptions say how a journal is kept. A zero field means its default.
 type JournalOptions struct {
-	Run   string // what tells this run of Lockstep from all others; by chance
-	Who   string // for people: "anna@jump01, process 4711"; the process
-	Limit int64  // from which size on the journal goes on in another file, in bytes; 8 MiB
+	Run   string // the ID of this run of Lockstep; random by default
+	Who   string // for people: "anna@jump01, process 4711"; "process 4711" by default
+	Limit int64  // the size in bytes from which on the journal continues in another file; 8 MiB by default
 }
 
 const journalLimit = 8 << 20
 
-// Journal is the append-only record of what was seen and done, one JSON object a line. It is safe for use by several goroutines, and
-// by several runs of Lockstep on one file: whoever writes has the kernel's lock on the file beside it, has read what the others
-// wrote before, and leaves out what another has told. A run that lives holds the lock of a file of its own, by which the others know.
+// Journal is the append-only record of what was seen and done, one JSON object a line. Several goroutines and several runs of Lockstep
+// may use one file at a time. To write, a run takes the kernel's lock on the file beside it, reads what other runs have written, and
+// leaves out what one of them has recorded already. Each run also locks a file of its own while it lives, so that the others know.
 //
-// A file that has become large is put away whole, under a number, and the next one begins with what still counts of it. At every
-// moment there is a whole journal under the name: a kill or a full disk in the middle costs nothing.
+// A file that has become large is put away whole, under a number, and the next one begins with what still counts of it. There is a
+// whole journal under the name at every moment: a kill or a full disk in the middle costs nothing.
 type Journal struct {
 	path string
 	opts JournalOptions
 
-	turn  chan struct{} // holds one thing while nobody is at it: who waits may wait for a lock, and holds no mutex
+	turn  chan struct{} // holds one token while nobody writes. Not a mutex: its holder may wait for a file lock
 	file  *os.File
-	lock  *os.File // whoever writes has its lock; nil where there are no locks
-	alive *os.File // this run's own, locked until it ends
+	lock  *os.File // locked by the run that writes; nil when the journal is closed
+	alive *os.File // this run's own file, locked until the run ends
 
-	noLocks error // why runs cannot know of one another here
+	noLocks error // why runs cannot know of one another here; nil where they can
 	number  int   // of the file
-	offset  int64 // up to where the file was read, or written by this run
+	offset  int64 // how far the file was read, or written by this run, in bytes
 	limit   int64
-	retryAt int64 // the size at which a rotation that failed is tried again
+	retryAt int64 // the size at which a failed rotation is tried again
 
-	past    []Record // what the journal held at the start, as far as it counts
+	past    []Record // those records at the start that still count
 	skipped int
-	done    *digest  // of what all runs did
-	others  []Record // by other runs, which the Engine has not taken yet
+	done    *digest  // what all runs did
+	others  []Record // records of other runs that the Engine has not taken yet
 	told    told
-	waiting []Record // could not be written yet
-	lost    int      // those for which there was no room among them
+	waiting []Record // records that could not be written yet
+	lost    int      // how many found no room among them
 	trouble error    // why they wait
 
 	// Seams for tests.
@@ -57,11 +57,11 @@ type Journal struct {
 	sync  func(f *os.File) error
 }
 
-// maxWaiting is how many records wait at most for a disk that is full.
+// maxWaiting is how many records may wait for a disk that is full.
 const maxWaiting = 10000
 
-// OpenJournal opens the journal at path for appending, reads what counts of it, and makes it and its folder, readable by the user
-// alone, where they are missing.
+// OpenJournal opens the journal at path for appending, and reads what still counts of it. It makes the file and its folder where they
+// are missing, readable by the user alone.
 func OpenJournal(path string, o JournalOptions) (*Journal, error) {
 	o.Run = cmp.Or(o.Run, newID()[:8])
 	o.Who = cmp.Or(o.Who, fmt.Sprintf("process %d", os.Getpid()))
@@ -116,10 +116,10 @@ func (j *Journal) open() error {
 	return nil
 }
 
-// openCurrent opens the newest file, and puts right what a kill in the middle of a rotation left.
+// openCurrent opens the newest file, and finishes a rotation that was cut off by a kill.
 func (j *Journal) openCurrent() error {
 	if _, err := os.Lstat(j.path); errors.Is(err, os.ErrNotExist) && j.noLocks == nil {
-		_ = os.Rename(nextName(j.path), j.path) // whole before the one before it is moved away; mostly there is none
+		_ = os.Rename(nextName(j.path), j.path) // it was whole before the last one was moved away; mostly there is none
 	}
 	f, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -137,13 +137,14 @@ func (j *Journal) openCurrent() error {
 	return nil
 }
 
-// Path is the journal's file.
+// Path is the path of the journal's newest file.
 func (j *Journal) Path() string { return j.path }
 
-// Run is what tells this run of Lockstep from all others.
+// Run is the ID of this run of Lockstep.
 func (j *Journal) Run() string { return j.opts.Run }
 
-// Past is those records of the journal at the start that still count, and how many of its lines were no records. It is given once.
+// Past returns those records of the journal at the start that still count, and how many of its lines were not records. Only the first
+// call returns the records.
 func (j *Journal) Past() (past []Record, skipped int) {
 	<-j.turn
 	defer j.release()
@@ -151,12 +152,12 @@ func (j *Journal) Past() (past []Record, skipped int) {
 	return past, j.skipped
 }
 
-// NoLocks is why runs cannot know of one another here, where the file system has no locks; nil where it has.
+// NoLocks is the error for which runs cannot know of one another: the file system has no locks. It is nil where it has.
 func (j *Journal) NoLocks() error { return j.noLocks }
 
 func (j *Journal) release() { j.turn <- struct{}{} }
 
-// How long a writer waits for another run that has the lock: it has it for some milliseconds, unless it was stopped in the middle.
+// How long a writer waits for another run that has the lock. A run keeps it for some milliseconds, unless it was stopped in the middle.
 const (
 	lockTries = 200
 	lockPause = 5 * time.Millisecond
@@ -185,8 +186,8 @@ func (j *Journal) exclusive() (release func(), err error) {
 	return j.release, nil
 }
 
-// Write appends a record. With durable it returns only when the record is on the disk: nothing is written to a cluster before that.
-// What cannot be written is not kept.
+// Write appends a record. With durable it returns only when the record is on the disk: nothing is written to a cluster before that. A
+// record that cannot be written is dropped.
 func (j *Journal) Write(r Record, durable bool) error {
 	release, err := j.exclusive()
 	if err != nil {
@@ -199,7 +200,7 @@ func (j *Journal) Write(r Record, durable bool) error {
 	return j.end(release, durable, err)
 }
 
-// end gives the lock back after a write, and has what was written put on the disk: others need not wait for that.
+// end gives the lock back after a write, and then syncs the disk: other runs need not wait for that.
 func (j *Journal) end(release func(), durable bool, err error) error {
 	if err == nil {
 		j.rotateIfLarge()
@@ -209,17 +210,17 @@ func (j *Journal) end(release func(), durable bool, err error) error {
 	if err != nil || !durable {
 		return err
 	}
-	if err := j.sync(file); err != nil && !errors.Is(err, os.ErrClosed) { // put away meanwhile: what is put away is on the disk
+	if err := j.sync(file); err != nil && !errors.Is(err, os.ErrClosed) { // the file was put away meanwhile, and is on the disk
 		return fmt.Errorf("write the journal %s to the disk: %w", j.path, err)
 	}
 	return nil
 }
 
-// Keep appends records of what has happened. What cannot be written now waits, and is written by Follow or before the next Write that
-// can be, in its order; the error says why it waits. What another run has seen and told already is not told again.
+// Keep appends records of what has happened. Records that cannot be written now wait, and are written in their order by Follow, or
+// before the next Write that succeeds; the error says why they wait. What another run has recorded already is not recorded again.
 func (j *Journal) Keep(durable bool, records ...Record) error {
 	<-j.turn
-	if len(j.waiting) > 0 { // Follow tries again, from time to time
+	if len(j.waiting) > 0 { // Follow tries again from time to time
 		defer j.release()
 		j.wait(records)
 		return j.trouble
@@ -249,7 +250,7 @@ func (j *Journal) wait(records []Record) {
 	}
 }
 
-// flush reads what others wrote, and writes what waits. The caller has the lock.
+// flush reads what other runs wrote, and writes what waits. The caller has the lock.
 func (j *Journal) flush() error {
 	if err := j.catchUp(true); err != nil {
 		return err
@@ -280,7 +281,7 @@ func (j *Journal) flush() error {
 	return nil
 }
 
-// atOnceWritten is how many records that wait are written in one call: while the disk is full a try costs no more.
+// atOnceWritten is how many waiting records are written in one call. It bounds what a try costs while the disk is full.
 const atOnceWritten = 256
 
 // append writes records in one call, all of them or none. The caller has the lock, and has caught up.
@@ -299,7 +300,7 @@ func (j *Journal) append(records []Record) error {
 	n, err := j.write(j.file, lines)
 	if err != nil {
 		if n > 0 {
-			_ = j.file.Truncate(j.offset) // what is cut off and stays all the same, healed ends
+			_ = j.file.Truncate(j.offset) // if this fails too, healed ends the line
 		}
 		return fmt.Errorf("write to the journal %s: %w", j.path, err)
 	}
@@ -310,13 +311,14 @@ func (j *Journal) append(records []Record) error {
 	return nil
 }
 
-// healed ends a line that was cut off, by a crash or a full disk. The caller has the lock, and has caught up: nobody is writing it.
+// healed ends a line that a crash or a full disk has cut off. The caller has the lock and has caught up, so nobody is writing that
+// line.
 func (j *Journal) healed() error {
 	info, err := j.file.Stat()
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
-	if j.offset > info.Size() { // somebody has cut it
+	if j.offset > info.Size() { // somebody has truncated the file
 		j.offset = info.Size()
 	}
 	size := info.Size()
@@ -337,7 +339,7 @@ func (j *Journal) healed() error {
 	return nil
 }
 
-// catchUp reads what other runs have written since, through all files that they have begun meanwhile.
+// catchUp reads what other runs have written since, in all files that they have begun.
 func (j *Journal) catchUp(locked bool) error {
 	for {
 		if err := j.readOn(j.file); err != nil {
@@ -348,7 +350,7 @@ func (j *Journal) catchUp(locked bool) error {
 			return fmt.Errorf("read the journal: %w", err)
 		}
 		now, err := os.Stat(j.path)
-		if err == nil && os.SameFile(here, now) || err != nil && !locked { // another run is about to put the next one there
+		if err == nil && os.SameFile(here, now) || err != nil && !locked { // another run is putting the next one there
 			return nil
 		}
 		before := j.number
@@ -369,7 +371,7 @@ func (j *Journal) catchUp(locked bool) error {
 	}
 }
 
-// readOn reads a file's lines from offset on, those that are whole.
+// readOn reads the file's whole lines from offset on.
 func (j *Journal) readOn(f *os.File) error {
 	b := bufio.NewReader(io.NewSectionReader(f, j.offset, 1<<62))
 	for {
@@ -387,7 +389,7 @@ func (j *Journal) readOn(f *os.File) error {
 	}
 }
 
-// take takes in what another run wrote.
+// take takes in a record of another run.
 func (j *Journal) take(r Record) {
 	if r.Carried || r.Kind == RecordCarried {
 		return // known already
@@ -399,7 +401,7 @@ func (j *Journal) take(r Record) {
 	}
 }
 
-// Follow is what other runs have done, by their records, since it was called last. What waits is written where it can be.
+// Follow returns the records of what other runs have done since the last call. It also tries to write what waits.
 func (j *Journal) Follow() ([]Record, error) {
 	<-j.turn
 	waits := len(j.waiting) > 0
@@ -421,7 +423,7 @@ func (j *Journal) Follow() ([]Record, error) {
 	return others, j.end(release, true, j.trouble)
 }
 
-// Done is what all runs did, as far as it still counts.
+// Done returns the records of what all runs did, as far as they still count.
 func (j *Journal) Done() []Record {
 	<-j.turn
 	defer j.release()
@@ -439,7 +441,7 @@ func (j *Journal) Close() error {
 func (j *Journal) closeFiles() error {
 	var errs []error
 	if j.alive != nil {
-		_ = os.Remove(j.alive.Name()) // while it is locked still; else the next run tidies it away
+		_ = os.Remove(j.alive.Name()) // while it is still locked; if this fails, the next run removes it
 	}
 	for _, f := range []*os.File{j.file, j.alive, j.lock} {
 		if f != nil {

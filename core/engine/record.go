@@ -6,13 +6,13 @@ import (
 	"lockstep/core"
 )
 
-// RecordKind says what a Record tells of.
+// RecordKind says what a Record is about.
 type RecordKind string
 
 // The kinds of records.
 const (
-	RecordStart            RecordKind = "start"    // Lockstep began to watch
-	RecordStop             RecordKind = "stop"     // it left in good order
+	RecordStart            RecordKind = "start"    // a run of Lockstep began
+	RecordStop             RecordKind = "stop"     // a run ended in good order
 	RecordUpdate           RecordKind = "update"   // a cluster update was seen to begin or to end
 	RecordPhase            RecordKind = "phase"    // a phase was seen to begin or to end
 	RecordStage            RecordKind = "stage"    // a node came into a stage
@@ -24,13 +24,13 @@ const (
 	RecordBefore           RecordKind = "before"   // a write is about to be sent
 	RecordAfter            RecordKind = "after"    // the server answered, or did not
 	RecordVerified         RecordKind = "verified" // the cluster showed how it ended
-	RecordMigrated         RecordKind = "migrated" // a cold migration that Lockstep began was seen to have come to its end
+	RecordMigrated         RecordKind = "migrated" // a cold migration that Lockstep began was seen to end
 	RecordMigrationRefused RecordKind = "refusal"  // Nova was seen to refuse the OpenStack controller a migration
 	RecordRefused          RecordKind = "refused"  // the gate did not let a write through
 	RecordEnded            RecordKind = "ended"    // an operation came to its end, with all items of a batch
 	RecordControl          RecordKind = "control"  // the operator paused, resumed, skipped, stopped or acknowledged
-	RecordLost             RecordKind = "lost"     // records could not be written for so long that there was no room for them
-	RecordCarried          RecordKind = "carried"  // a file of the journal begins, with what still counts of the one before it
+	RecordLost             RecordKind = "lost"     // there was no room for records that could not be written
+	RecordCarried          RecordKind = "carried"  // a file of the journal begins; what still counts of the one before follows
 )
 
 // Record is one line of the journal. Which fields are set depends on its kind; every string is cut to 4 KiB.
@@ -38,9 +38,9 @@ type Record struct {
 	Kind  RecordKind `json:"kind"`
 	Wall  time.Time  `json:"wall"`           // when it was written
 	At    time.Time  `json:"at,omitzero"`    // the cluster's time
-	Began time.Time  `json:"began,omitzero"` // of an end: when the work began (the cluster's time)
+	Began time.Time  `json:"began,omitzero"` // in a record of an end: when the work began (the cluster's time)
 	By    string     `json:"by,omitempty"`   // user@host
-	Run   string     `json:"run,omitempty"`  // of Lockstep; empty in journals of older versions
+	Run   string     `json:"run,omitempty"`  // the run that wrote it; empty in journals of older versions
 
 	Cluster   string       `json:"cluster,omitempty"`
 	Version   string       `json:"version,omitempty"`
@@ -69,7 +69,7 @@ type Record struct {
 	Change *core.AnnotationChange `json:"change,omitempty"`
 	Tags   *core.TagChange        `json:"tags,omitempty"`
 
-	LookedUp bool `json:"lookedUp,omitempty"` // of an end: not seen by the run that began it, but looked up later
+	LookedUp bool `json:"lookedUp,omitempty"` // in a record of an end: the run that began it did not see it; it was looked up later
 
 	Begun *core.ActionBegun `json:"begun,omitempty"` // of an action on an instance
 
@@ -79,8 +79,8 @@ type Record struct {
 	Items []ItemRecord `json:"items,omitempty"` // of a batch that ended
 
 	File    int  `json:"file,omitempty"`    // the number of the file that begins
-	Carried bool `json:"carried,omitempty"` // the record stands in an earlier file, whole
-	Settled bool `json:"settled,omitempty"` // of the operation nothing more is to be told; what it did may have to be set back
+	Carried bool `json:"carried,omitempty"` // the whole record is in an earlier file
+	Settled bool `json:"settled,omitempty"` // the operation is closed; what it did may still have to be set back
 }
 
 // ItemRecord is how one item of a batch ended.
@@ -90,6 +90,6 @@ type ItemRecord struct {
 	Node     string              `json:"node,omitempty"`     // its name; empty in journals of older versions
 	State    core.OperationState `json:"state"`
 	Text     string              `json:"text,omitempty"`
-	Began    time.Time           `json:"began,omitzero"` // the cluster's time; zero where nobody knows it
+	Began    time.Time           `json:"began,omitzero"` // the cluster's time; zero where it is not known
 	Ended    time.Time           `json:"ended,omitzero"` // the same
 }
