@@ -27,9 +27,9 @@ type sent struct {
 type outcome struct {
 	state  core.OperationState // an end, or OperationVerifying
 	text   string
-	moving bool  // something happens: keep looking, however long it takes
-	again  bool  // of a failure: it was taken and did not work out, and another try may; never of a refusal or a lost answer
+	moving bool  // something happens: keep looking as long as it does
+	again  bool  // of a failure: it was accepted and failed, so another try may succeed; not after a refusal
 	err    error // the server could not be asked
 
-	at time.Time // when it ended, where that is known of one that nobody watched
+	at time.Time // when it ended, for a write that nobody watched; zero where that is not known
 }

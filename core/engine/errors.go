@@ -22,13 +22,13 @@ func asAPIError(err error, call string) *core.APIError {
 	return &core.APIError{Kind: core.ErrOther, Call: call, Message: err.Error(), Err: err}
 }
 
-// isGone tells whether a server says that what was written to is not there, or is another object of the name by now.
+// isGone tells whether a server says that the object does not exist, or that another object has its name by now.
 func isGone(err error) bool {
 	var api *core.APIError
 	return errors.As(err, &api) && (api.Kind == core.ErrNotFound || api.Kind == core.ErrConflict)
 }
 
-// uncertain tells whether a write may have been made although it failed. What does not say that it was refused was not.
+// uncertain tells whether a write may have been made although its call failed: every error that is not a clear refusal.
 func uncertain(err error) bool {
 	var api *core.APIError
 	if errors.As(err, &api) {
@@ -37,7 +37,7 @@ func uncertain(err error) bool {
 	return !errors.Is(err, ErrRefused)
 }
 
-// errorText is an error for an operation's line: the server's own words where there are some.
+// errorText is an error for an operation's line: the server's own words, if there are any.
 func errorText(err error) string {
 	var api *core.APIError
 	if errors.As(err, &api) && api.Message != "" {

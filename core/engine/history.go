@@ -8,7 +8,7 @@ import (
 	"lockstep/core/step"
 )
 
-// replay makes a History of what the journal held.
+// replay makes a History from records of the journal.
 func replay(past []Record) core.History {
 	h := core.History{Changes: map[string]core.AnnotationChange{}, Tries: map[string]core.AnnotationChange{},
 		Tags: map[string]core.TagChange{}, Stopped: map[string]core.StopRecord{},
@@ -59,7 +59,7 @@ func replay(past []Record) core.History {
 	return h
 }
 
-// noteRecord takes in how a write ended. The maps of what was done are the History's own.
+// noteRecord takes in how a write ended. The History must own its maps of what was done.
 func noteRecord(h *core.History, r Record) {
 	if r.Kind == RecordMigrated {
 		if r.Object != nil {
@@ -84,13 +84,13 @@ func noteRecord(h *core.History, r Record) {
 	}
 }
 
-// own is the History with maps of its own for what was done.
+// own clones the History's maps of what was done, so that they can be changed.
 func own(h core.History) core.History {
 	h.Changes, h.Tries, h.Tags, h.Stopped, h.Cold = ownMap(h.Changes), ownMap(h.Tries), ownMap(h.Tags), ownMap(h.Stopped), ownMap(h.Cold)
 	return h
 }
 
-// ownMap is a map that can be changed.
+// ownMap is a clone of m that is never nil.
 func ownMap[K comparable, V any](m map[K]V) map[K]V {
 	if m = maps.Clone(m); m == nil {
 		m = map[K]V{}
@@ -98,7 +98,7 @@ func ownMap[K comparable, V any](m map[K]V) map[K]V {
 	return m
 }
 
-// unseenEnds are the writes, by their places, that were begun and of whose end there is no record: Lockstep was killed meanwhile.
+// unseenEnds are the indexes of the writes that were begun and whose end was not recorded, because Lockstep was killed.
 func unseenEnds(past []Record) map[int]bool {
 	last := map[string]int{} // by operation: its newest write
 	for i, r := range past {
@@ -116,7 +116,8 @@ func unseenEnds(past []Record) map[int]bool {
 	return unseen
 }
 
-// cold is the cold migration of which a record of a write tells. The host that it left is that of the write's beginning.
+// cold is the cold migration that the record of a write tells about. Its source is the host on which the instance was when the write
+// began.
 func (r Record) cold() core.ColdMigration {
 	c := core.ColdMigration{At: r.At, By: r.By}
 	if r.Object != nil {
@@ -128,8 +129,8 @@ func (r Record) cold() core.ColdMigration {
 	return c
 }
 
-// noteChange remembers that Lockstep changed an annotation of a node. What counts as the old value is what stood there
-// before Lockstep's first change; a change back to it is the end of the matter.
+// noteChange remembers that Lockstep changed an annotation of a node. The old value is the one before Lockstep's first change; a change
+// back to it is forgotten.
 func noteChange(changes map[string]core.AnnotationChange, uid string, c core.AnnotationChange) {
 	if first, ok := changes[uid]; ok {
 		c.Old = first.Old
@@ -141,8 +142,8 @@ func noteChange(changes map[string]core.AnnotationChange, uid string, c core.Ann
 	changes[uid] = c
 }
 
-// noteStop remembers that Lockstep stopped or shelved an instance, or that this may have come of what it sent, until it is seen to
-// have started or unshelved it again.
+// noteStop remembers that Lockstep stopped or shelved an instance, or may have done so, until Lockstep has started or unshelved it
+// again.
 func noteStop(stopped map[string]core.StopRecord, i core.Intent, ended core.OperationState, r core.StopRecord) {
 	switch i.Kind {
 	case core.IntentStop, core.IntentShelve:

@@ -12,12 +12,12 @@ import (
 	"lockstep/core/wording"
 )
 
-// observe compares a Snapshot with what was recorded before it, journals every transition, and returns the History that
-// the next Snapshot carries. The maps of a History that was handed out are never changed: one that changes is cloned.
+// observe compares a Snapshot with the History before it, journals every transition, and returns the History for the next Snapshot. It
+// never changes a map of a History that was handed out, but clones it.
 func (e *Engine) observe(s *core.Snapshot) core.History {
 	h := s.History
 	if !settled(s) {
-		// Before every list of Kubernetes has arrived once, a missing request means nothing.
+		// A missing request means nothing before every list of Kubernetes has arrived once.
 		return h
 	}
 	h = e.observeUpdate(s, h)
@@ -34,7 +34,7 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 // see notes a transition, for the journal.
 func (e *Engine) see(r Record) { e.seen = append(e.seen, e.stamped(r)) }
 
-// settled tells whether the sources that stages and phases rest on have been heard, and are not known to be away.
+// settled tells whether all sources that stages and phases rest on are live.
 func settled(s *core.Snapshot) bool {
 	for _, id := range []core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceClusterLocks,
 		core.SourceClusterRequests} {
@@ -53,11 +53,11 @@ func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
 	}
 	switch {
 	case cmr != nil && cmr.UID != h.Update.UID && step.ToBeTold(s, cmr):
-		return h // whether it is an update has not been told yet
+		return h // whether it is an update is not known yet
 	case cmr != nil && cmr.UID != h.Update.UID:
 		h.Update = core.UpdateRecord{UID: cmr.UID, Release: cmr.Release, From: lockRelease(s), Started: cmr.Created}
 		if h.Update.From == h.Update.Release {
-			h.Update.From = "" // the locks are at the target already: where the update came from was not seen
+			h.Update.From = "" // the locks are at the target already: the release before was not seen
 		}
 		h.Phases = nil
 		e.see(Record{Kind: RecordUpdate, Update: &h.Update, Object: new(cmr.Ref())})
@@ -69,7 +69,7 @@ func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
 	return h
 }
 
-// lockRelease is the release that the cluster's locks carry, the one seen before they are armed anew for the target.
+// lockRelease is the release in the cluster's locks: the old one, until they are armed for the target.
 func lockRelease(s *core.Snapshot) string {
 	for _, l := range s.ClusterLocks {
 		if l.Release != "" {
@@ -81,7 +81,7 @@ func lockRelease(s *core.Snapshot) string {
 
 func (e *Engine) observeRounds(s *core.Snapshot, h core.History) core.History {
 	rounds := core.CloneOnWrite[string, core.Round]{M: h.Rounds}
-	for _, name := range s.NodeNames() { // in one order, so that the same history makes the same journal
+	for _, name := range s.NodeNames() { // in a fixed order, so that the same history makes the same journal
 		node, req := s.Nodes[name], s.NodeRequest(name)
 		old, had := h.Rounds[node.UID]
 		unseen := progress.RequestAccount(s, req).State == progress.AccountUnseen
@@ -109,7 +109,7 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History) core.History {
 	return h
 }
 
-// countInstances is how many instances are on the node; -1 when that is not known.
+// countInstances is the number of instances on the node; -1 when that is not known.
 func countInstances(s *core.Snapshot, node string) int {
 	if s.Sources[core.SourceInstances].AsOf.IsZero() {
 		return -1
@@ -173,7 +173,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
 				wording.OneLine(old.Release, 60), wording.OneLine(l.Release, 60))
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(core.LockInactive), Text: why})
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(core.LockInactive), To: string(r.State), Text: why})
-		case had: // the first sight of a lock is no transition
+		case had: // the first sight of a lock is not a transition
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: true,
 				Text: l.Message})
 		}
@@ -190,7 +190,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
 	return h
 }
 
-// observeOutage notes since when a lock's text, or the controller's bookkeeping, has said that an API is away.
+// observeOutage notes since when a lock's text, or the controller's account, has said that an API does not answer.
 func observeOutage(s *core.Snapshot, l *core.WorkloadLock, outages *core.CloneOnWrite[string, core.OutageRecord]) {
 	if l.Message == "" && l.Controller != core.ControllerOpenStack {
 		return
@@ -200,7 +200,7 @@ func observeOutage(s *core.Snapshot, l *core.WorkloadLock, outages *core.CloneOn
 		if !progress.SilentOutage(s, l) {
 			return
 		}
-		m.At = time.Time{} // what the lock says is of something else
+		m.At = time.Time{} // the lock's text is about something else
 	}
 	r, had := outages.M[l.UID]
 	if !had || s.Now.Sub(r.Last) > core.OutageBetween {
@@ -212,8 +212,8 @@ func observeOutage(s *core.Snapshot, l *core.WorkloadLock, outages *core.CloneOn
 	outages.Set(l.UID, r)
 }
 
-// lockSince is what the objects say of since when a lock is in its state: an inactive one not for longer than it was asked
-// for. Of an active one they say nothing.
+// lockSince is since when a lock is in its state, by the objects alone: an inactive lock at most since its request. For an active lock
+// they do not tell.
 func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
 	if l.State() != core.LockInactive {
 		return core.Since{}
@@ -230,7 +230,7 @@ func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
 
 func (e *Engine) observePhases(s *core.Snapshot, h core.History) core.History {
 	if r := progress.UpdateRequest(s); r != nil && r.UID != h.Update.UID {
-		return h // it is not known yet to be an update
+		return h // whether it is an update is not known yet
 	}
 	phases := core.CloneOnWrite[core.PhaseID, core.PhaseRecord]{M: h.Phases}
 	first := h.Phases == nil
@@ -248,7 +248,7 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History) core.History {
 				r.Ended = core.Since{At: s.Now, Exact: !first}
 			}
 		case p.State != core.PhaseDone:
-			r.Ended = core.Since{} // a phase that goes on again has not ended
+			r.Ended = core.Since{} // the phase goes on again, so it has not ended
 		}
 		if r != before {
 			phases.Set(p.ID, r)
@@ -259,7 +259,7 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History) core.History {
 	return h
 }
 
-// observeCold forgets, and records, the cold migrations of Lockstep's that are seen to be over.
+// observeCold forgets Lockstep's own cold migrations that are over now, and records their end.
 func (e *Engine) observeCold(s *core.Snapshot, h core.History) core.History {
 	if len(h.Cold) == 0 {
 		return h

@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 )
 
-// project fills a Snapshot with what is known; prev's projections are shared where nothing has changed.
+// project fills a Snapshot with the facts. It shares prev's projections where nothing has changed.
 func (w *world) project(s, prev *core.Snapshot) {
 	s.Sources = maps.Clone(w.sources)
 	p := projection{w: w}
@@ -85,7 +85,7 @@ func (w *world) project(s, prev *core.Snapshot) {
 	clear(w.hosts)
 }
 
-// projection decides, source by source, between building anew and sharing.
+// projection decides for each source whether to build its projection or share the last one.
 type projection struct{ w *world }
 
 func (p projection) own(src core.SourceID, build, share func(), prev *core.Snapshot) {
@@ -96,7 +96,7 @@ func (p projection) own(src core.SourceID, build, share func(), prev *core.Snaps
 	share()
 }
 
-// projectNodes fills in the nodes, with the roles that the labels which hold now give them.
+// projectNodes fills in the nodes, with their roles by the role labels that hold now.
 func (w *world) projectNodes(s, prev *core.Snapshot) {
 	s.RoleLabels, s.RoleLabelsFrom = core.RoleLabelsIn(s.Controller, s.Settings.RoleLabels)
 	if prev != nil && !w.dirty[core.SourceNodes] && maps.Equal(s.RoleLabels, prev.RoleLabels) {
@@ -105,15 +105,15 @@ func (w *world) projectNodes(s, prev *core.Snapshot) {
 	}
 	s.Nodes = collect(w, core.SourceNodes, func(n *core.Node) string { return n.Name })
 	if s.RoleLabels.IsDefault() {
-		return // by which the adapter has read them
+		return // the adapter has read the roles by these
 	}
 	for name, n := range s.Nodes {
 		s.Nodes[name] = n.WithRoles(s.RoleLabels)
 	}
 }
 
-// projectInstances rebuilds the lists of the hosts that changed, and shares the others: a cloud has 100,000 instances, and
-// a second touches a handful.
+// projectInstances rebuilds the lists of the hosts that changed, and shares the others: a cloud has 100,000 instances, and a handful of
+// them change in a second.
 func (w *world) projectInstances(s, prev *core.Snapshot) {
 	s.Instances = make(map[string]*core.Instance, len(w.objects[core.SourceInstances]))
 	for key, o := range w.objects[core.SourceInstances] {
@@ -154,8 +154,8 @@ func (w *world) projectVolumes(s, prev *core.Snapshot) {
 		func() { s.Volumes = prev.Volumes }, prev)
 }
 
-// projectWorkloads fills a Snapshot with the DaemonSets and StatefulSets, their revisions and pods, of all their namespaces,
-// and with what tells of Tempest.
+// projectWorkloads fills a Snapshot with the DaemonSets and StatefulSets of all namespaces, with their revisions, pods and volumes, and
+// with the deployments and the job of Tempest.
 func (w *world) projectWorkloads(s, prev *core.Snapshot) {
 	anew := func(sources ...core.SourceID) bool {
 		return prev == nil || slices.ContainsFunc(sources, func(id core.SourceID) bool { return w.dirty[id] })
@@ -215,8 +215,8 @@ func (w *world) projectWorkloads(s, prev *core.Snapshot) {
 	}
 }
 
-// managementOf joins what the management cluster has told of the cluster whose nodes these are; nil when it has told nothing.
-// It is made anew only when something there, or the nodes, have changed: no rule and no screen joins by itself.
+// managementOf joins what is known from the management cluster with the nodes; nil when nothing is known. It is done only when one of
+// the two has changed, and only here: no rule and no screen joins them itself.
 func managementOf(w *world, nodes map[string]*core.Node) *core.Management {
 	var objects []core.Object
 	for _, id := range core.ManagementSources() {
@@ -230,8 +230,8 @@ func managementOf(w *world, nodes map[string]*core.Node) *core.Management {
 	return core.JoinManagement(w.place, nodes, objects...)
 }
 
-// values are the objects of a source that have the type that the source is made of; an adapter's mistake is left out
-// rather than fatal.
+// values are the objects of a source that have its type. Other objects are an adapter's mistake; they are left out, so that Lockstep
+// goes on.
 func values[T core.Object](w *world, src core.SourceID) []T {
 	out := make([]T, 0, len(w.objects[src]))
 	for _, o := range w.objects[src] {
@@ -247,7 +247,7 @@ func collect[T core.Object](w *world, src core.SourceID, key func(T) string) map
 	for _, o := range values[T](w, src) {
 		k := key(o)
 		if other, double := out[k]; double && other.Key() < o.Key() {
-			continue // of two for one key always the same
+			continue // of two with one key, always the same one
 		}
 		out[k] = o
 	}
@@ -277,7 +277,7 @@ func sortedRequests(requests []*core.MaintenanceRequest) []*core.MaintenanceRequ
 	return requests
 }
 
-// newer orders migration records of one instance, newest first; records of the same second by their number.
+// newer orders migration records of one instance, newest first; records of the same second by their ID.
 func newer(a, b *core.Migration) bool {
 	if !a.Created.Equal(b.Created) {
 		return a.Created.After(b.Created)

@@ -7,8 +7,8 @@ import (
 	"lockstep/core"
 )
 
-// world is what the Engine knows, in the form in which it arrives. Only the Engine's goroutine touches it. Snapshots share
-// its projections: a projection is rebuilt as a new map when its source has changed, and never changed in place.
+// world is all facts, in the form in which they arrive. Only the Engine's goroutine touches it. Snapshots share its projections: when a
+// source has changed its projection is built as a new map, and never changed in place.
 type world struct {
 	sources map[core.SourceID]core.Source
 	objects map[core.SourceID]map[string]core.Object
@@ -61,7 +61,7 @@ func (w *world) applyState(d core.Delta) bool {
 		src.Err, src.Next = d.Err, d.Next
 	}
 	facts := d.Touch || d.Replace || len(d.Upserts)+len(d.Deletes) > 0
-	// The first pages of a list, or the list of one host, are not what the source knows: that begins when it is live.
+	// The first pages of a list, or the list of one host, are not all that the source has; AsOf begins when it is live.
 	whole := src.State == core.SourceLive || !src.AsOf.IsZero()
 	if facts && whole && d.Err == nil && d.At.After(src.AsOf) {
 		src.AsOf = d.At
@@ -79,8 +79,8 @@ func (w *world) replace(d core.Delta) bool {
 	if d.Source == core.SourceInstances && d.Host != "" {
 		for id, in := range w.byHost[d.Host] {
 			if !keep[id] {
-				// It is not on this host any more; where it went, or whether it was deleted, the next look at the whole
-				// cloud tells. Until then it is on no host, rather than forgotten.
+				// It is not on this host any more. The next list of the whole cloud tells where it went, or that it was deleted. Until
+				// then it is on no host, but not forgotten.
 				moved := *in
 				moved.Host = ""
 				changed = w.put(d.Source, &moved) || changed
@@ -107,7 +107,7 @@ func (w *world) put(src core.SourceID, o core.Object) bool {
 	}
 	key := o.Key()
 	if old, ok := objects[key]; ok && sameFacts(old, o) {
-		return false // a poll that found what was known, or a node's heartbeat
+		return false // a poll that found nothing new, or a node's heartbeat
 	}
 	if in, ok := o.(*core.Instance); ok {
 		if old, ok := objects[key].(*core.Instance); ok && old.Host != in.Host {
@@ -124,8 +124,8 @@ func (w *world) put(src core.SourceID, o core.Object) bool {
 	return true
 }
 
-// sameFacts tells whether two objects of one key say the same. The resourceVersion of a node is no fact: it rises with
-// every heartbeat, thousands of times an hour.
+// sameFacts tells whether two objects with one key say the same. The resourceVersion of a node does not count: it changes with every
+// heartbeat, thousands of times an hour.
 func sameFacts(a, b core.Object) bool {
 	x, isNode := a.(*core.Node)
 	y, both := b.(*core.Node)
