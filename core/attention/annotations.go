@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// nodeConfiguration are annotations that the controller cannot read.
+// nodeConfiguration finds annotations that the controller cannot read.
 func (f *facts) nodeConfiguration(n nodeFacts) {
 	if !n.Mode.Known() && n.Stage != core.StageWaiting && progress.ModeCounts(f.s, n.Name) {
 		a := n.entry(core.RuleMode)
@@ -25,7 +25,7 @@ func (f *facts) nodeConfiguration(n nodeFacts) {
 	}
 }
 
-// annotationLeft is a migration mode that Lockstep set for a maintenance that is over.
+// annotationLeft finds a migration mode that Lockstep set for a maintenance that is over.
 func (f *facts) annotationLeft(n nodeFacts) {
 	if n.Node == nil || n.Request != nil || n.Stage != core.StageDone && n.Stage != core.StageIdle || !f.s.Known(core.SourceNodeRequests) {
 		return
@@ -35,7 +35,7 @@ func (f *facts) annotationLeft(n nodeFacts) {
 		return
 	}
 	if n.Stage == core.StageIdle && !f.s.History.Rounds[n.Node.UID].Ended.After(c.At) {
-		return // set before its turn, for its turn
+		return // set before the maintenance, for the maintenance
 	}
 	a := n.entry(core.RuleAnnotationLeft)
 	a.Severity, a.Since = core.SeverityNotice, core.Since{At: c.At, Exact: true}

@@ -8,7 +8,7 @@ import (
 	"lockstep/core/progress"
 )
 
-// Of is what needs a person now, most urgent first. Empty means: nothing needs you.
+// Of returns what needs a person now, the most urgent first; empty when nothing does. It is made once per Snapshot.
 func Of(s *core.Snapshot) []core.Attention {
 	return derived.Of(s, derive)
 }
@@ -22,13 +22,13 @@ func derive(s *core.Snapshot) []core.Attention {
 	}
 	f.oneUrgent()
 	f.causes()
-	f.oneUrgent() // a cause became as urgent as what follows from it
+	f.oneUrgent() // a cause is now as urgent as what follows from it
 	f.sort()
 	f.complete()
 	return f.found
 }
 
-// ByID is the entry with that ID; false when there is none now.
+// ByID returns the entry with the ID; false when there is none now.
 func ByID(s *core.Snapshot, id string) (core.Attention, bool) {
 	all := Of(s)
 	i := slices.IndexFunc(all, func(a core.Attention) bool { return a.ID == id })
@@ -38,7 +38,7 @@ func ByID(s *core.Snapshot, id string) (core.Attention, bool) {
 	return all[i], true
 }
 
-// Following are the entries that only follow from the one with that ID, in their order.
+// Following returns the entries whose Cause is the entry with the ID, in their order.
 func Following(s *core.Snapshot, id string) []core.Attention {
 	var out []core.Attention
 	for _, a := range Of(s) {
@@ -60,7 +60,7 @@ var rules = []func(*facts){
 	(*facts).controllerAway,
 	(*facts).roleLabels,
 	(*facts).outages,
-	(*facts).machines, // before what may only be their consequence
+	(*facts).machines, // before what may only follow from them
 	(*facts).managementOutdated,
 	(*facts).updatePlan,
 	(*facts).lcmStuck,
@@ -70,7 +70,7 @@ var rules = []func(*facts){
 	(*facts).phasesOverdue,
 	(*facts).nodes,
 	(*facts).instances,
-	(*facts).ownMigrations, // after what tells of nodes and instances in maintenance
+	(*facts).ownMigrations, // after nodes and instances in maintenance
 	(*facts).tagsLeft,
 	(*facts).afterUpdate,
 	(*facts).operations,
@@ -83,10 +83,10 @@ type facts struct {
 	s        *core.Snapshot
 	request  *core.MaintenanceRequest // the cluster's
 	estimate progress.Estimates
-	told     []string // what the management cluster says of a machine and has an entry of its own
+	told     []string // texts of the management cluster that an entry has already
 	found    []core.Attention
 
-	age map[string]time.Time // of causes, by ID: since when the oldest of what follows from them is so
+	age map[string]time.Time // by ID of a cause: since when the oldest entry that follows from it is so
 }
 
 func (f *facts) add(a core.Attention) {
@@ -97,7 +97,7 @@ func (f *facts) add(a core.Attention) {
 	f.found = append(f.found, a)
 }
 
-// since turns a wall time of a source or of Lockstep itself into the cluster's time, in which ages are told.
+// since turns a wall time, of a source or of Lockstep itself, into the cluster's time, in which ages are shown.
 func (f *facts) since(wall time.Time) core.Since {
 	if wall.IsZero() {
 		return core.Since{}
@@ -105,7 +105,7 @@ func (f *facts) since(wall time.Time) core.Since {
 	return core.Since{At: f.s.Now.Add(-f.s.Wall.Sub(wall)), Exact: true}
 }
 
-// long tells whether something lasts for longer than the limit; a limit that is not known is 0, and never over.
+// long tells whether something lasts longer than the limit. A limit of 0 is not known, and never exceeded.
 func (f *facts) long(since time.Time, limit time.Duration) bool {
 	return !since.IsZero() && limit > 0 && f.s.Now.Sub(since) > limit
 }

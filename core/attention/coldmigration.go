@@ -7,8 +7,8 @@ import (
 	"lockstep/core/progress"
 )
 
-// ownMigrations are the cold migrations that Lockstep began and that wait for a decision, wherever the instances are now. What its
-// host's own entry says already is not told again.
+// ownMigrations finds the cold migrations that Lockstep began and that wait for a decision, wherever the instances are now. What
+// another entry says already is not repeated.
 func (f *facts) ownMigrations() {
 	for _, in := range progress.OwnCold(f.s, progress.ColdUndecided) {
 		c, node := f.s.History.Cold[in.ID], ""
@@ -33,7 +33,7 @@ func (f *facts) ownMigrations() {
 	}
 }
 
-// tellsOf tells whether an entry says of the instance that it has to be decided about.
+// tellsOf tells whether an entry says already that the instance needs a decision.
 func (f *facts) tellsOf(in *core.Instance, node string) bool {
 	view, _ := progress.InstanceView(f.s, in.ID)
 	return slices.ContainsFunc(f.found, func(a core.Attention) bool {

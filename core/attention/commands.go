@@ -11,7 +11,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// rockoon is the namespace and the name of the OpenStack controller's Deployment (docs/mosk.md#rockoon).
+// rockoon is the namespace and name of the OpenStack controller's Deployment (docs/mosk.md#rockoon).
 func (f *facts) rockoon() (namespace, name string) {
 	if c := f.s.Controller; c != nil && c.Namespace != "" {
 		return c.Namespace, c.Name
@@ -24,7 +24,7 @@ func (f *facts) kubectlRockoon(words ...string) string {
 	return wording.ShellCommand(append([]string{"kubectl", "-n", namespace}, words...)...)
 }
 
-// scaleUp is the way out of a controller that is scaled to nothing.
+// scaleUp is the way out when the controller is scaled to 0.
 func scaleUp(f *facts, _ core.Attention) []core.Command {
 	c := f.s.Controller
 	if c == nil || c.Replicas > 0 {
@@ -35,7 +35,7 @@ func scaleUp(f *facts, _ core.Attention) []core.Command {
 		procedure.Look("who scaled it down", f.kubectlRockoon("get", "deployment", name, "-o", "yaml", "--show-managed-fields"))}
 }
 
-// atController shows the OpenStack controller's pods, what keeps them, and what it says. Without a pod there is no log.
+// atController shows the OpenStack controller's pods, what keeps them from running, and its log, if it can have a pod.
 func atController(f *facts, a core.Attention) []core.Command {
 	_, name := f.rockoon()
 	out := []core.Command{procedure.Look("which pods there are",
@@ -64,7 +64,7 @@ func atNodeLog(f *facts, _ core.Attention) []core.Command {
 		f.kubectlRockoon("logs", "deployment/"+name, "-c", "node", "--tail=100"))}
 }
 
-// playController is for a controller that is down on purpose, or that cannot run for hours.
+// playController is for a controller that is down on purpose, or cannot run for hours.
 func playController(f *facts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Change("play it, where it cannot run",
 		wording.ShellCommand("lockstep", "--act-as", core.ControllerOpenStack))}
@@ -86,7 +86,7 @@ func atDeployment(f *facts, _ core.Attention) []core.Command {
 		procedure.Look("the controller's log on it", f.kubectlRockoon("logs", "deployment/"+name, "-c", "osdpl", "--tail=100")))
 }
 
-// atSources asks the servers by hand what Lockstep could not learn.
+// atSources asks the servers by hand for what Lockstep could not read.
 func atSources(f *facts, a core.Attention) []core.Command {
 	var out []core.Command
 	for _, src := range f.sourcesOf(a) {
@@ -113,7 +113,7 @@ func getLock(l *core.WorkloadLock) core.Command {
 	return procedure.Look("the lock", wording.ShellCommand("kubectl", "get", strings.ToLower(string(l.Kind)), l.Name, "-o", "yaml"))
 }
 
-// atLock shows what a lock's text is about, the lock, and who holds it.
+// atLock shows what a lock's text is about, the lock, and its owner.
 func atLock(f *facts, a core.Attention) []core.Command {
 	l := f.lockOf(a)
 	if l == nil {
@@ -139,7 +139,7 @@ func (f *facts) lockCommands(l *core.WorkloadLock, a core.Attention) []core.Comm
 	return out
 }
 
-// atAnyLock shows the lock of a played controller, or all of the cluster where it has none.
+// atAnyLock shows the lock of a played controller, or all cluster locks if it has none.
 func atAnyLock(f *facts, a core.Attention) []core.Command {
 	if l := f.playedLock(a); l != nil {
 		return []core.Command{getLock(l)}
@@ -166,7 +166,7 @@ func atLocksOfNode(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("its locks", list+" | "+wording.ShellCommand("grep", "-e", a.Node))}
 }
 
-// atWhatItSays shows more of what the OpenStack controller says of the node.
+// atWhatItSays shows more about the OpenStack controller's text on the node's lock.
 func atWhatItSays(f *facts, a core.Attention) []core.Command {
 	l := f.s.NodeLock(a.Node, core.ControllerOpenStack)
 	if l == nil {
@@ -179,7 +179,7 @@ func atOthers(f *facts, _ core.Attention) []core.Command {
 	return procedure.LookAtOthers(f.s, nil, progress.LockMessage{})
 }
 
-// holdAgain sets the node's lock active, where it was left inactive, so that LCM waits for it.
+// holdAgain sets a lock active that was left inactive, so that LCM waits for the node.
 func holdAgain(f *facts, a core.Attention) []core.Command {
 	l := f.s.NodeLock(a.Node, core.ControllerOpenStack)
 	if l == nil || l.State() != core.LockInactive || f.s.NodeRequest(a.Node) != nil && !f.s.NodeRequest(a.Node).Deleting.IsZero() {
@@ -227,7 +227,7 @@ func dropAttempts(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Change("remove it", wording.AnnotateCommand(a.Node, core.AnnotationMigrationAttempts, nil))}
 }
 
-// putModeBack is the annotation as it was before Lockstep set it.
+// putModeBack sets the annotation back to what it was before Lockstep changed it.
 func putModeBack(f *facts, a core.Attention) []core.Command {
 	n := f.s.Nodes[a.Node]
 	if n == nil {
@@ -251,7 +251,7 @@ func atNodes(*facts, core.Attention) []core.Command {
 	return []core.Command{procedure.Look("the nodes", wording.ShellCommand("kubectl", "get", "nodes", "-o", "wide"))}
 }
 
-// atRequest shows what is asked of the node, or of the cluster.
+// atRequest shows the request of the node, or of the cluster.
 func atRequest(f *facts, a core.Attention) []core.Command {
 	if a.Node == "" {
 		return []core.Command{procedure.Look("what is asked for",
@@ -331,7 +331,7 @@ func atVolumeServices(*facts, core.Attention) []core.Command {
 }
 
 func atInstances(f *facts, a core.Attention) []core.Command {
-	if a.Node == "" { // one for many nodes
+	if a.Node == "" { // the entry is about many nodes
 		return []core.Command{procedure.Look("what will move", wording.ShellCommand("lockstep", "plan"))}
 	}
 	return []core.Command{procedure.Look("its instances",
@@ -354,7 +354,7 @@ func atMigration(_ *facts, a core.Attention) []core.Command {
 		wording.ShellCommand("openstack", "server", "migration", "list", "--server", a.Instance))}
 }
 
-// atRoom shows where an instance could go to.
+// atRoom shows where there is room for an instance.
 func atRoom(*facts, core.Attention) []core.Command {
 	return []core.Command{procedure.Look("where there is room",
 		wording.ShellCommand("openstack", "--os-compute-api-version", "2.87", "hypervisor", "list", "--long"))}
@@ -377,7 +377,7 @@ func putTagsBack(f *facts, a core.Attention) []core.Command {
 	return out
 }
 
-// atBlockingPod shows what keeps a drain, and deletes it: its workload makes another one elsewhere.
+// atBlockingPod shows the pod that blocks a drain, and deletes it: its workload creates another one elsewhere.
 func atBlockingPod(f *facts, a core.Attention) []core.Command {
 	v := f.machineOf(a)
 	if v == nil {
@@ -422,7 +422,7 @@ func atDrainsAll(f *facts, _ core.Attention) []core.Command {
 		procedure.Look("the machines", f.s.KubectlManagement("get", "lcmmachines", "-o", "wide"))}
 }
 
-// atLCM shows which pods' log has LCM's words (docs/mosk.md#when-it-hangs).
+// atLCM shows in which pods' log LCM writes (docs/mosk.md#when-it-hangs).
 func atLCM(f *facts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Look("whose log has LCM's words",
 		f.s.Place.Kubectl("-n", "kaas", "get", "pods")+" | "+wording.ShellCommand("grep", "-e", "lcm-controller"))}
@@ -452,7 +452,7 @@ func atPlan(f *facts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Look("the plan", f.s.KubectlManagement("get", "clusterupdateplans", p.Name, "-o", "yaml"))}
 }
 
-// commenceNext begins the step of the plan that comes next.
+// commenceNext commences the next step of the update plan.
 func commenceNext(f *facts, _ core.Attention) []core.Command {
 	p := f.s.Management.Plan()
 	if p == nil {
@@ -466,7 +466,7 @@ func commenceNext(f *facts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Change("commence it", progress.CommenceCommand(f.s, p, i))}
 }
 
-// commencePaused lets a step go on that an alert has paused, once the alert is over.
+// commencePaused commences a step again that an alert paused, once the alert is over.
 func commencePaused(f *facts, _ core.Attention) []core.Command {
 	p := f.s.Management.Plan()
 	if p == nil || f.s.Management.Pause != nil && len(f.s.Management.Pause.Firing) > 0 {
@@ -497,7 +497,7 @@ func atDaemonSets(f *facts, _ core.Attention) []core.Command {
 	return out
 }
 
-// atOperation shows what the step was about, and of a batch what did not go well.
+// atOperation shows what the step was about, and the items of a batch that failed.
 func atOperation(f *facts, a core.Attention) []core.Command {
 	const most = 3
 	op := f.operationOf(a)
@@ -522,7 +522,7 @@ func atOperation(f *facts, a core.Attention) []core.Command {
 	return out
 }
 
-// atLease shows who holds the Lease by which operators keep out of each other's way.
+// atLease shows who holds the operator lease.
 func atLease(*facts, core.Attention) []core.Command {
 	return []core.Command{procedure.Look("who may write now",
 		wording.ShellCommand("kubectl", "get", "leases", "--all-namespaces")+" | "+wording.ShellCommand("grep", "-e", "lockstep-operator"))}

@@ -6,7 +6,8 @@ import (
 	"lockstep/core/progress"
 )
 
-// computeLeft is a compute service that nobody will enable: Rockoon enables only what it disabled itself (docs/mosk.md#rockoon).
+// computeLeft finds a compute service that nobody will enable: the OpenStack controller enables only what it disabled itself
+// (docs/mosk.md#rockoon).
 func (f *facts) computeLeft(n nodeFacts) {
 	svc := n.Service
 	if svc == nil || svc.Enabled || n.Node == nil || n.Request != nil || !f.s.Known(core.SourceNodeRequests) ||
@@ -17,15 +18,15 @@ func (f *facts) computeLeft(n nodeFacts) {
 		return // disabled for its removal
 	}
 	if progress.ReturnsOurs(f.s, n.Name) {
-		return // it is to be put back, as the entry of the turn says
+		return // acting says that it is to be enabled
 	}
 	if r := f.s.History.Rounds[n.Node.UID]; r.Request != "" && (r.Ended.IsZero() || !f.long(r.Ended, progress.ServiceSettles)) {
-		return // what Nova said last can be older than the end of the maintenance
+		return // what Nova last showed can be older than the end of the maintenance
 	}
 	own := svc.DisabledReason == core.DisabledReasonMaintenance
 	_, over := procedure.AfterUpdateLeft(f.s)
 	if !own && n.Stage != core.StageDone && !(over && svc.ByLockstep()) {
-		return // somebody's own decision, from before
+		return // somebody decided that before
 	}
 	a := n.entry(core.RuleComputeLeft)
 	a.Severity, a.Since = core.SeverityWarning, core.Since{At: svc.Updated}

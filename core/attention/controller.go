@@ -6,8 +6,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// controllerAway is a Rockoon without a ready replica: nothing of OpenStack's part goes on, and requests hang in their
-// removal (docs/mosk.md#finalizers).
+// controllerAway finds an OpenStack controller without a ready replica: its part of the update stops, and requests hang in deletion
+// (docs/mosk.md#finalizers).
 func (f *facts) controllerAway() {
 	c := f.s.Controller
 	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); played {
@@ -15,7 +15,7 @@ func (f *facts) controllerAway() {
 	}
 	asked := f.request != nil || len(f.s.NodeRequests) > 0
 	if c == nil || c.Ready > 0 || !f.s.Known(core.SourceOpenStackController) || c.Replicas == 0 && !asked {
-		return // scaled to nothing, it holds nobody up as long as nobody asks for anything
+		return // scaled to 0, it holds nothing up while there is no request
 	}
 	a := core.Attention{Rule: core.RuleControllerAway, Severity: core.SeverityWarning,
 		Subject: core.Ref{Kind: core.KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
@@ -24,7 +24,7 @@ func (f *facts) controllerAway() {
 	case 0:
 		a.Reason = "the OpenStack controller is scaled to 0: no lock of it moves, and requests hang in their removal"
 		a.Detail = "Scale it up; or, where it is down on purpose, have Lockstep play it."
-	case 1: // of several, one that is missing makes it unavailable long before the last one goes
+	case 1: // of several replicas, one that is missing makes it unavailable long before the last one goes
 		a.Since = core.Since{At: c.AwaySince, Exact: !c.AwaySince.IsZero()}
 	}
 	if asked {

@@ -8,9 +8,9 @@ import (
 	"lockstep/core/wording"
 )
 
-// deployments is a cluster that has not exactly one OpenStackDeployment, which the OpenStack controller takes for none
-// (docs/mosk.md#node-request): the lock of every node then goes at once, with its instances on it. Who may not see the deployments
-// sees two by their statuses; of none, the statuses say nothing.
+// deployments finds a cluster that does not have exactly one OpenStackDeployment, which the OpenStack controller treats as having none
+// (docs/mosk.md#node-request): it then releases every node at once, with the instances on it. A login that may not read the deployments
+// sees two of them by their statuses; that there is none, the statuses do not show.
 func (f *facts) deployments() {
 	var names []string
 	uid := ""
@@ -21,7 +21,7 @@ func (f *facts) deployments() {
 			uid = wording.TextOf(uid, d.UID)
 		}
 		if len(names) == 0 && !anyInstance(f.s) {
-			return // OpenStack is not there yet, or not any more
+			return // OpenStack is not deployed yet, or not any more
 		}
 	case f.s.Known(core.SourceOpenStackStatus) && len(f.s.OpenStack) > 0:
 		for _, o := range f.s.OpenStack {
@@ -54,10 +54,10 @@ func (f *facts) deployments() {
 	f.add(a)
 }
 
-// anyInstance tells whether the cloud is known to have instances.
+// anyInstance tells whether the cloud has instances, as far as they are known.
 func anyInstance(s *core.Snapshot) bool { return s.Known(core.SourceInstances) && len(s.Instances) > 0 }
 
-// nodesAreAsked tells whether maintenance of the cluster or of a node is asked for.
+// nodesAreAsked tells whether there is a maintenance request for the cluster or a node.
 func (f *facts) nodesAreAsked() bool {
 	if f.request != nil && f.request.Deleting.IsZero() {
 		return true

@@ -12,12 +12,12 @@ import (
 	"lockstep/core/wording"
 )
 
-// saysMost is the longest text of a server's that is told as evidence, in bytes.
+// saysMost is the longest text of a server that is shown as evidence, in bytes.
 const saysMost = 400
 
 func seenOne(of, says string) []core.Evidence { return []core.Evidence{{Of: of, Says: says}} }
 
-// message is what a lock says.
+// message reads the text of a lock.
 func (f *facts) message(l *core.WorkloadLock) progress.LockMessage {
 	if l == nil || l.Message == "" {
 		return progress.LockMessage{}
@@ -25,7 +25,7 @@ func (f *facts) message(l *core.WorkloadLock) progress.LockMessage {
 	return progress.ReadLock(f.s, l)
 }
 
-// seenLockItself is how a lock stands, what it says, and what Lockstep sees of that.
+// seenLockItself is a lock's state, its text, and what Lockstep sees of what the text says.
 func (f *facts) seenLockItself(l *core.WorkloadLock) []core.Evidence {
 	if l == nil {
 		return nil
@@ -75,7 +75,7 @@ func seenLocks(f *facts, a core.Attention) []core.Evidence {
 	return seenOne("its locks", wording.Some(names, 6))
 }
 
-// seenNode is where the node stands, what is asked of it, and whether it is Ready.
+// seenNode is the node's stage, its requests, and whether it is Ready.
 func seenNode(f *facts, a core.Attention) []core.Evidence {
 	v, ok := progress.NodeView(f.s, a.Node)
 	if !ok {
@@ -105,7 +105,7 @@ func seenNode(f *facts, a core.Attention) []core.Evidence {
 	return append(out, seenAccount(f, a)...)
 }
 
-// seenAccount is what the OpenStack controller has noted of its own work.
+// seenAccount is the OpenStack controller's account of its own work.
 func seenAccount(f *facts, a core.Attention) []core.Evidence {
 	if a.Node == "" {
 		return seenOne("the controller", progress.AccountSentence(f.s, progress.RequestAccount(f.s, f.request), "", progress.LockMessage{}))
@@ -130,7 +130,7 @@ func seenVolumeServices(f *facts, a core.Attention) []core.Evidence {
 	return out
 }
 
-// seenInstances are the instances on the node that are in the way, by what is to happen with them.
+// seenInstances are the instances on the node that are in the way, by their maintenance action.
 func seenInstances(f *facts, a core.Attention) []core.Evidence {
 	if a.Node == "" {
 		return nil
@@ -205,7 +205,7 @@ func seenHeldUp(f *facts, _ core.Attention) []core.Evidence {
 	return seenOne("held up", wording.Some(names, 6))
 }
 
-// waitsForOthers tells whether the controller has put the node off until others are through (F).
+// waitsForOthers tells whether the controller defers the node until others are through (text F).
 func (f *facts) waitsForOthers(v core.NodeView) bool {
 	l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
 	return v.Request != nil && v.Request.Deleting.IsZero() && f.message(l).ID == progress.SaysOthersFirst
@@ -260,7 +260,7 @@ func seenItem(f *facts, a core.Attention) []core.Evidence {
 	return out
 }
 
-// seenPlan is the update plan, step by step, those that are not complete.
+// seenPlan is the update plan, with its steps that are not complete.
 func seenPlan(f *facts, _ core.Attention) []core.Evidence {
 	p := f.s.Management.Plan()
 	if p == nil {
@@ -367,7 +367,7 @@ func seenImage(f *facts, _ core.Attention) []core.Evidence {
 	return nil
 }
 
-// seenWaiters is what waits for the OpenStack controller while it is away.
+// seenWaiters are the nodes and locks that wait for the OpenStack controller while it is away.
 func seenWaiters(f *facts, _ core.Attention) []core.Evidence {
 	var asked, back []string
 	for _, v := range progress.NodeViews(f.s) {
@@ -404,7 +404,7 @@ func (f *facts) allLocks() []*core.WorkloadLock {
 	return all
 }
 
-// seenOutage are the locks that say that OpenStack does not answer, each text once.
+// seenOutage are the locks whose texts say that OpenStack does not answer, each text once.
 func seenOutage(f *facts, _ core.Attention) []core.Evidence {
 	const most = 4
 	var out []core.Evidence
@@ -436,7 +436,7 @@ func seenDeployment(f *facts, _ core.Attention) []core.Evidence {
 		core.Evidence{Of: "health", Says: procedure.SeesHealth(f.s, nil, progress.LockMessage{})})
 }
 
-// seenSources is how each source does; what several have in common is told once.
+// seenSources is the state of each source; sources with the same state share one line.
 func seenSources(f *facts, a core.Attention) []core.Evidence {
 	const most = 6
 	var out []core.Evidence
@@ -489,7 +489,7 @@ func seenWriting(f *facts, _ core.Attention) []core.Evidence {
 		core.Evidence{Of: "the lease", Says: wording.TextOf(wording.OneLine(f.s.Write.Lease, 100), "nobody holds it, as last seen")})
 }
 
-// seenDeployments are the OpenStackDeployments that are seen, or their statuses.
+// seenDeployments are the OpenStackDeployments, or their statuses.
 func seenDeployments(f *facts, _ core.Attention) []core.Evidence {
 	says := "none in the namespace " + core.NamespaceOpenStack
 	var seen []string
@@ -511,7 +511,7 @@ func seenDeployments(f *facts, _ core.Attention) []core.Evidence {
 	return seenOne(of, says)
 }
 
-// madeText says how old an object is: of two the older one is OpenStack, as a rule.
+// madeText says when an object was created: of two deployments the older one is usually OpenStack.
 func madeText(created time.Time) string {
 	if created.IsZero() {
 		return "(its age is not known)"

@@ -12,7 +12,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// instances are those that hold a node in maintenance one by one, and those that will hold a node whose turn has not come.
+// instances finds those that hold a node in maintenance, one by one, and those that will hold a node whose turn has not come.
 func (f *facts) instances() {
 	if !f.s.Known(core.SourceInstances) {
 		return
@@ -38,7 +38,7 @@ func (f *facts) instances() {
 	f.holders(held)
 }
 
-// held tells whether the OpenStack controller still holds the node: after that nothing on it needs a decision.
+// held tells whether the OpenStack controller still holds the node. Once it is released, nothing on it needs a decision.
 func (f *facts) held(v core.NodeView) bool {
 	l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
 	return l == nil || l.State() != core.LockInactive
@@ -50,11 +50,11 @@ func (f *facts) entryOf(rule core.AttentionRule, v core.InstanceView, node core.
 		Label:    node.Label, Since: node.Since, Resolve: &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: v.Instance.ID}}
 }
 
-// failuresTold is how often an instance's migration fails until it is told by itself.
+// failuresTold is how often an instance's migration has to fail before it has an entry of its own.
 const failuresTold = 2
 
-// instance is what one instance on a node in maintenance needs. One entry at most: the most telling. The node's own entry,
-// where it waits, names them all with what is special about each; only what it does not say is told again.
+// instance finds what one instance on a node in maintenance needs. It makes one entry at most, the most important one. A waiting node
+// has an entry that names all its instances and what is special about each; what that entry says is not repeated.
 func (f *facts) instance(v core.InstanceView, node core.NodeView, waits bool) {
 	in, name := v.Instance, progress.InstanceLabel(v.Instance)
 	if !v.Blocks {
@@ -109,8 +109,7 @@ func (f *facts) instance(v core.InstanceView, node core.NodeView, waits bool) {
 	}
 }
 
-// failedSince is since when the instance's migrations have failed often enough to be told: a further try that fails makes
-// that no younger.
+// failedSince is since when the instance's migrations have failed often enough for an entry. A further failed try does not change it.
 func (f *facts) failedSince(v core.InstanceView) core.Since {
 	left := v.Failures - failuresTold
 	begin := time.Time{}
@@ -129,7 +128,7 @@ func (f *facts) failedSince(v core.InstanceView) core.Since {
 	return core.Since{}
 }
 
-// heldFew is how many nodes that will wait when their turn comes are told one by one; more are one entry.
+// heldFew is up to how many nodes that will be held have an entry each; more share one entry.
 const heldFew = 8
 
 // holder is a node whose instances will hold it when its turn comes.
@@ -138,10 +137,10 @@ type holder struct {
 	names []string // of the instances, with what holds
 }
 
-// willHold are the instances of a node that will hold it when its turn in this update comes, and that can be settled before.
+// willHold are the instances that will hold a node when its turn in this update comes, and that can be dealt with before.
 func (f *facts) willHold(v core.NodeView, m progress.HostMaintenance) []string {
 	var names []string
-	for _, in := range f.s.ByHost[m.Host] { // makes no views: a fleet has 100,000 instances
+	for _, in := range f.s.ByHost[m.Host] { // without views: a fleet has 100,000 instances
 		action, origin := core.EffectiveAction(in.Tags, m.Mode)
 		if !core.Blocks(in, action) {
 			continue
@@ -161,7 +160,7 @@ func (f *facts) willHold(v core.NodeView, m progress.HostMaintenance) []string {
 	return names
 }
 
-// manualText is said before what holds a node of which nobody but the operator moves anything.
+// manualText introduces what holds a node in manual mode, where only the operator moves instances.
 func manualText(v core.NodeView) string {
 	if v.Mode == core.ModeManual {
 		return "manual mode: "
@@ -169,7 +168,7 @@ func manualText(v core.NodeView) string {
 	return ""
 }
 
-// holders is an entry for each node that will be held; in a large fleet, where these would bury everything else, one for all,
+// holders makes an entry for each node that will be held. In a large fleet these would bury everything else: then it makes one for all,
 // which leads to the first of them.
 func (f *facts) holders(all []holder) {
 	if len(all) == 0 {

@@ -6,11 +6,11 @@ import (
 	"lockstep/core/wording"
 )
 
-// lockLeft is a lock that the controller never takes back, and that is dangerous at the next maintenance.
+// lockLeft finds a lock that the controller never takes back, which is dangerous at the next maintenance.
 func (f *facts) lockLeft(n nodeFacts) {
 	l := progress.LeftLock(f.s, n.Name)
 	if l == nil || progress.PlaysAlone(f.s, n.Name) {
-		return // where it is played alone, its own entry says that it is to be taken back
+		return // where Lockstep plays alone, acting says that the lock is to be taken back
 	}
 	a := n.entry(core.RuleLockLeft)
 	a.Severity, a.Since = core.SeverityUrgent, f.s.History.Locks[l.UID].Since

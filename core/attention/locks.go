@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// clusterLocks are the cluster's locks that say failed, say what nobody knows, ask for a person, or wait for too long.
+// clusterLocks finds the cluster's locks that are failed, have an unknown text, need a person, or wait for too long.
 func (f *facts) clusterLocks() {
 	for _, l := range f.s.ClusterLocks {
 		a := core.Attention{Subject: l.Ref(), Label: wording.OneLine(l.Controller, 40), Since: f.lockSince(l, f.request),
@@ -42,8 +42,8 @@ func (f *facts) clusterLocks() {
 	}
 }
 
-// clusterLockGone is an OpenStackDeployment without its ClusterWorkloadLock: LCM goes on to the nodes without waiting for
-// OpenStack to be updated. Where Lockstep plays the controller it is told as what the player has to make.
+// clusterLockGone finds an OpenStackDeployment without its ClusterWorkloadLock: LCM goes on to the nodes without waiting until
+// OpenStack is updated. Where Lockstep plays the controller, acting says that the lock is to be created.
 func (f *facts) clusterLockGone() {
 	missing := progress.ClusterLockMissing(f.s)
 	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); missing == "" || played {
@@ -70,7 +70,7 @@ func (f *facts) clusterLockGone() {
 
 func (f *facts) nodeLocks(n nodeFacts) {
 	for _, l := range n.Locks {
-		a := n.entry("") // whose rule the lock's state decides
+		a := n.entry("") // the lock's state decides the rule
 		a.Subject, a.Since = l.Ref(), f.lockSince(l, n.Request)
 		m := progress.LockMessage{}
 		if l.Message != "" {
@@ -80,7 +80,7 @@ func (f *facts) nodeLocks(n nodeFacts) {
 	}
 }
 
-// lockState is a lock that says failed, or a state that is not documented.
+// lockState finds a lock that is failed, or in a state that is not documented.
 func (f *facts) lockState(l *core.WorkloadLock, m progress.LockMessage, a core.Attention) bool {
 	switch l.State() {
 	case core.LockActive, core.LockInactive:
@@ -98,7 +98,7 @@ func (f *facts) lockState(l *core.WorkloadLock, m progress.LockMessage, a core.A
 	return true
 }
 
-// lockSince is since when the lock is in its state, as far as it was seen; else the request's age is the bound.
+// lockSince is since when the lock is in its state, if that was seen; else since its request was created.
 func (f *facts) lockSince(l *core.WorkloadLock, request *core.MaintenanceRequest) core.Since {
 	begin := time.Time{}
 	if request != nil {
@@ -110,8 +110,8 @@ func (f *facts) lockSince(l *core.WorkloadLock, request *core.MaintenanceRequest
 	return core.Since{At: begin}
 }
 
-// waitsSince is since when a cluster lock waits for what its text says. The wait for health (E) comes after the deployment
-// was APPLIED (docs/mosk.md#cluster-request), which takes longer by far; its own timestamp is written anew at every look.
+// waitsSince is since when a cluster lock waits for what its text says. The wait for health (text E) begins when the deployment is
+// APPLIED (docs/mosk.md#cluster-request), which takes far longer than the wait; the text's own timestamp is new at every look.
 func (f *facts) waitsSince(m progress.LockMessage, held core.Since) core.Since {
 	if m.ID != progress.SaysNotHealthy {
 		return held
@@ -124,7 +124,7 @@ func (f *facts) waitsSince(m progress.LockMessage, held core.Since) core.Since {
 	return held
 }
 
-// waitingLimit is how long the texts of class waiting are nothing to worry about.
+// waitingLimit is how long a text of class waiting is nothing to worry about.
 func (f *facts) waitingLimit(id progress.MessageID) time.Duration {
 	switch {
 	case id == progress.SaysNotApplied:
@@ -137,10 +137,10 @@ func (f *facts) waitingLimit(id progress.MessageID) time.Duration {
 	return progress.DeferredLong
 }
 
-// nodeWithoutLock is a node that LCM wants and that the OpenStack controller does not hold, though its role asks for it.
+// nodeWithoutLock finds a node that the OpenStack controller does not hold, although its role asks for it.
 func (f *facts) nodeWithoutLock(n nodeFacts) {
 	if progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
-		return // it is to be made, as its own entry says
+		return // acting says that it is to be created
 	}
 	if n.own != nil || n.Node == nil || !f.s.Known(core.SourceNodeLocks) ||
 		!n.Node.Is(core.RoleCompute) && !n.Node.Is(core.RoleController) && !n.Node.Is(core.RoleGateway) {
@@ -170,7 +170,7 @@ func (f *facts) lockWithoutNode(n nodeFacts) {
 	var owners []string
 	for _, l := range n.Locks {
 		if a, played := progress.ActAs(f.s, l.Controller); played && progress.TurnOn(f.s, a, n.Name) == progress.TurnGone {
-			continue // it is to be deleted, as its own entry says
+			continue // acting says that it is to be deleted
 		}
 		owners = wording.Add(owners, l.Controller)
 	}
@@ -191,15 +191,15 @@ func (f *facts) lockWithoutNode(n nodeFacts) {
 	f.add(a)
 }
 
-// staleInner is a lock that counts against the controller's concurrency though nothing is asked of its node (docs/mosk.md#left-over-locks).
-// It holds up every other node once its role is full.
+// staleInner finds a lock that counts against the controller's concurrency although its node has no request
+// (docs/mosk.md#left-over-locks). It holds up every other node once its role is full.
 func (f *facts) staleInner(n nodeFacts) {
 	if n.Request != nil || n.own == nil || n.own.InnerState != core.InnerActive || n.own.State() == core.LockInactive ||
 		!f.s.Known(core.SourceNodeRequests) {
 		return
 	}
 	if progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
-		return // it is to be ended, as its own entry says
+		return // acting says that it is to be ended
 	}
 	if n.Node != nil {
 		if r := f.s.History.Rounds[n.Node.UID]; !r.Ended.IsZero() && !f.long(r.Ended, progress.InnerSettles) {

@@ -10,10 +10,10 @@ import (
 	"lockstep/core/wording"
 )
 
-// mostReboots is how many machines an entry lists that have to be rebooted.
+// mostReboots is how many machines to be rebooted an entry lists.
 const mostReboots = 8
 
-// machineRules is the table of what the management cluster can tell of one machine that needs a person.
+// machineRules is the table of what can need a person at one machine, as the management cluster shows it.
 var machineRules = []func(*facts, *core.MachineView){
 	(*facts).drainBlocked,
 	(*facts).drainWaits,
@@ -21,7 +21,7 @@ var machineRules = []func(*facts, *core.MachineView){
 	(*facts).machineErrors,
 }
 
-// machines are the machines on which LCM does not get on.
+// machines finds the machines on which LCM does not get on.
 func (f *facts) machines() {
 	if f.s.Management == nil {
 		return
@@ -33,7 +33,7 @@ func (f *facts) machines() {
 	}
 }
 
-// machineEntry is an Attention about a machine: about its node where it has one, so that it leads to the node's steps.
+// machineEntry makes an entry about a machine, or about its node if it has one, so that it leads to the node's steps.
 func (f *facts) machineEntry(rule core.AttentionRule, v *core.MachineView) core.Attention {
 	a := core.Attention{Label: wording.OneLine(v.Name, 64),
 		Subject: core.Ref{Kind: core.KindMachine, Namespace: f.s.Management.Namespace, Name: v.Name}}
@@ -53,16 +53,16 @@ func (f *facts) machineEntry(rule core.AttentionRule, v *core.MachineView) core.
 	return a
 }
 
-// tell remembers the words of an entry, so that a text of LCM's that only repeats them makes no entry of its own.
+// tell remembers the words of an entry, so that a text of LCM that only repeats them makes no entry of its own.
 func (f *facts) tell(words string) {
 	words = strings.Join(strings.Fields(words), " ")
-	words = words[:min(len(words), 300)] // others may repeat it cut
+	words = words[:min(len(words), 300)] // other texts may repeat it cut off
 	if len(words) >= 12 {
 		f.told = append(f.told, words)
 	}
 }
 
-// drainBlocked is a machine whose pods do not go (docs/mosk.md#lcmclusterstate): the locks say nothing of it.
+// drainBlocked finds a machine whose pods do not go (docs/mosk.md#lcmclusterstate). The locks do not show it.
 func (f *facts) drainBlocked(v *core.MachineView) {
 	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
 		if d == nil || !progress.DrainBlocked(d) {
@@ -86,8 +86,8 @@ func (f *facts) drainBlocked(v *core.MachineView) {
 	}
 }
 
-// drainWaits is a drain whose turn does not come: LCM says that it waits, which is the normal course, and goes on saying it
-// although the locks are inactive, or at one attempt after another (docs/mosk.md#lcm-waits).
+// drainWaits finds a drain whose turn does not come. That LCM says that it waits is normal; but here it still says so although the
+// locks are inactive, or at one attempt after another (docs/mosk.md#lcm-waits).
 func (f *facts) drainWaits(v *core.MachineView) {
 	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
 		if d == nil || !progress.DrainWaits(d) {
@@ -113,7 +113,7 @@ func (f *facts) drainWaits(v *core.MachineView) {
 	}
 }
 
-// itemFails is a state item of the LCM agent that fails (docs/mosk.md#lcmmachine). A machine that is Ready has none left to do.
+// itemFails finds a state item of the LCM agent that fails (docs/mosk.md#lcmmachine). A machine that is Ready has none left to do.
 func (f *facts) itemFails(v *core.MachineView) {
 	if v.Failing == nil || v.LCM.State == core.LCMReady {
 		return
@@ -133,7 +133,7 @@ func (f *facts) itemFails(v *core.MachineView) {
 	f.add(a)
 }
 
-// machineErrors are the errors that LCM notes of a machine beside drains and items.
+// machineErrors finds the errors that LCM notes on a machine beside drains and items.
 func (f *facts) machineErrors(v *core.MachineView) {
 	if v.LCM == nil {
 		return
@@ -156,7 +156,7 @@ func (f *facts) machineErrors(v *core.MachineView) {
 	}
 }
 
-// isTold tells whether an entry has the words.
+// isTold tells whether an entry has these words already.
 func (f *facts) isTold(text string) bool {
 	text = wording.OneLine(text, 4000)
 	for _, words := range f.told {
@@ -167,8 +167,7 @@ func (f *facts) isTold(text string) bool {
 	return false
 }
 
-// untold is what is left of a text of LCM's when the parts that repeat an entry are left out. LCM joins the reasons of
-// several machines by semicolons.
+// untold is a text of LCM without the parts that repeat an entry. LCM joins the reasons of several machines by semicolons.
 func (f *facts) untold(text string) string {
 	text = wording.OneLine(text, 4000)
 	for _, words := range f.told { // which may have semicolons of their own
@@ -192,8 +191,8 @@ func (f *facts) planEntry(rule core.AttentionRule, p *core.UpdatePlan) core.Atte
 		Label: "update plan", Resolve: clusterProcedure()}
 }
 
-// updatePlan is a plan that goes on only by a person's doing: paused by an alert, stuck, or with its next step not commenced
-// (docs/mosk.md#update-plans, #automatic-pause).
+// updatePlan finds an update plan that goes on only when a person acts: it is paused by an alert, Stuck, or its next step is not
+// commenced (docs/mosk.md#update-plans, #automatic-pause).
 func (f *facts) updatePlan() {
 	m := f.s.Management
 	p := m.Plan()
@@ -228,7 +227,7 @@ func (f *facts) updatePlan() {
 	}
 }
 
-// autoPaused is an update that an alert has paused.
+// autoPaused finds an update that an alert has paused.
 func (f *facts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	var firing []string
 	if m.Pause != nil {
@@ -259,7 +258,7 @@ func (f *facts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	f.add(a)
 }
 
-// lcmStuck is what LCM itself says does not go on (docs/mosk.md#lcmcluster), where no machine and no step of the plan tells it.
+// lcmStuck finds an operation that is stuck by LCM's own word (docs/mosk.md#lcmcluster), if no machine and no step of the plan says it.
 func (f *facts) lcmStuck() {
 	if f.s.Management == nil || f.s.Management.LCM == nil || !f.s.Management.LCM.Stuck {
 		return
@@ -274,8 +273,8 @@ func (f *facts) lcmStuck() {
 		Reason: "an operation of LCM is stuck" + wording.Because(wording.OneLine(message, wording.MostRead))})
 }
 
-// rebootsLeft is one entry for all machines that have to be rebooted and that no update will come to any more: a group whose
-// machines an update does not reboot leaves them so (docs/mosk.md#after-the-update).
+// rebootsLeft makes one entry for all machines that have to be rebooted and that no update will reboot: some update groups leave their
+// machines so (docs/mosk.md#after-the-update).
 func (f *facts) rebootsLeft() {
 	m := f.s.Management
 	if m == nil || m.Reboot != nil {
@@ -308,7 +307,7 @@ func (f *facts) rebootsLeft() {
 	f.add(a)
 }
 
-// maintenanceMode is a cluster that is in maintenance mode: while it is, it cannot be updated.
+// maintenanceMode finds a cluster in maintenance mode, which cannot be updated.
 func (f *facts) maintenanceMode() {
 	m := f.s.Management
 	if m == nil || m.Cluster == nil || !m.Cluster.InMaintenance && !m.Cluster.Wanted() {

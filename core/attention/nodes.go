@@ -40,15 +40,15 @@ var nodeRules = []func(*facts, nodeFacts){
 	(*facts).volumesLeftOut,
 }
 
-// nodeFacts is one node as the rules see it.
+// nodeFacts is what the rules for nodes share about one node.
 type nodeFacts struct {
 	core.NodeView
 	own     *core.WorkloadLock   // of the OpenStack controller
 	message progress.LockMessage // of own
-	waiting []string             // nodes whose text is F: they wait for others
+	waiting []string             // labels of the nodes with text F: they wait for others
 }
 
-// entry is an Attention about the node, to be filled in.
+// entry makes an entry about the node, to be filled in.
 func (n nodeFacts) entry(rule core.AttentionRule) core.Attention {
 	a := core.Attention{Subject: core.Ref{Kind: core.KindNode, Name: n.Name}, Node: n.Name, Label: n.Label, Since: n.Since,
 		Resolve: &core.ProcedureKey{Kind: core.ProcedureNode, Subject: n.Name}}
@@ -84,14 +84,14 @@ func (f *facts) nodes() {
 	}
 }
 
-// nodeWaits is a node that goes no further without the operator.
+// nodeWaits finds a node that goes no further without the operator.
 func (f *facts) nodeWaits(n nodeFacts) {
 	if progress.LeftLock(f.s, n.Name) != nil || progress.StuckLock(f.s, n.Name) != nil || progress.FailsOnService(f.s, n.Name) {
-		return // what holds it is told by rules of their own
+		return // other rules say what holds it
 	}
 	if !f.waits(n.NodeView) || n.Request == nil && (f.s.Deletions[n.Name] != nil || f.removedLocked(n)) ||
 		progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) || progress.PlaysGone(f.s, n.Name) {
-		return // what holds a removal, and what is asked of a controller that is played, is told by rules of their own
+		return // other rules say what holds a removal, and what a played controller has to do
 	}
 	left := f.leftFor(n)
 	says := n.message.Class == progress.MessageActionable && n.message.ID != progress.SaysLeftToOperator
@@ -106,7 +106,7 @@ func (f *facts) nodeWaits(n nodeFacts) {
 	}
 	if n.Mode.Known() && n.Mode != core.ModeManual && !says && len(left) > 0 &&
 		!slices.ContainsFunc(left, func(v core.InstanceView) bool { return v.Failures < failuresTold }) {
-		return // each of them is told with what Nova says
+		return // each of them has an entry with what Nova says
 	}
 	a := n.entry(core.RuleNodeWaits)
 	a.Severity = core.SeverityUrgent
@@ -135,7 +135,7 @@ func (f *facts) nodeWaits(n nodeFacts) {
 	f.add(a)
 }
 
-// demandText is what the instances must do first: what waits in VERIFY_RESIZE can neither leave nor stop.
+// demandText says what has to happen to the instances first. One in VERIFY_RESIZE can neither leave nor stop.
 func demandText(left []core.InstanceView, what string) string {
 	var undecided, others []core.InstanceView
 	for _, v := range left {
@@ -155,7 +155,7 @@ func demandText(left []core.InstanceView, what string) string {
 	return strings.Join(parts, "; ")
 }
 
-// waitsForYou is since when the node waits: a try of the controller's that fails like those before makes that no younger.
+// waitsForYou is since when the node waits. A further failed try of the controller does not change it.
 func (f *facts) waitsForYou(n nodeFacts, left []core.InstanceView) core.Since {
 	since := n.Since
 	for _, v := range left {
@@ -169,9 +169,9 @@ func (f *facts) waitsForYou(n nodeFacts, left []core.InstanceView) core.Since {
 	return since
 }
 
-// waits tells whether the node waits for the operator. After its last try the OpenStack controller begins anew every 60 s
-// (docs/mosk.md#migration-loop), and the node is evacuating again for the time of a migration that will fail like those before: that is
-// no help, and what needs a person does not come and go with it.
+// waits tells whether the node waits for the operator. After its last try the OpenStack controller begins again every 60 s
+// (docs/mosk.md#migration-loop), and the node is in stage evacuating while a migration fails like those before. The node needs a person
+// all the while, so its entry must not come and go.
 func (f *facts) waits(v core.NodeView) bool {
 	if v.Stage != core.StageEvacuating {
 		return v.Stage == core.StageWaiting
@@ -185,7 +185,7 @@ func (f *facts) waits(v core.NodeView) bool {
 		given := in.Action == core.ActionLiveMigrate && !progress.Stranded(in)
 		switch {
 		case given && in.Failures < max(v.Attempts, 1):
-			return false // the controller moves it, or will
+			return false // the controller moves it, or is going to
 		case !given && progress.Moving(f.s, in.Instance):
 			return false // the operator moves it
 		}
@@ -193,8 +193,8 @@ func (f *facts) waits(v core.NodeView) bool {
 	return blocking > 0
 }
 
-// leftFor are the instances that wait for the operator. What is tagged to be live-migrated on a manual node the controller
-// moves itself, and gives up on with the others.
+// leftFor are the instances that wait for the operator. On a manual node the controller itself moves instances that are tagged for live
+// migration; they are left out while others wait.
 func (f *facts) leftFor(n nodeFacts) []core.InstanceView {
 	left := slices.DeleteFunc(progress.InstanceViews(f.s, n.Name), func(v core.InstanceView) bool { return !v.Blocks })
 	theirs := slices.DeleteFunc(slices.Clone(left), func(v core.InstanceView) bool {
@@ -206,7 +206,7 @@ func (f *facts) leftFor(n nodeFacts) []core.InstanceView {
 	return left
 }
 
-// namesOf is the instances' names, with what is special about each.
+// namesOf lists the instances' names, with what is special about each.
 func namesOf(left []core.InstanceView) string {
 	names := make([]string, len(left))
 	for i, v := range left {
@@ -223,7 +223,7 @@ func namesOf(left []core.InstanceView) string {
 	return wording.Some(names, 4)
 }
 
-// leftText names the instances in the way, by what is to happen with them.
+// leftText lists the instances in the way, by their maintenance action.
 func leftText(left []core.InstanceView) string {
 	var parts []string
 	for _, action := range []core.MaintenanceAction{core.ActionLiveMigrate, core.ActionNotify, core.ActionUnknown} {
@@ -240,16 +240,16 @@ func leftText(left []core.InstanceView) string {
 	return strings.Join(parts, "; ")
 }
 
-// nodeReturns is a node that does not get back into service: with a text of the controller, or silently (docs/mosk.md#return-of-a-node:
-// no text is set while it waits for the node and its pods).
+// nodeReturns finds a node that does not get back into service: with a text of the controller, or silently
+// (docs/mosk.md#return-of-a-node: the controller sets no text while it waits for the node and its pods).
 func (f *facts) nodeReturns(n nodeFacts) {
 	if n.Stage != core.StageReturning || n.message.Class == progress.MessageOutage || f.leavesForGood(n) ||
 		progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
-		return // what a played controller takes back is told by its turn
+		return // acting says what a played controller has to take back
 	}
 	if len(progress.HeldByEndedPods(f.s, n.Name)) > 0 && n.message.Class != progress.MessageActionable && n.own != nil &&
 		n.own.InnerState == core.InnerActive {
-		return // they are named
+		return // the rule endedPods names them
 	}
 	a := n.entry(core.RuleNodeReturns)
 	switch {
@@ -278,8 +278,8 @@ func (f *facts) nodeReturns(n nodeFacts) {
 	f.add(a)
 }
 
-// fromBefore tells whether the controller's text is about the node's leaving, and not about its return: J stays where
-// somebody else released the lock.
+// fromBefore tells whether the controller's text is about the node's leaving rather than its return: text J stays when somebody else
+// released the lock.
 func (f *facts) fromBefore(n nodeFacts) bool {
 	return n.message.ID == progress.SaysLeftToOperator || n.Request != nil && !n.message.At.IsZero() && n.message.At.Before(n.Request.Deleting)
 }
@@ -295,13 +295,13 @@ func (f *facts) nodeReboots(n nodeFacts) {
 	f.add(a)
 }
 
-// nodeSlow is a node that stays in a stage in which somebody else works for longer than the documents allow for all of it,
-// or whose maintenance as a whole takes much longer than that.
+// nodeSlow finds a node that stays longer than the documents allow in a stage in which somebody else works, or whose whole maintenance
+// takes much longer than they allow.
 func (f *facts) nodeSlow(n nodeFacts) {
 	if v := progress.MachineOf(f.s, n.Name); v != nil && v.Machine != nil && v.Machine.InMaintenance {
-		return // it is held there, for as long as somebody wants
+		return // somebody holds it there, for as long as they want
 	}
-	var own time.Duration // a rule of its own speaks from then on
+	var own time.Duration // how long this stage may take; for some stages another rule speaks from then on
 	switch n.Stage {
 	case core.StageEvacuating:
 		if f.waits(n.NodeView) {
@@ -344,7 +344,7 @@ func (f *facts) nodeSlow(n nodeFacts) {
 	f.add(a)
 }
 
-// nodeSays is a text of the OpenStack controller that no document lists.
+// nodeSays finds a text of the OpenStack controller that no document lists.
 func (f *facts) nodeSays(n nodeFacts) {
 	if n.Request == nil || n.message.Class != progress.MessageUnknown || n.own.State() == core.LockInactive && n.Stage != core.StageReturning {
 		return
@@ -355,7 +355,7 @@ func (f *facts) nodeSays(n nodeFacts) {
 	f.add(a)
 }
 
-// nodeDeferred is a node that waits for others: F and G, and A when it lasts.
+// nodeDeferred finds a node that waits for others: texts F and G, and A when it lasts.
 func (f *facts) nodeDeferred(n nodeFacts) {
 	if !n.leaving() || n.message.Class != progress.MessageWaiting || n.own.State() != core.LockActive {
 		return
@@ -368,16 +368,16 @@ func (f *facts) nodeDeferred(n nodeFacts) {
 	long := f.long(a.Since.At, limit)
 	seen := procedure.Seen(f.s, n.own, n.message)
 	switch {
-	case n.message.ID == progress.SaysOthersFirst: // the others are under way; or a stale inner state holds it, which is an entry of its own
+	case n.message.ID == progress.SaysOthersFirst: // the others are under way, or staleInner has an entry
 		return
 	case !long && !progress.QuorumBroken(f.s, n.message.Blockers):
-		return // F, G and A come by themselves to what they wait for
+		return // what F, G and A wait for comes by itself
 	case n.message.ID == progress.SaysServicesNeedNode:
 		a.Reason = "deferred: "
 		if long {
 			a.Reason = "deferred for long: "
 		}
-		if seen != "" { // which pod it is says more than which service
+		if seen != "" { // the pod says more than the service
 			a.Reason += seen + "; "
 		}
 		a.Reason += n.message.Meaning

@@ -6,7 +6,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// operations are those that failed and that nobody has acknowledged.
+// operations finds those that failed or are paused, and that nobody has acknowledged.
 func (f *facts) operations() {
 	for _, op := range f.s.Operations {
 		if op.Acknowledged || op.State != core.OperationFailed && op.State != core.OperationUnknown && op.State != core.OperationPaused {
@@ -45,7 +45,7 @@ func (f *facts) operations() {
 	}
 }
 
-// writing is that Lockstep stopped writing by itself.
+// writing finds that Lockstep has disarmed itself.
 func (f *facts) writing() {
 	if f.s.Write.Armed || f.s.Write.Lost == "" {
 		return

@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// outages is one entry for all locks whose text says that an OpenStack API does not answer the controller.
+// outages makes one entry for all locks whose text says that an OpenStack API does not answer the controller.
 func (f *facts) outages() {
 	var names []string
 	var since time.Time

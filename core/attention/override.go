@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// overrides are locks that Lockstep set and that do not say it any more: their controllers have set them back.
+// overrides finds locks that Lockstep set and that their controllers have set back.
 func (f *facts) overrides() {
 	for uid, o := range f.s.History.Overrides {
 		l := step.LockByUID(f.s, uid)
@@ -32,7 +32,7 @@ func (f *facts) overrides() {
 			a.Detail = "Either it was never set, or " + step.OwnerOf(f.s, l) + " has set it back. Look before you set it again."
 		}
 		if r == nil {
-			a.Severity = core.SeverityWarning // nothing waits for it now
+			a.Severity = core.SeverityWarning // nothing waits for the lock now
 		}
 		if l.Node != "" {
 			a.Resolve = &core.ProcedureKey{Kind: core.ProcedureNode, Subject: l.Node}

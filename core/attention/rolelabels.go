@@ -6,7 +6,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// roleLabels is a setting of the controller's that cannot be read: with it the controller does not start.
+// roleLabels finds a setting that the controller cannot read, and with which it does not start.
 func (f *facts) roleLabels() {
 	c := f.s.Controller
 	if c == nil || c.RoleLabels == "" || !f.s.Known(core.SourceOpenStackController) {
@@ -23,7 +23,7 @@ func (f *facts) roleLabels() {
 		Detail:  "With it the OpenStack controller does not start. Until it is mended Lockstep goes by " + f.s.RoleLabels.Text() + "."})
 }
 
-// roleless is a node on which Nova runs and that has no role: nobody holds it when LCM drains and reboots it.
+// roleless finds a node on which nova-compute runs and that has no role label: nothing holds it when LCM drains and reboots it.
 func (f *facts) roleless(n nodeFacts) {
 	s := f.s
 	if n.Node == nil || n.own != nil || n.Node.HasOpenStackRole() || n.Service == nil || !s.Known(core.SourceNodeLocks) ||

@@ -17,7 +17,7 @@ type ruleRow struct {
 
 // rows is the table of all rules.
 var rows = map[core.AttentionRule]ruleRow{
-	// What moves nothing any more.
+	// What stops everything.
 	core.RuleControllerAway: {evidence: seeing(seenController, seenWaiters, seenImage),
 		commands: byHand(scaleUp, atController, playController), causes: from(badRoleLabels)},
 	core.RuleRoleLabels: {evidence: seeing(seenController, seenRoleLabels), commands: byHand(atRoleLabels, atController)},
@@ -118,7 +118,7 @@ func from(of ...func(*facts, core.Attention) string) []func(*facts, core.Attenti
 	return of
 }
 
-// complete gives the entries their evidence and their commands, and takes the steps away of what is not there any more.
+// complete gives the entries their evidence and commands, and removes procedures of objects that are gone.
 func (f *facts) complete() {
 	for i := range f.found {
 		a := &f.found[i]
@@ -143,7 +143,7 @@ func (f *facts) complete() {
 	}
 }
 
-// hasSteps tells whether there is the node or instance of which a procedure would be; every other procedure is always there.
+// hasSteps tells whether the node or instance of a procedure exists. All other procedures always exist.
 func (f *facts) hasSteps(key *core.ProcedureKey) bool {
 	switch {
 	case key == nil:

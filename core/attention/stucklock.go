@@ -6,7 +6,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// lockStuck is such a lock, which holds up LCM at the node.
+// lockStuck finds the lock of a live node that stays in deletion for ever, and holds LCM up at the node.
 func (f *facts) lockStuck(n nodeFacts) {
 	l := progress.StuckLock(f.s, n.Name)
 	if l == nil {

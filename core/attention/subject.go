@@ -22,7 +22,7 @@ func (f *facts) lockOf(a core.Attention) *core.WorkloadLock {
 	return f.s.NodeLock(a.Node, core.ControllerOpenStack)
 }
 
-// playedLock is the lock that an entry about a played controller is about.
+// playedLock is the lock of the played controller that an entry is about.
 func (f *facts) playedLock(a core.Attention) *core.WorkloadLock {
 	if a.Node == "" {
 		return f.s.ClusterLock(a.Controller)
@@ -55,7 +55,7 @@ func (f *facts) sourcesOf(a core.Attention) []core.Source {
 	return out
 }
 
-// operationOf is the operation that an entry is about; nil when it is gone.
+// operationOf is the operation that an entry is about; nil when there is none any more.
 func (f *facts) operationOf(a core.Attention) *core.Operation {
 	for i := range f.s.Operations {
 		if f.s.Operations[i].ID == a.Operation {

@@ -9,11 +9,11 @@ import (
 	"lockstep/core/wording"
 )
 
-// semiUpdated is how long a cluster may be between two releases (docs/mosk.md#phases): longer is a risk for its workloads.
+// semiUpdated is how long a cluster may be between two releases before its workloads are at risk (docs/mosk.md#phases).
 const semiUpdated = 24 * time.Hour
 
-// betweenSince is since when the cluster is between two releases: since the update's request was made, or its plan was begun, which lasts
-// over the pauses between its steps; zero while it is not.
+// betweenSince is since when the cluster is between two releases: since the update's request was created, or its plan began, which also
+// covers the pauses between its steps. It is zero while the cluster is not between releases.
 func betweenSince(s *core.Snapshot) time.Time {
 	var since time.Time
 	if r := progress.UpdateRequest(s); r != nil {
@@ -25,7 +25,7 @@ func betweenSince(s *core.Snapshot) time.Time {
 	return since
 }
 
-// betweenReleases is an update that lasts for longer than a day.
+// betweenReleases finds an update that takes longer than a day.
 func (f *facts) betweenReleases() {
 	since := betweenSince(f.s)
 	if !f.long(since, semiUpdated) {
@@ -39,8 +39,7 @@ func (f *facts) betweenReleases() {
 			"To put its phases off for longer than one day may corrupt workloads. Users should not write to cloud resources meanwhile."})
 }
 
-// phasesOverdue are phases that take much longer than the documents allow, where no lock says why. A node that does is told
-// by the node's own rules.
+// phasesOverdue finds phases that take much longer than the documents allow, if no lock says why. Slow nodes have rules of their own.
 func (f *facts) phasesOverdue() {
 	for _, p := range progress.Phases(f.s) {
 		if p.State != core.PhaseStuck || p.ID == core.PhaseServices && slices.ContainsFunc(f.found, func(a core.Attention) bool {

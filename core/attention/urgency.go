@@ -10,7 +10,7 @@ import (
 
 var nodeNeeds core.Derivation[map[string]core.Severity] // by node
 
-// NodeNeeds is how much a node needs a person now: as much as the most urgent entry about it; 0 when there is none.
+// NodeNeeds is how urgently a node needs a person now: the severity of the most urgent entry about it; 0 when there is none.
 func NodeNeeds(s *core.Snapshot, name string) core.Severity {
 	return nodeNeeds.Of(s, func(s *core.Snapshot) map[string]core.Severity {
 		needs := map[string]core.Severity{}
@@ -23,12 +23,12 @@ func NodeNeeds(s *core.Snapshot, name string) core.Severity {
 	})[name]
 }
 
-// oneUrgent leaves each node one urgent entry about itself: it is one place to go to, and its page has all that it needs. The first one
-// stays, as the rules are in the order of cause and consequence; the others are worth a warning. So are those about the node's instances,
-// which its own entry names; without one, each instance is a matter of its own.
+// oneUrgent leaves each node one urgent entry about itself: a node is one place to go to, and its page has all that it needs. The first
+// one stays urgent, as the rules are in the order of cause and consequence; the others become warnings. So do the entries about the
+// node's instances, unless the node has no urgent entry itself.
 func (f *facts) oneUrgent() {
 	own := map[string]bool{} // by node: it has an urgent entry about itself
-	// What says whose turn it is comes last: what holds that turn up is told before it.
+	// Entries of a turn come last: what holds the turn up goes before them.
 	for _, turns := range []bool{false, true} {
 		for i := range f.found {
 			a := &f.found[i]
@@ -48,7 +48,7 @@ func (f *facts) oneUrgent() {
 	}
 }
 
-// sort puts the most urgent first; of these what follows from nothing else, then the oldest.
+// sort puts the most urgent first; among equally urgent ones those without a cause, then the oldest.
 func (f *facts) sort() {
 	slices.SortStableFunc(f.found, func(a, b core.Attention) int {
 		if a.Severity != b.Severity {
@@ -67,7 +67,7 @@ func (f *facts) sort() {
 	})
 }
 
-// rankAge is since when an entry counts: that of which nobody knows the beginning as long as what follows from it.
+// rankAge is since when an entry counts. If that is not known, it is as old as what follows from it.
 func (f *facts) rankAge(a core.Attention) time.Time {
 	if a.Since.At.IsZero() {
 		return f.age[a.ID]
@@ -75,7 +75,7 @@ func (f *facts) rankAge(a core.Attention) time.Time {
 	return a.Since.At
 }
 
-// compareAge puts the older one first, and what has no time last.
+// compareAge puts the older one first, and zero times last.
 func compareAge(a, b time.Time) int {
 	switch {
 	case a.IsZero() && b.IsZero():
