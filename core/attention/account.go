@@ -57,8 +57,8 @@ func (f *facts) fails(a *core.Attention, account progress.Account, node string, 
 		return false
 	}
 	a.Severity, a.Since = core.SeverityWarning, core.Since{At: account.Started, Exact: !account.Started.IsZero()}
-	a.Reason = "the OpenStack controller fails, and no lock says it: it " + progress.AccountLine(f.s, account, node, m)
-	a.Detail = "These are the words of its exception. " + seeItsLog
+	a.Reason = "the OpenStack controller fails, and no lock says so: it " + progress.AccountLine(f.s, account, node, m)
+	a.Detail = "This is the text of its exception. " + seeItsLog
 	return true
 }
 
@@ -76,7 +76,7 @@ func (f *facts) requestUnseen(n nodeFacts) {
 		return // somebody released it for this request; another rule says so
 	case released && n.leaving():
 		a.Reason = "its lock is inactive, and the OpenStack controller has never seen its request: it has prepared nothing for it"
-		a.Detail = "The lock was left so, or a person released it. LCM does not wait for it: " +
+		a.Detail = "The lock was left inactive, or a person released it. LCM does not wait for it: " +
 			"it drains and reboots the node with what runs on it. To hold LCM, set the lock active."
 	case released:
 		a.Since = core.Since{At: n.Request.Deleting, Exact: true}
@@ -84,7 +84,7 @@ func (f *facts) requestUnseen(n nodeFacts) {
 		a.Detail = "The request was made while the controller did not run. Once it is gone, set the lock active again, and enable nova-compute."
 	case n.leaving() && !progress.OpenStackDown(f.s):
 		a.Severity = core.SeverityWarning
-		a.Reason = "the OpenStack controller has never seen its request, which is there since " + wording.ClockText(n.Request.Created)
+		a.Reason = "the OpenStack controller has never seen its request of " + wording.ClockText(n.Request.Created)
 		a.Detail = "It puts its finalizer on every request that it sees. " + seeItsLog
 	default:
 		return // controllerAway says that the controller is away

@@ -54,7 +54,7 @@ func (f *facts) acting() {
 			case progress.TurnReleased:
 				if r := f.s.NodeRequest(name); a.Controller == core.ControllerOpenStack && step.Unheld(f.s, r) {
 					e := f.actEntry(a, name, "nobody takes it back once its request is withdrawn", core.SeverityWarning,
-						"as "+who+": nobody takes it back once its request is withdrawn, which bears no finalizer", core.Since{At: r.Created, Exact: true})
+						"as "+who+": nobody takes it back once its request, which has no finalizer, is withdrawn", core.Since{At: r.Created, Exact: true})
 					e.Detail = progress.AccountSentence(f.s, progress.RequestAccount(f.s, r), name, progress.LockMessage{})
 					f.add(e)
 				}

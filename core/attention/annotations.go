@@ -14,7 +14,7 @@ func (f *facts) nodeConfiguration(n nodeFacts) {
 	if !n.Mode.Known() && n.Stage != core.StageWaiting && progress.ModeCounts(f.s, n.Name) {
 		a := n.entry(core.RuleMode)
 		a.Severity, a.Since = core.SeverityWarning, core.Since{}
-		a.Reason = fmt.Sprintf("migration mode %q is none that the OpenStack controller knows: it will fail on it",
+		a.Reason = fmt.Sprintf("the OpenStack controller does not know migration mode %q: it will fail on it",
 			wording.OneLine(string(n.Mode), 40))
 		f.add(a)
 	}

@@ -19,10 +19,10 @@ func (f *facts) controllerAway() {
 	}
 	a := core.Attention{Rule: core.RuleControllerAway, Severity: core.SeverityWarning,
 		Subject: core.Ref{Kind: core.KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
-		Label:   wording.OneLine(c.Name, 40), Reason: "the OpenStack controller has no ready replica: no lock of it moves"}
+		Label:   wording.OneLine(c.Name, 40), Reason: "the OpenStack controller has no ready replica: none of its locks moves"}
 	switch c.Replicas {
 	case 0:
-		a.Reason = "the OpenStack controller is scaled to 0: no lock of it moves, and requests hang in their removal"
+		a.Reason = "the OpenStack controller is scaled to 0: none of its locks moves, and requests hang in their removal"
 		a.Detail = "Scale it up; or, where it is down on purpose, have Lockstep play it."
 	case 1: // of several replicas, one that is missing makes it unavailable long before the last one goes
 		a.Since = core.Since{At: c.AwaySince, Exact: !c.AwaySince.IsZero()}

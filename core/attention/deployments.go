@@ -37,17 +37,17 @@ func (f *facts) deployments() {
 	reason := "there is no OpenStackDeployment: the OpenStack controller has nothing to guard"
 	if len(names) > 1 {
 		reason = wording.Count(len(names), "OpenStackDeployment") + " (" + strings.Join(names[:min(len(names), 3)], ", ") +
-			wording.TextIf(len(names) > 3, ", …", "") + "): the OpenStack controller takes that for none"
+			wording.TextIf(len(names) > 3, ", …", "") + "): the OpenStack controller treats that as none"
 	}
 	a := core.Attention{Rule: core.RuleDeployments, Severity: core.SeverityWarning, Label: core.ControllerOpenStack,
 		Resolve: clusterProcedure(),
 		Subject: core.Ref{Kind: core.KindOpenStackDeployment, Namespace: core.NamespaceOpenStack, UID: uid},
-		Reason:  reason + ", and lets go of every node at once",
+		Reason:  reason + ", and releases every node at once",
 		Detail: "The OpenStack controller works for exactly one. Otherwise it makes the lock of a node inactive as soon as the node's " +
 			"maintenance is asked for: " +
-			"it moves no instance, asks no service, and LCM goes on. The lock of the cluster it leaves as it is. " +
-			"Look at them (kubectl -n " + core.NamespaceOpenStack + " get openstackdeployments) before the next node is asked for. " +
-			"Who deletes one deletes what it has deployed: first find out which one OpenStack is."}
+			"it moves no instance, asks no service, and LCM goes on. It leaves the cluster lock as it is. " +
+			"Look at them (kubectl -n " + core.NamespaceOpenStack + " get openstackdeployments) before maintenance of the next node is requested. " +
+			"Deleting one deletes what it has deployed: first find out which one is OpenStack."}
 	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); !played && !progress.OpenStackDown(f.s) && f.nodesAreAsked() {
 		a.Severity = core.SeverityUrgent
 	}

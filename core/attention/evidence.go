@@ -355,7 +355,7 @@ func seenController(f *facts, _ core.Attention) []core.Evidence {
 		text += ", " + wording.Count(c.Existing, "pod") + " there"
 	}
 	if !c.AwaySince.IsZero() {
-		text += ", fewer than there must be since " + progress.DayText(c.AwaySince, f.s.Now)
+		text += ", too few since " + progress.DayText(c.AwaySince, f.s.Now)
 	}
 	return seenOne("Deployment "+wording.OneLine(c.Name, 40), text)
 }
@@ -486,7 +486,7 @@ func seenOperation(f *facts, a core.Attention) []core.Evidence {
 
 func seenWriting(f *facts, _ core.Attention) []core.Evidence {
 	return append(seenOne("lost by", wording.OneLine(f.s.Write.Lost, saysMost)),
-		core.Evidence{Of: "the lease", Says: wording.TextOf(wording.OneLine(f.s.Write.Lease, 100), "nobody holds it, as last seen")})
+		core.Evidence{Of: "the lease", Says: wording.TextOf(wording.OneLine(f.s.Write.Lease, 100), "nobody held it when last seen")})
 }
 
 // seenDeployments are the OpenStackDeployments, or their statuses.

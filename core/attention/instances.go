@@ -68,7 +68,7 @@ func (f *facts) instance(v core.InstanceView, node core.NodeView, waits bool) {
 		}
 		a := f.entryOf(core.RuleMigrationLong, v, node)
 		a.Since = core.Since{At: m.Created, Exact: true}.Plus(progress.MigrationLong)
-		a.Reason = fmt.Sprintf("the migration of %s does not come to an end: %s, since %s", name, progress.MovingText(f.s, in),
+		a.Reason = fmt.Sprintf("the migration of %s does not end: %s, since %s", name, progress.MovingText(f.s, in),
 			wording.ClockText(m.Created))
 		a.Detail = "A guest that writes its memory faster than it can be copied has to be aborted or forced."
 		f.add(a)

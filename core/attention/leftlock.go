@@ -16,7 +16,7 @@ func (f *facts) lockLeft(n nodeFacts) {
 	a.Severity, a.Since = core.SeverityUrgent, f.s.History.Locks[l.UID].Since
 	a.Reason = progress.LeftText(f.s, n.Name)
 	if r := progress.LeftUnseen(f.s, n.Name); r.Unseen {
-		a.Detail = "Its request went " + wording.ClockText(r.Ended) +
+		a.Detail = "Its request was removed at " + wording.ClockText(r.Ended) +
 			", and the OpenStack controller had never seen it: it does not take the node back."
 		f.add(a)
 		return

@@ -25,11 +25,11 @@ func (f *facts) clusterLocks() {
 		case m.Class == progress.MessageWaiting && f.long(f.waitsSince(m, a.Since).At, f.waitingLimit(m.ID)):
 			a.Since = f.waitsSince(m, a.Since).Plus(f.waitingLimit(m.ID))
 			a.Rule, a.Key, a.Severity, a.Detail = core.RuleClusterLockWaits, l.UID, core.SeverityWarning, m.Remedy
-			a.Reason = "the cluster lock is held for long: " + m.Meaning
+			a.Reason = "the cluster lock is held for a long time: " + m.Meaning
 			f.add(a)
 		case m.Class == progress.MessageUnknown:
 			a.Rule, a.Key, a.Severity = core.RuleClusterLockSays, l.UID, core.SeverityNotice
-			a.Reason = "says what no document lists: " + wording.OneLine(m.Text, wording.MostRead)
+			a.Reason = "says something that no document lists: " + wording.OneLine(m.Text, wording.MostRead)
 			f.add(a)
 		}
 	}

@@ -107,7 +107,7 @@ func (f *facts) drainWaits(v *core.MachineView) {
 		if d.Type != core.DrainKubernetes {
 			a.Reason = wording.OneLine(d.Type, 40) + ": " + a.Reason
 		}
-		a.Detail = "Look at what lcm-controller says of the machine, on the management cluster: what it waits for may have come unseen."
+		a.Detail = "Look at what lcm-controller says of the machine, on the management cluster: it may have missed what it waits for."
 		f.tell(d.Message)
 		f.add(a)
 	}
@@ -125,7 +125,7 @@ func (f *facts) itemFails(v *core.MachineView) {
 		a.Severity = core.SeverityUrgent
 	}
 	a.Reason = progress.ItemText(item)
-	a.Detail = "LCM runs it again by itself. Look at the machine's own log of it, and at what it needs: mirrors, disk space, the network."
+	a.Detail = "LCM runs it again by itself. Look at its log on the machine, and at what it needs: mirrors, disk space, the network."
 	if !item.Started.IsZero() {
 		a.Since = core.Since{At: item.Started, Exact: item.Attempt <= 1}
 	}
@@ -245,8 +245,9 @@ func (f *facts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	switch {
 	case p.Status == core.PlanAutoPaused && len(firing) > 0:
 		a.Reason = fmt.Sprintf("the update is paused: %s %s firing", wording.Some(firing, 4), wording.Verb(len(firing), "is", "are"))
-		a.Detail = "See to the cause and wait until the alert is over, or take it out of the UpdateAutoPause; then commence the step again. " +
-			"What is in flight is finished."
+		a.Detail = "Fix the cause and wait until the alert is over, or remove the alert from the UpdateAutoPause; " +
+			"then commence the step again. " +
+			"What has begun is finished."
 	case p.Status == core.PlanAutoPaused:
 		a.Reason = "the update was paused by an alert that is over: it goes on when the step is commenced again"
 	case len(firing) > 0 && p.UnderWay():
@@ -327,7 +328,7 @@ func (f *facts) maintenanceMode() {
 	case !m.Cluster.Wanted():
 		a.Reason = "the cluster leaves maintenance mode"
 	default:
-		a.Reason = "the cluster is in maintenance mode, and " + wording.Count(n, "machine") + " of it: it is not updated while it is"
+		a.Reason = "the cluster is in maintenance mode, and " + wording.Count(n, "machine") + " of it: it cannot be updated meanwhile"
 	}
 	f.add(a)
 }

@@ -334,10 +334,10 @@ func (f *facts) nodeSlow(n nodeFacts) {
 	switch whole := time.Duration(float64(f.estimate.Worker()) * f.s.Settings.Overdue); {
 	case long:
 		a.Since = n.Since.Plus(own)
-		a.Reason = string(n.Stage) + " for long, since " + wording.ClockText(n.Since.At) + ": " + n.Reason
+		a.Reason = string(n.Stage) + " for a long time, since " + wording.ClockText(n.Since.At) + ": " + n.Reason
 	case n.Request != nil && whole > 0 && f.long(n.Request.Created, whole):
 		a.Since = core.Since{At: n.Request.Created, Exact: true}.Plus(f.estimate.Worker())
-		a.Reason = fmt.Sprintf("in maintenance for long, since %s, now %s: %s", wording.ClockText(n.Request.Created), n.Stage, n.Reason)
+		a.Reason = fmt.Sprintf("in maintenance for a long time, since %s, now %s: %s", wording.ClockText(n.Request.Created), n.Stage, n.Reason)
 	default:
 		return
 	}
@@ -351,7 +351,7 @@ func (f *facts) nodeSays(n nodeFacts) {
 	}
 	a := n.entry(core.RuleNodeSays)
 	a.Severity, a.Since = core.SeverityWarning, core.Since{At: n.message.At, Exact: !n.message.At.IsZero()}
-	a.Reason = "the OpenStack controller says what no document lists: " + wording.OneLine(n.message.Text, wording.MostRead)
+	a.Reason = "the OpenStack controller says something that no document lists: " + wording.OneLine(n.message.Text, wording.MostRead)
 	f.add(a)
 }
 
@@ -375,14 +375,14 @@ func (f *facts) nodeDeferred(n nodeFacts) {
 	case n.message.ID == progress.SaysServicesNeedNode:
 		a.Reason = "deferred: "
 		if long {
-			a.Reason = "deferred for long: "
+			a.Reason = "deferred for a long time: "
 		}
 		if seen != "" { // the pod says more than the service
 			a.Reason += seen + "; "
 		}
 		a.Reason += n.message.Meaning
 	default:
-		a.Reason = "waits for long: " + n.message.Meaning
+		a.Reason = "waits for a long time: " + n.message.Meaning
 	}
 	a.Severity = core.SeverityWarning
 	if long && !progress.QuorumBroken(f.s, n.message.Blockers) {

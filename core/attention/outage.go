@@ -20,7 +20,7 @@ func (f *facts) outages() {
 		case m.Class == progress.MessageOutage:
 			since, meaning = progress.Earlier(since, m.At), m.Meaning
 		case progress.SilentOutage(f.s, l):
-			meaning = "no lock says it: " + progress.ControllerName(f.s, l.Node) + " " +
+			meaning = "no lock says so: " + progress.ControllerName(f.s, l.Node) + " " +
 				progress.AccountLine(f.s, progress.AccountOf(f.s, l), l.Node, m)
 		default:
 			return

@@ -23,12 +23,12 @@ func (f *facts) overrides() {
 		r := progress.RequestFor(f.s, l)
 		a := core.Attention{Rule: core.RuleOverride, Key: uid, Severity: core.SeverityUrgent, Subject: l.Ref(), Node: l.Node,
 			Label: step.LockLabel(f.s, l), Since: f.lockSince(l, r), Resolve: clusterProcedure(),
-			Reason: fmt.Sprintf("what was set by hand is undone: %s; %s at %s it was set to %s", undone,
-				wording.TextOf(wording.OneLine(o.By, 60), "by hand"), wording.ClockText(o.At), o.To),
+			Reason: fmt.Sprintf("what was set by hand is undone: %s; %s set it to %s at %s", undone,
+				wording.TextOf(wording.OneLine(o.By, 60), "somebody"), o.To, wording.ClockText(o.At)),
 			Detail: wording.Sentence(step.OwnerOf(f.s, l) + " has set it back. Find out why it holds before you set it again")}
 		if o.Unsure {
-			a.Reason = fmt.Sprintf("what was set by hand is not there: %s; %s at %s it was to be set to %s, and the answer was lost", undone,
-				wording.TextOf(wording.OneLine(o.By, 60), "by hand"), wording.ClockText(o.At), o.To)
+			a.Reason = fmt.Sprintf("what was set by hand is not there: %s; %s tried to set it to %s at %s, and the answer was lost", undone,
+				wording.TextOf(wording.OneLine(o.By, 60), "somebody"), o.To, wording.ClockText(o.At))
 			a.Detail = "Either it was never set, or " + step.OwnerOf(f.s, l) + " has set it back. Look before you set it again."
 		}
 		if r == nil {

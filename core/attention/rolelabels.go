@@ -20,7 +20,7 @@ func (f *facts) roleLabels() {
 		Resolve: clusterProcedure(),
 		Subject: core.Ref{Kind: core.KindDeployment, Namespace: c.Namespace, Name: c.Name, UID: c.UID},
 		Reason:  "its OSCTL_OPENSTACK_NODE_LABELS cannot be read: " + err.Error(),
-		Detail:  "With it the OpenStack controller does not start. Until it is mended Lockstep goes by " + f.s.RoleLabels.Text() + "."})
+		Detail:  "The OpenStack controller does not start with it. Until it is fixed, Lockstep uses " + f.s.RoleLabels.Text() + "."})
 }
 
 // roleless finds a node on which nova-compute runs and that has no role label: nothing holds it when LCM drains and reboots it.
@@ -38,6 +38,6 @@ func (f *facts) roleless(n nodeFacts) {
 		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}
 		a.Reason = "LCM takes it without waiting for its instances: nova-compute runs on it, and it has no role label"
 	}
-	a.Detail = "Give it its role label. The OpenStack controller makes its lock then."
+	a.Detail = "Give it its role label: the OpenStack controller then makes its lock."
 	f.add(a)
 }

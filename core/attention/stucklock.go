@@ -16,7 +16,7 @@ func (f *facts) lockStuck(n nodeFacts) {
 	a.Severity, a.Since = core.SeverityUrgent, core.Since{At: l.Deleting, Exact: true}
 	a.Reason = progress.StuckText(f.s, n.Name, l)
 	if n.Node.HasOpenStackRole() {
-		a.Detail = "The node has a role again, but the lock does not come back by that. It has to be let go; the controller makes a new one."
+		a.Detail = "The node has a role again, but that does not bring the lock back. Let it go; the controller makes a new one."
 	} else {
 		a.Detail = "The OpenStack controller removes the lock of a node without a role, and ignores requests for it. The lock has to be let " +
 			"go; with its label back the node gets a new one."

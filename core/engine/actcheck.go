@@ -89,7 +89,7 @@ func (c actCheckAt) requestStands(ctx context.Context) error {
 	}
 	i := slices.IndexFunc(c.step.Basis, func(f core.Fact) bool { return f.Name == step.RequestFactName })
 	if r == nil || i < 0 || c.step.Basis[i].Value != r.UID {
-		return refuse("nobody asks for it any more by the request that was there")
+		return refuse("its maintenance request is gone, or is another one now")
 	}
 	now, err := c.e.cfg.Kubernetes.Request(ctx, r.Ref())
 	switch {
@@ -108,7 +108,7 @@ func (c actCheckAt) removalStands(ctx context.Context) error {
 	d := progress.AsksRemoval(c.s, c.step.Intent.Node)
 	i := slices.IndexFunc(c.step.Basis, func(f core.Fact) bool { return f.Name == step.RemovalFactName })
 	if d == nil || i < 0 || c.step.Basis[i].Value != d.UID {
-		return refuse("nobody asks for its removal any more by the request that was there")
+		return refuse("the request for its removal is gone, or is another one now")
 	}
 	now, err := c.e.cfg.Kubernetes.DeletionRequest(ctx, d.Name, d.UID)
 	switch {

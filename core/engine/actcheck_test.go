@@ -211,7 +211,7 @@ func TestNothingIsReleasedForARequestThatIsGone(t *testing.T) {
 		clear(cloud.requests)
 		cloud.mu.Unlock()
 		b.sync()
-		if err := b.engine.actCheck(step)(context.Background()); err == nil || !strings.Contains(err.Error(), "nobody asks for it any more") {
+		if err := b.engine.actCheck(step)(context.Background()); err == nil || !strings.Contains(err.Error(), "its maintenance request is gone") {
 			t.Errorf("the check says %v", err)
 		}
 	})

@@ -37,7 +37,7 @@ func (w *claimChecker) set() (progress.QuorumSet, error) {
 			return q, nil
 		}
 	}
-	return progress.QuorumSet{}, refuse("%s is none of the StatefulSets whose claims are released", w.change.Set)
+	return progress.QuorumSet{}, refuse("%s is not one of the StatefulSets whose claims Lockstep releases", w.change.Set)
 }
 
 // check asks the servers whether the claim may still go: the node is not back, the set can do without the member, and this very claim
@@ -64,7 +64,7 @@ func (w *claimChecker) check(ctx context.Context) error {
 	case v == nil:
 		return refuse("StatefulSet %s is gone", q.Name)
 	case i < 0:
-		return refuse("the claim is gone or another by now, or no pod of %s needs it", q.Name)
+		return refuse("the claim is gone, or is another one now, or no pod of %s needs it", q.Name)
 	case bound[i].Volume == nil:
 		return refuse("its volume %s is not there", bound[i].Claim.Volume)
 	case !bound[i].Claim.Deleting.IsZero():

@@ -377,7 +377,7 @@ func (e *Engine) journal(ctx context.Context, r Record) error {
 		return err
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return errors.New("the disk has not taken the record in time")
+			return errors.New("the disk did not write the record in time")
 		}
 	case <-e.done:
 	}
@@ -394,9 +394,9 @@ func (e *Engine) kept(err error) {
 	}
 	switch failed := e.unkept.Swap(err != nil); {
 	case err != nil && !failed:
-		e.cfg.Log.Error("the record cannot be kept; it is written as soon as it can be", "error", err)
+		e.cfg.Log.Error("the journal cannot be written; its records wait until it can be", "error", err)
 	case err == nil && failed:
-		e.cfg.Log.Info("the record is kept again")
+		e.cfg.Log.Info("the journal is written again")
 	}
 }
 

@@ -145,7 +145,7 @@ func (w *instanceChecker) migrated(ctx context.Context, in *core.Instance) outco
 		w.begun = true
 		return outcome{state: core.OperationVerifying, moving: true, text: strings.ToLower(in.Status) + ", " + in.TaskState}
 	}
-	text := "Nova took the migration, but the instance does not move from " + w.label(in.Host)
+	text := "Nova accepted the migration, but the instance does not move from " + w.label(in.Host)
 	if w.begun {
 		text = "the migration ended, and the instance is still on " + w.label(in.Host)
 	}
@@ -173,7 +173,7 @@ func (w *instanceChecker) rebuilt(ctx context.Context, in *core.Instance) outcom
 		}
 		return outcome{state: core.OperationFailed, text: text + wording.Because(in.Fault)}
 	}
-	return outcome{state: core.OperationVerifying, text: "Nova took it, but the instance is on " + w.label(in.Host) + " still"}
+	return outcome{state: core.OperationVerifying, text: "Nova accepted it, but the instance is on " + w.label(in.Host) + " still"}
 }
 
 // settled judges an abort or a force-complete. It is done when the migration has ended.
@@ -242,7 +242,7 @@ func (w *instanceChecker) stateReached(ctx context.Context, in *core.Instance, b
 	case w.change.Do == core.IntentConfirmResize:
 		return w.confirming(ctx, in, began)
 	}
-	return outcome{state: core.OperationVerifying, text: "Nova took it, but the instance is " + in.Status + " still"}
+	return outcome{state: core.OperationVerifying, text: "Nova accepted it, but the instance is " + in.Status + " still"}
 }
 
 // confirmPatience is how long the source of a cold migration may take to clean up. After that it is no sign of progress any more: the
@@ -266,7 +266,7 @@ func (w *instanceChecker) confirming(ctx context.Context, in *core.Instance, beg
 		return outcome{state: core.OperationVerifying, moving: w.now().Sub(began) < confirmPatience,
 			text: "confirming: " + w.label(last.SourceHost) + " is to clean up; the instance is " + in.Status + " until it has"}
 	}
-	return outcome{state: core.OperationVerifying, text: "Nova took it, but the instance is " + in.Status + " still"}
+	return outcome{state: core.OperationVerifying, text: "Nova accepted it, but the instance is " + in.Status + " still"}
 }
 
 // own is the migration record that this write made: the first one that was not there before. It returns what migration returns.

@@ -175,10 +175,10 @@ func (j *Journal) exclusive() (release func(), err error) {
 		case err == nil:
 			return func() { unlock(j.lock); j.release() }, nil
 		case !errors.Is(err, errLocked):
-			j.noLocks = fmt.Errorf("the file system of %s knows no locks (%w)", filepath.Dir(j.path), err)
+			j.noLocks = fmt.Errorf("the file system of %s has no locks (%w)", filepath.Dir(j.path), err)
 		case try == lockTries:
 			j.release()
-			return nil, fmt.Errorf("another window of yours has the journal %s locked, and does not go on", j.path)
+			return nil, fmt.Errorf("another window of yours has locked the journal %s, and does not release it", j.path)
 		default:
 			time.Sleep(lockPause)
 		}

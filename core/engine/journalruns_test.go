@@ -308,7 +308,7 @@ func TestJournalWithoutLocks(t *testing.T) {
 	j.lock.Close()
 	j.lock = none
 	numbered(t, j, "anna", 0, 100)
-	if err := j.NoLocks(); err == nil || !strings.Contains(err.Error(), "knows no locks") {
+	if err := j.NoLocks(); err == nil || !strings.Contains(err.Error(), "has no locks") {
 		t.Errorf("%v", err)
 	}
 	whole(t, path, map[string]int{"anna": 100})

@@ -40,7 +40,7 @@ func (w *maintenanceChecker) check(ctx context.Context) error {
 			return err
 		}
 		if len(names) > 0 {
-			return refuse("in maintenance mode still: %s", wording.Some(names, 6))
+			return refuse("still in maintenance mode: %s", wording.Some(names, 6))
 		}
 	case !ofCluster && w.change.On:
 		_, is, err := w.management.Maintenance(ctx, w.cluster)

@@ -128,7 +128,7 @@ func requestSeen(asked core.NewRequest, r *core.MaintenanceRequest) outcome {
 		return seen(false, "another request is there")
 	}
 	if r.Scope != asked.Scope || r.Release != asked.Release {
-		return seen(false, "the request is there, and is another: "+requestText(r.Scope, r.Release))
+		return seen(false, "another request is there: "+requestText(r.Scope, r.Release))
 	}
 	return seen(true, "the request is there")
 }

@@ -191,7 +191,7 @@ func (e *Engine) wrote() {
 // known; nil: the change was accepted.
 func (w *writing) verify(lost error) outcome {
 	if lost != nil {
-		w.report(core.OperationVerifying, "whether it was done is not known ("+errorText(lost)+"): looking")
+		w.report(core.OperationVerifying, "it is not known whether it was done ("+errorText(lost)+"): looking")
 	} else {
 		w.report(core.OperationVerifying, "accepted")
 	}

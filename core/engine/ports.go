@@ -33,7 +33,7 @@ func TakePermit(p Permit, c core.Change, server core.Server) error {
 // NoSuchChange is the error of an adapter for a change that it does not know.
 func NoSuchChange(c core.Change, server core.Server) error {
 	return &core.APIError{Kind: core.ErrInvalid, Server: server, Call: "write",
-		Message: fmt.Sprintf("nothing was sent: a %T is no change there", c)}
+		Message: fmt.Sprintf("nothing was sent: this server has no change of type %T", c)}
 }
 
 // Writers are the ports for writes, by server. Nothing is written to a server whose writer is nil.

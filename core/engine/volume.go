@@ -87,7 +87,7 @@ func (c actCheckAt) volumesSettled(ctx context.Context, release bool) error {
 		return err
 	}
 	if known := c.s.VolumeServicesOn(node); len(all) < len(known) { // Cinder may be missing from the catalog for a moment
-		return refuse("Cinder shows %s on %s now; known are %s", wording.Count(len(all), "volume service"), c.s.Label(node),
+		return refuse("Cinder shows %s on %s now; before, it showed %s", wording.Count(len(all), "volume service"), c.s.Label(node),
 			wording.Clip(step.VolumesText(known), 300))
 	}
 	if bad := progress.VolumesThat(all, release); len(bad) > 0 {
