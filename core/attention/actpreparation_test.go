@@ -11,8 +11,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// However far the preparation of a node is that Lockstep plays the OpenStack controller for, its stage and what needs the operator
-// say what comes next, or what keeps him from doing anything; and it is one entry all the way.
+// Lockstep plays the OpenStack controller for a node. However far its preparation is, its stage and its entry say what comes next, or
+// what blocks it; and it is one entry all the way.
 func TestHowFarThePreparationIs(t *testing.T) {
 	all := []string{"ctl-01", "ctl-02", "ctl-03"}
 	begun := func(sc scene.Scene, node string) {

@@ -18,7 +18,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyRule are scenes in which every rule of attention has something to tell: those of the tables, and one of each rule that is in none.
+// everyRule are scenes in which every rule of attention finds something: those of the tables, and one for each rule that is in none of
+// them.
 func everyRule() map[string]scene.Scene {
 	all := map[string]scene.Scene{}
 	for _, tt := range attentionScenes() {
@@ -173,7 +174,7 @@ func open(p core.Procedure) bool {
 	})
 }
 
-// Whatever is told, there is a way on from it: a step, or commands; and it says what it rests on. No rule is left out.
+// Every entry has a way on (a step, or commands) and its evidence. No rule is left out.
 func TestEveryEntryHasAWayOn(t *testing.T) {
 	told := map[core.AttentionRule]core.Severity{}
 	for name, sc := range everyRule() {
@@ -288,7 +289,7 @@ func TestEveryRuleHasItsRow(t *testing.T) {
 	}
 }
 
-// What only follows from another entry names it, and stands below it, whatever its age.
+// An entry that only follows from another one names it, and stands below it, whatever its age.
 func TestWhatFollowsFromWhat(t *testing.T) {
 	away := func(sc scene.Scene) {
 		sc.Controller = &core.Deployment{Meta: core.Meta{Namespace: "osh-system", Name: "rockoon"}}

@@ -22,7 +22,7 @@ type row struct {
 // deferredByF is Rockoon's text F.
 const deferredByF = "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01"
 
-// attentionScene is what a healthy cluster is made to show, and what is to be told of it.
+// attentionScene changes a healthy cluster, and says which entries are expected.
 type attentionScene struct {
 	name  string
 	given func(sc scene.Scene)
