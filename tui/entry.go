@@ -54,7 +54,7 @@ var wayTones = map[wayKind]themes.Token{wayCause: themes.Needs, waySteps: themes
 
 // openEntry opens the page of an entry, or goes back to it where it is open already.
 func (m *Model) openEntry(id string) tea.Cmd {
-	a, ok := attention.Called(m.snap, id)
+	a, ok := attention.ByID(m.snap, id)
 	if !ok {
 		return m.say(toneWarn, "it is over: nothing of it needs you now")
 	}
@@ -90,7 +90,7 @@ func (*entryPage) page() bool                                     { return true 
 func (*entryPage) handle(*Model, tea.KeyPressMsg) (bool, tea.Cmd) { return false, nil }
 
 func (p *entryPage) refresh(m *Model) tea.Cmd {
-	a, ok := attention.Called(m.snap, p.id)
+	a, ok := attention.ByID(m.snap, p.id)
 	if p.over = !ok; p.over {
 		return nil
 	}
@@ -110,7 +110,7 @@ func (p *entryPage) waysOn(m *Model) []wayOn {
 		}
 	}
 	var out, after []wayOn
-	if cause, ok := attention.Called(m.snap, p.a.Cause); ok {
+	if cause, ok := attention.ByID(m.snap, p.a.Cause); ok {
 		out = append(out, entryWay(m, wayCause, cause))
 	}
 	if w, yours, ok := p.stepsWay(m); ok && yours {
@@ -127,7 +127,7 @@ func (p *entryPage) waysOn(m *Model) []wayOn {
 			open: func(m *Model) tea.Cmd { return m.copy(c.Line) }})
 	}
 	out = append(append(out, p.ownWays(m)...), after...) // a second enter does neither
-	for _, a := range attention.FollowFrom(m.snap, p.id) {
+	for _, a := range attention.Following(m.snap, p.id) {
 		out = append(out, entryWay(m, wayFollows, a))
 	}
 	return out
@@ -327,7 +327,7 @@ func (m *Model) goBack(l layer) {
 		if !ok || m.snap == nil {
 			return
 		}
-		if _, still := attention.Called(m.snap, p.id); still {
+		if _, still := attention.ByID(m.snap, p.id); still {
 			return
 		}
 		m.close(p)

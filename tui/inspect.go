@@ -126,7 +126,7 @@ func (m *Model) inspectEntry(a core.Attention) tea.Cmd {
 }
 
 func attentionFacts(m *Model, f *facts, a core.Attention) {
-	if now, there := attention.Called(m.snap, a.ID); there {
+	if now, there := attention.ByID(m.snap, a.ID); there {
 		a = now
 	} else {
 		f.tone(themes.Warn, "over", "this is how it was last seen")
@@ -137,7 +137,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 	f.add("more", a.Detail)
 	f.add("since", sinceWhen(m, a.Since))
 	f.tone(themes.Key, "what to do", a.Hint)
-	if cause, ok := attention.Called(m.snap, a.Cause); ok {
+	if cause, ok := attention.ByID(m.snap, a.Cause); ok {
 		f.tone(themes.Key, "because of", cause.Label+": "+cause.Reason)
 	}
 	if len(a.Evidence) > 0 {
@@ -162,7 +162,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 			f.tone(themes.Key, c.For, c.Line)
 		}
 	}
-	if follow := attention.FollowFrom(m.snap, a.ID); len(follow) > 0 {
+	if follow := attention.Following(m.snap, a.ID); len(follow) > 0 {
 		f.section("What follows from it")
 		for _, b := range follow {
 			f.add(b.Label, b.Reason)

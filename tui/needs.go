@@ -53,7 +53,7 @@ func newNeedsPane() pane {
 
 // besideReason is what stands beside a reason: from what it follows, or what to do that is no step. What enter does the footer says.
 func besideReason(s *scene, a core.Attention) string {
-	cause, ok := attention.Called(s.snap, a.Cause)
+	cause, ok := attention.ByID(s.snap, a.Cause)
 	switch {
 	case !ok:
 		return a.Hint
@@ -103,7 +103,7 @@ func (p *needsPane) explain() string {
 		return ""
 	}
 	text := a.Label + ": " + a.Reason
-	if cause, ok := attention.Called(p.snap, a.Cause); ok {
+	if cause, ok := attention.ByID(p.snap, a.Cause); ok {
 		text += " " + p.look.Glyph.Dot + " because of " + cause.Label + ": " + cause.Reason
 	}
 	if a.Detail != "" {

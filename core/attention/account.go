@@ -6,15 +6,15 @@ import (
 	"lockstep/core/wording"
 )
 
-// failsTold is how often the controller has to fail without a word before it is told: once can be a server that was busy.
+// failsTold is how often the controller has to fail silently before there is an entry: one failure can be a busy server.
 const failsTold = 2
 
-// seeItsLog is where the controller says more.
+// seeItsLog says where the controller's log is.
 const seeItsLog = "Look at its log: deploy/rockoon in osh-system, container nodemaintenancerequest."
 
-// controllerFails is a controller that fails again and again on what is asked of a node, and says so in its bookkeeping only. What has
-// a cause that is told as such, by another rule, is left to that.
-func (f *attentionFacts) controllerFails(n nodeAttention) {
+// controllerFails finds a controller that fails again and again on a node's request, and notes it in its account only. Failures whose
+// cause another rule reports are left to that rule.
+func (f *facts) controllerFails(n nodeFacts) {
 	if !progress.NodeAccount(f.s, n.Name).Fails() || progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
 		return
 	}
@@ -24,8 +24,8 @@ func (f *attentionFacts) controllerFails(n nodeAttention) {
 	}
 }
 
-// clusterFails is the same of the cluster's request.
-func (f *attentionFacts) clusterFails() {
+// clusterFails does the same for the cluster's request.
+func (f *facts) clusterFails() {
 	l := f.s.ClusterLock(core.ControllerOpenStack)
 	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); played || l == nil || f.request == nil {
 		return
@@ -37,8 +37,8 @@ func (f *attentionFacts) clusterFails() {
 	}
 }
 
-// fails fills in an entry about failures without a word; false when there are none.
-func (f *attentionFacts) fails(a *core.Attention, account progress.Account, node string, m progress.LockMessage) bool {
+// fails fills in an entry about silent failures; false when there are none.
+func (f *facts) fails(a *core.Attention, account progress.Account, node string, m progress.LockMessage) bool {
 	switch account.State {
 	case progress.AccountRetries, progress.AccountWorks:
 		if account.Failed < failsTold {
@@ -57,13 +57,13 @@ func (f *attentionFacts) fails(a *core.Attention, account progress.Account, node
 		return false
 	}
 	a.Severity, a.Since = core.SeverityWarning, core.Since{At: account.Started, Exact: !account.Started.IsZero()}
-	a.Reason = "the OpenStack controller fails, and no lock says it: it " + progress.AccountLine(f.s, account, node, m)
-	a.Detail = "These are the words of its exception. " + seeItsLog
+	a.Reason = "the OpenStack controller fails, and no lock says so: it " + progress.AccountLine(f.s, account, node, m)
+	a.Detail = "This is the text of its exception. " + seeItsLog
 	return true
 }
 
-// requestUnseen is a node's request that the controller does not know of, where that is dangerous, or where the controller runs.
-func (f *attentionFacts) requestUnseen(n nodeAttention) {
+// requestUnseen finds a node's request that the controller has never seen, where that is dangerous or the controller runs.
+func (f *facts) requestUnseen(n nodeFacts) {
 	if n.Request == nil || progress.NodeAccount(f.s, n.Name).State != progress.AccountUnseen || n.own == nil ||
 		progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
 		return
@@ -73,10 +73,10 @@ func (f *attentionFacts) requestUnseen(n nodeAttention) {
 	released := n.own.State() == core.LockInactive
 	switch {
 	case released && f.s.History.Overrides[n.own.UID].Request == n.Request.UID:
-		return // somebody released it for this request, as an entry of its own says
+		return // somebody released it for this request; another rule says so
 	case released && n.leaving():
 		a.Reason = "its lock is inactive, and the OpenStack controller has never seen its request: it has prepared nothing for it"
-		a.Detail = "The lock was left so, or a person released it. LCM does not wait for it: " +
+		a.Detail = "The lock was left inactive, or a person released it. LCM does not wait for it: " +
 			"it drains and reboots the node with what runs on it. To hold LCM, set the lock active."
 	case released:
 		a.Since = core.Since{At: n.Request.Deleting, Exact: true}
@@ -84,16 +84,16 @@ func (f *attentionFacts) requestUnseen(n nodeAttention) {
 		a.Detail = "The request was made while the controller did not run. Once it is gone, set the lock active again, and enable nova-compute."
 	case n.leaving() && !progress.OpenStackDown(f.s):
 		a.Severity = core.SeverityWarning
-		a.Reason = "the OpenStack controller has never seen its request, which is there since " + wording.ClockText(n.Request.Created)
+		a.Reason = "the OpenStack controller has never seen its request of " + wording.ClockText(n.Request.Created)
 		a.Detail = "It puts its finalizer on every request that it sees. " + seeItsLog
 	default:
-		return // that the controller is away is told as such
+		return // controllerAway says that the controller is away
 	}
 	f.add(a)
 }
 
 // unseenNodes are the nodes whose requests the controller has never seen.
-func (f *attentionFacts) unseenNodes() []string {
+func (f *facts) unseenNodes() []string {
 	var names []string
 	for _, v := range progress.NodeViews(f.s) {
 		if progress.NodeAccount(f.s, v.Name).State == progress.AccountUnseen && v.Request != nil {
@@ -103,8 +103,8 @@ func (f *attentionFacts) unseenNodes() []string {
 	return names
 }
 
-// awayText is what a controller that is away has never seen; empty when that is nothing, or not certain.
-func (f *attentionFacts) awayText() string {
+// awayText says which requests a controller that is away has never seen; empty when there are none.
+func (f *facts) awayText() string {
 	names := f.unseenNodes()
 	if len(names) == 0 {
 		return ""
@@ -114,8 +114,8 @@ func (f *attentionFacts) awayText() string {
 		wording.Verb(len(names), "it leaves behind what was done for it.", "they leave behind what was done for them.")
 }
 
-// retried is when the controller tries again what it gets no answer for, for a hint.
-func (f *attentionFacts) retried(l *core.WorkloadLock) string {
+// retried is a hint: when the controller tries again after it got no answer.
+func (f *facts) retried(l *core.WorkloadLock) string {
 	if a := progress.AccountOf(f.s, l); a.State == progress.AccountRetries {
 		return "wait: retried at " + progress.SecondText(f.s, a.Next)
 	}

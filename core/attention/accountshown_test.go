@@ -12,7 +12,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// shownOf is all that is said of cmp-01: its stage, its page, what its locks mean, and what needs a person.
+// shownOf is everything shown about cmp-01: its stage, its page, what its locks mean, and what needs a person.
 func shownOf(s *core.Snapshot) string {
 	v, _ := progress.NodeView(s, "cmp-01")
 	out := []string{"stage: " + v.Reason}
@@ -30,7 +30,7 @@ func shownOf(s *core.Snapshot) string {
 	return strings.Join(out, "\n")
 }
 
-// What the controller has noted is told where its next try is guessed otherwise, and where no lock says that it fails.
+// The controller's account is shown where its next try would otherwise be a guess, and where no lock says that it fails.
 func TestAccountIsTold(t *testing.T) {
 	const outage = "Unable to establish connection to http://nova/v2.1/servers/detail: HTTPConnectionPool(host='nova')"
 	unseen := func(sc scene.Scene) *core.MaintenanceRequest {
@@ -76,21 +76,21 @@ func TestAccountIsTold(t *testing.T) {
 		}, []string{
 			"page: the OpenStack controller tries again at 12:00:40, failed 3 times: Unable to establish connection to http://nova/",
 			"(an API does not answer it)",
-			"warning: outage: the OpenStack controller gets no answer from OpenStack: cmp-01 | No lock says it: the OpenStack controller tries " +
+			"warning: outage: the OpenStack controller gets no answer from OpenStack: cmp-01 | No lock says so: the OpenStack controller tries " +
 				"again at 12:00:40",
 			"| wait: retried at 12:00:40",
 		}, []string{"within 60 s", "controller-fails"}},
 		{"what nobody knows, once", func(sc scene.Scene) { sc.Tried(scene.Failed(1, "'NoneType' object is not subscriptable")) },
 			[]string{"tries again at 12:00:40, failed once: 'NoneType' object"}, []string{"controller-fails"}},
 		{"what nobody knows, again and again", func(sc scene.Scene) { sc.Tried(scene.Failed(2, "'NoneType' object is not subscriptable")) },
-			[]string{"warning: controller-fails: the OpenStack controller fails, and no lock says it: it tries again at 12:00:40, failed twice: " +
+			[]string{"warning: controller-fails: the OpenStack controller fails, and no lock says so: it tries again at 12:00:40, failed twice: " +
 				"'NoneType' object is not subscriptable |"}, nil},
 		{"what the lock says too", func(sc scene.Scene) {
 			said(sc, "Some new words of a later release")
 			sc.Tried(scene.Failed(4, "Some new words of a later release"))
 		}, []string{"page: the OpenStack controller tries again at 12:00:40, failed 4 times\n"}, []string{"controller-fails"}},
 		{"it gave up", func(sc scene.Scene) { sc.Tried(&core.Tries{Failed: 1, Words: "no", GaveUp: true}) },
-			[]string{"warning: controller-fails: the OpenStack controller fails, and no lock says it: it gave up on its request, failed once: no |"},
+			[]string{"warning: controller-fails: the OpenStack controller fails, and no lock says so: it gave up on its request, failed once: no |"},
 			nil},
 		{"instances are left, and it looks again soon", func(sc scene.Scene) {
 			sc.Emptied("cmp-01")
@@ -137,7 +137,7 @@ func TestAccountIsTold(t *testing.T) {
 		{"never seen, the controller runs", func(sc scene.Scene) {
 			unseen(sc)
 			lock(sc).InnerState = core.InnerInactive
-		}, []string{"warning: request-unseen: the OpenStack controller has never seen its request, which is there since 11:40 |"}, nil},
+		}, []string{"warning: request-unseen: the OpenStack controller has never seen its request of 11:40 |"}, nil},
 		{"never seen, and its lock is inactive", func(sc scene.Scene) {
 			unseen(sc)
 			lock(sc).RawState = core.LockInactive
@@ -197,7 +197,7 @@ func TestAccountOfTheClustersRequestIsTold(t *testing.T) {
 		t.Errorf("the page says %q", p.Summary)
 	}
 	if !slices.ContainsFunc(Of(s), func(a core.Attention) bool {
-		return a.Severity == core.SeverityWarning && strings.Contains(a.Reason, "no lock says it: it "+text)
+		return a.Severity == core.SeverityWarning && strings.Contains(a.Reason, "no lock says so: it "+text)
 	}) {
 		t.Errorf("it needs nobody: %+v", Of(s))
 	}
@@ -207,12 +207,12 @@ func TestAccountOfTheClustersRequestIsTold(t *testing.T) {
 	}
 }
 
-// A lock that was left inactive by a request which the controller never saw says so.
+// The entry of a lock that was left inactive by a request which the controller never saw says so.
 func TestALockLeftByARequestThatWasNeverSeen(t *testing.T) {
 	sc := scene.Left()
 	sc.History.Rounds = map[string]core.Round{"uid-cmp-01": {Request: "nmr", Ended: scene.Ago(time.Hour), Unseen: true}}
 	if text := shownOf(sc.Again().Snapshot); !strings.Contains(text,
-		"Its request went 11:00, and the OpenStack controller had never seen it") {
+		"Its request was removed at 11:00, and the OpenStack controller had never seen it") {
 		t.Error(text)
 	}
 	sc = scene.Left()

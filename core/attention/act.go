@@ -10,8 +10,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// acting are the played controllers whose turn it is: one entry for each node and for the cluster.
-func (f *attentionFacts) acting() {
+// acting finds the played controllers whose turn it is: one entry for each node, and one for the cluster.
+func (f *facts) acting() {
 	for _, a := range f.s.Settings.ActAs {
 		who := wording.OneLine(a.Controller, 40)
 		switch progress.TurnOn(f.s, a, "") {
@@ -54,13 +54,13 @@ func (f *attentionFacts) acting() {
 			case progress.TurnReleased:
 				if r := f.s.NodeRequest(name); a.Controller == core.ControllerOpenStack && step.Unheld(f.s, r) {
 					e := f.actEntry(a, name, "nobody takes it back once its request is withdrawn", core.SeverityWarning,
-						"as "+who+": nobody takes it back once its request is withdrawn, which bears no finalizer", core.Since{At: r.Created, Exact: true})
+						"as "+who+": nobody takes it back once its request, which has no finalizer, is withdrawn", core.Since{At: r.Created, Exact: true})
 					e.Detail = progress.AccountSentence(f.s, progress.RequestAccount(f.s, r), name, progress.LockMessage{})
 					f.add(e)
 				}
 			case progress.TurnReturn:
 				if a.Controller == core.ControllerOpenStack && progress.LeftLock(f.s, name) != nil && !progress.PlaysAlone(f.s, name) {
-					continue // the controller runs, and does nothing of it: an entry of its own says so
+					continue // the controller runs, but does nothing about it: lockLeft says so
 				}
 				since := core.Since{}
 				if r := f.s.NodeRequest(name); r != nil {
@@ -90,8 +90,8 @@ func (f *attentionFacts) acting() {
 	}
 }
 
-// heldStill is a request that is being removed, and that waits for nothing more than to be let go.
-func (f *attentionFacts) heldStill(a core.ActAs, r *core.MaintenanceRequest) {
+// heldStill finds a request that is being removed, and whose finalizer is all that holds it.
+func (f *facts) heldStill(a core.ActAs, r *core.MaintenanceRequest) {
 	if a.Controller != core.ControllerOpenStack || step.HeldByRockoon(f.s, r) == "" {
 		return
 	}
@@ -99,15 +99,15 @@ func (f *attentionFacts) heldStill(a core.ActAs, r *core.MaintenanceRequest) {
 		"as "+wording.OneLine(a.Controller, 40)+": LCM waits for you to let its request go", core.Since{At: r.Deleting, Exact: true}))
 }
 
-// actEntry is an entry about a played controller. What it asks for tells it from others of the node; the entry stays the same while
-// its reason changes.
-func (f *attentionFacts) actEntry(a core.ActAs, node, asks string, severity core.Severity, reason string, since core.Since) core.Attention {
+// actEntry makes an entry about a played controller. What it asks for is part of its key, so that it stays the same entry while its
+// reason changes.
+func (f *facts) actEntry(a core.ActAs, node, asks string, severity core.Severity, reason string, since core.Since) core.Attention {
 	e := core.Attention{Rule: core.RuleAct, Key: a.Controller + "/" + node + "/" + asks, Controller: a.Controller, Severity: severity,
 		Node: node, Reason: reason, Since: since,
 		Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: wording.OneLine(a.Controller, 40), Resolve: clusterProcedure()}
 	if n := f.s.Nodes[node]; n != nil {
 		e.Subject, e.Label, e.Resolve = n.Ref(), n.Label(), &core.ProcedureKey{Kind: core.ProcedureNode, Subject: node}
-	} else if node != "" { // it has left the cluster
+	} else if node != "" { // the node has left the cluster
 		e.Subject, e.Label, e.Resolve = core.Ref{Kind: core.KindNode, Name: node}, wording.OneLine(node, 64),
 			&core.ProcedureKey{Kind: core.ProcedureNode, Subject: node}
 	}

@@ -11,8 +11,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// However far the preparation of a node is that Lockstep plays the OpenStack controller for, its stage and what needs the operator
-// say what comes next, or what keeps him from doing anything; and it is one entry all the way.
+// Lockstep plays the OpenStack controller for a node. However far its preparation is, its stage and its entry say what comes next, or
+// what blocks it; and it is one entry all the way.
 func TestHowFarThePreparationIs(t *testing.T) {
 	all := []string{"ctl-01", "ctl-02", "ctl-03"}
 	begun := func(sc scene.Scene, node string) {
@@ -85,8 +85,8 @@ func TestADeferralTellsWhatItWaitsFor(t *testing.T) {
 			"deferred: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not (CrashLoopBackOff); these cannot do without the node now: " +
 				"database"},
 		"an image is not there":      {"ImagePullBackOff", time.Minute, "is not (ImagePullBackOff)"},
-		"a pod has long come up":     {"ContainerCreating", time.Hour, "deferred for long: mariadb-server: 2 of 3 ready"},
-		"a pod has crashed for long": {"CrashLoopBackOff", time.Hour, "deferred for long: "},
+		"a pod has long come up":     {"ContainerCreating", time.Hour, "deferred for a long time: mariadb-server: 2 of 3 ready"},
+		"a pod has crashed for long": {"CrashLoopBackOff", time.Hour, "deferred for a long time: "},
 	} {
 		sc := scene.Quorate("ctl-01", "!ctl-02", "ctl-03")
 		sc.Settings = core.DefaultSettings()

@@ -9,12 +9,13 @@ import (
 	"lockstep/core/wording"
 )
 
-// restartsLong is for how long pods of the OpenStack controller's own DaemonSets may be old before that needs a look: it
-// restarts them itself, one after the other (docs/mosk.md#restarts), unless it is played.
+// restartsLong is how long pods of the OpenStack controller's own DaemonSets may be old before they need a look: unless it is played,
+// the controller restarts them itself, one after another (docs/mosk.md#restarts).
 const restartsLong = 30 * time.Minute
 
-// afterUpdate is one entry for all that an update left over. Old pods count also where the end of the update was not seen.
-func (f *attentionFacts) afterUpdate() {
+// afterUpdate makes one entry for everything that is left to do after an update. Old pods count even if the end of the update was not
+// seen.
+func (f *facts) afterUpdate() {
 	if f.request != nil || !f.s.Known(core.SourceClusterRequests) {
 		return
 	}
@@ -26,7 +27,7 @@ func (f *attentionFacts) afterUpdate() {
 	for _, p := range procedure.AfterUpdate(f.s) {
 		v, ok := progress.DaemonView(f.s, p.Pods)
 		if !ok || len(v.Old) == 0 || v.Set.Namespace == core.NamespaceOpenStack && !played && !v.Made.IsZero() && !f.long(v.Made, restartsLong) {
-			continue // the OpenStack controller restarts its own, and is given the time
+			continue // the OpenStack controller restarts its own, and gets the time for it
 		}
 		old = append(old, v.Short()+" ("+wording.Itoa(len(v.Old))+" of "+wording.Itoa(len(v.Pods))+")")
 	}
@@ -42,7 +43,7 @@ func (f *attentionFacts) afterUpdate() {
 			}
 		}
 		if len(titles) == 0 {
-			return // what cannot be seen needs a source, and the sources tell that themselves
+			return // what is not known needs a source, and the rule for sources says so
 		}
 		a.Reason = wording.Some(titles, 2)
 	default:

@@ -1,7 +1,6 @@
 package attention
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -10,13 +9,13 @@ import (
 	"lockstep/core/progress"
 )
 
-// causes says of each entry from which other one it only follows. What is named has no cause itself: who follows it comes to where the
-// trouble begins. It is as urgent as the most urgent of what follows from it, so that it stands above that.
-func (f *attentionFacts) causes() {
-	f.sort() // of several that can be the cause the most urgent counts, then the oldest
+// causes names for each entry the entry from which it only follows. A cause has no cause itself, so that it leads to where the trouble
+// begins. It is as urgent as the most urgent entry that follows from it, so that it stands above them.
+func (f *facts) causes() {
+	f.sort() // of several possible causes the most urgent counts, then the oldest
 	direct := map[string]string{}
 	for _, a := range f.found {
-		for _, find := range attentionRows[a.Rule].causes {
+		for _, find := range rows[a.Rule].causes {
 			if id := find(f, a); id != "" && id != a.ID {
 				direct[a.ID] = id
 				break
@@ -35,7 +34,7 @@ func (f *attentionFacts) causes() {
 			root = direct[root]
 		}
 		if root == "" || seen[root] {
-			continue // two that name each other: neither is the cause
+			continue // two entries name each other: neither is the cause
 		}
 		a.Cause = root
 		cause := &f.found[place[root]]
@@ -48,35 +47,8 @@ func (f *attentionFacts) causes() {
 	f.sort()
 }
 
-// sort puts the most urgent first; of these what follows from nothing else, then the oldest.
-func (f *attentionFacts) sort() {
-	slices.SortStableFunc(f.found, func(a, b core.Attention) int {
-		if a.Severity != b.Severity {
-			return int(b.Severity - a.Severity)
-		}
-		if (a.Cause == "") != (b.Cause == "") {
-			if a.Cause == "" {
-				return -1
-			}
-			return 1
-		}
-		if c := compareAge(f.rankAge(a), f.rankAge(b)); c != 0 {
-			return c
-		}
-		return cmp.Or(cmp.Compare(a.Label, b.Label), cmp.Compare(a.ID, b.ID))
-	})
-}
-
-// rankAge is since when an entry counts: that of which nobody knows the beginning as long as what follows from it.
-func (f *attentionFacts) rankAge(a core.Attention) time.Time {
-	if a.Since.At.IsZero() {
-		return f.age[a.ID]
-	}
-	return a.Since.At
-}
-
-// firstOf is the ID of the first entry of one of the rules for which that holds; empty when there is none.
-func (f *attentionFacts) firstOf(fits func(core.Attention) bool, rules ...core.AttentionRule) string {
+// firstOf is the ID of the first entry of one of the rules that fits; empty when there is none. A nil fits takes any.
+func (f *facts) firstOf(fits func(core.Attention) bool, rules ...core.AttentionRule) string {
 	for _, a := range f.found {
 		if slices.Contains(rules, a.Rule) && (fits == nil || fits(a)) {
 			return a.ID
@@ -85,24 +57,24 @@ func (f *attentionFacts) firstOf(fits func(core.Attention) bool, rules ...core.A
 	return ""
 }
 
-// badRoleLabels is a setting with which the OpenStack controller does not start. Scaled to nothing it is not even tried.
-func badRoleLabels(f *attentionFacts, _ core.Attention) string {
+// badRoleLabels names the setting with which the OpenStack controller cannot start. A controller scaled to 0 does not even try.
+func badRoleLabels(f *facts, _ core.Attention) string {
 	if c := f.s.Controller; c == nil || c.Replicas == 0 {
 		return ""
 	}
 	return f.firstOf(nil, core.RuleRoleLabels)
 }
 
-// controllerIsAway is an OpenStack controller of which no replica is ready: nothing that it has to do is done.
-func controllerIsAway(f *attentionFacts, a core.Attention) string {
+// controllerIsAway names an OpenStack controller without a ready replica: nothing of its part is done.
+func controllerIsAway(f *facts, a core.Attention) string {
 	if l := f.lockOf(a); l != nil && l.Controller != core.ControllerOpenStack {
 		return ""
 	}
 	return f.firstOf(nil, core.RuleControllerAway)
 }
 
-// controllerHolds is what keeps the OpenStack controller from a node that is in its hands: that it is away, or gets no answer.
-func controllerHolds(f *attentionFacts, a core.Attention) string {
+// controllerHolds names what keeps the OpenStack controller from working on a node when it is its turn: it is away, or gets no answer.
+func controllerHolds(f *facts, a core.Attention) string {
 	v, ok := progress.NodeView(f.s, a.Node)
 	if !ok {
 		return ""
@@ -121,8 +93,8 @@ func controllerHolds(f *attentionFacts, a core.Attention) string {
 	return f.firstOf(nil, core.RuleControllerAway)
 }
 
-// waitsForPlace is a lock that was left behind, and takes the place of a node that waits for others (F).
-func waitsForPlace(f *attentionFacts, a core.Attention) string {
+// waitsForPlace names a left-over lock that takes the place of a node which waits for others (text F).
+func waitsForPlace(f *facts, a core.Attention) string {
 	v, ok := progress.NodeView(f.s, a.Node)
 	if !ok || !f.waitsForOthers(v) {
 		return ""
@@ -130,23 +102,23 @@ func waitsForPlace(f *attentionFacts, a core.Attention) string {
 	return f.firstOf(nil, core.RuleStaleInner)
 }
 
-// clusterOutage is an OpenStack that does not answer, where a cluster lock of its controller's waits.
-func clusterOutage(f *attentionFacts, a core.Attention) string {
+// clusterOutage names an OpenStack that does not answer, for a cluster lock of the OpenStack controller.
+func clusterOutage(f *facts, a core.Attention) string {
 	if l := f.lockOf(a); l == nil || l.Controller != core.ControllerOpenStack {
 		return ""
 	}
 	return f.firstOf(nil, core.RuleOutage)
 }
 
-// ownTrouble is what the node's own machine, pods or services lack, where that is told.
-func ownTrouble(f *attentionFacts, a core.Attention) string {
+// ownTrouble names an entry about the node's own machine, pods or services.
+func ownTrouble(f *facts, a core.Attention) string {
 	return f.firstOf(func(b core.Attention) bool { return b.Node == a.Node && a.Node != "" },
 		core.RuleNoComputeService, core.RuleEndedPods, core.RuleLockFailed, core.RuleLockStuck, core.RuleDrainBlocked, core.RuleStateItem,
 		core.RuleRebootError, core.RuleAgentError, core.RuleDrainError, core.RuleSwarmError, core.RuleControllerFails)
 }
 
-// ownLockHolds is what keeps a lock of the node that LCM waits for.
-func ownLockHolds(f *attentionFacts, a core.Attention) string {
+// ownLockHolds names what keeps a lock of the node active that LCM waits for.
+func ownLockHolds(f *facts, a core.Attention) string {
 	v := f.machineOf(a)
 	if _, inactive := progress.LocksInactive(f.s, a.Node, progress.DrainMessage{}); v == nil || a.Node == "" || inactive {
 		return ""
@@ -162,16 +134,16 @@ func ownLockHolds(f *attentionFacts, a core.Attention) string {
 	return controllerHolds(f, a)
 }
 
-// sourceEntry is the entry that tells of a source, alone or with others of its server; empty when it is live.
-func (f *attentionFacts) sourceEntry(id core.SourceID) string {
+// sourceEntry is the ID of the entry about a source, alone or with others of its server; empty when the source is live.
+func (f *facts) sourceEntry(id core.SourceID) string {
 	return f.firstOf(func(a core.Attention) bool {
 		return a.Subject.Name == string(id) || a.Subject.Name == string(id.Server()) && f.s.Sources[id].State != core.SourceLive
 	},
 		core.RuleSource, core.RuleSources)
 }
 
-// openStackUnseen is an OpenStack that answers nobody: neither its controller, nor Lockstep.
-func openStackUnseen(f *attentionFacts, _ core.Attention) string {
+// openStackUnseen names an OpenStack that does not answer Lockstep either.
+func openStackUnseen(f *facts, _ core.Attention) string {
 	for _, id := range []core.SourceID{core.SourceInstances, core.SourceComputeServices, core.SourceNetworkAgents} {
 		if src := f.s.Sources[id]; src.State != core.SourceLive && src.Err != nil && src.Err.Uncertain() {
 			if entry := f.sourceEntry(id); entry != "" {
@@ -182,29 +154,28 @@ func openStackUnseen(f *attentionFacts, _ core.Attention) string {
 	return ""
 }
 
-// instancesUnseen is that the instances are not known, where a node waits for them.
-func instancesUnseen(f *attentionFacts, a core.Attention) string {
+// instancesUnseen names the source of instances, where a node waits for instances that are not known.
+func instancesUnseen(f *facts, a core.Attention) string {
 	if v, ok := progress.NodeView(f.s, a.Node); !ok || v.Blocking >= 0 {
 		return ""
 	}
 	return f.sourceEntry(core.SourceInstances)
 }
 
-// holdingRules are the rules that tell what holds up LCM at one node.
+// holdingRules are the rules about what holds LCM up at one node.
 var holdingRules = []core.AttentionRule{core.RuleNodeWaits, core.RuleNodeReturns, core.RuleNodeSlow, core.RuleEndedPods,
 	core.RuleNoComputeService, core.RuleLockFailed, core.RuleLockStuck, core.RuleMigrationFailed, core.RuleAct, core.RuleOverride,
 	core.RuleDrainBlocked, core.RuleDrainWaits, core.RuleStateItem, core.RuleRebootError, core.RuleDrainError, core.RuleSwarmError,
 	core.RuleAgentError, core.RuleNodeDeferred, core.RuleStaleInner}
 
-// holdingClusterRules tell what holds up LCM before it comes to the nodes; RuleAct, RuleOverride and RuleLockFailed are of the cluster
-// where
-// they are about no node.
+// holdingClusterRules are the rules about what holds LCM up before the nodes. RuleAct, RuleOverride and RuleLockFailed are about the
+// cluster when they name no node.
 var holdingClusterRules = []core.AttentionRule{core.RuleControllerAway, core.RuleOutage, core.RuleClusterLock, core.RuleClusterLockWaits,
 	core.RuleOpenStackStatus, core.RuleLockFailed, core.RuleAct, core.RuleOverride}
 
-// holds is the most urgent entry that holds LCM up at one of the nodes, or the controller that holds all of them up; a notice holds nobody
-// up.
-func (f *attentionFacts) holds(at func(node string) bool) string {
+// holds is the ID of the most urgent entry that holds LCM up at one of the nodes, or of the one about the controller that holds all of
+// them up. A notice holds nothing up.
+func (f *facts) holds(at func(node string) bool) string {
 	if id := f.firstOf(nil, core.RuleControllerAway); id != "" && f.anyAsked() {
 		return id
 	}
@@ -214,22 +185,22 @@ func (f *attentionFacts) holds(at func(node string) bool) string {
 	}, holdingRules...)
 }
 
-// anyAsked tells whether a node is asked for that the OpenStack controller has not released, or is on its way back.
-func (f *attentionFacts) anyAsked() bool {
+// anyAsked tells whether a request waits for the OpenStack controller: it has not released the node, or has to take it back.
+func (f *facts) anyAsked() bool {
 	return slices.ContainsFunc(progress.NodeViews(f.s), func(v core.NodeView) bool {
 		l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
 		return v.Request != nil && (!v.Request.Deleting.IsZero() || l == nil || l.State() == core.LockActive)
 	})
 }
 
-// inMaintenance tells whether something is asked of the node, or LCM is at work on it.
-func (f *attentionFacts) inMaintenance(node string) bool {
+// inMaintenance tells whether the node has a request, or LCM works on it.
+func (f *facts) inMaintenance(node string) bool {
 	v, ok := progress.NodeView(f.s, node)
 	return ok && (v.Request != nil || v.Active())
 }
 
-// holdsCluster is what holds LCM up at the cluster's own locks: those of one controller, or of any when none is named.
-func (f *attentionFacts) holdsCluster(controller string) string {
+// holdsCluster names what holds LCM up at the cluster's locks: at those of one controller, or of any when controller is empty.
+func (f *facts) holdsCluster(controller string) string {
 	return f.firstOf(func(a core.Attention) bool {
 		if a.Severity < core.SeverityWarning || a.Node != "" {
 			return false
@@ -239,8 +210,8 @@ func (f *attentionFacts) holdsCluster(controller string) string {
 	}, holdingClusterRules...)
 }
 
-// holdsPhase is what holds up a phase.
-func holdsPhase(f *attentionFacts, a core.Attention) string {
+// holdsPhase names what holds a phase up.
+func holdsPhase(f *facts, a core.Attention) string {
 	switch a.Phase {
 	case core.PhaseServices:
 		return f.holdsCluster("")
@@ -252,13 +223,13 @@ func holdsPhase(f *attentionFacts, a core.Attention) string {
 	return ""
 }
 
-func (f *attentionFacts) isMaster(node string) bool {
+func (f *facts) isMaster(node string) bool {
 	n := f.s.Nodes[node]
 	return n != nil && n.Is(core.RoleMaster)
 }
 
-// holdsPlanStep is what holds up the step of the plan that is Stuck: something on a node that the step is about.
-func holdsPlanStep(f *attentionFacts, a core.Attention) string {
+// holdsPlanStep names what holds the Stuck step of the update plan up: something on a node that the step is about.
+func holdsPlanStep(f *facts, a core.Attention) string {
 	p := f.s.Management.Plan()
 	if p == nil {
 		return ""
@@ -281,8 +252,8 @@ func holdsPlanStep(f *attentionFacts, a core.Attention) string {
 	return ""
 }
 
-// groupHas tells whether a node is in an update group. A machine without a group is in the default one, whose name nobody knows.
-func (f *attentionFacts) groupHas(group, node string) bool {
+// groupHas tells whether a node is in an update group. A machine without a group is in the default one, whose name is not known.
+func (f *facts) groupHas(group, node string) bool {
 	v := progress.MachineOf(f.s, node)
 	if v == nil || v.Machine == nil {
 		return false
@@ -293,8 +264,8 @@ func (f *attentionFacts) groupHas(group, node string) bool {
 	return v.Machine.Group == group
 }
 
-// holdsLCM is what keeps an operation of LCM that is stuck.
-func holdsLCM(f *attentionFacts, _ core.Attention) string {
+// holdsLCM names what holds a stuck operation of LCM up.
+func holdsLCM(f *facts, _ core.Attention) string {
 	c := f.s.Management.LCM
 	if c == nil {
 		return ""
@@ -306,8 +277,8 @@ func holdsLCM(f *attentionFacts, _ core.Attention) string {
 	return f.holdsCluster("")
 }
 
-// named narrows nodes down to those that a text names, where it names any.
-func (f *attentionFacts) named(text string, at func(node string) bool) func(node string) bool {
+// named narrows nodes down to those that a text names, if it names any.
+func (f *facts) named(text string, at func(node string) bool) func(node string) bool {
 	names := f.namesIn(text)
 	if len(names) == 0 {
 		return at
@@ -315,8 +286,8 @@ func (f *attentionFacts) named(text string, at func(node string) bool) func(node
 	return func(node string) bool { return slices.Contains(names, node) && at(node) }
 }
 
-// namesIn are the nodes that a text names, by their own name, the one that people use, or their machine's.
-func (f *attentionFacts) namesIn(text string) []string {
+// namesIn are the nodes that a text names by the node's name, its label, or its machine's name.
+func (f *facts) namesIn(text string) []string {
 	words := map[string]bool{}
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
 		return !(r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z')
@@ -336,7 +307,7 @@ func (f *attentionFacts) namesIn(text string) []string {
 	return out
 }
 
-// holdsBetween is what keeps a cluster between two releases, where the plan itself says that it does not go on.
-func holdsBetween(f *attentionFacts, _ core.Attention) string {
+// holdsBetween names what keeps a cluster between two releases, if the update plan or LCM says that it does not go on.
+func holdsBetween(f *facts, _ core.Attention) string {
 	return f.firstOf(nil, core.RuleAutoPause, core.RulePlanStuck, core.RulePlanWaits, core.RuleLCMStuck)
 }

@@ -50,7 +50,7 @@ func TestTheClaimsOfEverySet(t *testing.T) {
 	}
 }
 
-// Redis' claims that one may not see are told only where there is a Redis: elsewhere the manifest has no namespace for the right.
+// Redis' claims that may not be read have an entry only where there is a Redis: elsewhere the manifest has no namespace for the right.
 func TestForbiddenClaimsOfARedisThatIsNotThere(t *testing.T) {
 	for redis, want := range map[bool]int{true: 1, false: 0} {
 		sc := scene.GoneController("pending")

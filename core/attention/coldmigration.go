@@ -7,9 +7,9 @@ import (
 	"lockstep/core/progress"
 )
 
-// ownMigrations are the cold migrations that Lockstep began and that wait for a decision, wherever the instances are now. What its
-// host's own entry says already is not told again.
-func (f *attentionFacts) ownMigrations() {
+// ownMigrations finds the cold migrations that Lockstep began and that wait for a decision, wherever the instances are now. What
+// another entry says already is not repeated.
+func (f *facts) ownMigrations() {
 	for _, in := range progress.OwnCold(f.s, progress.ColdUndecided) {
 		c, node := f.s.History.Cold[in.ID], ""
 		if n := f.s.NodeOfHost(in.Host); n != nil {
@@ -33,8 +33,8 @@ func (f *attentionFacts) ownMigrations() {
 	}
 }
 
-// tellsOf tells whether an entry says of the instance that it has to be decided about.
-func (f *attentionFacts) tellsOf(in *core.Instance, node string) bool {
+// tellsOf tells whether an entry says already that the instance needs a decision.
+func (f *facts) tellsOf(in *core.Instance, node string) bool {
 	view, _ := progress.InstanceView(f.s, in.ID)
 	return slices.ContainsFunc(f.found, func(a core.Attention) bool {
 		return a.Instance == in.ID || node != "" && view.Blocks && a.Rule == core.RuleNodeWaits && a.Node == node

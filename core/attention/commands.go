@@ -11,21 +11,21 @@ import (
 	"lockstep/core/wording"
 )
 
-// rockoon is the namespace and the name of the OpenStack controller's Deployment (docs/mosk.md#rockoon).
-func (f *attentionFacts) rockoon() (namespace, name string) {
+// rockoon is the namespace and name of the OpenStack controller's Deployment (docs/mosk.md#rockoon).
+func (f *facts) rockoon() (namespace, name string) {
 	if c := f.s.Controller; c != nil && c.Namespace != "" {
 		return c.Namespace, c.Name
 	}
 	return "osh-system", "rockoon"
 }
 
-func (f *attentionFacts) kubectlRockoon(words ...string) string {
+func (f *facts) kubectlRockoon(words ...string) string {
 	namespace, _ := f.rockoon()
 	return wording.ShellCommand(append([]string{"kubectl", "-n", namespace}, words...)...)
 }
 
-// scaleUp is the way out of a controller that is scaled to nothing.
-func scaleUp(f *attentionFacts, _ core.Attention) []core.Command {
+// scaleUp is the way out when the controller is scaled to 0.
+func scaleUp(f *facts, _ core.Attention) []core.Command {
 	c := f.s.Controller
 	if c == nil || c.Replicas > 0 {
 		return nil
@@ -35,8 +35,8 @@ func scaleUp(f *attentionFacts, _ core.Attention) []core.Command {
 		procedure.Look("who scaled it down", f.kubectlRockoon("get", "deployment", name, "-o", "yaml", "--show-managed-fields"))}
 }
 
-// atController shows the OpenStack controller's pods, what keeps them, and what it says. Without a pod there is no log.
-func atController(f *attentionFacts, a core.Attention) []core.Command {
+// atController shows the OpenStack controller's pods, what keeps them from running, and its log, if it can have a pod.
+func atController(f *facts, a core.Attention) []core.Command {
 	_, name := f.rockoon()
 	out := []core.Command{procedure.Look("which pods there are",
 		f.kubectlRockoon("get", "pods", "-o", "wide")+" | "+wording.ShellCommand("grep", "-e", "^NAME", "-e", "^"+name+"-")),
@@ -51,43 +51,43 @@ func atController(f *attentionFacts, a core.Attention) []core.Command {
 }
 
 // atControllerLog is the log of the container that works on maintenance.
-func atControllerLog(f *attentionFacts, _ core.Attention) []core.Command {
+func atControllerLog(f *facts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
 	return []core.Command{procedure.Look("the controller's log",
 		f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--tail=100"))}
 }
 
 // atNodeLog is the log of the container that makes the locks of nodes.
-func atNodeLog(f *attentionFacts, _ core.Attention) []core.Command {
+func atNodeLog(f *facts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
 	return []core.Command{procedure.Look("the controller's log on nodes",
 		f.kubectlRockoon("logs", "deployment/"+name, "-c", "node", "--tail=100"))}
 }
 
-// playController is for a controller that is down on purpose, or that cannot run for hours.
-func playController(f *attentionFacts, _ core.Attention) []core.Command {
+// playController is for a controller that is down on purpose, or cannot run for hours.
+func playController(f *facts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Change("play it, where it cannot run",
 		wording.ShellCommand("lockstep", "--act-as", core.ControllerOpenStack))}
 }
 
-func atRoleLabels(f *attentionFacts, _ core.Attention) []core.Command {
+func atRoleLabels(f *facts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
 	return []core.Command{procedure.Look("the setting",
 		f.kubectlRockoon("get", "deployment", name, "-o", "yaml")+" | "+wording.ShellCommand("grep", "-A1", "OSCTL_OPENSTACK_NODE_LABELS"))}
 }
 
-func atOpenStack(f *attentionFacts, _ core.Attention) []core.Command {
+func atOpenStack(f *facts, _ core.Attention) []core.Command {
 	return procedure.LookAtOpenStack(f.s, nil, progress.LockMessage{})
 }
 
-func atDeployment(f *attentionFacts, _ core.Attention) []core.Command {
+func atDeployment(f *facts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
 	return append(procedure.LookAtDeployment(f.s, nil, progress.LockMessage{}),
 		procedure.Look("the controller's log on it", f.kubectlRockoon("logs", "deployment/"+name, "-c", "osdpl", "--tail=100")))
 }
 
-// atSources asks the servers by hand what Lockstep could not learn.
-func atSources(f *attentionFacts, a core.Attention) []core.Command {
+// atSources asks the servers by hand for what Lockstep could not read.
+func atSources(f *facts, a core.Attention) []core.Command {
 	var out []core.Command
 	for _, src := range f.sourcesOf(a) {
 		for _, line := range procedure.SourceCommands(f.s, src) {
@@ -113,8 +113,8 @@ func getLock(l *core.WorkloadLock) core.Command {
 	return procedure.Look("the lock", wording.ShellCommand("kubectl", "get", strings.ToLower(string(l.Kind)), l.Name, "-o", "yaml"))
 }
 
-// atLock shows what a lock's text is about, the lock, and who holds it.
-func atLock(f *attentionFacts, a core.Attention) []core.Command {
+// atLock shows what a lock's text is about, the lock, and its owner.
+func atLock(f *facts, a core.Attention) []core.Command {
 	l := f.lockOf(a)
 	if l == nil {
 		return atClusterLocks(f, a)
@@ -122,7 +122,7 @@ func atLock(f *attentionFacts, a core.Attention) []core.Command {
 	return f.lockCommands(l, a)
 }
 
-func (f *attentionFacts) lockCommands(l *core.WorkloadLock, a core.Attention) []core.Command {
+func (f *facts) lockCommands(l *core.WorkloadLock, a core.Attention) []core.Command {
 	out := append(procedure.LookCommands(f.s, l, f.message(l)), getLock(l))
 	switch l.Controller {
 	case core.ControllerOpenStack:
@@ -139,26 +139,26 @@ func (f *attentionFacts) lockCommands(l *core.WorkloadLock, a core.Attention) []
 	return out
 }
 
-// atAnyLock shows the lock of a played controller, or all of the cluster where it has none.
-func atAnyLock(f *attentionFacts, a core.Attention) []core.Command {
+// atAnyLock shows the lock of a played controller, or all cluster locks if it has none.
+func atAnyLock(f *facts, a core.Attention) []core.Command {
 	if l := f.playedLock(a); l != nil {
 		return []core.Command{getLock(l)}
 	}
 	return atClusterLocks(f, a)
 }
 
-func atClusterLocks(*attentionFacts, core.Attention) []core.Command {
+func atClusterLocks(*facts, core.Attention) []core.Command {
 	return []core.Command{procedure.Look("the cluster's locks", wording.ShellCommand("kubectl", "get", "clusterworkloadlocks"))}
 }
 
-func atNodeLock(f *attentionFacts, a core.Attention) []core.Command {
+func atNodeLock(f *facts, a core.Attention) []core.Command {
 	if l := f.s.NodeLock(a.Node, core.ControllerOpenStack); l != nil {
 		return []core.Command{getLock(l)}
 	}
 	return atLocksOfNode(f, a)
 }
 
-func atLocksOfNode(_ *attentionFacts, a core.Attention) []core.Command {
+func atLocksOfNode(_ *facts, a core.Attention) []core.Command {
 	list := wording.ShellCommand("kubectl", "get", "nodeworkloadlocks", "-o", "wide")
 	if a.Node == "" {
 		return []core.Command{procedure.Look("the locks of nodes", list)}
@@ -166,8 +166,8 @@ func atLocksOfNode(_ *attentionFacts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("its locks", list+" | "+wording.ShellCommand("grep", "-e", a.Node))}
 }
 
-// atWhatItSays shows more of what the OpenStack controller says of the node.
-func atWhatItSays(f *attentionFacts, a core.Attention) []core.Command {
+// atWhatItSays shows more about the OpenStack controller's text on the node's lock.
+func atWhatItSays(f *facts, a core.Attention) []core.Command {
 	l := f.s.NodeLock(a.Node, core.ControllerOpenStack)
 	if l == nil {
 		return nil
@@ -175,12 +175,12 @@ func atWhatItSays(f *attentionFacts, a core.Attention) []core.Command {
 	return procedure.LookCommands(f.s, l, f.message(l))
 }
 
-func atOthers(f *attentionFacts, _ core.Attention) []core.Command {
+func atOthers(f *facts, _ core.Attention) []core.Command {
 	return procedure.LookAtOthers(f.s, nil, progress.LockMessage{})
 }
 
-// holdAgain sets the node's lock active, where it was left inactive, so that LCM waits for it.
-func holdAgain(f *attentionFacts, a core.Attention) []core.Command {
+// holdAgain sets a lock active that was left inactive, so that LCM waits for the node.
+func holdAgain(f *facts, a core.Attention) []core.Command {
 	l := f.s.NodeLock(a.Node, core.ControllerOpenStack)
 	if l == nil || l.State() != core.LockInactive || f.s.NodeRequest(a.Node) != nil && !f.s.NodeRequest(a.Node).Deleting.IsZero() {
 		return nil
@@ -188,18 +188,18 @@ func holdAgain(f *attentionFacts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Change("hold LCM", step.LockCommand(l.Ref(), core.LockStatus{State: core.LockActive}))}
 }
 
-func clearInner(f *attentionFacts, a core.Attention) []core.Command {
+func clearInner(f *facts, a core.Attention) []core.Command {
 	if l := f.s.NodeLock(a.Node, core.ControllerOpenStack); l != nil {
 		return []core.Command{procedure.Change("clear it, as the last resort", step.InnerCommand(l.Ref(), core.InnerInactive))}
 	}
 	return nil
 }
 
-func holdByOwnLock(_ *attentionFacts, a core.Attention) []core.Command {
+func holdByOwnLock(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Change("hold it by your own lock", step.CreateLockCommand(progress.OwnLock(a.Node)))}
 }
 
-func giveLabels(f *attentionFacts, a core.Attention) []core.Command {
+func giveLabels(f *facts, a core.Attention) []core.Command {
 	if n := f.s.Nodes[a.Node]; n == nil || n.HasOpenStackRole() {
 		return nil
 	}
@@ -210,25 +210,25 @@ func giveLabels(f *attentionFacts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Change("give it its role back", line)}
 }
 
-func atLabels(_ *attentionFacts, a core.Attention) []core.Command {
+func atLabels(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("its labels", wording.ShellCommand("kubectl", "get", "node", a.Node, "--show-labels"))}
 }
 
-func atAnnotations(_ *attentionFacts, a core.Attention) []core.Command {
+func atAnnotations(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("its annotations",
 		wording.ShellCommand("kubectl", "get", "node", a.Node, "-o", "jsonpath={.metadata.annotations}"))}
 }
 
-func dropMode(_ *attentionFacts, a core.Attention) []core.Command {
+func dropMode(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Change("remove it: live counts then", wording.AnnotateCommand(a.Node, core.AnnotationMigrationMode, nil))}
 }
 
-func dropAttempts(_ *attentionFacts, a core.Attention) []core.Command {
+func dropAttempts(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Change("remove it", wording.AnnotateCommand(a.Node, core.AnnotationMigrationAttempts, nil))}
 }
 
-// putModeBack is the annotation as it was before Lockstep set it.
-func putModeBack(f *attentionFacts, a core.Attention) []core.Command {
+// putModeBack sets the annotation back to what it was before Lockstep changed it.
+func putModeBack(f *facts, a core.Attention) []core.Command {
 	n := f.s.Nodes[a.Node]
 	if n == nil {
 		return nil
@@ -240,19 +240,19 @@ func putModeBack(f *attentionFacts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Change("set it back", wording.AnnotateCommand(a.Node, c.Key, c.Old))}
 }
 
-func atNode(_ *attentionFacts, a core.Attention) []core.Command {
+func atNode(_ *facts, a core.Attention) []core.Command {
 	if a.Node == "" {
 		return nil
 	}
 	return []core.Command{procedure.Look("the node", wording.ShellCommand("kubectl", "describe", "node", a.Node))}
 }
 
-func atNodes(*attentionFacts, core.Attention) []core.Command {
+func atNodes(*facts, core.Attention) []core.Command {
 	return []core.Command{procedure.Look("the nodes", wording.ShellCommand("kubectl", "get", "nodes", "-o", "wide"))}
 }
 
-// atRequest shows what is asked of the node, or of the cluster.
-func atRequest(f *attentionFacts, a core.Attention) []core.Command {
+// atRequest shows the request of the node, or of the cluster.
+func atRequest(f *facts, a core.Attention) []core.Command {
 	if a.Node == "" {
 		return []core.Command{procedure.Look("what is asked for",
 			wording.ShellCommand("kubectl", "get", "clustermaintenancerequests", "-o", "yaml"))}
@@ -264,29 +264,29 @@ func atRequest(f *attentionFacts, a core.Attention) []core.Command {
 	return atRequests(f, a)
 }
 
-func atRequests(*attentionFacts, core.Attention) []core.Command {
+func atRequests(*facts, core.Attention) []core.Command {
 	return []core.Command{procedure.Look("what is asked for",
 		wording.ShellCommand("kubectl", "get", "clustermaintenancerequests,nodemaintenancerequests"))}
 }
 
-func giveScope(f *attentionFacts, a core.Attention) []core.Command {
+func giveScope(f *facts, a core.Attention) []core.Command {
 	if r := f.s.NodeRequest(a.Node); progress.LacksScope(r) {
 		return []core.Command{procedure.Change("give it its scope", step.ScopeCommand(r))}
 	}
 	return nil
 }
 
-func atRemoval(_ *attentionFacts, a core.Attention) []core.Command {
+func atRemoval(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("what is asked of it", wording.ShellCommand("kubectl", "get", "nodedeletionrequests"))}
 }
 
 // atPods shows the pods of OpenStack on the node: its return waits until they are ready.
-func atPods(_ *attentionFacts, a core.Attention) []core.Command {
+func atPods(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("its pods",
 		progress.KubectlOpenStack("get", "pods", "-o", "wide", "--field-selector=spec.nodeName="+a.Node))}
 }
 
-func atEndedPods(f *attentionFacts, a core.Attention) []core.Command {
+func atEndedPods(f *facts, a core.Attention) []core.Command {
 	const most = 3
 	var out []core.Command
 	for i, e := range progress.HeldByEndedPods(f.s, a.Node) {
@@ -299,7 +299,7 @@ func atEndedPods(f *attentionFacts, a core.Attention) []core.Command {
 	return append(out, atPods(f, a)...)
 }
 
-func atCompute(f *attentionFacts, a core.Attention) []core.Command {
+func atCompute(f *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("what Nova says of it",
 		wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", f.s.HostOf(a.Node))),
 		procedure.Look("the pod of nova-compute",
@@ -307,16 +307,16 @@ func atCompute(f *attentionFacts, a core.Attention) []core.Command {
 				"--field-selector=spec.nodeName="+a.Node))}
 }
 
-func newComputePod(f *attentionFacts, a core.Attention) []core.Command {
+func newComputePod(f *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Change("let a new pod announce it", progress.ComputePodCommand(f.s, a.Node))}
 }
 
-func enableCompute(f *attentionFacts, a core.Attention) []core.Command {
+func enableCompute(f *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Change("enable it",
 		wording.ShellCommand("openstack", "compute", "service", "set", "--enable", f.s.HostOf(a.Node), "nova-compute"))}
 }
 
-func enableVolumes(f *attentionFacts, a core.Attention) []core.Command {
+func enableVolumes(f *facts, a core.Attention) []core.Command {
 	var out []core.Command
 	for _, v := range f.s.VolumeServicesOn(a.Node) {
 		if v.ForMaintenance() {
@@ -326,46 +326,46 @@ func enableVolumes(f *attentionFacts, a core.Attention) []core.Command {
 	return out
 }
 
-func atVolumeServices(*attentionFacts, core.Attention) []core.Command {
+func atVolumeServices(*facts, core.Attention) []core.Command {
 	return []core.Command{procedure.Look("what Cinder says", wording.ShellCommand("openstack", "volume", "service", "list", "--long"))}
 }
 
-func atInstances(f *attentionFacts, a core.Attention) []core.Command {
-	if a.Node == "" { // one for many nodes
+func atInstances(f *facts, a core.Attention) []core.Command {
+	if a.Node == "" { // the entry is about many nodes
 		return []core.Command{procedure.Look("what will move", wording.ShellCommand("lockstep", "plan"))}
 	}
 	return []core.Command{procedure.Look("its instances",
 		wording.ShellCommand("openstack", "server", "list", "--all-projects", "--long", "--host", f.s.HostOf(a.Node)))}
 }
 
-func atInstance(_ *attentionFacts, a core.Attention) []core.Command {
+func atInstance(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("the instance", wording.ShellCommand("openstack", "server", "show", a.Instance)),
 		procedure.Look("what was done with it", wording.ShellCommand("openstack", "server", "event", "list", a.Instance))}
 }
 
-func decideMigration(_ *attentionFacts, a core.Attention) []core.Command {
+func decideMigration(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Change("leave it where it is now",
 		wording.ShellCommand("openstack", "server", "resize", "confirm", a.Instance)),
 		procedure.Change("put it back", wording.ShellCommand("openstack", "server", "resize", "revert", a.Instance))}
 }
 
-func atMigration(_ *attentionFacts, a core.Attention) []core.Command {
+func atMigration(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("its migrations",
 		wording.ShellCommand("openstack", "server", "migration", "list", "--server", a.Instance))}
 }
 
-// atRoom shows where an instance could go to.
-func atRoom(*attentionFacts, core.Attention) []core.Command {
+// atRoom shows where there is room for an instance.
+func atRoom(*facts, core.Attention) []core.Command {
 	return []core.Command{procedure.Look("where there is room",
 		wording.ShellCommand("openstack", "--os-compute-api-version", "2.87", "hypervisor", "list", "--long"))}
 }
 
-func atTags(_ *attentionFacts, a core.Attention) []core.Command {
+func atTags(_ *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("its tags",
 		wording.ShellCommand("openstack", "--os-compute-api-version", step.TagVersion, "server", "show", "-c", "tags", a.Instance))}
 }
 
-func putTagsBack(f *attentionFacts, a core.Attention) []core.Command {
+func putTagsBack(f *facts, a core.Attention) []core.Command {
 	c, tagged := f.s.History.Tags[a.Instance]
 	if !tagged {
 		return nil
@@ -377,8 +377,8 @@ func putTagsBack(f *attentionFacts, a core.Attention) []core.Command {
 	return out
 }
 
-// atBlockingPod shows what keeps a drain, and deletes it: its workload makes another one elsewhere.
-func atBlockingPod(f *attentionFacts, a core.Attention) []core.Command {
+// atBlockingPod shows the pod that blocks a drain, and deletes it: its workload creates another one elsewhere.
+func atBlockingPod(f *facts, a core.Attention) []core.Command {
 	v := f.machineOf(a)
 	if v == nil {
 		return nil
@@ -400,7 +400,7 @@ func atBlockingPod(f *attentionFacts, a core.Attention) []core.Command {
 	return out
 }
 
-func atDrains(f *attentionFacts, a core.Attention) []core.Command {
+func atDrains(f *facts, a core.Attention) []core.Command {
 	v := f.machineOf(a)
 	if v == nil {
 		return atDrainsAll(f, a)
@@ -417,18 +417,18 @@ func atDrains(f *attentionFacts, a core.Attention) []core.Command {
 	return out
 }
 
-func atDrainsAll(f *attentionFacts, _ core.Attention) []core.Command {
+func atDrainsAll(f *facts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Look("the drains, as LCM sees them", f.s.KubectlManagement("get", "lcmclusterstates", "-o", "wide")),
 		procedure.Look("the machines", f.s.KubectlManagement("get", "lcmmachines", "-o", "wide"))}
 }
 
-// atLCM shows which pods' log has LCM's words (docs/mosk.md#when-it-hangs).
-func atLCM(f *attentionFacts, _ core.Attention) []core.Command {
+// atLCM shows in which pods' log LCM writes (docs/mosk.md#when-it-hangs).
+func atLCM(f *facts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Look("whose log has LCM's words",
 		f.s.Place.Kubectl("-n", "kaas", "get", "pods")+" | "+wording.ShellCommand("grep", "-e", "lcm-controller"))}
 }
 
-func atMachine(f *attentionFacts, a core.Attention) []core.Command {
+func atMachine(f *facts, a core.Attention) []core.Command {
 	v := f.machineOf(a)
 	if v == nil {
 		return nil
@@ -436,15 +436,15 @@ func atMachine(f *attentionFacts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("what LCM does on it", f.s.KubectlManagement("get", "lcmmachines", v.Name, "-o", "yaml"))}
 }
 
-func atMachines(f *attentionFacts, _ core.Attention) []core.Command {
+func atMachines(f *facts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Look("the machines", f.s.KubectlManagement("get", "machines.cluster.k8s.io", "-o", "wide"))}
 }
 
-func atLCMCluster(f *attentionFacts, a core.Attention) []core.Command {
+func atLCMCluster(f *facts, a core.Attention) []core.Command {
 	return []core.Command{procedure.Look("what LCM says", f.s.KubectlManagement("get", "lcmclusters", a.Subject.Name, "-o", "yaml"))}
 }
 
-func atPlan(f *attentionFacts, _ core.Attention) []core.Command {
+func atPlan(f *facts, _ core.Attention) []core.Command {
 	p := f.s.Management.Plan()
 	if p == nil {
 		return nil
@@ -452,8 +452,8 @@ func atPlan(f *attentionFacts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Look("the plan", f.s.KubectlManagement("get", "clusterupdateplans", p.Name, "-o", "yaml"))}
 }
 
-// commenceNext begins the step of the plan that comes next.
-func commenceNext(f *attentionFacts, _ core.Attention) []core.Command {
+// commenceNext commences the next step of the update plan.
+func commenceNext(f *facts, _ core.Attention) []core.Command {
 	p := f.s.Management.Plan()
 	if p == nil {
 		return nil
@@ -466,8 +466,8 @@ func commenceNext(f *attentionFacts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Change("commence it", progress.CommenceCommand(f.s, p, i))}
 }
 
-// commencePaused lets a step go on that an alert has paused, once the alert is over.
-func commencePaused(f *attentionFacts, _ core.Attention) []core.Command {
+// commencePaused commences a step again that an alert paused, once the alert is over.
+func commencePaused(f *facts, _ core.Attention) []core.Command {
 	p := f.s.Management.Plan()
 	if p == nil || f.s.Management.Pause != nil && len(f.s.Management.Pause.Firing) > 0 {
 		return nil
@@ -479,17 +479,17 @@ func commencePaused(f *attentionFacts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Change("commence it again", progress.CommenceCommand(f.s, p, i))}
 }
 
-func atPause(f *attentionFacts, _ core.Attention) []core.Command {
+func atPause(f *facts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Look("what pauses it", f.s.KubectlManagement("get", "updateautopauses", "-o", "yaml"))}
 }
 
-func atManagementReleases(f *attentionFacts, _ core.Attention) []core.Command {
+func atManagementReleases(f *facts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.Look("the release that it runs",
 		f.s.Place.Kubectl("get", "kaasreleases", "-l", progress.LabelReleaseActive)),
 		procedure.Look("its own upgrade", f.s.Place.Kubectl("get", "mccupgrades", core.UpgradeName, "-o", "yaml"))}
 }
 
-func atDaemonSets(f *attentionFacts, _ core.Attention) []core.Command {
+func atDaemonSets(f *facts, _ core.Attention) []core.Command {
 	out := []core.Command{procedure.Look("the DaemonSets of OpenStack", progress.KubectlOpenStack("get", "daemonsets"))}
 	if slices.ContainsFunc(f.s.DaemonSets, func(d *core.DaemonSet) bool { return d.Namespace == core.NamespaceFabric }) {
 		out = append(out, procedure.Look("those of OpenSDN", wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "daemonsets")))
@@ -497,8 +497,8 @@ func atDaemonSets(f *attentionFacts, _ core.Attention) []core.Command {
 	return out
 }
 
-// atOperation shows what the step was about, and of a batch what did not go well.
-func atOperation(f *attentionFacts, a core.Attention) []core.Command {
+// atOperation shows what the step was about, and the items of a batch that failed.
+func atOperation(f *facts, a core.Attention) []core.Command {
 	const most = 3
 	op := f.operationOf(a)
 	if op == nil {
@@ -522,8 +522,13 @@ func atOperation(f *attentionFacts, a core.Attention) []core.Command {
 	return out
 }
 
-// atLease shows who holds the Lease by which operators keep out of each other's way.
-func atLease(*attentionFacts, core.Attention) []core.Command {
+// atLease shows who holds the operator lease.
+func atLease(*facts, core.Attention) []core.Command {
 	return []core.Command{procedure.Look("who may write now",
 		wording.ShellCommand("kubectl", "get", "leases", "--all-namespaces")+" | "+wording.ShellCommand("grep", "-e", "lockstep-operator"))}
+}
+
+func atDeployments(*facts, core.Attention) []core.Command {
+	return []core.Command{procedure.Look("how many there are", progress.KubectlOpenStack("get", "openstackdeployments", "-o", "wide")),
+		procedure.Look("their statuses", progress.KubectlOpenStack("get", "osdplst"))}
 }

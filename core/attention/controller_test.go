@@ -44,7 +44,7 @@ func TestControllerIsAwaySinceItsDeploymentSaysSo(t *testing.T) {
 	}
 }
 
-// A controller that is scaled to nothing holds up whoever asks for maintenance, and nobody else: then it is told first, with the
+// A controller that is scaled to 0 holds up maintenance requests, and nothing else: if there are any, it is the first entry, with the
 // way out.
 func TestAControllerScaledToNothingIsToldWhileSomebodyWaits(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -6,8 +6,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// endedPods are pods that hold the node's way back for ever: the OpenStack controller waits for them, and says nothing.
-func (f *attentionFacts) endedPods(n nodeAttention) {
+// endedPods finds pods that hold the node's return for ever: the OpenStack controller waits for them, and does not say so.
+func (f *facts) endedPods(n nodeFacts) {
 	if !progress.ComesBack(f.s, n.NodeView) || n.Node == nil || n.own == nil || n.own.InnerState != core.InnerActive {
 		return
 	}

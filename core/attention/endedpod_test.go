@@ -20,8 +20,8 @@ func entryOf(s *core.Snapshot, rule string) (core.Attention, bool) {
 	return all[i], true
 }
 
-// A pod that has ended holds the return of its node for ever, and the controller does not say so: it is named, at once, with its phase and
-// since when, and so long as it is what the return waits for.
+// A pod that has ended holds the return of its node for ever, and the controller does not say so. The entry names it at once, with its
+// phase and since when, as long as the return waits for it.
 func TestPodsThatHaveEndedAreNamed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(sc scene.Scene)

@@ -3,7 +3,7 @@ package attention
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/procedure"
@@ -12,34 +12,21 @@ import (
 	"lockstep/core/wording"
 )
 
-// saysMost is the longest text of a server's that is told as evidence, in bytes.
+// saysMost is the longest text of a server that is shown as evidence, in bytes.
 const saysMost = 400
 
 func seenOne(of, says string) []core.Evidence { return []core.Evidence{{Of: of, Says: says}} }
 
-// lockOf is the lock that an entry is about: the lock itself, or the OpenStack controller's on its node.
-func (f *attentionFacts) lockOf(a core.Attention) *core.WorkloadLock {
-	if a.Subject.Kind == core.KindClusterWorkloadLock || a.Subject.Kind == core.KindNodeWorkloadLock {
-		if l := step.LockByUID(f.s, a.Subject.UID); l != nil {
-			return l
-		}
-	}
-	if a.Node == "" {
-		return nil
-	}
-	return f.s.NodeLock(a.Node, core.ControllerOpenStack)
-}
-
-// message is what a lock says.
-func (f *attentionFacts) message(l *core.WorkloadLock) progress.LockMessage {
+// message reads the text of a lock.
+func (f *facts) message(l *core.WorkloadLock) progress.LockMessage {
 	if l == nil || l.Message == "" {
 		return progress.LockMessage{}
 	}
 	return progress.ReadLock(f.s, l)
 }
 
-// seenLockItself is how a lock stands, what it says, and what Lockstep sees of that.
-func (f *attentionFacts) seenLockItself(l *core.WorkloadLock) []core.Evidence {
+// seenLockItself is a lock's state, its text, and what Lockstep sees of what the text says.
+func (f *facts) seenLockItself(l *core.WorkloadLock) []core.Evidence {
 	if l == nil {
 		return nil
 	}
@@ -66,29 +53,21 @@ func (f *attentionFacts) seenLockItself(l *core.WorkloadLock) []core.Evidence {
 	return append(out, core.Evidence{Of: "whom to ask", Says: progress.AskAbout(f.s, l)})
 }
 
-func seenLock(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenLock(f *facts, a core.Attention) []core.Evidence {
 	return f.seenLockItself(f.lockOf(a))
 }
 
-func seenNodeLock(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenNodeLock(f *facts, a core.Attention) []core.Evidence {
 	return f.seenLockItself(f.s.NodeLock(a.Node, core.ControllerOpenStack))
 }
 
 // seenAnyLock is the lock of a played controller.
-func seenAnyLock(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenAnyLock(f *facts, a core.Attention) []core.Evidence {
 	return f.seenLockItself(f.playedLock(a))
 }
 
-// playedLock is the lock that an entry about a played controller is about.
-func (f *attentionFacts) playedLock(a core.Attention) *core.WorkloadLock {
-	if a.Node == "" {
-		return f.s.ClusterLock(a.Controller)
-	}
-	return f.s.NodeLock(a.Node, a.Controller)
-}
-
 // seenLocks are all locks that name a node.
-func seenLocks(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenLocks(f *facts, a core.Attention) []core.Evidence {
 	var names []string
 	for _, l := range f.s.NodeLocks[a.Node] {
 		names = append(names, wording.OneLine(l.Name, 80)+" ("+wording.OneLine(string(l.State()), 40)+")")
@@ -96,8 +75,8 @@ func seenLocks(f *attentionFacts, a core.Attention) []core.Evidence {
 	return seenOne("its locks", wording.Some(names, 6))
 }
 
-// seenNode is where the node stands, what is asked of it, and whether it is Ready.
-func seenNode(f *attentionFacts, a core.Attention) []core.Evidence {
+// seenNode is the node's stage, its requests, and whether it is Ready.
+func seenNode(f *facts, a core.Attention) []core.Evidence {
 	v, ok := progress.NodeView(f.s, a.Node)
 	if !ok {
 		return nil
@@ -126,8 +105,8 @@ func seenNode(f *attentionFacts, a core.Attention) []core.Evidence {
 	return append(out, seenAccount(f, a)...)
 }
 
-// seenAccount is what the OpenStack controller has noted of its own work.
-func seenAccount(f *attentionFacts, a core.Attention) []core.Evidence {
+// seenAccount is the OpenStack controller's account of its own work.
+func seenAccount(f *facts, a core.Attention) []core.Evidence {
 	if a.Node == "" {
 		return seenOne("the controller", progress.AccountSentence(f.s, progress.RequestAccount(f.s, f.request), "", progress.LockMessage{}))
 	}
@@ -135,7 +114,7 @@ func seenAccount(f *attentionFacts, a core.Attention) []core.Evidence {
 		f.message(f.s.NodeLock(a.Node, core.ControllerOpenStack))))
 }
 
-func seenService(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenService(f *facts, a core.Attention) []core.Evidence {
 	svc := f.s.Services[f.s.HostOf(a.Node)]
 	if svc == nil {
 		return nil
@@ -143,7 +122,7 @@ func seenService(f *attentionFacts, a core.Attention) []core.Evidence {
 	return seenOne("nova-compute", step.UpText(svc)+", "+core.ServiceText(svc))
 }
 
-func seenVolumeServices(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenVolumeServices(f *facts, a core.Attention) []core.Evidence {
 	var out []core.Evidence
 	for _, v := range f.s.VolumeServicesOn(a.Node) {
 		out = append(out, core.Evidence{Of: v.Label(), Says: v.Text()})
@@ -151,8 +130,8 @@ func seenVolumeServices(f *attentionFacts, a core.Attention) []core.Evidence {
 	return out
 }
 
-// seenInstances are the instances on the node that are in the way, by what is to happen with them.
-func seenInstances(f *attentionFacts, a core.Attention) []core.Evidence {
+// seenInstances are the instances on the node that are in the way, by their maintenance action.
+func seenInstances(f *facts, a core.Attention) []core.Evidence {
 	if a.Node == "" {
 		return nil
 	}
@@ -163,7 +142,7 @@ func seenInstances(f *attentionFacts, a core.Attention) []core.Evidence {
 		func(v core.InstanceView) bool { return !v.Blocks })))
 }
 
-func seenInstance(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenInstance(f *facts, a core.Attention) []core.Evidence {
 	v, ok := progress.InstanceView(f.s, a.Instance)
 	if !ok {
 		return nil
@@ -182,7 +161,7 @@ func seenInstance(f *attentionFacts, a core.Attention) []core.Evidence {
 }
 
 // seenMigration are the newest migrations of the instance.
-func seenMigration(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenMigration(f *facts, a core.Attention) []core.Evidence {
 	const most = 3
 	var out []core.Evidence
 	for i, m := range f.s.Migrations[a.Instance] {
@@ -201,7 +180,7 @@ func seenMigration(f *attentionFacts, a core.Attention) []core.Evidence {
 	return out
 }
 
-func seenMode(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenMode(f *facts, a core.Attention) []core.Evidence {
 	n := f.s.Nodes[a.Node]
 	if n == nil {
 		return nil
@@ -216,7 +195,7 @@ func seenMode(f *attentionFacts, a core.Attention) []core.Evidence {
 }
 
 // seenHeldUp are the nodes that wait for others (text F).
-func seenHeldUp(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenHeldUp(f *facts, _ core.Attention) []core.Evidence {
 	var names []string
 	for _, v := range progress.NodeViews(f.s) {
 		if f.waitsForOthers(v) {
@@ -226,13 +205,13 @@ func seenHeldUp(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return seenOne("held up", wording.Some(names, 6))
 }
 
-// waitsForOthers tells whether the controller has put the node off until others are through (F).
-func (f *attentionFacts) waitsForOthers(v core.NodeView) bool {
+// waitsForOthers tells whether the controller defers the node until others are through (text F).
+func (f *facts) waitsForOthers(v core.NodeView) bool {
 	l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
 	return v.Request != nil && v.Request.Deleting.IsZero() && f.message(l).ID == progress.SaysOthersFirst
 }
 
-func seenPods(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenPods(f *facts, a core.Attention) []core.Evidence {
 	pods := f.s.Pods[a.Node]
 	if pods == nil || !f.s.Known(core.SourceNodePods) {
 		return nil
@@ -245,20 +224,7 @@ func seenPods(f *attentionFacts, a core.Attention) []core.Evidence {
 	return out
 }
 
-// machineOf is the machine that an entry is about; nil when none is known.
-func (f *attentionFacts) machineOf(a core.Attention) *core.MachineView {
-	if a.Subject.Kind == core.KindMachine || a.Subject.Kind == core.KindLCMMachine {
-		if v := f.s.Management.MachineCalled(a.Subject.Name); v != nil {
-			return v
-		}
-	}
-	if a.Node == "" {
-		return nil
-	}
-	return progress.MachineOf(f.s, a.Node)
-}
-
-func seenMachine(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenMachine(f *facts, a core.Attention) []core.Evidence {
 	v := f.machineOf(a)
 	if v == nil {
 		return nil
@@ -266,7 +232,7 @@ func seenMachine(f *attentionFacts, a core.Attention) []core.Evidence {
 	return seenOne(v.Called(), progress.MachineSays(v))
 }
 
-func seenDrains(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenDrains(f *facts, a core.Attention) []core.Evidence {
 	v := f.machineOf(a)
 	if v == nil {
 		return nil
@@ -281,7 +247,7 @@ func seenDrains(f *attentionFacts, a core.Attention) []core.Evidence {
 	return out
 }
 
-func seenItem(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenItem(f *facts, a core.Attention) []core.Evidence {
 	v := f.machineOf(a)
 	if v == nil || v.Failing == nil {
 		return nil
@@ -294,8 +260,8 @@ func seenItem(f *attentionFacts, a core.Attention) []core.Evidence {
 	return out
 }
 
-// seenPlan is the update plan, step by step, those that are not complete.
-func seenPlan(f *attentionFacts, _ core.Attention) []core.Evidence {
+// seenPlan is the update plan, with its steps that are not complete.
+func seenPlan(f *facts, _ core.Attention) []core.Evidence {
 	p := f.s.Management.Plan()
 	if p == nil {
 		return nil
@@ -309,7 +275,7 @@ func seenPlan(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return out
 }
 
-func seenPause(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenPause(f *facts, _ core.Attention) []core.Evidence {
 	p := f.s.Management.Pause
 	if p == nil {
 		return nil
@@ -320,7 +286,7 @@ func seenPause(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return append(out, core.Evidence{Of: "UpdateAutoPause", Says: wording.OneLine(p.Error, saysMost)})
 }
 
-func seenLCM(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenLCM(f *facts, _ core.Attention) []core.Evidence {
 	c := f.s.Management.LCM
 	if c == nil {
 		return nil
@@ -330,7 +296,7 @@ func seenLCM(f *attentionFacts, _ core.Attention) []core.Evidence {
 		core.Evidence{Of: "nodes", Says: fmt.Sprintf("%d of %d ready", c.ReadyNodes, c.Requested)})
 }
 
-func seenPhase(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenPhase(f *facts, a core.Attention) []core.Evidence {
 	for _, p := range progress.Phases(f.s) {
 		if p.ID == a.Phase {
 			var out []core.Evidence
@@ -343,7 +309,7 @@ func seenPhase(f *attentionFacts, a core.Attention) []core.Evidence {
 	return nil
 }
 
-func seenUpdate(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenUpdate(f *facts, _ core.Attention) []core.Evidence {
 	u := progress.Update(f.s)
 	out := seenOne("update", wording.OneLine(u.From, 60)+" → "+wording.OneLine(u.To, 60))
 	if u.Nodes > 0 {
@@ -357,7 +323,7 @@ func seenUpdate(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return out
 }
 
-func seenCluster(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenCluster(f *facts, _ core.Attention) []core.Evidence {
 	var out []core.Evidence
 	for _, text := range progress.ManagementSummary(f.s) {
 		out = append(out, core.Evidence{Of: "cluster", Says: text})
@@ -365,7 +331,7 @@ func seenCluster(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return out
 }
 
-func seenAfter(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenAfter(f *facts, _ core.Attention) []core.Evidence {
 	var out []core.Evidence
 	for _, p := range procedure.AfterUpdate(f.s) {
 		if p.Unknown == "" && len(p.Open) > 0 {
@@ -376,7 +342,7 @@ func seenAfter(f *attentionFacts, _ core.Attention) []core.Evidence {
 }
 
 // seenController is the OpenStack controller's Deployment.
-func seenController(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenController(f *facts, _ core.Attention) []core.Evidence {
 	c := f.s.Controller
 	switch {
 	case !f.s.Known(core.SourceOpenStackController):
@@ -389,20 +355,20 @@ func seenController(f *attentionFacts, _ core.Attention) []core.Evidence {
 		text += ", " + wording.Count(c.Existing, "pod") + " there"
 	}
 	if !c.AwaySince.IsZero() {
-		text += ", fewer than there must be since " + progress.DayText(c.AwaySince, f.s.Now)
+		text += ", too few since " + progress.DayText(c.AwaySince, f.s.Now)
 	}
 	return seenOne("Deployment "+wording.OneLine(c.Name, 40), text)
 }
 
-func seenImage(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenImage(f *facts, _ core.Attention) []core.Evidence {
 	if c := f.s.Controller; c != nil {
 		return seenOne("image", wording.OneLine(c.Image, 200))
 	}
 	return nil
 }
 
-// seenWaiters is what waits for the OpenStack controller while it is away.
-func seenWaiters(f *attentionFacts, _ core.Attention) []core.Evidence {
+// seenWaiters are the nodes and locks that wait for the OpenStack controller while it is away.
+func seenWaiters(f *facts, _ core.Attention) []core.Evidence {
 	var asked, back []string
 	for _, v := range progress.NodeViews(f.s) {
 		l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
@@ -422,7 +388,7 @@ func seenWaiters(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return append(out, core.Evidence{Of: "never seen by it", Says: wording.Some(f.unseenNodes(), 6)})
 }
 
-func seenRoleLabels(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenRoleLabels(f *facts, _ core.Attention) []core.Evidence {
 	if c := f.s.Controller; c != nil {
 		return seenOne("its setting", wording.OneLine(c.RoleLabels, saysMost))
 	}
@@ -430,7 +396,7 @@ func seenRoleLabels(f *attentionFacts, _ core.Attention) []core.Evidence {
 }
 
 // allLocks are the cluster's locks and those of the nodes, in the order of the nodes' labels.
-func (f *attentionFacts) allLocks() []*core.WorkloadLock {
+func (f *facts) allLocks() []*core.WorkloadLock {
 	all := slices.Clone(f.s.ClusterLocks)
 	for _, v := range progress.NodeViews(f.s) {
 		all = append(all, v.Locks...)
@@ -438,8 +404,8 @@ func (f *attentionFacts) allLocks() []*core.WorkloadLock {
 	return all
 }
 
-// seenOutage are the locks that say that OpenStack does not answer, each text once.
-func seenOutage(f *attentionFacts, _ core.Attention) []core.Evidence {
+// seenOutage are the locks whose texts say that OpenStack does not answer, each text once.
+func seenOutage(f *facts, _ core.Attention) []core.Evidence {
 	const most = 4
 	var out []core.Evidence
 	told := map[string]bool{}
@@ -461,29 +427,17 @@ func seenOutage(f *attentionFacts, _ core.Attention) []core.Evidence {
 	return out
 }
 
-func seenOpenStack(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenOpenStack(f *facts, _ core.Attention) []core.Evidence {
 	return seenOne("Lockstep sees", procedure.SeesOpenStack(f.s, nil, progress.LockMessage{}))
 }
 
-func seenDeployment(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenDeployment(f *facts, _ core.Attention) []core.Evidence {
 	return append(seenOne("Lockstep sees", procedure.SeesDeployment(f.s, nil, progress.LockMessage{})),
 		core.Evidence{Of: "health", Says: procedure.SeesHealth(f.s, nil, progress.LockMessage{})})
 }
 
-// sourcesOf are the sources that an entry is about.
-func (f *attentionFacts) sourcesOf(a core.Attention) []core.Source {
-	var out []core.Source
-	for id, src := range f.s.Sources {
-		if string(id) == a.Subject.Name || string(id.Server()) == a.Subject.Name && src.State != core.SourceLive {
-			out = append(out, src)
-		}
-	}
-	slices.SortFunc(out, func(a, b core.Source) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return out
-}
-
-// seenSources is how each source does; what several have in common is told once.
-func seenSources(f *attentionFacts, a core.Attention) []core.Evidence {
+// seenSources is the state of each source; sources with the same state share one line.
+func seenSources(f *facts, a core.Attention) []core.Evidence {
 	const most = 6
 	var out []core.Evidence
 	told := map[string]int{}
@@ -511,17 +465,7 @@ func seenSources(f *attentionFacts, a core.Attention) []core.Evidence {
 	return out
 }
 
-// operationOf is the operation that an entry is about; nil when it is gone.
-func (f *attentionFacts) operationOf(a core.Attention) *core.Operation {
-	for i := range f.s.Operations {
-		if f.s.Operations[i].ID == a.Operation {
-			return &f.s.Operations[i]
-		}
-	}
-	return nil
-}
-
-func seenOperation(f *attentionFacts, a core.Attention) []core.Evidence {
+func seenOperation(f *facts, a core.Attention) []core.Evidence {
 	op := f.operationOf(a)
 	if op == nil {
 		return nil
@@ -540,7 +484,37 @@ func seenOperation(f *attentionFacts, a core.Attention) []core.Evidence {
 	return out
 }
 
-func seenWriting(f *attentionFacts, _ core.Attention) []core.Evidence {
+func seenWriting(f *facts, _ core.Attention) []core.Evidence {
 	return append(seenOne("lost by", wording.OneLine(f.s.Write.Lost, saysMost)),
-		core.Evidence{Of: "the lease", Says: wording.TextOf(wording.OneLine(f.s.Write.Lease, 100), "nobody holds it, as last seen")})
+		core.Evidence{Of: "the lease", Says: wording.TextOf(wording.OneLine(f.s.Write.Lease, 100), "nobody held it when last seen")})
+}
+
+// seenDeployments are the OpenStackDeployments, or their statuses.
+func seenDeployments(f *facts, _ core.Attention) []core.Evidence {
+	says := "none in the namespace " + core.NamespaceOpenStack
+	var seen []string
+	for _, d := range f.s.Deployments {
+		seen = append(seen, wording.OneLine(d.Name, 60)+" "+madeText(d.Created))
+	}
+	of := "OpenStackDeployments"
+	if len(seen) == 0 {
+		for _, o := range f.s.OpenStack {
+			seen = append(seen, wording.OneLine(o.Name, 60)+" "+madeText(o.Created))
+		}
+		if len(seen) > 0 {
+			of = "their statuses"
+		}
+	}
+	if len(seen) > 0 {
+		says = wording.Some(seen, 6)
+	}
+	return seenOne(of, says)
+}
+
+// madeText says when an object was created: of two deployments the older one is usually OpenStack.
+func madeText(created time.Time) string {
+	if created.IsZero() {
+		return "(its age is not known)"
+	}
+	return "(made " + created.Local().Format("2006-01-02 15:04") + ")"
 }

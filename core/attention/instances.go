@@ -12,8 +12,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// instances are those that hold a node in maintenance one by one, and those that will hold a node whose turn has not come.
-func (f *attentionFacts) instances() {
+// instances finds those that hold a node in maintenance, one by one, and those that will hold a node whose turn has not come.
+func (f *facts) instances() {
 	if !f.s.Known(core.SourceInstances) {
 		return
 	}
@@ -38,24 +38,24 @@ func (f *attentionFacts) instances() {
 	f.holders(held)
 }
 
-// held tells whether the OpenStack controller still holds the node: after that nothing on it needs a decision.
-func (f *attentionFacts) held(v core.NodeView) bool {
+// held tells whether the OpenStack controller still holds the node. Once it is released, nothing on it needs a decision.
+func (f *facts) held(v core.NodeView) bool {
 	l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
 	return l == nil || l.State() != core.LockInactive
 }
 
-func (f *attentionFacts) entryOf(rule core.AttentionRule, v core.InstanceView, node core.NodeView) core.Attention {
+func (f *facts) entryOf(rule core.AttentionRule, v core.InstanceView, node core.NodeView) core.Attention {
 	return core.Attention{Rule: rule, Key: v.Instance.ID, Severity: core.SeverityWarning, Subject: v.Instance.Ref(), Node: node.Name,
 		Instance: v.Instance.ID,
 		Label:    node.Label, Since: node.Since, Resolve: &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: v.Instance.ID}}
 }
 
-// failuresTold is how often an instance's migration fails until it is told by itself.
+// failuresTold is how often an instance's migration has to fail before it has an entry of its own.
 const failuresTold = 2
 
-// instance is what one instance on a node in maintenance needs. One entry at most: the most telling. The node's own entry,
-// where it waits, names them all with what is special about each; only what it does not say is told again.
-func (f *attentionFacts) instance(v core.InstanceView, node core.NodeView, waits bool) {
+// instance finds what one instance on a node in maintenance needs. It makes one entry at most, the most important one. A waiting node
+// has an entry that names all its instances and what is special about each; what that entry says is not repeated.
+func (f *facts) instance(v core.InstanceView, node core.NodeView, waits bool) {
 	in, name := v.Instance, progress.InstanceLabel(v.Instance)
 	if !v.Blocks {
 		return
@@ -68,7 +68,7 @@ func (f *attentionFacts) instance(v core.InstanceView, node core.NodeView, waits
 		}
 		a := f.entryOf(core.RuleMigrationLong, v, node)
 		a.Since = core.Since{At: m.Created, Exact: true}.Plus(progress.MigrationLong)
-		a.Reason = fmt.Sprintf("the migration of %s does not come to an end: %s, since %s", name, progress.MovingText(f.s, in),
+		a.Reason = fmt.Sprintf("the migration of %s does not end: %s, since %s", name, progress.MovingText(f.s, in),
 			wording.ClockText(m.Created))
 		a.Detail = "A guest that writes its memory faster than it can be copied has to be aborted or forced."
 		f.add(a)
@@ -109,9 +109,8 @@ func (f *attentionFacts) instance(v core.InstanceView, node core.NodeView, waits
 	}
 }
 
-// failedSince is since when the instance's migrations have failed often enough to be told: a further try that fails makes
-// that no younger.
-func (f *attentionFacts) failedSince(v core.InstanceView) core.Since {
+// failedSince is since when the instance's migrations have failed often enough for an entry. A further failed try does not change it.
+func (f *facts) failedSince(v core.InstanceView) core.Since {
 	left := v.Failures - failuresTold
 	begin := time.Time{}
 	if r := f.s.NodeRequest(v.NodeName(f.s)); r != nil {
@@ -129,7 +128,7 @@ func (f *attentionFacts) failedSince(v core.InstanceView) core.Since {
 	return core.Since{}
 }
 
-// heldFew is how many nodes that will wait when their turn comes are told one by one; more are one entry.
+// heldFew is up to how many nodes that will be held have an entry each; more share one entry.
 const heldFew = 8
 
 // holder is a node whose instances will hold it when its turn comes.
@@ -138,10 +137,10 @@ type holder struct {
 	names []string // of the instances, with what holds
 }
 
-// willHold are the instances of a node that will hold it when its turn in this update comes, and that can be settled before.
-func (f *attentionFacts) willHold(v core.NodeView, m progress.HostMaintenance) []string {
+// willHold are the instances that will hold a node when its turn in this update comes, and that can be dealt with before.
+func (f *facts) willHold(v core.NodeView, m progress.HostMaintenance) []string {
 	var names []string
-	for _, in := range f.s.ByHost[m.Host] { // makes no views: a fleet has 100,000 instances
+	for _, in := range f.s.ByHost[m.Host] { // without views: a fleet has 100,000 instances
 		action, origin := core.EffectiveAction(in.Tags, m.Mode)
 		if !core.Blocks(in, action) {
 			continue
@@ -161,7 +160,7 @@ func (f *attentionFacts) willHold(v core.NodeView, m progress.HostMaintenance) [
 	return names
 }
 
-// manualText is said before what holds a node of which nobody but the operator moves anything.
+// manualText introduces what holds a node in manual mode, where only the operator moves instances.
 func manualText(v core.NodeView) string {
 	if v.Mode == core.ModeManual {
 		return "manual mode: "
@@ -169,15 +168,15 @@ func manualText(v core.NodeView) string {
 	return ""
 }
 
-// holders is an entry for each node that will be held; in a large fleet, where these would bury everything else, one for all,
+// holders makes an entry for each node that will be held. In a large fleet these would bury everything else: then it makes one for all,
 // which leads to the first of them.
-func (f *attentionFacts) holders(all []holder) {
+func (f *facts) holders(all []holder) {
 	if len(all) == 0 {
 		return
 	}
 	if len(all) <= heldFew {
 		for _, h := range all {
-			a := nodeAttention{NodeView: h.view}.entry(core.RuleWillHold)
+			a := nodeFacts{NodeView: h.view}.entry(core.RuleWillHold)
 			a.Severity, a.Since = core.SeverityNotice, core.Since{}
 			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(h.view), wording.Count(len(h.names), "instance"),
 				wording.Some(h.names, 4))
@@ -192,7 +191,7 @@ func (f *attentionFacts) holders(all []holder) {
 		instances += len(h.names)
 		labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
 	}
-	a := nodeAttention{NodeView: all[0].view}.entry(core.RuleWillHold)
+	a := nodeFacts{NodeView: all[0].view}.entry(core.RuleWillHold)
 	a.Key, a.Subject, a.Node, a.Label = "", core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, "", wording.Count(len(all), "node")
 	a.Severity, a.Since = core.SeverityNotice, core.Since{}
 	a.Reason = fmt.Sprintf("%s will hold them when their turn comes: %s", wording.Count(instances, "instance"), wording.Some(labels, 4))

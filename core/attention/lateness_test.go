@@ -10,7 +10,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// What takes too long is late since it should have been over, and not since it began: that is how old its entry is.
+// What takes too long is late since it should have been over, not since it began: that is the age of its entry.
 func TestWhatTakesTooLongIsAsOldAsItsLateness(t *testing.T) {
 	plan := func(estimate string, begun time.Duration) func(sc scene.Scene) {
 		return func(sc scene.Scene) {

@@ -6,17 +6,17 @@ import (
 	"lockstep/core/wording"
 )
 
-// lockLeft is a lock that the controller never takes back, and that is dangerous at the next maintenance.
-func (f *attentionFacts) lockLeft(n nodeAttention) {
+// lockLeft finds a lock that the controller never takes back, which is dangerous at the next maintenance.
+func (f *facts) lockLeft(n nodeFacts) {
 	l := progress.LeftLock(f.s, n.Name)
 	if l == nil || progress.PlaysAlone(f.s, n.Name) {
-		return // where it is played alone, its own entry says that it is to be taken back
+		return // where Lockstep plays alone, acting says that the lock is to be taken back
 	}
 	a := n.entry(core.RuleLockLeft)
 	a.Severity, a.Since = core.SeverityUrgent, f.s.History.Locks[l.UID].Since
 	a.Reason = progress.LeftText(f.s, n.Name)
 	if r := progress.LeftUnseen(f.s, n.Name); r.Unseen {
-		a.Detail = "Its request went " + wording.ClockText(r.Ended) +
+		a.Detail = "Its request was removed at " + wording.ClockText(r.Ended) +
 			", and the OpenStack controller had never seen it: it does not take the node back."
 		f.add(a)
 		return

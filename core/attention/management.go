@@ -10,19 +10,19 @@ import (
 	"lockstep/core/wording"
 )
 
-// mostReboots is how many machines an entry lists that have to be rebooted.
+// mostReboots is how many machines to be rebooted an entry lists.
 const mostReboots = 8
 
-// machineRules is the table of what the management cluster can tell of one machine that needs a person.
-var machineRules = []func(*attentionFacts, *core.MachineView){
-	(*attentionFacts).drainBlocked,
-	(*attentionFacts).drainWaits,
-	(*attentionFacts).itemFails,
-	(*attentionFacts).machineErrors,
+// machineRules is the table of what can need a person at one machine, as the management cluster shows it.
+var machineRules = []func(*facts, *core.MachineView){
+	(*facts).drainBlocked,
+	(*facts).drainWaits,
+	(*facts).itemFails,
+	(*facts).machineErrors,
 }
 
-// machines are the machines on which LCM does not get on.
-func (f *attentionFacts) machines() {
+// machines finds the machines on which LCM does not get on.
+func (f *facts) machines() {
 	if f.s.Management == nil {
 		return
 	}
@@ -33,8 +33,8 @@ func (f *attentionFacts) machines() {
 	}
 }
 
-// machineEntry is an Attention about a machine: about its node where it has one, so that it leads to the node's steps.
-func (f *attentionFacts) machineEntry(rule core.AttentionRule, v *core.MachineView) core.Attention {
+// machineEntry makes an entry about a machine, or about its node if it has one, so that it leads to the node's steps.
+func (f *facts) machineEntry(rule core.AttentionRule, v *core.MachineView) core.Attention {
 	a := core.Attention{Label: wording.OneLine(v.Name, 64),
 		Subject: core.Ref{Kind: core.KindMachine, Namespace: f.s.Management.Namespace, Name: v.Name}}
 	if v.Machine != nil {
@@ -53,17 +53,17 @@ func (f *attentionFacts) machineEntry(rule core.AttentionRule, v *core.MachineVi
 	return a
 }
 
-// tell remembers the words of an entry, so that a text of LCM's that only repeats them makes no entry of its own.
-func (f *attentionFacts) tell(words string) {
+// tell remembers the words of an entry, so that a text of LCM that only repeats them makes no entry of its own.
+func (f *facts) tell(words string) {
 	words = strings.Join(strings.Fields(words), " ")
-	words = words[:min(len(words), 300)] // others may repeat it cut
+	words = words[:min(len(words), 300)] // other texts may repeat it cut off
 	if len(words) >= 12 {
 		f.told = append(f.told, words)
 	}
 }
 
-// drainBlocked is a machine whose pods do not go (docs/mosk.md#lcmclusterstate): the locks say nothing of it.
-func (f *attentionFacts) drainBlocked(v *core.MachineView) {
+// drainBlocked finds a machine whose pods do not go (docs/mosk.md#lcmclusterstate). The locks do not show it.
+func (f *facts) drainBlocked(v *core.MachineView) {
 	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
 		if d == nil || !progress.DrainBlocked(d) {
 			continue
@@ -86,9 +86,9 @@ func (f *attentionFacts) drainBlocked(v *core.MachineView) {
 	}
 }
 
-// drainWaits is a drain whose turn does not come: LCM says that it waits, which is the normal course, and goes on saying it
-// although the locks are inactive, or at one attempt after another (docs/mosk.md#lcm-waits).
-func (f *attentionFacts) drainWaits(v *core.MachineView) {
+// drainWaits finds a drain whose turn does not come. That LCM says that it waits is normal; but here it still says so although the
+// locks are inactive, or at one attempt after another (docs/mosk.md#lcm-waits).
+func (f *facts) drainWaits(v *core.MachineView) {
 	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
 		if d == nil || !progress.DrainWaits(d) {
 			continue
@@ -107,14 +107,14 @@ func (f *attentionFacts) drainWaits(v *core.MachineView) {
 		if d.Type != core.DrainKubernetes {
 			a.Reason = wording.OneLine(d.Type, 40) + ": " + a.Reason
 		}
-		a.Detail = "Look at what lcm-controller says of the machine, on the management cluster: what it waits for may have come unseen."
+		a.Detail = "Look at what lcm-controller says of the machine, on the management cluster: it may have missed what it waits for."
 		f.tell(d.Message)
 		f.add(a)
 	}
 }
 
-// itemFails is a state item of the LCM agent that fails (docs/mosk.md#lcmmachine). A machine that is Ready has none left to do.
-func (f *attentionFacts) itemFails(v *core.MachineView) {
+// itemFails finds a state item of the LCM agent that fails (docs/mosk.md#lcmmachine). A machine that is Ready has none left to do.
+func (f *facts) itemFails(v *core.MachineView) {
 	if v.Failing == nil || v.LCM.State == core.LCMReady {
 		return
 	}
@@ -125,7 +125,7 @@ func (f *attentionFacts) itemFails(v *core.MachineView) {
 		a.Severity = core.SeverityUrgent
 	}
 	a.Reason = progress.ItemText(item)
-	a.Detail = "LCM runs it again by itself. Look at the machine's own log of it, and at what it needs: mirrors, disk space, the network."
+	a.Detail = "LCM runs it again by itself. Look at its log on the machine, and at what it needs: mirrors, disk space, the network."
 	if !item.Started.IsZero() {
 		a.Since = core.Since{At: item.Started, Exact: item.Attempt <= 1}
 	}
@@ -133,8 +133,8 @@ func (f *attentionFacts) itemFails(v *core.MachineView) {
 	f.add(a)
 }
 
-// machineErrors are the errors that LCM notes of a machine beside drains and items.
-func (f *attentionFacts) machineErrors(v *core.MachineView) {
+// machineErrors finds the errors that LCM notes on a machine beside drains and items.
+func (f *facts) machineErrors(v *core.MachineView) {
 	if v.LCM == nil {
 		return
 	}
@@ -156,8 +156,8 @@ func (f *attentionFacts) machineErrors(v *core.MachineView) {
 	}
 }
 
-// isTold tells whether an entry has the words.
-func (f *attentionFacts) isTold(text string) bool {
+// isTold tells whether an entry has these words already.
+func (f *facts) isTold(text string) bool {
 	text = wording.OneLine(text, 4000)
 	for _, words := range f.told {
 		if strings.Contains(text, words) {
@@ -167,9 +167,8 @@ func (f *attentionFacts) isTold(text string) bool {
 	return false
 }
 
-// untold is what is left of a text of LCM's when the parts that repeat an entry are left out. LCM joins the reasons of
-// several machines by semicolons.
-func (f *attentionFacts) untold(text string) string {
+// untold is a text of LCM without the parts that repeat an entry. LCM joins the reasons of several machines by semicolons.
+func (f *facts) untold(text string) string {
 	text = wording.OneLine(text, 4000)
 	for _, words := range f.told { // which may have semicolons of their own
 		text = strings.ReplaceAll(text, words, strings.ReplaceAll(words, "; ", ", "))
@@ -187,14 +186,14 @@ func (f *attentionFacts) untold(text string) string {
 	return strings.Join(left, "; ")
 }
 
-func (f *attentionFacts) planEntry(rule core.AttentionRule, p *core.UpdatePlan) core.Attention {
+func (f *facts) planEntry(rule core.AttentionRule, p *core.UpdatePlan) core.Attention {
 	return core.Attention{Rule: rule, Key: wording.TextOf(p.UID, p.Name), Severity: core.SeverityUrgent, Subject: p.Ref(),
 		Label: "update plan", Resolve: clusterProcedure()}
 }
 
-// updatePlan is a plan that goes on only by a person's doing: paused by an alert, stuck, or with its next step not commenced
-// (docs/mosk.md#update-plans, #automatic-pause).
-func (f *attentionFacts) updatePlan() {
+// updatePlan finds an update plan that goes on only when a person acts: it is paused by an alert, Stuck, or its next step is not
+// commenced (docs/mosk.md#update-plans, #automatic-pause).
+func (f *facts) updatePlan() {
 	m := f.s.Management
 	p := m.Plan()
 	if p == nil {
@@ -228,8 +227,8 @@ func (f *attentionFacts) updatePlan() {
 	}
 }
 
-// autoPaused is an update that an alert has paused.
-func (f *attentionFacts) autoPaused(m *core.Management, p *core.UpdatePlan) {
+// autoPaused finds an update that an alert has paused.
+func (f *facts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	var firing []string
 	if m.Pause != nil {
 		for _, alert := range m.Pause.Firing {
@@ -246,8 +245,9 @@ func (f *attentionFacts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	switch {
 	case p.Status == core.PlanAutoPaused && len(firing) > 0:
 		a.Reason = fmt.Sprintf("the update is paused: %s %s firing", wording.Some(firing, 4), wording.Verb(len(firing), "is", "are"))
-		a.Detail = "See to the cause and wait until the alert is over, or take it out of the UpdateAutoPause; then commence the step again. " +
-			"What is in flight is finished."
+		a.Detail = "Fix the cause and wait until the alert is over, or remove the alert from the UpdateAutoPause; " +
+			"then commence the step again. " +
+			"What has begun is finished."
 	case p.Status == core.PlanAutoPaused:
 		a.Reason = "the update was paused by an alert that is over: it goes on when the step is commenced again"
 	case len(firing) > 0 && p.UnderWay():
@@ -259,8 +259,8 @@ func (f *attentionFacts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	f.add(a)
 }
 
-// lcmStuck is what LCM itself says does not go on (docs/mosk.md#lcmcluster), where no machine and no step of the plan tells it.
-func (f *attentionFacts) lcmStuck() {
+// lcmStuck finds an operation that is stuck by LCM's own word (docs/mosk.md#lcmcluster), if no machine and no step of the plan says it.
+func (f *facts) lcmStuck() {
 	if f.s.Management == nil || f.s.Management.LCM == nil || !f.s.Management.LCM.Stuck {
 		return
 	}
@@ -274,9 +274,9 @@ func (f *attentionFacts) lcmStuck() {
 		Reason: "an operation of LCM is stuck" + wording.Because(wording.OneLine(message, wording.MostRead))})
 }
 
-// rebootsLeft is one entry for all machines that have to be rebooted and that no update will come to any more: a group whose
-// machines an update does not reboot leaves them so (docs/mosk.md#after-the-update).
-func (f *attentionFacts) rebootsLeft() {
+// rebootsLeft makes one entry for all machines that have to be rebooted and that no update will reboot: some update groups leave their
+// machines so (docs/mosk.md#after-the-update).
+func (f *facts) rebootsLeft() {
 	m := f.s.Management
 	if m == nil || m.Reboot != nil {
 		return
@@ -308,8 +308,8 @@ func (f *attentionFacts) rebootsLeft() {
 	f.add(a)
 }
 
-// maintenanceMode is a cluster that is in maintenance mode: while it is, it cannot be updated.
-func (f *attentionFacts) maintenanceMode() {
+// maintenanceMode finds a cluster in maintenance mode, which cannot be updated.
+func (f *facts) maintenanceMode() {
 	m := f.s.Management
 	if m == nil || m.Cluster == nil || !m.Cluster.InMaintenance && !m.Cluster.Wanted() {
 		return
@@ -328,7 +328,7 @@ func (f *attentionFacts) maintenanceMode() {
 	case !m.Cluster.Wanted():
 		a.Reason = "the cluster leaves maintenance mode"
 	default:
-		a.Reason = "the cluster is in maintenance mode, and " + wording.Count(n, "machine") + " of it: it is not updated while it is"
+		a.Reason = "the cluster is in maintenance mode, and " + wording.Count(n, "machine") + " of it: it cannot be updated meanwhile"
 	}
 	f.add(a)
 }

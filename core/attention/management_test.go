@@ -12,7 +12,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// One row for each thing that the management cluster can tell of what needs a person (docs/mosk.md#management-objects).
+// One row for each thing on the management cluster that can need a person (docs/mosk.md#management-objects).
 func TestAttentionToTheManagementCluster(t *testing.T) {
 	for _, tt := range managedScenes() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestAttentionToTheManagementCluster(t *testing.T) {
 	}
 }
 
-// managedScene is what a management cluster is made to show, and what is to be told of it.
+// managedScene changes a management cluster, and says which entries are expected.
 type managedScene struct {
 	name  string
 	given func(m *scene.Managed) []core.Object
@@ -183,7 +183,7 @@ func managedScenes() []managedScene {
 	}
 }
 
-// An outage of the management cluster is told with what it means for the update.
+// The entry for an outage of the management cluster says what it means for the update.
 func TestAnOutageOfTheManagementClusterSaysWhatItMeans(t *testing.T) {
 	m := scene.Healthy().Managed()
 	m.Update(time.Hour)
@@ -204,7 +204,7 @@ func TestAnOutageOfTheManagementClusterSaysWhatItMeans(t *testing.T) {
 	}
 }
 
-// A request of the cluster that is for maintenance mode or for a reboot is no update: nothing of it is overdue or estimated.
+// A cluster request for maintenance mode or a reboot is not an update: nothing of it is overdue or estimated.
 func TestMaintenanceIsNoUpdate(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -6,8 +6,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// managementOutdated is an update that can be begun, while the management cluster is not at its latest version.
-func (f *attentionFacts) managementOutdated() {
+// managementOutdated finds an update that can begin while the management cluster is not at its latest version.
+func (f *facts) managementOutdated() {
 	m := f.s.Management
 	p := m.Plan()
 	if f.request != nil || p == nil || p.UnderWay() || p.Status == core.PlanCompleted {

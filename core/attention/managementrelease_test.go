@@ -11,9 +11,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// The management cluster's version is what MOSK's procedure asks for first: shown before an update, checked where it is read, and said to
-// be
-// unknown where it is not.
+// MOSK's procedure asks for the management cluster's version first: it is shown before an update, checked if it can be read, and
+// unknown if not.
 func TestTheManagementClustersVersionComesBeforeAnUpdate(t *testing.T) {
 	release := &core.ManagementRelease{Meta: core.Meta{Name: "kaas-2-30-0"}, Version: "2.30.0", Active: true,
 		Supports: []string{"mosk-17-4-0-25-1", "mosk-21-0-0-25-2"}}

@@ -5,8 +5,8 @@ import (
 	"lockstep/core/progress"
 )
 
-// modeElsewhere is an operator's mode on a node that is no compute: he takes it for held, and it is not.
-func (f *attentionFacts) modeElsewhere(n nodeAttention) {
+// modeElsewhere finds mode manual on a node that is not a compute: the operator believes that it holds the node, and it does not.
+func (f *facts) modeElsewhere(n nodeFacts) {
 	if n.Node == nil || !n.ModeSet || n.Mode != core.ModeManual || progress.ModeCounts(f.s, n.Name) ||
 		n.leaving() && n.own != nil && n.own.State() == core.LockInactive {
 		return
@@ -18,7 +18,7 @@ func (f *attentionFacts) modeElsewhere(n nodeAttention) {
 	case n.leaving():
 		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}
 	case f.request == nil:
-		return // its steps and its inspection say it
+		return // the node's steps and its inspection say it
 	}
 	a.Detail = "To hold it, make a lock of your own, or do not commence " + progress.UpdateGroupText(f.s, n.Name) + "."
 	f.add(a)

@@ -60,7 +60,7 @@ func TestAModeThatWasSetOnANodeThatIsNoCompute(t *testing.T) {
 	}
 }
 
-// Who plays the controller keeps the documents' promise: the node waits for the operator's word, and what its L3 and DHCP agents serve is
+// A played controller keeps the documents' promise: the node waits for the operator's word, and what its L3 and DHCP agents serve is
 // listed as what has to go first, with the commands.
 func TestAPlayedGatewayWaitsForTheOperatorsWord(t *testing.T) {
 	release := core.Intent{Kind: core.IntentActRelease, Controller: core.ControllerOpenStack, Node: "gtw-01"}

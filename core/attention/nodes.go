@@ -13,43 +13,43 @@ import (
 )
 
 // nodeRules is the table of what can need a person at one node.
-var nodeRules = []func(*attentionFacts, nodeAttention){
-	(*attentionFacts).nodeLocks,
-	(*attentionFacts).nodeWaits,
-	(*attentionFacts).endedPods,
-	(*attentionFacts).nodeReturns,
-	(*attentionFacts).nodeReboots,
-	(*attentionFacts).nodeSlow,
-	(*attentionFacts).nodeDeferred,
-	(*attentionFacts).nodeSays,
-	(*attentionFacts).controllerFails,
-	(*attentionFacts).requestUnseen,
-	(*attentionFacts).lockLeft,
-	(*attentionFacts).lockStuck,
-	(*attentionFacts).roleless,
-	(*attentionFacts).serviceMissing,
-	(*attentionFacts).modeElsewhere,
-	(*attentionFacts).staleInner,
-	(*attentionFacts).nodeConfiguration,
-	(*attentionFacts).nodeWithoutLock,
-	(*attentionFacts).nodeRemoval,
-	(*attentionFacts).lockWithoutNode,
-	(*attentionFacts).requestsTwice,
-	(*attentionFacts).annotationLeft,
-	(*attentionFacts).computeLeft,
-	(*attentionFacts).volumesLeftOut,
+var nodeRules = []func(*facts, nodeFacts){
+	(*facts).nodeLocks,
+	(*facts).nodeWaits,
+	(*facts).endedPods,
+	(*facts).nodeReturns,
+	(*facts).nodeReboots,
+	(*facts).nodeSlow,
+	(*facts).nodeDeferred,
+	(*facts).nodeSays,
+	(*facts).controllerFails,
+	(*facts).requestUnseen,
+	(*facts).lockLeft,
+	(*facts).lockStuck,
+	(*facts).roleless,
+	(*facts).serviceMissing,
+	(*facts).modeElsewhere,
+	(*facts).staleInner,
+	(*facts).nodeConfiguration,
+	(*facts).nodeWithoutLock,
+	(*facts).nodeRemoval,
+	(*facts).lockWithoutNode,
+	(*facts).requestsTwice,
+	(*facts).annotationLeft,
+	(*facts).computeLeft,
+	(*facts).volumesLeftOut,
 }
 
-// nodeAttention is one node as the rules see it.
-type nodeAttention struct {
+// nodeFacts is what the rules for nodes share about one node.
+type nodeFacts struct {
 	core.NodeView
 	own     *core.WorkloadLock   // of the OpenStack controller
 	message progress.LockMessage // of own
-	waiting []string             // nodes whose text is F: they wait for others
+	waiting []string             // labels of the nodes with text F: they wait for others
 }
 
-// entry is an Attention about the node, to be filled in.
-func (n nodeAttention) entry(rule core.AttentionRule) core.Attention {
+// entry makes an entry about the node, to be filled in.
+func (n nodeFacts) entry(rule core.AttentionRule) core.Attention {
 	a := core.Attention{Subject: core.Ref{Kind: core.KindNode, Name: n.Name}, Node: n.Name, Label: n.Label, Since: n.Since,
 		Resolve: &core.ProcedureKey{Kind: core.ProcedureNode, Subject: n.Name}}
 	key := n.Name
@@ -60,14 +60,14 @@ func (n nodeAttention) entry(rule core.AttentionRule) core.Attention {
 	return a
 }
 
-func (n nodeAttention) leaving() bool { return n.Request != nil && n.Request.Deleting.IsZero() }
+func (n nodeFacts) leaving() bool { return n.Request != nil && n.Request.Deleting.IsZero() }
 
-func (f *attentionFacts) nodes() {
+func (f *facts) nodes() {
 	views := progress.NodeViews(f.s)
-	all := make([]nodeAttention, 0, len(views))
+	all := make([]nodeFacts, 0, len(views))
 	var waiting []string
 	for _, v := range views {
-		n := nodeAttention{NodeView: v, own: f.s.NodeLock(v.Name, core.ControllerOpenStack)}
+		n := nodeFacts{NodeView: v, own: f.s.NodeLock(v.Name, core.ControllerOpenStack)}
 		if n.own != nil && n.own.Message != "" {
 			n.message = progress.ReadLock(f.s, n.own)
 			if n.message.ID == progress.SaysOthersFirst && n.leaving() {
@@ -84,26 +84,14 @@ func (f *attentionFacts) nodes() {
 	}
 }
 
-func (f *attentionFacts) nodeLocks(n nodeAttention) {
-	for _, l := range n.Locks {
-		a := n.entry("") // whose rule the lock's state decides
-		a.Subject, a.Since = l.Ref(), f.lockSince(l, n.Request)
-		m := progress.LockMessage{}
-		if l.Message != "" {
-			m = progress.ReadLock(f.s, l)
-		}
-		f.lockState(l, m, a)
-	}
-}
-
-// nodeWaits is a node that goes no further without the operator.
-func (f *attentionFacts) nodeWaits(n nodeAttention) {
+// nodeWaits finds a node that goes no further without the operator.
+func (f *facts) nodeWaits(n nodeFacts) {
 	if progress.LeftLock(f.s, n.Name) != nil || progress.StuckLock(f.s, n.Name) != nil || progress.FailsOnService(f.s, n.Name) {
-		return // what holds it is told by rules of their own
+		return // other rules say what holds it
 	}
 	if !f.waits(n.NodeView) || n.Request == nil && (f.s.Deletions[n.Name] != nil || f.removedLocked(n)) ||
 		progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) || progress.PlaysGone(f.s, n.Name) {
-		return // what holds a removal, and what is asked of a controller that is played, is told by rules of their own
+		return // other rules say what holds a removal, and what a played controller has to do
 	}
 	left := f.leftFor(n)
 	says := n.message.Class == progress.MessageActionable && n.message.ID != progress.SaysLeftToOperator
@@ -118,7 +106,7 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	}
 	if n.Mode.Known() && n.Mode != core.ModeManual && !says && len(left) > 0 &&
 		!slices.ContainsFunc(left, func(v core.InstanceView) bool { return v.Failures < failuresTold }) {
-		return // each of them is told with what Nova says
+		return // each of them has an entry with what Nova says
 	}
 	a := n.entry(core.RuleNodeWaits)
 	a.Severity = core.SeverityUrgent
@@ -147,7 +135,7 @@ func (f *attentionFacts) nodeWaits(n nodeAttention) {
 	f.add(a)
 }
 
-// demandText is what the instances must do first: what waits in VERIFY_RESIZE can neither leave nor stop.
+// demandText says what has to happen to the instances first. One in VERIFY_RESIZE can neither leave nor stop.
 func demandText(left []core.InstanceView, what string) string {
 	var undecided, others []core.InstanceView
 	for _, v := range left {
@@ -167,8 +155,8 @@ func demandText(left []core.InstanceView, what string) string {
 	return strings.Join(parts, "; ")
 }
 
-// waitsForYou is since when the node waits: a try of the controller's that fails like those before makes that no younger.
-func (f *attentionFacts) waitsForYou(n nodeAttention, left []core.InstanceView) core.Since {
+// waitsForYou is since when the node waits. A further failed try of the controller does not change it.
+func (f *facts) waitsForYou(n nodeFacts, left []core.InstanceView) core.Since {
 	since := n.Since
 	for _, v := range left {
 		if v.Failures < failuresTold || v.Failures < max(n.Attempts, 1) {
@@ -181,10 +169,10 @@ func (f *attentionFacts) waitsForYou(n nodeAttention, left []core.InstanceView) 
 	return since
 }
 
-// waits tells whether the node waits for the operator. After its last try the OpenStack controller begins anew every 60 s
-// (docs/mosk.md#migration-loop), and the node is evacuating again for the time of a migration that will fail like those before: that is
-// no help, and what needs a person does not come and go with it.
-func (f *attentionFacts) waits(v core.NodeView) bool {
+// waits tells whether the node waits for the operator. After its last try the OpenStack controller begins again every 60 s
+// (docs/mosk.md#migration-loop), and the node is in stage evacuating while a migration fails like those before. The node needs a person
+// all the while, so its entry must not come and go.
+func (f *facts) waits(v core.NodeView) bool {
 	if v.Stage != core.StageEvacuating {
 		return v.Stage == core.StageWaiting
 	}
@@ -197,7 +185,7 @@ func (f *attentionFacts) waits(v core.NodeView) bool {
 		given := in.Action == core.ActionLiveMigrate && !progress.Stranded(in)
 		switch {
 		case given && in.Failures < max(v.Attempts, 1):
-			return false // the controller moves it, or will
+			return false // the controller moves it, or is going to
 		case !given && progress.Moving(f.s, in.Instance):
 			return false // the operator moves it
 		}
@@ -205,9 +193,9 @@ func (f *attentionFacts) waits(v core.NodeView) bool {
 	return blocking > 0
 }
 
-// leftFor are the instances that wait for the operator. What is tagged to be live-migrated on a manual node the controller
-// moves itself, and gives up on with the others.
-func (f *attentionFacts) leftFor(n nodeAttention) []core.InstanceView {
+// leftFor are the instances that wait for the operator. On a manual node the controller itself moves instances that are tagged for live
+// migration; they are left out while others wait.
+func (f *facts) leftFor(n nodeFacts) []core.InstanceView {
 	left := slices.DeleteFunc(progress.InstanceViews(f.s, n.Name), func(v core.InstanceView) bool { return !v.Blocks })
 	theirs := slices.DeleteFunc(slices.Clone(left), func(v core.InstanceView) bool {
 		return n.Mode == core.ModeManual && v.Action == core.ActionLiveMigrate && progress.Moving(f.s, v.Instance)
@@ -218,7 +206,7 @@ func (f *attentionFacts) leftFor(n nodeAttention) []core.InstanceView {
 	return left
 }
 
-// namesOf is the instances' names, with what is special about each.
+// namesOf lists the instances' names, with what is special about each.
 func namesOf(left []core.InstanceView) string {
 	names := make([]string, len(left))
 	for i, v := range left {
@@ -235,7 +223,7 @@ func namesOf(left []core.InstanceView) string {
 	return wording.Some(names, 4)
 }
 
-// leftText names the instances in the way, by what is to happen with them.
+// leftText lists the instances in the way, by their maintenance action.
 func leftText(left []core.InstanceView) string {
 	var parts []string
 	for _, action := range []core.MaintenanceAction{core.ActionLiveMigrate, core.ActionNotify, core.ActionUnknown} {
@@ -252,16 +240,16 @@ func leftText(left []core.InstanceView) string {
 	return strings.Join(parts, "; ")
 }
 
-// nodeReturns is a node that does not get back into service: with a text of the controller, or silently (docs/mosk.md#return-of-a-node:
-// no text is set while it waits for the node and its pods).
-func (f *attentionFacts) nodeReturns(n nodeAttention) {
+// nodeReturns finds a node that does not get back into service: with a text of the controller, or silently
+// (docs/mosk.md#return-of-a-node: the controller sets no text while it waits for the node and its pods).
+func (f *facts) nodeReturns(n nodeFacts) {
 	if n.Stage != core.StageReturning || n.message.Class == progress.MessageOutage || f.leavesForGood(n) ||
 		progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
-		return // what a played controller takes back is told by its turn
+		return // acting says what a played controller has to take back
 	}
 	if len(progress.HeldByEndedPods(f.s, n.Name)) > 0 && n.message.Class != progress.MessageActionable && n.own != nil &&
 		n.own.InnerState == core.InnerActive {
-		return // they are named
+		return // the rule endedPods names them
 	}
 	a := n.entry(core.RuleNodeReturns)
 	switch {
@@ -290,13 +278,13 @@ func (f *attentionFacts) nodeReturns(n nodeAttention) {
 	f.add(a)
 }
 
-// fromBefore tells whether the controller's text is about the node's leaving, and not about its return: J stays where
-// somebody else released the lock.
-func (f *attentionFacts) fromBefore(n nodeAttention) bool {
+// fromBefore tells whether the controller's text is about the node's leaving rather than its return: text J stays when somebody else
+// released the lock.
+func (f *facts) fromBefore(n nodeFacts) bool {
 	return n.message.ID == progress.SaysLeftToOperator || n.Request != nil && !n.message.At.IsZero() && n.message.At.Before(n.Request.Deleting)
 }
 
-func (f *attentionFacts) nodeReboots(n nodeAttention) {
+func (f *facts) nodeReboots(n nodeFacts) {
 	if n.Stage != core.StageRebooting || !f.long(n.Since.At, progress.RebootLong) {
 		return
 	}
@@ -307,13 +295,13 @@ func (f *attentionFacts) nodeReboots(n nodeAttention) {
 	f.add(a)
 }
 
-// nodeSlow is a node that stays in a stage in which somebody else works for longer than the documents allow for all of it,
-// or whose maintenance as a whole takes much longer than that.
-func (f *attentionFacts) nodeSlow(n nodeAttention) {
+// nodeSlow finds a node that stays longer than the documents allow in a stage in which somebody else works, or whose whole maintenance
+// takes much longer than they allow.
+func (f *facts) nodeSlow(n nodeFacts) {
 	if v := progress.MachineOf(f.s, n.Name); v != nil && v.Machine != nil && v.Machine.InMaintenance {
-		return // it is held there, for as long as somebody wants
+		return // somebody holds it there, for as long as they want
 	}
-	var own time.Duration // a rule of its own speaks from then on
+	var own time.Duration // how long this stage may take; for some stages another rule speaks from then on
 	switch n.Stage {
 	case core.StageEvacuating:
 		if f.waits(n.NodeView) {
@@ -346,29 +334,29 @@ func (f *attentionFacts) nodeSlow(n nodeAttention) {
 	switch whole := time.Duration(float64(f.estimate.Worker()) * f.s.Settings.Overdue); {
 	case long:
 		a.Since = n.Since.Plus(own)
-		a.Reason = string(n.Stage) + " for long, since " + wording.ClockText(n.Since.At) + ": " + n.Reason
+		a.Reason = string(n.Stage) + " for a long time, since " + wording.ClockText(n.Since.At) + ": " + n.Reason
 	case n.Request != nil && whole > 0 && f.long(n.Request.Created, whole):
 		a.Since = core.Since{At: n.Request.Created, Exact: true}.Plus(f.estimate.Worker())
-		a.Reason = fmt.Sprintf("in maintenance for long, since %s, now %s: %s", wording.ClockText(n.Request.Created), n.Stage, n.Reason)
+		a.Reason = fmt.Sprintf("in maintenance for a long time, since %s, now %s: %s", wording.ClockText(n.Request.Created), n.Stage, n.Reason)
 	default:
 		return
 	}
 	f.add(a)
 }
 
-// nodeSays is a text of the OpenStack controller that no document lists.
-func (f *attentionFacts) nodeSays(n nodeAttention) {
+// nodeSays finds a text of the OpenStack controller that no document lists.
+func (f *facts) nodeSays(n nodeFacts) {
 	if n.Request == nil || n.message.Class != progress.MessageUnknown || n.own.State() == core.LockInactive && n.Stage != core.StageReturning {
 		return
 	}
 	a := n.entry(core.RuleNodeSays)
 	a.Severity, a.Since = core.SeverityWarning, core.Since{At: n.message.At, Exact: !n.message.At.IsZero()}
-	a.Reason = "the OpenStack controller says what no document lists: " + wording.OneLine(n.message.Text, wording.MostRead)
+	a.Reason = "the OpenStack controller says something that no document lists: " + wording.OneLine(n.message.Text, wording.MostRead)
 	f.add(a)
 }
 
-// nodeDeferred is a node that waits for others: F and G, and A when it lasts.
-func (f *attentionFacts) nodeDeferred(n nodeAttention) {
+// nodeDeferred finds a node that waits for others: texts F and G, and A when it lasts.
+func (f *facts) nodeDeferred(n nodeFacts) {
 	if !n.leaving() || n.message.Class != progress.MessageWaiting || n.own.State() != core.LockActive {
 		return
 	}
@@ -380,21 +368,21 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 	long := f.long(a.Since.At, limit)
 	seen := procedure.Seen(f.s, n.own, n.message)
 	switch {
-	case n.message.ID == progress.SaysOthersFirst: // the others are under way; or a stale inner state holds it, which is an entry of its own
+	case n.message.ID == progress.SaysOthersFirst: // the others are under way, or staleInner has an entry
 		return
 	case !long && !progress.QuorumBroken(f.s, n.message.Blockers):
-		return // F, G and A come by themselves to what they wait for
+		return // what F, G and A wait for comes by itself
 	case n.message.ID == progress.SaysServicesNeedNode:
 		a.Reason = "deferred: "
 		if long {
-			a.Reason = "deferred for long: "
+			a.Reason = "deferred for a long time: "
 		}
-		if seen != "" { // which pod it is says more than which service
+		if seen != "" { // the pod says more than the service
 			a.Reason += seen + "; "
 		}
 		a.Reason += n.message.Meaning
 	default:
-		a.Reason = "waits for long: " + n.message.Meaning
+		a.Reason = "waits for a long time: " + n.message.Meaning
 	}
 	a.Severity = core.SeverityWarning
 	if long && !progress.QuorumBroken(f.s, n.message.Blockers) {
@@ -404,5 +392,15 @@ func (f *attentionFacts) nodeDeferred(n nodeAttention) {
 	if seen != "" && n.message.ID != progress.SaysServicesNeedNode {
 		a.Detail = wording.Join(wording.Sentence("Seen: "+seen), a.Detail)
 	}
+	f.add(a)
+}
+
+func (f *facts) requestsTwice(n nodeFacts) {
+	if len(f.s.NodeRequests[n.Name]) < 2 {
+		return
+	}
+	a := n.entry(core.RuleRequests)
+	a.Severity, a.Since = core.SeverityNotice, core.Since{}
+	a.Reason = fmt.Sprintf("has %d maintenance requests", len(f.s.NodeRequests[n.Name]))
 	f.add(a)
 }

@@ -8,15 +8,15 @@ import (
 	"lockstep/core/wording"
 )
 
-// nodeRemoval is a node that is to be removed, or is gone already, and that the OpenStack controller cannot let go: the
-// texts S, T and U, and L and R, which speak of a host to be deleted (docs/mosk.md#texts). LCM asks for a removal by a
-// NodeDeletionRequest; a NodeMaintenanceRequest need not be there (docs/mosk.md#deletion-requests).
-func (f *attentionFacts) nodeRemoval(n nodeAttention) {
+// nodeRemoval finds a node that is to be removed, or is gone already, and that the OpenStack controller cannot let go: texts S, T and
+// U, and L and R, which are about a host to be deleted (docs/mosk.md#texts). LCM asks for a removal by a NodeDeletionRequest; there
+// need not be a NodeMaintenanceRequest (docs/mosk.md#deletion-requests).
+func (f *facts) nodeRemoval(n nodeFacts) {
 	if n.Request != nil || n.message.Class != progress.MessageActionable {
-		return // with a request it is a matter of the node's maintenance
+		return // with a request it belongs to the node's maintenance
 	}
 	if progress.PlaysGone(f.s, n.Name) {
-		return // its own entry says what is left; the text is of a controller that does not run
+		return // acting says what is left; the text is from a controller that does not run
 	}
 	asked := f.s.Deletions[n.Name]
 	switch {
@@ -26,7 +26,7 @@ func (f *attentionFacts) nodeRemoval(n nodeAttention) {
 	case n.message.ID == progress.SaysInstancesHoldRemoval && f.s.Known(core.SourceInstances) && len(f.s.InstancesOn(n.Name)) == 0:
 		return // the text is as old as the controller's last look; the host is empty by now
 	case n.message.ID == progress.SaysVolumesHoldRemoval && f.volumesLeft(n.Name) == 0:
-		return // and so are its disks
+		return // the same holds for its disks
 	}
 	a := n.entry(core.RuleNodeRemoval)
 	a.Severity, a.Since = core.SeverityWarning, core.Since{At: n.message.At}
@@ -43,18 +43,18 @@ func (f *attentionFacts) nodeRemoval(n nodeAttention) {
 	f.add(a)
 }
 
-// leavesForGood tells whether the node is to be removed or is gone: its lock, once inactive, is not taken back.
-func (f *attentionFacts) leavesForGood(n nodeAttention) bool {
+// leavesForGood tells whether the node is to be removed, or is gone: once inactive, its lock is not taken back.
+func (f *facts) leavesForGood(n nodeFacts) bool {
 	return n.Request == nil && (f.s.Deletions[n.Name] != nil || n.Node == nil && f.s.Known(core.SourceNodes))
 }
 
-// removedLocked tells whether the node is gone and its cleanup does not go on (U).
-func (f *attentionFacts) removedLocked(n nodeAttention) bool {
+// removedLocked tells whether the node is gone and its cleanup does not go on (text U).
+func (f *facts) removedLocked(n nodeFacts) bool {
 	return n.Node == nil && n.message.ID == progress.SaysQuorumHoldsCleanup && f.s.Known(core.SourceNodes)
 }
 
-// removalSince is since when a removal is asked for. The controller's text bears the time of its last look only, which it
-// takes every 60 s.
+// removalSince is since when a removal is requested. The controller's text has only the time of its last look, which it takes every 60
+// s.
 func removalSince(asked, look time.Time) core.Since {
 	if asked.IsZero() {
 		return core.Since{At: look}
@@ -62,8 +62,8 @@ func removalSince(asked, look time.Time) core.Since {
 	return core.Since{At: asked, Exact: true}
 }
 
-// namedInstances are the names of instances that a text gives by their IDs.
-func (f *attentionFacts) namedInstances(ids []string) []string {
+// namedInstances are the names of instances, by their IDs in a text.
+func (f *facts) namedInstances(ids []string) []string {
 	names := make([]string, 0, len(ids))
 	for _, id := range ids {
 		if in := f.s.Instances[id]; in != nil {

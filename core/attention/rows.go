@@ -7,17 +7,17 @@ import (
 	"lockstep/core/progress"
 )
 
-// attentionRow is what belongs to a rule of attention beside what it finds: what an entry of it rests on, what an operator can do and look
+// ruleRow is what belongs to a rule of attention beside what it finds: what an entry of it rests on, what an operator can do and look
 // at by hand, and from which other entries it can follow. The first command is what is tried first.
-type attentionRow struct {
-	evidence []func(*attentionFacts, core.Attention) []core.Evidence
-	commands []func(*attentionFacts, core.Attention) []core.Command
-	causes   []func(*attentionFacts, core.Attention) string // the first that names one counts
+type ruleRow struct {
+	evidence []func(*facts, core.Attention) []core.Evidence
+	commands []func(*facts, core.Attention) []core.Command
+	causes   []func(*facts, core.Attention) string // the first that names one counts
 }
 
-// attentionRows is the table of all rules.
-var attentionRows = map[core.AttentionRule]attentionRow{
-	// What moves nothing any more.
+// rows is the table of all rules.
+var rows = map[core.AttentionRule]ruleRow{
+	// What stops everything.
 	core.RuleControllerAway: {evidence: seeing(seenController, seenWaiters, seenImage),
 		commands: byHand(scaleUp, atController, playController), causes: from(badRoleLabels)},
 	core.RuleRoleLabels: {evidence: seeing(seenController, seenRoleLabels), commands: byHand(atRoleLabels, atController)},
@@ -106,26 +106,26 @@ var attentionRows = map[core.AttentionRule]attentionRow{
 	core.RuleDisarmed:  {evidence: seeing(seenWriting), commands: byHand(atLease)},
 }
 
-func seeing(of ...func(*attentionFacts, core.Attention) []core.Evidence) []func(*attentionFacts, core.Attention) []core.Evidence {
+func seeing(of ...func(*facts, core.Attention) []core.Evidence) []func(*facts, core.Attention) []core.Evidence {
 	return of
 }
 
-func byHand(of ...func(*attentionFacts, core.Attention) []core.Command) []func(*attentionFacts, core.Attention) []core.Command {
+func byHand(of ...func(*facts, core.Attention) []core.Command) []func(*facts, core.Attention) []core.Command {
 	return of
 }
 
-func from(of ...func(*attentionFacts, core.Attention) string) []func(*attentionFacts, core.Attention) string {
+func from(of ...func(*facts, core.Attention) string) []func(*facts, core.Attention) string {
 	return of
 }
 
-// complete gives the entries their evidence and their commands, and takes the steps away of what is not there any more.
-func (f *attentionFacts) complete() {
+// complete gives the entries their evidence and commands, and removes procedures of objects that are gone.
+func (f *facts) complete() {
 	for i := range f.found {
 		a := &f.found[i]
 		if !f.hasSteps(a.Resolve) {
 			a.Resolve = nil
 		}
-		row := attentionRows[a.Rule]
+		row := rows[a.Rule]
 		for _, see := range row.evidence {
 			for _, e := range see(f, *a) {
 				if e.Says != "" && !strings.Contains(a.Reason, e.Says) && !strings.Contains(a.Detail, e.Says) {
@@ -143,8 +143,8 @@ func (f *attentionFacts) complete() {
 	}
 }
 
-// hasSteps tells whether there is the node or instance of which a procedure would be; every other procedure is always there.
-func (f *attentionFacts) hasSteps(key *core.ProcedureKey) bool {
+// hasSteps tells whether the node or instance of a procedure exists. All other procedures always exist.
+func (f *facts) hasSteps(key *core.ProcedureKey) bool {
 	switch {
 	case key == nil:
 		return false

@@ -18,7 +18,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyRule are scenes in which every rule of attention has something to tell: those of the tables, and one of each rule that is in none.
+// everyRule are scenes in which every rule of attention finds something: those of the tables, and one for each rule that is in none of
+// them.
 func everyRule() map[string]scene.Scene {
 	all := map[string]scene.Scene{}
 	for _, tt := range attentionScenes() {
@@ -173,7 +174,7 @@ func open(p core.Procedure) bool {
 	})
 }
 
-// Whatever is told, there is a way on from it: a step, or commands; and it says what it rests on. No rule is left out.
+// Every entry has a way on (a step, or commands) and its evidence. No rule is left out.
 func TestEveryEntryHasAWayOn(t *testing.T) {
 	told := map[core.AttentionRule]core.Severity{}
 	for name, sc := range everyRule() {
@@ -209,13 +210,13 @@ func TestEveryEntryHasAWayOn(t *testing.T) {
 			checkCause(t, Of(sc.Snapshot), a)
 		}
 	}
-	for rule := range attentionRows {
+	for rule := range rows {
 		if told[rule] == 0 {
 			t.Errorf("no scene here makes the rule %s tell anything", rule)
 		}
 	}
 	for rule := range told {
-		if _, there := attentionRows[rule]; !there {
+		if _, there := rows[rule]; !there {
 			t.Errorf("the rule %s has no row", rule)
 		}
 	}
@@ -279,16 +280,16 @@ func TestEveryRuleHasItsRow(t *testing.T) {
 		})
 	}
 	for rule := range named {
-		if _, there := attentionRows[rule]; !there {
+		if _, there := rows[rule]; !there {
 			t.Errorf("the table has no row of the rule %s", rule)
 		}
 	}
-	if len(named) != len(attentionRows) {
+	if len(named) != len(rows) {
 		t.Errorf("found only the rules %q", slices.Sorted(maps.Keys(named)))
 	}
 }
 
-// What only follows from another entry names it, and stands below it, whatever its age.
+// An entry that only follows from another one names it, and stands below it, whatever its age.
 func TestWhatFollowsFromWhat(t *testing.T) {
 	away := func(sc scene.Scene) {
 		sc.Controller = &core.Deployment{Meta: core.Meta{Namespace: "osh-system", Name: "rockoon"}}
@@ -397,7 +398,7 @@ func TestACauseIsAsUrgentAsWhatFollows(t *testing.T) {
 	if len(all) != 2 || all[0].Rule != "role-labels" || all[0].Severity != core.SeverityUrgent || all[1].Cause != all[0].ID {
 		t.Errorf("%+v", all)
 	}
-	if got := FollowFrom(sc.Snapshot, all[0].ID); len(got) != 1 || got[0].ID != "controller-away" {
+	if got := Following(sc.Snapshot, all[0].ID); len(got) != 1 || got[0].ID != "controller-away" {
 		t.Errorf("%+v", got)
 	}
 }

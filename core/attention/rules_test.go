@@ -22,7 +22,7 @@ type row struct {
 // deferredByF is Rockoon's text F.
 const deferredByF = "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01"
 
-// attentionScene is what a healthy cluster is made to show, and what is to be told of it.
+// attentionScene changes a healthy cluster, and says which entries are expected.
 type attentionScene struct {
 	name  string
 	given func(sc scene.Scene)
@@ -87,7 +87,7 @@ func attentionScenes() []attentionScene {
 			sc.Maintained("cmp-01", "Waiting servers migration is completed: ['x']")
 			sc.NodeRequests["cmp-01"][0].Created = scene.Ago(50 * time.Minute)
 			sc.Migration(sc.ByHost["cmp-01"][0], "running", "cmp-02", 45*time.Minute)
-		}, []row{{core.SeverityWarning, "migration-long", "web-1 does not come to an end"}}},
+		}, []row{{core.SeverityWarning, "migration-long", "web-1 does not end"}}},
 		{"live node, one that nothing moves", func(sc scene.Scene) {
 			sc.Instance("cmp-01", "broken").Status = "VERIFY_RESIZE"
 			sc.Maintained("cmp-01", "Starting migration for "+scene.IDA)
@@ -301,11 +301,11 @@ func attentionScenes() []attentionScene {
 		}, []row{{core.SeverityWarning, "source", "forbidden"}}},
 		{"two OpenStackDeployments", func(sc scene.Scene) { sc.Deployments = twoDeployments() },
 			[]row{{core.SeverityWarning, "openstackdeployments",
-				"2 OpenStackDeployments (osh-dev, osh-new): the OpenStack controller takes that for none, and lets go of every node at once"}}},
+				"2 OpenStackDeployments (osh-dev, osh-new): the OpenStack controller treats that as none, and releases every node at once"}}},
 		{"two OpenStackDeployments in an update", func(sc scene.Scene) {
 			sc.Deployments = twoDeployments()
 			sc.Update(time.Hour)
-		}, []row{{core.SeverityUrgent, "openstackdeployments", "lets go of every node at once"}}},
+		}, []row{{core.SeverityUrgent, "openstackdeployments", "releases every node at once"}}},
 		{"two OpenStackDeployments by their statuses", func(sc scene.Scene) {
 			sc.Deployments = nil
 			sc.Source(core.SourceOpenStackDeployment, core.SourceOff)
@@ -317,7 +317,7 @@ func attentionScenes() []attentionScene {
 			{core.SeverityNotice, "source", "not configured"}}},
 		{"no OpenStackDeployment where instances run", func(sc scene.Scene) { sc.Deployments = nil },
 			[]row{{core.SeverityWarning, "openstackdeployments",
-				"there is no OpenStackDeployment: the OpenStack controller has nothing to guard, and lets go of every node at once"}}},
+				"there is no OpenStackDeployment: the OpenStack controller has nothing to guard, and releases every node at once"}}},
 		{"no OpenStackDeployment before OpenStack is there", func(sc scene.Scene) { sc.Deployments, sc.Instances = nil, nil }, nil},
 		{"OpenStackDeployments that nobody may see", func(sc scene.Scene) {
 			sc.Deployments = nil

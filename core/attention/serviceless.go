@@ -7,11 +7,12 @@ import (
 	"lockstep/core/wording"
 )
 
-// serviceMissing is such a compute: urgent when it is asked for, told before that while there is time to mend it.
-func (f *attentionFacts) serviceMissing(n nodeAttention) {
+// serviceMissing finds a compute for which Nova shows no nova-compute: urgent when its maintenance is requested, and shown before that
+// while there is time to mend it.
+func (f *facts) serviceMissing(n nodeFacts) {
 	s := f.s
 	if !progress.Serviceless(s, n.Name) || progress.PlaysOn(s, core.ControllerOpenStack, n.Name) && n.leaving() || f.leavesForGood(n) {
-		return // the entry of the turn says it
+		return // acting says it
 	}
 	a := n.entry(core.RuleNoComputeService)
 	a.Detail = "Its nova-compute was never heard from, or somebody has deleted the service while it ran. A new pod of it announces itself " +

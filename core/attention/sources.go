@@ -11,7 +11,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// optionalSources are those without which nothing is judged wrongly: less is shown.
+// optionalSources are those without which nothing is judged wrongly; less is shown.
 var optionalSources = map[core.SourceID]bool{
 	core.SourceDeletionRequests: true, core.SourceDisableNotices: true, core.SourceProjects: true, core.SourceNetworkAgents: true,
 	core.SourceVolumeServices: true, core.SourceVolumes: true, core.SourceStatefulSets: true, core.SourceRedisSets: true,
@@ -22,17 +22,18 @@ var optionalSources = map[core.SourceID]bool{
 	core.SourceReleases: true, core.SourceManagementUpgrades: true,
 }
 
-// unprojected are the sources that lie in no project: who is bound to one may not read them, and is told so where they would be shown.
+// unprojected are the sources outside every project of the management cluster. A login that is bound to one project may not read them;
+// the screen says so where they would be shown.
 var unprojected = map[core.SourceID]bool{core.SourceReleases: true, core.SourceManagementUpgrades: true}
 
-// hiccup is how long a source may be out of order before it is told: a watch that breaks off is opened again in less.
+// hiccup is how long a source may fail before there is an entry: a watch that breaks off is opened again sooner.
 const hiccup = 5 * time.Second
 
-// sources are those that are not live. Sources of one server that fail alike are one entry.
-func (f *attentionFacts) sources() {
+// sources finds those that are not live. Sources of one server that fail in the same way share an entry.
+func (f *facts) sources() {
 	type fault struct {
 		server core.Server
-		cause  string // what is the matter with the server as a whole; else the state
+		cause  string // what is wrong with the whole server; else the source's state
 	}
 	groups, all := map[fault][]core.Source{}, map[core.Server]int{}
 	for _, src := range f.s.Sources {
@@ -45,14 +46,14 @@ func (f *attentionFacts) sources() {
 			if src.AsOf.IsZero() || f.s.Wall.Sub(src.AsOf) <= 2*after {
 				continue
 			}
-			src.State = core.SourceStale // nobody confirms it, and nobody says so
+			src.State = core.SourceStale // its facts are old, and no error says why
 		case core.SourceOff:
 			if src.ID.Server() == core.ServerManagement {
-				continue // nobody asked for it
+				continue // it was not configured, on purpose
 			}
 		case core.SourceAbsent:
 			if optionalSources[src.ID] {
-				continue // a kind that older releases do not have
+				continue // older releases do not have the kind
 			}
 		case core.SourceForbidden:
 			if unprojected[src.ID] {
@@ -60,7 +61,7 @@ func (f *attentionFacts) sources() {
 			}
 			redis, _ := progress.QuorumNamed("redis")
 			if _, there := progress.Quorum(f.s, redis); src.ID == core.SourceRedisClaims && !there && f.s.Known(core.SourceRedisSets) {
-				continue // there is none, and the manifest's Role had no namespace to be in
+				continue // there is no Redis, so the manifest's Role has no namespace to be in
 			}
 		case core.SourceConnecting:
 			if f.s.Wall.Sub(src.Since) <= after {
@@ -90,8 +91,9 @@ func (f *attentionFacts) sources() {
 	}
 }
 
-// source adds one source, or several of one server with one trouble; whole says that the server has no others.
-func (f *attentionFacts) source(list []core.Source, whole bool, rule core.AttentionRule, key, subject string) {
+// source adds an entry for one source, or for several of one server with the same trouble. whole says that they are all sources of the
+// server.
+func (f *facts) source(list []core.Source, whole bool, rule core.AttentionRule, key, subject string) {
 	src := list[0] // the one that tells
 	names := make([]string, len(list))
 	for i, other := range list {
@@ -133,7 +135,7 @@ func (f *attentionFacts) source(list []core.Source, whole bool, rule core.Attent
 	}
 	if whole && src.ID.Server() == core.ServerKubernetes && trouble != nil && trouble.WholeServer() &&
 		f.s.Wall.Sub(src.Since) > f.s.Settings.StaleAfterOf(src.ID) {
-		a.Severity = core.SeverityUrgent // all that is shown is old, or there is nothing
+		a.Severity = core.SeverityUrgent // everything shown is old, or nothing is shown
 	}
 	if src.Err != nil {
 		if text := src.Err.Message; trouble != nil && text != "" {

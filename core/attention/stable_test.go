@@ -112,7 +112,7 @@ func TestNothingIsToldTwice(t *testing.T) {
 	})
 }
 
-// A source that cannot be seen is the reason for nothing but itself: what rests on it is not said.
+// A source that is not known causes only its own entry: nothing that rests on it is claimed.
 func TestWhatIsNotKnownIsNotClaimed(t *testing.T) {
 	rests := map[core.SourceID][]string{
 		core.SourceNodes:           {"no-node"},
@@ -143,7 +143,7 @@ func TestWhatIsNotKnownIsNotClaimed(t *testing.T) {
 	}
 }
 
-// A node that takes too long is one entry, also when it becomes worse: whoever has it selected keeps it.
+// A node that takes too long is one entry, even when it becomes worse: a selected entry stays selected.
 func TestANodeThatTakesTooLongIsOneEntry(t *testing.T) {
 	for stage, given := range map[core.Stage]func(sc scene.Scene){
 		core.StageRebooting: func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockInactive },
@@ -167,7 +167,7 @@ func TestANodeThatTakesTooLongIsOneEntry(t *testing.T) {
 	}
 }
 
-// What is still so a little later is told under the same ID.
+// An entry that is still there a little later has the same ID.
 func TestAttentionKeepsItsIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sc := scene.DrawScene(t)

@@ -6,8 +6,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// lockStuck is such a lock, which holds up LCM at the node.
-func (f *attentionFacts) lockStuck(n nodeAttention) {
+// lockStuck finds the lock of a live node that stays in deletion for ever, and holds LCM up at the node.
+func (f *facts) lockStuck(n nodeFacts) {
 	l := progress.StuckLock(f.s, n.Name)
 	if l == nil {
 		return
@@ -16,7 +16,7 @@ func (f *attentionFacts) lockStuck(n nodeAttention) {
 	a.Severity, a.Since = core.SeverityUrgent, core.Since{At: l.Deleting, Exact: true}
 	a.Reason = progress.StuckText(f.s, n.Name, l)
 	if n.Node.HasOpenStackRole() {
-		a.Detail = "The node has a role again, but the lock does not come back by that. It has to be let go; the controller makes a new one."
+		a.Detail = "The node has a role again, but that does not bring the lock back. Let it go; the controller makes a new one."
 	} else {
 		a.Detail = "The OpenStack controller removes the lock of a node without a role, and ignores requests for it. The lock has to be let " +
 			"go; with its label back the node gets a new one."
@@ -26,24 +26,5 @@ func (f *attentionFacts) lockStuck(n nodeAttention) {
 			"As the OpenStack controller you can take the node through its maintenance as it is: LCM goes by what the lock says, also in its "+
 				"deletion.")
 	}
-	f.add(a)
-}
-
-// roleless is a node on which Nova runs and that has no role: nobody holds it when LCM drains and reboots it.
-func (f *attentionFacts) roleless(n nodeAttention) {
-	s := f.s
-	if n.Node == nil || n.own != nil || n.Node.HasOpenStackRole() || n.Service == nil || !s.Known(core.SourceNodeLocks) ||
-		!s.Known(core.SourceComputeServices) ||
-		!n.Node.Deleting.IsZero() || s.Deletions[n.Name] != nil || progress.PlaysOn(s, core.ControllerOpenStack, n.Name) {
-		return
-	}
-	a := n.entry(core.RuleRoleless)
-	a.Severity, a.Since = core.SeverityWarning, core.Since{}
-	a.Reason = "nova-compute runs on it, and it has no role label: LCM does not wait for its instances"
-	if n.leaving() {
-		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}
-		a.Reason = "LCM takes it without waiting for its instances: nova-compute runs on it, and it has no role label"
-	}
-	a.Detail = "Give it its role label. The OpenStack controller makes its lock then."
 	f.add(a)
 }

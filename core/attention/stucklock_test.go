@@ -139,7 +139,7 @@ func TestALabelThatIsBackDoesNotMendTheLock(t *testing.T) {
 	}
 }
 
-// Who plays the controller is told the same, and can take the node through its maintenance with the lock as it is.
+// Where Lockstep plays the controller the entry is the same, and the node can go through its maintenance with the lock as it is.
 func TestALockInDeletionOfAPlayedController(t *testing.T) {
 	sc := scene.Unlabelled()
 	sc.Settings = scene.PlaysOpenStack()

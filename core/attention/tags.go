@@ -9,8 +9,8 @@ import (
 	"lockstep/core/step"
 )
 
-// tagsLeft are the instances that Lockstep tagged for a maintenance that is over.
-func (f *attentionFacts) tagsLeft() {
+// tagsLeft finds the instances that Lockstep tagged for a maintenance that is over.
+func (f *facts) tagsLeft() {
 	if len(f.s.History.Tags) == 0 || !f.s.Known(core.SourceInstances) || !f.s.Known(core.SourceNodeRequests) {
 		return
 	}
@@ -18,7 +18,7 @@ func (f *attentionFacts) tagsLeft() {
 	for id, c := range f.s.History.Tags {
 		in := f.s.Instances[id]
 		if in == nil || !step.SameActions(core.RecognisedTags(in.Tags), c.New) {
-			continue // gone, or somebody else has decided since
+			continue // it is gone, or somebody has changed the tags since
 		}
 		n := f.s.NodeOfHost(in.Host)
 		if n == nil || f.s.NodeRequest(n.Name) != nil {
@@ -26,7 +26,7 @@ func (f *attentionFacts) tagsLeft() {
 		}
 		v, _ := progress.NodeView(f.s, n.Name)
 		if v.Stage != core.StageDone && !f.s.History.Rounds[n.UID].Ended.After(c.At) {
-			continue // set before its turn, for its turn
+			continue // set before the maintenance, for the maintenance
 		}
 		found = append(found, core.Attention{Rule: core.RuleTagsLeft, Key: id, Severity: core.SeverityNotice, Subject: in.Ref(), Node: n.Name,
 			Instance: id, Label: n.Label(),

@@ -100,8 +100,8 @@ func TestARemovedNodeListsItsVolumes(t *testing.T) {
 	}
 }
 
-// Of a host with two back ends the OpenStack controller brings the first back only: what it leaves is told, once the maintenance
-// is over, and offered back.
+// On a host with two back ends the OpenStack controller enables only the first one. The other has an entry once the maintenance is
+// over, and a step to enable it.
 func TestAVolumeServiceThatWasLeftOut(t *testing.T) {
 	left := func(sc scene.Scene) string {
 		for _, a := range Of(sc.Again().Snapshot) {
@@ -145,7 +145,7 @@ func TestAVolumeServiceThatWasLeftOut(t *testing.T) {
 	}
 }
 
-// A cloud without Cinder, and a login that may not ask it, hold up nothing where the OpenStack controller runs itself.
+// A cloud without Cinder, or a login that may not ask it, holds nothing up while the OpenStack controller itself runs.
 func TestWithoutCinderNothingNeedsAPerson(t *testing.T) {
 	for _, state := range []core.SourceState{core.SourceAbsent, core.SourceForbidden} {
 		sc := scene.InMaintenance()

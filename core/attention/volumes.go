@@ -7,8 +7,8 @@ import (
 	"lockstep/core/progress"
 )
 
-// volumesLeft is how many volumes are on the node's disks; -1 when that is not known.
-func (f *attentionFacts) volumesLeft(node string) int {
+// volumesLeft is the number of volumes on the node's disks; -1 when that is not known.
+func (f *facts) volumesLeft(node string) int {
 	volumes, known := f.s.VolumesOn(node)
 	if !known {
 		return -1
@@ -16,8 +16,8 @@ func (f *attentionFacts) volumesLeft(node string) int {
 	return len(volumes)
 }
 
-// namedVolumes are the volumes that hold up a removal (T), where they are known.
-func (f *attentionFacts) namedVolumes(n nodeAttention) []string {
+// namedVolumes are the names of the volumes that hold a removal up (text T), if they are known.
+func (f *facts) namedVolumes(n nodeFacts) []string {
 	if n.message.ID != progress.SaysVolumesHoldRemoval {
 		return nil
 	}
@@ -29,9 +29,9 @@ func (f *attentionFacts) namedVolumes(n nodeAttention) []string {
 	return names
 }
 
-// volumesLeftOut are volume services that nobody will enable: the OpenStack controller enables the first of a host only, and only
-// where its own reason stands.
-func (f *attentionFacts) volumesLeftOut(n nodeAttention) {
+// volumesLeftOut finds volume services that nobody will enable: the OpenStack controller enables only the first one of a host, and only
+// if it disabled it.
+func (f *facts) volumesLeftOut(n nodeFacts) {
 	if n.Node == nil || n.Request != nil || !f.s.Known(core.SourceNodeRequests) || !f.s.Known(core.SourceVolumeServices) ||
 		f.leavesForGood(n) {
 		return
@@ -39,10 +39,10 @@ func (f *attentionFacts) volumesLeftOut(n nodeAttention) {
 	if slices.ContainsFunc(f.s.Settings.ActAs, func(a core.ActAs) bool {
 		return a.Controller == core.ControllerOpenStack && progress.TurnOn(f.s, a, n.Name) == progress.TurnReturn
 	}) {
-		return // the next step of who plays the controller
+		return // acting says that it is the next step
 	}
 	if r := f.s.History.Rounds[n.Node.UID]; r.Request != "" && (r.Ended.IsZero() || !f.long(r.Ended, progress.ServiceSettles)) {
-		return // what Cinder said last can be older than the end of the maintenance
+		return // what Cinder last showed can be older than the end of the maintenance
 	}
 	for _, v := range f.s.VolumeServicesOn(n.Name) {
 		if !v.ForMaintenance() {

@@ -16,8 +16,8 @@ import (
 // timesOfDay are those that a text tells.
 var timesOfDay = regexp.MustCompile(`\b([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?\b`)
 
-// All that a Snapshot tells a person is in the operator's zone, whatever it tells of: half an hour to the east, each time is half an
-// hour later. What a document says to be UTC stays so.
+// All times that a person reads are in the operator's zone: half an hour to the east, each time is half an hour later. What the
+// documents say is UTC stays UTC.
 func TestTimesAreToldInTheOperatorsZone(t *testing.T) {
 	scenes := map[string]func() scene.Scene{
 		"bookkept": func() scene.Scene { sc := scene.Bookkept(); sc.Tried(scene.Failed(2, "x")); return sc },

@@ -11,8 +11,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// actCheck is what is asked of the servers themselves right before a step of a played controller: what is known can be older
-// than the last change. It is nil for all other steps.
+// actCheck returns what asks the servers right before a step of a played controller, because the Snapshot can be older than the last
+// change. It is nil for all other steps.
 func (e *Engine) actCheck(step core.Step) func(context.Context) error {
 	checks := actChecks[step.Intent.Kind]
 	if checks == nil {
@@ -33,8 +33,8 @@ func (e *Engine) actCheck(step core.Step) func(context.Context) error {
 	}
 }
 
-// nobodyElse asks for the Deployment of an OpenStack controller that Lockstep plays, right before a write in its name: two that
-// write the same locks undo what the other does.
+// nobodyElse reads the Deployment of the OpenStack controller right before a write in its name, where Lockstep plays it: two that write
+// the same locks undo each other's work.
 func (e *Engine) nobodyElse(ctx context.Context, step core.Step) error {
 	s := e.Snapshot()
 	a, played := progress.ActAs(s, step.Intent.Controller)
@@ -52,7 +52,7 @@ func (e *Engine) nobodyElse(ctx context.Context, step core.Step) error {
 	return nil
 }
 
-// actCheckAt is the step that is checked, and what is known.
+// actCheckAt is the step to check, and the Snapshot that it is checked with.
 type actCheckAt struct {
 	e    *Engine
 	s    *core.Snapshot
@@ -76,8 +76,8 @@ var actChecks = map[core.IntentKind][]func(actCheckAt, context.Context) error{
 	core.IntentActRearm:          {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
 }
 
-// requestStands asks whether the request on which the step was granted is still there: without it LCM is not there to take the
-// node, and a lock that is released then lets LCM go on at once when it asks the next time.
+// requestStands asks whether the request for which the step was granted is still there. Without it LCM does not take the node now, and
+// a released lock lets LCM go on at once when it asks the next time.
 func (c actCheckAt) requestStands(ctx context.Context) error {
 	node := c.step.Intent.Node
 	if c.removal() {
@@ -89,7 +89,7 @@ func (c actCheckAt) requestStands(ctx context.Context) error {
 	}
 	i := slices.IndexFunc(c.step.Basis, func(f core.Fact) bool { return f.Name == step.RequestFactName })
 	if r == nil || i < 0 || c.step.Basis[i].Value != r.UID {
-		return refuse("nobody asks for it any more by the request that was there")
+		return refuse("its maintenance request is gone, or is another one now")
 	}
 	now, err := c.e.cfg.Kubernetes.Request(ctx, r.Ref())
 	switch {
@@ -103,12 +103,12 @@ func (c actCheckAt) requestStands(ctx context.Context) error {
 	return nil
 }
 
-// removalStands asks the same of the removal.
+// removalStands asks the same about the request for a removal.
 func (c actCheckAt) removalStands(ctx context.Context) error {
 	d := progress.AsksRemoval(c.s, c.step.Intent.Node)
 	i := slices.IndexFunc(c.step.Basis, func(f core.Fact) bool { return f.Name == step.RemovalFactName })
 	if d == nil || i < 0 || c.step.Basis[i].Value != d.UID {
-		return refuse("nobody asks for its removal any more by the request that was there")
+		return refuse("the request for its removal is gone, or is another one now")
 	}
 	now, err := c.e.cfg.Kubernetes.DeletionRequest(ctx, d.Name, d.UID)
 	switch {
@@ -122,7 +122,7 @@ func (c actCheckAt) removalStands(ctx context.Context) error {
 	return nil
 }
 
-// withinTheRule asks for all locks, whether the rule of how many nodes are worked on still holds.
+// withinTheRule reads all locks and asks whether the rule for how many nodes may be worked on at a time still holds.
 func (c actCheckAt) withinTheRule(ctx context.Context) error {
 	locks, err := c.e.cfg.Kubernetes.NodeLocks(ctx)
 	if err != nil {
@@ -133,7 +133,7 @@ func (c actCheckAt) withinTheRule(ctx context.Context) error {
 	for _, l := range locks {
 		s.NodeLocks[l.Node] = append(s.NodeLocks[l.Node], l)
 	}
-	s.Operations = nil // this one is among them
+	s.Operations = nil // the running one is among them
 	now := step.Plan(s, c.step.Intent)
 	for _, id := range []core.GuardID{core.GuardConcurrency, core.GuardZone} {
 		if g, unmet := now.Unmet(id); unmet {
@@ -143,7 +143,7 @@ func (c actCheckAt) withinTheRule(ctx context.Context) error {
 	return nil
 }
 
-// compute is the node's nova-compute as Nova itself shows it now; nil where the step has nothing to do with one.
+// compute reads the node's nova-compute from Nova; nil where the step does not concern one.
 func (c actCheckAt) compute(ctx context.Context) (*core.ComputeService, error) {
 	node := c.step.Intent.Node
 	if node == "" || c.a.Controller != core.ControllerOpenStack || !progress.HasGuests(c.s, c.a, node) ||
@@ -180,7 +180,7 @@ func (c actCheckAt) backInScheduling(ctx context.Context) error {
 	return err
 }
 
-// removal tells whether the node is to be removed, and not only maintained.
+// removal tells whether the node is to be removed rather than maintained.
 func (c actCheckAt) removal() bool {
 	return c.step.Intent.Node != "" && progress.TurnOn(c.s, c.a, c.step.Intent.Node) == progress.TurnRemove
 }
@@ -195,7 +195,7 @@ func (c actCheckAt) hostEmpty(ctx context.Context) error {
 	return nil
 }
 
-// nothingOn asks Nova itself, right before a node is let go for good, whether a server is on it, in whatever state.
+// nothingOn asks Nova, right before a node is let go for good, whether any instance is on it, whatever its state.
 func (c actCheckAt) nothingOn(ctx context.Context) error {
 	node := c.step.Intent.Node
 	if c.a.Controller != core.ControllerOpenStack {
@@ -216,12 +216,12 @@ func (c actCheckAt) nothingOn(ctx context.Context) error {
 		return refuse("Nova still shows on %s: %s", c.s.Label(node), wording.Clip(strings.Join(names, ", "), 300))
 	}
 	if !progress.HasGuests(c.s, c.a, node) {
-		return nil // nothing comes to a node that is no compute
+		return nil // nothing comes to a node that is not a compute
 	}
 	return c.e.nothingComes(ctx, node)
 }
 
-// clusterPodsReady asks for the pods of the whole controller before its cluster lock goes.
+// clusterPodsReady asks whether all pods of the controller are ready, before its cluster lock is released.
 func (c actCheckAt) clusterPodsReady(ctx context.Context) error {
 	if c.step.Intent.Node != "" {
 		return nil
@@ -229,7 +229,7 @@ func (c actCheckAt) clusterPodsReady(ctx context.Context) error {
 	return c.podsReady(ctx, "")
 }
 
-// nodePodsReady asks for the controller's pods on the node before it is taken back.
+// nodePodsReady asks whether the controller's pods on the node are ready, before the node is taken back.
 func (c actCheckAt) nodePodsReady(ctx context.Context) error {
 	if c.step.Intent.Node == "" {
 		return nil
@@ -251,13 +251,13 @@ func (c actCheckAt) podsReady(ctx context.Context, node string) error {
 	return nil
 }
 
-// quorumsHold asks whether the node may go, and its pods with it.
+// quorumsHold asks whether the StatefulSets that need a quorum can do without the node's pods.
 func (c actCheckAt) quorumsHold(ctx context.Context) error {
 	return c.e.quorumCheck(ctx, c.step.Intent.Controller, c.step.Intent.Node)
 }
 
-// quorumCheck asks the server itself whether every StatefulSet that needs a quorum can do without the node: right before a played
-// controller gives it to LCM, what is known can be older than a pod's end.
+// quorumCheck asks the server whether every StatefulSet that needs a quorum can do without the node. It does so right before a played
+// controller gives the node to LCM, because a pod may have gone down since the Snapshot was made.
 func (e *Engine) quorumCheck(ctx context.Context, controller, node string) error {
 	s := e.Snapshot()
 	if len(progress.QuorumSources(s, controller, node)) == 0 {

@@ -101,7 +101,7 @@ func TestAPlayedControllerDoesNothingOnStaleFacts(t *testing.T) {
 	})
 }
 
-// What has changed since the last look is asked of the servers themselves, and stops the step: nothing is written.
+// What has changed since the last look is found by asking the servers, and stops the step: nothing is written.
 func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind core.IntentKind
@@ -166,7 +166,7 @@ func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 	}
 }
 
-// An OpenStack controller that somebody has scaled up again meanwhile is not written against, whatever the step.
+// Nothing is written when somebody has scaled the OpenStack controller up again, whatever the step.
 func TestAPlayedControllerAsksWhetherItIsAlone(t *testing.T) {
 	for kind, sc := range actScenes {
 		t.Run(string(kind), func(t *testing.T) {
@@ -211,13 +211,13 @@ func TestNothingIsReleasedForARequestThatIsGone(t *testing.T) {
 		clear(cloud.requests)
 		cloud.mu.Unlock()
 		b.sync()
-		if err := b.engine.actCheck(step)(context.Background()); err == nil || !strings.Contains(err.Error(), "nobody asks for it any more") {
+		if err := b.engine.actCheck(step)(context.Background()); err == nil || !strings.Contains(err.Error(), "its maintenance request is gone") {
 			t.Errorf("the check says %v", err)
 		}
 	})
 }
 
-// Where Lockstep plays the OpenStack controller, no other step goes past what the controller's own steps look at.
+// Where Lockstep plays the OpenStack controller, no other step gets around what the controller's own steps check.
 func TestNoOtherStepGoesPastThoseOfAPlayedController(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cloud  func(c *testCloud)

@@ -52,7 +52,7 @@ func TestARequestIsHeldBeforeItIsBegun(t *testing.T) {
 	})
 }
 
-// A request that was begun on before, or released, and is not held is said so, and can be held as long as it stands.
+// A request that was begun or released without being held is reported, and can be held as long as it exists.
 func TestARequestThatWasBegunIsHeldLater(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := askedFor()
@@ -80,7 +80,7 @@ func TestARequestThatWasBegunIsHeldLater(t *testing.T) {
 	})
 }
 
-// A request that Lockstep has held, and whose lock is taken back, waits for nothing more than to be let go: that is said, and LCM waits.
+// A request that Lockstep holds, and whose lock is taken back, only has to be let go: the entry says so, and that LCM waits.
 func TestARequestThatWaitsToBeLetGoIsSaid(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := atRest()

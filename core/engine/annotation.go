@@ -2,15 +2,13 @@ package engine
 
 import (
 	"context"
-	"strings"
 
 	"lockstep/core"
-	"lockstep/core/progress"
 	"lockstep/core/step"
 	"lockstep/core/wording"
 )
 
-// annotationChecker asks about a node's annotation.
+// annotationChecker checks a change of a node's annotation.
 type annotationChecker struct {
 	e      *Engine
 	step   core.Step
@@ -28,80 +26,6 @@ func (w *annotationChecker) check(ctx context.Context) error {
 	return nil
 }
 
-// hostIsSafe asks Nova itself, right before the node is let go: after it, whatever still runs there goes down with the host.
-func (e *Engine) hostIsSafe(ctx context.Context, node string) error {
-	if e.cfg.OpenStack == nil {
-		return refuse("Nova cannot be asked what is on the host")
-	}
-	s := e.Snapshot()
-	host := s.HostOf(node)
-	found, err := e.cfg.OpenStack.InstancesOf(ctx, host)
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, v := range step.InTheWay(s.WithInstances(host, found), node) {
-		names = append(names, progress.InstanceLabel(v.Instance))
-	}
-	if len(names) > 0 {
-		return refuse("Nova still shows on %s: %s", s.Label(node), wording.Clip(strings.Join(names, ", "), 300))
-	}
-	return e.nothingComes(ctx, node)
-}
-
-// cellAnswers asks Nova for the host's nova-compute, where it had one. Nova leaves a cell whose database does not answer out of
-// its lists without a word: the host seems empty then, and has no nova-compute either, which is in the same database.
-func (e *Engine) cellAnswers(ctx context.Context, host string) error {
-	s := e.Snapshot()
-	if s.Services[host] == nil {
-		return nil
-	}
-	_, err := e.cfg.OpenStack.ComputeService(ctx, host)
-	if err != nil && isGone(err) {
-		return refuse("Nova shows nothing of %s any more, not even its nova-compute: the database of its cell may not answer",
-			progress.HostLabel(s, host))
-	}
-	return err
-}
-
-// nothingComes asks Nova itself whether a migration is under way from or to the node's host: while it is, the instance is listed
-// on the host that it comes from. As in what is known, only an instance's newest record counts.
-func (e *Engine) nothingComes(ctx context.Context, node string) error {
-	s, nova := e.Snapshot(), e.cfg.OpenStack
-	host := s.HostOf(node)
-	if err := e.cellAnswers(ctx, host); err != nil {
-		return err
-	}
-	records, err := nova.MigrationsOn(ctx, host)
-	if err != nil {
-		return err
-	}
-	var names []string
-	for _, m := range records {
-		if !m.Touches(host) {
-			continue
-		}
-		in, err := nova.Instance(ctx, m.InstanceID)
-		switch {
-		case err != nil && isGone(err):
-			continue
-		case err != nil:
-			return err
-		}
-		own, err := nova.MigrationsOf(ctx, m.InstanceID)
-		if err != nil {
-			return err
-		}
-		if len(own) > 0 && own[0].ID == m.ID {
-			names = append(names, progress.InstanceLabel(in)+" ("+m.Status+")")
-		}
-	}
-	if len(names) > 0 {
-		return refuse("Nova shows migrations from or to %s: %s", s.Label(node), wording.Clip(strings.Join(names, ", "), 300))
-	}
-	return nil
-}
-
 func (w *annotationChecker) outcome(ctx context.Context, _ sent) outcome {
 	v, err := w.e.cfg.Kubernetes.NodeAnnotation(ctx, w.change.Node, w.change.Key)
 	if err != nil {
@@ -115,4 +39,21 @@ func (w *annotationChecker) outcome(ctx context.Context, _ sent) outcome {
 
 func (w *annotationChecker) values() (string, string) {
 	return wording.TextOr(w.change.Old, "(not set)"), wording.TextOr(w.change.New, "(not set)")
+}
+
+func annotationText(c core.SetNodeAnnotation) string {
+	return step.AnnotationText(c.Key, c.New) + " instead of " + wording.TextOr(c.Old, "(not set)")
+}
+
+// annotationIsSet says that the node has the value already, or does not exist any more.
+func annotationIsSet(s *core.Snapshot, c core.SetNodeAnnotation) string {
+	n := s.Nodes[c.Node.Name]
+	if n == nil || n.UID != c.Node.UID {
+		return "the node does not exist any more"
+	}
+	v, set := n.Annotations[c.Key]
+	if set && c.New != nil && v == *c.New || !set && c.New == nil {
+		return "it is set already"
+	}
+	return ""
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Arm lets steps be done from now on. It takes the operator lease; with takeOver from whoever holds it. The error says
-// who holds it, or what is missing.
+// Arm allows writing from now on. It takes the operator lease; with takeOver it takes it from its holder. The error says who holds the
+// lease, or what is missing.
 func (e *Engine) Arm(ctx context.Context, takeOver bool) error {
 	if e.cfg.Barred != "" {
 		return refuse("writing cannot be armed: %s", e.cfg.Barred)
@@ -31,7 +31,7 @@ func (e *Engine) Arm(ctx context.Context, takeOver bool) error {
 	return nil
 }
 
-// acquire takes the operator lease, once it has been given back where that is still under way.
+// acquire takes the operator lease. If the lease is still being given back, it waits for that first.
 func (e *Engine) acquire(ctx context.Context, takeOver bool) error {
 	if e.cfg.Lease == nil {
 		return nil
@@ -48,8 +48,8 @@ func (e *Engine) acquire(ctx context.Context, takeOver bool) error {
 	return e.cfg.Lease.Acquire(ctx, takeOver)
 }
 
-// Disarm ends writing; what runs is watched to its end, nothing new begins. It returns when the lease is given back, or the
-// server has not answered in time.
+// Disarm ends writing. Running operations are watched to their end; nothing new begins. It returns when the lease is given back, or
+// when the server has not answered in time.
 func (e *Engine) Disarm() {
 	var givenBack <-chan struct{}
 	e.call(func() {
@@ -61,11 +61,11 @@ func (e *Engine) Disarm() {
 	}
 }
 
-// releaseTimeout is how long giving the lease back may take. It expires by itself if it must.
+// releaseTimeout is how long giving the lease back may take. After that the lease is left to expire.
 const releaseTimeout = 3 * time.Second
 
-// disarm runs in the Engine's goroutine, and gives the lease back in another: the server may be slow to answer, and who looks at
-// the cluster must not wait for it. A reason means that it was not the operator who asked.
+// disarm runs in the Engine's goroutine and gives the lease back in another one: the server may be slow, and the screen must not wait
+// for it. The reason is empty when the operator asked for it.
 func (e *Engine) disarm(reason string) {
 	if !e.write.Armed {
 		return
@@ -98,7 +98,7 @@ func (e *Engine) leaseSeen() {
 	e.write.Lease = e.cfg.Lease.Holder()
 }
 
-// watchLease disarms when the lease is gone: a lost lease means read-only, never the end of the program.
+// watchLease disarms when the lease is lost: Lockstep goes on, read-only.
 func (e *Engine) watchLease() {
 	e.leaseSeen()
 	if e.write.Armed && e.cfg.Lease != nil && !e.write.Mine {

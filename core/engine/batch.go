@@ -4,22 +4,19 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/progress"
 	"lockstep/core/step"
 	"lockstep/core/wording"
 )
 
-// runBatch does the items of a batch in order, at most AtOnce at a time, each planned again from the newest Snapshot right
-// before it. It pauses by itself at the first item that failed in all its tries (unless the grant says to go on past failures), when the
-// gate closes,
-// when a source that it rests on goes stale, and when anything that is still to be done has changed since the grant; it goes
-// on only when the operator says so.
+// runBatch does the items of a batch in order, at most AtOnce at a time, and plans each of them again from the newest Snapshot right
+// before it. The batch pauses at the first item that has failed in all its tries (unless the grant says to go on past failures), when
+// the gate closes, when a source that it rests on goes stale, and when an item that is still to be done has changed since the grant. It
+// goes on only when the operator says so.
 func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
 	atOnce := max(b.AtOnce, 1)
 	r := &batchRun{e: e, op: op, batch: b, items: b.Items, told: map[int]string{}}
@@ -54,12 +51,12 @@ func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
 			e.changed()
 		}()
 		if atOnce == 1 {
-			running.Wait() // a failure must be seen before the next item begins
+			running.Wait() // a failure has to be known before the next item begins
 		}
 	}
 	running.Wait()
 
-	// What is left over was never begun.
+	// Items that are still queued were never begun.
 	for i, item := range op.snapshot().Items {
 		if item.State == core.OperationQueued {
 			op.setItem(i, core.OperationStopped, "not begun", e.cfg.Clock())
@@ -69,16 +66,16 @@ func (e *Engine) runBatch(ctx context.Context, op *operation, b core.Batch) {
 	op.set(state, text, e.cfg.Clock())
 }
 
-// batchRun is a batch that is being done.
+// batchRun is a running batch.
 type batchRun struct {
 	e     *Engine
 	op    *operation
 	batch core.Batch
 	items []core.BatchItem
-	told  map[int]string // how items that are still to be done have changed, as the operator was told; -1 is the request
+	told  map[int]string // by item: the change that the operator was told of; -1 is the request
 
 	mu     sync.Mutex
-	failed string // why it is to pause; empty while nothing failed
+	failed string // why it has to pause; empty while nothing has failed
 }
 
 func (r *batchRun) fail(why string) {
@@ -97,8 +94,8 @@ func (r *batchRun) takeFailure() string {
 	return why
 }
 
-// mayBegin waits while the batch is paused, and tells whether item i may begin: not when the operator has stopped the batch
-// or Lockstep leaves.
+// mayBegin waits while the batch is paused, and tells whether item i may begin. It may not when the operator has stopped the batch, or
+// when Lockstep is leaving.
 func (r *batchRun) mayBegin(ctx context.Context, i int) bool {
 	e, op := r.e, r.op
 	why := r.takeFailure()
@@ -127,13 +124,13 @@ func (r *batchRun) mayBegin(ctx context.Context, i int) bool {
 			return false
 		}
 		if op.goesOn() {
-			why = r.takeFailure() // of an item that ended while it was paused
+			why = r.takeFailure() // of an item that ended during the pause
 		}
 	}
 }
 
-// obstacle is why item i may not begin now; empty when nothing stands in its way that stands in the way of the whole batch.
-// What stands in the way of the one item fails that item.
+// obstacle is why the batch may not go on to item i now; empty when it may. What stands in the way of one item alone is no obstacle: it
+// fails that item.
 func (r *batchRun) obstacle(i int) string {
 	if err := r.e.mayWrite(); err != nil {
 		return err.Error()
@@ -164,9 +161,9 @@ func (r *batchRun) obstacle(i int) string {
 	return ""
 }
 
-// changedSince is how an item is no longer as the grant was given for; empty when it is, or when nothing is left to do.
+// changedSince says how an item has changed since the grant; empty when it has not, or when nothing is left to do.
 func changedSince(s *core.Snapshot, item core.BatchItem, now core.Step) string {
-	if gone, _ := nothingLeft(s, item); gone {
+	if nothingLeft(s, item.Change) != "" {
 		return ""
 	}
 	switch changed := step.ChangedFactsIn(s, item.Basis, now.Basis); {
@@ -180,35 +177,7 @@ func changedSince(s *core.Snapshot, item core.BatchItem, now core.Step) string {
 	return ""
 }
 
-func (op *operation) goesOn() bool {
-	op.mu.Lock()
-	defer op.mu.Unlock()
-	return !op.paused
-}
-
-func (op *operation) isStopped() bool {
-	op.mu.Lock()
-	defer op.mu.Unlock()
-	return op.stopped
-}
-
-func (op *operation) pause() {
-	op.mu.Lock()
-	defer op.mu.Unlock()
-	op.paused = true
-}
-
-func (op *operation) takeSkip() bool {
-	op.mu.Lock()
-	defer op.mu.Unlock()
-	if op.skip == 0 {
-		return false
-	}
-	op.skip--
-	return true
-}
-
-// runItem does one item, and tries again what failed only when it was under way, as often as the item says.
+// runItem does one item. When a try fails after Nova accepted it, it tries again, as often as the item allows.
 func (e *Engine) runItem(ctx context.Context, op *operation, i int, b core.Batch) (core.OperationState, string) {
 	item := b.Items[i]
 	tries := max(item.Tries, 1)
@@ -237,12 +206,12 @@ func (e *Engine) runItem(ctx context.Context, op *operation, i int, b core.Batch
 
 func tryText(try, tries int) string { return fmt.Sprintf("try %d of %d", try, tries) }
 
-// awaitItem waits, for as long as a result may take to be seen, until what is known shows the item as it was before its last
-// try: that was watched on the server itself, and what is known comes later.
+// awaitItem waits until the Snapshots show the item as it was before its last try, but no longer than a result may take to be seen. The
+// try was watched on the server itself; the Snapshots come later.
 func (e *Engine) awaitItem(ctx context.Context, op *operation, item core.BatchItem) {
 	for quiet := e.cfg.Wall(); e.cfg.Wall().Sub(quiet) < e.cfg.Settle && e.ctx.Err() == nil && op.goesOn() && !op.isStopped(); {
 		s := e.Snapshot().Without(op.state.ID)
-		gone, _ := nothingLeft(s, item)
+		gone := nothingLeft(s, item.Change) != ""
 		if step := step.Plan(s, item.Intent); gone || changedSince(s, item, step) == "" && step.Blocker() == "" {
 			return
 		}
@@ -253,12 +222,11 @@ func (e *Engine) awaitItem(ctx context.Context, op *operation, item core.BatchIt
 	}
 }
 
-// tryItem plans one item again and does it. An item that has nothing left to do is skipped, one that is not as the grant was
-// given for is a failure.
+// tryItem plans one item again and does it. An item with nothing left to do is skipped; one that has changed since the grant fails.
 func (e *Engine) tryItem(ctx context.Context, op *operation, i int, item core.BatchItem, try, tries int) outcome {
 	s := e.Snapshot().Without(op.state.ID)
 	step := step.Plan(s, item.Intent)
-	if gone, why := nothingLeft(s, item); gone {
+	if why := nothingLeft(s, item.Change); why != "" {
 		return outcome{state: core.OperationSkipped, text: why}
 	}
 	if step.Change == nil {
@@ -280,65 +248,7 @@ func (e *Engine) tryItem(ctx context.Context, op *operation, i int, item core.Ba
 	return e.perform(ctx, op, i, step)
 }
 
-// nothingLeft tells whether what an item is for has happened already: the instance is gone from the host, or the value is
-// set.
-func nothingLeft(s *core.Snapshot, item core.BatchItem) (bool, string) {
-	switch c := item.Change.(type) {
-	case core.InstanceAction:
-		in := s.Instances[c.Instance.UID]
-		if in == nil {
-			return true, "it does not exist any more"
-		}
-		if in.Host != c.Host && in.Host != "" {
-			return true, "it is on " + s.Label(in.Host) + " already"
-		}
-	case core.SetNodeAnnotation:
-		n := s.Nodes[c.Node.Name]
-		if n == nil || n.UID != c.Node.UID {
-			return true, "the node does not exist any more"
-		}
-		v, set := n.Annotations[c.Key]
-		if set && c.New != nil && v == *c.New || !set && c.New == nil {
-			return true, "it is set already"
-		}
-	case core.DeletePod:
-		seen := s.Pods[c.Node] != nil && s.Known(core.SourceNodePods)
-		if seen && !slices.ContainsFunc(progress.EndedPodsOn(s, c.Node), func(e core.EndedPod) bool { return e.UID == c.Pod.UID }) {
-			return true, "it is gone already"
-		}
-	case core.RestartPod:
-		v, ok := progress.DaemonView(s, c.Set.UID)
-		if !ok {
-			return false, ""
-		}
-		if p := v.On(c.Node); p != nil && p.UID != c.Pod.UID && p.Ready {
-			if old, known := v.IsOld(p); known && !old {
-				return true, "a new pod is there already"
-			}
-		}
-	}
-	return false, ""
-}
-
-func changeText(c core.Change) string {
-	switch c := c.(type) {
-	case core.InstanceAction:
-		return fmt.Sprintf("%s, %s on %s", c.Do, c.Status, c.Host)
-	case core.SetNodeAnnotation:
-		return step.AnnotationText(c.Key, c.New) + " instead of " + wording.TextOr(c.Old, "(not set)")
-	case core.SetComputeService:
-		return core.ServiceText(&core.ComputeService{Enabled: c.Enabled, DisabledReason: c.Reason})
-	case core.DeletePod:
-		return "delete pod " + c.Pod.Name
-	case core.RestartPod:
-		return "restart pod " + c.Pod.Name + " on " + c.Node
-	case core.SetTempest:
-		return c.Text()
-	}
-	return fmt.Sprintf("%T", c)
-}
-
-// sumOf is how a batch ended, or goes in an earlier run's stead, from its items.
+// sumOf is the state of a batch and its text, from its items: how it ended, or how a batch of an earlier run is going.
 func sumOf(items []core.OperationItem) (core.OperationState, string) {
 	counts := map[core.OperationState]int{}
 	for _, item := range items {
@@ -365,5 +275,5 @@ func sumOf(items []core.OperationItem) (core.OperationState, string) {
 	return core.OperationDone, text
 }
 
-// sumWords are the words for items of a batch, where the state's own is not the one.
+// sumWords are the words for items of a batch where they differ from the state's own name.
 var sumWords = map[core.OperationState]string{core.OperationVerifying: "under way", core.OperationStopped: "not begun"}

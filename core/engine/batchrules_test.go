@@ -120,7 +120,7 @@ func TestBatchPassesOverWhatIsGone(t *testing.T) {
 	})
 }
 
-// Told otherwise, a batch goes on past a failure, which stays on its item; but not past the gate.
+// If the grant says so, a batch goes on past a failure, which stays on its item; but it does not go past the gate.
 func TestBatchGoesOnPastFailuresWhenToldTo(t *testing.T) {
 	t.Run("a refusal", func(t *testing.T) {
 		bubble.Run(t, func(t *testing.T) {

@@ -109,7 +109,7 @@ func TestABatchThatIsHeldDoesNotTryAgain(t *testing.T) {
 	})
 }
 
-// Nor is anything tried again for a maintenance that is given up meanwhile.
+// Nothing is tried again when the maintenance was given up meanwhile.
 func TestABatchTriesNothingAgainForAMaintenanceThatIsOver(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b, id, _ := movesHeld(t)

@@ -53,7 +53,7 @@ func TestBatchHearsAnOwnerWhoSpeaksMeanwhile(t *testing.T) {
 	})
 }
 
-// Nor is a node let go that LCM has asked for since the list of nodes was confirmed: skip means that its instances go down.
+// A node that LCM has requested since the list of nodes was confirmed is not let go: skip means that its instances go down.
 func TestBatchLetsNoNodeGoThatIsInMaintenanceByNow(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud()
@@ -224,7 +224,7 @@ func TestTheOwnerIsHeardRightBeforeTheWrite(t *testing.T) {
 	}
 }
 
-// A mode that the server refused is nobody's: neither now nor after a restart is it offered to be taken back.
+// A mode that the server refused is not remembered: neither now nor after a restart does Lockstep offer to set it back.
 func TestARefusedModeIsNotRememberedAsOurs(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()

@@ -2,16 +2,17 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
-	"time"
 
 	"lockstep/core"
 )
 
-// changeRules has one row for each kind of Change that is written. A Batch is none: its items are.
+// changeRules has one row for each kind of Change that is written. A Batch has none; its items have.
 var changeRules = []changeRule{
-	changeRow[core.SetNodeAnnotation]{server: core.ServerKubernetes, checker: checkAnnotation, memory: rememberAnnotation}.rule(),
+	changeRow[core.SetNodeAnnotation]{server: core.ServerKubernetes, checker: checkAnnotation, memory: rememberAnnotation,
+		text: annotationText, done: annotationIsSet}.rule(),
 	changeRow[core.SetLock]{server: core.ServerKubernetes, checker: checkSetLock, memory: rememberOverride}.rule(),
 	changeRow[core.SetInnerState]{server: core.ServerKubernetes, checker: checkInnerState}.rule(),
 	changeRow[core.CreateLock]{server: core.ServerKubernetes, checker: checkCreateLock}.rule(),
@@ -19,38 +20,42 @@ var changeRules = []changeRule{
 	changeRow[core.DeleteObject]{server: core.ServerKubernetes, checker: checkDeleteObject}.rule(),
 	changeRow[core.AddFinalizer]{server: core.ServerKubernetes, checker: checkAddFinalizer}.rule(),
 	changeRow[core.RemoveFinalizer]{server: core.ServerKubernetes, checker: checkRemoveFinalizer}.rule(),
-	changeRow[core.RestartPod]{server: core.ServerKubernetes, checker: checkRestartPod}.rule(),
-	changeRow[core.DeletePod]{server: core.ServerKubernetes, checker: checkDeletePod}.rule(),
+	changeRow[core.RestartPod]{server: core.ServerKubernetes, checker: checkRestartPod, text: restartText, done: podIsNew}.rule(),
+	changeRow[core.DeletePod]{server: core.ServerKubernetes, checker: checkDeletePod, text: deletionText, done: podIsGone}.rule(),
 	changeRow[core.DeleteClaim]{server: core.ServerKubernetes, checker: checkDeleteClaim}.rule(),
-	changeRow[core.SetTempest]{server: core.ServerKubernetes, checker: checkTempest}.rule(),
+	changeRow[core.SetTempest]{server: core.ServerKubernetes, checker: checkTempest, text: core.SetTempest.Text}.rule(),
 
 	changeRow[core.InstanceAction]{server: core.ServerOpenStack, checker: checkInstance, memory: rememberInstance, slow: true,
-		kinds: instanceActions}.rule(),
+		kinds: instanceActions, text: actionText, done: instanceIsGone}.rule(),
 	changeRow[core.SetMaintenanceTags]{server: core.ServerOpenStack, checker: checkTags, memory: rememberTags, complete: withAllTags}.rule(),
-	changeRow[core.SetComputeService]{server: core.ServerOpenStack, checker: checkComputeService}.rule(),
+	changeRow[core.SetComputeService]{server: core.ServerOpenStack, checker: checkComputeService, text: computeServiceText}.rule(),
 	changeRow[core.SetVolumeService]{server: core.ServerOpenStack, checker: checkVolumeService}.rule(),
 
 	changeRow[core.SetMaintenance]{server: core.ServerManagement, checker: checkMaintenance}.rule(),
 	changeRow[core.RequestReboot]{server: core.ServerManagement, checker: checkReboot}.rule(),
 }
 
-// changeRow is how one kind of Change is made.
+// changeRow says how one kind of Change is made.
 type changeRow[C core.Change] struct {
-	// server is where it is written, and where it is tried before: in a dry-run, where the server has one.
+	// server is where it is written. If the server has a dry-run, it is tried there first.
 	server core.Server
-	// checker makes what asks the servers before the write whether it may be made, and after it what came of it.
+	// checker makes what asks the servers: before the write whether it may be made, and after it what came of it.
 	checker func(e *Engine, step core.Step, c C) checker
-	// memory makes what is remembered of it; nil: nothing but its records.
+	// memory makes what is remembered of it beside its records; nil: nothing.
 	memory func(e *Engine, step core.Step, c C, by checker) memory
-	// complete adds to the change what its check has read; nil: it is sent as it was confirmed.
+	// complete adds what the check has read; nil: the change is sent as it was confirmed.
 	complete func(c C, by checker) C
-	// slow: its answer can take so long that what becomes of it is looked at meanwhile.
+	// slow: the answer can take so long that Lockstep looks for the result before it comes.
 	slow bool
-	// kinds has one change for each of the actions that are of this kind; nil: it is one action.
+	// kinds returns one change for each action of this kind; nil: there is only one.
 	kinds func() []core.Change
+	// text says in a refusal what it does; nil: the name of its type.
+	text func(c C) string
+	// done says, in a batch, why nothing is left to do; empty: it is still to be done. nil: it always is.
+	done func(s *core.Snapshot, c C) (why string)
 }
 
-// changeRule is a changeRow of whatever kind.
+// changeRule is a changeRow of any kind.
 type changeRule struct {
 	zero     core.Change
 	server   core.Server
@@ -59,6 +64,8 @@ type changeRule struct {
 	complete func(c core.Change, by checker) core.Change
 	slow     bool
 	kinds    func() []core.Change
+	text     func(c core.Change) string
+	done     func(s *core.Snapshot, c core.Change) (why string)
 }
 
 func (r changeRow[C]) rule() changeRule {
@@ -68,9 +75,17 @@ func (r changeRow[C]) rule() changeRule {
 		memory:   func(*Engine, core.Step, core.Change, checker) memory { return noMemory{} },
 		complete: func(c core.Change, _ checker) core.Change { return c },
 		kinds:    func() []core.Change { return []core.Change{zero} },
+		text:     func(c core.Change) string { return fmt.Sprintf("%T", c) },
+		done:     func(*core.Snapshot, core.Change) string { return "" },
 	}
 	if r.kinds != nil {
 		rule.kinds = r.kinds
+	}
+	if r.text != nil {
+		rule.text = func(c core.Change) string { return r.text(c.(C)) }
+	}
+	if r.done != nil {
+		rule.done = func(s *core.Snapshot, c core.Change) string { return r.done(s, c.(C)) }
 	}
 	if r.memory != nil {
 		rule.memory = func(e *Engine, step core.Step, c core.Change, by checker) memory { return r.memory(e, step, c.(C), by) }
@@ -81,7 +96,7 @@ func (r changeRow[C]) rule() changeRule {
 	return rule
 }
 
-// ruleOf is how a change is made; false for a Batch, and for none.
+// ruleOf returns the rule for a change; false for a Batch, and for nil.
 func ruleOf(c core.Change) (changeRule, bool) {
 	i := slices.IndexFunc(changeRules, func(r changeRule) bool { return reflect.TypeOf(r.zero) == reflect.TypeOf(c) })
 	if i < 0 {
@@ -90,7 +105,23 @@ func ruleOf(c core.Change) (changeRule, bool) {
 	return changeRules[i], true
 }
 
-// ChangesAt has an empty change of each kind that is written to a server, and of InstanceAction one of each action: what the server's
+// changeText says in a refusal what a change does.
+func changeText(c core.Change) string {
+	if rule, ok := ruleOf(c); ok {
+		return rule.text(c)
+	}
+	return fmt.Sprintf("%T", c)
+}
+
+// nothingLeft says why nothing is left to do of a change; empty when it is still to be done.
+func nothingLeft(s *core.Snapshot, c core.Change) string {
+	if rule, ok := ruleOf(c); ok {
+		return rule.done(s, c)
+	}
+	return ""
+}
+
+// ChangesAt returns an empty change of each kind that is written to a server, and one InstanceAction for each action: what the server's
 // ChangeWriter has to know.
 func ChangesAt(server core.Server) []core.Change {
 	var all []core.Change
@@ -102,48 +133,13 @@ func ChangesAt(server core.Server) []core.Change {
 	return all
 }
 
-// checker asks the servers themselves about one change: before its write whether it may be made, and after it what came of it.
-type checker interface {
-	// check reads from the server, not from what is known, whether the change may be made. A dry-run comes after it.
-	check(ctx context.Context) error
-	// outcome tells what the server shows now of a write that was sent.
-	outcome(ctx context.Context, of sent) outcome
-	// values are what the change replaces and what it sets, for the journal.
-	values() (from, to string)
-}
-
-// sent is a write that was sent.
-type sent struct {
-	began    time.Time // cluster time
-	accepted bool      // the answer was a good one; not known while it is waited for, and where it was lost
-}
-
-// memory is what is remembered of a write beside the records of it.
-type memory interface {
-	// begins completes all records of the write, once the servers were asked.
-	begins(r *Record)
-	// before completes the record before the write alone: it is what tells of the write where nobody sees its end.
-	before(r *Record)
-	// ends completes the record of the end, and returns what is to be noted in the history then; nil: nothing.
-	ends(r *Record, state core.OperationState) (note func(h *core.History))
-}
-
-// noMemory is of a write of which the records tell enough.
-type noMemory struct{}
-
-func (noMemory) begins(*Record) {}
-
-func (noMemory) before(*Record) {}
-
-func (noMemory) ends(*Record, core.OperationState) func(*core.History) { return nil }
-
 // target is one of the servers that are written to.
 type target struct {
 	writer ChangeWriter
 	dryRun DryRunner // nil: it has no dry-run
 }
 
-// target is where the changes of a server go.
+// target returns where changes for a server go. The error is a refusal when Lockstep cannot write there.
 func (e *Engine) target(server core.Server) (target, error) {
 	var t target
 	switch server {

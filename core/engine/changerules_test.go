@@ -24,7 +24,7 @@ func checkerOf(e *Engine, step core.Step, c core.Change) checker {
 	return rule.checker(e, step, c)
 }
 
-// Every kind of Change that there is has its row in the table, but the Batch, whose items have.
+// Every kind of Change has its row in the table, except the Batch, whose items have theirs.
 func TestEveryChangeHasItsRow(t *testing.T) {
 	declared := changesDeclared(t)
 	var inTable []string
@@ -181,7 +181,7 @@ func (k *keeper) Write(ctx context.Context, p Permit, c core.Change) error {
 	return k.testCloud.Write(ctx, p, c)
 }
 
-// A Permit that somebody kept writes nothing later, and what it was made for can be read in the refusal.
+// A Permit that somebody kept writes nothing later, and the refusal says what it was made for.
 func TestAKeptPermitWritesNothing(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())

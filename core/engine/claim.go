@@ -13,35 +13,35 @@ import (
 )
 
 const (
-	// memberPatience is how long a new member may take until it is ready: MariaDB's copies all of its data first.
+	// memberPatience is how long a new member may take to be ready: one of MariaDB copies all data first.
 	memberPatience = time.Hour
-	// placePatience is how long it may be on no node before that is the result: there can be none for it.
+	// placePatience is how long it may be on no node before the step fails: there may be no node for it.
 	placePatience = 3 * time.Minute
 )
 
-// claimChecker asks about one claim.
+// claimChecker checks the deletion of one claim.
 type claimChecker struct {
 	e      *Engine
 	change core.DeleteClaim
-	before func(context.Context) error // that the controller is played
+	before func(context.Context) error // asks whether the controller is played
 }
 
 func checkDeleteClaim(e *Engine, step core.Step, c core.DeleteClaim) checker {
 	return &claimChecker{e: e, change: c, before: e.actCheck(step)}
 }
 
-// set is the one whose claim it is.
+// set is the StatefulSet whose claim it is.
 func (w *claimChecker) set() (progress.QuorumSet, error) {
 	for _, q := range progress.QuorumSets {
 		if q.Name == w.change.Set && q.Namespace == w.change.Claim.Namespace {
 			return q, nil
 		}
 	}
-	return progress.QuorumSet{}, refuse("%s is none of the StatefulSets whose claims are released", w.change.Set)
+	return progress.QuorumSet{}, refuse("%s is not one of the StatefulSets whose claims Lockstep releases", w.change.Set)
 }
 
-// check asks the servers themselves whether the claim is still one that goes with the node: that the node is not back, that its set
-// can do without it, and that the very claim is bound to it.
+// check asks the servers whether the claim may still go: the node is not back, the set can do without the member, and this very claim
+// is bound to the node.
 func (w *claimChecker) check(ctx context.Context) error {
 	q, err := w.set()
 	if err != nil {
@@ -64,7 +64,7 @@ func (w *claimChecker) check(ctx context.Context) error {
 	case v == nil:
 		return refuse("StatefulSet %s is gone", q.Name)
 	case i < 0:
-		return refuse("the claim is gone or another by now, or no pod of %s needs it", q.Name)
+		return refuse("the claim is gone, or is another one now, or no pod of %s needs it", q.Name)
 	case bound[i].Volume == nil:
 		return refuse("its volume %s is not there", bound[i].Claim.Volume)
 	case !bound[i].Claim.Deleting.IsZero():
@@ -137,7 +137,7 @@ func (w *claimChecker) outcome(ctx context.Context, of sent) outcome {
 		text: name + " is ready on " + wording.OneLine(w.e.Snapshot().Label(pod.Node), 64) + ", with a new volume"}
 }
 
-// memberOf is the pod of the name; nil when there is none. Of two, as one ends and the other begins, it is the one that stays.
+// memberOf is the pod with the name; nil when there is none. Of two, when one ends and the other begins, it is the one that stays.
 func memberOf(v *progress.QuorumView, name string) *core.DaemonPod {
 	if v == nil {
 		return nil
@@ -159,7 +159,7 @@ func (w *claimChecker) values() (string, string) {
 func (e *Engine) nodeIsGone(ctx context.Context, node string) error {
 	_, err := e.cfg.Kubernetes.NodeAnnotation(ctx, core.Ref{Kind: core.KindNode, Name: node}, core.AnnotationMigrationMode)
 	switch {
-	case err == nil || asAPIError(err, "get node "+node).Kind == core.ErrConflict: // of another UID than none
+	case err == nil || asAPIError(err, "get node "+node).Kind == core.ErrConflict: // the node has a UID, and none was asked for
 		return refuse("the cluster has a node of this name again: %s", node)
 	case !isGone(err):
 		return err
@@ -167,7 +167,7 @@ func (e *Engine) nodeIsGone(ctx context.Context, node string) error {
 	return nil
 }
 
-// claimsNow reads a set and the claims of its pods that are bound to the node from the server itself; nil when there is no such set.
+// claimsNow reads from the server a set, and those of its pods' claims that are bound to the node; nil when there is no such set.
 func (e *Engine) claimsNow(ctx context.Context, q progress.QuorumSet, node string) (*progress.QuorumView, []progress.BoundClaim, error) {
 	set, pods, err := e.cfg.Kubernetes.StatefulSet(ctx, q.Namespace, q.Name)
 	if err != nil || set == nil {
@@ -200,7 +200,7 @@ func (e *Engine) claimsNow(ctx context.Context, q progress.QuorumSet, node strin
 	return &v, v.ClaimsOn(node, claims, volumes), nil
 }
 
-// noClaims asks, right before the end of a clean-up, whether a claim is bound to the node still.
+// noClaims asks, right before a clean-up ends, whether a claim is still bound to the node.
 func (c actCheckAt) noClaims(ctx context.Context) error {
 	node := c.step.Node
 	if c.a.Controller != core.ControllerOpenStack || c.step.Target.Kind != core.KindNodeWorkloadLock {

@@ -132,12 +132,12 @@ func TestAClaimsDeletionAsksLast(t *testing.T) {
 		says string
 	}{
 		"a member elsewhere is down": {nil, func(c *testCloud) { c.daemons.pods[1].Ready = false }, false, "mariadb-server holds the node"},
-		"the claim is another":       {nil, func(c *testCloud) { c.claims[0].UID = "another" }, false, "gone or another by now"},
-		"the claim is gone":          {nil, func(c *testCloud) { c.claims = c.claims[1:] }, false, "gone or another by now"},
+		"the claim is another":       {nil, func(c *testCloud) { c.claims[0].UID = "another" }, false, "gone, or is another one now"},
+		"the claim is gone":          {nil, func(c *testCloud) { c.claims = c.claims[1:] }, false, "gone, or is another one now"},
 		"it is bound elsewhere": {nil, func(c *testCloud) {
 			c.localVolumes[0] = &core.PersistentVolume{Meta: c.localVolumes[0].Meta, Nodes: []string{"cmp-2"}}
-		}, false, "gone or another by now"},
-		"its pod runs elsewhere": {nil, func(c *testCloud) { c.daemons.pods[0].Node = "cmp-2" }, false, "gone or another by now"},
+		}, false, "gone, or is another one now"},
+		"its pod runs elsewhere": {nil, func(c *testCloud) { c.daemons.pods[0].Node = "cmp-2" }, false, "gone, or is another one now"},
 		"it is being deleted":    {nil, func(c *testCloud) { c.claims[0].Deleting = worldTime }, false, "being deleted already"},
 		"the set is gone":        {nil, func(c *testCloud) { c.stateful = nil }, false, "StatefulSet mariadb-server is gone"},
 		"the node is back":       {nil, func(c *testCloud) { c.uids["cmp-1"] = "again" }, false, "a node of this name again"},

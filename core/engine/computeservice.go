@@ -6,7 +6,7 @@ import (
 	"lockstep/core"
 )
 
-// computeServiceChecker asks about a compute service.
+// computeServiceChecker checks a change of a compute service.
 type computeServiceChecker struct {
 	nova   OpenStackChecker
 	change core.SetComputeService
@@ -50,4 +50,8 @@ func (w *computeServiceChecker) outcome(ctx context.Context, _ sent) outcome {
 func (w *computeServiceChecker) values() (string, string) {
 	return core.ServiceText(&core.ComputeService{Enabled: w.change.WasEnabled, DisabledReason: w.change.WasReason}),
 		core.ServiceText(&core.ComputeService{Enabled: w.change.Enabled, DisabledReason: w.change.Reason})
+}
+
+func computeServiceText(c core.SetComputeService) string {
+	return core.ServiceText(&core.ComputeService{Enabled: c.Enabled, DisabledReason: c.Reason})
 }

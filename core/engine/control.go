@@ -4,7 +4,8 @@ import (
 	"lockstep/core"
 )
 
-// Control pauses, resumes, skips in or stops a running operation.
+// Control pauses, resumes or stops a running batch, or has it leave out the next item. The error is a refusal: the operation does not
+// exist, is another run's, has ended, or is a single step.
 func (e *Engine) Control(id string, c core.Control) error {
 	op := e.ops.find(id)
 	if op == nil {
@@ -48,7 +49,7 @@ func (e *Engine) Control(id string, c core.Control) error {
 	return nil
 }
 
-// Acknowledge takes an ended operation out of what needs the operator.
+// Acknowledge takes an ended operation out of what needs a person. It is journalled, so that the next run knows it.
 func (e *Engine) Acknowledge(id string) {
 	if e.ops.acknowledge(id) {
 		e.record(Record{Kind: RecordControl, Operation: id, State: stateAcknowledged}, false)
@@ -58,3 +59,31 @@ func (e *Engine) Acknowledge(id string) {
 
 // stateAcknowledged is what the record of an acknowledgement says.
 const stateAcknowledged = "acknowledged"
+
+func (op *operation) goesOn() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	return !op.paused
+}
+
+func (op *operation) isStopped() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	return op.stopped
+}
+
+func (op *operation) pause() {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	op.paused = true
+}
+
+func (op *operation) takeSkip() bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	if op.skip == 0 {
+		return false
+	}
+	op.skip--
+	return true
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"lockstep/core"
@@ -9,10 +10,10 @@ import (
 	"lockstep/core/wording"
 )
 
-// deletionPatience is how long a pod that has ended may take to go: there is nothing in it that has to end first.
+// deletionPatience is how long a pod that has ended may take to go: nothing in it has to end first.
 const deletionPatience = 5 * time.Minute
 
-// endedPodChecker asks about one pod that has ended.
+// endedPodChecker checks the deletion of a pod that has ended.
 type endedPodChecker struct {
 	e      *Engine
 	change core.DeletePod
@@ -41,7 +42,7 @@ func (w *endedPodChecker) check(ctx context.Context) error {
 	return nil
 }
 
-// outcome waits until the pod is gone, and then for a moment until what is known shows it.
+// outcome waits until the pod is gone, and then for a moment until the Snapshots show it.
 func (w *endedPodChecker) outcome(ctx context.Context, of sent) outcome {
 	now, err := w.e.cfg.Kubernetes.Pod(ctx, w.change.Pod.Namespace, w.change.Pod.Name)
 	switch {
@@ -65,3 +66,14 @@ func (w *endedPodChecker) outcome(ctx context.Context, of sent) outcome {
 }
 
 func (w *endedPodChecker) values() (string, string) { return "there", "deleted" }
+
+func deletionText(c core.DeletePod) string { return "delete pod " + c.Pod.Name }
+
+// podIsGone says that the pod is not on its node any more.
+func podIsGone(s *core.Snapshot, c core.DeletePod) string {
+	seen := s.Pods[c.Node] != nil && s.Known(core.SourceNodePods)
+	if seen && !slices.ContainsFunc(progress.EndedPodsOn(s, c.Node), func(e core.EndedPod) bool { return e.UID == c.Pod.UID }) {
+		return "it is gone already"
+	}
+	return ""
+}

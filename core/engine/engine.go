@@ -11,7 +11,7 @@ import (
 	"lockstep/core"
 )
 
-// Config is what an Engine needs.
+// Config is what an Engine needs. Zero fields have the default that their comment gives.
 type Config struct {
 	Cluster  string // the cluster's name for people
 	Operator string // "user@host" of who runs Lockstep
@@ -25,35 +25,35 @@ type Config struct {
 	Barred   string          // why writing can never be armed in this run; empty when it can
 
 	Journal    *Journal                                  // nil bars writing
-	Past       []Record                                  // what the journal held at the start, as far as it still counts
+	Past       []Record                                  // those records of the journal at the start that still count
 	Lives      func(run string) (who string, lives bool) // whether another run on the journal lives; nil: by the journal's locks
 	Kubernetes KubernetesChecker
 	OpenStack  OpenStackChecker
 	Writers    Writers
 	Lease      OperatorLease    // nil: no lease is kept
-	Evacuation EvacuationReader // nil: no plan of an evacuation can be made
+	Evacuation EvacuationReader // nil: no forecast can be made
 
 	Place      core.ManagementPlace // which management cluster, and which of its clusters
 	Management ManagementChecker    // nil: nothing is written there
 
 	OnFocus func(node string) // told which node the operator looks at; may be nil
 	OnWrite func()            // told after every write, so that pollers look at once; may be nil
-	OnStage func()            // told when nodes came into other stages: what a source is asked for now and then is asked at once; may be nil
+	OnStage func()            // told when nodes have changed their stage, so that slow sources look at once; may be nil
 
-	// NewID makes up the ID of a confirmation, which no other ever has; nil: by chance.
+	// NewID makes the ID of a grant, which must be unique; nil: it is random.
 	NewID    func() string
-	GrantFor time.Duration // how long a grant is good; GrantLifetime when zero
+	GrantFor time.Duration // how long a grant is good; grantLifetime when zero
 
-	// PollEvery is how often the result of a write is looked for; 2 s when zero. Settle is how long an instance that Nova
-	// took an action for may show no sign of it before the action counts as failed; 20 s when zero.
+	// PollEvery is how often Lockstep looks for the result of a write; 2 s when zero. Settle is how long the server may show no sign of
+	// an accepted write before it counts as failed; 20 s when zero.
 	PollEvery time.Duration
 	Settle    time.Duration
 
 	Log *slog.Logger // nil discards
 }
 
-// Engine owns the world: it takes Deltas in, publishes Snapshots, keeps the journal, and is the one gate through which
-// anything is changed.
+// Engine owns the world: it takes Deltas in, publishes Snapshots, keeps the journal, and is the only way to a write. Its methods are
+// safe for use by several goroutines.
 type Engine struct {
 	cfg   Config
 	inbox chan core.Delta
@@ -73,9 +73,9 @@ type Engine struct {
 	world     *world
 	history   core.History
 	write     core.WriteMode
-	givenBack <-chan struct{} // closed when the lease is, that was given back last; nil before
-	seen      []Record        // transitions that the Snapshot in the making shows
-	followed  <-chan struct{} // closed when other runs are not followed any more
+	givenBack <-chan struct{} // closed when the lease is given back; nil before the first time
+	seen      []Record        // transitions that the Snapshot being made shows
+	followed  <-chan struct{} // closed when the Engine has stopped following other runs
 	revision  uint64
 	dirty     bool
 
@@ -91,8 +91,8 @@ type Engine struct {
 	grants sync.Map // grant ID → granted: those given in this run and not used yet
 }
 
-// publishEvery is the shortest time between two Snapshots that new facts cause, together how long the first of them waits for
-// others that come at once, so that none shows half of them; tickEvery is the longest time between two Snapshots, for rules that
+// publishEvery is the shortest time between two Snapshots that new facts cause. together is how long the first new fact waits for
+// others that come with it, so that no Snapshot shows half of them. tickEvery is the longest time between two Snapshots, for rules that
 // judge by the clock.
 const (
 	publishEvery = 100 * time.Millisecond
@@ -100,7 +100,7 @@ const (
 	tickEvery    = time.Second
 )
 
-// New makes an Engine. Nothing happens before Run.
+// New makes an Engine. It does nothing before Run.
 func New(cfg Config) *Engine {
 	if cfg.Wall == nil {
 		cfg.Wall = time.Now
@@ -115,7 +115,7 @@ func New(cfg Config) *Engine {
 		cfg.NewID = newID
 	}
 	if cfg.GrantFor == 0 {
-		cfg.GrantFor = GrantLifetime
+		cfg.GrantFor = grantLifetime
 	}
 	if cfg.PollEvery <= 0 {
 		cfg.PollEvery = 2 * time.Second
@@ -151,8 +151,8 @@ func New(cfg Config) *Engine {
 	return e
 }
 
-// Run works until ctx is done. Then nothing new is begun, the lease is given back, the last record is written, and Run
-// returns nil. It returns an error only when it was called twice.
+// Run works until ctx is done. Then it begins nothing new, gives the lease back, writes the last record, and returns nil. It returns an
+// error only when it was called twice.
 func (e *Engine) Run(ctx context.Context) error {
 	select {
 	case <-e.done:
@@ -177,7 +177,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		began := time.Now()
 		e.publish()
 		last, soon = time.Now(), nil
-		// What a Snapshot of thousands of nodes costs must stay a part of one core, whatever the cluster does.
+		// Snapshots of thousands of nodes must never take a whole core.
 		pause = max(publishEvery, 4*last.Sub(began))
 	}
 	for {
@@ -190,7 +190,7 @@ func (e *Engine) Run(ctx context.Context) error {
 			e.drain()
 		case r := <-e.do:
 			r.do()
-			publish() // the operator waits for it, and the next Snapshot shows it
+			publish() // the caller waits for the Snapshot that shows it
 			close(r.done)
 		case <-soon:
 			publish()
@@ -204,7 +204,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// drain takes what else has arrived already, so that a burst makes one Snapshot.
+// drain takes in what else has already arrived, so that a burst makes one Snapshot.
 func (e *Engine) drain() {
 	for range cap(e.inbox) {
 		select {
@@ -216,8 +216,8 @@ func (e *Engine) drain() {
 	}
 }
 
-// wallTime is a time without its monotonic reading, which stands still while a machine sleeps: what is known is as old as the wall clock
-// says.
+// wallTime strips the monotonic reading from a time. That clock stands still while a machine sleeps, and facts are as old as the wall
+// clock says.
 func wallTime(t time.Time) time.Time { return t.Round(0) }
 
 func (e *Engine) take(d core.Delta) {
@@ -230,8 +230,7 @@ func (e *Engine) take(d core.Delta) {
 	}
 }
 
-// leave ends the run in good order: no operation begins anything more, the lease goes back, the journal gets its last
-// line.
+// leave ends the run in good order: operations begin nothing more, the lease is given back, and the journal gets its last line.
 func (e *Engine) leave() {
 	e.stop()
 	wait := make(chan struct{})
@@ -243,7 +242,7 @@ func (e *Engine) leave() {
 			e.serve(ended)
 		}
 	}
-	e.publish() // what it saw last is recorded before the end of the record
+	e.publish() // records what was seen last, before the record of the stop
 	e.record(Record{Kind: RecordStop, Cluster: e.cfg.Cluster}, true)
 	select {
 	case <-e.scribe.written():
@@ -252,7 +251,7 @@ func (e *Engine) leave() {
 	}
 }
 
-// serve does what is asked for until something has ended that tells so.
+// serve runs requests until ended is closed.
 func (e *Engine) serve(ended <-chan struct{}) {
 	for {
 		select {
@@ -265,8 +264,7 @@ func (e *Engine) serve(ended <-chan struct{}) {
 	}
 }
 
-// Apply hands the Engine news from a source. It blocks while the Engine is busy with earlier news, and drops the news
-// once the Engine has ended.
+// Apply hands the Engine a Delta. It blocks while the Engine is busy with earlier ones, and drops the Delta once the Engine has ended.
 func (e *Engine) Apply(d core.Delta) {
 	select {
 	case e.inbox <- d:
@@ -280,8 +278,8 @@ type request struct {
 	done chan struct{}
 }
 
-// call runs f in the Engine's goroutine and returns when a Snapshot shows what it did, or at once when the Engine has
-// ended.
+// call runs f in the Engine's goroutine and returns true when a Snapshot shows what f did. Once the Engine has ended it returns false
+// at once.
 func (e *Engine) call(f func()) bool {
 	r := request{do: f, done: make(chan struct{})}
 	select {
@@ -293,11 +291,10 @@ func (e *Engine) call(f func()) bool {
 	}
 }
 
-// Snapshot is the latest one; never nil.
+// Snapshot returns the latest Snapshot; it is never nil.
 func (e *Engine) Snapshot() *core.Snapshot { return e.latest.Load() }
 
-// Subscribe returns a channel of Snapshots that always holds the latest one not yet received; older ones are dropped.
-// stop ends the subscription.
+// Subscribe returns a channel that holds the latest Snapshot until it is received; older ones are dropped. stop ends the subscription.
 func (e *Engine) Subscribe() (snapshots <-chan *core.Snapshot, stop func()) {
 	ch := make(chan *core.Snapshot, 1)
 	e.subMu.Lock()
@@ -313,14 +310,14 @@ func (e *Engine) Subscribe() (snapshots <-chan *core.Snapshot, stop func()) {
 	}
 }
 
-// Focus says which node the operator looks at; "" for none.
+// Focus tells the Engine which node the operator looks at; "" for none.
 func (e *Engine) Focus(node string) {
 	if e.cfg.OnFocus != nil {
 		e.cfg.OnFocus(node)
 	}
 }
 
-// publish makes a Snapshot of what is known, records what has changed since the last one, and hands it to everybody.
+// publish makes a Snapshot, records what has changed since the last one, and hands it to all subscribers.
 func (e *Engine) publish() {
 	e.dirty = false
 	prev := e.latest.Load()
@@ -354,9 +351,9 @@ func (e *Engine) publish() {
 	}
 }
 
-// record has the journal keep what no write depends on, and does not wait for it: it may be called in the Engine's goroutine. What cannot
-// be written now is kept and written later; until then nothing is written to a cluster. Without a journal (a single look) there is no
-// record.
+// record hands a record that no write depends on to the journal and does not wait, so it may be called in the Engine's goroutine. What
+// cannot be written to the disk now waits there; until it is written, nothing is written to a cluster. Without a journal (as in a
+// single look at the cluster) nothing is recorded.
 func (e *Engine) record(r Record, durable bool) {
 	e.keep(durable, e.stamped(r))
 }
@@ -367,8 +364,8 @@ func (e *Engine) keep(durable bool, records ...Record) {
 	}
 }
 
-// journal has the journal keep what a write depends on, durably, and waits for it: never in the Engine's goroutine. Once ctx is done, or
-// the Engine has ended, it is written all the same, and not waited for.
+// journal hands a record that a write depends on to the journal, and waits until it is on the disk. It must not be called in the
+// Engine's goroutine. When ctx is done or the Engine has ended, it stops waiting; the record is written all the same.
 func (e *Engine) journal(ctx context.Context, r Record) error {
 	if e.cfg.Journal == nil {
 		return errors.New("there is no journal to keep the record in")
@@ -380,30 +377,30 @@ func (e *Engine) journal(ctx context.Context, r Record) error {
 		return err
 	case <-ctx.Done():
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return errors.New("the disk has not taken the record in time")
+			return errors.New("the disk did not write the record in time")
 		}
 	case <-e.done:
 	}
 	return errLeaving
 }
 
-// errLeaving is why a record is not waited for.
+// errLeaving is the error when nobody waits for a record any more.
 var errLeaving = errors.New("not waited for the record: Lockstep is leaving")
 
-// kept notes how it went to keep the record: a trouble is logged when it begins, and when it is over.
+// kept notes whether records could be written. It logs when that begins to fail, and when it works again.
 func (e *Engine) kept(err error) {
 	if errors.Is(err, errLeaving) {
 		return
 	}
 	switch failed := e.unkept.Swap(err != nil); {
 	case err != nil && !failed:
-		e.cfg.Log.Error("the record cannot be kept; it is written as soon as it can be", "error", err)
+		e.cfg.Log.Error("the journal cannot be written; its records wait until it can be", "error", err)
 	case err == nil && failed:
-		e.cfg.Log.Info("the record is kept again")
+		e.cfg.Log.Info("the journal is written again")
 	}
 }
 
-// stamped is the record with who and when.
+// stamped is the record with its operator and its times.
 func (e *Engine) stamped(r Record) Record {
 	r.Wall = e.cfg.Wall().UTC()
 	if r.At.IsZero() {

@@ -8,8 +8,8 @@ import (
 	"lockstep/core/evacuation"
 )
 
-// ForecastEvacuation reads what a forecast needs and makes it, on the latest Snapshot. It blocks until OpenStack has answered, or
-// ctx is done. progress may be nil.
+// ForecastEvacuation reads what a forecast needs beyond the latest Snapshot, and makes the forecast. It blocks until OpenStack has
+// answered, or ctx is done. progress may be nil.
 func (e *Engine) ForecastEvacuation(ctx context.Context, r evacuation.EvacuationRequest,
 	progress core.InventoryProgress) (evacuation.EvacuationForecast, error) {
 	if e.cfg.Evacuation == nil {
@@ -24,12 +24,12 @@ func (e *Engine) ForecastEvacuation(ctx context.Context, r evacuation.Evacuation
 		return evacuation.EvacuationForecast{}, err
 	}
 	r.Made = e.cfg.Wall()
-	return evacuation.ForecastEvacuation(e.Snapshot(), facts, r) // what was learned meanwhile counts
+	return evacuation.ForecastEvacuation(e.Snapshot(), facts, r) // the Snapshot may be newer by now
 }
 
-// EvacuationReader reads what a forecast needs beyond a Snapshot. What cannot be read is in the facts' Missing.
+// EvacuationReader reads what a forecast needs beyond a Snapshot. What it cannot read is listed in the facts' Missing.
 type EvacuationReader interface {
-	// EvacuationFacts reads them for instances on the hosts, for those of all hosts when there are none; the room is read of
-	// every host. traits are those that flavors require.
+	// EvacuationFacts reads the facts about instances on the hosts; no hosts means all. It reads the room of every host. traits are
+	// those that flavors require.
 	EvacuationFacts(ctx context.Context, hosts, traits []string, progress core.InventoryProgress) core.EvacuationFacts
 }

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"lockstep/core"
@@ -11,15 +9,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// ErrRefused is what the gate answers when it does not let a step through; the error that wraps it says why.
-var ErrRefused = errors.New("refused")
-
-func refuse(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
-}
-
-// Execute does what was granted. It returns as soon as the gate has let the step through; how it goes is an Operation in
-// the Snapshots. A refusal is journalled and wraps ErrRefused.
+// Execute does what was granted. It returns the operation's ID as soon as the gate has let the step through; the Snapshots show how the
+// Operation goes. A refusal is journalled, and its error wraps ErrRefused.
 func (e *Engine) Execute(ctx context.Context, g core.Grant) (string, error) {
 	var (
 		id  string
@@ -32,9 +23,9 @@ func (e *Engine) Execute(ctx context.Context, g core.Grant) (string, error) {
 	return id, err
 }
 
-// begin runs in the Engine's goroutine: the gate, and then the operation's own goroutine.
+// begin runs in the Engine's goroutine: it asks the gate, and then starts the operation's own goroutine.
 func (e *Engine) begin(g core.Grant) (string, error) {
-	// The newest facts, not those of the last Snapshot: what is in the inbox counts too.
+	// The gate judges by the newest facts: what is in the inbox counts too.
 	e.drain()
 	e.publish()
 	s := e.Snapshot()
@@ -76,11 +67,11 @@ func (e *Engine) begin(g core.Grant) (string, error) {
 	return g.ID, nil
 }
 
-// leavingApart is how long after one another those who work on operations are told that Lockstep leaves.
+// leavingApart is the time between telling one operation and the next that Lockstep is leaving.
 const leavingApart = 10 * time.Microsecond
 
-// work is the context of an operation, or of an item of one. It ends with the Engine's, but one after the other, in the order in
-// which they began: so the last words of those that are cut off together come in an order, too. The caller calls done.
+// work returns the context of an operation or of an item. It ends with the Engine's. The contexts end one after another, in the order
+// in which they began, so that the last records of operations that are cut off together have an order too. The caller calls done.
 func (e *Engine) work() (ctx context.Context, done context.CancelFunc) {
 	behind := time.Duration(e.begun.Add(1)) * leavingApart
 	ctx, cancel := context.WithCancel(context.WithoutCancel(e.ctx))
@@ -94,8 +85,8 @@ func (e *Engine) work() (ctx context.Context, done context.CancelFunc) {
 	return ctx, func() { stop(); cancel() }
 }
 
-// ended records how an operation ended: one that failed is shown until it is acknowledged, by the next run too, whether or not
-// anything of it was written.
+// ended records how an operation ended. One that failed is shown until it is acknowledged, by the next run too, whether or not it wrote
+// anything.
 func (e *Engine) ended(work context.Context, op *operation, step core.Step) {
 	s := op.snapshot()
 	r := Record{Kind: RecordEnded, Operation: s.ID, Step: s.Step, Intent: &step.Intent, Object: new(step.Target), Node: s.Node, Title: s.Title,
@@ -113,7 +104,7 @@ func recordsOf(items []core.OperationItem) []ItemRecord {
 	return out
 }
 
-// changed asks for a Snapshot that shows how an operation goes.
+// changed has a Snapshot published that shows how an operation goes.
 func (e *Engine) changed() {
 	e.call(func() {})
 }

@@ -58,7 +58,7 @@ func TestConfirmedStepIsDoneVerifiedAndRecorded(t *testing.T) {
 	})
 }
 
-// What is about to be written is on the disk before it is: a power cut right after the write leaves the record of it.
+// A write is on record on the disk before it is made: a power cut right after the write leaves its record.
 func TestTheRecordIsOnTheDiskBeforeTheWrite(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -83,7 +83,7 @@ func TestTheRecordIsOnTheDiskBeforeTheWrite(t *testing.T) {
 	})
 }
 
-// Nothing is written without: writing armed, the lease, a grant, facts as they were, guards that hold.
+// Nothing is written unless writing is armed, the lease is ours, there is a grant, the facts are as they were, and all guards hold.
 func TestGateRefuses(t *testing.T) {
 	cases := []struct {
 		name string
@@ -230,7 +230,7 @@ func TestServerIsAskedRightBeforeTheWrite(t *testing.T) {
 	})
 }
 
-// Somebody who has taken the operator lease over is not written against, though nobody has told Lockstep yet.
+// Nothing is written when somebody has taken the operator lease over, even if Lockstep has not seen it yet.
 func TestServerIsAskedWhoseTheLeaseIs(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -386,7 +386,7 @@ func TestOutcomeComesFromTheCloud(t *testing.T) {
 	}
 }
 
-// A failure stays until somebody has seen it, over a restart too.
+// A failure stays until somebody has acknowledged it, over a restart too.
 func TestFailureStaysUntilAcknowledged(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -586,7 +586,7 @@ func TestOneWritingStepOnANode(t *testing.T) {
 	})
 }
 
-// What follows an aborted migration, or one that was let through, is not its: the OpenStack controller tries again at once.
+// A migration that follows an aborted or completed one does not belong to it: the OpenStack controller tries again at once.
 func TestAMigrationIsOverThoughAnotherFollows(t *testing.T) {
 	for name, tc := range map[string]struct {
 		control     core.IntentKind

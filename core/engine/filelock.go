@@ -5,10 +5,10 @@ import (
 	"os"
 )
 
-// errLocked is what tryLock answers when another has the lock.
+// errLocked is tryLock's error when another process has the lock.
 var errLocked = errors.New("another run has the lock")
 
-// MoveLocked moves the open file to another name, unless another process is about to do so: then it answers false.
+// MoveLocked renames the open file. It returns false when another process is about to do so, or when the rename fails.
 func MoveLocked(f *os.File, name, to string) bool {
 	if err := tryLock(f, false); errors.Is(err, errLocked) {
 		return false
@@ -21,7 +21,7 @@ func MoveLocked(f *os.File, name, to string) bool {
 	}
 	now, err := os.Stat(name)
 	if err != nil || !os.SameFile(here, now) {
-		return true // it was moved between
+		return true // another process has moved it
 	}
 	return os.Rename(name, to) == nil
 }

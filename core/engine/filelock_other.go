@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// tryLock says that there are no locks here: jump hosts run Linux.
+// tryLock says that there are no locks on this system; jump hosts run Linux.
 func tryLock(*os.File, bool) error { return errors.ErrUnsupported }
 
 func unlock(*os.File) {}

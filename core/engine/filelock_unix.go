@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock takes the kernel's lock on a file, without waiting. The kernel takes it back when the process ends, however it ends. Any
-// error but errLocked means that the file system knows no locks.
+// tryLock takes the kernel's lock on a file, without waiting. The kernel releases it when the process ends, however it ends. Any error
+// but errLocked means that the file system has no locks.
 func tryLock(f *os.File, shared bool) error {
 	how := syscall.LOCK_EX
 	if shared {
@@ -27,4 +27,4 @@ func tryLock(f *os.File, shared bool) error {
 	}
 }
 
-func unlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) } // closing it would do, too
+func unlock(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_UN) } // closing the file would do, too

@@ -9,8 +9,8 @@ import (
 	"lockstep/core/internal/permit"
 )
 
-// gate is the only way to a write. It asks, in this order: is writing armed and the lease ours; is the grant good, unused
-// and in time; is the step still what was confirmed; do all its guards hold.
+// gate is the only way to a write. It asks, in this order: is writing armed, and is the lease ours; is the grant unchanged and in time;
+// is the step still what was confirmed; do all its guards hold; is the grant unused.
 func (e *Engine) gate(g core.Grant, step core.Step) (passage, error) {
 	if err := e.mayWrite(); err != nil {
 		return passage{}, err
@@ -44,7 +44,7 @@ func (e *Engine) gate(g core.Grant, step core.Step) (passage, error) {
 	return passageOf(g, given.change), nil
 }
 
-// passage is a grant that the gate has let through, and what may be written under it.
+// passage is a grant that the gate has let through, and the changes that may be written under it.
 type passage struct {
 	grant   string
 	changes []core.Change // the one that was confirmed, or those of a Batch's items
@@ -62,8 +62,8 @@ func passageOf(g core.Grant, c core.Change) passage {
 	return p
 }
 
-// permit makes the Permit for one write of a step: of a change that was confirmed, if anything may be written at this very moment. The
-// caller calls end as soon as the write has its answer.
+// permit makes the Permit for one write of a step, if the change was confirmed and writing is allowed at this moment. The caller calls
+// end as soon as the write has its answer.
 func (e *Engine) permit(p passage, step core.Step, c core.Change) (of Permit, end func(), err error) {
 	if err := e.mayWrite(); err != nil {
 		return Permit{}, nil, err
@@ -75,7 +75,7 @@ func (e *Engine) permit(p passage, step core.Step, c core.Change) (of Permit, en
 	return of, end, nil
 }
 
-// asConfirmed is a change without what its check has read for it.
+// asConfirmed is a change without what its check has added to it.
 func asConfirmed(c core.Change) core.Change {
 	if tags, ok := c.(core.SetMaintenanceTags); ok {
 		tags.All = nil
@@ -84,7 +84,7 @@ func asConfirmed(c core.Change) core.Change {
 	return c
 }
 
-// mayWrite tells whether anything may be written at this very moment.
+// mayWrite tells whether writing is allowed at this moment; the error says why not.
 func (e *Engine) mayWrite() error {
 	if e.cfg.Barred != "" {
 		return refuse("read-only: %s", e.cfg.Barred)
@@ -101,7 +101,7 @@ func (e *Engine) mayWrite() error {
 	return nil
 }
 
-// mayStillWrite tells the same, and has asked the server whose the operator lease is.
+// mayStillWrite tells the same, and also asks the server who holds the operator lease.
 func (e *Engine) mayStillWrite(ctx context.Context) error {
 	if err := e.mayWrite(); err != nil || e.cfg.Lease == nil {
 		return err

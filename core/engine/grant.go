@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,12 +14,12 @@ import (
 	"lockstep/core/wording"
 )
 
-// GrantLifetime is how long a grant can be used, unless Config says otherwise; long enough for a slow dry-run, short enough that nobody
-// forgets it.
-const GrantLifetime = 2 * time.Minute
+// grantLifetime is how long a grant can be used, unless Config says otherwise: long enough for a slow dry-run, and short enough that
+// nobody forgets it.
+const grantLifetime = 2 * time.Minute
 
-// Preview says what the servers make of a step before it is confirmed: a dry-run where the API has one. It changes
-// nothing, and needs no grant. Where writing can never be armed, nothing is asked: a dry-run takes the rights of the write.
+// Preview plans a step and, where the API has a dry-run, has the server try it before the operator confirms. It changes nothing and
+// needs no grant. Where writing can never be armed it asks no server: a dry-run takes the same rights as the write.
 func (e *Engine) Preview(ctx context.Context, i core.Intent) core.Preview {
 	p := core.Preview{Step: step.Plan(e.Snapshot(), i)}
 	if e.cfg.Barred != "" {
@@ -48,16 +47,8 @@ func (e *Engine) Preview(ctx context.Context, i core.Intent) core.Preview {
 	return p
 }
 
-func asAPIError(err error, call string) *core.APIError {
-	var api *core.APIError
-	if errors.As(err, &api) {
-		return api
-	}
-	return &core.APIError{Kind: core.ErrOther, Call: call, Message: err.Error(), Err: err}
-}
-
-// Grant confirms exactly this step as it was shown. It fails when the step has changed since, when a guard does not hold,
-// or when what has to be typed was not.
+// Grant confirms exactly this step as it was shown. It fails when the step has changed since, when a guard does not hold, when the
+// operator did not type what the step asks for, or when the grant could not be recorded.
 func (e *Engine) Grant(st core.Step, typed string) (core.Grant, error) {
 	if st.Change == nil {
 		return core.Grant{}, refuse("%s is not the operator's to do", st.Title)
@@ -88,13 +79,13 @@ func (e *Engine) Grant(st core.Step, typed string) (core.Grant, error) {
 	return g, nil
 }
 
-// granted is a grant and what it was given for, whole: facts alone do not make a list.
+// granted is a grant with the whole change that it was given for: two lists can rest on the same facts.
 type granted struct {
 	grant  core.Grant
 	change core.Change
 }
 
-// otherChange is the refusal of what is not what was shown any more, though all facts are as they were.
+// otherChange is the refusal of a step whose change is not the one that was shown, though all facts are as they were.
 func otherChange(shown, now core.Change) error {
 	was, wasList := shown.(core.Batch)
 	is, isList := now.(core.Batch)
@@ -113,7 +104,7 @@ func listText(b core.Batch) string {
 	return wording.Some(labels, 6)
 }
 
-// stillAs tells whether a step that was planned again is the one that was confirmed.
+// stillAs is nil when a step that was planned again is the one that was confirmed; else the error says what differs.
 func stillAs(s *core.Snapshot, now core.Step, target core.Ref, basis []core.Fact) error {
 	if now.Change == nil {
 		return refuse("%s: there is nothing to do any more", now.Title)

@@ -14,17 +14,17 @@ import (
 	"lockstep/core/wording"
 )
 
-// instanceChecker asks about one of Nova's actions on one instance.
+// instanceChecker checks one of Nova's actions on one instance.
 type instanceChecker struct {
 	nova   OpenStackChecker
 	change core.InstanceAction
 	basis  []core.Fact // of the step
 	now    func() time.Time
 	settle time.Duration
-	label  func(host string) string // what people call the host's node
+	label  func(host string) string // the label of the host's node
 
 	known int  // the newest migration record before the write
-	begun bool // the action was seen to have begun
+	begun bool // the server has shown that the action began
 }
 
 func checkInstance(e *Engine, step core.Step, c core.InstanceAction) checker {
@@ -32,7 +32,7 @@ func checkInstance(e *Engine, step core.Step, c core.InstanceAction) checker {
 		label: func(host string) string { return progress.HostLabel(e.Snapshot(), host) }}
 }
 
-// instanceActions has one InstanceAction of each action that there is.
+// instanceActions returns one InstanceAction for each action.
 func instanceActions() []core.Change {
 	var all []core.Change
 	for _, kind := range slices.Sorted(maps.Keys(step.InstanceRules)) {
@@ -67,7 +67,7 @@ func (w *instanceChecker) check(ctx context.Context) error {
 	case step.InstanceRules[w.change.Do].Runs && in.Power != core.PowerRunning:
 		return refuse("the guest of %s does not run now: power state %s", in.Name, in.Power)
 	}
-	if changed := step.ChangedFrom(w.basis, in); changed != "" { // its owner's tag above all
+	if changed := step.ChangedFrom(w.basis, in); changed != "" { // above all its owner's tag
 		return refuse("%s has changed: %s", in.Name, changed)
 	}
 	if step.InstanceRules[w.change.Do].Dead {
@@ -85,7 +85,7 @@ func (w *instanceChecker) check(ctx context.Context) error {
 	return nil
 }
 
-// hostIsDead asks Nova itself whether nova-compute of the host is down.
+// hostIsDead asks Nova whether the host's nova-compute is down.
 func (w *instanceChecker) hostIsDead(ctx context.Context, host string) error {
 	svc, err := w.nova.ComputeService(ctx, host)
 	switch {
@@ -113,8 +113,8 @@ func (w *instanceChecker) outcome(ctx context.Context, of sent) outcome {
 	return w.stateReached(ctx, in, of.began)
 }
 
-// migrated judges a live or cold migration. Only the instance says where it is: a record can say "completed" too early,
-// and be all that tells of a failure.
+// migrated judges a live or cold migration. Only the instance itself tells where it is: a migration's record can say "completed" too
+// early. A failure may show in the record alone.
 func (w *instanceChecker) migrated(ctx context.Context, in *core.Instance) outcome {
 	m, later, err := w.own(ctx)
 	if err != nil {
@@ -131,7 +131,7 @@ func (w *instanceChecker) migrated(ctx context.Context, in *core.Instance) outco
 	case !live && in.Status == "VERIFY_RESIZE" && in.TaskState == "":
 		return outcome{state: core.OperationDone, text: "is on " + w.label(in.Host) + "; the migration waits to be confirmed or reverted"}
 	case !live && in.Host != w.change.Host && in.Host != "" && in.TaskState == "" && (in.Status == "ACTIVE" || in.Status == "SHUTOFF"):
-		// by Nova's resize_confirm_window, or by its owner
+		// confirmed by Nova's resize_confirm_window, or by its owner
 		return outcome{state: core.OperationDone, text: "is " + in.Status + " on " + w.label(in.Host) + "; the migration is confirmed already"}
 	case in.TaskState == "" && m != nil && m.Status == "cancelled":
 		return outcome{state: core.OperationFailed, text: "the migration was aborted; it is still on " + w.label(in.Host)}
@@ -145,14 +145,14 @@ func (w *instanceChecker) migrated(ctx context.Context, in *core.Instance) outco
 		w.begun = true
 		return outcome{state: core.OperationVerifying, moving: true, text: strings.ToLower(in.Status) + ", " + in.TaskState}
 	}
-	text := "Nova took the migration, but the instance does not move from " + w.label(in.Host)
+	text := "Nova accepted the migration, but the instance does not move from " + w.label(in.Host)
 	if w.begun {
 		text = "the migration ended, and the instance is still on " + w.label(in.Host)
 	}
 	return outcome{state: core.OperationVerifying, text: text}
 }
 
-// rebuilt judges an evacuation: the instance is on another host, and nothing is done with it any more.
+// rebuilt judges an evacuation. It is done when the instance is on another host and has no task.
 func (w *instanceChecker) rebuilt(ctx context.Context, in *core.Instance) outcome {
 	m, later, err := w.own(ctx)
 	if err != nil {
@@ -173,10 +173,10 @@ func (w *instanceChecker) rebuilt(ctx context.Context, in *core.Instance) outcom
 		}
 		return outcome{state: core.OperationFailed, text: text + wording.Because(in.Fault)}
 	}
-	return outcome{state: core.OperationVerifying, text: "Nova took it, but the instance is on " + w.label(in.Host) + " still"}
+	return outcome{state: core.OperationVerifying, text: "Nova accepted it, but the instance is on " + w.label(in.Host) + " still"}
 }
 
-// settled judges an abort or a force-complete: the migration has to come to its end.
+// settled judges an abort or a force-complete. It is done when the migration has ended.
 func (w *instanceChecker) settled(ctx context.Context, in *core.Instance) outcome {
 	m, later, err := w.migration(ctx, w.change.MigrationID)
 	if err != nil {
@@ -186,7 +186,7 @@ func (w *instanceChecker) settled(ctx context.Context, in *core.Instance) outcom
 		return w.overtaken(m)
 	}
 	if m != nil && m.Running() || in.TaskState == "migrating" {
-		// An abort is a request: Nova may take its time, or the migration may end first. Both are an end.
+		// An abort is a request: Nova may take its time, or the migration may end first.
 		text := "the migration still runs"
 		if m != nil {
 			text = w.progress(m)
@@ -242,14 +242,14 @@ func (w *instanceChecker) stateReached(ctx context.Context, in *core.Instance, b
 	case w.change.Do == core.IntentConfirmResize:
 		return w.confirming(ctx, in, began)
 	}
-	return outcome{state: core.OperationVerifying, text: "Nova took it, but the instance is " + in.Status + " still"}
+	return outcome{state: core.OperationVerifying, text: "Nova accepted it, but the instance is " + in.Status + " still"}
 }
 
-// confirmPatience is how long the source of a cold migration may take to clean up before that is no sign of progress any
-// more: the request to it may have been lost.
+// confirmPatience is how long the source of a cold migration may take to clean up. After that it is no sign of progress any more: the
+// request to it may have been lost.
 const confirmPatience = 10 * time.Minute
 
-// confirming judges a confirmation that is not through. Nova sets no task state for it; only the record tells that the
+// confirming judges a confirmation that is not finished. Nova sets no task state for it; only the migration's record tells that the
 // source is being cleaned up.
 func (w *instanceChecker) confirming(ctx context.Context, in *core.Instance, began time.Time) outcome {
 	ms, err := w.nova.MigrationsOf(ctx, in.ID)
@@ -266,21 +266,21 @@ func (w *instanceChecker) confirming(ctx context.Context, in *core.Instance, beg
 		return outcome{state: core.OperationVerifying, moving: w.now().Sub(began) < confirmPatience,
 			text: "confirming: " + w.label(last.SourceHost) + " is to clean up; the instance is " + in.Status + " until it has"}
 	}
-	return outcome{state: core.OperationVerifying, text: "Nova took it, but the instance is " + in.Status + " still"}
+	return outcome{state: core.OperationVerifying, text: "Nova accepted it, but the instance is " + in.Status + " still"}
 }
 
-// own is the migration record that this write made: the first that was not there before. The rest is as migration tells it.
+// own is the migration record that this write made: the first one that was not there before. It returns what migration returns.
 func (w *instanceChecker) own(ctx context.Context) (m *core.Migration, later bool, err error) {
 	return w.record(ctx, func(id int) bool { return id > w.known })
 }
 
-// migration is the record of a number, nil when there is none, and whether another one came after it: then what the instance does
-// now is that one's.
+// migration is the record with the number, nil when there is none. later tells whether another migration followed: what the instance
+// does now then belongs to that one.
 func (w *instanceChecker) migration(ctx context.Context, id int) (m *core.Migration, later bool, err error) {
 	return w.record(ctx, func(one int) bool { return one == id })
 }
 
-// record is the oldest record of the instance that is meant.
+// record is the oldest of the instance's records whose number is meant.
 func (w *instanceChecker) record(ctx context.Context, meant func(id int) bool) (m *core.Migration, later bool, err error) {
 	ms, err := w.nova.MigrationsOf(ctx, w.change.Instance.UID)
 	if err != nil {
@@ -296,8 +296,8 @@ func (w *instanceChecker) record(ctx context.Context, meant func(id int) bool) (
 	return m, m != nil && newest > m.ID, nil
 }
 
-// overtaken judges a migration that is over and that another one has followed, as the OpenStack controller begins one anew after an
-// abort: where the instance is, and what it does, tells nothing of this one any more.
+// overtaken judges a migration that has ended and was followed by another one; the OpenStack controller begins a new one after an
+// abort. Where the instance is, and what it does, tells nothing about the first one any more.
 func (w *instanceChecker) overtaken(m *core.Migration) outcome {
 	const since = "; another migration of it has begun since"
 	moved, aborts := false, w.change.Do == core.IntentAbortMigration
@@ -324,7 +324,7 @@ func (w *instanceChecker) values() (string, string) {
 	return w.change.Status + " on " + wording.TextOf(w.change.Host, "no host"), string(w.change.Do)
 }
 
-// progress is how a running migration goes.
+// progress says how a running migration goes.
 func (w *instanceChecker) progress(m *core.Migration) string {
 	text := m.Status
 	if m.DestHost != "" {
@@ -334,4 +334,19 @@ func (w *instanceChecker) progress(m *core.Migration) string {
 		text += ", " + wording.Itoa(p) + " %"
 	}
 	return text
+}
+
+func actionText(c core.InstanceAction) string {
+	return fmt.Sprintf("%s, %s on %s", c.Do, c.Status, c.Host)
+}
+
+// instanceIsGone says that the instance does not exist any more, or has left its host.
+func instanceIsGone(s *core.Snapshot, c core.InstanceAction) string {
+	switch in := s.Instances[c.Instance.UID]; {
+	case in == nil:
+		return "it does not exist any more"
+	case in.Host != c.Host && in.Host != "":
+		return "it is on " + s.Label(in.Host) + " already"
+	}
+	return ""
 }

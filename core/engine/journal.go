@@ -1,95 +1,453 @@
 package engine
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"time"
-
-	"lockstep/core"
 )
 
-// RecordKind says what a Record tells of.
-type RecordKind string
-
-// The kinds of records.
-const (
-	RecordStart            RecordKind = "start"    // Lockstep began to watch
-	RecordStop             RecordKind = "stop"     // it left in good order
-	RecordUpdate           RecordKind = "update"   // a cluster update was seen to begin or to end
-	RecordPhase            RecordKind = "phase"    // a phase was seen to begin or to end
-	RecordStage            RecordKind = "stage"    // a node came into a stage
-	RecordLock             RecordKind = "lock"     // a lock came into a state
-	RecordRound            RecordKind = "round"    // a node's maintenance was seen to begin or to end
-	RecordArm              RecordKind = "arm"      // writing was armed
-	RecordDisarm           RecordKind = "disarm"   // writing was disarmed
-	RecordGrant            RecordKind = "grant"    // the operator confirmed a step
-	RecordBefore           RecordKind = "before"   // a write is about to be sent
-	RecordAfter            RecordKind = "after"    // the server answered, or did not
-	RecordVerified         RecordKind = "verified" // the cluster showed how it ended
-	RecordMigrated         RecordKind = "migrated" // a cold migration that Lockstep began was seen to have come to its end
-	RecordMigrationRefused RecordKind = "refusal"  // Nova was seen to refuse the OpenStack controller a migration
-	RecordRefused          RecordKind = "refused"  // the gate did not let a write through
-	RecordEnded            RecordKind = "ended"    // an operation came to its end, with all items of a batch
-	RecordControl          RecordKind = "control"  // the operator paused, resumed, skipped, stopped or acknowledged
-	RecordLost             RecordKind = "lost"     // records could not be written for so long that there was no room for them
-	RecordCarried          RecordKind = "carried"  // a file of the journal begins, with what still counts of the one before it
-)
-
-// Record is one line of the journal. Which fields are set depends on its kind; every string is cut to 4 KiB.
-type Record struct {
-	Kind  RecordKind `json:"kind"`
-	Wall  time.Time  `json:"wall"`           // when it was written
-	At    time.Time  `json:"at,omitzero"`    // the cluster's time
-	Began time.Time  `json:"began,omitzero"` // of an end: when the work began (the cluster's time)
-	By    string     `json:"by,omitempty"`   // user@host
-	Run   string     `json:"run,omitempty"`  // of Lockstep; empty in journals of older versions
-
-	Cluster   string       `json:"cluster,omitempty"`
-	Version   string       `json:"version,omitempty"`
-	Operation string       `json:"operation,omitempty"` // joins grant, before, after, verified
-	Step      string       `json:"step,omitempty"`
-	Intent    *core.Intent `json:"intent,omitempty"`
-	Object    *core.Ref    `json:"object,omitempty"`
-	Node      string       `json:"node,omitempty"`
-	Title     string       `json:"title,omitempty"`
-	Commands  []string     `json:"commands,omitempty"`
-	Basis     []core.Fact  `json:"basis,omitempty"`
-	Typed     string       `json:"typed,omitempty"`
-
-	From  string `json:"from,omitempty"` // the value or state before
-	To    string `json:"to,omitempty"`   // the value or state after
-	State string `json:"state,omitempty"`
-	Exact bool   `json:"exact,omitempty"` // the transition was seen, not inferred
-	Error string `json:"error,omitempty"`
-	Text  string `json:"text,omitempty"`
-
-	Stage  *core.StageRecord      `json:"stage,omitempty"`
-	Round  *core.Round            `json:"round,omitempty"`
-	Phase  *core.PhaseRecord      `json:"phase,omitempty"`
-	Number core.PhaseID           `json:"number,omitempty"`
-	Update *core.UpdateRecord     `json:"update,omitempty"`
-	Change *core.AnnotationChange `json:"change,omitempty"`
-	Tags   *core.TagChange        `json:"tags,omitempty"`
-
-	LookedUp bool `json:"lookedUp,omitempty"` // of an end: not seen by the run that began it, but looked up later
-
-	Begun *core.ActionBegun `json:"begun,omitempty"` // of an action on an instance
-
-	Override *core.Override      `json:"override,omitempty"`
-	Refusal  *core.RefusalRecord `json:"refusal,omitempty"` // of the instance that is the object
-
-	Items []ItemRecord `json:"items,omitempty"` // of a batch that ended
-
-	File    int  `json:"file,omitempty"`    // the number of the file that begins
-	Carried bool `json:"carried,omitempty"` // the record stands in an earlier file, whole
-	Settled bool `json:"settled,omitempty"` // of the operation nothing more is to be told; what it did may have to be set back
+// JournalOptions say how a journal is kept. A zero field means its default.
+type JournalOptions struct {
+	Run   string // the ID of this run of Lockstep; random by default
+	Who   string // for people: "anna@jump01, process 4711"; "process 4711" by default
+	Limit int64  // the size in bytes from which on the journal continues in another file; 8 MiB by default
 }
 
-// ItemRecord is how one item of a batch ended.
-type ItemRecord struct {
-	Label    string              `json:"label"`
-	Instance string              `json:"instance,omitempty"` // ID
-	Node     string              `json:"node,omitempty"`     // its name; empty in journals of older versions
-	State    core.OperationState `json:"state"`
-	Text     string              `json:"text,omitempty"`
-	Began    time.Time           `json:"began,omitzero"` // the cluster's time; zero where nobody knows it
-	Ended    time.Time           `json:"ended,omitzero"` // the same
+const journalLimit = 8 << 20
+
+// Journal is the append-only record of what was seen and done, one JSON object a line. Several goroutines and several runs of Lockstep
+// may use one file at a time. To write, a run takes the kernel's lock on the file beside it, reads what other runs have written, and
+// leaves out what one of them has recorded already. Each run also locks a file of its own while it lives, so that the others know.
+//
+// A file that has become large is put away whole, under a number, and the next one begins with what still counts of it. There is a
+// whole journal under the name at every moment: a kill or a full disk in the middle costs nothing.
+type Journal struct {
+	path string
+	opts JournalOptions
+
+	turn  chan struct{} // holds one token while nobody writes. Not a mutex: its holder may wait for a file lock
+	file  *os.File
+	lock  *os.File // locked by the run that writes; nil when the journal is closed
+	alive *os.File // this run's own file, locked until the run ends
+
+	noLocks error // why runs cannot know of one another here; nil where they can
+	number  int   // of the file
+	offset  int64 // how far the file was read, or written by this run, in bytes
+	limit   int64
+	retryAt int64 // the size at which a failed rotation is tried again
+
+	past    []Record // those records at the start that still count
+	skipped int
+	done    *digest  // what all runs did
+	others  []Record // records of other runs that the Engine has not taken yet
+	told    told
+	waiting []Record // records that could not be written yet
+	lost    int      // how many found no room among them
+	trouble error    // why they wait
+
+	// Seams for tests.
+	write func(f *os.File, b []byte) (int, error)
+	sync  func(f *os.File) error
+}
+
+// maxWaiting is how many records may wait for a disk that is full.
+const maxWaiting = 10000
+
+// OpenJournal opens the journal at path for appending, and reads what still counts of it. It makes the file and its folder where they
+// are missing, readable by the user alone.
+func OpenJournal(path string, o JournalOptions) (*Journal, error) {
+	o.Run = cmp.Or(o.Run, newID()[:8])
+	o.Who = cmp.Or(o.Who, fmt.Sprintf("process %d", os.Getpid()))
+	o.Limit = cmp.Or(o.Limit, journalLimit)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("make the journal's folder: %w", err)
+	}
+	j := &Journal{path: path, opts: o, turn: make(chan struct{}, 1), limit: o.Limit, done: newDigest(true), told: told{},
+		write: (*os.File).Write, sync: (*os.File).Sync}
+	j.turn <- struct{}{}
+	var err error
+	if j.lock, err = os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return nil, fmt.Errorf("open the journal: %w", err)
+	}
+	if err := j.open(); err != nil {
+		j.closeFiles()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *Journal) open() error {
+	release, err := j.exclusive()
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := j.openCurrent(); err != nil {
+		return err
+	}
+	if err := j.beAlive(); err != nil {
+		return err
+	}
+	d := newDigest(false)
+	read := func(r Record) {
+		d.add(r)
+		j.done.add(r)
+	}
+	if j.skipped, err = readRecords(io.NewSectionReader(j.file, 0, 1<<62), j.path, counts, read); err != nil {
+		return err
+	}
+	j.past = d.records()
+	size, err := j.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	j.offset = size
+	if err := j.healed(); err != nil {
+		return err
+	}
+	j.rotateIfLarge()
+	return nil
+}
+
+// openCurrent opens the newest file, and finishes a rotation that was cut off by a kill.
+func (j *Journal) openCurrent() error {
+	if _, err := os.Lstat(j.path); errors.Is(err, os.ErrNotExist) && j.noLocks == nil {
+		_ = os.Rename(nextName(j.path), j.path) // it was whole before the last one was moved away; mostly there is none
+	}
+	f, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	number, err := fileNumber(f)
+	if err != nil {
+		f.Close()
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	if j.file != nil {
+		j.file.Close()
+	}
+	j.file, j.number, j.offset, j.retryAt = f, number, 0, 0
+	return nil
+}
+
+// Path is the path of the journal's newest file.
+func (j *Journal) Path() string { return j.path }
+
+// Run is the ID of this run of Lockstep.
+func (j *Journal) Run() string { return j.opts.Run }
+
+// Past returns those records of the journal at the start that still count, and how many of its lines were not records. Only the first
+// call returns the records.
+func (j *Journal) Past() (past []Record, skipped int) {
+	<-j.turn
+	defer j.release()
+	past, j.past = j.past, nil
+	return past, j.skipped
+}
+
+// NoLocks is the error for which runs cannot know of one another: the file system has no locks. It is nil where it has.
+func (j *Journal) NoLocks() error { return j.noLocks }
+
+func (j *Journal) release() { j.turn <- struct{}{} }
+
+// How long a writer waits for another run that has the lock. A run keeps it for some milliseconds, unless it was stopped in the middle.
+const (
+	lockTries = 200
+	lockPause = 5 * time.Millisecond
+)
+
+// exclusive takes the turn among the goroutines of this run, and the lock among the runs.
+func (j *Journal) exclusive() (release func(), err error) {
+	<-j.turn
+	if j.lock == nil {
+		j.release()
+		return nil, errors.New("the journal is closed")
+	}
+	for try := 0; j.noLocks == nil; try++ {
+		switch err := tryLock(j.lock, false); {
+		case err == nil:
+			return func() { unlock(j.lock); j.release() }, nil
+		case !errors.Is(err, errLocked):
+			j.noLocks = fmt.Errorf("the file system of %s has no locks (%w)", filepath.Dir(j.path), err)
+		case try == lockTries:
+			j.release()
+			return nil, fmt.Errorf("another window of yours has locked the journal %s, and does not release it", j.path)
+		default:
+			time.Sleep(lockPause)
+		}
+	}
+	return j.release, nil
+}
+
+// Write appends a record. With durable it returns only when the record is on the disk: nothing is written to a cluster before that. A
+// record that cannot be written is dropped.
+func (j *Journal) Write(r Record, durable bool) error {
+	release, err := j.exclusive()
+	if err != nil {
+		return err
+	}
+	r.Run = j.opts.Run
+	if err = j.flush(); err == nil {
+		err = j.append([]Record{r})
+	}
+	return j.end(release, durable, err)
+}
+
+// end gives the lock back after a write, and then syncs the disk: other runs need not wait for that.
+func (j *Journal) end(release func(), durable bool, err error) error {
+	if err == nil {
+		j.rotateIfLarge()
+	}
+	file := j.file
+	release()
+	if err != nil || !durable {
+		return err
+	}
+	if err := j.sync(file); err != nil && !errors.Is(err, os.ErrClosed) { // the file was put away meanwhile, and is on the disk
+		return fmt.Errorf("write the journal %s to the disk: %w", j.path, err)
+	}
+	return nil
+}
+
+// Keep appends records of what has happened. Records that cannot be written now wait, and are written in their order by Follow, or
+// before the next Write that succeeds; the error says why they wait. What another run has recorded already is not recorded again.
+func (j *Journal) Keep(durable bool, records ...Record) error {
+	<-j.turn
+	if len(j.waiting) > 0 { // Follow tries again from time to time
+		defer j.release()
+		j.wait(records)
+		return j.trouble
+	}
+	j.release()
+	release, err := j.exclusive()
+	if err != nil {
+		<-j.turn
+		defer j.release()
+		j.trouble = err
+		j.wait(records)
+		return err
+	}
+	j.wait(records)
+	j.trouble = j.flush()
+	return j.end(release, durable, j.trouble)
+}
+
+func (j *Journal) wait(records []Record) {
+	for _, r := range records {
+		if len(j.waiting) >= maxWaiting {
+			j.lost++
+			continue
+		}
+		r.Run = j.opts.Run
+		j.waiting = append(j.waiting, r)
+	}
+}
+
+// flush reads what other runs wrote, and writes what waits. The caller has the lock.
+func (j *Journal) flush() error {
+	if err := j.catchUp(true); err != nil {
+		return err
+	}
+	if err := j.healed(); err != nil {
+		return err
+	}
+	for len(j.waiting) > 0 {
+		some := j.waiting[:min(atOnceWritten, len(j.waiting))]
+		var news []Record
+		known := j.told.clone()
+		for _, r := range some {
+			if !known.again(r) {
+				news = append(news, r)
+			}
+		}
+		if err := j.append(news); err != nil {
+			return err
+		}
+		j.told, j.waiting = known, j.waiting[len(some):]
+		if n := len(j.waiting); n == 0 && j.lost > 0 {
+			r := some[len(some)-1]
+			j.waiting, j.lost = []Record{{Kind: RecordLost, Wall: r.Wall, At: r.At, By: r.By, Run: r.Run,
+				Text: fmt.Sprintf("%d more records could not be written, and are lost", j.lost)}}, 0
+		}
+	}
+	j.waiting = nil
+	return nil
+}
+
+// atOnceWritten is how many waiting records are written in one call. It bounds what a try costs while the disk is full.
+const atOnceWritten = 256
+
+// append writes records in one call, all of them or none. The caller has the lock, and has caught up.
+func (j *Journal) append(records []Record) error {
+	var lines []byte
+	for _, r := range records {
+		line, err := encodeRecord(r)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, line...)
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	n, err := j.write(j.file, lines)
+	if err != nil {
+		if n > 0 {
+			_ = j.file.Truncate(j.offset) // if this fails too, healed ends the line
+		}
+		return fmt.Errorf("write to the journal %s: %w", j.path, err)
+	}
+	j.offset += int64(n)
+	for _, r := range records {
+		j.done.add(r)
+	}
+	return nil
+}
+
+// healed ends a line that a crash or a full disk has cut off. The caller has the lock and has caught up, so nobody is writing that
+// line.
+func (j *Journal) healed() error {
+	info, err := j.file.Stat()
+	if err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	if j.offset > info.Size() { // somebody has truncated the file
+		j.offset = info.Size()
+	}
+	size := info.Size()
+	if size == 0 {
+		return nil
+	}
+	last := make([]byte, 1)
+	if _, err := j.file.ReadAt(last, size-1); err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	if last[0] != '\n' {
+		if _, err := j.write(j.file, []byte("\n")); err != nil {
+			return fmt.Errorf("write to the journal %s: %w", j.path, err)
+		}
+		size++
+	}
+	j.offset = size
+	return nil
+}
+
+// catchUp reads what other runs have written since, in all files that they have begun.
+func (j *Journal) catchUp(locked bool) error {
+	for {
+		if err := j.readOn(j.file); err != nil {
+			return err
+		}
+		here, err := j.file.Stat()
+		if err != nil {
+			return fmt.Errorf("read the journal: %w", err)
+		}
+		now, err := os.Stat(j.path)
+		if err == nil && os.SameFile(here, now) || err != nil && !locked { // another run is putting the next one there
+			return nil
+		}
+		before := j.number
+		if err := j.openCurrent(); err != nil {
+			return err
+		}
+		for n := before + 1; n < j.number; n++ {
+			f, err := os.Open(archiveName(j.path, n))
+			if err != nil {
+				continue // its owner has put it away
+			}
+			_, err = readRecords(f, j.path, nil, j.take)
+			f.Close()
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// readOn reads the file's whole lines from offset on.
+func (j *Journal) readOn(f *os.File) error {
+	b := bufio.NewReader(io.NewSectionReader(f, j.offset, 1<<62))
+	for {
+		line, err := b.ReadBytes('\n')
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the journal %s: %w", j.path, err)
+		}
+		j.offset += int64(len(line))
+		if r, ok, _ := decodeRecord(bytes.TrimSpace(line), nil); ok {
+			j.take(r)
+		}
+	}
+}
+
+// take takes in a record of another run.
+func (j *Journal) take(r Record) {
+	if r.Carried || r.Kind == RecordCarried {
+		return // known already
+	}
+	j.done.add(r)
+	j.told.hear(r)
+	if _, _, seen := r.observation(); !seen && counts(r.Kind) {
+		j.others = append(j.others, r)
+	}
+}
+
+// Follow returns the records of what other runs have done since the last call. It also tries to write what waits.
+func (j *Journal) Follow() ([]Record, error) {
+	<-j.turn
+	waits := len(j.waiting) > 0
+	var err error
+	if j.file != nil && !waits {
+		err = j.catchUp(false)
+	}
+	others := j.others
+	j.others = nil
+	j.release()
+	if !waits {
+		return others, err
+	}
+	release, err := j.exclusive()
+	if err != nil {
+		return others, err
+	}
+	j.trouble = j.flush()
+	return others, j.end(release, true, j.trouble)
+}
+
+// Done returns the records of what all runs did, as far as they still count.
+func (j *Journal) Done() []Record {
+	<-j.turn
+	defer j.release()
+	return j.done.records()
+}
+
+// Close writes what waits, and closes the journal.
+func (j *Journal) Close() error {
+	_, err := j.Follow()
+	<-j.turn
+	defer j.release()
+	return errors.Join(err, j.closeFiles())
+}
+
+func (j *Journal) closeFiles() error {
+	var errs []error
+	if j.alive != nil {
+		_ = os.Remove(j.alive.Name()) // while it is still locked; if this fails, the next run removes it
+	}
+	for _, f := range []*os.File{j.file, j.alive, j.lock} {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	j.file, j.alive, j.lock = nil, nil, nil
+	return errors.Join(slices.DeleteFunc(errs, func(err error) bool { return err == nil })...)
 }

@@ -77,8 +77,8 @@ func fullDisk(j *Journal, most int) (room func()) {
 	return func() { j.write = whole }
 }
 
-// A disk that was full for a while cuts a line off in the middle: nothing of it stays, what is written next is a record, and what
-// happened meanwhile is written then, in its order. What was to be written before something is done is not: it was not done.
+// A disk that is full for a while cuts a line off in the middle. Nothing of that line stays; the next line is a record; and what
+// happened meanwhile is written then, in its order. A record that a write depends on is not written later: the write was not made.
 func TestJournalGoesOnAfterAFullDisk(t *testing.T) {
 	for _, most := range []int{0, 5, 60} {
 		j := openJournal(t)
@@ -164,7 +164,7 @@ func operationsIn(t *testing.T, path string) (ids []string) {
 	return ids
 }
 
-// A crash can cut the last line off, and a newer version can write what this one does not know. Neither may cost a record.
+// A crash can cut off the last line, and a newer version can write fields that this one does not know. Neither may cost a record.
 func TestJournalSurvivesATornLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	torn := `{"kind":"start","wall":"2026-01-16T15:25:37Z"}` + "\n" + `{"kind":"before","operat`
@@ -203,7 +203,7 @@ func TestJournalCutsEndlessTexts(t *testing.T) {
 	}
 }
 
-// Two programs on one journal, or many goroutines of one, never mix their lines.
+// Two programs on one journal, or many goroutines of one program, never mix their lines.
 func TestJournalLinesStayWhole(t *testing.T) {
 	first := openJournal(t)
 	second, err := OpenJournal(first.Path(), JournalOptions{})

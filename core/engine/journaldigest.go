@@ -9,33 +9,33 @@ import (
 	"lockstep/core"
 )
 
-// digest keeps of a journal, record by record, what a History and the operations of earlier runs are made of, and no more: so it
-// does not grow with the journal. It is what a run reads at its start, and what the next file of the journal begins with.
+// digest keeps those records of a journal from which a History and the operations of earlier runs are made, and no others, so it does
+// not grow with the journal. A run reads it at its start, and the journal's next file begins with it.
 type digest struct {
-	actions bool // only what was done is kept, not what was seen
+	actions bool // keep only what was done, not what was seen
 
 	next   int
 	seen   map[string]keptRecord // by kind and object: its last transition
 	phases map[core.PhaseID]keptRecord
 	update string // UID of the update that the phases are of
 
-	operations []string // IDs of those that still count; an item's is its batch's
+	operations []string // IDs of those that still count; an item counts under its batch's ID
 	spoken     map[string]*spokenOf
-	effects    map[string][]keptRecord // by object: what was done to it and may have to be set back
+	effects    map[string][]keptRecord // by object: what was done to it, and may have to be set back
 }
 
-// keptRecord is a record with its place among all.
+// keptRecord is a record with its place in the journal.
 type keptRecord struct {
 	place  int
 	record Record
 }
 
-// spokenOf is what a journal tells of one operation.
+// spokenOf is what a journal tells about one operation.
 type spokenOf struct {
 	records []keptRecord
-	open    map[string]bool // by ID, of it or of an item: it was begun and did not end well
-	failed  bool            // it ended, and not well
-	begun   bool            // something of it was begun, or it ended
+	open    map[string]bool // by ID, its own or an item's: begun, and not ended well
+	failed  bool            // it ended, but not well
+	begun   bool            // part of it was begun, or it ended
 }
 
 func newDigest(actions bool) *digest {
@@ -43,14 +43,14 @@ func newDigest(actions bool) *digest {
 		spoken: map[string]*spokenOf{}, effects: map[string][]keptRecord{}}
 }
 
-// forgottenGrant is how long after its confirmation a step was not begun for certain.
+// forgottenGrant is how long after its confirmation a step that was not begun never will be.
 const forgottenGrant = 10 * time.Minute
 
 // add takes the next record of the journal.
 func (d *digest) add(r Record) {
 	d.next++
 	k := keptRecord{d.next, r}
-	k.record.Commands, k.record.Basis, k.record.Typed = nil, nil, "" // what was shown; no state is made of it
+	k.record.Commands, k.record.Basis, k.record.Typed = nil, nil, "" // these were only shown; no state is made from them
 	switch r.Kind {
 	case RecordUpdate:
 		d.addUpdate(k)
@@ -83,7 +83,7 @@ func (d *digest) addUpdate(k keptRecord) {
 		d.seen[string(RecordUpdate)+" first seen"] = k
 	}
 	d.seen[string(RecordUpdate)] = k
-	if u.Ended.IsZero() { // what was open in the one before is history
+	if u.Ended.IsZero() { // what was open in the last update does not count any more
 		d.operations = nil
 		clear(d.spoken)
 	}
@@ -95,7 +95,7 @@ func (d *digest) addOperation(k keptRecord) {
 	op := d.spoken[id]
 	if op == nil {
 		if r.Kind == RecordControl {
-			return // of one that is settled
+			return // the operation is settled
 		}
 		op = &spokenOf{open: map[string]bool{}}
 		d.spoken[id], d.operations = op, append(d.operations, id)
@@ -122,9 +122,9 @@ func (d *digest) addOperation(k keptRecord) {
 	d.forgetSettled(r.Wall)
 }
 
-// forgetSettled drops the operations that ended well, or were acknowledged: they count only where one that did not came before.
+// forgetSettled drops the operations that ended well or were acknowledged. They count only after one that is still open.
 func (d *digest) forgetSettled(now time.Time) {
-	open := d.next + 1 // the place from which on everything counts
+	open := d.next + 1 // from this place on everything counts
 	for _, id := range d.operations {
 		if op := d.spoken[id]; !op.settled(now) {
 			open = min(open, op.records[0].place)
@@ -140,7 +140,7 @@ func (d *digest) forgetSettled(now time.Time) {
 	})
 }
 
-// settled tells whether nothing more is to be told of the operation: it ended well, was acknowledged, or was never begun.
+// settled tells whether the operation is closed: it ended well, was acknowledged, or was never begun.
 func (op *spokenOf) settled(now time.Time) bool {
 	if !op.begun {
 		return now.Sub(op.records[0].record.Wall) >= forgottenGrant
@@ -148,7 +148,7 @@ func (op *spokenOf) settled(now time.Time) bool {
 	return !op.failed && len(op.open) == 0 && op.ended()
 }
 
-// ended tells whether nothing more comes of the operation: its end was recorded, or, as older versions did, that of its one write.
+// ended tells whether the end of the operation was recorded. Older versions recorded only the end of its one write.
 func (op *spokenOf) ended() bool {
 	return slices.ContainsFunc(op.records, func(k keptRecord) bool {
 		return k.record.Kind == RecordEnded || k.record.Kind == RecordVerified && !core.OfBatch(k.record.Operation) ||
@@ -156,13 +156,13 @@ func (op *spokenOf) ended() bool {
 	})
 }
 
-// addEffect keeps what was done to an object for as long as anything follows of it.
+// addEffect keeps what was done to an object as long as it still matters.
 func (d *digest) addEffect(k keptRecord) {
 	if k.record.Object == nil || !slices.Contains([]RecordKind{RecordBefore, RecordVerified, RecordMigrated}, k.record.Kind) {
 		return
 	}
 	key := k.record.Object.UID + " " + k.record.Object.Name
-	all := slices.DeleteFunc(d.effects[key], func(b keptRecord) bool { // what was begun is told by its end, or by the next try
+	all := slices.DeleteFunc(d.effects[key], func(b keptRecord) bool { // its end, or the next try, replaces what was begun
 		return b.record.Kind == RecordBefore && b.record.Operation == k.record.Operation
 	})
 	all = append(all, k)
@@ -178,13 +178,13 @@ func (d *digest) addEffect(k keptRecord) {
 	}
 }
 
-// records are those that are kept, in the journal's order.
+// records returns the records that are kept, in the journal's order.
 func (d *digest) records() []Record {
 	all := map[int]Record{}
 	keep := func(k keptRecord) { all[k.place] = k.record }
 	for _, effects := range d.effects {
 		for _, k := range effects {
-			if k.record.Kind == RecordBefore { // of an operation that nobody speaks of any more, unless it is among those below
+			if k.record.Kind == RecordBefore { // its operation is settled, unless it is among those below
 				k.record.Settled = true
 			}
 			keep(k)
@@ -198,7 +198,7 @@ func (d *digest) records() []Record {
 	}
 	for _, op := range d.spoken {
 		for _, k := range op.records {
-			if _, follows := all[k.place]; !follows { // what it did was set back, or is told by another record
+			if _, follows := all[k.place]; !follows { // what it did was set back, or another record tells it
 				k.record.Change, k.record.Tags, k.record.Override = nil, nil, nil
 			}
 			keep(k)
@@ -211,14 +211,14 @@ func (d *digest) records() []Record {
 	return out
 }
 
-// unseen is the record of a write that was begun, as one of which the result was not seen.
+// unseen turns the record of a write that was begun into one of a write whose result was not seen.
 func (r Record) unseen() Record {
 	r.Kind, r.State = RecordVerified, string(core.OperationUnknown)
 	r.Override = r.Override.Remembered(core.OperationUnknown)
 	return r
 }
 
-// counts tells whether a digest makes anything of records of the kind: others need not even be decoded.
+// counts tells whether a digest uses records of the kind; others need not even be decoded.
 func counts(kind RecordKind) bool {
 	switch kind {
 	case RecordStart, RecordStop, RecordArm, RecordDisarm, RecordAfter, RecordRefused:

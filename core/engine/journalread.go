@@ -10,14 +10,14 @@ import (
 	"os"
 )
 
-// maxJournalLine is how long a line of a journal may be, in bytes: what is longer is no record.
+// maxJournalLine is how long a line of a journal may be, in bytes. A longer line is not a record.
 const maxJournalLine = 16 << 20
 
-// ReadJournal reads the whole journal at path in order, with its earlier files, one record at a time. Lines that are not records
-// (cut off by a crash, or written by a newer version) are skipped and counted. A missing file is no record at all.
+// ReadJournal reads the whole journal at path in order, with its earlier files, one record at a time. Lines that are not records (cut
+// off by a crash, or written by a newer version) are skipped and counted. A missing journal is an empty one.
 func ReadJournal(path string, each func(Record)) (skipped int, err error) {
 	whole := func(r Record) {
-		if r.Kind != RecordCarried && !r.Carried { // else it was read before
+		if r.Kind != RecordCarried && !r.Carried { // the others were read before
 			each(r)
 		}
 	}
@@ -49,8 +49,8 @@ func ReadJournal(path string, each func(Record)) (skipped int, err error) {
 	return skipped + more, err
 }
 
-// ReadPast reads what still counts of the journal at path: what a History and the operations of earlier runs are made of. Nothing
-// is written, and no lock is taken.
+// ReadPast reads those records of the journal at path that still count: a History and the operations of earlier runs are made from
+// them. It writes nothing and takes no lock.
 func ReadPast(path string) (past []Record, skipped int, err error) {
 	f, _, err := openCurrent(path)
 	if f == nil {
@@ -65,14 +65,14 @@ func ReadPast(path string) (past []Record, skipped int, err error) {
 // archiveName is the name of an earlier file of a journal.
 func archiveName(path string, number int) string { return fmt.Sprintf("%s.%04d", path, number) }
 
-// nextName is what the next file is called before it takes its place.
+// nextName is the name of the next file before it takes the journal's name.
 func nextName(path string) string { return path + ".new" }
 
-// openCurrent opens the journal's newest file for reading, and tells its number; nil when there is none.
+// openCurrent opens the journal's newest file for reading and returns its number; the file is nil when there is none.
 func openCurrent(path string) (*os.File, int, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		f, err = os.Open(nextName(path)) // whole before the one before it is moved away
+		f, err = os.Open(nextName(path)) // it was whole before the last one was moved away
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, 1, nil
@@ -88,7 +88,7 @@ func openCurrent(path string) (*os.File, int, error) {
 	return f, number, nil
 }
 
-// fileNumber reads the number of a journal's file off its first line, and goes back to its beginning.
+// fileNumber reads the number of a journal's file from its first line. It does not move the file's offset.
 func fileNumber(f *os.File) (int, error) {
 	head := make([]byte, 4096)
 	n, err := f.ReadAt(head, 0)
@@ -103,7 +103,7 @@ func fileNumber(f *os.File) (int, error) {
 	return 1, nil
 }
 
-// readRecords reads records to the end of r. Of kinds that are not wanted a line is not decoded; nil wants all.
+// readRecords reads records to the end of r. It does not decode lines of kinds that are not wanted; nil wants all.
 func readRecords(r io.Reader, path string, wanted func(RecordKind) bool, each func(Record)) (skipped int, err error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	var line []byte
@@ -130,7 +130,7 @@ func readRecords(r io.Reader, path string, wanted func(RecordKind) bool, each fu
 	}
 }
 
-// decodeRecord decodes a line. Blank are lines without anything, and those of kinds that are not wanted.
+// decodeRecord decodes a line. It is blank when it is empty, or of a kind that is not wanted.
 func decodeRecord(line []byte, wanted func(RecordKind) bool) (r Record, ok, blank bool) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {

@@ -8,19 +8,19 @@ import (
 	"path/filepath"
 )
 
-// rotateIfLarge goes on in another file when this one has become large. Where that fails (the disk is full, say) the journal goes on
-// in the file that it has, and it is tried again when that has grown by a quarter. The caller has the lock.
+// rotateIfLarge begins another file when this one has become large. If that fails (the disk is full, say), the journal stays in its
+// file, and tries again when the file has grown by a quarter of the limit. The caller has the lock.
 func (j *Journal) rotateIfLarge() {
 	if j.noLocks != nil || j.offset <= max(j.limit, j.retryAt) {
-		return // without locks another run may be writing this very moment
+		return // without locks another run may be writing at this moment
 	}
 	if err := j.rotate(); err != nil {
 		j.retryAt = j.offset + j.limit/4
 	}
 }
 
-// rotate puts the file away, whole, and begins another with what still counts of it. What it has read of the file alone decides what
-// that is, not what this run knows.
+// rotate puts the whole file away, and begins another one with what still counts of it. The file alone decides what that is, not what
+// this run knows.
 func (j *Journal) rotate() error {
 	if err := j.sync(j.file); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (j *Journal) rotate() error {
 	number := j.number
 	for taken(archiveName(j.path, number)) {
 		if j.isCurrent(archiveName(j.path, number)) {
-			if err := os.Remove(archiveName(j.path, number)); err != nil { // of a rotation in whose middle a run was killed
+			if err := os.Remove(archiveName(j.path, number)); err != nil { // a run was killed in the middle of a rotation
 				return err
 			}
 			break
@@ -45,8 +45,8 @@ func (j *Journal) rotate() error {
 		return err
 	}
 	archive := archiveName(j.path, number)
-	if err := os.Link(j.path, archive); err != nil { // so that there is a journal at every moment
-		if err := os.Rename(j.path, archive); err != nil { // a file system without links: openCurrent knows what it means
+	if err := os.Link(j.path, archive); err != nil { // a link, so that there is a journal at every moment
+		if err := os.Rename(j.path, archive); err != nil { // a file system without links: openCurrent finishes it after a kill
 			os.Remove(nextName(j.path))
 			return err
 		}
@@ -55,7 +55,7 @@ func (j *Journal) rotate() error {
 		return fmt.Errorf("begin the journal's next file: %w", err)
 	}
 	if dir, err := os.Open(filepath.Dir(j.path)); err == nil {
-		_ = dir.Sync() // not every file system can
+		_ = dir.Sync() // not every file system can do this
 		dir.Close()
 	}
 	if err := j.openCurrent(); err != nil {
@@ -71,7 +71,7 @@ func taken(path string) bool {
 	return !errors.Is(err, os.ErrNotExist)
 }
 
-// isCurrent tells whether a name is another one of the file that is being written.
+// isCurrent tells whether name is another name of the current file.
 func (j *Journal) isCurrent(name string) bool {
 	other, err := os.Stat(name)
 	if err != nil {
@@ -81,7 +81,7 @@ func (j *Journal) isCurrent(name string) bool {
 	return err == nil && os.SameFile(here, other)
 }
 
-// writeNext writes the next file beside the one that there is, and tells its size.
+// writeNext writes the next file beside the current one, and returns its size in bytes.
 func (j *Journal) writeNext(number int, carried []Record) (size int64, err error) {
 	f, err := os.OpenFile(nextName(j.path), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

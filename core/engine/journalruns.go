@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// runName is the file whose lock a run holds for as long as it lives.
+// runName is the name of the file that a run keeps locked while it lives.
 func runName(path, run string) string { return path + ".run-" + run }
 
-// beAlive takes this run's own lock, and tidies up after runs that are dead. The caller has the journal's lock.
+// beAlive locks this run's own file, and removes those of dead runs. The caller has the journal's lock.
 func (j *Journal) beAlive() error {
 	if j.noLocks != nil {
 		return nil
 	}
-	all, _ := filepath.Glob(escapeGlob(runName(j.path, "")) + "*") // the pattern is good
+	all, _ := filepath.Glob(escapeGlob(runName(j.path, "")) + "*") // the pattern is valid
 	for _, name := range all {
 		if _, lives := holderOf(name); !lives {
-			_ = os.Remove(name) // one that stays says the same: nobody holds its lock
+			_ = os.Remove(name) // a file that stays does no harm: nobody holds its lock
 		}
 	}
 	f, err := os.OpenFile(runName(j.path, j.opts.Run), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -36,12 +36,12 @@ func (j *Journal) beAlive() error {
 	return nil
 }
 
-// escapeGlob is a pattern that matches exactly the text.
+// escapeGlob returns a pattern that matches exactly the text.
 func escapeGlob(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
 }
 
-// plain is a text in one line, without what a terminal would obey.
+// plain is a text in one line, without characters that control a terminal.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if hides(r) {
@@ -51,8 +51,8 @@ func plain(s string) string {
 	}, s)
 }
 
-// RunLives tells whether another run on the journal at path lives, and who it is. A run is dead when the kernel has taken its lock
-// back, or when it has put its file away.
+// RunLives tells whether another run on the journal at path lives, and who it is. A run is dead when nobody holds the lock on its file,
+// or when it has removed the file.
 func RunLives(path, run string) (who string, lives bool) {
 	if run == "" {
 		return "", false
@@ -69,6 +69,6 @@ func holderOf(name string) (who string, lives bool) {
 	if err := tryLock(f, true); !errors.Is(err, errLocked) {
 		return "", false // closing it gives the lock back
 	}
-	raw, _ := io.ReadAll(io.LimitReader(f, 200)) // who it is, is for people
+	raw, _ := io.ReadAll(io.LimitReader(f, 200)) // only for people to read
 	return strings.TrimSpace(plain(string(raw))), true
 }

@@ -29,7 +29,7 @@ func beKilled(path string) {
 	select {}
 }
 
-// The kernel tells whether a run lives, also one that had no time to say so: kill -9.
+// The kernel tells whether a run lives, even after kill -9.
 func TestARunThatIsKilledIsDead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j, err := OpenJournal(path, JournalOptions{Run: "own"})
@@ -93,7 +93,7 @@ func TestARunThatLeavesTakesItsFileAway(t *testing.T) {
 	}
 }
 
-// die ends a bench as kill -9 does: its journal says no more, and its lock is free.
+// die ends a bench as kill -9 does: it writes no more records, and its lock is free.
 func (b *bench) die() {
 	j := b.engine.cfg.Journal
 	<-j.turn
@@ -106,8 +106,8 @@ func (b *bench) die() {
 	j.release()
 }
 
-// A second window of the same user knows that the first one lives: what that has under way is under way there. It learns how it ends,
-// and when the first one is killed.
+// A second window of the same user knows that the first one lives, and shows what it has under way. It learns how that ends, and when
+// the first one is killed.
 func TestASecondWindowKnowsThatTheFirstLives(t *testing.T) {
 	for name, end := range map[string]struct {
 		how  func(first *bench)
@@ -166,7 +166,7 @@ func TestASecondWindowKnowsThatTheFirstLives(t *testing.T) {
 	}
 }
 
-// What the first window set and did not set back, the second offers back, once it is done.
+// What the first window set and did not set back, the second one offers to set back.
 func TestASecondWindowKnowsWhatTheFirstDid(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -192,7 +192,7 @@ func TestASecondWindowKnowsWhatTheFirstDid(t *testing.T) {
 	})
 }
 
-// What two dashboards see is recorded once, also where one is behind, or was without news for long.
+// What two dashboards see is recorded once, even if one is behind, or had no news for a long time.
 func TestTwoDashboardsRecordATransitionOnce(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -259,7 +259,7 @@ func TestTwoDashboardsRecordATransitionOnce(t *testing.T) {
 	})
 }
 
-// A run that finds a journal of which a transition is told already tells it no more, whatever the order in which both came.
+// A run does not record a transition that another run has recorded already, whichever of the two saw it first.
 func TestWhatIsTold(t *testing.T) {
 	at := worldTime
 	lock := func(to string, after time.Duration) Record {
@@ -291,8 +291,7 @@ func TestWhatIsTold(t *testing.T) {
 	}
 }
 
-// Where the file system knows no locks the record is kept all the same, as one file, and who asks is told why windows cannot know of
-// one another.
+// Without file locks the journal is still written, as one file, and NoLocks says why windows cannot know of one another.
 func TestJournalWithoutLocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := openSmall(t, path)
@@ -308,7 +307,7 @@ func TestJournalWithoutLocks(t *testing.T) {
 	j.lock.Close()
 	j.lock = none
 	numbered(t, j, "anna", 0, 100)
-	if err := j.NoLocks(); err == nil || !strings.Contains(err.Error(), "knows no locks") {
+	if err := j.NoLocks(); err == nil || !strings.Contains(err.Error(), "has no locks") {
 		t.Errorf("%v", err)
 	}
 	whole(t, path, map[string]int{"anna": 100})

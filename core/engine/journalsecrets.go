@@ -8,8 +8,7 @@ import (
 	"lockstep/core"
 )
 
-// withoutSecrets is a line of the journal without what the URLs in it give away. Few lines have any: those are read again, and
-// written again without.
+// withoutSecrets removes from a line of the journal the secrets that URLs contain. Only lines with a URL are decoded and encoded again.
 func withoutSecrets(line []byte) ([]byte, error) {
 	var r Record
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -23,9 +22,9 @@ func withoutSecrets(line []byte) ([]byte, error) {
 	return line, nil
 }
 
-// redactStrings takes what URLs give away out of all strings of a value that is nobody else's.
+// redactStrings redacts all strings in a value. Nobody else may hold the value.
 func redactStrings(v reflect.Value) {
-	if !v.CanSet() { // the inside of a time
+	if !v.CanSet() { // inside a time.Time
 		return
 	}
 	switch v.Kind() {

@@ -11,10 +11,10 @@ import (
 	"lockstep/core/wording"
 )
 
-// encodeRecord is a Record's line, with its newline.
+// encodeRecord returns a Record's line, with its newline.
 func encodeRecord(r Record) ([]byte, error) {
 	if c := r.Change; c != nil && (tooLong(c.Old) || tooLong(c.New)) {
-		// A value that is cut must never be offered back.
+		// A value that was cut must never be offered back.
 		r.Change = nil
 		r.Text = wording.TextOf(r.Text, "the value of "+wording.OneLine(c.Key, 200)+" is too long to be kept: it is not offered back")
 	}
@@ -32,8 +32,8 @@ func encodeRecord(r Record) ([]byte, error) {
 
 func tooLong(s *string) bool { return s != nil && len(*s) > wording.MaxRecordText }
 
-// plainJSON is an encoded JSON value for a file that people print on their terminals: every string is cut to most bytes, and says
-// so, and what has no shape of its own or changes that of what follows (C1 controls, DEL, bidi marks and the like) is escaped.
+// plainJSON makes an encoded JSON value safe for a file that people print on their terminals. It cuts every string to most bytes, and
+// marks it as cut. It escapes characters that are invisible or change the text around them (C1 controls, DEL, bidi marks and the like).
 func plainJSON(raw []byte, most int) []byte {
 	const mark = " …(cut)"
 	out := make([]byte, 0, len(raw)+1)
@@ -86,7 +86,7 @@ func plainJSON(raw []byte, most int) []byte {
 	return out
 }
 
-// hides tells whether a terminal shows something else for the rune than a sign: nothing, or the text around it in another order.
+// hides tells whether a terminal shows no character for the rune: it is invisible, or changes the order of the text around it.
 func hides(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
 }

@@ -11,7 +11,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// Whoever prints the journal on a terminal sees its signs and nothing else: no control of the terminal, no text in another order.
+// The journal is safe to print on a terminal: no control characters, and no text in another order.
 func TestJournalIsPlainToWhoPrintsIt(t *testing.T) {
 	wild := "a\x1b[2Jb\u0085c\u009b31md\x7fe\u202ef\u2066g\u200eh\u2028i\u200bj\U000e0041k\ufeffl\u061cm\xffn\tö…日"
 	r := Record{Kind: RecordLock, Title: wild, Node: wild, By: wild, From: wild, Commands: []string{wild},

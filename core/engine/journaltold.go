@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// told is what other runs on the same journal have seen and told: what two dashboards see is recorded once. It is kept by what it is
-// about. A run that is behind comes through the same values later; one that is ahead has written them first.
+// told is what other runs on the same journal have seen and recorded, by what it is about. With it, what two dashboards see is recorded
+// once. A run that is behind sees the same values later; one that is ahead has written them first.
 type told map[string]toldOf
 
-// toldOf is what others have told of one object.
+// toldOf is what other runs have recorded about one object.
 type toldOf struct {
 	last  string
-	queue []toldValue // that this run has not seen yet
+	queue []toldValue // those that this run has not seen yet
 }
 
 type toldValue struct {
@@ -22,10 +22,10 @@ type toldValue struct {
 	wall  time.Time
 }
 
-// toldFor is how long a value that another run has told, and left since, is waited for to be seen here.
+// toldFor is how long this run may take to see a value that another run has recorded.
 const toldFor = 10 * time.Minute
 
-// observation is what a record says was seen: of what, and what it came to be; false of all that is not seen but done.
+// observation returns what a record says was seen: about what, and its new value; false for a record of something done.
 func (r Record) observation() (about, value string, ok bool) {
 	object := ""
 	if r.Object != nil {
@@ -57,7 +57,7 @@ func beganOrEnded(ended time.Time) string {
 	return " ended"
 }
 
-// hear notes what another run wrote.
+// hear notes a record of another run.
 func (t told) hear(r Record) {
 	about, value, ok := r.observation()
 	if !ok {
@@ -70,7 +70,7 @@ func (t told) hear(r Record) {
 	t[about] = o
 }
 
-// again tells whether another run has told what this one is about to tell. What it has not is this run's to tell.
+// again tells whether another run has recorded what this one is about to record.
 func (t told) again(r Record) bool {
 	about, value, ok := r.observation()
 	if !ok {

@@ -69,7 +69,7 @@ func TestWritersOnTheManagementClusterAskTheServer(t *testing.T) {
 		{"cluster enters", fakeManagement{}, core.SetMaintenance{Object: cluster, On: true}, ""},
 		{"cluster leaves", fakeManagement{}, core.SetMaintenance{Object: cluster}, ""},
 		{"cluster leaves, a machine has entered meanwhile", fakeManagement{inMode: []string{"cmp-1"}}, core.SetMaintenance{Object: cluster},
-			"in maintenance mode still: cmp-1"},
+			"still in maintenance mode: cmp-1"},
 		{"machine enters", fakeManagement{is: true}, core.SetMaintenance{Object: machine, On: true}, ""},
 		{"machine enters, the cluster has left meanwhile", fakeManagement{}, core.SetMaintenance{Object: machine, On: true},
 			"the cluster is not in maintenance mode"},

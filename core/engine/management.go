@@ -11,7 +11,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// managedCluster names the Cluster as it is known now.
+// managedCluster is the Ref of the Cluster, from the latest Snapshot; the zero Ref when it is not known.
 func (e *Engine) managedCluster() core.Ref {
 	if m := e.Snapshot().Management; m != nil && m.Cluster != nil {
 		return m.Cluster.Ref()
@@ -19,8 +19,8 @@ func (e *Engine) managedCluster() core.Ref {
 	return core.Ref{}
 }
 
-// maintenanceChecker asks about maintenance mode of a Cluster or a Machine. It is done when the flag is set: what LCM makes of it
-// takes as long as the node's instances do, and shows in the steps.
+// maintenanceChecker checks a change of the maintenance mode of a Cluster or a Machine. The change is done when the flag is set: what
+// LCM does then takes as long as the node's instances need, and shows in the steps.
 type maintenanceChecker struct {
 	management ManagementChecker
 	cluster    core.Ref
@@ -40,7 +40,7 @@ func (w *maintenanceChecker) check(ctx context.Context) error {
 			return err
 		}
 		if len(names) > 0 {
-			return refuse("in maintenance mode still: %s", wording.Some(names, 6))
+			return refuse("still in maintenance mode: %s", wording.Some(names, 6))
 		}
 	case !ofCluster && w.change.On:
 		_, is, err := w.management.Maintenance(ctx, w.cluster)
@@ -73,7 +73,7 @@ func (w *maintenanceChecker) values() (string, string) {
 	return "maintenance=" + step.TruthText(w.change.Old), "maintenance=" + step.TruthText(&w.change.On)
 }
 
-// rebootChecker asks about a graceful reboot. It is done when the request is there.
+// rebootChecker checks a graceful reboot. It is done when the request exists.
 type rebootChecker struct {
 	management ManagementChecker
 	change     core.RequestReboot

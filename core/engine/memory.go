@@ -8,7 +8,7 @@ import (
 	"lockstep/core/step"
 )
 
-// annotationMemory is what a change of a node's annotation replaced, to be offered back.
+// annotationMemory is what a change of a node's annotation replaced, so that Lockstep can offer to set it back.
 type annotationMemory struct {
 	noMemory
 	uid    string // of the node
@@ -32,7 +32,7 @@ func (m annotationMemory) ends(r *Record, state core.OperationState) func(*core.
 		if all == nil {
 			return
 		}
-		changes := maps.Clone(*all) // Snapshots have the other one
+		changes := maps.Clone(*all) // Snapshots hold the old one
 		if changes == nil {
 			changes = map[string]core.AnnotationChange{}
 		}
@@ -41,7 +41,7 @@ func (m annotationMemory) ends(r *Record, state core.OperationState) func(*core.
 	}
 }
 
-// tagMemory is the same of an instance's tags.
+// tagMemory is the same for an instance's tags.
 type tagMemory struct {
 	noMemory
 	uid    string // of the instance
@@ -67,7 +67,7 @@ func (m tagMemory) ends(r *Record, state core.OperationState) func(*core.History
 	}
 }
 
-// overrideMemory is what a lock was made to say over the head of its controller.
+// overrideMemory is how a lock was set that a live controller owns.
 type overrideMemory struct {
 	noMemory
 	override core.Override
@@ -98,7 +98,7 @@ func (m overrideMemory) ends(r *Record, state core.OperationState) func(*core.Hi
 	return func(h *core.History) { h.Overrides = progress.WithOverride(h.Overrides, *kept) }
 }
 
-// instanceMemory is what an action on an instance began from, and which instances Lockstep stopped or moved in the cold.
+// instanceMemory is the state from which an action on an instance began, and which instances Lockstep stopped or cold-migrated.
 type instanceMemory struct {
 	noMemory
 	e    *Engine
@@ -118,7 +118,7 @@ func (m instanceMemory) begins(r *Record) {
 func (m instanceMemory) ends(r *Record, state core.OperationState) func(*core.History) {
 	began := r.cold()
 	return func(h *core.History) {
-		stopped := maps.Clone(h.Stopped) // Snapshots have the other one
+		stopped := maps.Clone(h.Stopped) // Snapshots hold the old one
 		noteStop(stopped, m.step.Intent, state, core.StopRecord{Name: m.step.Target.Name, At: m.e.cfg.Clock(), By: m.e.cfg.Operator})
 		h.Stopped = stopped
 		cold := maps.Clone(h.Cold)
@@ -126,3 +126,22 @@ func (m instanceMemory) ends(r *Record, state core.OperationState) func(*core.Hi
 		h.Cold = cold
 	}
 }
+
+// memory is what is remembered of a write beside its records.
+type memory interface {
+	// begins completes what all records of the write share, once the servers were asked.
+	begins(r *Record)
+	// before completes only the record before the write: that one has to do when nobody sees the end.
+	before(r *Record)
+	// ends completes the record of the end, and returns what to note in the history then; nil: nothing.
+	ends(r *Record, state core.OperationState) (note func(h *core.History))
+}
+
+// noMemory is for a write whose records tell enough.
+type noMemory struct{}
+
+func (noMemory) begins(*Record) {}
+
+func (noMemory) before(*Record) {}
+
+func (noMemory) ends(*Record, core.OperationState) func(*core.History) { return nil }

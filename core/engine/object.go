@@ -9,9 +9,9 @@ import (
 	"lockstep/core/wording"
 )
 
-// objectChecker asks about one lock or request.
+// objectChecker checks a change of one lock or request.
 type objectChecker struct {
-	before   func(context.Context) error // what has to hold, asked right before; nil: the dry-run tells all
+	before   func(context.Context) error // asks right before the write what has to hold; nil: the dry-run asks all of it
 	look     func(context.Context) outcome
 	from, to string
 }
@@ -122,19 +122,19 @@ func checkDeleteObject(e *Engine, step core.Step, c core.DeleteObject) checker {
 	}
 }
 
-// requestSeen is the outcome of a request that was made.
+// requestSeen is the outcome of creating a request.
 func requestSeen(asked core.NewRequest, r *core.MaintenanceRequest) outcome {
 	if !r.ByHand() || r.Node != asked.Node {
 		return seen(false, "another request is there")
 	}
 	if r.Scope != asked.Scope || r.Release != asked.Release {
-		return seen(false, "the request is there, and is another: "+requestText(r.Scope, r.Release))
+		return seen(false, "another request is there: "+requestText(r.Scope, r.Release))
 	}
 	return seen(true, "the request is there")
 }
 
-// lockSeen is the outcome of a lock that was set. A change of the state shows that the write came through, whatever its
-// controller has written beside it since; where the state stays, only the text and the release do.
+// lockSeen is the outcome of setting a lock. A changed state shows that the write was made, whatever else the controller has written
+// since. Where the state stays the same, the text and the release have to show it.
 func lockSeen(c core.SetLock, l *core.WorkloadLock) outcome {
 	says := "the lock says " + wording.TextOf(wording.OneLine(string(l.RawState), 40), "no state")
 	text := l.Message == c.To.Message
@@ -148,7 +148,7 @@ func lockSeen(c core.SetLock, l *core.WorkloadLock) outcome {
 	return seen(l.RawState == c.To.State && (text && release || c.Was != c.To.State), says)
 }
 
-// seen is the outcome of a write that shows at once.
+// seen is the outcome of a write whose result shows at once.
 func seen(done bool, text string) outcome {
 	if done {
 		return outcome{state: core.OperationDone, text: text}
@@ -156,8 +156,8 @@ func seen(done bool, text string) outcome {
 	return outcome{state: core.OperationVerifying, text: text}
 }
 
-// deletion tells how a deletion goes. A finalizer keeps the object until the controllers are through with it: that it is on
-// its way is all that was asked for.
+// deletion is the outcome of deleting an object. A finalizer keeps the object until its controllers are through with it, so the
+// deletion counts as done as soon as it has begun.
 func (e *Engine) deletion(ctx context.Context, ref core.Ref) outcome {
 	at, err := e.metaOf(ctx, ref)
 	switch {
@@ -171,7 +171,7 @@ func (e *Engine) deletion(ctx context.Context, ref core.Ref) outcome {
 	return outcome{state: core.OperationVerifying, text: "it is still there"}
 }
 
-// metaOf reads a lock or a request from the server itself.
+// metaOf reads the metadata of a lock or a request from the server.
 func (e *Engine) metaOf(ctx context.Context, ref core.Ref) (core.Meta, error) {
 	switch ref.Kind {
 	case core.KindClusterMaintenanceRequest, core.KindNodeMaintenanceRequest:

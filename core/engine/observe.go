@@ -12,47 +12,12 @@ import (
 	"lockstep/core/wording"
 )
 
-// cold is the cold migration of which a record of a write tells. The host that it left is that of the write's beginning.
-func (r Record) cold() core.ColdMigration {
-	c := core.ColdMigration{At: r.At, By: r.By}
-	if r.Object != nil {
-		c.Name = r.Object.Name
-	}
-	if r.Begun != nil {
-		c.From, c.Known, c.At = r.Begun.Host, r.Begun.Known, r.Begun.At
-	}
-	return c
-}
-
-// observeCold forgets, and records, the cold migrations of Lockstep's that are seen to be over.
-func (e *Engine) observeCold(s *core.Snapshot, h core.History) core.History {
-	if len(h.Cold) == 0 {
-		return h
-	}
-	cold := h.Cold
-	for _, id := range slices.Sorted(maps.Keys(h.Cold)) {
-		c := h.Cold[id]
-		if progress.ColdOf(s, id, c) != progress.ColdOver {
-			continue
-		}
-		text := "the instance does not exist any more"
-		if in := s.Instances[id]; in != nil {
-			text = "is " + in.Status + " on " + progress.HostLabel(s, in.Host)
-		}
-		cold = maps.Clone(cold)
-		delete(cold, id)
-		e.see(Record{Kind: RecordMigrated, Object: &core.Ref{Kind: core.KindInstance, Name: c.Name, UID: id}, From: c.From, Text: text})
-	}
-	h.Cold = cold
-	return h
-}
-
-// observe compares a Snapshot with what was recorded before it, journals every transition, and returns the History that
-// the next Snapshot carries. The maps of a History that was handed out are never changed: one that changes is cloned.
+// observe compares a Snapshot with the History before it, journals every transition, and returns the History for the next Snapshot. It
+// never changes a map of a History that was handed out, but clones it.
 func (e *Engine) observe(s *core.Snapshot) core.History {
 	h := s.History
 	if !settled(s) {
-		// Before every list of Kubernetes has arrived once, a missing request means nothing.
+		// A missing request means nothing before every list of Kubernetes has arrived once.
 		return h
 	}
 	h = e.observeUpdate(s, h)
@@ -69,7 +34,7 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 // see notes a transition, for the journal.
 func (e *Engine) see(r Record) { e.seen = append(e.seen, e.stamped(r)) }
 
-// settled tells whether the sources that stages and phases rest on have been heard, and are not known to be away.
+// settled tells whether all sources that stages and phases rest on are live.
 func settled(s *core.Snapshot) bool {
 	for _, id := range []core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceClusterLocks,
 		core.SourceClusterRequests} {
@@ -88,11 +53,11 @@ func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
 	}
 	switch {
 	case cmr != nil && cmr.UID != h.Update.UID && step.ToBeTold(s, cmr):
-		return h // whether it is an update has not been told yet
+		return h // whether it is an update is not known yet
 	case cmr != nil && cmr.UID != h.Update.UID:
 		h.Update = core.UpdateRecord{UID: cmr.UID, Release: cmr.Release, From: lockRelease(s), Started: cmr.Created}
 		if h.Update.From == h.Update.Release {
-			h.Update.From = "" // the locks are at the target already: where the update came from was not seen
+			h.Update.From = "" // the locks are at the target already: the release before was not seen
 		}
 		h.Phases = nil
 		e.see(Record{Kind: RecordUpdate, Update: &h.Update, Object: new(cmr.Ref())})
@@ -104,7 +69,7 @@ func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
 	return h
 }
 
-// lockRelease is the release that the cluster's locks carry, the one seen before they are armed anew for the target.
+// lockRelease is the release in the cluster's locks: the old one, until they are armed for the target.
 func lockRelease(s *core.Snapshot) string {
 	for _, l := range s.ClusterLocks {
 		if l.Release != "" {
@@ -116,7 +81,7 @@ func lockRelease(s *core.Snapshot) string {
 
 func (e *Engine) observeRounds(s *core.Snapshot, h core.History) core.History {
 	rounds := core.CloneOnWrite[string, core.Round]{M: h.Rounds}
-	for _, name := range s.NodeNames() { // in one order, so that the same history makes the same journal
+	for _, name := range s.NodeNames() { // in a fixed order, so that the same history makes the same journal
 		node, req := s.Nodes[name], s.NodeRequest(name)
 		old, had := h.Rounds[node.UID]
 		unseen := progress.RequestAccount(s, req).State == progress.AccountUnseen
@@ -144,7 +109,7 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History) core.History {
 	return h
 }
 
-// countInstances is how many instances are on the node; -1 when that is not known.
+// countInstances is the number of instances on the node; -1 when that is not known.
 func countInstances(s *core.Snapshot, node string) int {
 	if s.Sources[core.SourceInstances].AsOf.IsZero() {
 		return -1
@@ -208,7 +173,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
 				wording.OneLine(old.Release, 60), wording.OneLine(l.Release, 60))
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(core.LockInactive), Text: why})
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(core.LockInactive), To: string(r.State), Text: why})
-		case had: // the first sight of a lock is no transition
+		case had: // the first sight of a lock is not a transition
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: true,
 				Text: l.Message})
 		}
@@ -225,7 +190,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
 	return h
 }
 
-// observeOutage notes since when a lock's text, or the controller's bookkeeping, has said that an API is away.
+// observeOutage notes since when a lock's text, or the controller's account, has said that an API does not answer.
 func observeOutage(s *core.Snapshot, l *core.WorkloadLock, outages *core.CloneOnWrite[string, core.OutageRecord]) {
 	if l.Message == "" && l.Controller != core.ControllerOpenStack {
 		return
@@ -235,7 +200,7 @@ func observeOutage(s *core.Snapshot, l *core.WorkloadLock, outages *core.CloneOn
 		if !progress.SilentOutage(s, l) {
 			return
 		}
-		m.At = time.Time{} // what the lock says is of something else
+		m.At = time.Time{} // the lock's text is about something else
 	}
 	r, had := outages.M[l.UID]
 	if !had || s.Now.Sub(r.Last) > core.OutageBetween {
@@ -247,8 +212,8 @@ func observeOutage(s *core.Snapshot, l *core.WorkloadLock, outages *core.CloneOn
 	outages.Set(l.UID, r)
 }
 
-// lockSince is what the objects say of since when a lock is in its state: an inactive one not for longer than it was asked
-// for. Of an active one they say nothing.
+// lockSince is since when a lock is in its state, by the objects alone: an inactive lock at most since its request. For an active lock
+// they do not tell.
 func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
 	if l.State() != core.LockInactive {
 		return core.Since{}
@@ -265,7 +230,7 @@ func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
 
 func (e *Engine) observePhases(s *core.Snapshot, h core.History) core.History {
 	if r := progress.UpdateRequest(s); r != nil && r.UID != h.Update.UID {
-		return h // it is not known yet to be an update
+		return h // whether it is an update is not known yet
 	}
 	phases := core.CloneOnWrite[core.PhaseID, core.PhaseRecord]{M: h.Phases}
 	first := h.Phases == nil
@@ -283,7 +248,7 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History) core.History {
 				r.Ended = core.Since{At: s.Now, Exact: !first}
 			}
 		case p.State != core.PhaseDone:
-			r.Ended = core.Since{} // a phase that goes on again has not ended
+			r.Ended = core.Since{} // the phase goes on again, so it has not ended
 		}
 		if r != before {
 			phases.Set(p.ID, r)
@@ -294,138 +259,25 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History) core.History {
 	return h
 }
 
-// replay makes a History of what the journal held.
-func replay(past []Record) core.History {
-	h := core.History{Changes: map[string]core.AnnotationChange{}, Tries: map[string]core.AnnotationChange{},
-		Tags: map[string]core.TagChange{}, Stopped: map[string]core.StopRecord{},
-		Cold: map[string]core.ColdMigration{}}
-	stages, locks, rounds := map[string]core.StageRecord{}, map[string]core.LockRecord{}, map[string]core.Round{}
-	phases, refused := map[core.PhaseID]core.PhaseRecord{}, map[string]core.RefusalRecord{}
-	unseen := unseenEnds(past)
-	for i, r := range past {
-		if unseen[i] {
-			r = r.unseen()
-		}
-		switch r.Kind {
-		case RecordUpdate:
-			if r.Update != nil {
-				if r.Update.UID != h.Update.UID {
-					clear(phases)
-				}
-				h.Update = *r.Update
-			}
-		case RecordPhase:
-			if r.Phase != nil {
-				phases[r.Number] = *r.Phase
-			}
-		case RecordStage:
-			if r.Stage != nil && r.Object != nil {
-				stages[r.Object.UID] = *r.Stage
-			}
-		case RecordRound:
-			if r.Round != nil && r.Object != nil {
-				rounds[r.Object.UID] = *r.Round
-			}
-		case RecordMigrationRefused:
-			if r.Refusal != nil && r.Object != nil {
-				refused[r.Object.UID] = *r.Refusal
-			}
-		case RecordLock:
-			if r.Object != nil {
-				locks[r.Object.UID] = core.LockRecord{State: core.LockState(r.To), Since: core.Since{At: r.At, Exact: r.Exact}}
-			}
-		case RecordVerified, RecordMigrated:
-			noteRecord(&h, r)
-		}
+// observeCold forgets Lockstep's own cold migrations that are over now, and records their end.
+func (e *Engine) observeCold(s *core.Snapshot, h core.History) core.History {
+	if len(h.Cold) == 0 {
+		return h
 	}
-	h.Stages, h.Locks, h.Rounds, h.Phases, h.Refused = stages, locks, rounds, phases, refused
-	if len(phases) == 0 {
-		h.Phases = nil
+	cold := h.Cold
+	for _, id := range slices.Sorted(maps.Keys(h.Cold)) {
+		c := h.Cold[id]
+		if progress.ColdOf(s, id, c) != progress.ColdOver {
+			continue
+		}
+		text := "the instance does not exist any more"
+		if in := s.Instances[id]; in != nil {
+			text = "is " + in.Status + " on " + progress.HostLabel(s, in.Host)
+		}
+		cold = maps.Clone(cold)
+		delete(cold, id)
+		e.see(Record{Kind: RecordMigrated, Object: &core.Ref{Kind: core.KindInstance, Name: c.Name, UID: id}, From: c.From, Text: text})
 	}
+	h.Cold = cold
 	return h
-}
-
-// noteRecord takes in how a write ended. The maps of what was done are the History's own.
-func noteRecord(h *core.History, r Record) {
-	if r.Kind == RecordMigrated {
-		if r.Object != nil {
-			delete(h.Cold, r.Object.UID)
-		}
-		return
-	}
-	if r.Change != nil && r.Object != nil && (r.State == string(core.OperationDone) || r.State == string(core.OperationUnknown)) {
-		if m := h.ChangesOf(r.Change.Key); m != nil {
-			noteChange(*m, r.Object.UID, *r.Change)
-		}
-	}
-	if r.Override != nil {
-		h.Overrides = progress.WithOverride(h.Overrides, *r.Override)
-	}
-	if r.Tags != nil && r.Object != nil {
-		step.NoteTags(h.Tags, r.Object.UID, *r.Tags)
-	}
-	if r.Intent != nil && r.Object != nil {
-		noteStop(h.Stopped, *r.Intent, core.OperationState(r.State), core.StopRecord{Name: r.Object.Name, At: r.At, By: r.By})
-		core.NoteCold(h.Cold, *r.Intent, core.OperationState(r.State), r.cold())
-	}
-}
-
-// own is the History with maps of its own for what was done.
-func own(h core.History) core.History {
-	h.Changes, h.Tries, h.Tags, h.Stopped, h.Cold = ownMap(h.Changes), ownMap(h.Tries), ownMap(h.Tags), ownMap(h.Stopped), ownMap(h.Cold)
-	return h
-}
-
-// ownMap is a map that can be changed.
-func ownMap[K comparable, V any](m map[K]V) map[K]V {
-	if m = maps.Clone(m); m == nil {
-		m = map[K]V{}
-	}
-	return m
-}
-
-// unseenEnds are the writes, by their places, that were begun and of whose end there is no record: Lockstep was killed meanwhile.
-func unseenEnds(past []Record) map[int]bool {
-	last := map[string]int{} // by operation: its newest write
-	for i, r := range past {
-		switch r.Kind {
-		case RecordBefore:
-			last[r.Operation] = i
-		case RecordVerified:
-			delete(last, r.Operation)
-		}
-	}
-	unseen := map[int]bool{}
-	for _, i := range last {
-		unseen[i] = true
-	}
-	return unseen
-}
-
-// noteChange remembers that Lockstep changed an annotation of a node. What counts as the old value is what stood there
-// before Lockstep's first change; a change back to it is the end of the matter.
-func noteChange(changes map[string]core.AnnotationChange, uid string, c core.AnnotationChange) {
-	if first, ok := changes[uid]; ok {
-		c.Old = first.Old
-	}
-	if step.EqualText(c.Old, c.New) {
-		delete(changes, uid)
-		return
-	}
-	changes[uid] = c
-}
-
-// noteStop remembers that Lockstep stopped or shelved an instance, or that this may have come of what it sent, until it is seen to
-// have started or unshelved it again.
-func noteStop(stopped map[string]core.StopRecord, i core.Intent, ended core.OperationState, r core.StopRecord) {
-	switch i.Kind {
-	case core.IntentStop, core.IntentShelve:
-		if ended == core.OperationDone || ended == core.OperationUnknown {
-			stopped[i.Instance] = r
-		}
-	case core.IntentStart, core.IntentUnshelve:
-		if ended == core.OperationDone {
-			delete(stopped, i.Instance)
-		}
-	}
 }

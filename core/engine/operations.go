@@ -9,23 +9,23 @@ import (
 	"lockstep/core"
 )
 
-// operations are what Lockstep does and did in this run, newest first. It is safe for use by several goroutines: running
-// operations report to it, and the Engine copies it into Snapshots.
+// operations are the operations of this run and of others, newest first. It is safe for use by several goroutines: running operations
+// report to it, and the Engine copies it into Snapshots.
 type operations struct {
 	mu   sync.Mutex
 	all  []*operation
-	past []core.Operation // of earlier runs, whose end nobody saw, or that failed
+	past []core.Operation // of earlier runs: those whose end nobody saw, or that failed
 
-	unseen  []core.PastWrite  // of those of earlier runs: what is still to be looked up
-	records map[string]Record // of those of earlier runs, by ID: what the record of their end says beside that end
+	unseen  []core.PastWrite  // writes of earlier runs that are still to be looked up
+	records map[string]Record // for operations of earlier runs, by ID: what the record of their end says beside the end
 
-	elsewhere []core.Operation // that another run has under way, which lives
+	elsewhere []core.Operation // those that another live run has under way
 }
 
-// keptOperations is how many ended operations are kept; failed ones that nobody has acknowledged are always kept.
+// keptOperations is how many operations are kept. Failed ones that nobody has acknowledged are always kept.
 const keptOperations = 200
 
-// operation is one running or ended Operation and what its goroutine listens to.
+// operation is one running or ended Operation, and the controls that its goroutine obeys.
 type operation struct {
 	let     passage // what may be written in it
 	mu      sync.Mutex
@@ -61,7 +61,7 @@ func (o *operations) list() []core.Operation {
 	}
 	mixed := len(o.elsewhere) > 0 || len(out) > 0 && len(o.past) > 0 && o.past[0].Started.After(out[len(out)-1].Started)
 	out = append(append(out, o.elsewhere...), o.past...)
-	if mixed { // other runs are at work beside this one
+	if mixed { // other runs work at the same time as this one
 		slices.SortStableFunc(out, func(a, b core.Operation) int { return b.Started.Compare(a.Started) })
 	}
 	return out
@@ -117,18 +117,18 @@ func (o *operations) acknowledge(id string) bool {
 // maxItemText is how much of a batch item's text the record of its end keeps, in bytes.
 const maxItemText = 400
 
-// restore finds the operations of earlier runs that were begun and whose end was not recorded, or that failed and were
-// not acknowledged: they are shown, not resumed, and how they ended is looked up. What is to be done next the cluster itself
-// says. What ended well, or was acknowledged, is kept where it came after such a one: a step is as the last try of it.
+// restore finds the operations of earlier runs whose end was not recorded, or that failed and were not acknowledged. They are shown,
+// not resumed, and their end is looked up; what to do next follows from the cluster alone. An operation that ended well or was
+// acknowledged is kept if it came after one of these: the last try of a step is the one that counts.
 func (o *operations) restore(past []Record) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.past, o.unseen = nil, nil
 	open := map[string]core.Operation{}
-	writes := map[string]core.PastWrite{} // by ID: the newest write, and with it of an item
+	writes := map[string]core.PastWrite{} // by ID of the operation or item: its newest write
 	o.records = map[string]Record{}
 	var order []string
-	forget := func(id string) { // of a batch: with its items
+	forget := func(id string) { // a batch with its items
 		maps.DeleteFunc(open, func(known string, _ core.Operation) bool { return core.BatchOf(known) == id })
 	}
 	for _, r := range past {
@@ -175,13 +175,13 @@ func (o *operations) restore(past []Record) {
 			}
 		case RecordUpdate:
 			if r.Update != nil && r.Update.Ended.IsZero() {
-				clear(open) // another update began: what was open in the last one is history
+				clear(open) // another update began: what was open in the last one does not count any more
 				order = nil
 				clear(writes)
 			}
 		}
 	}
-	failed := false // one that nobody has acknowledged came before
+	failed := false // a failed one that nobody has acknowledged came before
 	order = slices.DeleteFunc(order, func(id string) bool {
 		op, ok := open[id]
 		failed = failed || ok && !op.Acknowledged && (op.State == core.OperationFailed || op.State == core.OperationUnknown)
@@ -202,12 +202,12 @@ func (o *operations) restore(past []Record) {
 	maps.DeleteFunc(o.records, func(id string, _ Record) bool { return !kept[id] })
 }
 
-// base is what all records of one operation have alike.
+// base is what all records of one operation have in common.
 func (r Record) base() Record {
 	return Record{Operation: r.Operation, Step: r.Step, Intent: r.Intent, Object: r.Object, Node: r.Node, Title: r.Title}
 }
 
-// operation is what a record tells of one.
+// operation makes an Operation from a record.
 func (r Record) operation(state core.OperationState) core.Operation {
 	op := core.Operation{ID: r.Operation, Step: r.Step, Title: r.Title, Node: r.Node, State: state, Text: r.Text, Started: r.At, Ended: r.At}
 	if !r.Began.IsZero() {
@@ -234,7 +234,7 @@ func (op *operation) snapshot() core.Operation {
 	return s
 }
 
-// set changes the operation as a whole.
+// set changes the state of the whole operation.
 func (op *operation) set(state core.OperationState, text string, now time.Time) {
 	op.mu.Lock()
 	defer op.mu.Unlock()
@@ -244,7 +244,7 @@ func (op *operation) set(state core.OperationState, text string, now time.Time) 
 	}
 }
 
-// setItem changes one item of a batch.
+// setItem changes the state of one item of a batch.
 func (op *operation) setItem(i int, state core.OperationState, text string, now time.Time) {
 	op.mu.Lock()
 	defer op.mu.Unlock()

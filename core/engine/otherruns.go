@@ -10,8 +10,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// apart tells the operations that other runs, which live, have under way from what is settled: a run that lives tells itself how they
-// end. Of its own operations an Engine knows more than the journal.
+// apart separates the records of operations that other live runs have under way: those runs record the end themselves. It also leaves
+// out this run's own operations, about which the Engine knows more than the journal.
 func (e *Engine) apart(past []Record) (settled []Record, elsewhere []core.Operation) {
 	type begun struct {
 		run   string
@@ -44,7 +44,7 @@ func (e *Engine) apart(past []Record) (settled []Record, elsewhere []core.Operat
 		}
 	}
 	lives := map[string]string{} // by run: who it is
-	apart := map[string]bool{}   // operations of no concern to those of earlier runs
+	apart := map[string]bool{}   // by ID: operations that are not of earlier runs
 	for _, id := range order {
 		b := open[id]
 		if e.ops.find(id) != nil {
@@ -66,7 +66,7 @@ func (e *Engine) apart(past []Record) (settled []Record, elsewhere []core.Operat
 			continue
 		}
 		if apart[id] = true; b.op.Started.IsZero() {
-			continue // it was confirmed, and is not begun
+			continue // it was confirmed, but not begun
 		}
 		b.op.Elsewhere, b.op.Run = who, b.run
 		b.op.Text = "under way in another window of yours: " + who
@@ -77,20 +77,20 @@ func (e *Engine) apart(past []Record) (settled []Record, elsewhere []core.Operat
 	return settled, elsewhere
 }
 
-// startFrom takes in what the journal held at the start.
+// startFrom takes in the journal's records at the start.
 func (e *Engine) startFrom(past []Record) {
 	settled, elsewhere := e.apart(past)
 	e.ops.restore(settled)
 	e.ops.setElsewhere(elsewhere)
-	// What a run that lives has begun and not seen the end of has not ended.
+	// What a live run has begun and has not recorded the end of is still under way.
 	e.history = replay(slices.DeleteFunc(slices.Clone(past), func(r Record) bool {
 		return r.Kind == RecordBefore && slices.ContainsFunc(elsewhere,
 			func(op core.Operation) bool { return op.ID == core.BatchOf(r.Operation) })
 	}))
 }
 
-// followOthers takes in, until ctx is done, what other runs do, and notices those that die. It has a goroutine of its own: the disk may be
-// slow, and the Engine's does not wait for it.
+// followOthers takes in what other runs do, and notices those that die, until ctx is done. It runs in a goroutine of its own, because
+// the disk may be slow and the Engine's goroutine must not wait for it.
 func (e *Engine) followOthers(ctx context.Context) {
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
@@ -120,7 +120,7 @@ func (e *Engine) follow() {
 	for _, op := range before {
 		dead[op.ID] = !slices.ContainsFunc(elsewhere, func(o core.Operation) bool { return o.ID == op.ID })
 	}
-	var did []Record // by others, in its order
+	var did []Record // what others did, in its order
 	for _, r := range others {
 		if r.Kind == RecordVerified {
 			did = append(did, r)

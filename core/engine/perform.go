@@ -2,27 +2,33 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/wording"
 )
 
-// The deadlines of a step's parts: a slow one leaves the others their own.
+// The deadlines of a step's parts. Each part has its own, so that a slow one takes no time from the others.
 const (
-	// checkTimeout is for all that is asked before a write: what was checked is then no older than facts may be to write on
+	// checkTimeout is for everything that is asked before a write, so that the answers are no older than facts may be
 	// (Settings.StaleAfter).
 	checkTimeout = time.Minute
 
-	// leaseTimeout is for asking whose the operator lease is: two calls, and a renewal that may be under way.
+	// leaseTimeout is for asking who holds the operator lease: two calls, and a renewal that may be under way.
 	leaseTimeout = 30 * time.Second
 
-	// lookTimeout is for one look at what became of a write.
+	// lookTimeout is for one look at the result of a write.
 	lookTimeout = 30 * time.Second
+
+	// writeTimeout is longer than the deadlines that the adapters set on each call: they know how long their servers may take.
+	writeTimeout = 35 * time.Minute
+
+	// answerPatience is how long an answer may take before Lockstep looks for the result meanwhile, and how often it looks.
+	answerPatience = 15 * time.Second
 )
 
-// perform makes the change of a step and watches until the cluster shows its result. Item is the batch item's index, or -1.
+// perform makes the change of a step and watches until the cluster shows its result. item is the batch item's index; -1 when there is
+// none.
 func (e *Engine) perform(work context.Context, op *operation, item int, step core.Step) outcome {
 	w := e.newWriting(work, op, item, step)
 	if err := w.check(); err != nil {
@@ -32,7 +38,7 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step cor
 		return outcome{state: core.OperationFailed, text: "not done: " + err.Error()}
 	}
 	p, end, err := e.permit(op.let, step, w.change)
-	if err != nil { // a slow disk may have taken longer than the lease is good for
+	if err != nil { // the disk may have taken longer than the lease lasts
 		return w.ended(outcome{state: core.OperationFailed, text: "not done: " + errorText(err)})
 	}
 	err = w.send(p)
@@ -44,7 +50,7 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step cor
 	return w.ended(w.verify(err))
 }
 
-// writing is one change on its way: from the last look before its write to its result.
+// writing is one change on its way, from the check before its write to its result.
 type writing struct {
 	e    *Engine
 	work context.Context
@@ -63,7 +69,7 @@ type writing struct {
 	sent   sent
 }
 
-// newWriting is a change that nobody was asked about yet.
+// newWriting prepares a change. It asks no server yet.
 func (e *Engine) newWriting(work context.Context, op *operation, item int, step core.Step) *writing {
 	w := &writing{e: e, work: work, op: op, item: item, step: step, change: step.Change}
 	id := op.state.ID // never changed
@@ -84,7 +90,7 @@ func (e *Engine) newWriting(work context.Context, op *operation, item int, step 
 	return w
 }
 
-// report shows how it goes.
+// report shows in the Snapshots how it goes.
 func (w *writing) report(state core.OperationState, text string) {
 	if w.item >= 0 {
 		w.op.setItem(w.item, state, text, w.e.cfg.Clock())
@@ -94,8 +100,8 @@ func (w *writing) report(state core.OperationState, text string) {
 	w.e.changed()
 }
 
-// check asks the servers themselves whether the change may be made, and has them try it; then it takes the last look: the lease can
-// have gone while the servers were asked, or been taken over since it was last renewed.
+// check asks the servers whether the change may be made, and has them try it. Then it asks once more whether writing is allowed: the
+// lease can have expired while the servers were asked, or been taken over since it was last renewed.
 func (w *writing) check() error {
 	if w.unable != nil {
 		return w.unable
@@ -127,13 +133,13 @@ func (w *writing) refused(err error) outcome {
 	r := w.base
 	r.Kind, r.Error = RecordRefused, err.Error()
 	w.e.kept(w.e.journal(w.work, r))
-	if w.e.ctx.Err() != nil { // nothing failed: it was not begun
+	if w.e.ctx.Err() != nil { // it has not failed: it was not begun
 		return outcome{state: core.OperationStopped, text: "not begun: Lockstep left"}
 	}
 	return outcome{state: core.OperationFailed, text: errorText(err)}
 }
 
-// announce records what is about to be written. Nothing is written before the record is on the disk.
+// announce records what is about to be written, and waits until the record is on the disk.
 func (w *writing) announce() error {
 	w.memory.begins(&w.base)
 	r := w.base
@@ -143,7 +149,7 @@ func (w *writing) announce() error {
 	return w.e.journal(w.work, r)
 }
 
-// answered records the server's answer, or that there was none.
+// answered records the server's answer, or that it was lost.
 func (w *writing) answered(err error) {
 	r := w.base
 	r.Kind, r.State = RecordAfter, "accepted"
@@ -157,7 +163,7 @@ func (w *writing) answered(err error) {
 	w.e.wrote()
 }
 
-// ended records how it ended, and remembers what is to be remembered of it.
+// ended records how it ended, and notes in the history what is to be remembered.
 func (w *writing) ended(o outcome) outcome {
 	r := w.base
 	r.Kind, r.State = RecordVerified, string(o.state)
@@ -174,25 +180,25 @@ func (w *writing) ended(o outcome) outcome {
 	return o
 }
 
-// wrote tells the pollers that there may be something to see.
+// wrote tells the pollers to look at once.
 func (e *Engine) wrote() {
 	if e.cfg.OnWrite != nil {
 		e.cfg.OnWrite()
 	}
 }
 
-// verify looks until the cluster shows how it ended, or it is clear that nothing will come. Lost is why the answer is not known; nil:
-// the change was accepted.
+// verify looks until the cluster shows how the write ended, or has shown no sign of it for too long. lost is why the answer is not
+// known; nil: the change was accepted.
 func (w *writing) verify(lost error) outcome {
 	if lost != nil {
-		w.report(core.OperationVerifying, "whether it was done is not known ("+errorText(lost)+"): looking")
+		w.report(core.OperationVerifying, "it is not known whether it was done ("+errorText(lost)+"): looking")
 	} else {
 		w.report(core.OperationVerifying, "accepted")
 	}
 	defer w.e.wrote()
 	var (
 		last  string
-		quiet = w.e.cfg.Wall() // since when nothing has happened
+		quiet = w.e.cfg.Wall() // wall time since when nothing has happened
 	)
 	for {
 		o := w.look()
@@ -207,7 +213,7 @@ func (w *writing) verify(lost error) outcome {
 			}
 		case o.err != nil:
 			o.text = "cannot see the result: " + errorText(o.err)
-			quiet = w.e.cfg.Wall() // an outage is not a sign that nothing happens
+			quiet = w.e.cfg.Wall() // an outage does not mean that nothing happens
 		case o.state.Ended():
 			return outcome{state: o.state, text: o.text, again: o.again}
 		case o.moving:
@@ -233,26 +239,42 @@ func (w *writing) verify(lost error) outcome {
 	}
 }
 
-// isGone tells whether a server says that what was written to is not there, or is another object of the name by now.
-func isGone(err error) bool {
-	var api *core.APIError
-	return errors.As(err, &api) && (api.Kind == core.ErrNotFound || api.Kind == core.ErrConflict)
+// look looks once at the result of the write.
+func (w *writing) look() outcome {
+	ctx, cancel := context.WithTimeout(w.work, lookTimeout)
+	defer cancel()
+	return w.checker.outcome(ctx, w.sent)
 }
 
-// uncertain tells whether a write may have been made although it failed. What does not say that it was refused was not.
-func uncertain(err error) bool {
-	var api *core.APIError
-	if errors.As(err, &api) {
-		return api.Uncertain()
+// send makes the write, and waits for its answer. Nova schedules a migration before it answers, which can take half an hour
+// (docs/mosk.md#how-long-nova-takes). Lockstep looks at the instance meanwhile, and stops waiting when that shows the write done.
+func (w *writing) send(p Permit) error {
+	ctx, cancel := context.WithTimeout(w.work, writeTimeout)
+	defer cancel()
+	w.sent.began = w.e.cfg.Clock()
+	answer := make(chan error, 1)
+	go func() { answer <- w.to.writer.Write(ctx, p, w.change) }()
+	since := w.e.cfg.Wall()
+	for {
+		select {
+		case err := <-answer:
+			w.sent.accepted = err == nil
+			return err
+		case <-time.After(answerPatience):
+		}
+		text := "no answer for " + wording.SpanText(w.e.cfg.Wall().Sub(since)) + " yet"
+		if w.rule.slow {
+			switch o := w.look(); {
+			case o.err != nil:
+			case o.state == core.OperationDone:
+				cancel()
+				err := <-answer
+				w.sent.accepted = err == nil
+				return err
+			case o.moving && o.text != "":
+				text += "; " + o.text
+			}
+		}
+		w.report(core.OperationRunning, text)
 	}
-	return !errors.Is(err, ErrRefused)
-}
-
-// errorText is an error for an operation's line: the server's own words where there are some.
-func errorText(err error) string {
-	var api *core.APIError
-	if errors.As(err, &api) && api.Message != "" {
-		return fmt.Sprintf("%s: %s", api.Kind, api.Message)
-	}
-	return err.Error()
 }

@@ -12,15 +12,14 @@ import (
 	"lockstep/core/wording"
 )
 
-// restartPatience is how long a new pod may take to be ready, or its agents to report: the documents give the L3 agent 10 to
-// 15 minutes (docs/mosk.md#maintenance-window).
+// restartPatience is how long a new pod may take to be ready, and its agents to report. The documents give the L3 agent 10 to 15
+// minutes (docs/mosk.md#maintenance-window).
 const restartPatience = 20 * time.Minute
 
-// shownWithin is how long the watch may be behind the server before a restart counts as done all the same; what comes next
-// is judged by what is shown.
+// shownWithin is how long a write that is done waits for the Snapshots to show it: the next one is judged by them.
 const shownWithin = 10 * time.Second
 
-// podChecker asks about the restart of one pod.
+// podChecker checks the restart of one pod.
 type podChecker struct {
 	e      *Engine
 	change core.RestartPod
@@ -105,7 +104,7 @@ func (w *podChecker) outcome(ctx context.Context, of sent) outcome {
 		text: wording.OneLine(made.Name, 64) + " is ready, " + step.RevisionText(made.Hash, made.Template)}
 }
 
-// shown tells whether the Snapshots show the new pod ready: the next pod's turn is judged by them.
+// shown tells whether the Snapshots show the new pod ready: the next restart is judged by them.
 func (w *podChecker) shown(made *core.DaemonPod) bool {
 	for _, p := range w.e.Snapshot().DaemonPods[w.change.Set.UID] {
 		if p.UID == made.UID {
@@ -115,8 +114,8 @@ func (w *podChecker) shown(made *core.DaemonPod) bool {
 	return false
 }
 
-// silent says which of the agents that the new pod serves have not been heard from since it was made; empty when all have, or
-// when their service cannot be asked.
+// silent says which of the agents in the new pod have not reported since it was created; empty when all have, or when Nova or Neutron
+// is not live.
 func (w *podChecker) silent(since time.Time) string {
 	s := w.e.Snapshot()
 	v, ok := progress.DaemonView(s, w.change.Set.UID)
@@ -147,4 +146,20 @@ func (w *podChecker) silent(since time.Time) string {
 
 func (w *podChecker) values() (string, string) {
 	return w.change.Pod.Name, "a new pod of " + w.change.Set.Name + ", " + step.RevisionText(w.change.Revision, 0)
+}
+
+func restartText(c core.RestartPod) string { return "restart pod " + c.Pod.Name + " on " + c.Node }
+
+// podIsNew says that a pod of the newest revision is ready in its place.
+func podIsNew(s *core.Snapshot, c core.RestartPod) string {
+	v, ok := progress.DaemonView(s, c.Set.UID)
+	if !ok {
+		return ""
+	}
+	if p := v.On(c.Node); p != nil && p.UID != c.Pod.UID && p.Ready {
+		if old, known := v.IsOld(p); known && !old {
+			return "a new pod is there already"
+		}
+	}
+	return ""
 }

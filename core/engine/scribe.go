@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// leaveTimeout is how long leaving waits for the last records: a disk that hangs must not keep the program.
+// leaveTimeout is how long leaving waits for the last records: a disk that hangs must not keep the program from ending.
 const leaveTimeout = 10 * time.Second
 
-// scribe keeps the journal in a goroutine of its own, in the order in which it is told. A disk can take as long as a network: while it
-// works for another, or a folder on NFS is away, an fsync takes seconds, or does not come back. Whoever takes in what the cluster does,
-// and shows it, must not wait for that; whoever is about to write to a cluster must.
+// scribe writes the journal in a goroutine of its own, in the order in which it is given records. A disk can be as slow as a network:
+// under load, or when a folder on NFS is away, an fsync takes seconds or does not return. The Engine must not wait for that; a write to
+// a cluster must.
 //
-// What waits is not bounded: it is what the operator did, and transitions, of which a cluster of thousands of nodes has some a second.
+// The number of waiting records is not bounded. They are what the operator did, and transitions; a cluster of thousands of nodes has a
+// few of those a second.
 type scribe struct {
 	journal book
 
@@ -21,21 +22,21 @@ type scribe struct {
 	writing bool
 }
 
-// book is what a scribe writes in: a Journal.
+// book is what a scribe writes to: a Journal.
 type book interface {
 	Write(r Record, durable bool) error
 	Keep(durable bool, records ...Record) error
 }
 
-// entry are records that are to be written together, or only a mark between them.
+// entry is a group of records to write together, or, without records, a mark in the order.
 type entry struct {
 	records []Record
 	durable bool
-	must    bool        // a write depends on it: what cannot be written now is refused, and not written later
+	must    bool        // a write depends on it: if it cannot be written now it fails, and is not written later
 	done    func(error) // may be nil
 }
 
-// put hands records over and returns at once. done, if there is one, is called when they are written, or when that has failed.
+// put hands records over and returns at once. done may be nil; it is called when they are written, or when that has failed.
 func (s *scribe) put(durable bool, done func(error), records ...Record) {
 	for i := range records {
 		records[i] = records[i].detached()
@@ -43,7 +44,8 @@ func (s *scribe) put(durable bool, done func(error), records ...Record) {
 	s.add(entry{records: records, durable: durable, done: done})
 }
 
-// demand hands a record over on which a write depends, and returns at once. done is called when it is on the disk, or when that has failed.
+// demand hands over a record that a write depends on, and returns at once. done is called when it is on the disk, or when that has
+// failed.
 func (s *scribe) demand(r Record, done func(error)) {
 	s.add(entry{records: []Record{r.detached()}, durable: true, must: true, done: done})
 }
@@ -86,14 +88,14 @@ func (s *scribe) keep(e entry) error {
 	return s.journal.Keep(e.durable, e.records...)
 }
 
-// written is closed when everything that was handed over so far is written.
+// written returns a channel that is closed when everything handed over so far is written.
 func (s *scribe) written() <-chan struct{} {
 	all := make(chan struct{})
 	s.put(false, func(error) { close(all) })
 	return all
 }
 
-// detached is the record without anything in it that its maker may still change: it is written down later.
+// detached copies everything in the record that its maker could still change, because it is written later.
 func (r Record) detached() Record {
 	r.Intent, r.Object, r.Stage, r.Round, r.Phase = copied(r.Intent), copied(r.Object), copied(r.Stage), copied(r.Round), copied(r.Phase)
 	r.Update, r.Change, r.Tags, r.Override, r.Refusal = copied(r.Update), copied(r.Change), copied(r.Tags), copied(r.Override),

@@ -25,8 +25,8 @@ func (b *bench) hold() (release func()) {
 	return sync.OnceFunc(func() { close(held) })
 }
 
-// A disk that hangs holds up nobody but who is about to write to the cluster: what the cluster does is taken in and shown, refusals come at
-// once, and nothing is sent before its record is on the disk.
+// A disk that hangs holds up only writes to the cluster: Deltas are taken in and shown, refusals come at once, and nothing is sent
+// before its record is on the disk.
 func TestADiskThatHangsHoldsUpNobody(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -90,7 +90,7 @@ func (b *slowBook) Write(r Record, durable bool) error {
 	return errors.New("the disk is full")
 }
 
-// Records are written in the order of what they tell, whoever waits for them.
+// Records are written in the order in which things happened, whether or not somebody waits for them.
 func TestRecordsKeepTheirOrder(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := &slowBook{}
@@ -109,7 +109,7 @@ func TestRecordsKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// Whoever leaves does not wait for ever for a disk that hangs.
+// Leaving does not wait for ever for a disk that hangs.
 func TestLeavingDoesNotWaitForADiskThatHangs(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -130,7 +130,7 @@ func TestLeavingDoesNotWaitForADiskThatHangs(t *testing.T) {
 	})
 }
 
-// What is recorded is what was known when it was recorded, however late it is written: nothing of a record is its maker's any more.
+// A record says what was known when it was made, however late it is written: it shares nothing with its maker.
 func TestARecordIsDetachedFromItsMaker(t *testing.T) {
 	var r Record
 	v := reflect.ValueOf(&r).Elem()

@@ -14,8 +14,8 @@ import (
 	"lockstep/core/step"
 )
 
-// After a suspend what is known is as old as the wall clock says, and a confirmation from before counts no longer. A bubble has no
-// monotonic clock: this one is on real time, and waits for none.
+// After a suspend the facts are as old as the wall clock says, and a grant from before has expired. A bubble has no monotonic clock, so
+// this test uses real time; it does not wait.
 func TestASuspendMakesWhatIsKnownOld(t *testing.T) {
 	cloud := newTestCloud()
 	journal, err := OpenJournal(filepath.Join(t.TempDir(), "journal.jsonl"), JournalOptions{})

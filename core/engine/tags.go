@@ -8,20 +8,20 @@ import (
 	"lockstep/core/step"
 )
 
-// tagChecker asks about the maintenance_action tags of an instance. It reads all tags right before the write, which writes them in one
-// call: between a removal and an addition nothing can be lost, and nobody sees half of it.
+// tagChecker checks a change of the maintenance_action tags of an instance. It reads all tags right before the write, which sets all of
+// them in one call: so nothing is lost between a removal and an addition, and nobody sees half of it.
 type tagChecker struct {
 	nova   OpenStackChecker
 	change core.SetMaintenanceTags
 
-	all []string // the tags that are written
+	all []string // the tags to write
 }
 
 func checkTags(e *Engine, _ core.Step, c core.SetMaintenanceTags) checker {
 	return &tagChecker{nova: e.cfg.OpenStack, change: c}
 }
 
-// withAllTags is the change with all tags that the instance has afterwards.
+// withAllTags adds to the change all tags that the instance will have.
 func withAllTags(c core.SetMaintenanceTags, by checker) core.SetMaintenanceTags {
 	c.All = by.(*tagChecker).all
 	return c

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// tempestChecker asks about the list of services.
+// tempestChecker checks adding tempest to the list of services, or removing it.
 type tempestChecker struct {
 	e      *Engine
 	change core.SetTempest
@@ -20,7 +20,7 @@ func checkTempest(e *Engine, _ core.Step, c core.SetTempest) checker {
 	return &tempestChecker{e: e, change: c}
 }
 
-// check asks nothing: the dry-run compares the whole list.
+// check asks nothing, because the dry-run compares the whole list.
 func (w *tempestChecker) check(context.Context) error { return nil }
 
 func (w *tempestChecker) outcome(ctx context.Context, _ sent) outcome {

@@ -11,7 +11,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// volumeServiceChecker asks about a cinder-volume service.
+// volumeServiceChecker checks a change of a cinder-volume service.
 type volumeServiceChecker struct {
 	cinder OpenStackChecker
 	change core.SetVolumeService
@@ -68,10 +68,10 @@ func (w *volumeServiceChecker) values() (string, string) {
 	return was.StateText(), w.change.Text()
 }
 
-// volumesOut asks whether no volumes can come to the node, right before its lock is released.
+// volumesOut asks, right before the node's lock is released, whether its volume services are out of scheduling.
 func (c actCheckAt) volumesOut(ctx context.Context) error { return c.volumesSettled(ctx, true) }
 
-// volumesBack asks whether its volume services are back, right before its lock is taken back.
+// volumesBack asks, right before the node's lock is taken back, whether its volume services are back in scheduling.
 func (c actCheckAt) volumesBack(ctx context.Context) error { return c.volumesSettled(ctx, false) }
 
 func (c actCheckAt) volumesSettled(ctx context.Context, release bool) error {
@@ -86,8 +86,8 @@ func (c actCheckAt) volumesSettled(ctx context.Context, release bool) error {
 	if err != nil {
 		return err
 	}
-	if known := c.s.VolumeServicesOn(node); len(all) < len(known) { // its API may have left the catalog for a moment
-		return refuse("Cinder shows %s on %s now; known are %s", wording.Count(len(all), "volume service"), c.s.Label(node),
+	if known := c.s.VolumeServicesOn(node); len(all) < len(known) { // Cinder may be missing from the catalog for a moment
+		return refuse("Cinder shows %s on %s now; before, it showed %s", wording.Count(len(all), "volume service"), c.s.Label(node),
 			wording.Clip(step.VolumesText(known), 300))
 	}
 	if bad := progress.VolumesThat(all, release); len(bad) > 0 {
@@ -96,7 +96,7 @@ func (c actCheckAt) volumesSettled(ctx context.Context, release bool) error {
 	return nil
 }
 
-// noVolumes asks Cinder itself, right before a node is let go for good, whether a volume is on its disks.
+// noVolumes asks Cinder, right before a node is let go for good, whether a volume is on its disks.
 func (c actCheckAt) noVolumes(ctx context.Context) error {
 	node := c.step.Intent.Node
 	if !c.removal() || c.a.Controller != core.ControllerOpenStack || c.s.NoCinder() {

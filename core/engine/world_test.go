@@ -83,7 +83,7 @@ func TestUnchangedFactsAreShared(t *testing.T) {
 	}
 }
 
-// A node's heartbeat changes nothing but its resourceVersion, and that is nobody's business.
+// A node's heartbeat changes only its resourceVersion, and that counts as no change.
 func TestHeartbeatIsNoChange(t *testing.T) {
 	w := newWorld(nil, worldTime)
 	node := func(rv, ready string) *core.Node {
@@ -98,7 +98,7 @@ func TestHeartbeatIsNoChange(t *testing.T) {
 	}
 }
 
-// The last facts stay when a source fails; only their age tells.
+// The last facts stay when a source fails; only their age shows it.
 func TestFailedSourceKeepsItsFacts(t *testing.T) {
 	w := newWorld([]core.SourceID{core.SourceNodes}, worldTime)
 	if got := w.sources[core.SourceNodes].State; got != core.SourceConnecting {
@@ -123,8 +123,8 @@ func TestFailedSourceKeepsItsFacts(t *testing.T) {
 	}
 }
 
-// The first pages of a cloud's instances, or the list of one host, tell nothing of the other hosts: when the rest does not
-// come, nobody may think that those are empty.
+// The first pages of a cloud's instances, or the list of one host, tell nothing about the other hosts: if the rest does not come, those
+// must not look empty.
 func TestPartsOfAFirstListAreNotKnowledge(t *testing.T) {
 	w := newWorld([]core.SourceID{core.SourceInstances}, worldTime)
 	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceConnecting, At: worldTime,
@@ -145,7 +145,7 @@ func TestPartsOfAFirstListAreNotKnowledge(t *testing.T) {
 	}
 }
 
-// Objects of the wrong type are an adapter's mistake, and no reason to crash.
+// Objects of the wrong type are an adapter's mistake, and not a reason to crash.
 func TestForeignObjectsAreLeftOut(t *testing.T) {
 	w := newWorld(nil, worldTime)
 	w.apply(core.Delta{Source: core.SourceNodes, Replace: true, At: worldTime,

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// One node has one urgent entry about itself; and a node that waits for the operator, or that failed, is told of, or somebody sees to it.
+// A node has at most one urgent entry about itself; and a node that waits for the operator, or that failed, has an entry, unless
+// somebody works on it.
 func TestANodeHasOneUrgentEntry(t *testing.T) {
 	for _, draw := range []func(*rapid.T) scene.Scene{scene.DrawScene, scene.AnyScene} {
 		rapid.Check(t, func(t *rapid.T) {
@@ -42,7 +43,7 @@ func urgencyOf(s *core.Snapshot) string {
 	return ""
 }
 
-// A node is marked as its entries say: whoever sees its row knows whether it needs somebody.
+// A node is marked as urgent as its entries are.
 func TestANodeNeedsWhatItsEntriesSay(t *testing.T) {
 	sc := scene.Healthy()
 	if got := NodeNeeds(sc.Snapshot, "cmp-01"); got != 0 {

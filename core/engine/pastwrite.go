@@ -11,18 +11,18 @@ import (
 	"lockstep/core/wording"
 )
 
-// beginsFrom is what the action that is about to be sent begins from.
+// beginsFrom is the state from which the action begins that is about to be sent.
 func (w *instanceChecker) beginsFrom(at time.Time) *core.ActionBegun {
 	return &core.ActionBegun{Host: w.change.Host, Status: w.change.Status, Migration: w.change.MigrationID, Known: w.known, At: at}
 }
 
-// leftUnseen is what an operation says that an earlier run began and did not see the end of.
+// leftUnseen is the text of an operation whose end the run that began it did not see.
 const leftUnseen = "Lockstep ended before the result was seen"
 
-// nothingShows is how old a write has to be to count as one that nothing came of, when the cluster shows nothing of it.
+// nothingShows is how old a write has to be to count as not done when the cluster shows nothing of it.
 const nothingShows = 30 * time.Second
 
-// lookUp tells from what is known now how a write of an earlier run ended, or how it goes; false when nothing tells.
+// lookUp tells from a Snapshot how a write of an earlier run ended, or how it goes; false when nothing shows it.
 func lookUp(s *core.Snapshot, w core.PastWrite) (outcome, bool) {
 	if rule, ok := step.InstanceRules[w.Intent.Kind]; ok && w.Begun != nil {
 		return lookUpAction(s, w, rule)
@@ -40,7 +40,7 @@ func lookUp(s *core.Snapshot, w core.PastWrite) (outcome, bool) {
 	return outcome{state: core.OperationDone, text: wording.TextOf(st.Status, "the cluster shows it")}, true
 }
 
-// lookUpAction is the same of an action on an instance, judged as it is judged while Lockstep watches it.
+// lookUpAction does the same for an action on an instance. It judges as Lockstep does while it watches the action.
 func lookUpAction(s *core.Snapshot, w core.PastWrite, rule step.InstanceRule) (outcome, bool) {
 	for _, id := range []core.SourceID{core.SourceInstances, core.SourceMigrations} {
 		if !s.Known(id) || s.Sources[id].State != core.SourceLive {
@@ -76,7 +76,7 @@ func lookUpAction(s *core.Snapshot, w core.PastWrite, rule step.InstanceRule) (o
 	return outcome{state: core.OperationFailed, text: "nothing shows that it was done: it is " + in.Status + " on " + where}, true
 }
 
-// endedAt is when an action that began at a moment ended, as Nova notes it; zero when it does not.
+// endedAt is when an action that began at began ended, by Nova's own times; zero when they do not tell.
 func (w *instanceChecker) endedAt(in *core.Instance, began time.Time) time.Time {
 	at := in.Updated
 	if m, _, err := w.own(context.Background()); err == nil && m != nil {
@@ -88,7 +88,7 @@ func (w *instanceChecker) endedAt(in *core.Instance, began time.Time) time.Time 
 	return at
 }
 
-// knownNova answers from a Snapshot what is asked of Nova to tell how an action ended. Nothing else may be asked of it.
+// knownNova answers from a Snapshot what Nova is asked about the end of an action. Its other methods must not be called.
 type knownNova struct {
 	OpenStackChecker
 	s *core.Snapshot
@@ -107,8 +107,8 @@ func (n knownNova) MigrationsOf(_ context.Context, instance string) ([]*core.Mig
 	return n.s.Migrations[instance], nil
 }
 
-// lookUp tells of the operations of earlier runs how they ended, or how they go, by a Snapshot. Ended are those of which the last write
-// that was not seen has found its end.
+// lookUp updates the operations of earlier runs from a Snapshot: how they ended, or how they go. ended are those whose last unseen
+// write has now ended.
 func (o *operations) lookUp(s *core.Snapshot) (ended []core.Operation, changed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -154,7 +154,7 @@ func (o *operations) lookUp(s *core.Snapshot) (ended []core.Operation, changed b
 	return ended, changed
 }
 
-// tell notes how the operation, or an item of it, ended or goes, and tells whether that is news.
+// tell notes how the operation, or one of its items, ended or goes, and tells whether that is news.
 func tell(o *core.Operation, item int, found outcome) bool {
 	if item < 0 {
 		if o.State == found.state && o.Text == found.text {
@@ -170,13 +170,13 @@ func tell(o *core.Operation, item int, found outcome) bool {
 	if it.State == found.state && it.Text == found.text {
 		return false
 	}
-	o.Items = slices.Clone(o.Items) // Snapshots have the other one
+	o.Items = slices.Clone(o.Items) // Snapshots hold the old one
 	it = &o.Items[item]
 	it.State, it.Text, it.Ended = found.state, found.text, found.at
 	return true
 }
 
-// lookUpPast looks up what earlier runs did not see the end of, and records what it finds. It tells whether anything is news.
+// lookUpPast looks up the operations whose end earlier runs did not see, and records what it finds. It tells whether anything is news.
 func (e *Engine) lookUpPast(s *core.Snapshot) bool {
 	ended, changed := e.ops.lookUp(s)
 	for _, op := range ended {
@@ -185,7 +185,7 @@ func (e *Engine) lookUpPast(s *core.Snapshot) bool {
 	return changed
 }
 
-// endOf is the record of the end of an operation of an earlier run.
+// endOf returns the record of the end of an operation of an earlier run.
 func (o *operations) endOf(op core.Operation) Record {
 	o.mu.Lock()
 	defer o.mu.Unlock()

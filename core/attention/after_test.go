@@ -95,7 +95,7 @@ func TestPointsAfterTheUpdate(t *testing.T) {
 	}
 }
 
-// An update that runs is not over, and one that nobody saw end asks for nothing but its old pods.
+// A running update is not over, and one whose end nobody saw asks only about its old pods.
 func TestWhatLeadsToTheStepsAfterAnUpdate(t *testing.T) {
 	reason := func(sc scene.Scene) string {
 		for _, a := range Of(sc.Again().Snapshot) {

@@ -1,0 +1,113 @@
+package attention
+
+import (
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+)
+
+// Of returns what needs a person now, the most urgent first; empty when nothing does. It is made once per Snapshot.
+func Of(s *core.Snapshot) []core.Attention {
+	return derived.Of(s, derive)
+}
+
+var derived core.Derivation[[]core.Attention]
+
+func derive(s *core.Snapshot) []core.Attention {
+	f := &facts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s)}
+	for _, rule := range rules {
+		rule(f)
+	}
+	f.oneUrgent()
+	f.causes()
+	f.oneUrgent() // a cause is now as urgent as what follows from it
+	f.sort()
+	f.complete()
+	return f.found
+}
+
+// ByID returns the entry with the ID; false when there is none now.
+func ByID(s *core.Snapshot, id string) (core.Attention, bool) {
+	all := Of(s)
+	i := slices.IndexFunc(all, func(a core.Attention) bool { return a.ID == id })
+	if i < 0 {
+		return core.Attention{}, false
+	}
+	return all[i], true
+}
+
+// Following returns the entries whose Cause is the entry with the ID, in their order.
+func Following(s *core.Snapshot, id string) []core.Attention {
+	var out []core.Attention
+	for _, a := range Of(s) {
+		if a.Cause == id && id != "" {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// rules is the table of what needs a person: each rule looks at the whole Snapshot and adds what it finds.
+var rules = []func(*facts){
+	(*facts).clusterLocks,
+	(*facts).clusterLockGone,
+	(*facts).deployments,
+	(*facts).clusterFails,
+	(*facts).overrides,
+	(*facts).acting,
+	(*facts).controllerAway,
+	(*facts).roleLabels,
+	(*facts).outages,
+	(*facts).machines, // before what may only follow from them
+	(*facts).managementOutdated,
+	(*facts).updatePlan,
+	(*facts).lcmStuck,
+	(*facts).rebootsLeft,
+	(*facts).maintenanceMode,
+	(*facts).betweenReleases,
+	(*facts).phasesOverdue,
+	(*facts).nodes,
+	(*facts).instances,
+	(*facts).ownMigrations, // after nodes and instances in maintenance
+	(*facts).tagsLeft,
+	(*facts).afterUpdate,
+	(*facts).operations,
+	(*facts).writing,
+	(*facts).sources,
+}
+
+// facts is what the rules share, and what they found.
+type facts struct {
+	s        *core.Snapshot
+	request  *core.MaintenanceRequest // the cluster's
+	estimate progress.Estimates
+	told     []string // texts of the management cluster that an entry has already
+	found    []core.Attention
+
+	age map[string]time.Time // by ID of a cause: since when the oldest entry that follows from it is so
+}
+
+func (f *facts) add(a core.Attention) {
+	a.ID = string(a.Rule)
+	if a.Key != "" {
+		a.ID += "/" + a.Key
+	}
+	f.found = append(f.found, a)
+}
+
+// since turns a wall time, of a source or of Lockstep itself, into the cluster's time, in which ages are shown.
+func (f *facts) since(wall time.Time) core.Since {
+	if wall.IsZero() {
+		return core.Since{}
+	}
+	return core.Since{At: f.s.Now.Add(-f.s.Wall.Sub(wall)), Exact: true}
+}
+
+// long tells whether something lasts longer than the limit. A limit of 0 is not known, and never exceeded.
+func (f *facts) long(since time.Time, limit time.Duration) bool {
+	return !since.IsZero() && limit > 0 && f.s.Now.Sub(since) > limit
+}
+
+func clusterProcedure() *core.ProcedureKey { return &core.ProcedureKey{Kind: core.ProcedureCluster} }

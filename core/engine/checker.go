@@ -1,0 +1,35 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"lockstep/core"
+)
+
+// checker asks the servers about one change: before its write whether it may be made, and after it what came of it.
+type checker interface {
+	// check reads from the server, not from a Snapshot, whether the change may be made. A dry-run comes after it.
+	check(ctx context.Context) error
+	// outcome tells what the server shows of the write now.
+	outcome(ctx context.Context, of sent) outcome
+	// values are what the change replaces and what it sets, for the journal.
+	values() (from, to string)
+}
+
+// sent is a write that was sent.
+type sent struct {
+	began    time.Time // cluster time
+	accepted bool      // the server accepted it; false while no answer has come, and when it was lost
+}
+
+// outcome is what the server shows of a write.
+type outcome struct {
+	state  core.OperationState // an end, or OperationVerifying
+	text   string
+	moving bool  // something happens: keep looking as long as it does
+	again  bool  // of a failure: it was accepted and failed, so another try may succeed; not after a refusal
+	err    error // the server could not be asked
+
+	at time.Time // when it ended, for a write that nobody watched; zero where that is not known
+}

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"maps"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+)
+
+// replay makes a History from records of the journal.
+func replay(past []Record) core.History {
+	h := core.History{Changes: map[string]core.AnnotationChange{}, Tries: map[string]core.AnnotationChange{},
+		Tags: map[string]core.TagChange{}, Stopped: map[string]core.StopRecord{},
+		Cold: map[string]core.ColdMigration{}}
+	stages, locks, rounds := map[string]core.StageRecord{}, map[string]core.LockRecord{}, map[string]core.Round{}
+	phases, refused := map[core.PhaseID]core.PhaseRecord{}, map[string]core.RefusalRecord{}
+	unseen := unseenEnds(past)
+	for i, r := range past {
+		if unseen[i] {
+			r = r.unseen()
+		}
+		switch r.Kind {
+		case RecordUpdate:
+			if r.Update != nil {
+				if r.Update.UID != h.Update.UID {
+					clear(phases)
+				}
+				h.Update = *r.Update
+			}
+		case RecordPhase:
+			if r.Phase != nil {
+				phases[r.Number] = *r.Phase
+			}
+		case RecordStage:
+			if r.Stage != nil && r.Object != nil {
+				stages[r.Object.UID] = *r.Stage
+			}
+		case RecordRound:
+			if r.Round != nil && r.Object != nil {
+				rounds[r.Object.UID] = *r.Round
+			}
+		case RecordMigrationRefused:
+			if r.Refusal != nil && r.Object != nil {
+				refused[r.Object.UID] = *r.Refusal
+			}
+		case RecordLock:
+			if r.Object != nil {
+				locks[r.Object.UID] = core.LockRecord{State: core.LockState(r.To), Since: core.Since{At: r.At, Exact: r.Exact}}
+			}
+		case RecordVerified, RecordMigrated:
+			noteRecord(&h, r)
+		}
+	}
+	h.Stages, h.Locks, h.Rounds, h.Phases, h.Refused = stages, locks, rounds, phases, refused
+	if len(phases) == 0 {
+		h.Phases = nil
+	}
+	return h
+}
+
+// noteRecord takes in how a write ended. The History must own its maps of what was done.
+func noteRecord(h *core.History, r Record) {
+	if r.Kind == RecordMigrated {
+		if r.Object != nil {
+			delete(h.Cold, r.Object.UID)
+		}
+		return
+	}
+	if r.Change != nil && r.Object != nil && (r.State == string(core.OperationDone) || r.State == string(core.OperationUnknown)) {
+		if m := h.ChangesOf(r.Change.Key); m != nil {
+			noteChange(*m, r.Object.UID, *r.Change)
+		}
+	}
+	if r.Override != nil {
+		h.Overrides = progress.WithOverride(h.Overrides, *r.Override)
+	}
+	if r.Tags != nil && r.Object != nil {
+		step.NoteTags(h.Tags, r.Object.UID, *r.Tags)
+	}
+	if r.Intent != nil && r.Object != nil {
+		noteStop(h.Stopped, *r.Intent, core.OperationState(r.State), core.StopRecord{Name: r.Object.Name, At: r.At, By: r.By})
+		core.NoteCold(h.Cold, *r.Intent, core.OperationState(r.State), r.cold())
+	}
+}
+
+// own clones the History's maps of what was done, so that they can be changed.
+func own(h core.History) core.History {
+	h.Changes, h.Tries, h.Tags, h.Stopped, h.Cold = ownMap(h.Changes), ownMap(h.Tries), ownMap(h.Tags), ownMap(h.Stopped), ownMap(h.Cold)
+	return h
+}
+
+// ownMap is a clone of m that is never nil.
+func ownMap[K comparable, V any](m map[K]V) map[K]V {
+	if m = maps.Clone(m); m == nil {
+		m = map[K]V{}
+	}
+	return m
+}
+
+// unseenEnds are the indexes of the writes that were begun and whose end was not recorded, because Lockstep was killed.
+func unseenEnds(past []Record) map[int]bool {
+	last := map[string]int{} // by operation: its newest write
+	for i, r := range past {
+		switch r.Kind {
+		case RecordBefore:
+			last[r.Operation] = i
+		case RecordVerified:
+			delete(last, r.Operation)
+		}
+	}
+	unseen := map[int]bool{}
+	for _, i := range last {
+		unseen[i] = true
+	}
+	return unseen
+}
+
+// cold is the cold migration that the record of a write tells about. Its source is the host on which the instance was when the write
+// began.
+func (r Record) cold() core.ColdMigration {
+	c := core.ColdMigration{At: r.At, By: r.By}
+	if r.Object != nil {
+		c.Name = r.Object.Name
+	}
+	if r.Begun != nil {
+		c.From, c.Known, c.At = r.Begun.Host, r.Begun.Known, r.Begun.At
+	}
+	return c
+}
+
+// noteChange remembers that Lockstep changed an annotation of a node. The old value is the one before Lockstep's first change; a change
+// back to it is forgotten.
+func noteChange(changes map[string]core.AnnotationChange, uid string, c core.AnnotationChange) {
+	if first, ok := changes[uid]; ok {
+		c.Old = first.Old
+	}
+	if step.EqualText(c.Old, c.New) {
+		delete(changes, uid)
+		return
+	}
+	changes[uid] = c
+}
+
+// noteStop remembers that Lockstep stopped or shelved an instance, or may have done so, until Lockstep has started or unshelved it
+// again.
+func noteStop(stopped map[string]core.StopRecord, i core.Intent, ended core.OperationState, r core.StopRecord) {
+	switch i.Kind {
+	case core.IntentStop, core.IntentShelve:
+		if ended == core.OperationDone || ended == core.OperationUnknown {
+			stopped[i.Instance] = r
+		}
+	case core.IntentStart, core.IntentUnshelve:
+		if ended == core.OperationDone {
+			delete(stopped, i.Instance)
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"lockstep/core"
+)
+
+// project fills a Snapshot with the facts. It shares prev's projections where nothing has changed.
+func (w *world) project(s, prev *core.Snapshot) {
+	s.Sources = maps.Clone(w.sources)
+	p := projection{w: w}
+	p.own(core.SourceClusterLocks, func() { s.ClusterLocks = sortedLocks(values[*core.WorkloadLock](w, core.SourceClusterLocks)) },
+		func() { s.ClusterLocks = prev.ClusterLocks }, prev)
+	p.own(core.SourceNodeLocks, func() {
+		s.NodeLocks = group(sortedLocks(values[*core.WorkloadLock](w, core.SourceNodeLocks)), func(l *core.WorkloadLock) string { return l.Node })
+	},
+		func() { s.NodeLocks = prev.NodeLocks }, prev)
+	p.own(core.SourceClusterRequests, func() {
+		s.ClusterRequests = sortedRequests(values[*core.MaintenanceRequest](w, core.SourceClusterRequests))
+	},
+		func() { s.ClusterRequests = prev.ClusterRequests }, prev)
+	p.own(core.SourceNodeRequests, func() {
+		s.NodeRequests = group(sortedRequests(values[*core.MaintenanceRequest](w, core.SourceNodeRequests)),
+			func(r *core.MaintenanceRequest) string { return r.Node })
+	},
+		func() { s.NodeRequests = prev.NodeRequests }, prev)
+	p.own(core.SourceDeletionRequests, func() {
+		s.Deletions = collect(w, core.SourceDeletionRequests, func(n *core.NodeNotice) string { return n.Node })
+	},
+		func() { s.Deletions = prev.Deletions }, prev)
+	p.own(core.SourceDisableNotices, func() {
+		s.Disablings = collect(w, core.SourceDisableNotices, func(n *core.NodeNotice) string { return n.Node })
+	},
+		func() { s.Disablings = prev.Disablings }, prev)
+	p.own(core.SourceOpenStackStatus, func() {
+		s.OpenStack = values[*core.OpenStackStatus](w, core.SourceOpenStackStatus)
+		sort.Slice(s.OpenStack, func(i, j int) bool { return s.OpenStack[i].Key() < s.OpenStack[j].Key() })
+	}, func() { s.OpenStack = prev.OpenStack }, prev)
+	p.own(core.SourceOpenStackController, func() {
+		for _, d := range values[*core.Deployment](w, core.SourceOpenStackController) {
+			s.Controller = d
+		}
+	}, func() { s.Controller = prev.Controller }, prev)
+	w.projectNodes(s, prev)
+	p.own(core.SourceNodePods, func() { s.Pods = collect(w, core.SourceNodePods, func(p *core.NodePods) string { return p.Node }) },
+		func() { s.Pods = prev.Pods }, prev)
+	w.projectWorkloads(s, prev)
+	p.own(core.SourceComputeServices, func() {
+		s.Services = collect(w, core.SourceComputeServices, func(c *core.ComputeService) string { return c.Host })
+	},
+		func() { s.Services = prev.Services }, prev)
+	p.own(core.SourceInstances, func() { w.projectInstances(s, prev) },
+		func() { s.Instances, s.ByHost = prev.Instances, prev.ByHost }, prev)
+	p.own(core.SourceMigrations, func() {
+		s.Migrations = group(values[*core.Migration](w, core.SourceMigrations), func(m *core.Migration) string { return m.InstanceID })
+		for _, ms := range s.Migrations {
+			sort.Slice(ms, func(i, j int) bool { return newer(ms[i], ms[j]) })
+		}
+	}, func() { s.Migrations = prev.Migrations }, prev)
+	p.own(core.SourceNetworkAgents, func() {
+		agents := values[*core.NetworkAgent](w, core.SourceNetworkAgents)
+		sort.Slice(agents, func(i, j int) bool {
+			return agents[i].Binary+agents[i].ID < agents[j].Binary+agents[j].ID
+		})
+		s.Agents = group(agents, func(a *core.NetworkAgent) string { return a.Host })
+	}, func() { s.Agents = prev.Agents }, prev)
+	p.own(core.SourceProjects, func() {
+		s.Projects = map[string]string{}
+		for _, o := range values[*core.Project](w, core.SourceProjects) {
+			s.Projects[o.ID] = o.Name
+		}
+	}, func() { s.Projects = prev.Projects }, prev)
+	w.projectVolumes(s, prev)
+	if prev == nil || w.dirty[core.SourceNodes] ||
+		slices.ContainsFunc(core.ManagementSources(), func(id core.SourceID) bool { return w.dirty[id] }) {
+		s.Management = managementOf(w, s.Nodes)
+	} else {
+		s.Management = prev.Management
+	}
+	clear(w.dirty)
+	clear(w.hosts)
+}
+
+// projection decides for each source whether to build its projection or share the last one.
+type projection struct{ w *world }
+
+func (p projection) own(src core.SourceID, build, share func(), prev *core.Snapshot) {
+	if prev == nil || p.w.dirty[src] {
+		build()
+		return
+	}
+	share()
+}
+
+// projectNodes fills in the nodes, with their roles by the role labels that hold now.
+func (w *world) projectNodes(s, prev *core.Snapshot) {
+	s.RoleLabels, s.RoleLabelsFrom = core.RoleLabelsIn(s.Controller, s.Settings.RoleLabels)
+	if prev != nil && !w.dirty[core.SourceNodes] && maps.Equal(s.RoleLabels, prev.RoleLabels) {
+		s.Nodes = prev.Nodes
+		return
+	}
+	s.Nodes = collect(w, core.SourceNodes, func(n *core.Node) string { return n.Name })
+	if s.RoleLabels.IsDefault() {
+		return // the adapter has read the roles by these
+	}
+	for name, n := range s.Nodes {
+		s.Nodes[name] = n.WithRoles(s.RoleLabels)
+	}
+}
+
+// projectInstances rebuilds the lists of the hosts that changed, and shares the others: a cloud has 100,000 instances, and a handful of
+// them change in a second.
+func (w *world) projectInstances(s, prev *core.Snapshot) {
+	s.Instances = make(map[string]*core.Instance, len(w.objects[core.SourceInstances]))
+	for key, o := range w.objects[core.SourceInstances] {
+		if in, ok := o.(*core.Instance); ok {
+			s.Instances[key] = in
+		}
+	}
+	if prev != nil && prev.ByHost != nil {
+		s.ByHost = maps.Clone(prev.ByHost)
+	} else {
+		s.ByHost = map[string][]*core.Instance{}
+	}
+	for host := range w.hosts {
+		list := slices.Collect(maps.Values(w.byHost[host]))
+		if len(list) == 0 {
+			delete(s.ByHost, host)
+			continue
+		}
+		slices.SortFunc(list, func(a, b *core.Instance) int {
+			if c := strings.Compare(a.Name, b.Name); c != 0 {
+				return c
+			}
+			return strings.Compare(a.ID, b.ID)
+		})
+		s.ByHost[host] = list
+	}
+}
+
+// projectVolumes fills a Snapshot with what is known of Cinder.
+func (w *world) projectVolumes(s, prev *core.Snapshot) {
+	p := projection{w: w}
+	p.own(core.SourceVolumeServices, func() {
+		all := values[*core.VolumeService](w, core.SourceVolumeServices)
+		slices.SortFunc(all, func(a, b *core.VolumeService) int { return strings.Compare(a.Host, b.Host) })
+		s.VolumeServices = group(all, (*core.VolumeService).Machine)
+	}, func() { s.VolumeServices = prev.VolumeServices }, prev)
+	p.own(core.SourceVolumes, func() { s.Volumes = collect(w, core.SourceVolumes, func(h *core.HostVolumes) string { return h.Host }) },
+		func() { s.Volumes = prev.Volumes }, prev)
+}
+
+// projectWorkloads fills a Snapshot with the DaemonSets and StatefulSets of all namespaces, with their revisions, pods and volumes, and
+// with the deployments and the job of Tempest.
+func (w *world) projectWorkloads(s, prev *core.Snapshot) {
+	anew := func(sources ...core.SourceID) bool {
+		return prev == nil || slices.ContainsFunc(sources, func(id core.SourceID) bool { return w.dirty[id] })
+	}
+	if anew(core.SourceDaemonSets, core.SourceFabricSets) {
+		s.DaemonSets = slices.Concat(values[*core.DaemonSet](w, core.SourceDaemonSets), values[*core.DaemonSet](w, core.SourceFabricSets))
+		slices.SortFunc(s.DaemonSets, func(a, b *core.DaemonSet) int { return strings.Compare(a.Key(), b.Key()) })
+	} else {
+		s.DaemonSets = prev.DaemonSets
+	}
+	if anew(core.SourceRevisions, core.SourceFabricRevisions) {
+		all := slices.Concat(values[*core.DaemonRevision](w, core.SourceRevisions), values[*core.DaemonRevision](w, core.SourceFabricRevisions))
+		slices.SortFunc(all, func(a, b *core.DaemonRevision) int { return strings.Compare(a.Key(), b.Key()) })
+		s.DaemonRevisions = group(all, func(r *core.DaemonRevision) string { return r.Owner })
+	} else {
+		s.DaemonRevisions = prev.DaemonRevisions
+	}
+	if anew(core.SourceStatefulSets, core.SourceRedisSets) {
+		s.StatefulSets = slices.Concat(values[*core.StatefulSet](w, core.SourceStatefulSets), values[*core.StatefulSet](w, core.SourceRedisSets))
+		slices.SortFunc(s.StatefulSets, func(a, b *core.StatefulSet) int { return strings.Compare(a.Key(), b.Key()) })
+	} else {
+		s.StatefulSets = prev.StatefulSets
+	}
+	if anew(core.SourceDaemonPods, core.SourceFabricPods, core.SourceRedisPods) {
+		all := slices.Concat(values[*core.DaemonPod](w, core.SourceDaemonPods), values[*core.DaemonPod](w, core.SourceFabricPods),
+			values[*core.DaemonPod](w, core.SourceRedisPods))
+		slices.SortFunc(all, func(a, b *core.DaemonPod) int { return strings.Compare(a.Key(), b.Key()) })
+		s.DaemonPods = group(all, func(p *core.DaemonPod) string { return p.Owner })
+	} else {
+		s.DaemonPods = prev.DaemonPods
+	}
+	if anew(core.SourceClaims, core.SourceRedisClaims) {
+		s.Claims = map[string]*core.VolumeClaim{}
+		for _, c := range slices.Concat(values[*core.VolumeClaim](w, core.SourceClaims), values[*core.VolumeClaim](w, core.SourceRedisClaims)) {
+			s.Claims[c.Key()] = c
+		}
+	} else {
+		s.Claims = prev.Claims
+	}
+	if anew(core.SourceLocalVolumes) {
+		s.LocalVolumes = collect(w, core.SourceLocalVolumes, func(v *core.PersistentVolume) string { return v.Name })
+	} else {
+		s.LocalVolumes = prev.LocalVolumes
+	}
+	if anew(core.SourceOpenStackDeployment) {
+		s.Deployments = values[*core.OpenStackDeployment](w, core.SourceOpenStackDeployment)
+		slices.SortFunc(s.Deployments, func(a, b *core.OpenStackDeployment) int { return strings.Compare(a.Key(), b.Key()) })
+	} else {
+		s.Deployments = prev.Deployments
+	}
+	if anew(core.SourceTempestJob) {
+		for _, j := range values[*core.Job](w, core.SourceTempestJob) {
+			s.TempestJob = j
+		}
+	} else {
+		s.TempestJob = prev.TempestJob
+	}
+}
+
+// managementOf joins what is known from the management cluster with the nodes; nil when nothing is known. It is done only when one of
+// the two has changed, and only here: no rule and no screen joins them itself.
+func managementOf(w *world, nodes map[string]*core.Node) *core.Management {
+	var objects []core.Object
+	for _, id := range core.ManagementSources() {
+		for _, o := range w.objects[id] {
+			objects = append(objects, o)
+		}
+	}
+	if len(objects) == 0 {
+		return nil
+	}
+	return core.JoinManagement(w.place, nodes, objects...)
+}
+
+// values are the objects of a source that have its type. Other objects are an adapter's mistake; they are left out, so that Lockstep
+// goes on.
+func values[T core.Object](w *world, src core.SourceID) []T {
+	out := make([]T, 0, len(w.objects[src]))
+	for _, o := range w.objects[src] {
+		if t, ok := o.(T); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func collect[T core.Object](w *world, src core.SourceID, key func(T) string) map[string]T {
+	out := make(map[string]T, len(w.objects[src]))
+	for _, o := range values[T](w, src) {
+		k := key(o)
+		if other, double := out[k]; double && other.Key() < o.Key() {
+			continue // of two with one key, always the same one
+		}
+		out[k] = o
+	}
+	return out
+}
+
+func group[T any](list []T, key func(T) string) map[string][]T {
+	out := map[string][]T{}
+	for _, o := range list {
+		out[key(o)] = append(out[key(o)], o)
+	}
+	return out
+}
+
+func sortedLocks(locks []*core.WorkloadLock) []*core.WorkloadLock {
+	sort.Slice(locks, func(i, j int) bool {
+		if locks[i].Controller != locks[j].Controller {
+			return locks[i].Controller < locks[j].Controller
+		}
+		return locks[i].Name < locks[j].Name
+	})
+	return locks
+}
+
+func sortedRequests(requests []*core.MaintenanceRequest) []*core.MaintenanceRequest {
+	sort.Slice(requests, func(i, j int) bool { return requests[i].Name < requests[j].Name })
+	return requests
+}
+
+// newer orders migration records of one instance, newest first; records of the same second by their ID.
+func newer(a, b *core.Migration) bool {
+	if !a.Created.Equal(b.Created) {
+		return a.Created.After(b.Created)
+	}
+	return a.ID > b.ID
+}

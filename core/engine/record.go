@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"time"
+
+	"lockstep/core"
+)
+
+// RecordKind says what a Record is about.
+type RecordKind string
+
+// The kinds of records.
+const (
+	RecordStart            RecordKind = "start"    // a run of Lockstep began
+	RecordStop             RecordKind = "stop"     // a run ended in good order
+	RecordUpdate           RecordKind = "update"   // a cluster update was seen to begin or to end
+	RecordPhase            RecordKind = "phase"    // a phase was seen to begin or to end
+	RecordStage            RecordKind = "stage"    // a node came into a stage
+	RecordLock             RecordKind = "lock"     // a lock came into a state
+	RecordRound            RecordKind = "round"    // a node's maintenance was seen to begin or to end
+	RecordArm              RecordKind = "arm"      // writing was armed
+	RecordDisarm           RecordKind = "disarm"   // writing was disarmed
+	RecordGrant            RecordKind = "grant"    // the operator confirmed a step
+	RecordBefore           RecordKind = "before"   // a write is about to be sent
+	RecordAfter            RecordKind = "after"    // the server answered, or did not
+	RecordVerified         RecordKind = "verified" // the cluster showed how it ended
+	RecordMigrated         RecordKind = "migrated" // a cold migration that Lockstep began was seen to end
+	RecordMigrationRefused RecordKind = "refusal"  // Nova was seen to refuse the OpenStack controller a migration
+	RecordRefused          RecordKind = "refused"  // the gate did not let a write through
+	RecordEnded            RecordKind = "ended"    // an operation came to its end, with all items of a batch
+	RecordControl          RecordKind = "control"  // the operator paused, resumed, skipped, stopped or acknowledged
+	RecordLost             RecordKind = "lost"     // there was no room for records that could not be written
+	RecordCarried          RecordKind = "carried"  // a file of the journal begins; what still counts of the one before follows
+)
+
+// Record is one line of the journal. Which fields are set depends on its kind; every string is cut to 4 KiB.
+type Record struct {
+	Kind  RecordKind `json:"kind"`
+	Wall  time.Time  `json:"wall"`           // when it was written
+	At    time.Time  `json:"at,omitzero"`    // the cluster's time
+	Began time.Time  `json:"began,omitzero"` // in a record of an end: when the work began (the cluster's time)
+	By    string     `json:"by,omitempty"`   // user@host
+	Run   string     `json:"run,omitempty"`  // the run that wrote it; empty in journals of older versions
+
+	Cluster   string       `json:"cluster,omitempty"`
+	Version   string       `json:"version,omitempty"`
+	Operation string       `json:"operation,omitempty"` // joins grant, before, after, verified
+	Step      string       `json:"step,omitempty"`
+	Intent    *core.Intent `json:"intent,omitempty"`
+	Object    *core.Ref    `json:"object,omitempty"`
+	Node      string       `json:"node,omitempty"`
+	Title     string       `json:"title,omitempty"`
+	Commands  []string     `json:"commands,omitempty"`
+	Basis     []core.Fact  `json:"basis,omitempty"`
+	Typed     string       `json:"typed,omitempty"`
+
+	From  string `json:"from,omitempty"` // the value or state before
+	To    string `json:"to,omitempty"`   // the value or state after
+	State string `json:"state,omitempty"`
+	Exact bool   `json:"exact,omitempty"` // the transition was seen, not inferred
+	Error string `json:"error,omitempty"`
+	Text  string `json:"text,omitempty"`
+
+	Stage  *core.StageRecord      `json:"stage,omitempty"`
+	Round  *core.Round            `json:"round,omitempty"`
+	Phase  *core.PhaseRecord      `json:"phase,omitempty"`
+	Number core.PhaseID           `json:"number,omitempty"`
+	Update *core.UpdateRecord     `json:"update,omitempty"`
+	Change *core.AnnotationChange `json:"change,omitempty"`
+	Tags   *core.TagChange        `json:"tags,omitempty"`
+
+	LookedUp bool `json:"lookedUp,omitempty"` // in a record of an end: the run that began it did not see it; it was looked up later
+
+	Begun *core.ActionBegun `json:"begun,omitempty"` // of an action on an instance
+
+	Override *core.Override      `json:"override,omitempty"`
+	Refusal  *core.RefusalRecord `json:"refusal,omitempty"` // of the instance that is the object
+
+	Items []ItemRecord `json:"items,omitempty"` // of a batch that ended
+
+	File    int  `json:"file,omitempty"`    // the number of the file that begins
+	Carried bool `json:"carried,omitempty"` // the whole record is in an earlier file
+	Settled bool `json:"settled,omitempty"` // the operation is closed; what it did may still have to be set back
+}
+
+// ItemRecord is how one item of a batch ended.
+type ItemRecord struct {
+	Label    string              `json:"label"`
+	Instance string              `json:"instance,omitempty"` // ID
+	Node     string              `json:"node,omitempty"`     // its name; empty in journals of older versions
+	State    core.OperationState `json:"state"`
+	Text     string              `json:"text,omitempty"`
+	Began    time.Time           `json:"began,omitzero"` // the cluster's time; zero where it is not known
+	Ended    time.Time           `json:"ended,omitzero"` // the same
+}
