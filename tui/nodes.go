@@ -431,9 +431,17 @@ func (p *nodesPane) current() core.NodeView {
 	return core.NodeView{}
 }
 
+// noNode is why there is no node to do something with: it was selected and has gone, or none was selected.
+func (p *nodesPane) noNode() string {
+	if gone := p.Gone(); gone != "" {
+		return goneText(gone)
+	}
+	return "no node is selected"
+}
+
 func (p *nodesPane) needNode() string {
 	if p.current().Node == nil {
-		return "no node is selected"
+		return p.noNode()
 	}
 	return ""
 }
@@ -441,7 +449,7 @@ func (p *nodesPane) needNode() string {
 func (p *nodesPane) needChanged() string {
 	v := p.current()
 	if v.Node == nil {
-		return "no node is selected"
+		return p.noNode()
 	}
 	if _, changed := p.snap.History.Changes[v.Node.UID]; !changed {
 		return "Lockstep has not changed it"
@@ -463,7 +471,7 @@ func (p *nodesPane) needCompute() string {
 	v, ok := p.Current()
 	switch {
 	case !ok:
-		return "no node is selected"
+		return p.noNode()
 	case v.Node == nil || !v.Node.Is(core.RoleCompute):
 		return v.Label + " is no compute node"
 	}
