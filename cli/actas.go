@@ -43,7 +43,7 @@ func (p played) selector(name string) (labels.Selector, error) {
 	}
 	s, err := labels.Parse(p.Nodes)
 	if err != nil {
-		return nil, fmt.Errorf("controllers.%s.nodes: %q is no label selector: %w", name, p.Nodes, err)
+		return nil, fmt.Errorf("controllers.%s.nodes: %q is not a label selector: %w", name, p.Nodes, err)
 	}
 	return s, nil
 }
@@ -61,7 +61,7 @@ func (c config) played(name string) (core.ActAs, error) {
 		return a, nil
 	}
 	if !described {
-		return a, fmt.Errorf("acting as %q: the configuration does not say which nodes it holds\nadd to it (lockstep config explains):\n\n  "+
+		return a, fmt.Errorf("acting as %q: the configuration does not say which nodes it holds\nadd this (`lockstep config` explains it):\n\n  "+
 			"controllers:\n    %s: {nodes: \"LABEL=VALUE\", namespace: NAMESPACE}", name, name)
 	}
 	return a, nil

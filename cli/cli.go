@@ -104,7 +104,7 @@ func (o *options) addTo(root *cobra.Command) {
 	p.BoolVar(&o.osFromCluster, "os-from-cluster", false,
 		"read clouds.yaml from the secret openstack-identity-credentials in the namespace openstack-external")
 	p.StringVar(&o.leaseNamespace, "lease-namespace", "",
-		"`namespace` of the Lease by which operators keep out of each other's way (default: the configuration's, default)")
+		"`namespace` of the operator Lease (default: the configuration's, else \"default\")")
 	o.management.addTo(p)
 	p.StringVar(&o.configFile, "config", "",
 		"configuration `file` (default $LOCKSTEP_CONFIG, then lockstep/config.yaml in $XDG_CONFIG_HOME or ~/.config)")
@@ -121,7 +121,7 @@ func (o *options) addTo(root *cobra.Command) {
 // addActAs adds the flag by which Lockstep plays application controllers.
 func (o *options) addActAs(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&o.actAs, "act-as", nil,
-		"play the application controller of this `name`, by confirmed steps; it must not run itself (more than once: several)")
+		"play the application controller of this `name`, by confirmed steps; it must not run itself (may be repeated)")
 }
 
 // addScreen adds the flags of the commands that open the dashboard.

@@ -86,7 +86,7 @@ func loadConfig(flag string) (config, error) {
 	case err != nil:
 		return c, fmt.Errorf("read the configuration: %w", err)
 	case len(raw) > maxConfig:
-		return c, fmt.Errorf("configuration %s: it is larger than %d bytes, which no configuration of Lockstep is", path, maxConfig)
+		return c, fmt.Errorf("configuration %s: it is larger than %d bytes: it cannot be a configuration of Lockstep", path, maxConfig)
 	}
 	if err := c.read(raw); err != nil {
 		return c, fmt.Errorf("configuration %s: %w\n`lockstep config` prints one with explanations", path, err)
@@ -103,7 +103,8 @@ func (c *config) read(raw []byte) error {
 	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
 		var typed *yaml.TypeError
 		if errors.As(err, &typed) {
-			return errors.New(strings.ReplaceAll(strings.Join(typed.Errors, "\n"), " not found in type cli.config", " is none of the configuration"))
+			text := strings.Join(typed.Errors, "\n")
+			return errors.New(strings.ReplaceAll(text, " not found in type cli.config", " is not a field of the configuration"))
 		}
 		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
@@ -195,8 +196,8 @@ func newConfig(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "config",
 		Short: "Print a configuration with all defaults and their explanations",
-		Long: `Prints a configuration file that says what holds without one, and explains it: a start for one's own.
-On standard error it says where the file is looked for, and what is wrong with the one that is there.`,
+		Long: `Prints a configuration file with all defaults and what they mean: a start for your own.
+On standard error it says where the file is looked for, and what is wrong with the one that exists.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, _ := configPath(o.configFile)
@@ -206,9 +207,9 @@ On standard error it says where the file is looked for, and what is wrong with t
 			case err != nil:
 				return err
 			case missing != nil:
-				fmt.Fprintf(cmd.ErrOrStderr(), "there is no %s; this is what holds:\n", path)
+				fmt.Fprintf(cmd.ErrOrStderr(), "there is no %s; these defaults apply:\n", path)
 			default:
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s is fine; without it, this would hold:\n", path)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s is valid; without it, these defaults would apply:\n", path)
 			}
 			_, err = cmd.OutOrStdout().Write(configDefaults)
 			return err

@@ -24,9 +24,9 @@ func newDemo(o *options, stdin *os.File) *cobra.Command {
 		Use:   "demo [SCENARIO]",
 		Short: "Open the dashboard on a simulated cloud",
 		Long: `Starts a simulated MOSK cluster and OpenStack cloud on loopback, with an update under way, and opens the dashboard on
-it. Everything is as on a real cluster, but for the clock, which runs faster. Nothing outside this process is touched.
+it. Everything is as on a real cluster, except for the clock, which runs faster. Nothing outside this process is touched.
 
-With --from the simulated cloud is your own, as "lockstep snapshot" has found it.`,
+With --from it simulates your own cloud, as "lockstep snapshot" recorded it.`,
 		Example: `  lockstep demo
   lockstep demo no-valid-host
   lockstep demo --from mos.yaml --speed 300`,
@@ -66,7 +66,7 @@ With --from the simulated cloud is your own, as "lockstep snapshot" has found it
 	flags.addTo(cmd, 60)
 	cmd.Flags().BoolVar(&list, "list", false, "list the scenarios and what each teaches")
 	cmd.Flags().StringVarP(&output, "output", "o", formatText, "`format` of the list: text or json")
-	cmd.Flags().BoolVar(&wrong, "faults", false, "list what can go wrong with the servers, for --fault and for the panel behind the key f4")
+	cmd.Flags().BoolVar(&wrong, "faults", false, "list what can go wrong with the servers, for --fault and for the panel (f4)")
 	o.addActAs(cmd)
 	o.addScreen(cmd)
 	return cmd

@@ -49,7 +49,7 @@ func listFaults(out io.Writer) error {
 	fmt.Fprintf(out, "\nServers: %s.\n", strings.Join(everyServerName(), ", "))
 	fmt.Fprint(out, `
 Each fault takes further parameters: of=reads|writes|watches, resource=NODES (Kubernetes), path=/PART (OpenStack), rate=0.2,
-count=10, for=10m (the cloud's clock), for-real=10s (yours), everyone (the cloud's own controllers meet it, too). Examples:
+count=10, for=10m (the cloud's clock), for-real=10s (your clock), everyone (it hits the cloud's own controllers, too). Examples:
 
   lockstep demo --fault kubernetes:429,retry-after=30
   lockstep demo --fault compute:latency=2s,rate=0.5 --fault kubernetes:watches-silent

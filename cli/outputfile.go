@@ -63,7 +63,7 @@ func saveHere(name string, content []byte) (string, error) {
 		return "", fmt.Errorf("write %s: %w", name, err)
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return "", fmt.Errorf("%s is there already, and is left as it is", path)
+		return "", fmt.Errorf("%s exists already, and is left as it is", path)
 	}
 	return path, writeFile(path, content, false)
 }

@@ -32,16 +32,16 @@ func newPlan(p *place) *cobra.Command {
 	var f planFlags
 	cmd := &cobra.Command{
 		Use:   "plan [NODE...]",
-		Short: "Say what the maintenance of nodes will do to their instances, before anything moves",
-		Long: `Forecasts the evacuation of nodes, or of all compute nodes that the update has still to go through: what each instance will
-do by the rules, which will hold its node and why, whether the other hosts have room (with one more host lost, too), and
-how long it takes by the migrations that this cloud has been seen to do. Nothing moves.
+		Short: "Forecast what the maintenance of nodes does to their instances, before anything moves",
+		Long: `Forecasts the evacuation of nodes, or of all compute nodes that the update has yet to go through: what happens to each
+instance, which ones block their node and why, whether the other hosts have room (also with one more host lost), and
+how long it takes, judged by the migrations that this cloud has completed. Nothing moves.
 
-Nodes are taken one after the other, or --at-once together, in the order of the update groups where the management cluster
-is named, by their names otherwise. What could not be asked (a list that is forbidden, a service that is not there) is
-said, and counts as not known.
+Nodes are taken one by one, or --at-once together: in the order of the update groups where the management cluster is
+named, otherwise by name. What could not be read (a forbidden list, a missing service) is reported, and counts as not
+known.
 
-The exit code is 0 when everything will move, go down or stay by itself, 2 when something will hold its node, may fail, or
+The exit code is 0 when everything moves, goes down or stays by itself, 2 when something blocks its node, may fail or
 could not be checked, and 1 when there is no plan.`,
 		Example: `  lockstep plan
   lockstep plan cmp-04 cmp-05 --at-once 2

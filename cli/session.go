@@ -176,7 +176,7 @@ func (s *session) openJournal(p place, client *kube.Client, cfg *engine.Config) 
 		cfg.Journal = s.journal
 		cfg.Past, skipped = s.journal.Past()
 		if err := s.journal.NoLocks(); err != nil {
-			s.notice("do not open a second window: " + err.Error() + ", so windows cannot know of one another. XDG_STATE_HOME names another folder")
+			s.notice("do not open a second window: " + err.Error() + ", so windows cannot see one another. Set XDG_STATE_HOME to use another folder")
 		}
 	}
 	if skipped > 0 {

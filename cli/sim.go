@@ -35,23 +35,23 @@ func newSim(stdin *os.File) *cobra.Command {
 		Use:   "sim [-- COMMAND [ARG]...]",
 		Short: "Serve a simulated cloud to other tools",
 		Long: `Starts a simulated MOSK cluster and OpenStack cloud on loopback, with an update under way, and serves it until it is
-interrupted. What other tools need to know of it is printed as shell commands; everything else goes to standard error.
+interrupted. It prints what other tools need as shell commands; everything else goes to standard error.
 
-With a COMMAND it runs that, with the cloud in its environment, and ends with it:
+With a COMMAND it runs the command, with the cloud in its environment, and ends with it:
 
   lockstep sim -- kubectl get nodes
   lockstep sim --speed 60 -- k9s
   lockstep sim -- bash
 
-Without one, another shell takes the cloud over from a file:
+Without one, another shell can use the cloud through a file:
 
   lockstep sim --env-file /tmp/sim.env &
   . /tmp/sim.env
 
-The clock runs as yours unless --speed says otherwise: other tools tell ages by your clock, and know nothing of a faster one.`,
+The clock runs in real time unless --speed says otherwise: other tools compute ages by your clock.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
-				return fmt.Errorf("%q is not a flag of lockstep sim; a command to run stands behind --: lockstep sim -- %s", args[0],
+				return fmt.Errorf("%q is not a flag of lockstep sim; a command to run comes after --: lockstep sim -- %s", args[0],
 					strings.Join(args, " "))
 			}
 			return nil
@@ -105,7 +105,7 @@ func (f *simCommand) keepOffOtherFiles() error {
 	}
 	for _, path := range paths {
 		if _, err := os.Lstat(path); path != "" && err == nil {
-			return fmt.Errorf("%s is there already; it is not written over", path)
+			return fmt.Errorf("%s exists already; it is not overwritten", path)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ func (f *simFlags) addTo(cmd *cobra.Command, speed float64) {
 	p.Float64Var(&f.speed, "speed", speed, "how many seconds pass in the simulated cloud in one real second")
 	p.StringVar(&f.scenario, "scenario", scenario.Default, "`name` of a scenario (see lockstep demo --list), or a scenario file")
 	p.StringVar(&f.from, "from", "", "`file` that lockstep snapshot has written: rehearse the update of that cloud")
-	p.Uint64Var(&f.seed, "seed", 0, "`number` that decides what is left to chance (default: the scenario's own)")
+	p.Uint64Var(&f.seed, "seed", 0, "`number` that seeds what is left to chance (default: the scenario's own)")
 	p.StringArrayVar(&f.faults, "fault", nil,
 		"`SERVER:FAULT[,PARAMETER=VALUE]...` that goes wrong from the start (see lockstep demo --faults); may be repeated")
 	cmd.MarkFlagsMutuallyExclusive("scenario", "from")
@@ -56,7 +56,7 @@ func (f *simFlags) load() (*scenario.Scenario, error) {
 		return nil, err
 	}
 	if told.Found == nil {
-		return nil, fmt.Errorf("%s is a scenario that somebody wrote, no inventory of a live cloud: use --scenario %s", f.from, f.from)
+		return nil, fmt.Errorf("%s is a handwritten scenario, not an inventory of a live cloud: use --scenario %s", f.from, f.from)
 	}
 	return told, nil
 }

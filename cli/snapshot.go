@@ -35,13 +35,13 @@ func newSnapshot(p *place) *cobra.Command {
 		Long: `Reads the cluster and OpenStack once, changes nothing, and writes what a rehearsal of the update needs: nodes, locks,
 requests, StatefulSets, pods of DaemonSets that are old or down, silent network agents, the update plan and groups,
 instances with flavors, tags and zones, aggregates and server groups. Then "lockstep demo --from FILE" rebuilds the cloud
-in the simulation, as it stands. The file's head says what is not taken over: the rehearsal has its own volumes, runs of
+in the simulation, as it was. The file's head says what it leaves out: the rehearsal has its own volumes, runs of
 Tempest and the like.
 
-Names and IDs are kept, or all replaced with --pseudonymise. User data, metadata, addresses and key pairs of
-instances, Secrets and ConfigMaps are never taken over.
+Names and IDs are kept; --pseudonymise replaces all of them. User data, metadata, addresses and key pairs of
+instances, Secrets and ConfigMaps are never recorded.
 
-The exit code is 0 when everything was read, 2 when something could not be (the file says what, and why), and 1 when
+The exit code is 0 when everything was read, 2 when something could not be read (the file says what, and why), and 1 when
 no file was written.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,7 +51,7 @@ no file was written.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "`file` to write; - is standard output")
 	flags.BoolVar(&f.force, "force", false, "replace the file when it exists")
-	flags.BoolVar(&f.pseudonymise, "pseudonymise", false, "replace every name and ID by one that leads nowhere")
+	flags.BoolVar(&f.pseudonymise, "pseudonymise", false, "replace every name and ID with a made-up one")
 	_ = cmd.MarkFlagRequired("output") // the flag is there
 	return cmd
 }

@@ -24,10 +24,10 @@ func newStatus(p *place) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Take one look at the update and print it",
-		Long: `Takes one look at the update and prints what needs you, the phases, the nodes where something happens or is amiss, and
+		Long: `Takes one look at the update and prints what needs you, the phases, the nodes where something happens or is wrong, and
 how many others there are. JSON and YAML have every node.
 
-The exit code is 0 when nothing needs you, 2 when something does, and 1 when the cluster could not be looked at.`,
+The exit code is 0 when nothing needs you, 2 when something does, and 1 when the cluster could not be read.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			print, ok := statusPrinters[output]
@@ -41,7 +41,7 @@ The exit code is 0 when nothing needs you, 2 when something does, and 1 when the
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format`: table, json or yaml")
-	cmd.Flags().BoolVar(&all, "all", false, "in the table, every node, also those where nothing happens")
+	cmd.Flags().BoolVar(&all, "all", false, "list every node in the table, also those where nothing happens")
 	wait.addTo(cmd)
 	return cmd
 }

@@ -215,7 +215,7 @@ func (t statusTable) print(out io.Writer, s Status) error {
 		fmt.Fprintf(w, "%d %s\t%s\t%s\t%s\n", p.Number, p.Title, p.State, span(time.Duration(p.Elapsed)*time.Second), count(p.Done, p.Total))
 	}
 	if s.RoleLabels != "" {
-		fmt.Fprintf(w, "\nRoles by other labels than the usual: %s\n", s.RoleLabels)
+		fmt.Fprintf(w, "\nRoles come from labels other than the defaults: %s\n", s.RoleLabels)
 	}
 	fmt.Fprintln(w)
 	if err := w.Flush(); err != nil {

@@ -106,7 +106,7 @@ func (t statusTable) nodes(out io.Writer, s Status) {
 	if sum == 1 {
 		nodes = "node"
 	}
-	fmt.Fprintf(out, "%d %s%s: %s; nothing is amiss there (--all shows them)\n", sum, more, nodes, strings.Join(counts, ", "))
+	fmt.Fprintf(out, "%d %s%s: %s; nothing is wrong there (--all shows them)\n", sum, more, nodes, strings.Join(counts, ", "))
 }
 
 // columns prints rows below one another. Where they are wider than the terminal, cells of the columns in give are broken, in that

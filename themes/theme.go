@@ -87,7 +87,7 @@ func Load(name string) (Theme, error) {
 	}
 	raw, err := files.ReadFile(path.Join("data", name+".yaml"))
 	if err != nil || strings.HasPrefix(name, "glyphs-") {
-		return Theme{}, fmt.Errorf("theme %q: there is none of that name; there are %s", name, strings.Join(Names(), ", "))
+		return Theme{}, fmt.Errorf("theme %q: there is no such theme; there are %s", name, strings.Join(Names(), ", "))
 	}
 	return Parse(name, raw)
 }
@@ -147,7 +147,7 @@ func (l Look) check() error {
 			return err
 		}
 		if v != nil && v.index > 15 || v != nil && v.rgb {
-			return fmt.Errorf("%q is none of the 16 colours 0 to 15", c)
+			return fmt.Errorf("%q is not one of the 16 colours, 0 to 15", c)
 		}
 	}
 	return nil

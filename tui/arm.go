@@ -132,7 +132,7 @@ func (d *armDialog) enters() string {
 	case d.focus == onCancel:
 		return "leaves writing off"
 	case !d.ready():
-		return "does nothing before the word"
+		return "does nothing until you type the word"
 	case d.holder != "":
 		return "takes the lease over"
 	}

@@ -214,7 +214,7 @@ func whatChanged(s *core.Snapshot, was, now core.Step) []string {
 		if v, gone := old[f.Name]; gone {
 			became := step.FactNow(s, f)
 			if became == "" {
-				became = "not there any more"
+				became = "gone"
 			}
 			out = append(out, f.Name+": "+orNothing(v)+" → "+became)
 		}
@@ -224,7 +224,7 @@ func whatChanged(s *core.Snapshot, was, now core.Step) []string {
 	case (was.Change == nil) != (now.Change == nil) && now.Change == nil:
 		out = append(out, "there is nothing to change any more")
 	default:
-		out = append(out, "what would be done is no longer the same")
+		out = append(out, "what would be done has changed")
 	}
 	return out
 }
@@ -381,17 +381,17 @@ func confirmActions() []Action {
 		{ID: "confirm.copy", Title: "Copy the commands that do the same", Short: "copy commands", Scope: ScopeConfirm,
 			Keys: []string{"y", "ctrl+y"}, Footer: 4,
 			run: with(func(m *Model, d *confirmDialog) tea.Cmd { return m.copy(joined(d.step.Commands)) })},
-		{ID: "confirm.reread", Title: "Take what has changed as read", Short: "read again", Scope: ScopeConfirm,
+		{ID: "confirm.reread", Title: "Accept what has changed, once you have read it", Short: "read again", Scope: ScopeConfirm,
 			Keys: []string{"r", "ctrl+r"}, blocked: func(m *Model) string {
 				if d, ok := m.top().(*confirmDialog); ok && d.next == nil {
 					return "nothing has changed"
 				}
 				return ""
 			}, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.readAgain(m) })},
-		{ID: "confirm.past", Title: "Have the batch go on with the next when one fails, or pause", Short: "at a failure", Scope: ScopeConfirm,
+		{ID: "confirm.past", Title: "When an item of the batch fails: pause, or go on with the next", Short: "at a failure", Scope: ScopeConfirm,
 			Keys: []string{"f", "ctrl+f"}, blocked: func(m *Model) string {
 				if d, ok := m.top().(*confirmDialog); ok && (d.asking || d.next != nil || !d.step.MayGoPast()) {
-					return "it is no list of things that can be done without one another"
+					return "it is not a batch, or its items depend on one another"
 				}
 				return ""
 			}, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.goPast(m) })},

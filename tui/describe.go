@@ -75,9 +75,9 @@ func describe(s *core.Snapshot, step core.Step) []string {
 	case core.DeletePod:
 		return []string{"Delete " + object(c.Pod, s.Label(c.Node)) + ", in namespace " + c.Pod.Namespace + ", which has ended."}
 	case core.AddFinalizer:
-		return []string{"Put the finalizer " + c.Finalizer + " on " + object(c.Object, step.Label) + "."}
+		return []string{"Add the finalizer " + c.Finalizer + " to " + object(c.Object, step.Label) + "."}
 	case core.RemoveFinalizer:
-		return []string{"Take the finalizer " + c.Finalizer + " off " + object(c.Object, step.Label) + "."}
+		return []string{"Remove the finalizer " + c.Finalizer + " from " + object(c.Object, step.Label) + "."}
 	case core.SetMaintenance:
 		return []string{fmt.Sprintf("Set spec.providerSpec.value.maintenance from %s to %t on %s.", truth(c.Old), c.On,
 			object(c.Object, step.Label))}
@@ -176,7 +176,7 @@ func doing(c core.InstanceAction) string {
 	case core.IntentConfirmResize:
 		return "Confirm the cold migration of"
 	case core.IntentRevertResize:
-		return "Take back the cold migration of"
+		return "Revert the cold migration of"
 	case core.IntentStop:
 		return "Stop"
 	case core.IntentStart:

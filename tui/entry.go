@@ -56,7 +56,7 @@ var wayTones = map[wayKind]themes.Token{wayCause: themes.Needs, waySteps: themes
 func (m *Model) openEntry(id string) tea.Cmd {
 	a, ok := attention.Called(m.snap, id)
 	if !ok {
-		return m.say(toneWarn, "it is over: nothing of it needs you now")
+		return m.say(toneWarn, "it is over and no longer needs you")
 	}
 	for i, l := range m.layers {
 		if p, ok := l.(*entryPage); ok && p.id == id {
@@ -214,7 +214,7 @@ func (p *entryPage) ownWays(m *Model) []wayOn {
 	}
 	op := operationOf(m.snap, p.a)
 	if op != nil {
-		return []wayOn{do("seen", "acknowledge it", "it has been seen, and goes from the list (x)", (*Model).acknowledge)}
+		return []wayOn{do("seen", "acknowledge it", "it leaves the list (x)", (*Model).acknowledge)}
 	}
 	if run := m.running(); run != nil && p.a.Operation == run.ID && run.State == core.OperationPaused {
 		control := func(c core.Control) func(*Model) tea.Cmd {
@@ -242,7 +242,7 @@ func (p *entryPage) enter(m *Model) tea.Cmd {
 // toCause opens the page of what the entry follows from.
 func (p *entryPage) toCause(m *Model) tea.Cmd {
 	if p.a.Cause == "" {
-		return m.say(toneWarn, "it follows from nothing else that is known")
+		return m.say(toneWarn, "no cause of it is known")
 	}
 	return m.openEntry(p.a.Cause)
 }
@@ -258,16 +258,16 @@ func entryActions() []Action {
 		}
 	}
 	all := []Action{
-		{ID: "entry.open", Title: "Go the selected way: open the steps, the cause or what follows from it, or copy the command", Short: "go on",
+		{ID: "entry.open", Title: "Do what the selected row says: open the steps or another entry, or copy the command", Short: "go on",
 			Keys: []string{"enter"}, Footer: 1, run: with(func(m *Model, p *entryPage) tea.Cmd { return p.enter(m) })},
-		{ID: "entry.cause", Title: "Open the page of its cause: what it only follows from", Short: "cause", Keys: []string{"b"}, Footer: 2,
+		{ID: "entry.cause", Title: "Open the page of its cause", Short: "cause", Keys: []string{"b"}, Footer: 2,
 			blocked: func(m *Model) string {
 				if p, ok := m.top().(*entryPage); ok && p.a.Cause != "" {
 					return ""
 				}
-				return "it follows from nothing else that is known"
+				return "no cause of it is known"
 			}, run: with(func(m *Model, p *entryPage) tea.Cmd { return p.toCause(m) })},
-		{ID: "entry.copy", Title: "Copy the selected command, or what the selected way says", Short: "copy", Keys: []string{"c", "y"}, Footer: 3,
+		{ID: "entry.copy", Title: "Copy the selected command, or what the selected row says", Short: "copy", Keys: []string{"c", "y"}, Footer: 3,
 			run: with(func(m *Model, p *entryPage) tea.Cmd {
 				if w, ok := p.ways.Current(); ok {
 					return m.copy(w.more)
@@ -297,12 +297,12 @@ func entryActions() []Action {
 		keys             []string
 		run              func(t *table.Table[wayOn])
 	}{
-		{"down", "Go down a way", "down", []string{"down", "j"}, func(t *table.Table[wayOn]) { t.MoveBy(1) }},
-		{"up", "Go up a way", "up", []string{"up", "k"}, func(t *table.Table[wayOn]) { t.MoveBy(-1) }},
+		{"down", "Go down a row", "down", []string{"down", "j"}, func(t *table.Table[wayOn]) { t.MoveBy(1) }},
+		{"up", "Go up a row", "up", []string{"up", "k"}, func(t *table.Table[wayOn]) { t.MoveBy(-1) }},
 		{"page.down", "Go down a page", "page down", []string{"pgdown"}, func(t *table.Table[wayOn]) { t.MoveBy(t.Page()) }},
 		{"page.up", "Go up a page", "page up", []string{"pgup"}, func(t *table.Table[wayOn]) { t.MoveBy(-t.Page()) }},
-		{"first", "Go to the first way", "first", []string{"home", "g"}, func(t *table.Table[wayOn]) { t.GoTo(0) }},
-		{"last", "Go to the last way", "last", []string{"end", "G"}, func(t *table.Table[wayOn]) { t.MoveBy(1 << 30) }},
+		{"first", "Go to the first row", "first", []string{"home", "g"}, func(t *table.Table[wayOn]) { t.GoTo(0) }},
+		{"last", "Go to the last row", "last", []string{"end", "G"}, func(t *table.Table[wayOn]) { t.MoveBy(1 << 30) }},
 	} {
 		all = append(all, Action{ID: "entry." + mv.id, Title: mv.title, Short: mv.short, Keys: mv.keys,
 			run: with(func(_ *Model, p *entryPage) tea.Cmd { mv.run(p.ways); return nil })})

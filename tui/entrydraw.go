@@ -139,7 +139,7 @@ func (p *entryPage) chosen(m *Model, w, room int) []draw.Line {
 	tone, last := themes.Text, ""
 	switch row.kind {
 	case wayChange:
-		tone, last = themes.Key, "enter copies it. It changes something: Lockstep neither does it nor checks it."
+		tone, last = themes.Key, "enter copies it. It changes something; Lockstep neither runs nor checks it."
 	case wayLook:
 		tone, last = themes.Key, "enter copies it"
 	case waySteps:

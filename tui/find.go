@@ -130,7 +130,7 @@ func (f *finder) current(i int) bool {
 func (f *finder) count() draw.Line {
 	out := draw.One(themes.Match, "/"+f.text)
 	if len(f.hits) == 0 {
-		return out.And(themes.Warn, " not there")
+		return out.And(themes.Warn, " not found")
 	}
 	return out.And(themes.Dim, " "+itoa(f.at+1)+" of "+itoa(len(f.hits)))
 }
@@ -161,7 +161,7 @@ func findActions(scope Scope, id string, top func(m *Model) (*finder, int)) []Ac
 	}
 	searching := func(m *Model) string {
 		if f, _ := top(m); f == nil || f.text == "" {
-			return "nothing is searched for: / begins"
+			return "there is no search yet: / starts one"
 		}
 		return ""
 	}
@@ -175,7 +175,7 @@ func findActions(scope Scope, id string, top func(m *Model) (*finder, int)) []Ac
 			}},
 		{ID: id + ".find.next", Title: "Go to the next match", Short: "next match", Scope: scope, Keys: []string{"n"},
 			blocked: searching, run: turn(1)},
-		{ID: id + ".find.previous", Title: "Go to the match before", Short: "match before", Scope: scope, Keys: []string{"N"},
+		{ID: id + ".find.previous", Title: "Go to the previous match", Short: "previous match", Scope: scope, Keys: []string{"N"},
 			blocked: searching, run: turn(-1)},
 	}
 }

@@ -42,7 +42,7 @@ func (m *Model) keysLine(w int) draw.Line {
 		if f.text != "" {
 			found = itoa(len(f.hits)) + " found"
 			if len(f.hits) == 0 {
-				found = "not there"
+				found = "not found"
 			}
 		}
 		return draw.Line{draw.Text(themes.Key, " /"), draw.Text(themes.Input, f.text+" "),

@@ -85,7 +85,7 @@ func helpRow(keys draw.Line, tone themes.Token, text string, w int) []draw.Line 
 
 // keyless are the actions that have no key, which are found by their names.
 func keyless(m *Model, w int) []draw.Line {
-	out := []draw.Line{draw.One(themes.Strong, "without a key: by name, after a or :")}
+	out := []draw.Line{draw.One(themes.Strong, "without a key: find them by name, with a or :")}
 	for _, s := range Scopes() {
 		for i := range m.actions {
 			a := &m.actions[i]
@@ -110,9 +110,9 @@ func legend(m *Model) []draw.Line {
 		{g.Needs, themes.Needs, "it needs you"}, {g.Moves, themes.Moves, "it is under way"}, {g.Done, themes.Good, "done; of a server: live"},
 		{g.On, themes.Text, "of a lock: active, LCM must wait"},
 		{g.Off, themes.Dim, "of a lock: inactive, LCM may go on; of a condition: does not hold"},
-		{g.Failed, themes.Bad, "failed"}, {g.Queued, themes.Dim, "its turn comes"},
-		{g.Unknown, themes.Warn, "a value that nobody has documented"},
-		{g.None, themes.Dim, "nothing there"}, {">", themes.Text, "before a time: at least so long, its beginning was not seen"},
+		{g.Failed, themes.Bad, "failed"}, {g.Queued, themes.Dim, "waits for its turn"},
+		{g.Unknown, themes.Warn, "an undocumented value"},
+		{g.None, themes.Dim, "nothing there"}, {">", themes.Text, "before a time: at least this long; nobody saw it begin"},
 	} {
 		out = append(out, draw.Line{draw.Blank(1), draw.Text(l.tone, l.glyph), draw.Blank(3), draw.Text(themes.Text, l.text)})
 	}

@@ -285,8 +285,8 @@ func (p *locksPane) words() []columnWord {
 		{"state", "active: LCM must wait; inactive: it may go on; failed: it stops"},
 		{"inner", "annotation inner_state: active while the OpenStack controller works on the node or cluster"},
 		{"release", "the release that the lock is at"},
-		{"for", "the age of the lock's text, else of its state; > at least so long"},
-		{"says", "what its text means, or how far it is"},
+		{"for", "the age of the lock's text, else of its state; > at least this long"},
+		{"says", "what its text means, or how far the controller is"},
 	}
 }
 
@@ -307,13 +307,13 @@ func lockActions() []Action {
 			}
 			return nil
 		}),
-		inPane(Action{ID: "locks.override", Title: "Override the lock, over the head of its controller: active, inactive or failed",
+		inPane(Action{ID: "locks.override", Title: "Override the lock against its controller: set it to active, inactive or failed",
 			Short: "override", Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentOverrideLock}}, need,
 			func(p *locksPane) request { return openForm{newOverrideForm(p.snap, p.subject().lock)} }),
 		inPane(Action{ID: "locks.text", Title: "Set the lock to failed with a text that says why: LCM stops there", Short: "fail the lock",
 			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentOverrideLock}}, need,
 			func(p *locksPane) request { return openForm{newLockTextForm(p.snap, p.subject().lock)} }),
-		inPane(Action{ID: "locks.inner", Title: "Clear the lock's inner_state, where it was left active", Short: "clear inner_state",
+		inPane(Action{ID: "locks.inner", Title: "Clear the lock's inner_state that was left active", Short: "clear inner_state",
 			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentClearInner}}, need, func(p *locksPane) request {
 			return confirmStep{core.Intent{Kind: core.IntentClearInner, Object: p.subject().lock.Ref()}}
 		}),

@@ -139,7 +139,7 @@ func (p *needsPane) nodes() []string {
 }
 
 func (p *needsPane) words() []columnWord {
-	return []columnWord{{"for", "since when it needs you"}}
+	return []columnWord{{"for", "how long it has needed you"}}
 }
 
 // needsActions work in the list of what needs the operator.

@@ -321,11 +321,11 @@ func (p *nodesPane) words() []columnWord {
 		{"node", "the machine's name where it is known, else the node's"},
 		{"role", "mst Kubernetes master, ctl OpenStack controller, cmp compute, gtw gateway, osd Ceph storage"},
 		{"zone", "availability zone of its nova-compute, where there are several"},
-		{"rack", "what a label of the node says, whose key has the word rack, where there are several"},
+		{"rack", "the value of the node's label whose key has the word rack, where there are several racks"},
 		{"stage", "where it stands in its maintenance"},
-		{"for", "since when it is in this stage; > at least so long"},
+		{"for", "how long it has been in this stage; > at least this long"},
 		{"ready", "whether the kubelet is Ready, and the node not cordoned"},
-		{"mode", "instance_migration_mode: live, manual or skip; in brackets where nobody goes by it"},
+		{"mode", "instance_migration_mode: live, manual or skip; in brackets where it has no effect"},
 		{"tries", "instance_migration_attempts: how often the OpenStack controller tries to move an instance"},
 	}
 	if len(p.controllers) > 0 {
@@ -389,7 +389,7 @@ func nodeActions() []Action {
 			(*nodesPane).needMode, func(p *nodesPane) *form { return newModeForm(p.snap, p.nodes(), p.current()) }), 11, "e"),
 		keyed(ask("node.attempts", "Set how often a migration is tried, on the node or on all marked ones", "attempts", core.IntentSetAttempts,
 			(*nodesPane).needRow, func(p *nodesPane) *form { return newAttemptsForm(p.snap, p.nodes(), p.current()) }), 0, "n"),
-		keyed(step("node.restore", "Set the migration mode back to what it was before Lockstep changed it", "restore mode",
+		keyed(step("node.restore", "Restore the migration mode that the node had before Lockstep changed it", "restore mode",
 			core.IntentRestoreMode, (*nodesPane).needChanged), 0, "u"),
 		inPane(Action{ID: "node.plan", Title: "Plan the node's evacuation, or that of all marked ones, before anything moves", Short: "plan",
 			Scope: ScopeNodes, Keys: []string{"v"}, Footer: 13}, (*nodesPane).needCompute,
@@ -462,7 +462,7 @@ func (p *nodesPane) needRequest() string {
 		return why
 	}
 	if p.snap.NodeRequest(p.Cursor()) == nil {
-		return "nobody asks for the node"
+		return "no maintenance of the node is requested"
 	}
 	return ""
 }
@@ -473,7 +473,7 @@ func (p *nodesPane) needCompute() string {
 	case !ok:
 		return p.noNode()
 	case v.Node == nil || !v.Node.Is(core.RoleCompute):
-		return v.Label + " is no compute node"
+		return v.Label + " is not a compute node"
 	}
 	return ""
 }
@@ -485,7 +485,7 @@ func (p *nodesPane) needMode() string {
 	}
 	for _, name := range p.nodes() {
 		if v, ok := progress.NodeView(p.snap, name); ok && !v.ModeCounts && !v.ModeSet {
-			return v.Label + " is no compute node: nobody goes by its mode"
+			return v.Label + " is not a compute node: its mode has no effect"
 		}
 	}
 	return ""
@@ -515,7 +515,7 @@ func (p *nodesPane) needMachine() string {
 		return reason
 	}
 	if progress.MachineOf(p.snap, p.Cursor()) == nil {
-		return "the management cluster has no machine of it"
+		return "the management cluster has no machine for it"
 	}
 	return ""
 }

@@ -331,7 +331,7 @@ func paletteActions() []Action {
 		}
 	}
 	return []Action{
-		{ID: "palette.choose", Title: "Do it", Short: "do it", Scope: ScopePalette, Keys: []string{"enter"}, Footer: 1,
+		{ID: "palette.choose", Title: "Do what the selected row says", Short: "do it", Scope: ScopePalette, Keys: []string{"enter"}, Footer: 1,
 			now: func(m *Model) string {
 				if p, ok := m.top().(*palette); ok {
 					return p.enters()

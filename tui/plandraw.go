@@ -20,7 +20,7 @@ func (p *planPage) body(m *Model, w int) []draw.Line {
 		if said := p.said.Load(); said != nil {
 			lines = append(lines, draw.One(themes.Dim, *said))
 		}
-		return append(lines, draw.Paragraph(themes.Dim, "Hosts are asked one by one for who takes what of them, at most ten in a second.", w)...)
+		return append(lines, draw.Paragraph(themes.Dim, "Placement is asked for each host's allocations, at most ten hosts a second.", w)...)
 	}
 	key := planText{w: w, every: p.every, plan: p.plan, arrow: m.look.Glyph.Arrow}
 	if d := p.made; d.w == key.w && d.every == key.every && d.plan == key.plan && d.arrow == key.arrow && d.lines != nil {

@@ -204,7 +204,7 @@ func procedureActions() []Action {
 			}, run: with(func(m *Model, p *procedurePage) tea.Cmd { return p.enter(m) })},
 		{ID: "step.next", Title: "Go to the step that comes next: what failed, or else what can be confirmed", Short: "next",
 			Scope: ScopeProcedure, Keys: []string{"n"}, Footer: 2, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.goNext(); return nil })},
-		{ID: "step.way.next", Title: "Turn to the next way to the same end", Short: "other way", Scope: ScopeProcedure,
+		{ID: "step.way.next", Title: "Show the next way to do the same", Short: "other way", Scope: ScopeProcedure,
 			Keys: []string{"right", "tab"}, Footer: 3, blocked: func(m *Model) string {
 				if p, ok := m.top().(*procedurePage); ok {
 					if s, ok := p.steps.Current(); ok && len(s.Alternatives) > 0 && s.State != core.StepDone {
@@ -213,7 +213,7 @@ func procedureActions() []Action {
 				}
 				return "there is no other way"
 			}, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.turn(1); return nil })},
-		{ID: "step.way.previous", Title: "Turn to the previous way to the same end", Short: "other way", Scope: ScopeProcedure,
+		{ID: "step.way.previous", Title: "Show the previous way to do the same", Short: "other way", Scope: ScopeProcedure,
 			Keys: []string{"left", "shift+tab"}, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.turn(-1); return nil })},
 		{ID: "step.copy", Title: "Copy the commands that do the same by hand", Short: "copy", Scope: ScopeProcedure,
 			Keys: []string{"c", "y"}, Footer: 5, run: with(func(m *Model, p *procedurePage) tea.Cmd {

@@ -20,7 +20,7 @@ func Rebind(actions []Action, keys map[string][]string) ([]Action, error) {
 		}
 		for _, k := range own {
 			if slices.Contains(reserved, k) {
-				return nil, fmt.Errorf("keys: %s: %s is kept by terminals", id, k)
+				return nil, fmt.Errorf("keys: %s: %s is reserved: terminals use it themselves", id, k)
 			}
 		}
 		out[i].Keys = slices.Clone(own)
@@ -33,7 +33,7 @@ func Rebind(actions []Action, keys map[string][]string) ([]Action, error) {
 	for _, a := range out {
 		for _, k := range a.Keys {
 			if other := taken[place{a.Scope, k}]; other != "" {
-				return nil, fmt.Errorf("keys: %s: both %s and %s want %s", a.Scope, other, a.ID, k)
+				return nil, fmt.Errorf("keys: %s: %s and %s have the same key %s", a.Scope, other, a.ID, k)
 			}
 			taken[place{a.Scope, k}] = a.ID
 		}

@@ -92,12 +92,12 @@ func (p *rehearsalPage) story(m *Model, w, h int) []draw.Line {
 // clockLine is the cloud's time and how fast it runs.
 func (p *rehearsalPage) clockLine(m *Model, w int) draw.Line {
 	g := m.look.Glyph
-	speed := draw.Line{draw.Text(themes.Moves, g.Moves+" "+fmt.Sprintf("%g times as fast as yours", p.state.Speed))}
+	speed := draw.Line{draw.Text(themes.Moves, g.Moves+" "+fmt.Sprintf("%g times as fast as real time", p.state.Speed))}
 	switch p.state.Speed {
 	case 0:
-		speed = draw.One(themes.Needs, g.Paused+" it stands")
+		speed = draw.One(themes.Needs, g.Paused+" it is halted")
 	case 1:
-		speed = draw.One(themes.Moves, g.Moves+" as fast as yours")
+		speed = draw.One(themes.Moves, g.Moves+" in real time")
 	}
 	left := draw.Line{draw.Blank(1), draw.Text(themes.Dim, "clock  "),
 		draw.Text(themes.Text, p.state.Now.Local().Format("2006-01-02 15:04:05")), draw.Blank(3)}

@@ -85,7 +85,7 @@ func (p *rehearsalPage) toggle(m *Model) tea.Cmd {
 func (p *rehearsalPage) run(m *Model, speed float64) tea.Cmd {
 	word := fmt.Sprintf("the clock runs %g times as fast", speed)
 	if speed == 0 {
-		word = "the clock stands"
+		word = "the clock is halted"
 	}
 	p.state.Speed = speed // until it is read again
 	return tea.Batch(m.say(toneInfo, word), m.rehearse(p, func(r Rehearsal) error { return r.SetSpeed(speed) }))

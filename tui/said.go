@@ -38,7 +38,7 @@ func (m *Model) openSaid() tea.Cmd { return m.toggleText(saidTitle, saidLines) }
 
 func saidLines(m *Model, w int) []draw.Line {
 	if len(m.said) == 0 {
-		return []draw.Line{draw.One(themes.Dim, "Nothing was said yet.")}
+		return []draw.Line{draw.One(themes.Dim, "There are no messages yet.")}
 	}
 	now := m.now()
 	if m.snap != nil {

@@ -20,7 +20,7 @@ func unstoppable() string {
 	if signal.Ignored(syscall.SIGTSTP) {
 		return "it was started with the signal ignored"
 	}
-	const above = "no shell with job control is above it"
+	const above = "no shell with job control started it"
 	own, err := unix.Getsid(0)
 	if err != nil {
 		return above

@@ -178,7 +178,7 @@ func (m *Model) paneBody(id Scope, x, y, w, h int) []string {
 		case all > 0:
 			text := "Nothing here matches /" + p.Filter() + ". esc clears the filter."
 			if keys := p.Known(); len(keys) > 0 {
-				text += " A filter can ask for one thing: " + strings.Join(keys, ": ") + ": and for any of several, or for what is not: " +
+				text += " A filter can ask for one column: " + strings.Join(keys, ": ") + ": for any of several values, or for all but one: " +
 					keys[0] + ":this,that -" + keys[0] + ":other"
 			}
 			for _, l := range draw.Wrap(sanitise.Row(text), max(w-2, 8)) {

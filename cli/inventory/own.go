@@ -20,9 +20,9 @@ var Owns = []Own{
 	{"an OpenStackDeployment", []core.SourceID{core.SourceOpenStackDeployment}},
 	{"runs of Tempest", []core.SourceID{core.SourceTempestJob}},
 	{"volumes", []core.SourceID{core.SourceVolumes}},
-	{"what LCM is at, on the management cluster", []core.SourceID{core.SourceLCMClusters, core.SourceLCMMachines, core.SourceDrains}},
+	{"what LCM does, on the management cluster", []core.SourceID{core.SourceLCMClusters, core.SourceLCMMachines, core.SourceDrains}},
 	{"the version of the management cluster itself", []core.SourceID{core.SourceReleases, core.SourceManagementUpgrades}},
-	{"pauses and reboots that were asked for", []core.SourceID{core.SourceAutoPauses, core.SourceReboots}},
+	{"requested pauses and reboots", []core.SourceID{core.SourceAutoPauses, core.SourceReboots}},
 }
 
 // ownText is the comment that says so.
@@ -31,5 +31,5 @@ func ownText() []string {
 	for _, o := range Owns {
 		names = append(names, o.What)
 	}
-	return []string{"Not taken over, a rehearsal has its own: " + strings.Join(names, "; ") + "."}
+	return []string{"Not recorded, as a rehearsal has its own: " + strings.Join(names, "; ") + "."}
 }
