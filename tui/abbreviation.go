@@ -7,7 +7,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// abbreviations are the words that the screen shortens; the first four are kinds of objects.
+// abbreviations are the words that the screen shortens. The first four are kinds of objects.
 var abbreviations = []struct{ short, long string }{
 	{"CMR", "ClusterMaintenanceRequest: LCM asks all application controllers to prepare the cluster"},
 	{"NMR", "NodeMaintenanceRequest: LCM asks them to prepare one node"},

@@ -95,7 +95,7 @@ func (m *Model) sorted(by string) tea.Cmd {
 	return m.say(toneInfo, "sorted by "+by)
 }
 
-// clearOne takes back one thing at a time: the toast, the marks, the filter.
+// clearOne clears one thing at a time: the toast, the marks, the filter.
 func (m *Model) clearOne() tea.Cmd {
 	p := m.focused()
 	switch {

@@ -7,8 +7,8 @@ import (
 	"lockstep/core"
 )
 
-// describe says exactly what is changed on exactly which object. The object is the change's own: a step of a played
-// controller is granted for its lock, whatever it writes.
+// describe says exactly what is changed on which object. It names the object of the change, since a step of a played controller
+// is granted for its lock, whatever it writes.
 func describe(s *core.Snapshot, step core.Step) []string {
 	on := object(step.Target, step.Label)
 	switch c := step.Change.(type) {
@@ -111,7 +111,7 @@ func object(ref core.Ref, label string) string {
 	return text
 }
 
-// bears is what a lock's status has beside its state.
+// bears is what a lock's status holds besides its state.
 func bears(to core.LockStatus) string {
 	text := "without a text"
 	if to.Message != "" {
@@ -130,7 +130,7 @@ func inRelease(release string) string {
 	return ", release " + release
 }
 
-// atFailure says what a batch does when an item fails, and which key has it do the other.
+// atFailure says what a batch does when an item fails, and which key changes that.
 func atFailure(past bool) string {
 	if past {
 		return "When one fails: it goes on with the next (ctrl+f: it pauses)."

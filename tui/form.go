@@ -16,7 +16,7 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// ScopeForm is forms, and boxes whose keys are their own.
+// ScopeForm is the scope of forms, and of boxes that have only keys of their own.
 const ScopeForm Scope = "form"
 
 // choice is one of the values that a form offers.
@@ -25,8 +25,7 @@ type choice struct {
 	intent     core.Intent
 }
 
-// form asks for what an intent still lacks: a choice among few, or a text. It changes nothing; it leads to the
-// confirmation.
+// form asks for what an intent still lacks: a choice or a text. It changes nothing; it leads to the confirmation.
 type form struct {
 	title   string
 	about   string
@@ -40,7 +39,7 @@ type form struct {
 	err    error
 
 	began    string // what the text field held when it was opened anew
-	recalled string // what it holds of the last time; empty when nothing
+	recalled string // the draft that it was opened with; empty when there was none
 }
 
 func newField(value string) textinput.Model {
@@ -137,7 +136,7 @@ func lockName(s *core.Snapshot, l *core.WorkloadLock) string {
 	return l.Controller + " on " + s.Label(l.Node)
 }
 
-// newOverrideForm asks what a lock is to say.
+// newOverrideForm asks for the state and text of an overridden lock.
 func newOverrideForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 	f := &form{title: "Override the lock of " + lockName(s, l),
 		about: "The lock belongs to the controller " + l.Controller + ". LCM believes it, whoever has set it. " +
@@ -177,7 +176,7 @@ func newLockTextForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 		}}
 }
 
-// newScopeForm asks for the scope of a maintenance by hand.
+// newScopeForm asks for the scope of a node's maintenance by hand.
 func newScopeForm(s *core.Snapshot, node string) *form {
 	return &form{title: "Ask for the maintenance of " + s.Label(node),
 		about: "The application controllers prepare the node, as they do in an update; the work on it is yours. The OpenStack controller only " +
@@ -259,7 +258,7 @@ func (f *form) submit(m *Model) tea.Cmd {
 	return cmd
 }
 
-// proposes is what the form asks for as it stands, or what is wrong with it.
+// proposes is the form's intent as it stands, or what is wrong with it.
 func (f *form) proposes() (core.Intent, error) {
 	text := strings.TrimSpace(f.input.Value())
 	if len(f.choices) == 0 {

@@ -30,7 +30,7 @@ func (f *facts) section(title string) {
 	f.lines = append(f.lines, draw.One(themes.Strong, title))
 }
 
-// add is one fact; an empty one is left out.
+// add adds one fact; an empty one is left out.
 func (f *facts) add(label, value string) { f.tone(themes.Text, label, value) }
 
 func (f *facts) tone(tone themes.Token, label, value string) {
@@ -49,7 +49,7 @@ func (f *facts) tone(tone themes.Token, label, value string) {
 	}
 }
 
-// inspect shows everything that is known of what is selected.
+// inspect shows everything that is known about the selected object.
 func (m *Model) inspect() tea.Cmd {
 	p := m.focused()
 	s := p.subject()

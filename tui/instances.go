@@ -15,7 +15,7 @@ import (
 // ScopeInstances is the pane of the selected node's instances.
 const ScopeInstances Scope = "instances"
 
-// instancesPane is the instances of the selected node, those that hold its lock first.
+// instancesPane is the instances of the selected node, those that block its lock first.
 type instancesPane struct{ tablePane[core.InstanceView] }
 
 func newInstancesPane() pane {
@@ -72,7 +72,7 @@ func newInstancesPane() pane {
 	return p
 }
 
-// aside is the tone of a cell: dim in the rows of instances that are in nobody's way and that nothing happens to.
+// aside is the tone of a cell: dim in the rows of instances that block nothing and do not move.
 func aside(v core.InstanceView, tone themes.Token) themes.Token {
 	if !v.Blocks && tone != themes.Bad && tone != themes.Moves {
 		return themes.Dim
@@ -161,7 +161,7 @@ func migrationCell(s *scene, v core.InstanceView) draw.Line {
 	return draw.One(themes.Dim, v.Why)
 }
 
-// migrationIn is migrationCell in w columns: where there is no room for all of it, the bar goes before the figure is cut.
+// migrationIn is migrationCell in w columns: where room is short, the bar is dropped before the figure is cut.
 func migrationIn(s *scene, v core.InstanceView, w int) draw.Line {
 	out := migrationCell(s, v)
 	if mig := v.Migration; out.Width() > w && mig != nil && mig.Running() && mig.Percent() >= 0 {
@@ -254,7 +254,7 @@ func (p *instancesPane) note() draw.Line {
 	return out.And(themes.Needs, fmt.Sprintf("%d block the lock", blocking))
 }
 
-// explain is why the selected instance is in the way, or why not.
+// explain is why the selected instance blocks the lock, or why not.
 func (p *instancesPane) explain() string {
 	v, ok := p.Current()
 	if !ok {
@@ -294,8 +294,8 @@ func (p *instancesPane) words() []columnWord {
 	}
 }
 
-// instanceActions are what can be done with the selected instance. What is possible at the moment the step's own guards
-// say; here stays visible what is not.
+// instanceActions are what can be done with the selected instance. The step's guards say what is possible now; the actions always
+// stay visible.
 func instanceActions() []Action {
 	var all []Action
 	for _, a := range []struct {

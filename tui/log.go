@@ -173,7 +173,7 @@ func (p *logPane) note() draw.Line {
 	return nil
 }
 
-// explain is the selected entry's text in full.
+// explain is the full text of the selected entry.
 func (p *logPane) explain() string {
 	r, ok := p.Current()
 	const short = 40

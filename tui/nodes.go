@@ -17,7 +17,7 @@ import (
 // ScopeNodes is the pane of the nodes.
 const ScopeNodes Scope = "nodes"
 
-// nodesPane is every node of the cluster, what moves first.
+// nodesPane is every node of the cluster, those where something happens first.
 type nodesPane struct {
 	tablePane[core.NodeView]
 	controllers []string // those that have locks on nodes, in the order of the column
@@ -68,7 +68,7 @@ func newNodesPane() pane {
 	return p
 }
 
-// rest is the tone of a cell: dim in the rows of nodes where nothing happens, so that the others stand out.
+// rest is the tone of a cell: dim in rows of nodes where nothing happens, so that the others stand out.
 func rest(v core.NodeView, tone themes.Token) themes.Token {
 	if v.Active() {
 		return tone
@@ -120,7 +120,7 @@ func modeCell(s *scene, v core.NodeView) draw.Line {
 	return draw.One(rest(v, themes.Text), string(v.Mode))
 }
 
-// modeWidth is what a node's mode takes, with the brackets of one that does not count.
+// modeWidth is the width of a node's mode, with brackets where it has no effect.
 func modeWidth(v core.NodeView) int {
 	switch w := draw.Width(string(v.Mode)); {
 	case v.Node == nil || !v.Node.Is(core.RoleCompute) && !v.ModeSet:
@@ -187,7 +187,7 @@ func whatCell(s *scene, v core.NodeView) draw.Line {
 	return append(out, draw.Text(tone, what))
 }
 
-// whatIn is whatCell in w columns: where there is no room for all of it, the bar goes before the words are cut.
+// whatIn is whatCell in w columns: where room is short, the bar is dropped before the words are cut.
 func whatIn(s *scene, v core.NodeView, w int) draw.Line {
 	out := whatCell(s, v)
 	if out.Width() > w && len(out) > 1 {
@@ -203,7 +203,7 @@ func (p *nodesPane) refresh() string {
 	return p.Set(views, p.snap.Revision)
 }
 
-// setControllers makes the locks column as wide as there are controllers, and its title their first two letters.
+// setControllers fits the locks column to the controllers: one mark each, their first two letters as its title.
 func (p *nodesPane) setControllers(s *core.Snapshot) {
 	const most = 6
 	rank := []string{core.ControllerOpenStack, core.ControllerCeph, core.ControllerTungstenFabric}
@@ -284,7 +284,7 @@ func (p *nodesPane) note() draw.Line {
 	return out.And(themes.Dim, fmt.Sprint(len(p.All())))
 }
 
-// explain is what the selected node's stage rests on.
+// explain is the evidence for the selected node's stage.
 func (p *nodesPane) explain() string {
 	v, ok := progress.NodeView(p.snap, p.node)
 	if !ok || v.Reason == "" {
@@ -478,7 +478,7 @@ func (p *nodesPane) needCompute() string {
 	return ""
 }
 
-// needMode is why the modes of the marked nodes decide nothing; one that is set all the same can be taken away.
+// needMode is why the mode of the marked nodes has no effect; a mode that is set nevertheless can be removed.
 func (p *nodesPane) needMode() string {
 	if reason := p.needRow(); reason != "" {
 		return reason

@@ -83,7 +83,7 @@ func (p *ownersPage) head(m *Model, w int) []draw.Line {
 		tabs = append(tabs, wayName(fmt.Sprintf("%s (%d)", n.Project, len(n.Instances)), i == p.at()))
 	}
 	for first := max(p.at(), 0); first > 0 && draw.Join(1, tabs...).Width() > w; first-- {
-		tabs = append(tabs[:1:1], tabs[2:]...) // the chosen one stays in sight
+		tabs = append(tabs[:1:1], tabs[2:]...) // keeps the chosen one in sight
 	}
 	out := []draw.Line{draw.Join(1, tabs...).Cut(w)}
 	switch {

@@ -31,7 +31,7 @@ func (p *planPage) body(m *Model, w int) []draw.Line {
 	return key.lines
 }
 
-// planLines are a plan as the screen shows it: what it comes to first, then node by node what needs somebody.
+// planLines are a plan as the screen shows it: the totals first, then node by node what needs a person.
 func planLines(m *Model, plan *evacuation.EvacuationForecast, w int, every bool) []draw.Line {
 	var out []draw.Line
 	tone := themes.Strong
@@ -127,7 +127,7 @@ const (
 	planNameColumn = 18
 )
 
-// instancePlanLines are an instance's forecast: what becomes of it, why, and what to do.
+// instancePlanLines are an instance's forecast: its fate, why, and what to do.
 func instancePlanLines(m *Model, x *evacuation.InstanceEvacuation, w int) []draw.Line {
 	k := fateMark(m.look.Glyph, x.Fate)
 	name := x.Name

@@ -7,7 +7,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// The panel in two columns: the faults at the left, what the one under the cursor is at the right.
+// The panel in two columns: the faults on the left, the one under the cursor explained on the right.
 const (
 	rehearsalWide = 110
 	// explainFault is how many lines the fault under the cursor has below the list, where there is one column.
@@ -104,7 +104,7 @@ func (p *rehearsalPage) clockLine(m *Model, w int) draw.Line {
 	return append(left, speed...).Cut(w)
 }
 
-// tabLine is the servers, the one whose faults are shown standing out, with how many faults each has on.
+// tabLine is the servers, each with how many of its faults are on; the one whose faults are shown stands out.
 func (p *rehearsalPage) tabLine(w int) draw.Line {
 	out := draw.Line{draw.Blank(1)}
 	p.tabs = p.tabs[:0]
@@ -127,7 +127,7 @@ func (p *rehearsalPage) tabLine(w int) draw.Line {
 	return out
 }
 
-// list is the faults of the server, as many as there is room for.
+// list is the server's faults, as many as there is room for.
 func (p *rehearsalPage) list(m *Model, w int) []string {
 	server, _ := p.current()
 	p.rows = max(p.rows, 1)
@@ -173,7 +173,7 @@ func faultLine(m *Model, f RehearsalFault, here bool, w int) draw.Line {
 	return draw.Apart(left, right, w)
 }
 
-// sideBySide is the list and what the fault under the cursor is.
+// sideBySide is the list beside the explanation of the fault under the cursor.
 func (p *rehearsalPage) sideBySide(m *Model, w, h int) []string {
 	left := w * 3 / 5
 	right := w - left - 2
@@ -188,7 +188,7 @@ func (p *rehearsalPage) sideBySide(m *Model, w, h int) []string {
 	return out
 }
 
-// explain says what the fault under the cursor does, and what is to be seen, in at most h lines.
+// explain says what the fault under the cursor does, and what to expect on the screen, in at most h lines.
 func (p *rehearsalPage) explain(w, h int) []draw.Line {
 	server, f := p.current()
 	if f == nil || h < 1 {
