@@ -22,7 +22,7 @@ import (
 	"lockstep/tui"
 )
 
-// configDefaults is the configuration as it is without a file, with its explanations.
+// configDefaults is the default configuration, with its explanations.
 //
 //go:embed config.yaml
 var configDefaults []byte
@@ -49,13 +49,13 @@ type config struct {
 	NodeLabels    map[string]string `yaml:"nodeLabels"`
 	Management    management        `yaml:"management"`
 
-	folder string // in which the file lies; relative paths start there
+	folder string // the file's folder; relative paths start there
 }
 
-// maxConfig is how large a configuration file may be, in bytes: a larger one is another kind of file.
+// maxConfig is the greatest size of a configuration file, in bytes: a larger one is another kind of file.
 const maxConfig = 1 << 20
 
-// configPath is where the configuration is looked for, and whether somebody named it: then it has to be there.
+// configPath is where the configuration is looked for, and whether somebody named it: then it must exist.
 func configPath(flag string) (path string, named bool) {
 	if path = flag; path == "" {
 		path = os.Getenv("LOCKSTEP_CONFIG")
@@ -95,7 +95,7 @@ func loadConfig(flag string) (config, error) {
 	return c, nil
 }
 
-// read takes over what a file says, and fails on what it does not know.
+// read takes over the values of a file, and fails on unknown ones.
 func (c *config) read(raw []byte) error {
 	c.Keys = nil
 	d := yaml.NewDecoder(bytes.NewReader(raw))
@@ -147,7 +147,7 @@ func (c *config) read(raw []byte) error {
 	return nil
 }
 
-// lineOf is the line in which a value stands; that of what is around it, where it is not there itself.
+// lineOf is the line of a value, or of what encloses it when the value is missing.
 func lineOf(n *yaml.Node, path ...string) int {
 	if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
 		return lineOf(n.Content[0], path...)
@@ -173,7 +173,8 @@ func (c config) settings() core.Settings {
 	return s
 }
 
-// roleLabels are the labels of nodes' roles where the controller's Deployment says none; nil when the configuration says none either.
+// roleLabels are the labels of nodes' roles for when the controller's Deployment names none; nil when the configuration names
+// none either.
 func (c config) roleLabels() (core.RoleLabels, error) {
 	if len(c.NodeLabels) == 0 {
 		return nil, nil

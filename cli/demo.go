@@ -72,10 +72,10 @@ With --from it simulates your own cloud, as "lockstep snapshot" recorded it.`,
 	return cmd
 }
 
-// patient is how many nodes a fleet has at most that starts in a moment.
+// patient is the greatest number of nodes of a simulated cloud that starts in a moment.
 const patient = 100
 
-// demo opens the dashboard on a simulated cloud. A large one takes some seconds to start, which is said on stderr.
+// demo opens the dashboard on a simulated cloud. A large one takes some seconds to start; stderr says so.
 func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err error) {
 	if err := o.configure(); err != nil {
 		return err
@@ -99,7 +99,7 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 		return fmt.Errorf("start the simulated cloud: %w", err)
 	}
 	defer cloud.Close()
-	// The demo's own files, whatever the environment says: it must never touch a real cluster.
+	// The demo uses its own files, whatever the environment says: it must never touch a real cluster.
 	o.kubeconfig, o.context, o.osCloud, o.osFromCluster = cloud.KubeconfigPath, "", cloud.CloudName, false
 	o.leaseNamespace = "default"
 	o.management = simManagement(cloud)

@@ -108,8 +108,8 @@ func owners(ctx context.Context, p place, names []string, wait patience, print f
 	})
 }
 
-// nodesCalled are the names of the nodes that are called so, as in the dashboard or as in Kubernetes; without any, those of
-// the whole update.
+// nodesCalled returns the names of the nodes that are named as in the dashboard or as in Kubernetes; without any, those of the
+// whole update.
 func nodesCalled(s *core.Snapshot, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return procedure.NodesToTell(s), nil
@@ -136,7 +136,7 @@ func nodesCalled(s *core.Snapshot, names []string) ([]string, error) {
 	return out, nil
 }
 
-// ownerDesk is what the dashboard's page of owners asks and saves with.
+// ownerDesk is the backend of the dashboard's page of owners.
 type ownerDesk struct {
 	client *nova.Client // nil when there is no cloud
 }

@@ -133,7 +133,7 @@ func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Dur
 	return p, err
 }
 
-// updateOrder asks the management cluster, where the flags say which, in which order the update takes the nodes.
+// updateOrder asks the management cluster, if one is configured, for the order in which the update takes the nodes.
 func updateOrder(ctx context.Context, at place, snap *core.Snapshot, log *log, stderr io.Writer) ([]string, []core.MissingFacts) {
 	inv := &core.Inventory{}
 	for _, name := range snap.NodeNames() {
@@ -144,7 +144,7 @@ func updateOrder(ctx context.Context, at place, snap *core.Snapshot, log *log, s
 	return progress.UpdateOrder(inv.Management), inv.Missing
 }
 
-// progressOn tells a person at a terminal what has been read.
+// progressOn shows a person at a terminal what has been read.
 func progressOn(w io.Writer) core.InventoryProgress {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

@@ -26,7 +26,7 @@ type simCommand struct {
 	kubernetes, openstack uint16 // ports
 }
 
-// simUsers are the users of the simulated cluster that a kubeconfig can be for.
+// simUsers are the users of the simulated cluster for whom a kubeconfig can be written.
 var simUsers = []string{kubeapi.Admin, kubeapi.Operator, kubeapi.Readonly}
 
 func newSim(stdin *os.File) *cobra.Command {
@@ -71,12 +71,12 @@ The clock runs in real time unless --speed says otherwise: other tools compute a
 	p.StringVar(&f.envFile, "env-file", "", "`file` to write the shell commands to, too, once the cloud can be used; removed at the end")
 	p.Uint16Var(&f.kubernetes, "kubernetes-port", 0, "`port` of the Kubernetes API (default: a free one)")
 	p.Uint16Var(&f.openstack, "openstack-port", 0, "`port` of the OpenStack APIs (default: a free one)")
-	// It fails only for a flag that is not there.
+	// It fails only for an unknown flag.
 	_ = cmd.RegisterFlagCompletionFunc("user", cobra.FixedCompletions(simUsers, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-// simOptions are those of the cloud that the flags name.
+// simOptions are the options of the cloud that the flags name.
 func (f *simCommand) simOptions() (sim.Options, error) {
 	so, err := f.options()
 	if err != nil {
@@ -97,7 +97,7 @@ func loopback(port uint16) string {
 	return "127.0.0.1:" + strconv.Itoa(int(port))
 }
 
-// keepOffOtherFiles refuses to write over what is there: it might be the kubeconfig of a real cluster.
+// keepOffOtherFiles refuses to overwrite a file: it might be the kubeconfig of a real cluster.
 func (f *simCommand) keepOffOtherFiles() error {
 	paths := []string{f.envFile}
 	if f.dir != "" {
@@ -152,7 +152,7 @@ func speedText(speed float64) string {
 	return fmt.Sprintf("%g times as fast as real time", speed)
 }
 
-// remove removes files that are there.
+// remove removes files, if they exist.
 func remove(paths []string) error {
 	var errs []error
 	for _, path := range paths {
@@ -166,7 +166,7 @@ func remove(paths []string) error {
 	return errors.Join(errs...)
 }
 
-// simEnvironment is what tells other tools of the cloud, as NAME=VALUE.
+// simEnvironment is the variables by which other tools find the cloud, as NAME=VALUE.
 func simEnvironment(cloud *sim.Cloud) []string {
 	return []string{
 		"KUBECONFIG=" + absolute(cloud.KubeconfigPath),

@@ -18,7 +18,7 @@ type simFlags struct {
 	faults   []string
 }
 
-// addTo adds the flags; speed is the speed when nothing is said.
+// addTo adds the flags; speed is the default speed.
 func (f *simFlags) addTo(cmd *cobra.Command, speed float64) {
 	p := cmd.Flags()
 	p.Float64Var(&f.speed, "speed", speed, "how many seconds pass in the simulated cloud in one real second")
@@ -31,7 +31,7 @@ func (f *simFlags) addTo(cmd *cobra.Command, speed float64) {
 	completeSimFlags(cmd)
 }
 
-// options are those of the simulated cloud that the flags name. What is wrong with a file is said line by line.
+// options are the options of the simulated cloud that the flags name. The error for a bad file says what is wrong line by line.
 func (f *simFlags) options() (sim.Options, error) {
 	if f.speed <= 0 || f.speed > 3600 {
 		return sim.Options{}, fmt.Errorf("--speed is %g; it takes a number above 0, up to 3600", f.speed)
@@ -61,8 +61,7 @@ func (f *simFlags) load() (*scenario.Scenario, error) {
 	return told, nil
 }
 
-// simCluster is what the dashboard's header calls the cluster of a simulated cloud. A rehearsal's must never be taken for
-// the real one.
+// simCluster is the name of a simulated cluster in the dashboard's header. A rehearsal must never be mistaken for the real one.
 func simCluster(s *scenario.Scenario) string {
 	if whose := s.Rehearsal(); whose != "" {
 		return "rehearsal of " + oneLine(whose)
@@ -70,8 +69,7 @@ func simCluster(s *scenario.Scenario) string {
 	return s.Cluster
 }
 
-// simTitle is what the dashboard's header calls a simulated cloud, and notice what it says of it: that nothing is real, and
-// whose cloud is being rehearsed.
+// simTitle is the title of a simulated cloud in the dashboard's header, and a notice: that nothing is real, and whose cloud is rehearsed.
 func simTitle(s *scenario.Scenario, speed float64) (title, notice string) {
 	title, notice = "Lockstep demo", fmt.Sprintf("simulated cloud, %g times as fast: nothing here is real", speed)
 	if whose := s.Rehearsal(); whose != "" {

@@ -82,8 +82,8 @@ func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.W
 	if err := s.Write(&file, inventory.Header(s, name)...); err != nil {
 		return err
 	}
-	content := []byte(core.Redact(file.String()))      // a lock's message, say, may tell somebody's URL
-	if _, err := scenario.Parse(content); err != nil { // a file that could not be read again is worth nothing tonight
+	content := []byte(core.Redact(file.String()))      // a lock's message may contain a URL with a secret
+	if _, err := scenario.Parse(content); err != nil { // a file that cannot be read again is useless
 		return fmt.Errorf("the inventory does not fit the file's format: %w", err)
 	}
 	report := stdout
@@ -98,7 +98,7 @@ func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.W
 	return reportSnapshot(report, s, inv.Missing, f.output, len(content))
 }
 
-// reportSnapshot says what was written and what is missing in it.
+// reportSnapshot says what was written and what is missing.
 func reportSnapshot(w io.Writer, s *scenario.Scenario, missing []core.MissingFacts, output string, size int) error {
 	where := "Wrote " + output
 	if output == toStdout {
@@ -140,7 +140,7 @@ type inventoryTaker struct {
 	printing sync.Mutex
 }
 
-// take reads everything that can be read. It is an error when neither a node nor a compute host is known after that.
+// take reads everything that can be read. It fails when that yields neither a node nor a compute host.
 func (t *inventoryTaker) take(ctx context.Context) (*core.Inventory, error) {
 	client, err := kube.Load(t.kubeOptions())
 	if err != nil {
@@ -172,7 +172,7 @@ func (t *inventoryTaker) take(ctx context.Context) (*core.Inventory, error) {
 	return inv, ctx.Err()
 }
 
-// login lets a credential plugin ask on the terminal, and notes all of Kubernetes as missing when there is no way in.
+// login lets a credential plugin ask on the terminal, and notes all of Kubernetes as missing when the login fails.
 func (t *inventoryTaker) login(ctx context.Context, client *kube.Client, inv *core.Inventory) bool {
 	err := t.place.login(ctx, t.log, client, "Kubernetes")
 	var api *core.APIError
@@ -208,7 +208,7 @@ func (t *inventoryTaker) cloud(ctx context.Context, client *kube.Client) (core.C
 	return cloud.Inventory(ctx, t.progress)
 }
 
-// management reads update plan and groups, where the flags say how.
+// management reads update plan and groups, if a management cluster is configured.
 func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
 	if !t.place.management.configured() {
 		return
@@ -237,7 +237,7 @@ func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
 	inv.Missing = append(inv.Missing, missing...)
 }
 
-// progress tells a person who waits what has been read.
+// progress shows a waiting person what has been read.
 func (t *inventoryTaker) progress(what string, n int) {
 	t.printing.Lock()
 	defer t.printing.Unlock()

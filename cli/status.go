@@ -84,8 +84,8 @@ func status(ctx context.Context, p place, wait patience, print func(io.Writer, S
 	return nil
 }
 
-// glance runs a session that cannot write for as long as see takes; see is given the place with the options as the
-// configuration completes them, and how much is left of the time to wait.
+// glance runs a session that cannot write while see runs. see gets the place, its options completed by the configuration, and the
+// rest of the time to wait.
 func glance(ctx context.Context, p place, wait patience, see func(s *session, p place, left time.Duration) error) error {
 	began := time.Now()
 	if err := p.configure(); err != nil {
@@ -153,7 +153,7 @@ func answered(s *core.Snapshot) bool {
 	return len(s.Sources) > 0
 }
 
-// cannotSee is why nothing at all is known of the cluster's nodes and locks; nil when something is.
+// cannotSee is why nothing at all is known about the cluster's nodes and locks; nil when something is.
 func cannotSee(s *core.Snapshot) error {
 	var first error
 	for _, id := range []core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceClusterRequests} {

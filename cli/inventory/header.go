@@ -7,7 +7,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// Header is the comment at the head of the file: what it is, and what is not in it. file is what the file will be called.
+// Header is the comment at the head of the file: what it is, and what it leaves out. file is the file's name.
 func Header(s *scenario.Scenario, file string) []string {
 	f := s.Found
 	whose := s.Name
@@ -35,7 +35,7 @@ func Header(s *scenario.Scenario, file string) []string {
 	return append(lines, "")
 }
 
-// Contents says how much there is of what.
+// Contents counts what the scenario holds: "12 nodes, 80 instances and 3 server groups".
 func Contents(s *scenario.Scenario) string {
 	f := s.Found
 	var parts []string

@@ -6,14 +6,14 @@ import (
 	"lockstep/core"
 )
 
-// Own is what a rehearsal has of its own instead of what the cloud has.
+// Own is what a rehearsal makes itself instead of taking it from the cloud.
 type Own struct {
 	What    string          // in words for people
-	Sources []core.SourceID // those whose facts a snapshot does not take over for it
+	Sources []core.SourceID // the sources whose facts a snapshot leaves out for that reason
 }
 
-// Owns are all of that: what the simulation's controllers and hosts make by themselves, and what was going on at the moment of the
-// look. Together with what a snapshot reads they are all the sources of the engine.
+// Owns lists all of it: what the simulation's controllers and hosts make by themselves, and what was under way when the snapshot
+// was taken. Together with what a snapshot reads, these are all the sources of the engine.
 var Owns = []Own{
 	{"pods for a drain to move", []core.SourceID{core.SourceNodePods}},
 	// it is for operators only, and its spec can hold what is secret
