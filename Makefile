@@ -20,7 +20,7 @@ build:
 test:
 	$(GO) test $(TESTFLAGS) ./...
 
-## soak: ten thousand random histories on the simulated cloud, in two series side by side; SEED=1 begins with that one
+## soak: ten thousand random histories on the simulated cloud, in two series side by side; SEED=1 begins with seed 1
 soak: SEED ?= $(shell date +%s)
 soak: CHECKS ?= 5000
 soak: STEPS ?= 60
@@ -28,7 +28,7 @@ soak:
 	@echo "two series of $(CHECKS) histories of $(STEPS) draws, from seed $(SEED) on"
 	$(GO) test -v -count=1 -timeout 24h -run TestWhateverHappens ./cli -rapid.checks=$(CHECKS) -rapid.steps=$(STEPS) -rapid.seed=$(SEED) $(TESTFLAGS)
 
-## replay: one history again, to the letter: SEED, SERIES and STEPS as make soak (60 draws) or make test (8) has told
+## replay: one history again, exactly: SEED, SERIES and STEPS as printed by make soak (60 draws) or make test (8)
 replay: SERIES ?= 1
 replay: STEPS ?= 60
 replay:
@@ -43,7 +43,7 @@ endurance:
 e2e: build
 	cd e2e && $(GO) test -count=1 -timeout 40m -parallel 6 $(TESTFLAGS) ./...
 
-## e2e-programs: compiles what e2e runs; by itself that does so when it needs it
+## e2e-programs: compiles what e2e runs; e2e also does so when it needs to
 e2e-programs:
 	cd e2e && $(GO) run ./programs
 

@@ -15,7 +15,7 @@ type played struct {
 	Nodes     string `yaml:"nodes"`     // label selector of the nodes that it holds
 	Namespace string `yaml:"namespace"` // in which its pods have to be ready; empty: none are looked at
 	OneByOne  bool   `yaml:"oneByOne"`
-	Finalizer string `yaml:"finalizer"` // of openstack: by which it holds requests; empty: as its own objects bear it
+	Finalizer string `yaml:"finalizer"` // of openstack: the finalizer by which it holds requests; empty: the one on its own objects
 	Absent    bool   `yaml:"absent"`    // of openstack: there is no Deployment rockoon, and no other controller of that kind
 }
 
@@ -36,19 +36,19 @@ func (c config) checkControllers() error {
 
 func (p played) selector(name string) (labels.Selector, error) {
 	if strings.TrimSpace(p.Nodes) == "" && name == core.ControllerOpenStack {
-		return nil, nil // by its roles
+		return nil, nil // the roles say which nodes it holds
 	}
 	if strings.TrimSpace(p.Nodes) == "" {
 		return nil, fmt.Errorf("controllers.%s.nodes: want the label selector of the nodes that it holds", name)
 	}
 	s, err := labels.Parse(p.Nodes)
 	if err != nil {
-		return nil, fmt.Errorf("controllers.%s.nodes: %q is no label selector: %w", name, p.Nodes, err)
+		return nil, fmt.Errorf("controllers.%s.nodes: %q is not a label selector: %w", name, p.Nodes, err)
 	}
 	return s, nil
 }
 
-// played is how the controller is played. The OpenStack controller needs no description: the documents say what it holds
+// played is how Lockstep plays the controller. The OpenStack controller needs no description: the documents say what it holds
 // (docs/mosk.md#roles).
 func (c config) played(name string) (core.ActAs, error) {
 	p, described := c.Controllers[name]
@@ -61,14 +61,13 @@ func (c config) played(name string) (core.ActAs, error) {
 		return a, nil
 	}
 	if !described {
-		return a, fmt.Errorf("acting as %q: the configuration does not say which nodes it holds\nadd to it (lockstep config explains):\n\n  "+
+		return a, fmt.Errorf("acting as %q: the configuration does not say which nodes it holds\nadd this (`lockstep config` explains it):\n\n  "+
 			"controllers:\n    %s: {nodes: \"LABEL=VALUE\", namespace: NAMESPACE}", name, name)
 	}
 	return a, nil
 }
 
-// actAs are the controllers that are played in this run, those of the flags and those of the configuration, and the selectors
-// of their nodes.
+// actAs returns the controllers that this run plays, from the flags and from the configuration, and the selectors of their nodes.
 func (o *options) played() ([]core.ActAs, map[string]labels.Selector, error) {
 	var all []core.ActAs
 	selectors := map[string]labels.Selector{}

@@ -17,24 +17,24 @@ import (
 // The exit codes of every command.
 const (
 	exitFine      = 0 // status, plan: nothing needs you
-	exitError     = 1 // it could not be done, or not be looked at
+	exitError     = 1 // it could not be done, or the cluster could not be read
 	exitAttention = 2 // status, plan: something needs a person
 )
 
-// exitWith ends the program with a code that is no error.
+// exitWith ends the program with an exit code, without an error message.
 type exitWith int
 
 func (e exitWith) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
-// Main runs the command that args name and returns the exit code. SIGINT, SIGTERM and SIGHUP (the ssh session is gone) all
-// end it in good order: nothing new is begun, the operator lease is given back, the journal gets its last line.
+// Main runs the command that args name and returns the exit code. SIGINT, SIGTERM and SIGHUP (the ssh session is gone) all end it
+// in order: nothing new is begun, the operator lease is given back, the journal gets its last line.
 func Main(args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	return execute(ctx, place{}, args, stdin, stdout, stderr)
 }
 
-// execute runs the command that args name in the place p, whose options are those of the flags, and returns the exit code.
+// execute runs the command that args name in the place p, whose options the flags set, and returns the exit code.
 func execute(ctx context.Context, p place, args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	p.stderr = stderr
 	root := newRoot(&p, stdin)
@@ -93,7 +93,7 @@ type options struct {
 	logFile  string
 
 	configFile string
-	config     config // of the file, after configure
+	config     config // from the file, after configure
 }
 
 func (o *options) addTo(root *cobra.Command) {
@@ -104,7 +104,7 @@ func (o *options) addTo(root *cobra.Command) {
 	p.BoolVar(&o.osFromCluster, "os-from-cluster", false,
 		"read clouds.yaml from the secret openstack-identity-credentials in the namespace openstack-external")
 	p.StringVar(&o.leaseNamespace, "lease-namespace", "",
-		"`namespace` of the Lease by which operators keep out of each other's way (default: the configuration's, default)")
+		"`namespace` of the operator Lease (default: the configuration's, else \"default\")")
 	o.management.addTo(p)
 	p.StringVar(&o.configFile, "config", "",
 		"configuration `file` (default $LOCKSTEP_CONFIG, then lockstep/config.yaml in $XDG_CONFIG_HOME or ~/.config)")
@@ -121,7 +121,7 @@ func (o *options) addTo(root *cobra.Command) {
 // addActAs adds the flag by which Lockstep plays application controllers.
 func (o *options) addActAs(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&o.actAs, "act-as", nil,
-		"play the application controller of this `name`, by confirmed steps; it must not run itself (more than once: several)")
+		"play the application controller of this `name`, by confirmed steps; it must not run itself (may be repeated)")
 }
 
 // addScreen adds the flags of the commands that open the dashboard.
@@ -132,7 +132,7 @@ func (o *options) addScreen(cmd *cobra.Command) {
 	f.BoolVar(&o.ascii, "ascii", false, "draw with ASCII characters only")
 }
 
-// configure reads the configuration. Flags go before it.
+// configure reads the configuration. Flags override it.
 func (o *options) configure() error {
 	var err error
 	if o.config, err = loadConfig(o.configFile); err != nil {

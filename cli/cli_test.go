@@ -128,7 +128,7 @@ func statusForPeopleAndForYAML(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	_, out, _ := runOn(t, c, "status")
 	for _, want := range []string{"PHASE", "worker nodes", "NODE", "\ncmp-03 ",
-		"\n12 more nodes: 7 idle, 5 done; nothing is amiss there (--all shows them)\n"} {
+		"\n12 more nodes: 7 idle, 5 done; nothing is wrong there (--all shows them)\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the table does not show %q:\n%s", want, out)
 		}

@@ -22,7 +22,7 @@ import (
 	"lockstep/tui"
 )
 
-// configDefaults is the configuration as it is without a file, with its explanations.
+// configDefaults is the default configuration, with its explanations.
 //
 //go:embed config.yaml
 var configDefaults []byte
@@ -49,13 +49,13 @@ type config struct {
 	NodeLabels    map[string]string `yaml:"nodeLabels"`
 	Management    management        `yaml:"management"`
 
-	folder string // in which the file lies; relative paths start there
+	folder string // the file's folder; relative paths start there
 }
 
-// maxConfig is how large a configuration file may be, in bytes: a larger one is another kind of file.
+// maxConfig is the greatest size of a configuration file, in bytes: a larger one is another kind of file.
 const maxConfig = 1 << 20
 
-// configPath is where the configuration is looked for, and whether somebody named it: then it has to be there.
+// configPath is where the configuration is looked for, and whether somebody named it: then it must exist.
 func configPath(flag string) (path string, named bool) {
 	if path = flag; path == "" {
 		path = os.Getenv("LOCKSTEP_CONFIG")
@@ -86,7 +86,7 @@ func loadConfig(flag string) (config, error) {
 	case err != nil:
 		return c, fmt.Errorf("read the configuration: %w", err)
 	case len(raw) > maxConfig:
-		return c, fmt.Errorf("configuration %s: it is larger than %d bytes, which no configuration of Lockstep is", path, maxConfig)
+		return c, fmt.Errorf("configuration %s: it is larger than %d bytes: it cannot be a configuration of Lockstep", path, maxConfig)
 	}
 	if err := c.read(raw); err != nil {
 		return c, fmt.Errorf("configuration %s: %w\n`lockstep config` prints one with explanations", path, err)
@@ -95,7 +95,7 @@ func loadConfig(flag string) (config, error) {
 	return c, nil
 }
 
-// read takes over what a file says, and fails on what it does not know.
+// read takes over the values of a file, and fails on unknown ones.
 func (c *config) read(raw []byte) error {
 	c.Keys = nil
 	d := yaml.NewDecoder(bytes.NewReader(raw))
@@ -103,7 +103,8 @@ func (c *config) read(raw []byte) error {
 	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
 		var typed *yaml.TypeError
 		if errors.As(err, &typed) {
-			return errors.New(strings.ReplaceAll(strings.Join(typed.Errors, "\n"), " not found in type cli.config", " is none of the configuration"))
+			text := strings.Join(typed.Errors, "\n")
+			return errors.New(strings.ReplaceAll(text, " not found in type cli.config", " is not a field of the configuration"))
 		}
 		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
@@ -146,7 +147,7 @@ func (c *config) read(raw []byte) error {
 	return nil
 }
 
-// lineOf is the line in which a value stands; that of what is around it, where it is not there itself.
+// lineOf is the line of a value, or of what encloses it when the value is missing.
 func lineOf(n *yaml.Node, path ...string) int {
 	if n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
 		return lineOf(n.Content[0], path...)
@@ -172,7 +173,8 @@ func (c config) settings() core.Settings {
 	return s
 }
 
-// roleLabels are the labels of nodes' roles where the controller's Deployment says none; nil when the configuration says none either.
+// roleLabels are the labels of nodes' roles for when the controller's Deployment names none; nil when the configuration names
+// none either.
 func (c config) roleLabels() (core.RoleLabels, error) {
 	if len(c.NodeLabels) == 0 {
 		return nil, nil
@@ -195,8 +197,8 @@ func newConfig(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "config",
 		Short: "Print a configuration with all defaults and their explanations",
-		Long: `Prints a configuration file that says what holds without one, and explains it: a start for one's own.
-On standard error it says where the file is looked for, and what is wrong with the one that is there.`,
+		Long: `Prints a configuration file with all defaults and what they mean: a start for your own.
+On standard error it says where the file is looked for, and what is wrong with the one that exists.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, _ := configPath(o.configFile)
@@ -206,9 +208,9 @@ On standard error it says where the file is looked for, and what is wrong with t
 			case err != nil:
 				return err
 			case missing != nil:
-				fmt.Fprintf(cmd.ErrOrStderr(), "there is no %s; this is what holds:\n", path)
+				fmt.Fprintf(cmd.ErrOrStderr(), "there is no %s; these defaults apply:\n", path)
 			default:
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s is fine; without it, this would hold:\n", path)
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s is valid; without it, these defaults would apply:\n", path)
 			}
 			_, err = cmd.OutOrStdout().Write(configDefaults)
 			return err

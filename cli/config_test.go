@@ -112,7 +112,7 @@ func TestFlagsGoBeforeTheConfig(t *testing.T) {
 
 func TestBadConfigIsToldWithItsLine(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
-		"unknown field": {"theme: dark\ncolour: red\n", "line 2: field colour is none of the configuration"},
+		"unknown field": {"theme: dark\ncolour: red\n", "line 2: field colour is not a field of the configuration"},
 		"another type":  {"\n\novercast: 1\noverdue: [1]\n", "line 4: cannot unmarshal !!seq into float64"},
 		"no YAML":       {"theme: [dark\n", "line 1"},
 		"too short":     {"# mine\nstaleAfter: 1s\n", "line 2: staleAfter: want 10s to 10m"},
@@ -124,9 +124,9 @@ func TestBadConfigIsToldWithItsLine(t *testing.T) {
 		"too many":                {"parallel:\n  compute: 0\n", "line 2: parallel.compute: want 1 or more"},
 		"no controller":           {"parallel: {controller: 0}\n", "line 1: parallel.controller: want 1 or more"},
 		"an action that is none":  {"overdue: 3\nkeys:\n  fly: [f]\n", `line 3: keys: there is no action "fly"`},
-		"a key of the terminal's": {"keys: {help: [ctrl+z]}\n", "line 1: keys: help: ctrl+z is kept by terminals"},
+		"a key of the terminal's": {"keys: {help: [ctrl+z]}\n", "line 1: keys: help: ctrl+z is reserved: terminals use it themselves"},
 		"a word that is none":     {"clipboard: sometimes\n", "line 1: clipboard: want auto or off"},
-		"another kind of file":    {"apiVersion: v1\nkind: Config\n", "line 1: field apiVersion is none of the configuration"},
+		"another kind of file":    {"apiVersion: v1\nkind: Config\n", "line 1: field apiVersion is not a field of the configuration"},
 		"bytes":                   {"\x00\x01\x02", "control characters are not allowed"},
 	}
 	for name, test := range tests {
@@ -145,7 +145,7 @@ func TestBadConfigIsToldWithItsLine(t *testing.T) {
 func TestConfigPrintsWhatItReads(t *testing.T) {
 	withConfig(t, "")
 	code, out, errs := run(t, "config")
-	if code != exitFine || !strings.Contains(errs, "is fine") {
+	if code != exitFine || !strings.Contains(errs, "is valid") {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
 	path := withConfig(t, out)

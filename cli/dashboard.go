@@ -38,7 +38,7 @@ func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) e
 	return s.show(ctx, p.options, "Lockstep", "")
 }
 
-// canShow says why the full screen cannot be shown here, and what works instead.
+// canShow says why the dashboard cannot be shown here, and what works instead.
 func canShow(stdin *os.File, stdout io.Writer) error {
 	out, isFile := stdout.(*os.File)
 	switch {
@@ -81,8 +81,7 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	return err
 }
 
-// lookOf is how the screen looks and which keys it has, by the flags, the environment and the configuration. Any NO_COLOR
-// that is not empty counts.
+// lookOf returns the screen's theme, keys and other options, from flags, environment and configuration. Any non-empty NO_COLOR counts.
 func lookOf(o options) (tui.Options, error) {
 	t := tui.Options{ASCII: o.ascii || o.config.ASCII, NoColor: os.Getenv("NO_COLOR") != "", Clipboard: o.config.Clipboard,
 		SyncOutput: o.config.SyncOutput}

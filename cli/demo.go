@@ -24,9 +24,9 @@ func newDemo(o *options, stdin *os.File) *cobra.Command {
 		Use:   "demo [SCENARIO]",
 		Short: "Open the dashboard on a simulated cloud",
 		Long: `Starts a simulated MOSK cluster and OpenStack cloud on loopback, with an update under way, and opens the dashboard on
-it. Everything is as on a real cluster, but for the clock, which runs faster. Nothing outside this process is touched.
+it. Everything is as on a real cluster, except for the clock, which runs faster. Nothing outside this process is touched.
 
-With --from the simulated cloud is your own, as "lockstep snapshot" has found it.`,
+With --from it simulates your own cloud, as "lockstep snapshot" recorded it.`,
 		Example: `  lockstep demo
   lockstep demo no-valid-host
   lockstep demo --from mos.yaml --speed 300`,
@@ -66,16 +66,16 @@ With --from the simulated cloud is your own, as "lockstep snapshot" has found it
 	flags.addTo(cmd, 60)
 	cmd.Flags().BoolVar(&list, "list", false, "list the scenarios and what each teaches")
 	cmd.Flags().StringVarP(&output, "output", "o", formatText, "`format` of the list: text or json")
-	cmd.Flags().BoolVar(&wrong, "faults", false, "list what can go wrong with the servers, for --fault and for the panel behind the key f4")
+	cmd.Flags().BoolVar(&wrong, "faults", false, "list what can go wrong with the servers, for --fault and for the panel (f4)")
 	o.addActAs(cmd)
 	o.addScreen(cmd)
 	return cmd
 }
 
-// patient is how many nodes a fleet has at most that starts in a moment.
+// patient is the greatest number of nodes of a simulated cloud that starts in a moment.
 const patient = 100
 
-// demo opens the dashboard on a simulated cloud. A large one takes some seconds to start, which is said on stderr.
+// demo opens the dashboard on a simulated cloud. A large one takes some seconds to start; stderr says so.
 func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err error) {
 	if err := o.configure(); err != nil {
 		return err
@@ -99,7 +99,7 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 		return fmt.Errorf("start the simulated cloud: %w", err)
 	}
 	defer cloud.Close()
-	// The demo's own files, whatever the environment says: it must never touch a real cluster.
+	// The demo uses its own files, whatever the environment says: it must never touch a real cluster.
 	o.kubeconfig, o.context, o.osCloud, o.osFromCluster = cloud.KubeconfigPath, "", cloud.CloudName, false
 	o.leaseNamespace = "default"
 	o.management = simManagement(cloud)

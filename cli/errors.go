@@ -10,7 +10,7 @@ import (
 	"lockstep/core"
 )
 
-// printError says what failed, why, and what to do.
+// printError prints what failed, why, and what to do.
 func printError(w io.Writer, err error) {
 	var api *core.APIError
 	if !errors.As(err, &api) {
@@ -37,11 +37,11 @@ func printError(w io.Writer, err error) {
 // maxLines is how many further lines of an error are printed: a broken file may have thousands of mistakes.
 const maxLines = 20
 
-// maxLine is how much of one text is printed on a line, in runes.
+// maxLine is how much of one text is printed, in runes.
 const maxLine = 2000
 
-// oneLine makes a text from a server fit for a terminal: one line, no control or formatting characters, not endless, and nobody's
-// password in a URL.
+// oneLine makes a text from a server fit for a terminal: one line of limited length, without control or formatting characters and
+// without passwords in URLs.
 func oneLine(s string) string {
 	s = core.Redact(s)
 	var b strings.Builder

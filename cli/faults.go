@@ -13,7 +13,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// parseFaults reads the values of --fault, and says everything that is wrong with them.
+// parseFaults reads the values of --fault; its error names everything that is wrong with them.
 func parseFaults(texts []string) ([]fault.Setting, error) {
 	var all []fault.Setting
 	var wrong []error
@@ -49,7 +49,7 @@ func listFaults(out io.Writer) error {
 	fmt.Fprintf(out, "\nServers: %s.\n", strings.Join(everyServerName(), ", "))
 	fmt.Fprint(out, `
 Each fault takes further parameters: of=reads|writes|watches, resource=NODES (Kubernetes), path=/PART (OpenStack), rate=0.2,
-count=10, for=10m (the cloud's clock), for-real=10s (yours), everyone (the cloud's own controllers meet it, too). Examples:
+count=10, for=10m (the cloud's clock), for-real=10s (your clock), everyone (it hits the cloud's own controllers, too). Examples:
 
   lockstep demo --fault kubernetes:429,retry-after=30
   lockstep demo --fault compute:latency=2s,rate=0.5 --fault kubernetes:watches-silent
@@ -88,7 +88,7 @@ func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 // completeSimFlags lets the shell complete scenarios and faults.
 func completeSimFlags(cmd *cobra.Command) {
 	complete := func(flag string, f func(typed string) ([]string, cobra.ShellCompDirective)) {
-		// It fails only for a flag that is not there, or has its completion already.
+		// It fails only for an unknown flag, or for one that has a completion already.
 		_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return f(typed)
 		})
@@ -99,7 +99,7 @@ func completeSimFlags(cmd *cobra.Command) {
 	complete("fault", completeFault)
 }
 
-// completeFault goes on with what was typed of a fault: the server, the fault, its parameters.
+// completeFault completes the server, the fault and its parameters.
 func completeFault(typed string) ([]string, cobra.ShellCompDirective) {
 	server, rest, named := strings.Cut(typed, ":")
 	var out []string

@@ -6,8 +6,8 @@ import (
 	"lockstep/kube"
 )
 
-// checkedLease is the operator lease, taken only by a login that may also do what it is taken for: better refused now, with
-// the missing right's name, than in the middle of a night.
+// checkedLease is the operator lease. It is taken only by a login that has the rights to write: a refusal that names the missing
+// right is better now than in the middle of the night.
 type checkedLease struct {
 	*kube.Lease
 	access *kube.Access
@@ -26,8 +26,8 @@ func (l *checkedLease) Acquire(ctx context.Context, takeOver bool) error {
 	return l.Lease.Acquire(ctx, takeOver)
 }
 
-// writeNeeds are the rights without which writing is not armed. Who plays the OpenStack controller cleans up behind nodes that are
-// gone, in its place: to learn in the middle of it that the claims may not be deleted would be too late.
+// writeNeeds are the rights without which writing is not armed. Playing the OpenStack controller includes the clean-up after
+// nodes that are gone: in the middle of it, it is too late to learn that the claims may not be deleted.
 func (s *session) writeNeeds(leaseNamespace string) []kube.Permission {
 	needs := kube.WritePermissions(leaseNamespace)
 	if !s.cleansUp {

@@ -9,12 +9,12 @@ import (
 	"lockstep/nova"
 )
 
-// line is how a session reaches its servers.
+// line is the way a session reaches its servers.
 type line struct {
 	transport http.RoundTripper                                  // nil: by the TLS settings of the credentials
-	jitter    func(who string, most time.Duration) time.Duration // of what is tried again; nil: by chance
+	jitter    func(who string, most time.Duration) time.Duration // of retries; nil: random
 	holder    string                                             // of the operator lease; empty: user@host/pid/random
-	newID     func() string                                      // of confirmations; nil: by chance
+	newID     func() string                                      // of confirmations; nil: random
 }
 
 func (p *place) kubeOptions() kube.Options {

@@ -11,14 +11,14 @@ import (
 	"lockstep/kube"
 )
 
-// maxLog is the size past which a log makes room for a new one, in bytes.
+// maxLog is the size in bytes above which a new log file is begun.
 const maxLog = 8 << 20
 
 // log is Lockstep's own log. Its file is nil when there is none.
 type log struct {
 	*slog.Logger
 	file   *logFile
-	opened string // what was found when it was opened, for the operator; mostly empty
+	opened string // a finding at opening, for the operator; mostly empty
 }
 
 func (l *log) close() {
@@ -35,8 +35,8 @@ func (p *place) openLog() (*log, error) {
 	return openLog(p.logFile)
 }
 
-// openLog opens Lockstep's own log. It is a file even by default: nothing may write to the terminal under the screen. What
-// client-go writes goes there too. That is set for the whole process, and nothing of client-go's may run yet.
+// openLog opens Lockstep's own log. It is a file even by default, since nothing may write to the terminal under the screen.
+// client-go writes there, too; that is set for the whole process, so nothing of client-go may run yet.
 func openLog(path string) (*log, error) {
 	l, err := openLogFile(path)
 	if err == nil {
@@ -71,8 +71,8 @@ func openLogFile(path string) (*log, error) {
 	return l, nil
 }
 
-// logFile is a file that is put aside when it has become large, under its name with ".old", in the stead of the one before it. Several
-// runs of Lockstep may write to one: whoever finds that another has put it aside goes on in the new one.
+// logFile is a file that is renamed to its name with ".old" when it is large, replacing the previous one. Several runs of
+// Lockstep may write to one file: a run that finds it renamed goes on in the new one.
 type logFile struct {
 	path  string
 	limit int64
@@ -80,7 +80,7 @@ type logFile struct {
 	mu      sync.Mutex
 	file    *os.File
 	regular bool
-	moved   func(*os.File) // told when it goes on in another file; may be nil
+	moved   func(*os.File) // called when it goes on in another file; may be nil
 }
 
 func (l *logFile) open() error {
@@ -109,7 +109,7 @@ func (l *logFile) Write(b []byte) (int, error) {
 	return l.file.Write(b)
 }
 
-// makeRoom goes on in a new file when this one is full, or was put aside. A log that cannot be moved only grows.
+// makeRoom goes on in a new file when this one is full or was renamed. A log that cannot be renamed just grows.
 func (l *logFile) makeRoom() {
 	here, err := l.file.Stat()
 	if err != nil {
@@ -132,7 +132,7 @@ func (l *logFile) Close() error {
 	return l.file.Close()
 }
 
-// follow has moved told of the file that is written to now, and of each that comes after it, until stop.
+// follow calls moved with the current file and with each later one, until stop.
 func (l *logFile) follow(moved func(*os.File)) (stop func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,8 +15,9 @@ import (
 // loginFor is how long a credential plugin may take: it may ask a person for a password, or wait for one in a browser.
 const loginFor = 3 * time.Minute
 
-// getCredentials lets a credential plugin that may ask a person do so while the terminal is still the operator's, and says so. Any other
-// login happens behind the screen, where nobody waits for it. A plugin that fails is no error: what it is for tells of it.
+// getCredentials lets a credential plugin that may ask a person do so before the screen takes the terminal, and says so. Other
+// logins happen behind the screen, where nobody waits for them. A failed plugin is not an error here: the sources that need it
+// report it.
 func (p *place) getCredentials(ctx context.Context, log *log, client *kube.Client, what string) error {
 	plugin := client.Asks()
 	if plugin == "" {
@@ -42,7 +43,7 @@ func (p *place) getCredentials(ctx context.Context, log *log, client *kube.Clien
 	return nil
 }
 
-// login logs in to a cluster for a command that reads once. A server that does not answer holds it up for no longer than any call.
+// login logs in to a cluster for a command that reads once. A silent server delays it no longer than any call.
 func (p *place) login(ctx context.Context, log *log, client *kube.Client, what string) error {
 	if err := p.getCredentials(ctx, log, client, what); err != nil {
 		return err
@@ -59,14 +60,14 @@ func (p *place) login(ctx context.Context, log *log, client *kube.Client, what s
 // patience is how long a command that takes one look waits for the sources' first answers.
 type patience struct {
 	wait  time.Duration
-	named bool // with --wait: then it covers a login that may ask a person, too
+	named bool // set with --wait: then it includes a login that may ask a person
 }
 
 func (w *patience) addTo(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&w.wait, "wait", 20*time.Second, "how long to wait for the sources' first answers, logins included")
 }
 
-// of is the patience of a call, by its flags.
+// of returns the patience that a call's flags set.
 func (w patience) of(cmd *cobra.Command) patience {
 	w.named = cmd.Flags().Changed("wait")
 	return w

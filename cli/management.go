@@ -12,7 +12,7 @@ import (
 	"lockstep/sim"
 )
 
-// management says how the management cluster is reached. The zero value means that none is connected.
+// management says how to reach the management cluster. The zero value means that none is connected.
 type management struct {
 	Kubeconfig string `yaml:"kubeconfig"` // file; empty: the same as the MOSK cluster's
 	Context    string `yaml:"context"`    // empty: the file's current one
@@ -29,8 +29,8 @@ func (m *management) addTo(f *pflag.FlagSet) {
 		"`name` of the cluster on the management cluster (default: the one that has these nodes)")
 }
 
-// or are the flags over the configuration. A cluster that is named by flags is another one than the configuration's: nothing
-// of that counts for it.
+// or returns the flags, else the configuration. Flags that name a cluster may name another one than the configuration does, so
+// nothing of the configuration counts then.
 func (m management) or(c management) management {
 	if m.configured() {
 		return m
@@ -42,8 +42,8 @@ func (m management) or(c management) management {
 // configured tells whether a management cluster is named.
 func (m management) configured() bool { return m.Kubeconfig != "" || m.Context != "" }
 
-// openManagement loads the login of the management cluster. Without one its sources are off; one that cannot be used says
-// why, and the rest works.
+// openManagement loads the login of the management cluster. Without one its sources are off; if it cannot be used, they say why,
+// and the rest works.
 func (s *session) openManagement(ctx context.Context, p place, cfg *engine.Config) (*kube.Client, error) {
 	m := p.management
 	if !m.configured() {

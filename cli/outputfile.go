@@ -11,7 +11,7 @@ import (
 // toStdout is the name of an output file that is standard output.
 const toStdout = "-"
 
-// canWrite says before any work is done why the file that a flag names could not be written in the end.
+// canWrite says why the file that a flag names cannot be written, before any work is done.
 func canWrite(flag, path string, force bool) error {
 	switch info, err := os.Stat(path); {
 	case path == "":
@@ -42,7 +42,7 @@ func writeFile(path string, content []byte, force bool) (err error) {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if !force {
-		err := os.Link(tmp.Name(), path) // fails when there is one, as a rename would not
+		err := os.Link(tmp.Name(), path) // unlike a rename, it fails when the file exists
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			return exists(path, err)
 		}
@@ -56,14 +56,14 @@ func writeFile(path string, content []byte, force bool) (err error) {
 	return nil
 }
 
-// saveHere writes a file of the dashboard's into the folder where Lockstep was started.
+// saveHere writes a file of the dashboard into the folder where Lockstep was started.
 func saveHere(name string, content []byte) (string, error) {
 	path, err := filepath.Abs(filepath.Base(name))
 	if err != nil {
 		return "", fmt.Errorf("write %s: %w", name, err)
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return "", fmt.Errorf("%s is there already, and is left as it is", path)
+		return "", fmt.Errorf("%s exists already, and is left as it is", path)
 	}
 	return path, writeFile(path, content, false)
 }

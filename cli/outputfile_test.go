@@ -133,7 +133,7 @@ func TestAFileThatCannotBeRehearsed(t *testing.T) {
 	}{
 		{"no such file", "/nowhere/fleet.yaml", []string{"/nowhere/fleet.yaml"}},
 		{"a kubeconfig", write("apiVersion: v1\nkind: Config\n"), []string{"kubeconfig"}},
-		{"a scenario that somebody wrote", write(handWritten), []string{"no inventory of a live cloud", "--scenario"}},
+		{"a scenario that somebody wrote", write(handWritten), []string{"not an inventory of a live cloud", "--scenario"}},
 		{"an unknown host", write(strings.Replace(string(good), "host: cmp-3,", "host: cmp-99,", 1)), []string{"cmp-99", line("host: cmp-3,")}},
 		{"an unknown field", write(strings.Replace(string(good), "nodeRequests:", "nodeRequest:", 1)),
 			[]string{"nodeRequest", line("nodeRequests:")}},

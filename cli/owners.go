@@ -26,12 +26,12 @@ func newOwners(p *place) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "owners [NODE...]",
 		Short: "List whose instances need their owner, with a note to send to each project",
-		Long: `Lists the instances on the nodes that need their owner (of all nodes that the update has not been through when none is
-named), project by project: what happens to each by its tags and its node's mode, what its owner can do, and the
+		Long: `Lists the instances that need their owner, on the named nodes or on all that the update has yet to go through,
+project by project: what happens to each by its tags and its node's mode, what its owner can do, and the
 e-mail addresses that Keystone shows of its owner and of the project's members. As text it is one note for each
-project, ready to be sent. A node is named as in the dashboard or as in Kubernetes. Nothing is changed.
+project, ready to send. Name a node as the dashboard or as Kubernetes does. Nothing is changed.
 
-The exit code is 0 when everything was read, 2 when Keystone does not show something (stderr says what, and why), and 1
+The exit code is 0 when everything was read, 2 when Keystone did not show something (stderr says what, and why), and 1
 when the instances could not be read.`,
 		Example: `  lockstep owners
   lockstep owners cmp-07 cmp-11 -o csv`,
@@ -108,8 +108,8 @@ func owners(ctx context.Context, p place, names []string, wait patience, print f
 	})
 }
 
-// nodesCalled are the names of the nodes that are called so, as in the dashboard or as in Kubernetes; without any, those of
-// the whole update.
+// nodesCalled returns the names of the nodes that are named as in the dashboard or as in Kubernetes; without any, those of the
+// whole update.
 func nodesCalled(s *core.Snapshot, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return procedure.NodesToTell(s), nil
@@ -136,7 +136,7 @@ func nodesCalled(s *core.Snapshot, names []string) ([]string, error) {
 	return out, nil
 }
 
-// ownerDesk is what the dashboard's page of owners asks and saves with.
+// ownerDesk is the backend of the dashboard's page of owners.
 type ownerDesk struct {
 	client *nova.Client // nil when there is no cloud
 }

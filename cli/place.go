@@ -15,7 +15,7 @@ import (
 	"lockstep/core"
 )
 
-// operatorName is "user@host" of who runs Lockstep, for the lease and the journal.
+// operatorName is the "user@host" that runs Lockstep, for the lease and the journal.
 func operatorName() string {
 	name := os.Getenv("USER")
 	if u, err := user.Current(); err == nil {
@@ -38,7 +38,7 @@ func journalPath(folder, cluster, server string) string {
 	return filepath.Join(folder, "journal", fileName(cluster)+"-"+hex.EncodeToString(sum[:4])+".jsonl")
 }
 
-// fileName keeps what is safe in a file's name.
+// fileName keeps the characters that are safe in a file's name.
 func fileName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -57,7 +57,7 @@ func fileName(s string) string {
 	return s
 }
 
-// discreet writes what URLs give away nowhere. A log line is one write.
+// discreet removes secrets in URLs from what is written. A log line is one write.
 type discreet struct{ w io.Writer }
 
 // Write implements io.Writer.

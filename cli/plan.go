@@ -32,16 +32,16 @@ func newPlan(p *place) *cobra.Command {
 	var f planFlags
 	cmd := &cobra.Command{
 		Use:   "plan [NODE...]",
-		Short: "Say what the maintenance of nodes will do to their instances, before anything moves",
-		Long: `Forecasts the evacuation of nodes, or of all compute nodes that the update has still to go through: what each instance will
-do by the rules, which will hold its node and why, whether the other hosts have room (with one more host lost, too), and
-how long it takes by the migrations that this cloud has been seen to do. Nothing moves.
+		Short: "Forecast what the maintenance of nodes does to their instances, before anything moves",
+		Long: `Forecasts the evacuation of nodes, or of all compute nodes that the update has yet to go through: what happens to each
+instance, which ones block their node and why, whether the other hosts have room (also with one more host lost), and
+how long it takes, judged by the migrations that this cloud has completed. Nothing moves.
 
-Nodes are taken one after the other, or --at-once together, in the order of the update groups where the management cluster
-is named, by their names otherwise. What could not be asked (a list that is forbidden, a service that is not there) is
-said, and counts as not known.
+Nodes are taken one by one, or --at-once together: in the order of the update groups where the management cluster is
+named, otherwise by name. What could not be read (a forbidden list, a missing service) is reported, and counts as not
+known.
 
-The exit code is 0 when everything will move, go down or stay by itself, 2 when something will hold its node, may fail, or
+The exit code is 0 when everything moves, goes down or stays by itself, 2 when something blocks its node, may fail or
 could not be checked, and 1 when there is no plan.`,
 		Example: `  lockstep plan
   lockstep plan cmp-04 cmp-05 --at-once 2
@@ -133,7 +133,7 @@ func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Dur
 	return p, err
 }
 
-// updateOrder asks the management cluster, where the flags say which, in which order the update takes the nodes.
+// updateOrder asks the management cluster, if one is configured, for the order in which the update takes the nodes.
 func updateOrder(ctx context.Context, at place, snap *core.Snapshot, log *log, stderr io.Writer) ([]string, []core.MissingFacts) {
 	inv := &core.Inventory{}
 	for _, name := range snap.NodeNames() {
@@ -144,7 +144,7 @@ func updateOrder(ctx context.Context, at place, snap *core.Snapshot, log *log, s
 	return progress.UpdateOrder(inv.Management), inv.Missing
 }
 
-// progressOn tells a person at a terminal what has been read.
+// progressOn shows a person at a terminal what has been read.
 func progressOn(w io.Writer) core.InventoryProgress {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

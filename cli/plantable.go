@@ -10,7 +10,7 @@ import (
 	"lockstep/core/evacuation"
 )
 
-// planFile is a plan as the content of a file.
+// planFile is the content of a plan's file.
 func planFile(p *evacuation.EvacuationForecast, format string, all bool) ([]byte, error) {
 	var b bytes.Buffer
 	if err := planPrinters[format](&b, p, all); err != nil {
@@ -19,8 +19,8 @@ func planFile(p *evacuation.EvacuationForecast, format string, all bool) ([]byte
 	return b.Bytes(), nil
 }
 
-// printPlanTable prints a plan for a terminal: what needs somebody first, then the nodes. Instances that just move are
-// listed with all.
+// printPlanTable prints a plan for a terminal: what needs a person first, then the nodes. Instances that just move are listed
+// only with all.
 func printPlanTable(out io.Writer, p *evacuation.EvacuationForecast, all bool) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "%s: %s\n%s\n%s\n", oneLine(p.Cluster), oneLine(p.Headline()), p.MadeText(), oneLine(p.TimeText()))

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// othersMay are the rights of others than the owner.
+// othersMay are the rights of everybody but the owner.
 const othersMay = 0o077
 
-// keepPrivate closes Lockstep's own folders and files, as far as they are there, to everybody but their owner, and tells what others
-// could read until now: records and logs hold what the servers say.
+// keepPrivate closes Lockstep's own folders and files, if they exist, to everybody but their owner, and returns what others could
+// read until now: journals and logs hold the servers' words.
 func (s *session) keepPrivate(names ...string) {
 	for _, name := range names {
 		if told := closeToOthers(name); told != "" {
@@ -20,14 +20,14 @@ func (s *session) keepPrivate(names ...string) {
 	}
 }
 
-// closeToOthers takes the rights of others away, and tells what it found; empty where there is nothing, or nothing to tell.
+// closeToOthers removes the rights of others, and says what it found; empty where there is no file or nothing to report.
 func closeToOthers(name string) string {
-	f, err := os.Open(name) // the rights are those of what is open, whatever the name stands for meanwhile
+	f, err := os.Open(name) // the rights of the open file, even if the name is another file's meanwhile
 	if errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
 	if err != nil {
-		return "" // what cannot be opened is told by who needs it
+		return "" // whoever needs the file reports that it cannot be opened
 	}
 	defer f.Close()
 	return closeFile(f)

@@ -4,5 +4,5 @@ package cli
 
 import "io/fs"
 
-// isOurs does not know here.
+// isOurs cannot tell on this system.
 func isOurs(fs.FileInfo) bool { return false }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// isOurs tells whether the file belongs to who runs Lockstep.
+// isOurs tells whether the file belongs to the user that runs Lockstep.
 func isOurs(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(stat.Uid) == os.Geteuid()

@@ -8,7 +8,7 @@ import (
 	"lockstep/tui"
 )
 
-// rehearsal is what stands behind the demo's panel: the simulated cloud's clock, story and faults.
+// rehearsal is the backend of the demo's panel: the simulated cloud's clock, story and faults.
 type rehearsal struct{ cloud *sim.Cloud }
 
 var _ tui.Rehearsal = (*rehearsal)(nil)

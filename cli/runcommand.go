@@ -25,18 +25,16 @@ const (
 // commandGrace is how long a command has to end after a signal.
 const commandGrace = 10 * time.Second
 
-// runCommand runs a command with the variables in its environment, and answers with its exit code. Of the variables that
-// name another cloud or cluster it sees none.
-//
-// An interrupt from the terminal reaches the command by itself, which may do with it what it likes; SIGTERM and SIGHUP, and
-// an interrupt that was sent by a process, are passed on.
+// runCommand runs a command with the variables in its environment, and returns its exit code. Variables that name another cloud
+// or cluster are removed. An interrupt from the terminal reaches the command by itself. SIGTERM and SIGHUP, and an interrupt sent
+// by a process, are passed on.
 func runCommand(command, env []string, stdin *os.File, stdout, stderr io.Writer) error {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "OS_") || strings.HasPrefix(v, "KUBECONFIG=")
 	}), env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
-	cmd.WaitDelay = time.Second // for what the command left behind that holds on to its output
+	cmd.WaitDelay = time.Second // for child processes that keep the output open
 
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -69,7 +67,7 @@ func runCommand(command, env []string, stdin *os.File, stdout, stderr io.Writer)
 	}
 }
 
-// exitOf is how a command ended, as an exit code.
+// exitOf is a command's result as an exit code.
 func exitOf(cmd *exec.Cmd, err error) error {
 	if cmd.ProcessState == nil {
 		return fmt.Errorf("run %s: %w", cmd.Path, err)

@@ -20,8 +20,8 @@ const (
 	formatJSON = "json"
 )
 
-// listScenarios tells which scenarios there are and what each teaches: wrapped to the width of a terminal, by groups; one
-// line each, with tabs between name, group, title and text, where the output is no terminal; or as JSON.
+// listScenarios prints the scenarios and what each teaches: by groups and wrapped on a terminal; elsewhere one line each, with
+// tabs between name, group, title and text; or as JSON.
 func listScenarios(w io.Writer, format string) error {
 	all, err := scenario.Catalogue()
 	if err != nil {
@@ -48,7 +48,7 @@ func listScenarios(w io.Writer, format string) error {
 	return nil
 }
 
-// terminalWidth is how many columns a terminal has; 0 for what is no terminal.
+// terminalWidth is how many columns a terminal has; 0 for anything else.
 func terminalWidth(w io.Writer) int {
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -66,7 +66,7 @@ const (
 	cramped  = 60  // columns, below which the text stands under its title instead of beside the name
 )
 
-// scenarioPages is the list for a terminal of so many columns: the names beside their titles, and the text below.
+// scenarioPages is the list for a terminal of width columns: the names beside their titles, and the text below.
 func scenarioPages(all []scenario.Entry, width int) string {
 	width = min(width, readable)
 	indent := 4
@@ -100,7 +100,7 @@ func scenarioPages(all []scenario.Entry, width int) string {
 	return b.String()
 }
 
-// hanging wraps a text at its spaces: it begins after so many columns, and goes on below its beginning.
+// hanging wraps a text at its spaces and indents the following lines.
 func hanging(text string, indent, width int) string {
 	var b strings.Builder
 	column := indent

@@ -32,14 +32,14 @@ type session struct {
 	lease   *kube.Lease
 	poller  *nova.Poller // nil when there is no cloud
 	client  *nova.Client
-	journal *engine.Journal // nil when it is not written
-	notices []string        // of this machine, for the operator
+	journal *engine.Journal // nil when none is written
+	notices []string        // about this machine, for the operator
 
-	down  []core.Delta // what the sources say that have no adapter
+	down  []core.Delta // the states of sources without an adapter
 	focus atomic.Pointer[string]
 
 	selectors map[string]labels.Selector // of the nodes of the controllers that are played
-	cleansUp  bool                       // the OpenStack controller is: volume claims are watched, too
+	cleansUp  bool                       // the OpenStack controller is played: volume claims are watched, too
 
 	rehearsal tui.Rehearsal // behind the demo's panel; nil on a real cloud
 }
@@ -47,23 +47,23 @@ type session struct {
 // place is what a session runs on: the operator's own cluster, or a simulated one.
 type place struct {
 	options
-	name    string           // what to call the cluster; empty: what the kubeconfig calls it
+	name    string           // the cluster's name; empty: the one in the kubeconfig
 	clock   func() time.Time // nil: the wall clock
-	pace    float64          // how much faster than the wall's the cluster's clock runs; 0 means 1
+	pace    float64          // how much faster than real time the cluster's clock runs; 0 means 1
 	journal string           // folder; empty: the state folder
 	oneLook bool             // the journal is read, and not written
 	limit   int64            // of one file of it, in bytes; 0: the usual one
-	line    line             // to the servers; zero: as everybody on this machine reaches them
+	line    line             // to the servers; zero: the usual way
 	// cloudsYAML is the content of the clouds.yaml to use; nil: it is looked for as the openstack client does.
 	cloudsYAML []byte
 	log        *log // nil: the file that the flags name, to which client-go writes, too
 
-	stderr   io.Writer     // where what has to be known before the screen opens is said; nil: nowhere
+	stderr   io.Writer     // for messages before the screen opens; nil: none
 	loginFor time.Duration // how long a credential plugin may take that may ask a person; 0 means three minutes
 }
 
-// open loads the credentials and makes the session's parts. No server is asked for anything, so that none can hold it up; what is
-// waited for is a credential plugin that may ask a person. What cannot be used is no error: its sources say so, and the rest works.
+// open loads the credentials and makes the session's parts. It asks no server, so none can delay it; it waits only for a
+// credential plugin that may ask a person. A server that cannot be used is not an error: its sources say so, and the rest works.
 func open(ctx context.Context, p place, log *log) (*session, error) {
 	s := &session{log: log}
 	if log.opened != "" {
@@ -155,7 +155,7 @@ func (s *session) openOpenStack(p place, client *kube.Client, cfg *engine.Config
 	cfg.OpenStack, cfg.Writers.OpenStack, cfg.Evacuation = nova.NewChecker(s.client), nova.NewWriter(s.client, nil), s.client
 }
 
-// openJournal opens the record, and reads what of it still counts. A single look reads it, and writes nothing.
+// openJournal opens the journal, and reads what still counts. A single look only reads it.
 func (s *session) openJournal(p place, client *kube.Client, cfg *engine.Config) {
 	folder, server := p.journal, ""
 	if folder == "" {
@@ -176,7 +176,7 @@ func (s *session) openJournal(p place, client *kube.Client, cfg *engine.Config) 
 		cfg.Journal = s.journal
 		cfg.Past, skipped = s.journal.Past()
 		if err := s.journal.NoLocks(); err != nil {
-			s.notice("do not open a second window: " + err.Error() + ", so windows cannot know of one another. XDG_STATE_HOME names another folder")
+			s.notice("do not open a second window: " + err.Error() + ", so windows cannot see one another. Set XDG_STATE_HOME to use another folder")
 		}
 	}
 	if skipped > 0 {
@@ -198,13 +198,13 @@ func (p *place) journalOptions(cfg *engine.Config) engine.JournalOptions {
 	return o
 }
 
-// notice logs what the operator has to know of this machine, and keeps it for the screen.
+// notice logs what the operator has to know about this machine, and keeps it for the screen.
 func (s *session) notice(text string) {
 	s.log.Warn(text)
 	s.notices = append(s.notices, text)
 }
 
-// unavailable notes why sources have no adapter.
+// unavailable records why sources have no adapter.
 func (s *session) unavailable(sources []core.SourceID, err error) {
 	var api *core.APIError
 	if !errors.As(err, &api) {
@@ -233,8 +233,8 @@ func (s *session) watch(p place, client, management *kube.Client) {
 	}
 }
 
-// hurried are the watcher's times where the cluster's clock runs faster than the wall's: what takes half a minute on a real
-// cluster must not take half an hour of a simulated one.
+// hurried returns the watcher's times for a cluster whose clock runs faster than real time: half a minute on a real cluster must
+// not become half an hour of a simulated one.
 func hurried(o kube.WatchOptions, pace float64) kube.WatchOptions {
 	o.PodInterval = max(time.Duration(float64(10*time.Second)/pace), 500*time.Millisecond)
 	o.SyncDeadline, o.ListTimeout = 4*time.Second, 5*time.Second
@@ -246,7 +246,7 @@ func hurried(o kube.WatchOptions, pace float64) kube.WatchOptions {
 	return o
 }
 
-// engineSources are all that the engine of a session is told of.
+// engineSources are all sources of a session's engine.
 func engineSources() []core.SourceID {
 	return slices.Concat(kube.Sources(), core.ManagementSources(), openStackSources())
 }
@@ -258,14 +258,14 @@ func openStackSources() []core.SourceID {
 		core.SourceVolumeServices, core.SourceVolumes}
 }
 
-// nudge asks the pollers to look at once, after a write.
+// nudge makes the pollers look at once, after a write.
 func (s *session) nudge() {
 	if s.poller != nil {
 		s.poller.Nudge()
 	}
 }
 
-// run works until ctx is done, and returns when everything has ended: the lease is given back, the journal closed.
+// run works until ctx is done, and returns when the lease is given back and the journal closed.
 func (s *session) run(ctx context.Context) {
 	var wg sync.WaitGroup
 	if s.lease != nil {

@@ -26,7 +26,7 @@ type simCommand struct {
 	kubernetes, openstack uint16 // ports
 }
 
-// simUsers are the users of the simulated cluster that a kubeconfig can be for.
+// simUsers are the users of the simulated cluster for whom a kubeconfig can be written.
 var simUsers = []string{kubeapi.Admin, kubeapi.Operator, kubeapi.Readonly}
 
 func newSim(stdin *os.File) *cobra.Command {
@@ -35,23 +35,23 @@ func newSim(stdin *os.File) *cobra.Command {
 		Use:   "sim [-- COMMAND [ARG]...]",
 		Short: "Serve a simulated cloud to other tools",
 		Long: `Starts a simulated MOSK cluster and OpenStack cloud on loopback, with an update under way, and serves it until it is
-interrupted. What other tools need to know of it is printed as shell commands; everything else goes to standard error.
+interrupted. It prints what other tools need as shell commands; everything else goes to standard error.
 
-With a COMMAND it runs that, with the cloud in its environment, and ends with it:
+With a COMMAND it runs the command, with the cloud in its environment, and ends with it:
 
   lockstep sim -- kubectl get nodes
   lockstep sim --speed 60 -- k9s
   lockstep sim -- bash
 
-Without one, another shell takes the cloud over from a file:
+Without one, another shell can use the cloud through a file:
 
   lockstep sim --env-file /tmp/sim.env &
   . /tmp/sim.env
 
-The clock runs as yours unless --speed says otherwise: other tools tell ages by your clock, and know nothing of a faster one.`,
+The clock runs in real time unless --speed says otherwise: other tools compute ages by your clock.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
-				return fmt.Errorf("%q is not a flag of lockstep sim; a command to run stands behind --: lockstep sim -- %s", args[0],
+				return fmt.Errorf("%q is not a flag of lockstep sim; a command to run comes after --: lockstep sim -- %s", args[0],
 					strings.Join(args, " "))
 			}
 			return nil
@@ -71,12 +71,12 @@ The clock runs as yours unless --speed says otherwise: other tools tell ages by 
 	p.StringVar(&f.envFile, "env-file", "", "`file` to write the shell commands to, too, once the cloud can be used; removed at the end")
 	p.Uint16Var(&f.kubernetes, "kubernetes-port", 0, "`port` of the Kubernetes API (default: a free one)")
 	p.Uint16Var(&f.openstack, "openstack-port", 0, "`port` of the OpenStack APIs (default: a free one)")
-	// It fails only for a flag that is not there.
+	// It fails only for an unknown flag.
 	_ = cmd.RegisterFlagCompletionFunc("user", cobra.FixedCompletions(simUsers, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-// simOptions are those of the cloud that the flags name.
+// simOptions are the options of the cloud that the flags name.
 func (f *simCommand) simOptions() (sim.Options, error) {
 	so, err := f.options()
 	if err != nil {
@@ -97,7 +97,7 @@ func loopback(port uint16) string {
 	return "127.0.0.1:" + strconv.Itoa(int(port))
 }
 
-// keepOffOtherFiles refuses to write over what is there: it might be the kubeconfig of a real cluster.
+// keepOffOtherFiles refuses to overwrite a file: it might be the kubeconfig of a real cluster.
 func (f *simCommand) keepOffOtherFiles() error {
 	paths := []string{f.envFile}
 	if f.dir != "" {
@@ -105,7 +105,7 @@ func (f *simCommand) keepOffOtherFiles() error {
 	}
 	for _, path := range paths {
 		if _, err := os.Lstat(path); path != "" && err == nil {
-			return fmt.Errorf("%s is there already; it is not written over", path)
+			return fmt.Errorf("%s exists already; it is not overwritten", path)
 		}
 	}
 	return nil
@@ -152,7 +152,7 @@ func speedText(speed float64) string {
 	return fmt.Sprintf("%g times as fast as real time", speed)
 }
 
-// remove removes files that are there.
+// remove removes files, if they exist.
 func remove(paths []string) error {
 	var errs []error
 	for _, path := range paths {
@@ -166,7 +166,7 @@ func remove(paths []string) error {
 	return errors.Join(errs...)
 }
 
-// simEnvironment is what tells other tools of the cloud, as NAME=VALUE.
+// simEnvironment is the variables by which other tools find the cloud, as NAME=VALUE.
 func simEnvironment(cloud *sim.Cloud) []string {
 	return []string{
 		"KUBECONFIG=" + absolute(cloud.KubeconfigPath),

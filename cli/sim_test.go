@@ -43,7 +43,7 @@ func TestSimWritesOverNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, errs := run(t, "sim", "--dir", dir)
-	if raw, err := os.ReadFile(mine); err != nil || string(raw) != "mine" || code != exitError || !strings.Contains(errs, "is there already") {
+	if raw, err := os.ReadFile(mine); err != nil || string(raw) != "mine" || code != exitError || !strings.Contains(errs, "exists already") {
 		t.Errorf("exit %d, message %q, the file has %q", code, errs, raw)
 	}
 }

@@ -18,20 +18,20 @@ type simFlags struct {
 	faults   []string
 }
 
-// addTo adds the flags; speed is the speed when nothing is said.
+// addTo adds the flags; speed is the default speed.
 func (f *simFlags) addTo(cmd *cobra.Command, speed float64) {
 	p := cmd.Flags()
 	p.Float64Var(&f.speed, "speed", speed, "how many seconds pass in the simulated cloud in one real second")
 	p.StringVar(&f.scenario, "scenario", scenario.Default, "`name` of a scenario (see lockstep demo --list), or a scenario file")
 	p.StringVar(&f.from, "from", "", "`file` that lockstep snapshot has written: rehearse the update of that cloud")
-	p.Uint64Var(&f.seed, "seed", 0, "`number` that decides what is left to chance (default: the scenario's own)")
+	p.Uint64Var(&f.seed, "seed", 0, "`number` that seeds what is left to chance (default: the scenario's own)")
 	p.StringArrayVar(&f.faults, "fault", nil,
 		"`SERVER:FAULT[,PARAMETER=VALUE]...` that goes wrong from the start (see lockstep demo --faults); may be repeated")
 	cmd.MarkFlagsMutuallyExclusive("scenario", "from")
 	completeSimFlags(cmd)
 }
 
-// options are those of the simulated cloud that the flags name. What is wrong with a file is said line by line.
+// options are the options of the simulated cloud that the flags name. The error for a bad file says what is wrong line by line.
 func (f *simFlags) options() (sim.Options, error) {
 	if f.speed <= 0 || f.speed > 3600 {
 		return sim.Options{}, fmt.Errorf("--speed is %g; it takes a number above 0, up to 3600", f.speed)
@@ -56,13 +56,12 @@ func (f *simFlags) load() (*scenario.Scenario, error) {
 		return nil, err
 	}
 	if told.Found == nil {
-		return nil, fmt.Errorf("%s is a scenario that somebody wrote, no inventory of a live cloud: use --scenario %s", f.from, f.from)
+		return nil, fmt.Errorf("%s is a handwritten scenario, not an inventory of a live cloud: use --scenario %s", f.from, f.from)
 	}
 	return told, nil
 }
 
-// simCluster is what the dashboard's header calls the cluster of a simulated cloud. A rehearsal's must never be taken for
-// the real one.
+// simCluster is the name of a simulated cluster in the dashboard's header. A rehearsal must never be mistaken for the real one.
 func simCluster(s *scenario.Scenario) string {
 	if whose := s.Rehearsal(); whose != "" {
 		return "rehearsal of " + oneLine(whose)
@@ -70,8 +69,7 @@ func simCluster(s *scenario.Scenario) string {
 	return s.Cluster
 }
 
-// simTitle is what the dashboard's header calls a simulated cloud, and notice what it says of it: that nothing is real, and
-// whose cloud is being rehearsed.
+// simTitle is the title of a simulated cloud in the dashboard's header, and a notice: that nothing is real, and whose cloud is rehearsed.
 func simTitle(s *scenario.Scenario, speed float64) (title, notice string) {
 	title, notice = "Lockstep demo", fmt.Sprintf("simulated cloud, %g times as fast: nothing here is real", speed)
 	if whose := s.Rehearsal(); whose != "" {

@@ -35,13 +35,13 @@ func newSnapshot(p *place) *cobra.Command {
 		Long: `Reads the cluster and OpenStack once, changes nothing, and writes what a rehearsal of the update needs: nodes, locks,
 requests, StatefulSets, pods of DaemonSets that are old or down, silent network agents, the update plan and groups,
 instances with flavors, tags and zones, aggregates and server groups. Then "lockstep demo --from FILE" rebuilds the cloud
-in the simulation, as it stands. The file's head says what is not taken over: the rehearsal has its own volumes, runs of
+in the simulation, as it was. The file's head says what it leaves out: the rehearsal has its own volumes, runs of
 Tempest and the like.
 
-Names and IDs are kept, or all replaced with --pseudonymise. User data, metadata, addresses and key pairs of
-instances, Secrets and ConfigMaps are never taken over.
+Names and IDs are kept; --pseudonymise replaces all of them. User data, metadata, addresses and key pairs of
+instances, Secrets and ConfigMaps are never recorded.
 
-The exit code is 0 when everything was read, 2 when something could not be (the file says what, and why), and 1 when
+The exit code is 0 when everything was read, 2 when something could not be read (the file says what, and why), and 1 when
 no file was written.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,7 +51,7 @@ no file was written.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "", "`file` to write; - is standard output")
 	flags.BoolVar(&f.force, "force", false, "replace the file when it exists")
-	flags.BoolVar(&f.pseudonymise, "pseudonymise", false, "replace every name and ID by one that leads nowhere")
+	flags.BoolVar(&f.pseudonymise, "pseudonymise", false, "replace every name and ID with a made-up one")
 	_ = cmd.MarkFlagRequired("output") // the flag is there
 	return cmd
 }
@@ -82,8 +82,8 @@ func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.W
 	if err := s.Write(&file, inventory.Header(s, name)...); err != nil {
 		return err
 	}
-	content := []byte(core.Redact(file.String()))      // a lock's message, say, may tell somebody's URL
-	if _, err := scenario.Parse(content); err != nil { // a file that could not be read again is worth nothing tonight
+	content := []byte(core.Redact(file.String()))      // a lock's message may contain a URL with a secret
+	if _, err := scenario.Parse(content); err != nil { // a file that cannot be read again is useless
 		return fmt.Errorf("the inventory does not fit the file's format: %w", err)
 	}
 	report := stdout
@@ -98,7 +98,7 @@ func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.W
 	return reportSnapshot(report, s, inv.Missing, f.output, len(content))
 }
 
-// reportSnapshot says what was written and what is missing in it.
+// reportSnapshot says what was written and what is missing.
 func reportSnapshot(w io.Writer, s *scenario.Scenario, missing []core.MissingFacts, output string, size int) error {
 	where := "Wrote " + output
 	if output == toStdout {
@@ -140,7 +140,7 @@ type inventoryTaker struct {
 	printing sync.Mutex
 }
 
-// take reads everything that can be read. It is an error when neither a node nor a compute host is known after that.
+// take reads everything that can be read. It fails when that yields neither a node nor a compute host.
 func (t *inventoryTaker) take(ctx context.Context) (*core.Inventory, error) {
 	client, err := kube.Load(t.kubeOptions())
 	if err != nil {
@@ -172,7 +172,7 @@ func (t *inventoryTaker) take(ctx context.Context) (*core.Inventory, error) {
 	return inv, ctx.Err()
 }
 
-// login lets a credential plugin ask on the terminal, and notes all of Kubernetes as missing when there is no way in.
+// login lets a credential plugin ask on the terminal, and notes all of Kubernetes as missing when the login fails.
 func (t *inventoryTaker) login(ctx context.Context, client *kube.Client, inv *core.Inventory) bool {
 	err := t.place.login(ctx, t.log, client, "Kubernetes")
 	var api *core.APIError
@@ -208,7 +208,7 @@ func (t *inventoryTaker) cloud(ctx context.Context, client *kube.Client) (core.C
 	return cloud.Inventory(ctx, t.progress)
 }
 
-// management reads update plan and groups, where the flags say how.
+// management reads update plan and groups, if a management cluster is configured.
 func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
 	if !t.place.management.configured() {
 		return
@@ -237,7 +237,7 @@ func (t *inventoryTaker) management(ctx context.Context, inv *core.Inventory) {
 	inv.Missing = append(inv.Missing, missing...)
 }
 
-// progress tells a person who waits what has been read.
+// progress shows a waiting person what has been read.
 func (t *inventoryTaker) progress(what string, n int) {
 	t.printing.Lock()
 	defer t.printing.Unlock()

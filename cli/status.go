@@ -24,10 +24,10 @@ func newStatus(p *place) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Take one look at the update and print it",
-		Long: `Takes one look at the update and prints what needs you, the phases, the nodes where something happens or is amiss, and
+		Long: `Takes one look at the update and prints what needs you, the phases, the nodes where something happens or is wrong, and
 how many others there are. JSON and YAML have every node.
 
-The exit code is 0 when nothing needs you, 2 when something does, and 1 when the cluster could not be looked at.`,
+The exit code is 0 when nothing needs you, 2 when something does, and 1 when the cluster could not be read.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			print, ok := statusPrinters[output]
@@ -41,7 +41,7 @@ The exit code is 0 when nothing needs you, 2 when something does, and 1 when the
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format`: table, json or yaml")
-	cmd.Flags().BoolVar(&all, "all", false, "in the table, every node, also those where nothing happens")
+	cmd.Flags().BoolVar(&all, "all", false, "list every node in the table, also those where nothing happens")
 	wait.addTo(cmd)
 	return cmd
 }
@@ -84,8 +84,8 @@ func status(ctx context.Context, p place, wait patience, print func(io.Writer, S
 	return nil
 }
 
-// glance runs a session that cannot write for as long as see takes; see is given the place with the options as the
-// configuration completes them, and how much is left of the time to wait.
+// glance runs a session that cannot write while see runs. see gets the place, its options completed by the configuration, and the
+// rest of the time to wait.
 func glance(ctx context.Context, p place, wait patience, see func(s *session, p place, left time.Duration) error) error {
 	began := time.Now()
 	if err := p.configure(); err != nil {
@@ -153,7 +153,7 @@ func answered(s *core.Snapshot) bool {
 	return len(s.Sources) > 0
 }
 
-// cannotSee is why nothing at all is known of the cluster's nodes and locks; nil when something is.
+// cannotSee is why nothing at all is known about the cluster's nodes and locks; nil when something is.
 func cannotSee(s *core.Snapshot) error {
 	var first error
 	for _, id := range []core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceClusterRequests} {

@@ -23,7 +23,7 @@ type Status struct {
 	Locks    []StatusLock      `json:"clusterLocks"`
 	Sources  []StatusSource    `json:"sources"`
 
-	RoleLabels string `json:"roleLabels,omitempty"` // by which nodes have their roles; absent where they are the defaults
+	RoleLabels string `json:"roleLabels,omitempty"` // the labels of the nodes' roles; absent where they are the defaults
 }
 
 // StatusUpdate is the update as a whole.
@@ -45,7 +45,7 @@ type StatusAttention struct {
 	Reason   string     `json:"reason"`
 	Since    *time.Time `json:"since,omitempty"`
 	Hint     string     `json:"hint,omitempty"`
-	Cause    string     `json:"cause,omitempty"` // the ID of the one from which it only follows
+	Cause    string     `json:"cause,omitempty"` // the ID of the entry that it follows from
 }
 
 // StatusPhase is one of the five phases.
@@ -77,10 +77,10 @@ type StatusNode struct {
 
 	Controller *StatusAccount `json:"openstackController,omitempty"` // absent when its bookkeeping says nothing
 
-	matters bool // whoever takes one look should read of it
+	matters bool // worth showing in one look
 }
 
-// StatusAccount is what the OpenStack controller does with what is asked of a node, by its own bookkeeping.
+// StatusAccount is what the OpenStack controller does about a node's request, by its own bookkeeping.
 type StatusAccount struct {
 	// "tries again", "at work", "first try", "never seen", "stopped", "gave up", "held" or "handled"
 	State  string     `json:"state"`
@@ -99,14 +99,14 @@ type StatusLock struct {
 	Meaning    string `json:"meaning,omitempty"`
 }
 
-// StatusSource is how a source of facts does.
+// StatusSource is the state of a source.
 type StatusSource struct {
 	ID    string     `json:"id"`
 	State string     `json:"state"`
 	AsOf  *time.Time `json:"asOf,omitempty"`
 	Error string     `json:"error,omitempty"`
 
-	cause string // the error in a word or two, where the document tells the whole of it elsewhere
+	cause string // the error in a word or two, where the document has all of it elsewhere
 }
 
 func statusOf(s *core.Snapshot) Status {
@@ -215,7 +215,7 @@ func (t statusTable) print(out io.Writer, s Status) error {
 		fmt.Fprintf(w, "%d %s\t%s\t%s\t%s\n", p.Number, p.Title, p.State, span(time.Duration(p.Elapsed)*time.Second), count(p.Done, p.Total))
 	}
 	if s.RoleLabels != "" {
-		fmt.Fprintf(w, "\nRoles by other labels than the usual: %s\n", s.RoleLabels)
+		fmt.Fprintf(w, "\nRoles come from labels other than the defaults: %s\n", s.RoleLabels)
 	}
 	fmt.Fprintln(w)
 	if err := w.Flush(); err != nil {

@@ -17,8 +17,8 @@ type sourceGroup struct {
 	ids    []string
 }
 
-// printSources says which sources are not live, each reason once: that of an entry above is not said again. What nobody has asked for is
-// no trouble, and has a line at most.
+// printSources prints which sources are not live, each reason once: it does not repeat the reason of an entry above. Sources that
+// nobody configured are not a trouble, and get one line at most.
 func printSources(w io.Writer, s Status) {
 	var groups []*sourceGroup
 	for _, src := range s.Sources {
@@ -57,8 +57,8 @@ func printSources(w io.Writer, s Status) {
 	}
 }
 
-// causeTold is the cause of a source's trouble in a word or two, where an entry of what needs a person tells it with its server's words;
-// empty where none does.
+// causeTold is the cause of a source's trouble in a word or two, where an entry of "Needs you" has the server's words; empty
+// where none has.
 func causeTold(s *core.Snapshot, src core.Source) string {
 	if src.Err == nil || src.Err.Message == "" {
 		return ""

@@ -19,7 +19,7 @@ type statusTable struct {
 	width int  // columns of the terminal; 0: lines are as long as they are
 }
 
-// tableOn is the table for what out is: a terminal has a width, and a pipe goes to something that reads whole lines.
+// tableOn is the table for out: a terminal has a width; a pipe's reader takes whole lines.
 func tableOn(out io.Writer, all bool) statusTable {
 	t := statusTable{all: all}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -30,13 +30,13 @@ func tableOn(out io.Writer, all bool) statusTable {
 	return t
 }
 
-// nodeMatters tells whether whoever takes one look should read of a node: something happens there, or something is amiss. Of 500
-// nodes that wait for their turn, or have had it, only the number is told.
+// nodeMatters tells whether a node is worth a row: something happens there, or something is wrong. Of 500 nodes that wait for
+// their turn or are done, only the number is printed.
 func nodeMatters(v core.NodeView, needing map[string]bool) bool {
 	return v.Active() || len(v.Problems) > 0 || needing[v.Name] || v.Node == nil || v.Node.Ready != "True" || v.Node.Cordoned
 }
 
-// nodesNeedingYou are those that an entry of "Needs you" is about which is more than a notice.
+// nodesNeedingYou are the nodes with an entry of "Needs you" that is more than a notice.
 func nodesNeedingYou(all []core.Attention) map[string]bool {
 	needing := map[string]bool{}
 	for _, a := range all {
@@ -106,11 +106,10 @@ func (t statusTable) nodes(out io.Writer, s Status) {
 	if sum == 1 {
 		nodes = "node"
 	}
-	fmt.Fprintf(out, "%d %s%s: %s; nothing is amiss there (--all shows them)\n", sum, more, nodes, strings.Join(counts, ", "))
+	fmt.Fprintf(out, "%d %s%s: %s; nothing is wrong there (--all shows them)\n", sum, more, nodes, strings.Join(counts, ", "))
 }
 
-// columns prints rows below one another. Where they are wider than the terminal, cells of the columns in give are broken, in that
-// order.
+// columns prints rows in columns. Where they are wider than the terminal, cells of the columns in give are wrapped, in that order.
 func (t statusTable) columns(out io.Writer, rows [][]string, give ...int) {
 	const gap = 2
 	widths, least := make([]int, len(rows[0])), make([]int, len(rows[0]))
@@ -153,10 +152,10 @@ func (t statusTable) columns(out io.Writer, rows [][]string, give ...int) {
 	}
 }
 
-// longestWord is where a word is broken that has no place to break at: a name of a hundred letters.
+// longestWord is where a word without a place to break is broken: a name of a hundred letters.
 const longestWord = 24
 
-// words are the parts of a cell between which it may be broken, each with what ends it.
+// words are the parts of a cell between which it may be wrapped, each with its separator.
 func words(cell string) []string {
 	var parts []string
 	from, n := 0, 0
@@ -173,7 +172,7 @@ func words(cell string) []string {
 	return parts
 }
 
-// broken is a cell on lines of at most width columns.
+// broken is a cell wrapped to lines of at most width columns.
 func broken(cell string, width int) []string {
 	if ansi.StringWidth(cell) <= width {
 		return []string{cell}

@@ -58,7 +58,7 @@ func TestStatusOfManyIdleNodesIsShort(t *testing.T) {
 	if lines := strings.Count(many, "\n"); lines > 24 || lines != strings.Count(few, "\n") {
 		t.Errorf("%d lines:\n%s", lines, many)
 	}
-	if !strings.Contains(many, "\n500 more nodes: 167 done, 333 idle; nothing is amiss there (--all shows them)\n") {
+	if !strings.Contains(many, "\n500 more nodes: 167 done, 333 idle; nothing is wrong there (--all shows them)\n") {
 		t.Errorf("they are not counted:\n%s", many)
 	}
 	all := table(t, statusTable{all: true}, fleetStatus(500))
@@ -68,7 +68,7 @@ func TestStatusOfManyIdleNodesIsShort(t *testing.T) {
 	nothing := fleetStatus(1)
 	nothing.Nodes = nothing.Nodes[3:]
 	if text := table(t, statusTable{}, nothing); strings.Contains(text, "NODE  ") ||
-		!strings.Contains(text, "\n1 node: 1 done; nothing is amiss there (--all shows them)\n") {
+		!strings.Contains(text, "\n1 node: 1 done; nothing is wrong there (--all shows them)\n") {
 		t.Errorf("got\n%s", text)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// redirectStderr lets what is written to standard error go to the log, and returns how it is put back. Exec credential plugins
-// write there by themselves, in the middle of the screen.
+// redirectStderr redirects standard error to the log, and returns how to undo that. Exec credential plugins write there, in the
+// middle of the screen.
 func redirectStderr(l *logFile) (restore func(), err error) {
 	kept, err := unix.FcntlInt(2, unix.F_DUPFD_CLOEXEC, 3)
 	if err != nil {

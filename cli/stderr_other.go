@@ -2,5 +2,5 @@
 
 package cli
 
-// redirectStderr does nothing here: jump hosts run Linux, and elsewhere a plugin's words on the screen are the lesser evil.
+// redirectStderr does nothing here: jump hosts run Linux, and elsewhere a plugin's output on the screen is acceptable.
 func redirectStderr(*logFile) (restore func(), err error) { return func() {}, nil }

@@ -11,7 +11,7 @@ import (
 // version is set by the linker; see the Makefile.
 var version = ""
 
-// programVersion is the version that was linked in, else the one that Go knows of the module's build.
+// programVersion is the version set by the linker, else the one in Go's build information.
 func programVersion() string {
 	if version != "" {
 		return version

@@ -41,8 +41,8 @@ func parseColor(s string) (*parsedColor, error) {
 	return &parsedColor{index: i}, nil
 }
 
-// SGR are the parameters of the escape sequence that switches the look on ("1;38;5;214"), empty when it is the terminal's
-// own look. #rrggbb colours are left to the renderer to bring down to the terminal's depth.
+// SGR returns the parameters of the escape sequence that switches the look on ("1;38;5;214"); empty for the terminal's own look.
+// The renderer reduces #rrggbb colours to the terminal's depth.
 func (l Look) SGR(depth Depth) string {
 	var p []string
 	add := func(on bool, code string) {
@@ -89,7 +89,7 @@ func wideCodes(color, lead string) []string {
 	return []string{lead, "5", strconv.Itoa(c.index)}
 }
 
-// Over lays o over l: o's colours and attributes where it has them.
+// Over lays o over l: where o has colours and attributes, they replace those of l.
 func (l Look) Over(o Look) Look {
 	pick := func(a, b string) string {
 		if b != "" {

@@ -10,12 +10,12 @@ import (
 type Glyphs struct {
 	On       string `json:"on"`       // live, active
 	Off      string `json:"off"`      // not live, inactive
-	Done     string `json:"done"`     // it is through
+	Done     string `json:"done"`     // done
 	Needs    string `json:"needs"`    // it needs the operator
 	Moves    string `json:"moves"`    // it is under way
-	Queued   string `json:"queued"`   // its turn comes
+	Queued   string `json:"queued"`   // waits for its turn
 	Failed   string `json:"failed"`   // it failed
-	Unknown  string `json:"unknown"`  // a value that nobody has documented
+	Unknown  string `json:"unknown"`  // an undocumented value
 	Paused   string `json:"paused"`   // held
 	Cursor   string `json:"cursor"`   // before the row under the cursor
 	Mark     string `json:"mark"`     // before a marked row
@@ -63,7 +63,7 @@ var asciiOf = map[rune]string{
 	'…': "~", '·': "-", '–': "-", '—': "-", '±': "~", '×': "x", '≥': ">", '≤': "<", '“': "\"", '”': "\"", '’': "'",
 }
 
-// ASCII is the ASCII character that stands for r where nothing else can be shown; "?" for what has none.
+// ASCII is the character that replaces r where only ASCII can be shown; "?" for a rune without one.
 func ASCII(r rune) string {
 	if r < 0x80 {
 		return string(r)

@@ -1,6 +1,5 @@
-// Package themes holds how the screen looks: which colour and weight each token of meaning has, and which glyph stands
-// for each state. Themes are embedded YAML files, decoded strictly; a theme that misses a token or has one too many does
-// not load.
+// Package themes holds how the screen looks: the colour and weight of each token of meaning, and the glyph of each state. Themes
+// are embedded YAML files, decoded strictly: a theme with a missing or an unknown token does not load.
 package themes
 
 import (
@@ -21,8 +20,8 @@ type Token string
 
 // The tokens.
 const (
-	Text        Token = "text"        // what is read
-	Dim         Token = "dim"         // what rests
+	Text        Token = "text"        // ordinary text
+	Dim         Token = "dim"         // unimportant: nothing happens there
 	Strong      Token = "strong"      // names, titles
 	Rule        Token = "rule"        // the lines between panes
 	RuleFocus   Token = "ruleFocus"   // the line above the pane that has the keys
@@ -53,9 +52,9 @@ func Tokens() []Token {
 		Selected, Panel, Button, ButtonFocus, Armed, ReadOnly, Tab, TabFocus}
 }
 
-// Look is how one token is drawn. A colour is "#rrggbb", a number of the 256-colour palette, or empty for the terminal's
-// own. Foreground16 and Background16 (0 to 15, as text) replace the colours on terminals with 16 colours only; where both
-// are empty there, the terminal's own colours are used and the attributes carry the meaning.
+// Look is how one token is drawn. A colour is "#rrggbb", a number of the 256-colour palette, or empty for the terminal's own.
+// Foreground16 and Background16 (0 to 15, as text) replace the colours on terminals with 16 colours only; where both are empty,
+// the terminal's own colours are used and the attributes carry the meaning.
 type Look struct {
 	Foreground   string `json:"fg,omitempty"`
 	Background   string `json:"bg,omitempty"`
@@ -77,7 +76,7 @@ type Theme struct {
 	Looks map[Token]Look `json:"looks"`
 }
 
-// Auto is the name that stands for "dark, or light when the terminal says that its background is light".
+// Auto is the theme name for "dark, or light when the terminal says that its background is light".
 const Auto = "auto"
 
 // Load reads the embedded theme of that name; Auto is the dark one. An unknown name is an error that lists the known ones.
@@ -87,7 +86,7 @@ func Load(name string) (Theme, error) {
 	}
 	raw, err := files.ReadFile(path.Join("data", name+".yaml"))
 	if err != nil || strings.HasPrefix(name, "glyphs-") {
-		return Theme{}, fmt.Errorf("theme %q: there is none of that name; there are %s", name, strings.Join(Names(), ", "))
+		return Theme{}, fmt.Errorf("theme %q: there is no such theme; there are %s", name, strings.Join(Names(), ", "))
 	}
 	return Parse(name, raw)
 }
@@ -147,7 +146,7 @@ func (l Look) check() error {
 			return err
 		}
 		if v != nil && v.index > 15 || v != nil && v.rgb {
-			return fmt.Errorf("%q is none of the 16 colours 0 to 15", c)
+			return fmt.Errorf("%q is not one of the 16 colours, 0 to 15", c)
 		}
 	}
 	return nil

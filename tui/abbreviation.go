@@ -7,10 +7,10 @@ import (
 	"lockstep/tui/draw"
 )
 
-// abbreviations are the words that the screen shortens; the first four are kinds of objects.
+// abbreviations are the words that the screen shortens. The first four are kinds of objects.
 var abbreviations = []struct{ short, long string }{
-	{"CMR", "ClusterMaintenanceRequest: LCM asks all application controllers for the cluster"},
-	{"NMR", "NodeMaintenanceRequest: LCM asks them for one node"},
+	{"CMR", "ClusterMaintenanceRequest: LCM asks all application controllers to prepare the cluster"},
+	{"NMR", "NodeMaintenanceRequest: LCM asks them to prepare one node"},
 	{"CWL", "ClusterWorkloadLock: a controller's answer for the cluster"},
 	{"NWL", "NodeWorkloadLock: a controller's answer for one node"},
 	{"LCM", "Container Cloud's lifecycle management: it updates Kubernetes and the hosts"},

@@ -29,7 +29,7 @@ func Scopes() []Scope {
 	return all
 }
 
-// chain is the scopes in which a key is looked for, innermost first. What is typed into shuts the outer scopes out.
+// chain is the scopes in which a key is looked for, innermost first. A scope with a text field has no outer scopes.
 func (s Scope) chain() []Scope {
 	if s == ScopeGlobal || s == ScopeDashboard {
 		return []Scope{s}
@@ -46,8 +46,7 @@ func (s Scope) chain() []Scope {
 	return []Scope{s, ScopeDashboard, ScopeGlobal} // a pane's
 }
 
-// Action is one thing that the operator can do, and everything that footer, help, palette, documents and key handling
-// know of it.
+// Action is one thing that the operator can do, with everything that footer, help, palette, documents and key handling know about it.
 type Action struct {
 	ID     string // stable, for rebinding: "node.migrate"
 	Title  string // a sentence's beginning: "Move all instances off the node"
@@ -57,8 +56,8 @@ type Action struct {
 	Intent []core.IntentKind // what it leads to; none: it changes nothing
 	Footer int               // its place in the footer; 0: none
 
-	demo    bool                // there is a use for it in a demo only
-	now     func(*Model) string // the word for the footer by what it would do now; nil: Short
+	demo    bool                // of use in a demo only
+	now     func(*Model) string // the word for the footer, depending on what it would do now; nil: Short
 	blocked func(*Model) string
 	run     func(*Model) tea.Cmd
 }
@@ -72,7 +71,7 @@ func (a Action) Blocked(m *Model) string {
 	return a.blocked(m)
 }
 
-// offered tells whether there is any use for the action in this run; where there is none it is not shown.
+// offered tells whether the action is of any use in this run; otherwise it is not shown.
 func (a Action) offered(m *Model) bool { return !a.demo || m.opts.Rehearsal != nil }
 
 // Writes tells whether the action leads to a change of the cluster.

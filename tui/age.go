@@ -35,7 +35,7 @@ func shortAge(d time.Duration) string {
 	return fmt.Sprintf("%dd%02dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
-// sinceText is how long ago s was; with ">" when its beginning was not seen, empty when it is not known at all.
+// sinceText is how long ago s was; with ">" when nobody saw it begin, empty when it is unknown.
 func sinceText(s core.Since, now time.Time) string {
 	if s.At.IsZero() {
 		return ""
@@ -47,7 +47,7 @@ func sinceText(s core.Since, now time.Time) string {
 	return text
 }
 
-// clock is the time of day in the operator's zone, with the day when it is another one than now's.
+// clock is the time of day in the operator's zone, with the day unless that is today.
 func clock(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -82,7 +82,7 @@ func ago(d time.Duration) string {
 	return age(d) + " ago"
 }
 
-// took is how long an operation or an item of one took, or takes; empty where nobody knows when it ended.
+// took is how long an operation or one of its items took, or has taken so far; empty where its end is unknown.
 func took(state core.OperationState, started, ended, now time.Time) string {
 	switch {
 	case started.IsZero(), ended.IsZero() && state.Ended():

@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 )
 
-// How long the Backend has for an answer before the screen stops waiting for it. The Backend's own deadlines are shorter.
+// How long the screen waits for an answer of the Backend. The Backend's own deadlines are shorter.
 const answerWithin = 60 * time.Second
 
 // previewMsg is what the servers say of a step before it is confirmed.
@@ -18,7 +18,7 @@ type previewMsg struct {
 	preview core.Preview
 }
 
-// executedMsg is how the beginning of a confirmed step went.
+// executedMsg says whether a confirmed step has begun.
 type executedMsg struct {
 	dialog *confirmDialog
 	title  string
@@ -26,20 +26,20 @@ type executedMsg struct {
 	err    error
 }
 
-// armedMsg is how arming went.
+// armedMsg is the result of arming.
 type armedMsg struct {
 	dialog *armDialog
 	err    error
 }
 
-// controlledMsg is how a control of an operation went.
+// controlledMsg is the result of a control of an operation.
 type controlledMsg struct {
 	control core.Control
 	title   string
 	err     error
 }
 
-// answered takes the Backend's answers.
+// answered handles the Backend's answers.
 func (m *Model) answered(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case previewMsg:
@@ -97,7 +97,7 @@ func (m *Model) control(c core.Control) tea.Cmd {
 	return func() tea.Msg { return controlledMsg{c, title, backend.Control(id, c)} }
 }
 
-// preview asks for a dry-run of the intent; n tells the answer apart from those of earlier questions.
+// preview asks for a dry-run of the intent; n tells its answer from those to earlier questions.
 func (m *Model) preview(n int, i core.Intent) tea.Cmd {
 	backend, parent := m.backend, m.ctx
 	return func() tea.Msg {

@@ -10,15 +10,15 @@ import (
 	"lockstep/tui/draw"
 )
 
-// takeOverWord is what is typed to take the lease from another operator.
+// takeOverWord is what the operator types to take the lease from another operator.
 const takeOverWord = "take over"
 
-// armDialog explains what arming means, and asks. Where another operator holds the lease, taking it is typed.
+// armDialog explains what arming means, and asks. Where another operator holds the lease, the operator types a word to take it.
 type armDialog struct {
 	holder  string // who else holds the lease; empty for nobody
 	focus   int
 	input   textinput.Model
-	missing bool // it was asked for without the word
+	missing bool // enter was pressed before the word was typed
 	asking  bool
 	err     error
 }
@@ -57,7 +57,7 @@ func (d *armDialog) refresh(m *Model) tea.Cmd {
 	return nil
 }
 
-// follow takes who holds the lease; what was typed against one holder does not count against another.
+// follow updates the holder of the lease. What was typed against one holder does not count against another.
 func (d *armDialog) follow(m *Model) {
 	holder := ""
 	if mode := m.snap.Write; mode.Lease != "" && !mode.Mine {
@@ -132,7 +132,7 @@ func (d *armDialog) enters() string {
 	case d.focus == onCancel:
 		return "leaves writing off"
 	case !d.ready():
-		return "does nothing before the word"
+		return "does nothing until you type the word"
 	case d.holder != "":
 		return "takes the lease over"
 	}
@@ -182,10 +182,10 @@ func (d *armDialog) draw(m *Model, w, _ int) []string {
 	return m.look.Box(draw.One(themes.Strong, "Switch writing on?"), nil, body, w)
 }
 
-// armedAtOnceMsg is what became of arming without a dialog.
+// armedAtOnceMsg is the result of arming without a dialog.
 type armedAtOnceMsg struct{ err error }
 
-// armAtOnce arms writing as the operator has asked on the command line. The screen is open meanwhile: the server may be slow to answer.
+// armAtOnce arms writing for --write. The screen is open meanwhile, as the server may be slow to answer.
 func (m *Model) armAtOnce() tea.Cmd {
 	backend, parent := m.backend, m.ctx
 	return tea.Batch(m.say(toneInfo, "asking for the operator lease, to switch writing on"), func() tea.Msg {

@@ -10,23 +10,23 @@ import (
 // Backend is everything behind the screen; *core.Engine implements it. Its methods are called from commands, never while
 // the screen is drawn, and may block until their context ends.
 type Backend interface {
-	// Subscribe hands out Snapshots as they come; the channel holds one, the latest wins.
+	// Subscribe returns a channel of Snapshots; it holds one, the latest wins.
 	Subscribe() (snapshots <-chan *core.Snapshot, stop func())
-	// Preview asks the servers what they would say of the step; a dry-run where the API has one.
+	// Preview asks the servers whether they would accept the step, by a dry-run where the API has one.
 	Preview(ctx context.Context, i core.Intent) core.Preview
 	// Grant records that the operator confirmed exactly this step, with what was typed.
 	Grant(step core.Step, typed string) (core.Grant, error)
-	// Execute begins what was granted and returns when it is journalled and begun; progress comes in Snapshots.
+	// Execute begins a granted step and returns once it is journalled and begun. Snapshots show its progress.
 	Execute(ctx context.Context, g core.Grant) (operation string, err error)
 	// Control pauses, resumes, stops a running operation, or skips an item of it.
 	Control(operation string, c core.Control) error
 	// Acknowledge marks a failed operation as seen.
 	Acknowledge(operation string)
-	// Arm makes writing possible; with takeOver it takes the operator lease from who holds it.
+	// Arm makes writing possible; with takeOver it takes the operator lease from its holder.
 	Arm(ctx context.Context, takeOver bool) error
 	// Disarm makes writing impossible again and gives the lease back.
 	Disarm()
-	// ForecastEvacuation makes the forecast of an evacuation; it asks OpenStack, and tells on the way what it has read.
+	// ForecastEvacuation makes the forecast of an evacuation. It asks OpenStack, and reports what it has read on the way.
 	ForecastEvacuation(ctx context.Context, r evacuation.EvacuationRequest, progress core.InventoryProgress) (evacuation.EvacuationForecast,
 		error)
 	// Focus says which node the operator looks at, so that its instances are kept fresh.

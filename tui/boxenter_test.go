@@ -24,7 +24,7 @@ func TestABoxSaysWhatEnterDoes(t *testing.T) {
 		{"arm, the other button", world(), []string{"w", "tab"}, "enter switches writing on", true, false},
 		{"arm, back", world(), []string{"w", "tab", "tab"}, "enter leaves writing off", false, false},
 		{"take over", held, []string{"w"}, "enter leaves writing off", false, false},
-		{"take over, no word", held, []string{"w", "tab"}, "enter does nothing before the word", false, false},
+		{"take over, no word", held, []string{"w", "tab"}, "enter does nothing until you type the word", false, false},
 		{"take over, the word", held, []string{"w", "tab", takeOverWord}, "enter takes the lease over", true, false},
 		{"leave", world(), []string{"q"}, "enter stays", false, false},
 		{"leave, the other button", world(), []string{"q", "tab"}, "enter leaves", false, true},

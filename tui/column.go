@@ -8,7 +8,7 @@ import (
 // columnWord says what a column holds, by its title.
 type columnWord struct{ title, text string }
 
-// columnLines say what the columns of a pane hold; none for other places.
+// columnLines say what the columns of a pane hold; empty for other scopes.
 func columnLines(m *Model, s Scope, w int) []draw.Line {
 	if m.panes[s] == nil {
 		return nil

@@ -24,31 +24,31 @@ const (
 	onConfirm
 )
 
-// confirmDialog asks the operator to confirm exactly one step. It holds the step as it was read: when the newest Snapshot
-// says something else, nothing can be confirmed until that has been read, too.
+// confirmDialog asks the operator to confirm exactly one step. It holds the step as the operator read it. When the newest
+// Snapshot differs, nothing can be confirmed until the operator has read the change.
 type confirmDialog struct {
 	where string         // "step 3 of 6", or empty
 	form  string         // the title of the form that led to it; empty when none did
 	steps *procedurePage // the page of steps that led to it, and its row there; nil when none did
 	row   string
 	step  core.Step
-	next  *core.Step // the step as it is now, when it is no longer what was read
+	next  *core.Step // the step as it is now, when it differs from what was read
 	news  []string   // what has changed, in words
 
 	focus  int
 	input  textinput.Model
 	scroll int
-	last   int // the greatest scroll that makes sense, as drawn last
+	last   int // the greatest useful scroll, as drawn last
 
 	previewN int
 	preview  *core.Preview
 	asking   bool // the grant is on its way
 	refusal  string
-	missing  string // what is still to be typed, said when Confirm was asked for without it
+	missing  string // what is still to be typed, after an attempt to confirm without it
 	quiet    time.Time
 }
 
-// confirm opens the confirmation of an intent and has the servers asked for a dry-run.
+// confirm opens the confirmation of an intent and asks the servers for a dry-run.
 func (m *Model) confirm(i core.Intent, where string) tea.Cmd {
 	if m.snap == nil {
 		return nil
@@ -66,7 +66,7 @@ func (m *Model) confirm(i core.Intent, where string) tea.Cmd {
 func (*confirmDialog) scope() Scope { return ScopeConfirm }
 func (*confirmDialog) page() bool   { return false }
 
-// askPreview asks the servers, where there is something to ask about.
+// askPreview asks the servers for a dry-run, where the step has one.
 func (d *confirmDialog) askPreview(m *Model) tea.Cmd {
 	m.previews++
 	d.previewN, d.preview = m.previews, nil
@@ -93,12 +93,12 @@ func (d *confirmDialog) rest() {
 // typed tells whether the target's name must be typed.
 func (d *confirmDialog) typed() bool { return d.step.Type != "" }
 
-// fielded tells whether the field for the name is there: where nothing but the name and the server's dry-run is open.
+// fielded tells whether the field for the name is shown: only when nothing but the name and the dry-run is still missing.
 func (d *confirmDialog) fielded() bool {
 	return d.typed() && d.blocker() == "" && d.next == nil && !d.asking && (d.preview == nil || d.preview.Err == nil)
 }
 
-// want says which name is missing, and leads to its field.
+// want says that the name is missing or wrong, and moves the focus to its field.
 func (d *confirmDialog) want() {
 	d.missing = "Not confirmed: type the name first."
 	if d.input.Value() != "" {
@@ -128,8 +128,7 @@ func (d *confirmDialog) blocker() string {
 	return ""
 }
 
-// obstacle is everything that stands before Confirm: a change that was not read, a guard, a dry-run that is not back or
-// was refused, a name that is not typed.
+// obstacle is what blocks Confirm: an unread change, a guard, a dry-run that is pending or refused, a name that is not typed.
 func (d *confirmDialog) obstacle() string {
 	switch {
 	case d.asking:
@@ -148,7 +147,7 @@ func (d *confirmDialog) obstacle() string {
 	return ""
 }
 
-// refresh plans the step again. Facts that the grant would rest on may not change unread; guards are followed.
+// refresh plans the step again. A change of its basis must be read before the operator can confirm; guards are just updated.
 func (d *confirmDialog) refresh(m *Model) tea.Cmd {
 	if d.asking {
 		return nil
@@ -186,7 +185,7 @@ func sameGuards(a, b core.Step) bool {
 	return slices.EqualFunc(a.Guards, b.Guards, func(x, y core.Guard) bool { return x.ID == y.ID && x.Holds == y.Holds })
 }
 
-// sameBasis tells whether a grant for a would be a grant for b: the same object, the same facts, the same change.
+// sameBasis tells whether a grant for a would hold for b: the same object, facts and change.
 func sameBasis(a, b core.Step) bool {
 	return a.Target == b.Target && a.Type == b.Type && slices.Equal(a.Basis, b.Basis) &&
 		(a.Change == nil) == (b.Change == nil) && reflect.DeepEqual(a.Change, b.Change)
@@ -214,7 +213,7 @@ func whatChanged(s *core.Snapshot, was, now core.Step) []string {
 		if v, gone := old[f.Name]; gone {
 			became := step.FactNow(s, f)
 			if became == "" {
-				became = "not there any more"
+				became = "gone"
 			}
 			out = append(out, f.Name+": "+orNothing(v)+" → "+became)
 		}
@@ -224,7 +223,7 @@ func whatChanged(s *core.Snapshot, was, now core.Step) []string {
 	case (was.Change == nil) != (now.Change == nil) && now.Change == nil:
 		out = append(out, "there is nothing to change any more")
 	default:
-		out = append(out, "what would be done is no longer the same")
+		out = append(out, "what would be done has changed")
 	}
 	return out
 }
@@ -236,7 +235,7 @@ func orNothing(s string) string {
 	return s
 }
 
-// readAgain takes what the step is now as what was read.
+// readAgain takes the step as it is now for read.
 func (d *confirmDialog) readAgain(m *Model) tea.Cmd {
 	if d.next == nil {
 		return nil
@@ -246,8 +245,8 @@ func (d *confirmDialog) readAgain(m *Model) tea.Cmd {
 	return d.askPreview(m)
 }
 
-// goPast has the batch go on past failures, or pause at them: another step than the one that was read, so its guards are
-// looked at anew and the server is asked once more.
+// goPast switches between pausing at failures and going on past them. That makes it another step than the one that was read, so
+// it is planned again and the server is asked again.
 func (d *confirmDialog) goPast(m *Model) tea.Cmd {
 	i := d.step.Intent
 	i.PastFailures = !i.PastFailures
@@ -256,7 +255,7 @@ func (d *confirmDialog) goPast(m *Model) tea.Cmd {
 	return d.askPreview(m)
 }
 
-// handle types into the field when it has the focus, and swallows keys for a moment after the box changed by itself.
+// handle types into the field when that has the focus, and ignores keys for a moment after the box changed by itself.
 func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	key := msg.String()
 	if m.now().Before(d.quiet) && key != "esc" {
@@ -337,7 +336,7 @@ func (d *confirmDialog) cancel(m *Model) tea.Cmd {
 	switch {
 	case d.asking:
 		return m.say(toneWarn, "confirmed already: "+d.step.Title+" is on its way")
-	case d.next != nil: // it changed under the operator's hands: an enter that was meant to confirm has come here
+	case d.next != nil: // it changed in the last moment: this enter was meant to confirm
 		return m.say(toneWarn, "not confirmed, it has changed: "+d.step.Title)
 	}
 	return nil
@@ -381,17 +380,17 @@ func confirmActions() []Action {
 		{ID: "confirm.copy", Title: "Copy the commands that do the same", Short: "copy commands", Scope: ScopeConfirm,
 			Keys: []string{"y", "ctrl+y"}, Footer: 4,
 			run: with(func(m *Model, d *confirmDialog) tea.Cmd { return m.copy(joined(d.step.Commands)) })},
-		{ID: "confirm.reread", Title: "Take what has changed as read", Short: "read again", Scope: ScopeConfirm,
+		{ID: "confirm.reread", Title: "Accept what has changed, once you have read it", Short: "read again", Scope: ScopeConfirm,
 			Keys: []string{"r", "ctrl+r"}, blocked: func(m *Model) string {
 				if d, ok := m.top().(*confirmDialog); ok && d.next == nil {
 					return "nothing has changed"
 				}
 				return ""
 			}, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.readAgain(m) })},
-		{ID: "confirm.past", Title: "Have the batch go on with the next when one fails, or pause", Short: "at a failure", Scope: ScopeConfirm,
+		{ID: "confirm.past", Title: "When an item of the batch fails: pause, or go on with the next", Short: "at a failure", Scope: ScopeConfirm,
 			Keys: []string{"f", "ctrl+f"}, blocked: func(m *Model) string {
 				if d, ok := m.top().(*confirmDialog); ok && (d.asking || d.next != nil || !d.step.MayGoPast()) {
-					return "it is no list of things that can be done without one another"
+					return "it is not a batch, or its items depend on one another"
 				}
 				return ""
 			}, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.goPast(m) })},

@@ -10,11 +10,10 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// besideBox is the width from which on the box leaves room at its sides: below it, what is left there would be the beginnings
-// and ends of lines, which say nothing.
+// besideBox is the least width at which the box leaves room at its sides. Below it, only cut ends of lines would be seen there.
 const besideBox = 144
 
-// draw is the box: what, why, the conditions, the same by hand, what comes after; the buttons below never scroll away.
+// draw draws the box: what, why, the conditions, the same by hand, what comes after. The buttons never scroll away.
 func (d *confirmDialog) draw(m *Model, w, h int) []string {
 	if w > besideBox {
 		w = 104
@@ -51,8 +50,8 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 	return m.look.Box(draw.One(themes.Strong, title), note, append(body, foot...), w)
 }
 
-// body is everything that has to be read: what is done and what comes of it first. Where not all of it has room, the
-// conditions that hold share a paragraph at the end, so that what does not hold and the commands are seen without scrolling.
+// body is everything to read, what is done and its result first. Where there is not enough room, the conditions that hold share a
+// paragraph at the end, so that those that do not hold and the commands are seen without scrolling.
 func (d *confirmDialog) body(m *Model, w int, all bool) []draw.Line {
 	s := d.step
 	var out []draw.Line
@@ -125,7 +124,7 @@ func (d *confirmDialog) body(m *Model, w int, all bool) []draw.Line {
 	return out
 }
 
-// dryRun is what the server says of the change before it is made.
+// dryRun is the server's answer to the dry-run.
 func (d *confirmDialog) dryRun(m *Model, w int) []draw.Line {
 	if d.preview == nil {
 		return nil
@@ -231,7 +230,7 @@ func guardLines(m *Model, g core.Guard, w int) []draw.Line {
 	return out
 }
 
-// foot is what stands before Confirm, the field for the name, and the buttons.
+// foot is what blocks Confirm, the field for the name, and the buttons.
 func (d *confirmDialog) foot(w int) []draw.Line {
 	var out []draw.Line
 	if d.refusal != "" {

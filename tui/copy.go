@@ -9,7 +9,7 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// clipboardLimit is how much goes through OSC 52: terminals drop what is longer, without a word.
+// clipboardLimit is how many bytes are copied through OSC 52: terminals silently drop longer texts.
 const clipboardLimit = 55 << 10 // 75 kB once it is base64
 
 // copy puts a text into the clipboard of the operator's terminal.

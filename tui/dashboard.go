@@ -18,9 +18,9 @@ func dashboardActions() []Action {
 			Keys: []string{"a"}, Footer: 12, run: func(m *Model) tea.Cmd { m.open(newPalette(m, true)); return nil }},
 		{ID: "filter", Title: "Filter the rows: text, role:cmp,gtw, zone:az-1, -stage:done",
 			Short: "filter", Scope: ScopeDashboard, Keys: []string{"/"}, Footer: 30, run: func(m *Model) tea.Cmd { m.filtering = true; return nil }},
-		{ID: "sort", Title: "Sort by the next column; after the last, what moves first", Short: "sort", Scope: ScopeDashboard,
+		{ID: "sort", Title: "Sort by the next column; after the last, in the default order", Short: "sort", Scope: ScopeDashboard,
 			Keys: []string{"s"}, Footer: 31, run: func(m *Model) tea.Cmd { return m.sorted(m.focused().NextSort()) }},
-		{ID: "sort.reverse", Title: "Sort the other way round", Short: "reverse", Scope: ScopeDashboard, Keys: []string{"S"},
+		{ID: "sort.reverse", Title: "Reverse the order", Short: "reverse", Scope: ScopeDashboard, Keys: []string{"S"},
 			run: func(m *Model) tea.Cmd { return m.sorted(m.focused().ReverseSort()) }},
 		{ID: "copy", Title: "Copy the name or ID of what is selected", Short: "copy", Scope: ScopeDashboard, Keys: []string{"y"},
 			blocked: needRow, run: func(m *Model) tea.Cmd { return m.copy(m.focused().subject().name) }},
@@ -36,10 +36,10 @@ func dashboardActions() []Action {
 		{ID: "owners", Title: "Show whose instances need their owner, with a note to send to each project", Short: "owners",
 			Scope: ScopeDashboard, Keys: []string{"O"}, blocked: needSnapshot,
 			run: func(m *Model) tea.Cmd { return m.openOwners(m.focused().nodes()) }},
-		{ID: "plan", Title: "Plan the whole update: what every instance will do, what holds it, is there room", Short: "plan all",
+		{ID: "plan", Title: "Plan the whole update: the fate of each instance, what blocks, is there room", Short: "plan all",
 			Scope: ScopeDashboard, Keys: []string{"V"}, blocked: needSnapshot,
 			run: func(m *Model) tea.Cmd { return m.openPlan(nil) }},
-		{ID: "back", Title: "Clear the filter, the marks, or the last word of the screen", Short: "clear", Scope: ScopeDashboard,
+		{ID: "back", Title: "Clear the last message, the marks or the filter, one at a time", Short: "clear", Scope: ScopeDashboard,
 			Keys: []string{"esc"}, run: (*Model).clearOne},
 		{ID: "pane.next", Title: "Go to the next pane", Short: "next pane", Scope: ScopeDashboard, Keys: []string{"tab"}, Footer: 50,
 			run: func(m *Model) tea.Cmd { return m.setFocus(m.beside(1)) }},
@@ -90,12 +90,12 @@ func (m *Model) setFocus(id Scope) tea.Cmd {
 
 func (m *Model) sorted(by string) tea.Cmd {
 	if by == "" {
-		return m.say(toneInfo, "sorted as it comes: what moves first")
+		return m.say(toneInfo, "sorted in the default order")
 	}
 	return m.say(toneInfo, "sorted by "+by)
 }
 
-// clearOne takes back one thing at a time: the toast, the marks, the filter.
+// clearOne clears one thing at a time: the toast, the marks, the filter.
 func (m *Model) clearOne() tea.Cmd {
 	p := m.focused()
 	switch {

@@ -7,8 +7,8 @@ import (
 	"lockstep/core"
 )
 
-// describe says exactly what is changed on exactly which object. The object is the change's own: a step of a played
-// controller is granted for its lock, whatever it writes.
+// describe says exactly what is changed on which object. It names the object of the change, since a step of a played controller
+// is granted for its lock, whatever it writes.
 func describe(s *core.Snapshot, step core.Step) []string {
 	on := object(step.Target, step.Label)
 	switch c := step.Change.(type) {
@@ -75,9 +75,9 @@ func describe(s *core.Snapshot, step core.Step) []string {
 	case core.DeletePod:
 		return []string{"Delete " + object(c.Pod, s.Label(c.Node)) + ", in namespace " + c.Pod.Namespace + ", which has ended."}
 	case core.AddFinalizer:
-		return []string{"Put the finalizer " + c.Finalizer + " on " + object(c.Object, step.Label) + "."}
+		return []string{"Add the finalizer " + c.Finalizer + " to " + object(c.Object, step.Label) + "."}
 	case core.RemoveFinalizer:
-		return []string{"Take the finalizer " + c.Finalizer + " off " + object(c.Object, step.Label) + "."}
+		return []string{"Remove the finalizer " + c.Finalizer + " from " + object(c.Object, step.Label) + "."}
 	case core.SetMaintenance:
 		return []string{fmt.Sprintf("Set spec.providerSpec.value.maintenance from %s to %t on %s.", truth(c.Old), c.On,
 			object(c.Object, step.Label))}
@@ -111,7 +111,7 @@ func object(ref core.Ref, label string) string {
 	return text
 }
 
-// bears is what a lock's status has beside its state.
+// bears is what a lock's status holds besides its state.
 func bears(to core.LockStatus) string {
 	text := "without a text"
 	if to.Message != "" {
@@ -130,7 +130,7 @@ func inRelease(release string) string {
 	return ", release " + release
 }
 
-// atFailure says what a batch does when an item fails, and which key has it do the other.
+// atFailure says what a batch does when an item fails, and which key changes that.
 func atFailure(past bool) string {
 	if past {
 		return "When one fails: it goes on with the next (ctrl+f: it pauses)."
@@ -176,7 +176,7 @@ func doing(c core.InstanceAction) string {
 	case core.IntentConfirmResize:
 		return "Confirm the cold migration of"
 	case core.IntentRevertResize:
-		return "Take back the cold migration of"
+		return "Revert the cold migration of"
 	case core.IntentStop:
 		return "Stop"
 	case core.IntentStart:

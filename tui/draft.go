@@ -2,15 +2,15 @@ package tui
 
 import "lockstep/core"
 
-// draft is what was typed into a form that was left before its step began: who looks something up and comes back finds it
-// again, as long as it stands for the same proposal. A name that confirms is no part of it: that is typed anew each time.
+// draft is what the operator typed into a form and left before its step began. Whoever looks something up and comes back finds it
+// again, as long as it stands for the same proposal. A name that confirms is never kept: it is typed each time.
 type draft struct {
 	text string
 	at   int       // the choice that goes with it
 	step core.Step // what was proposed
 }
 
-// ask opens a form, with what was typed into it before.
+// ask opens a form with its draft.
 func (m *Model) ask(f *form) {
 	if f.typed() {
 		f.began = f.input.Value()
@@ -37,7 +37,7 @@ func (m *Model) recall(f *form) {
 	f.at = at
 }
 
-// keep notes what was typed into a form that is left; what it began with, and what proposes nothing, is not worth it.
+// keep saves what was typed into a form on leaving it, unless it is unchanged or proposes nothing.
 func (m *Model) keep(f *form) {
 	if !f.typed() || f.input.Value() == f.began {
 		return

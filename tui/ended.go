@@ -19,8 +19,8 @@ var endWords = map[core.OperationState]struct {
 	core.OperationUnknown: {"not known how it ended: ", toneBad},
 }
 
-// ended says how what ran in the Snapshot before, or has begun since, has ended; of several a failure, and otherwise the newest.
-// The log has them all, and a failure stays in "Needs you" until it is acknowledged.
+// ended says how an operation that ran in the previous Snapshot, or has begun since, ended. Of several it says a failure,
+// otherwise the newest. The log has them all, and a failure stays in "Needs you" until it is acknowledged.
 func (m *Model) ended(before *core.Snapshot) tea.Cmd {
 	if before == nil {
 		return nil

@@ -12,13 +12,13 @@ import (
 	"lockstep/tui/draw"
 )
 
-// enters is what enter does on a step: the word for the footer, the sentence below the step's details, and the doing.
+// enters is what enter does on a step: the word for the footer, the sentence below the step's details, and the function.
 type enters struct {
 	short, says string
 	run         func(m *Model) tea.Cmd
 }
 
-// enterDoes is what enter does now. Only what can be confirmed, now or once its conditions hold, leads to a confirmation.
+// enterDoes is what enter does now. Only a step that can be confirmed, now or once its conditions hold, opens a confirmation.
 func (p *procedurePage) enterDoes(m *Model) enters {
 	s, ok := p.chosen()
 	if !ok {
@@ -55,7 +55,7 @@ func (p *procedurePage) enterDoes(m *Model) enters {
 // enter does what the selected row says.
 func (p *procedurePage) enter(m *Model) tea.Cmd { return p.enterDoes(m).run(m) }
 
-// notYours says whose turn it is. It may be the operator's all the same, by hand.
+// notYours says whose turn it is. The operator may still act by hand.
 func notYours(m *Model, s core.Step) string {
 	why := " (" + strings.TrimSuffix(string(s.State)+": "+named(m.snap, s.Status), ": ") + ")"
 	if len(s.Commands) > 0 {
@@ -79,7 +79,7 @@ func (p *procedurePage) openConfirmation(m *Model, row string, s core.Step) tea.
 	return cmd
 }
 
-// openPage opens all that is known of a step that is not confirmed now: what was done, or how it goes.
+// openPage opens the page of a step that cannot be confirmed now: what was done, or how it goes.
 func (p *procedurePage) openPage(m *Model, row string, s core.Step, op core.Operation, known bool) tea.Cmd {
 	id := op.ID
 	page := &pager{
@@ -109,8 +109,8 @@ func (p *procedurePage) openPage(m *Model, row string, s core.Step, op core.Oper
 	return nil
 }
 
-// stepFacts is what is known of a step, and of the operation that does it or did it. Of one that is done or runs the conditions and
-// commands are left out: they would be those of doing it once more.
+// stepFacts is what is known of a step, and of the operation that does or did it. For a step that is done or runs it leaves out
+// conditions and commands: they would be those for doing it again.
 func stepFacts(m *Model, f *facts, s core.Step, op string) {
 	begun := s.State == core.StepDone || s.State == core.StepRunning
 	f.tone(stepMark(m.look.Glyph, s.State).tone, "state", string(s.State))

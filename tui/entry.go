@@ -17,16 +17,16 @@ import (
 // ScopeEntry is the page of an entry of what needs the operator.
 const ScopeEntry Scope = "entry of needs you"
 
-// entryPage is one entry of what needs the operator: what it is, since when, what it follows from, what it rests on, and the ways on.
+// entryPage shows one entry of what needs the operator: what it is, since when, its cause, its evidence, and the ways on.
 type entryPage struct {
 	id   string
-	a    core.Attention // as it was seen last
+	a    core.Attention // as last seen
 	step string         // ID of the step that an operation was, where it is about one
-	over bool           // it is not among what needs the operator any more
+	over bool           // it no longer needs the operator
 	ways *table.Table[wayOn]
 }
 
-// wayOn is one way on from an entry: to its cause, to the steps, a command, or to what follows from it.
+// wayOn is one way on from an entry: its cause, the steps, a command, or an entry that follows from it.
 type wayOn struct {
 	id   string
 	kind wayKind
@@ -52,11 +52,11 @@ const (
 var wayTones = map[wayKind]themes.Token{wayCause: themes.Needs, waySteps: themes.Key, wayDone: themes.Key, wayChange: themes.Warn,
 	wayLook: themes.Dim, wayFollows: themes.Dim}
 
-// openEntry opens the page of an entry, or goes back to it where it is open already.
+// openEntry opens the page of an entry, or goes back to it if it is open already.
 func (m *Model) openEntry(id string) tea.Cmd {
 	a, ok := attention.ByID(m.snap, id)
 	if !ok {
-		return m.say(toneWarn, "it is over: nothing of it needs you now")
+		return m.say(toneWarn, "it is over and no longer needs you")
 	}
 	for i, l := range m.layers {
 		if p, ok := l.(*entryPage); ok && p.id == id {
@@ -101,8 +101,8 @@ func (p *entryPage) refresh(m *Model) tea.Cmd {
 	return nil
 }
 
-// waysOn are the ways in the order in which they help: to the cause, to the steps where one of them is the operator's, by hand, by Lockstep
-// at once. Last what follows from the entry.
+// waysOn are the ways on, the most helpful first: the cause, the steps if one of them is the operator's, what Lockstep does at
+// once, commands. What follows from the entry comes last.
 func (p *entryPage) waysOn(m *Model) []wayOn {
 	for i := range m.snap.Operations {
 		if op := &m.snap.Operations[i]; p.a.Operation == op.ID {
@@ -166,8 +166,8 @@ func (p *entryPage) stepsWay(m *Model) (way wayOn, yours, ok bool) {
 	return way, true, true
 }
 
-// stepOf is the step that the entry leads to: that of its own object, else the one that comes next of those that are the operator's; -1
-// when there is none.
+// stepOf is the index of the step that the entry leads to: the one for its own object, else the operator's next step; -1 when
+// there is none.
 func (p *entryPage) stepOf(proc core.Procedure) int {
 	yours := func(st core.Step) bool {
 		return st.State != core.StepDone && st.State != core.StepLater && st.State != core.StepRunning &&
@@ -204,7 +204,7 @@ func (p *entryPage) goOn(m *Model, key core.ProcedureKey) tea.Cmd {
 	return cmd
 }
 
-// ownWays are what Lockstep itself does at once, without a step: what was done with an operation, and arming.
+// ownWays are what Lockstep itself does at once, without a step: controls of an operation, and arming.
 func (p *entryPage) ownWays(m *Model) []wayOn {
 	do := func(id, what, text string, run func(*Model) tea.Cmd) wayOn {
 		return wayOn{id: "do/" + id, kind: wayDone, what: what, text: text, more: text, open: run}
@@ -214,7 +214,7 @@ func (p *entryPage) ownWays(m *Model) []wayOn {
 	}
 	op := operationOf(m.snap, p.a)
 	if op != nil {
-		return []wayOn{do("seen", "acknowledge it", "it has been seen, and goes from the list (x)", (*Model).acknowledge)}
+		return []wayOn{do("seen", "acknowledge it", "it leaves the list (x)", (*Model).acknowledge)}
 	}
 	if run := m.running(); run != nil && p.a.Operation == run.ID && run.State == core.OperationPaused {
 		control := func(c core.Control) func(*Model) tea.Cmd {
@@ -227,7 +227,7 @@ func (p *entryPage) ownWays(m *Model) []wayOn {
 	return nil
 }
 
-// enter goes the selected way.
+// enter does what the selected way says.
 func (p *entryPage) enter(m *Model) tea.Cmd {
 	if p.over {
 		return m.say(toneWarn, "it is over: esc goes back")
@@ -242,7 +242,7 @@ func (p *entryPage) enter(m *Model) tea.Cmd {
 // toCause opens the page of what the entry follows from.
 func (p *entryPage) toCause(m *Model) tea.Cmd {
 	if p.a.Cause == "" {
-		return m.say(toneWarn, "it follows from nothing else that is known")
+		return m.say(toneWarn, "no cause of it is known")
 	}
 	return m.openEntry(p.a.Cause)
 }
@@ -258,16 +258,16 @@ func entryActions() []Action {
 		}
 	}
 	all := []Action{
-		{ID: "entry.open", Title: "Go the selected way: open the steps, the cause or what follows from it, or copy the command", Short: "go on",
+		{ID: "entry.open", Title: "Do what the selected row says: open the steps or another entry, or copy the command", Short: "go on",
 			Keys: []string{"enter"}, Footer: 1, run: with(func(m *Model, p *entryPage) tea.Cmd { return p.enter(m) })},
-		{ID: "entry.cause", Title: "Open the page of its cause: what it only follows from", Short: "cause", Keys: []string{"b"}, Footer: 2,
+		{ID: "entry.cause", Title: "Open the page of its cause", Short: "cause", Keys: []string{"b"}, Footer: 2,
 			blocked: func(m *Model) string {
 				if p, ok := m.top().(*entryPage); ok && p.a.Cause != "" {
 					return ""
 				}
-				return "it follows from nothing else that is known"
+				return "no cause of it is known"
 			}, run: with(func(m *Model, p *entryPage) tea.Cmd { return p.toCause(m) })},
-		{ID: "entry.copy", Title: "Copy the selected command, or what the selected way says", Short: "copy", Keys: []string{"c", "y"}, Footer: 3,
+		{ID: "entry.copy", Title: "Copy the selected command, or what the selected row says", Short: "copy", Keys: []string{"c", "y"}, Footer: 3,
 			run: with(func(m *Model, p *entryPage) tea.Cmd {
 				if w, ok := p.ways.Current(); ok {
 					return m.copy(w.more)
@@ -297,12 +297,12 @@ func entryActions() []Action {
 		keys             []string
 		run              func(t *table.Table[wayOn])
 	}{
-		{"down", "Go down a way", "down", []string{"down", "j"}, func(t *table.Table[wayOn]) { t.MoveBy(1) }},
-		{"up", "Go up a way", "up", []string{"up", "k"}, func(t *table.Table[wayOn]) { t.MoveBy(-1) }},
+		{"down", "Go down a row", "down", []string{"down", "j"}, func(t *table.Table[wayOn]) { t.MoveBy(1) }},
+		{"up", "Go up a row", "up", []string{"up", "k"}, func(t *table.Table[wayOn]) { t.MoveBy(-1) }},
 		{"page.down", "Go down a page", "page down", []string{"pgdown"}, func(t *table.Table[wayOn]) { t.MoveBy(t.Page()) }},
 		{"page.up", "Go up a page", "page up", []string{"pgup"}, func(t *table.Table[wayOn]) { t.MoveBy(-t.Page()) }},
-		{"first", "Go to the first way", "first", []string{"home", "g"}, func(t *table.Table[wayOn]) { t.GoTo(0) }},
-		{"last", "Go to the last way", "last", []string{"end", "G"}, func(t *table.Table[wayOn]) { t.MoveBy(1 << 30) }},
+		{"first", "Go to the first row", "first", []string{"home", "g"}, func(t *table.Table[wayOn]) { t.GoTo(0) }},
+		{"last", "Go to the last row", "last", []string{"end", "G"}, func(t *table.Table[wayOn]) { t.MoveBy(1 << 30) }},
 	} {
 		all = append(all, Action{ID: "entry." + mv.id, Title: mv.title, Short: mv.short, Keys: mv.keys,
 			run: with(func(_ *Model, p *entryPage) tea.Cmd { mv.run(p.ways); return nil })})
@@ -319,7 +319,7 @@ func (m *Model) entryShown() (*entryPage, bool) {
 	return p, ok
 }
 
-// goBack closes a page, and the pages of entries below it that are over: who has come from there has done what there was to do.
+// goBack closes a page, and the pages below it of entries that are over: nothing is left to do there.
 func (m *Model) goBack(l layer) {
 	m.close(l)
 	for {

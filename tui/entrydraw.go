@@ -37,7 +37,7 @@ func (p *entryPage) told(m *Model) []told {
 	return out
 }
 
-// sinceWhen is since when something is so, with its age; that nobody saw it begin is said.
+// sinceWhen is since when something is so, with its age; "at least" when nobody saw it begin.
 func sinceWhen(m *Model, since core.Since) string {
 	now := m.snap.Now
 	switch {
@@ -49,7 +49,7 @@ func sinceWhen(m *Model, since core.Since) string {
 	return "at least " + clock(since.At, now) + ", " + sinceText(since, now)
 }
 
-// draw is the entry's name in the rule, what is known of it, and the ways on with all of the selected one below them.
+// draw draws the entry's name in the rule, its facts, the ways on, and the selected one in full below them.
 func (p *entryPage) draw(m *Model, w, h int) []string {
 	k := severityMark(m.look.Glyph, p.a.Severity)
 	title := draw.One(k.tone, k.glyph+" ").And(themes.RuleFocus, p.a.Label).And(themes.Dim, "  "+p.a.Severity.String())
@@ -81,11 +81,10 @@ func (p *entryPage) draw(m *Model, w, h int) []string {
 	return out
 }
 
-// entryLabel is the most that the labels of an entry's facts take.
+// entryLabel is the greatest width of the labels of an entry's facts.
 const entryLabel = 22
 
-// head is what is known, in at most room lines: of a long text as much as there is room for, and the last facts are left to the page with
-// all of it.
+// head is the entry's facts in at most room lines. Long texts are cut, and the last facts left to the page that shows all.
 func (p *entryPage) head(m *Model, w, room int) []draw.Line {
 	facts := p.told(m)
 	labels := 0
@@ -129,7 +128,7 @@ func (p *entryPage) head(m *Model, w, room int) []draw.Line {
 	return append(out[:room-1:room-1], draw.One(themes.Dim, m.look.Glyph.Ellipsis+" i shows all"))
 }
 
-// chosen is all of the selected way, in at most room lines.
+// chosen is the selected way in full, in at most room lines.
 func (p *entryPage) chosen(m *Model, w, room int) []draw.Line {
 	row, ok := p.ways.Current()
 	if !ok || room < 2 {
@@ -139,7 +138,7 @@ func (p *entryPage) chosen(m *Model, w, room int) []draw.Line {
 	tone, last := themes.Text, ""
 	switch row.kind {
 	case wayChange:
-		tone, last = themes.Key, "enter copies it. It changes something: Lockstep neither does it nor checks it."
+		tone, last = themes.Key, "enter copies it. It changes something; Lockstep neither runs nor checks it."
 	case wayLook:
 		tone, last = themes.Key, "enter copies it"
 	case waySteps:

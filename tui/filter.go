@@ -13,7 +13,7 @@ import (
 	"lockstep/tui/table"
 )
 
-// offersLine is what the filter can go on with, in at most w columns.
+// offersLine is how the filter can be completed, in at most w columns.
 func offersLine(words []string, w int) draw.Line {
 	var out draw.Line
 	for i, word := range words {
@@ -34,7 +34,7 @@ func offersLine(words []string, w int) draw.Line {
 	return out
 }
 
-// filterLine is the filter while it is typed: how much it lets through, and what it can go on with.
+// filterLine is the filter while it is typed: how many rows it lets through, and how it can be completed.
 func (m *Model) filterLine(w int) draw.Line {
 	p := m.focused()
 	shown, all := p.Count()
@@ -51,7 +51,7 @@ func (m *Model) filterLine(w int) draw.Line {
 	return append(append(out, offersLine(words, w-out.Width()-keys.Width())...), keys...)
 }
 
-// nodeKeys are what rows that are about a node can be filtered by; node names a row's.
+// nodeKeys are the filter keys of rows that are about a node; node returns a row's node.
 func nodeKeys[T any](s *scene, node func(T) string) []table.Key[T] {
 	of := func(f func(v core.NodeView) []string) func(T) []string {
 		return func(r T) []string {
@@ -75,7 +75,7 @@ func nodeKeys[T any](s *scene, node func(T) string) []table.Key[T] {
 	}
 }
 
-// roleNames are a node's roles, as the column calls them and by their names.
+// roleNames are a node's roles, both in the column's abbreviations and by their names.
 func roleNames(n *core.Node) []string {
 	if n == nil {
 		return nil
@@ -97,7 +97,7 @@ func zoneOf(v core.NodeView) string {
 	return v.Service.Zone
 }
 
-// rackOf is what a node's own label says of its rack: the first one whose key's last part has the word, as "rack", "rack-id" or
+// rackOf is the node's rack, from the first label whose key has the word rack in its last part: "rack", "rack-id",
 // "topology.rook.io/rack". MOSK has no label of its own for it.
 func rackOf(v core.NodeView) string {
 	if v.Node == nil {
@@ -152,7 +152,7 @@ func projectsOn(s *core.Snapshot, node string) []string {
 	return out
 }
 
-// differ tells whether rows have more than one value: a column in which all say the same says nothing.
+// differ tells whether rows have more than one value: a column with a single value is useless.
 func differ[T any](rows []T, value func(T) string) bool {
 	first := ""
 	for _, r := range rows {
@@ -167,7 +167,7 @@ func differ[T any](rows []T, value func(T) string) bool {
 	return false
 }
 
-// completeFilter is the key tab while a filter is typed.
+// completeFilter handles tab while a filter is typed.
 func (m *Model) completeFilter() tea.Cmd {
 	if m.focused().Complete() {
 		return m.selectionMoved()

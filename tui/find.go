@@ -13,11 +13,11 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// finder is the search in a page of text. It is made anew over the lines of every frame, so it finds what is there now.
+// finder is the search in a page of text. It runs over the lines of every frame, so it finds what is there now.
 type finder struct {
 	typing bool
 	text   string
-	from   int   // the line at which the page was when typing began: a search goes on from there
+	from   int   // the page's line when typing began: the search starts there
 	hits   []int // the lines in which a match begins
 	at     int   // which of the hits is the current one
 	line   int   // the line of the current hit, which is kept when lines come and go
@@ -31,7 +31,7 @@ type searched interface{ search() *finder }
 func (f *finder) typed(msg tea.KeyPressMsg) bool {
 	key := msg.String()
 	if !f.typing {
-		if key == "esc" && f.text != "" { // one thing at a time: the page is closed by the next
+		if key == "esc" && f.text != "" { // first the search is cleared; the next esc closes the page
 			f.clear()
 			return true
 		}
@@ -77,7 +77,7 @@ func (f *finder) begin(top int) {
 	f.typing, f.from = true, top
 }
 
-// turn goes to the next match or the one before, and round at the ends.
+// turn goes to the next or the previous match, and around at the ends.
 func (f *finder) turn(by int) {
 	if n := len(f.hits); n > 0 {
 		f.at = (f.at + by + n) % n
@@ -85,8 +85,8 @@ func (f *finder) turn(by int) {
 	}
 }
 
-// look finds the text in the lines. It returns the lines with the matches marked, and the top line of a page of h lines: the page's own,
-// or the one from which on the current match is seen.
+// look finds the text in the lines. It returns the lines with the matches marked, and the top line of a page of h lines: the
+// page's own, or one that brings the current match into sight.
 func (f *finder) look(lines []draw.Line, top, h int) ([]draw.Line, int) {
 	if f.hits = f.hits[:0]; f.text == "" {
 		return lines, top
@@ -96,7 +96,7 @@ func (f *finder) look(lines []draw.Line, top, h int) ([]draw.Line, int) {
 	for i, l := range lines {
 		text := folded(l.Text())
 		rest := text
-		if i+1 < len(lines) && !strings.HasPrefix(text, want) { // a text that is wrapped is found as well
+		if i+1 < len(lines) && !strings.HasPrefix(text, want) { // finds a match that is wrapped onto the next line
 			rest += " " + strings.TrimLeft(folded(lines[i+1].Text()), " ")
 		}
 		at := strings.Index(rest, want)
@@ -109,7 +109,7 @@ func (f *finder) look(lines []draw.Line, top, h int) ([]draw.Line, int) {
 	if len(f.hits) == 0 {
 		return out, top
 	}
-	// The first from where the search began, or the one that is nearest to where the current one was.
+	// The first match from where the search began, or the one nearest to the previous current match.
 	f.at = max(slices.IndexFunc(f.hits, func(n int) bool { return n >= f.line }), 0)
 	if f.jump {
 		f.jump = false
@@ -130,12 +130,12 @@ func (f *finder) current(i int) bool {
 func (f *finder) count() draw.Line {
 	out := draw.One(themes.Match, "/"+f.text)
 	if len(f.hits) == 0 {
-		return out.And(themes.Warn, " not there")
+		return out.And(themes.Warn, " not found")
 	}
 	return out.And(themes.Dim, " "+itoa(f.at+1)+" of "+itoa(len(f.hits)))
 }
 
-// folded is a text without the difference of great and small letters; each character keeps its place.
+// folded is a text in lower case; each character keeps its place.
 func folded(s string) string {
 	return strings.Map(func(r rune) rune {
 		if low := unicode.ToLower(r); utf8.RuneLen(low) == utf8.RuneLen(r) {
@@ -161,7 +161,7 @@ func findActions(scope Scope, id string, top func(m *Model) (*finder, int)) []Ac
 	}
 	searching := func(m *Model) string {
 		if f, _ := top(m); f == nil || f.text == "" {
-			return "nothing is searched for: / begins"
+			return "there is no search yet: / starts one"
 		}
 		return ""
 	}
@@ -175,7 +175,7 @@ func findActions(scope Scope, id string, top func(m *Model) (*finder, int)) []Ac
 			}},
 		{ID: id + ".find.next", Title: "Go to the next match", Short: "next match", Scope: scope, Keys: []string{"n"},
 			blocked: searching, run: turn(1)},
-		{ID: id + ".find.previous", Title: "Go to the match before", Short: "match before", Scope: scope, Keys: []string{"N"},
+		{ID: id + ".find.previous", Title: "Go to the previous match", Short: "previous match", Scope: scope, Keys: []string{"N"},
 			blocked: searching, run: turn(-1)},
 	}
 }

@@ -35,13 +35,13 @@ func TestAPageOfTextIsSearched(t *testing.T) {
 		if frame := stripped(d.shows()); !strings.Contains(frame, "/MIGRATION mode 1 of 2   esc clears it") {
 			t.Errorf("the rule has no count:\n%s", frame)
 		}
-		if got := foundLine(d.keys("n")); !strings.Contains(got, "Set the migration mode back") {
+		if got := foundLine(d.keys("n")); !strings.Contains(got, "Restore the migration mode") {
 			t.Errorf("n leads to %q", got)
 		}
 		if got := foundLine(d.keys("n")); !strings.Contains(got, "of the node, or of all") {
 			t.Errorf("n at the end leads to %q", got)
 		}
-		if got := foundLine(d.keys("N")); !strings.Contains(got, "mode back") {
+		if got := foundLine(d.keys("N")); !strings.Contains(got, "Restore the migration mode") {
 			t.Errorf("N leads to %q", got)
 		}
 		d.keys("esc")
@@ -62,14 +62,14 @@ func lastLine(d *driver) string {
 // What is typed is text, whatever keys it would be elsewhere; what is not there is said, and n without a search as well.
 func TestWhatIsSearchedForIsText(t *testing.T) {
 	d := drive(world(), 120, 40).keys("?", "n")
-	if !strings.Contains(d.toast.text, "nothing is searched for") {
+	if !strings.Contains(d.toast.text, "there is no search yet") {
 		t.Errorf("n without a search says %q", d.toast.text)
 	}
 	d.keys("/", "qnN/ly")
 	if p, ok := d.top().(*pager); !ok || p.find.text != "qnN/ly" {
 		t.Fatalf("%#v", d.top())
 	}
-	if foot := lastLine(d); !strings.Contains(foot, "not there") {
+	if foot := lastLine(d); !strings.Contains(foot, "not found") {
 		t.Errorf("the footer says %q", foot)
 	}
 	if d.keys("enter", "n"); !strings.Contains(d.toast.text, "not on this page") {

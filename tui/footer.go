@@ -10,8 +10,8 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// footLines are what runs, the last word of the screen, and the keys that work here. The word has a line of its own that is
-// empty most of the time: it parts the keys from the panes, and a word costs a slow line nothing but itself.
+// footLines are what runs, the last message, and the keys that work here. The message has a line of its own, mostly empty: it
+// separates the keys from the panes, and on a slow line a message costs only its own bytes.
 func (m *Model) footLines(w int) []string {
 	var out []string
 	if l := m.runningLine(w); l != nil {
@@ -42,7 +42,7 @@ func (m *Model) keysLine(w int) draw.Line {
 		if f.text != "" {
 			found = itoa(len(f.hits)) + " found"
 			if len(f.hits) == 0 {
-				found = "not there"
+				found = "not found"
 			}
 		}
 		return draw.Line{draw.Text(themes.Key, " /"), draw.Text(themes.Input, f.text+" "),
@@ -98,7 +98,7 @@ func (m *Model) footerActions() []*Action {
 	return out
 }
 
-// place is the action's place in the footer here: on a page, what the page is for comes before the log.
+// place is the action's place in the footer here: on a page, the page's own actions come before the log.
 func (a *Action) place(m *Model) int {
 	if a.ID == "log" && m.top() != nil {
 		return 95
@@ -106,12 +106,12 @@ func (a *Action) place(m *Model) int {
 	return a.Footer
 }
 
-// achieved tells whether what the action is for is so already, so that the footer need not speak of it.
+// achieved tells whether the action's goal is reached already, so that the footer can leave it out.
 func (a *Action) achieved(m *Model) bool {
 	return a.ID == "confirm.arm" && m.snap != nil && m.snap.Write.Armed
 }
 
-// short is the action's word in the footer, by what it would do now.
+// short is the action's word in the footer, depending on what it would do now.
 func (a *Action) short(m *Model) string {
 	if enter := m.kind(m.focus).enter; a.ID == "steps" && enter != "" {
 		return enter

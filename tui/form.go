@@ -16,7 +16,7 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// ScopeForm is forms, and boxes whose keys are their own.
+// ScopeForm is the scope of forms, and of boxes that have only keys of their own.
 const ScopeForm Scope = "form"
 
 // choice is one of the values that a form offers.
@@ -25,8 +25,7 @@ type choice struct {
 	intent     core.Intent
 }
 
-// form asks for what an intent still lacks: a choice among few, or a text. It changes nothing; it leads to the
-// confirmation.
+// form asks for what an intent still lacks: a choice or a text. It changes nothing; it leads to the confirmation.
 type form struct {
 	title   string
 	about   string
@@ -40,7 +39,7 @@ type form struct {
 	err    error
 
 	began    string // what the text field held when it was opened anew
-	recalled string // what it holds of the last time; empty when nothing
+	recalled string // the draft that it was opened with; empty when there was none
 }
 
 func newField(value string) textinput.Model {
@@ -137,11 +136,11 @@ func lockName(s *core.Snapshot, l *core.WorkloadLock) string {
 	return l.Controller + " on " + s.Label(l.Node)
 }
 
-// newOverrideForm asks what a lock is to say.
+// newOverrideForm asks for the state and text of an overridden lock.
 func newOverrideForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 	f := &form{title: "Override the lock of " + lockName(s, l),
-		about: "The lock belongs to the controller " + l.Controller + ". LCM takes it at its word, whoever wrote it. " +
-			"The text stands in its errorMessage, for everybody who looks; without one the owner's is removed.",
+		about: "The lock belongs to the controller " + l.Controller + ". LCM believes it, whoever has set it. " +
+			"The text goes into its errorMessage, where everybody can read it; without a text, the controller's is removed.",
 		label: "text", input: newField(""), with: func(i core.Intent, text string) core.Intent { i.Reason = text; return i }}
 	f.input.CharLimit = step.MaxLockText
 	for _, c := range []struct {
@@ -150,7 +149,7 @@ func newOverrideForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 	}{
 		{core.LockInactive, "released: LCM may go on"},
 		{core.LockActive, "held: LCM waits"},
-		{core.LockFailed, "LCM does not go on, and says so"},
+		{core.LockFailed, "LCM stops there, and says so"},
 	} {
 		text := c.text
 		if l.State() == c.state {
@@ -166,7 +165,7 @@ func newLockTextForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 	input := newField("")
 	input.CharLimit = step.MaxLockText
 	return &form{title: "Set the lock of " + lockName(s, l) + " to failed",
-		about: "LCM stops there until the lock is inactive. The text stands in its errorMessage, for everybody who looks.",
+		about: "LCM stops there until the lock is inactive. The text goes into its errorMessage, where everybody can read it.",
 		label: "text", input: input,
 		intent: func(text string) (core.Intent, error) {
 			i := core.Intent{Kind: core.IntentOverrideLock, Object: l.Ref(), State: core.LockFailed, Reason: text}
@@ -177,11 +176,11 @@ func newLockTextForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 		}}
 }
 
-// newScopeForm asks for the scope of a maintenance by hand.
+// newScopeForm asks for the scope of a node's maintenance by hand.
 func newScopeForm(s *core.Snapshot, node string) *form {
 	return &form{title: "Ask for the maintenance of " + s.Label(node),
-		about: "The application controllers prepare the node, as they do in an update; the work on it is yours. The OpenStack controller " +
-			"answers the release that it is at, or none.",
+		about: "The application controllers prepare the node, as they do in an update; the work on it is yours. The OpenStack controller only " +
+			"answers requests for the release that it is at, or for none.",
 		label: "release", input: newField(procedure.AskedRelease(s, node)), with: withRelease,
 		choices: []choice{
 			{"os", "the host may reboot: its instances are moved", core.Intent{Kind: core.IntentAskNode, Node: node, Scope: core.ScopeOS}},
@@ -192,8 +191,8 @@ func newScopeForm(s *core.Snapshot, node string) *form {
 // newClusterForm asks for the scope and the release of a maintenance of the cluster by hand.
 func newClusterForm(s *core.Snapshot) *form {
 	return &form{title: "Ask for the maintenance of the cluster",
-		about: "The application controllers make the cluster safe for work on its nodes. The OpenStack controller answers the release that " +
-			"it is at, or none.",
+		about: "The application controllers make the cluster safe for work on its nodes. The OpenStack controller only answers requests for " +
+			"the release that it is at, or for none.",
 		label: "release", input: newField(procedure.AskedRelease(s, "")), with: withRelease,
 		choices: []choice{
 			{"no scope", "each node's request has its own, since 26.1", core.Intent{Kind: core.IntentAskCluster}},
@@ -259,7 +258,7 @@ func (f *form) submit(m *Model) tea.Cmd {
 	return cmd
 }
 
-// proposes is what the form asks for as it stands, or what is wrong with it.
+// proposes is the form's intent as it stands, or what is wrong with it.
 func (f *form) proposes() (core.Intent, error) {
 	text := strings.TrimSpace(f.input.Value())
 	if len(f.choices) == 0 {

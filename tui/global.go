@@ -17,7 +17,7 @@ func globalActions() []Action {
 			run: func(m *Model) tea.Cmd { m.open(newPalette(m, false)); return nil }},
 		{ID: "arm", Title: "Switch writing on, or off again", Short: "arm writing", Scope: ScopeGlobal, Keys: []string{"w"},
 			Footer: 88, blocked: needSnapshot, run: (*Model).toggleArm},
-		{ID: "mouse", Title: "Switch the mouse on or off (on, it takes text selection away from the terminal)", Short: "mouse",
+		{ID: "mouse", Title: "Switch the mouse on or off (while it is on, the terminal cannot select text)", Short: "mouse",
 			Scope: ScopeGlobal, Keys: []string{"f2"}, run: func(m *Model) tea.Cmd {
 				m.mouse = !m.mouse
 				if m.mouse {
@@ -28,14 +28,14 @@ func globalActions() []Action {
 		{ID: "theme", Title: "Change the theme", Short: "theme", Scope: ScopeGlobal, Keys: []string{"f3"}, run: (*Model).nextTheme},
 		{ID: "rehearsal", Title: "Open or close the demo's panel: the story, its clock, and what goes wrong with the servers",
 			Short: "rehearsal", Scope: ScopeGlobal, Keys: []string{"f4"}, Footer: 89, demo: true, run: (*Model).toggleRehearsal},
-		{ID: "redraw", Title: "Draw the screen anew", Short: "redraw", Scope: ScopeGlobal, Keys: []string{"ctrl+l"},
+		{ID: "redraw", Title: "Redraw the screen", Short: "redraw", Scope: ScopeGlobal, Keys: []string{"ctrl+l"},
 			run: func(*Model) tea.Cmd { return tea.ClearScreen }},
-		{ID: "suspend", Title: "Suspend Lockstep and go back to the shell, whose fg brings it back", Short: "suspend", Scope: ScopeGlobal,
+		{ID: "suspend", Title: "Suspend Lockstep and go back to the shell; fg brings it back", Short: "suspend", Scope: ScopeGlobal,
 			Keys: []string{"ctrl+z"}, run: (*Model).suspend},
 		{ID: "quit", Title: "Leave", Short: "leave", Scope: ScopeGlobal, Keys: []string{"q", "ctrl+c"}, run: (*Model).quit},
 		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeGlobal, Keys: []string{"l"}, Footer: 40,
 			blocked: needSnapshot, run: (*Model).openLog},
-		{ID: "messages", Title: "Show what this line has said before, with times", Short: "messages", Scope: ScopeGlobal, Keys: []string{"L"},
+		{ID: "messages", Title: "Show earlier messages, with their times", Short: "messages", Scope: ScopeGlobal, Keys: []string{"L"},
 			Footer: 96, run: (*Model).openSaid},
 		{ID: "acknowledge", Title: "Acknowledge a failure: it has been seen", Short: "seen", Scope: ScopeGlobal,
 			Keys: []string{"x"}, blocked: needFailure, run: (*Model).acknowledge},
@@ -46,7 +46,7 @@ func globalActions() []Action {
 				}
 				return m.control(core.ControlPause)
 			}},
-		{ID: "operation.skip", Title: "Leave the next item of the running batch out", Short: "omit", Scope: ScopeGlobal,
+		{ID: "operation.skip", Title: "Omit the next item of the running batch", Short: "omit", Scope: ScopeGlobal,
 			Keys: []string{"o"}, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlSkip) }},
 		{ID: "operation.stop", Title: "Stop the running batch: begin nothing more", Short: "stop", Scope: ScopeGlobal,
 			Keys: []string{"t"}, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlStop) }},

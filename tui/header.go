@@ -15,7 +15,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// headerLines are the two lines at the top: what happens, and whether what is seen can be trusted.
+// headerLines are the two lines at the top: what happens, and whether the facts on the screen can be trusted.
 func (m *Model) headerLines(w int) []string {
 	return []string{
 		m.look.Draw(m.updateLine(w), w, draw.AsItIs),
@@ -77,7 +77,7 @@ func (m *Model) updateLine(w int) draw.Line {
 	return draw.Apart(draw.Join(n, append([]draw.Line{left}, parts...)...), right, w)
 }
 
-// tookText is how long the update took that has ended; empty when that is not known. With "<" when its end was not seen: it ended before.
+// tookText is how long the ended update took; empty when unknown, with "<" when nobody saw it end.
 func tookText(u core.Update, narrow bool) string {
 	if u.Started.At.IsZero() || !u.Phase.Ended.At.After(u.Started.At) {
 		return ""
@@ -92,7 +92,7 @@ func tookText(u core.Update, narrow bool) string {
 	return " in " + less + age(took)
 }
 
-// leftOver is how many points there are to see to after an update that has ended, and the key that leads to them.
+// leftOver is how many points are left to do after an update, and the key that leads to them.
 func (m *Model) leftOver() []draw.Line {
 	left, over := procedure.AfterUpdateLeft(m.snap)
 	switch {
@@ -123,7 +123,7 @@ func (m *Model) writeWord() draw.Line {
 	return draw.Line{draw.Text(themes.ReadOnly, " READ-ONLY "), draw.Blank(1)}
 }
 
-// serverLine is how the servers do, and who is here.
+// serverLine is the state of the servers, and who holds the lease.
 func (m *Model) serverLine(w int) draw.Line {
 	if m.snap == nil {
 		return draw.Line{draw.Blank(1), draw.Text(themes.Moves, "connecting"), draw.Text(themes.Dim, " for "+age(m.now().Sub(m.opened)))}
@@ -131,7 +131,7 @@ func (m *Model) serverLine(w int) draw.Line {
 	who := append(m.whoLine(w), draw.Blank(1))
 	health, causes := healthLine(m, w-who.Width()-1)
 	if room := w - causes - 1; room < who.Width() && room > 0 {
-		who = who.Cut(room) // rather than why a server cannot be seen
+		who = who.Cut(room) // rather than the reason why a server cannot be seen
 	}
 	return draw.Apart(health, who, w)
 }

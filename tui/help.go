@@ -6,8 +6,8 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// newHelp is every action of the catalogue: the keys that work where the operator is, what the columns there and the marks mean, the
-// keys that work elsewhere, and at last what has no key.
+// newHelp lists every action of the catalogue: the keys that work where the operator is, what the columns and marks there mean,
+// the keys that work elsewhere, and last the actions without a key.
 func newHelp(m *Model) *pager {
 	here := m.scope()
 	return &pager{
@@ -50,10 +50,11 @@ func helpLines(m *Model, here Scope, w int) []draw.Line {
 	return append(append(out, draw.Line{}), keyless(m, w)...)
 }
 
-// keysWide is the room for the keys of an action in the help.
+// keysWide is the width of the keys of an action in the help, in columns.
 const keysWide = 19
 
-// helpRows are the actions of a scope that have keys. Reasons why one cannot be used are told where it could be.
+// helpRows are the actions of a scope that have keys. It shows the reason why one cannot be used only in the scopes where the
+// operator is.
 func helpRows(m *Model, s Scope, w int, reasons bool) []draw.Line {
 	var rows []draw.Line
 	for i := range m.actions {
@@ -70,7 +71,7 @@ func helpRows(m *Model, s Scope, w int, reasons bool) []draw.Line {
 	return rows
 }
 
-// helpRow is a text beside its keys, or where it works.
+// helpRow is a text beside its keys or its scope.
 func helpRow(keys draw.Line, tone themes.Token, text string, w int) []draw.Line {
 	var rows []draw.Line
 	lead := append(draw.Line{draw.Blank(1)}, keys.Fit(keysWide, false)...)
@@ -83,9 +84,9 @@ func helpRow(keys draw.Line, tone themes.Token, text string, w int) []draw.Line 
 	return rows
 }
 
-// keyless are the actions that have no key, which are found by their names.
+// keyless are the actions that have no key; they are found by name.
 func keyless(m *Model, w int) []draw.Line {
-	out := []draw.Line{draw.One(themes.Strong, "without a key: by name, after a or :")}
+	out := []draw.Line{draw.One(themes.Strong, "without a key: find them by name, with a or :")}
 	for _, s := range Scopes() {
 		for i := range m.actions {
 			a := &m.actions[i]
@@ -110,9 +111,9 @@ func legend(m *Model) []draw.Line {
 		{g.Needs, themes.Needs, "it needs you"}, {g.Moves, themes.Moves, "it is under way"}, {g.Done, themes.Good, "done; of a server: live"},
 		{g.On, themes.Text, "of a lock: active, LCM must wait"},
 		{g.Off, themes.Dim, "of a lock: inactive, LCM may go on; of a condition: does not hold"},
-		{g.Failed, themes.Bad, "failed"}, {g.Queued, themes.Dim, "its turn comes"},
-		{g.Unknown, themes.Warn, "a value that nobody has documented"},
-		{g.None, themes.Dim, "nothing there"}, {">", themes.Text, "before a time: at least so long, its beginning was not seen"},
+		{g.Failed, themes.Bad, "failed"}, {g.Queued, themes.Dim, "waits for its turn"},
+		{g.Unknown, themes.Warn, "an undocumented value"},
+		{g.None, themes.Dim, "nothing there"}, {">", themes.Text, "before a time: at least this long; nobody saw it begin"},
 	} {
 		out = append(out, draw.Line{draw.Blank(1), draw.Text(l.tone, l.glyph), draw.Blank(3), draw.Text(themes.Text, l.text)})
 	}

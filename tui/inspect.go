@@ -30,7 +30,7 @@ func (f *facts) section(title string) {
 	f.lines = append(f.lines, draw.One(themes.Strong, title))
 }
 
-// add is one fact; an empty one is left out.
+// add adds one fact; an empty one is left out.
 func (f *facts) add(label, value string) { f.tone(themes.Text, label, value) }
 
 func (f *facts) tone(tone themes.Token, label, value string) {
@@ -49,7 +49,7 @@ func (f *facts) tone(tone themes.Token, label, value string) {
 	}
 }
 
-// inspect shows everything that is known of what is selected.
+// inspect shows everything that is known about the selected object.
 func (m *Model) inspect() tea.Cmd {
 	p := m.focused()
 	s := p.subject()
@@ -298,7 +298,7 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		if msg.Meaning != "" {
 			f.tone(tone, "means", strings.TrimSpace(word+" "+msg.Meaning))
 		} else if msg.Class == progress.MessageUnknown {
-			f.tone(tone, "means", "no document lists this text: it says what it says")
+			f.tone(tone, "means", "no document lists this text: read it as it stands")
 		}
 		f.add("Lockstep sees", procedure.Seen(m.snap, l, msg))
 		f.tone(themes.Key, "what to do", msg.Remedy)
@@ -306,7 +306,7 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 			f.add("said", stamp(msg.At, now))
 		}
 		for _, id := range msg.Instances {
-			name := "not known to Nova's list"
+			name := "not in Nova's list"
 			if inst := m.snap.Instances[id]; inst != nil {
 				name = instanceName(inst) + " on " + m.snap.Label(inst.Host) + ", " + inst.Status
 			}

@@ -5,7 +5,7 @@ import (
 	"lockstep/themes"
 )
 
-// accountFacts is what the OpenStack controller has noted of its own work on what is asked of a node, or of the cluster.
+// accountFacts is what the OpenStack controller has noted about its own work on a request for a node, or for the cluster.
 func accountFacts(m *Model, f *facts, a progress.Account, node string) {
 	now := m.snap.Now
 	if a.State == progress.AccountNone {

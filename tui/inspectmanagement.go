@@ -69,7 +69,7 @@ func machineFacts(m *Model, f *facts, node string) {
 	}
 }
 
-// maintenanceWord is how a maintenance mode that is wanted, and one that is there, go together; empty for neither.
+// maintenanceWord compares the wanted with the actual maintenance mode; empty when it is neither wanted nor on.
 func maintenanceWord(wanted, is bool) string {
 	switch {
 	case wanted && is:
@@ -91,7 +91,7 @@ func conditionFacts(f *facts, all []core.Condition) {
 	}
 }
 
-// itemFacts is one state item of an LCM agent: those that run or failed with all that is known.
+// itemFacts is one state item of an LCM agent, in detail if it runs or failed.
 func itemFacts(m *Model, f *facts, item core.StateItem) {
 	name, phase := item.Name, ""
 	if item.Phase != "" {
@@ -118,7 +118,7 @@ func itemFacts(m *Model, f *facts, item core.StateItem) {
 	}
 }
 
-// drainTone is how bad an error of a drain is: LCM notes there as well that a drain waits for its turn.
+// drainTone is how bad a drain's error is: LCM also writes there that a drain waits for its turn.
 func drainTone(text string) themes.Token {
 	if progress.ReadDrainMessage(text).Waits {
 		return themes.Text
@@ -138,7 +138,7 @@ func drainFacts(f *facts, d *core.DrainState) {
 	f.add("it says", d.Message)
 }
 
-// managementFacts is what the management cluster tells of the cluster as a whole: its plan, groups and conditions.
+// managementFacts is what the management cluster knows of the cluster as a whole: its plan, groups and conditions.
 func managementFacts(m *Model, f *facts) {
 	g := m.snap.Management
 	if g == nil || !g.Found {

@@ -126,7 +126,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 	}
 }
 
-// modeFacts are the node's migration mode and attempts. On a node that is no compute there are none, unless somebody has set them.
+// modeFacts are the node's migration mode and attempts. A node that is not a compute has none, unless somebody has set them.
 func modeFacts(f *facts, v core.NodeView) {
 	compute := v.Node == nil || v.Node.Is(core.RoleCompute)
 	mode := string(v.Mode)
@@ -153,7 +153,7 @@ func modeFacts(f *facts, v core.NodeView) {
 	f.add("attempts", attempts)
 }
 
-// served are what an L3 or DHCP agent serves; empty where it was not asked.
+// served is what an L3 or DHCP agent serves; empty where nobody asked.
 func served(a *core.NetworkAgent) string {
 	if a.Load == nil {
 		return ""

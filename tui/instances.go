@@ -15,7 +15,7 @@ import (
 // ScopeInstances is the pane of the selected node's instances.
 const ScopeInstances Scope = "instances"
 
-// instancesPane is the instances of the selected node, those that hold its lock first.
+// instancesPane is the instances of the selected node, those that block its lock first.
 type instancesPane struct{ tablePane[core.InstanceView] }
 
 func newInstancesPane() pane {
@@ -72,7 +72,7 @@ func newInstancesPane() pane {
 	return p
 }
 
-// aside is the tone of a cell: dim in the rows of instances that are in nobody's way and that nothing happens to.
+// aside is the tone of a cell: dim in the rows of instances that block nothing and do not move.
 func aside(v core.InstanceView, tone themes.Token) themes.Token {
 	if !v.Blocks && tone != themes.Bad && tone != themes.Moves {
 		return themes.Dim
@@ -161,7 +161,7 @@ func migrationCell(s *scene, v core.InstanceView) draw.Line {
 	return draw.One(themes.Dim, v.Why)
 }
 
-// migrationIn is migrationCell in w columns: where there is no room for all of it, the bar goes before the figure is cut.
+// migrationIn is migrationCell in w columns: where room is short, the bar is dropped before the figure is cut.
 func migrationIn(s *scene, v core.InstanceView, w int) draw.Line {
 	out := migrationCell(s, v)
 	if mig := v.Migration; out.Width() > w && mig != nil && mig.Running() && mig.Percent() >= 0 {
@@ -225,7 +225,7 @@ func (p *instancesPane) empty() string {
 	case node == "":
 		return "No node is selected."
 	case n != nil && !n.Is(core.RoleCompute):
-		return p.snap.Label(node) + " is no compute node: it has no instances."
+		return p.snap.Label(node) + " is not a compute node: it has no instances."
 	}
 	return "No instance is left on " + p.snap.Label(node) + "."
 }
@@ -254,7 +254,7 @@ func (p *instancesPane) note() draw.Line {
 	return out.And(themes.Needs, fmt.Sprintf("%d block the lock", blocking))
 }
 
-// explain is why the selected instance is in the way, or why not.
+// explain is why the selected instance blocks the lock, or why not.
 func (p *instancesPane) explain() string {
 	v, ok := p.Current()
 	if !ok {
@@ -288,14 +288,14 @@ func (p *instancesPane) words() []columnWord {
 		{"task", "Nova's task_state: what Nova does with it now"},
 		{"power", "the guest's power as the hypervisor has it"},
 		{"flavor", "its size"},
-		{"action", "what becomes of it in a maintenance, by its own tag, by two tags that cancel each other, or by its node's mode"},
+		{"action", "what maintenance does with it, and what decides that: its own tag, two tags that cancel each other, or its node's mode"},
 		{"blocks", "whether it holds the lock of its node"},
-		{"migration", "how its migration goes, else why it is in the way or not"},
+		{"migration", "how its migration goes, or why it blocks the lock or not"},
 	}
 }
 
-// instanceActions are what can be done with the selected instance. What is possible at the moment the step's own guards
-// say; here stays visible what is not.
+// instanceActions are what can be done with the selected instance. The step's guards say what is possible now; the actions always
+// stay visible.
 func instanceActions() []Action {
 	var all []Action
 	for _, a := range []struct {
@@ -307,16 +307,16 @@ func instanceActions() []Action {
 		{"migrate", "Live-migrate the instance", "migrate", core.IntentLiveMigrate, []string{"m"}, 10},
 		{"cold", "Cold-migrate the instance: it is stopped, moved, and started", "cold-migrate", core.IntentColdMigrate, nil, 0},
 		{"confirm", "Confirm the instance's cold migration", "confirm resize", core.IntentConfirmResize, nil, 0},
-		{"revert", "Take the instance's cold migration back", "revert resize", core.IntentRevertResize, nil, 0},
+		{"revert", "Revert the instance's cold migration", "revert resize", core.IntentRevertResize, nil, 0},
 		{"stop", "Stop the instance", "stop", core.IntentStop, nil, 0},
 		{"start", "Start the instance", "start", core.IntentStart, nil, 0},
 		{"resume", "Resume the suspended instance", "resume", core.IntentResume, nil, 0},
-		{"evacuate", "Evacuate the instance off a host that is down: it is rebuilt on another one", "evacuate", core.IntentEvacuate, nil, 0},
+		{"evacuate", "Evacuate the instance from a host that is down: it is rebuilt on another one", "evacuate", core.IntentEvacuate, nil, 0},
 		{"shelve", "Shelve the instance: it is shut down and leaves its host", "shelve", core.IntentShelve, nil, 0},
 		{"unshelve", "Unshelve the instance", "unshelve", core.IntentUnshelve, nil, 0},
 		{"reset", "Reset the instance's state from ERROR to ACTIVE, in Nova's record only", "reset state", core.IntentResetState, nil, 0},
 		{"poweroff", "Tag the instance poweroff: it goes down with its host and comes back", "tag poweroff", core.IntentTagPowerOff, nil, 0},
-		{"tags", "Give the instance the maintenance tags back that it had before Lockstep tagged it", "restore tags",
+		{"tags", "Restore the maintenance tags that the instance had before Lockstep tagged it", "restore tags",
 			core.IntentRestoreTags, nil, 0},
 		{"abort", "Abort the instance's running migration", "abort", core.IntentAbortMigration, nil, 0},
 		{"force", "Force the instance's running migration to complete: it pauses the guest", "force", core.IntentForceComplete, nil, 0},

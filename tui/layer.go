@@ -9,7 +9,7 @@ import (
 // layerKind is a row of the table of pages and boxes.
 type layerKind struct {
 	scope   Scope
-	outer   bool // the keys that work everywhere also work there; false where text is typed
+	outer   bool // global keys work there, too; false where text is typed
 	actions func() []Action
 }
 
@@ -28,14 +28,14 @@ func layerKinds() []layerKind {
 	}
 }
 
-// layer is what lies over the dashboard: a page in place of the panes, or a box before them. The topmost has the keys.
+// layer lies over the dashboard: a page in place of the panes, or a box in front of them. The topmost has the keys.
 type layer interface {
 	scope() Scope
-	// page tells whether it takes the panes' place.
+	// page tells whether it replaces the panes.
 	page() bool
 	// refresh follows a new Snapshot.
 	refresh(m *Model) tea.Cmd
-	// handle takes the keys that are text or moves within the layer; what it does not handle goes to the catalogue.
+	// handle takes keys that are text or moves within the layer; other keys go to the catalogue.
 	handle(m *Model, msg tea.KeyPressMsg) (handled bool, cmd tea.Cmd)
 	// draw makes a page of w by h, or a box that fits into them.
 	draw(m *Model, w, h int) []string
@@ -44,7 +44,7 @@ type layer interface {
 // keyHint is what a key does in a box.
 type keyHint struct{ key, does string }
 
-// hinter is a box whose keys are its own: the footer shows them as they work now.
+// hinter is a box with keys of its own: the footer shows what they do now.
 type hinter interface{ hints() []keyHint }
 
 // paster is a layer into which text can be pasted.
@@ -60,11 +60,10 @@ type arrival interface {
 	arrive(m *Model) tea.Cmd
 }
 
-// swallowFor is how long a box that opens or changes by itself takes no keys: the key was meant for what was there
-// before.
+// swallowFor is how long a box that opens or changes by itself ignores keys: they were meant for what was there before.
 const swallowFor = 300 * time.Millisecond
 
-// boxWidth is how wide a box is that takes at most most columns: where next to nothing would be left beside it, all of them.
+// boxWidth is the width of a box of at most most columns. Where almost nothing would be left beside it, it takes the whole screen.
 func boxWidth(w, most int) int {
 	if w < most+8 {
 		return w

@@ -9,13 +9,13 @@ import (
 	"lockstep/tui/draw"
 )
 
-// area is where a pane's content is on the screen.
+// area is the place of a pane's content on the screen.
 type area struct {
 	id         Scope
 	x, y, w, h int
 }
 
-// wide tells whether the panes stand side by side; otherwise there is one at a time.
+// wide tells whether the panes stand side by side; otherwise one is shown at a time.
 func wide(w, h int) bool { return w >= 110 && h >= 27 }
 
 // roomy tells whether locks and log stand side by side, too.
@@ -87,7 +87,7 @@ func (m *Model) wideBody(w, h, top int) []string {
 	return out
 }
 
-// emptyWidth is what the pane at the lower right takes in which nothing stands: the one beside it has the room.
+// emptyWidth is the width of an empty pane at the lower right: the one beside it gets the room.
 const emptyWidth = 32
 
 // phasesWidth leaves the nodes what they need.
@@ -101,7 +101,7 @@ func phasesWidth(w int) int {
 	return 38
 }
 
-// takeTurns shows the focused pane at its place, and keeps it there when the focus goes elsewhere.
+// takeTurns shows the focused pane at its place, and keeps it there when the focus moves on.
 func (m *Model) takeTurns() {
 	at := m.kind(m.focus).place
 	m.turn[at] = m.focus
@@ -110,7 +110,7 @@ func (m *Model) takeTurns() {
 	}
 }
 
-// at is the pane that is seen at a place: the one that had the focus last, else the first in the table.
+// at is the pane shown at a place: the one that had the focus last, else the first in the table.
 func (m *Model) at(p place) Scope {
 	if s, ok := m.turn[p]; ok {
 		return s
@@ -119,7 +119,7 @@ func (m *Model) at(p place) Scope {
 	return m.kinds[i].scope
 }
 
-// narrowBody is one pane, with the names of the others above it, and the most urgent thing where another is shown.
+// narrowBody is one pane, with the names of the others above it, and the most urgent entry unless "Needs you" is shown.
 func (m *Model) narrowBody(w, h, top int) []string {
 	out := []string{m.tabsLine(w)}
 	if l := m.urgentLine(); l != nil && m.focus != ScopeNeeds && h >= 7 {
@@ -144,7 +144,7 @@ func (m *Model) tabsLine(w int) string {
 			tone = themes.TabFocus
 		}
 		part := draw.Line{draw.Text(tone, " "+name+" ")}
-		if p.Filter() != "" { // it hides rows
+		if p.Filter() != "" { // the filter hides rows
 			name += "/"
 			part = draw.Line{draw.Text(tone, " "+name[:len(name)-1]), draw.Text(orTone(id == m.focus, themes.TabFocus, themes.Match), "/ ")}
 		}

@@ -16,14 +16,14 @@ import (
 // ScopeLocks is the pane of the workload locks.
 const ScopeLocks Scope = "locks"
 
-// locksPane is the locks of the selected node and of the cluster, or all there are.
+// locksPane is the locks of the selected node and of the cluster, or all locks.
 type locksPane struct {
 	tablePane[*core.WorkloadLock]
 	every bool
-	texts map[string]progress.LockMessage // what the texts mean: the same few are read for every frame
+	texts map[string]progress.LockMessage // what the texts mean: every frame reads the same few
 }
 
-// readLock is what the text of a lock means; only as much of it is read as a row shows.
+// readLock is what the text of a lock means, read only as far as a row shows it.
 func readLock(s *core.Snapshot, l *core.WorkloadLock) progress.LockMessage {
 	return progress.JudgeOn(s, l, progress.ReadLockMessage(lockText(l))) // what it means depends on what else is known
 }
@@ -81,7 +81,7 @@ func newLocksPane() pane {
 	return p
 }
 
-// released is the tone of a cell: dim in the rows of locks that hold nothing up.
+// released is the tone of a cell: dim in the rows of locks that block nothing.
 func released(l *core.WorkloadLock, tone themes.Token) themes.Token {
 	if l.State() == core.LockInactive {
 		return themes.Dim
@@ -99,7 +99,7 @@ func lockOf(s *scene, l *core.WorkloadLock) string {
 	return s.snap.Label(l.Node)
 }
 
-// age is the age of the message's own timestamp, else of the state as it was seen.
+// age is the age of the message's own timestamp, else of the state as Lockstep saw it.
 func (p *locksPane) age(l *core.WorkloadLock) string {
 	if at := p.read(l).At; !at.IsZero() {
 		return age(p.snap.Now.Sub(at))
@@ -112,7 +112,7 @@ func (p *locksPane) age(l *core.WorkloadLock) string {
 
 // says is what the lock's text means, with the IDs of instances in it as names.
 func (p *locksPane) says(l *core.WorkloadLock) draw.Line {
-	if l.Progress != nil && (l.State() != core.LockFailed || l.Message == "") { // a failure's reason counts more than how far it came
+	if l.Progress != nil && (l.State() != core.LockFailed || l.Message == "") { // the reason of a failure matters more than the progress
 		return draw.One(themes.Moves, fmt.Sprintf("%3d %%", l.Progress.Percentage)).And(themes.Text, "  "+l.Progress.Description)
 	}
 	if l.Message == "" {
@@ -130,7 +130,7 @@ func (p *locksPane) says(l *core.WorkloadLock) draw.Line {
 	return draw.One(tone, word).And(themes.Text, " "+named(p.snap, text))
 }
 
-// lockFails is what a lock without a text does not say, and the controller's own account does.
+// lockFails is the failure in the controller's own account, for a lock without a text.
 func lockFails(s *scene, l *core.WorkloadLock) draw.Line {
 	if s.snap == nil {
 		return nil
@@ -143,7 +143,7 @@ func lockFails(s *scene, l *core.WorkloadLock) draw.Line {
 	return nil
 }
 
-// stillThere names the instances that hold the lock: those that nobody moves, and those whose owners are to be told.
+// stillThere names the instances that block the lock: those that nobody moves, and those whose owners must be told.
 func stillThere(s *core.Snapshot, msg progress.LockMessage) string {
 	names := func(ids []string) string {
 		out := make([]string, len(ids))
@@ -285,8 +285,8 @@ func (p *locksPane) words() []columnWord {
 		{"state", "active: LCM must wait; inactive: it may go on; failed: it stops"},
 		{"inner", "annotation inner_state: active while the OpenStack controller works on the node or cluster"},
 		{"release", "the release that the lock is at"},
-		{"for", "the age of the lock's text, else of its state; > at least so long"},
-		{"says", "what its text means, or how far it is"},
+		{"for", "the age of the lock's text, else of its state; > at least this long"},
+		{"says", "what its text means, or how far the controller is"},
 	}
 }
 
@@ -307,13 +307,13 @@ func lockActions() []Action {
 			}
 			return nil
 		}),
-		inPane(Action{ID: "locks.override", Title: "Override the lock, over the head of its controller: active, inactive or failed",
+		inPane(Action{ID: "locks.override", Title: "Override the lock against its controller: set it to active, inactive or failed",
 			Short: "override", Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentOverrideLock}}, need,
 			func(p *locksPane) request { return openForm{newOverrideForm(p.snap, p.subject().lock)} }),
 		inPane(Action{ID: "locks.text", Title: "Set the lock to failed with a text that says why: LCM stops there", Short: "fail the lock",
 			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentOverrideLock}}, need,
 			func(p *locksPane) request { return openForm{newLockTextForm(p.snap, p.subject().lock)} }),
-		inPane(Action{ID: "locks.inner", Title: "Clear the lock's inner_state, where it was left active", Short: "clear inner_state",
+		inPane(Action{ID: "locks.inner", Title: "Clear the lock's inner_state that was left active", Short: "clear inner_state",
 			Scope: ScopeLocks, Intent: []core.IntentKind{core.IntentClearInner}}, need, func(p *locksPane) request {
 			return confirmStep{core.Intent{Kind: core.IntentClearInner, Object: p.subject().lock.Ref()}}
 		}),

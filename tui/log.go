@@ -20,7 +20,7 @@ type logRow struct {
 	message *message
 }
 
-const emptyLog = "Nothing was done yet."
+const emptyLog = "Nothing has been done yet."
 
 // logPane is what Lockstep does and did, newest first.
 type logPane struct{ tablePane[logRow] }
@@ -173,7 +173,7 @@ func (p *logPane) note() draw.Line {
 	return nil
 }
 
-// explain is the selected entry's text in full.
+// explain is the full text of the selected entry.
 func (p *logPane) explain() string {
 	r, ok := p.Current()
 	const short = 40
@@ -231,7 +231,7 @@ func (p *logPane) needObject() string {
 		return "nothing is known yet"
 	}
 	if s := p.subject(); s.node == "" && p.snap.Instances[s.instance] == nil {
-		return "the entry is not about a node or an instance that is there"
+		return "the entry is not about a known node or instance"
 	}
 	return ""
 }

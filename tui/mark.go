@@ -34,8 +34,8 @@ func stageMark(g themes.Glyphs, s core.Stage) mark {
 	return mark{g.Unknown, themes.Warn}
 }
 
-// nodeMark is the mark of a node's stage. Where the node needs a person at once, it is that which is marked, in whichever stage it is;
-// and where it waits, and Lockstep does what it waits for, that it goes on.
+// nodeMark is the mark of a node's stage. A node that needs a person at once has the mark for that in every stage; a node that
+// waits for something that Lockstep is doing is marked as moving.
 func nodeMark(g themes.Glyphs, s *core.Snapshot, v core.NodeView) mark {
 	switch needs := attention.NodeNeeds(s, v.Name); {
 	case needs == core.SeverityUrgent && v.Stage != core.StageFailed:
@@ -142,7 +142,7 @@ func sourceMark(g themes.Glyphs, s core.SourceState) mark {
 	return mark{g.Off, themes.Bad}
 }
 
-// roleWords are the three letters by which people call roles, in the order in which a node's are shown.
+// roleWords are the usual three-letter names of roles, in the order in which a node's are shown.
 var roleWords = []struct {
 	role  core.Role
 	short string

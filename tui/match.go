@@ -22,7 +22,7 @@ const (
 	fitsBeginning     // the name begins with it
 	fitsWord          // words of the name begin with its words
 	fitsPart          // its words stand somewhere in the name, or in what explains it
-	fitsLetters       // its letters stand in the name in their order, with others between them: a guess
+	fitsLetters       // its letters are in the name in order, with others between them: a guess
 	fitsNot
 )
 
@@ -50,7 +50,7 @@ func newTitle(text string) label {
 // lowered has as many runes as s.
 func lowered(s string) string { return strings.Map(unicode.ToLower, s) }
 
-// runes are the places of a label that matched: from, and up to.
+// runes is a matched part of a label: from, and up to.
 type runes [2]int
 
 // query is what was typed.
@@ -64,7 +64,7 @@ func newQuery(typed string) query {
 	return query{strings.Join(terms, " "), terms}
 }
 
-// place is where the term stands in the label, at the beginning of a word of the name where it does.
+// place is where the term is in the label, preferably at the beginning of a word of the name.
 func (l label) place(term string) (at runes, word, found bool) {
 	for from := 0; ; {
 		i := strings.Index(l.low[from:], term)
@@ -86,7 +86,7 @@ func (l label) place(term string) (at runes, word, found bool) {
 	}
 }
 
-// match is how well the label fits, and where; letters that are strewn over it are not looked for.
+// match is how well the label fits, and where. It does not look for scattered letters.
 func (l label) match(q query) (fit, []runes) {
 	switch {
 	case l.low == "" || q.whole == "":
@@ -119,8 +119,8 @@ type hit struct {
 	on   []runes // in the object of an action
 }
 
-// match is how the entry fits. An object fits by its own names, an action by its words; what is typed beside an action's words has to
-// name the object that it would be done on.
+// match is how the entry fits. An object fits by its own names, an action by the words of its title; further words have to name
+// the object that the action would be done on.
 func (e *entry) match(q query) hit {
 	best := hit{entry: e, fit: fitsNot}
 	try := func(also int, l label, q query) {
@@ -175,9 +175,8 @@ func (e *entry) matchOn(q query) hit {
 // guessesAtMost is how many entries are listed that only have the letters somewhere.
 const guessesAtMost = 12
 
-// find is what fits, the best first: an exact name, then by the names that are read, then by others; of what fits alike objects before
-// actions, what can be done before what cannot. Only where nothing
-// does are there guesses.
+// find is what fits, the best first: exact names, then visible names, then other names. Of equal fits objects come before
+// actions, and what can be done before what cannot. Only when nothing fits are there guesses.
 func find(all []*entry, typed string) []hit {
 	q := newQuery(typed)
 	var out []hit
@@ -203,7 +202,7 @@ func find(all []*entry, typed string) []hit {
 	return out
 }
 
-// guesses are the entries that have the letters, in their order, with others between them.
+// guesses are the entries that have the letters in order, with others between them.
 func guesses(all []*entry, q query) []hit {
 	names := make([]string, len(all))
 	for i, e := range all {
@@ -224,7 +223,7 @@ func guesses(all []*entry, q query) []hit {
 	return out
 }
 
-// lit is a text in its tone, with what matched standing out.
+// lit is a text in its tone, with the match standing out.
 func lit(tone themes.Token, text string, at []runes) draw.Line {
 	r := []rune(text)
 	on := make([]bool, len(r))

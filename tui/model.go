@@ -34,8 +34,8 @@ type Model struct {
 	depth themes.Depth
 	tmux  bool
 	mouse bool
-	// touched is set with the first key: from then on the cursor stays where the operator put it. Before, and only while
-	// facts are still coming in, it is on what moves first.
+	// touched is set by the first key: from then on the cursor stays where the operator put it. Before that, while the first
+	// facts come in, it is on the first row.
 	touched bool
 	pump    *pump
 	opened  time.Time
@@ -68,7 +68,7 @@ type Model struct {
 	frame   string
 }
 
-// New makes the screen. It is a tea.Model for a program of one's own; Run does all that is needed for a terminal.
+// New makes the screen, as a tea.Model. Run shows it on a terminal.
 func New(opts Options) tea.Model { return newModel(context.Background(), opts) }
 
 func newModel(ctx context.Context, opts Options) *Model {
@@ -105,7 +105,7 @@ func after(d time.Duration, msg tea.Msg) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 }
 
-// relook makes the look anew after the theme or the terminal's depth has changed.
+// relook makes a new look after a change of the theme or of the terminal's depth.
 func (m *Model) relook() {
 	glyphs, _ := themes.LoadGlyphs(m.opts.ASCII) // embedded, and loaded by its test
 	m.look = draw.NewLook(m.theme, glyphs, m.opts.ASCII, m.depth)
@@ -177,7 +177,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// settleWithin is how long after the start the first facts may still move the cursor to what moves first.
+// settleWithin is how long after the start the first facts may still move the cursor to the first row.
 const settleWithin = 15 * time.Second
 
 // take puts a new Snapshot on the screen.
@@ -202,7 +202,7 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	return cmd
 }
 
-// refresh hands the Snapshot to panes and layers, and tells the Backend which node is looked at.
+// refresh hands the Snapshot to panes and layers, and tells the Backend which node is shown.
 func (m *Model) refresh() tea.Cmd {
 	if m.snap == nil {
 		return nil
@@ -214,11 +214,11 @@ func (m *Model) refresh() tea.Cmd {
 		gone := p.refresh()
 		switch {
 		case !m.touched || k.scope != m.focus && k.scope != ScopeNodes:
-			p.Settle() // nobody has chosen the row, or nobody's keys go there
+			p.Settle() // nobody has chosen the row, or the keys go elsewhere
 		case gone != "" && m.top() == nil:
 			cmds = append(cmds, m.say(toneWarn, goneText(gone)))
 		}
-		if k.scope == ScopeNodes { // what hangs on the selected one comes next
+		if k.scope == ScopeNodes { // panes that depend on the selected node come next
 			another = m.shown != m.selectedNode()
 			m.shown = m.selectedNode()
 		}
@@ -234,14 +234,14 @@ func (m *Model) refresh() tea.Cmd {
 	return tea.Batch(append(cmds, m.watch())...)
 }
 
-// goneText says that what was selected has gone by itself.
+// goneText says that the selected object has gone by itself.
 func goneText(gone string) string { return "nothing is selected: " + gone + " is no longer there" }
 
 // selectedNode is the name of the selected node; empty when there is none.
 func (m *Model) selectedNode() string { return m.panes[ScopeNodes].Cursor() }
 
-// showAnother shows what hangs on another node from its first row, but for where the keys go: what is selected there the operator
-// decides.
+// showAnother shows the panes that depend on another node from their first row, except the pane with the keys: the operator
+// decides what is selected there.
 func (m *Model) showAnother() {
 	for _, k := range m.kinds {
 		if k.hangs && (k.scope != m.focus || !m.touched) {
@@ -250,7 +250,7 @@ func (m *Model) showAnother() {
 	}
 }
 
-// watch tells the Backend which node is looked at, when that has changed.
+// watch tells the Backend which node is shown, when that has changed.
 func (m *Model) watch() tea.Cmd {
 	node := m.shown
 	if node == m.watched || m.backend == nil {
@@ -264,14 +264,14 @@ func (m *Model) watch() tea.Cmd {
 	}
 }
 
-// followAfter is how long the cursor rests on a node before its instances and locks are shown: going down a list over a
-// slow line must not redraw half of the screen for every node on the way.
+// followAfter is how long the cursor rests on a node before its instances and locks are shown: on a slow line, going down a list
+// must not redraw half the screen for each node.
 const followAfter = 200 * time.Millisecond
 
 type followMsg struct{ n int }
 
-// selectionMoved has what hangs on the selected node follow: at once when the operator goes to it, otherwise when the
-// cursor rests.
+// selectionMoved makes the panes that depend on the selected node follow: at once when the operator goes to one, otherwise when
+// the cursor rests.
 func (m *Model) selectionMoved() tea.Cmd {
 	if m.snap == nil {
 		return nil
@@ -287,7 +287,7 @@ func (m *Model) selectionMoved() tea.Cmd {
 	return tea.Batch(said, m.after(followAfter, followMsg{m.follows}))
 }
 
-// follow shows what hangs on the selected node.
+// follow shows the instances and locks of the selected node.
 func (m *Model) follow() tea.Cmd {
 	if m.snap == nil {
 		return nil
@@ -322,7 +322,7 @@ func (m *Model) setProfile(p colorprofile.Profile) {
 	}
 }
 
-// setBackground changes between dark and light when that was left to the terminal.
+// setBackground changes between dark and light when the theme is left to the terminal.
 func (m *Model) setBackground(dark bool) {
 	if !m.opts.AutoTheme || m.theme.Dark == dark {
 		return
@@ -347,7 +347,7 @@ func (m *Model) top() layer {
 
 func (m *Model) open(l layer) { m.layers = append(m.layers, l) }
 
-// close takes away the layer l and what lies on it.
+// close removes the layer l and those above it.
 func (m *Model) close(l layer) {
 	for i := range m.layers {
 		if m.layers[i] == l {
@@ -365,14 +365,14 @@ func (m *Model) scope() Scope {
 	return m.focus
 }
 
-// press finds what a key does: text that is being typed has it first, then the layer or pane, then what works everywhere.
+// press does what a key stands for: first in a text field, then in the layer or pane, then everywhere.
 func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	m.touched = true
 	key := msg.String()
 	if key == "ctrl+c" {
 		return m.quit()
 	}
-	if a := m.called("suspend"); a != nil && slices.Contains(a.Keys, key) { // as ctrl+c, wherever one is
+	if a := m.called("suspend"); a != nil && slices.Contains(a.Keys, key) { // works everywhere, as ctrl+c does
 		return a.run(m)
 	}
 	if m.small() {
@@ -395,7 +395,7 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	return a.run(m)
 }
 
-// refuse says why an action cannot be used now. Of a selection that has gone only that is said: it comes first, and is never cut.
+// refuse says why an action cannot be used now. If the selection has gone, it says only that, so that it is never cut.
 func (m *Model) refuse(title, reason string) tea.Cmd {
 	if gone := m.focused().Gone(); gone != "" && reason == goneText(gone) {
 		return m.say(toneWarn, reason)

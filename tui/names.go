@@ -7,8 +7,7 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// named puts the names that people use into a text: those of instances for their IDs, those of machines for the names of
-// their nodes.
+// named replaces IDs of instances and names of nodes in a text by the names that people use.
 func named(s *core.Snapshot, text string) string {
 	text = sanitise.Row(text)
 	var b strings.Builder

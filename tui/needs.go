@@ -13,7 +13,7 @@ import (
 // ScopeNeeds is the pane of the things that need the operator.
 const ScopeNeeds Scope = "needs you"
 
-// needsPane is what needs a person now, most urgent first.
+// needsPane shows what needs a person now, most urgent first.
 type needsPane struct {
 	tablePane[core.Attention]
 	chosen bool // the operator has been here: the cursor no longer follows what is most urgent
@@ -51,7 +51,7 @@ func newNeedsPane() pane {
 	return p
 }
 
-// besideReason is what stands beside a reason: from what it follows, or what to do that is no step. What enter does the footer says.
+// besideReason is what stands beside a reason: its cause, or what to do where there is no step. The footer says what enter does.
 func besideReason(s *scene, a core.Attention) string {
 	cause, ok := attention.ByID(s.snap, a.Cause)
 	switch {
@@ -139,7 +139,7 @@ func (p *needsPane) nodes() []string {
 }
 
 func (p *needsPane) words() []columnWord {
-	return []columnWord{{"for", "since when it needs you"}}
+	return []columnWord{{"for", "how long it has needed you"}}
 }
 
 // needsActions work in the list of what needs the operator.
@@ -153,7 +153,7 @@ func needsActions() []Action {
 	}, func(p *needsPane) request { return goTo{node: p.subject().node} })}
 }
 
-// operationOf is the operation that an entry is about: the failed one that has not been acknowledged.
+// operationOf is the operation that an entry is about: a failed one that has not been acknowledged.
 func operationOf(s *core.Snapshot, a core.Attention) *core.Operation {
 	for i := range s.Operations {
 		op := &s.Operations[i]

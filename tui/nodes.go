@@ -17,7 +17,7 @@ import (
 // ScopeNodes is the pane of the nodes.
 const ScopeNodes Scope = "nodes"
 
-// nodesPane is every node of the cluster, what moves first.
+// nodesPane is every node of the cluster, those where something happens first.
 type nodesPane struct {
 	tablePane[core.NodeView]
 	controllers []string // those that have locks on nodes, in the order of the column
@@ -68,7 +68,7 @@ func newNodesPane() pane {
 	return p
 }
 
-// rest is the tone of a cell: dim in the rows of nodes where nothing happens, so that the others stand out.
+// rest is the tone of a cell: dim in rows of nodes where nothing happens, so that the others stand out.
 func rest(v core.NodeView, tone themes.Token) themes.Token {
 	if v.Active() {
 		return tone
@@ -120,7 +120,7 @@ func modeCell(s *scene, v core.NodeView) draw.Line {
 	return draw.One(rest(v, themes.Text), string(v.Mode))
 }
 
-// modeWidth is what a node's mode takes, with the brackets of one that does not count.
+// modeWidth is the width of a node's mode, with brackets where it has no effect.
 func modeWidth(v core.NodeView) int {
 	switch w := draw.Width(string(v.Mode)); {
 	case v.Node == nil || !v.Node.Is(core.RoleCompute) && !v.ModeSet:
@@ -187,7 +187,7 @@ func whatCell(s *scene, v core.NodeView) draw.Line {
 	return append(out, draw.Text(tone, what))
 }
 
-// whatIn is whatCell in w columns: where there is no room for all of it, the bar goes before the words are cut.
+// whatIn is whatCell in w columns: where room is short, the bar is dropped before the words are cut.
 func whatIn(s *scene, v core.NodeView, w int) draw.Line {
 	out := whatCell(s, v)
 	if out.Width() > w && len(out) > 1 {
@@ -203,7 +203,7 @@ func (p *nodesPane) refresh() string {
 	return p.Set(views, p.snap.Revision)
 }
 
-// setControllers makes the locks column as wide as there are controllers, and its title their first two letters.
+// setControllers fits the locks column to the controllers: one mark each, their first two letters as its title.
 func (p *nodesPane) setControllers(s *core.Snapshot) {
 	const most = 6
 	rank := []string{core.ControllerOpenStack, core.ControllerCeph, core.ControllerTungstenFabric}
@@ -284,7 +284,7 @@ func (p *nodesPane) note() draw.Line {
 	return out.And(themes.Dim, fmt.Sprint(len(p.All())))
 }
 
-// explain is what the selected node's stage rests on.
+// explain is the evidence for the selected node's stage.
 func (p *nodesPane) explain() string {
 	v, ok := progress.NodeView(p.snap, p.node)
 	if !ok || v.Reason == "" {
@@ -321,11 +321,11 @@ func (p *nodesPane) words() []columnWord {
 		{"node", "the machine's name where it is known, else the node's"},
 		{"role", "mst Kubernetes master, ctl OpenStack controller, cmp compute, gtw gateway, osd Ceph storage"},
 		{"zone", "availability zone of its nova-compute, where there are several"},
-		{"rack", "what a label of the node says, whose key has the word rack, where there are several"},
+		{"rack", "the value of the node's label whose key has the word rack, where there are several racks"},
 		{"stage", "where it stands in its maintenance"},
-		{"for", "since when it is in this stage; > at least so long"},
+		{"for", "how long it has been in this stage; > at least this long"},
 		{"ready", "whether the kubelet is Ready, and the node not cordoned"},
-		{"mode", "instance_migration_mode: live, manual or skip; in brackets where nobody goes by it"},
+		{"mode", "instance_migration_mode: live, manual or skip; in brackets where it has no effect"},
 		{"tries", "instance_migration_attempts: how often the OpenStack controller tries to move an instance"},
 	}
 	if len(p.controllers) > 0 {
@@ -389,7 +389,7 @@ func nodeActions() []Action {
 			(*nodesPane).needMode, func(p *nodesPane) *form { return newModeForm(p.snap, p.nodes(), p.current()) }), 11, "e"),
 		keyed(ask("node.attempts", "Set how often a migration is tried, on the node or on all marked ones", "attempts", core.IntentSetAttempts,
 			(*nodesPane).needRow, func(p *nodesPane) *form { return newAttemptsForm(p.snap, p.nodes(), p.current()) }), 0, "n"),
-		keyed(step("node.restore", "Set the migration mode back to what it was before Lockstep changed it", "restore mode",
+		keyed(step("node.restore", "Restore the migration mode that the node had before Lockstep changed it", "restore mode",
 			core.IntentRestoreMode, (*nodesPane).needChanged), 0, "u"),
 		inPane(Action{ID: "node.plan", Title: "Plan the node's evacuation, or that of all marked ones, before anything moves", Short: "plan",
 			Scope: ScopeNodes, Keys: []string{"v"}, Footer: 13}, (*nodesPane).needCompute,
@@ -431,9 +431,17 @@ func (p *nodesPane) current() core.NodeView {
 	return core.NodeView{}
 }
 
+// noNode is why there is no node to do something with: it was selected and has gone, or none was selected.
+func (p *nodesPane) noNode() string {
+	if gone := p.Gone(); gone != "" {
+		return goneText(gone)
+	}
+	return "no node is selected"
+}
+
 func (p *nodesPane) needNode() string {
 	if p.current().Node == nil {
-		return "no node is selected"
+		return p.noNode()
 	}
 	return ""
 }
@@ -441,7 +449,7 @@ func (p *nodesPane) needNode() string {
 func (p *nodesPane) needChanged() string {
 	v := p.current()
 	if v.Node == nil {
-		return "no node is selected"
+		return p.noNode()
 	}
 	if _, changed := p.snap.History.Changes[v.Node.UID]; !changed {
 		return "Lockstep has not changed it"
@@ -454,7 +462,7 @@ func (p *nodesPane) needRequest() string {
 		return why
 	}
 	if p.snap.NodeRequest(p.Cursor()) == nil {
-		return "nobody asks for the node"
+		return "no maintenance of the node is requested"
 	}
 	return ""
 }
@@ -463,21 +471,21 @@ func (p *nodesPane) needCompute() string {
 	v, ok := p.Current()
 	switch {
 	case !ok:
-		return "no node is selected"
+		return p.noNode()
 	case v.Node == nil || !v.Node.Is(core.RoleCompute):
-		return v.Label + " is no compute node"
+		return v.Label + " is not a compute node"
 	}
 	return ""
 }
 
-// needMode is why the modes of the marked nodes decide nothing; one that is set all the same can be taken away.
+// needMode is why the mode of the marked nodes has no effect; a mode that is set nevertheless can be removed.
 func (p *nodesPane) needMode() string {
 	if reason := p.needRow(); reason != "" {
 		return reason
 	}
 	for _, name := range p.nodes() {
 		if v, ok := progress.NodeView(p.snap, name); ok && !v.ModeCounts && !v.ModeSet {
-			return v.Label + " is no compute node: nobody goes by its mode"
+			return v.Label + " is not a compute node: its mode has no effect"
 		}
 	}
 	return ""
@@ -507,7 +515,7 @@ func (p *nodesPane) needMachine() string {
 		return reason
 	}
 	if progress.MachineOf(p.snap, p.Cursor()) == nil {
-		return "the management cluster has no machine of it"
+		return "the management cluster has no machine for it"
 	}
 	return ""
 }

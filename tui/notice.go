@@ -9,10 +9,10 @@ import (
 	"lockstep/tui/draw"
 )
 
-// notice is a box that opens by itself to say something that must not be missed.
+// notice is a box that opens by itself to say something important.
 type notice struct {
 	title, text string
-	quiet       time.Time // keys are swallowed until then
+	quiet       time.Time // keys are ignored until then
 }
 
 func newNotice(m *Model, title, text string) *notice {

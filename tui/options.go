@@ -6,8 +6,7 @@ import (
 	"lockstep/themes"
 )
 
-// SyncOutput says whether frames are wrapped in synchronized updates (mode 2026), which keep a slow line from showing
-// half a frame.
+// SyncOutput says whether frames are wrapped in synchronized updates (mode 2026), which keep half a frame from showing on a slow line.
 type SyncOutput string
 
 // The values of SyncOutput.
@@ -26,7 +25,7 @@ const (
 	ClipboardOff  Clipboard = "off"  // never: copying opens the plain view instead
 )
 
-// Options are what the screen is made of. Backend is required; everything else has a useful zero value.
+// Options configure the screen. Backend is required; everything else has a useful zero value.
 type Options struct {
 	Backend    Backend
 	Theme      themes.Theme // zero: the dark one
@@ -40,8 +39,7 @@ type Options struct {
 	Actions    []Action  // what keys do: Actions(), or what Rebind made of it; nil: Actions()
 	Rehearsal  Rehearsal // what a demo's panel works on; nil on a real cloud
 	Owners     OwnerDesk // what the page of owners asks and saves with; nil: neither
-	// SaveFile writes a file that only its owner may read, never over another, and answers with its path; nil: there is no
-	// writing of files.
+	// SaveFile writes a file that only its owner may read, never over another, and returns its path; nil: files cannot be written.
 	SaveFile func(name string, content []byte) (path string, err error)
 	Title    string // the terminal window's; empty: left alone
 	Version  string // shown in the help

@@ -13,17 +13,17 @@ import (
 	"lockstep/core/procedure"
 )
 
-// OwnerDesk is what stands behind the page of owners: Keystone, and a folder to save notes in. Its methods are called from
-// commands, never while the screen is drawn.
+// OwnerDesk is the backend of the page of owners: Keystone, and a folder to save notes in. Its methods are called from commands,
+// never while the screen is drawn.
 type OwnerDesk interface {
-	// Contacts asks Keystone for the members of the projects, and for names and e-mail of them and of the users.
+	// Contacts asks Keystone for the members of the projects, and for their names and e-mail addresses and those of the users.
 	Contacts(ctx context.Context, projects, users []string) core.Contacts
 	// Save writes a file of the name that only its owner may read, and returns its path. It never replaces a file.
 	Save(name string, content []byte) (path string, err error)
 }
 
-// ownersAge is how old what the page shows may be, and ownersShare how many times longer than it takes to make it: a large
-// cloud is not gone through for every Snapshot.
+// ownersAge is how old the notes on the page may be, and ownersShare how many times longer than they take to make: a large cloud
+// is not searched for every Snapshot.
 const (
 	ownersAge   = 2 * time.Second
 	ownersShare = 20
@@ -53,7 +53,7 @@ type contactsMsg struct {
 	contacts core.Contacts
 }
 
-// savedMsg is how saving went.
+// savedMsg is the result of saving.
 type savedMsg struct {
 	path string
 	err  error
@@ -97,7 +97,7 @@ func (p *ownersPage) shown() []procedure.OwnerNote {
 	return p.notes
 }
 
-// turn goes to another project's note; before the first one are all of them.
+// turn goes to another project's note; all of them come before the first one.
 func (p *ownersPage) turn(by int) {
 	n := len(p.notes) + 1
 	i := (p.at() + 1 + by + n) % n
@@ -130,7 +130,7 @@ func (p *ownersPage) content(m *Model) string {
 	return procedure.OwnersText(m.snap, p.shown())
 }
 
-// save writes what is shown to a file whose name says what it is and when it was made.
+// save writes what is shown to a file named after its content and time.
 func (p *ownersPage) save(m *Model) tea.Cmd {
 	desk := m.opts.Owners
 	switch {

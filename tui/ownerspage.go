@@ -83,7 +83,7 @@ func (p *ownersPage) head(m *Model, w int) []draw.Line {
 		tabs = append(tabs, wayName(fmt.Sprintf("%s (%d)", n.Project, len(n.Instances)), i == p.at()))
 	}
 	for first := max(p.at(), 0); first > 0 && draw.Join(1, tabs...).Width() > w; first-- {
-		tabs = append(tabs[:1:1], tabs[2:]...) // the chosen one stays in sight
+		tabs = append(tabs[:1:1], tabs[2:]...) // keeps the chosen one in sight
 	}
 	out := []draw.Line{draw.Join(1, tabs...).Cut(w)}
 	switch {
@@ -106,9 +106,9 @@ func (p *ownersPage) head(m *Model, w int) []draw.Line {
 // body is the notes, wrapped.
 func (p *ownersPage) body(m *Model, w int) []draw.Line {
 	if len(p.notes) == 0 {
-		text := "No instance there needs its owner: what runs is moved while it runs, or its owner's own tag says what happens."
+		text := "No instance there needs its owner: running ones are live-migrated, or the owner's own tag decides."
 		if src := m.snap.Sources[core.SourceInstances]; src.AsOf.IsZero() {
-			text = "The instances are not known (" + string(src.State) + "): whose they are neither."
+			text = "The instances are not known (" + string(src.State) + "), and so neither are their owners."
 		}
 		return draw.Paragraph(themes.Dim, text, w)
 	}

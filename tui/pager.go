@@ -12,8 +12,8 @@ import (
 // ScopeText is pages of text: inspection, help, plain view.
 const ScopeText Scope = "text"
 
-// pager is a page of text that scrolls: inspection, help, plain view. Its lines are made anew for every Snapshot, so what
-// it shows stays true.
+// pager is a page of text that scrolls: inspection, help, plain view. Its lines are made for every Snapshot, so that they stay
+// true.
 type pager struct {
 	title  func(m *Model) string
 	lines  func(m *Model, w int) []draw.Line
@@ -74,7 +74,7 @@ func (p *pager) draw(m *Model, w, h int) []string {
 	return out
 }
 
-// newPlain is the focused pane as text without any ornament.
+// newPlain is the focused pane as plain text.
 func newPlain(m *Model) *pager {
 	id := m.focus
 	text := func(m *Model) []string { return m.pane(id).Text() }

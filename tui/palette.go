@@ -17,7 +17,7 @@ import (
 // ScopePalette is the palette.
 const ScopePalette Scope = "palette"
 
-// entry is one thing in the palette: an action, or an object that can be gone to. The two are matched apart.
+// entry is a row of the palette: an action, or an object to go to. The two are matched separately.
 type entry struct {
 	kind   string  // of an object: "node", "instance"; empty for an action
 	name   label   // the object's name, or the action's title
@@ -31,7 +31,7 @@ type entry struct {
 	run    func(*Model) tea.Cmd
 }
 
-// palette finds actions, nodes and instances by what is typed.
+// palette finds actions, nodes and instances by name.
 type palette struct {
 	title string
 	input textinput.Model
@@ -41,8 +41,8 @@ type palette struct {
 	shown int // rows, as drawn last
 }
 
-// newPalette lists what can be done here: everything, or with menu only what the focused pane adds. What cannot be done now
-// comes last.
+// newPalette lists what can be done here: everything, or with menu only what the focused pane adds. Actions that cannot be used
+// now come last.
 func newPalette(m *Model, menu bool) *palette {
 	p := &palette{title: "Find", input: newField("")}
 	chain := m.scope().chain()
@@ -100,8 +100,8 @@ func (m *Model) doneOn(a *Action) string {
 	return ""
 }
 
-// overrides lead to the form that overrides a lock of the selected node or of the cluster, from wherever one is. With the
-// focus on the locks the selected one's action is there already.
+// overrides lead from anywhere to the form that overrides a lock of the selected node or of the cluster. With the focus on the
+// locks, the selected lock's own action is listed already.
 func overrides(m *Model) []*entry {
 	var out []*entry
 	if m.focus == ScopeLocks {
@@ -168,7 +168,7 @@ func keysText(keys []string) string {
 func (*palette) scope() Scope { return ScopePalette }
 func (*palette) page() bool   { return false }
 
-// refresh looks anew at what can be done; the rows stay where they are.
+// refresh updates what can be done; the rows stay where they are.
 func (p *palette) refresh(m *Model) tea.Cmd {
 	for _, e := range p.all {
 		if e.action != nil {
@@ -193,7 +193,7 @@ func (p *palette) paste(_ *Model, text string) {
 	p.search()
 }
 
-// search finds what was typed. Where nothing has more of it than its letters, nothing is selected: it would be a guess.
+// search finds what was typed. Where entries only have its letters, nothing is selected: that would be a guess.
 func (p *palette) search() {
 	p.found = find(p.all, p.input.Value())
 	p.at = 0
@@ -202,7 +202,7 @@ func (p *palette) search() {
 	}
 }
 
-// guesses tells whether nothing that was found has more of what was typed than its letters.
+// guesses tells whether everything found only has the letters of what was typed.
 func (p *palette) guesses() bool { return len(p.found) > 0 && p.found[0].fit == fitsLetters }
 
 func (p *palette) move(by int) {
@@ -243,8 +243,8 @@ func (p *palette) choose(m *Model) tea.Cmd {
 	return e.run(m)
 }
 
-// row is what an entry says: its name with what matched, what it is or would be done on, and what enter does with it. What has no room
-// is left out.
+// row is what an entry says: its name with what matched, what it is or would be done on, and what enter does with it. It leaves
+// out what has no room.
 func (h hit) row(tone themes.Token, w int) (left, right draw.Line) {
 	own, also := h.at, []runes(nil)
 	if h.also > 0 {
@@ -331,7 +331,7 @@ func paletteActions() []Action {
 		}
 	}
 	return []Action{
-		{ID: "palette.choose", Title: "Do it", Short: "do it", Scope: ScopePalette, Keys: []string{"enter"}, Footer: 1,
+		{ID: "palette.choose", Title: "Do what the selected row says", Short: "do it", Scope: ScopePalette, Keys: []string{"enter"}, Footer: 1,
 			now: func(m *Model) string {
 				if p, ok := m.top().(*palette); ok {
 					return p.enters()

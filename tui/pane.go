@@ -6,7 +6,7 @@ import (
 	"lockstep/tui/table"
 )
 
-// paneKind is a row of the table of panes: what the screen knows of a pane before it is made.
+// paneKind is a row of the table of panes: what the screen knows about a pane before it is made.
 type paneKind struct {
 	scope Scope  // where its keys work; it identifies the pane
 	title string // for the key that goes to it: "the nodes"
@@ -18,7 +18,7 @@ type paneKind struct {
 	sources []core.SourceID // its rule shows their state; none: its rows do not depend on one source
 	enter   string          // the footer's word for enter; empty: it depends on the selected row
 	leads   bool            // its selected row also selects a node
-	hangs   bool            // it shows what belongs to the selected node
+	hangs   bool            // it shows objects of the selected node
 	changes bool            // its actions change the object of its selected row
 }
 
@@ -41,7 +41,7 @@ func paneKinds() []paneKind {
 	}
 }
 
-// place is where a pane stands on a wide screen. Of panes that share a place, the one that had the focus last is seen.
+// place is where a pane stands on a wide screen. Of panes that share a place, the one that had the focus last is shown.
 type place int
 
 const (
@@ -63,8 +63,8 @@ type scene struct {
 	messages []message // what went wrong, the newest first
 }
 
-// pane is one part of the dashboard: a list of objects below a rule that names it. It is given what it shows, and sends a request when
-// something is to happen outside of it.
+// pane is one part of the dashboard: a list of objects below a rule that names it. It is given what it shows, and returns a
+// request when something is to happen outside of it.
 type pane interface {
 	table.List
 	// see gives it what there is to show. The screen calls it before any other method.
@@ -73,19 +73,19 @@ type pane interface {
 	refresh() (gone string)
 	// entered tells it that its keys work from now on.
 	entered()
-	// moved is what it asks for when another row has been selected; nil: nothing.
+	// moved is its request after another row was selected; nil: none.
 	moved() request
 	// name is the word in the rule.
 	name() string
 	// note stands at the right end of the rule.
 	note() draw.Line
-	// empty says in words that there is nothing, when there is nothing.
+	// empty is the text shown when there are no rows.
 	empty() string
 	// drawRows draws at most h lines of w columns; old says that the facts are not fresh.
 	drawRows(w, h int, focused, old bool) []string
 	// selectedName is what to call the selected row.
 	selectedName() string
-	// needRow is why nothing can be done with the selected row; empty when there is one.
+	// needRow is why there is no row to do something with; empty when there is one.
 	needRow() string
 	// explain is more of the selected row, shown below the rows where there is room; empty when there is no more.
 	explain() string
@@ -111,7 +111,7 @@ type subject struct {
 	command   string // what c copies
 }
 
-// tablePane is what all panes share: a table, and the methods that most need no other way.
+// tablePane is what all panes share: a table, and default methods.
 type tablePane[T any] struct {
 	*table.Table[T]
 	scene
@@ -196,7 +196,7 @@ func (m *Model) number(s Scope) int {
 	panic("there is no pane " + string(s))
 }
 
-// beside is the pane that many places after the focused one in the table; after the last comes the first.
+// beside is the pane n places after the focused one in the table; the first follows the last.
 func (m *Model) beside(by int) Scope {
 	n := len(m.kinds)
 	return m.kinds[(m.number(m.focus)-1+by+n)%n].scope

@@ -21,7 +21,7 @@ type phaseRow struct {
 	part  *core.PhaseLine
 }
 
-// phasesPane is the five phases of the cluster update, with what each rests on.
+// phasesPane is the five phases of the cluster update, with their evidence.
 type phasesPane struct {
 	tablePane[phaseRow]
 	chosen bool // the operator has been here: the cursor no longer follows the phase that runs
@@ -48,7 +48,7 @@ func newPhasesPane() pane {
 				Fill: func(r phaseRow, w int) draw.Line {
 					left, right := phaseText(s, r), phaseTime(s, r)
 					if left.Width()+right.Width() >= w && r.part == nil && r.phase.Total > 0 {
-						left = left[:min(len(left), 2)] // the count goes before the title is cut
+						left = left[:min(len(left), 2)] // the count is dropped before the title is cut
 					}
 					return draw.Apart(left, right, w)
 				}},
@@ -156,8 +156,8 @@ func (p *phasesPane) drawRows(w, h int, focused, old bool) []string {
 	return out
 }
 
-// evidenceLines are what a phase rests on, in at most h lines: all of it where there is room, else the beginning of each piece. What is
-// left out is marked.
+// evidenceLines are a phase's evidence in at most h lines: all of it where there is room, else the beginning of each piece. Cuts
+// are marked.
 func evidenceLines(s *scene, evidence []string, w, h int) []draw.Line {
 	const least = 2 // lines of each piece
 	more := s.look.Glyph.Ellipsis
@@ -201,7 +201,7 @@ func (p *phasesPane) name() string    { return "Phases" }
 func (p *phasesPane) note() draw.Line { return nil }
 func (p *phasesPane) empty() string   { return "No update runs." }
 
-func (p *phasesPane) explain() string { return "" } // its rows say it themselves
+func (p *phasesPane) explain() string { return "" } // its rows show everything
 
 func (p *phasesPane) subject() subject {
 	r, ok := p.Current()
@@ -214,7 +214,7 @@ func (p *phasesPane) subject() subject {
 
 func (p *phasesPane) entered() { p.chosen = p.chosen || p.snap != nil }
 
-// phaseActions work in the phases: what concerns the cluster as a whole.
+// phaseActions work in the phases; they concern the cluster as a whole.
 func phaseActions() []Action {
 	cluster := func(a Action, kind core.IntentKind) Action {
 		a.Scope, a.Intent = ScopePhases, []core.IntentKind{kind}

@@ -16,8 +16,7 @@ import (
 // ScopePlan is the forecast of an evacuation.
 const ScopePlan Scope = "plan"
 
-// planPage is the forecast of an evacuation. It is made when it is asked for, and stays as it was made: it says when that
-// was, and is made anew by a key.
+// planPage is the forecast of an evacuation. It is made on request and does not change; it shows its time, and a key makes a new one.
 type planPage struct {
 	pager
 	request evacuation.EvacuationRequest
@@ -26,14 +25,14 @@ type planPage struct {
 	plan  *evacuation.EvacuationForecast // nil until it is made
 	err   error                          // why there is none
 	every bool                           // all instances are shown, not only those that need somebody
-	try   int                            // tells the answers to several askings apart
+	try   int                            // tells the answers to several requests apart
 	said  atomic.Pointer[string]
 	stop  context.CancelFunc
 
 	made planText
 }
 
-// planText is the page's lines as they were made last, and for what.
+// planText is the page's lines as last made, and for what.
 type planText struct {
 	w     int
 	every bool
@@ -42,10 +41,10 @@ type planText struct {
 	lines []draw.Line
 }
 
-// planWithin is how long a plan may take: a large cloud's hosts are asked one by one.
+// planWithin is how long a plan may take: the hosts of a large cloud are read one by one.
 const planWithin = 5 * time.Minute
 
-// planTickEvery is how often the page shows how far the asking is.
+// planTickEvery is how often the page shows the progress.
 const planTickEvery = 500 * time.Millisecond
 
 // plannedMsg is the plan, or why there is none.
@@ -56,13 +55,13 @@ type plannedMsg struct {
 	err  error
 }
 
-// planTick has the page show how far the asking is.
+// planTick makes the page show the progress.
 type planTick struct {
 	page *planPage
 	try  int
 }
 
-// planSavedMsg is how writing a plan to a file went.
+// planSavedMsg is the result of writing a plan to a file.
 type planSavedMsg struct {
 	path string
 	err  error
@@ -80,7 +79,7 @@ func (m *Model) openPlan(nodes []string) tea.Cmd {
 	return p.ask(m)
 }
 
-// ask has the plan made.
+// ask requests the plan.
 func (p *planPage) ask(m *Model) tea.Cmd {
 	p.leave()
 	p.plan, p.err = nil, nil
@@ -99,7 +98,7 @@ func (p *planPage) ask(m *Model) tea.Cmd {
 	})
 }
 
-// leave ends an asking that is under way.
+// leave cancels a request that is under way.
 func (p *planPage) leave() {
 	if p.stop != nil {
 		p.stop()
@@ -107,7 +106,7 @@ func (p *planPage) leave() {
 	}
 }
 
-// arrive has the forecast on the page that asked for it.
+// arrive puts the forecast on the page that asked for it.
 func (msg plannedMsg) arrive(*Model) tea.Cmd {
 	if msg.try != msg.page.try {
 		return nil
@@ -119,7 +118,7 @@ func (msg plannedMsg) arrive(*Model) tea.Cmd {
 	return nil
 }
 
-// arrive has what was read meanwhile on the screen.
+// arrive redraws the page with what was read meanwhile.
 func (msg planTick) arrive(m *Model) tea.Cmd {
 	if msg.try == msg.page.try && msg.page.plan == nil && msg.page.err == nil && m.shows(msg.page) {
 		return m.after(planTickEvery, msg)
@@ -127,7 +126,7 @@ func (msg planTick) arrive(m *Model) tea.Cmd {
 	return nil
 }
 
-// arrive says what became of writing the plan to a file.
+// arrive says whether the plan was written to a file.
 func (msg planSavedMsg) arrive(m *Model) tea.Cmd {
 	if msg.err != nil {
 		return m.say(toneBad, "the plan was not written: "+msg.err.Error())

@@ -20,7 +20,7 @@ func (p *planPage) body(m *Model, w int) []draw.Line {
 		if said := p.said.Load(); said != nil {
 			lines = append(lines, draw.One(themes.Dim, *said))
 		}
-		return append(lines, draw.Paragraph(themes.Dim, "Hosts are asked one by one for who takes what of them, at most ten in a second.", w)...)
+		return append(lines, draw.Paragraph(themes.Dim, "Placement is asked for each host's allocations, at most ten hosts a second.", w)...)
 	}
 	key := planText{w: w, every: p.every, plan: p.plan, arrow: m.look.Glyph.Arrow}
 	if d := p.made; d.w == key.w && d.every == key.every && d.plan == key.plan && d.arrow == key.arrow && d.lines != nil {
@@ -31,7 +31,7 @@ func (p *planPage) body(m *Model, w int) []draw.Line {
 	return key.lines
 }
 
-// planLines are a plan as the screen shows it: what it comes to first, then node by node what needs somebody.
+// planLines are a plan as the screen shows it: the totals first, then node by node what needs a person.
 func planLines(m *Model, plan *evacuation.EvacuationForecast, w int, every bool) []draw.Line {
 	var out []draw.Line
 	tone := themes.Strong
@@ -127,7 +127,7 @@ const (
 	planNameColumn = 18
 )
 
-// instancePlanLines are an instance's forecast: what becomes of it, why, and what to do.
+// instancePlanLines are an instance's forecast: its fate, why, and what to do.
 func instancePlanLines(m *Model, x *evacuation.InstanceEvacuation, w int) []draw.Line {
 	k := fateMark(m.look.Glyph, x.Fate)
 	name := x.Name

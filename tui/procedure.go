@@ -17,24 +17,24 @@ import (
 // ScopeProcedure is a page of steps.
 const ScopeProcedure Scope = "steps"
 
-// procedurePage is the steps that take something from where it is to where it should be, computed anew from every
-// Snapshot: what is done is done because the cluster says so.
+// procedurePage shows the steps of a procedure, computed from every Snapshot: what is done is done because the cluster says so.
 type procedurePage struct {
 	key   core.ProcedureKey
 	proc  core.Procedure
 	known bool
 	steps *table.Table[core.Step]
 	next  string // ID of the step that comes next; empty when none does
-	// By row the alternative that was turned to: the ways to an end change while it is looked at, and another one must not take the
-	// chosen one's place. None: the row's step itself.
+	// The alternative chosen on each row. The ways to do a step change meanwhile, and another one must not replace the chosen
+	// one. None: the row's own step.
 	way   map[string]wayKey
-	begun map[string]begun // by row what was confirmed there and goes on
+	begun map[string]begun // by row, what was confirmed there and goes on
 	row   string           // the row that is or was selected
 	held  heldWay
-	quiet time.Time // the cursor went on by itself: until then keys were meant for the row before
+	quiet time.Time // the cursor went on by itself: until then keys were meant for the previous row
 }
 
-// openSteps opens the steps of what is selected, and of what needs the operator its page; where there are none, what is known of it.
+// openSteps opens the steps of the selected object, or the page of the selected entry of "Needs you". Where there are no steps,
+// it opens the inspection.
 func (m *Model) openSteps() tea.Cmd {
 	s := m.focused().subject()
 	if s.attention != nil {
@@ -78,15 +78,14 @@ func (m *Model) openProcedure(key core.ProcedureKey) tea.Cmd {
 	return nil
 }
 
-// take takes the steps as they are now; it returns the title of the selected one when that is gone.
+// take updates the steps; it returns the title of the selected one when that is gone.
 func (p *procedurePage) take(proc core.Procedure, revision uint64) (gone string) {
 	next, _ := proc.Next()
 	p.proc, p.next = proc, next.ID
 	return p.steps.Set(proc.Steps, revision)
 }
 
-// stateCell is how a step stands. Of those that can be confirmed the first stands out alone: it comes next, the others can
-// wait.
+// stateCell is a step's state. Of the steps that can be confirmed only the first stands out: it comes next, the others can wait.
 func (p *procedurePage) stateCell(m *Model, s core.Step) draw.Line {
 	k := stepMark(m.look.Glyph, s.State)
 	if s.State == core.StepReady && s.ID != p.next || s.State == core.StepBlocked && s.Optional {
@@ -95,11 +94,11 @@ func (p *procedurePage) stateCell(m *Model, s core.Step) draw.Line {
 	return k.spans(string(s.State))
 }
 
-// goNext puts the cursor on what is the operator's to see to next: what failed, then what comes next, then what runs (by which
-// alone the others are often blocked), then what waits, then what was done last. What nobody waits for has to be gone to.
+// goNext puts the cursor on the step that the operator should look at next: one that failed, then the next one, then a running
+// one (which often blocks the others), then a waiting one, then the one done last. Optional steps are never chosen.
 func (p *procedurePage) goNext() { p.goNextAfter("") }
 
-// goNextAfter is goNext after a success on a row, which is still there until the cluster shows what was done: it is not what comes next.
+// goNextAfter is goNext after a success on a row. That row stays until the cluster shows the result, but it is not the next one.
 func (p *procedurePage) goNextAfter(row string) {
 	in := func(state core.StepState) string {
 		if i := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool { return s.State == state && !s.Optional && s.ID != row }); i >= 0 {
@@ -139,7 +138,7 @@ func (p *procedurePage) titleCell(row core.Step) draw.Line {
 	return draw.One(tone, s.Title).And(themes.Key, p.waysText(row))
 }
 
-// statusCell is how a step goes. What the summary says of all of them is not said once more of each.
+// statusCell is a step's status. It does not repeat what the summary says of all steps.
 func (p *procedurePage) statusCell(m *Model, s core.Step) draw.Line {
 	if s.State != core.StepFailed && slices.Contains(p.proc.Summary, s.Status) {
 		s.Status = ""
@@ -156,7 +155,7 @@ func stepStatus(m *Model, s core.Step) draw.Line {
 		switch {
 		case s.Status == "":
 			return until
-		case g.SaysUnarmed(): // it is the same for every step, and says nothing of this one
+		case g.SaysUnarmed(): // the same for every step
 			return append(draw.One(themes.Dim, status+"; "), until...)
 		}
 		return until.And(themes.Dim, "; "+status)
@@ -170,7 +169,7 @@ func stepStatus(m *Model, s core.Step) draw.Line {
 	return nil
 }
 
-// untilText says what a blocked step waits for: a guard's text is what has to be so, its answer what was found.
+// untilText says what a blocked step waits for: the guard's text is the condition, its answer what was found.
 func untilText(g core.Guard) string {
 	if g.Answer == "" {
 		return "until " + g.Text
@@ -204,7 +203,7 @@ func procedureActions() []Action {
 			}, run: with(func(m *Model, p *procedurePage) tea.Cmd { return p.enter(m) })},
 		{ID: "step.next", Title: "Go to the step that comes next: what failed, or else what can be confirmed", Short: "next",
 			Scope: ScopeProcedure, Keys: []string{"n"}, Footer: 2, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.goNext(); return nil })},
-		{ID: "step.way.next", Title: "Turn to the next way to the same end", Short: "other way", Scope: ScopeProcedure,
+		{ID: "step.way.next", Title: "Show the next way to do the same", Short: "other way", Scope: ScopeProcedure,
 			Keys: []string{"right", "tab"}, Footer: 3, blocked: func(m *Model) string {
 				if p, ok := m.top().(*procedurePage); ok {
 					if s, ok := p.steps.Current(); ok && len(s.Alternatives) > 0 && s.State != core.StepDone {
@@ -213,7 +212,7 @@ func procedureActions() []Action {
 				}
 				return "there is no other way"
 			}, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.turn(1); return nil })},
-		{ID: "step.way.previous", Title: "Turn to the previous way to the same end", Short: "other way", Scope: ScopeProcedure,
+		{ID: "step.way.previous", Title: "Show the previous way to do the same", Short: "other way", Scope: ScopeProcedure,
 			Keys: []string{"left", "shift+tab"}, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.turn(-1); return nil })},
 		{ID: "step.copy", Title: "Copy the commands that do the same by hand", Short: "copy", Scope: ScopeProcedure,
 			Keys: []string{"c", "y"}, Footer: 5, run: with(func(m *Model, p *procedurePage) tea.Cmd {

@@ -10,7 +10,7 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// draw is the page: its rule, which says how many steps are not seen, and the body.
+// draw draws the page: its rule, which says how many steps are out of sight, and the body.
 func (p *procedurePage) draw(m *Model, w, h int) []string {
 	body := p.body(m, w, h-1)
 	note := draw.One(themes.Dim, "esc back")
@@ -23,7 +23,7 @@ func (p *procedurePage) draw(m *Model, w, h int) []string {
 	return append([]string{m.look.Rule(w, draw.One(themes.RuleFocus, p.proc.Title), note, true, nil)}, body...)
 }
 
-// body is the list of steps above, and all of the selected one below, or beside where there is room.
+// body is the list of steps, and the selected one in full below it, or beside it where there is room.
 func (p *procedurePage) body(m *Model, w, h int) []string {
 	var out []string
 	var head []draw.Line
@@ -60,7 +60,7 @@ func (p *procedurePage) body(m *Model, w, h int) []string {
 	return out
 }
 
-// wholeSummary is all that is known that matters here.
+// wholeSummary is everything relevant that is known.
 func (p *procedurePage) wholeSummary(m *Model, w int) []draw.Line {
 	var out []draw.Line
 	for _, text := range p.proc.Summary {
@@ -69,8 +69,8 @@ func (p *procedurePage) wholeSummary(m *Model, w int) []draw.Line {
 	return out
 }
 
-// wants is how many lines the steps take, and what is usual for the selected one: the same for each, so that nothing jumps when another
-// is selected.
+// wants is how many lines the steps take, and how many the details of a step usually take: the same for each, so that nothing
+// jumps when another is selected.
 func (p *procedurePage) wants(w int) int {
 	const usual = 12
 	if w >= 150 {
@@ -79,8 +79,8 @@ func (p *procedurePage) wants(w int) int {
 	return len(p.proc.Steps) + usual
 }
 
-// summary is what is known that matters here, each text as a whole on as many lines as it takes, in at most room lines. Where there
-// is no room for all, the last line says so.
+// summary is everything relevant that is known, in at most room lines. Texts are wrapped, not cut; where there is no room for
+// all, the last line says so.
 func (p *procedurePage) summary(m *Model, w, room int) []draw.Line {
 	out := p.wholeSummary(m, w)
 	if len(out) <= room {
@@ -109,7 +109,7 @@ func (p *procedurePage) drawBeside(m *Model, w, h int) []string {
 	return out
 }
 
-// stepRule names the selected step, and the ways to the same end.
+// stepRule names the selected step, and the alternatives to it.
 func (p *procedurePage) stepRule(m *Model, w int) string {
 	s, ok := p.steps.Current()
 	if !ok {
@@ -136,7 +136,7 @@ func (p *procedurePage) fitDetails(m *Model, w, h int) []draw.Line {
 	return out
 }
 
-// allShown says where all of the step is shown, when not all of it has room.
+// allShown says how to see the whole step, when there is no room for it.
 func (p *procedurePage) allShown(m *Model) string {
 	does := p.enterDoes(m)
 	if s, ok := p.chosen(); ok && len(s.Tell) > 0 {
@@ -145,8 +145,8 @@ func (p *procedurePage) allShown(m *Model) string {
 	return "enter shows all"
 }
 
-// details are what one has to know of the selected step before it is opened. Of one that is done or runs only what it is and
-// how it goes: its conditions and commands are those of doing it once more.
+// details are what to know about the selected step before opening it. For a step that is done or runs they leave out conditions
+// and commands: those would be for doing it again.
 func (p *procedurePage) details(m *Model, w int, written bool) []draw.Line {
 	s, ok := p.chosen()
 	if !ok {
@@ -205,7 +205,7 @@ func (p *procedurePage) details(m *Model, w int, written bool) []draw.Line {
 	return append(out, enter)
 }
 
-// wayTitle is what a way does, among others: to what, the rule above says once for all of them. "cold-migrate", "stop".
+// wayTitle is what an alternative does: "cold-migrate", "stop". The rule above names the object.
 func wayTitle(s core.Step) string {
 	short := strings.TrimSpace(strings.Replace(" "+s.Title+" ", " "+s.Label+" ", " ", 1))
 	if short = strings.TrimSuffix(short, " of"); s.Label == "" || short == "" {

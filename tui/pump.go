@@ -19,8 +19,8 @@ const (
 // snapshotMsg brings a Snapshot to Update.
 type snapshotMsg struct{ snapshot *core.Snapshot }
 
-// pump brings Snapshots to Update, never faster than its pace: Update asks for the next when it has taken one, so a busy
-// cluster cannot queue anything up before a key.
+// pump brings Snapshots to Update, never faster than its pace. Update asks for the next when it has taken one, so a busy cluster
+// cannot queue messages before a key.
 type pump struct {
 	ctx     context.Context
 	in      <-chan *core.Snapshot
@@ -37,10 +37,10 @@ func newPump(ctx context.Context, b Backend) *pump {
 	return p
 }
 
-// hurry sets the pace by whether the terminal has the focus.
+// hurry sets the pace, faster while the terminal has the focus.
 func (p *pump) hurry(focused bool) { p.blurred.Store(!focused) }
 
-// next is the command that waits for the next Snapshot. Only one of it runs at a time.
+// next is the command that waits for the next Snapshot. Only one runs at a time.
 func (p *pump) next() tea.Msg {
 	if p.in == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// quit leaves, or asks first while something runs.
+// quit leaves Lockstep, but asks first while something runs.
 func (m *Model) quit() tea.Cmd {
 	if _, asking := m.top().(*quitDialog); !asking && m.snap != nil {
 		for _, op := range m.snap.Operations {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// reserved are the keys that terminals, multiplexers and shells keep for themselves, or that cannot be told from others.
+// reserved are the keys that terminals, multiplexers and shells use themselves, or that look like other keys.
 var reserved = strings.Fields("ctrl+a ctrl+b ctrl+s ctrl+q ctrl+z ctrl+i ctrl+m ctrl+[ ctrl+h ctrl+j shift+enter")
 
-// Rebind gives actions other keys: by the action's ID, all of its keys anew; none leaves it to the palette. It fails on an
-// ID that there is not, on a reserved key, and where two actions of one scope would want the same key.
+// Rebind replaces the keys of actions, by ID; an empty list leaves an action to the palette. It fails on an unknown ID, on a
+// reserved key, and where two actions of one scope would have the same key.
 func Rebind(actions []Action, keys map[string][]string) ([]Action, error) {
 	out := slices.Clone(actions)
 	for id, own := range keys {
@@ -20,7 +20,7 @@ func Rebind(actions []Action, keys map[string][]string) ([]Action, error) {
 		}
 		for _, k := range own {
 			if slices.Contains(reserved, k) {
-				return nil, fmt.Errorf("keys: %s: %s is kept by terminals", id, k)
+				return nil, fmt.Errorf("keys: %s: %s is reserved: terminals use it themselves", id, k)
 			}
 		}
 		out[i].Keys = slices.Clone(own)
@@ -33,7 +33,7 @@ func Rebind(actions []Action, keys map[string][]string) ([]Action, error) {
 	for _, a := range out {
 		for _, k := range a.Keys {
 			if other := taken[place{a.Scope, k}]; other != "" {
-				return nil, fmt.Errorf("keys: %s: both %s and %s want %s", a.Scope, other, a.ID, k)
+				return nil, fmt.Errorf("keys: %s: %s and %s have the same key %s", a.Scope, other, a.ID, k)
 			}
 			taken[place{a.Scope, k}] = a.ID
 		}

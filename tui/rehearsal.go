@@ -6,8 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Rehearsal is what stands behind the panel of a demo: a simulated cloud's clock, its story, and what goes wrong with its
-// servers. Its methods are called from commands, never while the screen is drawn.
+// Rehearsal is the backend of a demo's panel: the simulated cloud's clock, its story, and the faults of its servers. Its methods
+// are called from commands, never while the screen is drawn.
 type Rehearsal interface {
 	// State is how everything stands now.
 	State() RehearsalState
@@ -15,18 +15,18 @@ type Rehearsal interface {
 	Toggle(server, fault string) error
 	// Clear switches all faults off.
 	Clear()
-	// SetSpeed lets the cloud's clock run at so many seconds in a real one; 0 halts it.
+	// SetSpeed sets the speed of the cloud's clock, in its seconds per real second; 0 halts it.
 	SetSpeed(speed float64) error
 }
 
-// RehearsalState is how a simulated cloud stands.
+// RehearsalState is the state of a simulated cloud.
 type RehearsalState struct {
 	Scenario string // its name
 	Title    string // one line
 	Teaches  string // some sentences
 
 	Now   time.Time // the cloud's clock
-	Speed float64   // seconds of it in a real one; 0 while it is halted
+	Speed float64   // its seconds per real second; 0 while it is halted
 
 	Servers []RehearsalServer
 }
@@ -59,10 +59,10 @@ func (s RehearsalServer) on() int {
 	return n
 }
 
-// speeds are those that slower and faster go through.
+// speeds are the steps of slower and faster.
 var speeds = []float64{1, 2, 5, 10, 20, 60, 120, 300, 600, 1200, 3600}
 
-// nextSpeed is the speed after (or, with faster unset, before) the one there is.
+// nextSpeed is the speed after the current one or, with faster unset, before it.
 func nextSpeed(speed float64, faster bool) float64 {
 	if faster {
 		for _, s := range speeds {
@@ -80,17 +80,17 @@ func nextSpeed(speed float64, faster bool) float64 {
 	return speeds[0]
 }
 
-// rehearsalMsg is the state that a command has read, and how what went before it ended.
+// rehearsalMsg is the state that a command has read, and the result of what the command did before.
 type rehearsalMsg struct {
 	page  *rehearsalPage
 	state RehearsalState
 	err   error
 }
 
-// rehearsalTick has the page read the state again.
+// rehearsalTick makes the page read the state again.
 type rehearsalTick struct{ page *rehearsalPage }
 
-// rehearsalEvery is how often the page reads the state: what met a fault is counted while one looks.
+// rehearsalEvery is how often the page reads the state, so that its counts of requests stay fresh.
 const rehearsalEvery = 500 * time.Millisecond
 
 // rehearse does something with the rehearsal and reads its state.
@@ -105,7 +105,7 @@ func (m *Model) rehearse(p *rehearsalPage, do func(Rehearsal) error) tea.Cmd {
 	}
 }
 
-// arrive has the cloud's state on the panel.
+// arrive puts the cloud's state on the panel.
 func (msg rehearsalMsg) arrive(m *Model) tea.Cmd {
 	msg.page.take(msg.state)
 	if msg.err != nil {
@@ -114,7 +114,7 @@ func (msg rehearsalMsg) arrive(m *Model) tea.Cmd {
 	return nil
 }
 
-// arrive has the panel look again while it is open.
+// arrive makes the panel read the state again while it is open.
 func (msg rehearsalTick) arrive(m *Model) tea.Cmd {
 	for _, l := range m.layers {
 		if l == layer(msg.page) {

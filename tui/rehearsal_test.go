@@ -160,8 +160,8 @@ func TestFaultsAreSwitchedInThePanel(t *testing.T) {
 func TestTheClockIsSetInThePanel(t *testing.T) {
 	f := newRehearsal()
 	d := drive(world(), 120, 40, withRehearsal(f)).keys("f4", "+", "-", "-", "p")
-	if !strings.Contains(d.shows(), "it stands") {
-		t.Errorf("the panel does not show that the clock stands:\n%s", stripped(d.shows()))
+	if !strings.Contains(d.shows(), "it is halted") {
+		t.Errorf("the panel does not show that the clock is halted:\n%s", stripped(d.shows()))
 	}
 	d.keys("p")
 	if got := fmt.Sprint(f.speeds); got != "[120 60 20 0 20]" {

@@ -7,7 +7,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// The panel in two columns: the faults at the left, what the one under the cursor is at the right.
+// The panel in two columns: the faults on the left, the one under the cursor explained on the right.
 const (
 	rehearsalWide = 110
 	// explainFault is how many lines the fault under the cursor has below the list, where there is one column.
@@ -92,19 +92,19 @@ func (p *rehearsalPage) story(m *Model, w, h int) []draw.Line {
 // clockLine is the cloud's time and how fast it runs.
 func (p *rehearsalPage) clockLine(m *Model, w int) draw.Line {
 	g := m.look.Glyph
-	speed := draw.Line{draw.Text(themes.Moves, g.Moves+" "+fmt.Sprintf("%g times as fast as yours", p.state.Speed))}
+	speed := draw.Line{draw.Text(themes.Moves, g.Moves+" "+fmt.Sprintf("%g times as fast as real time", p.state.Speed))}
 	switch p.state.Speed {
 	case 0:
-		speed = draw.One(themes.Needs, g.Paused+" it stands")
+		speed = draw.One(themes.Needs, g.Paused+" it is halted")
 	case 1:
-		speed = draw.One(themes.Moves, g.Moves+" as fast as yours")
+		speed = draw.One(themes.Moves, g.Moves+" in real time")
 	}
 	left := draw.Line{draw.Blank(1), draw.Text(themes.Dim, "clock  "),
 		draw.Text(themes.Text, p.state.Now.Local().Format("2006-01-02 15:04:05")), draw.Blank(3)}
 	return append(left, speed...).Cut(w)
 }
 
-// tabLine is the servers, the one whose faults are shown standing out, with how many faults each has on.
+// tabLine is the servers, each with how many of its faults are on; the one whose faults are shown stands out.
 func (p *rehearsalPage) tabLine(w int) draw.Line {
 	out := draw.Line{draw.Blank(1)}
 	p.tabs = p.tabs[:0]
@@ -127,7 +127,7 @@ func (p *rehearsalPage) tabLine(w int) draw.Line {
 	return out
 }
 
-// list is the faults of the server, as many as there is room for.
+// list is the server's faults, as many as there is room for.
 func (p *rehearsalPage) list(m *Model, w int) []string {
 	server, _ := p.current()
 	p.rows = max(p.rows, 1)
@@ -173,7 +173,7 @@ func faultLine(m *Model, f RehearsalFault, here bool, w int) draw.Line {
 	return draw.Apart(left, right, w)
 }
 
-// sideBySide is the list and what the fault under the cursor is.
+// sideBySide is the list beside the explanation of the fault under the cursor.
 func (p *rehearsalPage) sideBySide(m *Model, w, h int) []string {
 	left := w * 3 / 5
 	right := w - left - 2
@@ -188,7 +188,7 @@ func (p *rehearsalPage) sideBySide(m *Model, w, h int) []string {
 	return out
 }
 
-// explain says what the fault under the cursor does, and what is to be seen, in at most h lines.
+// explain says what the fault under the cursor does, and what to expect on the screen, in at most h lines.
 func (p *rehearsalPage) explain(w, h int) []draw.Line {
 	server, f := p.current()
 	if f == nil || h < 1 {

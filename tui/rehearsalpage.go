@@ -85,13 +85,13 @@ func (p *rehearsalPage) toggle(m *Model) tea.Cmd {
 func (p *rehearsalPage) run(m *Model, speed float64) tea.Cmd {
 	word := fmt.Sprintf("the clock runs %g times as fast", speed)
 	if speed == 0 {
-		word = "the clock stands"
+		word = "the clock is halted"
 	}
 	p.state.Speed = speed // until it is read again
 	return tea.Batch(m.say(toneInfo, word), m.rehearse(p, func(r Rehearsal) error { return r.SetSpeed(speed) }))
 }
 
-// point takes a click on a fault, which switches it when it is the one under the cursor, or on a server, and the wheel.
+// point takes the wheel and a click: on a server, or on a fault, which it switches when that is under the cursor already.
 func (p *rehearsalPage) point(m *Model, at tea.Mouse) tea.Cmd {
 	line := at.Y - len(m.headerLines(m.width))
 	if n := wheel(at.Button); n != 0 {

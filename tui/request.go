@@ -8,20 +8,20 @@ import (
 	"lockstep/core"
 )
 
-// request is what a pane asks of the screen: one of the types below. The screen does it at once, before it takes another key.
+// request is what a pane asks the screen to do: one of the types below. The screen does it at once, before the next key.
 type request interface {
 	answer(m *Model) tea.Cmd
 }
 
 // The requests.
 type (
-	// confirmStep asks the operator to confirm what the intent leads to.
+	// confirmStep opens the confirmation of the intent's step.
 	confirmStep struct{ intent core.Intent }
 	// openSteps opens the page of steps.
 	openSteps struct{ key core.ProcedureKey }
 	// openPlan opens the forecast of the nodes' evacuation.
 	openPlan struct{ nodes []string }
-	// openForm asks for what an intent still lacks.
+	// openForm opens a form for what an intent still lacks.
 	openForm struct{ form *form }
 	// goTo goes to an instance on its present host, or to the node when the instance is not known.
 	goTo struct{ node, instance string }
@@ -87,7 +87,7 @@ func (r leadTo) answer(m *Model) tea.Cmd {
 	return m.say(toneWarn, "the filter /"+nodes.Filter()+" hides "+m.snap.Label(r.node)+" among the nodes: f clears it and goes there")
 }
 
-// answer does what a pane asks for; nil asks for nothing.
+// answer does what a pane requests; nil requests nothing.
 func (m *Model) answer(r request) tea.Cmd {
 	if r == nil {
 		return nil
@@ -95,8 +95,8 @@ func (m *Model) answer(r request) tea.Cmd {
 	return r.answer(m)
 }
 
-// inPane makes an action that works in a pane. blocked says why it cannot be used now; nil: it always can. asks is what it asks of the
-// screen.
+// inPane makes an action that works in a pane. blocked says why it cannot be used now; nil: it always can. asks is its request to
+// the screen.
 func inPane[P pane](a Action, blocked func(P) string, asks func(P) request) Action {
 	if blocked != nil {
 		a.blocked = func(m *Model) string { return blocked(m.pane(a.Scope).(P)) }

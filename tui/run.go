@@ -11,13 +11,13 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Run shows the screen on the terminal until the operator leaves or ctx ends. Signals are the caller's: it ends ctx on
-// SIGHUP and SIGTERM. The terminal is put back as it was on every way out.
+// Run shows the screen on the terminal until the operator leaves or ctx ends. Signals are the caller's: it ends ctx on SIGHUP and
+// SIGTERM. The terminal is restored on every way out.
 func Run(ctx context.Context, opts Options) error {
 	return run(ctx, opts, nil, nil)
 }
 
-// run is Run with an input and an output for tests; nil is the terminal.
+// run is Run with an input and an output for tests; nil means the terminal.
 func run(ctx context.Context, opts Options, in io.Reader, out io.Writer, more ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -53,7 +53,7 @@ func (m *Model) askTerminal() tea.Cmd {
 	return tea.Raw(ansi.RequestModeSynchronizedOutput)
 }
 
-// withoutSync keeps the terminal's answer from Bubble Tea, which would switch synchronized updates on.
+// withoutSync hides the terminal's answer from Bubble Tea, which would switch synchronized updates on.
 func withoutSync(_ tea.Model, msg tea.Msg) tea.Msg {
 	if report, ok := msg.(tea.ModeReportMsg); ok && report.Mode == ansi.ModeSynchronizedOutput {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// running is the operation that controls work on: the selected one, else the newest that runs.
+// running is the operation that the controls work on: the selected one, else the newest that runs.
 func (m *Model) running() *core.Operation {
 	if m.snap == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// remember keeps a word of the screen, so that it can be read again. The same word once more is one entry, with how often.
+// remember keeps a message, so that it can be read again. A repeated message is one entry with a count.
 func (m *Model) remember(tone themes.Token, text string) {
 	at := m.now()
 	if m.snap != nil {
@@ -27,18 +27,18 @@ func (m *Model) remember(tone themes.Token, text string) {
 	m.said = m.said[:min(len(m.said), keepMessages)]
 }
 
-// saidTitle and logTitle tell these pages from others: their keys close them as well.
+// saidTitle and logTitle identify these pages: the keys that open them also close them.
 const (
 	saidTitle = "Messages, the newest first"
 	logTitle  = "Log, the newest first"
 )
 
-// openSaid shows what the screen has said, or closes that page again.
+// openSaid shows earlier messages, or closes that page again.
 func (m *Model) openSaid() tea.Cmd { return m.toggleText(saidTitle, saidLines) }
 
 func saidLines(m *Model, w int) []draw.Line {
 	if len(m.said) == 0 {
-		return []draw.Line{draw.One(themes.Dim, "Nothing was said yet.")}
+		return []draw.Line{draw.One(themes.Dim, "There are no messages yet.")}
 	}
 	now := m.now()
 	if m.snap != nil {
@@ -69,7 +69,7 @@ func entryLines(lead draw.Line, tone themes.Token, text string, w int) []draw.Li
 	return out
 }
 
-// toggleText opens a page of text, or closes it when it is the one that is seen.
+// toggleText opens a page of text, or closes it when it is shown.
 func (m *Model) toggleText(title string, lines func(m *Model, w int) []draw.Line) tea.Cmd {
 	if p, ok := m.top().(*pager); ok && p.title(m) == title {
 		m.close(p)
@@ -79,7 +79,7 @@ func (m *Model) toggleText(title string, lines func(m *Model, w int) []draw.Line
 	return nil
 }
 
-// openLog goes to the log and from there back: to its pane on the dashboard, to a page of it above another page.
+// openLog goes to the log and back: to its pane from the dashboard, to a page above another page.
 func (m *Model) openLog() tea.Cmd {
 	if m.top() != nil {
 		about := ""
@@ -95,7 +95,7 @@ func (m *Model) openLog() tea.Cmd {
 	return m.setFocus(ScopeLog)
 }
 
-// logLines are the entries of the log in full. Those about the node or instance that the page below is of come first.
+// logLines are the entries of the log in full. Those about the node or instance of the page below come first.
 func logLines(m *Model, about string, w int) []draw.Line {
 	if m.snap == nil {
 		return nil

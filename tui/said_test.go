@@ -51,7 +51,7 @@ func TestWhatWasSaidCanBeReadAgain(t *testing.T) {
 // The same word several times is one entry; nothing said is said; a word that is wider than the screen leads to the list.
 func TestMessagesAreCounted(t *testing.T) {
 	d := drive(world(), 80, 24)
-	if got := pageText(t, d.keys("L")); got != "Nothing was said yet." {
+	if got := pageText(t, d.keys("L")); got != "There are no messages yet." {
 		t.Errorf("it says %q", got)
 	}
 	d.keys("esc", "h", "h", "h") // nothing is running in a batch: held each time, or refused each time

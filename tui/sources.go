@@ -12,13 +12,13 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// health is how a server does: its worst source speaks for it.
+// health is the state of a server, which is that of its worst source.
 type health struct {
 	label string
 	state core.SourceState
 	worst *core.Source
 	more  int  // further sources that are not live
-	whole bool // all of them are in the trouble of the worst
+	whole bool // all of them have the worst one's trouble
 }
 
 var badness = map[core.SourceState]int{
@@ -26,10 +26,10 @@ var badness = map[core.SourceState]int{
 	core.SourceForbidden: 5, core.SourceFailed: 6,
 }
 
-// away is how much worse than any other a trouble is that is the whole server's.
+// away is added to a trouble that the whole server has: it is worse than any other.
 const away = 10
 
-// cause is what a source that is not live says for itself; nil where its state says it all, as where a watch broke off and is opened again.
+// cause is the error of a source that is not live; nil where its state says enough, as when a watch broke off and is being reopened.
 func cause(src *core.Source) *core.APIError {
 	if src == nil || src.Err == nil {
 		return nil
@@ -74,7 +74,7 @@ func healths(s *core.Snapshot) []health {
 				continue // a kind that older releases of it do not have; without Clusters it is another cluster
 			}
 			if src.State == core.SourceAbsent && id.MayBeAbsent() {
-				continue // a cloud without Cinder lacks nothing
+				continue // a cloud without Cinder is fine
 			}
 			if src.State != core.SourceOff && !src.AsksNobody() {
 				all++
@@ -98,7 +98,7 @@ func healths(s *core.Snapshot) []health {
 		}
 	}
 	if last := len(out) - 1; out[last].worst == nil {
-		out = out[:last] // nobody told of a management cluster
+		out = out[:last] // no management cluster is configured
 	}
 	return out
 }
@@ -118,9 +118,9 @@ func stateNow(s *core.Snapshot, src core.Source) core.SourceState {
 	return src.State
 }
 
-// healthLine is how the servers do, in at most w columns: with the servers' own words, and without them where there is no
-// room; then without those that were never asked for, and at last each with its cause alone. Up to causes it tells of servers that are
-// not live, and is not to be cut.
+// healthLine is the state of the servers in at most w columns. Where room is short it drops the servers' own words first, then
+// the servers that nobody configured, and last everything but each one's cause. Up to causes columns it is about servers that are
+// not live, and must not be cut.
 func healthLine(m *Model, w int) (out draw.Line, causes int) {
 	all := healths(m.snap)
 	for _, level := range []struct {
@@ -158,7 +158,7 @@ func healthMark(g themes.Glyphs, h health) mark {
 	return sourceMark(g, h.state)
 }
 
-// causeWords is what is the matter with a server, and nothing else.
+// causeWords is a server's trouble, and nothing else.
 func causeWords(_ *core.Snapshot, h health) string {
 	if e := cause(h.worst); e != nil {
 		return e.Cause()
@@ -166,7 +166,7 @@ func causeWords(_ *core.Snapshot, h health) string {
 	return string(h.state)
 }
 
-// shortWords is what is the matter with a server, first of all why; then with what of it, and since when.
+// shortWords is a server's trouble: the cause first, then the sources and since when.
 func shortWords(s *core.Snapshot, h health) string {
 	if h.worst == nil {
 		return string(h.state)
@@ -198,7 +198,7 @@ func shortWords(s *core.Snapshot, h health) string {
 	return text
 }
 
-// fullWords is shortWords with the server's own words, and when it is tried again.
+// fullWords is shortWords with the server's own words and the time of the next try.
 func fullWords(s *core.Snapshot, h health) string {
 	text := shortWords(s, h)
 	if h.worst == nil {
@@ -219,8 +219,7 @@ func fullWords(s *core.Snapshot, h health) string {
 	return text
 }
 
-// loadState is what a pane shows instead of rows, and what it says of its age: trouble is set when its facts have not
-// arrived at all, old when they are not fresh.
+// loadState is the state of a pane's facts: trouble is set when they have not arrived at all, old when they are not fresh.
 type loadState struct {
 	trouble *core.Source
 	others  []*core.Source // further ones of which nothing has arrived
@@ -251,7 +250,7 @@ func loadStateOf(s *core.Snapshot, ids []core.SourceID) loadState {
 	return st
 }
 
-// allTroubleLines are the troubleLines of several sources: those that have the same trouble are named together.
+// allTroubleLines are the troubleLines of several sources; sources with the same trouble are named together.
 func allTroubleLines(m *Model, all []*core.Source, w int) []draw.Line {
 	var out []draw.Line
 	told := make(map[core.SourceID]bool)
@@ -271,13 +270,13 @@ func allTroubleLines(m *Model, all []*core.Source, w int) []draw.Line {
 	return out
 }
 
-// sameCause tells whether two sources have one trouble.
+// sameCause tells whether two sources have the same trouble.
 func sameCause(a, b *core.APIError) bool {
 	return a != nil && b != nil && (a.Call == b.Call && a.Message == b.Message ||
 		a.WholeServer() && a.Cause() == b.Cause() && a.Message == b.Message)
 }
 
-// upper begins a text with a capital letter.
+// upper capitalises the first letter of a text.
 func upper(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	if size == 0 {
@@ -286,7 +285,7 @@ func upper(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// troubleLines say what is the matter, why, what to do, and which call failed: the cause first, for the last may be cut.
+// troubleLines say what the trouble is, why, what to do, and which call failed: the cause first, since the last lines may be cut.
 func troubleLines(m *Model, src *core.Source, w int) []draw.Line {
 	var out []draw.Line
 	say := func(tone themes.Token, s string) {

@@ -10,16 +10,16 @@ import (
 	"lockstep/tui/draw"
 )
 
-// haltMsg says that writing is off and the lease given back: now the program can be stopped.
+// haltMsg says that writing is off and the lease given back, so that the program can be stopped.
 type haltMsg struct{}
 
-// resumedMsg is how it went to be suspended.
+// resumedMsg comes after the return from a suspension, or when it failed.
 type resumedMsg struct {
 	since time.Time
 	err   error // it was not
 }
 
-// suspend gives the terminal back to the shell, or asks first while something runs: a program that is stopped follows nothing.
+// suspend gives the terminal back to the shell, but asks first while something runs: a stopped program follows nothing.
 func (m *Model) suspend() tea.Cmd {
 	if why := m.unstoppable(); why != "" {
 		return m.say(toneWarn, "Lockstep cannot be suspended here: "+why)
@@ -37,7 +37,7 @@ func (m *Model) suspend() tea.Cmd {
 	return m.beforeHalt()
 }
 
-// called is the action with the ID; nil when there is none.
+// called returns the action with the ID; nil when there is none.
 func (m *Model) called(id string) *Action {
 	for i := range m.actions {
 		if m.actions[i].ID == id {
@@ -47,8 +47,8 @@ func (m *Model) called(id string) *Action {
 	return nil
 }
 
-// unended is the newest operation of this run or an earlier one that has not ended; nil when there is none. What was confirmed a moment ago
-// is one too: the Snapshot that shows it may not be here yet.
+// unended is the newest operation of this run or an earlier one that has not ended; nil when there is none. A step that was
+// confirmed a moment ago counts, too: the Snapshot that shows it may not have arrived yet.
 func (m *Model) unended() *core.Operation {
 	if m.snap == nil {
 		return nil
@@ -64,8 +64,8 @@ func (m *Model) unended() *core.Operation {
 	return nil
 }
 
-// beforeHalt switches writing off: a program that is stopped must not hold the lease, nor begin anything at the moment at which it goes
-// on. The Engine then begins nothing more, and a batch waits.
+// beforeHalt switches writing off: a stopped program must not hold the lease, nor begin anything the moment it goes on. The
+// Engine then begins nothing more, and a batch waits.
 func (m *Model) beforeHalt() tea.Cmd {
 	m.armedBefore = m.snap != nil && m.snap.Write.Armed
 	backend := m.backend
@@ -78,7 +78,7 @@ func (m *Model) beforeHalt() tea.Cmd {
 	}
 }
 
-// resumed says what there is to know after the return.
+// resumed says what the operator has to know after the return.
 func (m *Model) resumed(msg resumedMsg) tea.Cmd {
 	if msg.err != nil {
 		return tea.Batch(tea.ClearScreen, m.say(toneWarn, "Lockstep was not suspended: "+msg.err.Error()))

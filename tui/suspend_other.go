@@ -2,5 +2,5 @@
 
 package tui
 
-// parentOf is the parent of another process: not known here, so only a shell right above the program is found.
+// parentOf is not known here, so only a shell that is the direct parent of the program is found.
 func parentOf(int) int { return 0 }

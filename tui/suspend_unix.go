@@ -14,19 +14,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unstoppable is why the program cannot be suspended; empty when it can. Where no shell with job control is above it, the signal would
-// do nothing, or nobody could bring it back.
+// unstoppable is why the program cannot be suspended; empty when it can. Without a shell with job control among its parents, the
+// signal would do nothing, or nobody could resume the program.
 func unstoppable() string {
 	if signal.Ignored(syscall.SIGTSTP) {
 		return "it was started with the signal ignored"
 	}
-	const above = "no shell with job control is above it"
+	const above = "no shell with job control started it"
 	own, err := unix.Getsid(0)
 	if err != nil {
 		return above
 	}
 	group := unix.Getpgrp()
-	for pid := os.Getppid(); pid > 1; pid = parentOf(pid) { // up through the scripts that have started it
+	for pid := os.Getppid(); pid > 1; pid = parentOf(pid) { // up through the scripts that started it
 		if sid, err := unix.Getsid(pid); err != nil || sid != own {
 			return above
 		}
@@ -37,15 +37,14 @@ func unstoppable() string {
 	return above
 }
 
-// stopper stops the program as ctrl+z does outside of raw mode: its whole process group. It runs between the terminal's release and its
-// being taken back.
+// stopper stops the whole process group, as ctrl+z does outside of raw mode. It runs while the terminal is released.
 type stopper struct{}
 
 func (stopper) SetStdin(io.Reader)  {}
 func (stopper) SetStdout(io.Writer) {}
 func (stopper) SetStderr(io.Writer) {}
 
-// notStoppedWithin is how long the signal has to stop the program. It does so at once where it does at all.
+// notStoppedWithin is how long the signal may take to stop the program. If it works, it works at once.
 const notStoppedWithin = 5 * time.Second
 
 func (stopper) Run() error {
@@ -68,7 +67,7 @@ func (stopper) Run() error {
 	}
 }
 
-// halt stops the program, until the shell has it go on.
+// halt stops the program until the shell resumes it.
 func halt() tea.Cmd {
 	since := time.Now()
 	return tea.Exec(stopper{}, func(err error) tea.Msg { return resumedMsg{since, err} })

@@ -15,10 +15,10 @@ const (
 	toneBad  = themes.Bad
 )
 
-// toastFor is how long a result stays; an error stays until esc or the next word, and in the log for good.
+// toastFor is how long a result stays. An error stays until esc or the next message, and in the log for good.
 const toastFor = 6 * time.Second
 
-// toast is the last word of the screen, above the keys.
+// toast is the last message, above the keys.
 type toast struct {
 	n    int
 	text string
@@ -38,7 +38,7 @@ const keepMessages = 200
 
 type toastGoneMsg struct{ n int }
 
-// show shows a word.
+// show shows a message.
 func (m *Model) show(tone themes.Token, text string) tea.Cmd {
 	m.toast = toast{n: m.toast.n + 1, text: text, tone: tone}
 	m.remember(tone, text)
@@ -48,7 +48,7 @@ func (m *Model) show(tone themes.Token, text string) tea.Cmd {
 	return m.after(toastFor, toastGoneMsg{m.toast.n})
 }
 
-// say shows a word, and keeps in the log what went wrong.
+// say shows a message, and keeps errors in the log.
 func (m *Model) say(tone themes.Token, text string) tea.Cmd {
 	cmd := m.show(tone, text)
 	if tone == toneBad {

@@ -12,7 +12,7 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// View implements tea.Model. The frame is made anew only when something that it shows may have changed.
+// View implements tea.Model. It makes a new frame only when something on it may have changed.
 func (m *Model) View() tea.View {
 	if m.dirty {
 		m.frame = m.compose()
@@ -28,13 +28,13 @@ func (m *Model) View() tea.View {
 	return v
 }
 
-// compose makes the frame: never more lines than the terminal has, never a line wider than it.
+// compose makes the frame, never larger than the terminal.
 func (m *Model) compose() string {
 	if m.width < 1 || m.height < 1 {
 		return ""
 	}
 	lines := m.screen(m.width, m.height)
-	// One box at a time: two of them on each other would read as one, with two buttons to press.
+	// One box at a time: two boxes on top of each other would read as one.
 	if top := m.top(); top != nil && !top.page() && !m.small() {
 		lines = draw.Lay(top.draw(m, m.width, m.height), lines, m.width)
 	}
@@ -110,7 +110,7 @@ func (m *Model) paneRule(id Scope, w int, tees map[int]string) string {
 		tone = themes.RuleFocus
 	}
 	name := draw.One(tone, itoa(m.number(id))+" "+p.name())
-	// What there is no room for goes from the end: the trouble stays longest.
+	// Without room, parts are dropped from the end: the trouble stays longest.
 	parts := m.paneNote(id)
 	for len(parts) > 1 && name.Width()+draw.Join(2, parts...).Width()+8 >= w {
 		parts = parts[:len(parts)-1]
@@ -178,7 +178,7 @@ func (m *Model) paneBody(id Scope, x, y, w, h int) []string {
 		case all > 0:
 			text := "Nothing here matches /" + p.Filter() + ". esc clears the filter."
 			if keys := p.Known(); len(keys) > 0 {
-				text += " A filter can ask for one thing: " + strings.Join(keys, ": ") + ": and for any of several, or for what is not: " +
+				text += " A filter can ask for one column: " + strings.Join(keys, ": ") + ": for any of several values, or for all but one: " +
 					keys[0] + ":this,that -" + keys[0] + ":other"
 			}
 			for _, l := range draw.Wrap(sanitise.Row(text), max(w-2, 8)) {
@@ -207,7 +207,7 @@ func (m *Model) paneBody(id Scope, x, y, w, h int) []string {
 	return draw.PadTo(append(out, m.explained(p, w, h-len(out))...), w, h)
 }
 
-// troubled says below the rows which part of them is missing, and why, where at least room lines are free.
+// troubled says below the rows which part is missing and why, where at least room lines are free.
 func (m *Model) troubled(src *core.Source, w, room int) []string {
 	if room < 3 {
 		return nil
@@ -222,16 +222,16 @@ func (m *Model) troubled(src *core.Source, w, room int) []string {
 	return out
 }
 
-// explained is more of the selected row, where at least room lines below the rows are free.
+// explained is more about the selected row, where at least room lines below the rows are free.
 func (m *Model) explained(p pane, w, room int) []string {
 	text := p.explain()
 	if room < 3 || text == "" {
 		return nil
 	}
-	var lines []string // where all of it has no room, i shows it
+	var lines []string // without room for all of it, i shows it
 	for _, part := range strings.SplitN(text, "\n", 4) {
 		if more := draw.Wrap(sanitise.Row(part), max(w-3, 8)); part != "" && (len(lines) == 0 || len(lines)+len(more) < room) {
-			lines = append(lines, more...) // what comes after the first is there as a whole, or not at all
+			lines = append(lines, more...) // what follows the first is shown whole or not at all
 		}
 	}
 	if len(lines) > room-1 {

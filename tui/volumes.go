@@ -7,7 +7,7 @@ import (
 	"lockstep/themes"
 )
 
-// volumeFacts are what Cinder tells of a node: its volume services, and the volumes on its disks where those were asked for.
+// volumeFacts are what Cinder knows of a node: its volume services, and the volumes on its disks where Lockstep asked for them.
 func volumeFacts(m *Model, f *facts, node string) {
 	s := m.snap
 	if services := s.VolumeServicesOn(node); len(services) > 0 {

@@ -11,7 +11,7 @@ import (
 	"lockstep/core/procedure"
 )
 
-// wayKey tells the ways to one end apart: what is done, and how. Whatever becomes of the object, a way keeps its key.
+// wayKey identifies one alternative of a step: what is done, and how. A way keeps its key whatever happens to the object.
 type wayKey struct {
 	kind  core.IntentKind
 	mode  core.MigrationMode
@@ -25,7 +25,7 @@ func keyOf(s core.Step) wayKey {
 	return wayKey{i.Kind, i.Mode, i.State, i.Scope, i.Object.UID}
 }
 
-// heldWay is the way that was selected on a row on which there is nothing to confirm for the time being: somebody is at work on it.
+// heldWay is the way that was selected on a row where nothing can be confirmed for now, because somebody is at work there.
 type heldWay struct {
 	row string
 	key wayKey
@@ -39,10 +39,10 @@ type begun struct {
 	seen bool // a Snapshot has shown the operation
 }
 
-// shownWithin is how long after its beginning a Snapshot shows an operation at the latest.
+// shownWithin is how soon after its beginning a Snapshot shows an operation, at the latest.
 const shownWithin = 5 * time.Second
 
-// shown is what a row shows and what enter works on: its step, or the way that was turned to. What is done is done, whichever way.
+// shown is what a row shows and what enter works on: its step, or the chosen way. A step that is done is shown itself.
 func (p *procedurePage) shown(row core.Step) core.Step {
 	if n := p.wayOf(&row); n > 0 {
 		return row.Alternatives[n-1]
@@ -50,7 +50,7 @@ func (p *procedurePage) shown(row core.Step) core.Step {
 	return row
 }
 
-// chosen is the selected step, or the way to its end that was turned to.
+// chosen is the selected step, or the way chosen for it.
 func (p *procedurePage) chosen() (core.Step, bool) {
 	s, ok := p.steps.Current()
 	if !ok {
@@ -59,7 +59,7 @@ func (p *procedurePage) chosen() (core.Step, bool) {
 	return p.shown(*s), true
 }
 
-// wayOf is which way to the row's end was turned to: 0 is the step itself, n its n-th alternative.
+// wayOf is the way chosen on the row: 0 is the step itself, n its n-th alternative.
 func (p *procedurePage) wayOf(s *core.Step) int {
 	key, turned := p.way[s.ID]
 	if !turned || s.State == core.StepDone {
@@ -68,7 +68,7 @@ func (p *procedurePage) wayOf(s *core.Step) int {
 	return slices.IndexFunc(s.Alternatives, func(a core.Step) bool { return keyOf(a) == key }) + 1
 }
 
-// waysText says that there are several ways to a row's end, and which was turned to.
+// waysText says that a row has several ways, and which is chosen.
 func (p *procedurePage) waysText(row core.Step) string {
 	n := len(row.Alternatives) + 1
 	if n == 1 || row.State == core.StepDone {
@@ -80,7 +80,7 @@ func (p *procedurePage) waysText(row core.Step) string {
 	return fmt.Sprintf(" %d ways", n)
 }
 
-// turn goes to the next way to the same end.
+// turn chooses the next or the previous way.
 func (p *procedurePage) turn(by int) {
 	s, ok := p.steps.Current()
 	if !ok || len(s.Alternatives) == 0 {
@@ -138,25 +138,25 @@ func (p *procedurePage) refresh(m *Model) tea.Cmd {
 		gone = had.Title
 	}
 	if own || m.top() != p {
-		return nil // how it ends is said by itself; what lies on the page has the keys
+		return nil // its end is reported elsewhere; the layer above the page has the keys
 	}
 	return m.say(toneWarn, goneText(gone))
 }
 
-// goOn goes to what comes next after a success. For a moment keys are taken as meant for the step before.
+// goOn goes to what comes next after a success. For a moment keys count as meant for the previous step.
 func (p *procedurePage) goOn(m *Model) {
 	p.goNextAfter(p.row)
 	p.quiet = m.now().Add(swallowFor)
 }
 
-// turned tells whether another way than the row's own was selected.
+// turned tells whether another way than the row's own was chosen.
 func (p *procedurePage) turned(row string) bool {
 	_, turned := p.way[row]
 	return turned
 }
 
-// stay keeps the cursor on its way to the row's end; false when that way is no more. While somebody is at work there, and there is nothing
-// to confirm, the row's own way waits for its return.
+// stay keeps the cursor on its way; false when that way no longer exists. While somebody is at work there and nothing can be
+// confirmed, the row waits for the way's return.
 func (p *procedurePage) stay(now *core.Step, on wayKey, turned bool) bool {
 	p.held = heldWay{now.ID, on}
 	if keyOf(*now) == on || now.State == core.StepDone {
@@ -172,7 +172,7 @@ func (p *procedurePage) stay(now *core.Step, on wayKey, turned bool) bool {
 	return n > 0 || now.Intent.Kind == "" && !turned
 }
 
-// dropWays forgets the ways that are no more, on rows that are not selected: their rows are their steps' own again.
+// dropWays forgets chosen ways that no longer exist, on rows that are not selected: those rows show their own step again.
 func (p *procedurePage) dropWays() {
 	for i := range p.proc.Steps {
 		s := &p.proc.Steps[i]
@@ -182,13 +182,13 @@ func (p *procedurePage) dropWays() {
 	}
 }
 
-// endedHere is how what was confirmed on a row has ended.
+// endedHere is how the operation confirmed on a row has ended.
 type endedHere struct {
 	way  wayKey
 	well bool
 }
 
-// follow looks how the operation goes that was confirmed on the row: whether it goes on, and how it has just ended; nil when it has not.
+// follow looks at the operation confirmed on the row: whether it goes on, and how it has just ended; nil when it has not.
 func (p *procedurePage) follow(m *Model, row string) (goesOn bool, ended *endedHere) {
 	for id, b := range p.begun {
 		op := m.operation(b.op)
@@ -223,10 +223,10 @@ func (p *procedurePage) confirmed(m *Model, row, op string, step core.Step) {
 	}
 }
 
-// handle swallows keys that work on the selected step for a moment after the cursor has gone on by itself.
+// handle ignores keys for the selected step for a moment after the cursor has gone on by itself.
 func (p *procedurePage) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	if !m.now().Before(p.quiet) {
-		p.held = heldWay{} // the operator has looked: a way is held for who has only waited
+		p.held = heldWay{} // the operator has acted: a way is held only while nobody does
 		return false, nil
 	}
 	a := m.actionFor(msg.String())

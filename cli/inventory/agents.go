@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// agents takes over which network agents of the nodes do not report. Which agents there are follows from what a node does.
+// agents takes over which network agents do not report. Which agents a node has follows from its roles.
 func (b *builder) agents() {
 	for _, a := range b.inv.Agents {
 		n := b.at(b.machineOf(a.Host))
@@ -15,10 +15,10 @@ func (b *builder) agents() {
 	}
 }
 
-// plainAgent is the form of the names of Neutron's and OVN's own agents; they tell nothing.
+// plainAgent is the form of the names of Neutron's and OVN's own agents; they reveal nothing.
 var plainAgent = regexp.MustCompile(`^(neutron|ovn)-[a-z0-9-]{1,40}$`)
 
-// plainAgents are names of agents of which those that may tell something are left out.
+// plainAgents are the names of agents, without those that may reveal something.
 func plainAgents(binaries []string) []string {
 	for i, binary := range binaries {
 		if !plainAgent.MatchString(binary) {

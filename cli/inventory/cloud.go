@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// unknownFlavor is for instances whose cloud does not show of what size they are.
+// unknownFlavor is for instances whose size the cloud does not show.
 var unknownFlavor = core.Flavor{Name: "unknown", VCPUs: 2, RAMMiB: 4096, DiskGiB: 20}
 
 // relevantSpecs are the beginnings of the extra specs that decide where an instance can live.
@@ -39,7 +39,7 @@ func flavorOf(in *core.Instance) core.Flavor {
 	return f
 }
 
-// flavorKey tells flavors apart that may have the same name: one was made anew, and older instances keep the former size.
+// flavorKey identifies a flavor; names are not unique: a flavor may have been recreated, and older instances keep the former size.
 func flavorKey(f core.Flavor) string {
 	return fmt.Sprintf("%s\x00%d\x00%d\x00%d\x00%v", f.Name, f.VCPUs, f.RAMMiB, f.DiskGiB, f.ExtraSpecs)
 }
@@ -67,7 +67,7 @@ func (b *builder) flavors() {
 	b.flavorNames = map[string]string{}
 	taken := map[string]int{}
 	for _, key := range slices.SortedFunc(maps.Keys(used), func(x, y string) int {
-		// Of two of one name that which still is a flavor keeps it.
+		// Of two flavors with one name, the one that still exists keeps it.
 		return cmp.Or(strings.Compare(used[x].Name, used[y].Name), cmp.Compare(ids[y], ids[x]), strings.Compare(x, y))
 	}) {
 		f := used[key]
@@ -156,14 +156,14 @@ func (b *builder) aggregates() {
 	}
 }
 
-// The simulated scheduler's own ratios, which Overcommit raises where a live host has given away more.
+// The simulated scheduler's own ratios. Overcommit raises them where a live host has allocated more.
 const (
 	ownCPURatio = 4
 	ownRatio    = 1
 )
 
-// overcommit lets the simulated scheduler give as much as the fullest host has given: else a cloud that is larger on paper
-// than in its hosts would have room for nobody.
+// overcommit lets the simulated scheduler allocate as much as the fullest host has allocated: otherwise an overcommitted cloud
+// would have room for nothing.
 func (b *builder) overcommit() {
 	type use struct{ cpu, ram, disk int }
 	sizes := map[string]scenario.Flavor{}

@@ -7,7 +7,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// Header is the comment at the head of the file: what it is, and what is not in it. file is what the file will be called.
+// Header is the comment at the head of the file: what it is, and what it leaves out. file is the file's name.
 func Header(s *scenario.Scenario, file string) []string {
 	f := s.Found
 	whose := s.Name
@@ -20,11 +20,11 @@ func Header(s *scenario.Scenario, file string) []string {
 		"Rehearse its update: lockstep demo --from " + file,
 		"",
 		"Nodes are named by their machines. Times are the cluster's. The UIDs of Kubernetes are not kept: a rehearsal's objects",
-		"get their own. User data, metadata, addresses and key pairs of instances, Secrets and ConfigMaps are never taken over.",
+		"get their own. User data, metadata, addresses and key pairs of instances, Secrets and ConfigMaps are never recorded.",
 	}
 	lines = append(lines, ownText()...)
 	if f.Pseudonymous {
-		lines = append(lines, "Pseudonymous: names and IDs are made up and lead nowhere; foreign tags, annotations and texts are left out.")
+		lines = append(lines, "Pseudonymous: names and IDs are made up; unknown tags, annotations and texts are left out.")
 	}
 	for _, m := range f.Missing {
 		lines = append(lines, fmt.Sprintf("COULD NOT BE READ: %s: %s", m.What, m.Why))
@@ -35,7 +35,7 @@ func Header(s *scenario.Scenario, file string) []string {
 	return append(lines, "")
 }
 
-// Contents says how much there is of what.
+// Contents counts what the scenario holds: "12 nodes, 80 instances and 3 server groups".
 func Contents(s *scenario.Scenario) string {
 	f := s.Found
 	var parts []string

@@ -10,7 +10,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// tagPrefix is how a tag begins that says what maintenance does to an instance (docs/mosk.md#tags).
+// tagPrefix begins a tag that says what maintenance does to an instance (docs/mosk.md#tags).
 const tagPrefix = "openstack.lcm.mirantis.com:maintenance_action="
 
 // actions are the maintenance actions that the OpenStack controller knows.
@@ -29,14 +29,14 @@ var powerWords = map[core.PowerState]string{
 	core.PowerCrashed: "crashed", core.PowerSuspended: "suspended",
 }
 
-// statusOf is the status that goes with a state, for instances whose own status only says what is being done with them.
+// statusOf is the status that goes with a state, for instances whose own status only names an operation.
 var statusOf = map[string]string{
 	"active": "ACTIVE", "stopped": "SHUTOFF", "paused": "PAUSED", "suspended": "SUSPENDED", "error": "ERROR", "rescued": "RESCUE",
 	"shelved": "SHELVED", "shelved_offloaded": "SHELVED_OFFLOADED", "building": "BUILD", "resized": "VERIFY_RESIZE",
 }
 
 func (b *builder) instances() {
-	open := map[string]*core.Migration{} // the newest of each instance that has not come to its end
+	open := map[string]*core.Migration{} // the newest of each instance that has not ended
 	for _, m := range b.inv.Migrations {
 		open[m.InstanceID] = m
 	}
@@ -92,7 +92,7 @@ func (b *builder) instance(in *core.Instance, status string) scenario.Instance {
 		found.Power = powerWords[in.Power]
 	}
 	if in.Locked {
-		found.Locked = "locked" // why is its owner's business
+		found.Locked = "locked" // the reason is the owner's business
 	}
 	for _, tag := range slices.Sorted(slices.Values(in.Tags)) {
 		if action, ok := strings.CutPrefix(tag, tagPrefix); ok && slices.Contains(actions, action) {

@@ -11,7 +11,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// deployment takes over what OpenStack's status says.
+// deployment takes over the status of OpenStack.
 func (b *builder) deployment() {
 	if labels := b.inv.RoleLabels; len(labels) > 0 && !labels.IsDefault() {
 		b.s.Cloud.NodeLabels = map[string]string{}
@@ -35,7 +35,7 @@ func (b *builder) deployment() {
 	b.s.Found.Deployment = d
 }
 
-// fabricLock is how the lock of a TFOperator is called (docs/mosk.md#locks).
+// fabricLock is the name of a TFOperator's lock (docs/mosk.md#locks).
 const fabricLock = "tf-"
 
 func (b *builder) locks() {
@@ -63,7 +63,7 @@ func (b *builder) lock(l *core.WorkloadLock) scenario.FoundLock {
 	return found
 }
 
-// machineName is how the scenario calls a node; one that is gone keeps its own name.
+// machineName is the scenario's name for a node; a node that is gone keeps its own name.
 func (b *builder) machineName(node string) string { return cmp.Or(b.machines[node], node) }
 
 func (b *builder) requests() {
@@ -76,7 +76,7 @@ func (b *builder) requests() {
 		f.ClusterRequests = append(f.ClusterRequests, request(r))
 	}
 	for _, r := range b.inv.NodeRequests {
-		if b.machines[r.Node] != "" { // of a node that is gone nothing is left to rehearse
+		if b.machines[r.Node] != "" { // a node that is gone has nothing to rehearse
 			f.NodeRequests = append(f.NodeRequests, request(r))
 		}
 	}
@@ -93,7 +93,7 @@ func (b *builder) requests() {
 
 var notInName = regexp.MustCompile(`[^a-z0-9-]+`)
 
-// update says how LCM goes about it: in the order of groups and indexes, those that are under way or done first.
+// update is the order in which LCM updates the nodes: by groups and indexes, those under way or done first.
 func (b *builder) update() {
 	s, inv := b.s, b.inv
 	s.Cluster = strings.Trim(notInName.ReplaceAllString(strings.ToLower(inv.Cluster), "-"), "-")
@@ -127,8 +127,8 @@ func (b *builder) update() {
 	s.Update.Order = workersInOrder(s)
 }
 
-// workersInOrder are the machines of the workers as LCM takes them: those that are done, those that it is at, then by
-// update group, upgrade index and name.
+// workersInOrder are the workers' machines in LCM's order: those that are done, those under way, then by update group, upgrade
+// index and name.
 func workersInOrder(s *scenario.Scenario) []string {
 	busy, group := map[string]bool{}, map[string]int{}
 	for _, r := range s.Found.NodeRequests {

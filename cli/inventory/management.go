@@ -32,7 +32,7 @@ func (b *builder) management() {
 	}
 }
 
-// managedGroups are the groups of workers; who names no group, or one that is gone, is in the cluster's default one.
+// managedGroups are the groups of workers; a machine without a group, or in one that is gone, is in the cluster's default group.
 func (b *builder) managedGroups(managed *scenario.Management) {
 	s := b.s
 	byDefault := s.Cluster + "-default"
@@ -43,7 +43,7 @@ func (b *builder) managedGroups(managed *scenario.Management) {
 	}
 	for _, g := range b.inv.Management.Groups {
 		if g.Name == s.Cluster+"-control" {
-			continue // is there by itself
+			continue // the simulation makes it by itself
 		}
 		reboot := g.Reboot
 		add(g.Name, g.Index, g.Concurrency, &reboot)

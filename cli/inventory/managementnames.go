@@ -6,8 +6,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// management renames what the rebuilt management cluster is made of. The default group is called after its cluster, as
-// LCM calls it.
+// management renames the objects of the rebuilt management cluster. The default group is named after its cluster, as LCM does.
 func (p *pseudonyms) management(m *scenario.Management, machines map[string]string) {
 	if m == nil {
 		return

@@ -53,7 +53,7 @@ func (b *builder) add(n scenario.Node) {
 	b.s.Nodes = append(b.s.Nodes, n)
 }
 
-// at is the node of a machine; nil when there is none. It is valid until the next add.
+// at returns the node of a machine; nil when there is none. The pointer is valid until the next add.
 func (b *builder) at(machine string) *scenario.Node {
 	i, ok := b.node[machine]
 	if !ok {
@@ -62,7 +62,7 @@ func (b *builder) at(machine string) *scenario.Node {
 	return &b.s.Nodes[i]
 }
 
-// unless is a value, or empty when it is the usual one; an empty value is taken for another.
+// unless is a value, or empty when it is the usual one; otherwise stands for an empty value.
 func unless(value, usual, empty string) string {
 	switch value {
 	case usual:
@@ -112,7 +112,7 @@ func compareNames(a, b string) int {
 	return cmp.Or(len(x)-len(y), strings.Compare(a, b))
 }
 
-// computes takes over what Nova knows of the hosts.
+// computes takes over what Nova knows about the hosts.
 func (b *builder) computes() {
 	served := map[string]bool{}
 	var strangers []string
@@ -179,7 +179,7 @@ func inGiB(mib int) (gib, rest int) {
 	return 0, mib
 }
 
-// machineOf is the machine that Nova calls by a host name, which may have a domain; empty when it is none of the nodes.
+// machineOf is the machine with Nova's host name, which may have a domain; empty when no node has it.
 func (b *builder) machineOf(host string) string {
 	if machine, ok := b.hosts[host]; ok {
 		return machine
@@ -202,7 +202,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf(many, n)
 }
 
-// some are the first of the names.
+// some lists the first names, and counts the rest.
 func some(names []string) string {
 	const most = 5
 	if len(names) <= most {

@@ -17,9 +17,9 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// Pseudonymise replaces every name and ID of a scenario that was made of an inventory. Equal names stay equal, different
-// ones different, and nothing in the result leads back: pseudonyms follow from a key that is made for the file and thrown
-// away. Free texts lose what is not known to be harmless; lists are put into the order of the new names.
+// Pseudonymise replaces every name and ID of a scenario made from an inventory. Equal names stay equal, different ones different,
+// and nothing leads back: pseudonyms derive from a key that is made for the file and thrown away. Free texts lose everything not
+// known to be harmless; lists are sorted by the new names.
 func Pseudonymise(s *scenario.Scenario) {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails; the program ends when the system has no randomness
@@ -30,10 +30,10 @@ func Pseudonymise(s *scenario.Scenario) {
 // pseudonyms gives names to things.
 type pseudonyms struct {
 	key     []byte
-	objects map[string]string // pseudonyms of what other objects are named after: nodes, the cluster, the deployment
+	objects map[string]string // pseudonyms of objects that others are named after: nodes, the cluster, the deployment
 }
 
-// digest is what a pseudonym is made of.
+// digest is the hash from which a pseudonym is made.
 func (p *pseudonyms) digest(kind, name string) []byte {
 	mac := hmac.New(sha256.New, p.key)
 	fmt.Fprintf(mac, "%s\x00%s", kind, name)
@@ -74,7 +74,7 @@ var (
 	nodeName = regexp.MustCompile(`^kaas-node-`)
 )
 
-// ownZones are the zones that every Nova has.
+// ownZones are the zones of every Nova.
 var ownZones = []string{"", "nova", "internal"}
 
 func (p *pseudonyms) zone(zone string) string {
@@ -94,7 +94,7 @@ func (p *pseudonyms) controller(name string) string {
 	return p.name("controller", name)
 }
 
-// scenario replaces names where things are defined first, then where they are spoken of.
+// scenario replaces names first where things are defined, then where they are referred to.
 func (p *pseudonyms) scenario(s *scenario.Scenario) {
 	f := s.Found
 	s.Name, s.Cluster = p.name("cluster", s.Name), p.object("cluster", s.Cluster)
@@ -138,7 +138,7 @@ func renamed(names []string, by map[string]string) []string {
 	return made
 }
 
-// nodes renames the nodes, by what they do, and drops annotations of which nothing is known.
+// nodes renames the nodes by their roles, and drops unknown annotations.
 func (p *pseudonyms) nodes(s *scenario.Scenario) (machines map[string]string) {
 	machines = map[string]string{}
 	for i := range s.Nodes {
@@ -175,7 +175,7 @@ func (p *pseudonyms) nodes(s *scenario.Scenario) (machines map[string]string) {
 	return machines
 }
 
-// dayOf is the day of what is older than a week: to the second, the age of a thing is as good as its name.
+// dayOf rounds times older than a week to the day: an exact age identifies a thing as its name does.
 func dayOf(s *scenario.Scenario, m scenario.Moment) scenario.Moment {
 	if s.Ago(m).Of() < 7*24*time.Hour {
 		return m
@@ -188,8 +188,7 @@ const leftOut = "(left out)"
 
 var harmlessValue = regexp.MustCompile(`^(live|manual|skip|\d{1,3})$`)
 
-// harmlessAnnotations are those that the OpenStack controller reads. A value that it does not know stays one that it does
-// not know.
+// harmlessAnnotations are those that the OpenStack controller reads. A value unknown to it is replaced by another unknown one.
 func harmlessAnnotations(annotations map[string]string) map[string]string {
 	kept := map[string]string{}
 	for _, key := range []string{core.AnnotationMigrationMode, core.AnnotationMigrationAttempts} {
@@ -271,7 +270,7 @@ func (p *pseudonyms) managed(f *scenario.Found) {
 	}
 }
 
-// groupStep is how the ID of a step begins that is an update group's (docs/mosk.md#plan-steps).
+// groupStep begins the ID of an update group's step (docs/mosk.md#plan-steps).
 const groupStep = "k8s-workers-"
 
 var ownSteps = []string{"", "openstack", "ceph", "k8s-controllers", "mcc-components"}
@@ -286,7 +285,7 @@ func (p *pseudonyms) stepID(id string) string {
 	return p.name("step", id)
 }
 
-// sortPseudonymous takes the original order out of every list that has no order of its own.
+// sortPseudonymous sorts every list whose order means nothing, so that the original order is lost.
 func sortPseudonymous(s *scenario.Scenario) {
 	f := s.Found
 	slices.SortFunc(s.Nodes, func(x, y scenario.Node) int { return cmp.Or(rank(x)-rank(y), strings.Compare(x.Machine, y.Machine)) })

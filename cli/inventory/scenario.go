@@ -1,5 +1,4 @@
-// Package inventory makes a scenario of an inventory of a live cloud, so that its next update can be rehearsed in the
-// simulated one.
+// Package inventory makes a scenario from an inventory of a live cloud, so that its next update can be rehearsed in simulation.
 package inventory
 
 import (
@@ -15,9 +14,9 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// Scenario is the scenario in which the inventory's cloud stands where it was found; version is that of the program.
-// What the cloud did not tell is filled in, and said so under found.assumed. The result is what scenario.Parse accepts,
-// provided that the inventory has at least one node or compute host.
+// Scenario returns the scenario that begins with the inventory's cloud as it was; version is the program's. What the cloud did
+// not show is filled in, and listed under found.assumed. scenario.Parse accepts the result if the inventory has at least one node
+// or compute host.
 func Scenario(inv *core.Inventory, version string) *scenario.Scenario {
 	b := &builder{inv: inv, s: &scenario.Scenario{
 		Format: scenario.Format, Name: fallback(oneLine(inv.Cluster, 80), "cluster"), Seed: 1,
@@ -57,8 +56,8 @@ type builder struct {
 	node     map[string]int    // places in s.Nodes by machine name
 
 	flavorNames  map[string]string // by flavorKey
-	projectNames map[string]string // how the scenario calls a project, by ID
-	groupOf      map[string]string // how the scenario calls the server group of an instance, by the instance's ID
+	projectNames map[string]string // the scenario's name for a project, by ID
+	groupOf      map[string]string // the scenario's name for the server group of an instance, by the instance's ID
 }
 
 // assume notes that a field was filled in.
@@ -66,13 +65,13 @@ func (b *builder) assume(field, format string, args ...any) {
 	b.s.Found.Assumed = append(b.s.Found.Assumed, scenario.Assumed{Field: field, Why: fmt.Sprintf(format, args...)})
 }
 
-// assumeOf notes that something was left out or filled in for things of the cloud, which it names.
+// assumeOf notes that something was left out or filled in for the things of the cloud that it names.
 func (b *builder) assumeOf(field, why, names string) {
 	names = ": " + names
 	b.s.Found.Assumed = append(b.s.Found.Assumed, scenario.Assumed{Field: field, Why: why + names, Names: names})
 }
 
-// clusterTime is the time in the cluster: this machine's, unless a server has stamped something later.
+// clusterTime is the time in the cluster: this machine's, unless a server's timestamp is later.
 func clusterTime(inv *core.Inventory) time.Time {
 	now := inv.Taken
 	later := func(t time.Time) {
@@ -102,7 +101,7 @@ func clusterTime(inv *core.Inventory) time.Time {
 	return now
 }
 
-// moment is a time to the second, as the file has it.
+// moment is a time to the second, as in the file.
 func moment(t time.Time) scenario.Moment {
 	if t.IsZero() {
 		return scenario.Moment{}
@@ -200,7 +199,7 @@ func compareVersions(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// nextVersion is a version that differs from one, for a target that nothing names.
+// nextVersion is a later version than v, for a target that nothing names.
 func nextVersion(v string) string {
 	var major, minor int
 	if g := versionForm.FindStringSubmatch(v); g != nil {
@@ -213,7 +212,7 @@ func nextVersion(v string) string {
 	return v + "-next"
 }
 
-// openPlan is the plan that runs or comes next; nil when there is none.
+// openPlan is the update plan that runs or comes next; nil when there is none.
 func openPlan(m *core.ManagementInventory) *core.InventoryPlan {
 	if m == nil {
 		return nil
@@ -231,8 +230,7 @@ func openPlan(m *core.ManagementInventory) *core.InventoryPlan {
 
 var clusterReleaseForm = regexp.MustCompile(`^mosk-(\d+)-(\d+)-(\d+)-(\d+)-(\d+)$`)
 
-// releaseOf is the release that the ClusterRelease of a name stands for: mosk-21-0-0-25-2 is 21.0.0+25.2. Another name
-// stands for itself.
+// releaseOf is the release of a ClusterRelease's name: mosk-21-0-0-25-2 is 21.0.0+25.2. Any other name is returned as it is.
 func releaseOf(clusterRelease string) string {
 	if g := clusterReleaseForm.FindStringSubmatch(clusterRelease); g != nil {
 		return fmt.Sprintf("%s.%s.%s+%s.%s", g[1], g[2], g[3], g[4], g[5])
@@ -244,7 +242,7 @@ func titleOf(name string) string { return "Rehearsal of the update of " + name }
 
 func fallback(s, otherwise string) string { return cmp.Or(s, otherwise) }
 
-// oneLine makes a text from a server fit for one line of a file: no control characters, not endless.
+// oneLine makes a text from a server fit for one line of a file: no control characters, limited length.
 func oneLine(s string, limit int) string {
 	var out strings.Builder
 	n := 0

@@ -11,14 +11,13 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// startsWithin is for how long a pod that is not ready, or one whose node came back, counts as one that is about to be: the
-// rehearsal's is.
+// startsWithin is how long a pod that is not ready, or whose node came back, counts as starting: in the rehearsal it starts.
 const startsWithin = 10 * time.Minute
 
-// starting are the reasons of containers that are on their way.
+// starting are the waiting reasons of containers that are about to run.
 var starting = []string{"ContainerCreating", "PodInitializing"}
 
-// down tells whether a pod is not ready and will not be by itself. One on a node that is away is away with it.
+// down tells whether a pod is not ready and will not become ready by itself. A pod on a node that is away does not count.
 func (b *builder) down(p *core.DaemonPod) bool {
 	n := b.at(b.machines[p.Node])
 	if p.Ready || n == nil || n.Ready != "" || slices.Contains(starting, p.Waits) {
@@ -55,7 +54,7 @@ func (b *builder) sets() {
 	for _, v := range progress.DaemonViews(snapshot) {
 		found := scenario.FoundDaemonSet{Namespace: v.Set.Namespace, Name: v.Set.Name}
 		for _, p := range v.Pods {
-			old := v.Set.OnDelete && slices.Contains(v.Old, p) // others are replaced without anybody's doing
+			old := v.Set.OnDelete && slices.Contains(v.Old, p) // others are replaced by their controller
 			if !gone(p) && p.Node != "" && (old || b.down(p)) {
 				found.Pods = append(found.Pods, scenario.FoundDaemonPod{Node: b.machines[p.Node], Old: old, Down: b.down(p), Waits: b.waits(p)})
 			}
@@ -67,12 +66,12 @@ func (b *builder) sets() {
 	}
 }
 
-// plainSets are names of sets that every MOSK has; they tell nothing (docs/mosk.md#quorum, #restarts).
+// plainSets are names of sets that every MOSK has; they reveal nothing (docs/mosk.md#quorum, #restarts).
 var plainSets = []string{"mariadb-server", "etcd-etcd", "rfr-openstack-redis", "openstack-prometheus-server", "openvswitch-ovn-db",
 	"libvirt-libvirt-default", "nova-compute-default", "openvswitch-openvswitch-vswitchd-default", "openvswitch-ovn-controller-default",
 	"neutron-ovs-agent-default", "neutron-l3-agent-default", "neutron-dhcp-agent-default", "tf-vrouter-agent"}
 
-// podNumber is by what the pods of a StatefulSet differ.
+// podNumber is the suffix by which the pods of a StatefulSet differ.
 var podNumber = regexp.MustCompile(`-\d+$`)
 
 // plainWaits is the form of Kubernetes' own reasons for a container that does not run.

@@ -11,14 +11,14 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// maintenance renames locks, requests and notices, and what their texts say.
+// maintenance renames locks, requests and notices, and replaces names in their texts.
 func (p *pseudonyms) maintenance(s *scenario.Scenario, machines map[string]string) {
 	f := s.Found
 	node := func(name string) string {
 		if machine, ok := machines[name]; ok || name == "" {
 			return machine
 		}
-		return p.name("node", name) // one that is gone
+		return p.name("node", name) // a node that is gone
 	}
 	for _, list := range [][]scenario.FoundLock{f.ClusterLocks, f.NodeLocks} {
 		for i := range list {
@@ -59,8 +59,7 @@ func (p *pseudonyms) maintenance(s *scenario.Scenario, machines map[string]strin
 // progressForm is the one description of progress that is documented (docs/mosk.md#tungsten-fabric).
 var progressForm = regexp.MustCompile(`^\d+ out of \d+ nodes updated$`)
 
-// composed is the pseudonym of an object's name: the name of what it is about, after a beginning that MOSK gives, or a
-// pseudonym of its own.
+// composed is the pseudonym of an object's name: MOSK's prefix and the pseudonym of what it is about, else a pseudonym of its own.
 func (p *pseudonyms) composed(kind, name string) string {
 	if made, ok := p.objects[name]; ok {
 		return made
@@ -78,8 +77,8 @@ func (p *pseudonyms) composed(kind, name string) string {
 	return p.name(kind, name)
 }
 
-// message is a lock's text without names. Of the texts that the OpenStack controller is known to write, names and IDs are
-// replaced and what another server said is left out; any other text may say anything.
+// message is a lock's text without names. In the known texts of the OpenStack controller, names and IDs are replaced and other
+// servers' words are left out. Any other text may say anything, and is replaced.
 func (p *pseudonyms) message(text string) string {
 	if text == "" {
 		return ""
@@ -129,7 +128,7 @@ func (p *pseudonyms) inText(text string) string {
 
 func longestFirst(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
 
-// kindOf is what of an error's text tells no names: its kind. The texts are "call: kind: the server's words".
+// kindOf is the kind in an error's text, the part without names. The texts are "call: kind: the server's words".
 func kindOf(why string) string {
 	parts := strings.SplitN(why, ": ", 3)
 	if len(parts) < 2 {

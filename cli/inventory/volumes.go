@@ -8,7 +8,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// volumes takes over the cinder-volume services, those of hosts that are none of the nodes among them.
+// volumes takes over the cinder-volume services, also those of hosts that are not nodes.
 func (b *builder) volumes() {
 	for _, v := range b.inv.VolumeServices {
 		_, backend, _ := strings.Cut(v.Host, "@")
@@ -27,7 +27,7 @@ func (b *builder) volumes() {
 	}
 }
 
-// plainBackends are names of back ends that tell nothing.
+// plainBackends are names of back ends that reveal nothing.
 var plainBackends = []string{"", "lvm"}
 
 // volumes renames the volume services.

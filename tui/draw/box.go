@@ -8,8 +8,8 @@ import (
 	"lockstep/themes"
 )
 
-// Box frames lines: a title and a note above them. On terminals with few colours it has borders, elsewhere a background
-// of its own, which costs a slow line half of the bytes.
+// Box frames lines, with a title and a note above them. It has borders on terminals with few colours, and elsewhere a background
+// of its own, which takes half the bytes on a slow line.
 func (k *Look) Box(title, note Line, body []Line, w int) []string {
 	inner := w - 4
 	if k.depth <= themes.Depth16 || k.theme.Looks[themes.Panel].Background == "" {
@@ -48,8 +48,8 @@ func (k *Look) bordered(title, note Line, body []Line, w int) []string {
 	return append(out, k.Draw(One(tone, bottom), w, AsItIs))
 }
 
-// Rule is the line above a pane: its name at the left, its note at the right. The tees are the columns at which a
-// vertical line begins or ends.
+// Rule is the line above a pane: its name at the left, its note at the right. Tees are the columns at which a vertical line
+// begins or ends.
 func (k *Look) Rule(w int, name, note Line, focused bool, tees map[int]string) string {
 	tone := themes.Rule
 	if focused {
@@ -94,7 +94,7 @@ func Buttons(names []string, focus int) Line {
 	return out
 }
 
-// Lay puts a box on the middle of a screen that is w columns wide.
+// Lay puts a box in the middle of a screen that is w columns wide.
 func Lay(box, screen []string, w int) []string {
 	if len(box) == 0 || len(screen) == 0 {
 		return screen

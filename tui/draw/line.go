@@ -1,5 +1,5 @@
 // Package draw makes the rows of the screen from texts: lines of spans, each with a token of the theme, and the look that turns
-// them into what a terminal shows. It knows widths, colours and glyphs, and nothing of what the texts are about.
+// them into what a terminal shows. It knows widths, colours and glyphs, but not what the texts are about.
 package draw
 
 import (
@@ -11,8 +11,7 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// Span is a piece of text with one look. Spans are made by Text alone, which sanitises: no text reaches the terminal
-// by another way.
+// Span is a piece of text with one look. Only Text makes spans, and it sanitises: no text reaches the terminal another way.
 type Span struct {
 	text  string
 	width int
@@ -112,7 +111,7 @@ func Join(n int, parts ...Line) Line {
 	return out
 }
 
-// Apart puts left and right at the two ends of w columns; the left gives way.
+// Apart puts left and right at the two ends of w columns; left is cut where there is no room for both.
 func Apart(left, right Line, w int) Line {
 	room := w - right.Width()
 	if room < 1 || len(right) == 0 || right.Width() == 0 {
@@ -121,11 +120,11 @@ func Apart(left, right Line, w int) Line {
 	return append(left.Cut(room-1).Fit(room, false), right...)
 }
 
-// And is the line with a further piece of text at its end.
+// And returns the line with another piece of text at its end.
 func (l Line) And(tone themes.Token, s string) Line { return append(l, Text(tone, s)) }
 
-// Marked is the line with every place that has the wanted text standing out. text is the line's own with its letters folded to small
-// ones, as want is; each letter must have kept its length.
+// Marked returns the line with every match of want standing out. text is the line's text in lower case, as want is; each letter
+// must keep its length in bytes.
 func (l Line) Marked(text, want string) Line {
 	var out Line
 	begins := 0 // of the span, in text

@@ -6,7 +6,7 @@ import (
 	"lockstep/themes"
 )
 
-// Overlay says what is laid over a row's own looks.
+// Overlay is what is laid over a row's own looks.
 type Overlay uint8
 
 // The values of Overlay.
@@ -22,11 +22,11 @@ const (
 // Look is a theme made ready for one terminal: the escape sequence of every token under every overlay.
 type Look struct {
 	theme themes.Theme
-	Glyph themes.Glyphs // those of the terminal: in ASCII where nothing else may be shown
+	Glyph themes.Glyphs // ASCII where nothing else may be shown
 	ascii bool
 	depth themes.Depth
 	open  map[themes.Token]*[overlays]string
-	inked map[themes.Token]bool // even its spaces are seen: it has a background, is reversed or underlined
+	inked map[themes.Token]bool // its spaces are visible: it has a background, is reversed or underlined
 }
 
 // NewLook makes a theme ready for a terminal of that depth; ascii says that nothing but ASCII may be shown.
@@ -41,7 +41,7 @@ func NewLook(theme themes.Theme, glyph themes.Glyphs, ascii bool, depth themes.D
 		if depth == themes.DepthNone {
 			old = own.Over(old) // without colours a stale state still keeps its own weight
 		}
-		on := themes.Look{}.Over(sel) // the row is of one look, but for what needs the operator, failed or moves
+		on := themes.Look{}.Over(sel) // the row has one look, except for what needs the operator, failed or moves
 		if depth > themes.Depth16 && (token == themes.Needs || token == themes.Bad || token == themes.Moves || token == themes.Match) {
 			on = sel.Over(own)
 		}
@@ -124,8 +124,8 @@ func (k *Look) sequence(tone themes.Token, over Overlay) string {
 	return ""
 }
 
-// ASCII replaces what plain ASCII does not have, keeping every column where it is. It is applied to the whole frame,
-// where the terminal or the operator wants ASCII only.
+// ASCII replaces every other character and keeps each column in its place. It is applied to the whole frame, where the terminal
+// or the operator wants ASCII only.
 func ASCII(frame string) string {
 	var b strings.Builder
 	b.Grow(len(frame))

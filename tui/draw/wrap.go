@@ -10,7 +10,7 @@ import (
 	"lockstep/tui/sanitise"
 )
 
-// Width is the number of columns that Text(tone, s) takes, whatever s is; the only measure in the program.
+// Width is the number of columns that Text(tone, s) takes, for any s. Nothing else in the program measures text.
 func Width(s string) int { return width(sanitise.Row(s)) }
 
 // width is Width of a clean text.
@@ -27,7 +27,7 @@ func Wrap(s string, w int) []string {
 	w = max(w, 1)
 	var out []string
 	for {
-		near := s // no more than can matter for one line: a long text is not measured again for every line of it
+		near := s // only what can matter for one line: a long text is not measured again for each of its lines
 		if enough := 16*w + 64; len(near) > enough {
 			for enough > 0 && !utf8.RuneStart(s[enough]) {
 				enough--

@@ -1,4 +1,4 @@
-// Package sanitise makes texts from elsewhere safe for a terminal. It is the only way of a text to the screen.
+// Package sanitise makes texts from elsewhere safe for a terminal. Every text on the screen goes through it.
 package sanitise
 
 import (
@@ -11,16 +11,16 @@ import (
 	"lockstep/core"
 )
 
-// How many bytes of one text are looked at, at most: what does not fit a screen is not worth styling.
+// How many bytes of one text are read at most: more does not fit on a screen.
 const (
 	RowLimit    = 4 << 10  // of a row
 	DetailLimit = 64 << 10 // of a text that is shown in full
 	longestURL  = 4 << 10
 )
 
-// Text makes a text from an API safe to print on one line: it is cut to limit bytes first; escape and other control
-// characters, bidirectional and zero-width ones are dropped, line breaks become spaces, broken UTF-8 becomes U+FFFD, and
-// so does every cluster about whose width terminals disagree. What URLs give away is hidden.
+// Text makes a text from an API safe to print on one line: it is cut to limit bytes first; escape and other control characters,
+// bidirectional and zero-width ones are dropped, line breaks become spaces, broken UTF-8 becomes U+FFFD, and so does every
+// cluster about whose width terminals disagree. Secrets in URLs are hidden.
 func Text(s string, limit int) string {
 	cut := len(s) > limit
 	if s = withoutSecrets(s, limit); len(s) > limit {
@@ -60,7 +60,7 @@ func Lines(s string, limit int) []string {
 	return lines
 }
 
-// withoutSecrets hides what URLs in the part of a text that matters give away, before it is cut: half a URL is not known for one.
+// withoutSecrets hides secrets in URLs before the text is cut: half a URL is not recognised as one.
 func withoutSecrets(s string, limit int) string {
 	if !strings.Contains(s, "://") {
 		return s
@@ -87,7 +87,7 @@ func cleanRunes(s string) string {
 		case r == '\n' || r == '\r' || r == '\t' || unicode.Is(unicode.Z, r):
 			b.WriteByte(' ')
 		case hidden(r):
-			continue // and it does not part the marks around it
+			continue // and it does not separate the marks around it
 		case unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Me, r):
 			// An accent or two is a name in some language; a hundred is an attack on the lines above and below.
 			if marks++; marks <= 2 && b.Len() > 0 {
@@ -108,8 +108,8 @@ func cleanRunes(s string) string {
 	return agreeOnWidth(out)
 }
 
-// hidden tells whether a rune changes what is seen without being seen: controls, format characters (bidirectional ones
-// and zero-width ones are among them), variation selectors and the invisible fillers.
+// hidden tells whether a rune is invisible but changes what is seen: controls, format characters (bidirectional and zero-width
+// ones among them), variation selectors and invisible fillers.
 func hidden(r rune) bool {
 	switch {
 	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r):
@@ -120,8 +120,7 @@ func hidden(r rune) bool {
 	return false
 }
 
-// agreeOnWidth replaces the clusters that are differently wide by grapheme and by character: a row that is a column off
-// tears the whole screen.
+// agreeOnWidth replaces clusters whose width differs by grapheme and by character: a row that is one column off breaks the whole screen.
 func agreeOnWidth(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {

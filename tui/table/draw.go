@@ -5,7 +5,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// drawnRow is a row as it was drawn, and for what.
+// drawnRow is a row as drawn, with what it depends on.
 type drawnRow struct {
 	revision uint64
 	look     *draw.Look

@@ -6,20 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// Key is a word that a filter can ask for before a colon: "zone:az-1". The titles of columns are such words as well.
+// Key is a word that a filter can use before a colon: "zone:az-1". Titles of columns work, too.
 type Key[T any] struct {
 	Name   string
 	Values func(T) []string
 }
 
-// filterTerm is a word of a filter: a text that is anywhere in the row, or one of some texts that a key has.
+// filterTerm is a word of a filter: a text anywhere in the row, or one of several values of a key.
 type filterTerm struct {
 	key  string   // empty: anywhere
 	any  []string // in small letters
 	deny bool     // "-stage:done": the rows without it
 }
 
-// filterWords parts a filter at its spaces; what stands in quotation marks is one word.
+// filterWords splits a filter at its spaces; a quoted text is one word.
 func filterWords(filter string) []string {
 	var out []string
 	var word strings.Builder
@@ -43,7 +43,7 @@ func filterWords(filter string) []string {
 	return out
 }
 
-// filterTerms reads a filter. A word before a colon that is no key is text like any other.
+// filterTerms reads a filter. A word before a colon that is not a key is ordinary text.
 func (t *Table[T]) filterTerms() []filterTerm {
 	var out []filterTerm
 	names := t.keyNames()
@@ -68,7 +68,7 @@ func (t *Table[T]) filterTerms() []filterTerm {
 	return out
 }
 
-// keyNames are the words that a filter can ask for, in their order.
+// keyNames are the words that a filter can use, in order.
 func (t *Table[T]) keyNames() []string {
 	var out []string
 	for _, title := range t.Titles() {
@@ -135,8 +135,8 @@ func (t *Table[T]) rowText(r T) string {
 	return text.String()
 }
 
-// Offers are what the last word of the filter can go on with: keys, or what the rows have for the key. done is how much of the filter
-// stays as it is.
+// Offers are the completions of the last word of the filter: keys, or the rows' values for a key. done is how many bytes of the
+// filter stay.
 func (t *Table[T]) Offers() (done string, words []string) {
 	text := t.filter
 	at := strings.LastIndexByte(text, ' ') + 1
@@ -173,7 +173,7 @@ func (t *Table[T]) Offers() (done string, words []string) {
 	return text[:len(text)-len(last)], words
 }
 
-// Complete goes on with the filter as far as there is one way only; it tells whether there was any.
+// Complete extends the filter as far as its completion is unambiguous; it tells whether it changed anything.
 func (t *Table[T]) Complete() bool {
 	done, words := t.Offers()
 	if len(words) == 0 {
@@ -204,7 +204,7 @@ func (t *Table[T]) Complete() bool {
 	return true
 }
 
-// HiddenMarks are how many marked rows the filter hides: what is done with the marked ones is done with them as well.
+// HiddenMarks is how many marked rows the filter hides: an action on the marked rows includes them.
 func (t *Table[T]) HiddenMarks() int {
 	n := len(t.marked)
 	for _, id := range t.order {
@@ -215,5 +215,5 @@ func (t *Table[T]) HiddenMarks() int {
 	return n
 }
 
-// Known are the words that the filter could ask for, for whom it finds nothing.
+// Known are the words that a filter can use, to suggest when it finds nothing.
 func (t *Table[T]) Known() []string { return t.keyNames() }

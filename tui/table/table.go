@@ -1,5 +1,5 @@
-// Package table is lists on the screen: rows under columns, with a cursor, marks, a filter and an order. It knows nothing of what its
-// rows are.
+// Package table makes lists on the screen: rows under columns, with a cursor, marks, a filter and an order. It does not know what
+// its rows are.
 package table
 
 import (
@@ -28,9 +28,9 @@ type Column[T any] struct {
 
 func (c *Column[T]) hidden() bool { return c.Hide != nil && c.Hide() }
 
-// Table is a list of objects whose cursor stays on an object, not on a place: when rows come, go or change their order,
-// it follows the object. When the object goes, nothing is selected until the operator moves. Only the rows that are seen are
-// drawn, and a drawn row is kept until something of it changes.
+// Table is a list of objects. Its cursor stays on an object, not on a place: when rows come, go or change their order, it follows
+// the object. When the object goes, nothing is selected until the operator moves. Only visible rows are drawn, and a drawn row is
+// kept until it changes.
 type Table[T any] struct {
 	Columns []Column[T]
 	Keys    []Key[T]       // what a filter can ask for, beside the columns
@@ -59,9 +59,8 @@ type Table[T any] struct {
 	cache    map[string]drawnRow
 }
 
-// Set takes new rows; with another revision all are drawn anew. It returns the name of the row under the cursor when that row is gone, or
-// says that all marked ones are: then nothing
-// is selected. A row that the filter hides now is gone, too.
+// Set takes new rows; another revision redraws all of them. It returns the name of the row under the cursor when that is gone, or
+// says that all marked rows are: then nothing is selected. A row that the filter now hides counts as gone.
 func (t *Table[T]) Set(rows []T, revision uint64) (gone string) {
 	had, was := t.Current()
 	name, id, marks := "", t.cursor, len(t.marked)
@@ -81,12 +80,12 @@ func (t *Table[T]) Set(rows []T, revision uint64) (gone string) {
 	return t.lost
 }
 
-// Lose selects nothing: what was selected has gone. The cursor's place is kept for the next move.
+// Lose selects nothing, because the selected row has gone. It keeps the cursor's place for the next move.
 func (t *Table[T]) Lose(name string) {
 	t.cursor, t.lost = "", cmp.Or(name, "what was selected")
 }
 
-// Titles are the titles of the columns, but for those that have none.
+// Titles are the titles of the columns that have one.
 func (t *Table[T]) Titles() []string {
 	var out []string
 	for i := range t.Columns {
@@ -97,31 +96,31 @@ func (t *Table[T]) Titles() []string {
 	return out
 }
 
-// All are the rows as they came, whatever the filter hides.
+// All returns the rows as they came, without the filter.
 func (t *Table[T]) All() []T { return t.all }
 
-// Rows are those that the filter lets through, in the order in which they stand.
+// Rows returns the rows that the filter lets through, as sorted.
 func (t *Table[T]) Rows() []T { return t.rows }
 
-// Index is where among Rows the cursor is, or was before its row went.
+// Index is the cursor's place among Rows, or its last place before its row went.
 func (t *Table[T]) Index() int { return t.index }
 
 // Cursor is the ID of the row under the cursor; empty when nothing is selected.
 func (t *Table[T]) Cursor() string { return t.cursor }
 
-// Settle puts the cursor on the neighbour of what has gone, where nobody has looked at it.
+// Settle puts the cursor on the neighbour of the row that has gone, for a list that nobody has touched.
 func (t *Table[T]) Settle() {
 	if t.lost != "" {
 		t.GoTo(t.index)
 	}
 }
 
-// Redraw has the rows drawn anew though no new ones have come.
+// Redraw draws the rows again although no new ones have come.
 func (t *Table[T]) Redraw() {
 	t.cache, t.measured = nil, 0
 }
 
-// Gone is what was selected before it went by itself; empty while a row is selected.
+// Gone is the name of the selected row that went by itself; empty while a row is selected.
 func (t *Table[T]) Gone() string { return t.lost }
 
 // arrange filters and sorts, and puts the cursor back on its object.
@@ -172,8 +171,8 @@ func (t *Table[T]) arrange() {
 	t.scroll()
 }
 
-// anchor finds the row for a cursor that was on id, the at-th of before: the same object, else the nearest of its old
-// neighbours that is still there, the one below first.
+// anchor finds the row for a cursor that was on id, the at-th of before: the same object, else its nearest old neighbour that
+// still exists, the one below first.
 func anchor(id string, before []string, at int, place map[string]int, n int) int {
 	if i, ok := place[id]; ok {
 		return i
@@ -227,7 +226,7 @@ func (t *Table[T]) GoTo(i int) {
 	t.scroll()
 }
 
-// scroll keeps the cursor among the rows that are seen.
+// scroll keeps the cursor among the visible rows.
 func (t *Table[T]) scroll() {
 	h := max(t.height, 1)
 	if t.index < t.offset {
@@ -239,7 +238,7 @@ func (t *Table[T]) scroll() {
 	t.offset = max(min(t.offset, len(t.rows)-h), 0)
 }
 
-// ToggleMark marks the row under the cursor, or takes its mark away, and goes on to the next.
+// ToggleMark marks or unmarks the row under the cursor, and goes to the next.
 func (t *Table[T]) ToggleMark() {
 	if t.cursor == "" {
 		return
@@ -255,7 +254,7 @@ func (t *Table[T]) ToggleMark() {
 	t.GoTo(t.index + 1)
 }
 
-// MarkedOrCurrent are the marked rows in their order, or the one under the cursor when none is marked.
+// MarkedOrCurrent returns the marked rows in order, or the row under the cursor when none is marked.
 func (t *Table[T]) MarkedOrCurrent() []T {
 	var out []T
 	for _, r := range t.all {
@@ -271,7 +270,7 @@ func (t *Table[T]) MarkedOrCurrent() []T {
 	return out
 }
 
-// List is what can be done with a Table, whatever its rows are.
+// List is a Table without the type of its rows.
 type List interface {
 	Titles() []string
 	Cursor() string
@@ -301,10 +300,10 @@ type List interface {
 // MoveBy moves the cursor n rows down, or up when n is negative.
 func (t *Table[T]) MoveBy(n int) { t.GoTo(t.index + n - t.below(n)) }
 
-// Page is how many rows a page's key goes on.
+// Page is how many rows page up and page down move.
 func (t *Table[T]) Page() int { return max(t.height-1, 1) }
 
-// Count is how many rows the filter lets through, and how many there are.
+// Count returns how many rows the filter lets through, and how many there are.
 func (t *Table[T]) Count() (shown, all int) { return len(t.rows), len(t.all) }
 
 // Filter is the filter as it was typed; empty when there is none.
@@ -313,10 +312,10 @@ func (t *Table[T]) Filter() string { return t.filter }
 // Marks is how many rows are marked.
 func (t *Table[T]) Marks() int { return len(t.marked) }
 
-// ClearMarks takes all marks away.
+// ClearMarks removes all marks.
 func (t *Table[T]) ClearMarks() { t.marked = nil }
 
-// below is 1 on the way down from the place of a row that has gone: the row that came there is the first below it.
+// below is 1 on the way down from the place of a row that has gone: the row now at that place is the first below it.
 func (t *Table[T]) below(n int) int {
 	if t.lost != "" && n > 0 {
 		return 1
@@ -324,7 +323,7 @@ func (t *Table[T]) below(n int) int {
 	return 0
 }
 
-// More is how many rows there are above and below those that are seen.
+// More returns how many rows are out of sight above and below.
 func (t *Table[T]) More() (above, below int) {
 	return t.offset, max(len(t.rows)-t.offset-max(t.height, 0), 0)
 }
@@ -332,7 +331,7 @@ func (t *Table[T]) More() (above, below int) {
 // SetFilter shows only the rows that the filter lets through; an empty one lets all through.
 func (t *Table[T]) SetFilter(s string) {
 	t.filter = s
-	t.lost = "" // whoever filters looks for a row
+	t.lost = "" // the operator is looking for a row
 	t.arrange()
 }
 
