@@ -27,7 +27,7 @@ type Backend interface {
 	// Disarm makes writing impossible again and gives the lease back.
 	Disarm()
 	// ForecastEvacuation makes the forecast of an evacuation; it asks OpenStack, and tells on the way what it has read.
-	ForecastEvacuation(ctx context.Context, r evacuation.EvacuationRequest, progress core.InventoryProgress) (evacuation.EvacuationForecast,
+	ForecastEvacuation(ctx context.Context, r evacuation.Request, progress core.InventoryProgress) (evacuation.Forecast,
 		error)
 	// Focus says which node the operator looks at, so that its instances are kept fresh.
 	Focus(node string)

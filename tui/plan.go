@@ -20,10 +20,10 @@ const ScopePlan Scope = "plan"
 // was, and is made anew by a key.
 type planPage struct {
 	pager
-	request evacuation.EvacuationRequest
+	request evacuation.Request
 	name    string // what it is a plan of
 
-	plan  *evacuation.EvacuationForecast // nil until it is made
+	plan  *evacuation.Forecast // nil until it is made
 	err   error                          // why there is none
 	every bool                           // all instances are shown, not only those that need somebody
 	try   int                            // tells the answers to several askings apart
@@ -37,7 +37,7 @@ type planPage struct {
 type planText struct {
 	w     int
 	every bool
-	plan  *evacuation.EvacuationForecast
+	plan  *evacuation.Forecast
 	arrow string // of the glyphs in use
 	lines []draw.Line
 }
@@ -52,7 +52,7 @@ const planTickEvery = 500 * time.Millisecond
 type plannedMsg struct {
 	page *planPage
 	try  int
-	plan evacuation.EvacuationForecast
+	plan evacuation.Forecast
 	err  error
 }
 
@@ -70,7 +70,7 @@ type planSavedMsg struct {
 
 // openPlan asks for the forecast of nodes, of the whole update when there are none.
 func (m *Model) openPlan(nodes []string) tea.Cmd {
-	p := &planPage{request: evacuation.EvacuationRequest{Nodes: nodes}, name: "the whole update"}
+	p := &planPage{request: evacuation.Request{Nodes: nodes}, name: "the whole update"}
 	if len(nodes) > 0 {
 		p.name = aboutNodes(m.snap, nodes)
 	}

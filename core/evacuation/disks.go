@@ -53,7 +53,7 @@ func (h hostDisks) note() string {
 
 // hostDisksRule is the reason of an instance that has a disk made from an image: its flavor has one, unless it was started from
 // a volume, in which case such flavors have none.
-var hostDisksRule = evacuationRule{KindDisk, func(c *evacuationCase) (EvacuationLevel, string) {
+var hostDisksRule = rule{KindDisk, func(c *candidate) (Level, string) {
 	h := c.e.disks
 	switch {
 	case c.in.Flavor.DiskGiB <= 0:
@@ -90,7 +90,7 @@ func makespan(times []Span, atOnce int) Span {
 }
 
 // paceText is how many are moved at the same time on a node, by which setting.
-func (p *EvacuationForecast) paceText() string {
+func (p *Forecast) paceText() string {
 	controller, own := false, 0
 	for _, n := range p.Nodes {
 		if n.ByLockstep {

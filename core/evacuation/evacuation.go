@@ -11,22 +11,22 @@ import (
 	"lockstep/core/step"
 )
 
-// ForecastEvacuation makes the forecast. It is a pure function: the order in which facts and nodes are handed to it makes no
+// NewForecast makes the forecast. It is a pure function: the order in which facts and nodes are handed to it makes no
 // difference. Nodes are taken in waves, as many at once as asked for: what leaves a node lands on other hosts, and leaves
 // again when these have their turn; a node takes instances again when its wave is over. It is an error when a forecast is asked
 // for of which nothing is known.
-func ForecastEvacuation(s *core.Snapshot, f core.EvacuationFacts, r EvacuationRequest) (EvacuationForecast, error) {
+func NewForecast(s *core.Snapshot, f core.EvacuationFacts, r Request) (Forecast, error) {
 	nodes, done := evacuated(s, r)
 	if !s.Known(core.SourceInstances) {
-		return EvacuationForecast{}, errors.New("the instances are not known" + becauseOf(s.Sources[core.SourceInstances].Err))
+		return Forecast{}, errors.New("the instances are not known" + becauseOf(s.Sources[core.SourceInstances].Err))
 	}
 	if len(nodes) == 0 && len(done) == 0 {
-		return EvacuationForecast{}, errors.New("no compute node is known")
+		return Forecast{}, errors.New("no compute node is known")
 	}
 	e := newEvacuation(s, &f, nodes, max(r.AtOnce, 1))
-	p := EvacuationForecast{Cluster: core.Tidy(s.Cluster), Made: r.Made, AsOf: s.Now, Whole: len(r.Nodes) == 0, AtOnce: max(r.AtOnce, 1),
-		Nodes: []NodeEvacuation{}, Speed: e.speed, Unknown: e.unknowns(), Closed: e.room.closed(s, nodes), LeftOut: done,
-		Otherwise: append(slices.Clone(evacuationNotes), e.disks.note())}
+	p := Forecast{Cluster: core.Tidy(s.Cluster), Made: r.Made, AsOf: s.Now, Whole: len(r.Nodes) == 0, AtOnce: max(r.AtOnce, 1),
+		Nodes: []NodeForecast{}, Speed: e.speed, Unknown: e.unknowns(), Closed: e.room.closed(s, nodes), LeftOut: done,
+		Otherwise: append(slices.Clone(notes), e.disks.note())}
 	if f.PinnedZones == nil {
 		p.Otherwise = append(p.Otherwise,
 			"Which zone an instance is bound to Nova tells from 2.96 on: here each is taken to be bound to the zone that it is in.")
@@ -61,8 +61,8 @@ func becauseOf(err *core.APIError) string {
 	return ": " + core.Tidy(err.Error())
 }
 
-// evacuationNotes are what no API tells, whoever asks.
-var evacuationNotes = []string{
+// notes are what no API tells, whoever asks.
+var notes = []string{
 	"It is a forecast: Nova's scheduler chooses hosts one by one, by weights and filters of its own.",
 	"CPU models, NUMA cells, huge pages and the state of devices on the target hosts are not in any list.",
 	"What an image asks for beyond pinned CPUs (hw_numa_nodes, hw_mem_page_size, hw_tpm_version, hw_mem_encryption) is not looked at: " +
@@ -139,7 +139,7 @@ func newEvacuation(s *core.Snapshot, f *core.EvacuationFacts, nodes []string, at
 
 // leaver is an instance that has to leave a node, and finds a host or a reason.
 type leaver struct {
-	*InstanceEvacuation
+	*InstanceForecast
 	instance *core.Instance
 	from     string // host
 	need     []int  // by class of the room
@@ -149,8 +149,8 @@ type leaver struct {
 }
 
 // wave makes the forecast of nodes that are in maintenance at the same time.
-func (e *evacuation) wave(number int, names []string) []NodeEvacuation {
-	out := make([]NodeEvacuation, 0, len(names))
+func (e *evacuation) wave(number int, names []string) []NodeForecast {
+	out := make([]NodeForecast, 0, len(names))
 	var leavers []*leaver
 	for _, name := range names {
 		e.room.close(e.s.HostOf(name), true)
@@ -193,7 +193,7 @@ func (e *evacuation) wave(number int, names []string) []NodeEvacuation {
 		e.arrived[l.host.name] = append(e.arrived[l.host.name], l.instance.ID)
 	}
 	for i := range out {
-		slices.SortStableFunc(out[i].Instances, func(a, b InstanceEvacuation) int { return fateRank[a.Fate] - fateRank[b.Fate] })
+		slices.SortStableFunc(out[i].Instances, func(a, b InstanceForecast) int { return fateRank[a.Fate] - fateRank[b.Fate] })
 		e.room.close(e.s.HostOf(out[i].Node), false)
 	}
 	return out
@@ -210,9 +210,9 @@ func (e *evacuation) nodeOf(host string) string {
 }
 
 // node is the forecast for the instances that are on a node when its turn comes, and those of them that have to leave it.
-func (e *evacuation) node(name string) (NodeEvacuation, []*leaver) {
+func (e *evacuation) node(name string) (NodeForecast, []*leaver) {
 	m := progress.MaintenanceOf(e.s, name)
-	n := NodeEvacuation{Node: name, Label: core.Tidy(e.s.Label(name)), Mode: core.MigrationMode(core.Tidy(string(m.Mode))),
+	n := NodeForecast{Node: name, Label: core.Tidy(e.s.Label(name)), Mode: core.MigrationMode(core.Tidy(string(m.Mode))),
 		AtOnce: pace(e.s, name), ByLockstep: progress.PlaysOn(e.s, core.ControllerOpenStack, name)}
 	if svc := e.s.Services[m.Host]; svc != nil {
 		n.Zone = core.Tidy(svc.Zone)
@@ -236,28 +236,28 @@ func (e *evacuation) node(name string) (NodeEvacuation, []*leaver) {
 	slices.SortFunc(on, func(a, b *core.Instance) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 	})
-	n.Instances = make([]InstanceEvacuation, len(on)) // never grown: leavers point into it
+	n.Instances = make([]InstanceForecast, len(on)) // never grown: leavers point into it
 	var leave []*leaver
 	for i, in := range on {
 		x := &n.Instances[i]
 		moves := e.instance(x, in, m)
 		x.From = e.cameFrom[in.ID]
 		if moves {
-			leave = append(leave, &leaver{InstanceEvacuation: x, instance: in, from: m.Host, need: e.room.needOf(in), wants: e.room.wantsOf(in)})
+			leave = append(leave, &leaver{InstanceForecast: x, instance: in, from: m.Host, need: e.room.needOf(in), wants: e.room.wantsOf(in)})
 		}
 	}
 	return n, leave
 }
 
 // instance is what the rules make of an instance; true when it has to find another host.
-func (e *evacuation) instance(x *InstanceEvacuation, in *core.Instance, m progress.HostMaintenance) (leaves bool) {
+func (e *evacuation) instance(x *InstanceForecast, in *core.Instance, m progress.HostMaintenance) (leaves bool) {
 	v := core.InstanceView{Instance: in}
 	v.Action, v.Origin = core.EffectiveAction(in.Tags, m.Mode)
-	*x = InstanceEvacuation{ID: in.ID, Name: core.Tidy(in.Name), Project: core.Tidy(e.s.Project(in.ProjectID)), Status: core.Tidy(in.Status),
+	*x = InstanceForecast{ID: in.ID, Name: core.Tidy(in.Name), Project: core.Tidy(e.s.Project(in.ProjectID)), Status: core.Tidy(in.Status),
 		Flavor: core.Tidy(in.Flavor.Name),
-		RAMMiB: in.Flavor.RAMMiB, Locked: in.Locked, Action: v.Action, Origin: v.Origin, Reasons: []EvacuationReason{}}
-	say := func(kind BlockerKind, level EvacuationLevel, text, remedy string) {
-		x.Reasons = append(x.Reasons, EvacuationReason{kind, level, text, remedy})
+		RAMMiB: in.Flavor.RAMMiB, Locked: in.Locked, Action: v.Action, Origin: v.Origin, Reasons: []Reason{}}
+	say := func(kind ReasonKind, level Level, text, remedy string) {
+		x.Reasons = append(x.Reasons, Reason{kind, level, text, remedy})
 	}
 	word, safe := core.SafeAsItStands(in)
 	switch {
@@ -277,8 +277,8 @@ func (e *evacuation) instance(x *InstanceEvacuation, in *core.Instance, m progre
 		say(KindState, LevelNote, "is on its way already: "+core.Tidy(progress.MovingText(e.s, in)), "")
 		return false
 	}
-	c := evacuationCase{e: e, in: in, host: m.Host, action: v.Action, origin: v.Origin, mode: m.Mode}
-	for _, r := range evacuationRules {
+	c := candidate{e: e, in: in, host: m.Host, action: v.Action, origin: v.Origin, mode: m.Mode}
+	for _, r := range rules {
 		level, text := r.find(&c)
 		if text == "" {
 			continue
@@ -312,7 +312,7 @@ func originText(v core.InstanceView) string {
 }
 
 // finish writes what the placing found into the node's forecast.
-func (e *evacuation) finish(n *NodeEvacuation, mine []*leaver) {
+func (e *evacuation) finish(n *NodeForecast, mine []*leaver) {
 	if e.speed.Observations > 0 {
 		n.Time, n.Slow = new(Span), new(Span)
 	}
@@ -325,7 +325,7 @@ func (e *evacuation) finish(n *NodeEvacuation, mine []*leaver) {
 	var usuals, slows []Span
 	for i := range n.Instances {
 		x := &n.Instances[i]
-		slices.SortStableFunc(x.Reasons, func(a, b EvacuationReason) int { return levelRank[a.Level] - levelRank[b.Level] })
+		slices.SortStableFunc(x.Reasons, func(a, b Reason) int { return levelRank[a.Level] - levelRank[b.Level] })
 		if x.Fate == FateMoves || x.Fate == FateMayFail || x.Fate == FateUnknown {
 			if usual, slow, ok := e.speed.of(x.RAMMiB); ok {
 				x.Time = new(usual)
@@ -340,7 +340,7 @@ func (e *evacuation) finish(n *NodeEvacuation, mine []*leaver) {
 }
 
 // worst is the fate of an instance that is to move, by its reasons.
-func worst(reasons []EvacuationReason) Fate {
+func worst(reasons []Reason) Fate {
 	fate := FateMoves
 	for _, r := range reasons {
 		if f := fateOfLevel[r.Level]; fateRank[f] < fateRank[fate] {
@@ -351,14 +351,14 @@ func worst(reasons []EvacuationReason) Fate {
 }
 
 // unknowns are what the forecast could not check, in words.
-func (e *evacuation) unknowns() []EvacuationUnknown {
-	out := []EvacuationUnknown{}
+func (e *evacuation) unknowns() []Unknown {
+	out := []Unknown{}
 	for _, u := range e.unchecked {
 		why := "not asked"
 		if u.err != nil {
 			why = core.Tidy(u.err.Error())
 		}
-		out = append(out, EvacuationUnknown{What: u.what, Why: why, Means: u.means})
+		out = append(out, Unknown{What: u.what, Why: why, Means: u.means})
 	}
 	for _, id := range []core.SourceID{core.SourceComputeServices, core.SourceNodes, core.SourceMigrations} {
 		src := e.s.Sources[id]
@@ -369,7 +369,7 @@ func (e *evacuation) unknowns() []EvacuationUnknown {
 		if src.Err != nil {
 			why = core.Tidy(src.Err.Error())
 		}
-		out = append(out, EvacuationUnknown{What: string(id), Why: why, Means: sourceMeans[id]})
+		out = append(out, Unknown{What: string(id), Why: why, Means: sourceMeans[id]})
 	}
 	return out
 }

@@ -109,7 +109,7 @@ func (r *room) move(l *leaver) {
 }
 
 // whyNot says what the open hosts lack for the leaver, or that it cannot be told.
-func (r *room) whyNot(l *leaver) EvacuationReason {
+func (r *room) whyNot(l *leaver) Reason {
 	in := l.instance
 	lacks := map[string]int{}
 	inZone, elsewhere, most := 0, 0, 0
@@ -130,7 +130,7 @@ func (r *room) whyNot(l *leaver) EvacuationReason {
 		most = max(most, h.free(memory))
 	}
 	if r.unsure {
-		return EvacuationReason{KindRoom, LevelUnknown, "no host of which Placement tells has room for it, and of some it does not tell", ""}
+		return Reason{KindRoom, LevelUnknown, "no host of which Placement tells has room for it, and of some it does not tell", ""}
 	}
 	where := "the cloud"
 	if in.Zone != "" && in.Zone != "nova" {
@@ -141,7 +141,7 @@ func (r *room) whyNot(l *leaver) EvacuationReason {
 		if elsewhere > 0 {
 			text += fmt.Sprintf("; %s of other zones would have room", wording.Count(elsewhere, "host"))
 		}
-		return EvacuationReason{KindZone, LevelBlocks, text, "enable a host there, stop the instance, or let it go down with the host"}
+		return Reason{KindZone, LevelBlocks, text, "enable a host there, stop the instance, or let it go down with the host"}
 	}
 	var parts []string
 	kind, group := KindRoom, r.groups[in.ID]
@@ -171,7 +171,7 @@ func (r *room) whyNot(l *leaver) EvacuationReason {
 	if elsewhere > 0 {
 		text += fmt.Sprintf("; %s of other zones would have room", wording.Count(elsewhere, "host"))
 	}
-	return EvacuationReason{kind, LevelBlocks, text, "make room there, stop the instance, or let it go down with the host"}
+	return Reason{kind, LevelBlocks, text, "make room there, stop the instance, or let it go down with the host"}
 }
 
 func hostsHave(n int) string { return fmt.Sprintf("%d %s", n, wording.Verb(n, "has", "have")) }

@@ -40,7 +40,7 @@ func ResolveNodes(s *core.Snapshot, names []string) ([]string, error) {
 
 // evacuated are the nodes that a forecast is for, in the order of their maintenance, and the labels of those that the update is
 // through with.
-func evacuated(s *core.Snapshot, r EvacuationRequest) (nodes, done []string) {
+func evacuated(s *core.Snapshot, r Request) (nodes, done []string) {
 	if len(r.Nodes) > 0 {
 		for _, n := range r.Nodes {
 			if s.Nodes[n] != nil && !slices.Contains(nodes, n) {
@@ -77,9 +77,9 @@ func evacuated(s *core.Snapshot, r EvacuationRequest) (nodes, done []string) {
 	return nodes, done
 }
 
-// EvacuationHosts are the hosts whose instances a forecast asks about, and the traits that their flavors require. No hosts
+// HostsAndTraits are the hosts whose instances a forecast asks about, and the traits that their flavors require. No hosts
 // means all of them.
-func EvacuationHosts(s *core.Snapshot, r EvacuationRequest) (hosts, traits []string) {
+func HostsAndTraits(s *core.Snapshot, r Request) (hosts, traits []string) {
 	for _, n := range r.Nodes {
 		hosts = append(hosts, s.HostOf(n))
 	}

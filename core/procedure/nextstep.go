@@ -48,7 +48,7 @@ func (b *nodeSteps) preparedFor(c core.AnnotationChange) bool {
 
 // OperationOf is the newest operation that does the step, or did it; false when none is known.
 func OperationOf(s *core.Snapshot, st core.Step) (core.Operation, bool) {
-	planned := step.StepID(st.Intent.Kind, st.Target) // a step that stands for several ways keeps the ID of the first
+	planned := step.ID(st.Intent.Kind, st.Target) // a step that stands for several ways keeps the ID of the first
 	for _, op := range s.Operations {
 		if op.Step == st.ID || st.Intent.Kind != "" && op.Step == planned {
 			return op, true

@@ -104,7 +104,7 @@ func (b *nodeSteps) add(steps ...core.Step) {
 
 // other is a step that is somebody else's to do.
 func (b *nodeSteps) other(id, title, why string, state core.StepState, status string) core.Step {
-	return core.Step{ID: step.StepID(id, b.target), Target: b.target, Label: b.v.Label, Node: b.v.Name, Title: title, Why: why, State: state,
+	return core.Step{ID: step.ID(id, b.target), Target: b.target, Label: b.v.Label, Node: b.v.Name, Title: title, Why: why, State: state,
 		Status: status}
 }
 

@@ -92,11 +92,11 @@ func instanceProcedure(s *core.Snapshot, id string) (core.Procedure, bool) {
 func awaited(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 	in, node := v.Instance, v.NodeName(s)
 	n, _ := progress.NodeView(s, node)
-	asked := step.Leaving(s, node) && (!v.Migrates || n.Stage == core.StageWaiting) || s.Deletions[node] != nil
+	asked := step.EntersMaintenance(s, node) && (!v.Migrates || n.Stage == core.StageWaiting) || s.Deletions[node] != nil
 	switch _, put := s.History.Stopped[in.ID]; {
 	case v.Blocks && asked, in.Status == "VERIFY_RESIZE":
 		return step.WaysFor(s, v)
-	case put && !step.Leaving(s, node):
+	case put && !step.EntersMaintenance(s, node):
 		return []core.IntentKind{in.BroughtBackBy()}
 	}
 	return nil

@@ -99,7 +99,7 @@ func annotationSources(s *core.Snapshot, name string, toSkip bool) []core.Source
 	if toSkip {
 		sources = append(sources, core.SourceNodeRequests)
 	}
-	if toSkip && Leaving(s, name) {
+	if toSkip && EntersMaintenance(s, name) {
 		sources = append(sources, core.SourceNodeLocks, core.SourceInstances, core.SourceMigrations)
 	}
 	return sources
@@ -108,7 +108,7 @@ func annotationSources(s *core.Snapshot, name string, toSkip bool) []core.Source
 // letGo gives a step that sets skip the care that it needs.
 func (p *planner) letGo(name string, n *core.Node) {
 	p.step.Risk, p.step.Type = core.RiskHigh, typable(n.Label(), n.UID)
-	if Leaving(p.s, name) {
+	if EntersMaintenance(p.s, name) {
 		p.guard(guardNoMigration(p.s, p.s.HostOf(name)))
 		p.maintenanceFacts(name)
 		p.hostFacts(name)
@@ -182,7 +182,7 @@ func annotationThen(s *core.Snapshot, name, key string, value *string) string {
 	switch {
 	case !s.Known(core.SourceNodeRequests):
 		return "It counts when the node's turn comes; whether it is in maintenance now is not known."
-	case !Leaving(s, name):
+	case !EntersMaintenance(s, name):
 		return "It counts when the node's turn comes."
 	case lock == nil || lock.State() != core.LockActive:
 		return "The node is in maintenance, and the OpenStack controller does not hold it any more: it counts the next time."

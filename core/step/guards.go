@@ -175,7 +175,7 @@ func (p *planner) guardStaysUp(name string) {
 	switch {
 	case LeavesCluster(s, name):
 		g.Holds, g.Answer, g.Remedy = false, "it is to be removed", ""
-	case Leaving(s, name) && l != nil && l.State() == core.LockInactive:
+	case EntersMaintenance(s, name) && l != nil && l.State() == core.LockInactive:
 		g.Holds, g.Answer = false, "its lock is released: it is drained, and may be rebooted"
 	}
 	p.fact("goes down", wording.TextIf(g.Holds, "", g.Answer))

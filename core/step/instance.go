@@ -162,7 +162,7 @@ func (p *planner) instanceAction() {
 	if p.i.Kind == core.IntentResetState {
 		p.step.Undo = "mark it as failed again: " + wording.ShellCommand("openstack", "server", "set", "--state", "error", in.ID)
 	}
-	if (p.i.Kind == core.IntentStart || p.i.Kind == core.IntentResume) && Leaving(s, p.step.Node) {
+	if (p.i.Kind == core.IntentStart || p.i.Kind == core.IntentResume) && EntersMaintenance(s, p.step.Node) {
 		p.step.Then = wording.Join(p.step.Then, "Its node is in maintenance: it holds the lock again, or goes down with the host.")
 	}
 
@@ -304,8 +304,8 @@ func LockedText(s *core.Snapshot, in *core.Instance) string {
 	return ""
 }
 
-// Leaving tells whether the node is asked to go into maintenance and not on its way back.
-func Leaving(s *core.Snapshot, node string) bool {
+// EntersMaintenance tells whether the node is asked to go into maintenance and not on its way back.
+func EntersMaintenance(s *core.Snapshot, node string) bool {
 	r := s.NodeRequest(node)
 	return r != nil && r.Deleting.IsZero()
 }

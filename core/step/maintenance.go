@@ -330,9 +330,9 @@ func rebootCommand(s *core.Snapshot, c *core.ManagedCluster, machines []string) 
 	return wording.ShellCommand("echo", string(raw)) + " | " + s.Place.Kubectl("create", "-f", "-")
 }
 
-// ToBeTold tells whether the management cluster may still say that a request of the cluster is for no update: it has not
+// PurposePending tells whether the management cluster may still say that a request of the cluster is for no update: it has not
 // answered yet; or the request is so new that what it is for, which comes by another stream, can come after it.
-func ToBeTold(s *core.Snapshot, r *core.MaintenanceRequest) bool {
+func PurposePending(s *core.Snapshot, r *core.MaintenanceRequest) bool {
 	for _, id := range []core.SourceID{core.SourceClusters, core.SourcePlans, core.SourceReboots} {
 		if s.Sources[id].State == core.SourceConnecting {
 			return true

@@ -119,11 +119,11 @@ func (p *planner) unknown(text, answer string) {
 
 // identify gives the step its stable ID and its target. An object without a UID is known by its name only.
 func (p *planner) identify(target core.Ref) {
-	p.step.Target, p.step.ID = target, StepID(p.i.Kind, target)
+	p.step.Target, p.step.ID = target, ID(p.i.Kind, target)
 }
 
-// StepID is the ID of a step that does one thing to one object.
-func StepID[Kind ~string](kind Kind, target core.Ref) string {
+// ID is the ID of a step that does one thing to one object.
+func ID[Kind ~string](kind Kind, target core.Ref) string {
 	return string(kind) + "/" + wording.TextOf(target.UID, target.Name)
 }
 

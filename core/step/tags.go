@@ -32,7 +32,7 @@ func (p *planner) tagPowerOff() {
 		p.step.Why = wording.Join(p.step.Why, "nova-compute of its host is down now: it stays where it is until the host is back.")
 	}
 	p.step.Then = "It counts when its node's turn comes."
-	if n := p.s.NodeOfHost(in.Host); n != nil && Leaving(p.s, n.Name) {
+	if n := p.s.NodeOfHost(in.Host); n != nil && EntersMaintenance(p.s, n.Name) {
 		p.step.Then = "The OpenStack controller counts it out at its next look, " + progress.NextLookOf(p.s, n.Name) + "."
 	}
 	p.step.Then += " The tag stays until somebody takes it off; Lockstep offers the former ones back."
@@ -73,7 +73,7 @@ func (p *planner) restoreTags() {
 	p.guard(same)
 	p.step.Why = "Lockstep set " + ActionWords(c.New) + "; before, it was " + ActionWords(c.Old) + "."
 	p.step.Then = "What its owner or its node's mode says counts again in its host's next maintenance."
-	if n := p.s.NodeOfHost(in.Host); n != nil && Leaving(p.s, n.Name) {
+	if n := p.s.NodeOfHost(in.Host); n != nil && EntersMaintenance(p.s, n.Name) {
 		p.step.Then = "Its node is in maintenance: it holds the lock again, if it still runs."
 	}
 	p.setTags(in, current, c.Old)
