@@ -24,9 +24,9 @@ type planPage struct {
 	name    string // what it is a plan of
 
 	plan  *evacuation.Forecast // nil until it is made
-	err   error                          // why there is none
-	every bool                           // all instances are shown, not only those that need somebody
-	try   int                            // tells the answers to several askings apart
+	err   error                // why there is none
+	every bool                 // all instances are shown, not only those that need somebody
+	try   int                  // tells the answers to several askings apart
 	said  atomic.Pointer[string]
 	stop  context.CancelFunc
 

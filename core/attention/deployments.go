@@ -87,8 +87,8 @@ func madeText(created time.Time) string {
 }
 
 func atDeployments(*attentionFacts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("how many there are", progress.KubectlOpenStack("get", "openstackdeployments", "-o", "wide")),
-		procedure.Look("their statuses", progress.KubectlOpenStack("get", "osdplst"))}
+	return []core.Command{procedure.ToLook("how many there are", progress.KubectlOpenStack("get", "openstackdeployments", "-o", "wide")),
+		procedure.ToLook("their statuses", progress.KubectlOpenStack("get", "osdplst"))}
 }
 
 // anyInstance tells whether the cloud is known to have instances.

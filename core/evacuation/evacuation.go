@@ -8,7 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/step"
+	"lockstep/core/wording"
 )
 
 // NewForecast makes the forecast. It is a pure function: the order in which facts and nodes are handed to it makes no
@@ -223,7 +223,7 @@ func (e *evacuation) node(name string) (NodeForecast, []*leaver) {
 	case !m.Reboot:
 		n.Notes = append(n.Notes, "Its request has the scope drain: the host does not reboot, and its instances stay.")
 	}
-	n.Notes = append(n.Notes, step.Sentences(progress.QuorumShort(e.s, name))...)
+	n.Notes = append(n.Notes, wording.Sentences(progress.QuorumShort(e.s, name))...)
 	var on []*core.Instance
 	for _, in := range e.s.ByHost[m.Host] {
 		if _, left := e.at[in.ID]; !left {

@@ -190,3 +190,11 @@ func className(class string) string {
 	}
 	return class
 }
+
+// What a host can lack for an instance.
+const (
+	lacksZone      = "zone"
+	lacksAggregate = "aggregate"
+	lacksTrait     = "trait"
+	lacksGroup     = "group"
+)

@@ -16,16 +16,16 @@ type Forecast struct {
 	Whole   bool      `json:"whole"`
 	AtOnce  int       `json:"nodesAtOnce"`
 
-	Nodes     []NodeForecast    `json:"nodes"` // in the order of their maintenance
-	Counts    Counts    `json:"counts"`
-	Speed     MigrationSpeed      `json:"speed"`
-	Time      *Span               `json:"evacuationSeconds"` // of all waves; nil when no speed is known
-	Slow      *Span               `json:"evacuationSecondsSlow"`
-	Rounds    *NodePace           `json:"nodePace,omitempty"`  // of whole maintenances; nil when too few were seen
-	Unknown   []Unknown `json:"unknown"`             // what could not be checked
-	Closed    []ClosedHost        `json:"closedHosts"`         // hosts that take nothing
-	LeftOut   []string            `json:"nodesDone,omitempty"` // labels of nodes that the update is through with
-	Otherwise []string            `json:"notes"`               // what no API tells
+	Nodes     []NodeForecast `json:"nodes"` // in the order of their maintenance
+	Counts    Counts         `json:"counts"`
+	Speed     MigrationSpeed `json:"speed"`
+	Time      *Span          `json:"evacuationSeconds"` // of all waves; nil when no speed is known
+	Slow      *Span          `json:"evacuationSecondsSlow"`
+	Rounds    *NodePace      `json:"nodePace,omitempty"`  // of whole maintenances; nil when too few were seen
+	Unknown   []Unknown      `json:"unknown"`             // what could not be checked
+	Closed    []ClosedHost   `json:"closedHosts"`         // hosts that take nothing
+	LeftOut   []string       `json:"nodesDone,omitempty"` // labels of nodes that the update is through with
+	Otherwise []string       `json:"notes"`               // what no API tells
 }
 
 // NodeForecast is the forecast for one node.
@@ -37,13 +37,13 @@ type NodeForecast struct {
 	Wave  int                `json:"wave"` // nodes of one wave are in maintenance at the same time; from 1
 
 	Instances  []InstanceForecast `json:"instances"` // what needs a person first
-	Counts     Counts     `json:"counts"`
-	AtOnce     int                  `json:"instancesAtOnce"`           // how many are moved at the same time
-	ByLockstep bool                 `json:"movedByLockstep,omitempty"` // Lockstep plays the OpenStack controller there
-	Time       *Span                `json:"evacuationSeconds"`
-	Slow       *Span                `json:"evacuationSecondsSlow"`
-	Spare      *SpareHost           `json:"oneMoreHostDown,omitempty"` // nil when the room is not known, or nothing finds any
-	Notes      []string             `json:"notes,omitempty"`
+	Counts     Counts             `json:"counts"`
+	AtOnce     int                `json:"instancesAtOnce"`           // how many are moved at the same time
+	ByLockstep bool               `json:"movedByLockstep,omitempty"` // Lockstep plays the OpenStack controller there
+	Time       *Span              `json:"evacuationSeconds"`
+	Slow       *Span              `json:"evacuationSecondsSlow"`
+	Spare      *SpareHost         `json:"oneMoreHostDown,omitempty"` // nil when the room is not known, or nothing finds any
+	Notes      []string           `json:"notes,omitempty"`
 }
 
 // Counts counts instances by their fates.
@@ -108,15 +108,15 @@ type InstanceForecast struct {
 	Target  string                 `json:"target,omitempty"`      // label of the host that has room for it in this forecast
 	From    string                 `json:"arrivedFrom,omitempty"` // label of the node from which it came earlier in this forecast
 	Time    *Span                  `json:"seconds,omitempty"`
-	Reasons []Reason     `json:"reasons"` // the worst first; of one that just moves they may be empty
+	Reasons []Reason               `json:"reasons"` // the worst first; of one that just moves they may be empty
 }
 
 // Reason is why an instance has its fate.
 type Reason struct {
-	Kind   ReasonKind     `json:"kind"`
-	Level  Level `json:"level"`
-	Text   string          `json:"text"`
-	Remedy string          `json:"remedy,omitempty"`
+	Kind   ReasonKind `json:"kind"`
+	Level  Level      `json:"level"`
+	Text   string     `json:"text"`
+	Remedy string     `json:"remedy,omitempty"`
 }
 
 // Level is how bad a reason is.

@@ -119,7 +119,7 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 		set  func(*evacuationScene, *core.Instance)
 		fate Fate
 		kind ReasonKind // of the worst reason; empty: there is none
-		text string      // within it
+		text string     // within it
 	}{
 		{"nothing", func(*evacuationScene, *core.Instance) {}, FateMoves, "", ""},
 		{"paused", status("PAUSED", "paused"), FateMoves, "", ""},

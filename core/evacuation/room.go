@@ -279,11 +279,3 @@ func (r *room) roomiest(l *leaver) *roomHost {
 	}
 	return best
 }
-
-// What a host can lack for an instance.
-const (
-	lacksZone      = "zone"
-	lacksAggregate = "aggregate"
-	lacksTrait     = "trait"
-	lacksGroup     = "group"
-)

@@ -1,9 +1,6 @@
 package procedure
 
 import (
-	"maps"
-	"slices"
-
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/step"
@@ -91,6 +88,3 @@ func (b *nodeSteps) actGone(a core.ActAs) {
 		b.add(step.Plan(s, core.Intent{Kind: core.IntentActLetGo, Controller: a.Controller, Object: l.Ref()}))
 	}
 }
-
-// LockedNames are the names of the nodes on which there are locks, sorted: nodes that have left the cluster are among them.
-func LockedNames(s *core.Snapshot) []string { return slices.Sorted(maps.Keys(s.NodeLocks)) }

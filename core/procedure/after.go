@@ -79,12 +79,12 @@ func afterWays(s *core.Snapshot, p core.AfterPoint) []core.Step {
 			}
 		}
 	case "annotations":
-		for _, name := range ChangedNodes(s) {
+		for _, name := range ModesToRestore(s) {
 			out = append(out, step.Plan(s, core.Intent{Kind: core.IntentRestoreMode, Node: name}))
 		}
 	case "attempts":
-		for _, name := range TriesNodes(s) {
-			if st, ok := RestoreTries(s, name); ok {
+		for _, name := range AttemptsToRestore(s) {
+			if st, ok := RestoreAttempts(s, name); ok {
 				out = append(out, st)
 			}
 		}
@@ -95,7 +95,7 @@ func afterWays(s *core.Snapshot, p core.AfterPoint) []core.Step {
 	case "migrations":
 		out = append(out, coldSteps(s)...)
 	case "tags":
-		for _, in := range TaggedInstances(s) {
+		for _, in := range TagsToRestore(s) {
 			out = append(out, step.Plan(s, core.Intent{Kind: core.IntentRestoreTags, Instance: in.ID}))
 		}
 	}
@@ -115,8 +115,8 @@ func afterWays(s *core.Snapshot, p core.AfterPoint) []core.Step {
 // afterOptions is what does not count as left over: annotations that are somebody's own, what Lockstep cannot see, and the
 // test of the cloud.
 func afterOptions(s *core.Snapshot) []core.Step {
-	out := unset(s, core.IntentSetMode, setByOthers(s, core.AnnotationMigrationMode, ChangedNodes(s)))
-	out = append(out, unset(s, core.IntentSetAttempts, setByOthers(s, core.AnnotationMigrationAttempts, TriesNodes(s)))...)
+	out := unset(s, core.IntentSetMode, setByOthers(s, core.AnnotationMigrationMode, ModesToRestore(s)))
+	out = append(out, unset(s, core.IntentSetAttempts, setByOthers(s, core.AnnotationMigrationAttempts, AttemptsToRestore(s)))...)
 	if slices.ContainsFunc(s.DaemonSets, func(d *core.DaemonSet) bool { return d.Namespace == core.NamespaceFabric }) {
 		out = append(out, core.Step{ID: "after/cassandra", Target: core.Ref{Kind: core.KindCluster, Name: s.Cluster}, Label: s.Cluster,
 			State: core.StepLater,
@@ -155,4 +155,4 @@ func unset(s *core.Snapshot, kind core.IntentKind, names []string) []core.Step {
 	return out
 }
 
-func AfterProcedureKey() *core.ProcedureKey { return &core.ProcedureKey{Kind: core.ProcedureAfter} }
+func AfterKey() *core.ProcedureKey { return &core.ProcedureKey{Kind: core.ProcedureAfter} }

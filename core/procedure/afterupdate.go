@@ -112,9 +112,9 @@ func deriveAfterPoints(s *core.Snapshot) []core.AfterPoint {
 	own := []core.AfterPoint{
 		{ID: "annotations", Title: "Lockstep's migration modes are set back", Open: openChanges(s),
 			Why: "Those that Lockstep set: a mode that was meant for this update counts in the next one too."},
-		{ID: "attempts", Title: "Lockstep's numbers of migration attempts are set back", Open: OpenTries(s),
+		{ID: "attempts", Title: "Lockstep's numbers of migration attempts are set back", Open: ChangedAttempts(s),
 			Why: "Those that Lockstep set: a number that was meant for this update counts in the next one too."},
-		{ID: "tags", Title: "Lockstep's maintenance tags are set back", Open: instanceLabels(TaggedInstances(s)),
+		{ID: "tags", Title: "Lockstep's maintenance tags are set back", Open: instanceLabels(TagsToRestore(s)),
 			Why: "Those that Lockstep set: a tag that was meant for this update counts in the next one too."},
 		{ID: "stopped", Title: "what Lockstep stopped or shelved is back", Open: instanceLabels(StoppedInstances(s)),
 			Why: "An instance that was stopped or shelved stays down until somebody brings it back."},

@@ -4,9 +4,9 @@ import (
 	"lockstep/core"
 )
 
-func Look(what, line string) core.Command { return core.Command{For: what, Line: line} }
+func ToLook(what, line string) core.Command { return core.Command{For: what, Line: line} }
 
-func Change(what, line string) core.Command {
+func ToChange(what, line string) core.Command {
 	return core.Command{For: what, Line: line, Changes: true}
 }
 

@@ -4,6 +4,8 @@ import (
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
+	"maps"
+	"slices"
 )
 
 // gone tells whether the node is no more, and what is left of it is all that there is.
@@ -87,3 +89,6 @@ func (b *nodeSteps) lockOfGone(l *core.WorkloadLock) core.Step {
 	}
 	return st
 }
+
+// NodesWithLocks are the names of the nodes on which there are locks, sorted: nodes that have left the cluster are among them.
+func NodesWithLocks(s *core.Snapshot) []string { return slices.Sorted(maps.Keys(s.NodeLocks)) }

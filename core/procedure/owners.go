@@ -91,8 +91,8 @@ func OwnerNotes(s *core.Snapshot, nodes []string, c core.Contacts) []OwnerNote {
 	return out
 }
 
-// ToAsk are the projects and users of the notes: those whom Keystone has to be asked for; each sorted.
-func ToAsk(notes []OwnerNote) (projects, users []string) {
+// ContactsToAsk are the projects and users of the notes: those whom Keystone has to be asked for; each sorted.
+func ContactsToAsk(notes []OwnerNote) (projects, users []string) {
 	seen := map[string]bool{}
 	for _, n := range notes {
 		projects = append(projects, n.ProjectID)

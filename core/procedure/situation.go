@@ -52,10 +52,10 @@ func Seen(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) string
 
 // look are the commands that show more of what the lock's text says.
 func look(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) []string {
-	return lines(LookCommands(s, l, m))
+	return lines(SituationCommands(s, l, m))
 }
 
-func LookCommands(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) []core.Command {
+func SituationCommands(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) []core.Command {
 	if at := situations[m.ID]; at.look != nil {
 		return at.look(s, l, m)
 	}
@@ -89,8 +89,8 @@ func lookAtController(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMes
 		namespace, name = c.Namespace, c.Name
 	}
 	return []core.Command{
-		Look("the OpenStack controller", wording.ShellCommand("kubectl", "-n", namespace, "get", "deployment", name, "-o", "wide")),
-		Look("its log", wording.ShellCommand("kubectl", "-n", namespace, "logs", "deployment/"+name, "-c", "nodemaintenancerequest",
+		ToLook("the OpenStack controller", wording.ShellCommand("kubectl", "-n", namespace, "get", "deployment", name, "-o", "wide")),
+		ToLook("its log", wording.ShellCommand("kubectl", "-n", namespace, "logs", "deployment/"+name, "-c", "nodemaintenancerequest",
 			"--tail=50")),
 	}
 }
@@ -131,10 +131,11 @@ func SeesDeployment(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessa
 }
 
 func LookAtDeployment(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
-	return []core.Command{Look("the deployment", progress.KubectlOpenStack("get", "osdplst")),
-		Look("service by service", progress.KubectlOpenStack("get", "osdplst", "-o", "yaml")),
-		Look("its Jobs", progress.KubectlOpenStack("get", "jobs")),
-		Look("its Helm releases", wording.ShellCommand("kubectl", "-n", "osh-system", "exec", "deployment/rockoon", "-c", "osdpl", "--", "helm3",
+	return []core.Command{ToLook("the deployment", progress.KubectlOpenStack("get", "osdplst")),
+		ToLook("service by service", progress.KubectlOpenStack("get", "osdplst", "-o", "yaml")),
+		ToLook("its Jobs", progress.KubectlOpenStack("get", "jobs")),
+		ToLook("its Helm releases",
+			wording.ShellCommand("kubectl", "-n", "osh-system", "exec", "deployment/rockoon", "-c", "osdpl", "--", "helm3",
 			"-n", core.NamespaceOpenStack, "list", "--all"))}
 }
 
@@ -154,9 +155,9 @@ func SeesHealth(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessage) 
 }
 
 func lookAtHealth(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
-	return []core.Command{Look("pods that do not run",
+	return []core.Command{ToLook("pods that do not run",
 		progress.KubectlOpenStack("get", "pods", "--field-selector=status.phase!=Running,status.phase!=Succeeded")),
-		Look("health, service by service", progress.KubectlOpenStack("get", "osdplst", "-o", "yaml"))}
+		ToLook("health, service by service", progress.KubectlOpenStack("get", "osdplst", "-o", "yaml"))}
 }
 
 // othersUnderWay are the nodes that count against the OpenStack controller's concurrency: those whose lock has inner_state
@@ -184,9 +185,9 @@ func seesOthers(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) 
 
 func LookAtOthers(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
 	return []core.Command{
-		Look("who is under way", wording.ShellCommand("kubectl", "get", "nodeworkloadlocks", "-o",
+		ToLook("who is under way", wording.ShellCommand("kubectl", "get", "nodeworkloadlocks", "-o",
 			"custom-columns=NODE:.spec.nodeName,CONTROLLER:.spec.controllerName,STATE:.status.state,INNER:.metadata.annotations.inner_state")),
-		Look("who is asked for", wording.ShellCommand("kubectl", "get", "nodemaintenancerequests")),
+		ToLook("who is asked for", wording.ShellCommand("kubectl", "get", "nodemaintenancerequests")),
 	}
 }
 
@@ -241,14 +242,14 @@ func lookAtBlockers(_ *core.Snapshot, _ *core.WorkloadLock, m progress.LockMessa
 	var out []core.Command
 	for _, word := range m.Blockers {
 		if word == "compute" {
-			out = append(out, Look("the zones", wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute")),
-				Change("let zones mix", wording.ShellCommand("kubectl", "-n", "osh-system", "edit", "configmap", "rockoon-config")+
+			out = append(out, ToLook("the zones", wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute")),
+				ToChange("let zones mix", wording.ShellCommand("kubectl", "-n", "osh-system", "edit", "configmap", "rockoon-config")+
 					"  # extra_conf.ini: [maintenance] respect_nova_az = False"))
 		} else if q, ok := progress.QuorumNamed(word); ok {
 			at := q.Look()
-			out = append(out, Look(q.Name, at[0]), Look("where its pods run", at[1]))
+			out = append(out, ToLook(q.Name, at[0]), ToLook("where its pods run", at[1]))
 			if m.ID == progress.SaysQuorumHoldsCleanup { // the volume binds a pod to the node
-				out = append(out, Look("its volume claims",
+				out = append(out, ToLook("its volume claims",
 					wording.ShellCommand("kubectl", "-n", q.Namespace, "get", "pvc")+" | "+wording.ShellCommand("grep", "-e", "-"+q.Name+"-")))
 			}
 		}
@@ -293,9 +294,9 @@ func SeesOpenStack(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessag
 }
 
 func LookAtOpenStack(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
-	return []core.Command{Look("whether Keystone answers", wording.ShellCommand("openstack", "token", "issue")),
-		Look("whether Nova answers", wording.ShellCommand("openstack", "compute", "service", "list")),
-		Look("the pods of their APIs", progress.KubectlOpenStack("get", "pods", "-l", "application in (keystone,nova,neutron,ingress)"))}
+	return []core.Command{ToLook("whether Keystone answers", wording.ShellCommand("openstack", "token", "issue")),
+		ToLook("whether Nova answers", wording.ShellCommand("openstack", "compute", "service", "list")),
+		ToLook("the pods of their APIs", progress.KubectlOpenStack("get", "pods", "-l", "application in (keystone,nova,neutron,ingress)"))}
 }
 
 func seesCompute(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) string {
@@ -310,9 +311,9 @@ func seesCompute(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage)
 }
 
 func lookAtCompute(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) []core.Command {
-	return []core.Command{Look("what Nova says of it",
+	return []core.Command{ToLook("what Nova says of it",
 		wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", s.HostOf(l.Node))),
-		Look("the pod of nova-compute", progress.KubectlOpenStack("get", "pods", "-l", "application=nova,component=compute",
+		ToLook("the pod of nova-compute", progress.KubectlOpenStack("get", "pods", "-l", "application=nova,component=compute",
 			"--field-selector=spec.nodeName="+l.Node))}
 }
 
@@ -349,9 +350,9 @@ func seesAgents(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) 
 }
 
 func lookAtAgents(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) []core.Command {
-	return []core.Command{Look("what Neutron says of them",
+	return []core.Command{ToLook("what Neutron says of them",
 		wording.ShellCommand("openstack", "network", "agent", "list", "--host", s.HostOf(l.Node))),
-		Look("the agents' pods", progress.KubectlOpenStack("get", "pods", "-l", "application in (neutron,openvswitch)",
+		ToLook("the agents' pods", progress.KubectlOpenStack("get", "pods", "-l", "application in (neutron,openvswitch)",
 			"--field-selector=spec.nodeName="+l.Node))}
 }
 

@@ -69,9 +69,9 @@ func seesVolumes(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage)
 }
 
 func lookAtVolumes(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) []core.Command {
-	return []core.Command{Look("what Cinder says of it",
+	return []core.Command{ToLook("what Cinder says of it",
 		wording.ShellCommand("openstack", "volume", "service", "list", "--service", "cinder-volume", "--host", s.VolumeHostOf(l.Node), "--long")),
-		Look("Cinder's pods", progress.KubectlOpenStack("get", "pods", "-l", "application=cinder"))}
+		ToLook("Cinder's pods", progress.KubectlOpenStack("get", "pods", "-l", "application=cinder"))}
 }
 
 // refusedVolumes is the operator's own way where the controller cannot disable or enable the node's volume services.

@@ -265,52 +265,6 @@ func (p *planner) actCreate(a core.ActAs, turn progress.ActTurn, label, who stri
 	p.step.Change = core.CreateLock{Lock: l}
 }
 
-func CreateLockCommand(l core.NewLock) string {
-	spec := map[string]any{"controllerName": l.Controller}
-	if l.Node != "" {
-		spec["nodeName"], spec["nodeDeletionRequestSupported"] = l.Node, true
-	}
-	return "kubectl create -f - <<< " + wording.ShellQuote(wording.JsonText(map[string]any{
-		"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": l.Kind,
-		"metadata": map[string]any{"name": l.Name, "labels": map[string]string{"app.kubernetes.io/managed-by": core.MadeByLockstep}},
-		"spec":     spec,
-	}))
-}
-
-// actBegin notes that the node is worked on, within the rule of how many may be (docs/mosk.md#concurrency).
-func (p *planner) actBegin(a core.ActAs, l *core.WorkloadLock, turn progress.ActTurn, who string) {
-	p.step.Risk = core.RiskLow
-	p.turnGuard(turn, progress.TurnPrepare)
-	if r := p.s.NodeRequest(p.i.Node); progress.ReleaseMatters(p.s, a, r) {
-		p.guardApplied(r) // text A: it handles no request for another release than its own
-	}
-	if a.Controller == core.ControllerOpenStack {
-		p.guardHeld(p.s.NodeRequest(p.i.Node))
-		p.guardScope(p.s.NodeRequest(p.i.Node))
-	}
-	p.guard(guardNoOther(p.s, core.IntentActBegin))
-	p.guardConcurrency(a)
-	p.guardQuorum(a.Controller, p.i.Node)
-	if a.Controller == core.ControllerOpenStack && progress.MaintenanceOf(p.s, p.i.Node).Compute && !p.s.Settings.AcrossZones {
-		p.guardZone(a) // whatever the request's scope is: can_handle_nmr knows none
-	}
-	p.step.Why = "inner_state says that " + who +
-		" is at work there, and counts against its concurrency: Rockoon and Lockstep can take over from one another by it."
-	p.step.Then = "Nothing happens to the node yet."
-	p.setInner(l, core.InnerActive)
-}
-
-// guardNoOther holds when no operation of the kind is under way: two that are counted at the same moment count neither.
-func guardNoOther(s *core.Snapshot, kind core.IntentKind) core.Guard {
-	g := core.Guard{ID: core.GuardOneBegins, Text: "nothing is being begun elsewhere", Holds: true, Answer: "nothing", Remedy: "wait a moment"}
-	for _, op := range s.Operations {
-		if !op.State.Ended() && !op.Past && op.Is(kind) {
-			g.Holds, g.Answer = false, op.Title
-		}
-	}
-	return g
-}
-
 // setInner makes the change of a lock's inner_state.
 func (p *planner) setInner(l *core.WorkloadLock, to string) {
 	if l.InnerState == to {

@@ -97,3 +97,51 @@ func (p *planner) guardZoneFirst(a core.ActAs) {
 	}
 	p.guard(g)
 }
+
+// actBegin notes that the node is worked on, within the rule of how many may be (docs/mosk.md#concurrency).
+func (p *planner) actBegin(a core.ActAs, l *core.WorkloadLock, turn progress.ActTurn, who string) {
+	p.step.Risk = core.RiskLow
+	p.turnGuard(turn, progress.TurnPrepare)
+	if r := p.s.NodeRequest(p.i.Node); progress.ReleaseMatters(p.s, a, r) {
+		p.guardApplied(r) // text A: it handles no request for another release than its own
+	}
+	if a.Controller == core.ControllerOpenStack {
+		p.guardHeld(p.s.NodeRequest(p.i.Node))
+		p.guardScope(p.s.NodeRequest(p.i.Node))
+	}
+	p.guard(guardNoOther(p.s, core.IntentActBegin))
+	p.guardConcurrency(a)
+	p.guardQuorum(a.Controller, p.i.Node)
+	if a.Controller == core.ControllerOpenStack && progress.MaintenanceOf(p.s, p.i.Node).Compute && !p.s.Settings.AcrossZones {
+		p.guardZone(a) // whatever the request's scope is: can_handle_nmr knows none
+	}
+	p.step.Why = "inner_state says that " + who +
+		" is at work there, and counts against its concurrency: Rockoon and Lockstep can take over from one another by it."
+	p.step.Then = "Nothing happens to the node yet."
+	p.setInner(l, core.InnerActive)
+}
+
+// guardNoOther holds when no operation of the kind is under way: two that are counted at the same moment count neither.
+func guardNoOther(s *core.Snapshot, kind core.IntentKind) core.Guard {
+	g := core.Guard{ID: core.GuardOneBegins, Text: "nothing is being begun elsewhere", Holds: true, Answer: "nothing", Remedy: "wait a moment"}
+	for _, op := range s.Operations {
+		if !op.State.Ended() && !op.Past && op.Is(kind) {
+			g.Holds, g.Answer = false, op.Title
+		}
+	}
+	return g
+}
+
+// guardScope holds when a node's request says whether the host may reboot. Without a scope the OpenStack controller fails on each try,
+// after nova-compute has left scheduling (docs/mosk.md#requests-without-a-scope). Who plays it must not guess: the cluster request's
+// scope counts for no node.
+func (p *planner) guardScope(r *core.MaintenanceRequest) {
+	if r == nil {
+		return
+	}
+	p.fact("scope", string(r.Scope))
+	p.guard(core.Guard{ID: core.GuardScope, Text: "the request says whether the host may reboot", Holds: r.Scope != "",
+		Answer: wording.TextOf(wording.TextIf(r.Scope != "", "scope "+wording.OneLine(string(r.Scope), 20), ""),
+			"it has no scope: the OpenStack controller itself fails on it without a word"),
+		Remedy: ScopeCommand(r)})
+}

@@ -2,8 +2,6 @@ package step
 
 import (
 	"fmt"
-	"hash/fnv"
-	"strconv"
 	"strings"
 
 	"lockstep/core"
@@ -113,24 +111,6 @@ func (p *planner) letGo(name string, n *core.Node) {
 		p.maintenanceFacts(name)
 		p.hostFacts(name)
 	}
-}
-
-// node gives the step its node, with the guards that all steps on a node have; false when there is no such node.
-func (p *planner) node(name string, n *core.Node, sources []core.SourceID) bool {
-	p.step.Node = name
-	if n == nil {
-		p.identify(core.Ref{Kind: core.KindNode, Name: name})
-		p.step.Label = wording.OneLine(name, 64)
-		p.common(sources, busyOn(p.s, name))
-		p.unknown("the node exists", "the cluster has no node "+wording.TextOf(wording.OneLine(name, 64), "without a name"))
-		return false
-	}
-	p.identify(n.Ref())
-	p.step.Label = n.Label()
-	p.common(sources, busyOn(p.s, name))
-	p.guard(guardExists("the node", n.Ref()))
-	p.fact("uid", n.UID)
-	return true
 }
 
 // annotate makes the change, its command and its way back from the value that the node has now.
@@ -278,128 +258,6 @@ func (p *planner) setAnnotations(names []string, key string, value *string, vali
 	}
 }
 
-// namesID is a short name for a set of names, the same for the same set.
-func namesID(names []string) string {
-	h := fnv.New64a()
-	for _, n := range names {
-		fmt.Fprintf(h, "%s\x00", n)
-	}
-	return wording.Itoa(len(names)) + "-nodes-" + strconv.FormatUint(h.Sum64(), 36)
-}
-
-// maintenanceFacts are the request and the OpenStack controller's lock of the node, on which a step in its maintenance
-// rests.
-func (p *planner) maintenanceFacts(name string) {
-	if r := p.s.NodeRequest(name); r != nil {
-		p.fact("request", r.UID)
-	} else {
-		p.fact("request", "")
-	}
-	if l := p.s.NodeLock(name, core.ControllerOpenStack); l != nil {
-		p.fact("lock", string(l.State())+" "+l.UID)
-	} else {
-		p.fact("lock", "")
-	}
-}
-
-// hostFacts are the instances on the node's host, each with its state.
-func (p *planner) hostFacts(name string) {
-	for _, in := range byID(p.s, name) {
-		p.step.Basis = append(p.step.Basis, core.Fact{Name: "instance " + in.ID, Value: instanceFact(in), Instance: in.ID})
-	}
-}
-
-// declareSafe plans the operator's word that the node may go down: mode skip, once nothing is in the way (docs/mosk.md#manual-migration).
-func (p *planner) declareSafe() {
-	s, name := p.s, p.i.Node
-	n := s.Nodes[name]
-	p.step.Title, p.step.Risk = "declare "+wording.OneLine(s.Label(name), 64)+" safe", core.RiskHigh
-	sources := []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceInstances,
-		core.SourceComputeServices, core.SourceMigrations}
-	elsewhere := n != nil && !n.Is(core.RoleCompute)
-	if elsewhere {
-		sources = []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceNetworkAgents}
-	}
-	ok := p.node(name, n, sources)
-	if !ok {
-		return
-	}
-	if elsewhere {
-		p.declareElsewhere(n)
-		return
-	}
-	p.step.Type = typable(n.Label(), n.UID)
-	p.step.Why = "The OpenStack controller holds the node until no instance is in the way. With skip you say that the node may go down."
-	p.step.Then = wording.Join("The OpenStack controller releases its lock at its next look, "+progress.NextLookOf(s, name)+
-		"; LCM then drains, updates and reboots the node.", progress.RemoteLoss(p.s, p.i.Node))
-	p.guardRequest(name)
-	p.guardLock(name)
-	p.guard(guardHostKnown(s, n))
-	p.guard(guardHostEmpty(s, name))
-	p.guard(guardNoMigration(s, s.HostOf(name)))
-	p.maintenanceFacts(name)
-	p.hostFacts(name)
-	p.annotate(n, core.AnnotationMigrationMode, new(string(core.ModeSkip)))
-	if p.step.Change != nil {
-		p.step.Undo = "set it back (offered when the node is done): " +
-			wording.AnnotateCommand(n.Name, core.AnnotationMigrationMode, n.Annotation(core.AnnotationMigrationMode))
-	}
-}
-
-// declareElsewhere plans the operator's word on a node that is no compute, which somebody has to wait for.
-func (p *planner) declareElsewhere(n *core.Node) {
-	s, name := p.s, n.Name
-	p.step.Type = typable(n.Label(), n.UID)
-	p.step.Why = "The node waits for your word. With skip you say that it may go down with what is on it."
-	if served := progress.ServedShort(s, name); served != "" {
-		p.step.Why = wording.Join(p.step.Why, "On it still: "+served+".")
-	}
-	p.step.Then = "Its lock can be released; LCM then drains, updates and reboots the node."
-	p.guardModeCounts(name, true)
-	p.guardRequest(name)
-	p.guardLock(name)
-	listed := core.Guard{ID: core.GuardAgentsListed, Text: "what its L3 and DHCP agents serve is known",
-		Holds:  s.Known(core.SourceNetworkAgents) || s.Sources[core.SourceNetworkAgents].State == core.SourceAbsent,
-		Answer: wording.TextOf(progress.ServedShort(s, name), "they serve nothing"),
-		Remedy: "wait until Neutron has told"}
-	for _, a := range progress.ServingAgents(s, name) {
-		text, known := a.ServedText()
-		listed.Holds = listed.Holds && known
-		p.fact("served by "+a.ID, text+" "+wording.Some(a.LeftToGo(), 50))
-	}
-	p.guard(listed)
-	p.maintenanceFacts(name)
-	p.annotate(n, core.AnnotationMigrationMode, new(string(core.ModeSkip)))
-	if p.step.Change != nil {
-		p.step.Undo = "set it back (offered when the node is done): " +
-			wording.AnnotateCommand(n.Name, core.AnnotationMigrationMode, n.Annotation(core.AnnotationMigrationMode))
-	}
-}
-
-func (p *planner) guardRequest(name string) {
-	g := core.Guard{ID: core.GuardNodeAskedFor, Text: "LCM asks for the node", Remedy: "wait for its NodeMaintenanceRequest"}
-	switch r := p.s.NodeRequest(name); {
-	case r == nil:
-		g.Answer = "it has no NodeMaintenanceRequest"
-	case !r.Deleting.IsZero():
-		g.Answer, g.Remedy = "its NodeMaintenanceRequest is being removed: the node is on its way back", ""
-	default:
-		g.Holds, g.Answer = true, "since "+wording.ClockText(r.Created)
-	}
-	p.guard(g)
-}
-
-func (p *planner) guardLock(name string) {
-	g := core.Guard{ID: core.GuardLockHeld, Text: "the OpenStack controller holds the node"}
-	switch l := p.s.NodeLock(name, core.ControllerOpenStack); {
-	case l == nil:
-		g.Answer = "it has no NodeWorkloadLock of the OpenStack controller"
-	default:
-		g.Holds, g.Answer = l.State() == core.LockActive, "its lock is "+wording.OneLine(string(l.State()), 40)
-	}
-	p.guard(g)
-}
-
 // restoreMode plans an annotation that Lockstep changed back to what it was.
 func (p *planner) restoreMode() {
 	s, name := p.s, p.i.Node
@@ -440,4 +298,18 @@ func (p *planner) restoreMode() {
 	if !same.Holds {
 		p.step.Change = nil
 	}
+}
+
+// guardModeCounts holds where the mode decides something.
+func (p *planner) guardModeCounts(name string, set bool) {
+	g := core.Guard{ID: core.GuardModeCounts, Text: "somebody goes by the node's mode", Holds: !set || progress.ModeCounts(p.s, name),
+		Answer: "it does",
+		Remedy: progress.HoldInstead}
+	switch {
+	case !set:
+		g.Answer = "it is taken away"
+	case !g.Holds:
+		g.Answer = "it is no compute: " + progress.ModeIgnored
+	}
+	p.guard(g)
 }

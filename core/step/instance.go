@@ -304,12 +304,6 @@ func LockedText(s *core.Snapshot, in *core.Instance) string {
 	return ""
 }
 
-// EntersMaintenance tells whether the node is asked to go into maintenance and not on its way back.
-func EntersMaintenance(s *core.Snapshot, node string) bool {
-	r := s.NodeRequest(node)
-	return r != nil && r.Deleting.IsZero()
-}
-
 // WaysFor are the steps that get an instance out of the way of its node's maintenance as it stands now, the best first.
 func WaysFor(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 	in := v.Instance
@@ -341,4 +335,28 @@ func WaysFor(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 		return []core.IntentKind{core.IntentStop}
 	}
 	return nil
+}
+
+// byID are the instances on the node's host, by ID.
+func byID(s *core.Snapshot, node string) []*core.Instance {
+	list := slices.Clone(s.InstancesOn(node))
+	slices.SortFunc(list, func(a, b *core.Instance) int { return strings.Compare(a.ID, b.ID) })
+	return list
+}
+
+// instanceFact is what a step on a whole host rests on for each of its instances.
+func instanceFact(in *core.Instance) string {
+	parts := []string{in.Name, in.Status}
+	if in.TaskState != "" {
+		parts = append(parts, in.TaskState)
+	}
+	return strings.Join(append(parts, in.Power.String(), strings.Join(actionTags(in), " ")), ", ")
+}
+
+func actionTags(in *core.Instance) []string {
+	var out []string
+	for _, a := range core.RecognisedTags(in.Tags) {
+		out = append(out, string(a))
+	}
+	return out
 }

@@ -310,3 +310,15 @@ func InnerCommand(ref core.Ref, state string) string {
 	}
 	return wording.ShellCommand("kubectl", "annotate", strings.ToLower(string(ref.Kind)), ref.Name, "inner_state="+state, "--overwrite")
 }
+
+func CreateLockCommand(l core.NewLock) string {
+	spec := map[string]any{"controllerName": l.Controller}
+	if l.Node != "" {
+		spec["nodeName"], spec["nodeDeletionRequestSupported"] = l.Node, true
+	}
+	return "kubectl create -f - <<< " + wording.ShellQuote(wording.JsonText(map[string]any{
+		"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": l.Kind,
+		"metadata": map[string]any{"name": l.Name, "labels": map[string]string{"app.kubernetes.io/managed-by": core.MadeByLockstep}},
+		"spec":     spec,
+	}))
+}

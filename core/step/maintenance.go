@@ -297,12 +297,6 @@ func (p *planner) gracefulReboot() {
 	p.step.Commands = []string{rebootCommand(s, c, machines)}
 }
 
-// LeavesCluster tells whether the node is to be removed, or its machine is being deleted.
-func LeavesCluster(s *core.Snapshot, node string) bool {
-	v := progress.MachineOf(s, node)
-	return s.Deletions[node] != nil || v != nil && v.Machine != nil && !v.Machine.Deleting.IsZero()
-}
-
 // guardNotRemoved holds while none of the nodes is to be removed.
 func (p *planner) guardNotRemoved(names []string) {
 	var leaving []string
@@ -328,19 +322,4 @@ func rebootCommand(s *core.Snapshot, c *core.ManagedCluster, machines []string) 
 		return ""
 	}
 	return wording.ShellCommand("echo", string(raw)) + " | " + s.Place.Kubectl("create", "-f", "-")
-}
-
-// PurposePending tells whether the management cluster may still say that a request of the cluster is for no update: it has not
-// answered yet; or the request is so new that what it is for, which comes by another stream, can come after it.
-func PurposePending(s *core.Snapshot, r *core.MaintenanceRequest) bool {
-	for _, id := range []core.SourceID{core.SourceClusters, core.SourcePlans, core.SourceReboots} {
-		if s.Sources[id].State == core.SourceConnecting {
-			return true
-		}
-	}
-	if s.Management == nil || !s.Management.Found || s.Sources[core.SourceClusters].State != core.SourceLive {
-		return false
-	}
-	p := s.Management.Plan()
-	return (p == nil || !p.UnderWay()) && s.Now.Sub(r.Created) < progress.InnerSettles
 }

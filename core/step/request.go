@@ -113,11 +113,6 @@ func (p *planner) askNode() {
 	p.step.Change = core.CreateRequest{Request: new}
 }
 
-// hostModeFact is the migration mode by which the node will be evacuated.
-func (p *planner) hostModeFact(n *core.Node) {
-	p.fact("migration mode", wording.TextOr(n.Annotation(core.AnnotationMigrationMode), "(not set)"))
-}
-
 func (p *planner) guardNoRequest(what string, r *core.MaintenanceRequest, source core.SourceID) {
 	g := core.Guard{ID: core.GuardNotAsked, Text: "nobody asks for " + what + " yet", Holds: r == nil && p.s.Known(source),
 		Answer: "no request"}
@@ -263,27 +258,6 @@ func (p *planner) withdraw() {
 	p.step.Change = core.DeleteObject{Object: r.Ref()}
 }
 
-// guardNodeBack holds when the node can take instances and pods again.
-func (p *planner) guardNodeBack(name string) {
-	n := p.s.Nodes[name]
-	g := core.Guard{ID: core.GuardNodeBack, Text: "the node is Ready and not cordoned"}
-	switch {
-	case n == nil:
-		g.Holds, g.Answer = true, "it is gone"
-	case n.Ready != "True":
-		g.Answer, g.Remedy = "it is not Ready"+wording.InBrackets(n.ReadyReason), "wait until it is back"
-	case n.Cordoned:
-		g.Answer, g.Remedy = "it is cordoned", wording.ShellCommand("kubectl", "uncordon", n.Name)
-	default:
-		g.Holds, g.Answer = true, "Ready"
-	}
-	if n != nil {
-		p.fact("ready", n.Ready)
-		p.fact("cordoned", strconv.FormatBool(n.Cordoned))
-	}
-	p.guard(g)
-}
-
 // givenUp plans the end of the maintenance of a node that is not Ready, and may never be: the highest risk, and what becomes
 // of it is said.
 func (p *planner) givenUp(r *core.MaintenanceRequest, n *core.Node) {
@@ -359,4 +333,32 @@ func requestCommand(r core.NewRequest) []string {
 
 func DeleteCommand(ref core.Ref) string {
 	return wording.ShellCommand("kubectl", "delete", strings.ToLower(string(ref.Kind)), ref.Name, "--wait=false")
+}
+
+// ScopeCommand gives a request the scope in which the host may reboot.
+func ScopeCommand(r *core.MaintenanceRequest) string {
+	return wording.ShellCommand("kubectl", "patch", "nodemaintenancerequest", r.Name, "--type=merge", "-p", `{"spec":{"scope":"os"}}`)
+}
+
+// PurposePending tells whether the management cluster may still say that a request of the cluster is for no update: it has not
+// answered yet; or the request is so new that what it is for, which comes by another stream, can come after it.
+func PurposePending(s *core.Snapshot, r *core.MaintenanceRequest) bool {
+	for _, id := range []core.SourceID{core.SourceClusters, core.SourcePlans, core.SourceReboots} {
+		if s.Sources[id].State == core.SourceConnecting {
+			return true
+		}
+	}
+	if s.Management == nil || !s.Management.Found || s.Sources[core.SourceClusters].State != core.SourceLive {
+		return false
+	}
+	p := s.Management.Plan()
+	return (p == nil || !p.UnderWay()) && s.Now.Sub(r.Created) < progress.InnerSettles
+}
+
+// StandingRequest is the UID of the node's maintenance request; empty when there is none that is not being removed.
+func StandingRequest(s *core.Snapshot, node string) string {
+	if r := s.NodeRequest(node); r != nil && r.Deleting.IsZero() {
+		return r.UID
+	}
+	return ""
 }

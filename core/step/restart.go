@@ -270,25 +270,6 @@ func (p *planner) guardAtRest(node string) {
 	p.guardNodeReady(node)
 }
 
-func (p *planner) guardNodeReady(node string) {
-	g := core.Guard{ID: core.GuardNodeReady, Text: "the node is Ready", Remedy: "mend the node first"}
-	switch n := p.s.Nodes[node]; {
-	case n == nil:
-		g.Answer = "the cluster has no such node"
-	default:
-		g.Holds, g.Answer = n.Ready == "True", "Ready is "+wording.TextOf(wording.OneLine(n.Ready, 20), "not told")+
-			progress.Dashed(wording.OneLine(n.ReadyReason, 60))
-	}
-	p.guard(g)
-}
-
-func uidOf(s *core.Snapshot, node string) string {
-	if n := s.Nodes[node]; n != nil {
-		return n.UID
-	}
-	return ""
-}
-
 // instancesThere says how many instances a restart touches.
 func instancesThere(s *core.Snapshot, node string, wide bool) string {
 	switch {

@@ -53,7 +53,7 @@ func (p *planner) tempest() {
 		quiet.Answer = "one runs, or that is not known"
 	}
 	p.guard(quiet)
-	p.guard(guardApplied(s))
+	p.guard(guardNothingToApply(s))
 	p.fact("uid", d.UID)
 	p.fact("services", strings.Join(d.Services, " "))
 	at := slices.Index(d.Services, ServiceTempest)
@@ -70,24 +70,6 @@ func (p *planner) tempest() {
 	}
 	p.step.Change = core.SetTempest{Deployment: d.Ref(), Add: add, Services: slices.Clone(d.Services)}
 	p.step.Commands = []string{tempestCommand(d, add, at)}
-}
-
-// guardApplied holds when the OpenStack controller has nothing else to apply.
-func guardApplied(s *core.Snapshot) core.Guard {
-	g := core.Guard{ID: core.GuardOpenStackApplied, Text: "OpenStack is APPLIED", Remedy: "wait until it is: kubectl -n openstack get osdplst"}
-	if len(s.OpenStack) == 0 {
-		g.Answer = "its status is not known"
-		return g
-	}
-	g.Holds = true
-	for _, o := range s.OpenStack {
-		g.Answer = wording.OneLine(o.State, 40)
-		if o.State != "APPLIED" {
-			g.Holds = false
-			break
-		}
-	}
-	return g
 }
 
 // tempestCommand is the change by hand, as a JSON patch that tests what it changes.

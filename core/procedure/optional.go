@@ -5,7 +5,6 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/step"
 )
 
 // optional are steps that nobody waits for.
@@ -44,18 +43,4 @@ func (b *nodeSteps) preparedFor(c core.AnnotationChange) bool {
 	}
 	update := b.s.History.Update
 	return b.s.ClusterRequest() != nil || update.Ended.IsZero() || update.Ended.Before(c.At)
-}
-
-// OperationOf is the newest operation that does the step, or did it; false when none is known.
-func OperationOf(s *core.Snapshot, st core.Step) (core.Operation, bool) {
-	planned := step.ID(st.Intent.Kind, st.Target) // a step that stands for several ways keeps the ID of the first
-	for _, op := range s.Operations {
-		if op.Step == st.ID || st.Intent.Kind != "" && op.Step == planned {
-			return op, true
-		}
-		if op.MayDo(st) && slices.ContainsFunc(op.Items, func(item core.OperationItem) bool { return item.Does(st) }) {
-			return op, true
-		}
-	}
-	return core.Operation{}, false
 }

@@ -39,3 +39,48 @@ func (p *planner) guardApplied(r *core.MaintenanceRequest) {
 	p.fact("applied by", by)
 	p.guard(g)
 }
+
+// guardOpenStackHealthy holds when the OpenStack deployment is applied and all its services are healthy (docs/mosk.md#cluster-request).
+func (p *planner) guardOpenStackHealthy() {
+	s := p.s
+	g := core.Guard{ID: core.GuardOpenStackHealthy, Text: "OpenStack is applied and healthy", Remedy: "mend what is not, or wait for it"}
+	switch {
+	case !s.Known(core.SourceOpenStackStatus):
+		g.Answer = "not known: " + s.WhyUnknown(core.SourceOpenStackStatus)
+	case len(s.OpenStack) == 0:
+		g.Answer = "there is no OpenStackDeploymentStatus"
+	default:
+		g.Holds = true
+		var parts []string
+		for _, o := range s.OpenStack {
+			parts = append(parts, wording.OneLine(o.Name, 40)+" is "+wording.OneLine(o.State, 30)+", health "+
+				wording.TextOf(wording.OneLine(o.Health, 20), "not told"))
+			if o.State != "APPLIED" || len(o.Unhealthy) > 0 {
+				g.Holds = false
+			}
+			if len(o.Unhealthy) > 0 {
+				parts = append(parts, "not ready: "+wording.OneLine(wording.Some(o.Unhealthy, 4), 200))
+			}
+		}
+		g.Answer = strings.Join(parts, "; ")
+	}
+	p.guard(g)
+}
+
+// guardNothingToApply holds when the OpenStack controller has nothing else to apply.
+func guardNothingToApply(s *core.Snapshot) core.Guard {
+	g := core.Guard{ID: core.GuardOpenStackApplied, Text: "OpenStack is APPLIED", Remedy: "wait until it is: kubectl -n openstack get osdplst"}
+	if len(s.OpenStack) == 0 {
+		g.Answer = "its status is not known"
+		return g
+	}
+	g.Holds = true
+	for _, o := range s.OpenStack {
+		g.Answer = wording.OneLine(o.State, 40)
+		if o.State != "APPLIED" {
+			g.Holds = false
+			break
+		}
+	}
+	return g
+}

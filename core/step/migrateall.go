@@ -2,37 +2,11 @@ package step
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
 )
-
-// byID are the instances on the node's host, by ID.
-func byID(s *core.Snapshot, node string) []*core.Instance {
-	list := slices.Clone(s.InstancesOn(node))
-	slices.SortFunc(list, func(a, b *core.Instance) int { return strings.Compare(a.ID, b.ID) })
-	return list
-}
-
-// instanceFact is what a step on a whole host rests on for each of its instances.
-func instanceFact(in *core.Instance) string {
-	parts := []string{in.Name, in.Status}
-	if in.TaskState != "" {
-		parts = append(parts, in.TaskState)
-	}
-	return strings.Join(append(parts, in.Power.String(), strings.Join(actionTags(in), " ")), ", ")
-}
-
-func actionTags(in *core.Instance) []string {
-	var out []string
-	for _, a := range core.RecognisedTags(in.Tags) {
-		out = append(out, string(a))
-	}
-	return out
-}
 
 // Movable are the instances on the node that hold its lock and that can be live-migrated now; others are those that hold
 // it and cannot, or whose owners asked to be told first: an owner's word is not overridden wholesale.
@@ -148,14 +122,6 @@ func (p *planner) guardTakenOut(name string) {
 		p.step.State, p.step.Status = core.StepLater, "once the host is out of scheduling"
 	}
 	p.guard(g)
-}
-
-// StandingRequest is the UID of the node's maintenance request; empty when there is none that is not being removed.
-func StandingRequest(s *core.Snapshot, node string) string {
-	if r := s.NodeRequest(node); r != nil && r.Deleting.IsZero() {
-		return r.UID
-	}
-	return ""
 }
 
 // pauseText is what a batch does when an item of it fails.

@@ -3,12 +3,20 @@ package evacuation
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
-
 	"lockstep/core"
 	"lockstep/core/progress"
+	"slices"
+	"strings"
+	"time"
 )
+
+// Request is what a forecast is asked for.
+type Request struct {
+	Nodes  []string  // names of the nodes; none: every compute node that the update has still to go through
+	Order  []string  // names of nodes in the order of the update; those that are not in it come after, by their labels
+	AtOnce int       // how many nodes are in maintenance at the same time; 0 means 1
+	Made   time.Time // wall time; shown as the time of the forecast
+}
 
 // ResolveNodes finds nodes by their labels or names. A name that no node has, or several have, is an error.
 func ResolveNodes(s *core.Snapshot, names []string) ([]string, error) {
