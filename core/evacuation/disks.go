@@ -13,15 +13,15 @@ const (
 	disksLVM  = "lvm"
 )
 
-// hostDisks is where Nova keeps the disks that it makes from images. Known tells whether anybody says it; perNode, that some
-// nodes have another back end of their own, and which they are is not looked at.
+// hostDisks is where Nova keeps the disks that it makes from images; known, whether the OpenStackDeployment says so; perNode, whether
+// some nodes have another back end (which ones is not looked at).
 type hostDisks struct {
 	backend string
 	known   bool
 	perNode bool
 }
 
-// disks is what the OpenStackDeployment says.
+// disks reads hostDisks from the OpenStackDeployment.
 func disks(s *core.Snapshot) hostDisks {
 	if len(s.Deployments) != 1 || !s.Known(core.SourceOpenStackDeployment) {
 		return hostDisks{}
@@ -49,8 +49,8 @@ func (h hostDisks) note() string {
 	return fmt.Sprintf("Disks made from images lie on the hosts' own storage (%s), by %s.", core.Tidy(h.backend), field)
 }
 
-// hostDisksRule is the reason of an instance that has a disk made from an image: its flavor has one, unless it was started from
-// a volume, in which case such flavors have none.
+// hostDisksRule is about instances with a disk made from an image: those whose flavor has a disk. Flavors for instances that boot from
+// a volume have none.
 var hostDisksRule = rule{KindDisk, func(c *candidate) (Level, string) {
 	h := c.e.disks
 	switch {

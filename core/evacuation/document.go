@@ -47,7 +47,7 @@ func (p *Forecast) Headline() string {
 	return head + ": " + strings.Join(parts, ", ") + "."
 }
 
-// TimeText is how long the evacuation takes, and by what that is known.
+// TimeText says how long the evacuation takes, and how that is known.
 func (p *Forecast) TimeText() string {
 	text := "How long it takes is not known: no completed live migration of this cloud was seen yet."
 	switch {
@@ -73,8 +73,8 @@ func (p *Forecast) MadeText() string {
 	return "A forecast, made " + p.Made.UTC().Format("2006-01-02 15:04:05 UTC") + ". Nothing has moved."
 }
 
-// SpareText is whether what leaves the node still finds room with one more host lost: "fits", "3 would not fit"; "?" when it
-// could not be told, "-" when nothing leaves for another host.
+// SpareText says whether what leaves the node still finds room with one more host lost: "fits", "3 would not fit"; "?" when it could
+// not be told, "-" when nothing leaves for another host.
 func (n *NodeForecast) SpareText() string {
 	switch {
 	case n.Spare == nil && n.Counts.Unknown > 0:
@@ -98,7 +98,7 @@ func SpanText(s *Span) string {
 	return s.String()
 }
 
-// Why is the worst of the instance's reasons, and how many more there are.
+// Why is the worst of the instance's reasons, with the number of the others.
 func (x *InstanceForecast) Why() string {
 	if len(x.Reasons) == 0 {
 		return ""
@@ -112,12 +112,12 @@ func (x *InstanceForecast) Why() string {
 // ActionText is the action with where it comes from: "live_migrate (tag)".
 func (x *InstanceForecast) ActionText() string { return fmt.Sprintf("%s (%s)", x.Action, x.Origin) }
 
-// NeedsPerson tells whether somebody has to look at the instance.
+// NeedsPerson tells whether a person has to look at the instance.
 func (x *InstanceForecast) NeedsPerson() bool {
 	return x.Fate == FateBlocks || x.Fate == FateMayFail || x.Fate == FateUnknown
 }
 
-// Markdown is the forecast as a document for people who are not at this terminal.
+// Markdown is the forecast as a document for others to read.
 func (p *Forecast) Markdown() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -214,12 +214,12 @@ func (p *Forecast) Markdown() string {
 	return b.String()
 }
 
-// markdownCell is a text that cannot end its cell, nor become anything but text.
+// markdownCell escapes a text so that it stays plain text inside its cell.
 func markdownCell(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", "&lt;").Replace(s)
 }
 
-// FileName is a name for a file with the forecast, of a kind ("md", "json") that no other forecast of the second has.
+// FileName is a name for a file with the forecast, with the extension kind ("md", "json"); the time in it is in seconds.
 func (p *Forecast) FileName(kind string) string {
 	what := "update"
 	switch {

@@ -11,10 +11,9 @@ import (
 	"lockstep/core/wording"
 )
 
-// NewForecast makes the forecast. It is a pure function: the order in which facts and nodes are handed to it makes no
-// difference. Nodes are taken in waves, as many at once as asked for: what leaves a node lands on other hosts, and leaves
-// again when these have their turn; a node takes instances again when its wave is over. It is an error when a forecast is asked
-// for of which nothing is known.
+// NewForecast makes a forecast. It is a pure function; the order of facts and nodes makes no difference. Nodes are taken in waves of
+// r.AtOnce: what leaves a node goes to other hosts, and leaves them in turn; a node takes instances again when its wave is over. When
+// the instances or the compute nodes are not known, it returns an error.
 func NewForecast(s *core.Snapshot, f core.EvacuationFacts, r Request) (Forecast, error) {
 	nodes, done := evacuated(s, r)
 	if !s.Known(core.SourceInstances) {
@@ -61,7 +60,7 @@ func becauseOf(err *core.APIError) string {
 	return ": " + core.Tidy(err.Error())
 }
 
-// notes are what no API tells, whoever asks.
+// notes say what no API tells.
 var notes = []string{
 	"It is a forecast: Nova's scheduler chooses hosts one by one, by weights and filters of its own.",
 	"CPU models, NUMA cells, huge pages and the state of devices on the target hosts are not in any list.",
@@ -137,7 +136,7 @@ func newEvacuation(s *core.Snapshot, f *core.EvacuationFacts, nodes []string, at
 	return e
 }
 
-// leaver is an instance that has to leave a node, and finds a host or a reason.
+// leaver is an instance that has to leave a node; it finds a host, or a reason why not.
 type leaver struct {
 	*InstanceForecast
 	instance *core.Instance
@@ -148,7 +147,7 @@ type leaver struct {
 	homeless bool      // there is none for it once one more host is lost
 }
 
-// wave makes the forecast of nodes that are in maintenance at the same time.
+// wave makes the forecast for nodes that are in maintenance at the same time.
 func (e *evacuation) wave(number int, names []string) []NodeForecast {
 	out := make([]NodeForecast, 0, len(names))
 	var leavers []*leaver
@@ -199,7 +198,7 @@ func (e *evacuation) wave(number int, names []string) []NodeForecast {
 	return out
 }
 
-// label is what people call the node of a host.
+// label is the label of a host's node.
 func (e *evacuation) label(host string) string { return core.Tidy(e.s.Label(e.nodeOf(host))) }
 
 func (e *evacuation) nodeOf(host string) string {
@@ -209,7 +208,7 @@ func (e *evacuation) nodeOf(host string) string {
 	return host
 }
 
-// node is the forecast for the instances that are on a node when its turn comes, and those of them that have to leave it.
+// node is the forecast for the instances on a node when its turn comes, with those that have to leave it.
 func (e *evacuation) node(name string) (NodeForecast, []*leaver) {
 	m := progress.MaintenanceOf(e.s, name)
 	n := NodeForecast{Node: name, Label: core.Tidy(e.s.Label(name)), Mode: core.MigrationMode(core.Tidy(string(m.Mode))),
@@ -249,7 +248,7 @@ func (e *evacuation) node(name string) (NodeForecast, []*leaver) {
 	return n, leave
 }
 
-// instance is what the rules make of an instance; true when it has to find another host.
+// instance applies the rules to an instance; true when it has to find another host.
 func (e *evacuation) instance(x *InstanceForecast, in *core.Instance, m progress.HostMaintenance) (leaves bool) {
 	v := core.InstanceView{Instance: in}
 	v.Action, v.Origin = core.EffectiveAction(in.Tags, m.Mode)
@@ -295,7 +294,7 @@ func (e *evacuation) instance(x *InstanceForecast, in *core.Instance, m progress
 		}
 	}
 	x.Fate = worst(x.Reasons)
-	// What nothing can live-migrate needs no room by this forecast; what somebody has to move by hand does.
+	// An instance that cannot be live-migrated needs no room in this forecast; one that a person has to move does.
 	for _, r := range x.Reasons {
 		if r.Level == LevelBlocks && r.Kind != KindAction {
 			return false
@@ -311,7 +310,7 @@ func originText(v core.InstanceView) string {
 	return "the node's mode"
 }
 
-// finish writes what the placing found into the node's forecast.
+// finish writes the placement into the node's forecast.
 func (e *evacuation) finish(n *NodeForecast, mine []*leaver) {
 	if e.speed.Observations > 0 {
 		n.Time, n.Slow = new(Span), new(Span)
@@ -339,7 +338,7 @@ func (e *evacuation) finish(n *NodeForecast, mine []*leaver) {
 	}
 }
 
-// worst is the fate of an instance that is to move, by its reasons.
+// worst is the fate of an instance that is to move, by the worst of its reasons.
 func worst(reasons []Reason) Fate {
 	fate := FateMoves
 	for _, r := range reasons {
@@ -350,7 +349,7 @@ func worst(reasons []Reason) Fate {
 	return fate
 }
 
-// unknowns are what the forecast could not check, in words.
+// unknowns are the things that the forecast could not check.
 func (e *evacuation) unknowns() []Unknown {
 	out := []Unknown{}
 	for _, u := range e.unchecked {

@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// Forecast is a forecast of what the maintenance of nodes does to the instances on them. Nothing moves by it.
+// Forecast is what the maintenance of nodes will do to the instances on them. It moves nothing. JSON() writes it for scripts.
 type Forecast struct {
 	Cluster string    `json:"cluster"`
 	Made    time.Time `json:"made"` // by the wall clock
@@ -28,7 +28,7 @@ type Forecast struct {
 	Otherwise []string       `json:"notes"`               // what no API tells
 }
 
-// NodeForecast is the forecast for one node.
+// NodeForecast is the forecast for one node and the instances on it when its turn comes.
 type NodeForecast struct {
 	Node  string             `json:"node"`
 	Label string             `json:"label"`
@@ -57,7 +57,7 @@ type Counts struct {
 	Stays     int `json:"stays"`
 }
 
-// SpareHost tells whether what leaves a node still finds room when one more host is lost: the one with the most free memory.
+// SpareHost says whether what leaves a node still finds room when one more host is lost: the one with the most free memory.
 type SpareHost struct {
 	Host string `json:"host"` // the label of the host that is taken for lost
 	Fits bool   `json:"fits"`
@@ -70,7 +70,7 @@ type ClosedHost struct {
 	Why  string `json:"why"`
 }
 
-// Unknown is something that the forecast could not check.
+// Unknown is one thing that the forecast could not check.
 type Unknown struct {
 	What  string `json:"what"`
 	Why   string `json:"why"`
@@ -144,8 +144,8 @@ func (s Span) MarshalJSON() ([]byte, error) { return json.Marshal(int64(time.Dur
 // String is "12 m", "2 h 41 m".
 func (s Span) String() string { return wording.SpanText(time.Duration(s)) }
 
-// Clear tells whether nothing in the forecast needs a person: everything moves, goes down or stays by the rules, and all of it
-// could be checked.
+// Clear tells whether nothing in the forecast needs a person: everything moves, goes down or stays by the rules, and everything could
+// be checked.
 func (p *Forecast) Clear() bool {
 	return p.Counts.Blocks+p.Counts.MayFail+p.Counts.Unknown+len(p.Unknown) == 0
 }

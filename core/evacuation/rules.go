@@ -10,7 +10,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// ReasonKind is what a reason is about.
+// ReasonKind says what a reason is about.
 type ReasonKind string
 
 // The kinds of reasons.
@@ -33,14 +33,14 @@ const (
 	KindUnchecked    ReasonKind = "unchecked"
 )
 
-// The policies of server groups that the scheduler cannot go against.
+// The policies of server groups that the scheduler enforces.
 const (
 	policyAffinity     = "affinity"
 	policyAntiAffinity = "anti-affinity"
 )
 
-// The microversions by which releases of Nova are told: the newest that each has. A cloud whose microversions are not known
-// is taken for an older one.
+// The newest microversion of each release, by which releases of Nova are told apart. A cloud whose microversions are not known counts
+// as an older one.
 const (
 	novaTrain    = 79  // 2.79: live migration takes NUMA topology along
 	novaCaracal  = 96  // 2.96: vGPUs can be live-migrated
@@ -48,7 +48,7 @@ const (
 	novaGazpacho = 103 // 2.103: a vTPM whose secret is the host's can be live-migrated
 )
 
-// candidate is an instance that is to leave its host, with what its reasons are looked for in.
+// candidate is an instance that is to leave its host, with everything that rules look at.
 type candidate struct {
 	e      *evacuation
 	in     *core.Instance
@@ -60,7 +60,7 @@ type candidate struct {
 
 func (c *candidate) spec(key string) string { return c.in.Flavor.ExtraSpecs[key] }
 
-// rule is one reason why an instance may not leave its host as the rules want it.
+// rule is one reason why an instance may not be able to leave its host.
 type rule struct {
 	kind   ReasonKind
 	find   func(c *candidate) (Level, string) // no text: it does not apply
@@ -72,7 +72,7 @@ const (
 	remedyStop   = "stop it, or let it go down with the host"
 )
 
-// rules are Nova's and the OpenStack controller's, each with where it stands.
+// rules are Nova's and the OpenStack controller's, each with its source.
 var rules = []rule{
 	// The OpenStack controller's action for it (docs/mosk.md#tags).
 	{KindAction, func(c *candidate) (Level, string) {
@@ -88,7 +88,7 @@ var rules = []rule{
 		return "", ""
 	}, "migrate it by hand, stop it, or have it tagged poweroff"},
 
-	// Rockoon migrates ACTIVE and PAUSED instances alone, and so does Nova (compute/api.py: check_instance_state).
+	// Rockoon migrates only ACTIVE and PAUSED instances, and so does Nova (compute/api.py: check_instance_state).
 	{KindState, func(c *candidate) (Level, string) {
 		switch {
 		case c.in.Status != "ACTIVE" && c.in.Status != "PAUSED":
@@ -206,7 +206,7 @@ var rules = []rule{
 		return level, text
 	}, "see that the guest bears to lose the port for a while, or cold-migrate it"},
 
-	// A volume that the node's own cinder-volume serves goes away with the node, wherever the instance is (docs/mosk.md#removal).
+	// A volume that the node's own cinder-volume serves is gone while the node is down, wherever the instance is (docs/mosk.md#removal).
 	{KindVolume, func(c *candidate) (Level, string) {
 		for _, v := range c.e.volumes[c.in.ID] {
 			host, _, _ := strings.Cut(v.Host, "@")
@@ -235,7 +235,7 @@ var rules = []rule{
 
 	hostDisksRule,
 
-	// scheduler/filters/affinity_filter.py: all members' hosts are allowed, and these are the one it has to leave.
+	// scheduler/filters/affinity_filter.py: only the members' hosts are allowed, and that is the host it has to leave.
 	{KindAffinity, func(c *candidate) (Level, string) {
 		g := c.e.groups[c.in.ID]
 		switch {
@@ -248,7 +248,7 @@ var rules = []rule{
 		return LevelRisk, "server group " + core.Tidy(g.Name) + " has the policy affinity: the scheduler may hold it to its present host"
 	}, "stop all members, or let them go down with the host"},
 
-	// scheduler/filters/aggregate_instance_extra_specs.py: only plain words are compared here.
+	// scheduler/filters/aggregate_instance_extra_specs.py: Lockstep compares plain words only.
 	{KindAggregate, func(c *candidate) (Level, string) {
 		for key, value := range c.in.Flavor.ExtraSpecs {
 			if strings.HasPrefix(key, aggregateScope) && hasOperator(value) {
@@ -261,7 +261,8 @@ var rules = []rule{
 
 const classVGPU = "VGPU"
 
-// deviceClass is the resource class of a device that a flavor asks for: VGPU, else a custom class, which may be one.
+// deviceClass is the resource class of a device that a flavor asks for: VGPU, else a custom class, which may be a device; empty when
+// there is none.
 func deviceClass(in *core.Instance) string {
 	var found []string
 	for key, value := range in.Flavor.ExtraSpecs {
@@ -280,8 +281,9 @@ func deviceClass(in *core.Instance) string {
 	return slices.Min(found)
 }
 
-// topology is what an instance asks for of CPUs, NUMA and pages, in words. A flavor asks for pinned CPUs by a policy or by the
-// resource class itself (virt/hardware.py: numa_get_constraints); an image can too, and that shows in what Placement has given it.
+// topology says what an instance asks for in CPUs, NUMA and pages; empty when nothing special. A flavor asks for pinned CPUs by a
+// policy or by the resource class itself (virt/hardware.py: numa_get_constraints); an image can too, and that shows in what Placement
+// has given it.
 func (c *candidate) topology() string {
 	var parts []string
 	specs := c.in.Flavor.ExtraSpecs
@@ -323,14 +325,14 @@ func truthy(value string) bool {
 	return false
 }
 
-// sameHost compares names of which one may have a domain.
+// sameHost compares host names, of which one may have a domain.
 func sameHost(a, b string) bool {
 	x, _, _ := strings.Cut(a, ".")
 	y, _, _ := strings.Cut(b, ".")
 	return a != "" && x == y
 }
 
-// uncheckedFacts is a list without which something cannot be told of an instance.
+// uncheckedFacts is a list of facts without which something about an instance is not known.
 type uncheckedFacts struct {
 	what    string
 	kind    ReasonKind
@@ -339,7 +341,7 @@ type uncheckedFacts struct {
 	err     *core.APIError
 }
 
-// uncheckedRules say what is unknown without each list.
+// uncheckedRules say what is not known without each list of facts.
 var uncheckedRules = []uncheckedFacts{
 	{what: core.FactsRoom, kind: KindRoom, means: "whether any instance finds a host is not known"},
 	{what: core.FactsGroups, kind: KindAntiAffinity, means: "an instance may be held by its server group"},

@@ -9,14 +9,14 @@ import (
 	"lockstep/core/wording"
 )
 
-// afterRow is a row of the list: it says by its sources when it can be told, and what is left.
+// afterRow is one point: its sources say when it can be told, open says what is left.
 type afterRow struct {
 	id, title, why string
 	sources        []core.SourceID
 	open           func(*core.Snapshot) []string
 }
 
-// afterRows is the list (docs/mosk.md#after-the-update).
+// afterRows are the points (docs/mosk.md#after-the-update).
 var afterRows = []afterRow{
 	{"request", "the cluster's maintenance request is gone", "LCM removes it when every application has been updated.",
 		[]core.SourceID{core.SourceClusterRequests}, openRequests},
@@ -52,7 +52,7 @@ var afterRows = []afterRow{
 
 var afterPoints core.Derivation[[]core.AfterPoint]
 
-// AfterUpdate are the points to see to once an update is over.
+// AfterUpdate are the points to settle once an update is over.
 func AfterUpdate(s *core.Snapshot) []core.AfterPoint {
 	return afterPoints.Of(s, deriveAfterPoints)
 }

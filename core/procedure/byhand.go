@@ -7,7 +7,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// leftInner offers to clear an inner_state that was left behind.
+// leftInner adds the step that clears an inner_state that was left behind.
 func (b *nodeSteps) leftInner() {
 	if b.lock == nil || b.lock.InnerState != core.InnerActive || b.lock.State() != core.LockActive || !b.s.Known(core.SourceNodeRequests) ||
 		progress.PlaysOn(b.s, core.ControllerOpenStack, b.v.Name) {
@@ -16,8 +16,7 @@ func (b *nodeSteps) leftInner() {
 	b.add(step.Plan(b.s, core.Intent{Kind: core.IntentClearInner, Object: b.lock.Ref()}))
 }
 
-// askByHand offers to ask for the node without an update. The scope that reboots comes first: it is the one that protects the
-// instances.
+// askByHand adds the step that asks for the node without an update. Scope os comes first, as it protects the instances.
 func (b *nodeSteps) askByHand() {
 	release := AskedRelease(b.s, b.v.Name)
 	st := step.Plan(b.s, core.Intent{Kind: core.IntentAskNode, Node: b.v.Name, Scope: core.ScopeOS, Release: release})
@@ -26,7 +25,7 @@ func (b *nodeSteps) askByHand() {
 	b.add(st)
 }
 
-// byHand are the steps of a maintenance that an operator asked for, once the node was released: LCM does nothing on it.
+// byHand adds the steps after the release of a node that an operator asked for: LCM does nothing on it.
 func (b *nodeSteps) byHand() {
 	released := len(b.v.Locks) > 0 || b.s.Known(core.SourceNodeLocks)
 	for _, l := range b.v.Locks {
@@ -64,8 +63,8 @@ func byHand(s *core.Snapshot) []core.Step {
 	return nil
 }
 
-// askClusterStep begins maintenance without an update: by maintenance mode where the management cluster is connected, for LCM
-// then drains the nodes and brings them back; by a request that is made by hand else.
+// askClusterStep begins maintenance without an update: by maintenance mode where the management cluster is connected, as LCM then
+// drains the nodes and brings them back; else by a request made by hand.
 func askClusterStep(s *core.Snapshot) core.Step {
 	hand := step.Plan(s, core.Intent{Kind: core.IntentAskCluster, Release: AskedRelease(s, "")})
 	if why := step.NotConnected(s); why != "" {
@@ -79,9 +78,8 @@ func askClusterStep(s *core.Snapshot) core.Step {
 	return st
 }
 
-// AskedRelease is the release that a request made by hand is to have: the one on the OpenStack controller's lock of the node,
-// or of the cluster where node is empty, for it answers no other (text A); else the one that all the locks there agree on.
-// Empty where there is none.
+// AskedRelease is the release for a request made by hand: the one on the OpenStack controller's lock of the node, or of the cluster
+// when node is empty, as it answers no other (text A); else the one on which all locks there agree. Empty when there is none.
 func AskedRelease(s *core.Snapshot, node string) string {
 	locks := s.ClusterLocks
 	if node != "" {

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// instanceIntents is the order in which what fits an instance is offered.
+// instanceIntents are the intents on an instance, in the order in which they are offered.
 var instanceIntents = []core.IntentKind{core.IntentAbortMigration, core.IntentForceComplete, core.IntentConfirmResize,
 	core.IntentRevertResize, core.IntentLiveMigrate,
 	core.IntentEvacuate, core.IntentColdMigrate, core.IntentStart, core.IntentResume, core.IntentUnshelve, core.IntentResetState,
@@ -60,8 +60,8 @@ func instanceProcedure(s *core.Snapshot, id string) (core.Procedure, bool) {
 	return p, true
 }
 
-// awaited are the ways of an instance's that somebody waits for: it holds its node's maintenance, it waits for a decision, or Lockstep
-// has put it down.
+// awaited are the intents on an instance that somebody waits for: it holds its node's maintenance, it waits for a decision, or Lockstep
+// has stopped it.
 func awaited(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 	in, node := v.Instance, v.NodeName(s)
 	n, _ := progress.NodeView(s, node)
@@ -75,8 +75,8 @@ func awaited(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 	return nil
 }
 
-// fits are the intents that Nova would take for the instance in its status. Where no host has room for it, those come first
-// that need none.
+// fits are the intents that Nova accepts for the instance in its status. Where no host has room for it, those that need no room come
+// first.
 func fits(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 	var out []core.IntentKind
 	in := v.Instance
@@ -98,8 +98,8 @@ func fits(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 	return out
 }
 
-// instanceStep is the step that gets one instance out of the way of its node's maintenance, with the other ways to that
-// end. Its ID stays the same whatever becomes of the instance, so that a selection stays where it is.
+// instanceStep is the step that gets one instance out of the way of its node's maintenance, with the other ways as alternatives. Its ID
+// does not change with the instance's state, so that the cursor stays on it.
 func instanceStep(s *core.Snapshot, v core.InstanceView) core.Step {
 	if progress.Moving(s, v.Instance) {
 		return movingStep(s, v)
@@ -117,7 +117,7 @@ func instanceStep(s *core.Snapshot, v core.InstanceView) core.Step {
 	return st
 }
 
-// movingStep waits for a migration, with what can be done with it.
+// movingStep waits for a migration; its alternatives abort or force it.
 func movingStep(s *core.Snapshot, v core.InstanceView) core.Step {
 	in := v.Instance
 	st := step.Plan(s, core.Intent{Kind: core.IntentLiveMigrate, Instance: in.ID})
@@ -141,7 +141,7 @@ func migrationControls(s *core.Snapshot, in *core.Instance) []core.Step {
 		step.Plan(s, core.Intent{Kind: core.IntentForceComplete, Instance: in.ID}))
 }
 
-// noWayStep is an instance for which Lockstep knows no way: somebody has to end what is going on there first.
+// noWayStep is the step of an instance that Lockstep cannot move now: somebody else has to act first.
 func noWayStep(s *core.Snapshot, v core.InstanceView) core.Step {
 	in := v.Instance
 	label := progress.InstanceLabel(in)

@@ -34,7 +34,7 @@ func (b *nodeSteps) lcm() {
 	}
 }
 
-// DrainRemedy is what operators do about a drain that is blocked.
+// DrainRemedy is what operators do about a blocked drain; empty when no pod is named.
 func DrainRemedy(m progress.DrainMessage) string {
 	switch {
 	case m.Pod == "":
@@ -46,12 +46,12 @@ func DrainRemedy(m progress.DrainMessage) string {
 	return "See what keeps the pod, or delete it: its workload makes another one elsewhere. LCM tries again by itself."
 }
 
-// lcmWaits is what LCM says that it waits for before it drains the node.
+// lcmWaits is what LCM says it waits for before it drains the node.
 func (b *nodeSteps) lcmWaits() progress.DrainMessage {
 	return progress.MachineWaits(progress.MachineOf(b.s, b.v.Name))
 }
 
-// byMachine adds to a step of LCM's what keeps it, as the management cluster tells, with the commands that show it.
+// byMachine adds to one of LCM's steps what keeps it, by the management cluster, and the commands that show it.
 func (b *nodeSteps) byMachine(id string, st *core.Step) {
 	v := progress.MachineOf(b.s, b.v.Name)
 	if v == nil {

@@ -7,7 +7,7 @@ import (
 	"lockstep/core/progress"
 )
 
-// optional are steps that nobody waits for.
+// optional marks steps that nobody waits for.
 func optional(steps ...core.Step) []core.Step {
 	out := slices.Clone(steps)
 	for i := range out {
@@ -16,14 +16,14 @@ func optional(steps ...core.Step) []core.Step {
 	return out
 }
 
-// optionalIf is the step, which nobody waits for under that condition.
+// optionalIf marks a step as optional when nobodyWaits is true.
 func optionalIf(nobodyWaits bool, st core.Step) core.Step {
 	st.Optional = st.Optional || nobodyWaits
 	return st
 }
 
-// anyThrough tells whether the work for which the cluster was asked is done on some node, and is under way on none. What ends
-// the cluster's maintenance would only take the asking back before.
+// anyThrough tells whether the work is done on at least one node and under way on none. Before that, ending the cluster's maintenance
+// would only withdraw the request.
 func anyThrough(s *core.Snapshot) bool {
 	through := false
 	for _, v := range progress.NodeViews(s) {
@@ -35,7 +35,7 @@ func anyThrough(s *core.Snapshot) bool {
 	return through
 }
 
-// preparedFor tells whether a change of an annotation is there for a maintenance that is still to come: to take it back would undo the
+// preparedFor tells whether an annotation was changed for a maintenance that is still to come: to set it back would undo the
 // preparation.
 func (b *nodeSteps) preparedFor(c core.AnnotationChange) bool {
 	if b.v.Stage == core.StageDone {

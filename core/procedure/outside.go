@@ -7,7 +7,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// restore offers an annotation that Lockstep changed back to what it was, once the node is through.
+// restore adds the steps that set annotations that Lockstep changed back, once the node is back.
 func (b *nodeSteps) restore() {
 	if b.v.Node == nil {
 		return
@@ -30,7 +30,7 @@ func (b *nodeSteps) restore() {
 	b.add(st)
 }
 
-// outside are the steps on a node of which nothing is asked: what can be settled before its turn comes, and after it.
+// outside adds the steps on a node that nobody asks for: what can be settled before its turn, and after it.
 func (b *nodeSteps) outside() {
 	b.stuckLockSteps()
 	b.serviceSteps()
@@ -89,7 +89,7 @@ func (b *nodeSteps) outside() {
 	}
 }
 
-// preparation is what can be settled before the node's turn comes (docs/mosk.md#before-the-update).
+// preparation adds what can be settled before the node's turn (docs/mosk.md#before-the-update).
 func (b *nodeSteps) preparation() {
 	if b.v.Node == nil {
 		return
@@ -113,7 +113,8 @@ func (b *nodeSteps) preparation() {
 	b.volumeScheduling()
 }
 
-// compute offers to take the node's host out of scheduling, or to put it back, which is waited for where the maintenance has left it out.
+// compute adds the step that takes the node's host out of scheduling, or puts it back. Only a host that the maintenance left disabled
+// is waited for.
 func (b *nodeSteps) compute() {
 	svc := b.v.Service
 	switch {
@@ -126,8 +127,7 @@ func (b *nodeSteps) compute() {
 	}
 }
 
-// ahead are the steps on the quorums and instances that will hold a node when its turn comes: what can be settled before. Nobody waits
-// for it yet.
+// ahead adds the steps on the quorums and instances that will hold the node when its turn comes. Nobody waits for them yet.
 func (b *nodeSteps) ahead() {
 	b.quorumAhead()
 	s, name := b.s, b.v.Name

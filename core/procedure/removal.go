@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// removal are the steps of a node that leaves the cluster (docs/mosk.md#removal): its OpenStack controller lets it go when no
-// instance, in whatever state, and no volume is left on it.
+// removal adds the steps of a node that is to be removed (docs/mosk.md#removal): its OpenStack controller lets it go when no instance,
+// in whatever state, and no volume is left on it.
 func (b *nodeSteps) removal() {
 	asked := b.s.Deletions[b.v.Name]
 	b.add(b.other("removal-asked", "LCM asks for the removal of "+b.v.Label, "A NodeDeletionRequest names the node.", core.StepDone,
@@ -61,8 +61,8 @@ func (b *nodeSteps) allReleased() bool {
 	return b.s.Known(core.SourceNodeLocks)
 }
 
-// removalInstances are the instances on a node that is to be removed: every one of them holds it, whatever its state, its tags
-// and the node's mode.
+// removalInstances adds the steps on the instances of a node that is to be removed: each holds it, whatever its state, its tags and the
+// node's mode.
 func (b *nodeSteps) removalInstances() {
 	s := b.s
 	if !s.Known(core.SourceInstances) {
@@ -85,8 +85,8 @@ func (b *nodeSteps) removalInstances() {
 	}
 }
 
-// removalWays is what takes an instance off a node for good, by its status, while nova-compute there is up: stopping it is no
-// help, for text S counts every instance.
+// removalWays are the intents that take an instance off a node for good, by its status, while nova-compute there is up. Stopping does
+// not help, as text S counts every instance.
 var removalWays = map[string][]core.IntentKind{
 	"ACTIVE":        {core.IntentLiveMigrate, core.IntentColdMigrate, core.IntentShelve},
 	"PAUSED":        {core.IntentLiveMigrate, core.IntentShelve},
@@ -95,7 +95,7 @@ var removalWays = map[string][]core.IntentKind{
 	"VERIFY_RESIZE": {core.IntentConfirmResize, core.IntentRevertResize},
 }
 
-// removalWaysOf are the steps that take the instance off its node for good, the best first; none where Nova has no such step.
+// removalWaysOf are the intents that take the instance off its node for good, the best first; none where Nova has none.
 func removalWaysOf(s *core.Snapshot, in *core.Instance) []core.IntentKind {
 	switch {
 	case progress.HostDown(s, in.Host) && slices.Contains(step.InstanceRules[core.IntentEvacuate].Statuses, in.Status):
@@ -108,8 +108,8 @@ func removalWaysOf(s *core.Snapshot, in *core.Instance) []core.IntentKind {
 	return removalWays[in.Status]
 }
 
-// removalAdvice is what is to be done with an instance that holds the removal of its node where Lockstep has no step for it:
-// the text, and the words of the command around its ID. SHELVED_OFFLOADED is on no host.
+// removalAdvice is what to do with an instance that holds the removal of its node where Lockstep has no step for it: a text, and the
+// words of the command before its ID. (SHELVED_OFFLOADED instances are on no host.)
 type removalAdvice struct {
 	text    string
 	command []string // may be nil

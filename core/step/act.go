@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// playedTurn is the turn of a controller that Lockstep plays on the node; turnNone when it does not.
+// playedTurn is the turn of the controller on the node when Lockstep plays it there, else TurnNone.
 func playedTurn(s *core.Snapshot, controller, node string) progress.ActTurn {
 	a, played := progress.ActAs(s, controller)
 	if !played || !a.Holds(s.Nodes[node]) {
@@ -17,7 +17,7 @@ func playedTurn(s *core.Snapshot, controller, node string) progress.ActTurn {
 	return progress.TurnOn(s, a, node)
 }
 
-// act plans the steps of an application controller that is played, each of them one change of the documented flow.
+// act plans the steps of an application controller that Lockstep plays. Each step is one change of the documented flow.
 func (p *planner) act() {
 	s := p.s
 	a, played := progress.ActAs(s, p.i.Controller)
@@ -119,7 +119,7 @@ func (p *planner) act() {
 	}
 }
 
-// actSources are what the step of a played controller rests on: all that its guards read has to be fresh.
+// actSources are the sources on which a step of a played controller rests: everything that its guards read has to be fresh.
 func actSources(s *core.Snapshot, i core.Intent, a core.ActAs) []core.SourceID {
 	out := []core.SourceID{core.SourceClusterLocks, core.SourceClusterRequests}
 	if i.Node != "" {
@@ -213,8 +213,8 @@ var actTitles = map[core.IntentKind]string{
 	core.IntentActDropLock:        "delete the lock of",
 }
 
-// actLockName is the name of a lock to be made. LCM goes by the spec; Rockoon finds its own by their names, of the node or of its
-// OpenStackDeployment, and makes another beside one that is called otherwise (docs/mosk.md#locks).
+// actLockName is the name of a lock that Lockstep makes. LCM reads the spec. Rockoon finds its locks by their names, which hold the
+// node's or the OpenStackDeployment's name; beside a lock with another name it makes a second one (docs/mosk.md#locks).
 func (p *planner) actLockName() string {
 	of := p.s.Cluster
 	switch {
@@ -226,7 +226,7 @@ func (p *planner) actLockName() string {
 	return progress.ObjectName(p.i.Controller + "-" + of)
 }
 
-// turnGuard holds when it is the turn for the step.
+// turnGuard holds when the turn is one of those in which the step may be done.
 func (p *planner) turnGuard(is progress.ActTurn, want ...progress.ActTurn) {
 	g := core.Guard{ID: core.GuardTurn, Text: "it is the time for it", Holds: slices.Contains(want, is), Answer: turnTexts[is]}
 	p.guard(g)
@@ -265,7 +265,7 @@ func (p *planner) actCreate(a core.ActAs, turn progress.ActTurn, label, who stri
 	p.step.Change = core.CreateLock{Lock: l}
 }
 
-// setInner makes the change of a lock's inner_state.
+// setInner plans the change of a lock's inner_state.
 func (p *planner) setInner(l *core.WorkloadLock, to string) {
 	if l.InnerState == to {
 		p.done = "the lock has " + InnerText(to)

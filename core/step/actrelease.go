@@ -43,7 +43,7 @@ func (p *planner) actService() *core.ComputeService {
 	return svc
 }
 
-// actRelease plans the word to LCM that it may go on.
+// actRelease plans the release of the lock: LCM may go on.
 func (p *planner) actRelease(a core.ActAs, l *core.WorkloadLock, turn progress.ActTurn, who string) {
 	s, node := p.s, p.i.Node
 	p.step.Risk = core.RiskHigh
@@ -103,7 +103,7 @@ func (p *planner) actRelease(a core.ActAs, l *core.WorkloadLock, turn progress.A
 	p.lockChange(a, l, turn == progress.TurnReleased, core.LockStatus{State: core.LockInactive})
 }
 
-// lockChange makes the change of a lock's state, and of the release that the lock is at.
+// lockChange plans the change of a lock's state and of its release.
 func (p *planner) lockChange(a core.ActAs, l *core.WorkloadLock, done bool, to core.LockStatus) {
 	if done {
 		p.done = "the lock says " + string(to.State)

@@ -9,6 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
+// AnnotationText is an annotation without the domain of its key: "instance_migration_mode=manual", or "=(not set)" for nil.
 func AnnotationText(key string, v *string) string {
 	_, short, _ := strings.Cut(key, "/")
 	return short + "=" + wording.TextOr(v, "(not set)")
@@ -91,7 +92,7 @@ func isSkip(key string, value *string) bool {
 	return key == core.AnnotationMigrationMode && value != nil && core.MigrationMode(*value) == core.ModeSkip
 }
 
-// annotationSources are those that a change of an annotation rests on: in a maintenance, skip lets the node go down at once.
+// annotationSources are the sources on which a change of an annotation rests. During maintenance skip lets the node go down at once.
 func annotationSources(s *core.Snapshot, name string, toSkip bool) []core.SourceID {
 	sources := []core.SourceID{core.SourceNodes}
 	if toSkip {
@@ -103,7 +104,7 @@ func annotationSources(s *core.Snapshot, name string, toSkip bool) []core.Source
 	return sources
 }
 
-// letGo gives a step that sets skip the care that it needs.
+// letGo raises the risk of a step that sets skip. While the node is in maintenance it also adds guards and facts.
 func (p *planner) letGo(name string, n *core.Node) {
 	p.step.Risk, p.step.Type = core.RiskHigh, typable(n.Label(), n.UID)
 	if EntersMaintenance(p.s, name) {
@@ -113,7 +114,7 @@ func (p *planner) letGo(name string, n *core.Node) {
 	}
 }
 
-// annotate makes the change, its command and its way back from the value that the node has now.
+// annotate plans the change of an annotation, with its command and the command that sets the present value back.
 func (p *planner) annotate(n *core.Node, key string, value *string) {
 	old := n.Annotation(key)
 	_, short, _ := strings.Cut(key, "/")
@@ -144,7 +145,7 @@ func annotationWhy(key string, value *string) string {
 	return "In its maintenance the OpenStack controller live-migrates its instances."
 }
 
-// elsewhereWhy is what the mode means on a node that is no compute, where Lockstep plays the controller.
+// elsewhereWhy is what the mode means on a node that is not a compute node, where Lockstep plays the controller.
 func elsewhereWhy(value *string) string {
 	switch core.MigrationMode(wording.TextOr(value, string(core.ModeLive))) {
 	case core.ModeManual:
@@ -155,8 +156,8 @@ func elsewhereWhy(value *string) string {
 	return "In its maintenance nothing waits for your word: live and skip are the same on a node that is no compute."
 }
 
-// annotationThen is what follows from the value: at once when the node is being evacuated, else when its turn comes. The
-// annotations are read at each of the controller's looks (docs/mosk.md#migration-mode).
+// annotationThen is what follows from the value: at once when the node is being evacuated, else when its turn comes. The controller
+// reads the annotations at each of its looks (docs/mosk.md#migration-mode).
 func annotationThen(s *core.Snapshot, name, key string, value *string) string {
 	lock := s.NodeLock(name, core.ControllerOpenStack)
 	switch {
@@ -180,7 +181,7 @@ func annotationThen(s *core.Snapshot, name, key string, value *string) string {
 	return soon + "it live-migrates what runs on the host then."
 }
 
-// skipThen is what follows from skip on a node that is being evacuated, counted out.
+// skipThen is what skip does to the instances of a node that is being evacuated.
 func skipThen(s *core.Snapshot, name string) string {
 	var down, held []string
 	for _, v := range progress.InstanceViews(s, name) {
@@ -206,7 +207,7 @@ func skipThen(s *core.Snapshot, name string) string {
 	return then
 }
 
-// setAnnotations plans the annotation of several nodes, as a batch of steps of one node each.
+// setAnnotations plans the annotation of several nodes, as a batch with one step for each node.
 func (p *planner) setAnnotations(names []string, key string, value *string, valid core.Guard) {
 	s := p.s
 	p.identify(core.Ref{Kind: core.KindCluster, Name: s.Cluster})
@@ -258,7 +259,7 @@ func (p *planner) setAnnotations(names []string, key string, value *string, vali
 	}
 }
 
-// restoreMode plans an annotation that Lockstep changed back to what it was.
+// restoreMode plans to set an annotation that Lockstep changed back to its former value.
 func (p *planner) restoreMode() {
 	s, name := p.s, p.i.Node
 	n := s.Nodes[name]
@@ -300,7 +301,7 @@ func (p *planner) restoreMode() {
 	}
 }
 
-// guardModeCounts holds where the mode decides something.
+// guardModeCounts holds where somebody reads the node's mode, and for its removal.
 func (p *planner) guardModeCounts(name string, set bool) {
 	g := core.Guard{ID: core.GuardModeCounts, Text: "somebody goes by the node's mode", Holds: !set || progress.ModeCounts(p.s, name),
 		Answer: "it does",

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// deletePod plans that one pod that has ended is deleted, so that the way back of its node does not wait for it.
+// deletePod plans the deletion of a pod that has ended, so that its node's return does not wait for it.
 func (p *planner) deletePod() {
 	s, node, ref := p.s, p.i.Node, p.i.Object
 	p.step.Risk, p.step.Node, p.step.Label = core.RiskMedium, node, wording.OneLine(wording.TextOf(ref.Name, "a pod without a name"), 64)

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// InstanceRule is one row of the table of what can be done with an instance.
+// InstanceRule is one row of InstanceRules.
 type InstanceRule struct {
 	verb     string
 	title    string   // with %s for the instance's name, where the verb alone does not make it; else empty
@@ -30,8 +30,8 @@ type InstanceRule struct {
 	undo     string
 }
 
-// InstanceRules is that table. The statuses are those of Nova's API reference, "Servers - run an action"; that a live
-// migration can be aborted while it is queued or prepared needs microversion 2.65.
+// InstanceRules is the table of what can be done with an instance. The statuses are those of Nova's API reference, "Servers - run an
+// action". Aborting a live migration that is queued or being prepared needs microversion 2.65.
 var InstanceRules = map[core.IntentKind]InstanceRule{
 	core.IntentLiveMigrate: {verb: "live-migrate", Statuses: []string{"ACTIVE", "PAUSED"}, idle: true, target: true, risk: core.RiskMedium,
 		command: []string{"openstack", "--os-compute-api-version", "2.30", "server", "migrate", "--live-migration"},
@@ -118,7 +118,7 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 			"that long, seconds to minutes by what remains."},
 }
 
-// name is what doing it with something called label is called.
+// name is the title of doing it to the instance with this label.
 func (r InstanceRule) name(label string) string {
 	if r.title != "" {
 		return fmt.Sprintf(r.title, label)
@@ -126,7 +126,7 @@ func (r InstanceRule) name(label string) string {
 	return r.verb + " " + label
 }
 
-// instanceAction plans all that is done with one instance.
+// instanceAction plans what is done to one instance, by its row of InstanceRules.
 func (p *planner) instanceAction() {
 	rule, s := InstanceRules[p.i.Kind], p.s
 	sources := []core.SourceID{core.SourceInstances, core.SourceComputeServices, core.SourceMigrations}
@@ -228,14 +228,14 @@ func (p *planner) instanceAction() {
 	}
 }
 
-// instanceFacts are what a step on the instance rests on.
+// instanceFacts adds instanceBasis to the step.
 func (p *planner) instanceFacts(in *core.Instance) {
 	for _, f := range instanceBasis(in) {
 		p.fact(f.Name, f.Value)
 	}
 }
 
-// instanceBasis are the facts on which a step on the instance rests, its owner's word among them.
+// instanceBasis are the facts on which a step on the instance rests, its owner's tags among them.
 func instanceBasis(in *core.Instance) []core.Fact {
 	return []core.Fact{
 		{Name: "uid", Value: in.ID}, {Name: "host", Value: in.Host}, {Name: "status", Value: in.Status},
@@ -244,7 +244,7 @@ func instanceBasis(in *core.Instance) []core.Fact {
 	}
 }
 
-// ChangedFrom is how the instance is not as a step's basis says; empty when it is.
+// ChangedFrom says how the instance differs from a step's basis; empty when it does not.
 func ChangedFrom(basis []core.Fact, in *core.Instance) string {
 	var out []string
 	for _, now := range instanceBasis(in) {
@@ -256,7 +256,7 @@ func ChangedFrom(basis []core.Fact, in *core.Instance) string {
 	return strings.Join(out, "; ")
 }
 
-// instanceStatus is how it is with the instance, short.
+// instanceStatus is the state of the instance in a few words.
 func instanceStatus(s *core.Snapshot, in *core.Instance, v core.InstanceView) string {
 	if progress.Moving(s, in) {
 		return ProgressText(s, in)
@@ -264,7 +264,7 @@ func instanceStatus(s *core.Snapshot, in *core.Instance, v core.InstanceView) st
 	return v.Why
 }
 
-// ProgressText is how the instance's migration goes: "81 %, to cmp-09".
+// ProgressText says how far the instance's migration is: "81 %, to cmp-09".
 func ProgressText(s *core.Snapshot, in *core.Instance) string {
 	m := s.LatestMigration(in.ID)
 	if m == nil || !m.Running() {
@@ -286,7 +286,7 @@ func ProgressText(s *core.Snapshot, in *core.Instance) string {
 	return strings.Join(parts, ", ")
 }
 
-// OwnerText reminds of an instance whose owner decides.
+// OwnerText says that the instance's owner decides; empty when its tag does not say so.
 func OwnerText(s *core.Snapshot, v core.InstanceView) string {
 	if v.Action == core.ActionNotify && v.Origin == core.OriginTag {
 		return "Its owner asked to be told first (tag notify, project " + wording.OneLine(s.Project(v.Instance.ProjectID), 60) +
@@ -295,7 +295,8 @@ func OwnerText(s *core.Snapshot, v core.InstanceView) string {
 	return ""
 }
 
-// LockedText says of a locked instance whom to ask. Lockstep unlocks none: that is the owner's to do.
+// LockedText says whom to ask about a locked instance; empty for one that is not locked. Lockstep does not unlock instances: that is
+// for the owner.
 func LockedText(s *core.Snapshot, in *core.Instance) string {
 	if in.Locked {
 		return "It is locked: ask its owner first (project " + wording.OneLine(s.Project(in.ProjectID), 60) +
@@ -304,7 +305,7 @@ func LockedText(s *core.Snapshot, in *core.Instance) string {
 	return ""
 }
 
-// WaysFor are the steps that get an instance out of the way of its node's maintenance as it stands now, the best first.
+// WaysFor are the intents that get an instance out of the way of its node's maintenance in its present state, the best first.
 func WaysFor(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 	in := v.Instance
 	if progress.Moving(s, in) {
@@ -337,14 +338,14 @@ func WaysFor(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 	return nil
 }
 
-// byID are the instances on the node's host, by ID.
+// byID are the instances on the node's host, sorted by ID.
 func byID(s *core.Snapshot, node string) []*core.Instance {
 	list := slices.Clone(s.InstancesOn(node))
 	slices.SortFunc(list, func(a, b *core.Instance) int { return strings.Compare(a.ID, b.ID) })
 	return list
 }
 
-// instanceFact is what a step on a whole host rests on for each of its instances.
+// instanceFact is an instance's part of the basis of a step on a whole host.
 func instanceFact(in *core.Instance) string {
 	parts := []string{in.Name, in.Status}
 	if in.TaskState != "" {

@@ -6,7 +6,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// rearmLock plans that a lock that was left inactive holds again.
+// rearmLock plans that a lock that was left inactive is active again.
 func (p *planner) rearmLock() {
 	s := p.s
 	p.step.Title, p.step.Risk = "set the lock active again", core.RiskMedium

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// node gives the step its node, with the guards that all steps on a node have; false when there is no such node.
+// node gives the step its node, and the guards that all steps on a node have; false when there is no such node.
 func (p *planner) node(name string, n *core.Node, sources []core.SourceID) bool {
 	p.step.Node = name
 	if n == nil {
@@ -37,8 +37,7 @@ func namesID(names []string) string {
 	return wording.Itoa(len(names)) + "-nodes-" + strconv.FormatUint(h.Sum64(), 36)
 }
 
-// maintenanceFacts are the request and the OpenStack controller's lock of the node, on which a step in its maintenance
-// rests.
+// maintenanceFacts adds the node's request and its OpenStack lock to the basis.
 func (p *planner) maintenanceFacts(name string) {
 	if r := p.s.NodeRequest(name); r != nil {
 		p.fact("request", r.UID)
@@ -52,19 +51,19 @@ func (p *planner) maintenanceFacts(name string) {
 	}
 }
 
-// hostFacts are the instances on the node's host, each with its state.
+// hostFacts adds the instances on the node's host to the basis, each with its state.
 func (p *planner) hostFacts(name string) {
 	for _, in := range byID(p.s, name) {
 		p.step.Basis = append(p.step.Basis, core.Fact{Name: "instance " + in.ID, Value: instanceFact(in), Instance: in.ID})
 	}
 }
 
-// hostModeFact is the migration mode by which the node will be evacuated.
+// hostModeFact adds the node's migration mode to the basis.
 func (p *planner) hostModeFact(n *core.Node) {
 	p.fact("migration mode", wording.TextOr(n.Annotation(core.AnnotationMigrationMode), "(not set)"))
 }
 
-// EntersMaintenance tells whether the node is asked to go into maintenance and not on its way back.
+// EntersMaintenance tells whether the node has a maintenance request that is not in deletion.
 func EntersMaintenance(s *core.Snapshot, node string) bool {
 	r := s.NodeRequest(node)
 	return r != nil && r.Deleting.IsZero()

@@ -8,9 +8,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// guardApplied holds when OpenStack is at the release that is asked for, and applied by the controller that comes with it. While the
-// controller does not run its status stands still: "applied and healthy" then says how the old release was
-// (docs/mosk.md#releasing-the-cluster-lock).
+// guardApplied holds when OpenStack is at the requested release, applied by the controller of that release. While the controller does
+// not run, its status stands still: "applied and healthy" is then about the old release (docs/mosk.md#releasing-the-cluster-lock).
 func (p *planner) guardApplied(r *core.MaintenanceRequest) {
 	s := p.s
 	g := core.Guard{ID: core.GuardOpenStackApplied, Text: "OpenStack is at the release that is asked for"}
@@ -67,7 +66,7 @@ func (p *planner) guardOpenStackHealthy() {
 	p.guard(g)
 }
 
-// guardNothingToApply holds when the OpenStack controller has nothing else to apply.
+// guardNothingToApply holds when every OpenStack deployment is APPLIED.
 func guardNothingToApply(s *core.Snapshot) core.Guard {
 	g := core.Guard{ID: core.GuardOpenStackApplied, Text: "OpenStack is APPLIED", Remedy: "wait until it is: kubectl -n openstack get osdplst"}
 	if len(s.OpenStack) == 0 {

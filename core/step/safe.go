@@ -6,7 +6,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// declareSafe plans the operator's word that the node may go down: mode skip, once nothing is in the way (docs/mosk.md#manual-migration).
+// declareSafe plans the operator's statement that the node may go down: mode skip, once nothing is in the way
+// (docs/mosk.md#manual-migration).
 func (p *planner) declareSafe() {
 	s, name := p.s, p.i.Node
 	n := s.Nodes[name]
@@ -43,7 +44,7 @@ func (p *planner) declareSafe() {
 	}
 }
 
-// declareElsewhere plans the operator's word on a node that is no compute, which somebody has to wait for.
+// declareElsewhere plans declareSafe for a node that is not a compute node; only a played controller waits for it.
 func (p *planner) declareElsewhere(n *core.Node) {
 	s, name := p.s, n.Name
 	p.step.Type = typable(n.Label(), n.UID)
@@ -97,7 +98,7 @@ func (p *planner) guardLock(name string) {
 	p.guard(g)
 }
 
-// guardWord holds when the operator has said that a node which is no compute may go.
+// guardWord holds when the operator has declared a node that is not a compute node safe.
 func (p *planner) guardWord(node string) {
 	n := p.s.Nodes[node]
 	if n == nil || n.Is(core.RoleCompute) {
