@@ -218,7 +218,7 @@ func (e *evacuation) node(name string) (NodeForecast, []*leaver) {
 	}
 	switch {
 	case !m.Compute:
-		n.Notes = append(n.Notes, "It is no compute node: the OpenStack controller moves nothing off it.")
+		n.Notes = append(n.Notes, "It is not a compute node: the OpenStack controller moves nothing off it.")
 	case !m.Reboot:
 		n.Notes = append(n.Notes, "Its request has the scope drain: the host does not reboot, and its instances stay.")
 	}

@@ -129,7 +129,7 @@ func (r *room) whyNot(l *leaver) Reason {
 		most = max(most, h.free(memory))
 	}
 	if r.unsure {
-		return Reason{KindRoom, LevelUnknown, "no host of which Placement tells has room for it, and of some it does not tell", ""}
+		return Reason{KindRoom, LevelUnknown, "no host in Placement's answer has room for it, and some hosts are missing from the answer", ""}
 	}
 	where := "the cloud"
 	if in.Zone != "" && in.Zone != "nova" {

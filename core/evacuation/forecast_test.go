@@ -245,7 +245,7 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 		{"room not known", missing(core.FactsRoom), FateUnknown, KindRoom, "not checked"},
 		{"room of some hosts not known", func(e *evacuationScene, in *core.Instance) {
 			e.facts.Inventories = e.facts.Inventories[:1]
-		}, FateUnknown, KindRoom, "of some it does not tell"},
+		}, FateUnknown, KindRoom, "some hosts are missing from the answer"},
 		{"which hosts are up not known", func(e *evacuationScene, _ *core.Instance) {
 			e.Source(core.SourceComputeServices, core.SourceForbidden)
 			e.Services = map[string]*core.ComputeService{}

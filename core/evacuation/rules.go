@@ -78,7 +78,7 @@ var rules = []rule{
 	{KindAction, func(c *candidate) (Level, string) {
 		switch {
 		case c.action == core.ActionUnknown:
-			return LevelBlocks, fmt.Sprintf("the node's mode %q is none that the OpenStack controller knows",
+			return LevelBlocks, fmt.Sprintf("the node's mode %q is not one that the OpenStack controller knows",
 				core.Tidy(wording.Clip(string(c.mode), 40)))
 		case c.action == core.ActionNotify && c.origin == core.OriginTag:
 			return LevelBlocks, "notify: its owner decides"

@@ -22,7 +22,7 @@ var afterRows = []afterRow{
 		[]core.SourceID{core.SourceClusterRequests}, openRequests},
 	{"node-requests", "no node has a maintenance request", "LCM removes each when its node is back.",
 		[]core.SourceID{core.SourceNodeRequests}, openNodeRequests},
-	{"by-hand", "no maintenance request made by hand is left", "LCM removes its own requests only; this one is withdrawn by who made it.",
+	{"by-hand", "no maintenance request made by hand is left", "LCM removes its own requests only; this one is withdrawn by whoever made it.",
 		[]core.SourceID{core.SourceClusterRequests, core.SourceNodeRequests}, openByHand},
 	{"cluster-locks", "every cluster lock is active again", "Its controller takes it back when the request is gone.",
 		[]core.SourceID{core.SourceClusterLocks}, openClusterLocks},

@@ -237,7 +237,7 @@ var turnTexts = map[progress.ActTurn]string{
 	progress.TurnCreate:   "it has no lock there",
 	progress.TurnPrepare:  "it is asked for, and the lock holds it",
 	progress.TurnReleased: "it is asked for, and released: it is LCM's turn",
-	progress.TurnReturn:   "nobody asks for it any more, and it is not taken back",
+	progress.TurnReturn:   "nobody asks for it any more, and the node is not taken back yet",
 	progress.TurnRemove:   "its removal is asked for, and the lock holds it",
 	progress.TurnGone:     "it has left the cluster",
 }

@@ -29,7 +29,7 @@ func (p *planner) actDeleteClaim() {
 	p.turnGuard(turn, progress.TurnGone)
 	claim := s.Claims[ref.Namespace+"/"+ref.Name]
 	if claim == nil || claim.UID != ref.UID {
-		p.unknown("the claim exists", wording.TextIf(claim == nil, "it is gone", "it was made anew: that one is another"))
+		p.unknown("the claim exists", wording.TextIf(claim == nil, "it is gone", "it was made anew: this is another one"))
 		return
 	}
 	p.step.Type = typable(claim.Name, claim.UID)

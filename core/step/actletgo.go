@@ -169,7 +169,7 @@ func (p *planner) actLetLockGo() {
 	} else {
 		p.step.Why += "that is done."
 	}
-	p.step.Then = "The lock is gone, and with it the last that tells anybody to clean up."
+	p.step.Then = "The lock is gone, and nothing is left that tells anybody to clean up."
 	if finalizer == "" {
 		p.done = "nothing of the OpenStack controller's holds it"
 		return

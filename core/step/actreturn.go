@@ -17,7 +17,7 @@ func (p *planner) actIntoScheduling(turn progress.ActTurn) {
 	p.guardVolumesBack()
 	p.guard(core.Guard{ID: core.GuardServiceUp, Text: "nova-compute is up", Holds: svc.Up && !svc.ForcedDown, Answer: UpText(svc),
 		Remedy: "look at its pod on the node"})
-	p.step.Why = "The node is back. Only what was disabled with the reason of the maintenance is enabled: what somebody else disabled " +
+	p.step.Why = "The node is back. Only a service that was disabled with the maintenance's reason is enabled; what somebody else disabled " +
 		"stays as it is."
 	p.step.Then = "New and migrated instances can come to the host from now on."
 	switch {

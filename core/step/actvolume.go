@@ -67,7 +67,7 @@ func (p *planner) actVolumeIn(turn progress.ActTurn) {
 	p.guard(core.Guard{ID: core.GuardServiceUp, Text: "the service is up", Holds: v.Up, Answer: v.UpText(),
 		Remedy: "look at its pod on the node; or give it a reason of your own, and it stays out: " +
 			SetVolumeCommand(v.Host, false, "its disks are being mended")})
-	p.step.Why = "The node is back. Only what was disabled with the reason of the maintenance is enabled: what somebody else disabled " +
+	p.step.Why = "The node is back. Only a service that was disabled with the maintenance's reason is enabled; what somebody else disabled " +
 		"stays as it is."
 	p.step.Then = "New volumes can come to the host from now on."
 	switch {

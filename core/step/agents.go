@@ -68,7 +68,7 @@ func (p *planner) restartAgents() {
 		p.fact("pod of "+v.Set.Name, v.On(name).UID)
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
-	p.step.Why = wording.Join("Neutron does not hear from them; new pods start them anew: "+wording.TextOf(wording.Some(names, 8), "none")+".",
+	p.step.Why = wording.Join("Neutron does not hear from them; new pods restart them: "+wording.TextOf(wording.Some(names, 8), "none")+".",
 		strings.Join(drops, " "))
 	p.guard(core.Guard{ID: core.GuardSomethingToDo, Text: "an agent there does not report", Holds: len(items) > 0,
 		Answer: wording.TextOf(wording.Some(names, 4), "Neutron hears from all whose pods are known"),

@@ -310,7 +310,7 @@ func (p *planner) guardModeCounts(name string, set bool) {
 	case !set:
 		g.Answer = "it is taken away"
 	case !g.Holds:
-		g.Answer = "it is no compute: " + progress.ModeIgnored
+		g.Answer = "it is not a compute node: " + progress.ModeIgnored
 	}
 	p.guard(g)
 }

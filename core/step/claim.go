@@ -23,7 +23,7 @@ func guardClaims(s *core.Snapshot, node string) core.Guard {
 		g.Holds, g.Answer, g.Remedy = false, "still there: "+wording.Some(names, 8), "delete them first, one after the other"
 	case len(unknown) > 0:
 		g.Holds, g.Answer = false, "not known: "+strings.Join(unknown, "; ")
-		g.Remedy = "see to it first: a member whose claim is left there never starts again"
+		g.Remedy = "find out first: a member whose claim is left there never starts again"
 	}
 	return g
 }

@@ -44,7 +44,7 @@ func (p *planner) deletePod() {
 	}
 	p.step.Then = "The pod's object is gone, and its logs with it: read them first if you need them."
 	if e.Owner == "" {
-		p.step.Then = wording.Join(p.step.Then, "Nobody makes it anew: it has no owner.")
+		p.step.Then = wording.Join(p.step.Then, "It is not made again: it has no owner.")
 	} else {
 		p.step.Then = wording.Join(p.step.Then, "Its owner, a "+wording.OneLine(e.Owner, 40)+", makes another one where it lacks one.")
 	}

@@ -149,7 +149,7 @@ func guardHostKnown(s *core.Snapshot, n *core.Node) core.Guard {
 	case len(s.InstancesOn(n.Name)) > 0:
 		g.Answer = "as " + s.HostOf(n.Name)
 	default:
-		g.Answer = "the node is no compute node"
+		g.Answer = "the node is not a compute node"
 	}
 	return g
 }
@@ -291,7 +291,7 @@ func migrationsOn(s *core.Snapshot, host string) []string {
 }
 
 func guardNoMigration(s *core.Snapshot, host string) core.Guard {
-	g := core.Guard{ID: core.GuardNoMigration, Text: "no migration from or to the host is running", Holds: true, Answer: "none",
+	g := core.Guard{ID: core.GuardNoMigration, Text: "no migration from or to the host is under way", Holds: true, Answer: "none",
 		Remedy: "wait for its end, or abort it"}
 	if names := migrationsOn(s, host); len(names) > 0 {
 		g.Holds, g.Answer = false, wording.Some(names, 8)

@@ -36,8 +36,9 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 	core.IntentLiveMigrate: {verb: "live-migrate", Statuses: []string{"ACTIVE", "PAUSED"}, idle: true, target: true, risk: core.RiskMedium,
 		command: []string{"openstack", "--os-compute-api-version", "2.30", "server", "migrate", "--live-migration"},
 		why:     "It moves to a host that the scheduler chooses, and goes on running.",
-		then:    "Nova copies its memory while it runs; a guest that writes faster than that does not get away without being aborted or forced.",
-		undo:    "migrate it again, once the node is back"},
+		then: "Nova copies its memory while it runs; if a guest writes faster than that, the migration does not end until it " +
+			"is aborted or forced.",
+		undo: "migrate it again, once the node is back"},
 	core.IntentColdMigrate: {verb: "cold-migrate", Statuses: []string{"ACTIVE", "SHUTOFF"}, idle: true, target: true, cuts: true,
 		risk:    core.RiskMedium,
 		command: []string{"openstack", "server", "migrate"},
@@ -76,7 +77,7 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 		why: "In ERROR nothing migrates it, although its guest runs. This writes ACTIVE into Nova's record and nothing else: no guest is " +
 			"started, " +
 			"no volume attached, no port mended; what went wrong before is as it was.",
-		then: "Nova treats it as an ordinary running instance, which can be live-migrated. If its guest does not run in truth, Nova's next " +
+		then: "Nova treats it as an ordinary running instance, which can be live-migrated. If its guest does not really run, Nova's next " +
 			"look at the " +
 			"hypervisor (10 minutes by default) stops it.",
 	},
@@ -108,7 +109,7 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 	core.IntentAbortMigration: {verb: "abort the live migration of", running: []string{"queued", "preparing", "running"},
 		risk:    core.RiskMedium,
 		command: []string{"openstack", "--os-compute-api-version", "2.65", "server", "migration", "abort"},
-		why:     "A migration that does not come to an end holds up all that follow it.",
+		why:     "A migration that does not end holds up all that follow it.",
 		then:    "What was copied is thrown away, and it goes on running where it is. The OpenStack controller may try again.",
 		undo:    "live-migrate it again"},
 	core.IntentForceComplete: {verb: "force the live migration of", running: []string{"running"}, risk: core.RiskMedium,

@@ -79,7 +79,7 @@ func (p *planner) guardComputeDown(in *core.Instance) {
 func (p *planner) guardHostDead(in *core.Instance) {
 	g := core.Guard{ID: core.GuardHostDead, Text: "the kubelet of its host does not report either", Holds: true,
 		Answer: "the cluster has no node of the host",
-		Remedy: "the host lives, and its guests may: start its nova-compute anew; or make sure that it is switched off first"}
+		Remedy: "the host is alive, and its guests may be: restart its nova-compute; or first make sure that it is switched off"}
 	if n := p.s.NodeOfHost(in.Host); n != nil {
 		ready := wording.TextOf(wording.OneLine(n.Ready, 20), "not told")
 		g.Holds, g.Answer = n.Ready != "True" && n.Ready != "False", "Ready is "+ready+progress.Dashed(wording.OneLine(n.ReadyReason, 60))
@@ -121,7 +121,7 @@ func (p *planner) guardRunningMigration(m *core.Migration, rule InstanceRule) {
 	case m == nil || !m.Running():
 		g.Answer = "none is under way"
 	case m.Type != core.MigrationLive:
-		g.Answer = "what is under way is no live migration: " + m.Type
+		g.Answer = "what is under way is not a live migration: " + m.Type
 	default:
 		g.Holds, g.Answer = slices.Contains(rule.running, m.Status), m.Status
 		g.Remedy = "wait"

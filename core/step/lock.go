@@ -173,11 +173,11 @@ func nextLook(s *core.Snapshot, node string) string {
 func OwnerOf(s *core.Snapshot, l *core.WorkloadLock) string {
 	name := "the controller " + wording.OneLine(l.Controller, 40)
 	if l.Controller != core.ControllerOpenStack {
-		return name + ", of which Lockstep does not know whether it runs"
+		return name + "; Lockstep does not know whether it runs"
 	}
 	switch c := s.Controller; {
 	case c == nil || !s.Known(core.SourceOpenStackController):
-		return "the OpenStack controller, of which is not known whether it runs"
+		return "the OpenStack controller; it is not known whether it runs"
 	case c.Ready > 0:
 		return "the OpenStack controller, which runs"
 	}
@@ -189,7 +189,7 @@ func OwnerOf(s *core.Snapshot, l *core.WorkloadLock) string {
 func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
 	if to != core.LockInactive {
 		if l.State() == core.LockInactive {
-			return "LCM begins nothing more there; what it has begun it does not take back."
+			return "LCM begins nothing more there; it does not take back what it has begun."
 		}
 		return "LCM goes on waiting for it."
 	}
@@ -243,8 +243,8 @@ func ownerThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string
 				"takes the lock for done: it moves nothing more, and leaves nova-compute as it is. It takes the lock back when the request is " +
 				"removed, or at once when a new release of it is rolled out."
 		case to == core.LockActive && l.State() == core.LockInactive:
-			return "The OpenStack controller does not look at a request that it is through with: nobody releases the lock again before it starts " +
-				"anew, unless you do."
+			return "The OpenStack controller does not look again at a request that it has handled: until it restarts, nobody releases the " +
+				"lock again unless you do."
 		case to == core.LockFailed:
 			return "The OpenStack controller never writes failed, and handles such a lock as one that is not active: it does nothing more for it."
 		}
@@ -293,8 +293,8 @@ func (p *planner) clearInner() {
 	p.guard(core.Guard{ID: core.GuardLockTakenBack, Text: "the lock is active: the maintenance is over", Holds: l.State() == core.LockActive,
 		Answer: "it is " + wording.OneLine(string(l.State()), 40),
 		Remedy: "the controller still has to take the node back: see to what it waits for"})
-	p.step.Why = "The OpenStack controller counts this annotation against its concurrency. Nothing goes on on " +
-		wording.OneLine(s.Label(l.Node), 64) + ", and all nodes that wait for it wait for nothing."
+	p.step.Why = "The OpenStack controller counts this annotation against its concurrency. Nothing happens on " +
+		wording.OneLine(s.Label(l.Node), 64) + ", and the nodes that wait for it wait for nothing."
 	p.step.Then = nextLook(s, "") + "takes up the next node. If it was still at work here, one node more than allowed is in maintenance."
 	p.step.Undo = "set it back: " + InnerCommand(l.Ref(), l.InnerState)
 	if l.InnerState != core.InnerActive {

@@ -115,7 +115,7 @@ func (p *planner) taggedInstance(title string, risk core.Risk) *core.Instance {
 // setTags plans the change of the tags, with its commands and the way back. The commands change one tag after the other; Lockstep
 // replaces them in one call.
 func (p *planner) setTags(in *core.Instance, old, to []core.MaintenanceAction) {
-	p.guard(core.Guard{ID: core.GuardDiffers, Text: "it is not so yet", Holds: !SameActions(old, to), Answer: ActionWords(old)})
+	p.guard(core.Guard{ID: core.GuardDiffers, Text: "the tags differ from that", Holds: !SameActions(old, to), Answer: ActionWords(old)})
 	if SameActions(old, to) {
 		p.done = "its maintenance action is " + ActionWords(to)
 		return
