@@ -88,7 +88,7 @@ func owners(ctx context.Context, p place, names []string, wait patience, print f
 		notes := procedure.OwnerNotes(snap, nodes, core.Contacts{})
 		var missing []core.MissingFacts
 		if len(notes) > 0 {
-			projects, users := procedure.ToAsk(notes)
+			projects, users := procedure.ContactsToAsk(notes)
 			c := ownerDesk{s.client}.Contacts(ctx, projects, users)
 			notes, missing = procedure.OwnerNotes(snap, nodes, c), c.Missing
 		}

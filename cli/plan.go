@@ -69,13 +69,13 @@ could not be checked, and 1 when there is no plan.`,
 }
 
 // planPrinters write a plan; all is for the table.
-var planPrinters = map[string]func(w io.Writer, p *evacuation.EvacuationForecast, all bool) error{
+var planPrinters = map[string]func(w io.Writer, p *evacuation.Forecast, all bool) error{
 	"table": printPlanTable,
-	"markdown": func(w io.Writer, p *evacuation.EvacuationForecast, _ bool) error {
+	"markdown": func(w io.Writer, p *evacuation.Forecast, _ bool) error {
 		_, err := io.WriteString(w, p.Markdown())
 		return err
 	},
-	"json": func(w io.Writer, p *evacuation.EvacuationForecast, _ bool) error {
+	"json": func(w io.Writer, p *evacuation.Forecast, _ bool) error {
 		raw, err := p.JSON()
 		if err == nil {
 			_, err = w.Write(raw)
@@ -90,7 +90,7 @@ func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, st
 			return err
 		}
 	}
-	var p evacuation.EvacuationForecast
+	var p evacuation.Forecast
 	if err := glance(ctx, at, f.wait, func(s *session, at place, left time.Duration) (err error) {
 		p, err = s.plan(ctx, at, f, left, nodes, stderr)
 		return err
@@ -108,16 +108,16 @@ func plan(ctx context.Context, at place, f planFlags, nodes []string, stdout, st
 
 // plan waits for the sources, finds the nodes, and has the engine make the plan.
 func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Duration, names []string,
-	stderr io.Writer) (evacuation.EvacuationForecast, error) {
+	stderr io.Writer) (evacuation.Forecast, error) {
 	snap := look(ctx, s.engine, left)
 	if err := cannotSee(snap); err != nil {
-		return evacuation.EvacuationForecast{}, err
+		return evacuation.Forecast{}, err
 	}
 	nodes, err := evacuation.ResolveNodes(snap, names)
 	if err != nil {
-		return evacuation.EvacuationForecast{}, err
+		return evacuation.Forecast{}, err
 	}
-	r := evacuation.EvacuationRequest{Nodes: nodes, AtOnce: f.atOnce}
+	r := evacuation.Request{Nodes: nodes, AtOnce: f.atOnce}
 	var missing []core.MissingFacts
 	r.Order, missing = updateOrder(ctx, at, snap, s.log, stderr)
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
@@ -127,7 +127,7 @@ func (s *session) plan(ctx context.Context, at place, f planFlags, left time.Dur
 		return p, fmt.Errorf("OpenStack did not tell in %s of room, groups and devices; try a longer --timeout", f.timeout)
 	}
 	for _, m := range missing {
-		p.Unknown = append(p.Unknown, evacuation.EvacuationUnknown{What: "order of the update", Why: oneLine(m.Err.Error()),
+		p.Unknown = append(p.Unknown, evacuation.Unknown{What: "order of the update", Why: oneLine(m.Err.Error()),
 			Means: "the nodes are in the order of their names"})
 	}
 	return p, err
@@ -159,7 +159,7 @@ func progressOn(w io.Writer) core.InventoryProgress {
 }
 
 // writePlan prints the plan, or writes it to a file and says so.
-func writePlan(p *evacuation.EvacuationForecast, f planFlags, stdout io.Writer) error {
+func writePlan(p *evacuation.Forecast, f planFlags, stdout io.Writer) error {
 	print := planPrinters[f.output]
 	if f.out == "" || f.out == toStdout {
 		if err := print(stdout, p, f.all); err != nil {

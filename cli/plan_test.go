@@ -20,50 +20,50 @@ import (
 var updateGoldens = flag.Bool("update", false, "write the golden outputs anew")
 
 // aPlan is a forecast of two nodes with an instance of each fate, at a fixed time.
-func aPlan() *evacuation.EvacuationForecast {
+func aPlan() *evacuation.Forecast {
 	span := func(d time.Duration) *evacuation.Span { return new(evacuation.Span(d)) }
-	reason := func(kind evacuation.BlockerKind, level evacuation.EvacuationLevel, text, remedy string) evacuation.EvacuationReason {
-		return evacuation.EvacuationReason{Kind: kind, Level: level, Text: text, Remedy: remedy}
+	reason := func(kind evacuation.ReasonKind, level evacuation.Level, text, remedy string) evacuation.Reason {
+		return evacuation.Reason{Kind: kind, Level: level, Text: text, Remedy: remedy}
 	}
-	first := evacuation.NodeEvacuation{Node: "kaas-node-1", Label: "cmp-01", Zone: "az-1", Mode: core.ModeLive, Wave: 1,
+	first := evacuation.NodeForecast{Node: "kaas-node-1", Label: "cmp-01", Zone: "az-1", Mode: core.ModeLive, Wave: 1,
 		Time: span(3 * time.Minute), Slow: span(5 * time.Minute),
-		Counts: evacuation.EvacuationCounts{Instances: 6, Blocks: 1, MayFail: 1, Unknown: 1, Moves: 1, GoesDown: 1, Stays: 1},
+		Counts: evacuation.Counts{Instances: 6, Blocks: 1, MayFail: 1, Unknown: 1, Moves: 1, GoesDown: 1, Stays: 1},
 		Spare:  &evacuation.SpareHost{Host: "cmp-03", Left: 1},
-		Instances: []evacuation.InstanceEvacuation{
+		Instances: []evacuation.InstanceForecast{
 			{ID: "i1", Name: "gpu|1", Project: "science", Status: "ACTIVE", Flavor: "g1", RAMMiB: 8192, Action: core.ActionLiveMigrate,
 				Origin: core.OriginNode, Fate: evacuation.FateBlocks,
-				Reasons: []evacuation.EvacuationReason{reason(evacuation.KindDevice, evacuation.LevelBlocks,
+				Reasons: []evacuation.Reason{reason(evacuation.KindDevice, evacuation.LevelBlocks,
 					"PCI device a100:1: Nova refuses to live-migrate it", "cold-migrate it"),
 					reason(evacuation.KindVolume, evacuation.LevelRisk, "volume keys is encrypted", "see that Barbican answers")}},
 			{ID: "i2", Name: "pinned", Project: "science", Status: "ACTIVE", Flavor: "c1", RAMMiB: 8192, Action: core.ActionLiveMigrate,
 				Origin: core.OriginTag, Fate: evacuation.FateMayFail, Target: "cmp-03",
-				Time: span(90 * time.Second), Reasons: []evacuation.EvacuationReason{reason(evacuation.KindTopology, evacuation.LevelRisk,
+				Time: span(90 * time.Second), Reasons: []evacuation.Reason{reason(evacuation.KindTopology, evacuation.LevelRisk,
 					"pinned CPUs: moves only to a host with the same free in its NUMA cells", "cold-migrate it")}},
 			{ID: "i3", Name: "db", Project: "shop", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate,
 				Origin: core.OriginNode, Fate: evacuation.FateUnknown, Target: "cmp-02",
-				Time: span(50 * time.Second), Reasons: []evacuation.EvacuationReason{reason(evacuation.KindVolume, evacuation.LevelUnknown,
+				Time: span(50 * time.Second), Reasons: []evacuation.Reason{reason(evacuation.KindVolume, evacuation.LevelUnknown,
 					"volumes: not checked", "")}},
 			{ID: "i4", Name: "web", Project: "shop", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate,
 				Origin: core.OriginNode, Fate: evacuation.FateMoves, Target: "cmp-02",
-				From: "cmp-00", Time: span(50 * time.Second), Reasons: []evacuation.EvacuationReason{}},
+				From: "cmp-00", Time: span(50 * time.Second), Reasons: []evacuation.Reason{}},
 			{ID: "i5", Name: "batch", Project: "science", Status: "ACTIVE", Flavor: "m1", RAMMiB: 4096, Action: core.ActionPowerOff,
 				Origin: core.OriginTag, Fate: evacuation.FateDown,
-				Reasons: []evacuation.EvacuationReason{reason(evacuation.KindAction, evacuation.LevelNote,
+				Reasons: []evacuation.Reason{reason(evacuation.KindAction, evacuation.LevelNote,
 					"goes down with the host and comes back with it (its tag)", "")}},
 			{ID: "i6", Name: "old", Project: "shop", Status: "SHUTOFF", Flavor: "m1", RAMMiB: 4096, Action: core.ActionLiveMigrate,
 				Origin: core.OriginNode, Fate: evacuation.FateStays,
-				Reasons: []evacuation.EvacuationReason{reason(evacuation.KindState, evacuation.LevelNote,
+				Reasons: []evacuation.Reason{reason(evacuation.KindState, evacuation.LevelNote,
 					"stopped: nothing runs that the host could take down", "")}},
 		}}
-	second := evacuation.NodeEvacuation{Node: "kaas-node-2", Label: "cmp-02", Zone: "az-1", Mode: core.ModeSkip, Wave: 2, Time: span(0),
-		Slow: span(0), Instances: []evacuation.InstanceEvacuation{}}
-	return &evacuation.EvacuationForecast{Cluster: "mos", Made: time.Date(2026, 3, 14, 16, 43, 10, 0, time.UTC),
+	second := evacuation.NodeForecast{Node: "kaas-node-2", Label: "cmp-02", Zone: "az-1", Mode: core.ModeSkip, Wave: 2, Time: span(0),
+		Slow: span(0), Instances: []evacuation.InstanceForecast{}}
+	return &evacuation.Forecast{Cluster: "mos", Made: time.Date(2026, 3, 14, 16, 43, 10, 0, time.UTC),
 		AsOf: time.Date(2026, 3, 14, 16, 43, 8, 0, time.UTC), Whole: true, AtOnce: 1,
-		Nodes: []evacuation.NodeEvacuation{first, second}, Counts: first.Counts,
+		Nodes: []evacuation.NodeForecast{first, second}, Counts: first.Counts,
 		Speed: evacuation.MigrationSpeed{Observations: 7, MiBPerSecond: 102.4, Slow: 61.2},
 		Time:  span(3 * time.Minute), Slow: span(5 * time.Minute),
 		Rounds: &evacuation.NodePace{Rounds: 4, Middle: evacuation.Span(22 * time.Minute)},
-		Unknown: []evacuation.EvacuationUnknown{{What: core.FactsVolumes, Why: "list volumes: forbidden",
+		Unknown: []evacuation.Unknown{{What: core.FactsVolumes, Why: "list volumes: forbidden",
 			Means: "encrypted volumes, and volumes on a host's own disks, are not seen"}},
 		Closed:    []evacuation.ClosedHost{{Host: "cmp-09", Why: "nova-compute is disabled: disk is broken"}},
 		LeftOut:   []string{"cmp-07", "cmp-08"},

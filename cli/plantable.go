@@ -11,7 +11,7 @@ import (
 )
 
 // planFile is the content of a plan's file.
-func planFile(p *evacuation.EvacuationForecast, format string, all bool) ([]byte, error) {
+func planFile(p *evacuation.Forecast, format string, all bool) ([]byte, error) {
 	var b bytes.Buffer
 	if err := planPrinters[format](&b, p, all); err != nil {
 		return nil, fmt.Errorf("print the plan: %w", err)
@@ -21,7 +21,7 @@ func planFile(p *evacuation.EvacuationForecast, format string, all bool) ([]byte
 
 // printPlanTable prints a plan for a terminal: what needs a person first, then the nodes. Instances that just move are listed
 // only with all.
-func printPlanTable(out io.Writer, p *evacuation.EvacuationForecast, all bool) error {
+func printPlanTable(out io.Writer, p *evacuation.Forecast, all bool) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintf(w, "%s: %s\n%s\n%s\n", oneLine(p.Cluster), oneLine(p.Headline()), p.MadeText(), oneLine(p.TimeText()))
 	if len(p.Unknown) > 0 {
@@ -74,7 +74,7 @@ func printPlanTable(out io.Writer, p *evacuation.EvacuationForecast, all bool) e
 }
 
 // printPlanInstance prints an instance, each further reason on a line of its own.
-func printPlanInstance(w io.Writer, n *evacuation.NodeEvacuation, x *evacuation.InstanceEvacuation) {
+func printPlanInstance(w io.Writer, n *evacuation.NodeForecast, x *evacuation.InstanceForecast) {
 	why := ""
 	if len(x.Reasons) > 0 {
 		why = x.Reasons[0].Text

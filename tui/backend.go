@@ -27,7 +27,7 @@ type Backend interface {
 	// Disarm makes writing impossible again and gives the lease back.
 	Disarm()
 	// ForecastEvacuation makes the forecast of an evacuation. It asks OpenStack, and reports what it has read on the way.
-	ForecastEvacuation(ctx context.Context, r evacuation.EvacuationRequest, progress core.InventoryProgress) (evacuation.EvacuationForecast,
+	ForecastEvacuation(ctx context.Context, r evacuation.Request, progress core.InventoryProgress) (evacuation.Forecast,
 		error)
 	// Focus says which node the operator looks at, so that its instances are kept fresh.
 	Focus(node string)

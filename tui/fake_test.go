@@ -30,9 +30,9 @@ type fakeBackend struct {
 	focused   []string
 	previewed []core.Intent
 
-	evacuation    evacuation.EvacuationForecast
+	evacuation    evacuation.Forecast
 	evacuationErr error
-	planned       []evacuation.EvacuationRequest
+	planned       []evacuation.Request
 }
 
 func newFake(s *core.Snapshot) *fakeBackend {
@@ -105,8 +105,8 @@ func (f *fakeBackend) Disarm() {
 }
 
 func (f *fakeBackend) ForecastEvacuation(
-	_ context.Context, r evacuation.EvacuationRequest, progress core.InventoryProgress,
-) (evacuation.EvacuationForecast, error) {
+	_ context.Context, r evacuation.Request, progress core.InventoryProgress,
+) (evacuation.Forecast, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.planned = append(f.planned, r)

@@ -114,7 +114,7 @@ func (p *ownersPage) ask(m *Model) tea.Cmd {
 		return nil
 	}
 	p.asking = true
-	projects, users := procedure.ToAsk(p.notes)
+	projects, users := procedure.ContactsToAsk(p.notes)
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(parent, answerWithin)
 		defer cancel()

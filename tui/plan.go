@@ -19,13 +19,13 @@ const ScopePlan Scope = "plan"
 // planPage is the forecast of an evacuation. It is made on request and does not change; it shows its time, and a key makes a new one.
 type planPage struct {
 	pager
-	request evacuation.EvacuationRequest
+	request evacuation.Request
 	name    string // what it is a plan of
 
-	plan  *evacuation.EvacuationForecast // nil until it is made
-	err   error                          // why there is none
-	every bool                           // all instances are shown, not only those that need somebody
-	try   int                            // tells the answers to several requests apart
+	plan  *evacuation.Forecast // nil until it is made
+	err   error                // why there is none
+	every bool                 // all instances are shown, not only those that need somebody
+	try   int                  // tells the answers to several requests apart
 	said  atomic.Pointer[string]
 	stop  context.CancelFunc
 
@@ -36,7 +36,7 @@ type planPage struct {
 type planText struct {
 	w     int
 	every bool
-	plan  *evacuation.EvacuationForecast
+	plan  *evacuation.Forecast
 	arrow string // of the glyphs in use
 	lines []draw.Line
 }
@@ -51,7 +51,7 @@ const planTickEvery = 500 * time.Millisecond
 type plannedMsg struct {
 	page *planPage
 	try  int
-	plan evacuation.EvacuationForecast
+	plan evacuation.Forecast
 	err  error
 }
 
@@ -69,7 +69,7 @@ type planSavedMsg struct {
 
 // openPlan asks for the forecast of nodes, of the whole update when there are none.
 func (m *Model) openPlan(nodes []string) tea.Cmd {
-	p := &planPage{request: evacuation.EvacuationRequest{Nodes: nodes}, name: "the whole update"}
+	p := &planPage{request: evacuation.Request{Nodes: nodes}, name: "the whole update"}
 	if len(nodes) > 0 {
 		p.name = aboutNodes(m.snap, nodes)
 	}

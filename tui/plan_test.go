@@ -13,16 +13,16 @@ import (
 )
 
 // thePlan is a forecast of two nodes with what needs somebody in every way.
-func thePlan() evacuation.EvacuationForecast {
+func thePlan() evacuation.Forecast {
 	span := func(d time.Duration) *evacuation.Span { return new(evacuation.Span(d)) }
-	because := func(kind evacuation.BlockerKind, level evacuation.EvacuationLevel, text, remedy string) []evacuation.EvacuationReason {
-		return []evacuation.EvacuationReason{{Kind: kind, Level: level, Text: text, Remedy: remedy}}
+	because := func(kind evacuation.ReasonKind, level evacuation.Level, text, remedy string) []evacuation.Reason {
+		return []evacuation.Reason{{Kind: kind, Level: level, Text: text, Remedy: remedy}}
 	}
-	n := evacuation.NodeEvacuation{Node: "kaas-node-cmp07", Label: "cmp-07", Zone: "nova", Mode: core.ModeManual, Wave: 1,
+	n := evacuation.NodeForecast{Node: "kaas-node-cmp07", Label: "cmp-07", Zone: "nova", Mode: core.ModeManual, Wave: 1,
 		Time: span(4 * time.Minute), Slow: span(9 * time.Minute),
-		Counts: evacuation.EvacuationCounts{Instances: 6, Blocks: 2, MayFail: 1, Unknown: 1, Moves: 1,
+		Counts: evacuation.Counts{Instances: 6, Blocks: 2, MayFail: 1, Unknown: 1, Moves: 1,
 			Stays: 1}, Spare: &evacuation.SpareHost{Host: "cmp-09", Left: 1},
-		Instances: []evacuation.InstanceEvacuation{
+		Instances: []evacuation.InstanceForecast{
 			{Name: "batch-17", Project: "science", Flavor: "m1.c2", Fate: evacuation.FateBlocks, Target: "cmp-09",
 				Reasons: because(evacuation.KindAction, evacuation.LevelBlocks, "notify: its owner decides",
 					"migrate it by hand, stop it, or have it tagged poweroff")},
@@ -39,10 +39,10 @@ func thePlan() evacuation.EvacuationForecast {
 			{Name: "old-ci", Project: "ci", Flavor: "m1.c2", Fate: evacuation.FateStays,
 				Reasons: because(evacuation.KindState, evacuation.LevelNote, "stopped: nothing runs that the host could take down", "")},
 		}}
-	return evacuation.EvacuationForecast{Cluster: "mos", Made: fixtureWall, AsOf: fixtureNow, AtOnce: 1, Nodes: []evacuation.NodeEvacuation{n},
+	return evacuation.Forecast{Cluster: "mos", Made: fixtureWall, AsOf: fixtureNow, AtOnce: 1, Nodes: []evacuation.NodeForecast{n},
 		Counts: n.Counts,
 		Speed:  evacuation.MigrationSpeed{Observations: 3, MiBPerSecond: 96.4, Slow: 40}, Time: n.Time, Slow: n.Slow,
-		Unknown: []evacuation.EvacuationUnknown{{What: core.FactsVolumes, Why: "list volumes: forbidden: Policy doesn't allow volume:get_all",
+		Unknown: []evacuation.Unknown{{What: core.FactsVolumes, Why: "list volumes: forbidden: Policy doesn't allow volume:get_all",
 			Means: "encrypted volumes, and volumes on a host's own disks, are not seen"}},
 		Closed:    []evacuation.ClosedHost{{Host: "cmp-06", Why: "nova-compute is disabled: OSDPL: Node is under maintenance"}},
 		Otherwise: []string{"It is a forecast: Nova's scheduler chooses hosts one by one, by weights and filters of its own."}}

@@ -32,7 +32,7 @@ func (p *planPage) body(m *Model, w int) []draw.Line {
 }
 
 // planLines are a plan as the screen shows it: the totals first, then node by node what needs a person.
-func planLines(m *Model, plan *evacuation.EvacuationForecast, w int, every bool) []draw.Line {
+func planLines(m *Model, plan *evacuation.Forecast, w int, every bool) []draw.Line {
 	var out []draw.Line
 	tone := themes.Strong
 	if plan.Clear() {
@@ -69,7 +69,7 @@ func planLines(m *Model, plan *evacuation.EvacuationForecast, w int, every bool)
 }
 
 // nodePlanLines are a node's forecast: a line for the whole, and its instances below.
-func nodePlanLines(m *Model, plan *evacuation.EvacuationForecast, n *evacuation.NodeEvacuation, w int, every bool) []draw.Line {
+func nodePlanLines(m *Model, plan *evacuation.Forecast, n *evacuation.NodeForecast, w int, every bool) []draw.Line {
 	c := n.Counts
 	var parts []string
 	for _, part := range []struct {
@@ -128,7 +128,7 @@ const (
 )
 
 // instancePlanLines are an instance's forecast: its fate, why, and what to do.
-func instancePlanLines(m *Model, x *evacuation.InstanceEvacuation, w int) []draw.Line {
+func instancePlanLines(m *Model, x *evacuation.InstanceForecast, w int) []draw.Line {
 	k := fateMark(m.look.Glyph, x.Fate)
 	name := x.Name
 	if x.From != "" {

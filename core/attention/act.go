@@ -47,7 +47,7 @@ func (f *facts) acting() {
 				e := f.actEntry(a, name, "prepare", core.SeverityUrgent, "as "+who+": "+next,
 					core.Since{At: f.s.NodeRequest(name).Created, Exact: true})
 				if a.Controller == core.ControllerOpenStack {
-					e.Detail = wording.Join(append(step.Sentences(progress.QuorumShort(f.s, name)),
+					e.Detail = wording.Join(append(wording.Sentences(progress.QuorumShort(f.s, name)),
 						progress.AccountSentence(f.s, progress.NodeAccount(f.s, name), name, progress.LockMessage{}))...)
 				}
 				f.add(e)
@@ -72,7 +72,7 @@ func (f *facts) acting() {
 				f.heldStill(a, f.s.NodeRequest(name))
 			}
 		}
-		for _, name := range procedure.LockedNames(f.s) {
+		for _, name := range procedure.NodesWithLocks(f.s) {
 			switch progress.TurnOn(f.s, a, name) {
 			case progress.TurnRemove:
 				f.add(f.actEntry(a, name, "its removal waits for you to let it go", core.SeverityUrgent,

@@ -20,7 +20,7 @@ func (f *facts) afterUpdate() {
 		return
 	}
 	a := core.Attention{Rule: core.RuleAfterUpdate, Severity: core.SeverityNotice,
-		Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "after the update", Resolve: procedure.AfterProcedureKey()}
+		Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: "after the update", Resolve: procedure.AfterKey()}
 	left, over := procedure.AfterUpdateLeft(f.s)
 	_, played := progress.ActAs(f.s, core.ControllerOpenStack)
 	var old []string

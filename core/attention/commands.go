@@ -31,48 +31,48 @@ func scaleUp(f *facts, _ core.Attention) []core.Command {
 		return nil
 	}
 	_, name := f.rockoon()
-	return []core.Command{procedure.Change("scale it up", f.kubectlRockoon("scale", "deployment", name, "--replicas=1")),
-		procedure.Look("who scaled it down", f.kubectlRockoon("get", "deployment", name, "-o", "yaml", "--show-managed-fields"))}
+	return []core.Command{procedure.ToChange("scale it up", f.kubectlRockoon("scale", "deployment", name, "--replicas=1")),
+		procedure.ToLook("who scaled it down", f.kubectlRockoon("get", "deployment", name, "-o", "yaml", "--show-managed-fields"))}
 }
 
 // atController shows the OpenStack controller's pods, what keeps them from running, and its log, if it can have a pod.
 func atController(f *facts, a core.Attention) []core.Command {
 	_, name := f.rockoon()
-	out := []core.Command{procedure.Look("which pods there are",
+	out := []core.Command{procedure.ToLook("which pods there are",
 		f.kubectlRockoon("get", "pods", "-o", "wide")+" | "+wording.ShellCommand("grep", "-e", "^NAME", "-e", "^"+name+"-")),
-		procedure.Look("what keeps it", f.kubectlRockoon("describe", "deployment", name)),
-		procedure.Look("what happened last", f.kubectlRockoon("get", "events", "--sort-by=.lastTimestamp"))}
+		procedure.ToLook("what keeps it", f.kubectlRockoon("describe", "deployment", name)),
+		procedure.ToLook("what happened last", f.kubectlRockoon("get", "events", "--sort-by=.lastTimestamp"))}
 	if c := f.s.Controller; c != nil && c.Replicas == 0 {
 		return out
 	}
 	return append(out, append(atControllerLog(f, a),
-		procedure.Look("the log of the run before",
+		procedure.ToLook("the log of the run before",
 			f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--previous", "--tail=100")))...)
 }
 
 // atControllerLog is the log of the container that works on maintenance.
 func atControllerLog(f *facts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
-	return []core.Command{procedure.Look("the controller's log",
+	return []core.Command{procedure.ToLook("the controller's log",
 		f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--tail=100"))}
 }
 
 // atNodeLog is the log of the container that makes the locks of nodes.
 func atNodeLog(f *facts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
-	return []core.Command{procedure.Look("the controller's log on nodes",
+	return []core.Command{procedure.ToLook("the controller's log on nodes",
 		f.kubectlRockoon("logs", "deployment/"+name, "-c", "node", "--tail=100"))}
 }
 
 // playController is for a controller that is down on purpose, or cannot run for hours.
 func playController(f *facts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.Change("play it, where it cannot run",
+	return []core.Command{procedure.ToChange("play it, where it cannot run",
 		wording.ShellCommand("lockstep", "--act-as", core.ControllerOpenStack))}
 }
 
 func atRoleLabels(f *facts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
-	return []core.Command{procedure.Look("the setting",
+	return []core.Command{procedure.ToLook("the setting",
 		f.kubectlRockoon("get", "deployment", name, "-o", "yaml")+" | "+wording.ShellCommand("grep", "-A1", "OSCTL_OPENSTACK_NODE_LABELS"))}
 }
 
@@ -83,7 +83,7 @@ func atOpenStack(f *facts, _ core.Attention) []core.Command {
 func atDeployment(f *facts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
 	return append(procedure.LookAtDeployment(f.s, nil, progress.LockMessage{}),
-		procedure.Look("the controller's log on it", f.kubectlRockoon("logs", "deployment/"+name, "-c", "osdpl", "--tail=100")))
+		procedure.ToLook("the controller's log on it", f.kubectlRockoon("logs", "deployment/"+name, "-c", "osdpl", "--tail=100")))
 }
 
 // atSources asks the servers by hand for what Lockstep could not read.
@@ -92,7 +92,7 @@ func atSources(f *facts, a core.Attention) []core.Command {
 	for _, src := range f.sourcesOf(a) {
 		for _, line := range procedure.SourceCommands(f.s, src) {
 			if !hasLine(out, line) {
-				out = append(out, procedure.Look("whether it answers", line))
+				out = append(out, procedure.ToLook("whether it answers", line))
 			}
 		}
 	}
@@ -101,16 +101,16 @@ func atSources(f *facts, a core.Attention) []core.Command {
 	}
 	switch Source := core.SourceID(a.Subject.Name); {
 	case Source.Server() == core.ServerOpenStack || a.Subject.Name == string(core.ServerOpenStack):
-		return []core.Command{procedure.Look("whether it answers", wording.ShellCommand("openstack", "token", "issue"))}
+		return []core.Command{procedure.ToLook("whether it answers", wording.ShellCommand("openstack", "token", "issue"))}
 	case Source.Server() == core.ServerManagement || a.Subject.Name == string(core.ServerManagement):
-		return []core.Command{procedure.Look("whether it answers", f.s.Place.Kubectl("get", "--raw", "/readyz"))}
+		return []core.Command{procedure.ToLook("whether it answers", f.s.Place.Kubectl("get", "--raw", "/readyz"))}
 	}
-	return []core.Command{procedure.Look("whether it answers", wording.ShellCommand("kubectl", "get", "--raw", "/readyz"))}
+	return []core.Command{procedure.ToLook("whether it answers", wording.ShellCommand("kubectl", "get", "--raw", "/readyz"))}
 }
 
 // getLock shows a lock as it stands.
 func getLock(l *core.WorkloadLock) core.Command {
-	return procedure.Look("the lock", wording.ShellCommand("kubectl", "get", strings.ToLower(string(l.Kind)), l.Name, "-o", "yaml"))
+	return procedure.ToLook("the lock", wording.ShellCommand("kubectl", "get", strings.ToLower(string(l.Kind)), l.Name, "-o", "yaml"))
 }
 
 // atLock shows what a lock's text is about, the lock, and its owner.
@@ -123,17 +123,17 @@ func atLock(f *facts, a core.Attention) []core.Command {
 }
 
 func (f *facts) lockCommands(l *core.WorkloadLock, a core.Attention) []core.Command {
-	out := append(procedure.LookCommands(f.s, l, f.message(l)), getLock(l))
+	out := append(procedure.SituationCommands(f.s, l, f.message(l)), getLock(l))
 	switch l.Controller {
 	case core.ControllerOpenStack:
 		out = append(out, atControllerLog(f, a)...)
 	case core.ControllerCeph:
-		out = append(out, procedure.Look("how Ceph is", wording.ShellCommand("kubectl", "-n", "rook-ceph", "get", "cephclusters")))
+		out = append(out, procedure.ToLook("how Ceph is", wording.ShellCommand("kubectl", "-n", "rook-ceph", "get", "cephclusters")))
 	case core.ControllerTungstenFabric:
-		out = append(out, procedure.Look("its pods", wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "pods", "-o", "wide")))
+		out = append(out, procedure.ToLook("its pods", wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "pods", "-o", "wide")))
 	default:
 		for i, line := range progress.AskCommands(l) {
-			out = append(out, procedure.Look([]string{"who wrote it", "what runs by that name"}[i], line))
+			out = append(out, procedure.ToLook([]string{"who wrote it", "what runs by that name"}[i], line))
 		}
 	}
 	return out
@@ -148,7 +148,7 @@ func atAnyLock(f *facts, a core.Attention) []core.Command {
 }
 
 func atClusterLocks(*facts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("the cluster's locks", wording.ShellCommand("kubectl", "get", "clusterworkloadlocks"))}
+	return []core.Command{procedure.ToLook("the cluster's locks", wording.ShellCommand("kubectl", "get", "clusterworkloadlocks"))}
 }
 
 func atNodeLock(f *facts, a core.Attention) []core.Command {
@@ -161,9 +161,9 @@ func atNodeLock(f *facts, a core.Attention) []core.Command {
 func atLocksOfNode(_ *facts, a core.Attention) []core.Command {
 	list := wording.ShellCommand("kubectl", "get", "nodeworkloadlocks", "-o", "wide")
 	if a.Node == "" {
-		return []core.Command{procedure.Look("the locks of nodes", list)}
+		return []core.Command{procedure.ToLook("the locks of nodes", list)}
 	}
-	return []core.Command{procedure.Look("its locks", list+" | "+wording.ShellCommand("grep", "-e", a.Node))}
+	return []core.Command{procedure.ToLook("its locks", list+" | "+wording.ShellCommand("grep", "-e", a.Node))}
 }
 
 // atWhatItSays shows more about the OpenStack controller's text on the node's lock.
@@ -172,7 +172,7 @@ func atWhatItSays(f *facts, a core.Attention) []core.Command {
 	if l == nil {
 		return nil
 	}
-	return procedure.LookCommands(f.s, l, f.message(l))
+	return procedure.SituationCommands(f.s, l, f.message(l))
 }
 
 func atOthers(f *facts, _ core.Attention) []core.Command {
@@ -185,18 +185,18 @@ func holdAgain(f *facts, a core.Attention) []core.Command {
 	if l == nil || l.State() != core.LockInactive || f.s.NodeRequest(a.Node) != nil && !f.s.NodeRequest(a.Node).Deleting.IsZero() {
 		return nil
 	}
-	return []core.Command{procedure.Change("hold LCM", step.LockCommand(l.Ref(), core.LockStatus{State: core.LockActive}))}
+	return []core.Command{procedure.ToChange("hold LCM", step.LockCommand(l.Ref(), core.LockStatus{State: core.LockActive}))}
 }
 
 func clearInner(f *facts, a core.Attention) []core.Command {
 	if l := f.s.NodeLock(a.Node, core.ControllerOpenStack); l != nil {
-		return []core.Command{procedure.Change("clear it, as the last resort", step.InnerCommand(l.Ref(), core.InnerInactive))}
+		return []core.Command{procedure.ToChange("clear it, as the last resort", step.InnerCommand(l.Ref(), core.InnerInactive))}
 	}
 	return nil
 }
 
 func holdByOwnLock(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Change("hold it by your own lock", step.CreateLockCommand(progress.OwnLock(a.Node)))}
+	return []core.Command{procedure.ToChange("hold it by your own lock", step.CreateLockCommand(progress.OwnLock(a.Node)))}
 }
 
 func giveLabels(f *facts, a core.Attention) []core.Command {
@@ -207,24 +207,24 @@ func giveLabels(f *facts, a core.Attention) []core.Command {
 	if line == "" {
 		return nil
 	}
-	return []core.Command{procedure.Change("give it its role back", line)}
+	return []core.Command{procedure.ToChange("give it its role back", line)}
 }
 
 func atLabels(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("its labels", wording.ShellCommand("kubectl", "get", "node", a.Node, "--show-labels"))}
+	return []core.Command{procedure.ToLook("its labels", wording.ShellCommand("kubectl", "get", "node", a.Node, "--show-labels"))}
 }
 
 func atAnnotations(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("its annotations",
+	return []core.Command{procedure.ToLook("its annotations",
 		wording.ShellCommand("kubectl", "get", "node", a.Node, "-o", "jsonpath={.metadata.annotations}"))}
 }
 
 func dropMode(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Change("remove it: live counts then", wording.AnnotateCommand(a.Node, core.AnnotationMigrationMode, nil))}
+	return []core.Command{procedure.ToChange("remove it: live counts then", wording.AnnotateCommand(a.Node, core.AnnotationMigrationMode, nil))}
 }
 
 func dropAttempts(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Change("remove it", wording.AnnotateCommand(a.Node, core.AnnotationMigrationAttempts, nil))}
+	return []core.Command{procedure.ToChange("remove it", wording.AnnotateCommand(a.Node, core.AnnotationMigrationAttempts, nil))}
 }
 
 // putModeBack sets the annotation back to what it was before Lockstep changed it.
@@ -237,52 +237,52 @@ func putModeBack(f *facts, a core.Attention) []core.Command {
 	if !changed {
 		return nil
 	}
-	return []core.Command{procedure.Change("set it back", wording.AnnotateCommand(a.Node, c.Key, c.Old))}
+	return []core.Command{procedure.ToChange("set it back", wording.AnnotateCommand(a.Node, c.Key, c.Old))}
 }
 
 func atNode(_ *facts, a core.Attention) []core.Command {
 	if a.Node == "" {
 		return nil
 	}
-	return []core.Command{procedure.Look("the node", wording.ShellCommand("kubectl", "describe", "node", a.Node))}
+	return []core.Command{procedure.ToLook("the node", wording.ShellCommand("kubectl", "describe", "node", a.Node))}
 }
 
 func atNodes(*facts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("the nodes", wording.ShellCommand("kubectl", "get", "nodes", "-o", "wide"))}
+	return []core.Command{procedure.ToLook("the nodes", wording.ShellCommand("kubectl", "get", "nodes", "-o", "wide"))}
 }
 
 // atRequest shows the request of the node, or of the cluster.
 func atRequest(f *facts, a core.Attention) []core.Command {
 	if a.Node == "" {
-		return []core.Command{procedure.Look("what is asked for",
+		return []core.Command{procedure.ToLook("what is asked for",
 			wording.ShellCommand("kubectl", "get", "clustermaintenancerequests", "-o", "yaml"))}
 	}
 	if r := f.s.NodeRequest(a.Node); r != nil {
-		return []core.Command{procedure.Look("what is asked of it",
+		return []core.Command{procedure.ToLook("what is asked of it",
 			wording.ShellCommand("kubectl", "get", "nodemaintenancerequest", r.Name, "-o", "yaml"))}
 	}
 	return atRequests(f, a)
 }
 
 func atRequests(*facts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("what is asked for",
+	return []core.Command{procedure.ToLook("what is asked for",
 		wording.ShellCommand("kubectl", "get", "clustermaintenancerequests,nodemaintenancerequests"))}
 }
 
 func giveScope(f *facts, a core.Attention) []core.Command {
 	if r := f.s.NodeRequest(a.Node); progress.LacksScope(r) {
-		return []core.Command{procedure.Change("give it its scope", step.ScopeCommand(r))}
+		return []core.Command{procedure.ToChange("give it its scope", step.ScopeCommand(r))}
 	}
 	return nil
 }
 
 func atRemoval(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("what is asked of it", wording.ShellCommand("kubectl", "get", "nodedeletionrequests"))}
+	return []core.Command{procedure.ToLook("what is asked of it", wording.ShellCommand("kubectl", "get", "nodedeletionrequests"))}
 }
 
 // atPods shows the pods of OpenStack on the node: its return waits until they are ready.
 func atPods(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("its pods",
+	return []core.Command{procedure.ToLook("its pods",
 		progress.KubectlOpenStack("get", "pods", "-o", "wide", "--field-selector=spec.nodeName="+a.Node))}
 }
 
@@ -293,26 +293,26 @@ func atEndedPods(f *facts, a core.Attention) []core.Command {
 		if i == most {
 			break
 		}
-		out = append(out, procedure.Look("why it ended", wording.ShellCommand("kubectl", "-n", e.Namespace, "describe", "pod", e.Name)),
-			procedure.Change("delete it", wording.ShellCommand("kubectl", "-n", e.Namespace, "delete", "pod", e.Name)))
+		out = append(out, procedure.ToLook("why it ended", wording.ShellCommand("kubectl", "-n", e.Namespace, "describe", "pod", e.Name)),
+			procedure.ToChange("delete it", wording.ShellCommand("kubectl", "-n", e.Namespace, "delete", "pod", e.Name)))
 	}
 	return append(out, atPods(f, a)...)
 }
 
 func atCompute(f *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("what Nova says of it",
+	return []core.Command{procedure.ToLook("what Nova says of it",
 		wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", f.s.HostOf(a.Node))),
-		procedure.Look("the pod of nova-compute",
+		procedure.ToLook("the pod of nova-compute",
 			progress.KubectlOpenStack("get", "pods", "-o", "wide", "-l", "application=nova,component=compute",
 				"--field-selector=spec.nodeName="+a.Node))}
 }
 
 func newComputePod(f *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Change("let a new pod announce it", progress.ComputePodCommand(f.s, a.Node))}
+	return []core.Command{procedure.ToChange("let a new pod announce it", progress.ComputePodCommand(f.s, a.Node))}
 }
 
 func enableCompute(f *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Change("enable it",
+	return []core.Command{procedure.ToChange("enable it",
 		wording.ShellCommand("openstack", "compute", "service", "set", "--enable", f.s.HostOf(a.Node), "nova-compute"))}
 }
 
@@ -320,48 +320,48 @@ func enableVolumes(f *facts, a core.Attention) []core.Command {
 	var out []core.Command
 	for _, v := range f.s.VolumeServicesOn(a.Node) {
 		if v.ForMaintenance() {
-			out = append(out, procedure.Change("enable it", step.SetVolumeCommand(v.Host, true, "")))
+			out = append(out, procedure.ToChange("enable it", step.SetVolumeCommand(v.Host, true, "")))
 		}
 	}
 	return out
 }
 
 func atVolumeServices(*facts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("what Cinder says", wording.ShellCommand("openstack", "volume", "service", "list", "--long"))}
+	return []core.Command{procedure.ToLook("what Cinder says", wording.ShellCommand("openstack", "volume", "service", "list", "--long"))}
 }
 
 func atInstances(f *facts, a core.Attention) []core.Command {
 	if a.Node == "" { // the entry is about many nodes
-		return []core.Command{procedure.Look("what will move", wording.ShellCommand("lockstep", "plan"))}
+		return []core.Command{procedure.ToLook("what will move", wording.ShellCommand("lockstep", "plan"))}
 	}
-	return []core.Command{procedure.Look("its instances",
+	return []core.Command{procedure.ToLook("its instances",
 		wording.ShellCommand("openstack", "server", "list", "--all-projects", "--long", "--host", f.s.HostOf(a.Node)))}
 }
 
 func atInstance(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("the instance", wording.ShellCommand("openstack", "server", "show", a.Instance)),
-		procedure.Look("what was done with it", wording.ShellCommand("openstack", "server", "event", "list", a.Instance))}
+	return []core.Command{procedure.ToLook("the instance", wording.ShellCommand("openstack", "server", "show", a.Instance)),
+		procedure.ToLook("what was done with it", wording.ShellCommand("openstack", "server", "event", "list", a.Instance))}
 }
 
 func decideMigration(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Change("leave it where it is now",
+	return []core.Command{procedure.ToChange("leave it where it is now",
 		wording.ShellCommand("openstack", "server", "resize", "confirm", a.Instance)),
-		procedure.Change("put it back", wording.ShellCommand("openstack", "server", "resize", "revert", a.Instance))}
+		procedure.ToChange("put it back", wording.ShellCommand("openstack", "server", "resize", "revert", a.Instance))}
 }
 
 func atMigration(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("its migrations",
+	return []core.Command{procedure.ToLook("its migrations",
 		wording.ShellCommand("openstack", "server", "migration", "list", "--server", a.Instance))}
 }
 
 // atRoom shows where there is room for an instance.
 func atRoom(*facts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("where there is room",
+	return []core.Command{procedure.ToLook("where there is room",
 		wording.ShellCommand("openstack", "--os-compute-api-version", "2.87", "hypervisor", "list", "--long"))}
 }
 
 func atTags(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("its tags",
+	return []core.Command{procedure.ToLook("its tags",
 		wording.ShellCommand("openstack", "--os-compute-api-version", step.TagVersion, "server", "show", "-c", "tags", a.Instance))}
 }
 
@@ -372,7 +372,7 @@ func putTagsBack(f *facts, a core.Attention) []core.Command {
 	}
 	var out []core.Command
 	for _, line := range step.TagCommands(a.Instance, c.New, c.Old) {
-		out = append(out, procedure.Change("set them back", line))
+		out = append(out, procedure.ToChange("set them back", line))
 	}
 	return out
 }
@@ -390,10 +390,10 @@ func atBlockingPod(f *facts, a core.Attention) []core.Command {
 		}
 		m := progress.ReadDrainMessage(d.Message)
 		for i, line := range m.Commands() {
-			out = append(out, procedure.Look([]string{"the pod that stays", "what its budget allows"}[i], line))
+			out = append(out, procedure.ToLook([]string{"the pod that stays", "what its budget allows"}[i], line))
 		}
 		if m.Pod != "" {
-			out = append(out, procedure.Change("delete it, if it may go",
+			out = append(out, procedure.ToChange("delete it, if it may go",
 				wording.ShellCommand("kubectl", "-n", m.Namespace, "delete", "pod", m.Pod)))
 		}
 	}
@@ -408,7 +408,7 @@ func atDrains(f *facts, a core.Attention) []core.Command {
 	var out []core.Command
 	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
 		if d != nil {
-			out = append(out, procedure.Look("the drain, as LCM sees it", f.s.KubectlManagement("get", "lcmclusterstates", d.Name, "-o", "yaml")))
+			out = append(out, procedure.ToLook("the drain, as LCM sees it", f.s.KubectlManagement("get", "lcmclusterstates", d.Name, "-o", "yaml")))
 		}
 	}
 	if len(out) == 0 {
@@ -418,13 +418,13 @@ func atDrains(f *facts, a core.Attention) []core.Command {
 }
 
 func atDrainsAll(f *facts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.Look("the drains, as LCM sees them", f.s.KubectlManagement("get", "lcmclusterstates", "-o", "wide")),
-		procedure.Look("the machines", f.s.KubectlManagement("get", "lcmmachines", "-o", "wide"))}
+	return []core.Command{procedure.ToLook("the drains, as LCM sees them", f.s.KubectlManagement("get", "lcmclusterstates", "-o", "wide")),
+		procedure.ToLook("the machines", f.s.KubectlManagement("get", "lcmmachines", "-o", "wide"))}
 }
 
 // atLCM shows in which pods' log LCM writes (docs/mosk.md#when-it-hangs).
 func atLCM(f *facts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.Look("whose log has LCM's words",
+	return []core.Command{procedure.ToLook("whose log has LCM's words",
 		f.s.Place.Kubectl("-n", "kaas", "get", "pods")+" | "+wording.ShellCommand("grep", "-e", "lcm-controller"))}
 }
 
@@ -433,15 +433,15 @@ func atMachine(f *facts, a core.Attention) []core.Command {
 	if v == nil {
 		return nil
 	}
-	return []core.Command{procedure.Look("what LCM does on it", f.s.KubectlManagement("get", "lcmmachines", v.Name, "-o", "yaml"))}
+	return []core.Command{procedure.ToLook("what LCM does on it", f.s.KubectlManagement("get", "lcmmachines", v.Name, "-o", "yaml"))}
 }
 
 func atMachines(f *facts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.Look("the machines", f.s.KubectlManagement("get", "machines.cluster.k8s.io", "-o", "wide"))}
+	return []core.Command{procedure.ToLook("the machines", f.s.KubectlManagement("get", "machines.cluster.k8s.io", "-o", "wide"))}
 }
 
 func atLCMCluster(f *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.Look("what LCM says", f.s.KubectlManagement("get", "lcmclusters", a.Subject.Name, "-o", "yaml"))}
+	return []core.Command{procedure.ToLook("what LCM says", f.s.KubectlManagement("get", "lcmclusters", a.Subject.Name, "-o", "yaml"))}
 }
 
 func atPlan(f *facts, _ core.Attention) []core.Command {
@@ -449,7 +449,7 @@ func atPlan(f *facts, _ core.Attention) []core.Command {
 	if p == nil {
 		return nil
 	}
-	return []core.Command{procedure.Look("the plan", f.s.KubectlManagement("get", "clusterupdateplans", p.Name, "-o", "yaml"))}
+	return []core.Command{procedure.ToLook("the plan", f.s.KubectlManagement("get", "clusterupdateplans", p.Name, "-o", "yaml"))}
 }
 
 // commenceNext commences the next step of the update plan.
@@ -463,7 +463,7 @@ func commenceNext(f *facts, _ core.Attention) []core.Command {
 	if !waits || i < 0 {
 		return nil
 	}
-	return []core.Command{procedure.Change("commence it", progress.CommenceCommand(f.s, p, i))}
+	return []core.Command{procedure.ToChange("commence it", progress.CommenceCommand(f.s, p, i))}
 }
 
 // commencePaused commences a step again that an alert paused, once the alert is over.
@@ -476,23 +476,23 @@ func commencePaused(f *facts, _ core.Attention) []core.Command {
 	if i < 0 {
 		return nil
 	}
-	return []core.Command{procedure.Change("commence it again", progress.CommenceCommand(f.s, p, i))}
+	return []core.Command{procedure.ToChange("commence it again", progress.CommenceCommand(f.s, p, i))}
 }
 
 func atPause(f *facts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.Look("what pauses it", f.s.KubectlManagement("get", "updateautopauses", "-o", "yaml"))}
+	return []core.Command{procedure.ToLook("what pauses it", f.s.KubectlManagement("get", "updateautopauses", "-o", "yaml"))}
 }
 
 func atManagementReleases(f *facts, _ core.Attention) []core.Command {
-	return []core.Command{procedure.Look("the release that it runs",
+	return []core.Command{procedure.ToLook("the release that it runs",
 		f.s.Place.Kubectl("get", "kaasreleases", "-l", progress.LabelReleaseActive)),
-		procedure.Look("its own upgrade", f.s.Place.Kubectl("get", "mccupgrades", core.UpgradeName, "-o", "yaml"))}
+		procedure.ToLook("its own upgrade", f.s.Place.Kubectl("get", "mccupgrades", core.UpgradeName, "-o", "yaml"))}
 }
 
 func atDaemonSets(f *facts, _ core.Attention) []core.Command {
-	out := []core.Command{procedure.Look("the DaemonSets of OpenStack", progress.KubectlOpenStack("get", "daemonsets"))}
+	out := []core.Command{procedure.ToLook("the DaemonSets of OpenStack", progress.KubectlOpenStack("get", "daemonsets"))}
 	if slices.ContainsFunc(f.s.DaemonSets, func(d *core.DaemonSet) bool { return d.Namespace == core.NamespaceFabric }) {
-		out = append(out, procedure.Look("those of OpenSDN", wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "daemonsets")))
+		out = append(out, procedure.ToLook("those of OpenSDN", wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "daemonsets")))
 	}
 	return out
 }
@@ -510,25 +510,25 @@ func atOperation(f *facts, a core.Attention) []core.Command {
 	}
 	for _, it := range op.Items {
 		if it.Instance != "" && (it.State == core.OperationFailed || it.State == core.OperationUnknown) && len(out) < most {
-			out = append(out, procedure.Look(wording.OneLine(it.Label, 40), wording.ShellCommand("openstack", "server", "show", it.Instance)))
+			out = append(out, procedure.ToLook(wording.OneLine(it.Label, 40), wording.ShellCommand("openstack", "server", "show", it.Instance)))
 		}
 	}
 	if op.Node != "" {
 		out = append(out, atNode(f, a)...)
 	}
 	if len(out) == 0 {
-		out = append(out, procedure.Look("how the update is", wording.ShellCommand("lockstep", "status")))
+		out = append(out, procedure.ToLook("how the update is", wording.ShellCommand("lockstep", "status")))
 	}
 	return out
 }
 
 // atLease shows who holds the operator lease.
 func atLease(*facts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("who may write now",
+	return []core.Command{procedure.ToLook("who may write now",
 		wording.ShellCommand("kubectl", "get", "leases", "--all-namespaces")+" | "+wording.ShellCommand("grep", "-e", "lockstep-operator"))}
 }
 
 func atDeployments(*facts, core.Attention) []core.Command {
-	return []core.Command{procedure.Look("how many there are", progress.KubectlOpenStack("get", "openstackdeployments", "-o", "wide")),
-		procedure.Look("their statuses", progress.KubectlOpenStack("get", "osdplst"))}
+	return []core.Command{procedure.ToLook("how many there are", progress.KubectlOpenStack("get", "openstackdeployments", "-o", "wide")),
+		procedure.ToLook("their statuses", progress.KubectlOpenStack("get", "osdplst"))}
 }

@@ -38,7 +38,7 @@ func (f *facts) operations() {
 		default:
 			a.Subject = core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}
 			if op.Is(core.IntentRestartPods) || op.Is(core.IntentAddTempest) || op.Is(core.IntentRemoveTempest) {
-				a.Resolve = procedure.AfterProcedureKey()
+				a.Resolve = procedure.AfterKey()
 			}
 		}
 		f.add(a)

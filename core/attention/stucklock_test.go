@@ -35,7 +35,7 @@ func TestALockInDeletionOnALiveNode(t *testing.T) {
 			t.Errorf("%q is not in %q", want, a.Reason)
 		}
 	}
-	if want := procedure.Change("give it its role back",
+	if want := procedure.ToChange("give it its role back",
 		"kubectl label node cmp-01 openstack-compute-node=enabled"); !slices.Contains(a.Commands, want) {
 		t.Errorf("the way out: %+v", a.Commands)
 	}

@@ -37,12 +37,12 @@ func TestAttemptsAreOfferedBack(t *testing.T) {
 		b.arm()
 		b.sync()
 		s := b.engine.Snapshot()
-		st, ok := procedure.RestoreTries(s, "cmp-1")
+		st, ok := procedure.RestoreAttempts(s, "cmp-1")
 		if !ok || st.Intent.Attempts != 0 || st.Change.(core.SetNodeAnnotation).New != nil ||
 			!strings.Contains(st.Why, "before, it was not set") {
 			t.Fatalf("%v, %+v: %s", ok, st.Intent, st.Why)
 		}
-		if got := procedure.OpenTries(s); len(got) != 1 {
+		if got := procedure.ChangedAttempts(s); len(got) != 1 {
 			t.Errorf("open %q", got)
 		}
 		set(0)

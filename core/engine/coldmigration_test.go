@@ -101,7 +101,7 @@ func coldIsTold(t *testing.T, b *bench) {
 		got[0].Reason != "confirm or revert its migration: Lockstep moved it from cmp-1 to cmp-2" {
 		t.Fatalf("told: %+v; %+v", got, attention.Of(s))
 	}
-	p, _ := procedure.Of(s, *procedure.AfterProcedureKey())
+	p, _ := procedure.Of(s, *procedure.AfterKey())
 	i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.ID == "after/migrations" })
 	if i < 0 || p.Steps[i].Status != "web-1 (VERIFY_RESIZE on cmp-2)" ||
 		p.Steps[i+1].Intent.Kind != core.IntentConfirmResize || len(p.Steps[i+1].Alternatives) != 1 {
@@ -120,7 +120,7 @@ func coldIsOver(t *testing.T, s *core.Snapshot) {
 	if got := toldBy(s, "own-migration/"); len(got) != 0 || len(s.History.Cold) != 0 {
 		t.Errorf("it is over, and told: %+v; %+v", got, s.History.Cold)
 	}
-	p, _ := procedure.Of(s, *procedure.AfterProcedureKey())
+	p, _ := procedure.Of(s, *procedure.AfterKey())
 	if i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.ID == "after/migrations" }); i < 0 ||
 		p.Steps[i].State != core.StepDone {
 		t.Errorf("after the update: %q", scene.Outline(p))

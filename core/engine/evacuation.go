@@ -10,21 +10,21 @@ import (
 
 // ForecastEvacuation reads what a forecast needs beyond the latest Snapshot, and makes the forecast. It blocks until OpenStack has
 // answered, or ctx is done. progress may be nil.
-func (e *Engine) ForecastEvacuation(ctx context.Context, r evacuation.EvacuationRequest,
-	progress core.InventoryProgress) (evacuation.EvacuationForecast, error) {
+func (e *Engine) ForecastEvacuation(ctx context.Context, r evacuation.Request,
+	progress core.InventoryProgress) (evacuation.Forecast, error) {
 	if e.cfg.Evacuation == nil {
-		return evacuation.EvacuationForecast{}, errors.New("there is no connection to OpenStack to ask for room, groups and devices")
+		return evacuation.Forecast{}, errors.New("there is no connection to OpenStack to ask for room, groups and devices")
 	}
 	if progress == nil {
 		progress = func(string, int) {}
 	}
-	hosts, traits := evacuation.EvacuationHosts(e.Snapshot(), r)
+	hosts, traits := evacuation.HostsAndTraits(e.Snapshot(), r)
 	facts := e.cfg.Evacuation.EvacuationFacts(ctx, hosts, traits, progress)
 	if err := ctx.Err(); err != nil {
-		return evacuation.EvacuationForecast{}, err
+		return evacuation.Forecast{}, err
 	}
 	r.Made = e.cfg.Wall()
-	return evacuation.ForecastEvacuation(e.Snapshot(), facts, r) // the Snapshot may be newer by now
+	return evacuation.NewForecast(e.Snapshot(), facts, r) // the Snapshot may be newer by now
 }
 
 // EvacuationReader reads what a forecast needs beyond a Snapshot. What it cannot read is listed in the facts' Missing.

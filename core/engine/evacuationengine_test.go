@@ -50,7 +50,7 @@ func TestTheEngineAsksForAForecastOnly(t *testing.T) {
 	}
 	cancel()
 	told := 0
-	p, err := e.ForecastEvacuation(t.Context(), evacuation.EvacuationRequest{Nodes: []string{"cmp-01"}}, func(string, int) { told++ })
+	p, err := e.ForecastEvacuation(t.Context(), evacuation.Request{Nodes: []string{"cmp-01"}}, func(string, int) { told++ })
 	if err != nil || !p.Made.Equal(scene.Noon) || p.Counts.Unknown != 1 || told != 1 {
 		t.Errorf("%+v, %v, told %d times", p.Counts, err, told)
 	}
@@ -60,14 +60,14 @@ func TestTheEngineAsksForAForecastOnly(t *testing.T) {
 	answers.wait = true
 	late, give := context.WithCancel(t.Context())
 	give()
-	if _, err := e.ForecastEvacuation(late, evacuation.EvacuationRequest{}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := e.ForecastEvacuation(late, evacuation.Request{}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up, and the answer is %v", err)
 	}
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if _, err := New(Config{}).ForecastEvacuation(t.Context(), evacuation.EvacuationRequest{}, nil); err == nil ||
+	if _, err := New(Config{}).ForecastEvacuation(t.Context(), evacuation.Request{}, nil); err == nil ||
 		!strings.Contains(err.Error(), "OpenStack") {
 		t.Error(err)
 	}

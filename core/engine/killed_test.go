@@ -24,13 +24,13 @@ func TestWhatWasSetIsKnownAfterAKillInTheMiddle(t *testing.T) {
 		steps  core.ProcedureKey           // of the procedure that sees to it
 		offers core.IntentKind             // within it; empty: none
 	}{
-		"a migration mode": {skip, nil, func(s *core.Snapshot) bool { return len(procedure.ChangedNodes(s)) == 1 },
+		"a migration mode": {skip, nil, func(s *core.Snapshot) bool { return len(procedure.ModesToRestore(s)) == 1 },
 			core.ProcedureKey{Kind: core.ProcedureAfter}, core.IntentRestoreMode},
 		"a number of attempts": {core.Intent{Kind: core.IntentSetAttempts, Nodes: []string{"cmp-2"}, Attempts: 7}, nil,
-			func(s *core.Snapshot) bool { return len(procedure.TriesNodes(s)) == 1 },
+			func(s *core.Snapshot) bool { return len(procedure.AttemptsToRestore(s)) == 1 },
 			core.ProcedureKey{Kind: core.ProcedureAfter}, core.IntentSetAttempts},
 		"a tag": {core.Intent{Kind: core.IntentTagPowerOff, Instance: "id-web-1"}, nil,
-			func(s *core.Snapshot) bool { return len(procedure.TaggedInstances(s)) == 1 }, core.ProcedureKey{Kind: core.ProcedureAfter},
+			func(s *core.Snapshot) bool { return len(procedure.TagsToRestore(s)) == 1 }, core.ProcedureKey{Kind: core.ProcedureAfter},
 			core.IntentRestoreTags},
 		"a stop": {core.Intent{Kind: core.IntentStop, Instance: "id-web-1"}, nil,
 			func(s *core.Snapshot) bool { return len(procedure.StoppedInstances(s)) == 1 }, core.ProcedureKey{Kind: core.ProcedureAfter},
@@ -40,7 +40,7 @@ func TestWhatWasSetIsKnownAfterAKillInTheMiddle(t *testing.T) {
 			in.Status, in.VMState, in.Power = "ACTIVE", "active", core.PowerRunning
 		}, func(s *core.Snapshot) bool { return len(procedure.StoppedInstances(s)) == 0 }, core.ProcedureKey{}, ""},
 		"a mode, in vain": {skip, func(c *testCloud) { delete(c.annotations["cmp-2"], core.AnnotationMigrationMode) },
-			func(s *core.Snapshot) bool { return len(procedure.ChangedNodes(s)) == 0 }, core.ProcedureKey{}, ""},
+			func(s *core.Snapshot) bool { return len(procedure.ModesToRestore(s)) == 0 }, core.ProcedureKey{}, ""},
 		"an override": {core.Intent{Kind: core.IntentOverrideLock, State: core.LockInactive}, nil,
 			func(s *core.Snapshot) bool { return len(s.History.Overrides) == 1 }, core.ProcedureKey{}, ""},
 	} {

@@ -52,7 +52,7 @@ func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
 		e.updateSeen = cmr.UID
 	}
 	switch {
-	case cmr != nil && cmr.UID != h.Update.UID && step.ToBeTold(s, cmr):
+	case cmr != nil && cmr.UID != h.Update.UID && step.PurposePending(s, cmr):
 		return h // whether it is an update is not known yet
 	case cmr != nil && cmr.UID != h.Update.UID:
 		h.Update = core.UpdateRecord{UID: cmr.UID, Release: cmr.Release, From: lockRelease(s), Started: cmr.Created}

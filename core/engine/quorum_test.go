@@ -82,7 +82,7 @@ func TestAShortQuorumIsInThePlanAndInWhatNeedsYou(t *testing.T) {
 	const says = "It cannot go down now: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not."
 	s := scene.Quorate("ctl-01", "!ctl-02", "ctl-03").Again().Snapshot
 	for node, want := range map[string]bool{"ctl-01": true, "cmp-01": false} {
-		plan, err := evacuation.ForecastEvacuation(s, core.EvacuationFacts{}, evacuation.EvacuationRequest{Nodes: []string{node}})
+		plan, err := evacuation.NewForecast(s, core.EvacuationFacts{}, evacuation.Request{Nodes: []string{node}})
 		if err != nil {
 			t.Fatal(err)
 		}

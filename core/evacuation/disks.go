@@ -2,10 +2,8 @@ package evacuation
 
 import (
 	"fmt"
-	"slices"
 
 	"lockstep/core"
-	"lockstep/core/progress"
 )
 
 // Where Nova keeps the disks that it makes from images (spec.features.nova.images.backend of the OpenStackDeployment; Rockoon's
@@ -15,15 +13,15 @@ const (
 	disksLVM  = "lvm"
 )
 
-// hostDisks is where Nova keeps the disks that it makes from images. Known tells whether anybody says it; perNode, that some
-// nodes have another back end of their own, and which they are is not looked at.
+// hostDisks is where Nova keeps the disks that it makes from images; known, whether the OpenStackDeployment says so; perNode, whether
+// some nodes have another back end (which ones is not looked at).
 type hostDisks struct {
 	backend string
 	known   bool
 	perNode bool
 }
 
-// disks is what the OpenStackDeployment says.
+// disks reads hostDisks from the OpenStackDeployment.
 func disks(s *core.Snapshot) hostDisks {
 	if len(s.Deployments) != 1 || !s.Known(core.SourceOpenStackDeployment) {
 		return hostDisks{}
@@ -51,9 +49,9 @@ func (h hostDisks) note() string {
 	return fmt.Sprintf("Disks made from images lie on the hosts' own storage (%s), by %s.", core.Tidy(h.backend), field)
 }
 
-// hostDisksRule is the reason of an instance that has a disk made from an image: its flavor has one, unless it was started from
-// a volume, in which case such flavors have none.
-var hostDisksRule = evacuationRule{KindDisk, func(c *evacuationCase) (EvacuationLevel, string) {
+// hostDisksRule is about instances with a disk made from an image: those whose flavor has a disk. Flavors for instances that boot from
+// a volume have none.
+var hostDisksRule = rule{KindDisk, func(c *candidate) (Level, string) {
 	h := c.e.disks
 	switch {
 	case c.in.Flavor.DiskGiB <= 0:
@@ -67,48 +65,3 @@ var hostDisksRule = evacuationRule{KindDisk, func(c *evacuationCase) (Evacuation
 	}
 	return LevelNote, "its disks made from an image lie on the host's own storage: they are copied with it, and that takes longer"
 }, "cold-migrate it (it stops for that), or let it go down with the host"}
-
-// pace is how many instances are moved off a node at the same time, and who does it: the OpenStack controller by its
-// instance_migrate_concurrency, which is 1 unless it was set (docs/mosk.md#settings) and which nothing shows; or Lockstep by
-// Settings.MigrateAtOnce, where it plays the controller.
-func pace(s *core.Snapshot, node string) int {
-	if progress.PlaysOn(s, core.ControllerOpenStack, node) {
-		return max(s.Settings.MigrateAtOnce, 1)
-	}
-	return 1
-}
-
-// makespan is how long it takes to move instances of such times, so many at once: the longest first, each when a place is free.
-func makespan(times []Span, atOnce int) Span {
-	times = slices.Clone(times)
-	slices.SortFunc(times, func(a, b Span) int { return int(min(max(b-a, -1), 1)) })
-	places := make([]Span, max(atOnce, 1))
-	for _, t := range times {
-		places[slices.Index(places, slices.Min(places))] += t
-	}
-	return slices.Max(places)
-}
-
-// paceText is how many are moved at the same time on a node, by which setting.
-func (p *EvacuationForecast) paceText() string {
-	controller, own := false, 0
-	for _, n := range p.Nodes {
-		if n.ByLockstep {
-			own = n.AtOnce
-		} else {
-			controller = true
-		}
-	}
-	text := "one at a time on a node: the OpenStack controller's instance_migrate_concurrency is 1 unless it was set"
-	if own == 0 {
-		return text
-	}
-	by := fmt.Sprintf("%d at a time on a node, as Lockstep's migrateAtOnce says", own)
-	if own == 1 {
-		by = "one at a time on a node, as Lockstep's migrateAtOnce says"
-	}
-	if controller {
-		return by + " where it plays the controller; elsewhere " + text
-	}
-	return by
-}

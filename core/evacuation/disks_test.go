@@ -18,7 +18,7 @@ func TestDisksOfAHostsOwn(t *testing.T) {
 		name string
 		d    []*core.OpenStackDeployment
 		disk int
-		want EvacuationLevel
+		want Level
 		fate Fate
 		note string
 	}{
@@ -39,13 +39,13 @@ func TestDisksOfAHostsOwn(t *testing.T) {
 		for _, in := range sc.Instances {
 			in.Flavor = core.Flavor{Name: "m1", VCPUs: 1, RAMMiB: 1024, DiskGiB: tc.disk}
 		}
-		p, err := ForecastEvacuation(sc.Snapshot, core.EvacuationFacts{Microversion: 96}, EvacuationRequest{Nodes: []string{"cmp-01"}})
+		p, err := NewForecast(sc.Snapshot, core.EvacuationFacts{Microversion: 96}, Request{Nodes: []string{"cmp-01"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		x := p.Nodes[0].Instances[0]
-		i := slices.IndexFunc(x.Reasons, func(r EvacuationReason) bool { return r.Kind == KindDisk })
-		got := EvacuationLevel("")
+		i := slices.IndexFunc(x.Reasons, func(r Reason) bool { return r.Kind == KindDisk })
+		got := Level("")
 		if i >= 0 {
 			got = x.Reasons[i].Level
 		}
@@ -78,7 +78,7 @@ func TestMakespan(t *testing.T) {
 // The time of a node is counted with as many at once as who moves them moves: the OpenStack controller one, Lockstep what its
 // setting says; and which it is stands beside it.
 func TestTheForecastCountsWithTheSettingOfWhoMoves(t *testing.T) {
-	plan := func(sc scene.Scene) EvacuationForecast {
+	plan := func(sc scene.Scene) Forecast {
 		sc.Settings.MigrateAtOnce = 2
 		for n := range 3 {
 			sc.Instance("cmp-01", "extra-"+wording.Itoa(n))
@@ -88,7 +88,7 @@ func TestTheForecastCountsWithTheSettingOfWhoMoves(t *testing.T) {
 		}
 		done := sc.Migration(sc.Named("web-2"), "completed", "cmp-03", 4*time.Minute)
 		done.Updated = done.Created.Add(time.Minute) // 100 MiB a second: 70 s each
-		p, err := ForecastEvacuation(sc.Snapshot, core.EvacuationFacts{Microversion: 96}, EvacuationRequest{Nodes: []string{"cmp-01"}})
+		p, err := NewForecast(sc.Snapshot, core.EvacuationFacts{Microversion: 96}, Request{Nodes: []string{"cmp-01"}})
 		if err != nil || p.Time == nil {
 			t.Fatalf("%v, %+v", err, p)
 		}

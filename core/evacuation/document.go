@@ -9,7 +9,7 @@ import (
 )
 
 // JSON is the forecast as a document for scripts: times are RFC 3339, durations whole seconds.
-func (p *EvacuationForecast) JSON() ([]byte, error) {
+func (p *Forecast) JSON() ([]byte, error) {
 	b, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write the plan as JSON: %w", err)
@@ -18,7 +18,7 @@ func (p *EvacuationForecast) JSON() ([]byte, error) {
 }
 
 // Headline is the forecast in one sentence.
-func (p *EvacuationForecast) Headline() string {
+func (p *Forecast) Headline() string {
 	c := p.Counts
 	if len(p.Nodes) == 0 {
 		return "No node is left to plan for: the update is through with all of them."
@@ -47,8 +47,8 @@ func (p *EvacuationForecast) Headline() string {
 	return head + ": " + strings.Join(parts, ", ") + "."
 }
 
-// TimeText is how long the evacuation takes, and by what that is known.
-func (p *EvacuationForecast) TimeText() string {
+// TimeText says how long the evacuation takes, and how that is known.
+func (p *Forecast) TimeText() string {
 	text := "How long it takes is not known: no completed live migration of this cloud was seen yet."
 	switch {
 	case p.Time != nil && *p.Time == 0:
@@ -69,13 +69,13 @@ func (p *EvacuationForecast) TimeText() string {
 }
 
 // MadeText says when the forecast was made, and what it is.
-func (p *EvacuationForecast) MadeText() string {
+func (p *Forecast) MadeText() string {
 	return "A forecast, made " + p.Made.UTC().Format("2006-01-02 15:04:05 UTC") + ". Nothing has moved."
 }
 
-// SpareText is whether what leaves the node still finds room with one more host lost: "fits", "3 would not fit"; "?" when it
-// could not be told, "-" when nothing leaves for another host.
-func (n *NodeEvacuation) SpareText() string {
+// SpareText says whether what leaves the node still finds room with one more host lost: "fits", "3 would not fit"; "?" when it could
+// not be told, "-" when nothing leaves for another host.
+func (n *NodeForecast) SpareText() string {
 	switch {
 	case n.Spare == nil && n.Counts.Unknown > 0:
 		return "?"
@@ -98,8 +98,8 @@ func SpanText(s *Span) string {
 	return s.String()
 }
 
-// Why is the worst of the instance's reasons, and how many more there are.
-func (x *InstanceEvacuation) Why() string {
+// Why is the worst of the instance's reasons, with the number of the others.
+func (x *InstanceForecast) Why() string {
 	if len(x.Reasons) == 0 {
 		return ""
 	}
@@ -110,15 +110,15 @@ func (x *InstanceEvacuation) Why() string {
 }
 
 // ActionText is the action with where it comes from: "live_migrate (tag)".
-func (x *InstanceEvacuation) ActionText() string { return fmt.Sprintf("%s (%s)", x.Action, x.Origin) }
+func (x *InstanceForecast) ActionText() string { return fmt.Sprintf("%s (%s)", x.Action, x.Origin) }
 
-// NeedsPerson tells whether somebody has to look at the instance.
-func (x *InstanceEvacuation) NeedsPerson() bool {
+// NeedsPerson tells whether a person has to look at the instance.
+func (x *InstanceForecast) NeedsPerson() bool {
 	return x.Fate == FateBlocks || x.Fate == FateMayFail || x.Fate == FateUnknown
 }
 
-// Markdown is the forecast as a document for people who are not at this terminal.
-func (p *EvacuationForecast) Markdown() string {
+// Markdown is the forecast as a document for others to read.
+func (p *Forecast) Markdown() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	row := func(cells ...string) {
@@ -214,13 +214,13 @@ func (p *EvacuationForecast) Markdown() string {
 	return b.String()
 }
 
-// markdownCell is a text that cannot end its cell, nor become anything but text.
+// markdownCell escapes a text so that it stays plain text inside its cell.
 func markdownCell(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "<", "&lt;").Replace(s)
 }
 
-// FileName is a name for a file with the forecast, of a kind ("md", "json") that no other forecast of the second has.
-func (p *EvacuationForecast) FileName(kind string) string {
+// FileName is a name for a file with the forecast, with the extension kind ("md", "json"); the time in it is in seconds.
+func (p *Forecast) FileName(kind string) string {
 	what := "update"
 	switch {
 	case !p.Whole && len(p.Nodes) == 1:

@@ -8,25 +8,24 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/step"
+	"lockstep/core/wording"
 )
 
-// ForecastEvacuation makes the forecast. It is a pure function: the order in which facts and nodes are handed to it makes no
-// difference. Nodes are taken in waves, as many at once as asked for: what leaves a node lands on other hosts, and leaves
-// again when these have their turn; a node takes instances again when its wave is over. It is an error when a forecast is asked
-// for of which nothing is known.
-func ForecastEvacuation(s *core.Snapshot, f core.EvacuationFacts, r EvacuationRequest) (EvacuationForecast, error) {
+// NewForecast makes a forecast. It is a pure function; the order of facts and nodes makes no difference. Nodes are taken in waves of
+// r.AtOnce: what leaves a node goes to other hosts, and leaves them in turn; a node takes instances again when its wave is over. When
+// the instances or the compute nodes are not known, it returns an error.
+func NewForecast(s *core.Snapshot, f core.EvacuationFacts, r Request) (Forecast, error) {
 	nodes, done := evacuated(s, r)
 	if !s.Known(core.SourceInstances) {
-		return EvacuationForecast{}, errors.New("the instances are not known" + becauseOf(s.Sources[core.SourceInstances].Err))
+		return Forecast{}, errors.New("the instances are not known" + becauseOf(s.Sources[core.SourceInstances].Err))
 	}
 	if len(nodes) == 0 && len(done) == 0 {
-		return EvacuationForecast{}, errors.New("no compute node is known")
+		return Forecast{}, errors.New("no compute node is known")
 	}
 	e := newEvacuation(s, &f, nodes, max(r.AtOnce, 1))
-	p := EvacuationForecast{Cluster: core.Tidy(s.Cluster), Made: r.Made, AsOf: s.Now, Whole: len(r.Nodes) == 0, AtOnce: max(r.AtOnce, 1),
-		Nodes: []NodeEvacuation{}, Speed: e.speed, Unknown: e.unknowns(), Closed: e.room.closed(s, nodes), LeftOut: done,
-		Otherwise: append(slices.Clone(evacuationNotes), e.disks.note())}
+	p := Forecast{Cluster: core.Tidy(s.Cluster), Made: r.Made, AsOf: s.Now, Whole: len(r.Nodes) == 0, AtOnce: max(r.AtOnce, 1),
+		Nodes: []NodeForecast{}, Speed: e.speed, Unknown: e.unknowns(), Closed: e.room.closed(s, nodes), LeftOut: done,
+		Otherwise: append(slices.Clone(notes), e.disks.note())}
 	if f.PinnedZones == nil {
 		p.Otherwise = append(p.Otherwise,
 			"Which zone an instance is bound to Nova tells from 2.96 on: here each is taken to be bound to the zone that it is in.")
@@ -61,8 +60,8 @@ func becauseOf(err *core.APIError) string {
 	return ": " + core.Tidy(err.Error())
 }
 
-// evacuationNotes are what no API tells, whoever asks.
-var evacuationNotes = []string{
+// notes say what no API tells.
+var notes = []string{
 	"It is a forecast: Nova's scheduler chooses hosts one by one, by weights and filters of its own.",
 	"CPU models, NUMA cells, huge pages and the state of devices on the target hosts are not in any list.",
 	"What an image asks for beyond pinned CPUs (hw_numa_nodes, hw_mem_page_size, hw_tpm_version, hw_mem_encryption) is not looked at: " +
@@ -137,9 +136,9 @@ func newEvacuation(s *core.Snapshot, f *core.EvacuationFacts, nodes []string, at
 	return e
 }
 
-// leaver is an instance that has to leave a node, and finds a host or a reason.
+// leaver is an instance that has to leave a node; it finds a host, or a reason why not.
 type leaver struct {
-	*InstanceEvacuation
+	*InstanceForecast
 	instance *core.Instance
 	from     string // host
 	need     []int  // by class of the room
@@ -148,9 +147,9 @@ type leaver struct {
 	homeless bool      // there is none for it once one more host is lost
 }
 
-// wave makes the forecast of nodes that are in maintenance at the same time.
-func (e *evacuation) wave(number int, names []string) []NodeEvacuation {
-	out := make([]NodeEvacuation, 0, len(names))
+// wave makes the forecast for nodes that are in maintenance at the same time.
+func (e *evacuation) wave(number int, names []string) []NodeForecast {
+	out := make([]NodeForecast, 0, len(names))
 	var leavers []*leaver
 	for _, name := range names {
 		e.room.close(e.s.HostOf(name), true)
@@ -193,13 +192,13 @@ func (e *evacuation) wave(number int, names []string) []NodeEvacuation {
 		e.arrived[l.host.name] = append(e.arrived[l.host.name], l.instance.ID)
 	}
 	for i := range out {
-		slices.SortStableFunc(out[i].Instances, func(a, b InstanceEvacuation) int { return fateRank[a.Fate] - fateRank[b.Fate] })
+		slices.SortStableFunc(out[i].Instances, func(a, b InstanceForecast) int { return fateRank[a.Fate] - fateRank[b.Fate] })
 		e.room.close(e.s.HostOf(out[i].Node), false)
 	}
 	return out
 }
 
-// label is what people call the node of a host.
+// label is the label of a host's node.
 func (e *evacuation) label(host string) string { return core.Tidy(e.s.Label(e.nodeOf(host))) }
 
 func (e *evacuation) nodeOf(host string) string {
@@ -209,21 +208,21 @@ func (e *evacuation) nodeOf(host string) string {
 	return host
 }
 
-// node is the forecast for the instances that are on a node when its turn comes, and those of them that have to leave it.
-func (e *evacuation) node(name string) (NodeEvacuation, []*leaver) {
+// node is the forecast for the instances on a node when its turn comes, with those that have to leave it.
+func (e *evacuation) node(name string) (NodeForecast, []*leaver) {
 	m := progress.MaintenanceOf(e.s, name)
-	n := NodeEvacuation{Node: name, Label: core.Tidy(e.s.Label(name)), Mode: core.MigrationMode(core.Tidy(string(m.Mode))),
+	n := NodeForecast{Node: name, Label: core.Tidy(e.s.Label(name)), Mode: core.MigrationMode(core.Tidy(string(m.Mode))),
 		AtOnce: pace(e.s, name), ByLockstep: progress.PlaysOn(e.s, core.ControllerOpenStack, name)}
 	if svc := e.s.Services[m.Host]; svc != nil {
 		n.Zone = core.Tidy(svc.Zone)
 	}
 	switch {
 	case !m.Compute:
-		n.Notes = append(n.Notes, "It is no compute node: the OpenStack controller moves nothing off it.")
+		n.Notes = append(n.Notes, "It is not a compute node: the OpenStack controller moves nothing off it.")
 	case !m.Reboot:
 		n.Notes = append(n.Notes, "Its request has the scope drain: the host does not reboot, and its instances stay.")
 	}
-	n.Notes = append(n.Notes, step.Sentences(progress.QuorumShort(e.s, name))...)
+	n.Notes = append(n.Notes, wording.Sentences(progress.QuorumShort(e.s, name))...)
 	var on []*core.Instance
 	for _, in := range e.s.ByHost[m.Host] {
 		if _, left := e.at[in.ID]; !left {
@@ -236,28 +235,28 @@ func (e *evacuation) node(name string) (NodeEvacuation, []*leaver) {
 	slices.SortFunc(on, func(a, b *core.Instance) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 	})
-	n.Instances = make([]InstanceEvacuation, len(on)) // never grown: leavers point into it
+	n.Instances = make([]InstanceForecast, len(on)) // never grown: leavers point into it
 	var leave []*leaver
 	for i, in := range on {
 		x := &n.Instances[i]
 		moves := e.instance(x, in, m)
 		x.From = e.cameFrom[in.ID]
 		if moves {
-			leave = append(leave, &leaver{InstanceEvacuation: x, instance: in, from: m.Host, need: e.room.needOf(in), wants: e.room.wantsOf(in)})
+			leave = append(leave, &leaver{InstanceForecast: x, instance: in, from: m.Host, need: e.room.needOf(in), wants: e.room.wantsOf(in)})
 		}
 	}
 	return n, leave
 }
 
-// instance is what the rules make of an instance; true when it has to find another host.
-func (e *evacuation) instance(x *InstanceEvacuation, in *core.Instance, m progress.HostMaintenance) (leaves bool) {
+// instance applies the rules to an instance; true when it has to find another host.
+func (e *evacuation) instance(x *InstanceForecast, in *core.Instance, m progress.HostMaintenance) (leaves bool) {
 	v := core.InstanceView{Instance: in}
 	v.Action, v.Origin = core.EffectiveAction(in.Tags, m.Mode)
-	*x = InstanceEvacuation{ID: in.ID, Name: core.Tidy(in.Name), Project: core.Tidy(e.s.Project(in.ProjectID)), Status: core.Tidy(in.Status),
+	*x = InstanceForecast{ID: in.ID, Name: core.Tidy(in.Name), Project: core.Tidy(e.s.Project(in.ProjectID)), Status: core.Tidy(in.Status),
 		Flavor: core.Tidy(in.Flavor.Name),
-		RAMMiB: in.Flavor.RAMMiB, Locked: in.Locked, Action: v.Action, Origin: v.Origin, Reasons: []EvacuationReason{}}
-	say := func(kind BlockerKind, level EvacuationLevel, text, remedy string) {
-		x.Reasons = append(x.Reasons, EvacuationReason{kind, level, text, remedy})
+		RAMMiB: in.Flavor.RAMMiB, Locked: in.Locked, Action: v.Action, Origin: v.Origin, Reasons: []Reason{}}
+	say := func(kind ReasonKind, level Level, text, remedy string) {
+		x.Reasons = append(x.Reasons, Reason{kind, level, text, remedy})
 	}
 	word, safe := core.SafeAsItStands(in)
 	switch {
@@ -277,8 +276,8 @@ func (e *evacuation) instance(x *InstanceEvacuation, in *core.Instance, m progre
 		say(KindState, LevelNote, "is on its way already: "+core.Tidy(progress.MovingText(e.s, in)), "")
 		return false
 	}
-	c := evacuationCase{e: e, in: in, host: m.Host, action: v.Action, origin: v.Origin, mode: m.Mode}
-	for _, r := range evacuationRules {
+	c := candidate{e: e, in: in, host: m.Host, action: v.Action, origin: v.Origin, mode: m.Mode}
+	for _, r := range rules {
 		level, text := r.find(&c)
 		if text == "" {
 			continue
@@ -295,7 +294,7 @@ func (e *evacuation) instance(x *InstanceEvacuation, in *core.Instance, m progre
 		}
 	}
 	x.Fate = worst(x.Reasons)
-	// What nothing can live-migrate needs no room by this forecast; what somebody has to move by hand does.
+	// An instance that cannot be live-migrated needs no room in this forecast; one that a person has to move does.
 	for _, r := range x.Reasons {
 		if r.Level == LevelBlocks && r.Kind != KindAction {
 			return false
@@ -311,8 +310,8 @@ func originText(v core.InstanceView) string {
 	return "the node's mode"
 }
 
-// finish writes what the placing found into the node's forecast.
-func (e *evacuation) finish(n *NodeEvacuation, mine []*leaver) {
+// finish writes the placement into the node's forecast.
+func (e *evacuation) finish(n *NodeForecast, mine []*leaver) {
 	if e.speed.Observations > 0 {
 		n.Time, n.Slow = new(Span), new(Span)
 	}
@@ -325,7 +324,7 @@ func (e *evacuation) finish(n *NodeEvacuation, mine []*leaver) {
 	var usuals, slows []Span
 	for i := range n.Instances {
 		x := &n.Instances[i]
-		slices.SortStableFunc(x.Reasons, func(a, b EvacuationReason) int { return levelRank[a.Level] - levelRank[b.Level] })
+		slices.SortStableFunc(x.Reasons, func(a, b Reason) int { return levelRank[a.Level] - levelRank[b.Level] })
 		if x.Fate == FateMoves || x.Fate == FateMayFail || x.Fate == FateUnknown {
 			if usual, slow, ok := e.speed.of(x.RAMMiB); ok {
 				x.Time = new(usual)
@@ -339,8 +338,8 @@ func (e *evacuation) finish(n *NodeEvacuation, mine []*leaver) {
 	}
 }
 
-// worst is the fate of an instance that is to move, by its reasons.
-func worst(reasons []EvacuationReason) Fate {
+// worst is the fate of an instance that is to move, by the worst of its reasons.
+func worst(reasons []Reason) Fate {
 	fate := FateMoves
 	for _, r := range reasons {
 		if f := fateOfLevel[r.Level]; fateRank[f] < fateRank[fate] {
@@ -350,15 +349,15 @@ func worst(reasons []EvacuationReason) Fate {
 	return fate
 }
 
-// unknowns are what the forecast could not check, in words.
-func (e *evacuation) unknowns() []EvacuationUnknown {
-	out := []EvacuationUnknown{}
+// unknowns are the things that the forecast could not check.
+func (e *evacuation) unknowns() []Unknown {
+	out := []Unknown{}
 	for _, u := range e.unchecked {
 		why := "not asked"
 		if u.err != nil {
 			why = core.Tidy(u.err.Error())
 		}
-		out = append(out, EvacuationUnknown{What: u.what, Why: why, Means: u.means})
+		out = append(out, Unknown{What: u.what, Why: why, Means: u.means})
 	}
 	for _, id := range []core.SourceID{core.SourceComputeServices, core.SourceNodes, core.SourceMigrations} {
 		src := e.s.Sources[id]
@@ -369,7 +368,7 @@ func (e *evacuation) unknowns() []EvacuationUnknown {
 		if src.Err != nil {
 			why = core.Tidy(src.Err.Error())
 		}
-		out = append(out, EvacuationUnknown{What: string(id), Why: why, Means: sourceMeans[id]})
+		out = append(out, Unknown{What: string(id), Why: why, Means: sourceMeans[id]})
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// refusal is what the host lacks for the leaver: one of the constants, or a resource class; empty when it can take it.
+// refusal is what the host lacks for the leaver: one of the lacks… constants or a resource class; empty when it can take it.
 func (r *room) refusal(h *roomHost, l *leaver) string {
 	if h.name == l.from || !r.inZone(h, l.instance) {
 		return lacksZone
@@ -36,7 +36,7 @@ func (r *room) lacking(h *roomHost, l *leaver) string {
 	return ""
 }
 
-// want is something that a flavor's extra spec asks of a host.
+// want is what one extra spec of a flavor asks of a host.
 type want struct {
 	lacks string // what a host lacks that does not have it
 	met   func(*roomHost) bool
@@ -44,9 +44,8 @@ type want struct {
 
 const aggregateScope = "aggregate_instance_extra_specs:"
 
-// wantsOf are what the flavor of an instance asks for, in the order of its extra specs' names: traits, and the metadata of
-// aggregates as Nova's AggregateInstanceExtraSpecsFilter reads them. What could not be read is not asked for: it is among
-// what could not be checked.
+// wantsOf are the wants of an instance's flavor, by the names of its extra specs: traits, and the metadata of aggregates as Nova's
+// AggregateInstanceExtraSpecsFilter reads them. What could not be read is left out; the forecast names it as not checked.
 func (r *room) wantsOf(in *core.Instance) []want {
 	var all []want
 	for _, key := range slices.Sorted(maps.Keys(in.Flavor.ExtraSpecs)) {
@@ -74,8 +73,8 @@ func hasOperator(value string) bool {
 // traitOf is the trait that a flavor's extra spec is about.
 func traitOf(key string) (string, bool) { return strings.CutPrefix(key, "trait:") }
 
-// inZone tells whether an instance may go to a host's zone. Before 2.96 Nova does not tell which zone its user asked for, so
-// it is held to be bound to the one it is in.
+// inZone tells whether an instance may go to a host's zone. Before 2.96 Nova does not tell which zone its user asked for; then it
+// counts as bound to its present zone.
 func (r *room) inZone(h *roomHost, in *core.Instance) bool {
 	if r.facts.PinnedZones != nil {
 		if zone, ok := r.facts.PinnedZones[in.ID]; ok {
@@ -85,7 +84,7 @@ func (r *room) inZone(h *roomHost, in *core.Instance) bool {
 	return in.Zone == "" || in.Zone == h.zone
 }
 
-// move has the leaver take its place on its new host, and give back the one it had.
+// move puts the leaver on its new host and frees its place on the old one.
 func (r *room) move(l *leaver) {
 	g := r.groups[l.instance.ID]
 	for i, n := range l.need {
@@ -108,8 +107,8 @@ func (r *room) move(l *leaver) {
 	}
 }
 
-// whyNot says what the open hosts lack for the leaver, or that it cannot be told.
-func (r *room) whyNot(l *leaver) EvacuationReason {
+// whyNot says what the open hosts lack for the leaver, or that this is not known.
+func (r *room) whyNot(l *leaver) Reason {
 	in := l.instance
 	lacks := map[string]int{}
 	inZone, elsewhere, most := 0, 0, 0
@@ -130,7 +129,7 @@ func (r *room) whyNot(l *leaver) EvacuationReason {
 		most = max(most, h.free(memory))
 	}
 	if r.unsure {
-		return EvacuationReason{KindRoom, LevelUnknown, "no host of which Placement tells has room for it, and of some it does not tell", ""}
+		return Reason{KindRoom, LevelUnknown, "no host in Placement's answer has room for it, and some hosts are missing from the answer", ""}
 	}
 	where := "the cloud"
 	if in.Zone != "" && in.Zone != "nova" {
@@ -141,7 +140,7 @@ func (r *room) whyNot(l *leaver) EvacuationReason {
 		if elsewhere > 0 {
 			text += fmt.Sprintf("; %s of other zones would have room", wording.Count(elsewhere, "host"))
 		}
-		return EvacuationReason{KindZone, LevelBlocks, text, "enable a host there, stop the instance, or let it go down with the host"}
+		return Reason{KindZone, LevelBlocks, text, "enable a host there, stop the instance, or let it go down with the host"}
 	}
 	var parts []string
 	kind, group := KindRoom, r.groups[in.ID]
@@ -171,7 +170,7 @@ func (r *room) whyNot(l *leaver) EvacuationReason {
 	if elsewhere > 0 {
 		text += fmt.Sprintf("; %s of other zones would have room", wording.Count(elsewhere, "host"))
 	}
-	return EvacuationReason{kind, LevelBlocks, text, "make room there, stop the instance, or let it go down with the host"}
+	return Reason{kind, LevelBlocks, text, "make room there, stop the instance, or let it go down with the host"}
 }
 
 func hostsHave(n int) string { return fmt.Sprintf("%d %s", n, wording.Verb(n, "has", "have")) }
@@ -190,3 +189,11 @@ func className(class string) string {
 	}
 	return class
 }
+
+// What a host can lack for an instance.
+const (
+	lacksZone      = "zone"
+	lacksAggregate = "aggregate"
+	lacksTrait     = "trait"
+	lacksGroup     = "group"
+)

@@ -52,16 +52,16 @@ func (e *evacuationScene) allocate(in *core.Instance) {
 	}
 }
 
-func (e *evacuationScene) forecast(t testing.TB, nodes ...string) EvacuationForecast {
+func (e *evacuationScene) forecast(t testing.TB, nodes ...string) Forecast {
 	t.Helper()
-	p, err := ForecastEvacuation(e.Again().Snapshot, e.facts, EvacuationRequest{Nodes: nodes, Made: scene.Noon})
+	p, err := NewForecast(e.Again().Snapshot, e.facts, Request{Nodes: nodes, Made: scene.Noon})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func theInstance(t *testing.T, p EvacuationForecast, name string) InstanceEvacuation {
+func theInstance(t *testing.T, p Forecast, name string) InstanceForecast {
 	t.Helper()
 	for _, n := range p.Nodes {
 		for _, x := range n.Instances {
@@ -71,7 +71,7 @@ func theInstance(t *testing.T, p EvacuationForecast, name string) InstanceEvacua
 		}
 	}
 	t.Fatalf("%s is not in the plan", name)
-	return InstanceEvacuation{}
+	return InstanceForecast{}
 }
 
 // One row for each thing that can stand in an instance's way.
@@ -118,8 +118,8 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 		name string
 		set  func(*evacuationScene, *core.Instance)
 		fate Fate
-		kind BlockerKind // of the worst reason; empty: there is none
-		text string      // within it
+		kind ReasonKind // of the worst reason; empty: there is none
+		text string     // within it
 	}{
 		{"nothing", func(*evacuationScene, *core.Instance) {}, FateMoves, "", ""},
 		{"paused", status("PAUSED", "paused"), FateMoves, "", ""},
@@ -245,7 +245,7 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 		{"room not known", missing(core.FactsRoom), FateUnknown, KindRoom, "not checked"},
 		{"room of some hosts not known", func(e *evacuationScene, in *core.Instance) {
 			e.facts.Inventories = e.facts.Inventories[:1]
-		}, FateUnknown, KindRoom, "of some it does not tell"},
+		}, FateUnknown, KindRoom, "some hosts are missing from the answer"},
 		{"which hosts are up not known", func(e *evacuationScene, _ *core.Instance) {
 			e.Source(core.SourceComputeServices, core.SourceForbidden)
 			e.Services = map[string]*core.ComputeService{}
@@ -264,7 +264,7 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 			in := e.guest("cmp-01", "web", 8)
 			tc.set(e, in)
 			x := theInstance(t, e.forecast(t, "cmp-01"), "web")
-			var kind BlockerKind
+			var kind ReasonKind
 			text := ""
 			if len(x.Reasons) > 0 {
 				kind, text = x.Reasons[0].Kind, x.Reasons[0].Text
@@ -303,7 +303,7 @@ func TestAWholeUpdateTakesEarlierMovesIntoAccount(t *testing.T) {
 	if len(back) != 1 || back[0].Name != "web" || back[0].From != "cmp-01" || back[0].Target != "cmp-01" {
 		t.Errorf("on the second node it is %+v", back)
 	}
-	both, err := ForecastEvacuation(e.Again().Snapshot, e.facts, EvacuationRequest{AtOnce: 2})
+	both, err := NewForecast(e.Again().Snapshot, e.facts, Request{AtOnce: 2})
 	if err != nil || both.Counts.Blocks != 1 || both.Nodes[0].Wave != both.Nodes[1].Wave {
 		t.Errorf("with both at once there is no host for it: %+v, %v", both.Counts, err)
 	}
@@ -311,7 +311,7 @@ func TestAWholeUpdateTakesEarlierMovesIntoAccount(t *testing.T) {
 
 func TestTheOrderOfAWholeUpdate(t *testing.T) {
 	e := newEvacuationScene(4)
-	p, err := ForecastEvacuation(e.Again().Snapshot, e.facts, EvacuationRequest{Order: []string{"cmp-03", "cmp-01"}})
+	p, err := NewForecast(e.Again().Snapshot, e.facts, Request{Order: []string{"cmp-03", "cmp-01"}})
 	var got []string
 	for _, n := range p.Nodes {
 		got = append(got, n.Node)
@@ -431,11 +431,11 @@ func TestOwnMigrationsAreObservations(t *testing.T) {
 func TestAForecastNeedsInstancesAndNodes(t *testing.T) {
 	e := newEvacuationScene(1)
 	e.Source(core.SourceInstances, core.SourceForbidden)
-	if _, err := ForecastEvacuation(e.Again().Snapshot, e.facts, EvacuationRequest{}); err == nil ||
+	if _, err := NewForecast(e.Again().Snapshot, e.facts, Request{}); err == nil ||
 		!strings.Contains(err.Error(), "instances are not known") {
 		t.Error(err)
 	}
-	if _, err := ForecastEvacuation(scene.NewScene().Snapshot, core.EvacuationFacts{}, EvacuationRequest{}); err == nil ||
+	if _, err := NewForecast(scene.NewScene().Snapshot, core.EvacuationFacts{}, Request{}); err == nil ||
 		!strings.Contains(err.Error(), "no compute node") {
 		t.Error(err)
 	}
@@ -517,7 +517,7 @@ func TestAForecastKeepsCapacityAndGroups(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyEvacuation(t)
 		atOnce := rapid.IntRange(1, 3).Draw(t, "at once")
-		p, err := ForecastEvacuation(e.Again().Snapshot, e.facts, EvacuationRequest{AtOnce: atOnce})
+		p, err := NewForecast(e.Again().Snapshot, e.facts, Request{AtOnce: atOnce})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -599,7 +599,7 @@ func TestAForecastDoesNotDependOnTheOrderOfFacts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyEvacuation(t)
 		nodes := rapid.Permutation(slices.Sorted(maps.Keys(e.Nodes))).Draw(t, "nodes")
-		first, err := ForecastEvacuation(e.Again().Snapshot, e.facts, EvacuationRequest{Nodes: nodes})
+		first, err := NewForecast(e.Again().Snapshot, e.facts, Request{Nodes: nodes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -614,7 +614,7 @@ func TestAForecastDoesNotDependOnTheOrderOfFacts(t *testing.T) {
 		for host, list := range again.ByHost {
 			again.ByHost[host] = rapid.Permutation(list).Draw(t, "instances")
 		}
-		second, err := ForecastEvacuation(again.Snapshot, other, EvacuationRequest{Nodes: rapid.Permutation(nodes).Draw(t, "nodes again")})
+		second, err := NewForecast(again.Snapshot, other, Request{Nodes: rapid.Permutation(nodes).Draw(t, "nodes again")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -647,7 +647,7 @@ func BenchmarkForecastEvacuation(b *testing.B) {
 	progress.NodeViews(s)
 	b.ReportAllocs()
 	for b.Loop() {
-		p, err := ForecastEvacuation(s, e.facts, EvacuationRequest{})
+		p, err := NewForecast(s, e.facts, Request{})
 		if err != nil || p.Counts.Instances < 15_000 {
 			b.Fatal(p.Counts, err)
 		}
@@ -658,7 +658,7 @@ func BenchmarkForecastEvacuation(b *testing.B) {
 func TestTheSlowEndIsToldWhereItDiffers(t *testing.T) {
 	for slow, told := range map[time.Duration]bool{185 * time.Second: false, 9 * time.Minute: true} {
 		usual, slow := Span(181*time.Second), Span(slow)
-		p := &EvacuationForecast{Time: &usual, Slow: &slow, Speed: MigrationSpeed{MiBPerSecond: 84, Observations: 5}}
+		p := &Forecast{Time: &usual, Slow: &slow, Speed: MigrationSpeed{MiBPerSecond: 84, Observations: 5}}
 		if text := p.TimeText(); strings.Contains(text, "at the slow end") != told {
 			t.Errorf("%s beside %s: %q", slow, usual, text)
 		}

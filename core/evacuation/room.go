@@ -10,7 +10,7 @@ import (
 	"lockstep/core"
 )
 
-// The resource classes that every instance takes something of.
+// The resource classes that every instance uses.
 const (
 	classVCPU   = "VCPU"
 	classPCPU   = "PCPU"
@@ -18,8 +18,8 @@ const (
 	classDisk   = "DISK_GB"
 )
 
-// room is the compute hosts with what they can take: Placement's inventories less what is allocated, the hosts' zones,
-// aggregates and traits, and the members of server groups on them.
+// room is the compute hosts and what they can take: Placement's inventories less the allocations, the hosts' zones, aggregates and
+// traits, and the members of server groups on them.
 type room struct {
 	s       *core.Snapshot
 	facts   *core.EvacuationFacts
@@ -142,7 +142,7 @@ func (r *room) fill(h *roomHost, inv core.HostInventory) {
 	}
 }
 
-// needOf is what an instance takes: what Placement has allocated to it on its host, else what its flavor says.
+// needOf is what an instance needs, by class: what Placement has allocated to it on its host, else what its flavor says.
 func (r *room) needOf(in *core.Instance) []int {
 	need := make([]int, len(r.classes))
 	if taken, ok := r.taken[in.Host][in.ID]; ok {
@@ -170,8 +170,8 @@ func (r *room) needOf(in *core.Instance) []int {
 	return need
 }
 
-// close takes a host out of what is offered while it is in maintenance, and puts it back after. One that was disabled for
-// its maintenance is then enabled again.
+// close takes a host out of the room while it is in maintenance, and puts it back after. A host that was disabled for its maintenance
+// is then enabled again.
 func (r *room) close(host string, busy bool) {
 	h := r.byName[host]
 	if h == nil {
@@ -184,7 +184,7 @@ func (r *room) close(host string, busy bool) {
 	}
 }
 
-// closed are the hosts to which nothing is scheduled, but for the nodes of the forecast themselves.
+// closed are the hosts to which nothing is scheduled, except the nodes of the forecast.
 func (r *room) closed(s *core.Snapshot, nodes []string) []ClosedHost {
 	out := []ClosedHost{}
 	for _, h := range r.hosts {
@@ -200,7 +200,7 @@ func (r *room) closed(s *core.Snapshot, nodes []string) []ClosedHost {
 	return out
 }
 
-// order is by size, the largest first: what is hard to place finds its place before what fits everywhere.
+// order sorts by size, the largest first: what is hard to place is placed before what fits everywhere.
 func (r *room) order(all []*leaver) []*leaver {
 	sorted := slices.Clone(all)
 	memory, cpu, disk := r.index[classMemory], r.index[classVCPU], r.index[classDisk]
@@ -226,8 +226,8 @@ func (r *room) place(leavers []*leaver) {
 	}
 }
 
-// withOneLess tries the placing without the host of their zones that has the most free memory, marks the leavers that then find none, and
-// leaves everything as it was. The host is nil when the room is not known.
+// withOneLess places the leavers without the host of their zones that has the most free memory, marks those that then find no host, and
+// restores everything else. It returns that host; nil when the room is not known.
 func (r *room) withOneLess(leavers []*leaver) *roomHost {
 	if r.unknown {
 		return nil
@@ -267,8 +267,7 @@ func (h *roomHost) open() bool { return h.known && h.shut == "" && !h.busy }
 
 func (h *roomHost) free(class int) int { return h.capacity[class] - h.used[class] }
 
-// roomiest is the host with the most free memory among those that can take the leaver: so does Nova's scheduler weigh by
-// default.
+// roomiest is the host with the most free memory among those that can take the leaver, as Nova's scheduler weighs by default.
 func (r *room) roomiest(l *leaver) *roomHost {
 	var best *roomHost
 	memory := r.index[classMemory]
@@ -279,11 +278,3 @@ func (r *room) roomiest(l *leaver) *roomHost {
 	}
 	return best
 }
-
-// What a host can lack for an instance.
-const (
-	lacksZone      = "zone"
-	lacksAggregate = "aggregate"
-	lacksTrait     = "trait"
-	lacksGroup     = "group"
-)

@@ -10,37 +10,37 @@ import (
 	"lockstep/core/wording"
 )
 
-// BlockerKind is what a reason is about.
-type BlockerKind string
+// ReasonKind says what a reason is about.
+type ReasonKind string
 
 // The kinds of reasons.
 const (
-	KindAction       BlockerKind = "action"        // the rules leave it to a person
-	KindState        BlockerKind = "state"         // nothing live-migrates an instance in this state
-	KindLocked       BlockerKind = "locked"        // its user has locked it
-	KindFailed       BlockerKind = "failed"        // its last migration from here failed
-	KindDevice       BlockerKind = "device"        // PCI, vGPU, accelerator, persistent memory
-	KindPort         BlockerKind = "port"          // SR-IOV and the like
-	KindTopology     BlockerKind = "topology"      // pinned CPUs, NUMA, huge pages
-	KindConfidential BlockerKind = "confidential"  // vTPM, encrypted memory
-	KindVolume       BlockerKind = "volume"        // encrypted, or on a host's own disks
-	KindDisk         BlockerKind = "disk"          // its disks made from an image are the host's own
-	KindAffinity     BlockerKind = "affinity"      // its server group must be together
-	KindAntiAffinity BlockerKind = "anti-affinity" // its server group must be apart
-	KindZone         BlockerKind = "zone"          // no other host in its zone
-	KindAggregate    BlockerKind = "aggregate"     // no host with the aggregate or trait that its flavor asks for
-	KindRoom         BlockerKind = "room"          // no host with room for it
-	KindUnchecked    BlockerKind = "unchecked"
+	KindAction       ReasonKind = "action"        // the rules leave it to a person
+	KindState        ReasonKind = "state"         // nothing live-migrates an instance in this state
+	KindLocked       ReasonKind = "locked"        // its user has locked it
+	KindFailed       ReasonKind = "failed"        // its last migration from here failed
+	KindDevice       ReasonKind = "device"        // PCI, vGPU, accelerator, persistent memory
+	KindPort         ReasonKind = "port"          // SR-IOV and the like
+	KindTopology     ReasonKind = "topology"      // pinned CPUs, NUMA, huge pages
+	KindConfidential ReasonKind = "confidential"  // vTPM, encrypted memory
+	KindVolume       ReasonKind = "volume"        // encrypted, or on a host's own disks
+	KindDisk         ReasonKind = "disk"          // its disks made from an image are the host's own
+	KindAffinity     ReasonKind = "affinity"      // its server group must be together
+	KindAntiAffinity ReasonKind = "anti-affinity" // its server group must be apart
+	KindZone         ReasonKind = "zone"          // no other host in its zone
+	KindAggregate    ReasonKind = "aggregate"     // no host with the aggregate or trait that its flavor asks for
+	KindRoom         ReasonKind = "room"          // no host with room for it
+	KindUnchecked    ReasonKind = "unchecked"
 )
 
-// The policies of server groups that the scheduler cannot go against.
+// The policies of server groups that the scheduler enforces.
 const (
 	policyAffinity     = "affinity"
 	policyAntiAffinity = "anti-affinity"
 )
 
-// The microversions by which releases of Nova are told: the newest that each has. A cloud whose microversions are not known
-// is taken for an older one.
+// The newest microversion of each release, by which releases of Nova are told apart. A cloud whose microversions are not known counts
+// as an older one.
 const (
 	novaTrain    = 79  // 2.79: live migration takes NUMA topology along
 	novaCaracal  = 96  // 2.96: vGPUs can be live-migrated
@@ -48,8 +48,8 @@ const (
 	novaGazpacho = 103 // 2.103: a vTPM whose secret is the host's can be live-migrated
 )
 
-// evacuationCase is an instance that is to leave its host, with what its reasons are looked for in.
-type evacuationCase struct {
+// candidate is an instance that is to leave its host, with everything that rules look at.
+type candidate struct {
 	e      *evacuation
 	in     *core.Instance
 	host   string
@@ -58,12 +58,12 @@ type evacuationCase struct {
 	mode   core.MigrationMode
 }
 
-func (c *evacuationCase) spec(key string) string { return c.in.Flavor.ExtraSpecs[key] }
+func (c *candidate) spec(key string) string { return c.in.Flavor.ExtraSpecs[key] }
 
-// evacuationRule is one reason why an instance may not leave its host as the rules want it.
-type evacuationRule struct {
-	kind   BlockerKind
-	find   func(c *evacuationCase) (EvacuationLevel, string) // no text: it does not apply
+// rule is one reason why an instance may not be able to leave its host.
+type rule struct {
+	kind   ReasonKind
+	find   func(c *candidate) (Level, string) // no text: it does not apply
 	remedy string
 }
 
@@ -72,13 +72,13 @@ const (
 	remedyStop   = "stop it, or let it go down with the host"
 )
 
-// evacuationRules are Nova's and the OpenStack controller's, each with where it stands.
-var evacuationRules = []evacuationRule{
+// rules are Nova's and the OpenStack controller's, each with its source.
+var rules = []rule{
 	// The OpenStack controller's action for it (docs/mosk.md#tags).
-	{KindAction, func(c *evacuationCase) (EvacuationLevel, string) {
+	{KindAction, func(c *candidate) (Level, string) {
 		switch {
 		case c.action == core.ActionUnknown:
-			return LevelBlocks, fmt.Sprintf("the node's mode %q is none that the OpenStack controller knows",
+			return LevelBlocks, fmt.Sprintf("the node's mode %q is not one that the OpenStack controller knows",
 				core.Tidy(wording.Clip(string(c.mode), 40)))
 		case c.action == core.ActionNotify && c.origin == core.OriginTag:
 			return LevelBlocks, "notify: its owner decides"
@@ -88,8 +88,8 @@ var evacuationRules = []evacuationRule{
 		return "", ""
 	}, "migrate it by hand, stop it, or have it tagged poweroff"},
 
-	// Rockoon migrates ACTIVE and PAUSED instances alone, and so does Nova (compute/api.py: check_instance_state).
-	{KindState, func(c *evacuationCase) (EvacuationLevel, string) {
+	// Rockoon migrates only ACTIVE and PAUSED instances, and so does Nova (compute/api.py: check_instance_state).
+	{KindState, func(c *candidate) (Level, string) {
 		switch {
 		case c.in.Status != "ACTIVE" && c.in.Status != "PAUSED":
 			return LevelBlocks, "status " + core.Tidy(c.in.Status) + ": it " + c.in.PowerWord() + ", and nothing moves it"
@@ -102,7 +102,7 @@ var evacuationRules = []evacuationRule{
 	}, ""}, // nothingMoves says what to do
 
 	// Nova lets an administrator pass a lock (compute/api.py: check_instance_lock asks for context.is_admin).
-	{KindLocked, func(c *evacuationCase) (EvacuationLevel, string) {
+	{KindLocked, func(c *candidate) (Level, string) {
 		if !c.in.Locked {
 			return "", ""
 		}
@@ -110,7 +110,7 @@ var evacuationRules = []evacuationRule{
 	}, "ask its owner why it is locked"},
 
 	// What failed before may fail again.
-	{KindFailed, func(c *evacuationCase) (EvacuationLevel, string) {
+	{KindFailed, func(c *candidate) (Level, string) {
 		r := c.e.s.LatestMigration(c.in.ID)
 		if r == nil || !r.Failed() || r.SourceHost != c.host {
 			return "", ""
@@ -119,7 +119,7 @@ var evacuationRules = []evacuationRule{
 	}, "see why it failed, or cold-migrate it"},
 
 	// conductor/tasks/live_migrate.py: _check_can_migrate_pci.
-	{KindDevice, func(c *evacuationCase) (EvacuationLevel, string) {
+	{KindDevice, func(c *candidate) (Level, string) {
 		alias := c.spec("pci_passthrough:alias")
 		switch {
 		case alias == "":
@@ -131,7 +131,7 @@ var evacuationRules = []evacuationRule{
 	}, remedyByHand},
 
 	// compute/api.py: block_accelerators.
-	{KindDevice, func(c *evacuationCase) (EvacuationLevel, string) {
+	{KindDevice, func(c *candidate) (Level, string) {
 		if p := c.spec("accel:device_profile"); p != "" {
 			return LevelBlocks, "accelerator " + core.Tidy(p) + ": Nova refuses to live-migrate it"
 		}
@@ -139,7 +139,7 @@ var evacuationRules = []evacuationRule{
 	}, remedyStop},
 
 	// Nova's admin guide, "Attaching virtual GPU devices to guests": from Caracal on, if libvirt and QEMU are new enough.
-	{KindDevice, func(c *evacuationCase) (EvacuationLevel, string) {
+	{KindDevice, func(c *candidate) (Level, string) {
 		switch class := deviceClass(c.in); {
 		case class == "":
 			return "", ""
@@ -152,7 +152,7 @@ var evacuationRules = []evacuationRule{
 	}, remedyByHand},
 
 	// conductor/tasks/live_migrate.py: _check_can_migrate_specific_resources.
-	{KindDevice, func(c *evacuationCase) (EvacuationLevel, string) {
+	{KindDevice, func(c *candidate) (Level, string) {
 		if c.spec("hw:pmem") != "" {
 			return LevelRisk, "persistent memory: all hosts must have a Nova that can move it"
 		}
@@ -161,7 +161,7 @@ var evacuationRules = []evacuationRule{
 
 	// conductor/tasks/live_migrate.py: _check_instance_has_no_numa. From Train on the target must have what it asks for, in its
 	// NUMA cells, which no API tells.
-	{KindTopology, func(c *evacuationCase) (EvacuationLevel, string) {
+	{KindTopology, func(c *candidate) (Level, string) {
 		what := c.topology()
 		switch {
 		case what == "":
@@ -173,7 +173,7 @@ var evacuationRules = []evacuationRule{
 	}, remedyByHand},
 
 	// compute/api.py: reject_legacy_vtpm_live_migration.
-	{KindConfidential, func(c *evacuationCase) (EvacuationLevel, string) {
+	{KindConfidential, func(c *candidate) (Level, string) {
 		switch {
 		case c.spec("hw:tpm_version") == "" && c.spec("hw:tpm_model") == "":
 			return "", ""
@@ -184,7 +184,7 @@ var evacuationRules = []evacuationRule{
 	}, remedyStop},
 
 	// compute/api.py: reject_sev_instances.
-	{KindConfidential, func(c *evacuationCase) (EvacuationLevel, string) {
+	{KindConfidential, func(c *candidate) (Level, string) {
 		if truthy(c.spec("hw:mem_encryption")) {
 			return LevelBlocks, "encrypted memory (SEV): Nova refuses to live-migrate it"
 		}
@@ -193,8 +193,8 @@ var evacuationRules = []evacuationRule{
 
 	// Ports: compute/api.py block_port_accelerators and reject_vdpa_instances; the rest is unplugged for the way
 	// (conductor/tasks/live_migrate.py: _check_can_migrate_pci).
-	{KindPort, func(c *evacuationCase) (EvacuationLevel, string) {
-		level, text := EvacuationLevel(""), ""
+	{KindPort, func(c *candidate) (Level, string) {
+		level, text := Level(""), ""
 		for _, p := range c.e.ports[c.in.ID] {
 			switch t := core.Tidy(p.VNICType); {
 			case strings.HasPrefix(t, "accelerator-direct"):
@@ -206,8 +206,8 @@ var evacuationRules = []evacuationRule{
 		return level, text
 	}, "see that the guest bears to lose the port for a while, or cold-migrate it"},
 
-	// A volume that the node's own cinder-volume serves goes away with the node, wherever the instance is (docs/mosk.md#removal).
-	{KindVolume, func(c *evacuationCase) (EvacuationLevel, string) {
+	// A volume that the node's own cinder-volume serves is gone while the node is down, wherever the instance is (docs/mosk.md#removal).
+	{KindVolume, func(c *candidate) (Level, string) {
 		for _, v := range c.e.volumes[c.in.ID] {
 			host, _, _ := strings.Cut(v.Host, "@")
 			if host == c.host || sameHost(host, c.host) {
@@ -221,7 +221,7 @@ var evacuationRules = []evacuationRule{
 	}, "migrate the volume to another back end first, or stop the instance"},
 
 	// Documented by MOSK as live-migration unfriendly (docs/mosk.md#tags).
-	{KindVolume, func(c *evacuationCase) (EvacuationLevel, string) {
+	{KindVolume, func(c *candidate) (Level, string) {
 		for _, v := range c.e.volumes[c.in.ID] {
 			if v.Encrypted {
 				return LevelRisk, "volume " + progress.VolumeName(v) + " is encrypted: the target needs its key, and MOSK warns of live-migrating it"
@@ -235,8 +235,8 @@ var evacuationRules = []evacuationRule{
 
 	hostDisksRule,
 
-	// scheduler/filters/affinity_filter.py: all members' hosts are allowed, and these are the one it has to leave.
-	{KindAffinity, func(c *evacuationCase) (EvacuationLevel, string) {
+	// scheduler/filters/affinity_filter.py: only the members' hosts are allowed, and that is the host it has to leave.
+	{KindAffinity, func(c *candidate) (Level, string) {
 		g := c.e.groups[c.in.ID]
 		switch {
 		case g == nil || g.Policy != policyAffinity:
@@ -248,8 +248,8 @@ var evacuationRules = []evacuationRule{
 		return LevelRisk, "server group " + core.Tidy(g.Name) + " has the policy affinity: the scheduler may hold it to its present host"
 	}, "stop all members, or let them go down with the host"},
 
-	// scheduler/filters/aggregate_instance_extra_specs.py: only plain words are compared here.
-	{KindAggregate, func(c *evacuationCase) (EvacuationLevel, string) {
+	// scheduler/filters/aggregate_instance_extra_specs.py: Lockstep compares plain words only.
+	{KindAggregate, func(c *candidate) (Level, string) {
 		for key, value := range c.in.Flavor.ExtraSpecs {
 			if strings.HasPrefix(key, aggregateScope) && hasOperator(value) {
 				return LevelUnknown, "its flavor compares the metadata of aggregates with an operator: not checked"
@@ -261,7 +261,8 @@ var evacuationRules = []evacuationRule{
 
 const classVGPU = "VGPU"
 
-// deviceClass is the resource class of a device that a flavor asks for: VGPU, else a custom class, which may be one.
+// deviceClass is the resource class of a device that a flavor asks for: VGPU, else a custom class, which may be a device; empty when
+// there is none.
 func deviceClass(in *core.Instance) string {
 	var found []string
 	for key, value := range in.Flavor.ExtraSpecs {
@@ -280,9 +281,10 @@ func deviceClass(in *core.Instance) string {
 	return slices.Min(found)
 }
 
-// topology is what an instance asks for of CPUs, NUMA and pages, in words. A flavor asks for pinned CPUs by a policy or by the
-// resource class itself (virt/hardware.py: numa_get_constraints); an image can too, and that shows in what Placement has given it.
-func (c *evacuationCase) topology() string {
+// topology says what an instance asks for in CPUs, NUMA and pages; empty when nothing special. A flavor asks for pinned CPUs by a
+// policy or by the resource class itself (virt/hardware.py: numa_get_constraints); an image can too, and that shows in what Placement
+// has given it.
+func (c *candidate) topology() string {
 	var parts []string
 	specs := c.in.Flavor.ExtraSpecs
 	if p := specs["hw:cpu_policy"]; p == "dedicated" || p == "mixed" || asksFor(c.in, classPCPU) ||
@@ -323,38 +325,38 @@ func truthy(value string) bool {
 	return false
 }
 
-// sameHost compares names of which one may have a domain.
+// sameHost compares host names, of which one may have a domain.
 func sameHost(a, b string) bool {
 	x, _, _ := strings.Cut(a, ".")
 	y, _, _ := strings.Cut(b, ".")
 	return a != "" && x == y
 }
 
-// uncheckedFacts is a list without which something cannot be told of an instance.
+// uncheckedFacts is a list of facts without which something about an instance is not known.
 type uncheckedFacts struct {
 	what    string
-	kind    BlockerKind
+	kind    ReasonKind
 	means   string
-	matters func(c *evacuationCase) bool // nil: of every instance that is to leave
+	matters func(c *candidate) bool // nil: of every instance that is to leave
 	err     *core.APIError
 }
 
-// uncheckedRules say what is unknown without each list.
+// uncheckedRules say what is not known without each list of facts.
 var uncheckedRules = []uncheckedFacts{
 	{what: core.FactsRoom, kind: KindRoom, means: "whether any instance finds a host is not known"},
 	{what: core.FactsGroups, kind: KindAntiAffinity, means: "an instance may be held by its server group"},
 	{what: core.FactsVolumes, kind: KindVolume, means: "encrypted volumes, and volumes on a host's own disks, are not seen"},
 	{what: core.FactsPorts, kind: KindPort, means: "SR-IOV ports are not seen"},
 	{what: core.FactsAggregates, kind: KindAggregate, means: "an instance may find no host in the aggregates that its flavor asks for",
-		matters: func(c *evacuationCase) bool {
+		matters: func(c *candidate) bool {
 			return hasSpec(c.in, aggregateScope)
 		}},
 	{what: core.FactsTraits, kind: KindAggregate, means: "an instance may find no host with the traits that its flavor asks for",
-		matters: func(c *evacuationCase) bool {
+		matters: func(c *candidate) bool {
 			return hasSpec(c.in, "trait:")
 		}},
 	{what: core.FactsZones, kind: KindZone, means: "which instances are bound to their zones is not known: all are taken to be",
-		matters: func(*evacuationCase) bool { return false }},
+		matters: func(*candidate) bool { return false }},
 }
 
 func hasSpec(in *core.Instance, prefix string) bool {

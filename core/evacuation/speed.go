@@ -1,6 +1,7 @@
 package evacuation
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -8,19 +9,19 @@ import (
 	"lockstep/core/progress"
 )
 
-// MigrationSpeed is how fast this cloud live-migrates, by what was seen of it. Without an observation nothing is known.
+// MigrationSpeed is how fast this cloud live-migrates, by the migrations seen so far; zero when none was seen.
 type MigrationSpeed struct {
 	Observations int     `json:"observations"`
 	MiBPerSecond float64 `json:"mibPerSecond,omitempty"`     // of memory, the median
 	Slow         float64 `json:"mibPerSecondSlow,omitempty"` // the slowest quarter is no faster
 }
 
-// migrationOverhead is what each migration takes beside its transfer: the OpenStack controller pauses between its looks
+// migrationOverhead is what each migration takes besides its transfer: the OpenStack controller pauses between its looks
 // (docs/mosk.md#migration-loop).
 const migrationOverhead = 10 * time.Second
 
-// speedOf measures the completed live migrations that Nova has records of, and those that Lockstep has carried out and Nova
-// has forgotten: the instance's memory over the time from the request to the end.
+// speedOf measures completed live migrations: those in Nova's records, and those of Lockstep that Nova has forgotten. The rate is the
+// instance's memory over the time from the request to the end.
 func speedOf(s *core.Snapshot) MigrationSpeed {
 	var rates []float64
 	observe := func(in *core.Instance, memory *core.Progress, took time.Duration) {
@@ -67,8 +68,7 @@ func speedOf(s *core.Snapshot) MigrationSpeed {
 	return MigrationSpeed{Observations: len(rates), MiBPerSecond: rates[len(rates)/2], Slow: rates[len(rates)/4]}
 }
 
-// of is how long an instance with so much memory takes, usually and at the slow end; false when no speed is known, or no
-// memory.
+// of is how long an instance with mib of memory takes, usually and at the slow end; false when the speed or the memory is not known.
 func (m MigrationSpeed) of(mib int) (usual, slow Span, ok bool) {
 	if m.Observations == 0 || mib <= 0 {
 		return 0, 0, false
@@ -79,13 +79,13 @@ func (m MigrationSpeed) of(mib int) (usual, slow Span, ok bool) {
 	return take(m.MiBPerSecond), take(m.Slow), true
 }
 
-// NodePace is how long whole maintenances of compute nodes took here: with their update and reboot.
+// NodePace is how long whole maintenances of compute nodes took here, with update and reboot.
 type NodePace struct {
 	Rounds int  `json:"rounds"`
 	Middle Span `json:"medianSeconds"`
 }
 
-// nodePaceOf is the pace of the rounds in the journal that ended; nil when they are fewer than two.
+// nodePaceOf is the pace of the ended rounds in the journal; nil when there are fewer than two.
 func nodePaceOf(s *core.Snapshot) *NodePace {
 	var ended []core.Round
 	for _, n := range s.Nodes {
@@ -98,4 +98,48 @@ func nodePaceOf(s *core.Snapshot) *NodePace {
 		return nil
 	}
 	return &NodePace{Rounds: len(ended), Middle: Span(p.Middle)}
+}
+
+// pace is how many instances are moved off a node at the same time: the OpenStack controller's instance_migrate_concurrency, which is 1
+// unless it was set (docs/mosk.md#settings) and which no API shows; or Settings.MigrateAtOnce, where Lockstep plays the controller.
+func pace(s *core.Snapshot, node string) int {
+	if progress.PlaysOn(s, core.ControllerOpenStack, node) {
+		return max(s.Settings.MigrateAtOnce, 1)
+	}
+	return 1
+}
+
+// makespan is how long moves with these times take, atOnce at a time: the longest first, each when a place is free.
+func makespan(times []Span, atOnce int) Span {
+	times = slices.Clone(times)
+	slices.SortFunc(times, func(a, b Span) int { return int(min(max(b-a, -1), 1)) })
+	places := make([]Span, max(atOnce, 1))
+	for _, t := range times {
+		places[slices.Index(places, slices.Min(places))] += t
+	}
+	return slices.Max(places)
+}
+
+// paceText says how many instances are moved at the same time on a node, and by which setting.
+func (p *Forecast) paceText() string {
+	controller, own := false, 0
+	for _, n := range p.Nodes {
+		if n.ByLockstep {
+			own = n.AtOnce
+		} else {
+			controller = true
+		}
+	}
+	text := "one at a time on a node: the OpenStack controller's instance_migrate_concurrency is 1 unless it was set"
+	if own == 0 {
+		return text
+	}
+	by := fmt.Sprintf("%d at a time on a node, as Lockstep's migrateAtOnce says", own)
+	if own == 1 {
+		by = "one at a time on a node, as Lockstep's migrateAtOnce says"
+	}
+	if controller {
+		return by + " where it plays the controller; elsewhere " + text
+	}
+	return by
 }

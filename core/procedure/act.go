@@ -8,8 +8,8 @@ import (
 	"lockstep/core/step"
 )
 
-// act adds the steps of the controllers that Lockstep plays on the node, those that come next first; an instance that is in
-// the way comes between them (docs/mosk.md#node-request: out of scheduling, then the instances, then the lock).
+// act adds the steps of the controllers that Lockstep plays on the node, in their order; the instances in the way come between them
+// (docs/mosk.md#node-request: out of scheduling, then the instances, then the lock).
 func (b *nodeSteps) act() {
 	for _, a := range b.s.Settings.ActAs {
 		b.actAs(a)
@@ -64,8 +64,7 @@ func (b *nodeSteps) actAs(a core.ActAs) {
 	}
 }
 
-// actInstances are the instances that have to be out of the way before the lock is released, and what the lock says of them
-// meanwhile.
+// actInstances adds the steps on the instances that hold the lock, and the step that names them on the lock.
 func (b *nodeSteps) actInstances(a core.ActAs) {
 	s, name := b.s, b.v.Name
 	b.instances(progress.InstanceViews(s, name), true,
@@ -75,7 +74,7 @@ func (b *nodeSteps) actInstances(a core.ActAs) {
 	}
 }
 
-// afterTakenOut puts off what is to be done with an instance until the node was begun and its host is out of scheduling.
+// afterTakenOut postpones a step on an instance until the node was begun and its host is out of scheduling.
 func (b *nodeSteps) afterTakenOut(st core.Step) core.Step {
 	begun := b.lock != nil && b.lock.InnerState == core.InnerActive
 	if out := b.v.Service == nil || !b.v.Service.Enabled; (!begun || !out) && st.State == core.StepReady {
@@ -84,7 +83,7 @@ func (b *nodeSteps) afterTakenOut(st core.Step) core.Step {
 	return st
 }
 
-// actCluster are the cluster's steps of the controllers that Lockstep plays, and the locks that they lack on nodes.
+// actCluster are the cluster's steps of the controllers that Lockstep plays, and the steps that make their missing locks on nodes.
 func actCluster(s *core.Snapshot) []core.Step {
 	var out []core.Step
 	for _, a := range s.Settings.ActAs {
@@ -119,7 +118,7 @@ func actCluster(s *core.Snapshot) []core.Step {
 	return out
 }
 
-// ownReturn tells whether the node is to be taken back by a controller that Lockstep plays, or to be cleaned up behind.
+// ownReturn tells whether a controller that Lockstep plays has to take the node back, or to clean up after it.
 func (b *nodeSteps) ownReturn() bool {
 	return slices.ContainsFunc(b.s.Settings.ActAs, func(a core.ActAs) bool {
 		turn := progress.TurnOn(b.s, a, b.v.Name)

@@ -9,8 +9,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// actClaims are the claims that are bound to a node that is gone, and what is to be said of them: as Rockoon, Lockstep has them
-// deleted before the lock goes (docs/mosk.md#after-a-node-is-gone).
+// actClaims adds the steps on the claims that are bound to a node that is gone: like Rockoon, Lockstep deletes them before the lock
+// (docs/mosk.md#after-a-node-is-gone).
 func (b *nodeSteps) actClaims(a core.ActAs) {
 	s, node := b.s, b.v.Name
 	bound, unknown := progress.ClaimsOn(s, node)

@@ -1,16 +1,13 @@
 package procedure
 
 import (
-	"maps"
-	"slices"
-
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/step"
 	"lockstep/core/wording"
 )
 
-// actRemoval is the release of a played controller's lock on a node that is to be removed.
+// actRemoval adds the release of a played controller's lock on a node that is to be removed.
 func (b *nodeSteps) actRemoval(a core.ActAs) {
 	plan := func(kind core.IntentKind) core.Step {
 		return step.Plan(b.s, core.Intent{Kind: kind, Controller: a.Controller, Node: b.v.Name})
@@ -23,7 +20,8 @@ func (b *nodeSteps) actRemoval(a core.ActAs) {
 	}
 }
 
-// actOutForRemoval takes the host out of scheduling where Lockstep plays the OpenStack controller: before anything leaves it.
+// actOutForRemoval takes the host of a node that is to be removed out of scheduling, before anything leaves it, where Lockstep plays
+// the OpenStack controller.
 func (b *nodeSteps) actOutForRemoval() {
 	a, played := progress.ActAs(b.s, core.ControllerOpenStack)
 	if !played || progress.TurnOn(b.s, a, b.v.Name) != progress.TurnRemove {
@@ -35,9 +33,8 @@ func (b *nodeSteps) actOutForRemoval() {
 	b.actVolumes(a, core.IntentActVolumeOut)
 }
 
-// actGone is what is left to do for a node that has left the cluster: what Rockoon does when it deletes the node's lock
-// (docs/mosk.md#after-a-node-is-gone). What OpenStack knows of the host is the operator's to delete: it is looked for, and its
-// commands are said.
+// actGone adds the steps that are left for a node that has left the cluster: what Rockoon does when it deletes the node's lock
+// (docs/mosk.md#after-a-node-is-gone). The operator deletes what OpenStack still has of the host; the steps give the commands.
 func (b *nodeSteps) actGone(a core.ActAs) {
 	s, host := b.s, b.s.HostOf(b.v.Name)
 	if a.Controller == core.ControllerOpenStack {
@@ -91,6 +88,3 @@ func (b *nodeSteps) actGone(a core.ActAs) {
 		b.add(step.Plan(s, core.Intent{Kind: core.IntentActLetGo, Controller: a.Controller, Object: l.Ref()}))
 	}
 }
-
-// LockedNames are the names of the nodes on which there are locks, sorted: nodes that have left the cluster are among them.
-func LockedNames(s *core.Snapshot) []string { return slices.Sorted(maps.Keys(s.NodeLocks)) }

@@ -6,8 +6,8 @@ import (
 	"lockstep/core/step"
 )
 
-// actRestarts are what brings the node's networking and its nova-compute up, which the return of the node waits for: the old
-// pods that Rockoon would restart, then agents and a nova-compute that do not report.
+// actRestarts adds the restarts that the node's return waits for: the old pods that Rockoon would restart, then agents and a
+// nova-compute that do not report.
 func (b *nodeSteps) actRestarts() {
 	s, n := b.s, b.v.Node
 	if n == nil || !n.Is(core.RoleCompute) && !n.Is(core.RoleGateway) {

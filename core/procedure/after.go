@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// afterProcedure is what is left to do once the update is over, each point with the steps that see to it.
+// afterProcedure is what is left to do after the update: each point, with the steps that settle it.
 func afterProcedure(s *core.Snapshot) (core.Procedure, bool) {
 	p := core.Procedure{Title: "After the update",
 		Goal: "Nothing that the update began or asked for is left over, and the cloud is seen to work."}
@@ -30,7 +30,7 @@ func afterProcedure(s *core.Snapshot) (core.Procedure, bool) {
 	return p, true
 }
 
-// afterStep is a point as a line of the procedure. It is nobody's to confirm: it is done when the facts say so.
+// afterStep is a point as a step of the procedure. Nobody confirms it: it is done when the facts say so.
 func afterStep(s *core.Snapshot, p core.AfterPoint) core.Step {
 	st := core.Step{ID: "after/" + p.ID, Target: core.Ref{Kind: core.KindCluster, Name: s.Cluster}, Label: s.Cluster, Title: p.Title,
 		Why: p.Why, State: core.StepDone, Status: p.Note}
@@ -46,10 +46,10 @@ func afterStep(s *core.Snapshot, p core.AfterPoint) core.Step {
 	return st
 }
 
-// singlyAtMost is how many of a kind are offered one by one beside the batch of them all.
+// singlyAtMost is how many of a kind are also offered one by one, beside the batch of all.
 const singlyAtMost = 30
 
-// afterWays are the operator's steps that see to a point.
+// afterWays are the operator's steps that settle a point.
 func afterWays(s *core.Snapshot, p core.AfterPoint) []core.Step {
 	var out []core.Step
 	if p.Done() {
@@ -79,12 +79,12 @@ func afterWays(s *core.Snapshot, p core.AfterPoint) []core.Step {
 			}
 		}
 	case "annotations":
-		for _, name := range ChangedNodes(s) {
+		for _, name := range ModesToRestore(s) {
 			out = append(out, step.Plan(s, core.Intent{Kind: core.IntentRestoreMode, Node: name}))
 		}
 	case "attempts":
-		for _, name := range TriesNodes(s) {
-			if st, ok := RestoreTries(s, name); ok {
+		for _, name := range AttemptsToRestore(s) {
+			if st, ok := RestoreAttempts(s, name); ok {
 				out = append(out, st)
 			}
 		}
@@ -95,7 +95,7 @@ func afterWays(s *core.Snapshot, p core.AfterPoint) []core.Step {
 	case "migrations":
 		out = append(out, coldSteps(s)...)
 	case "tags":
-		for _, in := range TaggedInstances(s) {
+		for _, in := range TagsToRestore(s) {
 			out = append(out, step.Plan(s, core.Intent{Kind: core.IntentRestoreTags, Instance: in.ID}))
 		}
 	}
@@ -112,11 +112,10 @@ func afterWays(s *core.Snapshot, p core.AfterPoint) []core.Step {
 	return out
 }
 
-// afterOptions is what does not count as left over: annotations that are somebody's own, what Lockstep cannot see, and the
-// test of the cloud.
+// afterOptions are the steps that do not count as left over: annotations that Lockstep did not set, what it cannot see, and Tempest.
 func afterOptions(s *core.Snapshot) []core.Step {
-	out := unset(s, core.IntentSetMode, setByOthers(s, core.AnnotationMigrationMode, ChangedNodes(s)))
-	out = append(out, unset(s, core.IntentSetAttempts, setByOthers(s, core.AnnotationMigrationAttempts, TriesNodes(s)))...)
+	out := unset(s, core.IntentSetMode, setByOthers(s, core.AnnotationMigrationMode, ModesToRestore(s)))
+	out = append(out, unset(s, core.IntentSetAttempts, setByOthers(s, core.AnnotationMigrationAttempts, AttemptsToRestore(s)))...)
 	if slices.ContainsFunc(s.DaemonSets, func(d *core.DaemonSet) bool { return d.Namespace == core.NamespaceFabric }) {
 		out = append(out, core.Step{ID: "after/cassandra", Target: core.Ref{Kind: core.KindCluster, Name: s.Cluster}, Label: s.Cluster,
 			State: core.StepLater,
@@ -155,4 +154,5 @@ func unset(s *core.Snapshot, kind core.IntentKind, names []string) []core.Step {
 	return out
 }
 
-func AfterProcedureKey() *core.ProcedureKey { return &core.ProcedureKey{Kind: core.ProcedureAfter} }
+// AfterKey is the key of the procedure after the update.
+func AfterKey() *core.ProcedureKey { return &core.ProcedureKey{Kind: core.ProcedureAfter} }

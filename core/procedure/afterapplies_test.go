@@ -12,7 +12,7 @@ import (
 // services on one without Cinder.
 func TestWhatDoesNotApplyIsNoPoint(t *testing.T) {
 	has := func(sc scene.Scene, id string) bool {
-		p, _ := Of(sc.Again().Snapshot, *AfterProcedureKey())
+		p, _ := Of(sc.Again().Snapshot, *AfterKey())
 		return slices.ContainsFunc(p.Steps, func(st core.Step) bool { return st.ID == "after/"+id })
 	}
 	if has(scene.Healthy(), "cassandra") {

@@ -6,7 +6,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// afterManagementRows are the points that the management cluster tells, where it is connected (docs/mosk.md#after-the-update).
+// afterManagementRows are the points that rest on the management cluster, where it is connected (docs/mosk.md#after-the-update).
 var afterManagementRows = []afterRow{
 	{"reboots", "no machine has to be rebooted",
 		"Where its update group does not reboot machines, what was installed counts only after a reboot.",
@@ -18,7 +18,7 @@ var afterManagementRows = []afterRow{
 		[]core.SourceID{core.SourceClusters, core.SourceMachines}, openMaintenance},
 }
 
-// rebootNodes are the names of the nodes whose machines have to be rebooted for what was installed.
+// rebootNodes are the names of the nodes whose machines need a reboot.
 func rebootNodes(s *core.Snapshot) []string {
 	var out []string
 	for _, v := range s.Management.Machines {

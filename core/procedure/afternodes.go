@@ -84,7 +84,7 @@ func openNodeLocks(s *core.Snapshot) []string {
 	return out
 }
 
-// nodesThat are the labels of the nodes of which open says something.
+// nodesThat are the labels of the nodes for which open returns a text, with that text.
 func nodesThat(s *core.Snapshot, open func(*core.Node) string) []string {
 	var out []string
 	for _, name := range s.NodeNames() {

@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// servicesThat are the labels of the hosts whose compute services are open.
+// servicesThat are the labels of the hosts for whose compute services open is true.
 func servicesThat(s *core.Snapshot, open func(*core.ComputeService) bool) []string {
 	var out []string
 	for host, svc := range s.Services {
@@ -79,7 +79,7 @@ func openDaemonSets(s *core.Snapshot) []string {
 	return out
 }
 
-// volumeServicesThat are the volume services that are open, by the label of their host.
+// volumeServicesThat are the volume services for which open is true, with the labels of their hosts.
 func volumeServicesThat(s *core.Snapshot, open func(*core.VolumeService) bool) []string {
 	var out []string
 	for _, all := range s.VolumeServices {

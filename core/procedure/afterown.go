@@ -12,11 +12,11 @@ import (
 	"lockstep/core/wording"
 )
 
-// ChangedNodes are the names of the nodes whose migration mode is still what Lockstep set, in the order of their labels.
-func ChangedNodes(s *core.Snapshot) []string { return stillChanged(s, s.History.Changes) }
+// ModesToRestore are the names of the nodes whose migration mode is still the one that Lockstep set, in the order of their labels.
+func ModesToRestore(s *core.Snapshot) []string { return stillChanged(s, s.History.Changes) }
 
-// TriesNodes are those whose number of migration attempts is.
-func TriesNodes(s *core.Snapshot) []string { return stillChanged(s, s.History.Tries) }
+// AttemptsToRestore are the names of the nodes whose number of migration attempts is still the one that Lockstep set.
+func AttemptsToRestore(s *core.Snapshot) []string { return stillChanged(s, s.History.Tries) }
 
 func stillChanged(s *core.Snapshot, changes map[string]core.AnnotationChange) []string {
 	var out []string
@@ -30,15 +30,18 @@ func stillChanged(s *core.Snapshot, changes map[string]core.AnnotationChange) []
 }
 
 func openChanges(s *core.Snapshot) []string {
-	return changeTexts(s, ChangedNodes(s), s.History.Changes)
+	return changeTexts(s, ModesToRestore(s), s.History.Changes)
 }
 
-func OpenTries(s *core.Snapshot) []string { return changeTexts(s, TriesNodes(s), s.History.Tries) }
+// ChangedAttempts names the nodes of AttemptsToRestore with the number that Lockstep set: "cmp-01 (5)".
+func ChangedAttempts(s *core.Snapshot) []string {
+	return changeTexts(s, AttemptsToRestore(s), s.History.Tries)
+}
 
-// RestoreTries gives a node the number of migration attempts back that it had before Lockstep set one; false when it still has
-// its own.
-func RestoreTries(s *core.Snapshot, name string) (core.Step, bool) {
-	if !slices.Contains(TriesNodes(s), name) {
+// RestoreAttempts plans to give a node the number of migration attempts back that it had before Lockstep set one; false when there is
+// nothing to restore.
+func RestoreAttempts(s *core.Snapshot, name string) (core.Step, bool) {
+	if !slices.Contains(AttemptsToRestore(s), name) {
 		return core.Step{}, false
 	}
 	c := s.History.Tries[s.Nodes[name].UID]
@@ -62,8 +65,8 @@ func changeTexts(s *core.Snapshot, names []string, changes map[string]core.Annot
 	return out
 }
 
-// setByOthers are the names of the nodes that have an annotation which Lockstep did not set: it may be there for good. Lockstep
-// changed it on the nodes of changed.
+// setByOthers are the names of the nodes with an annotation that Lockstep did not set, and that may be meant to stay: all but the
+// changed ones.
 func setByOthers(s *core.Snapshot, key string, changed []string) []string {
 	var out []string
 	for _, name := range s.NodeNames() {
@@ -77,8 +80,8 @@ func setByOthers(s *core.Snapshot, key string, changed []string) []string {
 // stoppedAhead is how long before an update an instance may have been stopped for it.
 const stoppedAhead = 24 * time.Hour
 
-// TaggedInstances are the instances whose maintenance tags are still what Lockstep set, by name, then ID.
-func TaggedInstances(s *core.Snapshot) []*core.Instance {
+// TagsToRestore are the instances whose maintenance tags are still those that Lockstep set, by name, then ID.
+func TagsToRestore(s *core.Snapshot) []*core.Instance {
 	var out []*core.Instance
 	for id, c := range s.History.Tags {
 		if in := s.Instances[id]; in != nil && step.SameActions(core.RecognisedTags(in.Tags), c.New) && !step.SameActions(c.Old, c.New) {

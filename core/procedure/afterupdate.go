@@ -9,20 +9,20 @@ import (
 	"lockstep/core/wording"
 )
 
-// afterRow is a row of the list: it says by its sources when it can be told, and what is left.
+// afterRow is one point: its sources say when it can be told, open says what is left.
 type afterRow struct {
 	id, title, why string
 	sources        []core.SourceID
 	open           func(*core.Snapshot) []string
 }
 
-// afterRows is the list (docs/mosk.md#after-the-update).
+// afterRows are the points (docs/mosk.md#after-the-update).
 var afterRows = []afterRow{
 	{"request", "the cluster's maintenance request is gone", "LCM removes it when every application has been updated.",
 		[]core.SourceID{core.SourceClusterRequests}, openRequests},
 	{"node-requests", "no node has a maintenance request", "LCM removes each when its node is back.",
 		[]core.SourceID{core.SourceNodeRequests}, openNodeRequests},
-	{"by-hand", "no maintenance request made by hand is left", "LCM removes its own requests only; this one is withdrawn by who made it.",
+	{"by-hand", "no maintenance request made by hand is left", "LCM removes its own requests only; this one is withdrawn by whoever made it.",
 		[]core.SourceID{core.SourceClusterRequests, core.SourceNodeRequests}, openByHand},
 	{"cluster-locks", "every cluster lock is active again", "Its controller takes it back when the request is gone.",
 		[]core.SourceID{core.SourceClusterLocks}, openClusterLocks},
@@ -52,7 +52,7 @@ var afterRows = []afterRow{
 
 var afterPoints core.Derivation[[]core.AfterPoint]
 
-// AfterUpdate are the points to see to once an update is over.
+// AfterUpdate are the points to settle once an update is over.
 func AfterUpdate(s *core.Snapshot) []core.AfterPoint {
 	return afterPoints.Of(s, deriveAfterPoints)
 }
@@ -112,9 +112,9 @@ func deriveAfterPoints(s *core.Snapshot) []core.AfterPoint {
 	own := []core.AfterPoint{
 		{ID: "annotations", Title: "Lockstep's migration modes are set back", Open: openChanges(s),
 			Why: "Those that Lockstep set: a mode that was meant for this update counts in the next one too."},
-		{ID: "attempts", Title: "Lockstep's numbers of migration attempts are set back", Open: OpenTries(s),
+		{ID: "attempts", Title: "Lockstep's numbers of migration attempts are set back", Open: ChangedAttempts(s),
 			Why: "Those that Lockstep set: a number that was meant for this update counts in the next one too."},
-		{ID: "tags", Title: "Lockstep's maintenance tags are set back", Open: instanceLabels(TaggedInstances(s)),
+		{ID: "tags", Title: "Lockstep's maintenance tags are set back", Open: instanceLabels(TagsToRestore(s)),
 			Why: "Those that Lockstep set: a tag that was meant for this update counts in the next one too."},
 		{ID: "stopped", Title: "what Lockstep stopped or shelved is back", Open: instanceLabels(StoppedInstances(s)),
 			Why: "An instance that was stopped or shelved stays down until somebody brings it back."},

@@ -7,7 +7,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// leftInner offers to clear an inner_state that was left behind.
+// leftInner adds the step that clears an inner_state that was left behind.
 func (b *nodeSteps) leftInner() {
 	if b.lock == nil || b.lock.InnerState != core.InnerActive || b.lock.State() != core.LockActive || !b.s.Known(core.SourceNodeRequests) ||
 		progress.PlaysOn(b.s, core.ControllerOpenStack, b.v.Name) {
@@ -16,8 +16,7 @@ func (b *nodeSteps) leftInner() {
 	b.add(step.Plan(b.s, core.Intent{Kind: core.IntentClearInner, Object: b.lock.Ref()}))
 }
 
-// askByHand offers to ask for the node without an update. The scope that reboots comes first: it is the one that protects the
-// instances.
+// askByHand adds the step that asks for the node without an update. Scope os comes first, as it protects the instances.
 func (b *nodeSteps) askByHand() {
 	release := AskedRelease(b.s, b.v.Name)
 	st := step.Plan(b.s, core.Intent{Kind: core.IntentAskNode, Node: b.v.Name, Scope: core.ScopeOS, Release: release})
@@ -26,7 +25,7 @@ func (b *nodeSteps) askByHand() {
 	b.add(st)
 }
 
-// byHand are the steps of a maintenance that an operator asked for, once the node was released: LCM does nothing on it.
+// byHand adds the steps after the release of a node that an operator asked for: LCM does nothing on it.
 func (b *nodeSteps) byHand() {
 	released := len(b.v.Locks) > 0 || b.s.Known(core.SourceNodeLocks)
 	for _, l := range b.v.Locks {
@@ -64,8 +63,8 @@ func byHand(s *core.Snapshot) []core.Step {
 	return nil
 }
 
-// askClusterStep begins maintenance without an update: by maintenance mode where the management cluster is connected, for LCM
-// then drains the nodes and brings them back; by a request that is made by hand else.
+// askClusterStep begins maintenance without an update: by maintenance mode where the management cluster is connected, as LCM then
+// drains the nodes and brings them back; else by a request made by hand.
 func askClusterStep(s *core.Snapshot) core.Step {
 	hand := step.Plan(s, core.Intent{Kind: core.IntentAskCluster, Release: AskedRelease(s, "")})
 	if why := step.NotConnected(s); why != "" {
@@ -79,9 +78,8 @@ func askClusterStep(s *core.Snapshot) core.Step {
 	return st
 }
 
-// AskedRelease is the release that a request made by hand is to have: the one on the OpenStack controller's lock of the node,
-// or of the cluster where node is empty, for it answers no other (text A); else the one that all the locks there agree on.
-// Empty where there is none.
+// AskedRelease is the release for a request made by hand: the one on the OpenStack controller's lock of the node, or of the cluster
+// when node is empty, as it answers no other (text A); else the one on which all locks there agree. Empty when there is none.
 func AskedRelease(s *core.Snapshot, node string) string {
 	locks := s.ClusterLocks
 	if node != "" {
@@ -99,80 +97,4 @@ func AskedRelease(s *core.Snapshot, node string) string {
 		}
 	}
 	return agreed
-}
-
-// removal are the steps of a node that leaves the cluster (docs/mosk.md#removal): its OpenStack controller lets it go when no
-// instance, in whatever state, and no volume is left on it.
-func (b *nodeSteps) removal() {
-	asked := b.s.Deletions[b.v.Name]
-	b.add(b.other("removal-asked", "LCM asks for the removal of "+b.v.Label, "A NodeDeletionRequest names the node.", core.StepDone,
-		"since "+wording.ClockText(asked.Created)))
-	b.situation()
-	b.quorumAhead()
-	b.actOutForRemoval()
-	if b.v.Node != nil && b.v.Node.Is(core.RoleCompute) {
-		b.removalInstances()
-	}
-	b.removalVolumes()
-	for _, a := range b.s.Settings.ActAs {
-		b.actRemoval(a)
-	}
-	for _, l := range b.v.Locks {
-		if _, played := progress.ActAs(b.s, l.Controller); played {
-			continue // the steps are ours
-		}
-		st := lockStep(b.s, l, "the lock of "+wording.OneLine(l.Controller, 40)+" lets the node go", false)
-		st.Node, st.Label = b.v.Name, b.v.Label
-		if !l.NodeDeletionRequestSupported && st.State == core.StepWaiting {
-			st.Why = wording.Join(st.Why, "Its lock does not say that it handles removals: whether it answers is for its owner to know.")
-		}
-		b.add(st)
-	}
-	gone := b.other("removed", "LCM removes the node",
-		"LCM drains the node and takes it out of the cluster; then the OpenStack controller deletes its services and agents.", core.StepLater, "")
-	if b.v.Node == nil {
-		gone.State, gone.Status = core.StepDone, "the node is gone; its OpenStack services are being cleaned up"
-		if progress.PlaysGone(b.s, b.v.Name) {
-			gone.Status = "the node is gone"
-		}
-	} else if b.allReleased() {
-		gone.State, gone.Status = core.StepWaiting, "all locks are inactive"
-	}
-	b.add(gone)
-	if b.v.Node == nil {
-		b.act()
-	}
-}
-
-func (b *nodeSteps) allReleased() bool {
-	for _, l := range b.v.Locks {
-		if l.State() != core.LockInactive {
-			return false
-		}
-	}
-	return b.s.Known(core.SourceNodeLocks)
-}
-
-// removalInstances are the instances on a node that is to be removed: every one of them holds it, whatever its state, its tags
-// and the node's mode.
-func (b *nodeSteps) removalInstances() {
-	s := b.s
-	if !s.Known(core.SourceInstances) {
-		b.add(b.other("empty", "no instance is left on "+b.v.Label, "", core.StepWaiting, "not known: "+s.WhyUnknown(core.SourceInstances)))
-		return
-	}
-	views := progress.InstanceViews(s, b.v.Name)
-	if movable, _ := step.Movable(s, b.v.Name); len(movable) >= 2 && !progress.ComputeDown(s, s.HostOf(b.v.Name)) || b.batchRuns() {
-		b.add(step.Plan(s, core.Intent{Kind: core.IntentLiveMigrateAll, Node: b.v.Name}))
-	}
-	if len(views) > 0 {
-		b.add(b.reviveCompute()...)
-	}
-	for _, v := range views {
-		b.add(removalStep(s, v))
-	}
-	b.add(b.unconfirmed()...)
-	if len(views) == 0 {
-		b.add(b.other("empty", "no instance is left on "+b.v.Label, "", core.StepDone, ""))
-	}
 }

@@ -9,8 +9,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// clusterProcedure is what the update as a whole waits for: the five phases of the documents, and the cluster's locks,
-// each with what its controller says.
+// clusterProcedure is what the whole update waits for: the five phases of the documents, and the cluster's locks with what their
+// controllers say.
 func clusterProcedure(s *core.Snapshot) (core.Procedure, bool) {
 	target := core.Ref{Kind: core.KindCluster, Name: s.Cluster}
 	r := s.ClusterRequest()

@@ -7,7 +7,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// coldSteps confirm or revert what Lockstep cold-migrated, one instance after the other.
+// coldSteps are the steps that confirm or revert what Lockstep cold-migrated, one for each instance.
 func coldSteps(s *core.Snapshot) []core.Step {
 	var out []core.Step
 	for _, in := range progress.OwnCold(s, progress.ColdUndecided) {
@@ -16,7 +16,7 @@ func coldSteps(s *core.Snapshot) []core.Step {
 	return out
 }
 
-// decideStep confirms the migration of an instance that was cold-migrated off a host; or, as the other way, reverts it.
+// decideStep confirms the cold migration of an instance off a host; the alternative reverts it.
 func decideStep(s *core.Snapshot, in *core.Instance, from string) core.Step {
 	st := step.Plan(s, core.Intent{Kind: core.IntentConfirmResize, Instance: in.ID})
 	st.Why = wording.Join("It is on "+progress.HostLabel(s, in.Host)+" now, and "+progress.HostLabel(s, from)+

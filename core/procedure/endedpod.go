@@ -7,7 +7,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// endedPodsSummary is a line for each of the pods that have ended, on which a narrow screen cuts the end only.
+// endedPodsSummary is a line for each pod that has ended, so that a narrow screen cuts only the end of each.
 func (b *nodeSteps) endedPodsSummary() []string {
 	const most = 3
 	var out []string
@@ -21,7 +21,7 @@ func (b *nodeSteps) endedPodsSummary() []string {
 	return out
 }
 
-// endedPodSteps delete the pods that hold the node's way back.
+// endedPodSteps adds the deletion of the ended pods that hold up the node's return.
 func (b *nodeSteps) endedPodSteps() {
 	switch pods := progress.EndedPodsOn(b.s, b.v.Name); len(pods) {
 	case 0:

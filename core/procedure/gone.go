@@ -4,14 +4,16 @@ import (
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
+	"maps"
+	"slices"
 )
 
-// gone tells whether the node is no more, and what is left of it is all that there is.
+// gone tells whether the node has left the cluster, and nothing is asked of it any more.
 func (b *nodeSteps) gone() bool {
 	return b.v.Node == nil && b.v.Request == nil && b.s.Known(core.SourceNodes)
 }
 
-// goneGoal is the goal of the procedure of such a node.
+// goneGoal is the goal of the procedure of a node that is gone.
 const goneGoal = "What OpenStack kept of the node is cleaned up, and its locks are gone with it."
 
 func goneTitle(label string) string { return "What is left of " + label + ", which is gone" }
@@ -31,8 +33,8 @@ func (b *nodeSteps) goneSummary() []string {
 	return out
 }
 
-// cleanup are the steps of a node that has left the cluster: the OpenStack controller deletes its services and agents and then
-// its lock, once no StatefulSet holds it (text U; docs/mosk.md#after-a-node-is-gone).
+// cleanup adds the steps of a node that has left the cluster: the OpenStack controller deletes its services and agents, and then its
+// lock, once no StatefulSet holds it (text U; docs/mosk.md#after-a-node-is-gone).
 func (b *nodeSteps) cleanup() {
 	s, label := b.s, b.v.Label
 	b.add(b.other("gone", label+" is gone", "Locks name it, and the cluster has no such node.", core.StepDone, ""))
@@ -55,7 +57,7 @@ func (b *nodeSteps) cleanup() {
 	}
 }
 
-// quorumHolds is a StatefulSet that holds the cleanup of a node that is gone.
+// quorumHolds is the step of a StatefulSet that holds up the clean-up of a node that is gone.
 func (b *nodeSteps) quorumHolds() core.Step {
 	name := "a StatefulSet"
 	if len(b.message.Blockers) > 0 {
@@ -72,7 +74,7 @@ func (b *nodeSteps) quorumHolds() core.Step {
 	return st
 }
 
-// lockOfGone is a lock that names a node that is gone.
+// lockOfGone is the step of a lock that names a node that is gone.
 func (b *nodeSteps) lockOfGone(l *core.WorkloadLock) core.Step {
 	st := lockStep(b.s, l, "the lock of "+wording.OneLine(l.Controller, 40)+" is removed", false)
 	st.Node, st.Label, st.State = b.v.Name, b.v.Label, core.StepWaiting
@@ -87,3 +89,6 @@ func (b *nodeSteps) lockOfGone(l *core.WorkloadLock) core.Step {
 	}
 	return st
 }
+
+// NodesWithLocks are the names of the nodes that have locks, sorted. Nodes that have left the cluster can be among them.
+func NodesWithLocks(s *core.Snapshot) []string { return slices.Sorted(maps.Keys(s.NodeLocks)) }

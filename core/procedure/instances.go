@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// evacuation is what gets the instances off the node.
+// evacuation adds the steps that get the instances off the node.
 func (b *nodeSteps) evacuation() {
 	s, name := b.s, b.v.Name
 	m := progress.MaintenanceOf(s, name)
@@ -46,8 +46,8 @@ func (b *nodeSteps) evacuation() {
 	}
 }
 
-// instances are the steps that get out of the way what holds the node, the owners' word and room for them first; those that
-// move all and make room only byHand; of each that holds the node, what each says.
+// instances adds the steps on the instances that hold the node. Owners are told first; the batch and the steps that make room come only
+// byHand; then, for each instance that holds the node, the steps that each returns.
 func (b *nodeSteps) instances(views []core.InstanceView, byHand bool, each func(core.InstanceView) []core.Step) {
 	s, name := b.s, b.v.Name
 	if !b.v.Mode.Known() {
@@ -77,7 +77,7 @@ func (b *nodeSteps) instances(views []core.InstanceView, byHand bool, each func(
 	}
 }
 
-// reviveCompute starts a silent nova-compute anew where the kubelet reports: the host lives, and nothing leaves it before.
+// reviveCompute restarts a silent nova-compute where the kubelet reports: the host is alive, and nothing can leave it before.
 func (b *nodeSteps) reviveCompute() []core.Step {
 	if n := b.v.Node; n == nil || n.Ready != "True" || !progress.ComputeDown(b.s, b.s.HostOf(b.v.Name)) {
 		return nil
@@ -85,7 +85,7 @@ func (b *nodeSteps) reviveCompute() []core.Step {
 	return b.restartCompute()
 }
 
-// batchRuns tells whether Lockstep moves the node's instances now, or failed to.
+// batchRuns tells whether Lockstep's batch moves the node's instances now, or failed and was not acknowledged.
 func (b *nodeSteps) batchRuns() bool {
 	return slices.ContainsFunc(b.s.Operations, func(op core.Operation) bool {
 		return op.Node == b.v.Name && op.Is(core.IntentLiveMigrateAll) &&
@@ -104,13 +104,13 @@ func (b *nodeSteps) safeText(views []core.InstanceView) string {
 	return "safe: " + wording.Some(names, 4)
 }
 
-// controllerMoves is what the OpenStack controller does in mode live.
+// controllerMoves is the step in which the OpenStack controller moves the instances, in mode live.
 func (b *nodeSteps) controllerMoves() core.Step {
 	why := wording.Join("In mode live the OpenStack controller live-migrates the instances itself.", b.says())
 	return b.other("evacuate", "the OpenStack controller moves the instances", why, core.StepWaiting, wording.TextOf(b.v.What, b.v.Reason))
 }
 
-// unconfirmed are the steps on instances that left the node and wait for a decision.
+// unconfirmed are the steps on instances that left the node and wait in VERIFY_RESIZE.
 func (b *nodeSteps) unconfirmed() []core.Step {
 	s := b.s
 	var out []core.Step

@@ -8,8 +8,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// holdsUp tells whether the node holds the update up: an hour into its maintenance it is not released, or what LCM does there fails. The
-// documents allow 20 to 40 minutes for all of it (docs/mosk.md#phases).
+// holdsUp tells whether the node holds up the update: it is not through an hour after it was asked for, or LCM's work on it fails. The
+// documents allow 20 to 40 minutes for a whole maintenance (docs/mosk.md#phases).
 func (b *nodeSteps) holdsUp() bool {
 	r := b.v.Request
 	if r == nil || !r.Deleting.IsZero() || r.ByHand() || b.v.Node == nil {
@@ -26,9 +26,8 @@ func (b *nodeSteps) holdsUp() bool {
 	return b.s.Now.Sub(r.Created) > progress.StageLong || failing && b.s.Now.Sub(r.Created) > progress.RebootLong
 }
 
-// lastResort is the documents' only way out of a node that blocks the update and cannot be mended (docs/mosk.md#when-it-hangs), with what
-// it
-// costs. It is no step of Lockstep's: it cannot be undone.
+// lastResort adds the documents' only way out when a node blocks the update and cannot be mended (docs/mosk.md#when-it-hangs), and what
+// it costs. Lockstep does not do it: it cannot be undone.
 func (b *nodeSteps) lastResort() {
 	if !b.holdsUp() {
 		return

@@ -6,10 +6,11 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
+	"lockstep/core/step"
 	"lockstep/core/wording"
 )
 
-// says is what the OpenStack controller says of the node, in plain words, with what Lockstep itself sees of it.
+// says is the text of the node's OpenStack lock in plain words, with what Lockstep itself sees.
 func (b *nodeSteps) says() string {
 	if b.lock == nil {
 		return ""
@@ -17,7 +18,7 @@ func (b *nodeSteps) says() string {
 	return explain(b.s, b.lock, b.message)
 }
 
-// explain is a lock's text in plain words, with what Lockstep itself sees of it.
+// explain is a lock's text in plain words, with what Lockstep itself sees.
 func explain(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) string {
 	seen := Seen(s, l, m)
 	if seen != "" {
@@ -26,7 +27,7 @@ func explain(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) str
 	return wording.Join(wording.Sentence(m.Meaning), wording.Sentence(seen), wording.Sentence(m.Remedy))
 }
 
-// locks are the node's locks, each with what its controller says.
+// locks adds a step for each of the node's locks, with what its controller says.
 func (b *nodeSteps) locks() {
 	returning := !b.v.Request.Deleting.IsZero()
 	for _, l := range b.v.Locks {
@@ -57,7 +58,7 @@ func (b *nodeSteps) locks() {
 	}
 }
 
-// lockStep is the release of one lock.
+// lockStep is the step in which a lock is released; over says that nobody waits for it any more.
 func lockStep(s *core.Snapshot, l *core.WorkloadLock, title string, over bool) core.Step {
 	m := progress.ReadLock(s, l)
 	st := core.Step{ID: "lock/" + wording.TextOf(l.UID, l.Name), Target: l.Ref(), Label: wording.OneLine(l.Controller, 40), Title: title,
@@ -83,4 +84,16 @@ func lockStep(s *core.Snapshot, l *core.WorkloadLock, title string, over bool) c
 		}
 	}
 	return st
+}
+
+// leftLockSteps adds the steps that set a lock that was left inactive active again, and put the host back into scheduling.
+func (b *nodeSteps) leftLockSteps() {
+	l := progress.LeftLock(b.s, b.v.Name)
+	if l == nil || progress.PlaysAlone(b.s, b.v.Name) {
+		return
+	}
+	b.add(step.Plan(b.s, core.Intent{Kind: core.IntentRearmLock, Object: l.Ref()}))
+	if svc := b.v.Service; svc != nil && !svc.Enabled && svc.DisabledReason == core.DisabledReasonMaintenance {
+		b.add(step.Plan(b.s, core.Intent{Kind: core.IntentEnableCompute, Node: b.v.Name}))
+	}
 }

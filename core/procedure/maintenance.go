@@ -10,8 +10,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// maintenanceProcedure is maintenance without an update, as the management cluster does it: maintenance mode of the cluster
-// and of its machines, in their order, and graceful reboots (docs/mosk.md#maintenance-mode, #graceful-reboot).
+// maintenanceProcedure is maintenance without an update through the management cluster: maintenance mode of the cluster and its
+// machines, in their order, and graceful reboots (docs/mosk.md#maintenance-mode, #graceful-reboot).
 func maintenanceProcedure(s *core.Snapshot) (core.Procedure, bool) {
 	p := core.Procedure{Title: "Maintenance without an update",
 		Goal: "The cluster is the first to enter maintenance mode and the last to leave it; its machines follow, each from its node's steps."}
@@ -55,7 +55,7 @@ func maintenanceProcedure(s *core.Snapshot) (core.Procedure, bool) {
 	return p, true
 }
 
-// onItsWay is a machine that goes into maintenance mode: its node's own steps say how.
+// onItsWay is the step of a machine that is going into maintenance mode; its node's procedure has the details.
 func onItsWay(s *core.Snapshot, v *core.MachineView) core.Step {
 	st := core.Step{ID: "maintenance/" + v.Machine.UID, Target: v.Machine.Ref(), Label: s.Label(v.Node), Node: v.Node,
 		Title: s.Label(v.Node) + " goes into maintenance mode",
@@ -66,8 +66,7 @@ func onItsWay(s *core.Snapshot, v *core.MachineView) core.Step {
 	return st
 }
 
-// rebootStep follows the graceful reboot that is asked for, or asks for one of the machines that need it; false when there is
-// nothing to reboot.
+// rebootStep follows the graceful reboot under way, or asks for one of the machines that need it; false when none does.
 func rebootStep(s *core.Snapshot) (core.Step, bool) {
 	if r := s.Management.Reboot; r != nil {
 		return rebootProgress(s, r), true
@@ -79,7 +78,7 @@ func rebootStep(s *core.Snapshot) (core.Step, bool) {
 	return step.Plan(s, core.Intent{Kind: core.IntentReboot, Nodes: nodes}), true
 }
 
-// rebootProgress is how far LCM is with a GracefulRebootRequest: it marks the machines that it has still to reboot.
+// rebootProgress is how far LCM is with a GracefulRebootRequest. LCM marks the machines that are still to be rebooted.
 func rebootProgress(s *core.Snapshot, r *core.RebootRequest) core.Step {
 	st := core.Step{ID: "reboot/" + r.UID, Target: r.Ref(), Label: "graceful reboot", Title: "LCM reboots the machines that were asked for",
 		State: core.StepWaiting,
@@ -106,7 +105,7 @@ func rebootProgress(s *core.Snapshot, r *core.RebootRequest) core.Step {
 	return st
 }
 
-// machineSteps are what can be done with a node's machine on the management cluster beside an update.
+// machineSteps adds what can be done with the node's machine on the management cluster outside an update.
 func (b *nodeSteps) machineSteps() {
 	v := progress.MachineOf(b.s, b.v.Name)
 	if v == nil || v.Machine == nil {

@@ -12,8 +12,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// roomSteps say where an instance could go and why it does not, and offer to enable what an operator has disabled. They are
-// about the first of the instances without room; empty when there is none.
+// roomSteps say why an instance finds no host, and offer to enable hosts that an operator has disabled. They are about the largest of
+// the instances without room; empty when there is none.
 func roomSteps(s *core.Snapshot, views []core.InstanceView) []core.Step {
 	var without []core.InstanceView
 	for _, v := range views {
@@ -55,7 +55,7 @@ func roomSteps(s *core.Snapshot, views []core.InstanceView) []core.Step {
 	return steps
 }
 
-// otherHosts are the compute services of one zone beside one host's, by why the scheduler uses them or not; each by host.
+// otherHosts are the other compute services of a host's zone, by why the scheduler uses them or not, each list by host.
 type otherHosts struct {
 	usable      []*core.ComputeService // enabled and up: it found no room there
 	maintenance []*core.ComputeService // disabled for a maintenance: they come back by themselves
@@ -107,7 +107,7 @@ func (o otherHosts) short() string {
 // roomNamed is how many hosts are named of each kind.
 const roomNamed = 4
 
-// text says of every other host why the instance is not there.
+// text says for the other hosts why the instance is not there.
 func (o otherHosts) text(s *core.Snapshot) string {
 	var sentences []string
 	say := func(list []*core.ComputeService, what string, each func(*core.ComputeService) string) {
@@ -147,7 +147,7 @@ func holdsText(s *core.Snapshot, host string) string {
 	return text
 }
 
-// remedy is what makes room, the nearest first.
+// remedy says what makes room, the easiest first.
 func (o otherHosts) remedy(s *core.Snapshot) string {
 	var ways []string
 	if len(o.disabled) > 0 {

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// wordSteps are what has to go first from a node that waits for the operator's word, and the word.
+// wordSteps adds what has to leave a node that waits for the operator's word first, and the step that gives it.
 func (b *nodeSteps) wordSteps() {
 	s, name := b.s, b.v.Name
 	if n := b.v.Node; n == nil || n.Is(core.RoleCompute) || !b.v.ModeSet {
@@ -23,7 +23,7 @@ func (b *nodeSteps) wordSteps() {
 	}
 }
 
-// servedSteps are the agents on the node with what they serve, each with the commands that move it.
+// servedSteps adds a step for each agent on the node that serves something, with the commands that move it.
 func (b *nodeSteps) servedSteps() {
 	for _, a := range progress.ServingAgents(b.s, b.v.Name) {
 		what, flag, why := "routers", "--l3",
@@ -51,8 +51,8 @@ func (b *nodeSteps) servedSteps() {
 	}
 }
 
-// moveCommands move what an agent serves to another that is alive on a node of which nobody asks anything; where there is none, they
-// only take it off.
+// moveCommands move what an agent serves to another live agent, on a node that nobody asks for; where there is none, they only take it
+// off.
 func (b *nodeSteps) moveCommands(a *core.NetworkAgent, flag string) []string {
 	s := b.s
 	other := ""
@@ -84,7 +84,7 @@ func (b *nodeSteps) moveCommands(a *core.NetworkAgent, flag string) []string {
 	return commands
 }
 
-// ignoredModeSteps say what holds a node on which a mode was set that decides nothing.
+// ignoredModeSteps say what else holds a node whose migration mode nobody reads.
 func (b *nodeSteps) ignoredModeSteps() {
 	if b.v.Node == nil || !b.v.ModeSet || progress.ModeCounts(b.s, b.v.Name) {
 		return

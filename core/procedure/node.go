@@ -11,8 +11,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// nodeProcedure takes a node through its maintenance: what has happened, what is the operator's to do now, and what others
-// do after it (docs/mosk.md#manual-migration, #life-of-a-node).
+// nodeProcedure takes a node through its maintenance: what has happened, what the operator does now, and what others do after that
+// (docs/mosk.md#manual-migration, #life-of-a-node).
 func nodeProcedure(s *core.Snapshot, name string) (core.Procedure, bool) {
 	v, ok := progress.NodeView(s, name)
 	if !ok {
@@ -71,7 +71,7 @@ func nodeProcedure(s *core.Snapshot, name string) (core.Procedure, bool) {
 	return p, true
 }
 
-// prepare is what gets the node ready for LCM: the OpenStack controller's part, or ours where Lockstep plays it.
+// prepare adds the steps that get the node ready for LCM: the OpenStack controller's part, or Lockstep's where it plays it.
 func (b *nodeSteps) prepare() {
 	b.stuckLockSteps()
 	b.serviceSteps()
@@ -93,7 +93,7 @@ type nodeSteps struct {
 	steps   []core.Step
 }
 
-// add adds steps, each once: what two rules propose is one step.
+// add adds steps, each once: a step that two rules propose is one step.
 func (b *nodeSteps) add(steps ...core.Step) {
 	for _, st := range steps {
 		if st.ID == "" || !slices.ContainsFunc(b.steps, func(have core.Step) bool { return have.ID == st.ID }) {
@@ -102,13 +102,13 @@ func (b *nodeSteps) add(steps ...core.Step) {
 	}
 }
 
-// other is a step that is somebody else's to do.
+// other is a step that is not Lockstep's to do: a controller's, LCM's, or the operator's by hand.
 func (b *nodeSteps) other(id, title, why string, state core.StepState, status string) core.Step {
-	return core.Step{ID: step.StepID(id, b.target), Target: b.target, Label: b.v.Label, Node: b.v.Name, Title: title, Why: why, State: state,
+	return core.Step{ID: step.ID(id, b.target), Target: b.target, Label: b.v.Label, Node: b.v.Name, Title: title, Why: why, State: state,
 		Status: status}
 }
 
-// summary is what is known of the node that matters here.
+// summary is the lines at the head of the node's procedure.
 func (b *nodeSteps) summary() []string {
 	s, v := b.s, b.v
 	out := []string{string(v.Stage) + ": " + v.Reason}
@@ -157,7 +157,7 @@ func (b *nodeSteps) summary() []string {
 	return append(out, v.Problems...)
 }
 
-// needHands names the instances that nothing but a person moves.
+// needHands names the instances that only a person moves; empty in mode manual, where that goes for all.
 func (b *nodeSteps) needHands() string {
 	var names []string
 	for _, v := range progress.InstanceViews(b.s, b.v.Name) {
@@ -171,7 +171,7 @@ func (b *nodeSteps) needHands() string {
 	return ": nothing but a person moves " + wording.Some(names, 4)
 }
 
-// asked says that LCM wants the node.
+// asked adds the step that says who asks for the node.
 func (b *nodeSteps) asked() {
 	r := b.v.Request
 	status := "since " + wording.ClockText(r.Created)
@@ -199,3 +199,18 @@ func (b *nodeSteps) asked() {
 
 // held tells whether the OpenStack controller holds the node.
 func (b *nodeSteps) held() bool { return b.lock != nil && b.lock.State() != core.LockInactive }
+
+// account says what the OpenStack controller does with the node's request. Where Lockstep plays it, a handled request is named too.
+func (b *nodeSteps) account() []string {
+	s, name, a := b.s, b.v.Name, progress.NodeAccount(b.s, b.v.Name)
+	played := progress.PlaysOn(s, core.ControllerOpenStack, name)
+	text := progress.AccountLine(s, a, name, b.message)
+	switch {
+	case text == "" || a.State == progress.AccountHandled && !played:
+		return nil
+	case played:
+	case strings.HasSuffix(b.v.Reason, text), a.Fails() && strings.Contains(b.v.Reason, progress.AccountText(s, a, !a.OnLock(b.message))):
+		return nil // the first line says it
+	}
+	return []string{progress.ControllerName(s, name) + " " + text}
+}

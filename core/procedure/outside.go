@@ -7,12 +7,12 @@ import (
 	"lockstep/core/wording"
 )
 
-// restore offers an annotation that Lockstep changed back to what it was, once the node is through.
+// restore adds the steps that set annotations that Lockstep changed back, once the node is back.
 func (b *nodeSteps) restore() {
 	if b.v.Node == nil {
 		return
 	}
-	if st, ok := RestoreTries(b.s, b.v.Name); ok {
+	if st, ok := RestoreAttempts(b.s, b.v.Name); ok {
 		st = optionalIf(b.preparedFor(b.s.History.Tries[b.v.Node.UID]), st)
 		if b.v.Request != nil && st.State != core.StepRunning {
 			st.State, st.Status = core.StepLater, "when the node is back"
@@ -30,7 +30,7 @@ func (b *nodeSteps) restore() {
 	b.add(st)
 }
 
-// outside are the steps on a node of which nothing is asked: what can be settled before its turn comes, and after it.
+// outside adds the steps on a node that nobody asks for: what can be settled before its turn, and after it.
 func (b *nodeSteps) outside() {
 	b.stuckLockSteps()
 	b.serviceSteps()
@@ -89,7 +89,7 @@ func (b *nodeSteps) outside() {
 	}
 }
 
-// preparation is what can be settled before the node's turn comes (docs/mosk.md#before-the-update).
+// preparation adds what can be settled before the node's turn (docs/mosk.md#before-the-update).
 func (b *nodeSteps) preparation() {
 	if b.v.Node == nil {
 		return
@@ -113,7 +113,8 @@ func (b *nodeSteps) preparation() {
 	b.volumeScheduling()
 }
 
-// compute offers to take the node's host out of scheduling, or to put it back, which is waited for where the maintenance has left it out.
+// compute adds the step that takes the node's host out of scheduling, or puts it back. Only a host that the maintenance left disabled
+// is waited for.
 func (b *nodeSteps) compute() {
 	svc := b.v.Service
 	switch {
@@ -123,5 +124,35 @@ func (b *nodeSteps) compute() {
 	default:
 		left := b.v.Stage == core.StageDone && svc.LeftDisabled()
 		b.add(optionalIf(!left, step.Plan(b.s, core.Intent{Kind: core.IntentEnableCompute, Node: b.v.Name})))
+	}
+}
+
+// ahead adds the steps on the quorums and instances that will hold the node when its turn comes. Nobody waits for them yet.
+func (b *nodeSteps) ahead() {
+	b.quorumAhead()
+	s, name := b.s, b.v.Name
+	m := progress.MaintenanceOf(s, name)
+	if !m.Compute || !s.Known(core.SourceInstances) {
+		return
+	}
+	var held []core.InstanceView
+	for _, v := range progress.InstanceViews(s, name) {
+		if progress.HoldsAhead(v) {
+			held = append(held, v)
+		}
+	}
+	if len(held) == 0 {
+		return
+	}
+	b.add(progress.TellOwners(s, b.target, name, b.v.Label, held))
+	if b.v.Mode == core.ModeManual {
+		if movable, _ := step.Movable(s, name); len(movable) >= 2 || b.batchRuns() {
+			st := step.Plan(s, core.Intent{Kind: core.IntentLiveMigrateAll, Node: name})
+			st.Why = wording.Join(st.Why, "Until the node's turn others can be put there, unless its nova-compute is disabled first.")
+			b.add(optional(st)...)
+		}
+	}
+	for _, v := range held {
+		b.add(optional(instanceStep(s, v))...)
 	}
 }

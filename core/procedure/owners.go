@@ -12,7 +12,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// OwnerNote is what the owners of one project's instances need to know.
+// OwnerNote is what the owners of one project's instances have to know. It is also written as JSON.
 type OwnerNote struct {
 	ProjectID string          `json:"projectID"`
 	Project   string          `json:"project"`
@@ -35,8 +35,8 @@ type OwnedInstance struct {
 	Do      string                 `json:"whatToDo"`
 }
 
-// NodesToTell are the names of the compute nodes whose instances' owners are to be told of the whole update: of those that
-// it has not been through. Without an update they are all of them.
+// NodesToTell are the names of the compute nodes whose owners are told of the whole update: those that it has not been through. Without
+// an update they are all compute nodes.
 func NodesToTell(s *core.Snapshot) []string {
 	var names []string
 	for _, v := range progress.NodeViews(s) {
@@ -48,8 +48,8 @@ func NodesToTell(s *core.Snapshot) []string {
 	return names
 }
 
-// OwnerNotes are the notes for the owners of what is on the nodes, by project name; contacts may be the zero value, while
-// nobody has asked Keystone.
+// OwnerNotes are the notes for the owners of the instances on the nodes, by project name. The contacts are the zero value until
+// Keystone was asked.
 func OwnerNotes(s *core.Snapshot, nodes []string, c core.Contacts) []OwnerNote {
 	notes := map[string]*OwnerNote{}
 	for _, node := range nodes {
@@ -91,8 +91,8 @@ func OwnerNotes(s *core.Snapshot, nodes []string, c core.Contacts) []OwnerNote {
 	return out
 }
 
-// ToAsk are the projects and users of the notes: those whom Keystone has to be asked for; each sorted.
-func ToAsk(notes []OwnerNote) (projects, users []string) {
+// ContactsToAsk are the IDs of the projects and users of the notes for which to ask Keystone, each list sorted.
+func ContactsToAsk(notes []OwnerNote) (projects, users []string) {
 	seen := map[string]bool{}
 	for _, n := range notes {
 		projects = append(projects, n.ProjectID)
@@ -104,15 +104,15 @@ func ToAsk(notes []OwnerNote) (projects, users []string) {
 	return projects, slices.Sorted(maps.Keys(seen))
 }
 
-// What an owner can do by the tags of docs/mosk.md#tags.
+// What an owner can do, with the tags of docs/mosk.md#tags.
 const (
 	doAsTag  = "tag it live_migrate (it is moved while it runs) or poweroff (it goes down with its host and comes back)"
 	doAway   = "stop or shelve it"
 	doNotify = "tell us that we may live-migrate it, or " + doAsTag + ", or " + doAway
 )
 
-// ownerNews is what the maintenance of its host means for the owner of an instance, and what the owner can do; empty for
-// one that needs no owner: it runs on somewhere else without a break, does not run, or its owner's own tag says what happens.
+// ownerNews is what the maintenance of its host means for an instance, and what its owner can do. Empty for one that does not need its
+// owner: it runs on elsewhere without a break, does not run, or its owner's own tag says what happens.
 func ownerNews(s *core.Snapshot, v core.InstanceView) (happens, do string) {
 	in := v.Instance
 	tagged, ours := v.Origin == core.OriginTag, false
@@ -175,7 +175,7 @@ func mails(people ...[]core.Person) []string {
 	return out
 }
 
-// OwnersText is the notes as text: for each project one that is ready to be sent.
+// OwnersText is the notes as text: for each project a mail that is ready to be sent.
 func OwnersText(s *core.Snapshot, notes []OwnerNote) string {
 	var b strings.Builder
 	for i, n := range notes {

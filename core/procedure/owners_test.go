@@ -86,7 +86,7 @@ func TestOwnersText(t *testing.T) {
 	if len(notes) != 1 || notes[0].Project != "science" || len(notes[0].Instances) != 2 {
 		t.Fatalf("%+v", notes)
 	}
-	projects, users := ToAsk(notes)
+	projects, users := ContactsToAsk(notes)
 	if !slices.Equal(projects, []string{"p2"}) || !slices.Equal(users, []string{"u-eve", "u-jd"}) {
 		t.Errorf("asked are %q, %q", projects, users)
 	}

@@ -10,8 +10,8 @@ var ownersHeader = []string{"project", "project_id", "instance", "instance_id", 
 	"what_happens", "what_to_do",
 	"owner", "owner_id", "owner_email", "member_emails"}
 
-// OwnersCSV is the notes as CSV, one instance a line, safe to be opened in a spreadsheet whatever parts cells there: many
-// languages have the semicolon. Every field is quoted.
+// OwnersCSV is the notes as CSV, one instance a line. It is safe to open in a spreadsheet, whatever its separator: many languages use
+// the semicolon. Every field is quoted.
 func OwnersCSV(notes []OwnerNote) string {
 	var b strings.Builder
 	writeRow(&b, ownersHeader...)
@@ -41,12 +41,12 @@ func writeRow(b *strings.Builder, cells ...string) {
 	b.WriteByte('\n')
 }
 
-// cellSeparators are what parts cells, in some language or by somebody's choice. Tabs are gone by then, as all controls.
+// cellSeparators are the separators of cells that spreadsheets use. Tabs are gone by then, like all control characters.
 const cellSeparators = ",;|:"
 
-// plainCell keeps a spreadsheet from taking a cell, or what stands behind a separator in it, for a formula: names come from
-// the cloud's users. Quotes alone do not help where another separator is meant: then a cell's second field begins with a
-// comma, and its quotes are read as they stand. A cell is one line.
+// plainCell keeps a spreadsheet from reading a cell, or what follows a separator in it, as a formula: names come from the cloud's
+// users. Quotes alone do not help with another separator: then a field begins in the middle of a cell, and its quotes are plain
+// characters. A cell is one line.
 func plainCell(text string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) }),
 		" ")

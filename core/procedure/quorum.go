@@ -5,7 +5,7 @@ import (
 	"lockstep/core/progress"
 )
 
-// quorumAhead says before the node's turn, or its removal, which sets could not do without it now.
+// quorumAhead adds, before the node's turn or its removal, a step for each StatefulSet that would lose its quorum without the node now.
 func (b *nodeSteps) quorumAhead() {
 	s, node := b.s, b.v.Name
 	leaves := s.Deletions[node] != nil && b.v.Request == nil

@@ -6,7 +6,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// ReturnFailsOnService tells whether the controller fails on taking the node back: a node that is not back yet does not get so far.
+// ReturnFailsOnService tells whether the OpenStack controller fails to take the node back, as Nova has no nova-compute of it. A node
+// that is not Ready yet does not get so far.
 func ReturnFailsOnService(s *core.Snapshot, name string) bool {
 	r, l, n := s.NodeRequest(name), s.NodeLock(name, core.ControllerOpenStack), s.Nodes[name]
 	return progress.Serviceless(s, name) && r != nil && !r.Deleting.IsZero() && l != nil && l.State() == core.LockInactive &&
@@ -14,7 +15,7 @@ func ReturnFailsOnService(s *core.Snapshot, name string) bool {
 		!progress.PlaysOn(s, core.ControllerOpenStack, name)
 }
 
-// serviceSteps bring the node's nova-compute into Nova's list: they restart its pod, or show where to look.
+// serviceSteps adds the steps that bring the node's nova-compute into Nova's list: restart its pod, or show where to look.
 func (b *nodeSteps) serviceSteps() {
 	s, name := b.s, b.v.Name
 	if !progress.Serviceless(s, name) || b.v.Request != nil && !b.v.Request.Deleting.IsZero() && !progress.ReturnsOurs(s, name) &&

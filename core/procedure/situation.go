@@ -11,17 +11,16 @@ import (
 	"lockstep/core/wording"
 )
 
-// situation is what belongs to a literal of the OpenStack controller's beside its text (docs/mosk.md#texts): what Lockstep itself
-// sees of it, by which commands it is looked at, and the steps that resolve it beside those that a node's procedure has anyway.
-// Each may be nil.
+// situation is what belongs to a text of the OpenStack controller (docs/mosk.md#texts): what Lockstep itself sees of it, the commands
+// to look, and the steps that resolve it, beside those that a node's procedure has anyway. Each may be nil.
 type situation struct {
 	sees  func(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) string
 	look  func(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) []core.Command
 	steps func(b *nodeSteps) []core.Step
 }
 
-// situations are the rows, by text. The texts that name instances or volumes (H, J, S and T) have their steps in the node's
-// procedure: a step for each of them.
+// situations are the situations by text. For the texts that name instances or volumes (H, J, S and T) the node's procedure has a step
+// for each of those.
 var situations = map[progress.MessageID]situation{
 	progress.SaysOtherRelease:         {sees: seesController, look: lookAtController, steps: withdrawOwn},
 	progress.SaysLockNotTakenUp:       {sees: seesController, look: lookAtController},
@@ -42,7 +41,7 @@ var situations = map[progress.MessageID]situation{
 	progress.SaysQuorumHoldsCleanup:   {sees: seesBlockers, look: lookAtBlockers},
 }
 
-// Seen is what Lockstep itself sees of what the lock's text says; empty when there is nothing to add.
+// Seen is what Lockstep itself sees of the matter that the lock's text is about; empty when it has nothing to add.
 func Seen(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) string {
 	if at := situations[m.ID]; at.sees != nil {
 		return at.sees(s, l, m)
@@ -50,12 +49,13 @@ func Seen(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) string
 	return ""
 }
 
-// look are the commands that show more of what the lock's text says.
+// look are the lines of SituationCommands.
 func look(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) []string {
-	return lines(LookCommands(s, l, m))
+	return lines(SituationCommands(s, l, m))
 }
 
-func LookCommands(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) []core.Command {
+// SituationCommands are the commands that show more of the matter that a lock's text is about.
+func SituationCommands(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage) []core.Command {
 	if at := situations[m.ID]; at.look != nil {
 		return at.look(s, l, m)
 	}
@@ -82,20 +82,20 @@ func seesController(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessa
 	return text
 }
 
-// lookAtController shows the OpenStack controller's Deployment and its words (docs/mosk.md#rockoon).
+// lookAtController shows the OpenStack controller's Deployment and its log (docs/mosk.md#rockoon).
 func lookAtController(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessage) []core.Command {
 	namespace, name := "osh-system", "rockoon"
 	if c := s.Controller; c != nil {
 		namespace, name = c.Namespace, c.Name
 	}
 	return []core.Command{
-		Look("the OpenStack controller", wording.ShellCommand("kubectl", "-n", namespace, "get", "deployment", name, "-o", "wide")),
-		Look("its log", wording.ShellCommand("kubectl", "-n", namespace, "logs", "deployment/"+name, "-c", "nodemaintenancerequest",
+		ToLook("the OpenStack controller", wording.ShellCommand("kubectl", "-n", namespace, "get", "deployment", name, "-o", "wide")),
+		ToLook("its log", wording.ShellCommand("kubectl", "-n", namespace, "logs", "deployment/"+name, "-c", "nodemaintenancerequest",
 			"--tail=50")),
 	}
 }
 
-// withdrawOwn takes back a request that was made by hand, for a release that the controller will not come to by itself.
+// withdrawOwn withdraws a request that was made by hand for a release that the controller will not come to by itself.
 func withdrawOwn(b *nodeSteps) []core.Step {
 	if r := b.v.Request; r != nil && r.ByHand() && r.Deleting.IsZero() {
 		return []core.Step{step.Plan(b.s, core.Intent{Kind: core.IntentWithdraw, Object: r.Ref()})}
@@ -103,6 +103,7 @@ func withdrawOwn(b *nodeSteps) []core.Step {
 	return nil
 }
 
+// SeesDeployment says how far the OpenStack deployment is, service by service.
 func SeesDeployment(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessage) string {
 	if !s.Known(core.SourceOpenStackStatus) {
 		return "osdplst is not known: " + s.WhyUnknown(core.SourceOpenStackStatus)
@@ -130,14 +131,17 @@ func SeesDeployment(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessa
 	return wording.TextOf(strings.Join(parts, "; "), "there is no OpenStackDeploymentStatus")
 }
 
+// LookAtDeployment shows the OpenStack deployment, its Jobs and its Helm releases.
 func LookAtDeployment(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
-	return []core.Command{Look("the deployment", progress.KubectlOpenStack("get", "osdplst")),
-		Look("service by service", progress.KubectlOpenStack("get", "osdplst", "-o", "yaml")),
-		Look("its Jobs", progress.KubectlOpenStack("get", "jobs")),
-		Look("its Helm releases", wording.ShellCommand("kubectl", "-n", "osh-system", "exec", "deployment/rockoon", "-c", "osdpl", "--", "helm3",
-			"-n", core.NamespaceOpenStack, "list", "--all"))}
+	return []core.Command{ToLook("the deployment", progress.KubectlOpenStack("get", "osdplst")),
+		ToLook("service by service", progress.KubectlOpenStack("get", "osdplst", "-o", "yaml")),
+		ToLook("its Jobs", progress.KubectlOpenStack("get", "jobs")),
+		ToLook("its Helm releases",
+			wording.ShellCommand("kubectl", "-n", "osh-system", "exec", "deployment/rockoon", "-c", "osdpl", "--", "helm3",
+				"-n", core.NamespaceOpenStack, "list", "--all"))}
 }
 
+// SeesHealth names the components of OpenStack that are not ready.
 func SeesHealth(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessage) string {
 	if !s.Known(core.SourceOpenStackStatus) {
 		return "osdplst is not known: " + s.WhyUnknown(core.SourceOpenStackStatus)
@@ -154,9 +158,9 @@ func SeesHealth(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessage) 
 }
 
 func lookAtHealth(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
-	return []core.Command{Look("pods that do not run",
+	return []core.Command{ToLook("pods that do not run",
 		progress.KubectlOpenStack("get", "pods", "--field-selector=status.phase!=Running,status.phase!=Succeeded")),
-		Look("health, service by service", progress.KubectlOpenStack("get", "osdplst", "-o", "yaml"))}
+		ToLook("health, service by service", progress.KubectlOpenStack("get", "osdplst", "-o", "yaml"))}
 }
 
 // othersUnderWay are the nodes that count against the OpenStack controller's concurrency: those whose lock has inner_state
@@ -182,15 +186,16 @@ func seesOthers(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) 
 	return "under way: " + wording.Some(names, 6)
 }
 
+// LookAtOthers shows which nodes are under way, and which are asked for.
 func LookAtOthers(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
 	return []core.Command{
-		Look("who is under way", wording.ShellCommand("kubectl", "get", "nodeworkloadlocks", "-o",
+		ToLook("who is under way", wording.ShellCommand("kubectl", "get", "nodeworkloadlocks", "-o",
 			"custom-columns=NODE:.spec.nodeName,CONTROLLER:.spec.controllerName,STATE:.status.state,INNER:.metadata.annotations.inner_state")),
-		Look("who is asked for", wording.ShellCommand("kubectl", "get", "nodemaintenancerequests")),
+		ToLook("who is asked for", wording.ShellCommand("kubectl", "get", "nodemaintenancerequests")),
 	}
 }
 
-// clearOthers takes the inner_state off locks of nodes of which nothing is asked: they hold a place for nothing.
+// clearOthers clears the inner_state of locks on nodes that nobody asks for: they count for nothing.
 func clearOthers(b *nodeSteps) []core.Step {
 	var out []core.Step
 	if !b.s.Known(core.SourceNodeRequests) {
@@ -219,7 +224,7 @@ func seesBlockers(s *core.Snapshot, l *core.WorkloadLock, m progress.LockMessage
 	return strings.Join(parts, "; ")
 }
 
-// seesZones is which computes of other zones are in maintenance.
+// seesZones names the compute nodes of other zones that are in maintenance.
 func seesZones(s *core.Snapshot, l *core.WorkloadLock) string {
 	own := s.Services[s.HostOf(l.Node)]
 	if own == nil {
@@ -241,14 +246,14 @@ func lookAtBlockers(_ *core.Snapshot, _ *core.WorkloadLock, m progress.LockMessa
 	var out []core.Command
 	for _, word := range m.Blockers {
 		if word == "compute" {
-			out = append(out, Look("the zones", wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute")),
-				Change("let zones mix", wording.ShellCommand("kubectl", "-n", "osh-system", "edit", "configmap", "rockoon-config")+
+			out = append(out, ToLook("the zones", wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute")),
+				ToChange("let zones mix", wording.ShellCommand("kubectl", "-n", "osh-system", "edit", "configmap", "rockoon-config")+
 					"  # extra_conf.ini: [maintenance] respect_nova_az = False"))
 		} else if q, ok := progress.QuorumNamed(word); ok {
 			at := q.Look()
-			out = append(out, Look(q.Name, at[0]), Look("where its pods run", at[1]))
+			out = append(out, ToLook(q.Name, at[0]), ToLook("where its pods run", at[1]))
 			if m.ID == progress.SaysQuorumHoldsCleanup { // the volume binds a pod to the node
-				out = append(out, Look("its volume claims",
+				out = append(out, ToLook("its volume claims",
 					wording.ShellCommand("kubectl", "-n", q.Namespace, "get", "pvc")+" | "+wording.ShellCommand("grep", "-e", "-"+q.Name+"-")))
 			}
 		}
@@ -256,7 +261,7 @@ func lookAtBlockers(_ *core.Snapshot, _ *core.WorkloadLock, m progress.LockMessa
 	return out
 }
 
-// moveNamed are the instances that Nova refused to move, each with the ways that are left, and more attempts.
+// moveNamed are the steps on the instances that Nova refused to move, and one that sets more attempts.
 func moveNamed(b *nodeSteps) []core.Step {
 	var out []core.Step
 	for _, v := range progress.InstanceViews(b.s, b.v.Name) {
@@ -271,7 +276,7 @@ func moveNamed(b *nodeSteps) []core.Step {
 	return out
 }
 
-// SeesOpenStack tells an outage that Lockstep sees too from one that only the controller sees.
+// SeesOpenStack says whether OpenStack answers Lockstep: an outage that Lockstep sees too, or only the controller.
 func SeesOpenStack(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessage) string {
 	var live, away []string
 	for _, id := range []core.SourceID{core.SourceInstances, core.SourceComputeServices, core.SourceNetworkAgents} {
@@ -292,10 +297,11 @@ func SeesOpenStack(s *core.Snapshot, _ *core.WorkloadLock, _ progress.LockMessag
 	return ""
 }
 
+// LookAtOpenStack shows whether the OpenStack APIs answer.
 func LookAtOpenStack(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
-	return []core.Command{Look("whether Keystone answers", wording.ShellCommand("openstack", "token", "issue")),
-		Look("whether Nova answers", wording.ShellCommand("openstack", "compute", "service", "list")),
-		Look("the pods of their APIs", progress.KubectlOpenStack("get", "pods", "-l", "application in (keystone,nova,neutron,ingress)"))}
+	return []core.Command{ToLook("whether Keystone answers", wording.ShellCommand("openstack", "token", "issue")),
+		ToLook("whether Nova answers", wording.ShellCommand("openstack", "compute", "service", "list")),
+		ToLook("the pods of their APIs", progress.KubectlOpenStack("get", "pods", "-l", "application in (keystone,nova,neutron,ingress)"))}
 }
 
 func seesCompute(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) string {
@@ -310,13 +316,13 @@ func seesCompute(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage)
 }
 
 func lookAtCompute(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) []core.Command {
-	return []core.Command{Look("what Nova says of it",
+	return []core.Command{ToLook("what Nova says of it",
 		wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", s.HostOf(l.Node))),
-		Look("the pod of nova-compute", progress.KubectlOpenStack("get", "pods", "-l", "application=nova,component=compute",
+		ToLook("the pod of nova-compute", progress.KubectlOpenStack("get", "pods", "-l", "application=nova,component=compute",
 			"--field-selector=spec.nodeName="+l.Node))}
 }
 
-// disableInstead takes the host out of scheduling in the controller's place: it does not disable what is disabled.
+// disableInstead takes the host out of scheduling in the controller's place, which leaves a disabled service alone.
 func (b *nodeSteps) disableInstead() []core.Step {
 	if b.v.Service == nil || !b.v.Service.Enabled {
 		return nil
@@ -324,7 +330,7 @@ func (b *nodeSteps) disableInstead() []core.Step {
 	return []core.Step{step.Plan(b.s, core.Intent{Kind: core.IntentDisableCompute, Node: b.v.Name, Reason: progress.OutOfSchedulingReason(b.s)})}
 }
 
-// restartCompute starts a nova-compute anew that does not report.
+// restartCompute is the step that restarts a nova-compute that does not report; none when it reports.
 func (b *nodeSteps) restartCompute() []core.Step {
 	for _, v := range progress.DaemonViews(b.s) {
 		if v.Set.IsNovaCompute() && v.On(b.v.Name) != nil && step.AgentSilent(b.s, v.Set, b.v.Name) {
@@ -349,13 +355,13 @@ func seesAgents(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) 
 }
 
 func lookAtAgents(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) []core.Command {
-	return []core.Command{Look("what Neutron says of them",
+	return []core.Command{ToLook("what Neutron says of them",
 		wording.ShellCommand("openstack", "network", "agent", "list", "--host", s.HostOf(l.Node))),
-		Look("the agents' pods", progress.KubectlOpenStack("get", "pods", "-l", "application in (neutron,openvswitch)",
+		ToLook("the agents' pods", progress.KubectlOpenStack("get", "pods", "-l", "application in (neutron,openvswitch)",
 			"--field-selector=spec.nodeName="+l.Node))}
 }
 
-// restartAgents starts the node's agents anew that do not report.
+// restartAgents is the step that restarts the node's agents that do not report.
 func (b *nodeSteps) restartAgents() []core.Step {
 	return []core.Step{step.Plan(b.s, core.Intent{Kind: core.IntentRestartAgents, Node: b.v.Name})}
 }

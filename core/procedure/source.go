@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// sourceProcedure is what mends a source, or all sources of one API server when the subject is a Server.
+// sourceProcedure says what mends a source, or all sources of one API server when the subject is a Server.
 func sourceProcedure(s *core.Snapshot, subject string) (core.Procedure, bool) {
 	var ids []core.SourceID
 	for id := range s.Sources {
@@ -37,7 +37,7 @@ func sourceProcedure(s *core.Snapshot, subject string) (core.Procedure, bool) {
 	return p, true
 }
 
-// sourceStep says how one source does, and what mends it.
+// sourceStep is the state of one source, and what mends it.
 func sourceStep(s *core.Snapshot, src core.Source) core.Step {
 	st := core.Step{ID: "source/" + string(src.ID), Target: core.Ref{Kind: core.KindSource, Name: string(src.ID)}, Label: string(src.ID),
 		Title: "see " + string(src.ID) + " again", State: core.StepWaiting, Status: string(src.State)}
@@ -68,7 +68,7 @@ func sourceStep(s *core.Snapshot, src core.Source) core.Step {
 	return st
 }
 
-// sourceWhy is what to make of a source whose adapter names no remedy.
+// sourceWhy explains the state of a source whose adapter names no remedy.
 var sourceWhy = map[core.SourceState]string{
 	core.SourceConnecting: "It has not answered yet.",
 	core.SourceStale:      "It was seen, and is not confirmed now; what it showed last stays on the screen, with its age.",
@@ -78,7 +78,7 @@ var sourceWhy = map[core.SourceState]string{
 	core.SourceOff:        "Without it Lockstep shows less, and offers nothing that rests on it.",
 }
 
-// managementWhy is sourceWhy where the management cluster is another matter.
+// managementWhy is sourceWhy for sources of the management cluster, where it differs.
 var managementWhy = map[core.SourceState]string{
 	core.SourceAbsent:    "The management cluster does not know the resource: an older release of it, or another cluster.",
 	core.SourceForbidden: "Your rights do not reach so far: an administrator applies deploy/rbac-management-readonly.yaml there.",

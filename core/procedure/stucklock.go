@@ -9,8 +9,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// stuckLockSteps let the lock go, and give the node its role back. Where LCM may take the node meanwhile, a lock of the operator's own
-// holds it first.
+// stuckLockSteps adds the steps that let a stuck lock go and give the node its role back. Where LCM may take the node meanwhile, the
+// operator first holds it with a lock of their own.
 func (b *nodeSteps) stuckLockSteps() {
 	s, name := b.s, b.v.Name
 	l := progress.StuckLock(s, name)
@@ -52,7 +52,7 @@ func (b *nodeSteps) stuckLockSteps() {
 	b.ownLockStep()
 }
 
-// ownLockStep takes an operator's own lock away again.
+// ownLockStep adds the removal of the operator's own lock.
 func (b *nodeSteps) ownLockStep() {
 	i := slices.IndexFunc(b.v.Locks, func(l *core.WorkloadLock) bool {
 		return l.Controller == progress.OwnController && l.Name == progress.OwnLock(b.v.Name).Name && l.Deleting.IsZero()

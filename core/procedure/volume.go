@@ -11,7 +11,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// actVolumes are the steps of a played OpenStack controller on the node's volume services.
+// actVolumes adds the played OpenStack controller's steps on the node's volume services.
 func (b *nodeSteps) actVolumes(a core.ActAs, kind core.IntentKind) {
 	if a.Controller != core.ControllerOpenStack {
 		return
@@ -24,7 +24,7 @@ func (b *nodeSteps) actVolumes(a core.ActAs, kind core.IntentKind) {
 	}
 }
 
-// volumesSummary are the node's volume services that are not as they usually are.
+// volumesSummary names the node's volume services that are disabled or down.
 func (b *nodeSteps) volumesSummary() []string {
 	var out []string
 	for _, v := range b.s.VolumeServicesOn(b.v.Name) {
@@ -35,7 +35,7 @@ func (b *nodeSteps) volumesSummary() []string {
 	return out
 }
 
-// volumeScheduling offers to take the node's volume services out of scheduling, or to put them back.
+// volumeScheduling adds the steps that take the node's volume services out of scheduling, or put them back.
 func (b *nodeSteps) volumeScheduling() {
 	for _, v := range b.s.VolumeServicesOn(b.v.Name) {
 		left := b.v.Stage == core.StageDone && !v.Enabled && v.ForMaintenance()
@@ -50,8 +50,8 @@ func (b *nodeSteps) volumeSwitch(v *core.VolumeService, enable bool) core.Step {
 	return step.Plan(b.s, core.Intent{Kind: core.IntentDisableVolume, Node: b.v.Name, Object: v.Ref(), Reason: progress.OutOfSchedulingReason(b.s)})
 }
 
-// seesVolumes is what Cinder shows of the node's volume services where the OpenStack controller says that it cannot disable or
-// enable them (R): it says so when Cinder did not answer it.
+// seesVolumes is what Cinder shows of the node's volume services when the OpenStack controller cannot disable or enable them (text R),
+// as Cinder did not answer it.
 func seesVolumes(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) string {
 	services := s.VolumeServicesOn(l.Node)
 	switch fresh, text := s.Fresh(core.SourceVolumeServices); {
@@ -69,12 +69,12 @@ func seesVolumes(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage)
 }
 
 func lookAtVolumes(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) []core.Command {
-	return []core.Command{Look("what Cinder says of it",
+	return []core.Command{ToLook("what Cinder says of it",
 		wording.ShellCommand("openstack", "volume", "service", "list", "--service", "cinder-volume", "--host", s.VolumeHostOf(l.Node), "--long")),
-		Look("Cinder's pods", progress.KubectlOpenStack("get", "pods", "-l", "application=cinder"))}
+		ToLook("Cinder's pods", progress.KubectlOpenStack("get", "pods", "-l", "application=cinder"))}
 }
 
-// refusedVolumes is the operator's own way where the controller cannot disable or enable the node's volume services.
+// refusedVolumes are the operator's steps where the controller cannot disable or enable the node's volume services.
 func (b *nodeSteps) refusedVolumes() []core.Step {
 	var out []core.Step
 	enable := step.CannotEnableVolumes(b.s, b.v.Name)
@@ -91,8 +91,8 @@ func (b *nodeSteps) refusedVolumes() []core.Step {
 	return out
 }
 
-// removalVolumes are the volumes on the disks of a node that is to be removed: each of them holds it (docs/mosk.md#removal). Nothing
-// here moves or deletes one: that takes its owner, and room on another host.
+// removalVolumes adds a step for each volume on the disks of a node that is to be removed: each holds it (docs/mosk.md#removal).
+// Lockstep neither moves nor deletes volumes: that takes their owners, and room on another host.
 func (b *nodeSteps) removalVolumes() {
 	s := b.s
 	if s.NoCinder() {
@@ -134,7 +134,7 @@ func volumesSize(volumes []core.Volume) int {
 	return sum
 }
 
-// removalVolume is what takes one volume off a node that is to be removed.
+// removalVolume is the step that takes one volume off a node that is to be removed.
 func (b *nodeSteps) removalVolume(v core.Volume) core.Step {
 	s := b.s
 	st := b.other("volume", "move volume "+progress.VolumeName(&v)+" off "+b.v.Label, "", core.StepWaiting, volumeText(s, v))
@@ -178,8 +178,8 @@ func volumeText(s *core.Snapshot, v core.Volume) string {
 	return text + ", " + core.ShortID(wording.OneLine(v.ID, 64))
 }
 
-// volumeTarget is a pool of the same name on another host whose service is enabled and up, the first by name; empty when there
-// is none. Which has room, only Cinder knows.
+// volumeTarget is a pool of the same name on another host whose service is enabled and up, the first by name; empty when there is none.
+// Only Cinder knows which has room.
 func volumeTarget(s *core.Snapshot, node, from string) string {
 	_, pool, hasPool := strings.Cut(from, "#")
 	var found []string

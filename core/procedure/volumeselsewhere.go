@@ -6,8 +6,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// remoteUsers names the instances elsewhere that use volumes on the node's own disks. Neither Nova nor the OpenStack controller looks at
-// them: what is done for them is the operator's part.
+// remoteUsers adds the step on instances elsewhere that use volumes on the node's own disks. Neither Nova nor the OpenStack controller
+// looks at them: the operator has to.
 func (b *nodeSteps) remoteUsers() {
 	s := b.s
 	if len(s.VolumeServicesOn(b.v.Name)) == 0 || b.v.Node == nil {
@@ -65,5 +65,5 @@ func (b *nodeSteps) remoteUsers() {
 	b.add(st)
 }
 
-// released tells whether the OpenStack controller has let the node go.
+// released tells whether the OpenStack controller has released the node.
 func (b *nodeSteps) released() bool { return b.lock != nil && b.lock.State() == core.LockInactive }

@@ -8,17 +8,17 @@ import (
 	"lockstep/core/wording"
 )
 
-// nodeIsDown is how long a node is not Ready before the OpenStack controller counts it as down (docs/mosk.md#node-down).
+// nodeIsDown is how long a node must be not Ready before the OpenStack controller counts it as down (docs/mosk.md#node-down).
 const nodeIsDown = 120 * time.Second
 
-// playsAway tells whether Lockstep plays the OpenStack controller, and that is away: what it does beside maintenance nobody does.
+// playsAway tells whether Lockstep plays the OpenStack controller while that is away: nobody does its work beside maintenance then.
 func playsAway(s *core.Snapshot) bool {
 	a, played := progress.ActAs(s, core.ControllerOpenStack)
 	return played && progress.GuardNobodyElse(s, a).Holds
 }
 
-// awaySteps is what nobody does while the OpenStack controller is away and Lockstep plays it: Lockstep does its part of maintenance, and
-// no more (docs/mosk.md#while-it-is-away).
+// awaySteps says what nobody does while Lockstep plays the absent OpenStack controller: Lockstep does only its part of the maintenance
+// (docs/mosk.md#while-it-is-away).
 func awaySteps(s *core.Snapshot) []core.Step {
 	if !playsAway(s) {
 		return nil
@@ -32,7 +32,7 @@ func awaySteps(s *core.Snapshot) []core.Step {
 			"Nobody makes locks for new nodes, lets a deleted Node object go, or restarts old pods under OnDelete."}}
 }
 
-// awaySteps are the same for a node that is down now.
+// awaySteps says the same for a node that is down now.
 func (b *nodeSteps) awaySteps() []core.Step {
 	s, n := b.s, b.v.Node
 	if n == nil || n.Ready == "True" || !playsAway(s) || n.ReadySince.IsZero() || s.Now.Sub(n.ReadySince) <= nodeIsDown {

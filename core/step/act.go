@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// playedTurn is the turn of a controller that Lockstep plays on the node; turnNone when it does not.
+// playedTurn is the turn of the controller on the node when Lockstep plays it there, else TurnNone.
 func playedTurn(s *core.Snapshot, controller, node string) progress.ActTurn {
 	a, played := progress.ActAs(s, controller)
 	if !played || !a.Holds(s.Nodes[node]) {
@@ -17,7 +17,7 @@ func playedTurn(s *core.Snapshot, controller, node string) progress.ActTurn {
 	return progress.TurnOn(s, a, node)
 }
 
-// act plans the steps of an application controller that is played, each of them one change of the documented flow.
+// act plans the steps of an application controller that Lockstep plays. Each step is one change of the documented flow.
 func (p *planner) act() {
 	s := p.s
 	a, played := progress.ActAs(s, p.i.Controller)
@@ -119,7 +119,7 @@ func (p *planner) act() {
 	}
 }
 
-// actSources are what the step of a played controller rests on: all that its guards read has to be fresh.
+// actSources are the sources on which a step of a played controller rests: everything that its guards read has to be fresh.
 func actSources(s *core.Snapshot, i core.Intent, a core.ActAs) []core.SourceID {
 	out := []core.SourceID{core.SourceClusterLocks, core.SourceClusterRequests}
 	if i.Node != "" {
@@ -213,8 +213,8 @@ var actTitles = map[core.IntentKind]string{
 	core.IntentActDropLock:        "delete the lock of",
 }
 
-// actLockName is the name of a lock to be made. LCM goes by the spec; Rockoon finds its own by their names, of the node or of its
-// OpenStackDeployment, and makes another beside one that is called otherwise (docs/mosk.md#locks).
+// actLockName is the name of a lock that Lockstep makes. LCM reads the spec. Rockoon finds its locks by their names, which hold the
+// node's or the OpenStackDeployment's name; beside a lock with another name it makes a second one (docs/mosk.md#locks).
 func (p *planner) actLockName() string {
 	of := p.s.Cluster
 	switch {
@@ -226,7 +226,7 @@ func (p *planner) actLockName() string {
 	return progress.ObjectName(p.i.Controller + "-" + of)
 }
 
-// turnGuard holds when it is the turn for the step.
+// turnGuard holds when the turn is one of those in which the step may be done.
 func (p *planner) turnGuard(is progress.ActTurn, want ...progress.ActTurn) {
 	g := core.Guard{ID: core.GuardTurn, Text: "it is the time for it", Holds: slices.Contains(want, is), Answer: turnTexts[is]}
 	p.guard(g)
@@ -237,7 +237,7 @@ var turnTexts = map[progress.ActTurn]string{
 	progress.TurnCreate:   "it has no lock there",
 	progress.TurnPrepare:  "it is asked for, and the lock holds it",
 	progress.TurnReleased: "it is asked for, and released: it is LCM's turn",
-	progress.TurnReturn:   "nobody asks for it any more, and it is not taken back",
+	progress.TurnReturn:   "nobody asks for it any more, and the node is not taken back yet",
 	progress.TurnRemove:   "its removal is asked for, and the lock holds it",
 	progress.TurnGone:     "it has left the cluster",
 }
@@ -265,53 +265,7 @@ func (p *planner) actCreate(a core.ActAs, turn progress.ActTurn, label, who stri
 	p.step.Change = core.CreateLock{Lock: l}
 }
 
-func CreateLockCommand(l core.NewLock) string {
-	spec := map[string]any{"controllerName": l.Controller}
-	if l.Node != "" {
-		spec["nodeName"], spec["nodeDeletionRequestSupported"] = l.Node, true
-	}
-	return "kubectl create -f - <<< " + wording.ShellQuote(wording.JSONText(map[string]any{
-		"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": l.Kind,
-		"metadata": map[string]any{"name": l.Name, "labels": map[string]string{"app.kubernetes.io/managed-by": core.MadeByLockstep}},
-		"spec":     spec,
-	}))
-}
-
-// actBegin notes that the node is worked on, within the rule of how many may be (docs/mosk.md#concurrency).
-func (p *planner) actBegin(a core.ActAs, l *core.WorkloadLock, turn progress.ActTurn, who string) {
-	p.step.Risk = core.RiskLow
-	p.turnGuard(turn, progress.TurnPrepare)
-	if r := p.s.NodeRequest(p.i.Node); progress.ReleaseMatters(p.s, a, r) {
-		p.guardApplied(r) // text A: it handles no request for another release than its own
-	}
-	if a.Controller == core.ControllerOpenStack {
-		p.guardHeld(p.s.NodeRequest(p.i.Node))
-		p.guardScope(p.s.NodeRequest(p.i.Node))
-	}
-	p.guard(guardNoOther(p.s, core.IntentActBegin))
-	p.guardConcurrency(a)
-	p.guardQuorum(a.Controller, p.i.Node)
-	if a.Controller == core.ControllerOpenStack && progress.MaintenanceOf(p.s, p.i.Node).Compute && !p.s.Settings.AcrossZones {
-		p.guardZone(a) // whatever the request's scope is: can_handle_nmr knows none
-	}
-	p.step.Why = "inner_state says that " + who +
-		" is at work there, and counts against its concurrency: Rockoon and Lockstep can take over from one another by it."
-	p.step.Then = "Nothing happens to the node yet."
-	p.setInner(l, core.InnerActive)
-}
-
-// guardNoOther holds when no operation of the kind is under way: two that are counted at the same moment count neither.
-func guardNoOther(s *core.Snapshot, kind core.IntentKind) core.Guard {
-	g := core.Guard{ID: core.GuardOneBegins, Text: "nothing is being begun elsewhere", Holds: true, Answer: "nothing", Remedy: "wait a moment"}
-	for _, op := range s.Operations {
-		if !op.State.Ended() && !op.Past && op.Is(kind) {
-			g.Holds, g.Answer = false, op.Title
-		}
-	}
-	return g
-}
-
-// setInner makes the change of a lock's inner_state.
+// setInner plans the change of a lock's inner_state.
 func (p *planner) setInner(l *core.WorkloadLock, to string) {
 	if l.InnerState == to {
 		p.done = "the lock has " + InnerText(to)

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// guardConcurrency holds when no role of any node is full: a full one holds up all, whatever this node's own roles are.
+// guardConcurrency holds when no role is full. A full role holds up every node, whatever the roles of this one.
 func (p *planner) guardConcurrency(a core.ActAs) {
 	s := p.s
 	under := progress.NodesAtWork(s, a.Controller, p.i.Node)
@@ -35,7 +35,7 @@ func (p *planner) guardConcurrency(a core.ActAs) {
 	p.guard(g)
 }
 
-// guardZone holds when all computes that are worked on are of one availability zone: Rockoon's rule respect_nova_az.
+// guardZone holds when all compute nodes being worked on are in one availability zone: Rockoon's rule respect_nova_az.
 func (p *planner) guardZone(a core.ActAs) {
 	s := p.s
 	own := zoneOf(s, p.i.Node)
@@ -69,7 +69,7 @@ func zoneOf(s *core.Snapshot, node string) string {
 	return ""
 }
 
-// ofAnotherZone tells whether a node is of another zone than own, and lets the guard say so.
+// ofAnotherZone tells whether a node is in another zone than own; if so, the guard fails and says it.
 func ofAnotherZone(s *core.Snapshot, g *core.Guard, node, own string) bool {
 	other := zoneOf(s, node)
 	if other == "" || own == "" || other == own {
@@ -96,4 +96,52 @@ func (p *planner) guardZoneFirst(a core.ActAs) {
 		}
 	}
 	p.guard(g)
+}
+
+// actBegin marks the node as being worked on, within the limit on how many may be (docs/mosk.md#concurrency).
+func (p *planner) actBegin(a core.ActAs, l *core.WorkloadLock, turn progress.ActTurn, who string) {
+	p.step.Risk = core.RiskLow
+	p.turnGuard(turn, progress.TurnPrepare)
+	if r := p.s.NodeRequest(p.i.Node); progress.ReleaseMatters(p.s, a, r) {
+		p.guardApplied(r) // text A: it handles no request for another release than its own
+	}
+	if a.Controller == core.ControllerOpenStack {
+		p.guardHeld(p.s.NodeRequest(p.i.Node))
+		p.guardScope(p.s.NodeRequest(p.i.Node))
+	}
+	p.guard(guardNoOther(p.s, core.IntentActBegin))
+	p.guardConcurrency(a)
+	p.guardQuorum(a.Controller, p.i.Node)
+	if a.Controller == core.ControllerOpenStack && progress.MaintenanceOf(p.s, p.i.Node).Compute && !p.s.Settings.AcrossZones {
+		p.guardZone(a) // whatever the request's scope is: can_handle_nmr knows none
+	}
+	p.step.Why = "inner_state says that " + who +
+		" is at work there, and counts against its concurrency: Rockoon and Lockstep can take over from one another by it."
+	p.step.Then = "Nothing happens to the node yet."
+	p.setInner(l, core.InnerActive)
+}
+
+// guardNoOther holds when no operation of the kind is under way: two that count at the same moment would not count each other.
+func guardNoOther(s *core.Snapshot, kind core.IntentKind) core.Guard {
+	g := core.Guard{ID: core.GuardOneBegins, Text: "nothing is being begun elsewhere", Holds: true, Answer: "nothing", Remedy: "wait a moment"}
+	for _, op := range s.Operations {
+		if !op.State.Ended() && !op.Past && op.Is(kind) {
+			g.Holds, g.Answer = false, op.Title
+		}
+	}
+	return g
+}
+
+// guardScope holds when a node's request says whether the host may reboot. Without a scope the OpenStack controller fails on each try,
+// after it has taken nova-compute out of scheduling (docs/mosk.md#requests-without-a-scope). Lockstep does not guess either: the
+// cluster request's scope does not count for nodes.
+func (p *planner) guardScope(r *core.MaintenanceRequest) {
+	if r == nil {
+		return
+	}
+	p.fact("scope", string(r.Scope))
+	p.guard(core.Guard{ID: core.GuardScope, Text: "the request says whether the host may reboot", Holds: r.Scope != "",
+		Answer: wording.TextOf(wording.TextIf(r.Scope != "", "scope "+wording.OneLine(string(r.Scope), 20), ""),
+			"it has no scope: the OpenStack controller itself fails on it without a word"),
+		Remedy: ScopeCommand(r)})
 }

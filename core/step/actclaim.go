@@ -6,7 +6,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// actDeleteClaim plans that a claim goes whose volume was on the disks of a node that is gone, so that its pod can start elsewhere.
+// actDeleteClaim plans the deletion of a claim whose volume was on the disks of a node that is gone, so that its pod can start
+// elsewhere.
 func (p *planner) actDeleteClaim() {
 	s, node, ref := p.s, p.i.Node, p.i.Object
 	label := wording.OneLine(s.Label(node), 64)
@@ -28,7 +29,7 @@ func (p *planner) actDeleteClaim() {
 	p.turnGuard(turn, progress.TurnGone)
 	claim := s.Claims[ref.Namespace+"/"+ref.Name]
 	if claim == nil || claim.UID != ref.UID {
-		p.unknown("the claim exists", wording.TextIf(claim == nil, "it is gone", "it was made anew: that one is another"))
+		p.unknown("the claim exists", wording.TextIf(claim == nil, "it is gone", "it was made anew: this is another one"))
 		return
 	}
 	p.step.Type = typable(claim.Name, claim.UID)
@@ -82,7 +83,7 @@ func (p *planner) actDeleteClaim() {
 	p.step.Change = core.DeleteClaim{Claim: claim.Ref(), Node: node, Set: v.Name, Pod: pod.Name}
 }
 
-// guardHardLock holds when a set can do without a node that is gone (text U).
+// guardHardLock holds when the set can do without the node, which is gone (text U).
 func guardHardLock(s *core.Snapshot, v progress.QuorumView, node string) core.Guard {
 	g := core.Guard{ID: core.GuardHardLock, Text: v.Name + " does not hold the node", Holds: v.Holds(node) == progress.QuorumFree,
 		Answer: progress.QuorumText(s, v, node)}
@@ -92,7 +93,7 @@ func guardHardLock(s *core.Snapshot, v progress.QuorumView, node string) core.Gu
 	return g
 }
 
-// deleteClaimCommand deletes exactly the claim of the UID: `kubectl delete pvc` has no such condition.
+// deleteClaimCommand deletes the claim only if it has this UID; `kubectl delete pvc` cannot do that.
 func deleteClaimCommand(c *core.VolumeClaim) string {
 	options := `{"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":` + wording.JSONText(c.UID) + `}}`
 	return wording.ShellCommand("echo", options) + " | " +

@@ -8,7 +8,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// HeldByRockoon is the finalizer with which Rockoon, or who plays it, holds a request that is being removed; empty when none does.
+// HeldByRockoon is the finalizer that holds a request in deletion, set by Rockoon or by Lockstep in its place; empty when there is
+// none.
 func HeldByRockoon(s *core.Snapshot, r *core.MaintenanceRequest) string {
 	if r == nil {
 		return ""
@@ -16,7 +17,7 @@ func HeldByRockoon(s *core.Snapshot, r *core.MaintenanceRequest) string {
 	return RockoonFinalizer(s, r.Meta)
 }
 
-// RockoonFinalizer is the finalizer of Rockoon's on an object that is being removed; empty when there is none.
+// RockoonFinalizer is Rockoon's finalizer on an object in deletion; empty when there is none.
 func RockoonFinalizer(s *core.Snapshot, m core.Meta) string {
 	if m.Deleting.IsZero() {
 		return ""
@@ -24,13 +25,13 @@ func RockoonFinalizer(s *core.Snapshot, m core.Meta) string {
 	return progress.FinalizerOn(s, m)
 }
 
-// Unheld tells whether a request stands that nobody would return from, once LCM withdraws it.
+// Unheld tells whether the request stands without Rockoon's finalizer: once LCM withdraws it, nobody would take the node back.
 func Unheld(s *core.Snapshot, r *core.MaintenanceRequest) bool {
 	return r != nil && r.Deleting.IsZero() && progress.FinalizerOn(s, r.Meta) == ""
 }
 
-// playedRequest is the request that a step of a played OpenStack controller is about, with its guards; nil when it is gone. The step
-// rests on the sources, too.
+// playedRequest begins a step of the played OpenStack controller on a request, and adds its guards; nil when the request is gone. The
+// step rests on the given sources too.
 func (p *planner) playedRequest(sources ...core.SourceID) *core.MaintenanceRequest {
 	s := p.s
 	sources = append(sources, core.SourceNodeRequests, core.SourceClusterRequests)
@@ -54,7 +55,7 @@ func (p *planner) playedRequest(sources ...core.SourceID) *core.MaintenanceReque
 	return r
 }
 
-// actHold plans that a request waits for its return, whoever is there to see to it then.
+// actHold plans the finalizer that makes a request wait until the node is taken back, by Lockstep or by Rockoon.
 func (p *planner) actHold() {
 	s := p.s
 	p.step.Title, p.step.Risk = "hold the request", core.RiskMedium
@@ -80,7 +81,7 @@ func (p *planner) actHold() {
 	p.step.Change = core.AddFinalizer{Object: r.Ref(), Finalizer: name}
 }
 
-// guardHeld holds when the request on which is worked waits for its return.
+// guardHeld holds when the request bears the finalizer that keeps it until the node is taken back.
 func (p *planner) guardHeld(r *core.MaintenanceRequest) {
 	if r == nil {
 		return
@@ -91,7 +92,8 @@ func (p *planner) guardHeld(r *core.MaintenanceRequest) {
 		Remedy: "hold the request first"})
 }
 
-// actLetGo plans that a request, or the lock of a node that is gone, goes which Rockoon has seen, and is not there to let go.
+// actLetGo plans the removal of Rockoon's finalizer from a request, or from the lock of a node that is gone, while Rockoon does not
+// run.
 func (p *planner) actLetGo() {
 	s := p.s
 	if p.i.Object.Kind == core.KindNodeWorkloadLock {
@@ -130,7 +132,8 @@ func (p *planner) removeFinalizer(ref core.Ref, finalizer string) {
 	p.step.Change = core.RemoveFinalizer{Object: ref, Finalizer: finalizer}
 }
 
-// actLetLockGo plans that the lock of a node that is gone goes: Rockoon made it, and is not there to clean up behind it.
+// actLetLockGo plans the removal of Rockoon's finalizer from the lock of a node that is gone: Rockoon does not run, and cannot clean
+// up.
 func (p *planner) actLetLockGo() {
 	s := p.s
 	p.step.Title, p.step.Risk = "let the lock go", core.RiskHigh
@@ -166,7 +169,7 @@ func (p *planner) actLetLockGo() {
 	} else {
 		p.step.Why += "that is done."
 	}
-	p.step.Then = "The lock is gone, and with it the last that tells anybody to clean up."
+	p.step.Then = "The lock is gone, and nothing is left that tells anybody to clean up."
 	if finalizer == "" {
 		p.done = "nothing of the OpenStack controller's holds it"
 		return

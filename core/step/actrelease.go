@@ -1,8 +1,6 @@
 package step
 
 import (
-	"strings"
-
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
@@ -45,7 +43,7 @@ func (p *planner) actService() *core.ComputeService {
 	return svc
 }
 
-// actRelease plans the word to LCM that it may go on.
+// actRelease plans the release of the lock: LCM may go on.
 func (p *planner) actRelease(a core.ActAs, l *core.WorkloadLock, turn progress.ActTurn, who string) {
 	s, node := p.s, p.i.Node
 	p.step.Risk = core.RiskHigh
@@ -105,7 +103,7 @@ func (p *planner) actRelease(a core.ActAs, l *core.WorkloadLock, turn progress.A
 	p.lockChange(a, l, turn == progress.TurnReleased, core.LockStatus{State: core.LockInactive})
 }
 
-// lockChange makes the change of a lock's state, and of the release that the lock is at.
+// lockChange plans the change of a lock's state and of its release.
 func (p *planner) lockChange(a core.ActAs, l *core.WorkloadLock, done bool, to core.LockStatus) {
 	if done {
 		p.done = "the lock says " + string(to.State)
@@ -117,31 +115,4 @@ func (p *planner) lockChange(a core.ActAs, l *core.WorkloadLock, done bool, to c
 	p.step.Undo = "set it back: " + LockCommand(l.Ref(), core.LockStatus{State: l.State(), Message: l.Message, Release: l.Release}) +
 		"; what LCM did in between stays done"
 	p.step.Change = core.SetLock{Lock: l.Ref(), Was: l.RawState, To: to}
-}
-
-// guardOpenStackHealthy holds when the OpenStack deployment is applied and all its services are healthy (docs/mosk.md#cluster-request).
-func (p *planner) guardOpenStackHealthy() {
-	s := p.s
-	g := core.Guard{ID: core.GuardOpenStackHealthy, Text: "OpenStack is applied and healthy", Remedy: "mend what is not, or wait for it"}
-	switch {
-	case !s.Known(core.SourceOpenStackStatus):
-		g.Answer = "not known: " + s.WhyUnknown(core.SourceOpenStackStatus)
-	case len(s.OpenStack) == 0:
-		g.Answer = "there is no OpenStackDeploymentStatus"
-	default:
-		g.Holds = true
-		var parts []string
-		for _, o := range s.OpenStack {
-			parts = append(parts, wording.OneLine(o.Name, 40)+" is "+wording.OneLine(o.State, 30)+", health "+
-				wording.TextOf(wording.OneLine(o.Health, 20), "not told"))
-			if o.State != "APPLIED" || len(o.Unhealthy) > 0 {
-				g.Holds = false
-			}
-			if len(o.Unhealthy) > 0 {
-				parts = append(parts, "not ready: "+wording.OneLine(wording.Some(o.Unhealthy, 4), 200))
-			}
-		}
-		g.Answer = strings.Join(parts, "; ")
-	}
-	p.guard(g)
 }

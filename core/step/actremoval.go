@@ -8,10 +8,10 @@ import (
 	"lockstep/core/wording"
 )
 
-// RemovalFactName is the name of the fact by which a step rests on the request for a node's removal.
+// RemovalFactName names the fact of the NodeDeletionRequest on which a step rests.
 const RemovalFactName = "removal"
 
-// actRemovalRelease plans that a node may be removed: its lock lets it go.
+// actRemovalRelease plans the release of the lock of a node that is to be removed.
 func (p *planner) actRemovalRelease(a core.ActAs, l *core.WorkloadLock, who string) {
 	p.step.Why = "LCM asks for the removal of the node and waits for every lock on it. With this one " + who +
 		" says that nothing of its is left there."
@@ -20,7 +20,7 @@ func (p *planner) actRemovalRelease(a core.ActAs, l *core.WorkloadLock, who stri
 	p.lockChange(a, l, false, core.LockStatus{State: core.LockInactive})
 }
 
-// guardsOfRemoval hold when nothing is left on the node that goes with it for good (docs/mosk.md#removal).
+// guardsOfRemoval hold when nothing is left on the node that would be lost with it (docs/mosk.md#removal).
 func (p *planner) guardsOfRemoval(a core.ActAs) {
 	s, node := p.s, p.i.Node
 	if a.Controller != core.ControllerOpenStack || s.Nodes[node] == nil {
@@ -37,7 +37,7 @@ func (p *planner) guardsOfRemoval(a core.ActAs) {
 	p.guardQuorum(a.Controller, node)
 }
 
-// guardsOfCompute are those of the instances.
+// guardsOfCompute are the guards on the node's instances.
 func (p *planner) guardsOfCompute() {
 	s, node := p.s, p.i.Node
 	p.guard(guardHostKnown(s, s.Nodes[node]))
@@ -52,8 +52,8 @@ func (p *planner) guardsOfCompute() {
 	p.hostFacts(node)
 }
 
-// guardDecided holds when no instance that left the host waits for a decision: without the host it can be neither confirmed nor
-// reverted. Where nova-compute is down it cannot be either way.
+// guardDecided holds when no instance that left the host waits in VERIFY_RESIZE: without the host it can be neither confirmed nor
+// reverted. Where nova-compute is down that is impossible already, so the guard holds.
 func guardDecided(s *core.Snapshot, host string) core.Guard {
 	g := core.Guard{ID: core.GuardMigrationsDecided, Text: "no migration away from the host waits for a decision", Holds: true, Answer: "none",
 		Remedy: "confirm or revert it: it can be neither once the host is gone"}
@@ -108,8 +108,8 @@ func guardNoVolumesOn(s *core.Snapshot, node string) core.Guard {
 	return g
 }
 
-// actDropLock plans the end of the lock of a node that is gone, once OpenStack knows nothing of the node any more: in Rockoon it
-// is the deletion of the lock that cleans up (docs/mosk.md#after-a-node-is-gone).
+// actDropLock plans the deletion of the lock of a node that is gone, once OpenStack knows nothing more of the node: Rockoon cleans up
+// when the lock is deleted (docs/mosk.md#after-a-node-is-gone).
 func (p *planner) actDropLock(a core.ActAs, l *core.WorkloadLock, turn progress.ActTurn) {
 	s, node := p.s, p.i.Node
 	p.step.Risk, p.step.Type = core.RiskHigh, typable(l.Name, l.UID)
@@ -140,7 +140,7 @@ func (p *planner) actDropLock(a core.ActAs, l *core.WorkloadLock, turn progress.
 	p.step.Change = core.DeleteObject{Object: l.Ref()}
 }
 
-// leftOfHost is what OpenStack still knows of a host.
+// leftOfHost is what OpenStack still has of a node's host.
 func leftOfHost(s *core.Snapshot, node string) []string {
 	var out []string
 	host := s.HostOf(node)

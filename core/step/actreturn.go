@@ -17,7 +17,7 @@ func (p *planner) actIntoScheduling(turn progress.ActTurn) {
 	p.guardVolumesBack()
 	p.guard(core.Guard{ID: core.GuardServiceUp, Text: "nova-compute is up", Holds: svc.Up && !svc.ForcedDown, Answer: UpText(svc),
 		Remedy: "look at its pod on the node"})
-	p.step.Why = "The node is back. Only what was disabled with the reason of the maintenance is enabled: what somebody else disabled " +
+	p.step.Why = "The node is back. Only a service that was disabled with the maintenance's reason is enabled; what somebody else disabled " +
 		"stays as it is."
 	p.step.Then = "New and migrated instances can come to the host from now on."
 	switch {
@@ -33,6 +33,7 @@ func (p *planner) actIntoScheduling(turn progress.ActTurn) {
 	p.step.Change = core.SetComputeService{Service: svc.Ref(), Enabled: true, WasEnabled: false, WasReason: svc.DisabledReason}
 }
 
+// UpText is "up", "down" or "forced down".
 func UpText(svc *core.ComputeService) string {
 	switch {
 	case svc.ForcedDown:
@@ -107,7 +108,7 @@ func (p *planner) guardAgents() {
 	p.guard(g)
 }
 
-// actRearm plans that the lock holds again.
+// actRearm plans that the lock is active again.
 func (p *planner) actRearm(a core.ActAs, l *core.WorkloadLock, turn progress.ActTurn, who string) {
 	s, node := p.s, p.i.Node
 	p.step.Risk = core.RiskMedium
@@ -144,7 +145,7 @@ func (p *planner) actRearm(a core.ActAs, l *core.WorkloadLock, turn progress.Act
 	p.lockChange(a, l, l.State() == core.LockActive, core.LockStatus{State: core.LockActive})
 }
 
-// actFinish plans that the node counts as worked on no more.
+// actFinish plans that the node no longer counts as worked on.
 func (p *planner) actFinish(l *core.WorkloadLock, turn progress.ActTurn) {
 	p.step.Risk = core.RiskLow
 	p.turnGuard(turn, progress.TurnReturn, progress.TurnNone)

@@ -9,8 +9,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// actSay plans that the lock says which instances are waited for, in Rockoon's own words (docs/mosk.md#texts, text J): LCM's
-// consoles and other operators read them there. They go when the lock is released or taken back.
+// actSay plans the lock's text: the instances that it waits for, in Rockoon's own words (docs/mosk.md#texts, text J), for LCM's
+// consoles and other operators. The text goes when the lock is released or taken back.
 func (p *planner) actSay(a core.ActAs, l *core.WorkloadLock, turn progress.ActTurn) {
 	s, node := p.s, p.i.Node
 	p.step.Risk = core.RiskLow
@@ -42,8 +42,8 @@ func (p *planner) actSay(a core.ActAs, l *core.WorkloadLock, turn progress.ActTu
 	p.step.Change = core.SetLock{Lock: l.Ref(), Was: l.RawState, To: to}
 }
 
-// SaysLeft is text J for what is left on the node, by ID; empty when nothing is. It bears no time, as Rockoon's has: what is
-// written is what was confirmed.
+// SaysLeft is text J for the instances left on the node, by ID; empty when none is. It has no time, unlike Rockoon's: what is written
+// is what was confirmed.
 func SaysLeft(s *core.Snapshot, a core.ActAs, node string) (text string, known bool) {
 	if !s.Known(core.SourceInstances) {
 		return "", false

@@ -8,8 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// actVolumeService is the cinder-volume service that a played controller's step is about, with its guard and facts; nil when
-// there is none.
+// actVolumeService begins a played controller's step on the intent's cinder-volume service; nil when there is none.
 func (p *planner) actVolumeService(verb, how string) *core.VolumeService {
 	v := p.s.VolumeService(p.i.Node, p.i.Object.Name)
 	p.step.Title = verb + " " + core.VolumeLabel(p.i.Object.Name) + " " + how + " " + p.step.Label
@@ -22,8 +21,8 @@ func (p *planner) actVolumeService(verb, how string) *core.VolumeService {
 	return v
 }
 
-// actVolumeOut plans that a host's own volumes are out of scheduling: nova-compute comes before (docs/mosk.md#services: compute,
-// networking, block-storage).
+// actVolumeOut plans that the scheduler puts no more volumes on the host's disks. nova-compute is disabled before
+// (docs/mosk.md#services: compute, networking, block-storage).
 func (p *planner) actVolumeOut(l *core.WorkloadLock, turn progress.ActTurn) {
 	s, node := p.s, p.i.Node
 	p.step.Risk = core.RiskLow
@@ -56,7 +55,7 @@ func (p *planner) actVolumeOut(l *core.WorkloadLock, turn progress.ActTurn) {
 		WasReason: v.DisabledReason}
 }
 
-// actVolumeIn plans that a host that is back takes volumes again, before nova-compute takes instances.
+// actVolumeIn plans that a host that has returned takes volumes again. nova-compute follows.
 func (p *planner) actVolumeIn(turn progress.ActTurn) {
 	p.step.Risk = core.RiskMedium
 	p.turnGuard(turn, progress.TurnReturn)
@@ -68,7 +67,7 @@ func (p *planner) actVolumeIn(turn progress.ActTurn) {
 	p.guard(core.Guard{ID: core.GuardServiceUp, Text: "the service is up", Holds: v.Up, Answer: v.UpText(),
 		Remedy: "look at its pod on the node; or give it a reason of your own, and it stays out: " +
 			SetVolumeCommand(v.Host, false, "its disks are being mended")})
-	p.step.Why = "The node is back. Only what was disabled with the reason of the maintenance is enabled: what somebody else disabled " +
+	p.step.Why = "The node is back. Only a service that was disabled with the maintenance's reason is enabled; what somebody else disabled " +
 		"stays as it is."
 	p.step.Then = "New volumes can come to the host from now on."
 	switch {
@@ -84,7 +83,7 @@ func (p *planner) actVolumeIn(turn progress.ActTurn) {
 	p.step.Change = core.SetVolumeService{Service: v.Ref(), Enabled: true, WasEnabled: false, WasReason: v.DisabledReason}
 }
 
-// guardVolumes holds when the node's volume services are as a release asks for, or as a return does.
+// guardVolumes holds when the node's volume services are disabled, for a release; or enabled and up, for a return.
 func (p *planner) guardVolumes(release bool) {
 	s := p.s
 	g := core.Guard{ID: core.GuardVolumesOut, Text: "the scheduler puts no more volumes on the host", Holds: true,
@@ -110,8 +109,8 @@ func (p *planner) guardVolumes(release bool) {
 	p.guard(g)
 }
 
-// guardVolumesBack holds when none of the node's volume services is disabled for the maintenance any more: they come before
-// nova-compute. Where they cannot be seen they hold up the lock, and not nova-compute.
+// guardVolumesBack holds when none of the node's volume services is disabled for the maintenance any more: they are enabled before
+// nova-compute. When they are not known, they hold up the lock, not nova-compute.
 func (p *planner) guardVolumesBack() {
 	s := p.s
 	g := core.Guard{ID: core.GuardVolumesBack, Text: "its volume services are back before", Holds: true,
@@ -128,7 +127,7 @@ func (p *planner) guardVolumesBack() {
 	p.guard(g)
 }
 
-// VolumesText is the services with their states.
+// VolumesText names the services with their states.
 func VolumesText(all []*core.VolumeService) string {
 	parts := make([]string, len(all))
 	for i, v := range all {
@@ -137,8 +136,8 @@ func VolumesText(all []*core.VolumeService) string {
 	return strings.Join(parts, ", ")
 }
 
-// restsOnVolumes tells whether a step of a played OpenStack controller rests on what Cinder tells: those of its lock do, unless
-// there is no Cinder; that of nova-compute only where it told of a service on the node.
+// restsOnVolumes tells whether a step of the played OpenStack controller rests on Cinder's services. Steps on the lock do, unless the
+// cloud has no Cinder; steps on nova-compute only where Cinder has a service on the node.
 func restsOnVolumes(s *core.Snapshot, i core.Intent) bool {
 	switch i.Kind {
 	case core.IntentActVolumeOut, core.IntentActVolumeIn:

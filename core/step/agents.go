@@ -10,8 +10,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// restartAgent plans that the pod of one of Neutron's agents on a node, or of its nova-compute, is deleted, old or not: what
-// mends one that does not report (docs/mosk.md#trouble, texts M, P and Q).
+// restartAgent plans the deletion of the pod of a Neutron agent or of nova-compute that does not report, whether the pod is old or not
+// (docs/mosk.md#trouble, texts M, P and Q).
 func (p *planner) restartAgent() {
 	s, node := p.s, p.i.Node
 	v, pod := p.podOnNode()
@@ -33,7 +33,7 @@ func (p *planner) restartAgent() {
 	p.step.Commands = []string{deletePodCommand(pod)}
 }
 
-// restartAgents plans the pods of all of Neutron's agents on a node that do not report.
+// restartAgents plans restartAgent for all Neutron agents on a node that do not report.
 func (p *planner) restartAgents() {
 	s, name := p.s, p.i.Node
 	n := s.Nodes[name]
@@ -68,7 +68,7 @@ func (p *planner) restartAgents() {
 		p.fact("pod of "+v.Set.Name, v.On(name).UID)
 		p.step.Commands = append(p.step.Commands, one.Commands...)
 	}
-	p.step.Why = wording.Join("Neutron does not hear from them; new pods start them anew: "+wording.TextOf(wording.Some(names, 8), "none")+".",
+	p.step.Why = wording.Join("Neutron does not hear from them; new pods restart them: "+wording.TextOf(wording.Some(names, 8), "none")+".",
 		strings.Join(drops, " "))
 	p.guard(core.Guard{ID: core.GuardSomethingToDo, Text: "an agent there does not report", Holds: len(items) > 0,
 		Answer: wording.TextOf(wording.Some(names, 4), "Neutron hears from all whose pods are known"),
@@ -80,7 +80,7 @@ func (p *planner) restartAgents() {
 	}
 }
 
-// agentsToo is what else has to be seen, where Neutron shows it.
+// agentsToo is what else must be seen before the step is done.
 func agentsToo(s *core.Snapshot, v core.DaemonView, node string) string {
 	if v.Set.IsNovaCompute() {
 		return " and Nova shows nova-compute up"
@@ -91,9 +91,9 @@ func agentsToo(s *core.Snapshot, v core.DaemonView, node string) string {
 	return " and Neutron hears from the agents again"
 }
 
-// AgentSilent tells whether an agent in the DaemonSet's pod on the node does not report: Neutron says so, or shows none of
-// it while the OpenStack controller waits for the node's agents; of nova-compute Nova says so, or shows none on a compute. What
-// somebody has forced down counts as down whatever it reports.
+// AgentSilent tells whether an agent in the DaemonSet's pod on the node does not report: Neutron says so, or lists none while the
+// OpenStack controller waits for the node's agents. For nova-compute: Nova says so, or lists none on a compute node. A service that
+// somebody forced down does not count as silent.
 func AgentSilent(s *core.Snapshot, d *core.DaemonSet, node string) bool {
 	if d.IsNovaCompute() {
 		svc := s.Services[s.HostOf(node)]

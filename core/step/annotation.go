@@ -2,8 +2,6 @@ package step
 
 import (
 	"fmt"
-	"hash/fnv"
-	"strconv"
 	"strings"
 
 	"lockstep/core"
@@ -11,6 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
+// AnnotationText is an annotation without the domain of its key: "instance_migration_mode=manual", or "=(not set)" for nil.
 func AnnotationText(key string, v *string) string {
 	_, short, _ := strings.Cut(key, "/")
 	return short + "=" + wording.TextOr(v, "(not set)")
@@ -93,47 +92,29 @@ func isSkip(key string, value *string) bool {
 	return key == core.AnnotationMigrationMode && value != nil && core.MigrationMode(*value) == core.ModeSkip
 }
 
-// annotationSources are those that a change of an annotation rests on: in a maintenance, skip lets the node go down at once.
+// annotationSources are the sources on which a change of an annotation rests. During maintenance skip lets the node go down at once.
 func annotationSources(s *core.Snapshot, name string, toSkip bool) []core.SourceID {
 	sources := []core.SourceID{core.SourceNodes}
 	if toSkip {
 		sources = append(sources, core.SourceNodeRequests)
 	}
-	if toSkip && Leaving(s, name) {
+	if toSkip && EntersMaintenance(s, name) {
 		sources = append(sources, core.SourceNodeLocks, core.SourceInstances, core.SourceMigrations)
 	}
 	return sources
 }
 
-// letGo gives a step that sets skip the care that it needs.
+// letGo raises the risk of a step that sets skip. While the node is in maintenance it also adds guards and facts.
 func (p *planner) letGo(name string, n *core.Node) {
 	p.step.Risk, p.step.Type = core.RiskHigh, typable(n.Label(), n.UID)
-	if Leaving(p.s, name) {
+	if EntersMaintenance(p.s, name) {
 		p.guard(guardNoMigration(p.s, p.s.HostOf(name)))
 		p.maintenanceFacts(name)
 		p.hostFacts(name)
 	}
 }
 
-// node gives the step its node, with the guards that all steps on a node have; false when there is no such node.
-func (p *planner) node(name string, n *core.Node, sources []core.SourceID) bool {
-	p.step.Node = name
-	if n == nil {
-		p.identify(core.Ref{Kind: core.KindNode, Name: name})
-		p.step.Label = wording.OneLine(name, 64)
-		p.common(sources, busyOn(p.s, name))
-		p.unknown("the node exists", "the cluster has no node "+wording.TextOf(wording.OneLine(name, 64), "without a name"))
-		return false
-	}
-	p.identify(n.Ref())
-	p.step.Label = n.Label()
-	p.common(sources, busyOn(p.s, name))
-	p.guard(guardExists("the node", n.Ref()))
-	p.fact("uid", n.UID)
-	return true
-}
-
-// annotate makes the change, its command and its way back from the value that the node has now.
+// annotate plans the change of an annotation, with its command and the command that sets the present value back.
 func (p *planner) annotate(n *core.Node, key string, value *string) {
 	old := n.Annotation(key)
 	_, short, _ := strings.Cut(key, "/")
@@ -164,7 +145,7 @@ func annotationWhy(key string, value *string) string {
 	return "In its maintenance the OpenStack controller live-migrates its instances."
 }
 
-// elsewhereWhy is what the mode means on a node that is no compute, where Lockstep plays the controller.
+// elsewhereWhy is what the mode means on a node that is not a compute node, where Lockstep plays the controller.
 func elsewhereWhy(value *string) string {
 	switch core.MigrationMode(wording.TextOr(value, string(core.ModeLive))) {
 	case core.ModeManual:
@@ -175,14 +156,14 @@ func elsewhereWhy(value *string) string {
 	return "In its maintenance nothing waits for your word: live and skip are the same on a node that is no compute."
 }
 
-// annotationThen is what follows from the value: at once when the node is being evacuated, else when its turn comes. The
-// annotations are read at each of the controller's looks (docs/mosk.md#migration-mode).
+// annotationThen is what follows from the value: at once when the node is being evacuated, else when its turn comes. The controller
+// reads the annotations at each of its looks (docs/mosk.md#migration-mode).
 func annotationThen(s *core.Snapshot, name, key string, value *string) string {
 	lock := s.NodeLock(name, core.ControllerOpenStack)
 	switch {
 	case !s.Known(core.SourceNodeRequests):
 		return "It counts when the node's turn comes; whether it is in maintenance now is not known."
-	case !Leaving(s, name):
+	case !EntersMaintenance(s, name):
 		return "It counts when the node's turn comes."
 	case lock == nil || lock.State() != core.LockActive:
 		return "The node is in maintenance, and the OpenStack controller does not hold it any more: it counts the next time."
@@ -200,7 +181,7 @@ func annotationThen(s *core.Snapshot, name, key string, value *string) string {
 	return soon + "it live-migrates what runs on the host then."
 }
 
-// skipThen is what follows from skip on a node that is being evacuated, counted out.
+// skipThen is what skip does to the instances of a node that is being evacuated.
 func skipThen(s *core.Snapshot, name string) string {
 	var down, held []string
 	for _, v := range progress.InstanceViews(s, name) {
@@ -226,7 +207,7 @@ func skipThen(s *core.Snapshot, name string) string {
 	return then
 }
 
-// setAnnotations plans the annotation of several nodes, as a batch of steps of one node each.
+// setAnnotations plans the annotation of several nodes, as a batch with one step for each node.
 func (p *planner) setAnnotations(names []string, key string, value *string, valid core.Guard) {
 	s := p.s
 	p.identify(core.Ref{Kind: core.KindCluster, Name: s.Cluster})
@@ -278,129 +259,7 @@ func (p *planner) setAnnotations(names []string, key string, value *string, vali
 	}
 }
 
-// namesID is a short name for a set of names, the same for the same set.
-func namesID(names []string) string {
-	h := fnv.New64a()
-	for _, n := range names {
-		fmt.Fprintf(h, "%s\x00", n)
-	}
-	return wording.Itoa(len(names)) + "-nodes-" + strconv.FormatUint(h.Sum64(), 36)
-}
-
-// maintenanceFacts are the request and the OpenStack controller's lock of the node, on which a step in its maintenance
-// rests.
-func (p *planner) maintenanceFacts(name string) {
-	if r := p.s.NodeRequest(name); r != nil {
-		p.fact("request", r.UID)
-	} else {
-		p.fact("request", "")
-	}
-	if l := p.s.NodeLock(name, core.ControllerOpenStack); l != nil {
-		p.fact("lock", string(l.State())+" "+l.UID)
-	} else {
-		p.fact("lock", "")
-	}
-}
-
-// hostFacts are the instances on the node's host, each with its state.
-func (p *planner) hostFacts(name string) {
-	for _, in := range byID(p.s, name) {
-		p.step.Basis = append(p.step.Basis, core.Fact{Name: "instance " + in.ID, Value: instanceFact(in), Instance: in.ID})
-	}
-}
-
-// declareSafe plans the operator's word that the node may go down: mode skip, once nothing is in the way (docs/mosk.md#manual-migration).
-func (p *planner) declareSafe() {
-	s, name := p.s, p.i.Node
-	n := s.Nodes[name]
-	p.step.Title, p.step.Risk = "declare "+wording.OneLine(s.Label(name), 64)+" safe", core.RiskHigh
-	sources := []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceInstances,
-		core.SourceComputeServices, core.SourceMigrations}
-	elsewhere := n != nil && !n.Is(core.RoleCompute)
-	if elsewhere {
-		sources = []core.SourceID{core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks, core.SourceNetworkAgents}
-	}
-	ok := p.node(name, n, sources)
-	if !ok {
-		return
-	}
-	if elsewhere {
-		p.declareElsewhere(n)
-		return
-	}
-	p.step.Type = typable(n.Label(), n.UID)
-	p.step.Why = "The OpenStack controller holds the node until no instance is in the way. With skip you say that the node may go down."
-	p.step.Then = wording.Join("The OpenStack controller releases its lock at its next look, "+progress.NextLookOf(s, name)+
-		"; LCM then drains, updates and reboots the node.", progress.RemoteLoss(p.s, p.i.Node))
-	p.guardRequest(name)
-	p.guardLock(name)
-	p.guard(guardHostKnown(s, n))
-	p.guard(guardHostEmpty(s, name))
-	p.guard(guardNoMigration(s, s.HostOf(name)))
-	p.maintenanceFacts(name)
-	p.hostFacts(name)
-	p.annotate(n, core.AnnotationMigrationMode, new(string(core.ModeSkip)))
-	if p.step.Change != nil {
-		p.step.Undo = "set it back (offered when the node is done): " +
-			wording.AnnotateCommand(n.Name, core.AnnotationMigrationMode, n.Annotation(core.AnnotationMigrationMode))
-	}
-}
-
-// declareElsewhere plans the operator's word on a node that is no compute, which somebody has to wait for.
-func (p *planner) declareElsewhere(n *core.Node) {
-	s, name := p.s, n.Name
-	p.step.Type = typable(n.Label(), n.UID)
-	p.step.Why = "The node waits for your word. With skip you say that it may go down with what is on it."
-	if served := progress.ServedShort(s, name); served != "" {
-		p.step.Why = wording.Join(p.step.Why, "On it still: "+served+".")
-	}
-	p.step.Then = "Its lock can be released; LCM then drains, updates and reboots the node."
-	p.guardModeCounts(name, true)
-	p.guardRequest(name)
-	p.guardLock(name)
-	listed := core.Guard{ID: core.GuardAgentsListed, Text: "what its L3 and DHCP agents serve is known",
-		Holds:  s.Known(core.SourceNetworkAgents) || s.Sources[core.SourceNetworkAgents].State == core.SourceAbsent,
-		Answer: wording.TextOf(progress.ServedShort(s, name), "they serve nothing"),
-		Remedy: "wait until Neutron has told"}
-	for _, a := range progress.ServingAgents(s, name) {
-		text, known := a.ServedText()
-		listed.Holds = listed.Holds && known
-		p.fact("served by "+a.ID, text+" "+wording.Some(a.LeftToGo(), 50))
-	}
-	p.guard(listed)
-	p.maintenanceFacts(name)
-	p.annotate(n, core.AnnotationMigrationMode, new(string(core.ModeSkip)))
-	if p.step.Change != nil {
-		p.step.Undo = "set it back (offered when the node is done): " +
-			wording.AnnotateCommand(n.Name, core.AnnotationMigrationMode, n.Annotation(core.AnnotationMigrationMode))
-	}
-}
-
-func (p *planner) guardRequest(name string) {
-	g := core.Guard{ID: core.GuardNodeAskedFor, Text: "LCM asks for the node", Remedy: "wait for its NodeMaintenanceRequest"}
-	switch r := p.s.NodeRequest(name); {
-	case r == nil:
-		g.Answer = "it has no NodeMaintenanceRequest"
-	case !r.Deleting.IsZero():
-		g.Answer, g.Remedy = "its NodeMaintenanceRequest is being removed: the node is on its way back", ""
-	default:
-		g.Holds, g.Answer = true, "since "+wording.ClockText(r.Created)
-	}
-	p.guard(g)
-}
-
-func (p *planner) guardLock(name string) {
-	g := core.Guard{ID: core.GuardLockHeld, Text: "the OpenStack controller holds the node"}
-	switch l := p.s.NodeLock(name, core.ControllerOpenStack); {
-	case l == nil:
-		g.Answer = "it has no NodeWorkloadLock of the OpenStack controller"
-	default:
-		g.Holds, g.Answer = l.State() == core.LockActive, "its lock is "+wording.OneLine(string(l.State()), 40)
-	}
-	p.guard(g)
-}
-
-// restoreMode plans an annotation that Lockstep changed back to what it was.
+// restoreMode plans to set an annotation that Lockstep changed back to its former value.
 func (p *planner) restoreMode() {
 	s, name := p.s, p.i.Node
 	n := s.Nodes[name]
@@ -440,4 +299,18 @@ func (p *planner) restoreMode() {
 	if !same.Holds {
 		p.step.Change = nil
 	}
+}
+
+// guardModeCounts holds where somebody reads the node's mode, and for its removal.
+func (p *planner) guardModeCounts(name string, set bool) {
+	g := core.Guard{ID: core.GuardModeCounts, Text: "somebody goes by the node's mode", Holds: !set || progress.ModeCounts(p.s, name),
+		Answer: "it does",
+		Remedy: progress.HoldInstead}
+	switch {
+	case !set:
+		g.Answer = "it is taken away"
+	case !g.Holds:
+		g.Answer = "it is not a compute node: " + progress.ModeIgnored
+	}
+	p.guard(g)
 }

@@ -9,8 +9,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// guardClaims holds when no claim is bound to the node any more: the controller's clean-up comes with the deletion of the lock, and
-// never again (docs/mosk.md#after-a-node-is-gone).
+// guardClaims holds when no claim is bound to the node any more: the controller cleans up once, when the lock is deleted
+// (docs/mosk.md#after-a-node-is-gone).
 func guardClaims(s *core.Snapshot, node string) core.Guard {
 	g := core.Guard{ID: core.GuardNoClaims, Text: "no volume claim is bound to its disks any more", Holds: true, Answer: "none is"}
 	bound, unknown := progress.ClaimsOn(s, node)
@@ -23,12 +23,12 @@ func guardClaims(s *core.Snapshot, node string) core.Guard {
 		g.Holds, g.Answer, g.Remedy = false, "still there: "+wording.Some(names, 8), "delete them first, one after the other"
 	case len(unknown) > 0:
 		g.Holds, g.Answer = false, "not known: "+strings.Join(unknown, "; ")
-		g.Remedy = "see to it first: a member whose claim is left there never starts again"
+		g.Remedy = "find out first: a member whose claim is left there never starts again"
 	}
 	return g
 }
 
-// claimsGone makes a step that ends the clean-up rest on there being no claims.
+// claimsGone adds guardClaims and the claims' UIDs to a step that ends the clean-up.
 func (p *planner) claimsGone(node string) {
 	p.guard(guardClaims(p.s, node))
 	bound, _ := progress.ClaimsOn(p.s, node)
@@ -40,7 +40,8 @@ func (p *planner) claimsGone(node string) {
 	p.fact("claims", strings.Join(ids, " "))
 }
 
-// claimSourcesKnown are the sources of claims and sets that are known, on which such a step rests: what is not known its guard says.
+// claimSourcesKnown are the known sources of claims and StatefulSets, on which such a step rests. Unknown ones are the guard's to
+// report.
 func claimSourcesKnown(s *core.Snapshot) []core.SourceID {
 	var out []core.SourceID
 	for _, q := range progress.ReleaseOrder() {

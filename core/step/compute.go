@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// maxDisableReason is the longest reason that Nova takes, in characters.
+// maxDisableReason is the longest reason that Nova accepts, in characters.
 const maxDisableReason = 255
 
 // computeService begins a step on the node's nova-compute service; nil when there is none.
@@ -38,8 +38,8 @@ func (p *planner) computeService(verb string) *core.ComputeService {
 	return svc
 }
 
-// guardReason holds when an operator's reason for disabling a service can be told from the OpenStack controller's own, and tells
-// whether Nova and Cinder take it.
+// guardReason adds the guards on the operator's reason for disabling a service: Nova and Cinder accept it, and it is not the OpenStack
+// controller's own. It tells whether they accept it.
 func (p *planner) guardReason(reason string) bool {
 	good := strings.TrimSpace(reason) != "" && strings.TrimSpace(reason) == reason && len([]rune(reason)) <= maxDisableReason &&
 		!strings.ContainsAny(reason, "\n\r\t")
@@ -52,7 +52,7 @@ func (p *planner) guardReason(reason string) bool {
 	return good
 }
 
-// disableCompute plans that the scheduler puts nothing more on a host.
+// disableCompute plans that the scheduler puts no more instances on a host.
 func (p *planner) disableCompute() {
 	p.step.Risk = core.RiskLow
 	svc := p.computeService("disable")

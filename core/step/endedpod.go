@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// deletePod plans that one pod that has ended is deleted, so that the way back of its node does not wait for it.
+// deletePod plans the deletion of a pod that has ended, so that its node's return does not wait for it.
 func (p *planner) deletePod() {
 	s, node, ref := p.s, p.i.Node, p.i.Object
 	p.step.Risk, p.step.Node, p.step.Label = core.RiskMedium, node, wording.OneLine(wording.TextOf(ref.Name, "a pod without a name"), 64)
@@ -44,7 +44,7 @@ func (p *planner) deletePod() {
 	}
 	p.step.Then = "The pod's object is gone, and its logs with it: read them first if you need them."
 	if e.Owner == "" {
-		p.step.Then = wording.Join(p.step.Then, "Nobody makes it anew: it has no owner.")
+		p.step.Then = wording.Join(p.step.Then, "It is not made again: it has no owner.")
 	} else {
 		p.step.Then = wording.Join(p.step.Then, "Its owner, a "+wording.OneLine(e.Owner, 40)+", makes another one where it lacks one.")
 	}

@@ -8,17 +8,16 @@ import (
 	"lockstep/core/wording"
 )
 
-// ChangedFacts are the differences between the facts that a step was shown with and those of now, in words; none when
-// they are the same.
+// ChangedFacts describes the differences between the facts that a step was shown with and those of now; empty when there are none.
 func ChangedFacts(shown, now []core.Fact) []string { return changedFacts(shown, now, nil) }
 
-// ChangedFactsIn are the same, with what has become of what the step no longer rests on.
+// ChangedFactsIn is ChangedFacts, which also says what became of facts on which the step no longer rests.
 func ChangedFactsIn(s *core.Snapshot, shown, now []core.Fact) []string {
 	return changedFacts(shown, now, func(f core.Fact) string { return FactNow(s, f) })
 }
 
-// FactNow is what has become of a fact on which a step no longer rests: of an instance that was on its host, where it is. Empty
-// when nothing more is known.
+// FactNow is what became of a fact on which a step no longer rests: where an instance is that was on the host. Empty when nothing is
+// known.
 func FactNow(s *core.Snapshot, f core.Fact) string {
 	if f.Instance == "" || !s.Known(core.SourceInstances) {
 		return ""
@@ -65,6 +64,7 @@ func quoteFact(v string) string {
 	return wording.Clip(v, 200)
 }
 
+// EqualText tells whether two optional texts are equal; nil equals only nil.
 func EqualText(a, b *string) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil

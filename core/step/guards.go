@@ -10,10 +10,10 @@ import (
 	"lockstep/core/wording"
 )
 
-// A guard's text is true when it holds; its answer says what was found; its remedy what to do when it does not hold.
+// A guard's text is true when it holds. Its answer says what was found, its remedy what to do when it does not hold.
 
-// common adds the guards that every step has: writing is armed, what is seen is fresh, nothing else of Lockstep's runs
-// there.
+// common adds the guards that every step has: writing is armed, the sources are fresh, and no other operation of Lockstep touches the
+// object.
 func (p *planner) common(sources []core.SourceID, busy func(core.Operation) bool) {
 	p.guard(guardArmed(p.s))
 	p.guard(guardFresh(p.s, sources))
@@ -35,7 +35,7 @@ func guardArmed(s *core.Snapshot) core.Guard {
 	return g
 }
 
-// guardFresh holds when all the sources are live and were confirmed recently enough to write on.
+// guardFresh holds when all sources are live and were confirmed recently enough for a write.
 func guardFresh(s *core.Snapshot, sources []core.SourceID) core.Guard {
 	g := core.Guard{ID: core.GuardFresh, Text: "what is known is fresh", Holds: true,
 		Remedy: "wait until it is seen again, or mend the source"}
@@ -55,7 +55,7 @@ func guardFresh(s *core.Snapshot, sources []core.SourceID) core.Guard {
 	return g
 }
 
-// guardAlone holds when no operation of Lockstep's is under way for which busy says that it is in the way.
+// guardAlone holds when busy is false for every operation of Lockstep that is under way.
 func guardAlone(s *core.Snapshot, busy func(core.Operation) bool) core.Guard {
 	g := core.Guard{ID: core.GuardAlone, Text: "nothing else is being done there", Holds: true, Answer: "nothing",
 		Remedy: "wait for its end, or stop it"}
@@ -95,8 +95,7 @@ func busyWith(s *core.Snapshot, instance, node string) func(core.Operation) bool
 	}
 }
 
-// busyBesideMigrations is busyWith, but for migrations: what aborts or hurries one has to be possible while Lockstep itself
-// waits for it.
+// busyBesideMigrations is busyWith without migrations: aborting or forcing one must be possible while Lockstep itself waits for it.
 func busyBesideMigrations(s *core.Snapshot, instance, node string) func(core.Operation) bool {
 	busy := busyWith(s, instance, node)
 	return func(op core.Operation) bool {
@@ -104,8 +103,8 @@ func busyBesideMigrations(s *core.Snapshot, instance, node string) func(core.Ope
 	}
 }
 
-// guardEach holds when each step of a batch could be done by itself; what stands against the batch as a whole is not said
-// once more.
+// guardEach holds when each step of a batch could be done by itself. A guard that already fails for the batch as a whole is not
+// repeated.
 func (p *planner) guardEach(items []core.Step) {
 	g := core.Guard{ID: core.GuardEach, Text: "each of them can be done by itself", Holds: true, Answer: wording.Count(len(items), "step")}
 	said := map[core.GuardID]bool{}
@@ -128,7 +127,7 @@ func (p *planner) guardEach(items []core.Step) {
 	p.guard(g)
 }
 
-// guardExists holds for an object that is known by its UID.
+// guardExists holds for an object whose UID is known.
 func guardExists(what string, ref core.Ref) core.Guard {
 	g := core.Guard{ID: core.GuardExists, Text: what + " exists", Holds: ref.UID != "", Answer: "uid " + ref.UID}
 	if !g.Holds {
@@ -137,8 +136,7 @@ func guardExists(what string, ref core.Ref) core.Guard {
 	return g
 }
 
-// guardHostKnown holds when Nova knows the node's host. A host that Nova knows under a name that cannot be matched would
-// look empty.
+// guardHostKnown holds when Nova knows the node's host. A host whose name in Nova cannot be matched would look empty.
 func guardHostKnown(s *core.Snapshot, n *core.Node) core.Guard {
 	g := core.Guard{ID: core.GuardHostKnown, Text: "Nova knows the host", Holds: true,
 		Remedy: "find out under which name nova-compute of the node runs: openstack compute service list"}
@@ -151,12 +149,12 @@ func guardHostKnown(s *core.Snapshot, n *core.Node) core.Guard {
 	case len(s.InstancesOn(n.Name)) > 0:
 		g.Answer = "as " + s.HostOf(n.Name)
 	default:
-		g.Answer = "the node is no compute node"
+		g.Answer = "the node is not a compute node"
 	}
 	return g
 }
 
-// staysUpSources are those that tell of what guardStaysUp asks.
+// staysUpSources are the sources that guardStaysUp reads.
 func staysUpSources(s *core.Snapshot) []core.SourceID {
 	sources := []core.SourceID{core.SourceNodeRequests, core.SourceNodeLocks}
 	if s.Sources[core.SourceDeletionRequests].State != core.SourceAbsent { // an older release knows no such requests
@@ -165,8 +163,8 @@ func staysUpSources(s *core.Snapshot) []core.SourceID {
 	return sources
 }
 
-// guardStaysUp holds while the node is neither released nor to be removed: what is put on it then goes down with it, or
-// for good, and no lock holds it any more.
+// guardStaysUp holds while the node is neither released nor to be removed. Whatever is put on a released node goes down with it, as no
+// lock holds it any more.
 func (p *planner) guardStaysUp(name string) {
 	s := p.s
 	g := core.Guard{ID: core.GuardStaysUp, Text: wording.OneLine(s.Label(name), 64) + " does not go down now", Holds: true,
@@ -175,15 +173,15 @@ func (p *planner) guardStaysUp(name string) {
 	switch {
 	case LeavesCluster(s, name):
 		g.Holds, g.Answer, g.Remedy = false, "it is to be removed", ""
-	case Leaving(s, name) && l != nil && l.State() == core.LockInactive:
+	case EntersMaintenance(s, name) && l != nil && l.State() == core.LockInactive:
 		g.Holds, g.Answer = false, "its lock is released: it is drained, and may be rebooted"
 	}
 	p.fact("goes down", wording.TextIf(g.Holds, "", g.Answer))
 	p.guard(g)
 }
 
-// InTheWay are the instances on the node that go down with it against somebody's will: those that Rockoon's blocking check
-// finds, whatever the request's scope says, and those that will run in a moment.
+// InTheWay are the instances on the node that must not go down with it: those that Rockoon's blocking check finds, whatever the
+// request's scope, and those that are about to run.
 func InTheWay(s *core.Snapshot, node string) []core.InstanceView {
 	var out []core.InstanceView
 	for _, v := range progress.InstanceViews(s, node) {
@@ -194,9 +192,8 @@ func InTheWay(s *core.Snapshot, node string) []core.InstanceView {
 	return out
 }
 
-// comingUp tells whether an instance that does not run is being brought up by Nova (nova.compute.task_states): what is being
-// built is from the moment in which it has a host, before its first task there. The blocking check of the OpenStack controller
-// does not see it.
+// comingUp tells whether Nova is starting an instance that does not run yet (nova.compute.task_states). One that is being built counts
+// as soon as it has a host. The OpenStack controller's blocking check does not see it.
 func comingUp(v core.InstanceView) bool {
 	if v.Action == core.ActionPowerOff || v.Instance.Host == "" {
 		return false
@@ -210,7 +207,7 @@ func comingUp(v core.InstanceView) bool {
 	return v.Instance.VMState == "building"
 }
 
-// guardHostEmpty holds when nothing is left on the host that its reboot would hurt.
+// guardHostEmpty holds when no instance is left on the host that its reboot would hurt.
 func guardHostEmpty(s *core.Snapshot, node string) core.Guard {
 	g := core.Guard{ID: core.GuardHostEmpty, Text: "no running instance is left on the host"}
 	if !s.Known(core.SourceInstances) {
@@ -243,7 +240,7 @@ func guardHostEmpty(s *core.Snapshot, node string) core.Guard {
 	return g
 }
 
-// remedyFor is what gets one instance out of the way.
+// remedyFor says how to get one instance out of the way.
 func remedyFor(s *core.Snapshot, v core.InstanceView) string {
 	in := v.Instance
 	ways := WaysFor(s, v)
@@ -264,7 +261,7 @@ func remedyFor(s *core.Snapshot, v core.InstanceView) string {
 	return wayWords(ways)
 }
 
-// wayWords is "live-migrate, cold-migrate or stop it": the first ways, of those that a verb names.
+// wayWords is "live-migrate, cold-migrate or stop it": the first three ways that have a verb.
 func wayWords(ways []core.IntentKind) string {
 	var verbs []string
 	for _, w := range ways {
@@ -279,8 +276,8 @@ func wayWords(ways []core.IntentKind) string {
 	return strings.Join(verbs[:last], ", ") + " or " + verbs[last] + " it"
 }
 
-// migrationsOn are the instances with a migration under way from or to the host, by name. A record counts while it is its
-// instance's newest: older ones that never ended are Nova's leftovers.
+// migrationsOn names the instances with a migration under way from or to the host. Only an instance's newest record counts: older ones
+// that never ended are Nova's leftovers.
 func migrationsOn(s *core.Snapshot, host string) []string {
 	var names []string
 	for id := range s.Migrations {
@@ -294,7 +291,7 @@ func migrationsOn(s *core.Snapshot, host string) []string {
 }
 
 func guardNoMigration(s *core.Snapshot, host string) core.Guard {
-	g := core.Guard{ID: core.GuardNoMigration, Text: "no migration from or to the host is running", Holds: true, Answer: "none",
+	g := core.Guard{ID: core.GuardNoMigration, Text: "no migration from or to the host is under way", Holds: true, Answer: "none",
 		Remedy: "wait for its end, or abort it"}
 	if names := migrationsOn(s, host); len(names) > 0 {
 		g.Holds, g.Answer = false, wording.Some(names, 8)
@@ -302,8 +299,20 @@ func guardNoMigration(s *core.Snapshot, host string) core.Guard {
 	return g
 }
 
-// NoRoom tells whether the scheduler found no host for the instance since its node's maintenance began: no further try
-// helps until somebody makes room.
+// NoRoom tells whether the scheduler found no host for the instance since its node's maintenance began. Another try does not help until
+// somebody makes room.
 func NoRoom(v core.InstanceView) bool {
 	return v.Failures > 0 && strings.Contains(strings.ToLower(v.Failure), "no valid host")
+}
+
+// guardSeenSince holds when the source was read after the node's return. Until then the step waits.
+func (p *planner) guardSeenSince(id core.SourceID) {
+	back, seen := progress.SeenSinceReturn(p.s, id, p.i.Node)
+	if seen {
+		return
+	}
+	p.guard(core.Guard{ID: core.GuardSeenSince, Text: "what is known is no older than the node's return",
+		Answer: "the node is back since " + wording.ClockText(back) + "; OpenStack is being asked",
+		Remedy: "wait for the answer"})
+	p.step.State, p.step.Status = core.StepWaiting, "OpenStack is being asked: what is known is older than the node's return"
 }

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// InstanceRule is one row of the table of what can be done with an instance.
+// InstanceRule is one row of InstanceRules.
 type InstanceRule struct {
 	verb     string
 	title    string   // with %s for the instance's name, where the verb alone does not make it; else empty
@@ -30,14 +30,15 @@ type InstanceRule struct {
 	undo     string
 }
 
-// InstanceRules is that table. The statuses are those of Nova's API reference, "Servers - run an action"; that a live
-// migration can be aborted while it is queued or prepared needs microversion 2.65.
+// InstanceRules is the table of what can be done with an instance. The statuses are those of Nova's API reference, "Servers - run an
+// action". Aborting a live migration that is queued or being prepared needs microversion 2.65.
 var InstanceRules = map[core.IntentKind]InstanceRule{
 	core.IntentLiveMigrate: {verb: "live-migrate", Statuses: []string{"ACTIVE", "PAUSED"}, idle: true, target: true, risk: core.RiskMedium,
 		command: []string{"openstack", "--os-compute-api-version", "2.30", "server", "migrate", "--live-migration"},
 		why:     "It moves to a host that the scheduler chooses, and goes on running.",
-		then:    "Nova copies its memory while it runs; a guest that writes faster than that does not get away without being aborted or forced.",
-		undo:    "migrate it again, once the node is back"},
+		then: "Nova copies its memory while it runs; if a guest writes faster than that, the migration does not end until it " +
+			"is aborted or forced.",
+		undo: "migrate it again, once the node is back"},
 	core.IntentColdMigrate: {verb: "cold-migrate", Statuses: []string{"ACTIVE", "SHUTOFF"}, idle: true, target: true, cuts: true,
 		risk:    core.RiskMedium,
 		command: []string{"openstack", "server", "migrate"},
@@ -76,7 +77,7 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 		why: "In ERROR nothing migrates it, although its guest runs. This writes ACTIVE into Nova's record and nothing else: no guest is " +
 			"started, " +
 			"no volume attached, no port mended; what went wrong before is as it was.",
-		then: "Nova treats it as an ordinary running instance, which can be live-migrated. If its guest does not run in truth, Nova's next " +
+		then: "Nova treats it as an ordinary running instance, which can be live-migrated. If its guest does not really run, Nova's next " +
 			"look at the " +
 			"hypervisor (10 minutes by default) stops it.",
 	},
@@ -108,7 +109,7 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 	core.IntentAbortMigration: {verb: "abort the live migration of", running: []string{"queued", "preparing", "running"},
 		risk:    core.RiskMedium,
 		command: []string{"openstack", "--os-compute-api-version", "2.65", "server", "migration", "abort"},
-		why:     "A migration that does not come to an end holds up all that follow it.",
+		why:     "A migration that does not end holds up all that follow it.",
 		then:    "What was copied is thrown away, and it goes on running where it is. The OpenStack controller may try again.",
 		undo:    "live-migrate it again"},
 	core.IntentForceComplete: {verb: "force the live migration of", running: []string{"running"}, risk: core.RiskMedium,
@@ -118,7 +119,7 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 			"that long, seconds to minutes by what remains."},
 }
 
-// name is what doing it with something called label is called.
+// name is the title of doing it to the instance with this label.
 func (r InstanceRule) name(label string) string {
 	if r.title != "" {
 		return fmt.Sprintf(r.title, label)
@@ -126,7 +127,7 @@ func (r InstanceRule) name(label string) string {
 	return r.verb + " " + label
 }
 
-// instanceAction plans all that is done with one instance.
+// instanceAction plans what is done to one instance, by its row of InstanceRules.
 func (p *planner) instanceAction() {
 	rule, s := InstanceRules[p.i.Kind], p.s
 	sources := []core.SourceID{core.SourceInstances, core.SourceComputeServices, core.SourceMigrations}
@@ -162,7 +163,7 @@ func (p *planner) instanceAction() {
 	if p.i.Kind == core.IntentResetState {
 		p.step.Undo = "mark it as failed again: " + wording.ShellCommand("openstack", "server", "set", "--state", "error", in.ID)
 	}
-	if (p.i.Kind == core.IntentStart || p.i.Kind == core.IntentResume) && Leaving(s, p.step.Node) {
+	if (p.i.Kind == core.IntentStart || p.i.Kind == core.IntentResume) && EntersMaintenance(s, p.step.Node) {
 		p.step.Then = wording.Join(p.step.Then, "Its node is in maintenance: it holds the lock again, or goes down with the host.")
 	}
 
@@ -228,14 +229,14 @@ func (p *planner) instanceAction() {
 	}
 }
 
-// instanceFacts are what a step on the instance rests on.
+// instanceFacts adds instanceBasis to the step.
 func (p *planner) instanceFacts(in *core.Instance) {
 	for _, f := range instanceBasis(in) {
 		p.fact(f.Name, f.Value)
 	}
 }
 
-// instanceBasis are the facts on which a step on the instance rests, its owner's word among them.
+// instanceBasis are the facts on which a step on the instance rests, its owner's tags among them.
 func instanceBasis(in *core.Instance) []core.Fact {
 	return []core.Fact{
 		{Name: "uid", Value: in.ID}, {Name: "host", Value: in.Host}, {Name: "status", Value: in.Status},
@@ -244,7 +245,7 @@ func instanceBasis(in *core.Instance) []core.Fact {
 	}
 }
 
-// ChangedFrom is how the instance is not as a step's basis says; empty when it is.
+// ChangedFrom says how the instance differs from a step's basis; empty when it does not.
 func ChangedFrom(basis []core.Fact, in *core.Instance) string {
 	var out []string
 	for _, now := range instanceBasis(in) {
@@ -256,7 +257,7 @@ func ChangedFrom(basis []core.Fact, in *core.Instance) string {
 	return strings.Join(out, "; ")
 }
 
-// instanceStatus is how it is with the instance, short.
+// instanceStatus is the state of the instance in a few words.
 func instanceStatus(s *core.Snapshot, in *core.Instance, v core.InstanceView) string {
 	if progress.Moving(s, in) {
 		return ProgressText(s, in)
@@ -264,7 +265,7 @@ func instanceStatus(s *core.Snapshot, in *core.Instance, v core.InstanceView) st
 	return v.Why
 }
 
-// ProgressText is how the instance's migration goes: "81 %, to cmp-09".
+// ProgressText says how far the instance's migration is: "81 %, to cmp-09".
 func ProgressText(s *core.Snapshot, in *core.Instance) string {
 	m := s.LatestMigration(in.ID)
 	if m == nil || !m.Running() {
@@ -286,7 +287,7 @@ func ProgressText(s *core.Snapshot, in *core.Instance) string {
 	return strings.Join(parts, ", ")
 }
 
-// OwnerText reminds of an instance whose owner decides.
+// OwnerText says that the instance's owner decides; empty when its tag does not say so.
 func OwnerText(s *core.Snapshot, v core.InstanceView) string {
 	if v.Action == core.ActionNotify && v.Origin == core.OriginTag {
 		return "Its owner asked to be told first (tag notify, project " + wording.OneLine(s.Project(v.Instance.ProjectID), 60) +
@@ -295,7 +296,8 @@ func OwnerText(s *core.Snapshot, v core.InstanceView) string {
 	return ""
 }
 
-// LockedText says of a locked instance whom to ask. Lockstep unlocks none: that is the owner's to do.
+// LockedText says whom to ask about a locked instance; empty for one that is not locked. Lockstep does not unlock instances: that is
+// for the owner.
 func LockedText(s *core.Snapshot, in *core.Instance) string {
 	if in.Locked {
 		return "It is locked: ask its owner first (project " + wording.OneLine(s.Project(in.ProjectID), 60) +
@@ -304,13 +306,7 @@ func LockedText(s *core.Snapshot, in *core.Instance) string {
 	return ""
 }
 
-// Leaving tells whether the node is asked to go into maintenance and not on its way back.
-func Leaving(s *core.Snapshot, node string) bool {
-	r := s.NodeRequest(node)
-	return r != nil && r.Deleting.IsZero()
-}
-
-// WaysFor are the steps that get an instance out of the way of its node's maintenance as it stands now, the best first.
+// WaysFor are the intents that get an instance out of the way of its node's maintenance in its present state, the best first.
 func WaysFor(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 	in := v.Instance
 	if progress.Moving(s, in) {
@@ -341,4 +337,28 @@ func WaysFor(s *core.Snapshot, v core.InstanceView) []core.IntentKind {
 		return []core.IntentKind{core.IntentStop}
 	}
 	return nil
+}
+
+// byID are the instances on the node's host, sorted by ID.
+func byID(s *core.Snapshot, node string) []*core.Instance {
+	list := slices.Clone(s.InstancesOn(node))
+	slices.SortFunc(list, func(a, b *core.Instance) int { return strings.Compare(a.ID, b.ID) })
+	return list
+}
+
+// instanceFact is an instance's part of the basis of a step on a whole host.
+func instanceFact(in *core.Instance) string {
+	parts := []string{in.Name, in.Status}
+	if in.TaskState != "" {
+		parts = append(parts, in.TaskState)
+	}
+	return strings.Join(append(parts, in.Power.String(), strings.Join(actionTags(in), " ")), ", ")
+}
+
+func actionTags(in *core.Instance) []string {
+	var out []string
+	for _, a := range core.RecognisedTags(in.Tags) {
+		out = append(out, string(a))
+	}
+	return out
 }

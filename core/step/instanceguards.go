@@ -27,8 +27,8 @@ func (p *planner) guardIdle(in *core.Instance, m *core.Migration) {
 	p.guard(g)
 }
 
-// guardComputeUp holds when the nova-compute services that have to carry the step out are up: Nova would take the call,
-// and leave the instance in its task for ever.
+// guardComputeUp holds when the nova-compute services that carry the step out are up. Else Nova would accept the call and leave the
+// instance in its task for ever.
 func (p *planner) guardComputeUp(in *core.Instance, m *core.Migration) {
 	hosts := []string{in.Host}
 	if slices.Contains([]core.IntentKind{core.IntentConfirmResize, core.IntentRevertResize}, p.i.Kind) && m != nil && m.SourceHost != "" &&
@@ -59,7 +59,7 @@ func (p *planner) guardComputeUp(in *core.Instance, m *core.Migration) {
 	p.guard(g)
 }
 
-// guardComputeDown holds when nova-compute of its host is down: Nova evacuates off no other.
+// guardComputeDown holds when nova-compute of its host is down: else Nova does not evacuate.
 func (p *planner) guardComputeDown(in *core.Instance) {
 	g := core.Guard{ID: core.GuardComputeDown, Text: "nova-compute of its host is down", Holds: progress.ComputeDown(p.s, in.Host),
 		Answer: "down on " + progress.HostLabel(p.s, in.Host), Remedy: "migrate it"}
@@ -74,12 +74,12 @@ func (p *planner) guardComputeDown(in *core.Instance) {
 	p.guard(g)
 }
 
-// guardHostDead holds while the kubelet of its host does not report. One that does, Ready or not, says that the host lives, and
-// its guests with it, whatever has become of its nova-compute. That a host which is silent is off nothing here can see.
+// guardHostDead holds while the kubelet of its host does not report. A kubelet that reports, Ready or not, shows that the host is
+// alive, and its guests may be, whatever nova-compute does. Nothing here can see whether a silent host is really off.
 func (p *planner) guardHostDead(in *core.Instance) {
 	g := core.Guard{ID: core.GuardHostDead, Text: "the kubelet of its host does not report either", Holds: true,
 		Answer: "the cluster has no node of the host",
-		Remedy: "the host lives, and its guests may: start its nova-compute anew; or make sure that it is switched off first"}
+		Remedy: "the host is alive, and its guests may be: restart its nova-compute; or first make sure that it is switched off"}
 	if n := p.s.NodeOfHost(in.Host); n != nil {
 		ready := wording.TextOf(wording.OneLine(n.Ready, 20), "not told")
 		g.Holds, g.Answer = n.Ready != "True" && n.Ready != "False", "Ready is "+ready+wording.Dashed(wording.OneLine(n.ReadyReason, 60))
@@ -88,8 +88,7 @@ func (p *planner) guardHostDead(in *core.Instance) {
 	p.guard(g)
 }
 
-// guardTarget holds when at least one other host of its zone could take the instance. Whether there is room the scheduler
-// alone knows.
+// guardTarget holds when at least one other host of its zone could take the instance. Only the scheduler knows whether there is room.
 func (p *planner) guardTarget(in *core.Instance) {
 	zone := in.Zone
 	if own := p.s.Services[in.Host]; own != nil && own.Zone != "" {
@@ -105,7 +104,7 @@ func (p *planner) guardTarget(in *core.Instance) {
 		Remedy: "enable one, or wait for a node that returns"})
 }
 
-// targets counts the compute services beside the host's that the scheduler can use; in any zone when none is given.
+// targets counts the other compute services that the scheduler can use, in the zone; in any zone when zone is empty.
 func targets(s *core.Snapshot, host, zone string) int {
 	n := 0
 	for h, svc := range s.Services {
@@ -122,7 +121,7 @@ func (p *planner) guardRunningMigration(m *core.Migration, rule InstanceRule) {
 	case m == nil || !m.Running():
 		g.Answer = "none is under way"
 	case m.Type != core.MigrationLive:
-		g.Answer = "what is under way is no live migration: " + m.Type
+		g.Answer = "what is under way is not a live migration: " + m.Type
 	default:
 		g.Holds, g.Answer = slices.Contains(rule.running, m.Status), m.Status
 		g.Remedy = "wait"

@@ -6,7 +6,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// rearmLock plans that a lock that was left inactive holds again.
+// rearmLock plans that a lock that was left inactive is active again.
 func (p *planner) rearmLock() {
 	s := p.s
 	p.step.Title, p.step.Risk = "set the lock active again", core.RiskMedium
@@ -36,7 +36,7 @@ func (p *planner) rearmLock() {
 		asked.Holds, asked.Answer = false, "its machine is disabled"
 	}
 	p.guard(asked)
-	settled := core.Guard{ID: core.GuardSettled, Text: "it was left so", Holds: progress.LeftLock(s, node) != nil || !asked.Holds ||
+	settled := core.Guard{ID: core.GuardSettled, Text: "it stays so by itself", Holds: progress.LeftLock(s, node) != nil || !asked.Holds ||
 		l.State() != core.LockInactive, Answer: "nobody has taken it back since",
 		Remedy: "wait a minute: the controller may be about to"}
 	if !settled.Holds {

@@ -10,11 +10,12 @@ import (
 	"lockstep/core/wording"
 )
 
+// InnerText is "inner_state=active", or "inner_state=(not set)".
 func InnerText(state string) string {
 	return "inner_state=" + wording.TextOf(wording.OneLine(state, 40), "(not set)")
 }
 
-// LockByUID is a lock; nil when it is not there.
+// LockByUID is the lock with this UID; nil when it does not exist.
 func LockByUID(s *core.Snapshot, uid string) *core.WorkloadLock {
 	is := func(l *core.WorkloadLock) bool { return l.UID == uid }
 	if uid == "" {
@@ -31,7 +32,7 @@ func LockByUID(s *core.Snapshot, uid string) *core.WorkloadLock {
 	return nil
 }
 
-// lock begins a step on the lock that the intent names; nil when there is none.
+// lock begins a step on the intent's lock; nil when there is none.
 func (p *planner) lock(sources ...core.SourceID) *core.WorkloadLock {
 	s, ref := p.s, p.i.Object
 	l := LockByUID(s, ref.UID)
@@ -63,10 +64,10 @@ func (p *planner) lock(sources ...core.SourceID) *core.WorkloadLock {
 	return l
 }
 
-// RequestFactName is the name of the fact by which a step rests on a request.
+// RequestFactName names the fact of the request on which a step rests.
 const RequestFactName = "request"
 
-// requestFact is the request on which a step rests, and whether it is being removed.
+// requestFact adds the request to the basis, and whether it is in deletion.
 func (p *planner) requestFact(r *core.MaintenanceRequest) {
 	switch {
 	case r == nil:
@@ -78,7 +79,7 @@ func (p *planner) requestFact(r *core.MaintenanceRequest) {
 	}
 }
 
-// LockLabel is what to call a lock: "openstack on cmp-07", "ceph (cluster)".
+// LockLabel is a lock's label: "openstack on cmp-07", "ceph (cluster)".
 func LockLabel(s *core.Snapshot, l *core.WorkloadLock) string {
 	name := wording.OneLine(l.Controller, 40)
 	if l.Node == "" {
@@ -105,7 +106,7 @@ func LockCommand(ref core.Ref, to core.LockStatus) string {
 // MaxLockText is the longest text that Lockstep writes into a lock, in characters.
 const MaxLockText = 1000
 
-// overrideLock plans what a lock says over the head of its controller: the highest risk, for LCM takes it at its word.
+// overrideLock plans to set a lock that its controller owns. The risk is the highest, as LCM acts on what the lock says.
 func (p *planner) overrideLock() {
 	s, to := p.s, p.i.State
 	p.step.Title, p.step.Risk = "set the lock to "+wording.TextOf(wording.OneLine(string(to), 40), "no state"), core.RiskHighest
@@ -148,7 +149,7 @@ func (p *planner) overrideLock() {
 	}
 }
 
-// textGoes says that the text that a lock bears is replaced or removed with what it says.
+// textGoes says that the lock's present text is replaced or removed; empty when it stays.
 func textGoes(l *core.WorkloadLock, text string) string {
 	switch {
 	case l.Message == "" || l.Message == text:
@@ -159,8 +160,8 @@ func textGoes(l *core.WorkloadLock, text string) string {
 	return "Your text takes the place of its owner's: \"" + wording.OneLine(l.Message, 200) + "\"."
 }
 
-// nextLook is when the OpenStack controller looks at a node's lock next, as the beginning of a sentence that goes on with what
-// it does; of any node where none is named.
+// nextLook is the beginning of a sentence: when the OpenStack controller next looks at the node's lock, or at any lock when node is
+// empty. What it does then follows.
 func nextLook(s *core.Snapshot, node string) string {
 	if progress.OpenStackDown(s) {
 		return "No replica of the OpenStack controller is ready: nobody looks until it is up. At its first look then, the OpenStack controller "
@@ -168,26 +169,27 @@ func nextLook(s *core.Snapshot, node string) string {
 	return "At its next look, " + progress.NextLookOf(s, node) + ", the OpenStack controller "
 }
 
-// OwnerOf names who keeps the lock, and whether it is at work.
+// OwnerOf names the lock's controller, and says whether it runs.
 func OwnerOf(s *core.Snapshot, l *core.WorkloadLock) string {
 	name := "the controller " + wording.OneLine(l.Controller, 40)
 	if l.Controller != core.ControllerOpenStack {
-		return name + ", of which Lockstep does not know whether it runs"
+		return name + "; Lockstep does not know whether it runs"
 	}
 	switch c := s.Controller; {
 	case c == nil || !s.Known(core.SourceOpenStackController):
-		return "the OpenStack controller, of which is not known whether it runs"
+		return "the OpenStack controller; it is not known whether it runs"
 	case c.Ready > 0:
 		return "the OpenStack controller, which runs"
 	}
 	return "the OpenStack controller, which does not run now"
 }
 
-// lcmThen is what LCM does once the lock says so (docs/mosk.md#locks: it waits until all locks are inactive, and only reads them).
+// lcmThen says what LCM does once the lock is in the state (docs/mosk.md#locks: it waits until all locks are inactive, and only reads
+// them).
 func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
 	if to != core.LockInactive {
 		if l.State() == core.LockInactive {
-			return "LCM begins nothing more there; what it has begun it does not take back."
+			return "LCM begins nothing more there; it does not take back what it has begun."
 		}
 		return "LCM goes on waiting for it."
 	}
@@ -228,7 +230,7 @@ func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
 	return text + "."
 }
 
-// ownerThen is what the lock's controller makes of it, and when, as far as the documents tell (docs/mosk.md#by-hand, #tungsten-fabric).
+// ownerThen says what the lock's controller does then, and when, as far as the documents tell (docs/mosk.md#by-hand, #tungsten-fabric).
 func ownerThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
 	switch l.Controller {
 	case core.ControllerOpenStack:
@@ -241,8 +243,8 @@ func ownerThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string
 				"takes the lock for done: it moves nothing more, and leaves nova-compute as it is. It takes the lock back when the request is " +
 				"removed, or at once when a new release of it is rolled out."
 		case to == core.LockActive && l.State() == core.LockInactive:
-			return "The OpenStack controller does not look at a request that it is through with: nobody releases the lock again before it starts " +
-				"anew, unless you do."
+			return "The OpenStack controller does not look again at a request that it has handled: until it restarts, nobody releases the " +
+				"lock again unless you do."
 		case to == core.LockFailed:
 			return "The OpenStack controller never writes failed, and handles such a lock as one that is not active: it does nothing more for it."
 		}
@@ -257,8 +259,8 @@ func ownerThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string
 		" looks at its lock next; it may set it back at any moment, and is watched for that."
 }
 
-// clearInner plans that a lock no longer counts as worked on: Rockoon counts the annotation, not the requests, and one that
-// was left behind holds up every other node of a role (docs/mosk.md#left-over-locks).
+// clearInner plans that a lock no longer counts as worked on. Rockoon counts the annotation, not the requests, so one that was left
+// behind holds up every other node of a role (docs/mosk.md#left-over-locks).
 func (p *planner) clearInner() {
 	s := p.s
 	p.step.Title, p.step.Risk = "clear the lock's inner_state", core.RiskHigh
@@ -291,8 +293,8 @@ func (p *planner) clearInner() {
 	p.guard(core.Guard{ID: core.GuardLockTakenBack, Text: "the lock is active: the maintenance is over", Holds: l.State() == core.LockActive,
 		Answer: "it is " + wording.OneLine(string(l.State()), 40),
 		Remedy: "the controller still has to take the node back: see to what it waits for"})
-	p.step.Why = "The OpenStack controller counts this annotation against its concurrency. Nothing goes on on " +
-		wording.OneLine(s.Label(l.Node), 64) + ", and all nodes that wait for it wait for nothing."
+	p.step.Why = "The OpenStack controller counts this annotation against its concurrency. Nothing happens on " +
+		wording.OneLine(s.Label(l.Node), 64) + ", and the nodes that wait for it wait for nothing."
 	p.step.Then = nextLook(s, "") + "takes up the next node. If it was still at work here, one node more than allowed is in maintenance."
 	p.step.Undo = "set it back: " + InnerCommand(l.Ref(), l.InnerState)
 	if l.InnerState != core.InnerActive {
@@ -309,4 +311,17 @@ func InnerCommand(ref core.Ref, state string) string {
 		return wording.ShellCommand("kubectl", "annotate", strings.ToLower(string(ref.Kind)), ref.Name, "inner_state-")
 	}
 	return wording.ShellCommand("kubectl", "annotate", strings.ToLower(string(ref.Kind)), ref.Name, "inner_state="+state, "--overwrite")
+}
+
+// CreateLockCommand makes a lock with kubectl.
+func CreateLockCommand(l core.NewLock) string {
+	spec := map[string]any{"controllerName": l.Controller}
+	if l.Node != "" {
+		spec["nodeName"], spec["nodeDeletionRequestSupported"] = l.Node, true
+	}
+	return "kubectl create -f - <<< " + wording.ShellQuote(wording.JSONText(map[string]any{
+		"apiVersion": "lcm.mirantis.com/v1alpha1", "kind": l.Kind,
+		"metadata": map[string]any{"name": l.Name, "labels": map[string]string{"app.kubernetes.io/managed-by": core.MadeByLockstep}},
+		"spec":     spec,
+	}))
 }

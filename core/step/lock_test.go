@@ -41,7 +41,7 @@ func TestWhatCanBeDoneWithALock(t *testing.T) {
 			sc.Maintained("cmp-1", "")
 			sc.Migration(sc.Instance("cmp-1", "web-1"), "running", "cmp-2", time.Minute)
 			return override(sc.NodeLock("cmp-1", core.ControllerOpenStack), core.LockInactive)
-		}, core.RiskHighest, "no migration from or to the host is running: web-1", "openstack-cmp-1", nil},
+		}, core.RiskHighest, "no migration from or to the host is under way: web-1", "openstack-cmp-1", nil},
 		{"it says so already", func(sc scene.Scene) core.Intent {
 			sc.Node("cmp-1", core.RoleCompute)
 			return override(sc.NodeLock("cmp-1", core.ControllerOpenStack), core.LockActive)

@@ -12,7 +12,7 @@ import (
 
 // Maintenance mode is entered by the cluster first and left by it last (docs/mosk.md#maintenance-mode).
 
-// NotConnected is why nothing can be done on the management cluster.
+// NotConnected says why nothing can be done on the management cluster; empty when something can.
 func NotConnected(s *core.Snapshot) string {
 	switch m := s.Management; {
 	case s.Sources[core.SourceClusters].State == core.SourceOff || s.Sources[core.SourceClusters].ID == "":
@@ -25,8 +25,8 @@ func NotConnected(s *core.Snapshot) string {
 	return ""
 }
 
-// managed gives the step the management cluster that it is done on; false when that is not connected. Extra are the sources
-// that it rests on beside the Cluster.
+// managed begins a step on the management cluster; false when it is not connected. The step rests on the Cluster and on the extra
+// sources.
 func (p *planner) managed(busy func(core.Operation) bool, extra ...core.SourceID) bool {
 	s := p.s
 	p.step.Label = wording.OneLine(wording.TextOf(p.step.Label, s.Cluster), 64)
@@ -75,7 +75,7 @@ func guardNoRequest(s *core.Snapshot) core.Guard {
 	return g
 }
 
-// guardNoReboot holds while no graceful reboot is asked for: there can be one request only, which is called as the cluster.
+// guardNoReboot holds while no graceful reboot is asked for. There can be only one request, which has the cluster's name.
 func guardNoReboot(s *core.Snapshot) core.Guard {
 	g := core.Guard{ID: core.GuardNoReboot, Text: "no graceful reboot is asked for", Holds: true, Answer: "none",
 		Remedy: "wait until LCM has worked it off"}
@@ -183,7 +183,7 @@ func (p *planner) machineMaintenance() {
 	p.maintenance(o.Ref(), "machines.cluster.k8s.io", o.Maintenance, o.InMaintenance, enter)
 }
 
-// leavesText is what becomes of a node's instances when LCM asks for it, by its migration mode.
+// leavesText says what happens to a node's instances when LCM asks for the node, by its migration mode.
 func leavesText(s *core.Snapshot, name string) string {
 	m := progress.MaintenanceOf(s, name)
 	if !m.Compute {
@@ -202,7 +202,7 @@ func leavesText(s *core.Snapshot, name string) string {
 	return "the OpenStack controller live-migrates " + n + "."
 }
 
-// maintenance makes the change, its command and its way back.
+// maintenance plans the change of maintenance mode, with its command and the command that sets it back.
 func (p *planner) maintenance(ref core.Ref, resource string, old *bool, is, on bool) {
 	wanted := old != nil && *old
 	p.fact("maintenance", TruthText(old))
@@ -221,6 +221,7 @@ func (p *planner) maintenance(ref core.Ref, resource string, old *bool, is, on b
 	p.step.Undo = "set it back: " + maintenanceCommand(p.s, resource, ref.Name, !on)
 }
 
+// TruthText is "true" or "false", or "(not set)" for nil.
 func TruthText(b *bool) string {
 	if b == nil {
 		return "(not set)"
@@ -228,13 +229,14 @@ func TruthText(b *bool) string {
 	return fmt.Sprint(*b)
 }
 
-// maintenanceCommand is the documents' own (docs/mosk.md#maintenance-mode).
+// maintenanceCommand is the one in MOSK's documents (docs/mosk.md#maintenance-mode).
 func maintenanceCommand(s *core.Snapshot, resource, name string, on bool) string {
 	return s.KubectlManagement("patch", resource, name, "--type=merge", "-p",
 		fmt.Sprintf(`{"spec":{"providerSpec":{"value":{"maintenance":%t}}}}`, on))
 }
 
-// gracefulReboot plans a GracefulRebootRequest for the machines of named nodes, never for all: an empty list means all.
+// gracefulReboot plans a GracefulRebootRequest for the machines of the named nodes. It never sends an empty list, which means all
+// machines.
 func (p *planner) gracefulReboot() {
 	s, names := p.s, p.i.NodesOf()
 	p.step.Title = "reboot the machines gracefully"
@@ -297,12 +299,6 @@ func (p *planner) gracefulReboot() {
 	p.step.Commands = []string{rebootCommand(s, c, machines)}
 }
 
-// LeavesCluster tells whether the node is to be removed, or its machine is being deleted.
-func LeavesCluster(s *core.Snapshot, node string) bool {
-	v := progress.MachineOf(s, node)
-	return s.Deletions[node] != nil || v != nil && v.Machine != nil && !v.Machine.Deleting.IsZero()
-}
-
 // guardNotRemoved holds while none of the nodes is to be removed.
 func (p *planner) guardNotRemoved(names []string) {
 	var leaving []string
@@ -319,7 +315,7 @@ func (p *planner) guardNotRemoved(names []string) {
 	p.guard(g)
 }
 
-// rebootCommand makes the request by hand.
+// rebootCommand makes the GracefulRebootRequest by hand.
 func rebootCommand(s *core.Snapshot, c *core.ManagedCluster, machines []string) string {
 	object := map[string]any{"apiVersion": "kaas.mirantis.com/v1alpha1", "kind": string(core.KindRebootRequest),
 		"metadata": map[string]any{"name": c.Name, "namespace": c.Namespace}, "spec": map[string]any{"machines": machines}}
@@ -328,19 +324,4 @@ func rebootCommand(s *core.Snapshot, c *core.ManagedCluster, machines []string) 
 		return ""
 	}
 	return wording.ShellCommand("echo", string(raw)) + " | " + s.Place.Kubectl("create", "-f", "-")
-}
-
-// ToBeTold tells whether the management cluster may still say that a request of the cluster is for no update: it has not
-// answered yet; or the request is so new that what it is for, which comes by another stream, can come after it.
-func ToBeTold(s *core.Snapshot, r *core.MaintenanceRequest) bool {
-	for _, id := range []core.SourceID{core.SourceClusters, core.SourcePlans, core.SourceReboots} {
-		if s.Sources[id].State == core.SourceConnecting {
-			return true
-		}
-	}
-	if s.Management == nil || !s.Management.Found || s.Sources[core.SourceClusters].State != core.SourceLive {
-		return false
-	}
-	p := s.Management.Plan()
-	return (p == nil || !p.UnderWay()) && s.Now.Sub(r.Created) < progress.InnerSettles
 }

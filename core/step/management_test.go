@@ -26,12 +26,12 @@ func TestARequestIsNotTakenForAnUpdateTooEarly(t *testing.T) {
 		m := scene.Resting()
 		r := m.Update(tt.age)
 		tt.given(m)
-		if got := ToBeTold(m.Join().Snapshot, r); got != tt.want {
+		if got := PurposePending(m.Join().Snapshot, r); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}
 	sc := scene.Healthy()
-	if ToBeTold(sc.Snapshot, sc.Update(time.Second)) {
+	if PurposePending(sc.Snapshot, sc.Update(time.Second)) {
 		t.Error("without a management cluster there is nothing to wait for")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// plannerOf is the table of intents: which of them is planned how; nil for an intent that is not known.
+// plannerOf is the table of intents: the method that plans each kind; nil for an unknown kind.
 func plannerOf(kind core.IntentKind) func(*planner) {
 	switch kind {
 	case core.IntentSetMode:
@@ -82,8 +82,8 @@ func plannerOf(kind core.IntentKind) func(*planner) {
 	return nil
 }
 
-// Plan makes the step of an intent from what is known now: its guards evaluated, its commands written out, its basis
-// taken down. It is pure, and total: an intent on something that is not there is a step with a guard that does not hold.
+// Plan makes the step of an intent from what is known now: it evaluates the guards, writes the commands out and notes the basis. It is
+// pure and total: an intent about something that does not exist gives a step with a guard that does not hold.
 func Plan(s *core.Snapshot, i core.Intent) core.Step {
 	p := &planner{s: s, i: i, step: core.Step{ID: string(i.Kind), Intent: i, Title: string(i.Kind)}}
 	if plan := plannerOf(i.Kind); plan != nil {
@@ -106,12 +106,12 @@ type planner struct {
 // guard adds a condition.
 func (p *planner) guard(g core.Guard) { p.step.Guards = append(p.step.Guards, g) }
 
-// fact adds something on which the step rests.
+// fact adds a fact to the step's basis.
 func (p *planner) fact(name, value string) {
 	p.step.Basis = append(p.step.Basis, core.Fact{Name: name, Value: value})
 }
 
-// unknown ends the planning of a step whose object is not there: there is nothing to do, and a guard that says so.
+// unknown ends the planning of a step whose object does not exist: it has no Change, and a guard says why.
 func (p *planner) unknown(text, answer string) {
 	p.guard(core.Guard{ID: core.GuardExists, Text: text, Answer: answer})
 	p.step.Change = nil
@@ -119,15 +119,15 @@ func (p *planner) unknown(text, answer string) {
 
 // identify gives the step its stable ID and its target. An object without a UID is known by its name only.
 func (p *planner) identify(target core.Ref) {
-	p.step.Target, p.step.ID = target, StepID(p.i.Kind, target)
+	p.step.Target, p.step.ID = target, ID(p.i.Kind, target)
 }
 
-// StepID is the ID of a step that does one thing to one object.
-func StepID[Kind ~string](kind Kind, target core.Ref) string {
+// ID is the stable ID of a step that does one thing to one object.
+func ID[Kind ~string](kind Kind, target core.Ref) string {
 	return string(kind) + "/" + wording.TextOf(target.UID, target.Name)
 }
 
-// settle gives the step its state, from the cluster first and from what Lockstep does second.
+// settle gives the step its state: first by what the cluster shows, then by Lockstep's own operations.
 func (p *planner) settle() {
 	st := &p.step
 	if p.done != "" {
@@ -152,8 +152,8 @@ func (p *planner) settle() {
 	}
 }
 
-// runsAs is what the step was called when it was confirmed: a batch that is half through is still the batch that was granted,
-// though there is less to do by now.
+// runsAs is the step's title when it was confirmed: a batch that is half done is still the batch that was granted, though less is left
+// to do.
 func runsAs(s *core.Snapshot, step core.Step) string {
 	for _, op := range s.Operations {
 		if op.Step == step.ID && !op.State.Ended() {
@@ -163,8 +163,8 @@ func runsAs(s *core.Snapshot, step core.Step) string {
 	return step.Title
 }
 
-// operationOf is how the newest operation that does the step goes, and what to say of it; empty when there is none that
-// still matters: a failure that was acknowledged does not.
+// operationOf is the state of the newest operation that does the step, with its text; empty when none still matters. An acknowledged
+// failure does not matter.
 func operationOf(s *core.Snapshot, step core.Step) (core.OperationState, string) {
 	for _, op := range s.Operations { // newest first
 		if op.Step == step.ID {
@@ -200,8 +200,7 @@ func operationOf(s *core.Snapshot, step core.Step) (core.OperationState, string)
 	return "", ""
 }
 
-// typable is what has to be typed to confirm a step on something called name: its name where a person can type it, else
-// the beginning of its ID.
+// typable is what the operator types to confirm a step on an object: its name if a person can type it, else the beginning of its ID.
 func typable(name, id string) string {
 	plain := name != "" && len(name) <= 64 && strings.TrimSpace(name) == name
 	for _, r := range name {

@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// guardQuorum holds when every StatefulSet that needs a quorum can do without the node (docs/mosk.md#quorum: can_handle_nmr of
+// guardQuorum holds when every StatefulSet that needs a quorum keeps it without the node (docs/mosk.md#quorum: can_handle_nmr of
 // database, coordination, redis and metric-storage, and their part of a removal).
 func (p *planner) guardQuorum(controller, node string) {
 	s := p.s

@@ -9,8 +9,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// ask plans a maintenance request that is made by hand: maintenance without an update. LCM makes them for its updates, and
-// never looks at one that it did not make; the application controllers answer both in the same way (docs/mosk.md#requests).
+// ask plans a maintenance request made by hand: maintenance without an update. LCM makes requests for its updates and never looks at
+// others; the application controllers answer both in the same way (docs/mosk.md#requests).
 func (p *planner) ask() {
 	if p.i.Kind == core.IntentAskCluster {
 		p.askCluster()
@@ -113,11 +113,6 @@ func (p *planner) askNode() {
 	p.step.Change = core.CreateRequest{Request: new}
 }
 
-// hostModeFact is the migration mode by which the node will be evacuated.
-func (p *planner) hostModeFact(n *core.Node) {
-	p.fact("migration mode", wording.TextOr(n.Annotation(core.AnnotationMigrationMode), "(not set)"))
-}
-
 func (p *planner) guardNoRequest(what string, r *core.MaintenanceRequest, source core.SourceID) {
 	g := core.Guard{ID: core.GuardNotAsked, Text: "nobody asks for " + what + " yet", Holds: r == nil && p.s.Known(source),
 		Answer: "no request"}
@@ -133,8 +128,8 @@ func (p *planner) guardNoRequest(what string, r *core.MaintenanceRequest, source
 	p.guard(g)
 }
 
-// guardRelease holds when the release is the one that the OpenStack controller is at: it leaves requests of another alone
-// (docs/mosk.md#texts, text A). A request without a release it takes.
+// guardRelease holds when the request's release is the OpenStack controller's, which ignores requests of another release
+// (docs/mosk.md#texts, text A). It accepts a request without a release.
 func (p *planner) guardRelease(locks []*core.WorkloadLock) {
 	g := core.Guard{ID: core.GuardRequestRelease, Text: "the release is that of the OpenStack controller", Holds: true,
 		Answer: wording.TextOf(wording.OneLine(p.i.Release, 60), "none: it takes the request as it is"),
@@ -147,8 +142,8 @@ func (p *planner) guardRelease(locks []*core.WorkloadLock) {
 	p.guard(g)
 }
 
-// guardClusterReady holds when the cluster is in a maintenance that was asked for by hand, and all its locks are released:
-// LCM itself asks for nodes only then (docs/mosk.md#stages).
+// guardClusterReady holds when the cluster is in maintenance by hand and all its locks are released: LCM too asks for nodes only then
+// (docs/mosk.md#stages).
 func (p *planner) guardClusterReady() {
 	s := p.s
 	g := core.Guard{ID: core.GuardClusterByHand, Text: "the cluster is in maintenance by hand", Remedy: "ask for the cluster first"}
@@ -181,8 +176,8 @@ func (p *planner) guardClusterReady() {
 	p.guard(g)
 }
 
-// guardOneAtATime holds when no more nodes of a role are in maintenance than the controllers' rule allows (docs/mosk.md#concurrency:
-// any role that is full holds up all).
+// guardOneAtATime holds when no role has more nodes in maintenance than the controllers allow (docs/mosk.md#concurrency: a full role
+// holds up all nodes).
 func (p *planner) guardOneAtATime(n *core.Node) {
 	s := p.s
 	g := core.Guard{ID: core.GuardConcurrency, Text: "no more nodes are in maintenance than the rule allows", Holds: true,
@@ -210,7 +205,7 @@ func (p *planner) guardOneAtATime(n *core.Node) {
 	p.guard(g)
 }
 
-// withdraw plans the end of a maintenance request.
+// withdraw plans the deletion of a maintenance request.
 func (p *planner) withdraw() {
 	s, ref := p.s, p.i.Object
 	p.step.Title = "withdraw the maintenance request"
@@ -263,29 +258,7 @@ func (p *planner) withdraw() {
 	p.step.Change = core.DeleteObject{Object: r.Ref()}
 }
 
-// guardNodeBack holds when the node can take instances and pods again.
-func (p *planner) guardNodeBack(name string) {
-	n := p.s.Nodes[name]
-	g := core.Guard{ID: core.GuardNodeBack, Text: "the node is Ready and not cordoned"}
-	switch {
-	case n == nil:
-		g.Holds, g.Answer = true, "it is gone"
-	case n.Ready != "True":
-		g.Answer, g.Remedy = "it is not Ready"+wording.InBrackets(n.ReadyReason), "wait until it is back"
-	case n.Cordoned:
-		g.Answer, g.Remedy = "it is cordoned", wording.ShellCommand("kubectl", "uncordon", n.Name)
-	default:
-		g.Holds, g.Answer = true, "Ready"
-	}
-	if n != nil {
-		p.fact("ready", n.Ready)
-		p.fact("cordoned", strconv.FormatBool(n.Cordoned))
-	}
-	p.guard(g)
-}
-
-// givenUp plans the end of the maintenance of a node that is not Ready, and may never be: the highest risk, and what becomes
-// of it is said.
+// givenUp plans the withdrawal of the request of a node that is not Ready and may never be again. The risk is the highest.
 func (p *planner) givenUp(r *core.MaintenanceRequest, n *core.Node) {
 	p.step.Risk, p.step.Type = core.RiskHighest, typable(r.Name, r.UID)
 	p.step.Why = "The node is not Ready" + wording.InBrackets(n.ReadyReason) +
@@ -321,7 +294,7 @@ func (p *planner) guardNoNodes() {
 	p.guard(g)
 }
 
-// requestByUID is a maintenance request; nil when it is not there.
+// requestByUID is the maintenance request with this UID; nil when it does not exist.
 func requestByUID(s *core.Snapshot, uid string) *core.MaintenanceRequest {
 	if uid == "" {
 		return nil
@@ -357,6 +330,35 @@ func requestCommand(r core.NewRequest) []string {
 	return []string{"kubectl create -f - <<< " + wording.ShellQuote(object)}
 }
 
+// DeleteCommand deletes an object with kubectl, without waiting for its end.
 func DeleteCommand(ref core.Ref) string {
 	return wording.ShellCommand("kubectl", "delete", strings.ToLower(string(ref.Kind)), ref.Name, "--wait=false")
+}
+
+// ScopeCommand gives a node's request the scope os, in which the host may reboot.
+func ScopeCommand(r *core.MaintenanceRequest) string {
+	return wording.ShellCommand("kubectl", "patch", "nodemaintenancerequest", r.Name, "--type=merge", "-p", `{"spec":{"scope":"os"}}`)
+}
+
+// PurposePending tells whether it may still turn out that a cluster request is not for an update: the management cluster has not
+// answered yet, or the request is so new that its purpose, which another source tells, may follow.
+func PurposePending(s *core.Snapshot, r *core.MaintenanceRequest) bool {
+	for _, id := range []core.SourceID{core.SourceClusters, core.SourcePlans, core.SourceReboots} {
+		if s.Sources[id].State == core.SourceConnecting {
+			return true
+		}
+	}
+	if s.Management == nil || !s.Management.Found || s.Sources[core.SourceClusters].State != core.SourceLive {
+		return false
+	}
+	p := s.Management.Plan()
+	return (p == nil || !p.UnderWay()) && s.Now.Sub(r.Created) < progress.InnerSettles
+}
+
+// StandingRequest is the UID of the node's maintenance request; empty when there is none, or when it is in deletion.
+func StandingRequest(s *core.Snapshot, node string) string {
+	if r := s.NodeRequest(node); r != nil && r.Deleting.IsZero() {
+		return r.UID
+	}
+	return ""
 }

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// podOnNode begins a step on the pod that a DaemonSet has on the intent's node; the pod is nil when there is none.
+// podOnNode begins a step on the DaemonSet's pod on the intent's node; the pod is nil when there is none.
 func (p *planner) podOnNode() (core.DaemonView, *core.DaemonPod) {
 	s, node := p.s, p.i.Node
 	v, ok := daemonNamed(s, p.i.Workload)
@@ -29,8 +29,8 @@ func (p *planner) podOnNode() (core.DaemonView, *core.DaemonPod) {
 	return v, pod
 }
 
-// restartPod plans that the old pod of an OnDelete DaemonSet on one node is deleted, so that its DaemonSet makes a new one
-// (docs/mosk.md#restarts). One at a time: while another pod of the DaemonSet is not ready, nothing is deleted.
+// restartPod plans the deletion of the old pod of an OnDelete DaemonSet on one node, so that the DaemonSet makes a new one
+// (docs/mosk.md#restarts). One at a time: while another pod of the DaemonSet is not ready, none is deleted.
 func (p *planner) restartPod() {
 	s, node := p.s, p.i.Node
 	v, pod := p.podOnNode()
@@ -83,7 +83,7 @@ func (p *planner) restartPod() {
 	p.step.Status = "runs " + RevisionText(pod.Hash, pod.Template)
 }
 
-// restartPods plans all old pods of an OnDelete DaemonSet, one node after the other.
+// restartPods plans restartPod for all old pods of an OnDelete DaemonSet, one node after the other.
 func (p *planner) restartPods() {
 	s := p.s
 	v, ok := daemonNamed(s, p.i.Workload)
@@ -131,7 +131,7 @@ func (p *planner) restartPods() {
 	}
 }
 
-// daemonNamed is the view of the DaemonSet that is called "namespace/name".
+// daemonNamed is the view of the DaemonSet "namespace/name"; false when there is none.
 func daemonNamed(s *core.Snapshot, workload string) (core.DaemonView, bool) {
 	for _, v := range progress.DaemonViews(s) {
 		if v.Set.Namespace+"/"+v.Set.Name == workload {
@@ -141,7 +141,7 @@ func daemonNamed(s *core.Snapshot, workload string) (core.DaemonView, bool) {
 	return core.DaemonView{}, false
 }
 
-// daemonLabel is what to call the DaemonSet of the intent.
+// daemonLabel is the label of the intent's DaemonSet, also when it does not exist.
 func (p *planner) daemonLabel(v core.DaemonView) string {
 	if v.Set != nil {
 		return v.Short()
@@ -149,7 +149,7 @@ func (p *planner) daemonLabel(v core.DaemonView) string {
 	return wording.TextOf(wording.OneLine(p.i.Workload, 100), "a DaemonSet without a name")
 }
 
-// daemon gives the step its DaemonSet, with the guards that all steps on one have; false when there is no such DaemonSet.
+// daemon gives the step its DaemonSet, and the guards that all steps on one have; false when there is no such DaemonSet.
 func (p *planner) daemon(v core.DaemonView, ok bool, node string) bool {
 	namespace, name, _ := strings.Cut(p.i.Workload, "/")
 	sets, revisions, pods := progress.DaemonSources(namespace)
@@ -187,8 +187,8 @@ func (p *planner) daemon(v core.DaemonView, ok bool, node string) bool {
 	return true
 }
 
-// identifyPod makes a pod the step's target. The step's ID stays that of the DaemonSet and the node: the pod's successor
-// is the same step, done.
+// identifyPod makes a pod the step's target. The step's ID is made of the DaemonSet and the node, so the step of the pod's successor is
+// the same one, done.
 func (p *planner) identifyPod(v core.DaemonView, target core.Ref) {
 	p.step.Target = target
 	p.step.ID = string(p.i.Kind) + "/" + v.Set.UID + "/" + p.i.Node
@@ -230,6 +230,7 @@ func (p *planner) guardOthersReady(v core.DaemonView, pod *core.DaemonPod) {
 	p.guard(g)
 }
 
+// ReadyText is "ready", "ending", or what the pod waits for.
 func ReadyText(p *core.DaemonPod) string {
 	switch {
 	case !p.Deleting.IsZero():
@@ -247,7 +248,7 @@ func stayText(p *core.DaemonPod) string {
 	return "it ends since " + wording.ClockText(p.Deleting)
 }
 
-// guardAtRest holds when nothing is asked of the node and it is Ready: in a maintenance its pods are somebody else's.
+// guardAtRest holds when nobody asks for the node and it is Ready: during maintenance its controllers restart its pods.
 func (p *planner) guardAtRest(node string) {
 	g := core.Guard{ID: core.GuardNoRequest, Text: "the node is not in maintenance", Holds: true, Answer: "it has no maintenance request",
 		Remedy: "wait until its maintenance is over"}
@@ -270,26 +271,7 @@ func (p *planner) guardAtRest(node string) {
 	p.guardNodeReady(node)
 }
 
-func (p *planner) guardNodeReady(node string) {
-	g := core.Guard{ID: core.GuardNodeReady, Text: "the node is Ready", Remedy: "mend the node first"}
-	switch n := p.s.Nodes[node]; {
-	case n == nil:
-		g.Answer = "the cluster has no such node"
-	default:
-		g.Holds, g.Answer = n.Ready == "True", "Ready is "+wording.TextOf(wording.OneLine(n.Ready, 20), "not told")+
-			wording.Dashed(wording.OneLine(n.ReadyReason, 60))
-	}
-	p.guard(g)
-}
-
-func uidOf(s *core.Snapshot, node string) string {
-	if n := s.Nodes[node]; n != nil {
-		return n.UID
-	}
-	return ""
-}
-
-// instancesThere says how many instances a restart touches.
+// instancesThere says how many instances a wide restart touches; empty for any other.
 func instancesThere(s *core.Snapshot, node string, wide bool) string {
 	switch {
 	case !wide || s.Nodes[node] == nil || !s.Nodes[node].Is(core.RoleCompute):
@@ -301,8 +283,8 @@ func instancesThere(s *core.Snapshot, node string, wide bool) string {
 	return wording.Sentence(wording.Count(n, "instance") + wording.Verb(n, " is", " are") + " on it")
 }
 
-// restartsItself warns that the OpenStack controller replaces the pods of its own DaemonSets itself: while an update runs
-// at the end of each node's maintenance, else one after the other (docs/mosk.md#restarts). One that is played does not.
+// restartsItself warns that the OpenStack controller itself replaces the pods of its DaemonSets: during an update at the end of each
+// node's maintenance, else one after the other (docs/mosk.md#restarts). It does not while Lockstep plays it.
 func restartsItself(s *core.Snapshot, v core.DaemonView) string {
 	_, played := progress.ActAs(s, core.ControllerOpenStack)
 	switch {
@@ -315,7 +297,7 @@ func restartsItself(s *core.Snapshot, v core.DaemonView) string {
 	return "The OpenStack controller restarts it itself, unless its automated_openvswitch_restart is off."
 }
 
-// RevisionText is how to call a revision: its hash, or the generation of the template.
+// RevisionText names a revision by its hash, or by the generation of the template.
 func RevisionText(hash string, template int) string {
 	switch {
 	case hash != "":

@@ -6,7 +6,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// freeLock plans that a lock goes whose clean-up would wait for ever.
+// freeLock plans the removal of the finalizer from a lock whose clean-up would wait for ever.
 func (p *planner) freeLock() {
 	s := p.s
 	p.step.Title, p.step.Risk = "let the lock go", core.RiskHigh

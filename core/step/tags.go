@@ -9,15 +9,15 @@ import (
 	"lockstep/core/wording"
 )
 
-// TagVersion is the microversion from which on instances have tags.
+// TagVersion is the first microversion in which instances have tags.
 const TagVersion = "2.26"
 
-// TagStatuses are those in which Nova lets the tags of an instance change (its API checks the vm_state: active, paused,
-// suspended or stopped).
+// TagStatuses are the statuses in which Nova lets an instance's tags change (its API checks the vm_state: active, paused, suspended or
+// stopped).
 var TagStatuses = []string{"ACTIVE", "PAUSED", "SUSPENDED", "SHUTOFF"}
 
-// tagPowerOff plans that an instance goes down with its host and is started again after its maintenance, whatever its owner
-// or its node's mode say. A maintenance action that is there already is replaced: two cancel each other (docs/mosk.md#tags).
+// tagPowerOff plans that an instance goes down with its host and is started again after the maintenance, whatever its owner or its
+// node's mode say. It replaces any maintenance action that is there: two cancel each other (docs/mosk.md#tags).
 func (p *planner) tagPowerOff() {
 	in := p.taggedInstance("tag %s poweroff", core.RiskHigh)
 	if in == nil {
@@ -32,14 +32,14 @@ func (p *planner) tagPowerOff() {
 		p.step.Why = wording.Join(p.step.Why, "nova-compute of its host is down now: it stays where it is until the host is back.")
 	}
 	p.step.Then = "It counts when its node's turn comes."
-	if n := p.s.NodeOfHost(in.Host); n != nil && Leaving(p.s, n.Name) {
+	if n := p.s.NodeOfHost(in.Host); n != nil && EntersMaintenance(p.s, n.Name) {
 		p.step.Then = "The OpenStack controller counts it out at its next look, " + progress.NextLookOf(p.s, n.Name) + "."
 	}
 	p.step.Then += " The tag stays until somebody takes it off; Lockstep offers the former ones back."
 	p.setTags(in, old, []core.MaintenanceAction{core.ActionPowerOff})
 }
 
-// overriddenText says whose word the tag takes the place of.
+// overriddenText says which tags of the owner's the new one replaces.
 func overriddenText(old []core.MaintenanceAction) string {
 	others := slices.DeleteFunc(slices.Clone(old), func(a core.MaintenanceAction) bool { return a == core.ActionPowerOff })
 	if len(others) == 0 {
@@ -48,7 +48,7 @@ func overriddenText(old []core.MaintenanceAction) string {
 	return "This overrides its owner's own wish (" + ActionWords(others) + "): tell the owner."
 }
 
-// restoreTags plans the maintenance actions that an instance had before Lockstep tagged it.
+// restoreTags plans to give an instance the maintenance actions back that it had before Lockstep tagged it.
 func (p *planner) restoreTags() {
 	in := p.taggedInstance("give %s its maintenance tags back", core.RiskLow)
 	if in == nil {
@@ -73,7 +73,7 @@ func (p *planner) restoreTags() {
 	p.guard(same)
 	p.step.Why = "Lockstep set " + ActionWords(c.New) + "; before, it was " + ActionWords(c.Old) + "."
 	p.step.Then = "What its owner or its node's mode says counts again in its host's next maintenance."
-	if n := p.s.NodeOfHost(in.Host); n != nil && Leaving(p.s, n.Name) {
+	if n := p.s.NodeOfHost(in.Host); n != nil && EntersMaintenance(p.s, n.Name) {
 		p.step.Then = "Its node is in maintenance: it holds the lock again, if it still runs."
 	}
 	p.setTags(in, current, c.Old)
@@ -112,10 +112,10 @@ func (p *planner) taggedInstance(title string, risk core.Risk) *core.Instance {
 	return in
 }
 
-// setTags makes the change, its commands and its way back. The commands take one tag after the other; Lockstep replaces
-// them in one call.
+// setTags plans the change of the tags, with its commands and the way back. The commands change one tag after the other; Lockstep
+// replaces them in one call.
 func (p *planner) setTags(in *core.Instance, old, to []core.MaintenanceAction) {
-	p.guard(core.Guard{ID: core.GuardDiffers, Text: "it is not so yet", Holds: !SameActions(old, to), Answer: ActionWords(old)})
+	p.guard(core.Guard{ID: core.GuardDiffers, Text: "the tags differ from that", Holds: !SameActions(old, to), Answer: ActionWords(old)})
 	if SameActions(old, to) {
 		p.done = "its maintenance action is " + ActionWords(to)
 		return
@@ -126,7 +126,7 @@ func (p *planner) setTags(in *core.Instance, old, to []core.MaintenanceAction) {
 	p.step.Change = core.SetMaintenanceTags{Instance: in.Ref(), Old: old, New: to}
 }
 
-// TagCommands take the tags that are too many off, then set those that are missing.
+// TagCommands are the commands that first remove the tags that are too many, then set the missing ones.
 func TagCommands(id string, from, to []core.MaintenanceAction) []string {
 	var out []string
 	say := func(verb string, list, but []core.MaintenanceAction) {
@@ -142,7 +142,7 @@ func TagCommands(id string, from, to []core.MaintenanceAction) []string {
 	return out
 }
 
-// ActionWords are maintenance actions for a line.
+// ActionWords is "tagged live_migrate, poweroff", or "not tagged".
 func ActionWords(actions []core.MaintenanceAction) string {
 	if len(actions) == 0 {
 		return "not tagged"
@@ -162,8 +162,8 @@ func SameActions(a, b []core.MaintenanceAction) bool {
 	return slices.Equal(x, y)
 }
 
-// WithActions is the tags with these maintenance actions in place of those that it has. Nova's database takes tags that
-// differ in case only for one: such a one goes as well.
+// WithActions is the list of tags with these maintenance actions in place of the present ones. For Nova's database tags that differ
+// only in case are the same, so such tags go too.
 func WithActions(tags []string, actions []core.MaintenanceAction) []string {
 	out := []string{}
 	for _, tag := range tags {
@@ -184,8 +184,8 @@ func WithActions(tags []string, actions []core.MaintenanceAction) []string {
 	return out
 }
 
-// NoteTags remembers that Lockstep changed an instance's maintenance actions. What counts as the old ones is what stood
-// there before Lockstep's first change; a change back to them is the end of the matter.
+// NoteTags notes that Lockstep changed an instance's maintenance actions. The old ones are those before Lockstep's first change; a
+// change back to them deletes the note.
 func NoteTags(changes map[string]core.TagChange, id string, c core.TagChange) {
 	if first, ok := changes[id]; ok {
 		c.Old = first.Old

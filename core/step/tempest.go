@@ -10,14 +10,14 @@ import (
 	"lockstep/core/wording"
 )
 
-// Where Tempest is asked for, and what runs it (Rockoon's docs/ops/openstack/tempest.md).
+// The service by which Tempest is asked for, and the Job that runs it (Rockoon's docs/ops/openstack/tempest.md).
 const (
 	ServiceTempest = "tempest"
 	jobTempest     = "openstack-tempest-run-tests"
 )
 
-// tempest plans that a run of Tempest is asked for, or that it is asked for no more. A second run needs both, one after the
-// other: the OpenStack controller makes the Job when the service comes (Rockoon's docs/ops/openstack/tempest.md).
+// tempest plans that the OpenStackDeployment asks for Tempest, or no longer does. A second run needs both, one after the other: the
+// OpenStack controller makes the Job when the service is added (Rockoon's docs/ops/openstack/tempest.md).
 func (p *planner) tempest() {
 	s, add := p.s, p.i.Kind == core.IntentAddTempest
 	p.step.Title, p.step.Label, p.step.Risk = "start a run of Tempest", ServiceTempest, core.RiskMedium
@@ -52,7 +52,7 @@ func (p *planner) tempest() {
 		quiet.Answer = "one runs, or that is not known"
 	}
 	p.guard(quiet)
-	p.guard(guardApplied(s))
+	p.guard(guardNothingToApply(s))
 	p.fact("uid", d.UID)
 	p.fact("services", strings.Join(d.Services, " "))
 	at := slices.Index(d.Services, ServiceTempest)
@@ -71,25 +71,7 @@ func (p *planner) tempest() {
 	p.step.Commands = []string{tempestCommand(d, add, at)}
 }
 
-// guardApplied holds when the OpenStack controller has nothing else to apply.
-func guardApplied(s *core.Snapshot) core.Guard {
-	g := core.Guard{ID: core.GuardOpenStackApplied, Text: "OpenStack is APPLIED", Remedy: "wait until it is: kubectl -n openstack get osdplst"}
-	if len(s.OpenStack) == 0 {
-		g.Answer = "its status is not known"
-		return g
-	}
-	g.Holds = true
-	for _, o := range s.OpenStack {
-		g.Answer = wording.OneLine(o.State, 40)
-		if o.State != "APPLIED" {
-			g.Holds = false
-			break
-		}
-	}
-	return g
-}
-
-// tempestCommand is the change by hand, as a JSON patch that tests what it changes.
+// tempestCommand makes the change by hand, with a JSON patch that tests what it changes.
 func tempestCommand(d *core.OpenStackDeployment, add bool, at int) string {
 	patch := `[{"op":"add","path":"/spec/features/services/-","value":"tempest"}]`
 	switch {
@@ -103,7 +85,7 @@ func tempestCommand(d *core.OpenStackDeployment, add bool, at int) string {
 		patch)
 }
 
-// TempestStep is how the run of Tempest goes.
+// TempestStep shows the run of Tempest; nobody confirms it.
 func TempestStep(s *core.Snapshot) core.Step {
 	j := s.TempestJob
 	st := core.Step{ID: "after/tempest-run", Target: core.Ref{Kind: core.KindJob, Namespace: core.NamespaceOpenStack, Name: jobTempest},
@@ -137,12 +119,12 @@ func TempestStep(s *core.Snapshot) core.Step {
 	return st
 }
 
-// TempestIsOld tells whether the run that there is says nothing of the cloud as it is after the update.
+// TempestIsOld tells whether the last run was before the end of the update.
 func TempestIsOld(s *core.Snapshot) bool {
 	return s.TempestJob != nil && s.TempestJob.Created.Before(s.History.Update.Ended)
 }
 
-// TempestAsked tells whether Tempest is among the services, by the OpenStackDeployment or by its status.
+// TempestAsked tells whether Tempest is among the services of the OpenStackDeployment, or of its status when that is not known.
 func TempestAsked(s *core.Snapshot) bool {
 	for _, d := range s.Deployments {
 		if slices.Contains(d.Services, ServiceTempest) {
@@ -152,7 +134,7 @@ func TempestAsked(s *core.Snapshot) bool {
 	return len(s.Deployments) == 0 && tempestState(s) != ""
 }
 
-// tempestState is what the OpenStack controller says of the service: "APPLYING"; empty when nothing.
+// tempestState is the service's state as the OpenStack controller shows it: "APPLYING"; empty when there is none.
 func tempestState(s *core.Snapshot) string {
 	for _, o := range s.OpenStack {
 		for _, svc := range o.Services {

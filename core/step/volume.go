@@ -31,7 +31,7 @@ func (p *planner) volumeServiceStep(verb string) *core.VolumeService {
 	return v
 }
 
-// noVolumeService is why there is no service to change.
+// noVolumeService says why there is no volume service to change.
 func (p *planner) noVolumeService() string {
 	switch host := wording.OneLine(p.i.Object.Name, 80); {
 	case p.s.NoCinder():
@@ -124,7 +124,7 @@ func (p *planner) enableVolume() {
 	p.step.Change = core.SetVolumeService{Service: v.Ref(), Enabled: true, WasEnabled: false, WasReason: v.DisabledReason}
 }
 
-// CannotEnableVolumes tells whether the OpenStack controller says of the node that it cannot enable its volume service (R).
+// CannotEnableVolumes tells whether the OpenStack controller's lock says that it cannot enable the node's volume service (text R).
 func CannotEnableVolumes(s *core.Snapshot, node string) bool {
 	l := s.NodeLock(node, core.ControllerOpenStack)
 	if l == nil {

@@ -39,6 +39,15 @@ func Sentence(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
 
+// Sentences are texts, each as a sentence of its own.
+func Sentences(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = Sentence(text)
+	}
+	return out
+}
+
 // TextOf is text, or the other one when it is empty.
 func TextOf(text, empty string) string {
 	if text == "" {

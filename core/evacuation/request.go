@@ -3,14 +3,23 @@ package evacuation
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
-
 	"lockstep/core"
 	"lockstep/core/progress"
+	"slices"
+	"strings"
+	"time"
 )
 
-// ResolveNodes finds nodes by their labels or names. A name that no node has, or several have, is an error.
+// Request says what a forecast is about.
+type Request struct {
+	Nodes  []string  // names of the nodes; none: every compute node that the update has still to go through
+	Order  []string  // names of nodes in the order of the update; those that are not in it come after, by their labels
+	AtOnce int       // how many nodes are in maintenance at the same time; 0 means 1
+	Made   time.Time // wall time; shown as the time of the forecast
+}
+
+// ResolveNodes is the names of the nodes with these names or labels, each once. A name that no node has, or that several have, is an
+// error.
 func ResolveNodes(s *core.Snapshot, names []string) ([]string, error) {
 	var out []string
 	for _, name := range names {
@@ -38,9 +47,9 @@ func ResolveNodes(s *core.Snapshot, names []string) ([]string, error) {
 	return out, nil
 }
 
-// evacuated are the nodes that a forecast is for, in the order of their maintenance, and the labels of those that the update is
+// evacuated are the nodes that a forecast is about, in the order of their maintenance, and the labels of the nodes that the update is
 // through with.
-func evacuated(s *core.Snapshot, r EvacuationRequest) (nodes, done []string) {
+func evacuated(s *core.Snapshot, r Request) (nodes, done []string) {
 	if len(r.Nodes) > 0 {
 		for _, n := range r.Nodes {
 			if s.Nodes[n] != nil && !slices.Contains(nodes, n) {
@@ -77,9 +86,9 @@ func evacuated(s *core.Snapshot, r EvacuationRequest) (nodes, done []string) {
 	return nodes, done
 }
 
-// EvacuationHosts are the hosts whose instances a forecast asks about, and the traits that their flavors require. No hosts
-// means all of them.
-func EvacuationHosts(s *core.Snapshot, r EvacuationRequest) (hosts, traits []string) {
+// HostsAndTraits are what OpenStack is asked for before a forecast: the hosts whose instances it is about (none: all hosts), and the
+// traits that flavors require or forbid.
+func HostsAndTraits(s *core.Snapshot, r Request) (hosts, traits []string) {
 	for _, n := range r.Nodes {
 		hosts = append(hosts, s.HostOf(n))
 	}

@@ -2,40 +2,14 @@ package step
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
 )
 
-// byID are the instances on the node's host, by ID.
-func byID(s *core.Snapshot, node string) []*core.Instance {
-	list := slices.Clone(s.InstancesOn(node))
-	slices.SortFunc(list, func(a, b *core.Instance) int { return strings.Compare(a.ID, b.ID) })
-	return list
-}
-
-// instanceFact is what a step on a whole host rests on for each of its instances.
-func instanceFact(in *core.Instance) string {
-	parts := []string{in.Name, in.Status}
-	if in.TaskState != "" {
-		parts = append(parts, in.TaskState)
-	}
-	return strings.Join(append(parts, in.Power.String(), strings.Join(actionTags(in), " ")), ", ")
-}
-
-func actionTags(in *core.Instance) []string {
-	var out []string
-	for _, a := range core.RecognisedTags(in.Tags) {
-		out = append(out, string(a))
-	}
-	return out
-}
-
-// Movable are the instances on the node that hold its lock and that can be live-migrated now; others are those that hold
-// it and cannot, or whose owners asked to be told first: an owner's word is not overridden wholesale.
+// Movable are the instances that hold the node's lock and can be live-migrated now. The others hold it and cannot be, or their owners
+// asked to be told first: a batch does not override owners.
 func Movable(s *core.Snapshot, node string) (movable, others []core.InstanceView) {
 	for _, v := range progress.InstanceViews(s, node) {
 		if !v.Blocks {
@@ -52,7 +26,7 @@ func Movable(s *core.Snapshot, node string) (movable, others []core.InstanceView
 	return movable, others
 }
 
-// liveMigrateAll plans that everything in the way of a node's maintenance moves, a few at a time.
+// liveMigrateAll plans the live migration of everything in the way of a node's maintenance, a few instances at a time.
 func (p *planner) liveMigrateAll() {
 	s, name := p.s, p.i.Node
 	n := s.Nodes[name]
@@ -130,8 +104,8 @@ func (p *planner) liveMigrateAll() {
 	}
 }
 
-// guardTakenOut holds when a node of the played OpenStack controller's was begun and is out of scheduling: the rule of how many
-// nodes are worked on counts from the beginning, and what is moved away must not be followed by what is new.
+// guardTakenOut holds when the played OpenStack controller has begun the node and its host is out of scheduling. The concurrency counts
+// from the beginning, and no new instance may come to the host.
 func (p *planner) guardTakenOut(name string) {
 	s := p.s
 	l := s.NodeLock(name, core.ControllerOpenStack)
@@ -150,15 +124,7 @@ func (p *planner) guardTakenOut(name string) {
 	p.guard(g)
 }
 
-// StandingRequest is the UID of the node's maintenance request; empty when there is none that is not being removed.
-func StandingRequest(s *core.Snapshot, node string) string {
-	if r := s.NodeRequest(node); r != nil && r.Deleting.IsZero() {
-		return r.UID
-	}
-	return ""
-}
-
-// pauseText is what a batch does when an item of it fails.
+// pauseText says what a batch does when one of its items fails.
 func pauseText(i core.Intent) string {
 	if i.PastFailures {
 		return "When one fails it goes on with the next, as you said; it pauses when an answer is lost, when writing is off, when what is " +

@@ -1,17 +1,92 @@
 package procedure
 
 import (
-	"slices"
-	"strings"
-
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/step"
 	"lockstep/core/wording"
+	"slices"
+	"strings"
 )
 
-// removalWays is what takes an instance off a node for good, by its status, while nova-compute there is up: stopping it is no
-// help, for text S counts every instance.
+// removal adds the steps of a node that is to be removed (docs/mosk.md#removal): its OpenStack controller lets it go when no instance,
+// in whatever state, and no volume is left on it.
+func (b *nodeSteps) removal() {
+	asked := b.s.Deletions[b.v.Name]
+	b.add(b.other("removal-asked", "LCM asks for the removal of "+b.v.Label, "A NodeDeletionRequest names the node.", core.StepDone,
+		"since "+wording.ClockText(asked.Created)))
+	b.situation()
+	b.quorumAhead()
+	b.actOutForRemoval()
+	if b.v.Node != nil && b.v.Node.Is(core.RoleCompute) {
+		b.removalInstances()
+	}
+	b.removalVolumes()
+	for _, a := range b.s.Settings.ActAs {
+		b.actRemoval(a)
+	}
+	for _, l := range b.v.Locks {
+		if _, played := progress.ActAs(b.s, l.Controller); played {
+			continue // the steps are ours
+		}
+		st := lockStep(b.s, l, "the lock of "+wording.OneLine(l.Controller, 40)+" lets the node go", false)
+		st.Node, st.Label = b.v.Name, b.v.Label
+		if !l.NodeDeletionRequestSupported && st.State == core.StepWaiting {
+			st.Why = wording.Join(st.Why, "Its lock does not say that it handles removals: whether it answers is for its owner to know.")
+		}
+		b.add(st)
+	}
+	gone := b.other("removed", "LCM removes the node",
+		"LCM drains the node and takes it out of the cluster; then the OpenStack controller deletes its services and agents.", core.StepLater, "")
+	if b.v.Node == nil {
+		gone.State, gone.Status = core.StepDone, "the node is gone; its OpenStack services are being cleaned up"
+		if progress.PlaysGone(b.s, b.v.Name) {
+			gone.Status = "the node is gone"
+		}
+	} else if b.allReleased() {
+		gone.State, gone.Status = core.StepWaiting, "all locks are inactive"
+	}
+	b.add(gone)
+	if b.v.Node == nil {
+		b.act()
+	}
+}
+
+func (b *nodeSteps) allReleased() bool {
+	for _, l := range b.v.Locks {
+		if l.State() != core.LockInactive {
+			return false
+		}
+	}
+	return b.s.Known(core.SourceNodeLocks)
+}
+
+// removalInstances adds the steps on the instances of a node that is to be removed: each holds it, whatever its state, its tags and the
+// node's mode.
+func (b *nodeSteps) removalInstances() {
+	s := b.s
+	if !s.Known(core.SourceInstances) {
+		b.add(b.other("empty", "no instance is left on "+b.v.Label, "", core.StepWaiting, "not known: "+s.WhyUnknown(core.SourceInstances)))
+		return
+	}
+	views := progress.InstanceViews(s, b.v.Name)
+	if movable, _ := step.Movable(s, b.v.Name); len(movable) >= 2 && !progress.ComputeDown(s, s.HostOf(b.v.Name)) || b.batchRuns() {
+		b.add(step.Plan(s, core.Intent{Kind: core.IntentLiveMigrateAll, Node: b.v.Name}))
+	}
+	if len(views) > 0 {
+		b.add(b.reviveCompute()...)
+	}
+	for _, v := range views {
+		b.add(removalStep(s, v))
+	}
+	b.add(b.unconfirmed()...)
+	if len(views) == 0 {
+		b.add(b.other("empty", "no instance is left on "+b.v.Label, "", core.StepDone, ""))
+	}
+}
+
+// removalWays are the intents that take an instance off a node for good, by its status, while nova-compute there is up. Stopping does
+// not help, as text S counts every instance.
 var removalWays = map[string][]core.IntentKind{
 	"ACTIVE":        {core.IntentLiveMigrate, core.IntentColdMigrate, core.IntentShelve},
 	"PAUSED":        {core.IntentLiveMigrate, core.IntentShelve},
@@ -20,7 +95,7 @@ var removalWays = map[string][]core.IntentKind{
 	"VERIFY_RESIZE": {core.IntentConfirmResize, core.IntentRevertResize},
 }
 
-// removalWaysOf are the steps that take the instance off its node for good, the best first; none where Nova has no such step.
+// removalWaysOf are the intents that take the instance off its node for good, the best first; none where Nova has none.
 func removalWaysOf(s *core.Snapshot, in *core.Instance) []core.IntentKind {
 	switch {
 	case progress.ComputeDown(s, in.Host) && slices.Contains(step.InstanceRules[core.IntentEvacuate].Statuses, in.Status):
@@ -33,8 +108,8 @@ func removalWaysOf(s *core.Snapshot, in *core.Instance) []core.IntentKind {
 	return removalWays[in.Status]
 }
 
-// removalAdvice is what is to be done with an instance that holds the removal of its node where Lockstep has no step for it:
-// the text, and the words of the command around its ID. SHELVED_OFFLOADED is on no host.
+// removalAdvice is what to do with an instance that holds the removal of its node where Lockstep has no step for it: a text, and the
+// words of the command before its ID. (SHELVED_OFFLOADED instances are on no host.)
 type removalAdvice struct {
 	text    string
 	command []string // may be nil
