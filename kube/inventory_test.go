@@ -61,7 +61,8 @@ func TestAnInventoryWithSomeRightsSaysWhatIsMissing(t *testing.T) {
 			{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Resources: []string{"nodeworkloadlocks"},
 				Verbs: []string{"list"}}},
 		}}}})
-		c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {tfvrouter: enabled}}, status: {capacity: {cpu: "12", memory: 64Gi}}}`)
+		c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {tfvrouter: enabled}},
+		  status: {capacity: {cpu: "12", memory: 64Gi}}}`)
 		c.create(nodeLock("l1", "n1"))
 		inv, missing := c.client("ann").Inventory(t.Context(), nil)
 		if len(inv.Nodes) != 1 || !inv.Nodes[0].VRouter || inv.Nodes[0].CPUs != 12 || inv.Nodes[0].RAMMiB != 64<<10 || len(inv.NodeLocks) != 1 {

@@ -106,7 +106,8 @@ spec:
   cluster: mos
   source: mosk-17-4-0-25-1
   target: mosk-21-0-0-25-2
-  steps: [{id: openstack, name: OpenStack, commence: true, granularity: cluster, impact: {users: minor, workloads: none}, duration: {eta: 1h30m0s}}]
+  steps: [{id: openstack, name: OpenStack, commence: true, granularity: cluster, impact: {users: minor, workloads: none},
+    duration: {eta: 1h30m0s}}]
 status: {status: InProgress, startedAt: "2026-01-02T03:04:05Z", steps: [{id: openstack, status: Stuck, message: late, duration: 2h}]}`,
 			&core.UpdatePlan{Meta: core.Meta{Name: "mos-21.0.0"}, Cluster: "mos", Source: "mosk-17-4-0-25-1", Target: "mosk-21-0-0-25-2",
 				Status:  "InProgress",

@@ -176,7 +176,8 @@ func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 				check(change, what, answer, func(t *testing.T, s *strange) error {
 					c := newCluster(t, kubeapi.Options{})
 					c.create(node("n1"))
-					c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1},
+					c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l},
+					  spec: {controllerName: openstack, nodeName: n1},
 					  status: {state: active}}`)
 					c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeMaintenanceRequest, metadata: {name: n1, uid: uid-r, finalizers: [a.b/c]},
 					  spec: {nodeName: n1, scope: os}}`)

@@ -66,7 +66,9 @@ func TestWorkloadsAreWatched(t *testing.T) {
 				`startTime: "2026-03-14T11:00:00Z", conditions: [{type: Failed, status: "True", message: "Job has reached the specified backoff ` +
 				`limit"}]}}`)
 		}
-		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack}, spec: {openstack_version: antelope, features: {services: [stepler, 7, tempest], password: secret, nova: {images: {backend: ceph, encryption: {key: secret}}}},
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack},
+		spec: {openstack_version: antelope,
+		features: {services: [stepler, 7, tempest], password: secret, nova: {images: {backend: ceph, encryption: {key: secret}}}},
 		nodes: {"disks::local": {features: {nova: {images: {backend: lvm}}}}, "disks::none": {features: {nova: {vcpu_type: secret}}}}}}`)
 		_, o := watchCluster(t, c.client(kubeapi.Operator), WatchOptions{})
 		o.wait("the vRouters", func(v *view) bool {

@@ -29,9 +29,10 @@ func (c *cluster) lock(name string) *unstructured.Unstructured {
 // A lock is set by a compare-and-swap on its state: nobody else's change is overwritten, nothing but the status is touched, and
 // a dry run changes nothing.
 func TestSetLock(t *testing.T) {
-	const bare = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: ` +
-		`openstack, nodeName: n1}}`
-	const active = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1},
+	const bare = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l},
+	  spec: {controllerName: openstack, nodeName: n1}}`
+	const active = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l},
+	  spec: {controllerName: openstack, nodeName: n1},
 	  status: {state: active, errorMessage: Some servers are left, release: "1.0"}}`
 	tests := map[string]struct {
 		lock   string

@@ -61,7 +61,8 @@ func TestUnquotedScalarsReachKeystoneAsWritten(t *testing.T) {
 			if _, err := cloud.AddUser(openstack.UserSpec{Name: name, Password: word, Project: "admin", Roles: []string{"admin"}}); err != nil {
 				t.Fatal(err)
 			}
-			file := fmt.Sprintf("clouds:\n  mos:\n    auth:\n      auth_url: %s\n      username: %s\n      project_name: admin\n      password: %s\n", cloud.AuthURL(), name, word)
+			file := fmt.Sprintf("clouds:\n  mos:\n    auth:\n"+
+				"      auth_url: %s\n      username: %s\n      project_name: admin\n      password: %s\n", cloud.AuthURL(), name, word)
 			login("the password "+word, Options{CloudsYAML: []byte(file)})
 			for variable, value := range map[string]string{"OS_AUTH_URL": cloud.AuthURL(), "OS_USERNAME": name, "OS_PASSWORD": word,
 				"OS_PROJECT_NAME": "admin"} {

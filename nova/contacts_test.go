@@ -86,7 +86,8 @@ func TestContactsWithNamesOnly(t *testing.T) {
 		{"role": {"id": "r2", "name": "reader"}, "user": {"id": "u1", "name": "jd"}, "scope": {"project": {"id": "p1"}}},
 		{"role": {"id": "r1", "name": "member"}, "group": {"id": "g1", "name": "all"}, "scope": {"project": {"id": "p1"}}}]}`)
 		f.answer("GET /identity/v3/users/u1", 403,
-			`{"error": {"code": 403, "title": "Forbidden", "message": "You are not authorized to perform the requested action: identity:get_user."}}`)
+			`{"error": {"code": 403, "title": "Forbidden",
+			 "message": "You are not authorized to perform the requested action: identity:get_user."}}`)
 		got := f.client().Contacts(context.Background(), []string{"p1"}, nil)
 		if !slices.Equal(got.Members["p1"], []string{"u1"}) || got.People["u1"].Name != "jd" || len(got.Missing) != 1 ||
 			got.Missing[0].Err.Kind != core.ErrForbidden {

@@ -21,7 +21,8 @@ const serverBody = `{
   "OS-EXT-STS:vm_state": "active", "OS-EXT-STS:task_state": null, "OS-EXT-STS:power_state": 1,
   "OS-EXT-AZ:availability_zone": "nova", "locked": false, "key_name": null, "image": "",
   "tags": ["openstack.lcm.mirantis.com:maintenance_action=notify"],
-  "flavor": {"original_name": "m1.small", "vcpus": 1, "ram": 2048, "disk": 20, "ephemeral": 0, "swap": 0, "extra_specs": {"hw:numa_nodes": "1"}},
+  "flavor": {"original_name": "m1.small", "vcpus": 1, "ram": 2048, "disk": 20, "ephemeral": 0, "swap": 0,
+    "extra_specs": {"hw:numa_nodes": "1"}},
   "addresses": {"private": [{"addr": "192.168.0.3", "version": 4}]},
   "created": "2017-10-10T15:49:08Z", "updated": "2017-10-10T15:49:09Z"
 }`

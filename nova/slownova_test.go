@@ -409,9 +409,9 @@ func TestAHostWhoseMigrationsHangHoldsUpNobody(t *testing.T) {
 				n := newSmallNova(t)
 				n.max = version
 				record := func(host string, id int) string {
-					return fmt.Sprintf(`{"id": %d, "uuid": "u%d", "instance_uuid": "of-%s", "source_compute": %q, "dest_compute": "far", "status": "completed",
-					  "migration_type": "live-migration", "created_at": "2026-01-16T15:00:00.000000", "updated_at": "2026-01-16T15:00:00.000000"}`, id, id,
-						host, host)
+					return fmt.Sprintf(`{"id": %d, "uuid": "u%d", "instance_uuid": "of-%s", "source_compute": %q, "dest_compute": "far",
+					  "status": "completed", "migration_type": "live-migration", "created_at": "2026-01-16T15:00:00.000000",
+					  "updated_at": "2026-01-16T15:00:00.000000"}`, id, id, host, host)
 				}
 				hang := false
 				n.on("GET /compute/v2.1/os-migrations", func(w http.ResponseWriter, r *http.Request) {

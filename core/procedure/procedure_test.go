@@ -59,7 +59,8 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			"ready: live-migrate 3 instances from cmp-01 | 3 instances to move, 5 left out",
 			"ready: live-migrate batch-17 | notify: its owner decides (project shop) / cold-migrate / stop / shelve / tag-poweroff",
 			"ready: live-migrate db-2 | manual: the operator moves it / cold-migrate / stop / shelve / tag-poweroff",
-			"ready: reset err-1 to ACTIVE | runs, and cannot be live-migrated: status ERROR — stop it, or reset its state and then migrate it / stop",
+			"ready: reset err-1 to ACTIVE | runs, and cannot be live-migrated: status ERROR — stop it, or reset its state " +
+				"and then migrate it / stop",
 			"waiting: wait for the migration of mv-1 | 81 %, to cmp-02 / abort-migration / force-complete",
 			"ready: live-migrate pau-1 | manual: the operator moves it / shelve / tag-poweroff",
 			"waiting: get res-1 out of the way | RESCUE — end its rescue first",
@@ -121,7 +122,8 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 		{"queued", func() scene.Scene {
 			sc := scene.Healthy()
 			sc.Maintained("cmp-01",
-				"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01").InnerState = core.InnerInactive
+				"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01",
+			).InnerState = core.InnerInactive
 			return sc
 		}, []string{asked, "waiting: the OpenStack controller begins | others come first", "ready: set migration mode live on cmp-01",
 			"ready: set migration mode manual on cmp-01", "ready: set migration mode skip on cmp-01", "ready: set migration attempts 5 on cmp-01",

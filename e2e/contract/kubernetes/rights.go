@@ -120,7 +120,8 @@ func rights(t *testing.T, s *suite) {
 			`{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{"resourceAttributes":{"verb":"list",`+
 				`"resource":"nodes"}}}`).object(t, http.StatusCreated)
 		if got, want := field(review, "status", "reason"),
-			`RBAC: allowed by ClusterRoleBinding "lockstep-readonly" of ClusterRole "lockstep-readonly" to Group "mosk-update-watchers"`; got != want {
+			`RBAC: allowed by ClusterRoleBinding "lockstep-readonly" of ClusterRole "lockstep-readonly" to Group `+
+				`"mosk-update-watchers"`; got != want {
 			t.Errorf("the reason is %q, want %q", got, want)
 		}
 		rules := s.send(t, ReadOnly, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
