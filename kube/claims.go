@@ -93,7 +93,7 @@ func claimsOf(pod fields) []string {
 	return names
 }
 
-// VolumeClaims implements core.KubernetesChecker.
+// VolumeClaims implements engine.KubernetesChecker.
 func (c *Checker) VolumeClaims(ctx context.Context, namespace string) ([]*core.VolumeClaim, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -108,7 +108,7 @@ func (c *Checker) VolumeClaims(ctx context.Context, namespace string) ([]*core.V
 	return claims, nil
 }
 
-// PersistentVolume implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+// PersistentVolume implements engine.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
 func (c *Checker) PersistentVolume(ctx context.Context, name string) (*core.PersistentVolume, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -40,7 +40,7 @@ type LeaseOptions struct {
 // Lease keeps two operators from acting on one cluster at once: a coordination.k8s.io/v1 Lease, taken by create, or by
 // update with its resourceVersion, so that of two who reach for it one gets it. Time is measured by what this process saw,
 // never by comparing clocks. It is no fence: a call that left before the lease was lost still arrives, so every write
-// carries its own preconditions. It implements core.OperatorLease.
+// carries its own preconditions. It implements engine.OperatorLease.
 type Lease struct {
 	client *Client
 	opts   LeaseOptions
@@ -158,7 +158,7 @@ func (l *Lease) renew(ctx context.Context) {
 	}
 }
 
-// Acquire implements core.OperatorLease. To take it over means: from the holder that it has when Acquire looks; when yet
+// Acquire implements engine.OperatorLease. To take it over means: from the holder that it has when Acquire looks; when yet
 // another takes it meanwhile, that is ErrConflict too.
 func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
 	if err := l.turn.take(ctx); err != nil {
@@ -229,14 +229,14 @@ func (l *Lease) heldBy(holder string) *core.APIError {
 	}
 }
 
-// Held implements core.OperatorLease.
+// Held implements engine.OperatorLease.
 func (l *Lease) Held() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.held && elapsed(time.Now(), l.renewed) < l.opts.Distrust
 }
 
-// Confirm implements core.OperatorLease: between two renewals somebody can have taken it over.
+// Confirm implements engine.OperatorLease: between two renewals somebody can have taken it over.
 func (l *Lease) Confirm(ctx context.Context) error {
 	if err := l.turn.take(ctx); err != nil {
 		return Describe(err, l.call("get"))
@@ -281,7 +281,7 @@ func elapsed(now, t time.Time) time.Duration {
 	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
 }
 
-// Holder implements core.OperatorLease. It is empty too where the login may not read the lease, and where it still has our
+// Holder implements engine.OperatorLease. It is empty too where the login may not read the lease, and where it still has our
 // own name that we could not renew or give back: then nobody else is in the way.
 func (l *Lease) Holder() string {
 	held := l.Held()
@@ -311,7 +311,7 @@ func (l *Lease) expired() bool {
 	return l.last.holder != "" && l.seenTo.Sub(l.seenFrom) >= l.opts.Expiry
 }
 
-// Release implements core.OperatorLease. A lease that is not ours is left alone.
+// Release implements engine.OperatorLease. A lease that is not ours is left alone.
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	wanted := l.wanted

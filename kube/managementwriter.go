@@ -18,7 +18,7 @@ import (
 )
 
 // ManagementChecker reads objects of the management cluster from its API server itself, and has it try changes. It implements
-// core.ManagementChecker. Before the first change it asks whether the login may make it.
+// engine.ManagementChecker. Before the first change it asks whether the login may make it.
 type ManagementChecker struct {
 	client *Client
 	access *Access
@@ -29,7 +29,7 @@ func NewManagementChecker(client *Client) *ManagementChecker {
 	return &ManagementChecker{client: client, access: NewAccess(client)}
 }
 
-// ManagementWriter changes objects of the management cluster. It implements core.ChangeWriter: it writes nothing without a Permit,
+// ManagementWriter changes objects of the management cluster. It implements engine.ChangeWriter: it writes nothing without a Permit,
 // which only the gate makes.
 type ManagementWriter struct{ checker *ManagementChecker }
 
@@ -44,7 +44,7 @@ var (
 	_ engine.ChangeWriter      = (*ManagementWriter)(nil)
 )
 
-// Write implements core.ChangeWriter.
+// Write implements engine.ChangeWriter.
 func (w *ManagementWriter) Write(ctx context.Context, p engine.Permit, change core.Change) error {
 	if err := engine.TakePermit(p, change, core.ServerManagement); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (w *ManagementWriter) Write(ctx context.Context, p engine.Permit, change co
 	return managementSender{w.checker, true}.send(ctx, change)
 }
 
-// DryRun implements core.ManagementChecker.
+// DryRun implements engine.ManagementChecker.
 func (c *ManagementChecker) DryRun(ctx context.Context, change core.Change) error {
 	return managementSender{c, false}.send(ctx, change)
 }
@@ -231,7 +231,7 @@ func (c *ManagementChecker) get(ctx context.Context, gvr schema.GroupVersionReso
 	return fields(u.Object), nil
 }
 
-// Maintenance implements core.ManagementChecker.
+// Maintenance implements engine.ManagementChecker.
 func (c *ManagementChecker) Maintenance(ctx context.Context, ref core.Ref) (wanted *bool, is bool, err error) {
 	o, err := c.get(ctx, maintained[ref.Kind], ref)
 	if err != nil {
@@ -240,7 +240,7 @@ func (c *ManagementChecker) Maintenance(ctx context.Context, ref core.Ref) (want
 	return o.at("spec", "providerSpec", "value").flag("maintenance"), o.at("status", "providerStatus").truth("maintenance"), nil
 }
 
-// MachinesInMaintenance implements core.ManagementChecker.
+// MachinesInMaintenance implements engine.ManagementChecker.
 func (c *ManagementChecker) MachinesInMaintenance(ctx context.Context, cluster core.Ref) ([]string, error) {
 	list, err := c.client.listAll(ctx, resource{source: core.SourceMachines, gvr: gvrMachines, namespace: cluster.Namespace})
 	if err != nil {
@@ -286,7 +286,7 @@ func (s managementSender) requestReboot(ctx context.Context, c core.RequestReboo
 	return nil
 }
 
-// RebootRequest implements core.ManagementChecker.
+// RebootRequest implements engine.ManagementChecker.
 func (c *ManagementChecker) RebootRequest(ctx context.Context, cluster core.Ref) (*core.RebootRequest, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -23,7 +23,7 @@ func statefulSetFrom(u *unstructured.Unstructured) core.Object {
 	return s
 }
 
-// StatefulSet implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+// StatefulSet implements engine.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
 func (c *Checker) StatefulSet(ctx context.Context, namespace, name string) (*core.StatefulSet, []*core.DaemonPod, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

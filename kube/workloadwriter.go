@@ -29,7 +29,7 @@ func WorkloadPermissions() []Permission {
 	}
 }
 
-// DaemonPods implements core.KubernetesChecker.
+// DaemonPods implements engine.KubernetesChecker.
 func (c *Checker) DaemonPods(ctx context.Context, set core.Ref, selector string) ([]*core.DaemonPod, error) {
 	call := "list the pods of DaemonSet " + set.Name + " in namespace " + set.Namespace
 	if selector == "" {
@@ -51,7 +51,7 @@ func (c *Checker) DaemonPods(ctx context.Context, set core.Ref, selector string)
 	return pods, nil
 }
 
-// Pod implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+// Pod implements engine.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
 func (c *Checker) Pod(ctx context.Context, namespace, name string) (*core.EndedPod, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -82,7 +82,7 @@ func (s sender) deletePod(ctx context.Context, ref core.Ref) error {
 	return nil
 }
 
-// OpenStackServices implements core.KubernetesChecker.
+// OpenStackServices implements engine.KubernetesChecker.
 func (c *Checker) OpenStackServices(ctx context.Context, ref core.Ref) ([]string, error) {
 	o, err := c.deployment(ctx, ref)
 	if err != nil {

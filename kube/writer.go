@@ -21,13 +21,13 @@ import (
 // fieldManager is the name under which the API server notes whose fields are whose.
 const fieldManager = "lockstep"
 
-// Checker reads Kubernetes objects from the API server itself, and has it try changes. It implements core.KubernetesChecker.
+// Checker reads Kubernetes objects from the API server itself, and has it try changes. It implements engine.KubernetesChecker.
 type Checker struct{ client *Client }
 
 // NewChecker makes a Checker for the client's cluster.
 func NewChecker(client *Client) *Checker { return &Checker{client: client} }
 
-// Writer changes Kubernetes objects. It implements core.ChangeWriter: it writes nothing without a Permit, which only the gate makes.
+// Writer changes Kubernetes objects. It implements engine.ChangeWriter: it writes nothing without a Permit, which only the gate makes.
 type Writer struct{ checker *Checker }
 
 // NewWriter makes a Writer for the client's cluster.
@@ -38,7 +38,7 @@ var (
 	_ engine.ChangeWriter      = (*Writer)(nil)
 )
 
-// Write implements core.ChangeWriter.
+// Write implements engine.ChangeWriter.
 func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change) error {
 	if err := engine.TakePermit(p, change, core.ServerKubernetes); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change)
 	return sender{w.checker, true}.send(ctx, change)
 }
 
-// DryRun implements core.KubernetesChecker.
+// DryRun implements engine.KubernetesChecker.
 func (c *Checker) DryRun(ctx context.Context, change core.Change) error {
 	return sender{c, false}.send(ctx, change)
 }
@@ -99,7 +99,7 @@ func (s sender) call(doing string) string {
 	return doing + " (dry run)"
 }
 
-// NodeAnnotation implements core.KubernetesChecker.
+// NodeAnnotation implements engine.KubernetesChecker.
 func (c *Checker) NodeAnnotation(ctx context.Context, ref core.Ref, key string) (*string, error) {
 	node, err := c.node(ctx, ref)
 	if err != nil {

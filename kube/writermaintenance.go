@@ -29,7 +29,7 @@ var maintenanceKinds = map[core.Kind]schema.GroupVersionResource{
 // what they write mostly has nothing to do with what is patched.
 const patchAttempts = 4
 
-// Lock implements core.KubernetesChecker.
+// Lock implements engine.KubernetesChecker.
 func (c *Checker) Lock(ctx context.Context, ref core.Ref) (*core.WorkloadLock, error) {
 	u, err := c.object(ctx, ref)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Checker) Lock(ctx context.Context, ref core.Ref) (*core.WorkloadLock, e
 	return lockFrom(ref.Kind)(u).(*core.WorkloadLock), nil
 }
 
-// NodeLocks implements core.KubernetesChecker. The list comes from the server itself, not from its cache.
+// NodeLocks implements engine.KubernetesChecker. The list comes from the server itself, not from its cache.
 func (c *Checker) NodeLocks(ctx context.Context) ([]*core.WorkloadLock, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -53,7 +53,7 @@ func (c *Checker) NodeLocks(ctx context.Context) ([]*core.WorkloadLock, error) {
 	return locks, nil
 }
 
-// Request implements core.KubernetesChecker.
+// Request implements engine.KubernetesChecker.
 func (c *Checker) Request(ctx context.Context, ref core.Ref) (*core.MaintenanceRequest, error) {
 	u, err := c.object(ctx, ref)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s sender) createLock(ctx context.Context, l core.NewLock) error {
 	return nil
 }
 
-// DeletionRequest implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+// DeletionRequest implements engine.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
 func (c *Checker) DeletionRequest(ctx context.Context, name, uid string) (*core.NodeNotice, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -176,7 +176,7 @@ func (c *Checker) DeletionRequest(ctx context.Context, name, uid string) (*core.
 	return nil, nil
 }
 
-// ControllerDeployment implements core.KubernetesChecker. It lists by name, as a Watcher does.
+// ControllerDeployment implements engine.KubernetesChecker. It lists by name, as a Watcher does.
 func (c *Checker) ControllerDeployment(ctx context.Context) (*core.Deployment, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -235,7 +235,7 @@ func (s sender) deleteObject(ctx context.Context, ref core.Ref) error {
 	return nil
 }
 
-// NotReadyPods implements core.KubernetesChecker. The list comes from the server itself, not from its cache.
+// NotReadyPods implements engine.KubernetesChecker. The list comes from the server itself, not from its cache.
 func (c *Checker) NotReadyPods(ctx context.Context, namespace, node string) ([]string, error) {
 	call := "list pods in namespace " + namespace
 	if node != "" {

@@ -13,7 +13,7 @@ import (
 
 var _ engine.EvacuationReader = (*Client)(nil)
 
-// EvacuationFacts implements core.EvacuationReader: it reads each list once, a few at a time, and what cannot be read is
+// EvacuationFacts implements engine.EvacuationReader: it reads each list once, a few at a time, and what cannot be read is
 // missing.
 func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, progress core.InventoryProgress) core.EvacuationFacts {
 	if progress == nil {

@@ -253,7 +253,7 @@ func (p *Poller) volumes() pollFunc {
 	}
 }
 
-// VolumeServices implements core.OpenStackChecker.
+// VolumeServices implements engine.OpenStackChecker.
 func (c *Checker) VolumeServices(ctx context.Context, host string) ([]*core.VolumeService, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -268,7 +268,7 @@ func (c *Checker) VolumeServices(ctx context.Context, host string) ([]*core.Volu
 	return services, err
 }
 
-// VolumesOf implements core.OpenStackChecker.
+// VolumesOf implements engine.OpenStackChecker.
 func (c *Checker) VolumesOf(ctx context.Context, host string) ([]core.Volume, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()

@@ -10,13 +10,13 @@ import (
 	"lockstep/core/engine"
 )
 
-// Checker reads instances, migrations and services from the servers themselves. It implements core.OpenStackChecker.
+// Checker reads instances, migrations and services from the servers themselves. It implements engine.OpenStackChecker.
 type Checker struct{ c *Client }
 
 // NewChecker makes a Checker on the client.
 func NewChecker(c *Client) *Checker { return &Checker{c} }
 
-// Writer carries out what the operator confirmed. It implements core.ChangeWriter: it writes nothing without a Permit, which only the
+// Writer carries out what the operator confirmed. It implements engine.ChangeWriter: it writes nothing without a Permit, which only the
 // gate makes. Every error is a *core.APIError with Nova's own words, and one whose Uncertain is true may have been carried out. No write
 // is ever repeated.
 type Writer struct {
@@ -38,7 +38,7 @@ func NewWriter(c *Client, wrote func()) *Writer {
 	return &Writer{c: c, wrote: wrote}
 }
 
-// Write implements core.ChangeWriter.
+// Write implements engine.ChangeWriter.
 func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change) error {
 	if err := engine.TakePermit(p, change, core.ServerOpenStack); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change)
 	return engine.NoSuchChange(change, core.ServerOpenStack)
 }
 
-// Instance implements core.OpenStackChecker.
+// Instance implements engine.OpenStackChecker.
 func (c *Checker) Instance(ctx context.Context, id string) (*core.Instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -71,7 +71,7 @@ func (c *Checker) Instance(ctx context.Context, id string) (*core.Instance, erro
 	return r.instance(), nil
 }
 
-// InstancesOf implements core.OpenStackChecker.
+// InstancesOf implements engine.OpenStackChecker.
 func (c *Checker) InstancesOf(ctx context.Context, host string) ([]*core.Instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -97,7 +97,7 @@ const (
 	explainedFails = 3  // the failed ones among them whose reason is looked up
 )
 
-// MigrationsOf implements core.OpenStackChecker. It reads the 20 newest records.
+// MigrationsOf implements engine.OpenStackChecker. It reads the 20 newest records.
 func (c *Checker) MigrationsOf(ctx context.Context, instanceID string) ([]*core.Migration, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -118,7 +118,7 @@ func (c *Checker) MigrationsOf(ctx context.Context, instanceID string) ([]*core.
 	return all, nil
 }
 
-// MigrationsOn implements core.OpenStackChecker. It reads the 100 newest records.
+// MigrationsOn implements engine.OpenStackChecker. It reads the 100 newest records.
 func (c *Checker) MigrationsOn(ctx context.Context, host string) ([]*core.Migration, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -129,7 +129,7 @@ func (c *Checker) MigrationsOn(ctx context.Context, host string) ([]*core.Migrat
 	return c.c.listMigrations(ctx, migrationQuery{host: host, limit: hostMigrations})
 }
 
-// ComputeService implements core.OpenStackChecker. A host without nova-compute is core.ErrNotFound.
+// ComputeService implements engine.OpenStackChecker. A host without nova-compute is core.ErrNotFound.
 func (c *Checker) ComputeService(ctx context.Context, host string) (*core.ComputeService, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
