@@ -15,7 +15,7 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// A list of several pages is complete; where the server forgets the place of the next page, it is read anew.
+// A list of several pages is complete; when the server forgets the place of the next page, the list is read again.
 func TestAnInventoryIsCompleteWhateverHappensBetweenPages(t *testing.T) {
 	for _, forgetful := range []bool{false, true} {
 		t.Run(fmt.Sprintf("the server forgets: %v", forgetful), func(t *testing.T) {
@@ -79,7 +79,7 @@ func TestAnInventoryWithSomeRightsSaysWhatIsMissing(t *testing.T) {
 	})
 }
 
-// A snapshot needs no right that a watcher lacks.
+// A snapshot needs no right that a Watcher lacks.
 func TestAnInventoryNeedsAWatchersRights(t *testing.T) {
 	needs := InventoryPermissions()
 	if len(needs) != len(InventorySources()) {

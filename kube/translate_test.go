@@ -274,7 +274,7 @@ func readList(t testing.TB, pods ...string) []pod {
 	return items
 }
 
-// FuzzTranslation feeds every translation with JSON of any shape: none may panic, and the key is always the object's own.
+// FuzzTranslation feeds JSON of any shape to every translation: none may panic, and the key is always the object's own.
 func FuzzTranslation(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"metadata":null,"spec":[],"status":"x"}`, `{"metadata":{"name":1e99,"finalizers":[null,{}]}}`,
@@ -288,7 +288,7 @@ func FuzzTranslation(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		u := &unstructured.Unstructured{}
 		if err := json.Unmarshal(raw, &u.Object); err != nil {
-			return // no answer of a server
+			return // not an answer of a server
 		}
 		want := fields(u.Object).at("metadata").text("name")
 		if namespace := fields(u.Object).at("metadata").text("namespace"); namespace != "" {
@@ -305,7 +305,7 @@ func FuzzTranslation(f *testing.F) {
 	})
 }
 
-// translated keeps the compiler from leaving out what the benchmarks measure.
+// translated keeps the compiler from removing what the benchmarks measure.
 var translated core.Object
 
 func BenchmarkTranslateNodes(b *testing.B) {
