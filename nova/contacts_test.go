@@ -58,7 +58,7 @@ func TestContactsOfAProject(t *testing.T) {
 	})
 }
 
-// Who may not list says so, by policy, and shows of the rest what may be seen: the own name.
+// A login that may not list says so, with the policy, and still shows what it may see: its own name.
 func TestContactsWithoutTheRight(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud, demo := people(t)
@@ -77,7 +77,7 @@ func TestContactsWithoutTheRight(t *testing.T) {
 	})
 }
 
-// A refusal of the users' details leaves the members with the names that their roles are listed with.
+// When the users' details are refused, the members keep the names from the list of roles.
 func TestContactsWithNamesOnly(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)

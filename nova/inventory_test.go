@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// inventoryCloud answers everything that an inventory asks for; n groups come in pages.
+// inventoryCloud answers everything that an inventory requests; n groups come in pages.
 func inventoryCloud(t *testing.T, groups int) *fakeCloud {
 	t.Helper()
 	f := newFakeCloud(t)

@@ -93,7 +93,7 @@ func TestAServerBecomesAnInstance(t *testing.T) {
 	}
 }
 
-// replaceField swaps what stands from one text through another.
+// replaceField replaces everything from one text through another.
 func replaceField(s, from, through, with string) string {
 	start := strings.Index(s, from)
 	end := start + strings.Index(s[start:], through) + len(through)
@@ -123,7 +123,7 @@ func TestAHostsListIsReadToItsEnd(t *testing.T) {
 				reply(w, 400, `{"badRequest": {"message": "wrong query"}}`)
 				return
 			}
-			// The links lead to an inner address that is not to be followed.
+			// The links lead to an internal address that must not be followed.
 			next := `"servers_links": [{"rel": "next", "href": "http://nova-api.openstack.svc:8774/v2.1/servers/detail?marker=x"}]`
 			switch q.Get("marker") {
 			case "":

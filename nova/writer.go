@@ -16,9 +16,9 @@ type Checker struct{ c *Client }
 // NewChecker makes a Checker on the client.
 func NewChecker(c *Client) *Checker { return &Checker{c} }
 
-// Writer carries out what the operator confirmed. It implements engine.ChangeWriter: it writes nothing without a Permit, which only the
-// gate makes. Every error is a *core.APIError with Nova's own words, and one whose Uncertain is true may have been carried out. No write
-// is ever repeated.
+// Writer carries out what the operator confirmed. It implements engine.ChangeWriter: it writes nothing without a Permit, which only
+// the gate makes. Every error is a *core.APIError with Nova's own message; when Uncertain is true, the write may have been made. No
+// write is ever repeated.
 type Writer struct {
 	c     *Client
 	wrote func()
@@ -29,8 +29,8 @@ var (
 	_ engine.ChangeWriter     = (*Writer)(nil)
 )
 
-// NewWriter makes a Writer on the client. After each write wrote is called, if it is not nil: Poller.Nudge, so that the
-// result is seen soon.
+// NewWriter makes a Writer on the client. It calls wrote after each write unless that is nil: Poller.Nudge, so that the result is
+// seen soon.
 func NewWriter(c *Client, wrote func()) *Writer {
 	if wrote == nil {
 		wrote = func() {}
@@ -109,7 +109,7 @@ func (c *Checker) MigrationsOf(ctx context.Context, instanceID string) ([]*core.
 	for _, m := range all {
 		if m.Failed() && failed < explainedFails {
 			failed++
-			// The reason is a courtesy: the records are worth having without it.
+			// The reason is optional: the records are useful without it.
 			if text, err := c.c.failureOf(ctx, m); err == nil {
 				m.Failure = text
 			}
@@ -162,7 +162,7 @@ func (w *Writer) setComputeService(ctx context.Context, c core.SetComputeService
 	})
 }
 
-// send refuses what the cloud is too old for, and else sends it once, with a deadline.
+// send refuses what the cloud is too old for. Otherwise it sends it once, with a deadline.
 func (w *Writer) send(ctx context.Context, a action, needs microversion, do func(context.Context, *session) error) error {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.limit, writeLimit))
 	defer cancel()
