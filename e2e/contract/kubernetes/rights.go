@@ -20,7 +20,7 @@ func grantRights(ctx context.Context, config *rest.Config) error {
 
 const lcm = "lcm.mirantis.com"
 
-// never is what no manifest of the program gives.
+// never are rights that no manifest of the program gives.
 func never() []kube.Permission {
 	var all []kube.Permission
 	for _, verb := range []string{"create", "update", "patch", "delete", "deletecollection"} {
