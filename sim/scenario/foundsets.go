@@ -13,7 +13,7 @@ type FoundSet struct {
 // FoundPod is a pod of a StatefulSet.
 type FoundPod struct {
 	Name  string `json:"name"`
-	Node  string `json:"node"`  // machine name; empty: it is on none until it is made anew
+	Node  string `json:"node"`  // machine name; empty: it has no node until it is made again
 	Down  bool   `json:"down"`  // it is not ready; one that is made anew runs
 	Waits string `json:"waits"` // why a container of one that is down does not run, such as CrashLoopBackOff
 }
