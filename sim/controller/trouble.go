@@ -53,7 +53,7 @@ type Trouble struct {
 	// OnReturn begins the trouble when the node is back from its reboot, not At a time; for agents, computes and pods. The
 	// controller stops while the node is away, and pods are evicted as soon as its host has booted.
 	OnReturn bool
-	For      time.Duration // how long; zero: until somebody mends it
+	For      time.Duration // how long; zero: until it is repaired
 }
 
 // agentSwitch are Machines whose hosts have agents that can be silenced.

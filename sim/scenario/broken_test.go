@@ -61,7 +61,7 @@ func TestAWholeFileIsRead(t *testing.T) {
 	}
 }
 
-// Whoever opens a file that is broken or of another program hears what it is, and where.
+// Opening a file that is broken or another program's gives an error that says what it is, and where.
 func TestBrokenAndForeignFiles(t *testing.T) {
 	change := func(old, new string) string {
 		if !strings.Contains(whole, old) {

@@ -26,8 +26,8 @@ const wanted = "; want a scenario, or what `lockstep snapshot -o FILE` writes"
 // topLevel is a field of the document itself, in YAML or as the first one in JSON; all others are indented.
 var topLevel = regexp.MustCompile(`(?m)^(?:\{\s*)?["']?([A-Za-z][\w.-]*)["']?\s*:(?:\s|$)[ \t]*["']?([^\s"',}]*)`)
 
-// recognise says of a file that is no scenario what it is instead, as far as it can be told without reading it as YAML:
-// that would take long for a large file that is none.
+// recognise says what a file is that is not a scenario, as far as possible without parsing it as YAML, which takes long for a large
+// file.
 func recognise(raw []byte) error {
 	if len(raw) > maxSize {
 		return fmt.Errorf("the file has more than %d MiB%s", maxSize>>20, wanted)

@@ -63,7 +63,7 @@ func (s *Scenario) setDefaults() {
 	}
 }
 
-// validate calls check for everything that a scenario must be. The text begins with the path of the field that is wrong.
+// validate calls check for every requirement of a scenario. The text begins with the path of the wrong field.
 func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 	check(s.Name != "", "name: is missing")
 	check(s.Title != "", "title: is missing")
