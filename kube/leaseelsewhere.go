@@ -107,7 +107,7 @@ func (l *Lease) giveBackUnasked(ctx context.Context, seen leaseState) {
 	}
 	if seen.holder == l.opts.Identity {
 		if err := l.giveBack(ctx, seen); err != nil {
-			l.opts.Log.Warn("the operator lease, of which the answer was lost, was not given back", "err", err)
+			l.opts.Log.Warn("the operator lease was not given back after its answer was lost", "err", err)
 			return // in the next turn
 		}
 		over = true

@@ -77,7 +77,7 @@ func withOwnOnly(missing []core.MissingFacts) []core.MissingFacts {
 			continue
 		}
 		err := *missing[i].Err
-		err.Call, err.Message = "list "+what, "this login is no administrator's: it is told of its own project only"
+		err.Call, err.Message = "list "+what, "this login is not an administrator's: it sees its own project only"
 		missing = append(missing, core.MissingFacts{What: what, Err: &err})
 	}
 	return missing

@@ -63,7 +63,7 @@ func (w *Writer) act(ctx context.Context, c core.InstanceAction) error {
 	i, ok := instanceActions[c.Do]
 	if !ok {
 		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: "write",
-			Message: fmt.Sprintf("nothing was sent: %q is no action on an instance", c.Do)}
+			Message: fmt.Sprintf("nothing was sent: %q is not an action on an instance", c.Do)}
 	}
 	status := i.ok
 	if status == nil {

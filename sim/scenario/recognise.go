@@ -38,7 +38,7 @@ func recognise(raw []byte) error {
 	case len(text) == 0:
 		return errors.New("the file is empty" + wanted)
 	case bytes.IndexByte(raw, 0) >= 0 || !utf8.Valid(raw):
-		return errors.New("the file is no text" + wanted)
+		return errors.New("the file is not text" + wanted)
 	}
 	known := fieldIndex(reflect.TypeFor[Scenario]())
 	top, line := map[string]string{}, map[string]int{}
@@ -61,7 +61,7 @@ func recognise(raw []byte) error {
 		return errors.New("the file is a clouds.yaml" + wanted)
 	case !ours:
 		number, first := firstLine(raw)
-		return Problem{Line: number, Text: fmt.Sprintf("%q is no field of a scenario%s", first, wanted)}
+		return Problem{Line: number, Text: fmt.Sprintf("%q is not a field of a scenario%s", first, wanted)}
 	}
 	if format := top["format"]; format != "" && format != strconv.Itoa(Format) {
 		return Problem{Line: line["format"], Text: wrongFormat(format)}
