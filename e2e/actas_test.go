@@ -24,9 +24,9 @@ func (w *world) lockState(t *testing.T, node string) (state, inner string) {
 	return state, lock.GetAnnotations()["inner_state"]
 }
 
-// The OpenStack controller is switched off, and Lockstep plays it on a real API server, with the rights of its manifests alone:
-// a node is taken out of scheduling, one instance moves at the first try, one after a failure in another way, one is stopped;
-// the lock is released, LCM updates the node, and it is taken back by a program that was started anew in between.
+// The OpenStack controller is switched off, and Lockstep plays it on a real API server, with only the rights of its manifests: it
+// takes a node out of scheduling, one instance moves at the first try, one in another way after a failure, one is stopped; it
+// releases the lock, LCM updates the node, and a restarted program takes the node back.
 func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
@@ -92,7 +92,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		t.Errorf("the exit code is %d", code)
 	}
 
-	// LCM goes on meanwhile; another start proposes what comes next.
+	// LCM goes on meanwhile; the restarted program proposes what comes next.
 	again := w.launch(t, first)
 	again.WantsRow("cmp-01", "as openstack: it waits for you to take it back")
 	again.Find("3", "cmp-01")

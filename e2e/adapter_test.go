@@ -21,8 +21,7 @@ import (
 
 const modeAnnotation = "openstack.lcm.mirantis.com/instance_migration_mode"
 
-// patience is how long a test waits for what must come; it is spent only by
-// one that fails.
+// patience is how long a test waits; only a failing test waits that long.
 const patience = time.Minute
 
 // adapter is the program's own client, logged in as the user.
@@ -39,8 +38,7 @@ func adapter(t *testing.T, c *cluster.Cluster, user cluster.User) *kube.Client {
 	return client
 }
 
-// sources watches as the client until the states of all sources are as wanted,
-// and then stops.
+// sources watches with the client until the states of all sources are as wanted.
 func sources(t *testing.T, client *kube.Client, wanted map[core.SourceID]core.SourceState, podsOf ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -250,7 +248,7 @@ func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
 	if err := bert.Acquire(t.Context(), true); err != nil || !bert.Held() {
 		t.Errorf("the second could not take it over: %v", err)
 	}
-	// The first learns it as soon as it has a look.
+	// The first one learns it at its next look.
 	looking, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go anna.Run(looking)
@@ -285,8 +283,8 @@ func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
 	}
 }
 
-// Locks and requests are changed with the rights of deploy/rbac-maintenance.yaml and no others: by compare-and-swap, on the
-// status without touching the rest, and dry runs change nothing.
+// Locks and requests are changed with only the rights of deploy/rbac-maintenance.yaml: by compare-and-swap, on the status without
+// touching the rest, and dry-runs change nothing.
 func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 	c := ownCluster(t)
 	rights(t, c)

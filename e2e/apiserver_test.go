@@ -83,8 +83,7 @@ spec: {nodeName: scope, scope: everything}
 	}
 }
 
-// The writes of the program are JSON patches whose tests are their
-// preconditions: this is how the server answers when one does not hold.
+// The program's writes are JSON patches whose tests are their preconditions: this is how the server answers when one fails.
 func TestAPatchWhoseTestFailsChangesNothing(t *testing.T) {
 	node := create(t, shared, nodes,
 		`{apiVersion: v1, kind: Node, metadata: {name: patched, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
@@ -202,7 +201,7 @@ func TestAKilledServerComesBackWithItsState(t *testing.T) {
 	c := ownCluster(t)
 	create(t, c, nodes, `{apiVersion: v1, kind: Node, metadata: {name: survivor, annotations: {kept: "yes"}}}`)
 	client := as(t, c, cluster.Admin).Resource(nodes)
-	// It records a request after its answer: killed in between, it would have no record of it.
+	// It records a request after its answer: if it is killed in between, the record is missing.
 	_, err := c.AwaitRequest(t.Context(), func(r cluster.Request) bool { return r.Name == "survivor" && r.Write() })
 	if err != nil {
 		t.Fatal(err)
@@ -252,7 +251,7 @@ func TestTheAuditTellsWhatTheServerReceived(t *testing.T) {
 		t.Fatal("nobody may read nodes")
 	}
 
-	// Each is recorded after its answer, and so perhaps after the next one.
+	// Each is recorded after its answer, so possibly after the next one.
 	of := func(user cluster.User, tried bool) cluster.Request {
 		t.Helper()
 		found, err := shared.AwaitRequest(t.Context(), func(r cluster.Request) bool {

@@ -13,7 +13,7 @@ import (
 	"lockstep/e2e/terminal"
 )
 
-// whole is the dashboard of the demo with everything on it: what needs the operator, the nodes, and both servers live.
+// whole is the demo's complete dashboard: what needs the operator, the nodes, and both servers live.
 var whole = terminal.All(terminal.Shows("● kubernetes  ● openstack"), operator.Row("cmp-03"), operator.Row("cmp-08"),
 	terminal.Shows("Nodes"))
 
@@ -23,7 +23,7 @@ func demo(b *testing.B, columns, rows int, speed string) (*program, terminal.Scr
 	return p, p.Want(b, whole)
 }
 
-// From the start of the process to the whole dashboard, with the simulated cloud being started in the same process.
+// From the start of the process to the whole dashboard; the simulated cloud starts in the same process.
 func BenchmarkDemoStart(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
@@ -58,7 +58,7 @@ func BenchmarkDemoTenSeconds(b *testing.B) {
 	}
 }
 
-// The resident memory of the demo, simulated cloud and controllers included, after some time of the update.
+// The resident memory of the demo, including simulated cloud and controllers, after some time of the update.
 func BenchmarkDemoMemory(b *testing.B) {
 	p, _ := demo(b, 120, 40, "60")
 	most := 0.0

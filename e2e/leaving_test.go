@@ -45,8 +45,8 @@ func (p *program) leftInGoodOrder() {
 	}
 }
 
-// However the program is made to leave, it gives the lease back and writes the journal's last line; and where there still
-// is a terminal, it leaves it as it was.
+// However the program ends, it gives the lease back and writes the journal's last line; if there still is a terminal, it leaves it
+// as it was.
 func TestLeavingInGoodOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -95,7 +95,8 @@ func TestLeavingInGoodOrder(t *testing.T) {
 	}
 }
 
-// Of two operators one can write. The other is told who, and can take over, which is typed; the first then cannot any more.
+// Of two operators one can write. The other is told who, and can take over, which has to be typed; then the first can no longer
+// write.
 func TestTwoOperators(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -109,7 +110,7 @@ func TestTwoOperators(t *testing.T) {
 	bert.Wants(holder+" holds the lease", "READ-ONLY")
 	bert.Press("w")
 	bert.Wants("Switch writing on?", holder+" holds the lease.", "[ Cancel ]")
-	bert.Press("tab", "tab", "enter") // without the words nothing is taken over
+	bert.Press("tab", "tab", "enter") // without the typed words nothing is taken over
 	bert.Wants("Switch writing on?")
 	bert.Press("esc")
 	bert.TakeOver()
@@ -157,7 +158,7 @@ func TestKilledInTheMiddleOfAMigration(t *testing.T) {
 
 	again := w.launch(t, start{state: p.State})
 	again.WantsRow("cmp-01", "waiting for you")
-	again.Wants("READ-ONLY") // writing has to be armed anew
+	again.Wants("READ-ONLY") // writing has to be armed again
 	again.Find("3", "cmp-01")
 	again.Press("enter")
 	again.Wants("Take cmp-01 through its maintenance")

@@ -20,8 +20,8 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// The whole of the main job: a node goes through by itself, the next one waits for the operator, who moves its instances by
-// hand, declares it safe, sees it come back, and gives it its migration mode back.
+// The complete main job: one node goes through by itself; the next one waits for the operator, who moves its instances by hand,
+// declares it safe, sees it return, and restores its migration mode.
 func TestManualNode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
@@ -35,11 +35,11 @@ func TestManualNode(t *testing.T) {
 	p := w.launch(t, start{})
 	node := w.node(t, "cmp-01")
 
-	// The first node needs nobody.
+	// The first node needs no person.
 	p.WantsRow("cmp-02", "rebooting")
 	p.WantsRow("cmp-02", "done")
 
-	// The second one waits, and the screen says for whom and what to do.
+	// The second one waits, and the screen says what the operator has to do.
 	p.WantsRow("cmp-01", "manual mode: 3 instances")
 	p.WantsRow("cmp-01", "waiting for you", "manual")
 	p.Press("1", "g") // the most urgent thing
@@ -51,7 +51,7 @@ func TestManualNode(t *testing.T) {
 	p.WantsRow("blocked", "declare cmp-01 safe", "no running instance")
 	p.Arm()
 
-	// It cannot be declared safe before it is.
+	// It cannot be declared safe too early.
 	p.OpenStep("declare cmp-01 safe")
 	p.Wants("no running instance is left on the host", "3 left: ", "Not yet: 1 condition does not hold.", "kubectl annotate node "+node)
 	p.Press("tab", "enter")
@@ -66,7 +66,7 @@ func TestManualNode(t *testing.T) {
 	p.WantsRow("blocked", "declare cmp-01 safe", "nothing else is being done there")
 	p.WantsGone("live-migrate web-1")
 
-	// Another fails: that stays, in Nova's own words, until it is moved in another way.
+	// Another fails: Nova's own message stays until it is moved in another way.
 	p.OpenStep("live-migrate db-2")
 	p.Confirm()
 	p.WantsRow("failed", "live-migrate db-2", "the migration failed")
@@ -104,7 +104,7 @@ func TestManualNode(t *testing.T) {
 	p.WantsRow("cmp-01", "rebooting")
 	p.WantsRow("cmp-01", "done", "skip")
 
-	// What Lockstep changed is offered back.
+	// Lockstep offers to undo what it changed.
 	p.Find("3", "cmp-01")
 	p.Press("enter")
 	p.OpenStep("give cmp-01 its migration mode back")
@@ -217,7 +217,7 @@ func (w *world) sawTheseActions(t *testing.T, want ...string) {
 	}
 }
 
-// wroteItAllDown fails the test unless the journal tells the story of TestManualNode.
+// wroteItAllDown fails the test unless the journal has the story of TestManualNode.
 func (p *program) wroteItAllDown(t *testing.T) {
 	t.Helper()
 	records := p.Records()

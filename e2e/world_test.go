@@ -168,7 +168,7 @@ func (w *world) annotate(t *testing.T, node, key, value string) {
 	}
 }
 
-// await waits until what holds is so, asking again every moment.
+// await polls until the condition holds.
 func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.After(patience)

@@ -83,7 +83,7 @@ func CredentialsPermission() Permission {
 	return Permission{Verb: "get", Resource: gvrSecrets.Resource, Namespace: credentialsNamespace, Name: credentialsSecret}
 }
 
-// Access knows what the login may do. It is safe for concurrent use; what was not asked is not known.
+// Access knows what the login may do, as far as it has asked. It is safe for concurrent use.
 type Access struct {
 	client *Client
 
@@ -96,8 +96,8 @@ func NewAccess(client *Client) *Access {
 	return &Access{client: client, answers: map[Permission]bool{}}
 }
 
-// Review asks the API server about each permission that was not asked before. Every error is a *core.APIError; what was
-// answered before it is kept.
+// Review asks the API server about each permission that was not asked before. Every error is a *core.APIError; answers before it
+// are kept.
 func (a *Access) Review(ctx context.Context, needs ...Permission) error {
 	var (
 		wg    sync.WaitGroup

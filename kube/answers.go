@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// strangeError is an answer to a write that an API server does not give: somebody on the way gave it.
+// strangeError is an answer to a write that cannot be the API server's: something on the way gave it.
 type strangeError struct{ text string }
 
 func (e *strangeError) Error() string { return "the answer is not the API's: " + e.text }
 
-// strangeAnswer refuses to take an answer to a write for a success that only looks like one: a page, or a redirection, which would be
-// followed with a read. Whether the write was made is not known then. The answer is closed.
+// strangeAnswer rejects an answer to a write that only looks like a success: a page, or a redirection, which would be followed with
+// a read. It is then unknown whether the write was made. The answer is closed.
 func strangeAnswer(r *http.Request, resp *http.Response) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || resp.StatusCode >= http.StatusBadRequest {
 		return nil

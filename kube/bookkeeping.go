@@ -11,11 +11,11 @@ import (
 	"lockstep/core"
 )
 
-// What kopf, under which the OpenStack controller runs, calls its annotations after their prefix, which can be configured
+// The names of kopf's annotations after their prefix, which can be configured. The OpenStack controller runs under kopf
 // (docs/mosk.md#bookkeeping).
 const (
 	keptHandled = "last-handled-configuration"
-	keptMarker  = "kopf-managed"     // under a prefix of one's own
+	keptMarker  = "kopf-managed"     // under a prefix of its own
 	kopfDomain  = "kopf.zalando.org" // the prefix, or its end
 )
 
@@ -31,8 +31,8 @@ var triesOf = map[core.Kind]struct{ change, deletion string }{
 // maxKept is how much of a note is read, in bytes: an object's annotations are at most 256 KiB, and a note has one text.
 const maxKept = 64 << 10
 
-// bookkeepingFrom reads what the OpenStack controller notes on an object, under whatever prefix. It is total: of a note that cannot be
-// read counts only that it is there.
+// bookkeepingFrom reads what the OpenStack controller notes on an object, under any prefix. It never fails: of a note that cannot
+// be read only its presence counts.
 func bookkeepingFrom(kind core.Kind, o fields) core.Bookkeeping {
 	var b core.Bookkeeping
 	annotations := o.at("metadata", "annotations")
@@ -56,7 +56,7 @@ func bookkeepingFrom(kind core.Kind, o fields) core.Bookkeeping {
 	return b
 }
 
-// newer is the note of the two that was begun last.
+// newer is the one of two notes that was begun last.
 func newer(a, b *core.Tries) *core.Tries {
 	if a == nil || b != nil && b.Started.After(a.Started) {
 		return b
@@ -64,7 +64,7 @@ func newer(a, b *core.Tries) *core.Tries {
 	return a
 }
 
-// triesFrom reads a note; nil when it is none, or says nothing of tries that failed.
+// triesFrom reads a note; nil when it is not one, or has no failed tries.
 func triesFrom(text string) *core.Tries {
 	if len(text) > maxKept {
 		return nil
@@ -89,7 +89,7 @@ func triesFrom(text string) *core.Tries {
 	return t
 }
 
-// plainLine is the beginning of a text on one line, without what is not seen or changes what is seen.
+// plainLine is the beginning of a text on one line, without characters that are invisible or change how others are shown.
 func plainLine(text string, most int) string {
 	const cut = " …"
 	var out strings.Builder

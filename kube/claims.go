@@ -18,15 +18,15 @@ var (
 	gvrVolumes = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumes"}
 )
 
-// claimed are the resources that tell which volume claims are bound to a node. They are watched only where Lockstep plays the OpenStack
-// controller, which deletes them behind a node that is gone (docs/mosk.md#volume-claims).
+// claimed are the resources that tell which volume claims are bound to a node. They are watched only where Lockstep plays the
+// OpenStack controller, which deletes them after a node is gone (docs/mosk.md#volume-claims).
 var claimed = []resource{
 	{source: core.SourceClaims, gvr: gvrClaims, namespace: namespaceOpenStack, rights: maintenanceRights, translate: claimFrom},
 	{source: core.SourceRedisClaims, gvr: gvrClaims, namespace: namespaceRedis, rights: maintenanceRights, translate: claimFrom},
 	{source: core.SourceLocalVolumes, gvr: gvrVolumes, rights: maintenanceRights, translate: volumeFrom},
 }
 
-// maintenanceRights is the manifest that gives what is read only where a controller is played.
+// maintenanceRights is the manifest for rights that are needed only where Lockstep plays a controller.
 const maintenanceRights = "deploy/rbac-maintenance.yaml"
 
 // ClaimSources are the sources that a Watcher feeds with WatchOptions.Claims, beside Sources.
@@ -50,8 +50,8 @@ func claimPermissions() []Permission {
 	return needs
 }
 
-// ClaimPermissions are what the steps need that clean up behind a node which is gone, of the claims in OpenStack's namespace and in
-// those of namespaces that have some: Redis has its own, and most clouds have no Redis.
+// ClaimPermissions are what the steps that clean up after a node is gone need for volume claims, in OpenStack's namespace and in
+// the other namespaces that have some: Redis has its own, and most clouds have no Redis.
 func ClaimPermissions(namespaces ...string) []Permission {
 	return slices.DeleteFunc(claimPermissions(), func(p Permission) bool {
 		return p.Namespace != "" && p.Namespace != namespaceOpenStack && !slices.Contains(namespaces, p.Namespace)
@@ -93,7 +93,7 @@ func claimsOf(pod fields) []string {
 	return names
 }
 
-// VolumeClaims implements core.KubernetesChecker.
+// VolumeClaims implements engine.KubernetesChecker.
 func (c *Checker) VolumeClaims(ctx context.Context, namespace string) ([]*core.VolumeClaim, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -108,7 +108,7 @@ func (c *Checker) VolumeClaims(ctx context.Context, namespace string) ([]*core.V
 	return claims, nil
 }
 
-// PersistentVolume implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+// PersistentVolume implements engine.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
 func (c *Checker) PersistentVolume(ctx context.Context, name string) (*core.PersistentVolume, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -123,8 +123,7 @@ func (c *Checker) PersistentVolume(ctx context.Context, name string) (*core.Pers
 	return volumeFrom(&list.Items[0]).(*core.PersistentVolume), nil
 }
 
-// deleteClaim deletes a volume claim. The UID is a precondition of the deletion: a claim that was made anew under the name is left
-// alone.
+// deleteClaim deletes a volume claim. The UID is a precondition of the deletion: a new claim of the same name is left alone.
 func (s sender) deleteClaim(ctx context.Context, ref core.Ref) error {
 	call := s.call("delete persistentvolumeclaim " + ref.Name + " in namespace " + ref.Namespace)
 	uid := types.UID(ref.UID)

@@ -90,7 +90,7 @@ status:
 	})
 }
 
-// Who may not see the claims is told which right is missing, and which manifest gives it.
+// A login that may not see the claims is told which right is missing, and which manifest gives it.
 func TestVolumeClaimsAreForbiddenWithoutTheRight(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -112,7 +112,7 @@ func TestVolumeClaimsAreForbiddenWithoutTheRight(t *testing.T) {
 	})
 }
 
-// A claim is read and deleted with exactly the rights of the manifest: only the one of the UID; one in use stays, in its removal.
+// A claim is read and deleted with exactly the rights of the manifest: only the one with the UID. One in use stays, in deletion.
 func TestAVolumeClaimIsDeletedByItsUID(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		rules := map[string]*kubeapi.Rule{}

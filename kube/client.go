@@ -24,8 +24,7 @@ import (
 // callTimeout is how long one call may take. Watches have no deadline.
 const callTimeout = 10 * time.Second
 
-// Client talks to the API server of one cluster. Load makes it; it is safe for concurrent use, its fields are not to be
-// changed.
+// Client talks to the API server of one cluster. Load makes it; it is safe for concurrent use. Do not change its fields.
 type Client struct {
 	ContextName string // the kubeconfig's context; "in-cluster" inside a pod
 	ClusterName string // the kubeconfig's name for the cluster
@@ -40,7 +39,7 @@ type Client struct {
 	relogin sync.Mutex // one look at the kubeconfig for a new login at a time
 }
 
-// withOrigin adds to an error's remedy where the login and the address came from, where that helps.
+// withOrigin adds to an error's remedy where the login and the address came from, if that helps.
 func (c *Client) withOrigin(e *core.APIError) *core.APIError {
 	switch e.Kind {
 	case core.ErrUnauthorized, core.ErrUnreachable, core.ErrTimeout, core.ErrConfiguration:
@@ -60,8 +59,8 @@ func (c *Client) resource(gvr schema.GroupVersionResource, namespace string) dyn
 	return r
 }
 
-// get fetches a path that is no resource, such as /readyz, past the client's own rate limit: what it asks is whether the
-// server is there at all. A status above 399 is an error, with the body beside it.
+// get fetches a path that is not a resource, such as /readyz, past the client's own rate limit: it asks whether the server is there
+// at all. A status above 399 is an error, with the body beside it.
 func (c *Client) get(ctx context.Context, path string) (body []byte, status int, err error) {
 	s := c.session.Load()
 	base, _, err := rest.DefaultServerUrlFor(s.config)
@@ -103,9 +102,8 @@ func statusError(code int, body []byte) error {
 	return err
 }
 
-// renew looks whether the kubeconfig has another login by now than the one that the server refused, and uses it if so.
-// It answers whether a new session began. A kubeconfig that names another server by now is not followed: Lockstep stays
-// with the cluster that it was started for.
+// renew uses the kubeconfig's login if it is no longer the one that the server refused. It returns whether a new session began. It
+// does not follow a kubeconfig that now names another server: Lockstep stays with the cluster that it was started for.
 func (c *Client) renew() bool {
 	c.relogin.Lock()
 	defer c.relogin.Unlock()

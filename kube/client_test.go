@@ -111,8 +111,8 @@ func withPlugin(t *testing.T, c *cluster, script string) (path, file string) {
 	return path, file
 }
 
-// A credential plugin that fails is run once for all calls that wait for it, and then left alone: each run may send a password that has
-// become wrong.
+// A credential plugin that fails is run once for all calls that wait for it, and then left alone: each run may send a wrong
+// password.
 func TestAPluginThatFailsIsNotRunForEveryCall(t *testing.T) {
 	c := startCluster(t, kubeapi.Options{})
 	path, runs := withPlugin(t, c, "echo run >> FILE; exit 1")
@@ -132,7 +132,7 @@ func TestAPluginThatFailsIsNotRunForEveryCall(t *testing.T) {
 	}
 }
 
-// A credential plugin that does not come back holds up nobody for longer than he wants to wait: neither a login, nor a watch, nor a write.
+// A credential plugin that hangs delays no caller beyond its own deadline: neither a login, nor a watch, nor a write.
 func TestAPluginThatHangsHoldsNobodyUp(t *testing.T) {
 	c := startCluster(t, kubeapi.Options{})
 	path, _ := withPlugin(t, c, "while [ -e FILE ]; do sleep 0.05; done")
@@ -158,7 +158,7 @@ func TestAPluginThatHangsHoldsNobodyUp(t *testing.T) {
 	if err := client.GetCredentials(gone); !errors.Is(err, context.Canceled) {
 		t.Errorf("who leaves is told %v", err)
 	}
-	// The watcher says why, and ends. The test hangs where it does not.
+	// The watcher says why, and ends. Otherwise the test hangs.
 	_, o := watchCluster(t, client, WatchOptions{ListTimeout: 100 * time.Millisecond})
 	o.wait("told", func(v *view) bool {
 		err := v.err[core.SourceNodes]

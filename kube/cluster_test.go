@@ -91,7 +91,7 @@ func (c *cluster) load(kubeconfig string) *Client {
 	opts := Options{Kubeconfig: kubeconfig, UserAgent: "lockstep/test"}
 	if c.network != nil {
 		opts.Transport = c.network.Transport("lockstep")
-		// what is drawn by chance would be another story each time
+		// random names would make each run different
 		opts.Jitter = func(_ string, most time.Duration) time.Duration { return most / 2 }
 	}
 	client, err := Load(opts)
@@ -231,7 +231,7 @@ func (o *observer) take(d core.Delta) {
 	o.changed = make(chan struct{})
 }
 
-// patience is how long anything may take that is waited for.
+// patience is how long a test waits for anything.
 const patience = 5 * time.Minute
 
 // wait waits until the view is as wanted.

@@ -17,8 +17,8 @@ const (
 	credentialsKey       = "clouds.yaml"
 )
 
-// OpenStackCredentials reads the administrator's clouds.yaml from the cluster's own secret. Call it only when the operator
-// asks for it; it changes when credentials are rotated. The answer is secret. Every error is a *core.APIError.
+// OpenStackCredentials reads the administrator's clouds.yaml from the cluster's own secret. Call it only when the operator asks for
+// it. The credentials change when they are rotated. The answer is secret. Every error is a *core.APIError.
 func (c *Client) OpenStackCredentials(ctx context.Context) ([]byte, error) {
 	call := fmt.Sprintf("get secret %s in namespace %s", credentialsSecret, credentialsNamespace)
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)

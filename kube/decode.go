@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// once is how the dynamic client reads what a server sends: as client-go does, but each text once. client-go looks for the kind first
-// and so goes through an object four times, and through the items of a list six times. What once does not expect it leaves to
-// client-go, errors included.
+// once is how the dynamic client reads what a server sends: as client-go does, but each text once. client-go looks for the kind
+// first and so goes through an object four times, and through the items of a list six times. Whatever once does not expect it
+// leaves to client-go, errors included.
 type once struct{ runtime.NegotiatedSerializer }
 
 // SupportedMediaTypes are client-go's, with decoders that read once.
@@ -62,15 +62,15 @@ func (o onceStream) Decode(data []byte, defaults *schema.GroupVersionKind, into 
 	return o.Serializer.Decode(data, defaults, into)
 }
 
-// answers are the kinds that a server speaks in about itself, such as Status: client-go reads them into types of their own.
+// answers are the kinds in which a server speaks about itself, such as Status. client-go reads them into types of their own.
 var answers = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	return scheme
 }()
 
-// readOnce reads data into one of client-go's, or where that is nil into an object of its own. It returns nil, and leaves into as it
-// was, where the answer is client-go's to give.
+// readOnce reads data into the given object of client-go's, or into a new one when that is nil. It returns nil, and leaves the
+// given object as it was, when client-go should answer.
 func readOnce(data []byte, into runtime.Object) runtime.Object {
 	switch into := into.(type) {
 	case nil:
@@ -91,8 +91,7 @@ func readOnce(data []byte, into runtime.Object) runtime.Object {
 	return nil
 }
 
-// objectOf is the object that data is; nil where it is none: what has no version and kind is nothing that is known, and what has
-// items is a list.
+// objectOf decodes data that is one object; nil otherwise: data without version and kind is unknown, and data with items is a list.
 func objectOf(data []byte) *unstructured.Unstructured {
 	var content map[string]any
 	if err := json.Unmarshal(data, &content); err != nil {
@@ -106,7 +105,7 @@ func objectOf(data []byte) *unstructured.Unstructured {
 	return object
 }
 
-// listOf is the list that data is; nil where it is none. Items that do not say what they are are of the list's kind.
+// listOf decodes data that is a list; nil otherwise. Items that do not name their kind are of the list's kind.
 func listOf(data []byte) *unstructured.UnstructuredList {
 	var content map[string]any
 	if err := json.Unmarshal(data, &content); err != nil {

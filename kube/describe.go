@@ -22,14 +22,14 @@ import (
 	"lockstep/core"
 )
 
-// longestWait is how long a server is believed that it wants to be left alone: it may well be back earlier.
+// longestWait caps the wait that a server asks for: it may well be back earlier.
 const longestWait = 5 * time.Minute
 
 // maxMessage is how much of a server's own words is kept, in bytes.
 const maxMessage = 4 << 10
 
-// Describe says in core's words why a call failed; call is what was being done ("list nodes"). It answers nil for nil, and
-// an error that already is a *core.APIError as it stands.
+// Describe says in core's words why a call failed; call is what was being done ("list nodes"). It returns nil for nil, and an error
+// that already is a *core.APIError unchanged.
 func Describe(err error, call string) *core.APIError {
 	if err == nil {
 		return nil
@@ -94,7 +94,7 @@ func describeStatus(e *core.APIError, answer apierrors.APIStatus) {
 	}
 }
 
-// isPage tells whether the server's words are an HTML page, which only somebody between here and an API server sends.
+// isPage tells whether the server's words are an HTML page, which only a proxy on the way to an API server sends.
 func isPage(text string) bool {
 	text = strings.ToLower(text)
 	return strings.Contains(text, "<html") || strings.Contains(text, "<!doctype")
@@ -130,7 +130,7 @@ func forbiddenRemedy(message string) string {
 	return fmt.Sprintf("You may not %s %s%s: ask an administrator to apply %s.", verb, resource, where, file)
 }
 
-// onManagement tells whether a resource is one of the management cluster's: its groups are its own, but for lcm.mirantis.com.
+// onManagement tells whether a resource is one of the management cluster's. All of its groups are its own, except lcm.mirantis.com.
 func onManagement(group, resource string) bool {
 	return group == gvrClusters.Group || group == gvrUpdatePlans.Group || strings.HasPrefix(resource, "lcm")
 }
@@ -148,7 +148,7 @@ func describeTransport(e *core.APIError, err error) {
 		strange   *strangeError
 	)
 	text := err.Error()
-	// The URL and client-go's own prefixes say nothing that the call does not say shorter.
+	// The URL and client-go's own prefixes add nothing to the call.
 	var request *url.Error
 	if errors.As(err, &request) {
 		e.Message = cut(core.Redact(request.Err.Error()))
@@ -208,7 +208,7 @@ func describeTransport(e *core.APIError, err error) {
 	}
 }
 
-// isNotJSON tells whether an answer came whole, but could not be read. client-go wraps some of these failures in text only.
+// isNotJSON tells whether an answer arrived completely, but could not be read. client-go wraps some of these failures in text only.
 func isNotJSON(err error) bool {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

@@ -110,7 +110,7 @@ func TestDescribeLeavesOutTheURL(t *testing.T) {
 	}
 }
 
-// TestDescribeRealTransports describes what the real transport says, not what this test believes it says.
+// TestDescribeRealTransports describes errors of the real transport, not errors that this test made up.
 func TestDescribeRealTransports(t *testing.T) {
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)

@@ -13,11 +13,11 @@ import (
 	"lockstep/core"
 )
 
-// fields reads a decoded JSON object whose shape nobody vouches for. Every method is total: what is missing or of another
-// type than expected is the zero value.
+// fields reads a decoded JSON object of unknown shape. No method fails: what is missing or of another type than expected is the
+// zero value.
 type fields map[string]any
 
-// at is the object at a path; nil (on which every method works) when there is none.
+// at is the object at a path; nil, on which every method works, when there is none.
 func (f fields) at(path ...string) fields {
 	for _, key := range path {
 		next, _ := f[key].(map[string]any)
@@ -44,7 +44,7 @@ func (f fields) truth(key string) bool {
 	return b
 }
 
-// number is an integer, also when it was written as a decimal or as a string; ok is false when there is none.
+// number is an integer, also one that was written as a decimal or as a string; ok is false when there is none.
 func (f fields) number(key string) (n int, ok bool) {
 	switch v := f[key].(type) {
 	case int64:

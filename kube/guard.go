@@ -9,8 +9,8 @@ import (
 	"lockstep/core"
 )
 
-// guard notices what the watches themselves do not: a server that is gone although connections seem open, and a watch that
-// has died without a word.
+// guard notices what the watches themselves do not: a server that is gone although connections seem open, and a watch that died
+// silently.
 func (w *Watcher) guard(ctx context.Context) {
 	probe := time.NewTimer(w.opts.ProbeInterval)
 	defer probe.Stop()
@@ -39,7 +39,7 @@ func (w *Watcher) guard(ctx context.Context) {
 				}
 				failures = 0
 			case failures == 0:
-				// Once is nothing: API servers answer 50x for a moment while their nodes are updated.
+				// Ignore a single failure: API servers answer 50x for a moment while their nodes are updated.
 				failures, wait = 1, w.opts.ProbeInterval/5
 			default:
 				failures++
@@ -53,8 +53,7 @@ func (w *Watcher) guard(ctx context.Context) {
 	}
 }
 
-// probe asks whether the server is there. Any answer will do, a refusal too, but one that says that the server is in
-// trouble.
+// probe asks whether the server is there. Any answer counts, even a refusal, except one that says that the server is in trouble.
 func (w *Watcher) probe(ctx context.Context) *core.APIError {
 	ctx, cancel := context.WithTimeout(ctx, w.opts.ProbeTimeout)
 	defer cancel()
@@ -65,7 +64,7 @@ func (w *Watcher) probe(ctx context.Context) *core.APIError {
 	return Describe(err, "get /readyz")
 }
 
-// heardSince tells whether any watch has brought something since t.
+// heardSince tells whether any watch has delivered something since t.
 func (w *Watcher) heardSince(t time.Time) bool {
 	for _, s := range w.streams {
 		s.mu.Lock()
@@ -78,7 +77,7 @@ func (w *Watcher) heardSince(t time.Time) bool {
 	return false
 }
 
-// mistrust turns a live source stale, because the server is away, and lists anew as soon as it is back.
+// mistrust turns a live source stale because the server is away, and lists again as soon as it is back.
 func (s *stream) mistrust(err *core.APIError) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,8 +89,8 @@ func (s *stream) mistrust(err *core.APIError) {
 	s.close()
 }
 
-// checkSilence closes a watch that has been silent for longer than a living one can be; the reflector opens it again where
-// it was. When that brings nothing either, the source is stale.
+// checkSilence closes a watch that has been silent for longer than a live one can be. The reflector opens it again where it was. If
+// that delivers nothing either, the source is stale.
 func (s *stream) checkSilence(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

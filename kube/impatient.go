@@ -4,9 +4,9 @@ import (
 	"net/http"
 )
 
-// impatient keeps client-go from trying a call again by itself, for up to ten times, when the server asks to wait: Lockstep
-// would hear of it only when its own deadline has passed, and a write would be repeated behind the operator's back. What the
-// server asks for is in the answer's Status, too, and is heeded by whoever made the call.
+// impatient keeps client-go from retrying a call by itself, up to ten times, when the server asks to wait. Lockstep would notice
+// only after its own deadline, and a write would be repeated behind the operator's back. The wait is in the answer's Status too,
+// and the caller heeds it.
 func impatient(base http.RoundTripper) http.RoundTripper { return &impatientTransport{base} }
 
 type impatientTransport struct{ base http.RoundTripper }

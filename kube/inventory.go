@@ -23,9 +23,9 @@ const (
 	pageTimeout  = 60 * time.Second // for one answer
 	readsAtOnce  = 4                // lists that are read at the same time
 	labelVRouter = "tfvrouter"
-	// releaseVariable is the variable by which Rockoon knows the release that it belongs to (docs/mosk.md#rockoon).
+	// releaseVariable is the environment variable that tells Rockoon the release that it belongs to (docs/mosk.md#rockoon).
 	releaseVariable = "OSCTL_CLUSTER_RELEASE"
-	// roleLabelsVariable is the variable that says by which labels nodes have the roles that Rockoon knows (docs/mosk.md#roles).
+	// roleLabelsVariable is the environment variable that names the labels of the roles that Rockoon knows (docs/mosk.md#roles).
 	roleLabelsVariable = "OSCTL_OPENSTACK_NODE_LABELS"
 )
 
@@ -40,8 +40,8 @@ func inventoried() []resource {
 	return all
 }
 
-// Inventory reads once, completely, what the cluster tells of an update: resources that a Watcher watches, with the same
-// rights but for "watch". What cannot be read is missing, and says why.
+// Inventory reads once, completely, what the cluster knows of an update: the resources that a Watcher watches, with the same rights
+// except "watch". What cannot be read is in the list of what is missing, with the reason.
 func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress) (core.ClusterInventory, []core.MissingFacts) {
 	lists := inventoried()
 	found := make([][]core.Object, len(lists))
@@ -164,7 +164,7 @@ func newReads(c *Client, progress core.InventoryProgress) *reads {
 	return &reads{client: c, progress: progress, slots: make(chan struct{}, readsAtOnce)}
 }
 
-// start reads a list in the background and hands it to take. No two takes run at the same time.
+// start reads a list in the background and passes it to take. No two takes run at the same time.
 func (r *reads) start(ctx context.Context, what string, res resource, take func([]*unstructured.Unstructured)) {
 	r.group.Go(func() {
 		r.slots <- struct{}{}
@@ -191,8 +191,8 @@ func (r *reads) wait() []core.MissingFacts {
 	return r.missing
 }
 
-// listAll reads a list in pages. Where the server has forgotten the place of the next page (410), the whole list is read
-// at once instead: the pages would be of two moments.
+// listAll reads a list in pages. Where the server has forgotten the place of the next page (410), the whole list is read at once
+// instead: the pages would be from two moments.
 func (c *Client) listAll(ctx context.Context, res resource) ([]*unstructured.Unstructured, *core.APIError) {
 	options := metav1.ListOptions{Limit: pageLimit, LabelSelector: res.labels}
 	if res.name != "" {

@@ -15,7 +15,7 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// A list of several pages is complete; where the server forgets the place of the next page, it is read anew.
+// A list of several pages is complete; when the server forgets the place of the next page, the list is read again.
 func TestAnInventoryIsCompleteWhateverHappensBetweenPages(t *testing.T) {
 	for _, forgetful := range []bool{false, true} {
 		t.Run(fmt.Sprintf("the server forgets: %v", forgetful), func(t *testing.T) {
@@ -61,7 +61,8 @@ func TestAnInventoryWithSomeRightsSaysWhatIsMissing(t *testing.T) {
 			{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Resources: []string{"nodeworkloadlocks"},
 				Verbs: []string{"list"}}},
 		}}}})
-		c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {tfvrouter: enabled}}, status: {capacity: {cpu: "12", memory: 64Gi}}}`)
+		c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {tfvrouter: enabled}},
+		  status: {capacity: {cpu: "12", memory: 64Gi}}}`)
 		c.create(nodeLock("l1", "n1"))
 		inv, missing := c.client("ann").Inventory(t.Context(), nil)
 		if len(inv.Nodes) != 1 || !inv.Nodes[0].VRouter || inv.Nodes[0].CPUs != 12 || inv.Nodes[0].RAMMiB != 64<<10 || len(inv.NodeLocks) != 1 {
@@ -78,7 +79,7 @@ func TestAnInventoryWithSomeRightsSaysWhatIsMissing(t *testing.T) {
 	})
 }
 
-// A snapshot needs no right that a watcher lacks.
+// A snapshot needs no right that a Watcher lacks.
 func TestAnInventoryNeedsAWatchersRights(t *testing.T) {
 	needs := InventoryPermissions()
 	if len(needs) != len(InventorySources()) {

@@ -56,8 +56,8 @@ func ManagementPermissions(namespace string) []Permission {
 }
 
 // ManagementInventory reads, on the management cluster, what it knows of the MOSK cluster whose nodes have the given names:
-// machines, update groups, update plans. The cluster is found by its machines, whose status names their nodes, in one
-// project or (an empty namespace) in all of them. It is nil when no cluster has such nodes, which is then what is missing.
+// machines, update groups, update plans. The cluster is found by its machines, whose status names their nodes, in one project or
+// (an empty namespace) in all of them. It is nil when no cluster has such nodes; the cluster is then listed as missing.
 func (c *Client) ManagementInventory(ctx context.Context, namespace string, nodes []string,
 	progress core.InventoryProgress) (*core.ManagementInventory, []core.MissingFacts) {
 	found := map[string][]*unstructured.Unstructured{}
@@ -135,7 +135,7 @@ func machineFrom(u *unstructured.Unstructured) core.Machine {
 	o := fields(u.Object)
 	for _, place := range []fields{o.at("status", "providerStatus"), o.at("spec", "providerSpec", "value")} {
 		if n, ok := place.number("upgradeIndex"); ok {
-			m.Index = n // what was asked for counts before what is reported
+			m.Index = n // the requested value counts before the reported one
 		}
 	}
 	return m

@@ -30,17 +30,17 @@ type LeaseOptions struct {
 	Identity  string // of this process; user@host/pid/random
 
 	Renew    time.Duration // how often a held lease is renewed (10 s)
-	Look     time.Duration // how often one that is not held is looked at, for its holder (15 s)
-	Expiry   time.Duration // another's lease has expired when we saw no change of it for so long (30 s)
-	Distrust time.Duration // our own counts no longer when no renewal succeeded for so long (20 s); less than Expiry
+	Look     time.Duration // how often the holder of one that is not held is looked up (15 s)
+	Expiry   time.Duration // another's lease has expired when we saw no change of it for this long (30 s)
+	Distrust time.Duration // ours no longer counts when no renewal succeeded for this long (20 s); less than Expiry
 
 	Log *slog.Logger // nil logs nothing
 }
 
-// Lease keeps two operators from acting on one cluster at once: a coordination.k8s.io/v1 Lease, taken by create, or by
-// update with its resourceVersion, so that of two who reach for it one gets it. Time is measured by what this process saw,
-// never by comparing clocks. It is no fence: a call that left before the lease was lost still arrives, so every write
-// carries its own preconditions. It implements core.OperatorLease.
+// Lease keeps two operators from acting on one cluster at once: a coordination.k8s.io/v1 Lease, taken by create, or by update with
+// its resourceVersion, so that one of two operators who reach for it gets it. Time is measured by what this process saw, never by
+// comparing clocks. It is not a fence: a call that left before the lease was lost still arrives, so every write has its own
+// preconditions. It implements engine.OperatorLease.
 type Lease struct {
 	client *Client
 	opts   LeaseOptions
@@ -54,15 +54,15 @@ type Lease struct {
 	last     leaseState // as last seen
 	seenFrom time.Time  // when it was first seen so
 	seenTo   time.Time  // when it was last seen so
-	unsure   time.Time  // when a request to take it was sent of which the answer is lost, and that Acquire gave up; zero: none
+	unsure   time.Time  // when Acquire sent a request to take it, lost the answer and gave up; zero: none
 
 	elsewhere map[string]elsewhereLease // by namespace
-	cannotSee sync.Once                 // told that others' namespaces are not seen
+	cannotSee sync.Once                 // logged that others' namespaces are not seen
 }
 
 var _ engine.OperatorLease = (*Lease)(nil)
 
-// NewLease makes a Lease that is not held. Run has to run for it to stay held, and for Holder to be known.
+// NewLease makes a Lease that is not held. It stays held, and Holder is known, only while Run runs.
 func NewLease(client *Client, opts LeaseOptions) *Lease {
 	if opts.Namespace == "" {
 		opts.Namespace = defaultLeaseNamespace
@@ -95,8 +95,8 @@ func identity() string {
 	return fmt.Sprintf("%s@%s/%d/%s", name, host, os.Getpid(), hex.EncodeToString(random))
 }
 
-// Run renews the lease while it is held, and looks who holds it while it is not, until ctx is done. What the server may then still think
-// is ours is given back.
+// Run renews the lease while it is held, and otherwise looks up its holder, until ctx is done. Then it gives back what the server
+// may still think is ours.
 func (l *Lease) Run(ctx context.Context) {
 	byTurns(ctx, l.kick, l.tend)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
@@ -106,7 +106,7 @@ func (l *Lease) Run(ctx context.Context) {
 	}
 }
 
-// tend does what is due, and answers when it is due again.
+// tend does what is due, and returns when to call it again.
 func (l *Lease) tend(ctx context.Context) time.Duration {
 	if l.turn.take(ctx) != nil {
 		return l.opts.Look // it is over
@@ -116,7 +116,7 @@ func (l *Lease) tend(ctx context.Context) time.Duration {
 	held := l.held
 	l.mu.Unlock()
 	if !held {
-		// Whoever may not read leases does not learn who holds this one; that is no failure of anything.
+		// A login that may not read leases does not learn who holds this one. That is not a failure.
 		if state, err := l.look(ctx); err == nil {
 			l.giveBackUnasked(ctx, state)
 		}
@@ -128,7 +128,7 @@ func (l *Lease) tend(ctx context.Context) time.Duration {
 	return l.opts.Renew
 }
 
-// renew writes the lease anew. The caller has the turn.
+// renew writes the lease again. The caller has the turn.
 func (l *Lease) renew(ctx context.Context) {
 	l.mu.Lock()
 	state := l.last
@@ -142,8 +142,8 @@ func (l *Lease) renew(ctx context.Context) {
 			l.opts.Log.Warn("the operator lease was not renewed", "err", err)
 			return
 		}
-		// Someone has written to it. If it still names us (an answer of ours was lost, a label was added), go on with what
-		// is there now.
+		// Another write came first. If the lease still names us (our answer was lost, a label was added), go on with it as it is
+		// now.
 		now, err := l.look(ctx)
 		if err != nil {
 			l.opts.Log.Warn("the operator lease was not renewed", "err", err)
@@ -158,14 +158,15 @@ func (l *Lease) renew(ctx context.Context) {
 	}
 }
 
-// Acquire implements core.OperatorLease. To take it over means: from the holder that it has when Acquire looks; when yet
-// another takes it meanwhile, that is ErrConflict too.
+// Acquire implements engine.OperatorLease. A takeover is from the holder that Acquire sees. If yet another operator takes it
+// meanwhile, that is ErrConflict too.
 func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
 	if err := l.turn.take(ctx); err != nil {
 		return Describe(err, l.call("take"))
 	}
 	defer l.turn.give()
-	// One that counts as held is asked for as well: another may have taken it over and given it back since the last renewal.
+	// A lease that counts as held is requested as well: another operator may have taken it over and given it back since the last
+	// renewal.
 	if err := l.nobodyElsewhere(ctx); err != nil {
 		return err
 	}
@@ -188,7 +189,7 @@ func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
 		l.mu.Unlock()
 		err = l.take(ctx, state)
 		if err != nil && err.Uncertain() {
-			// Our name has a random part: if it is there, the call went through.
+			// Our name has a random part: if it is there, our call succeeded.
 			if now, lookErr := l.look(ctx); lookErr == nil && now.holder == l.opts.Identity {
 				continue
 			}
@@ -229,14 +230,14 @@ func (l *Lease) heldBy(holder string) *core.APIError {
 	}
 }
 
-// Held implements core.OperatorLease.
+// Held implements engine.OperatorLease.
 func (l *Lease) Held() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.held && elapsed(time.Now(), l.renewed) < l.opts.Distrust
 }
 
-// Confirm implements core.OperatorLease: between two renewals somebody can have taken it over.
+// Confirm implements engine.OperatorLease: another operator can take it over between two renewals.
 func (l *Lease) Confirm(ctx context.Context) error {
 	if err := l.turn.take(ctx); err != nil {
 		return Describe(err, l.call("get"))
@@ -281,8 +282,8 @@ func elapsed(now, t time.Time) time.Duration {
 	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
 }
 
-// Holder implements core.OperatorLease. It is empty too where the login may not read the lease, and where it still has our
-// own name that we could not renew or give back: then nobody else is in the way.
+// Holder implements engine.OperatorLease. It is also empty when the login may not read the lease, and when the lease still has our
+// own name, which we could not renew or give back: then nobody else is in the way.
 func (l *Lease) Holder() string {
 	held := l.Held()
 	l.mu.Lock()
@@ -304,14 +305,14 @@ func displayed(identity string) string {
 	return who
 }
 
-// expired tells whether the lease did not change for so long, while we could see it, that its holder must be gone.
+// expired tells whether the lease was unchanged for so long, while we could see it, that its holder must be gone.
 func (l *Lease) expired() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last.holder != "" && l.seenTo.Sub(l.seenFrom) >= l.opts.Expiry
 }
 
-// Release implements core.OperatorLease. A lease that is not ours is left alone.
+// Release implements engine.OperatorLease. It leaves a lease that is not ours alone.
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	wanted := l.wanted
@@ -328,7 +329,7 @@ func (l *Lease) Release(ctx context.Context) error {
 	again := l.wanted
 	l.mu.Unlock()
 	if again {
-		return nil // taken again while this waited for its turn: to give that back would let another take what we count as ours
+		return nil // taken again while this waited for its turn: giving it back would let another operator take what we count as ours
 	}
 	for attempt := 0; ; attempt++ {
 		state, err := l.look(ctx)

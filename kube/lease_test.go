@@ -35,7 +35,7 @@ func keep(t *testing.T, l *Lease) {
 	})
 }
 
-// until asks again and again, since a lease tells of nothing by itself.
+// until asks again and again, since a lease reports nothing by itself.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Second) {
@@ -116,7 +116,7 @@ func TestLeaseIsTakenOverAndTheOldHolderKnowsAtOnce(t *testing.T) {
 	})
 }
 
-// Between two renewals only the server knows. One that does not answer takes the lease from nobody.
+// Between two renewals only the server knows. A server that does not answer takes the lease from nobody.
 func TestWhoArmsAnewAsksTheServerWhoseTheLeaseIs(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -314,7 +314,7 @@ func TestIdentityNamesPersonMachineAndProcess(t *testing.T) {
 	}
 }
 
-// A lease that is asked for again while it is still being given back stays ours: what counts as held is held on the server too.
+// A lease that is requested again while it is being given back stays ours: what counts as held is held on the server too.
 func TestLeaseThatIsTakenWhileItIsGivenBackStays(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})

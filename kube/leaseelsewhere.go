@@ -12,18 +12,18 @@ import (
 	"lockstep/core"
 )
 
-// Two operators whose configurations name different namespaces for the lease would both hold one. Each therefore looks for leases of
-// its name in the other namespaces: before it takes its own, again once it has it, so that of two who come together at least one
-// sees the other, and before every write.
+// Two operators whose configurations name different namespaces for the lease would both hold one. So each looks for leases of its
+// name in the other namespaces: before it takes its own, again once it has it (of two that come at the same time, at least one then
+// sees the other), and before every write.
 
 // elsewhereLease is an operator lease in another namespace, as it was seen.
 type elsewhereLease struct {
 	holder           string
 	version          string
-	seenFrom, seenTo time.Time // for how long it looked so
+	seenFrom, seenTo time.Time // for how long it has looked like this
 }
 
-// LeaseElsewherePermission is what it takes to find operators whose lease is in another namespace. Without it they are not found.
+// LeaseElsewherePermission is the right to find operators whose lease is in another namespace. Without it they are not found.
 func LeaseElsewherePermission() Permission {
 	return Permission{Verb: "list", Group: gvrLeases.Group, Resource: gvrLeases.Resource, Name: leaseName}
 }
@@ -57,8 +57,8 @@ func (l *Lease) lookElsewhere(ctx context.Context) *core.APIError {
 	return nil
 }
 
-// heldElsewhere is why nothing may be written while somebody holds the lease of another namespace; nil when nobody is known to. One that
-// did not change for so long that its holder must be gone holds nobody up.
+// heldElsewhere is why nothing may be written while another operator holds the lease of another namespace; nil when nobody is known
+// to. A lease that was unchanged for so long that its holder must be gone does not count.
 func (l *Lease) heldElsewhere() *core.APIError {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,8 +77,8 @@ func (l *Lease) heldElsewhere() *core.APIError {
 	return nil
 }
 
-// nobodyElsewhere looks, and tells who holds the lease of another namespace. Where leases of all namespaces may not be listed nobody is
-// found, which is logged once; a server that does not answer is an error.
+// nobodyElsewhere returns an error when another operator holds the lease of another namespace. When the login may not list leases
+// of all namespaces, it finds nobody and logs that once. A server that does not answer is an error.
 func (l *Lease) nobodyElsewhere(ctx context.Context) *core.APIError {
 	switch err := l.lookElsewhere(ctx); {
 	case err == nil:
@@ -93,10 +93,10 @@ func (l *Lease) nobodyElsewhere(ctx context.Context) *core.APIError {
 	}
 }
 
-// releaseTimeout is how long it is tried at the end to give back what the server may think is ours.
+// releaseTimeout limits the attempt, at the end, to give back what the server may think is ours.
 const releaseTimeout = 3 * time.Second
 
-// giveBackUnasked gives back a lease that was taken by a request whose answer was lost, and of which Acquire said that it failed: nobody
+// giveBackUnasked gives back a lease that was taken by a request whose answer was lost, after Acquire reported a failure: nobody
 // here counts on it, and it would keep others out. The request can arrive late. The caller has the turn, and has looked.
 func (l *Lease) giveBackUnasked(ctx context.Context, seen leaseState) {
 	l.mu.Lock()
@@ -107,7 +107,7 @@ func (l *Lease) giveBackUnasked(ctx context.Context, seen leaseState) {
 	}
 	if seen.holder == l.opts.Identity {
 		if err := l.giveBack(ctx, seen); err != nil {
-			l.opts.Log.Warn("the operator lease, of which the answer was lost, was not given back", "err", err)
+			l.opts.Log.Warn("the operator lease was not given back after its answer was lost", "err", err)
 			return // in the next turn
 		}
 		over = true

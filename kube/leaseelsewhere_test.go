@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// leaseIn is that of an operator whose configuration names another namespace.
+// leaseIn is the lease of an operator whose configuration names another namespace.
 func (c *cluster) leaseIn(namespace, identity string) *Lease {
 	return NewLease(c.client(kubeapi.Admin), LeaseOptions{Namespace: namespace, Identity: identity})
 }
@@ -50,7 +50,7 @@ func TestALeaseInAnotherNamespaceIsFound(t *testing.T) {
 	})
 }
 
-// Of those who come together in different namespaces one at most gets a lease.
+// Of operators who come at the same time in different namespaces at most one gets a lease.
 func TestOfManyNamespacesOneAtMostIsHeld(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -58,7 +58,7 @@ func TestOfManyNamespacesOneAtMostIsHeld(t *testing.T) {
 		for range 10 {
 			var wg sync.WaitGroup
 			for _, l := range leases {
-				wg.Go(func() { _ = l.Acquire(t.Context(), false) }) // who is refused is no matter
+				wg.Go(func() { _ = l.Acquire(t.Context(), false) }) // it does not matter which one is refused
 			}
 			wg.Wait()
 			held := 0
@@ -78,7 +78,7 @@ func TestOfManyNamespacesOneAtMostIsHeld(t *testing.T) {
 	})
 }
 
-// A lease of another namespace whose holder is gone for good expires; one that comes later bars every write.
+// A lease of another namespace whose holder is gone for good expires. One that comes later blocks every write.
 func TestALeaseInAnotherNamespaceExpires(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -104,7 +104,7 @@ func TestALeaseInAnotherNamespaceExpires(t *testing.T) {
 	})
 }
 
-// Who may not list leases in all namespaces keeps the one that it is told to keep.
+// A login that may not list leases in all namespaces still gets its own.
 func TestLeaseOfALoginThatSeesOneNamespace(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -119,8 +119,8 @@ func TestLeaseOfALoginThatSeesOneNamespace(t *testing.T) {
 	})
 }
 
-// A lease that was taken by a request of which the answer was lost, and with it every look at what became of it, is not held: nobody
-// may write. It is given back as soon as the server answers, and when Lockstep leaves.
+// When the answer to the request that took the lease is lost, and so is every later look at it, the lease is not held: nobody may
+// write. It is given back as soon as the server answers, and when Lockstep leaves.
 func TestALeaseTakenByALostAnswerIsGivenBack(t *testing.T) {
 	for name, leave := range map[string]bool{"the server is back": false, "Lockstep leaves": true} {
 		t.Run(name, func(t *testing.T) {

@@ -44,7 +44,7 @@ func (l *Lease) look(ctx context.Context) (leaseState, *core.APIError) {
 	return state, nil
 }
 
-// note remembers what was seen, and since when it looks so.
+// note remembers what was seen, and since when it is unchanged.
 func (l *Lease) note(state leaseState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +92,7 @@ func (l *Lease) take(ctx context.Context, seen leaseState) *core.APIError {
 	l.note(leaseState{object: written, holder: l.opts.Identity})
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// Release may have come between: then the lease is given back as soon as this turn is over.
+	// Release may have been called meanwhile: then the lease is given back as soon as this turn is over.
 	l.held = l.wanted
 	l.renewed = sent
 	return nil

@@ -22,28 +22,28 @@ import (
 	"lockstep/core"
 )
 
-// What Lockstep allows itself towards an API server, in requests a second.
+// Lockstep's own rate limit for an API server, in requests a second.
 const (
 	queriesPerSecond = 20
 	queriesBurst     = 40
 )
 
-// Options say which cluster to talk to. The zero value means what kubectl would talk to without flags.
+// Options say which cluster to talk to. The zero value means the cluster that kubectl would use without flags.
 type Options struct {
 	Kubeconfig string // the file of --kubeconfig; empty for $KUBECONFIG, then ~/.kube/config, then the cluster we run in
 	Context    string // the context of --context; empty for the file's current context
 	UserAgent  string // "lockstep/1.2.3"; empty for "lockstep"
 	// Transport carries the requests to a server on a network of its own; nil for one with the kubeconfig's TLS settings. A
-	// kubeconfig that has such settings cannot be used with another transport.
+	// kubeconfig with such settings cannot be combined with a Transport.
 	Transport http.RoundTripper
 	Jitter    Jitter // nil for chance
 }
 
-// Jitter draws a duration from 0 to most for somebody, so that many do not try again in step.
+// Jitter draws a duration from 0 to most for the named caller, so that many callers do not retry in step.
 type Jitter func(who string, most time.Duration) time.Duration
 
-// Load finds the cluster by kubectl's own rules and makes a Client for it. It talks to no server. Every error is a
-// *core.APIError of kind core.ErrConfiguration that names the file, the context and what to do.
+// Load finds the cluster by kubectl's own rules and makes a Client for it. It contacts no server. Every error is a *core.APIError
+// of kind core.ErrConfiguration that names the file, the context and what to do.
 func Load(opts Options) (*Client, error) {
 	if opts.Jitter == nil {
 		opts.Jitter = func(_ string, most time.Duration) time.Duration { return rand.N(most + 1) }
@@ -105,7 +105,7 @@ func (c *Client) locateInCluster(files string) (*rest.Config, error) {
 		"Pass --kubeconfig FILE, or set KUBECONFIG.")
 }
 
-// locateContext takes the context that was asked for, or the current one.
+// locateContext takes the requested context, or the current one.
 func (c *Client) locateContext(raw *clientcmdapi.Config, files string, rules *clientcmd.ClientConfigLoadingRules) (*rest.Config, error) {
 	name := c.opts.Context
 	if name == "" {
@@ -177,7 +177,7 @@ func (c *Client) configurationError(call string, err error, remedy string) *core
 type session struct {
 	config  *rest.Config
 	http    *http.Client
-	rest    rest.Interface // what dynamic speaks through: one rate limit for both
+	rest    rest.Interface // the connection below dynamic: one rate limit for both
 	dynamic dynamic.Interface
 }
 
@@ -201,7 +201,7 @@ func newSession(config *rest.Config, secrets *core.Secrets) (*session, error) {
 	client.Transport = &discreet{client.Transport, secrets}
 	speaking := dynamic.ConfigFor(config)
 	speaking.NegotiatedSerializer = once{speaking.NegotiatedSerializer}
-	speaking.GroupVersion = &schema.GroupVersion{} // which one is a matter of each request
+	speaking.GroupVersion = &schema.GroupVersion{} // each request says which one
 	r, err := rest.RESTClientForConfigAndClient(speaking, client)
 	if err != nil {
 		return nil, fmt.Errorf("make a client: %w", err)

@@ -30,7 +30,7 @@ contexts:
 - {name: bad-cert, context: {cluster: c1, user: missing-cert}}
 `
 
-// kubeconfigIn writes a kubeconfig into a folder and keeps the environment of whoever runs the test out of it.
+// kubeconfigIn writes a kubeconfig into a folder and keeps the environment of the machine out of it.
 func kubeconfigIn(t *testing.T, name, content string) string {
 	t.Helper()
 	t.Setenv("KUBECONFIG", "")

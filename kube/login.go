@@ -29,9 +29,9 @@ func (c *Client) Asks() string {
 	return filepath.Base(p.Command)
 }
 
-// GetCredentials runs the kubeconfig's credential plugin, so that it can ask on the terminal before the screen opens; no server is
-// asked for anything. Then it keeps the terminal. A plugin that has not finished when ctx ends still has the terminal, if it may ask
-// there: the caller has to leave it alone.
+// GetCredentials runs the kubeconfig's credential plugin, so that it can ask on the terminal before the screen opens. It contacts
+// no server. Then plugins may no longer use the terminal. A plugin that has not finished when ctx ends still has the terminal, if
+// it may ask there: the caller has to leave the terminal alone.
 func (c *Client) GetCredentials(ctx context.Context) error {
 	if pluginOf(c.session.Load().config) == "" {
 		return nil
@@ -58,9 +58,9 @@ func (c *Client) KeepTerminal() {
 	}
 }
 
-// Login gets the credentials, makes one harmless call, and answers the server's version ("v1.31.9"; empty when the login may not
-// read it). The caller's context is the only deadline for the credentials, for a person may be typing a password; the server has the
-// time of any call.
+// Login gets the credentials, makes one harmless call, and returns the server's version ("v1.31.9"; empty when the login may not
+// read it). Only the caller's context limits the credentials, since a person may be typing a password. The server has the deadline
+// of any call.
 func (c *Client) Login(ctx context.Context) (version string, err error) {
 	if err := c.GetCredentials(ctx); err != nil {
 		return "", err
@@ -85,7 +85,7 @@ func (c *Client) Login(ctx context.Context) (version string, err error) {
 	return answer.GitVersion, nil
 }
 
-// pluginOf is what gets the credentials of a kubeconfig that has none itself; empty when it has.
+// pluginOf is the plugin that gets the credentials of a kubeconfig that has none itself; empty when it has some.
 func pluginOf(config *rest.Config) string {
 	switch {
 	case config.ExecProvider != nil:
@@ -101,10 +101,10 @@ type (
 	reachedServer   struct{} // key of the context of a request whose credentials are waited for: a func() that is told when they are there
 )
 
-// errLoggedIn is the answer to a request that is not sent: the credentials for it are there.
+// errLoggedIn is the result of a request that is not sent: its credentials are there.
 var errLoggedIn = errors.New("the credentials are there")
 
-// loggedIn notes that a request has its credentials, and answers an error when that is all that was wanted.
+// loggedIn notes that a request has its credentials, and returns an error when only they were wanted.
 func loggedIn(ctx context.Context) error {
 	if tell, ok := ctx.Value(reachedServer{}).(func()); ok {
 		tell()
@@ -115,21 +115,21 @@ func loggedIn(ctx context.Context) error {
 	return nil
 }
 
-// How long a credential plugin that has failed is left alone; it doubles. Each of its runs may send a password that is wrong by now, and
-// an identity provider locks a user out after some.
+// How long a credential plugin that has failed is left alone; it doubles. Each run may send a password that is wrong by now, and an
+// identity provider locks a user out after a few.
 const (
 	pluginPause    = 5 * time.Second
 	pluginPauseMax = time.Minute
 )
 
-// yielding lets a call end with its context while a credential plugin is still at work: client-go waits for that without a limit. What
-// was given up is not sent when the plugin has finished after all, for its context is over. A plugin that fails is run once for all calls
-// that wait for it, and then left alone for a while.
+// yielding lets a call end with its context while a credential plugin is still at work: client-go waits for that without a limit. A
+// call that was given up is not sent when the plugin finishes after all, since its context is over. A plugin that fails is run once
+// for all calls that wait for it, and then left alone for a while.
 type yielding struct {
 	base   http.RoundTripper
 	plugin string
 
-	turn   turn // of whoever waits for credentials; it guards the three below
+	turn   turn // for callers that wait for credentials; it guards the three below
 	failed error
 	again  time.Time // before this the plugin is not run
 	losses int       // failures in a row
@@ -186,7 +186,7 @@ func (t *yielding) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, t.late(ctx)
 }
 
-// late is the error of a call that has waited for its credentials for as long as it could.
+// late is the error of a call whose credentials did not come within its deadline.
 func (t *yielding) late(ctx context.Context) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()

@@ -10,9 +10,9 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// RedirectLogs sends everything that client-go and its libraries would write to standard error to logger instead: klog,
-// the servers' warning headers, and errors that have nobody to go to. Call it once, before Load: it changes these
-// libraries' own global state.
+// RedirectLogs sends everything that client-go and its libraries would write to standard error to logger instead: klog, the
+// servers' warning headers, and errors that have no caller. Call it once, before Load: it changes these libraries' own global
+// state.
 func RedirectLogs(logger *slog.Logger) {
 	klog.LogToStderr(false)
 	klog.SetSlogLogger(logger)
@@ -32,7 +32,7 @@ type warnings struct {
 	seen map[string]bool
 }
 
-// maxWarnings bounds what is remembered of a server that never warns twice in the same words.
+// maxWarnings bounds the memory for a server that never warns twice in the same words.
 const maxWarnings = 256
 
 // HandleWarningHeaderWithContext implements rest.WarningHandlerWithContext.

@@ -11,7 +11,7 @@ import (
 // annotationInnerState is where Rockoon notes that it is working on a lock (docs/mosk.md#locks).
 const annotationInnerState = "inner_state"
 
-// annotationOriginal is where Rockoon keeps what the node of a lock was (docs/mosk.md#original-node).
+// annotationOriginal is where Rockoon keeps the node of a lock as it was (docs/mosk.md#original-node).
 const annotationOriginal = annotationDomain + "original-node"
 
 // labelManagedBy names who made an object (Kubernetes' recommended labels).
@@ -48,7 +48,7 @@ func lockFrom(kind core.Kind) translate {
 	}
 }
 
-// originalLabels are the labels in the node that a lock bears as JSON; nil when it bears none.
+// originalLabels are the labels of the node that a lock holds as JSON; nil when it holds none.
 func originalLabels(node string) map[string]string {
 	var original struct {
 		Metadata struct {
@@ -56,7 +56,7 @@ func originalLabels(node string) map[string]string {
 		} `json:"metadata"`
 	}
 	if json.Unmarshal([]byte(node), &original) != nil {
-		return nil // none, or one of a form that is not known
+		return nil // none, or one of unknown form
 	}
 	return ownLabels(original.Metadata.Labels)
 }
@@ -78,7 +78,7 @@ func requestFrom(kind core.Kind) translate {
 	}
 }
 
-// noticeFrom translates the objects of a kind that say one thing about one node.
+// noticeFrom translates objects of a kind that says only one thing about one node.
 func noticeFrom(kind core.Kind) translate {
 	return func(u *unstructured.Unstructured) core.Object {
 		o := fields(u.Object)

@@ -37,15 +37,15 @@ var gvrReboots = kaas("gracefulrebootrequests")
 
 const labelControlPlane = "cluster.sigs.k8s.io/control-plane"
 
-// annotationGraceful marks an LCMMachine for which a graceful reboot is asked; annotationDrainReason says of an
-// LCMClusterState for what it is (docs/mosk.md#lcmmachine, #lcmclusterstate).
+// annotationGraceful marks an LCMMachine for which a graceful reboot is requested; annotationDrainReason says what an
+// LCMClusterState is for (docs/mosk.md#lcmmachine, #lcmclusterstate).
 const (
 	annotationGraceful    = "lcm.mirantis.com/graceful-reboot"
 	annotationDrainReason = "lcm.mirantis.com/cluster-state-reason"
 )
 
-// managementMeta is an object's metadata without the resourceVersion: it rises with every report of an agent, and nothing
-// is written by it without a new look.
+// managementMeta is an object's metadata without the resourceVersion: that changes with every report of an agent, and every write
+// reads it again first.
 func managementMeta(u *unstructured.Unstructured) core.Meta {
 	m := metaFrom(u)
 	m.ResourceVersion = ""
@@ -71,7 +71,7 @@ func (f fields) texts(key string) []string {
 	return out
 }
 
-// managementTime reads a time of LCM's own. The zero time, which its Go types write where there is none, is none.
+// managementTime reads a time of LCM's own. LCM's Go types write the zero time for none.
 func (f fields) managementTime(key string) time.Time {
 	t := f.time(key)
 	if t.Year() <= 1 {
@@ -162,7 +162,7 @@ func lcmMachineFrom(u *unstructured.Unstructured) core.Object {
 	return m
 }
 
-// stateItems are the items that an agent was given, with what it says of them; and after them those of which only it speaks.
+// stateItems are the items that an agent was given, with what it says of them; after them those that only the agent names.
 func stateItems(specs []fields, statuses fields) []core.StateItem {
 	var out []core.StateItem
 	known := map[string]bool{}

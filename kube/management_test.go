@@ -106,7 +106,8 @@ spec:
   cluster: mos
   source: mosk-17-4-0-25-1
   target: mosk-21-0-0-25-2
-  steps: [{id: openstack, name: OpenStack, commence: true, granularity: cluster, impact: {users: minor, workloads: none}, duration: {eta: 1h30m0s}}]
+  steps: [{id: openstack, name: OpenStack, commence: true, granularity: cluster, impact: {users: minor, workloads: none},
+    duration: {eta: 1h30m0s}}]
 status: {status: InProgress, startedAt: "2026-01-02T03:04:05Z", steps: [{id: openstack, status: Stuck, message: late, duration: 2h}]}`,
 			&core.UpdatePlan{Meta: core.Meta{Name: "mos-21.0.0"}, Cluster: "mos", Source: "mosk-17-4-0-25-1", Target: "mosk-21-0-0-25-2",
 				Status:  "InProgress",
@@ -131,7 +132,7 @@ status: {status: InProgress, startedAt: "2026-01-02T03:04:05Z", steps: [{id: ope
 	}
 }
 
-// No object makes a translation fail: many of these fields are known from older versions only.
+// No object makes a translation fail: many of these fields are known only from older versions.
 func TestManagementTranslationIsTotal(t *testing.T) {
 	keys := []string{"spec", "status", "metadata", "name", "labels", "providerSpec", "value", "providerStatus", "conditions", "stateItems",
 		"stateItemStatuses",
@@ -211,7 +212,7 @@ func TestTheManagementClusterIsWatched(t *testing.T) {
 	})
 }
 
-// A kind that an older release does not have is absent, and the others are live.
+// A kind that an older release lacks is absent, and the others are live.
 func TestAKindThatTheManagementClusterLacksIsAbsent(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		without := slices.DeleteFunc(crds.Management(), func(crd crds.CRD) bool { return strings.HasPrefix(crd.Name, "updateautopauses.") })
@@ -224,7 +225,7 @@ func TestAKindThatTheManagementClusterLacksIsAbsent(t *testing.T) {
 	})
 }
 
-// What is forbidden says which right is missing, and by which manifest it is given.
+// A forbidden source says which right is missing, and which manifest gives it.
 func TestForbiddenOnTheManagementClusterSaysWhichRight(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := managed(t,

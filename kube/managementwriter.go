@@ -17,8 +17,8 @@ import (
 	"lockstep/core/engine"
 )
 
-// ManagementChecker reads objects of the management cluster from its API server itself, and has it try changes. It implements
-// core.ManagementChecker. Before the first change it asks whether the login may make it.
+// ManagementChecker reads objects of the management cluster from its API server, past any cache, and has it try changes. It
+// implements engine.ManagementChecker. Before the first change it asks whether the login may make it.
 type ManagementChecker struct {
 	client *Client
 	access *Access
@@ -29,12 +29,12 @@ func NewManagementChecker(client *Client) *ManagementChecker {
 	return &ManagementChecker{client: client, access: NewAccess(client)}
 }
 
-// ManagementWriter changes objects of the management cluster. It implements core.ChangeWriter: it writes nothing without a Permit,
+// ManagementWriter changes objects of the management cluster. It implements engine.ChangeWriter: it writes nothing without a Permit,
 // which only the gate makes.
 type ManagementWriter struct{ checker *ManagementChecker }
 
-// NewManagementWriter makes a ManagementWriter for the cluster of the checker. What the checker knows of the login's rights is not asked
-// again.
+// NewManagementWriter makes a ManagementWriter for the cluster of the checker. It uses what the checker knows of the login's
+// rights.
 func NewManagementWriter(checker *ManagementChecker) *ManagementWriter {
 	return &ManagementWriter{checker}
 }
@@ -44,7 +44,7 @@ var (
 	_ engine.ChangeWriter      = (*ManagementWriter)(nil)
 )
 
-// Write implements core.ChangeWriter.
+// Write implements engine.ChangeWriter.
 func (w *ManagementWriter) Write(ctx context.Context, p engine.Permit, change core.Change) error {
 	if err := engine.TakePermit(p, change, core.ServerManagement); err != nil {
 		return err
@@ -52,18 +52,18 @@ func (w *ManagementWriter) Write(ctx context.Context, p engine.Permit, change co
 	return managementSender{w.checker, true}.send(ctx, change)
 }
 
-// DryRun implements core.ManagementChecker.
+// DryRun implements engine.ManagementChecker.
 func (c *ManagementChecker) DryRun(ctx context.Context, change core.Change) error {
 	return managementSender{c, false}.send(ctx, change)
 }
 
-// managementSender sends what a change asks for.
+// managementSender sends the request of a change.
 type managementSender struct {
 	*ManagementChecker
-	writes bool // else the server only tries it
+	writes bool // false: the server only tries it
 }
 
-// send makes one change, or has it tried.
+// send makes one change, or has the server try it.
 func (s managementSender) send(ctx context.Context, change core.Change) error {
 	switch c := change.(type) {
 	case core.SetMaintenance:
@@ -74,7 +74,7 @@ func (s managementSender) send(ctx context.Context, change core.Change) error {
 	return engine.NoSuchChange(change, core.ServerManagement)
 }
 
-// call says what is done, and whether it is only tried.
+// call says what is done, and whether it is only a dry-run.
 func (s managementSender) call(doing string) string {
 	if s.writes {
 		return doing
@@ -101,7 +101,7 @@ func rebootPermissions(namespace string) []Permission {
 // maintained are the resources that have a maintenance mode, by their kind.
 var maintained = map[core.Kind]schema.GroupVersionResource{core.KindCluster: gvrClusters, core.KindMachine: gvrMachines}
 
-// may is nil when the login has the rights for doing something, as far as the server says.
+// may is nil when the login has the rights for something, as far as the server says.
 func (c *ManagementChecker) may(ctx context.Context, doing string, needs ...Permission) error {
 	if err := c.access.Review(ctx, needs...); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (c *ManagementChecker) may(ctx context.Context, doing string, needs ...Perm
 	return nil
 }
 
-// describeManagement says why a call failed, of the management cluster.
+// describeManagement says why a call to the management cluster failed.
 func describeManagement(err error, call string) *core.APIError {
 	e := Describe(err, call)
 	if e == nil {
@@ -127,8 +127,8 @@ func describeManagement(err error, call string) *core.APIError {
 
 const maintenancePath = "/spec/providerSpec/value/maintenance"
 
-// setMaintenance sets maintenance mode of an object. Over a value, the patch tests the object's UID and that value; where the
-// flag is not there nothing of it can be tested, and the patch tests the resourceVersion with which it was seen so.
+// setMaintenance sets maintenance mode of an object. Over a value, the patch tests the object's UID and that value. Where the flag
+// is missing, the patch tests the resourceVersion of the object as it was read.
 func (s managementSender) setMaintenance(ctx context.Context, c core.SetMaintenance) error {
 	ref, old, on := c.Object, c.Old, c.On
 	gvr, ok := maintained[ref.Kind]
@@ -165,13 +165,13 @@ func (s managementSender) setMaintenance(ctx context.Context, c core.SetMaintena
 		case err.Kind != core.ErrConflict:
 			return err
 		case old == nil && attempt < attempts:
-			continue // somebody has reported its status meanwhile
+			continue // its status was written meanwhile
 		}
 		return s.explainMaintenance(ctx, gvr, ref, old, call, err)
 	}
 }
 
-// explainMaintenance turns a conflict, for which the server gives no reason, into one that says what is different.
+// explainMaintenance turns a conflict without a reason from the server into one that says what is different.
 func (c *ManagementChecker) explainMaintenance(ctx context.Context, gvr schema.GroupVersionResource, ref core.Ref, old *bool, call string,
 	cause *core.APIError) error {
 	seen, err := c.get(ctx, gvr, ref)
@@ -231,7 +231,7 @@ func (c *ManagementChecker) get(ctx context.Context, gvr schema.GroupVersionReso
 	return fields(u.Object), nil
 }
 
-// Maintenance implements core.ManagementChecker.
+// Maintenance implements engine.ManagementChecker.
 func (c *ManagementChecker) Maintenance(ctx context.Context, ref core.Ref) (wanted *bool, is bool, err error) {
 	o, err := c.get(ctx, maintained[ref.Kind], ref)
 	if err != nil {
@@ -240,7 +240,7 @@ func (c *ManagementChecker) Maintenance(ctx context.Context, ref core.Ref) (want
 	return o.at("spec", "providerSpec", "value").flag("maintenance"), o.at("status", "providerStatus").truth("maintenance"), nil
 }
 
-// MachinesInMaintenance implements core.ManagementChecker.
+// MachinesInMaintenance implements engine.ManagementChecker.
 func (c *ManagementChecker) MachinesInMaintenance(ctx context.Context, cluster core.Ref) ([]string, error) {
 	list, err := c.client.listAll(ctx, resource{source: core.SourceMachines, gvr: gvrMachines, namespace: cluster.Namespace})
 	if err != nil {
@@ -258,7 +258,7 @@ func (c *ManagementChecker) MachinesInMaintenance(ctx context.Context, cluster c
 	return names, nil
 }
 
-// requestReboot makes the GracefulRebootRequest of a cluster. An empty list would mean all machines: it is refused.
+// requestReboot makes the GracefulRebootRequest of a cluster. It refuses an empty list, which would mean all machines.
 func (s managementSender) requestReboot(ctx context.Context, c core.RequestReboot) error {
 	cluster, machines := c.Cluster, c.Machines
 	call := s.call("create gracefulrebootrequest " + cluster.Name)
@@ -286,7 +286,7 @@ func (s managementSender) requestReboot(ctx context.Context, c core.RequestReboo
 	return nil
 }
 
-// RebootRequest implements core.ManagementChecker.
+// RebootRequest implements engine.ManagementChecker.
 func (c *ManagementChecker) RebootRequest(ctx context.Context, cluster core.Ref) (*core.RebootRequest, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

@@ -77,7 +77,7 @@ func TestMaintenanceModeIsSet(t *testing.T) {
 	})
 }
 
-// A graceful reboot is asked for once, and never for all machines.
+// A graceful reboot is requested once, and never for all machines.
 func TestAGracefulRebootIsAskedFor(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := managed(t, kubeapi.Options{})
@@ -108,7 +108,7 @@ func TestAGracefulRebootIsAskedFor(t *testing.T) {
 	})
 }
 
-// Who lacks a right is told so before anything is sent, with the manifest that gives it; nothing else is asked.
+// A login that lacks a right is told so before anything is sent, with the manifest that gives it.
 func TestRightsOnTheManagementClusterAreAskedFirst(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := managed(t, kubeapi.Options{})
@@ -132,7 +132,7 @@ func TestRightsOnTheManagementClusterAreAskedFirst(t *testing.T) {
 	})
 }
 
-// A lost answer is one: whether it was carried out shows on the object.
+// A lost answer is uncertain: the object shows whether the write was made.
 func TestALostAnswerOfTheManagementClusterIsUncertain(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := managed(t, kubeapi.Options{})

@@ -9,14 +9,14 @@ import (
 	"lockstep/core"
 )
 
-// labelMachineName is the label by which a node tells the name of its Machine.
+// labelMachineName is the node label with the name of its Machine.
 const labelMachineName = "kaas.mirantis.com/machine-name"
 
 // annotationDomain is the prefix of the node annotations that are kept.
 const annotationDomain = "openstack.lcm.mirantis.com/"
 
-// nodeRoles is how a node's roles are read from its labels (docs/mosk.md#roles). An empty value means any. Those of OpenStack are the
-// defaults; core.Node.WithRoles reads them by others.
+// nodeRoles is how a node's roles are read from its labels (docs/mosk.md#roles). An empty value means any. The labels of
+// OpenStack's roles are the defaults; core.Node.WithRoles reads the roles by others.
 var nodeRoles = []struct {
 	label, value string
 	role         core.Role

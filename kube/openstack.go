@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 )
 
-// healthReady is the health of a component that is well (docs/mosk.md#openstack-status); every other word is trouble or not yet known.
+// healthReady is the value of a healthy component (docs/mosk.md#openstack-status); every other value is trouble or not yet known.
 const healthReady = "Ready"
 
 // openStackStatusFrom translates an OpenStackDeploymentStatus.
@@ -56,7 +56,7 @@ func openStackStatusFrom(u *unstructured.Unstructured) core.Object {
 // deploymentFrom translates a Deployment. Its image is its first container's: Rockoon's containers share one.
 func deploymentFrom(u *unstructured.Unstructured) core.Object {
 	o := fields(u.Object)
-	d := &core.Deployment{Meta: metaFrom(u), Replicas: 1} // 1 is what the API means by no replicas
+	d := &core.Deployment{Meta: metaFrom(u), Replicas: 1} // the API's default
 	if n, ok := o.at("spec").number("replicas"); ok {
 		d.Replicas = n
 	}

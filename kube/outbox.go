@@ -8,8 +8,8 @@ import (
 	"lockstep/core"
 )
 
-// outbox carries Deltas to the sink in a goroutine of its own, so that a sink that is busy never holds up a watch. What
-// arrives meanwhile is merged by source: a burst of events becomes one Delta.
+// outbox carries Deltas to the sink in a goroutine of its own, so that a busy sink never delays a watch. It merges what arrives
+// meanwhile by source: a burst of events becomes one Delta.
 type outbox struct {
 	sink func(core.Delta)
 	wake chan struct{}
@@ -23,7 +23,7 @@ func newOutbox(sink func(core.Delta)) *outbox {
 	return &outbox{sink: sink, wake: make(chan struct{}, 1), last: map[core.SourceID]int{}}
 }
 
-// put takes a Delta; its slices belong to the outbox from here on. It never blocks.
+// put takes a Delta and owns its slices from then on. It never blocks.
 func (o *outbox) put(d core.Delta) {
 	o.mu.Lock()
 	i, waiting := o.last[d.Source]
@@ -38,7 +38,7 @@ func (o *outbox) put(d core.Delta) {
 	}
 }
 
-// run hands Deltas to the sink until ctx is done.
+// run passes Deltas to the sink until ctx is done.
 func (o *outbox) run(ctx context.Context) {
 	for {
 		select {
@@ -60,8 +60,8 @@ func (o *outbox) run(ctx context.Context) {
 	}
 }
 
-// merge adds b to a, an earlier Delta of the same source, and tells whether that could be done without losing anything
-// that matters: a change of state is never swallowed, nor is an object that was deleted and made again.
+// merge adds b to a, an earlier Delta of the same source. It returns false when that would lose something that matters: a change of
+// state, or an object that was deleted and made again.
 func merge(a *core.Delta, b core.Delta) bool {
 	if b.State != "" || b.Replace || b.Host != a.Host || a.Err != nil {
 		return false

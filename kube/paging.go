@@ -16,8 +16,8 @@ import (
 	"lockstep/core"
 )
 
-// How many objects are asked for in one page of a list. The size follows the line: a page that takes too long is asked for again in
-// smaller ones, and what has come stays.
+// How many objects are requested in one page of a list. The size follows the speed of the line: a page that takes too long is
+// requested again in smaller ones, and what has arrived stays.
 const (
 	firstPage    = 250
 	largestPage  = 500
@@ -26,8 +26,8 @@ const (
 	pageTries = 5 // of one page, once others have come
 )
 
-// listed is an object of a list, translated: what the API says beyond that is forgotten with its page. The reflector takes it for an
-// object of the API, and only hands it on.
+// listed is a translated object of a list; the rest of the API's object is dropped with its page. The reflector takes it for an
+// object of the API, and only passes it on.
 type listed struct{ object core.Object }
 
 // GetObjectKind implements runtime.Object.
@@ -36,12 +36,12 @@ func (l *listed) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKi
 // DeepCopyObject implements runtime.Object.
 func (l *listed) DeepCopyObject() runtime.Object { return l }
 
-// pageProgress is how far a list has come.
+// pageProgress is how far the reading of a list is.
 type pageProgress struct {
 	size    int64 // of the next page
 	came    int   // objects of the list that is being read
-	left    int64 // that the server says are to come; 0 when it does not say
-	overdue bool  // the list has not come in time; that is told
+	left    int64 // still to come, by the server; 0 when it does not say
+	overdue bool  // the list is late, and the state says so
 }
 
 // List implements cache.ListerWatcher; the reflector calls ListWithContext.
@@ -49,12 +49,13 @@ func (s *stream) List(options metav1.ListOptions) (runtime.Object, error) {
 	return s.ListWithContext(context.Background(), options)
 }
 
-// ListWithContext implements cache.ListerWatcherWithContext. It reads all pages by itself: each has a deadline of its own, so a line
-// that takes minutes for the whole list gets it all the same.
+// ListWithContext implements cache.ListerWatcherWithContext. It reads all pages by itself. Each has a deadline of its own, so the
+// list arrives even over a line that takes minutes for it.
 //
-// It asks for no resourceVersion: with "0", the reflector's first, an API server ignores the limit and answers with the whole list at once
-// (apiserver, storage/cacher). All pages are of one moment, unless they take longer than the server's history reaches back (five minutes
-// of etcd's). Then the rest is of a later moment, and the watch begins where the first page was: it brings what has changed since.
+// It asks for no resourceVersion: with "0", the reflector's first, an API server ignores the limit and answers with the whole list
+// at once (apiserver, storage/cacher). All pages are from one moment, unless they take longer than the server's history reaches
+// back (five minutes in etcd). Then the rest is from a later moment, and the watch begins at the first page's version: it delivers
+// what has changed since.
 func (s *stream) ListWithContext(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	s.choose(&options)
 	options.ResourceVersion, options.ResourceVersionMatch, options.Continue = "", "", ""
@@ -99,7 +100,7 @@ func (s *stream) page(ctx context.Context, options metav1.ListOptions) (*unstruc
 	return s.client.resource(s.res.gvr, s.res.namespace).List(ctx, options)
 }
 
-// passing tells whether the same page may come a moment later.
+// passing tells whether the same request may succeed a moment later.
 func passing(err error) bool {
 	switch Describe(err, "").Kind {
 	case core.ErrTimeout, core.ErrUnreachable, core.ErrServer, core.ErrTooManyRequests:
@@ -108,7 +109,7 @@ func passing(err error) bool {
 	return false
 }
 
-// restOf is how to go on with a list whose first pages are too old for the server to go on with; empty when there is no way.
+// restOf is the token with which to continue a list whose first pages are too old for the server; empty when there is none.
 func restOf(err error) string {
 	var status apierrors.APIStatus
 	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) || !errors.As(err, &status) {
@@ -126,7 +127,7 @@ func (s *stream) pageSize() int64 {
 	return s.pages.size
 }
 
-// tookTooLong asks for less the next time, where that was what failed.
+// tookTooLong makes the next page smaller, if the deadline was what failed.
 func (s *stream) tookTooLong(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +136,7 @@ func (s *stream) tookTooLong(err error) {
 	}
 }
 
-// pageCame notes how far the list is, and how large the next page may be.
+// pageCame notes how far the list is, and how large the next page can be.
 func (s *stream) pageCame(page *unstructured.UnstructuredList, came int, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +156,7 @@ func (s *stream) pageCame(page *unstructured.UnstructuredList, came int, took ti
 	}
 }
 
-// tellOverdue makes it show that the list does not come in time, and how far it is. The caller holds mu.
+// tellOverdue reports that the list is late, and how far it is. The caller holds mu.
 func (s *stream) tellOverdue() {
 	e := &core.APIError{
 		Kind: core.ErrTimeout, Server: core.ServerKubernetes, Call: s.res.call("list"),

@@ -19,7 +19,7 @@ import (
 	"lockstep/sim/wire"
 )
 
-// largeNodes puts nodes into the cluster that are as large as real ones, by their images. It returns how large all are, in bytes.
+// largeNodes puts nodes into the cluster that are as large as real ones, by their images. It returns their total size, in bytes.
 func (c *cluster) largeNodes(from, to int) (size int) {
 	c.t.Helper()
 	var images []corev1.ContainerImage
@@ -39,7 +39,7 @@ func (c *cluster) largeNodes(from, to int) (size int) {
 	return size
 }
 
-// line counts what comes of lists over it.
+// line counts the bytes of lists that pass over it.
 type line struct {
 	next  http.RoundTripper
 	bytes atomic.Int64
@@ -79,8 +79,8 @@ func (c *cluster) overLine() (*Client, *line) {
 	return client, l
 }
 
-// Two thousand nodes come over a line that takes far longer for them than any deadline allows. What comes twice is little, and the operator
-// sees how far it is.
+// Two thousand nodes arrive over a line that takes far longer for them than any deadline allows. Little is sent twice, and the
+// operator sees the progress.
 func TestALargeListComesOverASlowLine(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		const nodes, rate = manyNodes, 32 << 10
@@ -126,8 +126,8 @@ func TestALargeListComesOverASlowLine(t *testing.T) {
 	})
 }
 
-// Pages that take longer than the server's history reaches back, and pages that fail now and then, make a whole list all the same, and
-// what has changed meanwhile is seen.
+// Pages that take longer than the server's history reaches back, or that fail now and then, still make a whole list, and changes
+// meanwhile are seen.
 func TestAListGoesOnWhereItWas(t *testing.T) {
 	for name, fault := range map[string]kubeapi.Fault{
 		"the history is too short": {},

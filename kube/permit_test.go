@@ -60,7 +60,7 @@ func (c changing[C]) do(dryRun bool, change core.Change) error {
 	return c.write(change)
 }
 
-// Without a Permit for it no change is sent, whatever it is; and what is no change of this server is not sent with one.
+// No change is sent without a Permit for it. A change of another server is not sent even with one.
 func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		all := slices.Concat(engine.ChangesAt(core.ServerKubernetes), engine.ChangesAt(core.ServerManagement),
@@ -118,7 +118,7 @@ func notSent(t *testing.T, name string, err error, server core.Server) {
 	}
 }
 
-// Every change of these servers is known to its adapter: it comes to the server, or is refused for what it says, and not for its kind.
+// Every change of these servers is known to its adapter: it reaches the server, or is refused for its content and not for its kind.
 func TestTheAdaptersKnowEveryChange(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})

@@ -21,7 +21,7 @@ type podPoller struct {
 	client *Client
 	out    *outbox
 	opts   WatchOptions
-	behind time.Duration // how long after the watches that are due at once
+	behind time.Duration // delay after the watches that are due at once
 	kick   chan struct{}
 
 	listed bool // at least once; only the polling goroutine uses it
@@ -63,7 +63,7 @@ func (p *podPoller) run(ctx context.Context) {
 	})
 }
 
-// poll looks at every node once, and answers when to look again.
+// poll looks at every node once, and returns when to look again.
 func (p *podPoller) poll(ctx context.Context) time.Duration {
 	p.mu.Lock()
 	nodes := p.nodes
@@ -80,7 +80,7 @@ func (p *podPoller) poll(ctx context.Context) time.Duration {
 			switch err.Kind {
 			case core.ErrForbidden:
 				state = core.SourceForbidden
-				if !p.listed { // else a server that has just started may not know its roles yet
+				if !p.listed { // a server that has just started may not know its roles yet
 					wait = p.opts.AbsentRetry
 				}
 			case core.ErrUnauthorized:
@@ -105,7 +105,7 @@ func (p *podPoller) poll(ctx context.Context) time.Duration {
 func (p *podPoller) list(ctx context.Context, node string) (*core.NodePods, *core.APIError) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.ListTimeout)
 	defer cancel()
-	// What the server has in its cache is good enough to count, and spares etcd.
+	// The server's cache is good enough for counting, and spares etcd.
 	items, err := p.client.pods(ctx, "", node, "0")
 	if err != nil {
 		return nil, Describe(err, "list pods of node "+node)
@@ -115,8 +115,8 @@ func (p *podPoller) list(ctx context.Context, node string) (*core.NodePods, *cor
 	return pods, nil
 }
 
-// pod is what is counted of a pod. A list of pods is by far the largest answer that is asked for again and again, and
-// most of it says nothing here: it is read straight into these, past what reads objects of any kind.
+// pod has the fields of a pod that are counted. A list of pods is by far the largest answer that is requested again and again, and
+// most of it does not matter here. It is decoded straight into this type.
 type pod struct {
 	Metadata struct {
 		Namespace   string
@@ -125,14 +125,14 @@ type pod struct {
 		Created     string `json:"creationTimestamp"`
 		Deleting    string `json:"deletionTimestamp"`
 		Annotations struct {
-			// Mirror marks the API's image of a static pod, which nothing evicts.
+			// Mirror marks the mirror pod of a static pod, which nothing evicts.
 			Mirror json.RawMessage `json:"kubernetes.io/config.mirror"`
 		}
 		OwnerReferences []struct {
 			Kind       string
 			Controller bool
 		}
-		Labels struct { // of any value, an empty one among them
+		Labels struct { // any value, also an empty one
 			Job    json.RawMessage `json:"job-name"`
 			JobNew json.RawMessage `json:"batch.kubernetes.io/job-name"`
 		}
@@ -146,8 +146,8 @@ type pod struct {
 	}
 }
 
-// pods lists the pods in a namespace (empty: in all), of a node (empty: of all): as the server has them, or at least as
-// new as a resourceVersion ("0": as its cache has them).
+// pods lists the pods in a namespace (empty: all namespaces) on a node (empty: all nodes), at least as new as a resourceVersion
+// (empty: as the server has them; "0": as its cache has them).
 func (c *Client) pods(ctx context.Context, namespace, node, version string) ([]pod, error) {
 	selector := ""
 	if node != "" {
@@ -170,7 +170,7 @@ func (c *Client) podsSelected(ctx context.Context, namespace, selector, version 
 		r = r.Param("resourceVersion", version)
 	}
 	answer := r.Do(ctx)
-	if err := answer.Error(); err != nil { // Raw's has no word of what the server said
+	if err := answer.Error(); err != nil { // Raw's error does not have the server's message
 		return nil, err
 	}
 	body, err := answer.Raw()
@@ -180,7 +180,7 @@ func (c *Client) podsSelected(ctx context.Context, namespace, selector, version 
 	return readPods(body)
 }
 
-// readPods reads a list of pods. A field of another type than the API's counts as empty, as everywhere.
+// readPods reads a list of pods. A field of an unexpected type counts as empty, as everywhere.
 func readPods(body []byte) ([]pod, error) {
 	var list struct {
 		Kind  string
@@ -196,7 +196,7 @@ func readPods(body []byte) ([]pod, error) {
 	return list.Items, nil
 }
 
-// podsFrom counts a node's pods. A pod that is being deleted is still there, so it still counts as one to be moved.
+// podsFrom counts a node's pods. A pod in deletion is still there, so it still counts as one to be moved.
 func podsFrom(node string, items []pod) *core.NodePods {
 	p := &core.NodePods{Node: node, Total: len(items)}
 	for i := range items {
@@ -205,8 +205,8 @@ func podsFrom(node string, items []pod) *core.NodePods {
 		if !over && owner != "DaemonSet" && m.Annotations.Mirror == nil {
 			p.Evictable++
 		}
-		// Rockoon waits for these when the node comes back, without a word (docs/mosk.md#pods-on-return): also for those that are
-		// over, such as an eviction leaves, and that are never ready again.
+		// Rockoon silently waits for these when the node comes back (docs/mosk.md#pods-on-return), also for pods that have ended,
+		// such as evicted ones, which are never ready again.
 		if m.Namespace == namespaceOpenStack && !items[i].ofJob() && !items[i].ready() {
 			p.NotReady = append(p.NotReady, core.PodName{Namespace: m.Namespace, Name: m.Name})
 			if over {
@@ -219,7 +219,8 @@ func podsFrom(node string, items []pod) *core.NodePods {
 	return p
 }
 
-// ended is what is known of a pod that has ended. It ended with its last container; of one that never ran, the beginning is known.
+// ended is what is known of a pod that has ended. It ended with its last container; of a pod that never ran only the start is
+// known.
 func (p *pod) ended() core.EndedPod {
 	m := &p.Metadata
 	e := core.EndedPod{Namespace: m.Namespace, Name: m.Name, UID: m.UID, Phase: p.Status.Phase, Reason: p.Status.Reason, Owner: p.owner(),
@@ -232,7 +233,7 @@ func (p *pod) ended() core.EndedPod {
 			}
 		}
 	}
-	_ = json.Unmarshal(p.Status.Containers, &containers) // what cannot be read says nothing
+	_ = json.Unmarshal(p.Status.Containers, &containers) // unreadable: not known
 	for _, c := range containers {
 		if at := podTime(c.State.Terminated.Finished); at.After(e.Since.At) {
 			e.Since = core.Since{At: at, Exact: true}
@@ -263,8 +264,8 @@ func (p *pod) owner() string {
 	return ""
 }
 
-// ofJob tells whether the pod is a Job's, as Rockoon tells (docs/mosk.md#pods-on-return): a Job is one of its owners, or it has a label
-// that Jobs give, whoever owns it.
+// ofJob tells whether the pod is a Job's, by Rockoon's rule (docs/mosk.md#pods-on-return): a Job is one of its owners, or it has a
+// label that Jobs set, whatever owns it.
 func (p *pod) ofJob() bool {
 	m := &p.Metadata
 	for _, owner := range m.OwnerReferences {

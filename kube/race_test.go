@@ -2,5 +2,5 @@
 
 package kube
 
-// manyNodes are as many as come in many pages. The race detector makes each of them cost ten times as much.
+// manyNodes is a number of nodes that fills many pages. The race detector makes each cost ten times as much.
 const manyNodes = 600

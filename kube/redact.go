@@ -15,10 +15,10 @@ import (
 	"lockstep/core"
 )
 
-// secretName is what a variable, an option or a setting is called whose value is a secret.
+// secretName matches the names of variables, options and settings whose value is a secret.
 var secretName = regexp.MustCompile(`(?i)token|passw|secret|credential|private|api[-_]?key|access[-_]?key`)
 
-// secretsOf are the secrets of a kubeconfig: what a server or a library must not repeat in an error.
+// secretsOf are the secrets of a kubeconfig, which must not appear in any error.
 func secretsOf(raw *clientcmdapi.Config) []string {
 	var secrets []string
 	for _, c := range raw.Clusters {
@@ -55,7 +55,7 @@ func secretsOf(raw *clientcmdapi.Config) []string {
 	return secrets
 }
 
-// learning remembers what requests log in with: a plugin's token is seen nowhere else. It lies below what logs in.
+// learning remembers what requests log in with: a plugin's token is seen nowhere else. It sits below the transport that logs in.
 func learning(secrets *core.Secrets) func(http.RoundTripper) http.RoundTripper {
 	return func(base http.RoundTripper) http.RoundTripper { return &learningTransport{base, secrets} }
 }
@@ -88,13 +88,13 @@ func (t *learningTransport) CloseIdleConnections() {
 }
 
 // discreet takes secrets out of everything that says why a request failed, before client-go makes a text or a log line of it. It
-// lies above what logs in.
+// sits above the transport that logs in.
 type discreet struct {
 	base    http.RoundTripper
 	secrets *core.Secrets
 }
 
-// maxRefusal is how much of an answer that says why is looked through, in bytes; the rest is dropped.
+// maxRefusal is how much of an error answer is searched for secrets, in bytes; the rest is dropped.
 const maxRefusal = 1 << 20
 
 // RoundTrip implements http.RoundTripper.
@@ -132,7 +132,7 @@ func (t *discreet) CloseIdleConnections() {
 	}
 }
 
-// discreetError says what a request failed of, without secrets. Its cause is for whoever asks for its kind.
+// discreetError says why a request failed, without secrets. Its cause stays for errors.Is and errors.As.
 type discreetError struct {
 	text  string
 	cause error
@@ -142,7 +142,7 @@ func (e *discreetError) Error() string    { return e.text }
 func (e *discreetError) GoString() string { return e.text }
 func (e *discreetError) Unwrap() error    { return e.cause }
 
-// withoutQuotes is why a file cannot be read, without what it quotes of it: that may be a password. Names of files stay.
+// withoutQuotes is why a file cannot be read, without quotations from it: they may be passwords. Names of files stay.
 func withoutQuotes(text, files string) string {
 	return quotations.ReplaceAllStringFunc(text, func(quoted string) string {
 		if path := quoted[1 : len(quoted)-1]; slices.Contains(filepath.SplitList(files), path) {
@@ -152,5 +152,5 @@ func withoutQuotes(text, files string) string {
 	})
 }
 
-// quotations are of two characters at least: a parser tells of the brackets and commas that it misses.
+// quotations have at least two characters: a parser also quotes the brackets and commas that it misses.
 var quotations = regexp.MustCompile("\"[^\"]{2,}\"|'[^']{2,}'|`[^`]{2,}`")

@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 )
 
-// translate makes a core object of an API object. It is total: no object makes it fail.
+// translate makes a core object from an API object. No object makes it fail.
 type translate func(*unstructured.Unstructured) core.Object
 
 // resource is one watched resource of the API.
@@ -19,9 +19,9 @@ type resource struct {
 	namespace string // empty for cluster-scoped resources
 	name      string // when not empty, only the object of this name
 	labels    string // when not empty, only objects that this label selector fits
-	optional  bool   // not everybody is given it: to be forbidden it is no failure
-	rights    string // the manifest that gives the right, where it is not that of everybody
-	anywhere  bool   // the right is given for every namespace: not every cluster has the resource's own
+	optional  bool   // not everybody has the right: forbidden is not a failure
+	rights    string // the manifest that gives the right, where it is not everybody's
+	anywhere  bool   // the right is for all namespaces: not every cluster has the resource's own
 	translate translate
 }
 
@@ -52,7 +52,7 @@ func lcm(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
 }
 
-// watched are the resources of the maintenance itself. The Watcher watches them and those of workloads.
+// watched are the resources of the maintenance itself. The Watcher watches them, and those of workloads.
 var watched = []resource{
 	{source: core.SourceNodes, gvr: gvrNodes, translate: nodeFrom},
 	{source: core.SourceClusterLocks, gvr: lcm("clusterworkloadlocks"), translate: lockFrom(core.KindClusterWorkloadLock)},
@@ -75,7 +75,7 @@ func Sources() []core.SourceID {
 	return append(ids, core.SourceNodePods)
 }
 
-// builtIn tells whether every API server has the resource: it cannot be unknown, as one with a definition can.
+// builtIn tells whether every API server has the resource: it cannot be unknown, as a custom resource can.
 func (r resource) builtIn() bool {
 	return r.gvr.Group == "" || r.gvr.Group == "apps" || r.gvr.Group == "batch"
 }

@@ -15,7 +15,7 @@ import (
 // statefulSetFrom translates a StatefulSet.
 func statefulSetFrom(u *unstructured.Unstructured) core.Object {
 	spec := fields(u.Object).at("spec")
-	// 1 is what the API means by no replicas
+	// the API's default
 	s := &core.StatefulSet{Meta: metaFrom(u), Replicas: 1, Selector: selectorText(spec.at("selector"))}
 	if n, ok := spec.number("replicas"); ok {
 		s.Replicas = n
@@ -23,7 +23,7 @@ func statefulSetFrom(u *unstructured.Unstructured) core.Object {
 	return s
 }
 
-// StatefulSet implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+// StatefulSet implements engine.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
 func (c *Checker) StatefulSet(ctx context.Context, namespace, name string) (*core.StatefulSet, []*core.DaemonPod, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -47,7 +47,7 @@ func (c *Checker) StatefulSet(ctx context.Context, namespace, name string) (*cor
 	}
 	var pods []*core.DaemonPod
 	for i := range list.Items {
-		// A selector can fit other pods too: only the StatefulSet's own count.
+		// A selector can match other pods too: only the StatefulSet's own count.
 		if p, ok := daemonPodFrom(&list.Items[i]).(*core.DaemonPod); ok && p.Owner == set.UID {
 			pods = append(pods, p)
 		}

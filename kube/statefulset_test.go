@@ -62,7 +62,7 @@ func TestStatefulSetsAreWatched(t *testing.T) {
 	})
 }
 
-// A StatefulSet is read with its own pods, and no others that its selector fits; one that is not there is no error, and to be
+// A StatefulSet is read with its own pods, and no others that its selector matches; one that is not there is not an error,
 // forbidden is one. A reader's rights are enough.
 func TestAStatefulSetIsReadWithItsPods(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {

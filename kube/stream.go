@@ -24,20 +24,20 @@ type stream struct {
 	client *Client
 	out    *outbox
 	opts   WatchOptions
-	behind time.Duration  // how long after the first of those that are due at once
-	kick   chan time.Time // look again at once; when that was said
+	behind time.Duration  // delay after the first of those that are due at once
+	kick   chan time.Time // look again at once; the value is when that was requested
 
 	mu        sync.Mutex
 	state     core.SourceState
 	err       *core.APIError
 	populated bool            // a complete list was handed on since the resource was last absent
-	listed    bool            // this attempt's list is complete
+	listed    bool            // the list of this attempt is complete
 	unwatched bool            // the last attempt failed at the watch: a list alone does not make the source live
-	relist    bool            // what the watch has shown cannot be relied on
+	relist    bool            // what the watch has shown is not reliable
 	watch     watch.Interface // the open watch; nil while there is none
 	cancel    func()          // gives up the watch that is open or being opened
 	heard     time.Time       // the server's last word
-	touched   time.Time       // the last Delta that said so
+	touched   time.Time       // when the last Delta with a state was sent
 	recycled  time.Time       // when a silent watch was closed last
 	pages     pageProgress    // of the list that is being read
 	refused   time.Time       // since when a resource that was seen has been missing or forbidden; zero while it is not
@@ -73,12 +73,12 @@ func (s *stream) run(ctx context.Context) {
 		pause := s.ended(err, failures)
 		failures++
 		if s.rest(ctx, pause, began) {
-			failures = 1 // as after a watch that broke off, which may be at the same moment
+			failures = 1 // as after a broken watch, which may come at the same moment
 		}
 	}
 }
 
-// rest waits, and tells whether somebody ended it. What was asked for before the last attempt began was answered by that.
+// rest waits, and tells whether a request ended the wait. A request from before the last attempt was answered by that attempt.
 func (s *stream) rest(ctx context.Context, pause time.Duration, began time.Time) (kicked bool) {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -96,7 +96,7 @@ func (s *stream) rest(ctx context.Context, pause time.Duration, began time.Time)
 	}
 }
 
-// begin starts an attempt, and makes it show when the list does not come in time.
+// begin starts an attempt, and reports when its list is late.
 func (s *stream) begin() *time.Timer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,14 +113,14 @@ func (s *stream) begin() *time.Timer {
 	})
 }
 
-// ended takes in why an attempt is over, and answers how long to wait before the next.
+// ended handles the end of an attempt, and returns how long to wait before the next.
 func (s *stream) ended(err error, failures int) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watch = nil
 	pause := s.backoff(failures)
 	if errors.Is(err, errMistrusted) {
-		return pause // the state says already why
+		return pause // the state already says why
 	}
 	var unopened *openError
 	if errors.As(err, &unopened) {
@@ -128,7 +128,7 @@ func (s *stream) ended(err error, failures int) time.Duration {
 	}
 	cause := Describe(err, s.res.call("list"))
 	if cause == nil {
-		// The reflector's way to say that the watch broke off or its place in history is too old.
+		// The reflector says so when the watch broke off or its resource version is too old.
 		cause = &core.APIError{
 			Kind: core.ErrOther, Server: core.ServerKubernetes, Call: s.res.call("watch"),
 			Message: "the watch broke off; listing again",
@@ -152,7 +152,7 @@ func (s *stream) ended(err error, failures int) time.Duration {
 		cause.Remedy = "Every Kubernetes has this resource: what answers is no API server, or not at this path. Check the server's address in " +
 			"the kubeconfig, and the proxies or load balancers before it."
 	case cause.Kind == core.ErrNotFound:
-		// The resource itself is unknown: with it went all its objects.
+		// The resource itself is unknown: all its objects are gone too.
 		pause, state = s.opts.AbsentRetry, core.SourceAbsent
 		cause.Remedy = "The cluster does not know this resource. Where it should (an older MOSK may lack some), its CRD is missing. It is " +
 			"looked at again every minute."
@@ -192,7 +192,7 @@ func (s *stream) believed(kind core.ErrorKind) bool {
 	return time.Since(s.refused) >= s.opts.RefusalGrace
 }
 
-// backoff doubles from BackoffMin to BackoffMax, with up to a fifth more so that sources do not march in step.
+// backoff doubles from BackoffMin to BackoffMax, plus up to a fifth, so that sources do not retry in step.
 func (s *stream) backoff(failures int) time.Duration {
 	d := s.opts.BackoffMin
 	for range min(failures, 16) {
@@ -201,7 +201,7 @@ func (s *stream) backoff(failures int) time.Duration {
 	return d + s.client.opts.Jitter(string(s.res.source), d/5)
 }
 
-// downState is the state of a source that does not work: stale when it has something to show, else failed.
+// downState is the state of a source that does not work: stale when it has objects to show, else failed.
 func (s *stream) downState() core.SourceState {
 	if s.populated {
 		return core.SourceStale
@@ -237,7 +237,7 @@ func errText(err *core.APIError) string {
 	return err.Error()
 }
 
-// again ends the pause after a failure.
+// again ends the pause after a failure at once.
 func (s *stream) again() {
 	select {
 	case <-s.kick: // an older one
@@ -249,17 +249,17 @@ func (s *stream) again() {
 	}
 }
 
-// errMistrusted ends an attempt whose watch cannot be relied on any more.
+// errMistrusted ends an attempt whose watch is no longer reliable.
 var errMistrusted = errors.New("the watch is not relied on any more")
 
-// openError is why a watch could not be opened. It hides its cause from the reflector, which would otherwise try again by
-// itself and in silence when the connection was refused.
+// openError is why a watch could not be opened. It hides its cause from the reflector, which would otherwise retry silently when
+// the connection was refused.
 type openError struct{ cause *core.APIError }
 
 func (e *openError) Error() string { return e.cause.Error() }
 
-// IsWatchListSemanticsUnSupported keeps the reflector from streaming its first list: where a server or proxy never sends
-// the end-of-list bookmark, that hangs for ever.
+// IsWatchListSemanticsUnSupported keeps the reflector from streaming its first list: if a server or proxy never sends the
+// end-of-list bookmark, that hangs forever.
 func (s *stream) IsWatchListSemanticsUnSupported() bool { return true }
 
 // Watch implements cache.ListerWatcher; the reflector calls WatchWithContext.
@@ -267,8 +267,8 @@ func (s *stream) Watch(options metav1.ListOptions) (watch.Interface, error) {
 	return s.WatchWithContext(context.Background(), options)
 }
 
-// WatchWithContext implements cache.ListerWatcherWithContext. Unlike a bare watch it fails for good when it cannot be
-// opened: after an outage only a new list tells for sure what is there.
+// WatchWithContext implements cache.ListerWatcherWithContext. Unlike a bare watch it fails for good when it cannot be opened: after
+// an outage only a new list shows for sure what is there.
 func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s.mu.Lock()
@@ -304,15 +304,15 @@ func (s *stream) WatchWithContext(ctx context.Context, options metav1.ListOption
 	s.watch, s.unwatched, s.refused = w, false, time.Time{}
 	if !s.recycled.After(s.heard) {
 		s.confirm()
-	} // else the last watch was silent: that this one opens tells nothing of its events
+	} // the last watch was silent: that this one opens says nothing about its events
 	if s.state != core.SourceLive {
 		s.setState(core.SourceLive, nil, time.Time{})
 	}
 	return w, nil
 }
 
-// close ends the open watch in order, so that the reflector opens it again where it was; one that is still being opened is
-// given up. The caller holds mu.
+// close ends the open watch cleanly, so that the reflector opens it again where it was; it gives up one that is still being opened.
+// The caller holds mu.
 func (s *stream) close() {
 	switch {
 	case s.watch != nil:
@@ -322,7 +322,7 @@ func (s *stream) close() {
 	}
 }
 
-// choose narrows a list or watch down to what is wanted.
+// choose narrows a list or watch to the wanted objects.
 func (s *stream) choose(options *metav1.ListOptions) {
 	if s.res.name != "" {
 		options.FieldSelector = selectors.OneTermEqualSelector("metadata.name", s.res.name).String()
@@ -385,10 +385,10 @@ func (s *stream) event(d core.Delta) {
 	s.out.put(d)
 }
 
-// Resync implements cache.ReflectorStore; there is nothing to do again.
+// Resync implements cache.ReflectorStore; nothing needs a resync.
 func (s *stream) Resync() error { return nil }
 
-// Bookmark implements cache.ReflectorBookmarkStore: nothing has changed up to here.
+// Bookmark implements cache.ReflectorBookmarkStore: nothing has changed up to this version.
 func (s *stream) Bookmark(string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -396,7 +396,7 @@ func (s *stream) Bookmark(string) error {
 	return nil
 }
 
-// confirm notes that the server has confirmed what is known. The caller holds mu.
+// confirm notes that the server has confirmed the known objects. The caller holds mu.
 func (s *stream) confirm() {
 	now := time.Now()
 	s.heard = now

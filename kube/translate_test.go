@@ -68,14 +68,16 @@ status:
 metadata: {name: n1, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: "live+cold"}}
 `, &core.Node{Meta: core.Meta{Name: "n1"}, Annotations: map[string]string{core.AnnotationMigrationMode: "live+cold"}}},
 		"a master by both labels is a master once": {nodeFrom, `
-metadata: {name: m, labels: {node-role.kubernetes.io/control-plane: "", node-role.kubernetes.io/master: "", openstack-control-plane: enabled}}
+metadata: {name: m, labels: {node-role.kubernetes.io/control-plane: "", node-role.kubernetes.io/master: "",
+  openstack-control-plane: enabled}}
 `, &core.Node{Meta: core.Meta{Name: "m"}, Roles: []core.Role{core.RoleController, core.RoleMaster},
 			Labels: map[string]string{"openstack-control-plane": "enabled"}}},
 		"a role label that is not enabled is no role": {nodeFrom, `
 metadata: {name: n1, labels: {openstack-compute-node: disabled, role: worker}}
 `, &core.Node{Meta: core.Meta{Name: "n1"}, Labels: map[string]string{"openstack-compute-node": "disabled", "role": "worker"}}},
 		"Kubernetes' own labels are not kept": {nodeFrom, `
-metadata: {name: n1, labels: {kubernetes.io/os: linux, topology.kubernetes.io/zone: a, node.k8s.io/x: y, nova: "yes", example.org/edge: "on"}}
+metadata: {name: n1, labels: {kubernetes.io/os: linux, topology.kubernetes.io/zone: a, node.k8s.io/x: y, nova: "yes",
+  example.org/edge: "on"}}
 `, &core.Node{Meta: core.Meta{Name: "n1"}, Labels: map[string]string{"nova": "yes", "example.org/edge": "on"}}},
 		"a node of nothing but a name": {nodeFrom, `metadata: {name: n1}`, &core.Node{Meta: core.Meta{Name: "n1"}}},
 
@@ -83,7 +85,8 @@ metadata: {name: n1, labels: {kubernetes.io/os: linux, topology.kubernetes.io/zo
 metadata:
   name: openstack-n1
   deletionTimestamp: "2026-01-02T03:04:05Z"
-  annotations: {openstack.lcm.mirantis.com/original-node: '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {"openstack-compute-node": "enabled", "kubernetes.io/os": "linux"}}}'}
+  annotations: {openstack.lcm.mirantis.com/original-node: '{"apiVersion": "v1", "kind": "Node", "metadata":
+    {"name": "n1", "labels": {"openstack-compute-node": "enabled", "kubernetes.io/os": "linux"}}}'}
 spec: {controllerName: openstack, nodeName: n1}
 `, &core.WorkloadLock{Meta: core.Meta{Name: "openstack-n1", Deleting: date(2026, 1, 2, 3, 4, 5)}, Kind: core.KindNodeWorkloadLock,
 			Controller: "openstack", Node: "n1",
@@ -167,7 +170,8 @@ status: {readyReplicas: 1}
 `, &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system"}, Replicas: 1, Ready: 1, Image: "rockoon:1.0"}},
 		"Rockoon's deployment with labels of its own for the roles": {deploymentFrom, `
 metadata: {name: rockoon}
-spec: {template: {spec: {containers: [{name: osdpl}, {name: node, env: [{name: OSCTL_OPENSTACK_NODE_LABELS, value: '{"compute": {"nova": "yes"}}'}]}]}}}
+spec: {template: {spec: {containers: [{name: osdpl}, {name: node,
+  env: [{name: OSCTL_OPENSTACK_NODE_LABELS, value: '{"compute": {"nova": "yes"}}'}]}]}}}
 `, &core.Deployment{Meta: core.Meta{Name: "rockoon"}, Replicas: 1, RoleLabels: `{"compute": {"nova": "yes"}}`}},
 		"a deployment that is available": {deploymentFrom, `
 metadata: {name: rockoon}
@@ -270,7 +274,7 @@ func readList(t testing.TB, pods ...string) []pod {
 	return items
 }
 
-// FuzzTranslation feeds every translation with JSON of any shape: none may panic, and the key is always the object's own.
+// FuzzTranslation feeds JSON of any shape to every translation: none may panic, and the key is always the object's own.
 func FuzzTranslation(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"metadata":null,"spec":[],"status":"x"}`, `{"metadata":{"name":1e99,"finalizers":[null,{}]}}`,
@@ -284,7 +288,7 @@ func FuzzTranslation(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		u := &unstructured.Unstructured{}
 		if err := json.Unmarshal(raw, &u.Object); err != nil {
-			return // no answer of a server
+			return // not an answer of a server
 		}
 		want := fields(u.Object).at("metadata").text("name")
 		if namespace := fields(u.Object).at("metadata").text("namespace"); namespace != "" {
@@ -301,7 +305,7 @@ func FuzzTranslation(f *testing.F) {
 	})
 }
 
-// translated keeps the compiler from leaving out what the benchmarks measure.
+// translated keeps the compiler from removing what the benchmarks measure.
 var translated core.Object
 
 func BenchmarkTranslateNodes(b *testing.B) {
@@ -312,7 +316,8 @@ metadata:
   labels: {kaas.mirantis.com/machine-name: cmp-1, openstack-compute-node: enabled, a: b, c: d}
   annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual, a: b}
 status:
-  conditions: [{type: MemoryPressure, status: "False"}, {type: DiskPressure, status: "False"}, {type: Ready, status: "True", lastTransitionTime: "2026-01-02T04:00:00Z"}]
+  conditions: [{type: MemoryPressure, status: "False"}, {type: DiskPressure, status: "False"},
+    {type: Ready, status: "True", lastTransitionTime: "2026-01-02T04:00:00Z"}]
   nodeInfo: {kubeletVersion: v1.31.9, bootID: b1}
 `)
 	b.ReportAllocs()

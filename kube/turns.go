@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// byTurns calls turn at once, whenever there is a kick, and after the time that its last call asked for, until ctx is done.
+// byTurns calls turn at once, after each kick, and after the time that the last call returned, until ctx is done.
 func byTurns(ctx context.Context, kick <-chan struct{}, turn func(context.Context) time.Duration) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -20,14 +20,14 @@ func byTurns(ctx context.Context, kick <-chan struct{}, turn func(context.Contex
 	}
 }
 
-// orDuration sets a duration that was left out.
+// orDuration is the default for a duration that was left out.
 func orDuration(d *time.Duration, value time.Duration) {
 	if *d <= 0 {
 		*d = value
 	}
 }
 
-// turn lets one through at a time. Who waits for it gives up with its context, which a mutex would not let it do.
+// turn lets one caller through at a time. A waiting caller gives up with its context, which a mutex does not allow.
 type turn chan struct{}
 
 func newTurn() turn { return make(turn, 1) }
@@ -43,7 +43,7 @@ func (t turn) take(ctx context.Context) error {
 
 func (t turn) give() { <-t }
 
-// sleep waits, or gives up with the context.
+// sleep waits, or ends early with the context.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

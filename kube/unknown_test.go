@@ -54,7 +54,7 @@ func deletes(c core.Change) bool {
 	return false
 }
 
-// strange answers writes in a server's place, after that has answered.
+// strange replaces a server's answers to writes.
 type strange struct {
 	next   http.RoundTripper
 	answer func(*http.Response) (*http.Response, error)
@@ -120,7 +120,7 @@ var strangeAnswers = map[string]func(*http.Response) (*http.Response, error){
 	},
 }
 
-// unreadable are answers that may be the API server's, and cannot be read: a deletion does not look at them, and may count as taken.
+// unreadable are answers that may be the API server's but cannot be read: a deletion ignores their body, and may count as accepted.
 var unreadable = map[string]func(*http.Response) (*http.Response, error){
 	"not JSON":             with(200, "application/json", "{{{"),
 	"JSON that is cut":     with(200, "application/json", `{"apiVersion": "v1", "kind": "No`),
@@ -139,8 +139,8 @@ var unreadable = map[string]func(*http.Response) (*http.Response, error){
 	},
 }
 
-// An answer that an API server does not give, or that cannot be read, says nothing of the write: it may have been made, and counts as
-// refused by no means.
+// An answer that an API server does not give, or that cannot be read, says nothing about the write: it may have been made, and does
+// not count as refused.
 func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 	for server, has := range map[core.Server][]core.Change{core.ServerKubernetes: kubeWrites,
 		core.ServerManagement: managementWrites(core.Ref{})} {
@@ -176,7 +176,8 @@ func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 				check(change, what, answer, func(t *testing.T, s *strange) error {
 					c := newCluster(t, kubeapi.Options{})
 					c.create(node("n1"))
-					c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1},
+					c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l},
+					  spec: {controllerName: openstack, nodeName: n1},
 					  status: {state: active}}`)
 					c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeMaintenanceRequest, metadata: {name: n1, uid: uid-r, finalizers: [a.b/c]},
 					  spec: {nodeName: n1, scope: os}}`)
@@ -202,7 +203,7 @@ func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 	}
 }
 
-// A lock that was made without its release was made: that its release is refused is no refusal of the lock.
+// A lock that was made without its release was made: a refused release is not a refusal of the lock.
 func TestALockThatIsHalfMadeIsNoRefusal(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})

@@ -16,20 +16,20 @@ import (
 type WatchOptions struct {
 	Log *slog.Logger // nil logs nothing
 
-	SyncDeadline time.Duration // after so long without a complete list a source says why (15 s)
+	SyncDeadline time.Duration // after this long without a complete list a source says why (15 s)
 	ListTimeout  time.Duration // one page of a list (30 s)
 	AbsentRetry  time.Duration // how often a missing or forbidden resource is looked at again (60 s)
-	// for so long a resource that was seen may be missing or forbidden before that is believed (30 s)
+	// how long a resource that was seen may be missing or forbidden before that counts (30 s)
 	RefusalGrace   time.Duration
 	BackoffMin     time.Duration              // the first pause after a failure; it doubles (1 s)
 	BackoffMax     time.Duration              // the longest pause after failures (30 s)
-	ProbeInterval  time.Duration              // how often the server is asked whether it is there (15 s)
-	ProbeTimeout   time.Duration              // how long the answer to that may take (10 s)
+	ProbeInterval  time.Duration              // how often the server is probed (15 s)
+	ProbeTimeout   time.Duration              // how long the probe may take (10 s)
 	WatchDuration  time.Duration              // how long the server is asked to keep one watch open (35 s)
 	SilenceAllowed time.Duration              // how much longer than WatchDuration a watch may be silent (15 s)
 	TouchInterval  time.Duration              // at most one Touch per source and interval (5 s)
 	Claims         bool                       // watch volume claims and volumes, too
-	Selectors      map[string]labels.Selector // of the nodes that controllers hold which Lockstep plays, by controller
+	Selectors      map[string]labels.Selector // selectors of the nodes that the played controllers hold, by controller
 	PodInterval    time.Duration              // how often the pods of the nodes in maintenance are listed (10 s)
 }
 
@@ -52,13 +52,13 @@ func (o WatchOptions) withDefaults() WatchOptions {
 	return o
 }
 
-// Watcher keeps core informed of what Kubernetes knows of the update: one watch for each resource, and the pods of the
-// nodes in maintenance. It stores no objects: the Engine owns the world, and a new list replaces what it had.
+// Watcher keeps core informed of what Kubernetes knows of the update: one watch for each resource, and the pods of the nodes in
+// maintenance. It stores no objects: the Engine owns the world, and a new list replaces the objects there.
 //
-// A source is live while its watch is trusted. The API server is asked to end each watch after WatchDuration; it sends a
-// bookmark just before it does, and the watch is opened again where it ended. So a quiet source is confirmed about every
-// 35 s, a watch that died without a word (behind NAT, say) is noticed, and the resource version never grows too old. The
-// price is a small request for each of them in that time.
+// A source is live while its watch is trusted. The API server is asked to end each watch after WatchDuration; it sends a bookmark
+// just before it does, and the watch is opened again where it ended. So a quiet source is confirmed about every 35 s, a watch that
+// died silently (behind NAT, for example) is noticed, and the resource version never gets too old. The price is one small request
+// for each source in that time.
 type Watcher struct {
 	opts    WatchOptions
 	client  *Client
@@ -67,11 +67,11 @@ type Watcher struct {
 	pods    *podPoller // nil on the management cluster
 }
 
-// apart is how far from one another the lists are asked for that are due at once, so that no two come at one moment.
+// apart is the delay between lists that are due at the same time, so that no two start at one moment.
 const apart = 1019 * time.Microsecond
 
-// NewWatcher makes a Watcher that hands its Deltas, in order, to sink, from one goroutine. A sink may block; Deltas of the
-// same source are then merged.
+// NewWatcher makes a Watcher that passes its Deltas to sink, in order, from one goroutine. A sink may block; Deltas of the same
+// source are then merged.
 func NewWatcher(client *Client, sink func(core.Delta), opts WatchOptions) *Watcher {
 	resources := slices.Concat(watched, workloads)
 	if opts.Claims {
@@ -82,8 +82,8 @@ func NewWatcher(client *Client, sink func(core.Delta), opts WatchOptions) *Watch
 	return w
 }
 
-// NewManagementWatcher makes a Watcher of what the management cluster knows of the clusters of a namespace, a project; of
-// all projects when it is empty. Client is one of the management cluster.
+// NewManagementWatcher makes a Watcher of what the management cluster knows of the clusters in a namespace (a project), or in all
+// projects when it is empty. The client is the management cluster's.
 func NewManagementWatcher(client *Client, namespace string, sink func(core.Delta), opts WatchOptions) *Watcher {
 	return newWatcher(client, watchedManagement(namespace), sink, opts)
 }
@@ -100,8 +100,8 @@ func newWatcher(client *Client, resources []resource, sink func(core.Delta), opt
 	return w
 }
 
-// Run watches until ctx is done, and returns when everything it started has ended. Failures are states of the sources;
-// none of them ends it.
+// Run watches until ctx is done, and returns when everything it started has ended. Failures become states of the sources; none ends
+// Run.
 func (w *Watcher) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	wg.Go(func() { w.out.run(ctx) })
@@ -115,15 +115,15 @@ func (w *Watcher) Run(ctx context.Context) {
 	wg.Wait()
 }
 
-// SetPodNodes says of which nodes the pods are wanted: those in maintenance. It replaces what was said before; the pods of
-// a node that is no longer named are forgotten.
+// SetPodNodes names the nodes whose pods are wanted: those in maintenance. It replaces the nodes named before; the pods of other
+// nodes are forgotten.
 func (w *Watcher) SetPodNodes(names []string) {
 	if w.pods != nil {
 		w.pods.set(names)
 	}
 }
 
-// Refresh looks again at once at every source that is waiting for its next try.
+// Refresh retries every source that is waiting for its next try at once.
 func (w *Watcher) Refresh() {
 	for _, s := range w.streams {
 		s.again()

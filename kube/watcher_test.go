@@ -121,7 +121,7 @@ func TestMissingCRDIsAbsentUntilItAppears(t *testing.T) {
 		}
 		o.wait("live", func(v *view) bool { return v.is(core.SourceDisableNotices) })
 
-		// A definition that is deleted takes its objects with it.
+		// A deleted CRD takes its objects with it.
 		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeDisableNotification, metadata: {name: dis}, spec: {nodeName: n2}}`)
 		o.wait("an object", func(v *view) bool { return v.is(core.SourceDisableNotices, "dis") })
 		c.delete(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, "",
@@ -157,7 +157,7 @@ func TestARefusalIsNotBelievedAtOnce(t *testing.T) {
 	})
 }
 
-// Nodes cannot be unknown to a Kubernetes: who says so is none, and what was seen of them stays. Locks can be.
+// Every API server knows nodes: one that says it does not is none, and the nodes that were seen stay. Locks can be unknown.
 func TestBuiltInResourcesDoNotVanish(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -208,7 +208,7 @@ func TestForbiddenSaysWhichVerbOnWhichResource(t *testing.T) {
 		forbidden(core.SourceOpenStackController, "list deployments.apps rockoon in namespace osh-system",
 			"list deployments.apps in namespace osh-system")
 		forbidden(core.SourceNodePods, "list pods of node n1", "list pods")
-		// What may be listed but not watched is shown, and is not live.
+		// A resource that may be listed but not watched is shown, and is not live.
 		forbidden(core.SourceNodeLocks, "watch nodeworkloadlocks.lcm.mirantis.com", "watch nodeworkloadlocks")
 		o.wait("the list beside it", func(v *view) bool {
 			return len(v.objects[core.SourceNodeLocks]) == 1 && v.replaces[core.SourceNodeLocks] >= 3
@@ -332,7 +332,7 @@ func TestExpiredHistoryIsListedAnew(t *testing.T) {
 		_, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
 		o.wait("live", func(v *view) bool { return v.is(core.SourceNodes, "n1") })
 
-		c.create(nodeLock("l1", "n1")) // the nodes' place in history is now behind
+		c.create(nodeLock("l1", "n1")) // the nodes' resource version is now too old
 		c.Compact()
 		c.CutWatches("nodes")
 		o.wait("listed again", func(v *view) bool {
@@ -379,8 +379,8 @@ func TestListThatDoesNotComeSaysSo(t *testing.T) {
 	})
 }
 
-// freezer passes bytes on to a server, until it is told to swallow them: connections stay open and say nothing, as behind
-// a NAT that has forgotten them.
+// freezer passes bytes on to a server until it is told to swallow them: connections stay open and silent, as behind a NAT that has
+// forgotten them.
 type freezer struct {
 	mu     sync.Mutex
 	frozen chan struct{} // closed while bytes flow

@@ -13,17 +13,16 @@ const (
 	labelRevision = "controller-revision-hash"
 	// labelTemplate is on every pod that a DaemonSet made: the generation of the template.
 	labelTemplate = "pod-template-generation"
-	// annotationTemplate has the generation of a DaemonSet's template, where metadata.generation counts every change.
+	// annotationTemplate has the generation of a DaemonSet's template; metadata.generation counts every change.
 	annotationTemplate = "deprecated.daemonset.template.generation"
 
 	// jobTempest runs Tempest's tests (Rockoon's docs/ops/openstack/tempest.md).
 	jobTempest = "openstack-tempest-run-tests"
 )
 
-// workloads are the resources by which it is told what an update left over: the DaemonSets of OpenStack and of Tungsten
-// Fabric with their revisions and pods, and Tempest; and by which it is told what would lose its quorum with a node: the
-// StatefulSets of OpenStack and Redis, with their pods (those of OpenStack are among its DaemonSets'). A namespace that a cluster does not
-// have is an empty list.
+// workloads are the resources that show what an update left over: the DaemonSets of OpenStack and of Tungsten Fabric with their
+// revisions and pods, and Tempest; and what would lose its quorum with a node: the StatefulSets of OpenStack and Redis, with their
+// pods (those of OpenStack are among its DaemonSets'). A namespace that a cluster lacks is an empty list.
 var workloads = []resource{
 	{source: core.SourceDaemonSets, gvr: gvrDaemonSets, namespace: namespaceOpenStack, anywhere: true, translate: daemonSetFrom},
 	{source: core.SourceRevisions, gvr: gvrRevisions, namespace: namespaceOpenStack, anywhere: true, translate: revisionFrom},
@@ -107,7 +106,8 @@ func controllerOf(o fields) (kind, uid, name string) {
 	return "", "", ""
 }
 
-// podWaits is why a container of the pod does not run, "CrashLoopBackOff", or why no node has it, "Unschedulable"; empty when all do.
+// podWaits is why a container of the pod does not run ("CrashLoopBackOff") or why it has no node ("Unschedulable"); empty when all
+// containers run.
 func podWaits(o fields) string {
 	for _, c := range append(o.at("status").objects("initContainerStatuses"), o.at("status").objects("containerStatuses")...) {
 		if reason := c.at("state", "waiting").text("reason"); reason != "" {
@@ -143,9 +143,8 @@ func jobFrom(u *unstructured.Unstructured) core.Object {
 	return j
 }
 
-// openStackDeploymentFrom translates an OpenStackDeployment: its services, its network's back end and where instances' disks are, and
-// nothing more, for
-// its spec can hold what is secret.
+// openStackDeploymentFrom translates an OpenStackDeployment: its services, its network's back end and where instances' disks are.
+// The rest is left out, since the spec can hold secrets.
 func openStackDeploymentFrom(u *unstructured.Unstructured) core.Object {
 	o := fields(u.Object)
 	d := &core.OpenStackDeployment{Meta: metaFrom(u), Services: servicesOf(o), Network: o.at("spec", "features", "neutron").text("backend"),
@@ -162,8 +161,8 @@ func openStackDeploymentFrom(u *unstructured.Unstructured) core.Object {
 	return d
 }
 
-// disksOf is the back end of Nova's images that features say, of the cloud or of a group of nodes (Rockoon's schemas osdpl.yaml
-// and nodes.yaml).
+// disksOf is the back end of Nova's images in features, of the cloud or of a group of nodes (Rockoon's schemas osdpl.yaml and
+// nodes.yaml).
 func disksOf(o fields) string { return o.at("features", "nova", "images").text("backend") }
 
 func servicesOf(o fields) []string {

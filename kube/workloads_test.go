@@ -47,7 +47,7 @@ status:
 `, namespace, name, set, node, hash, map[bool]string{true: "True", false: "False"}[ready], ready)
 }
 
-// What is watched of DaemonSets, revisions, pods and Tempest arrives in core's words, of both namespaces.
+// DaemonSets, revisions, pods and Tempest of both namespaces arrive as core's types.
 func TestWorkloadsAreWatched(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -66,7 +66,9 @@ func TestWorkloadsAreWatched(t *testing.T) {
 				`startTime: "2026-03-14T11:00:00Z", conditions: [{type: Failed, status: "True", message: "Job has reached the specified backoff ` +
 				`limit"}]}}`)
 		}
-		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack}, spec: {openstack_version: antelope, features: {services: [stepler, 7, tempest], password: secret, nova: {images: {backend: ceph, encryption: {key: secret}}}},
+		c.create(`{apiVersion: lcm.mirantis.com/v1alpha1, kind: OpenStackDeployment, metadata: {name: osh, namespace: openstack},
+		spec: {openstack_version: antelope,
+		features: {services: [stepler, 7, tempest], password: secret, nova: {images: {backend: ceph, encryption: {key: secret}}}},
 		nodes: {"disks::local": {features: {nova: {images: {backend: lvm}}}}, "disks::none": {features: {nova: {vcpu_type: secret}}}}}}`)
 		_, o := watchCluster(t, c.client(kubeapi.Operator), WatchOptions{})
 		o.wait("the vRouters", func(v *view) bool {
@@ -106,8 +108,8 @@ func TestWorkloadsAreWatched(t *testing.T) {
 	})
 }
 
-// Who may not read the OpenStackDeployment, which is for operators, has a source that is off; what everybody needs is
-// forbidden, and neither touches the others.
+// For a login that may not read the OpenStackDeployment, which is for operators, that source is off; a source that everybody needs
+// is forbidden. Neither affects the others.
 func TestWhatIsForOperatorsOnlyIsNoFailure(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Rules: []kubeapi.Rule{
@@ -135,7 +137,7 @@ func kindOf(err error) core.ErrorKind {
 	return api.Kind
 }
 
-// Exactly the pod of the UID is deleted; a dry run deletes nothing.
+// Exactly the pod with the UID is deleted; a dry-run deletes nothing.
 func TestExactlyOnePodIsDeleted(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -183,7 +185,7 @@ func TestExactlyOnePodIsDeleted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range pods { // the kubelet, which there is none of, would end it
+		for _, p := range pods { // there is no kubelet to end it
 			if (p.Name == "vrouter-1") != !p.Deleting.IsZero() {
 				t.Errorf("%s: deleting %v", p.Name, p.Deleting)
 			}
@@ -200,7 +202,7 @@ func TestExactlyOnePodIsDeleted(t *testing.T) {
 	})
 }
 
-// One service comes or goes, and only on the list that was seen.
+// One service is added or removed, and only on the list that was seen.
 func TestServicesAreComparedAndSwapped(t *testing.T) {
 	for name, features := range map[string]string{"a list": "features: {services: [stepler, instance-ha]}",
 		"an empty list": "features: {services: []}",

@@ -14,9 +14,9 @@ import (
 	"lockstep/core"
 )
 
-// WorkloadPermissions are what steps on workloads need beyond WritePermissions: to restart pods of DaemonSets, to delete pods that have
-// ended, and to see and change which services OpenStack has. They are not asked for when writing is armed: without them only these
-// steps are refused.
+// WorkloadPermissions are what steps on workloads need beyond WritePermissions: to restart pods of DaemonSets, to delete pods that
+// have ended, and to see and change which services OpenStack has. Arming does not ask for them: without them only these steps are
+// refused.
 func WorkloadPermissions() []Permission {
 	deployments := lcm("openstackdeployments")
 	return []Permission{
@@ -29,7 +29,7 @@ func WorkloadPermissions() []Permission {
 	}
 }
 
-// DaemonPods implements core.KubernetesChecker.
+// DaemonPods implements engine.KubernetesChecker.
 func (c *Checker) DaemonPods(ctx context.Context, set core.Ref, selector string) ([]*core.DaemonPod, error) {
 	call := "list the pods of DaemonSet " + set.Name + " in namespace " + set.Namespace
 	if selector == "" {
@@ -43,7 +43,7 @@ func (c *Checker) DaemonPods(ctx context.Context, set core.Ref, selector string)
 	}
 	var pods []*core.DaemonPod
 	for i := range list.Items {
-		// A selector can fit other pods too: only the DaemonSet's own count.
+		// A selector can match other pods too: only the DaemonSet's own count.
 		if p, ok := daemonPodFrom(&list.Items[i]).(*core.DaemonPod); ok && p.Owner == set.UID {
 			pods = append(pods, p)
 		}
@@ -51,7 +51,7 @@ func (c *Checker) DaemonPods(ctx context.Context, set core.Ref, selector string)
 	return pods, nil
 }
 
-// Pod implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+// Pod implements engine.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
 func (c *Checker) Pod(ctx context.Context, namespace, name string) (*core.EndedPod, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -68,8 +68,7 @@ func (c *Checker) Pod(ctx context.Context, namespace, name string) (*core.EndedP
 	return nil, nil
 }
 
-// deletePod deletes a pod. The UID is a precondition of the deletion: a pod that was made anew under the name
-// is left alone.
+// deletePod deletes a pod. The UID is a precondition of the deletion: a new pod of the same name is left alone.
 func (s sender) deletePod(ctx context.Context, ref core.Ref) error {
 	call := s.call("delete pod " + ref.Name + " in namespace " + ref.Namespace)
 	uid := types.UID(ref.UID)
@@ -82,7 +81,7 @@ func (s sender) deletePod(ctx context.Context, ref core.Ref) error {
 	return nil
 }
 
-// OpenStackServices implements core.KubernetesChecker.
+// OpenStackServices implements engine.KubernetesChecker.
 func (c *Checker) OpenStackServices(ctx context.Context, ref core.Ref) ([]string, error) {
 	o, err := c.deployment(ctx, ref)
 	if err != nil {
@@ -113,9 +112,9 @@ func (c *Checker) deployment(ctx context.Context, ref core.Ref) (fields, error) 
 // serviceTempest is the entry of spec.features.services that asks for Tempest (Rockoon's docs/ops/openstack/tempest.md).
 const serviceTempest = "tempest"
 
-// setTempest puts Tempest at the end of the list of services, or takes it out. It is a compare-and-swap, done by the API server: the
-// JSON patch tests the UID and the whole list of services before it changes one entry of it. Where there is no list, which no patch can
-// test, it tests the resourceVersion of the object that was seen without one.
+// setTempest puts Tempest at the end of the list of services, or takes it out. It is a compare-and-swap, done by the API server:
+// the JSON patch tests the UID and the whole list of services before it changes one entry of it. A patch cannot test a list that is
+// not there: then it tests the resourceVersion of the object that was seen without one.
 func (s sender) setTempest(ctx context.Context, c core.SetTempest) error {
 	ref, service, add, services := c.Deployment, serviceTempest, c.Add, c.Services
 	const path = "/spec/features/services"

@@ -21,13 +21,14 @@ import (
 // fieldManager is the name under which the API server notes whose fields are whose.
 const fieldManager = "lockstep"
 
-// Checker reads Kubernetes objects from the API server itself, and has it try changes. It implements core.KubernetesChecker.
+// Checker reads Kubernetes objects from the API server, past any cache, and has it try changes. It implements
+// engine.KubernetesChecker.
 type Checker struct{ client *Client }
 
 // NewChecker makes a Checker for the client's cluster.
 func NewChecker(client *Client) *Checker { return &Checker{client: client} }
 
-// Writer changes Kubernetes objects. It implements core.ChangeWriter: it writes nothing without a Permit, which only the gate makes.
+// Writer changes Kubernetes objects. It implements engine.ChangeWriter: it writes nothing without a Permit, which only the gate makes.
 type Writer struct{ checker *Checker }
 
 // NewWriter makes a Writer for the client's cluster.
@@ -38,7 +39,7 @@ var (
 	_ engine.ChangeWriter      = (*Writer)(nil)
 )
 
-// Write implements core.ChangeWriter.
+// Write implements engine.ChangeWriter.
 func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change) error {
 	if err := engine.TakePermit(p, change, core.ServerKubernetes); err != nil {
 		return err
@@ -46,18 +47,18 @@ func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change)
 	return sender{w.checker, true}.send(ctx, change)
 }
 
-// DryRun implements core.KubernetesChecker.
+// DryRun implements engine.KubernetesChecker.
 func (c *Checker) DryRun(ctx context.Context, change core.Change) error {
 	return sender{c, false}.send(ctx, change)
 }
 
-// sender sends what a change asks for.
+// sender sends the request of a change.
 type sender struct {
 	*Checker
-	writes bool // else the server only tries it
+	writes bool // false: the server only tries it
 }
 
-// send makes one change, or has it tried.
+// send makes one change, or has the server try it.
 func (s sender) send(ctx context.Context, change core.Change) error {
 	switch c := change.(type) {
 	case core.SetNodeAnnotation:
@@ -91,7 +92,7 @@ func (s sender) send(ctx context.Context, change core.Change) error {
 // dryRun is the option of every call that changes something.
 func (s sender) dryRun() []string { return dryRunOption(!s.writes) }
 
-// call says what is done, and whether it is only tried.
+// call says what is done, and whether it is only a dry-run.
 func (s sender) call(doing string) string {
 	if s.writes {
 		return doing
@@ -99,7 +100,7 @@ func (s sender) call(doing string) string {
 	return doing + " (dry run)"
 }
 
-// NodeAnnotation implements core.KubernetesChecker.
+// NodeAnnotation implements engine.KubernetesChecker.
 func (c *Checker) NodeAnnotation(ctx context.Context, ref core.Ref, key string) (*string, error) {
 	node, err := c.node(ctx, ref)
 	if err != nil {
@@ -111,10 +112,10 @@ func (c *Checker) NodeAnnotation(ctx context.Context, ref core.Ref, key string) 
 // setNodeAnnotation sets an annotation of a node. It is a compare-and-swap, done by the API server:
 //
 //   - Over a value, a JSON patch tests the node's UID and the old value before it replaces or removes it.
-//   - Where the annotation is not there, nothing can be tested: by RFC 6902 a test needs its target to exist, and the whole
+//   - Where the annotation is not there, nothing can be tested: by RFC 6902 the target of a test must exist, and the whole
 //     map of annotations may be missing. The node is read first, and the patch tests its resourceVersion: it applies to
 //     exactly the node that was seen without the annotation. The kubelet writes to its node every few minutes, so that
-//     test can fail for a reason that is nobody's fault; then it is read and tried again.
+//     test can fail for an unrelated change; then it is read and tried again.
 func (s sender) setNodeAnnotation(ctx context.Context, c core.SetNodeAnnotation) error {
 	ref, key, old, new := c.Node, c.Key, c.Old, c.New
 	if old != nil {
@@ -163,7 +164,7 @@ func overValue(ref core.Ref, key, old string, new *string) []operation {
 	return append(patch, operation{"replace", path, *new})
 }
 
-// overNothing adds an annotation to exactly the node that was read without it.
+// overNothing adds an annotation to exactly the node that was read without one.
 func overNothing(ref core.Ref, seen nodeFields, key, new string) []operation {
 	patch := []operation{
 		{"test", "/metadata/uid", ref.UID},
@@ -185,7 +186,7 @@ func (s sender) patch(ctx context.Context, ref core.Ref, patch []operation) erro
 	return s.jsonPatch(ctx, "patch node "+ref.Name, gvrNodes, ref, patch)
 }
 
-// jsonPatch sends a JSON patch to an object. A test of it that failed is a conflict.
+// jsonPatch sends a JSON patch to an object. A failed test is a conflict.
 func (s sender) jsonPatch(ctx context.Context, doing string, gvr schema.GroupVersionResource, ref core.Ref, patch []operation) error {
 	call := s.call(doing)
 	body, err := json.Marshal(patch)
@@ -206,9 +207,9 @@ func (s sender) jsonPatch(ctx context.Context, doing string, gvr schema.GroupVer
 	return e
 }
 
-// unapplied tells whether a JSON patch could not be applied: a test of it failed, or a path of it is not there. The API
-// server (apiserver, pkg/endpoints/handlers/patch.go, applyJSPatch) then answers a bare 422 that says nothing but "due to
-// an error in our request"; a 422 of validation instead names the kind and lists its causes.
+// unapplied tells whether a JSON patch could not be applied: a test failed, or a path does not exist. The API server (apiserver,
+// pkg/endpoints/handlers/patch.go, applyJSPatch) then answers a bare 422 that says nothing but "due to an error in our request"; a
+// 422 of validation instead names the kind and lists its causes.
 func unapplied(err error) bool {
 	if apierrors.ReasonForError(err) != metav1.StatusReasonInvalid {
 		return false
@@ -221,7 +222,7 @@ func unapplied(err error) bool {
 	return details == nil || len(details.Causes) == 0
 }
 
-// explain turns a conflict, for which the API server gives no reason, into one that says what is different.
+// explain turns a conflict without a reason from the API server into one that says what is different.
 func (s sender) explain(ctx context.Context, err error, ref core.Ref, key string, old *string) error {
 	if err == nil {
 		return nil
@@ -239,7 +240,7 @@ func (s sender) explain(ctx context.Context, err error, ref core.Ref, key string
 	}
 	is := node.annotation(key)
 	if (is == nil) == (old == nil) && (is == nil || *is == *old) {
-		return e // it is as expected again: all that is known is that it was refused
+		return e // it is as expected again: only the refusal is known
 	}
 	return changed(ref, key, old, is, e)
 }

@@ -140,7 +140,7 @@ func TestAnnotationPathEscapesAsJSONPointersDo(t *testing.T) {
 	}
 }
 
-// between is a transport that does something right before a request for the first time.
+// between is a transport that does something once, right before a request.
 type between struct {
 	next    http.RoundTripper
 	matches func(*http.Request) bool

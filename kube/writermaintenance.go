@@ -25,11 +25,11 @@ var maintenanceKinds = map[core.Kind]schema.GroupVersionResource{
 	core.KindNodeMaintenanceRequest:    lcm("nodemaintenancerequests"),
 }
 
-// patchAttempts is how often a patch that tests the resourceVersion is made anew: others write to the object as well, and
-// what they write mostly has nothing to do with what is patched.
+// patchAttempts is how often a patch that tests the resourceVersion is tried: others write to the object as well, and mostly to
+// other fields.
 const patchAttempts = 4
 
-// Lock implements core.KubernetesChecker.
+// Lock implements engine.KubernetesChecker.
 func (c *Checker) Lock(ctx context.Context, ref core.Ref) (*core.WorkloadLock, error) {
 	u, err := c.object(ctx, ref)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Checker) Lock(ctx context.Context, ref core.Ref) (*core.WorkloadLock, e
 	return lockFrom(ref.Kind)(u).(*core.WorkloadLock), nil
 }
 
-// NodeLocks implements core.KubernetesChecker. The list comes from the server itself, not from its cache.
+// NodeLocks implements engine.KubernetesChecker. The list comes from the server itself, not from its cache.
 func (c *Checker) NodeLocks(ctx context.Context) ([]*core.WorkloadLock, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -53,7 +53,7 @@ func (c *Checker) NodeLocks(ctx context.Context) ([]*core.WorkloadLock, error) {
 	return locks, nil
 }
 
-// Request implements core.KubernetesChecker.
+// Request implements engine.KubernetesChecker.
 func (c *Checker) Request(ctx context.Context, ref core.Ref) (*core.MaintenanceRequest, error) {
 	u, err := c.object(ctx, ref)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s sender) setInnerState(ctx context.Context, c core.SetInnerState) error {
 	})
 }
 
-// setText makes a text to, of which empty means that it is not there.
+// setText sets a text to a value; empty means that it is not there.
 func setText(path, was, to string) []operation {
 	switch {
 	case was == to:
@@ -138,8 +138,8 @@ func (s sender) removeFinalizer(ctx context.Context, c core.RemoveFinalizer) err
 	})
 }
 
-// createLock makes a lock. The state is no part of what is made: without one a lock counts as active
-// (docs/mosk.md#locks). Nor is the release, which is in the status, a subresource: it comes second.
+// createLock makes a lock. It sets no state: without one a lock counts as active (docs/mosk.md#locks). The release is in the
+// status, a subresource, so it needs a second call.
 func (s sender) createLock(ctx context.Context, l core.NewLock) error {
 	spec := map[string]any{"controllerName": l.Controller}
 	if l.Node != "" {
@@ -152,14 +152,14 @@ func (s sender) createLock(ctx context.Context, l core.NewLock) error {
 	ref := l.Ref()
 	ref.UID = string(made.GetUID())
 	if err := s.setLock(ctx, core.SetLock{Lock: ref, To: core.LockStatus{State: core.LockActive, Release: l.Release}}); err != nil {
-		half := *Describe(err, "") // the lock is there: that is no refusal, whatever was refused of its status
+		half := *Describe(err, "") // the lock is there: that its status was refused is not a refusal of the lock
 		half.Kind, half.Status, half.Message = core.ErrOther, 0, "only the lock was made; its release could not be written: "+half.Message
 		return &half
 	}
 	return nil
 }
 
-// DeletionRequest implements core.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
+// DeletionRequest implements engine.KubernetesChecker. It lists by name, which is the right that a Watcher needs anyway.
 func (c *Checker) DeletionRequest(ctx context.Context, name, uid string) (*core.NodeNotice, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -176,7 +176,7 @@ func (c *Checker) DeletionRequest(ctx context.Context, name, uid string) (*core.
 	return nil, nil
 }
 
-// ControllerDeployment implements core.KubernetesChecker. It lists by name, as a Watcher does.
+// ControllerDeployment implements engine.KubernetesChecker. It lists by name, as a Watcher does.
 func (c *Checker) ControllerDeployment(ctx context.Context) (*core.Deployment, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -235,7 +235,7 @@ func (s sender) deleteObject(ctx context.Context, ref core.Ref) error {
 	return nil
 }
 
-// NotReadyPods implements core.KubernetesChecker. The list comes from the server itself, not from its cache.
+// NotReadyPods implements engine.KubernetesChecker. The list comes from the server itself, not from its cache.
 func (c *Checker) NotReadyPods(ctx context.Context, namespace, node string) ([]string, error) {
 	call := "list pods in namespace " + namespace
 	if node != "" {
@@ -260,8 +260,8 @@ func (c *Checker) NotReadyPods(ctx context.Context, namespace, node string) ([]s
 	return names, nil
 }
 
-// swap is a compare-and-swap: it reads the object, lets patch compare it and say what to change, and sends that with tests
-// of the UID and the resourceVersion that were read. What others write in between is a reason to compare again.
+// swap is a compare-and-swap: it reads the object, lets patch compare it and say what to change, and sends that with tests of the
+// UID and the resourceVersion that were read. When others write in between, it compares again.
 func (s sender) swap(ctx context.Context, ref core.Ref, subresource string,
 	patch func(*unstructured.Unstructured) ([]operation, error)) error {
 	for attempt := 1; ; attempt++ {
@@ -347,7 +347,7 @@ func dryRunOption(dryRun bool) []string {
 	return nil
 }
 
-// MaintenancePermissions are what changing locks and requests by hand, and cleaning up behind a node that is gone, needs beyond
+// MaintenancePermissions are what changing locks and requests by hand, and cleaning up after a node is gone, needs beyond
 // WatchPermissions.
 func MaintenancePermissions() []Permission {
 	var needs []Permission

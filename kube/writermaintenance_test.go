@@ -26,12 +26,13 @@ func (c *cluster) lock(name string) *unstructured.Unstructured {
 	return u
 }
 
-// A lock is set by a compare-and-swap on its state: nobody else's change is overwritten, nothing but the status is touched, and
-// a dry run changes nothing.
+// A lock is set by a compare-and-swap on its state: no other change is overwritten, only the status is touched, and a dry-run
+// changes nothing.
 func TestSetLock(t *testing.T) {
-	const bare = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: ` +
-		`openstack, nodeName: n1}}`
-	const active = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l}, spec: {controllerName: openstack, nodeName: n1},
+	const bare = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l},
+	  spec: {controllerName: openstack, nodeName: n1}}`
+	const active = `{apiVersion: lcm.mirantis.com/v1alpha1, kind: NodeWorkloadLock, metadata: {name: l, uid: uid-l},
+	  spec: {controllerName: openstack, nodeName: n1},
 	  status: {state: active, errorMessage: Some servers are left, release: "1.0"}}`
 	tests := map[string]struct {
 		lock   string
@@ -150,7 +151,7 @@ func TestSetInnerState(t *testing.T) {
 	}
 }
 
-// Requests and locks are made with the label that says by whom, refused where the name is taken, and deleted by UID.
+// Requests and locks are made with the label that names their maker, refused where the name is taken, and deleted by UID.
 func TestRequestsAndLocksAreMadeAndDeleted(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -196,7 +197,7 @@ func TestRequestsAndLocksAreMadeAndDeleted(t *testing.T) {
 	})
 }
 
-// Who has not the rights of deploy/rbac-maintenance.yaml is told so.
+// A login without the rights of deploy/rbac-maintenance.yaml is told so.
 func TestLocksAreForbiddenWithoutTheRight(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -209,7 +210,7 @@ func TestLocksAreForbiddenWithoutTheRight(t *testing.T) {
 	})
 }
 
-// The OpenStack controller's Deployment is read with a reader's rights; to be forbidden is no answer.
+// The OpenStack controller's Deployment is read with a reader's rights; forbidden is an error.
 func TestTheControllersDeploymentIsRead(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann"}}})
@@ -228,8 +229,8 @@ func TestTheControllersDeploymentIsRead(t *testing.T) {
 	})
 }
 
-// A request for a node's removal is read by its name and UID; another of the name is not it, and to be forbidden is no answer. A
-// reader's rights are enough.
+// A request for a node's removal is read by its name and UID; another of the name is not it, and forbidden is an error. A reader's
+// rights are enough.
 func TestARequestForARemovalIsRead(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann"}}})

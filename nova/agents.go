@@ -39,7 +39,7 @@ func (p *agentPage) check() error {
 	return nil
 }
 
-// servedPage is what an L3 or a DHCP agent serves, of which only one is asked at a time.
+// servedPage is what an L3 or a DHCP agent serves. Agents are asked one at a time.
 type servedPage struct {
 	Routers []struct {
 		ID   string `json:"id"`
@@ -59,14 +59,14 @@ func (p *servedPage) check() error {
 	return nil
 }
 
-// The kinds of agents that serve something which can be asked for, and the collection of each.
+// The kinds of agents that serve something which the API lists, and the collection of each.
 var served = map[string]struct{ path, policy string }{
 	"L3 agent":   {"l3-routers", "get_l3-routers"},
 	"DHCP agent": {"dhcp-networks", "get_dhcp-networks"},
 }
 
-// askLoad asks for what an agent serves. That Neutron does not tell it to this login, or does not know the agent any more, is noted at the
-// agent: the agents themselves are known all the same.
+// askLoad asks for what an agent serves. When Neutron does not tell this login, or no longer knows the agent, that is noted at the
+// agent: the agents themselves stay known.
 func (c *Client) askLoad(ctx context.Context, agent *core.NetworkAgent) error {
 	what, serves := served[agent.Type]
 	if !serves {
@@ -107,7 +107,7 @@ func (c *Client) askLoad(ctx context.Context, agent *core.NetworkAgent) error {
 	return nil
 }
 
-// agentFields leaves out what is big: configurations and descriptions.
+// agentFields leaves out the large fields: configurations and descriptions.
 var agentFields = []string{"id", "host", "agent_type", "binary", "alive", "admin_state_up", "heartbeat_timestamp"}
 
 // errNoNeutron is the cause of listAgents' error where the catalog has no network service.

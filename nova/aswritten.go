@@ -6,13 +6,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAML takes 1e5, 0123 and yes for a number or a truth where they are not quoted; a password is what is written. gophercloud reads
-// into fields of strings, which yaml.v2 fills with the scalar as it is written, so its reading is used for all fields, and nothing
-// may read the file into numbers before it. The one exception is null in all its spellings: that is no value there, and the field
-// stays empty. For most fields this is what is meant (project_name: null), and a password may be null because a token is used.
+// YAML reads 1e5, 0123 and yes as a number or a truth value when they are not quoted; a password is what is written. gophercloud
+// reads into fields of strings, which yaml.v2 fills with the scalar as it is written. So its reading is used for all fields, and
+// nothing may read the file into numbers before. The one exception is null in all its spellings: there it means no value, and the
+// field stays empty. For most fields that is the intention (project_name: null), and a password may be null because a token is
+// used.
 
-// secretsAsWritten lets a user whose password is called null log in: where there is a user, and no other way to log in, it is
-// what was meant. The same holds for an application credential. The files are those the cloud was read from, the strongest first.
+// secretsAsWritten lets a user whose password is the word null log in: with a user, and no other way to log in, that is the
+// intention. The same holds for an application credential. The files are those from which the cloud was read, the strongest first.
 func (c *Config) secretsAsWritten(files ...[]byte) {
 	a := &c.auth
 	if a.Password != "" || a.TokenID != "" || a.ApplicationCredentialSecret != "" {
@@ -28,7 +29,7 @@ func (c *Config) secretsAsWritten(files ...[]byte) {
 	}
 }
 
-// writtenNothing is how a field of a cloud's auth spells that it has no value; empty when it has one, or nothing is written there.
+// writtenNothing is the spelling of null in a field of a cloud's auth; empty when the field has a value or is missing.
 func writtenNothing(file []byte, cloud, field string) string {
 	var all struct {
 		Clouds map[string]struct {
@@ -36,7 +37,7 @@ func writtenNothing(file []byte, cloud, field string) string {
 		} `yaml:"clouds"`
 	}
 	if yaml.Unmarshal(file, &all) != nil {
-		return "" // gophercloud has read it: this is nothing that Lockstep needs to know
+		return "" // gophercloud has read it, so an error here does not matter
 	}
 	node := all.Clouds[cloud].Auth[field]
 	if node.Alias != nil {

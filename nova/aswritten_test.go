@@ -13,16 +13,16 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// plainScalars are words that YAML takes for numbers, truths, dates or nothing where they are not quoted. As a password, or as the
+// plainScalars are words that YAML reads as numbers, truth values, dates or null when they are not quoted. As a password, or as the
 // name of a user or of a project, each is what is written.
 var plainScalars = []string{"1e5", "0123", "0x1F", "0o17", "0b101", "1_000", "1.10", "+5", "-0", "0.0", "1e400", "123456789012345678901234",
 	".inf", ".NaN",
 	"yes", "No", "on", "OFF", "y", "true", "False", "2026-01-16", "2026-01-16T15:25:37Z", "12:30:45", "190:20:30", "=", "<<", "1,000"}
 
-// nothings are words that YAML takes for nothing.
+// nothings are words that YAML reads as null.
 var nothings = []string{"null", "Null", "NULL", "~"}
 
-// The simulated Keystone lets in whoever sends what it knows, letter by letter: so each word got there as it is written.
+// The simulated Keystone compares letter by letter, so a login proves that each word arrived as it is written.
 func TestUnquotedScalarsReachKeystoneAsWritten(t *testing.T) {
 	bubble.Alone(t, func(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart()})
@@ -61,7 +61,8 @@ func TestUnquotedScalarsReachKeystoneAsWritten(t *testing.T) {
 			if _, err := cloud.AddUser(openstack.UserSpec{Name: name, Password: word, Project: "admin", Roles: []string{"admin"}}); err != nil {
 				t.Fatal(err)
 			}
-			file := fmt.Sprintf("clouds:\n  mos:\n    auth:\n      auth_url: %s\n      username: %s\n      project_name: admin\n      password: %s\n", cloud.AuthURL(), name, word)
+			file := fmt.Sprintf("clouds:\n  mos:\n    auth:\n"+
+				"      auth_url: %s\n      username: %s\n      project_name: admin\n      password: %s\n", cloud.AuthURL(), name, word)
 			login("the password "+word, Options{CloudsYAML: []byte(file)})
 			for variable, value := range map[string]string{"OS_AUTH_URL": cloud.AuthURL(), "OS_USERNAME": name, "OS_PASSWORD": word,
 				"OS_PROJECT_NAME": "admin"} {
@@ -72,7 +73,7 @@ func TestUnquotedScalarsReachKeystoneAsWritten(t *testing.T) {
 	})
 }
 
-// A field that says null because it has no value stays without one: only where a user has no other way to log in is it a password.
+// A field that says null because it has no value stays empty. It is a password only when a user has no other way to log in.
 func TestNothingIsAPasswordOnlyWhereAUserHasNoOther(t *testing.T) {
 	tests := []struct{ name, auth, secure, password, secret string }{
 		{"a user", "username: u, password: null", "", "null", ""},
@@ -110,7 +111,7 @@ func TestNothingIsAPasswordOnlyWhereAUserHasNoOther(t *testing.T) {
 	}
 }
 
-// What shells and quotes in YAML can say reaches Keystone as it is.
+// Whatever shells and quotes in YAML can express reaches Keystone unchanged.
 func TestPasswordsOfAnyCharactersAreKept(t *testing.T) {
 	bareEnvironment(t)
 	printable := rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune("0123456789.-+_eExo~:#'\"\\{}[],&*!|>%@` \t\n\r\u0085\u2028\ufeff\x7f")),

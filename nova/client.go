@@ -21,20 +21,20 @@ const (
 	defaultBurst = 5
 )
 
-// inTurn is how far from one another those go on that have waited for one login.
+// inTurn is the delay between callers that have waited for one login.
 const inTurn = time.Millisecond
 
-// times are how long things may take, and how long it is until they are tried again.
+// times are the deadlines of calls, and the pauses before they are tried again.
 type times struct {
 	try   time.Duration // one try of a GET
 	poll  time.Duration // one poll, retries included
 	login time.Duration
 
 	loginPause, loginPauseMax time.Duration // after a login that failed
-	refusedPause              time.Duration // after one that was refused: then it is looked whether there are other credentials
+	refusedPause              time.Duration // after one that was refused: then the credentials are read again
 
 	repeat time.Duration // after this, credentials that were refused are tried again
-	tries  int           // how often they are tried in all; 0 means for ever
+	tries  int           // how often they are tried in all; 0 means forever
 }
 
 // usualTimes are those of a real cloud, where Keystone locks a user out after some failures (docs/mosk.md#lock-out).
@@ -43,15 +43,14 @@ var usualTimes = times{
 	loginPause: 2 * time.Second, loginPauseMax: 60 * time.Second, refusedPause: 30 * time.Second, repeat: 5 * time.Minute, tries: 2,
 }
 
-// hurriedTimes are those of a cloud whose clock runs faster than the wall's: what takes half a minute on a real cloud must
-// not take half an hour of a simulated one.
+// hurriedTimes are those of a cloud whose clock is faster than the wall's: what takes half a minute on a real cloud must not take
+// half an hour on a simulated one.
 var hurriedTimes = times{
 	try: 3 * time.Second, poll: 4 * time.Second, login: 3 * time.Second,
 	loginPause: 500 * time.Millisecond, loginPauseMax: 2 * time.Second, refusedPause: time.Second, repeat: time.Second,
 }
 
-// Client is a connection to a cloud. It logs in at its first call, renews its token by itself, and may be used from
-// several goroutines.
+// Client is a connection to a cloud. It logs in at its first call and renews its token by itself. It is safe for concurrent use.
 type Client struct {
 	with  atomic.Pointer[credentials]
 	limit *limiter
@@ -60,20 +59,20 @@ type Client struct {
 	secrets core.Secrets
 	pause   func(url string, try int) time.Duration // between the tries of a GET
 
-	// gate is held while logging in, so that one login serves all that wait; it guards the fields of refusal.
+	// gate is held while logging in, so that one login serves all waiting callers; it guards the fields of refusal.
 	gate chan struct{}
 	refusal
 
 	current atomic.Pointer[session]
 }
 
-// credentials are what a Client logs in with, and the connections that they say how to make.
+// credentials are what a Client logs in with, and the connections made by their settings.
 type credentials struct {
 	*Config
 	http http.Client
 }
 
-// session is what a login found out.
+// session is the result of a login.
 type session struct {
 	with     *Config
 	provider *gophercloud.ProviderClient
@@ -86,7 +85,7 @@ type session struct {
 	// Why there is no network, identity or volume client: the catalog has no such endpoint.
 	networkErr, identityErr, volumeErr error
 
-	// denied is why Keystone has refused a new token: none is asked for again. It is read and written by one renewal at a time.
+	// denied is why Keystone has refused a new token: no other is requested. One renewal at a time reads and writes it.
 	denied error
 }
 
@@ -101,7 +100,7 @@ func Connect(cfg *Config) *Client {
 	return c
 }
 
-// use has the Client log in with these credentials from now on.
+// use makes the Client log in with these credentials from now on.
 func (c *Client) use(cfg *Config) {
 	base := cfg.transport
 	if base == nil {

@@ -110,7 +110,7 @@ func TestALoginRefusedLaterEndsTheSession(t *testing.T) {
 	})
 }
 
-// A call does not outlive its deadline because somebody else is logging in, slowly.
+// A call does not outlive its deadline because another call is logging in slowly.
 func TestAFailedRenewalDoesNotWaitForAnothersLogin(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)
@@ -120,7 +120,7 @@ func TestAFailedRenewalDoesNotWaitForAnothersLogin(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.set(func() { f.refuse, f.token = true, "expired" })
-		c.gate <- struct{}{} // as whoever logs in
+		c.gate <- struct{}{} // as a caller that logs in
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
 		began := time.Now()
@@ -139,7 +139,7 @@ func TestSecretsAreInNoErrorAndNoLog(t *testing.T) {
 		f := newFakeCloud(t)
 		var log strings.Builder
 		f.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
-			// A Nova that repeats the token it was sent.
+			// A Nova that repeats the token that it was sent.
 			reply(w, 403, fmt.Sprintf(`{"forbidden": {"code": 403, "message": "token %s has no rights; password %s"}}`, r.Header.Get("X-Auth-Token"),
 				testPassword))
 		})

@@ -20,7 +20,7 @@ import (
 	"lockstep/sim/lan"
 )
 
-// The tests do not know of a cloud that whoever runs them has configured.
+// The tests ignore a cloud that is configured on the machine.
 func TestMain(m *testing.M) {
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "OS_") {
@@ -56,7 +56,7 @@ type fakeCloud struct {
 	refuse    bool                // logins
 	elsewhere map[string][]string // further regions in its catalog, by the service; their endpoints come first
 	away      bool                // Keystone
-	mute      bool                // Keystone takes the question and never answers
+	mute      bool                // Keystone takes the request and never answers
 }
 
 type seenRequest struct {
@@ -70,7 +70,7 @@ func newFakeCloud(t testing.TB) *fakeCloud {
 		t.Fatal(err)
 	}
 	f.URL = "http://" + listener.Addr().String()
-	f.server.Handler, f.server.ErrorLog = f, log.New(io.Discard, "", 0) // of handlers that give up
+	f.server.Handler, f.server.ErrorLog = f, log.New(io.Discard, "", 0) // of handlers that hang
 	go func() { _ = f.server.Serve(listener) }()
 	t.Cleanup(f.Close)
 	return f
@@ -146,7 +146,7 @@ func (f *fakeCloud) login(w http.ResponseWriter, body []byte) {
 	json.Unmarshal(body, &asked)
 	secret := asked.Auth.Identity.Password.User.Password + asked.Auth.Identity.Credential.Secret
 	if f.refuse || secret != f.password {
-		// An unkind Keystone that says what it was sent.
+		// A Keystone that repeats what it was sent.
 		reply(w, 401, fmt.Sprintf(`{"error": {"message": "Could not authenticate admin with %s", "code": 401, "title": "Unauthorized"}}`, secret))
 		return
 	}
@@ -172,7 +172,7 @@ func (f *fakeCloud) login(w http.ResponseWriter, body []byte) {
 		cinder))
 }
 
-// expireToken makes the token that was given out worthless.
+// expireToken makes the issued token worthless.
 func (f *fakeCloud) expireToken() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

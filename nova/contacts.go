@@ -11,7 +11,7 @@ import (
 	"lockstep/core"
 )
 
-// mostPeople is how many users Keystone is asked for in one go.
+// mostPeople limits how many users one call asks Keystone for.
 const mostPeople = 500
 
 type assignmentPage struct {
@@ -45,8 +45,8 @@ func (d *userDocument) check() error {
 	return nil
 }
 
-// Contacts asks Keystone for the members of projects, and for the names and e-mail addresses of them and of more users. What
-// it does not show is noted in Missing, and the rest stays: with a refusal it asks for no more of the kind.
+// Contacts asks Keystone for the members of projects, and for the names and e-mail addresses of these and of more users. What
+// Keystone does not show is noted in Missing, and the rest stays. After a refusal it asks for no more of the kind.
 func (c *Client) Contacts(ctx context.Context, projects, users []string) core.Contacts {
 	out := core.Contacts{People: map[string]core.Person{}, Members: map[string][]string{}}
 	miss := func(what string, err error) {
@@ -85,7 +85,7 @@ func (c *Client) Contacts(ctx context.Context, projects, users []string) core.Co
 		p, err := c.user(ctx, id)
 		var api *core.APIError
 		if errors.As(err, &api) && api.Kind == core.ErrNotFound {
-			continue // deleted, or of a back end that does not tell: its ID has to do
+			continue // deleted, or of a back end that does not tell: the ID is all there is
 		}
 		if err != nil {
 			miss("names and e-mail of "+left(len(ask)-i, "user"), err)

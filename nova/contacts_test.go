@@ -58,7 +58,7 @@ func TestContactsOfAProject(t *testing.T) {
 	})
 }
 
-// Who may not list says so, by policy, and shows of the rest what may be seen: the own name.
+// A login that may not list says so, with the policy, and still shows what it may see: its own name.
 func TestContactsWithoutTheRight(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud, demo := people(t)
@@ -77,7 +77,7 @@ func TestContactsWithoutTheRight(t *testing.T) {
 	})
 }
 
-// A refusal of the users' details leaves the members with the names that their roles are listed with.
+// When the users' details are refused, the members keep the names from the list of roles.
 func TestContactsWithNamesOnly(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)
@@ -86,7 +86,8 @@ func TestContactsWithNamesOnly(t *testing.T) {
 		{"role": {"id": "r2", "name": "reader"}, "user": {"id": "u1", "name": "jd"}, "scope": {"project": {"id": "p1"}}},
 		{"role": {"id": "r1", "name": "member"}, "group": {"id": "g1", "name": "all"}, "scope": {"project": {"id": "p1"}}}]}`)
 		f.answer("GET /identity/v3/users/u1", 403,
-			`{"error": {"code": 403, "title": "Forbidden", "message": "You are not authorized to perform the requested action: identity:get_user."}}`)
+			`{"error": {"code": 403, "title": "Forbidden",
+			 "message": "You are not authorized to perform the requested action: identity:get_user."}}`)
 		got := f.client().Contacts(context.Background(), []string{"p1"}, nil)
 		if !slices.Equal(got.Members["p1"], []string{"u1"}) || got.People["u1"].Name != "jd" || len(got.Missing) != 1 ||
 			got.Missing[0].Err.Kind != core.ErrForbidden {

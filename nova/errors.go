@@ -20,7 +20,7 @@ import (
 	"lockstep/core"
 )
 
-// action is a call as it is told to the operator.
+// action is a call as the operator reads it.
 type action struct {
 	call   string        // "list compute services"
 	policy string        // the rule of policy.yaml that allows it; empty when every user may
@@ -30,7 +30,7 @@ type action struct {
 // maxMessage is how much of a server's words is kept, in bytes (core.APIError.Message).
 const maxMessage = 4 << 10
 
-// errAnswer is an answer that is not what the API sends.
+// errAnswer is an answer that the API does not send.
 type errAnswer struct{ want string }
 
 func (e *errAnswer) Error() string { return "the answer is not " + e.want }
@@ -63,7 +63,7 @@ func (c *Client) fail(a action, err error) *core.APIError {
 		e.After, _ = retryAfter(cause)
 		e.Kind = kindOfStatus(http.Actual)
 		e.Message = messageOf(http.Body, http.Actual)
-		if http.Actual < 400 { // a write may have been made all the same
+		if http.Actual < 400 { // the write may have been made
 			cause = errShape("the API's: " + e.Message)
 			e.Message = cause.Error()
 		}
@@ -145,7 +145,7 @@ func isNotJSON(err error) bool {
 	return errors.As(err, &syntax) || errors.As(err, &kind)
 }
 
-// messageOf is the server's own words: {"conflictingRequest": {"message": "…"}}, and the like of Keystone and Neutron.
+// messageOf is the server's own message: {"conflictingRequest": {"message": "…"}}, and the forms of Keystone and Neutron.
 func messageOf(body []byte, status int) string {
 	var envelope map[string]json.RawMessage
 	if json.Unmarshal(body, &envelope) == nil {
@@ -176,7 +176,7 @@ func messageOf(body []byte, status int) string {
 	}
 	text := strings.TrimSpace(string(body))
 	if text == "" || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "{") {
-		return fmt.Sprintf("%d %s", status, http.StatusText(status)) // a proxy's page says no more
+		return fmt.Sprintf("%d %s", status, http.StatusText(status)) // a proxy's page says nothing more
 	}
 	return text
 }

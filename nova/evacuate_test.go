@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// Nova rebuilds an instance off a host whose nova-compute is down, and refuses to do so off one that is up.
+// Nova evacuates an instance from a host whose nova-compute is down, and refuses to when it is up.
 func TestSimAnInstanceIsEvacuatedOffADeadHost(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		const id = "11111111-1111-4111-8111-111111111111"

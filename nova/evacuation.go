@@ -13,7 +13,7 @@ import (
 
 var _ engine.EvacuationReader = (*Client)(nil)
 
-// EvacuationFacts implements core.EvacuationReader: it reads each list once, a few at a time, and what cannot be read is
+// EvacuationFacts implements engine.EvacuationReader: it reads each list once, a few at a time, and lists what could not be read as
 // missing.
 func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, progress core.InventoryProgress) core.EvacuationFacts {
 	if progress == nil {
@@ -43,7 +43,7 @@ func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, pr
 		}},
 		{core.FactsVolumes, func() (n int, err error) {
 			if f.Volumes, err = c.listAttachedVolumes(ctx); errors.Is(err, errNoCinder) {
-				f.Volumes, err = []core.Volume{}, nil // a cloud without Cinder has none
+				f.Volumes, err = []core.Volume{}, nil // a cloud without Cinder has no volumes
 			}
 			return len(f.Volumes), err
 		}},
@@ -60,11 +60,11 @@ func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, pr
 	return f
 }
 
-// ownOnly are the lists of which a login that is no administrator's gets its own project's part, without a word.
+// ownOnly are the lists that the API silently limits to the login's own project when the login is not an administrator's.
 var ownOnly = []string{core.FactsGroups, core.FactsZones, core.FactsVolumes, core.FactsPorts}
 
-// withOwnOnly adds the lists that look whole and are not: where Placement or Nova refuses what only administrators may read,
-// the others have told no more than what one project has.
+// withOwnOnly adds the lists that look complete and are not: where Placement or Nova refuses what only administrators may read, the
+// other lists have only what one project has.
 func withOwnOnly(missing []core.MissingFacts) []core.MissingFacts {
 	i := slices.IndexFunc(missing, func(m core.MissingFacts) bool {
 		return m.Err.Kind == core.ErrForbidden && (m.What == core.FactsRoom || m.What == core.FactsAggregates)
@@ -77,7 +77,7 @@ func withOwnOnly(missing []core.MissingFacts) []core.MissingFacts {
 			continue
 		}
 		err := *missing[i].Err
-		err.Call, err.Message = "list "+what, "this login is no administrator's: it is told of its own project only"
+		err.Call, err.Message = "list "+what, "this login is not an administrator's: it sees its own project only"
 		missing = append(missing, core.MissingFacts{What: what, Err: &err})
 	}
 	return missing
@@ -86,7 +86,7 @@ func withOwnOnly(missing []core.MissingFacts) []core.MissingFacts {
 type pinnedPage struct {
 	Servers []struct {
 		ID     string  `json:"id"`
-		Pinned *string `json:"pinned_availability_zone"` // since 2.96; null when its user asked for none
+		Pinned *string `json:"pinned_availability_zone"` // since 2.96; null when the user asked for none
 	} `json:"servers"`
 	Links []link `json:"servers_links"`
 }
@@ -98,8 +98,8 @@ func (p *pinnedPage) check() error {
 	return nil
 }
 
-// listPinnedZones reads which zones the users of instances have asked for, on the hosts or, without any, everywhere. It is
-// nil where the cloud does not tell (before 2.96).
+// listPinnedZones reads the zones that users asked for with their instances, on the given hosts, or everywhere when none is given.
+// It is nil when the cloud does not tell (before 2.96).
 func (c *Client) listPinnedZones(ctx context.Context, hosts []string) (map[string]string, error) {
 	a := action{call: "read which zones instances are bound to", policy: actionListServers.policy}
 	if len(hosts) == 0 {
@@ -160,11 +160,11 @@ func (p *portPage) check() error {
 	return nil
 }
 
-// plainPorts are the kinds of ports that go along with any live migration.
+// plainPorts are the kinds of ports that any live migration can move.
 var plainPorts = []string{"", "normal", "virtio-forwarder"}
 
-// listDevicePorts reads the ports that are more than a plain one, of the hosts or, without any, of all. Neutron does not
-// filter by their kind, so all are read, page by page, with nothing but what is needed.
+// listDevicePorts reads the ports that are not plain, of the given hosts, or of all when none is given. Neutron does not filter by
+// kind, so all ports are read, page by page, with only the needed fields.
 func (c *Client) listDevicePorts(ctx context.Context, hosts []string) ([]core.Port, error) {
 	a := action{call: "list ports", policy: "get_port"}
 	all := []core.Port{}

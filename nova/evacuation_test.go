@@ -84,8 +84,8 @@ func TestSimFactsOfAnEvacuation(t *testing.T) {
 	})
 }
 
-// One question tells of all hosts; a host without a free CPU is asked by itself, and so is everybody where Placement is too old
-// for the question.
+// One request covers all hosts. A host without a free CPU is asked separately, and so is each host when Placement is too old for
+// that request.
 func TestSimRoomIsAskedForWithFewQuestions(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart(), CPURatio: 1}, openstack.ServerSpec{Name: "web", ID: "web"})
@@ -115,7 +115,7 @@ func TestSimRoomIsAskedForWithFewQuestions(t *testing.T) {
 	})
 }
 
-// Who may not ask is told so for each list: also for those of which a member is told its own project's part without a word.
+// A login that may not ask is told so for each list, also for those that are silently limited to its own project.
 func TestSimFactsOfAnEvacuationForAMember(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web", ID: "web"})
@@ -135,7 +135,7 @@ func TestSimFactsOfAnEvacuationForAMember(t *testing.T) {
 	})
 }
 
-// While an instance moves its place is held twice, by itself on the target and by its migration on the source.
+// While an instance moves, its place is held twice: by itself on the target and by its migration on the source.
 func TestSimRoomDuringAMigration(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart()},

@@ -11,11 +11,11 @@ import (
 	"lockstep/core"
 )
 
-// startsBefore is how much later than its migration record an instance action may have started: the clocks of Nova's
-// hosts differ by a little.
+// startsBefore is how much later than its migration record an instance action may have started: the clocks of Nova's hosts differ a
+// little.
 const startsBefore = 10 * time.Second
 
-// actionsOf are the names of the instance actions that make a migration of a type.
+// actionsOf are the names of the instance actions that start a migration of a type.
 var actionsOf = map[string][]string{
 	core.MigrationLive:       {"live-migration"},
 	core.MigrationCold:       {"migrate"},
@@ -59,8 +59,8 @@ func (d *actionDocument) check() error {
 	return nil
 }
 
-// failureOf looks for Nova's own text of why a migration failed: in the events of the request that made it, else in the
-// fault of the instance. It is empty where Nova tells nothing, as for a live migration that the hypervisor gave up.
+// failureOf looks for Nova's own text of why a migration failed: in the events of the request that made it, else in the fault of
+// the instance. It is empty where Nova has none, as for a live migration that the hypervisor gave up.
 func (c *Client) failureOf(ctx context.Context, m *core.Migration) (string, error) {
 	text := ""
 	a := action{call: "find out why the migration of " + m.InstanceID + " failed", policy: "os_compute_api:os-instance-actions:show"}
@@ -128,7 +128,7 @@ func (a *actionRecord) failure() string {
 			text, first = t, finished
 		}
 	}
-	if text == "" && a.Message != "Error" { // what Nova writes when it has nothing to say
+	if text == "" && a.Message != "Error" { // what Nova writes when it has no message
 		text = strings.TrimSpace(a.Message)
 	}
 	return text

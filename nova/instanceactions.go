@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 )
 
-// instanceAction is how an instance is told to do something: a POST to servers/{id}/action.
+// instanceAction is an action on an instance: a POST to servers/{id}/action.
 type instanceAction struct {
 	doing  string // "stop": what comes before "instance" and its ID
 	policy string
@@ -20,13 +20,13 @@ type instanceAction struct {
 	ok     []int         // the statuses of a good answer; nil: 202
 }
 
-// instanceActions are the actions on instances, but for the two that are on a migration.
+// instanceActions are the actions on instances, except the two that are on a migration.
 var instanceActions = map[core.IntentKind]instanceAction{
-	// The scheduler chooses the destination, and Nova the kind of migration.
+	// The scheduler chooses the destination, and Nova chooses the kind of migration.
 	//
-	// It asks for 2.25, the oldest microversion that knows block_migration "auto", on purpose: from 2.25 to 2.33 Nova checks
-	// and schedules before it answers, so that "no valid host was found" is a 400 with its reason. From 2.34 on it answers
-	// 202 to everything, the instance returns to ACTIVE, and only a migration record with the status error tells.
+	// It asks for 2.25, the oldest microversion that knows block_migration "auto", on purpose: from 2.25 to 2.33 Nova checks and
+	// schedules before it answers, so that "no valid host was found" is a 400 with its reason. From 2.34 on it always answers 202,
+	// the instance returns to ACTIVE, and only a migration record with the status error shows the failure.
 	core.IntentLiveMigrate: {doing: "live-migrate", policy: "os_compute_api:os-migrate-server:migrate_live", needs: vLiveMigrate,
 		name: "os-migrateLive", args: map[string]any{"host": nil, "block_migration": "auto"}, limit: scheduleLimit},
 	// Nova schedules it before it answers, as a live migration.
@@ -39,13 +39,13 @@ var instanceActions = map[core.IntentKind]instanceAction{
 	core.IntentStop:   {doing: "stop", policy: "os_compute_api:servers:stop", needs: vBase, name: "os-stop"},
 	core.IntentStart:  {doing: "start", policy: "os_compute_api:servers:start", needs: vBase, name: "os-start"},
 	core.IntentResume: {doing: "resume", policy: "os_compute_api:os-suspend-server:resume", needs: vBase, name: "resume"},
-	// It writes ACTIVE into Nova's record of the instance and clears its task; nothing is done on its host.
+	// It writes ACTIVE into Nova's record of the instance and clears its task. It does nothing on the host.
 	core.IntentResetState: {doing: "reset the state of", policy: "os_compute_api:os-admin-actions:reset_state", needs: vBase,
 		name: "os-resetState", args: map[string]any{"state": "active"}},
 	core.IntentShelve: {doing: "shelve", policy: "os_compute_api:os-shelve:shelve", needs: vBase, name: "shelve"},
 	// The scheduler chooses the host.
 	core.IntentUnshelve: {doing: "unshelve", policy: "os_compute_api:os-shelve:unshelve", needs: vBase, name: "unshelve"},
-	// The instance is rebuilt on another host that the scheduler chooses; its own has to be down. Before 2.14 Nova wants to be told
+	// The instance is rebuilt on another host that the scheduler chooses; its own has to be down. Before 2.14 Nova has to be told
 	// whether the storage is shared; from then on it finds out by itself.
 	core.IntentEvacuate: {doing: "evacuate", policy: "os_compute_api:os-evacuate", needs: vEvacuate, name: "evacuate",
 		args: map[string]any{}, ok: []int{http.StatusOK}},
@@ -63,7 +63,7 @@ func (w *Writer) act(ctx context.Context, c core.InstanceAction) error {
 	i, ok := instanceActions[c.Do]
 	if !ok {
 		return &core.APIError{Kind: core.ErrInvalid, Server: core.ServerOpenStack, Call: "write",
-			Message: fmt.Sprintf("nothing was sent: %q is no action on an instance", c.Do)}
+			Message: fmt.Sprintf("nothing was sent: %q is not an action on an instance", c.Do)}
 	}
 	status := i.ok
 	if status == nil {
@@ -87,7 +87,7 @@ func (w *Writer) abortMigration(ctx context.Context, instanceID string, migratio
 	})
 }
 
-// forceComplete has a running live migration come to its end.
+// forceComplete makes a running live migration complete.
 func (w *Writer) forceComplete(ctx context.Context, instanceID string, migrationID int) error {
 	a := action{call: fmt.Sprintf("force migration %d of instance %s to complete", migrationID, instanceID),
 		policy: "os_compute_api:servers:migrations:force_complete"}
@@ -98,7 +98,7 @@ func (w *Writer) forceComplete(ctx context.Context, instanceID string, migration
 	})
 }
 
-// setTags replaces all tags of an instance in one call. Tags that were not read before are none to write: all others would be lost.
+// setTags replaces all tags of an instance in one call. It refuses tags that were never read: all others would be lost.
 func (w *Writer) setTags(ctx context.Context, c core.SetMaintenanceTags) error {
 	a := action{call: "set the tags of instance " + c.Instance.UID, policy: "os_compute_api:os-server-tags:update_all"}
 	if c.All == nil {

@@ -10,7 +10,7 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// What the writer asks for, the simulated Nova does; the contract tests hold that one to the real one.
+// The simulated Nova does what the writer asks for; the contract tests compare it with the real one.
 func TestSimStatesAndTags(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		const id = "11111111-1111-4111-8111-111111111111"

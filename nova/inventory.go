@@ -14,13 +14,12 @@ import (
 	"lockstep/core"
 )
 
-// inventoryReads is how many lists are read at the same time. The limiter still spaces their requests out.
+// inventoryReads is how many lists are read at the same time. The limiter still spaces their requests.
 const inventoryReads = 3
 
-// Inventory reads once, completely, what OpenStack tells of an update: services, hypervisors, aggregates, server groups,
-// flavors, projects, instances, migrations, volume services, network agents. What cannot be read is missing, and says why. Of an instance
-// only what
-// core.Instance has is taken out of Nova's answer; user data, metadata, addresses and key pairs are dropped unread.
+// Inventory reads once, completely, what OpenStack knows of an update: services, hypervisors, aggregates, server groups, flavors,
+// projects, instances, migrations, volume services, network agents. What cannot be read is listed as missing, with the reason. Of
+// an instance it keeps only the fields of core.Instance; user data, metadata, addresses and key pairs are dropped unread.
 func (c *Client) Inventory(ctx context.Context, progress core.InventoryProgress) (core.CloudInventory, []core.MissingFacts) {
 	if progress == nil {
 		progress = func(string, int) {}
@@ -42,8 +41,8 @@ func InventorySources() []core.SourceID {
 	return ids
 }
 
-// inventoryLists are the lists of an inventory, each of which is read into its place there. Those that are sources too are
-// called as these.
+// inventoryLists are the lists of an inventory, each read into its place there. Those that are also sources have the sources'
+// names.
 func (c *Client) inventoryLists(ctx context.Context, inv *core.CloudInventory) []reading {
 	return []reading{
 		{string(core.SourceComputeServices), func() (n int, err error) {
@@ -109,7 +108,7 @@ func asAPIError(err error, call string) *core.APIError {
 	return &core.APIError{Kind: core.ErrOther, Server: core.ServerOpenStack, Call: call, Message: err.Error(), Err: err}
 }
 
-// sortInventory gives every list an order that does not depend on chance, so that two files of one cloud can be compared.
+// sortInventory gives every list a fixed order, so that two files of one cloud can be compared.
 func sortInventory(inv *core.CloudInventory) {
 	slices.SortFunc(inv.Services, func(a, b *core.ComputeService) int {
 		return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.ID, b.ID))
@@ -169,8 +168,7 @@ func (p *hypervisorPage) check() error {
 	return nil
 }
 
-// listHypervisors reads what the compute hosts have. From microversion 2.88 on Nova does not tell any more, so an older
-// one is asked for.
+// listHypervisors reads what the compute hosts have. From microversion 2.88 on Nova no longer tells, so it asks for an older one.
 func (c *Client) listHypervisors(ctx context.Context) ([]core.Hypervisor, error) {
 	a := action{call: "list hypervisors", policy: "os_compute_api:os-hypervisors:list-detail"}
 	var all []core.Hypervisor
@@ -234,7 +232,7 @@ func (c *Client) listAggregates(ctx context.Context) ([]core.Aggregate, error) {
 	var all []core.Aggregate
 	for _, g := range page.Aggregates {
 		slices.Sort(g.Hosts)
-		delete(g.Metadata, "availability_zone") // it is the zone
+		delete(g.Metadata, "availability_zone") // the aggregate is the zone
 		all = append(all, core.Aggregate{ID: g.ID, Name: g.Name, Zone: g.Zone, Hosts: g.Hosts, Metadata: g.Metadata})
 	}
 	return all, err
@@ -261,7 +259,7 @@ func (p *serverGroupPage) check() error {
 	return nil
 }
 
-// listServerGroups reads the server groups of all projects. Their pages go by offset, and have no links.
+// listServerGroups reads the server groups of all projects. Their pages use an offset, and have no links.
 func (c *Client) listServerGroups(ctx context.Context) ([]core.ServerGroup, error) {
 	a := action{call: "list server groups", policy: "os_compute_api:os-server-groups:index:all_projects"}
 	var all []core.ServerGroup

@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// inventoryCloud answers everything that an inventory asks for; n groups come in pages.
+// inventoryCloud answers everything that an inventory requests; n groups come in pages.
 func inventoryCloud(t *testing.T, groups int) *fakeCloud {
 	t.Helper()
 	f := newFakeCloud(t)
@@ -20,7 +20,8 @@ func inventoryCloud(t *testing.T, groups int) *fakeCloud {
 		{"id": "s2", "binary": "nova-compute", "host": "cmp-2", "status": "disabled", "state": "down", "disabled_reason": "disk", "zone": "nova"},
 		{"id": "s1", "binary": "nova-compute", "host": "cmp-1", "status": "enabled", "state": "up", "zone": "nova"}]}`)
 	f.answer("GET /compute/v2.1/servers/detail", 200, `{"servers": [
-		{"id": "i2", "name": "b", "tenant_id": "p1", "OS-EXT-SRV-ATTR:host": "cmp-1", "status": "ACTIVE", "tags": [], "OS-EXT-SRV-ATTR:user_data": "c2VjcmV0", "metadata": {"password": "secret"}, "key_name": "secret",
+		{"id": "i2", "name": "b", "tenant_id": "p1", "OS-EXT-SRV-ATTR:host": "cmp-1", "status": "ACTIVE", "tags": [],
+		 "OS-EXT-SRV-ATTR:user_data": "c2VjcmV0", "metadata": {"password": "secret"}, "key_name": "secret",
 		 "flavor": {"original_name": "m1", "vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {"hw:cpu_policy": "dedicated"}}},
 		{"id": "i1", "name": "a", "tenant_id": "p1", "OS-EXT-SRV-ATTR:host": "cmp-1", "status": "DELETED", "flavor": {}}]}`)
 	f.answer("GET /compute/v2.1/os-hypervisors/detail", 200,

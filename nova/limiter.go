@@ -12,10 +12,10 @@ import (
 	"lockstep/core"
 )
 
-// wallClock is the time of sources and deltas, which is never the simulated cloud's.
+// wallClock is the time of sources and Deltas, which is never the simulated cloud's.
 func wallClock() time.Time { return time.Now() }
 
-// limiter spaces requests out: at most one per interval, after a burst. Its waiters are served in their order.
+// limiter spaces requests: at most one per interval, after a burst. It serves waiting callers in their order.
 type limiter struct {
 	mu    sync.Mutex
 	every time.Duration
@@ -35,7 +35,7 @@ func (l *limiter) setRate(perSecond float64) {
 	l.every = time.Duration(float64(time.Second) / perSecond)
 }
 
-// take books the next slot and tells how long until then.
+// take books the next slot and returns the time until then.
 func (l *limiter) take(now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,8 +63,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// transport limits the rate of all requests to the cloud, logins and retries among them. Writes are counted and never
-// wait: the operator does.
+// transport limits the rate of all requests to the cloud, logins and retries among them. Writes count, but never wait: the operator
+// waits for them.
 type transport struct {
 	base  http.RoundTripper
 	limit *limiter
@@ -73,7 +73,7 @@ type transport struct {
 	secrets *core.Secrets // learn the tokens
 }
 
-// onlyReads follows redirections of reads alone: of a write they would become a read, whose answer says nothing of it.
+// onlyReads follows redirections of reads only: a redirected write would become a read, whose answer says nothing about the write.
 func onlyReads(_ *http.Request, via []*http.Request) error {
 	if first := via[0].Method; first != http.MethodGet && first != http.MethodHead || len(via) >= 10 {
 		return http.ErrUseLastResponse
@@ -107,8 +107,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// roundTrip gives Keystone's answer a deadline of its own: gophercloud asks for a new token in the middle of a call, with the deadline of
-// that call, which may be half an hour.
+// roundTrip gives Keystone's answer a deadline of its own: gophercloud requests a new token in the middle of a call, with the
+// deadline of that call, which may be half an hour.
 func (t *transport) roundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/auth/tokens") {
 		return t.base.RoundTrip(r)

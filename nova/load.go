@@ -18,7 +18,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
-	"gopkg.in/yaml.v2" // gophercloud's own: both read a scalar in the same way
+	"gopkg.in/yaml.v2" // gophercloud's own version, so that both read a scalar in the same way
 
 	"lockstep/core"
 )
@@ -26,9 +26,9 @@ import (
 // Options says which cloud to load and how to talk to it. The zero value loads what the openstack client would use.
 type Options struct {
 	Cloud      string            // --os-cloud; empty: OS_CLOUD, the OS_* environment, or the only cloud in clouds.yaml
-	CloudsYAML []byte            // content of a clouds.yaml; then no file is looked for
-	Secret     Secret            // reads the clouds.yaml of the cluster's secret; then no file is looked for
-	UserAgent  string            // what the program calls itself towards the cloud
+	CloudsYAML []byte            // content of a clouds.yaml; no file is looked for then
+	Secret     Secret            // reads the clouds.yaml of the cluster's secret; no file is looked for then
+	UserAgent  string            // the program's user agent
 	Transport  http.RoundTripper // nil: one with the cloud's TLS settings
 	Jitter     Jitter            // nil: by chance
 	Rate       float64           // reads per second at most; 0 means 10
@@ -38,7 +38,7 @@ type Options struct {
 // Jitter draws a duration from 0 to most for somebody, so that many do not try again in step.
 type Jitter func(who string, most time.Duration) time.Duration
 
-// ErrNotConfigured is the cause of Load's error when nobody named a cloud: OpenStack is off rather than broken.
+// ErrNotConfigured is the cause of Load's error when no cloud was named: OpenStack is off rather than broken.
 var ErrNotConfigured = errors.New("no cloud is configured")
 
 const (
@@ -49,7 +49,7 @@ const (
 
 	// environmentCloud is openstacksdk's name for the cloud that the OS_* variables describe.
 	environmentCloud = "envvars"
-	// secretCloud is the cloud of Rockoon's clouds.yaml that has the admin's rights.
+	// secretCloud is the cloud in Rockoon's clouds.yaml that has the admin's rights.
 	secretCloud = "admin"
 
 	originSecret = "the cluster's secret"
@@ -68,8 +68,8 @@ type Config struct {
 	rate      float64
 	log       *slog.Logger
 
-	unread bool // nothing but the cloud's name is known before it is read
-	// read reads the credentials as they are by now; nil when they cannot change.
+	unread bool // only the cloud's name is known before it is read
+	// read reads the credentials as they are now; nil when they cannot change.
 	read func(context.Context) (*Config, error)
 }
 
@@ -82,7 +82,7 @@ func (c Config) Cloud() string { return c.cloud }
 // Origin says where the credentials were found: a file's path, "the environment", "the cluster's secret".
 func (c Config) Origin() string { return c.origin }
 
-// AuthURL is Keystone's address, without user and password if it has them.
+// AuthURL is Keystone's address, without the user and password that may be in it.
 func (c Config) AuthURL() string { return core.PublicURL(c.auth.IdentityEndpoint) }
 
 // String names the cloud, its address and the origin of its credentials.
@@ -106,9 +106,10 @@ func (c Config) secrets() []string {
 // the working directory, the user's configuration folder or /etc/openstack, each with the secure.yaml beside it; the
 // cloud by Options.Cloud or OS_CLOUD; without a name the plain OS_* environment, else the only cloud of the file.
 //
-// The cluster's secret is not read before the first login. After a refused login the credentials are read again, wherever they are from.
+// The cluster's secret is not read before the first login. After a refused login the credentials are read again, whatever their
+// origin.
 //
-// Every error is a *core.APIError of kind core.ErrConfiguration; its cause is ErrNotConfigured when nobody named a cloud.
+// Every error is a *core.APIError of kind core.ErrConfiguration; its cause is ErrNotConfigured when no cloud was named.
 func Load(o Options) (*Config, error) {
 	if o.Secret != nil {
 		return unread(o), nil
@@ -126,7 +127,7 @@ func Load(o Options) (*Config, error) {
 	return c, err
 }
 
-// unread is the cloud of the cluster's secret before it was read.
+// unread is the cloud of the cluster's secret before it is read.
 func unread(o Options) *Config {
 	read := func(ctx context.Context) (*Config, error) {
 		content, err := o.Secret(ctx)
@@ -149,7 +150,7 @@ func unread(o Options) *Config {
 	return c
 }
 
-// take takes over what is no matter of credentials.
+// take takes over the options that do not depend on credentials.
 func (c *Config) take(o Options) {
 	c.userAgent, c.transport, c.jitter, c.rate, c.log = o.UserAgent, o.Transport, o.Jitter, o.Rate, o.Log
 }
@@ -177,8 +178,8 @@ func load(o Options) (*Config, error) {
 	return c, nil
 }
 
-// Unavailable is what to tell the engine when Load failed: every OpenStack source is off when nothing is configured, and
-// failed when the configuration is broken.
+// Unavailable is what the engine is told when Load failed: every OpenStack source is off when nothing is configured, and failed
+// when the configuration is broken.
 func Unavailable(err error, deltas func(core.Delta)) {
 	var api *core.APIError
 	if !errors.As(err, &api) {
@@ -210,8 +211,8 @@ func notConfigured(message string) *core.APIError {
 	return e
 }
 
-// fromSecret parses the clouds.yaml of the cluster's secret. OS_CLOUD and its sisters may well be meant for another
-// cloud, so only an explicit Options.Cloud has to exist in it.
+// fromSecret parses the clouds.yaml of the cluster's secret. OS_CLOUD and its like may well be meant for another cloud, so only an
+// explicit Options.Cloud has to exist in it.
 func fromSecret(o Options) (*Config, error) {
 	const origin = originSecret
 	all, err := parseClouds(o.CloudsYAML, origin)
@@ -315,12 +316,12 @@ func findClouds() (path string, content []byte, err error) {
 func parseClouds(content []byte, origin string) (*clouds.Clouds, error) {
 	var all clouds.Clouds
 	if err := yaml.Unmarshal(content, &all); err != nil {
-		// The parser's message may quote a line of the file, and so a password: say only where it stumbled.
+		// The parser's message may quote a line of the file, and so a password: give only the line's number.
 		return nil, misconfigured(fmt.Sprintf("%s is not a valid clouds.yaml%s", origin, lineOf(err)), "correct the file")
 	}
 	for name, cloud := range all.Clouds {
 		if cloud.AuthInfo == nil {
-			cloud.AuthInfo = &clouds.AuthInfo{} // gophercloud's parser takes it for granted
+			cloud.AuthInfo = &clouds.AuthInfo{} // gophercloud's parser expects it
 			all.Clouds[name] = cloud
 		}
 	}
@@ -391,7 +392,7 @@ func parseCloud(all, secure *clouds.Clouds, name, origin string, more ...clouds.
 	return &Config{cloud: name, origin: origin, auth: auth, endpoint: endpoint, tls: tlsConfig}, nil
 }
 
-// secretsOf are the secrets of a cloud in files that may not make a Config together.
+// secretsOf are the secrets of a cloud in files, also when these do not make a valid Config.
 func secretsOf(name string, files ...*clouds.Clouds) []string {
 	var secrets []string
 	for _, f := range files {
@@ -402,14 +403,14 @@ func secretsOf(name string, files ...*clouds.Clouds) []string {
 		secrets = append(secrets, a.Password, a.ApplicationCredentialSecret, a.Token)
 		secrets = append(secrets, core.URLSecrets(a.AuthURL)...)
 		if key := f.Clouds[name].ClientKeyFile; strings.Contains(key, "\n") {
-			secrets = append(secrets, key) // the key itself in the place of its path
+			secrets = append(secrets, key) // the key itself instead of its path
 		}
 	}
 	return secrets
 }
 
-// fromEnvironment reads the OS_* variables of an openrc file by way of a clouds.yaml of one cloud, so that both have the
-// same meaning: separate user and project domains, certificates, scopes.
+// fromEnvironment reads the OS_* variables of an openrc file as a clouds.yaml of one cloud, so that both have the same meaning:
+// separate user and project domains, certificates, scopes.
 func fromEnvironment() (*Config, error) {
 	env := os.Getenv
 	auth := &clouds.AuthInfo{

@@ -12,7 +12,7 @@ import (
 	"lockstep/core"
 )
 
-// bareEnvironment is a machine on which nobody has configured a cloud.
+// bareEnvironment is a machine on which no cloud is configured.
 func bareEnvironment(t *testing.T) (home, cwd string) {
 	t.Helper()
 	for _, v := range os.Environ() {

@@ -17,18 +17,18 @@ import (
 	"lockstep/core"
 )
 
-// refusal is why there is no session, and when to try again.
+// refusal is why there is no session, and when to retry.
 type refusal struct {
 	refused *core.APIError // why the last login failed; nil when it did not
-	again   time.Time      // before this none is tried
+	again   time.Time      // no login is tried before this
 	losses  int            // failed ones in a row
 
-	denials int       // how often in a row Keystone has refused the credentials that are used now
-	denied  time.Time // when it did last
+	denials int       // how often in a row Keystone has refused the current credentials
+	denied  time.Time // when it last did
 }
 
-// session is the current session, or a new one. After a failed login it answers with that failure until it is time to
-// try again, so that five pollers don't make five failed logins.
+// session is the current session, or a new one. After a failed login it returns that failure until it is time to try again, so that
+// five pollers do not make five failed logins.
 func (c *Client) session(ctx context.Context) (*session, error) {
 	if s := c.current.Load(); s != nil {
 		return s, nil
@@ -47,7 +47,7 @@ func (c *Client) session(ctx context.Context) (*session, error) {
 	defer func() { <-c.gate }()
 	if s := c.current.Load(); s != nil {
 		if waited {
-			_ = sleep(ctx, inTurn) // those that waited go on in their order
+			_ = sleep(ctx, inTurn) // waiting callers go on in their order
 		}
 		return s, nil
 	}
@@ -68,8 +68,8 @@ func (c *Client) session(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// enter logs in. After a refusal the credentials are read again first, and credentials that Keystone has refused are not sent to it again
-// and again: it would lock the user out, whoever else needs it (docs/mosk.md#lock-out). The gate is held.
+// enter logs in. After a refusal it reads the credentials again first. It does not send refused credentials to Keystone again and
+// again: that would lock the user out, also for others (docs/mosk.md#lock-out). The gate is held.
 func (c *Client) enter(ctx context.Context) (*session, *core.APIError) {
 	if c.Config().unread || c.refused != nil && (c.denials > 0 || c.refused.Kind == core.ErrConfiguration) {
 		if err := c.readAgain(ctx); err != nil && c.Config().unread {
@@ -95,10 +95,10 @@ func (c *Client) enter(ctx context.Context) (*session, *core.APIError) {
 // deny notes that Keystone has refused the credentials. The gate is held.
 func (c *Client) deny() { c.denials, c.denied = c.denials+1, wallClock() }
 
-// exhausted tells whether the credentials were refused so often that they are not tried any more. The gate is held.
+// exhausted tells whether the credentials were refused so often that they are no longer tried. The gate is held.
 func (c *Client) exhausted() bool { return c.times.tries > 0 && c.denials >= c.times.tries }
 
-// final adds to a refusal that the credentials are not tried any more, where that is so. The gate is held.
+// final adds to a refusal that the credentials are no longer tried, if that is so. The gate is held.
 func (c *Client) final(err *core.APIError) *core.APIError {
 	if err == nil || !c.exhausted() {
 		return err
@@ -113,7 +113,7 @@ func (c *Client) final(err *core.APIError) *core.APIError {
 	return &with
 }
 
-// readAgain reads the credentials again, and uses them when they are others: what was refused before does not count against those. The
+// readAgain reads the credentials again, and uses them when they have changed: earlier refusals do not count against new ones. The
 // gate is held.
 func (c *Client) readAgain(ctx context.Context) *core.APIError {
 	old := c.Config()
@@ -165,8 +165,8 @@ func (c *Client) retryAt() time.Time {
 	return c.again
 }
 
-// drop ends a session whose token could not be renewed. Somebody else may be logging in already: that is waited for as long as the
-// call may take, and remembered instead.
+// drop ends a session whose token could not be renewed. Another call may be logging in already: this one waits for that as long as
+// it may take, and else only remembers it.
 func (c *Client) drop(ctx context.Context, s *session, err *core.APIError) {
 	if !c.current.CompareAndSwap(s, nil) {
 		return
@@ -188,8 +188,8 @@ func (c *Client) drop(ctx context.Context, s *session, err *core.APIError) {
 	c.putOff(err)
 }
 
-// renewal asks for another token, and for none any more once Keystone has refused one: several calls find out at the same time that their
-// token is worth nothing, and each would send the refused password once more.
+// renewal requests another token, and no more once Keystone has refused one: several calls find out at the same time that their
+// token is worthless, and each would send the refused password again.
 func (c *Client) renewal(s *session, renew func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error { // one at a time, as gophercloud sees to
 		if s.denied != nil {
@@ -205,7 +205,8 @@ func (c *Client) renewal(s *session, renew func(context.Context) error) func(con
 	}
 }
 
-// login authenticates, and finds the endpoints and the microversions of Nova; denied tells that Keystone has refused the credentials.
+// login authenticates, and finds the endpoints and the microversions of Nova; denied means that Keystone has refused the
+// credentials.
 func (c *Client) login(ctx context.Context) (s *session, failure *core.APIError, denied bool) {
 	with := c.with.Load()
 	a := action{call: fmt.Sprintf("log in to %s at %s", with.cloud, with.AuthURL())}
@@ -222,8 +223,8 @@ func (c *Client) login(ctx context.Context) (s *session, failure *core.APIError,
 		scope := *auth.Scope
 		auth.Scope = &scope
 	}
-	// AuthenticateV3 and not Authenticate: the latter follows the addresses in Keystone's version document, which behind
-	// a proxy often lead nowhere, and there is no Keystone without v3 any more.
+	// AuthenticateV3 and not Authenticate: the latter follows the addresses in Keystone's version document, which behind a proxy
+	// often lead nowhere, and every Keystone has v3.
 	if err := openstack.AuthenticateV3(ctx, provider, &auth, gophercloud.EndpointOpts{}); err != nil {
 		status := statusOf(err)
 		if status == 0 {
@@ -256,8 +257,8 @@ func (c *Client) login(ctx context.Context) (s *session, failure *core.APIError,
 	return s, nil, false
 }
 
-// region completes the session's endpoints by their region, where none was named: that of Nova. Where Nova is in several it is not
-// guessed: the catalog's first may well be another cloud, whose hosts bear the same names.
+// region completes the session's endpoints with a region when none was named: Nova's. When Nova is in several regions it does not
+// guess: the catalog's first may well be another cloud, whose hosts have the same names.
 func (c *Client) region(s *session) *core.APIError {
 	if s.endpoint.Region != "" {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// A password that has become wrong costs few refused logins, however many lists are polled and however long that goes on: Keystone locks a
-// user out after five or six (docs/mosk.md#lock-out).
+// A password that has become wrong costs few refused logins, however many lists are polled and however long: Keystone locks a user
+// out after five or six (docs/mosk.md#lock-out).
 func TestAWrongPasswordDoesNotLockTheUserOut(t *testing.T) {
 	for name, wrong := range map[string]func(*fakeCloud){
 		"from the start": func(f *fakeCloud) { f.refuse = true },
@@ -49,7 +49,7 @@ func TestAWrongPasswordDoesNotLockTheUserOut(t *testing.T) {
 	}
 }
 
-// Several calls that find their token worthless at one moment send the refused password once.
+// Several calls that find their token worthless at the same moment send the refused password once.
 func TestCallsAtOneMomentAreRefusedOnce(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)
@@ -87,8 +87,8 @@ func secretCloudsYAML(f *fakeCloud, password string) string {
 		"RegionOne}}", f.URL, password)
 }
 
-// The cluster's secret is read when it is needed first, again when it could not be, and again after a refused login: then with new
-// credentials at once.
+// The cluster's secret is read when it is first needed, again when it could not be read, and again after a refused login. New
+// credentials are used at once.
 func TestTheClustersSecretIsReadAgain(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)
@@ -133,17 +133,17 @@ func TestTheClustersSecretIsReadAgain(t *testing.T) {
 		if err := list(c); err != nil || reads != 4 || f.logins != 3 {
 			t.Errorf("%d reads, %d logins, %v", reads, f.logins, err)
 		}
-		// Both at the same moment: nobody is kept waiting.
+		// Both at the same moment: no call waits.
 		f.set(func() { f.password, f.token = "a third", "revoked" })
 		password = "a third"
-		_ = list(c) // its token is worth nothing
+		_ = list(c) // its token is worthless
 		if err := list(c); err != nil {
 			t.Errorf("after a rotation: %v", err)
 		}
 	})
 }
 
-// A clouds.yaml that somebody mends counts without a new start.
+// A clouds.yaml that was corrected counts without a restart.
 func TestAMendedFileIsReadAgain(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)
@@ -205,7 +205,8 @@ func TestLoadReadsAgainWhatCanChange(t *testing.T) {
 	}
 }
 
-// Where the catalog has Nova in several regions and none was named, none is guessed; what else has several regions is taken from Nova's.
+// When the catalog has Nova in several regions and none was named, none is guessed. Other services with several regions are taken
+// from Nova's.
 func TestARegionIsNotGuessed(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)

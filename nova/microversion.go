@@ -16,8 +16,8 @@ import (
 // microversion is the minor number of Nova's API 2.x; all of them have the major number 2.
 type microversion int
 
-// The microversions that Lockstep asks for: always the lowest one that gives what is needed, so that everything else in
-// the answer stays as old clouds have it.
+// The microversions that Lockstep requests: always the lowest that has what is needed, so that the rest of the answer stays as on
+// old clouds.
 const (
 	vBase             microversion = 1
 	vLocked           microversion = 9  // servers: locked
@@ -47,8 +47,7 @@ func (v microversion) String() string { return "2." + strconv.Itoa(int(v)) }
 // supported is the range of microversions that a cloud offers.
 type supported struct{ min, max microversion }
 
-// best is the first of the preferred microversions that the cloud has. When all are too new it is the cloud's newest,
-// which is older than the last one.
+// best is the first of the preferred microversions that the cloud has. When all are too new it is the cloud's newest.
 func (s supported) best(preferred ...microversion) microversion {
 	for _, v := range preferred {
 		if v <= s.max {

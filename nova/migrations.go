@@ -19,7 +19,7 @@ type migrationRecord struct {
 	ID            int    `json:"id"`
 	UUID          string `json:"uuid"`
 	InstanceID    string `json:"instance_uuid"`
-	ServerID      string `json:"server_uuid"` // instead of instance_uuid in servers/{id}/migrations
+	ServerID      string `json:"server_uuid"` // in place of instance_uuid in servers/{id}/migrations
 	Type          string `json:"migration_type"`
 	Status        string `json:"status"`
 	SourceCompute string `json:"source_compute"`
@@ -27,7 +27,7 @@ type migrationRecord struct {
 	Created       string `json:"created_at"`
 	Updated       string `json:"updated_at"`
 
-	// Only in servers/{id}/migrations, each null until the hypervisor has told.
+	// Only in servers/{id}/migrations, each null until the hypervisor has reported.
 	MemoryTotal     *int64 `json:"memory_total_bytes"`
 	MemoryProcessed *int64 `json:"memory_processed_bytes"`
 	MemoryRemaining *int64 `json:"memory_remaining_bytes"`
@@ -45,7 +45,7 @@ func (r *migrationRecord) migration() *core.Migration {
 		Disk:   progress(r.DiskTotal, r.DiskProcessed, r.DiskRemaining),
 	}
 	if m.Updated.IsZero() {
-		m.Updated = m.Created // a record that nobody touched since
+		m.Updated = m.Created // a record that was not changed since
 	}
 	return m
 }
@@ -152,8 +152,8 @@ func newestFirst(all []*core.Migration) {
 	})
 }
 
-// liveProgress reads the running live migrations of an instance, with how much was copied. It is nil where the cloud has
-// no such call or the instance has none.
+// liveProgress reads the running live migrations of an instance, with how much was copied. It is nil when the cloud has no such
+// call or the instance has none.
 func (c *Client) liveProgress(ctx context.Context, instanceID string) ([]*core.Migration, error) {
 	var all []*core.Migration
 	a := action{call: "read the progress of the live migration of " + instanceID, policy: "os_compute_api:servers:migrations:index"}

@@ -14,7 +14,8 @@ import (
 )
 
 const migrationBody = `{"id": 2, "uuid": "dde90a82-3059-4369-8bda-e0ba92713c54", "instance_uuid": "a", "migration_type": "live-migration",
-	"status": "error", "source_compute": "kaas-node-001", "dest_compute": null, "source_node": "kaas-node-001", "dest_node": null, "dest_host": null,
+	"status": "error", "source_compute": "kaas-node-001", "dest_compute": null, "source_node": "kaas-node-001",
+	"dest_node": null, "dest_host": null,
 	"old_instance_type_id": 1, "new_instance_type_id": 1, "created_at": "2026-01-16T15:25:37.000000", "updated_at": null}`
 
 func TestAMigrationRecord(t *testing.T) {

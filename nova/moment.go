@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// layouts are the ways in which OpenStack's services write a time; without a zone it is UTC. A fraction of a second is
-// accepted by each.
+// layouts are the ways in which OpenStack's services write a time; without a zone it is UTC. Each accepts a fraction of a second.
 var layouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05-0700"}
 
-// parseTime reads a time of OpenStack; what it cannot read is the zero time.
+// parseTime reads a time of OpenStack; the zero time when it cannot.
 func parseTime(text string) time.Time {
 	text = strings.TrimSpace(text)
 	if text == "" {

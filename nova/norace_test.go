@@ -2,6 +2,6 @@
 
 package nova
 
-// slowSeeds is how many histories with slow servers a run goes through. The race detector makes each of them cost ten times as much, and
-// sees as much of a race in the first ones.
+// slowSeeds is how many histories with slow servers a run goes through. Under the race detector each costs ten times as much, and
+// the first ones show as many races.
 const slowSeeds = 6

@@ -47,7 +47,7 @@ func tagging(instance string, all ...string) core.SetMaintenanceTags {
 	return core.SetMaintenanceTags{Instance: core.Ref{Kind: core.KindInstance, UID: instance}, All: append([]string{}, all...)}
 }
 
-// Without a Permit for it no change is sent, whatever it is; and what is no change of OpenStack is not sent with one.
+// No change is sent without a Permit for it. A change that is not OpenStack's is not sent even with one.
 func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)

@@ -16,14 +16,14 @@ import (
 	"lockstep/core"
 )
 
-// placementVersion is the microversion of Placement's API that has all that is asked for: root_provider_uuid (1.14) and the
-// parameter required (1.18).
+// placementVersion is the microversion of Placement's API that has everything needed: root_provider_uuid (1.14) and the parameter
+// required (1.18).
 const placementVersion = "1.18"
 
-// placementReads is how many resource providers are read at the same time. The limiter still spaces their requests out.
+// placementReads is how many resource providers are read at the same time. The limiter still spaces their requests.
 const placementReads = 4
 
-// tellEvery is after how many hosts the progress is told.
+// tellEvery is after how many hosts progress is reported.
 const tellEvery = 50
 
 var actionPlacement = action{call: "read what the hosts have and what is taken of it", policy: "placement:resource_providers:list"}
@@ -104,11 +104,11 @@ func (c *Client) hostsByProvider(ctx context.Context) (map[string]string, error)
 	return hosts, nil
 }
 
-// listRoom reads what all compute hosts have and what is taken of it. A host's provider and those below it (of its NUMA
-// cells, devices) are taken together. Providers that belong to no compute host are left out.
+// listRoom reads the capacity of all compute hosts and how much of it is taken. It adds up a host's provider and those below it (of
+// its NUMA cells, devices). Providers that belong to no compute host are left out.
 //
-// One request tells capacity and usage of every host that has a CPU left; only hosts that it does not tell of are asked one
-// by one. Who takes it is asked for the hosts that are given, for all when there are none.
+// One request has capacity and usage of every host that has a CPU left; only the other hosts are read one by one. The consumers are
+// read for the given hosts, or for all when none is given.
 func (c *Client) listRoom(ctx context.Context, of []string, progress core.InventoryProgress) ([]core.HostInventory, error) {
 	hypervisors, err := c.listHypervisors(ctx)
 	if err != nil {
@@ -171,7 +171,7 @@ func (c *Client) listRoom(ctx context.Context, of []string, progress core.Invent
 type providerTask struct {
 	id        string
 	to        *core.HostInventory
-	inventory bool // what it has and how much is taken of it
+	inventory bool // its capacity and usage
 	taken     bool // by whom
 }
 
@@ -215,7 +215,7 @@ func (c *Client) readProviders(ctx context.Context, sc *gophercloud.ServiceClien
 	return first
 }
 
-// readProvider reads one resource provider. One that has gone meanwhile has nothing.
+// readProvider reads one resource provider. One that has disappeared meanwhile has nothing.
 func (c *Client) readProvider(ctx context.Context, sc *gophercloud.ServiceClient, task providerTask) (inv inventoryDocument,
 	taken allocationDocument, err error) {
 	if task.inventory {
@@ -253,8 +253,8 @@ func (d *candidatesDocument) check() error {
 	return nil
 }
 
-// summaries are the resource providers of all hosts with a CPU left, shared or to pin. Where Placement does not answer the
-// question they are none: then each host is asked by itself.
+// summaries are the resource providers of all hosts with a CPU left, shared or to pin. There are none when Placement does not
+// answer the request: then each host is read separately.
 func (c *Client) summaries(ctx context.Context, sc *gophercloud.ServiceClient) map[string]providerSummary {
 	asked := *sc
 	asked.Microversion = candidatesVersion
@@ -269,8 +269,8 @@ func (c *Client) summaries(ctx context.Context, sc *gophercloud.ServiceClient) m
 	return found
 }
 
-// addTo adds what a summary tells to its host. How much one instance may take it does not tell: that is what the hypervisor
-// has, where Nova tells so.
+// addTo adds a summary to its host. A summary does not say how much one instance may take: that is what the hypervisor has, if Nova
+// tells.
 func (s providerSummary) addTo(to *core.HostInventory, h core.Hypervisor) {
 	most := map[string]int{"VCPU": h.VCPUs, "MEMORY_MB": h.RAMMiB, "DISK_GB": h.DiskGiB}
 	for class, r := range s.Resources {
@@ -282,8 +282,7 @@ func (s providerSummary) addTo(to *core.HostInventory, h core.Hypervisor) {
 	}
 }
 
-// merge adds what was read of a provider to its host. Capacities are summed up, as those of one provider can have another
-// ratio than those of the next.
+// merge adds what was read of a provider to its host. Capacities are added up, since providers can have different ratios.
 func merge(task providerTask, inv inventoryDocument, taken allocationDocument) {
 	to := task.to
 	for class, i := range inv.Inventories {
@@ -313,7 +312,7 @@ func merge(task providerTask, inv inventoryDocument, taken allocationDocument) {
 	}
 }
 
-// listTraits finds the hosts that have each of the traits. One that Placement does not know no host has.
+// listTraits finds the hosts that have each of the traits. No host has a trait that Placement does not know.
 func (c *Client) listTraits(ctx context.Context, traits []string) (map[string][]string, error) {
 	found := map[string][]string{}
 	if len(traits) == 0 {

@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// changesOverlap is how far a look at the changes reaches back before what the last one has covered: Nova's hosts stamp their
-	// own changes, and their clocks differ.
+	// changesOverlap is how far a poll of the changes reaches back before the end of the last one: Nova's hosts stamp their own
+	// changes, and their clocks differ.
 	changesOverlap = 5 * time.Minute
 
-	// hostsPerPoll is how many focus hosts are read in one turn; with more of them in maintenance they take turns.
+	// hostsPerPoll is how many focus hosts are read in one turn; when more are in maintenance, they take turns.
 	hostsPerPoll = 6
 
-	// smallestPage is the least that is asked for at once, where the server is slow.
+	// smallestPage is the smallest page that is requested when the server is slow.
 	smallestPage = 25
 
-	// answerPatience is how long a turn waits for one answer. Then it goes on, and takes the answer in when it comes.
+	// answerPatience is how long a turn waits for one answer. Then the turn goes on, and the answer is handled when it arrives.
 	answerPatience = 2 * time.Second
 
 	maxRestarts = 3 // of one list, before there is a pause
@@ -30,24 +30,24 @@ const (
 // instancePoll polls the instances of the whole cloud: all of them by pages at first and every ten minutes, between that
 // those that changed, and the focus hosts often and in full.
 //
-// Each of these looks reads one page at a time, with a deadline for each, and beside the others: one that hangs or fails holds up none
-// of them for longer than answerPatience. What an answer says counts unless something was learned since it was asked for. A page that
-// takes too long is asked for again in smaller ones, and a look that failed goes on where it was.
+// Each of these looks reads one page at a time, with a deadline of its own, beside the others: one that hangs or fails delays the
+// others by answerPatience at most. An answer counts, except where something newer than its request is known. A page that takes too
+// long is requested again in smaller ones, and a look that failed goes on where it was.
 //
-// "Changed since" is asked from the newest change that Nova itself reported, never from this machine's clock: the two may
-// differ by any amount.
+// "Changed since" starts from the newest change that Nova itself reported, never from this machine's clock: the two may differ by
+// any amount.
 type instancePoll struct {
 	p      *Poller
 	known  map[string]*core.Instance
-	byHost map[string]map[string]*core.Instance // the known ones; with 100,000 of them, a host must not be looked for among all
+	byHost map[string]map[string]*core.Instance // the known ones; with 100,000 of them, finding those of a host must not go through all
 
 	step    uint64            // counts the pages that were taken in
 	learned map[string]uint64 // the step in which each was last seen
 	gone    map[string]uint64 // the step in which each was forgotten, since the last listing
 
 	newest  time.Time // the newest change seen, by Nova's clock
-	covered time.Time // the changes up to here have all been seen
-	asOf    time.Time // when the server last confirmed what is known of the whole cloud
+	covered time.Time // all changes up to here have been seen
+	asOf    time.Time // when the server last confirmed the whole cloud
 	synced  bool      // the first listing is complete
 	listed  time.Time // when the last listing was complete
 
@@ -57,7 +57,7 @@ type instancePoll struct {
 	listing *look
 
 	answers chan answer    // of the pages that are being read
-	asking  sync.WaitGroup // for those who read them
+	asking  sync.WaitGroup // for the goroutines that read them
 }
 
 // look is a list that is read page by page, again and again.
@@ -69,18 +69,18 @@ type look struct {
 	busy     bool // a page is being read
 	began    uint64
 	since    time.Time       // when it began
-	covers   time.Time       // when it is complete, the changes up to here have been seen
+	covers   time.Time       // once it is complete, all changes up to here have been seen
 	marker   string          // after which the next page begins
 	before   []string        // the IDs before the marker, for when that is refused
 	markers  map[string]bool // so far
 	present  map[string]bool // instances of the host
 	restarts int
 
-	due      time.Time // when the next one, or the next page of this one, is to be asked for
+	due      time.Time // when the next one, or the next page of this one, is due
 	failures int       // in a row
 }
 
-// answer is a page, or why there is none.
+// answer is a page, or the reason why there is none.
 type answer struct {
 	look    *look
 	step    uint64 // when it was asked for
@@ -101,7 +101,7 @@ func newInstancePoll(p *Poller) *instancePoll {
 	}
 }
 
-// run polls until ctx is done, so long behind the first of those that are due at once.
+// run polls until ctx is done. It starts after the given delay, which spaces polls that are due at the same time.
 func (l *instancePoll) run(ctx context.Context, behind time.Duration, nudge <-chan struct{}) {
 	defer l.asking.Wait()
 	l.p.emit(core.Delta{Source: core.SourceInstances, State: core.SourceConnecting})
@@ -121,11 +121,11 @@ func (l *instancePoll) run(ctx context.Context, behind time.Duration, nudge <-ch
 			l.take(ctx, a)
 		case <-nudge:
 			nudged = true
-			if sleep(ctx, l.p.floor/4+behind) != nil { // a few nudges at once are one; Snapshots come three in a floor
+			if sleep(ctx, l.p.floor/4+behind) != nil { // several nudges at once count as one; up to three Snapshots come within a floor
 				timer.Stop()
 				return
 			}
-			select { // those that came meanwhile are answered, too
+			select { // those that came meanwhile are handled too
 			case <-nudge:
 			default:
 			}
@@ -152,8 +152,8 @@ func (l *instancePoll) turn(ctx context.Context, nudged bool) {
 	}
 }
 
-// focus are the hosts that are due, those first that were asked longest ago. The first list of a large cloud would never end, if all
-// hosts that are being emptied were asked between its pages.
+// focus are the hosts that are due, the least recently read first. The first list of a large cloud would never end if all hosts
+// that are being emptied were read between its pages.
 func (l *instancePoll) focus(nudged bool) []*look {
 	now := wallClock()
 	hosts, moving := l.p.hosts()
@@ -211,7 +211,7 @@ func (l *instancePoll) changesDue() time.Time {
 	return minTime(l.changes.due, wallClock().Add(l.changesPace()))
 }
 
-// next is the time until something is due that is not under way.
+// next is the time until a look is due that is not under way.
 func (l *instancePoll) next() time.Duration {
 	now := wallClock()
 	wait := l.p.scaled(hostQuietEvery)
@@ -255,7 +255,7 @@ func minTime(a, b time.Time) time.Time {
 	return a
 }
 
-// read asks for the next page of a look, and waits a while for the answer. The others that come meanwhile are taken in, too.
+// read requests the next page of a look, and waits a while for the answer. It handles the others that arrive meanwhile.
 func (l *instancePoll) read(ctx context.Context, k *look) {
 	if k.busy || ctx.Err() != nil || !l.begin(k) {
 		return
@@ -288,7 +288,8 @@ func (l *instancePoll) read(ctx context.Context, k *look) {
 	}
 }
 
-// begin starts a look that is not under way. There is none at the changes of a cloud that has never shown one: the whole list is as cheap.
+// begin starts a look that is not under way. It does not look at the changes of a cloud that has never shown an instance: the whole
+// list is as cheap.
 func (l *instancePoll) begin(k *look) bool {
 	if k.open {
 		return true
@@ -304,7 +305,7 @@ func (l *instancePoll) begin(k *look) bool {
 	return true
 }
 
-// restart lets a look begin with its first page.
+// restart makes a look begin with its first page.
 func (l *instancePoll) restart(k *look) {
 	*k = look{
 		query: k.query, open: true, began: l.step, since: wallClock(), markers: map[string]bool{}, present: map[string]bool{},
@@ -312,7 +313,7 @@ func (l *instancePoll) restart(k *look) {
 	}
 }
 
-// take takes a page in.
+// take handles a page.
 func (l *instancePoll) take(ctx context.Context, a answer) {
 	k := a.look
 	k.busy = false
@@ -372,12 +373,12 @@ func idsOf(records []serverRecord) []string {
 	return ids
 }
 
-// failed puts a look off, which then goes on where it was, and says why the source is not live where that is what it means.
+// failed delays a look, which then goes on where it was, and says why the source is not live if the failure means that.
 func (l *instancePoll) failed(k *look, a answer) {
 	status := apiStatus(a.err)
 	if status == http.StatusBadRequest && k.marker != "" {
-		// The instance that marks the page was deleted meanwhile. One of those before it does as well, else the look begins again: at
-		// once at first, and later after a pause.
+		// The instance that marks the page was deleted meanwhile. One of those before it can mark it as well. Otherwise the look
+		// begins again: at once the first time, later after a pause.
 		k.due = wallClock()
 		if n := len(k.before); n > 0 {
 			k.marker, k.before = k.before[n-1], k.before[:n/2]
@@ -395,7 +396,7 @@ func (l *instancePoll) failed(k *look, a answer) {
 	pause := l.p.failurePause(k.failures)
 	k.failures++
 	if k.query.host != "" {
-		// The changes tell of its instances all the same.
+		// The changes still show its instances.
 		l.p.log.Info("the instances of a host are not told", "host", k.query.host, "err", a.err, "next", pause)
 		k.due = wallClock().Add(pause)
 		return
@@ -408,22 +409,23 @@ func (l *instancePoll) failed(k *look, a answer) {
 	k.due = wallClock().Add(pause)
 }
 
-// healthy tells whether all is seen that happens: the changes are, and the list as a whole has been seen at least every half hour or so.
+// healthy tells whether everything that happens is seen: the changes are read, and the whole list was read within about half an
+// hour.
 func (l *instancePoll) healthy() bool {
 	overdue := l.listing.failures > 0 && wallClock().Sub(l.listed) > l.p.scaled(3*relistEvery)
 	return l.synced && l.changes.failures == 0 && !overdue
 }
 
-// tell hands on what is new. Only a look at the whole cloud that is complete makes what is known of it younger: at is when it began.
+// tell passes on what is new. Only a complete look at the whole cloud makes the known instances fresher: at is when it began.
 func (l *instancePoll) tell(d core.Delta, at time.Time) {
 	d.Source, d.At = core.SourceInstances, at
-	if l.healthy() { // until the whole cloud was seen, a host's list says nothing about the others
+	if l.healthy() { // until the whole cloud was seen, a host's list says nothing about other hosts
 		d.State = core.SourceLive
 	}
 	l.p.emit(d)
 }
 
-// learnAll takes in what a page says.
+// learnAll handles the instances of a page.
 func (l *instancePoll) learnAll(k *look, a answer) (upserts []core.Object, deletes []string) {
 	for i := range a.records {
 		r := &a.records[i]
@@ -436,9 +438,9 @@ func (l *instancePoll) learnAll(k *look, a answer) (upserts []core.Object, delet
 		}
 		old := l.known[r.ID]
 		switch {
-		case l.gone[r.ID] > a.step: // it was deleted since this was asked for
+		case l.gone[r.ID] > a.step: // it was deleted since this was requested
 			continue
-		case old != nil && l.learned[r.ID] > a.step && !updated.After(old.Updated): // another answer was as new
+		case old != nil && l.learned[r.ID] > a.step && !updated.After(old.Updated): // another answer was at least as new
 			continue
 		case r.deleted():
 			if old != nil && k == l.changes {
@@ -479,7 +481,7 @@ func maxTime(a, b time.Time) time.Time {
 	return b
 }
 
-// complete ends a listing. What nobody has seen since it began is gone.
+// complete ends a listing. Instances that were not seen since it began are gone.
 func (l *instancePoll) complete() {
 	k := l.listing
 	for id := range l.known {
@@ -511,8 +513,8 @@ func (l *instancePoll) complete() {
 	l.tell(core.Delta{Replace: true, Upserts: all}, at)
 }
 
-// hostRead ends a look at a host. An instance that is no longer on it is looked for among the changes first, so that it moves to its
-// new host before it leaves the old one, and is at no moment nowhere.
+// hostRead ends a look at a host. It first looks for an instance that is no longer there among the changes, so that the instance
+// appears on its new host before it leaves the old one, and is always somewhere.
 func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Object) {
 	began, present := k.began, k.present
 	missing := func() (ids []string) {
@@ -529,7 +531,7 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 	}
 	left := missing()
 	for _, id := range left {
-		// Where it went the next look at the changes tells, or that it was deleted. Until then it is on no host.
+		// The next look at the changes shows where it went, or that it was deleted. Until then it is on no host.
 		gone := *l.known[id]
 		gone.Host = ""
 		l.know(&gone)
@@ -545,7 +547,7 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 	l.tell(d, l.asOf)
 }
 
-// know puts an instance in the place of what was known of it.
+// know replaces what was known of an instance.
 func (l *instancePoll) know(i *core.Instance) {
 	l.leave(i.ID)
 	l.known[i.ID] = i

@@ -44,7 +44,7 @@ func newAgentPoll(p *Poller) *agentPoll {
 	return &agentPoll{p: p, known: map[string]*core.NetworkAgent{}}
 }
 
-// hostsPerQuery keeps the address of a request short.
+// hostsPerQuery keeps the URL of a request short.
 const hostsPerQuery = 40
 
 func (a *agentPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
@@ -85,7 +85,7 @@ func (a *agentPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
 	return a.p.scaled(agentsEvery), nil
 }
 
-// loads asks the agents of some hosts for what they serve.
+// loads asks what the agents of some hosts serve.
 func (a *agentPoll) loads(ctx context.Context, agents []*core.NetworkAgent) error {
 	hosts := a.p.routersOn()
 	for _, agent := range agents {
@@ -99,7 +99,7 @@ func (a *agentPoll) loads(ctx context.Context, agents []*core.NetworkAgent) erro
 	return nil
 }
 
-// merge hands on what is new of the agents of some hosts.
+// merge passes on what is new of the agents of some hosts.
 func (a *agentPoll) merge(hosts []string, agents []*core.NetworkAgent) {
 	d := core.Delta{Source: core.SourceNetworkAgents, State: core.SourceLive}
 	seen := map[string]bool{}
@@ -129,7 +129,7 @@ func objects[T core.Object](list []T) []core.Object {
 	return all
 }
 
-// same tells whether two instances say the same.
+// same tells whether two instances are equal.
 func same(a, b *core.Instance) bool {
 	if a == nil || b == nil || a.ID != b.ID || a.Host != b.Host || a.Status != b.Status || a.TaskState != b.TaskState ||
 		!a.Updated.Equal(b.Updated) {

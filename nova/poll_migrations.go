@@ -13,25 +13,25 @@ const (
 	recentMigrations = 1000 // records read at first and at each relist: the newest ones of the cloud
 	hostMigrations   = 100  // and the newest ones of each focus host
 
-	hostRecordsLimit = 5 * time.Second // that one host may take of a turn
+	hostRecordsLimit = 5 * time.Second // how much of a turn one host may take
 
 	progressPerPoll = 20 // live migrations whose progress is read in one turn
-	reasonsPerPoll  = 3  // failed migrations whose reason is looked for in one turn
+	reasonsPerPoll  = 3  // failed migrations whose reason is looked up in one turn
 	reasonTries     = 3
 
-	// reasonsReach is how old a failure may be, by Nova's clock, for its reason to be looked for.
+	// reasonsReach is how old a failure may be, by Nova's clock, for its reason to be looked up.
 	reasonsReach = 24 * time.Hour
 )
 
-// migrationPoll polls the migration records. Where the cloud can tell what changed (2.59) one request per turn sees both
-// what runs and what ended; older clouds are asked for each running status, and for the focus hosts.
+// migrationPoll polls the migration records. When the cloud can list changes (2.59), one request per turn covers what runs and what
+// ended. Older clouds are asked for each running status, and for the focus hosts.
 type migrationPoll struct {
 	p       *Poller
 	known   map[string]*core.Migration
 	newest  time.Time // by Nova's clock
 	relist  time.Time
 	reasons map[string]*reason // of failed migrations, by key
-	late    map[string]bool    // focus hosts that were not told of the last time
+	late    map[string]bool    // focus hosts whose records could not be read last time
 }
 
 // reason is Nova's text of why a migration failed, as far as it was found.
@@ -81,7 +81,7 @@ func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error)
 				m.Memory, m.Disk = old.Memory, old.Disk
 			}
 		}
-		// One that is seen for the first time at its end ran between two polls.
+		// One that is first seen at its end ran between two polls.
 		ended = ended || !m.Running() && (old == nil && !full || old != nil && old.Running())
 		if r := l.reasons[m.Key()]; r != nil {
 			m.Failure = r.text
@@ -113,7 +113,7 @@ func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error)
 	if ended {
 		wake(l.p.wakeInstances) // the instance has moved, or has not: its hosts' lists tell
 	}
-	// Neither makes the source fail: the records are known, and are worth having without these.
+	// A failure of either does not make the source fail: the records are useful without them.
 	l.readProgress(ctx)
 	l.findReasons(ctx)
 	return l.next(), nil
@@ -147,7 +147,7 @@ func (l *migrationPoll) listOld(ctx context.Context) ([]*core.Migration, error) 
 	for _, status := range runningStatuses {
 		queries = append(queries, migrationQuery{status: status})
 	}
-	for _, m := range l.known { // what ran a moment ago has a new status now
+	for _, m := range l.known { // what ran a moment ago may have a new status now
 		if m.Running() {
 			queries = append(queries, migrationQuery{instance: m.InstanceID, limit: newestRecords})
 		}
@@ -155,8 +155,8 @@ func (l *migrationPoll) listOld(ctx context.Context) ([]*core.Migration, error) 
 	return l.withHosts(ctx, queries)
 }
 
-// withHosts runs the queries, and asks for the newest records of each focus host; of a record that several of them return the last answer
-// counts. A host that is not told of holds up nobody: its records stay as they are known, and it is asked last the next time.
+// withHosts runs the queries, and reads the newest records of each focus host. When several return a record, the last answer
+// counts. A host that cannot be read delays no other: its known records stay, and it is read last the next time.
 func (l *migrationPoll) withHosts(ctx context.Context, queries []migrationQuery) ([]*core.Migration, error) {
 	byKey := map[string]*core.Migration{}
 	for _, q := range queries {
@@ -203,8 +203,8 @@ func (l *migrationPoll) withHosts(ctx context.Context, queries []migrationQuery)
 	return all, nil
 }
 
-// hostRecords are the newest records of a host. It is asked for them as long as a turn waits for one answer, and not at all when the turn
-// has no time left.
+// hostRecords are the newest records of a host. The request may take as long as a turn waits for one answer, and is not made when
+// the turn has no time left.
 func (l *migrationPoll) hostRecords(ctx context.Context, host string) ([]*core.Migration, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.p.scaled(hostRecordsLimit))
 	defer cancel()
@@ -268,8 +268,7 @@ func (l *migrationPoll) readProgress(ctx context.Context) {
 	}
 }
 
-// findReasons looks for Nova's own text of recent failures, newest first, a few in each turn. Each is
-// looked for until it is found, three times at most.
+// findReasons looks up Nova's own text of recent failures, newest first, a few in each turn. It tries each three times at most.
 func (l *migrationPoll) findReasons(ctx context.Context) {
 	var failed []*core.Migration
 	for key, m := range l.known {
@@ -295,7 +294,7 @@ func (l *migrationPoll) findReasons(ctx context.Context) {
 			l.p.log.Info("no reason found for a failed migration", "instance", m.InstanceID, "err", err)
 			continue
 		}
-		// The record may end a moment before its action does, so nothing found is not yet nothing to find.
+		// The record may end a moment before its action does, so the text may come later.
 		r.text, r.done = text, text != ""
 		if text != "" {
 			next := *m

@@ -23,14 +23,14 @@ const (
 	agentsEvery      = 15 * time.Second
 	projectsEvery    = 10 * time.Minute
 
-	// floor is the shortest interval at any Pace, so that a fast clock does not turn polling into a flood.
+	// floor is the shortest interval at any Pace, so that a fast clock does not make polling flood the API.
 	floor = 300 * time.Millisecond
 
 	failurePause, failurePauseMax = 2 * time.Second, time.Minute
 )
 
-// hurriedRate is how many reads per second go to a cloud whose clock runs faster than the wall's at most: enough for all
-// instances of a fleet of 2,000 nodes and its migrations before hurriedTimes runs out. No real cloud is asked so often.
+// hurriedRate is the most reads per second for a cloud whose clock is faster than the wall's: enough for all instances of a fleet
+// of 2,000 nodes and its migrations before hurriedTimes runs out. A real cloud is never polled this often.
 const hurriedRate = 200
 
 // PollOptions tune a Poller.
@@ -41,14 +41,14 @@ type PollOptions struct {
 	Log  *slog.Logger // nil means none
 }
 
-// pollsApart is how far from one another the lists are asked for that are due at once. No other interval is a multiple of it, so that
-// no two come to be due at one moment after all.
+// pollsApart is the delay between lists that are due at the same time. No other interval is a multiple of it, so that no two become
+// due at one moment.
 const pollsApart = 1013 * time.Microsecond
 
-// Poller reads the cloud again and again and hands what is new to its sink. Nova has no watch, so the cadence follows
-// what happens: the hosts in focus and running migrations are read often, the rest of the cloud by its changes.
+// Poller reads the cloud again and again and passes what is new to its sink. Nova has no watch, so the cadence follows what
+// happens: the hosts in focus and running migrations are read often, the rest of the cloud by its changes.
 //
-// Each list is polled by itself, so one that fails or hangs holds up no other.
+// Each list has a poll of its own, so one that fails or hangs delays no other.
 type Poller struct {
 	c     *Client
 	log   *slog.Logger
@@ -60,11 +60,11 @@ type Poller struct {
 
 	mu        sync.Mutex
 	focus     []string
-	moving    bool // as the caller sees it: a run or a maintenance is under way
+	moving    bool // as the caller says: a run or a maintenance is under way
 	migrating bool // as the cloud says: a migration runs
 
-	volumeHosts []string // whose own volumes are asked for
-	routerHosts []string // whose L3 and DHCP agents are asked for what they serve
+	volumeHosts []string // whose own volumes are read
+	routerHosts []string // whose L3 and DHCP agents are asked what they serve
 
 	wakeInstances, wakeMigrations, wakeServices, wakeAgents, wakeVolumeServices, wakeVolumes chan struct{}
 }
@@ -106,7 +106,7 @@ func (p *Poller) Run(ctx context.Context) {
 	}
 	var wg sync.WaitGroup
 	for i, l := range loops {
-		// Those that are due at once go in this order, so that what matters most has the limiter's first places.
+		// Those that are due at the same time go in this order, so that the most important ones get the limiter's first slots.
 		behind := time.Duration(i) * pollsApart
 		if l.source == core.SourceInstances {
 			wg.Go(func() { newInstancePoll(p).run(ctx, behind, l.nudge) })
@@ -133,7 +133,7 @@ func (p *Poller) SetHosts(focus []string, moving bool) {
 	}
 }
 
-// SetVolumeHosts says on which hosts' own disks volumes matter now; none are asked for on others. It does not block.
+// SetVolumeHosts names the hosts on whose own disks volumes matter now; those of other hosts are not read. It does not block.
 func (p *Poller) SetVolumeHosts(hosts []string) {
 	p.mu.Lock()
 	changed := !slices.Equal(p.volumeHosts, hosts)
@@ -144,7 +144,7 @@ func (p *Poller) SetVolumeHosts(hosts []string) {
 	}
 }
 
-// SetRouterHosts says on which hosts the L3 and DHCP agents are asked for what they serve. It does not block.
+// SetRouterHosts names the hosts whose L3 and DHCP agents are asked what they serve. It does not block.
 func (p *Poller) SetRouterHosts(hosts []string) {
 	p.mu.Lock()
 	changed := !slices.Equal(p.routerHosts, hosts)
@@ -161,7 +161,7 @@ func (p *Poller) routersOn() []string {
 	return p.routerHosts
 }
 
-// Nudge asks for the focus hosts, the migrations and the services at once, as after a write. It does not block.
+// Nudge polls the focus hosts, the migrations and the services at once, as after a write. It does not block.
 func (p *Poller) Nudge() {
 	wake(p.wakeInstances)
 	wake(p.wakeMigrations)
@@ -203,12 +203,11 @@ func (p *Poller) emit(d core.Delta) {
 	p.sink(d)
 }
 
-// pollFunc polls one list once, hands on what is new, and says when it wants to be called again. nudged says that
-// somebody asked for it.
+// pollFunc polls one list once, passes on what is new, and returns when to call it again. nudged is true after a Nudge.
 type pollFunc func(ctx context.Context, nudged bool) (next time.Duration, err error)
 
-// loop calls a poll for as long as the program runs, so long behind the first of those that are due at once, and tells the engine
-// how its source does.
+// loop calls a poll for as long as the program runs, and reports the state of its source to the engine. It starts after the given
+// delay, which spaces polls that are due at the same time.
 func (p *Poller) loop(ctx context.Context, behind time.Duration, id core.SourceID, nudge <-chan struct{}, poll pollFunc) {
 	p.emit(core.Delta{Source: id, State: core.SourceConnecting})
 	failures, known, nudged := 0, false, false
@@ -234,10 +233,10 @@ func (p *Poller) loop(ctx context.Context, behind time.Duration, id core.SourceI
 		case <-nudge:
 			nudged = true
 			timer.Stop()
-			if sleep(ctx, p.floor/4+behind) != nil { // a few nudges at once are one; Snapshots come three in a floor
+			if sleep(ctx, p.floor/4+behind) != nil { // several nudges at once count as one; up to three Snapshots come within a floor
 				return
 			}
-			select { // those that came meanwhile are answered, too
+			select { // those that came meanwhile are handled too
 			case <-nudge:
 			default:
 			}
@@ -259,7 +258,7 @@ func (p *Poller) failurePause(failures int) time.Duration {
 	return p.scaled(min(failurePause<<min(failures, 10), failurePauseMax))
 }
 
-// report says why a source is not live. next becomes the time of the next login where that is what failed.
+// report says why a source is not live. next becomes the time of the next login if the login failed.
 func (p *Poller) report(id core.SourceID, err error, known bool, next *time.Duration) {
 	var api *core.APIError
 	if !errors.As(err, &api) {

@@ -73,10 +73,10 @@ func (b *board) sink(d core.Delta) {
 	b.changed = make(chan struct{})
 }
 
-// patience is how long anything may take that is waited for.
+// patience is how long a test waits for anything.
 const patience = 30 * time.Minute
 
-// await waits until what is known satisfies the condition.
+// await waits until the board satisfies the condition.
 func (b *board) await(what string, ok func() bool) {
 	b.t.Helper()
 	deadline := time.After(patience)
@@ -117,8 +117,8 @@ func (b *board) migrationOf(instanceID string) *core.Migration {
 	return newest
 }
 
-// wasMigration tells whether a migration of the instance was so at any time: what lasts for a moment only may be over when a test
-// comes to look.
+// wasMigration tells whether a migration of the instance was so at any time: what lasts only a moment may be over when the test
+// looks.
 func (b *board) wasMigration(instanceID string, so func(*core.Migration) bool) bool {
 	for _, d := range b.deltas {
 		for _, o := range d.Upserts {
@@ -240,7 +240,7 @@ func TestThePollerShowsTheCloud(t *testing.T) {
 	})
 }
 
-// Nova is read at the pace of the cloud's clock, and no more often than is good for it.
+// Nova is read at the pace of the cloud's clock, within limits.
 func TestListsAreReadAtTheirPace(t *testing.T) {
 	for _, tt := range []struct {
 		pace float64
@@ -304,7 +304,7 @@ func TestAnInstanceGoneFromItsHostIsOnNoHost(t *testing.T) {
 		n.put("b", "h1", "ACTIVE", 0)
 		p, b := poll(t, n.client(), "h1")
 		b.await("both", func() bool { return b.instance("a").Host == "h1" && b.state(core.SourceInstances) == core.SourceLive })
-		n.set(func() { delete(n.servers, "a") }) // purged: no change tells of it
+		n.set(func() { delete(n.servers, "a") }) // purged: no change shows it
 		p.Nudge()
 		b.await("a on no host", func() bool { return b.instance("a").Host == "" })
 		n.put("a", "h1", "DELETED", 40)

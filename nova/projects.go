@@ -44,7 +44,7 @@ func (c *Client) listProjects(ctx context.Context) ([]*core.Project, error) {
 					projects = append(projects, &core.Project{ID: p.ID, Name: p.Name})
 				}
 			}
-			// Of the link only its query is taken: its host may be Keystone's inner one.
+			// Take only the query of the link: its host may be Keystone's internal one.
 			next, err := url.Parse(page.Links.Next)
 			if page.Links.Next == "" || err != nil || "?"+next.RawQuery == query || next.RawQuery == "" {
 				return nil

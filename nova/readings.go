@@ -7,14 +7,14 @@ import (
 	"lockstep/core"
 )
 
-// reading is one list that is read beside others; read answers how many it found.
+// reading is one list that is read beside others; read returns how many it found.
 type reading struct {
 	what string
 	read func() (int, error)
 }
 
-// readAll reads the lists side by side, a few at a time, and answers what could not be read, in their order. Verb begins what an
-// error says was being done: "list ". Progress is told of each list that was read, from several goroutines.
+// readAll reads the lists side by side, a few at a time, and returns those that could not be read, in their order. Errors name the
+// call, which begins with verb ("list "). It reports each list to progress, from several goroutines.
 func readAll(lists []reading, verb string, progress func(what string, n int)) []core.MissingFacts {
 	missing := make([]core.MissingFacts, len(lists))
 	slots := make(chan struct{}, inventoryReads)

@@ -17,21 +17,21 @@ import (
 const (
 	maxTries    = 4               // of a GET
 	maxAnswer   = 64 << 20        // bytes of one page; 1000 servers are about 3 MB
-	longestWait = 5 * time.Minute // a server that asks for more may well be back earlier
+	longestWait = 5 * time.Minute // a server that asks for a longer wait may well be back earlier
 	readLimit   = time.Minute     // of a read for a step, all pages and tries included
 
 	// Of a write: longer than Nova waits for a host that is silent (docs/mosk.md#how-long-nova-takes).
 	writeLimit = 90 * time.Second
 
-	// Of a write that Nova schedules before it answers it: longer than the longest that Nova waits for its own parts, so that it always
-	// says itself why nothing came of it (docs/mosk.md#how-long-nova-takes).
+	// Of a write that Nova schedules before it answers: longer than Nova ever waits for its own parts, so that Nova always says
+	// itself why the write failed (docs/mosk.md#how-long-nova-takes).
 	scheduleLimit = 31 * time.Minute
 
 	headerLimit = scheduleLimit + time.Minute // until the first byte of any answer, a backstop behind the deadline of each call
 )
 
-// checked is an answer that can tell whether it is what was asked for. Fields of unexpected types are left empty; a list
-// that is not there must not pass for an empty one.
+// checked is an answer that can check itself. Fields of unexpected types are left empty; a missing list must not pass for an empty
+// one.
 type checked interface{ check() error }
 
 // get reads a document. Failures of the network and of the server are tried again, with jitter, as long as ctx allows.
@@ -75,8 +75,8 @@ func (c *Client) getOnce(ctx context.Context, sc *gophercloud.ServiceClient, url
 	return decode(body, out)
 }
 
-// decode is lenient in what Nova may leave out or send as null, and strict in the shape of the whole. A list that is
-// missing, null or of another type is a nil slice, an empty one is not: check refuses the former.
+// decode is lenient about what Nova may leave out or send as null, and strict about the shape of the whole. A list that is missing,
+// null or of another type is a nil slice, an empty one is not: check refuses the former.
 func decode(body []byte, out checked) error {
 	var wrongType *json.UnmarshalTypeError
 	if err := json.Unmarshal(body, out); err != nil && !errors.As(err, &wrongType) {
@@ -133,7 +133,7 @@ func responseOf(err error) *gophercloud.ErrUnexpectedResponseCode {
 	return nil
 }
 
-// retryAfter is what a server that was asked too often wants.
+// retryAfter is the wait that a server asks for after too many requests.
 func retryAfter(err error) (time.Duration, bool) {
 	e := responseOf(err)
 	if e == nil {
@@ -146,7 +146,7 @@ func retryAfter(err error) (time.Duration, bool) {
 	return min(time.Duration(seconds)*time.Second, longestWait), true
 }
 
-// send makes a change. It is never repeated: after a lost answer only the server knows whether it was carried out.
+// send makes a change. It never repeats it: after a lost answer only the server knows whether the change was made.
 func (c *Client) send(ctx context.Context, sc *gophercloud.ServiceClient, method, url string, body any, ok ...int) error {
 	opts := &gophercloud.RequestOpts{OkCodes: ok}
 	if body != nil {

@@ -12,8 +12,8 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// What L3 and DHCP agents serve is read of the hosts that are asked about, also where nobody looks at them otherwise, and of no others.
-// It follows what is moved; and where Neutron does not tell it to this login, the agents are known all the same.
+// What L3 and DHCP agents serve is read for the named hosts only, also for hosts that are not in focus. It follows moves; and when
+// Neutron does not tell this login, the agents are still known.
 func TestSimWhatTheAgentsOfAGatewayServe(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web-1", ID: "web-1"})

@@ -12,10 +12,10 @@ import (
 // pageSize is how many entries a page may have; the cloud may allow fewer (max_limit).
 const pageSize = 1000
 
-// maxPages ends a list whose links never do.
+// maxPages ends a list whose links never end.
 const maxPages = 1000
 
-// serverRecord is a server as Nova writes it, of what Lockstep needs.
+// serverRecord has the fields of Nova's servers that Lockstep needs.
 type serverRecord struct {
 	ID         string       `json:"id"`
 	Name       string       `json:"name"`
@@ -87,7 +87,7 @@ type serverPage struct {
 	Links   []link         `json:"servers_links"`
 }
 
-// check refuses a page in which a server could go missing: who reads it may conclude that a host is empty.
+// check refuses a page in which a server could be missing: a caller may conclude that a host is empty.
 func (p *serverPage) check() error {
 	if p.Servers == nil {
 		return errShape("a list of servers")
@@ -119,7 +119,7 @@ var (
 // serverQuery is what to list.
 type serverQuery struct {
 	host  string    // "" for all
-	since time.Time // zero for all, else those that changed or were deleted since
+	since time.Time // zero for all; otherwise those that changed or were deleted since
 }
 
 func (q serverQuery) action() action {
@@ -130,9 +130,8 @@ func (q serverQuery) action() action {
 	return a
 }
 
-// serversPage reads one page after marker, of at most so many. The next page's marker is the last ID; links are not followed, because
-// behind
-// a proxy they often lead nowhere.
+// serversPage reads one page after marker, of at most the given size. The next page's marker is the last ID. It follows no links,
+// because behind a proxy they often lead nowhere.
 func (c *Client) serversPage(ctx context.Context, q serverQuery, marker string, limit int) (records []serverRecord, next string,
 	err error) {
 	values := url.Values{"all_tenants": {"True"}, "limit": {strconv.Itoa(limit)}}

@@ -21,7 +21,8 @@ const serverBody = `{
   "OS-EXT-STS:vm_state": "active", "OS-EXT-STS:task_state": null, "OS-EXT-STS:power_state": 1,
   "OS-EXT-AZ:availability_zone": "nova", "locked": false, "key_name": null, "image": "",
   "tags": ["openstack.lcm.mirantis.com:maintenance_action=notify"],
-  "flavor": {"original_name": "m1.small", "vcpus": 1, "ram": 2048, "disk": 20, "ephemeral": 0, "swap": 0, "extra_specs": {"hw:numa_nodes": "1"}},
+  "flavor": {"original_name": "m1.small", "vcpus": 1, "ram": 2048, "disk": 20, "ephemeral": 0, "swap": 0,
+    "extra_specs": {"hw:numa_nodes": "1"}},
   "addresses": {"private": [{"addr": "192.168.0.3", "version": 4}]},
   "created": "2017-10-10T15:49:08Z", "updated": "2017-10-10T15:49:09Z"
 }`
@@ -92,7 +93,7 @@ func TestAServerBecomesAnInstance(t *testing.T) {
 	}
 }
 
-// replaceField swaps what stands from one text through another.
+// replaceField replaces everything from one text through another.
 func replaceField(s, from, through, with string) string {
 	start := strings.Index(s, from)
 	end := start + strings.Index(s[start:], through) + len(through)
@@ -122,7 +123,7 @@ func TestAHostsListIsReadToItsEnd(t *testing.T) {
 				reply(w, 400, `{"badRequest": {"message": "wrong query"}}`)
 				return
 			}
-			// The links lead to an inner address that is not to be followed.
+			// The links lead to an internal address that must not be followed.
 			next := `"servers_links": [{"rel": "next", "href": "http://nova-api.openstack.svc:8774/v2.1/servers/detail?marker=x"}]`
 			switch q.Get("marker") {
 			case "":

@@ -72,7 +72,7 @@ func simClient(t *testing.T, cloud simulated, name string) *Client {
 // apart is a clock that is years away from the wall's.
 func apart() *clock.Clock { return clock.New(time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC), 1) }
 
-// until asks the cloud again and again.
+// until polls the cloud.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !ok(); time.Sleep(time.Second) {
@@ -134,7 +134,7 @@ func TestSimAFailureComesWithNovasText(t *testing.T) {
 		if err != nil || len(list) != 1 || !strings.Contains(list[0].Failure, text) {
 			t.Errorf("records %+v, %v", list, err)
 		}
-		// The oldest microversion that works is the one that answers with the reason.
+		// The oldest microversion that works answers with the reason.
 		e := apiError(t, w.write(doing(core.IntentLiveMigrate, "big")))
 		if e.Kind != core.ErrInvalid || !strings.Contains(e.Message, "No valid host") {
 			t.Errorf("no valid host: %s", e)

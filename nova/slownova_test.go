@@ -15,8 +15,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// slowNova lists its servers as Nova does: those created last first, by pages, those that were deleted among the changes. It takes its
-// time for each, and fails as the test wants it.
+// slowNova lists its servers as Nova does: those created last first, by pages, those that were deleted among the changes. It takes
+// time for each, and fails as the test wants.
 type slowNova struct {
 	*smallNova
 
@@ -25,7 +25,7 @@ type slowNova struct {
 	made   int
 	limit  int                                               // max_limit
 	record time.Duration                                     // for each server of an answer
-	fault  func(w http.ResponseWriter, r *http.Request) bool // has answered
+	fault  func(w http.ResponseWriter, r *http.Request) bool // whether it has answered
 	read   int
 }
 
@@ -106,7 +106,7 @@ func (n *slowNova) serve(w http.ResponseWriter, r *http.Request) {
 	reply(w, 200, `{"servers": [`+strings.Join(out, ",")+`], "servers_links": `+links+`}`)
 }
 
-// differences are what is known of the instances and is not so.
+// differences are where the known instances are not as in the cloud.
 func (n *slowNova) differences(b *board) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -136,7 +136,7 @@ func (n *slowNova) differences(b *board) []string {
 
 func hangs(r *http.Request) bool { <-r.Context().Done(); return true }
 
-// The changes are seen however many pages they have, and however long those take together.
+// The changes are seen however many pages they have, and however long these take together.
 func TestChangesOfManySlowPagesAreSeen(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := newSlowNova(t)
@@ -156,7 +156,7 @@ func TestChangesOfManySlowPagesAreSeen(t *testing.T) {
 	})
 }
 
-// A host in focus that hangs holds up neither the other hosts nor the changes nor the list, and no longer than a moment.
+// A focus host that hangs delays the other hosts, the changes and the list by a moment at most.
 func TestAHostThatHangsHoldsUpNobody(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := newSlowNova(t)
@@ -197,7 +197,7 @@ func TestAHostThatHangsHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// asked is how often the list of a host was asked for.
+// asked is how often the list of a host was requested.
 func (n *slowNova) asked(host string) (times int) {
 	for _, r := range n.seen("servers/detail") {
 		if strings.Contains("&"+r.query+"&", "&host="+host+"&") {
@@ -213,7 +213,7 @@ func bubbleBegan(b *board) time.Time {
 	return b.deltas[0].At
 }
 
-// However many markers are refused, the list is read anew at its time: what no change tells of is seen then.
+// However many markers are refused, the list is read again at its time: what no change shows is seen then.
 func TestRefusedMarkersDoNotEndThePoll(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := newSlowNova(t)
@@ -233,7 +233,7 @@ func TestRefusedMarkersDoNotEndThePoll(t *testing.T) {
 				reply(w, 400, `{"badRequest": {"code": 400, "message": "marker not found"}}`)
 				return true
 			}
-			n.all = slices.Delete(n.all, 200, 300) // purged: no change tells of it
+			n.all = slices.Delete(n.all, 200, 300) // purged: no change shows it
 		})
 		time.Sleep(relistEvery + 5*time.Minute)
 		if d := n.differences(b); len(d) > 0 || refused != 50 {
@@ -242,7 +242,7 @@ func TestRefusedMarkersDoNotEndThePoll(t *testing.T) {
 	})
 }
 
-// Where the instances before the marker are deleted with it, the list goes on before them, and does not begin again.
+// When the instances before the marker are deleted with it, the list goes on before them, and does not begin again.
 func TestAListGoesOnBeforeADeletedMarker(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := newSlowNova(t)
@@ -276,11 +276,12 @@ func TestAListGoesOnBeforeADeletedMarker(t *testing.T) {
 	})
 }
 
-// What is seen of a cloud whose servers are slow, hang, fail and refuse, at the latest: a change after changesSeen, as long as one page
-// of the smallest size comes in time between two failures; what Nova tells nobody of after allSeen, with the next list of all.
+// The longest delays with servers that are slow, hang, fail and refuse: a change is seen after changesSeen, as long as one page of
+// the smallest size arrives in time between two failures; what Nova reports as no change is seen after allSeen, with the next whole
+// list.
 const (
-	changesSeen = changesEvery + // until it is asked for
-		hostsPerPoll*answerPatience + // and the hosts before it have been
+	changesSeen = changesEvery + // until it is requested
+		hostsPerPoll*answerPatience + // and the hosts before it have been read
 		5*(30*time.Second+4*time.Second) + // pages that hang or fail, until they are small enough
 		4*time.Minute // the pages themselves, and those that fail now and then
 	allSeen = relistEvery + 10*time.Minute
@@ -358,7 +359,7 @@ func changesInTime(t *testing.T, chance *rand.Rand) {
 					n.create(1)
 				case 2:
 					s.status, s.updated = "SHUTOFF", time.Now()
-				case 3: // no change tells of it
+				case 3: // no change shows it
 					if chance.IntN(4) == 0 {
 						n.all = slices.DeleteFunc(n.all, func(o *slowServer) bool { return o == s })
 						purged = true
@@ -378,7 +379,7 @@ func changesInTime(t *testing.T, chance *rand.Rand) {
 	}
 }
 
-// A page that makes no progress is told: a list whose links lead back to where it was ends with an error, and is tried again.
+// A page that makes no progress is reported: a list whose links lead back to where it was ends with an error, and is tried again.
 func TestAListWithoutEndIsAFailure(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := newSmallNova(t)
@@ -401,7 +402,7 @@ func TestAListWithoutEndIsAFailure(t *testing.T) {
 	})
 }
 
-// A host whose migrations are not told holds up no other, and what was known of them stays.
+// A host whose migrations cannot be read delays no other, and the known ones stay.
 func TestAHostWhoseMigrationsHangHoldsUpNobody(t *testing.T) {
 	for name, version := range map[string]string{"a cloud with pages": "2.93", "an old one": "2.40"} {
 		t.Run(name, func(t *testing.T) {
@@ -409,9 +410,9 @@ func TestAHostWhoseMigrationsHangHoldsUpNobody(t *testing.T) {
 				n := newSmallNova(t)
 				n.max = version
 				record := func(host string, id int) string {
-					return fmt.Sprintf(`{"id": %d, "uuid": "u%d", "instance_uuid": "of-%s", "source_compute": %q, "dest_compute": "far", "status": "completed",
-					  "migration_type": "live-migration", "created_at": "2026-01-16T15:00:00.000000", "updated_at": "2026-01-16T15:00:00.000000"}`, id, id,
-						host, host)
+					return fmt.Sprintf(`{"id": %d, "uuid": "u%d", "instance_uuid": "of-%s", "source_compute": %q, "dest_compute": "far",
+					  "status": "completed", "migration_type": "live-migration", "created_at": "2026-01-16T15:00:00.000000",
+					  "updated_at": "2026-01-16T15:00:00.000000"}`, id, id, host, host)
 				}
 				hang := false
 				n.on("GET /compute/v2.1/os-migrations", func(w http.ResponseWriter, r *http.Request) {

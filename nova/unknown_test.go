@@ -73,8 +73,8 @@ var strangeAnswers = map[string]func(w http.ResponseWriter, r *http.Request, sta
 	"504":                     func(w http.ResponseWriter, _ *http.Request, _ int) { reply(w, 504, "") },
 }
 
-// An answer that Nova does not give says nothing of the write: it may have been made, and counts as refused by no means. Where the
-// status is Nova's own for it, it was taken, whatever became of the rest of the answer.
+// An answer that Nova does not give says nothing about the write: it may have been made, and does not count as refused. When the
+// status is Nova's own for success, the write was accepted, whatever the rest of the answer.
 func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 	var changes []core.Change
 	for _, tt := range novaWrites {
@@ -124,7 +124,7 @@ func kindsOf(changes []core.Change) []string {
 	return kinds
 }
 
-// What Nova refuses is refused, over whatever line the refusal came.
+// What Nova refuses is refused, however bad the line is.
 func TestARefusalIsCertain(t *testing.T) {
 	for name, tt := range novaWrites {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestARefusalIsCertain(t *testing.T) {
 	}
 }
 
-// Each write waits longer for its answer than Nova itself waits before it says why nothing came of it.
+// Each write waits longer for its answer than Nova itself waits before it says why the write failed.
 func TestAWriteWaitsLongerThanNova(t *testing.T) {
 	const silent, long = 60 * time.Second, 1800 * time.Second // docs/mosk.md#how-long-nova-takes
 	for name, tt := range novaWrites {
@@ -171,7 +171,7 @@ func TestAWriteWaitsLongerThanNova(t *testing.T) {
 	}
 }
 
-// A Keystone that hangs holds up a write no longer than a login may take.
+// A Keystone that hangs delays a write no longer than a login may take.
 func TestATokenIsNotWaitedForAsLongAsAMigration(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		f := newFakeCloud(t)

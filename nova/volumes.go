@@ -14,13 +14,13 @@ import (
 	"lockstep/core"
 )
 
-// volumeTypes are the names that catalogs have for Cinder's API version 3, the official one first.
+// volumeTypes are the names of Cinder's API version 3 in catalogs, the official one first.
 var volumeTypes = []string{"block-storage", "volumev3", "volume"}
 
 // errNoCinder is the cause of an error where the catalog has no block storage.
 var errNoCinder = errors.New("the catalog has no block storage service")
 
-// volumeBinary is the service that keeps volumes.
+// volumeBinary is the service that serves volumes.
 const volumeBinary = "cinder-volume"
 
 // findVolumes finds Cinder in the catalog.
@@ -67,8 +67,8 @@ func (p *volumeServicePage) check() error {
 	return nil
 }
 
-// listVolumeServices reads the cinder-volume services, of all hosts or of one, which is named without its back ends. Cinder
-// answers in its oldest microversion, which has all that is needed.
+// listVolumeServices reads the cinder-volume services of all hosts, or of one, named without its back end. Cinder's oldest
+// microversion has everything needed.
 func (c *Client) listVolumeServices(ctx context.Context, host string) ([]*core.VolumeService, error) {
 	a := action{call: "list volume services", policy: "volume_extension:services:index"}
 	values := url.Values{"binary": {volumeBinary}}
@@ -88,7 +88,7 @@ func (c *Client) listVolumeServices(ctx context.Context, host string) ([]*core.V
 		return nil, err
 	}
 	services := []*core.VolumeService{}
-	machines := map[string]bool{} // that have a service before
+	machines := map[string]bool{} // hosts that had a service before
 	for _, r := range page.Services {
 		v := &core.VolumeService{Host: r.Host, Enabled: r.Status == "enabled", DisabledReason: r.DisabledReason, Up: r.State == "up",
 			Zone: r.Zone, Updated: parseTime(r.Updated)}
@@ -136,7 +136,7 @@ func (p *volumePage) check() error {
 	return nil
 }
 
-// listVolumes reads the volumes of all projects for which keep holds; with a host, those that Cinder finds on it.
+// listVolumes reads the volumes of all projects for which keep is true; with a host, those that Cinder finds on it.
 func (c *Client) listVolumes(ctx context.Context, host string, keep func(core.Volume) bool) ([]core.Volume, error) {
 	a := action{call: "list volumes", policy: "volume:get_all"}
 	if host != "" {
@@ -191,8 +191,8 @@ func (c *Client) askForAVolume(ctx context.Context) error {
 	})
 }
 
-// volumesOf reads the volumes on a host's own disks. Who is told of no volume's host is no administrator, and is told of its own
-// project's volumes only: nothing is known then.
+// volumesOf reads the volumes on a host's own disks. A login that sees no volume's host is not an administrator, and sees its own
+// project's volumes only: then nothing is known.
 func (c *Client) volumesOf(ctx context.Context, host string) (*core.HostVolumes, error) {
 	hidden := false
 	volumes, err := c.listVolumes(ctx, host, func(v core.Volume) bool {
@@ -210,7 +210,7 @@ func (c *Client) volumesOf(ctx context.Context, host string) (*core.HostVolumes,
 	return &core.HostVolumes{Host: host, Volumes: volumes}, nil
 }
 
-// How often Cinder is asked at Pace 1.
+// How often Cinder is polled at Pace 1.
 const (
 	volumeServicesEvery = 15 * time.Second
 	volumesEvery        = 30 * time.Second
@@ -228,8 +228,8 @@ func (p *Poller) volumeServices() pollFunc {
 	}
 }
 
-// volumes polls the volumes of the hosts that SetVolumeHosts named. While it named none, Cinder is asked for one volume of the
-// login's own project, which costs nothing and tells whether it answers.
+// volumes polls the volumes of the hosts that SetVolumeHosts named. While there are none, it reads one volume of the login's own
+// project, which is cheap and shows whether Cinder answers.
 func (p *Poller) volumes() pollFunc {
 	return func(ctx context.Context, _ bool) (time.Duration, error) {
 		p.mu.Lock()
@@ -253,7 +253,7 @@ func (p *Poller) volumes() pollFunc {
 	}
 }
 
-// VolumeServices implements core.OpenStackChecker.
+// VolumeServices implements engine.OpenStackChecker.
 func (c *Checker) VolumeServices(ctx context.Context, host string) ([]*core.VolumeService, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -268,7 +268,7 @@ func (c *Checker) VolumeServices(ctx context.Context, host string) ([]*core.Volu
 	return services, err
 }
 
-// VolumesOf implements core.OpenStackChecker.
+// VolumesOf implements engine.OpenStackChecker.
 func (c *Checker) VolumesOf(ctx context.Context, host string) ([]core.Volume, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()

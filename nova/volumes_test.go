@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// volumeService is what the sink was told of a service; empty when it was not.
+// volumeService is what the sink got of a service; empty when it got none.
 func (b *board) volumeService(host string) core.VolumeService {
 	if v, ok := b.objects[core.SourceVolumeServices][host].(*core.VolumeService); ok {
 		return *v
@@ -20,7 +20,7 @@ func (b *board) volumeService(host string) core.VolumeService {
 	return core.VolumeService{}
 }
 
-// Each back end of a host is switched by itself, with its reason, and the poller shows it.
+// Each back end of a host is enabled and disabled on its own, with its reason, and the poller shows it.
 func TestSimAVolumeServiceIsDisabledAndEnabled(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart()})
@@ -71,7 +71,7 @@ func TestSimAVolumeServiceIsDisabledAndEnabled(t *testing.T) {
 	})
 }
 
-// Volumes are read of the hosts that are asked about, and of no other; who is attached, how large, of whom.
+// Volumes are read for the named hosts and no others: what they are attached to, their size, their project.
 func TestSimTheVolumesOfAHost(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "db-1", ID: "db-1", Volumes: []openstack.VolumeSpec{
@@ -157,7 +157,8 @@ func TestSimACloudWithoutCinder(t *testing.T) {
 	})
 }
 
-// Who is no administrator is refused the services, and is told of no volume's host: that is no host without volumes.
+// A login that is not an administrator's is refused the services, and sees no volume's host: that does not mean a host without
+// volumes.
 func TestSimAPlainMemberSeesNoVolumeServices(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart()})
@@ -175,7 +176,7 @@ func TestSimAPlainMemberSeesNoVolumeServices(t *testing.T) {
 	})
 }
 
-// What is sent to Cinder, in its oldest microversion, once; whatever the catalog calls it.
+// The request to Cinder is sent once, in the oldest microversion, whatever the catalog calls Cinder.
 func TestVolumeWritesAreSentOnceAndAsCinderExpectsThem(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		for _, kind := range volumeTypes {
@@ -212,7 +213,7 @@ func TestVolumeWritesAreSentOnceAndAsCinderExpectsThem(t *testing.T) {
 	})
 }
 
-// An answer that is no list of services is no empty list.
+// An answer that is not a list of services is not an empty list.
 func TestAStrangeListOfVolumeServices(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		for body, kind := range map[string]core.ErrorKind{`{}`: core.ErrOther, `{"services": null}`: core.ErrOther,

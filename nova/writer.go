@@ -10,15 +10,15 @@ import (
 	"lockstep/core/engine"
 )
 
-// Checker reads instances, migrations and services from the servers themselves. It implements core.OpenStackChecker.
+// Checker reads instances, migrations and services from the servers themselves. It implements engine.OpenStackChecker.
 type Checker struct{ c *Client }
 
 // NewChecker makes a Checker on the client.
 func NewChecker(c *Client) *Checker { return &Checker{c} }
 
-// Writer carries out what the operator confirmed. It implements core.ChangeWriter: it writes nothing without a Permit, which only the
-// gate makes. Every error is a *core.APIError with Nova's own words, and one whose Uncertain is true may have been carried out. No write
-// is ever repeated.
+// Writer carries out what the operator confirmed. It implements engine.ChangeWriter: it writes nothing without a Permit, which only
+// the gate makes. Every error is a *core.APIError with Nova's own message; when Uncertain is true, the write may have been made. No
+// write is ever repeated.
 type Writer struct {
 	c     *Client
 	wrote func()
@@ -29,8 +29,8 @@ var (
 	_ engine.ChangeWriter     = (*Writer)(nil)
 )
 
-// NewWriter makes a Writer on the client. After each write wrote is called, if it is not nil: Poller.Nudge, so that the
-// result is seen soon.
+// NewWriter makes a Writer on the client. It calls wrote after each write unless that is nil: Poller.Nudge, so that the result is
+// seen soon.
 func NewWriter(c *Client, wrote func()) *Writer {
 	if wrote == nil {
 		wrote = func() {}
@@ -38,7 +38,7 @@ func NewWriter(c *Client, wrote func()) *Writer {
 	return &Writer{c: c, wrote: wrote}
 }
 
-// Write implements core.ChangeWriter.
+// Write implements engine.ChangeWriter.
 func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change) error {
 	if err := engine.TakePermit(p, change, core.ServerOpenStack); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (w *Writer) Write(ctx context.Context, p engine.Permit, change core.Change)
 	return engine.NoSuchChange(change, core.ServerOpenStack)
 }
 
-// Instance implements core.OpenStackChecker.
+// Instance implements engine.OpenStackChecker.
 func (c *Checker) Instance(ctx context.Context, id string) (*core.Instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -71,7 +71,7 @@ func (c *Checker) Instance(ctx context.Context, id string) (*core.Instance, erro
 	return r.instance(), nil
 }
 
-// InstancesOf implements core.OpenStackChecker.
+// InstancesOf implements engine.OpenStackChecker.
 func (c *Checker) InstancesOf(ctx context.Context, host string) ([]*core.Instance, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -97,7 +97,7 @@ const (
 	explainedFails = 3  // the failed ones among them whose reason is looked up
 )
 
-// MigrationsOf implements core.OpenStackChecker. It reads the 20 newest records.
+// MigrationsOf implements engine.OpenStackChecker. It reads the 20 newest records.
 func (c *Checker) MigrationsOf(ctx context.Context, instanceID string) ([]*core.Migration, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -109,7 +109,7 @@ func (c *Checker) MigrationsOf(ctx context.Context, instanceID string) ([]*core.
 	for _, m := range all {
 		if m.Failed() && failed < explainedFails {
 			failed++
-			// The reason is a courtesy: the records are worth having without it.
+			// The reason is optional: the records are useful without it.
 			if text, err := c.c.failureOf(ctx, m); err == nil {
 				m.Failure = text
 			}
@@ -118,7 +118,7 @@ func (c *Checker) MigrationsOf(ctx context.Context, instanceID string) ([]*core.
 	return all, nil
 }
 
-// MigrationsOn implements core.OpenStackChecker. It reads the 100 newest records.
+// MigrationsOn implements engine.OpenStackChecker. It reads the 100 newest records.
 func (c *Checker) MigrationsOn(ctx context.Context, host string) ([]*core.Migration, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -129,7 +129,7 @@ func (c *Checker) MigrationsOn(ctx context.Context, host string) ([]*core.Migrat
 	return c.c.listMigrations(ctx, migrationQuery{host: host, limit: hostMigrations})
 }
 
-// ComputeService implements core.OpenStackChecker. A host without nova-compute is core.ErrNotFound.
+// ComputeService implements engine.OpenStackChecker. A host without nova-compute is core.ErrNotFound.
 func (c *Checker) ComputeService(ctx context.Context, host string) (*core.ComputeService, error) {
 	ctx, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
@@ -162,7 +162,7 @@ func (w *Writer) setComputeService(ctx context.Context, c core.SetComputeService
 	})
 }
 
-// send refuses what the cloud is too old for, and else sends it once, with a deadline.
+// send refuses what the cloud is too old for. Otherwise it sends it once, with a deadline.
 func (w *Writer) send(ctx context.Context, a action, needs microversion, do func(context.Context, *session) error) error {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.limit, writeLimit))
 	defer cancel()

@@ -17,8 +17,8 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// Chronicle is what has happened in a cloud, in its own time, for somebody who reads why a test failed: what the locks, requests
-// and nodes became, what was asked of OpenStack and by whom, and what the test itself says of it.
+// Chronicle is the story of a cloud, in its own time, for a person who reads why a test failed: the changes of locks, requests and
+// nodes, the requests to OpenStack and who made them, and what the test itself did.
 type Chronicle struct {
 	cloud *Cloud
 
@@ -32,7 +32,7 @@ type entry struct {
 	text string
 }
 
-// keptEntries is how much of a long story is kept: its end.
+// keptEntries is how many entries of a long story are kept: the last ones.
 const keptEntries = 5000
 
 // Follow begins a chronicle, which goes on until the cloud is closed. Only what the simulated servers hold is in it.
@@ -84,7 +84,7 @@ func (ch *Chronicle) String() string {
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "Now it is %s.\n", ch.cloud.Clock.Now().Format("15:04:05"))
-	var plain []string // names for people in the place of what the servers know a thing by
+	var plain []string // names for people in place of the servers' own
 	for _, n := range ch.cloud.Scenario.Nodes {
 		plain = append(plain, n.Name, n.Machine)
 	}
@@ -156,7 +156,7 @@ func (ch *Chronicle) instances() []openstack.ServerState {
 	return all
 }
 
-// kind is what is told of a resource: its name for people, and the fields that matter.
+// kind is what is reported of a resource: its name for people, and the fields that matter.
 type kind struct {
 	resource, name string
 	fields         []field
@@ -237,7 +237,7 @@ func read(u *unstructured.Unstructured, at []string) string {
 	}
 	text := fmt.Sprint(v)
 	if at[len(at)-1] == "errorMessage" {
-		text = strings.TrimLeft(text, "0123456789-:. ") // its timestamp: each try says the same words at another time
+		text = strings.TrimLeft(text, "0123456789-:. ") // its timestamp: each try writes the same text with another time
 	}
 	return short(text)
 }

@@ -1,6 +1,6 @@
-// Package sim is a whole simulated MOSK cloud in one process: a Kubernetes API server and an OpenStack cloud on loopback,
-// and the controllers that move them through a cluster update, all on one virtual clock. Whoever uses it is a client of its
-// two servers, as of real ones.
+// Package sim is a whole simulated MOSK cloud in one process: a Kubernetes API server and an OpenStack cloud on loopback, and the
+// controllers that move them through a cluster update, all on one virtual clock. Its user is a client of its two servers, as of
+// real ones.
 package sim
 
 import (
@@ -62,7 +62,7 @@ type Options struct {
 	// nothing there goes down with a node.
 	CloudsYAML, ExternalCloud string
 
-	ControllersOff bool // the servers only, for whoever runs the controllers of ControllerOptions by themselves
+	ControllersOff bool // the servers only, for a caller that runs the controllers of ControllerOptions itself
 }
 
 // CloudName is the cloud in the clouds.yaml that Start writes: the administrator's.
@@ -197,7 +197,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// Transport is how somebody of that name reaches the servers; nil: as everybody does on this machine.
+// Transport is how a client of that name reaches the servers; nil: the machine's usual way.
 func (c *Cloud) Transport(name string) *http.Transport {
 	if c.network == nil {
 		return nil
@@ -205,7 +205,7 @@ func (c *Cloud) Transport(name string) *http.Transport {
 	return c.network.Transport(name)
 }
 
-// random is where a server's tokens and UIDs come from. On a network of its own, which nobody else can reach, that is the seed.
+// random is where a server's tokens and UIDs come from. On a network of its own, that is the seed.
 func (c *Cloud) random(seed uint64, server string) io.Reader {
 	if c.network == nil {
 		return nil
@@ -213,7 +213,7 @@ func (c *Cloud) random(seed uint64, server string) io.Reader {
 	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, server)))
 }
 
-// Connect logs in to OpenStack as its administrator, for tests and for whoever plays the cloud's own part.
+// Connect logs in to OpenStack as its administrator, for tests and for code that plays the cloud's own part.
 func (c *Cloud) Connect(ctx context.Context) (*controller.Connection, error) {
 	return controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName, c.Transport("admin"))
 }
@@ -322,7 +322,7 @@ func ControllerOptions(s *scenario.Scenario) controller.Options {
 	}
 }
 
-// Controllers are the options with which the controllers of this cloud run: with Options.ControllersOff whoever runs them
+// Controllers are the options with which the controllers of this cloud run: with Options.ControllersOff the caller that runs them
 // by themselves needs these.
 func (c *Cloud) Controllers() controller.Options { return c.run }
 
@@ -334,7 +334,7 @@ func (c *Cloud) ManagementConfig() *rest.Config {
 	return rest.CopyConfig(c.manage)
 }
 
-// AdminConfig is a client configuration with all rights, for tests and for whoever plays the cluster's own part.
+// AdminConfig is a client configuration with all rights, for tests and for code that plays the cluster's own part.
 func (c *Cloud) AdminConfig() *rest.Config { return rest.CopyConfig(c.admin) }
 
 // Wait waits until the controllers have ended, which they do with Start's context or with Close.

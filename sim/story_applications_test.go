@@ -54,7 +54,7 @@ func (s *told) request(machine string) *unstructured.Unstructured {
 	return nil
 }
 
-// terminating tells whether the end of a machine's maintenance was asked for and has not come.
+// terminating tells whether the end of a machine's maintenance was requested and has not come.
 func (s *told) terminating(machine string) bool {
 	request := s.request(machine)
 	return request != nil && request.GetDeletionTimestamp() != nil

@@ -38,7 +38,7 @@ func (s *told) over(server fault.Server, kind string) {
 	s.until("cmp-01 is updated", func() bool { return s.updated("cmp-01") })
 }
 
-// on are the instances on a machine, as Nova has them, whoever may ask.
+// on are the instances on a machine, as Nova has them.
 func (s *told) on(machine string) []openstack.ServerState {
 	return s.OpenStack.ServersOn(s.name(machine))
 }

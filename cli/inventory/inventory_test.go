@@ -173,7 +173,8 @@ func TestPseudonymousTexts(t *testing.T) {
 			node: "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node node-x",
 		"Got error while trying to migrate server " + id +
 			": No route to 10.1.2.3": "Got error while trying to migrate server " + p.id(id) + ": (left out)",
-		"Retrying migrate instances from host. Cannot execute openstack commands, error: https://keystone.acme.example/v3 refused": "Retrying migrate instances from host. Cannot execute openstack commands, error: (left out)",
+		"Retrying migrate instances from host. Cannot execute openstack commands, error: " +
+			"https://keystone.acme.example/v3 refused": "Retrying migrate instances from host. Cannot execute openstack commands, error: (left out)",
 		"the vault of acme is closed": leftOut,
 	} {
 		if got := p.message(text); got != want {

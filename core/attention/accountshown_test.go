@@ -191,8 +191,8 @@ func TestAccountOfTheClustersRequestIsTold(t *testing.T) {
 	sc.ClusterRequest().Kept = core.Bookkeeping{Marked: true,
 		Change: scene.Failed(3, "429 Client Error: Too Many Requests for url: https://10.0.0.1/openstackdeployments")}
 	s := sc.Again().Snapshot
-	const text = "tries again at 12:00:40, failed 3 times: 429 Client Error: Too Many Requests for url: https://10.0.0.1/openstackdeployments" +
-		" (the API server refuses it: too many requests)"
+	const text = "tries again at 12:00:40, failed 3 times: 429 Client Error: Too Many Requests for url: " +
+		"https://10.0.0.1/openstackdeployments (the API server refuses it: too many requests)"
 	if p, _ := procedure.Of(s, *clusterProcedure()); !slices.Contains(p.Summary, "the OpenStack controller "+text) {
 		t.Errorf("the page says %q", p.Summary)
 	}

@@ -277,8 +277,8 @@ What the OpenStack controller (Rockoon) asks in each of its flows, in its order,
 (` + "`--act-as openstack`" + `). For an operator: which condition keeps a step from being done, and what the controller would do. For a
 developer: where each rule is.
 
-**This page is written by a test** (core/engine/flowtables_test.go). It takes a cluster in which the step can be done, breaks exactly that one
-condition, and looks that exactly the guard of its row does not hold any more. ` + "`go test ./core/engine -update`" + ` writes it anew.
+**This page is written by a test** (core/engine/flowtables_test.go). It takes a cluster in which the step can be done, breaks exactly that
+one condition, and looks that exactly the guard of its row does not hold any more. ` + "`go test ./core/engine -update`" + ` writes it anew.
 
 - *else*: the text that the controller writes when the condition does not hold, by its letter in [Texts](mosk.md#texts); "–": none.
 - *source*: where it is read in [mosk.md](mosk.md), which names the controller's public files.

@@ -16,7 +16,8 @@ func TestDrainMessages(t *testing.T) {
 	for _, tt := range []struct{ text, namespace, pod, budget, reason string }{
 		{scene.BudgetText, "stacklight", "exporter-0", "exporter",
 			"budget exporter keeps pod stacklight/exporter-0 (needs 2 healthy pods and has 2 currently)"},
-		{`error when evicting pods/"db-0" -n "openstack" (will retry after 5s): Cannot evict pod as it would violate the pod's disruption budget.`,
+		{`error when evicting pods/"db-0" -n "openstack" (will retry after 5s): ` +
+			`Cannot evict pod as it would violate the pod's disruption budget.`,
 			"openstack", "db-0", "", "a disruption budget keeps pod openstack/db-0"},
 		{`error when evicting pod openstack/db-0: context deadline exceeded`, "openstack", "db-0", "",
 			"pod openstack/db-0 does not go: error when evicting pod openstack/db-0: context deadline exceeded"},

@@ -28,7 +28,8 @@ func TestStages(t *testing.T) {
 		}, core.StageQueued, "", "has not begun"},
 		{"(a) as F says", func(sc scene.Scene) {
 			sc.Maintained("cmp-01",
-				"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01").InnerState = core.InnerInactive
+				"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node cmp-01",
+			).InnerState = core.InnerInactive
 		}, core.StageQueued, "others come first", "as many nodes"},
 		{"(b) deferred by G", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Some services blocks nmr handling {'database': False}. Deferring processing for node cmp-01")

@@ -14,9 +14,8 @@ import (
 	"syscall"
 )
 
-// serverVersion is the version that the kube-apiserver reports, that of
-// k8s.io/kubernetes in kubeapiserver/go.mod. The server knows it from the
-// linker's -X alone.
+// serverVersion is the version that the kube-apiserver reports, that of k8s.io/kubernetes in kubeapiserver/go.mod. The server knows
+// it only from the linker's -X.
 const serverVersion = "v1.36.3"
 
 // compiled are the paths of what this process has compiled.
@@ -46,7 +45,7 @@ func serverFlags() []string {
 		"-X k8s.io/component-base/version.gitMinor=" + minor,
 		"-X k8s.io/client-go/pkg/version.gitVersion=" + serverVersion,
 	}
-	// Two compilers at once leave a shared machine usable.
+	// Two compilers at a time leave a shared machine usable.
 	return []string{"-p", "2", "-ldflags", strings.Join(flags, " ")}
 }
 
@@ -77,9 +76,8 @@ func compile(ctx context.Context, root, dir, name string, flags ...string) (stri
 	return compilePackage(ctx, root, dir, ".", name, flags...)
 }
 
-// compilePackage does so for another package, as the module in dir pins it. A
-// process compiles each program once: even to find that nothing has changed takes
-// go build seconds.
+// compilePackage builds another package, as the module in dir pins it. A process compiles each program once: even to find that
+// nothing has changed takes go build seconds.
 func compilePackage(ctx context.Context, root, dir, path, name string, flags ...string) (string, error) {
 	compiled.Lock()
 	defer compiled.Unlock()
@@ -113,8 +111,7 @@ func compilePackage(ctx context.Context, root, dir, path, name string, flags ...
 	return out, nil
 }
 
-// lock takes the exclusive lock of a name in <root>/bin, which it makes when it
-// is missing, and returns how to let it go.
+// lock takes the exclusive lock of a name in <root>/bin, which it makes if missing, and returns the function that releases it.
 func lock(root, name string) (func(), error) {
 	bin := filepath.Join(root, "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {

@@ -50,8 +50,8 @@ type Scan struct {
 func colorize(row []string) []string { return row }
 `
 
-// K9s compiles k9s and returns its path. It is k9s as it is but for the scanner of container images, with which its modules took a
-// minute to download and its build six minutes of a processor, and for the versions of its libraries (k9s/go.mod).
+// K9s compiles k9s and returns its path. It is the original k9s except for the versions of its libraries (k9s/go.mod) and the
+// scanner of container images, which cost a minute of download and six minutes of processor time.
 func K9s(ctx context.Context) (string, error) {
 	root, err := Root()
 	if err != nil {
@@ -71,7 +71,7 @@ func K9s(ctx context.Context) (string, error) {
 
 // k9sSource makes the folder with the source, whose go.mod and go.sum come from another one.
 func k9sSource(ctx context.Context, dir, versions string) error {
-	// Outside of every module, whose go.sum would be changed.
+	// Outside of every module, since it would change that module's go.sum.
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", k9sModule+"@"+k9sVersion)
 	cmd.Dir = os.TempDir()
 	raw, err := cmd.Output()

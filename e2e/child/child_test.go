@@ -18,8 +18,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asParent) == "" {
 		os.Exit(m.Run())
 	}
-	// Descriptor 3 is the end of a pipe; the child shall be the only one to
-	// hold it.
+	// Descriptor 3 is the end of a pipe; only the child may hold it.
 	held := os.NewFile(3, "pipe")
 	cmd := exec.Command("sleep", "600")
 	cmd.ExtraFiles = []*os.File{held}
@@ -95,7 +94,7 @@ func TestHowAChildEnds(t *testing.T) {
 			}
 			writer.Close()
 			if test.name == "stopped, but deaf" {
-				// It is deaf from when it has said something.
+				// It ignores signals once it has written something.
 				if _, err := reader.Read(make([]byte, 1)); err != nil {
 					t.Fatal(err)
 				}

@@ -61,7 +61,7 @@ func (c *Cluster) Apply(ctx context.Context, manifest []byte) error {
 	return Apply(ctx, c.Config(Admin), manifest)
 }
 
-// Apply does so on any API server.
+// Apply applies each object of the manifest on any API server.
 func Apply(ctx context.Context, config *rest.Config, manifest []byte) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
@@ -118,8 +118,8 @@ func (c *Cluster) awaitAllServed(ctx context.Context) error {
 	return c.awaitDiscovery(ctx)
 }
 
-// awaitDiscovery waits until the discovery names the kinds of every definition, in one document and by group: that comes a
-// moment after they are served, and who applies a manifest asks it.
+// awaitDiscovery waits until the discovery names the kinds of every definition, in one document and by group: that comes a moment
+// after they are served, and applying a manifest uses the discovery.
 func (c *Cluster) awaitDiscovery(ctx context.Context) error {
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config(Admin))
 	if err != nil {

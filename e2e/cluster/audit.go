@@ -21,9 +21,8 @@ const (
 	auditPatience = time.Minute
 )
 
-// auditPolicy records who did what, with the bodies of writes. Left out is
-// what the server does to itself, and the health probes of nobody in
-// particular. Secrets are recorded without their content.
+// auditPolicy records who did what, with the bodies of writes. It leaves out the server's own requests and anonymous health probes.
+// Secrets are recorded without their content.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -50,7 +49,7 @@ type Request struct {
 	URI         string // path and query
 
 	Body    json.RawMessage // what a write sent; nil for reads and secrets
-	DryRun  bool            // the write was only tried
+	DryRun  bool            // the write was a dry-run
 	Code    int             // HTTP status of the answer; 0 while a watch runs
 	Message string          // the server's reason when it refused
 	Time    time.Time       // when it was received
@@ -82,8 +81,7 @@ func (r Request) String() string {
 	return line
 }
 
-// Write reports whether the request asked for a change. The question what the user may do is asked by a create, and is
-// none.
+// Write reports whether the request asked for a change. A create that only asks for the user's rights is not one.
 func (r Request) Write() bool {
 	if r.Group == "authorization.k8s.io" {
 		return false
@@ -141,7 +139,7 @@ func (c *Cluster) Writes(user User) ([]Request, error) {
 }
 
 // Changes tells in a few words what the user asked to be changed, "patch nodes cmp-1" or "patch nodeworkloadlocks l (status)", in
-// the order in which it was received. Left out are leases, and what was only tried.
+// the order in which it was received. It leaves out leases and dry-runs.
 func (c *Cluster) Changes(user User) ([]string, error) {
 	writes, err := c.Writes(user)
 	if err != nil {
@@ -161,9 +159,8 @@ func (c *Cluster) Changes(user User) ([]string, error) {
 	return changes, nil
 }
 
-// AwaitRequest waits until the server has recorded a request that matches, and
-// returns the first; after a minute it gives up. The log is a moment behind:
-// the server writes a record after it has answered.
+// AwaitRequest waits until the server has recorded a request that matches, and returns the first; after a minute it gives up. The
+// log lags a moment: the server writes a record after it has answered.
 func (c *Cluster) AwaitRequest(ctx context.Context, match func(Request) bool) (Request, error) {
 	ctx, cancel := context.WithTimeout(ctx, auditPatience)
 	defer cancel()

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// certificateLife is longer than any test and short enough that a forgotten
-// state folder is worth nothing.
+// certificateLife is longer than any test, and short enough to make a forgotten state folder worthless.
 const certificateLife = 24 * time.Hour
 
 // The files of a state folder that hold keys and certificates.

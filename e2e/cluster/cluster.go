@@ -90,9 +90,8 @@ func (c *Cluster) prepare() error {
 // it is ready. A server that runs is killed first.
 func (c *Cluster) Restart(ctx context.Context) error { return c.restart(ctx) }
 
-// Compact restarts the server without its history: it has the objects as they
-// are and knows nothing of how they came to be so, neither in etcd nor in its
-// cache. The cluster is one that Equip was called for.
+// Compact restarts the server without its history: it has the objects as they are and no earlier versions, neither in etcd nor in
+// its cache. The cluster is one that Equip was called for.
 func (c *Cluster) Compact(ctx context.Context) error {
 	if err := c.restart(ctx, "--etcd-compact"); err != nil {
 		return err

@@ -7,10 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// port is a port of 127.0.0.1 that nobody else gets while it is reserved: a
-// server that is killed finds it again, and so do its clients. A socket is
-// bound to it that does not listen, so that nothing answers but the server,
-// which listens beside it (SO_REUSEPORT).
+// port is a port of 127.0.0.1 that no other process gets while it is reserved: a killed server finds it again, and so do its
+// clients. It is reserved by a bound socket that does not listen, so that only the server answers, which listens beside it
+// (SO_REUSEPORT).
 type port struct {
 	number int
 	socket int
@@ -37,7 +36,7 @@ func reservePort() (*port, error) {
 	return p, nil
 }
 
-// release gives the port back. Where none was reserved there is nothing to do.
+// release gives the port back. It does nothing when none was reserved.
 func (p *port) release() error {
 	if p == nil {
 		return nil

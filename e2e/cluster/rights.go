@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// rightsInterval is how often GrantRights asks whether a right has been taken in, rightsPatience how long.
+	// rightsInterval is how often GrantRights asks whether a right is effective, rightsPatience for how long.
 	rightsInterval = 10 * time.Millisecond
 	rightsPatience = time.Minute
 )
@@ -42,11 +42,11 @@ func Manifest(name string) ([]byte, error) {
 	return raw, nil
 }
 
-// GrantRights applies the manifests of deploy/ for the MOSK cluster, those for changing and the read-only one on which they rest,
-// with the bindings that they give as an example in their comments. The server has taken all of it in when it returns.
+// GrantRights applies the manifests of deploy/ for the MOSK cluster, those for writing and the read-only one below them, with the
+// example bindings of their comments. All rights are effective when it returns.
 func (c *Cluster) GrantRights(ctx context.Context) error { return GrantRights(ctx, c.Config(Admin)) }
 
-// GrantRights does so on any API server.
+// GrantRights applies the manifests on any API server.
 func GrantRights(ctx context.Context, config *rest.Config) error {
 	var all []byte
 	for _, name := range []string{"rbac-readonly.yaml", "rbac-operator.yaml", "rbac-maintenance.yaml"} {
@@ -72,8 +72,8 @@ func GrantRights(ctx context.Context, config *rest.Config) error {
 	return awaitRights(ctx, config, all)
 }
 
-// awaitRights waits until the server lets everybody do what the roles and bindings of the manifest allow them: it answers a write
-// of theirs before its authorizer, which watches them, has seen them.
+// awaitRights waits until the roles and bindings of the manifest are effective: the server answers a write of theirs before its
+// authorizer, which watches them, has seen them.
 func awaitRights(ctx context.Context, config *rest.Config, manifest []byte) error {
 	roles, bindings, err := rolesAndBindings(manifest)
 	if err != nil {
@@ -101,10 +101,10 @@ func awaitRights(ctx context.Context, config *rest.Config, manifest []byte) erro
 	return nil
 }
 
-// accessReview is the question whether one may.
+// accessReview asks whether a subject has a right.
 type accessReview = authorizationv1.SelfSubjectAccessReviewSpec
 
-// awaitRight waits until the answer to the question is yes.
+// awaitRight waits until the answer is yes.
 func awaitRight(ctx context.Context, client *authorizationclient.AuthorizationV1Client, asked accessReview) error {
 	question := &authorizationv1.SelfSubjectAccessReview{Spec: asked}
 	ticker := time.NewTicker(rightsInterval)
@@ -164,7 +164,7 @@ func rolesAndBindings(manifest []byte) (map[roleName][]rbacv1.PolicyRule, []bind
 	}
 }
 
-// as is the configuration of somebody who is the subject and nobody else.
+// as is the client configuration of exactly the subject.
 func as(config *rest.Config, subject rbacv1.Subject) *rest.Config {
 	theirs := rest.CopyConfig(config)
 	theirs.Impersonate = rest.ImpersonationConfig{UserName: subject.Name}
@@ -174,7 +174,7 @@ func as(config *rest.Config, subject rbacv1.Subject) *rest.Config {
 	return theirs
 }
 
-// question asks for the first of what a rule allows. A rule comes as a whole.
+// question asks for the first right of a rule. A rule becomes effective as a whole.
 func question(rule rbacv1.PolicyRule, namespace string) accessReview {
 	if len(rule.NonResourceURLs) > 0 {
 		return accessReview{NonResourceAttributes: &authorizationv1.NonResourceAttributes{

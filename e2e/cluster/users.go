@@ -12,8 +12,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// User is somebody who may log in to the cluster. What a user may do is for
-// RBAC objects that a test applies to say; Admin and Controllers may do
+// User is a user who can log in to the cluster. A test's RBAC objects say what a user may do; Admin and Controllers may do
 // everything.
 type User string
 
@@ -31,8 +30,7 @@ const (
 // mastersGroup is the group that RBAC lets do everything.
 const mastersGroup = "system:masters"
 
-// groups are the groups of those who have one. Those of ReadOnly and Operator
-// are named in the example bindings of deploy/.
+// groups are the groups of the users that have one. Those of ReadOnly and Operator are named in the example bindings of deploy/.
 var groups = map[User]string{
 	Controllers: mastersGroup,
 	ReadOnly:    "mosk-update-watchers",
@@ -72,8 +70,7 @@ func writeTokens(dir string) (map[User]string, error) {
 	return tokens, file.Close()
 }
 
-// Config is the client configuration of a user. The rate limit is out of the
-// way: a test is not a polite client.
+// Config is the client configuration of a user. It sets no practical rate limit.
 func (c *Cluster) Config(user User) *rest.Config {
 	config := &rest.Config{
 		Host:            c.URL(),

@@ -45,7 +45,7 @@ func suspended(t *testing.T, o *operator.Operator, said string) {
 	o.Wants(said + "-42")
 }
 
-// ctrl+z leaves the terminal as it was, and fg brings the dashboard back, twice over; then it can be left as ever.
+// ctrl+z leaves the terminal as it was, and fg brings the dashboard back, twice; then the program can be left as usual.
 func TestSuspendedAndBroughtBack(t *testing.T) {
 	o, lockstep := sh(t)
 	o.Type(lockstep + " demo smooth --speed 1\r")
@@ -96,7 +96,7 @@ func TestSuspendedWhileSomethingRuns(t *testing.T) {
 	o.Want(t, left)
 }
 
-// Where no shell could bring it back it is not stopped, and goes on.
+// Without a shell that could resume it, it is not stopped, and goes on.
 func TestNotSuspendedWithoutAShell(t *testing.T) {
 	lockstep, err := build.Lockstep(t.Context())
 	if err != nil {

@@ -62,9 +62,8 @@ func startEtcd(dir string) (*embed.Etcd, string, error) {
 	cfg.AdvertiseClientUrls = []url.URL{{Scheme: "http", Host: "localhost:2379"}}
 	cfg.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "localhost:2380"}}
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
-	// A member of one loses no vote: elect at once, and leave fsync to the
-	// kernel. The page cache survives a killed process, which is all that the
-	// tests do to it.
+	// A single member needs no election timeout: elect at once, and leave fsync to the kernel. The page cache survives a killed
+	// process, which is all that the tests do to it.
 	cfg.TickMs = 10
 	cfg.ElectionMs = 100
 	cfg.UnsafeNoFsync = true

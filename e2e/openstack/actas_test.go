@@ -52,7 +52,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		}
 	}
 	ordinary()
-	t.Cleanup(ordinary) // a migration without an end would hold up all that come after it, even when its server is gone
+	t.Cleanup(ordinary) // a migration without an end would block all later ones, even when its server is gone
 	for _, name := range instances {
 		c.boot(t, name, node, "m1.tiny")
 	}
@@ -108,8 +108,8 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		t.Errorf("the lock is %s, inner_state %s", state, inner)
 	}
 
-	// All are to move, one at a time. What fails is tried as often as the node's attempts say, three times without the annotation;
-	// then it stops, and nothing is begun after it.
+	// All are to move, one at a time. A failed one is tried as often as the node's attempts say, three times without the
+	// annotation; then the batch stops and begins no other.
 	const tries = core.DefaultMigrationAttempts
 	failed := []string{"live-migration " + node + " " + target + " failed"}
 	c.steer(t, "db-2", contract.Behaviour{FailBefore: otherCPU})
@@ -125,7 +125,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	c.says(t, "etl-3", node, "ACTIVE", nil)
 	c.says(t, "web-4", node, "ACTIVE", nil)
 
-	// It goes on when the operator says so. One does not come to an end, is aborted, and runs on where it was.
+	// It goes on when the operator says so. One does not finish, is aborted, and stays on its host.
 	p.Press("h")
 	p.WantsRow("running", "live-migrate etl-3", " %, to cmp-02")
 	p.OpenStep("live-migrate etl-3", "abort the live migration of etl-3")
@@ -139,7 +139,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.WantsRow("failed", "from cmp-01", "1 of 4 done, 2 failed, 1 not begun")
 
 	// Nova's API goes away in the middle of a migration. What was seen last stays, with its age, and nothing that rests on it can
-	// be confirmed. The migration knows nothing of that.
+	// be confirmed. The migration goes on.
 	p.OpenStep("live-migrate web-4")
 	p.Confirm()
 	p.WantsRow("running", "live-migrate web-4", " %, to cmp-02")
@@ -161,7 +161,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		t.Errorf("during the outage the lock is %s", state)
 	}
 
-	// When it is there again, what has happened is seen, and the next steps are those that are left.
+	// When it is back, what has happened is seen, and the remaining steps are next.
 	if err := process(t.Context(), "start", spareAPI); err != nil {
 		t.Fatal(err)
 	}

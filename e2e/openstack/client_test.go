@@ -29,7 +29,7 @@ import (
 // python is Debian's, which has the openstack client's package.
 const python = "/usr/bin/python3"
 
-// client is somebody with python-openstackclient at a cloud.
+// client runs python-openstackclient against a cloud.
 type client struct {
 	name    string
 	env     []string
@@ -197,9 +197,9 @@ func simulatedCloud(t *testing.T, all []string) (c *simulated.Cloud, cloudsYAML 
 	return c, cloudsYAML
 }
 
-// peculiar is what two clouds never have in common.
+// peculiar matches what always differs between two clouds.
 var peculiar = regexp.MustCompile(
 	`req-[0-9a-f-]{36}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|http://[0-9.:]+[a-z/]*|\(Request-ID: [^)]*\)`)
 
-// alike is a text without what two clouds never have in common.
+// alike is a text without the parts that always differ between two clouds.
 func alike(text string) string { return peculiar.ReplaceAllString(text, "…") }

@@ -46,10 +46,10 @@ const (
 	computeVersion = "2.79"
 )
 
-// spareAPI is a process that nobody needs but who uses cloudSpare. It does not run before it is started.
+// spareAPI is a process that only cloudSpare needs. It does not run until it is started.
 const spareAPI = "nova-api-spare"
 
-// patience is how long a test waits for what must come; it is spent only by one that fails.
+// patience is how long a test waits; only a failing test waits that long.
 const patience = 2 * time.Minute
 
 // cloud is the real OpenStack, as its administrator sees it.
@@ -59,7 +59,7 @@ type cloud struct {
 	operator string            // user ID of cloudOperator
 	flavors  map[string]string // IDs by name
 	image    string
-	zone     string // in which boot makes servers; empty: in that of their host for the time being
+	zone     string // in which boot makes servers; empty: the zone that their host has at the moment
 }
 
 // newCloud logs in and puts the cloud into its first state: no servers, the hosts of the manual node's story enabled and the
@@ -330,7 +330,7 @@ func (c *cloud) servers(t *testing.T) []servers.Server {
 	return all
 }
 
-// list is servers for whoever has no test.
+// list is servers without a test.
 func (c *cloud) list(ctx context.Context) ([]servers.Server, error) {
 	pages, err := servers.List(c.compute, servers.ListOpts{AllTenants: true}).AllPages(ctx)
 	if err != nil {
@@ -364,7 +364,7 @@ func (c *cloud) service(t *testing.T, host string) services.Service {
 	return s
 }
 
-// computeOf is service for whoever has no test.
+// computeOf is service without a test.
 func (c *cloud) computeOf(ctx context.Context, host string) (services.Service, error) {
 	pages, err := services.List(c.compute, services.ListOpts{Binary: "nova-compute", Host: host}).AllPages(ctx)
 	if err != nil {
@@ -474,7 +474,7 @@ func (c *cloud) records(ctx context.Context, query string) ([]migration, error) 
 	return answer.Migrations, err
 }
 
-// await waits until what holds is so, asking again every moment.
+// await polls until the condition holds.
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -13,7 +13,7 @@ import (
 	contract "lockstep/e2e/contract/openstack"
 )
 
-// TestTheRealCloudKeepsTheContract holds the real servers to what the simulated ones are held to as well (TestSim… of package
+// TestTheRealCloudKeepsTheContract checks the real servers against the same contract as the simulated ones (TestSim… of package
 // e2e).
 func TestTheRealCloudKeepsTheContract(t *testing.T) {
 	t.Parallel()

@@ -9,12 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// otherCPU is why the target of a live migration cannot take it, in the words of its driver.
+// otherCPU is the driver's text for why the target cannot take a live migration.
 const otherCPU = "Unacceptable CPU info: CPU doesn't have compatibility"
 
-// A node in manual mode waits for the operator, who does everything that there is to do about its instances, with the answers
-// of a real Nova: one moves at once; one is refused by its target, and moves cold; one breaks off half-way, and moves at the
-// second try; one finds no valid host, and is stopped. Then the node is declared safe, and LCM carries on.
+// A node in manual mode waits for the operator, who deals with its instances in every way, with the answers of a real Nova: one
+// moves at once; one is refused by its target, and moves cold; one breaks off half-way, and moves at the second try; one finds no
+// valid host, and is stopped. Then the node is declared safe, and LCM carries on.
 func TestManualNode(t *testing.T) {
 	t.Parallel()
 	c := newPart(t, hosts)
@@ -60,7 +60,7 @@ func TestManualNode(t *testing.T) {
 	o.WantsGone("live-migrate shop-1")
 	c.order(t, node, nil)
 
-	// One is refused by its target. That stays on the screen, in Nova's words, until it is moved in another way.
+	// One is refused by its target. Nova's message stays on the screen until it is moved in another way.
 	c.order(t, target, map[string]any{"fail_prelive": otherCPU, "only": []string{"sql-2"}})
 	o.OpenStep("live-migrate sql-2")
 	o.Confirm()
@@ -89,12 +89,12 @@ func TestManualNode(t *testing.T) {
 	o.Confirm()
 	o.WantsGone("live-migrate cache-3")
 
-	// One finds no valid host: that is told, and what helps comes before another try.
+	// One finds no valid host: the screen says so, and offers what helps before another try.
 	o.OpenStep("live-migrate huge-4")
 	o.Confirm()
 	o.WantsRow("waiting", "make room for huge-4", "disabled")
 	o.WantsRow("ready", "enable nova-compute of cmp-03")
-	o.WantsRow("failed", "live-migrate huge-4") // the way that was taken stays on its row, until the page is left
+	o.WantsRow("failed", "live-migrate huge-4") // the chosen way stays on its row until the page is left
 	o.Press("esc")
 	o.WantsRow("huge-4", "No valid host was found")
 

@@ -1,5 +1,5 @@
-// Package operator is the one who sits before the program in the end-to-end tests: the real binary in a terminal, the keys an
-// operator presses, and what they wait to see. Every method that waits fails the test when it waits in vain.
+// Package operator plays the operator in the end-to-end tests: the real binary in a terminal, the keys an operator presses, and
+// what they wait to see. Every method that waits fails the test when it waits in vain.
 package operator
 
 import (
@@ -15,7 +15,7 @@ import (
 	"lockstep/e2e/terminal"
 )
 
-// Operator is somebody with the program before them.
+// Operator is an operator with the program in a terminal.
 type Operator struct {
 	*terminal.Terminal
 	State string // the folder in which the program keeps its state
@@ -34,7 +34,7 @@ type Desk struct {
 	Patience time.Duration // with what comes on the screen; default the terminal's
 }
 
-// Environment is all that the program sees of its surroundings.
+// Environment is the program's whole environment.
 func (d Desk) Environment(t testing.TB) []string {
 	return []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC", "PATH=/usr/bin:/bin", "HOME=" + t.TempDir(),
 		"XDG_STATE_HOME=" + d.State, "OS_CLIENT_CONFIG_FILE=" + d.CloudsYAML, "GORACE=exitcode=0 log_path=" + filepath.Join(d.State, "race")}
@@ -66,8 +66,8 @@ func SitDown(t testing.TB, d Desk, args ...string) *Operator {
 	return o
 }
 
-// races are the race detector's reports, where the program was built with it. Left out is one of Bubble Tea's own: on its way
-// out its reader of the terminal closes the file on which it still waits.
+// races are the race detector's reports, where the program was built with it. They leave out one of Bubble Tea's own: at exit its
+// reader of the terminal closes the file on which it still waits.
 func (o *Operator) races() []string {
 	o.t.Helper()
 	paths, err := filepath.Glob(filepath.Join(o.State, "race.*"))

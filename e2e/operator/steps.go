@@ -21,7 +21,7 @@ func (o *Operator) Arm() {
 	o.Wants("ARMED", "holds the lease")
 }
 
-// TakeOver switches writing on although somebody else holds the lease: another operator, or a program that was killed.
+// TakeOver switches writing on although another operator, or a program that was killed, holds the lease.
 func (o *Operator) TakeOver() {
 	o.t.Helper()
 	o.Press("w")
@@ -61,8 +61,8 @@ func (o *Operator) Act(title string) {
 	o.WantsGone("What can be done with")
 }
 
-// Choose moves the cursor of the page of steps to the step with the title. When the step that had the cursor has gone, none has it; only
-// after a success has what comes next.
+// Choose moves the cursor of the page of steps to the step with the title. When the selected step disappears, none is selected;
+// only after a success the next one is.
 func (o *Operator) Choose(title string) {
 	o.t.Helper()
 	for range 40 {
@@ -96,8 +96,8 @@ func stepRow(s terminal.Screen, title string) int {
 	return rowWith(s, func(line string) bool { return row.MatchString(line + " ") })
 }
 
-// OpenStep opens the dialog of a step, or of another way to the same end. For a moment after the cursor has gone on by itself the page
-// takes no such keys.
+// OpenStep opens the dialog of a step, or of another way to the same end. For a moment after the cursor has moved by itself, the
+// page ignores such keys.
 func (o *Operator) OpenStep(title string, otherWays ...string) {
 	o.t.Helper()
 	o.Choose(title)

@@ -1,5 +1,4 @@
-// Package picture draws an emulated terminal screen as an image, with its
-// colours, so that a person can look at what the program looks like.
+// Package picture draws an emulated terminal screen as an image, with its colours, so that a person can see how the program looks.
 package picture
 
 import (

@@ -123,8 +123,7 @@ func (p *painter) circles(area image.Rectangle, ink color.RGBA, outer, inner flo
 	pen.Draw(p.canvas, area, image.NewUniform(ink), image.Point{})
 }
 
-// circle adds a circle as a polygon that no eye tells from one. Run backwards
-// inside another, it is a hole.
+// circle adds a circle as a polygon that looks like one. Run backwards inside another, it is a hole.
 func circle(pen *vector.Rasterizer, x, y, r float64, backwards bool) {
 	const corners = 48
 	for i := range corners {

@@ -1,8 +1,8 @@
 // Package bubble runs tests of a simulated cloud in virtual time: a testing/synctest bubble, in which the clock moves only when
-// everybody in it waits. Hours of an update pass in seconds, however busy the machine is.
+// every goroutine waits. Hours of an update pass in seconds, however busy the machine is.
 //
-// A cloud that is started in a bubble needs a network that the bubble can see, made in there: sim.Options.Network. What asks it
-// must have been made in there as well: clients, contexts with deadlines, channels.
+// A cloud that is started in a bubble needs a network that the bubble can see, made in there: sim.Options.Network. Its clients must
+// have been made in there as well: clients, contexts with deadlines, channels.
 package bubble
 
 import (
@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// parting is how long a bubble's time runs on after its test, in virtual time: connections that were closed end, and what waits
-// for an answer that nobody gives any more gives up.
+// parting is how long a bubble's time runs on after its test, in virtual time: connections that were closed end, and whatever waits
+// for an answer that never comes gives up.
 const parting = 5 * time.Minute
 
-// Run runs a test in a bubble of its own, beside others. What it was given to clean up is done in there, too. The t that f gets
-// knows neither Run nor Parallel.
+// Run runs a test in a bubble of its own, beside others. Its cleanups run in there, too. The t that f gets knows neither Run nor
+// Parallel.
 func Run(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	t.Parallel()
 	Alone(t, f)
 }
 
-// Alone is Run for a test that has no others beside it.
+// Alone is Run for a test that runs without others beside it.
 func Alone(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	var raised any

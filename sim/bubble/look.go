@@ -14,14 +14,14 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// How Until waits, in virtual time. What lasts for a moment only is not looked for but followed.
+// How Until waits, in virtual time. A state that lasts only a moment has to be followed, not polled.
 const (
 	look     = time.Second
 	patience = 12 * time.Hour
-	settle   = 10 * time.Millisecond // what was said before holds was so has arrived then, too, whichever way it goes
+	settle   = 10 * time.Millisecond // messages sent before holds became true have arrived by then, too
 )
 
-// Until waits until holds says so. What never comes to be so ends the test.
+// Until waits until holds returns true. The test fails if it never does.
 func Until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for began := time.Now(); !holds(); time.Sleep(look) {
@@ -71,7 +71,7 @@ func Follow(t *testing.T, objects dynamic.ResourceInterface, note func(kind watc
 	}()
 }
 
-// Seen are objects as they are, known without being asked for again and again.
+// Seen are the current objects, known without polling.
 type Seen struct {
 	mu     sync.Mutex
 	byName map[string]*unstructured.Unstructured

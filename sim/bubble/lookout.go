@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// Lookout knows the objects of an API server as they are, of whichever resources it was asked about. It is for one goroutine.
+// Lookout knows the current objects of an API server, of the resources that it was asked about. It is for one goroutine.
 type Lookout struct {
 	t      *testing.T
 	client dynamic.Interface

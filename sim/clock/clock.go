@@ -1,5 +1,5 @@
-// Package clock is the virtual clock of the simulated cloud: every controller, every timestamp and every age in sim
-// is told by one Clock, which may run faster than the wall's.
+// Package clock is the virtual clock of the simulated cloud: every controller, every timestamp and every age in sim comes from one
+// Clock, which may run faster than the wall's.
 package clock
 
 import (
@@ -40,7 +40,7 @@ func (c *Clock) now() time.Time {
 	return c.origin.Add(time.Duration(float64(time.Since(c.base)) * c.speed * c.pace)).UTC()
 }
 
-// rebase lets a change begin now: what was before it has passed as it did. The caller holds mu.
+// rebase makes a change begin now; the time before is unaffected. The caller holds mu.
 func (c *Clock) rebase(change func()) {
 	c.origin, c.base = c.now(), time.Now()
 	change()

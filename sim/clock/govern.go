@@ -9,13 +9,13 @@ import (
 const (
 	governEvery = 20 * time.Millisecond // between two looks
 	governNap   = 2 * time.Millisecond  // how long it sleeps to see how late it is woken
-	governLate  = 12 * time.Millisecond // later than that, somebody waits for a processor
-	governLeast = 1.0 / 10              // of the speed: slower than that nothing would move any more
+	governLate  = 12 * time.Millisecond // later than that, something waits for a processor
+	governLeast = 1.0 / 10              // of the speed: any slower and nothing would move
 )
 
-// Govern lets the clock run slower than its speed while this machine cannot follow, until ctx is done. Virtual time that runs
-// on while the controllers wait for a processor would pass as if they had slept: a migration is over before anybody has
-// looked, an agent is dead before it could speak.
+// Govern lets the clock run slower than its speed while this machine cannot follow, until ctx is done. Virtual time that runs on
+// while the controllers wait for a processor would pass as if they had slept: a migration would be over before anybody looked, and
+// an agent dead before it could report.
 func (c *Clock) Govern(ctx context.Context) {
 	defer c.setPace(1)
 	pace := 1.0

@@ -34,7 +34,7 @@ func TestGovernedClockWaitsForTheMachine(t *testing.T) {
 		}()
 	}
 	before := c.Now()
-	for pace() > 0.5 { // the test ends at its deadline, should this never be
+	for pace() > 0.5 { // the test ends at its deadline if this never happens
 		now := c.Now()
 		if now.Before(before) {
 			t.Fatalf("from %v back to %v", before, now)

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ceph is the controller of the storage cluster (docs/mosk.md#ceph). It updates its daemons after OpenStack is done and before
-// the nodes are touched, and lets one storage node at a time go, if the data is healthy.
+// ceph is the controller of the storage cluster (docs/mosk.md#ceph). It updates its daemons after OpenStack is done and before the
+// nodes are touched, and releases one storage node at a time, if the data is healthy.
 type ceph struct {
 	*env
 	updating string    // what is being updated
@@ -95,7 +95,7 @@ func (c *ceph) look(ctx context.Context) error {
 	return nil
 }
 
-// healthy tells whether the data lets a lock go, and says on the lock why not.
+// healthy tells whether the data allows releasing a lock, and says on the lock why not.
 func (c *ceph) healthy(ctx context.Context, l lock, object *unstructured.Unstructured) (bool, error) {
 	if !c.degraded() {
 		return true, nil
@@ -200,7 +200,7 @@ func (c *ceph) serveCluster(ctx context.Context) error {
 			return err
 		}
 	}
-	// Last, for it says that all before it is done: who is restarted in between does it again.
+	// Last, because it says that all before is done: a controller that restarts in between does it again.
 	return l.setState(ctx, stateInactive, map[string]any{"release": release, "errorMessage": nil})
 }
 
@@ -259,7 +259,7 @@ func (c *ceph) serveNodes(ctx context.Context) error {
 		request := c.view.requestFor(lockNode(&locks[i]))
 		l := c.nodeLock(locks[i].GetName())
 		if request == nil || deleting(request) {
-			if lockMessage(&locks[i]) != "" { // what it waited for, nobody asks for any more
+			if lockMessage(&locks[i]) != "" { // nobody requests any more what it waited for
 				if _, err := l.patchStatus(ctx, map[string]any{"errorMessage": nil}); err != nil {
 					return err
 				}

@@ -41,7 +41,7 @@ type cephState struct {
 	maintenance string // of the CephDeploymentMaintenance
 	updating    string // what of the cluster is being updated; empty: nothing
 	problem     string // what Ceph's health complains of; empty: nothing
-	noout       bool   // whether OSDs of a node in maintenance are kept from being thrown out
+	noout       bool   // whether noout is set for a node in maintenance
 	version     string
 }
 
@@ -83,8 +83,8 @@ func (s cephState) health() (state string, issues []any) {
 	return "HEALTH_WARN", issues
 }
 
-// show brings Ceph's objects to what the state is; those that the API server does not know are left out. The stamps change
-// only with something else.
+// show brings Ceph's objects to what the state is; those that the API server does not know are left out. The timestamps change only
+// with something else.
 func (c *ceph) show(ctx context.Context, s cephState) error {
 	phase, message := s.phase()
 	health, issues := s.health()

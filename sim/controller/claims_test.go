@@ -123,7 +123,7 @@ func TestMemberWhoseVolumeIsOnAnotherNodeWaitsForIt(t *testing.T) {
 	})
 }
 
-// Three controllers, and one of them is gone for good: without its claim the member gets a new one, and both wait for a node.
+// Of three controllers one is gone for good: when the claim is deleted, the member gets a new one, and both wait for a node.
 func TestMemberWithoutANodeWaitsWithANewClaim(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w, _ := alone(t, "", `

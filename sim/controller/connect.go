@@ -11,8 +11,8 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/utils"
 )
 
-// newestMicroversion is what the OpenStack controller asks of Nova; an older Nova is asked for its own newest. From 2.34 on
-// a live migration that finds no host is accepted all the same, and only its record tells.
+// newestMicroversion is what the OpenStack controller asks of Nova; an older Nova is asked for its own newest. From 2.34 on a live
+// migration that finds no host is still accepted, and only its record shows the failure.
 const newestMicroversion = 79
 
 // Connection is an administrator's session with an OpenStack cloud.

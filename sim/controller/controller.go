@@ -1,7 +1,6 @@
-// Package controller holds the controllers that move a MOSK cluster through an update: LCM, the OpenStack controller
-// (Rockoon), Ceph, Tungsten Fabric and a small kubelet. They are ordinary clients of a Kubernetes API server and of an
-// OpenStack cloud and know nothing of who serves them: in the demo that is the simulated cloud, in end-to-end tests a
-// real kube-apiserver and a real Nova.
+// Package controller holds the controllers that move a MOSK cluster through an update: LCM, the OpenStack controller (Rockoon),
+// Ceph, Tungsten Fabric and a small kubelet. They are ordinary clients of a Kubernetes API server and of an OpenStack cloud and do
+// not know who serves them: in the demo that is the simulated cloud, in end-to-end tests a real kube-apiserver and a real Nova.
 //
 // Every controller is level-triggered: what it does next follows from what the API says now, so each may be stopped and
 // started again at any point, and an API that is away for a while only delays it. All time is a clock.Clock's.
@@ -45,7 +44,7 @@ type Options struct {
 	Seed     uint64       // of all random choices
 	Log      *slog.Logger // nil: silence
 
-	Update     *Update     // what LCM plays; nil: there is no LCM
+	Update     *Update     // the update that LCM plays; nil: there is no LCM
 	Management *Management // where LCM is told what to do; nil: it plays the update without a management cluster
 	OpenStack  *OpenStack  // the OpenStack controller's settings; nil: it does not run
 	Ceph       bool        // whether the Ceph controller runs
@@ -56,7 +55,7 @@ type Options struct {
 
 	Others   []ThirdParty  // application controllers that nobody knows
 	Troubles []Trouble     // what goes wrong, and when
-	PodLogs  PodLogs       // nil: nobody reads the logs of pods
+	PodLogs  PodLogs       // nil: pods have no logs
 	Found    Bystander     // locks of a live cluster whose owners are not simulated
 	Sets     []FoundSet    // StatefulSets of a live cluster, instead of the usual ones; none: these
 	Daemons  []FoundDaemon // pods of a live cluster's DaemonSets that were old or down
@@ -86,8 +85,7 @@ type env struct {
 	roles     roleLabels // of the nodes
 }
 
-// dice make the random choices, each series of them after its own name: so what one handler draws does not depend on when
-// the others do.
+// dice make the random choices. Each series has a name, so that what one handler draws does not depend on when the others draw.
 type dice struct {
 	seed  uint64
 	mu    sync.Mutex
@@ -184,7 +182,7 @@ func Run(ctx context.Context, opts Options) error {
 		group.Go(func() { k.run(ctx) })
 	}
 
-	// LCM acts on "all locks are inactive", which is also true of no locks at all: it starts when every application
+	// LCM acts on "all locks are inactive", which is also true when there are no locks: so it starts after every application
 	// controller has looked at the cluster once.
 	var armed []<-chan struct{}
 	start := func(run func(context.Context, func())) {

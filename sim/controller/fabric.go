@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// fabric is the operator of Tungsten Fabric, now OpenSDN (docs/mosk.md#tungsten-fabric). It lets one vRouter node at a time go and tells
-// on its cluster lock how far the nodes have come.
+// fabric is the operator of Tungsten Fabric, now OpenSDN (docs/mosk.md#tungsten-fabric). It releases one vRouter node at a time,
+// and reports the progress of the nodes on its cluster lock.
 type fabric struct {
 	*env
 	operator string // name of the TFOperator
@@ -175,8 +175,8 @@ func (f *fabric) serveCluster(ctx context.Context, nodes []corev1.Node) error {
 	return err
 }
 
-// endCluster takes the cluster lock back when all node locks are, and first does what the last node was waited for with: the
-// request may have ended before anybody here saw that node come back.
+// endCluster takes the cluster lock back when all node locks are, and first finishes the work on the last node: the request may
+// have ended before this controller saw that node return.
 func (f *fabric) endCluster(ctx context.Context, l lock, nodes int) error {
 	release, _, err := f.deployedRelease(ctx)
 	if err != nil {
@@ -211,8 +211,8 @@ func (f *fabric) nodesAt(ctx context.Context, release string) (done, away int, e
 	return done, away, nil
 }
 
-// updateVRouters brings the vRouters' template to the release when all nodes are. The pods are replaced by whoever deletes
-// them: the restart cuts the node's network, and is for the operator to time (docs/mosk.md#tungsten-fabric).
+// updateVRouters brings the vRouters' template to the release when all nodes are. The pods are replaced only when they are deleted:
+// the restart cuts the node's network, so the operator chooses the time (docs/mosk.md#tungsten-fabric).
 func (f *fabric) updateVRouters(ctx context.Context, release string) error {
 	set, err := f.kube.AppsV1().DaemonSets(fabricNamespace).Get(ctx, vRouters, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && set.Spec.Template.Annotations[releaseAnnotation] == release {

@@ -19,8 +19,8 @@ type FoundSet struct {
 // FoundMember is a pod of a FoundSet.
 type FoundMember struct {
 	Name  string
-	Node  string // Kubernetes name; empty: it is on none until it is made anew
-	Down  bool   // it is not ready until it is made anew
+	Node  string // Kubernetes name; empty: it has no node until it is made again
+	Down  bool   // it is not ready until it is made again
 	Waits string // why a container of one that is down does not run; may be empty
 }
 
@@ -29,7 +29,7 @@ type FoundDaemon struct {
 	Namespace, Set string
 	Node           string // Kubernetes name
 	Old            bool   // it was made from an earlier template
-	Down           bool   // it is not ready until it is made anew
+	Down           bool   // it is not ready until it is made again
 	Waits          string // why a container of one that is down does not run; may be empty
 }
 

@@ -12,13 +12,13 @@ import (
 	"lockstep/sim/clock"
 )
 
-// hosts are the machines under the nodes as LCM (which updates and reboots them) and the kubelet (which runs on them)
-// know them. It is the one thing kept in memory: after a restart every machine is on, with the boot and the kubelet that
-// its Node object names, and LCM does the interrupted update of a node again.
+// hosts are the machines under the nodes as LCM (which updates and reboots them) and the kubelet (which runs on them) know them.
+// This is the only state in memory: after a restart every machine is on, with the boot and the kubelet that its Node object names,
+// and LCM does the interrupted update of a node again.
 type hosts struct {
 	clock    *clock.Clock
 	machines Machines
-	switched func() // tells who watches the nodes that a machine is not what it was
+	switched func() // signals a changed machine to those that watch the nodes
 
 	mu  sync.Mutex
 	all map[string]host

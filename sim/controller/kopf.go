@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The real controller runs under kopf, which keeps what it has to remember in annotations of the objects that it serves: so a
-// handler that has failed is tried again when it is due, whichever run of the controller that is.
+// The real controller runs under kopf, which keeps its state in annotations of the objects that it serves: so any later run of the
+// controller retries a failed handler when it is due.
 const (
 	kopfPrefix        = "kopf.zalando.org/"
 	annotationHandled = kopfPrefix + "last-handled-configuration"
@@ -88,8 +88,8 @@ func Handled(object *unstructured.Unstructured) {
 	object.SetAnnotations(all)
 }
 
-// superseded takes away what is kept of the object's other handler: a deletion ends what was tried before it, and kopf forgets that
-// together with the end of the deletion's first try.
+// superseded removes the note of the object's other handler: a deletion ends earlier tries, and kopf forgets them when the
+// deletion's first try ends.
 func (s service) superseded(object *unstructured.Unstructured, by handler, changes map[string]any) {
 	for _, h := range []handler{s.changed, s.deleted} {
 		if _, there := object.GetAnnotations()[kopfPrefix+h.name]; there && h.there() && h.name != by.name {
@@ -137,7 +137,7 @@ func asciiJSON(text string) string {
 	return b.String()
 }
 
-// exception is one of Python's that no lock tells.
+// exception is one of Python's that no lock shows.
 type exception struct{ class, text string }
 
 func (e exception) Error() string { return e.class + ": " + e.text }

@@ -106,7 +106,7 @@ func TestRequestThatComesAndGoesWithoutTheControllerIsNeverSeen(t *testing.T) {
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		w.scale("0")
 		w.maintain("cmp-01", "os")
-		// Somebody plays the controller, and does not finish it.
+		// A person plays the controller, and does not finish.
 		w.setService("cmp-01", services.UpdateOpts{Status: services.ServiceDisabled, DisabledReason: maintenanceReason})
 		w.patch("nodeworkloadlocks", lock, `{"metadata":{"annotations":{"inner_state":"active"}}}`)
 		w.patch("nodeworkloadlocks", lock, `{"status":{"state":"inactive"}}`, "status")
@@ -178,7 +178,7 @@ func TestFailedHandlerIsKeptOnItsObject(t *testing.T) {
 			t.Errorf("it failed at %s and is tried again at %s", stamps[len(stamps)-1], first.Delayed)
 		}
 
-		// Another run of the controller goes on where the last one was.
+		// The next run of the controller goes on where the last one was.
 		w.scale("0")
 		time.Sleep(5 * time.Minute)
 		if k := w.keptOf("nodemaintenancerequests", host, nodeChanged); k == nil || k.Retries > 3 {

@@ -140,7 +140,7 @@ func setNodeReady(node *corev1.Node, status corev1.ConditionStatus, reason, mess
 	if condition.Status != status {
 		condition.LastTransitionTime = metav1.NewTime(now)
 	}
-	if status != corev1.ConditionUnknown { // the one who marks a node as unknown has heard nothing from it
+	if status != corev1.ConditionUnknown { // the node lifecycle controller has heard nothing from it
 		condition.LastHeartbeatTime = metav1.NewTime(now)
 	}
 	condition.Status, condition.Reason, condition.Message = status, reason, message

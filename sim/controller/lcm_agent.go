@@ -47,8 +47,7 @@ func StateItems() []string {
 // failingAttempts is how often a state item or a drain fails before LCM says that it is stuck.
 const failingAttempts = 3
 
-// takes is how long an item runs on a machine: the seed makes machines differ by a fifth either way, always the same for
-// the same seed.
+// takes is how long an item runs on a machine: the seed varies it by a fifth either way, always the same for the same seed.
 func (item stateItem) takes(seed uint64, machine string, update time.Duration) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d/%s/%s", seed, machine, item.name)
@@ -110,7 +109,7 @@ func (m *management) upgradeAgent(ctx context.Context, machine string) error {
 	if err := m.stage(ctx, machineAgents, machine, stageAgent); err != nil {
 		return err
 	}
-	// Last, for it says that the upgrade is done.
+	// Last, because it says that the upgrade is done.
 	return m.patchStatus(ctx, lcmMachines, machine, map[string]any{
 		"agentVersion":          version,
 		"lcmAgentUpgradeStatus": map[string]any{"error": "", "attempt": 1, "startedAt": begun, "finishedAt": m.now()},

@@ -21,8 +21,8 @@ func (m *management) firing(now time.Time) []string {
 	return slices.Compact(names)
 }
 
-// autoPause tells in the cluster's UpdateAutoPause which of its alerts fire, and while any does takes back what the operator
-// commenced: of steps that have not started, and of worker steps that have (docs/mosk.md#automatic-pause). The plan is changed along.
+// autoPause lists the firing alerts in the cluster's UpdateAutoPause, and while any fires it removes what the operator commenced:
+// of steps that have not started, and of worker steps that have (docs/mosk.md#automatic-pause). It changes the plan accordingly.
 func (m *management) autoPause(ctx context.Context, plan *unstructured.Unstructured) ([]string, error) {
 	pause := m.last(pausesResource, m.cluster)
 	if pause == nil {

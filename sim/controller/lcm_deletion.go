@@ -70,7 +70,7 @@ func (l *lcm) removeMachine(ctx context.Context, machine *unstructured.Unstructu
 	m := l.management
 	name, node := machine.GetName(), nodeOf(machine)
 	policy := text(machine, providerValue("deletionPolicy")...)
-	// A restarted LCM asks nobody once more about a node that was given up.
+	// A restarted LCM does not ask again about a node that was given up.
 	if text(machine, "status", "providerStatus", "prepareDeletionPhase") != deletionCompleted {
 		if err := m.setDeletion(ctx, name, deletionStarted); err != nil {
 			return err

@@ -110,8 +110,8 @@ func (l *lcm) runsTarget(name string) bool {
 	return node != nil && l.updated(node)
 }
 
-// commence commences what somebody wants who does not write the plan: an update of the Cluster's release starts all steps,
-// and a colleague starts the next step some time after the one before it.
+// commence commences steps that are not commenced in the plan itself: an update of the Cluster's release starts all steps, and a
+// colleague starts the next step some time after the one before it.
 func (m *management) commence(ctx context.Context, plan *unstructured.Unstructured, firing []string) error {
 	steps, statuses := stepsOf(plan), m.stepStatuses(plan)
 	cluster := m.last(clustersResource, m.cluster)
@@ -245,8 +245,8 @@ func (m *management) groupOfStep(id string) *unstructured.Unstructured {
 	return m.last(groupsResource, name)
 }
 
-// toTarget sets the release of the Cluster and of its LCMCluster when the first step begins, each that is not there yet: who
-// wants the whole plan at once has set the Cluster's, and an LCM may have ended between the two.
+// toTarget sets the release of the Cluster and of its LCMCluster when the first step begins, each unless it is set already: an
+// operator who wants the whole plan at once has set the Cluster's, and an LCM may have ended between the two.
 func (m *management) toTarget(ctx context.Context, plan *unstructured.Unstructured) error {
 	cluster := m.last(clustersResource, m.cluster)
 	if cluster == nil {

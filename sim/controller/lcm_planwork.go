@@ -97,7 +97,7 @@ func (l *lcm) clusterReleased(ctx context.Context) error {
 	return l.management.clusterStage(ctx, stageClusterLocks)
 }
 
-// groupMembers are the workers of an UpdateGroup, in order; who names no group is in the cluster's default one.
+// groupMembers are the workers of an UpdateGroup, in order; machines without a group are in the cluster's default one.
 func (m *management) groupMembers(group string) []*unstructured.Unstructured {
 	return m.inOrder(func(machine *unstructured.Unstructured) bool {
 		own := machine.GetLabels()[labelGroup]

@@ -27,7 +27,7 @@ func (l *lcm) reboot(ctx context.Context, name string) error {
 			}
 		}
 	}
-	bootID := l.hosts.powerOn(name) // also on the way out: a stopped simulation must not leave hosts off
+	bootID := l.hosts.powerOn(name) // also at the end: a stopped simulation must not leave hosts off
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (l *lcm) endReboot(ctx context.Context, name string) error {
 	if err := m.machineStage(ctx, providerMachineUps, name, stageReboot); err != nil {
 		return err
 	}
-	// Last, for it says that the reboot is over.
+	// Last, because it says that the reboot is over.
 	return m.setMachine(ctx, name, map[string]any{"reboot": map[string]any{"completed": true}})
 }
 

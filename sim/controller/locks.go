@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// lock is a ClusterWorkloadLock or NodeWorkloadLock as its owner sees it. The owner is the only writer of a status, so
-// patches of single fields need no comparison.
+// lock is a ClusterWorkloadLock or NodeWorkloadLock as its owner sees it. Only the owner writes the status, so patches of single
+// fields need no comparison.
 type lock struct {
 	env      *env
 	resource schema.GroupVersionResource

@@ -27,22 +27,22 @@ func (e *env) loop(ctx context.Context, name string, step func(context.Context) 
 	}
 }
 
-// conflicts is how a write is tried again that somebody else's came before: as client-go does it, but without its jitter by chance.
+// conflicts is how a write is retried after another write came first: like client-go, but without its random jitter.
 var conflicts = wait.Backoff{Steps: retry.DefaultRetry.Steps, Duration: retry.DefaultRetry.Duration, Factor: retry.DefaultRetry.Factor}
 
-// together is how long after a change, or after the end of a pause, a controller looks: what happens at once is seen at once, not half
-// of it by chance.
+// together is how long after a change, or after a pause, a controller looks: so it sees all changes of one moment, and not by
+// chance only half of them.
 const together = time.Millisecond
 
-// named says who it is that works: one of several that wait for the same thing, and of whom none is to act, or to be told of what
-// another one does, at the moment at which he looks himself.
+// named names a worker: one of several that wait for the same thing. None must act, or hear of another's work, at the moment at
+// which it looks itself.
 func named(ctx context.Context, name string) context.Context {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
 	return context.WithValue(ctx, worker{}, time.Duration(1+h.Sum64()%1000)*time.Microsecond)
 }
 
-// worker is the key of how long after the first of them somebody looks.
+// worker is the key of a worker's delay after the first one.
 type worker struct{}
 
 func behind(ctx context.Context) time.Duration {
@@ -50,8 +50,8 @@ func behind(ctx context.Context) time.Duration {
 	return d
 }
 
-// pause waits until d of virtual time has passed (zero: no limit), changed says so, or ctx is done. What has changed by its end is
-// not told once more: the look that comes next sees it.
+// pause waits until d of virtual time has passed (zero: no limit), changed says so, or ctx is done. Changes up to its end are not
+// signalled again: the next look sees them.
 func (e *env) pause(ctx context.Context, d time.Duration, changed <-chan struct{}) {
 	if d <= 0 {
 		select {

@@ -90,7 +90,7 @@ func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) 
 	}
 	if pod.DeletionTimestamp != nil {
 		if host.off {
-			return time.Time{}, nil // nobody there to end it
+			return time.Time{}, nil // no kubelet is there to end it
 		}
 		if _, seen := k.ending[uid]; !seen {
 			k.ending[uid] = now

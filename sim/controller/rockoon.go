@@ -64,10 +64,10 @@ type rockoon struct {
 
 	looked map[string]string // what the nodes were when it saw to their locks; only keepLocks has to do with it
 
-	internal chan struct{} // holds a value while somebody has the in-process lock around the count of nodes in maintenance
+	internal chan struct{} // holds a value while the in-process lock around the count of nodes in maintenance is held
 }
 
-// supervisor runs the controller's pod as its Deployment wants it: not at all with no replicas, and anew when the template
+// supervisor runs the controller's pod as its Deployment says: not at all with no replicas, and restarted when the template
 // changes.
 type supervisor struct {
 	*env
@@ -113,7 +113,7 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 			if invalid != nil {
 				s.log.Warn("the controller cannot start", "error", invalid)
 			}
-			armed() // whoever waits for the locks finds what the last run left
+			armed() // LCM finds the locks as the last run left them
 			first = false
 			s.pause(ctx, 0, changed)
 			continue

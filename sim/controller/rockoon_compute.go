@@ -54,8 +54,8 @@ func readNodeConfig(node *corev1.Node) (nodeConfig, error) {
 	return config, nil
 }
 
-// instanceAction is what happens to an instance: what its one recognised tag says, else what its node's mode does. A mode
-// that is none is a KeyError, but only an instance that needs it finds out.
+// instanceAction is what happens to an instance: what its one recognised tag says, else what its node's mode does. An unknown mode
+// is a KeyError, but only once an instance needs it.
 func (e *env) instanceAction(server *servers.Server, mode string) (string, error) {
 	var recognised []string
 	if server.Tags != nil {
@@ -128,7 +128,7 @@ func (v visit) prepareCompute(ctx context.Context) error {
 	return err
 }
 
-// disableCompute takes the host out of scheduling. Who disabled it before has a reason of their own, which stays.
+// disableCompute takes the host out of scheduling. A host that was disabled before keeps its reason.
 func (v visit) disableCompute(ctx context.Context) error {
 	service, err := v.computeService(ctx, v.name)
 	if err == nil && service.Status != string(services.ServiceDisabled) {
@@ -143,8 +143,8 @@ func (v visit) disableCompute(ctx context.Context) error {
 	return err
 }
 
-// evacuate live-migrates the instances whose action that is, as often as the node allows, and then looks at who is left.
-// It counts the tries of this run only: a retried handler starts from one again, and reads the node's annotations again.
+// evacuate live-migrates the instances whose action that is, as often as the node allows, and then looks at what is left. It counts
+// the tries of this run only: a retried handler starts from one again, and reads the node's annotations again.
 func (v visit) evacuate(ctx context.Context) error {
 	node, err := v.kube.CoreV1().Nodes().Get(ctx, v.name, metav1.GetOptions{})
 	if err != nil {
@@ -225,8 +225,8 @@ var (
 	safePower  = []servers.PowerState{servers.SHUTDOWN, servers.CRASHED, servers.SUSPENDED}
 )
 
-// blockers refuses the node while an instance is on it that must not go down with the host. An instance that is just
-// migrating is still on it, and is named too.
+// blockers refuses the node while it has an instance that must not go down with the host. A migrating instance is still there, and
+// is listed too.
 func (v visit) blockers(ctx context.Context, present []servers.Server, config nodeConfig) error {
 	var notify, other []string
 	for i := range present {
@@ -335,7 +335,7 @@ func (v visit) forgetCompute(ctx context.Context) error {
 	}
 }
 
-// computeService is the nova-compute of a host; that there is none is an exception in the controller.
+// computeService is the nova-compute of a host; a missing one is an exception in the controller.
 func (r *rockoon) computeService(ctx context.Context, host string) (services.Service, error) {
 	all, err := r.computeServices(ctx, host, "nova-compute")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 // releaseAnnotation is what changes in a template with the release.
 const releaseAnnotation = "openstack.lcm.mirantis.com/release"
 
-// rollOut gives the DaemonSets of a namespace that are replaced on deletion a new template. Their pods stay as they are
-// until somebody deletes them.
+// rollOut gives the DaemonSets of a namespace that are replaced on deletion a new template. Their pods stay as they are until they
+// are deleted.
 func (e *env) rollOut(ctx context.Context, namespace, release string) error {
 	raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{releaseAnnotation: release}},

@@ -159,8 +159,8 @@ func (v visit) prepareServices(ctx context.Context) error {
 	return nil
 }
 
-// nodeReturned is the handler of a NodeMaintenanceRequest's deletion. It waits in silence, as the real one does, for the
-// node and its pods: only the log tells.
+// nodeReturned is the handler of a NodeMaintenanceRequest's deletion. Like the real one it waits silently for the node and its
+// pods: only the log tells.
 func (r *rockoon) nodeReturned(ctx context.Context, request *unstructured.Unstructured) error {
 	v, err := r.visit(ctx, request)
 	if err != nil {
@@ -213,8 +213,8 @@ func jobChild(pod *corev1.Pod) bool {
 	return named || anew
 }
 
-// waitNode waits without limit until the node is Ready, and then until all pods of OpenStack on it are, but those of Jobs. A pod that
-// has ended is not ready either, and is waited for until somebody deletes it.
+// waitNode waits without limit until the node is Ready, and then until all pods of OpenStack on it are, but those of Jobs. A pod
+// that has ended is not ready either, and it waits until that is deleted.
 func (v visit) waitNode(ctx context.Context) error {
 	if err := v.until(ctx, v.timing.ReturnPoll, func(ctx context.Context) (bool, error) {
 		node, err := v.kube.CoreV1().Nodes().Get(ctx, v.name, metav1.GetOptions{})
@@ -248,9 +248,8 @@ func (v visit) waitNode(ctx context.Context) error {
 	})
 }
 
-// acquire is the controller's own lock on the number of nodes in maintenance. Nodes count by each of their roles, and one
-// role that is full refuses every node, whatever its role. From here on the node counts itself, though a service may still
-// defer it.
+// acquire is the controller's own lock on the number of nodes in maintenance. Nodes count by each of their roles, and one full role
+// refuses every node, whatever its role. From here on the node counts itself, although a service may still defer it.
 func (v visit) acquire(ctx context.Context) error {
 	select {
 	case v.internal <- struct{}{}:

@@ -83,7 +83,7 @@ func (c clustered) surrender(v visit, ctx context.Context) error {
 	return later("The node %s is hard locked by %s.", v.name, c.name)
 }
 
-// forget gives up the member of a node that is gone, whose volume was there; another node may have it then.
+// forget gives up the member of a node that is gone, whose volume was there; then another node may have it.
 func (c clustered) forget(v visit, ctx context.Context) error {
 	locked, err := c.locks(ctx, v)
 	if err != nil {

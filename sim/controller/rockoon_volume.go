@@ -121,8 +121,7 @@ func (v visit) forgetVolumes(ctx context.Context) error {
 	}
 }
 
-// removeVolumeService is cinder-manage service remove, which the controller runs in a pod of Cinder's API: who plays the
-// machines may do it here.
+// removeVolumeService is cinder-manage service remove, which the controller runs in a pod of Cinder's API; here Machines do it.
 func (e *env) removeVolumeService(host string) error {
 	manage, ok := e.machines.(interface{ RemoveVolumeService(host string) error })
 	if !ok {

@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// Tempest is a service that is there while spec.features.services has it; with it comes a Job that runs the tests once, and
-// goes when the service does (Rockoon's docs/ops/openstack/tempest.md). That the deployment as a whole is APPLYING meanwhile
-// is not played.
+// Tempest is a service that is there while spec.features.services has it; with it comes a Job that runs the tests once, and goes
+// when the service does (Rockoon's docs/ops/openstack/tempest.md). It does not simulate that the whole deployment is APPLYING
+// meanwhile.
 const (
 	tempestService = "tempest"
 	tempestJob     = "openstack-tempest-run-tests"
@@ -107,7 +107,7 @@ func (r *rockoon) startTempest(ctx context.Context, job *batchv1.Job) error {
 		}
 		break
 	}
-	// Last, for it says that the run has begun.
+	// Last, because it says that the run has begun.
 	return r.tempestJobStatus(ctx, batchv1.JobStatus{Active: 1, StartTime: &stamp})
 }
 
@@ -181,7 +181,7 @@ func (r *rockoon) tempestPods(ctx context.Context) ([]corev1.Pod, error) {
 	return list.Items, nil
 }
 
-// removeTempest takes the Job and its pods away; the Job last, for without it nobody looks for them any more.
+// removeTempest takes the Job and its pods away; the Job last, because without it nothing looks for them any more.
 func (r *rockoon) removeTempest(ctx context.Context) error {
 	pods, err := r.tempestPods(ctx)
 	if err != nil {

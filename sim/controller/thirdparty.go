@@ -75,7 +75,7 @@ func (p *thirdParty) keepLocks(ctx context.Context) error {
 	return p.dropLocks(ctx, p.Name, func(node string) bool { return nodes[node] != nil && slices.Contains(p.Nodes, node) })
 }
 
-// dropLocks deletes a controller's locks of the nodes that it has nothing on any more.
+// dropLocks deletes a controller's locks of the nodes where it has no workload any more.
 func (e *env) dropLocks(ctx context.Context, controllerName string, wanted func(node string) bool) error {
 	for _, lock := range e.view.objects(nodeLocks) {
 		if lockController(lock) != controllerName || wanted(lockNode(lock)) || deleting(lock) {

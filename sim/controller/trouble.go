@@ -28,9 +28,9 @@ const (
 	TroubleAgents = "agentsDead"
 	// TroubleCompute silences a node's nova-compute; over when its pod is deleted.
 	TroubleCompute = "computeDown"
-	// TroubleForgotten is a nova-compute whose service somebody has deleted; over when its pod is deleted: a new one announces itself.
+	// TroubleForgotten is a nova-compute whose service was deleted; over when its pod is deleted: a new one registers itself.
 	TroubleForgotten = "computeForgotten"
-	// TroubleRole is a node whose role labels somebody takes off; who gives them back has the lock still in deletion.
+	// TroubleRole is a node whose role labels are taken off; when they are put back, the lock is still in deletion.
 	TroubleRole = "roleTaken"
 	// TroublePods lets the pods of a workload crash on a node; a pod that is made anew runs.
 	TroublePods = "podsNotReady"
@@ -38,7 +38,7 @@ const (
 	TroubleEvicted = "podsEvicted"
 	// TroubleCeph has an OSD down and placement groups degraded; over when the OSD's pod is deleted.
 	TroubleCeph = "cephDegraded"
-	// TroubleTempest lets the runs of Tempest that end meanwhile fail.
+	// TroubleTempest makes the runs of Tempest that end meanwhile fail.
 	TroubleTempest = "tempestFails"
 )
 
@@ -50,13 +50,13 @@ type Trouble struct {
 	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods and TroubleEvicted
 	Waits    string        // why the containers of a pod that was found down do not run; empty: they do
 	At       time.Duration // after the start
-	// OnReturn is not At some time, but when the node is back from its reboot; for agents, computes and pods. The controller goes while the
-	// node is away, and pods are evicted as soon as its host has booted.
+	// OnReturn begins the trouble when the node is back from its reboot, not At a time; for agents, computes and pods. The
+	// controller stops while the node is away, and pods are evicted as soon as its host has booted.
 	OnReturn bool
-	For      time.Duration // how long; zero: until somebody mends it
+	For      time.Duration // how long; zero: until it is repaired
 }
 
-// agentSwitch is what Machines can do where hosts have agents to be silenced.
+// agentSwitch are Machines whose hosts have agents that can be silenced.
 type agentSwitch interface {
 	StopAgents(host string) error  // now
 	HoldAgents(host string) error  // from the next start of the host on
@@ -215,7 +215,7 @@ func (t *trouble) takeRoles(ctx context.Context) error {
 func (t *trouble) switchHost(now, later func(agentSwitch, string) error) error {
 	hosts, ok := t.machines.(agentSwitch)
 	if !ok {
-		return nil // hosts of somebody else, which cannot be told to
+		return nil // machines without such a switch
 	}
 	if t.OnReturn {
 		return later(hosts, t.Node)
@@ -223,8 +223,8 @@ func (t *trouble) switchHost(now, later func(agentSwitch, string) error) error {
 	return now(hosts, t.Node)
 }
 
-// live waits for the end of a trouble and cleans up after it. What is mended by who deletes a pod or writes an object needs
-// no end here.
+// live waits for the end of a trouble and cleans up after it. A trouble that ends when a pod is deleted or an object is written
+// needs no end here.
 func (t *trouble) live(ctx context.Context) {
 	switch t.Kind {
 	case TroubleController:
@@ -251,7 +251,7 @@ func (t *trouble) end() {
 	t.over = true
 	t.mu.Unlock()
 	t.view.changed(podsResource)
-	t.view.changed(nodeLocks) // who waits for the end looks at the locks anyway
+	t.view.changed(nodeLocks) // a controller that waits for the end looks at the locks anyway
 }
 
 // active tells whether the trouble has begun and is not over.

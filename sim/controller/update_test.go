@@ -208,8 +208,8 @@ func TestUpdateOutlivesRestartsOfItsControllers(t *testing.T) {
 	})
 }
 
-// live lets the controllers run until it is over, or until their life ends: any time by the clock, which is mostly between two steps,
-// or in the middle of one of their writes, which may be done then, and nobody has heard of it. It tells whether it is over.
+// live lets the controllers run until it is over, or until their life ends: any time by the clock, which is mostly between two
+// steps, or in the middle of one of their writes, which may then be done without an answer. It returns whether it is over.
 func (w *world) live(opts controller.Options, when *rand.Rand, longest time.Duration, over func() bool) bool {
 	w.t.Helper()
 	ctx, stop := context.WithTimeout(w.t.Context(), time.Duration(when.Int64N(int64(longest))))

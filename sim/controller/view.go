@@ -34,8 +34,8 @@ var (
 	statelessResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
 
-// view watches what the controllers react to. It is used to learn that something changed and for cheap looks; whoever
-// decides on a write reads the object itself.
+// view watches what the controllers react to. It serves to notice changes and for cheap reads; a decision on a write reads the
+// object itself.
 type view struct {
 	mirrors map[schema.GroupVersionResource]*mirror
 

@@ -95,7 +95,7 @@ func (b *Switchboard) kubernetes(s Server) *kubeapi.Server {
 	return b.cloud.Kubernetes
 }
 
-// On switches a fault on, with the parameters of the setting; when it is on already, anew.
+// On switches a fault on, with the parameters of the setting; it restarts one that is already on.
 func (b *Switchboard) On(s Setting) error {
 	kind, known := Find(s.Kind)
 	switch {
@@ -284,7 +284,7 @@ func (b *Switchboard) begin(ctx context.Context, c *control) (undo func(), err e
 		err = setSkew(cloud, services, s.Skew)
 		return func() { clear(); _ = setSkew(cloud, services, 0) }, err
 	case s.Server == Identity && s.Of != Writes:
-		cloud.ExpireTokens() // nobody asks Keystone for anything while the token is good
+		cloud.ExpireTokens() // nothing asks Keystone while the token is valid
 	}
 	return clear, nil
 }

@@ -130,7 +130,8 @@ func (w *world) askFor(ctx context.Context, agent, method, url, body string, hea
 func (w *world) login() answer {
 	w.t.Helper()
 	a := w.ask("test", "POST", w.cloud.AuthURL()+"/auth/tokens", `{"auth": {"identity": {"methods": ["password"], "password": {"user":
-		{"name": "anna", "password": "secret", "domain": {"name": "Default"}}}}, "scope": {"project": {"name": "admin", "domain": {"name": "Default"}}}}}`)
+		{"name": "anna", "password": "secret", "domain": {"name": "Default"}}}},
+		"scope": {"project": {"name": "admin", "domain": {"name": "Default"}}}}}`)
 	if a.code == http.StatusCreated {
 		w.token = a.header.Get("X-Subject-Token")
 	}

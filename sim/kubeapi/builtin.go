@@ -86,7 +86,7 @@ func namespaceObject(name string) *unstructured.Unstructured {
 // setDefault sets a field that is not there.
 func setDefault(content map[string]any, value any, path ...string) {
 	if _, found, err := unstructured.NestedFieldNoCopy(content, path...); err == nil && !found {
-		_ = unstructured.SetNestedField(content, value, path...) // fails only where a parent is no object: a decoder saw to that
+		_ = unstructured.SetNestedField(content, value, path...) // fails only where a parent is not an object, which a decoder has checked
 	}
 }
 

@@ -52,7 +52,7 @@ func TestAnInformerFollows(t *testing.T) {
 				if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 					AddFunc: func(o any) { seen <- "add " + name(o) },
 					UpdateFunc: func(old, o any) {
-						// A list again tells of objects that have not changed.
+						// A new list repeats objects that have not changed.
 						if old.(metav1.Object).GetResourceVersion() != o.(metav1.Object).GetResourceVersion() {
 							seen <- "update " + name(o)
 						}
@@ -97,7 +97,7 @@ func TestAnInformerFollows(t *testing.T) {
 				}
 				expect("delete b")
 
-				// While nobody can watch, the history goes: the informer must list again.
+				// While no watch is possible, the history is lost: the informer must list again.
 				remove := w.AddFault(kubeapi.Fault{Verb: "watch", Resource: "nodeworkloadlocks", Code: 503})
 				w.CutWatches("nodeworkloadlocks")
 				w.load(nodeLock("c", "node-3"))

@@ -100,7 +100,7 @@ func decodeContent(r *resource, raw []byte) (content map[string]any, unknown []e
 	return content, unknown, nil
 }
 
-// unrecognized is the answer to a body that is no object, with its beginning.
+// unrecognized is the answer to a body that is not an object, with its beginning.
 func unrecognized(r *resource, problem string, raw []byte) error {
 	summary := string(raw)
 	switch {

@@ -206,7 +206,7 @@ func (s *Server) serveDefinition(content map[string]any) error {
 	return nil
 }
 
-// unserve ends the resources of the definition called name, but for those to keep: their objects are gone, their watches end.
+// unserve ends the resources of the definition called name, except those to keep: their objects are gone, their watches end.
 func (s *Server) unserve(name string, keep map[schema.GroupVersionResource]bool) {
 	for _, r := range s.catalogue.all() {
 		if r.custom() && r.Resource+"."+r.Group == name && !keep[r.GroupVersionResource] {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// servePath answers a request for a path that is no resource: health, version, discovery.
+// servePath answers a request for a path that is not a resource: health, version, discovery.
 func (s *Server) servePath(c *call) {
 	if c.Method != http.MethodGet && c.Method != http.MethodHead {
 		writeError(c.w, errNoSuchPath())

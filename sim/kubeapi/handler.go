@@ -237,7 +237,7 @@ func (s *Server) get(c *call, r *resource) error {
 	return s.writeObject(c, r, http.StatusOK, o)
 }
 
-// writeObject answers with one object in the form that the client asked for.
+// writeObject answers with one object in the form that the client requested.
 func (s *Server) writeObject(c *call, r *resource, code int, o *object) error {
 	if c.form != formTable {
 		o = r.shown(o)

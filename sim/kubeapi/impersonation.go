@@ -23,7 +23,7 @@ func (s *Server) impersonate(c *call) error {
 	}
 	for _, wish := range wishes {
 		if allowed, _ := s.may(c.user, wish); !allowed {
-			// The real server first asks for the right to do just this request as somebody, and tells the lack of that.
+			// The real server first checks the right to impersonate, and refuses when it is missing.
 			missing := c.info.attributes()
 			missing.verb = "impersonate-on:user-info:" + missing.verb
 			return forbidden(c.user.Name, missing)

@@ -72,12 +72,12 @@ func (r *resource) checkFieldLabel(label string) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace"))
 }
 
-// within says whether an object is in the namespace that was asked for.
+// within says whether an object is in the requested namespace.
 func (q *listQuery) within(o *object) bool {
 	return q.namespace == "" || strings.HasPrefix(o.key, q.namespace+"/")
 }
 
-// matches says whether an object is one that was asked for.
+// matches says whether an object is one of those requested.
 func (q *listQuery) matches(o *object) bool {
 	if !q.within(o) {
 		return false
@@ -248,7 +248,7 @@ func (s *Server) snapshot(q *listQuery) (snapshot, string, error) {
 	return table.list(), "", nil
 }
 
-// writeList answers with a list in the form that the client asked for.
+// writeList answers with a list in the form that the client requested.
 func (s *Server) writeList(c *call, r *resource, objects []*object, info metav1.ListMeta) error {
 	if c.form == formTable {
 		include, err := includeObject(c.URL.Query())

@@ -195,7 +195,7 @@ func (s *Server) validate(c *call, r *resource, content map[string]any, old *obj
 	}
 	problems := apivalidation.ValidateObjectMetaAccessor(object, r.namespaced, checkName, at)
 	if old != nil {
-		// The real server checks a change's metadata for every object and for its kind again, and tells both.
+		// The real server checks a change's metadata for every object and again for its kind, and reports both.
 		for range 2 {
 			problems = append(problems, apivalidation.ValidateObjectMetaAccessorUpdate(object, old.meta(), at)...)
 		}

@@ -50,7 +50,7 @@ func rbacKinds() []*resource {
 type grant struct {
 	subjects []rbacv1.Subject
 	rules    []Rule
-	reason   string // of the binding and its role, as the real server words it, but for the subject
+	reason   string // of the binding and its role, as the real server words it, without the subject
 }
 
 // grants are what the bindings in the store give, compiled when they or the roles change.

@@ -31,7 +31,7 @@ func writeMedia(w http.ResponseWriter, code int, media string, raw []byte) {
 	_, _ = w.Write(raw) // the client has gone; net/http notices
 }
 
-// writeError answers with a Status. An error that is none is an internal one, as in the real server.
+// writeError answers with a Status. Any other error is an internal one, as in the real server.
 func writeError(w http.ResponseWriter, err error) {
 	status := statusOf(err)
 	if details := status.Details; details != nil && details.RetryAfterSeconds > 0 {

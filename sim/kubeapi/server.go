@@ -27,7 +27,7 @@ type Options struct {
 	CRDs        []crds.CRD   // CustomResourceDefinitions that are there from the start; crds.All for a MOSK cluster
 	Users       []User       // beside Admin, Operator and Readonly; one of those names replaces it
 	Address     string       // to listen on; 127.0.0.1 and a free port when empty
-	Network     *lan.Network // to listen on, without TLS: nobody else is on it; the machine's own when nil
+	Network     *lan.Network // to listen on, without TLS; nil: the machine's own
 	ClusterName string       // of the context and cluster in kubeconfigs; "sim" when empty
 	Version     string       // that the server says it is; "v1.36.3" when empty
 	History     int          // events each resource keeps for watches at least; 4096 when not positive

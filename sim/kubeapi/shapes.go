@@ -54,7 +54,7 @@ func (s shapes) define(goType reflect.Type) {
 		return
 	}
 	shape := map[string]any{"type": "object"}
-	s[name] = shape // first, for it may hold itself
+	s[name] = shape // first, because it may hold itself
 	about := map[string]string{}
 	if documented, ok := reflect.New(goType).Interface().(interface{ SwaggerDoc() map[string]string }); ok {
 		about = documented.SwaggerDoc()

@@ -16,7 +16,7 @@ import (
 // firstRevision is the revision of a new store: not zero, because a client reads "0" as "any".
 const firstRevision = 1000
 
-// errCompacted says that the history no longer reaches back to the revision that was asked for.
+// errCompacted says that the history no longer reaches back to the requested revision.
 var errCompacted = errors.New("the requested revision has been compacted")
 
 // object is one stored version of an API object. It is never changed after it was stored; a write stores another one.
@@ -146,7 +146,7 @@ func (s *store) current() uint64 {
 	return s.revision
 }
 
-// compact forgets all history: whoever asks for a revision before the current one is told that it is gone.
+// compact forgets all history: a request for a revision before the current one is answered with 410 Gone.
 func (s *store) compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -51,15 +51,20 @@ func TestKubectlGetPrintsTables(t *testing.T) {
 		return o
 	}
 	w.load(
-		object(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"cmp-1","labels":{"node-role.kubernetes.io/worker":""}},"spec":{"unschedulable":true},
+		object(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"cmp-1","labels":{"node-role.kubernetes.io/worker":""}},
+			"spec":{"unschedulable":true},
 			"status":{"conditions":[{"type":"Ready","status":"True"}],"addresses":[{"type":"InternalIP","address":"10.0.0.7"}],
-			"nodeInfo":{"kubeletVersion":"v1.30.4","osImage":"Ubuntu 22.04","kernelVersion":"5.15.0","containerRuntimeVersion":"containerd://1.7"}}}`),
+			"nodeInfo":{"kubeletVersion":"v1.30.4","osImage":"Ubuntu 22.04","kernelVersion":"5.15.0",
+				"containerRuntimeVersion":"containerd://1.7"}}}`),
 		object(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"nova-compute-x","namespace":"default"},
 			"spec":{"nodeName":"cmp-1","containers":[{"name":"a"},{"name":"b"}]},
-			"status":{"phase":"Running","podIP":"10.0.0.7","containerStatuses":[{"name":"a","ready":true,"restartCount":2},{"name":"b","ready":false,"restartCount":1}]}}`),
+			"status":{"phase":"Running","podIP":"10.0.0.7","containerStatuses":[
+				{"name":"a","ready":true,"restartCount":2},{"name":"b","ready":false,"restartCount":1}]}}`),
 		object(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"openstack"}}`),
-		object(`{"apiVersion":"lcm.mirantis.com/v1alpha1","kind":"OpenStackDeploymentStatus","metadata":{"name":"osh-dev","namespace":"openstack"},
-			"status":{"osdpl":{"openstack_version":"antelope","controller_version":"0.16.1.dev104","state":"APPLIED","lcm_progress":"20/20","health":"21/22","release":"24.1.3"}}}`),
+		object(`{"apiVersion":"lcm.mirantis.com/v1alpha1","kind":"OpenStackDeploymentStatus",
+			"metadata":{"name":"osh-dev","namespace":"openstack"},
+			"status":{"osdpl":{"openstack_version":"antelope","controller_version":"0.16.1.dev104","state":"APPLIED",
+				"lcm_progress":"20/20","health":"21/22","release":"24.1.3"}}}`),
 		object(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"rockoon","namespace":"default"},"spec":{"replicas":3},`+
 			`"status":{"readyReplicas":2,"updatedReplicas":3,"availableReplicas":2}}`),
 		object(`{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"mariadb","namespace":"default"},`+
@@ -77,7 +82,8 @@ func TestKubectlGetPrintsTables(t *testing.T) {
 			"osh-dev|antelope|0.16.1.dev104|APPLIED|20/20|21/22|24.1.3",
 		"/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks":                 "Name|Age\nopenstack-cmp-1|3h5m",
 		"/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks/openstack-cmp-1": "Name|Age\nopenstack-cmp-1|3h5m",
-		"/apis/apps/v1/namespaces/default/deployments":                      "Name|Ready|Up-to-date|Available|Age|(Containers)|(Images)|(Selector)\nrockoon|2/3|3|2|3h5m|||<none>",
+		"/apis/apps/v1/namespaces/default/deployments": "Name|Ready|Up-to-date|Available|Age|(Containers)|(Images)|(Selector)\n" +
+			"rockoon|2/3|3|2|3h5m|||<none>",
 		"/apis/policy/v1/namespaces/default/poddisruptionbudgets": "Name|Min Available|Max Unavailable|Allowed " +
 			"Disruptions|Age\nmariadb|N/A|1|1|3h5m",
 		"/api/v1/namespaces/default/configmaps": "Name|Data|Age",

@@ -72,8 +72,8 @@ func (w *watches) count(resource string) int {
 	return n
 }
 
-// stream is one watch on its way to its client. Nobody waits for it: it reads the table's history at its own pace and is
-// cut off when it falls out of that, or when the client stops reading.
+// stream is one watch on its way to its client. No writer waits for it: it reads the table's history at its own pace and is cut off
+// when it falls out of that, or when the client stops reading.
 type stream struct {
 	server  *Server
 	call    *call
@@ -180,7 +180,7 @@ func (st *stream) tooOld(revision uint64) error {
 func (st *stream) follow(ctx context.Context, sequence int) error {
 	ticker := time.NewTicker(st.server.options.BookmarkInterval)
 	defer ticker.Stop()
-	parting := make(<-chan time.Time) // nobody sends: there is no end, or it is too near
+	parting := make(<-chan time.Time) // no deadline: the client gave none, or it is too near
 	if end, ends := ctx.Deadline(); ends && time.Until(end) > partingBookmark {
 		timer := time.NewTimer(time.Until(end) - partingBookmark)
 		defer timer.Stop()
@@ -247,7 +247,7 @@ func (st *stream) event(e event) []byte {
 	return nil
 }
 
-// frame encodes one event in the form that the client asked for.
+// frame encodes one event in the form that the client requested.
 func (st *stream) frame(kind watch.EventType, o *object) []byte {
 	switch st.call.form {
 	case formTable:

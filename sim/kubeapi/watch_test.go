@@ -260,7 +260,7 @@ func TestADefinitionComesAndGoes(t *testing.T) {
 	}
 }
 
-// A watcher that does not read must neither hold up writers nor stay for ever.
+// A watcher that does not read must neither delay writers nor stay forever.
 func TestASlowWatcherIsCutOff(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		network := lan.New(1)

@@ -62,8 +62,8 @@ func (n *Network) Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Dialer is how somebody of that name reaches the listeners, in the form that net/http and client-go take. Nobody listening is
-// a refused connection.
+// Dialer is how a client of that name reaches the listeners, in the form that net/http and client-go take. Nobody listening is a
+// refused connection.
 func (n *Network) Dialer(name string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, _, address string) (net.Conn, error) {
 		at := addr(address)
@@ -84,7 +84,7 @@ func (n *Network) Dialer(name string) func(ctx context.Context, network, address
 		select {
 		case l.arrived <- server:
 			select {
-			case <-l.closed: // after Close has emptied its queue nobody would see it any more
+			case <-l.closed: // after Close has emptied its queue it would be lost
 				server.Close()
 				return nil, fail(os.NewSyscallError("connect", syscall.ECONNREFUSED))
 			default:
@@ -98,7 +98,7 @@ func (n *Network) Dialer(name string) func(ctx context.Context, network, address
 	}
 }
 
-// Transport is how somebody of that name reaches the HTTP servers of the network. An https URL is one, too: what goes over a
+// Transport is how a client of that name reaches the HTTP servers of the network. An https URL is one, too: what goes over a
 // network in memory is not encrypted, but clients send their credentials to such a URL only.
 //
 // Each request has a connection of its own. Which of those that are idle a request would get is up to the machine's scheduler, and
@@ -128,7 +128,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close refuses connections from now on. Those that nobody has accepted break.
+// Close refuses connections from now on. Those not yet accepted break.
 func (l *listener) Close() error {
 	l.once.Do(func() {
 		l.network.mu.Lock()

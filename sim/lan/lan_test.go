@@ -57,7 +57,8 @@ func TestWhatIsSaidArrivesInOrderAndLater(t *testing.T) {
 	})
 }
 
-// An address where nobody listens, or does no more, refuses the connection as a host does; one that is taken cannot be listened on.
+// An address without a listener, or with a closed one, refuses the connection as a host does; one that is taken cannot be listened
+// on.
 func TestWhoDoesNotListenRefuses(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := lan.New(1)

@@ -122,7 +122,7 @@ func (l *line) send(now time.Time, data []byte) {
 	at := now.Add(l.delay(now, data))
 	switch {
 	case len(data) == 0 && l.last.After(now):
-		// Whoever has just read the last word may say something back before he sees that it was the last.
+		// A reader of the last word may answer before it sees that it was the last.
 		at = l.last.Add(at.Sub(now))
 	case at.Before(l.last):
 		at = l.last
@@ -171,7 +171,7 @@ func (l *line) end() {
 	tell(l.room)
 }
 
-// leave says that nobody reads any more.
+// leave says that no reader is left.
 func (l *line) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

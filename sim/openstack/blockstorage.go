@@ -30,7 +30,7 @@ func (s *volumeService) name() string { return s.host.Name + "@" + s.backend }
 // is tells whether Cinder takes a host's name, with or without its back end, for the service.
 func (s *volumeService) is(name string) bool { return name == s.host.Name || name == s.name() }
 
-// volumeSize is the size of a volume of which nothing else is said, in GiB.
+// volumeSize is the default size of a volume, in GiB.
 const volumeSize = 100
 
 // volumeBackend is the back end of hosts that keep volumes on disks of their own; cephHost serves all others.
@@ -334,7 +334,7 @@ func listVolumes(k *call) reply {
 	found, last := marker == "", ""
 	host := k.query.Get("host")
 	if !k.token.admin() {
-		host = "" // who is no administrator has no filter by what it is not told
+		host = "" // a login that is not an administrator's cannot filter by fields that it does not see
 	}
 	for _, v := range k.c.volumes {
 		if found && k.mayOf(v) && (host == "" || v.on(host)) {

@@ -106,7 +106,7 @@ type Cloud struct {
 	services       []*service
 	agents         []*agent
 	routers        []*router
-	dhcp           map[string][]*agent // the DHCP agents of networks that somebody has moved, by the networks' names
+	dhcp           map[string][]*agent // the DHCP agents of networks that were moved, by the networks' names
 	volumes        []*volume           // on hosts' own disks
 	volumeServices []*volumeService
 	groups         []*group
@@ -123,7 +123,7 @@ type Cloud struct {
 	migs      []*migration       // by ID, ascending
 	migByUUID map[string]*migration
 	lastReq   int
-	idCounts  map[string]int // how often an identifier was asked for, by its name
+	idCounts  map[string]int // how often an identifier was requested, by its name
 
 	log   requestLog
 	fault faultList

@@ -120,7 +120,7 @@ func (k *call) links(collection, id string) []object {
 		{"rel": "bookmark", "href": k.base + "/" + collection + "/" + id}}
 }
 
-// page is the limit that counts for a request and the marker; the reply refuses a limit that is none.
+// page is the effective limit of a request, and the marker; the reply refuses an invalid limit.
 func (k *call) page() (limit int, marker string, refused *reply) {
 	limit = k.c.opts.PageLimit
 	if k.query.Has("limit") {

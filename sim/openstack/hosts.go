@@ -105,7 +105,7 @@ func (s *service) seen(now time.Time) time.Time {
 	return lastReport(now, s.running, s.stopped, reportInterval, s.number)
 }
 
-// up is Nova's idea of a service: it exists, reported lately, and nobody forced it down.
+// up is Nova's idea of a service: it exists, has reported lately, and is not forced down.
 func (c *Cloud) up(s *service, now time.Time) bool {
 	return s != nil && !s.forcedDown && now.Sub(s.seen(now)) <= c.opts.ServiceDownTime
 }
@@ -253,9 +253,8 @@ func (c *Cloud) forget(s *service) {
 	s.host.services = slices.DeleteFunc(s.host.services, func(o *service) bool { return o == s })
 }
 
-// StartCompute starts nova-compute again after StopCompute, or after ForgetCompute: then it announces itself anew. A host that is off, or
-// no
-// compute host, is an error.
+// StartCompute starts nova-compute again after StopCompute, or after ForgetCompute: then it registers again. A host that is off, or
+// no compute host, is an error.
 func (c *Cloud) StartCompute(name string) error {
 	now := c.lock()
 	defer c.mu.Unlock()

@@ -47,7 +47,7 @@ func (r reply) with(key, value string) reply {
 // object is a JSON object.
 type object = map[string]any
 
-// decode reads the request's body into v; the reply is Nova's refusal of what is no JSON.
+// decode reads the request's body into v; the reply is Nova's refusal of a body that is not JSON.
 func (k *call) decode(v any) *reply {
 	if err := json.Unmarshal(k.body, v); err != nil {
 		r := novaError(http.StatusBadRequest, "Malformed request body")
@@ -214,5 +214,5 @@ func write(w http.ResponseWriter, a reply) {
 		}
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(out) // a client that has gone is no concern of the cloud's
+	_, _ = w.Write(out) // a client that has gone does not matter
 }

@@ -61,7 +61,7 @@ func createKeypair(k *call) reply {
 	parts := strings.Fields(p.public)
 	var raw []byte
 	if len(parts) >= 2 {
-		raw, _ = base64.StdEncoding.DecodeString(parts[1]) // what is none is refused below
+		raw, _ = base64.StdEncoding.DecodeString(parts[1]) // an invalid one is refused below
 	}
 	switch {
 	case len(raw) == 0:

@@ -78,7 +78,7 @@ type host struct {
 	uuid     string // of its compute node and resource provider
 	address  string
 	created  time.Time
-	compute  *service // nil when it is no compute node
+	compute  *service // nil when it is not a compute node
 	services []*service
 	agents   []*agent
 
@@ -131,7 +131,7 @@ type server struct {
 	metadata     map[string]string
 	locked       bool
 	lockedReason string
-	lockedBy     *user // nil when nobody known did
+	lockedBy     *user // nil when no known user did
 	description  string
 	imageID      string
 	keyName      string

@@ -64,7 +64,7 @@ func (k *call) nextPorts(items []object) []object {
 	return []object{{"rel": "next", "href": k.base + "/v2.0/ports?" + q.Encode()}}
 }
 
-// fieldsOf leaves of each object what was asked for; all of it when nothing was.
+// fieldsOf reduces each object to the requested fields; it keeps all when none were requested.
 func fieldsOf(items []object, fields []string) []object {
 	if len(fields) == 0 {
 		return items

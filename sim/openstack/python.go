@@ -22,7 +22,7 @@ func python(raw json.RawMessage) string {
 	return b.String()
 }
 
-// writePython writes the next value of dec. What is no JSON ends it.
+// writePython writes the next value of dec. It ends at anything that is not JSON.
 func writePython(b *strings.Builder, dec *json.Decoder) {
 	tok, err := dec.Token()
 	if err != nil {

@@ -15,7 +15,7 @@ type Request struct {
 	At           time.Time // virtual
 	Method, Path string    // the path begins with the service: /compute/v2.1/servers
 	Query        string    // as it came, undecoded
-	Microversion string    // as it was asked for; "" when it was not
+	Microversion string    // as requested; "" when it was not
 	Body         string    // at most 64 KiB; empty for what carries secrets
 	Status       int       // what was answered; 0 while it is being served and when the connection was dropped
 	User         string    // name of the token's user

@@ -50,7 +50,7 @@ const (
 // dhcpAgentsPerNetwork is how many DHCP agents serve a network.
 const dhcpAgentsPerNetwork = 2
 
-// servedBy are the DHCP agents of a network: the first ones that there are, unless somebody has moved it.
+// servedBy are the DHCP agents of a network: the first ones, unless the network was moved.
 func (c *Cloud) servedBy(network string) []*agent {
 	if moved, ok := c.dhcp[network]; ok {
 		return moved

@@ -225,7 +225,7 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// textMap is an object of texts, or the complaint about what is none.
+// textMap is an object of texts, or the complaint about anything else.
 func textMap(raw json.RawMessage) (map[string]string, *reply) {
 	var fields map[string]any
 	if err := json.Unmarshal(raw, &fields); err != nil {

@@ -351,8 +351,8 @@ func (c *Cloud) Server(id string) (ServerState, bool) {
 	return s.state(), true
 }
 
-// ServerNamed tells how the newest instance with a name stands, and whether there is one. It is one look at the whole cloud:
-// whoever asks host after host may miss an instance that moves meanwhile.
+// ServerNamed tells how the newest instance with a name stands, and whether there is one. It is one look at the whole cloud: a
+// client that asks host after host may miss an instance that moves meanwhile.
 func (c *Cloud) ServerNamed(name string) (ServerState, bool) {
 	c.lock()
 	defer c.mu.Unlock()

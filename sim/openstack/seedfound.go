@@ -71,7 +71,7 @@ func (c *Cloud) AddAggregate(spec AggregateSpec) error {
 type ServiceState struct {
 	Disabled   bool
 	Reason     string    // why it is disabled
-	ForcedDown bool      // somebody told Nova so
+	ForcedDown bool      // Nova was told so
 	Silent     time.Time // since when it does not report; zero: it does
 }
 

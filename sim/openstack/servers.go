@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// sorted is all servers, deleted ones too, as Nova lists them. It is sorted anew only after servers were added.
+// sorted is all servers, deleted ones too, as Nova lists them. It is sorted again only after servers were added.
 func (c *Cloud) sorted() []*server {
 	if c.unsorted {
 		slices.SortFunc(c.order, newestFirst)

@@ -113,7 +113,7 @@ func TestAHostThatIsPoweredOffAndOn(t *testing.T) {
 	w.wantState(paused, "PAUSED n1") // Nova has not noticed
 	w.act(c, off, "os-start", nil, 202, "")
 	w.advance(time.Minute)
-	w.wantState(off, "SHUTOFF n1 powering-on") // nobody there to do it
+	w.wantState(off, "SHUTOFF n1 powering-on") // nothing runs there to do it
 
 	if err := w.PowerOnHost("n1"); err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func TestAWholeFileIsRead(t *testing.T) {
 	}
 }
 
-// Whoever opens a file that is broken or of another program hears what it is, and where.
+// Opening a file that is broken or another program's gives an error that says what it is, and where.
 func TestBrokenAndForeignFiles(t *testing.T) {
 	change := func(old, new string) string {
 		if !strings.Contains(whole, old) {
@@ -78,14 +78,14 @@ func TestBrokenAndForeignFiles(t *testing.T) {
 		want       []string
 	}{
 		{"nothing", "  \n", []string{"is empty"}},
-		{"binary", "\x7fELF\x00\x01", []string{"is no text"}},
-		{"another encoding", "name: caf\xe9\n", []string{"is no text"}},
+		{"binary", "\x7fELF\x00\x01", []string{"is not text"}},
+		{"another encoding", "name: caf\xe9\n", []string{"is not text"}},
 		{"a kubeconfig", "apiVersion: v1\nkind: Config\nclusters: []\n", []string{"is a kubeconfig", "lockstep snapshot"}},
 		{"a manifest", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n", []string{"Kubernetes manifest", "ConfigMap"}},
 		{"a clouds.yaml", "clouds:\n  prod:\n    auth: {}\n", []string{"is a clouds.yaml"}},
 		{"a JSON document", `{"sources": [], "nodes": []}`, []string{"sources"}},
-		{"JSON that is no object", `[1, 2]`, []string{"line 1", "no field of a scenario"}},
-		{"a text", "Dear colleague,\nplease find attached\n", []string{"line 1", "Dear colleague", "no field of a scenario"}},
+		{"JSON that is no object", `[1, 2]`, []string{"line 1", "not a field of a scenario"}},
+		{"a text", "Dear colleague,\nplease find attached\n", []string{"line 1", "Dear colleague", "not a field of a scenario"}},
 		{"a newer format", change("format: 1", "format: 2"), []string{"line 2: format", "of format 2", "up to 1"}},
 		{"a format that is none", change("format: 1", "format: new"), []string{"line 2: format", "new"}},
 		{"cut off in a line", upTo("controller: openstack, node"), []string{"line"}},

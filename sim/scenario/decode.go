@@ -23,7 +23,7 @@ type Problem struct {
 
 func (p Problem) Error() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
 
-// shownProblems is how many problems of a file are told: somebody has to read them.
+// shownProblems is how many problems of a file are reported: a person has to read them.
 const shownProblems = 12
 
 // problems collects what is wrong with a file.

@@ -11,7 +11,7 @@ type Fault struct {
 	Until Duration `json:"until"` // the same; empty: until it is switched off by hand
 }
 
-// PlannedFaults are the faults of the story; of one that is not valid there is none.
+// PlannedFaults are the faults of the story, without invalid ones.
 func (s *Scenario) PlannedFaults() []fault.Planned {
 	var plan []fault.Planned
 	for _, f := range s.Faults {

@@ -13,12 +13,12 @@ type FoundSet struct {
 // FoundPod is a pod of a StatefulSet.
 type FoundPod struct {
 	Name  string `json:"name"`
-	Node  string `json:"node"`  // machine name; empty: it is on none until it is made anew
+	Node  string `json:"node"`  // machine name; empty: it has no node until it is made again
 	Down  bool   `json:"down"`  // it is not ready; one that is made anew runs
 	Waits string `json:"waits"` // why a container of one that is down does not run, such as CrashLoopBackOff
 }
 
-// FoundDaemonSet is a DaemonSet of which pods are not as they should be.
+// FoundDaemonSet is a DaemonSet with pods that are not as they should be.
 type FoundDaemonSet struct {
 	Namespace string           `json:"namespace"`
 	Name      string           `json:"name"` // one that the simulation does not have is left out
@@ -28,7 +28,7 @@ type FoundDaemonSet struct {
 // FoundDaemonPod is a pod of a DaemonSet, by its node.
 type FoundDaemonPod struct {
 	Node  string `json:"node"`  // machine name
-	Old   bool   `json:"old"`   // it was made from an earlier template, and stays until somebody deletes it
+	Old   bool   `json:"old"`   // it was made from an earlier template, and stays until it is deleted
 	Down  bool   `json:"down"`  // as of a FoundPod
 	Waits string `json:"waits"` // as of a FoundPod
 }

@@ -103,7 +103,7 @@ type FoundRequest struct {
 	Release    string   `json:"release"`
 	Scope      string   `json:"scope"`
 	Created    Moment   `json:"created"`
-	Deleted    Moment   `json:"deleted"`    // when its deletion was asked for
+	Deleted    Moment   `json:"deleted"`    // when its deletion was requested
 	Finalizers []string `json:"finalizers"` // who holds a deleted one
 }
 
@@ -114,7 +114,7 @@ type FoundNotice struct {
 	Created Moment `json:"created"`
 }
 
-// FoundLock is a workload lock, whoever owns it.
+// FoundLock is a workload lock of any owner.
 type FoundLock struct {
 	Name       string `json:"name"`
 	Controller string `json:"controller"`
@@ -196,7 +196,7 @@ type FoundNode struct {
 	Group string `json:"group"` // its update group
 	Index int    `json:"index"` // its upgrade index
 
-	NoService      bool   `json:"noService"` // a compute by its label of which Nova knows nothing
+	NoService      bool   `json:"noService"` // a compute by its label that Nova does not know
 	Disabled       bool   `json:"disabled"`  // nova-compute is out of scheduling
 	DisabledReason string `json:"disabledReason"`
 	Down           bool   `json:"down"` // nova-compute does not report
@@ -356,7 +356,7 @@ func (n Node) RAM() int { return memoryMiB(n.MemoryMiB, n.MemoryGiB) }
 // RAM is the flavor's memory in MiB.
 func (f Flavor) RAM() int { return memoryMiB(f.MemoryMiB, f.MemoryGiB) }
 
-// Rehearsal says in a few words whose inventory the scenario is; empty when it is none.
+// Rehearsal says in a few words whose inventory the scenario is; empty when it is not an inventory.
 func (s *Scenario) Rehearsal() string {
 	if s.Found == nil {
 		return ""

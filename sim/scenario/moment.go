@@ -35,7 +35,7 @@ func (m Moment) Of() time.Time { return time.Time(m).UTC() }
 // IsZero tells whether there is no such time.
 func (m Moment) IsZero() bool { return time.Time(m).IsZero() }
 
-// Ago is how long before the look a moment was; 0 for one that is none, or that lies after it.
+// Ago is how long before the look a moment was; 0 for none, or for a later one.
 func (s *Scenario) Ago(m Moment) Duration {
 	if s.Found == nil || m.IsZero() {
 		return 0

@@ -36,7 +36,7 @@ func (s *Scenario) checkPlacement(machines map[string]Node, check func(bool, str
 	for i, a := range s.Aggregates {
 		check(a.Name != "", "aggregates[%d].name: is missing", i)
 		for j, machine := range a.Nodes {
-			check(machines[machine].Has(RoleCompute), "aggregates[%d].nodes[%d]: %s: %q is no compute", i, j, a.Name, machine)
+			check(machines[machine].Has(RoleCompute), "aggregates[%d].nodes[%d]: %s: %q is not a compute", i, j, a.Name, machine)
 		}
 	}
 	unique := uniqueNames(check)

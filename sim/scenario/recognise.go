@@ -26,8 +26,8 @@ const wanted = "; want a scenario, or what `lockstep snapshot -o FILE` writes"
 // topLevel is a field of the document itself, in YAML or as the first one in JSON; all others are indented.
 var topLevel = regexp.MustCompile(`(?m)^(?:\{\s*)?["']?([A-Za-z][\w.-]*)["']?\s*:(?:\s|$)[ \t]*["']?([^\s"',}]*)`)
 
-// recognise says of a file that is no scenario what it is instead, as far as it can be told without reading it as YAML:
-// that would take long for a large file that is none.
+// recognise says what a file is that is not a scenario, as far as possible without parsing it as YAML, which takes long for a large
+// file.
 func recognise(raw []byte) error {
 	if len(raw) > maxSize {
 		return fmt.Errorf("the file has more than %d MiB%s", maxSize>>20, wanted)
@@ -38,7 +38,7 @@ func recognise(raw []byte) error {
 	case len(text) == 0:
 		return errors.New("the file is empty" + wanted)
 	case bytes.IndexByte(raw, 0) >= 0 || !utf8.Valid(raw):
-		return errors.New("the file is no text" + wanted)
+		return errors.New("the file is not text" + wanted)
 	}
 	known := fieldIndex(reflect.TypeFor[Scenario]())
 	top, line := map[string]string{}, map[string]int{}
@@ -61,7 +61,7 @@ func recognise(raw []byte) error {
 		return errors.New("the file is a clouds.yaml" + wanted)
 	case !ours:
 		number, first := firstLine(raw)
-		return Problem{Line: number, Text: fmt.Sprintf("%q is no field of a scenario%s", first, wanted)}
+		return Problem{Line: number, Text: fmt.Sprintf("%q is not a field of a scenario%s", first, wanted)}
 	}
 	if format := top["format"]; format != "" && format != strconv.Itoa(Format) {
 		return Problem{Line: line["format"], Text: wrongFormat(format)}

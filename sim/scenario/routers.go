@@ -17,7 +17,7 @@ func (s *Scenario) checkRouters(machines map[string]Node, check func(bool, strin
 		check(s.Cloud.Fabric == "" || len(s.Routers) == 0, "routers[%d]: the network is Tungsten Fabric's", i)
 		for j, machine := range r.On {
 			n, ok := machines[machine]
-			check(ok && n.Has(RoleGateway) && !n.Has(RoleCompute), "routers[%d].on[%d]: %s: %q is no gateway", i, j, r.Name, machine)
+			check(ok && n.Has(RoleGateway) && !n.Has(RoleCompute), "routers[%d].on[%d]: %s: %q is not a gateway", i, j, r.Name, machine)
 		}
 	}
 }

@@ -57,7 +57,7 @@ type Scenario struct {
 
 	Fleet *Fleet `json:"fleet"` // many nodes and instances in short; nil when they have been generated
 
-	Found *Found `json:"found"` // how a live cloud was found; nil in a story that somebody wrote
+	Found *Found `json:"found"` // how a live cloud was found; nil in a written story
 }
 
 // Change is what something is before the update and after it.

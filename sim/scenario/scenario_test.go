@@ -134,7 +134,7 @@ func TestWrongScenariosSayWhatIsWrong(t *testing.T) {
 		"no such role": {"[compute]", "[compte]",
 			`line 11: nodes[1].roles[0]: node cmp-01: role "compte": want one of [master controller compute gateway storage vrouter]; did you ` +
 				`mean compute?`},
-		"no such host":         {"host: cmp-01", "host: cmp-09", `line 13: instances[0].host: instance a: host "cmp-09" is no compute`},
+		"no such host":         {"host: cmp-01", "host: cmp-09", `line 13: instances[0].host: instance a: host "cmp-09" is not a compute`},
 		"no such project":      {"project: p,", "project: q,", `line 13: instances[0].project: instance a: there is no project "q"`},
 		"no such flavor":       {"flavor: f,", "flavor: g,", `line 13: instances[0].flavor: instance a: there is no flavor "g"`},
 		"no such status":       {"name: a,", "name: a, status: RUNNING,", `line 13: instances[0].status: instance a: status "RUNNING"`},

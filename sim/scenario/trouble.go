@@ -15,7 +15,7 @@ type Trouble struct {
 	// OnReturn is instead of at: when the node is back from its reboot; for agentsDead, computeDown, podsNotReady and podsEvicted.
 	// controllerDown then begins while the node is away.
 	OnReturn bool     `json:"onReturn"`
-	For      Duration `json:"for"` // how long; default until somebody mends it
+	For      Duration `json:"for"` // how long; default until it is repaired
 }
 
 // Kinds of trouble, and who mends them before their time.
@@ -27,8 +27,8 @@ const (
 	TroubleDeployment = "osdplApplying"    // a service of OpenStack cannot be applied: delete the failed pod of its job
 	TroubleAgents     = "agentsDead"       // network agents are silent: delete the node's neutron-ovs-agent pod
 	TroubleCompute    = "computeDown"      // nova-compute is silent: delete its pod
-	TroubleForgotten  = "computeForgotten" // nova-compute runs, and somebody has deleted its service: delete its pod
-	TroubleRole       = "roleTaken"        // somebody takes the role labels off the node: give them back, and let its lock go
+	TroubleForgotten  = "computeForgotten" // nova-compute runs, and its service was deleted: delete its pod
+	TroubleRole       = "roleTaken"        // the role labels are taken off the node: put them back, and remove its lock
 	TroublePods       = "podsNotReady"     // a workload's pods crash on the node: delete them
 	TroubleEvicted    = "podsEvicted"      // an evicted pod of a workload is left on the node: delete it
 	TroubleCeph       = "cephDegraded"     // an OSD is down: delete its pod
@@ -39,7 +39,7 @@ var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, Tro
 	TroubleForgotten, TroubleRole,
 	TroublePods, TroubleEvicted, TroubleCeph, TroubleTempest}
 
-// Controller is an application controller that is none of MOSK's own, with locks that the update waits for.
+// Controller is an application controller that is not one of MOSK's own, with locks that the update waits for.
 type Controller struct {
 	Name     string   `json:"name"`     // controllerName of its locks
 	Nodes    []string `json:"nodes"`    // machine names that it has a lock on; beside those of its roles

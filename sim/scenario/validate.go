@@ -63,7 +63,7 @@ func (s *Scenario) setDefaults() {
 	}
 }
 
-// validate calls check for everything that a scenario must be. The text begins with the path of the field that is wrong.
+// validate calls check for every requirement of a scenario. The text begins with the path of the wrong field.
 func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 	check(s.Name != "", "name: is missing")
 	check(s.Title != "", "title: is missing")
@@ -182,12 +182,12 @@ func (s *Scenario) checkInstances(machines map[string]Node, check func(bool, str
 // checkPlace checks where an instance is and where it came from.
 func (s *Scenario) checkPlace(i int, in Instance, machines map[string]Node, check func(bool, string, ...any)) {
 	nowhere := in.Host == "" && (in.Status == "SHELVED_OFFLOADED" || s.Found != nil && in.Status == "ERROR")
-	check(machines[in.Host].Has(RoleCompute) || nowhere, "instances[%d].host: instance %s: host %q is no compute", i, in.Name, in.Host)
-	check(in.CameFrom == "" || machines[in.CameFrom].Has(RoleCompute), "instances[%d].cameFrom: instance %s: %q is no compute", i, in.Name,
+	check(machines[in.Host].Has(RoleCompute) || nowhere, "instances[%d].host: instance %s: host %q is not a compute", i, in.Name, in.Host)
+	check(in.CameFrom == "" || machines[in.CameFrom].Has(RoleCompute), "instances[%d].cameFrom: instance %s: %q is not a compute", i, in.Name,
 		in.CameFrom)
 	check(in.Status != "VERIFY_RESIZE" || in.CameFrom != "" || s.Found != nil,
 		"instances[%d].cameFrom: instance %s: is missing: a VERIFY_RESIZE could be reverted to there", i, in.Name)
-	check(in.MigratingTo == "" || machines[in.MigratingTo].Has(RoleCompute), "instances[%d].migratingTo: instance %s: %q is no compute", i,
+	check(in.MigratingTo == "" || machines[in.MigratingTo].Has(RoleCompute), "instances[%d].migratingTo: instance %s: %q is not a compute", i,
 		in.Name, in.MigratingTo)
 }
 

@@ -183,7 +183,7 @@ func short(d Duration) string {
 	return text
 }
 
-// uuidForm is what begins with a digit and is no number all the same.
+// uuidForm matches texts that begin with a digit and still are not numbers.
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // plain is what YAML reads as the text that it is, wherever it stands.

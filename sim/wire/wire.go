@@ -18,7 +18,7 @@ const (
 	Whole   Body = iota
 	Broken       // Content-Length promises all of it, and the connection breaks in the middle
 	Short        // half of it comes, with a Content-Length that says so
-	Garbled      // all of it comes, but it is no JSON
+	Garbled      // all of it arrives, but it is not JSON
 	Slow         // it comes some bytes at a time
 )
 
@@ -161,7 +161,7 @@ func Page(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "text/html")
 	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(page)) // a client that has gone is no concern of the proxy's
+	_, _ = w.Write([]byte(page)) // a client that has gone does not matter
 }
 
 // phrase is what nginx calls a status.

@@ -43,7 +43,7 @@ func (s *suite) adapter(t *testing.T, user User) *kube.Client {
 	return client
 }
 
-// errorKind is what the program takes an error for; "" for none.
+// errorKind is the program's kind of an error; "" for none.
 func errorKind(err error) core.ErrorKind {
 	var known *core.APIError
 	switch {
@@ -69,7 +69,7 @@ func operatorLeases(t *testing.T, s *suite) {
 	path := of("coordination.k8s.io/v1", "default", "leases")
 	s.clean(t, path, "lockstep-operator")
 
-	// race has eight reach for the lease at once and returns who got it.
+	// race lets eight clients take the lease at once and returns who got it.
 	race := func(t *testing.T, takeover bool) *kube.Lease {
 		t.Helper()
 		var leases []*kube.Lease
@@ -150,7 +150,7 @@ func watchers(t *testing.T, s *suite) {
 	for _, source := range kube.Sources() {
 		live[source], forbidden[source] = core.SourceLive, core.SourceForbidden
 	}
-	// The OpenStackDeployment is for operators: to others it is a source that is off, which is no failure.
+	// The OpenStackDeployment is for operators: for others the source is off, which is not a failure.
 	forbidden[core.SourceOpenStackDeployment] = core.SourceOff
 	reads := maps.Clone(live)
 	reads[core.SourceOpenStackDeployment] = core.SourceOff

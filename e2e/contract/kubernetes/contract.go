@@ -1,9 +1,7 @@
-// Package kubernetes says how a Kubernetes API server behaves towards the
-// program and its operator: one suite, run against the real kube-apiserver and
-// against the simulated one. What it states was seen of the real one; where the
-// simulated one differs, that one is wrong. The program's own adapters are the
-// eye where they look; elsewhere it is plain requests, and the answers are
-// compared to the letter where an operator or an adapter would read them.
+// Package kubernetes says how a Kubernetes API server behaves towards the program and its operator: one suite, run against the real
+// kube-apiserver and against the simulated one. Its statements were observed on the real one; where the simulated one differs, the
+// simulated one is wrong. The suite looks through the program's own adapters where they have a view, and otherwise with plain
+// requests. It compares answers to the letter where an operator or an adapter reads them.
 package kubernetes
 
 import (
@@ -14,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// User is somebody who may log in to a cluster under test.
+// User is a user who can log in to a cluster under test.
 type User string
 
 // The users that a cluster under test has.
@@ -26,9 +24,8 @@ const (
 	Expired  User = "expired"  // has a token that the server refuses
 )
 
-// Cluster is an API server under test. It has the definitions of sim/crds and
-// the namespaces of a MOSK cluster, nothing moves in it, and nobody has rights
-// there but Admin.
+// Cluster is an API server under test. It has the definitions of sim/crds and the namespaces of a MOSK cluster, nothing moves in
+// it, and only Admin has rights there.
 type Cluster interface {
 	// Config is the client configuration of a user.
 	Config(user User) *rest.Config

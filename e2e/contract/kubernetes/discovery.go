@@ -35,7 +35,7 @@ func discoveries(t *testing.T, s *suite) {
 					continue
 				}
 				r := list.APIResources[i]
-				r.StorageVersionHash = "" // which storage it has is the server's own affair
+				r.StorageVersionHash = "" // the storage differs between servers
 				sort.Strings(r.Verbs)
 				if got, want := asText(t, r), asText(t, want); got != want {
 					t.Errorf("of %s the server says\n\t%s, want\n\t%s", version, got, want)

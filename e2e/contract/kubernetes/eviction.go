@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// evict is what a drain sends.
+// evict sends what a drain sends.
 func (s *suite) evict(t *testing.T, pods, name, query string) answer {
 	t.Helper()
 	return s.post(t, pods+"/"+name+"/eviction"+query, fmt.Sprintf(`{apiVersion: policy/v1, kind: Eviction, metadata: {name: %s}}`, name))

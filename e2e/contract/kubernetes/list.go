@@ -96,7 +96,7 @@ func versions(t *testing.T, s *suite) {
 	})
 	for _, query := range []string{at, at + "&resourceVersionMatch=NotOlderThan"} {
 		t.Run("that is not exact gives the list as it is: "+query[len(at):], func(t *testing.T) {
-			// The cache of the real server may be behind, but not behind what was asked for.
+			// The cache of the real server may be stale, but not older than the requested version.
 			list := s.get(t, path+"?resourceVersion="+now.GetResourceVersion()+query[len(at):]).list(t)
 			if got := names(list); got != "m0 m1 m3 m4 m9" {
 				t.Errorf("the list is %s", got)

@@ -17,11 +17,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// patience is how long is waited for what must come; it is spent only by a test
-// that fails.
+// patience is how long a test waits; only a failing test waits that long.
 const patience = time.Minute
 
-// await waits until what holds is so, asking again every moment.
+// await polls until the condition holds.
 func (s *suite) await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.After(patience)

@@ -20,7 +20,7 @@ func grantRights(ctx context.Context, config *rest.Config) error {
 
 const lcm = "lcm.mirantis.com"
 
-// never is what no manifest of the program gives.
+// never are rights that no manifest of the program gives.
 func never() []kube.Permission {
 	var all []kube.Permission
 	for _, verb := range []string{"create", "update", "patch", "delete", "deletecollection"} {
@@ -120,7 +120,8 @@ func rights(t *testing.T, s *suite) {
 			`{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{"resourceAttributes":{"verb":"list",`+
 				`"resource":"nodes"}}}`).object(t, http.StatusCreated)
 		if got, want := field(review, "status", "reason"),
-			`RBAC: allowed by ClusterRoleBinding "lockstep-readonly" of ClusterRole "lockstep-readonly" to Group "mosk-update-watchers"`; got != want {
+			`RBAC: allowed by ClusterRoleBinding "lockstep-readonly" of ClusterRole "lockstep-readonly" to Group `+
+				`"mosk-update-watchers"`; got != want {
 			t.Errorf("the reason is %q, want %q", got, want)
 		}
 		rules := s.send(t, ReadOnly, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",

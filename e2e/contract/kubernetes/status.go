@@ -50,7 +50,7 @@ status: {state: inactive}
 		if field(lock, "status", "state") != "active" || field(lock, "spec", "nodeName") != "n2" {
 			t.Errorf("after a PUT of the lock it is %s", asText(t, lock))
 		}
-		// A PUT of the lock without its status does not take that away.
+		// A PUT of the lock without its status does not remove the status.
 		unstructured.RemoveNestedField(lock.Object, "status")
 		lock = s.put(t, path, asText(t, lock)).object(t, http.StatusOK)
 		if field(lock, "status", "state") != "active" {

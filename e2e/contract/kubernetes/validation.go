@@ -294,7 +294,8 @@ func newObjects(t *testing.T, s *suite) {
 		made := s.make(t, path, `
 apiVersion: v1
 kind: ConfigMap
-metadata: {name: mine, uid: 00000000-0000-0000-0000-000000000000, creationTimestamp: "2001-01-01T00:00:00Z", deletionTimestamp: "2001-01-01T00:00:00Z", selfLink: /mine}
+metadata: {name: mine, uid: 00000000-0000-0000-0000-000000000000, creationTimestamp: "2001-01-01T00:00:00Z",
+  deletionTimestamp: "2001-01-01T00:00:00Z", selfLink: /mine}
 `)
 		if made.GetUID() == "00000000-0000-0000-0000-000000000000" || made.GetCreationTimestamp().Year() == 2001 ||
 			made.GetDeletionTimestamp() != nil || made.GetSelfLink() != "" {
@@ -304,12 +305,11 @@ metadata: {name: mine, uid: 00000000-0000-0000-0000-000000000000, creationTimest
 }
 
 const subdomain = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
-	"end with an " +
-	"alphanumeric character (e.g. 'example.com', regex used for validation is " +
+	"end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
 	"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 
 // filledTemplate is the template of deployment("filled", ...) as it is stored.
 const filledTemplate = `{"metadata":{"labels":{"app":"filled"}},"spec":{"containers":[{"image":"none","imagePullPolicy":"Always",` +
-	`"name":"c","resources":{},` +
-	`"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Always",` +
+	`"name":"c","resources":{},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],` +
+	`"dnsPolicy":"ClusterFirst","restartPolicy":"Always",` +
 	`"schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}`

@@ -16,7 +16,7 @@ type Cloud struct {
 	Hosts []string
 	// Flavor and Large are names of flavors; of Large a host holds one server at most. Image is an image's name.
 	Flavor, Large, Image string
-	// Steer makes the migrations of a server go as the behaviour says, from the next one on.
+	// Steer makes the migrations of a server follow the behaviour, from the next one on.
 	Steer func(server Server, b Behaviour) error
 	// Compute lets the nova-compute of a host die, or starts it again unless it runs.
 	Compute func(host string, runs bool) error
@@ -25,9 +25,9 @@ type Cloud struct {
 // Server names a server to Cloud.Steer.
 type Server struct{ ID, Name string }
 
-// Behaviour is what no API can order: how a server's migrations go. The zero value is one that they go well with.
+// Behaviour is what no API can set: how a server's migrations go. With the zero value they succeed.
 type Behaviour struct {
-	Endless    bool   // live migrations copy until somebody ends them
+	Endless    bool   // live migrations copy until they are ended
 	FailBefore string // live migrations fail on the target before they copy anything, with this text
 	FailLive   string // live migrations break off half-way; the text goes to the log of the host only
 	FailCold   string // cold migrations cannot begin on the source
@@ -35,7 +35,7 @@ type Behaviour struct {
 }
 
 const (
-	// patience is how long a case waits for what must come; only one that fails spends it.
+	// patience is how long a case waits; only a failing case waits that long.
 	patience = 4 * time.Minute
 	// glance is how long it waits between two looks.
 	glance = 60 * time.Millisecond
@@ -74,7 +74,7 @@ var chapters = []struct {
 	{"room", roomCases},
 }
 
-// Run holds a cloud to the contract. The cases run in parallel, as many as there are rooms among those that need one.
+// Run checks a cloud against the contract. The cases run in parallel; those that need a room wait for a free one.
 func Run(t *testing.T, cloud Cloud) {
 	s := newSuite(t, cloud)
 	for _, chapter := range chapters {
@@ -97,7 +97,7 @@ type desk struct {
 	admin, member *login
 }
 
-// until looks again and again until what was to come is there.
+// until polls until the condition holds.
 func (d *desk) until(what string, there func() bool) {
 	d.Helper()
 	deadline := time.NewTimer(patience)

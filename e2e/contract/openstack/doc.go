@@ -1,7 +1,7 @@
-// Package openstack is the contract of the OpenStack APIs that Lockstep depends on: what Keystone, Nova and Neutron answer,
-// in which words, in which order. Run holds a cloud to it, the simulated one and a real one alike: the cases know nothing of
-// which it is. What they expect was seen at the real one (Zed); where the simulated one differs, that is wrong.
+// Package openstack is the contract of the OpenStack APIs that Lockstep depends on: what Keystone, Nova and Neutron answer, in
+// which words, in which order. Run checks a cloud against it, simulated or real: the cases do not know which. Their expectations
+// were observed on the real one (Zed); where the simulated one differs, it is wrong.
 //
-// The adapter of package nova is the eye where a story is told; the protocol itself is spoken over plain HTTP, so that no
-// client smooths over what it answers.
+// Stories are watched through the adapter of package nova. The protocol itself is tested over plain HTTP, so that no client hides
+// an answer's details.
 package openstack

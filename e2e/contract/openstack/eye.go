@@ -34,7 +34,7 @@ func (h hand) write(c core.Change) error {
 	return h.writer.Write(h.d.Context(), permittest.For(h.d, c), c)
 }
 
-// does has Nova do something with a server, or with a migration of it.
+// does makes Nova do something with a server, or with a migration of it.
 func (h hand) does(what core.IntentKind, s *server, migration int) error {
 	h.d.Helper()
 	return h.write(core.InstanceAction{Do: what, Instance: core.Ref{Kind: core.KindInstance, UID: s.ID}, MigrationID: migration})
@@ -47,7 +47,7 @@ func (d *desk) writer() hand {
 	return hand{nova.NewChecker(c), d, nova.NewWriter(c, nil)}
 }
 
-// eye is what the adapter has told of the cloud.
+// eye is what the adapter has reported of the cloud.
 type eye struct {
 	*desk
 	mu         sync.Mutex
@@ -57,7 +57,7 @@ type eye struct {
 	states     map[core.SourceID]core.SourceState
 }
 
-// watch lets the adapter poll for as long as the case runs, some hosts closely.
+// watch makes the adapter poll for as long as the case runs, with some hosts in focus.
 func (d *desk) watch(hosts ...string) (*eye, hand) {
 	d.Helper()
 	e := &eye{desk: d, instances: map[string]*core.Instance{}, migrations: map[string]*core.Migration{},

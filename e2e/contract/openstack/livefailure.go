@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// noValidHost is what the scheduler says when none of the hosts that Placement offered will do.
+	// noValidHost is the scheduler's text when none of the hosts that Placement offered fits.
 	noValidHost = "No valid host was found. There are not enough hosts available."
 	// noCandidate is what it says when Placement has none to offer: they are disabled or full.
 	noCandidate = "No valid host was found. "
 )
 
-// stays wants a server to be ACTIVE on a host after a migration that came to nothing.
+// stays wants a server to be ACTIVE on a host after a failed migration.
 func (s *server) stays(host string) {
 	s.Helper()
 	if got := s.settles("ACTIVE")["OS-EXT-SRV-ATTR:host"]; got != host {

@@ -56,7 +56,8 @@ var otherServiceCases = []testCase{
 	}},
 	{"keypairs are their user's", func(d *desk) {
 		name := d.newName("key")
-		const public = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAQQDeqlg8lUdJzyFfYGitz4vTU1TD08tyfECjt4jYutiNmS9u1DmfKfkKg7X4SC8gfYY0Sv8ekLNcmisepAakIOIX contract"
+		const public = "ssh-rsa " +
+			"AAAAB3NzaC1yc2EAAAADAQABAAAAQQDeqlg8lUdJzyFfYGitz4vTU1TD08tyfECjt4jYutiNmS9u1DmfKfkKg7X4SC8gfYY0Sv8ekLNcmisepAakIOIX contract"
 		made := d.compute("2.2", http.MethodPost, "/os-keypairs", object{"keypair": object{"name": name, "public_key": public}}).is(201)
 		if made.at("keypair", "name") != name || made.at("keypair", "private_key") != nil || text(made.at("keypair", "fingerprint")) == "" {
 			d.Errorf("made %s", made.raw)

@@ -107,7 +107,7 @@ func (d *desk) call(ctx context.Context, as *login, service, microversion, metho
 	return d.send(ctx, method, base+path, header, body)
 }
 
-// send makes a request and reads its answer. Whatever the answer is, it is one; that there is none ends the case.
+// send makes a request and reads its answer. Any answer is returned; a missing answer ends the case.
 func (d *desk) send(ctx context.Context, method, url string, header http.Header, body any) *answer {
 	d.Helper()
 	var sent io.Reader
@@ -139,7 +139,7 @@ func (d *desk) send(ctx context.Context, method, url string, header http.Header,
 		d.Fatalf("read the answer to %s %s: %v", method, url, err)
 	}
 	a := &answer{d: d, call: method + " " + url, status: response.StatusCode, header: response.Header, raw: string(raw)}
-	_ = json.Unmarshal(raw, &a.body) // what is no JSON has no fields
+	_ = json.Unmarshal(raw, &a.body) // an answer that is not JSON has no fields
 	return a
 }
 
@@ -194,7 +194,7 @@ func (a *answer) at(path ...string) any {
 	return value
 }
 
-// list is a list of objects in the answer; that there is none ends the case.
+// list is a list of objects in the answer; a missing list ends the case.
 func (a *answer) list(path ...string) []object {
 	a.d.Helper()
 	if _, is := a.at(path...).([]any); !is {
@@ -215,13 +215,13 @@ func list(value any) []object {
 	return objects
 }
 
-// text is a text, or "" for what is none.
+// text is a text, or "" for anything else.
 func text(value any) string {
 	s, _ := value.(string)
 	return s
 }
 
-// number is a number as it is written, or 0 for what is none.
+// number is a number as it is written, or 0 for anything else.
 func number(value any) int {
 	n, _ := value.(float64)
 	return int(n)

@@ -2,7 +2,7 @@ package openstack
 
 import "net/http"
 
-// policy is how Nova says that the rights are not enough.
+// policy is Nova's text for missing rights.
 const policy = "Policy doesn't allow %s to be performed."
 
 var rightsCases = []testCase{

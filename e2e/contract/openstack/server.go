@@ -62,7 +62,7 @@ func (d *desk) create(r *room, o order) *server {
 	return s
 }
 
-// remove deletes the server, whatever became of it, and waits until it is gone.
+// remove deletes the server in any state, and waits until it is gone.
 func (s *server) remove() {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -130,7 +130,7 @@ func state(server object) string {
 	return strings.TrimSpace(text(server["status"]) + " " + text(server["OS-EXT-STS:task_state"]))
 }
 
-// settles waits until the server has a status and nothing is done with it.
+// settles waits until the server has a status and no task.
 func (s *server) settles(status string) object {
 	s.Helper()
 	var last object

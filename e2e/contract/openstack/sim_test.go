@@ -11,7 +11,7 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// TestTheSimulatedCloudKeepsTheContract holds the simulated servers to what the real ones are held to as well (package
+// TestTheSimulatedCloudKeepsTheContract checks the simulated servers against the same contract as the real ones (package
 // e2e/openstack, `make e2e-openstack`).
 func TestTheSimulatedCloudKeepsTheContract(t *testing.T) {
 	cloud, err := openstack.New(openstack.Options{Clock: clock.New(time.Now(), 60)})
