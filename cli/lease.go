@@ -14,7 +14,7 @@ type checkedLease struct {
 	needs  func() []kube.Permission
 }
 
-// Acquire implements core.OperatorLease.
+// Acquire implements engine.OperatorLease.
 func (l *checkedLease) Acquire(ctx context.Context, takeOver bool) error {
 	needs := l.needs()
 	if err := l.access.Review(ctx, needs...); err != nil {

@@ -7,7 +7,7 @@ import (
 	"lockstep/core/evacuation"
 )
 
-// Backend is everything behind the screen; *core.Engine implements it. Its methods are called from commands, never while
+// Backend is everything behind the screen; *engine.Engine implements it. Its methods are called from commands, never while
 // the screen is drawn, and may block until their context ends.
 type Backend interface {
 	// Subscribe returns a channel of Snapshots; it holds one, the latest wins.

@@ -220,7 +220,8 @@ func atAnnotations(_ *facts, a core.Attention) []core.Command {
 }
 
 func dropMode(_ *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.ToChange("remove it: live counts then", wording.AnnotateCommand(a.Node, core.AnnotationMigrationMode, nil))}
+	return []core.Command{procedure.ToChange("remove it: live counts then",
+		wording.AnnotateCommand(a.Node, core.AnnotationMigrationMode, nil))}
 }
 
 func dropAttempts(_ *facts, a core.Attention) []core.Command {

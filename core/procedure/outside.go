@@ -120,7 +120,8 @@ func (b *nodeSteps) compute() {
 	switch {
 	case svc == nil:
 	case svc.Enabled:
-		b.add(optional(step.Plan(b.s, core.Intent{Kind: core.IntentDisableCompute, Node: b.v.Name, Reason: progress.OutOfSchedulingReason(b.s)}))...)
+		b.add(optional(step.Plan(b.s, core.Intent{Kind: core.IntentDisableCompute, Node: b.v.Name,
+			Reason: progress.OutOfSchedulingReason(b.s)}))...)
 	default:
 		left := b.v.Stage == core.StageDone && svc.LeftDisabled()
 		b.add(optionalIf(!left, step.Plan(b.s, core.Intent{Kind: core.IntentEnableCompute, Node: b.v.Name})))

@@ -327,7 +327,8 @@ func (b *nodeSteps) disableInstead() []core.Step {
 	if b.v.Service == nil || !b.v.Service.Enabled {
 		return nil
 	}
-	return []core.Step{step.Plan(b.s, core.Intent{Kind: core.IntentDisableCompute, Node: b.v.Name, Reason: progress.OutOfSchedulingReason(b.s)})}
+	return []core.Step{step.Plan(b.s, core.Intent{Kind: core.IntentDisableCompute, Node: b.v.Name,
+		Reason: progress.OutOfSchedulingReason(b.s)})}
 }
 
 // restartCompute is the step that restarts a nova-compute that does not report; none when it reports.

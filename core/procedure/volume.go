@@ -47,7 +47,8 @@ func (b *nodeSteps) volumeSwitch(v *core.VolumeService, enable bool) core.Step {
 	if enable {
 		return step.Plan(b.s, core.Intent{Kind: core.IntentEnableVolume, Node: b.v.Name, Object: v.Ref()})
 	}
-	return step.Plan(b.s, core.Intent{Kind: core.IntentDisableVolume, Node: b.v.Name, Object: v.Ref(), Reason: progress.OutOfSchedulingReason(b.s)})
+	return step.Plan(b.s, core.Intent{Kind: core.IntentDisableVolume, Node: b.v.Name, Object: v.Ref(),
+		Reason: progress.OutOfSchedulingReason(b.s)})
 }
 
 // seesVolumes is what Cinder shows of the node's volume services when the OpenStack controller cannot disable or enable them (text R),
