@@ -110,7 +110,7 @@ func TestNotSuspendedWithoutAShell(t *testing.T) {
 			o := operator.SitDown(t, operator.Desk{Program: command[0]}, command[1:]...)
 			o.Want(t, dashboard)
 			o.Press("ctrl+z")
-			o.Wants("Lockstep cannot be suspended here: no shell with job control is above it")
+			o.Wants("Lockstep cannot be suspended here: no shell with job control started it")
 			o.Press("?")
 			o.Wants("Keys of lockstep")
 		})
