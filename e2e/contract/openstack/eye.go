@@ -105,7 +105,9 @@ func (e *eye) sees(what string, s *server, told func(i core.Instance, m core.Mig
 	var m core.Migration
 	defer func() {
 		if e.Failed() {
-			e.Logf("the adapter last told of %+v and %+v", i, m)
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.Logf("the adapter last told of %+v and %+v; its sources: %v", i, m, e.states)
 		}
 	}()
 	e.until("the adapter sees "+what, func() bool {
