@@ -245,7 +245,7 @@ type nodeGroup struct {
 	nodes []core.NodeView
 }
 
-// groupsOf divides nodes by role. A node with several roles counts once, under the role of which the OpenStack controller handles
+// groupsOf divides nodes by role. A node with several roles counts once, under its role for which the OpenStack controller handles
 // the fewest nodes at a time.
 func groupsOf(nodes []core.NodeView) []nodeGroup {
 	groups := []struct {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// VRouters and OvsAgents are the names of two DaemonSets, with their namespaces.
 const (
 	VRouters  = "tf/tf-vrouter-agent"
 	OvsAgents = "openstack/neutron-ovs-agent-default"

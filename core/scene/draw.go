@@ -120,7 +120,7 @@ func AnyScene(t *rapid.T) Scene {
 	return sc
 }
 
-// StillPresent is a text of the OpenStack controller about an instance that it does not move.
+// StillPresent is a text J of the OpenStack controller that names the instance IDA.
 const StillPresent = "Some servers are still present on the host. Servers with unset maintenance action: ['" + IDA + "']"
 
 // DrawScene is a cluster in any state, consistent or not.

@@ -103,22 +103,28 @@ func gatewayScene() Scene {
 	return sc
 }
 
+// The moments of a node's preparation, and the objects that they are about.
 var (
+	// NodeRequestRef and LvmRef are cmp-01's maintenance request and its volume service.
 	NodeRequestRef = func(sc Scene) core.Ref { return sc.NodeRequests["cmp-01"][0].Ref() }
 	LvmRef         = func(sc Scene) core.Ref { return LvmIn(sc).Ref() }
 
+	// AtHold is when the controller's finalizer goes on the request.
 	AtHold = Moment{Name: "hold the request", Plans: "actHold", Kind: core.IntentActHold, Object: NodeRequestRef,
 		Writes: core.AddFinalizer{Finalizer: core.UsualFinalizer}, Scene: func() Scene {
 			sc := askedScene()
 			sc.NodeRequests["cmp-01"][0].Finalizers = nil
 			return sc
 		}}
+	// AtCreate is when the node has a request and no lock.
 	AtCreate = Moment{Name: "make the lock", Plans: "actCreate", Kind: core.IntentActCreateLock, Node: "cmp-01",
 		Scene: func() Scene { sc := askedScene(); LockGone("cmp-01")(sc); return sc },
 		Writes: core.CreateLock{Lock: core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "openstack-cmp-01",
 			Controller: core.ControllerOpenStack, Node: "cmp-01", Release: "21.0.0+25.2"}}}
+	// AtBegin is when the node has a request and is not begun.
 	AtBegin = Moment{Name: "begin", Plans: "actBegin", Kind: core.IntentActBegin, Node: "cmp-01", Scene: askedScene,
 		Writes: core.SetInnerState{To: core.InnerActive}}
+	// AtBeginControl is AtBegin for a controller node; AtTakeOut is when nova-compute of a begun node is still enabled.
 	AtBeginControl = Moment{Name: "begin", Plans: "actBegin", Kind: core.IntentActBegin, Node: "ctl-01", Scene: askedScene}
 	AtTakeOut      = Moment{Name: "nova-compute out", Plans: "actOutOfScheduling", Kind: core.IntentActOutOfScheduling, Node: "cmp-01",
 		Writes: core.SetComputeService{WasEnabled: true, Reason: core.DisabledReasonMaintenance},
@@ -127,18 +133,24 @@ var (
 			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = true, ""
 			return sc
 		}}
+	// AtVolumeOut is when cinder-volume of a begun node is still enabled.
 	AtVolumeOut = Moment{Name: "cinder-volume out", Plans: "actVolumeOut", Kind: core.IntentActVolumeOut, Node: "cmp-01", Object: LvmRef,
 		Writes: core.SetVolumeService{WasEnabled: true, Reason: core.DisabledReasonMaintenance},
 		Scene:  func() Scene { sc := begunScene(); LvmIn(sc).Enabled, LvmIn(sc).DisabledReason = true, ""; return sc }}
+	// AtSay is when an instance that its owner decides on holds the lock.
 	AtSay = Moment{Name: "say it on the lock", Plans: "actSay", Kind: core.IntentActSay, Node: "cmp-01",
 		Scene: func() Scene { sc := begunScene(); sc.Instance("cmp-01", "web", "notify"); return sc },
 		Writes: core.SetLock{To: core.LockStatus{State: core.LockActive,
 			Message: "Some servers are still present on the host. Notify owners of the following server: ['00000001-0000-4000-8000-000000000001']"}}}
+	// AtRelease is when nothing holds the lock of a begun compute.
 	AtRelease = Moment{Name: "release the lock", Plans: "actRelease", Kind: core.IntentActRelease, Node: "cmp-01", Scene: begunScene,
 		Writes: core.SetLock{To: core.LockStatus{State: core.LockInactive, Release: "21.0.0+25.2"}}}
+	// AtReleaseDrain is AtRelease for a request with scope drain.
 	AtReleaseDrain = Moment{Name: "release the lock", Plans: "actRelease", Kind: core.IntentActRelease, Node: "cmp-01",
 		Scene: func() Scene { sc := begunScene(); scopeDrain(sc); return sc }}
+	// AtReleaseControl is AtRelease for a controller node.
 	AtReleaseControl = Moment{Name: "release the lock", Plans: "actRelease", Kind: core.IntentActRelease, Node: "ctl-01", Scene: begunScene}
+	// AtReleaseGateway is AtRelease for a gateway in mode skip.
 	AtReleaseGateway = Moment{Name: "release the lock", Plans: "actRelease", Kind: core.IntentActRelease, Node: "gtw-01", Scene: gatewayScene}
 )
 

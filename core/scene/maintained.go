@@ -51,6 +51,7 @@ func Left() Scene {
 	return sc.Again()
 }
 
+// IDA and IDB are instance IDs as they appear in texts.
 const (
 	IDA = "0ab4dd8f-ef0d-401d-9d5e-e9e97e077422"
 	IDB = "51c2e0aa-4f3b-4d5c-9a86-1b2f7f1a0c11"

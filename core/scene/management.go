@@ -95,8 +95,8 @@ func Swarm(machine, message string, attempt int) *core.DrainState {
 	return d
 }
 
-// The two texts of the normal course, as the operator's guide prints them: LCM waits for the node's locks, and the Swarm drain
-// waits for the Kubernetes drain. Neither means that a drain is refused.
+// LocksWaitText and SwarmWaitText are the two texts of the normal course, as the operator's guide prints them: LCM waits for the
+// node's locks, and the Swarm drain waits for the Kubernetes drain. Neither means that a drain is refused.
 const (
 	LocksWaitText = `Error: following    NodeWorkloadLocks are still active - ceph: UpdatingController,openstack: InProgress`
 	SwarmWaitText = `Error: waiting for kubernetes node kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c to be drained first`

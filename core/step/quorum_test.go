@@ -89,7 +89,7 @@ func TestAQuorumHoldsANodeOfAPlayedController(t *testing.T) {
 	}
 }
 
-// Other controllers than OpenStack's have no such rule.
+// Only the OpenStack controller has this rule.
 func TestOnlyTheOpenStackControllerAsksForQuorums(t *testing.T) {
 	sc := scene.Quorate("ctl-01", "!ctl-02", "ctl-03")
 	sc.Settings.ActAs = []core.ActAs{{Controller: "storage", Roles: []core.Role{core.RoleController}}}
