@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// docs/mosk.md#tags: one recognised tag wins over the node; none or several: the node's mode counts; unknown values mean nothing.
+// The rules of docs/mosk.md#tags: one recognised tag overrides the node; with none or several the node's mode counts; unknown
+// values count for nothing.
 func TestEffectiveAction(t *testing.T) {
 	tag := func(values ...string) (tags []string) {
 		for _, v := range values {

@@ -50,7 +50,7 @@ func TestRedactURLs(t *testing.T) {
 	}
 }
 
-// However a text writes a secret, it is not there afterwards; the other words are.
+// However a text writes a secret, the result is without it and keeps the other words.
 func TestRedactKnownSecrets(t *testing.T) {
 	for _, secret := range []string{"Tr0ub4dor&3", `a"b\c`, "p ss%+wörd", "<x>&y", "aaaa", "line\nline", "https://u:p@h"} {
 		inJSON, _ := json.Marshal(map[string]string{"password": secret})
@@ -72,7 +72,7 @@ func TestRedactKnownSecrets(t *testing.T) {
 	}
 }
 
-// Whatever a password is made of: as part of a URL that net/url writes, or that a person wrote in quotes, none of it is left.
+// Of any password, in a URL that net/url writes or that a person wrote in quotes, nothing is left.
 func TestNoPasswordOfAURLIsLeft(t *testing.T) {
 	character := rapid.RuneFrom([]rune("abcXYZ0189:/?#@&=+%[]();,.!$*' ~{}|^ö"))
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What the controller's setting OSCTL_OPENSTACK_NODE_LABELS can say, and what keeps the controller from starting
+// Shows what the controller's setting OSCTL_OPENSTACK_NODE_LABELS can contain, and what keeps the controller from starting
 // (docs/mosk.md#roles).
 func TestTheSettingOfTheRoleLabels(t *testing.T) {
 	own := RoleLabels{RoleController: {"ctl", "yes"}, RoleCompute: {"openstack-compute-node", "enabled"}, RoleGateway: {"net", ""}}

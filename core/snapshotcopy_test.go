@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A copy has every fact of its Snapshot, also one that is added later, and nothing derived: what the last check before a write looks
-// at is such a copy.
+// A copy has every fact of its Snapshot, including facts that are added later, and nothing derived: the last check before a write
+// looks at such a copy.
 func TestACopyOfASnapshotLacksNoFact(t *testing.T) {
 	s := &Snapshot{}
 	facts := reflect.ValueOf(&s.Facts).Elem()
@@ -18,7 +18,7 @@ func TestACopyOfASnapshotLacksNoFact(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		copied *Snapshot
-		sets   []string // what the copy is made for
+		sets   []string // the facts that the copy is meant to change
 	}{
 		{"copyFacts", s.CopyFacts(), nil},
 		{"without", s.Without("an operation"), []string{"Operations"}},
@@ -41,7 +41,7 @@ func TestACopyOfASnapshotLacksNoFact(t *testing.T) {
 	}
 }
 
-// setSomething gives a value, and what a struct has in it, something that is not zero.
+// setSomething sets a value, and all the fields of a struct, to something that is not zero.
 func setSomething(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch v.Kind() {

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// What is blocked only because writing is not armed says so last: it is true of every step.
+// A step that is blocked only because writing is not armed says so last: it is true of every step.
 func TestWhatBlocksAStep(t *testing.T) {
 	unarmed, empty := Guard{ID: GuardArmed, Text: "writing is armed", Answer: "read-only"},
 		Guard{ID: "empty", Text: "the host is empty", Answer: "1 runs"}
@@ -25,7 +25,7 @@ func TestWhatBlocksAStep(t *testing.T) {
 	}
 }
 
-// Only what has nothing to do with one another can be gone on with: never a restart, which rests on the last one being well.
+// A batch may go past failures only when its items are independent: never a restart, which needs the last one to be well.
 func TestWhichBatchesMayGoPastFailures(t *testing.T) {
 	for kind, want := range map[IntentKind]bool{
 		IntentLiveMigrateAll: true, IntentSetMode: true, IntentSetAttempts: true, IntentRestartPods: false, IntentRestartAgents: false,

@@ -12,7 +12,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// shownOf is everything shown about cmp-01: its stage, its page, what its locks mean, and what needs a person.
+// shownOf is everything shown about cmp-01: its stage, its page, its locks' meanings, and its entries in attention.
 func shownOf(s *core.Snapshot) string {
 	v, _ := progress.NodeView(s, "cmp-01")
 	out := []string{"stage: " + v.Reason}
@@ -30,7 +30,7 @@ func shownOf(s *core.Snapshot) string {
 	return strings.Join(out, "\n")
 }
 
-// The controller's account is shown where its next try would otherwise be a guess, and where no lock says that it fails.
+// The controller's account is shown where its next try would otherwise be a guess, and where no lock shows its failure.
 func TestAccountIsTold(t *testing.T) {
 	const outage = "Unable to establish connection to http://nova/v2.1/servers/detail: HTTPConnectionPool(host='nova')"
 	unseen := func(sc scene.Scene) *core.MaintenanceRequest {
@@ -207,7 +207,7 @@ func TestAccountOfTheClustersRequestIsTold(t *testing.T) {
 	}
 }
 
-// The entry of a lock that was left inactive by a request which the controller never saw says so.
+// When a request that the controller never saw has left a lock inactive, the lock's entry says so.
 func TestALockLeftByARequestThatWasNeverSeen(t *testing.T) {
 	sc := scene.Left()
 	sc.History.Rounds = map[string]core.Round{"uid-cmp-01": {Request: "nmr", Ended: scene.Ago(time.Hour), Unseen: true}}

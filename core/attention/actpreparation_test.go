@@ -11,8 +11,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// Lockstep plays the OpenStack controller for a node. However far its preparation is, its stage and its entry say what comes next, or
-// what blocks it; and it is one entry all the way.
+// Lockstep plays the OpenStack controller for a node. At every point of the preparation, the stage and the entry say what comes
+// next or what blocks it, and it is one entry all the way.
 func TestHowFarThePreparationIs(t *testing.T) {
 	all := []string{"ctl-01", "ctl-02", "ctl-03"}
 	begun := func(sc scene.Scene, node string) {
@@ -72,8 +72,8 @@ func TestHowFarThePreparationIs(t *testing.T) {
 	}
 }
 
-// A deferral is nothing to worry about for a while, unless what it waits for does not come by itself; what is seen of it is said
-// at once, and what to do is said of the services that are named, not of all.
+// A deferral needs no attention for a while, unless what it waits for does not come by itself. What Lockstep sees of it is shown
+// at once, and advice is about the services that are named, not about all.
 func TestADeferralTellsWhatItWaitsFor(t *testing.T) {
 	for name, tt := range map[string]struct {
 		waits string

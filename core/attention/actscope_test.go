@@ -11,8 +11,8 @@ import (
 	"lockstep/core/step"
 )
 
-// A node's request without a scope is begun and released by nobody, whatever the node's role, and whatever the cluster's request says:
-// the stage, the entry and the steps say what is missing (docs/mosk.md#requests-without-a-scope).
+// Nobody begins or releases a node whose request has no scope, whatever the node's role and the cluster's request are: the stage,
+// the entry and the steps say what is missing (docs/mosk.md#requests-without-a-scope).
 func TestAPlayedControllerBeginsNoRequestWithoutAScope(t *testing.T) {
 	all := []string{"ctl-01", "ctl-02", "ctl-03"}
 	for _, node := range []string{"cmp-01", "ctl-01"} {

@@ -11,7 +11,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// Every point is done while nothing is left, open when its own fact says so, and unknown without its source.
+// Every point is done while nothing is left over, open when its own fact shows it, and unknown without its source.
 func TestPointsAfterTheUpdate(t *testing.T) {
 	if left, ended := procedure.AfterUpdateLeft(scene.Over().Snapshot); left != 0 || !ended {
 		t.Fatalf("%d points are left of an update of which nothing is, ended %v: %+v", left, ended, procedure.AfterUpdate(scene.Over().Snapshot))
@@ -95,7 +95,7 @@ func TestPointsAfterTheUpdate(t *testing.T) {
 	}
 }
 
-// A running update is not over, and one whose end nobody saw asks only about its old pods.
+// A running update is not over. An update whose end was not seen asks only about its old pods.
 func TestWhatLeadsToTheStepsAfterAnUpdate(t *testing.T) {
 	reason := func(sc scene.Scene) string {
 		for _, a := range Of(sc.Again().Snapshot) {

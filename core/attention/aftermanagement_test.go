@@ -12,7 +12,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// What was taken out of scheduling with Lockstep has an entry until it is put back.
+// A compute that was taken out of scheduling with Lockstep has an entry until it is put back.
 func TestAComputeThatLockstepTookOutOfScheduling(t *testing.T) {
 	sc := scene.Over()
 	sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, progress.OutOfSchedulingReason(sc.Snapshot)

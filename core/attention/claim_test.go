@@ -11,7 +11,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// The claims of every set of the controller's, and in its order: its services from the last to the first, OVN's after Cinder's.
+// The claims of all the controller's sets are in its order: its services from the last to the first, OVN's after Cinder's.
 func TestTheClaimsOfEverySet(t *testing.T) {
 	sc := scene.GoneController("ctl-09")
 	for _, q := range []progress.QuorumSet{progress.QuorumSets[4], progress.QuorumSets[1], progress.QuorumSets[2], progress.QuorumSets[3]} {
@@ -50,7 +50,8 @@ func TestTheClaimsOfEverySet(t *testing.T) {
 	}
 }
 
-// Redis' claims that may not be read have an entry only where there is a Redis: elsewhere the manifest has no namespace for the right.
+// Claims of Redis that cannot be read have an entry only where there is a Redis: elsewhere the manifest has no namespace for the
+// right.
 func TestForbiddenClaimsOfARedisThatIsNotThere(t *testing.T) {
 	for redis, want := range map[bool]int{true: 1, false: 0} {
 		sc := scene.GoneController("pending")

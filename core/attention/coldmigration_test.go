@@ -8,7 +8,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// While the node that it is on waits for it, the node's own entry tells of it, once.
+// While a node waits for the decision on a cold migration, the node's own entry shows it, once.
 func TestAColdMigrationIsToldOnce(t *testing.T) {
 	sc := scene.Healthy()
 	in := sc.Instance("cmp-01", "db-1")

@@ -9,8 +9,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// How long the OpenStack controller has been away is what its Deployment says, in this run of Lockstep as in the next. Of
-// several replicas it says when the first was missing, which is not since when none is left.
+// The Deployment shows how long the OpenStack controller has been away, in this run of Lockstep as in the next. With several
+// replicas it shows when the first one was missing, which is not when the last one went.
 func TestControllerIsAwaySinceItsDeploymentSaysSo(t *testing.T) {
 	tests := map[string]struct {
 		replicas, ready int
@@ -44,8 +44,8 @@ func TestControllerIsAwaySinceItsDeploymentSaysSo(t *testing.T) {
 	}
 }
 
-// A controller that is scaled to 0 holds up maintenance requests, and nothing else: if there are any, it is the first entry, with the
-// way out.
+// A controller that is scaled to 0 holds up maintenance requests, and nothing else: if there are any, it is the first entry, with
+// the way out.
 func TestAControllerScaledToNothingIsToldWhileSomebodyWaits(t *testing.T) {
 	for name, tt := range map[string]struct {
 		given func(sc scene.Scene)

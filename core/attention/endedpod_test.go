@@ -20,8 +20,8 @@ func entryOf(s *core.Snapshot, rule string) (core.Attention, bool) {
 	return all[i], true
 }
 
-// A pod that has ended holds the return of its node for ever, and the controller does not say so. The entry names it at once, with its
-// phase and since when, as long as the return waits for it.
+// A pod that has ended holds the return of its node forever, and the controller does not say so. The entry names it at once, with
+// its phase and its time, as long as the return waits for it.
 func TestPodsThatHaveEndedAreNamed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(sc scene.Scene)
@@ -67,7 +67,7 @@ func TestPodsThatHaveEndedAreNamed(t *testing.T) {
 	}
 }
 
-// While they hold the return, the entry that a node is slow to return says nothing more.
+// While they hold the return, the entry about the node's slow return does not repeat them.
 func TestPodsThatHaveEndedAreToldOnce(t *testing.T) {
 	sc := scene.Returning()
 	sc.NodeRequests["cmp-01"][0].Deleting = scene.Ago(2 * time.Hour)

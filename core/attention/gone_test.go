@@ -11,8 +11,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// A node that is gone has an outline of its own: nobody asks for it, nobody migrates anything. What holds its cleanup is
-// named, with where to look (text U).
+// A node that is gone has a procedure of its own: it has no request, and no instance migrates. It names what holds its clean-up,
+// and shows where to look (text U).
 func TestProcedureOfANodeThatIsGone(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Lock("cmp-09", core.ControllerOpenStack, core.LockInactive).Message = "2026-03-14 11:59:00.0 The node cmp-09 is hard locked by etcd."

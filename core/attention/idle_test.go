@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Empty means that nothing needs a person: a cluster at rest stays so, of whatever shape, and whatever its instances do.
+// An empty list means that nothing needs a person: it stays empty for a cluster at rest, whatever its shape and its instances.
 func TestClusterAtRestNeedsNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sc := scene.NewScene()
@@ -46,7 +46,7 @@ func TestClusterAtRestNeedsNobody(t *testing.T) {
 	})
 }
 
-// In a fleet hundreds of nodes have an instance that will hold them: one entry says so, and buries nothing.
+// In a fleet hundreds of nodes have an instance that will hold them: one entry says so, and hides no other.
 func TestManyThatWillHoldAreOneEntry(t *testing.T) {
 	sc := scene.NewScene()
 	sc.Update(time.Hour)

@@ -11,8 +11,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// Without room no further try comes first, the hosts that could have taken it are told, and what an operator disabled is
-// offered to be enabled.
+// Without room, a further try does not come first. The entry names the hosts that could have taken the instance, and offers to
+// enable those that an operator disabled.
 func TestWithoutRoomMakingItComesFirst(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Maintained("cmp-01", "Some servers are still present on the host.")
@@ -56,7 +56,7 @@ func TestWithoutRoomMakingItComesFirst(t *testing.T) {
 	}
 }
 
-// The controller's next try, which fails like those before, makes the node's entry no younger.
+// The controller's next try, which fails like the earlier ones, does not make the node's entry younger.
 func TestAnEntryDoesNotGrowYounger(t *testing.T) {
 	since := func(tries ...time.Duration) time.Time {
 		sc := scene.Healthy()
@@ -78,7 +78,7 @@ func TestAnEntryDoesNotGrowYounger(t *testing.T) {
 	}
 	three := since(14*time.Minute, 12*time.Minute, 10*time.Minute)
 	more := since(14*time.Minute, 12*time.Minute, 10*time.Minute, 8*time.Minute, 2*time.Minute)
-	if want := scene.Ago(6 * time.Minute); !three.Equal(want) || !more.Equal(want) { // the second try, when its record was last touched
+	if want := scene.Ago(6 * time.Minute); !three.Equal(want) || !more.Equal(want) { // when the record of the second try was last changed
 		t.Errorf("it waits since %s, and after two more tries since %s; want %s", three, more, want)
 	}
 }

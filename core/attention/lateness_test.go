@@ -10,7 +10,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// What takes too long is late since it should have been over, not since it began: that is the age of its entry.
+// The age of an entry about something that takes too long counts from when it should have been over, not from its beginning.
 func TestWhatTakesTooLongIsAsOldAsItsLateness(t *testing.T) {
 	plan := func(estimate string, begun time.Duration) func(sc scene.Scene) {
 		return func(sc scene.Scene) {

@@ -10,8 +10,9 @@ import (
 	"lockstep/core/scene"
 )
 
-// A lock that was left inactive without a request is dangerous: the controller prepares nothing at the next maintenance. It is urgent,
-// says what it means, is never called a return, and its first step sets it active again (docs/mosk.md#left-over-locks).
+// A lock that was left inactive without a request is dangerous: the controller prepares nothing at the next maintenance. Its entry
+// is urgent, says what it means, and never calls it a return; its first step sets the lock active again
+// (docs/mosk.md#left-over-locks).
 func TestALockThatWasLeftInactive(t *testing.T) {
 	s := scene.Left().Snapshot
 	const means = "the next maintenance of cmp-01 will drain and reboot it without moving anything"

@@ -204,7 +204,7 @@ func TestAnOutageOfTheManagementClusterSaysWhatItMeans(t *testing.T) {
 	}
 }
 
-// A cluster request for maintenance mode or a reboot is not an update: nothing of it is overdue or estimated.
+// A cluster request for maintenance mode or a reboot is not an update: nothing is overdue or estimated.
 func TestMaintenanceIsNoUpdate(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -11,8 +11,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// MOSK's procedure asks for the management cluster's version first: it is shown before an update, checked if it can be read, and
-// unknown if not.
+// MOSK's procedure begins with the management cluster's version: it is shown before an update, checked if it can be read, and
+// unknown otherwise.
 func TestTheManagementClustersVersionComesBeforeAnUpdate(t *testing.T) {
 	release := &core.ManagementRelease{Meta: core.Meta{Name: "kaas-2-30-0"}, Version: "2.30.0", Active: true,
 		Supports: []string{"mosk-17-4-0-25-1", "mosk-21-0-0-25-2"}}

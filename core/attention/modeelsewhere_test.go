@@ -17,7 +17,7 @@ func TestAModeThatWasSetOnANodeThatIsNoCompute(t *testing.T) {
 	for name, tt := range map[string]struct {
 		mode     core.MigrationMode
 		with     func(scene.Scene)
-		severity core.Severity // 0: nothing is told
+		severity core.Severity // 0: no entry
 	}{
 		"at rest":             {core.ModeManual, func(scene.Scene) {}, 0},
 		"an update runs":      {core.ModeManual, func(sc scene.Scene) { sc.Update(time.Hour) }, core.SeverityWarning},
@@ -60,8 +60,8 @@ func TestAModeThatWasSetOnANodeThatIsNoCompute(t *testing.T) {
 	}
 }
 
-// A played controller keeps the documents' promise: the node waits for the operator's word, and what its L3 and DHCP agents serve is
-// listed as what has to go first, with the commands.
+// A played controller keeps the documents' promise: the node waits for the operator's word, and the page lists what its L3 and
+// DHCP agents serve, which has to go first, with the commands.
 func TestAPlayedGatewayWaitsForTheOperatorsWord(t *testing.T) {
 	release := core.Intent{Kind: core.IntentActRelease, Controller: core.ControllerOpenStack, Node: "gtw-01"}
 	sc := scene.Gateway()
@@ -98,7 +98,7 @@ func TestAPlayedGatewayWaitsForTheOperatorsWord(t *testing.T) {
 		t.Errorf("the steps are %q", titles)
 	}
 
-	sc.Mode("gtw-01", core.ModeSkip) // the word
+	sc.Mode("gtw-01", core.ModeSkip) // the operator's word
 	if st := step.Plan(sc.Again().Snapshot, release); !st.Doable() {
 		t.Errorf("after the word the release is %s: %s", st.State, st.Blocker())
 	}

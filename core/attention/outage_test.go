@@ -8,7 +8,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// The API keeps nothing of when an outage began: after a restart it is as old as the text that stands there, and at least so old.
+// The API does not keep the beginning of an outage: after a restart the outage is at least as old as the text.
 func TestOutageIsAtLeastAsOldAsItsText(t *testing.T) {
 	sc := scene.NewScene()
 	sc.Node("cmp-01", core.RoleCompute)

@@ -9,13 +9,12 @@ import (
 	"lockstep/core/scene"
 )
 
-// What was set by hand is watched: the state and the text, with a request and without one, and also where the answer was
-// lost.
+// What was set by hand is watched: the state and the text, with and without a request, and also when the answer was lost.
 func TestWhatIsSaidOfAnOverrideThatIsUndone(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		given func(sc scene.Scene, l *core.WorkloadLock, o *core.Override)
-		says  string // empty: nothing
+		says  string // empty: no entry
 		how   core.Severity
 	}{
 		{"it says what was set", func(_ scene.Scene, l *core.WorkloadLock, _ *core.Override) { l.RawState = core.LockInactive }, "",

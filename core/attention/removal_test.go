@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// A node that is to be removed needs no maintenance request to hold its removal up (docs/mosk.md#deletion-requests, #texts).
+// A removal can be held up without a maintenance request for the node (docs/mosk.md#deletion-requests, #texts).
 func TestRemovalThatIsHeldUp(t *testing.T) {
 	const (
 		instancesLeft = "Some servers {'" + scene.IDA +
@@ -24,7 +24,7 @@ func TestRemovalThatIsHeldUp(t *testing.T) {
 	tests := []struct {
 		name  string
 		given func(sc scene.Scene)
-		want  string // of the reason; empty: nothing needs a person
+		want  string // a part of the reason; empty: nothing needs a person
 		since time.Time
 	}{
 		{"asked for, and nothing said", func(sc scene.Scene) { says(sc, "") }, "", time.Time{}},

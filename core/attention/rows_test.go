@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyRule are scenes in which every rule of attention finds something: those of the tables, and one for each rule that is in none of
+// everyRule are scenes in which every rule of attention finds something: those of the tables, and one for each rule that is not in
 // them.
 func everyRule() map[string]scene.Scene {
 	all := map[string]scene.Scene{}
@@ -167,14 +167,14 @@ func everyRule() map[string]scene.Scene {
 	return all
 }
 
-// open tells whether the procedure has a step that is the operator's: to confirm, to mend, or to do by hand.
+// open tells whether the procedure has a step for the operator: to confirm, to mend, or to do by hand.
 func open(p core.Procedure) bool {
 	return slices.ContainsFunc(p.Steps, func(st core.Step) bool {
 		return st.State != core.StepDone && st.State != core.StepLater && (st.Intent.Kind != "" || len(st.Commands) > 0 || len(st.Tell) > 0)
 	})
 }
 
-// Every entry has a way on (a step, or commands) and its evidence. No rule is left out.
+// Every entry has a way on (a step or commands) and its evidence. No rule is left out.
 func TestEveryEntryHasAWayOn(t *testing.T) {
 	told := map[core.AttentionRule]core.Severity{}
 	for name, sc := range everyRule() {
@@ -289,14 +289,14 @@ func TestEveryRuleHasItsRow(t *testing.T) {
 	}
 }
 
-// An entry that only follows from another one names it, and stands below it, whatever its age.
+// An entry that only follows from another one names it and stands below it, whatever its age.
 func TestWhatFollowsFromWhat(t *testing.T) {
 	away := func(sc scene.Scene) {
 		sc.Controller = &core.Deployment{Meta: core.Meta{Namespace: "osh-system", Name: "rockoon"}}
 	}
 	for name, tt := range map[string]struct {
 		given func(m *scene.Managed) []core.Object
-		want  map[string]string // what follows, and from what: rules
+		want  map[string]string // rules: the one that follows, and its cause
 	}{
 		"the controller is scaled to 0": {func(m *scene.Managed) []core.Object {
 			away(m.Scene)

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// row is what a test expects of one entry: its severity, the rule (the ID up to the slash), and a part of its reason.
+// row is the expected form of one entry: its severity, its rule (the ID up to the slash), and a part of its reason.
 type row struct {
 	severity core.Severity
 	rule     string
@@ -437,7 +437,7 @@ func TestAttentionIsWellFormed(t *testing.T) {
 	})
 }
 
-// away makes a stale source one whose server has not answered for some time.
+// away makes a source stale, as if its server had not answered for some time.
 func away(sc scene.Scene, id core.SourceID, d time.Duration) {
 	src := sc.Sources[id]
 	src.AsOf, src.Since = sc.Wall.Add(-d), sc.Wall.Add(-d)

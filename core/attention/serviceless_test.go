@@ -12,8 +12,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// A compute that Nova has no nova-compute service of makes the controller fail without a word. Asked for, that is urgent; before, it is
-// told while there is time (docs/mosk.md#no-compute-service).
+// When Nova has no nova-compute service for a compute, the controller fails without a text. That is urgent once the node has a
+// request; before, it is shown while there is time (docs/mosk.md#no-compute-service).
 func TestAComputeWithoutItsService(t *testing.T) {
 	asked := func(inner string) func(scene.Scene) {
 		return func(sc scene.Scene) {
@@ -24,7 +24,7 @@ func TestAComputeWithoutItsService(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		with     func(scene.Scene)
-		severity core.Severity // 0: nothing is told
+		severity core.Severity // 0: no entry
 		says     string
 		stage    core.Stage
 	}{

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// One cause is one entry, whatever the states that it has brought sources to, and it stands first in what the entry says.
+// One cause is one entry, whatever states its sources are in, and the entry names the cause first.
 func TestOneCauseIsOneEntryAndStandsFirst(t *testing.T) {
 	refused := &core.APIError{Kind: core.ErrUnauthorized, Status: 401, Call: "log in to admin at http://keystone/v3",
 		Message: "The request you have made requires authentication.", Remedy: "check it"}

@@ -21,8 +21,8 @@ func ids(list []core.Attention) []string {
 	return out
 }
 
-// After J the controller begins anew every 60 s, with H, a migration or Nova's refusal (I), and J again (docs/mosk.md#migration-loop).
-// What needs a person stays the same all the while.
+// After J the controller begins anew every 60 s, with H, a migration or Nova's refusal (I), and J again
+// (docs/mosk.md#migration-loop). What needs a person stays the same all the time.
 func TestAttentionDoesNotComeAndGoWithTheText(t *testing.T) {
 	try := func(sc scene.Scene, text string, migrating bool) {
 		sc.NodeLocks["cmp-01"][0].Message = sc.Now.Format("2006-01-02 15:04:05.000000") + " " + text
@@ -70,7 +70,7 @@ func TestAttentionDoesNotComeAndGoWithTheText(t *testing.T) {
 	}
 }
 
-// The operator lets the controller move what is left: then it is not the operator's turn any more.
+// When the operator lets the controller move what is left, it is not the operator's turn any more.
 func TestAttentionGoesWhenTheControllerMoves(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Mode("cmp-01", core.ModeManual)
@@ -88,7 +88,7 @@ func TestAttentionGoesWhenTheControllerMoves(t *testing.T) {
 	}
 }
 
-// Each instance and each node's waiting is told once.
+// Each instance, and each node that waits, is shown once.
 func TestNothingIsToldTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sc := scene.DrawScene(t)
@@ -112,7 +112,7 @@ func TestNothingIsToldTwice(t *testing.T) {
 	})
 }
 
-// A source that is not known causes only its own entry: nothing that rests on it is claimed.
+// A source that is not known causes only its own entry: no entry claims anything that rests on it.
 func TestWhatIsNotKnownIsNotClaimed(t *testing.T) {
 	rests := map[core.SourceID][]string{
 		core.SourceNodes:           {"no-node"},
@@ -143,7 +143,7 @@ func TestWhatIsNotKnownIsNotClaimed(t *testing.T) {
 	}
 }
 
-// A node that takes too long is one entry, even when it becomes worse: a selected entry stays selected.
+// A node that takes too long is one entry, even when it gets worse: a selected entry stays selected.
 func TestANodeThatTakesTooLongIsOneEntry(t *testing.T) {
 	for stage, given := range map[core.Stage]func(sc scene.Scene){
 		core.StageRebooting: func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockInactive },

@@ -22,8 +22,8 @@ func entryAbout(s *core.Snapshot, id, node string) (core.Attention, bool) {
 	return all[i], true
 }
 
-// The lock of a live node whose role label was taken off is in deletion for ever. That is urgent, with its cause, and the steps let it
-// go and give the node its role back, by the label that the lock remembers (docs/mosk.md#role-taken-off).
+// When the role label of a live node was taken off, its lock stays in deletion forever. The entry is urgent and shows the cause.
+// Its steps release the lock and give the node its role back, by the label that the lock remembers (docs/mosk.md#role-taken-off).
 func TestALockInDeletionOnALiveNode(t *testing.T) {
 	s := scene.Unlabelled().Again().Snapshot
 	a, ok := entryAbout(s, "lock-stuck", "cmp-01")
@@ -56,7 +56,7 @@ func TestALockInDeletionOnALiveNode(t *testing.T) {
 	}
 }
 
-// What is no such lock: its node leaves, or it was deleted just now, or another's finalizer holds it.
+// A lock is not stuck when its node leaves, when it was just deleted, or when another finalizer holds it.
 func TestALockInDeletionThatEnds(t *testing.T) {
 	for name, change := range map[string]func(scene.Scene){
 		"the node is gone":          func(sc scene.Scene) { delete(sc.Nodes, "cmp-01") },
@@ -85,8 +85,8 @@ func TestALockInDeletionThatEnds(t *testing.T) {
 	}
 }
 
-// While LCM asks for the node, or may at any moment, the lock is let go only once another one holds it: without one LCM would drain and
-// reboot the host with what runs on it.
+// While LCM asks for the node, or may at any moment, the lock is released only once another lock holds the node: without one LCM
+// would drain and reboot the host with everything that runs on it.
 func TestALockInDeletionIsNotLetGoIntoAMaintenance(t *testing.T) {
 	for name, asked := range map[string]func(scene.Scene){
 		"asked for":      func(sc scene.Scene) { sc.Update(time.Hour); sc.Request("cmp-01", 10*time.Minute) },
@@ -124,7 +124,7 @@ func TestALockInDeletionIsNotLetGoIntoAMaintenance(t *testing.T) {
 	}
 }
 
-// With its label back the node's old lock is still in deletion: it says so, and how a new one is made.
+// When the label is back, the node's old lock is still in deletion: its entry says so, and says how a new lock is made.
 func TestALabelThatIsBackDoesNotMendTheLock(t *testing.T) {
 	sc := scene.Unlabelled()
 	sc.Nodes["cmp-01"].Roles = []core.Role{core.RoleCompute}
@@ -139,7 +139,7 @@ func TestALabelThatIsBackDoesNotMendTheLock(t *testing.T) {
 	}
 }
 
-// Where Lockstep plays the controller the entry is the same, and the node can go through its maintenance with the lock as it is.
+// Where Lockstep plays the controller, the entry is the same, and the node can go through its maintenance with the lock as it is.
 func TestALockInDeletionOfAPlayedController(t *testing.T) {
 	sc := scene.Unlabelled()
 	sc.Settings = scene.PlaysOpenStack()
@@ -157,7 +157,7 @@ func TestALockInDeletionOfAPlayedController(t *testing.T) {
 	}
 }
 
-// A node without a role and without a lock on which nova-compute runs is held by nobody.
+// A node without a role and without a lock, on which nova-compute runs, is held by nobody.
 func TestANodeOfNovaWithoutARoleIsHeldByNobody(t *testing.T) {
 	sc := scene.Unlabelled()
 	sc.NodeLocks["cmp-01"] = nil

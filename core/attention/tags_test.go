@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// When its node is through, an instance that Lockstep tagged needs a look; not before, and not when somebody else decided.
+// When its node is done, an instance that Lockstep tagged needs a look; not before, and not when somebody else decided.
 func TestTagsLeft(t *testing.T) {
 	left := func(change func(sc scene.Scene)) bool {
 		sc := scene.Healthy()

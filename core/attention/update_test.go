@@ -8,7 +8,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// The documents warn that more than a day between two releases is a risk for workloads. The entry says since when, and is not urgent.
+// The documents warn that more than a day between two releases is a risk for workloads. The entry shows its time, and is not
+// urgent.
 func TestLongerThanADayBetweenTwoReleasesIsTold(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(sc scene.Scene)

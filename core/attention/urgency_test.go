@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A node has at most one urgent entry about itself; and a node that waits for the operator, or that failed, has an entry, unless
+// A node has at most one urgent entry about itself. A node that failed, or that waits for the operator, has an entry unless
 // somebody works on it.
 func TestANodeHasOneUrgentEntry(t *testing.T) {
 	for _, draw := range []func(*rapid.T) scene.Scene{scene.DrawScene, scene.AnyScene} {
@@ -43,7 +43,7 @@ func urgencyOf(s *core.Snapshot) string {
 	return ""
 }
 
-// A node is marked as urgent as its entries are.
+// A node is marked with the urgency of its entries.
 func TestANodeNeedsWhatItsEntriesSay(t *testing.T) {
 	sc := scene.Healthy()
 	if got := NodeNeeds(sc.Snapshot, "cmp-01"); got != 0 {

@@ -12,8 +12,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// A node that is to be removed lists the volumes on its disks by itself, with what takes each of them away, and never a change
-// that would.
+// A node that is to be removed lists the volumes on its disks by itself, with what takes each of them away, but without a change
+// that would do it.
 func TestARemovedNodeListsItsVolumes(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Created: scene.Ago(30 * time.Minute)}, Kind: core.KindNodeDeletionRequest,
@@ -100,8 +100,8 @@ func TestARemovedNodeListsItsVolumes(t *testing.T) {
 	}
 }
 
-// On a host with two back ends the OpenStack controller enables only the first one. The other has an entry once the maintenance is
-// over, and a step to enable it.
+// On a host with two back ends the OpenStack controller enables only the first one. The other one has an entry once the
+// maintenance is over, with a step to enable it.
 func TestAVolumeServiceThatWasLeftOut(t *testing.T) {
 	left := func(sc scene.Scene) string {
 		for _, a := range Of(sc.Again().Snapshot) {

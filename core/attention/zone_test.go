@@ -13,11 +13,11 @@ import (
 	"lockstep/core/scene"
 )
 
-// timesOfDay are those that a text tells.
+// timesOfDay matches the times in a text.
 var timesOfDay = regexp.MustCompile(`\b([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?\b`)
 
-// All times that a person reads are in the operator's zone: half an hour to the east, each time is half an hour later. What the
-// documents say is UTC stays UTC.
+// All times that a person reads are in the operator's zone: half an hour to the east, each time is half an hour later. The times
+// that the documents give as UTC stay UTC.
 func TestTimesAreToldInTheOperatorsZone(t *testing.T) {
 	scenes := map[string]func() scene.Scene{
 		"bookkept": func() scene.Scene { sc := scene.Bookkept(); sc.Tried(scene.Failed(2, "x")); return sc },

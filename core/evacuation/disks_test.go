@@ -12,7 +12,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// Where disks made from images lie is a reason of each instance that has one, by the OpenStackDeployment (docs/mosk.md#tags).
+// The place of disks made from images is a reason for each instance that has one, by the OpenStackDeployment (docs/mosk.md#tags).
 func TestDisksOfAHostsOwn(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -58,7 +58,7 @@ func TestDisksOfAHostsOwn(t *testing.T) {
 	}
 }
 
-// Many at once take as long as the place that is full the longest.
+// Many moves at once take as long as the place that is full the longest.
 func TestMakespan(t *testing.T) {
 	m := Span(time.Minute)
 	for _, tc := range []struct {
@@ -75,8 +75,8 @@ func TestMakespan(t *testing.T) {
 	}
 }
 
-// The time of a node is counted with as many at once as who moves them moves: the OpenStack controller one, Lockstep what its
-// setting says; and which it is stands beside it.
+// The time of a node counts the moves at once of the one who moves: one for the OpenStack controller, the setting for Lockstep.
+// The forecast says which.
 func TestTheForecastCountsWithTheSettingOfWhoMoves(t *testing.T) {
 	plan := func(sc scene.Scene) Forecast {
 		sc.Settings.MigrateAtOnce = 2

@@ -36,7 +36,7 @@ func newEvacuationScene(hosts int) *evacuationScene {
 	return e
 }
 
-// guest adds an instance with so much memory, and Placement's allocation for it.
+// guest adds an instance with this much memory, and Placement's allocation for it.
 func (e *evacuationScene) guest(host, name string, gib int, tags ...string) *core.Instance {
 	in := e.Instance(host, name, tags...)
 	in.Flavor = core.Flavor{Name: fmt.Sprintf("m%d", gib), VCPUs: 2, RAMMiB: gib << 10, DiskGiB: 10, ExtraSpecs: map[string]string{}}
@@ -74,7 +74,7 @@ func theInstance(t *testing.T, p Forecast, name string) InstanceForecast {
 	return InstanceForecast{}
 }
 
-// One row for each thing that can stand in an instance's way.
+// One row for each obstacle to an instance's move.
 func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 	spec := func(key, value string) func(*evacuationScene, *core.Instance) {
 		return func(_ *evacuationScene, in *core.Instance) { in.Flavor.ExtraSpecs[key] = value }
@@ -291,7 +291,7 @@ func TestAForecastIsClearOnlyWhenAllOfItCouldBeChecked(t *testing.T) {
 	}
 }
 
-// What leaves the first node lands on the others, and has to leave them again when it is their turn.
+// Instances that leave the first node land on the others, and have to leave those when their turn comes.
 func TestAWholeUpdateTakesEarlierMovesIntoAccount(t *testing.T) {
 	e := newEvacuationScene(2)
 	e.guest("cmp-01", "web", 8)
@@ -321,8 +321,8 @@ func TestTheOrderOfAWholeUpdate(t *testing.T) {
 	}
 }
 
-// A node that is disabled for its maintenance takes instances again when that is over; one that somebody else disabled does
-// not.
+// A node that is disabled for its maintenance takes instances again when the maintenance is over; a node that somebody else
+// disabled does not.
 func TestAHostThatReturnsTakesInstances(t *testing.T) {
 	for reason, moves := range map[string]int{core.DisabledReasonMaintenance: 1, "disk is broken": 0} {
 		e := newEvacuationScene(2)
@@ -343,7 +343,7 @@ func TestARemedyIsThatOfTheState(t *testing.T) {
 	}
 }
 
-// A host of another zone is no loss.
+// A host of another zone is not a loss.
 func TestTheHostThatIsLostIsOneThatCouldTakeSomething(t *testing.T) {
 	e := newEvacuationScene(4)
 	e.Services["cmp-04"].Zone = "az-2"
@@ -371,7 +371,7 @@ func TestOneMoreHostLost(t *testing.T) {
 	}
 }
 
-// Of hosts that are targets only it is enough to know how much is taken of them.
+// For hosts that are only targets, it is enough to know how much of them is taken.
 func TestWhatIsTakenOfAHostNeedNotBeToldByConsumer(t *testing.T) {
 	e := newEvacuationScene(2)
 	e.guest("cmp-01", "web", 8)
@@ -398,7 +398,7 @@ func TestHowLongAnEvacuationTakes(t *testing.T) {
 	if took := m.Updated.Sub(m.Created); took != 40*time.Second {
 		t.Fatal(took)
 	}
-	e.Migration(moved, "error", "cmp-02", time.Hour) // failures say nothing
+	e.Migration(moved, "error", "cmp-02", time.Hour) // failures count for nothing
 	p = e.forecast(t, "cmp-01")
 	if want := Span(90 * time.Second); p.Time == nil || *p.Time != want || p.Speed.Observations != 1 {
 		t.Errorf("8 GiB take %v, want 80 s and the pauses: %+v", p.Time, p.Speed)
@@ -410,7 +410,7 @@ func TestHowLongAnEvacuationTakes(t *testing.T) {
 	}
 }
 
-// What Nova has forgotten Lockstep's own record may still tell; what both tell counts once.
+// Lockstep's own record may still show what Nova has forgotten; what both show counts once.
 func TestOwnMigrationsAreObservations(t *testing.T) {
 	e := newEvacuationScene(2)
 	in := e.guest("cmp-01", "web", 8)
@@ -455,7 +455,7 @@ func TestNodesAreFoundByTheirLabels(t *testing.T) {
 	}
 }
 
-// Names come from APIs: no document of a forecast may carry what a terminal or a table would take for more than text.
+// Names come from APIs: no document of a forecast may contain anything that a terminal or a table would interpret.
 func TestADocumentCarriesNoEscapes(t *testing.T) {
 	e := newEvacuationScene(2)
 	in := e.guest("cmp-01", "we\x1b[2Jb|<b>\u202e`x`", 8)
@@ -511,8 +511,8 @@ func anyEvacuation(t *rapid.T) *evacuationScene {
 	return e
 }
 
-// Follow a forecast move by move: no host ever takes more than it has, nor more members of a group than it may; and every
-// instance that is to leave has found a host or has a reason.
+// Follows a forecast move by move: no host ever takes more than it has, nor more members of a group than it may; and every
+// instance that has to leave has found a host or has a reason.
 func TestAForecastKeepsCapacityAndGroups(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyEvacuation(t)
@@ -594,7 +594,7 @@ func TestAForecastKeepsCapacityAndGroups(t *testing.T) {
 	})
 }
 
-// The same facts in another order are the same forecast.
+// The same facts in another order give the same forecast.
 func TestAForecastDoesNotDependOnTheOrderOfFacts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := anyEvacuation(t)
@@ -654,7 +654,7 @@ func BenchmarkForecastEvacuation(b *testing.B) {
 	}
 }
 
-// A slow end that reads as the usual time does is not said: "3 m, 3 m at the slow end" tells nobody anything.
+// The slow end is left out when it reads as the usual time: "3 m, 3 m at the slow end" tells nobody anything.
 func TestTheSlowEndIsToldWhereItDiffers(t *testing.T) {
 	for slow, told := range map[time.Duration]bool{185 * time.Second: false, 9 * time.Minute: true} {
 		usual, slow := Span(181*time.Second), Span(slow)

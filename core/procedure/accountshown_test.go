@@ -10,7 +10,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// Who plays the controller is told what the controller itself has noted, and nothing of it is waited for.
+// The operator of a played controller sees the bookkeeping of the controller itself, and waits for none of it.
 func TestAccountBesideAPlayedController(t *testing.T) {
 	for _, test := range []struct {
 		name  string

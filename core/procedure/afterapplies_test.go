@@ -8,8 +8,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// What a cloud does not have is no point of the list after its update: Tungsten Fabric's databases on a cloud with Open vSwitch, volume
-// services on one without Cinder.
+// The list after the update has no point for what a cloud does not have: Tungsten Fabric's databases on a cloud with Open vSwitch,
+// volume services on one without Cinder.
 func TestWhatDoesNotApplyIsNoPoint(t *testing.T) {
 	has := func(sc scene.Scene, id string) bool {
 		p, _ := Of(sc.Again().Snapshot, *AfterKey())

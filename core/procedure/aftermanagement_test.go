@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// What the management cluster tells of what an update left is a point each where it is connected, and none where it is not.
+// What the management cluster reports as left over from an update is a point each when it is connected, and none otherwise.
 func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 	m := scene.Over().Managed()
 	if left, ended := AfterUpdateLeft(m.Join().Snapshot); left != 0 || !ended {
@@ -69,7 +69,7 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 	}
 }
 
-// A request that was made by hand and forgotten is a point of its own, with its withdrawal.
+// A request that was made by hand and forgotten is a point of its own, with the step that withdraws it.
 func TestARequestByHandThatIsLeft(t *testing.T) {
 	sc := scene.Over()
 	sc.Request("cmp-01", 10*time.Hour).MadeBy = core.MadeByLockstep
@@ -82,7 +82,7 @@ func TestARequestByHandThatIsLeft(t *testing.T) {
 	}
 }
 
-// A number that was there before comes back, in the node's own steps and after the update.
+// The former number comes back, in the node's own steps and after the update.
 func TestTheFormerNumberOfAttemptsComesBack(t *testing.T) {
 	sc := scene.Over()
 	sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationAttempts] = "7"
@@ -99,7 +99,7 @@ func TestTheFormerNumberOfAttemptsComesBack(t *testing.T) {
 			t.Errorf("%v: not offered back: %q", key, scene.Outline(p))
 		}
 	}
-	sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationAttempts] = "9" // somebody else's by now
+	sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationAttempts] = "9" // somebody else has changed it since
 	if p := scene.PointOf(AfterUpdate(sc.Again().Snapshot), "attempts"); !p.Done() {
 		t.Errorf("%+v", p)
 	}

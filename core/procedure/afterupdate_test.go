@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// Each open point is followed by the steps that see to it, and none of a point that is done.
+// Each open point is followed by the steps that close it, and a closed point by none.
 func TestStepsAfterTheUpdate(t *testing.T) {
 	kinds := func(sc scene.Scene) (out []core.IntentKind) {
 		p, ok := Of(sc.Again().Snapshot, core.ProcedureKey{Kind: core.ProcedureAfter})

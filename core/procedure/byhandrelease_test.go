@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// A request by hand is for the release on the controllers' locks, unless another is asked for.
+// A request by hand is for the release on the controllers' locks, unless another release is asked for.
 func TestARequestByHandHasTheReleaseOfTheLocks(t *testing.T) {
 	sc := scene.NewScene()
 	sc.Node("cmp-1", core.RoleCompute)
@@ -34,7 +34,7 @@ func TestARequestByHandHasTheReleaseOfTheLocks(t *testing.T) {
 	}
 }
 
-// Where the management cluster is connected maintenance mode comes first; else the request by hand.
+// Where the management cluster is connected, maintenance mode comes first; otherwise the request by hand does.
 func TestWhichWayOfMaintenanceComesFirst(t *testing.T) {
 	first := func(sc scene.Scene, kind core.ProcedureKind) core.Step {
 		p, _ := Of(sc.Snapshot, core.ProcedureKey{Kind: kind})

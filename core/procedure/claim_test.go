@@ -11,14 +11,15 @@ import (
 	"lockstep/core/step"
 )
 
-// Which claims go with a node, and what holds them; the lock's finalizer waits for all of them and says which are there.
+// Shows which claims go with a node, and what holds them. The lock's finalizer waits for all of them and lists those that are
+// left.
 func TestTheClaimsOfANodeThatIsGone(t *testing.T) {
 	const claim = "data-mariadb-server-0"
 	pod := func(sc scene.Scene, i int) *core.DaemonPod { return sc.DaemonPods["openstack/mariadb-server"][i] }
 	for name, tt := range map[string]struct {
 		at    string
 		with  func(sc scene.Scene)
-		claim string // what holds the claim's step; "-": there is no such step, "": nothing
+		claim string // what holds the claim's step; "-": there is no such step; "": nothing holds it
 		lock  string // what holds the lock's last step; empty: nothing
 	}{
 		"bound to it":            {"ctl-09", nil, "", "still there: data-mariadb-server-0 in openstack"},
@@ -93,7 +94,7 @@ func TestTheClaimsOfANodeThatIsGone(t *testing.T) {
 	}
 }
 
-// As long as claims are there, nothing says that the clean-up is done; a member without a node is told, and holds nothing.
+// While claims are left, nothing says that the clean-up is done. A member without a node is shown, and holds nothing.
 func TestTheProcedureOfClaims(t *testing.T) {
 	sc := scene.GoneController("ctl-09")
 	stage := func() string {

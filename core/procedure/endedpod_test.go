@@ -10,7 +10,7 @@ import (
 	"lockstep/core/step"
 )
 
-// The node's steps offer their deletion: one as it is, more as a list of which each can be done by itself.
+// The node's steps offer to delete ended pods: a single one directly, more of them as a list with a step for each.
 func TestPodsThatHaveEndedAreOfferedForDeletion(t *testing.T) {
 	sc := scene.Returning()
 	scene.EndedOn(sc, "cmp-01", "octavia-1")

@@ -8,8 +8,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// On a host whose kubelet reports, the way out of a silent nova-compute is to start it anew: its guests live. On a dead one it is
-// to evacuate them.
+// On a host whose kubelet reports, the way out of a silent nova-compute is to restart it: its guests live. On a dead host the way
+// out is to evacuate them.
 func TestASilentNovaComputeOnALivingHost(t *testing.T) {
 	for name, sn := range map[string]func() scene.Scene{"a maintenance": scene.InMaintenance,
 		"a removal": func() scene.Scene { sc := scene.Healthy(); sc.Removes("cmp-01"); return sc }} {

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// Without a text nothing is idle either: the cleanup waits for the controller, or for the machine that is disabled.
+// A node that is gone is not idle without a text either: the clean-up waits for the controller, or for the disabled machine.
 func TestProcedureOfANodeThatIsGoneWithoutAWord(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Lock("cmp-09", core.ControllerOpenStack, core.LockActive)

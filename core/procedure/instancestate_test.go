@@ -11,7 +11,7 @@ import (
 	"lockstep/core/step"
 )
 
-// Whom the operator has to ask is said, and that Lockstep unlocks nothing.
+// The step says whom the operator has to ask, and that Lockstep unlocks nothing.
 func TestLockedInstanceSaysWhomToAsk(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Named("web-1").Locked = true
@@ -25,7 +25,7 @@ func TestLockedInstanceSaysWhomToAsk(t *testing.T) {
 	}
 }
 
-// A lock that none of MOSK's own controllers holds says whom to ask, and what.
+// A lock that does not belong to MOSK's own controllers says whom to ask, and what.
 func TestForeignLockSaysWhomToAsk(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Maintained("cmp-01", "")
@@ -53,7 +53,7 @@ func TestForeignLockSaysWhomToAsk(t *testing.T) {
 	}
 }
 
-// A lock of a controller that Lockstep plays is a step of the operator's, and not one that somebody else is waited for.
+// A played controller's lock is a step of the operator's, and nobody else is waited for.
 func TestAPlayedLockIsNobodyElsesStep(t *testing.T) {
 	titles := func(sc scene.Scene) (all []string) {
 		p, _ := Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureCluster})

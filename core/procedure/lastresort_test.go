@@ -10,8 +10,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// A node that blocks the update for longer than the documents allow for all of it: its steps end with the documents' only way out, what it
-// costs and by which command. Lockstep does not do it.
+// When a node blocks the update for longer than the documents allow for the whole update, its steps end with the documents' only
+// way out, its cost and its command. Lockstep does not run it.
 func TestTheLastWayOutOfANodeIsSaid(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(sc scene.Scene, r *core.MaintenanceRequest)

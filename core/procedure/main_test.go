@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The tests do not know where whoever runs them is.
+// The tests do not depend on the time zone of the machine.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	os.Exit(m.Run())

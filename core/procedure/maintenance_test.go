@@ -10,7 +10,7 @@ import (
 	"lockstep/core/step"
 )
 
-// What is asked for and not there yet is waited for, not done; nothing is offered a second time.
+// A request without an effect yet is waited for, not done; no step is offered twice.
 func TestMaintenanceThatIsOnItsWay(t *testing.T) {
 	m := scene.Resting()
 	m.Cluster.Maintenance = new(true)

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// The cluster's procedure shows the plan's steps, and the command that commences the one that waits.
+// The cluster's procedure shows the plan's steps, and the command that commences the waiting one.
 func TestTheProcedureOfTheClusterShowsThePlan(t *testing.T) {
 	m := scene.Healthy().Managed()
 	m.Update(3 * time.Hour)
@@ -28,7 +28,7 @@ func TestTheProcedureOfTheClusterShowsThePlan(t *testing.T) {
 	}
 }
 
-// The steps of a node whose drain is blocked say by which pod and budget, and how to see them.
+// The steps of a node with a blocked drain name the pod and the budget, and show how to look at them.
 func TestTheStepsOfANodeSayWhatBlocksItsDrain(t *testing.T) {
 	m := scene.Healthy().Managed()
 	m.Handed("cmp-01")
@@ -43,7 +43,7 @@ func TestTheStepsOfANodeSayWhatBlocksItsDrain(t *testing.T) {
 	}
 }
 
-// What LCM waits for is joined with the locks: the drain, which comes later, says it, and so does each lock that it waits for.
+// LCM's wait is joined with the locks: the drain, which comes later, shows it, and so does each lock that LCM waits for.
 func TestWhatLCMWaitsForIsJoinedWithTheLocks(t *testing.T) {
 	m := scene.Healthy().Managed()
 	m.Maintained("cmp-01", "")

@@ -10,8 +10,8 @@ import (
 	"lockstep/core/step"
 )
 
-// A mode on a node that is no compute decides nothing: it is not offered, setting it is refused, and where one is set it is said so, with
-// what does hold the node (docs/mosk.md#modes-elsewhere).
+// A mode has no effect on a node that is not a compute: it is not offered, and setting it is refused. Where one is set, the node
+// says so, and says what does hold the node (docs/mosk.md#modes-elsewhere).
 func TestAModeOnANodeThatIsNoComputeIsNotOffered(t *testing.T) {
 	sc := scene.Healthy()
 	s := sc.Again().Snapshot
@@ -34,7 +34,7 @@ func TestAModeOnANodeThatIsNoComputeIsNotOffered(t *testing.T) {
 	}
 }
 
-// What Neutron does not tell is not taken for nothing: the word waits until it is known. What is gone is done.
+// Missing facts from Neutron do not mean that nothing is served: the word waits until they are known. What is gone is done.
 func TestTheWordWaitsForWhatTheAgentsServe(t *testing.T) {
 	for name, tt := range map[string]struct {
 		load *core.AgentLoad

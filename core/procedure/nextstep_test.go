@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// through is a node that has gone through its maintenance in the update that still runs.
+// through is a cluster with a node that has finished its maintenance in the update that still runs.
 func through(change func(sc scene.Scene)) scene.Scene {
 	sc := scene.Healthy()
 	sc.Update(2 * time.Hour)
@@ -20,7 +20,7 @@ func through(change func(sc scene.Scene)) scene.Scene {
 	return sc.Again()
 }
 
-// comesNext is the kind of what comes next on a page; empty when nothing does.
+// comesNext is the kind of the next step on a page; empty when there is none.
 func comesNext(t *testing.T, s *core.Snapshot, key core.ProcedureKey) core.IntentKind {
 	t.Helper()
 	p, ok := Of(s, key)
@@ -31,7 +31,7 @@ func comesNext(t *testing.T, s *core.Snapshot, key core.ProcedureKey) core.Inten
 	return st.Intent.Kind
 }
 
-// What nobody asked for, and what would take back what was done, is offered, and never comes next.
+// Steps that nobody asked for, and steps that undo what was done, are offered but never come next.
 func TestWhatNobodyAskedForIsNeverNext(t *testing.T) {
 	node := core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"}
 	cluster, after := core.ProcedureKey{Kind: core.ProcedureCluster}, core.ProcedureKey{Kind: core.ProcedureAfter}
@@ -39,7 +39,7 @@ func TestWhatNobodyAskedForIsNeverNext(t *testing.T) {
 		name    string
 		scene   scene.Scene
 		key     core.ProcedureKey
-		offered core.IntentKind // and ready
+		offered core.IntentKind // and it is ready
 		next    core.IntentKind
 	}{
 		{"a node that is through is not taken out again", through(func(scene.Scene) {}), node, core.IntentDisableCompute, ""},
@@ -100,7 +100,8 @@ func TestWhatNobodyAskedForIsNeverNext(t *testing.T) {
 	}
 }
 
-// Of an instance that is in nobody's way nothing comes next, whatever could be done with it; of one that holds its node, the best way.
+// An instance that is in nobody's way has no next step, whatever is possible with it; for one that holds its node, the best way
+// comes next.
 func TestNothingIsToBeDoneWithAnInstanceInNobodysWay(t *testing.T) {
 	calm, held := scene.Healthy().Again(), scene.InMaintenance().Again()
 	for name, tt := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// withOwners is a node before its turn with instances of two projects, on which their owners have different say.
+// withOwners is a cluster with a node before its turn and instances of two projects, whose owners have different say.
 func withOwners() scene.Scene {
 	sc := scene.Healthy()
 	sc.Update(0)
@@ -24,7 +24,7 @@ func withOwners() scene.Scene {
 	return sc
 }
 
-// Who needs to know, and what the document's actions mean for them (docs/mosk.md#tags).
+// Shows who has to be told, and what the document's actions mean for them (docs/mosk.md#tags).
 func TestWhoNeedsToBeTold(t *testing.T) {
 	cases := []struct {
 		name    string
@@ -79,7 +79,7 @@ func TestWhoNeedsToBeTold(t *testing.T) {
 	}
 }
 
-// The notes are by project; what Keystone does not show is left out, and the rest stays.
+// The notes are sorted by project; what Keystone does not show is left out, and the rest stays.
 func TestOwnersText(t *testing.T) {
 	sc := withOwners()
 	notes := OwnerNotes(sc.Snapshot, []string{"cmp-01", "cmp-02"}, core.Contacts{})
@@ -109,7 +109,7 @@ func TestOwnersText(t *testing.T) {
 	}
 }
 
-// The whole update's nodes are those that it has yet to go through.
+// For the whole update, the nodes are those that it has not finished yet.
 func TestNodesToTell(t *testing.T) {
 	sc := withOwners()
 	sc.Nodes["cmp-02"].KubeletVersion = "v1.31.9"

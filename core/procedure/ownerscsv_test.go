@@ -11,10 +11,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// formulaStarts are the characters with which a cell is a formula.
+// formulaStarts are the characters that make a cell a formula.
 const formulaStarts = "=+-@＝＋－＠"
 
-// Whatever users call their instances: a spreadsheet takes no cell for a formula, and the lines are as many as the instances.
+// For any names of instances, a spreadsheet takes no cell as a formula, and there is one line per instance.
 func TestCSVIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		notes := namedByUsers(func(what string) string { return hostileName.Draw(t, what) })
@@ -33,7 +33,7 @@ func TestCSVIsSafe(t *testing.T) {
 	})
 }
 
-// A spreadsheet parts cells as its user's language has it, and reads quotes in its own way: still no cell is a formula.
+// A spreadsheet splits cells by its user's locale and has its own rules for quotes: still no cell is a formula.
 func TestCSVIsSafeWhateverTheSeparator(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := OwnersCSV(namedByUsers(func(what string) string { return hostileName.Draw(t, what) }))
@@ -56,7 +56,7 @@ func TestCSVIsSafeWhateverTheSeparator(t *testing.T) {
 	})
 }
 
-// Every field is quoted: what a language's own separator is within one is not looked at then.
+// Every field is quoted, so that a locale's own separator within a field does not count.
 func TestCSVQuotesEveryField(t *testing.T) {
 	text := OwnersCSV(namedByUsers(func(string) string { return `b;=cmd|' /C calc'!A0` }))
 	line := regexp.MustCompile(`^"(?:[^"]|"")*"(?:,"(?:[^"]|"")*"){14}$`)
@@ -95,7 +95,7 @@ func noFormula(t *rapid.T, cell string) {
 	}
 }
 
-// quotedAtTheBeginning reads a cell that begins with a quote up to the quote's end, and then on to the separator.
+// quotedAtTheBeginning reads a cell that begins with a quote up to the closing quote, and then on to the separator.
 func quotedAtTheBeginning(line string, separator rune) []string {
 	var cells []string
 	var cell strings.Builder
@@ -123,7 +123,7 @@ func quotedAtTheBeginning(line string, separator rune) []string {
 	return append(cells, cell.String())
 }
 
-// quotedAnywhere lets each quote begin or end what is quoted.
+// quotedAnywhere takes each quote as the beginning or the end of a quotation.
 func quotedAnywhere(line string, separator rune) []string {
 	cells := []string{""}
 	quoted := false
@@ -140,7 +140,7 @@ func quotedAnywhere(line string, separator rune) []string {
 	return cells
 }
 
-// quotedNowhere takes quotes for characters like any other, and drops them.
+// quotedNowhere takes quotes as ordinary characters, and drops them.
 func quotedNowhere(line string, separator rune) []string {
 	var cells []string
 	for _, cell := range strings.Split(line, string(separator)) {

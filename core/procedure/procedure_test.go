@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// handedOver is the same node after its release: every lock inactive, LCM has it.
+// handedOver is the same node after its release: every lock is inactive, and LCM has the node.
 func handedOver(change func(n *core.Node, sc scene.Scene)) scene.Scene {
 	sc := scene.Emptied()
 	sc.Mode("cmp-01", core.ModeSkip)
@@ -210,7 +210,7 @@ func stageOf(sc scene.Scene, node string) core.Stage {
 	return v.Stage
 }
 
-// What Lockstep moves itself shows as its own step, under the same ID before, during and after.
+// Lockstep's own migration shows as its own step, with the same ID before, during and after.
 func TestOwnMigrationKeepsItsPlaceInTheProcedure(t *testing.T) {
 	key := core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"}
 	sc := scene.InMaintenance()
@@ -235,7 +235,7 @@ func TestOwnMigrationKeepsItsPlaceInTheProcedure(t *testing.T) {
 	}
 }
 
-// While a batch runs, the step of the batch stays, with how far it is.
+// While a batch runs, its step stays and shows its progress.
 func TestRunningBatchStaysInTheProcedure(t *testing.T) {
 	sc := scene.InMaintenance()
 	sc.Doing(core.Operation{Step: "live-migrate-all/uid-cmp-01", Intent: core.Intent{Kind: core.IntentLiveMigrateAll},
@@ -247,7 +247,7 @@ func TestRunningBatchStaysInTheProcedure(t *testing.T) {
 	}
 }
 
-// The owner's word is said where the decision is made.
+// The owner's word is shown where the decision is made.
 func TestNotifyTaggedInstanceSaysThatItsOwnerDecides(t *testing.T) {
 	sc := scene.InMaintenance()
 	id := sc.Instance("cmp-01", "batch-17", "notify").ID
@@ -258,7 +258,7 @@ func TestNotifyTaggedInstanceSaysThatItsOwnerDecides(t *testing.T) {
 	}
 }
 
-// All that fits an instance is offered, and nothing else.
+// Every step that fits an instance is offered, and no other.
 func TestInstanceProcedureOffersWhatFits(t *testing.T) {
 	cases := []struct {
 		status, vm string
@@ -299,7 +299,7 @@ func TestInstanceProcedureOffersWhatFits(t *testing.T) {
 	}
 }
 
-// A source that is away says which call failed, why, and what mends it; by its server's name all of them do.
+// A source that is down says which call failed, why, and what mends it. The name of its server selects all sources of that server.
 func TestSourceProcedure(t *testing.T) {
 	sc := scene.Healthy()
 	src := sc.Sources[core.SourceInstances]
@@ -323,7 +323,7 @@ func TestSourceProcedure(t *testing.T) {
 	}
 }
 
-// What the update as a whole waits for is its locks, with their controllers' words.
+// The update as a whole waits for its locks, shown with their controllers' texts.
 func TestClusterProcedure(t *testing.T) {
 	sc := scene.Healthy()
 	key := core.ProcedureKey{Kind: core.ProcedureCluster}
@@ -350,7 +350,7 @@ func TestClusterProcedure(t *testing.T) {
 	}
 }
 
-// Whatever the cluster looks like: a procedure's steps have IDs of their own, and a ready step can be done.
+// In any cluster, a procedure's steps have distinct IDs, and a ready step can be done.
 func TestEveryProcedureKeepsTheRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sc := scene.AnyScene(t)

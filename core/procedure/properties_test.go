@@ -9,7 +9,7 @@ import (
 	"lockstep/core/step"
 )
 
-// Plans and procedures are total: on nothing at all they say so.
+// Plans and procedures are total: without any facts they say that nothing is known.
 func TestNothingIsKnown(t *testing.T) {
 	for _, kind := range append(slices.Clone(scene.AllKinds), "", "odd") {
 		for _, i := range []core.Intent{{Kind: kind}, {Kind: kind, Node: "n", Instance: "i"},

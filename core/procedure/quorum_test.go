@@ -11,7 +11,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// What Lockstep sees of the sets by which the OpenStack controller defers a node or keeps it, in the words of texts G and U.
+// Shows what Lockstep sees of the sets with which the OpenStack controller explains why it defers or keeps a node, in texts G and
+// U.
 func TestWhatHoldsANodeIsSeen(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text string
@@ -43,7 +44,7 @@ func TestWhatHoldsANodeIsSeen(t *testing.T) {
 			}
 		})
 	}
-	// Redis is looked at where it is.
+	// Redis is looked up in its own namespace.
 	sc := scene.Quorate("ctl-01", "ctl-02", "ctl-03")
 	l := sc.NodeLock("ctl-01", core.ControllerOpenStack)
 	look := look(sc.Snapshot, l, progress.ReadLockMessage("2026-10-14 11:59:00.000000 The node ctl-01 is hard locked by redis."))
@@ -52,13 +53,13 @@ func TestWhatHoldsANodeIsSeen(t *testing.T) {
 	}
 }
 
-// Before a node's turn its procedure says which set has to be mended, and who will wait for it.
+// Before a node's turn, its procedure says which set has to be mended, and who will wait for it.
 func TestAShortQuorumIsToldBeforeTheNodesTurn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		node string
 		pods []string
 		with func(sc scene.Scene)
-		why  string // empty: nothing is told
+		why  string // empty: nothing is shown
 	}{
 		"one elsewhere is not ready": {"ctl-02", []string{"!ctl-01", "ctl-02", "ctl-03"}, nil, "versions of it only count the pods"},
 		"two are not ready": {"ctl-02", []string{"!ctl-01", "ctl-02", "!ctl-03"}, nil,

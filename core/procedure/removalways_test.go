@@ -11,7 +11,7 @@ import (
 	"lockstep/core/step"
 )
 
-// removed is a cluster in which cmp-01 is to be removed, with nothing on it.
+// removed is a cluster in which cmp-01 is to be removed and is empty.
 func removed() scene.Scene {
 	sc := scene.Healthy()
 	sc.Instances, sc.ByHost = map[string]*core.Instance{}, map[string][]*core.Instance{}
@@ -20,15 +20,15 @@ func removed() scene.Scene {
 	return sc
 }
 
-// What takes an instance off a node that is to be removed, by its status and by whether its host is alive; where Lockstep has
-// no step, what a person does, and never that it is to be stopped.
+// Shows what takes an instance off a node that is to be removed, by the instance's status and by whether its host is alive. Where
+// Lockstep has no step, it says what a person has to do, and never to stop the instance.
 func TestWhatTakesAnInstanceOffARemovedNode(t *testing.T) {
 	const dead = true
 	for _, tc := range []struct {
 		status  string
 		power   core.PowerState
 		dead    bool
-		want    []core.IntentKind // the step and its alternatives; none: advice
+		want    []core.IntentKind // the step and its alternatives; none: only advice
 		blocked string
 		says    string // of the status
 		command string // of the advice, without the ID
@@ -85,7 +85,7 @@ func TestWhatTakesAnInstanceOffARemovedNode(t *testing.T) {
 	}
 }
 
-// A batch of live migrations is no help on a host that is down.
+// A batch of live migrations does not help on a host that is down.
 func TestNoBatchOffADeadHost(t *testing.T) {
 	for _, up := range []bool{true, false} {
 		sc := removed()
@@ -100,7 +100,7 @@ func TestNoBatchOffADeadHost(t *testing.T) {
 	}
 }
 
-// Nobody reboots a node, or puts it into maintenance mode, that is on its way out of the cluster.
+// A node on its way out of the cluster is neither rebooted nor put into maintenance mode.
 func TestANodeOnItsWayOutIsNotRebooted(t *testing.T) {
 	offered := func(sc scene.Scene) bool {
 		p, _ := Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"})

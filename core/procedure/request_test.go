@@ -9,8 +9,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// A node that is to be removed is held by every instance on it, whatever its state and the node's mode (text S): each has a
-// step that takes it off, and stopping it is none.
+// Every instance holds a node that is to be removed, whatever the instance's state and the node's mode (text S): each has a step
+// that takes it off, and stopping it is not one.
 func TestRemovalOfANode(t *testing.T) {
 	sc := scene.NewScene()
 	sc.Node("cmp-1", core.RoleCompute)

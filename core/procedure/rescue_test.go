@@ -9,7 +9,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// An instance in RESCUE runs, and nothing moves it: text J names it. Its owner is told, and what ends the rescue is said.
+// An instance in RESCUE runs, and nothing moves it: text J names it. Its owner has to be told, and the step shows how the rescue
+// ends.
 func TestHowARescueEndsIsSaid(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Maintained("cmp-01", "Some servers are still present on the host. Servers with unset maintenance action: ['"+scene.Web1+"']")

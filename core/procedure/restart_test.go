@@ -10,7 +10,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// The OpenStack controller's texts P and Q are answered with the agents' pods of the node.
+// The OpenStack controller's texts P and Q lead to the agents' pods on the node.
 func TestTextsOfSilentAgentsOfferTheirRestart(t *testing.T) {
 	for id, text := range map[string]string{
 		"P": "Timeout waiting for network agents on the host cmp-01.",

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/step"
 )
 
-// Where the pod of its nova-compute is known, it is restarted by a confirmed step: a new one announces itself.
+// Where the pod of its nova-compute is known, a confirmed step restarts it: the new one registers itself.
 func TestANovaComputeThatNovaDoesNotShowIsRestarted(t *testing.T) {
 	sc := scene.Healthy()
 	d := sc.DaemonSet(core.NamespaceOpenStack+"/nova-compute-default", "compute", false, "cmp-01", "cmp-02", "cmp-03")
@@ -30,8 +30,8 @@ func TestANovaComputeThatNovaDoesNotShowIsRestarted(t *testing.T) {
 	}
 }
 
-// Nor is such a compute released because its scope is the narrow one, nor is its lock taken back: the controller fails on both. What brings
-// the service back is shown.
+// Such a compute is not released because of the narrow scope, and its lock is not taken back: the controller fails on both. The
+// steps show what brings the service back.
 func TestAPlayedControllerWaitsForNovaCompute(t *testing.T) {
 	for name, tt := range map[string]struct {
 		scene func() scene.Scene

@@ -12,15 +12,15 @@ import (
 	"lockstep/core/wording"
 )
 
-// whatResolves is a step that a person, or somebody who is named, can take or wait for: its title, and what it says or shows.
+// whatResolves is a step that a person or a named party can take or wait for: its title, and what it says or shows.
 type whatResolves struct {
 	title string
 	state core.StepState
 	says  string // in Why, Status or the commands
 }
 
-// Each text that the OpenStack controller can write (docs/mosk.md#texts, A to U) is a situation with a name, a plain explanation, and
-// what resolves it: steps, or where it has to be waited for, what Lockstep sees of it and how to look.
+// Each text that the OpenStack controller can write (docs/mosk.md#texts, A to U) is a situation with a name, a plain explanation,
+// and what resolves it: steps, or, where waiting is all that helps, what Lockstep sees of it and how to look.
 func TestEverySituationHasWhatResolvesIt(t *testing.T) {
 	node, cluster := core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"}, core.ProcedureKey{Kind: core.ProcedureCluster}
 	const lock = "the OpenStack controller releases its lock"
@@ -183,7 +183,7 @@ func TestEverySituationHasWhatResolvesIt(t *testing.T) {
 	}
 }
 
-// No letter of the table is without its name, and none of the situations is of a letter that the table does not have.
+// Every letter of the table has its name, and no situation has a letter that is not in the table.
 func TestTheTablesOfTextsAndSituationsFit(t *testing.T) {
 	letters := map[progress.MessageID]bool{}
 	for _, l := range progress.Literals {

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// Text R is answered with what Cinder shows, how to look, and the operator's own way.
+// Text R leads to what Cinder shows, how to look, and the operator's own way.
 func TestTextROffersTheService(t *testing.T) {
 	const (
 		cannotDisable = "Can not disable block-storage service on a host to be deleted"
@@ -20,7 +20,7 @@ func TestTextROffersTheService(t *testing.T) {
 		name, text string
 		given      func(sc scene.Scene)
 		sees       string
-		want       []string // the steps on the service, as the outline has them
+		want       []string // the steps on the service, as in the outline
 	}{
 		{"cannot disable", cannotDisable, func(sc scene.Scene) { sc.VolumeService("cmp-01@lvm") },
 			"Cinder answers Lockstep: cinder-volume lvm is enabled",

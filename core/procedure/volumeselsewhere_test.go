@@ -11,9 +11,8 @@ import (
 	"lockstep/core/step"
 )
 
-// Instances elsewhere whose volumes lie on a node's own disks lose them while it is down. The node's steps name them: before its turn,
-// while
-// it leaves, and when it is back and they need a reboot.
+// Instances elsewhere whose volumes lie on a node's own disks lose them while the node is down. The node's steps name them: before
+// its turn, while it leaves, and when it is back and they need a reboot.
 func TestInstancesElsewhereThatUseANodesDisksAreNamed(t *testing.T) {
 	stp := func(s *core.Snapshot) (core.Step, bool) {
 		p, _ := Of(s, core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"})

@@ -10,8 +10,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// What the OpenStack controller does beside maintenance nobody does while it is away. The page of the cluster says so where Lockstep plays
-// it, and only there; the page of a node that goes down says what that means for it.
+// While the OpenStack controller is away, nobody does its work besides maintenance. The cluster's page says so only where Lockstep
+// plays the controller; the page of a node that goes down says what that means for it.
 func TestWhatNobodyDoesIsSaid(t *testing.T) {
 	says := func(s *core.Snapshot, key core.ProcedureKey, text string) bool {
 		p, _ := Of(s, key)

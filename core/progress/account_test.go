@@ -121,7 +121,7 @@ func TestAccountOfWhatIsAskedOfANode(t *testing.T) {
 	}
 }
 
-// Times are told in the operator's zone.
+// Times are shown in the operator's zone.
 func TestAccountInTheOperatorsZone(t *testing.T) {
 	sc := scene.Bookkept()
 	sc.Tried(scene.Failed(2, "x"))
@@ -132,7 +132,7 @@ func TestAccountInTheOperatorsZone(t *testing.T) {
 	}
 }
 
-// What the words of a failure come of, where no lock says it.
+// Explains failures that no lock reports, by the words of the exception.
 func TestFailuresWithoutAWord(t *testing.T) {
 	tests := []struct {
 		words string

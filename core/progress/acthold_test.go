@@ -8,12 +8,12 @@ import (
 	"lockstep/core/scene"
 )
 
-// The finalizer's name differs between releases: it is the one that the controller's own objects bear.
+// The finalizer's name differs between releases: the controller's own objects show it.
 func TestTheFinalizerOfTheController(t *testing.T) {
 	const older, other = "lcm.mirantis.com/openstack-controller.nodemaintenancerequest-finalizer", "example.org/something"
 	for name, tt := range map[string]struct {
 		configured string
-		lock       []string // of the node's OpenStack lock
+		lock       []string // the finalizers of the node's OpenStack lock
 		want       string
 		says       string
 	}{

@@ -7,7 +7,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// Where a cold migration of Lockstep's stands the facts say.
+// The facts show how far Lockstep's cold migration is.
 func TestWhereAColdMigrationStands(t *testing.T) {
 	for name, tt := range map[string]struct {
 		given func(sc scene.Scene, in *core.Instance)

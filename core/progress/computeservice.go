@@ -11,7 +11,7 @@ func ComputeDown(s *core.Snapshot, host string) bool {
 	return svc != nil && (!svc.Up || svc.ForcedDown)
 }
 
-// OutOfSchedulingReason is the reason that Lockstep proposes for a host that is taken out of scheduling.
+// OutOfSchedulingReason is the reason that Lockstep proposes when a host is taken out of scheduling.
 func OutOfSchedulingReason(s *core.Snapshot) string {
 	reason := core.DisabledByLockstep
 	if s.Operator != "" {

@@ -8,10 +8,9 @@ import (
 	"lockstep/core"
 )
 
-// restartedOnReturn are the components whose old pods Rockoon restarts on a compute or gateway that returns, before it lets the
-// scheduler have it: those of the OnDelete DaemonSets, while the host is still out of scheduling (docs/mosk.md#restarts).
-// Whether automated_openvswitch_restart keeps Open vSwitch out of it in scope drain is the
-// not known to Lockstep.
+// restartedOnReturn are the components whose old pods Rockoon restarts on a compute or gateway that returns, before it enables
+// scheduling there again: those of the OnDelete DaemonSets (docs/mosk.md#restarts). It is not known whether
+// automated_openvswitch_restart excludes Open vSwitch in scope drain.
 var restartedOnReturn = []string{"ovn-controller", "l3-agent", "openvswitch-vswitchd"}
 
 // IsRestartedOnReturn tells whether Rockoon restarts the DaemonSet's old pods when a node returns.
@@ -27,7 +26,7 @@ func IsRestartedOnReturn(d *core.DaemonSet) bool {
 	return false
 }
 
-// DaemonSources are the sources that tell of the DaemonSets of a namespace; none for another namespace.
+// DaemonSources are the sources that report the DaemonSets of a namespace; none for another namespace.
 func DaemonSources(namespace string) (sets, revisions, pods core.SourceID) {
 	switch namespace {
 	case core.NamespaceOpenStack:
@@ -40,7 +39,7 @@ func DaemonSources(namespace string) (sets, revisions, pods core.SourceID) {
 
 var daemonViews core.Derivation[[]core.DaemonView]
 
-// DaemonViews are the DaemonSets that are known, by namespace and name.
+// DaemonViews are the known DaemonSets, by namespace and name.
 func DaemonViews(s *core.Snapshot) []core.DaemonView {
 	return daemonViews.Of(s, func(s *core.Snapshot) []core.DaemonView {
 		views := make([]core.DaemonView, 0, len(s.DaemonSets))
@@ -61,9 +60,9 @@ func DaemonView(s *core.Snapshot, uid string) (core.DaemonView, bool) {
 	return core.DaemonView{}, false
 }
 
-// viewDaemon tells which pods of a DaemonSet are old: those whose controller-revision-hash is not that of the newest
-// ControllerRevision, and where hashes are not known, those of another generation of the template. The DaemonSet's own
-// count (updatedNumberScheduled) is no help: Rockoon finds it missing under OnDelete (docs/mosk.md#restarts).
+// viewDaemon finds the old pods of a DaemonSet: those whose controller-revision-hash is not the newest ControllerRevision's, or,
+// where hashes are not known, those of another generation of the template. The DaemonSet's own count (updatedNumberScheduled) does
+// not help: Rockoon finds it missing under OnDelete (docs/mosk.md#restarts).
 func viewDaemon(s *core.Snapshot, set *core.DaemonSet) core.DaemonView {
 	v := core.DaemonView{Set: set, Pods: s.DaemonPods[set.UID]}
 	var newest *core.DaemonRevision
@@ -103,12 +102,12 @@ func viewDaemon(s *core.Snapshot, set *core.DaemonSet) core.DaemonView {
 	return v
 }
 
-// podDrops is what stops while a pod is replaced, by a part of its component or of its DaemonSet's name. The first match counts.
+// podDrops says what stops while a pod is replaced, by a part of its component or of its DaemonSet's name. The first match counts.
 // The times are those of the documents' plan steps (docs/mosk.md#plan-steps).
 var podDrops = []struct {
 	part string
 	text string
-	wide bool // it touches the instances of the whole node
+	wide bool // it affects the instances of the whole node
 }{
 
 	{"vrouter", "The network of every instance on the node is cut until the new vRouter is ready.", true},
@@ -122,7 +121,7 @@ var podDrops = []struct {
 	{"sriov", "Traffic flows on; changes to the SR-IOV ports of the node's instances wait until it is back.", false},
 }
 
-// RestartEffect is what stops while a pod of the DaemonSet is replaced, and whether that is felt by all instances on the node.
+// RestartEffect says what stops while a pod of the DaemonSet is replaced, and whether all instances on the node are affected.
 func RestartEffect(d *core.DaemonSet) (text string, wide bool) {
 	for _, row := range podDrops {
 		if strings.Contains(d.Component, row.part) || strings.Contains(d.Name, row.part) {

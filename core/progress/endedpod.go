@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// EndedPodText is how it stands: "Failed (Evicted), since 03:12".
+// EndedPodText is the pod's state and its time: "Failed (Evicted), since 03:12".
 func EndedPodText(e *core.EndedPod, now time.Time) string {
 	text := wording.OneLine(wording.TextOf(e.Phase, "no phase"), 20) + wording.InBrackets(wording.OneLine(e.Reason, 40))
 	switch {
@@ -24,7 +24,7 @@ func EndedPodText(e *core.EndedPod, now time.Time) string {
 	return text
 }
 
-// DayText is a moment with its day, where that is not today's or last night's.
+// DayText is a time, with its day unless that is today or last night.
 func DayText(at, now time.Time) string {
 	if d := now.Sub(at); d > -12*time.Hour && d < 12*time.Hour {
 		return wording.ClockText(at)
@@ -32,7 +32,7 @@ func DayText(at, now time.Time) string {
 	return at.Local().Format("2006-01-02 15:04")
 }
 
-// EndedPodsOn are the pods that are over and that the way back of the node waits for, by name.
+// EndedPodsOn are the ended pods that the node's return waits for, by name.
 func EndedPodsOn(s *core.Snapshot, node string) []core.EndedPod {
 	pods := s.Pods[node]
 	if pods == nil || !s.Known(core.SourceNodePods) {
@@ -41,7 +41,7 @@ func EndedPodsOn(s *core.Snapshot, node string) []core.EndedPod {
 	return pods.Ended
 }
 
-// EndedPodsText names pods that are over, with how each stands.
+// EndedPodsText names ended pods, each with its state.
 func EndedPodsText(s *core.Snapshot, pods []core.EndedPod, most int) string {
 	names := make([]string, len(pods))
 	for i := range pods {
@@ -50,7 +50,8 @@ func EndedPodsText(s *core.Snapshot, pods []core.EndedPod, most int) string {
 	return wording.Some(names, most)
 }
 
-// HeldByEndedPods are the pods that alone hold the node's way back: it is Ready, and every other pod of OpenStack on it is as well.
+// HeldByEndedPods are the ended pods if nothing else holds the node's return: the node and all other OpenStack pods on it are
+// Ready.
 func HeldByEndedPods(s *core.Snapshot, node string) []core.EndedPod {
 	n, pods := s.Nodes[node], s.Pods[node]
 	ended := EndedPodsOn(s, node)
@@ -74,7 +75,8 @@ func EndedNames(pods []core.EndedPod) []core.PodName {
 	return names
 }
 
-// ComesBack tells whether the node is on its way back: the OpenStack controller takes it back, or Lockstep has to in its place.
+// ComesBack tells whether the node is on its way back: the OpenStack controller takes it back, or Lockstep has to when it plays
+// it.
 func ComesBack(s *core.Snapshot, v core.NodeView) bool {
 	return v.Stage == core.StageReturning || ReturnsOurs(s, v.Name)
 }

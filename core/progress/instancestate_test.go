@@ -6,7 +6,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// What waits for the operator does not move.
+// A node that waits for the operator does not count as moving.
 func TestAWaitingNodeDoesNotMove(t *testing.T) {
 	sc := scene.InMaintenance()
 	sc.Maintained("cmp-02", "Starting migration for "+sc.Named("web-2").ID)

@@ -112,7 +112,7 @@ func TestInstancesThatBlockComeFirst(t *testing.T) {
 	}
 }
 
-// What Rockoon would migrate also holds the lock until it is gone, unless its state says that nothing runs.
+// An instance that Rockoon would migrate also holds the lock until it is gone, unless its state says that nothing runs.
 func TestWhatIsMigratedBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in, mode := scene.DrawInstance(t, "h"), scene.DrawMode(t)

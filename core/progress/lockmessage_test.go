@@ -83,7 +83,7 @@ func TestWhoIsNamedByTheTextThatNeedsAPerson(t *testing.T) {
 	if m.Notify != nil || !slices.Equal(m.Unset, []string{scene.IDB, scene.IDA}) {
 		t.Errorf("notify %v, unset %v", m.Notify, m.Unset)
 	}
-	// cut off
+	// a text that is cut off
 	m = ReadLockMessage("Some servers are still present on the host. Notify owners of the following server: ['" + scene.IDA + "', '" +
 		scene.IDB)
 	if !slices.Equal(m.Notify, []string{scene.IDA}) || m.Unset != nil {
@@ -125,7 +125,7 @@ func FuzzReadLockMessage(f *testing.F) {
 	})
 }
 
-// What is compared instead of a pattern being tried finds what the pattern finds.
+// The literal comparison that replaces a pattern finds what the pattern finds.
 func TestALiteralMatchesWhatItsPatternMatches(t *testing.T) {
 	texts := []string{"", "Waiting", "nothing of the kind", "Got error. Cannot execute openstack commands"}
 	for _, l := range Literals {

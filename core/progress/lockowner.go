@@ -5,7 +5,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// askText says whom to ask about a lock that is not released, and what. For MOSK's own controllers the lock's text says more.
+// askText says whom to ask about a lock that is not released, and what to ask. For MOSK's own controllers the lock's text says
+// more.
 func askText(l *core.WorkloadLock) string {
 	name := wording.OneLine(l.Controller, 40)
 	who := name + " is none of MOSK's own controllers: ask whoever runs it in this cluster"
@@ -38,8 +39,8 @@ func AskCommands(l *core.WorkloadLock) []string {
 			wording.ShellCommand("grep", "-i", "-e", l.Controller)}
 }
 
-// AskAbout is whom to ask about the lock and what, where its text alone does not say; empty when there is nothing to ask, or
-// when Lockstep itself plays its controller.
+// AskAbout says whom to ask about the lock, and what to ask, where its text does not say; empty when there is nothing to ask, or
+// when Lockstep plays its controller.
 func AskAbout(s *core.Snapshot, l *core.WorkloadLock) string {
 	if _, played := ActAs(s, l.Controller); played || l.State() == core.LockInactive || !l.Foreign() && l.State() != core.LockFailed {
 		return ""

@@ -6,11 +6,11 @@ import (
 	"lockstep/core"
 )
 
-// ReleaseFor is the release that a lock of a played controller is armed at; empty when nothing says one. Rockoon writes its own
-// (docs/mosk.md#locks, LockBase.present), and has applied it: the lock never says more than that, whatever is asked for
-// (docs/mosk.md#releasing-the-cluster-lock). It stands in the status of OpenStack, which Rockoon writes; where that says none, the cluster
-// lock bears what Rockoon wrote
-// there. Of another controller it is what is asked for, or what its cluster lock bears.
+// ReleaseFor is the release at which a played controller's lock is armed; empty when no source gives one. Rockoon writes its own
+// release (docs/mosk.md#locks, LockBase.present), which it has applied: the lock never says more than that, whatever release is
+// asked for (docs/mosk.md#releasing-the-cluster-lock). Rockoon writes that release into the status of OpenStack; if it is not
+// there, the cluster lock has what Rockoon wrote. For another controller it is the release that is asked for, or that of its
+// cluster lock.
 func ReleaseFor(s *core.Snapshot, a core.ActAs, node string) string {
 	asked := []string{}
 	if r := s.NodeRequest(node); node != "" && r != nil {
@@ -27,7 +27,7 @@ func ReleaseFor(s *core.Snapshot, a core.ActAs, node string) string {
 	if a.Controller == core.ControllerOpenStack {
 		said = append([]string{OpenStackRelease(s), lock}, asked...)
 		if said[0] == "" && lock == "" {
-			return "" // what is asked for is not what there is
+			return "" // the release that is asked for is not the one that is there
 		}
 	}
 	release := ""
@@ -37,13 +37,13 @@ func ReleaseFor(s *core.Snapshot, a core.ActAs, node string) string {
 		case release == "":
 			release = r
 		case SameRelease(r, release) && len(r) > len(release):
-			release = r // a request can leave away what comes after the plus; locks bear it (docs/mosk.md#names-and-releases)
+			release = r // a request can omit what follows the plus; locks have it (docs/mosk.md#names-and-releases)
 		}
 	}
 	return release
 }
 
-// OpenStackRelease is the release at which Rockoon has applied OpenStack, or applies it; empty when its status does not say.
+// OpenStackRelease is the release that Rockoon has applied to OpenStack, or applies; empty when its status does not say.
 func OpenStackRelease(s *core.Snapshot) string {
 	if len(s.OpenStack) != 1 {
 		return ""
@@ -51,21 +51,21 @@ func OpenStackRelease(s *core.Snapshot) string {
 	return s.OpenStack[0].Release
 }
 
-// LockBehind tells whether the cluster lock of a played OpenStack controller is of another release than OpenStack is at: Rockoon sets it
-// to its own, and active, before it looks at a request (docs/mosk.md#locks).
+// LockBehind tells whether the cluster lock of a played OpenStack controller has another release than OpenStack: Rockoon sets it
+// to its own release, and to active, before it looks at a request (docs/mosk.md#locks).
 func LockBehind(s *core.Snapshot, a core.ActAs, l *core.WorkloadLock) bool {
 	at := OpenStackRelease(s)
 	return a.Controller == core.ControllerOpenStack && l != nil && l.Node == "" && at != "" && !SameRelease(l.Release, at)
 }
 
-// ReleaseMatters tells whether the release that a node's request names keeps a played controller from handling it: where there is no
-// OpenStackDeployment, nothing says at which release it is, and nothing is applied.
+// ReleaseMatters tells whether the release of a node's request keeps a played controller from handling it. Without an
+// OpenStackDeployment no release is known, and none is applied.
 func ReleaseMatters(s *core.Snapshot, a core.ActAs, r *core.MaintenanceRequest) bool {
 	return a.Controller == core.ControllerOpenStack && r != nil && r.Release != "" &&
 		(len(s.OpenStack) > 0 || !s.Known(core.SourceOpenStackStatus) && s.Sources[core.SourceOpenStackStatus].State != core.SourceAbsent)
 }
 
-// ImageVersion is the tag of a Deployment's image; empty when it has none, or is not known.
+// ImageVersion is the tag of a Deployment's image; empty when it has none or is not known.
 func ImageVersion(d *core.Deployment) string {
 	if d == nil {
 		return ""

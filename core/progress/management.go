@@ -9,15 +9,15 @@ import (
 	"lockstep/core/wording"
 )
 
-// StuckAttempts is from which attempt on a drain or a state item that fails is taken for one that does not come right by
-// itself: a budget often refuses while its pods start elsewhere.
+// StuckAttempts is the attempt from which on a failing drain or state item is taken as stuck: a budget often refuses while its
+// pods start elsewhere.
 const StuckAttempts = 3
 
-// WaitOver is how long LCM may take to see that what it waits for has come; it looks within a minute or two.
+// WaitOver is how long LCM may take to notice that its wait is over; it looks every minute or two.
 const WaitOver = 10 * time.Minute
 
-// WaitsTooLong is by what a drain that waits for its turn does so past its time: "the node's locks are inactive since 16:10",
-// "attempt 4". Empty when it is in time.
+// WaitsTooLong says why a drain that waits for its turn has waited too long: "the node's locks are inactive since 16:10", "attempt
+// 4". Empty when it is in time.
 func WaitsTooLong(s *core.Snapshot, v *core.MachineView, d *core.DrainState) string {
 	if at, all := LocksInactive(s, v.Node, ReadDrainMessage(d.Message)); all && !at.IsZero() && s.Now.Sub(at) > WaitOver {
 		return "the node's locks are inactive since " + wording.ClockText(at)
@@ -28,7 +28,7 @@ func WaitsTooLong(s *core.Snapshot, v *core.MachineView, d *core.DrainState) str
 	return ""
 }
 
-// LocksInactive tells whether all locks of a node are inactive while LCM waits for locks, and since when, as far as that was seen.
+// LocksInactive tells whether all locks of a node are inactive while LCM waits for them, and since when, as far as that was seen.
 func LocksInactive(s *core.Snapshot, node string, m DrainMessage) (at time.Time, all bool) {
 	if m.First != "" || !s.Known(core.SourceNodeLocks) || len(s.NodeLocks[node]) == 0 {
 		return at, false
@@ -44,7 +44,7 @@ func LocksInactive(s *core.Snapshot, node string, m DrainMessage) (at time.Time,
 	return at, true
 }
 
-// ItemText is "state item host-packages (deploy) failed, attempt 3, exit code 100: …".
+// ItemText is a state item in one line: "state item host-packages (deploy) failed, attempt 3, exit code 100: …".
 func ItemText(item core.StateItem) string {
 	text := "state item " + wording.OneLine(item.Name, 60)
 	if item.Phase != "" {
@@ -65,7 +65,7 @@ func MachineOf(s *core.Snapshot, node string) *core.MachineView {
 	return s.Management.ByNode[node]
 }
 
-// MachineText is a machine in one line: "machine cmp-01: Deploy, host-packages runs, attempt 3". Empty for none.
+// MachineText is a machine in one line: "machine cmp-01: Deploy, host-packages runs, attempt 3". Empty for nil.
 func MachineText(v *core.MachineView) string {
 	if says := MachineSays(v); says != "" {
 		return v.Called() + ": " + says
@@ -73,7 +73,7 @@ func MachineText(v *core.MachineView) string {
 	return ""
 }
 
-// MachineSays is what is known of the machine; empty when there is nothing to say.
+// MachineSays is the state of the machine; empty when nothing is known of it.
 func MachineSays(v *core.MachineView) string {
 	if v == nil {
 		return ""
@@ -115,7 +115,7 @@ func MachineSays(v *core.MachineView) string {
 	return strings.Join(parts, ", ")
 }
 
-// MachineWaits is what LCM waits for before it drains the machine; empty when it says nothing of the kind.
+// MachineWaits is what LCM waits for before it drains the machine; empty when it reports no such wait.
 func MachineWaits(v *core.MachineView) DrainMessage {
 	if v == nil || v.Drain == nil || !DrainWaits(v.Drain) {
 		return DrainMessage{}
@@ -123,7 +123,7 @@ func MachineWaits(v *core.MachineView) DrainMessage {
 	return ReadDrainMessage(v.Drain.Message)
 }
 
-// ManagementSummary is what the management cluster says of the cluster as a whole, one fact a line.
+// ManagementSummary is what the management cluster reports of the cluster as a whole, one fact a line.
 func ManagementSummary(s *core.Snapshot) []string {
 	m := s.Management
 	if m == nil {
@@ -187,7 +187,7 @@ func ClusterNotFound(s *core.Snapshot) string {
 		"and --management-cluster", wording.Count(s.Management.Seen, "machine"))
 }
 
-// LCMStages is what LCM does with a node that was released, and in which stages that is under way or over.
+// LCMStages are the stages of LCM's work on a released node: in which of them each part is under way or done.
 var LCMStages = []struct {
 	ID, Title, Why string
 	Now, Over      []core.Stage

@@ -59,7 +59,7 @@ func TestDrainMessagesThatWait(t *testing.T) {
 	}
 }
 
-// Whatever a server says, what comes out is one line, and what is called a pod stands in the text.
+// Whatever a server writes, the result is one line, and the names of pods come from the text.
 func TestDrainMessagesOfAnyForm(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(),
@@ -75,13 +75,13 @@ func TestDrainMessagesOfAnyForm(t *testing.T) {
 	})
 }
 
-// A machine's node is found by its nodeRef, else by what its agent reports, else by the name that the node carries.
+// A machine's node is found by its nodeRef, else by its agent's report, else by the machine name on the node.
 func TestMachinesAreJoinedToTheirNodes(t *testing.T) {
 	m := scene.Healthy().Managed()
 	m.Machines["cmp-01"].Node = ""
 	m.Machines["cmp-02"].Node, m.Agents["cmp-02"].Hostname = "", ""
 	m.Nodes["cmp-02"].ShortName = "m-cmp-02"
-	delete(m.Machines, "cmp-03") // machines may not be read
+	delete(m.Machines, "cmp-03") // as if machines could not be read
 	delete(m.Agents, "gtw-01")
 	sc := m.Join(scene.Drain("m-cmp-01", "no", 1), scene.Drain("cmp-03", "no", 1))
 	for _, node := range []string{"cmp-01", "cmp-02", "cmp-03", "gtw-01", "ctl-01"} {
@@ -100,7 +100,7 @@ func TestMachinesAreJoinedToTheirNodes(t *testing.T) {
 	}
 }
 
-// Which of a management cluster's clusters this one is, its nodes say, within what the operator named.
+// The nodes show which of the management cluster's clusters this one is, within what the operator named.
 func TestTheClusterIsFoundByItsNodes(t *testing.T) {
 	other := func(namespace, name, node string) *core.ManagedMachine {
 		return &core.ManagedMachine{Meta: core.Meta{Name: "x-" + node, Namespace: namespace}, Cluster: name, Node: node}
@@ -130,7 +130,7 @@ func TestTheClusterIsFoundByItsNodes(t *testing.T) {
 	}
 }
 
-// A node that LCM has is where LCM says that its machine is; where LCM says nothing, the node's own signs count.
+// The stage of a node that LCM has follows its machine in LCM; where LCM reports nothing, the node's own signs count.
 func TestStagesByTheMachine(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -221,7 +221,7 @@ func TestStagesByTheMachine(t *testing.T) {
 	}
 }
 
-// What the plan says of its steps is evidence of the phase that they belong to.
+// The plan's report on its steps is evidence of the phase that the steps belong to.
 func TestPhasesByThePlan(t *testing.T) {
 	m := scene.Healthy().Managed()
 	m.Update(3 * time.Hour)

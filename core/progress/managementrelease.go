@@ -7,16 +7,16 @@ import (
 	"lockstep/core/wording"
 )
 
-// ReleaseState is what is known of the version of the management cluster, which has to be the latest before a MOSK cluster is updated
+// ReleaseState is what is known of the management cluster's version, which has to be the latest before a MOSK cluster is updated
 // (docs/mosk.md#before-the-update).
 type ReleaseState struct {
 	Text    string // in a few words
-	known   bool   // whether it is the latest is known
+	known   bool   // it is known whether it is the latest
 	latest  bool
-	Problem string // why the update should wait; empty when nothing stands against it
+	Problem string // why the update should wait; empty when it need not
 }
 
-// ManagementVersion is the release of the management cluster, and whether a newer one waits.
+// ManagementVersion is the release of the management cluster, and whether a newer one is available.
 func ManagementVersion(s *core.Snapshot) ReleaseState {
 	m := s.Management
 	switch {
@@ -54,7 +54,7 @@ func ManagementVersion(s *core.Snapshot) ReleaseState {
 	return v
 }
 
-// VersionStep is the management cluster's version as what comes before an update; none once one runs.
+// VersionStep is the check of the management cluster's version that comes before an update; none once an update runs.
 func VersionStep(s *core.Snapshot) []core.Step {
 	if s.ClusterRequest() != nil || !s.Known(core.SourceClusterRequests) {
 		return nil
@@ -83,5 +83,5 @@ func VersionStep(s *core.Snapshot) []core.Step {
 	return []core.Step{st}
 }
 
-// LabelReleaseActive marks the KaaSRelease that the management cluster has.
+// LabelReleaseActive marks the KaaSRelease of the management cluster.
 const LabelReleaseActive = "kaas.mirantis.com/active"

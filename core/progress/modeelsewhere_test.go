@@ -8,7 +8,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// The agents of nodes that are no computes and have a mode are asked for what they serve, and no others.
+// Only the agents of nodes that are not computes and have a mode are asked what they serve.
 func TestWhichAgentsAreAskedForWhatTheyServe(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Mode("gtw-01", core.ModeManual)

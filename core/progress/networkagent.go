@@ -18,8 +18,8 @@ func SilentOn(s *core.Snapshot, host string) []*core.NetworkAgent {
 	return out
 }
 
-// AgentsDown are the network agents of the host that are not alive, by their binaries. Those that somebody has set down count as
-// well: the OpenStack controller waits for every one that it finds (docs/mosk.md#agents).
+// AgentsDown are the binaries of the host's network agents that are not alive. Agents that somebody has set down count as well:
+// the OpenStack controller waits for every agent that it finds (docs/mosk.md#agents).
 func AgentsDown(s *core.Snapshot, host string) []string {
 	var down []string
 	for _, a := range SilentOn(s, host) {
@@ -34,7 +34,7 @@ func ServingAgents(s *core.Snapshot, node string) []*core.NetworkAgent {
 		func(a *core.NetworkAgent) bool { return a.Type != core.AgentL3 && a.Type != core.AgentDHCP })
 }
 
-// ServedShort is what the agents on a node serve, in a few words: "2 routers, 3 networks"; empty when they serve nothing.
+// ServedShort is what the node's agents serve, in a few words: "2 routers, 3 networks"; empty when they serve nothing.
 func ServedShort(s *core.Snapshot, node string) string {
 	var parts []string
 	for _, a := range ServingAgents(s, node) {
@@ -45,8 +45,8 @@ func ServedShort(s *core.Snapshot, node string) string {
 	return strings.Join(parts, "; ")
 }
 
-// HostsWithRoutersToWatch are the hosts whose L3 and DHCP agents are asked for what they serve: those of nodes that are no computes and
-// have a migration mode.
+// HostsWithRoutersToWatch are the hosts whose L3 and DHCP agents are asked what they serve: those of nodes that are not computes
+// and have a migration mode.
 func HostsWithRoutersToWatch(s *core.Snapshot) []string {
 	var hosts []string
 	for name, n := range s.Nodes {
@@ -58,8 +58,8 @@ func HostsWithRoutersToWatch(s *core.Snapshot) []string {
 	return hosts
 }
 
-// agentsOfComponent are the binaries of Neutron's agents that run in the pods of a component (openstack-helm's names, and
-// Neutron's for the binaries).
+// agentsOfComponent are the Neutron agents' binaries that run in the pods of a component. The components have openstack-helm's
+// names, the binaries Neutron's.
 var agentsOfComponent = map[string][]string{
 	"l3-agent":            {"neutron-l3-agent"},
 	"dhcp-agent":          {"neutron-dhcp-agent"},
@@ -70,7 +70,7 @@ var agentsOfComponent = map[string][]string{
 	"ovn-metadata-agent":  {"neutron-ovn-metadata-agent"},
 }
 
-// IsNetworkAgent tells whether the DaemonSet's pods are agents of Neutron's.
+// IsNetworkAgent tells whether the DaemonSet's pods are Neutron agents.
 func IsNetworkAgent(d *core.DaemonSet) bool {
 	if d.Namespace != core.NamespaceOpenStack {
 		return false
@@ -78,10 +78,10 @@ func IsNetworkAgent(d *core.DaemonSet) bool {
 	return len(agentsOfComponent[d.Component]) > 0 || d.Application == "neutron" && strings.HasSuffix(d.Component, "agent")
 }
 
-// agentsOnSwitch are the agents that work with Open vSwitch: its restart is felt by them.
+// agentsOnSwitch are the agents that work with Open vSwitch: they notice its restart.
 var agentsOnSwitch = []string{"neutron-openvswitch-agent", "ovn-controller"}
 
-// AgentsTouched are Neutron's agents on the node that have to be seen again after a restart of the DaemonSet's pod there.
+// AgentsTouched are the Neutron agents on the node that have to report again after a restart of the DaemonSet's pod there.
 func AgentsTouched(s *core.Snapshot, d *core.DaemonSet, node string) []*core.NetworkAgent {
 	out := AgentsIn(s, d, node)
 	if d.Namespace == core.NamespaceOpenStack && strings.Contains(d.Component, "vswitchd") {
@@ -94,7 +94,7 @@ func AgentsTouched(s *core.Snapshot, d *core.DaemonSet, node string) []*core.Net
 	return out
 }
 
-// AgentsIn are Neutron's agents on the node that run in the pods of the DaemonSet, as Neutron shows them.
+// AgentsIn are the Neutron agents on the node that run in the pods of the DaemonSet, as Neutron shows them.
 func AgentsIn(s *core.Snapshot, d *core.DaemonSet, node string) []*core.NetworkAgent {
 	var out []*core.NetworkAgent
 	for _, a := range s.Agents[s.HostOf(node)] {

@@ -5,7 +5,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// HoldsAhead tells whether nothing but a person gets the instance out of the way when its node's turn comes.
+// HoldsAhead tells whether only a person can get the instance out of the way when its node's turn comes.
 func HoldsAhead(v core.InstanceView) bool {
 	if !v.Blocks {
 		return false
@@ -13,7 +13,7 @@ func HoldsAhead(v core.InstanceView) bool {
 	return v.Action == core.ActionNotify || v.Origin == core.OriginConflicting || Stranded(v)
 }
 
-// TellOwners is the step that no API does: telling the owners of instances on a node.
+// TellOwners is the step that no API can do: to tell the owners of the instances on a node.
 func TellOwners(s *core.Snapshot, target core.Ref, node, label string, held []core.InstanceView) core.Step {
 	projects := map[string]bool{}
 	for _, v := range held {

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// stageRank puts what moves on top.
+// stageRank puts moving nodes on top.
 var stageRank = map[core.Stage]int{
 	core.StageWaiting: 0, core.StageFailed: 0,
 	core.StageEvacuating: 1, core.StagePreparing: 1, core.StageReleased: 1, core.StageDraining: 1, core.StageUpdating: 1,
@@ -25,7 +25,7 @@ var (
 	nodeIndex core.Derivation[map[string]int] // in nodeViews, by name
 )
 
-// NodeViews are the nodes with all that is derived for each, what moves first.
+// NodeViews are the nodes with all that is derived for each, moving ones first.
 func NodeViews(s *core.Snapshot) []core.NodeView {
 	return nodeViews.Of(s, nodeViewsOf)
 }
@@ -95,21 +95,21 @@ func viewNode(f *stageFacts) core.NodeView {
 	return v
 }
 
-// since is when the node came into the stage: as it was seen, or as the evidence says.
+// since is when the node entered the stage: as it was seen, or as the evidence says.
 func (f *stageFacts) since(stage core.Stage, v verdict) core.Since {
 	evidence := core.Since{At: v.at, Exact: v.exact && !v.at.IsZero()}
 	switch {
 	case f.hadStage && f.before.Stage == stage:
 		return f.before.Since
 	case f.hadStage && v.at.After(f.before.Since.At) && !v.at.After(f.s.Now):
-		return evidence // it began after the stage that was seen before, and before now
+		return evidence // it began after the last stage that was seen, and before now
 	case f.hadStage:
 		return core.Since{At: f.s.Now, Exact: true}
 	}
 	return evidence
 }
 
-// badAttempts is what is wrong with the number of the node's migration attempts; empty when nothing is.
+// badAttempts says what is wrong with the node's number of migration attempts; empty when nothing is.
 func badAttempts(f *stageFacts) string {
 	if f.attemptsRaw == "" {
 		return ""
@@ -120,7 +120,7 @@ func badAttempts(f *stageFacts) string {
 	return fmt.Sprintf("its migration attempts %q are not a number from 1 up", wording.OneLine(f.attemptsRaw, 40))
 }
 
-// problemsOf are the inconsistencies of a node that are worth a word.
+// problemsOf are the node's inconsistencies that are worth showing.
 func problemsOf(f *stageFacts) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -163,12 +163,12 @@ func (f *stageFacts) needsLock() bool {
 	return f.node.Is(core.RoleController) || f.node.Is(core.RoleCompute) || f.node.Is(core.RoleGateway)
 }
 
-// staleInner tells whether the node's lock counts against Rockoon's concurrency although nothing is asked of the node.
+// staleInner tells whether the node's lock counts against Rockoon's concurrency although the node has no request.
 func (f *stageFacts) staleInner() bool {
 	return f.requestsKnown && f.request == nil && f.working() && f.own.State() != core.LockInactive
 }
 
-// NewestKubelet is the newest kubelet version of the nodes, when they differ; empty otherwise.
+// NewestKubelet is the newest kubelet version when the nodes differ; empty otherwise.
 func NewestKubelet(nodes map[string]*core.Node) string {
 	newest, differ := "", false
 	for _, n := range nodes {
@@ -189,7 +189,7 @@ func NewestKubelet(nodes map[string]*core.Node) string {
 	return newest
 }
 
-// compareVersions compares versions like v1.30.14 number by number; what is no number compares as text.
+// compareVersions compares versions like v1.30.14 number by number; parts that are not numbers compare as text.
 func compareVersions(a, b string) int {
 	split := func(v string) []string {
 		return strings.FieldsFunc(strings.TrimPrefix(v, "v"), func(r rune) bool { return r == '.' || r == '-' || r == '+' })
@@ -214,5 +214,5 @@ func compareVersions(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// ExampleAttempts is the number of attempts that the documents use as their example (docs/mosk.md#migration-mode).
+// ExampleAttempts is the number of attempts in the documents' example (docs/mosk.md#migration-mode).
 const ExampleAttempts = 5

@@ -20,8 +20,8 @@ func WithOverride(all map[string]core.Override, o core.Override) map[string]core
 // overrideWatched is how long an override without a request is watched.
 const overrideWatched = 24 * time.Hour
 
-// OverrideCounts tells whether an override still counts: the maintenance for which it was done has not ended; or where nobody asked,
-// none has gone over it since, after which its controller takes the lock back, as it should.
+// OverrideCounts tells whether an override still counts: the maintenance that it was made for has not ended. An override without a
+// request counts until a maintenance has ended since: then the controller takes the lock back, as it should.
 func OverrideCounts(s *core.Snapshot, o core.Override, l *core.WorkloadLock) bool {
 	r := RequestFor(s, l)
 	switch {

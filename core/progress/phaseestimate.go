@@ -6,14 +6,14 @@ import (
 	"lockstep/core"
 )
 
-// Estimates are how long the documents allow for the parts of an update (docs/mosk.md#maintenance-window):
-// D instances per compute, NC computes, NG gateways, NKC masters, NKM workers. What counts nodes is 0 while these are not known.
+// Estimates are the documents' times for the parts of an update (docs/mosk.md#maintenance-window): D instances per compute, NC
+// computes, NG gateways, NKC masters, NKM workers. Times that depend on the number of nodes are 0 while the nodes are not known.
 type Estimates struct {
 	d, nc, ng, nkc, nkm int
-	unknown             bool // the nodes are
+	unknown             bool // the nodes are not known
 }
 
-// EstimatesOf is the documents' estimates for the cluster.
+// EstimatesOf returns the documents' estimates for the cluster.
 func EstimatesOf(s *core.Snapshot) Estimates {
 	e := Estimates{unknown: !s.Known(core.SourceNodes)}
 	for _, n := range s.Nodes {
@@ -37,7 +37,7 @@ func EstimatesOf(s *core.Snapshot) Estimates {
 
 func minutes(n float64) time.Duration { return time.Duration(n * float64(time.Minute)) }
 
-// counted are minutes that were made of numbers of nodes; 0 while these are not known.
+// counted returns n minutes for a number that was made of numbers of nodes; 0 while the nodes are not known.
 func (e Estimates) counted(n float64) time.Duration {
 	if e.unknown {
 		return 0
@@ -45,18 +45,18 @@ func (e Estimates) counted(n float64) time.Duration {
 	return minutes(n)
 }
 
-// OpenStack is the life-cycle management modules (45) and OpenStack's components: (0.78 D + 359)(NC + NG)/60.
+// OpenStack is the time of the life-cycle management modules (45) and of the OpenStack components: (0.78 D + 359)(NC + NG)/60.
 func (e Estimates) OpenStack() time.Duration {
 	return e.counted(45 + (0.78*float64(e.d)+359)*float64(e.nc+e.ng)/60)
 }
 
-// ceph is a minor version: 35 + 15; a major one is 50 as well.
+// ceph is the time of a minor version (35 + 15); a major one takes 50 as well.
 func (e Estimates) ceph() time.Duration { return minutes(50) }
 
-// Modules is the life-cycle management modules alone.
+// Modules is the time of the life-cycle management modules alone.
 func (e Estimates) Modules() time.Duration { return minutes(45) }
 
-// Services is the second phase: OpenStack and Ceph; 0 while the nodes are not known.
+// Services is the time of the second phase, OpenStack and Ceph; 0 while the nodes are not known.
 func (e Estimates) Services() time.Duration {
 	if e.unknown {
 		return 0
@@ -64,19 +64,19 @@ func (e Estimates) Services() time.Duration {
 	return e.OpenStack() + e.ceph()
 }
 
-// masters is the host OS one by one, 15 NKC, and Kubernetes, 40.
+// masters is the time of the host OS, one master after the other (15 NKC), and of Kubernetes (40).
 func (e Estimates) masters() time.Duration { return e.counted(15*float64(e.nkc) + 40) }
 
-// workers is the instances' migration, 20 NC, and each worker's update and restart, 40 NKM, one after the other.
+// workers is the time of the instances' migration (20 NC) and of each worker's update and restart (40 NKM), one after the other.
 func (e Estimates) workers() time.Duration { return e.counted(20*float64(e.nc) + 40*float64(e.nkm)) }
 
-// Worker is one worker: 20 for its instances, 40 for its update and restart.
+// Worker is the time of one worker: 20 for its instances, 40 for its update and restart.
 func (e Estimates) Worker() time.Duration { return minutes(20 + 40) }
 
-// finish is the auxiliary components (docs/mosk.md#maintenance-window).
+// finish is the time of the auxiliary components (docs/mosk.md#maintenance-window).
 func (e Estimates) finish() time.Duration { return minutes(60) }
 
-// of is the estimate for one controller's cluster lock; 0 when the documents say nothing.
+// of is the estimate for one controller's cluster lock; 0 when the documents give none.
 func (e Estimates) of(controller string) time.Duration {
 	switch controller {
 	case core.ControllerOpenStack:

@@ -9,18 +9,18 @@ import (
 	"lockstep/core/wording"
 )
 
-// begun tells whether LCM has asked for one of the nodes in this update. Nothing else says so: a lock can be left over, a node
-// can be about to leave the cluster, be away for a moment, or have a newer kubelet since before.
+// begun tells whether LCM has asked for one of the nodes in this update. Only a request shows that: a lock can be left over, and a
+// node can be about to leave the cluster, be away for a moment, or have had a newer kubelet before.
 func (f *phaseFacts) begun(nodes []core.NodeView) bool { return slices.ContainsFunc(nodes, f.asked) }
 
-// asked tells whether LCM asks for the node in this update, or has.
+// asked tells whether LCM asks for the node in this update, or has asked for it.
 func (f *phaseFacts) asked(v core.NodeView) bool {
 	r := f.s.History.Rounds[v.Node.UID]
 	return v.Request != nil && IsFor(v.Request, f.request) || r.Update == f.request.UID && !r.Started.IsZero()
 }
 
-// stage is the node's stage where that is the update's doing, else idle. A node that no lock holds is updated without a
-// request; and where requests are not known, its stage has to do.
+// stage is the node's stage if it belongs to the update, else idle. A node that no lock holds is updated without a request. Where
+// requests are not known, the node's stage decides.
 func (f *phaseFacts) stage(v core.NodeView) core.Stage {
 	if !v.Active() || f.asked(v) || v.Request == nil && len(v.Locks) == 0 || !f.s.Known(core.SourceNodeRequests) {
 		return v.Stage
@@ -28,17 +28,17 @@ func (f *phaseFacts) stage(v core.NodeView) core.Stage {
 	return core.StageIdle
 }
 
-// come tells whether the update has come to the node, as far as anything says.
+// come tells whether the evidence shows that the update has reached the node.
 func (f *phaseFacts) come(v core.NodeView) bool { return !f.reached(v).IsZero() }
 
-// removed tells whether LCM is through with the nodes and removes its request. A controller that takes its lock back now has
-// released it before.
+// removed tells whether LCM is done with the nodes and removes its request. A controller that takes its lock back now has released
+// it before.
 func (f *phaseFacts) removed() bool {
 	return !f.request.Deleting.IsZero() && (slices.ContainsFunc(f.masters, f.come) || slices.ContainsFunc(f.workers, f.come))
 }
 
-// reached is when the update had come to the node: a request, a maintenance that was seen, or a node that became Ready
-// anew; zero when nothing says.
+// reached is when the update had reached the node: the time of a request, of a maintenance that was seen, or of a node that became
+// Ready again; zero when nothing shows it.
 func (f *phaseFacts) reached(v core.NodeView) time.Time {
 	r := f.s.History.Rounds[v.Node.UID]
 	switch {
@@ -52,8 +52,8 @@ func (f *phaseFacts) reached(v core.NodeView) time.Time {
 	return time.Time{}
 }
 
-// firstNode is by when the update had come to its first node; zero when nothing says: of the nodes and requests that are not
-// known one can be older than all that are.
+// firstNode is when the update had reached its first node; zero when nothing shows it: a node or request that is not known can be
+// older than all the known ones.
 func (f *phaseFacts) firstNode() time.Time {
 	var first time.Time
 	if !f.s.Known(core.SourceNodes) || !f.s.Known(core.SourceNodeRequests) {
@@ -106,7 +106,7 @@ func (f *phaseFacts) workerNodes() core.Phase {
 	return p
 }
 
-// overdueNode turns the workers' phase into one that is stuck when one node takes much longer than the documents allow.
+// overdueNode marks the workers' phase as stuck when one node takes much longer than the documents allow.
 func (f *phaseFacts) overdueNode(p *core.Phase) {
 	for _, v := range f.workers {
 		if p.State != core.PhaseRunning || v.Request == nil || !f.asked(v) || v.Stage == core.StageQueued || f.s.Settings.Overdue <= 0 {
@@ -120,7 +120,7 @@ func (f *phaseFacts) overdueNode(p *core.Phase) {
 	}
 }
 
-// mostRequests is how many nodes' requests a phase's evidence lists; the computes' concurrency is 30.
+// mostRequests is how many nodes' requests a phase's evidence lists. Up to 30 computes are in maintenance at a time.
 const mostRequests = 8
 
 // nodes judges a phase by its nodes' stages.
@@ -134,7 +134,7 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []core.NodeView) {
 		p.Evidence = append(p.Evidence, "the NodeMaintenanceRequests are not known: "+s.WhyUnknown(core.SourceNodeRequests))
 	}
 	if p.State = t.state(); p.State != core.PhasePending && !f.servicesDone && !f.begun(nodes) {
-		// A kubelet can be newer since an earlier update, a lock be left over from one; LCM has not come to the nodes yet.
+		// A kubelet can be newer, and a lock left over, from an earlier update: LCM has not reached the nodes yet.
 		p.State, p.Done = core.PhasePending, 0
 	}
 	if len(nodes) == 0 && s.Known(core.SourceNodes) {
@@ -187,7 +187,7 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []core.NodeView) {
 	}
 }
 
-// requestText is "NMR cmp-07 (os) since 16:10: waiting for you, 2 live".
+// requestText returns a text like "NMR cmp-07 (os) since 16:10: waiting for you, 2 live".
 func (f *phaseFacts) requestText(v core.NodeView) string {
 	scope := ""
 	if sc := ScopeOf(f.s, v.Request); sc != "" {
@@ -245,8 +245,8 @@ type nodeGroup struct {
 	nodes []core.NodeView
 }
 
-// groupsOf divides nodes by role. A node with several roles is counted once, by the role for which the OpenStack
-// controller handles the fewest at a time.
+// groupsOf divides nodes by role. A node with several roles counts once, under its role for which the OpenStack controller handles
+// the fewest nodes at a time.
 func groupsOf(nodes []core.NodeView) []nodeGroup {
 	groups := []struct {
 		role  core.Role
@@ -270,7 +270,7 @@ func groupsOf(nodes []core.NodeView) []nodeGroup {
 	return out
 }
 
-// groupLine is "2/10, 1 moving, next: cmp-08".
+// groupLine returns a line with a text like "2/10, 1 moving, next: cmp-08".
 func (f *phaseFacts) groupLine(g nodeGroup) core.PhaseLine {
 	t := f.tally(g.nodes)
 	line := core.PhaseLine{Label: g.label, State: t.state(), Text: fmt.Sprintf("%d/%d", t.done, t.all)}

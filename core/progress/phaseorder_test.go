@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// LCM goes to a phase when the one before it is through (docs/mosk.md#phases): none is done while an earlier one runs or has not
-// begun, whatever kubelets were newer before the update.
+// LCM begins a phase when the one before it is done (docs/mosk.md#phases): no phase is done while an earlier one runs or is
+// pending, even if kubelets were newer before the update.
 func TestNoPhaseIsDoneBeforeAnEarlierOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sc := scene.Healthy()

@@ -7,11 +7,11 @@ import (
 	"lockstep/core/wording"
 )
 
-// mostPlanLines is how many steps of the plan a phase's evidence lists: an update can have many groups.
+// mostPlanLines is how many plan steps a phase's evidence lists: an update can have many groups.
 const mostPlanLines = 6
 
-// byPlan adds to a phase what the update plan says of its steps, and what follows from that: a phase that runs and whose
-// step is Stuck is stuck; one whose step was paused by an alert waits for the operator (docs/mosk.md#update-plans, #automatic-pause).
+// byPlan adds what the update plan says of a phase's steps, and its consequences: a running phase with a Stuck step is stuck; a
+// phase with a step that an alert has paused waits for the operator (docs/mosk.md#update-plans, #automatic-pause).
 func (f *phaseFacts) byPlan(p *core.Phase) {
 	plan := f.s.Management.Plan()
 	if plan == nil || f.over {
@@ -47,11 +47,11 @@ func (f *phaseFacts) byPlan(p *core.Phase) {
 	}
 }
 
-// planLine is "plan, group rack-a (index 2, 2 at a time): InProgress, 26 m of 8 h, 1 of 3 machines updated".
+// planLine returns a text like "plan, group rack-a (index 2, 2 at a time): InProgress, 26 m of 8 h, 1 of 3 machines updated".
 func (f *phaseFacts) planLine(st core.PlanStep) string {
 	name := StepShort(st)
 	if g := f.s.Management.GroupOf(st.Group()); g != nil {
 		name += " (" + groupText(g) + ")"
 	}
-	return "plan, " + name + ": " + wording.OneLine(PlanStepText(st, f.s.Now), wording.MostRead) // all of it is in the plan's own step
+	return "plan, " + name + ": " + wording.OneLine(PlanStepText(st, f.s.Now), wording.MostRead) // the plan's own step shows the full text
 }

@@ -10,12 +10,12 @@ import (
 	"lockstep/core/wording"
 )
 
-// phaseFacts is what the rules of the five phases look at, gathered once. The phases are those of the documents' cluster
-// update flow (docs/mosk.md#phases).
+// phaseFacts is what the rules of the five phases look at, gathered once. The phases are those of the documents' cluster update
+// flow (docs/mosk.md#phases).
 type phaseFacts struct {
 	s        *core.Snapshot
 	request  *core.MaintenanceRequest // the cluster's; nil when none is known
-	known    bool                     // whether there is a request is known
+	known    bool                     // it is known whether there is a request
 	over     bool                     // an update was seen, and its request is gone
 	records  map[core.PhaseID]core.PhaseRecord
 	masters  []core.NodeView
@@ -23,12 +23,12 @@ type phaseFacts struct {
 	estimate Estimates
 	newest   string // the newest kubelet version, when nodes differ
 
-	servicesDone bool // the second phase is through; nodes come after it
+	servicesDone bool // the second phase is done; the nodes come next
 }
 
 var phases core.Derivation[[]core.Phase]
 
-// Phases are the five phases of the cluster update, in order.
+// Phases returns the five phases of the cluster update, in order.
 func Phases(s *core.Snapshot) []core.Phase {
 	return phases.Of(s, phasesOf)
 }
@@ -60,7 +60,7 @@ func phasesOf(s *core.Snapshot) []core.Phase {
 	return phases
 }
 
-// begin makes a phase with the times that were seen; false when nothing but the update's absence or end can be said of it.
+// begin makes a phase with the times that were seen; false when all that is known is that no update runs or that it has ended.
 func (f *phaseFacts) begin(id core.PhaseID, title string) (core.Phase, bool) {
 	p := core.Phase{ID: id, Title: title, State: core.PhasePending}
 	r := f.records[id]
@@ -80,7 +80,7 @@ func (f *phaseFacts) begin(id core.PhaseID, title string) (core.Phase, bool) {
 		u := f.s.History.Update
 		ended := u.Ended
 		if ended.IsZero() {
-			ended = f.s.Now // its end is being seen right now
+			ended = f.s.Now // this Snapshot is the first that shows its end
 		}
 		p.Evidence = []string{"the update" + toRelease(u.Release) + " ended " + wording.ClockText(ended) +
 			": its ClusterMaintenanceRequest is gone"}
@@ -111,15 +111,15 @@ func toRelease(release string) string {
 	return " to " + wording.OneLine(release, 60)
 }
 
-// end closes a phase that is done with the time that was seen, or with the evidence's.
+// end closes a finished phase with the time that was seen, or else with the evidence's time.
 func (f *phaseFacts) end(p *core.Phase, evidence time.Time) {
 	if p.Ended = f.records[p.ID].Ended; p.Ended.At.IsZero() {
 		p.Ended = core.Since{At: evidence}
 	}
 }
 
-// overdue turns a phase that runs into one that is stuck when it takes much longer than the documents allow for it: "If an
-// update phase takes significantly longer than expected …, you should consider the update process hung" (docs/mosk.md#when-it-hangs).
+// overdue marks a running phase as stuck when it takes much longer than the documents allow: "If an update phase takes
+// significantly longer than expected …, you should consider the update process hung" (docs/mosk.md#when-it-hangs).
 func (f *phaseFacts) overdue(p *core.Phase, limit time.Duration) {
 	elapsed := p.Elapsed(f.s.Now)
 	if p.State != core.PhaseRunning || limit <= 0 || f.s.Settings.Overdue <= 0 || float64(elapsed) <= float64(limit)*f.s.Settings.Overdue {
@@ -201,8 +201,8 @@ func (f *phaseFacts) services() core.Phase {
 		p.Evidence = append(p.Evidence, fmt.Sprintf("the OpenStack controller: %d of %d replicas ready", c.Ready, c.Replicas))
 	}
 	if p.State == core.PhaseRunning && nodesBegun {
-		// LCM goes to nodes only when every cluster lock has let it: one that is active now was armed again, which a new
-		// release of its controller does (docs/mosk.md#locks).
+		// LCM goes to nodes only after every cluster lock was inactive. A lock that is active now was armed again, as a new release
+		// of its controller does (docs/mosk.md#locks).
 		p.State = core.PhaseDone
 		text := "LCM has gone on to the nodes"
 		if p.Done < len(s.ClusterLocks) {
@@ -213,15 +213,15 @@ func (f *phaseFacts) services() core.Phase {
 	f.overdue(&p, f.estimate.Services())
 	if p.State == core.PhaseDone {
 		if !lastSeen {
-			last = f.firstNode() // nobody saw its end; the first node came after it
+			last = f.firstNode() // its end was not seen, but the first node came after it
 		}
 		f.end(&p, last)
 	}
 	return p
 }
 
-// ClusterLockMissing says that OpenStack has no lock of the cluster although there is an OpenStackDeployment, for which its
-// controller makes one; empty where it has one, or where that is not known.
+// ClusterLockMissing says that OpenStack has no cluster lock although there is an OpenStackDeployment, for which its controller
+// makes one; empty when the lock is there, or when that is not known.
 func ClusterLockMissing(s *core.Snapshot) string {
 	if !s.Known(core.SourceClusterLocks) || !s.Known(core.SourceOpenStackStatus) || len(s.OpenStack) == 0 ||
 		slices.ContainsFunc(s.ClusterLocks, func(l *core.WorkloadLock) bool { return l.Controller == core.ControllerOpenStack }) {
@@ -230,7 +230,7 @@ func ClusterLockMissing(s *core.Snapshot) string {
 	return "OpenStack has no ClusterWorkloadLock, and there is OpenStackDeployment " + wording.OneLine(s.OpenStack[0].Name, 60)
 }
 
-// locksText is "CWL openstack inactive, ceph active: Ceph is updating".
+// locksText returns a text like "CWL openstack inactive, ceph active: Ceph is updating".
 func (f *phaseFacts) locksText() string {
 	if len(f.s.ClusterLocks) == 0 && ClusterLockMissing(f.s) != "" {
 		return "no ClusterWorkloadLock"
@@ -272,7 +272,7 @@ func osdplText(o *core.OpenStackStatus) string {
 	return strings.Join(parts, ", ")
 }
 
-// lockLine is one controller's part of the second phase.
+// lockLine is one controller's line in the second phase.
 func (f *phaseFacts) lockLine(l *core.WorkloadLock, waitsForOpenStack bool) core.PhaseLine {
 	line := core.PhaseLine{Label: wording.OneLine(l.Controller, 40), State: core.PhaseRunning, Text: "active",
 		Limit: f.estimate.of(l.Controller)}
@@ -354,8 +354,8 @@ func (f *phaseFacts) finish(masters, workers core.Phase) core.Phase {
 	return p
 }
 
-// locksBack keeps the last phase open until every cluster lock is active again (docs/mosk.md#phases: the OpenStack controller sets its
-// lock active, and the update completes).
+// locksBack keeps the last phase open until every cluster lock is active again (docs/mosk.md#phases: the OpenStack controller sets
+// its lock active, and the update completes).
 func (f *phaseFacts) locksBack(p *core.Phase) {
 	if !f.over || !f.s.Known(core.SourceClusterLocks) {
 		return

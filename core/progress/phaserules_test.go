@@ -230,7 +230,7 @@ func TestPhaseLines(t *testing.T) {
 	}
 }
 
-// A lock that was there months before the update has not been active "for months" in it.
+// A lock that existed months before the update has not been active "for months" in it.
 func TestLockLinesCountFromTheUpdate(t *testing.T) {
 	sc := scene.Healthy()
 	cmr := sc.Update(time.Hour)
@@ -270,8 +270,8 @@ func TestTimesOfPhases(t *testing.T) {
 	}
 }
 
-// Nobody saw the end of phase 2; the first node came after it. Where a source that says when that was is refused, how long the
-// phase took is not known, rather than counted from what is left or to this day. What was seen before stays.
+// The end of phase 2 was not seen; the first node came after it. When a source that would show that time is forbidden, the phase's
+// duration is unknown and is not counted from other facts or up to now. What was seen before stays.
 func TestHowLongAPhaseTookIsNotGuessed(t *testing.T) {
 	for _, tt := range []struct {
 		source core.SourceID
@@ -307,7 +307,7 @@ func TestHowLongAPhaseTookIsNotGuessed(t *testing.T) {
 	}
 }
 
-// The documents' estimate counts nodes: without them it is not known, and nothing is overdue by it.
+// The documents' estimate depends on the number of nodes: without the nodes it is unknown, and nothing is overdue by it.
 func TestNothingIsOverdueByNodesThatAreNotKnown(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Update(24 * time.Hour)
@@ -321,7 +321,7 @@ func TestNothingIsOverdueByNodesThatAreNotKnown(t *testing.T) {
 	}
 }
 
-// docs/mosk.md#maintenance-window.
+// The estimates of docs/mosk.md#maintenance-window.
 func TestEstimatesOfTheDocuments(t *testing.T) {
 	e := Estimates{d: 20, nc: 10, ng: 2, nkc: 3, nkm: 12}
 	for _, tt := range []struct {

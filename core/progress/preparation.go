@@ -5,17 +5,16 @@ import (
 	"lockstep/core/wording"
 )
 
-// Preparation is how far the preparation of a node is by the OpenStack controller that Lockstep plays.
+// Preparation is how far a played OpenStack controller has prepared a node.
 type Preparation struct {
 	Next string // what comes next, as a clause: "begin to prepare it"
 	what string // the same in two or three words, for a narrow column
 }
 
-// PrepareIt is what comes next on a node that is asked for, and nothing more.
+// PrepareIt is the next action on a node that is asked for, without details.
 const PrepareIt = "you play the OpenStack controller: prepare it"
 
-// PreparationOf is what the played OpenStack controller has to do next on a node that is asked for, or what keeps it from doing
-// anything.
+// PreparationOf is what a played OpenStack controller has to do next on a node that is asked for, or what keeps it from acting.
 func PreparationOf(s *core.Snapshot, a core.ActAs, node string) Preparation {
 	l := s.NodeLock(node, a.Controller)
 	begun := l != nil && l.InnerState == core.InnerActive

@@ -9,15 +9,15 @@ import (
 	"lockstep/core/wording"
 )
 
-// QuorumSet is a StatefulSet whose pods agree with one another by majority, each with its data on its own node.
+// QuorumSet is a StatefulSet whose pods agree by majority, each with its data on its own node.
 type QuorumSet struct {
 	Namespace, Name string
-	service         string // the OpenStack controller's key of the service, as in text G; empty: it is not asked before a maintenance
+	service         string // the OpenStack controller's key of the service, as in text G; empty: not checked before a maintenance
 	called          string // the controller's name for it in text U
 }
 
-// QuorumSets are the StatefulSets that the OpenStack controller asks before it handles a node's request or its removal, and
-// openvswitch-ovn-db, which it asks only before it clears up after a node (docs/mosk.md#quorum).
+// QuorumSets are the StatefulSets that the OpenStack controller checks before it handles a node's request or its removal, and
+// openvswitch-ovn-db, which it checks only before it cleans up after a node (docs/mosk.md#quorum).
 var QuorumSets = []QuorumSet{
 	{core.NamespaceOpenStack, "mariadb-server", "database", "mariadb"},
 	{core.NamespaceOpenStack, "etcd-etcd", "coordination", "etcd"},
@@ -26,10 +26,10 @@ var QuorumSets = []QuorumSet{
 	{core.NamespaceOpenStack, "openvswitch-ovn-db", "", "openvswitch-ovn"},
 }
 
-// AskedFirst tells whether the set is asked before a node's maintenance or removal.
+// AskedFirst tells whether the set is checked before a node's maintenance or removal.
 func (q QuorumSet) AskedFirst() bool { return q.service != "" }
 
-// Sources are those that tell of the set and of its pods.
+// Sources are the sources that report the set and its pods.
 func (q QuorumSet) Sources() []core.SourceID {
 	if q.Namespace == core.NamespaceRedis {
 		return []core.SourceID{core.SourceRedisSets, core.SourceRedisPods}
@@ -46,7 +46,7 @@ func (q QuorumSet) Look() []string {
 		kubectl("get", "pods", "-o", "wide") + " | " + wording.ShellCommand("grep", "^"+q.Name+"-")}
 }
 
-// QuorumNamed is the set that the OpenStack controller means by a service's key in text G, or by its name in text U.
+// QuorumNamed is the set that the OpenStack controller names by its service key in text G, or by its name in text U.
 func QuorumNamed(word string) (QuorumSet, bool) {
 	i := slices.IndexFunc(QuorumSets, func(q QuorumSet) bool { return word != "" && (q.service == word || q.called == word) })
 	if i < 0 {
@@ -55,7 +55,7 @@ func QuorumNamed(word string) (QuorumSet, bool) {
 	return QuorumSets[i], true
 }
 
-// QuorumHold is by which of its rules a StatefulSet holds a node.
+// QuorumHold is the rule by which a StatefulSet holds a node.
 type QuorumHold int
 
 const (
@@ -65,8 +65,9 @@ const (
 	QuorumOthersDown                        // a pod on another node is not ready
 )
 
-// isNodeLocked is the OpenStack controller's is_node_locked: whether a StatefulSet of so many replicas holds the node
-// (docs/mosk.md#quorum). A pod that is being removed counts as not ready: it is about to be. One that has no node is nowhere.
+// isNodeLocked is the OpenStack controller's is_node_locked: whether a StatefulSet with this number of replicas holds the node
+// (docs/mosk.md#quorum). A pod that is being removed counts as not ready, because it soon will not be. A pod without a node is on
+// no node.
 func isNodeLocked(replicas int, pods []*core.DaemonPod, node string) QuorumHold {
 	ready, elsewhere, down := 0, 0, 0
 	for _, p := range pods {
@@ -95,14 +96,14 @@ func isNodeLocked(replicas int, pods []*core.DaemonPod, node string) QuorumHold 
 // Serves tells whether the pod is ready and not being deleted.
 func Serves(p *core.DaemonPod) bool { return p.Ready && p.Deleting.IsZero() }
 
-// QuorumView is one of the QuorumSets that exists, with its pods by name.
+// QuorumView is an existing QuorumSet, with its pods by name.
 type QuorumView struct {
 	QuorumSet
 	Replicas int
 	Pods     []*core.DaemonPod
 }
 
-// Holds is by which rule the set holds the node.
+// Holds is the rule by which the set holds the node.
 func (v QuorumView) Holds(node string) QuorumHold { return isNodeLocked(v.Replicas, v.Pods, node) }
 
 // on tells whether a pod of the set runs on the node.
@@ -110,7 +111,7 @@ func (v QuorumView) on(node string) bool {
 	return slices.ContainsFunc(v.Pods, func(p *core.DaemonPod) bool { return p.Node == node })
 }
 
-// Quorum is the view of a set; false when there is no such StatefulSet, or none is known.
+// Quorum is the view of a set; false when the StatefulSet does not exist or is not known.
 func Quorum(s *core.Snapshot, q QuorumSet) (QuorumView, bool) {
 	for _, set := range s.StatefulSets {
 		if set.Namespace == q.Namespace && set.Name == q.Name {
@@ -120,7 +121,7 @@ func Quorum(s *core.Snapshot, q QuorumSet) (QuorumView, bool) {
 	return QuorumView{}, false
 }
 
-// QuorumUnknown is why it is not known how the set does; empty when it is.
+// QuorumUnknown says why the state of the set is not known; empty when it is known.
 func QuorumUnknown(s *core.Snapshot, q QuorumSet) string {
 	for _, id := range q.Sources() {
 		if !s.Known(id) {
@@ -130,7 +131,7 @@ func QuorumUnknown(s *core.Snapshot, q QuorumSet) string {
 	return ""
 }
 
-// QuorumText is how the set does, seen from a node: "mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not
+// QuorumText is the state of the set, seen from a node: "mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not
 // (CrashLoopBackOff)".
 func QuorumText(s *core.Snapshot, v QuorumView, node string) string {
 	ready, here := 0, 0
@@ -171,8 +172,8 @@ func QuorumText(s *core.Snapshot, v QuorumView, node string) string {
 	return text
 }
 
-// QuorumBroken tells whether one of the services of text G lacks a pod that does not come up by itself: its kubelet has tried
-// again and again (CrashLoopBackOff, ImagePullBackOff).
+// QuorumBroken tells whether one of the services of text G has a pod that does not start by itself: its kubelet has tried again
+// and again (CrashLoopBackOff, ImagePullBackOff).
 func QuorumBroken(s *core.Snapshot, services []string) bool {
 	for _, name := range services {
 		q, known := QuorumNamed(name)
@@ -187,8 +188,8 @@ func QuorumBroken(s *core.Snapshot, services []string) bool {
 	return false
 }
 
-// QuorumMatters tells whether a quorum can be lost with the node: one of its pods runs there, or belongs there because the node
-// is a controller. The OpenStack controller asks for every node; what no pod needs cannot be missed.
+// QuorumMatters tells whether a quorum can be lost with the node: one of the pods runs there, or belongs there because the node is
+// a controller. The OpenStack controller checks every node, but a node that no pod needs cannot be missed.
 func QuorumMatters(s *core.Snapshot, node string) bool {
 	if n := s.Nodes[node]; n != nil && n.Is(core.RoleController) {
 		return true
@@ -199,7 +200,7 @@ func QuorumMatters(s *core.Snapshot, node string) bool {
 	})
 }
 
-// QuorumSources are the sources that a step of the OpenStack controller's on the node rests on because of quorums.
+// QuorumSources are the sources of the quorums on which an OpenStack controller's step on the node rests.
 func QuorumSources(s *core.Snapshot, controller, node string) []core.SourceID {
 	if controller != core.ControllerOpenStack || node == "" || !QuorumMatters(s, node) {
 		return nil
@@ -207,7 +208,7 @@ func QuorumSources(s *core.Snapshot, controller, node string) []core.SourceID {
 	return []core.SourceID{core.SourceStatefulSets, core.SourceDaemonPods, core.SourceRedisSets, core.SourceRedisPods}
 }
 
-// SeesQuorum is what Lockstep itself sees of the set by which the OpenStack controller says that it holds a node.
+// SeesQuorum is what Lockstep itself sees of the set with which the OpenStack controller explains that it holds a node.
 func SeesQuorum(s *core.Snapshot, q QuorumSet, node string) string {
 	v, there := Quorum(s, q)
 	switch why := QuorumUnknown(s, q); {
@@ -221,7 +222,7 @@ func SeesQuorum(s *core.Snapshot, q QuorumSet, node string) string {
 	return QuorumText(s, v, node)
 }
 
-// QuorumShort are the sets that would be missed on the node and cannot do without it now, each as a clause that begins with "it".
+// QuorumShort are the sets that cannot do without the node now, each as a clause that begins with "it".
 func QuorumShort(s *core.Snapshot, node string) []string {
 	if !QuorumMatters(s, node) {
 		return nil

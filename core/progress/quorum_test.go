@@ -7,12 +7,12 @@ import (
 	"lockstep/core/scene"
 )
 
-// is_node_locked of the OpenStack controller (docs/mosk.md#quorum): True if ready pods < replicas-1, or pods on other nodes <
-// replicas-1, or other pods not ready.
+// The rules of the OpenStack controller's is_node_locked (docs/mosk.md#quorum): True if ready pods < replicas-1, or pods on other
+// nodes < replicas-1, or other pods are not ready.
 func TestWhetherAStatefulSetHoldsANode(t *testing.T) {
 	for name, tt := range map[string]struct {
 		replicas int
-		pods     []string // their nodes; see members
+		pods     []string // the nodes of the pods; see members
 		node     string
 		want     QuorumHold
 	}{

@@ -8,12 +8,12 @@ import (
 	"lockstep/core/wording"
 )
 
-// ObserveRefusal notes a refusal that a lock's text tells. It is anew where what is remembered says less: another text, or that
-// of an earlier maintenance. The controller's further tries within a minute say the same again, and need no record each.
+// ObserveRefusal notes a refusal that a lock's text reports. It is new when the record has another text, or is from an earlier
+// maintenance. The controller repeats the text at each try within a minute, and these need no record each.
 func ObserveRefusal(s *core.Snapshot, l *core.WorkloadLock, refused *core.CloneOnWrite[string, core.RefusalRecord]) (instance core.Ref,
 	r core.RefusalRecord, anew bool) {
 	if !strings.Contains(l.Message, "Got error while trying to migrate server") {
-		return instance, r, false // it is looked at for every lock in every Snapshot
+		return instance, r, false // this runs for every lock in every Snapshot
 	}
 	m := ReadLockMessage(l.Message)
 	if m.ID != SaysMigrationRefused || len(m.Instances) == 0 {
@@ -40,8 +40,8 @@ func ObserveRefusal(s *core.Snapshot, l *core.WorkloadLock, refused *core.CloneO
 	return instance, r, past || !same
 }
 
-// gaveUp tells whether the OpenStack controller has said that it is through with moving the instance (text J) in the
-// maintenance that goes on, and what Nova said when it refused last, as far as that was seen: of tries that have records the view tells.
+// gaveUp tells whether the OpenStack controller has reported that it has stopped moving the instance (text J) in the present
+// maintenance, and with what Nova refused last, as far as that was seen. The view shows the tries that have records.
 func gaveUp(s *core.Snapshot, v core.InstanceView, m HostMaintenance) (failure string, yes bool) {
 	l := s.NodeLock(m.name, core.ControllerOpenStack)
 	if m.request == nil || !m.request.Deleting.IsZero() || l == nil || l.State() != core.LockActive ||
@@ -49,7 +49,7 @@ func gaveUp(s *core.Snapshot, v core.InstanceView, m HostMaintenance) (failure s
 		return "", false
 	}
 	if !strings.Contains(l.Message, v.Instance.ID) {
-		return "", false // most are not named: it is asked for every instance in every Snapshot
+		return "", false // most instances are not named, and this runs for each of them in every Snapshot
 	}
 	if msg := ReadLockMessage(l.Message); msg.ID != SaysLeftToOperator || !slices.Contains(msg.Instances, v.Instance.ID) ||
 		!msg.At.IsZero() && msg.At.Before(m.request.Created) {

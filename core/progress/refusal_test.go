@@ -9,8 +9,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// A text J that does not name the instance, is of an earlier maintenance, or stands on a lock that let go, gives nothing up;
-// a failure that has a record is told with it.
+// A text J gives nothing up if it does not name the instance, is from an earlier maintenance, or is on a released lock. A failure
+// that has a record is shown with it.
 func TestWhenTheControllerHasGivenUp(t *testing.T) {
 	const left = "Some servers are still present on the host. Servers with unset maintenance action: ['" + scene.Web1 + "']"
 	for _, tc := range []struct {

@@ -7,7 +7,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// ObjectName is a name that Kubernetes takes for an object, made of a text: RFC 1123, at most 63 characters.
+// ObjectName makes a name for a Kubernetes object of a text: RFC 1123, at most 63 characters.
 func ObjectName(text string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(text) {
@@ -25,8 +25,8 @@ func ObjectName(text string) string {
 	return wording.TextOf(name, "lockstep")
 }
 
-// IsFor tells whether a node's request belongs to the cluster's: whoever made the one made the other, for the same release or
-// after it. One that is left from before asks nothing of a node in this update.
+// IsFor tells whether a node's request belongs to the cluster's: both were made by hand or neither, and it is for the same release, or
+// else not older. A request that is left from before asks nothing of a node in this update.
 func IsFor(r *core.MaintenanceRequest, cluster *core.MaintenanceRequest) bool {
 	switch {
 	case r.ByHand() != cluster.ByHand():
@@ -37,7 +37,7 @@ func IsFor(r *core.MaintenanceRequest, cluster *core.MaintenanceRequest) bool {
 	return !r.Created.Before(cluster.Created)
 }
 
-// RequestFor is the request that the lock answers to; nil when nobody asks.
+// RequestFor is the request that the lock answers; nil when there is none.
 func RequestFor(s *core.Snapshot, l *core.WorkloadLock) *core.MaintenanceRequest {
 	if l.Node != "" {
 		return s.NodeRequest(l.Node)

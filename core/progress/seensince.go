@@ -6,7 +6,7 @@ import (
 	"lockstep/core"
 )
 
-// seenAt is when a source was heard last, in the cluster's time; zero when it never was.
+// seenAt is when a source was last heard, in the cluster's time; zero when it never was.
 func seenAt(s *core.Snapshot, id core.SourceID) time.Time {
 	if src := s.Sources[id]; !src.AsOf.IsZero() {
 		return s.Now.Add(-s.Wall.Sub(src.AsOf))
@@ -14,8 +14,8 @@ func seenAt(s *core.Snapshot, id core.SourceID) time.Time {
 	return time.Time{}
 }
 
-// SeenSinceReturn tells whether a source was heard since the node came back from its last maintenance, and when that was. What was known
-// before, the OpenStack controller may have changed on the node's return.
+// SeenSinceReturn tells whether a source was heard since the node returned from its last maintenance, and when the node returned.
+// The OpenStack controller may have changed older facts on the node's return.
 func SeenSinceReturn(s *core.Snapshot, id core.SourceID, node string) (back time.Time, seen bool) {
 	n := s.Nodes[node]
 	if n == nil {

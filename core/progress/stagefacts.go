@@ -19,24 +19,24 @@ type stageFacts struct {
 
 	locks    []*core.WorkloadLock
 	own      *core.WorkloadLock // the OpenStack controller's; nil when there is none
-	message  LockMessage        // of own
-	account  Account            // what the OpenStack controller does with what is asked of the node
-	failed   []string           // controllers whose lock says failed
-	active   []string           // controllers whose lock is not inactive
+	message  LockMessage        // in the own lock's text
+	account  Account            // the OpenStack controller's work on the node's request
+	failed   []string           // controllers whose locks say failed
+	active   []string           // controllers whose locks are not inactive
 	released bool               // every lock is inactive
 
 	requestsKnown, locksKnown, computeKnown bool
 
 	on       hostCount
 	pods     *core.NodePods
-	lcm      *core.MachineView // what LCM does on its machine; nil when that is not known, or not fresh
+	lcm      *core.MachineView // the state of its machine in LCM; nil when that is not known, or not fresh
 	ready    bool
 	cordoned bool
 	round    core.Round
 	hasRound bool
-	before   core.StageRecord // the stage that the History has it in
+	before   core.StageRecord // the stage in the History
 	hadStage bool
-	newest   string // the newest kubelet version of the cluster, when nodes differ; else empty
+	newest   string // the cluster's newest kubelet version when the nodes differ; else empty
 }
 
 func factsOf(s *core.Snapshot, name, newest string) *stageFacts {
@@ -80,8 +80,8 @@ func (f *stageFacts) working() bool {
 	return f.own != nil && f.own.InnerState == core.InnerActive
 }
 
-// leaving tells whether the node's request is there and not being removed. When requests cannot be seen, the locks have to
-// do as evidence.
+// leaving tells whether the node has a request that is not being removed. When requests cannot be seen, the locks are the
+// evidence.
 func (f *stageFacts) leaving() bool {
 	if f.request != nil {
 		return f.request.Deleting.IsZero()
@@ -89,7 +89,7 @@ func (f *stageFacts) leaving() bool {
 	return !f.requestsKnown && (f.working() || len(f.locks) > len(f.active))
 }
 
-// handled tells whether LCM works on a node that has no request: a master that no application holds is updated without one
+// handled tells whether LCM works on a node that has no request: it updates a master that no application holds without one
 // (docs/mosk.md#lcm).
 func (f *stageFacts) handled() bool {
 	return f.request == nil && f.cluster != nil && f.locksKnown && len(f.locks) == 0 && f.node != nil && (f.cordoned || !f.ready)
@@ -110,7 +110,7 @@ func (f *stageFacts) rebooted() bool {
 	return f.node != nil && f.ready && !begin.IsZero() && f.node.ReadySince.After(begin)
 }
 
-// through tells by what the node went through its maintenance in the update that runs; empty when nothing says so.
+// through says how it is known that the node is done in the running update; empty when nothing shows it.
 func (f *stageFacts) through() string {
 	switch {
 	case f.cluster == nil || f.node == nil:
@@ -122,7 +122,7 @@ func (f *stageFacts) through() string {
 	case f.newest != "" && f.node.KubeletVersion == f.newest:
 		return "inferred: Ready, not cordoned, and its kubelet is newer than that of other nodes (" + wording.OneLine(f.newest, 40) + ")"
 	case f.newest != "":
-		return "" // others are newer
+		return "" // other nodes have a newer kubelet
 	case f.node.ReadySince.After(f.cluster.Created):
 		return "inferred: Ready and not cordoned since " + wording.ClockText(f.node.ReadySince) + ", after the update began " +
 			wording.ClockText(f.cluster.Created)
@@ -130,17 +130,18 @@ func (f *stageFacts) through() string {
 	return ""
 }
 
-// otherWaits are the controllers, the OpenStack controller aside, whose locks are not inactive yet.
+// otherWaits are the controllers other than the OpenStack controller whose locks are not inactive yet.
 func (f *stageFacts) otherWaits() []string {
 	return slices.DeleteFunc(slices.Clone(f.active), func(c string) bool { return c == core.ControllerOpenStack })
 }
 
-// lcmWaits is what LCM waits for before it drains the machine; empty when it says nothing of the kind.
+// lcmWaits is what LCM waits for before it drains the machine; empty when it reports no such wait.
 func (f *stageFacts) lcmWaits() DrainMessage {
 	return MachineWaits(f.lcm)
 }
 
-// blockingText is "2 live, 3 manual, 1 notify, 1 ERROR": what holds the lock, by action, and by status where nothing moves it.
+// blockingText says what holds the lock, by action, or by status where nothing moves an instance: "2 live, 3 manual, 1 notify, 1
+// ERROR".
 func (f *stageFacts) blockingText() string {
 	var parts []string
 	say := func(n int, word string) {
@@ -166,7 +167,7 @@ func (f *stageFacts) blockingText() string {
 	return strings.Join(parts, ", ")
 }
 
-// movedText is "6 of 15 moved" where it is known how many there were, and "9 left" otherwise.
+// movedText is "6 of 15 moved" when the first number of instances is known, and "9 left" otherwise.
 func (f *stageFacts) movedText() string {
 	if !f.computeKnown {
 		return ""
@@ -185,8 +186,8 @@ func (f *stageFacts) movedFrom() int {
 	return 0
 }
 
-// downText is which of the host's agents and services are away, or which pods are not ready: what Rockoon waits for when
-// the node returns.
+// downText lists the host's agents and services that are down, or its pods that are not ready: Rockoon waits for these when the
+// node returns.
 func (f *stageFacts) downText() string {
 	switch {
 	case f.node != nil && !f.ready:
@@ -205,7 +206,7 @@ func (f *stageFacts) downText() string {
 	return ""
 }
 
-// shortPods are the pods' names without OpenStack's own namespace.
+// shortPods are the pods' names, without the namespace for OpenStack's own.
 func shortPods(pods []core.PodName) []string {
 	out := make([]string, len(pods))
 	for i, p := range pods {

@@ -8,12 +8,11 @@ import (
 	"lockstep/core/wording"
 )
 
-// The rules of the stages by what LCM says of the node's machine (docs/mosk.md#lcmmachine, #lcmclusterstate).
-// They count for a node that LCM has;
-// where they say nothing the node's own signs do, as without a management cluster. What LCM does before a node is its own,
-// such as loading packages on many machines at once, is not a stage of the node.
+// These stage rules use what LCM says of the node's machine (docs/mosk.md#lcmmachine, #lcmclusterstate). They count for a node
+// that LCM has. Where they find nothing the node's own signs count, as without a management cluster. What LCM does before it
+// reaches a node, such as downloading packages on many machines at once, is not a stage of the node.
 
-// held is a node whose machine is in maintenance mode: it is drained, and stays so until somebody takes it out.
+// held finds a node whose machine is in maintenance mode: it is drained, and stays so until somebody takes it out.
 func held(f *stageFacts) (verdict, bool) {
 	if f.lcm == nil || f.lcm.Machine == nil || !f.lcm.Machine.InMaintenance || !handed(f) ||
 		f.s.Sources[core.SourceMachines].State != core.SourceLive {
@@ -27,7 +26,7 @@ func held(f *stageFacts) (verdict, bool) {
 	return v, true
 }
 
-// lcmDrains is a machine whose pods LCM moves.
+// lcmDrains finds a machine that LCM drains.
 func lcmDrains(f *stageFacts) (verdict, bool) {
 	if f.lcm == nil || !handed(f) || f.lcm.LCM.Drain != core.CordonDraining {
 		return verdict{}, false
@@ -48,7 +47,7 @@ func lcmDrains(f *stageFacts) (verdict, bool) {
 	return v, true
 }
 
-// drainWhat is what blocks a drain, short.
+// drainWhat says in short what blocks a drain.
 func drainWhat(m DrainMessage) string {
 	switch {
 	case m.Budget != "":
@@ -59,7 +58,7 @@ func drainWhat(m DrainMessage) string {
 	return "blocked"
 }
 
-// lcmReboots is a machine that LCM reboots, until its agent says that it is up again.
+// lcmReboots finds a machine that LCM reboots, until its agent reports that it is up again.
 func lcmReboots(f *stageFacts) (verdict, bool) {
 	if f.lcm == nil || !handed(f) || f.lcm.LCM.State != core.LCMReboot || f.lcm.LCM.RebootDone {
 		return verdict{}, false
@@ -71,8 +70,8 @@ func lcmReboots(f *stageFacts) (verdict, bool) {
 	return v, true
 }
 
-// lcmWorks is a drained machine on which the LCM agent works. A node that is not Ready while no item is under way is on the
-// way down or up, which its own signs tell.
+// lcmWorks finds a drained machine on which the LCM agent works. A node that is not Ready while no item runs goes down or comes
+// up; the node's own signs show that.
 func lcmWorks(f *stageFacts) (verdict, bool) {
 	if f.lcm == nil || !handed(f) || f.lcm.LCM.Drain != core.CordonDrained {
 		return verdict{}, false

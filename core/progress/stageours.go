@@ -23,7 +23,7 @@ func oursToPrepare(f *stageFacts) (verdict, bool) {
 	return verdict{reason: at.Next, what: at.what, at: f.request.Created, exact: true}, true
 }
 
-// oursToRemove is a node with nothing left on it whose removal waits for a played controller.
+// oursToRemove finds an empty node whose removal waits for a played controller.
 func oursToRemove(f *stageFacts) (verdict, bool) {
 	if f.ours() != TurnRemove {
 		return verdict{}, false
@@ -32,8 +32,8 @@ func oursToRemove(f *stageFacts) (verdict, bool) {
 		at: f.s.Deletions[f.name].Created, exact: true}, true
 }
 
-// oursToCleanUp is a node that has left the cluster, and whose clean-up waits for who plays the OpenStack controller: as long as its lock
-// is there it is not done.
+// oursToCleanUp finds a node that has left the cluster and whose clean-up waits for a played OpenStack controller: the removal is
+// not done while the lock exists.
 func oursToCleanUp(f *stageFacts) (verdict, bool) {
 	if !PlaysGone(f.s, f.name) {
 		return verdict{}, false

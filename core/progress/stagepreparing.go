@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// otherLocksOnly is a node that the OpenStack controller has released, or never held, and others have not.
+// otherLocksOnly finds a node that the OpenStack controller has released, or never held, and that other controllers still hold.
 func otherLocksOnly(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || f.own != nil && f.own.State() != core.LockInactive {
 		return verdict{}, false
@@ -38,19 +38,19 @@ func unknownMode(f *stageFacts) (verdict, bool) {
 		what: fmt.Sprintf("unknown mode %q", mode), at: f.requestAt()}, true
 }
 
-// noScope is a node that the OpenStack controller has begun, and on whose request it fails.
+// noScope finds a node that the OpenStack controller has begun, and on whose request it fails.
 func noScope(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || !LacksScope(f.request) || !f.working() || f.own.State() != core.LockActive {
 		return verdict{}, false
 	}
 	again := ""
 	if f.tries("") != "" {
-		again = "; it " + AccountText(f.s, f.account, true) // what its failure comes of is said
+		again = "; it " + AccountText(f.s, f.account, true) // the reason of the failure is stated already
 	}
 	return verdict{reason: Scopeless + again, what: "request without a scope", at: f.requestAt()}, true
 }
 
-// controllerGaveUp is a controller that says it needs a person, and is still right.
+// controllerGaveUp finds a controller that says it needs a person, and is still right.
 func controllerGaveUp(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || f.message.Class != MessageActionable {
 		return verdict{}, false
@@ -60,7 +60,7 @@ func controllerGaveUp(f *stageFacts) (verdict, bool) {
 			at: f.message.At}, true
 	}
 	if f.computeKnown {
-		// The text is as old as the controller's last look; the instances say how it is now.
+		// The text is as old as the controller's last look; the instances show the present state.
 		if f.on.blocking == 0 {
 			return verdict{}, false
 		}
@@ -79,7 +79,7 @@ func controllerGaveUp(f *stageFacts) (verdict, bool) {
 	return v, true
 }
 
-// inTheWay is "2 live, 1 notify", with what moves by the operator's hand.
+// inTheWay is "2 live, 1 notify", with what the operator has to move.
 func (f *stageFacts) inTheWay() string {
 	if !f.computeKnown {
 		if n := len(f.message.Instances); n > 0 {
@@ -97,14 +97,14 @@ func (f *stageFacts) inTheWay() string {
 	return what
 }
 
-// failsSilently is a controller that has begun the node and fails on it with an exception that no lock says: it moves nothing then.
+// failsSilently finds a controller that has begun the node and fails with an exception that no lock shows: it moves nothing then.
 func failsSilently(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || !f.working() || f.own.State() != core.LockActive || f.on.migrating > 0 || f.account.OnLock(f.message) ||
 		PlaysOn(f.s, core.ControllerOpenStack, f.name) {
 		return verdict{}, false
 	}
 	switch f.account.State {
-	case AccountRetries, AccountWorks, AccountGaveUp: // of which each has failed
+	case AccountRetries, AccountWorks, AccountGaveUp: // each of these has failed
 	default:
 		return verdict{}, false
 	}
@@ -124,7 +124,7 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 	byHand := f.Mode == core.ModeManual && f.working() && f.on.blocking > 0 && f.on.movable == 0 && f.message.Class != MessageProgress
 	switch {
 	case byHand:
-		return verdict{}, false // the operator moves them, and is waited for
+		return verdict{}, false // the operator moves them: the node waits
 	case f.gaveUpBefore():
 		return verdict{}, false
 	case f.on.migrating > 0:
@@ -136,7 +136,7 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 	case f.working() && f.message.ID == SaysMigrationOutage:
 		return verdict{reason: f.message.Meaning, what: "OpenStack API away; " + f.movedText(), at: f.requestAt()}, true
 	case f.working() && f.message.ID == SaysComputeNotDisabled:
-		return verdict{}, false // nova-compute comes first
+		return verdict{}, false // nova-compute has to be disabled first
 	case f.working() && f.message.Class != MessageWaiting && f.on.movable > 0:
 		return verdict{reason: fmt.Sprintf("the OpenStack controller works on it, and %s to move", wording.Count(f.on.movable, "instance")),
 			what: f.movedText(), at: f.requestAt()}, true
@@ -144,15 +144,15 @@ func instancesMove(f *stageFacts) (verdict, bool) {
 	return verdict{}, false
 }
 
-// gaveUpBefore tells whether the controller, after it gave up, begins anew with what it could not move before, as it does
-// every 60 s (docs/mosk.md#migration-loop), and nothing moves yet. The node waits for the operator until something does.
+// gaveUpBefore tells whether the controller, after it gave up, begins anew with what it could not move before, as it does every 60
+// s (docs/mosk.md#migration-loop), and nothing moves yet. The node waits for the operator until something moves.
 func (f *stageFacts) gaveUpBefore() bool {
 	return f.computeKnown && f.on.migrating == 0 && f.on.blocking > 0 && f.message.Class == MessageProgress && f.hadStage &&
 		f.before.Stage == core.StageWaiting
 }
 
-// instancesInTheWay sees what the controller will say at its next look: nothing that it would move is left, and something
-// else holds the lock.
+// instancesInTheWay finds what the controller will report at its next look: nothing is left that it would move, and something else
+// holds the lock.
 func instancesInTheWay(f *stageFacts) (verdict, bool) {
 	if !f.leaving() || !f.evacuates() || !f.working() || f.on.blocking == 0 || f.message.Class == MessageWaiting ||
 		f.message.Class == MessageOutage {
@@ -186,8 +186,8 @@ func notBegun(f *stageFacts) (verdict, bool) {
 	return v, true
 }
 
-// tries is how often the OpenStack controller has failed on what is asked of the node, and when it tries again, after the given
-// beginning; empty where its bookkeeping says nothing of failures, or it is another that plays it.
+// tries says how often the OpenStack controller has failed on the node's request and when it tries again, after the given
+// beginning; empty when its bookkeeping shows no failures, or when the controller is played.
 func (f *stageFacts) tries(begin string) string {
 	if !f.account.Fails() || PlaysOn(f.s, core.ControllerOpenStack, f.name) {
 		return ""

@@ -26,7 +26,7 @@ func releasedNotReady(f *stageFacts) (verdict, bool) {
 		what: "not Ready" + wording.InBrackets(f.node.ReadyReason), at: f.node.ReadySince, exact: true}, true
 }
 
-// releasedBackUp is a node that has rebooted and that LCM has not given back yet.
+// releasedBackUp finds a node that has rebooted and that LCM has not given back yet.
 func releasedBackUp(f *stageFacts) (verdict, bool) {
 	switch {
 	case !handed(f) || f.node == nil:

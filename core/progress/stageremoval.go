@@ -5,7 +5,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// cleanupHeld is a node that is gone, and that a StatefulSet still holds (text U).
+// cleanupHeld finds a node that has left the cluster and that a StatefulSet still holds (text U).
 func cleanupHeld(f *stageFacts) (verdict, bool) {
 	if f.node != nil || f.request != nil || f.message.ID != SaysQuorumHoldsCleanup || !f.s.Known(core.SourceNodes) || !f.requestsKnown {
 		return verdict{}, false
@@ -17,12 +17,12 @@ func cleanupHeld(f *stageFacts) (verdict, bool) {
 	return verdict{reason: "the node is gone; its cleanup is held by " + by, what: "gone, held by " + by, at: f.message.At}, true
 }
 
-// holdsRemoval tells whether the instance is on a node that is to be removed, of which nothing else is asked.
+// holdsRemoval tells whether the instance is on a node that is to be removed and has no other request.
 func holdsRemoval(s *core.Snapshot, m HostMaintenance) bool {
 	return m.request == nil && s.Deletions[m.name] != nil
 }
 
-// removalWhy says of an instance that it holds the removal of its node.
+// removalWhy says that an instance holds the removal of its node.
 func removalWhy(s *core.Snapshot, in *core.Instance) string {
 	text := "holds the removal of its node: it is " + in.Status
 	if in.TaskState != "" {
@@ -34,7 +34,7 @@ func removalWhy(s *core.Snapshot, in *core.Instance) string {
 	return text
 }
 
-// removed tells whether the node is to be removed, and nothing else is asked of it.
+// removed tells whether the node is to be removed and has no other request.
 func (f *stageFacts) removed() (*core.NodeNotice, bool) {
 	d := f.s.Deletions[f.name]
 	return d, d != nil && f.request == nil && f.requestsKnown && f.node != nil
@@ -48,7 +48,7 @@ func removalReleased(f *stageFacts) (verdict, bool) {
 	return verdict{reason: "its locks are released: LCM removes it", what: "being removed", at: d.Created}, true
 }
 
-// removalHeld is a node that does not go before somebody has taken off it what is left (texts S and T).
+// removalHeld finds a node whose removal waits until somebody takes off it what is left (texts S and T).
 func removalHeld(f *stageFacts) (verdict, bool) {
 	d, asked := f.removed()
 	if !asked || f.own == nil || f.own.State() == core.LockInactive {

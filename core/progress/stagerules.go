@@ -22,9 +22,9 @@ type stageRule struct {
 	find  func(f *stageFacts) (verdict, bool)
 }
 
-// stageRules are tried in order; the first that finds something counts. They follow the life of a node in docs/mosk.md#life-of-a-node:
-// (a) request there, lock active, inner state inactive: queued; (b) inner state active: preparing or evacuating; (c) locks
-// inactive: handed to LCM; (d) request being removed: returning; (e) no request, lock active: done.
+// stageRules are tried in order; the first that finds something counts. They follow the life of a node in
+// docs/mosk.md#life-of-a-node: (a) request there, lock active, inner state inactive: queued; (b) inner state active: preparing or
+// evacuating; (c) locks inactive: handed to LCM; (d) request being removed: returning; (e) no request, lock active: done.
 var stageRules = []stageRule{
 	{core.StageFailed, lockFailed},
 	{core.StageReturning, requestGoes},
@@ -35,7 +35,7 @@ var stageRules = []stageRule{
 	{core.StageWaiting, oursToRemove},
 	{core.StageWaiting, oursToPrepare},
 	{core.StageWaiting, oursToTakeBack},
-	{core.StageUpdating, held}, // what LCM says of the machine, where the management cluster is connected
+	{core.StageUpdating, held}, // from the LCMMachine, where the management cluster is connected
 	{core.StageDraining, lcmDrains},
 	{core.StageRebooting, lcmReboots},
 	{core.StageUpdating, lcmWorks},
@@ -95,7 +95,7 @@ func requestGoes(f *stageFacts) (verdict, bool) {
 	return v, true
 }
 
-// lockStillOpen is a node whose request is gone while a controller has not taken its lock back.
+// lockStillOpen finds a node whose request is gone while a controller has not taken its lock back.
 func lockStillOpen(f *stageFacts) (verdict, bool) {
 	if !f.requestsKnown || len(f.locks) == 0 || len(f.active) == len(f.locks) {
 		return verdict{}, false

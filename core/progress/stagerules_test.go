@@ -15,10 +15,10 @@ import (
 func TestStages(t *testing.T) {
 	tests := []struct {
 		name   string
-		given  func(sc scene.Scene) // on top of a cluster in which cmp-01 has one instance, web-1
+		given  func(sc scene.Scene) // changes a cluster in which cmp-01 has one instance, web-1
 		want   core.Stage
-		what   string // is in What
-		reason string // is in Reason
+		what   string // a part of What
+		reason string // a part of Reason
 	}{
 		{"at rest", func(sc scene.Scene) {}, core.StageIdle, "", "nothing is asked"},
 		{"an update runs elsewhere", func(sc scene.Scene) { sc.Update(time.Hour) }, core.StageIdle, "", "nothing is asked"},

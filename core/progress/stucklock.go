@@ -8,10 +8,11 @@ import (
 	"lockstep/core/wording"
 )
 
-// A lock of the OpenStack controller on a live node that is in deletion stays so: the clean-up behind the node, for which its finalizer
-// stands, does not run while the node exists. It comes about when a node loses its last role label (docs/mosk.md#role-taken-off).
+// When the OpenStack controller's lock of a live node is deleted, it stays in deletion: its finalizer waits for the clean-up after
+// the node, which does not run while the node exists. This happens when a node loses its last role label
+// (docs/mosk.md#role-taken-off).
 
-// StuckLock is that lock; nil when there is none. A node that leaves the cluster has such a lock for a moment, or until it is gone.
+// StuckLock is such a lock; nil when there is none. A node that leaves the cluster has one for a moment, or until it is gone.
 func StuckLock(s *core.Snapshot, name string) *core.WorkloadLock {
 	n, l := s.Nodes[name], s.NodeLock(name, core.ControllerOpenStack)
 	switch {
@@ -29,8 +30,8 @@ func StuckLock(s *core.Snapshot, name string) *core.WorkloadLock {
 	return l
 }
 
-// LostLabels are the role labels that the node had when the controller saw its lock last; those of a compute when nothing tells, and
-// Nova knows its host.
+// LostLabels are the role labels that the node had when the controller last saw its lock. When nothing shows them and Nova knows
+// its host, they are those of a compute.
 func LostLabels(s *core.Snapshot, name string, l *core.WorkloadLock) []string {
 	var out []string
 	if l != nil {
@@ -59,21 +60,22 @@ func LabelCommand(node string, labels []string) string {
 	return wording.ShellCommand(append([]string{"kubectl", "label", "node", node}, labels...)...)
 }
 
-// LookAgain is a command that makes the controller look at an object: it looks when the object changes, and an annotation is a change.
+// LookAgain is a command that makes the controller look at an object again: the controller looks at each change, and an annotation
+// is one.
 func LookAgain(kind core.Kind, name string) string {
 	return wording.ShellCommand("kubectl", "annotate", strings.ToLower(string(kind)), name, "lockstep/look-again=now", "--overwrite")
 }
 
-// OwnController is the controllerName of a lock with which an operator holds a node himself.
+// OwnController is the controllerName of a lock with which operators hold a node themselves.
 const OwnController = "operator"
 
-// OwnLock is an operator's own lock to be made on a node: LCM waits for every lock (docs/mosk.md#modes-elsewhere).
+// OwnLock is an operator's own lock for a node: LCM waits for every lock (docs/mosk.md#modes-elsewhere).
 func OwnLock(node string) core.NewLock {
 	return core.NewLock{Kind: core.KindNodeWorkloadLock, Name: ObjectName(OwnController + "-" + node), Controller: OwnController, Node: node}
 }
 
-// HeldOtherwise is an active lock on the node that is none of MOSK's own controllers', so that none of those lets it go; nil when there
-// is none.
+// HeldOtherwise is an active lock on the node that does not belong to MOSK's own controllers, so that none of them releases it;
+// nil when there is none.
 func HeldOtherwise(s *core.Snapshot, node string) *core.WorkloadLock {
 	known := []string{core.ControllerOpenStack, core.ControllerCeph, core.ControllerTungstenFabric, core.ControllerStackLight}
 	for _, l := range s.NodeLocks[node] {
@@ -84,7 +86,7 @@ func HeldOtherwise(s *core.Snapshot, node string) *core.WorkloadLock {
 	return nil
 }
 
-// StuckText says what a lock means that is in deletion for good.
+// StuckText says what it means that a lock stays in deletion.
 func StuckText(s *core.Snapshot, name string, l *core.WorkloadLock) string {
 	text := "its lock is in deletion, which does not end while the node exists"
 	if n := s.Nodes[name]; !n.HasOpenStackRole() {
@@ -96,13 +98,13 @@ func StuckText(s *core.Snapshot, name string, l *core.WorkloadLock) string {
 	return text
 }
 
-// PlaysStuck tells whether Lockstep plays the OpenStack controller, alone, of which the node has a lock but no role.
+// PlaysStuck tells whether Lockstep alone plays the OpenStack controller of a node that has a lock but no role.
 func PlaysStuck(s *core.Snapshot, node string) bool {
 	a, played := ActAs(s, core.ControllerOpenStack)
 	return played && StuckLock(s, node) != nil && GuardNobodyElse(s, a).Holds
 }
 
-// lockInDeletion is a node that goes no further because its lock is in deletion for good.
+// lockInDeletion finds a node that goes no further because its lock stays in deletion.
 func lockInDeletion(f *stageFacts) (verdict, bool) {
 	l := StuckLock(f.s, f.name)
 	if l == nil || l.State() != core.LockActive {
@@ -115,7 +117,7 @@ func lockInDeletion(f *stageFacts) (verdict, bool) {
 	return verdict{reason: StuckText(f.s, f.name, l), what: what, at: l.Deleting, exact: true}, true
 }
 
-// LCMMayTake tells whether LCM asks for the node, or may at any moment.
+// LCMMayTake tells whether LCM asks for the node, or may do so at any moment.
 func LCMMayTake(s *core.Snapshot, node string) bool {
 	r := s.NodeRequest(node)
 	return r != nil && r.Deleting.IsZero() || s.ClusterRequest() != nil

@@ -9,8 +9,8 @@ import (
 	"lockstep/core"
 )
 
-// BesideUpdate is what the cluster's maintenance request is for when it is for no update: "maintenance mode", "a graceful
-// reboot". Empty when there is no request, when an update runs, or when the management cluster does not tell.
+// BesideUpdate is what the cluster's maintenance request is for when it is not for an update: "maintenance mode", "a graceful
+// reboot". Empty when there is no request, when an update runs, or when the management cluster does not say.
 func BesideUpdate(s *core.Snapshot) string {
 	m := s.Management
 	if m == nil || m.Cluster == nil || s.ClusterRequest() == nil {
@@ -28,7 +28,7 @@ func BesideUpdate(s *core.Snapshot) string {
 	return ""
 }
 
-// UpdateRequest is the cluster's maintenance request where LCM made it, for an update; nil otherwise.
+// UpdateRequest is the cluster's maintenance request if LCM made it for an update; nil otherwise.
 func UpdateRequest(s *core.Snapshot) *core.MaintenanceRequest {
 	if r := s.ClusterRequest(); r != nil && !r.ByHand() && BesideUpdate(s) == "" {
 		return r
@@ -36,7 +36,7 @@ func UpdateRequest(s *core.Snapshot) *core.MaintenanceRequest {
 	return nil
 }
 
-// Update is the update that runs, or ran last, as a whole.
+// Update is the running update as a whole, or else the last one.
 func Update(s *core.Snapshot) core.Update {
 	cmr := UpdateRequest(s)
 	h := s.History.Update
@@ -51,7 +51,7 @@ func Update(s *core.Snapshot) core.Update {
 			u.From = h.From
 		}
 	case h.UID != "":
-		u.Started = core.Since{At: h.Started, Exact: true} // its request's creation
+		u.Started = core.Since{At: h.Started, Exact: true} // the creation of its request
 		u.From, u.To, u.EndSeen = h.From, h.Release, h.EndSeen
 	}
 	if u.From == "" && u.To != "" {
@@ -59,7 +59,7 @@ func Update(s *core.Snapshot) core.Update {
 	}
 	for _, p := range Phases(s) {
 		if p.ID == core.PhaseMasters || p.ID == core.PhaseWorkers {
-			u.Done += p.Done // not by the nodes' stages: those tell nothing any more once the request is gone
+			u.Done += p.Done // not from the nodes' stages: without the request they show nothing
 		}
 	}
 	for _, p := range Phases(s) {
@@ -98,8 +98,8 @@ func requestedRelease(s *core.Snapshot) string {
 	return ""
 }
 
-// otherRelease is the release that a lock of the OpenStack controller still carries although another one is the target:
-// where the update comes from. What other controllers write there is not documented (docs/mosk.md#locks).
+// otherRelease is the release, other than the target, that a lock of the OpenStack controller still has: the update's starting
+// point. The documents do not say what other controllers write there (docs/mosk.md#locks).
 func otherRelease(s *core.Snapshot, target string) string {
 	other := func(l *core.WorkloadLock) bool {
 		return l.Controller == core.ControllerOpenStack && l.Release != "" && !SameRelease(l.Release, target)
@@ -119,19 +119,19 @@ func otherRelease(s *core.Snapshot, target string) string {
 	return ""
 }
 
-// SameRelease tells whether two texts name one release: requests can leave away what comes after the plus (docs/mosk.md#requests).
+// SameRelease tells whether two texts name one release: requests can omit what follows the plus (docs/mosk.md#requests).
 func SameRelease(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"+") || strings.HasPrefix(b, a+"+")
 }
 
 // Pace is how fast nodes go through their maintenance.
 type Pace struct {
-	Middle time.Duration // of one node
-	spread time.Duration // how far apart the nodes are
-	atOnce float64       // how many went at the same time, from 1
+	Middle time.Duration // for one node
+	spread time.Duration // how much the nodes differ
+	atOnce float64       // how many go at the same time, at least 1
 }
 
-// PaceOf is the pace of rounds that ended; false when they are fewer than two, which is no pace.
+// PaceOf is the pace of the rounds that ended; false when there are fewer than two, which do not make a pace.
 func PaceOf(rounds []core.Round) (Pace, bool) {
 	if len(rounds) < 2 {
 		return Pace{}, false
@@ -151,26 +151,26 @@ func PaceOf(rounds []core.Round) (Pace, bool) {
 	slices.Sort(took)
 	n := len(took)
 	p := Pace{Middle: took[n/2], atOnce: max(float64(all)/float64(covered), 1)}
-	// The quartiles say how far apart the rounds are; with few of them that is the whole range.
+	// The quartiles say how much the rounds differ; with few rounds they span the whole range.
 	p.spread = max((took[n*3/4]-took[n/4])/2, p.Middle/10)
 	return p, true
 }
 
-// An end means something when it is known to a half of the time that is left, or to half an hour.
+// An end is worth showing when it is known to within half of the time that is left, or half an hour.
 const (
 	spreadOfRest = 2
 	spreadSmall  = 30 * time.Minute
 )
 
-// estimate is when the update will be through its nodes by this cluster's own pace: for masters and for workers, the middle
-// duration of the rounds that ended, times the nodes that are left, less what those in maintenance have behind them, over
-// how many went at the same time. Masters are no measure for workers while workers are measured themselves.
+// estimate is when the update will have finished the nodes at this cluster's own pace. For masters and for workers it takes the
+// middle duration of the rounds that ended, times the nodes that are left, less what the nodes in maintenance have behind them,
+// over the number that went at the same time. The masters' pace does not count for workers once workers have their own.
 func estimate(s *core.Snapshot, update string) (time.Time, time.Duration) {
 	type part struct {
 		ended []core.Round
 		left  int
-		under []time.Duration // for how long those that are in maintenance are in it
-		now   int             // how many of them go at the same time now; one that returns has made room for the next
+		under []time.Duration // how long each node in maintenance has been in it
+		now   int             // how many go at the same time now; a node that returns has made room for the next
 	}
 	var masters, workers part
 	for _, v := range NodeViews(s) {
@@ -196,7 +196,7 @@ func estimate(s *core.Snapshot, update string) (time.Time, time.Duration) {
 		}
 	}
 	if Phases(s)[core.PhaseMasters-1].State == core.PhaseDone {
-		masters.left = 0 // they can leave no trace of their own
+		masters.left = 0 // they may leave no trace of their own
 	}
 	var rest, spread time.Duration
 	for _, part := range []part{masters, workers} {
@@ -209,7 +209,7 @@ func estimate(s *core.Snapshot, update string) (time.Time, time.Duration) {
 				return time.Time{}, 0
 			}
 		}
-		p.atOnce = max(p.atOnce, float64(part.now)) // more at once from now on
+		p.atOnce = max(p.atOnce, float64(part.now)) // now that more go at once
 		todo := time.Duration(part.left) * p.Middle
 		for _, d := range part.under {
 			todo -= min(max(d, 0), p.Middle)
@@ -218,7 +218,7 @@ func estimate(s *core.Snapshot, update string) (time.Time, time.Duration) {
 		spread += time.Duration(float64(part.left) * float64(p.spread) / p.atOnce)
 	}
 	if spread == 0 || spread > max(rest/spreadOfRest, spreadSmall) {
-		return time.Time{}, 0 // no node is left; or it says next to nothing
+		return time.Time{}, 0 // no node is left, or the estimate is too vague
 	}
 	return s.Now.Add(rest), spread
 }

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// An update that is over has been through all its nodes, whatever their stages say without a request to compare with.
+// An update that is over has finished all its nodes, whatever their stages show without a request to compare with.
 func TestDoneOfAnUpdate(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -54,7 +54,7 @@ func TestFinishByTheClustersOwnPace(t *testing.T) {
 	tests := []struct {
 		name  string
 		given func(sc scene.Scene)
-		want  time.Duration // from now; 0 when it cannot be told
+		want  time.Duration // from now; 0 when it is unknown
 	}{
 		{"one round is no pace", func(sc scene.Scene) { round(sc, "ctl-01", 180*time.Minute, 20*time.Minute) }, 0},
 		{"rounds so far apart that the end says nothing", func(sc scene.Scene) {
@@ -199,7 +199,7 @@ func TestReleasesOfAnUpdate(t *testing.T) {
 	}
 }
 
-// The header's phase: the first that is not through, and the last one when all are.
+// The header shows the first phase that is not done, and the last phase when all are done.
 func TestPhaseOfAnUpdate(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -237,7 +237,7 @@ func TestPhaseOfAnUpdate(t *testing.T) {
 	}
 }
 
-// What the header says does not depend on the order in which maps are read.
+// The header does not depend on the order in which maps are read.
 func TestFinishIsTheSameTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sc := scene.Healthy()

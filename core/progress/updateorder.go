@@ -8,14 +8,14 @@ import (
 	"lockstep/core"
 )
 
-// UpdateOrder are the names of the nodes in the order in which the update takes them: by the index of their update group,
-// then by their own upgrade index, of which one that is not set comes last (docs/mosk.md#update-groups, #order-of-machines).
+// UpdateOrder are the names of the nodes in the order of the update: by the index of their update group, then by their own upgrade
+// index; nodes without one come last (docs/mosk.md#update-groups, #order-of-machines).
 func UpdateOrder(m *core.ManagementInventory) []string {
 	if m == nil {
 		return nil
 	}
 	indexes := map[string]int{}
-	usual := 1 // of the default group, which machines without a label are in
+	usual := 1 // the default group's, which has the machines without a label
 	for _, g := range m.Groups {
 		indexes[g.Name] = g.Index
 		if g.Name == m.Cluster+"-default" {

@@ -9,12 +9,12 @@ import (
 	"lockstep/core/wording"
 )
 
-// StepName is what to call a step.
+// StepName is the name of a plan step for the operator.
 func StepName(st core.PlanStep) string {
 	return wording.OneLine(wording.TextOf(st.Name, wording.TextOf(st.ID, "a step without a name")), 100)
 }
 
-// StepShort is what to call a step where there is little room: "group rack-a", "step ceph".
+// StepShort is the plan step's name where there is little room: "group rack-a", "step ceph".
 func StepShort(st core.PlanStep) string {
 	switch {
 	case st.Group() != "":
@@ -25,7 +25,7 @@ func StepShort(st core.PlanStep) string {
 	return StepName(st)
 }
 
-// ImpactText is "impact: users minor, workloads major".
+// ImpactText is a plan step's impact: "impact: users minor, workloads major".
 func ImpactText(st core.PlanStep) string {
 	var parts []string
 	for _, part := range []struct{ who, how string }{{"users", st.Users}, {"workloads", st.Workloads}} {
@@ -39,7 +39,7 @@ func ImpactText(st core.PlanStep) string {
 	return "impact: " + strings.Join(parts, ", ")
 }
 
-// PlanStepText is how a step of the plan goes: "InProgress, 26 m of 1 h 30 m, LCM progress: 5/18".
+// PlanStepText is the progress of a plan step: "InProgress, 26 m of 1 h 30 m, LCM progress: 5/18".
 func PlanStepText(st core.PlanStep, now time.Time) string {
 	parts := []string{wording.OneLine(wording.TextOf(st.Status, "no status"), 40)}
 	took, estimate := st.Took(now), st.Allows()
@@ -60,7 +60,7 @@ func PlanStepText(st core.PlanStep, now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// groupText is "index 2, 2 at a time, not rebooted": how an UpdateGroup is updated.
+// groupText is how an UpdateGroup is updated: "index 2, 2 at a time, not rebooted".
 func groupText(g *core.MachineGroup) string {
 	text := "index " + wording.Itoa(g.Index)
 	if g.Concurrent > 0 {
@@ -72,7 +72,7 @@ func groupText(g *core.MachineGroup) string {
 	return text
 }
 
-// planStepState is how a step of the plan stands, as a step of the procedure.
+// planStepState is the state of a plan step as a step of the procedure.
 var planStepState = map[string]core.StepState{
 	core.PlanCompleted:  core.StepDone,
 	core.PlanInProgress: core.StepWaiting,
@@ -81,7 +81,7 @@ var planStepState = map[string]core.StepState{
 	core.PlanAutoPaused: core.StepWaiting,
 }
 
-// PlanSteps are the steps of the update plan. They are commenced on the management cluster; each shows the command for it.
+// PlanSteps are the steps of the update plan. They are commenced on the management cluster; each shows the command for that.
 func PlanSteps(s *core.Snapshot, target core.Ref) []core.Step {
 	plan := s.Management.Plan()
 	if plan == nil {
@@ -114,8 +114,8 @@ func PlanSteps(s *core.Snapshot, target core.Ref) []core.Step {
 	return out
 }
 
-// CommenceCommand commences the step of a plan that has that place in its list, and no other: the patch tests the step's ID
-// first. The field is added, not replaced: an automatic pause removes it (docs/mosk.md#update-plans).
+// CommenceCommand commences exactly the plan's step at index i: the patch tests the step's ID first. It adds the field instead of
+// replacing it: an automatic pause removes it (docs/mosk.md#update-plans).
 func CommenceCommand(s *core.Snapshot, plan *core.UpdatePlan, i int) string {
 	path := "/spec/steps/" + wording.Itoa(i)
 	patch := fmt.Sprintf(`[{"op":"test","path":"%s/id","value":%q},{"op":"add","path":"%s/commence","value":true}]`, path, plan.Steps[i].ID,

@@ -8,7 +8,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// A service runs as the node whose name stands before its back end; those of Ceph run as none.
+// A service belongs to the node whose name stands before its back end; Ceph's services belong to no node.
 func TestWhoseVolumeServiceItIs(t *testing.T) {
 	sc := scene.Healthy()
 	for _, host := range []string{"cmp-01@lvm", "cmp-01@nvme", "cmp-02.domain.example@lvm", "gtw-01", "cinder-volume-0@volumes-hdd"} {

@@ -14,8 +14,8 @@ func VolumeName(v *core.Volume) string {
 	return core.Tidy(v.ID)
 }
 
-// HostsWithVolumesToWatch are the hosts whose own volumes matter now, sorted: those of nodes that are to be removed, which go
-// only without them (docs/mosk.md#removal), and those whose volumes instances elsewhere may use (docs/mosk.md#before-the-update).
+// HostsWithVolumesToWatch are the hosts whose own volumes matter now, sorted: those of nodes that are to be removed, which their
+// volumes hold (docs/mosk.md#removal), and those whose volumes instances elsewhere may use (docs/mosk.md#before-the-update).
 func HostsWithVolumesToWatch(s *core.Snapshot) []string {
 	hosts := hostsWithOwnDisks(s)
 	for node := range s.Deletions {
@@ -25,8 +25,9 @@ func HostsWithVolumesToWatch(s *core.Snapshot) []string {
 	return slices.Compact(hosts)
 }
 
-// VolumesThat are the services, each with its state, that are not as a release or a return asks for: the one that the controller
-// takes out of scheduling is out, to release a lock; to take it back, none disabled for the maintenance, and those that are enabled up.
+// VolumesThat are the services, each with its state, that keep a release or a return waiting. For a release, the service that the
+// controller takes out of scheduling has to be out. For a return, none may be disabled for the maintenance, and those that are
+// enabled have to be up.
 func VolumesThat(all []*core.VolumeService, release bool) []string {
 	var bad []string
 	for _, v := range all {

@@ -9,11 +9,12 @@ import (
 	"lockstep/core/wording"
 )
 
-// ownDisksWatched is how many hosts with volumes on their own disks are looked at all the time; of more, those in maintenance are.
+// ownDisksWatched is how many hosts with volumes on their own disks are watched all the time; if there are more, only those in
+// maintenance are.
 const ownDisksWatched = 32
 
-// hostsWithOwnDisks are the hosts of nodes whose volumes on disks of their own matter to instances elsewhere: of all such nodes where
-// there are few, else of those in maintenance.
+// hostsWithOwnDisks are the hosts of nodes whose volumes on their own disks matter to instances elsewhere: all of them when they
+// are few, else those in maintenance.
 func hostsWithOwnDisks(s *core.Snapshot) []string {
 	var all, now []string
 	for _, v := range NodeViews(s) {
@@ -31,14 +32,14 @@ func hostsWithOwnDisks(s *core.Snapshot) []string {
 	return now
 }
 
-// RemoteUser is an instance that uses volumes on a node's own disks, and is elsewhere.
+// RemoteUser is an instance that uses volumes on a node's own disks from another host.
 type RemoteUser struct {
 	ID      string
-	In      *core.Instance // nil where Nova has not shown it
+	In      *core.Instance // nil when Nova has not shown it
 	Volumes []core.Volume
 }
 
-// Text is "web-1 on cmp-02 (data-1)".
+// Text names the instance, its host and its volumes: "web-1 on cmp-02 (data-1)".
 func (u RemoteUser) Text(s *core.Snapshot) string {
 	name := core.ShortID(u.ID)
 	if u.In != nil {
@@ -51,8 +52,9 @@ func (u RemoteUser) Text(s *core.Snapshot) string {
 	return name + wording.InBrackets(wording.Some(names, 2))
 }
 
-// RemoteUsers are the instances elsewhere that lose a volume while the node is down: it serves the volume from its own disks, by iSCSI
-// (docs/mosk.md#before-the-update). One that is stopped, or on no host, loses nothing. False while that is not known.
+// RemoteUsers are the instances elsewhere that lose a volume while the node is down: the node serves it from its own disks, by
+// iSCSI (docs/mosk.md#before-the-update). An instance that is stopped, or on no host, loses nothing. False while that is not
+// known.
 func RemoteUsers(s *core.Snapshot, node string) ([]RemoteUser, bool) {
 	volumes, known := s.VolumesOn(node)
 	if !known || !s.Known(core.SourceInstances) {
@@ -87,7 +89,7 @@ func RemoteUsers(s *core.Snapshot, node string) ([]RemoteUser, bool) {
 	return out, true
 }
 
-// RemoteLoss says of a node that goes down which instances elsewhere lose a volume with it; empty for none.
+// RemoteLoss says which instances elsewhere lose a volume when the node goes down; empty for none.
 func RemoteLoss(s *core.Snapshot, node string) string {
 	users, _ := RemoteUsers(s, node)
 	if len(users) == 0 {

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// The volumes on nodes' own disks are listed where there are few such nodes; where there are many, of those in maintenance.
+// Volumes on nodes' own disks are listed for all such nodes when they are few, and for those in maintenance when they are many.
 func TestWhichHostsVolumesAreListed(t *testing.T) {
 	sc := scene.Healthy()
 	scene.WithOwnDisks(sc)

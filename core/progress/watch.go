@@ -6,8 +6,8 @@ import (
 	"lockstep/core"
 )
 
-// HostsToWatch are the hosts whose instances matter now, sorted: those of computes in maintenance, and of nodes on which
-// Lockstep does something. Moving tells whether something moves there, and is worth a closer look.
+// HostsToWatch are the hosts whose instances matter now, sorted: those of computes in maintenance, and of nodes on which Lockstep
+// acts. Moving tells whether something moves there and needs a closer look.
 func HostsToWatch(s *core.Snapshot) (hosts []string, moving bool) {
 	for _, v := range NodeViews(s) {
 		if !v.Active() || v.Node != nil && !v.Node.Is(core.RoleCompute) {
@@ -31,8 +31,8 @@ func HostsToWatch(s *core.Snapshot) (hosts []string, moving bool) {
 	return slices.Compact(hosts), moving
 }
 
-// NodesWithPodsToWatch are the nodes whose pods matter now, sorted: those in maintenance, and those that are cordoned
-// while an update runs.
+// NodesWithPodsToWatch are the nodes whose pods matter now, sorted: those in maintenance, and those that are cordoned during an
+// update.
 func NodesWithPodsToWatch(s *core.Snapshot) []string {
 	update := s.ClusterRequest() != nil
 	var names []string

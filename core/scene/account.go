@@ -6,15 +6,15 @@ import (
 	"lockstep/core"
 )
 
-// next is the time of the next try in these tests: 12:00:40 by the scene's clock.
+// next is the time of the controller's next try in these scenes, 12:00:40.
 var next = Noon.Add(40 * time.Second)
 
-// Failed is a note of tries that failed.
+// Failed is a record of tries that failed.
 func Failed(n int, words string) *core.Tries {
 	return &core.Tries{Purpose: "create", Failed: n, Words: words, Started: Ago(5 * time.Minute), Next: next}
 }
 
-// Bookkept is a cluster whose OpenStack controller runs and keeps its books, with cmp-01 asked for and begun.
+// Bookkept is a cluster whose OpenStack controller runs and keeps its bookkeeping; it has begun cmp-01.
 func Bookkept() Scene {
 	sc := Healthy()
 	sc.Controller = &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system"}, Replicas: 1, Existing: 1, Ready: 1}
@@ -27,9 +27,10 @@ func Bookkept() Scene {
 	return sc
 }
 
+// Away scales the OpenStack controller to 0.
 func (sc Scene) Away() { sc.Controller.Replicas, sc.Controller.Existing, sc.Controller.Ready = 0, 0, 0 }
 
-// Tried notes tries of the change of cmp-01's request.
+// Tried records tries of the change handler of cmp-01's request.
 func (sc Scene) Tried(t *core.Tries) {
 	sc.NodeRequest("cmp-01").Kept = core.Bookkeeping{Marked: true, Change: t}
 }

@@ -4,7 +4,7 @@ import (
 	"lockstep/core"
 )
 
-// HeldBy is how requests bear the finalizer of an OpenStack controller that has seen them.
+// HeldBy are the finalizers of a request that an OpenStack controller has seen.
 var HeldBy = []string{core.UsualFinalizer}
 
 // PlaysOpenStack are settings with which Lockstep plays the OpenStack controller, one compute at a time.

@@ -8,8 +8,8 @@ import (
 	"lockstep/core/wording"
 )
 
-// WithClaims gives each pod of a set a claim on a disk of the node that is named for it; "pending" is a claim without a volume, "nfs" one
-// whose volume is on no node, "lost" one whose volume is not there, "none" no claim of that name; "a+b" are two claims.
+// WithClaims gives each pod of a set a claim on a disk of the named node. "pending" is a claim without a volume, "nfs" one whose
+// volume is on no node, "lost" one whose volume is gone, "none" no claim of that name; "a+b" are two claims.
 func (sc Scene) WithClaims(set *core.StatefulSet, nodes ...string) {
 	if sc.Claims == nil {
 		sc.Snapshot.Claims, sc.Snapshot.LocalVolumes = map[string]*core.VolumeClaim{}, map[string]*core.PersistentVolume{}
@@ -40,7 +40,8 @@ func (sc Scene) WithClaims(set *core.StatefulSet, nodes ...string) {
 	}
 }
 
-// GoneController is a cluster that ctl-09 has left, on whose disks the volumes of members are; Lockstep plays its OpenStack controller.
+// GoneController is a cluster that ctl-09 has left, with the volumes of members on its disks; Lockstep plays the OpenStack
+// controller.
 func GoneController(at ...string) Scene {
 	sc := Healthy()
 	sc.Settings = PlaysOpenStack()

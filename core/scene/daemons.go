@@ -8,12 +8,13 @@ import (
 	"pgregory.net/rapid"
 )
 
+// VRouters and OvsAgents are the names of two DaemonSets, with their namespaces.
 const (
 	VRouters  = "tf/tf-vrouter-agent"
 	OvsAgents = "openstack/neutron-ovs-agent-default"
 )
 
-// DaemonSet adds a DaemonSet at its second revision, with a pod of it on each of the nodes.
+// DaemonSet adds a DaemonSet at its second revision, with a pod on each of the nodes.
 func (sc Scene) DaemonSet(workload, component string, onDelete bool, nodes ...string) *core.DaemonSet {
 	namespace, name, _ := strings.Cut(workload, "/")
 	d := &core.DaemonSet{Meta: core.Meta{Namespace: namespace, Name: name, UID: "ds-" + name}, OnDelete: onDelete, Generation: 2, Observed: 2,
@@ -57,7 +58,7 @@ func (sc Scene) Pod(workload, node string) *core.DaemonPod {
 	return nil
 }
 
-// Old makes the DaemonSet's pod on the node one of the revision before.
+// Old gives the DaemonSet's pods on the nodes the previous revision.
 func (sc Scene) Old(workload string, nodes ...string) {
 	for _, node := range nodes {
 		p := sc.Pod(workload, node)
@@ -65,7 +66,7 @@ func (sc Scene) Old(workload string, nodes ...string) {
 	}
 }
 
-// VRouterScene is a cluster at rest whose three vRouters are old.
+// VRouterScene is a cluster at rest whose three vRouter pods are old.
 func VRouterScene() Scene {
 	sc := Healthy()
 	sc.DaemonSet(VRouters, "vrouter", true, "cmp-01", "cmp-02", "cmp-03")
@@ -73,7 +74,7 @@ func VRouterScene() Scene {
 	return sc
 }
 
-// anyDaemons draws DaemonSets whose pods can be old, unready, ending, and what Neutron says of their agents.
+// anyDaemons draws DaemonSets whose pods can be old, not ready or ending, and the state of their agents in Neutron.
 func anyDaemons(t *rapid.T, sc Scene) {
 	for workload, component := range map[string]string{VRouters: "vrouter", OvsAgents: "neutron-ovs-agent"} {
 		d := sc.DaemonSet(workload, component, component == "vrouter" || rapid.Bool().Draw(t, "on delete"), "cmp-01", "cmp-02")

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// DrawInstance draws an instance on the host, in any state and with any tags.
 func DrawInstance(t *rapid.T, host string) *core.Instance {
 	in := &core.Instance{
 		ID: rapid.StringMatching(`[0-9a-f]{8}`).Draw(t, "id"), Name: rapid.StringMatching(`[a-z]{1,6}`).Draw(t, "name"), Host: host,
@@ -26,10 +27,12 @@ func DrawInstance(t *rapid.T, host string) *core.Instance {
 	return in
 }
 
+// DrawMode draws a migration mode: a valid one, an unknown one, or none.
 func DrawMode(t *rapid.T) core.MigrationMode {
 	return rapid.SampledFrom([]core.MigrationMode{core.ModeLive, core.ModeManual, core.ModeSkip, "cold", ""}).Draw(t, "mode")
 }
 
+// AllKinds are the kinds of intents that the properties of plans are checked with.
 var AllKinds = []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, core.IntentDeclareSafe, core.IntentRestoreMode,
 	core.IntentLiveMigrate, core.IntentLiveMigrateAll, core.IntentColdMigrate,
 	core.IntentConfirmResize, core.IntentRevertResize, core.IntentStop, core.IntentStart, core.IntentAbortMigration, core.IntentForceComplete,
@@ -40,8 +43,8 @@ var AllKinds = []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, cor
 	core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot,
 	core.IntentDisableVolume, core.IntentEnableVolume}
 
-// AnyScene draws a cluster in which everything that a plan looks at can be otherwise: sources, modes, instances, migrations,
-// locks, requests, operations. It leans towards what lets steps through, so that both answers are seen.
+// AnyScene draws a cluster in which everything that a plan depends on can vary: sources, modes, instances, migrations, locks,
+// requests, operations. It leans towards states in which steps are possible, so that both answers occur.
 func AnyScene(t *rapid.T) Scene {
 	sc := Healthy()
 	mostly := func(name string, often, seldom func()) {
@@ -117,6 +120,7 @@ func AnyScene(t *rapid.T) Scene {
 	return sc
 }
 
+// StillPresent is a text J of the OpenStack controller that names the instance IDA.
 const StillPresent = "Some servers are still present on the host. Servers with unset maintenance action: ['" + IDA + "']"
 
 // DrawScene is a cluster in any state, consistent or not.

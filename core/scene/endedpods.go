@@ -6,7 +6,7 @@ import (
 	"lockstep/core"
 )
 
-// EndedOn has pods that have ended on a node that returns, and nothing else that its return waits for.
+// EndedOn adds ended pods to a returning node whose return waits for nothing else.
 func EndedOn(sc Scene, node string, names ...string) *core.NodePods {
 	p := &core.NodePods{Node: node, Total: 20}
 	for i, name := range names {
@@ -19,7 +19,7 @@ func EndedOn(sc Scene, node string, names ...string) *core.NodePods {
 	return p
 }
 
-// Returning is a healthy cluster in which cmp-01 is Ready again, and its request is being removed.
+// Returning is a healthy cluster in which cmp-01 is Ready again and its request is being removed.
 func Returning() Scene {
 	sc := Healthy()
 	l := sc.Maintained("cmp-01", "")

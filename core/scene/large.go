@@ -6,7 +6,7 @@ import (
 	"lockstep/core"
 )
 
-// Large is 2,000 nodes with 3 locks each, and 50 instances on every one; one percent of the nodes is in maintenance.
+// Large is a cluster of 2,000 nodes with 3 locks and 50 instances each; one percent of the nodes is in maintenance.
 func Large() Scene {
 	sc := NewScene()
 	sc.Update(60 * 60e9)

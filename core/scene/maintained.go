@@ -15,7 +15,7 @@ func (sc Scene) Emptied(node string) {
 	delete(sc.ByHost, node)
 }
 
-// Returning makes a node one on its way back: released before, its request being removed.
+// Returning puts a node on its way back: it was released, and its request is being removed.
 func (sc Scene) Returning(node string, since time.Duration, message string) *core.WorkloadLock {
 	l := sc.Maintained(node, message)
 	l.RawState = core.LockInactive
@@ -23,7 +23,7 @@ func (sc Scene) Returning(node string, since time.Duration, message string) *cor
 	return l
 }
 
-// Next is the following Snapshot, with the stages of these views in its History, as the engine carries them on.
+// Next is the next Snapshot, with the stages of these views in its History, as the engine carries them over.
 func (sc Scene) Next(views []core.NodeView, after time.Duration) Scene {
 	stages := map[string]core.StageRecord{}
 	for _, v := range views {
@@ -51,12 +51,13 @@ func Left() Scene {
 	return sc.Again()
 }
 
+// IDA and IDB are instance IDs as they appear in texts.
 const (
 	IDA = "0ab4dd8f-ef0d-401d-9d5e-e9e97e077422"
 	IDB = "51c2e0aa-4f3b-4d5c-9a86-1b2f7f1a0c11"
 )
 
-// Gateway is a played OpenStack controller whose gateway is asked for in mode manual, begun, with an L3 and a DHCP agent on it.
+// Gateway is a cluster with a played OpenStack controller and a begun gateway in mode manual, with an L3 and a DHCP agent on it.
 func Gateway() Scene {
 	sc := Quorate("ctl-01", "ctl-02", "ctl-03")
 	sc.NodeRequests = map[string][]*core.MaintenanceRequest{}
@@ -75,7 +76,7 @@ func Gateway() Scene {
 	return sc
 }
 
-// AllThrough makes the nodes look as after their maintenance.
+// AllThrough puts the nodes of a role into the state after their maintenance.
 func (sc Scene) AllThrough(role core.Role) {
 	for _, n := range sc.Nodes {
 		if n.Is(role) {
@@ -84,7 +85,7 @@ func (sc Scene) AllThrough(role core.Role) {
 	}
 }
 
-// ByHandCluster asks for the cluster by hand; its locks are released.
+// ByHandCluster adds a cluster request that was made by hand; the cluster's locks are released.
 func (sc Scene) ByHandCluster() *core.MaintenanceRequest {
 	r := sc.Update(time.Hour)
 	r.MadeBy = core.MadeByLockstep
@@ -92,7 +93,7 @@ func (sc Scene) ByHandCluster() *core.MaintenanceRequest {
 	return r
 }
 
-// Unlabelled is a cluster in which somebody took the only role label off cmp-01, half an hour ago.
+// Unlabelled is a cluster in which somebody took the only role label off cmp-01 half an hour ago.
 func Unlabelled() Scene {
 	sc := Healthy()
 	n, l := sc.Nodes["cmp-01"], sc.NodeLock("cmp-01", core.ControllerOpenStack)
@@ -101,7 +102,7 @@ func Unlabelled() Scene {
 	return sc
 }
 
-// Asleep is a time as time.Now tells it on a machine that has slept for so long: the wall clock has gone on, the monotonic one has not.
+// Asleep is a time as time.Now returns it after the machine has slept: the wall clock has gone on, the monotonic clock has not.
 func Asleep(t time.Time, slept time.Duration) time.Time {
 	const shift = 30 // above the nanoseconds, in the first word of a Time that has a monotonic reading
 	*(*uint64)(unsafe.Pointer(&t)) += uint64(slept/time.Second) << shift

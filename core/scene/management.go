@@ -6,8 +6,8 @@ import (
 	"lockstep/core"
 )
 
-// Managed connects a scene to a management cluster: each of its nodes has a Machine and an LCMMachine of the node's name,
-// all of them at rest. The test may change them before it calls join.
+// Managed connects a scene to a management cluster: each of its nodes has a Machine and an LCMMachine with the node's name, all at
+// rest. A test may change them before it calls Join.
 type Managed struct {
 	Scene
 	Cluster  *core.ManagedCluster
@@ -17,6 +17,7 @@ type Managed struct {
 	Agents   map[string]*core.LCMMachine
 }
 
+// Managed connects the scene to a management cluster at rest.
 func (sc Scene) Managed() *Managed {
 	m := &Managed{Scene: sc, Machines: map[string]*core.ManagedMachine{}, Agents: map[string]*core.LCMMachine{}}
 	m.Place = core.ManagementPlace{Context: "mgmt"}
@@ -37,7 +38,7 @@ func (sc Scene) Managed() *Managed {
 	return m
 }
 
-// Planned adds an update plan of the documents' steps, of which the first n are complete.
+// Planned adds an update plan with the documents' steps, of which the first n are complete.
 func (m *Managed) Planned(complete int) *core.UpdatePlan {
 	m.Plan = &core.UpdatePlan{Meta: core.Meta{Name: "mos-21.0.0", Namespace: "prod", UID: "plan"}, Cluster: "mos", Status: core.PlanInProgress,
 		Started: Ago(3 * time.Hour)}
@@ -51,7 +52,7 @@ func (m *Managed) Planned(complete int) *core.UpdatePlan {
 	return m.Plan
 }
 
-// Join makes the Snapshot's view of the management cluster of what was set up.
+// Join puts the management cluster that was set up into the Snapshot.
 func (m *Managed) Join(others ...core.Object) Scene {
 	objects := append([]core.Object{m.Cluster, m.Lcm}, others...)
 	for _, o := range m.Machines {
@@ -67,7 +68,7 @@ func (m *Managed) Join(others ...core.Object) Scene {
 	return m.Scene
 }
 
-// Handed gives a node to LCM: its locks are released, it is cordoned.
+// Handed gives a node to LCM: its locks are released, and it is cordoned.
 func (sc Scene) Handed(node string) {
 	sc.Maintained(node, "").RawState = core.LockInactive
 	sc.Emptied(node)
@@ -75,29 +76,33 @@ func (sc Scene) Handed(node string) {
 	sc.Pods[node] = &core.NodePods{Node: node}
 }
 
+// BudgetText is the text of a drain that a disruption budget refuses.
 const BudgetText = `error when evicting pods/"exporter-0" -n "stacklight": Cannot evict pod as it would violate the pod's disruption ` +
 	`budget. ` +
 	`The disruption budget exporter needs 2 healthy pods and has 2 currently`
 
+// Drain is a Kubernetes drain of the machine that is not done.
 func Drain(machine, message string, attempt int) *core.DrainState {
 	return &core.DrainState{Meta: core.Meta{Name: "cd-" + machine, Namespace: "prod", UID: "drain-" + machine}, Cluster: "mos",
 		Type: core.DrainKubernetes, Machine: machine,
 		Wanted: "true", Value: "false", Message: message, Attempt: attempt}
 }
 
+// Swarm is a Swarm drain of the machine that is not done.
 func Swarm(machine, message string, attempt int) *core.DrainState {
 	d := Drain(machine, message, attempt)
 	d.Name, d.UID, d.Type = "sd-"+machine, "swarm-"+machine, "swarm-drain"
 	return d
 }
 
-// The two texts of the normal course, as the operator's guide prints them: LCM waits for the node's locks, and the drain of
-// Swarm for that of Kubernetes. Neither is a drain that is refused.
+// LocksWaitText and SwarmWaitText are the two texts of the normal course, as the operator's guide prints them: LCM waits for the
+// node's locks, and the Swarm drain waits for the Kubernetes drain. Neither means that a drain is refused.
 const (
 	LocksWaitText = `Error: following    NodeWorkloadLocks are still active - ceph: UpdatingController,openstack: InProgress`
 	SwarmWaitText = `Error: waiting for kubernetes node kaas-node-5222a92f-5523-457c-8c69-b7aa0ffc235c to be drained first`
 )
 
+// FailedItems are a machine's state items, of which host-packages failed.
 func FailedItems(attempt int, begun time.Duration) []core.StateItem {
 	return []core.StateItem{
 		{Name: "download-images", Phase: "prepare", Attempt: 1, Started: Ago(begun + time.Hour), Finished: Ago(begun + 50*time.Minute)},
@@ -106,10 +111,10 @@ func FailedItems(attempt int, begun time.Duration) []core.StateItem {
 	}
 }
 
-// Resting is a cluster that is connected to its management cluster, of which nothing is asked.
+// Resting is a cluster that is connected to its management cluster and has no requests.
 func Resting() *Managed { return Healthy().Managed() }
 
-// InMode puts the cluster into maintenance mode, and machines of the nodes.
+// InMode puts the cluster and the machines of the nodes into maintenance mode.
 func (m *Managed) InMode(nodes ...string) *Managed {
 	m.Cluster.Maintenance, m.Cluster.InMaintenance = new(true), true
 	for _, n := range nodes {

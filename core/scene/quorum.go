@@ -8,7 +8,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// Stateful adds a StatefulSet with a ready pod on each of the nodes; an empty name is a pod without a node.
+// Stateful adds a StatefulSet with a ready pod on each of the nodes; an empty name makes a pod without a node.
 func (sc Scene) Stateful(namespace, name string, nodes ...string) *core.StatefulSet {
 	set := &core.StatefulSet{Meta: core.Meta{Namespace: namespace, Name: name, UID: namespace + "/" + name}, Replicas: len(nodes),
 		Selector: "app=" + name}
@@ -20,8 +20,8 @@ func (sc Scene) Stateful(namespace, name string, nodes ...string) *core.Stateful
 	return set
 }
 
-// Members are the pods of a StatefulSet on the nodes, all ready but those whose node is marked: "!ctl-02" is not ready, "-ctl-02"
-// is being removed.
+// Members are a StatefulSet's pods on the nodes. They are ready unless the node is marked: "!ctl-02" is not ready, "-ctl-02" is
+// being removed.
 func Members(set *core.StatefulSet, nodes ...string) []*core.DaemonPod {
 	var out []*core.DaemonPod
 	for i, node := range nodes {
@@ -36,7 +36,7 @@ func Members(set *core.StatefulSet, nodes ...string) []*core.DaemonPod {
 	return out
 }
 
-// Quorate is a cluster that LCM asks for ctl-01 and cmp-01 of, whose OpenStack controller Lockstep plays; the members of
+// Quorate is a cluster with requests for ctl-01 and cmp-01, whose OpenStack controller Lockstep plays; the members of
 // mariadb-server are on the nodes.
 func Quorate(nodes ...string) Scene {
 	sc := Healthy()

@@ -11,11 +11,13 @@ import (
 // Noon is the cluster's time in every scene.
 var Noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
+// Ago is the time this long before Noon.
 func Ago(d time.Duration) time.Time { return Noon.Add(-d) }
 
-// Scene builds a Snapshot: a cluster in which everything is live, fresh and at rest, and what a test adds to it.
+// Scene builds a Snapshot: a cluster in which everything is live, fresh and at rest, plus what a test adds.
 type Scene struct{ *core.Snapshot }
 
+// NewScene is an empty cluster whose sources are all live.
 func NewScene() Scene {
 	s := &core.Snapshot{Facts: core.Facts{
 		Revision: 1, Now: Noon, Wall: Noon, Cluster: "mos", Operator: "anna@jump01", Settings: core.DefaultSettings(),
@@ -44,7 +46,7 @@ func NewScene() Scene {
 	return Scene{s}
 }
 
-// Again is the same facts as a new Snapshot, with nothing derived yet.
+// Again is a new Snapshot of the same facts, with nothing derived yet.
 func (sc Scene) Again() Scene { return Scene{sc.CopyFacts()} }
 
 // Source puts one source into a state.
@@ -61,7 +63,7 @@ func (sc Scene) Source(id core.SourceID, state core.SourceState) {
 	sc.Sources[id] = src
 }
 
-// Node adds a Ready node with its lock of the OpenStack controller, and a nova-compute when it is a compute.
+// Node adds a Ready node with its lock of the OpenStack controller, and with a nova-compute if it is a compute.
 func (sc Scene) Node(name string, roles ...core.Role) *core.Node {
 	n := &core.Node{Meta: core.Meta{Name: name, UID: "uid-" + name, Created: Ago(900 * time.Hour)}, Roles: roles, Ready: "True",
 		ReadySince: Ago(500 * time.Hour), Annotations: map[string]string{}, KubeletVersion: "v1.30.14"}
@@ -101,7 +103,7 @@ func (sc Scene) Update(begun time.Duration) *core.MaintenanceRequest {
 	return r
 }
 
-// Request asks for a node's maintenance.
+// Request adds a maintenance request for a node.
 func (sc Scene) Request(node string, begun time.Duration) *core.MaintenanceRequest {
 	r := &core.MaintenanceRequest{Meta: core.Meta{Name: node, UID: "nmr-" + node, Created: Ago(begun), Finalizers: HeldBy},
 		Kind: core.KindNodeMaintenanceRequest, Node: node,
@@ -110,7 +112,8 @@ func (sc Scene) Request(node string, begun time.Duration) *core.MaintenanceReque
 	return r
 }
 
-// Maintained begins the maintenance of a node: request there, the OpenStack controller at work, its text on the lock.
+// Maintained begins the maintenance of a node: its request is there, the OpenStack controller works on it, and the lock has the
+// text.
 func (sc Scene) Maintained(node, message string) *core.WorkloadLock {
 	if sc.ClusterRequest() == nil {
 		sc.Update(2 * time.Hour)
@@ -151,7 +154,7 @@ func cmpText(a, b string) int {
 	return 0
 }
 
-// Migration adds a migration record, the newest one of its instance.
+// Migration adds a migration record as the newest one of its instance.
 func (sc Scene) Migration(in *core.Instance, status, dest string, begun time.Duration) *core.Migration {
 	m := &core.Migration{ID: 100 + len(sc.Migrations)*10 + len(sc.Migrations[in.ID]), InstanceID: in.ID, Type: core.MigrationLive,
 		Status: status, SourceHost: in.Host,
@@ -160,11 +163,12 @@ func (sc Scene) Migration(in *core.Instance, status, dest string, begun time.Dur
 	return m
 }
 
+// Mode sets a node's migration mode.
 func (sc Scene) Mode(node string, m core.MigrationMode) {
 	sc.Nodes[node].Annotations[core.AnnotationMigrationMode] = string(m)
 }
 
-// Healthy is a cluster of 3 masters that are controllers, 3 computes and a gateway, with an instance on every compute.
+// Healthy is a cluster of 3 masters that are also controllers, 3 computes and a gateway, with an instance on every compute.
 func Healthy() Scene {
 	sc := NewScene()
 	for i := range 3 {

@@ -6,12 +6,12 @@ import (
 	"lockstep/core"
 )
 
-// OfNode finds the procedure of a node.
+// OfNode is the key of a node's procedure.
 func OfNode(node string) core.ProcedureKey {
 	return core.ProcedureKey{Kind: core.ProcedureNode, Subject: node}
 }
 
-// StepsOf are the steps of a procedure, by title, in their order. A test that has none finds none of its steps.
+// StepsOf are the steps of a procedure: their titles in order, and the steps by title. Without a procedure there are none.
 func StepsOf(p core.Procedure, _ bool) (titles []string, by map[string]core.Step) {
 	by = map[string]core.Step{}
 	for _, st := range p.Steps {
@@ -20,7 +20,7 @@ func StepsOf(p core.Procedure, _ bool) (titles []string, by map[string]core.Step
 	return titles, by
 }
 
-// KindsOf are what the steps of a procedure are about, where they are the operator's.
+// KindsOf are the kinds of intents of a procedure's steps; steps without an intent are left out.
 func KindsOf(p core.Procedure, _ bool) (out []core.IntentKind) {
 	for _, st := range p.Steps {
 		if st.Intent.Kind != "" {
@@ -43,6 +43,7 @@ func Over() Scene {
 	return sc
 }
 
+// PointOf is the point with this ID; an empty one when there is none.
 func PointOf(points []core.AfterPoint, id string) core.AfterPoint {
 	for _, p := range points {
 		if p.ID == id {
@@ -52,7 +53,7 @@ func PointOf(points []core.AfterPoint, id string) core.AfterPoint {
 	return core.AfterPoint{}
 }
 
-// Outline is a procedure's steps, one a line: state, title, and how it goes.
+// Outline is a procedure's steps, one a line: state, title and progress.
 func Outline(p core.Procedure) []string {
 	var out []string
 	for _, st := range p.Steps {
@@ -68,4 +69,5 @@ func Outline(p core.Procedure) []string {
 	return out
 }
 
+// RestartAll is the intent to restart all old vRouter pods.
 func RestartAll() core.Intent { return core.Intent{Kind: core.IntentRestartPods, Workload: VRouters} }

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// VolumeService adds a cinder-volume of a node to the scene.
+// VolumeService adds a node's cinder-volume service.
 func (sc Scene) VolumeService(host string) *core.VolumeService {
 	v := &core.VolumeService{Host: host, Enabled: true, Up: true, Zone: "nova", Updated: Ago(10)}
 	sc.VolumeServices[v.Machine()] = append(sc.VolumeServices[v.Machine()], v)
@@ -17,13 +17,13 @@ func (sc Scene) VolumeService(host string) *core.VolumeService {
 // LvmOf is the volume service of a host's own disks.
 func LvmOf(host string) core.Ref { return (&core.VolumeService{Host: host + "@lvm"}).Ref() }
 
-// OutOf takes a service of the scene out of scheduling.
+// OutOf takes a service out of scheduling.
 func OutOf(v *core.VolumeService, reason string) *core.VolumeService {
 	v.Enabled, v.DisabledReason = false, reason
 	return v
 }
 
-// anyVolumeService gives cmp-01 a volume service that can be otherwise, or none.
+// anyVolumeService gives cmp-01 a volume service in any state, or none.
 func anyVolumeService(t *rapid.T, sc Scene) {
 	if rapid.IntRange(0, 4).Draw(t, "no volume service") == 4 {
 		return
@@ -39,7 +39,7 @@ func anyVolumeService(t *rapid.T, sc Scene) {
 	}
 }
 
-// WithOwnDisks gives cmp-01 a back end on disks of its own, with a volume for each of the instances.
+// WithOwnDisks gives cmp-01 a back end on its own disks, with a volume for each of the instances.
 func WithOwnDisks(sc Scene, users ...*core.Instance) {
 	sc.VolumeServices["cmp-01"] = []*core.VolumeService{{Host: "cmp-01@lvm", Enabled: true, Up: true}}
 	h := &core.HostVolumes{Host: "cmp-01"}

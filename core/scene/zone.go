@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// LivingIn is a test by an operator in another zone. It runs alone.
+// LivingIn runs the test in another time zone. Such a test cannot run in parallel.
 func LivingIn(t *testing.T, zone *time.Location) {
 	t.Helper()
 	before := time.Local

@@ -8,7 +8,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// A node that holds a place for nothing is cleared, and the next one begins when the controller looks at it.
+// A node that holds a slot for nothing is cleared; the next node begins when the controller looks at it.
 func TestTheNextNodeBeginsWhenItIsLookedAt(t *testing.T) {
 	sc := scene.Bookkept()
 	sc.Node("cmp-02", core.RoleCompute)

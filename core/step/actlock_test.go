@@ -7,8 +7,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// A lock that is made bears the name by which Rockoon finds its own: else it would make another beside it when it is back, and
-// release that one only (docs/mosk.md#locks).
+// A lock that Lockstep makes has the name by which Rockoon finds its own. Otherwise Rockoon would make another one when it is
+// back, and release only that (docs/mosk.md#locks).
 func TestThePlayedLockBearsRockoonsName(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Settings = scene.PlaysOpenStack()

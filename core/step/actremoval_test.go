@@ -8,8 +8,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// Nothing is let go by who does not see the nodes, or whether the OpenStack controller runs: a lock that is not taken back would
-// look like one of a node that never was.
+// Nothing is released while the nodes cannot be seen, or while it is unknown whether the OpenStack controller runs: a lock that is
+// not taken back would look like that of a node that never was.
 func TestNothingIsLetGoUnseen(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Settings = scene.PlaysOpenStack()
@@ -40,7 +40,7 @@ func TestNothingIsLetGoUnseen(t *testing.T) {
 	}
 }
 
-// The lock of a node that is gone stays while it is not known whether Cinder still knows its host.
+// The lock of a node that is gone stays while it is unknown whether Cinder still has its host.
 func TestNoLockIsDroppedWhileCinderIsNotSeen(t *testing.T) {
 	for state, want := range map[core.SourceState]bool{core.SourceLive: true, core.SourceAbsent: true, core.SourceFailed: false,
 		core.SourceForbidden: false} {

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// A plan that runs is an update, also before its maintenance request is there.
+// A running plan is an update, even before its maintenance request exists.
 func TestNobodyAsksForTheClusterByHandDuringAnUpdate(t *testing.T) {
 	m := scene.Resting()
 	ask := core.Intent{Kind: core.IntentAskCluster}
@@ -29,7 +29,7 @@ func TestNobodyAsksForTheClusterByHandDuringAnUpdate(t *testing.T) {
 	}
 }
 
-// A node that does not come back does not keep its request for ever: giving it up is possible, by the request's full name.
+// A node that does not return does not keep its request forever: the request can be given up, by its full name.
 func TestAMaintenanceOfADeadNodeCanBeGivenUp(t *testing.T) {
 	sc := scene.NewScene()
 	sc.Node("cmp-1", core.RoleCompute).Ready = "Unknown"

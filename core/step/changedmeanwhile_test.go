@@ -8,7 +8,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// To give a node skip back is to let it go: it asks for as much care as setting skip does.
+// Restoring skip releases the node: it needs as much care as setting skip.
 func TestRestoringSkipIsAsCarefulAsSettingIt(t *testing.T) {
 	scene := func() scene.Scene {
 		sc := scene.Healthy()

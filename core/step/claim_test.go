@@ -10,7 +10,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// What is shown of a claim before it is deleted: the pod, the volume, the node, the command with the UID as its condition.
+// Before a claim is deleted, its pod, its volume, its node and the command with the UID as its condition are shown.
 func TestWhatIsShownOfAClaim(t *testing.T) {
 	sc := scene.GoneController("ctl-09")
 	st := Plan(sc.Again().Snapshot, core.Intent{Kind: core.IntentActDeleteClaim, Controller: core.ControllerOpenStack, Node: "ctl-09",

@@ -10,8 +10,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// What takes a running guest away from its users is no less a risk than stopping it, and is confirmed as carefully. Of one that is down
-// already nothing is taken.
+// A step that takes a running guest away from its users has at least the risk of stopping it, and is confirmed as carefully. For
+// an instance that is already down there is no such risk.
 func TestWhatCutsAnInstanceOffIsNoLessARiskThanStoppingIt(t *testing.T) {
 	stop := InstanceRules[core.IntentStop]
 	for kind, rule := range InstanceRules {
@@ -48,7 +48,7 @@ func TestWhatCutsAnInstanceOffIsNoLessARiskThanStoppingIt(t *testing.T) {
 
 var riskRank = map[core.Risk]int{core.RiskLow: 1, core.RiskMedium: 2, core.RiskHigh: 3, core.RiskHighest: 4}
 
-// Of an instance that has left while a step on its host was being read, it is said where it is.
+// When an instance has left while the operator read a step on its host, its new host is shown.
 func TestAnInstanceThatHasLeftIsToldWhereItIs(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Mode("cmp-01", core.ModeManual)

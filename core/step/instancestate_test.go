@@ -9,8 +9,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// ACTIVE may be written only of an instance of which it is true: in ERROR, with its guest running, at rest, on a host that
-// answers.
+// ACTIVE may be written only for an instance that really is active: in ERROR, with its guest running, without a task, on a host
+// that answers.
 func TestResetState(t *testing.T) {
 	cases := []struct {
 		name   string

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// What is no lock that was left: somebody asks for the node, or has asked just now.
+// A lock does not count as left over when somebody asks for the node, or has just asked.
 func TestALockThatIsNotLeft(t *testing.T) {
 	for name, change := range map[string]func(scene.Scene){
 		"it is in maintenance":         func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockInactive },

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// The steps on locks, each with what it needs, from docs/mosk.md#locks, #by-hand, #left-over-locks.
+// The steps on locks, each with its conditions, from docs/mosk.md#locks, #by-hand, #left-over-locks.
 func TestWhatCanBeDoneWithALock(t *testing.T) {
 	override := func(l *core.WorkloadLock, to core.LockState) core.Intent {
 		return core.Intent{Kind: core.IntentOverrideLock, Object: l.Ref(), State: to}

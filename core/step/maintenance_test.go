@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The order of maintenance mode, and what must not be under way (docs/mosk.md#maintenance-mode): which guard of a step does not hold.
+// The order of maintenance mode, and what must not run at the same time (docs/mosk.md#maintenance-mode): which guard of a step
+// does not hold.
 func TestGuardsOfMaintenance(t *testing.T) {
 	enter, leave := core.Intent{Kind: core.IntentEnterCluster}, core.Intent{Kind: core.IntentLeaveCluster}
 	enterMachine, leaveMachine := core.Intent{Kind: core.IntentEnterMachine, Node: "cmp-01"},
@@ -112,7 +113,7 @@ func TestGuardsOfMaintenance(t *testing.T) {
 	}
 }
 
-// What each step stands for by hand, how it is confirmed, and how it is undone.
+// Shows each step's command, how it is confirmed, and how it is undone.
 func TestStepsOfMaintenance(t *testing.T) {
 	flag := func(resource, name, on string) string {
 		return "kubectl --context mgmt -n prod patch " + resource + " " + name +
@@ -157,7 +158,7 @@ func TestStepsOfMaintenance(t *testing.T) {
 	}
 }
 
-// A reboot never names no machine, which would mean all of them, whatever is asked for.
+// A reboot always names machines, because none would mean all of them.
 func TestARebootIsNeverOfAllMachines(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := scene.Resting()

@@ -8,8 +8,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// What a request of the cluster is for comes by another stream than the request itself: it is not taken for an update before
-// that can have been told.
+// The purpose of the cluster's request comes in another stream than the request itself: the request does not count as an update
+// before that stream can have reported it.
 func TestARequestIsNotTakenForAnUpdateTooEarly(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -8,7 +8,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// An override says when its owner looks, and what becomes of the text that its owner wrote.
+// An override says when the lock's owner looks next, and what happens to the text that the owner wrote.
 func TestWhatAnOverrideSaysOfItsOwner(t *testing.T) {
 	sc := scene.Healthy()
 	l := sc.Maintained("cmp-01", "Waiting servers migration is completed: ['a']")

@@ -66,7 +66,7 @@ func TestCommandsAreThoseThatOperatorsType(t *testing.T) {
 	}
 }
 
-// Each guard stands in the way of what it is there for, alone.
+// Each guard alone blocks what it is meant to block.
 func TestGuards(t *testing.T) {
 	declare := core.Intent{Kind: core.IntentDeclareSafe, Node: "cmp-01"}
 	live := core.Intent{Kind: core.IntentLiveMigrate, Instance: scene.Web1}
@@ -79,7 +79,7 @@ func TestGuards(t *testing.T) {
 		intent core.Intent
 		fails  []core.GuardID
 	}{
-		// What every step asks.
+		// Guards of every step.
 		{"nothing stands against it", scene.Healthy, func(scene.Scene) {}, live, nil},
 		{"not armed", scene.Healthy, func(sc scene.Scene) { sc.Write.Armed = false }, live, []core.GuardID{"armed"}},
 		{"barred", scene.Healthy, func(sc scene.Scene) { sc.Write.Barred = "started with --read-only" }, live, []core.GuardID{"armed"}},
@@ -106,7 +106,7 @@ func TestGuards(t *testing.T) {
 			[]core.GuardID{"exists"}},
 		{"no such intent", scene.Healthy, func(scene.Scene) {}, core.Intent{Kind: "reboot-everything"}, []core.GuardID{"exists"}},
 
-		// Instances: Nova's API reference says in which status an action is taken.
+		// Instances: Nova's API reference lists the statuses in which an action is possible.
 		{"live: paused", scene.Healthy, func(sc scene.Scene) { sc.Status("web-1", "PAUSED", "paused") }, live, nil},
 		{"live: stopped", scene.Healthy, func(sc scene.Scene) { sc.Status("web-1", "SHUTOFF", "stopped") }, live, []core.GuardID{"status"}},
 		{"live: error", scene.Healthy, func(sc scene.Scene) { sc.Status("web-1", "ERROR", "error") }, live, []core.GuardID{"status"}},
@@ -313,7 +313,7 @@ func TestGuards(t *testing.T) {
 			sc.Source(core.SourceDeletionRequests, core.SourceAbsent)
 		}, enable, nil},
 
-		// A whole host.
+		// Whole hosts.
 		{"all: nothing in the way", scene.Emptied, func(scene.Scene) {}, core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-01"},
 			[]core.GuardID{"something"}},
 		{"all: only one whose owner decides", scene.Emptied, func(sc scene.Scene) { sc.Instance("cmp-01", "batch-17", "notify") },
@@ -336,7 +336,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// The guard on the host says what is left and what to do with each of them.
+// The guard on the host lists what is left and what to do with each instance.
 func TestDeclareSafeNamesWhatIsInTheWay(t *testing.T) {
 	sc := scene.InMaintenance()
 	sc.Instance("cmp-01", "batch-17", "notify")
@@ -354,7 +354,7 @@ func TestDeclareSafeNamesWhatIsInTheWay(t *testing.T) {
 	}
 }
 
-// Confirmation is scaled to the damage.
+// The confirmation matches the possible damage.
 func TestRisksAndWhatIsTyped(t *testing.T) {
 	sc := scene.Emptied()
 	sc.Instance("cmp-02", "other").Name = "no \x1b[31m name"
@@ -376,7 +376,7 @@ func TestRisksAndWhatIsTyped(t *testing.T) {
 		{core.Intent{Kind: core.IntentConfirmResize, Instance: scene.Web1}, core.RiskMedium, ""},
 		{core.Intent{Kind: core.IntentRevertResize, Instance: scene.Web1}, core.RiskMedium, ""},
 		{core.Intent{Kind: core.IntentStop, Instance: scene.Web1}, core.RiskHigh, "web-1"},
-		{core.Intent{Kind: core.IntentStop, Instance: other}, core.RiskHigh, other[:8]}, // nobody can type that name
+		{core.Intent{Kind: core.IntentStop, Instance: other}, core.RiskHigh, other[:8]}, // such a name cannot be typed
 		{core.Intent{Kind: core.IntentAbortMigration, Instance: scene.Web1}, core.RiskMedium, ""},
 		{core.Intent{Kind: core.IntentForceComplete, Instance: scene.Web1}, core.RiskMedium, ""},
 		{core.Intent{Kind: core.IntentDisableCompute, Node: "cmp-02", Reason: "fan"}, core.RiskLow, ""},
@@ -390,7 +390,7 @@ func TestRisksAndWhatIsTyped(t *testing.T) {
 	}
 }
 
-// What follows from skip is counted out before it is set (docs/mosk.md#tags: a notify tag holds a skip node all the same).
+// The effects of skip are counted before it is set (docs/mosk.md#tags: a notify tag still holds a node in mode skip).
 func TestThenOfSkipCountsWhatGoesDown(t *testing.T) {
 	skip := core.Intent{Kind: core.IntentSetMode, Node: "cmp-01", Mode: core.ModeSkip}
 	sc := scene.InMaintenance()
@@ -407,7 +407,7 @@ func TestThenOfSkipCountsWhatGoesDown(t *testing.T) {
 	}
 }
 
-// A step shows how it goes: what Lockstep does comes before what could be done, and a failure stays until it was seen.
+// A step shows its progress: what Lockstep does comes before what could be done, and a failure stays until it was seen.
 func TestStepStatesFollowOperations(t *testing.T) {
 	live := core.Intent{Kind: core.IntentLiveMigrate, Instance: scene.Web1}
 	batch := func(op, item core.OperationState, text string) core.Operation {
@@ -451,7 +451,7 @@ func TestStepStatesFollowOperations(t *testing.T) {
 	}
 }
 
-// Nova's own failures count as the step's, also those of the OpenStack controller's tries.
+// Nova's own failures count as the step's, and so do those of the OpenStack controller's tries.
 func TestFailedMigrationsShowOnTheStep(t *testing.T) {
 	sc := scene.InMaintenance()
 	for range 2 {
@@ -466,7 +466,7 @@ func TestFailedMigrationsShowOnTheStep(t *testing.T) {
 	}
 }
 
-// A batch leaves out what it could not do for a whole host, and says so.
+// A batch for a whole host leaves out what it cannot do, and says so.
 func TestBatchLeavesOutWhatAPersonHasToDecide(t *testing.T) {
 	sc := scene.InMaintenance()
 	sc.Instance("cmp-01", "a-1")

@@ -30,8 +30,8 @@ func anyIntent(t *rapid.T, sc scene.Scene) core.Intent {
 	return i
 }
 
-// A node is never declared safe while something is in the way, or while that is not known for sure. What is in the way is
-// told here from docs/mosk.md#tags once more, not by the code under test.
+// A node is never declared safe while something is in the way, or while that is not certain. The test derives what is in the way
+// from docs/mosk.md#tags itself, without the code under test.
 func TestNodeIsNeverDeclaredSafeTooEarly(t *testing.T) {
 	through := 0
 	property := func(t *rapid.T) {
@@ -74,7 +74,7 @@ func TestNodeIsNeverDeclaredSafeTooEarly(t *testing.T) {
 			t.Fatal("LCM does not ask for the node: it was declared safe")
 		}
 	}
-	for range 20 { // chance lets few scenes through; go on until it has
+	for range 20 { // random scenes rarely get through; go on until one has
 		if rapid.Check(t, property); through > 0 {
 			break
 		}
@@ -84,7 +84,7 @@ func TestNodeIsNeverDeclaredSafeTooEarly(t *testing.T) {
 	}
 }
 
-// What every plan of anything keeps.
+// The rules that every plan keeps.
 func TestEveryPlanKeepsTheRules(t *testing.T) {
 	through := map[core.IntentKind]int{}
 	property := func(t *rapid.T) {
@@ -139,14 +139,14 @@ func TestEveryPlanKeepsTheRules(t *testing.T) {
 			}
 		}
 		if b, ok := st.Change.(core.Batch); ok {
-			for _, item := range b.Items { // the engine plans each again right before it, and insists on the same change
+			for _, item := range b.Items { // the engine plans each item again right before it, and insists on the same change
 				if one := Plan(sc.Snapshot, item.Intent); !reflect.DeepEqual(one.Change, item.Change) || !one.Doable() {
 					t.Fatalf("%s: item %s planned again is %+v (%s)", st.Title, item.Label, one.Change, one.Blocker())
 				}
 			}
 		}
 	}
-	for range 20 { // chance lets few plans through; go on until it has
+	for range 20 { // random plans rarely get through; go on until enough have
 		if rapid.Check(t, property); len(through) >= 3 {
 			break
 		}
@@ -156,7 +156,7 @@ func TestEveryPlanKeepsTheRules(t *testing.T) {
 	}
 }
 
-// A confirmation goes stale with what it was given for.
+// A confirmation goes stale with the facts that it was given for.
 func TestBasisChangesWithTheFacts(t *testing.T) {
 	onInstance := []func(sc scene.Scene){
 		func(sc scene.Scene) { sc.Named("web-1").Host = "cmp-02" },

@@ -9,8 +9,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// A played controller neither begins a node nor releases its lock while one of the StatefulSets cannot do without the node; what
-// is not known counts as that, and only nodes that such a pod belongs on are asked about.
+// A played controller neither begins a node nor releases its lock while one of the StatefulSets needs the node, or while that is
+// unknown. Only nodes that such a pod belongs on are checked.
 func TestAQuorumHoldsANodeOfAPlayedController(t *testing.T) {
 	all := []string{"ctl-01", "ctl-02", "ctl-03"}
 	const short = "mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not"
@@ -89,7 +89,7 @@ func TestAQuorumHoldsANodeOfAPlayedController(t *testing.T) {
 	}
 }
 
-// A controller that is not OpenStack's has no such rule.
+// Only the OpenStack controller has this rule.
 func TestOnlyTheOpenStackControllerAsksForQuorums(t *testing.T) {
 	sc := scene.Quorate("ctl-01", "!ctl-02", "ctl-03")
 	sc.Settings.ActAs = []core.ActAs{{Controller: "storage", Roles: []core.Role{core.RoleController}}}

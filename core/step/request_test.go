@@ -9,8 +9,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// Maintenance without an update, by the order of docs/mosk.md#maintenance-mode: the cluster first, its nodes
-// then; back the other way round.
+// Maintenance without an update follows the order of docs/mosk.md#maintenance-mode: the cluster first, then its nodes; back in
+// reverse.
 func TestMaintenanceByHand(t *testing.T) {
 	askNode := func(scope core.Scope) core.Intent {
 		return core.Intent{Kind: core.IntentAskNode, Node: "cmp-1", Scope: scope}

@@ -15,8 +15,8 @@ func restartOn(node string) core.Intent {
 	return core.Intent{Kind: core.IntentRestartPod, Workload: scene.VRouters, Node: node}
 }
 
-// A pod is old when its controller-revision-hash is not the newest ControllerRevision's; where hashes are not known, by
-// the generation of the template (docs/mosk.md#restarts). updatedNumberScheduled plays no part.
+// A pod is old when its controller-revision-hash is not the newest ControllerRevision's, or, where hashes are not known, by the
+// generation of the template (docs/mosk.md#restarts). updatedNumberScheduled plays no part.
 func TestWhichPodsAreOld(t *testing.T) {
 	cases := []struct {
 		name    string
@@ -63,7 +63,7 @@ func TestWhichPodsAreOld(t *testing.T) {
 	}
 }
 
-// Each row is one thing that keeps a vRouter from being restarted, and the guard that says so.
+// Each row is one condition that blocks the restart of a vRouter, and the guard that reports it.
 func TestRestartIsHeldBack(t *testing.T) {
 	cases := []struct {
 		name, guard, says string
@@ -142,7 +142,7 @@ func TestRestartRestsOnPodsAndRevision(t *testing.T) {
 	}
 }
 
-// While a batch runs, each of its pods says how it stands there.
+// While a batch runs, each of its pods shows its own progress.
 func TestPodsOfARunningBatchSayWhereTheyStand(t *testing.T) {
 	sc := scene.VRouterScene()
 	sc.Doing(core.Operation{Step: "restart-pods/ds-tf-vrouter-agent", Intent: scene.RestartAll(), Title: "restart",
@@ -157,8 +157,8 @@ func TestPodsOfARunningBatchSayWhereTheyStand(t *testing.T) {
 	}
 }
 
-// Whatever the cluster is like: a pod is restarted only when it is old, its node is at rest and every other pod of its
-// DaemonSet serves. So two are never down at once.
+// In any cluster, a pod is restarted only when it is old, its node is at rest and every other pod of its DaemonSet serves. So two
+// are never down at once.
 func TestNoRestartTakesASecondPodDown(t *testing.T) {
 	through := 0
 	property := func(t *rapid.T) {
@@ -186,7 +186,7 @@ func TestNoRestartTakesASecondPodDown(t *testing.T) {
 			t.Fatalf("old %v, requests %v, Ready %s", found, sc.NodeRequests[node], sc.Nodes[node].Ready)
 		}
 	}
-	for range 20 { // chance lets few scenes through; go on until it has
+	for range 20 { // random scenes rarely get through; go on until one has
 		if rapid.Check(t, property); through > 0 {
 			break
 		}

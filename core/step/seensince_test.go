@@ -8,8 +8,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// When a node has just come back, what is known of its services is from before: the OpenStack controller has enabled what it disabled.
-// Nothing is offered on that; once OpenStack was asked again, what is left disabled is.
+// When a node has just returned, the facts about its services are older: the OpenStack controller has enabled what it disabled. No
+// step is offered on such facts. Once OpenStack was asked again, steps are offered for what is still disabled.
 func TestServicesAreEnabledOnlyByWhatIsKnownSinceTheReturn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		back, asked time.Duration // ago

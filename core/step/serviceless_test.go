@@ -10,8 +10,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// Who plays the controller does not begin such a compute while another one is worked on: its zone is not known. The stage and the
-// entry say what is missing.
+// A played controller does not begin such a compute while it works on another one: the compute's zone is unknown. The stage and
+// the entry say what is missing.
 func TestAPlayedControllerAndAComputeWithoutItsService(t *testing.T) {
 	sc := scene.Quorate("ctl-01", "ctl-02", "ctl-03")
 	delete(sc.Services, "cmp-01")

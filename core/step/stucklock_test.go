@@ -8,7 +8,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// A lock of MOSK's own other controllers is no such hold: they let it go by themselves.
+// A lock of MOSK's other controllers does not hold the node in this sense: they release it by themselves.
 func TestALockOfCephIsNoHold(t *testing.T) {
 	sc := scene.Unlabelled()
 	sc.Update(time.Hour)

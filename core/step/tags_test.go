@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Two recognised tags cancel each other (docs/mosk.md#tags): the tag that is there goes, what is no maintenance action stays, and
-// the commands do the same.
+// Two recognised tags cancel each other (docs/mosk.md#tags): the existing tag is removed, values that are not maintenance actions
+// stay, and the commands do the same.
 func TestTagPowerOffReplacesWhatIsThere(t *testing.T) {
 	const set = "openstack --os-compute-api-version 2.26 server set --tag openstack.lcm.mirantis.com:maintenance_action=poweroff " + scene.Web1
 	unset := func(a string) string {
@@ -64,7 +64,7 @@ func TestTagPowerOffReplacesWhatIsThere(t *testing.T) {
 	}
 }
 
-// Whatever tags there are: after the step exactly one is recognised, and none that is no maintenance action is lost.
+// For any tags: after the step exactly one is recognised, and no value that is not a maintenance action is lost.
 func TestTagsAreKept(t *testing.T) {
 	tag := rapid.OneOf(rapid.SampledFrom(append(scene.Tagged("live_migrate", "poweroff", "notify", "odd"), "backup=daily", "x")),
 		rapid.StringN(1, 20, 60))

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// A run is asked for by the list of services, and only when nothing else is to be applied.
+// A run is requested with the list of services, and only when nothing else is to be applied.
 func TestTempestIsAskedFor(t *testing.T) {
 	deployment := func(services ...string) *core.OpenStackDeployment {
 		return &core.OpenStackDeployment{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: "osh-dev", UID: "osdpl"}, Services: services}
@@ -54,7 +54,7 @@ func TestTempestIsAskedFor(t *testing.T) {
 	}
 }
 
-// How the run goes is read off its Job; a run from before the end of the update says nothing.
+// The progress of the run comes from its Job; a run from before the end of the update counts for nothing.
 func TestTempestIsFollowed(t *testing.T) {
 	job := func(change func(*core.Job)) *core.Job {
 		j := &core.Job{Meta: core.Meta{Namespace: core.NamespaceOpenStack, Name: jobTempest, Created: scene.Ago(30 * time.Minute)},

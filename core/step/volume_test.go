@@ -9,7 +9,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// What volume services keep a played controller from, one condition each; and that a cloud without Cinder keeps it from nothing.
+// What the volume services keep a played controller from, one condition each. A cloud without Cinder keeps it from nothing.
 func TestAPlayedControllerSeesToVolumes(t *testing.T) {
 	begun := func(sc scene.Scene) {
 		l := sc.Maintained("cmp-01", "")

@@ -9,8 +9,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// The commands are python-openstackclient's, and the guards those of nova-compute's service: enabled by the operator unless the
-// controller will do it.
+// The commands are python-openstackclient's, and the guards are those of the nova-compute service: the operator enables it unless
+// the controller will.
 func TestAnOperatorsStepsOnVolumeServices(t *testing.T) {
 	disable := core.Intent{Kind: core.IntentDisableVolume, Node: "cmp-01", Object: scene.LvmOf("cmp-01"), Reason: "a dead disk"}
 	enable := core.Intent{Kind: core.IntentEnableVolume, Node: "cmp-01", Object: scene.LvmOf("cmp-01")}
