@@ -45,7 +45,7 @@ type flowRow struct {
 	stays  bool                // the step can be done all the same: nothing is asked
 	note   string              // where the two differ, and why
 
-	atWrite string // the test that shows it, for a guard that the server answers right before the write and that therefore always holds earlier
+	atWrite string // the test that shows it, for a guard that the server answers right before the write, and that always holds earlier
 }
 
 // stand is a guard of one of Lockstep's steps, or the step itself.

@@ -14,7 +14,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// hold makes every fsync of the journal wait until release is called. What was there before is not held.
+// hold makes every fsync of the journal wait until release is called, and then do what it did before.
 func (b *bench) hold() (release func()) {
 	held := make(chan struct{})
 	before := b.engine.cfg.Journal.sync
