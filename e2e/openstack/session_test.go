@@ -83,7 +83,7 @@ var session = []step{
 	{command: "--os-compute-api-version 2.26 server show web", same: "tags,properties"},
 	{command: "server unset --property team web"},
 	{command: "console log show web"},
-	{command: "server image create --name copy web", same: "name", awaits: "web ACTIVE", // shows the fields of a finished image only when it is finished
+	{command: "server image create --name copy web", same: "name", awaits: "web ACTIVE", // its fields are those of a finished image
 		besides: "checksum,container_format,disk_format,size,virtual_size"},
 	{command: "image delete copy"},
 	{command: "server event list web", same: "Action"},
