@@ -99,7 +99,7 @@ func TestMonoTellsStatesApartWithoutColour(t *testing.T) {
 	}
 }
 
-// 16 colours have no suitable background: there the row under the cursor is reversed.
+// With 16 colours the selection's background would be lost: there the row under the cursor is reversed.
 func TestSelectionIsSeenInSixteenColours(t *testing.T) {
 	for _, name := range Names() {
 		theme, err := Load(name)
