@@ -70,7 +70,7 @@ func (p *player) do(st core.Step) {
 }
 
 // The OpenStack controller is switched off, and LCM updates three computes with instances. Lockstep plays the controller to the
-// end, is killed and restarted after every third step and in an outage of Nova, and no instance stops on the way.
+// end. It is killed and restarted after every third step, gets through an outage of Nova, and no instance stops on the way.
 func TestLockstepPlaysTheOpenStackControllerThroughAnUpdate(t *testing.T) {
 	bubble.Run(t, playsTheOpenStackController)
 }

@@ -85,7 +85,8 @@ func TestLogThatIsNoFile(t *testing.T) {
 	}
 }
 
-// A file of ours that others can read is closed and reported; a file that is already closed is not mentioned.
+// A file of ours that others can read gets stricter permissions, and this is reported; a file that has them already is not
+// mentioned.
 func TestWhatOthersCanReadIsClosed(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "state")
 	file := filepath.Join(folder, "lockstep.log")

@@ -273,7 +273,7 @@ type proof struct {
 	rockoonOn bool
 
 	first, second *operator
-	took          bool // another operator took the lease over since the first was armed: the first learns it at its next renewal, or before it writes
+	took          bool // another operator took the lease over: the first learns it at its next renewal, or before it writes
 	runs, lines   int
 	watch         *watcher
 	story         *sim.Chronicle // nil until there is a cloud
@@ -747,8 +747,7 @@ func (p *proof) grant(rt *rapid.T) {
 	}
 }
 
-// useGrant takes a grant that is used, stale or expired; it uses the grant once more, and also in a session that it was not given
-// to.
+// useGrant takes a grant that may be used, stale, expired, or from another session, and uses it twice.
 func (p *proof) useGrant(rt *rapid.T) {
 	if len(p.first.granted) == 0 {
 		rt.Skip("no grant")

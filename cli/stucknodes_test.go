@@ -111,8 +111,8 @@ func TestAComputeThatNovaHasForgottenIsBroughtBack(t *testing.T) {
 	})
 }
 
-// Nobody holds a gateway in manual mode until Lockstep plays the controller: then it waits for the operator's confirmation, which
-// shows what its agents serve according to Neutron.
+// Nobody holds a gateway in manual mode until Lockstep plays the controller: then it waits until the operator declares it safe,
+// and the entry shows what its agents serve according to Neutron.
 func TestAGatewayWaitsForTheWordOfWhoPlaysTheController(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		p := play(t, told(t, "gateway-manual", func(s *scenario.Scenario) {

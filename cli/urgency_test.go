@@ -12,8 +12,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// urgencyOf returns what is wrong with the urgency of the nodes; empty when nothing is. A node has one urgent entry about itself.
-// For a node that waits for the operator, or that failed, there is an entry or somebody who deals with it.
+// urgencyOf returns what is wrong with the urgency of the nodes; empty when nothing is. A node has at most one urgent entry about
+// itself. A node that waits for the operator, or that failed, has an entry, or somebody deals with it.
 func urgencyOf(s *core.Snapshot) string {
 	urgent, seenTo := map[string][]string{}, map[string]bool{}
 	for _, a := range attention.Of(s) {

@@ -31,7 +31,7 @@ func TestTheHelpExplainsTheColumnsOfItsPane(t *testing.T) {
 	}
 }
 
-// The help also explains what is at the cursor: the locks of the nodes below them, the evidence of a phase in its pane.
+// Abbreviations are explained where they are used: those of the locks below the nodes, those of a phase's evidence in its pane.
 func TestShortWordsAreExplainedWhereTheyStand(t *testing.T) {
 	frame := strings.Join(strings.Fields(stripped(drive(world(), 200, 60).shows())), " ")
 	for _, want := range []string{"os openstack, ce ceph, tf tungstenfabric", "active: LCM waits", "NMR NodeMaintenanceRequest"} {

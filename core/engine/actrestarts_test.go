@@ -147,7 +147,7 @@ func TestAPlayedReturnComesBeforeTheNextMaintenance(t *testing.T) {
 	})
 }
 
-// The work of a played return is reported once, by its turn, however long it takes and whatever the lock still says.
+// A played return is reported in one entry, that of its turn, however long it takes and whatever the lock still says.
 func TestAPlayedReturnIsToldOnce(t *testing.T) {
 	for name, cloud := range map[string]func(c *testCloud){
 		"its request goes":    func(c *testCloud) { c.requests["cmp-1"].Deleting = worldTime.Add(-24 * time.Hour) },

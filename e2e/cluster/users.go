@@ -12,8 +12,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// User is a user who can log in to the cluster. Admin and Controllers may do everything; what the others may do, a test's RBAC
-// objects say.
+// User is a user who can log in to the cluster. Admin and Controllers may do everything; a test's RBAC objects say what the
+// others may do.
 type User string
 
 // The users of a test cluster.

@@ -28,6 +28,7 @@ func newEvent(raw map[string]any) event {
 	return event{kind, &unstructured.Unstructured{Object: object}}
 }
 
+// String returns the event as "ADDED m0".
 func (e event) String() string { return e.kind + " " + e.object.GetName() }
 
 // stream is a running watch.
@@ -101,7 +102,7 @@ func (st *stream) next() event {
 	return event{}
 }
 
-// wants compares the next events, as "ADDED m0".
+// wants returns the next events, which must be these: "ADDED m0".
 func (st *stream) wants(events ...string) []event {
 	st.t.Helper()
 	var all []event

@@ -11,7 +11,7 @@ import (
 // liveOrder is the order of the states in the record of a live migration that succeeds.
 var liveOrder = []string{"accepted", "queued", "preparing", "running", "post-migrating", "completed"}
 
-// migration asks for the migrations of a server, or for one of them.
+// migration makes a request about a server's migrations, or about one of them.
 func (s *server) migration(microversion, method string, id int, body any) *answer {
 	s.Helper()
 	path := fmt.Sprintf("/servers/%s/migrations/%d", s.ID, id)
