@@ -39,7 +39,7 @@ func (p *proof) through() {
 		}
 	}
 	p.scaleRockoon(true)
-	// LCM withdraws its own requests, and the operator withdraws Lockstep's
+	// LCM withdraws its own requests; these are Lockstep's, which the operator withdraws
 	for _, resource := range []schema.GroupVersionResource{nodeRequests, clusterRequests} {
 		ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=lockstep"}
 		if err := p.admin.Resource(resource).DeleteCollection(p.ctx, metav1.DeleteOptions{}, ours); err != nil {
