@@ -18,11 +18,11 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// player is Lockstep in an application controller's place. It is killed and started anew as often as a test wants.
+// player is Lockstep in an application controller's place. It is killed and restarted as often as a test wants.
 type player struct {
 	*story
-	did     []string // titles of the steps that were done, in order
-	restart int      // after so many steps it is killed; 0: never
+	did     []string // titles of the finished steps, in order
+	restart int      // it is killed after this many steps; 0: never
 }
 
 // play begins a scenario in which Lockstep plays the named controllers.
@@ -34,7 +34,7 @@ func play(t *testing.T, told *scenario.Scenario, actAs ...string) *player {
 	return p
 }
 
-// next is the first step of the kinds, of the cluster or of any node, that can be confirmed now.
+// next returns the first step of the kinds, of the cluster or of any node, that can be confirmed now.
 func (p *player) next(s *core.Snapshot, kinds ...core.IntentKind) (core.Step, bool) {
 	keys := []core.ProcedureKey{{Kind: core.ProcedureCluster}}
 	for _, name := range s.NodeNames() {
@@ -51,7 +51,7 @@ func (p *player) next(s *core.Snapshot, kinds ...core.IntentKind) (core.Step, bo
 	return core.Step{}, false
 }
 
-// do confirms a step, and waits until it is done and shows.
+// do confirms a step, and waits until it is done and the Snapshot shows it.
 func (p *player) do(st core.Step) {
 	p.t.Helper()
 	if op := p.execute(st); op.State != core.OperationDone {
@@ -69,8 +69,8 @@ func (p *player) do(st core.Step) {
 	}
 }
 
-// The OpenStack controller is switched off, and LCM updates three computes with instances: Lockstep plays it to the end, killed
-// and started anew after every third step, through an outage of Nova, and no instance is stopped on the way.
+// The OpenStack controller is switched off, and LCM updates three computes with instances. Lockstep plays the controller to the
+// end. It is killed and restarted after every third step, gets through an outage of Nova, and no instance stops on the way.
 func TestLockstepPlaysTheOpenStackControllerThroughAnUpdate(t *testing.T) {
 	bubble.Run(t, playsTheOpenStackController)
 }
@@ -164,7 +164,7 @@ func countText(all []string, text string) int {
 	return n
 }
 
-// outOfNova takes Nova away: every step that rests on it is blocked, and says so; then it is there again.
+// outOfNova takes Nova away: every step that rests on it is blocked, and says so. Then Nova comes back.
 func (p *player) outOfNova() {
 	p.t.Helper()
 	if err := p.Faults.On(fault.Setting{Server: fault.OpenStack, Kind: "refused"}); err != nil {
@@ -181,8 +181,8 @@ func (p *player) outOfNova() {
 	p.until("Nova is there again", allKnown)
 }
 
-// Lockstep begins with a node in the OpenStack controller's place, and is gone when the request is withdrawn: the request waits, and the
-// controller, back again, takes the node back as if it had begun itself.
+// Lockstep begins a node in the OpenStack controller's place, and is gone when the request is withdrawn. The request waits until
+// the controller runs again, which takes the node back as if it had begun it.
 func TestWhoeverFinishesTakesTheNodeBack(t *testing.T) {
 	bubble.Run(t, whoeverFinishes)
 }
@@ -240,8 +240,8 @@ func whoeverFinishes(t *testing.T) {
 	})
 }
 
-// Maintenance without an update, by hand, on a cluster whose controllers live: they answer requests of Lockstep's as they answer
-// LCM's; the instances leave the node, and every lock is taken back in the end.
+// Maintenance without an update, by hand, on a cluster whose controllers live: they answer Lockstep's requests as they answer
+// LCM's. The instances leave the node, and every lock is taken back in the end.
 func TestMaintenanceByHandOnALiveCluster(t *testing.T) {
 	bubble.Run(t, maintenanceByHand)
 }

@@ -7,8 +7,7 @@ import (
 	"lockstep/core"
 )
 
-// What the configuration says of a controller that is played is what it is played by; the OpenStack controller needs no more than
-// its name.
+// The configuration of a played controller determines how it is played. The OpenStack controller needs only its name.
 func TestAPlayedControllerIsAsTheConfigurationSays(t *testing.T) {
 	withConfig(t, `
 actAs: [openstack, stacklight]

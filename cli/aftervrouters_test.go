@@ -26,8 +26,8 @@ func playStory(t *testing.T, told *scenario.Scenario) *story {
 	return st
 }
 
-// downAtOnce counts, by the API server's own events, on how many nodes a DaemonSet has no ready pod at once at most; stop
-// ends the count.
+// downAtOnce counts, by the API server's own events, on how many nodes at most a DaemonSet has no ready pod at once; stop ends
+// the count.
 func (st *story) downAtOnce(namespace, name string) (stop func() (most, replaced int)) {
 	st.t.Helper()
 	client := kubernetesOf(st.t, st.Cloud)
@@ -85,8 +85,8 @@ func (st *story) downAtOnce(namespace, name string) (stop func() (most, replaced
 	}
 }
 
-// The update is over and the vRouters are still the old ones: Lockstep says so, restarts them in one batch, and never are
-// two of them down at once. Then nothing is left.
+// The update is over and the vRouters are still the old ones. Lockstep says so and restarts them in one batch, never two at once.
+// Then nothing is left.
 func TestOldVRoutersAreRestartedOnASimulatedCloud(t *testing.T) {
 	bubble.Run(t, oldVRouters)
 }
@@ -115,8 +115,8 @@ func oldVRouters(t *testing.T) {
 	})
 }
 
-// The agents of a node that is back do not report: the OpenStack controller's text offers the restart of their pods, and
-// that lets the node return.
+// The agents of a node that is back do not report. The OpenStack controller's text offers the restart of their pods, which lets
+// the node return.
 func TestSilentAgentsAreRestartedOnASimulatedCloud(t *testing.T) {
 	bubble.Run(t, silentAgents)
 }
@@ -142,8 +142,8 @@ func silentAgents(t *testing.T) {
 	})
 }
 
-// The nova-compute of a node that is back does not report: the OpenStack controller's text offers the restart of its pod, and
-// that lets the node return.
+// The nova-compute of a node that is back does not report. The OpenStack controller's text offers the restart of its pod, which
+// lets the node return.
 func TestASilentComputeIsRestartedOnASimulatedCloud(t *testing.T) {
 	bubble.Run(t, silentCompute)
 }
@@ -169,8 +169,7 @@ func silentCompute(t *testing.T) {
 	})
 }
 
-// Tempest is asked for, runs and fails; removed and asked for again, it passes once what was broken is mended; then it is
-// removed.
+// Tempest is requested, runs and fails. Removed and requested again, it passes once the fault is repaired; then it is removed.
 func TestTempestRunsOnASimulatedCloud(t *testing.T) {
 	bubble.Run(t, tempestRuns)
 }
@@ -194,7 +193,7 @@ func tempestRuns(t *testing.T) {
 	r.arm()
 	for _, want := range []core.StepState{core.StepFailed, core.StepDone} {
 		if want == core.StepDone {
-			time.Sleep(mended.Sub(r.Clock.Now())) // until what was broken is so no more
+			time.Sleep(mended.Sub(r.Clock.Now())) // until the fault is repaired
 		}
 		r.confirm(core.Intent{Kind: core.IntentAddTempest})
 		run(want)

@@ -12,8 +12,8 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// Who plays the OpenStack controller has to clean up the claims behind a node that is gone: without the right to, writing is not armed.
-// Who only watches its work needs no such right.
+// An operator who plays the OpenStack controller has to clean up the claims of a node that is gone: without the right to do so,
+// writing is not armed. An operator who only watches the controller needs no such right.
 func TestArmingAsksForTheRightsOnClaims(t *testing.T) {
 	withoutClaims := slices.DeleteFunc(slices.Clone(kubeapi.OperatorRules()), func(r kubeapi.Rule) bool {
 		return slices.Contains(r.Resources, "persistentvolumeclaims")

@@ -21,8 +21,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// The OpenStack controller fails on a request without a scope and writes no text: Lockstep says so by what the controller has noted. A
-// request that is made while the controller is away is never seen, and what it leaves behind says that.
+// The OpenStack controller fails on a request without a scope and writes no text: Lockstep reports it from the controller's own
+// notes. A request made while the controller is away is never seen, and Lockstep reports what it leaves behind.
 func TestLockstepSaysWhatTheOpenStackControllerHasNoted(t *testing.T) {
 	bubble.Run(t, controllersNotes)
 }
@@ -59,7 +59,7 @@ func controllersNotes(t *testing.T) {
 		}
 	}
 	view := func(s *core.Snapshot) core.NodeView { v, _ := progress.NodeView(s, name); return v }
-	// said is all that the dashboard and the page say of the node.
+	// said returns everything that the dashboard and the page say about the node.
 	said := func(s *core.Snapshot) string {
 		proc, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
 		all := slices.Clone(proc.Summary)

@@ -16,10 +16,10 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// A controller node dies and is taken out of the cluster while Lockstep plays the OpenStack controller. The claims of MariaDB, etcd, Redis,
-// Prometheus and OVN on its disks are deleted one by one, each only while its set can do without, each member is ready elsewhere
-// before the next, and the lock's finalizer goes last. Until then nothing says that it is done. Lockstep is killed and started anew
-// on the way.
+// A controller node dies and is taken out of the cluster while Lockstep plays the OpenStack controller. The claims of MariaDB,
+// etcd, Redis, Prometheus and OVN on its disks are deleted one by one, each only while its set can do without it. Each member is
+// ready elsewhere before the next one goes, and the lock's finalizer goes last. Until then no text says that it is done. Lockstep
+// is killed and restarted on the way.
 func TestTheClaimsOfANodeThatIsGoneAreReleased(t *testing.T) {
 	bubble.Run(t, claimsReleased)
 }

@@ -15,7 +15,7 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// run is one call of the program without a terminal. It sets the log of the whole process: what runs side by side calls runIn.
+// run is one call of the program without a terminal. It sets the log of the whole process; parallel tests call runIn.
 func run(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
@@ -72,7 +72,7 @@ func TestVersionAndScenarios(t *testing.T) {
 	}
 }
 
-// The status of a simulated cloud that stands still where its scenario begins: with an update under way.
+// The status of a simulated cloud that stands still at the beginning of its scenario, with an update under way.
 func TestStatus(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})
@@ -144,7 +144,7 @@ func statusForPeopleAndForYAML(t *testing.T, c *sim.Cloud) {
 	}
 }
 
-// Without a cloud, and without the rights to everything, status tells what it can see.
+// Without a cloud, and without some of the rights, status reports what it can see.
 func statusOfWhatCanBeSeen(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)

@@ -13,7 +13,7 @@ import (
 	"lockstep/tui"
 )
 
-// withConfig makes text the configuration file that is found without being named.
+// withConfig makes text the configuration file in the default place.
 func withConfig(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
@@ -24,7 +24,7 @@ func withConfig(t *testing.T, text string) string {
 	return path
 }
 
-// What the explained file says is what holds without one: the engine's defaults, the screen's and the flags'.
+// The explained file contains the defaults: the engine's, the screen's and the flags'.
 func TestConfigDefaultsAreTheProgramsOwn(t *testing.T) {
 	withConfig(t, "")
 	c, err := loadConfig("")

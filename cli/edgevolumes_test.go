@@ -10,8 +10,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// Instances on other hosts use volumes on the disks of a node that waits for its operator: its steps name them before it goes down, and say
-// once it comes back that they need a reboot.
+// Instances on other hosts use volumes on the disks of a node that waits for its operator. The node's steps name them before it
+// goes down, and say that they need a reboot once it comes back.
 func TestVolumesThatInstancesElsewhereUse(t *testing.T) {
 	bubble.Run(t, volumesElsewhere)
 }

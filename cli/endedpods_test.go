@@ -13,8 +13,8 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// Pods that were evicted hold the return of their node for ever, and the controller does not say so. Lockstep names them and
-// deletes them under one confirmation; then the node comes back by itself.
+// Evicted pods hold the return of their node forever, and the controller does not say so. Lockstep names them and deletes them
+// under one confirmation; then the node comes back by itself.
 func TestEvictedPodsHoldANode(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) { evictedPods(t, false) })
 }

@@ -23,7 +23,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// fleet is a cluster of 500 nodes whose update needs nobody, and goes through within the watch.
+// fleet is a cluster of 500 nodes whose update needs nobody, and finishes within the watch.
 const fleet = `
 name: endurance
 title: 500 nodes in eight hours
@@ -53,9 +53,9 @@ flavors:
   - {name: m1.large, vcpus: 8, memoryGiB: 16, diskGiB: 80}
 `
 
-// An operator's watch of eight hours over the update of 500 nodes, in which something is wrong with some server most of the time.
-// What Lockstep keeps does not grow with the hours; and whatever the locks and requests of the cloud became is in the journal, once
-// and in its order, also what happened while Lockstep could not see it.
+// An operator watches the update of 500 nodes for eight hours, in which some server has a fault most of the time. Lockstep's
+// memory does not grow with the hours. Every transition of the cloud's locks and requests is in the journal, once and in order,
+// even those that Lockstep could not see when they happened.
 func TestAWatchOfEightHoursOverFiveHundredNodes(t *testing.T) {
 	bubble.Alone(t, func(t *testing.T) {
 		told, err := scenario.Parse([]byte(fleet))
@@ -65,7 +65,7 @@ func TestAWatchOfEightHoursOverFiveHundredNodes(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told, Paused: true})
 		ledger := follow(st.Kube)
 		st.begin()
-		st.until("all is live", allKnown) // what was before is no transition
+		st.until("all is live", allKnown) // earlier states are not transitions
 		st.Clock.Resume()
 		began := time.Now()
 		var sizes []size
@@ -88,8 +88,8 @@ func TestAWatchOfEightHoursOverFiveHundredNodes(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		ledger.compare(t, recordsOf(t, st.s.journal.Path()))
-		// The cloud remembers all of its migrations, as a real one does. A session that has watched for hours holds no more than one
-		// that begins now and sees the same.
+		// The cloud remembers all of its migrations, as a real one does. A session that has watched for hours holds no more than a
+		// new one that sees the same.
 		synctest.Wait()
 		watched := measured()
 		st.stop()
@@ -119,7 +119,7 @@ func recordsOf(t *testing.T, journal string) (records []engine.Record) {
 	return records
 }
 
-// long is how long the watch is: $WATCH, or eight hours. What grows shows from the second hour on.
+// long is the length of the watch: $WATCH, or eight hours. Growth shows from the second hour on.
 func long(t *testing.T) time.Duration {
 	asked := os.Getenv("WATCH")
 	if asked == "" {
@@ -163,18 +163,18 @@ func measured() size {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	s := size{heap: m.HeapAlloc, goroutines: runtime.NumGoroutine()}
-	if open, err := os.ReadDir("/proc/self/fd"); err == nil { // where there is such a folder
+	if open, err := os.ReadDir("/proc/self/fd"); err == nil { // where the folder exists
 		s.descriptors = len(open)
 	}
 	return s
 }
 
-// ledger is what became of each lock and request, as the cloud's own server stored it.
+// ledger is the history of each lock and request, as the cloud's own server stored it.
 type ledger struct {
 	mu     sync.Mutex
 	locks  map[string][]string // by UID: "active → inactive"
 	rounds map[string][]string // by node: "begins UID", "ends UID"
-	at     map[string]string   // release of each node's lock of the OpenStack controller
+	at     map[string]string   // the release of each node's lock of the OpenStack controller
 }
 
 func follow(server *kubeapi.Server) *ledger {
@@ -210,7 +210,7 @@ func (l *ledger) note(c kubeapi.Change) {
 	}
 }
 
-// updated is how many nodes' locks are at the scenario's target.
+// updated returns how many nodes' locks are at the scenario's target.
 func (l *ledger) updated(told *scenario.Scenario) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -223,7 +223,7 @@ func (l *ledger) updated(told *scenario.Scenario) int {
 	return n
 }
 
-// compare holds the journal against what happened.
+// compare compares the journal with what happened.
 func (l *ledger) compare(t *testing.T, records []engine.Record) {
 	locks, rounds := map[string][]string{}, map[string][]string{}
 	for _, r := range records {

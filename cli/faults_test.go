@@ -22,7 +22,7 @@ import (
 	"lockstep/tui"
 )
 
-// watched is the dashboard for whoever looks from outside.
+// watched is the dashboard, seen from outside.
 type watched struct {
 	mu    sync.Mutex
 	model tea.Model
@@ -38,7 +38,7 @@ func (w *watched) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return w, cmd
 }
 
-// View shows the terminal nothing: the dashboard is drawn when somebody asks what is on it.
+// View shows the terminal nothing: the dashboard is drawn when a test asks for it.
 func (w *watched) View() tea.View { return tea.View{} }
 
 func (w *watched) shows() string {
@@ -47,7 +47,7 @@ func (w *watched) shows() string {
 	return ansi.Strip(w.model.View().Content)
 }
 
-// rig is the program as `lockstep demo` puts it together, but for the terminal, and the cloud that it looks at.
+// rig is the program as `lockstep demo` puts it together, without the terminal, and the cloud that it watches.
 type rig struct {
 	*story
 	screen *watched
@@ -80,13 +80,13 @@ func newRig(t *testing.T, o sim.Options, change ...func(*story)) *rig {
 	return r
 }
 
-// shows waits until something is on the screen.
+// shows waits until the screen contains the text.
 func (r *rig) shows(text string) {
 	r.t.Helper()
 	r.showsOneOf([]string{text})
 }
 
-// showsOneOf waits until one of them is on the screen.
+// showsOneOf waits until the screen contains one of the texts.
 func (r *rig) showsOneOf(texts []string) {
 	r.t.Helper()
 	shown := func() bool {
@@ -113,7 +113,7 @@ func sourceTexts(s *core.Snapshot) string {
 	return b.String()
 }
 
-// live tells whether all sources of a server are.
+// live tells whether all sources of a server are live.
 func live(s *core.Snapshot, server core.Server) bool {
 	for id, src := range s.Sources {
 		if id.Server() == server && src.State != core.SourceLive {
@@ -123,7 +123,7 @@ func live(s *core.Snapshot, server core.Server) bool {
 	return true
 }
 
-// troubled is a source of the server that is not live, in the way that is told; nil when there is none.
+// troubled returns a source of the server that is not live and for which the function is true; nil if there is none.
 func troubled(s *core.Snapshot, server core.Server, is func(core.Source) bool) *core.Source {
 	for id, src := range s.Sources {
 		if id.Server() == server && src.State != core.SourceLive && src.State != core.SourceConnecting && is(src) {
@@ -133,15 +133,15 @@ func troubled(s *core.Snapshot, server core.Server, is func(core.Source) bool) *
 	return nil
 }
 
-// seen is what is to be seen of a fault: of which kind the error is, with which status, and which words its message and
-// its remedy have. Nothing at all is a fault that the program works on with.
+// seen is what a fault shows: the kind and the status of the error, and words in its message and its remedy. The zero value is a
+// fault that the program works on with.
 type seen struct {
 	kinds  []core.ErrorKind
 	status int
 	words  string
 }
 
-// Faults that the operator is to see nothing of but what they do to the times, or that are told of by other tests.
+// Faults that show the operator only their effect on times, or that other tests cover.
 var unseen = map[string]bool{"latency": true, "409": true, "410": true, "watches-end": true, "watches-cut": true, "clock-skew": true,
 	"slow": true}
 
@@ -158,7 +158,7 @@ var sight = map[string]seen{
 	"hang":      {[]core.ErrorKind{core.ErrTimeout}, 0, ""},
 	"reset":     {[]core.ErrorKind{core.ErrUnreachable}, 0, ""},
 	"truncated": {[]core.ErrorKind{core.ErrUnreachable}, 0, ""},
-	// who decodes a stream cannot tell it from a connection that broke
+	// a decoder cannot tell it from a broken connection
 	"short":          {[]core.ErrorKind{core.ErrOther, core.ErrUnreachable}, 0, ""},
 	"malformed":      {[]core.ErrorKind{core.ErrOther}, 0, "not"},
 	"watches-silent": {[]core.ErrorKind{core.ErrTimeout}, 0, "nothing heard"},
@@ -171,16 +171,16 @@ func (s seen) is(src core.Source) bool {
 		!strings.Contains(src.Err.Message, "<html")
 }
 
-// Every fault of the catalogue, one after the other, while the dashboard runs: the screen says which server, what, and what
-// to do; what was seen stays on it; the other server goes on; nothing is written; and all is live again when it is over.
-// Several dashboards, each with its own cloud, share the faults among them.
+// Every fault of the catalogue, one after the other, while the dashboard runs. The screen says which server, what, and what to
+// do; the last facts stay; the other server goes on; nothing is written; and everything is live again when the fault is over.
+// Several dashboards, each with its own cloud, share the faults.
 func TestEveryFaultIsToldAndGotOver(t *testing.T) {
 	t.Parallel()
 	const dashboards = 4
 	for i := range dashboards {
 		t.Run(fmt.Sprintf("dashboard %d", i+1), func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
-				r := newRig(t, sim.Options{ControllersOff: true}) // what is on the screen changes only by what goes wrong
+				r := newRig(t, sim.Options{ControllersOff: true}) // only the faults change the screen
 				r.allLive()
 				for j, st := range demandedOfTheDashboard(r.Faults.States()) {
 					if j%dashboards == i {
@@ -193,20 +193,20 @@ func TestEveryFaultIsToldAndGotOver(t *testing.T) {
 	}
 }
 
-// demandedOfTheDashboard are the faults that it can meet.
+// demandedOfTheDashboard returns the faults that it can meet.
 func demandedOfTheDashboard(all []fault.State) []fault.State {
 	return slices.DeleteFunc(all, func(st fault.State) bool {
 		switch st.Server {
-		case fault.Network, fault.Compute: // one client asks all of OpenStack, and that meets every fault under the name of openstack
+		case fault.Network, fault.Compute: // one client asks all of OpenStack, and meets every fault under the name of openstack
 			return st.Kind != "503" && st.Kind != "404"
-		case fault.Management: // it is watched as the MOSK cluster is, which meets every fault; TestTheManagementClusterMayBeAway meets some
+		case fault.Management: // it is watched like the MOSK cluster, which meets every fault; TestTheManagementClusterMayBeAway meets some
 			return true
 		}
 		return false
 	})
 }
 
-// allLive waits until everything is, and the screen says so.
+// allLive waits until everything is live and the screen says so.
 func (r *rig) allLive() {
 	r.t.Helper()
 	r.until("all is live", func(s *core.Snapshot) bool { return live(s, core.ServerKubernetes) && live(s, core.ServerOpenStack) })
@@ -214,7 +214,7 @@ func (r *rig) allLive() {
 	r.shows("cmp-04")
 }
 
-// getsOver goes through a fault, loses nothing by it, and finds all live again after it.
+// getsOver goes through a fault, loses nothing by it, and sees everything live again after it.
 func (r *rig) getsOver(st fault.State) {
 	r.t.Helper()
 	r.t.Logf("%s goes wrong", st)
@@ -229,7 +229,7 @@ func (r *rig) getsOver(st fault.State) {
 	r.allLive()
 }
 
-// goesThrough switches a fault on and waits until what is to be seen of it is on the screen.
+// goesThrough switches a fault on and waits until the screen shows its effect.
 func (r *rig) goesThrough(st fault.State) {
 	r.t.Helper()
 	switch st.Kind {
@@ -249,10 +249,10 @@ func (r *rig) goesThrough(st fault.State) {
 	}
 	want, told := sight[st.Kind]
 	switch {
-	case st.Server == fault.Identity && st.Kind == "clock-skew": // nobody asks Keystone while the token is good
+	case st.Server == fault.Identity && st.Kind == "clock-skew": // nobody asks Keystone while the token is valid
 	case unseen[st.Kind], st.Server == fault.Identity && st.Kind == "token-expires":
 		r.meets(st)
-		time.Sleep(time.Minute) // in which nobody is to lose anything by it
+		time.Sleep(time.Minute) // nothing may be lost in this time
 	case told:
 		r.until("it is told", func(s *core.Snapshot) bool { return troubled(s, server, want.is) != nil })
 		r.showsOneOf(worst(want.kinds, string(server)))
@@ -262,7 +262,7 @@ func (r *rig) goesThrough(st fault.State) {
 	}
 }
 
-// worst is how a server can be shown that has a fault of one of these kinds.
+// worst returns the ways to show a server that has a fault of one of these kinds.
 func worst(kinds []core.ErrorKind, server string) (texts []string) {
 	for _, kind := range kinds {
 		if (&core.APIError{Kind: kind}).WholeServer() {
@@ -274,7 +274,7 @@ func worst(kinds []core.ErrorKind, server string) (texts []string) {
 	return texts
 }
 
-// meets waits until something has met a fault.
+// meets waits until a request has met the fault.
 func (r *rig) meets(st fault.State) {
 	r.t.Helper()
 	if st.Kind == "token-expires" || st.Kind == "409" {

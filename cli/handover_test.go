@@ -24,7 +24,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// twoComputes is a cluster at rest, in which nobody asks for anything but the test. One instance goes to and fro.
+// twoComputes is a cluster at rest, in which only the test makes requests. One instance moves back and forth.
 const twoComputes = `
 name: handover
 title: One takes over from the other
@@ -45,9 +45,9 @@ instances:
   - {name: web-1, project: shop, flavor: m1.small, host: cmp-01}
 `
 
-// Lockstep and the OpenStack controller take over from one another in any state of a node's maintenance, and of the cluster's, both
-// ways: at its end every lock, inner_state, service, finalizer, request and claim is as it was, which is as each of the two leaves it
-// when it does everything alone (docs/mosk.md#node-request).
+// Lockstep and the OpenStack controller take over from one another in any state of a node's maintenance, and of the cluster's,
+// both ways. At the end every lock, inner_state, service, finalizer, request and claim is as it was, just as when one of the two
+// does everything alone (docs/mosk.md#node-request).
 func TestWhoeverTakesOverWheneverNothingIsLeftBehind(t *testing.T) {
 	bubble.Run(t, takesOver)
 }
@@ -112,7 +112,7 @@ func takesOver(t *testing.T) {
 			h.ask(subject)
 			state, cut := h.serve(subject, changes)
 			if !cut {
-				break // it was through before
+				break // it had finished before
 			}
 			h.seen["to Lockstep, "+state]++
 			for h.step(subject) {
@@ -127,7 +127,7 @@ func takesOver(t *testing.T) {
 	}
 }
 
-// wantedStates are some of those that a test which passes has gone through.
+// wantedStates are some of the states that a passing test must have gone through.
 var wantedStates = []string{
 	"to the controller, node: asked, lock active, with its instance",
 	"to the controller, node: asked, held, lock active, begun, nova-compute out, cinder-volume out, with its instance",
@@ -151,7 +151,7 @@ func lcm(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
 }
 
-// node is the compute with the instance, or the one that a request is for.
+// node returns the compute with the instance, or the one that a request is for.
 func (h *handover) node() string {
 	for node := range h.last.NodeRequests {
 		return node
@@ -200,7 +200,7 @@ func (h *handover) request(s *core.Snapshot, subject string) *core.MaintenanceRe
 	return nil
 }
 
-// lcm deletes the request once the lock lets it: what LCM does with a node takes no time here.
+// lcm deletes the request once the lock allows it: LCM's own work on a node takes no time here.
 func (h *handover) lcm(subject string) {
 	h.t.Helper()
 	s := h.last
@@ -226,8 +226,8 @@ func (h *handover) lcm(subject string) {
 	}
 }
 
-// serve lets the controller work until it, or whoever works with it, has changed the lock or the request so many times, and scales it
-// down at that moment, in the middle of what it does. It returns the state in which it left them; false when it was through before.
+// serve lets the controller work until the lock or the request has changed this many times, and scales it down at that moment, in
+// the middle of its work. It returns the state in which the controller left them; false if it had finished before.
 func (h *handover) serve(subject string, changes int) (state string, cut bool) {
 	h.t.Helper()
 	gone := make(chan error, 1)
@@ -262,7 +262,7 @@ func (h *handover) serve(subject string, changes int) (state string, cut bool) {
 	return state, cut
 }
 
-// scale gives the controller so many replicas.
+// scale gives the controller this many replicas.
 func (h *handover) scale(replicas int) error {
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
 	_, err := h.kube.AppsV1().Deployments("osh-system").Patch(h.t.Context(), "rockoon", types.MergePatchType, patch, metav1.PatchOptions{})
@@ -293,7 +293,7 @@ func (h *handover) controller(on bool) {
 	})
 }
 
-// step does Lockstep's next step; false when the request is gone and there is none.
+// step does Lockstep's next step; false when the request is gone and there is no step.
 func (h *handover) step(subject string) bool {
 	h.t.Helper()
 	var st core.Step
@@ -312,7 +312,7 @@ func (h *handover) step(subject string) bool {
 	return found
 }
 
-// doNow does a step; false when the servers said, right before it, that it is no longer what it was: what Lockstep knew was older.
+// doNow does a step; false when the servers answered right before it that the facts had changed: what Lockstep knew was older.
 func (h *handover) doNow(st core.Step) bool {
 	h.t.Helper()
 	op := h.execute(st)
@@ -374,7 +374,7 @@ func (h *handover) where(subject string) string {
 	return state
 }
 
-// state is what the flow may leave behind: by the name of the thing.
+// state returns, by name, what the flow may leave behind.
 func (h *handover) state() map[string]string {
 	h.t.Helper()
 	out := map[string]string{}
@@ -387,7 +387,7 @@ func (h *handover) state() map[string]string {
 		for _, o := range list.Items {
 			inner := o.GetAnnotations()["inner_state"]
 			if inner == "inactive" {
-				inner = "" // as one that never was
+				inner = "" // like one that never existed
 			}
 			status, _, _ := unstructured.NestedMap(o.Object, "status")
 			out[resource.Resource+" "+o.GetName()] = fmt.Sprintf("%v %v, text %q, inner_state %q, finalizers %q", status["state"], status["release"],
@@ -421,7 +421,7 @@ func (h *handover) state() map[string]string {
 	return out
 }
 
-// differing is what two states have not in common.
+// differing returns the differences between two states.
 func differing(a, b map[string]string) string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(a)) {

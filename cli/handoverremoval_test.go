@@ -23,8 +23,9 @@ import (
 
 var nodeDeletions = lcm("nodedeletionrequests")
 
-// Lockstep and the OpenStack controller take over from one another in any state of the removal of a compute, both ways: at its end
-// nothing is there of it, and nothing else is changed, as when each of the two does everything alone (docs/mosk.md#after-a-node-is-gone).
+// Lockstep and the OpenStack controller take over from one another in any state of the removal of a compute, both ways. At the
+// end nothing is left of it, and nothing else has changed, just as when one of the two does everything alone
+// (docs/mosk.md#after-a-node-is-gone).
 func TestWhoeverTakesOverARemovalNothingIsLeftBehind(t *testing.T) {
 	bubble.Run(t, takesOverRemovals)
 }
@@ -32,11 +33,11 @@ func TestWhoeverTakesOverARemovalNothingIsLeftBehind(t *testing.T) {
 // removal is a handover in which nodes are taken out of the cluster, one after another.
 type removal struct {
 	*handover
-	node string // that is taken out now
+	node string // the one being taken out
 }
 
 func takesOverRemovals(t *testing.T) {
-	const most = 16 // computes, of which each is removed in another way
+	const most = 16 // computes, each of which is removed in another way
 	scene := "nodes:\n  - {machine: ctl-01, roles: [master, controller]}\n"
 	for i := 1; i <= most; i++ {
 		scene += fmt.Sprintf("  - {machine: cmp-%02d, roles: [compute], volumeBackends: [lvm]}\n", i)
@@ -54,7 +55,7 @@ func takesOverRemovals(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := 0
-	// take makes the request for another compute; the function that it returns compares what is left with what there was.
+	// take makes the request for another compute; the returned function compares what is left with the state before.
 	take := func() (through func(how string)) {
 		next++
 		if next == most {
@@ -105,7 +106,7 @@ func takesOverRemovals(t *testing.T) {
 		through := take()
 		state, cut := r.serveRemoval(changes)
 		if !cut {
-			break // it was through before
+			break // it had finished before
 		}
 		r.seen["to Lockstep, "+state]++
 		for r.stepRemoval() {
@@ -142,7 +143,7 @@ func (r *removal) remove() {
 	r.until("the request is seen", func(s *core.Snapshot) bool { return s.Deletions[r.node] != nil })
 }
 
-// takeOut is LCM's part: once the lock lets it the host goes down, and its Node and the request are deleted.
+// takeOut is LCM's part: once the lock allows it, the host goes down, and its Node and the request are deleted.
 func (r *removal) takeOut() {
 	r.t.Helper()
 	s := r.last
@@ -176,7 +177,7 @@ func (r *removal) finishRemoval() {
 	})
 }
 
-// stepRemoval does Lockstep's next step; false when there is none any more.
+// stepRemoval does Lockstep's next step; false when there is no more.
 func (r *removal) stepRemoval() bool {
 	r.t.Helper()
 	var st core.Step
@@ -202,7 +203,7 @@ func (r *removal) stepRemoval() bool {
 	return found
 }
 
-// forget deletes, as the operator whose part that is, what OpenStack knows of the host, once it is down.
+// forget plays the operator, who deletes what OpenStack knows about the host once it is down.
 func (r *removal) forget(s *core.Snapshot) {
 	r.t.Helper()
 	if s.Nodes[r.node] != nil || s.NodeLock(r.node, core.ControllerOpenStack) == nil {
@@ -230,8 +231,8 @@ func (r *removal) forget(s *core.Snapshot) {
 	}
 }
 
-// serveRemoval lets the controller work until the lock has changed so many times, and scales it down at that moment. It returns the
-// state in which it left it; false when it was through before.
+// serveRemoval lets the controller work until the lock has changed this many times, and scales it down at that moment. It returns
+// the state in which the controller left it; false if it had finished before.
 func (r *removal) serveRemoval(changes int) (state string, cut bool) {
 	r.t.Helper()
 	gone := make(chan error, 1)
@@ -287,7 +288,8 @@ func (r *removal) stateOfRemoval() string {
 	return state
 }
 
-// The same in the middle of the claims of a controller that is gone: whoever goes on deletes the others, and the lock goes last.
+// The same in the middle of the claims of a controller that is gone: the one that takes over deletes the others, and the lock
+// goes last.
 func TestWhoeverTakesOverTheClaimsOfAGoneNodeNothingIsLeftBehind(t *testing.T) {
 	bubble.Run(t, takesOverClaims)
 }
@@ -316,7 +318,7 @@ func takesOverClaims(t *testing.T) {
 	total := len(r.Kube.Objects("persistentvolumeclaims"))
 	for _, way := range []struct {
 		lockstepFirst bool
-		claims        int // that the first of the two deletes, at least
+		claims        int // the least number that the first of the two deletes
 	}{{true, 2}, {false, 2}} {
 		for node, n := range at() {
 			if most := at()[r.node]; n > most || n == most && node < r.node || r.last.Nodes[r.node] == nil {

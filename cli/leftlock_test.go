@@ -16,8 +16,9 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// A removal that is asked for and withdrawn leaves the OpenStack controller's lock inactive for good, and the host out of scheduling: the
-// controller does nothing at its withdrawal. Lockstep says what that means, beside the running controller, and puts it right.
+// A removal that is requested and withdrawn leaves the OpenStack controller's lock inactive for good, and the host out of
+// scheduling: the controller does nothing when the request is withdrawn. Lockstep, beside the running controller, says what that
+// means, and corrects it.
 func TestARemovalThatWasWithdrawnLeavesALock(t *testing.T) {
 	bubble.Run(t, removalWithdrawn)
 }

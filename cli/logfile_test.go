@@ -19,7 +19,7 @@ func smallLog(t *testing.T, path string) *logFile {
 	return l
 }
 
-// A log that is written to for days does not grow for ever, also when two runs write to it; the newest lines are always there.
+// A log that is written to for days does not grow forever, even when two runs write to it; the newest lines are always there.
 func TestLogIsPutAside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lockstep.log")
 	var writing sync.WaitGroup
@@ -54,7 +54,7 @@ func TestLogIsPutAside(t *testing.T) {
 	}
 }
 
-// What is written to standard error goes to the file that the log goes on in.
+// Output to standard error goes to the file in which the log continues.
 func TestWhoFollowsALogIsToldWhereItGoesOn(t *testing.T) {
 	l := smallLog(t, filepath.Join(t.TempDir(), "lockstep.log"))
 	var files []string
@@ -75,7 +75,7 @@ func TestWhoFollowsALogIsToldWhereItGoesOn(t *testing.T) {
 	}
 }
 
-// A log that is no file of its own is only written to.
+// A log that is not a regular file is only written to.
 func TestLogThatIsNoFile(t *testing.T) {
 	l := smallLog(t, os.DevNull)
 	for range 100 {
@@ -85,7 +85,8 @@ func TestLogThatIsNoFile(t *testing.T) {
 	}
 }
 
-// What others can read is closed where it is ours, and told; what is closed already is not spoken of.
+// A file of ours that others can read gets stricter permissions, and this is reported; a file that has them already is not
+// mentioned.
 func TestWhatOthersCanReadIsClosed(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "state")
 	file := filepath.Join(folder, "lockstep.log")

@@ -11,8 +11,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// What Lockstep began it knows in its next run: a live migration that was under way when it left is followed to its end, and a cold one is
-// told until it is decided, on whichever node the instance is.
+// The next run knows what the last one began: it follows a live migration that was under way to its end, and reports a cold one
+// until it is confirmed or reverted, on whichever node the instance is.
 func TestTheNextRunFollowsWhatTheLastOneBegan(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		st := playStory(t, told(t, "manual-nodes"))

@@ -15,12 +15,11 @@ import (
 	"lockstep/sim"
 )
 
-// TestMain takes away what the machine's own environment says of clusters, clouds and Lockstep itself: a test finds what it says,
-// and nothing else. Tests that run side by side can set neither the environment nor client-go's log, which are the whole
-// process's.
+// TestMain removes the machine's own settings for clusters, clouds and Lockstep: a test gets only its own. Parallel tests can set
+// neither the environment nor client-go's log, which belong to the whole process.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	time.Local = time.UTC // whoever runs the tests may be anywhere
+	time.Local = time.UTC // the machine may be in any time zone
 	if err := drawTheUsual(); err != nil {
 		panic(err)
 	}
@@ -42,12 +41,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ownEnvironment are the variables by which the machine's own environment says which cluster and cloud are meant, and how
-// Lockstep is configured.
+// ownEnvironment are the variables by which the machine's own environment chooses the cluster and the cloud, and configures
+// Lockstep.
 var ownEnvironment = []string{"KUBECONFIG", "OS_CLOUD", "OS_CLIENT_CONFIG_FILE", "OS_AUTH_URL", "KUBERNETES_SERVICE_HOST",
 	"LOCKSTEP_CONFIG", "LOCKSTEP_THEME"}
 
-// ownLog is Lockstep's own log for a session that runs beside others.
+// ownLog returns a log of its own for a session that runs in parallel to others.
 func ownLog(t *testing.T) *log {
 	t.Helper()
 	l, err := openLogFile(filepath.Join(t.TempDir(), "lockstep.log"))
@@ -58,7 +57,7 @@ func ownLog(t *testing.T) *log {
 	return l
 }
 
-// ownOptions are those of a session with a simulated cloud.
+// ownOptions returns the options of a session with a simulated cloud.
 func ownOptions(t *testing.T, cloud *sim.Cloud, actAs ...string) options {
 	t.Helper()
 	o := options{kubeconfig: cloud.KubeconfigPath, osCloud: cloud.CloudName, actAs: actAs}
@@ -68,7 +67,7 @@ func ownOptions(t *testing.T, cloud *sim.Cloud, actAs ...string) options {
 	return o
 }
 
-// ownClouds is the content of a simulated cloud's clouds.yaml.
+// ownClouds returns the content of a simulated cloud's clouds.yaml.
 func ownClouds(t *testing.T, cloud *sim.Cloud) []byte {
 	t.Helper()
 	yaml, err := os.ReadFile(cloud.CloudsYAMLPath)

@@ -16,7 +16,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// watchStory plays a scenario and has the dashboard look at it, with the management cluster or without.
+// watchStory plays a scenario and opens the dashboard on it, with or without the management cluster.
 func watchStory(t *testing.T, told *scenario.Scenario, connected bool) *rig {
 	t.Helper()
 	return newRig(t, sim.Options{Scenario: told}, func(st *story) {
@@ -26,7 +26,7 @@ func watchStory(t *testing.T, told *scenario.Scenario, connected bool) *rig {
 	})
 }
 
-// needs is the entry of a rule in what needs the operator; nil when there is none.
+// needs returns the entry of a rule in Attention; nil when there is none.
 func needs(s *core.Snapshot, rule string) *core.Attention {
 	for _, a := range attention.Of(s) {
 		if strings.HasPrefix(a.ID, rule+"/") {
@@ -36,8 +36,8 @@ func needs(s *core.Snapshot, rule string) *core.Attention {
 	return nil
 }
 
-// A drain that a disruption budget blocks is told at its first attempts, with the pod and the budget, though the locks say
-// nothing of it; and it is one entry, whoever else repeats it.
+// A drain that a disruption budget blocks is reported at its first attempts, with the pod and the budget, though the locks do not
+// mention it. It is one entry, whoever else repeats it.
 func TestABlockedDrainNamesPodAndBudgetAtOnce(t *testing.T) {
 	bubble.Run(t, blockedDrain)
 }
@@ -89,7 +89,7 @@ func managementAway(t *testing.T) {
 	}
 }
 
-// Without a management cluster its sources are off, which the header says in a word and nobody is bothered with.
+// Without a management cluster its sources are off: the header says so in a word, and there is no entry about it.
 func TestWithoutAManagementClusterNothingIsAmiss(t *testing.T) {
 	bubble.Run(t, withoutManagement)
 }
@@ -108,8 +108,8 @@ func withoutManagement(t *testing.T) {
 	}
 }
 
-// Maintenance without an update, all of it by confirmed steps: the cluster and a machine enter maintenance mode and leave it
-// in their order, and a machine is rebooted; LCM does what was asked for each time.
+// Maintenance without an update, all of it by confirmed steps: the cluster and a machine enter maintenance mode and leave it in
+// order, and a machine is rebooted. LCM does each time what was requested.
 func TestMaintenanceWithoutAnUpdate(t *testing.T) {
 	bubble.Run(t, maintenanceWithoutUpdate)
 }
@@ -197,7 +197,7 @@ func TestAManagementContextThatIsNotThereIsTold(t *testing.T) {
 	})
 }
 
-// Flags go before the configuration, and a cluster that they name is another one than the configuration's.
+// Flags override the configuration. A cluster that they name is not the configuration's cluster.
 func TestWhichManagementClusterIsMeant(t *testing.T) {
 	written := management{Kubeconfig: "k", Context: "c", Namespace: "n", Cluster: "m"}
 	for name, tt := range map[string]struct{ flags, want management }{

@@ -11,7 +11,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// MOSK's procedure begins with the version of the management cluster: it is read there, and is what an update waits for.
+// MOSK's procedure begins with the version of the management cluster: Lockstep reads it there, and an update waits for it.
 func TestTheManagementClusterHasToBeUpToDate(t *testing.T) {
 	for name, tt := range map[string]struct {
 		waits, says string

@@ -2,10 +2,10 @@
 
 package cli
 
-// histories is how many random histories a plain run goes through in each series.
+// histories is how many random histories a plain run plays in each series.
 const histories = "50"
 
-// scenariosApart: each of so many scenarios is gone through where all are alike to the race detector.
+// scenariosApart: one of this many scenarios is played where all are alike to the race detector.
 const scenariosApart = 1
 
 // playedAgain is how many histories are played twice.

@@ -11,7 +11,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// A single look reads the journal and writes nothing: neither into one that is there, nor one of its own.
+// A single look reads the journal and writes nothing: neither to an existing one nor to a new one.
 func TestASingleLookLeavesTheJournalAsItIs(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Paused: true})
@@ -48,7 +48,7 @@ func TestASingleLookLeavesTheJournalAsItIs(t *testing.T) {
 	})
 }
 
-// filesOf is what stands in a folder.
+// filesOf returns the contents of a folder.
 func filesOf(t *testing.T, folder string) string {
 	t.Helper()
 	all, err := os.ReadDir(folder)

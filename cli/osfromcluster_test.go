@@ -17,7 +17,8 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// With --os-from-cluster the secret is read when it can be: after an outage at the start, and again after its password was refused.
+// With --os-from-cluster the secret is read when it becomes readable: after an outage at the start, and again after its password
+// was refused.
 func TestTheClustersOwnCredentialsAreReadWhenTheyAreNeeded(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Paused: true, User: kubeapi.Operator})

@@ -45,7 +45,7 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// A snapshot of what there is to see, as a file and on standard output, and of half of it, and of nothing.
+// A snapshot of everything, as a file and on standard output, of half of it, and of nothing.
 func TestASnapshotOfWhatCanBeRead(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := started(t, sim.Options{Paused: true})
@@ -67,7 +67,7 @@ func snapshotOnStandardOutput(t *testing.T, c *sim.Cloud) {
 	}
 }
 
-// What cannot be read is missing in the file, the words and the exit code; the rest is there.
+// What cannot be read is missing in the file, and the output and the exit code say so; the rest is there.
 func snapshotOfWhatCanBeRead(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)
@@ -107,7 +107,7 @@ func snapshotOfWhatCanBeRead(t *testing.T, c *sim.Cloud) {
 	}
 }
 
-// A file that cannot be rehearsed is refused before the screen opens, with everything that is wrong and where.
+// A file that cannot be rehearsed is refused before the screen opens, with every error and its place.
 func TestAFileThatCannotBeRehearsed(t *testing.T) {
 	good, err := os.ReadFile(foundYAML)
 	if err != nil {
@@ -153,7 +153,7 @@ func TestAFileThatCannotBeRehearsed(t *testing.T) {
 	}
 }
 
-// handWritten is a scenario without anything that was found.
+// handWritten is a scenario without anything from a snapshot.
 const handWritten = `name: small
 title: One node
 release: {from: 1.0.0, to: 2.0.0}

@@ -83,7 +83,7 @@ func ownersOfANode(t *testing.T, c *sim.Cloud) {
 	}
 }
 
-// A Keystone that refuses leaves the instances, and what happens to them; the exit code and stderr say what is missing.
+// When Keystone refuses, the instances stay, with what happens to them; the exit code and stderr say what is missing.
 func ownersWithoutKeystonesLists(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	c.OpenStack.SetFault(openstack.Fault{Path: regexp.MustCompile(`/v3/(role_assignments|users/)`), Status: 403})
@@ -99,7 +99,7 @@ func ownersWithoutKeystonesLists(t *testing.T, c *sim.Cloud) {
 	}
 }
 
-// The dashboard's notes are saved where Lockstep was started, for their owner alone, and never over another file.
+// The dashboard's notes are saved in the working directory, readable only for their owner, and never over another file.
 func TestNotesAreSavedOverNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	desk := ownerDesk{}

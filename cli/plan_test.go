@@ -107,7 +107,7 @@ func TestPlansOfACloudThatIsHardToMove(t *testing.T) {
 	})
 }
 
-// What the scenario says of itself: one instance of each kind on cmp-01, and what a plan says of it.
+// The scenario's own description: one instance of each kind on cmp-01, and what a plan says about it.
 func planOfEachBlocker(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "plan.json")
@@ -178,7 +178,7 @@ func planOfAWholeUpdate(t *testing.T, c *sim.Cloud) {
 	}
 }
 
-// A node that nobody has to look at is a plan without anything to do.
+// A node that needs nobody has a plan with nothing to do.
 func planOfANodeFromWhichEverythingMoves(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	code, out, errs := runOn(t, c, "plan", "cmp-00")
@@ -188,7 +188,7 @@ func planOfANodeFromWhichEverythingMoves(t *testing.T, c *sim.Cloud) {
 	}
 }
 
-// Without a cloud there is no plan, and a word why; nor is there one of what is not there.
+// Without a cloud there is no plan, but a reason; the same goes for a node that does not exist.
 func noPlan(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	p := placeOn(t, c)

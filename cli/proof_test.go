@@ -35,22 +35,22 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// Of the random histories a plain run goes through these: always the same, so that a red test is the work of the last change.
-// -rapid.checks, -rapid.steps and -rapid.seed, or their environment variables, ask for others, as "make soak" and "make replay" do.
+// A plain run plays these of the random histories: always the same, so that the last change causes a red test. -rapid.checks,
+// -rapid.steps and -rapid.seed, or their environment variables, choose others, as "make soak" and "make replay" do.
 const (
 	draws     = "8" // on average, in each history
 	firstSeed = "1"
-	series    = 2 // side by side
+	series    = 2 // in parallel
 )
 
-// Whatever happens on a cluster whose controllers live, and in whatever order: confirmations of anything that is offered,
-// old confirmations, kills, a second operator, faults of every server, troubles of Nova's, owners and strangers who change
-// things meanwhile. What the servers received and hold is judged by what the documents say, not by what Lockstep shows
-// (proofservers_test.go). In the end everything comes to rest, and a session that is started anew proposes the same.
+// Whatever happens on a cluster whose controllers live, and in whatever order: confirmations of any offered step, old
+// confirmations, kills, a second operator, faults of every server, troubles of Nova, owners and strangers who change things
+// meanwhile. What the servers received and hold is judged by the documents, not by what Lockstep shows (proofservers_test.go). In
+// the end everything comes to rest, and a new session proposes the same.
 func TestWhateverHappensOnALiveCluster(t *testing.T) {
 	t.Parallel()
 	done := tally{writes: map[core.IntentKind]int{}}
-	// with -v, as in make soak: what was put to the proof
+	// with -v, as in make soak: what was tested
 	t.Cleanup(func() { t.Logf("written in %d histories: %s", done.histories, done.String()) })
 	for i := range series {
 		t.Run(fmt.Sprintf("series-%d", i+1), func(t *testing.T) {
@@ -68,12 +68,12 @@ func TestWhateverHappensOnALiveCluster(t *testing.T) {
 	}
 }
 
-// A history is played again to the letter: its journals, and all that the servers were asked. So a failure that was found by chance
-// is looked into by its seed.
+// A history can be replayed to the letter: its journals, and every request to the servers. So its seed is enough to examine a
+// failure that was found by chance.
 func TestAHistoryIsPlayedAgainToTheLetter(t *testing.T) {
 	t.Parallel()
 	first, again := tally{letters: true}, tally{letters: true}
-	// The same draws for both: a rapid.T is not to be had twice, but a generator's example is the same for the same seed.
+	// The same draws for both: a rapid.T cannot be had twice, but a generator's example is the same for the same seed.
 	for seed := range playedAgain {
 		for _, done := range []*tally{&first, &again} {
 			rapid.Custom(func(rt *rapid.T) time.Duration { return history(t, rt, 0, done) }).Example(seed + 1)
@@ -91,14 +91,14 @@ func TestAHistoryIsPlayedAgainToTheLetter(t *testing.T) {
 	}
 }
 
-// tally counts what histories have had written.
+// tally counts what the histories have written.
 type tally struct {
 	mu        sync.Mutex
 	histories int
 	writes    map[core.IntentKind]int // nil: nobody counts them
 	journal   int                     // lines of all journals
 	letters   bool                    // letter is wanted
-	letter    []string                // of the last one: its journals, and what the servers were asked
+	letter    []string                // of the last one: its journals, and the requests to the servers
 }
 
 func (d *tally) add(records []engine.Record, letter []string) {
@@ -114,7 +114,7 @@ func (d *tally) add(records []engine.Record, letter []string) {
 	}
 }
 
-// lines is how many lines of journal there were so far.
+// lines returns how many journal lines there were so far.
 func (d *tally) lines() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -131,10 +131,10 @@ func (d *tally) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// history draws one, and tells how long it was in the cloud's time.
+// history draws one history, and returns its length in the cloud's time.
 func history(t *testing.T, rt *rapid.T, series int, done *tally) (took time.Duration) {
 	chance := rapid.Uint64().Draw(rt, "chance")
-	for range series { // those of one seed go their own ways
+	for range series { // those of one seed differ from one another
 		chance = rapid.Uint64().Draw(rt, "chance of another series")
 	}
 	bubble.Alone(t, func(t *testing.T) {
@@ -175,7 +175,7 @@ func history(t *testing.T, rt *rapid.T, series int, done *tally) (took time.Dura
 		}
 		for name, act := range actions {
 			actions[name] = func(rt *rapid.T) {
-				synctest.Wait() // an action begins when the last one's consequences of this moment are all there
+				synctest.Wait() // an action begins when all immediate effects of the last one are there
 				act(rt)
 			}
 		}
@@ -192,7 +192,7 @@ func history(t *testing.T, rt *rapid.T, series int, done *tally) (took time.Dura
 	return took
 }
 
-// letter is what has to be the same when a history is played again.
+// letter returns what has to be the same when a history is replayed.
 func (p *proof) letter() []string {
 	lines := strings.SplitAfter(p.journalText(), "\n")
 	for _, r := range p.cloud.Kube.Requests() {
@@ -209,7 +209,7 @@ func (p *proof) letter() []string {
 	return lines
 }
 
-// asked is the seed to start with.
+// asked returns the seed to start with.
 func asked(t *testing.T) uint64 {
 	t.Helper()
 	seed, err := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 10, 64)
@@ -219,7 +219,7 @@ func asked(t *testing.T) uint64 {
 	return seed
 }
 
-// drawTheUsual sets rapid's flags, unless whoever runs the tests has.
+// drawTheUsual sets rapid's flags, unless the caller has set them.
 func drawTheUsual() error {
 	asked := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { asked[f.Name] = true })
@@ -227,8 +227,8 @@ func drawTheUsual() error {
 		"rapid.checks": {"RAPID_CHECKS", histories},
 		"rapid.steps":  {"RAPID_STEPS", draws},
 		"rapid.seed":   {"RAPID_SEED", firstSeed},
-		// The seed that is printed says it all. A history of hours does not become shorter in half a minute, and a file of what
-		// failed would be played first the next time, under another seed's name.
+		// The printed seed says it all. A history of hours does not become shorter in half a minute, and rapid would replay a file of
+		// the failure first the next time, under another seed's name.
 		"rapid.shrinktime": {"RAPID_SHRINKTIME", "1ns"},
 		"rapid.nofailfile": {"RAPID_NOFAILFILE", "true"},
 	} {
@@ -250,21 +250,21 @@ type proof struct {
 	log    *log
 	dir    string
 	cloud  *sim.Cloud
-	admin  dynamic.Interface // as the cluster's own controllers: no fault concerns it but a closed port
+	admin  dynamic.Interface // as the cluster's own controllers: no fault affects it but a closed port
 
 	act      bool     // Lockstep plays the OpenStack controller, which is switched off
-	most     int      // computes that may be worked on at a time
+	most     int      // how many computes may be worked on at a time
 	nodes    []string // names of the computes
 	label    map[string]string
 	hosts    map[string]string   // of compute services, by their ID
 	backends map[string][]string // of the nodes with volumes of their own
 
 	mu         sync.Mutex
-	servers    []string        // IDs of the instances, those of before too
-	endless    map[string]bool // of them those whose live migration does not come to an end
+	servers    []string        // IDs of the instances, including former ones
+	endless    map[string]bool // those whose live migration never ends
 	folders    []string        // of every journal
 	read       journalReader
-	without    []absence // in which the run of a journal was without the operator lease, or was not armed
+	without    []absence // times in which the run of a journal was without the operator lease, or was not armed
 	rockoonWas bool      // the OpenStack controller was at work at some time
 
 	ctx       context.Context
@@ -273,25 +273,25 @@ type proof struct {
 	rockoonOn bool
 
 	first, second *operator
-	took          bool // another took the lease over since the first was armed: it learns so at its next renewal, or before it writes
+	took          bool // another operator took the lease over: the first learns it at its next renewal, or before it writes
 	runs, lines   int
 	watch         *watcher
 	story         *sim.Chronicle // nil until there is a cloud
 }
 
-// absence is a time in which nothing may be begun by the run that keeps a journal.
+// absence is a time in which the run that keeps a journal may begin nothing.
 type absence struct {
 	folder   string
 	from, to time.Time // of the cluster's clock; to is zero as long as it lasts
 }
 
-// operator is somebody at a session.
+// operator is a person with a session.
 type operator struct {
 	s       *session
 	folder  string
 	stop    func()
 	armed   bool
-	off     bool // it is not armed for certain: it never was, or was disarmed
+	off     bool // certainly not armed: it never was, or it was disarmed
 	granted []core.Grant
 }
 
@@ -348,7 +348,7 @@ func (p *proof) begin() {
 	p.tell("it begins")
 }
 
-// scenario is a small cluster whose workers are next: three computes with a few instances of all sorts.
+// scenario is a small cluster whose workers are next: three computes with a few instances of all kinds.
 func (p *proof) scenario(rt *rapid.T) string {
 	p.act = rapid.Bool().Draw(rt, "act")
 	p.most = rapid.IntRange(1, 2).Draw(rt, "at a time")
@@ -385,7 +385,7 @@ func (p *proof) scenario(rt *rapid.T) string {
 	return b.String()
 }
 
-// tell adds what the history does to the story of what has come of it.
+// tell adds an event of the history to the story that a failure prints.
 func (p *proof) tell(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if p.story == nil {
@@ -447,7 +447,7 @@ func (p *proof) open(folder string) *operator {
 	return &operator{s: s, folder: folder, off: true, stop: func() { cancel(); running.Wait() }}
 }
 
-// line is a session's own way to the servers, with nothing in it that differs when the history is played again.
+// line returns the session's own connection to the servers; nothing in it differs when the history is replayed.
 func (p *proof) line() line {
 	p.lines++
 	name := fmt.Sprintf("lockstep-%d", p.lines)
@@ -458,12 +458,12 @@ func (p *proof) line() line {
 	}
 	ids := 0
 	return line{transport: p.cloud.Transport(name), jitter: jitter, holder: "operator@jump/1/" + name, newID: func() string {
-		ids++ // the engine gives one confirmation at a time
+		ids++ // the engine grants one confirmation at a time
 		return fmt.Sprintf("%s-%d", name, ids)
 	}}
 }
 
-// end ends everything, and tells the history of a failure.
+// end ends everything, and prints the story of a failure.
 func (p *proof) end() {
 	raised := recover()
 	if raised != nil {
@@ -513,7 +513,7 @@ func (p *proof) await(what string, so func(*core.Snapshot) bool) {
 	}
 }
 
-// sleep lets time pass, until everybody who is awake then has done what they do.
+// sleep lets time pass, until everybody who wakes up by then has acted.
 func (p *proof) sleep(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -545,7 +545,7 @@ func (p *proof) bars(o *operator) {
 }
 
 func (p *proof) arm(rt *rapid.T) {
-	if p.first.armed && rapid.IntRange(0, 3).Draw(rt, "really") < 3 { // small numbers are drawn most
+	if p.first.armed && rapid.IntRange(0, 3).Draw(rt, "really") < 3 { // small numbers are drawn most often
 		rt.Skip("it is armed")
 	}
 	if p.first.armed {
@@ -562,8 +562,8 @@ func (p *proof) disarm(o *operator) {
 	p.tell("disarmed")
 }
 
-// steps are all steps that are offered, those of other ways too: of the cluster, of every node and instance, and of what needs
-// somebody.
+// steps returns all offered steps, including other ways: of the cluster, of every node and instance, and of the entries of
+// Attention.
 func (o *operator) steps() (next, all []core.Step) {
 	s := o.s.engine.Snapshot()
 	keys := []core.ProcedureKey{{Kind: core.ProcedureCluster}}
@@ -615,7 +615,7 @@ func (p *proof) confirmNext(rt *rapid.T) {
 	p.confirm(rt, p.first, next)
 }
 
-// goOn does what the procedure of a node says is next, up to some steps in a row, as an operator does who wants to get on.
+// goOn does what the procedure of a node proposes next, up to some steps in a row, like an operator who wants to make progress.
 func (p *proof) goOn(rt *rapid.T) {
 	names := slices.Sorted(maps.Keys(p.first.s.engine.Snapshot().NodeRequests))
 	if len(names) == 0 {
@@ -644,7 +644,7 @@ func (p *proof) goOn(rt *rapid.T) {
 	}
 }
 
-// peace ends the faults and arms writing, so that what is confirmed next is more than refused.
+// peace ends the faults and arms writing, so that the next confirmation is not just refused.
 func (p *proof) peace() {
 	p.cloud.Faults.Clear()
 	deadline := p.cloud.Clock.Now().Add(10 * time.Minute)
@@ -668,7 +668,7 @@ func (p *proof) confirmInPeace(rt *rapid.T) {
 	}
 }
 
-// besides are steps that a node's procedure offers, and that do not take it further.
+// besides are steps that a node's procedure offers, and that do not advance it.
 var besides = []core.IntentKind{core.IntentSetAttempts, core.IntentSetMode, core.IntentDisableCompute, core.IntentEnableCompute,
 	core.IntentClearInner, core.IntentOverrideLock}
 
@@ -713,7 +713,7 @@ func (p *proof) confirm(rt *rapid.T, o *operator, steps []core.Step) {
 	}
 }
 
-// ends waits until an operation has ended or pauses, or goes on for longer than anybody would look at it.
+// ends waits until an operation has ended or pauses, or takes longer than anybody would watch it.
 func (p *proof) ends(o *operator, id string) {
 	snaps, stop := o.s.engine.Subscribe()
 	defer stop()
@@ -747,8 +747,7 @@ func (p *proof) grant(rt *rapid.T) {
 	}
 }
 
-// useGrant takes a grant that was used already, that is stale by now, or that is past its time; once more, and by a session that
-// it was not given to.
+// useGrant takes a grant that may be used, stale, expired, or from another session, and uses it twice.
 func (p *proof) useGrant(rt *rapid.T) {
 	if len(p.first.granted) == 0 {
 		rt.Skip("no grant")
@@ -796,7 +795,7 @@ func (p *proof) acknowledge(rt *rapid.T) {
 	rt.Skip("nothing to acknowledge")
 }
 
-// kill ends the first session where it is. With power cut the next one finds the journal as it was at that moment.
+// kill ends the first session where it is. With a power cut, the next one finds the journal as it was on the disk at that moment.
 func (p *proof) kill(rt *rapid.T) {
 	folder := p.first.folder
 	if rapid.Bool().Draw(rt, "power cut") {
@@ -834,7 +833,7 @@ func (p *proof) another(rt *rapid.T) {
 	}
 	if err == nil && takeOver && held {
 		p.first.armed = false
-		p.bars(p.first) // it is not told of it at once, and asks before it writes
+		p.bars(p.first) // it does not learn this at once, and asks before it writes
 	}
 }
 
@@ -895,9 +894,9 @@ func (p *proof) controllersDie(rt *rapid.T) {
 	p.tell("LCM and the other controllers were killed and are back")
 }
 
-// rest takes everything away that keeps the cloud from working, ends what still runs, and starts another session on the same
-// journal: it proposes what the running one does. Where no controller begins them again, migrations without an end are left, and
-// one is begun: aborted, they come to rest.
+// rest removes everything that keeps the cloud from working, ends what still runs, and starts another session on the same
+// journal, which proposes the same as the running one. Where no controller begins them again, migrations without an end are left,
+// and one is begun: they come to rest when they are aborted.
 func (p *proof) rest() {
 	p.tell("rest")
 	p.cloud.Faults.Clear()
@@ -929,7 +928,8 @@ func (p *proof) rest() {
 	})
 	p.tell("every operation has ended")
 	for _, op := range p.first.s.engine.Snapshot().Operations {
-		// It may not have begun: the lease was another's until just now, or Nova refuses a guest that is down. Done it cannot be.
+		// It may not have begun: the lease was another's until just now, or Nova refuses because the guest is down. It cannot be
+		// done.
 		if op.ID == endless && op.State == core.OperationDone {
 			p.rt.Fatalf("%s, which has no end, is %s: %s", op.Title, op.State, op.Text)
 		}
@@ -970,8 +970,8 @@ func (p *proof) rest() {
 	p.tell("the same is proposed anew")
 }
 
-// beginEndless begins a migration that does not come to an end, where Lockstep is alone and offers one; it returns the operation,
-// or nothing.
+// beginEndless begins a migration that does not end, where Lockstep is alone and offers one; it returns the operation, or
+// nothing.
 func (p *proof) beginEndless() string {
 	if !p.act {
 		return ""
@@ -994,7 +994,7 @@ func (p *proof) beginEndless() string {
 	return ""
 }
 
-// abort ends the migrations of an operation that would go on for ever, as an operator does.
+// abort aborts the migrations of an operation that would go on forever, as an operator does.
 func (p *proof) abort(s *core.Snapshot, op core.Operation) {
 	if strings.HasPrefix(op.Step, string(core.IntentAbortMigration)+"/") {
 		return // its own end comes with the migration's
@@ -1017,7 +1017,7 @@ func (p *proof) abort(s *core.Snapshot, op core.Operation) {
 	}
 }
 
-// proposals are the steps of the cluster, of every node and instance, and of what is left to do after the update.
+// proposals returns the steps of the cluster, of every node and instance, and of what is left to do after the update.
 func proposals(s *core.Snapshot) []string {
 	keys := []core.ProcedureKey{{Kind: core.ProcedureCluster}, {Kind: core.ProcedureAfter}}
 	for _, name := range s.NodeNames() {

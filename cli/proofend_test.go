@@ -19,15 +19,15 @@ import (
 	"lockstep/sim"
 )
 
-// through lets a history in which Lockstep played the OpenStack controller come to the end of its update, by the controller itself, once
-// nothing is in its way. However the two took turns, then every lock, inner_state, service, finalizer and claim is as it would be had
-// one of them done everything: but for what somebody said of a lock or a service in its own name.
+// through lets the controller itself finish the update of a history in which Lockstep played it, once nothing is in its way.
+// However the two took turns, every lock, inner_state, service, finalizer and claim must then be as if one of them had done
+// everything, except what somebody said about a lock or a service in their own name.
 func (p *proof) through() {
 	if !p.act {
 		return
 	}
 	p.tell("the update goes through")
-	p.first.stop() // it only looks on
+	p.first.stop() // it only watches
 	for _, id := range p.instances() {
 		p.watch.touch(id)
 		_ = p.cloud.OpenStack.DeleteServer(id) // some are deleted already
@@ -39,7 +39,7 @@ func (p *proof) through() {
 		}
 	}
 	p.scaleRockoon(true)
-	// LCM takes back its own: who asked with Lockstep withdraws
+	// LCM withdraws its own requests; these are Lockstep's, which the operator withdraws
 	for _, resource := range []schema.GroupVersionResource{nodeRequests, clusterRequests} {
 		ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/managed-by=lockstep"}
 		if err := p.admin.Resource(resource).DeleteCollection(p.ctx, metav1.DeleteOptions{}, ours); err != nil {
@@ -58,7 +58,7 @@ func (p *proof) through() {
 	p.sleep(time.Minute) // what follows the last request
 	var left []string
 	overridden, nodes := p.overridden(), p.overriddenNodes()
-	held := map[string]bool{} // by which finalizers OpenStack's locks of nodes are held: the controller puts its own on all
+	held := map[string]bool{} // which finalizers hold OpenStack's locks of nodes: the controller adds its own to all
 	for _, lock := range slices.Concat(p.cloud.Kube.Objects(nodeLocks.Resource), p.cloud.Kube.Objects(clusterLocks.Resource)) {
 		node, _, _ := unstructured.NestedString(lock.Object, "spec", "nodeName")
 		if overridden[lock.GetName()] || nodes[node] {
@@ -99,13 +99,13 @@ func (p *proof) through() {
 	p.tell("nothing is left behind")
 }
 
-// service is one of Nova's or Cinder's, as their administrator sees it.
+// service is a service of Nova or Cinder, as their administrator sees it.
 type service struct {
 	Binary, Host, Status string
 	Reason               string `json:"disabled_reason"`
 }
 
-// servicesOf are those of the cloud, asked for now.
+// servicesOf returns the services of the cloud, asked for now.
 func servicesOf(ctx context.Context, cloud *sim.Cloud) (all []service, err error) {
 	options := cloud.Controllers()
 	for _, client := range []*gophercloud.ServiceClient{options.Compute, options.Volume} {
@@ -118,13 +118,13 @@ func servicesOf(ctx context.Context, cloud *sim.Cloud) (all []service, err error
 	return all, nil
 }
 
-// theirs tells whether somebody took a service out of scheduling for a reason of their own: that is theirs to end.
+// theirs tells whether somebody took a service out of scheduling for a reason of their own: they have to put it back.
 func theirs(reason string) bool {
 	return reason == "broken fan, do not touch" || reason == "a dead disk" ||
 		strings.HasPrefix(reason, "taken out of scheduling with Lockstep")
 }
 
-// asYAML is what a person can read of objects.
+// asYAML returns objects in a readable form.
 func asYAML(objects []*unstructured.Unstructured) string {
 	var b strings.Builder
 	for _, o := range objects {

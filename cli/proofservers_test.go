@@ -35,15 +35,15 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// What the servers received and hold, and what has to be true of it. Nothing here asks Lockstep but for its journal, which is
-// what it has to answer for.
+// What the servers received and hold, and what has to be true of it. Nothing here asks Lockstep, except for its journal, for
+// which Lockstep has to answer.
 
 var (
 	nodeResource       = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
 	deploymentResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
 
-// watcher looks at the servers all the time.
+// watcher watches the servers all the time.
 type watcher struct {
 	p      *proof
 	forget func() // the observer of Kubernetes' requests
@@ -55,8 +55,8 @@ type watcher struct {
 	atRelease  map[string][]openstack.ServerState
 	status     map[string]string
 	stopped    []halt
-	touched    map[string][]time.Time                // instances that the history itself meddled with, by ID
-	releases   map[string][]arrival                  // of status patches of Lockstep's, by lock
+	touched    map[string][]time.Time                // instances that the history itself changed, by ID
+	releases   map[string][]arrival                  // Lockstep's status patches, by lock
 	down       map[string][]time.Time                // hosts that were switched off
 	locks      map[string]*unstructured.Unstructured // of nodes, by name
 
@@ -64,18 +64,18 @@ type watcher struct {
 	cancel context.CancelFunc
 }
 
-// halt is an instance that does not run any more.
+// halt is an instance that no longer runs.
 type halt struct {
 	id, status, host string
 	at               time.Time
 }
 
-// arrival is the host's instances at the moment when Lockstep's word about its lock arrived.
+// arrival is the host's instances at the moment when Lockstep's write to its lock arrived.
 type arrival struct {
 	at      time.Time
 	node    string
 	servers []openstack.ServerState
-	modes   int // that the node had had by then
+	modes   int // the number that the node had had by then
 }
 
 func newWatcher(p *proof) *watcher {
@@ -88,7 +88,7 @@ func newWatcher(p *proof) *watcher {
 func (w *watcher) start() {
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancel(w.p.ctx)
-	// An observer in the form of a fault that no request meets: it sees each one before it is served.
+	// An observer in the form of a fault that matches no request: it sees each request before it is served.
 	forget := w.p.cloud.Kube.AddFault(kubeapi.Fault{Match: func(r *http.Request) bool { w.arrives(r); return false }})
 	for _, resource := range []string{"nodes", "nodeworkloadlocks"} {
 		for _, u := range w.p.cloud.Kube.Objects(resource) {
@@ -121,7 +121,7 @@ func (w *watcher) violated(format string, args ...any) {
 	w.violate(format, args...)
 }
 
-// violate notes what must not be; the caller holds mu.
+// violate notes what must not be. The caller holds mu.
 func (w *watcher) violate(format string, args ...any) {
 	w.violations = append(w.violations, w.p.cloud.Clock.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
 }
@@ -135,7 +135,7 @@ func (w *watcher) touch(id string) {
 
 var lockPath = regexp.MustCompile(`/nodeworkloadlocks/([^/]+)/status$`)
 
-// arrives sees what Lockstep says of a lock, before the server has taken it.
+// arrives sees what Lockstep writes to a lock, before the server has taken it.
 func (w *watcher) arrives(r *http.Request) {
 	m := lockPath.FindStringSubmatch(r.URL.Path)
 	if m == nil || r.Method != http.MethodPatch || !strings.HasPrefix(r.UserAgent(), "lockstep/") || r.URL.Query().Has("dryRun") {
@@ -188,7 +188,7 @@ func (w *watcher) look() {
 	}
 }
 
-// runs tells whether the guest of an instance of this status runs, or is on its way from one host to another.
+// runs tells whether the guest of an instance with this status runs, or is on its way from one host to another.
 func runs(status string) bool {
 	switch status {
 	case "ACTIVE", "MIGRATING", "RESIZE", "VERIFY_RESIZE", "REVERT_RESIZE", "REBOOT", "PAUSED":
@@ -197,7 +197,7 @@ func runs(status string) bool {
 	return false
 }
 
-// seeLocks counts the computes that the OpenStack controller, or Lockstep for it, works on; the caller holds mu.
+// seeLocks counts the computes that the OpenStack controller, or Lockstep for it, works on. The caller holds mu.
 func (w *watcher) seeLocks() {
 	overridden := w.p.overridden()
 	var at, released []string
@@ -230,7 +230,7 @@ func (w *watcher) seeLocks() {
 	}
 }
 
-// watched are machines whose power is watched.
+// watchedMachines are machines whose power is watched.
 type watchedMachines struct {
 	controller.Machines
 	w *watcher
@@ -238,7 +238,7 @@ type watchedMachines struct {
 
 func (w *watcher) machines(m controller.Machines) controller.Machines { return watchedMachines{m, w} }
 
-// PowerOff is the moment when it shows whether a lock was released rightly.
+// PowerOff is the moment that shows whether a lock was released rightly.
 func (m watchedMachines) PowerOff(host string) {
 	m.w.goesDown(host)
 	m.Machines.PowerOff(host)
@@ -251,7 +251,7 @@ func (w *watcher) goesDown(host string) {
 	defer w.mu.Unlock()
 	w.down[host] = append(w.down[host], w.p.cloud.Clock.Now())
 	if !slices.Contains(w.p.nodes, host) || overridden[host] || !w.p.act || w.p.rockoonEver() {
-		return // the OpenStack controller answers for it, or the operator who overrode it
+		return // the OpenStack controller is responsible, or the operator who overrode it
 	}
 	for _, st := range servers {
 		was := slices.IndexFunc(w.atRelease[host], func(b openstack.ServerState) bool { return b.ID == st.ID })
@@ -261,7 +261,7 @@ func (w *watcher) goesDown(host string) {
 	}
 }
 
-// blocks is Rockoon's blocking check (docs/mosk.md#tags), told anew.
+// blocks is Rockoon's blocking check (docs/mosk.md#tags), written independently.
 func blocks(st openstack.ServerState, mode string) bool {
 	switch st.VMState {
 	case "building", "deleted", "soft-delete", "soft_deleted", "stopped", "suspended", "shelved", "shelved_offloaded", "shelve_offloaded":
@@ -289,14 +289,14 @@ type wrote struct {
 	object  string // kind/name, or the ID of an OpenStack object
 	intents []core.IntentKind
 	what    string
-	lock    string // the state that a lock was set to
+	lock    string // the state to which a lock was set
 	code    int
 }
 
-// done tells whether the server did it: what it refused, as one that has changed meanwhile, may be tried again in the same step.
+// done tells whether the server did it: a refused write may be tried again in the same step, for example after a conflict.
 func (w wrote) done() bool { return w.code >= 200 && w.code < 300 }
 
-// part is what of a step the write uses up: a lock is made by two writes, the second of which says its release.
+// part returns the part of a step that the write uses up: a lock is made by two writes, the second of which sets its release.
 func (w wrote) part(r engine.Record) string {
 	if r.Intent.Kind == core.IntentActCreateLock {
 		return r.Operation + " " + strings.Join(strings.Fields(w.what)[:2], " ")
@@ -330,21 +330,21 @@ var ofKubernetes = map[string][]core.IntentKind{
 	"patch openstackdeployments":        {core.IntentAddTempest, core.IntentRemoveTempest},
 }
 
-// typed are the steps that are done only when the name of what they are about was typed, whatever else is true of it.
+// typed are the steps that always require the typed name of their object.
 var typed = []core.IntentKind{core.IntentOverrideLock, core.IntentClearInner, core.IntentAskCluster, core.IntentWithdraw,
 	core.IntentDeclareSafe,
 	core.IntentLiveMigrateAll, core.IntentActRelease, core.IntentActDropLock, core.IntentActDeleteClaim, core.IntentActLetGo,
 	core.IntentFreeLock,
 	core.IntentTagPowerOff, core.IntentStop}
 
-// ofNova are the intents that an action of Nova's can stand for.
+// ofNova are the intents that an action of Nova can stand for.
 var ofNova = map[string]core.IntentKind{
 	"os-migrateLive": core.IntentLiveMigrate, "migrate": core.IntentColdMigrate, "confirmResize": core.IntentConfirmResize,
 	"revertResize": core.IntentRevertResize, "os-stop": core.IntentStop, "os-start": core.IntentStart, "os-resetState": core.IntentResetState,
 	"shelve": core.IntentShelve, "unshelve": core.IntentUnshelve, "evacuate": core.IntentEvacuate, "resume": core.IntentResume,
 }
 
-// writes are what both servers received from Lockstep, in their order.
+// writes returns what both servers received from Lockstep, in order.
 func (p *proof) writes() []wrote {
 	var all []wrote
 	for _, r := range p.cloud.Kube.Requests() {
@@ -369,7 +369,7 @@ func (p *proof) writes() []wrote {
 				Op, Path string
 				Value    any
 			}
-			_ = json.Unmarshal(r.Body, &patch) // nothing is said of a patch of another form
+			_ = json.Unmarshal(r.Body, &patch) // a patch in another form is not looked at
 			for _, op := range patch {
 				switch v := op.Value.(type) {
 				case string:
@@ -438,14 +438,14 @@ func ofOpenStack(r openstack.Request) wrote {
 	return w
 }
 
-// volumeHost is the cinder-volume that a request is about: "cmp-01@lvm".
+// volumeHost returns the cinder-volume that a request is about: "cmp-01@lvm".
 func volumeHost(r openstack.Request) string {
 	var body struct{ Host string }
 	_ = json.Unmarshal([]byte(r.Body), &body) // no host is no object
 	return body.Host
 }
 
-// records are those of all journals, each once.
+// records returns those of all journals, each once.
 func (p *proof) records() []engine.Record {
 	type key struct {
 		kind                         engine.RecordKind
@@ -482,7 +482,7 @@ func (p *proof) journalText() string {
 	return b.String()
 }
 
-// overridden are the locks of which an operator said what their controller did not: from then on the rules are not kept there.
+// overridden returns the locks that an operator set against their controller: from then on the rules are not kept there.
 func (p *proof) overridden() map[string]bool {
 	names := map[string]bool{}
 	p.eachBefore(func(_ string, r engine.Record) {
@@ -513,7 +513,7 @@ func (p *proof) eachBefore(each func(folder string, r engine.Record)) {
 	}
 }
 
-// journalReader reads journals that grow, each line of them once.
+// journalReader reads journals that grow, each line once.
 type journalReader struct {
 	mu      sync.Mutex
 	offsets map[string]int64 // by path
@@ -521,7 +521,7 @@ type journalReader struct {
 	bad     error
 }
 
-// all are the records of the journals in a folder by now; a line that is half written at this moment is one of later.
+// all returns the records of the journals in a folder so far; a line that is half written now comes with a later call.
 func (j *journalReader) all(folder string) []engine.Record {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -552,17 +552,17 @@ func (j *journalReader) all(folder string) []engine.Record {
 	return slices.Clone(j.records[folder])
 }
 
-// error is what was wrong with a journal.
+// error returns what was wrong with a journal.
 func (j *journalReader) error() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.bad
 }
 
-// check is what holds at every moment.
+// check asserts what holds at every moment.
 func (p *proof) check(rt *rapid.T) {
 	synctest.Wait()
-	writes := p.writes() // before the journals are read: whatever was written is journalled before it
+	writes := p.writes() // before the journals are read: every write is recorded before it is sent
 	records := p.records()
 	p.granted(rt, writes, records)
 	p.verified(rt, writes, records)
@@ -577,7 +577,8 @@ func (p *proof) check(rt *rapid.T) {
 	}
 }
 
-// granted holds every write against the journal: it was confirmed, for this object, once, in time, and noted before it was sent.
+// granted compares every write with the journal: it was confirmed, for this object, once, in time, and recorded before it was
+// sent.
 func (p *proof) granted(rt *rapid.T, writes []wrote, records []engine.Record) {
 	grants, begun := map[string]engine.Record{}, map[string]engine.Record{}
 	var before []engine.Record
@@ -627,10 +628,10 @@ func (p *proof) granted(rt *rapid.T, writes []wrote, records []engine.Record) {
 	}
 }
 
-// inFlight is how long after its last look at the operator lease a step may be noted, in the cluster's time.
+// inFlight is how long after its last look at the operator lease a step may be recorded, in the cluster's time.
 const inFlight = 3 * time.Minute
 
-// armedThen holds what was begun against the times in which its run was not armed, or somebody else had the operator lease.
+// armedThen compares what was begun with the times in which its run was not armed, or somebody else had the operator lease.
 func (p *proof) armedThen(rt *rapid.T) {
 	p.mu.Lock()
 	without := slices.Clone(p.without)
@@ -644,7 +645,7 @@ func (p *proof) armedThen(rt *rapid.T) {
 	})
 }
 
-// is tells whether a step was about an object. Those on a service by a played controller are told of its lock.
+// is tells whether a step was about an object. The records of a played controller's steps on a service name its lock.
 func (p *proof) is(r engine.Record, object string) bool {
 	host, service := p.hosts[object]
 	if r.Intent.Kind == core.IntentActVolumeOut || r.Intent.Kind == core.IntentActVolumeIn {
@@ -653,8 +654,8 @@ func (p *proof) is(r engine.Record, object string) bool {
 	return r.Object.Name == object || r.Object.UID == object || service && r.Node == host
 }
 
-// verified holds every word of Lockstep's that lets a host go against what was on the host when it arrived. What the history
-// itself changed after Lockstep's last look is not Lockstep's to know.
+// verified compares every write of Lockstep that lets a host go with what was on the host when it arrived. Lockstep cannot know
+// what the history itself changed after Lockstep's last look.
 func (p *proof) verified(rt *rapid.T, writes []wrote, records []engine.Record) {
 	p.watch.mu.Lock()
 	defer p.watch.mu.Unlock()
@@ -684,12 +685,12 @@ func (p *proof) verified(rt *rapid.T, writes []wrote, records []engine.Record) {
 				rt.Fatalf("the lock of %s was released while %s was in scheduling", p.label[a.node], service)
 			}
 			if p.scope(a.node, w.at) == core.ScopeDrain {
-				continue // it asks no instance to move
+				continue // it does not ask any instance to move
 			}
 		}
 		for _, st := range a.servers {
 			always := true
-			modes := p.watch.modes[a.node] // the last two of then, and those since: a mode is seen a little late
+			modes := p.watch.modes[a.node] // the last two of that time, and those since: a mode is seen a little late
 			for _, mode := range modes[max(a.modes-2, 0):] {
 				always = always && blocks(st, mode)
 			}
@@ -702,8 +703,8 @@ func (p *proof) verified(rt *rapid.T, writes []wrote, records []engine.Record) {
 	}
 }
 
-// inScheduling are the services of a host that took instances or volumes all the time from one moment to another; of its volume
-// services the one that a played controller takes out (docs/mosk.md#services).
+// inScheduling returns the services of a host that took instances or volumes the whole time between two moments; of its volume
+// services, the one that a played controller takes out (docs/mosk.md#services).
 func (p *proof) inScheduling(host string, from, to time.Time) []string {
 	enabled := map[string]bool{"nova-compute": true}
 	first := host + "@"
@@ -723,7 +724,7 @@ func (p *proof) inScheduling(host string, from, to time.Time) []string {
 		if service == "" || r.Status != http.StatusOK && !lost || lost && on || r.At.After(to) {
 			continue
 		}
-		if !on || !r.At.After(from) { // somebody's enabling after Lockstep's look is not Lockstep's to know
+		if !on || !r.At.After(from) { // Lockstep cannot know who enabled it after its look
 			enabled[service] = on
 		}
 	}
@@ -736,7 +737,7 @@ func (p *proof) inScheduling(host string, from, to time.Time) []string {
 	return all
 }
 
-// scope is that of a node's maintenance request at a time.
+// scope returns the scope of a node's maintenance request at a time.
 func (p *proof) scope(node string, at time.Time) core.Scope {
 	var scope core.Scope
 	for _, r := range p.cloud.Kube.Requests() {
@@ -753,7 +754,7 @@ func (p *proof) scope(node string, at time.Time) core.Scope {
 	return scope
 }
 
-// lookedAt is when Lockstep read the list of a host's instances the last time but one before t.
+// lookedAt returns when Lockstep read the list of a host's instances the last time but one before t.
 func (p *proof) lookedAt(host string, t time.Time) time.Time {
 	var looks []time.Time
 	for _, r := range p.cloud.OpenStack.Requests() {
@@ -773,8 +774,8 @@ var halting = []core.IntentKind{core.IntentStop, core.IntentShelve, core.IntentC
 	core.IntentRevertResize, core.IntentEvacuate,
 	core.IntentLiveMigrate, core.IntentResetState, core.IntentUnshelve, core.IntentStart, core.IntentResume}
 
-// explained holds every instance that stopped against its reasons: a confirmed step on it, what the history did to it, or its
-// host, which went down for LCM after its lock was released.
+// explained checks that every instance that stopped had a reason: a confirmed step on it, an act of the history, or its host,
+// which went down for LCM after its lock was released.
 func (p *proof) explained(rt *rapid.T, records []engine.Record) {
 	p.watch.mu.Lock()
 	defer p.watch.mu.Unlock()
@@ -791,7 +792,7 @@ func (p *proof) explained(rt *rapid.T, records []engine.Record) {
 	}
 }
 
-// visible holds what is down in the end against a Snapshot: it is shown as it is, with a reason or with what is to be done.
+// visible checks that a Snapshot shows what is down in the end as it is, with a reason or with what is to be done.
 func (p *proof) visible(s *core.Snapshot) {
 	for _, id := range p.instances() {
 		st, ok := p.cloud.OpenStack.Server(id)
@@ -811,11 +812,11 @@ func (p *proof) visible(s *core.Snapshot) {
 	}
 }
 
-// letGo are the stages of a node that was released, from then on.
+// letGo are the stages of a node from its release on.
 var letGo = []core.Stage{core.StageReleased, core.StageDraining, core.StageUpdating, core.StageRebooting, core.StageReturning,
 	core.StageDone}
 
-// journalled holds every host that went down with instances on it against the journals: one of them tells that it was let go.
+// journalled checks the journals for every host that went down with instances on it: one of them says that it was let go.
 func (p *proof) journalled() {
 	records := p.records()
 	p.watch.mu.Lock()
@@ -840,7 +841,7 @@ func (p *proof) name(id string) string {
 	return id
 }
 
-// instances are the IDs of all instances that there were.
+// instances returns the IDs of all instances that there were.
 func (p *proof) instances() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -860,7 +861,7 @@ func (p *proof) rockoonEver() bool {
 	return p.rockoonWas
 }
 
-// What the history does to the cloud by itself.
+// What the history itself does to the cloud.
 
 var noTrouble = openstack.Behaviour{}
 
@@ -868,7 +869,7 @@ func (p *proof) behave(id string, b openstack.Behaviour) bool {
 	return p.cloud.OpenStack.SetBehaviour(id, b) == nil
 }
 
-// instance is one that exists.
+// instance returns one that exists.
 func (p *proof) instance(rt *rapid.T) string {
 	return rapid.SampledFrom(p.instances()).Draw(rt, "instance")
 }

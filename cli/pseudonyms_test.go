@@ -13,7 +13,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// originals are all the names and IDs of a scenario.
+// originals returns all the names and IDs of a scenario.
 func originals(s *scenario.Scenario) []string {
 	f := s.Found
 	names := []string{s.Name, s.Cluster, s.Cloud.Deployment, f.From}
@@ -68,7 +68,8 @@ func originals(s *scenario.Scenario) []string {
 	return slices.Compact(names)
 }
 
-// A snapshot with --pseudonymise has no name and no ID of the cloud, is built as the cloud is, and cannot be laid beside another.
+// A snapshot with --pseudonymise has no name and no ID of the cloud, has the cloud's structure, and cannot be matched with
+// another snapshot.
 func TestAPseudonymousSnapshot(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := rebuilt(t, foundYAML)
@@ -118,7 +119,7 @@ func namesNothing(t *testing.T, file string, was *scenario.Scenario) {
 	}
 }
 
-// What was one thing stays one thing, and the rebuilt cloud behaves as the real one.
+// One thing stays one thing, and the rebuilt cloud behaves as the real one.
 func keepsTheStructure(t *testing.T, file string, was *scenario.Scenario) {
 	t.Helper()
 	is, err := scenario.LoadFile(file)

@@ -2,11 +2,11 @@
 
 package cli
 
-// histories is how many random histories a plain run goes through in each series. The race detector makes each of them cost eight
-// times as much, and sees as much of a race in the first ones.
+// histories is how many random histories a plain run plays in each series. Each costs eight times as much with the race detector,
+// and the first ones show as much of a race.
 const histories = "5"
 
-// scenariosApart: each of so many scenarios is gone through where all are alike to the race detector.
+// scenariosApart: one of this many scenarios is played where all are alike to the race detector.
 const scenariosApart = 5
 
 // playedAgain is how many histories are played twice.

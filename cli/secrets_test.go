@@ -28,10 +28,10 @@ import (
 // planted is part of every secret of these tests, and of nothing else.
 const planted = "PLANTED"
 
-// secret is one that YAML, JSON, URLs and Go write differently.
+// secret is a secret that YAML, JSON, URLs and Go write differently.
 const secret = `x` + planted + `&"p/w:%1`
 
-// leaks tells what of a text gives a secret away.
+// leaks returns what in a text gives a secret away.
 func leaks(text string) string {
 	parts := []string{planted}
 	for skip := range 3 { // base64 of it, wherever it began
@@ -45,7 +45,7 @@ func leaks(text string) string {
 	return ""
 }
 
-// parrot is a server, or what stands in its place, that says all that it was sent.
+// parrot is a server, or its stand-in, that repeats everything it was sent.
 type parrot struct {
 	answer string // one of parrotAnswers
 	only   func(*http.Request) bool
@@ -94,7 +94,7 @@ func (p *parrot) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// looked is a look at everything that Lockstep prints, logs, keeps and shows in a place.
+// looked collects everything that Lockstep prints, logs, keeps and shows in a place.
 func looked(t *testing.T, what string, at func() place, args ...string) (all string) {
 	t.Helper()
 	var text strings.Builder
@@ -136,7 +136,7 @@ func inBackground(f func()) chan struct{} {
 	return done
 }
 
-// filesIn are the log and the journal of a place.
+// filesIn returns the log and the journal of a place.
 func filesIn(t *testing.T, p place) string {
 	t.Helper()
 	var text strings.Builder
@@ -158,7 +158,7 @@ func filesIn(t *testing.T, p place) string {
 
 const kubeconfigHead = "apiVersion: v1\nkind: Config\ncurrent-context: mos\ncontexts: [{name: mos, context: {cluster: mos, user: ann}}]\n"
 
-// kubeconfigWith is a kubeconfig with the lines of a cluster and of a user.
+// kubeconfigWith returns a kubeconfig with the lines of a cluster and of a user.
 func kubeconfigWith(cluster, user string) string {
 	return kubeconfigHead + "clusters:\n- name: mos\n  cluster:\n" + indented(cluster) + "users:\n- name: ann\n  user:\n" + indented(user)
 }
@@ -167,7 +167,7 @@ func indented(lines string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSpace(lines), "\n", "\n    ") + "\n"
 }
 
-// Whoever answers, and whatever he says of what he was sent: nothing of it is given away.
+// Whichever server answers, and whatever it repeats of what it was sent: nothing of it is given away.
 func TestServersThatRepeatWhatTheyWereSent(t *testing.T) {
 	quoted := fmt.Sprintf("%q", secret)
 	inURL := "x" + planted + "%26%22"
@@ -206,13 +206,13 @@ func TestServersThatRepeatWhatTheyWereSent(t *testing.T) {
 	}
 }
 
-// jwt is a token that the oidc plugin takes for one that is good for long.
+// jwt returns a token that the oidc plugin takes for a long-lived one.
 func jwt() string {
 	part := func(s string) string { return base64.RawURLEncoding.EncodeToString([]byte(s)) }
 	return part(`{"alg":"none"}`) + "." + part(`{"exp": 99999999999, "x": "`+planted+`"}`) + "." + planted
 }
 
-// A file that is broken at a place with a secret says where it is broken, and not what is there.
+// The error for a file that is broken at a place with a secret names the place, and not its content.
 func TestBrokenFilesSayNothingOfTheirSecrets(t *testing.T) {
 	quoted := fmt.Sprintf("%q", secret)
 	wrong := []string{secret, quoted, "[" + quoted + "]", "{x: " + quoted + "}", "'" + planted, planted + ": " + planted + ": x",
@@ -263,7 +263,7 @@ func TestBrokenFilesSayNothingOfTheirSecrets(t *testing.T) {
 	})
 }
 
-// What servers tell of others: a lock's message, an error of Nova's, an address in the catalog, whatever has a URL with a password.
+// Servers' texts about others can contain a URL with a password: a lock's message, an error of Nova, an address in the catalog.
 func TestPasswordsOfOthersInURLsAreHidden(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})
@@ -278,7 +278,7 @@ func TestPasswordsOfOthersInURLsAreHidden(t *testing.T) {
 	})
 }
 
-// An openrc file's variables are looked through like a clouds.yaml.
+// The variables of an openrc file are checked like a clouds.yaml.
 func TestTheEnvironmentIsNotGivenAway(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(kubeconfig, []byte(kubeconfigWith("server: https://mos", "token: abcd")), 0o600); err != nil {

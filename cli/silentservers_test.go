@@ -19,7 +19,7 @@ import (
 	"lockstep/sim/lan"
 )
 
-// silence is one way to accept a connection and never to answer.
+// silence is one way to accept a connection and never answer.
 type silence struct {
 	name  string
 	serve func(t *testing.T, l net.Listener)
@@ -97,7 +97,7 @@ var mute = []struct {
 	}},
 }
 
-// readdress has a kubeconfig name another address.
+// readdress makes a kubeconfig name another address.
 func readdress(t *testing.T, path, from, to string) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -129,7 +129,7 @@ func (d diverted) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (d diverted) CloseIdleConnections() {}
 
-// silent is a cloud whose one server accepts connections and does not answer, and the place from which it is looked at.
+// silent is a cloud with one server that accepts connections and does not answer, and the place from which it is watched.
 func silent(t *testing.T, how silence, ask func(*testing.T, *sim.Cloud, *place, string)) place {
 	t.Helper()
 	network := lan.New(1)
@@ -161,8 +161,8 @@ func silent(t *testing.T, how silence, ask func(*testing.T, *sim.Cloud, *place, 
 	return p
 }
 
-// A server that accepts and never answers holds nothing up: the session is there at once, its sources say what is the matter, the other
-// servers are seen, and it ends when it is to.
+// A server that accepts connections and never answers holds nothing up: the session starts at once, its sources say what is
+// wrong, the other servers are seen, and the session ends when it is told to.
 func TestASilentServerHoldsNothingUp(t *testing.T) {
 	for _, m := range mute {
 		for _, how := range silences {
@@ -194,7 +194,7 @@ func TestASilentServerHoldsNothingUp(t *testing.T) {
 	}
 }
 
-// The same on real sockets: a server that never does its part of the TLS handshake, Kubernetes and Keystone alike.
+// The same on real sockets: a server that never does its part of the TLS handshake, for both Kubernetes and Keystone.
 func TestNobodyWaitsForATLSHandshake(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -223,7 +223,7 @@ func TestNobodyWaitsForATLSHandshake(t *testing.T) {
 	}
 }
 
-// --wait covers all that status does: what has not answered by then is told as it is.
+// --wait covers everything that status does: what has not answered by then is reported as such.
 func TestStatusWaitsNoLongerThanItWasTold(t *testing.T) {
 	for _, m := range mute {
 		for _, how := range silences {
@@ -252,7 +252,7 @@ func TestStatusWaitsNoLongerThanItWasTold(t *testing.T) {
 	}
 }
 
-// What reads all of a cloud ends as well, and says what it could not read.
+// A command that reads all of a cloud ends as well, and says what it could not read.
 func TestAnInventoryOfASilentServerEnds(t *testing.T) {
 	for _, m := range mute {
 		t.Run(m.name, func(t *testing.T) {

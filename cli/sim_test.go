@@ -48,7 +48,7 @@ func TestSimWritesOverNothing(t *testing.T) {
 	}
 }
 
-// A command finds the cloud, and no other, in its environment; its exit code is passed on, and nothing is left behind.
+// A command finds the cloud, and no other, in its environment. Its exit code is passed on, and nothing is left behind.
 func TestSimRunsACommand(t *testing.T) {
 	t.Setenv("OS_PASSWORD", "of a real cloud")
 	dir := filepath.Join(t.TempDir(), "a folder")
@@ -75,7 +75,7 @@ func TestHowACommandEnds(t *testing.T) {
 	}
 }
 
-// Without a command it prints what a shell needs to know, serves, and takes everything away when it is interrupted.
+// Without a command, sim prints what a shell needs to know, serves, and removes everything when it is interrupted.
 func TestSimServesUntilItIsInterrupted(t *testing.T) {
 	f := simCommand{simFlags: simFlags{speed: 1, scenario: "manual-nodes"}, user: "readonly", dir: filepath.Join(t.TempDir(), "it's mine"),
 		envFile: filepath.Join(t.TempDir(), "env")}

@@ -21,7 +21,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// takeSnapshot is `lockstep snapshot` of a simulated cloud, as a file.
+// takeSnapshot runs `lockstep snapshot` on a simulated cloud, into a file.
 func takeSnapshot(t *testing.T, c *sim.Cloud, flags ...string) (file string, code int, out string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "mos.yaml")
@@ -32,7 +32,7 @@ func takeSnapshot(t *testing.T, c *sim.Cloud, flags ...string) (file string, cod
 	return file, code, out
 }
 
-// rebuilt is the simulated cloud of a snapshot, standing still where that was taken.
+// rebuilt returns the simulated cloud of a snapshot, standing still where the snapshot was taken.
 func rebuilt(t *testing.T, file string) *sim.Cloud {
 	t.Helper()
 	s, err := scenario.LoadFile(file)
@@ -42,7 +42,7 @@ func rebuilt(t *testing.T, file string) *sim.Cloud {
 	return started(t, sim.Options{Scenario: s, Paused: true})
 }
 
-// times are what two looks at the same cloud may differ in.
+// times matches what may differ between two looks at the same cloud.
 var times = regexp.MustCompile(`(?m)"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z"|^#.*
 |^  from: .*
 `)
@@ -56,7 +56,7 @@ func content(t *testing.T, file string) string {
 	return times.ReplaceAllString(string(raw), "")
 }
 
-// What snapshot writes of a cloud, it writes again of the cloud that the simulation makes of it.
+// A snapshot of a cloud and a snapshot of its simulation are the same.
 func TestASnapshotIsRebuilt(t *testing.T) {
 	bubble.Run(t, snapshotRebuilt)
 }
@@ -79,11 +79,11 @@ func snapshotRebuilt(t *testing.T) {
 	}
 }
 
-// foundYAML is a file with everything that a snapshot can hold.
+// foundYAML is a file with everything that a snapshot can contain.
 const foundYAML = "testdata/found.yaml"
 
-// Everything that a snapshot can hold survives being rebuilt: locks of controllers that nobody knows, requests that are
-// being deleted, names that are there twice, services in trouble, migrations under way.
+// Everything that a snapshot can contain survives being rebuilt: locks of unknown controllers, requests that are being deleted,
+// duplicate names, services in trouble, migrations under way.
 func TestEverythingFoundIsRebuilt(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		again, _, _ := takeSnapshot(t, rebuilt(t, foundYAML))
@@ -110,7 +110,7 @@ func rehearsalFromTheMiddle(t *testing.T) {
 		return ""
 	}
 	until(t, "cmp-03 is evacuated", func() bool { return moving(live) != "" })
-	time.Sleep(2 * time.Second) // the scheduler has chosen where to
+	time.Sleep(2 * time.Second) // the scheduler has chosen the target
 	live.Clock.Pause()
 	file, _, _ := takeSnapshot(t, live)
 	if !strings.Contains(content(t, file), "migratingTo: ") {
@@ -136,8 +136,8 @@ func rehearsalFromTheMiddle(t *testing.T) {
 	})
 }
 
-// A lock whose owner nobody simulates is let go all the same, some time after the rehearsal begins: else it would hold the
-// update up for ever.
+// A lock whose owner is not simulated is let go all the same, some time after the rehearsal begins: otherwise it would hold up
+// the update forever.
 func TestARehearsalPlaysTheOwnersThatNobodyKnows(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := rebuilt(t, foundYAML)
@@ -158,7 +158,7 @@ func TestARehearsalPlaysTheOwnersThatNobodyKnows(t *testing.T) {
 	})
 }
 
-// A database that is short of a pod is so in the rehearsal, until the pod is made anew.
+// A database that lacks a pod lacks it in the rehearsal, too, until the pod is recreated.
 func TestTheQuorumThatWasFoundIsRebuilt(t *testing.T) {
 	bubble.Run(t, quorumRebuilt)
 }
@@ -210,7 +210,7 @@ func silentAgentsRebuilt(t *testing.T) {
 	}
 }
 
-// The management cluster, too, is rebuilt: groups, indexes, and how far the plan has come.
+// The management cluster is rebuilt, too: groups, indexes, and the progress of the plan.
 func TestTheManagementClusterIsRebuilt(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"smooth", "update-groups"} {

@@ -15,8 +15,8 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// Every source of the engine is read by a snapshot, or said to be the rehearsal's own: one that is neither would be missing in
-// the file, and nobody would know.
+// Every source of the engine is either read by a snapshot or listed as the rehearsal's own: a source that is neither would be
+// missing in the file, unnoticed.
 func TestASnapshotKnowsEverySource(t *testing.T) {
 	read := slices.Concat(kube.InventorySources(), kube.ManagementInventorySources(), nova.InventorySources())
 	var own []core.SourceID
@@ -39,7 +39,7 @@ func TestASnapshotKnowsEverySource(t *testing.T) {
 	}
 }
 
-// What a snapshot is said to read of the cluster it asks for: where the server refuses it, the file says that it is missing.
+// A snapshot asks the cluster for every source that it is said to read: where the server refuses, the file says what is missing.
 func TestEverySourceThatASnapshotReadsIsMissed(t *testing.T) {
 	bubble.Run(t, everySourceIsMissed)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What only follows from another entry says so, in the table as in the document.
+// An entry that only follows from another one says so, in the table and in the document.
 func TestStatusNamesCauses(t *testing.T) {
 	var out strings.Builder
 	if err := (statusTable{}).print(&out, Status{NeedsYou: []StatusAttention{

@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// A wrong password is told once, and nobody is bothered with each of the sources that nobody has asked for.
+// A wrong password is reported once, and sources that nobody has asked for are not listed.
 func TestStatusTellsACauseOnce(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})

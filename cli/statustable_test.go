@@ -11,7 +11,7 @@ import (
 	"lockstep/core"
 )
 
-// fleetStatus is of a cluster with that many nodes where nothing happens, and three others.
+// fleetStatus is the status of a cluster with this many nodes where nothing happens, and three others.
 func fleetStatus(idle int) Status {
 	now := time.Date(2026, 1, 16, 15, 25, 37, 0, time.UTC)
 	at := func(d time.Duration) *time.Time { return moment(now.Add(-d)) }
@@ -52,7 +52,7 @@ func table(t *testing.T, how statusTable, s Status) string {
 	return out.String()
 }
 
-// 500 nodes where nothing happens are one line, and what matters stands on one screen.
+// 500 nodes where nothing happens are one line, and what matters fits on one screen.
 func TestStatusOfManyIdleNodesIsShort(t *testing.T) {
 	few, many := table(t, statusTable{}, fleetStatus(3)), table(t, statusTable{}, fleetStatus(500))
 	if lines := strings.Count(many, "\n"); lines > 24 || lines != strings.Count(few, "\n") {
@@ -73,7 +73,7 @@ func TestStatusOfManyIdleNodesIsShort(t *testing.T) {
 	}
 }
 
-// On a terminal no line is wider than it, and no word is lost; in a pipe each node has one line.
+// On a terminal no line is wider than the terminal, and no word is lost; in a pipe each node has one line.
 func TestStatusFitsTheTerminal(t *testing.T) {
 	s := fleetStatus(5)
 	plain := strings.Join(strings.Fields(strings.NewReplacer("INSTANCES", "INST", "BLOCKING",

@@ -20,8 +20,8 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// started is a simulated cloud that ends with the test. The test is in a bubble: the cloud's network is in memory, and its clock
-// begins as the bubble's.
+// started returns a simulated cloud that ends with the test. The test is in a bubble: the cloud's network is in memory, and its
+// clock begins with the bubble's.
 func started(t *testing.T, o sim.Options) *sim.Cloud {
 	t.Helper()
 	o.Network, o.Start, o.Dir = lan.New(1), time.Now(), t.TempDir()
@@ -41,7 +41,7 @@ func started(t *testing.T, o sim.Options) *sim.Cloud {
 	return c
 }
 
-// told is a scenario of the catalogue, with what a test has otherwise.
+// told returns a scenario of the catalogue, with a test's changes.
 func told(t *testing.T, name string, change ...func(*scenario.Scenario)) *scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Load(name)
@@ -54,8 +54,8 @@ func told(t *testing.T, name string, change ...func(*scenario.Scenario)) *scenar
 	return s
 }
 
-// placeOn is where a session, or a command, works with a simulated cloud. Nothing in it comes from the machine's own
-// configuration, or from chance.
+// placeOn returns the place where a session, or a command, works with a simulated cloud. Nothing in it comes from the machine's
+// own configuration, or from chance.
 func placeOn(t *testing.T, c *sim.Cloud) place {
 	t.Helper()
 	return place{name: "mos", clock: c.Clock.Now, journal: t.TempDir(), cloudsYAML: ownClouds(t, c), log: ownLog(t),
@@ -75,19 +75,19 @@ func runIn(t *testing.T, p place, args ...string) (code int, out, errs string) {
 	return code, o.String(), e.String()
 }
 
-// runOn is one call of the program that looks at a simulated cloud.
+// runOn is one call of the program on a simulated cloud.
 func runOn(t *testing.T, c *sim.Cloud, args ...string) (code int, out, errs string) {
 	t.Helper()
 	return runIn(t, placeOn(t, c), append(args, "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)...)
 }
 
-// brief are the times of controllers whose work on a node is not what a test is about.
+// brief are short times for controllers in tests that are not about their work on a node.
 var brief = controller.Timing{Update: time.Minute, Reboot: time.Minute, Finalize: time.Minute, Tempest: 10 * time.Minute}
 
 // longest is how long a story waits for something, in its own time.
 const longest = 4 * time.Hour
 
-// until waits for what becomes so on a simulated cloud, and looks once a second of its time.
+// until waits for a condition on a simulated cloud, and checks it once a second of its time.
 func until(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for began := time.Now(); !so(); time.Sleep(time.Second) {
@@ -122,7 +122,7 @@ func newStory(t *testing.T, o sim.Options, actAs ...string) *story {
 func (st *story) begin() {
 	st.t.Helper()
 	st.runs++
-	st.place.line.holder = fmt.Sprintf("run %d", st.runs) // one that begins finds the lease given back by the one before
+	st.place.line.holder = fmt.Sprintf("run %d", st.runs) // a new session finds the lease given back by the previous one
 	ctx, cancel := context.WithCancel(context.WithoutCancel(st.t.Context()))
 	s, err := open(ctx, st.place, st.place.log)
 	if err != nil {
@@ -135,7 +135,7 @@ func (st *story) begin() {
 	st.t.Cleanup(st.stop)
 }
 
-// until waits for what becomes so of a Snapshot.
+// until waits for a condition on the Snapshot.
 func (st *story) until(what string, so func(*core.Snapshot) bool) *core.Snapshot {
 	st.t.Helper()
 	deadline := time.NewTimer(longest)
@@ -162,7 +162,7 @@ func (st *story) arm() {
 	st.until("writing is armed", func(s *core.Snapshot) bool { return s.Write.Armed })
 }
 
-// execute confirms a step and returns its operation as it ended, or paused.
+// execute confirms a step and returns its operation when it has ended, or paused.
 func (st *story) execute(step core.Step) core.Operation {
 	st.t.Helper()
 	g, err := st.s.engine.Grant(step, step.Type)
@@ -185,7 +185,7 @@ func (st *story) execute(step core.Step) core.Operation {
 	return op
 }
 
-// confirm has an intent's step done as soon as it can be, with the dry-run that an operator sees before it.
+// confirm executes an intent's step as soon as it can be done, with the dry-run that an operator sees before it.
 func (st *story) confirm(i core.Intent) core.Operation {
 	st.t.Helper()
 	var stp core.Step
@@ -213,7 +213,7 @@ func allKnown(s *core.Snapshot) bool {
 	return true
 }
 
-// kubernetesOf is a client of a cloud's Kubernetes with all rights.
+// kubernetesOf returns a client of a cloud's Kubernetes with all rights.
 func kubernetesOf(t *testing.T, c *sim.Cloud) kubernetes.Interface {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(c.AdminConfig())

@@ -19,7 +19,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// named is the name of a machine's node.
+// named returns the name of a machine's node.
 func (p *player) named(machine string) string {
 	p.t.Helper()
 	for name, n := range p.last.Nodes {
@@ -31,15 +31,15 @@ func (p *player) named(machine string) string {
 	return ""
 }
 
-// urgent tells whether something urgent is said of the node.
+// urgent tells whether an urgent entry says the text about the node.
 func urgent(s *core.Snapshot, node, text string) bool {
 	return slices.ContainsFunc(attention.Of(s), func(a core.Attention) bool {
 		return a.Node == node && a.Severity == core.SeverityUrgent && strings.Contains(a.Reason, text)
 	})
 }
 
-// A node that lost its role label holds up the update, without a text of anybody's. Lockstep says why, lets the lock go only once another
-// one holds the node, and the running controller takes it from there.
+// A node that lost its role label holds up the update, and nobody writes a text about it. Lockstep says why, and lets the lock go
+// only when another one holds the node; the running controller does the rest.
 func TestANodeThatLostItsRoleIsBroughtBack(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		p := play(t, told(t, "role-taken"))
@@ -92,7 +92,7 @@ func TestANodeThatLostItsRoleIsBroughtBack(t *testing.T) {
 	})
 }
 
-// A compute that Nova has forgotten fails in silence. Lockstep says so, and starts its nova-compute anew by a confirmed step.
+// A compute that Nova has forgotten fails silently. Lockstep says so, and restarts its nova-compute by a confirmed step.
 func TestAComputeThatNovaHasForgottenIsBroughtBack(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		p := play(t, told(t, "compute-forgotten"))
@@ -111,8 +111,8 @@ func TestAComputeThatNovaHasForgottenIsBroughtBack(t *testing.T) {
 	})
 }
 
-// A gateway in manual mode is held by nobody, until Lockstep plays the controller: then it waits for the operator's word, with what its
-// agents serve as Neutron tells it.
+// Nobody holds a gateway in manual mode until Lockstep plays the controller: then it waits until the operator declares it safe,
+// and the entry shows what its agents serve according to Neutron.
 func TestAGatewayWaitsForTheWordOfWhoPlaysTheController(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		p := play(t, told(t, "gateway-manual", func(s *scenario.Scenario) {

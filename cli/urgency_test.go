@@ -12,8 +12,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// urgencyOf says what is wrong with the urgency of the nodes; empty when nothing is. A node has one urgent entry about itself, and one
-// that waits for the operator, or that failed, is told of, or somebody sees to it.
+// urgencyOf returns what is wrong with the urgency of the nodes; empty when nothing is. A node has at most one urgent entry about
+// itself. A node that waits for the operator, or that failed, has an entry, or somebody deals with it.
 func urgencyOf(s *core.Snapshot) string {
 	urgent, seenTo := map[string][]string{}, map[string]bool{}
 	for _, a := range attention.Of(s) {
@@ -33,8 +33,8 @@ func urgencyOf(s *core.Snapshot) string {
 	return ""
 }
 
-// offeredOnOldFacts says which node is offered what the OpenStack controller has done on its return, by what was known before; empty when
-// none is.
+// offeredOnOldFacts returns a node that is offered, on facts from before its return, what the OpenStack controller has done on
+// that return; empty when there is none.
 func offeredOnOldFacts(s *core.Snapshot) string {
 	for _, v := range progress.NodeViews(s) {
 		if v.Node == nil || v.Service == nil || v.Service.Enabled || v.Service.DisabledReason != core.DisabledReasonMaintenance {
@@ -51,8 +51,8 @@ func offeredOnOldFacts(s *core.Snapshot) string {
 	return ""
 }
 
-// In the scenarios in which something is wrong with nodes, whatever comes of it in a while, each node has one urgent entry about itself,
-// and no step rests on what is older than the node's return.
+// In the scenarios with troubled nodes, whatever happens in a while, each node has one urgent entry about itself, and no step
+// rests on facts older than the node's return.
 func TestWhatIsUrgentOfANodeIsToldOnce(t *testing.T) {
 	for _, name := range []string{"smooth", "drain-blocked", "node-not-ready", "no-valid-host"} {
 		t.Run(name, func(t *testing.T) {

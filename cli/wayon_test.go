@@ -15,10 +15,10 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// lookedOn is for how long an operator looks on and does nothing: what a scenario is about has begun by then.
+// lookedOn is how long an operator watches and does nothing: by then a scenario's trouble has begun.
 const lookedOn = 3 * time.Minute
 
-// lookedOnLonger is for how long in the scenarios where something becomes urgent only later.
+// lookedOnLonger is how long in the scenarios where something becomes urgent only later.
 var lookedOnLonger = map[string]time.Duration{
 	"migrations-fail": 6 * time.Minute, "evicted-pods": 6 * time.Minute, "hard-to-move": 6 * time.Minute, "tempest-fails": 7 * time.Minute,
 	"tf-vrouters": 8 * time.Minute, "role-taken": 8 * time.Minute, "auto-pause": 9 * time.Minute, "lcm-item-failing": 9 * time.Minute,
@@ -26,7 +26,7 @@ var lookedOnLonger = map[string]time.Duration{
 	"gateway-manual": 12 * time.Minute,
 }
 
-// From whatever a scenario makes urgent there is a way on, and what follows from something else stands below it.
+// From every urgent entry of a scenario there is a way on, and an entry that follows from another stands below it.
 func TestWhateverAScenarioTellsHasAWayOn(t *testing.T) {
 	for i, name := range scenario.List() {
 		if i%scenariosApart != 0 || strings.HasPrefix(name, "fleet-") || name == "edge-volumes" || name == "parallel-computes" {
@@ -52,7 +52,7 @@ func TestWhateverAScenarioTellsHasAWayOn(t *testing.T) {
 	}
 }
 
-// hasAWayOn checks the i-th entry of what needs the operator.
+// hasAWayOn checks the i-th entry of Attention.
 func hasAWayOn(t *testing.T, s *core.Snapshot, i int, a core.Attention) {
 	t.Helper()
 	where := a.ID + ": " + a.Reason
@@ -72,7 +72,7 @@ func hasAWayOn(t *testing.T, s *core.Snapshot, i int, a core.Attention) {
 	}
 }
 
-// What a scenario's trouble brings with it names the trouble.
+// The consequences of a scenario's trouble name the trouble.
 func TestWhatAScenariosTroubleBringsWithItNamesIt(t *testing.T) {
 	for name, want := range map[string]struct{ follows, from string }{
 		"node-not-ready":  {"plan-stuck", "node-slow"},

@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// What a person reads in status and in the journal's texts is in the operator's zone; what a program reads is in UTC.
+// Times for people, in status and in the journal's texts, are in the operator's zone; times for programs are in UTC.
 func TestTimesInTheOperatorsZone(t *testing.T) {
 	before := time.Local
 	t.Cleanup(func() { time.Local = before })

@@ -16,7 +16,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// lockState is what a node's lock says, and its inner_state.
+// lockState returns the state and the inner_state of a node's lock.
 func (w *world) lockState(t *testing.T, node string) (state, inner string) {
 	t.Helper()
 	lock := w.get(t, nodeLocks, "openstack-"+node)
@@ -24,13 +24,13 @@ func (w *world) lockState(t *testing.T, node string) (state, inner string) {
 	return state, lock.GetAnnotations()["inner_state"]
 }
 
-// The OpenStack controller is switched off, and Lockstep plays it on a real API server, with only the rights of its manifests: it
-// takes a node out of scheduling, one instance moves at the first try, one in another way after a failure, one is stopped; it
+// The OpenStack controller is switched off, and Lockstep plays it on a real API server, with only the rights of its manifests. It
+// takes a node out of scheduling; one instance moves at the first try, one in another way after a failure, one is stopped. It
 // releases the lock, LCM updates the node, and a restarted program takes the node back.
 func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
-		timing.Reboot = 12 * time.Second // time to be seen in
+		timing.Reboot = 12 * time.Second // long enough to be seen
 		s.Troubles = append(s.Troubles, scenario.Trouble{Kind: scenario.TroubleController})
 	})
 	node := w.node(t, "cmp-01")

@@ -143,7 +143,7 @@ func kindOf(t *testing.T, err error) core.ErrorKind {
 	return described.Kind
 }
 
-// writer reads, tries and writes with the Permits of tests.
+// writer reads, dry-runs and writes with the Permits of tests.
 type writer struct {
 	*kube.Checker
 	t      *testing.T
@@ -160,7 +160,7 @@ func (w writer) write(change core.Change) error {
 	return w.writer.Write(w.t.Context(), permittest.For(w.t, change), change)
 }
 
-// do makes a change, or tries it.
+// do makes a change, or only dry-runs it.
 func (w writer) do(dryRun bool, change core.Change) error {
 	w.t.Helper()
 	if dryRun {
@@ -176,8 +176,8 @@ func TestTheModeOfANodeIsSetOnlyOverTheValueThatWasSeen(t *testing.T) {
 
 	tests := []struct {
 		name        string
-		annotations string // of the node before
-		uid         string // of the node meant, when it is not this one
+		annotations string // of the node before the write
+		uid         string // of the node meant, if it is another one
 		old, new    *string
 		dryRun      bool
 		want        core.ErrorKind
@@ -248,7 +248,7 @@ func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
 	if err := bert.Acquire(t.Context(), true); err != nil || !bert.Held() {
 		t.Errorf("the second could not take it over: %v", err)
 	}
-	// The first one learns it at its next look.
+	// The first one learns it when it looks next.
 	looking, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go anna.Run(looking)
@@ -283,8 +283,8 @@ func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
 	}
 }
 
-// Locks and requests are changed with only the rights of deploy/rbac-maintenance.yaml: by compare-and-swap, on the status without
-// touching the rest, and dry-runs change nothing.
+// Locks and requests are changed with only the rights of deploy/rbac-maintenance.yaml: by compare-and-swap, and on the status
+// without touching the rest. Dry-runs change nothing.
 func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 	c := ownCluster(t)
 	rights(t, c)

@@ -83,7 +83,7 @@ spec: {nodeName: scope, scope: everything}
 	}
 }
 
-// The program's writes are JSON patches whose tests are their preconditions: this is how the server answers when one fails.
+// The program's writes are JSON patches that test their preconditions. This is how the server answers when a test fails.
 func TestAPatchWhoseTestFailsChangesNothing(t *testing.T) {
 	node := create(t, shared, nodes,
 		`{apiVersion: v1, kind: Node, metadata: {name: patched, annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}}`)
@@ -201,7 +201,7 @@ func TestAKilledServerComesBackWithItsState(t *testing.T) {
 	c := ownCluster(t)
 	create(t, c, nodes, `{apiVersion: v1, kind: Node, metadata: {name: survivor, annotations: {kept: "yes"}}}`)
 	client := as(t, c, cluster.Admin).Resource(nodes)
-	// It records a request after its answer: if it is killed in between, the record is missing.
+	// The server records a request after its answer: if it is killed in between, the record is missing.
 	_, err := c.AwaitRequest(t.Context(), func(r cluster.Request) bool { return r.Name == "survivor" && r.Write() })
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestTheAuditTellsWhatTheServerReceived(t *testing.T) {
 		t.Fatal("nobody may read nodes")
 	}
 
-	// Each is recorded after its answer, so possibly after the next one.
+	// Each request is recorded after its answer, so possibly after the next one.
 	of := func(user cluster.User, tried bool) cluster.Request {
 		t.Helper()
 		found, err := shared.AwaitRequest(t.Context(), func(r cluster.Request) bool {

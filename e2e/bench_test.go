@@ -23,7 +23,7 @@ func demo(b *testing.B, columns, rows int, speed string) (*program, terminal.Scr
 	return p, p.Want(b, whole)
 }
 
-// From the start of the process to the whole dashboard; the simulated cloud starts in the same process.
+// From the start of the process to the complete dashboard. The simulated cloud starts in the same process.
 func BenchmarkDemoStart(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {
@@ -42,13 +42,13 @@ func BenchmarkDemoStart(b *testing.B) {
 	}
 }
 
-// What the program writes to the terminal in ten seconds: while the cloud stands still, and while an update goes on in real
-// time, where ages tick.
+// What the program writes to the terminal in ten seconds: while the cloud stands still, and while an update runs in real time and
+// ages tick.
 func BenchmarkDemoTenSeconds(b *testing.B) {
 	for _, speed := range []struct{ name, value string }{{"nothing-moves", "0.0001"}, {"real-time", "1"}} {
 		b.Run(speed.name, func(b *testing.B) {
 			p, _ := demo(b, 120, 40, speed.value)
-			time.Sleep(5 * time.Second) // the last words of the start go away
+			time.Sleep(5 * time.Second) // the last messages of the start go away
 			before := p.Screen().Written
 			for b.Loop() {
 				time.Sleep(10 * time.Second)
@@ -58,7 +58,7 @@ func BenchmarkDemoTenSeconds(b *testing.B) {
 	}
 }
 
-// The resident memory of the demo, including simulated cloud and controllers, after some time of the update.
+// The resident memory of the demo, including the simulated cloud and the controllers, after some time of the update.
 func BenchmarkDemoMemory(b *testing.B) {
 	p, _ := demo(b, 120, 40, "60")
 	most := 0.0
@@ -69,8 +69,8 @@ func BenchmarkDemoMemory(b *testing.B) {
 	b.ReportMetric(most, "MiB")
 }
 
-// The fleets of the demo: from the start of the process until both servers are seen whole, then the resident memory and the
-// processors' time in a minute of the update, simulated cloud and controllers included.
+// The fleets of the demo: the time from the start of the process until both servers are seen completely, then the resident memory
+// and the processor time in a minute of the update, including the simulated cloud and the controllers.
 func BenchmarkDemoFleets(b *testing.B) {
 	live := terminal.All(terminal.Shows("● kubernetes  ● openstack"), terminal.Shows("evacuating"))
 	for _, fleet := range []string{"fleet-50", "fleet-500", "fleet-2000"} {
@@ -97,13 +97,13 @@ func BenchmarkDemoFleets(b *testing.B) {
 	}
 }
 
-// processorTime is what a process has used of the processors so far.
+// processorTime is the processor time that a process has used so far.
 func processorTime(b *testing.B, pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(text), ") ") // after the command's name, which may have blanks
+	_, rest, _ := strings.Cut(string(text), ") ") // after the command's name, which may contain blanks
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
 		b.Fatalf("/proc/%d/stat is %q", pid, text)

@@ -1,26 +1,22 @@
-// Package e2e tests Lockstep from the outside: against a real kube-apiserver,
-// in an emulated terminal, and by what the servers say they received. It is a
-// module of its own, so that what only these tests need stays out of the
-// program's go.mod.
+// Package e2e tests Lockstep from the outside: against a real kube-apiserver, in an emulated terminal, and by what the servers
+// say they received. It is a module of its own, which keeps the dependencies of these tests out of the program's go.mod.
 //
 //	build          compiles the kube-apiserver, the program, kubectl and k9s
 //	programs       does so from the command line: go run ./programs
 //	child          processes that die with the test
-//	contract       what the real servers and the simulated ones have in common
 //	cluster        a kube-apiserver with etcd, its users, and its audit log
-//	contract       what the simulated servers have to do as the real ones do
-//	kubeapiserver  that server: one binary, a module of its own again; kubectl, too
-//	k9s            the versions of what k9s is compiled with
+//	contract       what real and simulated servers both have to do
+//	kubeapiserver  the API server: one binary, in a module of its own; kubectl, too
+//	k9s            the versions that k9s is compiled with
 //	terminal       a pseudo-terminal and its emulated screen
 //	picture        a screen as an image
 //	tools          kubectl and k9s on the simulated cloud
 //	shots          takes pictures: go run ./shots -help
 //
-// The stories of this package drive the real binary against an API server of
-// their own and a simulated OpenStack (world_test.go, program_test.go), and
-// judge it by its screen, by what both servers received, and by its journal.
-// With LOCKSTEP_RACE=1 the binary is built with the race detector.
+// The stories of this package drive the real binary against an API server of their own and a simulated OpenStack (world_test.go,
+// program_test.go), and judge it by its screen, by what both servers received, and by its journal. With LOCKSTEP_RACE=1 the
+// binary is built with the race detector.
 //
-// The first run compiles Kubernetes, about 3 minutes on two cores and 2 GB of
-// memory. After that a cluster is ready in 2 seconds and takes 300 MB.
+// The first run compiles Kubernetes, which takes about 3 minutes on two cores and 2 GB of memory. After that a cluster is ready
+// in 2 seconds and takes 300 MB.
 package e2e

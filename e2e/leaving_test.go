@@ -17,7 +17,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// leaseHolder is who holds the operator lease; empty when nobody does.
+// leaseHolder is the holder of the operator lease; empty when nobody holds it.
 func (w *world) leaseHolder(t *testing.T) string {
 	t.Helper()
 	lease, err := as(t, w.Cluster, cluster.Admin).Resource(leases).Namespace("default").Get(t.Context(), "lockstep-operator",
@@ -32,7 +32,7 @@ func (w *world) leaseHolder(t *testing.T) string {
 	return holder
 }
 
-// leftInGoodOrder fails the test unless the journal ends with writing being switched off and the program leaving.
+// leftInGoodOrder fails the test unless the journal ends with writing being disarmed and the program leaving.
 func (p *program) leftInGoodOrder() {
 	p.t.Helper()
 	var kinds []engine.RecordKind
@@ -45,8 +45,8 @@ func (p *program) leftInGoodOrder() {
 	}
 }
 
-// However the program ends, it gives the lease back and writes the journal's last line; if there still is a terminal, it leaves it
-// as it was.
+// However the program ends, it gives the lease back and writes the journal's last line. If the terminal still exists, the program
+// leaves it as it was.
 func TestLeavingInGoodOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -56,7 +56,7 @@ func TestLeavingInGoodOrder(t *testing.T) {
 	tests := []struct {
 		name     string
 		leave    func(*program) error
-		terminal bool // there still is one
+		terminal bool // there is still a terminal
 	}{
 		{"q", func(p *program) error { p.Press("q"); return nil }, true},
 		{"ctrl+c", func(p *program) error { p.Press("ctrl+c"); return nil }, true},
@@ -95,8 +95,8 @@ func TestLeavingInGoodOrder(t *testing.T) {
 	}
 }
 
-// Of two operators one can write. The other is told who, and can take over, which has to be typed; then the first can no longer
-// write.
+// One of two operators can write. The other one sees who it is, and can take over after typing the confirmation; then the first
+// can no longer write.
 func TestTwoOperators(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -110,7 +110,7 @@ func TestTwoOperators(t *testing.T) {
 	bert.Wants(holder+" holds the lease", "READ-ONLY")
 	bert.Press("w")
 	bert.Wants("Switch writing on?", holder+" holds the lease.", "[ Cancel ]")
-	bert.Press("tab", "tab", "enter") // without the typed words nothing is taken over
+	bert.Press("tab", "tab", "enter") // nothing is taken over without the typed words
 	bert.Wants("Switch writing on?")
 	bert.Press("esc")
 	bert.TakeOver()
@@ -131,13 +131,13 @@ func TestTwoOperators(t *testing.T) {
 	}
 }
 
-// Killed in the middle of a migration and started again, the program shows how the migration goes and proposes what comes
-// next: all of it is in the cluster and in Nova.
+// Killed in the middle of a migration and started again, the program shows how the migration goes and proposes what comes next:
+// the cluster and Nova know all of it.
 func TestKilledInTheMiddleOfAMigration(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *scenario.Scenario, _ *controller.Timing) {
 		for i := range s.Flavors {
-			s.Flavors[i].MemoryGiB = 3 // it is on its way for half a minute: the program is started anew meanwhile
+			s.Flavors[i].MemoryGiB = 3 // the migration takes half a minute: the program is restarted meanwhile
 		}
 	})
 	p := w.launch(t, start{})
@@ -162,13 +162,13 @@ func TestKilledInTheMiddleOfAMigration(t *testing.T) {
 	again.Find("3", "cmp-01")
 	again.Press("enter")
 	again.Wants("Take cmp-01 through its maintenance")
-	// The migration goes on without it, and is seen to: what the killed one began is followed to its end.
+	// The migration goes on without the program, and the new run follows it to its end.
 	again.WantsRow("migrat", "web-1", " %, to cmp-0")
 	again.Want(t, terminal.Hides(" %, to cmp-0"))
 	if host := w.instance(t, "web-1").Host; host == w.node(t, "cmp-01") {
 		t.Error("web-1 is not shown to move any more, and is still on cmp-01")
 	}
-	again.TakeOver() // the killed one never gave its lease back
+	again.TakeOver() // the killed run never gave its lease back
 	again.WantsRow("ready", "live-migrate db-2")
 	again.OpenStep("live-migrate batch-17", "cold-migrate batch-17", "stop batch-17")
 	again.ConfirmTyped("batch-17")
@@ -176,8 +176,8 @@ func TestKilledInTheMiddleOfAMigration(t *testing.T) {
 	w.sawTheseActions(t, "web-1 os-migrateLive", "batch-17 os-stop")
 }
 
-// When the API server is away, what was seen last stays on the screen with its age, and nothing can be written until it
-// has been seen again.
+// When the API server is away, the last state stays on the screen with its age, and nothing can be written until the server
+// answers again.
 func TestAnOutageKeepsTheLastStateAndBlocksWrites(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

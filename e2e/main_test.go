@@ -14,15 +14,14 @@ import (
 // lockstep is the path of the program under test.
 var lockstep string
 
-// raceVariable, when it is set in the environment, has the program built with the race detector, which needs a C compiler.
+// raceVariable is an environment variable. When it is set, the program is built with the race detector, which needs a C compiler.
 const raceVariable = "LOCKSTEP_RACE"
 
-// shared is the API server that most tests use, each with objects of its own.
-// A test that kills its server, or counts what it received, starts another.
+// shared is the API server that most tests use, each with objects of its own. A test that kills its server, or counts what it
+// received, starts another one.
 var shared *cluster.Cluster
 
-// setupTimeout is generous: the first build of the kube-apiserver takes
-// minutes.
+// setupTimeout is generous: the first build of the kube-apiserver takes minutes.
 const setupTimeout = 20 * time.Minute
 
 func TestMain(m *testing.M) {
@@ -57,8 +56,7 @@ func run(m *testing.M) int {
 	return code
 }
 
-// equipped starts an API server with the definitions and namespaces of a MOSK
-// cluster.
+// equipped starts an API server with the definitions and namespaces of a MOSK cluster.
 func equipped(ctx context.Context) (*cluster.Cluster, error) {
 	c, err := cluster.Start(ctx)
 	if err != nil {

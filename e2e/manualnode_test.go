@@ -20,12 +20,12 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// The complete main job: one node goes through by itself; the next one waits for the operator, who moves its instances by hand,
+// The complete main job: one node goes through by itself. The next one waits for the operator, who moves its instances by hand,
 // declares it safe, sees it return, and restores its migration mode.
 func TestManualNode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
-		timing.Reboot = 12 * time.Second // time to be seen in, by a program that is just being started
+		timing.Reboot = 12 * time.Second // long enough to be seen by a program that has just started
 		for i := range s.Nodes {
 			if s.Nodes[i].Machine == "cmp-02" {
 				s.Nodes[i].Done = 0
@@ -35,16 +35,16 @@ func TestManualNode(t *testing.T) {
 	p := w.launch(t, start{})
 	node := w.node(t, "cmp-01")
 
-	// The first node needs no person.
+	// The first node needs nobody.
 	p.WantsRow("cmp-02", "rebooting")
 	p.WantsRow("cmp-02", "done")
 
-	// The second one waits, and the screen says what the operator has to do.
+	// The second node waits, and the screen says what the operator has to do.
 	p.WantsRow("cmp-01", "manual mode: 3 instances")
 	p.WantsRow("cmp-01", "waiting for you", "manual")
-	p.Press("1", "g") // the most urgent thing
+	p.Press("1", "g") // the most urgent entry
 	p.WantsRow("▌", "cmp-01", "manual mode: 3 instances")
-	p.Press("enter") // its page: since when, what it rests on, the ways on
+	p.Press("enter") // its page: its age, its evidence, the ways on
 	p.Wants("Ways on", "openstack server list --all-projects")
 	p.Press("enter")
 	p.Wants("Take cmp-01 through its maintenance")
@@ -66,7 +66,7 @@ func TestManualNode(t *testing.T) {
 	p.WantsRow("blocked", "declare cmp-01 safe", "nothing else is being done there")
 	p.WantsGone("live-migrate web-1")
 
-	// Another fails: Nova's own message stays until it is moved in another way.
+	// Another fails: Nova's own message stays until the instance is moved in another way.
 	p.OpenStep("live-migrate db-2")
 	p.Confirm()
 	p.WantsRow("failed", "live-migrate db-2", "the migration failed")
@@ -83,8 +83,9 @@ func TestManualNode(t *testing.T) {
 	p.Confirm()
 	p.WantsGone("confirm the migration of db-2")
 
-	// The third one's owner has to be told, and agrees that it is stopped. Once the host is empty the OpenStack controller
-	// releases its lock at its next look, whatever the mode: it does not see it before the operator has declared the node safe.
+	// The owner of the third one has to be told, and agrees that it is stopped. Once the host is empty, the OpenStack controller
+	// releases its lock at its next look, whatever the mode: the fault keeps it from looking before the operator has declared the
+	// node safe.
 	look := w.sim.OpenStack.SetFault(openstack.Fault{
 		Method: http.MethodGet, Path: regexp.MustCompile(`/servers/detail$`), User: controllersInNova, Hang: true,
 	})
@@ -93,7 +94,7 @@ func TestManualNode(t *testing.T) {
 	p.ConfirmTyped("batch-17")
 	p.WantsRow("done", "no running instance is left", "safe: ")
 
-	// Now it is safe. The lock goes, and LCM carries on.
+	// Now the node is safe. The lock is released, and LCM goes on.
 	p.WantsRow("ready", "declare cmp-01 safe")
 	p.OpenStep("declare cmp-01 safe")
 	p.ConfirmTyped("cmp-01")
@@ -126,7 +127,7 @@ func TestManualNode(t *testing.T) {
 	p.KeepsNoSecret(append(w.secrets, w.Config(cluster.Operator).BearerToken))
 }
 
-// lockText is what the OpenStack controller says of the node, with the time at which it said so.
+// lockText is what the OpenStack controller says about the node, with the time at which it said so.
 func (w *world) lockText(t *testing.T, node string) string {
 	t.Helper()
 	text, _, err := unstructured.NestedString(w.get(t, nodeLocks, "openstack-"+node).Object, "status", "errorMessage")
@@ -142,9 +143,8 @@ type jsonPatch []struct {
 	Value    any
 }
 
-// sawOnlyTheModeChange fails the test unless the API server received exactly this of the operator: the node's mode from
-// manual to skip and back, each tried before it was done and each bound to the node and the value that were shown; and the
-// lease.
+// sawOnlyTheModeChange fails the test unless the API server received exactly this from the operator: the lease, and the node's
+// mode from manual to skip and back, each write after a dry-run and bound to the node and the value that were shown.
 func (w *world) sawOnlyTheModeChange(t *testing.T, node string) {
 	t.Helper()
 	uid := string(w.get(t, nodes, node).GetUID())
@@ -188,7 +188,7 @@ func (w *world) sawOnlyTheModeChange(t *testing.T, node string) {
 	}
 }
 
-// sawTheseActions fails the test unless Nova received exactly these actions of the operator, "instance action", in this
+// sawTheseActions fails the test unless Nova received exactly these actions from the operator, as "instance action", in this
 // order.
 func (w *world) sawTheseActions(t *testing.T, want ...string) {
 	t.Helper()

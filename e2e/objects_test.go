@@ -28,7 +28,7 @@ func lcm(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
 }
 
-// as is a client of the user.
+// as returns a client of the user.
 func as(t *testing.T, c *cluster.Cluster, user cluster.User) dynamic.Interface {
 	t.Helper()
 	client, err := dynamic.NewForConfig(c.Config(user))

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/engine"
 )
 
-// The operator asks what will hold a node before anything moves, reads it, and takes it along as a file that nobody else may
+// The operator asks what will hold a node before anything moves, reads the answer, and keeps it as a file that nobody else may
 // read. Nothing is written to the cluster.
 func TestThePlanOfANodeBeforeAnythingMoves(t *testing.T) {
 	t.Parallel()

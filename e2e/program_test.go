@@ -9,13 +9,13 @@ import (
 	"lockstep/e2e/operator"
 )
 
-// program is the real binary, and the operator before it.
+// program is the real binary with its operator.
 type program struct {
 	*operator.Operator
 	t testing.TB
 }
 
-// start says how the program is started. The zero value is the operator's own way, at 120 columns and 40 rows.
+// start says how the program is started. The zero value is what an operator does, at 120 columns and 40 rows.
 type start struct {
 	columns, rows int
 	user          cluster.User // whose kubeconfig; Operator by default
@@ -23,8 +23,8 @@ type start struct {
 	cloud         string       // of the world's clouds.yaml; cloudOperator by default
 	cloudsYAML    string       // a path instead of the world's
 	state         string       // a state folder of an earlier run
-	dir           string       // the folder in which it is started
-	args          []string     // further ones
+	dir           string       // the working directory
+	args          []string     // more of them
 }
 
 // launch starts the program against the world.
@@ -43,7 +43,7 @@ func (w *world) launch(t testing.TB, s start) *program {
 	return launch(t, s, args...)
 }
 
-// desk is what the program finds at its start.
+// desk is what the program finds when it starts.
 func (s start) desk() operator.Desk {
 	return operator.Desk{Program: lockstep, Columns: s.columns, Rows: s.rows, CloudsYAML: s.cloudsYAML, State: s.state, Dir: s.dir}
 }
@@ -54,7 +54,7 @@ func launch(t testing.TB, s start, args ...string) *program {
 	return &program{operator.SitDown(t, s.desk(), args...), t}
 }
 
-// decoded reads a body.
+// decoded decodes the body of a request.
 func decoded[T any](t testing.TB, raw []byte) T {
 	t.Helper()
 	var value T

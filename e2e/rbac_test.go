@@ -29,7 +29,7 @@ func (r right) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", r.verb, resource, strings.Trim(r.namespace+"/"+r.name, "/")))
 }
 
-// mayI asks the server whether the client may.
+// mayI asks the server whether the client has the right.
 func mayI(t *testing.T, client dynamic.Interface, r right) bool {
 	t.Helper()
 	review := &unstructured.Unstructured{Object: map[string]any{
@@ -130,7 +130,7 @@ func TestTheManifestsGiveWhatIsNeededAndNoMore(t *testing.T) {
 		right{"update", "coordination.k8s.io", "leases", "", "default", "another"},
 		right{"update", "coordination.k8s.io", "leases", "", "kube-system", "kube-scheduler"},
 		right{"get", "", "secrets", "", "openstack-external", "another"},
-		right{"delete", "", "persistentvolumeclaims", "", "openstack", ""}, // it takes rbac-maintenance.yaml
+		right{"delete", "", "persistentvolumeclaims", "", "openstack", ""}, // needs rbac-maintenance.yaml
 		right{"delete", "", "persistentvolumeclaims", "", "openstack-redis", ""},
 		right{"create", "", "pods", "eviction", "openstack", ""},
 		right{"create", "", "pods", "exec", "openstack", ""},
@@ -175,8 +175,7 @@ func watches(resource schema.GroupVersionResource, namespace string, options met
 	}
 }
 
-// The rules by name are not seen whole by an access review: these are the calls
-// as the program makes them.
+// An access review does not show rules with resource names completely: these are the calls as the program makes them.
 func TestTheCallsOfTheProgramPass(t *testing.T) {
 	rights(t, shared)
 	create(t, shared, nodes, `{apiVersion: v1, kind: Node, metadata: {name: rbac-1}}`)

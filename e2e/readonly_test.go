@@ -73,7 +73,7 @@ func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
 	}
 }
 
-// refuses goes on with an action that was chosen in the palette until it is refused, by the palette or by the gate.
+// refuses continues an action that was chosen in the palette until the palette or the gate refuses it.
 func (p *program) refuses(action tui.Action) {
 	p.t.Helper()
 	blocked := terminal.That("the last word of the screen", func(s terminal.Screen) bool { // with the reason, above the footer
@@ -91,7 +91,7 @@ func (p *program) refuses(action tui.Action) {
 			return false
 		})
 	}
-	// A list of steps changes nothing by itself: the first one that is somebody's to confirm is opened.
+	// A list of steps changes nothing by itself: this opens the first step that somebody has to confirm.
 	listed := terminal.Shows("right other way")
 	screen := p.Want(p.t, any(blocked, asked, refused, listed))
 	if listed.Met(screen) {
@@ -111,7 +111,7 @@ func (p *program) refuses(action tui.Action) {
 		if screen.Contains("attempts:") || screen.Contains("reason:") || screen.Contains("text:") {
 			p.Type("7")
 		} else {
-			p.Press("down") // a choice other than what it is now
+			p.Press("down") // another choice than the current one
 		}
 		p.Press("enter")
 		screen = p.Want(p.t, refused)
@@ -122,7 +122,7 @@ func (p *program) refuses(action tui.Action) {
 	}
 }
 
-// cursorLine is the text of the row that has the cursor; empty when none has.
+// cursorLine is the text of the row with the cursor; empty when no row has it.
 func cursorLine(s terminal.Screen) string {
 	if at := operator.Cursor(s); at >= 0 {
 		return s.Line(at)
@@ -130,7 +130,7 @@ func cursorLine(s terminal.Screen) string {
 	return ""
 }
 
-// cut is at most the first n characters of a text, without blanks at the end.
+// cut returns at most the first n characters of a text, without blanks at the end.
 func cut(text string, n int) string {
 	if r := []rune(text); len(r) > n {
 		text = string(r[:n])

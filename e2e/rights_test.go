@@ -23,8 +23,8 @@ func rights(t testing.TB, c *cluster.Cluster) {
 	}
 }
 
-// granted are the rights that the roles of a manifest give, one for each verb
-// and resource. A path that is no resource stands in Resource.
+// granted returns the rights that the roles of a manifest give, one for each verb and resource. A non-resource path is in
+// Resource.
 func granted(t *testing.T, manifest []byte) []kube.Permission {
 	t.Helper()
 	var all []kube.Permission

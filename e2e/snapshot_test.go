@@ -15,7 +15,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// takeSnapshot runs `lockstep snapshot` as a user and returns the file, what was said and the exit code.
+// takeSnapshot runs `lockstep snapshot` as a user and returns the file, what was printed and the exit code.
 func takeSnapshot(t *testing.T, w *world, user cluster.User, cloud string) (file, said string, code int) {
 	t.Helper()
 	kubeconfig, err := w.WriteKubeconfig(user)
@@ -31,8 +31,8 @@ func takeSnapshot(t *testing.T, w *world, user cluster.User, cloud string) (file
 	return file, out.String(), cmd.ProcessState.ExitCode()
 }
 
-// A cluster on a real API server, in the middle of an update, becomes a simulated one that stands at the same place. Who
-// reads it needs no more rights than a watcher has, and leaves no trace.
+// A cluster on a real API server, in the middle of an update, becomes a simulated one in the same state. Reading it takes only a
+// watcher's rights, and leaves no trace.
 func TestASnapshotOfARealAPIServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -92,7 +92,7 @@ func TestASnapshotOfARealAPIServer(t *testing.T) {
 	}
 }
 
-// names are how instances are called, in order.
+// names returns the names of instances, in order.
 func names(list []openstack.ServerState) []string {
 	var all []string
 	for _, s := range list {
@@ -102,7 +102,7 @@ func names(list []openstack.ServerState) []string {
 	return all
 }
 
-// With few rights the rest is written, and file, words and exit code say what is missing.
+// With few rights the rest is written. The file, the output and the exit code say what is missing.
 func TestASnapshotWithFewRights(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

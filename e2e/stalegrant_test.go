@@ -16,7 +16,7 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// administrator is another administrator's session with Nova.
+// administrator is the session of another administrator with Nova.
 func (w *world) administrator(t *testing.T) *gophercloud.ServiceClient {
 	t.Helper()
 	session, err := w.sim.Connect(t.Context())
@@ -39,7 +39,7 @@ func (p *program) openOn(pane, name, title string) {
 	p.WantsGone(" Find ")
 }
 
-// chooseManual opens the dialog that gives a node without a migration mode the mode manual.
+// chooseManual opens the dialog that sets the mode manual on a node without a migration mode.
 func (p *program) chooseManual(machine string) {
 	p.t.Helper()
 	p.Find("3", machine)
@@ -59,7 +59,7 @@ func TestWhatChangesUnderAnOpenDialogIsSaid(t *testing.T) {
 	p.Wants("web-1")
 	p.Arm()
 
-	// An instance. Nova is asked every half minute while nothing moves.
+	// An instance. The program asks Nova every half minute while nothing moves.
 	p.openOn("4", "web-1", "Live-migrate the instance")
 	p.Wants("Ready.")
 	if err := servers.Stop(t.Context(), w.administrator(t), w.instance(t, "web-1").ID).ExtractErr(); err != nil {
@@ -99,7 +99,7 @@ func TestWhatChangesUnderAnOpenDialogIsSaid(t *testing.T) {
 	}
 }
 
-// What the screen cannot know yet, the engine asks for itself, right before it writes.
+// What the screen cannot know yet, the engine itself asks right before it writes.
 func TestAGrantOnWhatIsNoLongerSoIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -110,7 +110,7 @@ func TestAGrantOnWhatIsNoLongerSoIsRefused(t *testing.T) {
 	p.openOn("4", "web-1", "Live-migrate the instance")
 	p.Wants("Ready.")
 
-	// From now on the operator's lists do not arrive; they are fresh for some time yet.
+	// From now on the operator's lists do not arrive; the known ones stay fresh for some time.
 	w.sim.OpenStack.SetFault(openstack.Fault{Method: http.MethodGet, Path: regexp.MustCompile(`/servers/detail$`), User: operatorInNova,
 		Hang: true})
 	id := w.instance(t, "web-1").ID

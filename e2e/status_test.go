@@ -88,7 +88,7 @@ func TestStatusOfAClusterAtRestNeedsNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The simulated kubelet posts it; until then the controller is not at rest but starting.
+	// The simulated kubelet reports it; until then the controller counts as starting, not as at rest.
 	await(t, "the OpenStack controller is ready", func() bool {
 		rockoon, err := as(t, w.Cluster, cluster.Admin).Resource(deployments).Namespace("osh-system").Get(t.Context(), "rockoon",
 			metav1.GetOptions{})

@@ -19,7 +19,7 @@ import (
 	"lockstep/e2e/cluster"
 )
 
-// kubeconfigFor is a kubeconfig for a server, written to a file.
+// kubeconfigFor writes a kubeconfig for a server to a file.
 func kubeconfigFor(t *testing.T, server string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubeconfig")
@@ -31,10 +31,10 @@ func kubeconfigFor(t *testing.T, server string) string {
 	return path
 }
 
-// asking is a kubeconfig for a server that accepts connections and never answers, whose credential plugin asks for a password.
+// asking writes a kubeconfig for a server that accepts connections and never answers; its credential plugin asks for a password.
 func asking(t *testing.T) string {
 	t.Helper()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // nobody accepts: the system does, and that is all
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // only the system accepts connections, and nobody answers
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +61,8 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
 	return path
 }
 
-// A credential plugin may ask on the terminal before the screen opens, and it is said that it does. The screen opens when it has its
-// answer, whether the server answers or not.
+// A credential plugin may ask on the terminal before the screen opens, and the program announces it. The screen opens when the
+// plugin has its answer, whether the server answers or not.
 func TestACredentialPluginAsksBeforeTheScreenOpens(t *testing.T) {
 	t.Parallel()
 	p := launch(t, start{columns: 120, rows: 40}, "--kubeconfig", asking(t))
@@ -84,7 +84,7 @@ func TestACredentialPluginAsksBeforeTheScreenOpens(t *testing.T) {
 	}
 }
 
-// removeDefinition takes a kind out of the API, with its objects: also those that a controller's finalizer holds.
+// removeDefinition removes a kind from the API, with its objects, even those that a controller's finalizer holds.
 func removeDefinition(t *testing.T, client dynamic.Interface, resource schema.GroupVersionResource) {
 	t.Helper()
 	name := resource.GroupResource().String()
@@ -123,7 +123,7 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 		start start
 		pane  string   // its key
 		says  []string // on one screen
-		still string   // what is seen all the same, in the pane of the nodes; empty for nothing
+		still string   // what the pane of the nodes still shows; empty for nothing
 	}{
 		{"no kubeconfig", start{kubeconfig: nowhere}, "3",
 			[]string{"Misconfigured: nodes.", "call: read kubeconfig", "why: the file does not exist", "do: Check --kubeconfig."}, ""},

@@ -24,22 +24,21 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// The clouds of a world's clouds.yaml.
+// The clouds in a world's clouds.yaml.
 const (
 	cloudOperator      = "sim"            // the operator's login, an administrator
 	cloudMember        = "member"         // a login without an administrator's rights
 	cloudWrongPassword = "wrong-password" // the operator's login with another password
 )
 
-// operatorInNova is the user of cloudOperator. The controllers log in as another one, so that what the cloud received says
-// who sent it.
+// operatorInNova is the user of cloudOperator. The controllers log in as another user, so that the cloud's records tell who sent
+// a request.
 const (
 	operatorInNova    = "anna"
 	controllersInNova = "admin"
 )
 
-// fast is the controllers' pace in the tests, where a minute has a minute: what a real cluster takes minutes for is over in
-// a second.
+// fast is the controllers' pace in the tests: what takes minutes on a real cluster is over in a second.
 var fast = controller.Timing{
 	Backoff: 500 * time.Millisecond, StartDelay: time.Second, RockoonRollout: time.Second,
 	Drain: 300 * time.Millisecond, PodGrace: 200 * time.Millisecond, Update: 2 * time.Second, Reboot: 3 * time.Second,
@@ -49,8 +48,7 @@ var fast = controller.Timing{
 	CephNode: time.Second, FabricReact: time.Second,
 }
 
-// world is a cluster in which an update runs: a real kube-apiserver, a simulated OpenStack, and the controllers that move
-// both.
+// world is a cluster in which an update runs: a real kube-apiserver, a simulated OpenStack, and the controllers that move both.
 type world struct {
 	*cluster.Cluster
 	sim        *sim.Cloud
@@ -58,8 +56,8 @@ type world struct {
 	secrets    []string
 }
 
-// newWorld starts the scenario testdata/manual-node.yaml on an API server of its own. Change may alter the story and the
-// controllers' pace first.
+// newWorld starts the scenario testdata/manual-node.yaml on its own API server. The function change may first alter the scenario
+// and the controllers' pace.
 func newWorld(t testing.TB, change func(*scenario.Scenario, *controller.Timing)) *world {
 	t.Helper()
 	story, err := scenario.Load(filepath.Join("testdata", "manual-node.yaml"))
@@ -96,7 +94,7 @@ func newWorld(t testing.TB, change func(*scenario.Scenario, *controller.Timing))
 	return w
 }
 
-// writeCloudsYAML makes the operator's user and writes the clouds that an operator has.
+// writeCloudsYAML creates the operator's user and writes the operator's clouds.
 func (w *world) writeCloudsYAML(t testing.TB) {
 	t.Helper()
 	password, memberPassword := rand.Text(), rand.Text()
@@ -127,7 +125,7 @@ func (w *world) writeCloudsYAML(t testing.TB) {
 	}
 }
 
-// node is the Kubernetes name of a machine.
+// node returns the Kubernetes name of a machine.
 func (w *world) node(t testing.TB, machine string) string {
 	t.Helper()
 	n, ok := w.sim.Scenario.Node(machine)
@@ -137,7 +135,7 @@ func (w *world) node(t testing.TB, machine string) string {
 	return n.Name
 }
 
-// instance is how the instance with the name stands in Nova.
+// instance returns the state of the named instance in Nova.
 func (w *world) instance(t testing.TB, name string) openstack.ServerState {
 	t.Helper()
 	s, ok := w.sim.OpenStack.ServerNamed(name)
@@ -157,7 +155,7 @@ func (w *world) get(t *testing.T, resource schema.GroupVersionResource, name str
 	return object
 }
 
-// annotate sets an annotation of a node as Admin, as somebody beside the operator would.
+// annotate sets an annotation of a node as Admin, like somebody other than the operator.
 func (w *world) annotate(t *testing.T, node, key, value string) {
 	t.Helper()
 	manifest := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, value)
@@ -181,7 +179,7 @@ func await(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// written are the changes that the operator asked Kubernetes for, without those of the lease.
+// written returns the changes that the operator asked Kubernetes for, without those of the lease.
 func (w *world) written(t *testing.T) []cluster.Request {
 	t.Helper()
 	all, err := w.Writes(cluster.Operator)
@@ -191,7 +189,7 @@ func (w *world) written(t *testing.T) []cluster.Request {
 	return slices.DeleteFunc(all, func(r cluster.Request) bool { return r.Resource == "leases" })
 }
 
-// done are the changes that the operator asked Nova for, in their order.
+// done returns the changes that the operator asked Nova for, in order.
 func (w *world) done() []openstack.Request {
 	return slices.DeleteFunc(w.sim.OpenStack.Writes(), func(r openstack.Request) bool { return r.User != operatorInNova })
 }

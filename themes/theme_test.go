@@ -80,7 +80,7 @@ func TestGlyphsAreOneColumnWide(t *testing.T) {
 	}
 }
 
-// What needs the operator, what failed and what is selected must be told apart without any colour.
+// The entries that need the operator, failures and the selection must be told apart without any colour.
 func TestMonoTellsStatesApartWithoutColour(t *testing.T) {
 	theme, err := Load("mono")
 	if err != nil {
@@ -99,7 +99,7 @@ func TestMonoTellsStatesApartWithoutColour(t *testing.T) {
 	}
 }
 
-// On 16 colours a background that is not among them would be lost: the row under the cursor is reversed there.
+// With 16 colours the selection's background would be lost: there the row under the cursor is reversed.
 func TestSelectionIsSeenInSixteenColours(t *testing.T) {
 	for _, name := range Names() {
 		theme, err := Load(name)

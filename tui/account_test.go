@@ -8,7 +8,7 @@ import (
 	"lockstep/core"
 )
 
-// kept is the world in which the OpenStack controller has failed twice on the request of cmp-07, of which its lock says nothing.
+// kept is the world in which the OpenStack controller has failed twice on the request of cmp-07; its lock does not mention it.
 func kept() *core.Snapshot {
 	s := world()
 	const node = "kaas-node-cmp07"
@@ -27,7 +27,8 @@ func kept() *core.Snapshot {
 	return s
 }
 
-// What the controller fails on without a word is on the screen: with its words, and with the time of the next try.
+// The screen shows on what the controller fails without writing a text: in the controller's own words, with the time of the next
+// try.
 func TestWhatTheControllerHasNotedIsShown(t *testing.T) {
 	const again = "tries again at 16:43:50, failed twice: 'scope'"
 	for name, screen := range map[string]struct {

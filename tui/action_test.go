@@ -55,7 +55,7 @@ func TestRebindingIsChecked(t *testing.T) {
 	}
 }
 
-// An inner scope's key hides an outer one's: only keys whose meaning stays the same may do that.
+// An inner scope's key hides an outer one's: only keys with the same meaning may do that.
 func TestInnerScopesHideOnlyWhatMeansTheSame(t *testing.T) {
 	same := map[string]string{"text.close": "quit", "text.copy": "copy"}
 	for _, scope := range Scopes() {
@@ -97,7 +97,7 @@ func TestKeysThatTerminalsKeepForThemselvesAreNotUsed(t *testing.T) {
 	}
 }
 
-// A slip of shift or ctrl must not turn looking into changing (k9s#87).
+// A slip of shift or ctrl must not turn reading into writing (k9s#87).
 func TestNoWriteIsOneModifierAwayFromARead(t *testing.T) {
 	near := func(a, b string) bool {
 		return a != b && (strings.EqualFold(a, b) || a == "ctrl+"+strings.ToLower(b) || b == "ctrl+"+strings.ToLower(a))
@@ -163,7 +163,7 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 	}
 }
 
-// Whatever is pressed, with or without facts, the screen stays up, and what cannot be done says why.
+// Whatever is pressed, with or without facts, the screen stays up, and an action that cannot be done says why.
 func TestEveryActionRunsEverywhere(t *testing.T) {
 	for _, s := range []*core.Snapshot{nil, {Facts: core.Facts{Revision: 1, Now: fixtureNow, Wall: fixtureWall}}, world(), managedWorld()} {
 		for _, a := range Actions() {

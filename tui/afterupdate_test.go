@@ -8,7 +8,7 @@ import (
 	"lockstep/core"
 )
 
-// over is the fixture's cluster after its update: nothing is asked of it any more, and a vRouter is old.
+// over is the fixture's cluster after its update: nobody requests anything of it, and a vRouter is old.
 func over() *core.Snapshot {
 	s := world()
 	s.ClusterRequests, s.NodeRequests, s.Operations = nil, nil, nil
@@ -59,7 +59,7 @@ func TestTheHeaderLeadsToTheStepsAfterAnUpdate(t *testing.T) {
 	}
 }
 
-// A source that is for others to see does not darken the server that it is of.
+// A source that only other users may see does not make its server look bad.
 func TestASourceThatIsOffDarkensNothing(t *testing.T) {
 	s := world()
 	s.Sources[core.SourceOpenStackDeployment] = core.Source{ID: core.SourceOpenStackDeployment, State: core.SourceOff,

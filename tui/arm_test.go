@@ -44,7 +44,7 @@ func TestTakingTheLeaseIsTyped(t *testing.T) {
 	if frame := stripped(d.shows()); !strings.Contains(frame, "Not taken over: type the word first.") {
 		t.Errorf("it does not say what is missing:\n%s", frame)
 	}
-	d.keys(takeOverWord) // it led to the field
+	d.keys(takeOverWord) // it moved to the field
 	if frame := stripped(d.shows()); strings.Contains(frame, "Not taken over") {
 		t.Errorf("the word is there, and it is missed:\n%s", frame)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Who starts with --write has the screen at once, and hears there what became of it.
+// With --write the screen opens at once, and then says whether writing was armed.
 func TestWritingIsArmedBehindTheScreen(t *testing.T) {
 	for said, refused := range map[string]error{
 		"writing is on: confirmed steps are carried out":             nil,

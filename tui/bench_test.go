@@ -25,14 +25,14 @@ func worldOf(n int) *core.Snapshot {
 	return s
 }
 
-// BenchmarkFrame is a new Snapshot on the screen, and a move of the cursor.
+// BenchmarkFrame shows a new Snapshot on the screen, and moves the cursor.
 func BenchmarkFrame(b *testing.B) {
 	for _, size := range sizes {
 		for _, nodes := range []int{50, 2000} {
 			name := fmt.Sprintf("%dx%d/%d-nodes", size.w, size.h, nodes)
 			b.Run("snapshot/"+name, func(b *testing.B) {
 				d := drive(worldOf(nodes), size.w, size.h)
-				progress.NodeViews(d.snap) // core's part is not the screen's
+				progress.NodeViews(d.snap) // core's share is not the screen's
 				b.ReportAllocs()
 				for i := 0; b.Loop(); i++ {
 					d.nodes.Redraw()

@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 )
 
-// A box says what enter does with the button that has the focus, beside the buttons and among the keys below; and that is what it does.
+// A box says what enter does with the focused button, beside the buttons and among the keys below, and enter does just that.
 func TestABoxSaysWhatEnterDoes(t *testing.T) {
 	held := withWrite(core.WriteMode{Lease: "bob@jump02"})
 	for _, tt := range []struct {
@@ -53,7 +53,7 @@ func TestABoxSaysWhatEnterDoes(t *testing.T) {
 	}
 }
 
-// The same in a confirmation: whatever the focus is on and whatever is missing.
+// The same in a confirmation, whatever has the focus and whatever is missing.
 func TestAConfirmationSaysWhatEnterDoes(t *testing.T) {
 	typed, blocked := theStep(), theStep()
 	typed.Type = "cmp-07"

@@ -40,7 +40,7 @@ func (c *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take is what was written since the last call.
+// take returns what was written since the last call.
 func (c *terminal) take() (int, string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func (c *terminal) take() (int, string) {
 	return n, s
 }
 
-// until waits until what was written holds the text.
+// until waits until the written bytes contain the text.
 func (c *terminal) until(t *testing.T, want string) {
 	t.Helper()
 	deadline := time.After(time.Minute)
@@ -104,7 +104,7 @@ func start(t *testing.T, s *core.Snapshot, w, h int) *program {
 	return p
 }
 
-// settle waits until nothing more has come for a few frames' time, at 15 a second, and returns what came.
+// settle waits until nothing more has come for a few frames, at 15 a second, and returns what came.
 func (p *program) settle() (int, string) {
 	for {
 		select {
@@ -119,7 +119,7 @@ func (p *program) settle() (int, string) {
 var budgets = map[string][3]int{
 	"first paint": {4000, 7000, 10000}, "cursor moves": {400, 400, 400}, "one row changes": {300, 300, 300},
 	"all ages tick": {600, 900, 1300}, "dialog opens": {1500, 1500, 1500}, "idle": {0, 0, 0},
-	// The instances and locks of another node, where they stand beside the nodes: a page of changes.
+	// The instances and locks of another node, shown beside the nodes: a page of changes.
 	"details follow": {0, 1500, 1500},
 	// A confirmation is some twenty lines of text that have to be read.
 	"confirmation opens": {2400, 3200, 3200},
@@ -145,7 +145,7 @@ func TestBytesToTheTerminalStayWithinTheBudgets(t *testing.T) {
 
 				_, _ = io.WriteString(p.keys, "j")
 				p.term.until(t, "▌")
-				n, text := p.term.take() // the frame of the move itself; what hangs on the node follows when the cursor rests
+				n, text := p.term.take() // the frame of the move itself; the node's details follow when the cursor rests
 				if t.Logf("cursor moves: %d bytes", n); n > budgets["cursor moves"][i] {
 					t.Errorf("the cursor's move took %d bytes: %q", n, text)
 				}
@@ -206,7 +206,7 @@ func TestBytesToTheTerminalStayWithinTheBudgets(t *testing.T) {
 	}
 }
 
-// The program ends when its context does, puts the terminal back, and leaves nothing running.
+// The program ends when its context does, restores the terminal, and leaves nothing running.
 func TestTheTerminalIsPutBackOnEveryWayOut(t *testing.T) {
 	for _, way := range []string{"context", "key"} {
 		t.Run(way, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestTheTerminalIsPutBackOnEveryWayOut(t *testing.T) {
 	}
 }
 
-// A cluster that talks all the time must not keep a key waiting.
+// A cluster that sends updates all the time must not make a key wait.
 func TestAChattyClusterDoesNotBlockTheKeyboard(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		s := world()

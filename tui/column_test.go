@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every column that has a title is explained in the help of its pane, before anything that works elsewhere.
+// The help of a pane explains every column that has a title, before anything that works elsewhere.
 func TestTheHelpExplainsTheColumnsOfItsPane(t *testing.T) {
 	for i, k := range paneKinds() {
 		key := itoa(i + 1)
@@ -31,7 +31,7 @@ func TestTheHelpExplainsTheColumnsOfItsPane(t *testing.T) {
 	}
 }
 
-// Where the cursor is, the words are explained as well: the locks of the nodes below them, what a phase rests on in its pane.
+// Abbreviations are explained where they are used: those of the locks below the nodes, those of a phase's evidence in its pane.
 func TestShortWordsAreExplainedWhereTheyStand(t *testing.T) {
 	frame := strings.Join(strings.Fields(stripped(drive(world(), 200, 60).shows())), " ")
 	for _, want := range []string{"os openstack, ce ceph, tf tungstenfabric", "active: LCM waits", "NMR NodeMaintenanceRequest"} {

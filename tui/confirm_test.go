@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 )
 
-// stepWorld lets a test say what core plans.
+// stepWorld lets a test decide what core plans.
 type stepWorld struct{ step core.Step }
 
 func theStep() core.Step {
@@ -24,7 +24,7 @@ func theStep() core.Step {
 	}
 }
 
-// opened is a dashboard with the confirmation of step on it.
+// opened is a dashboard with the open confirmation of step.
 func opened(step core.Step, change ...func(*driver)) (*driver, *stepWorld, *confirmDialog) {
 	d := drive(world(), 120, 40)
 	w := &stepWorld{step}
@@ -36,7 +36,7 @@ func opened(step core.Step, change ...func(*driver)) (*driver, *stepWorld, *conf
 	return d, w, d.top().(*confirmDialog)
 }
 
-// news hands the screen a newer Snapshot.
+// news sends the screen a newer Snapshot.
 func (d *driver) news() {
 	s := world()
 	s.Revision = d.snap.Revision + 1
@@ -99,13 +99,13 @@ func TestATypedConfirmationWantsTheExactName(t *testing.T) {
 	if len(d.fake.granted) != 0 {
 		t.Fatal("another name was enough")
 	}
-	d.keys("backspace", "7", "tab", "enter") // without the name, Confirm leads to its field
+	d.keys("backspace", "7", "tab", "enter") // without the name, Confirm moves to its field
 	if len(d.fake.granted) != 1 || d.fake.typed[0] != "cmp-07" {
 		t.Fatalf("granted %d with %q", len(d.fake.granted), d.fake.typed)
 	}
 }
 
-// Confirm without the name says what is missing, from the field and from the button alike, and leads to the field; what was said
+// Confirm without the name says what is missing, from the field and from the button alike, and moves to the field. The message
 // goes when something is typed.
 func TestConfirmWithoutTheNameSaysWhatIsMissing(t *testing.T) {
 	step := theStep()
@@ -139,7 +139,7 @@ func TestConfirmWithoutTheNameSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// However long the name and however small the screen: the name, what was typed, and the buttons are seen whole.
+// However long the name and however small the screen, the name, the typed text and the buttons are completely visible.
 func TestALongNameCanBeSeenWhileItIsTyped(t *testing.T) {
 	step := theStep()
 	step.Type = "openstack-kaas-node-9df0d016-06dc-4088-a491-2bfc0dade0eb"
@@ -154,8 +154,8 @@ func TestALongNameCanBeSeenWhileItIsTyped(t *testing.T) {
 	}
 }
 
-// On a screen that does not hold everything, what will happen stands above the conditions that hold already: they can be scrolled
-// to, and Ready says of them what matters.
+// On a screen too small for everything, what will happen stands above the guards that already hold. The operator can scroll to
+// those, and Ready sums them up.
 func TestWhatComesOfItIsSeenFirst(t *testing.T) {
 	step := theStep()
 	step.Then = "LCM drains the node at once."
@@ -200,7 +200,7 @@ func TestAGuardThatDoesNotHoldClosesConfirm(t *testing.T) {
 			t.Errorf("%q is not on the screen", want)
 		}
 	}
-	// The guard comes to hold while the box is open: the same facts, so nothing has to be read again.
+	// The guard begins to hold while the box is open: the facts are the same, so nothing has to be read again.
 	w.step = theStep()
 	d.news()
 	d.later(time.Second).keys("right", "enter")
@@ -223,7 +223,7 @@ func TestAChangedBasisHasToBeReadAgain(t *testing.T) {
 			t.Errorf("%q is not on the screen:\n%s", want, frame)
 		}
 	}
-	d.keys("enter") // the focus fell back to Cancel when the facts changed
+	d.keys("enter") // the focus went back to Cancel when the facts changed
 	if len(d.fake.granted) != 0 || d.top() != nil {
 		t.Fatal("enter after a change did not cancel")
 	}
@@ -358,7 +358,8 @@ func TestALongConfirmationScrollsAndKeepsItsButtons(t *testing.T) {
 	}
 }
 
-// The operator says in the box what a batch does when an item fails; what is granted is what the box says, typed text and all.
+// The operator chooses in the box what a batch does when an item fails. Exactly what the box shows is granted, with the typed
+// text.
 func TestTheOperatorSaysWhetherABatchGoesOnPastFailures(t *testing.T) {
 	step := theStep()
 	step.Intent, step.Type = core.Intent{Kind: core.IntentLiveMigrateAll, Node: "kaas-node-cmp07"}, "cmp-07"
@@ -389,8 +390,8 @@ func TestTheOperatorSaysWhetherABatchGoesOnPastFailures(t *testing.T) {
 	}
 }
 
-// One box is seen at a time: two that lie on each other read as one, with two buttons to press. What was open before is there
-// again afterwards.
+// One box is visible at a time: two boxes on top of each other read as one, with two buttons to press. The earlier box comes back
+// afterwards.
 func TestOneBoxIsSeenAtATime(t *testing.T) {
 	for _, size := range sizes {
 		d, _, _ := opened(theStep(), func(d *driver) { d.send(windowSize(size.w, size.h)) })

@@ -6,8 +6,8 @@ import (
 	"lockstep/core"
 )
 
-// Until the operator has been in the list of what needs them, its cursor is on what is most urgent: who goes there later does
-// not open what was first when the program began.
+// Until the operator has been in the list of what needs them, its cursor is on the most urgent entry: entering it later does not
+// open the entry that was first when the program began.
 func TestTheListOfNeedsBeginsAtItsTop(t *testing.T) {
 	calm := func(s *core.Snapshot) {
 		s.Operations, s.NodeRequests, s.NodeLocks, s.OpenStack[0].State = nil, nil, nil, "FAILED"
@@ -31,8 +31,8 @@ func TestTheListOfNeedsBeginsAtItsTop(t *testing.T) {
 	}
 }
 
-// A new Snapshot that comes before the cursor has rested on another node shows that node's locks and instances from their
-// first row, as the rest would have.
+// When a new Snapshot comes before the cursor has rested on another node, that node's locks and instances are shown from their
+// first row, as they would be after the rest.
 func TestAnotherNodeIsShownFromItsFirstRow(t *testing.T) {
 	d := drive(world(), 120, 40).keys("3")
 	d.nodes.Choose("kaas-node-cmp07")

@@ -12,8 +12,8 @@ import (
 	"lockstep/core"
 )
 
-// The first sentence of a confirmation says what is changed, from what to what, on which object: the change's own, though a step
-// of a played controller is granted for its lock. No kind of change goes without one.
+// The first sentence of a confirmation says what is changed, from what to what, on which object. That is the change's own object,
+// even though a step of a played controller is granted for its lock. Every kind of change has such a sentence.
 func TestEveryChangeSaysWhatItChanges(t *testing.T) {
 	lock := core.Ref{Kind: core.KindNodeWorkloadLock, Name: "openstack-kaas-node-cmp07", UID: "lock-uid"}
 	node := core.Ref{Kind: core.KindNode, Name: "kaas-node-cmp07", UID: "node-uid"}
@@ -89,7 +89,7 @@ func TestEveryChangeSaysWhatItChanges(t *testing.T) {
 	}
 }
 
-// changesOfCore are the names of core's types that are a Change.
+// changesOfCore returns the names of core's types that are a Change.
 func changesOfCore(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../core/*.go")

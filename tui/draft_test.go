@@ -7,7 +7,7 @@ import (
 	"lockstep/core"
 )
 
-// fresh hands the screen a newer Snapshot in which something has changed.
+// fresh sends the screen a newer Snapshot in which something has changed.
 func (d *driver) fresh(change func(*core.Snapshot)) *driver {
 	s := world()
 	s.Revision = d.snap.Revision + 1
@@ -16,7 +16,7 @@ func (d *driver) fresh(change func(*core.Snapshot)) *driver {
 	return d
 }
 
-// asks is the form that is open.
+// asks returns the open form.
 func (d *driver) asks(t *testing.T) *form {
 	t.Helper()
 	f, ok := d.top().(*form)
@@ -26,7 +26,7 @@ func (d *driver) asks(t *testing.T) *form {
 	return f
 }
 
-// forms are all that take a text: how each is opened, what a text in it leads to, and what of its basis may change.
+// forms are all forms that take a text: how each is opened, what a text in it leads to, and what of its basis may change.
 var forms = map[string]struct {
 	open  func(d *driver)
 	text  string
@@ -75,7 +75,7 @@ func locked(s *core.Snapshot, i core.Intent) *core.WorkloadLock {
 	return nil
 }
 
-// Who leaves a confirmation, or its form, to look something up finds what was typed, and the choice that went with it.
+// An operator who leaves a confirmation, or its form, to look something up finds the typed text and its choice again.
 func TestWhatWasTypedIsThereAgain(t *testing.T) {
 	for name, tt := range forms {
 		for _, way := range [][]string{{"esc"}, {"enter", "esc"}} {
@@ -103,7 +103,7 @@ func TestWhatWasTypedIsThereAgain(t *testing.T) {
 	}
 }
 
-// What the step rests on has changed: what was typed was typed for something else.
+// When the facts that the step rests on have changed, the text was typed for something else.
 func TestNothingIsKeptOnOtherFacts(t *testing.T) {
 	for name, tt := range forms {
 		d := drive(world(), 120, 40)
@@ -120,7 +120,7 @@ func TestNothingIsKeptOnOtherFacts(t *testing.T) {
 	}
 }
 
-// Another object's form begins empty.
+// The form of another object begins empty.
 func TestWhatWasTypedIsNotForAnother(t *testing.T) {
 	d := drive(world(), 120, 40)
 	d.keys("3", ":").keys("override openstack cmp-07").keys("enter").keys("for this one", "esc")
@@ -130,7 +130,7 @@ func TestWhatWasTypedIsNotForAnother(t *testing.T) {
 	}
 }
 
-// A name is typed anew each time: it is what says that this is meant, now.
+// A name is typed anew each time: it says that the operator means this now.
 func TestATypedNameIsNeverKept(t *testing.T) {
 	tt := forms["override of a lock"]
 	d := drive(world(), 120, 40)
@@ -149,7 +149,7 @@ func TestATypedNameIsNeverKept(t *testing.T) {
 	}
 }
 
-// What has begun is not proposed again; what was refused is.
+// A step that has begun is not proposed again; one that was refused is.
 func TestWhatHasBegunIsNotKept(t *testing.T) {
 	for name, begun := range map[string]bool{"begun": true, "refused": false} {
 		d := drive(world(), 120, 40)

@@ -8,7 +8,7 @@ import (
 	"lockstep/core"
 )
 
-// How something ended that ran is said where the operator looks, a failure before all else; what had ended before is no news.
+// The screen says where the operator looks how a running operation ended, failures first. What had ended before is not news.
 func TestTheScreenSaysHowItEnded(t *testing.T) {
 	ended := func(state core.OperationState, text string) func(*core.Snapshot) {
 		return func(s *core.Snapshot) { s.Operations[0].State, s.Operations[0].Text = state, text }
@@ -59,7 +59,8 @@ func TestTheScreenSaysHowItEnded(t *testing.T) {
 	}
 }
 
-// The answer to a confirmation can come after the cluster has shown the result: then it has not begun, it is done.
+// The answer to a confirmation can come after the cluster has shown the result: then the message is that it is done, not that it
+// has begun.
 func TestTheAnswerMayComeAfterTheEnd(t *testing.T) {
 	d, _, _ := opened(theStep())
 	d.snap.Operations = append([]core.Operation{{ID: "op-9", Title: "live-migrate web-1", State: core.OperationDone,

@@ -12,7 +12,7 @@ import (
 	"lockstep/core"
 )
 
-// under is the row under the cursor as the screen shows it: its state and its title; empty when nothing is selected.
+// under returns the state and the title of the row under the cursor, as the screen shows it; empty when nothing is selected.
 func under(d *driver) (state, title string) {
 	row := regexp.MustCompile(`^` + d.look.Glyph.Cursor +
 		` . (done|ready|failed|waiting|blocked|running|later) +(\S.*?)(?: (?:way \d of )?\d(?: ways)?)?(?:  .*)?$`)
@@ -40,7 +40,7 @@ func onSteps(t testing.TB, w, h int) (*driver, *procedurePage) {
 	return d, p
 }
 
-// entersOn presses enter and tells whether what opens is what the selected row says; empty when it is.
+// entersOn presses enter and compares what opens with the selected row; it returns the difference, or nothing.
 func entersOn(d *driver, p *procedurePage) string {
 	state, title := under(d)
 	d.later(time.Second).keys("enter")
@@ -81,7 +81,8 @@ func entersOn(d *driver, p *procedurePage) string {
 	return ""
 }
 
-// What was turned to is in the row, and is what enter opens, also after the confirmation was cancelled. The choice ends with its page.
+// The chosen other way is in the row, and enter opens it, even after the confirmation was cancelled. The choice ends with its
+// page.
 func TestARowSaysTheWayThatWasTurnedTo(t *testing.T) {
 	for _, size := range sizes {
 		d, p := onSteps(t, size.w, size.h)
@@ -108,9 +109,9 @@ func TestARowSaysTheWayThatWasTurnedTo(t *testing.T) {
 	}
 }
 
-// change is something that happens to the node of the page while its steps are looked at.
+// change is an event on the page's node while its steps are on the screen.
 type change struct {
-	Instance int // of the node's
+	Instance int // of the node
 	Status   string
 	Migrates string // the status of its newest migration; empty for none
 	Away     bool
@@ -153,8 +154,8 @@ func (c change) apply(s *core.Snapshot) {
 	}
 }
 
-// Whatever comes in and whatever was pressed, enter does what the selected row says; by itself the cursor stays on its object and its
-// way, or leaves nothing selected, or goes on after a success.
+// Whatever comes in and whatever was pressed, enter does what the selected row says. By itself the cursor stays on its object and
+// its way, or leaves nothing selected, or moves on after a success.
 func TestEnterDoesWhatTheSelectedRowSays(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d, p := onSteps(t, 200, 60)
@@ -212,7 +213,7 @@ func (d *driver) confirmed(t *testing.T) {
 	}
 }
 
-// armed is a Snapshot in which nothing runs and writing is on.
+// armed is a Snapshot in which nothing runs and writing is armed.
 func armed(more func(*core.Snapshot)) func(*core.Snapshot) {
 	return func(s *core.Snapshot) {
 		s.Write = core.WriteMode{Armed: true, Mine: true}
@@ -230,8 +231,8 @@ func armed(more func(*core.Snapshot)) func(*core.Snapshot) {
 	}
 }
 
-// After a success the cursor goes to what comes next; a second enter meets neither the step that was just done nor the next one. After
-// a failure it stays.
+// After a success the cursor moves to the next step; a second enter opens neither the finished step nor the next one. After a
+// failure it stays.
 func TestAfterASuccessTheCursorGoesOn(t *testing.T) {
 	id := instanceID(1)
 	op := func(state core.OperationState) func(*core.Snapshot) {
@@ -256,7 +257,7 @@ func TestAfterASuccessTheCursorGoesOn(t *testing.T) {
 		d.confirmed(t)
 		return d, p
 	}
-	// Before a Snapshot shows the operation, and while it runs, a second enter shows how it goes.
+	// Before a Snapshot shows the operation, and while it runs, a second enter shows its progress.
 	d, p := begin()
 	for _, news := range []func(*core.Snapshot){nil, op(core.OperationRunning)} {
 		if news != nil {
@@ -289,7 +290,7 @@ func TestAfterASuccessTheCursorGoesOn(t *testing.T) {
 		t.Errorf("the cursor is on %q, %q comes next", s.ID, p.next)
 	}
 
-	// What was done shows later than its success: the step that was just done is not what comes next.
+	// The finished step shows as done later than its success: it is not the next step.
 	d, p = onSteps(t, 120, 40)
 	d.fresh(armed(func(*core.Snapshot) {}))
 	d.keys("n")
@@ -312,7 +313,7 @@ func TestAfterASuccessTheCursorGoesOn(t *testing.T) {
 		t.Errorf("after the failure the cursor is on %q", s.ID)
 	}
 
-	// It fails while Nova's list still shows it on its way: the cursor waits on the row, and is on the same way when it is there again.
+	// It fails while Nova's list still shows it under way: the cursor waits on the row, and is on the same way when that is back.
 	d, p = begin()
 	d.fresh(op(core.OperationRunning))
 	moving := change{Status: "MIGRATING", Migrates: "running", Mode: core.ModeManual}
@@ -345,7 +346,7 @@ func TestAfterASuccessTheCursorGoesOn(t *testing.T) {
 	}
 }
 
-// Enter on a row that is done shows what was done, by whom and when; nothing there can be confirmed.
+// Enter on a finished row shows what was done, by whom and when; nothing can be confirmed there.
 func TestEnterOnWhatIsDoneShowsWhatWasDone(t *testing.T) {
 	for _, size := range sizes {
 		d, _ := steps(t, size.w, size.h, core.Step{ID: "declare-safe/n", Title: "declare cmp-07 safe", State: core.StepDone,

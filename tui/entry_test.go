@@ -10,8 +10,8 @@ import (
 	"lockstep/core/attention"
 )
 
-// withoutController is the managed fixture with an OpenStack controller that is scaled to 0: a node does not come back, and the plan's step
-// is Stuck because of that.
+// withoutController is the managed fixture with an OpenStack controller that is scaled to 0: a node does not come back, so the
+// plan's step is Stuck.
 func withoutController() *core.Snapshot {
 	s := managedWorld()
 	s.Controller = &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system", UID: "rockoon"},
@@ -44,7 +44,7 @@ func unreachable() *core.Snapshot {
 	return s
 }
 
-// paused is the fixture in which a batch over the whole cluster has paused itself: it is about no node.
+// paused is the fixture in which a batch over the whole cluster has paused itself: it belongs to no node.
 func paused() *core.Snapshot {
 	s := world()
 	s.Operations = []core.Operation{{ID: "op-2", Step: "restart-pods/tf/vrouter",
@@ -56,7 +56,7 @@ func paused() *core.Snapshot {
 	return s
 }
 
-// entry is the driver on the page of the first entry of a rule.
+// entry opens the page of the first entry of a rule.
 func (d *driver) entry(t *testing.T, rule string) *driver {
 	t.Helper()
 	for _, a := range attention.Of(d.snap) {
@@ -95,13 +95,13 @@ func TestScreensOfEntries(t *testing.T) {
 	}
 }
 
-// reads is what the screen says, with its lines joined.
+// reads returns the text of the screen, with its lines joined.
 func (d *driver) reads() string {
 	d.dirty = true
 	return strings.Join(strings.Fields(stripped(d.shows())), " ")
 }
 
-// Enter on an entry opens its own page, whatever it is; what it follows from is one key away, and esc comes back step by step.
+// Enter on any entry opens its own page. Its cause is one key away, and esc comes back step by step.
 func TestFromAnEntryToItsCauseAndBack(t *testing.T) {
 	d := drive(withoutController(), 120, 40).entry(t, "node-slow")
 	if text := d.reads(); !strings.Contains(text, "because of rockoon: the OpenStack controller is scaled to 0") {
@@ -145,7 +145,7 @@ func TestFromAnEntryToItsCauseAndBack(t *testing.T) {
 	}
 }
 
-// Where there is a step, enter goes on to it; nothing is granted or done by pressing it again and again.
+// If there is a step, enter goes on to it; pressing it again and again grants and does nothing.
 func TestEnterGoesOnToTheStep(t *testing.T) {
 	s := world()
 	s.Write.Armed, s.Write.Mine = true, true
@@ -166,7 +166,7 @@ func TestEnterGoesOnToTheStep(t *testing.T) {
 	}
 }
 
-// A command is copied, as it is; nothing else becomes of it.
+// A command is copied as it is, and nothing else happens.
 func TestACommandOfAnEntryIsCopied(t *testing.T) {
 	d := drive(withoutController(), 80, 24).entry(t, "controller-away")
 	for _, key := range []string{"enter", "c"} {
@@ -180,7 +180,7 @@ func TestACommandOfAnEntryIsCopied(t *testing.T) {
 	}
 }
 
-// An entry that is over says so, and enter does nothing; its cursor stays on its way while others come and go.
+// An entry that is over says so, and enter does nothing. The cursor stays on its way while others come and go.
 func TestAnEntryThatIsOver(t *testing.T) {
 	d := drive(withoutController(), 120, 40).entry(t, "controller-away").keys("down", "down")
 	p, _ := d.entryShown()
@@ -188,7 +188,7 @@ func TestAnEntryThatIsOver(t *testing.T) {
 	was := chosen.id
 	s := withoutController()
 	s.Revision++
-	s.NodeRequests["kaas-node-cmp06"][0].Deleting = time.Time{} // one thing less follows
+	s.NodeRequests["kaas-node-cmp06"][0].Deleting = time.Time{} // one entry less follows
 	d.send(snapshotMsg{s})
 	if w, _ := p.ways.Current(); w.id != was {
 		t.Errorf("the cursor was on %s, and is on %s", was, w.id)
@@ -210,7 +210,7 @@ func TestAnEntryThatIsOver(t *testing.T) {
 	}
 }
 
-// What x acknowledges on the page of an entry is that entry's own failure, and not that of the row below the page.
+// On the page of an entry, x acknowledges that entry's own failure, and not that of the row below the page.
 func TestAcknowledgingOnThePageOfAnEntry(t *testing.T) {
 	s := world()
 	s.Operations = []core.Operation{
@@ -234,7 +234,7 @@ func TestAcknowledgingOnThePageOfAnEntry(t *testing.T) {
 	}
 }
 
-// A batch that has paused itself is let go on, or stopped, from its own page.
+// A batch that has paused itself is resumed or stopped from its own page.
 func TestAPausedBatchIsControlledOnItsPage(t *testing.T) {
 	d := drive(paused(), 80, 24).entry(t, "operation")
 	if d.keys("enter", "enter"); len(d.fake.controls) > 0 {
@@ -271,7 +271,7 @@ func TestEveryEntryOpensItsPage(t *testing.T) {
 	}
 }
 
-// Who has done what there was to do on the page of steps comes back to the dashboard, and not to an entry that is over.
+// After everything on the page of steps is done, the way back leads to the dashboard, and not to an entry that is over.
 func TestBackFromTheStepsPastAnEntryThatIsOver(t *testing.T) {
 	for over, pages := range map[bool]int{true: 0, false: 1} {
 		d := drive(world(), 120, 40).entry(t, "node-waits").keys("enter")

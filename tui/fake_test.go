@@ -13,7 +13,7 @@ import (
 	"lockstep/themes"
 )
 
-// fakeBackend remembers what it was asked for and answers as it is told.
+// fakeBackend records the calls and answers as the test wants.
 type fakeBackend struct {
 	mu        sync.Mutex
 	in        chan *core.Snapshot
@@ -120,7 +120,7 @@ func (f *fakeBackend) Focus(node string) {
 	f.focused = append(f.focused, node)
 }
 
-// driver runs a Model without a program: messages go in, commands are carried out at once, except those that wait.
+// driver runs a Model without a program: messages go in, and commands run at once, except those that wait.
 type driver struct {
 	*Model
 	fake *fakeBackend
@@ -133,7 +133,7 @@ type driver struct {
 	log       *logPane
 }
 
-// usualTheme is the one that a Model loads when none is given: for thousands of Models it is loaded once.
+// usualTheme is the theme that a Model loads when none is given. It is loaded once for thousands of Models.
 var usualTheme = sync.OnceValue(func() themes.Theme {
 	t, err := themes.Load(themes.Auto)
 	if err != nil {
@@ -177,13 +177,13 @@ func withTheme(name string) func(*Options) {
 	}
 }
 
-// send hands a message to Update and carries out what it asks for.
+// send passes a message to Update and runs the resulting command.
 func (d *driver) send(msg tea.Msg) {
 	_, cmd := d.Update(msg)
 	d.run(cmd)
 }
 
-// run carries a command out and hands back what it answers.
+// run runs a command and passes its answer back.
 func (d *driver) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
@@ -199,7 +199,7 @@ func (d *driver) run(cmd tea.Cmd) {
 	}
 }
 
-// keys presses keys, by their names; a longer word that is no key is typed.
+// keys presses keys by their names; a longer word that is not a key is typed.
 func (d *driver) keys(names ...string) *driver {
 	for _, n := range names {
 		if k, ok := namedKeys[n]; ok {
@@ -225,8 +225,8 @@ var namedKeys = map[string]tea.KeyPressMsg{
 // later moves the screen's clock.
 func (d *driver) later(by time.Duration) *driver { d.at = d.at.Add(by); return d }
 
-// shows is the frame.
+// shows returns the frame.
 func (d *driver) shows() string { return d.View().Content }
 
-// sized is the terminal's word that it has another size.
+// sized is the message that the terminal has another size.
 func sized(w, h int) tea.WindowSizeMsg { return tea.WindowSizeMsg{Width: w, Height: h} }

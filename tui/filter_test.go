@@ -32,7 +32,7 @@ func shownNodes(d *driver) []string {
 	return out
 }
 
-// The nodes are filtered by their role, zone, rack, stage, labels and projects; by several of them; and by not being something.
+// Nodes are filtered by role, zone, rack, stage, labels and projects; by several of these; and by their negation.
 func TestNodesAreFilteredByWhatTheyAre(t *testing.T) {
 	d := drive(zoned(), 120, 40)
 	all := len(d.nodes.All())
@@ -72,7 +72,7 @@ func TestNodesAreFilteredByWhatTheyAre(t *testing.T) {
 		"stage:waiting":                  in("cmp-07"),
 		"mode:manual":                    in("cmp-07"),
 		"project:science":                func(v core.NodeView) bool { return slices.Contains(projectsOn(d.snap, v.Name), "science") },
-		"role:":                          func(core.NodeView) bool { return true }, // nothing is asked for yet
+		"role:":                          func(core.NodeView) bool { return true }, // an empty value filters nothing
 		"nonsense:r02":                   func(core.NodeView) bool { return false },
 		"node:cmp-0 -node:cmp-03,cmp-04": func(v core.NodeView) bool { return strings.HasPrefix(v.Label, "cmp-0") && !in("cmp-03", "cmp-04")(v) },
 	} {
@@ -90,7 +90,7 @@ func TestNodesAreFilteredByWhatTheyAre(t *testing.T) {
 	}
 }
 
-// The columns of zones and racks are there where there are several, and where there is room.
+// The columns of zones and racks appear if there are several, and if there is room.
 func TestZonesAndRacksHaveColumnsWhereTheyDiffer(t *testing.T) {
 	head := func(s *core.Snapshot, w int) string {
 		for _, l := range strings.Split(stripped(drive(s, w, 60).shows()), "\n") {
@@ -111,7 +111,7 @@ func TestZonesAndRacksHaveColumnsWhereTheyDiffer(t *testing.T) {
 	}
 }
 
-// While a filter is typed, the footer says what it can go on with, and tab goes on as far as there is one way.
+// While a filter is typed, the footer shows how it can continue, and tab completes it as far as there is one way.
 func TestAFilterIsCompleted(t *testing.T) {
 	for _, c := range []struct{ typed, want string }{
 		{"zo", "zone:"}, {"zone:", "zone:az-"}, {"zone:az-2", "zone:az-2 "}, {"ro", "role:"}, {"role:ga", "role:gateway "}, {"role:cmp,g",
@@ -138,7 +138,8 @@ func TestAFilterIsCompleted(t *testing.T) {
 	}
 }
 
-// What a filter hides is said: in the rule, on the tab where the pane is not seen, of marks, and where something leads to a hidden row.
+// The screen says what a filter hides: in the rule, on the tab of a pane that is not visible, for marks, and where a link leads
+// to a hidden row.
 func TestWhatAFilterHidesIsSaid(t *testing.T) {
 	d := drive(zoned(), 80, 24).keys("3", "space", "space", "space", "/", "zone:az-2 -stage:waiting", "enter")
 	frame := stripped(d.shows())
@@ -175,7 +176,7 @@ func TestWhatAFilterHidesIsSaid(t *testing.T) {
 	}
 }
 
-// The other panes have keys of their own.
+// The other panes have their own keys.
 func TestOtherPanesAreFilteredByTheirKeys(t *testing.T) {
 	d := drive(zoned(), 120, 40)
 	for _, c := range []struct {

@@ -11,7 +11,7 @@ import (
 	"lockstep/tui/draw"
 )
 
-// current is the text of the line that the search is on, in the frame.
+// foundLine returns the text of the search's current line in the frame.
 func foundLine(d *driver) string {
 	for _, l := range strings.Split(stripped(d.shows()), "\n") {
 		if text, ok := strings.CutPrefix(l, d.look.Glyph.Cursor); ok {
@@ -59,7 +59,8 @@ func lastLine(d *driver) string {
 	return lines[len(lines)-1]
 }
 
-// What is typed is text, whatever keys it would be elsewhere; what is not there is said, and n without a search as well.
+// Typed characters are text, whatever they mean as keys elsewhere. A search that finds nothing says so, and so does n without a
+// search.
 func TestWhatIsSearchedForIsText(t *testing.T) {
 	d := drive(world(), 120, 40).keys("?", "n")
 	if !strings.Contains(d.toast.text, "there is no search yet") {
@@ -86,7 +87,7 @@ func TestWhatIsSearchedForIsText(t *testing.T) {
 	}
 }
 
-// Every page that scrolls has the search, and its footer says so where there is room.
+// Every page that scrolls has the search, and its footer says so if there is room.
 func TestEveryPageOfTextHasTheSearch(t *testing.T) {
 	for name, keys := range map[string][]string{"help": {"?"}, "inspection": {"i"}, "plain": {"p"}, "plan": {"v"}, "owners": {"1", "O"},
 		"log": {"enter", "l"}, "messages": {"L"}} {
@@ -109,7 +110,7 @@ func TestEveryPageOfTextHasTheSearch(t *testing.T) {
 	}
 }
 
-// A text that is wrapped is found where it begins.
+// A wrapped text is found where it begins.
 func TestAWrappedTextIsFound(t *testing.T) {
 	f := finder{text: "one two"}
 	lines := []draw.Line{draw.Plain("zero one"), draw.Plain("   two three"), draw.Plain("One TWO")}
@@ -122,7 +123,7 @@ func TestAWrappedTextIsFound(t *testing.T) {
 	}
 }
 
-// Marking changes no character of a line, whatever its spans and letters are, and marks exactly what was looked for.
+// Marking changes no character of a line, whatever its spans and letters are, and marks exactly the search text.
 func TestMarkingKeepsTheLine(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var l draw.Line

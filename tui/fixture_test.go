@@ -7,7 +7,7 @@ import (
 	"lockstep/core"
 )
 
-// The fixture's clock: the cluster's time, and the wall clock's.
+// The fixture's clocks: the cluster's time, and the wall clock's.
 var (
 	fixtureNow  = time.Date(2026, 3, 14, 16, 43, 10, 0, time.UTC)
 	fixtureWall = time.Date(2026, 3, 14, 17, 0, 0, 0, time.UTC)
@@ -19,8 +19,8 @@ func before(d time.Duration) time.Time { return fixtureNow.Add(-d) }
 
 func seen(d time.Duration) core.Since { return core.Since{At: before(d), Exact: true} }
 
-// world is an update in its fourth phase: a manual node that waits, one that is being evacuated and has a failure, one
-// that comes back, others done, queued or idle.
+// world is an update in its fourth phase: one manual node waits, one is being evacuated and has a failure, one comes back, and
+// others are done, queued or idle.
 func world() *core.Snapshot {
 	s := &core.Snapshot{Facts: core.Facts{
 		Revision: 7, Now: fixtureNow, Wall: fixtureWall, Cluster: "mos", Operator: "anna@jump01",

@@ -28,8 +28,8 @@ func TestTheFooterHasTheKeysToLookAround(t *testing.T) {
 	}
 }
 
-// While nothing can be written the page of steps says how to change that, in 80 columns, too; once it can, a confirmation does
-// not speak of it.
+// While writing is not armed, the page of steps says how to arm it, in 80 columns, too. Once it is armed, a confirmation does not
+// mention it.
 func TestTheFooterSpeaksOfArmingWhileItMatters(t *testing.T) {
 	d := drive(world(), 80, 24).keys("3", "enter")
 	if frame := stripped(d.shows()); !strings.Contains(frame, "w arm writing") {

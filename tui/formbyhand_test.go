@@ -8,7 +8,7 @@ import (
 	"lockstep/core/procedure"
 )
 
-// asked is the intent of the confirmation that is open.
+// asked returns the intent of the open confirmation.
 func (d *driver) asked(t *testing.T) core.Intent {
 	t.Helper()
 	c, ok := d.top().(*confirmDialog)
@@ -18,8 +18,8 @@ func (d *driver) asked(t *testing.T) core.Intent {
 	return c.step.Intent
 }
 
-// The palette leads to the override of a lock from any pane; the form takes a text with any state, and the letters that
-// choose elsewhere are letters there.
+// The palette leads to the override of a lock from any pane. The form takes a text with any state, and letters that choose
+// something elsewhere are plain letters in it.
 func TestThePaletteLeadsToAnOverrideWithAText(t *testing.T) {
 	d := drive(world(), 120, 40).keys("3", ":")
 	d.keys("override openstack cmp-07").keys("enter")
@@ -34,7 +34,7 @@ func TestThePaletteLeadsToAnOverrideWithAText(t *testing.T) {
 	}
 }
 
-// With the focus on the locks the palette has the selected lock's own action, and no list beside it.
+// With the focus on the locks, the palette has the selected lock's own action, and no list beside it.
 func TestThePaletteHasNoOverrideTwice(t *testing.T) {
 	d := drive(world(), 120, 40).keys("5", ":").keys("override")
 	p := d.top().(*palette)
@@ -48,7 +48,7 @@ func TestThePaletteHasNoOverrideTwice(t *testing.T) {
 	}
 }
 
-// A maintenance by hand asks for scope and release; the release is that of the lock, and can be another, or none.
+// A maintenance by hand asks for scope and release. The release is the lock's by default, and can be another one, or empty.
 func TestAMaintenanceByHandAsksForItsRelease(t *testing.T) {
 	s := world()
 	d := drive(s, 120, 40).keys("3", ":").keys("ask for the node's").keys("enter")

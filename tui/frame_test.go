@@ -15,7 +15,7 @@ import (
 
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// checkFrame checks what holds for every frame: no line wider than the terminal, no more lines than it has.
+// checkFrame checks what holds for every frame: no line is wider than the terminal, and there are no more lines than it has.
 func checkFrame(t *testing.T, frame string, w, h int) {
 	t.Helper()
 	lines := strings.Split(frame, "\n")
@@ -101,7 +101,7 @@ func TestStaleFactsAreMarkedWithTheirAge(t *testing.T) {
 	if !strings.Contains(frame, "stale, 4 m old") || !strings.Contains(frame, "○ kubernetes 4 m old") {
 		t.Errorf("the nodes' age is not shown:\n%s", frame)
 	}
-	// A source that claims to be live, but was not confirmed for longer than is allowed, is not believed.
+	// A source that claims to be live, but was not confirmed for longer than allowed, does not count as live.
 	src.State = core.SourceLive
 	s = world()
 	s.Sources[core.SourceNodes] = src

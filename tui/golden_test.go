@@ -46,7 +46,7 @@ func stripped(frame string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// styled is the frame as a terminal of that profile gets it, with its escape sequences readable.
+// styled returns the frame as a terminal with that profile gets it, with readable escape sequences.
 func styled(t *testing.T, frame string, profile colorprofile.Profile) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -105,7 +105,7 @@ func TestBoxesAsTheTerminalGetsThem(t *testing.T) {
 	}
 }
 
-// What the screen says when a server keeps something from it.
+// What the screen says when a server hides something from it.
 func TestTroubleAsItIsShown(t *testing.T) {
 	s := world()
 	set := func(id core.SourceID, state core.SourceState, err *core.APIError) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The help has every key with what it does, those of where the operator is and the marks before all others, and at its end what
-// has no key.
+// The help lists every key with what it does: first the keys of the place where the operator is, and the marks; last the actions
+// without a key.
 func TestTheHelpHasEveryKey(t *testing.T) {
 	d := drive(world(), 120, 40)
 	var text strings.Builder

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// A whole world of hostile names must not put one escape sequence of its own on the screen, nor one line out of place.
+// A world full of hostile names must not put a single escape sequence of its own on the screen, nor move a line.
 func TestAHostileClusterCannotDriveTheTerminal(t *testing.T) {
 	const evil = "\x1b[2J\x1b]52;c;ZXZpbA==\x07\u202e\r\nna\u0301\u0301\u0301me👩‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿"
 	s := world()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The list of keys in the documents is the catalogue, written out.
+// The list of keys in the documents is generated from the catalogue.
 func TestKeysInTheDocumentsAreTheCatalogues(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# The keys\n\nWritten from the catalogue of actions by `go test ./tui -update`. A key of an inner place wins over one " +

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// The tests do not know where whoever runs them is.
+// The tests do not depend on the machine's time zone.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	os.Exit(m.Run())
 }
 
-// livingIn is a test by an operator in another zone. It runs alone.
+// livingIn runs a test as an operator in another zone. It runs alone.
 func livingIn(t *testing.T, zone *time.Location) {
 	t.Helper()
 	before := time.Local

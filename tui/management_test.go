@@ -8,8 +8,8 @@ import (
 	"lockstep/core"
 )
 
-// managedWorld is the fixture with a management cluster: cmp-11 has been handed to LCM, whose drain a budget blocks; a state
-// item fails on cmp-06; the plan is at its workers.
+// managedWorld is the fixture with a management cluster: cmp-11 has been handed to LCM, whose drain a budget blocks; a state item
+// fails on cmp-06; the plan is at its workers.
 func managedWorld() *core.Snapshot {
 	s := world()
 	for _, id := range core.ManagementSources() {
@@ -95,7 +95,7 @@ func TestScreensWithAManagementCluster(t *testing.T) {
 	}
 }
 
-// The confirmation of a reboot: what stands against it, and the request that it stands for.
+// The confirmation of a reboot: its guards that do not hold, and the request that it makes.
 func TestConfirmingAReboot(t *testing.T) {
 	for _, size := range sizes {
 		s := managedWorld()
@@ -106,7 +106,7 @@ func TestConfirmingAReboot(t *testing.T) {
 	}
 }
 
-// Without a management cluster what needs one stays visible, with its reason.
+// Without a management cluster, actions that need one stay visible and say why they are off.
 func TestWithoutAManagementClusterTheActionsSayWhy(t *testing.T) {
 	d := drive(world(), 120, 40)
 	for _, id := range []string{"cluster.maintenance", "cluster.maintenance.enter", "cluster.maintenance.leave", "node.maintenance.enter",

@@ -9,7 +9,7 @@ import (
 	"lockstep/themes"
 )
 
-// The mark of a node's row says what "Needs you" says of the node, whichever stage it is in.
+// The mark of a node's row agrees with what "Needs you" says about the node, in every stage.
 func TestANodesMarkAgreesWithWhatItNeeds(t *testing.T) {
 	g := themes.Glyphs{Needs: "!", Moves: ">", Failed: "x", Done: "v", Queued: "q", Unknown: "?"}
 	urgent := 0

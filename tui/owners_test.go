@@ -70,7 +70,7 @@ func TestOwnersPage(t *testing.T) {
 	}
 }
 
-// The page is about what is selected: the entry's node, the marked nodes, the instances' node, the step's; else everything.
+// The page is about the selection: the entry's node, the marked nodes, the instances' node, the step's; else everything.
 func TestOwnersOfWhatIsSelected(t *testing.T) {
 	for _, tc := range []struct {
 		keys []string
@@ -102,7 +102,7 @@ func TestOwnersOfWhatIsSelected(t *testing.T) {
 	}
 }
 
-// One project's note after the other; what is shown is what is saved, whole and unwrapped, and nothing is replaced.
+// The page shows one project's note after the other. What is shown is saved, complete and unwrapped, and no file is replaced.
 func TestOwnersAreSavedAsTheyAreShown(t *testing.T) {
 	desk := newDesk()
 	d := drive(owned(), 80, 24, withOwners(desk)).keys("1", "O", "right", "s")
@@ -151,7 +151,7 @@ func collect(cmd tea.Cmd, into *[]string) {
 	}
 }
 
-// What Keystone does not show is said with its reason, and the rest stays.
+// The page says what Keystone does not show, and why; the rest stays.
 func TestOwnersWithoutKeystone(t *testing.T) {
 	desk := &fakeDesk{contacts: core.Contacts{Missing: []core.MissingFacts{{What: "the members of 2 projects",
 		Err: &core.APIError{Kind: core.ErrForbidden,
@@ -176,7 +176,7 @@ func TestOwnersWithoutKeystone(t *testing.T) {
 	}
 }
 
-// Names come from the cloud's users: no note tears the screen, at any size.
+// Names come from the cloud's users: no note breaks the screen, at any size.
 func TestOwnersWithNamesThatAreNone(t *testing.T) {
 	s := owned()
 	for _, in := range s.Instances {
@@ -190,7 +190,7 @@ func TestOwnersWithNamesThatAreNone(t *testing.T) {
 	}
 }
 
-// What a lock of somebody else's says is told with whom to ask, never with an empty meaning.
+// For the text of another controller's lock the page says whom to ask, and never shows an empty meaning.
 func TestALockOfSomebodyElsesSaysWhomToAsk(t *testing.T) {
 	s := owned()
 	s.NodeLocks["cmp-07"] = append(s.NodeLocks["cmp-07"],

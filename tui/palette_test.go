@@ -11,7 +11,7 @@ import (
 	"lockstep/core"
 )
 
-// called is the fixture with an instance of that name on cmp-03 for each name.
+// called is the fixture with an instance on cmp-03 for each name.
 func called(names ...string) *core.Snapshot {
 	s := world()
 	for i, name := range names {
@@ -23,7 +23,7 @@ func called(names ...string) *core.Snapshot {
 	return s
 }
 
-// found are the names that the palette lists for what was typed, the best first.
+// found returns the names that the palette lists for the typed text, the best first.
 func found(d *driver) []string {
 	p, ok := d.top().(*palette)
 	if !ok {
@@ -36,7 +36,7 @@ func found(d *driver) []string {
 	return out
 }
 
-// Nothing is called phone, and an instance is called erp-db: its letters, with those of an action before it, are no name of anything.
+// No object is called phone, but an instance is called erp-db: its letters after those of an action do not make a match.
 func TestANameIsNotMadeOfAnActionAndAnObject(t *testing.T) {
 	d := drive(called("erp-db"), 120, 40).keys("3", ":", "phone")
 	if slices.Contains(found(d), "erp-db") {
@@ -48,8 +48,8 @@ func TestANameIsNotMadeOfAnActionAndAnObject(t *testing.T) {
 	}
 }
 
-// An exact name comes first, then one that begins with it, then one with such a word, then one that has it somewhere. Only where
-// there is none of these are there names with its letters, and nothing is selected until the operator goes there.
+// An exact name comes first, then one that begins with the text, then one with a word that does, then one that contains it. Names
+// with only its letters are listed only if there are no others, and nothing is selected until the operator moves there.
 func TestThePaletteListsTheBestFirst(t *testing.T) {
 	d := drive(called("xdbx", "old-db", "db-replica", "db"), 120, 40).keys("3", ":", "db")
 	list := found(d)
@@ -80,7 +80,7 @@ func TestThePaletteListsTheBestFirst(t *testing.T) {
 	}
 }
 
-// What matched stands out, also where it is another name than the one that is listed.
+// The matching text stands out, even if it is in another name than the listed one.
 func TestThePaletteShowsWhatMatched(t *testing.T) {
 	for typed, want := range map[string]string{"cmp-03": "cmp-03", "kaas-node-cmp03": "cmp-03  node  kaas-node-cmp03",
 		"ffffffff-0000-4000-8000-000000000000": "erp-db  instance on cmp-03",
@@ -106,7 +106,7 @@ func TestThePaletteShowsWhatMatched(t *testing.T) {
 	}
 }
 
-// Names are not unique in Nova: rows of the same name say where each is.
+// Names are not unique in Nova: rows with the same name show the host of each.
 func TestInstancesOfOneNameAreToldApart(t *testing.T) {
 	s := called("web-1")
 	d := drive(s, 120, 40).keys("3", ":", "web-1")
@@ -118,8 +118,8 @@ func TestInstancesOfOneNameAreToldApart(t *testing.T) {
 	}
 }
 
-// Whatever is typed and wherever the cursor goes, enter does what the selected row says: it goes to the object of that name, or does the
-// action of that title; an object is listed only for names of its own.
+// Whatever is typed and wherever the cursor goes, enter does what the selected row says: it goes to the object of that name, or
+// does the action of that title. An object is listed only for its own names.
 func TestEnterInThePaletteDoesWhatTheRowSays(t *testing.T) {
 	parts := []string{"erp", "db", "phone", "open", "steps", "node", "cmp", "-0", "07", "stop", "inst", " ", "the", "web", "over",
 		"lock", "batch", "17", "o", "e"}
@@ -170,7 +170,7 @@ func TestEnterInThePaletteDoesWhatTheRowSays(t *testing.T) {
 	})
 }
 
-// What was selected when the palette was opened has gone: the action is not done on its neighbour.
+// When the row that was selected when the palette was opened has gone, the action is not done on its neighbour.
 func TestThePaletteDoesNothingOnANeighbour(t *testing.T) {
 	for _, open := range []string{":", "a"} {
 		d := drive(world(), 120, 40).keys("4")

@@ -13,7 +13,7 @@ import (
 	"lockstep/tui/table"
 )
 
-// Every row of the tables of panes and of pages is whole: nothing is named twice, and every place of the dashboard has its pane.
+// Every row of the tables of panes and pages is complete: no name is used twice, and every place of the dashboard has its pane.
 func TestTheTablesOfPanesAndPagesAreWhole(t *testing.T) {
 	scopes, places := make(map[Scope]bool), make(map[place]bool)
 	for _, k := range paneKinds() {
@@ -51,7 +51,7 @@ func TestTheTablesOfPanesAndPagesAreWhole(t *testing.T) {
 	}
 }
 
-// A pane is given what it shows and sends requests: no method of one names the Model.
+// A pane is given what it shows and sends requests: none of its methods names the Model.
 func TestPanesDoNotKnowTheModel(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -105,7 +105,7 @@ func ofPane(f *ast.FuncDecl) bool {
 	})
 }
 
-// tenantsPane is a further pane, as one would be added: its own rows, and what it asks of the screen.
+// tenantsPane is one more pane, as a developer would add it: its own rows, and its requests to the screen.
 type tenantsPane struct{ tablePane[string] }
 
 const scopeTenants Scope = "tenants"
@@ -129,7 +129,7 @@ func (p *tenantsPane) explain() string  { return "" }
 func (p *tenantsPane) subject() subject { return subject{} }
 func (p *tenantsPane) moved() request   { return leadTo{"kaas-node-cmp07"} }
 
-// A pane with its row has its key, its tab, its place, which it shares by turns, and its requests are answered.
+// A pane with a row has its key, its tab, and its place, which it shares in turns; its requests are answered.
 func TestAFurtherPaneIsARow(t *testing.T) {
 	further := func(w, h int) *driver {
 		d := drive(nil, w, h)

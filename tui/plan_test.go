@@ -12,7 +12,7 @@ import (
 	"lockstep/core/evacuation"
 )
 
-// thePlan is a forecast of two nodes with what needs somebody in every way.
+// thePlan is a forecast of two nodes with every kind of work for a person.
 func thePlan() evacuation.Forecast {
 	span := func(d time.Duration) *evacuation.Span { return new(evacuation.Span(d)) }
 	because := func(kind evacuation.ReasonKind, level evacuation.Level, text, remedy string) []evacuation.Reason {
@@ -95,7 +95,7 @@ func TestAPlanSaysWhyThereIsNone(t *testing.T) {
 	}
 }
 
-// An answer that comes after the page was closed, or asked anew, is not shown in its place.
+// An answer that comes after the page was closed, or after a newer request, is not shown.
 func TestALateAnswerIsDropped(t *testing.T) {
 	d := planned(80, 24)
 	p := d.top().(*planPage)

@@ -7,7 +7,7 @@ import (
 	"lockstep/core"
 )
 
-// The way to an end that the operator has turned to gives its place to no other: when there is nothing to abort any more, nothing is
+// The other way that the operator has chosen is not replaced by another one: when there is nothing left to abort, nothing is
 // selected, and enter says so, until the operator moves.
 func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 	s := world()
@@ -91,7 +91,7 @@ func steps(t *testing.T, w, h int, list ...core.Step) (*driver, *procedurePage) 
 	return d, p
 }
 
-// Of several steps that can be confirmed one comes next, and it alone stands out.
+// Of several steps that can be confirmed one comes next, and only that one stands out.
 func TestOneStepComesNext(t *testing.T) {
 	d, _ := steps(t, 120, 40, core.Step{ID: "a", Title: "first thing", State: core.StepDone},
 		core.Step{ID: "b", Title: "second thing", State: core.StepReady},
@@ -107,7 +107,7 @@ func TestOneStepComesNext(t *testing.T) {
 	}
 }
 
-// What nobody waits for is offered, and does not stand out; the cursor does not begin on it.
+// A step that nobody waits for is offered, but does not stand out; the cursor does not begin on it.
 func TestWhatNobodyWaitsForDoesNotStandOut(t *testing.T) {
 	d, p := steps(t, 120, 40, core.Step{ID: "a", Title: "cmp-07 went through", State: core.StepDone},
 		core.Step{ID: "b", Title: "disable nova-compute", State: core.StepReady, Optional: true},
@@ -121,7 +121,7 @@ func TestWhatNobodyWaitsForDoesNotStandOut(t *testing.T) {
 	}
 }
 
-// What the summary says of all steps is not said of each.
+// A text in the summary for all steps is not repeated for each.
 func TestWhatTheSummarySaysIsNotRepeated(t *testing.T) {
 	d, p := steps(t, 120, 40, core.Step{ID: "a", Title: "stop web-1", State: core.StepReady, Status: "given up"},
 		core.Step{ID: "b", Title: "move web-1", State: core.StepReady, Status: "9 %"})
@@ -134,7 +134,7 @@ func TestWhatTheSummarySaysIsNotRepeated(t *testing.T) {
 	}
 }
 
-// A blocked step says what it waits for; that writing is not armed comes after what is known of the step itself.
+// A blocked step says what it waits for. What is known about the step itself comes before the note that writing is not armed.
 func TestABlockedStepSaysWhatItWaitsFor(t *testing.T) {
 	unarmed := core.Guard{ID: "armed", Text: "writing is armed", Answer: "read-only"}
 	for want, step := range map[string]core.Step{
@@ -154,7 +154,7 @@ func TestABlockedStepSaysWhatItWaitsFor(t *testing.T) {
 	}
 }
 
-// What is done or runs has no open conditions and no command any more: they would be those of doing it again.
+// A step that is done or runs shows no open guards and no command: they would be those of doing it again.
 func TestWhatIsBegunIsNotOfferedAgain(t *testing.T) {
 	for _, state := range []core.StepState{core.StepDone, core.StepRunning, core.StepBlocked} {
 		step := core.Step{ID: "a", Title: "release the lock", State: state, Intent: core.Intent{Kind: core.IntentActRelease},
@@ -170,7 +170,7 @@ func TestWhatIsBegunIsNotOfferedAgain(t *testing.T) {
 	}
 }
 
-// Where there is room a command is written out whole.
+// A command is written out completely if there is room.
 func TestACommandIsWrittenOutWhereThereIsRoom(t *testing.T) {
 	long := "kubectl annotate nodeworkloadlock openstack-kaas-node-9df0d016-06dc-4088-a491-2bfc0dade0eb inner_state=active --overwrite"
 	d, _ := steps(t, 80, 40, core.Step{ID: "a", Title: "begin", State: core.StepReady, Intent: core.Intent{Kind: core.IntentActBegin},
@@ -180,8 +180,8 @@ func TestACommandIsWrittenOutWhereThereIsRoom(t *testing.T) {
 	}
 }
 
-// What others have done does not move the cursor: a key that was meant for one step must not meet another. One key goes to what comes
-// next.
+// The work of others does not move the cursor: a key that was meant for one step must not hit another. One key moves to the next
+// step.
 func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 	for name, tt := range map[string]struct {
 		after []core.Step
@@ -209,8 +209,8 @@ func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 	}
 }
 
-// Enter on what Lockstep does not do says so, and where there are commands for it, how to get them: some of it is the operator's
-// to do by hand.
+// Enter on a step that Lockstep does not do says so, and says how to get its commands if it has any: the operator may have to do
+// some of it by hand.
 func TestEnterOnWhatOthersDoSaysWhatIsLeft(t *testing.T) {
 	for want, step := range map[string]core.Step{
 		"LCM drains the node is not yours to do (waiting: 3 pods left)": {ID: "a", Title: "LCM drains the node", State: core.StepWaiting,

@@ -233,7 +233,7 @@ func TestThereIsNoPanelOnARealCloud(t *testing.T) {
 	}
 }
 
-// While nothing changes but the clock and a count, a slow line carries little.
+// While only the clock and a count change, the panel sends little over a slow line.
 func TestThePanelCostsLittle(t *testing.T) {
 	f := newRehearsal()
 	d := drive(world(), 120, 40, withRehearsal(f)).keys("f4")

@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 )
 
-// pageText is what the topmost page says, in one line.
+// pageText returns the text of the topmost page, in one line.
 func pageText(t *testing.T, d *driver) string {
 	t.Helper()
 	p, ok := d.top().(*pager)
@@ -23,7 +23,7 @@ func pageText(t *testing.T, d *driver) string {
 	return strings.Join(strings.Fields(strings.Join(out, "\n")), " ")
 }
 
-// What the screen has said can be read again, with its time, the newest first, on the dashboard as on a page.
+// Messages can be read again, with their time, the newest first, on the dashboard and on a page.
 func TestWhatWasSaidCanBeReadAgain(t *testing.T) {
 	for _, size := range sizes {
 		for _, page := range [][]string{nil, {"enter"}, {"i"}, {"?"}} {
@@ -48,13 +48,14 @@ func TestWhatWasSaidCanBeReadAgain(t *testing.T) {
 	}
 }
 
-// The same word several times is one entry; nothing said is said; a word that is wider than the screen leads to the list.
+// The same message several times is one entry. Without messages the list says so. A message wider than the screen points to the
+// list.
 func TestMessagesAreCounted(t *testing.T) {
 	d := drive(world(), 80, 24)
 	if got := pageText(t, d.keys("L")); got != "There are no messages yet." {
 		t.Errorf("it says %q", got)
 	}
-	d.keys("esc", "h", "h", "h") // nothing is running in a batch: held each time, or refused each time
+	d.keys("esc", "h", "h", "h") // nothing is running in a batch: each key gets the same refusal
 	if got := pageText(t, d.keys("L")); !strings.Contains(got, "(3 times)") || strings.Count(got, "16:43:10") != 1 {
 		t.Errorf("three times the same is %q", got)
 	}
@@ -84,7 +85,7 @@ func worked() *core.Snapshot {
 	return s
 }
 
-// l shows the log from everywhere and leads back to where one was.
+// l shows the log from everywhere and leads back.
 func TestTheLogIsSeenFromEverywhere(t *testing.T) {
 	for _, pane := range []string{"1", "2", "3", "4", "5"} {
 		d := drive(worked(), 120, 40).keys(pane)
@@ -113,7 +114,7 @@ func TestTheLogIsSeenFromEverywhere(t *testing.T) {
 	}
 }
 
-// In the log enter opens the entry, f leads to what it is about, and the steps of that are one action away.
+// In the log, enter opens the entry, f leads to its object, and the object's steps are one action away.
 func TestEnterInTheLogOpensTheEntry(t *testing.T) {
 	d := drive(worked(), 120, 40).keys("6")
 	row := func(what string, match func(r logRow) bool) *driver {

@@ -46,8 +46,8 @@ func TestAttemptsAreANumber(t *testing.T) {
 	}
 }
 
-// When the selected node goes, nothing is selected, nothing of another node is shown, and no key does anything to a neighbour: it says
-// so, until the operator moves.
+// When the selected node goes, nothing is selected, nothing of another node is shown, and no key affects a neighbour: the screen
+// says so until the operator moves.
 func TestASelectedNodeThatGoesLeavesNothingSelected(t *testing.T) {
 	for _, focus := range []string{"3", "4", "5"} {
 		d := drive(world(), 120, 40)
@@ -62,7 +62,7 @@ func TestASelectedNodeThatGoesLeavesNothingSelected(t *testing.T) {
 			t.Errorf("%s: selected is %q, shown %q", focus, d.nodes.Cursor(), d.shown)
 		}
 		if focus == "5" {
-			continue // the locks of the cluster are listed below the node's: they are still there
+			continue // the locks of the cluster are listed below the node's: they still exist
 		}
 		for _, key := range []string{"enter", "m", "e", "i", "u", "space"} {
 			d.keys(key)
@@ -83,7 +83,7 @@ func TestASelectedNodeThatGoesLeavesNothingSelected(t *testing.T) {
 	}
 }
 
-// When all marked nodes go, what was meant for them is not done with the selected one.
+// When all marked nodes go, an action that was meant for them is not done with the selected one.
 func TestWhatWasMarkedIsNotReplacedByWhatIsSelected(t *testing.T) {
 	d := drive(world(), 120, 40).keys("3")
 	d.nodes.Choose("kaas-node-cmp09")
@@ -99,7 +99,7 @@ func TestWhatWasMarkedIsNotReplacedByWhatIsSelected(t *testing.T) {
 	}
 }
 
-// without takes a node out of a Snapshot.
+// without removes a node from a Snapshot.
 func without(name string) func(*core.Snapshot) {
 	return func(s *core.Snapshot) {
 		delete(s.Nodes, name)
@@ -133,7 +133,7 @@ func TestBeforeTheFirstKeyTheCursorIsOnWhatMovesFirst(t *testing.T) {
 	}
 }
 
-// The most important line is on the screen at every size that is a screen at all.
+// The most important line is on the screen at every usable size.
 func TestWhatNeedsTheOperatorIsSeenAtEverySize(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{40, 12}, {79, 23}, {80, 24}, {120, 40}, {300, 100}, {110, 27}, {60, 15}} {
 		d := drive(world(), size.w, size.h)

@@ -10,13 +10,13 @@ import (
 	"lockstep/core"
 )
 
-// Whatever goes and comes back, the selection of the pane with the keys stays on its object or there is none, and the panes below show no
-// other node than before. While nothing is selected, no key does anything to a neighbour.
+// Whatever goes and comes back, the selection of the pane with the focus stays on its object or is empty, and the panes below
+// show no other node than before. While nothing is selected, no key affects a neighbour.
 func TestNoPaneSelectsByItself(t *testing.T) {
 	nodes := []string{"kaas-node-cmp07", "kaas-node-cmp11", "kaas-node-cmp06", "kaas-node-cmp03", "kaas-node-ctl01"}
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drive(world(), 120, 40).keys("3", "home")
-		selected := func() string { // by the ID, as no two rows have the same
+		selected := func() string { // by ID, because no two rows have the same
 			s := d.focused().subject()
 			switch {
 			case d.focused().Gone() != "":

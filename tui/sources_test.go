@@ -8,7 +8,7 @@ import (
 	"lockstep/core"
 )
 
-// forbidden is a world whose OpenStack refuses to tell of the sources, for one reason, and whose management cluster is there.
+// forbidden is a world whose OpenStack refuses to serve the sources, for one reason, and whose management cluster is there.
 func forbidden(ids ...core.SourceID) *core.Snapshot {
 	s := world()
 	for _, id := range ids {
@@ -21,7 +21,7 @@ func forbidden(ids ...core.SourceID) *core.Snapshot {
 	return s
 }
 
-// In 80 columns a server that is well is not cut for the sake of another one's words, nor is who acts as what.
+// In 80 columns a healthy server is not cut to make room for another one's text, and neither is the played controller.
 func TestTheHeaderCutsNoServer(t *testing.T) {
 	s := forbidden(core.SourceComputeServices, core.SourceInstances, core.SourceMigrations)
 	s.Settings.ActAs = []core.ActAs{{Controller: core.ControllerOpenStack}}
@@ -38,7 +38,7 @@ func TestTheHeaderCutsNoServer(t *testing.T) {
 	}
 }
 
-// troubled is a world whose sources of a server are all in a state, for a reason.
+// troubled is a world in which all sources of a server are in one state, for one reason.
 func troubled(s *core.Snapshot, server core.Server, state core.SourceState, age time.Duration, err core.APIError) *core.Snapshot {
 	for id := range s.Sources {
 		if id.Server() == server {
@@ -54,8 +54,8 @@ func troubled(s *core.Snapshot, server core.Server, state core.SourceState, age 
 	return s
 }
 
-// A server of which nothing can be seen says why, first and in the worst glyph, at every width; nothing else of the line costs the cause
-// its room.
+// A server that cannot be seen at all says why, first and with the worst glyph, at every width; nothing else in the line takes
+// the cause's room.
 func TestWhyAServerCannotBeSeenIsNeverCut(t *testing.T) {
 	refused := core.APIError{Kind: core.ErrUnauthorized, Status: 401, Call: "log in to admin at https://keystone.example:443/v3",
 		Message: "The request you have made requires authentication."}
@@ -65,7 +65,7 @@ func TestWhyAServerCannotBeSeenIsNeverCut(t *testing.T) {
 	both.Settings.ActAs = []core.ActAs{{Controller: core.ControllerOpenStack}}
 	both.Write = core.WriteMode{Armed: true, Mine: true, Lease: "anna@jump01"}
 	both.Sources[core.SourceMachines] = core.Source{ID: core.SourceMachines, State: core.SourceLive, AsOf: fixtureWall}
-	// One that was forbidden before is no better, and does not speak for the server.
+	// A source that was forbidden before is no better, and does not represent the server.
 	src := both.Sources[core.SourceTempestJob]
 	src.ID, src.State, src.Err = core.SourceTempestJob, core.SourceForbidden, &core.APIError{Kind: core.ErrForbidden, Message: "no"}
 	both.Sources[core.SourceTempestJob] = src
@@ -88,7 +88,7 @@ func TestWhyAServerCannotBeSeenIsNeverCut(t *testing.T) {
 	}
 }
 
-// What is the matter with several sources alike is said once, with the names of all.
+// Trouble that several sources share is reported once, with the names of all.
 func TestOneTroubleIsToldOnce(t *testing.T) {
 	s := forbidden(core.SourceInstances, core.SourceMigrations)
 	s.Instances, s.ByHost, s.Migrations = map[string]*core.Instance{}, map[string][]*core.Instance{}, map[string][]*core.Migration{}

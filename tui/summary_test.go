@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a procedure page says of how it stands is wrapped at the width, and never cut at it. Where there is no room, that is said.
+// The summary of a procedure page is wrapped at the width, and never cut there. The page says so if there is no room.
 func TestSummaryIsWrapped(t *testing.T) {
 	d := drive(world(), 80, 24).keys("enter")
 	p := d.top().(*procedurePage)

@@ -11,7 +11,7 @@ import (
 	"lockstep/core"
 )
 
-// stoppable is a screen above which there is a shell; it counts how often it was stopped, and is brought back after two minutes.
+// stoppable is a screen above which there is a shell. It counts how often it was stopped, and is resumed after two minutes.
 func stoppable(s *core.Snapshot, w, h int) (*driver, *int) {
 	d := drive(s, w, h)
 	n := 0
@@ -25,8 +25,8 @@ func stoppable(s *core.Snapshot, w, h int) (*driver, *int) {
 	return d, &n
 }
 
-// Where nothing runs ctrl+z suspends at once, wherever one is: in a form, while a filter is typed, on a page. Writing is switched off
-// before.
+// While nothing runs, ctrl+z suspends at once, from anywhere: in a form, while a filter is typed, on a page. Writing is disarmed
+// first.
 func TestCtrlZSuspends(t *testing.T) {
 	for _, keys := range [][]string{nil, {"e"}, {"/", "cmp"}, {"?"}, {"?", "/", "x"}, {":"}, {"w"}, {"enter"}} {
 		s := world()
@@ -48,7 +48,7 @@ func TestCtrlZSuspends(t *testing.T) {
 	}
 }
 
-// While something runs it asks, and says what will be with it; enter stays unless the other button was chosen.
+// While something runs, ctrl+z asks, and says what will happen to it. Enter stays unless the other button was chosen.
 func TestCtrlZAsksWhileSomethingRuns(t *testing.T) {
 	for _, size := range sizes {
 		d, n := stoppable(world(), size.w, size.h)
@@ -89,7 +89,8 @@ func TestCtrlZAsksWhileSomethingRuns(t *testing.T) {
 	}
 }
 
-// What was confirmed a moment ago runs, also before a Snapshot shows it; what another window has under way is its own matter.
+// A step that was confirmed a moment ago counts as running, even before a Snapshot shows it. What another window has under way
+// does not count.
 func TestCtrlZRightAfterAConfirmation(t *testing.T) {
 	s := world()
 	s.Operations, s.Write.Armed = nil, true
@@ -109,7 +110,7 @@ func TestCtrlZRightAfterAConfirmation(t *testing.T) {
 	}
 }
 
-// Where it cannot be brought back it is not stopped, and says why; a stop that did not come is told as well.
+// Where the program cannot be resumed it is not stopped, and says why. A stop that did not happen is reported as well.
 func TestCtrlZWhereThereIsNoShell(t *testing.T) {
 	s := world()
 	s.Operations = nil

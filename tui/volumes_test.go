@@ -7,7 +7,7 @@ import (
 	"lockstep/core"
 )
 
-// A cloud without Cinder lacks nothing: its server is as well as its other sources are. One that refuses to tell is told of.
+// A cloud without Cinder lacks nothing: its server is as healthy as its other sources. A Cinder that refuses access is reported.
 func TestACloudWithoutCinderIsWell(t *testing.T) {
 	s := world()
 	for _, id := range []core.SourceID{core.SourceVolumeServices, core.SourceVolumes} {
@@ -28,8 +28,8 @@ func TestACloudWithoutCinderIsWell(t *testing.T) {
 	}
 }
 
-// The dialog names the service itself, with its back end, whatever the step's target is; and a node's detail shows what Cinder
-// tells of it, nothing of which reaches the terminal as it came.
+// The dialog names the service itself, with its back end, whatever the step's target is. A node's detail shows what Cinder
+// reports about it, all of it sanitised.
 func TestWhatIsShownOfVolumes(t *testing.T) {
 	ref := (&core.VolumeService{Host: "cmp-07@lvm"}).Ref()
 	for want, change := range map[string]core.SetVolumeService{

@@ -8,7 +8,7 @@ import (
 	"lockstep/core"
 )
 
-// crowded is the world with the longest words that its columns have to bear.
+// crowded is the world with the longest texts that its columns have to show.
 func crowded() *core.Snapshot {
 	s := world()
 	node := s.Nodes["kaas-node-cmp07"]
@@ -24,12 +24,12 @@ func crowded() *core.Snapshot {
 	return s
 }
 
-// What a column is made for is never cut: sizes, modes, states, times of another day.
+// A column's main content is never cut: sizes, modes, states, times of another day.
 func TestColumnsShowTheirWordsWhole(t *testing.T) {
 	for _, c := range []struct {
 		key   string
 		words []string
-		least int // columns of the terminal from which on it has room
+		least int // the width of the terminal from which it has room
 	}{
 		{"4", []string{"128 vCPU 1536 GiB"}, 120},
 		{"4", []string{"resize_migrating"}, 200},
@@ -53,7 +53,7 @@ func TestColumnsShowTheirWordsWhole(t *testing.T) {
 	}
 }
 
-// A log in which nothing stands leaves the locks their room; with its first entry it takes its share.
+// An empty log leaves the locks its room; with its first entry it takes its share.
 func TestAnEmptyLogTakesLittleRoom(t *testing.T) {
 	share := func(s *core.Snapshot, keys ...string) int {
 		d := drive(s, 200, 60).keys(keys...)
@@ -87,7 +87,7 @@ func finished() *core.Snapshot {
 	return s
 }
 
-// The header of an update that has ended tells how long it took.
+// The header of a finished update says how long it took.
 func TestTheHeaderKeepsTheTotalTime(t *testing.T) {
 	for _, c := range []struct {
 		w    int
@@ -105,7 +105,7 @@ func TestTheHeaderKeepsTheTotalTime(t *testing.T) {
 	}
 }
 
-// What a phase rests on is told as far as there is room, and cut where there is none: never above empty rows.
+// The evidence of a phase is shown as far as there is room, and cut only then: never above empty rows.
 func TestWhatAPhaseRestsOnIsCutByItsRoomAlone(t *testing.T) {
 	long := strings.TrimSpace(strings.Repeat("a long word of the plan ", 30))
 	d := drive(world(), 120, 40)
@@ -133,7 +133,7 @@ func TestWhatAPhaseRestsOnIsCutByItsRoomAlone(t *testing.T) {
 	}
 }
 
-// On the page of steps, too, what a controller says is not cut above empty rows.
+// On the page of steps, too, a controller's text is not cut above empty rows.
 func TestTheSummaryOfStepsIsWholeWhereThereIsRoom(t *testing.T) {
 	for _, size := range []struct {
 		w, h  int
@@ -163,7 +163,7 @@ func TestACutLineHasOneMark(t *testing.T) {
 	}
 }
 
-// How far a migration or an evacuation is is never cut: the bar beside the figure goes first.
+// The progress of a migration or an evacuation is never cut: the bar beside the figure goes first.
 func TestFiguresAreNotCut(t *testing.T) {
 	s := world()
 	for _, in := range s.Instances {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// timesOfDay are those that a screen shows.
+// timesOfDay matches the times that a screen shows.
 var timesOfDay = regexp.MustCompile(`\b([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?\b`)
 
 // Every time on every page is in the operator's zone: half an hour to the east, each is half an hour later.

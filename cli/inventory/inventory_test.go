@@ -39,7 +39,7 @@ func instance(id string, change func(*core.Instance)) *core.Instance {
 	return in
 }
 
-// parsed is the scenario of an inventory, as it is read again from its file.
+// parsed returns the scenario of an inventory, read again from its file.
 func parsed(t *testing.T, inv *core.Inventory) *scenario.Scenario {
 	t.Helper()
 	var file strings.Builder
@@ -99,7 +99,7 @@ func TestInstancesOfEveryKind(t *testing.T) {
 	inv := small()
 	inv.Instances = []*core.Instance{
 		instance("i1", nil),
-		// a flavor made anew, a project of another domain
+		// a flavor with its own definition, a project of another domain
 		instance("i2", func(in *core.Instance) { in.Flavor.RAMMiB = 512; in.ProjectID = "p2" }),
 		instance("i3", func(in *core.Instance) { in.Flavor = core.Flavor{} }), // a cloud before 2.47
 		instance("i4", func(in *core.Instance) { in.Status, in.TaskState = "REBOOT", "rebooting" }),
@@ -161,7 +161,7 @@ func TestNumbersInNamesAreNumbers(t *testing.T) {
 	}
 }
 
-// What another server said in a lock's text does not stay in a pseudonymous file, what Rockoon is known to say does.
+// Other servers' texts in a lock do not stay in a pseudonymous file; Rockoon's known texts do.
 func TestPseudonymousTexts(t *testing.T) {
 	const id, node = "0b9f1c52-8a1c-4b0e-9b1d-3f2a5c6d7e8f", "storage-node-seven"
 	p := &pseudonyms{key: []byte("key"), objects: map[string]string{node: "node-x"}}
@@ -183,7 +183,7 @@ func TestPseudonymousTexts(t *testing.T) {
 	}
 }
 
-// What was assumed names things of the cloud for its owner, and for nobody else.
+// Assumptions name things of the cloud for its owner, and for nobody else.
 func TestPseudonymousAssumptionsNameNothing(t *testing.T) {
 	s := Scenario(&core.Inventory{Cluster: "acme-prod"}, "test")
 	b := &builder{s: s}

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// An outage that no lock mentions is as old as its first sight; that the next try has begun does not end it.
+// An outage that no lock mentions is as old as its first sight; the start of the next try does not end it.
 func TestOutageThatNoLockSaysHasAnAge(t *testing.T) {
 	sc := scene.Bookkept()
 	l := sc.NodeLock("cmp-01", core.ControllerOpenStack)

@@ -10,7 +10,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// Which computes may be begun beside one of another availability zone: Rockoon's rule knows no scope (docs/mosk.md#services,
+// Which computes may begin beside one of another availability zone: Rockoon's rule knows no scope (docs/mosk.md#services,
 // can_handle_nmr of compute), and can be switched off.
 func TestComputesOfOneZoneAreBegunTogether(t *testing.T) {
 	for name, tt := range map[string]struct {

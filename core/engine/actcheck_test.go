@@ -43,8 +43,8 @@ var actScenes = map[core.IntentKind]func(c *testCloud){
 	core.IntentActFinish: func(c *testCloud) { c.locks["cmp-1"].InnerState = core.InnerActive },
 }
 
-// A played controller does nothing on what is not fresh: every source that a guard of the step reads counts, for what it showed
-// before a host rebooted says nothing of the host now.
+// A played controller does nothing on stale facts. Every source that a guard of the step reads counts: what it showed before a
+// host rebooted says nothing about the host now.
 func TestAPlayedControllerDoesNothingOnStaleFacts(t *testing.T) {
 	always := []core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceOpenStackController}
 	for kind, rests := range map[core.IntentKind][]core.SourceID{
@@ -101,11 +101,11 @@ func TestAPlayedControllerDoesNothingOnStaleFacts(t *testing.T) {
 	})
 }
 
-// What has changed since the last look is found by asking the servers, and stops the step: nothing is written.
+// The servers are asked for what has changed since the last look. A change stops the step: nothing is written.
 func TestAPlayedControllerAsksTheServersFirst(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind core.IntentKind
-		then func(c *testCloud) // unseen by Lockstep
+		then func(c *testCloud) // not seen by Lockstep
 		says string
 	}{
 		"release: the request is withdrawn": {core.IntentActRelease, func(c *testCloud) { clear(c.requests) }, "the request is gone"},
@@ -197,8 +197,8 @@ func TestAPlayedControllerAsksWhetherItIsAlone(t *testing.T) {
 	}
 }
 
-// A request that is gone from what is known by the time of the write stops the release, too: the lock would be left open for
-// the next time that LCM asks.
+// A request that is gone by the time of the write also stops the release: otherwise the lock would stay open for the next time
+// LCM asks.
 func TestNothingIsReleasedForARequestThatIsGone(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := atRest()
@@ -217,7 +217,7 @@ func TestNothingIsReleasedForARequestThatIsGone(t *testing.T) {
 	})
 }
 
-// Where Lockstep plays the OpenStack controller, no other step gets around what the controller's own steps check.
+// Where Lockstep plays the OpenStack controller, no other step gets around the checks of the controller's own steps.
 func TestNoOtherStepGoesPastThoseOfAPlayedController(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cloud  func(c *testCloud)

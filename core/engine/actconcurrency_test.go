@@ -10,14 +10,14 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// How many nodes a played controller works on at a time: by the roles of those that it works on already, whatever the roles of the
-// next one are (docs/mosk.md#concurrency); where the old rule is wanted, one.
+// How many nodes a played controller works on at a time. The roles of the nodes already in work decide, not the roles of the next
+// one (docs/mosk.md#concurrency); under the old rule the number is one.
 func TestHowManyNodesAreWorkedOnAtATime(t *testing.T) {
 	for name, tt := range map[string]struct {
-		away     []core.Role // of cmp-2, which is worked on
-		of       core.Role   // of cmp-1, which is to be begun; empty: compute
+		away     []core.Role // of cmp-2, which is in work
+		of       core.Role   // of cmp-1, which is next; empty: compute
 		settings func(*core.Settings)
-		says     string // empty: it can be begun
+		says     string // empty: it can begin
 	}{
 		"a compute beside a compute":                 {[]core.Role{core.RoleCompute}, "", nil, ""},
 		"a compute beside a controller":              {[]core.Role{core.RoleController}, "", nil, "controller: cmp-2"},

@@ -13,8 +13,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// A request that nobody has seen bears no finalizer, and is gone as soon as LCM withdraws it: nobody would take the node back. So the
-// first step is to hold it, and nothing is begun before.
+// A request that nobody has seen has no finalizer, and is gone as soon as LCM withdraws it: nobody would take the node back. So
+// the first step holds the request, and nothing begins before that.
 func TestARequestIsHeldBeforeItIsBegun(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := askedFor()
@@ -80,7 +80,7 @@ func TestARequestThatWasBegunIsHeldLater(t *testing.T) {
 	})
 }
 
-// A request that Lockstep holds, and whose lock is taken back, only has to be let go: the entry says so, and that LCM waits.
+// A request that Lockstep holds, and whose lock is taken back, only has to be let go. The entry says so, and says that LCM waits.
 func TestARequestThatWaitsToBeLetGoIsSaid(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := atRest()

@@ -11,8 +11,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// What gets instances out of the way is the same whoever plays the OpenStack controller: the owners are told, room is made, and
-// a mode that nobody knows is set right.
+// What moves instances out of the way is the same whoever plays the OpenStack controller: the owners are told, room is made, and
+// an unknown mode is corrected.
 func TestInstancesOfAPlayedNodeHaveTheStepsOfAnyOther(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cloud func(c *testCloud)

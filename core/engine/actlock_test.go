@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// askedFor is a cloud whose cmp-1 is asked for and begun by a played OpenStack controller.
+// askedFor is a cloud in which LCM asks for cmp-1 and a played OpenStack controller has begun it.
 func askedFor() *testCloud {
 	c := atRest()
 	c.requests["cmp-1"] = &core.MaintenanceRequest{Meta: core.Meta{Name: "cmp-1", UID: "nmr", Created: worldTime, Finalizers: scene.HeldBy},
@@ -23,7 +23,7 @@ func askedFor() *testCloud {
 	return c
 }
 
-// played is a bench on which the OpenStack controller is played, armed.
+// played is an armed bench that plays the OpenStack controller.
 func played(t *testing.T, c *testCloud) *bench {
 	t.Helper()
 	b := newBenchWith(t, t.TempDir(), c, scene.PlaysOpenStack())
@@ -32,7 +32,7 @@ func played(t *testing.T, c *testCloud) *bench {
 	return b
 }
 
-// At which release a played controller arms its lock: the one that OpenStack is at, whatever is asked for.
+// At which release a played controller arms its lock: the release that OpenStack runs, not the one that is asked for.
 func TestTheReleaseOfAPlayedLock(t *testing.T) {
 	for name, tt := range map[string]struct {
 		request, cluster, deployed, lock string
@@ -67,7 +67,7 @@ func TestTheReleaseOfAPlayedLock(t *testing.T) {
 	}
 }
 
-// A lock that is made and one that is taken back bear the release.
+// A lock that is made or taken back carries the release.
 func TestAPlayedLockIsArmedAtItsRelease(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind  core.IntentKind
@@ -100,7 +100,7 @@ func TestAPlayedLockIsArmedAtItsRelease(t *testing.T) {
 	}
 }
 
-// The lock says in Rockoon's words what is waited for, until it is released.
+// Until it is released, the lock says in Rockoon's words what the controller waits for.
 func TestThePlayedLockSaysWhatIsWaitedFor(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := askedFor()
@@ -148,7 +148,7 @@ func TestThePlayedLockSaysWhatIsWaitedFor(t *testing.T) {
 	})
 }
 
-// A lock that is missing is told once: as what the player has to make.
+// A missing lock is reported once: as the lock that the player has to make.
 func TestAMissingPlayedLockIsToldOnce(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := askedFor()

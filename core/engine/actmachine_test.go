@@ -34,8 +34,8 @@ func atRest() *testCloud {
 	return c
 }
 
-// The four flows of the documents, step by confirmed step, with Lockstep in the OpenStack controller's place and started anew
-// before each: CMR created, NMR created, NMR removed, CMR removed (docs/mosk.md#rockoon).
+// The four flows of the documents, step by confirmed step, with Lockstep in the OpenStack controller's place and restarted before
+// each step: CMR created, NMR created, NMR removed, CMR removed (docs/mosk.md#rockoon).
 func TestTheFourFlowsOfTheOpenStackController(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), atRest()
@@ -280,7 +280,7 @@ func TestAPlayedControllerWaits(t *testing.T) {
 	}
 }
 
-// Pods that are not ready are asked for right before the cluster is let go, and stop it.
+// Right before the cluster is let go, the server is asked for pods that are not ready; one such pod stops the step.
 func TestTheClusterIsNotLetGoWithPodsThatAreNotReady(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := atRest()
@@ -308,9 +308,9 @@ type actMachine struct {
 	*machine
 }
 
-// However LCM asks and withdraws, whatever fails, and wherever Lockstep is killed: a lock is released only on a host that is
-// out of scheduling and on which nothing runs that has to be moved; never more nodes are worked on than the rule allows;
-// every write has its grant and its record; and a restart proposes the same.
+// These hold however LCM asks and withdraws, whatever fails, and wherever Lockstep is killed: a lock is released only on a host
+// that is out of scheduling and runs nothing that has to be moved; no more nodes are in work than the rule allows; every write
+// has its grant and its record; and a restart proposes the same.
 func TestAPlayedControllerUnderRandomInterleavings(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { bubble.Alone(t, func(t *testing.T) { interleavePlayed(t, rt) }) })
 }
@@ -374,12 +374,12 @@ func interleavePlayed(t *testing.T, rt *rapid.T) {
 	}
 }
 
-// unsafe is why the lock must not be released now; the cloud is locked.
+// unsafe is why the lock must not be released now. The caller holds the cloud's lock.
 func (m *actMachine) unsafe(l *core.WorkloadLock) string {
 	r := m.cloud.requests[l.Node]
 	switch {
 	case r == nil:
-		return "" // withdrawn this very moment: LCM does nothing on the node, and the next step takes the lock back
+		return "" // withdrawn just now: LCM does nothing on the node, and the next step takes the lock back
 	case m.cloud.services[l.Node].Enabled:
 		return l.Name + " was released while the scheduler uses the host"
 	case m.takesVolumes(l.Node):
@@ -402,7 +402,7 @@ func (m *actMachine) unsafe(l *core.WorkloadLock) string {
 	return ""
 }
 
-// next confirms the first steps that can be confirmed, of a node or of the cluster, not always the first of them.
+// next confirms one of the steps that can be confirmed, of a node or of the cluster; not always the first.
 func (m *actMachine) next(rt *rapid.T) {
 	key := core.ProcedureKey{Kind: core.ProcedureNode, Subject: m.node(rt)}
 	if rapid.IntRange(0, 4).Draw(rt, "cluster") == 0 {
@@ -437,7 +437,7 @@ func (m *actMachine) grantAct(rt *rapid.T) {
 	}
 }
 
-// twoBegin confirms the beginning on two nodes before either is done.
+// twoBegin confirms the start of two nodes before either is done.
 func (m *actMachine) twoBegin(*rapid.T) {
 	var grants []core.Grant
 	for _, node := range []string{"cmp-1", "cmp-2"} {
@@ -462,7 +462,7 @@ func (m *actMachine) ask(rt *rapid.T) {
 	})
 }
 
-// lcmDone takes a request away, whether the node was handled or not: an update can be given up.
+// lcmDone takes a request away, whether or not the node was handled: an update can be given up.
 func (m *actMachine) lcmDone(rt *rapid.T) {
 	node := m.node(rt)
 	m.locked(func(c *testCloud) { delete(c.requests, node) })

@@ -14,7 +14,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// toBeRemoved is a cloud whose cmp-1 is to be removed; the lock is one that Rockoon made.
+// toBeRemoved is a cloud whose cmp-1 is to be removed; Rockoon made the lock.
 func toBeRemoved() *testCloud {
 	c := atRest()
 	c.deletions = []*core.NodeNotice{{Meta: core.Meta{Name: "cmp-1", UID: "ndr", Created: worldTime}, Kind: core.KindNodeDeletionRequest,
@@ -78,7 +78,7 @@ func TestThePlayedRemovalOfANode(t *testing.T) {
 	})
 }
 
-// onlyHalfAway leaves one instance in the cloud: it was cold-migrated away from cmp-1, and nobody has decided on it.
+// onlyHalfAway leaves one instance in the cloud: it was cold-migrated away from cmp-1, and nobody has confirmed or reverted it.
 func onlyHalfAway(c *testCloud) {
 	clear(c.instances)
 	c.add("half", "cmp-2")
@@ -172,7 +172,7 @@ func TestWhatHoldsAPlayedRemoval(t *testing.T) {
 	}
 }
 
-// Nova is asked right before the node is let go: what was put there since holds it.
+// Nova is asked right before the node is let go: an instance that arrived since then holds the node.
 func TestAPlayedRemovalAsksNovaLast(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := toBeRemoved()
@@ -193,7 +193,7 @@ func TestAPlayedRemovalAsksNovaLast(t *testing.T) {
 	})
 }
 
-// Also of a node that is no compute: Ironic's nova-compute can run on a controller.
+// The same holds for a node that is not a compute: Ironic's nova-compute can run on a controller.
 func TestAPlayedRemovalOfAControllerAsksNovaLast(t *testing.T) {
 	for name, tt := range map[string]struct {
 		late  bool
@@ -223,8 +223,8 @@ func TestAPlayedRemovalOfAControllerAsksNovaLast(t *testing.T) {
 	}
 }
 
-// Whether the removal is still asked for is asked as well: a lock that is let go for nothing lets LCM have the node, guests and
-// all, the next time that it asks.
+// The server is also asked whether the removal is still wanted. A lock that is let go for nothing lets LCM have the node with all
+// its instances the next time it asks.
 func TestAPlayedRemovalAsksWhetherItIsWanted(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind core.IntentKind
@@ -263,7 +263,7 @@ func TestAPlayedRemovalAsksWhetherItIsWanted(t *testing.T) {
 	}
 }
 
-// Cinder too: a volume that was made since the last look would go with the node.
+// Cinder is asked too: a volume made since the last look would go with the node.
 func TestAPlayedRemovalAsksCinderLast(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := toBeRemoved()
@@ -283,7 +283,7 @@ func TestAPlayedRemovalAsksCinderLast(t *testing.T) {
 	})
 }
 
-// A removal and what it leaves wait for whoever plays the controller, and are told once.
+// A removal and what it leaves behind wait for whoever plays the controller, and are reported once.
 func TestAPlayedRemovalNeedsAPerson(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		told := func(c *testCloud) (out []string) {
@@ -314,7 +314,7 @@ func TestAPlayedRemovalNeedsAPerson(t *testing.T) {
 	})
 }
 
-// What is left in OpenStack of a node that is gone has its commands, once it is down.
+// Once a node is gone and down, there are commands for what it leaves behind in OpenStack.
 func TestWhatIsLeftOfANodeThatIsGone(t *testing.T) {
 	for name, tt := range map[string]struct {
 		up, alive bool

@@ -14,8 +14,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// aReturn is a cloud whose cmp-1 comes back while cmp-2 is away in its own maintenance; the pods of three DaemonSets on both
-// are old, with agents that Neutron hears from and a nova-compute that is up.
+// aReturn is a cloud whose cmp-1 comes back while cmp-2 is away in its own maintenance. The pods of three DaemonSets on both
+// nodes are old, Neutron hears from their agents, and nova-compute is up.
 func aReturn() *testCloud {
 	c := askedFor()
 	c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Created: worldTime, Finalizers: scene.HeldBy},
@@ -50,14 +50,14 @@ func aReturn() *testCloud {
 	return c
 }
 
-// On the way back Rockoon restarts what is old, and waits for agents and nova-compute; played, each of these is a step, before
-// the scheduler has the host again.
+// On the way back Rockoon restarts old pods, and waits for agents and nova-compute. When Lockstep plays, each of these is a step
+// before the scheduler gets the host back.
 func TestWhatAPlayedNodeRestartsOnItsReturn(t *testing.T) {
 	l3, switches, into := "restart neutron-l3-agent-default on cmp-1", "restart openvswitch-openvswitch-vswitchd-default on cmp-1",
 		"put nova-compute back into scheduling on cmp-1"
 	for name, tt := range map[string]struct {
 		cloud func(c *testCloud)
-		want  []string // beginnings of titles that can be confirmed, in their order
+		want  []string // beginnings of the titles that can be confirmed, in their order
 		not   []string
 	}{
 		"old pods, and they alone": {func(*testCloud) {}, []string{l3, switches, into},
@@ -106,7 +106,7 @@ func TestWhatAPlayedNodeRestartsOnItsReturn(t *testing.T) {
 	}
 }
 
-// The restart is done although the same pod of a node in maintenance is not ready; and nobody is said to do it instead.
+// The restart is done although the same pod of a node in maintenance is not ready; no entry says that somebody else does it.
 func TestAnOldPodIsRestartedOnAPlayedReturn(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := aReturn()
@@ -147,7 +147,7 @@ func TestAPlayedReturnComesBeforeTheNextMaintenance(t *testing.T) {
 	})
 }
 
-// What is to be done on a played return is told once, by its turn, however long it takes and whatever the lock still says.
+// A played return is reported in one entry, that of its turn, however long it takes and whatever the lock still says.
 func TestAPlayedReturnIsToldOnce(t *testing.T) {
 	for name, cloud := range map[string]func(c *testCloud){
 		"its request goes":    func(c *testCloud) { c.requests["cmp-1"].Deleting = worldTime.Add(-24 * time.Hour) },

@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// A number of attempts that Lockstep set is remembered over a restart, and offered back as it was.
+// A number of attempts that Lockstep set is remembered over a restart, and Lockstep offers to set it back.
 func TestAttemptsAreOfferedBack(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()

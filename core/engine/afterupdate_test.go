@@ -7,7 +7,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// An instance counts as stopped for the update until Lockstep has started it, also after a restart of Lockstep.
+// An instance counts as stopped for the update until Lockstep has started it, even after a restart of Lockstep.
 func TestStoppedInstancesAreRemembered(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()

@@ -9,8 +9,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// A server that is slow to take the lease back does not hold up the screen, however writing ended. Arming again meanwhile gets the
-// lease afterwards, and keeps it.
+// A server that is slow to take the lease back does not hold up the screen, however writing ended. Arming again meanwhile gets
+// the lease afterwards, and keeps it.
 func TestASlowServerHoldsUpNobody(t *testing.T) {
 	for name, end := range map[string]func(*bench){
 		"disarmed": func(b *bench) { go b.engine.Disarm() },
@@ -47,7 +47,7 @@ func TestASlowServerHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// Leaving gives the lease back before the last record, and does not wait for ever for a server that does not answer.
+// Leaving gives the lease back before the last record, and does not wait forever for a server that does not answer.
 func TestLeavingWaitsForTheLeaseToBeGivenBack(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())

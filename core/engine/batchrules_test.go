@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// movesHeld is a batch of three moves whose first is under way until finish is called.
+// movesHeld is a batch of three moves. The first is under way until finish is called.
 func movesHeld(t *testing.T) (b *bench, id string, finish func()) {
 	t.Helper()
 	b = newBench(t, t.TempDir(), newTestCloud())
@@ -39,8 +39,8 @@ func itemStates(op core.Operation) []core.OperationState {
 	return out
 }
 
-// A batch begins nothing on facts that are stale: it pauses, says which, stays so when it is told to go on too early, and goes
-// on where it was, with nothing lost, once they are seen again.
+// A batch begins nothing on stale facts. It pauses, names the stale source, stays paused when it is told to go on too early, and
+// continues where it was, with nothing lost, once the facts are fresh again.
 func TestBatchPausesOnStaleFacts(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b, id, finish := movesHeld(t)
@@ -60,7 +60,7 @@ func TestBatchPausesOnStaleFacts(t *testing.T) {
 		b.await(id, pausedStale)
 		b.sync()
 		op = b.await(id, func(op core.Operation) bool {
-			if op.State == core.OperationPaused { // what it saw last may have been stale yet
+			if op.State == core.OperationPaused { // what it saw last may still have been stale
 				resume(b, id)
 			}
 			return op.State.Ended()
@@ -74,8 +74,8 @@ func TestBatchPausesOnStaleFacts(t *testing.T) {
 	})
 }
 
-// What is still to be done changes: the batch pauses before it begins anything more, not only when that one's turn comes, and
-// says it once. What has changed is not done without a grant of its own.
+// When an item that is still to be done changes, the batch pauses before it begins anything more, not only when that item's turn
+// comes, and says so once. A changed item is not done without its own grant.
 func TestBatchPausesWhenWhatIsStillToBeDoneChanges(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b, id, finish := movesHeld(t)
@@ -102,7 +102,7 @@ func TestBatchPausesWhenWhatIsStillToBeDoneChanges(t *testing.T) {
 	})
 }
 
-// What has left the host by itself is no change that stops a batch: there is nothing left to do.
+// An instance that has left the host by itself does not stop a batch: there is nothing left to do.
 func TestBatchPassesOverWhatIsGone(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b, id, finish := movesHeld(t)
@@ -120,7 +120,7 @@ func TestBatchPassesOverWhatIsGone(t *testing.T) {
 	})
 }
 
-// If the grant says so, a batch goes on past a failure, which stays on its item; but it does not go past the gate.
+// If the grant says so, a batch goes on past a failure, which stays on its item. It does not go past the gate.
 func TestBatchGoesOnPastFailuresWhenToldTo(t *testing.T) {
 	t.Run("a refusal", func(t *testing.T) {
 		bubble.Run(t, func(t *testing.T) {
@@ -163,8 +163,7 @@ func TestBatchGoesOnPastFailuresWhenToldTo(t *testing.T) {
 	})
 }
 
-// Each kind of batch stops for each of these, with nothing begun that was not begun: the gate closes, a source goes stale, an item
-// fails.
+// Each of these stops every kind of batch, and nothing more begins: the gate closes, a source goes stale, an item fails.
 func TestEveryKindOfBatchStopsByItself(t *testing.T) {
 	silent := func() *testCloud {
 		cloud := newTestCloud()
@@ -239,7 +238,7 @@ func TestEveryKindOfBatchStopsByItself(t *testing.T) {
 					op := b.await(g.ID, func(op core.Operation) bool {
 						if op.Items[0].State == core.OperationVerifying {
 							b.cloud.mu.Lock()
-							for _, a := range b.cloud.daemons.agents { // the agent of the new pod reports again
+							for _, a := range b.cloud.daemons.agents { // Neutron hears from the agent of the new pod again
 								a.Alive, a.Heartbeat = strings.HasPrefix(op.Items[0].Label, a.Binary), worldTime.Add(time.Minute)
 							}
 							b.cloud.mu.Unlock()
@@ -266,8 +265,8 @@ func TestEveryKindOfBatchStopsByItself(t *testing.T) {
 	}
 }
 
-// The request for which a node is emptied is withdrawn: the batch pauses, for nobody needs the node empty any more; it goes on
-// when the operator says so.
+// When the request for which a node is emptied is withdrawn, the batch pauses, because nobody needs the node empty any more. It
+// goes on when the operator says so.
 func TestBatchPausesWhenTheRequestIsWithdrawn(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b, id, finish := movesHeld(t)
@@ -289,7 +288,8 @@ func TestBatchPausesWhenTheRequestIsWithdrawn(t *testing.T) {
 	})
 }
 
-// With more than one at a time, a second failure can come while the batch is paused for the first: it pauses for that one too.
+// With more than one item at a time, a second failure can come while the batch is paused for the first: it pauses for that one
+// too.
 func TestBatchTellsEveryFailure(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud()

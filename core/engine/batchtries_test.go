@@ -10,8 +10,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// An instance whose migration fails is tried again by itself, as often as its node says (docs/mosk.md#migration-loop),
-// and the batch pauses after the last try only. What is refused, and what nobody knows the end of, is not sent twice.
+// A failed migration of an instance is tried again by itself, as often as its node says (docs/mosk.md#migration-loop); the batch
+// pauses only after the last try. A write that was refused, or whose end nobody knows, is not sent twice.
 func TestABatchTriesAFailedMigrationAgain(t *testing.T) {
 	unreachable := &core.APIError{Kind: core.ErrTimeout, Call: "live-migrate"}
 	for name, tt := range map[string]struct {
@@ -66,7 +66,7 @@ func TestABatchTriesAFailedMigrationAgain(t *testing.T) {
 	}
 }
 
-// The dialog says how often, the grant rests on it, and an instance that is moved by itself is tried once.
+// The dialog says how often, the grant rests on that number, and an instance that is moved on its own is tried once.
 func TestHowOftenIsPartOfWhatIsConfirmed(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newTestCloud()
@@ -89,7 +89,7 @@ func TestHowOftenIsPartOfWhatIsConfirmed(t *testing.T) {
 	})
 }
 
-// Between two tries the batch can be held.
+// A batch can be held between two tries.
 func TestABatchThatIsHeldDoesNotTryAgain(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b, id, _ := movesHeld(t)

@@ -28,8 +28,8 @@ func resume(b *bench, id string) {
 	}
 }
 
-// An item of a batch is done on what the operator confirmed, or not at all: an owner who asks to be told is not passed over
-// because the list was confirmed before.
+// An item of a batch is done on what the operator confirmed, or not at all: the earlier confirmation of the list does not
+// override an owner who asks to be told.
 func TestBatchHearsAnOwnerWhoSpeaksMeanwhile(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud()
@@ -53,7 +53,7 @@ func TestBatchHearsAnOwnerWhoSpeaksMeanwhile(t *testing.T) {
 	})
 }
 
-// A node that LCM has requested since the list of nodes was confirmed is not let go: skip means that its instances go down.
+// A node that LCM has requested since the list was confirmed is not let go: skip means that its instances go down.
 func TestBatchLetsNoNodeGoThatIsInMaintenanceByNow(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud()
@@ -81,7 +81,7 @@ func TestBatchLetsNoNodeGoThatIsInMaintenanceByNow(t *testing.T) {
 	})
 }
 
-// What is gone while its result is awaited ends the operation, so that its node is free for the next step.
+// When an object is gone while its result is awaited, the operation ends, so that its node is free for the next step.
 func TestResultOfWhatIsGone(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud()
@@ -103,7 +103,7 @@ func TestResultOfWhatIsGone(t *testing.T) {
 	})
 }
 
-// An instance that Nova is starting counts as running in the last look, too.
+// An instance that Nova is starting also counts as running in the last look.
 func TestDeclareSafeSeesWhatComesUp(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud()
@@ -130,7 +130,7 @@ func TestDeclareSafeSeesWhatComesUp(t *testing.T) {
 	})
 }
 
-// A confirmation of a cold migration is under way as long as its record says so, though the instance shows nothing of it.
+// The confirmation of a cold migration is under way as long as its record says so, even if the instance does not show it.
 func TestSlowConfirmationIsNoFailure(t *testing.T) {
 	cloud := newTestCloud()
 	in := cloud.instances["id-web-1"]
@@ -164,7 +164,7 @@ type slowConfirm struct {
 	time   time.Time
 }
 
-// A batch that was acknowledged does not come back piece by piece.
+// A batch that was acknowledged does not come back item by item.
 func TestAcknowledgedBatchStaysAway(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -193,7 +193,7 @@ func TestAcknowledgedBatchStaysAway(t *testing.T) {
 	})
 }
 
-// An owner who asked to be told between the last look and the write is heard: the instance is read once more, tags and all.
+// An owner who asks to be told between the last look and the write is heard: the instance is read once more, with its tags.
 func TestTheOwnerIsHeardRightBeforeTheWrite(t *testing.T) {
 	for name, change := range map[string]func(in *core.Instance){
 		"a tag":      func(in *core.Instance) { in.Tags = []string{core.TagMaintenanceAction + "notify"} },
@@ -224,7 +224,7 @@ func TestTheOwnerIsHeardRightBeforeTheWrite(t *testing.T) {
 	}
 }
 
-// A mode that the server refused is not remembered: neither now nor after a restart does Lockstep offer to set it back.
+// A mode that the server refused is not remembered: Lockstep does not offer to set it back, neither now nor after a restart.
 func TestARefusedModeIsNotRememberedAsOurs(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -247,7 +247,7 @@ func TestARefusedModeIsNotRememberedAsOurs(t *testing.T) {
 	})
 }
 
-// The end of a run is the last record of it, whatever is seen in its last moment.
+// The end of a run is its last record, whatever is seen in its last moment.
 func TestTheEndIsTheLastRecord(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		for range 20 {
@@ -259,7 +259,7 @@ func TestTheEndIsTheLastRecord(t *testing.T) {
 				Finalizers: scene.HeldBy}, Kind: core.KindNodeMaintenanceRequest, Node: "cmp-2", Scope: core.ScopeOS}
 			cloud.mu.Unlock()
 			for _, d := range cloud.deltas(time.Now()) {
-				b.engine.Apply(d) // and no Snapshot has shown it yet
+				b.engine.Apply(d) // no Snapshot has shown it yet
 			}
 			b.end()
 			records := b.journal()

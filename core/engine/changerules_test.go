@@ -18,13 +18,13 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// checkerOf is what asks about a change.
+// checkerOf returns the checks of a change.
 func checkerOf(e *Engine, step core.Step, c core.Change) checker {
 	rule, _ := ruleOf(c)
 	return rule.checker(e, step, c)
 }
 
-// Every kind of Change has its row in the table, except the Batch, whose items have theirs.
+// Every kind of Change has its row in the table, except Batch, whose items have theirs.
 func TestEveryChangeHasItsRow(t *testing.T) {
 	declared := changesDeclared(t)
 	var inTable []string
@@ -50,7 +50,7 @@ func TestEveryChangeHasItsRow(t *testing.T) {
 	}
 }
 
-// changesDeclared are the names of the types of core that are Changes, sorted.
+// changesDeclared returns the names of core's types that are Changes, sorted.
 func changesDeclared(t *testing.T) []string {
 	t.Helper()
 	files, err := os.ReadDir("..")
@@ -76,7 +76,7 @@ func changesDeclared(t *testing.T) []string {
 	return names
 }
 
-// Where a server is not there, or cannot be written to, each change of it is refused before anything is asked.
+// Where a server is missing or cannot be written to, every change of it is refused before anything is asked.
 func TestWithoutAServerNothingIsBegun(t *testing.T) {
 	cloud := newTestCloud()
 	for _, r := range changeRules {
@@ -120,7 +120,8 @@ func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 	}
 }
 
-// The gate makes Permits for what was confirmed only: the change itself or an item of the batch, with what its check has read for it.
+// The gate makes Permits only for what was confirmed: the change itself or an item of the batch, with what its check has read for
+// it.
 func TestAPermitIsForWhatWasConfirmed(t *testing.T) {
 	stop := core.InstanceAction{Do: core.IntentStop, Instance: core.Ref{UID: "a"}}
 	start := core.InstanceAction{Do: core.IntentStart, Instance: core.Ref{UID: "a"}}
@@ -169,7 +170,7 @@ func TestAPermitIsForWhatWasConfirmed(t *testing.T) {
 	}
 }
 
-// keeper is a cloud that keeps the Permits with which it was written to.
+// keeper is a cloud that keeps the Permits of its writes.
 type keeper struct {
 	*testCloud
 	permits []Permit

@@ -13,7 +13,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// goneWithClaims is a cloud that cmp-1 has left, with a member of MariaDB whose volume is on it.
+// goneWithClaims is a cloud that cmp-1 has left; the volume of a MariaDB member is on it.
 func goneWithClaims() *testCloud {
 	c := toBeRemoved()
 	clear(c.instances)
@@ -33,13 +33,12 @@ func goneWithClaims() *testCloud {
 	return c
 }
 
-// deleteClaim is the step of the member's claim.
+// deleteClaim is the step that deletes the member's claim.
 func deleteClaim(c *testCloud) core.Intent {
 	return core.Intent{Kind: core.IntentActDeleteClaim, Controller: core.ControllerOpenStack, Node: "cmp-1", Object: c.claims[0].Ref()}
 }
 
-// A claim is deleted, and the step ends when the new member is ready elsewhere; what becomes of it otherwise is said. The lock goes
-// last.
+// A claim is deleted, and the step ends when the new member is ready elsewhere; any other end is reported. The lock goes last.
 func TestAClaimIsDeletedAndItsMemberComesBack(t *testing.T) {
 	for name, tt := range map[string]struct {
 		then  func(c *testCloud, pod *core.DaemonPod) // once the claim is gone
@@ -79,7 +78,8 @@ func TestAClaimIsDeletedAndItsMemberComesBack(t *testing.T) {
 	}
 }
 
-// While it is not ready the step goes on, for as long as a new member may take; a member that no node can have ends it sooner.
+// While the new member is not ready, the step goes on for as long as a member may take. It ends sooner when no node can take the
+// member.
 func TestAMemberThatDoesNotComeBack(t *testing.T) {
 	for name, tt := range map[string]struct {
 		then     func(c *testCloud, pod *core.DaemonPod)
@@ -122,7 +122,7 @@ func TestAMemberThatDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// What has changed since it was last seen is asked of the server itself, right before the claim, or the lock, goes.
+// The server itself is asked for changes right before the claim or the lock goes.
 func TestAClaimsDeletionAsksLast(t *testing.T) {
 	lock := core.Intent{Kind: core.IntentActDropLock, Controller: core.ControllerOpenStack, Node: "cmp-1"}
 	for name, tt := range map[string]struct {

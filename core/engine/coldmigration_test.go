@@ -17,7 +17,7 @@ func coldMigrate(name string) core.Intent {
 	return core.Intent{Kind: core.IntentColdMigrate, Instance: "id-" + name}
 }
 
-// goesOn is the node's maintenance going on without what it was about: its lock is released, and later its request is gone.
+// goesOn lets the node's maintenance continue without the cold migration: its lock is released, and later its request is gone.
 func goesOn(c *testCloud, node string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -25,8 +25,8 @@ func goesOn(c *testCloud, node string) {
 	delete(c.requests, node)
 }
 
-// A cold migration that Lockstep began is told until it is confirmed or reverted: after its node has gone on, wherever the instance is by
-// then, and in the runs of Lockstep after that one.
+// A cold migration that Lockstep began is reported until it is confirmed or reverted: after its node has gone on, wherever the
+// instance is by then, and in later runs of Lockstep.
 func TestAColdMigrationIsFollowedToItsEnd(t *testing.T) {
 	for name, tt := range map[string]struct {
 		begin func(t *testing.T, dir string, cloud *testCloud) // leaves the journal in dir
@@ -77,10 +77,10 @@ func TestAColdMigrationIsFollowedToItsEnd(t *testing.T) {
 						b.awaitEnd(id)
 					}
 					b.sync()
-					b.engine.changed() // a Snapshot has what the one before was seen to change
+					b.engine.changed() // a Snapshot has what was seen to change in the one before
 					coldIsOver(t, b.engine.Snapshot())
 					b.end()
-					cloud.mu.Lock() // its owner resizes it: a matter of the owner's
+					cloud.mu.Lock() // its owner resizes it, which is the owner's business
 					cloud.instances["id-web-1"].Status = "VERIFY_RESIZE"
 					cloud.mu.Unlock()
 					b = newBench(t, dir, cloud)

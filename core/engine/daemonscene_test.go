@@ -11,7 +11,7 @@ import (
 	"lockstep/core/step"
 )
 
-// testDaemons are the DaemonSets of a testCloud and their pods, and an OpenStackDeployment.
+// testDaemons are the DaemonSets of a testCloud, their pods, and an OpenStackDeployment.
 type testDaemons struct {
 	sets      []*core.DaemonSet
 	revisions []*core.DaemonRevision
@@ -65,7 +65,7 @@ func (d *testDaemons) objects() map[core.SourceID][]core.Object {
 	return out
 }
 
-// withVRouters gives the cloud old vRouters on its nodes, of which none is in maintenance.
+// withVRouters adds old vRouters to the cloud's nodes; no node is in maintenance.
 func (c *testCloud) withVRouters() *testCloud {
 	c.cluster = nil // the update is over
 	clear(c.requests)
@@ -87,7 +87,7 @@ func (c *testCloud) DaemonPods(_ context.Context, set core.Ref, selector string)
 		if p.Owner != set.UID {
 			continue
 		}
-		if !p.Deleting.IsZero() && !d.holdNew { // it ends, and its successor is there
+		if !p.Deleting.IsZero() && !d.holdNew { // it ends, and its successor appears
 			d.made++
 			*p = core.DaemonPod{Meta: core.Meta{Namespace: p.Namespace, Name: fmt.Sprintf("%s-new-%d", p.Set, d.made),
 				UID: fmt.Sprintf("new-%d", d.made), Created: worldTime},

@@ -11,13 +11,13 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// slowServers takes its time for one part of a step or another, as long as the context lets it.
+// slowServers delays one part of a step, as long as the context allows.
 type slowServers struct {
 	*testCloud
 	check, lease, answer time.Duration
 
-	before bool   // the write is made before its answer is late, not after
-	says   string // the refusal; empty: it is taken
+	before bool   // the write is made before its late answer, not after
+	says   string // the refusal; empty: it is accepted
 }
 
 func (c *slowServers) wait(ctx context.Context, d time.Duration) error {
@@ -71,7 +71,7 @@ func (b *bench) slow(s *slowServers) {
 	b.arm()
 }
 
-// Each part of a step has a deadline of its own: a check and a lease that are slow leave Nova the time to say why it refuses.
+// Each part of a step has its own deadline: a slow check or a slow lease leaves Nova the time to say why it refuses.
 func TestEachPartOfAStepHasItsOwnDeadline(t *testing.T) {
 	const never = 1000 * time.Hour
 	cases := map[string]struct {
@@ -113,7 +113,7 @@ func TestEachPartOfAStepHasItsOwnDeadline(t *testing.T) {
 	}
 }
 
-// While Nova does not answer, the operation says so, and what the instance does.
+// While Nova does not answer, the operation says so, and says what the instance does.
 func TestALateAnswerIsTold(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -136,7 +136,7 @@ func TestALateAnswerIsTold(t *testing.T) {
 	})
 }
 
-// A disk that takes longer for the record than the lease is good for lets nothing through.
+// When the record takes longer to reach the disk than the lease is valid, nothing is let through.
 func TestALeaseThatGoesWhileTheRecordIsWrittenLetsNothingThrough(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())

@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// The deletion is journalled, and done when the pod is gone; what the server shows right before decides.
+// The deletion is recorded in the journal, and done when the pod is gone. What the server shows right before decides.
 func TestAPodThatHasEndedIsDeleted(t *testing.T) {
 	ended := func(name string) core.EndedPod {
 		return core.EndedPod{Namespace: "openstack", Name: name, UID: "pod-" + name, Phase: "Failed"}

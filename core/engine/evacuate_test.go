@@ -11,8 +11,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// An instance is evacuated off a host that is dead, and off no other: Nova says which is which right before. Its name is typed,
-// and the danger is said.
+// An instance is evacuated only off a host that is dead: Nova says right before whether it is. The operator types the instance's
+// name, and the danger is shown.
 func TestAnInstanceIsEvacuatedOffADeadHostOnly(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		evacuate := core.Intent{Kind: core.IntentEvacuate, Instance: "id-web-1"}
@@ -39,14 +39,14 @@ func TestAnInstanceIsEvacuatedOffADeadHostOnly(t *testing.T) {
 		if st.Type != "web-1" || st.Risk != core.RiskHighest || !strings.Contains(st.Why, "Be sure that the host is off") {
 			t.Errorf("risk %s, to be typed %q: %s", st.Risk, st.Type, st.Why)
 		}
-		// The operator may as well have it wait for its host.
+		// The operator can also let it wait for its host.
 		stays := slices.IndexFunc(st.Alternatives, func(o core.Step) bool { return o.Intent.Kind == core.IntentTagPowerOff })
 		if stays < 0 || !st.Alternatives[stays].Doable() ||
 			!strings.Contains(st.Alternatives[stays].Why, "it stays where it is until the host is back") {
 			t.Errorf("beside it there is %+v", st.Alternatives)
 		}
 
-		// It came back since: nothing is sent.
+		// The host is back: nothing is sent.
 		set(true)
 		id, err := b.confirm(evacuate)
 		if err != nil {

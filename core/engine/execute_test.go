@@ -26,7 +26,7 @@ func refused(t *testing.T, err error, why string) {
 	}
 }
 
-// A confirmed step is done, verified from the cloud, and on record before, after and when it is verified.
+// A confirmed step is done, verified from the cloud, and recorded before the write, after it, and when it is verified.
 func TestConfirmedStepIsDoneVerifiedAndRecorded(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -58,7 +58,7 @@ func TestConfirmedStepIsDoneVerifiedAndRecorded(t *testing.T) {
 	})
 }
 
-// A write is on record on the disk before it is made: a power cut right after the write leaves its record.
+// The record of a write is on the disk before the write is made: a power cut right after the write leaves the record.
 func TestTheRecordIsOnTheDiskBeforeTheWrite(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -83,7 +83,7 @@ func TestTheRecordIsOnTheDiskBeforeTheWrite(t *testing.T) {
 	})
 }
 
-// Nothing is written unless writing is armed, the lease is ours, there is a grant, the facts are as they were, and all guards hold.
+// Nothing is written unless writing is armed, the lease is ours, there is a grant, the facts are unchanged, and all guards hold.
 func TestGateRefuses(t *testing.T) {
 	cases := []struct {
 		name string
@@ -111,7 +111,7 @@ func TestGateRefuses(t *testing.T) {
 				return err
 			}
 			b.awaitEnd(g.ID)
-			// The facts are put back as they were, so that only the use itself stands against it.
+			// The facts are restored, so that only the use itself can be the reason for a refusal.
 			b.cloud.mu.Lock()
 			b.cloud.annotations["cmp-3"][core.AnnotationMigrationMode] = "manual"
 			b.cloud.mu.Unlock()
@@ -210,13 +210,13 @@ func (b *bench) execute(g core.Grant) error {
 	return err
 }
 
-// Between the last snapshot and the write the server itself is asked: what it says counts.
+// Between the last snapshot and the write, the server itself is asked: its answer counts.
 func TestServerIsAskedRightBeforeTheWrite(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
 		defer b.end()
 		b.arm()
-		b.cloud.instances["id-web-1"].Host = "cmp-3" // and the engine has not heard of it
+		b.cloud.instances["id-web-1"].Host = "cmp-3" // the engine has not heard of it
 		id, err := b.confirm(liveMigrate("web-1"))
 		if err != nil {
 			t.Fatal(err)
@@ -230,7 +230,7 @@ func TestServerIsAskedRightBeforeTheWrite(t *testing.T) {
 	})
 }
 
-// Nothing is written when somebody has taken the operator lease over, even if Lockstep has not seen it yet.
+// Nothing is written when somebody has taken over the operator lease, even if Lockstep has not seen it yet.
 func TestServerIsAskedWhoseTheLeaseIs(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -288,7 +288,7 @@ func TestDeclareSafeAsksNovaItself(t *testing.T) {
 	}
 }
 
-// The annotation that Lockstep changed is remembered over a restart, and offered back to what it was.
+// The annotation that Lockstep changed is remembered over a restart, and Lockstep offers to set it back.
 func TestDeclaredNodeIsOfferedItsOldMode(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -331,7 +331,7 @@ func TestDeclaredNodeIsOfferedItsOldMode(t *testing.T) {
 	})
 }
 
-// How a write ends is read from the cloud: not from the call's answer, nor from the migration's record alone.
+// How a write ends is read from the cloud: not from the answer to the call, nor from the migration's record alone.
 func TestOutcomeComesFromTheCloud(t *testing.T) {
 	cases := []struct {
 		name    string
@@ -386,7 +386,7 @@ func TestOutcomeComesFromTheCloud(t *testing.T) {
 	}
 }
 
-// A failure stays until somebody has acknowledged it, over a restart too.
+// A failure stays until somebody has acknowledged it, even over a restart.
 func TestFailureStaysUntilAcknowledged(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -416,7 +416,8 @@ func TestFailureStaysUntilAcknowledged(t *testing.T) {
 	})
 }
 
-// Stopped in the middle of a migration, Lockstep says how it goes when it is started again, and does nothing by itself.
+// After it was stopped in the middle of a migration, Lockstep says at its next start how the migration goes, and does nothing by
+// itself.
 func TestKilledInTheMiddle(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -440,7 +441,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	})
 }
 
-// A batch goes on in order, one at a time, and is one grant for the list that was shown.
+// A batch runs in order, one item at a time, under one grant for the list that was shown.
 func TestBatchMovesOneAfterTheOther(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -475,7 +476,7 @@ func TestBatchMovesOneAfterTheOther(t *testing.T) {
 	})
 }
 
-// It pauses by itself at the first failure, goes on when told to, and leaves out what it is told to leave out.
+// A batch pauses by itself at the first failure, goes on when told to, and skips the items it is told to skip.
 func TestBatchPausesAtAFailure(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud()
@@ -509,7 +510,7 @@ func TestBatchPausesAtAFailure(t *testing.T) {
 	})
 }
 
-// It begins nothing more when it is stopped, when writing is disarmed, and when the lease is lost.
+// A batch begins nothing more when it is stopped, when writing is disarmed, or when the lease is lost.
 func TestBatchStopsWhenTheGateCloses(t *testing.T) {
 	for name, shut := range map[string]func(*bench, string) error{
 		"stopped":  func(b *bench, id string) error { return b.engine.Control(id, core.ControlStop) },
@@ -550,7 +551,7 @@ func TestBatchStopsWhenTheGateCloses(t *testing.T) {
 	}
 }
 
-// migrating begins a live migration and waits until it is seen to be under way.
+// migrating begins a live migration and waits until it is under way.
 func (b *bench) migrating(name string) (id string) {
 	b.t.Helper()
 	id, err := b.confirm(liveMigrate(name))
@@ -562,7 +563,7 @@ func (b *bench) migrating(name string) (id string) {
 	return id
 }
 
-// A second step on the node of a running one waits for its end; an abort does not.
+// A second step on a node waits for the end of the running one; an abort does not.
 func TestOneWritingStepOnANode(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -620,7 +621,7 @@ func TestAMigrationIsOverThoughAnotherFollows(t *testing.T) {
 	}
 }
 
-// Without a journal nothing can be armed; and a lease that another holds is not taken by surprise.
+// Nothing can be armed without a journal, and a lease that another operator holds is not taken without asking.
 func TestArming(t *testing.T) {
 	t.Run("without a journal", func(t *testing.T) {
 		e := New(Config{Kubernetes: newTestCloud()})

@@ -22,7 +22,7 @@ import (
 )
 
 // The flows of the OpenStack controller, condition by condition, beside what Lockstep asks in its place. The tables are in
-// flowtables_test.go; here they are held against the rules, and written down for a reader, in docs/flows.md.
+// flowtables_test.go; here they are compared with the rules and written for readers to docs/flows.md.
 
 var updateFlows = flag.Bool("update", false, "write docs/flows.md anew")
 
@@ -34,7 +34,7 @@ type flow struct {
 	own           []flowRow
 }
 
-// flowRow is a condition of the controller's, with what stands for it.
+// flowRow is one condition of the controller, with what stands for it in Lockstep.
 type flowRow struct {
 	asks   string  // what is asked or done, in plain words
 	text   string  // the letter of its text; empty: it says nothing
@@ -42,20 +42,20 @@ type flowRow struct {
 	at     []stand // what stands for it; empty: nothing does, and the note says why
 	given  func(scene.Scene)
 	breaks []func(scene.Scene) // each breaks this condition alone, in the scene of the step
-	stays  bool                // the step is doable all the same: nothing is asked
+	stays  bool                // the step can be done all the same: nothing is asked
 	note   string              // where the two differ, and why
 
-	atWrite string // the test that shows it, where the guard is asked of the server, right before the write, and so always holds before
+	atWrite string // the test that shows it, for a guard that the server answers right before the write, and that always holds earlier
 }
 
 // stand is a guard of one of Lockstep's steps, or the step itself.
 type stand struct {
 	at      scene.Moment
 	guard   core.GuardID   // its ID; empty: the step does it
-	follows []core.GuardID // guards that do not hold either, for the same reason
+	follows []core.GuardID // guards that fail too, for the same reason
 }
 
-// by are the steps that have the guard; the step itself where there is none.
+// by returns the steps that have the guard, or the steps themselves if the guard is empty.
 func by(guard core.GuardID, moments ...scene.Moment) []stand {
 	out := make([]stand, len(moments))
 	for i, m := range moments {
@@ -64,7 +64,7 @@ func by(guard core.GuardID, moments ...scene.Moment) []stand {
 	return out
 }
 
-// with are guards that do not hold either.
+// with adds guards that fail too.
 func with(stands []stand, follows ...core.GuardID) []stand {
 	for i := range stands {
 		stands[i].follows = follows
@@ -74,7 +74,7 @@ func with(stands []stand, follows ...core.GuardID) []stand {
 
 func breaking(breaks ...func(scene.Scene)) []func(scene.Scene) { return breaks }
 
-// plan is the step in its scene, once what is given, or broken, is so.
+// plan returns the step in its scene after the changes.
 func plan(m scene.Moment, changes ...func(scene.Scene)) core.Step {
 	sc := m.Scene()
 	intent := m.Intent(sc)
@@ -86,8 +86,8 @@ func plan(m scene.Moment, changes ...func(scene.Scene)) core.Step {
 	return step.Plan(sc.Again().Snapshot, intent)
 }
 
-// Each condition of the controller's, broken alone, keeps Lockstep's step from being done, by exactly the guard that stands for it; where
-// nothing stands for it the step is doable all the same.
+// Each condition of the controller, broken alone, stops Lockstep's step by exactly the guard that stands for it. Where nothing
+// stands for it, the step can be done all the same.
 func TestTheFlowsConditionByCondition(t *testing.T) {
 	for _, f := range flows() {
 		t.Run(f.title, func(t *testing.T) {
@@ -165,7 +165,7 @@ func hasTest(t *testing.T, name string) bool {
 	})
 }
 
-// changesTo tells whether a step's change is as wanted, in all fields that are named.
+// changesTo tells whether a step's change is as wanted, in all named fields.
 func changesTo(got, want core.Change) bool {
 	if got == nil || want == nil || reflect.TypeOf(got) != reflect.TypeOf(want) {
 		return false
@@ -179,7 +179,7 @@ func changesTo(got, want core.Change) bool {
 	return true
 }
 
-// common is what every step asks, whatever the flow.
+// common is what every step asks in every flow.
 type common struct {
 	guard  core.GuardID
 	asks   string
@@ -216,7 +216,7 @@ func (c common) check(t *testing.T, m scene.Moment) {
 	}
 }
 
-// momentsOf are the steps of a flow, each once.
+// momentsOf returns the steps of a flow, each once.
 func momentsOf(f flow) []scene.Moment {
 	var out []scene.Moment
 	for _, r := range slices.Concat(f.rows, f.own) {
@@ -229,7 +229,7 @@ func momentsOf(f flow) []scene.Moment {
 	return out
 }
 
-// Every guard of every step is in a table: one that is new, and stands for nothing that the controller asks, has to say what it is for.
+// Every guard of every step is in a table. A new guard that stands for no condition of the controller has to say what it is for.
 func TestEveryGuardOfTheFlowsIsInATable(t *testing.T) {
 	for _, f := range flows() {
 		told := map[string]bool{string(core.GuardExists): true, string(core.GuardHoldsNode): true}
@@ -253,7 +253,7 @@ func TestEveryGuardOfTheFlowsIsInATable(t *testing.T) {
 
 const flowsFile = "../../docs/flows.md"
 
-// The document says what the tables do.
+// The document matches the tables.
 func TestTheDocumentOfTheFlows(t *testing.T) {
 	got := flowsDocument(t)
 	if *updateFlows {
@@ -321,7 +321,7 @@ func flowsDocument(t *testing.T) string {
 	return b.String()
 }
 
-// write writes the rows as lines of a table, and is their notes.
+// write writes the rows as lines of a table and returns their notes.
 func (f flow) write(t *testing.T, b *strings.Builder, rows []flowRow, first int, code guardSources,
 	links map[string]string) (notes []string) {
 	t.Helper()
@@ -383,7 +383,7 @@ func (r flowRow) lockstep(t *testing.T, code guardSources, links map[string]stri
 	return wording.TextOf(strings.Join(parts, "; "), "nothing")
 }
 
-// wrapped is a text in lines of a readable length, the later ones indented.
+// wrapped breaks a text into lines of a readable length and indents all but the first.
 func wrapped(text, indent string) string {
 	var lines []string
 	line := ""
@@ -400,7 +400,7 @@ func wrapped(text, indent string) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// guardOf is the guard of the ID that does not hold; else the first of it.
+// guardOf returns the guard with the ID that does not hold, or else the first guard with the ID.
 func guardOf(st core.Step, id core.GuardID) core.Guard {
 	var found core.Guard
 	for _, g := range st.Guards {
@@ -411,7 +411,7 @@ func guardOf(st core.Step, id core.GuardID) core.Guard {
 	return found
 }
 
-// sourceText is the source with links: "docs/mosk.md#locks, #requests" is "[locks], [requests]".
+// sourceText returns the source with links: "docs/mosk.md#locks, #requests" becomes "[locks], [requests]".
 func sourceText(source string, links map[string]string) string {
 	_, anchors, _ := strings.Cut(source, "#")
 	var out []string
@@ -426,13 +426,13 @@ func sourceText(source string, links map[string]string) string {
 // guardSource is a place in the code where a guard is made.
 type guardSource struct{ id, text, function, file string }
 
-// guardSources are all of them, and which functions each function names.
+// guardSources are all these places, and which functions each function names.
 type guardSources struct {
 	all   []guardSource
 	calls map[string][]string
 }
 
-// guardCode are the guards that the package makes, with their functions and files.
+// guardCode returns the guards that the package makes, with their functions and files.
 func guardCode(t *testing.T) guardSources {
 	t.Helper()
 	var files []string
@@ -531,7 +531,7 @@ func guardCode(t *testing.T) guardSources {
 	return guardSources{out, calls}
 }
 
-// reach are the functions that can be reached from one of the package.
+// reach returns the functions that can be reached from one function of the package.
 func (c guardSources) reach(from string) map[string]bool {
 	seen, next := map[string]bool{}, []string{from}
 	for len(next) > 0 {
@@ -544,7 +544,8 @@ func (c guardSources) reach(from string) map[string]bool {
 	return seen
 }
 
-// link is the function that makes the guard of a step, with a link to its file: that which plans the step, else what it calls.
+// link returns the function that makes the guard of a step, with a link to its file: the one that plans the step, or else one
+// that it calls.
 func (c guardSources) link(t *testing.T, m scene.Moment, g core.Guard, links map[string]string) string {
 	t.Helper()
 	near := c.reach(m.Plans)
@@ -552,7 +553,7 @@ func (c guardSources) link(t *testing.T, m scene.Moment, g core.Guard, links map
 		t.Errorf("%s: no function %q plans it", m.Name, m.Plans)
 	}
 	all := c.reach("act")
-	for _, text := range []string{g.Text, ""} { // a text that is put together is none that the code has
+	for _, text := range []string{g.Text, ""} { // a text that is put together at run time is not in the code
 		for _, may := range []func(string) bool{
 			func(f string) bool { return f == m.Plans },
 			func(f string) bool { return near[f] },

@@ -158,7 +158,7 @@ var flowPreparation = flow{
 		{asks: "LCM asks for it", note: "The controller runs only when it does.",
 			at: by("turn", scene.AtBegin, scene.AtTakeOut, scene.AtVolumeOut, scene.AtSay, scene.AtRelease, scene.AtCreate),
 			breaks: breaking(func(sc scene.Scene) {
-				if scene.OwnLockOf(sc, "cmp-01") == nil { // a lock that is there is not made
+				if scene.OwnLockOf(sc, "cmp-01") == nil { // a lock that exists is not made
 					sc.Lock("cmp-01", core.ControllerOpenStack, core.LockActive)
 				}
 				clear(sc.NodeRequests)
@@ -500,8 +500,8 @@ var flowRemoval = flow{
 
 // A node that is gone.
 
-// goneScene is a cluster that ctl-09 has left, with its lock in deletion; at is where the volume of MariaDB's first member is, and of
-// OVN's.
+// goneScene is a cluster that ctl-09 has left, with its lock in deletion. The volumes of the first member of MariaDB and of OVN
+// are on the node named by at.
 func goneScene(at string) scene.Scene {
 	sc := scene.FlowScene()
 	sc.Snapshot.ClusterRequests = nil

@@ -10,8 +10,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// What is done is what was shown, whole: a list that has become another since, though every instance on it is as it was, takes a
-// confirmation of its own.
+// Exactly what was shown is done: a list that has changed since needs its own confirmation, even if every instance on it is
+// unchanged.
 func TestAGrantIsForTheListThatWasShown(t *testing.T) {
 	skipped := func() *testCloud {
 		cloud := newTestCloud()

@@ -7,7 +7,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// The engine's own end of the new actions: how the cloud shows that they were done.
+// How the cloud shows that the new instance actions were done, in the engine.
 func TestStateActionsEnd(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		for _, tc := range []struct {

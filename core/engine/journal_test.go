@@ -59,7 +59,7 @@ func TestJournalKeepsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// fullDisk has a journal's writes fail, from some bytes on; room ends it.
+// fullDisk makes a journal's writes fail after some bytes; room ends it.
 func fullDisk(j *Journal, most int) (room func()) {
 	whole := j.write
 	j.write = func(f *os.File, b []byte) (int, error) {
@@ -77,8 +77,8 @@ func fullDisk(j *Journal, most int) (room func()) {
 	return func() { j.write = whole }
 }
 
-// A disk that is full for a while cuts a line off in the middle. Nothing of that line stays; the next line is a record; and what
-// happened meanwhile is written then, in its order. A record that a write depends on is not written later: the write was not made.
+// A disk that is full for a while cuts a line off in the middle. Nothing of that line stays, the next line is a record, and what
+// happened meanwhile is written then, in order. A record that a write depends on is not written later: the write was not made.
 func TestJournalGoesOnAfterAFullDisk(t *testing.T) {
 	for _, most := range []int{0, 5, 60} {
 		j := openJournal(t)
@@ -107,7 +107,7 @@ func TestJournalGoesOnAfterAFullDisk(t *testing.T) {
 	}
 }
 
-// What waits for a disk with room is written also when nothing more happens, and at the latest when Lockstep leaves.
+// Records that wait for room on the disk are written even if nothing more happens, and at the latest when Lockstep leaves.
 func TestJournalWritesWhatWaits(t *testing.T) {
 	j := openJournal(t)
 	room := fullDisk(j, 0)
@@ -131,7 +131,7 @@ func TestJournalWritesWhatWaits(t *testing.T) {
 	}
 }
 
-// What waits is bounded, and what finds no room is counted.
+// The number of waiting records is bounded, and those that find no room are counted.
 func TestJournalSaysHowMuchIsLost(t *testing.T) {
 	j := openJournal(t)
 	room := fullDisk(j, 0)

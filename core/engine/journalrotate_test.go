@@ -28,7 +28,7 @@ func openSmall(t testing.TB, path string) *Journal {
 	return j
 }
 
-// numbered writes records that nothing is made of, with numbers.
+// numbered writes numbered records that do not affect any state.
 func numbered(t testing.TB, j *Journal, who string, from, n int) {
 	t.Helper()
 	for i := from; i < from+n; i++ {
@@ -38,7 +38,7 @@ func numbered(t testing.TB, j *Journal, who string, from, n int) {
 	}
 }
 
-// whole fails the test unless the journal has the numbers of each writer, once and in their order.
+// whole fails the test unless the journal has the numbers of each writer, once and in order.
 func whole(t testing.TB, path string, want map[string]int) {
 	t.Helper()
 	got := map[string]int{}
@@ -62,7 +62,7 @@ func archives(t testing.TB, path string) []string {
 	return found
 }
 
-// Two runs write to one journal, and each puts it away when it is full: no record is lost, none stands twice.
+// Two runs write to one journal, and each rotates it when it is full: no record is lost or doubled.
 func TestRotationWithTwoRunsLosesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	var writing sync.WaitGroup
@@ -82,7 +82,7 @@ func TestRotationWithTwoRunsLosesNothing(t *testing.T) {
 	}
 }
 
-// A kill can come between any two of a rotation's steps: the next run finds the whole journal, and puts away what is to be put away.
+// A kill can come between any two steps of a rotation: the next run finds the whole journal, and completes the rotation.
 func TestRotationSurvivesAKillInTheMiddle(t *testing.T) {
 	move := func(t *testing.T, from, to string) {
 		if err := os.Rename(from, to); err != nil {
@@ -122,7 +122,7 @@ func TestRotationSurvivesAKillInTheMiddle(t *testing.T) {
 			first := openSmall(t, path)
 			numbered(t, first, "anna", 0, 5)
 			left(t, first)
-			whole(t, path, map[string]int{"anna": 5}) // to who only reads
+			whole(t, path, map[string]int{"anna": 5}) // for a reader
 			first.closeFiles()
 			second := openSmall(t, path)
 			whole(t, path, map[string]int{"anna": 5})
@@ -135,7 +135,7 @@ func TestRotationSurvivesAKillInTheMiddle(t *testing.T) {
 	}
 }
 
-// Where the disk has no room for the next file, the journal goes on in the one that it has.
+// When the disk has no room for the next file, the journal goes on in its current file.
 func TestRotationOnAFullDiskLosesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j := openSmall(t, path)
@@ -162,7 +162,7 @@ func TestRotationOnAFullDiskLosesNothing(t *testing.T) {
 	}
 }
 
-// A run that was held up finds what another wrote through several files.
+// A run that was held up finds what another wrote, across several files.
 func TestFollowingThroughRotations(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	j, other := openSmall(t, path), openSmall(t, path)
@@ -192,14 +192,14 @@ func TestFollowingThroughRotations(t *testing.T) {
 	numbered(t, j, "anna", 3, 3)
 }
 
-// pastOf is what an Engine makes of a journal.
+// pastOf returns what an Engine reads from a journal.
 func pastOf(past []Record) (core.History, []core.Operation) {
 	o := newOperations()
 	o.restore(past)
 	return replay(past), o.past
 }
 
-// What is made of a journal is the same whatever was put away, however often: histories, operations that failed or were cut off,
+// What is read from a journal is the same however often it was rotated: histories, operations that failed or were cut off, and
 // what was set and not set back.
 func TestWhatCountsOfAJournalIsTheSameAfterRotations(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -213,10 +213,10 @@ func TestWhatCountsOfAJournalIsTheSameAfterRotations(t *testing.T) {
 			told := r.Kind == RecordEnded && (was == string(core.OperationUnknown) ||
 				was == string(RecordVerified) && r.State == string(core.OperationDone))
 			if was != "" && !told && r.Kind != RecordControl {
-				continue // nothing comes after an end, but the look-up of one that was not seen, and the record of the whole
+				continue // nothing follows an end, except the look-up of an unseen end and the record of the whole
 			}
 			if r.Kind == RecordVerified && r.State == string(core.OperationDone) && id == r.Operation {
-				ended[id] = string(RecordVerified) // what was done is not tried again
+				ended[id] = string(RecordVerified) // a step that was done is not tried again
 			}
 			if r.Kind == RecordEnded || r.Kind == RecordControl && r.State == stateAcknowledged {
 				ended[id] = r.State
@@ -242,7 +242,7 @@ func TestWhatCountsOfAJournalIsTheSameAfterRotations(t *testing.T) {
 	})
 }
 
-// someRecord is one of a journal as Lockstep writes it, or nearly so.
+// someRecord is a record much like those that Lockstep writes.
 func someRecord(rt *rapid.T, n int) Record {
 	at := worldTime.Add(time.Duration(n) * time.Minute)
 	r := Record{Wall: at, At: at, By: "anna@jump01"}
@@ -277,7 +277,7 @@ func someRecord(rt *rapid.T, n int) Record {
 		if r.Kind != RecordGrant && r.Kind != RecordEnded && r.Kind != RecordControl && id[0]%2 == 0 { // a batch
 			r.Operation += "/" + wording.Itoa(rapid.IntRange(0, 1).Draw(rt, "number"))
 		}
-		kind := len(r.Operation) + int(id[0]) // of one operation, or item, everything is about one object
+		kind := len(r.Operation) + int(id[0]) // all records of one operation, or item, are about one object
 		name = []string{"a", "b", "c"}[kind%3]
 		r.Object = &core.Ref{Name: name, UID: "uid-" + name}
 		states := []core.OperationState{core.OperationDone, core.OperationDone, core.OperationFailed, core.OperationUnknown,
@@ -301,7 +301,7 @@ func someRecord(rt *rapid.T, n int) Record {
 	return r
 }
 
-// A journal of any length is read with what its state takes, and with the same number of allocations for each record.
+// Reading a journal of any length takes only the memory of its state, and the same number of allocations for each record.
 func TestReadingAJournalIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	kept, allocations := map[int]int{}, map[int]float64{}
@@ -363,7 +363,7 @@ func longJournal(t testing.TB, n int) []byte {
 	return out
 }
 
-// BenchmarkReadJournal is a start on a journal of 100,000 records: as one file of an older version, and as this one leaves it.
+// BenchmarkReadJournal starts on a journal of 100,000 records: as one file of an older version, and as this version leaves it.
 func BenchmarkReadJournal(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "journal.jsonl")
 	if err := os.WriteFile(path, longJournal(b, 100000), 0o600); err != nil {

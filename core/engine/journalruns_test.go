@@ -16,7 +16,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// beKilled is another run on the journal, which writes the beginning of an operation and waits to be killed.
+// beKilled is another run on the journal. It writes the beginning of an operation and waits to be killed.
 func beKilled(path string) {
 	j, err := OpenJournal(path, JournalOptions{Run: "killed", Who: "bert@jump01, process 7"})
 	if err == nil {
@@ -78,7 +78,7 @@ func TestARunThatIsKilledIsDead(t *testing.T) {
 	}
 }
 
-// A run that leaves in good order leaves no file of its own.
+// A run that leaves in good order removes its file.
 func TestARunThatLeavesTakesItsFileAway(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a[b]*", "journal.jsonl")
 	j, err := OpenJournal(path, JournalOptions{Run: "own"})
@@ -106,8 +106,8 @@ func (b *bench) die() {
 	j.release()
 }
 
-// A second window of the same user knows that the first one lives, and shows what it has under way. It learns how that ends, and when
-// the first one is killed.
+// A second window of the same user knows that the first one lives, and shows its operations under way. It learns how they end,
+// and when the first one is killed.
 func TestASecondWindowKnowsThatTheFirstLives(t *testing.T) {
 	for name, end := range map[string]struct {
 		how  func(first *bench)
@@ -166,7 +166,7 @@ func TestASecondWindowKnowsThatTheFirstLives(t *testing.T) {
 	}
 }
 
-// What the first window set and did not set back, the second one offers to set back.
+// The second window offers to set back what the first one set and did not set back.
 func TestASecondWindowKnowsWhatTheFirstDid(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -206,7 +206,7 @@ func TestTwoDashboardsRecordATransitionOnce(t *testing.T) {
 			cloud.locks["cmp-1"] = &l
 			cloud.mu.Unlock()
 			b.sync()
-			<-b.engine.scribe.written() // else it is the scheduler that decides who writes first
+			<-b.engine.scribe.written() // otherwise the scheduler decides who writes first
 		}
 		both := func(to core.LockState) {
 			set(first, to, "1")
@@ -216,7 +216,7 @@ func TestTwoDashboardsRecordATransitionOnce(t *testing.T) {
 		both(core.LockInactive) // the first sees it first
 		set(second, core.LockActive, "1")
 		set(first, core.LockActive, "1") // and the second
-		// The second is behind: it sees each after the first has seen the next.
+		// The second is behind: it sees each state after the first has seen the next.
 		set(first, core.LockInactive, "1")
 		set(first, core.LockActive, "1")
 		set(second, core.LockInactive, "1")
@@ -226,7 +226,7 @@ func TestTwoDashboardsRecordATransitionOnce(t *testing.T) {
 		time.Sleep(time.Hour)
 		set(second, core.LockInactive, "1")
 		both(core.LockActive)
-		// What only the second sees is told by it.
+		// The second reports what only it sees.
 		set(second, core.LockInactive, "1")
 		set(second, core.LockActive, "1")
 		set(first, core.LockActive, "1")
@@ -259,7 +259,7 @@ func TestTwoDashboardsRecordATransitionOnce(t *testing.T) {
 	})
 }
 
-// A run does not record a transition that another run has recorded already, whichever of the two saw it first.
+// A run does not record a transition that another run has already recorded, whichever saw it first.
 func TestWhatIsTold(t *testing.T) {
 	at := worldTime
 	lock := func(to string, after time.Duration) Record {
@@ -277,7 +277,7 @@ func TestWhatIsTold(t *testing.T) {
 		{lock("active", 6*time.Second), true},
 		{lock("inactive", 7*time.Second), true},
 		{lock("active", 8*time.Second), false},   // its own news
-		{lock("inactive", 9*time.Second), false}, // after which what others told is history
+		{lock("inactive", 9*time.Second), false}, // after it, what others recorded is history
 		{Record{Kind: RecordVerified, Object: &core.Ref{UID: "l"}, To: "inactive"}, false},
 	} {
 		if got := heard.again(step.r); got != step.want {
@@ -303,7 +303,7 @@ func TestJournalWithoutLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none.Close() // a lock on it is an error, and not that another has it
+	none.Close() // locking it is an error; it does not mean that another run has it
 	j.lock.Close()
 	j.lock = none
 	numbered(t, j, "anna", 0, 100)

@@ -35,7 +35,7 @@ func TestJournalIsPlainToWhoPrintsIt(t *testing.T) {
 	}
 }
 
-// No string of a record, in whatever field, is endless.
+// No string of a record is endless, whatever its field.
 func TestJournalCutsEveryString(t *testing.T) {
 	long := strings.Repeat("ä\u0085\n", 100000)
 	var r Record
@@ -109,7 +109,7 @@ func eachString(v reflect.Value, see func(string)) (n int) {
 	return n
 }
 
-// A line without an end is no record, and takes no more memory than one may.
+// A line without an end is not a record, and takes no more memory than one record may.
 func TestJournalSkipsEndlessLines(t *testing.T) {
 	text := `{"kind":"start","text":"` + strings.Repeat("x", maxJournalLine+1<<20) + `"}` + "\n" + `{"kind":"stop"}` + "\n"
 	var kinds []RecordKind

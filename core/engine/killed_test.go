@@ -12,16 +12,16 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// Killed between a write and the sight of its result, Lockstep knows at its next start what it may have done, as long as the
-// cluster says so: what it set is offered back, what it stopped is to be started, and an override is watched. Of the kill no
-// more is left than the journal as it was while the server had the call.
+// After a kill between a write and the sight of its result, Lockstep knows at its next start what it may have done, as long as
+// the cluster shows it: it offers to set back what it set, to start what it stopped, and it watches an override. The kill leaves
+// only the journal as it was while the server had the call.
 func TestWhatWasSetIsKnownAfterAKillInTheMiddle(t *testing.T) {
 	skip := core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-2"}, Mode: core.ModeSkip}
 	for name, tt := range map[string]struct {
 		intent core.Intent
-		ends   func(c *testCloud)          // what comes of the call after the kill
+		ends   func(c *testCloud)          // what the call leads to after the kill
 		known  func(s *core.Snapshot) bool // by its History
-		steps  core.ProcedureKey           // of the procedure that sees to it
+		steps  core.ProcedureKey           // of the procedure that deals with it
 		offers core.IntentKind             // within it; empty: none
 	}{
 		"a migration mode": {skip, nil, func(s *core.Snapshot) bool { return len(procedure.ModesToRestore(s)) == 1 },
@@ -99,7 +99,7 @@ func TestWhatWasSetIsKnownAfterAKillInTheMiddle(t *testing.T) {
 	}
 }
 
-// A stop that is under way when Lockstep leaves is remembered as one that was done: its guest takes its time to shut down.
+// A stop that is under way when Lockstep leaves is remembered as done: the guest takes its time to shut down.
 func TestAStopUnderWayIsRememberedOnLeaving(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()

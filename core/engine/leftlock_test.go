@@ -9,7 +9,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// The step does it, whether Lockstep plays the controller or not: where it does, and the controller runs all the same, nobody else would.
+// The step sets the lock whether or not Lockstep plays the controller. Where Lockstep plays it and the controller runs all the
+// same, nobody else would.
 func TestALockThatWasLeftIsSetActiveAgain(t *testing.T) {
 	for name, tt := range map[string]struct {
 		settings core.Settings

@@ -9,8 +9,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// An override is done on the lock as it was confirmed, remembered over a restart, and watched: a controller that sets the
-// lock back is told of for as long as the request lasts.
+// An override is done on the lock as it was confirmed, remembered over a restart, and watched: a controller that sets the lock
+// back is reported for as long as the request lasts.
 func TestAnOverrideIsWatched(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -58,7 +58,7 @@ func TestAnOverrideIsWatched(t *testing.T) {
 	})
 }
 
-// What changed since the confirmation stops the write: another state, another lock under the name, another request.
+// A change since the confirmation stops the write: another state, another lock with the same name, another request.
 func TestAnOverrideOfAChangedLockIsRefused(t *testing.T) {
 	for name, change := range map[string]func(c *testCloud){
 		"the state":   func(c *testCloud) { c.locks["cmp-1"].RawState = core.LockFailed },

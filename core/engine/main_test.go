@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The tests do not depend on the time zone of the machine.
+// The tests do not depend on the machine's time zone.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	if path := os.Getenv("LOCKSTEP_TEST_JOURNAL"); path != "" {

@@ -57,7 +57,7 @@ func (f *fakeManagement) RebootRequest(context.Context, core.Ref) (*core.RebootR
 	return f.request, nil
 }
 
-// Right before the write the server itself is asked for what the order rests on.
+// Right before the write, the server itself is asked for what the order rests on.
 func TestWritersOnTheManagementClusterAskTheServer(t *testing.T) {
 	cluster, machine := core.Ref{Kind: core.KindCluster, Name: "mos"}, core.Ref{Kind: core.KindMachine, Name: "m-cmp-01"}
 	for _, tt := range []struct {
@@ -106,7 +106,7 @@ func TestWritersOnTheManagementClusterAskTheServer(t *testing.T) {
 	}
 }
 
-// An answer that was lost is looked up; a request of somebody else is not taken for ours; one that is gone was worked off.
+// A lost answer is looked up. Somebody else's request is not taken for ours. A request that is gone was worked off.
 func TestHowARebootRequestEnded(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

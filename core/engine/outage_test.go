@@ -10,8 +10,8 @@ import (
 	"lockstep/core/scene"
 )
 
-// The controller writes its text anew at every try, with a new timestamp. An outage is as old as its first such text all the
-// same, whatever the tries say in between; a text long after is another outage.
+// The controller writes its text anew at every try, with a new timestamp. An outage is still as old as its first such text,
+// whatever the tries say in between; a text long after is another outage.
 func TestOutageIsAsOldAsItsFirstText(t *testing.T) {
 	const away = "Retrying migrate instances from host. Cannot execute openstack commands, error: 503"
 	type minute struct {

@@ -8,8 +8,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// A write of which only the text was to change is seen by the text; one that changed the state, by the state: its controller
-// may have written beside it since.
+// A write that changes only the text is seen by the text; one that changes the state, by the state: the lock's controller may
+// have written another text since.
 func TestALockIsSeenAsSet(t *testing.T) {
 	for _, tc := range []struct {
 		was, to core.LockStatus
@@ -32,7 +32,7 @@ func TestALockIsSeenAsSet(t *testing.T) {
 	}
 }
 
-// A request is the one that was asked for when its scope and release are.
+// A request counts as made when its scope and release are as asked.
 func TestARequestIsSeenAsMade(t *testing.T) {
 	asked := core.NewRequest{Kind: core.KindNodeMaintenanceRequest, Name: "cmp-01", Node: "cmp-01", Scope: core.ScopeOS, Release: "21.0.0"}
 	is := func(change func(r *core.MaintenanceRequest)) *core.MaintenanceRequest {
@@ -55,7 +55,7 @@ func TestARequestIsSeenAsMade(t *testing.T) {
 	}
 }
 
-// An override whose answer was lost and of which nothing was seen is remembered too, over a restart.
+// An override whose answer was lost and whose effect was not seen is remembered too, over a restart.
 func TestAnOverrideOfUnknownOutcomeIsRemembered(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()

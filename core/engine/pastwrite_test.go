@@ -14,7 +14,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// hungUp begins what is confirmed and hangs up while the server has the first call. The next run begins a minute later.
+// hungUp begins a confirmed step and hangs up while the server has the first call. The next run begins a minute later.
 func hungUp(t *testing.T, cloud *testCloud, i core.Intent) (next *bench, id string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -31,8 +31,8 @@ func hungUp(t *testing.T, cloud *testCloud, i core.Intent) (next *bench, id stri
 	return newBench(t, dir, cloud), id
 }
 
-// killed is the same with a kill: of it no more is left than the journal as it was while the server had the call. What comes of that
-// says after.
+// killed does the same with a kill, which leaves only the journal as it was while the server had the call. The function after
+// decides what the call leads to.
 func killed(t *testing.T, cloud *testCloud, i core.Intent, after func(c *testCloud)) (next *bench, id string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func toldBy(s *core.Snapshot, rule string) []core.Attention {
 	return slices.DeleteFunc(slices.Clone(attention.Of(s)), func(a core.Attention) bool { return !strings.HasPrefix(a.ID, rule) })
 }
 
-// What a kill left unseen is looked up at the next start, and told as it is: done, under way, or not done.
+// What a kill left unseen is looked up at the next start, and reported as it is: done, under way, or not done.
 func TestWhatAKillLeftUnseenIsLookedUp(t *testing.T) {
 	at := func(host string) func(c *testCloud) {
 		return func(c *testCloud) {
@@ -75,7 +75,7 @@ func TestWhatAKillLeftUnseenIsLookedUp(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		intent core.Intent
-		after  func(c *testCloud) // what comes of the call
+		after  func(c *testCloud) // what the call leads to
 		state  core.OperationState
 		text   string
 		told   int // entries of it that need somebody
@@ -139,8 +139,8 @@ func TestWhatAKillLeftUnseenIsLookedUp(t *testing.T) {
 	}
 }
 
-// Of a batch that a hang-up cut off nothing has failed: what was done is done, what is under way is watched, and the rest was not begun
-// and can be confirmed anew.
+// In a batch that a hang-up cut off, nothing has failed: finished items are done, items under way are watched, and the rest was
+// not begun and can be confirmed again.
 func TestABatchThatWasCutOffIsToldAsItIs(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud()
@@ -180,7 +180,7 @@ func TestABatchThatWasCutOffIsToldAsItIs(t *testing.T) {
 	})
 }
 
-// What was cut off before anything was sent has not failed.
+// A step that was cut off before anything was sent has not failed.
 func TestWhatWasNotSentOnLeavingHasNotFailed(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud()
@@ -202,7 +202,8 @@ func TestWhatWasNotSentOnLeavingHasNotFailed(t *testing.T) {
 	})
 }
 
-// Times are those of the work: when it was confirmed or sent, and when it ended as Nova notes it; not when Lockstep left, or looked.
+// Times are those of the work: when it was confirmed or sent, and when it ended by Nova's record; not when Lockstep left or
+// looked.
 func TestTimesOfAnEarlierRunAreThoseOfTheWork(t *testing.T) {
 	at := func(minute int) time.Time { return scene.Noon.Add(time.Duration(minute-60) * time.Minute) }
 	intent := liveMigrate("db-1")

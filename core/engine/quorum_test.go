@@ -15,8 +15,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// A pod that falls after it was last seen stops the step right before the write: the server itself is asked. A server that does
-// not answer the question stops it too.
+// A pod that fails after it was last seen stops the step right before the write: the server itself is asked. A server that does
+// not answer stops the step too.
 func TestTheQuorumIsAskedOfTheServerRightBeforeTheWrite(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kind core.IntentKind
@@ -77,7 +77,8 @@ func TestTheQuorumIsAskedOfTheServerRightBeforeTheWrite(t *testing.T) {
 	}
 }
 
-// A plan for the node, and what needs a person where Lockstep plays, say it too; of a compute, which is no part of it, neither does.
+// A plan for the node, and what needs a person where Lockstep plays, say it too. Neither says it for a compute, which has no part
+// in the quorum.
 func TestAShortQuorumIsInThePlanAndInWhatNeedsYou(t *testing.T) {
 	const says = "It cannot go down now: mariadb-server: 2 of 3 ready; mariadb-server-1 on ctl-02 is not."
 	s := scene.Quorate("ctl-01", "!ctl-02", "ctl-03").Again().Snapshot
@@ -94,7 +95,7 @@ func TestAShortQuorumIsInThePlanAndInWhatNeedsYou(t *testing.T) {
 			t.Errorf("%s needs somebody: %+v", node, attention.Of(s))
 		}
 	}
-	// In assist a deferral that lasts tells what is seen.
+	// In assist mode, a deferral that lasts says what is seen.
 	sc := scene.Quorate("ctl-01", "!ctl-02", "ctl-03")
 	sc.Settings = core.DefaultSettings()
 	delete(sc.NodeRequests, "ctl-01")

@@ -13,8 +13,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// After its last try the OpenStack controller says J: what it was refused with before is still told, and nobody is said to
-// move the instance.
+// After its last try the OpenStack controller says J. The earlier refusal is still shown, and no entry claims that somebody moves
+// the instance.
 func TestARefusalIsRememberedAfterTheControllerGaveUp(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -49,8 +49,8 @@ func TestARefusalIsRememberedAfterTheControllerGaveUp(t *testing.T) {
 	})
 }
 
-// What Nova refused is told in the next run as in the one that saw it, though the text that said it is gone: the same step is
-// proposed for the same reason. Each try that says the same makes no record of its own.
+// The next run reports a refusal by Nova as the run that saw it did, even when its text is gone: the same step is proposed for
+// the same reason. A try with the same refusal makes no further record.
 func TestTheNextRunKnowsWhatNovaRefused(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()

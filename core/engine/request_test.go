@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// The whole way by hand: at every point the procedure offers the one step that comes next, and every write reaches the
+// A whole maintenance by hand: at every point the procedure offers the one step that comes next, and every write reaches the
 // cluster once.
 func TestAMaintenanceByHandFromEndToEnd(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAMaintenanceByHandFromEndToEnd(t *testing.T) {
 			{cluster, core.IntentWithdraw, func() { cloud.clusterLock.RawState = core.LockActive }},
 		}
 		for _, st := range steps {
-			b := newBench(t, dir, cloud) // started anew before every step
+			b := newBench(t, dir, cloud) // restarted before every step
 			b.arm()
 			next(b, st.key, st.kind)
 			b.end()

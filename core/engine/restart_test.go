@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// live tells the engine what the cloud is, again and again, as watches do, until the operation has ended or pauses.
+// live tells the engine the state of the cloud again and again, as watches do, until the operation has ended or pauses.
 func (b *bench) live(id string) core.Operation {
 	b.t.Helper()
 	return b.watched(id, func(op core.Operation) bool { return op.State.Ended() || op.State == core.OperationPaused })
@@ -33,7 +33,7 @@ func (b *bench) watched(id string, want func(core.Operation) bool) core.Operatio
 	}
 }
 
-// All old vRouters, one node at a time: each is deleted only when every other one is ready.
+// All old vRouters are restarted, one node at a time: each is deleted only when every other one is ready.
 func TestOldVRoutersAreRestartedOneAtATime(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud().withVRouters())
@@ -59,8 +59,8 @@ func TestOldVRoutersAreRestartedOneAtATime(t *testing.T) {
 	})
 }
 
-// What goes wrong with one stops the others: a vRouter that does not become ready, a DaemonSet that changes, a pod that
-// somebody else replaces by a broken one, facts that go stale.
+// A failure of one stops the others: a vRouter that does not become ready, a DaemonSet that changes, a pod that somebody else
+// replaces with a broken one, facts that go stale.
 func TestRestartsStopAtTheFirstFailure(t *testing.T) {
 	cases := []struct {
 		name, says string
@@ -107,7 +107,7 @@ func TestRestartsStopAtTheFirstFailure(t *testing.T) {
 	}
 }
 
-// A pod that somebody else has replaced meanwhile needs nothing any more.
+// A pod that somebody else has replaced meanwhile needs nothing more.
 func TestRestartLeavesOutWhatIsNew(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud().withVRouters())
@@ -134,7 +134,7 @@ func TestRestartLeavesOutWhatIsNew(t *testing.T) {
 	})
 }
 
-// An agent's pod is restarted when Neutron does not hear from the agent, and done when it does again.
+// An agent's pod is restarted when Neutron does not hear from the agent; the step is done when Neutron does again.
 func TestSilentAgentsAreRestarted(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud()
@@ -170,7 +170,7 @@ func TestSilentAgentsAreRestarted(t *testing.T) {
 	})
 }
 
-// A restart of Open vSwitch is felt by the agents that work with it: it is done when Neutron hears from them again.
+// A restart of Open vSwitch affects the agents that work with it: it is done when Neutron hears from them again.
 func TestAgentsOnTheSwitchAreAwaited(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		const switches = "openstack/openvswitch-openvswitch-vswitchd-default"

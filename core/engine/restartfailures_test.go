@@ -11,10 +11,10 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// What failed is shown until it is acknowledged, in the next run as in the one that did it: whether it was refused right before
-// the write, failed within a batch, or was written and did not come to be. What was done in the end has not failed.
+// A failure is shown until it is acknowledged, in the next run as in the one that made it: whether it was refused right before
+// the write, failed within a batch, or was written without effect. A step that succeeded in the end has not failed.
 func TestTheNextRunShowsWhatFailed(t *testing.T) {
-	move := func(c *testCloud) { c.instances["id-web-1"].TaskState = "rebooting" } // as only Nova knows yet
+	move := func(c *testCloud) { c.instances["id-web-1"].TaskState = "rebooting" } // only Nova knows it yet
 	for name, tt := range map[string]struct {
 		do     func(b *bench) string // returns the operation's ID
 		step   core.Intent
@@ -121,7 +121,7 @@ func (b *bench) locked(f func(*testCloud)) {
 	f(b.cloud)
 }
 
-// executed has a grant done, and returns its operation.
+// executed executes a grant and returns its operation.
 func (b *bench) executed(g core.Grant) string {
 	b.t.Helper()
 	if err := b.execute(g); err != nil {
@@ -130,7 +130,7 @@ func (b *bench) executed(g core.Grant) string {
 	return g.ID
 }
 
-// stepsOfTheFirst are the steps of cmp-1, and how each stands.
+// stepsOfTheFirst are the steps of cmp-1 and their states.
 func stepsOfTheFirst(b *bench) []string {
 	p, _ := procedure.Of(b.engine.Snapshot(), core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-1"})
 	var out []string

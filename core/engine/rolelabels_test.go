@@ -10,8 +10,8 @@ import (
 	"lockstep/core/attention"
 )
 
-// A node's roles follow the labels that hold: those of the controller's Deployment, whenever it comes and changes, else the
-// configured ones, else the defaults. What is none of the controller's roles stays.
+// A node's roles follow the labels that are in force: those of the controller's Deployment, whenever it comes and changes, else
+// the configured ones, else the defaults. Roles that are not the controller's stay.
 func TestRolesFollowTheLabelsThatHold(t *testing.T) {
 	const setting = `{"controller": {"openstack-control-plane": "enabled"}, "compute": {"nova": "yes"}, "gateway": {"openstack-gateway": ` +
 		`"enabled"}}`

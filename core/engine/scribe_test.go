@@ -14,7 +14,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// hold lets every fsync of the journal wait, until release is called. It tells what there was before.
+// hold makes every fsync of the journal wait until release is called, and then do what it did before.
 func (b *bench) hold() (release func()) {
 	held := make(chan struct{})
 	before := b.engine.cfg.Journal.sync
@@ -25,8 +25,8 @@ func (b *bench) hold() (release func()) {
 	return sync.OnceFunc(func() { close(held) })
 }
 
-// A disk that hangs holds up only writes to the cluster: Deltas are taken in and shown, refusals come at once, and nothing is sent
-// before its record is on the disk.
+// A disk that hangs holds up only writes to the cluster: Deltas are taken in and shown, refusals come at once, and nothing is
+// sent before its record is on the disk.
 func TestADiskThatHangsHoldsUpNobody(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -63,7 +63,7 @@ func TestADiskThatHangsHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// slowBook takes a second for each record, and refuses what a write depends on.
+// slowBook takes a second for each record, and refuses records that a write depends on.
 type slowBook struct {
 	mu      sync.Mutex
 	written string // the titles
@@ -109,7 +109,7 @@ func TestRecordsKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// Leaving does not wait for ever for a disk that hangs.
+// Leaving does not wait forever for a disk that hangs.
 func TestLeavingDoesNotWaitForADiskThatHangs(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		b := newBench(t, t.TempDir(), newTestCloud())
@@ -130,7 +130,7 @@ func TestLeavingDoesNotWaitForADiskThatHangs(t *testing.T) {
 	})
 }
 
-// A record says what was known when it was made, however late it is written: it shares nothing with its maker.
+// A record says what was known when it was made, however late it is written: it shares no memory with its maker.
 func TestARecordIsDetachedFromItsMaker(t *testing.T) {
 	var r Record
 	v := reflect.ValueOf(&r).Elem()

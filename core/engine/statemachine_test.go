@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever happens around it, and in whatever order: every write has a grant and a record before it, no two steps write on
-// one node at once, every operation comes to rest, and a restart proposes the same next steps.
+// Whatever happens around it, and in whatever order: every write has a grant and a record before it, no two steps write on one
+// node at once, every operation comes to rest, and a restart proposes the same next steps.
 func TestEngineUnderRandomInterleavings(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { bubble.Alone(t, func(t *testing.T) { interleave(t, rt) }) })
 }
@@ -39,7 +39,7 @@ func interleave(t *testing.T, rt *rapid.T) {
 		"move away":    m.move,
 		"nova fails":   m.fail,
 		"migrations":   m.migrations,
-		"time passes":  func(*rapid.T) { time.Sleep(time.Second) }, // lets operations run; nothing is asserted on it
+		"time passes":  func(*rapid.T) { time.Sleep(time.Second) }, // lets operations run, asserts nothing
 		"restart":      m.restart,
 		"sources fail": m.sources,
 	})
@@ -94,7 +94,7 @@ func (m *machine) intent(rt *rapid.T) core.Intent {
 		AtOnce: rapid.IntRange(0, 2).Draw(rt, "at once")}
 }
 
-// confirm asks for a step that is proposed for the node in maintenance, or for anything at all.
+// confirm asks for a step that is proposed for the node in maintenance, or for any step at all.
 func (m *machine) confirm(rt *rapid.T) {
 	if !rapid.Bool().Draw(rt, "proposed") {
 		m.bench.confirm(m.intent(rt))
@@ -122,7 +122,7 @@ func (m *machine) grant(rt *rapid.T) {
 	}
 }
 
-// use takes a grant that may be stale or used by now, twice.
+// use takes a grant, which may be stale or used by now, twice.
 func (m *machine) use(rt *rapid.T) {
 	if len(m.grants) == 0 {
 		rt.Skip("no grant")
@@ -218,12 +218,12 @@ func (m *machine) proposals() []string {
 	return out
 }
 
-// check is what holds at every moment.
+// check asserts what holds at every moment.
 func (m *machine) check(rt *rapid.T) {
-	written := m.cloud.written() // before the journal is read: operations go on meanwhile, and each is journalled before it is written
+	written := m.cloud.written() // before the journal is read: operations go on meanwhile, and each is recorded before it is written
 	records := m.bench.journal()
 	grants := map[string]core.Grant{}
-	begun, failed := map[string]int{}, map[string]bool{} // failed: its last migration did
+	begun, failed := map[string]int{}, map[string]bool{} // failed: its last migration failed
 	writes := 0
 	writing := map[string]string{} // by node: the operation that is between before and verified
 	for _, r := range records {
@@ -262,7 +262,7 @@ func (m *machine) check(rt *rapid.T) {
 	}
 }
 
-// rest ends everything that runs: stopped batches, ended migrations. Then nothing may be under way.
+// rest ends everything that runs: it stops batches and ends migrations. Then nothing may be under way.
 func (m *machine) rest() {
 	deadline := time.Now().Add(patience)
 	for {
@@ -274,7 +274,7 @@ func (m *machine) rest() {
 		})
 		open := 0
 		for _, op := range m.bench.engine.Snapshot().Operations {
-			if !op.State.Ended() && !op.Past { // what an earlier run began ends when its object is seen to
+			if !op.State.Ended() && !op.Past { // an operation of an earlier run ends when its object is seen to end
 				open++
 				m.bench.engine.Control(op.ID, core.ControlStop)
 			}

@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// The step takes the finalizer off, and the lock is gone.
+// The step removes the finalizer, and the lock is gone.
 func TestALockInDeletionIsLetGo(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := atRest()

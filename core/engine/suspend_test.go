@@ -14,8 +14,8 @@ import (
 	"lockstep/core/step"
 )
 
-// After a suspend the facts are as old as the wall clock says, and a grant from before has expired. A bubble has no monotonic clock, so
-// this test uses real time; it does not wait.
+// After a suspend the facts are as old as the wall clock says, and a grant from before has expired. A bubble has no monotonic
+// clock, so this test uses real time; it does not wait.
 func TestASuspendMakesWhatIsKnownOld(t *testing.T) {
 	cloud := newTestCloud()
 	journal, err := OpenJournal(filepath.Join(t.TempDir(), "journal.jsonl"), JournalOptions{})

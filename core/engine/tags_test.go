@@ -11,7 +11,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// What was there before is remembered over a restart, offered back when the maintenance is over, and set back.
+// The former tags are remembered over a restart, offered back when the maintenance is over, and set back.
 func TestFormerTagsAreOfferedBack(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), newTestCloud()
@@ -53,7 +53,7 @@ func TestFormerTagsAreOfferedBack(t *testing.T) {
 	})
 }
 
-// Tags that somebody changed meanwhile are that person's word: nothing is written, neither over them nor back.
+// Tags that somebody changed meanwhile are that person's decision: nothing is written over them, and nothing is set back.
 func TestTagsThatChangedMeanwhileStay(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud()

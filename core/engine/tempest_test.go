@@ -8,7 +8,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// The list of services is changed as a compare-and-swap, tried first, and verified.
+// The list of services is changed as a compare-and-swap, after a dry-run, and verified.
 func TestTempestIsAddedAndRemoved(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := newTestCloud().withVRouters()

@@ -33,13 +33,13 @@ type testCloud struct {
 	cluster     *core.MaintenanceRequest // the cluster's; nil when nobody asks for it
 	clusterLock *core.WorkloadLock
 	notReady    map[string][]string // pods, by namespace/node
-	stateful    []*core.StatefulSet // their pods are those of daemons
-	noQuorum    error               // the answer to who asks for a StatefulSet; nil: it is told
+	stateful    []*core.StatefulSet // their pods are among those of daemons
+	noQuorum    error               // the answer to a query for a StatefulSet; nil: it is answered
 	osdpl       *core.OpenStackStatus
 	rockoon     *core.Deployment
 	pods        *core.NodePods // of cmp-1; nil: all ready
 	agents      []*core.NetworkAgent
-	roles       map[string][]core.Role // of the nodes that are no computes
+	roles       map[string][]core.Role // of the nodes that are not computes
 	dead        map[string]bool        // nodes whose kubelets do not report
 	deletions   []*core.NodeNotice
 	onDisks     map[string][]core.Volume // of the nodes' own
@@ -51,18 +51,18 @@ type testCloud struct {
 	held       bool
 	holder     string
 	leaseErr   error
-	onRelease  func(ctx context.Context) // called when the lease is given back: a server that is slow to answer
-	takenBy    string                    // somebody else who has the lease by now; nobody has told Lockstep yet
-	fail       map[string]*core.APIError // by action: what the next call of it answers
+	onRelease  func(ctx context.Context) // called when the lease is given back, to make the server slow
+	takenBy    string                    // somebody else who has the lease by now, unknown to Lockstep
+	fail       map[string]*core.APIError // by action: what its next call answers
 	lose       map[string]bool           // by action: it is done, and its answer is lost
 	migrating  bool                      // live migrations stay under way until finish
-	failMoves  bool                      // live migrations are taken and then fail
+	failMoves  bool                      // live migrations are accepted and then fail
 	lateAborts bool                      // a migration ends before it can be aborted
 	follows    bool                      // the OpenStack controller begins another migration as soon as one has ended
-	failFirst  int                       // so many of the next do
+	failFirst  int                       // this many of the next ones fail
 	onWrite    func(action string)
-	confirms   bool                                          // cold migrations are confirmed at once, as Nova's resize_confirm_window has it
-	onLock     func(l *core.WorkloadLock, to core.LockState) // called when a lock is set, with the cloud locked
+	confirms   bool                                          // cold migrations are confirmed at once, as with Nova's resize_confirm_window
+	onLock     func(l *core.WorkloadLock, to core.LockState) // called when a lock is set; the caller holds the cloud's lock
 	daemons    testDaemons
 	testClaims
 }
@@ -106,7 +106,7 @@ func (c *testCloud) add(name, host string) {
 		Updated: worldTime}
 }
 
-// deltas are the whole cloud, as the adapters tell it.
+// deltas are the whole cloud, as the adapters report it.
 func (c *testCloud) deltas(now time.Time) []core.Delta {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -207,7 +207,7 @@ func (c *testCloud) deltas(now time.Time) []core.Delta {
 	return out
 }
 
-// write is the one door into the cloud: it keeps the record, and answers as the test wants it.
+// write is the only way into the cloud: it records the write, and answers as the test wants it.
 func (c *testCloud) write(action, object string, do func() error) error {
 	if c.onWrite != nil {
 		c.onWrite(action)
@@ -246,7 +246,7 @@ func (c *testCloud) Write(_ context.Context, p Permit, change core.Change) error
 // DryRun implements DryRunner.
 func (c *testCloud) DryRun(_ context.Context, change core.Change) error { return c.make(change, true) }
 
-// make makes a change of the cluster or the cloud, or looks only whether it could be made.
+// make makes a change of the cluster or the cloud, or only checks whether it could be made.
 func (c *testCloud) make(change core.Change, dryRun bool) error {
 	switch change := change.(type) {
 	case core.SetNodeAnnotation:
@@ -285,7 +285,7 @@ func (c *testCloud) make(change core.Change, dryRun bool) error {
 	return NoSuchChange(change, core.ServerKubernetes)
 }
 
-// act has Nova do something with an instance.
+// act performs an action of Nova on an instance.
 func (c *testCloud) act(a core.InstanceAction) error {
 	do := map[core.IntentKind]func(id string) error{
 		core.IntentLiveMigrate: c.liveMigrate, core.IntentColdMigrate: c.coldMigrate, core.IntentConfirmResize: c.confirmResize,
@@ -424,7 +424,7 @@ func (c *testCloud) liveMigrate(id string) error {
 	})
 }
 
-// finish brings the migration of an instance to its end. The caller holds the lock.
+// finish ends the migration of an instance. The caller holds the lock.
 func (c *testCloud) finish(id string) {
 	in, ms := c.instances[id], c.migrations[id]
 	if in == nil || in.TaskState != "migrating" {
@@ -672,7 +672,7 @@ func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings core.Sett
 	return b
 }
 
-// synced stands for what takes most of the time of a journal on a disk, and notes how much would be there after a power cut.
+// synced takes as long as the slowest part of a journal on a disk, and notes how much would survive a power cut.
 func (b *bench) synced(*os.File) error {
 	info, err := os.Stat(b.path)
 	if err == nil {
@@ -687,7 +687,7 @@ func (b *bench) end() {
 	<-b.ended
 }
 
-// sync tells the engine everything that the cloud is, and returns when it has taken it in.
+// sync tells the engine the whole state of the cloud, and returns when the engine has taken it in.
 func (b *bench) sync() {
 	for _, d := range b.cloud.deltas(time.Now()) {
 		b.engine.Apply(d)
@@ -702,7 +702,7 @@ func (b *bench) arm() {
 	}
 }
 
-// confirm grants a step as it stands now and has it done; it returns the operation's ID.
+// confirm grants a step as it stands now, executes it, and returns the operation's ID.
 func (b *bench) confirm(i core.Intent) (string, error) {
 	step := step.Plan(b.engine.Snapshot(), i)
 	g, err := b.engine.Grant(step, step.Type)
@@ -721,7 +721,7 @@ func (b *bench) operation(id string) core.Operation {
 	return core.Operation{}
 }
 
-// patience is how long anything may take that is waited for.
+// patience is how long a test waits for anything.
 const patience = 10 * time.Minute
 
 // await waits until an operation is as wanted.

@@ -11,7 +11,7 @@ import (
 type testClaims struct {
 	claims       []*core.VolumeClaim
 	localVolumes []*core.PersistentVolume
-	noClaims     error // the answer to who asks for claims; nil: they are told
+	noClaims     error // the answer to a query for claims; nil: they are answered
 	onClaimGone  func(ref core.Ref)
 }
 

@@ -9,7 +9,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// lockOf is the lock that a reference means; c.mu is held.
+// lockOf returns the lock that a reference names. The caller holds c.mu.
 func (c *testCloud) lockOf(ref core.Ref) (*core.WorkloadLock, error) {
 	all := []*core.WorkloadLock{c.clusterLock}
 	for _, l := range c.locks {
@@ -45,7 +45,7 @@ func (c *testCloud) requestOf(ref core.Ref) (*core.MaintenanceRequest, error) {
 	return found, nil
 }
 
-// maybe does a write, or looks only whether it could be done.
+// maybe does a write, or only checks whether it could be done.
 func (c *testCloud) maybe(dryRun bool, action, object string, do func(dryRun bool) error) error {
 	if dryRun {
 		c.mu.Lock()

@@ -7,7 +7,7 @@ import (
 	"lockstep/core"
 )
 
-// volumeServices are the cloud's cinder-volume services, as the adapter tells them; the cloud is locked.
+// volumeServices are the cloud's cinder-volume services, as the adapter reports them. The caller holds the cloud's lock.
 func (c *testCloud) volumeServices() []core.Object {
 	var out []core.Object
 	for _, v := range c.volumes {

@@ -8,8 +8,8 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// A node that goes through its whole maintenance while nothing of the cluster can be seen has been let go all the same: the
-// journal tells it, as something that was found out and not seen.
+// A node that goes through its whole maintenance while nothing of the cluster can be seen was let go all the same: the journal
+// records it as found, not seen.
 func TestALockThatPassedUnseenIsToldInTheJournal(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*core.WorkloadLock)

@@ -7,7 +7,7 @@ import (
 	"lockstep/core/scene"
 )
 
-// An update's end is known to the minute by the run that saw its request go, and by nobody who came later.
+// The run that saw the request go knows the end of an update to the minute; a run that came later does not.
 func TestTheEndOfAnUpdateIsSeenOrFound(t *testing.T) {
 	sources := map[core.SourceID]core.Source{core.SourceClusterRequests: {ID: core.SourceClusterRequests, State: core.SourceLive,
 		AsOf: scene.Noon}}

@@ -13,7 +13,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// The played OpenStack controller's flow with volumes on a host's own disks, started anew before each step: nova-compute, then
+// The played OpenStack controller's flow with volumes on a host's own disks, restarted before each step: nova-compute first, then
 // the back end that the controller reaches; on the way back the other way round (docs/mosk.md#services).
 func TestTheFlowOfANodeWithVolumesOfItsOwn(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestTheFlowOfANodeWithVolumesOfItsOwn(t *testing.T) {
 	})
 }
 
-// takesVolumes tells whether the scheduler puts volumes on the host; the cloud is locked.
+// takesVolumes tells whether the scheduler puts volumes on the host. The caller holds the cloud's lock.
 func (m *actMachine) takesVolumes(host string) bool {
 	for _, v := range m.cloud.volumes {
 		if v.Machine() == host && v.Enabled {
@@ -80,7 +80,7 @@ func (m *actMachine) takesVolumes(host string) bool {
 	return false
 }
 
-// Cinder itself is asked right before the lock is released: what is known can be older.
+// Cinder itself is asked right before the lock is released: the known facts can be older.
 func TestAReleaseAsksCinderItself(t *testing.T) {
 	for name, tt := range map[string]struct {
 		before func(c *testCloud)
@@ -131,7 +131,7 @@ func TestAReleaseAsksCinderItself(t *testing.T) {
 	}
 }
 
-// A service that went down since the step was confirmed is not put back into scheduling.
+// A service that went down after the step was confirmed is not put back into scheduling.
 func TestAVolumeServiceThatIsDownByNowStaysOut(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := atRest()
@@ -161,7 +161,7 @@ func TestAVolumeServiceThatIsDownByNowStaysOut(t *testing.T) {
 	})
 }
 
-// A volume service is written to once, when it still is as it was shown, and how it ends is read from Cinder.
+// A volume service is written to once, while it is still as it was shown; how the write ends is read from Cinder.
 func TestWritingToAVolumeService(t *testing.T) {
 	disable := core.Intent{Kind: core.IntentDisableVolume, Node: "cmp-1", Object: scene.LvmOf("cmp-1"), Reason: "a dead disk"}
 	for name, tt := range map[string]struct {

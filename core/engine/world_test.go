@@ -23,8 +23,8 @@ func names(list []*core.Instance) string {
 	return out
 }
 
-// Nova's list of a host says which instances are there. One that is missing from it has moved or is gone: it is no longer
-// on the host, and not forgotten before the whole cloud's list says so.
+// Nova's list of a host says which instances are there. An instance that is missing from it has moved or is gone: it is no longer
+// on the host, and it is forgotten only when the list of the whole cloud says so.
 func TestHostListTakesInstancesOffTheHost(t *testing.T) {
 	w := newWorld(nil, worldTime)
 	a, b := &core.Instance{ID: "a", Name: "a", Host: "h1"}, &core.Instance{ID: "b", Name: "b", Host: "h1"}
@@ -64,7 +64,7 @@ func TestReplaceDropsWhatIsNotInTheList(t *testing.T) {
 	}
 }
 
-// What has not changed is shared between snapshots, and a poll that found nothing new is no change.
+// Unchanged facts are shared between snapshots, and a poll that found nothing new is not a change.
 func TestUnchangedFactsAreShared(t *testing.T) {
 	w := newWorld(nil, worldTime)
 	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceLive, Replace: true, At: worldTime,
@@ -83,7 +83,7 @@ func TestUnchangedFactsAreShared(t *testing.T) {
 	}
 }
 
-// A node's heartbeat changes only its resourceVersion, and that counts as no change.
+// A node's heartbeat changes only its resourceVersion, and that does not count as a change.
 func TestHeartbeatIsNoChange(t *testing.T) {
 	w := newWorld(nil, worldTime)
 	node := func(rv, ready string) *core.Node {
@@ -123,8 +123,8 @@ func TestFailedSourceKeepsItsFacts(t *testing.T) {
 	}
 }
 
-// The first pages of a cloud's instances, or the list of one host, tell nothing about the other hosts: if the rest does not come, those
-// must not look empty.
+// The first pages of a cloud's instances, or the list of one host, say nothing about the other hosts: if the rest does not come,
+// those hosts must not look empty.
 func TestPartsOfAFirstListAreNotKnowledge(t *testing.T) {
 	w := newWorld([]core.SourceID{core.SourceInstances}, worldTime)
 	w.apply(core.Delta{Source: core.SourceInstances, State: core.SourceConnecting, At: worldTime,

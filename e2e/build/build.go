@@ -1,5 +1,5 @@
-// Package build compiles the programs that the end-to-end tests run. Each call
-// is one `go build`, which Go's cache makes short when nothing has changed.
+// Package build compiles the programs that the end-to-end tests run. Each call is one `go build`, which is quick when nothing has
+// changed, thanks to Go's cache.
 package build
 
 import (
@@ -14,8 +14,8 @@ import (
 	"syscall"
 )
 
-// serverVersion is the version that the kube-apiserver reports, that of k8s.io/kubernetes in kubeapiserver/go.mod. The server knows
-// it only from the linker's -X.
+// serverVersion is the version that the kube-apiserver reports: that of k8s.io/kubernetes in kubeapiserver/go.mod. The linker's
+// -X sets it.
 const serverVersion = "v1.36.3"
 
 // compiled are the paths of what this process has compiled.
@@ -24,8 +24,8 @@ var compiled = struct {
 	paths map[string]string
 }{paths: map[string]string{}}
 
-// APIServer compiles the kube-apiserver with etcd inside (kubeapiserver/) and
-// returns its path. The first build on a machine takes minutes.
+// APIServer compiles the kube-apiserver with its etcd (kubeapiserver/) and returns its path. The first build on a machine takes
+// minutes.
 func APIServer(ctx context.Context) (string, error) {
 	root, err := Root()
 	if err != nil {
@@ -45,13 +45,12 @@ func serverFlags() []string {
 		"-X k8s.io/component-base/version.gitMinor=" + minor,
 		"-X k8s.io/client-go/pkg/version.gitVersion=" + serverVersion,
 	}
-	// Two compilers at a time leave a shared machine usable.
+	// Two compilers at a time keep a shared machine usable.
 	return []string{"-p", "2", "-ldflags", strings.Join(flags, " ")}
 }
 
-// Kubectl compiles kubectl of the same release (the module kubeapiserver/ pins
-// it as a tool) and returns its path. Cold, that takes 40 seconds beside the
-// server's own build, with which it shares most of its packages.
+// Kubectl compiles kubectl of the same release (the module kubeapiserver/ pins it as a tool) and returns its path. With a cold
+// cache this takes 40 seconds on top of the server's own build, with which it shares most of its packages.
 func Kubectl(ctx context.Context) (string, error) {
 	root, err := Root()
 	if err != nil {
@@ -60,8 +59,8 @@ func Kubectl(ctx context.Context) (string, error) {
 	return compilePackage(ctx, root, filepath.Join(root, "kubeapiserver"), "k8s.io/kubernetes/cmd/kubectl", "kubectl", serverFlags()...)
 }
 
-// Lockstep compiles the program under test from the checkout that this module
-// lies in and returns its path. Flags, for example -race, are go build's.
+// Lockstep compiles the program under test from the checkout that contains this module and returns its path. Flags are go
+// build's, for example -race.
 func Lockstep(ctx context.Context, flags ...string) (string, error) {
 	root, err := Root()
 	if err != nil {
@@ -70,14 +69,14 @@ func Lockstep(ctx context.Context, flags ...string) (string, error) {
 	return compile(ctx, root, filepath.Dir(root), "lockstep", flags...)
 }
 
-// compile builds the main package in dir to <root>/bin/<name>, without cgo
-// unless the flags ask for the race detector, which needs it.
+// compile builds the main package in dir to <root>/bin/<name>, without cgo unless the flags ask for the race detector, which
+// needs it.
 func compile(ctx context.Context, root, dir, name string, flags ...string) (string, error) {
 	return compilePackage(ctx, root, dir, ".", name, flags...)
 }
 
-// compilePackage builds another package, as the module in dir pins it. A process compiles each program once: even to find that
-// nothing has changed takes go build seconds.
+// compilePackage builds another package, at the version that the module in dir pins. A process compiles each program once: go
+// build takes seconds even when nothing has changed.
 func compilePackage(ctx context.Context, root, dir, path, name string, flags ...string) (string, error) {
 	compiled.Lock()
 	defer compiled.Unlock()
@@ -111,7 +110,8 @@ func compilePackage(ctx context.Context, root, dir, path, name string, flags ...
 	return out, nil
 }
 
-// lock takes the exclusive lock of a name in <root>/bin, which it makes if missing, and returns the function that releases it.
+// lock takes the exclusive lock of a name in <root>/bin, creates the folder if it is missing, and returns the function that
+// releases the lock.
 func lock(root, name string) (func(), error) {
 	bin := filepath.Join(root, "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
@@ -128,8 +128,7 @@ func lock(root, name string) (func(), error) {
 	return func() { file.Close() }, nil
 }
 
-// Root is the folder of the module lockstep/e2e: the nearest one above the
-// working directory whose go.mod names it.
+// Root returns the folder of the module lockstep/e2e: the nearest one above the working directory whose go.mod names it.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"path/filepath"
 )
 
-// The release of k9s, and what Go's checksum database says of it.
+// The release of k9s, and its checksum in Go's checksum database.
 const (
 	k9sModule  = "github.com/derailed/k9s"
 	k9sVersion = "v0.50.18"
 	k9sSum     = "h1:4P4pdXTNYZK8OZtPO0Rn25p2P1huMn+TeXi27DQgaOY="
 )
 
-// k9sWithoutScanner stands in for the files scan.go and scanner.go of k9s's package vul: the scanner of container images, which
-// is off unless the configuration has imageScans, and nine tenths of what k9s is compiled from.
+// k9sWithoutScanner replaces the files scan.go and scanner.go of k9s's package vul: the scanner of container images, which is off
+// unless the configuration has imageScans, and which brings in nine tenths of the compiled code.
 const k9sWithoutScanner = `package vul
 
 import (
@@ -51,7 +51,7 @@ func colorize(row []string) []string { return row }
 `
 
 // K9s compiles k9s and returns its path. It is the original k9s except for the versions of its libraries (k9s/go.mod) and the
-// scanner of container images, which cost a minute of download and six minutes of processor time.
+// scanner of container images, which costs a minute of download and six minutes of processor time.
 func K9s(ctx context.Context) (string, error) {
 	root, err := Root()
 	if err != nil {
@@ -69,9 +69,9 @@ func K9s(ctx context.Context) (string, error) {
 	return compile(ctx, root, source, "k9s", "-buildvcs=false", "-ldflags", "-s -w")
 }
 
-// k9sSource makes the folder with the source, whose go.mod and go.sum come from another one.
+// k9sSource creates the folder with the source; its go.mod and go.sum come from another folder.
 func k9sSource(ctx context.Context, dir, versions string) error {
-	// Outside of every module, since it would change that module's go.sum.
+	// The command runs outside of every module, because it would change that module's go.sum.
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", k9sModule+"@"+k9sVersion)
 	cmd.Dir = os.TempDir()
 	raw, err := cmd.Output()

@@ -1,5 +1,5 @@
-// Package child runs the processes under test so that none of them outlives
-// the test that started it, even when that test is killed.
+// Package child runs the processes under test so that none of them outlives the test that started it, even when that test is
+// killed.
 package child
 
 import (
@@ -19,11 +19,11 @@ type Child struct {
 	err  error // what Wait returned; read after done is closed
 }
 
-// Start runs cmd as a child that the kernel kills when this process dies. It
-// sets cmd.SysProcAttr.Pdeathsig and keeps every other attribute.
+// Start runs cmd as a child that the kernel kills when this process dies. It sets cmd.SysProcAttr.Pdeathsig and keeps every other
+// attribute.
 //
-// Give cmd files, not other writers, as its output: then the exit of the
-// process is seen at once, even where its own children keep the output open.
+// Give cmd files, not other writers, as its output: then the exit of the process is seen at once, even if its own children keep
+// the output open.
 func Start(cmd *exec.Cmd) (*Child, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -33,8 +33,8 @@ func Start(cmd *exec.Cmd) (*Child, error) {
 	c := &Child{cmd: cmd, done: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
-		// The kernel sends the signal when the *thread* that forked ends, so
-		// that thread is kept until the child has gone (golang.org/issue/27505).
+		// The kernel sends the signal when the *thread* that forked ends, so the thread is kept until the child has gone
+		// (golang.org/issue/27505).
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		if err := cmd.Start(); err != nil {
@@ -51,10 +51,10 @@ func Start(cmd *exec.Cmd) (*Child, error) {
 	return c, nil
 }
 
-// PID is the process's number.
+// PID returns the process ID.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
-// Done is closed when the process has ended.
+// Done returns a channel that is closed when the process has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
 // Exited reports whether the process has ended.
@@ -67,15 +67,13 @@ func (c *Child) Exited() bool {
 	}
 }
 
-// ExitCode waits for the process to end and returns its exit code, or -1 when
-// a signal ended it.
+// ExitCode waits for the process to end and returns its exit code, or -1 when a signal ended it.
 func (c *Child) ExitCode() int {
 	<-c.done
 	return c.cmd.ProcessState.ExitCode()
 }
 
-// State waits for the process to end and describes how it did, for example
-// "exit status 1" or "signal: killed".
+// State waits for the process to end and describes how it ended, for example "exit status 1" or "signal: killed".
 func (c *Child) State() string {
 	<-c.done
 	if c.err != nil {
@@ -104,8 +102,7 @@ func (c *Child) Kill() error {
 	return err
 }
 
-// Stop asks the process to end with SIGTERM, and kills it when it has not
-// ended within patience.
+// Stop asks the process to end with SIGTERM, and kills it when it has not ended within patience.
 func (c *Child) Stop(patience time.Duration) error {
 	if err := c.Signal(syscall.SIGTERM); err != nil {
 		return err

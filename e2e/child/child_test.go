@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// asParent makes this test binary a process that starts a child and waits to be
-// killed.
+// asParent makes this test binary a process that starts a child and waits to be killed.
 const asParent = "CHILD_TEST_AS_PARENT"
 
 func TestMain(m *testing.M) {
@@ -56,7 +55,7 @@ func TestAChildDiesWithItsParent(t *testing.T) {
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = parent.Wait() // it was killed, and says so
+	_ = parent.Wait() // an error: it was killed
 	// The pipe ends when the last process that holds its other end has gone.
 	if err := reader.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)

@@ -26,17 +26,16 @@ import (
 	"lockstep/sim/crds"
 )
 
-// Namespaces are the namespaces of a MOSK cluster that the program looks into.
+// Namespaces are the namespaces of a MOSK cluster that the program reads.
 var Namespaces = []string{"openstack", "osh-system", "openstack-external", "openstack-redis", "tf"}
 
-// discoveryInterval is how often the discovery is looked at again.
+// discoveryInterval is how often the discovery is read again.
 const discoveryInterval = 50 * time.Millisecond
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// Equip makes the API server that of a MOSK cluster: it applies the custom
-// resource definitions, waits until their objects can be listed and watched,
-// and makes the namespaces.
+// Equip makes the API server that of a MOSK cluster: it applies the custom resource definitions, waits until their objects can be
+// listed and watched, and creates the namespaces.
 func (c *Cluster) Equip(ctx context.Context) error {
 	for _, crd := range crds.All() {
 		if err := c.Apply(ctx, crd.YAML); err != nil {
@@ -55,8 +54,8 @@ func (c *Cluster) Equip(ctx context.Context) error {
 	return nil
 }
 
-// Apply applies each object of the manifest (YAML documents) as Admin, by
-// server-side apply, as `kubectl apply --server-side` does.
+// Apply applies each object of the manifest (YAML documents) as Admin, by server-side apply, as `kubectl apply --server-side`
+// does.
 func (c *Cluster) Apply(ctx context.Context, manifest []byte) error {
 	return Apply(ctx, c.Config(Admin), manifest)
 }
@@ -104,7 +103,7 @@ func Apply(ctx context.Context, config *rest.Config, manifest []byte) error {
 
 // awaitAllServed waits until objects of every definition of a MOSK cluster can be watched.
 func (c *Cluster) awaitAllServed(ctx context.Context) error {
-	// All at once: for each the server takes a second or two.
+	// All at once, because the server takes a second or two for each.
 	var waiting sync.WaitGroup
 	all := crds.All()
 	errs := make([]error, len(all))
@@ -118,8 +117,8 @@ func (c *Cluster) awaitAllServed(ctx context.Context) error {
 	return c.awaitDiscovery(ctx)
 }
 
-// awaitDiscovery waits until the discovery names the kinds of every definition, in one document and by group: that comes a moment
-// after they are served, and applying a manifest uses the discovery.
+// awaitDiscovery waits until the discovery names the kinds of every definition, in one document and by group. This happens a
+// moment after they are served, and applying a manifest uses the discovery.
 func (c *Cluster) awaitDiscovery(ctx context.Context) error {
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config(Admin))
 	if err != nil {
@@ -142,7 +141,7 @@ func (c *Cluster) awaitDiscovery(ctx context.Context) error {
 	}
 }
 
-// undiscovered is a definition that the discovery does not name; empty when it names all.
+// undiscovered returns a definition that the discovery does not name; empty when it names all.
 func undiscovered(client *discovery.DiscoveryClient) (string, error) {
 	_, all, err := client.ServerGroupsAndResources()
 	if err != nil {
@@ -189,7 +188,7 @@ func (c *Cluster) awaitServed(ctx context.Context, name string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	// A watch without a resourceVersion begins with the object as it is.
+	// A watch without a resourceVersion begins with the present object.
 	events, err := client.Resource(definitions).Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 	if err != nil {
 		return fmt.Errorf("watch the definition %s: %w", name, err)
@@ -204,8 +203,7 @@ func (c *Cluster) awaitServed(ctx context.Context, name string) error {
 		if err != nil {
 			return fmt.Errorf("read the definition %s: %w", name, err)
 		}
-		// An established definition still answers 429 (storage is
-		// (re)initializing) for a moment; the client tries again.
+		// An established definition still answers 429 (storage is (re)initializing) for a moment; the client tries again.
 		objects, err := client.Resource(resource).Watch(ctx, metav1.ListOptions{})
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", resource.Resource, err)
@@ -216,7 +214,7 @@ func (c *Cluster) awaitServed(ctx context.Context, name string) error {
 	return fmt.Errorf("the server has not established the definition %s: the watch ended (%v)", name, context.Cause(ctx))
 }
 
-// served is the resource that the definition defines, in its first version.
+// served returns the resource that the definition defines, in its first version.
 func served(definition *unstructured.Unstructured) (schema.GroupVersionResource, error) {
 	group, _, err := unstructured.NestedString(definition.Object, "spec", "group")
 	if err != nil {

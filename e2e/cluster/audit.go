@@ -15,14 +15,14 @@ const (
 	auditPolicyFile = "audit-policy.yaml"
 	auditLogFile    = "audit.log"
 
-	// auditInterval is how often AwaitRequest reads the log again, auditPatience
-	// how long it does; that is spent only by a test that fails.
+	// auditInterval is how often AwaitRequest reads the log again, and auditPatience for how long; only a failing test waits that
+	// long.
 	auditInterval = 20 * time.Millisecond
 	auditPatience = time.Minute
 )
 
-// auditPolicy records who did what, with the bodies of writes. It leaves out the server's own requests and anonymous health probes.
-// Secrets are recorded without their content.
+// auditPolicy records who did what, with the bodies of writes. It leaves out the server's own requests and anonymous health
+// probes. Secrets are recorded without their content.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -42,7 +42,7 @@ type Request struct {
 	UserAgent   string
 	Verb        string // get, list, watch, create, update, patch, delete, deletecollection
 	Group       string // API group, "" for the core group
-	Resource    string // plural; "" where the path is no resource, for example /readyz
+	Resource    string // plural; "" where the path is not a resource, for example /readyz
 	Subresource string // for example status
 	Namespace   string
 	Name        string
@@ -55,7 +55,7 @@ type Request struct {
 	Time    time.Time       // when it was received
 }
 
-// String is one line for a test's failure text.
+// String returns one line for a test's failure text.
 func (r Request) String() string {
 	what := r.Resource
 	if r.Group != "" {
@@ -112,9 +112,8 @@ type auditEvent struct {
 	RequestReceivedTimestamp time.Time
 }
 
-// Requests returns every request that the server has recorded since its first
-// start, in the order in which they were received. A watch that still runs is
-// among them.
+// Requests returns every request that the server has recorded since its first start, in the order in which they were received. It
+// includes watches that still run.
 func (c *Cluster) Requests() ([]Request, error) {
 	raw, err := os.ReadFile(c.file(auditLogFile))
 	if os.IsNotExist(err) {
@@ -126,8 +125,7 @@ func (c *Cluster) Requests() ([]Request, error) {
 	return parseAudit(raw)
 }
 
-// Writes returns the requests of the user that asked for a change, in the
-// order in which they were received.
+// Writes returns the requests of the user that asked for a change, in the order in which they were received.
 func (c *Cluster) Writes(user User) ([]Request, error) {
 	requests, err := c.Requests()
 	if err != nil {
@@ -138,7 +136,7 @@ func (c *Cluster) Writes(user User) ([]Request, error) {
 	}), nil
 }
 
-// Changes tells in a few words what the user asked to be changed, "patch nodes cmp-1" or "patch nodeworkloadlocks l (status)", in
+// Changes returns in a few words what the user asked to change, "patch nodes cmp-1" or "patch nodeworkloadlocks l (status)", in
 // the order in which it was received. It leaves out leases and dry-runs.
 func (c *Cluster) Changes(user User) ([]string, error) {
 	writes, err := c.Writes(user)
@@ -182,8 +180,8 @@ func (c *Cluster) AwaitRequest(ctx context.Context, match func(Request) bool) (R
 	}
 }
 
-// parseAudit reads the log's lines. A request that is recorded at two stages,
-// as watches are, is returned once, as it was recorded last.
+// parseAudit reads the log's lines. A request that is recorded at two stages, as watches are, is returned once, with its last
+// record.
 func parseAudit(raw []byte) ([]Request, error) {
 	var requests []Request
 	byID := map[string]int{}

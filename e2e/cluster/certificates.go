@@ -25,14 +25,12 @@ const (
 	serverKeyFile  = "server.key"
 	adminCertFile  = "admin.crt"
 	adminKeyFile   = "admin.key"
-	// signingKeyFile signs service account tokens. No test uses such tokens,
-	// but the server does not start without a key.
+	// signingKeyFile signs service account tokens. No test uses such tokens, but the server does not start without a key.
 	signingKeyFile = "sa.key"
 )
 
-// writeCertificates makes a certificate authority and, signed by it, the
-// server's certificate for 127.0.0.1 and a client certificate in the group
-// system:masters.
+// writeCertificates creates a certificate authority and, signed by it, the server's certificate for 127.0.0.1 and a client
+// certificate in the group system:masters.
 func writeCertificates(dir string) error {
 	ca, caKey, err := newAuthority()
 	if err != nil {
@@ -106,8 +104,8 @@ func issue(dir, certFile, keyFile string, template, ca *x509.Certificate, caKey 
 	return writeKey(filepath.Join(dir, keyFile), key)
 }
 
-// complete gives the template a random serial number and its time of life. It
-// begins a little in the past, for clocks that are set back while tests run.
+// complete gives the template a random serial number and its validity. The validity begins a little in the past, for clocks that
+// are set back while tests run.
 func complete(template *x509.Certificate) error {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {

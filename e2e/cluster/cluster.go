@@ -1,7 +1,6 @@
-// Package cluster runs a real Kubernetes API server, with a real etcd inside,
-// on loopback: real validation, conflicts, RBAC and watches, and an audit log
-// that says what the server received. No nodes, no controllers: what moves in
-// the cluster, the test or the simulator's controllers move.
+// Package cluster runs a real Kubernetes API server, with a real etcd inside, on loopback: real validation, conflicts, RBAC and
+// watches, and an audit log of what the server received. It has no nodes and no controllers: only the test or the simulator's
+// controllers change anything in the cluster.
 package cluster
 
 import (
@@ -24,8 +23,7 @@ import (
 )
 
 const (
-	// startTimeout is generous: the server is ready in 2 seconds, but a shared
-	// machine may be busy compiling.
+	// startTimeout is generous: the server is ready in 2 seconds, but a shared machine may be busy compiling.
 	startTimeout = 2 * time.Minute
 
 	// probeInterval is how often /readyz is asked while the server starts.
@@ -45,16 +43,14 @@ type Cluster struct {
 	server *child.Child // nil while the server does not run
 }
 
-// Start compiles the server when needed, makes a state folder with new
-// certificates and tokens, and runs the server until it is ready. The caller
-// calls Close. On an error everything is cleaned up.
+// Start compiles the server when needed, creates a state folder with new certificates and tokens, and runs the server until it is
+// ready. The caller calls Close. After an error nothing is left.
 func Start(ctx context.Context) (*Cluster, error) {
 	binary, err := build.APIServer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// Not the test's own folder: its long name would not leave room for a
-	// unix socket's path.
+	// The test's own folder has a name too long for the path of a unix socket.
 	dir, err := os.MkdirTemp("", "lockstep-e2e-")
 	if err != nil {
 		return nil, fmt.Errorf("make the cluster's folder: %w", err)
@@ -86,12 +82,11 @@ func (c *Cluster) prepare() error {
 	return err
 }
 
-// Restart runs the server on the same port and the same state and waits until
-// it is ready. A server that runs is killed first.
+// Restart runs the server on the same port and the same state and waits until it is ready. A running server is killed first.
 func (c *Cluster) Restart(ctx context.Context) error { return c.restart(ctx) }
 
-// Compact restarts the server without its history: it has the objects as they are and no earlier versions, neither in etcd nor in
-// its cache. The cluster is one that Equip was called for.
+// Compact restarts the server without its history: it has the present objects and no earlier versions, neither in etcd nor in its
+// cache. Equip must have been called for the cluster.
 func (c *Cluster) Compact(ctx context.Context) error {
 	if err := c.restart(ctx, "--etcd-compact"); err != nil {
 		return err
@@ -133,7 +128,7 @@ func (c *Cluster) flags() []string {
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(c.port.number),
-		"--permit-port-sharing=true", // with the socket that keeps the port
+		"--permit-port-sharing=true", // with the socket that reserves the port
 		"--cert-dir=" + c.dir,
 		"--tls-cert-file=" + c.file(serverCertFile),
 		"--tls-private-key-file=" + c.file(serverKeyFile),
@@ -146,8 +141,7 @@ func (c *Cluster) flags() []string {
 		"--service-cluster-ip-range=10.0.0.0/24",
 		"--endpoint-reconciler-type=none",
 		"--allow-privileged=true",
-		// No controller makes service accounts: a pod that asks for one would
-		// be refused.
+		// No controller creates service accounts: a pod that asks for one would be refused.
 		"--disable-admission-plugins=ServiceAccount",
 		"--enable-priority-and-fairness=false",
 		"--shutdown-delay-duration=0s",
@@ -158,7 +152,7 @@ func (c *Cluster) flags() []string {
 	}
 }
 
-// waitReady asks /readyz until the server says that it is ready.
+// waitReady asks /readyz until the server reports that it is ready.
 func (c *Cluster) waitReady(ctx context.Context, server *child.Child) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -183,7 +177,7 @@ func (c *Cluster) waitReady(ctx context.Context, server *child.Child) error {
 	}
 }
 
-// probe is a client that trusts the cluster's certificate authority.
+// probe returns a client that trusts the cluster's certificate authority.
 func (c *Cluster) probe() (*http.Client, error) {
 	ca, err := os.ReadFile(c.file(caFile))
 	if err != nil {
@@ -209,8 +203,7 @@ func ready(ctx context.Context, client *http.Client, url string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// Kill ends the server with SIGKILL, as a crash would. Its state stays. A
-// server that does not run is not an error.
+// Kill ends the server with SIGKILL, as a crash would. Its state stays. A server that does not run is not an error.
 func (c *Cluster) Kill() error {
 	c.mu.Lock()
 	server := c.server
@@ -227,7 +220,7 @@ func (c *Cluster) Close() error {
 	return errors.Join(c.Kill(), c.port.release(), os.RemoveAll(c.dir))
 }
 
-// URL is where the server listens.
+// URL returns the address of the server.
 func (c *Cluster) URL() string {
 	return "https://127.0.0.1:" + strconv.Itoa(c.port.number)
 }
@@ -241,5 +234,5 @@ func (c *Cluster) Log(n int) string {
 	return string(raw[max(0, len(raw)-n):])
 }
 
-// file is the path of a file in the cluster's folder.
+// file returns the path of a file in the cluster's folder.
 func (c *Cluster) file(name string) string { return filepath.Join(c.dir, name) }

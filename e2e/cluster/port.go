@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// port is a port of 127.0.0.1 that no other process gets while it is reserved: a killed server finds it again, and so do its
-// clients. It is reserved by a bound socket that does not listen, so that only the server answers, which listens beside it
-// (SO_REUSEPORT).
+// port is a port of 127.0.0.1 that no other process gets while it is reserved: a killed server and its clients find it again. A
+// bound socket that does not listen reserves it, so only the server answers, which listens on the same port (SO_REUSEPORT).
 type port struct {
 	number int
 	socket int
@@ -36,7 +35,7 @@ func reservePort() (*port, error) {
 	return p, nil
 }
 
-// release gives the port back. It does nothing when none was reserved.
+// release gives the port back. It does nothing when no port was reserved.
 func (p *port) release() error {
 	if p == nil {
 		return nil

@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// rightsInterval is how often GrantRights asks whether a right is effective, rightsPatience for how long.
+	// rightsInterval is how often GrantRights asks whether a right is effective, and rightsPatience for how long.
 	rightsInterval = 10 * time.Millisecond
 	rightsPatience = time.Minute
 )
@@ -42,8 +42,8 @@ func Manifest(name string) ([]byte, error) {
 	return raw, nil
 }
 
-// GrantRights applies the manifests of deploy/ for the MOSK cluster, those for writing and the read-only one below them, with the
-// example bindings of their comments. All rights are effective when it returns.
+// GrantRights applies the manifests of deploy/ for the MOSK cluster, those for writing and the read-only one they build on, with
+// the example bindings in their comments. All rights are effective when it returns.
 func (c *Cluster) GrantRights(ctx context.Context) error { return GrantRights(ctx, c.Config(Admin)) }
 
 // GrantRights applies the manifests on any API server.
@@ -72,8 +72,8 @@ func GrantRights(ctx context.Context, config *rest.Config) error {
 	return awaitRights(ctx, config, all)
 }
 
-// awaitRights waits until the roles and bindings of the manifest are effective: the server answers a write of theirs before its
-// authorizer, which watches them, has seen them.
+// awaitRights waits until the roles and bindings of the manifest are effective: the server answers a write before its authorizer,
+// which watches them, has seen it.
 func awaitRights(ctx context.Context, config *rest.Config, manifest []byte) error {
 	roles, bindings, err := rolesAndBindings(manifest)
 	if err != nil {
@@ -128,7 +128,7 @@ func awaitRight(ctx context.Context, client *authorizationclient.AuthorizationV1
 // roleName is how a binding names its role; the namespace of a ClusterRole is empty.
 type roleName struct{ kind, namespace, name string }
 
-// binding is a ClusterRoleBinding, whose namespace is empty, or a RoleBinding.
+// binding is a RoleBinding, or a ClusterRoleBinding, whose namespace is empty.
 type binding rbacv1.RoleBinding
 
 func (b binding) roleNamespace() string {
@@ -138,7 +138,7 @@ func (b binding) roleNamespace() string {
 	return b.Namespace
 }
 
-// rolesAndBindings are those of a manifest.
+// rolesAndBindings returns those of a manifest.
 func rolesAndBindings(manifest []byte) (map[roleName][]rbacv1.PolicyRule, []binding, error) {
 	roles, bindings := map[roleName][]rbacv1.PolicyRule{}, []binding(nil)
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(manifest)))
@@ -164,7 +164,7 @@ func rolesAndBindings(manifest []byte) (map[roleName][]rbacv1.PolicyRule, []bind
 	}
 }
 
-// as is the client configuration of exactly the subject.
+// as returns the client configuration of exactly the subject.
 func as(config *rest.Config, subject rbacv1.Subject) *rest.Config {
 	theirs := rest.CopyConfig(config)
 	theirs.Impersonate = rest.ImpersonationConfig{UserName: subject.Name}

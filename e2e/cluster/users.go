@@ -12,14 +12,14 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// User is a user who can log in to the cluster. A test's RBAC objects say what a user may do; Admin and Controllers may do
-// everything.
+// User is a user who can log in to the cluster. Admin and Controllers may do everything; a test's RBAC objects say what the
+// others may do.
 type User string
 
 // The users of a test cluster.
 const (
 	Admin       User = "admin"       // by client certificate; in system:masters
-	Controllers User = "controllers" // in system:masters; MOSK's controllers, so that the audit tells them from the program
+	Controllers User = "controllers" // in system:masters; MOSK's controllers, which the audit log tells from the program
 	ReadOnly    User = "readonly"    // in the group of deploy/rbac-readonly.yaml's example
 	Operator    User = "operator"    // in the group of deploy/rbac-operator.yaml's example
 	Maintainer  User = "anna"        // the user of deploy/rbac-maintenance.yaml's example
@@ -30,7 +30,7 @@ const (
 // mastersGroup is the group that RBAC lets do everything.
 const mastersGroup = "system:masters"
 
-// groups are the groups of the users that have one. Those of ReadOnly and Operator are named in the example bindings of deploy/.
+// groups are the groups of the users that have one. The example bindings of deploy/ name those of ReadOnly and Operator.
 var groups = map[User]string{
 	Controllers: mastersGroup,
 	ReadOnly:    "mosk-update-watchers",
@@ -43,8 +43,7 @@ const (
 	kubeconfigName = "e2e" // cluster and context in every kubeconfig
 )
 
-// writeTokens gives each user but Admin a random token. The server reads the
-// file: all of them but Expired's.
+// writeTokens gives each user but Admin a random token. The server gets the file with all of them except Expired's.
 func writeTokens(dir string) (map[User]string, error) {
 	tokens := map[User]string{}
 	file, err := os.OpenFile(filepath.Join(dir, tokensFile), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
@@ -70,7 +69,7 @@ func writeTokens(dir string) (map[User]string, error) {
 	return tokens, file.Close()
 }
 
-// Config is the client configuration of a user. It sets no practical rate limit.
+// Config returns the client configuration of a user, with practically no rate limit.
 func (c *Cluster) Config(user User) *rest.Config {
 	config := &rest.Config{
 		Host:            c.URL(),
@@ -86,8 +85,7 @@ func (c *Cluster) Config(user User) *rest.Config {
 	return config
 }
 
-// WriteKubeconfig writes a kubeconfig of the user, whose only context is
-// "e2e", into the cluster's folder and returns its path.
+// WriteKubeconfig writes a kubeconfig of the user, whose only context is "e2e", into the cluster's folder and returns its path.
 func (c *Cluster) WriteKubeconfig(user User) (string, error) {
 	config := c.Config(user)
 	kubeconfig := clientcmdapi.Config{

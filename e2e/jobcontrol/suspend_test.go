@@ -1,4 +1,4 @@
-// Package jobcontrol tests that the program can be suspended and brought back: in a terminal, below a shell with job control, on the
+// Package jobcontrol tests that the program can be suspended and resumed: in a terminal, under a shell with job control, on the
 // simulated cloud of the demo.
 package jobcontrol
 
@@ -21,7 +21,7 @@ var dashboard = terminal.All(terminal.Shows("3 Nodes"), terminal.That("the progr
 	return s.AltScreen && s.Keyboards > 0
 }))
 
-// sh is a shell with job control, that has the program of the name lockstep.
+// sh starts a shell with job control, in which the program is called lockstep.
 func sh(t *testing.T) (o *operator.Operator, lockstep string) {
 	t.Helper()
 	lockstep, err := build.Lockstep(t.Context())
@@ -34,7 +34,7 @@ func sh(t *testing.T) (o *operator.Operator, lockstep string) {
 	return o, lockstep
 }
 
-// suspended waits until the shell has the terminal again, and shows that it takes what is typed.
+// suspended waits until the shell has the terminal again, and checks that it accepts what is typed.
 func suspended(t *testing.T, o *operator.Operator, said string) {
 	t.Helper()
 	o.Want(t, terminal.All(left, terminal.Shows("Stopped"), terminal.That("the shell's prompt", func(s terminal.Screen) bool {
@@ -66,7 +66,8 @@ func TestSuspendedAndBroughtBack(t *testing.T) {
 	o.Wants("left-42")
 }
 
-// Writing is switched off before the program stops. While something runs it asks first; how that went is looked up after the return.
+// Writing is disarmed before the program stops. While something runs, the program asks first, and looks up how it ended after the
+// return.
 func TestSuspendedWhileSomethingRuns(t *testing.T) {
 	o, lockstep := sh(t)
 	o.Type(lockstep + " demo --speed 60\r")
@@ -96,7 +97,7 @@ func TestSuspendedWhileSomethingRuns(t *testing.T) {
 	o.Want(t, left)
 }
 
-// Without a shell that could resume it, it is not stopped, and goes on.
+// Without a shell that could resume it, the program is not stopped, and goes on.
 func TestNotSuspendedWithoutAShell(t *testing.T) {
 	lockstep, err := build.Lockstep(t.Context())
 	if err != nil {

@@ -14,22 +14,18 @@ import (
 )
 
 const (
-	// maxSocketPath is the longest path Linux binds a unix socket to
-	// (sun_path holds 108 bytes with the final NUL).
+	// maxSocketPath is the longest path to which Linux binds a unix socket (sun_path holds 108 bytes with the final NUL).
 	maxSocketPath = 107
 
-	// etcdStartTimeout is generous: etcd alone is ready in a fraction of a
-	// second, but a shared machine may be busy compiling.
+	// etcdStartTimeout is generous: etcd alone is ready in a fraction of a second, but a shared machine may be busy compiling.
 	etcdStartTimeout = 60 * time.Second
 
-	// walSegmentBytes replaces etcd's preallocated 64 MB per log segment:
-	// tests write little, and a small file is made faster.
+	// walSegmentBytes replaces etcd's preallocated 64 MB per log segment: tests write little, and a small file is created faster.
 	walSegmentBytes = 4 << 20
 )
 
-// startEtcd runs a single etcd member with its data in dir/data, listening on
-// dir/etcd.sock, and returns it with the endpoint for --etcd-servers. It waits
-// until etcd serves.
+// startEtcd runs a single etcd member with its data in dir/data, listening on dir/etcd.sock, and returns it with the endpoint for
+// --etcd-servers. It waits until etcd serves.
 func startEtcd(dir string) (*embed.Etcd, string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -58,12 +54,12 @@ func startEtcd(dir string) (*embed.Etcd, string, error) {
 	cfg.LogLevel = "warn"
 	cfg.ListenClientUrls = []url.URL{{Scheme: "unix", Path: client}}
 	cfg.ListenPeerUrls = []url.URL{{Scheme: "unix", Path: peer}}
-	// Advertised URLs are validated as host:port even where nobody dials them.
+	// Advertised URLs are validated as host:port even if nobody dials them.
 	cfg.AdvertiseClientUrls = []url.URL{{Scheme: "http", Host: "localhost:2379"}}
 	cfg.AdvertisePeerUrls = []url.URL{{Scheme: "http", Host: "localhost:2380"}}
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
-	// A single member needs no election timeout: elect at once, and leave fsync to the kernel. The page cache survives a killed
-	// process, which is all that the tests do to it.
+	// A single member needs no election timeout: it elects at once, and leaves fsync to the kernel. The page cache survives a
+	// killed process, and the tests do nothing worse to it.
 	cfg.TickMs = 10
 	cfg.ElectionMs = 100
 	cfg.UnsafeNoFsync = true

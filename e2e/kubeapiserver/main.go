@@ -1,15 +1,12 @@
-// Command kubeapiserver is the real kube-apiserver with its etcd inside, in
-// one process, for the end-to-end tests: no container engine, no downloads
-// beyond Go modules, ready in about two seconds.
+// Command kubeapiserver is the real kube-apiserver with its etcd inside, in one process, for the end-to-end tests: no container
+// engine, no downloads beyond Go modules, ready in about two seconds.
 //
-// It takes every flag of kube-apiserver, and two that must come first:
-// --etcd-dir, the folder of etcd's data and of its socket, and after it, if at
-// all, --etcd-compact, which has etcd forget its history before the API server
-// starts. The API server is told to use that etcd. State in the folder survives
-// a SIGKILL of the process.
+// It takes every flag of kube-apiserver, and two that must come first: --etcd-dir, the folder of etcd's data and of its socket,
+// and after it the optional --etcd-compact, which makes etcd forget its history before the API server starts. The API server is
+// told to use that etcd. State in the folder survives a SIGKILL of the process.
 //
-// It is a module of its own so that k8s.io/kubernetes stays out of the
-// program's go.mod and out of the tests' compile time.
+// The command is a module of its own, which keeps k8s.io/kubernetes out of the program's go.mod and out of the tests' compile
+// time.
 package main
 
 import (
@@ -25,12 +22,12 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
 
-// etcdDirFlag names etcd's folder. It is taken off the command line before
-// kube-apiserver, which would refuse it, reads the rest.
+// etcdDirFlag names etcd's folder. It is removed from the command line before kube-apiserver, which would refuse it, reads the
+// rest.
 const etcdDirFlag = "--etcd-dir="
 
-// etcdCompactFlag makes etcd forget every revision but the last one, as the API
-// server has it do every five minutes for what is older than that.
+// etcdCompactFlag makes etcd forget every revision but the last one, as the API server makes it do every five minutes for older
+// ones.
 const etcdCompactFlag = "--etcd-compact"
 
 func main() {

@@ -28,24 +28,24 @@ import (
 	"lockstep/e2e/terminal"
 )
 
-// clusterLock is OpenStack's lock on the cluster, and clusterName what the program calls that: its name in the kubeconfig.
+// clusterLock is OpenStack's lock on the cluster. clusterName is the program's name for the cluster, from the kubeconfig.
 const (
 	clusterLock = "openstack-osh-dev"
 	clusterName = "e2e"
 )
 
-// The OpenStack controller is switched off, and Lockstep plays it with the rights of its manifests alone, on a real API server
-// and a real Nova, from the cluster's request to its end: the cluster lock is released, a node taken out of scheduling, and its
-// instances moved: one at the first try; one after its target has refused it, cold; one after its migration was aborted, at the
-// second try, in the middle of which the program is killed; and one while Nova's API is away. The lock goes when Nova shows the
-// host empty, and the way back is the same.
+// The OpenStack controller is switched off, and Lockstep plays it with only the rights of its manifests, on a real API server and
+// a real Nova, from the cluster's request to its end. The cluster lock is released, a node is taken out of scheduling, and its
+// instances move: one at the first try; one cold, after its target has refused it; one at the second try, after its first
+// migration was aborted, and the program is killed in the middle of it; and one while Nova's API is away. The lock is released
+// when Nova shows the host empty, and the way back is the same.
 func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	t.Parallel()
 	c := newPart(t, actHosts)
 	c.ownZone(t, "acted", actHosts)
 	c.ownAPI(t)
 	node, target := actHosts[0], actHosts[1]
-	instances := []string{"app-1", "db-2", "etl-3", "web-4"} // in the order in which they go
+	instances := []string{"app-1", "db-2", "etl-3", "web-4"} // in the order in which they move
 	ordinary := func() {
 		for _, name := range instances {
 			c.steer(t, name, contract.Behaviour{})
@@ -70,7 +70,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p := start("")
 	p.Arm()
 
-	// LCM asks for the cluster, and does not go on to the nodes before it has it.
+	// LCM asks for the cluster, and does not go on to the nodes before it has the cluster.
 	p.WantsRow("as openstack: LCM waits for your cluster lock")
 	if asked := w.requests(t); len(asked) > 0 {
 		t.Errorf("LCM asks for %v already", asked)
@@ -85,7 +85,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.WantsRow("● done", "release the lock on the cluster")
 	p.Press("esc")
 
-	// LCM asks for the node, which is out of scheduling before anything is moved.
+	// LCM asks for the node, which is out of scheduling before anything moves.
 	p.WantsRow("cmp-01", "as openstack: it waits for you to prepare it")
 	if asked := w.requests(t); !maps.Equal(asked, map[string]string{node: "os"}) {
 		t.Errorf("LCM asks for %v", asked)
@@ -108,7 +108,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		t.Errorf("the lock is %s, inner_state %s", state, inner)
 	}
 
-	// All are to move, one at a time. A failed one is tried as often as the node's attempts say, three times without the
+	// All instances are to move, one at a time. A failed one is tried as often as the node's attempts say, three times without the
 	// annotation; then the batch stops and begins no other.
 	const tries = core.DefaultMigrationAttempts
 	failed := []string{"live-migration " + node + " " + target + " failed"}
@@ -125,7 +125,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	c.says(t, "etl-3", node, "ACTIVE", nil)
 	c.says(t, "web-4", node, "ACTIVE", nil)
 
-	// It goes on when the operator says so. One does not finish, is aborted, and stays on its host.
+	// The batch goes on when the operator says so. One migration does not finish, is aborted, and its instance stays on its host.
 	p.Press("h")
 	p.WantsRow("running", "live-migrate etl-3", " %, to cmp-02")
 	p.OpenStep("live-migrate etl-3", "abort the live migration of etl-3")
@@ -138,8 +138,8 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.Press("t")
 	p.WantsRow("failed", "from cmp-01", "1 of 4 done, 2 failed, 1 not begun")
 
-	// Nova's API goes away in the middle of a migration. What was seen last stays, with its age, and nothing that rests on it can
-	// be confirmed. The migration goes on.
+	// Nova's API goes away in the middle of a migration. The last facts stay, with their age, and nothing that rests on them can be
+	// confirmed. The migration goes on.
 	p.OpenStep("live-migrate web-4")
 	p.Confirm()
 	p.WantsRow("running", "live-migrate web-4", " %, to cmp-02")
@@ -161,7 +161,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		t.Errorf("during the outage the lock is %s", state)
 	}
 
-	// When it is back, what has happened is seen, and the remaining steps are next.
+	// When the API is back, the program sees what has happened, and the remaining steps are next.
 	if err := process(t.Context(), "start", spareAPI); err != nil {
 		t.Fatal(err)
 	}
@@ -171,13 +171,13 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.WantsRow("blocked", "release the lock on cmp-01", "2 left: db-2 (live_migrate), etl-3")
 	c.says(t, "web-4", target, "ACTIVE", []string{"live-migration"}, "live-migration "+node+" "+target+" completed")
 
-	// In the middle of a migration it is killed, and started again: it proposes the same.
-	p.Press("x") // the batch has been seen: the one that is started again has none
+	// The program is killed in the middle of a migration, and started again: it proposes the same.
+	p.Press("x") // the batch has been seen: the restarted program has none
 	p.WantsGone("1 of 4 done, 2 failed")
 	p.OpenStep("live-migrate etl-3")
 	p.Confirm()
 	p.WantsRow("running", "live-migrate etl-3", " %, to cmp-02")
-	p.Press("esc") // a way that was turned to ends with its page
+	p.Press("esc") // a chosen other way ends with its page
 	p.Find("3", "cmp-01")
 	p.Press("enter")
 	p.WantsRow("running", "live-migrate etl-3", " %, to cmp-02")
@@ -193,7 +193,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.TakeOver()
 	p.Find("3", "cmp-01")
 	p.Press("enter")
-	p.WantsRow("migrat", "etl-3", " %, to cmp-02") // what the killed one began is followed to its end
+	p.WantsRow("migrat", "etl-3", " %, to cmp-02") // the new run follows what the killed one began to its end
 	p.Want(t, terminal.That(fmt.Sprintf("the proposal %q", before), func(terminal.Screen) bool { return slices.Equal(proposal(p), before) }))
 	c.steer(t, "etl-3", contract.Behaviour{})
 	p.WantsGone(" %, to cmp-02")
@@ -213,7 +213,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	c.says(t, "db-2", target, "ACTIVE", append(slices.Repeat([]string{"live-migration failed"}, tries), "migrate", "confirmResize"),
 		append(slices.Repeat(failed, tries), "migration "+node+" "+target+" confirmed")...)
 
-	// The lock is released, and in that moment Nova shows the host empty and out of scheduling.
+	// When the lock is released, Nova shows the host empty and out of scheduling.
 	p.WantsRow("done", "no running instance is left")
 	released := w.watchRelease(t, node)
 	p.OpenStep("release the lock on cmp-01")
@@ -226,7 +226,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		t.Errorf("when the lock was released: %s", found)
 	}
 
-	// LCM drains and updates the node, and takes its request back. The way back is the reverse.
+	// LCM drains and updates the node, and withdraws its request. The way back is the reverse.
 	p.Press("esc")
 	p.WantsRow("cmp-01", "as openstack: it waits for you to take it back")
 	if s := c.service(t, node); s.Status != "disabled" {
@@ -253,7 +253,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		t.Errorf("in the end the lock is %s, inner_state %s", state, inner)
 	}
 
-	// The update is over, and so is what LCM asked of the cluster.
+	// The update is over, and so is LCM's request for the cluster.
 	p.Press("esc")
 	p.WantsRow("as openstack: the update is over, and your cluster lock is not taken back")
 	p.Find("1", "your cluster lock is not taken back")
@@ -278,7 +278,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.KeepsNoSecret([]string{w.Config(cluster.Maintainer).BearerToken, c.password(t)})
 }
 
-// steer says how the migrations of the server go from now on.
+// steer sets how the migrations of the server go from now on.
 func (c *cloud) steer(t *testing.T, name string, b contract.Behaviour) {
 	t.Helper()
 	if err := steer(c.orders(t), contract.Server{Name: name}, b); err != nil {
@@ -299,7 +299,7 @@ func (c *cloud) ownAPI(t *testing.T) {
 	}
 }
 
-// rests waits until the server is ACTIVE on the host, and nothing is done with it.
+// rests waits until the server is ACTIVE on the host and has no task.
 func (c *cloud) rests(t *testing.T, name, host string) {
 	t.Helper()
 	await(t, name+" is at rest on "+host, func() bool {
@@ -308,7 +308,7 @@ func (c *cloud) rests(t *testing.T, name, host string) {
 	})
 }
 
-// heldByTheCluster leaves the update where the controller was switched off before it released the cluster.
+// heldByTheCluster leaves the update at the point where the controller was switched off before it released the cluster.
 func (w *world) heldByTheCluster(t *testing.T) {
 	t.Helper()
 	_, err := w.admin.Resource(lcm("clusterworkloadlocks")).Patch(t.Context(), clusterLock, types.MergePatchType,
@@ -333,7 +333,7 @@ func (w *world) requests(t *testing.T) map[string]string {
 	return scopes
 }
 
-// lock is the state of OpenStack's lock on the node, and its inner_state.
+// lock returns the state of OpenStack's lock on the node, and its inner_state.
 func (w *world) lock(t *testing.T, node string) (state, inner string) {
 	t.Helper()
 	lock, err := w.admin.Resource(lcm("nodeworkloadlocks")).Get(t.Context(), "openstack-"+node, metav1.GetOptions{})
@@ -344,7 +344,7 @@ func (w *world) lock(t *testing.T, node string) (state, inner string) {
 	return state, lock.GetAnnotations()["inner_state"]
 }
 
-// clusterLock is the state of OpenStack's lock on the cluster.
+// clusterLock returns the state of OpenStack's lock on the cluster.
 func (w *world) clusterLock(t *testing.T) string {
 	t.Helper()
 	lock, err := w.admin.Resource(lcm("clusterworkloadlocks")).Get(t.Context(), clusterLock, metav1.GetOptions{})
@@ -355,9 +355,9 @@ func (w *world) clusterLock(t *testing.T) string {
 	return state
 }
 
-// watchRelease watches the node's lock from now on. What it gives back waits until it is inactive, and tells what Nova showed at
-// that moment which must not be so: an instance on the host, a migration from it, or a host in scheduling; nothing when all is
-// well.
+// watchRelease watches the node's lock from now on. The returned function waits until the lock is inactive, and returns what Nova
+// showed at that moment that must not be so: an instance on the host, a migration from it, or a host in scheduling; nothing when
+// all is well.
 func (w *world) watchRelease(t *testing.T, node string) func() string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -387,7 +387,7 @@ func (w *world) watchRelease(t *testing.T, node string) func() string {
 	return func() string { watching.Wait(); return found }
 }
 
-// against is what Nova has against the host being switched off.
+// against returns Nova's reasons not to switch the host off.
 func (c *cloud) against(ctx context.Context, host string) string {
 	var found []string
 	all, err := c.list(ctx)
@@ -421,8 +421,8 @@ func (c *cloud) against(ctx context.Context, host string) string {
 // offered finds the rows of the page of steps, each with its state and its title.
 var offered = regexp.MustCompile(`(?m)^[▌ ] . (done|ready|failed|waiting|blocked|running|later) +(\S.*?)(?:  .*)?$`)
 
-// proposal is what the page of steps proposes, each step with its state, but for what is under way with etl-3: it keeps nothing else
-// from being done but the word on the lock, while it is this program itself that moves it.
+// proposal returns what the page of steps proposes, each step with its state, except what is under way with etl-3: while this
+// program itself moves it, only the lock's text has to wait.
 func proposal(p *operator.Operator) []string {
 	var all []string
 	for _, row := range offered.FindAllStringSubmatch(p.Screen().String(), -1) {
@@ -448,7 +448,7 @@ func (w *world) received(t *testing.T, node string) {
 	}
 }
 
-// tellsTheStory fails the test unless the journal has what was done, in its order, with its end.
+// tellsTheStory fails the test unless the journal has what was done, in order, with its end.
 func tellsTheStory(t *testing.T, p *operator.Operator) {
 	t.Helper()
 	var got []string
@@ -497,7 +497,7 @@ func tellsTheStory(t *testing.T, p *operator.Operator) {
 	}
 }
 
-// password is that of the logins.
+// password returns the password of the logins.
 func (c *cloud) password(t *testing.T) string {
 	t.Helper()
 	auth, _, _, err := clouds.Parse(clouds.WithLocations(c.cloudsYAML()), clouds.WithCloudName(cloudSpare))

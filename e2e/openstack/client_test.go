@@ -33,7 +33,7 @@ const python = "/usr/bin/python3"
 type client struct {
 	name    string
 	env     []string
-	login   map[string]string // the names of the clouds in clouds.yaml, by who they are in the session
+	login   map[string]string // the names of the clouds in clouds.yaml, by role in the session
 	compute *gophercloud.ServiceClient
 	stdin   io.WriteCloser
 	answers *bufio.Reader
@@ -84,7 +84,7 @@ func sitDownWithClient(t *testing.T, name, cloudsYAML string, login map[string]s
 	return c
 }
 
-// bareEnvironment is this process's environment without what would lead the client elsewhere.
+// bareEnvironment is this process's environment without the variables that would lead the client elsewhere.
 func bareEnvironment() []string {
 	var kept []string
 	for _, name := range []string{"PATH", "HOME", "TMPDIR"} {
@@ -115,7 +115,7 @@ func (c *client) do(as string, args ...string) (printed, error) {
 	return p, nil
 }
 
-// settled waits until a server has the status and nothing is done with it; "" is until it is gone.
+// settled waits until a server has the status and no task; "" waits until it is gone.
 func (c *client) settled(t *testing.T, name, status string) {
 	t.Helper()
 	await(t, fmt.Sprintf("%s is %q in the %s cloud", name, status, c.name), func() bool {
@@ -134,7 +134,7 @@ func (c *client) settled(t *testing.T, name, status string) {
 	})
 }
 
-// migrationID waits for a server's newest migration to have the status.
+// migrationID waits for a server's newest migration to have the status, and returns its ID.
 func (c *client) migrationID(t *testing.T, name, status string) string {
 	t.Helper()
 	pages, err := servers.List(c.compute, servers.ListOpts{Name: "^" + name + "$"}).AllPages(t.Context())
@@ -167,8 +167,8 @@ func (c *client) migrationID(t *testing.T, name, status string) string {
 	return id
 }
 
-// simulatedCloud starts a simulated cloud that is furnished as the real one, with all the hosts, of which those of the story are
-// enabled, and writes its clouds.yaml.
+// simulatedCloud starts a simulated cloud with the same contents as the real one and all its hosts, of which only those of the
+// story are enabled, and writes its clouds.yaml.
 func simulatedCloud(t *testing.T, all []string) (c *simulated.Cloud, cloudsYAML string) {
 	t.Helper()
 	c, err := simulated.New(simulated.Options{Clock: clock.New(time.Now(), 20)})
@@ -201,5 +201,5 @@ func simulatedCloud(t *testing.T, all []string) (c *simulated.Cloud, cloudsYAML 
 var peculiar = regexp.MustCompile(
 	`req-[0-9a-f-]{36}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}|http://[0-9.:]+[a-z/]*|\(Request-ID: [^)]*\)`)
 
-// alike is a text without the parts that always differ between two clouds.
+// alike returns a text without the parts that always differ between two clouds.
 func alike(text string) string { return peculiar.ReplaceAllString(text, "…") }

@@ -31,18 +31,18 @@ import (
 )
 
 const (
-	// cloudFolder is the variable with the folder of the OpenStack that cloud/up.sh has brought up.
+	// cloudFolder is the variable with the folder of the OpenStack that cloud/up.sh has started.
 	cloudFolder = "LOCKSTEP_OPENSTACK"
 
 	// The logins in its clouds.yaml, which are two administrators, and the operator's name in Keystone.
 	cloudControllers = "controllers"
 	cloudOperator    = "operator"
-	// cloudSpare is the operator's login with a Nova API of its own, spareAPI.
+	// cloudSpare is the operator's login with its own Nova API, spareAPI.
 	cloudSpare = "operator-spare"
 	// cloudMember is the login of a user without an administrator's rights.
 	cloudMember = "member"
 
-	// computeVersion knows tags, a host for a new server, and the actions of a server with their events.
+	// computeVersion is the first with tags, a host for a new server, and the actions of a server with their events.
 	computeVersion = "2.79"
 )
 
@@ -59,11 +59,11 @@ type cloud struct {
 	operator string            // user ID of cloudOperator
 	flavors  map[string]string // IDs by name
 	image    string
-	zone     string // in which boot makes servers; empty: the zone that their host has at the moment
+	zone     string // in which boot makes servers; empty: the current zone of their host
 }
 
-// newCloud logs in and puts the cloud into its first state: no servers, the hosts of the manual node's story enabled and the
-// others disabled, no orders. Nothing may run in parallel to a test that needs that.
+// newCloud logs in and resets the cloud: no servers, the hosts of the manual node's story enabled and the others disabled, no
+// orders. Nothing may run in parallel to a test that needs this.
 func newCloud(t *testing.T) *cloud {
 	t.Helper()
 	c := openCloud(t)
@@ -81,8 +81,8 @@ func newCloud(t *testing.T) *cloud {
 	return c
 }
 
-// newPart logs in and puts some hosts of the cloud into their first state: enabled, without servers or orders. Other tests may
-// use the other hosts at the same time.
+// newPart logs in and resets some hosts of the cloud: enabled, without servers or orders. Other tests may use the other hosts at
+// the same time.
 func newPart(t *testing.T, part []string) *cloud {
 	t.Helper()
 	c := openCloud(t)
@@ -135,7 +135,7 @@ func openCloud(t *testing.T) *cloud {
 	return c
 }
 
-// cloudsYAML is the path of the file with the logins.
+// cloudsYAML returns the path of the file with the logins.
 func (c *cloud) cloudsYAML() string { return filepath.Join(c.folder, "clouds.yaml") }
 
 func (c *cloud) login(t *testing.T, name string) (*gophercloud.ProviderClient, gophercloud.EndpointOpts) {
@@ -152,7 +152,7 @@ func (c *cloud) login(t *testing.T, name string) (*gophercloud.ProviderClient, g
 	return provider, endpoint
 }
 
-// userOf is the ID of a login's user.
+// userOf returns the ID of a login's user.
 func (c *cloud) userOf(t *testing.T, name string) string {
 	t.Helper()
 	provider, _ := c.login(t, name)
@@ -167,7 +167,7 @@ func (c *cloud) userOf(t *testing.T, name string) string {
 	return user.ID
 }
 
-// clear deletes those servers that are meant, and waits until they are gone.
+// clear deletes the servers that match, and waits until they are gone.
 func (c *cloud) clear(ctx context.Context, meant func(servers.Server) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -202,12 +202,12 @@ func (c *cloud) clear(ctx context.Context, meant func(servers.Server) bool) erro
 	}
 }
 
-// onHosts are the servers on some hosts.
+// onHosts matches the servers on some hosts.
 func onHosts(hosts []string) func(servers.Server) bool {
 	return func(s servers.Server) bool { return slices.Contains(hosts, s.Host) }
 }
 
-// ownZone makes an availability zone of the hosts for as long as the test runs, in which boot makes servers from now on: so no
+// ownZone makes an availability zone of the hosts for as long as the test runs. From now on boot makes servers in it, so that no
 // other test's servers come there, and none of these leaves.
 func (c *cloud) ownZone(t *testing.T, name string, part []string) {
 	t.Helper()
@@ -238,7 +238,7 @@ func (c *cloud) ownZone(t *testing.T, name string, part []string) {
 		}
 		return nil
 	}
-	err := leave(t.Context()) // what a run that was killed has left
+	err := leave(t.Context()) // what a killed run has left
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func (c *cloud) ownZone(t *testing.T, name string, part []string) {
 	c.zone = name
 }
 
-// process lets a process of the cloud die ("kill"), starts it, or stops it, as cloud/process.sh says.
+// process kills a process of the cloud ("kill"), starts it, or stops it, as cloud/process.sh says.
 func process(ctx context.Context, do, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
@@ -269,7 +269,7 @@ func process(ctx context.Context, do, name string) error {
 	return nil
 }
 
-// order tells a host's driver what to do from now on; nil takes back what it was told. README.md of cloud/ has the orders.
+// order tells a host's driver what to do from now on; nil withdraws the order. README.md of cloud/ has the orders.
 func (c *cloud) order(t *testing.T, host string, orders map[string]any) {
 	t.Helper()
 	path := filepath.Join(c.folder, "state", "nova-"+host, "orders.json")
@@ -330,7 +330,7 @@ func (c *cloud) servers(t *testing.T) []servers.Server {
 	return all
 }
 
-// list is servers without a test.
+// list returns servers without a test.
 func (c *cloud) list(ctx context.Context) ([]servers.Server, error) {
 	pages, err := servers.List(c.compute, servers.ListOpts{AllTenants: true}).AllPages(ctx)
 	if err != nil {
@@ -354,7 +354,7 @@ func (c *cloud) server(t *testing.T, name string) servers.Server {
 	return servers.Server{}
 }
 
-// service is the nova-compute of a host.
+// service returns the nova-compute of a host.
 func (c *cloud) service(t *testing.T, host string) services.Service {
 	t.Helper()
 	s, err := c.computeOf(t.Context(), host)
@@ -377,7 +377,7 @@ func (c *cloud) computeOf(ctx context.Context, host string) (services.Service, e
 	return all[0], nil
 }
 
-// hosts are the names of all compute hosts, in alphabetical order.
+// hosts returns the names of all compute hosts, in alphabetical order.
 func (c *cloud) hosts(t *testing.T) []string {
 	t.Helper()
 	pages, err := services.List(c.compute, services.ListOpts{Binary: "nova-compute"}).AllPages(t.Context())
@@ -404,7 +404,7 @@ func (c *cloud) set(t *testing.T, host string, status services.ServiceStatus) {
 	}
 }
 
-// done is what the operator asked Nova to do with the server, the oldest first, each with the way it ended: "live-migration
+// done returns what the operator asked Nova to do with the server, the oldest first, each with how it ended: "live-migration
 // failed".
 func (c *cloud) done(t *testing.T, name string) []string {
 	t.Helper()
@@ -450,7 +450,7 @@ type migration struct {
 	Target string `json:"dest_compute"`
 }
 
-// migrations are Nova's records of a server, the oldest first, as "live-migration kaas-node-001 kaas-node-002 completed".
+// migrations returns Nova's records of a server, the oldest first, as "live-migration kaas-node-001 kaas-node-002 completed".
 func (c *cloud) migrations(t *testing.T, name string) []string {
 	t.Helper()
 	records, err := c.records(t.Context(), "instance_uuid="+c.server(t, name).ID)
@@ -464,7 +464,7 @@ func (c *cloud) migrations(t *testing.T, name string) []string {
 	return all
 }
 
-// records are Nova's migrations that a query finds, the newest first.
+// records returns the migrations of Nova that match a query, the newest first.
 func (c *cloud) records(ctx context.Context, query string) ([]migration, error) {
 	var answer struct {
 		Migrations []migration `json:"migrations"`

@@ -13,8 +13,8 @@ import (
 	contract "lockstep/e2e/contract/openstack"
 )
 
-// TestTheRealCloudKeepsTheContract checks the real servers against the same contract as the simulated ones (TestSim… of package
-// e2e).
+// TestTheRealCloudKeepsTheContract checks the real servers against the same contract as the simulated ones
+// (TestTheSimulatedCloudKeepsTheContract of package e2e/contract/openstack).
 func TestTheRealCloudKeepsTheContract(t *testing.T) {
 	t.Parallel()
 	c := newPart(t, contractHosts)
@@ -39,7 +39,7 @@ func TestTheRealCloudKeepsTheContract(t *testing.T) {
 	})
 }
 
-// orders is the folder of the servers' own orders.
+// orders returns the folder of the servers' own orders.
 func (c *cloud) orders(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(c.folder, "state", "orders")
@@ -65,7 +65,7 @@ func steer(folder string, s contract.Server, b contract.Behaviour) error {
 	if err != nil {
 		return err
 	}
-	// The drivers read it at any moment: it has to be there as a whole.
+	// The drivers read it at any moment, so the file has to appear as a whole.
 	path := filepath.Join(folder, s.Name+".json")
 	if err := os.WriteFile(path+".new", raw, 0o600); err != nil {
 		return fmt.Errorf("order of %s: %w", s.Name, err)

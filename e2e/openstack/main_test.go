@@ -13,7 +13,7 @@ import (
 	"lockstep/e2e/build"
 )
 
-// program builds the program under test, once, and is its path.
+// program builds the program under test, once, and returns its path.
 func program(t *testing.T) string {
 	t.Helper()
 	path, err := built()

@@ -9,12 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// otherCPU is the driver's text for why the target cannot take a live migration.
+// otherCPU is the driver's text when the target's CPU cannot take a live migration.
 const otherCPU = "Unacceptable CPU info: CPU doesn't have compatibility"
 
 // A node in manual mode waits for the operator, who deals with its instances in every way, with the answers of a real Nova: one
 // moves at once; one is refused by its target, and moves cold; one breaks off half-way, and moves at the second try; one finds no
-// valid host, and is stopped. Then the node is declared safe, and LCM carries on.
+// valid host, and is stopped. Then the node is declared safe, and LCM goes on.
 func TestManualNode(t *testing.T) {
 	t.Parallel()
 	c := newPart(t, hosts)
@@ -24,7 +24,7 @@ func TestManualNode(t *testing.T) {
 		c.boot(t, name, node, "m1.tiny")
 	}
 	c.boot(t, "huge-4", node, "m1.huge", "notify")
-	c.boot(t, "huge-5", target, "m1.huge") // with which neither of the other hosts has room for huge-4
+	c.boot(t, "huge-5", target, "m1.huge") // leaves neither of the other hosts with room for huge-4
 	c.boot(t, "huge-6", other, "m1.huge")
 	c.awaitRunning(t, "shop-1", "sql-2", "cache-3", "huge-4", "huge-5", "huge-6")
 	w := newWorld(t, c, "manual-node.yaml", timing)
@@ -34,7 +34,7 @@ func TestManualNode(t *testing.T) {
 	o.WantsRow("cmp-01", "waiting for you", "manual")
 	o.Arm()
 
-	// A host on which nothing shall be scheduled is taken out, with a reason, before anything is moved.
+	// A host that shall get no instances is taken out of scheduling, with a reason, before anything moves.
 	o.Find("3", "cmp-03")
 	o.Act("Take the node's nova-compute out")
 	o.Wants("Disable nova-compute of cmp-03", "reason:")
@@ -60,7 +60,7 @@ func TestManualNode(t *testing.T) {
 	o.WantsGone("live-migrate shop-1")
 	c.order(t, node, nil)
 
-	// One is refused by its target. Nova's message stays on the screen until it is moved in another way.
+	// One is refused by its target. Nova's message stays on the screen until the instance is moved in another way.
 	c.order(t, target, map[string]any{"fail_prelive": otherCPU, "only": []string{"sql-2"}})
 	o.OpenStep("live-migrate sql-2")
 	o.Confirm()
@@ -98,7 +98,7 @@ func TestManualNode(t *testing.T) {
 	o.Press("esc")
 	o.WantsRow("huge-4", "No valid host was found")
 
-	// The broken host is mended.
+	// The broken host is repaired.
 	o.Find("3", "cmp-03")
 	o.Act("Put the node's nova-compute back")
 	o.Wants("openstack compute service set --enable " + other)
@@ -107,7 +107,7 @@ func TestManualNode(t *testing.T) {
 	o.Find("3", "cmp-01")
 	o.Press("enter")
 
-	// Its owner agrees that it is stopped. From one look of the controller on there is time until the next.
+	// Its owner agrees that it is stopped. After one look of the controller there is time until the next.
 	said := w.lockText(t, node)
 	await(t, "the controller has looked again", func() bool { return w.lockText(t, node) != said })
 	o.OpenStep("stop huge-4")
@@ -120,7 +120,7 @@ func TestManualNode(t *testing.T) {
 	o.Press("esc")
 	o.WantsRow("cmp-01", "done", "skip")
 
-	// What Lockstep changed is offered back, and LCM goes on with the next node.
+	// Lockstep offers to undo what it changed, and LCM goes on with the next node.
 	o.Find("3", "cmp-01")
 	o.Press("enter")
 	o.OpenStep("give cmp-01 its migration mode back")
@@ -139,14 +139,14 @@ func TestManualNode(t *testing.T) {
 	c.says(t, "shop-1", target, "ACTIVE", []string{"live-migration"}, "live-migration "+node+" "+target+" completed")
 	c.says(t, "sql-2", target, "ACTIVE", []string{"live-migration failed", "migrate", "confirmResize"},
 		"live-migration "+node+" "+target+" failed", "migration "+node+" "+target+" confirmed")
-	c.says(t, "cache-3", target, "ACTIVE", []string{"live-migration", "live-migration"}, // Nova's action does not tell of the failure
+	c.says(t, "cache-3", target, "ACTIVE", []string{"live-migration", "live-migration"}, // Nova's action does not show the failure
 		"live-migration "+node+" "+target+" failed", "live-migration "+node+" "+target+" completed")
 	c.says(t, "huge-4", node, "SHUTOFF", []string{"live-migration failed", "stop"}, "live-migration "+node+" nowhere error")
 	await(t, "the controller has enabled nova-compute of "+node, func() bool { return c.service(t, node).Status == "enabled" })
 }
 
-// says fails the test unless Nova says this of the server: where it is and how, what the operator asked for (the oldest first),
-// and its migrations.
+// says fails the test unless Nova reports this of the server: its host and status, what the operator asked for (the oldest
+// first), and its migrations.
 func (c *cloud) says(t *testing.T, name, host, status string, actions []string, migrations ...string) {
 	t.Helper()
 	if s := c.server(t, name); s.Host != host || s.Status != status {

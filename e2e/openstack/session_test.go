@@ -17,18 +17,18 @@ import (
 	simulated "lockstep/sim/openstack"
 )
 
-// step is one command of a session, and what it leads to.
+// step is one command of a session, and its result.
 type step struct {
 	command string
-	same    string // columns or fields that have the same values at both clouds, separated by commas
-	as      string // admin unless it is set
-	awaits  string // "server status" to wait for afterwards; the server is gone when there is no status
-	fails   bool   // it is refused, by both in the same words
-	besides string // columns that one of the clouds does not have, as the real one's driver or Cinder is not there
+	same    string // columns or fields that have the same values in both clouds, separated by commas
+	as      string // admin if empty
+	awaits  string // "server status" to wait for afterwards; without a status, the server is gone
+	fails   bool   // both refuse it, in the same words
+	besides string // columns that one of the clouds lacks, because the real one's driver or Cinder is missing
 }
 
-// session is what an operator does and looks at in the course of a day, with python-openstackclient. {live} stands for the
-// number of the newest migration, once it runs.
+// session is what an operator does and looks at in the course of a day, with python-openstackclient. {live} stands for the number
+// of the newest migration, once it runs.
 var session = []step{
 	{command: "token issue"},
 	{command: "project show demo", same: "name,domain_id,enabled"},
@@ -83,7 +83,7 @@ var session = []step{
 	{command: "--os-compute-api-version 2.26 server show web", same: "tags,properties"},
 	{command: "server unset --property team web"},
 	{command: "console log show web"},
-	{command: "server image create --name copy web", same: "name", awaits: "web ACTIVE", // what a finished image has shows when it is finished
+	{command: "server image create --name copy web", same: "name", awaits: "web ACTIVE", // its fields are those of a finished image
 		besides: "checksum,container_format,disk_format,size,virtual_size"},
 	{command: "image delete copy"},
 	{command: "server event list web", same: "Action"},
@@ -111,7 +111,7 @@ var session = []step{
 	{command: "server migration confirm web", awaits: "web ACTIVE"},
 	{command: "--os-compute-api-version 2.56 server migrate --host kaas-node-002 web", awaits: "web VERIFY_RESIZE"},
 	{command: "server migration revert web", awaits: "web ACTIVE"},
-	{command: "server evacuate web", fails: true}, // here, as it says which host is in use: a resize goes where each scheduler likes
+	{command: "server evacuate web", fails: true}, // here, because it says which host is in use: a resize goes where each scheduler likes
 	{command: "server resize --flavor m1.huge web", awaits: "web VERIFY_RESIZE"},
 	{command: "server resize confirm web", awaits: "web ACTIVE"},
 	{command: "server event list --long web", same: "Action,Message"},
@@ -132,7 +132,7 @@ var session = []step{
 	{command: "hypervisor list", as: "member", fails: true},
 	{command: "compute service list", as: "member", fails: true},
 	{command: "server list --all-projects", as: "member", fails: true},
-	{command: "project list", as: "member", same: "Name"}, // the own ones
+	{command: "project list", as: "member", same: "Name"}, // only its own
 	{command: "server show web", as: "member", fails: true},
 	{command: "--os-password wrong token issue", as: "member", fails: true},
 	{command: "server delete web", awaits: "web"},
@@ -140,7 +140,7 @@ var session = []step{
 	{command: "server delete web", fails: true},
 }
 
-// plain are the commands that have no output in JSON, or none at all.
+// plain tells whether a command has no output in JSON, or none at all.
 func plain(command string) bool {
 	for _, verb := range []string{" set ", " unset ", " delete ", "console log", " lock ", " unlock ", " start ", " stop ", " pause ",
 		" unpause ", " suspend ", " resume ",
@@ -153,9 +153,8 @@ func plain(command string) bool {
 	return false
 }
 
-// TestTheOpenstackClientFindsBothCloudsAlike plays one session of python-openstackclient against the real and the simulated
-// cloud, and compares: what a command exits with, what it complains of, the columns of what it shows, and the values that
-// do not depend on the cloud.
+// TestTheOpenstackClientFindsBothCloudsAlike runs one session of python-openstackclient against the real and the simulated cloud,
+// and compares the exit codes, the error texts, the columns, and the values that do not depend on the cloud.
 func TestTheOpenstackClientFindsBothCloudsAlike(t *testing.T) {
 	real := newCloud(t)
 	for _, host := range hosts {
@@ -252,7 +251,7 @@ func compare(t *testing.T, st step, real, sim printed) {
 	}
 }
 
-// rows is a table, or the one row that a single object is.
+// rows returns a table, or the single row of an object.
 func rows(t *testing.T, what, out string) []map[string]any {
 	t.Helper()
 	var many []map[string]any
@@ -267,13 +266,13 @@ func rows(t *testing.T, what, out string) []map[string]any {
 	return []map[string]any{one}
 }
 
-// columns are the names of those of a table but some.
+// columns returns the names of a table's columns, except some.
 func columns(rows []map[string]any, but string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(rows[0])),
 		func(name string) bool { return slices.Contains(strings.Split(but, ","), name) })
 }
 
-// values are those of a column, sorted, without what is peculiar to a cloud.
+// values returns the values of a column, sorted, without what always differs between clouds.
 func values(rows []map[string]any, column string) []string {
 	var all []string
 	for _, row := range rows {

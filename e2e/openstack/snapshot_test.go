@@ -14,7 +14,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// A snapshot of a real Nova holds its instances by their own IDs, names, tags and sizes, and the simulation puts them back
+// A snapshot of a real Nova contains its instances with their own IDs, names, tags and sizes, and the simulation puts them back
 // on the same hosts.
 func TestASnapshotOfARealNova(t *testing.T) {
 	c := newCloud(t)

@@ -23,7 +23,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// The computes by the names that Kubernetes and Nova have for them; the script run says which there are.
+// The computes by their names in Kubernetes and Nova, as the script run sets them up.
 var (
 	// hosts are those of testdata/manual-node.yaml.
 	hosts = []string{"kaas-node-001", "kaas-node-002", "kaas-node-003"}
@@ -37,9 +37,9 @@ func lcm(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
 }
 
-// timing is the controllers' pace, where a minute has a minute: what a real cluster takes minutes for is over in a second.
-// Only Retry is the real one, as the operator has to declare a node safe between two looks of the controller: once the host is
-// empty, it releases its lock whatever the mode.
+// timing is the controllers' pace: what takes minutes on a real cluster is over in a second. Only Retry is the real one, because
+// the operator has to declare a node safe between two looks of the controller: once the host is empty, the controller releases
+// its lock whatever the mode.
 var timing = controller.Timing{
 	Backoff: 500 * time.Millisecond, StartDelay: time.Second, RockoonRollout: time.Second,
 	Drain: 300 * time.Millisecond, PodGrace: 200 * time.Millisecond, Update: 2 * time.Second, Reboot: 3 * time.Second,
@@ -115,7 +115,7 @@ func (w *world) sitDown(t *testing.T) *operator.Operator {
 	return w.launch(t, operator.Desk{}, cluster.Operator, cloudOperator)
 }
 
-// launch starts the program against the world at a desk, as a user and at a login.
+// launch starts the program against the world at a desk, as a user and with a login.
 func (w *world) launch(t *testing.T, d operator.Desk, user cluster.User, login string, args ...string) *operator.Operator {
 	t.Helper()
 	kubeconfig, err := w.WriteKubeconfig(user)
@@ -126,7 +126,7 @@ func (w *world) launch(t *testing.T, d operator.Desk, user cluster.User, login s
 	return operator.SitDown(t, d, append([]string{"--kubeconfig", kubeconfig, "--os-cloud", login}, args...)...)
 }
 
-// lockText is what the OpenStack controller says of the node, with the time at which it said so.
+// lockText is what the OpenStack controller says about the node, with the time at which it said so.
 func (w *world) lockText(t *testing.T, node string) string {
 	t.Helper()
 	lock, err := w.admin.Resource(lcm("nodeworkloadlocks")).Get(t.Context(), "openstack-"+node, metav1.GetOptions{})

@@ -10,7 +10,7 @@ import (
 	"lockstep/core/engine"
 )
 
-// Records are the lines of the program's journal.
+// Records returns the lines of the program's journal.
 func (o *Operator) Records() []engine.Record {
 	o.t.Helper()
 	paths, err := filepath.Glob(filepath.Join(o.State, "lockstep", "journal", "*.jsonl"))
@@ -27,7 +27,7 @@ func (o *Operator) Records() []engine.Record {
 	return all
 }
 
-// Story is the last n records of the journal, for a test's failure text.
+// Story returns the last n records of the journal, for a test's failure text.
 func (o *Operator) Story(n int) string {
 	var text strings.Builder
 	records := o.Records()
@@ -37,7 +37,7 @@ func (o *Operator) Story(n int) string {
 	return text.String()
 }
 
-// KeepsNoSecret fails the test when a file of the state folder, or the screen, has one of the secrets in it.
+// KeepsNoSecret fails the test when a file of the state folder, or the screen, contains one of the secrets.
 func (o *Operator) KeepsNoSecret(secrets []string) {
 	o.t.Helper()
 	files := 0

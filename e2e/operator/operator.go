@@ -23,25 +23,25 @@ type Operator struct {
 	t testing.TB
 }
 
-// Desk is what the program finds at its start.
+// Desk is what the program finds when it starts.
 type Desk struct {
 	Program       string // path of the binary
 	Columns, Rows int    // default 120 and 40
 	CloudsYAML    string // path of the clouds.yaml
 	State         string // a state folder of an earlier run; default a new one
-	Dir           string // the folder in which it is started; default the test's own
+	Dir           string // the working directory; default the test's own
 
-	Patience time.Duration // with what comes on the screen; default the terminal's
+	Patience time.Duration // how long to wait for the screen; default the terminal's
 }
 
-// Environment is the program's whole environment.
+// Environment returns the program's whole environment.
 func (d Desk) Environment(t testing.TB) []string {
 	return []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC", "PATH=/usr/bin:/bin", "HOME=" + t.TempDir(),
 		"XDG_STATE_HOME=" + d.State, "OS_CLIENT_CONFIG_FILE=" + d.CloudsYAML, "GORACE=exitcode=0 log_path=" + filepath.Join(d.State, "race")}
 }
 
-// SitDown starts the program with the arguments. It ends with the test, which then tells the end of its journal and log if it
-// has failed.
+// SitDown starts the program with the arguments. The program ends with the test, which prints the end of its journal and log if
+// it has failed.
 func SitDown(t testing.TB, d Desk, args ...string) *Operator {
 	t.Helper()
 	d.State = cmp.Or(d.State, t.TempDir())
@@ -66,8 +66,8 @@ func SitDown(t testing.TB, d Desk, args ...string) *Operator {
 	return o
 }
 
-// races are the race detector's reports, where the program was built with it. They leave out one of Bubble Tea's own: at exit its
-// reader of the terminal closes the file on which it still waits.
+// races returns the race detector's reports if the program was built with it, except one of Bubble Tea's own: at exit its reader
+// of the terminal closes the file on which it still waits.
 func (o *Operator) races() []string {
 	o.t.Helper()
 	paths, err := filepath.Glob(filepath.Join(o.State, "race.*"))
@@ -85,7 +85,7 @@ func (o *Operator) races() []string {
 	return reports
 }
 
-// Tail is at most the last n bytes of a file; the reason, where it cannot be read.
+// Tail returns at most the last n bytes of a file, or the reason why it cannot be read.
 func Tail(path string, n int) string {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -102,8 +102,8 @@ func (o *Operator) Press(keys ...string) {
 	}
 }
 
-// PressUntil presses a key again and again until the screen is as wanted: for a moment after a box has changed by itself it
-// takes no keys.
+// PressUntil presses a key again and again until the screen is as wanted: for a moment after a box has changed by itself it takes
+// no keys.
 func (o *Operator) PressUntil(key string, wanted terminal.Condition) {
 	o.t.Helper()
 	for range 20 {
@@ -118,13 +118,13 @@ func (o *Operator) PressUntil(key string, wanted terminal.Condition) {
 	o.t.Fatalf("the key %s does not lead to %s:\n%s", key, wanted, o.Screen())
 }
 
-// Wants waits until all of the texts stand on one screen.
+// Wants waits until one screen has all of the texts.
 func (o *Operator) Wants(texts ...string) terminal.Screen {
 	o.t.Helper()
 	return o.Want(o.t, each(terminal.Shows, texts))
 }
 
-// WantsGone waits until none of the texts stands on the screen.
+// WantsGone waits until the screen has none of the texts.
 func (o *Operator) WantsGone(texts ...string) terminal.Screen {
 	o.t.Helper()
 	return o.Want(o.t, each(terminal.Hides, texts))
@@ -158,7 +158,7 @@ func Row(texts ...string) terminal.Condition {
 	})
 }
 
-// WantsText waits until the text stands on the screen, broken into lines anywhere.
+// WantsText waits until the screen has the text, broken into lines anywhere.
 func (o *Operator) WantsText(text string) {
 	o.t.Helper()
 	o.Want(o.t, terminal.That(fmt.Sprintf("the text %q", text), func(s terminal.Screen) bool {

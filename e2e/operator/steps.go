@@ -10,7 +10,7 @@ import (
 	"lockstep/e2e/terminal"
 )
 
-// Arm switches writing on.
+// Arm arms writing.
 func (o *Operator) Arm() {
 	o.t.Helper()
 	o.Press("w")
@@ -21,7 +21,7 @@ func (o *Operator) Arm() {
 	o.Wants("ARMED", "holds the lease")
 }
 
-// TakeOver switches writing on although another operator, or a program that was killed, holds the lease.
+// TakeOver arms writing although another operator, or a program that was killed, holds the lease.
 func (o *Operator) TakeOver() {
 	o.t.Helper()
 	o.Press("w")
@@ -34,7 +34,7 @@ func (o *Operator) TakeOver() {
 	o.Wants("ARMED")
 }
 
-// Find selects the row with the text in a pane: the cursor stays on it when the filter that finds it is taken away again.
+// Find selects the row with the text in a pane: the cursor stays on it when the filter that finds it is removed again.
 func (o *Operator) Find(pane, text string) {
 	o.t.Helper()
 	const prompt = "enter keeps it" // while the filter is typed; an escape that is sent with the key after it is another key
@@ -50,7 +50,7 @@ func (o *Operator) Find(pane, text string) {
 	o.WantsGone(prompt, "/"+text)
 }
 
-// Act chooses one of the actions that there are for what is selected.
+// Act chooses one of the actions for the selected row.
 func (o *Operator) Act(title string) {
 	o.t.Helper()
 	o.Press("a")
@@ -61,8 +61,8 @@ func (o *Operator) Act(title string) {
 	o.WantsGone("What can be done with")
 }
 
-// Choose moves the cursor of the page of steps to the step with the title. When the selected step disappears, none is selected;
-// only after a success the next one is.
+// Choose moves the cursor of the page of steps to the step with the title. When the selected step disappears, no step is
+// selected; only after a success the next one is.
 func (o *Operator) Choose(title string) {
 	o.t.Helper()
 	for range 40 {
@@ -85,12 +85,13 @@ func rowWith(s terminal.Screen, holds func(string) bool) int {
 	return slices.IndexFunc(s.Lines(), holds)
 }
 
-// Cursor is the row that has the cursor; -1 when none has.
+// Cursor returns the row that has the cursor; -1 when no row has it.
 func Cursor(s terminal.Screen) int {
 	return rowWith(s, func(line string) bool { return strings.HasPrefix(line, "▌") })
 }
 
-// stepRow is the row of the step with the title, after its mark and its state; -1 when there is none. Other lines tell of steps, too.
+// stepRow returns the row of the step with the title, after its mark and its state; -1 when there is none. Other lines mention
+// steps, too.
 func stepRow(s terminal.Screen, title string) int {
 	row := regexp.MustCompile(`^▌? *(\S )?(done|ready|blocked|waiting|running|failed|later) +` + regexp.QuoteMeta(title) + ` `)
 	return rowWith(s, func(line string) bool { return row.MatchString(line + " ") })
@@ -129,7 +130,7 @@ func (o *Operator) ConfirmTyped(name string) {
 	o.WantsGone("Before this may happen")
 }
 
-// WantsProgress waits until the step runs and has come so many per cent of its way to the node.
+// WantsProgress waits until the step runs and has moved at least this many per cent to the node.
 func (o *Operator) WantsProgress(title, to string, percent int) {
 	o.t.Helper()
 	row := regexp.MustCompile(`running +` + regexp.QuoteMeta(title) + ` .* (\d+) %, to ` + to)

@@ -15,12 +15,12 @@ import (
 	"lockstep/e2e/terminal"
 )
 
-// fonts are Go Mono's four faces at one size. The font is part of the module
-// golang.org/x/image, so that a picture looks the same on every machine.
+// fonts are Go Mono's four faces at one size. The font is part of the module golang.org/x/image, so a picture looks the same on
+// every machine.
 type fonts struct {
 	regular, bold, italic, boldItalic font.Face
 
-	table      *sfnt.Font // of the regular face, to ask which characters there are
+	table      *sfnt.Font // of the regular face, which says what characters exist
 	buffer     sfnt.Buffer
 	advance    int // width of every character, pixels
 	ascent     int
@@ -63,7 +63,7 @@ func loadFonts(size float64) (*fonts, error) {
 	return f, nil
 }
 
-// face is the face for the style.
+// face returns the face for the style.
 func (f *fonts) face(style terminal.Style) font.Face {
 	switch {
 	case style.Bold && style.Italic:

@@ -14,7 +14,7 @@ type Palette struct {
 	Basic                  [16]color.RGBA // the ANSI colours: black, red, green, yellow, blue, magenta, cyan, white, and each bright
 }
 
-// Dark is light text on a dark ground.
+// Dark is light text on a dark background.
 var Dark = Palette{
 	Foreground: rgb(0xd6d9de),
 	Background: rgb(0x14171c),
@@ -24,7 +24,7 @@ var Dark = Palette{
 	},
 }
 
-// Light is dark text on a light ground.
+// Light is dark text on a light background.
 var Light = Palette{
 	Foreground: rgb(0x24292f),
 	Background: rgb(0xfbfaf6),
@@ -38,7 +38,7 @@ func rgb(hex uint32) color.RGBA {
 	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
 }
 
-// colours are those of a cell's text and of its ground.
+// colours returns the colours of a cell's text and background.
 func (p Palette) colours(style terminal.Style) (ink, paper color.RGBA) {
 	ink, paper = p.resolve(style.Foreground, p.Foreground), p.resolve(style.Background, p.Background)
 	if style.Reverse {
@@ -50,7 +50,7 @@ func (p Palette) colours(style terminal.Style) (ink, paper color.RGBA) {
 	return ink, paper
 }
 
-// resolve makes a colour of the palette out of what the program asked for.
+// resolve turns the colour that the program asked for into a colour of the palette.
 func (p Palette) resolve(c color.Color, otherwise color.RGBA) color.RGBA {
 	switch c := c.(type) {
 	case nil:
@@ -65,7 +65,7 @@ func (p Palette) resolve(c color.Color, otherwise color.RGBA) color.RGBA {
 	return color.RGBAModel.Convert(c).(color.RGBA)
 }
 
-// mix is the colour in the middle between two.
+// mix returns the colour in the middle between two.
 func mix(a, b color.RGBA) color.RGBA {
 	middle := func(x, y uint8) uint8 { return uint8((uint16(x) + uint16(y)) / 2) }
 	return color.RGBA{R: middle(a.R, b.R), G: middle(a.G, b.G), B: middle(a.B, b.B), A: 0xff}

@@ -1,4 +1,5 @@
-// Package picture draws an emulated terminal screen as an image, with its colours, so that a person can see how the program looks.
+// Package picture draws an emulated terminal screen as an image, with its colours, so that a person can see how the program
+// looks.
 package picture
 
 import (
@@ -14,14 +15,13 @@ import (
 	"lockstep/e2e/terminal"
 )
 
-// lineHeight is the height of a cell in ems: enough to tell lines apart, little
-// enough that boxes do not look stretched.
+// lineHeight is the height of a cell in ems: enough to tell lines apart, little enough that boxes do not look stretched.
 const lineHeight = 1.25
 
-// margin is the space around the screen, in cells' heights.
+// margin is the space around the screen, in cell heights.
 const margin = 0.5
 
-// Draw draws the screen. The size is that of the font in pixels.
+// Draw draws the screen with a font of the size in pixels.
 func Draw(screen terminal.Screen, palette Palette, size float64) (image.Image, error) {
 	fonts, err := loadFonts(size)
 	if err != nil {
@@ -55,7 +55,7 @@ type painter struct {
 	border  int
 }
 
-// rectangle is the area of the cell, which is so many columns wide.
+// rectangle returns the area of a cell that is this many columns wide.
 func (p *painter) rectangle(column, row, columns int) image.Rectangle {
 	x, y := p.border+column*p.width, p.border+row*p.height
 	return image.Rect(x, y, x+columns*p.width, y+p.height)
@@ -83,7 +83,7 @@ func (p *painter) cell(area image.Rectangle, cell terminal.Cell) {
 	}
 }
 
-// glyph draws a character of the font, or a frame where the font has none.
+// glyph draws a character of the font, or a frame if the font has none.
 func (p *painter) glyph(area image.Rectangle, character rune, ink color.Color, style terminal.Style) {
 	if !p.fonts.has(character) {
 		p.frame(area.Inset(p.stroke()), ink)
@@ -101,8 +101,7 @@ func (p *painter) glyph(area image.Rectangle, character rune, ink color.Color, s
 	drawer.DrawString(string(character))
 }
 
-// cursor marks the cursor's place with a bar, under which the text stays
-// readable.
+// cursor marks the cursor's place with a bar, under which the text stays readable.
 func (p *painter) cursor(area image.Rectangle) {
 	p.fill(image.Rect(area.Min.X, area.Max.Y-2*p.stroke(), area.Max.X, area.Max.Y), p.palette.Foreground)
 }
@@ -110,7 +109,7 @@ func (p *painter) cursor(area image.Rectangle) {
 // stroke is the thickness of a thin line in pixels.
 func (p *painter) stroke() int { return max(1, (p.height+8)/16) }
 
-// fill paints the area; a colour that is not opaque is laid over what is there.
+// fill paints the area; a colour that is not opaque is laid over the present one.
 func (p *painter) fill(area image.Rectangle, colour color.Color) {
 	draw.Draw(p.canvas, area, image.NewUniform(colour), image.Point{}, draw.Over)
 }

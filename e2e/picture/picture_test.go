@@ -10,7 +10,7 @@ import (
 	"lockstep/e2e/terminal"
 )
 
-// screenOf is a screen of one row.
+// screenOf returns a screen of one row.
 func screenOf(style terminal.Style, text string) terminal.Screen {
 	screen := terminal.Screen{Rows: 1, CursorHidden: true, Cells: [][]terminal.Cell{{}}}
 	for _, character := range text {
@@ -33,7 +33,7 @@ func drawn(t *testing.T, screen terminal.Screen, palette Palette) (image.Image, 
 	}
 }
 
-// inked counts the pixels of the area that are of the colour.
+// inked counts the pixels of the area that have the colour.
 func inked(picture image.Image, area image.Rectangle, c color.RGBA) int {
 	n := 0
 	for y := area.Min.Y; y < area.Max.Y; y++ {

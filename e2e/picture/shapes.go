@@ -8,11 +8,11 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// shape draws a character that must fill its cell exactly, as lines and blocks
-// that go on in the next cell, or that the font draws too small.
+// shape draws a character that must fill its cell exactly, like lines and blocks that continue in the next cell, or that the font
+// draws too small.
 type shape func(p *painter, area image.Rectangle, ink color.RGBA)
 
-// shapeOf returns how the character is drawn when it is not the font's.
+// shapeOf returns how to draw a character that is not taken from the font.
 func shapeOf(character rune) (shape, bool) {
 	if arms, ok := boxes[character]; ok {
 		return arms.draw, true
@@ -34,12 +34,10 @@ func shapeOf(character rune) (shape, bool) {
 	return nil, false
 }
 
-// arms are the lines from a cell's middle to its sides, in strokes: 0, 1 or 2
-// (heavy).
+// arms are the lines from a cell's middle to its sides, in strokes: 0, 1 or 2 (heavy).
 type arms struct{ left, right, up, down int }
 
-// boxes are the box-drawing characters of one weight. Rounded corners are drawn
-// square.
+// boxes are the box-drawing characters of one weight. Rounded corners are drawn square.
 var boxes = map[rune]arms{
 	'─': {1, 1, 0, 0}, '━': {2, 2, 0, 0}, '│': {0, 0, 1, 1}, '┃': {0, 0, 2, 2},
 	'┌': {0, 1, 0, 1}, '┐': {1, 0, 0, 1}, '└': {0, 1, 1, 0}, '┘': {1, 0, 1, 0},
@@ -54,8 +52,7 @@ var boxes = map[rune]arms{
 func (a arms) draw(p *painter, area image.Rectangle, ink color.RGBA) {
 	stroke := p.stroke()
 	middle := area.Min.Add(area.Size().Div(2))
-	// Each arm reaches over the middle by half of the widest stroke, so that
-	// corners are closed.
+	// Each arm reaches over the middle by half of the widest stroke, which closes corners.
 	reach := (max(a.left, a.right, a.up, a.down)*stroke + 1) / 2
 	across := func(strokes int) (from, to int) {
 		return -strokes * stroke / 2, strokes*stroke - strokes*stroke/2
@@ -112,7 +109,7 @@ func ring(p *painter, area image.Rectangle, ink color.RGBA) {
 	p.circles(area, ink, outer, outer-0.9*float64(p.stroke()))
 }
 
-// circles fills a circle in the middle of the area, but for the inner one.
+// circles fills a circle in the middle of the area, except its inner circle.
 func (p *painter) circles(area image.Rectangle, ink color.RGBA, outer, inner float64) {
 	pen := vector.NewRasterizer(area.Dx(), area.Dy())
 	x, y := float64(area.Dx())/2, float64(area.Dy())/2
@@ -141,8 +138,8 @@ func circle(pen *vector.Rasterizer, x, y, r float64, backwards bool) {
 	pen.ClosePath()
 }
 
-// braille is a set of the eight dots of a Braille pattern, as Unicode numbers
-// them: bits 0 to 2 and 6 down the left, 3 to 5 and 7 down the right.
+// braille is a set of the eight dots of a Braille pattern, as Unicode numbers them: bits 0 to 2 and 6 down the left, 3 to 5 and 7
+// down the right.
 type braille uint8
 
 func (b braille) draw(p *painter, area image.Rectangle, ink color.RGBA) {

@@ -1,5 +1,5 @@
-// Command programs compiles what the end-to-end tests run: all of it, or what its arguments name. The tests do so themselves where
-// it has not been done.
+// Command programs compiles what the end-to-end tests run: all of it, or what its arguments name. The tests compile what is
+// missing themselves.
 package main
 
 import (

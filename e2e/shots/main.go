@@ -1,10 +1,9 @@
-// Command shots runs a program in a terminal, types keys, waits for what
-// appears and takes pictures, in the order of the flags:
+// Command shots runs a program in a terminal, types keys, waits for what appears and takes pictures, in the order of the flags:
 //
 //	go run ./shots -size 120x40 -wait "Needs you" -keys "down down enter" -wait Step -o step.png -- lockstep demo
 //
-// A -wait that is not fulfilled within a minute fails and prints the last
-// screen. Pictures are PNG; -text prints the screen to the standard output.
+// A -wait that is not met within a minute fails and prints the last screen. Pictures are PNG; -text prints the screen to the
+// standard output.
 package main
 
 import (
@@ -34,7 +33,7 @@ func main() {
 	}
 }
 
-// session is a running program and how its pictures are taken.
+// session is a running program and how to take its pictures.
 type session struct {
 	term    *terminal.Terminal
 	palette picture.Palette
@@ -42,7 +41,7 @@ type session struct {
 	out     io.Writer
 }
 
-// action is one thing done to the session.
+// action is one thing to do in the session.
 type action func(*session) error
 
 func run(args []string, out io.Writer) error {
@@ -132,8 +131,8 @@ func run(args []string, out io.Writer) error {
 	return errors.Join(err, s.term.Close())
 }
 
-// wait waits for the condition and a moment more: the rest of the frame may be
-// on its way, and a picture has no use for a half.
+// wait waits for the condition and a moment more: the rest of the frame may still be on its way, and a picture needs a whole
+// frame.
 func wait(condition terminal.Condition) action {
 	const settle = 300 * time.Millisecond
 	return func(s *session) error {

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// escapePause follows an escape key for a program that has asked for no better:
-// it tells a lone escape from the beginning of a sequence only by what does not
-// come after it, and nobody types as fast as a test.
+// escapePause follows an escape key when the program has not asked for unmistakable keys. Such a program recognises a lone escape
+// only because nothing follows it, and a test types faster than any person.
 const escapePause = 150 * time.Millisecond
 
 // chunk is bytes for the program and the pause after them.
@@ -17,8 +16,8 @@ type chunk struct {
 	pause time.Duration
 }
 
-// input is the queue of what the user types and the terminal answers. It has
-// no bound, so that a program that does not read blocks nobody.
+// input is the queue of what the user types and the terminal answers. It has no bound, so that a program that does not read
+// blocks nobody.
 type input struct {
 	mu     sync.Mutex
 	filled *sync.Cond
@@ -40,7 +39,7 @@ func (i *input) add(bytes []byte, pause time.Duration) {
 	i.filled.Signal()
 }
 
-// close drops what waits and ends copyTo.
+// close drops the waiting chunks and ends copyTo.
 func (i *input) close() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -39,26 +39,24 @@ var keys = map[string]string{
 	"f12":       "\x1b[24~",
 }
 
-// unmistakableEscape is the escape key for a program that has asked for keys
-// that cannot be mistaken (kitty protocol), as ours does. A lone escape and the
-// next key are two keys only to a program that is quick enough to read them apart.
+// unmistakableEscape is the escape key for a program that has asked for keys that cannot be mistaken (kitty protocol), as
+// Lockstep does. Otherwise a lone escape and the next key are two keys only if the program reads them quickly enough.
 const unmistakableEscape = "\x1b[27u"
 
-// disambiguates reports whether the program has asked for that.
+// disambiguates reports whether the program has asked for unmistakable keys.
 func (t *Terminal) disambiguates() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.state.keyboards > 0
 }
 
-// Type types the text, character by character as it stands.
+// Type types the text, character by character.
 func (t *Terminal) Type(text string) {
 	t.input.add([]byte(text), 0)
 }
 
-// Press presses keys, one after the other. A key is a single character, a name
-// (enter, tab, shift+tab, esc, space, backspace, delete, insert, up, down,
-// left, right, home, end, pgup, pgdown, f1 to f12), or ctrl+ and a letter.
+// Press presses keys, one after the other. A key is a single character, a name (enter, tab, shift+tab, esc, space, backspace,
+// delete, insert, up, down, left, right, home, end, pgup, pgdown, f1 to f12), or ctrl+ and a letter.
 func (t *Terminal) Press(names ...string) error {
 	for _, name := range names {
 		sequence, err := sequenceOf(name)

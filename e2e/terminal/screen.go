@@ -20,16 +20,14 @@ type Screen struct {
 	Title     string
 	AltScreen bool
 
-	// Written is the number of bytes that the program had written to the
-	// terminal when the screen became as it is.
+	// Written is the number of bytes that the program had written to the terminal when it showed this screen.
 	Written int64
 
-	// Modes are the DEC private modes that the program has set and not reset
-	// (25, the visible cursor, and 7, wrapping, are set from the start).
+	// Modes are the DEC private modes that the program has set and not reset (25, the visible cursor, and 7, wrapping, are set from
+	// the start).
 	Modes []int
 
-	// Keyboards is the number of keyboard enhancements that the program has
-	// pushed and not popped.
+	// Keyboards is the number of keyboard enhancements that the program has pushed and not popped.
 	Keyboards int
 
 	// Foreground and Background are the terminal's own colours.
@@ -50,15 +48,14 @@ type Style struct {
 	Bold, Faint, Italic, Underline, Reverse, Strike bool
 }
 
-// Screen returns what the terminal shows now. While the program draws a frame
-// in synchronized output, that is the frame before it.
+// Screen returns what the terminal shows now. While the program draws a frame in synchronized output, that is the previous frame.
 func (t *Terminal) Screen() Screen {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.shown()
 }
 
-// shown is Screen with t.mu held.
+// shown is Screen. The caller holds t.mu.
 func (t *Terminal) shown() Screen {
 	if t.state.frozen != nil {
 		return *t.state.frozen
@@ -66,7 +63,7 @@ func (t *Terminal) shown() Screen {
 	return t.screen()
 }
 
-// screen copies the emulator's screen, with t.mu held.
+// screen copies the emulator's screen. The caller holds t.mu.
 func (t *Terminal) screen() Screen {
 	cursor := t.emulator.CursorPosition()
 	s := Screen{
@@ -113,7 +110,7 @@ func cellOf(c *uv.Cell) Cell {
 	}
 }
 
-// Line is the text of a row, without the blanks at its end.
+// Line returns the text of a row, without the blanks at its end.
 func (s Screen) Line(row int) string {
 	var line strings.Builder
 	for _, cell := range s.Cells[row] {
@@ -122,7 +119,7 @@ func (s Screen) Line(row int) string {
 	return strings.TrimRight(line.String(), " ")
 }
 
-// Lines are the texts of all rows.
+// Lines returns the texts of all rows.
 func (s Screen) Lines() []string {
 	lines := make([]string, s.Rows)
 	for row := range lines {
@@ -131,7 +128,7 @@ func (s Screen) Lines() []string {
 	return lines
 }
 
-// String is the whole text, a line for each row.
+// String returns the whole text, one line for each row.
 func (s Screen) String() string { return strings.Join(s.Lines(), "\n") }
 
 // Contains reports whether a row contains the text.
@@ -140,7 +137,7 @@ func (s Screen) Contains(text string) bool {
 	return found
 }
 
-// Find returns where the text stands first, by rows from the top.
+// Find returns the first place of the text, by rows from the top.
 func (s Screen) Find(text string) (column, row int, found bool) {
 	for row, line := range s.Lines() {
 		if at := strings.Index(line, text); at >= 0 {
@@ -150,8 +147,7 @@ func (s Screen) Find(text string) (column, row int, found bool) {
 	return 0, 0, false
 }
 
-// columnAt is the column in which the byte at the offset of the row's text
-// stands.
+// columnAt returns the column of the byte at the offset in the row's text.
 func (s Screen) columnAt(row, offset int) int {
 	for column, cell := range s.Cells[row] {
 		if offset < len(cell.Text) {

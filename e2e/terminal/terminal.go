@@ -1,6 +1,5 @@
-// Package terminal runs a program in a pseudo-terminal and emulates the screen
-// that its user would see: type keys, wait for what appears, read the text and
-// the colours.
+// Package terminal runs a program in a pseudo-terminal and emulates the screen that its user would see: type keys, wait for what
+// appears, read the text and the colours.
 package terminal
 
 import (
@@ -26,25 +25,23 @@ import (
 // stopPatience is how long a program may take to leave after SIGTERM.
 const stopPatience = 5 * time.Second
 
-// Options are the terminal that a program is started in.
+// Options describe the terminal in which a program is started.
 type Options struct {
 	Columns, Rows int      // 80 and 24 when zero
 	Dir           string   // working directory; the caller's when empty
 	Env           []string // the whole environment, as KEY=value; nothing is inherited
 
-	// Foreground and Background are the answers to the program's question for
-	// the terminal's colours; white on black when nil.
+	// Foreground and Background are the answers when the program asks for the terminal's colours; white on black when nil.
 	Foreground, Background color.Color
 
 	// Patience is how long Want waits; the constant Patience when zero.
 	Patience time.Duration
 
-	// Mute makes the terminal answer no question, as some do over a slow link.
+	// Mute keeps the terminal from answering questions, like some terminals over a slow link.
 	Mute bool
 }
 
-// Terminal is a running program and its screen. Its methods may be called from
-// any goroutine.
+// Terminal is a running program and its screen. Its methods may be called from any goroutine.
 type Terminal struct {
 	child    *child.Child
 	pty      *os.File // the terminal's end of the pseudo-terminal
@@ -58,7 +55,7 @@ type Terminal struct {
 	ended    chan struct{} // closed when the program's last output is on the screen
 }
 
-// state is what the emulator tells by callbacks, guarded by Terminal.mu.
+// state is what the emulator reports by callbacks, guarded by Terminal.mu.
 type state struct {
 	written   int64        // bytes that the program has written
 	title     string       // window title
@@ -87,8 +84,8 @@ func Start(options Options, program string, args ...string) (*Terminal, error) {
 	}
 
 	if signal.Ignored(syscall.SIGHUP) {
-		// Run under nohup, the program would inherit that, and no lost session would reach it. What is caught here is reset to
-		// its default in a child.
+		// Under nohup the program would inherit an ignored SIGHUP, and would not notice a lost session. A signal that is caught here
+		// is reset to its default in a child.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
 	cmd := exec.Command(program, args...)
@@ -120,9 +117,8 @@ func Start(options Options, program string, args ...string) (*Terminal, error) {
 	return t, nil
 }
 
-// openPty opens a pseudo-terminal whose master can be closed while it is being
-// read. That of pty.Open cannot: its file is in blocking mode, Close would wait
-// for the read, and the program would never get its SIGHUP.
+// openPty opens a pseudo-terminal whose master can be closed while it is being read. The master of pty.Open cannot: its file is
+// in blocking mode, Close would wait for the read, and the program would never get its SIGHUP.
 func openPty() (master, slave *os.File, err error) {
 	blocking, slave, err := pty.Open()
 	if err != nil {
@@ -148,8 +144,7 @@ func winsize(columns, rows int) *pty.Winsize {
 	return &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}
 }
 
-// newEmulator makes the emulator and has it report what the screen's cells do
-// not show.
+// newEmulator makes the emulator and has it report what the screen's cells do not show.
 func (t *Terminal) newEmulator(options Options) *vt.Emulator {
 	emulator := vt.NewEmulator(options.Columns, options.Rows)
 	if options.Foreground != nil {
@@ -158,8 +153,7 @@ func (t *Terminal) newEmulator(options Options) *vt.Emulator {
 	if options.Background != nil {
 		emulator.SetDefaultBackgroundColor(options.Background)
 	}
-	// Resetting the mode of synchronized output makes the emulator know it, so
-	// that it answers the program's question for it.
+	// The emulator answers the program's question for synchronized output only if it knows the mode, which a reset makes it know.
 	if _, err := io.WriteString(emulator, ansi.ResetModeSynchronizedOutput); err != nil {
 		panic(err) // an open emulator takes every byte
 	}
@@ -184,8 +178,7 @@ func (t *Terminal) newEmulator(options Options) *vt.Emulator {
 	return emulator
 }
 
-// setMode follows the DEC private modes. While the program draws a frame in
-// synchronized output, the screen stays as it was.
+// setMode follows the DEC private modes. While the program draws a frame in synchronized output, the screen stays as it was.
 func (t *Terminal) setMode(mode ansi.Mode, on bool) {
 	dec, ok := mode.(ansi.DECMode)
 	if !ok {
@@ -207,8 +200,7 @@ func (t *Terminal) setMode(mode ansi.Mode, on bool) {
 	}
 }
 
-// readOutput feeds the program's output to the emulator until the program and
-// all of its children have closed the terminal.
+// readOutput feeds the program's output to the emulator until the program and all of its children have closed the terminal.
 func (t *Terminal) readOutput() {
 	defer close(t.ended)
 	buffer := make([]byte, 32<<10)
@@ -226,13 +218,13 @@ func (t *Terminal) readOutput() {
 		t.changed = make(chan struct{})
 		t.mu.Unlock()
 		if err != nil {
-			return // EIO: the last one has closed its end
+			return // EIO: the last process has closed its end
 		}
 	}
 }
 
-// readAnswers hands the terminal's answers (device attributes, colours, modes)
-// to the program. The emulator blocks until somebody takes an answer.
+// readAnswers hands the terminal's answers (device attributes, colours, modes) to the program. The emulator blocks until somebody
+// takes an answer.
 func (t *Terminal) readAnswers(mute bool) {
 	buffer := make([]byte, 4096)
 	for {
@@ -257,31 +249,31 @@ func (t *Terminal) Resize(columns, rows int) error {
 	return nil
 }
 
-// PID is the program's process number.
+// PID returns the program's process ID.
 func (t *Terminal) PID() int { return t.child.PID() }
 
 // Signal sends the program a signal.
 func (t *Terminal) Signal(signal syscall.Signal) error { return t.child.Signal(signal) }
 
-// Exited is closed when the program has ended.
+// Exited returns a channel that is closed when the program has ended.
 func (t *Terminal) Exited() <-chan struct{} { return t.child.Done() }
 
-// ExitCode waits for the program to end and for its last output to be on the
-// screen, and returns its exit code, or -1 when a signal ended it.
+// ExitCode waits for the program to end and for its last output to be on the screen, and returns its exit code, or -1 when a
+// signal ended it.
 func (t *Terminal) ExitCode() int {
 	code := t.child.ExitCode()
 	<-t.ended
 	return code
 }
 
-// HangUp takes the terminal away, as a lost ssh session does: the program gets
-// SIGHUP and an end of file. Its screen can still be read.
+// HangUp takes the terminal away, as a lost ssh session does: the program gets SIGHUP and an end of file. Its screen can still be
+// read.
 func (t *Terminal) HangUp() error {
 	t.input.close()
 	return t.pty.Close()
 }
 
-// Close ends the program, politely at first, and the terminal.
+// Close ends the program, with SIGTERM first, and the terminal.
 func (t *Terminal) Close() error {
 	err := t.child.Stop(stopPatience)
 	t.input.close()
@@ -289,7 +281,7 @@ func (t *Terminal) Close() error {
 		err = errors.Join(err, cerr)
 	}
 	<-t.ended
-	// Not Emulator.Close, which races with Emulator.Read.
+	// Emulator.Close would race with Emulator.Read.
 	if pipe, ok := t.emulator.InputPipe().(io.Closer); ok {
 		err = errors.Join(err, pipe.Close())
 	}

@@ -91,7 +91,7 @@ func TestTheTerminalAnswersQuestions(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			options := Options{Background: color.RGBA{0xfa, 0xf5, 0xf0, 0xff}}
 			term := shell(t, options, `stty -echo -icanon min 1; printf '`+test.question+`'; dd bs=64 count=1 2>/dev/null | od -An -c | tr -d ' \n'`)
-			// od shows escape as 033.
+			// od prints escape as 033.
 			term.Want(t, Shows(strings.ReplaceAll(test.answer, `\033`, "033")))
 		})
 	}

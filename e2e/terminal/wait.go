@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// Patience is how long Want waits for the screen unless Options say otherwise. It is generous, because it
-// is spent only by a test that fails.
+// Patience is how long Want waits for the screen unless Options say otherwise. It is generous, because only a failing test waits
+// that long.
 const Patience = 60 * time.Second
 
-// Condition is something that a screen fulfils or not.
+// Condition is a condition that a screen can meet.
 type Condition struct {
 	text string // for messages
 	met  func(Screen) bool
 }
 
-// String says what is waited for.
+// String returns the condition in words.
 func (c Condition) String() string { return c.text }
 
-// Met reports whether the screen fulfils the condition.
+// Met reports whether the screen meets the condition.
 func (c Condition) Met(s Screen) bool { return c.met(s) }
 
 // Shows holds when a row contains the text.
@@ -40,10 +40,10 @@ func Matches(pattern *regexp.Regexp) Condition {
 	return Condition{fmt.Sprintf("a match of %s", pattern), func(s Screen) bool { return pattern.MatchString(s.String()) }}
 }
 
-// That holds when the function says so; what is described in words.
+// That holds when the function says so; what is its description in words.
 func That(what string, met func(Screen) bool) Condition { return Condition{what, met} }
 
-// All holds when each of the conditions does, in one and the same screen.
+// All holds when one screen meets all of the conditions.
 func All(conditions ...Condition) Condition {
 	texts := make([]string, len(conditions))
 	for i, c := range conditions {
@@ -59,9 +59,8 @@ func All(conditions ...Condition) Condition {
 	}}
 }
 
-// WaitFor waits until the screen fulfils the condition and returns that
-// screen. It gives up when the context or the program ends; the error then
-// holds the last screen.
+// WaitFor waits until the screen meets the condition and returns that screen. It gives up when the context or the program ends;
+// the error then holds the last screen.
 func (t *Terminal) WaitFor(ctx context.Context, condition Condition) (Screen, error) {
 	for {
 		t.mu.Lock()
@@ -101,8 +100,7 @@ type TB interface {
 	Fatal(args ...any)
 }
 
-// Want waits until the screen fulfils the condition, as patiently as it may, and
-// fails the test with the last screen when it does not.
+// Want waits until the screen meets the condition, and fails the test with the last screen when its patience ends.
 func (t *Terminal) Want(tb TB, condition Condition) Screen {
 	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), t.patience)

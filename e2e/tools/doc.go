@@ -1,4 +1,3 @@
-// Package tools points the tools of a Kubernetes operator, kubectl and k9s, at
-// the simulated cloud: what an operator looks at on a real cluster is to be
-// seen there, too. There is nothing but tests here.
+// Package tools points kubectl and k9s, the tools of a Kubernetes operator, at the simulated cloud: they should show what they
+// show on a real cluster. The package contains only tests.
 package tools

@@ -41,7 +41,7 @@ func TestK9sShowsTheCloud(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// view goes to another view, as one does by a colon and its name.
+	// view goes to another view, by a colon and its name.
 	view := func(name string) {
 		t.Helper()
 		screen.Type(":" + name)

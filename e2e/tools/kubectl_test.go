@@ -19,17 +19,16 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// patience is how long one command may take; it is spent only by one that hangs.
+// patience is how long one command may take; only a command that hangs takes that long.
 const patience = time.Minute
 
-// kubectl runs a command with a kubeconfig and returns what it printed. Standard
-// input is the text.
+// kubectl runs a command with a kubeconfig and the input, and returns what it printed.
 func kubectl(t *testing.T, kubeconfig, input string, args ...string) (output string, failed bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	command := exec.CommandContext(ctx, kubectlPath, args...)
-	// Caches of the discovery go to HOME.
+	// The discovery cache goes to HOME.
 	command.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "EDITOR=true"}
 	command.Stdin = strings.NewReader(input)
 	raw, err := command.CombinedOutput()
@@ -39,7 +38,7 @@ func kubectl(t *testing.T, kubeconfig, input string, args ...string) (output str
 	return string(raw), err != nil
 }
 
-// client is a client of a cloud with all rights.
+// client returns a client of a cloud with all rights.
 func client(t *testing.T, of *sim.Cloud) kubernetes.Interface {
 	t.Helper()
 	c, err := kubernetes.NewForConfig(of.AdminConfig())
@@ -49,8 +48,7 @@ func client(t *testing.T, of *sim.Cloud) kubernetes.Interface {
 	return c
 }
 
-// aPod is a pod on a node, of the DaemonSet or Deployment whose name its own
-// begins with.
+// aPod returns a pod on a node, of the DaemonSet or Deployment with whose name its own begins.
 func aPod(t *testing.T, prefix string) corev1.Pod {
 	t.Helper()
 	list, err := client(t, cloud).CoreV1().Pods("openstack").List(t.Context(), metav1.ListOptions{})
@@ -66,16 +64,15 @@ func aPod(t *testing.T, prefix string) corev1.Pod {
 	return corev1.Pod{}
 }
 
-// command is a kubectl command and what it prints: texts that are there, and
-// regular expressions, which stand in slashes.
+// command is a kubectl command and what it prints: texts, and regular expressions between slashes.
 type command struct {
-	args  string // parted by blanks; one in quotes is one
+	args  string // separated by blanks; a quoted one is one
 	input string
 	wants []string
 	fails bool
 }
 
-// split takes a command line apart as a shell does, as far as the tests need it.
+// split splits a command line as a shell does, as far as the tests need it.
 func split(line string) []string {
 	var args []string
 	for _, part := range regexp.MustCompile(`('[^']*'|[^\s'])+`).FindAllString(line, -1) {

@@ -31,8 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run builds the tools and starts a cloud that both look at, in which nothing
-// moves but what they move.
+// run builds the tools and starts a cloud that both look at. Nothing moves in it but what they move.
 func run(m *testing.M) (code int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()

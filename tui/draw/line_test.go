@@ -9,7 +9,7 @@ import (
 	"lockstep/themes"
 )
 
-// Spans are made in one file only, so that no text can get round Text. Other packages cannot make one: its fields are not exported.
+// Spans are made in one file only, so that no text can bypass Text. Other packages cannot make one: its fields are not exported.
 func TestSpansAreMadeInOnePlace(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -50,7 +50,7 @@ func TestLongTextIsCutBeforeAnythingElse(t *testing.T) {
 	}
 }
 
-// Whatever bytes come: nothing invisible or controlling is left, and every terminal agrees on how wide it is.
+// Whatever bytes come: nothing invisible or controlling is left, and every terminal agrees on the width.
 func TestCleanTextIsHarmless(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		in := string(rapid.SliceOf(rapid.Byte()).Draw(rt, "bytes"))

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is typed and completed: tab never takes anything away, ends, and what it makes is read as it was offered.
+// Whatever is typed and completed: tab never removes anything, comes to an end, and its result is read as it was offered.
 func TestCompletionOnlyAdds(t *testing.T) {
 	tab := thingsTable()
 	tab.Set([]thing{{"t1", 1}, {"a b", 2}, {"a c\"", 3}, {"日本", 4}}, 1)

@@ -34,7 +34,7 @@ func thingsTable() *Table[thing] {
 	return t
 }
 
-// plainLook is the look that the tables are drawn with: the dark theme in 256 colours.
+// plainLook is the look of the tables: the dark theme in 256 colours.
 func plainLook() *draw.Look {
 	theme, _ := themes.Load(themes.Auto)
 	glyphs, _ := themes.LoadGlyphs(false)
@@ -88,7 +88,7 @@ func TestTheCursorStaysOnItsObject(t *testing.T) {
 				revision++
 				gone := tab.Set(rows, revision)
 				visible := slices.Contains(tab.order, had)
-				if marks > 0 && len(tab.marked) == 0 { // what was to be done with them is not done with the selected row
+				if marks > 0 && len(tab.marked) == 0 { // an action that was meant for them is not done with the selected row
 					if gone == "" || tab.cursor != "" {
 						rt.Fatalf("the marked rows went without a word, and the cursor is on %q", tab.cursor)
 					}
@@ -127,7 +127,7 @@ func TestTheCursorStaysOnItsObject(t *testing.T) {
 	})
 }
 
-// keeps checks that sorting does not take the cursor from its object.
+// keeps checks that sorting does not move the cursor from its object.
 func keeps(rt *rapid.T, tab *Table[thing], do func()) {
 	had := tab.cursor
 	do()
@@ -194,8 +194,8 @@ func TestADrawnRowIsKeptUntilItChanges(t *testing.T) {
 	}
 }
 
-// Before the machines' names are known, nodes go by their long names. When the short ones come, the column gives its room back
-// to the columns that it had pushed out; a column of numbers stays as wide as it was, so that nothing jumps.
+// Before the machines' names are known, nodes have their long names. When the short ones come, the column gives its room back to
+// the columns that it had pushed out. A column of numbers keeps its width, so that nothing jumps.
 func TestNamesGiveTheirRoomBack(t *testing.T) {
 	for _, names := range []bool{true, false} {
 		tb := &Table[thing]{

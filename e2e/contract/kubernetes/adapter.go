@@ -69,7 +69,7 @@ func operatorLeases(t *testing.T, s *suite) {
 	path := of("coordination.k8s.io/v1", "default", "leases")
 	s.clean(t, path, "lockstep-operator")
 
-	// race lets eight clients take the lease at once and returns who got it.
+	// race lets eight clients take the lease at once and returns the one that got it.
 	race := func(t *testing.T, takeover bool) *kube.Lease {
 		t.Helper()
 		var leases []*kube.Lease

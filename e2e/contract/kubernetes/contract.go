@@ -1,7 +1,7 @@
-// Package kubernetes says how a Kubernetes API server behaves towards the program and its operator: one suite, run against the real
-// kube-apiserver and against the simulated one. Its statements were observed on the real one; where the simulated one differs, the
-// simulated one is wrong. The suite looks through the program's own adapters where they have a view, and otherwise with plain
-// requests. It compares answers to the letter where an operator or an adapter reads them.
+// Package kubernetes says how a Kubernetes API server behaves towards the program and its operator: one suite, run against the
+// real kube-apiserver and against the simulated one. Its statements were observed on the real one; where the simulated one
+// differs, the simulated one is wrong. The suite uses the program's own adapters where they cover the behaviour, and plain
+// requests otherwise. It compares answers to the letter where an operator or an adapter reads them.
 package kubernetes
 
 import (
@@ -15,22 +15,22 @@ import (
 // User is a user who can log in to a cluster under test.
 type User string
 
-// The users that a cluster under test has.
+// The users of a cluster under test.
 const (
 	Admin    User = "admin"    // may do everything
-	Operator User = "operator" // in the group mosk-update-operators, of the example in deploy/rbac-operator.yaml
-	ReadOnly User = "readonly" // in the group mosk-update-watchers, of the example in deploy/rbac-readonly.yaml
+	Operator User = "operator" // in the group mosk-update-operators of the example in deploy/rbac-operator.yaml
+	ReadOnly User = "readonly" // in the group mosk-update-watchers of the example in deploy/rbac-readonly.yaml
 	Nobody   User = "nobody"   // authenticated, without any right of their own
 	Expired  User = "expired"  // has a token that the server refuses
 )
 
-// Cluster is an API server under test. It has the definitions of sim/crds and the namespaces of a MOSK cluster, nothing moves in
-// it, and only Admin has rights there.
+// Cluster is an API server under test. It has the definitions of sim/crds and the namespaces of a MOSK cluster, nothing changes
+// by itself in it, and only Admin has rights there.
 type Cluster interface {
-	// Config is the client configuration of a user.
+	// Config returns the client configuration of a user.
 	Config(user User) *rest.Config
-	// Compact makes the server forget its history: all but the objects as
-	// they are. It may restart the server; it serves again at the return.
+	// Compact makes the server forget its history: everything but the present objects. It may restart the server, which serves
+	// again when Compact returns.
 	Compact(ctx context.Context) error
 }
 
@@ -65,7 +65,7 @@ func Run(t *testing.T, cluster Cluster) {
 		{"the discovery", discoveries},
 		{"the OpenAPI document", documents},
 		{"the program's watcher", watchers},
-		// Last, for it may restart the server.
+		// Last, because it may restart the server.
 		{"a history that is forgotten", forgotten},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, s) })

@@ -66,7 +66,7 @@ spec: {controllerName: openstack, nodeName: n1}
 		if again.GetResourceVersion() != held.GetResourceVersion() {
 			t.Errorf("a second deletion has changed it: %s", asText(t, again))
 		}
-		// Metadata can be edited, the spec as well.
+		// Metadata can be edited, and so can the spec.
 		if now := s.patch(t, path, mergePatch, `{"metadata":{"annotations":{"x":"y"}}}`).object(t,
 			http.StatusOK); now.GetAnnotations()["x"] != "y" {
 			t.Errorf("it is %s", asText(t, now))
@@ -167,6 +167,6 @@ func resourceName(plural, group string) string {
 	return plural + "." + group
 }
 
-// noNewFinalizers is told twice, as it is checked for every object and for custom resources again.
+// noNewFinalizers is reported twice: it is checked for every object, and again for custom resources.
 var noNewFinalizers = metav1.StatusCause{Type: "FieldValueForbidden", Field: "metadata.finalizers",
 	Message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"contract.example/c"}`}

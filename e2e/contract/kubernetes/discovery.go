@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/discovery"
 )
 
-// aggregated is what clients accept of the discovery in one document.
+// aggregated is what clients accept for the discovery in one document.
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
 func discoveries(t *testing.T, s *suite) {
@@ -190,7 +190,7 @@ func documents(t *testing.T, s *suite) {
 	})
 }
 
-// allOf are the parts that a schema is all of.
+// allOf returns the parts of a schema's allOf.
 func allOf(schema map[string]any) []any {
 	parts, _ := schema["allOf"].([]any)
 	return parts

@@ -14,7 +14,7 @@ func (s *suite) evict(t *testing.T, pods, name, query string) answer {
 	return s.post(t, pods+"/"+name+"/eviction"+query, fmt.Sprintf(`{apiVersion: policy/v1, kind: Eviction, metadata: {name: %s}}`, name))
 }
 
-// runs makes a pod that runs and is ready.
+// runs creates a pod that runs and is ready.
 func (s *suite) runs(t *testing.T, pods, name, app, node string) {
 	t.Helper()
 	s.make(t, pods, pod(name, app, node))
@@ -22,7 +22,7 @@ func (s *suite) runs(t *testing.T, pods, name, app, node string) {
 		http.StatusOK)
 }
 
-// budget makes a disruption budget whose controller has said the status.
+// budget creates a disruption budget with the status that its controller would write.
 func (s *suite) budget(t *testing.T, namespace, name, app, status string) string {
 	t.Helper()
 	path := of("policy/v1", namespace, "poddisruptionbudgets")

@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// known is what the real server's discovery says of the resources that an
-// operator's tools look at, by group and version; verbs sorted.
+// known is what the real server's discovery says of the resources that an operator's tools read, by group and version; verbs
+// sorted.
 var known = map[string][]metav1.APIResource{
 	"v1": {
 		onlyOneByOne(whole("namespaces", "Namespace", false, "ns")), part("namespaces/status", "Namespace", false),
@@ -56,8 +56,7 @@ var known = map[string][]metav1.APIResource{
 	},
 }
 
-// whole is a resource with every verb; more are its short names, parted by
-// commas, and its category.
+// whole is a resource with every verb; more are its short names, separated by commas, and its category.
 func whole(plural, kind string, namespaced bool, more ...string) metav1.APIResource {
 	r := metav1.APIResource{Name: plural, SingularName: strings.ToLower(kind), Namespaced: namespaced, Kind: kind,
 		Verbs: metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}}
@@ -70,7 +69,7 @@ func whole(plural, kind string, namespaced bool, more ...string) metav1.APIResou
 	return r
 }
 
-// onlyOneByOne is a resource whose objects are not deleted together.
+// onlyOneByOne is a resource without deletecollection.
 func onlyOneByOne(r metav1.APIResource) metav1.APIResource {
 	r.Verbs = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
 	return r

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// fiveMaps makes a namespace with five ConfigMaps and returns their path.
+// fiveMaps creates a namespace with five ConfigMaps and returns their path.
 func (s *suite) fiveMaps(t *testing.T, namespace string) string {
 	t.Helper()
 	s.namespace(t, namespace)

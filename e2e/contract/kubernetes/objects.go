@@ -22,8 +22,7 @@ const (
 	clusterLockPath = "/apis/lcm.mirantis.com/v1alpha1/clusterworkloadlocks"
 )
 
-// of is the path of a namespaced resource: group and version ("v1",
-// "apps/v1"), namespace, plural.
+// of returns the path of a namespaced resource: group and version ("v1", "apps/v1"), namespace, plural.
 func of(version, namespace, plural string) string {
 	root := "/api/"
 	if strings.Contains(version, "/") {
@@ -32,14 +31,13 @@ func of(version, namespace, plural string) string {
 	return root + version + "/namespaces/" + namespace + "/" + plural
 }
 
-// namespace makes a namespace for one test.
+// namespace creates a namespace for one test.
 func (s *suite) namespace(t *testing.T, name string) {
 	t.Helper()
 	s.make(t, namespacesPath, fmt.Sprintf(`{apiVersion: v1, kind: Namespace, metadata: {name: %s}}`, name))
 }
 
-// make creates an object at a collection's path as Admin. It goes with the test,
-// finalizers or not.
+// make creates an object at a collection's path as Admin. The object goes with the test, finalizers or not.
 func (s *suite) make(t *testing.T, path, manifest string) *unstructured.Unstructured {
 	t.Helper()
 	created := s.post(t, path, manifest).object(t, http.StatusCreated)
@@ -47,8 +45,8 @@ func (s *suite) make(t *testing.T, path, manifest string) *unstructured.Unstruct
 	return created
 }
 
-// clean removes an object after the test, if it is still there. Namespaces stay:
-// the real server alone never finishes their deletion.
+// clean removes an object after the test, if it still exists. Namespaces stay: the real server alone never finishes their
+// deletion.
 func (s *suite) clean(t *testing.T, path, name string) {
 	if path == namespacesPath {
 		return
@@ -60,14 +58,14 @@ func (s *suite) clean(t *testing.T, path, name string) {
 		now, background := int64(0), metav1.DeletePropagationBackground
 		err := client.Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background})
 		if err != nil {
-			return // it has gone by itself
+			return // it is already gone
 		}
-		// What had finalizers is still there.
+		// An object with finalizers still exists.
 		_, _ = client.Patch(ctx, name, mergePatch, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 	})
 }
 
-// parts takes a collection's path apart.
+// parts splits a collection's path.
 func parts(path string) (group, version, resource, namespace string) {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	if segments[0] == "apis" {
@@ -108,7 +106,7 @@ func pod(name, app, node string) string {
 		`spec: {nodeName: %q, containers: [{name: c, image: none}]}}`, name, app, node)
 }
 
-// field is a field of an object, nil when it is not there.
+// field returns a field of an object, nil when it is missing.
 func field(o *unstructured.Unstructured, path ...string) any {
 	value, _, err := unstructured.NestedFieldNoCopy(o.Object, path...)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// managed are an object's managers and their fields: "lockstep Update  {...}".
+// managed returns an object's managers and their fields: "lockstep Update  {...}".
 func managed(t *testing.T, o *unstructured.Unstructured) string {
 	t.Helper()
 	var all []string
@@ -226,7 +226,7 @@ func deployment(name string, replicas int) string {
 		},
 	})
 	if err != nil {
-		return err.Error() // maps and texts: it cannot fail
+		return err.Error() // maps and texts only: it cannot fail
 	}
 	return string(raw)
 }

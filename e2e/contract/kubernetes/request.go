@@ -42,15 +42,14 @@ const (
 	applyPatch     = "application/apply-patch+yaml"
 )
 
-// answer is a server's answer, without a client library's opinion on it.
+// answer is a server's answer, uninterpreted by a client library.
 type answer struct {
 	code   int
 	header http.Header
 	body   []byte
 }
 
-// send sends a request as the user. Headers are pairs of name and value; a body
-// is JSON unless they say otherwise.
+// send sends a request as the user. Headers are pairs of name and value; a body is JSON unless they say otherwise.
 func (s *suite) send(t *testing.T, user User, method, path, body string, headers ...string) answer {
 	t.Helper()
 	response := s.open(t.Context(), t, user, method, path, body, headers...)
@@ -114,7 +113,7 @@ func (s *suite) remove(t *testing.T, path, options string) answer {
 	return s.send(t, Admin, http.MethodDelete, path, options)
 }
 
-// asJSON turns a manifest into JSON; what is JSON stays as it is.
+// asJSON turns a manifest into JSON; JSON stays as it is.
 func asJSON(t *testing.T, manifest string) string {
 	t.Helper()
 	if strings.HasPrefix(manifest, "{\"") {
@@ -127,7 +126,7 @@ func asJSON(t *testing.T, manifest string) string {
 	return string(raw)
 }
 
-// object is the answer's object; the answer must have the code.
+// object returns the answer's object; the answer must have the code.
 func (a answer) object(t *testing.T, code int) *unstructured.Unstructured {
 	t.Helper()
 	if a.code != code {
@@ -145,7 +144,7 @@ func decodeObject(t *testing.T, raw []byte) *unstructured.Unstructured {
 	return object
 }
 
-// list is the answer's list.
+// list returns the answer's list.
 func (a answer) list(t *testing.T) *unstructured.UnstructuredList {
 	t.Helper()
 	if a.code != http.StatusOK {
@@ -158,7 +157,7 @@ func (a answer) list(t *testing.T) *unstructured.UnstructuredList {
 	return &list
 }
 
-// names are the names of a list's objects, in its order.
+// names returns the names of a list's objects, in its order.
 func names(list *unstructured.UnstructuredList) string {
 	var all []string
 	for _, item := range list.Items {
@@ -175,7 +174,7 @@ func (a answer) decode(t *testing.T, into any) {
 	}
 }
 
-// refusal is what a refused request is answered.
+// refusal is the answer to a refused request.
 type refusal struct {
 	code    int
 	reason  metav1.StatusReason
@@ -211,7 +210,7 @@ func (a answer) refuses(t *testing.T, want refusal) {
 	}
 }
 
-// asText is a value as JSON.
+// asText returns a value as JSON.
 func asText(t *testing.T, value any) string {
 	t.Helper()
 	raw, err := json.Marshal(value)

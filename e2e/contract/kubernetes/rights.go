@@ -20,7 +20,7 @@ func grantRights(ctx context.Context, config *rest.Config) error {
 
 const lcm = "lcm.mirantis.com"
 
-// never are rights that no manifest of the program gives.
+// never returns rights that no manifest of the program gives.
 func never() []kube.Permission {
 	var all []kube.Permission
 	for _, verb := range []string{"create", "update", "patch", "delete", "deletecollection"} {
@@ -56,7 +56,7 @@ func rights(t *testing.T, s *suite) {
 	s.grant(t)
 	reads, writes, never := kube.WatchPermissions(),
 		slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(), []kube.Permission{kube.CredentialsPermission()}), never()
-	// Watching alone needs to see who holds the lease.
+	// A user who only watches has to see who holds the lease.
 	writes = slices.DeleteFunc(writes, func(p kube.Permission) bool { return p.Verb == "get" && p.Resource == "leases" })
 	reads = append(reads, kube.Permission{Verb: "get", Group: "coordination.k8s.io", Resource: "leases", Namespace: "default",
 		Name: "lockstep-operator"})

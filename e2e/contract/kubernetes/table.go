@@ -24,7 +24,7 @@ func (s *suite) table(t *testing.T, path string) metav1.Table {
 	return table
 }
 
-// columns are a table's columns: "Name:string:name:0", one to a line.
+// columns returns a table's columns: "Name:string:name:0", one per line.
 func columns(table metav1.Table) string {
 	var all []string
 	for _, c := range table.ColumnDefinitions {
@@ -132,7 +132,7 @@ func tables(t *testing.T, s *suite) {
 					t.Fatalf("there are %d rows", len(table.Rows))
 				}
 				if test.cells == "" {
-					continue // times of creation, of which the columns say enough
+					continue // times of creation, whose columns say enough
 				}
 				cells := table.Rows[0].Cells
 				for i, c := range table.ColumnDefinitions {

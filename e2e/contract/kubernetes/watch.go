@@ -28,21 +28,22 @@ func newEvent(raw map[string]any) event {
 	return event{kind, &unstructured.Unstructured{Object: object}}
 }
 
+// String returns the event as "ADDED m0".
 func (e event) String() string { return e.kind + " " + e.object.GetName() }
 
-// stream is a watch that runs.
+// stream is a running watch.
 type stream struct {
 	t      *testing.T
 	events chan event // closed at the watch's end
 }
 
-// watch opens a watch at a path with its query, but for "watch" itself.
+// watch opens a watch at a path with its query, without "watch" itself.
 func (s *suite) watch(t *testing.T, path, query string) *stream {
 	t.Helper()
 	return s.watchAs(t, path, query, jsonBody)
 }
 
-// watchAs opens a watch of another form of the objects.
+// watchAs opens a watch for another form of the objects.
 func (s *suite) watchAs(t *testing.T, path, query, accept string) *stream {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -86,7 +87,7 @@ func (s *suite) watchAs(t *testing.T, path, query, accept string) *stream {
 	return st
 }
 
-// next is the next event.
+// next returns the next event.
 func (st *stream) next() event {
 	st.t.Helper()
 	select {
@@ -101,7 +102,7 @@ func (st *stream) next() event {
 	return event{}
 }
 
-// wants are the next events, as "ADDED m0".
+// wants returns the next events, which must be these: "ADDED m0".
 func (st *stream) wants(events ...string) []event {
 	st.t.Helper()
 	var all []event
@@ -115,7 +116,7 @@ func (st *stream) wants(events ...string) []event {
 	return all
 }
 
-// ends waits for the watch's end; before it there may be bookmarks only, which it returns.
+// ends waits for the watch's end. Only bookmarks may come before it; they are returned.
 func (st *stream) ends() []event {
 	st.t.Helper()
 	var bookmarks []event
@@ -136,7 +137,7 @@ func (st *stream) ends() []event {
 	}
 }
 
-// revision is an object's resourceVersion as a number.
+// revision returns an object's resourceVersion as a number.
 func revision(t *testing.T, o *unstructured.Unstructured) uint64 {
 	t.Helper()
 	n, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)

@@ -173,7 +173,7 @@ func patches(t *testing.T, s *suite) {
 	})
 }
 
-// annotates is the program's own write, which is a JSON patch with tests.
+// annotates makes the program's own write, a JSON patch with tests.
 func annotates(t *testing.T, s *suite) {
 	adapter := s.adapter(t, Admin)
 	checker, writer := kube.NewChecker(adapter), kube.NewWriter(adapter)

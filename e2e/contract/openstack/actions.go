@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// wantEvents waits for an action to have ended in these events: the last of its kind to begin last.
+// wantEvents waits until an action has ended with these events. Of several such actions the newest counts.
 func (s *server) wantEvents(action string, want ...string) {
 	s.Helper()
 	var got []string

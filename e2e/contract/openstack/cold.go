@@ -6,7 +6,7 @@ import (
 	"lockstep/core"
 )
 
-// coldStates are those of a cold migration that succeeds.
+// coldStates are the states of a cold migration that succeeds.
 var coldStates = []string{"RESIZE resize_prep", "RESIZE resize_migrating", "RESIZE resize_migrated", "RESIZE resize_finish",
 	"VERIFY_RESIZE"}
 

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Cloud is what a contract test needs to know of a cloud.
+// Cloud is what a contract test needs to know about a cloud.
 type Cloud struct {
-	// CloudsYAML is the content of a clouds.yaml with the logins Admin, who has the role admin in a project, and Member, who
-	// has no more than the role member in another one.
+	// CloudsYAML is the content of a clouds.yaml with two logins: Admin, with the role admin in a project, and Member, with only
+	// the role member in another project.
 	CloudsYAML    []byte
 	Admin, Member string
-	// Hosts are compute hosts in the zone nova, with no servers on them: two at least, and an even number. Every two of them
-	// are a room, where one case at a time has its servers.
+	// Hosts are compute hosts in the zone nova without servers: at least two, and an even number. Every two of them are a room,
+	// where one case at a time has its servers.
 	Hosts []string
-	// Flavor and Large are names of flavors; of Large a host holds one server at most. Image is an image's name.
+	// Flavor and Large are names of flavors; a host holds at most one server of Large. Image is an image's name.
 	Flavor, Large, Image string
 	// Steer makes the migrations of a server follow the behaviour, from the next one on.
 	Steer func(server Server, b Behaviour) error
-	// Compute lets the nova-compute of a host die, or starts it again unless it runs.
+	// Compute kills the nova-compute of a host, or starts it unless it runs.
 	Compute func(host string, runs bool) error
 }
 
@@ -29,7 +29,7 @@ type Server struct{ ID, Name string }
 type Behaviour struct {
 	Endless    bool   // live migrations copy until they are ended
 	FailBefore string // live migrations fail on the target before they copy anything, with this text
-	FailLive   string // live migrations break off half-way; the text goes to the log of the host only
+	FailLive   string // live migrations break off half-way; the text goes only to the host's log
 	FailCold   string // cold migrations cannot begin on the source
 	FailFinish string // cold migrations cannot end on the target
 }
@@ -37,7 +37,7 @@ type Behaviour struct {
 const (
 	// patience is how long a case waits; only a failing case waits that long.
 	patience = 4 * time.Minute
-	// glance is how long it waits between two looks.
+	// glance is the pause between two looks.
 	glance = 60 * time.Millisecond
 )
 
@@ -47,7 +47,7 @@ type testCase struct {
 	test func(d *desk)
 }
 
-// chapters are the cases by what they are about.
+// chapters are the cases by topic.
 var chapters = []struct {
 	name  string
 	cases []testCase

@@ -7,7 +7,7 @@ import (
 	"lockstep/core"
 )
 
-// dies lets the nova-compute of a host of the room die until the function is called that it gives back, or the case ends.
+// dies kills the nova-compute of a host of the room until the returned function is called or the case ends.
 func (d *desk) dies(host string) (back func()) {
 	d.Helper()
 	service := func() object {
@@ -103,7 +103,7 @@ var evacuationCases = []testCase{
 		if got := s.settles("ACTIVE"); got["OS-EXT-SRV-ATTR:host"] != r.b {
 			d.Errorf("with its old host back it is on %v", got["OS-EXT-SRV-ATTR:host"])
 		}
-		for _, forced := range []bool{true, false} { // nothing is left to be done there any more
+		for _, forced := range []bool{true, false} { // nothing is left to be done there
 			d.setService(r.a, object{"forced_down": forced})
 		}
 	}},

@@ -21,7 +21,7 @@ func (d *desk) novaClient() *nova.Client {
 	return c
 }
 
-// hand is the adapter, with which a case reads and, with the Permits of tests, writes.
+// hand is the adapter, through which a case reads and, with the Permits of tests, writes.
 type hand struct {
 	*nova.Checker
 	d      *desk
@@ -34,13 +34,13 @@ func (h hand) write(c core.Change) error {
 	return h.writer.Write(h.d.Context(), permittest.For(h.d, c), c)
 }
 
-// does makes Nova do something with a server, or with a migration of it.
+// does makes Nova perform an action on a server, or on a migration of it.
 func (h hand) does(what core.IntentKind, s *server, migration int) error {
 	h.d.Helper()
 	return h.write(core.InstanceAction{Do: what, Instance: core.Ref{Kind: core.KindInstance, UID: s.ID}, MigrationID: migration})
 }
 
-// writer is the adapter's hand.
+// writer returns the adapter's hand.
 func (d *desk) writer() hand {
 	d.Helper()
 	c := d.novaClient()
@@ -52,7 +52,7 @@ type eye struct {
 	*desk
 	mu         sync.Mutex
 	instances  map[string]*core.Instance
-	migrations map[string]*core.Migration // by instance, the newest
+	migrations map[string]*core.Migration // the newest, by instance
 	services   map[string]*core.ComputeService
 	states     map[core.SourceID]core.SourceState
 }
@@ -97,8 +97,8 @@ func (e *eye) see(delta core.Delta) {
 	}
 }
 
-// sees waits until the adapter has told of a server and its newest migration what was to come; either is empty while nothing
-// was told.
+// sees waits until the adapter has reported the expected server and its newest migration; each is empty while nothing was
+// reported.
 func (e *eye) sees(what string, s *server, told func(i core.Instance, m core.Migration) bool) {
 	e.Helper()
 	var i core.Instance
@@ -124,7 +124,7 @@ func (e *eye) sees(what string, s *server, told func(i core.Instance, m core.Mig
 	})
 }
 
-// seesService waits until the adapter has told so of the compute service of a host.
+// seesService waits until the adapter has reported the expected compute service of a host.
 func (e *eye) seesService(what, host string, told func(s core.ComputeService) bool) {
 	e.Helper()
 	e.until("the adapter sees the service of "+host+" "+what, func() bool {

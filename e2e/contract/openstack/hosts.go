@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// hypervisorOf is the hypervisor of a host, as a list shows it.
+// hypervisorOf returns the hypervisor of a host, as a list shows it.
 func (d *desk) hypervisorOf(microversion, query, host string) object {
 	d.Helper()
 	for _, h := range d.compute(microversion, http.MethodGet, "/os-hypervisors/detail"+query, nil).is(200).list("hypervisors") {

@@ -128,7 +128,7 @@ var identityCases = []testCase{
 			"@contract.example" || got.at("user", "name") != name {
 			d.Errorf("the user is %s", got.raw)
 		}
-		// Nobody gave the others one, and Keystone shows none then.
+		// Nobody set one for the others, and Keystone then shows none.
 		if got := d.service(d.admin, "identity", http.MethodGet, "/users/"+d.member.userID, nil).is(200); got.at("user", "email") != nil &&
 			text(got.at("user", "email")) == "" {
 			d.Errorf("an e-mail that is not set is shown empty: %s", got.raw)

@@ -15,7 +15,7 @@ func (d *desk) servers(microversion string, filters ...string) []object {
 	return d.compute(microversion, http.MethodGet, "/servers/detail?"+query, nil).is(200).list("servers")
 }
 
-// found wants a list to have some of the servers and not the others. What else the cloud has does not matter.
+// found checks that a list has some of the servers and not the others. Other servers of the cloud do not matter.
 func (d *desk) found(what string, list []object, want []*server, not []*server) {
 	d.Helper()
 	ids := field(list, "id")

@@ -8,10 +8,10 @@ import (
 	"lockstep/core"
 )
 
-// liveOrder is the order in which the record of a live migration that succeeds changes.
+// liveOrder is the order of the states in the record of a live migration that succeeds.
 var liveOrder = []string{"accepted", "queued", "preparing", "running", "post-migrating", "completed"}
 
-// migrations is what is below a server about its migrations.
+// migration makes a request about a server's migrations, or about one of them.
 func (s *server) migration(microversion, method string, id int, body any) *answer {
 	s.Helper()
 	path := fmt.Sprintf("/servers/%s/migrations/%d", s.ID, id)

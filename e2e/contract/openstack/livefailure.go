@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// noValidHost is the scheduler's text when none of the hosts that Placement offered fits.
+	// noValidHost is the scheduler's text when no host that Placement offered fits.
 	noValidHost = "No valid host was found. There are not enough hosts available."
-	// noCandidate is what it says when Placement has none to offer: they are disabled or full.
+	// noCandidate is its text when Placement has no host to offer: they are disabled or full.
 	noCandidate = "No valid host was found. "
 )
 
-// stays wants a server to be ACTIVE on a host after a failed migration.
+// stays checks that a server is ACTIVE on a host after a failed migration.
 func (s *server) stays(host string) {
 	s.Helper()
 	if got := s.settles("ACTIVE")["OS-EXT-SRV-ATTR:host"]; got != host {
@@ -20,7 +20,7 @@ func (s *server) stays(host string) {
 	}
 }
 
-// failedLive wants the newest live migration to have failed with this text, in the event that failed.
+// failedLive checks that the newest live migration has failed with this text, in the event that failed.
 func (s *server) failedLive(event, text string) {
 	s.Helper()
 	s.until("the failure of "+event+" is told", func() bool {
@@ -47,7 +47,7 @@ var liveFailureCases = []testCase{
 			s.recorded("live-migration", r.a, "nowhere", "error")
 			s.failedLive("conductor_migrate_server", noValidHost)
 		}
-		s.act("2.30", "os-migrateLive", live(r.b)).refused(400, noCandidate) // before 2.30 a named host is not asked whether it will do
+		s.act("2.30", "os-migrateLive", live(r.b)).refused(400, noCandidate) // before 2.30 a named host is not checked by the scheduler
 		for target, message := range map[string]string{"": noValidHost, r.b: noCandidate} {
 			for _, microversion := range []string{"2.34", "2.68"} {
 				before := len(s.records())

@@ -47,7 +47,7 @@ var otherServiceCases = []testCase{
 			d.Errorf("quota %v", quota)
 		}
 		d.compute("2.1", http.MethodGet, "/os-quota-sets/none", nil).refused(400, "Project ID none is not a valid project.")
-		// Without a query the usage is that of this very moment, and the database rounds launched_at to a whole second that may lie ahead.
+		// Without a query the usage is that of this moment, and the database rounds launched_at to a whole second that may lie ahead.
 		d.until("the project's usage to tell of the instance", func() bool {
 			usages := d.compute("2.1", http.MethodGet, "/os-simple-tenant-usage?detailed=1", nil).is(200).list("tenant_usages")
 			i := slices.IndexFunc(usages, func(u object) bool { return u["tenant_id"] == d.admin.projectID })

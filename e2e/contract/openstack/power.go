@@ -2,10 +2,10 @@ package openstack
 
 import "lockstep/core"
 
-// inState is how Nova refuses what the state of a server does not allow.
+// inState is Nova's refusal of an action that the state of a server does not allow.
 const inState = "Cannot '%s' instance %s while it is in vm_state %s"
 
-// inTask is how it refuses what would disturb something else.
+// inTask is Nova's refusal of an action that would disturb another task.
 const inTask = "Cannot '%s' instance %s while it is in task_state %s"
 
 // change is an action and the states that it leads through.
@@ -123,7 +123,7 @@ var shelvingCases = []testCase{
 		s.act("2.1", "shelve", nil).is(202)
 		s.passes("ACTIVE shelving", "ACTIVE shelving_image_pending_upload", "ACTIVE shelving_image_uploading", "SHELVED shelving_offloading",
 			"SHELVED_OFFLOADED")
-		// Nova saves the status first, and only then that the server has no host any more.
+		// Nova first saves the status, and only then that the server has no host any more.
 		d.until("the shelved server has no host", func() bool {
 			got := s.look()
 			return got["OS-EXT-SRV-ATTR:host"] == nil && got["hostId"] == "" && got["OS-EXT-STS:power_state"] == 4.0

@@ -16,16 +16,16 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/config/clouds"
 )
 
-// object is an object of JSON.
+// object is a JSON object.
 type object = map[string]any
 
-// login is a user of the cloud with a token, and where the services are for them.
+// login is a user of the cloud with a token and the endpoints of the services.
 type login struct {
 	name, authURL            string
 	user, password           string
 	project, domain          string
 	userID, projectID, token string
-	endpoints                map[string]string // the public ones by type
+	endpoints                map[string]string // the public ones, by type
 }
 
 var client = sync.OnceValue(func() *http.Client {
@@ -57,13 +57,13 @@ func newLogin(d *desk, name string) *login {
 	return l
 }
 
-// byPassword is the part identity of a request for a token.
+// byPassword returns the part identity of a request for a token.
 func (l *login) byPassword(password string) object {
 	return object{"methods": []string{"password"},
 		"password": object{"user": object{"name": l.user, "domain": object{"name": l.domain}, "password": password}}}
 }
 
-// toProject is the part scope of a request for a token.
+// toProject returns the part scope of a request for a token.
 func (l *login) toProject() object {
 	return object{"project": object{"name": l.project, "domain": object{"name": l.domain}}}
 }
@@ -90,7 +90,7 @@ func (d *desk) service(as *login, service, method, path string, body any) *answe
 	return d.call(d.Context(), as, service, "", method, path, body)
 }
 
-// call asks a service that the login's catalog has.
+// call asks a service from the login's catalog.
 func (d *desk) call(ctx context.Context, as *login, service, microversion, method, path string, body any) *answer {
 	d.Helper()
 	base, known := as.endpoints[service]
@@ -153,7 +153,7 @@ type answer struct {
 	body   any
 }
 
-// is wants the status.
+// is checks the status.
 func (a *answer) is(status int) *answer {
 	a.d.Helper()
 	if a.status != status {
@@ -162,10 +162,10 @@ func (a *answer) is(status int) *answer {
 	return a
 }
 
-// errorKeys are what Nova wraps its errors in.
+// errorKeys are the keys in which Nova wraps its errors.
 var errorKeys = map[int]string{400: "badRequest", 403: "forbidden", 404: "itemNotFound", 406: "computeFault", 409: "conflictingRequest"}
 
-// refused wants an error of Nova's, in exactly these words.
+// refused checks for an error of Nova, in exactly these words.
 func (a *answer) refused(status int, format string, args ...any) {
 	a.d.Helper()
 	message := fmt.Sprintf(format, args...)
@@ -175,7 +175,7 @@ func (a *answer) refused(status int, format string, args ...any) {
 	}
 }
 
-// refusedByKeystone wants an error of Keystone's, in exactly these words.
+// refusedByKeystone checks for an error of Keystone, in exactly these words.
 func (a *answer) refusedByKeystone(status int, title, message string) {
 	a.d.Helper()
 	want := object{"error": object{"code": float64(status), "title": title, "message": message}}
@@ -184,7 +184,7 @@ func (a *answer) refusedByKeystone(status int, title, message string) {
 	}
 }
 
-// at is a field of the answer; nil where there is none.
+// at returns a field of the answer; nil if it is missing.
 func (a *answer) at(path ...string) any {
 	value := a.body
 	for _, name := range path {
@@ -194,7 +194,7 @@ func (a *answer) at(path ...string) any {
 	return value
 }
 
-// list is a list of objects in the answer; a missing list ends the case.
+// list returns a list of objects in the answer; a missing list ends the case.
 func (a *answer) list(path ...string) []object {
 	a.d.Helper()
 	if _, is := a.at(path...).([]any); !is {
@@ -203,7 +203,7 @@ func (a *answer) list(path ...string) []object {
 	return list(a.at(path...))
 }
 
-// list is a list of objects.
+// list returns a list of objects.
 func list(value any) []object {
 	items, _ := value.([]any)
 	var objects []object
@@ -215,13 +215,13 @@ func list(value any) []object {
 	return objects
 }
 
-// text is a text, or "" for anything else.
+// text returns a text, or "" for anything else.
 func text(value any) string {
 	s, _ := value.(string)
 	return s
 }
 
-// number is a number as it is written, or 0 for anything else.
+// number returns a number as it is written, or 0 for anything else.
 func number(value any) int {
 	n, _ := value.(float64)
 	return int(n)

@@ -18,7 +18,7 @@ func (d *desk) placement(microversion, path string) *answer {
 	return d.send(d.Context(), http.MethodGet, d.admin.endpoints["placement"]+path, header, nil)
 }
 
-// roomCases are what a plan of an evacuation rests on.
+// roomCases are what the forecast of an evacuation rests on.
 var roomCases = []testCase{
 	{"Placement tells roots from 1.14 on, and finds by traits from 1.18 on", func(d *desk) {
 		host := d.suite.cloud.Hosts[0]

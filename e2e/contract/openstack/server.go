@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// server is one that a case has made.
+// server is a server that a case has made.
 type server struct {
 	*desk
 	Server
 }
 
-// order is what a server is to be; the zero value is a small one of the administrator's.
+// order describes a server to make; the zero value is a small one of the administrator.
 type order struct {
 	as     *login // the administrator unless it is set
 	host   string // as the administrator only
 	flavor string // ID
-	also   object // further fields of the request
+	also   object // more fields of the request
 }
 
-// boot makes a server in the room and waits until it runs. It goes with the case.
+// boot makes a server in the room and waits until it runs. The server goes with the case.
 func (d *desk) boot(r *room, o order) *server {
 	d.Helper()
 	s := d.create(r, o)
@@ -79,7 +79,7 @@ func (s *server) remove() {
 	s.until(s.Name+" is gone", func() bool { return get().status == http.StatusNotFound })
 }
 
-// steer says how the server's migrations go from now on.
+// steer sets how the server's migrations go from now on.
 func (s *server) steer(b Behaviour) {
 	s.Helper()
 	if err := s.suite.cloud.Steer(s.Server, b); err != nil {
@@ -87,13 +87,13 @@ func (s *server) steer(b Behaviour) {
 	}
 }
 
-// at asks for the server, or something below it, at a microversion.
+// ask requests the server, or something below it, at a microversion.
 func (s *server) ask(microversion, below string) *answer {
 	s.Helper()
 	return s.compute(microversion, http.MethodGet, "/servers/"+s.ID+below, nil)
 }
 
-// act asks for an action as the administrator.
+// act requests an action as the administrator.
 func (s *server) act(microversion, action string, args any) *answer {
 	s.Helper()
 	return s.actAs(s.admin, microversion, action, args)
@@ -112,20 +112,20 @@ func live(host string) object {
 	return object{"host": host, "block_migration": "auto"}
 }
 
-// look is the server in detail, as the administrator sees it at 2.93.
+// look returns the server in detail, as the administrator sees it at 2.93.
 func (s *server) look() object {
 	s.Helper()
 	fields, _ := s.ask("2.93", "").is(200).at("server").(object)
 	return fields
 }
 
-// host is where the server is.
+// host returns the host of the server.
 func (s *server) host() string {
 	s.Helper()
 	return text(s.look()["OS-EXT-SRV-ATTR:host"])
 }
 
-// state is the server's status, with its task where it has one: "RESIZE resize_prep".
+// state returns the server's status, with its task if it has one: "RESIZE resize_prep".
 func state(server object) string {
 	return strings.TrimSpace(text(server["status"]) + " " + text(server["OS-EXT-STS:task_state"]))
 }
@@ -149,8 +149,8 @@ func (s *server) settles(status string) object {
 	return last
 }
 
-// passes follows the server until it has settled as the last of the states, and holds it to their order: not every state has
-// to be seen, but none outside, and none again after a later one.
+// passes follows the server until it has settled in the last of the states, and checks their order: not every state has to be
+// seen, but no other state, and no state after a later one.
 func (s *server) passes(states ...string) {
 	s.Helper()
 	reached := 0
@@ -169,13 +169,13 @@ func (s *server) passes(states ...string) {
 	})
 }
 
-// records are the server's migrations, the newest first, as 2.80 shows them.
+// records returns the server's migrations, the newest first, as 2.80 shows them.
 func (s *server) records() []object {
 	s.Helper()
 	return s.compute("2.80", http.MethodGet, "/os-migrations?instance_uuid="+s.ID, nil).is(200).list("migrations")
 }
 
-// record is the newest of the server's migrations as "live-migration a b completed".
+// record returns the newest of the server's migrations as "live-migration a b completed".
 func (s *server) record() string {
 	s.Helper()
 	all := s.records()
@@ -190,7 +190,7 @@ func recordText(m object) string {
 		text(m["status"])}, " ")
 }
 
-// recorded waits until the newest of the server's migrations is so.
+// recorded waits for this record of the newest of the server's migrations.
 func (s *server) recorded(want ...string) {
 	s.Helper()
 	joined, last := strings.Join(want, " "), ""
@@ -205,7 +205,7 @@ func (s *server) recorded(want ...string) {
 	})
 }
 
-// migrationID waits for the newest migration to have the status, and is its number.
+// migrationID waits for the newest migration to have the status, and returns its number.
 func (s *server) migrationID(status string) int {
 	s.Helper()
 	id := 0
@@ -220,7 +220,7 @@ func (s *server) migrationID(status string) int {
 	return id
 }
 
-// lastAction is the server's newest action with its events, as 2.84 shows it.
+// lastAction returns the server's newest action with its events, as 2.84 shows it.
 func (s *server) lastAction(name string) object {
 	s.Helper()
 	for _, a := range s.ask("2.84", "/os-instance-actions").is(200).list("instanceActions") {
@@ -233,7 +233,7 @@ func (s *server) lastAction(name string) object {
 	return nil
 }
 
-// events are those of an action, in the order in which they began, as "compute_stop_instance Success".
+// events returns those of an action, in the order in which they began, as "compute_stop_instance Success".
 func events(action object) []string {
 	var all []string
 	for _, e := range slices.Backward(list(action["events"])) {

@@ -56,7 +56,7 @@ func TestTheSimulatedCloudKeepsTheContract(t *testing.T) {
 	})
 }
 
-// failure is one that happens each time: at the beginning, or else half-way; none when both are empty.
+// failure is a failure that happens each time: at the beginning, or half-way; none when both are empty.
 func failure(beginning, halfWay string) openstack.Failure {
 	switch {
 	case beginning != "":

@@ -16,7 +16,7 @@ type suite struct {
 	flavor, large string // IDs
 	image         string // ID
 	rooms         chan *room
-	names         chan int // a number for each name that has to be new
+	names         chan int // a number for each new name
 }
 
 // newSuite logs in, finds the flavors and the image, and makes the rooms.
@@ -46,7 +46,7 @@ func newSuite(t *testing.T, cloud Cloud) *suite {
 	return s
 }
 
-// newName is a name that nothing in the cloud has.
+// newName returns a name that nothing in the cloud has.
 func (d *desk) newName(what string) string {
 	n := <-d.suite.names
 	d.suite.names <- n + 1
@@ -60,7 +60,7 @@ type room struct {
 	a, b      string // the hosts
 }
 
-// newRoom makes the aggregate that is the zone; it goes with the test.
+// newRoom creates the aggregate that is the zone; it goes with the test.
 func newRoom(d *desk, zone, a, b string) *room {
 	d.Helper()
 	made := d.compute("2.1", http.MethodPost, "/os-aggregates", object{"aggregate": object{"name": zone, "availability_zone": zone}}).is(200)
@@ -80,7 +80,7 @@ func newRoom(d *desk, zone, a, b string) *room {
 	return r
 }
 
-// room waits for a room and has it until the case ends, when its hosts are enabled and up again.
+// room waits for a free room and keeps it until the case ends; then its hosts are enabled and up again.
 func (d *desk) room() *room {
 	d.Helper()
 	r := <-d.suite.rooms
@@ -104,7 +104,7 @@ func (d *desk) room() *room {
 	return r
 }
 
-// other is the room's other host.
+// other returns the room's other host.
 func (r *room) other(host string) string {
 	if host == r.a {
 		return r.b
@@ -112,7 +112,7 @@ func (r *room) other(host string) string {
 	return r.a
 }
 
-// serviceOf is the compute service of a host, as 2.53 shows it.
+// serviceOf returns the compute service of a host, as 2.53 shows it.
 func (d *desk) serviceOf(host string) object {
 	d.Helper()
 	found := d.compute("2.53", http.MethodGet, "/os-services?binary=nova-compute&host="+host, nil).is(200).list("services")
@@ -122,7 +122,7 @@ func (d *desk) serviceOf(host string) object {
 	return found[0]
 }
 
-// setService changes the compute service of a host and answers with what it is then.
+// setService changes the compute service of a host and returns its new state.
 func (d *desk) setService(host string, change object) object {
 	d.Helper()
 	changed := d.compute("2.53", http.MethodPut, "/os-services/"+text(d.serviceOf(host)["id"]), change).is(200)
@@ -130,7 +130,7 @@ func (d *desk) setService(host string, change object) object {
 	return service
 }
 
-// moment is a time as the APIs write it in lists of servers.
+// moment parses a time as the APIs write it in lists of servers.
 func (d *desk) moment(written any) time.Time {
 	d.Helper()
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05.000000", "2006-01-02 15:04:05"} {

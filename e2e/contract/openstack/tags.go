@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// tagsOf are the server's tags.
+// tagsOf returns the server's tags.
 func (s *server) tagsOf() []string {
 	s.Helper()
 	got, _ := s.ask("2.26", "/tags").is(200).at("tags").([]any)
