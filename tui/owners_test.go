@@ -205,7 +205,7 @@ func TestALockOfSomebodyElsesSaysWhomToAsk(t *testing.T) {
 	}
 	frame := stripped(d.keys("i").shows())
 	if strings.Contains(frame, "says:\n") || !strings.Contains(frame, "no document lists this text") ||
-		!strings.Contains(frame, "ask whoever runs it") {
+		!strings.Contains(frame, "ask who runs it") {
 		t.Errorf("the inspection:\n%s", frame)
 	}
 }

@@ -34,8 +34,8 @@ func TestForeignLockSaysWhomToAsk(t *testing.T) {
 	sc.Lock("cmp-01", "license-guard", core.LockActive)
 	p, _ := Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"})
 	for controller, want := range map[string]string{
-		"backup-agent": "backup-agent is none of MOSK's own controllers: ask whoever runs it in this cluster. Ask what failed, to have it mended",
-		"license-guard": "license-guard is none of MOSK's own controllers: ask whoever runs it in this cluster whether it is at work: it says " +
+		"backup-agent": "backup-agent is not one of MOSK's own controllers: ask who runs it in this cluster. Ask what failed, to have it mended",
+		"license-guard": "license-guard is not one of MOSK's own controllers: ask who runs it in this cluster whether it is at work: it says " +
 			"nothing.",
 	} {
 		i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.Title == "the lock of "+controller+" is released" })

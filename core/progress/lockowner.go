@@ -9,7 +9,7 @@ import (
 // more.
 func askText(l *core.WorkloadLock) string {
 	name := wording.OneLine(l.Controller, 40)
-	who := name + " is none of MOSK's own controllers: ask whoever runs it in this cluster"
+	who := name + " is not one of MOSK's own controllers: ask who runs it in this cluster"
 	switch {
 	case l.Foreign() && l.State() == core.LockFailed:
 		return who +

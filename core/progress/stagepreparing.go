@@ -158,7 +158,7 @@ func instancesInTheWay(f *stageFacts) (verdict, bool) {
 		f.message.Class == MessageOutage {
 		return verdict{}, false
 	}
-	reason := "instances are left that nothing but the operator moves"
+	reason := "instances are left that only the operator moves"
 	switch {
 	case f.Mode == core.ModeManual:
 		reason = "manual mode: the operator moves the instances"

@@ -153,7 +153,7 @@ func elsewhereWhy(value *string) string {
 	case core.ModeSkip:
 		return "In its maintenance it does not wait for your word."
 	}
-	return "In its maintenance nothing waits for your word: live and skip are the same on a node that is no compute."
+	return "In its maintenance nothing waits for your word: live and skip are the same on a node that is not a compute."
 }
 
 // annotationThen is what follows from the value: at once when the node is being evacuated, else when its turn comes. The controller
