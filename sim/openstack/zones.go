@@ -8,7 +8,7 @@ type zone struct {
 	hosts []*host
 }
 
-// zones returns the availability zones sorted by name.
+// zones returns the availability zones, each with its hosts.
 func (c *Cloud) zones() []*zone {
 	var list []*zone
 	for _, h := range c.computeHosts() {
