@@ -84,8 +84,8 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 	return nil
 }
 
-// seedPeople gives each project an owner of its instances, and a user with read access. It also does so for a found
-// cloud, since a snapshot does not read its users.
+// seedPeople gives each project an owner of its instances, and a user with read access. It does nothing for a found
+// cloud: its users are unknown.
 func seedPeople(cloud *openstack.Cloud, s *scenario.Scenario) error {
 	if s.Found != nil {
 		return nil

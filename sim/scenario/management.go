@@ -33,7 +33,7 @@ type Management struct {
 // k8s-workers-<group> or mcc-components. Steps before the scenario's start are commenced in any case.
 type Plan struct {
 	Commence  []string            `json:"commence"`  // steps that are commenced when the scenario starts
-	Colleague Duration            `json:"colleague"` // the delay after a complete step until a colleague commences the next one; 0: no colleague
+	Colleague Duration            `json:"colleague"` // delay after a step until a colleague commences the next one; 0: no colleague
 	Estimated map[string]Duration `json:"estimated"` // by step; default as in MOSK's own plans
 }
 
