@@ -21,6 +21,7 @@ type Problem struct {
 	Text string // begins with the field, for example nodes[3].roles[0]: …
 }
 
+// Error returns the problem with its line.
 func (p Problem) Error() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
 
 // shownProblems is how many problems of a file are reported: people have to read them.
