@@ -17,7 +17,7 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// Chronicle is the story of a cloud, in its own time, for a person who reads why a test failed: the changes of locks, requests and
+// Chronicle is the story of a cloud in virtual time, for reading why a test failed: the changes of locks, requests and
 // nodes, the requests to OpenStack and who made them, and what the test itself did.
 type Chronicle struct {
 	cloud *Cloud
@@ -32,10 +32,10 @@ type entry struct {
 	text string
 }
 
-// keptEntries is how many entries of a long story are kept: the last ones.
+// keptEntries is how many of the last entries of a long story are kept.
 const keptEntries = 5000
 
-// Follow begins a chronicle, which goes on until the cloud is closed. Only what the simulated servers hold is in it.
+// Follow begins a chronicle that runs until the cloud is closed. It holds only what the simulated servers hold.
 func (c *Cloud) Follow() *Chronicle {
 	ch := &Chronicle{cloud: c, begun: c.Clock.Now()}
 	if c.Kube != nil {
@@ -48,7 +48,7 @@ func (c *Cloud) Follow() *Chronicle {
 	return ch
 }
 
-// Tell adds a line of the test's own.
+// Tell adds a line of the test to the chronicle.
 func (ch *Chronicle) Tell(format string, args ...any) {
 	ch.add(ch.cloud.Clock.Now(), fmt.Sprintf(format, args...))
 }
@@ -62,7 +62,7 @@ func (ch *Chronicle) add(at time.Time, text string) {
 	ch.entries = append(ch.entries, entry{at, text})
 }
 
-// String is the story so far, a line for each event, and how the instances stand at its end.
+// String is the story so far, one line per event, and the state of the instances at its end.
 func (ch *Chronicle) String() string {
 	ch.mu.Lock()
 	all := slices.Clone(ch.entries)
@@ -84,7 +84,7 @@ func (ch *Chronicle) String() string {
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "Now it is %s.\n", ch.cloud.Clock.Now().Format("15:04:05"))
-	var plain []string // names for people in place of the servers' own
+	var plain []string // readable names in place of the servers' IDs
 	for _, n := range ch.cloud.Scenario.Nodes {
 		plain = append(plain, n.Name, n.Machine)
 	}
@@ -95,7 +95,7 @@ func (ch *Chronicle) String() string {
 	return strings.NewReplacer(plain...).Replace(b.String())
 }
 
-// asked is what OpenStack was asked to change.
+// asked returns the changes that clients requested from OpenStack.
 func (ch *Chronicle) asked() []entry {
 	if ch.cloud.OpenStack == nil {
 		return nil
@@ -122,7 +122,7 @@ func (ch *Chronicle) asked() []entry {
 	return all
 }
 
-// managed is what was written on the management cluster.
+// managed returns the writes on the management cluster.
 func (ch *Chronicle) managed() []entry {
 	if ch.cloud.Management == nil {
 		return nil
@@ -143,7 +143,7 @@ func (ch *Chronicle) managed() []entry {
 	return all
 }
 
-// instances are those of the scenario's nodes, by name.
+// instances returns the instances on the scenario's nodes, sorted by name.
 func (ch *Chronicle) instances() []openstack.ServerState {
 	var all []openstack.ServerState
 	if ch.cloud.OpenStack == nil {
@@ -156,7 +156,7 @@ func (ch *Chronicle) instances() []openstack.ServerState {
 	return all
 }
 
-// kind is what is reported of a resource: its name for people, and the fields that matter.
+// kind says what to report about a resource: its readable name and the fields that matter.
 type kind struct {
 	resource, name string
 	fields         []field
@@ -191,7 +191,7 @@ var lockFields = []field{
 	{"says", []string{"status", "errorMessage"}},
 }
 
-// changed tells one change; the server waits for it.
+// changed records one change; the server waits until it returns.
 func (ch *Chronicle) changed(c kubeapi.Change) {
 	k := kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.resource == c.Resource })]
 	what := k.name + " " + c.Now.GetName()
@@ -220,7 +220,7 @@ func (ch *Chronicle) changed(c kubeapi.Change) {
 	}
 }
 
-// read is a field as text; a condition is found by its type.
+// read returns a field as text; it finds a condition by its type.
 func read(u *unstructured.Unstructured, at []string) string {
 	if at[len(at)-2] == "conditions" {
 		conditions, _, _ := unstructured.NestedSlice(u.Object, at[:len(at)-1]...)
@@ -242,7 +242,7 @@ func read(u *unstructured.Unstructured, at []string) string {
 	return short(text)
 }
 
-// short cuts what would fill the page.
+// short cuts a text that would fill the page.
 func short(s string) string {
 	const most = 160
 	s = strings.Join(strings.Fields(s), " ")

@@ -11,7 +11,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// A chronicle tells what became of locks, requests, nodes and instances by the names that people know, in the cloud's time.
+// A chronicle shows what happened to locks, requests, nodes and instances, with readable names and in virtual time.
 func TestAChronicleTellsTheStory(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		told, err := scenario.Load("no-valid-host")

@@ -41,7 +41,7 @@ func TestControllersMoveServersOfSomebodyElse(t *testing.T) {
 		}
 		node, _ := cloud.Scenario.Node("cmp-03")
 		before := len(other.OpenStack.ServersOn(node.Name))
-		var said atomic.Bool // the texts of an evacuation stand for seconds only
+		var said atomic.Bool // the texts of an evacuation last only seconds
 		bubble.Follow(t, dyn.Resource(nodeLocks), func(_ watch.EventType, lock *unstructured.Unstructured) {
 			message, _, _ := unstructured.NestedString(lock.Object, "status", "errorMessage")
 			if lock.GetName() == "openstack-"+node.Name && strings.Contains(message, "migration") {

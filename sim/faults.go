@@ -9,7 +9,8 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// startFaults sets up the switchboard: with what the options switch on at once, and what the scenario does in its time.
+// startFaults sets up the switchboard, with the faults that the options switch on at once and those that the scenario
+// schedules.
 func (c *Cloud) startFaults(opts Options, seed uint64, start time.Time) error {
 	c.Faults = fault.New(fault.Cloud{
 		Clock: c.Clock, Kubernetes: c.Kube, Management: c.Management, OpenStack: c.OpenStack, User: cmp.Or(opts.User, kubeapi.Operator),

@@ -5,9 +5,9 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// foundOwners leaves the machines off whose nodes were found not Ready, and lets somebody own every lock that was found: the
-// controllers that call it as it is called, and a bystander the others. Ceph's locks are not called alike everywhere (docs/mosk.md#locks);
-// its controller would delete what it does not know.
+// foundOwners switches off the machines of nodes that were found not Ready, and gives every lock that was found an
+// owner: the controllers take the locks that have their names, a bystander takes the others. Ceph's locks have
+// different names in different clusters (docs/mosk.md#locks); its controller would delete the ones it does not know.
 func foundOwners(s *scenario.Scenario, run *controller.Options) {
 	if s.Found == nil {
 		return
@@ -17,7 +17,7 @@ func foundOwners(s *scenario.Scenario, run *controller.Options) {
 		nodes[n.Machine] = n.Name
 	}
 	for _, n := range s.Nodes {
-		if n.Ready != "" { // the simulated kubelets would be ready at once
+		if n.Ready != "" { // otherwise the simulated kubelets would be ready at once
 			run.Off = append(run.Off, n.Name)
 		}
 	}

@@ -5,18 +5,18 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// foundSilent are the Kubernetes names of nodes that run and whose network agents were found silent.
+// foundSilent returns the Kubernetes names of running nodes whose network agents were found silent.
 func foundSilent(s *scenario.Scenario) []string {
 	var names []string
 	for _, n := range s.Nodes {
-		if len(n.AgentsDown) > 0 && n.Ready == "" { // those of a node that is away come back with it
+		if len(n.AgentsDown) > 0 && n.Ready == "" { // the agents of a node that is away return with it
 			names = append(names, n.Name)
 		}
 	}
 	return names
 }
 
-// foundSets are the StatefulSets that were found, with machines by their Kubernetes names.
+// foundSets returns the StatefulSets that were found, with machines by their Kubernetes names.
 func foundSets(s *scenario.Scenario) []controller.FoundSet {
 	if s.Found == nil {
 		return nil
@@ -33,7 +33,7 @@ func foundSets(s *scenario.Scenario) []controller.FoundSet {
 	return all
 }
 
-// foundDaemons are the pods of DaemonSets that were found old or down.
+// foundDaemons returns the pods of DaemonSets that were found old or down.
 func foundDaemons(s *scenario.Scenario) []controller.FoundDaemon {
 	if s.Found == nil {
 		return nil

@@ -34,7 +34,7 @@ func writeKubeconfig(path, user string, mosk, management *kubeapi.Server) error 
 		return fmt.Errorf("read the management cluster's kubeconfig: %w", err)
 	}
 	for name, context := range other.Contexts {
-		account := ManagementContext + "-" + user // the same user has another token there
+		account := ManagementContext + "-" + user // the user has a different token there
 		both.Clusters[name] = other.Clusters[context.Cluster]
 		both.AuthInfos[account] = other.AuthInfos[context.AuthInfo]
 		context.AuthInfo = account

@@ -2,8 +2,8 @@ package sim
 
 import "lockstep/sim/openstack"
 
-// machines lets the hosts of the simulated cloud go down and up with the nodes, and their services fall silent. A node that
-// OpenStack does not know has nothing to go down.
+// machines switches the hosts of the simulated cloud off and on with the nodes, and silences their services. It does
+// nothing for a node that OpenStack does not know.
 type machines struct{ cloud *openstack.Cloud }
 
 func (m machines) PowerOff(host string) { _ = m.cloud.PowerOffHost(host) }

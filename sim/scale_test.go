@@ -6,7 +6,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// BenchmarkStart measures how long it takes until a fleet stands where its scenario says, with both servers answering.
+// BenchmarkStart measures how long it takes until a fleet is in the state of its scenario, with both servers answering.
 func BenchmarkStart(b *testing.B) {
 	for _, name := range []string{"fleet-50", "fleet-500", "fleet-2000"} {
 		b.Run(name, func(b *testing.B) {

@@ -18,18 +18,18 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// rockoonFinalizer is what the OpenStack controller holds maintenance requests by (docs/mosk.md#finalizers). A request that was
-// being deleted had at least this one, else it would have been gone.
+// rockoonFinalizer is the OpenStack controller's finalizer on maintenance requests (docs/mosk.md#finalizers). A request
+// that was being deleted had at least this one, otherwise it would have been gone.
 const rockoonFinalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
 
-// moment is one thing that happened to a cluster before it was found.
+// moment is one event in a cluster before it was found.
 type moment struct {
 	ago  scenario.Duration
 	what string
 	do   func(context.Context) error
 }
 
-// asFound makes the cluster as it was found: every object at its age, in the state in which it was.
+// asFound creates the cluster as it was found: every object with its age and state.
 func (s *seeder) asFound(ctx context.Context) error {
 	if s.story.Found == nil {
 		return nil
@@ -58,10 +58,10 @@ func (s *seeder) asFound(ctx context.Context) error {
 	return nil
 }
 
-// when is the time in the simulated cluster that a moment before the look is.
+// when is the time in the simulated cluster of a moment before the look.
 func (s *seeder) when(m scenario.Moment) time.Time { return s.start.Add(-s.story.Ago(m).Of()) }
 
-// foundNode is a node with what was found of it.
+// foundNode is a node with its found state.
 func (s *seeder) foundNode(n scenario.Node, i int) *corev1.Node {
 	node := newNode(s.story, n, i, s.start)
 	node.Status.NodeInfo.KubeletVersion = cmp.Or(n.Kubelet, s.story.Kubelet.From)
@@ -127,7 +127,7 @@ func (s *seeder) lockStatus(l scenario.FoundLock) map[string]any {
 	return status
 }
 
-// nodeName is the Kubernetes name of a machine; what is no machine is a node that was gone already.
+// nodeName is the Kubernetes name of a machine; a name that is not a machine is a node that was already gone.
 func (s *seeder) nodeName(machine string) string {
 	if n, ok := s.story.Node(machine); ok {
 		return n.Name
@@ -177,11 +177,11 @@ func (s *seeder) foundNotices(resource schema.GroupVersionResource, kind string,
 	return past
 }
 
-// foundController leaves the OpenStack controller's Deployment as it was found: scaled down, or not ready, it may be.
+// foundController leaves the OpenStack controller's Deployment as it was found, for example scaled down or not ready.
 func (s *seeder) foundController(ctx context.Context) error {
 	f := s.story.Found.Controller
 	if f.Release == "" {
-		return nil // nobody knows
+		return nil // unknown
 	}
 	deployments := s.kube.AppsV1().Deployments("osh-system")
 	current, err := deployments.Get(ctx, "rockoon", metav1.GetOptions{})
@@ -202,7 +202,7 @@ func (s *seeder) foundController(ctx context.Context) error {
 	return nil
 }
 
-// foundReleases are the cluster release and the version of the OpenStack controller that were found to run.
+// foundReleases returns the cluster release and the version of the OpenStack controller that were found.
 func (s *seeder) foundReleases() (release, version string) {
 	f := s.story.Found
 	if f == nil {
@@ -241,12 +241,12 @@ func (s *seeder) foundStatus() *unstructured.Unstructured {
 	return status
 }
 
-// setNested sets a map within an object; the maps on the way are the object's own, so that it cannot fail.
+// setNested sets a map within an object; it cannot fail, because the maps on the path belong to the object.
 func setNested(object *unstructured.Unstructured, value map[string]any, path ...string) {
 	_ = unstructured.SetNestedMap(object.Object, value, path...)
 }
 
-// known are the values that are there.
+// known returns the values that are set.
 func known(values map[string]string) map[string]any {
 	there := map[string]any{}
 	for key, value := range values {
@@ -257,13 +257,13 @@ func known(values map[string]string) map[string]any {
 	return there
 }
 
-// couldNotRead tells whether a list of the found cloud is missing because nobody could read it.
+// couldNotRead tells whether a list of the found cloud is missing because it could not be read.
 func couldNotRead(s *scenario.Scenario, what string) bool {
 	return s.Found != nil && slices.ContainsFunc(s.Found.Missing, func(m scenario.Missing) bool { return m.What == what })
 }
 
-// populateOptions are those by which a cluster is brought to rest: one that was found keeps the locks that it had. Those
-// that nobody could read are armed.
+// populateOptions returns the options for Populate: a found cluster keeps its locks. Locks that could not be read are
+// armed.
 func (s *seeder) populateOptions() controller.Options {
 	run := s.run
 	run.LocksKept = s.story.Found != nil && !couldNotRead(s.story, "nodeworkloadlocks") && !couldNotRead(s.story, "clusterworkloadlocks")

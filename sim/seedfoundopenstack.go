@@ -11,7 +11,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// foundProjects adds a scenario's projects, with their IDs where they were found with them.
+// foundProjects adds a scenario's projects, with their IDs if they were found.
 func foundProjects(cloud *openstack.Cloud, s *scenario.Scenario) error {
 	var found []scenario.FoundProject
 	if s.Found != nil {
@@ -33,7 +33,7 @@ func foundProjects(cloud *openstack.Cloud, s *scenario.Scenario) error {
 	return nil
 }
 
-// foundCloud adds what else a live cloud was found with, but for its instances.
+// foundCloud adds the rest of a found cloud, except its instances.
 func foundCloud(cloud *openstack.Cloud, s *scenario.Scenario, hosts map[string]string, start time.Time) error {
 	if s.Found == nil {
 		return nil
@@ -41,7 +41,7 @@ func foundCloud(cloud *openstack.Cloud, s *scenario.Scenario, hosts map[string]s
 	for _, n := range s.Nodes {
 		if n.NoService || len(n.AgentsDown) == 0 ||
 			!slices.ContainsFunc([]string{scenario.RoleCompute, scenario.RoleGateway, scenario.RoleController}, n.Has) {
-			continue // it is no host here, or has nothing silent
+			continue // not a host here, or nothing on it is silent
 		}
 		if err := cloud.StopAgentsNamed(hosts[n.Machine], n.AgentsDown); err != nil {
 			return fmt.Errorf("seed the agents of %s: %w", n.Machine, err)
@@ -76,7 +76,7 @@ func foundCloud(cloud *openstack.Cloud, s *scenario.Scenario, hosts map[string]s
 	return nil
 }
 
-// foundStatus is how an instance is added that is on its way: where it comes from, until foundMigrations sends it off.
+// foundStatus is the initial status of a migrating instance: on its source, until foundMigrations starts the migration.
 func foundStatus(status string) string {
 	if status == "MIGRATING" {
 		return "ACTIVE"
@@ -84,8 +84,8 @@ func foundStatus(status string) string {
 	return status
 }
 
-// foundMigrations begins the live migrations that were found under way, at the moment at which the scenario starts. One
-// that cannot begin any more is left to whoever began it: the instance is then where it was.
+// foundMigrations starts the live migrations that were found running, at the scenario's start. If one can no longer
+// start, its instance stays on its source.
 func foundMigrations(cloud *openstack.Cloud, s *scenario.Scenario) {
 	if s.Found == nil || cloud == nil {
 		return
@@ -101,7 +101,7 @@ func foundMigrations(cloud *openstack.Cloud, s *scenario.Scenario) {
 	}
 }
 
-// openstackOptions are those of the simulated cloud of a scenario.
+// openstackOptions returns the options of a scenario's simulated OpenStack.
 func openstackOptions(clk *clock.Clock, seed uint64, s *scenario.Scenario) openstack.Options {
 	o := openstack.Options{Clock: clk, Seed: seed}
 	if s.Found != nil {

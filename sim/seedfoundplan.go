@@ -8,7 +8,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// foundPlan is the plan that runs or comes next of those that were found; false when there is none.
+// foundPlan returns, of the found plans, the one that runs or comes next; false if there is none.
 func foundPlan(s *scenario.Scenario) (scenario.FoundPlan, bool) {
 	if s.Found == nil || s.Management == nil {
 		return scenario.FoundPlan{}, false
@@ -21,7 +21,7 @@ func foundPlan(s *scenario.Scenario) (scenario.FoundPlan, bool) {
 	return scenario.FoundPlan{}, false
 }
 
-// foundPast is how far the steps of the plan had come that was found.
+// foundPast returns the progress of the found plan's steps.
 func foundPast(s *scenario.Scenario, plan scenario.FoundPlan, start time.Time) controller.Past {
 	past := controller.Past{Machines: map[string]time.Time{}}
 	for _, n := range s.Nodes {

@@ -22,7 +22,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// cephUpdate is how long Ceph took in a scenario's past; OpenStack was done before it.
+// cephUpdate is how long Ceph's update took in a scenario's past; OpenStack's was done before it.
 const cephUpdate = 36 * time.Minute
 
 // seeder fills an API server with a scenario.
@@ -35,16 +35,16 @@ type seeder struct {
 	run   controller.Options
 }
 
-// SeedKubernetes fills an API server that has the definitions of sim/crds with a scenario's cluster: nodes, pods, locks,
-// OpenStack's status and credentials, and what the update has done before the scenario starts. The clock must stand still;
-// it is moved on through that past until it shows start. An API server that takes its timestamps from elsewhere, as a real
-// one does, shows the same cluster with younger objects.
+// SeedKubernetes fills an API server that has the definitions of sim/crds with a scenario's cluster: nodes, pods,
+// locks, OpenStack's status and credentials, and the part of the update before the scenario starts. The clock must be
+// paused; it is advanced through that past until it shows start. An API server with another clock, such as a real one,
+// shows the same cluster with younger objects.
 func SeedKubernetes(ctx context.Context, config *rest.Config, clk *clock.Clock, s *scenario.Scenario, start time.Time,
 	cloudsYAML []byte) error {
 	return seedKubernetes(ctx, config, nil, clk, s, start, cloudsYAML)
 }
 
-// seedKubernetes is SeedKubernetes with a way to fill the API server that is faster than requests; nil: by requests.
+// seedKubernetes is SeedKubernetes with a faster way to fill the API server; nil: by requests.
 func seedKubernetes(ctx context.Context, config *rest.Config, load controller.Load, clk *clock.Clock, s *scenario.Scenario, start time.Time,
 	cloudsYAML []byte) error {
 	kube, err := kubernetes.NewForConfig(config)
@@ -76,7 +76,7 @@ func seedKubernetes(ctx context.Context, config *rest.Config, load controller.Lo
 	return nil
 }
 
-// moveTo moves the clock on to so long before the start; it never moves back.
+// moveTo advances the clock to a time before the start; it never moves it back.
 func (s *seeder) moveTo(ago time.Duration) {
 	if d := s.start.Add(-ago).Sub(s.clock.Now()); d > 0 {
 		s.clock.Advance(d)
@@ -92,11 +92,11 @@ func (s *seeder) cluster(ctx context.Context) error {
 		}
 	}
 	if s.story.Found != nil {
-		return nil // its nodes come with the rest of its past
+		return nil // its nodes are created with the rest of its past
 	}
 	for i, n := range s.story.Nodes {
 		node := newNode(s.story, n, i, s.clock.Now())
-		for i := range node.Status.Conditions { // kubelets have posted ever since
+		for i := range node.Status.Conditions { // kubelets have kept posting since then
 			node.Status.Conditions[i].LastHeartbeatTime = metav1.NewTime(s.start)
 		}
 		if err := s.putNode(ctx, node); err != nil {
@@ -123,7 +123,7 @@ func (s *seeder) credentials(ctx context.Context, cloudsYAML []byte) error {
 	return err
 }
 
-// Resources of the maintenance API that the past wrote.
+// Resources of the maintenance API that the past writes.
 var (
 	clusterLocks    = maintenance("clusterworkloadlocks")
 	nodeLocks       = maintenance("nodeworkloadlocks")
@@ -172,10 +172,10 @@ func (s *seeder) statuses() dynamic.ResourceInterface {
 	return s.dyn.Resource(maintenance("openstackdeploymentstatus")).Namespace("openstack")
 }
 
-// pythonTime is how the OpenStack controller writes a time.
+// pythonTime is the OpenStack controller's time format.
 func pythonTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000") }
 
-// past plays what the update did before the start.
+// past plays the part of the update before the start.
 func (s *seeder) past(ctx context.Context) error {
 	h := s.story.History
 	if s.story.Found != nil {
@@ -186,7 +186,7 @@ func (s *seeder) past(ctx context.Context) error {
 	}
 	s.moveTo(h.Begun.Of())
 	request := newObject("ClusterMaintenanceRequest", s.story.Cluster, map[string]any{"release": s.story.Release.To})
-	request.SetFinalizers([]string{rockoonFinalizer}) // the controller ran, and has seen it
+	request.SetFinalizers([]string{rockoonFinalizer}) // the controller has handled it
 	if h.StartAt != scenario.StartOpenStack {
 		controller.Handled(request)
 	}
@@ -219,8 +219,8 @@ func (s *seeder) past(ctx context.Context) error {
 	return s.nodesBegun(ctx)
 }
 
-// fabricBehind leaves the fabric's locks of nodes that are not done at the old release: OpenStack and Ceph bring all of theirs
-// to the target at once, the fabric each with its node.
+// fabricBehind leaves the fabric's locks of nodes that are not done at the old release: OpenStack and Ceph move all
+// their locks to the target at once, the fabric moves each lock with its node.
 func (s *seeder) fabricBehind(ctx context.Context) error {
 	for _, n := range s.story.Nodes {
 		if s.story.Cloud.Fabric == "" || !n.Has(scenario.RoleVRouter) || n.Done > 0 {
@@ -261,7 +261,7 @@ func (s *seeder) openstackUpdated(ctx context.Context) error {
 	return nil
 }
 
-// nodesUpdated brings back the nodes that are done, the longest ago first.
+// nodesUpdated brings back the nodes that are done, the oldest first.
 func (s *seeder) nodesUpdated(ctx context.Context) error {
 	var done []scenario.Node
 	for _, n := range s.story.Nodes {
@@ -291,7 +291,7 @@ func (s *seeder) nodesUpdated(ctx context.Context) error {
 	return nil
 }
 
-// nodesBegun requests the maintenance of the nodes that are under way: all but OpenStack have released them.
+// nodesBegun requests the maintenance of the nodes in progress: all controllers except OpenStack have released them.
 func (s *seeder) nodesBegun(ctx context.Context) error {
 	locks, err := s.locksByNode(ctx)
 	if err != nil {
@@ -325,7 +325,7 @@ func (s *seeder) nodesBegun(ctx context.Context) error {
 	return nil
 }
 
-// locksByNode are the NodeWorkloadLocks of each node.
+// locksByNode returns the NodeWorkloadLocks of each node.
 func (s *seeder) locksByNode(ctx context.Context) (map[string][]*unstructured.Unstructured, error) {
 	list, err := s.dyn.Resource(nodeLocks).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -352,7 +352,7 @@ func (s *seeder) patchLock(ctx context.Context, resource schema.GroupVersionReso
 	return nil
 }
 
-// patchLocks merges a body into all locks of a kind, or into a subresource of theirs.
+// patchLocks merges a body into all locks of a kind, or into a subresource of each.
 func (s *seeder) patchLocks(ctx context.Context, resource schema.GroupVersionResource, body map[string]any, subresources ...string) error {
 	list, err := s.dyn.Resource(resource).List(ctx, metav1.ListOptions{})
 	if err != nil {

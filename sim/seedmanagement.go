@@ -19,7 +19,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// managementOptions are LCM's ways of a scenario with a management cluster, nil where the scenario has none.
+// managementOptions returns LCM's options for a scenario's management cluster; nil if it has none.
 func managementOptions(s *scenario.Scenario, config *rest.Config, start time.Time) *controller.Management {
 	m := s.Management
 	if m == nil || config == nil {
@@ -72,8 +72,8 @@ type managementSeeder struct {
 	run   controller.Options
 }
 
-// seedManagement fills the API server of a management cluster with what is there of a scenario's cluster before its update:
-// releases, the Cluster, its Machines and UpdateGroups, and what LCM makes of them.
+// seedManagement fills the API server of a management cluster with a scenario's cluster before its update: releases,
+// the Cluster, its Machines and UpdateGroups, and LCM's objects for them.
 func seedManagement(ctx context.Context, run controller.Options, s *scenario.Scenario) error {
 	kube, err := kubernetes.NewForConfig(run.Management.Config)
 	if err != nil {
@@ -118,7 +118,7 @@ func (s managementSeeder) create(ctx context.Context, o seedObject) error {
 	return err
 }
 
-// newOf is an object of the project that belongs to the cluster.
+// newOf returns an object in the project that belongs to the cluster.
 func (s managementSeeder) newOf(group, plural, kind, name string, spec map[string]any) seedObject {
 	o := seedObject{resource: schema.GroupVersionResource{Group: group, Version: "v1alpha1", Resource: plural}}
 	o.object = &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
@@ -161,7 +161,7 @@ func (s managementSeeder) releases() []seedObject {
 	return all
 }
 
-// cluster are the Cluster and its Machines.
+// cluster returns the Cluster and its Machines.
 func (s managementSeeder) cluster() []seedObject {
 	m, story := s.story.Management, s.story
 	cluster := s.newOf("cluster.k8s.io", "clusters", "Cluster", story.Cluster,
@@ -198,7 +198,7 @@ func (s managementSeeder) cluster() []seedObject {
 	return all
 }
 
-// groups are the UpdateGroups, and the UpdateAutoPause if there is one.
+// groups returns the UpdateGroups, and the UpdateAutoPause if there is one.
 func (s managementSeeder) groups() []seedObject {
 	story := s.story
 	group := func(name string, index, concurrent int, reboot bool) seedObject {
@@ -219,7 +219,7 @@ func (s managementSeeder) groups() []seedObject {
 	return all
 }
 
-// managementPast is what the update has done before the scenario starts, as the plan and the machines tell it.
+// managementPast is the part of the update before the scenario starts, as the plan and the machines show it.
 func managementPast(s *scenario.Scenario, start time.Time) controller.Past {
 	if plan, ok := foundPlan(s); ok {
 		return foundPast(s, plan, start)
@@ -246,7 +246,7 @@ func managementPast(s *scenario.Scenario, start time.Time) controller.Past {
 			openstackOver = begun.Add(time.Minute)
 		}
 	}
-	add := func(id string, from, to time.Time) { // a zero to: it is under way
+	add := func(id string, from, to time.Time) { // a zero to: in progress
 		step := controller.PastStep{ID: id, Started: from}
 		if !to.IsZero() {
 			step.Took = max(to.Sub(from), time.Second)
@@ -274,7 +274,7 @@ func managementPast(s *scenario.Scenario, start time.Time) controller.Past {
 	return past
 }
 
-// addWorkers adds the worker steps that are over, and the one that is under way.
+// addWorkers adds the worker steps that are complete, and the one in progress.
 func addWorkers(s *scenario.Scenario, past controller.Past, from time.Time, add func(id string, from, to time.Time)) {
 	groups := map[string]scenario.UpdateGroup{}
 	for _, g := range s.Management.Groups {
@@ -301,7 +301,7 @@ func addWorkers(s *scenario.Scenario, past controller.Past, from time.Time, add 
 	}
 }
 
-// seedBudgets makes a scenario's disruption budgets on the MOSK cluster.
+// seedBudgets creates a scenario's disruption budgets on the MOSK cluster.
 func seedBudgets(ctx context.Context, config *rest.Config, s *scenario.Scenario) error {
 	if s.Management == nil || len(s.Management.Budgets) == 0 {
 		return nil

@@ -28,7 +28,7 @@ var roleLabels = map[string]map[string]string{
 	scenario.RoleVRouter:    {"tfvrouter": "enabled"},
 }
 
-// newNode is the i-th node of a scenario as it was before the update.
+// newNode is the i-th node of a scenario before the update.
 func newNode(s *scenario.Scenario, n scenario.Node, i int, now time.Time) *corev1.Node {
 	labels := map[string]string{
 		"kubernetes.io/hostname": n.Name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
@@ -91,8 +91,8 @@ func bootID(n scenario.Node, what string) string {
 	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
 }
 
-// rockoon is the OpenStack controller's Deployment with the containers that it has (docs/mosk.md#rockoon). The release is the
-// cluster's, the version the controller's own; the labels are those of the nodes' roles that are not the usual ones.
+// rockoon is the OpenStack controller's Deployment with its containers (docs/mosk.md#rockoon). The release is the
+// cluster's, the version the controller's; the labels are the role labels that differ from the usual ones.
 func rockoon(release, version string, nodeLabels map[string]string) *appsv1.Deployment {
 	labels := map[string]string{"app.kubernetes.io/name": "rockoon"}
 	one := int32(1)
@@ -117,7 +117,7 @@ func rockoon(release, version string, nodeLabels map[string]string) *appsv1.Depl
 	}
 }
 
-// rockoonIsUp says so in the Deployment's status.
+// rockoonIsUp marks the controller as ready in the Deployment's status.
 func (s *seeder) rockoonIsUp(ctx context.Context) error {
 	current, err := s.kube.AppsV1().Deployments("osh-system").Get(ctx, "rockoon", metav1.GetOptions{})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// seedOpenStack fills the simulated cloud with a scenario's hosts, projects, flavors and instances. Hosts are called as
-// their Kubernetes nodes, as they are in MOSK.
+// seedOpenStack fills the simulated cloud with a scenario's hosts, projects, flavors and instances. Hosts have the
+// names of their Kubernetes nodes, as in MOSK.
 func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time) error {
 	hosts := map[string]string{}
 	for _, n := range s.Nodes {
@@ -64,14 +64,14 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 			Group: in.ServerGroup, PreviousHost: hosts[in.CameFrom],
 			Port: in.Port, Volumes: volumesOf(in, hosts),
 			Tags: in.AllTags(), Locked: in.Locked != "", LockedReason: in.Locked,
-			// Nova lists by creation time: no two are the same.
+			// Nova lists by creation time, so no two are the same.
 			Created: start.Add(-in.Age.Of() - time.Duration(i)*time.Minute),
 			Behaviour: openstack.Behaviour{
 				FailLive: failure(in.FailLive), FailCold: failure(in.FailCold), FailFinish: failure(in.FailFinish), FailStop: failure(in.FailStop),
 				NeverConverges: in.NeverConverges, NoValidHost: in.NoValidHost, LocalDisk: in.LocalDisk,
 			},
 		}
-		if s.Found != nil { // their ages are true
+		if s.Found != nil { // their ages are real
 			spec.Created = start.Add(-in.Age.Of())
 		}
 		if power, ok := in.PowerState(); ok {
@@ -84,8 +84,8 @@ func seedOpenStack(cloud *openstack.Cloud, s *scenario.Scenario, start time.Time
 	return nil
 }
 
-// seedPeople gives each project an owner, whose its instances are, and somebody who may look at them. Who the people of a
-// found cloud are, nobody has asked.
+// seedPeople gives each project an owner of its instances, and a user with read access. It does nothing for a found
+// cloud: its users are unknown.
 func seedPeople(cloud *openstack.Cloud, s *scenario.Scenario) error {
 	if s.Found != nil {
 		return nil

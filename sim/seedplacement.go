@@ -28,7 +28,7 @@ func seedPlacement(cloud *openstack.Cloud, s *scenario.Scenario, hosts map[strin
 	return nil
 }
 
-// volumesOf are the volumes that are attached to an instance.
+// volumesOf returns the volumes attached to an instance.
 func volumesOf(in scenario.Instance, hosts map[string]string) []openstack.VolumeSpec {
 	var all []openstack.VolumeSpec
 	for _, name := range in.EncryptedVolumes {

@@ -8,7 +8,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// seedVolumes adds a scenario's volume services, and the volumes on nodes' own disks that are attached to nothing.
+// seedVolumes adds a scenario's volume services, and the volumes on nodes' own disks that are not attached.
 func seedVolumes(cloud *openstack.Cloud, s *scenario.Scenario, hosts map[string]string) error {
 	for _, n := range s.Nodes {
 		for _, backend := range n.VolumeBackends {

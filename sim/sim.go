@@ -1,6 +1,6 @@
-// Package sim is a whole simulated MOSK cloud in one process: a Kubernetes API server and an OpenStack cloud on loopback, and the
-// controllers that move them through a cluster update, all on one virtual clock. Its user is a client of its two servers, as of
-// real ones.
+// Package sim is a whole simulated MOSK cloud in one process: a Kubernetes API server and an OpenStack cloud on
+// loopback, and the controllers that move them through a cluster update, all on one virtual clock. Users are clients of
+// its two servers, as with real ones.
 package sim
 
 import (
@@ -34,35 +34,36 @@ import (
 type Options struct {
 	Scenario *scenario.Scenario // nil: scenario.Default
 	Speed    float64            // virtual seconds per real second; not positive: 1
-	Seed     uint64             // of everything left to chance; 0: the scenario's own
-	Dir      string             // where kubeconfig and clouds.yaml go; empty: a temporary folder that Close removes
+	Seed     uint64             // of all random choices; 0: the scenario's
+	Dir      string             // where kubeconfig and clouds.yaml go; empty: a temporary folder, removed by Close
 	User     string             // of the kubeconfig: kubeapi.Admin, Operator (the default) or Readonly
 	Start    time.Time          // the virtual time at which the scenario starts; zero: now
 	Timing   controller.Timing  // of the controllers; zero fields take their defaults
 	Log      *slog.Logger       // of the controllers; nil: silence
-	Paused   bool               // the clock stands, and the controllers wait, until its Resume
+	Paused   bool               // the clock and the controllers wait until the clock's Resume
 
-	// Network is where the servers listen and the controllers reach them, with nothing on the machine's own; nil: loopback.
+	// Network is where the servers listen and the controllers reach them, instead of the machine's network; nil:
+	// loopback.
 	Network *lan.Network
 
 	KubernetesAddress string // to listen on, as host:port; empty: a free port of 127.0.0.1
 	OpenStackAddress  string // the same
 
-	Faults []fault.Setting // switched on once the cloud runs, beside those of the scenario
+	Faults []fault.Setting // switched on once the cloud runs, in addition to the scenario's
 
 	// Kube is an API server to use instead of the simulated one, with an administrator's rights. It needs the definitions of
 	// sim/crds and must not have been seeded before. Start writes no kubeconfig for it.
 	Kube *rest.Config
-	// Management is the API server of a management cluster to use instead of a simulated one, with an administrator's rights
-	// and the definitions of crds.Management. A scenario that has no management cluster starts none, and with Kube alone there
-	// is none either: LCM then runs the update through.
+	// Management is the API server of a management cluster to use instead of a simulated one, with an administrator's
+	// rights and the definitions of crds.Management. Without a management cluster in the scenario, or with Kube alone,
+	// there is none: LCM then runs the whole update by itself.
 	Management *rest.Config
-	// CloudsYAML is the path of a clouds.yaml with a cloud to use instead of the simulated OpenStack, and ExternalCloud its
-	// name there, with an administrator's rights. Its hosts are called as the scenario's nodes; its instances are its own, and
-	// nothing there goes down with a node.
+	// CloudsYAML is the path of a clouds.yaml with a cloud to use instead of the simulated OpenStack, and ExternalCloud
+	// its name there, with an administrator's rights. Its hosts have the names of the scenario's nodes; it keeps its
+	// instances, and nothing there goes down with a node.
 	CloudsYAML, ExternalCloud string
 
-	ControllersOff bool // the servers only, for a caller that runs the controllers of ControllerOptions itself
+	ControllersOff bool // only the servers, for a caller that runs the controllers of ControllerOptions itself
 }
 
 // CloudName is the cloud in the clouds.yaml that Start writes: the administrator's.
@@ -76,15 +77,15 @@ type Cloud struct {
 	CloudsYAMLPath string
 	CloudName      string           // in the clouds.yaml
 	Kube           *kubeapi.Server  // nil with Options.Kube
-	Management     *kubeapi.Server  // nil with Options.Management, and where there is no management cluster
+	Management     *kubeapi.Server  // nil with Options.Management, and without a management cluster
 	OpenStack      *openstack.Cloud // nil with Options.CloudsYAML
 	Faults         *fault.Switchboard
 
-	network *lan.Network // nil: the machine's own
+	network *lan.Network // nil: the machine's
 	admin   *rest.Config
-	manage  *rest.Config       // of the management cluster; nil where there is none
-	run     controller.Options // with which the controllers run
-	ownDir  string             // to be removed by Close
+	manage  *rest.Config       // of the management cluster; nil if there is none
+	run     controller.Options // the options of the controllers
+	ownDir  string             // removed by Close
 	session *controller.Connection
 	stop    context.CancelFunc
 	done    chan struct{} // closed when the controllers have ended
@@ -96,8 +97,8 @@ type Cloud struct {
 	closed  error
 }
 
-// Start starts a cloud that stands where its scenario says. It runs until ctx is done or Close is called; Close must be
-// called in any case.
+// Start starts a cloud in the state of its scenario. It runs until ctx is done or Close is called; Close must be called
+// in any case.
 func Start(ctx context.Context, opts Options) (*Cloud, error) {
 	story := opts.Scenario
 	if story == nil {
@@ -109,7 +110,7 @@ func Start(ctx context.Context, opts Options) (*Cloud, error) {
 	c := &Cloud{Scenario: story, CloudName: CloudName, network: opts.Network, done: make(chan struct{})}
 	ctx, c.stop = context.WithCancel(ctx)
 	if err := c.start(ctx, opts); err != nil {
-		close(c.done) // starting the controllers is the last step, so that they do not run
+		close(c.done) // the controllers start last, so they do not run here
 		return nil, errors.Join(fmt.Errorf("start the simulated cloud: %w", err), c.Close())
 	}
 	return c, nil
@@ -121,9 +122,9 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		start = time.Now()
 	}
 	seed := cmp.Or(opts.Seed, c.Scenario.Seed, 1)
-	// The clock begins in the past and stands still there: the history is played by moving it on.
+	// The clock starts paused in the past: advancing it plays the history.
 	c.Clock = clock.New(start.Add(-c.Scenario.History.Age.Of()), opts.Speed)
-	if opts.Speed > 1 { // at the wall's own pace somebody may compare the two
+	if opts.Speed > 1 { // at real speed, the clock must match real time
 		c.governor.Go(func() { c.Clock.Govern(ctx) })
 	}
 	c.Clock.Pause()
@@ -152,7 +153,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		load = c.Kube.Load
 	}
 	seeding := c.AdminConfig()
-	seeding.UserAgent = "lockstep-sim" // client-go's own has the name of the running program in it, and a replay is to be the same in all
+	seeding.UserAgent = "lockstep-sim" // client-go's contains the program's name, but a replay must be the same in every program
 	if err := seedKubernetes(ctx, seeding, load, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	}
 	go func() {
 		defer close(c.done)
-		if c.Clock.Sleep(ctx, time.Nanosecond) != nil { // a clock that stands holds the controllers, too
+		if c.Clock.Sleep(ctx, time.Nanosecond) != nil { // a paused clock holds the controllers, too
 			return
 		}
 		c.err = controller.Run(ctx, *run)
@@ -197,7 +198,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// Transport is how a client of that name reaches the servers; nil: the machine's usual way.
+// Transport returns the transport of a client with that name to the servers; nil: the machine's network.
 func (c *Cloud) Transport(name string) *http.Transport {
 	if c.network == nil {
 		return nil
@@ -205,7 +206,7 @@ func (c *Cloud) Transport(name string) *http.Transport {
 	return c.network.Transport(name)
 }
 
-// random is where a server's tokens and UIDs come from. On a network of its own, that is the seed.
+// random is the source of a server's tokens and UIDs. On a simulated network, it depends on the seed.
 func (c *Cloud) random(seed uint64, server string) io.Reader {
 	if c.network == nil {
 		return nil
@@ -213,12 +214,12 @@ func (c *Cloud) random(seed uint64, server string) io.Reader {
 	return rand.NewChaCha8(sha256.Sum256(fmt.Appendf(nil, "%d %s", seed, server)))
 }
 
-// Connect logs in to OpenStack as its administrator, for tests and for code that plays the cloud's own part.
+// Connect logs in to OpenStack as its administrator, for tests and for code that acts as the cloud itself.
 func (c *Cloud) Connect(ctx context.Context) (*controller.Connection, error) {
 	return controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName, c.Transport("admin"))
 }
 
-// startServers starts the servers that the options do not bring, and seeds the simulated OpenStack.
+// startServers starts the servers that the options do not provide, and seeds the simulated OpenStack.
 func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, start time.Time) error {
 	if c.admin = opts.Kube; c.admin == nil {
 		var err error
@@ -252,7 +253,8 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 	return seedOpenStack(cloud, c.Scenario, start)
 }
 
-// startManagement starts the API server of the management cluster, if the scenario has one and the options bring none.
+// startManagement starts the API server of the management cluster, if the scenario has one and the options provide
+// none.
 func (c *Cloud) startManagement(ctx context.Context, opts Options, seed uint64) error {
 	if c.manage = opts.Management; c.manage != nil || c.Scenario.Management == nil || opts.Kube != nil {
 		return nil
@@ -270,7 +272,7 @@ func (c *Cloud) startManagement(ctx context.Context, opts Options, seed uint64) 
 	return nil
 }
 
-// writeFiles writes the kubeconfig and the clouds.yaml of the servers that are ours; only their owner may read them.
+// writeFiles writes the kubeconfig and the clouds.yaml of the simulated servers; only their owner may read them.
 func (c *Cloud) writeFiles(opts Options) error {
 	if c.Kube == nil && c.OpenStack == nil {
 		return nil
@@ -298,8 +300,8 @@ func (c *Cloud) writeFiles(opts Options) error {
 	return nil
 }
 
-// ControllerOptions are the controllers of a scenario, without the clients and the clock, which the caller adds: so the same
-// controllers can move a real API server and a real cloud.
+// ControllerOptions returns the options for a scenario's controllers, without the clients and the clock, which the
+// caller adds: so the same controllers can also run on a real API server and a real cloud.
 func ControllerOptions(s *scenario.Scenario) controller.Options {
 	storage := false
 	for _, n := range s.Nodes {
@@ -322,11 +324,11 @@ func ControllerOptions(s *scenario.Scenario) controller.Options {
 	}
 }
 
-// Controllers are the options with which the controllers of this cloud run: with Options.ControllersOff the caller that runs them
-// by themselves needs these.
+// Controllers returns the options of this cloud's controllers, for a caller that runs them itself with
+// Options.ControllersOff.
 func (c *Cloud) Controllers() controller.Options { return c.run }
 
-// ManagementConfig is a client configuration with all rights on the management cluster, nil where there is none.
+// ManagementConfig is a client configuration with all rights on the management cluster; nil if there is none.
 func (c *Cloud) ManagementConfig() *rest.Config {
 	if c.manage == nil {
 		return nil
@@ -334,17 +336,17 @@ func (c *Cloud) ManagementConfig() *rest.Config {
 	return rest.CopyConfig(c.manage)
 }
 
-// AdminConfig is a client configuration with all rights, for tests and for code that plays the cluster's own part.
+// AdminConfig is a client configuration with all rights, for tests and for code that acts as the cluster itself.
 func (c *Cloud) AdminConfig() *rest.Config { return rest.CopyConfig(c.admin) }
 
-// Wait waits until the controllers have ended, which they do with Start's context or with Close.
+// Wait waits until the controllers have ended; they end with Start's context or with Close.
 func (c *Cloud) Wait() error {
 	<-c.done
 	return c.err
 }
 
-// Close ends the controllers and both servers and removes what Start wrote to a folder of its own. It may be called more
-// than once.
+// Close ends the controllers and both servers and removes the temporary folder of Start. It may be called more than
+// once.
 func (c *Cloud) Close() error {
 	c.closing.Do(func() {
 		c.stop()

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// launch starts a cloud that ends with the test; one that fails tells its story.
+// launch starts a cloud that ends with the test; a failed test prints the chronicle.
 func launch(t *testing.T, opts Options) *Cloud {
 	t.Helper()
 	cloud, err := Start(t.Context(), opts)
@@ -177,8 +177,9 @@ func TestEndOfTheContextEndsTheCloud(t *testing.T) {
 	}
 }
 
-// operator does by script what the demo leaves to a person: on a node whose lock waits for instances it migrates what can
-// be, tells owners (by stopping their instances), and declares the node safe when what is left may go down with it.
+// operator does by script what the demo leaves to a person. On a node whose lock waits for instances it migrates those
+// that can be migrated, notifies owners (by stopping their instances), and declares the node safe when the rest may
+// stop with it.
 type operator struct {
 	t     *testing.T
 	cloud *Cloud

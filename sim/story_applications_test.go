@@ -33,7 +33,7 @@ func (s *told) patch(resource schema.GroupVersionResource, name, body string, su
 	}
 }
 
-// state is a controller's lock of a machine in short: its state and its inner_state.
+// state returns a controller's lock of a machine in short: its state and its inner_state.
 func (s *told) state(controllerName, machine string) string {
 	s.t.Helper()
 	lock := s.nodeLock(controllerName, machine)
@@ -43,7 +43,7 @@ func (s *told) state(controllerName, machine string) string {
 	return field(lock, "status", "state") + "/" + lock.GetAnnotations()["inner_state"]
 }
 
-// request is a machine's NodeMaintenanceRequest; nil when it has none.
+// request returns a machine's NodeMaintenanceRequest, or nil.
 func (s *told) request(machine string) *unstructured.Unstructured {
 	s.t.Helper()
 	for _, request := range s.list(lcm("nodemaintenancerequests")) {
@@ -54,13 +54,13 @@ func (s *told) request(machine string) *unstructured.Unstructured {
 	return nil
 }
 
-// terminating tells whether the end of a machine's maintenance was requested and has not come.
+// terminating tells whether the end of a machine's maintenance was requested but is not reached.
 func (s *told) terminating(machine string) bool {
 	request := s.request(machine)
 	return request != nil && request.GetDeletionTimestamp() != nil
 }
 
-// pods are the pods of a namespace whose names begin so, on a machine or, with an empty one, on all.
+// pods returns the pods of a namespace with a name prefix, on a machine or, if that is empty, on all machines.
 func (s *told) pods(namespace, prefix, machine string) []corev1.Pod {
 	s.t.Helper()
 	list, err := s.kube.CoreV1().Pods(namespace).List(s.t.Context(), metav1.ListOptions{})
@@ -391,7 +391,7 @@ func TestStoryOfControllersThatNobodyKnows(t *testing.T) {
 	})
 }
 
-// kept is what kopf keeps of a handler on an object.
+// kept returns what kopf stores about a handler on an object.
 func (s *told) kept(object *unstructured.Unstructured, handler string) string {
 	return object.GetAnnotations()["kopf.zalando.org/"+handler]
 }
@@ -414,7 +414,8 @@ func TestStoryOfARoleThatIsTakenOff(t *testing.T) {
 			"still exists. Deffer OpenStack service metadata removal.") {
 			t.Errorf("kept is %q", text)
 		}
-		// The label alone mends nothing; with the finalizer off the lock goes, and a change of the node makes a new one.
+		// The label alone repairs nothing; without the finalizer the lock goes, and a change of the node creates a new
+		// one.
 		node := func(body string) {
 			if _, err := s.kube.CoreV1().Nodes().Patch(t.Context(), s.name("cmp-02"), types.MergePatchType, []byte(body),
 				metav1.PatchOptions{}); err != nil {

@@ -14,7 +14,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// instance is an instance of the scenario as it stands.
+// instance returns the state of an instance of the scenario.
 func (s *told) instance(name string) openstack.ServerState {
 	s.t.Helper()
 	state, ok := s.OpenStack.ServerNamed(name)
@@ -30,8 +30,8 @@ func (s *told) isOn(name, machine string) bool {
 	return s.instance(name).Host == s.name(machine)
 }
 
-// isHeld waits until OpenStack's lock of a machine names the instances that hold it, as whose owners have to be told, or as
-// those that nothing moved.
+// isHeld waits until OpenStack's lock of a machine names the instances that hold it: those whose owners must be
+// notified, and those that were not migrated.
 func (s *told) isHeld(machine string, notify, unset []string) {
 	s.t.Helper()
 	words := []string{"Some servers are still present on the host."}
@@ -57,7 +57,7 @@ func (s *told) isHeld(machine string, notify, unset []string) {
 	})
 }
 
-// migrations are the statuses of an instance's migrations, newest first.
+// migrations returns the statuses of an instance's migrations, newest first.
 func (s *told) migrations(name string) []string {
 	s.t.Helper()
 	var body struct {
@@ -135,7 +135,7 @@ func TestNoValidHost(t *testing.T) {
 		s.until("Nova's record is all that tells of the migration that failed", func() bool {
 			return slices.Contains(s.migrations("erp-db"), "error")
 		})
-		// The owner deletes what is in the way.
+		// The owner deletes the blocking instance.
 		if err := s.OpenStack.DeleteServer(s.instance("dwh").ID); err != nil {
 			t.Fatal(err)
 		}

@@ -32,18 +32,18 @@ var (
 	clusterMachines = schema.GroupVersionResource{Group: "cluster.k8s.io", Version: "v1alpha1", Resource: "machines"}
 )
 
-// project is a client of the scenario's project on the management cluster.
+// project returns a client of the scenario's project on the management cluster.
 func (s *told) project(resource schema.GroupVersionResource) dynamic.ResourceInterface {
 	return s.manage.Resource(resource).Namespace(s.Scenario.Management.Project)
 }
 
-// managed is an object of the management cluster, nil when it is not there.
+// managed returns an object of the management cluster, or nil.
 func (s *told) managed(resource schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	s.t.Helper()
 	return s.above.At(resource, s.Scenario.Management.Project).Named(name)
 }
 
-// plan is the scenario's ClusterUpdatePlan.
+// plan returns the scenario's ClusterUpdatePlan.
 func (s *told) plan() *unstructured.Unstructured {
 	s.t.Helper()
 	all := s.above.At(kaas("clusterupdateplans"), s.Scenario.Management.Project).All()
@@ -53,7 +53,7 @@ func (s *told) plan() *unstructured.Unstructured {
 	return all[0]
 }
 
-// stepStatus is what the plan says of a step.
+// stepStatus is what the plan says about a step.
 func stepStatus(plan *unstructured.Unstructured, id string) (state, message string) {
 	steps, _, _ := unstructured.NestedSlice(plan.Object, "status", "steps")
 	for _, step := range steps {
@@ -80,14 +80,14 @@ func stages(object *unstructured.Unstructured) []string {
 	return names
 }
 
-// brisk lets LCM work on a node for some minutes only.
+// brisk limits LCM's work on a node to some minutes.
 var brisk = controller.Timing{
 	RockoonRollout: 20 * time.Second, RockoonStart: 10 * time.Second, ServiceUpdate: 2 * time.Second, CephUpdate: 3 * time.Minute,
 	Update: 4 * time.Minute, Reboot: 2 * time.Minute, Finalize: 2 * time.Minute, PodStart: 15 * time.Second, PodGrace: 5 * time.Second,
 	ItemRetry: 15 * time.Minute, HealthPeriod: 20 * time.Second, // a failure is to be seen before the next try
 }
 
-// tellBriskly plays a scenario about LCM, with less time for what it is not about.
+// tellBriskly plays a scenario about LCM, with less time for everything else.
 func tellBriskly(t *testing.T, name string) *told {
 	t.Helper()
 	s := prepareBriskly(t, name)
@@ -95,7 +95,7 @@ func tellBriskly(t *testing.T, name string) *told {
 	return s
 }
 
-// prepareBriskly is tellBriskly before its beginning, which is the clock's Resume.
+// prepareBriskly prepares tellBriskly; the clock's Resume starts it.
 func prepareBriskly(t *testing.T, name string) *told {
 	t.Helper()
 	story, err := scenario.Load(name)
@@ -141,7 +141,7 @@ func commenced(plan *unstructured.Unstructured, id string) bool {
 	return false
 }
 
-// stuckMessage is why LCM says that it does not go on; empty when it does.
+// stuckMessage returns LCM's reason for being stuck; empty if it is not.
 func (s *told) stuckMessage() string {
 	s.t.Helper()
 	cluster := s.managed(lcm("lcmclusters"), "mos")
@@ -154,7 +154,7 @@ func (s *told) stuckMessage() string {
 	return field(cluster, "status", "lcmOperationStuckMessage")
 }
 
-// moveAll asks Nova to migrate what is on a machine to wherever it likes.
+// moveAll asks Nova to migrate all instances of a machine to hosts of its choice.
 func (s *told) moveAll(machine string) {
 	s.t.Helper()
 	for _, server := range s.OpenStack.ServersOn(s.name(machine)) {
@@ -170,7 +170,7 @@ func (anywhere) ToLiveMigrateMap() (map[string]any, error) {
 	return map[string]any{"os-migrateLive": map[string]any{"host": nil, "block_migration": "auto"}}, nil
 }
 
-// untilComplete waits until the whole plan is complete and nothing is left of the update's requests.
+// untilComplete waits until the whole plan is complete and none of the update's requests is left.
 func (s *told) untilComplete() {
 	s.t.Helper()
 	s.until("the plan is complete", func() bool { return field(s.plan(), "status", "status") == "Completed" })

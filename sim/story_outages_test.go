@@ -13,7 +13,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// fault is how a fault of the scenario stands.
+// fault returns the state of a fault of the scenario.
 func (s *told) fault(server fault.Server, kind string) fault.State {
 	s.t.Helper()
 	for _, st := range s.Faults.States() {
@@ -31,14 +31,14 @@ func (s *told) outage(server fault.Server, kind string) {
 	s.until(string(server)+" is away", func() bool { return s.fault(server, kind).On })
 }
 
-// over waits until the outage has ended, and the node is through all the same.
+// over waits until the outage has ended and the node is nevertheless done.
 func (s *told) over(server fault.Server, kind string) {
 	s.t.Helper()
 	s.until(string(server)+" is back", func() bool { return !s.fault(server, kind).On })
 	s.until("cmp-01 is updated", func() bool { return s.updated("cmp-01") })
 }
 
-// on are the instances on a machine, as Nova has them.
+// on returns the instances on a machine, from Nova.
 func (s *told) on(machine string) []openstack.ServerState {
 	return s.OpenStack.ServersOn(s.name(machine))
 }
@@ -97,7 +97,7 @@ func TestOutageOfTheManagementCluster(t *testing.T) {
 		if s.Management == nil {
 			t.Fatal("there is no management cluster")
 		}
-		// What the cluster's own controllers do goes on.
+		// The cluster's own controllers continue.
 		s.until("cmp-01 is empty, or through", func() bool { return len(s.on("cmp-01")) == 0 || s.updated("cmp-01") })
 		s.over(fault.Management, "refused")
 	})

@@ -27,7 +27,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// told is a scenario that is being played in a bubble, and clients with all rights.
+// told is a scenario played in a bubble, with clients that have all rights.
 type told struct {
 	*sim.Cloud
 	t       *testing.T
@@ -39,7 +39,7 @@ type told struct {
 	above   *bubble.Lookout // of the management cluster; nil where there is none
 }
 
-// tell plays a scenario that comes with the program, from its start on.
+// tell plays a scenario that comes with the program, from its start.
 func tell(t *testing.T, name string) *told {
 	t.Helper()
 	story, err := scenario.Load(name)
@@ -51,7 +51,7 @@ func tell(t *testing.T, name string) *told {
 	return s
 }
 
-// prepare starts a cloud that ends with the test, with its clock standing: nothing happens before its Resume.
+// prepare starts a cloud that ends with the test, with a paused clock: nothing happens before its Resume.
 func prepare(t *testing.T, opts sim.Options) *told {
 	t.Helper()
 	opts.Network, opts.Dir, opts.Paused = lan.New(1), t.TempDir(), true
@@ -93,15 +93,15 @@ func prepare(t *testing.T, opts sim.Options) *told {
 	return s
 }
 
-// moment is what was so of an object from one of its resource versions on, which count the changes of its whole cluster.
+// moment is the state of an object from one of its resource versions on. These count the changes of its whole cluster.
 type moment struct {
 	name    string // of the object
 	is      string
 	version uint64
 }
 
-// record writes down what becomes of objects, whenever that changes, in order; of one that is deleted that it is gone. It
-// watches: what lasts for a moment only is not missed by who looks late.
+// record records the changes of objects in order, including deletions. It uses a watch, so that short states are not
+// missed.
 func (s *told) record(objects dynamic.ResourceInterface, state func(*unstructured.Unstructured) string) (so func() []moment) {
 	s.t.Helper()
 	var mu sync.Mutex
@@ -130,7 +130,7 @@ func (s *told) record(objects dynamic.ResourceInterface, state func(*unstructure
 	}
 }
 
-// until waits until what is so.
+// until waits until so returns true.
 func (s *told) until(what string, so func() bool) {
 	s.t.Helper()
 	bubble.Until(s.t, what, so)
@@ -141,7 +141,7 @@ func lcm(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
 }
 
-// name is what Kubernetes and Nova call a machine.
+// name returns the name of a machine in Kubernetes and Nova.
 func (s *told) name(machine string) string {
 	s.t.Helper()
 	n, ok := s.Scenario.Node(machine)

@@ -5,7 +5,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// troubles are a scenario's, with its machines by their Kubernetes names.
+// troubles returns a scenario's troubles, with machines by their Kubernetes names.
 func troubles(s *scenario.Scenario) []controller.Trouble {
 	var all []controller.Trouble
 	for _, t := range s.Troubles {
@@ -16,7 +16,7 @@ func troubles(s *scenario.Scenario) []controller.Trouble {
 	return all
 }
 
-// strangers are the scenario's application controllers that are none of MOSK's own.
+// strangers returns the scenario's application controllers that do not belong to MOSK.
 func strangers(s *scenario.Scenario) []controller.ThirdParty {
 	var all []controller.ThirdParty
 	for _, c := range s.Controllers {

@@ -21,7 +21,7 @@ const (
 	settle   = 10 * time.Millisecond // messages sent before holds became true have arrived by then, too
 )
 
-// Until waits until holds returns true. The test fails if it never does.
+// Until waits until holds returns true, and fails the test if it never does.
 func Until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for began := time.Now(); !holds(); time.Sleep(look) {
@@ -32,8 +32,8 @@ func Until(t *testing.T, what string, holds func() bool) {
 	time.Sleep(settle)
 }
 
-// Follow tells note, until the test ends, what objects there are and what becomes of each, however soon that changes again.
-// It returns when note knows those that are there now. note is called by one goroutine at a time.
+// Follow reports to note, until the test ends, which objects exist and every change to them, however short-lived. It
+// returns when note has seen all that exist now. One goroutine at a time calls note.
 func Follow(t *testing.T, objects dynamic.ResourceInterface, note func(kind watch.EventType, object *unstructured.Unstructured)) {
 	t.Helper()
 	list, err := objects.List(t.Context(), metav1.ListOptions{})
@@ -48,7 +48,7 @@ func Follow(t *testing.T, objects dynamic.ResourceInterface, note func(kind watc
 	t.Cleanup(func() { <-done })
 	go func() {
 		defer close(done)
-		for ; ctx.Err() == nil; time.Sleep(look) { // a server ends a watch after half an hour or more, or is away for a while
+		for ; ctx.Err() == nil; time.Sleep(look) { // a server ends a watch after half an hour, or is unavailable for a while
 			events, err := objects.Watch(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
 			if err != nil {
 				continue
@@ -71,13 +71,13 @@ func Follow(t *testing.T, objects dynamic.ResourceInterface, note func(kind watc
 	}()
 }
 
-// Seen are the current objects, known without polling.
+// Seen holds the current objects of one resource, kept up to date by a watch.
 type Seen struct {
 	mu     sync.Mutex
 	byName map[string]*unstructured.Unstructured
 }
 
-// See follows the objects of a resource, of one namespace where it has namespaces, until the test ends.
+// See follows the objects of a resource until the test ends; of one namespace if the resource is namespaced.
 func See(t *testing.T, objects dynamic.ResourceInterface) *Seen {
 	t.Helper()
 	s := &Seen{byName: map[string]*unstructured.Unstructured{}}
@@ -93,7 +93,7 @@ func See(t *testing.T, objects dynamic.ResourceInterface) *Seen {
 	return s
 }
 
-// All are the objects by name. They are shared: read only.
+// All returns the objects sorted by name. They are shared: read only.
 func (s *Seen) All() []*unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +104,7 @@ func (s *Seen) All() []*unstructured.Unstructured {
 	return all
 }
 
-// Named is one of them, nil when it is not there. It is shared: read only.
+// Named returns one object by name, or nil. It is shared: read only.
 func (s *Seen) Named(name string) *unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,7 +10,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// Lookout knows the current objects of an API server, of the resources that it was asked about. It is for one goroutine.
+// Lookout holds the current objects of an API server, for the resources it was asked about. Only one goroutine may use
+// it.
 type Lookout struct {
 	t      *testing.T
 	client dynamic.Interface
@@ -23,12 +24,12 @@ type place struct {
 	namespace string
 }
 
-// NewLookout makes one for the time of a test.
+// NewLookout returns a Lookout that lasts as long as the test.
 func NewLookout(t *testing.T, client dynamic.Interface) *Lookout {
 	return &Lookout{t: t, client: client, seen: map[place]*Seen{}, nodes: map[string]*corev1.Node{}}
 }
 
-// At are the objects of a resource in a namespace; empty: in all, or of a resource that has none.
+// At returns the objects of a resource in a namespace; an empty namespace means all, or a cluster-wide resource.
 func (l *Lookout) At(resource schema.GroupVersionResource, namespace string) *Seen {
 	l.t.Helper()
 	at := place{resource, namespace}
@@ -38,13 +39,13 @@ func (l *Lookout) At(resource schema.GroupVersionResource, namespace string) *Se
 	return l.seen[at]
 }
 
-// All are the objects of a resource by name. They are shared: read only.
+// All returns the objects of a resource sorted by name. They are shared: read only.
 func (l *Lookout) All(resource schema.GroupVersionResource) []*unstructured.Unstructured {
 	l.t.Helper()
 	return l.At(resource, "").All()
 }
 
-// Node is a node by name; one that is not there ends the test. It is shared: read only.
+// Node returns a node by name and fails the test if it is missing. It is shared: read only.
 func (l *Lookout) Node(name string) *corev1.Node {
 	l.t.Helper()
 	seen := l.At(corev1.SchemeGroupVersion.WithResource("nodes"), "").Named(name)

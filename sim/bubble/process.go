@@ -8,9 +8,10 @@ import (
 
 // Settings for the whole process of a test that has bubbles.
 func init() {
-	// client-go delays a goroutine that reports an error too soon after the last one of the process, whose time is another bubble's
-	// or the wall's: for years. The other handlers still report it.
+	// client-go delays a goroutine that reports an error too soon after the process's last one. That error's time may
+	// be another bubble's or real time, so the delay can last years. The other handlers still report the error.
 	runtime.ErrorHandlers = runtime.ErrorHandlers[:1]
-	// A simulated cloud makes much garbage out of JSON and keeps little: a quarter of the work would be garbage collection.
+	// A simulated cloud makes much garbage from JSON and keeps little: without this, garbage collection is a quarter of
+	// the work.
 	debug.SetGCPercent(800)
 }

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Clock tells virtual time: an origin that moves at Speed virtual seconds per real second. The zero value is not usable;
-// call New. A Clock is safe for use by several goroutines.
+// Clock shows virtual time: an origin that moves at Speed virtual seconds per real second. The zero value is not
+// usable; call New. A Clock is safe for use by several goroutines.
 type Clock struct {
 	mu      sync.Mutex
 	origin  time.Time // virtual time at base
 	base    time.Time // real time (with its monotonic reading) at which the virtual time was origin
 	speed   float64   // virtual seconds per real second; 0 while paused
-	pace    float64   // the part of speed at which it runs; 1 unless Govern has it slower
+	pace    float64   // the share of speed at which it runs; 1 unless Govern slows it down
 	resume  float64   // the speed to return to after Pause
 	changed chan struct{}
 }
 
 // New returns a Clock that shows start now and runs at speed virtual seconds per real second. A speed that is not
-// positive is taken as 1.
+// positive counts as 1.
 func New(start time.Time, speed float64) *Clock {
 	if speed <= 0 {
 		speed = 1
@@ -40,7 +40,7 @@ func (c *Clock) now() time.Time {
 	return c.origin.Add(time.Duration(float64(time.Since(c.base)) * c.speed * c.pace)).UTC()
 }
 
-// rebase makes a change begin now; the time before is unaffected. The caller holds mu.
+// rebase applies a change from now on; earlier time is unaffected. The caller holds mu.
 func (c *Clock) rebase(change func()) {
 	c.origin, c.base = c.now(), time.Now()
 	change()
@@ -55,7 +55,7 @@ func (c *Clock) Speed() float64 {
 	return c.speed
 }
 
-// SetSpeed changes the speed from now on; sleepers wake at their virtual time all the same. A speed that is not positive
+// SetSpeed changes the speed from now on; sleepers still wake at their virtual time. A speed that is not positive
 // pauses the clock.
 func (c *Clock) SetSpeed(speed float64) {
 	c.mu.Lock()
@@ -67,10 +67,10 @@ func (c *Clock) SetSpeed(speed float64) {
 	})
 }
 
-// Pause stops the clock; Resume lets it run on at the speed it had.
+// Pause stops the clock; Resume continues at the previous speed.
 func (c *Clock) Pause() { c.SetSpeed(0) }
 
-// Resume lets a paused clock run on.
+// Resume continues a paused clock.
 func (c *Clock) Resume() {
 	c.mu.Lock()
 	speed := c.resume
@@ -85,12 +85,12 @@ func (c *Clock) Advance(d time.Duration) {
 	c.rebase(func() { c.origin = c.origin.Add(d) })
 }
 
-// Sleep waits until d of virtual time has passed, or ctx is done; then it returns ctx's error.
+// Sleep waits until d of virtual time has passed, or ctx is done and then returns ctx's error.
 func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	return c.SleepUntil(ctx, c.Now().Add(d))
 }
 
-// SleepUntil waits until the virtual time t, or until ctx is done; then it returns ctx's error.
+// SleepUntil waits until the virtual time t, or until ctx is done and then returns ctx's error.
 func (c *Clock) SleepUntil(ctx context.Context, t time.Time) error {
 	for {
 		if err := ctx.Err(); err != nil {

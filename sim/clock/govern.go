@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// What the governor goes by, in real time.
+// The governor's measures, in real time.
 const (
 	governEvery = 20 * time.Millisecond // between two looks
 	governNap   = 2 * time.Millisecond  // how long it sleeps to see how late it is woken
-	governLate  = 12 * time.Millisecond // later than that, something waits for a processor
-	governLeast = 1.0 / 10              // of the speed: any slower and nothing would move
+	governLate  = 12 * time.Millisecond // later than that, goroutines wait for a processor
+	governLeast = 1.0 / 10              // of the speed: slower than that, nothing would move
 )
 
-// Govern lets the clock run slower than its speed while this machine cannot follow, until ctx is done. Virtual time that runs on
-// while the controllers wait for a processor would pass as if they had slept: a migration would be over before anybody looked, and
-// an agent dead before it could report.
+// Govern slows the clock down while this machine cannot keep up, until ctx is done. Without it, virtual time would pass
+// while the controllers wait for a processor, as if they had slept: a migration would be over before anyone looked at
+// it, and an agent dead before it could report.
 func (c *Clock) Govern(ctx context.Context) {
 	defer c.setPace(1)
 	pace := 1.0
@@ -38,7 +38,7 @@ func (c *Clock) Govern(ctx context.Context) {
 	}
 }
 
-// setPace sets the part of its speed at which the clock runs from now on.
+// setPace sets the share of its speed at which the clock runs from now on.
 func (c *Clock) setPace(pace float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A clock that is governed runs slower while every processor is busy, never faster than its speed, never backwards, and at its
+// A governed clock runs slower while every processor is busy, never faster than its speed, never backwards, and at its
 // own speed again when the governor ends.
 func TestGovernedClockWaitsForTheMachine(t *testing.T) {
 	c := New(start, 1000)

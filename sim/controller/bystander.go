@@ -11,9 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Bystander plays the owners of locks that were found on a live cluster and that no other controller here owns: it releases each of
-// them some time after the request for its node, or for the cluster, and takes it back when that is over. It neither makes nor
-// deletes locks. A lock in the state failed stays so until the request is over: its owner wants a person.
+// Bystander plays the owners of locks found on a live cluster that no other controller here owns. It releases each lock
+// some time after the request for its node or for the cluster, and takes the lock back when the request is over. It
+// neither creates nor deletes locks. A lock in the state failed stays failed until the request is over: its owner needs
+// a person.
 type Bystander struct {
 	ClusterLocks []string      // names
 	NodeLocks    []string      // names
@@ -23,7 +24,7 @@ type Bystander struct {
 type bystander struct {
 	*env
 	Bystander
-	from time.Time // when it began to look: a lock that was held longer than Takes was held for a reason
+	from time.Time // when it began to look: a lock held longer than Takes was held for a reason
 }
 
 func (b *bystander) run(ctx context.Context, armed func()) {
@@ -53,7 +54,8 @@ func (b *bystander) run(ctx context.Context, armed func()) {
 	}, clusterRequests, nodeRequests, clusterLocks, nodeLocks)
 }
 
-// serve sets one lock to the state that its owner would set now, and returns when to look again; zero means at the next change.
+// serve sets one lock to the state its owner would set now, and returns when to look again; zero means at the next
+// change.
 func (b *bystander) serve(ctx context.Context, l lock, requests []unstructured.Unstructured) (time.Time, error) {
 	object := b.view.object(l.resource, l.name)
 	if object == nil {
@@ -91,8 +93,8 @@ func (b *bystander) settle(ctx context.Context, l lock, state string, more map[s
 	return nil
 }
 
-// Calls tells whether the controllers here give the lock of a controllerName this name: on a node, or (an empty node) on the
-// cluster. OpenStack's is named after its deployment, Tungsten Fabric's after its operator.
+// Calls tells whether the controllers here would give this name to the lock of a controllerName, on a node or (with an
+// empty node) on the cluster. OpenStack's lock is named after its deployment, Tungsten Fabric's after its operator.
 func Calls(controllerName, name, node, deployment, operator string) bool {
 	switch controllerName {
 	case openstackController:

@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ceph is the controller of the storage cluster (docs/mosk.md#ceph). It updates its daemons after OpenStack is done and before the
-// nodes are touched, and releases one storage node at a time, if the data is healthy.
+// ceph is the controller of the storage cluster (docs/mosk.md#ceph). It updates the daemons after OpenStack is updated
+// and before the nodes are, and releases one storage node at a time, if the data is healthy.
 type ceph struct {
 	*env
 	updating string    // what is being updated
-	unwell   time.Time // since when the data is degraded in a maintenance; zero: it is not
+	unwell   time.Time // since when the data is degraded during a maintenance; zero: not degraded
 
-	shown   cephState // what Ceph's objects told last
+	shown   cephState // what Ceph's objects showed last
 	shownAt time.Time
 }
 
@@ -54,7 +54,7 @@ func (c *ceph) degraded() bool {
 	return c.troubles.are(TroubleCeph, func(*trouble) bool { return true })
 }
 
-// look brings Ceph's objects up to date with what is seen of the maintenance.
+// look updates Ceph's objects to match the maintenance.
 func (c *ceph) look(ctx context.Context) error {
 	coming := map[string]bool{}
 	for _, request := range c.view.objects(nodeRequests) {
@@ -86,7 +86,7 @@ func (c *ceph) look(ctx context.Context) error {
 	if object := c.view.object(clusterLocks, cephClusterLock); object != nil {
 		s.version = cephVersion(lockRelease(object))
 	}
-	if now := c.clock.Now(); s != c.shown || now.Sub(c.shownAt) >= time.Minute { // somebody may have changed them
+	if now := c.clock.Now(); s != c.shown || now.Sub(c.shownAt) >= time.Minute { // they may have been changed by others
 		if err := c.show(ctx, s); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (c *ceph) look(ctx context.Context) error {
 	return nil
 }
 
-// healthy tells whether the data allows releasing a lock, and says on the lock why not.
+// healthy tells whether the data allows releasing a lock. If not, it writes the reason to the lock.
 func (c *ceph) healthy(ctx context.Context, l lock, object *unstructured.Unstructured) (bool, error) {
 	if !c.degraded() {
 		return true, nil
@@ -108,7 +108,7 @@ func (c *ceph) healthy(ctx context.Context, l lock, object *unstructured.Unstruc
 	return false, err
 }
 
-// release is what the cluster runs, as OpenStack's status tells it: Ceph's own version follows it.
+// deployedRelease is the release that the cluster runs, according to OpenStack's status: Ceph's own version follows it.
 func (e *env) deployedRelease(ctx context.Context) (release string, applied bool, err error) {
 	list, err := e.dyn.Resource(deployments).Namespace(openstackNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -149,8 +149,8 @@ func (c *ceph) keepLocks(ctx context.Context) error {
 	return c.dropLocks(ctx, cephController, func(node string) bool { return wanted[cephNodeLock(node)] })
 }
 
-// serveCluster releases the cluster lock once OpenStack has released its own and the daemons are updated, and takes it back
-// when the maintenance is over.
+// serveCluster releases the cluster lock once OpenStack has released its lock and the daemons are updated. It takes the
+// lock back when the maintenance is over.
 func (c *ceph) serveCluster(ctx context.Context) error {
 	requests, err := c.requests(ctx, clusterRequests)
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *ceph) serveCluster(ctx context.Context) error {
 		if lockState(object) == stateActive && lockMessage(object) == "" {
 			return nil
 		}
-		return l.setState(ctx, stateActive, map[string]any{"errorMessage": nil}) // nothing is waited for any more
+		return l.setState(ctx, stateActive, map[string]any{"errorMessage": nil}) // nothing is left to wait for
 	}
 	if lockState(object) == stateInactive {
 		return nil
@@ -200,11 +200,11 @@ func (c *ceph) serveCluster(ctx context.Context) error {
 			return err
 		}
 	}
-	// Last, because it says that all before is done: a controller that restarts in between does it again.
+	// Last, because it marks all earlier work as done: a controller that restarts before this repeats the work.
 	return l.setState(ctx, stateInactive, map[string]any{"release": release, "errorMessage": nil})
 }
 
-// update is the cluster-wide update of Ceph's daemons, kind after kind.
+// update updates Ceph's daemons on the whole cluster, one kind after the other.
 func (c *ceph) update(ctx context.Context) error {
 	kinds := []string{"mon", "mgr", "osd", "rgw"}
 	defer func() { c.updating = "" }()
@@ -220,7 +220,7 @@ func (c *ceph) update(ctx context.Context) error {
 	return nil
 }
 
-// serveNodes puts one storage node to noout for its maintenance, and takes nodes back that are Ready again.
+// serveNodes sets noout for one storage node during its maintenance, and takes nodes back when they are Ready again.
 func (c *ceph) serveNodes(ctx context.Context) error {
 	locks, err := c.locksOf(ctx, nodeLocks, cephController)
 	if err != nil {
@@ -259,7 +259,7 @@ func (c *ceph) serveNodes(ctx context.Context) error {
 		request := c.view.requestFor(lockNode(&locks[i]))
 		l := c.nodeLock(locks[i].GetName())
 		if request == nil || deleting(request) {
-			if lockMessage(&locks[i]) != "" { // nobody requests any more what it waited for
+			if lockMessage(&locks[i]) != "" { // the request that it waited for is gone
 				if _, err := l.patchStatus(ctx, map[string]any{"errorMessage": nil}); err != nil {
 					return err
 				}

@@ -29,26 +29,26 @@ const (
 	rookOperator     = "rook-ceph-operator"
 )
 
-// States of a CephDeploymentMaintenance; both others than Idle count as maintenance.
+// States of a CephDeploymentMaintenance; both states other than Idle count as maintenance.
 const (
 	maintenanceIdle    = "Idle"
 	maintenanceActing  = "Acting"
 	maintenanceFailing = "Failing"
 )
 
-// cephState is what Ceph's objects tell.
+// cephState is what Ceph's objects show.
 type cephState struct {
 	maintenance string // of the CephDeploymentMaintenance
-	updating    string // what of the cluster is being updated; empty: nothing
-	problem     string // what Ceph's health complains of; empty: nothing
+	updating    string // what is being updated in the cluster; empty: nothing
+	problem     string // what Ceph's health reports; empty: nothing
 	noout       bool   // whether noout is set for a node in maintenance
 	version     string
 }
 
-// degradedText is what Ceph says with an OSD down.
+// degradedText is Ceph's message when an OSD is down.
 const degradedText = "1 osds down; Degraded data redundancy: 1184/35520 objects degraded (3.333%), 33 pgs degraded, 33 pgs undersized"
 
-// cephVersion is the version of Ceph that a cluster release has.
+// cephVersion is the version of Ceph in a cluster release.
 func cephVersion(release string) string {
 	if strings.HasPrefix(release, "17.") || release == "" {
 		return "v18.2.7"
@@ -56,7 +56,7 @@ func cephVersion(release string) string {
 	return "v19.2.3"
 }
 
-// phase and message of the CephDeployment, in the words of docs/mosk.md#ceph-objects.
+// phase returns the phase and the message of the CephDeployment, in the words of docs/mosk.md#ceph-objects.
 func (s cephState) phase() (phase, message string) {
 	switch {
 	case s.maintenance != maintenanceIdle:
@@ -69,7 +69,7 @@ func (s cephState) phase() (phase, message string) {
 	return "Ready", "Ceph cluster configuration successfully applied"
 }
 
-// health is Ceph's own, with its checks.
+// health is Ceph's own health state, with its checks.
 func (s cephState) health() (state string, issues []any) {
 	if s.problem != "" {
 		issues = append(issues, s.problem)
@@ -83,8 +83,8 @@ func (s cephState) health() (state string, issues []any) {
 	return "HEALTH_WARN", issues
 }
 
-// show brings Ceph's objects to what the state is; those that the API server does not know are left out. The timestamps change only
-// with something else.
+// show writes the state to Ceph's objects and skips those that the API server does not know. The timestamps change only
+// together with another field.
 func (c *ceph) show(ctx context.Context, s cephState) error {
 	phase, message := s.phase()
 	health, issues := s.health()
@@ -130,8 +130,9 @@ func (c *ceph) show(ctx context.Context, s cephState) error {
 	return c.scaleOperator(ctx, replicas)
 }
 
-// showObject writes the status of an object, which it makes if need be, when that is not what it was. The stamp is a field
-// of the status for the time of the change; empty: none. An API server that does not know the kind is left alone.
+// showObject writes the status of an object if it differs, and creates the object if it is missing. The stamp names the
+// status field that takes the time of the change; empty: none. It does nothing if the API server does not know the
+// kind.
 func (e *env) showObject(ctx context.Context, resource schema.GroupVersionResource, kind, namespace, name, stamp, now string,
 	status map[string]any) error {
 	objects := e.dyn.Resource(resource).Namespace(namespace)
@@ -170,7 +171,7 @@ func (e *env) showObject(ctx context.Context, resource schema.GroupVersionResour
 	return nil
 }
 
-// scaleOperator stops Rook's operator during a maintenance and starts it again after.
+// scaleOperator stops Rook's operator during a maintenance and starts it again afterwards.
 func (c *ceph) scaleOperator(ctx context.Context, replicas int) error {
 	d, err := c.kube.AppsV1().Deployments(cephNamespace).Get(ctx, rookOperator, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && d.Spec.Replicas != nil && int(*d.Spec.Replicas) == replicas {

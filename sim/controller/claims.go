@@ -19,14 +19,14 @@ const (
 	// selectedNode names the node on whose disk a claim's volume is.
 	selectedNode = "volume.kubernetes.io/selected-node"
 	localClass   = "openstack-operator-bind-mounts"
-	// claimProtection keeps a claim that is being deleted for as long as a pod on a node uses it.
+	// claimProtection keeps a claim that is being deleted as long as a pod on a node uses it.
 	claimProtection = "kubernetes.io/pvc-protection"
 )
 
 // claim is the name of the PersistentVolumeClaim of a StatefulSet's pod.
 func (w workload) claim(pod string) string { return w.volume + "-" + pod }
 
-// claimOf is the claim of a StatefulSet's pod; nil when it has none.
+// claimOf is the claim of a StatefulSet's pod; nil if it has none.
 func (e *env) claimOf(w workload, pod string) *corev1.PersistentVolumeClaim {
 	object, _, _ := e.view.mirrors[claimsResource].GetByKey(w.namespace + "/" + w.claim(pod))
 	claim, ok := object.(*corev1.PersistentVolumeClaim)
@@ -36,7 +36,7 @@ func (e *env) claimOf(w workload, pod string) *corev1.PersistentVolumeClaim {
 	return claim
 }
 
-// claimedNode is the node on whose disk the volume of a StatefulSet's pod is; empty when it has none yet.
+// claimedNode is the node whose disk holds the volume of a StatefulSet's pod; empty if the pod has no volume yet.
 func (e *env) claimedNode(w workload, pod string) string {
 	claim := e.claimOf(w, pod)
 	if claim == nil || claim.Spec.VolumeName == "" {
@@ -45,7 +45,7 @@ func (e *env) claimedNode(w workload, pod string) string {
 	return claim.Annotations[selectedNode]
 }
 
-// newClaim is a claim that waits for the node of its pod, as the StatefulSet makes it.
+// newClaim is a claim as the StatefulSet creates it: it waits for its pod's node.
 func (w workload) newClaim(pod string) *corev1.PersistentVolumeClaim {
 	class := localClass
 	return &corev1.PersistentVolumeClaim{
@@ -61,7 +61,7 @@ func claimSize() corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("20Gi")}
 }
 
-// putClaim makes a claim, and tells whether there was none of the name.
+// putClaim creates a claim and tells whether the name was free.
 func (k *kubelet) putClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) (bool, error) {
 	k.given[claim.Namespace+"/"+claim.Name] = true
 	made, err := k.kube.CoreV1().PersistentVolumeClaims(claim.Namespace).Create(ctx, claim, metav1.CreateOptions{})
@@ -78,7 +78,7 @@ func (k *kubelet) putClaim(ctx context.Context, claim *corev1.PersistentVolumeCl
 	return true, nil
 }
 
-// makeClaim makes the volume of a pod on the disk of its node, and the claim that is bound to it, where it has none.
+// makeClaim creates the volume of a pod on its node's disk and the claim bound to it, unless the pod has one.
 func (k *kubelet) makeClaim(ctx context.Context, w workload, pod, node string) error {
 	name := w.claim(pod)
 	if k.claimedNode(w, pod) != "" {
@@ -135,7 +135,7 @@ func (k *kubelet) makeClaim(ctx context.Context, w workload, pod, node string) e
 	return ignoreGone(err, "bind the claim of "+w.namespace+"/"+pod)
 }
 
-// ignoreGone is an error in doing something, but for an object that is gone, or newer: the next look has it.
+// ignoreGone drops an error that says that an object is gone or newer: the next look sees it.
 func ignoreGone(err error, doing string) error {
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
@@ -143,8 +143,8 @@ func ignoreGone(err error, doing string) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// memberPlace is the node on which a StatefulSet's pod may run now: where its volume is, or else, since it gets a new one, where none
-// of the others is; false when there is none. A pod does not start while its claim is being deleted.
+// memberPlace is the node on which a StatefulSet's pod may run now: the node with its volume or, if it gets a new
+// volume, a node without another member; false if there is none. A pod does not start while its claim is being deleted.
 func (k *kubelet) memberPlace(w workload, name string, i int, nodes map[string]*corev1.Node, eligible []*corev1.Node,
 	placed map[string]int) (string, bool) {
 	if claim := k.claimOf(w, name); claim != nil && claim.DeletionTimestamp != nil {
@@ -165,8 +165,8 @@ func (k *kubelet) memberPlace(w workload, name string, i int, nodes map[string]*
 	return eligible[free].Name, true
 }
 
-// stranded tells whether no node can ever have the pod as things are: its volume is on the disk of one that is gone, or it has none
-// yet and every node has another of the pods. The others come back with their nodes.
+// stranded tells whether no node can ever take the pod as things are: its volume is on a node that is gone, or it has
+// no volume and every node has another member. The other members come back with their nodes.
 func (k *kubelet) stranded(w workload, name string, nodes map[string]*corev1.Node) bool {
 	if w.volume == "" {
 		return false
@@ -178,12 +178,13 @@ func (k *kubelet) stranded(w workload, name string, nodes map[string]*corev1.Nod
 	return nodes[claim.Annotations[selectedNode]] == nil
 }
 
-// placeMember goes on with a pod that was made Pending: it gets the claim that it lacks, and its node as soon as there is one for it.
+// placeMember continues with a pod that was created Pending: the pod gets its missing claim, and a node as soon as
+// there is one for it.
 func (k *kubelet) placeMember(ctx context.Context, w workload, pod *corev1.Pod, i int, nodes map[string]*corev1.Node,
 	eligible []*corev1.Node,
 	placed map[string]int) error {
 	if at, found := w.places[pod.Name]; w.volume == "" || found && at == "" {
-		return nil // it was found so
+		return nil // it was found like this
 	}
 	if k.claimOf(w, pod.Name) == nil {
 		if _, err := k.putClaim(ctx, w.newClaim(pod.Name)); err != nil {
@@ -212,7 +213,7 @@ func (k *kubelet) placeMember(ctx context.Context, w workload, pod *corev1.Pod, 
 	return nil
 }
 
-// setPodPending says, as the scheduler does, that no node can have a pod.
+// setPodPending reports, as the scheduler does, that no node can take a pod.
 func (k *kubelet) setPodPending(ctx context.Context, pod *corev1.Pod, nodes int) error {
 	if pod.Status.Phase == corev1.PodPending && len(pod.Status.Conditions) > 0 {
 		return nil
@@ -230,8 +231,8 @@ func (k *kubelet) setPodPending(ctx context.Context, pod *corev1.Pod, nodes int)
 	return nil
 }
 
-// protectClaims lets claims go that are being deleted and that no pod on a node uses any more. A pod that has no node yet does not
-// hold its claim.
+// protectClaims releases the claims that are being deleted once no pod on a node uses them. A pod that has no node yet
+// does not hold its claim.
 func (k *kubelet) protectClaims(ctx context.Context, pods []*corev1.Pod) error {
 	used := map[string]bool{}
 	for _, pod := range pods {
@@ -266,8 +267,8 @@ func keyOf(object any) string {
 	return claim.Namespace + "/" + claim.Name
 }
 
-// releaseClaims deletes the claims of the set's pods whose volumes are bound to a node that is gone: the pods may go to another one then.
-// It finds them as the controller does: by the volumes of the pods (docs/mosk.md#volume-claims).
+// releaseClaims deletes the claims of the set's pods whose volumes are bound to a node that is gone, so that the pods
+// may go to another node. It finds them as the controller does: by the pods' volumes (docs/mosk.md#volume-claims).
 func (c clustered) releaseClaims(v visit, ctx context.Context) error {
 	list, err := v.kube.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + c.set})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// claimOf is the claim of a member of MariaDB, nil when there is none.
+// claimOf returns the claim of a member of MariaDB, or nil.
 func (w *world) claimOf(member string) *corev1.PersistentVolumeClaim {
 	w.t.Helper()
 	mariadb := metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=mariadb-server"}
@@ -27,7 +27,7 @@ func (w *world) claimOf(member string) *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// mariadb is a member of MariaDB on a machine, on no node when that is empty; nil when it is not there.
+// mariadb returns a member of MariaDB on a machine, or without a node if the machine is empty; nil if it is missing.
 func (w *world) mariadb(member, machine string) *corev1.Pod {
 	w.t.Helper()
 	if machine == "" {
@@ -123,7 +123,8 @@ func TestMemberWhoseVolumeIsOnAnotherNodeWaitsForIt(t *testing.T) {
 	})
 }
 
-// Of three controllers one is gone for good: when the claim is deleted, the member gets a new one, and both wait for a node.
+// One of three controllers is gone for good: when the claim is deleted, the member gets a new one, and both wait for a
+// node.
 func TestMemberWithoutANodeWaitsWithANewClaim(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w, _ := alone(t, "", `
@@ -151,7 +152,7 @@ func TestMemberWithoutANodeWaitsWithANewClaim(t *testing.T) {
 	})
 }
 
-// A claim that a pod on a node uses stays, in its removal, until the pod is gone.
+// A deleted claim that a pod on a node uses stays until the pod is gone.
 func TestClaimInUseIsProtected(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w, _ := alone(t, "", `

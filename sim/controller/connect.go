@@ -11,24 +11,25 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/utils"
 )
 
-// newestMicroversion is what the OpenStack controller asks of Nova; an older Nova is asked for its own newest. From 2.34 on a live
-// migration that finds no host is still accepted, and only its record shows the failure.
+// newestMicroversion is the microversion that the OpenStack controller uses with Nova; with an older Nova it uses that
+// one's newest. From 2.34 on, Nova accepts a live migration that finds no host, and only the migration record shows the
+// failure.
 const newestMicroversion = 79
 
 // Connection is an administrator's session with an OpenStack cloud.
 type Connection struct {
 	Compute *gophercloud.ServiceClient
-	Network *gophercloud.ServiceClient // nil when the cloud has no Neutron
-	Volume  *gophercloud.ServiceClient // nil when the cloud has no Cinder
+	Network *gophercloud.ServiceClient // nil if the cloud has no Neutron
+	Volume  *gophercloud.ServiceClient // nil if the cloud has no Cinder
 
 	transport *http.Transport
 }
 
-// Close ends the connections that are kept for later requests.
+// Close closes the idle connections.
 func (c *Connection) Close() { c.transport.CloseIdleConnections() }
 
-// Connect logs in to a cloud of a clouds.yaml file over the transport; nil: one with the file's TLS settings. The session
-// renews its token by itself.
+// Connect logs in to a cloud of a clouds.yaml file over the transport; nil means one with the file's TLS settings. The
+// session renews its token by itself.
 func Connect(ctx context.Context, cloudsYAML, cloud string, transport *http.Transport) (*Connection, error) {
 	auth, endpoint, tlsConfig, err := clouds.Parse(clouds.WithLocations(cloudsYAML), clouds.WithCloudName(cloud))
 	if err != nil {

@@ -1,9 +1,11 @@
-// Package controller holds the controllers that move a MOSK cluster through an update: LCM, the OpenStack controller (Rockoon),
-// Ceph, Tungsten Fabric and a small kubelet. They are ordinary clients of a Kubernetes API server and of an OpenStack cloud and do
-// not know who serves them: in the demo that is the simulated cloud, in end-to-end tests a real kube-apiserver and a real Nova.
+// Package controller holds the controllers that move a MOSK cluster through an update: LCM, the OpenStack controller
+// (Rockoon), Ceph, Tungsten Fabric and a small kubelet. They are ordinary clients of a Kubernetes API server and of an
+// OpenStack cloud and do not know who serves them: in the demo it is the simulated cloud, in end-to-end tests a real
+// kube-apiserver and a real Nova.
 //
-// Every controller is level-triggered: what it does next follows from what the API says now, so each may be stopped and
-// started again at any point, and an API that is away for a while only delays it. All time is a clock.Clock's.
+// Every controller is level-triggered: its next action follows from the current state in the API. So each may be
+// stopped and restarted at any point, and an API that is unavailable for a while only delays it. All time is a
+// clock.Clock's.
 package controller
 
 import (
@@ -25,7 +27,7 @@ import (
 )
 
 // Machines are the hosts under the cluster. A controller that reboots a node switches its machine off and on again, so
-// that what runs there (hypervisor, agents) goes down with it. The host is the name of the Kubernetes node.
+// that everything on it (hypervisor, agents) goes down with it. The host is the name of the Kubernetes node.
 type Machines interface {
 	PowerOff(host string)
 	PowerOn(host string)
@@ -35,36 +37,37 @@ type Machines interface {
 type Options struct {
 	Config  *rest.Config               // the MOSK cluster's API server, with the rights of an administrator
 	Compute *gophercloud.ServiceClient // Nova, as administrator; needed when OpenStack is set
-	Network *gophercloud.ServiceClient // Neutron, as administrator; nil: there are no network agents to wait for
+	Network *gophercloud.ServiceClient // Neutron, as administrator; nil: no network agents to wait for
 	Volume  *gophercloud.ServiceClient // Cinder, as administrator; nil: no host has volumes of its own
 
 	Clock    *clock.Clock
 	Timing   Timing       // zero fields take their defaults
-	Machines Machines     // nil: nothing goes down with a node
+	Machines Machines     // nil: only the node goes down
 	Seed     uint64       // of all random choices
 	Log      *slog.Logger // nil: silence
 
 	Update     *Update     // the update that LCM plays; nil: there is no LCM
-	Management *Management // where LCM is told what to do; nil: it plays the update without a management cluster
+	Management *Management // the cluster that tells LCM what to do; nil: LCM plays the update without one
 	OpenStack  *OpenStack  // the OpenStack controller's settings; nil: it does not run
 	Ceph       bool        // whether the Ceph controller runs
 	Fabric     string      // name of the TFOperator, for example openstack-tf; empty: the TF controller does not run
-	LocksKept  bool        // Populate arms no locks: they are there as they should be
-	Load       Load        // for Populate; nil: by requests
+	LocksKept  bool        // Populate arms no locks: they already exist
+	Load       Load        // for Populate; nil: it sends requests
 	KubeletOff bool        // leave nodes' conditions and pods alone, for a cluster that has kubelets
 
-	Others   []ThirdParty  // application controllers that nobody knows
+	Others   []ThirdParty  // application controllers unknown to Lockstep
 	Troubles []Trouble     // what goes wrong, and when
 	PodLogs  PodLogs       // nil: pods have no logs
-	Found    Bystander     // locks of a live cluster whose owners are not simulated
-	Sets     []FoundSet    // StatefulSets of a live cluster, instead of the usual ones; none: these
+	Found    Bystander     // locks of a live cluster with owners that are not simulated
+	Sets     []FoundSet    // StatefulSets of a live cluster, instead of the usual ones; none: the usual ones
 	Daemons  []FoundDaemon // pods of a live cluster's DaemonSets that were old or down
-	// Kubernetes names of nodes of a live cluster whose network agents did not report: until their Open vSwitch agent's pod is deleted
+	// Kubernetes names of a live cluster's nodes whose network agents were silent. They stay silent until the pod of
+	// their Open vSwitch agent is deleted.
 	Silent []string
-	Off    []string // Kubernetes names of nodes whose machines are off when it begins, until LCM reboots them
+	Off    []string // Kubernetes names of nodes whose machines are off at the start, until LCM reboots them
 }
 
-// env is what all controllers of one Run share.
+// env holds what all controllers of one Run share.
 type env struct {
 	kube    kubernetes.Interface
 	dyn     dynamic.Interface
@@ -76,8 +79,8 @@ type env struct {
 	network *gophercloud.ServiceClient
 	volume  *gophercloud.ServiceClient
 
-	load     Load     // nil, but for Populate
-	machines Machines // nil: nothing goes down with a node
+	load     Load     // nil except in Populate
+	machines Machines // nil: only the node goes down
 	troubles *troubles
 	dice     *dice
 
@@ -85,14 +88,15 @@ type env struct {
 	roles     roleLabels // of the nodes
 }
 
-// dice make the random choices. Each series has a name, so that what one handler draws does not depend on when the others draw.
+// dice make the random choices. Each series has a name, so that one handler's numbers do not depend on when other
+// handlers draw.
 type dice struct {
 	seed  uint64
 	mu    sync.Mutex
-	drawn map[string]uint64 // series of a name so far
+	drawn map[string]uint64 // how many series a name has had
 }
 
-// chance is the next series of random numbers of a name.
+// chance returns the next series of random numbers for a name.
 func (e *env) chance(name string) *rand.Rand {
 	e.dice.mu.Lock()
 	defer e.dice.mu.Unlock()
@@ -102,7 +106,7 @@ func (e *env) chance(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(e.dice.seed^h.Sum64(), e.dice.drawn[name]))
 }
 
-// newEnv checks the options and makes what the controllers share.
+// newEnv checks the options and makes the environment that the controllers share.
 func newEnv(opts Options) (*env, error) {
 	if opts.Config == nil || opts.Clock == nil {
 		return nil, errors.New("controllers: a rest.Config and a clock are required")
@@ -138,7 +142,7 @@ func newEnv(opts Options) (*env, error) {
 }
 
 // Run runs the controllers until ctx is done and returns when their last goroutine has ended; a cancelled ctx is not an
-// error. Everything that fails while they run is retried, so that the only errors are those of Options.
+// error. The controllers retry everything that fails, so Run returns only errors about Options.
 func Run(ctx context.Context, opts Options) error {
 	if opts.OpenStack != nil && opts.Compute == nil {
 		return errors.New("controllers: the OpenStack controller needs a Nova client")
@@ -173,7 +177,7 @@ func Run(ctx context.Context, opts Options) error {
 	if !opts.KubeletOff {
 		k := newKubelet(e, hosts)
 		k.watched = true
-		// pods that are down from the start are so before any controller looks
+		// pods that are down from the start must be down before any controller looks
 		if e.troubles.are(TroublePods, func(*trouble) bool { return true }) {
 			if _, err := k.step(ctx); err != nil && ctx.Err() == nil {
 				e.log.Warn("will try again", "controller", "kubelet", "error", err)
@@ -182,8 +186,8 @@ func Run(ctx context.Context, opts Options) error {
 		group.Go(func() { k.run(ctx) })
 	}
 
-	// LCM acts on "all locks are inactive", which is also true when there are no locks: so it starts after every application
-	// controller has looked at the cluster once.
+	// LCM acts on "all locks are inactive", which is also true when there are no locks. So it starts after every
+	// application controller has looked at the cluster once.
 	var armed []<-chan struct{}
 	start := func(run func(context.Context, func())) {
 		ready := make(chan struct{})

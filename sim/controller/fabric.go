@@ -33,7 +33,7 @@ const (
 // fabricOperators is the kind of the TFOperator.
 var fabricOperators = schema.GroupVersionResource{Group: "tf.mirantis.com", Version: "v2", Resource: "tfoperators"}
 
-// show brings the TFOperator to what is so.
+// show writes the current state to the TFOperator.
 func (f *fabric) show(ctx context.Context, healthy bool, doing string) error {
 	health := "Ready"
 	if !healthy {
@@ -120,7 +120,7 @@ func (f *fabric) vRouterReady(ctx context.Context, node string) (bool, error) {
 	return len(list.Items) > 0, nil
 }
 
-// serveCluster releases the cluster lock when the fabric is healthy, and keeps its progress.
+// serveCluster releases the cluster lock when the fabric is healthy, and updates its progress.
 func (f *fabric) serveCluster(ctx context.Context, nodes []corev1.Node) error {
 	requests, err := f.requests(ctx, clusterRequests)
 	if err != nil {
@@ -175,8 +175,8 @@ func (f *fabric) serveCluster(ctx context.Context, nodes []corev1.Node) error {
 	return err
 }
 
-// endCluster takes the cluster lock back when all node locks are, and first finishes the work on the last node: the request may
-// have ended before this controller saw that node return.
+// endCluster takes the cluster lock back when all node locks are back. First it finishes the work on the last node: the
+// request may have ended before this controller saw that node return.
 func (f *fabric) endCluster(ctx context.Context, l lock, nodes int) error {
 	release, _, err := f.deployedRelease(ctx)
 	if err != nil {
@@ -211,8 +211,8 @@ func (f *fabric) nodesAt(ctx context.Context, release string) (done, away int, e
 	return done, away, nil
 }
 
-// updateVRouters brings the vRouters' template to the release when all nodes are. The pods are replaced only when they are deleted:
-// the restart cuts the node's network, so the operator chooses the time (docs/mosk.md#tungsten-fabric).
+// updateVRouters moves the vRouters' template to the release when all nodes have it. Pods are replaced only when they
+// are deleted: the restart cuts the node's network, so the operator chooses the time (docs/mosk.md#tungsten-fabric).
 func (f *fabric) updateVRouters(ctx context.Context, release string) error {
 	set, err := f.kube.AppsV1().DaemonSets(fabricNamespace).Get(ctx, vRouters, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && set.Spec.Template.Annotations[releaseAnnotation] == release {
@@ -237,8 +237,8 @@ func (f *fabric) progress(done, total int) map[string]any {
 	return map[string]any{"description": fmt.Sprintf("%d out of %d nodes updated", done, total), "percentage": percentage}
 }
 
-// serveNodes releases the lock of a node whose vRouter is ready, unless another node is away; and takes back the lock of a
-// node whose maintenance is over when its vRouter is ready again.
+// serveNodes releases the lock of a node whose vRouter is ready, unless another node is away. It takes the lock back
+// when the node's maintenance is over and its vRouter is ready again.
 func (f *fabric) serveNodes(ctx context.Context) error {
 	locks, err := f.locksOf(ctx, nodeLocks, fabricController)
 	if err != nil {

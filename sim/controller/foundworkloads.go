@@ -19,22 +19,22 @@ type FoundSet struct {
 // FoundMember is a pod of a FoundSet.
 type FoundMember struct {
 	Name  string
-	Node  string // Kubernetes name; empty: it has no node until it is made again
-	Down  bool   // it is not ready until it is made again
-	Waits string // why a container of one that is down does not run; may be empty
+	Node  string // Kubernetes name; empty: it has no node until it is recreated
+	Down  bool   // it is not ready until it is recreated
+	Waits string // why a container of a pod that is down does not run; may be empty
 }
 
-// FoundDaemon is a pod of a live cluster's DaemonSet, as it was found; one of a set that is not there is left out.
+// FoundDaemon is a pod of a live cluster's DaemonSet, as it was found; pods of missing DaemonSets are left out.
 type FoundDaemon struct {
 	Namespace, Set string
 	Node           string // Kubernetes name
-	Old            bool   // it was made from an earlier template
-	Down           bool   // it is not ready until it is made again
-	Waits          string // why a container of one that is down does not run; may be empty
+	Old            bool   // created from an earlier template
+	Down           bool   // it is not ready until it is recreated
+	Waits          string // why a container of a pod that is down does not run; may be empty
 }
 
-// withSets are the usual workloads with the StatefulSets that were found instead of their own; none: as they are. Of one that is
-// known, the labels and the nodes on which a member without a place may run are as usual.
+// withSets returns the usual workloads, with the StatefulSets replaced by those that were found; with none found they
+// stay. A known set keeps the usual labels and the usual nodes for members without a place.
 func withSets(found []FoundSet) []workload {
 	if len(found) == 0 {
 		return workloads
@@ -54,7 +54,7 @@ func withSets(found []FoundSet) []workload {
 	return all
 }
 
-// memberNames are the names of a StatefulSet's pods: those that were found, then by their numbers.
+// memberNames are the names of a StatefulSet's pods: first those that were found, then numbered ones.
 func (w workload) memberNames(replicas int) []string {
 	names := sortedKeys(w.places)
 	names = names[:min(replicas, len(names))]
@@ -66,13 +66,13 @@ func (w workload) memberNames(replicas int) []string {
 	return names
 }
 
-// before is the revision of a DaemonSet's pods that were found old.
+// before is the revision of those pods of a DaemonSet that were found old.
 func (w workload) before() string {
 	return strings.ReplaceAll(hashID(w.namespace, w.name, "before"), "-", "")[:10]
 }
 
-// makeFound makes the pods that were found, also on nodes where no new one would start. Those of DaemonSets that are as they
-// should be are made as usual.
+// makeFound creates the pods that were found, even on nodes where no new one would start. Pods of DaemonSets that were
+// found in order are created as usual.
 func (k *kubelet) makeFound(ctx context.Context, daemons []FoundDaemon) error {
 	sets, err := k.sets(ctx)
 	if err != nil {
@@ -95,8 +95,8 @@ func (k *kubelet) makeFound(ctx context.Context, daemons []FoundDaemon) error {
 	return nil
 }
 
-// placeOf is the node on which a StatefulSet's pod is made anew: where it was found, or else the i-th that may have one; false when
-// it cannot be made now.
+// placeOf is the node for a StatefulSet's new pod: where it was found, or else the i-th node allowed; false if it
+// cannot be created now.
 func (w workload) placeOf(name string, i int, nodes map[string]*corev1.Node, eligible []*corev1.Node) (node string, ok bool) {
 	at := nodes[w.places[name]]
 	if at == nil && i < len(eligible) {
@@ -108,7 +108,7 @@ func (w workload) placeOf(name string, i int, nodes map[string]*corev1.Node, eli
 	return at.Name, true
 }
 
-// agentsSilent are the troubles of nodes whose agents were found silent.
+// agentsSilent returns the troubles of nodes whose agents were found silent.
 func agentsSilent(nodes []string) []Trouble {
 	var all []Trouble
 	for _, node := range nodes {
@@ -117,7 +117,7 @@ func agentsSilent(nodes []string) []Trouble {
 	return all
 }
 
-// daemonsDown are the troubles of DaemonSets' pods that were found not ready.
+// daemonsDown returns the troubles of DaemonSets' pods that were found not ready.
 func daemonsDown(found []FoundDaemon) []Trouble {
 	var all []Trouble
 	for _, d := range found {
@@ -128,7 +128,7 @@ func daemonsDown(found []FoundDaemon) []Trouble {
 	return all
 }
 
-// membersDown are the troubles of members that were found not ready.
+// membersDown returns the troubles of members that were found not ready.
 func membersDown(found []FoundSet) []Trouble {
 	var all []Trouble
 	for _, set := range found {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Health of a component, as the OpenStackDeploymentStatus tells it.
+// Health of a component in the OpenStackDeploymentStatus.
 const (
 	componentReady     = "Ready"
 	componentUnhealthy = "Unhealthy"
@@ -19,8 +19,8 @@ const (
 // component is an entry of the health in an OpenStackDeploymentStatus.
 type component struct{ application, component string }
 
-// serviceComponents are the components by which a service's health is told. Those that have a workload on the cluster
-// follow it; the others are as healthy as their service's last update left them.
+// serviceComponents are the components that make up a service's health. A component with a workload on the cluster
+// follows that workload; the others keep the health that their service's last update gave them.
 var serviceComponents = map[string][]component{
 	"ingress":       {{"ingress", "server"}},
 	"memcached":     {{"memcached", "memcached"}},
@@ -56,7 +56,7 @@ func healthGroups(service string) []string {
 	return groups
 }
 
-// applicationReady tells whether an application is in the health, with all its components Ready.
+// applicationReady tells whether the health has an application, with all its components Ready.
 func applicationReady(status *unstructured.Unstructured, application string) bool {
 	if status == nil {
 		return false
@@ -78,7 +78,7 @@ func allReady(components map[string]any) bool {
 	return true
 }
 
-// healthSummary is how many applications have no component that is not Ready, and of how many: 21/22.
+// healthSummary is how many applications have all components Ready, and how many there are: 21/22.
 func healthSummary(health map[string]any) string {
 	ready := 0
 	for _, application := range health {
@@ -89,7 +89,7 @@ func healthSummary(health map[string]any) string {
 	return fmt.Sprintf("%d/%d", ready, len(health))
 }
 
-// componentOf is where a workload's health is told: its application, and its name without that.
+// componentOf is where the health lists a workload: its application, and its name without the application.
 func componentOf(name string, labels map[string]string) component {
 	c := component{labels["application"], name}
 	if c.application == "" {
@@ -101,7 +101,7 @@ func componentOf(name string, labels map[string]string) component {
 	return c
 }
 
-// workloadHealth is the health of OpenStack's workloads as their status tells it.
+// workloadHealth is the health of OpenStack's workloads by their status.
 func (e *env) workloadHealth() map[component]map[string]any {
 	health := map[component]map[string]any{}
 	note := func(meta metav1.ObjectMeta, observed int64, ready bool) {
@@ -132,8 +132,8 @@ func (e *env) workloadHealth() map[component]map[string]any {
 	return health
 }
 
-// updateHealth brings the health in the OpenStackDeploymentStatus up to date with the workloads, as the controller does
-// every minute.
+// updateHealth updates the health in the OpenStackDeploymentStatus from the workloads, as the controller does every
+// minute.
 func (r *rockoon) updateHealth(ctx context.Context) error {
 	if seen := r.view.object(deployments, openstackNamespace+"/"+r.Deployment); seen != nil {
 		if _, changes, err := r.healthChanges(seen); err != nil || len(changes) == 0 {
@@ -151,8 +151,8 @@ func (r *rockoon) updateHealth(ctx context.Context) error {
 	return r.patchDeployment(ctx, map[string]any{"osdpl": map[string]any{"health": healthSummary(all)}, "health": changes})
 }
 
-// healthChanges is the health of all components, and of it what the status does not tell yet. Components of a service that is
-// just being applied are left to that.
+// healthChanges is the health of all components, and the part that the status does not show yet. It leaves out
+// components of a service that is being applied.
 func (r *rockoon) healthChanges(object *unstructured.Unstructured) (all, changes map[string]any, err error) {
 	found := r.workloadHealth()
 	for _, service := range r.Services {

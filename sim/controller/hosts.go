@@ -12,13 +12,13 @@ import (
 	"lockstep/sim/clock"
 )
 
-// hosts are the machines under the nodes as LCM (which updates and reboots them) and the kubelet (which runs on them) know them.
-// This is the only state in memory: after a restart every machine is on, with the boot and the kubelet that its Node object names,
-// and LCM does the interrupted update of a node again.
+// hosts are the machines under the nodes, as LCM (which updates and reboots them) and the kubelet (which runs on them)
+// know them. This is the only state in memory: after a restart every machine is on, with the boot ID and the kubelet
+// that its Node object names, and LCM repeats the interrupted update of a node.
 type hosts struct {
 	clock    *clock.Clock
 	machines Machines
-	switched func() // signals a changed machine to those that watch the nodes
+	switched func() // signals a changed machine to all that watch the nodes
 
 	mu  sync.Mutex
 	all map[string]host
@@ -29,12 +29,12 @@ type host struct {
 	off     bool
 	since   time.Time // when it was last switched; zero: never
 	boots   int
-	bootID  string // empty: as the Node says
-	version string // of the kubelet; empty: as the Node says
+	bootID  string // empty: the Node's
+	version string // of the kubelet; empty: the Node's
 	next    string // version of the kubelet after its next start
 
 	ails time.Time // until when its kubelet is not ready
-	with string    // what its kubelet says of that
+	with string    // what its kubelet says about it
 }
 
 func newHosts(c *clock.Clock, machines Machines, switched func()) *hosts {
@@ -56,7 +56,7 @@ func (h *hosts) edit(name string, edit func(*host)) {
 	h.switched()
 }
 
-// install puts a kubelet on the machine that runs after the next start of the kubelet or of the machine.
+// install puts a kubelet on the machine; it runs after the next start of the kubelet or of the machine.
 func (h *hosts) install(name, version string) {
 	h.edit(name, func(host *host) { host.next = version })
 }
@@ -74,7 +74,7 @@ func (h *hosts) powerOff(name string) {
 	}
 }
 
-// powerOn switches the machine on; it comes up with a new boot ID, which is returned, and the installed kubelet.
+// powerOn switches the machine on with the installed kubelet and returns its new boot ID.
 func (h *hosts) powerOn(name string) (bootID string) {
 	h.edit(name, func(host *host) {
 		host.off, host.since = false, h.clock.Now()
@@ -91,7 +91,7 @@ func (h *hosts) powerOn(name string) (bootID string) {
 	return bootID
 }
 
-// ail keeps the machine's kubelet from being ready until a moment, with what it says of that.
+// ail keeps the machine's kubelet not ready until a moment, with the reason that it gives.
 func (h *hosts) ail(name string, until time.Time, with string) {
 	h.edit(name, func(host *host) { host.ails, host.with = until, with })
 }
@@ -102,7 +102,7 @@ func (h *hosts) runs(node *corev1.Node) bool {
 	return next == "" || node.Status.NodeInfo.KubeletVersion == next
 }
 
-// hashID is an identifier in the form of a UUID that follows from its parts.
+// hashID derives an identifier in the form of a UUID from its parts.
 func hashID(parts ...string) string {
 	sum := sha256.New()
 	for _, part := range parts {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The real controller runs under kopf, which keeps its state in annotations of the objects that it serves: so any later run of the
-// controller retries a failed handler when it is due.
+// The real controller runs under kopf, which keeps its state in annotations of the objects it serves. So any later run
+// of the controller retries a failed handler when it is due.
 const (
 	kopfPrefix        = "kopf.zalando.org/"
 	annotationHandled = kopfPrefix + "last-handled-configuration"
@@ -28,10 +28,10 @@ const (
 	purposeDelete = "delete"
 )
 
-// progress is what kopf keeps of a handler that has failed and is tried again. Its fields are in kopf's order.
+// progress is what kopf stores about a failed handler that will be retried. Its fields are in kopf's order.
 type progress struct {
-	Started string `json:"started"` // when it was called first
-	Delayed string `json:"delayed"` // when it is called again; in the past: it is at work
+	Started string `json:"started"` // when it was first called
+	Delayed string `json:"delayed"` // when it is called again; in the past: it is running
 	Purpose string `json:"purpose"`
 	Retries int    `json:"retries"` // how often it has failed
 	Success bool   `json:"success"`
@@ -43,7 +43,7 @@ type progress struct {
 func (p *progress) due() time.Time {
 	at, err := time.Parse(kopfTime, p.Delayed)
 	if err != nil {
-		return time.Time{} // not kopf's: at once
+		return time.Time{} // not written by kopf: at once
 	}
 	return at
 }
@@ -52,7 +52,7 @@ const kopfTime = "2006-01-02T15:04:05.000000-07:00"
 
 func kopfStamp(t time.Time) string { return t.UTC().Format(kopfTime) }
 
-// progressOf is what is kept of a handler on an object; nil when nothing is.
+// progressOf is what kopf has stored about a handler on an object; nil if nothing.
 func progressOf(object *unstructured.Unstructured, handler string) *progress {
 	kept := &progress{}
 	if json.Unmarshal([]byte(object.GetAnnotations()[kopfPrefix+handler]), kept) != nil {
@@ -61,7 +61,8 @@ func progressOf(object *unstructured.Unstructured, handler string) *progress {
 	return kept
 }
 
-// essence is what of an object kopf compares to see a change, as it keeps it: the spec, the labels and the annotations but its own.
+// essence is the part of an object that kopf compares to detect a change, in kopf's form: the spec, the labels, and the
+// annotations except kopf's own.
 func essence(object *unstructured.Unstructured) string {
 	type metadata struct {
 		Labels      map[string]string `json:"labels,omitempty"`
@@ -77,7 +78,7 @@ func essence(object *unstructured.Unstructured) string {
 	return compactJSON(kept) + "\n"
 }
 
-// Handled marks an object that is yet to be made as one that the OpenStack controller has handled as it is.
+// Handled marks an object, before it is created, as already handled by the OpenStack controller.
 func Handled(object *unstructured.Unstructured) {
 	handled := essence(object)
 	all := object.GetAnnotations()
@@ -88,8 +89,8 @@ func Handled(object *unstructured.Unstructured) {
 	object.SetAnnotations(all)
 }
 
-// superseded removes the note of the object's other handler: a deletion ends earlier tries, and kopf forgets them when the
-// deletion's first try ends.
+// superseded removes the progress of the object's other handler: a deletion ends earlier tries, and kopf forgets them
+// when the deletion's first try ends.
 func (s service) superseded(object *unstructured.Unstructured, by handler, changes map[string]any) {
 	for _, h := range []handler{s.changed, s.deleted} {
 		if _, there := object.GetAnnotations()[kopfPrefix+h.name]; there && h.there() && h.name != by.name {
@@ -98,7 +99,7 @@ func (s service) superseded(object *unstructured.Unstructured, by handler, chang
 	}
 }
 
-// foreign are the annotations that are neither kopf's nor what kubectl keeps.
+// foreign are the annotations that belong neither to kopf nor to kubectl.
 func foreign(annotations map[string]string) map[string]string {
 	left := map[string]string{}
 	for key, value := range annotations {
@@ -115,7 +116,7 @@ func compactJSON(v any) string {
 	encoder := json.NewEncoder(&raw)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		return "" // what came from JSON can be written as JSON
+		return "" // cannot happen: the value came from JSON
 	}
 	return asciiJSON(strings.TrimSuffix(raw.String(), "\n"))
 }
@@ -126,7 +127,7 @@ func asciiJSON(text string) string {
 	for _, r := range text {
 		switch {
 		case r < 0x7f:
-			b.WriteRune(r) // Go has escaped the controls
+			b.WriteRune(r) // Go has escaped the control characters
 		case r < 0x10000:
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
@@ -137,12 +138,12 @@ func asciiJSON(text string) string {
 	return b.String()
 }
 
-// exception is one of Python's that no lock shows.
+// exception is a Python exception that no lock shows.
 type exception struct{ class, text string }
 
 func (e exception) Error() string { return e.class + ": " + e.text }
 
-// raised is str() of the exception that a handler ended with.
+// raised is str() of the exception with which a handler ended.
 func raised(err error) string {
 	var wish errLater
 	var thrown exception

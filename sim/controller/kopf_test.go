@@ -30,14 +30,14 @@ const (
 	nodeRequested = "node_deletion_request_change_handler"
 )
 
-// kept is what kopf keeps of a handler.
+// kept is what kopf stores about a handler.
 type kept struct {
 	Started, Delayed, Purpose, Message string
 	Retries                            int
 	Success, Failure                   bool
 }
 
-// keptOf is what kopf keeps of a handler on an object; nil when nothing is.
+// keptOf returns what kopf has stored about a handler on an object, or nil.
 func (w *world) keptOf(plural, name, handler string) *kept {
 	w.t.Helper()
 	raw := w.annotations(plural, name)["kopf.zalando.org/"+handler]
@@ -51,7 +51,7 @@ func (w *world) keptOf(plural, name, handler string) *kept {
 	return k
 }
 
-// named is an object of the maintenance API, nil when it is not there.
+// named returns an object of the maintenance API, or nil.
 func (w *world) named(plural, name string) *unstructured.Unstructured {
 	w.t.Helper()
 	return w.seen.At(resource(plural), "").Named(name)
@@ -85,7 +85,7 @@ func (w *world) patch(plural, name, patch string, subresources ...string) {
 	}
 }
 
-// stands tells what a lock says now.
+// stands returns what a lock says now.
 func (w *world) stands(lock string) string {
 	said := w.said(lock)
 	return said[len(said)-1]
@@ -106,7 +106,7 @@ func TestRequestThatComesAndGoesWithoutTheControllerIsNeverSeen(t *testing.T) {
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		w.scale("0")
 		w.maintain("cmp-01", "os")
-		// A person plays the controller, and does not finish.
+		// The test plays the controller, and does not finish.
 		w.setService("cmp-01", services.UpdateOpts{Status: services.ServiceDisabled, DisabledReason: maintenanceReason})
 		w.patch("nodeworkloadlocks", lock, `{"metadata":{"annotations":{"inner_state":"active"}}}`)
 		w.patch("nodeworkloadlocks", lock, `{"status":{"state":"inactive"}}`, "status")
@@ -178,7 +178,7 @@ func TestFailedHandlerIsKeptOnItsObject(t *testing.T) {
 			t.Errorf("it failed at %s and is tried again at %s", stamps[len(stamps)-1], first.Delayed)
 		}
 
-		// The next run of the controller goes on where the last one was.
+		// The next run of the controller continues where the last one stopped.
 		w.scale("0")
 		time.Sleep(5 * time.Minute)
 		if k := w.keptOf("nodemaintenancerequests", host, nodeChanged); k == nil || k.Retries > 3 {
@@ -214,7 +214,7 @@ func TestFailedHandlerIsKeptOnItsObject(t *testing.T) {
 	})
 }
 
-// A deletion ends what was tried before it: kopf forgets that once the deletion has failed for the first time.
+// A deletion ends earlier tries: kopf forgets them once the deletion has failed for the first time.
 func TestDeletionForgetsWhatWasTriedBefore(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w, _ := alone(t, "", withModeAlone("manual"), `
@@ -258,7 +258,7 @@ func TestHandlerIsCalledAgainForWhatChanges(t *testing.T) {
 		w.patch("clustermaintenancerequests", "mos", `{"spec":{"release":"17.4.0+25.1"}}`)
 		w.until("it was handled again", func() bool { return k() == nil })
 
-		// A new run of the controller looks at everything once more.
+		// A new run of the controller looks at everything again.
 		w.scale("0")
 		w.patch("clusterworkloadlocks", clusterLockName, `{"status":{"state":"active"}}`, "status")
 		w.scale("1")
@@ -288,7 +288,7 @@ func TestWhatKopfKeepsWakesNobody(t *testing.T) {
 		time.Sleep(10*time.Minute + 30*time.Second)
 		mu.Lock()
 		defer mu.Unlock()
-		// The object as it was when it began, and one write for each of the ten tries.
+		// The initial object, and one write for each of the ten tries.
 		for _, name := range []string{host, lock} {
 			if writes[name] < 10 || writes[name] > 12 {
 				t.Errorf("%s was written %d times", name, writes[name])
@@ -348,7 +348,7 @@ func TestWithdrawnDeletionLeavesANodeThatNextTimeIsNotPrepared(t *testing.T) {
 		if w.stands(lock) != "inactive/inactive" || s.Status != "disabled" || s.DisabledReason != maintenanceReason {
 			t.Errorf("the lock says %s, nova-compute is %s (%s)", w.stands(lock), s.Status, s.DisabledReason)
 		}
-		// Somebody enables it again, and an instance comes.
+		// An operator enables it again, and an instance arrives.
 		w.setService("cmp-01", services.UpdateOpts{Status: services.ServiceEnabled})
 		w.maintain("cmp-01", "os")
 		w.untilSaid(lock, "^inactive/active$")
@@ -487,7 +487,7 @@ func TestAgentThatIsSwitchedOffCountsAsWell(t *testing.T) {
 	})
 }
 
-// networkAgents are the IDs of a machine's network agents.
+// networkAgents returns the IDs of a machine's network agents.
 func (w *world) networkAgents(machine string) []string {
 	w.t.Helper()
 	var body struct{ Agents []struct{ ID string } }

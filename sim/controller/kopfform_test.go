@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What the simulated controller keeps on objects is, byte for byte, what the real one keeps.
+// The simulated controller stores the same bytes on objects as the real one.
 func TestWhatIsKeptHasTheRealControllersForm(t *testing.T) {
 	raw, err := os.ReadFile("../../kube/testdata/bookkeeping.yaml")
 	if err != nil {
@@ -51,7 +51,7 @@ func TestWhatIsKeptHasTheRealControllersForm(t *testing.T) {
 	}
 }
 
-// Python escapes whatever is not printable ASCII.
+// Python escapes everything except printable ASCII.
 func TestKeptTextIsASCII(t *testing.T) {
 	for text, want := range map[string]string{"<a> & \u007f": `"<a> & \u007f"`, "M\u00fcnchen \U0001F600": `"M\u00fcnchen \ud83d\ude00"`} {
 		got := compactJSON(text)

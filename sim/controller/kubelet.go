@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// kubelet stands for the kubelets of all nodes, and for the parts of the scheduler, the workload controllers and the node
-// lifecycle controller without which a drained and rebooted node would not look like one.
+// kubelet stands for the kubelets of all nodes, and for those parts of the scheduler, the workload controllers and the
+// node lifecycle controller that make a node look drained and rebooted.
 type kubelet struct {
 	*env
 	hosts *hosts
@@ -23,12 +23,12 @@ type kubelet struct {
 	started map[string]time.Time      // pod UID → when it was first seen, or its node returned
 	seen    map[string]time.Time      // pod UID → when it was first seen
 	looked  bool                      // whether the pods have been looked at before
-	watched bool                      // whether pods and workloads are looked at as watched, instead of being listed
-	unseen  map[cache.ObjectName]bool // pods that were made and have not been watched yet
+	watched bool                      // whether it reads pods and workloads from a watch instead of listing them
+	unseen  map[cache.ObjectName]bool // created pods that the watch has not shown yet
 	ending  map[string]time.Time      // pod UID → when it was first seen with a deletionTimestamp
-	made    map[string]int            // pods made so far for a workload's place
+	made    map[string]int            // pods created so far for a workload's place
 
-	given map[string]bool // the claims that were made, "namespace/name": their pods are Pending while no node can have them
+	given map[string]bool // claims created so far, "namespace/name": their pods are Pending while no node can take them
 
 	revisions map[string]string // UID and generation of a DaemonSet → the hash of its template
 }
@@ -56,7 +56,7 @@ func (k *kubelet) step(ctx context.Context) (time.Duration, error) {
 	return due.in(now), nil
 }
 
-// postNode posts the status of a node when it has changed or its heartbeat is due, and returns when to look next.
+// postNode posts the status of a node if it has changed or its heartbeat is due, and returns when to look next.
 func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time, beat time.Duration) (time.Time, error) {
 	host := k.hosts.get(node.Name)
 	ready := nodeReady(node)
@@ -93,7 +93,7 @@ func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time
 	}
 	current := node.DeepCopy()
 	err := retry.RetryOnConflict(conflicts, func() (err error) {
-		if current == nil { // what we watched may be older than what we wrote
+		if current == nil { // the watch may lag behind our own writes
 			if current, err = k.kube.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{}); err != nil || fresh(current) {
 				return err
 			}
@@ -115,8 +115,8 @@ func (k *kubelet) postNode(ctx context.Context, node *corev1.Node, now time.Time
 	return earliest(next, now.Add(max(beat, time.Second))), err
 }
 
-// beat is how long it is between two posts of a node's unchanged status. The nodes of a large fleet post less often, and not
-// all at the same time: nobody reads it, and the simulated time may be fast.
+// beat is the time between two posts of a node's unchanged status. The nodes of a large fleet post less often and at
+// different times: nobody reads the heartbeats, and simulated time may run fast.
 func (k *kubelet) beat(node string, fleet int) time.Duration {
 	const small = 100 // nodes
 	h := fnv.New32a()
@@ -125,7 +125,7 @@ func (k *kubelet) beat(node string, fleet int) time.Duration {
 	return time.Duration(float64(k.timing.Heartbeat) * spread * max(1, float64(fleet)/small))
 }
 
-// nodeReady is the Ready condition of a node; its status is empty when the node has none.
+// nodeReady is the Ready condition of a node; its status is empty if the node has none.
 func nodeReady(node *corev1.Node) corev1.NodeCondition {
 	for _, c := range node.Status.Conditions {
 		if c.Type == corev1.NodeReady {
@@ -140,7 +140,7 @@ func setNodeReady(node *corev1.Node, status corev1.ConditionStatus, reason, mess
 	if condition.Status != status {
 		condition.LastTransitionTime = metav1.NewTime(now)
 	}
-	if status != corev1.ConditionUnknown { // the node lifecycle controller has heard nothing from it
+	if status != corev1.ConditionUnknown { // the node lifecycle controller no longer hears from it
 		condition.LastHeartbeatTime = metav1.NewTime(now)
 	}
 	condition.Status, condition.Reason, condition.Message = status, reason, message
@@ -158,7 +158,7 @@ type dueTime struct{ at time.Time }
 
 func (d *dueTime) add(t time.Time) { d.at = earliest(d.at, t) }
 
-// in is how long it is from now until the time; zero when there is none, and never less than a moment.
+// in is the time left until then; zero if there is none, and otherwise never less than a moment.
 func (d *dueTime) in(now time.Time) time.Duration {
 	if d.at.IsZero() {
 		return 0
@@ -166,7 +166,7 @@ func (d *dueTime) in(now time.Time) time.Duration {
 	return max(d.at.Sub(now), time.Millisecond)
 }
 
-// earliest is the earlier of two times, of which zero ones do not count.
+// earliest is the earlier of two times; zero times do not count.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b

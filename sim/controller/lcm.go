@@ -18,10 +18,10 @@ import (
 type Update struct {
 	Cluster           string   // name of the ClusterMaintenanceRequest
 	Release           string   // target, for example 21.0.0+25.2
-	KubeletVersion    string   // of the target; a node that runs it counts as updated
-	ControllerVersion string   // of the target's OpenStack controller, its image tag; empty: as it is
-	Masters           []string // Kubernetes names, in order; with a management cluster its Machines say so
-	Workers           []string // Kubernetes names, in order; with a management cluster its UpdateGroups say so
+	KubeletVersion    string   // of the target; a node that runs it is updated
+	ControllerVersion string   // image tag of the target's OpenStack controller; empty: unchanged
+	Masters           []string // Kubernetes names, in order; with a management cluster its Machines give them
+	Workers           []string // Kubernetes names, in order; with a management cluster its UpdateGroups give them
 	Concurrency       int      // workers at a time; default 1
 	Scope             string   // of every NodeMaintenanceRequest: ScopeOS (the default) or ScopeDrain
 }
@@ -34,20 +34,20 @@ func (u Update) withDefaults() Update {
 	return u
 }
 
-// lcm is the life-cycle management of the management cluster (docs/mosk.md#lcm). Without one it plays the update once, from
-// the beginning to the end, as much of it as a MOSK cluster sees.
+// lcm is the life-cycle management of the management cluster (docs/mosk.md#lcm). Without a management cluster it plays
+// the update once from beginning to end, as far as a MOSK cluster sees it.
 type lcm struct {
 	*env
 	Update
 	hosts      *hosts
-	management *management // nil: there is none
+	management *management // nil: none
 	seed       uint64
-	started    time.Time      // of this life
-	tasks      sync.WaitGroup // what it does at the same time
+	started    time.Time      // of this run
+	tasks      sync.WaitGroup // its concurrent work
 }
 
-// run plays the update. Every step looks first whether it is done already, so that a restarted LCM goes on where the
-// cluster stands.
+// run plays the update. Every step first checks whether it is already done, so a restarted LCM continues from the
+// cluster's state.
 func (l *lcm) run(ctx context.Context) {
 	l.started = l.clock.Now()
 	if l.management != nil {
@@ -57,7 +57,7 @@ func (l *lcm) run(ctx context.Context) {
 	l.through(ctx)
 }
 
-// through plays the whole update once; a cluster whose nodes are all updated and that has no request needs nothing.
+// through plays the whole update once; it does nothing if all nodes are updated and there is no request.
 func (l *lcm) through(ctx context.Context) {
 	steps := []func(context.Context) error{
 		func(ctx context.Context) error { return l.request(ctx, l.Release, l.timing.StartDelay) },
@@ -88,7 +88,7 @@ func (l *lcm) over(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	for i := range requests {
-		if !deleting(&requests[i]) { // one that ends is the last thing that LCM did
+		if !deleting(&requests[i]) { // LCM ends a request last
 			return false, nil
 		}
 	}
@@ -110,7 +110,7 @@ func (l *lcm) updated(node *corev1.Node) bool {
 	return node.Status.NodeInfo.KubeletVersion == l.KubeletVersion
 }
 
-// request creates the ClusterMaintenanceRequest after a while, unless it is there. One that somebody is deleting is
+// request creates the ClusterMaintenanceRequest after a while, unless it exists. A request that is being deleted is
 // replaced when it is gone.
 func (l *lcm) request(ctx context.Context, release string, delay time.Duration) error {
 	there := false
@@ -149,8 +149,8 @@ func (l *lcm) endRequest(ctx context.Context) error {
 	}, clusterRequests)
 }
 
-// currentRelease is the release that the cluster's applications are at: what the OpenStack controller says of itself, the
-// target where there is none.
+// currentRelease is the release of the cluster's applications: the OpenStack controller's, or the target if there is no
+// OpenStack.
 func (l *lcm) currentRelease(ctx context.Context) (string, error) {
 	d, err := l.kube.AppsV1().Deployments(rockoonNamespace).Get(ctx, rockoonDeployment, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -162,7 +162,7 @@ func (l *lcm) currentRelease(ctx context.Context) (string, error) {
 	return releaseOf(d.Spec.Template.Spec.Containers), nil
 }
 
-// rollOut brings the target's OpenStack controller, as the cluster's Helm bundle does.
+// rollOut installs the target's OpenStack controller, as the cluster's Helm bundle does.
 func (l *lcm) rollOut(ctx context.Context) error {
 	current := ""
 	if err := l.insist(ctx, "look which OpenStack controller runs", func(ctx context.Context) (err error) {
@@ -200,12 +200,12 @@ func (l *lcm) rollOut(ctx context.Context) error {
 func releaseOf(containers []corev1.Container) string { return variableOf(containers, releaseVariable) }
 
 // waitClusterLocks waits until every application controller has released its ClusterWorkloadLock. Only the start of the
-// nodes' phases depends on it: a lock that is armed again later does not stop a node that is under way.
+// nodes' phases depends on it: a lock that is armed again later does not stop a node in progress.
 func (l *lcm) waitClusterLocks(ctx context.Context) error {
 	return l.waitLocks(ctx, func(string) bool { return true })
 }
 
-// waitLocks waits until the application controllers that are meant have released their ClusterWorkloadLocks.
+// waitLocks waits until the selected application controllers have released their ClusterWorkloadLocks.
 func (l *lcm) waitLocks(ctx context.Context, meant func(controllerName string) bool) error {
 	return l.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
 		locks, err := l.locksOf(ctx, clusterLocks, "")
@@ -218,10 +218,11 @@ func (l *lcm) waitLocks(ctx context.Context, meant func(controllerName string) b
 	}, clusterLocks)
 }
 
-// betweenNodes is how long LCM takes to begin with the next node: it asks for them in their order, and who is asked meets them in it.
+// betweenNodes is the pause before LCM begins with the next node: it asks for the nodes in order, and the application
+// controllers must see them in that order.
 const betweenNodes = 100 * time.Millisecond
 
-// each updates nodes in their order, n at a time; those whose maintenance an earlier run began come first.
+// each updates nodes in order, n at a time; nodes whose maintenance an earlier run began come first.
 func (l *lcm) each(ctx context.Context, nodes []string, n int) error {
 	var begun, waiting []string
 	if err := l.insist(ctx, "list the maintenance requests", func(ctx context.Context) error {

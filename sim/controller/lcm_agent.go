@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Values of LCMMachine.status.state that an update goes through (docs/mosk.md#lcmmachine).
+// Values of LCMMachine.status.state during an update (docs/mosk.md#lcmmachine).
 const (
 	machinePrepare = "Prepare"
 	machineDeploy  = "Deploy"
@@ -19,14 +19,14 @@ const (
 	machineReady   = "Ready"
 )
 
-// stateItem is one thing that the LCM agent of a machine runs in an update.
+// stateItem is one item that a machine's LCM agent runs in an update.
 type stateItem struct {
 	name, runner, phase string
-	state               string  // of the LCMMachine meanwhile
+	state               string  // of the LCMMachine while the item runs
 	share               float64 // of Timing.Update
 }
 
-// stateItems are what an agent runs, in their order. The public code has their form, not their names.
+// stateItems are the items of an agent, in order. The public code shows their form, not their names.
 var stateItems = []stateItem{
 	{"download-images", "downloader", "prepare", machinePrepare, 0.15},
 	{"host-packages", "ansible", "prepare", machinePrepare, 0.15},
@@ -35,7 +35,7 @@ var stateItems = []stateItem{
 	{"kubernetes", "bash", "deploy", machineUpgrade, 0.2},
 }
 
-// StateItems are the names of what an LCM agent runs in an update, in their order.
+// StateItems returns the names of the items that an LCM agent runs in an update, in order.
 func StateItems() []string {
 	var names []string
 	for _, item := range stateItems {
@@ -44,10 +44,10 @@ func StateItems() []string {
 	return names
 }
 
-// failingAttempts is how often a state item or a drain fails before LCM says that it is stuck.
+// failingAttempts is how often a state item or a drain fails before LCM reports that it is stuck.
 const failingAttempts = 3
 
-// takes is how long an item runs on a machine: the seed varies it by a fifth either way, always the same for the same seed.
+// takes is how long an item runs on a machine. The seed varies it by up to a fifth; the same seed gives the same time.
 func (item stateItem) takes(seed uint64, machine string, update time.Duration) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d/%s/%s", seed, machine, item.name)
@@ -55,7 +55,7 @@ func (item stateItem) takes(seed uint64, machine string, update time.Duration) t
 	return time.Duration(float64(update) * item.share * variation)
 }
 
-// specs are the items as an LCMMachine has them.
+// itemSpecs returns the items in the form of an LCMMachine.
 func itemSpecs(version string) []any {
 	var specs []any
 	for _, item := range stateItems {
@@ -67,8 +67,8 @@ func itemSpecs(version string) []any {
 // hash tells the items of different releases apart.
 func (item stateItem) hash(release string) string { return hashID(item.name, release) }
 
-// runAgent brings a machine's LCM agent to the target and lets it run the state items that it has not run for it yet. An
-// item that fails is run again, for ever.
+// runAgent brings a machine's LCM agent to the target and runs the state items that it has not yet run for the target.
+// An item that fails is retried without limit.
 func (l *lcm) runAgent(ctx context.Context, node string) error {
 	m := l.management
 	machine := m.machineOf(node)
@@ -109,7 +109,7 @@ func (m *management) upgradeAgent(ctx context.Context, machine string) error {
 	if err := m.stage(ctx, machineAgents, machine, stageAgent); err != nil {
 		return err
 	}
-	// Last, because it says that the upgrade is done.
+	// Last, because it marks the upgrade as done.
 	return m.patchStatus(ctx, lcmMachines, machine, map[string]any{
 		"agentVersion":          version,
 		"lcmAgentUpgradeStatus": map[string]any{"error": "", "attempt": 1, "startedAt": begun, "finishedAt": m.now()},
@@ -119,7 +119,7 @@ func (m *management) upgradeAgent(ctx context.Context, machine string) error {
 // agentVersion is the version of the LCM agent that comes with a release.
 func agentVersion(release string) string { return "1.43.0-" + release }
 
-// runItem runs one item until it succeeds. What the LCMMachine says of it is where a restarted LCM goes on.
+// runItem runs one item until it succeeds. A restarted LCM continues from the item's state in the LCMMachine.
 func (l *lcm) runItem(ctx context.Context, machine string, item stateItem) error {
 	m := l.management
 	blocked := "item/" + machine
@@ -139,7 +139,7 @@ func (l *lcm) runItem(ctx context.Context, machine string, item stateItem) error
 		switch {
 		case same && over && code == 0:
 			return nil
-		case same && over: // it failed: once more
+		case same && over: // it failed: try again
 			if err := m.clock.SleepUntil(ctx, finished.Add(m.timing.ItemRetry)); err != nil {
 				return err
 			}
@@ -193,7 +193,7 @@ func (m *management) fails(machine, item string, attempt int64) (ItemFailure, bo
 	return ItemFailure{}, false
 }
 
-// timeOf reads a time that an object holds; zero when it holds none.
+// timeOf reads a time from an object; zero if it has none.
 func timeOf(value any) time.Time {
 	written, _ := value.(string)
 	t, err := time.Parse(time.RFC3339, written)

@@ -21,8 +21,9 @@ func (m *management) firing(now time.Time) []string {
 	return slices.Compact(names)
 }
 
-// autoPause lists the firing alerts in the cluster's UpdateAutoPause, and while any fires it removes what the operator commenced:
-// of steps that have not started, and of worker steps that have (docs/mosk.md#automatic-pause). It changes the plan accordingly.
+// autoPause lists the firing alerts in the cluster's UpdateAutoPause. While any alert fires, it clears commence on
+// steps that have not started and on worker steps that have (docs/mosk.md#automatic-pause), and changes the plan
+// accordingly.
 func (m *management) autoPause(ctx context.Context, plan *unstructured.Unstructured) ([]string, error) {
 	pause := m.last(pausesResource, m.cluster)
 	if pause == nil {

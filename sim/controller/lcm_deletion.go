@@ -21,10 +21,10 @@ const (
 // Policies of a Machine's deletion.
 const (
 	deletionUnsafe = "unsafe" // without asking the applications
-	deletionForced = "forced" // as unsafe, and without draining
+	deletionForced = "forced" // like unsafe, and without draining
 )
 
-// lookAtDeletions takes machines that somebody deletes out of the cluster, and follows those that are disabled.
+// lookAtDeletions removes machines that are being deleted from the cluster, and follows those that are disabled.
 func (l *lcm) lookAtDeletions(ctx context.Context) error {
 	m := l.management
 	for _, machine := range m.seen(machinesResource) {
@@ -51,8 +51,8 @@ func (l *lcm) lookAtDeletions(ctx context.Context) error {
 	return nil
 }
 
-// lookAtDisabled keeps a NodeDisableNotification for a machine that is disabled: as long as it is there, applications keep
-// what they know of the node (docs/mosk.md#deletion-requests).
+// lookAtDisabled keeps a NodeDisableNotification for a disabled machine: while it exists, applications keep their data
+// about the node (docs/mosk.md#deletion-requests).
 func (l *lcm) lookAtDisabled(ctx context.Context, machine *unstructured.Unstructured) error {
 	node, disabled := nodeOf(machine), flag(machine, providerValue("disable")...)
 	if there := l.view.object(nodeNotices, node) != nil; there == disabled || node == "" {
@@ -64,13 +64,13 @@ func (l *lcm) lookAtDisabled(ctx context.Context, machine *unstructured.Unstruct
 	return l.makeNotice(ctx, nodeNotices, "NodeDisableNotification", node)
 }
 
-// removeMachine takes a machine out of its cluster: with a graceful policy the applications give the node up first, by a
-// NodeDeletionRequest, and it is drained.
+// removeMachine removes a machine from its cluster. With a graceful policy the applications first give the node up on a
+// NodeDeletionRequest, and the node is drained.
 func (l *lcm) removeMachine(ctx context.Context, machine *unstructured.Unstructured) error {
 	m := l.management
 	name, node := machine.GetName(), nodeOf(machine)
 	policy := text(machine, providerValue("deletionPolicy")...)
-	// A restarted LCM does not ask again about a node that was given up.
+	// A restarted LCM does not request the deletion of a node again that was given up before.
 	if text(machine, "status", "providerStatus", "prepareDeletionPhase") != deletionCompleted {
 		if err := m.setDeletion(ctx, name, deletionStarted); err != nil {
 			return err
@@ -125,7 +125,8 @@ func (m *management) setDeletion(ctx context.Context, machine, phase string) err
 		map[string]any{"providerStatus": map[string]any{"delete": true, "prepareDeletionPhase": phase}})
 }
 
-// surrenderNode asks the applications that know such requests to give a node up, and waits until all locks are released.
+// surrenderNode requests the deletion of a node from the applications that support such requests, and waits until all
+// locks are released.
 func (l *lcm) surrenderNode(ctx context.Context, node string) error {
 	locks, err := l.locksOfNode(ctx, node)
 	if err != nil {
@@ -147,7 +148,7 @@ func (l *lcm) surrenderNode(ctx context.Context, node string) error {
 	}, nodeLocks)
 }
 
-// emptyNode cordons and drains a node, if it is there.
+// emptyNode cordons and drains a node, if it exists.
 func (l *lcm) emptyNode(ctx context.Context, node string) error {
 	if _, err := l.kube.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{}); apierrors.IsNotFound(err) {
 		return nil
@@ -177,7 +178,7 @@ func (l *lcm) endPods(ctx context.Context, node string) error {
 	return nil
 }
 
-// makeNotice makes an object of the MOSK cluster that names a node.
+// makeNotice creates an object on the MOSK cluster that names a node.
 func (l *lcm) makeNotice(ctx context.Context, resource schema.GroupVersionResource, kind, node string) error {
 	object := lcmObject(kind, node)
 	object.Object["spec"] = map[string]any{"nodeName": node}

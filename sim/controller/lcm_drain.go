@@ -12,11 +12,11 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// evictionDeadline is the real time that one eviction may take: client-go waits out a refusal by a disruption budget on its
-// own, many times; the next look at the node's pods is the better retry.
+// evictionDeadline is the real time that one eviction may take. client-go waits out a refusal by a disruption budget by
+// itself, many times; it is better to retry at the next look at the node's pods.
 const evictionDeadline = 3 * time.Second
 
-// cordon takes the node out of scheduling, or brings it back.
+// cordon cordons or uncordons the node.
 func (l *lcm) cordon(ctx context.Context, name string, unschedulable bool) error {
 	err := retry.RetryOnConflict(conflicts, func() error {
 		node, err := l.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
@@ -49,8 +49,8 @@ func (l *lcm) cordon(ctx context.Context, name string, unschedulable bool) error
 	return nil
 }
 
-// drain evicts the node's pods but those of DaemonSets, until none is left. A disruption budget that says no is asked
-// again at the next look; what it says is told by the machine's LCMClusterState.
+// drain evicts the node's pods, except those of DaemonSets, until none is left. It retries a pod that a disruption
+// budget holds at the next look; the machine's LCMClusterState shows the budget's message.
 func (l *lcm) drain(ctx context.Context, name string) error {
 	m := l.management
 	blocked := "drain/" + name
@@ -86,8 +86,8 @@ func (l *lcm) drain(ctx context.Context, name string) error {
 	}
 }
 
-// evictAll asks once for the eviction of every pod that a drain ends. It returns how many are left and what kept the first
-// that may not go.
+// evictAll requests the eviction of every pod that a drain ends, once. It returns how many pods are left and why the
+// first of them may not go.
 func (l *lcm) evictAll(ctx context.Context, name string) (left int, problem string, err error) {
 	list, err := l.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + name})
 	if err != nil {
@@ -114,7 +114,7 @@ func (l *lcm) evictAll(ctx context.Context, name string) (left int, problem stri
 	return left, problem, nil
 }
 
-// refusal is an error's text with the causes that an API server gives for it.
+// refusal is an error's text with the causes that the API server gave.
 func refusal(err error) string {
 	text := err.Error()
 	status, ok := err.(apierrors.APIStatus)

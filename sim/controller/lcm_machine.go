@@ -25,7 +25,7 @@ func isMaster(machine *unstructured.Unstructured) bool {
 	return master
 }
 
-// machineOf is the name of the Machine of a node, the node's own where there is none.
+// machineOf is the name of the Machine of a node, or the node's own name if it has none.
 func (m *management) machineOf(node string) string {
 	if m == nil {
 		return node
@@ -38,7 +38,7 @@ func (m *management) machineOf(node string) string {
 	return node
 }
 
-// inOrder are the Machines that are meant, in the order of their update: by upgradeIndex, and by name where that is equal
+// inOrder returns the selected Machines in the order of their update: by upgradeIndex, then by name
 // (docs/mosk.md#update-groups, #order-of-machines).
 func (m *management) inOrder(meant func(*unstructured.Unstructured) bool) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
@@ -61,7 +61,7 @@ func (m *management) setMachine(ctx context.Context, node string, fields map[str
 	}
 	err := m.patchStatus(ctx, lcmMachines, m.machineOf(node), fields)
 	if apierrors.IsNotFound(err) {
-		return nil // a node that is no Machine's
+		return nil // a node without a Machine
 	}
 	return err
 }
@@ -73,21 +73,21 @@ const (
 	uncordoning    = "uncordoning"
 )
 
-// setDrain writes how far a machine's drain is, with what keeps it from going on.
+// setDrain writes the progress of a machine's drain, with what blocks it.
 func (m *management) setDrain(ctx context.Context, node, value, problem string) error {
 	return m.setMachine(ctx, node, map[string]any{
 		"kubernetesCordonDrain": value, "kubernetesCordonDrainError": problem, "swarmCordonDrain": value,
 	})
 }
 
-// underway tells whether the LCMMachine of a node says that it is drained, or on its way there or back.
+// underway tells whether the LCMMachine of a node says that it is drained, being drained or being uncordoned.
 func (m *management) underway(ctx context.Context, node string) (bool, error) {
 	if m == nil {
 		return false, nil
 	}
 	machine, err := m.objects(lcmMachines).Get(ctx, m.machineOf(node), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return false, nil // a node that is no Machine's
+		return false, nil // a node without a Machine
 	}
 	if err != nil {
 		return false, fmt.Errorf("read LCMMachine %s: %w", m.machineOf(node), err)
@@ -104,7 +104,7 @@ func stateName(prefix, machine string) string {
 	return prefix + machine
 }
 
-// wantDrain writes the LCMClusterStates that ask for a machine to be drained, or for the opposite.
+// wantDrain writes the LCMClusterStates that request the drain of a machine, or its opposite.
 func (m *management) wantDrain(ctx context.Context, node, value, reason string) error {
 	if m == nil {
 		return nil
@@ -131,8 +131,8 @@ func (m *management) wantDrain(ctx context.Context, node, value, reason string) 
 	return nil
 }
 
-// wantsDrain tells whether a machine is still to be drained: an operator may give up on a drain by setting the value of
-// its LCMClusterState to false.
+// wantsDrain tells whether a machine must still be drained: an operator may skip a drain by setting the value of its
+// LCMClusterState to false.
 func (m *management) wantsDrain(ctx context.Context, node string) (bool, error) {
 	if m == nil {
 		return true, nil
@@ -148,7 +148,7 @@ func (m *management) wantsDrain(ctx context.Context, node string) (bool, error) 
 	return text(state, "spec", "value") != "false", nil
 }
 
-// tellDrain writes what an attempt to drain a machine, or the opposite, came to.
+// tellDrain writes the result of an attempt to drain a machine, or to undo the drain.
 func (m *management) tellDrain(ctx context.Context, node, value string, attempt int, message string) error {
 	if m == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// lookAtReboots begins what a GracefulRebootRequest asks for, while nothing else is under way.
+// lookAtReboots starts the reboots of a GracefulRebootRequest while nothing else is in progress.
 func (l *lcm) lookAtReboots(ctx context.Context) error {
 	m := l.management
 	request := m.last(rebootsResource, m.cluster)
@@ -24,14 +24,14 @@ func (l *lcm) lookAtReboots(ctx context.Context) error {
 	return nil
 }
 
-// updateUnderWay tells whether a plan has begun and is not complete.
+// updateUnderWay tells whether a plan has started and is not complete.
 func (l *lcm) updateUnderWay() bool {
 	plan := l.management.last(plansResource, l.management.planName())
 	return plan != nil && text(plan, "status", "startedAt") != "" && text(plan, "status", "status") != planCompleted
 }
 
-// lookAtMaintenance follows the maintenance mode of the cluster and of its machines: the cluster is first to enter and last
-// to leave (docs/mosk.md#maintenance-mode). An update keeps both from entering.
+// lookAtMaintenance follows the maintenance mode of the cluster and of its machines: the cluster enters first and
+// leaves last (docs/mosk.md#maintenance-mode). Neither enters during an update.
 func (l *lcm) lookAtMaintenance(ctx context.Context) error {
 	m := l.management
 	cluster := m.last(clustersResource, m.cluster)
@@ -82,7 +82,7 @@ func (l *lcm) clusterMaintenance(ctx context.Context, enter bool) error {
 	return m.patchStatus(ctx, clustersResource, m.cluster, map[string]any{"providerStatus": map[string]any{"maintenance": enter}})
 }
 
-// machineMaintenance takes a machine into maintenance mode, where it stays drained, or back.
+// machineMaintenance moves a machine into maintenance mode, where it stays drained, or out of it.
 func (l *lcm) machineMaintenance(ctx context.Context, machine *unstructured.Unstructured, enter bool) {
 	m := l.management
 	what := "maintenance/" + machine.GetName()

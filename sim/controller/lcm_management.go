@@ -25,34 +25,34 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Management is the management cluster by which LCM learns what to do and where it tells what it does. The Cluster, its
-// Machines and its UpdateGroups must be there; LCM makes the rest.
+// Management is the management cluster: there LCM learns what to do and reports what it does. The Cluster, its Machines
+// and its UpdateGroups must exist; LCM creates the rest.
 type Management struct {
 	Config  *rest.Config // its API server, with the rights of an administrator
 	Project string       // namespace of the cluster's objects
-	Source  string       // ClusterRelease that the cluster is at before the update
-	Target  string       // ClusterRelease that the update goes to
-	Version string       // of the target, as the plan's name has it, for example 21.0.0
+	Source  string       // ClusterRelease of the cluster before the update
+	Target  string       // ClusterRelease after the update
+	Version string       // of the target, as in the plan's name, for example 21.0.0
 
 	Ceph      bool                     // whether the plan has a step for Ceph
-	Estimated map[string]time.Duration // of a step, instead of what MOSK's plans say
-	Colleague time.Duration            // someone commences each next step so long after the one before it; zero: nobody does
+	Estimated map[string]time.Duration // of a step, instead of the figures in MOSK's plans
+	Colleague time.Duration            // the delay after a step until a colleague commences the next one; zero: no colleague
 
 	Start     time.Time            // the colleague's first step counts from here
-	Deletions map[string]time.Time // Machines that the colleague deletes, and when
+	Deletions map[string]time.Time // Machines that the colleague deletes, with the time
 
-	Alerts   []Alert       // what StackLight tells
+	Alerts   []Alert       // alerts of StackLight
 	Failures []ItemFailure // state items that fail
-	NotReady []NotReady    // nodes that do not come back at once
+	NotReady []NotReady    // nodes that return late
 }
 
-// Alert is an alert that fires from one moment of virtual time until another; a zero Until is never.
+// Alert is an alert that fires from one moment of virtual time until another; a zero Until means for ever.
 type Alert struct {
 	Name        string
 	From, Until time.Time
 }
 
-// ItemFailure is a state item of a machine that fails so many times; a negative number is always.
+// ItemFailure is a state item that fails on a machine a number of times; a negative number means always.
 type ItemFailure struct {
 	Machine, Item string
 	Times         int
@@ -60,7 +60,7 @@ type ItemFailure struct {
 	Message       string
 }
 
-// NotReady is a node whose kubelet is not ready for some time after its host has booted.
+// NotReady is a node whose kubelet stays not ready for some time after its host has booted.
 type NotReady struct {
 	Node    string
 	For     time.Duration
@@ -85,14 +85,14 @@ var (
 	providerMachineUps = kaasResource("machineupgradestatuses")
 )
 
-// managementKinds are the resources that LCM watches there, with their kinds.
+// managementKinds are the resources that LCM watches on the management cluster, with their kinds.
 var managementKinds = map[schema.GroupVersionResource]string{
 	clustersResource: "Cluster", machinesResource: "Machine", lcmClusters: "LCMCluster", lcmMachines: "LCMMachine",
 	lcmClusterStates: "LCMClusterState", plansResource: "ClusterUpdatePlan", groupsResource: "UpdateGroup",
 	pausesResource: "UpdateAutoPause", rebootsResource: "GracefulRebootRequest",
 }
 
-// stageKinds are the resources that hold stages and that nobody watches here.
+// stageKinds are the resources that hold stages; no controller here watches them.
 var stageKinds = map[schema.GroupVersionResource]string{
 	clusterUpgrades: "LCMClusterUpgradeStatus", machineDrains: "LCMMachineUpgradeDrainStatus",
 	machineAgents: "LCMMachineAgentUpgradeStatus", providerUpgrades: "ClusterUpgradeStatus", providerMachineUps: "MachineUpgradeStatus",
@@ -113,20 +113,20 @@ func kaasResource(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: kaasGroup, Version: lcmVersion, Resource: plural}
 }
 
-// management is LCM's client of the management cluster. A nil one does nothing: there is no such cluster. Its env is of
-// that cluster: its client and its view.
+// management is LCM's client of the management cluster. A nil management does nothing: there is no management cluster.
+// Its env holds the client and the view of that cluster.
 type management struct {
 	*env
 	Management
 	cluster string
 
 	mu      sync.Mutex
-	running map[string]bool   // what this life of LCM does, by name; true once it is done
-	stuck   map[string]string // why something does not go on, by what it is
+	running map[string]bool   // the work of this run of LCM, by name; true once it is done
+	stuck   map[string]string // why work does not continue, by its name
 	overdue map[string]string // why a step takes too long, by its ID
 }
 
-// newManagement makes the client; nil where there is no management cluster.
+// newManagement returns the client; nil if there is no management cluster.
 func newManagement(e *env, cluster string, o *Management) (*management, error) {
 	if o == nil {
 		return nil, nil
@@ -177,7 +177,7 @@ func (m *management) objects(resource schema.GroupVersionResource) dynamic.Resou
 	return m.dyn.Resource(resource).Namespace(m.Project)
 }
 
-// seen are the objects of a resource that belong to the cluster, as last seen, by name. They are shared: read only.
+// seen returns the cluster's objects of a resource as last seen, sorted by name. They are shared: read only.
 func (m *management) seen(resource schema.GroupVersionResource) []*unstructured.Unstructured {
 	var mine []*unstructured.Unstructured
 	for _, object := range m.view.objects(resource) {
@@ -189,12 +189,12 @@ func (m *management) seen(resource schema.GroupVersionResource) []*unstructured.
 	return mine
 }
 
-// last is one object as last seen, nil when there is none. It is shared: read only.
+// last returns one object as last seen, or nil. It is shared: read only.
 func (m *management) last(resource schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	return m.view.object(resource, m.Project+"/"+name)
 }
 
-// newObject is an object of the cluster.
+// newObject returns a new object of the cluster.
 func (m *management) newObject(resource schema.GroupVersionResource, kind, name string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(resource.GroupVersion().String())
@@ -205,8 +205,8 @@ func (m *management) newObject(resource schema.GroupVersionResource, kind, name 
 	return object
 }
 
-// ensure makes an object with its status unless it is there, and gives it the status where that was not written before an
-// earlier LCM ended. It tells whether it made the object.
+// ensure creates an object with its status unless it exists, and adds the status if an earlier LCM ended before writing
+// it. It tells whether it created the object.
 func (m *management) ensure(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
 	status map[string]any) (bool, error) {
 	made := false
@@ -214,7 +214,7 @@ func (m *management) ensure(ctx context.Context, resource schema.GroupVersionRes
 		if hasStatus(seen) {
 			return false, nil
 		}
-		now, err := m.objects(resource).Get(ctx, object.GetName(), metav1.GetOptions{}) // what was seen may be older than what we wrote
+		now, err := m.objects(resource).Get(ctx, object.GetName(), metav1.GetOptions{}) // the view may lag behind our own writes
 		if err != nil || hasStatus(now) {
 			return false, err
 		}
@@ -254,7 +254,7 @@ func (m *management) patchStatus(ctx context.Context, resource schema.GroupVersi
 	return m.patch(ctx, resource, name, map[string]any{"status": fields}, "status")
 }
 
-// tellStatus is patchStatus for what is told again and again: it writes only what the object was not seen to say.
+// tellStatus is patchStatus for repeated reports: it writes only the fields that the object was not seen to have.
 func (m *management) tellStatus(ctx context.Context, resource schema.GroupVersionResource, name string, fields map[string]any) error {
 	object := m.last(resource, name)
 	if object == nil {
@@ -271,7 +271,7 @@ func (m *management) tellStatus(ctx context.Context, resource schema.GroupVersio
 	return err
 }
 
-// says tells whether content has all the fields; a nil one must be missing.
+// says tells whether content has all the fields; a nil field must be missing.
 func says(content map[string]any, fields map[string]any) bool {
 	raw, err := json.Marshal(fields)
 	if err != nil {
@@ -314,10 +314,10 @@ func merged(current, wanted map[string]any) bool {
 	return true
 }
 
-// now is the virtual time as the management cluster's objects write it.
+// now is the virtual time in the format of the management cluster's objects.
 func (m *management) now() string { return m.clock.Now().Format(time.RFC3339) }
 
-// block notes why something does not go on; an empty text is that it does.
+// block notes why work does not continue; an empty text means that it does.
 func (m *management) block(what, why string) {
 	if m == nil {
 		return
@@ -335,28 +335,28 @@ func (m *management) block(what, why string) {
 	}
 }
 
-// late notes that a step takes longer than it should. It is told, and does not by itself make other steps stuck.
+// late notes that a step takes longer than it should. It is reported, but does not make other steps stuck by itself.
 func (m *management) late(what, why string) {
 	m.mu.Lock()
 	m.overdue[what] = why
 	m.mu.Unlock()
 }
 
-// onTime takes back what late noted.
+// onTime removes the note of late.
 func (m *management) onTime(what string) {
 	m.mu.Lock()
 	delete(m.overdue, what)
 	m.mu.Unlock()
 }
 
-// blocked is all that does not go on, in one text.
+// blocked lists all work that does not continue, in one text.
 func (m *management) blocked() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return joined(m.stuck)
 }
 
-// stuckMessage is what does not go on or, where nothing says so by itself, which steps take too long.
+// stuckMessage lists the work that does not continue or, if there is none, the steps that take too long.
 func (m *management) stuckMessage() string {
 	if why := m.blocked(); why != "" {
 		return why
@@ -374,7 +374,7 @@ func joined(texts map[string]string) string {
 	return strings.Join(all, "; ")
 }
 
-// begin notes that this life of LCM does something; false when it did so before.
+// begin notes that this run of LCM starts some work; false if it has started it before.
 func (m *management) begin(what string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -385,7 +385,7 @@ func (m *management) begin(what string) bool {
 	return true
 }
 
-// end notes that something is done.
+// end notes that the work is done.
 func (m *management) end(what string) {
 	m.mu.Lock()
 	m.running[what] = true
@@ -393,7 +393,7 @@ func (m *management) end(what string) {
 	m.view.changed(plansResource)
 }
 
-// forget lets something be begun again.
+// forget allows the work to start again.
 func (m *management) forget(what string) {
 	m.mu.Lock()
 	delete(m.running, what)
@@ -401,14 +401,14 @@ func (m *management) forget(what string) {
 	m.view.changed(plansResource)
 }
 
-// ended tells whether this life of LCM has done something.
+// ended tells whether this run of LCM has done the work.
 func (m *management) ended(what string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.running[what]
 }
 
-// busy tells whether anything is under way whose name begins so.
+// busy tells whether any work with this prefix is in progress.
 func (m *management) busy(prefix string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,29 +12,29 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Why a node is in maintenance, as an LCMClusterState says it.
+// Why a node is in maintenance, as in an LCMClusterState.
 const (
 	reasonUpgrade     = "upgrade"
 	reasonMaintenance = "maintenance"
 )
 
-// job is what is to be done with a node in maintenance.
+// job is the work on a node in maintenance.
 type job struct {
-	release string // of the request: what the application controllers run
+	release string // of the request: the application controllers' release
 	scope   string // of the request
 	reason  string
 	done    func(*corev1.Node) bool                      // whether the work is done
 	work    func(ctx context.Context, name string) error // on a drained node
 }
 
-// updating is the job of an update.
+// updating returns the job of an update.
 func (l *lcm) updating(scope string) job {
 	return job{release: l.Release, scope: scope, reason: reasonUpgrade, done: l.updated, work: func(ctx context.Context, name string) error {
 		return l.update(ctx, name, scope)
 	}}
 }
 
-// maintain takes one node through its maintenance; it returns when the node is done or ctx is.
+// maintain takes one node through its maintenance; it returns when the node or ctx is done.
 func (l *lcm) maintain(ctx context.Context, node string, do job) {
 	l.persist(ctx, node, func(ctx context.Context) error { return l.maintainOnce(ctx, node, do) })
 }
@@ -55,8 +55,8 @@ func (l *lcm) persist(ctx context.Context, node string, do func(context.Context)
 	}
 }
 
-// maintainOnce does what is left of a node's maintenance: request, wait for all locks, cordon, drain, the work itself,
-// uncordon, end the request and wait until it is gone. A node that was gone or done before needs nothing of it.
+// maintainOnce does the rest of a node's maintenance: request, wait for all locks, cordon, drain, the work itself,
+// uncordon, end the request and wait until it is gone. It does nothing if the node is gone or done.
 func (l *lcm) maintainOnce(ctx context.Context, name string, do job) error {
 	node, err := l.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -84,7 +84,7 @@ func (l *lcm) maintainOnce(ctx context.Context, name string, do job) error {
 	return l.leave(ctx, name, do)
 }
 
-// enter takes a node out of service: its applications let it go, it is cordoned and drained.
+// enter takes a node out of service: its applications release it, then it is cordoned and drained.
 func (l *lcm) enter(ctx context.Context, name string, do job) error {
 	request, err := l.requestFor(ctx, name)
 	if err != nil {
@@ -95,7 +95,7 @@ func (l *lcm) enter(ctx context.Context, name string, do job) error {
 		return err
 	}
 	m := l.management
-	// A node that no application holds, a master without other roles, is worked on without a request.
+	// A node without locks, a master without other roles, needs no request.
 	if request == nil && len(locks) > 0 {
 		if err := l.createRequest(ctx, name, do); err != nil {
 			return err
@@ -158,10 +158,10 @@ func (l *lcm) leave(ctx context.Context, name string, do job) error {
 			"swarmCordonDrain": ""}); err != nil {
 			return err
 		}
-		// An LCM that ended right after its request was gone has not said so.
+		// An LCM that ended right after its request was gone has not written the stage.
 		return m.machineStageAfter(ctx, machineDrains, name, stageRequested, stageRequestRemoved)
 	}
-	if err := l.waitReady(ctx, name, ""); err != nil { // a restarted LCM may find it on its way
+	if err := l.waitReady(ctx, name, ""); err != nil { // a restarted LCM may find it rebooting
 		return err
 	}
 	if err := m.wantDrain(ctx, name, "false", do.reason); err != nil {
@@ -251,8 +251,8 @@ func (l *lcm) update(ctx context.Context, name, scope string) error {
 	return l.waitReady(ctx, name, "")
 }
 
-// agentStates runs what the LCM agent has to do on a node. Without a management cluster nothing tells how far it is: then
-// a node that was cordoned before this life of LCM has been worked on since.
+// agentStates runs the LCM agent's work on a node. Without a management cluster nothing shows its progress: a node that
+// was cordoned before this run of LCM then counts as worked on since.
 func (l *lcm) agentStates(ctx context.Context, name string) error {
 	if l.management != nil {
 		return l.runAgent(ctx, name)
@@ -270,8 +270,8 @@ func (l *lcm) agentStates(ctx context.Context, name string) error {
 	return l.clock.SleepUntil(ctx, begun.Add(l.timing.Update))
 }
 
-// waitReady waits until the node is ready, runs the target where a kubelet of the target was installed, and has booted as
-// bootID says, if that is not empty. What takes too long is told.
+// waitReady waits until the node is ready, runs the target if a kubelet of the target was installed, and has the
+// bootID, if that is not empty. It reports a node that takes too long.
 func (l *lcm) waitReady(ctx context.Context, name, bootID string) error {
 	m := l.management
 	blocked := "ready/" + name

@@ -15,10 +15,10 @@ import (
 // States of a ClusterUpdatePlan and of its steps (docs/mosk.md#update-plans).
 const (
 	planNotStarted = "NotStarted"
-	planScheduled  = "Scheduled"  // commenced, and a step before it is not complete
-	planInProgress = "InProgress" // begun
-	planAutoPaused = "AutoPaused" // an alert took back what the operator commenced
-	planStuck      = "Stuck"      // takes longer than estimated, or something does not go on
+	planScheduled  = "Scheduled"  // commenced, but an earlier step is not complete
+	planInProgress = "InProgress" // started
+	planAutoPaused = "AutoPaused" // an alert cleared the operator's commence
+	planStuck      = "Stuck"      // takes longer than estimated, or is blocked
 	planCompleted  = "Completed"
 )
 
@@ -42,7 +42,7 @@ func field(object map[string]any, name string) string {
 	return value
 }
 
-// stepStatuses are the states of a plan's steps, each with its ID and name; those that are not told yet are NotStarted.
+// stepStatuses are the states of a plan's steps, each with its ID and name; steps without a status are NotStarted.
 func (m *management) stepStatuses(plan *unstructured.Unstructured) []any {
 	old := map[string]map[string]any{}
 	for _, status := range listOf(plan, "status", "steps") {
@@ -59,7 +59,8 @@ func (m *management) stepStatuses(plan *unstructured.Unstructured) []any {
 	return all
 }
 
-// manage is LCM with a management cluster: it looks at what is wanted there whenever that changes, does it, and tells.
+// manage is LCM with a management cluster: whenever something changes there, it looks at what is requested, does it,
+// and reports.
 func (l *lcm) manage(ctx context.Context) {
 	m := l.management
 	l.tasks.Go(func() { m.relay(ctx, l.env) })
@@ -67,7 +68,7 @@ func (l *lcm) manage(ctx context.Context) {
 	l.tasks.Wait()
 }
 
-// relay lets the look at the plan follow what changes on the MOSK cluster.
+// relay triggers a look at the plan when something changes on the MOSK cluster.
 func (m *management) relay(ctx context.Context, mosk *env) {
 	changed, stop := mosk.view.subscribe(nodesResource, clusterLocks, nodeRequests, deployments)
 	defer stop()
@@ -78,14 +79,14 @@ func (m *management) relay(ctx context.Context, mosk *env) {
 		case <-changed:
 			m.view.changed(plansResource)
 		}
-		if m.clock.Sleep(ctx, m.timing.PlanLook/3) != nil { // what tells of progress may be a little late
+		if m.clock.Sleep(ctx, m.timing.PlanLook/3) != nil { // progress may be reported a little late
 			return
 		}
 	}
 }
 
-// lookAtPlan brings everything on one step: what the provider makes, what is asked for beside an update, the plan, and
-// what is told.
+// lookAtPlan moves everything on one step: the provider's objects, requests beside an update, the plan, and the
+// reports.
 func (l *lcm) lookAtPlan(ctx context.Context) (time.Duration, error) {
 	m := l.management
 	if err := m.provide(ctx); err != nil {
@@ -110,8 +111,8 @@ func (l *lcm) runsTarget(name string) bool {
 	return node != nil && l.updated(node)
 }
 
-// commence commences steps that are not commenced in the plan itself: an update of the Cluster's release starts all steps, and a
-// colleague starts the next step some time after the one before it.
+// commence commences steps whose start does not come from the plan itself: a change of the Cluster's release starts all
+// steps, and a colleague starts each step some time after the one before.
 func (m *management) commence(ctx context.Context, plan *unstructured.Unstructured, firing []string) error {
 	steps, statuses := stepsOf(plan), m.stepStatuses(plan)
 	cluster := m.last(clustersResource, m.cluster)
@@ -155,7 +156,8 @@ func (m *management) finished(status map[string]any) (time.Time, bool) {
 	return timeOf(status["startedAt"]).Add(took), err == nil && field(status, "status") == planCompleted
 }
 
-// writeSteps replaces a plan's steps if nobody else has written it in the meantime, and shows the change to the caller's copy.
+// writeSteps replaces a plan's steps, unless the plan was written by others in the meantime, and updates the caller's
+// copy.
 func (m *management) writeSteps(ctx context.Context, plan *unstructured.Unstructured, steps []map[string]any) error {
 	list := make([]any, 0, len(steps))
 	for _, step := range steps {
@@ -169,7 +171,7 @@ func (m *management) writeSteps(ctx context.Context, plan *unstructured.Unstruct
 	return unstructured.SetNestedSlice(plan.Object, list, "spec", "steps")
 }
 
-// advance starts the steps whose turn it is and writes how far the plan is.
+// advance starts the steps whose turn it is and writes the plan's progress.
 func (l *lcm) advance(ctx context.Context, plan *unstructured.Unstructured, firing []string) error {
 	m := l.management
 	if text(plan, "status", "status") == planCompleted {
@@ -196,13 +198,13 @@ func (l *lcm) advance(ctx context.Context, plan *unstructured.Unstructured, firi
 			}
 			l.startStep(ctx, id, i+1 == len(steps))
 			status["status"], status["message"] = l.progress(ctx, id, step, status)
-		case begun && strings.HasPrefix(id, stepWorkers) && !commenced: // nothing new begins
+		case begun && strings.HasPrefix(id, stepWorkers) && !commenced: // no new step starts
 			l.startStep(ctx, id, i+1 == len(steps))
 			_, status["message"] = l.progress(ctx, id, step, status)
 			if len(firing) > 0 || state == planAutoPaused {
 				status["status"] = planAutoPaused
 			}
-		case begun: // a step that has begun cannot be cancelled
+		case begun: // a step that has started cannot be cancelled
 			l.startStep(ctx, id, i+1 == len(steps))
 			status["status"], status["message"] = l.progress(ctx, id, step, status)
 		case commenced:
@@ -214,14 +216,14 @@ func (l *lcm) advance(ctx context.Context, plan *unstructured.Unstructured, firi
 	return m.writePlan(ctx, plan, statuses, firing)
 }
 
-// inMaintenance tells whether the cluster is in maintenance mode, or about to be, or machines are being rebooted: no update
-// begins then.
+// inMaintenance tells whether the cluster is in maintenance mode or about to enter it, or machines are being rebooted:
+// no update starts then.
 func (m *management) inMaintenance() bool {
 	cluster := m.last(clustersResource, m.cluster)
 	return m.busy("maintenance") || m.busy("reboot") || cluster != nil && flag(cluster, "status", "providerStatus", "maintenance")
 }
 
-// turn tells whether all steps before the i-th are complete; groups of one index are updated at the same time.
+// turn tells whether all steps before the i-th are complete; groups with the same index are updated at the same time.
 func (m *management) turn(steps []map[string]any, statuses []any, i int) bool {
 	group := m.groupOfStep(field(steps[i], "id"))
 	for j := range i {
@@ -236,7 +238,7 @@ func (m *management) turn(steps []map[string]any, statuses []any, i int) bool {
 	return true
 }
 
-// groupOfStep is the UpdateGroup of a worker step, nil for other steps and for a group that is gone.
+// groupOfStep is the UpdateGroup of a worker step, nil for other steps and if the group is gone.
 func (m *management) groupOfStep(id string) *unstructured.Unstructured {
 	name, ok := strings.CutPrefix(id, stepWorkers)
 	if !ok {
@@ -245,8 +247,9 @@ func (m *management) groupOfStep(id string) *unstructured.Unstructured {
 	return m.last(groupsResource, name)
 }
 
-// toTarget sets the release of the Cluster and of its LCMCluster when the first step begins, each unless it is set already: an
-// operator who wants the whole plan at once has set the Cluster's, and an LCM may have ended between the two.
+// toTarget sets the release of the Cluster and of its LCMCluster when the first step starts, each unless it is set
+// already: an operator who updates the whole cluster at once has set the Cluster's, and an earlier LCM may have ended
+// between the two.
 func (m *management) toTarget(ctx context.Context, plan *unstructured.Unstructured) error {
 	cluster := m.last(clustersResource, m.cluster)
 	if cluster == nil {
@@ -265,7 +268,7 @@ func (m *management) toTarget(ctx context.Context, plan *unstructured.Unstructur
 	return m.patch(ctx, clustersResource, m.cluster, body)
 }
 
-// writePlan writes the states of the steps and what they come to.
+// writePlan writes the states of the steps and the resulting state of the plan.
 func (m *management) writePlan(ctx context.Context, plan *unstructured.Unstructured, statuses []any, firing []string) error {
 	count := map[string]int{}
 	started := text(plan, "status", "startedAt")

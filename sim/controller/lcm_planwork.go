@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// startStep does what a step of the plan stands for, once in a life of LCM. The last step also ends the cluster's
+// startStep does the work of a step of the plan, once in a run of LCM. The last step also ends the cluster's
 // maintenance.
 func (l *lcm) startStep(ctx context.Context, id string, last bool) {
 	m := l.management
@@ -34,7 +34,7 @@ func (l *lcm) startStep(ctx context.Context, id string, last bool) {
 
 func (l *lcm) doStep(ctx context.Context, id string) error {
 	m := l.management
-	if id != stepAuxiliary { // which ends the cluster's maintenance: a restarted LCM must not begin another one
+	if id != stepAuxiliary { // it ends the cluster's maintenance, and a restarted LCM must not begin another
 		if err := l.openCluster(ctx, l.Release); err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (l *lcm) doStep(ctx context.Context, id string) error {
 	}
 }
 
-// openCluster requests the cluster's maintenance, if that was not done before.
+// openCluster requests the cluster's maintenance, unless it was requested before.
 func (l *lcm) openCluster(ctx context.Context, release string) error {
 	if err := l.request(ctx, release, 0); err != nil {
 		return err
@@ -97,7 +97,8 @@ func (l *lcm) clusterReleased(ctx context.Context) error {
 	return l.management.clusterStage(ctx, stageClusterLocks)
 }
 
-// groupMembers are the workers of an UpdateGroup, in order; machines without a group are in the cluster's default one.
+// groupMembers returns the workers of an UpdateGroup, in order; machines without a group belong to the cluster's
+// default group.
 func (m *management) groupMembers(group string) []*unstructured.Unstructured {
 	return m.inOrder(func(machine *unstructured.Unstructured) bool {
 		own := machine.GetLabels()[labelGroup]
@@ -108,7 +109,7 @@ func (m *management) groupMembers(group string) []*unstructured.Unstructured {
 	})
 }
 
-// commenced tells whether a step may begin with another machine.
+// commenced tells whether a step may start another machine.
 func (m *management) commenced(ctx context.Context, id string) (bool, error) {
 	plan, err := m.objects(plansResource).Get(ctx, m.planName(), metav1.GetOptions{})
 	if err != nil {
@@ -122,8 +123,8 @@ func (m *management) commenced(ctx context.Context, id string) (bool, error) {
 	return false, nil
 }
 
-// roll updates machines in their order, as many at a time as their UpdateGroup allows at the moment. Machines that an
-// earlier life of LCM began with go first; others only while more says so. It ends when all are done.
+// roll updates machines in order, as many at a time as their UpdateGroup allows at the moment. Machines that an earlier
+// run of LCM began go first; others start only while more returns true. It returns when all are done.
 func (l *lcm) roll(ctx context.Context, machines func() []*unstructured.Unstructured, group string,
 	more func(context.Context) (bool, error)) error {
 	m := l.management
@@ -209,8 +210,8 @@ func (m *management) drained(machine string) bool {
 	return object != nil && text(object, "status", "kubernetesCordonDrain") != ""
 }
 
-// groupSettings are how many machines of a group may be updated at a time, and the scope of their requests. A group that is
-// gone goes on one by one.
+// groupSettings returns how many machines of a group may be updated at a time, and the scope of their requests. A group
+// that is gone continues one by one.
 func (m *management) groupSettings(name, scope string) (int, string) {
 	group := m.last(groupsResource, name)
 	if group == nil {
@@ -224,7 +225,8 @@ func (m *management) groupSettings(name, scope string) (int, string) {
 	return max(int(number(group, "spec", "concurrentUpdates")), 1), scope
 }
 
-// machineUpdated notes that a machine is at the target. One that was not rebooted has to be, for its new kernel.
+// machineUpdated notes that a machine is at the target. A machine that was not rebooted needs a reboot for its new
+// kernel.
 func (m *management) machineUpdated(ctx context.Context, node, scope string) error {
 	if scope == ScopeDrain {
 		if err := m.wantReboot(ctx, node, true); err != nil {
@@ -234,7 +236,7 @@ func (m *management) machineUpdated(ctx context.Context, node, scope string) err
 	return m.setMachine(ctx, node, map[string]any{"release": m.Target})
 }
 
-// progress is the state and the message of a step that is under way.
+// progress is the state and the message of a step in progress.
 func (l *lcm) progress(ctx context.Context, id string, step, status map[string]any) (state, message string) {
 	m := l.management
 	switch {
@@ -277,7 +279,7 @@ func (l *lcm) machineProgress(machines []*unstructured.Unstructured) string {
 	return fmt.Sprintf("%d of %d machines updated", done, len(machines))
 }
 
-// holders are the locks that a step waits for, with what they say.
+// holders lists the locks that a step waits for, with their messages.
 func (l *lcm) holders(id string) string {
 	resource, ours := clusterLocks, func(*unstructured.Unstructured) bool { return true }
 	if id == stepControllers || strings.HasPrefix(id, stepWorkers) {

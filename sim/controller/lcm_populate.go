@@ -10,21 +10,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Past is what an update has done before the controllers run.
+// Past is the part of an update that was done before the controllers run.
 type Past struct {
-	Machines map[string]time.Time // Machines that are updated, and since when
+	Machines map[string]time.Time // updated Machines, with the time
 	Steps    []PastStep           // in the plan's order
 }
 
-// PastStep is a step of the plan that is commenced, and perhaps begun or complete.
+// PastStep is a step of the plan that is commenced, and may have started or be complete.
 type PastStep struct {
 	ID      string
-	Started time.Time     // zero: it has not begun
-	Took    time.Duration // zero: it is not complete
+	Started time.Time     // zero: not started
+	Took    time.Duration // zero: not complete
 }
 
-// PopulateManagement makes on the management cluster of opts what LCM makes by itself, without letting time pass, and writes
-// what an update has done. The Cluster, its Machines and UpdateGroups must be there. It may be called again.
+// PopulateManagement creates, on the management cluster of opts, the objects that LCM creates by itself, without
+// letting time pass, and writes what an update has done. The Cluster, its Machines and UpdateGroups must exist. It may
+// be called again.
 func PopulateManagement(ctx context.Context, opts Options, past Past) error {
 	e, err := newEnv(opts)
 	if err != nil {
@@ -55,7 +56,7 @@ func PopulateManagement(ctx context.Context, opts Options, past Past) error {
 	return nil
 }
 
-// updatedMachine is the status of an LCMMachine whose update was over at a moment.
+// updatedMachine is the status of an LCMMachine whose update ended at a moment.
 func (m *management) updatedMachine(over time.Time) map[string]any {
 	items := map[string]any{}
 	at := over.Add(-m.timing.Reboot - m.timing.Update)
@@ -69,7 +70,7 @@ func (m *management) updatedMachine(over time.Time) map[string]any {
 		"reboot": map[string]any{"requestedAt": at.Format(time.RFC3339), "completed": true, "errorMessage": ""}}
 }
 
-// writePast commences steps of the plan and writes how far they are.
+// writePast commences steps of the plan and writes their progress.
 func (m *management) writePast(ctx context.Context, past []PastStep) error {
 	if len(past) == 0 {
 		return nil

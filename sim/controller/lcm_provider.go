@@ -22,7 +22,7 @@ const (
 	stepAuxiliary   = "mcc-components"
 )
 
-// planStep is what MOSK's plans say of a step. The figures are those of a documented example.
+// planStep is what MOSK's plans say about a step. The figures are those of a documented example.
 type planStep struct {
 	name, granularity, users, workloads string
 	estimated                           time.Duration
@@ -42,7 +42,7 @@ var planSteps = map[string]planStep{
 		"StackLight", "MetalLB", "auxiliary controllers"}},
 }
 
-// step is what is known of a step by its ID.
+// stepOf returns what is known about a step by its ID.
 func stepOf(id string) planStep {
 	if group, ok := strings.CutPrefix(id, stepWorkers); ok {
 		step := planSteps[stepWorkers]
@@ -58,8 +58,8 @@ func (m *management) planName() string { return m.cluster + "-" + m.Version }
 // controlGroup is the UpdateGroup of the masters, which is always processed first.
 func (m *management) controlGroup() string { return m.cluster + "-control" }
 
-// provide makes what the provider makes by itself: the cluster's LCMCluster, an LCMMachine for every Machine, and the plan
-// for the newer release, whose worker steps follow the UpdateGroups.
+// provide creates the provider's objects: the cluster's LCMCluster, an LCMMachine for every Machine, and the plan for
+// the newer release, whose worker steps follow the UpdateGroups.
 func (m *management) provide(ctx context.Context) error {
 	cluster := m.newObject(lcmClusters, "LCMCluster", m.cluster)
 	cluster.Object["spec"] = map[string]any{"release": m.Source, "maxWorkerUpgradeCount": 1, "maxWorkerPrepareCount": 50, "lcmType": "ucp"}
@@ -101,7 +101,7 @@ func releaseNumber(name string) string {
 	return strings.Join(parts[:min(3, len(parts))], ".")
 }
 
-// groups are the cluster's UpdateGroups of workers in the order of their update.
+// groups returns the cluster's UpdateGroups of workers in the order of their update.
 func (m *management) groups() []*unstructured.Unstructured {
 	var groups []*unstructured.Unstructured
 	for _, group := range m.seen(groupsResource) {
@@ -115,7 +115,7 @@ func (m *management) groups() []*unstructured.Unstructured {
 
 func groupIndex(group *unstructured.Unstructured) int64 { return number(group, "spec", "index") }
 
-// stepIDs are the steps that a plan has now.
+// stepIDs returns the IDs of the steps that a plan has now.
 func (m *management) stepIDs() []string {
 	ids := []string{stepOpenStack}
 	if m.Ceph {
@@ -128,8 +128,7 @@ func (m *management) stepIDs() []string {
 	return append(ids, stepAuxiliary)
 }
 
-// providePlan makes the plan, or lets the steps of one that is not complete follow the groups; a step that was commenced
-// stays.
+// providePlan creates the plan, or adapts the steps of an incomplete plan to the groups; a commenced step stays.
 func (m *management) providePlan(ctx context.Context) error {
 	if seen := m.last(plansResource, m.planName()); seen != nil && m.provided(seen) {
 		return nil
@@ -152,19 +151,19 @@ func (m *management) providePlan(ctx context.Context) error {
 		return nil
 	}
 	return m.patch(ctx, plansResource, plan.GetName(), map[string]any{
-		"metadata": map[string]any{"resourceVersion": plan.GetResourceVersion()}, // the operator writes there, too
+		"metadata": map[string]any{"resourceVersion": plan.GetResourceVersion()}, // the operator writes here, too
 		"spec":     map[string]any{"steps": m.planSteps(stepsOf(plan))},
 	})
 }
 
-// provided tells whether a plan has the steps that it should, or is complete.
+// provided tells whether a plan has the right steps, or is complete.
 func (m *management) provided(plan *unstructured.Unstructured) bool {
 	old := stepsOf(plan)
 	return text(plan, "status", "status") == planCompleted ||
 		slices.EqualFunc(old, m.planSteps(old), func(a map[string]any, b any) bool { return a["id"] == b.(map[string]any)["id"] })
 }
 
-// planSteps are the steps as a plan has them; those of the old ones that are still there stay as they are.
+// planSteps returns the steps in a plan's form; old steps that are still needed stay unchanged.
 func (m *management) planSteps(old []map[string]any) []any {
 	var steps []any
 	for _, id := range m.stepIDs() {

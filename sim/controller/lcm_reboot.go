@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// reboot switches the machine under a node off and on, and waits until the node is back.
+// reboot switches the machine under a node off and on, and waits until the node returns.
 func (l *lcm) reboot(ctx context.Context, name string) error {
 	m := l.management
 	if err := m.setMachine(ctx, name, map[string]any{"state": machineReboot, "reboot": map[string]any{
@@ -37,8 +37,8 @@ func (l *lcm) reboot(ctx context.Context, name string) error {
 	return l.endReboot(ctx, name)
 }
 
-// endReboot tells that the machine of a node is back from its reboot, if it was on its way: an LCM that was restarted
-// meanwhile finds the node at the target, and has this left to do.
+// endReboot reports that the machine of a node is back if it was rebooting: an LCM that was restarted meanwhile finds
+// the node at the target and has only this left to do.
 func (l *lcm) endReboot(ctx context.Context, name string) error {
 	m := l.management
 	if m == nil {
@@ -46,7 +46,7 @@ func (l *lcm) endReboot(ctx context.Context, name string) error {
 	}
 	machine, err := m.objects(lcmMachines).Get(ctx, m.machineOf(name), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		return nil // a node that is no Machine's
+		return nil // a node without a Machine
 	}
 	if err != nil {
 		return fmt.Errorf("read LCMMachine %s: %w", m.machineOf(name), err)
@@ -63,11 +63,11 @@ func (l *lcm) endReboot(ctx context.Context, name string) error {
 	if err := m.machineStage(ctx, providerMachineUps, name, stageReboot); err != nil {
 		return err
 	}
-	// Last, because it says that the reboot is over.
+	// Last, because it marks the reboot as over.
 	return m.setMachine(ctx, name, map[string]any{"reboot": map[string]any{"completed": true}})
 }
 
-// wantReboot notes in the Machine of a node whether it has to be rebooted for what was installed.
+// wantReboot notes in the Machine of a node whether it must be rebooted to run what was installed.
 func (m *management) wantReboot(ctx context.Context, node string, required bool) error {
 	if m == nil {
 		return nil
@@ -92,19 +92,19 @@ func (m *management) wantReboot(ctx context.Context, node string, required bool)
 func (m *management) rebooted(node string, request *unstructured.Unstructured) bool {
 	machine := m.last(lcmMachines, m.machineOf(node))
 	if machine == nil {
-		return true // nothing that LCM could reboot
+		return true // there is nothing for LCM to reboot
 	}
 	asked, _, _ := unstructured.NestedString(machine.Object, "status", "reboot", "requestedAt")
 	return flag(machine, "status", "reboot", "completed") && !timeOf(asked).Before(request.GetCreationTimestamp().Time)
 }
 
-// rebootRequested reboots the machines of a GracefulRebootRequest one after another, as an update would order them, and
+// rebootRequested reboots the machines of a GracefulRebootRequest one after another, in the order of an update, and
 // removes the request when all are done.
 func (l *lcm) rebootRequested(ctx context.Context, request *unstructured.Unstructured) error {
 	m := l.management
 	now, err := m.objects(rebootsResource).Get(ctx, request.GetName(), metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && now.GetUID() != request.GetUID() {
-		return nil // what was seen is older than what we did
+		return nil // the view lags behind our own writes
 	}
 	if err != nil {
 		return fmt.Errorf("read GracefulRebootRequest %s: %w", request.GetName(), err)
@@ -152,7 +152,7 @@ func (l *lcm) rebootRequested(ctx context.Context, request *unstructured.Unstruc
 	return err
 }
 
-// markReboot sets or removes the mark of a machine that is to be rebooted.
+// markReboot sets or removes the mark of a machine that must be rebooted.
 func (m *management) markReboot(ctx context.Context, machine string, value any) error {
 	err := m.patch(ctx, lcmMachines, machine,
 		map[string]any{"metadata": map[string]any{"annotations": map[string]any{annotationGraceful: value}}})

@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// report tells in the Cluster, its LCMCluster and its Machines how they are.
+// report writes the state of the Cluster, its LCMCluster and its Machines to these objects.
 func (l *lcm) report(ctx context.Context, firing []string) error {
 	m := l.management
 	machines := m.seen(machinesResource)
 	nodes := l.view.nodes()
 	ready := 0
-	var unready, down []string // machines that are being worked on, too; those whose node is not ready
+	var unready, down []string // unready includes machines being worked on; down are those whose node is not ready
 	var errs []error
 	for _, machine := range machines {
 		state, err := l.reportMachine(ctx, machine, nodes[nodeOf(machine)])
@@ -68,7 +68,7 @@ func (l *lcm) report(ctx context.Context, firing []string) error {
 	return errors.Join(errs...)
 }
 
-// notReady names machines; nothing where there are none.
+// notReady names machines; empty if there are none.
 func notReady(machines []string) string {
 	if len(machines) == 0 {
 		return ""
@@ -76,18 +76,18 @@ func notReady(machines []string) string {
 	return "not ready machines: " + strings.Join(machines, ", ")
 }
 
-// machineState is how a machine is.
+// machineState is the state of a machine.
 type machineState struct {
-	ready   bool // nothing is done with it, and its node is ready
+	ready   bool // no work is in progress on it, and its node is ready
 	kubelet bool // its node is ready
 }
 
-// condition is one as this API has them: without status and time.
+// condition is a condition in the form of this API: without status and time.
 func condition(kind string, ready bool, message string) map[string]any {
 	return map[string]any{"type": kind, "ready": ready, "message": message}
 }
 
-// conditionReady tells whether an object was last seen to say that a condition is ready; one that it does not have is.
+// conditionReady tells whether a condition of an object was ready when last seen; a missing condition counts as ready.
 func conditionReady(object *unstructured.Unstructured, kind string) bool {
 	for _, c := range listOf(object, "status", "providerStatus", "conditions") {
 		if c["type"] == kind {
@@ -97,7 +97,7 @@ func conditionReady(object *unstructured.Unstructured, kind string) bool {
 	return true
 }
 
-// reportMachine tells in a Machine how it is.
+// reportMachine writes the state of a machine to its Machine.
 func (l *lcm) reportMachine(ctx context.Context, machine *unstructured.Unstructured, node *corev1.Node) (machineState, error) {
 	m := l.management
 	own := m.last(lcmMachines, machine.GetName())

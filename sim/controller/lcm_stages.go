@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// Names of stages, as the API has them (docs/mosk.md#stages).
+// Names of stages in the API (docs/mosk.md#stages).
 const (
 	stageAgent          = "Agent upgraded"
 	stagePrepare        = "Prepare phase done"
@@ -40,7 +40,7 @@ func (m *management) machineStage(ctx context.Context, resource schema.GroupVers
 	return m.stage(ctx, resource, m.machineOf(node), name)
 }
 
-// machineStageAfter notes that a node has reached a stage if it had reached another one before in this update.
+// machineStageAfter notes that a node has reached a stage, if it has reached another stage earlier in this update.
 func (m *management) machineStageAfter(ctx context.Context, resource schema.GroupVersionResource, node, before, name string) error {
 	if m == nil {
 		return nil
@@ -78,7 +78,7 @@ func (m *management) clusterStage(ctx context.Context, name string) error {
 	return m.stage(ctx, providerUpgrades, m.cluster, name)
 }
 
-// stage adds a stage to an object, which it makes where it is missing; a stage that is there stays as it is. The stages of
+// stage adds a stage to an object and creates the object if it is missing; an existing stage stays unchanged. Stages of
 // another update are dropped.
 func (m *management) stage(ctx context.Context, resource schema.GroupVersionResource, name, stage string) error {
 	err := retry.RetryOnConflict(conflicts, func() error {
@@ -116,5 +116,5 @@ func (m *management) stage(ctx context.Context, resource schema.GroupVersionReso
 	return nil
 }
 
-// annotationTarget says on an object with stages which update they belong to.
+// annotationTarget names, on an object with stages, the update that they belong to.
 const annotationTarget = "lcm.mirantis.com/target-release"

@@ -23,7 +23,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// withColleague is a plan that goes on by itself.
+// withColleague is a plan that continues by itself.
 const withColleague = "management: {plan: {colleague: 10s}}"
 
 // twoNodes are a master and a compute.
@@ -44,12 +44,12 @@ var (
 	requestsOfAll = []schema.GroupVersionResource{resource("clustermaintenancerequests"), resource("nodemaintenancerequests")}
 )
 
-// manager is a client of the management cluster's project.
+// manager returns a client of the management cluster's project.
 func (w *world) manager(r schema.GroupVersionResource) dynamic.ResourceInterface {
 	return w.manage.Resource(r).Namespace(w.Scenario.Management.Project)
 }
 
-// managed is an object of the management cluster; one that is not there ends the test.
+// managed returns an object of the management cluster and fails the test if it is missing.
 func (w *world) managed(r schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	w.t.Helper()
 	object := w.above.At(r, w.Scenario.Management.Project).Named(name)
@@ -83,7 +83,7 @@ func (w *world) untilPlanIs(state string) {
 	w.until("the plan is "+state, func() bool { return w.planIs(state) })
 }
 
-// transitions writes down the states that objects go through, each as often as it changes.
+// transitions records the states that objects go through, at each change.
 type transitions struct {
 	mu  sync.Mutex
 	all map[string][]string
@@ -97,7 +97,7 @@ func (tr *transitions) add(object, state string) {
 	}
 }
 
-// watch lets transitions follow the objects of a resource; state tells what counts.
+// watch makes transitions follow the objects of a resource; state returns the recorded part.
 func (w *world) watch(tr *transitions, objects dynamic.ResourceInterface, kind string,
 	state func(*unstructured.Unstructured) map[string]string) {
 	w.t.Helper()
@@ -112,7 +112,7 @@ func (w *world) watch(tr *transitions, objects dynamic.ResourceInterface, kind s
 	})
 }
 
-// of is a function of one field.
+// of returns a function that reads one field.
 func of(fields ...string) func(*unstructured.Unstructured) map[string]string {
 	return func(object *unstructured.Unstructured) map[string]string {
 		value, _, _ := unstructured.NestedFieldNoCopy(object.Object, fields...)
@@ -120,7 +120,7 @@ func of(fields ...string) func(*unstructured.Unstructured) map[string]string {
 	}
 }
 
-// sequence plays a small update and returns what every object went through.
+// sequence plays a small update and returns the states of every object.
 func sequence(t *testing.T, seed uint64) map[string][]string {
 	w := begin(t, story(withColleague, threeNodes, `
 - {name: a, project: p, flavor: small, host: cmp-01}`), sim.Options{Seed: seed})
@@ -216,7 +216,7 @@ func TestARestartedLCMDoesNotRepeatWhatIsDone(t *testing.T) {
 						begun[name] = append(begun[name], at)
 					}
 				}
-				// Nothing of what it tells may be missing either, wherever it was cut off.
+				// Its reports must be complete, too, wherever it was interrupted.
 				return w.updated("cmp-01") && w.planIs("InProgress") && w.request("cmp-01") == nil && w.untold("cmp-01") == ""
 			})
 		}
@@ -231,7 +231,7 @@ func TestARestartedLCMDoesNotRepeatWhatIsDone(t *testing.T) {
 	})
 }
 
-// untold is what LCM has not told of the maintenance of a machine that is over; nothing when it has told all.
+// untold returns what LCM has not reported about a machine's finished maintenance; empty if it has reported all.
 func (w *world) untold(machine string) string {
 	w.t.Helper()
 	for r, want := range map[schema.GroupVersionResource]string{

@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Load puts objects into a cluster as they are, status and all, as a restored backup would. It is what Populate fills a
-// cluster of thousands of nodes with: by requests, of which each pod takes two, that takes a minute.
+// Load puts objects into a cluster as they are, including the status, like a restored backup. Populate uses it for
+// clusters of thousands of nodes: requests, two for each pod, would take a minute.
 type Load func(objects ...runtime.Object) error
 
-// putPod makes a pod: ready at once where pods are loaded, else as the API server makes a new one.
+// putPod creates a pod: ready at once if pods are loaded, otherwise as the API server creates a new one.
 func (k *kubelet) putPod(ctx context.Context, pod *corev1.Pod) error {
 	var err error
 	if k.load != nil {

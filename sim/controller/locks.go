@@ -19,13 +19,13 @@ type lock struct {
 	env      *env
 	resource schema.GroupVersionResource
 	name     string
-	served   bool // a new one is made as the OpenStack controller's kopf leaves it once it has seen it
+	served   bool // a new lock is created as kopf leaves it once the OpenStack controller has handled it
 }
 
 func (e *env) clusterLock(name string) lock { return lock{env: e, resource: clusterLocks, name: name} }
 func (e *env) nodeLock(name string) lock    { return lock{env: e, resource: nodeLocks, name: name} }
 
-// ensure creates the lock when it is missing, active and at release. A lock that is there keeps its state.
+// ensure creates the lock when it is missing, active and at release. An existing lock keeps its state.
 func (l lock) ensure(ctx context.Context, spec map[string]any, annotations map[string]string, release string) (*unstructured.Unstructured,
 	error) {
 	if l.env.load != nil {
@@ -44,11 +44,11 @@ func (l lock) ensure(ctx context.Context, spec map[string]any, annotations map[s
 	if lockState(object) != "" {
 		return object, nil
 	}
-	// The API server drops the status of a new object: it has its own subresource.
+	// The API server drops the status of a new object: status is a subresource.
 	return l.patchStatus(ctx, map[string]any{"state": stateActive, "release": release})
 }
 
-// newObject is the lock as it is made, without a status.
+// newObject is a new lock, without a status.
 func (l lock) newObject(spec map[string]any, annotations map[string]string) *unstructured.Unstructured {
 	kind := "NodeWorkloadLock"
 	if l.resource == clusterLocks {
@@ -101,7 +101,7 @@ func (l lock) patch(ctx context.Context, body map[string]any, subresources ...st
 	return object, nil
 }
 
-// setState moves the lock and clears or keeps what else its status says.
+// setState sets the lock's state and updates the other fields of its status.
 func (l lock) setState(ctx context.Context, state string, more map[string]any) error {
 	fields := map[string]any{"state": state}
 	maps.Copy(fields, more)
@@ -109,7 +109,7 @@ func (l lock) setState(ctx context.Context, state string, more map[string]any) e
 	return err
 }
 
-// delete removes the lock; one that is gone already is no error.
+// delete removes the lock; a lock that is gone is not an error.
 func (l lock) delete(ctx context.Context) error {
 	err := l.env.dyn.Resource(l.resource).Delete(ctx, l.name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -147,7 +147,7 @@ func lockInner(object *unstructured.Unstructured) string {
 	return object.GetAnnotations()[annotationInner]
 }
 
-// text is a string field of an object, empty when it is missing or of another type.
+// text is a string field of an object; empty if it is missing or of another type.
 func text(object *unstructured.Unstructured, fields ...string) string {
 	value, _, _ := unstructured.NestedString(object.Object, fields...)
 	return value

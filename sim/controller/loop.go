@@ -27,15 +27,15 @@ func (e *env) loop(ctx context.Context, name string, step func(context.Context) 
 	}
 }
 
-// conflicts is how a write is retried after another write came first: like client-go, but without its random jitter.
+// conflicts is how a write is retried after a conflict: like client-go, but without random jitter.
 var conflicts = wait.Backoff{Steps: retry.DefaultRetry.Steps, Duration: retry.DefaultRetry.Duration, Factor: retry.DefaultRetry.Factor}
 
-// together is how long after a change, or after a pause, a controller looks: so it sees all changes of one moment, and not by
-// chance only half of them.
+// together is the delay between a change or a pause and a controller's look, so that it sees all changes of one moment,
+// not by chance half of them.
 const together = time.Millisecond
 
-// named names a worker: one of several that wait for the same thing. None must act, or hear of another's work, at the moment at
-// which it looks itself.
+// named names one of several workers that wait for the same thing. No worker may act, or hear of another's work, at the
+// moment at which it looks itself.
 func named(ctx context.Context, name string) context.Context {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name))
@@ -50,8 +50,8 @@ func behind(ctx context.Context) time.Duration {
 	return d
 }
 
-// pause waits until d of virtual time has passed (zero: no limit), changed says so, or ctx is done. Changes up to its end are not
-// signalled again: the next look sees them.
+// pause waits until d of virtual time has passed (zero: no limit), changed fires, or ctx is done. Changes before its
+// end are not signalled again: the next look sees them.
 func (e *env) pause(ctx context.Context, d time.Duration, changed <-chan struct{}) {
 	if d <= 0 {
 		select {
@@ -79,8 +79,8 @@ func (e *env) pause(ctx context.Context, d time.Duration, changed <-chan struct{
 	}
 }
 
-// until waits until holds says so; it looks again when one of the resources changed, every poll of virtual time (zero:
-// never), and after Backoff when the look failed. The error is ctx's.
+// until waits until holds returns true. It looks again when one of the resources changed, every poll of virtual time
+// (zero: never), and after Backoff when the look failed. The error is ctx's.
 func (e *env) until(ctx context.Context, poll time.Duration, holds func(context.Context) (bool, error),
 	resources ...schema.GroupVersionResource) error {
 	if len(resources) == 0 {

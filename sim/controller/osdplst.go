@@ -19,14 +19,14 @@ const (
 	deploymentWaiting  = "WAITING"
 )
 
-// defaultServices are the services of a usual deployment, in the order in which they are applied.
+// defaultServices are the services of a usual deployment, in the order of their application.
 var defaultServices = []string{
 	"ingress", "memcached", "messaging", "database", "redis", "coordination", "identity", "key-manager", "image",
 	"placement", "block-storage", "networking", "compute", "orchestration", "load-balancer", "dns", "dashboard",
 	"instance-ha", "stepler", "cloudprober",
 }
 
-// deploymentStatus reads the OpenStackDeploymentStatus; nil when there is none.
+// deploymentStatus reads the OpenStackDeploymentStatus; nil if there is none.
 func (r *rockoon) deploymentStatus(ctx context.Context) (*unstructured.Unstructured, error) {
 	object, err := r.dyn.Resource(deployments).Namespace(openstackNamespace).Get(ctx, r.Deployment, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -52,8 +52,8 @@ func (r *rockoon) patchDeployment(ctx context.Context, status map[string]any) er
 	return nil
 }
 
-// NewDeploymentStatus is the OpenStackDeploymentStatus of a cloud that is fully applied at a release by a version of the
-// OpenStack controller; the timestamp is Python's.
+// NewDeploymentStatus returns the OpenStackDeploymentStatus of a cloud that is fully applied at a release by a version
+// of the OpenStack controller. The timestamp has Python's format.
 func NewDeploymentStatus(o OpenStack, release, version, timestamp string) *unstructured.Unstructured {
 	o = o.withDefaults()
 	object := lcmObject("OpenStackDeploymentStatus", o.Deployment)
@@ -88,13 +88,13 @@ func serviceStatus(o OpenStack, service, state, cause, release, version, timesta
 	}
 }
 
-// fingerprint stands for the hash over the deployment's desired state, which a release changes.
+// fingerprint stands for the hash of the deployment's desired state, which changes with the release.
 func fingerprint(o OpenStack, release string) string {
 	return hashID(o.Deployment, o.Version, release)[:8]
 }
 
-// applyDeployment brings the deployment to what this controller wants, service by service: each round applies one, so that
-// what is left after an interruption goes on where it was.
+// applyDeployment brings the deployment to what this controller wants. Each round applies one service, so the work
+// continues where it was after an interruption.
 func (r *rockoon) applyDeployment(ctx context.Context) error {
 	seen, lock := r.view.object(deployments, openstackNamespace+"/"+r.Deployment), r.view.object(clusterLocks, r.clusterLockName())
 	if seen != nil && r.appliedAll(seen) && lock != nil && lockRelease(lock) == r.release {
@@ -114,20 +114,20 @@ func (r *rockoon) applyDeployment(ctx context.Context) error {
 	}
 }
 
-// appliedAll tells whether the deployment is at what the controller wants.
+// appliedAll tells whether the deployment is as the controller wants it.
 func (r *rockoon) appliedAll(object *unstructured.Unstructured) bool {
 	at := func(field string) string { return text(object, "status", "osdpl", field) }
 	return at("state") == deploymentApplied && at("release") == r.release && at("controller_version") == r.version
 }
 
-// applied tells whether a service is at what the controller wants.
+// applied tells whether a service is as the controller wants it.
 func (r *rockoon) applied(object *unstructured.Unstructured, service string) bool {
 	at := func(field string) string { return text(object, "status", "services", service, field) }
 	return at("state") == deploymentApplied && at("fingerprint") == fingerprint(r.OpenStack, r.release) &&
 		at("controller_version") == r.version
 }
 
-// progress is lcm_progress: how many services are at what the controller wants, and of how many.
+// progress is lcm_progress: how many services are as the controller wants them, and how many there are.
 func (r *rockoon) progress(object *unstructured.Unstructured) string {
 	done := 0
 	for _, service := range r.Services {
@@ -138,8 +138,8 @@ func (r *rockoon) progress(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%d/%d", done, len(r.Services))
 }
 
-// applyNext does one step: it announces the work, or applies the next service, or says that all is applied. As soon as the
-// work is announced the cluster lock has the controller's release.
+// applyNext does one step: it announces the work, applies the next service, or reports that all is applied. From the
+// announcement on the cluster lock has the controller's release.
 func (r *rockoon) applyNext(ctx context.Context, object *unstructured.Unstructured) error {
 	osdpl := map[string]any{
 		"state": deploymentApplying, "cause": "resume", "changes": "()", "controller_version": r.version, "release": r.release,
@@ -188,13 +188,13 @@ func (r *rockoon) applyNext(ctx context.Context, object *unstructured.Unstructur
 	return r.patchService(ctx, object, service, done, componentReady)
 }
 
-// host is the name of the controller's pod, as its own status tells it.
+// host is the name of the controller's pod, as in the controller's status.
 func (r *rockoon) host() string {
 	id := hashID(r.release, r.version)
 	return rockoonDeployment + "-" + id[:8] + "-" + id[9:13] + id[14:15]
 }
 
-// patchService writes the state of a service, what follows from it for the progress, and the health of its components.
+// patchService writes the state of a service, the resulting progress, and the health of its components.
 func (r *rockoon) patchService(ctx context.Context, object *unstructured.Unstructured, service string, state map[string]any,
 	health string) error {
 	changes := map[string]any{}

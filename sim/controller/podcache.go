@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// listPods are all pods by namespace and name: as watched, for a list of those of a large fleet costs too much to be asked
-// for at every change, with the ones that were made and have not been seen yet. They are shared: read only.
+// listPods returns all pods by namespace and name from the watch, plus created pods that it has not shown yet: listing
+// the pods of a large fleet at every change costs too much. They are shared: read only.
 func (k *kubelet) listPods(ctx context.Context) ([]*corev1.Pod, error) {
 	if !k.watched {
 		list, err := k.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
@@ -58,7 +58,7 @@ func (k *kubelet) listPods(ctx context.Context) ([]*corev1.Pod, error) {
 	return pods, nil
 }
 
-// expect notes a pod that was made and is to be seen.
+// expect notes a created pod that the watch has yet to show.
 func (k *kubelet) expect(namespace, name string) {
 	if k.watched {
 		k.unseen[cache.ObjectName{Namespace: namespace, Name: name}] = true

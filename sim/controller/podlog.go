@@ -10,19 +10,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// PodLogs takes what containers have written, for an API server that answers requests for the logs of pods.
+// PodLogs takes the output of containers, for an API server that serves the logs of pods.
 type PodLogs interface {
-	// SetLog sets all lines that a container of a pod has written up to now.
+	// SetLog sets all lines that a container of a pod has written so far.
 	SetLog(namespace, pod, container string, lines []string)
 }
 
-// rockoonContainer is the one whose log operators read in an update (docs/mosk.md#rockoon).
+// rockoonContainer is the container whose log operators read during an update (docs/mosk.md#rockoon).
 const rockoonContainer = "nodemaintenancerequest"
 
-// keptLines of a log are what an operator can read back.
+// keptLines is how many lines of a log an operator can read back.
 const keptLines = 500
 
-// podLog is the log of the OpenStack controller: it goes where all controllers' does, and to the log of its pod.
+// podLog is the log of the OpenStack controller: it goes to the common log of all controllers and to the log of its
+// pod.
 type podLog struct {
 	slog.Handler
 	env  *env
@@ -31,13 +32,13 @@ type podLog struct {
 	kept *lines
 }
 
-// lines are the last ones of a log.
+// lines holds the last lines of a log.
 type lines struct {
 	mu  sync.Mutex
 	all []string
 }
 
-// Enabled says yes to all that the real one writes: everything but debugging.
+// Enabled is true for the levels that the real controller logs: all except debug.
 func (l podLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
 
 // Handle writes one line, in the form of Python's logging.
@@ -68,7 +69,7 @@ func (l podLog) Handle(ctx context.Context, record slog.Record) error {
 	return l.Handler.Handle(ctx, record)
 }
 
-// logging is the environment with a log that the controller's pod shows, too.
+// logging returns the environment with a log that the controller's pod shows, too.
 func (e *env) logging(logs PodLogs) *env {
 	if logs == nil {
 		return e

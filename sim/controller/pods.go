@@ -16,7 +16,7 @@ import (
 // generationLabel is the label by which the OpenStack controller sees that a pod is older than its DaemonSet's template.
 const generationLabel = "pod-template-generation"
 
-// servePods moves every pod one step on, makes the pods that workloads lack, and returns when to look next.
+// servePods moves every pod on by one step, creates the missing pods of workloads, and returns when to look next.
 func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, now time.Time) (time.Time, error) {
 	all, err := k.listPods(ctx)
 	if err != nil {
@@ -78,19 +78,19 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 	return due.at, failed
 }
 
-// servePod ends a pod whose deletion was asked for, and sets its readiness; it returns when to look next.
+// servePod ends a pod that is being deleted, and sets its readiness; it returns when to look next.
 func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) (time.Time, error) {
 	host := k.hosts.get(pod.Spec.NodeName)
 	uid := string(pod.UID)
 	if _, known := k.seen[uid]; !known {
 		k.seen[uid] = now
 		if !k.looked {
-			k.seen[uid] = k.troubles.start // it was there before
+			k.seen[uid] = k.troubles.start // it existed before
 		}
 	}
 	if pod.DeletionTimestamp != nil {
 		if host.off {
-			return time.Time{}, nil // no kubelet is there to end it
+			return time.Time{}, nil // no kubelet runs to end it
 		}
 		if _, seen := k.ending[uid]; !seen {
 			k.ending[uid] = now
@@ -148,7 +148,7 @@ func (k *kubelet) setPodReady(ctx context.Context, pod *corev1.Pod, ready bool, 
 	return nil
 }
 
-// markReady gives a pod the conditions and container states of one that is ready, or no longer.
+// markReady gives a pod the conditions and container states of a pod that is ready, or no longer ready.
 func markReady(pod *corev1.Pod, ready bool, stamp metav1.Time) {
 	status := corev1.ConditionFalse
 	if ready {
@@ -180,7 +180,7 @@ func markReady(pod *corev1.Pod, ready bool, stamp metav1.Time) {
 	}
 }
 
-// waiting is why the first container of a pod does not run; empty when it does, or nobody says.
+// waiting is why the first container of a pod does not run; empty if it runs or the reason is unknown.
 func waiting(pod *corev1.Pod) string {
 	if len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Waiting == nil {
 		return ""
@@ -188,7 +188,8 @@ func waiting(pod *corev1.Pod) string {
 	return pod.Status.ContainerStatuses[0].State.Waiting.Reason
 }
 
-// setPodDown writes the status of a pod that is not ready: its containers do not run for a reason, or run and serve nothing.
+// setPodDown writes the status of a pod that is not ready: its containers do not run for a reason, or they run but are
+// not ready.
 func (k *kubelet) setPodDown(ctx context.Context, pod *corev1.Pod, waits string, now time.Time) error {
 	pod = pod.DeepCopy()
 	stamp := metav1.NewTime(now)
@@ -222,11 +223,11 @@ func (k *kubelet) setPodDown(ctx context.Context, pod *corev1.Pod, waits string,
 	return nil
 }
 
-// fill makes the pods that a workload lacks, and ends those that it has too many. all are the cluster's pods, by which the
-// load of a node is counted.
+// fill creates the missing pods of a workload and deletes surplus ones. all holds the cluster's pods, to count the load
+// of a node.
 func (k *kubelet) fill(ctx context.Context, w workload, s set, hash string, pods []*corev1.Pod, eligible []*corev1.Node,
 	all []*corev1.Pod) error {
-	placed := map[string]int{} // pods of this workload by node, those that end included: they hold the place
+	placed := map[string]int{} // pods of this workload by node; ending pods hold their place
 	for _, pod := range pods {
 		placed[pod.Spec.NodeName]++
 	}
@@ -263,7 +264,7 @@ func (k *kubelet) fill(ctx context.Context, w workload, s set, hash string, pods
 				continue
 			}
 			if !ok {
-				place = "" // a Pending pod
+				place = "" // the pod is Pending
 			}
 			placed[place]++
 			if err := k.createPod(ctx, w, s, "", name, place); err != nil {
@@ -298,7 +299,7 @@ func (k *kubelet) fill(ctx context.Context, w workload, s set, hash string, pods
 				}
 			}
 			if best == nil {
-				return nil // as a Pending pod: until a node comes back
+				return nil // the pod stays Pending until a node comes back
 			}
 			place := w.namespace + "/" + w.name
 			k.made[place]++
@@ -313,7 +314,7 @@ func (k *kubelet) fill(ctx context.Context, w workload, s set, hash string, pods
 	return nil
 }
 
-// createPod makes one pod, bound to its node; hash is the revision of a DaemonSet's.
+// createPod makes one pod, bound to its node; hash is the revision of a DaemonSet's pod.
 func (k *kubelet) createPod(ctx context.Context, w workload, s set, hash, name, node string) error {
 	labels, containers := w.labels(), []corev1.Container{w.container()}
 	if template := s.template(); template != nil && w.kind == deployment {
@@ -366,12 +367,13 @@ func (k *kubelet) createPod(ctx context.Context, w workload, s set, hash, name, 
 	})
 }
 
-// schedulable tells whether new pods may go to a node.
+// schedulable tells whether a node accepts new pods.
 func schedulable(node *corev1.Node) bool {
 	return !node.Spec.Unschedulable && nodeReady(node).Status == corev1.ConditionTrue
 }
 
-// podOwner is the workload a pod belongs to; a ReplicaSet's is its Deployment, whose name its own begins with.
+// podOwner is the workload that a pod belongs to; for a ReplicaSet it is the Deployment, whose name is the prefix of
+// the ReplicaSet's.
 func podOwner(pod *corev1.Pod) (kind, name string) {
 	for _, owner := range pod.OwnerReferences {
 		if owner.Controller == nil || !*owner.Controller {

@@ -15,10 +15,10 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// Populate brings a cluster to rest without letting time pass: the DaemonSets and StatefulSets are there at the release of
-// the running OpenStack controller, every pod is there and ready, every application controller that Options name has
-// armed its locks. Nodes that run Options.Update's kubelet have the newest pods, as after their maintenance. The nodes and
-// the OpenStack controller's Deployment must exist. It may be called again when these have changed.
+// Populate brings a cluster to rest without letting time pass. The DaemonSets and StatefulSets exist at the release of
+// the running OpenStack controller, every pod exists and is ready, and every application controller in Options has
+// armed its locks. Nodes that run Options.Update's kubelet have the newest pods, as after their maintenance. The nodes
+// and the OpenStack controller's Deployment must exist. Populate may be called again when these have changed.
 func Populate(ctx context.Context, opts Options) error {
 	e, err := newEnv(opts)
 	if err != nil {
@@ -85,7 +85,7 @@ func Populate(ctx context.Context, opts Options) error {
 	if err := k.makeFound(ctx, opts.Daemons); err != nil {
 		return fmt.Errorf("populate the cluster: %w", err)
 	}
-	for range 2 { // the second look sees the pods that the first made
+	for range 2 { // the second look sees the pods that the first created
 		if _, err := k.servePods(ctx, e.view.nodes(), e.clock.Now()); err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}
@@ -93,7 +93,7 @@ func Populate(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// createSets makes the DaemonSets, StatefulSets and Deployments that are missing, of the services that there are.
+// createSets creates the missing DaemonSets, StatefulSets and Deployments of the deployed services.
 func (r *rockoon) createSets(ctx context.Context) error {
 	nodes := r.view.nodes()
 	for _, w := range r.workloads {
@@ -137,12 +137,12 @@ func (r *rockoon) createSets(ctx context.Context) error {
 	return nil
 }
 
-// has tells whether the deployment has a service that a workload belongs to.
+// has tells whether the deployment has the service that a workload belongs to.
 func (r *rockoon) has(service string) bool {
 	return service == "" || slices.Contains(r.Services, service) || service == serviceOVN && r.OVN
 }
 
-// endOldPods removes, from the nodes that run the target's kubelet, the pods that their maintenance would have replaced.
+// endOldPods deletes, on the nodes that run the target's kubelet, the pods that their maintenance would have replaced.
 func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
 	k := newKubelet(e, nil)
 	sets, err := k.sets(ctx)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The OpenStack controller is Python, and its texts carry Python's own forms of lists, dictionaries and times; operators
-// and programs read them as they are.
+// The OpenStack controller is Python, and its texts carry Python's own forms of lists, dictionaries and times;
+// operators and programs read them unchanged.
 
 // pyString is the repr of a string: 'a', and "it's" where it has a single quote and no double one.
 func pyString(s string) string {
@@ -27,7 +27,7 @@ func pyList(items []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// pyPair is one entry of a dictionary: a string, and the repr of what it stands for.
+// pyPair is one entry of a dictionary: a string key and the repr of its value.
 type pyPair struct{ key, repr string }
 
 // pyPairs is the repr of a dictionary, in its order: {'a': 'ACTIVE'}.

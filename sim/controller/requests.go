@@ -28,7 +28,7 @@ func (e *env) requests(ctx context.Context, resource schema.GroupVersionResource
 	return list.Items, nil
 }
 
-// requestFor returns the NodeMaintenanceRequest of a node, nil when there is none.
+// requestFor returns the NodeMaintenanceRequest of a node, nil if there is none.
 func (e *env) requestFor(ctx context.Context, node string) (*unstructured.Unstructured, error) {
 	all, err := e.requests(ctx, nodeRequests)
 	if err != nil {
@@ -42,7 +42,7 @@ func (e *env) requestFor(ctx context.Context, node string) (*unstructured.Unstru
 	return nil, nil
 }
 
-// hold adds our finalizer, so that the object stays until we have done our part of its deletion.
+// hold adds our finalizer, so that the object stays until our part of its deletion is done.
 func (e *env) hold(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
 	if deleting(object) || slices.Contains(object.GetFinalizers(), rockoonFinalizer) {
 		return nil
@@ -50,7 +50,7 @@ func (e *env) hold(ctx context.Context, resource schema.GroupVersionResource, ob
 	return e.setFinalizers(ctx, resource, object, append(slices.Clone(object.GetFinalizers()), rockoonFinalizer), nil)
 }
 
-// release takes our finalizer off; an object that is gone already is no error.
+// release takes our finalizer off; an object that is gone is not an error.
 func (e *env) release(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured) error {
 	left := slices.DeleteFunc(slices.Clone(object.GetFinalizers()), func(f string) bool { return f == rockoonFinalizer })
 	if len(left) == len(object.GetFinalizers()) {
@@ -63,8 +63,8 @@ func (e *env) release(ctx context.Context, resource schema.GroupVersionResource,
 	return err
 }
 
-// setFinalizers replaces the list as it was read, and changes annotations with it: the resourceVersion makes a concurrent change
-// a conflict.
+// setFinalizers replaces the list that was read, and changes annotations in the same write: the resourceVersion turns a
+// concurrent change into a conflict.
 func (e *env) setFinalizers(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
 	finalizers []string, annotations map[string]any) error {
 	metadata := map[string]any{"finalizers": finalizers, "resourceVersion": object.GetResourceVersion(), "uid": object.GetUID()}
@@ -81,7 +81,7 @@ func (e *env) setFinalizers(ctx context.Context, resource schema.GroupVersionRes
 	return nil
 }
 
-// annotate changes annotations of the very object; a nil value removes one.
+// annotate changes annotations of exactly this object; a nil value removes one.
 func (e *env) annotate(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
 	annotations map[string]any) error {
 	if len(annotations) == 0 {
@@ -97,7 +97,8 @@ func (e *env) annotate(ctx context.Context, resource schema.GroupVersionResource
 	return nil
 }
 
-// rebootPossible tells whether the host may reboot in the maintenance of a request. One that names no scope is a KeyError.
+// rebootPossible tells whether the host may reboot in the maintenance of a request. A request without a scope is a
+// KeyError.
 func rebootPossible(request *unstructured.Unstructured) (bool, error) {
 	if requestScope(request) == "" {
 		return false, exception{"KeyError", pyString("scope")}

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The resources of the maintenance API (docs/mosk.md#where-things-live), all cluster-wide but the last two.
+// The resources of the maintenance API (docs/mosk.md#where-things-live), all cluster-wide except the last two.
 var (
 	clusterLocks    = lcmResource("clusterworkloadlocks")
 	nodeLocks       = lcmResource("nodeworkloadlocks")
@@ -14,7 +14,7 @@ var (
 	nodeDeletions   = lcmResource("nodedeletionrequests")
 	nodeNotices     = lcmResource("nodedisablenotifications")
 	deployments     = lcmResource("openstackdeploymentstatus") // of the OpenStackDeployment, in openstackNamespace
-	osdplResource   = lcmResource("openstackdeployments")      // what OpenStack should be, in openstackNamespace
+	osdplResource   = lcmResource("openstackdeployments")      // the desired OpenStack, in openstackNamespace
 )
 
 const (
@@ -40,7 +40,7 @@ const (
 	cephNamespace      = "rook-ceph"
 	rockoonNamespace   = "osh-system"
 	rockoonDeployment  = "rockoon"
-	// releaseVariable is the variable by which the OpenStack controller knows the cluster release that it belongs to.
+	// releaseVariable is the variable that tells the OpenStack controller its cluster release.
 	releaseVariable = "OSCTL_CLUSTER_RELEASE"
 
 	labelController = "openstack-control-plane"
@@ -65,7 +65,7 @@ const (
 const (
 	stateActive   = "active"
 	stateInactive = "inactive"
-	stateFailed   = "failed" // the workload could not be shut down; MOSK's own controllers never say so
+	stateFailed   = "failed" // the workload could not be shut down; MOSK's own controllers never set it
 
 	// ScopeDrain is a maintenance without reboot, ScopeOS one that may reboot the host and so evacuates it.
 	ScopeDrain = "drain"

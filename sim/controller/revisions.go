@@ -15,11 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// revisionLabel is the label by which a pod of a DaemonSet names the ControllerRevision that it was made from.
+// revisionLabel names, on a pod of a DaemonSet, the ControllerRevision of its template.
 const revisionLabel = appsv1.ControllerRevisionHashLabelKey
 
-// revision is the hash of a DaemonSet's template now. Its ControllerRevision is made when there is none yet, and becomes the
-// newest again when the template was rolled back to it, as the DaemonSet controller does (pkg/controller/daemon/update.go).
+// revision is the hash of a DaemonSet's current template. It creates the ControllerRevision if it is missing, and makes
+// it the newest again if the template was rolled back to it, as the DaemonSet controller does
+// (pkg/controller/daemon/update.go).
 func (k *kubelet) revision(ctx context.Context, set *appsv1.DaemonSet) (string, error) {
 	if set == nil {
 		return "", nil
@@ -74,7 +75,7 @@ func (k *kubelet) revision(ctx context.Context, set *appsv1.DaemonSet) (string, 
 	return hash, nil
 }
 
-// templateData is what a ControllerRevision keeps: the patch that brings the template back.
+// templateData is the data of a ControllerRevision: the patch that restores the template.
 func templateData(set *appsv1.DaemonSet) ([]byte, error) {
 	raw, err := json.Marshal(set.Spec.Template)
 	if err != nil {
@@ -88,8 +89,8 @@ func templateData(set *appsv1.DaemonSet) ([]byte, error) {
 	return json.Marshal(map[string]any{"spec": map[string]any{"template": template}})
 }
 
-// replaceOld ends one pod of an older revision of a DaemonSet that replaces its pods itself, when every one of them is ready:
-// as with maxUnavailable 1, the default.
+// replaceOld deletes one pod of an older revision, for a DaemonSet with RollingUpdate, when all its pods are ready: as
+// with maxUnavailable 1, the default.
 func (k *kubelet) replaceOld(ctx context.Context, set *appsv1.DaemonSet, pods []*corev1.Pod, hash string) error {
 	if set == nil || set.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
 		return nil

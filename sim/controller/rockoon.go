@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// OpenStack holds the settings of the OpenStack controller (docs/mosk.md#settings). Fields that are zero take
-// the defaults named.
+// OpenStack holds the settings of the OpenStack controller (docs/mosk.md#settings). Zero fields take the defaults given
+// here.
 type OpenStack struct {
 	Deployment  string   // name of the OpenStackDeployment; default osh-dev
 	Version     string   // OpenStack's own release; default antelope
@@ -22,12 +22,12 @@ type OpenStack struct {
 	MaxGateway  int      // nwl_parallel_max_gateway; default 1
 	IgnoreZones bool     // respect_nova_az = false; default is to respect them
 	KeepSwitch  bool     // automated_openvswitch_restart = false
-	Fabric      bool     // Tungsten Fabric is the network back end: there are no agents of Neutron's
+	Fabric      bool     // Tungsten Fabric is the network back end: there are no Neutron agents
 	OVN         bool     // ml2/ovn is the network back end
-	SkipServers bool     // ndr_skip_instance_check: delete a node although instances are on it
-	SkipVolumes bool     // ndr_skip_volume_check: delete a node although volumes are on it
+	SkipServers bool     // ndr_skip_instance_check: delete a node even with instances on it
+	SkipVolumes bool     // ndr_skip_volume_check: delete a node even with volumes on it
 
-	NodeLabels map[string]string // labels of the roles, each as KEY=VALUE, where the Deployment's variable has others than the usual
+	NodeLabels map[string]string // labels of the roles as KEY=VALUE, if the Deployment's variable changes the usual ones
 }
 
 func (o OpenStack) withDefaults() OpenStack {
@@ -52,29 +52,29 @@ func (o OpenStack) withDefaults() OpenStack {
 
 const openstackController = "openstack"
 
-// rockoon is the OpenStack controller: one run of its pod, which keeps what it was started with. As kopf does for the real
-// one, it serves every maintenance request in a handler of its own that is tried again every minute until it succeeds. What it has to
-// remember is on the objects.
+// rockoon is the OpenStack controller: one run of its pod, which keeps the settings it was started with. As with kopf,
+// it serves every maintenance request in a separate handler that is retried every minute until it succeeds. Its memory
+// is on the objects.
 type rockoon struct {
 	*env
 	OpenStack
 	release string     // OSCTL_CLUSTER_RELEASE of this run
 	version string     // of the controller that runs
-	roles   roleLabels // as the Deployment says
+	roles   roleLabels // from the Deployment
 
-	looked map[string]string // what the nodes were when it saw to their locks; only keepLocks has to do with it
+	looked map[string]string // each node's state when its lock was last checked; only keepLocks uses it
 
-	internal chan struct{} // holds a value while the in-process lock around the count of nodes in maintenance is held
+	internal chan struct{} // holds a value while the in-process lock on the count of nodes in maintenance is held
 }
 
-// supervisor runs the controller's pod as its Deployment says: not at all with no replicas, and restarted when the template
-// changes.
+// supervisor runs the controller's pod according to its Deployment: not at all with no replicas, and restarted when the
+// template changes.
 type supervisor struct {
 	*env
 	OpenStack
 }
 
-// podSpec is what a run of the controller's pod depends on.
+// podSpec is what determines a run of the controller's pod.
 type podSpec struct {
 	replicas         int32
 	release, version string
@@ -113,7 +113,7 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 			if invalid != nil {
 				s.log.Warn("the controller cannot start", "error", invalid)
 			}
-			armed() // LCM finds the locks as the last run left them
+			armed() // LCM finds the locks in the state of the last run
 			first = false
 			s.pause(ctx, 0, changed)
 			continue
@@ -122,7 +122,7 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 		var group sync.WaitGroup
 		r := &rockoon{env: s.env, OpenStack: s.OpenStack, release: spec.release, version: spec.version, roles: roles,
 			internal: make(chan struct{}, 1)}
-		begins := time.Duration(0) // one that ran before the simulation did has started long since
+		begins := time.Duration(0) // a pod from before the simulation started long ago
 		if !first {
 			begins = s.timing.RockoonStart
 		}
@@ -139,8 +139,8 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 	}
 }
 
-// run is one run of the pod. Its containers start at different speed: the maintenance handlers serve at once, the one that
-// applies the OpenStackDeployment begins after a while.
+// run is one run of the pod. Its containers start at different speeds: the maintenance handlers serve at once, the one
+// that applies the OpenStackDeployment begins after a while.
 func (r *rockoon) run(ctx context.Context, begins time.Duration, armed func()) {
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -188,7 +188,7 @@ func (r *rockoon) run(ctx context.Context, begins time.Duration, armed func()) {
 	group.Wait()
 }
 
-// running is the release and the version of the controller that its Deployment asks for now.
+// running returns the release and the version of the controller that its Deployment requests now.
 func (e *env) running(ctx context.Context) (podSpec, error) {
 	d, err := e.kube.AppsV1().Deployments(rockoonNamespace).Get(ctx, rockoonDeployment, metav1.GetOptions{})
 	if err != nil {
@@ -201,7 +201,7 @@ func (e *env) running(ctx context.Context) (podSpec, error) {
 	return spec, nil
 }
 
-// clusterLockName and nodeLockName are as Rockoon builds them (docs/mosk.md#locks).
+// clusterLockName and nodeLockName build the names as Rockoon does (docs/mosk.md#locks).
 func (r *rockoon) clusterLockName() string         { return "openstack-" + r.Deployment }
 func (r *rockoon) nodeLockName(node string) string { return "openstack-" + node }
 func (r *rockoon) myClusterLock() lock             { return r.clusterLock(r.clusterLockName()) }

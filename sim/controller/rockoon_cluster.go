@@ -8,7 +8,7 @@ import (
 )
 
 // clusterRequested is the handler of a ClusterMaintenanceRequest (docs/mosk.md#cluster-request, #texts); the letters
-// are those of the table of texts there.
+// are those of the table of texts in that document.
 func (r *rockoon) clusterRequested(ctx context.Context, request *unstructured.Unstructured) error {
 	if ok, err := r.deployed(ctx); err != nil || !ok {
 		return err
@@ -55,8 +55,8 @@ func (r *rockoon) clusterReturned(ctx context.Context, _ *unstructured.Unstructu
 	return r.myClusterLock().setState(ctx, stateActive, map[string]any{"errorMessage": nil})
 }
 
-// waitServicesHealthy waits for one application after the other until all its components are Ready, ServiceHealthy for each
-// at most.
+// waitServicesHealthy waits for each application in turn until all its components are Ready, at most ServiceHealthy for
+// each.
 func (r *rockoon) waitServicesHealthy(ctx context.Context) error {
 	for _, service := range r.Services {
 		for _, application := range healthGroups(service) {

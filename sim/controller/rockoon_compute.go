@@ -14,10 +14,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maintenanceReason is the disabled_reason by which the controller knows its own work again.
+// maintenanceReason is the disabled_reason by which the controller recognises its own work.
 const maintenanceReason = "OSDPL: Node is under maintenance"
 
-// Maintenance actions of an instance, as its tag says them.
+// Maintenance actions of an instance, as in its tag.
 const (
 	tagKey        = "openstack.lcm.mirantis.com:maintenance_action"
 	actionLive    = "live_migrate"
@@ -33,9 +33,9 @@ var actionOfMode = []struct{ mode, action string }{
 	{"skip", actionOff}, {"manual", actionNotify}, {"live", actionLive},
 }
 
-// nodeConfig is what the annotations of a node say about its instances.
+// nodeConfig holds what the annotations of a node say about its instances.
 type nodeConfig struct {
-	mode     string // for instances without a say of their own
+	mode     string // for instances without an action of their own
 	attempts int
 }
 
@@ -54,8 +54,8 @@ func readNodeConfig(node *corev1.Node) (nodeConfig, error) {
 	return config, nil
 }
 
-// instanceAction is what happens to an instance: what its one recognised tag says, else what its node's mode does. An unknown mode
-// is a KeyError, but only once an instance needs it.
+// instanceAction is the maintenance action of an instance: from its one recognised tag, otherwise from its node's
+// migration mode. An unknown mode is a KeyError, but only once an instance needs it.
 func (e *env) instanceAction(server *servers.Server, mode string) (string, error) {
 	var recognised []string
 	if server.Tags != nil {
@@ -79,8 +79,8 @@ func (e *env) instanceAction(server *servers.Server, mode string) (string, error
 	return "", exception{"KeyError", pyString(mode)}
 }
 
-// zoneAllows lets only computes of one availability zone be in maintenance at a time: the zone of the first one that is, in
-// the order of the locks, which may be the node itself.
+// zoneAllows limits maintenance to computes of one availability zone at a time: the zone of the first compute in
+// maintenance, in the order of the locks. That may be the node itself.
 func (v visit) zoneAllows(ctx context.Context) (bool, error) {
 	if v.IgnoreZones || !v.is(roleCompute) {
 		return true, nil
@@ -109,7 +109,7 @@ func (v visit) zoneAllows(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// prepareCompute takes the host out of scheduling and, where it may reboot, empties it.
+// prepareCompute disables the host's compute service and, if the host may reboot, evacuates it.
 func (v visit) prepareCompute(ctx context.Context) error {
 	if !v.is(roleCompute) {
 		return nil
@@ -128,7 +128,7 @@ func (v visit) prepareCompute(ctx context.Context) error {
 	return err
 }
 
-// disableCompute takes the host out of scheduling. A host that was disabled before keeps its reason.
+// disableCompute disables the host's compute service. A service that was already disabled keeps its reason.
 func (v visit) disableCompute(ctx context.Context) error {
 	service, err := v.computeService(ctx, v.name)
 	if err == nil && service.Status != string(services.ServiceDisabled) {
@@ -143,8 +143,8 @@ func (v visit) disableCompute(ctx context.Context) error {
 	return err
 }
 
-// evacuate live-migrates the instances whose action that is, as often as the node allows, and then looks at what is left. It counts
-// the tries of this run only: a retried handler starts from one again, and reads the node's annotations again.
+// evacuate live-migrates the instances with that action, as often as the node allows, and then looks at those left. It
+// counts only the tries of this run: a retried handler starts from one again and rereads the node's annotations.
 func (v visit) evacuate(ctx context.Context) error {
 	node, err := v.kube.CoreV1().Nodes().Get(ctx, v.name, metav1.GetOptions{})
 	if err != nil {
@@ -198,7 +198,7 @@ func (v visit) evacuate(ctx context.Context) error {
 	}
 }
 
-// sort tells which instances are to be migrated, by ID, and which are just migrating.
+// sort returns the instances to migrate, by ID, and those that are migrating.
 func (v visit) sort(present []servers.Server, config nodeConfig, tries map[string]int) (candidates, migrating []string, err error) {
 	for i := range present {
 		s := &present[i]
@@ -219,14 +219,14 @@ func (v visit) sort(present []servers.Server, config nodeConfig, tries map[strin
 	return candidates, migrating, nil
 }
 
-// States in which an instance may go down with its host.
+// States in which an instance may stop with its host.
 var (
 	safeStates = []string{"building", "deleted", "soft_deleted", "stopped", "suspended", "shelved", "shelve_offloaded"}
 	safePower  = []servers.PowerState{servers.SHUTDOWN, servers.CRASHED, servers.SUSPENDED}
 )
 
-// blockers refuses the node while it has an instance that must not go down with the host. A migrating instance is still there, and
-// is listed too.
+// blockers refuses the node while it has an instance that must not stop with the host. A migrating instance is still on
+// the host, so it is listed too.
 func (v visit) blockers(ctx context.Context, present []servers.Server, config nodeConfig) error {
 	var notify, other []string
 	for i := range present {
@@ -256,7 +256,7 @@ func (v visit) blockers(ctx context.Context, present []servers.Server, config no
 	return v.sayLater(ctx, "%s", message)
 }
 
-// restoreCompute waits for nova-compute and lets the scheduler have it again, if it was the controller that took it away.
+// restoreCompute waits for nova-compute and enables its service again, if the controller disabled it.
 func (v visit) restoreCompute(ctx context.Context) error {
 	if !v.is(roleCompute) {
 		return nil
@@ -290,7 +290,8 @@ func (v visit) restoreCompute(ctx context.Context) error {
 	return err
 }
 
-// surrenderCompute takes a host that is to be deleted out of scheduling, and refuses while any instance is on it.
+// surrenderCompute disables the compute service of a host that will be deleted, and refuses while any instance is on
+// it.
 func (v visit) surrenderCompute(ctx context.Context) error {
 	if !v.is(roleCompute) {
 		return nil
@@ -311,8 +312,8 @@ func (v visit) surrenderCompute(ctx context.Context) error {
 		pyPairs(states), v.name)
 }
 
-// forgetCompute removes the compute services of a host that is gone, once they are down; Nova removes the host's resource
-// provider with them.
+// forgetCompute removes the compute services of a host that is gone, once they are down. Nova removes the host's
+// resource provider with them.
 func (v visit) forgetCompute(ctx context.Context) error {
 	for {
 		all, err := v.computeServices(ctx, v.name, "")
@@ -335,7 +336,7 @@ func (v visit) forgetCompute(ctx context.Context) error {
 	}
 }
 
-// computeService is the nova-compute of a host; a missing one is an exception in the controller.
+// computeService returns the nova-compute of a host; if it is missing, the controller raises an exception.
 func (r *rockoon) computeService(ctx context.Context, host string) (services.Service, error) {
 	all, err := r.computeServices(ctx, host, "nova-compute")
 	if err != nil {
@@ -347,7 +348,7 @@ func (r *rockoon) computeService(ctx context.Context, host string) (services.Ser
 	return all[0], nil
 }
 
-// computeServices are Nova's services of a host; an empty binary means all.
+// computeServices returns Nova's services of a host; an empty binary means all.
 func (r *rockoon) computeServices(ctx context.Context, host, binary string) ([]services.Service, error) {
 	pages, err := services.List(r.compute, services.ListOpts{Binary: binary, Host: host}).AllPages(ctx)
 	if err != nil {
@@ -357,7 +358,7 @@ func (r *rockoon) computeServices(ctx context.Context, host, binary string) ([]s
 	return all, openstackErr("read the compute services of "+host, err)
 }
 
-// serversOfHost are all projects' servers on the node.
+// serversOfHost returns the servers of all projects on the node.
 func (v visit) serversOfHost(ctx context.Context) ([]servers.Server, error) {
 	pages, err := servers.List(v.compute, servers.ListOpts{AllTenants: true, Host: v.name}).AllPages(ctx)
 	if err != nil {
@@ -367,10 +368,10 @@ func (v visit) serversOfHost(ctx context.Context) ([]servers.Server, error) {
 	return all, openstackErr("read the servers of "+v.name, err)
 }
 
-// liveToAny asks for a live migration to wherever the scheduler likes.
+// liveToAny requests a live migration to a host of the scheduler's choice.
 type liveToAny struct{}
 
-// ToLiveMigrateMap is the body since microversion 2.25; gophercloud's own form cannot say "auto".
+// ToLiveMigrateMap builds the body since microversion 2.25; gophercloud's own form cannot express "auto".
 func (liveToAny) ToLiveMigrateMap() (map[string]any, error) {
 	return map[string]any{"os-migrateLive": map[string]any{"host": nil, "block_migration": "auto"}}, nil
 }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// deletionRequested is the handler of a NodeDeletionRequest: every service gives the node up, in the reverse order, and the
+// deletionRequested is the handler of a NodeDeletionRequest: every service gives the node up, in reverse order, and the
 // lock is released (docs/mosk.md#removal).
 func (r *rockoon) deletionRequested(ctx context.Context, request *unstructured.Unstructured) error {
 	v, err := r.visit(ctx, request)
@@ -34,8 +34,8 @@ func (r *rockoon) deletionRequested(ctx context.Context, request *unstructured.U
 	return v.lock.setState(ctx, stateInactive, map[string]any{"errorMessage": nil})
 }
 
-// lockDeleted is the handler of a NodeWorkloadLock's deletion: what OpenStack knows of the node is forgotten. It waits until
-// the node is gone, since services that still run would announce themselves again.
+// lockDeleted is the handler of a NodeWorkloadLock's deletion: OpenStack's data about the node is removed. It waits
+// until the node is gone, since services that still run would register again.
 func (r *rockoon) lockDeleted(ctx context.Context, object *unstructured.Unstructured) error {
 	if lockController(object) != openstackController {
 		return nil
@@ -63,7 +63,8 @@ func (r *rockoon) lockDeleted(ctx context.Context, object *unstructured.Unstruct
 	return nil
 }
 
-// noticeDeleted is the handler of a NodeDisableNotification's deletion: the lock that it kept for a node that is gone goes.
+// noticeDeleted is the handler of a NodeDisableNotification's deletion: it deletes the lock that was kept for a node
+// that is gone.
 func (r *rockoon) noticeDeleted(ctx context.Context, object *unstructured.Unstructured) error {
 	v, err := r.visit(ctx, object)
 	if err != nil || v.node != nil {

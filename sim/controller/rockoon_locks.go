@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// keepLocks makes the locks that should be there, brings their release up to date and deletes those of nodes that are gone
-// or have lost their roles. The lock of a node that went while a NodeDisableNotification named it stays (docs/mosk.md#deletion-requests).
+// keepLocks creates missing locks, updates their release, and deletes the locks of nodes that are gone or have lost
+// their roles. If a NodeDisableNotification named the node, its lock stays (docs/mosk.md#deletion-requests).
 func (r *rockoon) keepLocks(ctx context.Context) error {
 	if seen := r.view.object(clusterLocks, r.clusterLockName()); seen == nil || lockState(seen) == "" {
 		if _, err := r.myClusterLock().ensure(ctx, map[string]any{"controllerName": openstackController},
@@ -29,7 +29,7 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 		switch fits := seen != nil && lockState(seen) != "" && lockRelease(seen) == r.release; {
 		case len(r.roles.of(node.Labels)) == 0:
 		case !fits && seen == nil && r.looked[name] == now:
-			continue // a lock that went is made anew at the next change of the node, or for a request
+			continue // a deleted lock is recreated at the next change of the node, or for a request
 		case !fits:
 			if err := r.presentNode(ctx, node); err != nil {
 				return err
@@ -56,13 +56,13 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 	return nil
 }
 
-// nodeEssence is what of a node kopf compares to see a change.
+// nodeEssence is the part of a node that kopf compares to detect a change.
 func nodeEssence(node *corev1.Node) string {
 	return compactJSON([]any{node.Spec, node.Labels, foreign(node.Annotations)})
 }
 
-// presentNode ensures the lock of a node. A lock of another release is one that an older controller left: it is armed
-// again, at ours.
+// presentNode ensures the lock of a node. A lock of another release was left by an older controller: it is armed again,
+// at our release.
 func (r *rockoon) presentNode(ctx context.Context, node *corev1.Node) error {
 	l := r.myNodeLock(node.Name)
 	l.served = true
@@ -75,7 +75,7 @@ func (r *rockoon) presentNode(ctx context.Context, node *corev1.Node) error {
 	return l.setState(ctx, stateActive, map[string]any{"release": r.release})
 }
 
-// originalNode is what the clean-up after a node is to know of it.
+// originalNode is what the clean-up after a node needs to know about it.
 func originalNode(node *corev1.Node) string {
 	type metadata struct {
 		Name   string            `json:"name"`
@@ -100,11 +100,11 @@ func (r *rockoon) presentCluster(ctx context.Context) error {
 	return l.setState(ctx, stateActive, map[string]any{"release": r.release})
 }
 
-// flapping is node_not_ready_flapping_timeout: a node that is not Ready for so long is down, not flapping.
+// flapping is node_not_ready_flapping_timeout: a node that is not Ready for longer is down, not flapping.
 const flapping = 120 * time.Second
 
-// clearDeadNodes deletes the OpenStack pods of nodes that are down for good, without waiting for them to end; it returns
-// when the next node is due.
+// clearDeadNodes force-deletes the OpenStack pods of nodes that are down for good; it returns when the next node is
+// due.
 func (r *rockoon) clearDeadNodes(ctx context.Context) (time.Duration, error) {
 	now := r.clock.Now()
 	var due dueTime
@@ -123,7 +123,7 @@ func (r *rockoon) clearDeadNodes(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 		for i := range pods {
-			// What was made since waits for the node, and is left alone.
+			// Newer pods wait for the node and stay.
 			if pods[i].CreationTimestamp.Time.After(ready.LastTransitionTime.Time) {
 				continue
 			}
@@ -135,7 +135,7 @@ func (r *rockoon) clearDeadNodes(ctx context.Context) (time.Duration, error) {
 	return due.in(now), nil
 }
 
-// deployed tells whether there is an OpenStackDeployment; without one the controller guards nothing.
+// deployed tells whether there is an OpenStackDeployment; without one the controller keeps no locks.
 func (r *rockoon) deployed(ctx context.Context) (bool, error) {
 	list, err := r.dyn.Resource(osdplResource).Namespace(openstackNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -144,7 +144,7 @@ func (r *rockoon) deployed(ctx context.Context) (bool, error) {
 	return len(list.Items) > 0, nil
 }
 
-// checkRelease refuses a request that is for another release than ours, with text A of docs/mosk.md#texts on the lock.
+// checkRelease refuses a request for a release other than ours, with text A of docs/mosk.md#texts on the lock.
 func (r *rockoon) checkRelease(ctx context.Context, l lock, request *unstructured.Unstructured) error {
 	wanted := requestRelease(request)
 	if wanted == "" || wanted == r.release {
@@ -153,7 +153,7 @@ func (r *rockoon) checkRelease(ctx context.Context, l lock, request *unstructure
 	return r.refuse(ctx, l, "Current maintenancerequest %s release does not match ours %s. Skipping handling.", wanted, r.release) // A
 }
 
-// refuse writes a text to a lock and lets the handler be retried.
+// refuse writes a text to a lock and makes the handler retry.
 func (r *rockoon) refuse(ctx context.Context, l lock, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	if err := r.tell(ctx, l, text); err != nil {

@@ -14,11 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// releaseAnnotation is what changes in a template with the release.
+// releaseAnnotation is the part of a template that changes with the release.
 const releaseAnnotation = "openstack.lcm.mirantis.com/release"
 
-// rollOut gives the DaemonSets of a namespace that are replaced on deletion a new template. Their pods stay as they are until they
-// are deleted.
+// rollOut gives the OnDelete DaemonSets of a namespace a new template. Their pods stay until they are deleted.
 func (e *env) rollOut(ctx context.Context, namespace, release string) error {
 	raw, err := json.Marshal(map[string]any{"spec": map[string]any{"template": map[string]any{
 		"metadata": map[string]any{"annotations": map[string]any{releaseAnnotation: release}},
@@ -35,12 +34,12 @@ func (e *env) rollOut(ctx context.Context, namespace, release string) error {
 			return fmt.Errorf("update DaemonSet %s/%s: %w", w.namespace, w.name, err)
 		}
 	}
-	e.view.changed(podsResource) // whose revisions these are looks at the pods
+	e.view.changed(podsResource) // the kubelet, which makes the revisions, looks at the pods
 	return nil
 }
 
-// restoreNetworking restarts the agents whose template has changed since they started, and waits until Neutron hears from
-// all of the node's agents.
+// restoreNetworking restarts the agents whose template has changed since they started, and waits until all of the
+// node's agents report to Neutron.
 func (v visit) restoreNetworking(ctx context.Context) error {
 	if v.Fabric || !v.is(roleCompute) && !v.is(roleGateway) {
 		return nil
@@ -85,8 +84,8 @@ func (v visit) restoreNetworking(ctx context.Context) error {
 	}
 }
 
-// restartPod deletes the pod of a DaemonSet on the node if it is older than the template, and waits without limit until
-// there is a new one that is ready.
+// restartPod deletes the pod of a DaemonSet on the node if it is older than the template, and waits without limit for a
+// new one that is ready.
 func (v visit) restartPod(ctx context.Context, w workload) error {
 	set, err := v.kube.AppsV1().DaemonSets(w.namespace).Get(ctx, w.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -123,7 +122,7 @@ func (v visit) restartPod(ctx context.Context, w workload) error {
 	return v.until(ctx, v.timing.ReturnPoll, look)
 }
 
-// agents are Neutron's agents on the node.
+// agents returns Neutron's agents on the node.
 func (v visit) agents(ctx context.Context) ([]agents.Agent, error) {
 	pages, err := agents.List(v.network, agents.ListOpts{Host: v.name}).AllPages(ctx)
 	if err != nil {
@@ -133,7 +132,7 @@ func (v visit) agents(ctx context.Context) ([]agents.Agent, error) {
 	return all, openstackErr("read the network agents of "+v.name, err)
 }
 
-// forgetNetworking removes the agents of a host that is gone, once they are dead, and gives up its member of OVN's database.
+// forgetNetworking removes the agents of a host that is gone, once they are dead, and its member of OVN's database.
 func (v visit) forgetNetworking(ctx context.Context) error {
 	for v.network != nil {
 		all, err := v.agents(ctx)

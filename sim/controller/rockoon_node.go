@@ -17,12 +17,12 @@ import (
 type visit struct {
 	*rockoon
 	name    string       // of the node, and of its host in Nova
-	node    *corev1.Node // nil when the node is gone
+	node    *corev1.Node // nil if the node is gone
 	lock    lock
 	request *unstructured.Unstructured
 }
 
-// maintenanceService is an OpenStack service that takes part in the maintenance of a node; nil functions do nothing.
+// maintenanceService is an OpenStack service with a part in the maintenance of a node; nil functions do nothing.
 type maintenanceService struct {
 	name      string
 	allowed   func(visit, context.Context) (bool, error) // can_handle_nmr
@@ -32,7 +32,7 @@ type maintenanceService struct {
 	forget    func(visit, context.Context) error         // cleanup_metadata and cleanup_persistent_data
 }
 
-// maintenanceServices are the services in SERVICE_ORDER; nodes return in the reverse order.
+// maintenanceServices are the services in SERVICE_ORDER; nodes return in reverse order.
 var maintenanceServices = []maintenanceService{
 	{name: "compute", allowed: visit.zoneAllows, prepare: visit.prepareCompute, restore: visit.restoreCompute,
 		surrender: visit.surrenderCompute, forget: visit.forgetCompute},
@@ -45,7 +45,7 @@ var maintenanceServices = []maintenanceService{
 	prometheus.service("metric-storage"),
 }
 
-// enabledServices are those that the deployment has.
+// enabledServices returns the services that the deployment has.
 func (r *rockoon) enabledServices() []maintenanceService {
 	var enabled []maintenanceService
 	for _, s := range maintenanceServices {
@@ -56,13 +56,13 @@ func (r *rockoon) enabledServices() []maintenanceService {
 	return enabled
 }
 
-// hostPart is a node's name as the controller reads it from a request.
+// hostPart is the part of a node's name that the controller reads from a request.
 func hostPart(node string) string {
 	host, _, _ := strings.Cut(node, ".")
 	return host
 }
 
-// visit prepares a handler's look at the node of a request or a lock; its node is nil when that is gone.
+// visit prepares a handler's look at the node of a request or a lock; its node is nil if it is gone.
 func (r *rockoon) visit(ctx context.Context, request *unstructured.Unstructured) (visit, error) {
 	name := hostPart(requestNode(request))
 	node, err := r.kube.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
@@ -86,7 +86,7 @@ func (v visit) say(ctx context.Context, format string, args ...any) error {
 	return v.tell(ctx, v.lock, fmt.Sprintf(format, args...))
 }
 
-// sayLater writes a text to the node's lock and lets the handler be retried.
+// sayLater writes a text to the node's lock and makes the handler retry.
 func (v visit) sayLater(ctx context.Context, format string, args ...any) error {
 	return v.refuse(ctx, v.lock, format, args...)
 }
@@ -151,7 +151,7 @@ func (v visit) prepareServices(ctx context.Context) error {
 				return err
 			}
 		}
-		if _, err := rebootPossible(v.request); err != nil { // each service reads it, on whatever node
+		if _, err := rebootPossible(v.request); err != nil { // each service reads it, on any node
 			return err
 		}
 		v.log.Info("The node " + v.name + " is ready for maintenance for " + s.name)
@@ -159,8 +159,8 @@ func (v visit) prepareServices(ctx context.Context) error {
 	return nil
 }
 
-// nodeReturned is the handler of a NodeMaintenanceRequest's deletion. Like the real one it waits silently for the node and its
-// pods: only the log tells.
+// nodeReturned is the handler of a NodeMaintenanceRequest's deletion. Like the real one it waits silently for the node
+// and its pods: only the log shows it.
 func (r *rockoon) nodeReturned(ctx context.Context, request *unstructured.Unstructured) error {
 	v, err := r.visit(ctx, request)
 	if err != nil {
@@ -203,7 +203,8 @@ func (r *rockoon) nodeReturned(ctx context.Context, request *unstructured.Unstru
 	return v.lock.setState(ctx, stateActive, map[string]any{"errorMessage": nil})
 }
 
-// jobChild tells whether a pod is a Job's: a Job is one of its owners, or it has a Job's label, whoever owns it.
+// jobChild tells whether a pod belongs to a Job: a Job is one of its owners, or it has a Job's label, regardless of its
+// owners.
 func jobChild(pod *corev1.Pod) bool {
 	if slices.ContainsFunc(pod.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.Kind == "Job" }) {
 		return true
@@ -213,8 +214,8 @@ func jobChild(pod *corev1.Pod) bool {
 	return named || anew
 }
 
-// waitNode waits without limit until the node is Ready, and then until all pods of OpenStack on it are, but those of Jobs. A pod
-// that has ended is not ready either, and it waits until that is deleted.
+// waitNode waits without limit until the node is Ready, and then until all pods of OpenStack on it are, except those of
+// Jobs. A pod that has ended is not ready, so the controller waits until it is deleted.
 func (v visit) waitNode(ctx context.Context) error {
 	if err := v.until(ctx, v.timing.ReturnPoll, func(ctx context.Context) (bool, error) {
 		node, err := v.kube.CoreV1().Nodes().Get(ctx, v.name, metav1.GetOptions{})
@@ -248,8 +249,9 @@ func (v visit) waitNode(ctx context.Context) error {
 	})
 }
 
-// acquire is the controller's own lock on the number of nodes in maintenance. Nodes count by each of their roles, and one full role
-// refuses every node, whatever its role. From here on the node counts itself, although a service may still defer it.
+// acquire is the controller's own lock on the number of nodes in maintenance. Nodes count for each of their roles, and
+// one full role refuses every node, whatever its role. From here on the node itself counts, although a service may
+// still defer it.
 func (v visit) acquire(ctx context.Context) error {
 	select {
 	case v.internal <- struct{}{}:
@@ -273,7 +275,7 @@ func (v visit) acquire(ctx context.Context) error {
 	return v.lock.annotate(ctx, annotationInner, stateActive)
 }
 
-// hasRoom tells whether no role has as many nodes in maintenance as it may.
+// hasRoom tells whether every role has fewer nodes in maintenance than its limit.
 func (v visit) hasRoom(ctx context.Context) (bool, error) {
 	inMaintenance, err := v.inMaintenance(ctx)
 	if err != nil {
@@ -296,7 +298,7 @@ func (v visit) hasRoom(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// inMaintenance are the existing nodes whose lock says that they are being handled, in the order of the locks.
+// inMaintenance returns the existing nodes whose lock says that they are being handled, in the order of the locks.
 func (r *rockoon) inMaintenance(ctx context.Context) ([]*corev1.Node, error) {
 	locks, err := r.locksOf(ctx, nodeLocks, openstackController)
 	if err != nil {
@@ -312,7 +314,7 @@ func (r *rockoon) inMaintenance(ctx context.Context) ([]*corev1.Node, error) {
 	return nodes, nil
 }
 
-// temporary tells a handler's own wish to be retried from a failure.
+// temporary tells whether an error is a handler's own request to be retried, not a failure.
 func temporary(err error) bool {
 	var wish errLater
 	return errors.As(err, &wish)

@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// clustered is an application that holds its data on the nodes of a StatefulSet's members and loses its quorum with too
-// many of them.
+// clustered is an application that stores its data on the nodes of its StatefulSet's members and loses its quorum with
+// too many of them.
 type clustered struct {
-	name           string // as the texts call it
+	name           string // its name in the texts
 	namespace, set string
 }
 
@@ -26,13 +26,13 @@ var (
 
 const redisNamespace = "openstack-redis"
 
-// service is the part that the application has in the maintenance of a node.
+// service is the application's part in the maintenance of a node.
 func (c clustered) service(key string) maintenanceService {
 	return maintenanceService{name: key, allowed: c.allows, surrender: c.surrender, forget: c.forget}
 }
 
-// locks tells whether the application cannot do without the node: fewer members than all but one are ready, or are on other
-// nodes, or a member on another node is not ready (docs/mosk.md#quorum). A set that is not there locks nothing.
+// locks tells whether the application needs the node: fewer members than all but one are ready or are on other nodes,
+// or a member on another node is not ready (docs/mosk.md#quorum). A missing set locks nothing.
 func (c clustered) locks(ctx context.Context, v visit) (bool, error) {
 	set, err := v.kube.AppsV1().StatefulSets(c.namespace).Get(ctx, c.set, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -74,7 +74,7 @@ func (c clustered) allows(v visit, ctx context.Context) (bool, error) {
 	return !locked, err
 }
 
-// surrender refuses the deletion of a node that the application needs; the lock does not tell.
+// surrender refuses the deletion of a node that the application needs; the lock does not show it.
 func (c clustered) surrender(v visit, ctx context.Context) error {
 	locked, err := c.locks(ctx, v)
 	if err != nil || !locked {
@@ -83,7 +83,7 @@ func (c clustered) surrender(v visit, ctx context.Context) error {
 	return later("The node %s is hard locked by %s.", v.name, c.name)
 }
 
-// forget gives up the member of a node that is gone, whose volume was there; then another node may have it.
+// forget gives up the member of a node that is gone and held its volume, so that another node may take the member.
 func (c clustered) forget(v visit, ctx context.Context) error {
 	locked, err := c.locks(ctx, v)
 	if err != nil {
@@ -109,7 +109,7 @@ func (c clustered) forget(v visit, ctx context.Context) error {
 	return nil
 }
 
-// podsOn are the pods of a namespace on a node.
+// podsOn returns the pods of a namespace on a node.
 func (e *env) podsOn(ctx context.Context, namespace, node string) ([]corev1.Pod, error) {
 	list, err := e.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
 	if err != nil {
@@ -118,7 +118,8 @@ func (e *env) podsOn(ctx context.Context, namespace, node string) ([]corev1.Pod,
 	return list.Items, nil
 }
 
-// endPod deletes the very pod; one that is gone or another by now is no error. A negative grace is the pod's own.
+// endPod deletes exactly this pod; it is not an error if the pod is gone or replaced. A negative grace means the pod's
+// own.
 func (e *env) endPod(ctx context.Context, pod *corev1.Pod, grace int64) error {
 	opts := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &pod.UID}}
 	if grace >= 0 {

@@ -15,15 +15,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// errLater is kopf's TemporaryError: the handler runs again after Timing.Retry. Its text is logged and kept in the object's
-// annotation; what stands on the lock was written before. Any other error is an exception, which kopf retries after the same time.
+// errLater is kopf's TemporaryError: the handler runs again after Timing.Retry. Its text is logged and kept in the
+// object's annotation; the lock's text was written before. Any other error is an exception, which kopf retries after
+// the same time.
 type errLater struct{ text string }
 
 func (e errLater) Error() string { return e.text }
 
 func later(format string, args ...any) error { return errLater{fmt.Sprintf(format, args...)} }
 
-// handler is a function that kopf calls for an object, under a name.
+// handler is a named function that kopf calls for an object.
 type handler struct {
 	name string
 	do   func(context.Context, *unstructured.Unstructured) error
@@ -31,15 +32,15 @@ type handler struct {
 
 func (h handler) there() bool { return h.do != nil }
 
-// service is what the controller does with the objects of a kind. A kind with a handler of its deletion gets the
-// controller's finalizer (docs/mosk.md#finalizers).
+// service is what the controller does with the objects of a kind. A kind with a deletion handler gets the controller's
+// finalizer (docs/mosk.md#finalizers).
 type service struct {
 	resource schema.GroupVersionResource
 	changed  handler // of creation, update and resume
 	deleted  handler // of deletion; none: no finalizer
 }
 
-// serve runs a goroutine for each object that has something to be done.
+// serve runs a goroutine for each object that needs work.
 func (r *rockoon) serve(ctx context.Context, s service) {
 	var mu sync.Mutex
 	serving := map[types.UID]bool{}
@@ -57,7 +58,7 @@ func (r *rockoon) serve(ctx context.Context, s service) {
 					continue
 				}
 				if err := r.acknowledge(ctx, s, object); apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-					again = time.Second // a newer one is on its way
+					again = time.Second // a newer version is coming
 				} else if err != nil {
 					return 0, err
 				} else {
@@ -66,7 +67,7 @@ func (r *rockoon) serve(ctx context.Context, s service) {
 				continue
 			}
 			if !s.changed.there() && !held(object) {
-				continue // done with it
+				continue // finished
 			}
 			uid, name := object.GetUID(), object.GetName()
 			mu.Lock()
@@ -92,7 +93,7 @@ func (r *rockoon) serve(ctx context.Context, s service) {
 func (r *rockoon) serveOne(ctx context.Context, s service, name string, uid types.UID) {
 	changed, stop := r.view.subscribe(s.resource)
 	defer stop()
-	resumed := false // this run of the controller has handled it
+	resumed := false // whether this run of the controller has handled it
 	for ctx.Err() == nil {
 		object, err := r.dyn.Resource(s.resource).Get(ctx, name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && object.GetUID() != uid {
@@ -107,7 +108,7 @@ func (r *rockoon) serveOne(ctx context.Context, s service, name string, uid type
 		h := s.changed
 		if deleting(object) {
 			if h = s.deleted; !h.there() || !held(object) {
-				return // it was never held, or another's finalizer keeps it
+				return // it never had our finalizer, or another finalizer keeps it
 			}
 		}
 		if !deleting(object) && s.deleted.there() && !held(object) {
@@ -154,8 +155,8 @@ func (r *rockoon) serveOne(ctx context.Context, s service, name string, uid type
 	}
 }
 
-// purposeOf is why the handler of an object is to be called; empty when it is not. What is kept of a handler that failed says why it
-// was called.
+// purposeOf is why the handler of an object must be called; empty if it must not. The stored progress of a failed
+// handler says why it was called.
 func purposeOf(object *unstructured.Unstructured, kept *progress, resumed bool) string {
 	handled, ever := object.GetAnnotations()[annotationHandled]
 	switch {
@@ -173,7 +174,7 @@ func purposeOf(object *unstructured.Unstructured, kept *progress, resumed bool) 
 	return ""
 }
 
-// handled is what kopf changes of its annotations on an object that was handled as it stands: nothing is in progress any more.
+// handled is kopf's change of its annotations on an object that was handled in its current form: no progress is left.
 func (s service) handled(object *unstructured.Unstructured) map[string]any {
 	changes := map[string]any{}
 	for _, h := range []handler{s.changed, s.deleted} {
@@ -187,7 +188,7 @@ func (s service) handled(object *unstructured.Unstructured) map[string]any {
 	return changes
 }
 
-// acknowledge is all that kopf does with an object that is alive and has a handler of its deletion only.
+// acknowledge is all that kopf does with a live object that has only a deletion handler.
 func (r *rockoon) acknowledge(ctx context.Context, s service, object *unstructured.Unstructured) error {
 	if held(object) {
 		return r.annotate(ctx, s.resource, object, s.handled(object))
@@ -195,7 +196,7 @@ func (r *rockoon) acknowledge(ctx context.Context, s service, object *unstructur
 	return r.setFinalizers(ctx, s.resource, object, append(slices.Clone(object.GetFinalizers()), rockoonFinalizer), s.handled(object))
 }
 
-// keep changes annotations of an object, again and again until that succeeds. An object that is gone needs none.
+// keep changes annotations of an object and retries until that succeeds or the object is gone.
 func (r *rockoon) keep(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
 	annotations map[string]any) error {
 	return r.insist(ctx, "change the annotations of "+object.GetName(), func(ctx context.Context) error {
@@ -207,8 +208,8 @@ func (r *rockoon) keep(ctx context.Context, resource schema.GroupVersionResource
 	})
 }
 
-// finalize puts the finalizer on an object or takes it off, again and again until that succeeds, as kopf does with its
-// patches. An object that is gone is done with.
+// finalize adds the finalizer to an object or removes it, and retries until that succeeds or the object is gone, as
+// kopf does with its patches.
 func (r *rockoon) finalize(ctx context.Context, resource schema.GroupVersionResource, object *unstructured.Unstructured,
 	change func(context.Context, schema.GroupVersionResource, *unstructured.Unstructured) error) error {
 	return r.insist(ctx, "change the finalizers of "+object.GetName(), func(ctx context.Context) error {
@@ -223,13 +224,13 @@ func (r *rockoon) finalize(ctx context.Context, resource schema.GroupVersionReso
 	})
 }
 
-// held tells whether our finalizer is on an object.
+// held tells whether an object has our finalizer.
 func held(object *unstructured.Unstructured) bool {
 	return slices.Contains(object.GetFinalizers(), rockoonFinalizer)
 }
 
-// waitRetry waits until the handler is due again. A deletion that was asked for meanwhile is another handler's, which runs
-// at once.
+// waitRetry waits until the handler is due again. A deletion in the meantime belongs to another handler, which runs at
+// once.
 func (r *rockoon) waitRetry(ctx context.Context, resource schema.GroupVersionResource, waiting *unstructured.Unstructured, due time.Time) {
 	changed, stop := r.view.subscribe(resource)
 	defer stop()

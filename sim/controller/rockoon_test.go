@@ -18,7 +18,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// computeService is the nova-compute of a machine.
+// computeService returns the nova-compute of a machine.
 func (w *world) computeService(machine string) services.Service {
 	w.t.Helper()
 	pages, err := services.List(w.nova.Compute, services.ListOpts{Host: w.node(machine), Binary: "nova-compute"}).AllPages(w.t.Context())
@@ -36,7 +36,7 @@ const finalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
 
 func TestLiveNodeIsEvacuatedUpdatedAndBroughtBack(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		// The instances are large, so that the controller looks at each on its way.
+		// The instances are large, so that the controller sees each of them migrate.
 		w := begin(t, story(atWorkers+"\nupdate: {order: [cmp-01, cmp-02]}", `
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute]}
@@ -47,10 +47,10 @@ func TestLiveNodeIsEvacuatedUpdatedAndBroughtBack(t *testing.T) {
 		before := w.get("cmp-01")
 		a, b := w.on("cmp-01")["a"].ID, w.on("cmp-01")["b"].ID
 		lock := w.openstackLock("cmp-01")
-		moments := &transitions{all: map[string][]string{}} // by watches: some last for seconds only
+		moments := &transitions{all: map[string][]string{}} // from watches: some last only seconds
 		w.watch(moments, w.dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}), "cordon", of("spec", "unschedulable"))
 		var mu sync.Mutex
-		ended := map[string]uint64{} // request → the version at which it was asked to end
+		ended := map[string]uint64{} // request → the version at which its deletion was requested
 		w.watch(moments, w.dyn.Resource(resource("nodemaintenancerequests")), "request",
 			func(request *unstructured.Unstructured) map[string]string {
 				mu.Lock()
@@ -107,7 +107,7 @@ func TestLiveNodeIsEvacuatedUpdatedAndBroughtBack(t *testing.T) {
 			`^active/active: Starting migration for (`+a+`|`+b+`)$`, `^inactive/active$`, `^active/inactive$`); missing != "" {
 			t.Errorf("the lock never said %s, in order:\n%s", missing, strings.Join(said, "\n"))
 		}
-		// The loop stops when nothing is left to start; who is still on the way is named as if in the way.
+		// The loop stops when nothing is left to start; an instance that still migrates is named like one that blocks.
 		for _, s := range said {
 			if strings.Contains(s, "still present") && !strings.HasSuffix(s, "Servers with unset maintenance action: ['"+a+"']") &&
 				!strings.HasSuffix(s, "Servers with unset maintenance action: ['"+b+"']") {
@@ -153,7 +153,7 @@ func TestManualNodeWaitsUntilItIsEmpty(t *testing.T) {
 	})
 }
 
-// anyHost asks for a live migration to wherever the scheduler likes.
+// anyHost requests a live migration to a host of the scheduler's choice.
 type anyHost struct{}
 
 func (anyHost) ToLiveMigrateMap() (map[string]any, error) {
@@ -333,7 +333,7 @@ func TestServiceThatTheOperatorDisabledStaysDisabled(t *testing.T) {
 
 func TestNovaOutageIsToldAndOutlived(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		// With the zones to be looked up first, an outage is an exception that no lock tells.
+		// If the zones must be looked up first, an outage is an exception that no lock shows.
 		w := begin(t, story(atWorkers+"\nopenstack: {ignoreZones: true}", withMode("manual"), `
 - {name: a, project: p, flavor: small, host: cmp-01}`), sim.Options{}).run()
 		lock := w.openstackLock("cmp-01")
@@ -377,7 +377,7 @@ func TestLocksFollowTheRolesOfTheNodes(t *testing.T) {
 			locks := w.list("nodeworkloadlocks")
 			return len(locks) == 1 && locks[0].GetDeletionTimestamp() != nil
 		})
-		// But the controller forgets a node only when that is gone.
+		// But the controller forgets a node only when the node is gone.
 		time.Sleep(3 * time.Minute) // two more looks
 		if len(w.list("nodeworkloadlocks")) != 1 {
 			t.Error("the lock is gone while the node is there")

@@ -10,7 +10,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/blockstorage/v3/volumes"
 )
 
-// volumeServices are the cinder-volume services of the node; a cloud without Cinder has none, and neither have hosts whose
+// volumeServices returns the cinder-volume services of the node. A cloud without Cinder has none, nor do hosts whose
 // volumes are in Ceph.
 func (v visit) volumeServices(ctx context.Context) ([]services.Service, error) {
 	if v.volume == nil {
@@ -35,8 +35,8 @@ func (v visit) setVolumeService(ctx context.Context, host, verb, reason string) 
 	return openstackErr(verb+" cinder-volume of "+v.name, err)
 }
 
-// disableVolumes takes the host's cinder-volume out of scheduling, if it has one. It names the host without a back end, by which
-// Cinder finds the first only, and writes its reason over whatever stands there.
+// disableVolumes disables the host's cinder-volume, if it has one. It names the host without a back end, so Cinder
+// finds only the first one, and it overwrites any existing reason.
 func (v visit) disableVolumes(ctx context.Context) error {
 	all, err := v.volumeServices(ctx)
 	if err == nil && len(all) > 0 {
@@ -49,7 +49,7 @@ func (v visit) disableVolumes(ctx context.Context) error {
 	return err
 }
 
-// enableVolumes brings it back, if it was the controller that took it away.
+// enableVolumes enables the host's cinder-volume, if the controller disabled it.
 func (v visit) enableVolumes(ctx context.Context) error {
 	all, err := v.volumeServices(ctx)
 	if err == nil && len(all) > 0 && all[0].DisabledReason == maintenanceReason {
@@ -121,7 +121,8 @@ func (v visit) forgetVolumes(ctx context.Context) error {
 	}
 }
 
-// removeVolumeService is cinder-manage service remove, which the controller runs in a pod of Cinder's API; here Machines do it.
+// removeVolumeService is "cinder-manage service remove". The controller runs it in a pod of Cinder's API; here Machines
+// do it.
 func (e *env) removeVolumeService(host string) error {
 	manage, ok := e.machines.(interface{ RemoveVolumeService(host string) error })
 	if !ok {

@@ -9,28 +9,28 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// rolesVariable is the variable that says by which labels nodes have the roles that the OpenStack controller knows.
+// rolesVariable is the variable that sets the labels for the roles of the OpenStack controller.
 const rolesVariable = "OSCTL_OPENSTACK_NODE_LABELS"
 
-// Roles of a node, in the order in which the controller knows them.
+// Roles of a node, in the controller's order.
 const (
 	roleController = "controller"
 	roleCompute    = "compute"
 	roleGateway    = "gateway"
 )
 
-// roleLabel is a role and the label by which a node has it.
+// roleLabel is a role and the label that gives it to a node.
 type roleLabel struct{ role, key, value string }
 
 // roleLabels are the labels of all roles, in the order of the roles.
 type roleLabels []roleLabel
 
-// defaultRoles are the labels where the variable says nothing.
+// defaultRoles are the labels if the variable is not set.
 var defaultRoles = roleLabels{
 	{roleController, labelController, enabled}, {roleCompute, labelCompute, enabled}, {roleGateway, labelGateway, enabled},
 }
 
-// rolesWith are the default labels with others for some roles, each as KEY=VALUE.
+// rolesWith returns the default labels with some replaced, each as KEY=VALUE.
 func rolesWith(others map[string]string) roleLabels {
 	all := slices.Clone(defaultRoles)
 	for i, r := range all {
@@ -41,17 +41,19 @@ func rolesWith(others map[string]string) roleLabels {
 	return all
 }
 
-// NodeLabelsVariable is the variable with which the controller's Deployment has these labels, each as KEY=VALUE by its role.
+// NodeLabelsVariable returns the variable that sets these labels in the controller's Deployment, given as KEY=VALUE by
+// role.
 func NodeLabelsVariable(others map[string]string) corev1.EnvVar {
 	byRole := map[string]map[string]string{}
 	for _, r := range rolesWith(others) {
 		byRole[r.role] = map[string]string{r.key: r.value}
 	}
-	raw, _ := json.Marshal(byRole) // texts can be encoded
+	raw, _ := json.Marshal(byRole) // strings can always be encoded
 	return corev1.EnvVar{Name: rolesVariable, Value: string(raw)}
 }
 
-// readRoles reads the variable; empty is not set. With what is no JSON of one label for each role the controller does not start.
+// readRoles reads the variable; empty means not set. The controller does not start unless the value is JSON with one
+// label for each role.
 func readRoles(setting string) (roleLabels, error) {
 	if setting == "" {
 		return defaultRoles, nil
@@ -73,7 +75,7 @@ func readRoles(setting string) (roleLabels, error) {
 	return all, nil
 }
 
-// of are the roles that a node with these labels has.
+// of returns the roles of a node with these labels.
 func (l roleLabels) of(labels map[string]string) []string {
 	var roles []string
 	for _, r := range l {
@@ -84,12 +86,12 @@ func (l roleLabels) of(labels map[string]string) []string {
 	return roles
 }
 
-// has tells whether the labels are those of a node with the role.
+// has tells whether a node with these labels has the role.
 func (l roleLabels) has(labels map[string]string, role string) bool {
 	return slices.Contains(l.of(labels), role)
 }
 
-// selected are the workloads with node selectors by these labels instead of the usual ones, as MOSK's charts have them.
+// selected returns the workloads with these labels as node selectors instead of the usual ones, as in MOSK's charts.
 func (l roleLabels) selected(all []workload) []workload {
 	all = slices.Clone(all)
 	for i, w := range all {
@@ -102,7 +104,7 @@ func (l roleLabels) selected(all []workload) []workload {
 	return all
 }
 
-// variableOf is the value of a variable that a Deployment's containers have; empty when none has it.
+// variableOf is the value of a variable in a Deployment's containers; empty if no container has it.
 func variableOf(containers []corev1.Container, name string) string {
 	for _, container := range containers {
 		for _, variable := range container.Env {

@@ -10,7 +10,7 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// The labels of the roles are a setting of the controller's Deployment: its locks follow them, and so do the pods that MOSK runs on
+// The labels of the roles are a setting of the controller's Deployment: the locks follow them, and so do MOSK's pods on
 // the nodes of a role.
 func TestTheLabelsOfTheRolesAreASetting(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestTheLabelsOfTheRolesAreASetting(t *testing.T) {
 	})
 }
 
-// With a setting that cannot be read the controller does not start.
+// The controller does not start with a setting that it cannot read.
 func TestARoleLabelsSettingThatCannotBeReadKeepsTheControllerFromStarting(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")

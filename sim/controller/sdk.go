@@ -11,7 +11,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 )
 
-// openstackError marks what the real controller knows as an SDKException.
+// openstackError marks an error that is an SDKException in the real controller.
 type openstackError struct {
 	doing string
 	err   error
@@ -20,7 +20,7 @@ type openstackError struct {
 func (e openstackError) Error() string { return e.doing + ": " + e.err.Error() }
 func (e openstackError) Unwrap() error { return e.err }
 
-// openstackErr marks a failure of OpenStack's APIs with what was being done; nil stays nil.
+// openstackErr wraps a failure of OpenStack's APIs with the action; nil stays nil.
 func openstackErr(doing string, err error) error {
 	if err == nil {
 		return nil
@@ -39,7 +39,7 @@ var markup = regexp.MustCompile(`<[^>]*>`)
 //
 //	HttpException: 503: Server Error for url: http://nova.it.just.works/v2.1/os-services, 503 Service Temporarily Unavailable: nginx
 //
-// What no server answered is told in keystoneauth's words.
+// A request without an answer gets keystoneauth's words.
 func sdkText(err error) string {
 	var answer gophercloud.ErrUnexpectedResponseCode
 	if !errors.As(err, &answer) {
@@ -70,7 +70,7 @@ func sdkText(err error) string {
 	return text
 }
 
-// sdkDetails is the message in an answer: of Nova's JSON, or what is left of a page without its markup, each line once.
+// sdkDetails is the message in an answer: from Nova's JSON, or the text of a page without its markup, each line once.
 func sdkDetails(body []byte) string {
 	var parsed map[string]json.RawMessage
 	if json.Unmarshal(body, &parsed) == nil {

@@ -23,7 +23,7 @@ type set struct {
 // key names a workload's object.
 func (w workload) key() string { return w.kind + "/" + w.namespace + "/" + w.name }
 
-// template is the pods' template, nil where there is no object.
+// template is the pods' template; nil if there is no object.
 func (s set) template() *corev1.PodTemplateSpec {
 	switch {
 	case s.daemon != nil:
@@ -36,7 +36,7 @@ func (s set) template() *corev1.PodTemplateSpec {
 	return nil
 }
 
-// generation of a DaemonSet's template; 0 where there is no object.
+// generation is the generation of a DaemonSet's template; 0 if there is no object.
 func (s set) generation() int64 {
 	if s.daemon == nil {
 		return 0
@@ -44,7 +44,7 @@ func (s set) generation() int64 {
 	return s.daemon.Generation
 }
 
-// replicas that the object asks for, or else the workload's usual number.
+// replicas is the number that the object requests, or the workload's usual number.
 func (s set) replicas(w workload) int {
 	switch {
 	case s.stateful != nil && s.stateful.Spec.Replicas != nil:
@@ -55,7 +55,7 @@ func (s set) replicas(w workload) int {
 	return w.replicas
 }
 
-// sets are the objects of all workloads, as watched where the pods are.
+// sets returns the objects of all workloads, from the watch if the pods are watched.
 func (k *kubelet) sets(ctx context.Context) (map[string]set, error) {
 	if k.watched {
 		return k.view.sets(), nil
@@ -88,11 +88,10 @@ func (k *kubelet) sets(ctx context.Context) (map[string]set, error) {
 	return all, nil
 }
 
-// count is what a workload's status is made of.
+// count holds the numbers of a workload's status.
 type count struct{ desired, current, ready, updated int32 }
 
-// countPods counts a workload's pods; desired is how many there should be, hash the revision that a DaemonSet's have when
-// they are up to date.
+// countPods counts a workload's pods. desired is how many there should be; hash is the current revision of a DaemonSet.
 func countPods(pods []*corev1.Pod, desired int, hash string) count {
 	c := count{desired: int32(desired)}
 	for _, pod := range pods {
@@ -110,8 +109,8 @@ func countPods(pods []*corev1.Pod, desired int, hash string) count {
 	return c
 }
 
-// report writes the status of a workload where it is not what it was; it returns when to look again at one that has changed since
-// it was seen.
+// report writes the status of a workload if it differs; it returns when to look again at a workload that has changed
+// since it was seen.
 func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, pods []*corev1.Pod, eligible int) (time.Time, error) {
 	apps := k.kube.AppsV1()
 	var err error
@@ -163,8 +162,9 @@ func (k *kubelet) report(ctx context.Context, w workload, s set, hash string, po
 	return time.Time{}, nil
 }
 
-// availability are a Deployment's conditions after its pods were counted: it is available while no more than a quarter of
-// them, rounded down, is missing, the API's default for a rolling update. Its time is that of the last change.
+// availability returns a Deployment's conditions after its pods were counted. It is available while at most a quarter
+// of them, rounded down, is missing: the API's default for a rolling update. The condition's time is that of the last
+// change.
 func availability(was []appsv1.DeploymentCondition, c count, now time.Time) []appsv1.DeploymentCondition {
 	is := appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable",
 		Message: "Deployment has minimum availability.", LastUpdateTime: metav1.NewTime(now), LastTransitionTime: metav1.NewTime(now)}
@@ -185,7 +185,8 @@ func availability(was []appsv1.DeploymentCondition, c count, now time.Time) []ap
 	return append(slices.Clone(was), is)
 }
 
-// members is how many replicas of a StatefulSet a cluster has room for: one on each node of the role, or as many as were found.
+// members is how many replicas of a StatefulSet fit the cluster: one on each node of the role, or as many as were
+// found.
 func (w workload) members(nodes map[string]*corev1.Node) int32 {
 	if w.places != nil {
 		return int32(w.replicas)

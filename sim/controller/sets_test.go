@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A Deployment says since when it is available, or is not: its condition's time stays as it is until the condition changes.
+// A Deployment says since when it is available or unavailable: its condition's time stays until the condition changes.
 func TestDeploymentSaysSinceWhenItIsAway(t *testing.T) {
 	noon := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 	var conditions []appsv1.DeploymentCondition

@@ -14,18 +14,18 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// Tempest is a service that is there while spec.features.services has it; with it comes a Job that runs the tests once, and goes
-// when the service does (Rockoon's docs/ops/openstack/tempest.md). It does not simulate that the whole deployment is APPLYING
-// meanwhile.
+// Tempest is a service that exists while spec.features.services lists it. With it comes a Job that runs the tests once
+// and is deleted with the service (Rockoon's docs/ops/openstack/tempest.md). The whole deployment being APPLYING
+// meanwhile is not simulated.
 const (
 	tempestService = "tempest"
 	tempestJob     = "openstack-tempest-run-tests"
 )
 
-// tempestLabels are those of the Job's pod, by which its logs are asked for.
+// tempestLabels are the labels of the Job's pod, used to find its logs.
 var tempestLabels = map[string]string{"application": tempestService, "component": "run-tests"}
 
-// serveTempest brings Tempest to what the OpenStackDeployment asks for, and returns when to look next.
+// serveTempest brings Tempest to what the OpenStackDeployment requests, and returns when to look next.
 func (r *rockoon) serveTempest(ctx context.Context) (time.Duration, error) {
 	object, err := r.dyn.Resource(osdplResource).Namespace(openstackNamespace).Get(ctx, r.Deployment, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -63,7 +63,7 @@ func (r *rockoon) serveTempest(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 		return time.Second, r.tempestStatus(ctx, deploymentApplied)
-	case job == nil || job.Status.StartTime == nil: // an earlier run of the controller may have ended in the middle of it
+	case job == nil || job.Status.StartTime == nil: // an earlier run of the controller may have ended halfway
 		return time.Second, r.startTempest(ctx, job)
 	}
 	return r.runTempest(ctx, job)
@@ -75,7 +75,7 @@ func (r *rockoon) tempestStatus(ctx context.Context, state string) error {
 	}})
 }
 
-// startTempest makes the Job, where job is nil, and its pod, on the first node that OpenStack's controllers run on.
+// startTempest creates the Job, if job is nil, and its pod, on the first node with the control plane role.
 func (r *rockoon) startTempest(ctx context.Context, job *batchv1.Job) error {
 	container := corev1.Container{Name: "tempest-run-tests", Image: "registry.local/tempest:sim"}
 	stamp := metav1.NewTime(r.clock.Now())
@@ -107,12 +107,11 @@ func (r *rockoon) startTempest(ctx context.Context, job *batchv1.Job) error {
 		}
 		break
 	}
-	// Last, because it says that the run has begun.
+	// Last, because it marks the run as started.
 	return r.tempestJobStatus(ctx, batchv1.JobStatus{Active: 1, StartTime: &stamp})
 }
 
-// tempestJobStatus sets the status of the Job. A server that has none yet keeps no start for one that it does not run, so
-// the start is kept too.
+// tempestJobStatus sets the status of the Job. The status always includes the start time.
 func (r *rockoon) tempestJobStatus(ctx context.Context, status batchv1.JobStatus) error {
 	return retry.RetryOnConflict(conflicts, func() error {
 		job, err := r.kube.BatchV1().Jobs(openstackNamespace).Get(ctx, tempestJob, metav1.GetOptions{})
@@ -125,7 +124,7 @@ func (r *rockoon) tempestJobStatus(ctx context.Context, status batchv1.JobStatus
 	})
 }
 
-// runTempest ends the Job when its time has come: well, or badly while a trouble says so.
+// runTempest ends the Job when its time has come: successfully, or with a failure while a trouble requires it.
 func (r *rockoon) runTempest(ctx context.Context, job *batchv1.Job) (time.Duration, error) {
 	started := job.Status.StartTime
 	if started == nil || len(job.Status.Conditions) > 0 {
@@ -181,7 +180,7 @@ func (r *rockoon) tempestPods(ctx context.Context) ([]corev1.Pod, error) {
 	return list.Items, nil
 }
 
-// removeTempest takes the Job and its pods away; the Job last, because without it nothing looks for them any more.
+// removeTempest deletes the Job and its pods; the Job last, because without it nothing looks for the pods.
 func (r *rockoon) removeTempest(ctx context.Context) error {
 	pods, err := r.tempestPods(ctx)
 	if err != nil {

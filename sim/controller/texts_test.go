@@ -22,7 +22,7 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// logged is what the controllers wrote to their log.
+// logged is the log of the controllers.
 type logged struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -40,19 +40,19 @@ func (l *logged) has(words string) bool {
 	return strings.Contains(l.all.String(), words)
 }
 
-// alone is a cloud whose LCM does nothing: the test makes the requests.
+// alone is a cloud whose LCM does nothing: the test creates the requests.
 func alone(t *testing.T, cloud, nodes, instances string) (*world, *logged) {
 	t.Helper()
 	log := &logged{}
 	timing := quick
 	timing.StartDelay, timing.RockoonRollout = 10000*time.Hour, 10000*time.Hour
 	timing.ServicesUp, timing.ServiceHealthy = 30*time.Second, 20*time.Second
-	timing.RockoonStart = 4 * time.Minute // until then a new controller has to say what it waits for
+	timing.RockoonStart = 4 * time.Minute // until then a new controller must say what it waits for
 	w := begin(t, story(cloud, nodes, instances), sim.Options{Timing: timing, Log: slog.New(slog.NewTextHandler(log, nil))})
 	return w.run(), log
 }
 
-// object makes an object of the maintenance API.
+// object creates an object of the maintenance API.
 func (w *world) object(plural, kind, name string, spec map[string]any) {
 	w.t.Helper()
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
@@ -64,7 +64,7 @@ func (w *world) object(plural, kind, name string, spec map[string]any) {
 	}
 }
 
-// maintain asks for the maintenance of a machine.
+// maintain requests the maintenance of a machine.
 func (w *world) maintain(machine, scope string) {
 	w.t.Helper()
 	w.object("nodemaintenancerequests", "NodeMaintenanceRequest", w.node(machine),
@@ -79,7 +79,7 @@ func (w *world) remove(plural, name string) {
 	}
 }
 
-// untilTold waits until a lock's text, after its time, is the very text. Its <url> stands for any.
+// untilTold waits until a lock's text, after its time, is exactly this text. <url> in it stands for any URL.
 func (w *world) untilTold(letter, lock, text string) {
 	w.t.Helper()
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(text), "<url>", `http://\S+`)
@@ -87,7 +87,7 @@ func (w *world) untilTold(letter, lock, text string) {
 	w.t.Logf("%s: %s", letter, text)
 }
 
-// fault lets matching requests to OpenStack fail until the returned function is called.
+// fault makes matching requests to OpenStack fail until the returned function is called.
 func (w *world) fault(method, path string, status int, message string) func() {
 	return w.OpenStack.SetFault(openstack.Fault{Method: method, Path: regexp.MustCompile(path), Status: status, Message: message})
 }
@@ -109,7 +109,7 @@ func (w *world) deployController(release, version string) {
 	}
 }
 
-// setHealth writes the health of a component that has no workload.
+// setHealth writes the health of a component without a workload.
 func (w *world) setHealth(application, component, health string) {
 	w.t.Helper()
 	patch := `{"status":{"health":{"` + application + `":{"` + component + `":{"status":"` + health + `"}}}}}`
@@ -131,7 +131,7 @@ func (w *world) tag(name, action string) {
 	}
 }
 
-// untilCrashed waits until the machine's pod of each workload is there and not ready.
+// untilCrashed waits until the machine's pod of each workload exists and is not ready.
 func (w *world) untilCrashed(machine string, workloads ...string) {
 	w.t.Helper()
 	w.until("the pods of "+strings.Join(workloads, ", ")+" on "+machine+" crash", func() bool {
@@ -145,7 +145,7 @@ func (w *world) untilCrashed(machine string, workloads ...string) {
 	})
 }
 
-// times is how often a lock has said something that has the words.
+// times returns how often a lock has said something with these words.
 func (w *world) times(lock, words string) int {
 	n := 0
 	for _, said := range w.said(lock) {
@@ -223,7 +223,7 @@ func TestTextFWhenARoleIsFull(t *testing.T) {
 			w.openstackLock("gtw-01") + "] for role: gateway"; !log.has(words) {
 			t.Errorf("the log does not say: %s", words)
 		}
-		// The lock that is full lets the node in when it is given back, at the next retry.
+		// When the full role has room again, the node gets in at the next retry.
 		w.remove("nodemaintenancerequests", w.node("gtw-01"))
 		w.untilSaid(w.openstackLock("cmp-01"), "^inactive/active$")
 	})
@@ -270,7 +270,7 @@ func TestTextsHToLOfAnEvacuation(t *testing.T) {
 		clear := w.fault(http.MethodPut, "/compute/v2.1/os-services/", 500, "")
 		w.maintain("cmp-01", "os")
 		w.untilTold("L", lock, "Can not disable compute service on a host to be deleted")
-		// Each is there before the one before goes: a try in between would get further than the test wants.
+		// Each fault is set before the previous one is removed: a try in between would get further than the test wants.
 		next := w.fault(http.MethodGet, "/compute/v2.1/servers/detail", unavailable, "no conductor")
 		clear()
 		clear = next

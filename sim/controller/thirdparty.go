@@ -10,21 +10,21 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ThirdParty is an application controller that is none of MOSK's own: the lock API is open, and LCM waits for every lock
-// (docs/mosk.md#other-applications).
+// ThirdParty is an application controller that does not belong to MOSK: the lock API is open, and LCM waits for every
+// lock (docs/mosk.md#other-applications).
 type ThirdParty struct {
 	Name     string        // controllerName of its locks
-	Cluster  string        // the cluster's name, which its ClusterWorkloadLock begins with; empty: it has none
-	Nodes    []string      // Kubernetes names of the nodes that it has a lock on
-	Takes    time.Duration // from a node's request to its release, and at most half a minute back
-	Progress []string      // what it says meanwhile, in this order
-	Failing  []string      // Kubernetes names of nodes that it fails on
-	Error    string        // what it says then
+	Cluster  string        // the cluster's name, the prefix of its ClusterWorkloadLock; empty: no such lock
+	Nodes    []string      // Kubernetes names of the nodes with its lock
+	Takes    time.Duration // from a node's request to its release; the way back takes at most half a minute
+	Progress []string      // its messages meanwhile, in this order
+	Failing  []string      // Kubernetes names of the nodes where it fails
+	Error    string        // its message then
 	Times    int           // how often it fails on such a node before it succeeds; negative: always
 	Silent   bool          // it never answers
 }
 
-// thirdParty plays one. What it remembers of a node is when its work began and how often that failed.
+// thirdParty plays a ThirdParty. For each node it remembers when the work began and how often it failed.
 type thirdParty struct {
 	*env
 	ThirdParty
@@ -75,7 +75,7 @@ func (p *thirdParty) keepLocks(ctx context.Context) error {
 	return p.dropLocks(ctx, p.Name, func(node string) bool { return nodes[node] != nil && slices.Contains(p.Nodes, node) })
 }
 
-// dropLocks deletes a controller's locks of the nodes where it has no workload any more.
+// dropLocks deletes a controller's locks on nodes where it no longer has a workload.
 func (e *env) dropLocks(ctx context.Context, controllerName string, wanted func(node string) bool) error {
 	for _, lock := range e.view.objects(nodeLocks) {
 		if lockController(lock) != controllerName || wanted(lockNode(lock)) || deleting(lock) {
@@ -111,7 +111,7 @@ func (p *thirdParty) serveCluster(ctx context.Context) error {
 	return l.setState(ctx, state, nil)
 }
 
-// serveNodes moves every lock on as far as its time has come, and returns when the next is due.
+// serveNodes moves every lock on whose time has come, and returns when the next is due.
 func (p *thirdParty) serveNodes(ctx context.Context) (time.Duration, error) {
 	locks, err := p.locksOf(ctx, nodeLocks, p.Name)
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *thirdParty) serveNode(ctx context.Context, object *unstructured.Unstruc
 		}
 		return time.Time{}, l.setState(ctx, stateActive, map[string]any{"errorMessage": nil, "inactivationProgress": nil})
 	}
-	if lockState(object) != stateActive { // released; or failed, until somebody arms the lock again
+	if lockState(object) != stateActive { // released; or failed, until the lock is armed again
 		delete(p.begun, name)
 		return time.Time{}, nil
 	}
@@ -164,7 +164,7 @@ func (p *thirdParty) serveNode(ctx context.Context, object *unstructured.Unstruc
 		"inactivationProgress": map[string]any{"description": "done", "percentage": 100}})
 }
 
-// report says how far the work on a node has come, and returns when there will be something new to say.
+// report writes the progress of the work on a node, and returns when the next message is due.
 func (p *thirdParty) report(ctx context.Context, l lock, object *unstructured.Unstructured, elapsed time.Duration,
 	begun time.Time) (time.Time, error) {
 	if len(p.Progress) == 0 {

@@ -2,23 +2,23 @@ package controller
 
 import "time"
 
-// Timing holds every duration of the controllers, in virtual time. A field that is zero takes its default, which is what
-// a real cluster needs or, where docs/mosk.md#timers names one, the controller's own constant; a negative one means none.
+// Timing holds every duration of the controllers, in virtual time. A zero field takes its default: what a real cluster
+// needs or, if docs/mosk.md#timers names one, the controller's own constant. A negative field means none.
 type Timing struct {
-	Backoff time.Duration // after a failed API call that no protocol says how to retry; default 5 s
+	Backoff time.Duration // after a failed API call without a retry rule of its own; default 5 s
 
 	// LCM
 	StartDelay     time.Duration // from start to the ClusterMaintenanceRequest; default 30 s
 	RockoonRollout time.Duration // from the request to the new OpenStack controller, which LCM's Helm brings; default 2 min
-	Drain          time.Duration // between two looks at the pods that are left on a node; default 10 s
+	Drain          time.Duration // between two looks at the pods left on a node; default 10 s
 	PodGrace       time.Duration // an evicted pod's time to end; default 20 s
 	Update         time.Duration // LCM agent and its states on a node; default 10 min
 	Reboot         time.Duration // machine off until its kubelet posts again; default 6 min
 	Finalize       time.Duration // the last phase, all other applications; default 15 min
 
 	AgentUpgrade time.Duration // of the LCM agent of a machine; default 30 s
-	ItemRetry    time.Duration // from the failure of a state item until it is run again; default 1 min
-	StuckAfter   time.Duration // until LCM says that a node does not come back; default 10 min
+	ItemRetry    time.Duration // from the failure of a state item until its retry; default 1 min
+	StuckAfter   time.Duration // until LCM reports that a node does not return; default 10 min
 	PlanLook     time.Duration // between two looks at the update plan when nothing changes; default 30 s
 
 	// kubelet
@@ -29,7 +29,7 @@ type Timing struct {
 	// OpenStack controller
 	Retry          time.Duration // kopf's TemporaryError; default 60 s
 	MigrateStart   time.Duration // after each call of live migration; default 5 s
-	MigrateWait    time.Duration // while as many migrate as may; default 30 s
+	MigrateWait    time.Duration // while the maximum number of instances migrates; default 30 s
 	MigrateLoop    time.Duration // after each round of the migration loop; default 5 s
 	ReturnPoll     time.Duration // between two looks at node, pods and services on return; default 10 s
 	ServicesUp     time.Duration // wait for compute services and for agents at most; default 300 s

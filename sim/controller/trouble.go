@@ -16,11 +16,11 @@ import (
 
 // Kinds of trouble.
 const (
-	// TroubleController scales the OpenStack controller's Deployment to no replicas; over when somebody scales it up.
+	// TroubleController scales the OpenStack controller's Deployment to zero; over when it is scaled up.
 	TroubleController = "controllerDown"
 	// TroubleRelease keeps the new OpenStack controller from being rolled out: For is how long the rollout takes.
 	TroubleRelease = "releaseMismatch"
-	// TroubleInner is a lock whose inner_state an earlier maintenance left active; over when somebody sets it inactive.
+	// TroubleInner is a lock whose inner_state an earlier maintenance left active; over when it is set to inactive.
 	TroubleInner = "staleInnerState"
 	// TroubleDeployment keeps a service of OpenStack from being applied; over when its failed pod is deleted.
 	TroubleDeployment = "osdplApplying"
@@ -30,33 +30,35 @@ const (
 	TroubleCompute = "computeDown"
 	// TroubleForgotten is a nova-compute whose service was deleted; over when its pod is deleted: a new one registers itself.
 	TroubleForgotten = "computeForgotten"
-	// TroubleRole is a node whose role labels are taken off; when they are put back, the lock is still in deletion.
+	// TroubleRole removes a node's role labels; when they are put back, the lock is still being deleted.
 	TroubleRole = "roleTaken"
-	// TroublePods lets the pods of a workload crash on a node; a pod that is made anew runs.
+	// TroublePods makes the pods of a workload crash on a node; a recreated pod runs.
 	TroublePods = "podsNotReady"
-	// TroubleEvicted is a pod of a workload that was evicted from a node and is left there, as Failed; over when it is deleted.
+	// TroubleEvicted is a pod of a workload that was evicted from a node and stays there as Failed; over when it is
+	// deleted.
 	TroubleEvicted = "podsEvicted"
-	// TroubleCeph has an OSD down and placement groups degraded; over when the OSD's pod is deleted.
+	// TroubleCeph takes an OSD down and degrades placement groups; over when the OSD's pod is deleted.
 	TroubleCeph = "cephDegraded"
-	// TroubleTempest makes the runs of Tempest that end meanwhile fail.
+	// TroubleTempest makes Tempest runs fail that end while it is active.
 	TroubleTempest = "tempestFails"
 )
 
 // Trouble is something that goes wrong by itself.
 type Trouble struct {
 	Kind     string        // one of the Trouble constants
-	Node     string        // Kubernetes name, for the kinds that happen to a node
+	Node     string        // Kubernetes name, for kinds that affect a node
 	Service  string        // key of an OpenStack service, for TroubleDeployment
 	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods and TroubleEvicted
-	Waits    string        // why the containers of a pod that was found down do not run; empty: they do
+	Waits    string        // why the containers of a pod that was found down do not run; empty: they run
 	At       time.Duration // after the start
-	// OnReturn begins the trouble when the node is back from its reboot, not At a time; for agents, computes and pods. The
-	// controller stops while the node is away, and pods are evicted as soon as its host has booted.
+	// OnReturn begins the trouble when the node is back from its reboot, instead of at the time At; for agents,
+	// computes and pods. A controllerDown trouble begins while the node is away, and pods are evicted as soon as its
+	// host has booted.
 	OnReturn bool
 	For      time.Duration // how long; zero: until it is repaired
 }
 
-// agentSwitch are Machines whose hosts have agents that can be silenced.
+// agentSwitch is implemented by Machines whose hosts have agents that can be silenced.
 type agentSwitch interface {
 	StopAgents(host string) error  // now
 	HoldAgents(host string) error  // from the next start of the host on
@@ -80,7 +82,7 @@ type trouble struct {
 	start time.Time
 
 	mu      sync.Mutex
-	culprit string // namespace/name of the pod by which it shows
+	culprit string // namespace/name of the pod that shows it
 	struck  bool
 	over    bool
 }
@@ -88,7 +90,7 @@ type trouble struct {
 // crashLoop is why the containers of pods that crash do not run.
 const crashLoop = "CrashLoopBackOff"
 
-// newTroubles makes the troubles of one run, and beside them those that were there before it: they need not begin.
+// newTroubles makes the troubles of one run, and those that existed before it and need not begin.
 func newTroubles(e *env, all, before []Trouble) *troubles {
 	t := &troubles{env: e, start: e.clock.Now()}
 	for _, one := range before {
@@ -109,7 +111,7 @@ func newTroubles(e *env, all, before []Trouble) *troubles {
 	return t
 }
 
-// begin lets happen what is there from the start, before any controller looks.
+// begin starts the troubles that exist from the start, before any controller looks.
 func (t *troubles) begin(ctx context.Context) error {
 	for _, one := range t.all {
 		if one.At == 0 && !one.waits() && !one.active() {
@@ -121,7 +123,7 @@ func (t *troubles) begin(ctx context.Context) error {
 	return nil
 }
 
-// run lets the others happen in their time, and ends those that end.
+// run starts the other troubles at their time, and ends those that end.
 func (t *troubles) run(ctx context.Context) {
 	var group sync.WaitGroup
 	for _, one := range t.all {
@@ -142,13 +144,13 @@ func (t *troubles) run(ctx context.Context) {
 	group.Wait()
 }
 
-// waits tells whether the trouble begins when its node is away, or just back.
+// waits tells whether the trouble begins when its node is away or has just returned.
 func (t *trouble) waits() bool {
 	return t.OnReturn && (t.Kind == TroubleController || t.Kind == TroubleEvicted)
 }
 
-// untilItsTime waits until the node is cordoned: all locks are open then, and its return is yet to come; for an eviction until its host has
-// booted as well.
+// untilItsTime waits until the node is cordoned: then all locks are released and its return is still ahead. For an
+// eviction it also waits until the host has booted.
 func (t *trouble) untilItsTime(ctx context.Context) error {
 	before := ""
 	return t.until(ctx, time.Minute, func(context.Context) (bool, error) {
@@ -198,7 +200,7 @@ func (t *trouble) strike(ctx context.Context) (err error) {
 	return nil
 }
 
-// takeRoles takes the role labels off the node.
+// takeRoles removes the role labels from the node.
 func (t *trouble) takeRoles(ctx context.Context) error {
 	labels := map[string]any{}
 	for _, r := range t.roles {
@@ -215,7 +217,7 @@ func (t *trouble) takeRoles(ctx context.Context) error {
 func (t *trouble) switchHost(now, later func(agentSwitch, string) error) error {
 	hosts, ok := t.machines.(agentSwitch)
 	if !ok {
-		return nil // machines without such a switch
+		return nil // these machines have no such switch
 	}
 	if t.OnReturn {
 		return later(hosts, t.Node)
@@ -251,7 +253,7 @@ func (t *trouble) end() {
 	t.over = true
 	t.mu.Unlock()
 	t.view.changed(podsResource)
-	t.view.changed(nodeLocks) // a controller that waits for the end looks at the locks anyway
+	t.view.changed(nodeLocks) // a controller that waits for the end watches the locks
 }
 
 // active tells whether the trouble has begun and is not over.
@@ -266,7 +268,7 @@ func (t *trouble) scaleController(ctx context.Context, replicas int) error {
 	return t.scale(ctx, rockoonNamespace, rockoonDeployment, replicas)
 }
 
-// culpritOf is the job that fails where a service cannot be applied.
+// culpritOf is the job that fails when a service cannot be applied.
 func culpritOf(service string) string {
 	if service == "dns" {
 		return "designate-zone-setup"
@@ -274,7 +276,7 @@ func culpritOf(service string) string {
 	return service + "-bootstrap"
 }
 
-// makeCulprit makes the pod by which a trouble shows.
+// makeCulprit creates the pod that shows a trouble.
 func (t *trouble) makeCulprit(ctx context.Context, namespace, name, kind string) error {
 	pod := name + "-" + hashID(namespace, name, t.Node)[:5]
 	yes := true
@@ -313,7 +315,7 @@ func (t *trouble) makeCulprit(ctx context.Context, namespace, name, kind string)
 	return nil
 }
 
-// unapply takes a deployment that is all applied back to applying the service.
+// unapply moves a fully applied deployment back to applying the service.
 func (t *trouble) unapply(ctx context.Context) error {
 	list, err := t.dyn.Resource(deployments).Namespace(openstackNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -334,7 +336,7 @@ func (t *trouble) unapply(ctx context.Context) error {
 	return nil
 }
 
-// untilGone waits until the culprit is deleted or the trouble's time is over; then it is gone in either case.
+// untilGone waits until the culprit is deleted or the trouble's time is over; afterwards the culprit is gone.
 func (t *trouble) untilGone(ctx context.Context) error {
 	limit := t.clock.Now().Add(t.For)
 	return t.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
@@ -350,7 +352,7 @@ func (t *trouble) untilGone(ctx context.Context) error {
 	}, podsResource)
 }
 
-// untilRestarted waits until a pod of the workload on the node is younger than the trouble, or its time is over, and lets
+// untilRestarted waits until a pod of the workload on the node is younger than the trouble, or its time is over. Then
 // the node's services report again.
 func (t *trouble) untilRestarted(ctx context.Context, name string, start func(agentSwitch, string) error) {
 	hosts, ok := t.machines.(agentSwitch)
@@ -399,13 +401,13 @@ func (t *troubles) passable(ctx context.Context, service string) error {
 	}, podsResource)
 }
 
-// are tells whether a trouble of the kind is active that is meant.
+// are tells whether a trouble of the kind is active that matches meant.
 func (t *troubles) are(kind string, meant func(*trouble) bool) bool {
 	return slices.ContainsFunc(t.all, func(one *trouble) bool { return one.Kind == kind && one.active() && meant(one) })
 }
 
-// crashes tells whether a pod is one that does not become ready, and why its containers do not run: it was there when the trouble
-// of its workload began. seen is when the kubelet first saw it.
+// crashes tells whether a pod does not become ready because it existed when the trouble of its workload began, and why
+// its containers do not run. seen is when the kubelet first saw it.
 func (t *troubles) crashes(pod *corev1.Pod, on host, seen, now time.Time) (waits string, yes bool) {
 	_, owner := podOwner(pod)
 	yes = t.are(TroublePods, func(one *trouble) bool {

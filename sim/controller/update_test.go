@@ -158,7 +158,7 @@ func TestTungstenFabricTellsItsProgress(t *testing.T) {
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute, vrouter]}
 - {machine: cmp-02, roles: [compute, vrouter]}`, " []"), sim.Options{})
-		progress := &transitions{all: map[string][]string{}} // by a watch: each text stands for seconds only
+		progress := &transitions{all: map[string][]string{}} // from a watch: each text lasts only seconds
 		w.watch(progress, w.dyn.Resource(resource("clusterworkloadlocks")), "lock", of("status", "inactivationProgress", "description"))
 		away := w.atOnce(w.dyn.Resource(resource("nodeworkloadlocks")), func(lock *unstructured.Unstructured) bool {
 			state, _, _ := unstructured.NestedString(lock.Object, "status", "state")
@@ -175,7 +175,7 @@ func TestTungstenFabricTellsItsProgress(t *testing.T) {
 		}
 		progress.mu.Lock()
 		defer progress.mu.Unlock()
-		// Whether the fabric still says "2 out of 2" is a race that it has with LCM, who removes the request after the last node.
+		// Whether the fabric still says "2 out of 2" is a race with LCM, which removes the request after the last node.
 		told := slices.DeleteFunc(slices.Clone(progress.all["lock tf-openstack-tf"]), func(text string) bool {
 			return strings.HasPrefix(text, "2 out of 2")
 		})
@@ -208,8 +208,9 @@ func TestUpdateOutlivesRestartsOfItsControllers(t *testing.T) {
 	})
 }
 
-// live lets the controllers run until it is over, or until their life ends: any time by the clock, which is mostly between two
-// steps, or in the middle of one of their writes, which may then be done without an answer. It returns whether it is over.
+// live runs the controllers until over returns true or their life ends: at any time by the clock, mostly between two
+// steps, or in the middle of one of their writes, which may then succeed without an answer. It returns whether over was
+// true.
 func (w *world) live(opts controller.Options, when *rand.Rand, longest time.Duration, over func() bool) bool {
 	w.t.Helper()
 	ctx, stop := context.WithTimeout(w.t.Context(), time.Duration(when.Int64N(int64(longest))))
@@ -249,7 +250,7 @@ func TestUpdateOutlivesOutagesOfTheAPIServer(t *testing.T) {
 - {machine: cmp-01, roles: [compute, storage]}
 - {machine: cmp-02, roles: [compute], done: 2m}`, `
 - {name: a, project: p, flavor: small, host: cmp-01}`), sim.Options{})
-		// Every write of a lock or a request fails once, and a good part of the reads.
+		// Every write of a lock or a request fails once, and many reads fail.
 		for _, plural := range []string{"nodeworkloadlocks", "clusterworkloadlocks", "nodemaintenancerequests", "clustermaintenancerequests",
 			"nodes", "pods"} {
 			for _, verb := range []string{"create", "patch", "update", "delete", "get"} {

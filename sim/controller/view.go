@@ -34,22 +34,22 @@ var (
 	statelessResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 )
 
-// view watches what the controllers react to. It serves to notice changes and for cheap reads; a decision on a write reads the
-// object itself.
+// view watches the resources that the controllers react to. It is for noticing changes and for cheap reads; before a
+// write, a controller reads the object itself.
 type view struct {
 	mirrors map[schema.GroupVersionResource]*mirror
 
 	mu          sync.Mutex
 	subscribers map[chan struct{}][]schema.GroupVersionResource
-	known       map[string]set // what sets has found
-	knownAt     int64          // the versions of its mirrors then, together
+	known       map[string]set // the last result of sets
+	knownAt     int64          // the sum of its mirrors' versions at that time
 }
 
 // plainList makes a reflector list and then watch: a server that never ends a streamed list would hang it for ever
 // (kubernetes#140890).
 type plainList struct{ *cache.ListWatch }
 
-// IsWatchListSemanticsUnSupported is the question client-go asks before it streams a list.
+// IsWatchListSemanticsUnSupported tells client-go not to stream a list.
 func (plainList) IsWatchListSemanticsUnSupported() bool { return true }
 
 func newView(kube kubernetes.Interface, dyn dynamic.Interface) *view {
@@ -124,7 +124,8 @@ func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, 
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(resource.String()))
 	lasts := int64(300 + h.Sum64()%300)
-	// Those that come back at one moment, as after an outage, would have the idle connections in an order of the machine's.
+	// Watches that reconnect at one moment, as after an outage, would otherwise take the idle connections in random
+	// order.
 	behind := time.Duration(h.Sum64()%5000) * time.Microsecond
 	list, open := lw.ListWithContextFunc, lw.WatchFuncWithContext
 	lw.ListWithContextFunc = func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
@@ -132,25 +133,25 @@ func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, 
 		return list(ctx, o)
 	}
 	lw.WatchFuncWithContext = func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-		o.TimeoutSeconds = &lasts // by the resource and not by chance, as the reflector would draw it: a story can be played again
+		o.TimeoutSeconds = &lasts // derived from the resource, not random as in the reflector: a story can be replayed
 		time.Sleep(behind)
 		return open(ctx, o)
 	}
 	mirror := &mirror{Indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers(resource)), changed: func() { v.changed(resource) }}
 	mirror.reflector = cache.NewReflectorWithOptions(plainList{lw}, object, mirror, cache.ReflectorOptions{
 		Name: resource.Resource, TypeDescription: resource.Resource,
-		Backoff: &wait.Backoff{Duration: 800 * time.Millisecond, Cap: 30 * time.Second, Steps: 6, Factor: 2}, // client-go's, without its chance
+		Backoff: &wait.Backoff{Duration: 800 * time.Millisecond, Cap: 30 * time.Second, Steps: 6, Factor: 2}, // as in client-go, without jitter
 	})
 	v.mirrors[resource] = mirror
 }
 
-// mirror is a resource as its watch tells it.
+// mirror holds a resource as its watch reports it.
 type mirror struct {
 	cache.Indexer
 	reflector *cache.Reflector
-	changed   func() // something has, that a controller acts on
+	changed   func() // called when a field changes that a controller acts on
 	listed    atomic.Bool
-	version   atomic.Int64 // another one after each change, of whatever kind
+	version   atomic.Int64 // changes with every event
 }
 
 func (m *mirror) Add(object any) error {
@@ -181,7 +182,7 @@ func (m *mirror) Replace(objects []any, version string) error {
 	return m.Indexer.Replace(objects, version)
 }
 
-// byNode is the index of NodeWorkloadLocks by the node that they are of.
+// byNode is the index of NodeWorkloadLocks by node.
 const byNode = "node"
 
 func indexers(resource schema.GroupVersionResource) cache.Indexers {
@@ -196,11 +197,11 @@ func indexers(resource schema.GroupVersionResource) cache.Indexers {
 	}}
 }
 
-// locksOn are the watched NodeWorkloadLocks of a node as last seen. They are shared: read only.
+// locksOn returns the watched NodeWorkloadLocks of a node as last seen. They are shared: read only.
 func (v *view) locksOn(node string) []*unstructured.Unstructured {
 	found, err := v.mirrors[nodeLocks].ByIndex(byNode, node)
 	if err != nil {
-		return nil // the index is there from the start
+		return nil // the index exists from the start
 	}
 	var locks []*unstructured.Unstructured
 	for _, object := range found {
@@ -213,7 +214,7 @@ func (v *view) locksOn(node string) []*unstructured.Unstructured {
 
 // run watches until ctx is done and all watches have ended.
 func (v *view) run(ctx context.Context) {
-	ctx = klog.NewContext(ctx, klog.Logger{}) // that a server is away is no news here
+	ctx = klog.NewContext(ctx, klog.Logger{}) // an unavailable server is expected here
 	var group sync.WaitGroup
 	for _, mirror := range v.mirrors {
 		group.Go(func() { mirror.reflector.RunWithContext(ctx) })
@@ -221,7 +222,7 @@ func (v *view) run(ctx context.Context) {
 	group.Wait()
 }
 
-// synced waits for the first list of every resource; false when ctx is done before.
+// synced waits for the first list of every resource; false if ctx is done first.
 func (v *view) synced(ctx context.Context) bool {
 	for {
 		missing := false
@@ -241,7 +242,7 @@ func (v *view) synced(ctx context.Context) bool {
 	}
 }
 
-// changed tells the subscribers of a resource, who coalesce.
+// changed notifies the subscribers of a resource; they coalesce notifications.
 func (v *view) changed(resource schema.GroupVersionResource) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -257,7 +258,8 @@ func (v *view) changed(resource schema.GroupVersionResource) {
 	}
 }
 
-// subscribe returns a channel that gets a value after any change of the resources, and the end of the subscription.
+// subscribe returns a channel that gets a value after any change of the resources, and a function that ends the
+// subscription.
 func (v *view) subscribe(resources ...schema.GroupVersionResource) (<-chan struct{}, func()) {
 	ch := make(chan struct{}, 1)
 	v.mu.Lock()
@@ -270,7 +272,7 @@ func (v *view) subscribe(resources ...schema.GroupVersionResource) (<-chan struc
 	}
 }
 
-// objects are the watched objects of a custom resource as last seen, by name. They are shared: read only.
+// objects returns the watched objects of a custom resource as last seen, sorted by name. They are shared: read only.
 func (v *view) objects(resource schema.GroupVersionResource) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, object := range v.mirrors[resource].List() {
@@ -284,7 +286,7 @@ func (v *view) objects(resource schema.GroupVersionResource) []*unstructured.Uns
 	return all
 }
 
-// nodes are the cluster's nodes by name as last seen. They are shared: read only.
+// nodes returns the cluster's nodes by name as last seen. They are shared: read only.
 func (v *view) nodes() map[string]*corev1.Node {
 	all := map[string]*corev1.Node{}
 	for _, object := range v.mirrors[nodesResource].List() {
@@ -295,7 +297,7 @@ func (v *view) nodes() map[string]*corev1.Node {
 	return all
 }
 
-// onlyHeartbeat tells whether two states of a node differ in nothing that a controller acts on.
+// onlyHeartbeat tells whether two states of a node are equal in everything that a controller acts on.
 func onlyHeartbeat(before, after any) bool {
 	a, ok := before.(*corev1.Node)
 	if !ok {
@@ -306,7 +308,7 @@ func onlyHeartbeat(before, after any) bool {
 		reflect.DeepEqual(a.Spec, b.Spec) && maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations)
 }
 
-// onlyCounts tells whether two states of a workload differ in nothing but its status, which is the kubelet's own.
+// onlyCounts tells whether two states of a workload differ only in the status, which only the kubelet uses.
 func onlyCounts(before, after any) bool {
 	switch after.(type) {
 	case *appsv1.DaemonSet, *appsv1.StatefulSet, *appsv1.Deployment:
@@ -318,8 +320,8 @@ func onlyCounts(before, after any) bool {
 		(a.GetDeletionTimestamp() == nil) == (b.GetDeletionTimestamp() == nil)
 }
 
-// onlyWords tells whether two states of a lock differ in nothing but the text of its errorMessage, which the OpenStack
-// controller changes with every instance and which is for people: no controller acts on another's words.
+// onlyWords tells whether two states of a lock differ only in the text of errorMessage. The OpenStack controller
+// changes it with every instance, for people to read: no controller acts on another's text.
 func onlyWords(before, after any) bool {
 	a, ok := before.(*unstructured.Unstructured)
 	if !ok || a.GetKind() != "NodeWorkloadLock" {
@@ -329,8 +331,7 @@ func onlyWords(before, after any) bool {
 	return ok && lockMessage(a) != lockMessage(b) && reflect.DeepEqual(actedOn(a), actedOn(b))
 }
 
-// onlyKept tells whether two states of an object differ in nothing but what kopf keeps on it: it knows that itself, and nobody else
-// acts on it.
+// onlyKept tells whether two states of an object differ only in what kopf stores on it: only kopf acts on that.
 func onlyKept(before, after any) bool {
 	a, ok := before.(*unstructured.Unstructured)
 	if !ok {
@@ -349,7 +350,7 @@ func metadataOf(object *unstructured.Unstructured) map[string]any {
 	return metadata
 }
 
-// sameBut tells whether two objects are the same in all but some of their fields.
+// sameBut tells whether two objects are equal except for some fields.
 func sameBut(a, b map[string]any, but ...string) bool {
 	a, b = maps.Clone(a), maps.Clone(b)
 	for _, name := range but {
@@ -359,14 +360,14 @@ func sameBut(a, b map[string]any, but ...string) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// actedOn is what controllers act on in a lock.
+// actedOn holds the fields of a lock that controllers act on.
 func actedOn(lock *unstructured.Unstructured) []any {
 	progress, _, _ := unstructured.NestedMap(lock.Object, "status", "inactivationProgress")
 	return []any{lock.Object["spec"], lockState(lock), lockRelease(lock), progress, lock.GetAnnotations(), lock.GetLabels(),
 		lock.GetFinalizers(), deleting(lock)}
 }
 
-// requestFor is the NodeMaintenanceRequest of a node as last seen, nil when there is none. It is shared: read only.
+// requestFor returns the NodeMaintenanceRequest of a node as last seen, or nil. It is shared: read only.
 func (v *view) requestFor(node string) *unstructured.Unstructured {
 	for _, request := range v.objects(nodeRequests) {
 		if requestNode(request) == node {
@@ -376,21 +377,21 @@ func (v *view) requestFor(node string) *unstructured.Unstructured {
 	return nil
 }
 
-// object is one watched object of a custom resource by name as last seen, nil when there is none. It is shared: read only.
+// object returns one watched object of a custom resource by name as last seen, or nil. It is shared: read only.
 func (v *view) object(resource schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	object, _, _ := v.mirrors[resource].GetByKey(name)
 	u, _ := object.(*unstructured.Unstructured)
 	return u
 }
 
-// deployment is a watched Deployment as last seen, nil when there is none. It is shared: read only.
+// deployment returns a watched Deployment as last seen, or nil. It is shared: read only.
 func (v *view) deployment(namespace, name string) *appsv1.Deployment {
 	object, _, _ := v.mirrors[statelessResource].GetByKey(namespace + "/" + name)
 	d, _ := object.(*appsv1.Deployment)
 	return d
 }
 
-// sets are the objects of all workloads as last seen, by workload.key. They are shared: read only.
+// sets returns the objects of all workloads as last seen, by workload.key. They are shared: read only.
 func (v *view) sets() map[string]set {
 	resources := []schema.GroupVersionResource{daemonsResource, statefulResource, statelessResource}
 	version := int64(0)

@@ -13,10 +13,10 @@ type workload struct {
 	application, component string            // the labels that OpenStack's charts give their pods
 	nodes                  map[string]string // labels a node needs; nil: every node
 	replicas               int               // of a Deployment or StatefulSet
-	onDelete               bool              // the DaemonSet's pods are replaced by whoever deletes them (docs/mosk.md#restarts)
-	places                 map[string]string // of a StatefulSet that was found: the nodes of its pods, by their names; empty: it is on none
-	volume                 string            // of a StatefulSet whose pods keep their data on the disks of their nodes: the name of the volume
-	// the OpenStack service, or serviceOVN or serviceCeph, without which it is not there; empty: always there
+	onDelete               bool              // the DaemonSet's pods are replaced only when they are deleted (docs/mosk.md#restarts)
+	places                 map[string]string // of a StatefulSet that was found: the nodes of its pods, by pod name; an empty node: none
+	volume                 string            // the volume's name, for a StatefulSet whose pods store data on their nodes' disks
+	// the OpenStack service, or serviceOVN or serviceCeph, that it belongs to; empty: always deployed
 	service string
 }
 
@@ -32,8 +32,8 @@ const (
 	statefulSet = "StatefulSet"
 )
 
-// workloads is what runs on a cluster: the agents that stay on a node under maintenance, and enough of the rest for a
-// drain to have something to evict.
+// workloads lists what runs on a cluster: the agents that stay on a node in maintenance, and enough other pods for a
+// drain to evict.
 var workloads = []workload{
 	{kind: daemonSet, namespace: "kube-system", name: "calico-node"},
 	{kind: daemonSet, namespace: openstackNamespace, name: "libvirt-libvirt-default", application: "libvirt", component: "libvirt",
@@ -82,10 +82,10 @@ var workloads = []workload{
 	{kind: deployment, namespace: "stacklight", name: "prometheus-es-exporter", nodes: on(labelCompute), replicas: 2},
 }
 
-// on is the labels of a node that has a role.
+// on returns the labels of a node with a role.
 func on(label string) map[string]string { return map[string]string{label: enabled} }
 
-// runsOn tells whether a node is one of the workload's.
+// runsOn tells whether the workload runs on a node.
 func (w workload) runsOn(node *corev1.Node) bool {
 	for key, value := range w.nodes {
 		if node.Labels[key] != value {
@@ -95,7 +95,7 @@ func (w workload) runsOn(node *corev1.Node) bool {
 	return true
 }
 
-// labels are those of the workload's pods.
+// labels returns the labels of the workload's pods.
 func (w workload) labels() map[string]string {
 	labels := map[string]string{"app.kubernetes.io/name": w.name}
 	if w.application != "" {
@@ -104,10 +104,10 @@ func (w workload) labels() map[string]string {
 	return labels
 }
 
-// sortedKeys are the keys of a map in order, so that what follows from a map does not depend on chance.
+// sortedKeys returns the keys of a map in order, so that results do not depend on the random order of maps.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// container is the one container of the workload's pods.
+// container is the only container of the workload's pods.
 func (w workload) container() corev1.Container {
 	name := w.name
 	if w.component != "" {

@@ -28,14 +28,14 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// quick lets a node's maintenance take some minutes. What a retried handler is to meet lasts longer than a minute, after which it
-// is tried again: the services of a deployment, of which there are twenty, take so long together.
+// quick makes a node's maintenance take some minutes. Whatever a retried handler must see lasts longer than a minute,
+// the time between retries: a deployment's twenty services together take that long.
 var quick = controller.Timing{
 	StartDelay: time.Second, RockoonRollout: 2 * time.Minute, Update: time.Minute, Reboot: 2 * time.Minute, Finalize: 30 * time.Second,
 	ServiceUpdate: 5 * time.Second, CephUpdate: time.Minute, PodStart: 15 * time.Second, PodGrace: 5 * time.Second,
 }
 
-// world is a running cloud with what a test looks at it with.
+// world is a running cloud with the tools of a test.
 type world struct {
 	*sim.Cloud
 	t    *testing.T
@@ -44,21 +44,21 @@ type world struct {
 	nova *controller.Connection
 
 	seen   *bubble.Lookout
-	manage dynamic.Interface // of the management cluster; nil where there is none
+	manage dynamic.Interface // of the management cluster; nil if there is none
 	above  *bubble.Lookout   // the same
 
 	mu      sync.Mutex
-	locks   map[string][]string    // lock name → what it was seen to say, in order, without the time
+	locks   map[string][]string    // lock name → its texts as seen, in order, without the time
 	latest  map[string]string      // lock name → the last message, with its time
 	stamped map[string][]time.Time // lock name → the times of its texts
-	version map[string][]uint64    // lock name → the resource versions of what it was seen to say
+	version map[string][]uint64    // lock name → the resource versions of its texts
 }
 
 func resource(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
 }
 
-// begin starts the scenario in a bubble, with its clock standing; run lets it go.
+// begin starts the scenario in a bubble with a paused clock; run lets it continue.
 func begin(t *testing.T, text string, opts sim.Options) *world {
 	t.Helper()
 	story, err := scenario.Parse([]byte(text))
@@ -117,13 +117,13 @@ func (w *world) run() *world {
 
 var stamp = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{6})? `)
 
-// record writes down what every lock of a kind says whenever that changes.
+// record records what every lock of a kind says at each change.
 func (w *world) record(plural string) {
 	w.t.Helper()
 	bubble.Follow(w.t, w.dyn.Resource(resource(plural)), func(_ watch.EventType, lock *unstructured.Unstructured) { w.write(lock) })
 }
 
-// write writes down what a lock says, if it is not what it said before.
+// write records what a lock says, if it has changed.
 func (w *world) write(object *unstructured.Unstructured) {
 	state, _, _ := unstructured.NestedString(object.Object, "status", "state")
 	message, _, _ := unstructured.NestedString(object.Object, "status", "errorMessage")
@@ -138,7 +138,7 @@ func (w *world) write(object *unstructured.Unstructured) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// The same words at another time are said again.
+	// The same words with another time count again.
 	if all := w.locks[name]; len(all) == 0 || all[len(all)-1] != said || w.latest[name] != message {
 		w.locks[name] = append(all, said)
 		w.version[name] = append(w.version[name], versionOf(w.t, object))
@@ -149,14 +149,14 @@ func (w *world) write(object *unstructured.Unstructured) {
 	w.latest[name] = message
 }
 
-// said is what a lock has said so far.
+// said returns what a lock has said so far.
 func (w *world) said(lock string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.locks[lock])
 }
 
-// saidAt is what a lock said at a resource version, which counts the changes of all objects.
+// saidAt returns what a lock said at a resource version, which counts the changes of all objects.
 func (w *world) saidAt(lock string, version uint64) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -177,15 +177,15 @@ func versionOf(t *testing.T, object *unstructured.Unstructured) uint64 {
 	return version
 }
 
-// stamps are the times of what a lock has said so far.
+// stamps returns the times of what a lock has said so far.
 func (w *world) stamps(lock string) []time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.stamped[lock])
 }
 
-// atOnce follows the objects of a resource and tells how many of them were so at the same time at most: by a watch, since it may
-// be so for a moment only.
+// atOnce follows the objects of a resource and returns the largest number that met a condition at the same time. It
+// uses a watch, since that may last only a moment.
 func (w *world) atOnce(objects dynamic.ResourceInterface, so func(*unstructured.Unstructured) bool) (most func() int) {
 	w.t.Helper()
 	var mu sync.Mutex
@@ -205,7 +205,7 @@ func (w *world) atOnce(objects dynamic.ResourceInterface, so func(*unstructured.
 	}
 }
 
-// podsOn are all pods on a machine.
+// podsOn returns all pods on a machine.
 func (w *world) podsOn(machine string) []corev1.Pod {
 	w.t.Helper()
 	list, err := w.kube.CoreV1().Pods(metav1.NamespaceAll).List(w.t.Context(),
@@ -222,7 +222,7 @@ func podIsReady(pod *corev1.Pod) bool {
 	})
 }
 
-// node is the Kubernetes name of a machine.
+// node returns the Kubernetes name of a machine.
 func (w *world) node(machine string) string {
 	n, ok := w.Scenario.Node(machine)
 	if !ok {
@@ -233,13 +233,13 @@ func (w *world) node(machine string) string {
 
 func (w *world) openstackLock(machine string) string { return "openstack-" + w.node(machine) }
 
-// until waits until holds says so.
+// until waits until holds returns true.
 func (w *world) until(what string, holds func() bool) {
 	w.t.Helper()
 	bubble.Until(w.t, what, holds)
 }
 
-// once leaves out what was said again and again.
+// once leaves out repeated texts.
 func once(locks map[string][]string) map[string][]string {
 	short := map[string][]string{}
 	for name, said := range locks {
@@ -270,7 +270,7 @@ func (w *world) untilSaid(lock, pattern string) string {
 	return found
 }
 
-// updated tells whether a machine's node runs the target and takes work again, its lock being armed.
+// updated tells whether a machine's node runs the target, is schedulable and has an armed lock.
 func (w *world) updated(machine string) bool {
 	node := w.get(machine)
 	return node.Status.NodeInfo.KubeletVersion == w.Scenario.Kubelet.To && !node.Spec.Unschedulable && w.request(machine) == nil
@@ -281,7 +281,7 @@ func (w *world) get(machine string) *corev1.Node {
 	return w.seen.Node(w.node(machine))
 }
 
-// request is the NodeMaintenanceRequest of a machine, nil when there is none.
+// request returns the NodeMaintenanceRequest of a machine, or nil.
 func (w *world) request(machine string) *unstructured.Unstructured {
 	for _, object := range w.list("nodemaintenancerequests") {
 		if name, _, _ := unstructured.NestedString(object.Object, "spec", "nodeName"); name == w.node(machine) {
@@ -323,7 +323,7 @@ func (w *world) over() bool {
 	return true
 }
 
-// on are the servers of a machine's host, by name.
+// on returns the servers of a machine's host, by name.
 func (w *world) on(machine string) map[string]openstack.ServerState {
 	servers := map[string]openstack.ServerState{}
 	for _, s := range w.OpenStack.ServersOn(w.node(machine)) {
@@ -332,7 +332,7 @@ func (w *world) on(machine string) map[string]openstack.ServerState {
 	return servers
 }
 
-// inOrder tells whether said has something that matches each pattern, in that order, and names the first that is missing.
+// inOrder returns the first pattern without a match in said, with the patterns in order.
 func inOrder(said []string, patterns ...string) (missing string) {
 	i := 0
 	for _, pattern := range patterns {
@@ -346,7 +346,7 @@ func inOrder(said []string, patterns ...string) (missing string) {
 	return ""
 }
 
-// story is a scenario with the nodes and instances that are given, and plenty of everything else.
+// story is a scenario with the given nodes and instances, and plenty of everything else.
 func story(update, nodes, instances string) string {
 	return strings.Join([]string{`
 name: test

@@ -1,6 +1,7 @@
-// Package crds holds the CustomResourceDefinitions of a MOSK cluster that an update reads and writes: the workload locks,
-// the maintenance requests, the node notices, the OpenStack deployment with its status, and those of Ceph and of the fabric.
-// They are plain apiextensions.k8s.io/v1 manifests, so that a real kube-apiserver takes them as the simulated one does.
+// Package crds holds the CustomResourceDefinitions of a MOSK cluster that an update reads and writes: the workload
+// locks, the maintenance requests, the node notices, the OpenStack deployment with its status, and the resources of
+// Ceph and Tungsten Fabric. They are plain apiextensions.k8s.io/v1 manifests, accepted by a real kube-apiserver and by
+// the simulated one.
 package crds
 
 import (
@@ -21,10 +22,11 @@ type CRD struct {
 // group is the API group of the definitions whose file does not name another.
 const group = "lcm.mirantis.com"
 
-// FS is the folder of the manifests, one file <plural>.yaml for each definition, or <plural>.<group>.yaml in a group that is not LCM's.
+// FS is the folder of the manifests: one file <plural>.yaml for each definition, or <plural>.<group>.yaml if the group
+// is not LCM's.
 func FS() embed.FS { return files }
 
-// All returns every definition, sorted by name. The caller may keep and change what it gets.
+// All returns every definition, sorted by name. The caller may keep and change the result.
 func All() []CRD {
 	entries, err := files.ReadDir(".")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// manifest is the part of a CustomResourceDefinition that other rooms rely on.
+// manifest is the part of a CustomResourceDefinition that other packages rely on.
 type manifest struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

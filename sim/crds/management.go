@@ -9,9 +9,9 @@ import (
 //go:embed management/*.yaml
 var managementFiles embed.FS
 
-// Management returns every definition of the management cluster that an update reads and writes, sorted by name: clusters
-// and machines, what LCM keeps of them, releases, update plans, groups and pauses, and requests for reboots. Fields that
-// the public types do not have are let through as they are. The caller may keep and change what it gets.
+// Management returns every definition of the management cluster that an update reads and writes, sorted by name:
+// clusters and machines, LCM's own objects for them, releases, update plans, groups and pauses, and reboot requests.
+// Fields that the public types do not have pass unchanged. The caller may keep and change the result.
 func Management() []CRD {
 	entries, err := managementFiles.ReadDir("management")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // Server is a server of the simulated cloud.
 type Server string
 
-// The servers. OpenStack is the ingress before all of its APIs.
+// The servers. OpenStack is the ingress in front of all its APIs.
 const (
 	Kubernetes Server = "kubernetes"
 	Management Server = "management" // the API server of the management cluster
@@ -18,12 +18,12 @@ const (
 	Network    Server = "network"  // Neutron
 )
 
-// Servers are all servers, in the order in which they are listed.
+// Servers lists all servers, in the order of display.
 func Servers() []Server {
 	return []Server{Kubernetes, Management, OpenStack, Identity, Compute, Network}
 }
 
-// Name is what people call the server.
+// Name is the readable name of the server.
 func (s Server) Name() string {
 	switch s {
 	case Kubernetes:
@@ -53,7 +53,7 @@ var (
 // Operation is a kind of request.
 type Operation string
 
-// The operations. Asking for a token or for one's rights is a read.
+// The operations. A request for a token or for one's own rights is a read.
 const (
 	Anything Operation = ""
 	Reads    Operation = "reads"
@@ -61,32 +61,32 @@ const (
 	Watches  Operation = "watches"
 )
 
-// Kind is one way in which a server can go wrong.
+// Kind is one way in which a server can fail.
 type Kind struct {
-	ID      string // as it is written: "429", "latency"
+	ID      string // in its written form: "429", "latency"
 	Title   string // a few words
 	Does    string // what the server does
 	Sees    string // what an operator should see
 	Servers []Server
-	Value   string // the parameter that "=VALUE" behind the ID sets; empty when there is none
+	Value   string // the parameter that "=VALUE" after the ID sets; empty if there is none
 
-	standard    Setting  // the parameters when nothing is said
-	parameters  []string // beside those that every kind has
-	always      bool     // rate, count and what is met cannot be chosen: it is the whole server
-	endsWatches bool     // running watches end when it is switched on, so that it shows at once
+	standard    Setting  // the default parameters
+	parameters  []string // in addition to those of every kind
+	always      bool     // the whole server is affected: no rate, count or selection of requests
+	endsWatches bool     // running watches end when it is switched on, so that it takes effect at once
 }
 
 // Has tells whether the server can have the fault.
 func (k Kind) Has(s Server) bool { return slices.Contains(k.Servers, s) }
 
-// Standard is the fault of the server with the parameters that it has when nothing is said.
+// Standard is the fault of the server with its default parameters.
 func (k Kind) Standard(s Server) Setting {
 	set := k.standard
 	set.Server, set.Kind = s, k.ID
 	return set
 }
 
-// Find is the kind with the ID.
+// Find returns the kind with the ID.
 func Find(id string) (Kind, bool) {
 	i := slices.IndexFunc(catalogue, func(k Kind) bool { return k.ID == id })
 	if i < 0 {
@@ -95,7 +95,7 @@ func Find(id string) (Kind, bool) {
 	return catalogue[i], true
 }
 
-// Catalogue is every kind of fault.
+// Catalogue returns every kind of fault.
 func Catalogue() []Kind { return slices.Clone(catalogue) }
 
 var catalogue = []Kind{

@@ -12,7 +12,7 @@ import (
 	"lockstep/sim/wire"
 )
 
-// damages are the kinds that let a request go on and spoil its answer.
+// damage returns how a fault spoils the answer to a request that it lets through.
 func damage(s Setting) wire.Damage {
 	switch s.Kind {
 	case "truncated":
@@ -29,13 +29,13 @@ func damage(s Setting) wire.Damage {
 	return wire.Damage{}
 }
 
-// statuses are the kinds that answer with a status of the server's own.
+// statuses are the kinds that answer with a status from the server itself.
 var statuses = map[string]int{"401": 401, "403": 403, "404": 404, "409": 409, "410": 410, "429": 429, "500": 500, "503": 503}
 
-// pages are the kinds that answer with a page of a proxy.
+// pages are the kinds that answer with a proxy's error page.
 var pages = map[string]int{"page-200": http.StatusOK, "page-502": http.StatusBadGateway}
 
-// onKubernetes is the fault as the simulated API server knows it.
+// onKubernetes is the fault in the form of the simulated API server.
 func onKubernetes(s Setting, met func(*http.Request) bool) kubeapi.Fault {
 	f := kubeapi.Fault{
 		Label: s.String(), Match: met, Resource: s.Resource, Delay: s.Latency, Code: statuses[s.Kind], Page: pages[s.Kind],
@@ -51,7 +51,7 @@ func onKubernetes(s Setting, met func(*http.Request) bool) kubeapi.Fault {
 	return f
 }
 
-// onOpenStack is the fault as the simulated OpenStack knows it.
+// onOpenStack is the fault in the form of the simulated OpenStack.
 func onOpenStack(s Setting, met func(*http.Request) bool) openstack.Fault {
 	return openstack.Fault{
 		Match: met, Latency: s.Latency, Status: statuses[s.Kind], Page: pages[s.Kind], RetryAfter: s.RetryAfter,
@@ -59,10 +59,10 @@ func onOpenStack(s Setting, met func(*http.Request) bool) openstack.Fault {
 	}
 }
 
-// below is where the APIs of a server of OpenStack begin.
+// below is the path prefix of an OpenStack server's API.
 var below = map[Server]string{OpenStack: "/", Identity: "/identity", Compute: "/compute", Network: "/network"}
 
-// concerns tells whether a request is one that the setting is about.
+// concerns tells whether the setting applies to a request.
 func (s Setting) concerns(r *http.Request) bool {
 	switch {
 	case !s.Everyone && ownController(r.UserAgent()) && s.Kind != "clock-skew":
@@ -82,7 +82,7 @@ func ownController(agent string) bool {
 	return strings.HasPrefix(agent, "lockstep-sim-controllers") || strings.HasPrefix(agent, "rockoon")
 }
 
-// operation is what a request is to do.
+// operation classifies a request.
 func operation(r *http.Request) Operation {
 	path := r.URL.Path
 	switch {

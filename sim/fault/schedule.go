@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// Planned is a fault that is to happen while a story is told.
+// Planned is a fault that is scheduled in a scenario.
 type Planned struct {
 	Setting
 	From  time.Duration // after the start, on the cloud's clock
-	Until time.Duration // the same; 0: until it is switched off by hand
+	Until time.Duration // after the start; 0: until it is switched off by hand
 }
 
-// Play switches faults on and off when their time comes. It returns at once; what fails is logged, for a story goes on.
+// Play switches faults on and off when their time comes. It returns at once; failures are logged, because the scenario
+// continues.
 func (b *Switchboard) Play(start time.Time, plan []Planned, log *slog.Logger) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,14 +14,14 @@ type Setting struct {
 	Server Server
 	Kind   string // Kind.ID
 
-	Rate     float64       // the share of the requests that meet it, by the switchboard's seed; 0 means all
-	Count    int           // over after so many requests; 0: never
-	For      time.Duration // over after so long on the cloud's clock; 0: never
-	ForReal  time.Duration // over after so long on the wall's clock; 0: never
-	Of       Operation     // which requests meet it
+	Rate     float64       // the share of affected requests, drawn with the switchboard's seed; 0 means all
+	Count    int           // over after this many requests; 0: never
+	For      time.Duration // over after this time on the cloud's clock; 0: never
+	ForReal  time.Duration // over after this real time; 0: never
+	Of       Operation     // which requests are affected
 	Resource string        // only this Kubernetes resource, by its plural name; empty: any
 	Path     string        // only requests with this text in their path; empty: any
-	Everyone bool          // the cloud's own controllers meet it, too; otherwise it lies between them and everybody else
+	Everyone bool          // the cloud's own controllers are affected, too
 
 	Latency    time.Duration // until an answer begins, real time
 	RetryAfter time.Duration // what a client is asked to wait, whole seconds
@@ -34,12 +34,12 @@ type Setting struct {
 // longest is the longest time that a parameter takes.
 const longest = 30 * 24 * time.Hour
 
-// parameter reads and writes one parameter.
+// parameter is one parameter: how to read it and how to write it.
 type parameter struct {
 	name string
 	note string // which values it takes
 	read func(s *Setting, value string) error
-	text func(s Setting) string // empty when it is not set
+	text func(s Setting) string // empty if it is not set
 }
 
 func duration(name, note string, least time.Duration, of func(*Setting) *time.Duration) parameter {
@@ -101,7 +101,7 @@ func word(name, note string, of func(*Setting) *string) parameter {
 		func(s Setting) string { return *of(&s) }}
 }
 
-// parameters are all of them; the first ones are the values of single kinds.
+// parameters lists all parameters; the first ones are the values of single kinds.
 var parameters = []parameter{
 	duration("latency", "a time such as 2s", time.Millisecond, func(s *Setting) *time.Duration { return &s.Latency }),
 	duration("retry-after", "seconds, such as 30", time.Second, func(s *Setting) *time.Duration { return &s.RetryAfter }),
@@ -140,10 +140,10 @@ var parameters = []parameter{
 	duration("for-real", "a time on your clock, such as 10s", time.Millisecond, func(s *Setting) *time.Duration { return &s.ForReal }),
 }
 
-// selectors are the parameters that say which requests meet a fault; a fault of the whole server has none.
+// selectors are the parameters that select the affected requests; a fault of the whole server has none.
 var selectors = []string{"of", "resource", "path", "rate", "count"}
 
-// Parameters are the names of the parameters that the fault takes on the server, and which values each takes.
+// Parameters returns the names of the parameters that the fault takes on the server, and the values that each takes.
 func (k Kind) Parameters(s Server) (names, notes []string) {
 	for _, p := range parameters {
 		if k.takes(s, p.name) {
@@ -172,7 +172,7 @@ func (k Kind) takes(s Server, name string) bool {
 	return true
 }
 
-// Parse reads a setting as it is written: SERVER:FAULT[=VALUE][,PARAMETER[=VALUE]]...
+// Parse reads a setting in its written form: SERVER:FAULT[=VALUE][,PARAMETER[=VALUE]]...
 func Parse(text string) (Setting, error) {
 	parts := strings.Split(strings.TrimSpace(text), ",")
 	server, rest, found := strings.Cut(parts[0], ":")
@@ -229,7 +229,7 @@ func (s *Setting) set(kind Kind, name, value string) error {
 	return fmt.Errorf("%s of %s has no parameter %q; it has %s", kind.ID, s.Server, name, strings.Join(names, ", "))
 }
 
-// String is the setting as it is written, without what is said anyway.
+// String is the setting in its written form, without default values.
 func (s Setting) String() string {
 	text := string(s.Server) + ":" + s.Kind
 	if details := s.Details(); details != "" {
@@ -238,7 +238,7 @@ func (s Setting) String() string {
 	return text
 }
 
-// Details are the parameters, as they are written; empty when there are none.
+// Details are the parameters in their written form; empty if there are none.
 func (s Setting) Details() string {
 	kind, _ := Find(s.Kind)
 	var parts []string

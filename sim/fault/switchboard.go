@@ -17,21 +17,21 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// Cloud is what a Switchboard works on. A server that is nil has no faults.
+// Cloud holds the servers of a Switchboard. A nil server has no faults.
 type Cloud struct {
 	Clock      *clock.Clock
 	Kubernetes *kubeapi.Server
 	Management *kubeapi.Server
 	OpenStack  *openstack.Cloud
-	User       string // of both Kubernetes servers: whose login expires
-	Seed       uint64 // of what a rate leaves to chance
+	User       string // of both Kubernetes servers: the user whose login expires
+	Seed       uint64 // of the random choices by rate
 }
 
-// State is one fault of one server as it stands on a Switchboard.
+// State is the state of one fault of one server on a Switchboard.
 type State struct {
 	Setting
 	On  bool
-	Met int // requests, or events of watches, that met it since it was switched on last
+	Met int // affected requests, or watch events, since it was last switched on
 }
 
 // Switchboard switches the faults of a running cloud on and off. Its methods are safe for use by several goroutines.
@@ -54,8 +54,8 @@ type key struct {
 type control struct {
 	setting Setting
 	off     func()       // nil while it is off
-	met     atomic.Int64 // requests are counted while servers hold their own locks, under none of the Switchboard's
-	spent   atomic.Bool  // as many have met it as were to
+	met     atomic.Int64 // atomic, because requests are counted under the servers' locks, without the Switchboard's
+	spent   atomic.Bool  // its count is used up
 
 	chance struct {
 		sync.Mutex
@@ -63,17 +63,17 @@ type control struct {
 	}
 }
 
-// on tells whether the fault happens; the caller holds the Switchboard's mu.
+// on tells whether the fault is active; the caller holds the Switchboard's mu.
 func (c *control) on() bool { return c != nil && c.off != nil && !c.spent.Load() }
 
-// New makes a Switchboard with everything off.
+// New returns a Switchboard with everything off.
 func New(cloud Cloud) *Switchboard {
 	b := &Switchboard{cloud: cloud, switches: map[key]*control{}}
 	b.ctx, b.stop = context.WithCancel(context.Background())
 	return b
 }
 
-// Close switches everything off and ends what the Switchboard has started.
+// Close switches everything off and ends all that the Switchboard has started.
 func (b *Switchboard) Close() {
 	b.stop()
 	b.Clear()
@@ -95,7 +95,7 @@ func (b *Switchboard) kubernetes(s Server) *kubeapi.Server {
 	return b.cloud.Kubernetes
 }
 
-// On switches a fault on, with the parameters of the setting; it restarts one that is already on.
+// On switches a fault on with the parameters of the setting; it restarts a fault that is already on.
 func (b *Switchboard) On(s Setting) error {
 	kind, known := Find(s.Kind)
 	switch {
@@ -154,17 +154,17 @@ func (b *Switchboard) limit(ctx context.Context, c *control) {
 	}
 }
 
-// over switches a fault off, unless it was switched since.
+// over switches a fault off, unless it was switched in the meantime.
 func (b *Switchboard) over(c *control) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	at := key{c.setting.Server, c.setting.Kind}
 	if b.switches[at] == c {
-		_ = b.turnOff(at) // it fails only for faults that are begun in vain, too
+		_ = b.turnOff(at) // it fails only for faults that could not start either
 	}
 }
 
-// Off switches a fault of a server off; one that is off stays so.
+// Off switches a fault of a server off; a fault that is off stays off.
 func (b *Switchboard) Off(s Server, kind string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -181,11 +181,11 @@ func (b *Switchboard) turnOff(at key) error {
 	return nil
 }
 
-// Toggle switches a fault of a server on or off, with the parameters that it had last.
+// Toggle switches a fault of a server on or off, with its last parameters.
 func (b *Switchboard) Toggle(s Server, kind string) error {
 	k, _ := Find(kind)
 	set := k.Standard(s)
-	set.Kind = kind // of a kind that there is not, for On's words
+	set.Kind = kind // an unknown kind, so that On reports it
 	b.mu.Lock()
 	c := b.switches[key{s, kind}]
 	on := c.on()
@@ -208,7 +208,7 @@ func (b *Switchboard) Clear() {
 	}
 }
 
-// States are all faults of all servers of the cloud: server by server, in the order of the catalogue.
+// States returns all faults of all servers of the cloud: server by server, in the order of the catalogue.
 func (b *Switchboard) States() []State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -239,7 +239,7 @@ func newControl(s Setting, seed uint64) *control {
 	return c
 }
 
-// meets decides whether a request meets the fault, and counts it.
+// meets decides whether the fault affects a request, and counts it.
 func (c *control) meets(r *http.Request) bool {
 	s := c.setting
 	if !s.concerns(r) || c.spent.Load() {
@@ -259,7 +259,7 @@ func (c *control) meets(r *http.Request) bool {
 	return true
 }
 
-// begin lets a fault happen, and returns what ends it; the caller holds mu.
+// begin starts a fault and returns a function that ends it; the caller holds mu.
 func (b *Switchboard) begin(ctx context.Context, c *control) (undo func(), err error) {
 	s := c.setting
 	if s.Server.IsKubernetes() {

@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is two servers with a Switchboard, and clients. The cloud's clock stands.
+// world is two servers with a Switchboard, and clients. The cloud's clock is paused.
 type world struct {
 	*fault.Switchboard
 	t     *testing.T
@@ -42,14 +42,14 @@ type world struct {
 // enough is how long a client waits for an answer that never comes.
 const enough = time.Minute
 
-// newWorld is one in a bubble.
+// newWorld returns a world in a bubble.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	network := lan.New(1)
 	return newWorldOn(t, network, network.Transport("test"))
 }
 
-// newWorldOn is one on a network, nil being the machine's own, with the transport that reaches its OpenStack.
+// newWorldOn returns a world on a network (nil: the machine's), with the transport that reaches its OpenStack.
 func newWorldOn(t *testing.T, network *lan.Network, transport *http.Transport) *world {
 	t.Helper()
 	w := &world{t: t, clock: clock.New(time.Now(), 1)}
@@ -89,7 +89,7 @@ func newWorldOn(t *testing.T, network *lan.Network, transport *http.Transport) *
 	return w
 }
 
-// answer is what a client got.
+// answer is a client's answer.
 type answer struct {
 	code   int
 	header http.Header
@@ -152,12 +152,12 @@ func (w *world) read(s fault.Server, agent string) answer {
 	return w.ask(agent, "GET", w.cloud.URL()+"/compute/v2.1/servers", "", "X-Auth-Token", w.token)
 }
 
-// fine tells whether an answer is what a healthy server gives.
+// fine tells whether an answer is that of a healthy server.
 func fine(a answer) bool {
 	return a.err == nil && (a.code == http.StatusOK || a.code == http.StatusCreated) && json.Valid([]byte(a.body))
 }
 
-// What a request meets while a fault is on. Kinds that do not concern reads are tested by themselves.
+// What happens to a request while a fault is on. Kinds that do not affect reads have their own tests.
 var met = map[string]func(w *world, s fault.Server) bool{
 	"latency": func(w *world, s fault.Server) bool {
 		a := w.read(s, "test")
@@ -214,8 +214,8 @@ func answers(code int, text string) func(*world, fault.Server) bool {
 	}
 }
 
-// Each fault that concerns reads, of each server: it happens while it is on, to everybody but the cloud's own controllers,
-// is counted, concerns no other server, and is over when it is off.
+// Each fault of each server that affects reads: while it is on, it affects everybody except the cloud's own
+// controllers, is counted, affects no other server, and is over when it is off.
 func TestEachFaultHappensWhileItIsOn(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -344,7 +344,7 @@ func TestConflictsConcernWrites(t *testing.T) {
 	})
 }
 
-// watch opens a watch on namespaces, and returns what reads its next line; an empty one is the end.
+// watch opens a watch on namespaces, and returns a function that reads its next line; an empty line is the end.
 func (w *world) watch(t *testing.T) (next func() string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Hour)
@@ -574,7 +574,8 @@ func TestAPlanOfFaults(t *testing.T) {
 	})
 }
 
-// Everything at once, from several sides: the race detector and the leak detector look on. In a bubble it would be one after another.
+// Everything at once, from several sides: for the race detector and the leak detector. In a bubble it would happen one
+// after another.
 func TestManyHands(t *testing.T) {
 	w := newWorldOn(t, nil, &http.Transport{})
 	done := make(chan struct{})

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// aggregatedKind is the kind of the discovery in one document.
+// aggregatedKind is the kind of aggregated discovery.
 const aggregatedKind = "APIGroupDiscoveryList"
 
-// wantsAggregated says whether the client takes the discovery in one document before anything else that there is here.
+// wantsAggregated tells whether the client prefers aggregated discovery to the other forms served here.
 func wantsAggregated(r *http.Request) bool {
 	for _, clause := range strings.Split(r.Header.Get("Accept"), ",") {
 		media, params, err := mime.ParseMediaType(strings.TrimSpace(clause))
@@ -32,7 +32,7 @@ func wantsAggregated(r *http.Request) bool {
 	return false
 }
 
-// serveAggregated answers with the groups under a root, api or apis, their versions and their resources.
+// serveAggregated answers with the groups under a root (api or apis), their versions and their resources.
 func (s *Server) serveAggregated(c *call, root string) {
 	list := apidiscovery.APIGroupDiscoveryList{
 		TypeMeta: metav1.TypeMeta{Kind: aggregatedKind, APIVersion: apidiscovery.SchemeGroupVersion.String()},
@@ -60,7 +60,7 @@ func (s *Server) serveAggregated(c *call, root string) {
 	writeMedia(c.w, http.StatusOK, mediaJSON+";g="+apidiscovery.GroupName+";v=v2;as="+aggregatedKind, append(raw, '\n'))
 }
 
-// discovered are the resources of a group and version with their subresources inside them.
+// discovered returns the resources of a group and version, each with its subresources.
 func (s *Server) discovered(gv schema.GroupVersion) []apidiscovery.APIResourceDiscovery {
 	var list []apidiscovery.APIResourceDiscovery
 	for _, r := range s.resources(gv) {
@@ -73,7 +73,7 @@ func (s *Server) discovered(gv schema.GroupVersion) []apidiscovery.APIResourceDi
 			scope = apidiscovery.ScopeNamespace
 		}
 		plural, sub, isSub := strings.Cut(r.Name, "/")
-		if isSub { // it comes behind its resource, whose name is the beginning of its own
+		if isSub { // it follows its resource, whose name is the prefix of its own
 			for i := range list {
 				if list[i].Resource == plural {
 					list[i].Subresources = append(list[i].Subresources,

@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// apply answers a PATCH that applies a manifest: the fields that it names become the manager's, unless another manager
-// has them with other values, and those that it no longer names go. What is not there is created.
+// apply answers a PATCH that applies a manifest. The fields in the manifest become the manager's, unless another
+// manager owns them with other values; fields that it no longer contains are removed. A missing object is created.
 func (s *Server) apply(c *call, r *resource) error {
 	if s.options.NoManagers {
 		return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, c.info.verb, r.GroupResource(), c.info.name,
@@ -64,7 +64,7 @@ func (s *Server) apply(c *call, r *resource) error {
 			return s.merge(c, r, old, manifest, force)
 		})
 		if apierrors.IsNotFound(err) && c.info.sub == "" {
-			continue // it was deleted meanwhile: then it is created
+			continue // it was deleted meanwhile: create it
 		}
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func (s *Server) apply(c *call, r *resource) error {
 	}
 }
 
-// merge is the object after a manifest was applied to it; old is nil when there is none.
+// merge returns the object after a manifest was applied to it; old is nil if there is none.
 func (s *Server) merge(c *call, r *resource, old *object, manifest map[string]any, force bool) (map[string]any, error) {
 	manager, err := r.managers.of(c.info.sub)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Server) merge(c *call, r *resource, old *object, manifest map[string]an
 			}
 		}
 	case r.status:
-		delete(wanted.Object, "status") // it is not this request's to say
+		delete(wanted.Object, "status") // this request may not set it
 	}
 	merged, err := manager.Apply(live, wanted, c.manager(), force)
 	if err != nil {
@@ -120,5 +120,5 @@ func (s *Server) merge(c *call, r *resource, old *object, manifest map[string]an
 	return content, nil
 }
 
-// applies says whether a request applies a manifest.
+// applies tells whether a request applies a manifest.
 func (c *call) applies() bool { return types.PatchType(c.contentType) == types.ApplyYAMLPatchType }

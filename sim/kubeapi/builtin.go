@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// storageVersionHash tells versions of a kind apart in discovery; any stable text does.
+// storageVersionHash tells versions of a kind apart in discovery; any stable text will do.
 func storageVersionHash(gvk schema.GroupVersionKind) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(gvk.String()))
@@ -83,7 +83,7 @@ func namespaceObject(name string) *unstructured.Unstructured {
 	return accessor(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}})
 }
 
-// setDefault sets a field that is not there.
+// setDefault sets a missing field.
 func setDefault(content map[string]any, value any, path ...string) {
 	if _, found, err := unstructured.NestedFieldNoCopy(content, path...); err == nil && !found {
 		_ = unstructured.SetNestedField(content, value, path...) // fails only where a parent is not an object, which a decoder has checked
@@ -101,13 +101,13 @@ func defaultNamespace(content map[string]any) {
 	accessor(content).SetLabels(labels)
 }
 
-// defaultSecret also encodes what came in stringData, which is for writers only.
+// defaultSecret also encodes stringData, which is write-only.
 func defaultSecret(content map[string]any) {
 	setDefault(content, "Opaque", "type")
 	plain, _ := content["stringData"].(map[string]any)
 	delete(content, "stringData")
 	for name, value := range plain {
 		text, _ := value.(string)
-		_ = unstructured.SetNestedField(content, base64.StdEncoding.EncodeToString([]byte(text)), "data", name) // a decoder saw to data
+		_ = unstructured.SetNestedField(content, base64.StdEncoding.EncodeToString([]byte(text)), "data", name) // a decoder has checked data
 	}
 }

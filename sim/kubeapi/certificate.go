@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// newCertificate makes a certificate authority of our own, and a certificate of it for a server on loopback. It returns
-// the authority's certificate as PEM, for kubeconfigs. Certificates live in real time: clients check them by their own clock.
+// newCertificate creates a certificate authority, and a certificate signed by it for a server on loopback. It returns
+// the authority's certificate as PEM, for kubeconfigs. Certificates use real time: clients check them against their own
+// clock.
 func newCertificate() (ca []byte, server tls.Certificate, err error) {
 	now := time.Now()
 	authorityKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -9,19 +9,19 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// chance is where what the server makes up comes from. It is safe for use by several goroutines.
+// chance is the source of the server's random values. It is safe for use by several goroutines.
 type chance struct {
 	mu     sync.Mutex
 	source io.Reader
 }
 
-// bytes are the next n.
+// bytes returns the next n bytes.
 func (c *chance) bytes(n int) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := make([]byte, n)
 	if _, err := io.ReadFull(c.source, b); err != nil {
-		panic(fmt.Sprintf("kubeapi: Options.Random: %v", err)) // it was to be endless
+		panic(fmt.Sprintf("kubeapi: Options.Random: %v", err)) // the source must be endless
 	}
 	return b
 }
@@ -37,7 +37,7 @@ func (c *chance) uid() types.UID {
 // token is a bearer token.
 func (c *chance) token() string { return hex.EncodeToString(c.bytes(20)) }
 
-// suffix is what the server puts behind a generateName, in the letters that the real one uses.
+// suffix is the random part after a generateName, in the real server's alphabet.
 func (c *chance) suffix() string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
 	b := c.bytes(5)

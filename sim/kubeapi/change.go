@@ -7,18 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Change is one change of an object, exactly when it was stored.
+// Change is one change of an object, reported when it is stored.
 type Change struct {
 	Kind     watch.EventType // Added, Modified or Deleted
 	Resource string          // plural
 	At       time.Time       // of the simulated cluster
-	// Before and Now are the object then and now; Before is nil for one that was added, and Now the last state of one that was
-	// deleted. They are shared with the server: read only.
+	// Before and Now are the object before and after the change. Before is nil for an added object; Now is the last
+	// state of a deleted one. They are shared with the server: read only.
 	Before, Now *unstructured.Unstructured
 }
 
-// Follow tells each of every change of the resources (plural names) from now on, in the order in which they are stored and
-// before the writer has its answer, until stop is called. What is told must not ask the server for anything: it waits.
+// Follow calls each for every change of the resources (plural names) from now on, in the order of storage and before
+// the writer has its answer, until stop is called. The called function must not use the server: it would deadlock.
 func (s *Server) Follow(each func(Change), resources ...string) (stop func()) {
 	wanted := map[*table]string{}
 	for _, name := range resources {
@@ -41,7 +41,7 @@ func (s *Server) Follow(each func(Change), resources ...string) (stop func()) {
 	})
 }
 
-// Objects are the objects of a resource (its plural name) as they are now. They are shared with the server: read only.
+// Objects returns the current objects of a resource (its plural name). They are shared with the server: read only.
 func (s *Server) Objects(resource string) []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	for _, r := range s.catalogue.all() {

@@ -21,7 +21,7 @@ import (
 	"lockstep/sim/lan"
 )
 
-// plainListWatch is a ListWatch that lists first, as the program's does.
+// plainListWatch is a ListWatch that lists first, like the program's.
 type plainListWatch struct{ *cache.ListWatch }
 
 func (plainListWatch) IsWatchListSemanticsUnSupported() bool { return true }

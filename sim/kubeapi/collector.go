@@ -16,8 +16,7 @@ type place struct {
 	key   string
 }
 
-// dependents are the places of the objects that name an owner in their ownerReferences, by the owner's UID. The store's
-// lock guards it.
+// dependents holds the places of the objects with an ownerReference, by the owner's UID. The store's lock guards it.
 type dependents map[types.UID]map[place]struct{}
 
 // follow notes the owners of an object that was stored, or that is no longer stored.
@@ -38,7 +37,7 @@ func (d dependents) follow(t *table, o *object, stored bool) {
 	}
 }
 
-// owned are the objects that name an owner, in the order of their places.
+// owned returns the places of the objects with this owner, in order.
 func (s *store) owned(owner types.UID) []place {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -52,9 +51,9 @@ func (s *store) owned(owner types.UID) []place {
 	return all
 }
 
-// collect does what the garbage collector does after an object was deleted, or marked for that: it deletes what the
-// object owned, or lets it go free when the object leaves orphans. An object that was never there owns nothing: the real
-// collector would delete what names it, this one does not look.
+// collect does the garbage collector's work after an object was deleted or marked for deletion: it deletes the object's
+// dependents, or releases them if the object orphans them. Unlike the real collector, it does not look for objects with
+// an owner that never existed.
 func (s *Server) collect(r *resource, o *object) {
 	object := o.meta()
 	waits := object.GetFinalizers()
@@ -70,7 +69,7 @@ func (s *Server) collect(r *resource, o *object) {
 	}
 }
 
-// collectOwned deletes what an owner owns alone, and takes the owner out of what others own, too.
+// collectOwned deletes the objects that have only this owner, and removes the owner from objects that have others, too.
 func (s *Server) collectOwned(owner types.UID, policy metav1.DeletionPropagation) {
 	for _, at := range s.store.owned(owner) {
 		r, o := s.catalogue.byTable(at.table), at.table.get(at.key)
@@ -82,13 +81,13 @@ func (s *Server) collectOwned(owner types.UID, policy metav1.DeletionPropagation
 			continue
 		}
 		uid := o.meta().GetUID()
-		// It may be gone already, or be another object by now: then there is nothing to do.
+		// The object may be gone or replaced by now: then there is nothing to do.
 		_, _, _ = s.deleteObject(r, at.key, o.meta().GetName(), &metav1.DeleteOptions{
 			PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &uid}})
 	}
 }
 
-// disown takes an owner out of an object.
+// disown removes an owner from an object.
 func (s *Server) disown(at place, owner types.UID) {
 	for {
 		o := at.table.get(at.key)
@@ -104,7 +103,7 @@ func (s *Server) disown(at place, owner types.UID) {
 	}
 }
 
-// released tells the owners of an object that has gone: one that is deleted in the foreground waits for that.
+// released notifies the owners of an object that is gone: an owner that is deleted in the foreground waits for this.
 func (s *Server) released(o *object) {
 	for _, ref := range o.meta().GetOwnerReferences() {
 		r := s.catalogue.byKind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
@@ -119,14 +118,14 @@ func (s *Server) released(o *object) {
 	}
 }
 
-// freeOwner lets an owner that is deleted in the foreground go when it owns nothing any more.
+// freeOwner completes the foreground deletion of an owner that has no dependents left.
 func (s *Server) freeOwner(r *resource, at string, uid types.UID) {
 	if len(s.store.owned(uid)) == 0 {
 		s.dropFinalizer(r, at, uid, metav1.FinalizerDeleteDependents)
 	}
 }
 
-// dropFinalizer takes a finalizer from an object that is being deleted; the object goes when it was the last one.
+// dropFinalizer removes a finalizer from an object that is being deleted; with the last finalizer the object is gone.
 func (s *Server) dropFinalizer(r *resource, at string, uid types.UID, finalizer string) {
 	for {
 		o := r.table.get(at)

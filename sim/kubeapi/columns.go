@@ -19,7 +19,7 @@ func wide(c column) column {
 	return c
 }
 
-// at shows the field at a path, or missing when it is not there.
+// at shows the field at a path, or missing if there is none.
 func at(name string, missing any, path ...string) column {
 	return text(name, func(_ *Server, content map[string]any) any {
 		if value, found, err := nested(content, path...); err == nil && found && value != nil {
@@ -35,7 +35,7 @@ var ageColumn = text("Age", func(s *Server, content map[string]any) any {
 	return s.age(timestamp)
 })
 
-// createdColumn is the only column of a custom resource whose definition names none.
+// createdColumn is the only column of a custom resource whose definition has none.
 var createdColumn = column{TableColumnDefinition: metav1.TableColumnDefinition{Name: "Age", Type: "date"}, cell: ageColumn.cell}
 
 var namespaceColumns = []column{at("Status", "", "status", "phase"), ageColumn}
@@ -52,7 +52,7 @@ var nodeColumns = []column{
 	wide(at("Container-Runtime", "<unknown>", "status", "nodeInfo", "containerRuntimeVersion")),
 }
 
-// entries are the objects of a list field.
+// entries returns the objects of a list field.
 func entries(content map[string]any, path ...string) []map[string]any {
 	value, _, _ := nested(content, path...)
 	list, _ := value.([]any)
@@ -201,7 +201,7 @@ var eventColumns = []column{
 		cell: func(_ *Server, content map[string]any) any { return accessor(content).GetName() }}),
 }
 
-// outOf shows two figures of the status and spec, as 2/3.
+// outOf shows a figure of the status and one of the spec, as 2/3.
 func outOf(name string, have, want []string) column {
 	return text(name, func(_ *Server, content map[string]any) any {
 		return fmt.Sprintf("%d/%d", number(content, have...), number(content, want...))
@@ -214,7 +214,7 @@ func count(name string, path ...string) column {
 	return c
 }
 
-// texted is a column of numbers that is declared one of texts, as the real server does here and there.
+// texted is a column of numbers declared as strings, as the real server does in some places.
 func texted(c column) column {
 	c.Type = "string"
 	return c
@@ -264,7 +264,7 @@ var leaseColumns = []column{at("Holder", "", "spec", "holderIdentity"), ageColum
 
 var definitionColumns = []column{createdAtColumn}
 
-// createdAtColumn is the time of creation as it is.
+// createdAtColumn is the creation time as a timestamp.
 var createdAtColumn = dated(at("Created At", "", "metadata", "creationTimestamp"))
 
 func dated(c column) column {

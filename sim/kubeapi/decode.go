@@ -21,10 +21,10 @@ const (
 	mediaProtobuf = "application/vnd.kubernetes.protobuf"
 )
 
-// strictCodecs decode built-in kinds and say which fields they did not know.
+// strictCodecs decode built-in kinds and report unknown fields.
 var strictCodecs = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict)
 
-// unsupportedMedia is the answer to a body in a format that is not taken.
+// unsupportedMedia is the answer to a body in an unsupported format.
 func unsupportedMedia(accepted ...string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: 415, Reason: metav1.StatusReasonUnsupportedMediaType,
@@ -32,8 +32,8 @@ func unsupportedMedia(accepted ...string) *apierrors.StatusError {
 	}}
 }
 
-// body decodes the object in a request's body, checks that it is of the resource's kind and drops what the kind does not
-// have, with a warning or an error as the policy, one of fieldValidation, says.
+// body decodes the object in a request's body, checks that its kind is the resource's, and drops fields that the kind
+// does not have, with a warning or an error according to the policy (a value of fieldValidation).
 func (s *Server) body(c *call, r *resource, policy string) (map[string]any, error) {
 	raw := c.body
 	var err error
@@ -60,7 +60,7 @@ func (s *Server) body(c *call, r *resource, policy string) (map[string]any, erro
 	})
 }
 
-// report tells the client about unknown fields as it wished: not, as warnings, or as an error that refuse makes of them.
+// report reports unknown fields as the client requested: not at all, as warnings, or as an error built by refuse.
 func report(c *call, r *resource, policy string, unknown []error, refuse func(error) error) error {
 	switch {
 	case len(unknown) == 0 || policy == metav1.FieldValidationIgnore:
@@ -74,8 +74,8 @@ func report(c *call, r *resource, policy string, unknown []error, refuse func(er
 	return nil
 }
 
-// decodeContent decodes JSON as an object of the resource's kind. It returns the fields that the kind does not have, which
-// are dropped.
+// decodeContent decodes JSON as an object of the resource's kind. It drops the fields that the kind does not have, and
+// returns their paths.
 func decodeContent(r *resource, raw []byte) (content map[string]any, unknown []error, err error) {
 	if r.typed {
 		return decodeTyped(r, raw)
@@ -100,7 +100,7 @@ func decodeContent(r *resource, raw []byte) (content map[string]any, unknown []e
 	return content, unknown, nil
 }
 
-// unrecognized is the answer to a body that is not an object, with its beginning.
+// unrecognized is the answer to a body that is not an object; it quotes the beginning.
 func unrecognized(r *resource, problem string, raw []byte) error {
 	summary := string(raw)
 	switch {
@@ -125,7 +125,7 @@ func checkKind(r *resource, content map[string]any) error {
 	return nil
 }
 
-// cleanMetadata keeps of an untyped object's metadata what ObjectMeta has.
+// cleanMetadata removes from an untyped object's metadata all fields that ObjectMeta does not have.
 func cleanMetadata(content map[string]any) error {
 	given, found := content["metadata"]
 	if !found || given == nil {

@@ -1,13 +1,13 @@
 package kubeapi
 
-// What the real server fills into workloads that do not say it, as its defaulting functions for apps/v1 and v1 do.
+// The defaults that the real server fills into workloads, as in its defaulting functions for apps/v1 and v1.
 
-// defaultTemplate fills in a pod's specification at a path: the pod itself, or a workload's template.
+// defaultTemplate fills in the pod specification at a path: in a pod or in a workload's template.
 func defaultTemplate(content map[string]any, path ...string) {
 	value, found, err := nested(content, path...)
 	spec, isMap := value.(map[string]any)
 	if err != nil || !found || !isMap {
-		return // a workload without a template is refused elsewhere, or was loaded so
+		return // a workload without a template is refused elsewhere, or was loaded without one
 	}
 	for name, value := range map[string]any{
 		"restartPolicy": "Always", "dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler",

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// definition is what this server reads of a CustomResourceDefinition.
+// definition is the part of a CustomResourceDefinition that this server reads.
 type definition struct {
 	Spec struct {
 		Group string `json:"group"`
@@ -38,7 +38,7 @@ type definition struct {
 	} `json:"spec"`
 }
 
-// printerColumn is a column of kubectl get that a definition asks for.
+// printerColumn is a column of kubectl get in a definition.
 type printerColumn struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`
@@ -48,11 +48,11 @@ type printerColumn struct {
 	JSONPath    string `json:"jsonPath"`
 }
 
-// definitions are those that were read in this process, by their name and spec: its servers mostly serve the same ones, and to
-// read them all takes longer than anything else that a server does at its start. Nothing in them changes.
+// definitions caches the definitions read in this process, by name and spec: most servers use the same ones, and
+// reading them takes most of a server's start. The cached values never change.
 var definitions sync.Map // string → []*resource
 
-// readDefinition reads and checks a definition, and builds the resources that it defines, without their tables.
+// readDefinition reads and checks a definition, and builds its resources, without their tables.
 func readDefinition(content map[string]any) ([]*resource, error) {
 	raw, err := json.Marshal(map[string]any{"metadata": map[string]any{"name": accessor(content).GetName()}, "spec": content["spec"]})
 	if err != nil {
@@ -73,7 +73,7 @@ func readDefinition(content map[string]any) ([]*resource, error) {
 	return own, nil
 }
 
-// parseDefinition does it for a definition that is not known yet; raw is it as JSON.
+// parseDefinition is readDefinition for a definition that is not cached yet; raw is its JSON.
 func parseDefinition(content map[string]any, raw []byte) ([]*resource, error) {
 	var d definition
 	if err := decodeJSON(raw, &d); err != nil {
@@ -154,7 +154,7 @@ func parseDefinition(content map[string]any, raw []byte) ([]*resource, error) {
 	return resources, nil
 }
 
-// establish is the status that the real server's controllers write when they have accepted a definition.
+// establish writes the status that the real server's controllers give to an accepted definition.
 func (s *Server) establish(content map[string]any) {
 	spec, _ := content["spec"].(map[string]any)
 	names, _ := spec["names"].(map[string]any)
@@ -185,8 +185,8 @@ func (s *Server) establish(content map[string]any) {
 	content["status"] = accessor(map[string]any{"status": content["status"]}).DeepCopy().Object["status"]
 }
 
-// serveDefinition begins to serve what a definition defines, or serves it by the changed definition. Objects and watches
-// of a resource that stays stay.
+// serveDefinition serves the resources of a new or changed definition. Objects and watches of a resource that remains
+// are kept.
 func (s *Server) serveDefinition(content map[string]any) error {
 	resources, err := readDefinition(content)
 	if err != nil {
@@ -206,7 +206,8 @@ func (s *Server) serveDefinition(content map[string]any) error {
 	return nil
 }
 
-// unserve ends the resources of the definition called name, except those to keep: their objects are gone, their watches end.
+// unserve ends the resources of the definition called name, except those to keep: their objects are removed and their
+// watches end.
 func (s *Server) unserve(name string, keep map[schema.GroupVersionResource]bool) {
 	for _, r := range s.catalogue.all() {
 		if r.custom() && r.Resource+"."+r.Group == name && !keep[r.GroupVersionResource] {

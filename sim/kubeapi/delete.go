@@ -37,8 +37,8 @@ func deleteOptions(c *call) (*metav1.DeleteOptions, error) {
 	return options, nil
 }
 
-// delete answers a DELETE of one object: with its last state as long as it stays for finalizers or its grace period, and
-// with a Success when it is gone.
+// delete answers a DELETE of one object: with the object's last state while it waits for finalizers or its grace
+// period, with a Success when it is gone.
 func (s *Server) delete(c *call, r *resource) error {
 	options, err := deleteOptions(c)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *Server) delete(c *call, r *resource) error {
 	return nil
 }
 
-// deleteObject deletes one object, or begins to. It returns the object's last state, and whether it is gone.
+// deleteObject deletes one object or starts its deletion. It returns the object's last state, and whether it is gone.
 func (s *Server) deleteObject(r *resource, at, name string, options *metav1.DeleteOptions) (last *object, gone bool, err error) {
 	for {
 		old := r.table.get(at)
@@ -88,7 +88,7 @@ func (s *Server) deleteObject(r *resource, at, name string, options *metav1.Dele
 	}
 }
 
-// checkPreconditions refuses a deletion of another object, or another version, than was meant.
+// checkPreconditions refuses a deletion if the object or its version is not the requested one.
 func checkPreconditions(r *resource, old *object, want *metav1.Preconditions) error {
 	if want == nil {
 		return nil
@@ -106,8 +106,8 @@ func checkPreconditions(r *resource, old *object, want *metav1.Preconditions) er
 	return nil
 }
 
-// terminate is what a deletion makes of an object: pending with the content that marks it as being deleted, pending
-// without content when it is so marked already, or its last content.
+// terminate returns the effect of a deletion on an object: pending with the content that marks it as being deleted,
+// pending without content if it is already marked, or its last content.
 func (s *Server) terminate(r *resource, old *object, options *metav1.DeleteOptions) (content map[string]any, pending bool) {
 	content = old.copy()
 	object, asked := accessor(content), options.GracePeriodSeconds
@@ -148,8 +148,8 @@ func (s *Server) terminate(r *resource, old *object, options *metav1.DeleteOptio
 	return old.copy(), false
 }
 
-// collectorFinalizers are the finalizers of an object whose deletion is asked for: with the one by which the garbage
-// collector first deletes what the object owns, or lets it go free, where that is wished.
+// collectorFinalizers returns the finalizers of an object whose deletion is requested: with the garbage collector's
+// finalizer for foreground deletion or orphaning, if requested.
 func collectorFinalizers(object metav1.Object, options *metav1.DeleteOptions) []string {
 	wanted := ""
 	switch policy := options.PropagationPolicy; {
@@ -169,10 +169,10 @@ func collectorFinalizers(object metav1.Object, options *metav1.DeleteOptions) []
 	return kept
 }
 
-// graceful says that someone else stops what the object stands for before the object goes.
+// graceful tells whether a kubelet must stop the object's workload before the object is removed.
 func graceful(r *resource) bool { return r.Group == "" && r.Resource == "pods" }
 
-// gracePeriod is how many seconds an object has left to stop: none but for a pod on a node.
+// gracePeriod is how many seconds an object has left to stop: zero except for a pod on a node.
 func (s *Server) gracePeriod(r *resource, old *object, asked *int64) int64 {
 	if !graceful(r) || s.options.InstantPodDeletion {
 		return 0
@@ -225,7 +225,7 @@ func (s *Server) deleteCollection(c *call, r *resource) error {
 	return s.writeList(c, r, deleted, metav1.ListMeta{ResourceVersion: strconv.FormatUint(s.store.current(), 10)})
 }
 
-// evictionContent is the pod with the condition that tells its controllers who deletes it.
+// evictionContent is the pod with the condition that shows its controllers why it is deleted.
 func (s *Server) evictionContent(old *object) map[string]any {
 	content := old.copy()
 	condition := map[string]any{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",

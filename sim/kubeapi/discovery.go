@@ -57,7 +57,7 @@ func (s *Server) version() version.Info {
 	return info
 }
 
-// versions are the served versions of each group, the core group among them as "".
+// versions returns the served versions of each group; the core group is "".
 func (s *Server) versions() map[string][]string {
 	found := map[schema.GroupVersion]bool{}
 	for _, r := range s.catalogue.all() {
@@ -76,7 +76,8 @@ func (s *Server) versions() map[string][]string {
 	return versions
 }
 
-// groups are the API groups but the core one, in the order of kubectl's short names: built-in ones first.
+// groups returns the API groups except the core group, in the order in which kubectl resolves short names: built-in
+// groups first.
 func (s *Server) groups() []metav1.APIGroup {
 	groups := []metav1.APIGroup{}
 	for name, versions := range s.versions() {
@@ -128,7 +129,7 @@ func (s *Server) serveResources(c *call, gv schema.GroupVersion) {
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String(), APIResources: resources})
 }
 
-// resources are those of a group and version and their subresources, by name.
+// resources returns the resources of a group and version and their subresources, by name.
 func (s *Server) resources(gv schema.GroupVersion) []metav1.APIResource {
 	var list []metav1.APIResource
 	for _, r := range s.catalogue.all() {
@@ -147,7 +148,7 @@ func (s *Server) resources(gv schema.GroupVersion) []metav1.APIResource {
 	return list
 }
 
-// subresources are the entries of a resource's subresources.
+// subresources returns the discovery entries of a resource's subresources.
 func (r *resource) subresources() []metav1.APIResource {
 	var list []metav1.APIResource
 	change := metav1.Verbs{"get", "patch", "update"}

@@ -4,8 +4,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// eventsResource shows the Events of v1 as those of events.k8s.io, which k9s looks at. It is for readers: who writes
-// Events writes those of v1.
+// eventsResource shows the Events of v1 as those of events.k8s.io, which k9s reads. It is read-only: writers of Events
+// use v1.
 func eventsResource(events *resource) *resource {
 	return &resource{
 		GroupVersionResource: schema.GroupVersionResource{Group: "events.k8s.io", Version: "v1", Resource: "events"},
@@ -15,7 +15,7 @@ func eventsResource(events *resource) *resource {
 	}
 }
 
-// newEvent is an Event of v1 as one of events.k8s.io/v1.
+// newEvent converts an Event of v1 to events.k8s.io/v1.
 func newEvent(old map[string]any) map[string]any {
 	renamed := map[string]string{
 		"involvedObject": "regarding", "message": "note", "reportingComponent": "reportingController", "source": "deprecatedSource",
@@ -32,7 +32,7 @@ func newEvent(old map[string]any) map[string]any {
 	return event
 }
 
-// shown is an object as the resource shows it to its clients.
+// shown returns an object in the form that the resource shows to clients.
 func (r *resource) shown(o *object) *object {
 	if r.view == nil || o == nil {
 		return o

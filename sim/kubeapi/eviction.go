@@ -45,7 +45,7 @@ func (s *Server) evict(c *call, pods *resource) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(old.content, &pod); err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	// A pod that is over, or not yet running, disrupts nothing.
+	// The end of a finished or not yet running pod is no disruption.
 	over := pod.DeletionTimestamp != nil || slices.Contains([]corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed, corev1.PodPending},
 		pod.Status.Phase)
 	if !over {
@@ -53,7 +53,7 @@ func (s *Server) evict(c *call, pods *resource) error {
 			return err
 		}
 	}
-	// As in the real server, a disruption is spent even when it turns out that another pod was meant.
+	// As in the real server, a disruption is spent even if the preconditions then fail.
 	if err := checkPreconditions(pods, old, options.Preconditions); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s *Server) readEviction(c *call, into *policyv1.Eviction) error {
 	return nil
 }
 
-// spendBudget takes one disruption from the budget that selects the pod; an error says why it may not.
+// spendBudget takes one disruption from the budget that selects the pod; the error says why the budget refuses.
 func (s *Server) spendBudget(pod *corev1.Pod, dry bool) error {
 	budgets := s.catalogue.find(schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"})
 	for {
@@ -128,7 +128,7 @@ func (s *Server) spendBudget(pod *corev1.Pod, dry bool) error {
 	}
 }
 
-// findBudget finds the one budget that selects the pod, or none.
+// findBudget returns the only budget that selects the pod, or nil.
 func findBudget(budgets *resource, pod *corev1.Pod) (*object, *policyv1.PodDisruptionBudget, error) {
 	var found *object
 	var budget *policyv1.PodDisruptionBudget
@@ -161,7 +161,7 @@ func ready(pod *corev1.Pod) bool {
 	})
 }
 
-// budgetAllows refuses with 429 and the budget's name and figures when the budget has no disruption left.
+// budgetAllows refuses with 429, the budget's name and its figures if the budget has no disruption left.
 func budgetAllows(budget *policyv1.PodDisruptionBudget) error {
 	tooMany := func(retryAfter int, text string) error {
 		err := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retryAfter)

@@ -17,8 +17,8 @@ import (
 	"lockstep/sim/wire"
 )
 
-// Fault is trouble for some requests. Empty fields to match mean any. What it does happens in the order Delay, Hang, Cut,
-// Page, Code; a Fault of none of the last four lets the request go on, and does Damage to its answer.
+// Fault is trouble for some requests. Empty fields to match mean any. The effects happen in the order Delay, Hang, Cut,
+// Page, Code; a Fault without the last four lets the request through and applies Damage to its answer.
 type Fault struct {
 	Label string // shows up in Request.Fault
 
@@ -36,12 +36,12 @@ type Fault struct {
 	Reason     metav1.StatusReason // in the Status; derived from Code when empty
 	Message    string              // in the Status; derived from Code when empty
 	RetryAfter int                 // seconds, in the Retry-After header and the Status; 0 for none
-	AsEvent    bool                // a watch begins, and its first event is the Status
+	AsEvent    bool                // the watch starts, and its first event is the Status
 
 	Damage wire.Damage
 
-	// What happens to the events of watches, those that run among them. The requests that begin them are let through.
-	Silent    bool // nothing comes any more, not even the end, until the Fault is removed
+	// What happens to the events of watches, including running ones. The requests that start them are let through.
+	Silent    bool // no event arrives, not even the end, until the Fault is removed
 	CutEvents bool // the connection breaks in the middle of the next event
 }
 
@@ -59,8 +59,8 @@ type faults struct {
 	list []*active
 }
 
-// AddFault lets f apply from now on. Faults that let a request go on add up; of those that answer it, the first one added
-// does. It returns what removes f again, which may be called more than once.
+// AddFault applies f from now on. Faults that let a request through add up; of those that answer it, the first one
+// added wins. It returns a function that removes f, which may be called more than once.
 func (s *Server) AddFault(f Fault) (remove func()) {
 	a := &active{Fault: f, removed: make(chan struct{})}
 	s.faults.mu.Lock()
@@ -73,11 +73,11 @@ func (s *Server) AddFault(f Fault) (remove func()) {
 	}
 }
 
-// SetSkew sets the server's clock so far ahead of the cluster's, or behind when it is negative: the timestamps of objects
+// SetSkew sets the server's clock ahead of the cluster's by d, or behind if d is negative: the timestamps of objects
 // show it.
 func (s *Server) SetSkew(d time.Duration) { s.faults.skew.Store(int64(d)) }
 
-// RestoreToken makes the server take a user's token again that ExpireToken made worthless.
+// RestoreToken makes a user's token valid again after ExpireToken.
 func (s *Server) RestoreToken(user string) error {
 	if err := s.accounts.change(user, func(u *User) { s.accounts.tokens[u.Token] = u.Name }); err != nil {
 		return fmt.Errorf("kubeapi: restore a token: %w", err)
@@ -85,10 +85,10 @@ func (s *Server) RestoreToken(user string) error {
 	return nil
 }
 
-// skewed is t as the server's own clock has it.
+// skewed returns t by the server's own clock.
 func (f *faults) skewed(t time.Time) time.Time { return t.Add(time.Duration(f.skew.Load())) }
 
-// drop removes a and lets requests that hang on it go; the caller holds mu.
+// drop removes a and releases requests that hang on it; the caller holds mu.
 func (f *faults) drop(a *active) {
 	if i := slices.Index(f.list, a); i >= 0 {
 		f.list = slices.Delete(f.list, i, i+1)
@@ -104,10 +104,10 @@ func (f *faults) clear() {
 	}
 }
 
-// answers tells whether the Fault leaves nothing to the server.
+// answers tells whether the Fault answers the request instead of the server.
 func (f Fault) answers() bool { return f.Hang || f.Cut || f.Page != 0 || f.Code != 0 }
 
-// meeting is the Faults that a request meets, and the label of one of them.
+// meeting holds the Faults that apply to a request, and the label of one of them.
 type meeting struct {
 	Label  string
 	faults *faults
@@ -115,7 +115,8 @@ type meeting struct {
 	user   string
 }
 
-// take finds the Faults for a request and counts it; nil when it meets none. A watch meets those that begin while it runs.
+// take finds the Faults for a request and counts it; nil if there are none. A Fault that is added while a watch runs
+// applies to the watch.
 func (f *faults) take(r *http.Request, info requestInfo, user string) *meeting {
 	m := &meeting{faults: f, user: user}
 	f.mu.Lock()
@@ -150,7 +151,7 @@ func (f *faults) takeEvent(r *http.Request, info requestInfo, user string) *acti
 	return nil
 }
 
-// meets tells whether the Fault applies to a request, and counts it; the caller holds mu.
+// meets tells whether the Fault applies to a request, and counts the request; the caller holds mu.
 func (a *active) meets(r *http.Request, info requestInfo, user string) bool {
 	if a.Times > 0 && a.used >= a.Times || !a.matches(r, info, user) {
 		return false
@@ -171,7 +172,7 @@ func (f Fault) matches(r *http.Request, info requestInfo, user string) bool {
 	return f.Match == nil || f.Match(r)
 }
 
-// apply does to the request what the Faults say, and reports whether the request has been answered by that.
+// apply applies the Faults to the request, and reports whether they have answered it.
 func (m *meeting) apply(w *answer, r *http.Request, info requestInfo) (answered bool) {
 	for _, a := range m.all {
 		if a.apply(w, r, info) {
@@ -205,7 +206,7 @@ func (a *active) apply(w http.ResponseWriter, r *http.Request, info requestInfo)
 		}
 	}
 	if a.Cut {
-		panic(http.ErrAbortHandler) // how net/http is told to break a connection
+		panic(http.ErrAbortHandler) // makes net/http break the connection
 	}
 	if a.Page != 0 {
 		wire.Page(w, a.Page)
@@ -227,7 +228,7 @@ func (a *active) apply(w http.ResponseWriter, r *http.Request, info requestInfo)
 	return true
 }
 
-// status is the error that the Fault answers with.
+// status is the error of the Fault's answer.
 func (a *active) status(info requestInfo) *apierrors.StatusError {
 	err := apierrors.NewGenericServerResponse(a.Code, info.verb, info.gvr.GroupResource(), info.name, a.Message, a.RetryAfter, true)
 	if a.Message != "" {
@@ -241,7 +242,7 @@ func (a *active) status(info requestInfo) *apierrors.StatusError {
 	return err
 }
 
-// eventWriter lets Faults have the events of a watch.
+// eventWriter applies Faults to the events of a watch.
 type eventWriter struct {
 	http.ResponseWriter
 	meeting *meeting
@@ -270,7 +271,7 @@ func (e *eventWriter) Write(p []byte) (int, error) {
 	return e.ResponseWriter.Write(p)
 }
 
-// rawStatus is a Status as the object of an event.
+// rawStatus encodes a Status as the object of an event.
 func rawStatus(status metav1.Status) runtime.RawExtension {
 	raw, err := json.Marshal(status)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// maxBody is the size that the real server refuses a request at.
+// maxBody is the largest body that the real server accepts.
 const maxBody = 3 << 20
 
 // call is one request on its way through the server.
@@ -28,10 +28,10 @@ type call struct {
 	// contentType is the media type of the body, without its parameters.
 	contentType string
 	form        form
-	applied     bool // it applies a manifest: the managers of its fields are known by then
+	applied     bool // it applies a manifest: the managers of its fields are already set
 }
 
-// ServeHTTP answers one request: who is it, is there a fault, may they, what is it.
+// ServeHTTP answers one request: authentication, faults, authorisation, then the request itself.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	info := readRequest(r)
 	entry := Request{
@@ -94,18 +94,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// asksForDryRun tells whether the options of a deletion, or of an eviction, are for a dry run: they are in the body.
+// asksForDryRun tells whether the options of a deletion or an eviction, which are in the body, request a dry run.
 func asksForDryRun(body []byte) bool {
 	type options struct{ DryRun []string }
 	var given struct {
 		options
 		DeleteOptions options
 	}
-	_ = json.Unmarshal(body, &given) // no options of this form are none
+	_ = json.Unmarshal(body, &given) // options that cannot be decoded count as none
 	return slices.Contains(append(given.DryRun, given.DeleteOptions.DryRun...), metav1.DryRunAll)
 }
 
-// errNoSuchPath is how the real server answers for a resource that it does not know.
+// errNoSuchPath is the real server's answer for an unknown resource.
 func errNoSuchPath() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound,
@@ -113,7 +113,7 @@ func errNoSuchPath() error {
 	}}
 }
 
-// errNoSuchMethod is how the real server answers to a method that a path does not take.
+// errNoSuchMethod is the real server's answer to a method that a path does not support.
 func errNoSuchMethod() error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
@@ -121,8 +121,8 @@ func errNoSuchMethod() error {
 	}}
 }
 
-// noSuchResource answers as the server does whose group it is: the one of the built-in groups with a Status, the one of
-// custom resources with a page.
+// noSuchResource answers like the server of the group: the built-in groups' with a Status, the custom resources' with a
+// page.
 func (s *Server) noSuchResource(c *call) error {
 	for _, r := range s.catalogue.all() {
 		if !r.custom() && r.GroupVersion() == c.info.gvr.GroupVersion() {
@@ -133,7 +133,7 @@ func (s *Server) noSuchResource(c *call) error {
 	return nil
 }
 
-// serveResource answers a request for a resource. An error is the answer when none has been written.
+// serveResource answers a request for a resource. A returned error is the answer, unless an answer has been written.
 func (s *Server) serveResource(c *call) error {
 	if review := reviews[c.info.gvr]; review != nil {
 		if c.info.verb != "create" {
@@ -212,7 +212,7 @@ func (s *Server) serveResource(c *call) error {
 	return apierrors.NewMethodNotSupported(r.GroupResource(), c.Method)
 }
 
-// objectNamespace is the namespace of the object that a request names: none for a Namespace itself.
+// objectNamespace is the namespace of the object that a request names: empty for a Namespace.
 func (c *call) objectNamespace(r *resource) string {
 	if !r.namespaced {
 		return ""
@@ -220,7 +220,7 @@ func (c *call) objectNamespace(r *resource) string {
 	return c.info.namespace
 }
 
-// objectKey is the place of the object that a request names.
+// objectKey is the table key of the object that a request names.
 func (c *call) objectKey(r *resource) string { return key(c.objectNamespace(r), c.info.name) }
 
 // get answers with one object.

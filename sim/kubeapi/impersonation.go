@@ -7,8 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// impersonate makes the request that of the user whom its client wishes to be (kubectl --as), if the client has the right
-// to be that user.
+// impersonate changes the request's user to the one that the client impersonates (kubectl --as), if the client has the
+// right.
 func (s *Server) impersonate(c *call) error {
 	name, groups := c.Header.Get("Impersonate-User"), c.Header.Values("Impersonate-Group")
 	if name == "" && len(groups) == 0 {
@@ -23,7 +23,7 @@ func (s *Server) impersonate(c *call) error {
 	}
 	for _, wish := range wishes {
 		if allowed, _ := s.may(c.user, wish); !allowed {
-			// The real server first checks the right to impersonate, and refuses when it is missing.
+			// The real server first checks the right to impersonate, and refuses if it is missing.
 			missing := c.info.attributes()
 			missing.verb = "impersonate-on:user-info:" + missing.verb
 			return forbidden(c.user.Name, missing)
@@ -33,10 +33,10 @@ func (s *Server) impersonate(c *call) error {
 	return nil
 }
 
-// errNoImpersonatedUser is how the real server answers to groups without a user.
+// errNoImpersonatedUser is the real server's answer to groups without a user.
 var errNoImpersonatedUser = errors.New("requested groups without impersonating a user")
 
-// as is the user of a name, known or not, in the groups.
+// as returns a user with this name, known or not, in the groups.
 func (a *accounts) as(name string, groups []string) User {
 	a.mu.RLock()
 	defer a.mu.RUnlock()

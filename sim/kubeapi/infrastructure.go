@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// infrastructureKinds are what workloads rest on. A MOSK update does not touch it; tools list it.
+// infrastructureKinds are the kinds that workloads depend on. A MOSK update does not touch them; tools list them.
 func infrastructureKinds() []*resource {
 	core := func(name string) schema.GroupVersionResource {
 		return schema.GroupVersionResource{Version: "v1", Resource: name}
@@ -65,7 +65,7 @@ var serviceColumns = []column{
 	})),
 }
 
-// pairs are the entries of a map as kubectl shows a selector.
+// pairs shows the entries of a map as kubectl shows a selector.
 func pairs(labels map[string]any) string {
 	if len(labels) == 0 {
 		return "<none>"

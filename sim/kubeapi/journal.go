@@ -14,11 +14,11 @@ const journalSize = 20000
 // Request is one request that the server answered.
 type Request struct {
 	Time        time.Time // of its arrival, by the simulated clock
-	User        string    // "" when the token was not good
+	User        string    // "" if the token was not valid
 	UserAgent   string
 	Verb        string // get, list, watch, create, update, patch, delete, deletecollection
 	Group       string
-	Resource    string // plural; "" for a path that is none of a resource
+	Resource    string // plural; "" for a path without a resource
 	Subresource string
 	Namespace   string
 	Name        string
@@ -27,11 +27,11 @@ type Request struct {
 	ContentType string
 	Body        []byte
 	DryRun      bool
-	Code        int    // HTTP status; 0 when the connection was cut
+	Code        int    // HTTP status; 0 if the connection was cut
 	Fault       string // name of the Fault that applied, or ""
 }
 
-// Write says whether the request asked for a change.
+// Write tells whether the request was for a change.
 func (r Request) Write() bool {
 	switch r.Verb {
 	case "get", "list", "watch", "head", "options":
@@ -40,7 +40,7 @@ func (r Request) Write() bool {
 	return true
 }
 
-// journal remembers requests in the order of their answers; a watch when it begins.
+// journal remembers requests in the order of their answers; a watch counts when it starts.
 type journal struct {
 	mu      sync.Mutex
 	entries []Request
@@ -56,7 +56,7 @@ func (j *journal) add(r Request) {
 }
 
 // Requests returns the writes that the server answered (with Options.LogReads all requests), oldest first; the last
-// 15,000 at least. Questions about the own rights count as reads.
+// 15,000 at least. Access reviews count as reads.
 func (s *Server) Requests() []Request {
 	s.journal.mu.Lock()
 	defer s.journal.mu.Unlock()
@@ -70,15 +70,15 @@ func (s *Server) ForgetRequests() {
 	s.journal.entries = nil
 }
 
-// answer is a ResponseWriter that tells the status before the client can know it, so that who has the answer to a request
-// finds the request in the log.
+// answer is a ResponseWriter that records the status before the client sees it: once a client has its answer, the
+// request is in the log.
 type answer struct {
 	http.ResponseWriter
 	told bool
 	tell func(code int)
 }
 
-// once tells the status, unless it was told before.
+// once records the status, unless it is recorded already.
 func (a *answer) once(code int) {
 	if !a.told {
 		a.told = true

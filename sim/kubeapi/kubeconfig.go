@@ -9,8 +9,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// RESTConfig is how a client-go client reaches the server as user, without a rate limit of its own. A user that does not
-// exist gets a config without a token, which the server takes for system:anonymous.
+// RESTConfig is the config of a client-go client for user, without a client-side rate limit. A user that does not exist
+// gets a config without a token, which means system:anonymous.
 func (s *Server) RESTConfig(user string) *rest.Config {
 	account, _ := s.accounts.find(user)
 	config := &rest.Config{
@@ -25,7 +25,7 @@ func (s *Server) RESTConfig(user string) *rest.Config {
 	return config
 }
 
-// Kubeconfig is a kubeconfig file with one context, named after the cluster, for user.
+// Kubeconfig returns a kubeconfig file for user with one context, named after the cluster.
 func (s *Server) Kubeconfig(user string) ([]byte, error) {
 	account, ok := s.accounts.find(user)
 	if !ok {

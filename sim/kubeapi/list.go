@@ -30,7 +30,7 @@ const (
 	expiredText = "The resourceVersion for the provided list is too old."
 )
 
-// listQuery is what a list, a watch or a deletion of a collection asks for.
+// listQuery holds the parameters of a list, a watch or a deletion of a collection.
 type listQuery struct {
 	internalversion.ListOptions
 	resource  *resource
@@ -72,12 +72,12 @@ func (r *resource) checkFieldLabel(label string) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %q, %q", label, "metadata.name", "metadata.namespace"))
 }
 
-// within says whether an object is in the requested namespace.
+// within tells whether an object is in the requested namespace.
 func (q *listQuery) within(o *object) bool {
 	return q.namespace == "" || strings.HasPrefix(o.key, q.namespace+"/")
 }
 
-// matches says whether an object is one of those requested.
+// matches tells whether an object is one of those requested.
 func (q *listQuery) matches(o *object) bool {
 	if !q.within(o) {
 		return false
@@ -115,10 +115,10 @@ func nested(content map[string]any, path ...string) (any, bool, error) {
 	return unstructured.NestedFieldNoCopy(content, path...)
 }
 
-// continueToken is where the next chunk of a list starts. Its fields are those of the real server's tokens.
+// continueToken says where the next chunk of a list starts. It has the fields of the real server's tokens.
 type continueToken struct {
 	APIVersion string `json:"v"`
-	Revision   int64  `json:"rv"` // -1 for whatever is now
+	Revision   int64  `json:"rv"` // -1 for the current state
 	Start      string `json:"start"`
 }
 
@@ -144,7 +144,7 @@ func decodeContinue(text string) (continueToken, error) {
 	return token, nil
 }
 
-// reached refuses a resourceVersion that the server has not come to.
+// reached refuses a resourceVersion that the server has not reached.
 func (s *Server) reached(version string) error {
 	revision, err := parseRevision(version)
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *Server) list(c *call, r *resource) error {
 	return s.writeList(c, r, page, info)
 }
 
-// snapshot is the state that a list is of, and the key that it starts at.
+// snapshot returns the state for a list, and the key where the list starts.
 func (s *Server) snapshot(q *listQuery) (snapshot, string, error) {
 	table := q.resource.table
 	if q.Continue != "" {

@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Load puts objects into the store as they are, with their status, creation timestamp and UID, as a restored backup would;
-// what of the last two is missing is made up. Validation holds as for a request. Watches see the objects as added.
+// Load puts objects into the store as they are, with their status, creation timestamp and UID, like a restored backup;
+// a missing timestamp or UID is generated. They are validated like requests. Watches see the objects as added.
 func (s *Server) Load(objects ...runtime.Object) error {
 	for _, one := range objects {
 		if err := s.load(one); err != nil {
@@ -22,7 +22,7 @@ func (s *Server) Load(objects ...runtime.Object) error {
 	return nil
 }
 
-// LoadYAML loads one object from a manifest; a CustomResourceDefinition's resource is served from then on.
+// LoadYAML loads one object from a manifest; for a CustomResourceDefinition, its resource is served from then on.
 func (s *Server) LoadYAML(manifest []byte) error {
 	content, err := parseManifest(manifest)
 	if err != nil {
@@ -43,11 +43,11 @@ func parseManifest(manifest []byte) (map[string]any, error) {
 	return content, nil
 }
 
-// manifests are those of definitions that were parsed in this process: its servers mostly begin with the same ones. Nothing in
-// them changes.
+// manifests caches the parsed definitions of this process: most servers start with the same ones. The cached values
+// never change.
 var manifests sync.Map // string → map[string]any
 
-// loadDefinition is LoadYAML for a definition that a server begins with.
+// loadDefinition is LoadYAML for a definition at a server's start.
 func (s *Server) loadDefinition(manifest []byte) error {
 	known, ok := manifests.Load(string(manifest))
 	if !ok {

@@ -12,8 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// SetLog sets what a container of a pod has written up to now, in lines; a container of "" is every one that has no lines
-// of its own. The pod need not be there yet. The log goes with the pod.
+// SetLog sets the lines that a container of a pod has written so far; "" means every container without lines of its
+// own. The pod need not exist yet. The log is removed with the pod.
 func (s *Server) SetLog(namespace, pod, container string, lines []string) {
 	s.logs.mu.Lock()
 	defer s.logs.mu.Unlock()
@@ -27,8 +27,8 @@ func (s *Server) SetLog(namespace, pod, container string, lines []string) {
 	s.logs.pods[at][container] = written{lines: slices.Clone(lines), at: s.timestamp().Time}
 }
 
-// podLog answers a GET of a pod's log: what was set for its container, nothing otherwise. How old the lines may be
-// (sinceSeconds) is not looked at. A log that is followed ends at once, as that of a container that has ended.
+// podLog answers a GET of a pod's log: the lines set for its container, or nothing. It ignores sinceSeconds. A followed
+// log ends at once, like the log of a finished container.
 func (s *Server) podLog(c *call, pods *resource) error {
 	if c.info.verb != "get" {
 		return errNoSuchMethod()
@@ -63,7 +63,7 @@ func (s *Server) podLog(c *call, pods *resource) error {
 	return nil
 }
 
-// logContainer is the container whose log is asked for: the one that is named, or the only one.
+// logContainer is the container whose log is requested: the named one, or the only one.
 func logContainer(pod *object, asked string) (string, error) {
 	var names []string
 	for _, list := range []string{"initContainers", "containers"} {
@@ -83,13 +83,13 @@ func logContainer(pod *object, asked string) (string, error) {
 	return "", apierrors.NewBadRequest(fmt.Sprintf("a container name must be specified for pod %s, choose one of: %v", name, names))
 }
 
-// logs are what pods have written: by pod, then by container.
+// logs holds the output of pods: by pod, then by container.
 type logs struct {
 	mu   sync.Mutex
 	pods map[string]map[string]written
 }
 
-// written is what a container has written.
+// written is the output of a container.
 type written struct {
 	lines []string
 	at    time.Time // of all lines
@@ -104,7 +104,7 @@ func (l *logs) of(pod, container string) written {
 	return l.pods[pod][""]
 }
 
-// forget drops what a pod that has gone had written.
+// forget drops the output of a pod that is gone.
 func (l *logs) forget(pod string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,9 +2,9 @@ package kubeapi
 
 import rbacv1 "k8s.io/api/rbac/v1"
 
-// ManagementUsers are the Operator and the Readonly user of a management cluster, as Options.Users takes them: both may see
-// the clusters, their machines and the state of an update; the operator may also commence the steps of plans, change update
-// groups and pauses, set maintenance mode, ask for reboots, and give up on a drain.
+// ManagementUsers returns the Operator and the Readonly user of a management cluster, for Options.Users. Both may read
+// the clusters, their machines and the state of an update. The operator may also commence the steps of plans, change
+// update groups and pauses, set maintenance mode, request reboots, and skip a drain.
 func ManagementUsers() []User {
 	read := []string{"get", "list", "watch"}
 	write := []string{"create", "update", "patch", "delete"}

@@ -19,8 +19,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// managers knows which client owns which fields of a resource's objects, as metadata.managedFields tells it, and merges
-// what clients apply. It is the real server's own machinery, fed with objects that are not typed.
+// managers knows which client owns which fields of a resource's objects, from metadata.managedFields, and merges
+// applied manifests. It uses the real server's own code, with untyped objects.
 type managers struct {
 	kind      schema.GroupVersionKind
 	converter managedfields.TypeConverter
@@ -32,7 +32,7 @@ type managers struct {
 // typedConverter knows the shapes of the built-in kinds.
 var typedConverter = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
 
-// newManagers makes the managers of a resource.
+// newManagers returns the managers of a resource.
 func newManagers(r *resource) (*managers, error) {
 	m := &managers{kind: r.kindOf(), sub: map[string]*managedfields.FieldManager{}}
 	switch {
@@ -49,7 +49,7 @@ func newManagers(r *resource) (*managers, error) {
 	return m, nil
 }
 
-// of is the manager of the object itself ("") or of one of its subresources.
+// of returns the manager of the object itself ("") or of one of its subresources.
 func (m *managers) of(sub string) (*managedfields.FieldManager, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,14 +65,14 @@ func (m *managers) of(sub string) (*managedfields.FieldManager, error) {
 	return made, nil
 }
 
-// empty is an object of the kind with nothing in it.
+// empty returns an empty object of the kind.
 func (m *managers) empty() *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	o.SetGroupVersionKind(m.kind)
 	return o
 }
 
-// oneVersion is what converts and fills in objects where every kind has one version.
+// oneVersion is the converter and defaulter when every kind has only one version.
 type oneVersion struct{}
 
 func (oneVersion) Default(runtime.Object) {}
@@ -95,7 +95,7 @@ func (oneVersion) ConvertFieldLabel(_ schema.GroupVersionKind, label, value stri
 	return label, value, nil
 }
 
-// manage notes in content who changed which of its fields, and when; old is nil when the object is new.
+// manage records in content who changed which fields, and when; old is nil if the object is new.
 func (s *Server) manage(c *call, r *resource, content map[string]any, old *object) error {
 	if s.options.NoManagers {
 		accessor(content).SetManagedFields(nil)
@@ -118,8 +118,8 @@ func (s *Server) manage(c *call, r *resource, content map[string]any, old *objec
 	return nil
 }
 
-// owned is what of content a request's client can own: not the status, where that is another request's to write, nor a
-// spec that a Go type has even when it is empty.
+// owned returns the part of content that a request's client can own: without the status if another request writes that,
+// and without a spec that is empty but present because of its Go type.
 func (r *resource) owned(sub string, content map[string]any) map[string]any {
 	shown := maps.Clone(content)
 	if r.status && sub == "" {
@@ -131,7 +131,7 @@ func (r *resource) owned(sub string, content map[string]any) map[string]any {
 	return shown
 }
 
-// retimed gives the entries that are new since before the simulated time; the machinery knows the real one only.
+// retimed gives entries that are not in before the simulated time; the server's code uses real time.
 func (s *Server) retimed(entries, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	now := s.timestamp()
 	for i, one := range entries {
@@ -147,7 +147,7 @@ func (s *Server) retimed(entries, before []metav1.ManagedFieldsEntry) []metav1.M
 	return entries
 }
 
-// manager is the name that the client manages fields under: the one it gives, or the beginning of its User-Agent.
+// manager is the client's field manager: the name it gives, or the beginning of its User-Agent.
 func (c *call) manager() string {
 	if given := c.URL.Query().Get("fieldManager"); given != "" {
 		return given
@@ -158,7 +158,7 @@ func (c *call) manager() string {
 	return "unknown"
 }
 
-// sameButTimes says whether two contents differ in nothing but the times of their managers' entries.
+// sameButTimes tells whether two contents differ only in the times of their managers' entries.
 func sameButTimes(a, b map[string]any) bool {
 	if reflect.DeepEqual(a, b) {
 		return true
@@ -201,7 +201,7 @@ func (s *structural) converter(kind schema.GroupVersionKind) (managedfields.Type
 	return managedfields.NewTypeConverter(map[string]*spec.Schema{kind.Kind: shape}, true)
 }
 
-// metadataShape is what of ObjectMeta clients write, with how its lists and maps merge.
+// metadataShape describes the fields of ObjectMeta that clients write, and how its lists and maps merge.
 func metadataShape() map[string]any {
 	text := map[string]any{"type": "string"}
 	texts := map[string]any{"type": "object", "additionalProperties": text}

@@ -17,15 +17,15 @@ import (
 // staleText is the real server's reason for a Conflict.
 const staleText = "the object has been modified; please apply your changes to the latest version and try again"
 
-// maxGenerated is how much of generateName a generated name keeps.
+// maxGenerated is the longest part of generateName that a generated name keeps.
 const maxGenerated = 58
 
 func invalidKind(got, want string) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath("kind"), got, "must be "+want)}
 }
 
-// prepareNew makes content the new object that the server would store: its namespace and name, what only the server
-// sets, and no status where that has its own subresource.
+// prepareNew turns content into the new object to store: with its namespace, its name and the fields that only the
+// server sets, and without a status if that is a subresource.
 func (s *Server) prepareNew(c *call, r *resource, content map[string]any) error {
 	object := accessor(content)
 	if !r.namespaced {
@@ -69,7 +69,7 @@ func (s *Server) prepareNew(c *call, r *resource, content map[string]any) error 
 	return s.validate(c, r, content, nil)
 }
 
-// matchNamespace puts the request's namespace on the object, unless it names another one.
+// matchNamespace sets the request's namespace on the object, unless the object names another one.
 func matchNamespace(object metav1.Object, namespace string) error {
 	switch object.GetNamespace() {
 	case namespace:
@@ -81,8 +81,8 @@ func matchNamespace(object metav1.Object, namespace string) error {
 	return nil
 }
 
-// prepareChange makes content what the server would store in the place of old: a write to the object leaves its status,
-// a write to the status leaves the object, and nothing changes what only the server sets.
+// prepareChange turns content into the object to store in place of old: a write to the object keeps its status, a write
+// to the status keeps the object, and no write changes the fields that only the server sets.
 func (s *Server) prepareChange(c *call, r *resource, content map[string]any, old *object) error {
 	object, before := accessor(content), old.meta()
 	if err := checkVersion(c, r, object, before); err != nil {
@@ -144,7 +144,7 @@ func (s *Server) prepareChange(c *call, r *resource, content map[string]any, old
 	return nil
 }
 
-// checkVersion is the optimistic lock: a write that names a version of the object is for that version only.
+// checkVersion is the optimistic lock: a write with a version applies only to that version of the object.
 func checkVersion(c *call, r *resource, object, before metav1.Object) error {
 	if uid := object.GetUID(); c.info.verb == "update" && uid != "" && uid != before.GetUID() {
 		at := "/registry/" + strings.TrimPrefix(r.Group+"/"+r.Resource, "/") + "/" + key(before.GetNamespace(), before.GetName())
@@ -167,8 +167,8 @@ func checkVersion(c *call, r *resource, object, before metav1.Object) error {
 	return nil
 }
 
-// desiredChanged says whether what the object asks for changed: everything but its metadata, and but its status where
-// someone else writes that.
+// desiredChanged tells whether the desired state changed: everything except the metadata, and except the status if that
+// is a subresource.
 func desiredChanged(r *resource, content, old map[string]any) bool {
 	for _, one := range []map[string]any{content, old} {
 		for name := range one {
@@ -183,7 +183,7 @@ func desiredChanged(r *resource, content, old map[string]any) bool {
 	return false
 }
 
-// validate checks an object that is about to be stored; old is nil when it is new.
+// validate checks an object before it is stored; old is nil if it is new.
 func (s *Server) validate(c *call, r *resource, content map[string]any, old *object) error {
 	object, at := accessor(content), field.NewPath("metadata")
 	checkName := apivalidation.NameIsDNSSubdomain
@@ -195,7 +195,7 @@ func (s *Server) validate(c *call, r *resource, content map[string]any, old *obj
 	}
 	problems := apivalidation.ValidateObjectMetaAccessor(object, r.namespaced, checkName, at)
 	if old != nil {
-		// The real server checks a change's metadata for every object and again for its kind, and reports both.
+		// The real server checks changed metadata once for every object and again for the kind, and reports both.
 		for range 2 {
 			problems = append(problems, apivalidation.ValidateObjectMetaAccessorUpdate(object, old.meta(), at)...)
 		}
@@ -209,7 +209,7 @@ func (s *Server) validate(c *call, r *resource, content map[string]any, old *obj
 	return nil
 }
 
-// pathName takes every name that can stand in a path, as roles have them (system:basic-user).
+// pathName accepts every name that is valid in a path, like those of roles (system:basic-user).
 func pathName(name string, prefix bool) []string {
 	switch {
 	case !prefix && (name == "." || name == ".."):

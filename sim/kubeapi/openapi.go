@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// serveOpenAPI answers /openapi/v3: the list of documents, or one. The documents say as much as kubectl needs: which
-// kinds can be patched with server-side validation and dry runs, and the schemas of all kinds, for explain.
+// serveOpenAPI answers /openapi/v3: the list of documents, or one. The documents hold what kubectl needs: which kinds
+// support server-side validation and dry runs, and the schemas of all kinds, for explain.
 func (s *Server) serveOpenAPI(c *call, document string) {
 	if document == "" {
 		paths := map[string]any{}
@@ -76,7 +76,7 @@ func queryParameter(name string) map[string]any {
 	return map[string]any{"name": name, "in": "query", "schema": map[string]any{"type": "string", "uniqueItems": true}}
 }
 
-// reverse turns a group's name round, as the names of schemas have it: lcm.mirantis.com is com.mirantis.lcm.
+// reverse reverses a group's name, as in the names of schemas: lcm.mirantis.com becomes com.mirantis.lcm.
 func reverse(group string) string {
 	parts := strings.Split(group, ".")
 	for i, j := 0, len(parts)-1; i < j; i, j = i+1, j-1 {

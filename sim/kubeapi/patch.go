@@ -65,7 +65,8 @@ func (s *Server) patch(c *call, r *resource) error {
 	return s.writeObject(c, r, http.StatusOK, changed)
 }
 
-// patcher reads a patch of one of the types that the resource takes, and returns what applies it to an object's JSON.
+// patcher reads a patch of one of the types that the resource supports, and returns a function that applies it to an
+// object's JSON.
 func patcher(kind types.PatchType, r *resource, patch []byte) (func([]byte) ([]byte, error), error) {
 	switch {
 	case kind == types.JSONPatchType:

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// rbacKinds are the kinds that give rights. A user has those that bindings give them beside those of User.Rules.
+// rbacKinds are the RBAC kinds. A user has the rights from bindings in addition to User.Rules.
 func rbacKinds() []*resource {
 	of := func(plural, kind string, namespaced bool, columns ...column) *resource {
 		return &resource{GroupVersionResource: schema.GroupVersionResource{Group: rbacv1.GroupName, Version: "v1", Resource: plural},
@@ -46,14 +46,14 @@ func rbacKinds() []*resource {
 	}
 }
 
-// grant is what one binding gives.
+// grant holds the rights from one binding.
 type grant struct {
 	subjects []rbacv1.Subject
 	rules    []Rule
-	reason   string // of the binding and its role, as the real server words it, without the subject
+	reason   string // names the binding and its role in the real server's words, without the subject
 }
 
-// grants are what the bindings in the store give, compiled when they or the roles change.
+// grants holds the rights from the bindings in the store, compiled when the bindings or the roles change.
 type grants struct {
 	mu       sync.Mutex
 	sequence [4]int // of the tables that they were compiled from
@@ -61,7 +61,7 @@ type grants struct {
 	known    bool
 }
 
-// bindings are the grants as they are now.
+// bindings returns the current grants.
 func (s *Server) bindings() []grant {
 	tables := [4]*table{}
 	for i, plural := range []string{"clusterrolebindings", "rolebindings", "clusterroles", "roles"} {
@@ -79,13 +79,13 @@ func (s *Server) bindings() []grant {
 	return s.grants.all
 }
 
-// compile reads the bindings and the roles that they name. A binding to a role that is not there gives nothing.
+// compile reads the bindings and the roles that they name. A binding to a missing role gives no rights.
 func compile(tables [4]*table) []grant {
 	var all []grant
 	for _, o := range tables[0].list().objects {
 		var binding rbacv1.ClusterRoleBinding
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(o.content, &binding) != nil {
-			continue // a decoder saw to it
+			continue // a decoder has checked it
 		}
 		all = append(all, grant{binding.Subjects, roleRules(tables, binding.RoleRef, ""),
 			fmt.Sprintf("ClusterRoleBinding %q of %s %q", binding.Name, binding.RoleRef.Kind, binding.RoleRef.Name)})
@@ -101,7 +101,7 @@ func compile(tables [4]*table) []grant {
 	return all
 }
 
-// roleRules are the rules of a role, in the namespace of the binding when that is a RoleBinding.
+// roleRules returns the rules of a role, limited to the namespace of the binding if that is a RoleBinding.
 func roleRules(tables [4]*table, ref rbacv1.RoleRef, namespace string) []Rule {
 	var stored *object
 	switch ref.Kind {
@@ -128,7 +128,7 @@ func roleRules(tables [4]*table, ref rbacv1.RoleRef, namespace string) []Rule {
 	return rules
 }
 
-// subject is which of a binding's subjects the user is, as the real server words it; "" for none.
+// subject returns the subject of a binding that matches the user, in the real server's words; "" for none.
 func (g grant) subject(user User) string {
 	for _, subject := range g.subjects {
 		switch {
@@ -142,7 +142,7 @@ func (g grant) subject(user User) string {
 	return ""
 }
 
-// may says whether the user has a right, and from where.
+// may tells whether the user has a right, and its origin.
 func (s *Server) may(user User, a attributes) (allowed bool, reason string) {
 	if allows(user.Rules, a) {
 		return true, fmt.Sprintf("RBAC: allowed by the rules of user %q", user.Name)
@@ -155,7 +155,7 @@ func (s *Server) may(user User, a attributes) (allowed bool, reason string) {
 	return false, ""
 }
 
-// rulesOf are all the rules that a user has, from where ever.
+// rulesOf returns all rules of a user, from any origin.
 func (s *Server) rulesOf(user User) []Rule {
 	rules := slices.Clone(user.Rules)
 	for _, g := range s.bindings() {
@@ -166,7 +166,7 @@ func (s *Server) rulesOf(user User) []Rule {
 	return rules
 }
 
-// selectorText is a workload's selector as kubectl shows it.
+// selectorText shows a workload's selector as kubectl does.
 func selectorText(content map[string]any) string {
 	value, _, _ := nested(content, "spec", "selector", "matchLabels")
 	selector, _ := value.(map[string]any)

@@ -9,20 +9,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// requestInfo is what a request's method and path say: the resource and the verb that authorisation judges.
+// requestInfo holds what a request's method and path say: the resource and the verb, for authorisation.
 type requestInfo struct {
 	path       string
 	verb       string // get, list, watch, create, update, patch, delete, deletecollection; the method for other paths
 	isResource bool
 	gvr        schema.GroupVersionResource
 	sub        string // subresource, or ""
-	namespace  string // "" at the cluster scope
+	namespace  string // "" for the cluster scope
 	name       string
-	extra      bool // the path goes on behind the subresource
+	extra      bool // the path continues after the subresource
 }
 
-// readRequest takes a request apart. The paths are /api/v1/... and /apis/<group>/<version>/..., with
-// namespaces/<namespace>/ before the resource of a namespaced object.
+// readRequest parses a request. The paths are /api/v1/... and /apis/<group>/<version>/..., with namespaces/<namespace>/
+// before the resource of a namespaced object.
 func readRequest(r *http.Request) requestInfo {
 	info := requestInfo{path: r.URL.Path, verb: strings.ToLower(r.Method)}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
@@ -50,7 +50,7 @@ func readRequest(r *http.Request) requestInfo {
 	}
 	info.verb = resourceVerb(r.Method, info.name, r.URL.Query())
 	if info.name == "" && (info.verb == "list" || info.verb == "watch") {
-		// A list of one name is judged as if it named it.
+		// A list limited to one name is authorised like a request for that name.
 		if selector, err := fields.ParseSelector(r.URL.Query().Get("fieldSelector")); err == nil {
 			if name, ok := selector.RequiresExactMatch("metadata.name"); ok {
 				info.name = name

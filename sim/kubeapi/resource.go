@@ -17,28 +17,28 @@ type resource struct {
 	namespaced               bool
 	status                   bool // has a status subresource
 	scale                    bool // has a scale subresource
-	oneByOne                 bool // its objects cannot be deleted together
+	oneByOne                 bool // its objects cannot be deleted as a collection
 
 	// Built-in kinds only.
 	typed bool // decoded by the Go type of the kind
-	// generation says that metadata.generation counts the changes of the desired state.
+	// generation makes metadata.generation count the changes of the desired state.
 	generation bool
-	// createOnUpdate lets a PUT create the object; unconditional lets it come without a resourceVersion.
+	// createOnUpdate allows a PUT to create the object; unconditional allows it without a resourceVersion.
 	createOnUpdate, unconditional bool
-	// statusOnCreate keeps the status that a new object brings.
+	// statusOnCreate keeps the status of a new object.
 	statusOnCreate bool
-	// metadataOnStatus lets a write to the status subresource change labels and annotations.
+	// metadataOnStatus allows a write to the status subresource to change labels and annotations.
 	metadataOnStatus bool
-	// fields are the field selectors beside metadata.name and metadata.namespace.
+	// fields are the field selectors in addition to metadata.name and metadata.namespace.
 	fields []string
-	// defaults fills in what the real server's defaulting and strategies would.
+	// defaults fills in the same fields as the real server's defaulting and strategies.
 	defaults func(content map[string]any)
-	// columns are those of kubectl get, after the name; nil for the name and the age.
+	// columns are the columns of kubectl get after the name; nil for name and age only.
 	columns []column
 
-	// view turns what is stored into what clients see; nil where that is the same.
+	// view converts the stored content to what clients see; nil if they are the same.
 	view func(content map[string]any) map[string]any
-	// readonly lets clients see and delete the objects only.
+	// readonly allows clients only to read and delete the objects.
 	readonly bool
 
 	// Custom resources only.
@@ -51,7 +51,7 @@ type resource struct {
 // kindOf is the kind with its group and version.
 func (r *resource) kindOf() schema.GroupVersionKind { return r.GroupVersion().WithKind(r.kind) }
 
-// custom says that a CustomResourceDefinition defines the resource.
+// custom tells whether a CustomResourceDefinition defines the resource.
 func (r *resource) custom() bool { return r.schema != nil }
 
 // apiResource is the entry of the discovery document.
@@ -67,12 +67,12 @@ func (r *resource) apiResource() metav1.APIResource {
 		Name: r.Resource, SingularName: r.singular, Namespaced: r.namespaced, Kind: r.kind,
 		Verbs:      verbs,
 		ShortNames: r.shortNames, Categories: r.categories,
-		// Only kube-controller-manager reads this, but kubectl prints an empty one differently from none.
+		// Only kube-controller-manager reads this, but kubectl prints an empty hash differently from a missing one.
 		StorageVersionHash: storageVersionHash(r.kindOf()),
 	}
 }
 
-// catalogue is the set of served resources. It changes when CustomResourceDefinitions come and go.
+// catalogue is the set of served resources. It changes when CustomResourceDefinitions are added or removed.
 type catalogue struct {
 	mu        sync.RWMutex
 	resources map[schema.GroupVersionResource]*resource

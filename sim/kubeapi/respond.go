@@ -28,10 +28,10 @@ func writeMedia(w http.ResponseWriter, code int, media string, raw []byte) {
 	w.Header().Set("Content-Type", media)
 	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
 	w.WriteHeader(code)
-	_, _ = w.Write(raw) // the client has gone; net/http notices
+	_, _ = w.Write(raw) // the client is gone; net/http notices
 }
 
-// writeError answers with a Status. Any other error is an internal one, as in the real server.
+// writeError answers with a Status. An error of any other type is an internal error, as in the real server.
 func writeError(w http.ResponseWriter, err error) {
 	status := statusOf(err)
 	if details := status.Details; details != nil && details.RetryAfterSeconds > 0 {
@@ -40,7 +40,7 @@ func writeError(w http.ResponseWriter, err error) {
 	writeJSON(w, int(status.Code), status)
 }
 
-// statusOf is the Status that an error is on the wire.
+// statusOf returns the Status of an error on the wire.
 func statusOf(err error) metav1.Status {
 	var known apierrors.APIStatus
 	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
@@ -57,14 +57,14 @@ func statusOf(err error) metav1.Status {
 	return status
 }
 
-// warn adds warnings to the answer; kubectl and client-go print them.
+// warn adds warnings to the answer; kubectl and client-go print warnings.
 func warn(w http.ResponseWriter, warnings []string) {
 	for _, text := range warnings {
 		w.Header().Add("Warning", `299 - `+strconv.Quote(text))
 	}
 }
 
-// form is the shape that a client asks an object or a list for.
+// form is the shape in which a client requests an object or a list.
 type form int
 
 const (
@@ -78,8 +78,8 @@ var errNotAcceptable = &apierrors.StatusError{ErrStatus: metav1.Status{
 	Message: "only the following media types are accepted: application/json",
 }}
 
-// negotiate reads the Accept header: the first form it names that this server can give. Protobuf, CBOR and YAML are not
-// given; real clients name JSON behind them.
+// negotiate reads the Accept header and picks the first form that this server supports. Protobuf, CBOR and YAML are not
+// supported; real clients also accept JSON.
 func negotiate(r *http.Request) (form, error) {
 	header := r.Header.Get("Accept")
 	if header == "" {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// reviews are resources that only answer questions: nothing is stored.
+// reviews are resources that only answer requests: nothing is stored.
 var reviews = map[schema.GroupVersionResource]func(*Server, *call) error{
 	{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}: (*Server).reviewAccess,
 	{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectrulesreviews"}:  (*Server).reviewRules,
@@ -92,7 +92,7 @@ func (s *Server) reviewRules(c *call) error {
 	return s.writeReview(c, review)
 }
 
-// reviewSelf says who the user is.
+// reviewSelf answers who the user is.
 func (s *Server) reviewSelf(c *call) error {
 	review, err := readReview[*authenticationv1.SelfSubjectReview](c)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Rule is what a user may do: a rule of a ClusterRole, or of a Role when Namespaces is not empty.
+// Rule is a permission of a user: a rule of a ClusterRole, or of a Role if Namespaces is not empty.
 type Rule struct {
 	rbacv1.PolicyRule
-	Namespaces []string // where the rule holds; empty for everywhere, and for the cluster scope
+	Namespaces []string // where the rule applies; empty for all namespaces and the cluster scope
 }
 
 // AdminRules allow everything.
@@ -24,7 +24,7 @@ func AdminRules() []Rule {
 	}
 }
 
-// ReadonlyRules allow one to see a MOSK cluster's maintenance, but not its Secrets.
+// ReadonlyRules allow reading a MOSK cluster's maintenance, but not its Secrets.
 func ReadonlyRules() []Rule {
 	read := []string{"get", "list", "watch"}
 	return []Rule{
@@ -41,9 +41,9 @@ func ReadonlyRules() []Rule {
 	}
 }
 
-// OperatorRules allow what ReadonlyRules do, and what an operator changes in a maintenance: annotations and cordon of
-// nodes, locks and requests, evictions, volume claims, the operator's lease, the services of OpenStack; and to read the
-// OpenStack credentials.
+// OperatorRules allow everything in ReadonlyRules, and the changes of an operator in a maintenance: annotations and
+// cordon of nodes, locks and requests, evictions, volume claims, the operator's lease, the services of OpenStack. They
+// also allow reading the OpenStack credentials.
 func OperatorRules() []Rule {
 	return append(ReadonlyRules(),
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch", "update"}}},
@@ -65,7 +65,7 @@ func OperatorRules() []Rule {
 	)
 }
 
-// everyone's rules, as the roles system:basic-user and system:discovery give them to each authenticated user.
+// everyone holds the rules of the roles system:basic-user and system:discovery, which every authenticated user has.
 var everyone = []Rule{
 	{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"authorization.k8s.io"}, Verbs: []string{"create"},
 		Resources: []string{"selfsubjectaccessreviews", "selfsubjectrulesreviews"}}},
@@ -75,14 +75,14 @@ var everyone = []Rule{
 		"/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz", "/version", "/version/"}}},
 }
 
-// public are the paths that need no user, as the role system:public-info-viewer says.
+// public are the paths that need no user, as in the role system:public-info-viewer.
 var public = []Rule{{PolicyRule: rbacv1.PolicyRule{Verbs: []string{"get"},
 	NonResourceURLs: []string{"/healthz", "/livez", "/readyz", "/version", "/version/"}}}}
 
-// attributes are what a rule is asked about.
+// attributes are the properties of a request that rules judge.
 type attributes struct {
 	verb, group, resource, sub, namespace, name string
-	path                                        string // of a request that is not for a resource
+	path                                        string // of a non-resource request
 }
 
 func (r requestInfo) attributes() attributes {
@@ -92,7 +92,7 @@ func (r requestInfo) attributes() attributes {
 	return attributes{verb: r.verb, group: r.gvr.Group, resource: r.gvr.Resource, sub: r.sub, namespace: r.namespace, name: r.name}
 }
 
-// allows says whether one of the rules covers a.
+// allows tells whether one of the rules covers a.
 func allows(rules []Rule, a attributes) bool {
 	return slices.ContainsFunc(rules, func(rule Rule) bool { return rule.covers(a) })
 }
@@ -127,10 +127,10 @@ func matches(list []string, value string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, value)
 }
 
-// markup is escaped by the real server in what it quotes from a request.
+// markup lists what the real server escapes in its quotes from a request.
 var markup = strings.NewReplacer(`&`, "&amp;", `<`, "&lt;", `>`, "&gt;")
 
-// forbidden is the real server's answer to a user without the right.
+// forbidden is the real server's answer to a user without a right.
 func forbidden(user string, a attributes) *apierrors.StatusError {
 	var text string
 	resource := a.resource
@@ -148,7 +148,7 @@ func forbidden(user string, a attributes) *apierrors.StatusError {
 	return apierrors.NewForbidden(groupResource(a.group, a.resource), a.name, fmt.Errorf("%s", markup.Replace(text)))
 }
 
-// unauthorized is the answer to a token that is not, or no longer, known.
+// unauthorized is the answer to a token that is unknown or expired.
 func unauthorized() *apierrors.StatusError {
 	err := apierrors.NewUnauthorized("Unauthorized")
 	err.ErrStatus.Code = http.StatusUnauthorized

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// scaled is the resource of the scales of workloads: what of it is not in a table is in the workload.
+// scaled is the resource of the scales of workloads. It has no table: its data comes from the workload.
 var scaled = &resource{GroupVersionResource: autoscalingv1.SchemeGroupVersion.WithResource("scales"), kind: "Scale", typed: true,
 	namespaced: true}
 
@@ -54,7 +54,7 @@ func (s *Server) serveScale(c *call, r *resource) error {
 	return s.writeScale(c, changed)
 }
 
-// wantedScale is the scale that a request asks for.
+// wantedScale is the scale in a request.
 func (s *Server) wantedScale(c *call, old *object, policy string) (*autoscalingv1.Scale, error) {
 	var content map[string]any
 	var err error

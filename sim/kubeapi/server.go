@@ -21,30 +21,30 @@ import (
 	"lockstep/sim/lan"
 )
 
-// Options say how a server is to be. The zero value is usable.
+// Options configure a server. The zero value is usable.
 type Options struct {
-	Clock       *clock.Clock // tells creation and deletion timestamps, and ages; the real time when nil
-	CRDs        []crds.CRD   // CustomResourceDefinitions that are there from the start; crds.All for a MOSK cluster
-	Users       []User       // beside Admin, Operator and Readonly; one of those names replaces it
-	Address     string       // to listen on; 127.0.0.1 and a free port when empty
+	Clock       *clock.Clock // for creation and deletion timestamps, and ages; nil: real time
+	CRDs        []crds.CRD   // CustomResourceDefinitions from the start; crds.All for a MOSK cluster
+	Users       []User       // in addition to Admin, Operator and Readonly; a user with one of these names replaces it
+	Address     string       // to listen on; empty: 127.0.0.1 and a free port
 	Network     *lan.Network // to listen on, without TLS; nil: the machine's own
-	ClusterName string       // of the context and cluster in kubeconfigs; "sim" when empty
-	Version     string       // that the server says it is; "v1.36.3" when empty
-	History     int          // events each resource keeps for watches at least; 4096 when not positive
+	ClusterName string       // of the context and cluster in kubeconfigs; empty: "sim"
+	Version     string       // the server's reported version; empty: "v1.36.3"
+	History     int          // the least number of events kept for watches, per resource; not positive: 4096
 
-	// Random is an endless source of UIDs, tokens and generated names; crypto/rand's when nil.
+	// Random is an endless source of UIDs, tokens and generated names; nil means crypto/rand.
 	Random io.Reader
 
-	BookmarkInterval time.Duration // real time between bookmarks of an idle watch; 30 s when not positive
-	WriteTimeout     time.Duration // real time after which a watcher that does not read is cut off; 10 s when not positive
+	BookmarkInterval time.Duration // real time between bookmarks of an idle watch; not positive: 30 s
+	WriteTimeout     time.Duration // real time after which a watcher that does not read is cut off; not positive: 10 s
 
-	// InstantPodDeletion removes a deleted pod at once, as if its kubelet had stopped it already. Otherwise a pod on a node
-	// stays, with its deletionTimestamp, until someone deletes it with a grace period of 0, as on a real server.
+	// InstantPodDeletion removes a deleted pod at once, as if its kubelet had already stopped it. Otherwise a pod on a
+	// node stays, with its deletionTimestamp, until it is deleted with a grace period of 0, as on a real server.
 	InstantPodDeletion bool
-	// NoManagers leaves metadata.managedFields out, and refuses server-side apply: a third of the work of a write, and of the size
-	// of small objects, which nobody pays for on a network where no client looks at who owns a field.
+	// NoManagers leaves metadata.managedFields out, and refuses server-side apply. This saves a third of the work of a
+	// write and of the size of small objects, if no client needs the owners of fields.
 	NoManagers bool
-	// LogReads makes Requests tell of gets, lists and watches too.
+	// LogReads makes Requests include gets, lists and watches.
 	LogReads bool
 }
 
@@ -70,7 +70,7 @@ type Server struct {
 	closed   bool
 }
 
-// New builds a server with the namespaces of an empty cluster. It does not listen yet.
+// New returns a server with the namespaces of an empty cluster. It does not listen yet.
 func New(options Options) (*Server, error) {
 	if options.Address == "" {
 		options.Address = "127.0.0.1:0"
@@ -167,7 +167,7 @@ func (s *Server) listen(address string) error {
 		TLSConfig:         s.tls.Clone(),
 		ReadHeaderTimeout: 30 * time.Second,
 		IdleTimeout:       90 * time.Second,
-		ErrorLog:          log.New(io.Discard, "", 0), // of clients that went away, and of cut connections
+		ErrorLog:          log.New(io.Discard, "", 0), // only clients that went away, and cut connections
 	}
 	s.http, s.listener = server, listener
 	go func() {
@@ -181,7 +181,7 @@ func (s *Server) listen(address string) error {
 	return nil
 }
 
-// URL is where the server is, once started.
+// URL is the server's address, once started.
 func (s *Server) URL() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Server) URL() string {
 }
 
 // Outage takes the server off the network: connections break and new ones are refused, until Outage(false). The state
-// stays. It fails when the address cannot be listened on again.
+// is kept. It fails if the server cannot listen on the address again.
 func (s *Server) Outage(down bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,8 +209,8 @@ func (s *Server) stop() {
 	if s.http == nil {
 		return
 	}
-	_ = s.http.Close()     // nothing to do about connections that will not close
-	_ = s.listener.Close() // in case Serve had not begun
+	_ = s.http.Close()     // nothing can be done about connections that fail to close
+	_ = s.listener.Close() // in case Serve had not started
 	s.http, s.listener = nil, nil
 }
 
@@ -223,17 +223,17 @@ func (s *Server) Close() {
 	s.faults.clear()
 }
 
-// Compact forgets the history: watches and chunks that start from an older resourceVersion get 410 Gone.
+// Compact drops the history: watches and chunks from an older resourceVersion get 410 Gone.
 func (s *Server) Compact() { s.store.compact() }
 
-// CutWatches ends the watches that run now on a resource (its plural name); on every one when it is "". Clients may watch
+// CutWatches ends the running watches of a resource (its plural name); "" means of all resources. Clients may watch
 // again at once.
 func (s *Server) CutWatches(resource string) { s.watches.cut(resource) }
 
-// Watches counts the watches that run now on a resource (its plural name); all of them when it is "".
+// Watches counts the running watches of a resource (its plural name); "" means of all resources.
 func (s *Server) Watches(resource string) int { return s.watches.count(resource) }
 
-// SetUser adds a user, or replaces the one of that name, token and all.
+// SetUser adds a user, or replaces the one with that name, including its token.
 func (s *Server) SetUser(user User) error {
 	if err := s.accounts.set(user); err != nil {
 		return fmt.Errorf("kubeapi: set a user: %w", err)
@@ -241,7 +241,7 @@ func (s *Server) SetUser(user User) error {
 	return nil
 }
 
-// SetRules replaces what a user may do, from the next request on.
+// SetRules replaces a user's rules, from the next request on.
 func (s *Server) SetRules(user string, rules []Rule) error {
 	if err := s.accounts.change(user, func(u *User) { u.Rules = rules }); err != nil {
 		return fmt.Errorf("kubeapi: set rules: %w", err)
@@ -249,7 +249,7 @@ func (s *Server) SetRules(user string, rules []Rule) error {
 	return nil
 }
 
-// ExpireToken makes the server answer 401 to the token of a user. Watches that run go on, as on a real server.
+// ExpireToken makes the server answer 401 to the token of a user. Running watches continue, as on a real server.
 func (s *Server) ExpireToken(user string) error {
 	if err := s.accounts.expire(user); err != nil {
 		return fmt.Errorf("kubeapi: expire a token: %w", err)
@@ -257,7 +257,7 @@ func (s *Server) ExpireToken(user string) error {
 	return nil
 }
 
-// RenewToken gives a user another token; the old one is no longer good.
+// RenewToken gives a user a new token; the old one is no longer valid.
 func (s *Server) RenewToken(user string) (string, error) {
 	token, err := s.accounts.renew(user)
 	if err != nil {

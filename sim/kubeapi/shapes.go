@@ -12,11 +12,11 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// shapes are the schemas of Go types for the OpenAPI document: their fields by reflection, what they are about from the
-// texts that the types carry.
+// shapes holds the schemas of Go types for the OpenAPI document: the fields come from reflection, the descriptions from
+// the types' documentation.
 type shapes map[string]any
 
-// leaves are the types that are one value on the wire.
+// leaves are the types that are a single value on the wire.
 var leaves = map[reflect.Type]map[string]any{
 	reflect.TypeFor[metav1.Time]():          {"type": "string", "format": "date-time"},
 	reflect.TypeFor[metav1.MicroTime]():     {"type": "string", "format": "date-time"},
@@ -28,7 +28,7 @@ var leaves = map[reflect.Type]map[string]any{
 	reflect.TypeFor[[]byte]():               {"type": "string", "format": "byte"},
 }
 
-// add adds a built-in kind and all that it is made of. A kind without a Go type, or one that is there, changes nothing.
+// add adds a built-in kind and its parts. It does nothing for a kind without a Go type or one that was added before.
 func (s shapes) add(kind schema.GroupVersionKind) {
 	known, err := scheme.Scheme.New(kind)
 	if err != nil {
@@ -41,20 +41,20 @@ func (s shapes) add(kind schema.GroupVersionKind) {
 	}
 }
 
-// shapeName is the name of a type's schema, as the real server has it: io.k8s.api.core.v1.Node.
+// shapeName is the name of a type's schema in the real server: io.k8s.api.core.v1.Node.
 func shapeName(goType reflect.Type) string {
 	path := strings.Split(goType.PkgPath(), "/") // k8s.io/api/core/v1
 	return reverse(path[0]) + "." + strings.Join(append(path[1:], goType.Name()), ".")
 }
 
-// define adds a struct and what it is made of.
+// define adds a struct and its parts.
 func (s shapes) define(goType reflect.Type) {
 	name := shapeName(goType)
 	if s[name] != nil {
 		return
 	}
 	shape := map[string]any{"type": "object"}
-	s[name] = shape // first, because it may hold itself
+	s[name] = shape // first, because the type may be recursive
 	about := map[string]string{}
 	if documented, ok := reflect.New(goType).Interface().(interface{ SwaggerDoc() map[string]string }); ok {
 		about = documented.SwaggerDoc()
@@ -71,7 +71,7 @@ func (s shapes) define(goType reflect.Type) {
 	}
 }
 
-// fields adds the fields of a struct, those of what it embeds among them.
+// fields adds the fields of a struct, including those of embedded structs.
 func (s shapes) fields(goType reflect.Type, about map[string]string, properties map[string]any, required *[]any) {
 	for field := range fieldsOf(goType) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -93,7 +93,7 @@ func (s shapes) fields(goType reflect.Type, about map[string]string, properties 
 		}
 		shape := s.of(field.Type)
 		if ref := shape["$ref"]; ref != nil {
-			shape = map[string]any{"allOf": []any{shape}} // beside a reference there can be no description
+			shape = map[string]any{"allOf": []any{shape}} // a reference cannot have a description next to it
 		}
 		if text := about[name]; text != "" {
 			shape["description"] = text
@@ -116,7 +116,7 @@ func fieldsOf(goType reflect.Type) func(func(reflect.StructField) bool) {
 	}
 }
 
-// of is the schema of a type: a reference for a struct.
+// of returns the schema of a type: a reference for a struct.
 func (s shapes) of(goType reflect.Type) map[string]any {
 	if leaf, ok := leaves[goType]; ok {
 		copied := map[string]any{}

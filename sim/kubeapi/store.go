@@ -16,10 +16,10 @@ import (
 // firstRevision is the revision of a new store: not zero, because a client reads "0" as "any".
 const firstRevision = 1000
 
-// errCompacted says that the history no longer reaches back to the requested revision.
+// errCompacted means that the history no longer reaches back to the requested revision.
 var errCompacted = errors.New("the requested revision has been compacted")
 
-// object is one stored version of an API object. It is never changed after it was stored; a write stores another one.
+// object is one stored version of an API object. It never changes after it was stored; a write stores a new one.
 type object struct {
 	key      string // namespace/name, or name in the cluster scope
 	revision uint64
@@ -29,20 +29,20 @@ type object struct {
 	encoded []byte
 }
 
-// meta reads the object's metadata. Its setters must not be called.
+// meta returns the object's metadata. Its setters must not be called.
 func (o *object) meta() metav1.Object { return &unstructured.Unstructured{Object: o.content} }
 
-// copy is a deep copy of the content, for writers.
+// copy returns a deep copy of the content, for writers.
 func (o *object) copy() map[string]any {
 	return (&unstructured.Unstructured{Object: o.content}).DeepCopy().Object
 }
 
-// json is the object's encoding; it is made once, by the first reader that needs it, so that no write waits for it.
+// json returns the object's encoding. The first reader creates it, so that no write waits for it.
 func (o *object) json() []byte {
 	o.encode.Do(func() {
 		encoded, err := json.Marshal(o.content)
 		if err != nil {
-			// Content is what a JSON or protobuf decoder gave, so this cannot come from a client.
+			// Content comes from a JSON or protobuf decoder, so a client cannot cause this.
 			encoded = []byte("null")
 		}
 		o.encoded = encoded
@@ -58,37 +58,37 @@ type event struct {
 	before   *object // before the change; nil for an addition
 }
 
-// table holds the objects of one resource, and the events that led here as far back as the history reaches.
+// table holds the objects of one resource, and its latest events, as far back as the history reaches.
 type table struct {
 	store   *store
-	number  int // of the tables in the order in which they were added
+	number  int // in the order in which tables were added
 	objects map[string]*object
 	history []event
-	// dropped counts the events that were forgotten; the sequence number of history[0].
+	// dropped counts the dropped events; it is the sequence number of history[0].
 	dropped int
-	// compacted is the newest revision that the history no longer tells about.
+	// compacted is the newest revision that the history no longer contains.
 	compacted uint64
 	// changed is closed at the next change, and replaced.
 	changed chan struct{}
-	// closed says that the resource is no longer served.
+	// closed means that the resource is no longer served.
 	closed bool
 }
 
-// store is the shared state of all resources under one revision counter, as etcd has it.
+// store is the shared state of all resources under one revision counter, as in etcd.
 type store struct {
 	mu       sync.RWMutex
 	revision uint64
-	keep     int // events that the history of a table keeps at least
+	keep     int // the least number of events in the history of a table
 	tables   map[*table]struct{}
-	added    int // tables ever
+	added    int // tables added so far
 
 	dependents dependents
 
-	followers map[int]func(*table, event) // by their number; they are told of every event
-	followed  int                         // followers ever
+	followers map[int]func(*table, event) // by number; they get every event
+	followed  int                         // followers added so far
 }
 
-// follow tells each of every event, while it is stored, until stop is called.
+// follow calls each for every event, while it is stored, until stop is called.
 func (s *store) follow(each func(*table, event)) (stop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func newStore(keep int) *store {
 	return &store{revision: firstRevision, keep: keep, tables: map[*table]struct{}{}, dependents: dependents{}}
 }
 
-// key is the place of an object in its table; it orders a list as etcd does.
+// key is the key of an object in its table; lists are ordered by it, as in etcd.
 func key(namespace, name string) string {
 	if namespace == "" {
 		return name
@@ -126,7 +126,7 @@ func (s *store) addTable() *table {
 	return t
 }
 
-// removeTable forgets the table; its watchers end.
+// removeTable removes the table and ends its watchers.
 func (s *store) removeTable(t *table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *store) current() uint64 {
 	return s.revision
 }
 
-// compact forgets all history: a request for a revision before the current one is answered with 410 Gone.
+// compact drops all history: a request for a revision before the current one is answered with 410 Gone.
 func (s *store) compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +163,7 @@ func (t *table) get(key string) *object {
 	return t.objects[key]
 }
 
-// create stores content under key, unless something is there; then it returns nil.
+// create stores content under key; it returns nil if the key exists.
 func (t *table) create(key string, content map[string]any) *object {
 	t.store.mu.Lock()
 	defer t.store.mu.Unlock()
@@ -177,7 +177,7 @@ func (t *table) create(key string, content map[string]any) *object {
 	return now
 }
 
-// replace stores content in the place of old, unless old is no longer what is stored; then it returns nil.
+// replace stores content in place of old; it returns nil if old is no longer the stored object.
 func (t *table) replace(old *object, content map[string]any) *object {
 	t.store.mu.Lock()
 	defer t.store.mu.Unlock()
@@ -192,8 +192,8 @@ func (t *table) replace(old *object, content map[string]any) *object {
 	return now
 }
 
-// remove deletes old, unless it is no longer what is stored; then it returns nil. It returns the last state, which is
-// last, or old itself when last is nil.
+// remove deletes old; it returns nil if old is no longer the stored object. Otherwise it returns the last state: last,
+// or old itself if last is nil.
 func (t *table) remove(old *object, last map[string]any) *object {
 	if last == nil {
 		last = old.copy()
@@ -210,7 +210,7 @@ func (t *table) remove(old *object, last map[string]any) *object {
 	return now
 }
 
-// next takes the next revision for content, which from now on belongs to the store.
+// next takes the next revision for content; from now on content belongs to the store.
 func (t *table) next(key string, content map[string]any) *object {
 	t.store.revision++
 	(&unstructured.Unstructured{Object: content}).SetResourceVersion(strconv.FormatUint(t.store.revision, 10))
@@ -238,7 +238,7 @@ type snapshot struct {
 	sequence int // of the first event after the snapshot
 }
 
-// list is the table now.
+// list returns the current table.
 func (t *table) list() snapshot {
 	t.store.mu.RLock()
 	snap := snapshot{objects: make([]*object, 0, len(t.objects)), revision: t.store.revision, sequence: t.dropped + len(t.history)}
@@ -250,7 +250,7 @@ func (t *table) list() snapshot {
 	return snap
 }
 
-// listAt is the table as it was at a revision, which the history must still reach.
+// listAt returns the table at a revision, which the history must still reach.
 func (t *table) listAt(revision uint64) (snapshot, error) {
 	t.store.mu.RLock()
 	if revision < t.compacted {
@@ -295,24 +295,24 @@ func (t *table) after(revision uint64) (int, error) {
 	return t.dropped + i, nil
 }
 
-// batch is what a watcher reads at once.
+// batch is what a watcher reads in one call.
 type batch struct {
 	events   []event
 	next     int             // the sequence number to read from next
-	revision uint64          // the store's revision after these events; only if they are all there are
+	revision uint64          // the store's revision after these events; only if there are no more events
 	more     bool            // there are more events to read now
 	changed  <-chan struct{} // closed when there is more to read
 	closed   bool            // the resource is no longer served
 }
 
-// sequence is the number of the table's next event: it is another one after each change.
+// sequence is the number of the table's next event; it changes with every change of the table.
 func (t *table) sequence() int {
 	t.store.mu.RLock()
 	defer t.store.mu.RUnlock()
 	return t.dropped + len(t.history)
 }
 
-// read returns up to limit events from a sequence number on, or errCompacted when the reader was too slow.
+// read returns up to limit events from a sequence number on, or errCompacted if the reader was too slow.
 func (t *table) read(sequence, limit int) (batch, error) {
 	t.store.mu.RLock()
 	defer t.store.mu.RUnlock()
@@ -329,7 +329,7 @@ func (t *table) read(sequence, limit int) (batch, error) {
 	return b, nil
 }
 
-// accessor is content seen as an object with metadata.
+// accessor returns content as an object with metadata.
 func accessor(content map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: content}
 }

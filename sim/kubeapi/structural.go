@@ -17,8 +17,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// structural is the schema of a custom resource: what it prunes, fills in and refuses. The zero value, of a definition
-// without a schema, keeps everything.
+// structural is the schema of a custom resource: it says what to prune, fill in and refuse. The zero value, for a
+// definition without a schema, keeps everything.
 type structural struct {
 	root     *node
 	openapi  *spec.Schema
@@ -28,7 +28,7 @@ type structural struct {
 // node is one level of the schema, for pruning and defaults.
 type node struct {
 	properties map[string]*node
-	additional *node // of the values of a map; nil when it names its properties
+	additional *node // schema of a map's values; nil if the properties are named
 	items      *node
 	preserve   bool // x-kubernetes-preserve-unknown-fields
 	embedded   bool // x-kubernetes-embedded-resource: keeps apiVersion, kind and metadata
@@ -100,7 +100,7 @@ func newNode(document map[string]any) (*node, error) {
 	return n, nil
 }
 
-// validationDocument turns int-or-string into what the validator knows: either of two types.
+// validationDocument converts int-or-string to a form that the validator supports: one of two types.
 func validationDocument(document map[string]any) map[string]any {
 	if intOrString, _ := document["x-kubernetes-int-or-string"].(bool); intOrString {
 		delete(document, "type")
@@ -121,8 +121,8 @@ func validationDocument(document map[string]any) map[string]any {
 	return document
 }
 
-// prune removes what the schema does not know from a custom resource and fills in defaults. It returns the paths of what
-// it removed, sorted.
+// prune removes unknown fields from a custom resource and fills in defaults. It returns the paths of what it removed,
+// sorted.
 func (s *structural) prune(content map[string]any) []string {
 	if s.root == nil {
 		return nil
@@ -189,8 +189,8 @@ func (n *node) fill(value any) {
 	}
 }
 
-// validate says what of a custom resource the schema refuses, in the words of the real server, which for a write to the
-// status names the fields from there.
+// validate reports what the schema refuses in a custom resource, in the words of the real server. For a write to the
+// status, the field paths start there.
 func (s *structural) validate(content map[string]any, status bool) field.ErrorList {
 	if s.openapi == nil {
 		return nil

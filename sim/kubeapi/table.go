@@ -27,7 +27,7 @@ var nameColumn = column{
 	cell: func(_ *Server, content map[string]any) any { return accessor(content).GetName() },
 }
 
-// includeObject reads what of an object the rows of a Table carry.
+// includeObject reads which part of an object the rows of a Table carry.
 func includeObject(query url.Values) (metav1.IncludeObjectPolicy, error) {
 	switch policy := metav1.IncludeObjectPolicy(query.Get("includeObject")); policy {
 	case "":
@@ -53,7 +53,7 @@ func (s *Server) table(r *resource, objects []*object, include metav1.IncludeObj
 		ColumnDefinitions: []metav1.TableColumnDefinition{},
 		Rows:              make([]metav1.TableRow, 0, len(objects)),
 	}
-	if r.kind != "Event" { // whose name says nothing, and comes last
+	if r.kind != "Event" { // an Event's name says nothing, so it comes last
 		columns = append([]column{nameColumn}, columns...)
 	}
 	if headers {
@@ -77,7 +77,7 @@ func (s *Server) table(r *resource, objects []*object, include metav1.IncludeObj
 	return table
 }
 
-// partial is the object's metadata as a PartialObjectMetadata.
+// partial returns the object's metadata as a PartialObjectMetadata.
 func partial(o *object) []byte {
 	raw, err := json.Marshal(map[string]any{
 		"kind": "PartialObjectMetadata", "apiVersion": metav1.SchemeGroupVersion.String(), "metadata": o.content["metadata"]})
@@ -87,7 +87,7 @@ func partial(o *object) []byte {
 	return raw
 }
 
-// definedColumns are the columns that a CustomResourceDefinition asks for; nil for none.
+// definedColumns returns the columns of a CustomResourceDefinition; nil for none.
 func definedColumns(defined []printerColumn) ([]column, error) {
 	var columns []column
 	for _, d := range defined {
@@ -138,7 +138,7 @@ func definedCell(path *jsonpath.JSONPath, kind string) func(*Server, map[string]
 	}
 }
 
-// age is how long ago a timestamp was, by the simulated clock, as kubectl writes it.
+// age is the time since a timestamp, by the simulated clock, in kubectl's format.
 func (s *Server) age(timestamp string) string {
 	if timestamp == "" {
 		return "<unknown>"

@@ -7,25 +7,25 @@ import (
 	"sync"
 )
 
-// The users that every server has: everything, an operator of a maintenance, and one who may only look.
+// The users of every server: an administrator, an operator of a maintenance, and a read-only user.
 const (
 	Admin    = "admin"
 	Operator = "operator"
 	Readonly = "readonly"
 )
 
-// authenticated is the group of everyone who has logged in.
+// authenticated is the group of all authenticated users.
 const authenticated = "system:authenticated"
 
 // User is someone with a token.
 type User struct {
 	Name   string
-	Groups []string // beside system:authenticated
-	Token  string   // made up when empty
-	Rules  []Rule   // beside what every authenticated user may: discovery and questions about the own rights
+	Groups []string // in addition to system:authenticated
+	Token  string   // empty: generated
+	Rules  []Rule   // in addition to the rights of every authenticated user: discovery and access reviews
 }
 
-// accounts are the users of a server, and which tokens are good.
+// accounts holds the users of a server and the valid tokens.
 type accounts struct {
 	chance *chance
 
@@ -49,7 +49,7 @@ func newAccounts(users []User, chance *chance) (*accounts, error) {
 	return a, nil
 }
 
-// set adds a user, or replaces the one of that name.
+// set adds a user, or replaces the one with that name.
 func (a *accounts) set(user User) error {
 	if user.Name == "" {
 		return fmt.Errorf("a user has no name")
@@ -88,7 +88,7 @@ func (a *accounts) change(name string, edit func(user *User)) error {
 	return nil
 }
 
-// expire makes the user's token one that the server no longer takes.
+// expire makes the user's token invalid.
 func (a *accounts) expire(name string) error {
 	return a.change(name, func(user *User) { delete(a.tokens, user.Token) })
 }
@@ -104,7 +104,8 @@ func (a *accounts) renew(name string) (string, error) {
 	return token, err
 }
 
-// authenticate finds the user of a request. No token is the user system:anonymous; a token that is not good is false.
+// authenticate finds the user of a request. Without a token it is system:anonymous; for an invalid token it returns
+// false.
 func (a *accounts) authenticate(r *http.Request) (User, bool) {
 	header := r.Header.Get("Authorization")
 	if header == "" {

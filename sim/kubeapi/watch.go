@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// minWatch is how long a watch lasts at least when the client names no timeout.
+	// minWatch is the least duration of a watch if the client sets no timeout.
 	minWatch = 30 * time.Minute
-	// partingBookmark is how long before its end a watch gets a bookmark, so that the client goes on from there.
+	// partingBookmark is how long before its end a watch gets a bookmark, so that the client can continue from there.
 	partingBookmark = 2 * time.Second
 	// watchBatch is how many events are written between two looks at the clock and the client.
 	watchBatch = 256
 )
 
-// watches are those that run, so that they can be cut.
+// watches holds the running watches, so that they can be cut.
 type watches struct {
 	mu      sync.Mutex
 	next    int
@@ -72,8 +72,8 @@ func (w *watches) count(resource string) int {
 	return n
 }
 
-// stream is one watch on its way to its client. No writer waits for it: it reads the table's history at its own pace and is cut off
-// when it falls out of that, or when the client stops reading.
+// stream is one watch on its way to its client. No write waits for it: it reads the table's history at its own pace. It
+// is cut off when it falls behind the history, or when the client stops reading.
 type stream struct {
 	server  *Server
 	call    *call
@@ -83,7 +83,7 @@ type stream struct {
 	include metav1.IncludeObjectPolicy
 }
 
-// watch answers a watch. Once it has begun, an error is an event of the type ERROR, as in the real server.
+// watch answers a watch. Once it has started, an error is sent as an event of the type ERROR, as in the real server.
 func (s *Server) watch(c *call, r *resource) error {
 	q, err := readListQuery(c, r)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Server) watch(c *call, r *resource) error {
 	return nil
 }
 
-// begin sends what the watch starts with, and returns the sequence number of the event to go on with.
+// begin sends the initial events of the watch, and returns the sequence number of the next event.
 func (st *stream) begin() (int, error) {
 	table, q := st.query.resource.table, st.query
 	initial := q.SendInitialEvents
@@ -180,7 +180,7 @@ func (st *stream) tooOld(revision uint64) error {
 func (st *stream) follow(ctx context.Context, sequence int) error {
 	ticker := time.NewTicker(st.server.options.BookmarkInterval)
 	defer ticker.Stop()
-	parting := make(<-chan time.Time) // no deadline: the client gave none, or it is too near
+	parting := make(<-chan time.Time) // no deadline: the client gave none, or it is too close
 	if end, ends := ctx.Deadline(); ends && time.Until(end) > partingBookmark {
 		timer := time.NewTimer(time.Until(end) - partingBookmark)
 		defer timer.Stop()
@@ -226,8 +226,8 @@ func (st *stream) follow(ctx context.Context, sequence int) error {
 	}
 }
 
-// event is the frame for one change, as the watcher's selectors see it: an object that begins to match is added, one that
-// no longer does is deleted.
+// event is the frame for one change, as the watcher's selectors see it: an object that starts to match is added, one
+// that stops matching is deleted.
 func (st *stream) event(e event) []byte {
 	now := e.kind != watch.Deleted && st.query.matches(e.now)
 	before := e.before != nil && st.query.matches(e.before)
@@ -239,7 +239,7 @@ func (st *stream) event(e event) []byte {
 	case before && e.kind == watch.Deleted:
 		return st.frame(watch.Deleted, e.now)
 	case before:
-		// The last state that matched, at the revision at which it ceased to.
+		// The last matching state, at the revision at which it stopped matching.
 		gone := &object{key: e.before.key, revision: e.revision, content: e.before.copy()}
 		accessor(gone.content).SetResourceVersion(strconv.FormatUint(e.revision, 10))
 		return st.frame(watch.Deleted, gone)
@@ -256,7 +256,7 @@ func (st *stream) frame(kind watch.EventType, o *object) []byte {
 		st.headers = false
 		raw, err := json.Marshal(table)
 		if err != nil {
-			return nil // cells are texts and numbers: it cannot fail
+			return nil // cannot fail: cells are strings and numbers
 		}
 		return frame(kind, raw)
 	case formMetadata:
@@ -274,7 +274,7 @@ func frame(kind watch.EventType, object []byte) []byte {
 	return append(raw, '}', '\n')
 }
 
-// bookmark tells the client how far it has come, and, after the initial events, that it has them all.
+// bookmark tells the client its current revision and, after the initial events, that they are complete.
 func (st *stream) bookmark(revision uint64, initialEnd bool) []byte {
 	r := st.query.resource
 	content := map[string]any{"metadata": map[string]any{"resourceVersion": strconv.FormatUint(revision, 10)}}
@@ -285,9 +285,9 @@ func (st *stream) bookmark(revision uint64, initialEnd bool) []byte {
 	return st.frame(watch.Bookmark, &object{revision: revision, content: content})
 }
 
-// write sends bytes to the client, which has the write timeout to take them.
+// write sends bytes to the client, which must read them within the write timeout.
 func (st *stream) write(p []byte) error {
-	// A connection without deadlines (in a handler test) is one that does not block either.
+	// A connection without deadlines (in a handler test) does not block either.
 	_ = st.out.SetWriteDeadline(time.Now().Add(st.server.options.WriteTimeout))
 	if len(p) > 0 {
 		if _, err := st.call.w.Write(p); err != nil {

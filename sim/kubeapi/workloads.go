@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// workloadKinds are the kinds of workloads beside those that a MOSK update touches; tools list them all.
+// workloadKinds are the workload kinds that a MOSK update does not touch; tools list them all.
 func workloadKinds() []*resource {
 	apps := func(name string) schema.GroupVersionResource {
 		return schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: name}
@@ -34,7 +34,7 @@ var replicaSetColumns = append([]column{
 	count("Desired", "spec", "replicas"), count("Current", "status", "replicas"), count("Ready", "status", "readyReplicas"), ageColumn,
 }, templateColumns...)
 
-// templateColumns are the wide columns of every kind that makes pods.
+// templateColumns are the wide columns of every kind with a pod template.
 var templateColumns = []column{
 	wide(text("Containers", func(_ *Server, content map[string]any) any { return containerField(content, "name") })),
 	wide(text("Images", func(_ *Server, content map[string]any) any { return containerField(content, "image") })),

@@ -37,7 +37,8 @@ var (
 // birth is when the simulated clock of the tests starts.
 var birth = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// patience is how long a test waits for what should happen: in a bubble it costs nothing, elsewhere only a test that fails waits.
+// patience is how long a test waits for an expected event: in a bubble it costs nothing, elsewhere only a failing test
+// waits.
 const patience = 5 * time.Minute
 
 // world is a server with a paused clock, and a context that outlives no test.
@@ -69,7 +70,7 @@ func start(t *testing.T, options kubeapi.Options) *world {
 	return &world{Server: server, t: t, ctx: ctx, clock: c}
 }
 
-// dynamic is a client of user, with a connection of its own.
+// dynamic returns a client of user, with its own connection.
 func (w *world) dynamic(user string) dynamic.Interface {
 	w.t.Helper()
 	client, err := dynamic.NewForConfig(w.RESTConfig(user))
@@ -116,7 +117,7 @@ func configMap(namespace, name string) *unstructured.Unstructured {
 		"metadata": map[string]any{"name": name, "namespace": namespace}}}
 }
 
-// watches waits until so many watches run on a resource.
+// watches waits until a number of watches run on a resource.
 func (w *world) watches(resource string, want int) {
 	w.t.Helper()
 	ticker := time.NewTicker(5 * time.Millisecond)
@@ -130,7 +131,7 @@ func (w *world) watches(resource string, want int) {
 	}
 }
 
-// next is the next event of a watch; the test ends when there is none.
+// next returns the next event of a watch; the test fails if there is none.
 func next(t *testing.T, events watch.Interface) watch.Event {
 	t.Helper()
 	select {
@@ -145,7 +146,7 @@ func next(t *testing.T, events watch.Interface) watch.Event {
 	return watch.Event{}
 }
 
-// nextObject is the next event that is not a bookmark, as its type and the name and resourceVersion of its object.
+// nextObject returns the next event that is not a bookmark, as its type and the name and resourceVersion of its object.
 func nextObject(t *testing.T, events watch.Interface) (kind watch.EventType, name, version string) {
 	t.Helper()
 	for {
@@ -176,7 +177,7 @@ func ended(t *testing.T, events watch.Interface) {
 	}
 }
 
-// response is an answer without a client library's opinion on it.
+// response is an answer that no client library has processed.
 type response struct {
 	t      *testing.T
 	code   int
@@ -217,7 +218,7 @@ func (r response) decode(into any) {
 	}
 }
 
-// status is the body as a Status.
+// status returns the body as a Status.
 func (r response) status() metav1.Status {
 	r.t.Helper()
 	var status metav1.Status

@@ -16,7 +16,7 @@ import (
 // writeOptions are the parameters of a create, update or patch.
 type writeOptions struct {
 	dry    bool
-	fields string // what happens to fields that the kind does not have: Ignore, Warn or Strict
+	fields string // fieldValidation: Ignore, Warn or Strict
 }
 
 func readWriteOptions(c *call) (writeOptions, error) {
@@ -139,8 +139,8 @@ func nameMismatch(name, want string) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("the name of the object (%s) does not match the name on the URL (%s)", name, want))
 }
 
-// change replaces the object that the request names by what edit makes of it, again if someone else was quicker: edit
-// gets the stored object and returns content of its own.
+// change replaces the object that the request names by the result of edit, and retries after a conflict. edit gets the
+// stored object and returns new content.
 func (s *Server) change(c *call, r *resource, dry bool, edit func(old *object) (map[string]any, error)) (*object, error) {
 	for {
 		old := r.table.get(c.objectKey(r))
@@ -183,15 +183,15 @@ func (s *Server) change(c *call, r *resource, dry bool, edit func(old *object) (
 	}
 }
 
-// finished says that an object that waits for its deletion has nothing left to wait for.
+// finished tells whether an object that is being deleted has nothing left to wait for.
 func finished(content map[string]any) bool {
 	object := accessor(content)
 	grace := object.GetDeletionGracePeriodSeconds()
 	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && (grace == nil || *grace == 0)
 }
 
-// removed does what goes with the end of an object: what it owned goes, a namespace takes its content with it, a
-// definition its resource.
+// removed handles the consequences of a deletion: dependents are collected, a namespace's content is removed, a
+// definition's resource is no longer served.
 func (s *Server) removed(r *resource, o *object) {
 	s.collectOwned(o.meta().GetUID(), metav1.DeletePropagationBackground)
 	s.released(o)

@@ -1,10 +1,10 @@
-// Package lan is a network in memory, for a simulated cloud and its clients that live in one process and by one clock. Made
-// inside a testing/synctest bubble it lets the bubble's time pass: whoever reads from it waits as the bubble's own goroutines
-// do, where a loopback socket would hold the clock.
+// Package lan is a network in memory, for a simulated cloud and its clients in one process and on one clock. Inside a
+// testing/synctest bubble it lets the bubble's time pass: a reader waits like the bubble's own goroutines, while a
+// loopback socket would stop the clock.
 //
-// Everything takes its time on the way, as on a real network: some hundred microseconds, by the sender and by what is said.
-// So no two messages arrive at the same moment, the order in which they do is that of the seed and not of the machine's
-// scheduler, and what follows from them can be played again.
+// Every message takes some hundred microseconds, as on a real network, depending on the sender and the content. So no
+// two messages arrive at the same moment, their order depends on the seed and not on the machine's scheduler, and a run
+// can be replayed.
 package lan
 
 import (
@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// How long a message is on its way.
+// The travel time of a message.
 const (
 	least  = 150 * time.Microsecond
 	spread = 700 * time.Microsecond
@@ -36,12 +36,12 @@ type Network struct {
 	port      int
 }
 
-// New makes a network. Its seed determines how long each message is on its way.
+// New returns a network. Its seed determines the travel time of each message.
 func New(seed uint64) *Network {
 	return &Network{seed: seed, listeners: map[string]*listener{}, port: 30000}
 }
 
-// Listen listens on an address "host:port"; with port 0 on one that is free.
+// Listen listens on an address "host:port"; port 0 means a free port.
 func (n *Network) Listen(address string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -62,8 +62,8 @@ func (n *Network) Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Dialer is how a client of that name reaches the listeners, in the form that net/http and client-go take. Nobody listening is a
-// refused connection.
+// Dialer returns the dial function of a client with this name, in the form that net/http and client-go use. Without a
+// listener the connection is refused.
 func (n *Network) Dialer(name string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, _, address string) (net.Conn, error) {
 		at := addr(address)
@@ -84,7 +84,7 @@ func (n *Network) Dialer(name string) func(ctx context.Context, network, address
 		select {
 		case l.arrived <- server:
 			select {
-			case <-l.closed: // after Close has emptied its queue it would be lost
+			case <-l.closed: // after Close has emptied its queue the connection would be lost
 				server.Close()
 				return nil, fail(os.NewSyscallError("connect", syscall.ECONNREFUSED))
 			default:
@@ -98,17 +98,17 @@ func (n *Network) Dialer(name string) func(ctx context.Context, network, address
 	}
 }
 
-// Transport is how a client of that name reaches the HTTP servers of the network. An https URL is one, too: what goes over a
-// network in memory is not encrypted, but clients send their credentials to such a URL only.
+// Transport is how a client with this name reaches the HTTP servers of the network. It also serves https URLs without
+// encryption: the network is in memory, but clients send their credentials only to such URLs.
 //
-// Each request has a connection of its own. Which of those that are idle a request would get is up to the machine's scheduler, and
-// so would be whether it is sent once more when the connection turns out to be dead.
+// Each request uses a new connection. Otherwise the machine's scheduler would decide which idle connection a request
+// gets, and whether it is retried because that connection is dead.
 func (n *Network) Transport(name string) *http.Transport {
 	dial := n.Dialer(name)
 	return &http.Transport{DialContext: dial, DialTLSContext: dial, DisableKeepAlives: true}
 }
 
-// backlog is how many connections wait for Accept before a dialer does.
+// backlog is how many connections wait for Accept before a dialer has to wait.
 const backlog = 128
 
 type listener struct {
@@ -128,7 +128,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close refuses connections from now on. Those not yet accepted break.
+// Close refuses connections from now on. Connections that are not accepted yet break.
 func (l *listener) Close() error {
 	l.once.Do(func() {
 		l.network.mu.Lock()
@@ -170,7 +170,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, c.told("write", err)
 }
 
-// told is an error as a socket tells it. The end of a stream and a deadline are known by themselves.
+// told returns an error in a socket's form. The end of a stream and a deadline stay as they are.
 func (c *conn) told(op string, err error) error {
 	if err == nil || err == io.EOF {
 		return err
@@ -205,5 +205,5 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// String names both ends.
+// String returns both ends.
 func (c *conn) String() string { return fmt.Sprintf("%s to %s", c.local, c.remote) }

@@ -38,7 +38,7 @@ func pair(t *testing.T, n *lan.Network) (client, server net.Conn) {
 	return client, server
 }
 
-// What is said arrives whole, in its order, and takes its time.
+// Messages arrive whole, in order, and after a delay.
 func TestWhatIsSaidArrivesInOrderAndLater(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		client, server := pair(t, lan.New(1))
@@ -57,8 +57,8 @@ func TestWhatIsSaidArrivesInOrderAndLater(t *testing.T) {
 	})
 }
 
-// An address without a listener, or with a closed one, refuses the connection as a host does; one that is taken cannot be listened
-// on.
+// An address without a listener, or with a closed one, refuses the connection as a host does; an address in use cannot
+// be listened on.
 func TestWhoDoesNotListenRefuses(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := lan.New(1)
@@ -97,7 +97,7 @@ func TestWhoDoesNotListenRefuses(t *testing.T) {
 	})
 }
 
-// Deadlines, closing and a reader that does not read end what waits, as on a socket.
+// Deadlines, closing and a reader that does not read end waiting calls, as on a socket.
 func TestWhatWaitsEndsAsOnASocket(t *testing.T) {
 	for name, tt := range map[string]struct {
 		wait func(client, server net.Conn) error
@@ -149,7 +149,7 @@ func TestWhatWaitsEndsAsOnASocket(t *testing.T) {
 	}
 }
 
-// Forty clients ask at one moment. In which order they are served is the seed's doing: the same each time, another with another
+// Forty clients send requests at one moment. The seed determines the order: the same each time, different with another
 // seed, and never two at once.
 func TestTheOrderIsTheSeeds(t *testing.T) {
 	served := func(seed uint64) (order []string) {

@@ -11,31 +11,31 @@ import (
 	"time"
 )
 
-// window is how many bytes are on their way before a writer waits, as on a socket whose other end does not read.
+// window is how many bytes may be unread before a writer waits, as on a socket.
 const window = 1 << 20
 
-// line carries bytes one way. It has one reader and one writer at a time, as net/http has.
+// line carries bytes in one direction. It has one reader and one writer at a time, as in net/http.
 type line struct {
 	seed    uint64
-	way     string        // from whom to whom
-	answers *line         // the other way, where this one has what is answered to that
-	said    atomic.Uint64 // what was said last, as a number; only where there is an answer to it
+	way     string        // sender and receiver
+	answers *line         // the opposite line, if this one carries the answers to it
+	said    atomic.Uint64 // hash of the last message; only if it gets an answer
 
 	mu      sync.Mutex
 	parts   []part
 	size    int       // of all parts
 	last    time.Time // when the newest part arrives
-	ended   bool      // the writer has closed: no part comes after these
+	ended   bool      // the writer has closed: no more parts follow
 	left    bool      // the reader has closed
 	reading deadline
 	writing deadline
 	arrives chan struct{} // something has changed for the reader
 	room    chan struct{} // something has changed for the writer
 
-	reader, writer alarm // of the one who reads, and of the one who writes
+	reader, writer alarm // of the reader and of the writer
 }
 
-// part is what one write said. An empty one is the end.
+// part is the data of one write. An empty part is the end.
 type part struct {
 	data []byte
 	at   time.Time // when it arrives
@@ -75,7 +75,7 @@ func (l *line) read(p []byte) (int, error) {
 	}
 }
 
-// take moves what has arrived into p; nothing is the end, which stays. The caller holds mu.
+// take moves the data that has arrived into p; the end is empty and stays. The caller holds mu.
 func (l *line) take(p []byte) int {
 	first := &l.parts[0]
 	n := copy(p, first.data)
@@ -117,12 +117,12 @@ func (l *line) write(p []byte) (int, error) {
 	return written, nil
 }
 
-// send puts a part on its way; parts arrive in their order. The caller holds mu.
+// send sends a part; parts arrive in order. The caller holds mu.
 func (l *line) send(now time.Time, data []byte) {
 	at := now.Add(l.delay(now, data))
 	switch {
 	case len(data) == 0 && l.last.After(now):
-		// A reader of the last word may answer before it sees that it was the last.
+		// A reader of the last message may answer before it sees the end.
 		at = l.last.Add(at.Sub(now))
 	case at.Before(l.last):
 		at = l.last
@@ -133,9 +133,9 @@ func (l *line) send(now time.Time, data []byte) {
 	tell(l.arrives)
 }
 
-// delay is how long what is said now is on its way: by the network's seed, who says it to whom, when, and what. An answer goes by
-// its question: a watch may write down what happens at once in one piece or in several, as its turn comes, and all of it arrives
-// together.
+// delay is the travel time of a message: it depends on the network's seed, the sender, the receiver, the time and the
+// data. An answer depends on its request instead: a watch may write simultaneous events in one piece or in several, and
+// all of them arrive together.
 func (l *line) delay(now time.Time, data []byte) time.Duration {
 	var subject uint64
 	if l.answers != nil {
@@ -150,7 +150,7 @@ func (l *line) delay(now time.Time, data []byte) time.Duration {
 	return least + time.Duration(sum(strconv.AppendInt(about, now.UnixNano(), 10))%uint64(spread))
 }
 
-// sum is the 64-bit FNV-1a hash of data, without the allocations of hash/fnv: it is made of every message.
+// sum is the 64-bit FNV-1a hash of data, without the allocations of hash/fnv: it is computed for every message.
 func sum(data []byte) uint64 {
 	h := uint64(14695981039346656037)
 	for _, b := range data {
@@ -160,7 +160,7 @@ func sum(data []byte) uint64 {
 	return h
 }
 
-// end says that nothing more comes.
+// end marks the end of the data.
 func (l *line) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,7 +171,7 @@ func (l *line) end() {
 	tell(l.room)
 }
 
-// leave says that no reader is left.
+// leave marks that the reader is gone.
 func (l *line) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -180,7 +180,7 @@ func (l *line) leave() {
 	tell(l.room)
 }
 
-// deadline is when a read or a write is given up; zero: never. The line's mu guards it.
+// deadline is when a read or a write times out; zero: never. The line's mu guards it.
 type deadline struct{ t time.Time }
 
 func (d *deadline) set(l *line, t time.Time) {
@@ -200,10 +200,10 @@ func tell(ch chan struct{}) {
 	}
 }
 
-// alarm is a timer that is used again: there is one wait, or more, for every message.
+// alarm is a reusable timer: there is at least one wait for every message.
 type alarm struct{ timer *time.Timer }
 
-// wait waits until something has changed, or until then; zero: as long as it takes.
+// wait waits until something has changed, or until the time then; zero: without limit.
 func (a *alarm) wait(then time.Time, changed <-chan struct{}) {
 	if then.IsZero() {
 		<-changed

@@ -32,7 +32,7 @@ func (a *action) event(name string, now time.Time, h *host) *actionEvent {
 	return e
 }
 
-// finishEvent ends an event of the action, with the reason when it failed. A nil action or event is fine.
+// finishEvent ends an event of the action, with the reason if it failed. The action and the event may be nil.
 func (a *action) finishEvent(e *actionEvent, now time.Time, failure *string) {
 	if a == nil || e == nil {
 		return

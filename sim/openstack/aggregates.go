@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-const defaultZone = "nova" // of hosts that no aggregate puts into another
+const defaultZone = "nova" // of hosts without a zone from an aggregate
 
-// aggregate is a host aggregate. One with a zone in its metadata is an availability zone.
+// aggregate is a host aggregate. An aggregate with a zone in its metadata is an availability zone.
 type aggregate struct {
 	number           int
 	uuid, name       string
 	metadata         map[string]string
 	hosts            []string
 	created, updated time.Time
-	ofZone           bool // AddHost made it, for the host's zone
+	ofZone           bool // created by AddHost for the host's zone
 }
 
 func (a *aggregate) zone() string { return a.metadata["availability_zone"] }
 
-// addAggregate makes an aggregate; number 0 is the next one.
+// addAggregate creates an aggregate; number 0 means the next one.
 func (c *Cloud) addAggregate(now time.Time, number int, name, zone string) *aggregate {
 	if number == 0 {
 		for _, a := range c.aggregates {
@@ -55,7 +55,7 @@ func (c *Cloud) joinZone(now time.Time, h *host) {
 	c.aggregates[i].hosts = append(c.aggregates[i].hosts, h.Name)
 }
 
-// rezone gives a host the zone that its aggregates make.
+// rezone gives a host the zone of its aggregates.
 func (c *Cloud) rezone(name string) {
 	h := c.hosts[name]
 	if h == nil || h.compute == nil {
@@ -91,7 +91,7 @@ func listAggregates(k *call) reply {
 	return ok(object{"aggregates": items})
 }
 
-// findAggregate is the aggregate that the path names.
+// findAggregate returns the aggregate in the path.
 func (k *call) findAggregate() (*aggregate, *reply) {
 	id := k.r.PathValue("id")
 	number, err := strconv.Atoi(id)
@@ -130,7 +130,7 @@ var (
 		required: []string{"metadata"}}
 )
 
-// taken refuses a name that another aggregate has.
+// taken refuses the name of another aggregate.
 func (k *call) taken(name string, but *aggregate) *reply {
 	if slices.ContainsFunc(k.c.aggregates, func(a *aggregate) bool { return a != but && a.name == name }) {
 		r := conflict("Aggregate %s already exists.", name)
@@ -170,7 +170,7 @@ func updateAggregate(k *call) reply {
 	return ok(object{"aggregate": k.aggregateView(a, true)})
 }
 
-// moveZone gives an aggregate another zone, unless servers on its hosts would be in another one without having moved.
+// moveZone gives an aggregate another zone, unless that would change the zone of servers on its hosts.
 func (k *call) moveZone(a *aggregate, zone string) *reply {
 	if zone == a.zone() {
 		return nil
@@ -307,7 +307,7 @@ func describeAggregate(k *call, a *aggregate, raw json.RawMessage) *reply {
 	return nil
 }
 
-// listHosts is GET /os-hosts, which is older than 2.43.
+// listHosts is GET /os-hosts, which exists before 2.43.
 func listHosts(k *call) reply {
 	items := []object{}
 	for _, s := range k.c.services {

@@ -11,9 +11,9 @@ import (
 // volume is a block storage volume: on a host, or attached to a server.
 type volume struct {
 	id, name  string
-	service   *volumeService // nil for one in Ceph
+	service   *volumeService // nil: in Ceph
 	project   *project
-	server    *server // nil when it is attached to none
+	server    *server // nil: not attached
 	encrypted bool
 	size      int // GiB
 }
@@ -24,23 +24,23 @@ type volumeService struct {
 	backend string
 }
 
-// name is how Cinder calls it: host@backend.
+// name is its name in Cinder: host@backend.
 func (s *volumeService) name() string { return s.host.Name + "@" + s.backend }
 
-// is tells whether Cinder takes a host's name, with or without its back end, for the service.
+// is tells whether a host's name, with or without its back end, means the service in Cinder.
 func (s *volumeService) is(name string) bool { return name == s.host.Name || name == s.name() }
 
 // volumeSize is the default size of a volume, in GiB.
 const volumeSize = 100
 
-// volumeBackend is the back end of hosts that keep volumes on disks of their own; cephHost serves all others.
+// volumeBackend is the back end of hosts with volumes on their own disks; cephHost serves all other volumes.
 const (
 	volumeBackend = "lvm"
 	cephBackend   = "volumes-hdd"
 	cephHost      = "openstack@" + cephBackend
 )
 
-// attach makes a volume that is attached to a server. The cloud's lock is held.
+// attach creates a volume that is attached to a server. The caller holds the cloud's lock.
 func (c *Cloud) attach(s *server, spec VolumeSpec) error {
 	v := &volume{id: c.uuid("volume", s.id+"/"+spec.Name), name: spec.Name, project: s.project, server: s, encrypted: spec.Encrypted,
 		size: volumeSize}
@@ -54,24 +54,24 @@ func (c *Cloud) attach(s *server, spec VolumeSpec) error {
 	return nil
 }
 
-// AddVolumeService gives a host a cinder-volume of its own, with volumes on its disks. An unknown host is an error.
+// AddVolumeService gives a host a cinder-volume of its own, for volumes on its disks. An unknown host is an error.
 func (c *Cloud) AddVolumeService(name string) error {
 	return c.AddVolumeBackend(name, VolumeBackendSpec{})
 }
 
-// VolumeBackendSpec is a cinder-volume of a host and how it is found.
+// VolumeBackendSpec describes a cinder-volume of a host and its state.
 type VolumeBackendSpec struct {
 	Name     string // of the back end; default lvm
 	Zone     string // default nova
 	Disabled bool
-	Reason   string // with which it was disabled
+	Reason   string // why it was disabled
 	Down     bool   // it does not report
 
-	Elsewhere bool // the host is no machine of the cloud's, such as a pod's name for back ends that are reached over the network
+	Elsewhere bool // the host is not a machine of the cloud, for example a pod's name for back ends on the network
 }
 
-// AddVolumeBackend gives a host a cinder-volume; it has one for each back end. An unknown host that is not said to be elsewhere,
-// and a back end that it has, are errors.
+// AddVolumeBackend gives a host a cinder-volume; it has one for each back end. An unknown host without Elsewhere, and a
+// back end that the host already has, are errors.
 func (c *Cloud) AddVolumeBackend(name string, spec VolumeBackendSpec) error {
 	now := c.lock()
 	defer c.mu.Unlock()
@@ -103,7 +103,7 @@ func (c *Cloud) addVolumeService(h *host, backend string) *volumeService {
 	return s
 }
 
-// volumeService is the first cinder-volume that a name, with or without its back end, stands for; nil when there is none.
+// volumeService returns the first cinder-volume for a name, with or without its back end, or nil.
 func (c *Cloud) volumeService(name string) *volumeService {
 	if i := slices.IndexFunc(c.volumeServices, func(s *volumeService) bool { return s.is(name) }); i >= 0 {
 		return c.volumeServices[i]
@@ -111,7 +111,7 @@ func (c *Cloud) volumeService(name string) *volumeService {
 	return nil
 }
 
-// volumeServiceOf finds or makes a cinder-volume of a host.
+// volumeServiceOf finds or creates a cinder-volume of a host.
 func (c *Cloud) volumeServiceOf(name string) (*volumeService, error) {
 	h := c.hosts[name]
 	if h == nil {
@@ -145,8 +145,8 @@ func (c *Cloud) AddSizedVolume(host, projectName, name string, size int) (string
 	return v.id, nil
 }
 
-// MoveVolumes moves all volumes on a host's own disks to those of another, as an administrator does one by one, and returns how
-// many there were. A host without a cinder-volume is an error.
+// MoveVolumes moves all volumes on a host's own disks to another host's, as an administrator does one by one, and
+// returns their number. A host without a cinder-volume is an error.
 func (c *Cloud) MoveVolumes(from, to string) (int, error) {
 	c.lock()
 	defer c.mu.Unlock()
@@ -164,8 +164,8 @@ func (c *Cloud) MoveVolumes(from, to string) (int, error) {
 	return n, nil
 }
 
-// RemoveVolumeService forgets a cinder-volume of a host, as cinder-manage service remove does; the host may be named with
-// its back end. One that is not there is an error.
+// RemoveVolumeService removes a cinder-volume of a host, as "cinder-manage service remove" does; the host's name may
+// include its back end. A missing service is an error.
 func (c *Cloud) RemoveVolumeService(host string) error {
 	c.lock()
 	defer c.mu.Unlock()
@@ -178,8 +178,8 @@ func (c *Cloud) RemoveVolumeService(host string) error {
 	return nil
 }
 
-// volumeRoutes are Cinder's operations: its services, the volumes on hosts' own disks, and those that are attached beside the
-// one that a server was booted from.
+// volumeRoutes returns Cinder's operations: its services, the volumes on hosts' own disks, and volumes attached in
+// addition to a server's boot volume.
 func (c *Cloud) volumeRoutes() []route {
 	const get, put, remove = http.MethodGet, http.MethodPut, http.MethodDelete
 	return []route{
@@ -205,13 +205,13 @@ func volumeVersions(k *call) reply {
 		"updated": "2023-08-31T00:00:00Z", "links": []object{{"rel": "self", "href": k.base + "/v3/"}}}}})
 }
 
-// Microversions of Cinder from which on services say more.
+// Microversions of Cinder from which services have more fields.
 const (
 	volumeCluster      = 7  // the name of their cluster
-	volumeBackendState = 49 // what the scheduler hears of their back ends
+	volumeBackendState = 49 // the state of their back ends
 )
 
-// volumeServiceView is a service with the fields that the microversion has.
+// volumeServiceView shows a service with the fields of the microversion.
 func (k *call) volumeServiceView(s *volumeService) object {
 	v := object{"binary": s.binary, "host": s.name(), "zone": s.zone, "status": s.status(), "state": k.stateOf(s.service),
 		"updated_at": stamp(s.seen(k.now)), "disabled_reason": orNull(s.reason), "replication_status": "not-capable", "active_backend_id": nil,
@@ -245,8 +245,8 @@ var (
 		order: []string{"binary", "host", "cluster", "service", "disabled_reason"}}
 )
 
-// updateVolumeService enables or disables the service of a host. A host that is named without its back end stands for the first
-// of its services only; a reason is taken with disable-log-reason only, and stays when a later one brings none.
+// updateVolumeService enables or disables the service of a host. A host name without a back end means only the first of
+// its services. A reason is accepted only with disable-log-reason, and stays if a later request has none.
 func updateVolumeService(k *call) reply {
 	verb, schema := k.r.PathValue("verb"), volumeServiceSchema
 	switch verb {
@@ -316,7 +316,7 @@ func (k *call) mayOf(v *volume) bool {
 	return v.project == k.token.project || k.token.admin() && flag(k.query, "all_tenants")
 }
 
-// on tells whether Cinder finds a volume by the name of a host: the host's own, or that with its back end or its pool.
+// on tells whether Cinder finds a volume by a host's name, alone or with its back end or its pool.
 func (v *volume) on(host string) bool {
 	at := cephHost + "#" + cephBackend
 	if v.service != nil {
@@ -334,7 +334,7 @@ func listVolumes(k *call) reply {
 	found, last := marker == "", ""
 	host := k.query.Get("host")
 	if !k.token.admin() {
-		host = "" // a login that is not an administrator's cannot filter by fields that it does not see
+		host = "" // only an administrator can filter by this field, which others do not see
 	}
 	for _, v := range k.c.volumes {
 		if found && k.mayOf(v) && (host == "" || v.on(host)) {
@@ -351,7 +351,7 @@ func listVolumes(k *call) reply {
 	return ok(object{"volumes": items})
 }
 
-// findVolume is the volume of the path, for who may see it.
+// findVolume returns the index of the volume in the path, if the caller may see it.
 func (k *call) findVolume() int {
 	return slices.IndexFunc(k.c.volumes, func(v *volume) bool {
 		return v.id == k.r.PathValue("id") && (v.project == k.token.project || k.token.admin())
@@ -375,7 +375,7 @@ func deleteVolume(k *call) reply {
 	return accepted()
 }
 
-// migrateVolume moves a volume to the pool of another service, at once. Other actions on volumes there are none.
+// migrateVolume moves a volume to the pool of another service, at once. There are no other actions on volumes.
 func migrateVolume(k *call) reply {
 	var body struct {
 		Migrate *struct {
@@ -405,7 +405,7 @@ func migrateVolume(k *call) reply {
 	return accepted()
 }
 
-// listPools tells where volumes can go: one pool for each service.
+// listPools lists where volumes can go: one pool for each service.
 func listPools(k *call) reply {
 	pools := []object{}
 	for _, s := range k.c.volumeServices {

@@ -83,7 +83,7 @@ func TestAHostWithVolumesOfItsOwn(t *testing.T) {
 	}
 }
 
-// What Cinder does with the names of hosts and back ends, with reasons, and with microversions.
+// How Cinder handles the names of hosts and back ends, reasons, and microversions.
 func TestServicesOfSeveralBackEnds(t *testing.T) {
 	w := newWorld(t, openstack.Options{})
 	for _, b := range []openstack.VolumeBackendSpec{{Name: "ssd"}, {Name: "hdd", Disabled: true, Reason: "a disk is failing"}} {

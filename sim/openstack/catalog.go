@@ -4,7 +4,7 @@ import "slices"
 
 type catalogService struct{ kind, name, path string }
 
-// catalogServices are the services of the catalog with the paths of their endpoints.
+// catalogServices returns the services of the catalog with the paths of their endpoints.
 func (c *Cloud) catalogServices() []catalogService {
 	if !c.opts.NoCinder {
 		return allServices
@@ -23,7 +23,7 @@ var allServices = []catalogService{
 
 var interfaces = []string{"admin", "internal", "public"}
 
-// root is what the client reached the cloud by, so that links lead back the same way.
+// root is the address by which the client reached the cloud, so that links use the same address.
 func (k *call) root() string { return "http://" + k.r.Host }
 
 func (k *call) catalog() []object {

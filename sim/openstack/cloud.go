@@ -15,15 +15,16 @@ import (
 	"lockstep/sim/lan"
 )
 
-// Options says how a Cloud behaves. The zero value of each field stands for its default.
+// Options says how a Cloud behaves. The zero value of each field means its default.
 type Options struct {
-	// Clock tells the time in the cloud; by default a clock of its own that runs as the wall's.
+	// Clock gives the time in the cloud; by default real time.
 	Clock *clock.Clock
 	// Address is the TCP address to listen on; by default a free port of 127.0.0.1.
 	Address string
-	// Network is what to listen on; by default the machine's own.
+	// Network is the network to listen on; by default the machine's.
 	Network *lan.Network
-	// Seed determines every identifier, duration and choice; clouds with the same seed and the same calls are alike.
+	// Seed determines every identifier, duration and choice; clouds with the same seed and the same calls are
+	// identical.
 	Seed uint64
 	// Random is an endless source of tokens; by default crypto/rand's.
 	Random io.Reader
@@ -31,13 +32,13 @@ type Options struct {
 	MaxMicroversion string
 	// PageLimit is the most items Nova returns in one page (its option max_limit); by default 1000.
 	PageLimit int
-	// TokenLifetime is how long a token is good for, in real time; by default one hour.
+	// TokenLifetime is how long a token is valid, in real time; by default one hour.
 	TokenLifetime time.Duration
-	// Bandwidth is what a migration transfers, in MiB per virtual second; by default 100, with which an instance of
-	// 4 GiB takes some 40 to 60 s.
+	// Bandwidth is the speed of a migration, in MiB per virtual second; by default 100, with which an instance of 4 GiB
+	// takes some 40 to 60 s.
 	Bandwidth int
-	// ServiceDownTime is how long after its last report a compute service counts as down, in virtual time; by default
-	// 60 s, as in Nova. Network agents have Neutron's 75 s.
+	// ServiceDownTime is the time after its last report when a compute service counts as down, in virtual time; by
+	// default 60 s, as in Nova. Network agents have Neutron's 75 s.
 	ServiceDownTime time.Duration
 	// CPURatio, RAMRatio and DiskRatio are the allocation ratios of the scheduler; by default 4, 1 and 1.
 	CPURatio, RAMRatio, DiskRatio float64
@@ -97,7 +98,7 @@ type Cloud struct {
 	users    map[string]*user    // by ID
 	appCreds map[string]*appCredential
 	tokens   map[string]*token
-	revoked  map[string]bool // tokens that were given up, by ID
+	revoked  map[string]bool // revoked tokens, by ID
 
 	flavors        map[string]*flavor // by flavor ID
 	flavorOrder    []*flavor
@@ -106,7 +107,7 @@ type Cloud struct {
 	services       []*service
 	agents         []*agent
 	routers        []*router
-	dhcp           map[string][]*agent // the DHCP agents of networks that were moved, by the networks' names
+	dhcp           map[string][]*agent // the DHCP agents of moved networks, by network name
 	volumes        []*volume           // on hosts' own disks
 	volumeServices []*volumeService
 	groups         []*group
@@ -117,13 +118,13 @@ type Cloud struct {
 	lastAggregate int // number of the last aggregate
 
 	servers   map[string]*server // by ID, deleted ones included
-	order     []*server          // as Nova lists them: newest first
+	order     []*server          // in Nova's order: newest first
 	unsorted  bool               // order must be sorted before it is used
 	lastSrv   int                // number of the last server
 	migs      []*migration       // by ID, ascending
 	migByUUID map[string]*migration
 	lastReq   int
-	idCounts  map[string]int // how often an identifier was requested, by its name
+	idCounts  map[string]int // how often an identifier was requested, by name
 
 	log   requestLog
 	fault faultList
@@ -137,7 +138,7 @@ type Cloud struct {
 }
 
 // New returns a Cloud with the project admin and its user admin, the project demo and its plain member demo, and an
-// application credential of admin's. An Options.MaxMicroversion that is not "2.N" is an error.
+// application credential of admin. An Options.MaxMicroversion other than "2.N" is an error.
 func New(opts Options) (*Cloud, error) {
 	opts.setDefaults()
 	c := &Cloud{
@@ -190,7 +191,7 @@ func (c *Cloud) Start(ctx context.Context) error {
 	return nil
 }
 
-// Close ends all connections and waits until nothing is served any more. A Cloud that was not started closes at once.
+// Close ends all connections and waits until all requests have ended. A Cloud that was not started closes at once.
 func (c *Cloud) Close() error {
 	c.mu.Lock()
 	srv, stop, served := c.server, c.stop, c.served
@@ -207,7 +208,7 @@ func (c *Cloud) Close() error {
 	return nil
 }
 
-// URL is the root that all services are below, such as "http://127.0.0.1:40001"; empty before Start.
+// URL is the root of all services, such as "http://127.0.0.1:40001"; empty before Start.
 func (c *Cloud) URL() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,7 +218,7 @@ func (c *Cloud) URL() string {
 	return "http://" + c.listener.Addr().String()
 }
 
-// AuthURL is Keystone's v3 endpoint, what goes into auth_url; empty before Start.
+// AuthURL is Keystone's v3 endpoint, for auth_url; empty before Start.
 func (c *Cloud) AuthURL() string {
 	root := c.URL()
 	if root == "" {
@@ -226,7 +227,7 @@ func (c *Cloud) AuthURL() string {
 	return root + "/identity/v3"
 }
 
-// lock takes the cloud's lock and brings its state up to the present of the virtual clock, which it returns.
+// lock takes the cloud's lock, updates its state to the current virtual time, and returns that time.
 func (c *Cloud) lock() time.Time {
 	c.mu.Lock()
 	now := c.opts.Clock.Now()

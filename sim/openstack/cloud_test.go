@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// world is a started cloud whose clock stands still until advance.
+// world is a started cloud whose clock is paused until advance.
 type world struct {
 	*openstack.Cloud
 	t       *testing.T
@@ -90,7 +90,7 @@ func (w *world) server(name string, spec openstack.ServerSpec) string {
 	return id
 }
 
-// state is how a server stands, as "STATUS host task"; the task is left out when there is none.
+// state is a server's state as "STATUS host task"; without a task it is left out.
 func (w *world) state(id string) string {
 	w.t.Helper()
 	s, ok := w.Server(id)
@@ -165,7 +165,7 @@ func do(ctx context.Context, c *gophercloud.ServiceClient, method, path string, 
 	return resp.StatusCode, string(raw)
 }
 
-// act sends a server action and wants a status and, in the body, a text.
+// act sends a server action and expects a status and, in the body, a text.
 func (w *world) act(c *gophercloud.ServiceClient, id, action string, args any, status int, text string) {
 	w.t.Helper()
 	got, body := do(w.t.Context(), c, http.MethodPost, "servers/"+id+"/action", map[string]any{action: args})
@@ -181,7 +181,7 @@ func liveTo(host string) map[string]any {
 	return map[string]any{"host": host, "block_migration": "auto"}
 }
 
-// records are the migrations of the cloud, newest first.
+// records returns the migrations of the cloud, newest first.
 func (w *world) records(opts migrations.ListOpts) []migrations.Migration {
 	w.t.Helper()
 	pages, err := migrations.List(w.compute("sim", "2.59"), opts).AllPages(w.t.Context())

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// CloudsYAML is a clouds.yaml with the clouds sim (admin by password), sim-appcred (admin by application credential) and
-// sim-demo (a plain member). The cloud must have been started.
+// CloudsYAML returns a clouds.yaml with the clouds sim (admin by password), sim-appcred (admin by application
+// credential) and sim-demo (a plain member). The cloud must have been started.
 func (c *Cloud) CloudsYAML() ([]byte, error) {
 	url := c.AuthURL()
 	if url == "" {

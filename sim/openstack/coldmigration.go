@@ -2,8 +2,8 @@ package openstack
 
 import "time"
 
-// coldMigrate moves a server by stopping it, or resizes it when the flavor is another one. That there is no host for it
-// shows only in the record.
+// coldMigrate stops a server and moves it, or resizes it if the flavor differs. If there is no host for it, only the
+// record shows that.
 func (c *Cloud) coldMigrate(now time.Time, s *server, a *action, f *flavor, wanted string) {
 	kind := "migration"
 	if f != s.flavor {
@@ -32,7 +32,7 @@ func (c *Cloud) coldMigrate(now time.Time, s *server, a *action, f *flavor, want
 	})
 }
 
-// copyCold is the source stopping the guest and sending its disk.
+// copyCold is the source's part: it stops the guest and sends its disk.
 func (c *Cloud) copyCold(now time.Time, m *migration) {
 	s := m.server
 	m.action.finishEvent(m.step, now, nil)
@@ -62,7 +62,7 @@ func (c *Cloud) copyCold(now time.Time, m *migration) {
 	})
 }
 
-// finishCold is the target starting the guest.
+// finishCold is the target's part: it starts the guest.
 func (c *Cloud) finishCold(now time.Time, m *migration) {
 	s := m.server
 	s.setTask(now, "resize_finish")
@@ -91,7 +91,7 @@ func (c *Cloud) finishCold(now time.Time, m *migration) {
 	})
 }
 
-// returnCold ends a migration that left the server where and what it was.
+// returnCold ends a migration that left the server unchanged.
 func (c *Cloud) returnCold(now time.Time, m *migration, text string) {
 	s := m.server
 	if m.claimed {
@@ -106,7 +106,7 @@ func (c *Cloud) returnCold(now time.Time, m *migration, text string) {
 	m.action.finishEvent(m.step, now, &text)
 }
 
-// confirmCold gives up the source of a finished migration.
+// confirmCold releases the source of a finished migration.
 func (c *Cloud) confirmCold(now time.Time, m *migration, a *action) {
 	e := a.event("compute_confirm_resize", now, m.source)
 	m.set(now, "confirming")
@@ -123,7 +123,7 @@ func (c *Cloud) confirmCold(now time.Time, m *migration, a *action) {
 	})
 }
 
-// revertCold takes a server back to where it came from.
+// revertCold moves a server back to its source.
 func (c *Cloud) revertCold(now time.Time, m *migration, a *action) {
 	s := m.server
 	e := a.event("compute_revert_resize", now, m.dest)
@@ -155,7 +155,8 @@ func (s *server) afterResize() string {
 	return vmActive
 }
 
-// stepOn does the next step of a migration on a host, or when that is back; not if the server is gone by then.
+// stepOn does the next step of a migration on a host, or waits until the host is back; it does nothing if the server is
+// gone by then.
 func (c *Cloud) stepOn(now time.Time, m *migration, h *host, do func(t time.Time)) {
 	c.whenReady(now, h, func(t time.Time) {
 		if !m.server.deleted {

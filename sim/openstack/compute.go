@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// computeRoutes are Nova's operations. Those that differ by microversion tell the difference themselves.
+// computeRoutes returns Nova's operations. Operations that differ by microversion handle the difference themselves.
 func (c *Cloud) computeRoutes() []route {
 	const (
 		get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
@@ -114,13 +114,13 @@ func computeV21(k *call) reply {
 	return ok(object{"version": v})
 }
 
-// link is the way to one object of the compute API.
+// links returns the links to one object of the compute API.
 func (k *call) links(collection, id string) []object {
 	return []object{{"rel": "self", "href": k.base + "/v2.1/" + collection + "/" + id},
 		{"rel": "bookmark", "href": k.base + "/" + collection + "/" + id}}
 }
 
-// page is the effective limit of a request, and the marker; the reply refuses an invalid limit.
+// page returns the effective limit of a request, and the marker; the reply refuses an invalid limit.
 func (k *call) page() (limit int, marker string, refused *reply) {
 	limit = k.c.opts.PageLimit
 	if k.query.Has("limit") {
@@ -135,7 +135,7 @@ func (k *call) page() (limit int, marker string, refused *reply) {
 	return limit, k.query.Get("marker"), nil
 }
 
-// onlyQuery refuses what the query has beside some names, from the microversion 2.since on, when Nova began to.
+// onlyQuery refuses other names in the query, from the microversion 2.since on, as Nova does.
 func (k *call) onlyQuery(since int, names ...string) *reply {
 	for name := range k.query {
 		if k.mv.atLeast(since) && !slices.Contains(names, name) {
@@ -146,7 +146,7 @@ func (k *call) onlyQuery(since int, names ...string) *reply {
 	return nil
 }
 
-// moments are the times that changes-since and, from the microversion 2.66 on, changes-before ask for; zero when they are
+// moments returns the times of changes-since and, from the microversion 2.66 on, of changes-before; zero if they are
 // not given.
 func (k *call) moments() (since, before time.Time, refused *reply) {
 	refuse := func(format string, args ...any) (time.Time, time.Time, *reply) {
@@ -169,13 +169,14 @@ func (k *call) moments() (since, before time.Time, refused *reply) {
 	return since, before, nil
 }
 
-// within says whether a change, of which the database keeps the second, was between two moments; a zero one is no bound.
+// within tells whether a change, which the database stores to the second, was between two moments; a zero moment is no
+// bound.
 func within(changed, since, before time.Time) bool {
 	changed = changed.Truncate(time.Second)
 	return (since.IsZero() || !changed.Before(since)) && (before.IsZero() || !changed.After(before))
 }
 
-// next is the link to the following page, as Nova gives it whenever a page is full.
+// next is the link to the next page; like Nova, it is given whenever a page is full.
 func (k *call) next(body object, key string, shown, limit int, last string) {
 	if shown == 0 || shown < limit {
 		return
@@ -188,7 +189,7 @@ func (k *call) next(body object, key string, shown, limit int, last string) {
 	body[key] = []object{{"rel": "next", "href": k.root() + k.r.URL.Path + "?" + q.Encode()}}
 }
 
-// findServer is the server that the path names, if the token may see it.
+// findServer returns the server in the path, if the token may see it.
 func (k *call) findServer() (*server, *reply) {
 	id := k.r.PathValue("id")
 	s := k.c.servers[id]

@@ -28,7 +28,7 @@ func consoleOutput(k *call, s *server, raw json.RawMessage) reply {
 	return ok(object{"output": strings.Join(lines, "\n")})
 }
 
-// serverDiagnostics is what the hypervisor knows of a guest, as 2.48 has it.
+// serverDiagnostics shows what the hypervisor knows about a guest, in the form of 2.48.
 func serverDiagnostics(k *call) reply {
 	s, no := k.findServer()
 	if no != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// newServerSchema is that of POST /servers: networks may be a word from 2.37 on, when they became required; tags came with
-// 2.52, a host with 2.74.
+// newServerSchema is the schema of POST /servers: networks may be a word from 2.37 on, when they became required; tags
+// came with 2.52, host with 2.74.
 func newServerSchema(mv microversion) schema {
 	s := schema{
 		properties: map[string]property{
@@ -48,7 +48,7 @@ var imageProperty = someOf(func(raw json.RawMessage) bool {
 	return isString(raw) && (text(raw) == "" || uuidForm.MatchString(lastPart(text(raw))))
 })
 
-// lastPart is an ID that may be given as the end of an address.
+// lastPart returns an ID that may be given as the end of a URL.
 func lastPart(ref string) string { return ref[strings.LastIndex(ref, "/")+1:] }
 
 // createServer is POST /servers.
@@ -83,7 +83,7 @@ func createServer(k *call) reply {
 			"security_groups": []object{{"name": "default"}}, "adminPass": k.password()}}}
 }
 
-// newServer is the server that a request asks for, and the host that it names, or the refusal.
+// newServer returns the requested server and its requested host, or the refusal.
 func (k *call) newServer(args map[string]json.RawMessage) (s *server, target string, refused *reply) {
 	refuse := func(format string, words ...any) (*server, string, *reply) {
 		r := badRequest(format, words...)
@@ -130,7 +130,7 @@ func (k *call) newServer(args map[string]json.RawMessage) (s *server, target str
 		return nil, "", refused
 	}
 	var tags []string
-	_ = json.Unmarshal(args["tags"], &tags) // the schema has seen to it
+	_ = json.Unmarshal(args["tags"], &tags) // the schema has checked it
 	slices.Sort(tags)
 	if target == "" {
 		target = node
@@ -141,8 +141,8 @@ func (k *call) newServer(args map[string]json.RawMessage) (s *server, target str
 		address: guestAddress(k.c.lastSrv + 1), created: k.now.Truncate(time.Second)}, target, nil
 }
 
-// wantedNetwork is the name of the network that a new server asks for; "" for none. Nobody may make networks here, so that
-// those there are came with the cloud.
+// wantedNetwork is the name of the network requested for a new server; "" for none. Clients cannot create networks, so
+// every network existed from the start.
 func (k *call) wantedNetwork(raw json.RawMessage) (string, *reply) {
 	var wanted []struct {
 		UUID string `json:"uuid"`
@@ -164,7 +164,7 @@ func (k *call) wantedNetwork(raw json.RawMessage) (string, *reply) {
 	return names[0], nil
 }
 
-// hinted gives a new server the group that the scheduler's hints name.
+// hinted gives a new server the group in the scheduler hints.
 func (k *call) hinted(s *server) *reply {
 	var body struct {
 		Hints  map[string]any `json:"os:scheduler_hints"`
@@ -222,10 +222,10 @@ func (c *Cloud) build(now time.Time, s *server, a *action, target string) {
 	})
 }
 
-// password is one as Nova makes them for a new server's administrator.
+// password is an administrator's password as Nova generates it for a new server.
 func (k *call) password() string { return k.c.fixedID("password", k.requestID)[:12] }
 
-// control is the host of nova-conductor and the API; nil when there is none.
+// control is the host of nova-conductor and the API; nil if there is none.
 func (c *Cloud) control() *host {
 	for _, s := range c.services {
 		if s.binary == "nova-conductor" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// faultNames are the keys that Nova wraps its errors in.
+// faultNames are the keys of Nova's errors.
 var faultNames = map[int]string{
 	400: "badRequest", 401: "unauthorized", 403: "forbidden", 404: "itemNotFound", 405: "badMethod",
 	409: "conflictingRequest", 413: "overLimit", 415: "badMediaType", 429: "overLimit", 501: "notImplemented",
@@ -34,7 +34,7 @@ func missing(format string, args ...any) reply {
 	return novaError(http.StatusNotFound, fmt.Sprintf(format, args...))
 }
 
-// errorOf is an error in the form of the service concerned.
+// errorOf is an error in the form of the service.
 func errorOf(kind serviceKind, status int, message string) reply {
 	title := http.StatusText(status)
 	switch kind {
@@ -55,14 +55,14 @@ func notFound(kind serviceKind) reply {
 	return errorOf(kind, http.StatusNotFound, "The resource could not be found.")
 }
 
-// webobError is an error in the form of the web framework below Nova and Glance.
+// webobError is an error in the form of the web framework of Nova and Glance.
 func webobError(status int, message string) reply {
 	return reply{status: status, body: object{"message": message + "<br /><br />\n\n\n",
 		"code":  fmt.Sprintf("%d %s", status, http.StatusText(status)),
 		"title": http.StatusText(status)}}
 }
 
-// unknownAddress is the answer of a service that has nothing at an address.
+// unknownAddress is a service's answer for an unknown address.
 func unknownAddress(kind serviceKind) reply {
 	switch kind {
 	case nova, glance:
@@ -87,7 +87,8 @@ func forbidden(kind serviceKind, rule string) reply {
 
 const needsAuthentication = "The request you have made requires authentication."
 
-// unauthorized is what Keystone and the token filter in front of the other services answer without a good token.
+// unauthorized is the answer of Keystone, and of the token filter in front of the other services, without a valid
+// token.
 func unauthorized(kind serviceKind, identity string) reply {
 	r := errorOf(keystone, http.StatusUnauthorized, needsAuthentication)
 	if kind != keystone {

@@ -31,7 +31,7 @@ func (c *Cloud) evacuate(now time.Time, s *server, a *action, wanted string) {
 	})
 }
 
-// evacuated is the end of an evacuation on its target. The server is stopped again if it was.
+// evacuated is the end of an evacuation on its target. The server is stopped again if it was stopped before.
 func (c *Cloud) evacuated(now time.Time, m *migration, a *action, e *actionEvent, stopped bool) {
 	s := m.server
 	if s.deleted {
@@ -51,8 +51,8 @@ func (c *Cloud) evacuated(now time.Time, m *migration, a *action, e *actionEvent
 	s.set(now, vmActive, "", powerRunning)
 }
 
-// evacuatedFrom says whether servers were evacuated off a host whose nova-compute was not started since: it may still have
-// their guests.
+// evacuatedFrom tells whether servers were evacuated from a host whose nova-compute has not started since: the host may
+// still have their guests.
 func (c *Cloud) evacuatedFrom(h *host) bool {
 	for _, m := range c.migs {
 		if m.kind == "evacuation" && m.source == h && m.status == "done" && !m.server.deleted {
@@ -62,7 +62,7 @@ func (c *Cloud) evacuatedFrom(h *host) bool {
 	return false
 }
 
-// settleEvacuations is a nova-compute that starts: it removes the guests that were evacuated off its host.
+// settleEvacuations is what nova-compute does at its start: it removes the guests that were evacuated from its host.
 func (c *Cloud) settleEvacuations(now time.Time, h *host) {
 	for _, m := range c.migs {
 		if m.kind == "evacuation" && m.source == h && m.status == "done" {

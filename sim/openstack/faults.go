@@ -12,30 +12,30 @@ import (
 	"lockstep/sim/wire"
 )
 
-// Fault is a misbehaviour of the cloud's APIs towards the requests that match. What it does happens in the order Latency,
-// Hang, Drop, Page, Status; a Fault of none of the last four lets the request go on, and does Damage to its answer.
+// Fault is trouble of the cloud's APIs for matching requests. The effects happen in the order Latency, Hang, Drop,
+// Page, Status; a Fault without the last four lets the request through and applies Damage to its answer.
 type Fault struct {
 	Method string                   // "" for all
 	Path   *regexp.Regexp           // matched against the path, such as /compute/v2.1/servers/detail; nil for all
 	User   string                   // name of the token's user; "" for all
 	Match  func(*http.Request) bool // asked last; nil for all; must not read the body
-	Times  int                      // how many requests it meets before it is over; 0 for all until it is cleared
+	Times  int                      // how many requests it applies to; 0 for all until it is cleared
 
 	Latency    time.Duration // real time to wait first
 	Hang       bool          // no answer until the client gives up or the fault is cleared
 	Drop       bool          // close the connection without an answer
 	Page       int           // HTTP status of an HTML page to answer with, as a proxy does; 0 for none
 	Status     int           // answer with this status; 0 to serve the request after Latency
-	Message    string        // the error's text; "" for a usual one
+	Message    string        // the error's text; "" for the usual one
 	RetryAfter time.Duration // sent with Status as a header, when positive
 
 	Damage wire.Damage
 }
 
-// answers tells whether the fault leaves nothing to the cloud.
+// answers tells whether the fault answers the request instead of the cloud.
 func (f Fault) answers() bool { return f.Hang || f.Drop || f.Page != 0 || f.Status != 0 }
 
-// faultList is the faults set on a cloud.
+// faultList holds the faults set on a cloud.
 type faultList struct {
 	mu     sync.Mutex
 	faults []*faultEntry
@@ -50,8 +50,8 @@ type faultEntry struct {
 	cleared chan struct{}
 }
 
-// SetFault makes the matching requests fail from now on, until the returned function is called, which may be more than
-// once. Faults that let a request go on add up; of those that answer it, the first one set does.
+// SetFault makes matching requests fail from now on, until the returned function is called, which may be called more
+// than once. Faults that let a request through add up; of those that answer it, the first one set wins.
 func (c *Cloud) SetFault(f Fault) (clear func()) {
 	l := &c.fault
 	e := &faultEntry{Fault: f, cleared: make(chan struct{})}
@@ -65,7 +65,7 @@ func (c *Cloud) SetFault(f Fault) (clear func()) {
 	}
 }
 
-// drop ends a fault and lets requests that hang on it go; the caller holds mu.
+// drop ends a fault and releases requests that hang on it; the caller holds mu.
 func (l *faultList) drop(e *faultEntry) {
 	if i := slices.Index(l.faults, e); i >= 0 {
 		l.faults = slices.Delete(l.faults, i, i+1)
@@ -73,7 +73,7 @@ func (l *faultList) drop(e *faultEntry) {
 	}
 }
 
-// ClearFaults ends all faults that were set.
+// ClearFaults ends all faults.
 func (c *Cloud) ClearFaults() {
 	c.fault.mu.Lock()
 	defer c.fault.mu.Unlock()
@@ -82,8 +82,8 @@ func (c *Cloud) ClearFaults() {
 	}
 }
 
-// Outage makes all APIs unavailable, or available again. As in MOSK, an ingress controller stands before them and answers
-// 503 with an HTML page.
+// Outage makes all APIs unavailable, or available again. As in MOSK, an ingress controller in front of them answers 503
+// with an HTML page.
 func (c *Cloud) Outage(away bool) {
 	c.fault.mu.Lock()
 	defer c.fault.mu.Unlock()
@@ -94,8 +94,8 @@ func (c *Cloud) Outage(away bool) {
 var serviceNames = map[string]serviceKind{"identity": keystone, "compute": nova, "network": neutron, "placement": placement,
 	"image": glance}
 
-// SetSkew sets the clock of a service (identity, compute, network, placement or image) so far ahead of the cloud's, or
-// behind when it is negative. It shows in the service's timestamps, and in how long ago agents were heard of.
+// SetSkew sets the clock of a service (identity, compute, network, placement or image) ahead of the cloud's by d, or
+// behind if d is negative. The service's timestamps show it, and the time since agents last reported.
 func (c *Cloud) SetSkew(service string, d time.Duration) error {
 	kind, known := serviceNames[service]
 	if !known {
@@ -110,14 +110,14 @@ func (c *Cloud) SetSkew(service string, d time.Duration) error {
 	return nil
 }
 
-// skewed is t as the service's own clock has it.
+// skewed returns t by the service's own clock.
 func (l *faultList) skewed(kind serviceKind, t time.Time) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return t.Add(l.skew[kind])
 }
 
-// SetTokenLifetime makes the tokens issued from now on good for so long, in real time; 0 for Options.TokenLifetime.
+// SetTokenLifetime sets the lifetime of tokens issued from now on, in real time; 0 means Options.TokenLifetime.
 func (c *Cloud) SetTokenLifetime(d time.Duration) {
 	c.fault.mu.Lock()
 	defer c.fault.mu.Unlock()
@@ -130,7 +130,7 @@ func (c *Cloud) tokenLifetime() time.Duration {
 	return cmp.Or(c.fault.life, c.opts.TokenLifetime)
 }
 
-// match finds the faults that a request meets, and counts it.
+// match finds the faults that apply to a request, and counts the request.
 func (l *faultList) match(r *http.Request, user string) (all []*faultEntry, outage bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,7 +155,7 @@ func (f Fault) matches(r *http.Request, user string) bool {
 		(f.User == "" || f.User == user) && (f.Match == nil || f.Match(r))
 }
 
-// intercept lets the faults have the request; it says whether that answered it.
+// intercept applies the faults to the request, and tells whether they have answered it.
 func (l *faultList) intercept(w *statusWriter, r *http.Request, user string) bool {
 	all, outage := l.match(r, user)
 	if outage {

@@ -92,7 +92,7 @@ func (c *Cloud) addAgent(now time.Time, h *host, kind, binary string) {
 	h.agents = append(h.agents, a)
 }
 
-// lastReport is when something that reports at an interval was last heard of.
+// lastReport is the time of the last report of something that reports at an interval.
 func lastReport(now time.Time, running bool, stopped time.Time, interval time.Duration, number int) time.Time {
 	if !running {
 		return stopped
@@ -105,7 +105,7 @@ func (s *service) seen(now time.Time) time.Time {
 	return lastReport(now, s.running, s.stopped, reportInterval, s.number)
 }
 
-// up is Nova's idea of a service: it exists, has reported lately, and is not forced down.
+// up is Nova's view of a service: it exists, has reported lately, and is not forced down.
 func (c *Cloud) up(s *service, now time.Time) bool {
 	return s != nil && !s.forcedDown && now.Sub(s.seen(now)) <= c.opts.ServiceDownTime
 }
@@ -118,14 +118,14 @@ func (a *agent) alive(now time.Time) bool { return now.Sub(a.seen(now)) <= agent
 
 // PowerOffHost shuts a host down as systemd does with MOSK's nova-compute inhibitor: the running guests get an ACPI
 // shutdown, Nova sees them SHUTOFF with power state 4, and they are recorded to be started again; then services and
-// agents report no more. Guests that the inhibitor cannot stop keep their status until the host is back. A host that is
-// off stays so; an unknown one is an error.
+// agents stop reporting. Guests that the inhibitor cannot stop keep their status until the host is back. It does
+// nothing if the host is off; an unknown host is an error.
 func (c *Cloud) PowerOffHost(name string) error {
 	return c.powerOff(name, true)
 }
 
-// CrashHost takes the power from a host: its guests are gone, but Nova goes on showing what it knew, and nothing starts
-// them again. A host that is off stays so; an unknown one is an error.
+// CrashHost cuts the power of a host: its guests are gone, but Nova still shows their last state, and nothing starts
+// them again. It does nothing if the host is off; an unknown host is an error.
 func (c *Cloud) CrashHost(name string) error {
 	return c.powerOff(name, false)
 }
@@ -159,7 +159,7 @@ func (c *Cloud) powerOff(name string, graceful bool) error {
 	return nil
 }
 
-// acpiShutdown ends a guest that was told to. Nova's state follows, except where a task or an error holds it.
+// acpiShutdown ends a guest that was told to shut down. Nova's state follows, unless a task or an error keeps it.
 func (c *Cloud) acpiShutdown(now time.Time, s *server) {
 	c.events.at(now.Add(c.between(time.Second, 5*time.Second, "acpi", s.id)), func(t time.Time) {
 		if s.deleted || s.power != powerRunning {
@@ -183,7 +183,7 @@ func (c *Cloud) silence(h *host, at time.Time, services []*service, agents []*ag
 }
 
 // PowerOnHost starts a host: after some seconds its services and agents report again, and then the guests that the
-// inhibitor recorded are started. A host that is on stays so; an unknown one is an error.
+// inhibitor recorded are started. It does nothing if the host is on; an unknown host is an error.
 func (c *Cloud) PowerOnHost(name string) error {
 	now := c.lock()
 	defer c.mu.Unlock()
@@ -216,7 +216,7 @@ func (c *Cloud) PowerOnHost(name string) error {
 	return nil
 }
 
-// StopCompute ends nova-compute on a host and leaves its guests running. A host that is not a compute host is an error.
+// StopCompute stops nova-compute on a host; its guests keep running. A host that is not a compute host is an error.
 func (c *Cloud) StopCompute(name string) error {
 	now := c.lock()
 	defer c.mu.Unlock()
@@ -230,8 +230,9 @@ func (c *Cloud) StopCompute(name string) error {
 	return nil
 }
 
-// ForgetCompute deletes the nova-compute service of a host while it runs, as an administrator can: Nova knows no compute there until it is
-// started again. A host with instances, or no compute host, is an error.
+// ForgetCompute deletes the nova-compute service of a host while it runs, as an administrator can: Nova knows no
+// compute there until nova-compute is restarted. A host with instances, or a host that is not a compute host, is an
+// error.
 func (c *Cloud) ForgetCompute(name string) error {
 	c.lock()
 	defer c.mu.Unlock()
@@ -253,8 +254,8 @@ func (c *Cloud) forget(s *service) {
 	s.host.services = slices.DeleteFunc(s.host.services, func(o *service) bool { return o == s })
 }
 
-// StartCompute starts nova-compute again after StopCompute, or after ForgetCompute: then it registers again. A host that is off, or
-// no compute host, is an error.
+// StartCompute starts nova-compute again after StopCompute, or after ForgetCompute: then it registers again. A host
+// that is off, or that is not a compute host, is an error.
 func (c *Cloud) StartCompute(name string) error {
 	now := c.lock()
 	defer c.mu.Unlock()
@@ -275,8 +276,8 @@ func (c *Cloud) StartCompute(name string) error {
 	return nil
 }
 
-// computeStarted is what happens when nova-compute comes up: after a boot it notices that the guests are gone; it does the
-// work that waited; and the guests that the inhibitor recorded are started.
+// computeStarted is what happens when nova-compute starts: after a boot it notices that the guests are gone; it does
+// the waiting work; and it starts the guests that the inhibitor recorded.
 func (c *Cloud) computeStarted(now time.Time, h *host, booted bool) {
 	waiting := h.waiting
 	h.waiting = nil
@@ -292,7 +293,7 @@ func (c *Cloud) computeStarted(now time.Time, h *host, booted bool) {
 	}
 }
 
-// guestsGone is nova-compute comparing what should run with what does: nothing, after a boot.
+// guestsGone is nova-compute's comparison of the guests that should run with those that do: none, after a boot.
 func (c *Cloud) guestsGone(now time.Time, h *host) {
 	for _, s := range c.serversOn(h) {
 		switch {
@@ -321,7 +322,7 @@ func (c *Cloud) startRecorded(now time.Time, h *host) {
 	}
 }
 
-// whenReady does something on a host's nova-compute: at once, or when it is back.
+// whenReady runs work on a host's nova-compute: at once, or when it is back.
 func (c *Cloud) whenReady(now time.Time, h *host, do func(t time.Time)) {
 	if h == nil || h.ready() {
 		do(now)
@@ -330,7 +331,7 @@ func (c *Cloud) whenReady(now time.Time, h *host, do func(t time.Time)) {
 	h.waiting = append(h.waiting, do)
 }
 
-// place puts a server on a host, off the one it was on.
+// place moves a server from its host to another one.
 func (c *Cloud) place(s *server, h *host) {
 	if s.host != nil {
 		delete(s.host.servers, s)
@@ -354,7 +355,7 @@ func newestFirst(a, b *server) int {
 	return cmp.Or(b.created.Compare(a.created), cmp.Compare(b.number, a.number))
 }
 
-// incoming lists the migrations under way to a host.
+// incoming lists the running migrations to a host.
 func (c *Cloud) incoming(h *host) []*migration {
 	var list []*migration
 	for _, o := range c.hostOrder {

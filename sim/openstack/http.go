@@ -11,7 +11,7 @@ import (
 )
 
 // call is one request on its way through a handler. Handlers run with the cloud's lock held and return plain data that
-// shares nothing with the state, so that it can be written after the lock is gone.
+// shares nothing with the state, so that it can be written after the lock is released.
 type call struct {
 	c         *Cloud
 	r         *http.Request
@@ -19,7 +19,7 @@ type call struct {
 	base      string    // root of the service's links, such as http://127.0.0.1:40001/compute
 	body      []byte
 	query     url.Values
-	token     *token // nil for what needs none
+	token     *token // nil if none is needed
 	mv        microversion
 	requestID string
 }
@@ -33,7 +33,7 @@ type reply struct {
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
 
-// accepted is the answer to what will happen later.
+// accepted is the answer to a request that is carried out later.
 func accepted() reply { return reply{status: http.StatusAccepted} }
 
 func (r reply) with(key, value string) reply {
@@ -82,10 +82,10 @@ const (
 // route is one operation of a service.
 type route struct {
 	method, path string
-	public       bool   // needs no token
+	public       bool   // no token needed
 	since, until int    // compute microversions 2.since to 2.until; 0 for no bound
-	policy       string // the rule that only an admin passes; "" when anyone may
-	alien        string // the rule that forbids it for the servers of others, which it tells of instead of hiding them
+	policy       string // the rule that only an admin passes; "" for everyone
+	alien        string // the rule that forbids it for servers of other projects, instead of hiding them
 	do           func(*call) reply
 }
 
@@ -114,7 +114,7 @@ func (c *Cloud) newHandler() http.Handler {
 // serve is the common part of all operations: token, microversion, policy, then the operation itself.
 func (c *Cloud) serve(kind serviceKind, rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body) // in memory already
+		body, err := io.ReadAll(r.Body) // already in memory
 		if err != nil {
 			write(w, errorOf(kind, http.StatusBadRequest, "Malformed request body"))
 			return
@@ -180,7 +180,7 @@ func (k *call) dispatch(kind serviceKind, rt route) reply {
 	return answer
 }
 
-// authenticate finds the token of a request, or the refusal.
+// authenticate returns the token of a request, or the refusal.
 func (c *Cloud) authenticate(kind serviceKind, rt route, r *http.Request) (*token, *reply) {
 	t := c.validToken(r.Header.Get("X-Auth-Token"))
 	if t == nil && !rt.public {
@@ -214,5 +214,5 @@ func write(w http.ResponseWriter, a reply) {
 		}
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(out) // a client that has gone does not matter
+	_, _ = w.Write(out) // it does not matter if the client is gone
 }

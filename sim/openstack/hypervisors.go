@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// computeHosts are the hosts that have a compute service, in the order of their creation.
+// computeHosts returns the hosts with a compute service, in the order of their creation.
 func (c *Cloud) computeHosts() []*host {
 	return slices.DeleteFunc(slices.Clone(c.hostOrder), func(h *host) bool { return h.compute == nil })
 }
@@ -91,7 +91,7 @@ func (k *call) hypervisorView(h *host, detail, withServers bool) object {
 	return v
 }
 
-// figures are what a hypervisor has and uses; the host itself takes 512 MiB, Nova's reserved_host_memory_mb.
+// figures returns what a hypervisor has and uses; the host itself takes 512 MiB, Nova's reserved_host_memory_mb.
 func (h *host) figures() map[string]int {
 	const reserved = 512
 	return map[string]int{
@@ -119,7 +119,7 @@ func (k *call) uptime(h *host) any {
 		int(up.Hours())/24, int(up.Hours())%24, int(up.Minutes())%60)
 }
 
-// hypervisor is the host that the path names: by UUID from 2.53 on, by number before.
+// hypervisor returns the host in the path: by UUID from 2.53 on, by number before.
 func (k *call) hypervisor() (*host, *reply) {
 	id := k.r.PathValue("id")
 	if k.mv.atLeast(53) && !uuidForm.MatchString(id) {
@@ -157,10 +157,10 @@ func hypervisorUptime(k *call) reply {
 	return ok(object{"hypervisor": v})
 }
 
-// searchHypervisors is GET /os-hypervisors/{pattern}/search, as it was before 2.53.
+// searchHypervisors is GET /os-hypervisors/{pattern}/search, as before 2.53.
 func searchHypervisors(k *call) reply { return k.hypervisorsLike(false) }
 
-// hypervisorServers is GET /os-hypervisors/{pattern}/servers, as it was before 2.53.
+// hypervisorServers is GET /os-hypervisors/{pattern}/servers, as before 2.53.
 func hypervisorServers(k *call) reply { return k.hypervisorsLike(true) }
 
 func (k *call) hypervisorsLike(withServers bool) reply {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// digest is what identifiers and variations come from: the cloud's seed and the words given, so that they depend on
-// nothing else, in particular not on the order of unrelated requests.
+// digest is the source of identifiers and variations. It depends only on the cloud's seed and the words, in particular
+// not on the order of unrelated requests.
 func (c *Cloud) digest(words ...string) [32]byte {
 	b := binary.BigEndian.AppendUint64(nil, c.opts.Seed)
 	for _, w := range words {
@@ -20,12 +20,12 @@ func (c *Cloud) digest(words ...string) [32]byte {
 	return sha256.Sum256(b)
 }
 
-// uuid is a new UUID for a thing of that kind and name.
+// uuid returns a new UUID for a kind and a name.
 func (c *Cloud) uuid(kind, name string) string {
 	return uuidOf(c.numbered(kind, name))
 }
 
-// nextRequestID is what a request is known by, as in X-Openstack-Request-Id.
+// nextRequestID returns the next request ID, as in X-Openstack-Request-Id.
 func (c *Cloud) nextRequestID() string {
 	c.lastReq++
 	return "req-" + uuidOf(c.digest("request", strconv.Itoa(c.lastReq)))
@@ -38,13 +38,13 @@ func uuidOf(d [32]byte) string {
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }
 
-// hexID is a new ID as Keystone makes them: 32 hexadecimal digits.
+// hexID returns a new ID in Keystone's form: 32 hexadecimal digits.
 func (c *Cloud) hexID(kind, name string) string {
 	d := c.numbered(kind, name)
 	return hex.EncodeToString(d[:16])
 }
 
-// fixedID is the ID, of 32 hexadecimal digits, that belongs to the words given.
+// fixedID returns the ID of 32 hexadecimal digits that belongs to the words.
 func (c *Cloud) fixedID(words ...string) string {
 	d := c.digest(words...)
 	return hex.EncodeToString(d[:16])
@@ -57,13 +57,13 @@ func (c *Cloud) numbered(kind, name string) [32]byte {
 	return c.digest(kind, name, strconv.Itoa(n))
 }
 
-// fraction is a number in [0,1) that belongs to the words given.
+// fraction returns the number in [0,1) that belongs to the words.
 func (c *Cloud) fraction(words ...string) float64 {
 	d := c.digest(words...)
 	return float64(binary.BigEndian.Uint64(d[:8])>>11) / (1 << 53)
 }
 
-// between is a duration between low and high that belongs to the words given.
+// between returns the duration between low and high that belongs to the words.
 func (c *Cloud) between(low, high time.Duration, words ...string) time.Duration {
 	return low + time.Duration(c.fraction(words...)*float64(high-low))
 }
@@ -77,7 +77,7 @@ func hostID(projectID, host string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// stamp is a time as Nova writes most of them: with microseconds, which its database has cut off, and no zone. The zero
+// stamp is a time in Nova's usual format: with microseconds, which its database truncates, and without a zone. The zero
 // time is null.
 func stamp(t time.Time) any {
 	if t.IsZero() {
@@ -86,10 +86,10 @@ func stamp(t time.Time) any {
 	return t.UTC().Truncate(time.Second).Format("2006-01-02T15:04:05.000000")
 }
 
-// stampZ is a time as servers carry it in created and updated.
+// stampZ is a time in the format of a server's created and updated.
 func stampZ(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// parseTime reads the forms of time that OpenStack clients send in filters.
+// parseTime reads the time formats that OpenStack clients send in filters.
 func parseTime(s string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999", "2006-01-02 15:04:05.999999", "2006-01-02T15:04",
 		"2006-01-02"} {
@@ -100,7 +100,7 @@ func parseTime(s string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time", s)
 }
 
-// orNull is s, or null when it is empty.
+// orNull is s, or null if it is empty.
 func orNull(s string) any {
 	if s == "" {
 		return nil

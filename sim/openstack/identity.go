@@ -9,7 +9,7 @@ import (
 // roleNames are the roles that exist.
 var roleNames = []string{"admin", "member", "reader"}
 
-// seedIdentity makes the projects, users and the application credential that every cloud has.
+// seedIdentity creates the projects, users and the application credential of every cloud.
 func (c *Cloud) seedIdentity() {
 	admin := c.addProject("admin")
 	demo := c.addProject("demo")
@@ -128,7 +128,7 @@ func (c *Cloud) sortedUsers() []*user {
 	return list
 }
 
-// inDefaultDomain says whether a filter on the domain, if any, leaves the only one there is.
+// inDefaultDomain tells whether a filter on the domain, if any, matches the only domain.
 func (k *call) inDefaultDomain() bool {
 	d := k.query.Get("domain_id")
 	return d == "" || d == "default"
@@ -181,7 +181,7 @@ func listUsers(k *call) reply {
 	return k.listed("users", items)
 }
 
-// visibleUser is the user of the path, if the token may see it.
+// visibleUser returns the user in the path, if the token may see it.
 func (k *call) visibleUser(rule string) (*user, *reply) {
 	id := k.r.PathValue("id")
 	if !k.token.admin() && k.token.user.id != id {

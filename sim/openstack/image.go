@@ -10,7 +10,7 @@ import (
 
 // ImageSpec describes an image for AddImage.
 type ImageSpec struct {
-	ID   string // "" for one made from the name
+	ID   string // "" to derive it from the name
 	Name string
 	Size int64 // bytes
 }
@@ -42,7 +42,7 @@ func (c *Cloud) image(id string) *image {
 	return c.images[i]
 }
 
-// imageRoutes are as much of Glance as lets the openstack client list and show images.
+// imageRoutes returns the operations of Glance that the openstack client needs to list and show images.
 func (c *Cloud) imageRoutes() []route {
 	const get = http.MethodGet
 	versions := func(status int) func(*call) reply {
@@ -92,7 +92,7 @@ func showImage(k *call) reply {
 	return ok(k.imageView(i))
 }
 
-// deleteImage removes an image; they are all the administrator's.
+// deleteImage removes an image; all images belong to the administrator.
 func deleteImage(k *call) reply {
 	id := k.r.PathValue("id")
 	switch {
@@ -108,7 +108,7 @@ func deleteImage(k *call) reply {
 var snapshotSchema = schema{properties: map[string]property{"name": lengthOf(1, 255, nil), "metadata": objectProperty},
 	order: []string{"name", "metadata"}, required: []string{"name"}}
 
-// snapshotServer is the action createImage. Where the image is to be is a header before 2.45.
+// snapshotServer is the action createImage. Before 2.45, a header gives the image's location.
 func snapshotServer(k *call, s *server, raw json.RawMessage) reply {
 	args, no := snapshotSchema.check("createImage", raw)
 	if no != nil {

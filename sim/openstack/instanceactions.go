@@ -2,7 +2,7 @@ package openstack
 
 import "time"
 
-// actionOwner is the server of the path; from 2.21 on a deleted one too.
+// actionOwner returns the server in the path; from 2.21 on also a deleted one.
 func (k *call) actionOwner() (*server, *reply) {
 	id := k.r.PathValue("id")
 	if s := k.c.servers[id]; s != nil && s.deleted && k.mv.atLeast(21) && (k.token.admin() || s.project == k.token.project) {

@@ -48,7 +48,7 @@ var keypairSchema = schema{properties: map[string]property{"name": lengthOf(1, 2
 	"type":       oneOf("ssh", "x509"), "user_id": textProperty}, order: []string{"name", "public_key", "type", "user_id"},
 	required: []string{"name"}}
 
-// createKeypair takes a public key. Nova makes none from 2.92 on, and here none is made before either.
+// createKeypair imports a public key. Nova generates no keys from 2.92 on; here it never does.
 func createKeypair(k *call) reply {
 	args, no := keypairSchema.body(k, "keypair")
 	if no != nil {
@@ -61,7 +61,7 @@ func createKeypair(k *call) reply {
 	parts := strings.Fields(p.public)
 	var raw []byte
 	if len(parts) >= 2 {
-		raw, _ = base64.StdEncoding.DecodeString(parts[1]) // an invalid one is refused below
+		raw, _ = base64.StdEncoding.DecodeString(parts[1]) // an invalid key is refused below
 	}
 	switch {
 	case len(raw) == 0:
@@ -87,11 +87,11 @@ func createKeypair(k *call) reply {
 // part is one property of the request's body.
 func (k *call) part(name string) json.RawMessage {
 	var body map[string]json.RawMessage
-	_ = json.Unmarshal(k.body, &body) // the schema has seen to it
+	_ = json.Unmarshal(k.body, &body) // the schema has checked it
 	return body[name]
 }
 
-// findKeypair is the keypair that the path names.
+// findKeypair returns the keypair in the path.
 func (k *call) findKeypair() (*keypair, *reply) {
 	name := k.r.PathValue("id")
 	p := k.keypair(name)

@@ -18,19 +18,19 @@ func (c *Cloud) listen(ctx context.Context, address string) (net.Listener, error
 	return lc.Listen(ctx, "tcp", address)
 }
 
-// accept serves what comes to the listener; the caller holds mu.
+// accept serves the listener's connections; the caller holds mu.
 func (c *Cloud) accept(listener net.Listener) {
 	server, served, ctx := &http.Server{Handler: c.newHandler(), ReadHeaderTimeout: 10 * time.Second}, make(chan struct{}), c.listening
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	c.listener, c.server, c.served = listener, server, served
 	go func() {
 		defer close(served)
-		_ = server.Serve(listener) // always an error; the one that matters is that of the caller's own Close
+		_ = server.Serve(listener) // always an error; only the error of the caller's Close matters
 	}()
 }
 
-// Refuse takes the cloud off the network: connections break and new ones are refused, until Refuse(false). The state
-// stays. It fails when the address cannot be listened on again.
+// Refuse takes the cloud off the network: connections break and new ones are refused, until Refuse(false). The state is
+// kept. It fails if the cloud cannot listen on the address again.
 func (c *Cloud) Refuse(away bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +39,7 @@ func (c *Cloud) Refuse(away bool) error {
 		return errors.New("openstack: refuse connections: the cloud is not running")
 	case away && !c.refusing:
 		c.refusing = true
-		_ = c.server.Close() // nothing to do about connections that will not close
+		_ = c.server.Close() // nothing can be done about connections that fail to close
 	case !away && c.refusing:
 		listener, err := c.listen(c.listening, c.listener.Addr().String())
 		if err != nil {

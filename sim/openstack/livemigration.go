@@ -26,14 +26,14 @@ func (c *Cloud) newMigration(now time.Time, s *server, kind, userID, projectID s
 	return m
 }
 
-// refusal is why a live migration cannot be, as Nova's exceptions have it.
+// refusal is why a live migration is impossible, in the words of Nova's exceptions.
 type refusal struct {
-	status int // of the answer, where there still is one to give
+	status int // of the answer, if it has not been sent yet
 	text   string
 }
 
-// liveMigrate starts a live migration to the wanted host or to one that the scheduler picks. With sync set (before 2.34)
-// the caller hears at once that it cannot be; otherwise only the record does.
+// liveMigrate starts a live migration to the wanted host or to one that the scheduler picks. With sync set (before
+// 2.34) the caller gets the refusal; otherwise only the record shows it.
 func (c *Cloud) liveMigrate(now time.Time, s *server, a *action, wanted string, forced, sync bool) *refusal {
 	m := c.newMigration(now, s, "live-migration", a.userID, a.projectID)
 	m.action, m.wanted, m.forced = a, wanted, forced
@@ -91,7 +91,7 @@ func (c *Cloud) scheduleLive(now time.Time, m *migration) *refusal {
 	m.action.finishEvent(m.action.event("compute_check_can_live_migrate_source", now, source), now, nil)
 	m.action.finishEvent(m.step, now, nil)
 	m.step = nil
-	// What the source is told ends with the migration being in its queue.
+	// For the source, the event ends when the migration is in its queue.
 	m.action.finishEvent(m.action.event("compute_live_migration", now, source), now, nil)
 	m.set(now, "queued")
 	source.live = append(source.live, m)
@@ -105,7 +105,7 @@ func unavailable(host string) string {
 	return fmt.Sprintf("Compute service of %s is unavailable at this time.", host)
 }
 
-// refuseLive ends a migration that never got as far as a compute host.
+// refuseLive ends a migration that never reached a compute host.
 func (c *Cloud) refuseLive(now time.Time, m *migration, no *refusal) {
 	m.dest = nil
 	m.set(now, "error")
@@ -114,7 +114,7 @@ func (c *Cloud) refuseLive(now time.Time, m *migration, no *refusal) {
 	m.action.finishEvent(m.step, now, &no.text)
 }
 
-// prepareLive is the first migration of its source's queue getting ready on its target, where it can fail with a reason.
+// prepareLive prepares the first migration of its source's queue on its target, where it can fail with a reason.
 func (c *Cloud) prepareLive(now time.Time, m *migration) {
 	m.set(now, "preparing")
 	m.step = m.action.event("compute_pre_live_migration", now, m.dest)
@@ -133,7 +133,7 @@ func (c *Cloud) prepareLive(now time.Time, m *migration) {
 	})
 }
 
-// runLive copies. What breaks off from now on says so in the record only: the reason is in the log of the host.
+// runLive copies. A failure from now on shows only in the record: the reason is in the log of the host.
 func (c *Cloud) runLive(now time.Time, m *migration) {
 	s := m.server
 	attempt := strconv.Itoa(m.number)
@@ -171,7 +171,7 @@ func (c *Cloud) arriveLive(now time.Time, m *migration) {
 	})
 }
 
-// failLive ends a migration with the server where it was. The text is the reason of the step that it fails in, if any.
+// failLive ends a migration and leaves the server on its source. The text is the reason of the failed step, if any.
 func (c *Cloud) failLive(now time.Time, m *migration, status, text string) {
 	m.timer.cancel()
 	if m.claimed {
@@ -185,7 +185,7 @@ func (c *Cloud) failLive(now time.Time, m *migration, status, text string) {
 	c.leaveQueue(now, m)
 }
 
-// leaveQueue takes a settled migration out of its source's queue and lets the next one begin.
+// leaveQueue removes a settled migration from its source's queue and starts the next one.
 func (c *Cloud) leaveQueue(now time.Time, m *migration) {
 	if m.server.migration == m {
 		m.server.migration = nil
@@ -201,7 +201,7 @@ func (c *Cloud) leaveQueue(now time.Time, m *migration) {
 	}
 }
 
-// abortLive cancels a migration that runs or waits.
+// abortLive cancels a running or queued migration.
 func (c *Cloud) abortLive(now time.Time, m *migration, a *action) {
 	e := a.event("compute_live_migration_abort", now, m.source)
 	m.timer.cancel()
@@ -211,7 +211,7 @@ func (c *Cloud) abortLive(now time.Time, m *migration, a *action) {
 	})
 }
 
-// completeLive stops the guest (or switches it to the target) so that what is left is copied once.
+// completeLive stops the guest (or switches it to the target) so that the rest is copied once.
 func (c *Cloud) completeLive(now time.Time, m *migration, a *action) {
 	e := a.event("compute_live_migration_force_complete", now, m.source)
 	left := m.live.at(now)
@@ -222,7 +222,7 @@ func (c *Cloud) completeLive(now time.Time, m *migration, a *action) {
 	})
 }
 
-// hostLost is a live migration losing its source or its target. Other migrations wait until the host is back.
+// hostLost handles the loss of a live migration's source or target. Other migrations wait until the host is back.
 func (c *Cloud) hostLost(now time.Time, m *migration, h *host) {
 	if m.kind != "live-migration" {
 		return
@@ -238,7 +238,7 @@ func (c *Cloud) hostLost(now time.Time, m *migration, h *host) {
 		return
 	}
 	if m.status != "running" {
-		return // found out when it starts
+		return // noticed when it starts
 	}
 	m.timer.cancel()
 	m.timer = c.events.at(now.Add(10*time.Second), func(t time.Time) {

@@ -18,7 +18,7 @@ var (
 
 func (v microversion) String() string { return fmt.Sprintf("%d.%d", v.major, v.minor) }
 
-// atLeast says whether v is 2.minor or newer.
+// atLeast tells whether v is 2.minor or newer.
 func (v microversion) atLeast(minor int) bool { return v.minor >= minor }
 
 var microversionForm = regexp.MustCompile(`^([1-9]\d{0,8})\.(0|[1-9]\d{0,8})$`)
@@ -38,7 +38,8 @@ const (
 	legacyVersionHeader = "X-OpenStack-Nova-API-Version"
 )
 
-// requestedMicroversion is what the headers ask for: the new header first, then Nova's old one; "" when neither does.
+// requestedMicroversion is the microversion in the headers: the new header first, then Nova's old one; "" if there is
+// neither.
 func requestedMicroversion(h http.Header) string {
 	for _, part := range strings.Split(h.Get(versionHeader), ",") {
 		if name, v, ok := strings.Cut(strings.TrimSpace(part), " "); ok && strings.EqualFold(name, "compute") {
@@ -48,7 +49,7 @@ func requestedMicroversion(h http.Header) string {
 	return strings.TrimSpace(h.Get(legacyVersionHeader))
 }
 
-// negotiate is the microversion that a request is served with, or the refusal.
+// negotiate returns the microversion for a request, or the refusal.
 func (c *Cloud) negotiate(h http.Header) (microversion, *reply) {
 	asked := requestedMicroversion(h)
 	switch asked {

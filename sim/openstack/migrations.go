@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// view is a record of os-migrations with the fields that the microversion has.
+// migrationView shows a record of os-migrations with the fields of the microversion.
 func (k *call) migrationView(m *migration) object {
 	v := object{
 		"id": m.number, "instance_uuid": m.server.id, "status": m.status,
@@ -47,7 +47,7 @@ func (m *migration) changed(now time.Time) time.Time {
 	return m.updated
 }
 
-// migrationFilters are the filters that os-migrations knows from 2.59 on, when it began to refuse others.
+// migrationFilters are the filters of os-migrations from 2.59 on, when it began to refuse others.
 var migrationFilters = []string{"hidden", "host", "instance_uuid", "source_compute", "status", "migration_type", "limit", "marker",
 	"changes-since"}
 
@@ -91,7 +91,7 @@ func listMigrations(k *call) reply {
 	})
 }
 
-// migrations lists what is wanted: all of it, oldest first, before 2.59; pages of it, newest first, after.
+// migrations lists the wanted migrations: before 2.59 all of them, oldest first; from then on in pages, newest first.
 func (k *call) migrations(wanted func(*migration) bool) reply {
 	items := []object{}
 	if !k.mv.atLeast(59) {
@@ -126,8 +126,8 @@ func (k *call) migrations(wanted func(*migration) bool) reply {
 	return ok(body)
 }
 
-// progressView is a live migration under way, as servers/{id}/migrations shows it. Before anything was sent there are no
-// byte counts.
+// progressView shows a running live migration as servers/{id}/migrations does. Before the first bytes are sent there
+// are no byte counts.
 func (k *call) progressView(m *migration) object {
 	v := object{
 		"id": m.number, "server_uuid": m.server.id, "status": m.status, "source_compute": m.source.Name, "source_node": m.source.Name,
@@ -164,7 +164,7 @@ func listServerMigrations(k *call) reply {
 	return ok(object{"migrations": items})
 }
 
-// serverMigration is the migration that the path names, if it is one of the server's.
+// serverMigration returns the migration in the path, if it belongs to the server.
 func (k *call) serverMigration(s *server) *migration {
 	n, err := strconv.Atoi(k.r.PathValue("mid"))
 	if err != nil || n < 1 || n > len(k.c.migs) || k.c.migs[n-1].server != s {

@@ -11,7 +11,7 @@ type project struct {
 
 type user struct {
 	id, name, password string
-	email              string // an attribute that Keystone itself does not know; empty: not set
+	email              string // an extra attribute in Keystone; empty: not set
 	defaultProject     *project
 	roles              map[string][]string // role names by project ID
 	systemAdmin        bool
@@ -59,7 +59,7 @@ type service struct {
 	reason       string
 	forcedDown   bool
 	running      bool
-	stopped      time.Time // last report of a service that does not run
+	stopped      time.Time // last report of a stopped service
 }
 
 type agent struct {
@@ -78,27 +78,27 @@ type host struct {
 	uuid     string // of its compute node and resource provider
 	address  string
 	created  time.Time
-	compute  *service // nil when it is not a compute node
+	compute  *service // nil if it is not a compute node
 	services []*service
 	agents   []*agent
 
 	on      bool
-	boot    int                 // counts starts and stops, so that a start under way knows that it is out of date
-	guests  []*server           // what the inhibitor recorded at shutdown, to be started again
-	waiting []func(t time.Time) // work for nova-compute that came while it was away
+	boot    int                 // counts starts and stops, so that a pending start can tell that it is outdated
+	guests  []*server           // recorded by the inhibitor at shutdown, to be started again
+	waiting []func(t time.Time) // work that waits for nova-compute
 
-	holdAgents, holdCompute bool // do not come up with the host
+	holdAgents, holdCompute bool // do not start with the host
 
-	forgotten string // the zone of its nova-compute, whose service was deleted while it ran; empty: it was not
+	forgotten string // the zone of its nova-compute, if the service was deleted while it ran; otherwise empty
 
 	servers map[*server]bool
-	live    []*migration // live migrations off this host; the first one runs, the others are queued
+	live    []*migration // live migrations from this host; the first one runs, the others are queued
 
 	usedCPU, usedRAM, usedDisk int // claims, in vCPUs, MiB and GiB
 	claims                     int
 }
 
-// ready says whether nova-compute on the host does what it is told.
+// ready tells whether nova-compute on the host can work.
 func (h *host) ready() bool { return h.on && h.compute != nil && h.compute.running }
 
 type group struct {
@@ -106,7 +106,7 @@ type group struct {
 	project          *project
 	userID           string
 	members          []*server
-	most             int // members that a host may have, of an anti-affine group; 0 for 1
+	most             int // the most members on a host, for an anti-affinity group; 0 means 1
 }
 
 type fault struct {
@@ -121,17 +121,17 @@ type server struct {
 	number       int
 	project      *project
 	userID       string
-	host         *host // nil when it is on none (shelved and offloaded, deleted, never scheduled)
+	host         *host // nil if it has none (shelved and offloaded, deleted, never scheduled)
 	flavor       *flavor
 	vm, task     string
 	power        int
-	priorVM      string // the state before a resize, to return to
-	zone         string // the zone that the user asked for, if any
+	priorVM      string // the state before a resize, for a revert
+	zone         string // the zone that the user requested, if any
 	tags         []string
 	metadata     map[string]string
 	locked       bool
 	lockedReason string
-	lockedBy     *user // nil when no known user did
+	lockedBy     *user // nil if not locked by a known user
 	description  string
 	imageID      string
 	keyName      string
@@ -157,7 +157,7 @@ func (s *server) set(now time.Time, vm, task string, power int) {
 	s.vm, s.task, s.power, s.updated = vm, task, power, now
 }
 
-// setTask changes only what is being done with the server.
+// setTask changes only the server's task.
 func (s *server) setTask(now time.Time, task string) { s.task, s.updated = task, now }
 
 // Power states, as Nova numbers them.
@@ -185,7 +185,7 @@ const (
 	vmOffloaded = "shelved_offloaded"
 )
 
-// taskStatus has the statuses that depend on the task as well as on the state.
+// taskStatus holds the statuses that depend on the task and the state.
 var taskStatus = map[string]map[string]string{
 	vmActive: {
 		"rebooting": "REBOOT", "reboot_pending": "REBOOT", "reboot_started": "REBOOT",
@@ -246,19 +246,19 @@ type migration struct {
 	userID           string
 	projectID        string
 
-	timer  *event  // what comes next, cancelled when something else does
-	action *action // the instance action that it belongs to
+	timer  *event  // the next step; cancelled if something else happens first
+	action *action // its instance action
 	step   *actionEvent
 
-	wanted  string // the host that was asked for, if any
-	forced  bool   // past the scheduler
+	wanted  string // the requested host, if any
+	forced  bool   // bypasses the scheduler
 	claimed bool   // dest holds a claim
 	live    *transfer
 }
 
 func (m *migration) set(now time.Time, status string) { m.status, m.updated = status, now }
 
-// inProgress says whether a live migration is still to be seen under servers/{id}/migrations.
+// inProgress tells whether servers/{id}/migrations still shows a live migration.
 func (m *migration) inProgress() bool {
 	switch m.status {
 	case "queued", "preparing", "running", "post-migrating":

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// networkRoutes are Neutron's operations: the agents, the servers' ports, and empty collections of what else clients look into.
+// networkRoutes returns Neutron's operations: the agents, the servers' ports, and empty collections for other objects
+// that clients list.
 func (c *Cloud) networkRoutes() []route {
 	const get = http.MethodGet
 	routes := []route{
@@ -75,7 +76,7 @@ func listAgents(k *call) reply {
 	return ok(object{"agents": items})
 }
 
-// matches says whether an object has one of the values that the query asks for in each of the fields.
+// matches tells whether an object has, in each of the fields, one of the values in the query.
 func (k *call) matches(v object, fields ...string) bool {
 	for _, f := range fields {
 		want, given := k.query[f]
@@ -145,7 +146,7 @@ func deleteAgent(k *call) reply {
 	return reply{status: http.StatusNoContent}
 }
 
-// networkNames are the networks that servers are on.
+// networkNames returns the networks that servers use.
 func (c *Cloud) networkNames() []string {
 	var names []string
 	for _, s := range c.order {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// peopleRoutes are those of Keystone that make users and give them roles.
+// peopleRoutes returns Keystone's operations that create users and give them roles.
 func peopleRoutes() []route {
 	return []route{
 		{method: http.MethodPost, path: "/v3/users", policy: "identity:create_user", do: createUser},
@@ -14,7 +14,7 @@ func peopleRoutes() []route {
 	}
 }
 
-// createUser makes a user in the domain Default. E-mail is one of the attributes that Keystone keeps and does not know.
+// createUser creates a user in the domain Default. E-mail is an extra attribute that Keystone stores.
 func createUser(k *call) reply {
 	var body struct {
 		User *struct {

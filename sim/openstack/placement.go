@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// placementRoutes are what Placement shows of the compute hosts.
+// placementRoutes returns Placement's operations on the compute hosts.
 func (c *Cloud) placementRoutes() []route {
 	const get = http.MethodGet
 	return []route{
@@ -35,7 +35,7 @@ func placementVersion(*call) reply {
 // newestPlacement is the minor number of the newest microversion of Placement's API 1.x.
 const newestPlacement = 39
 
-// placed negotiates Placement's microversion, 1.0 unless the request asks for another, and hides what is newer.
+// placed negotiates Placement's microversion, 1.0 unless the request has another, and hides newer fields.
 func placed(since int, do func(*call) reply) func(*call) reply {
 	return func(k *call) reply {
 		minor := 0
@@ -82,14 +82,14 @@ func providerView(k *call, h *host) object {
 	return v
 }
 
-// usualTraits are those that nova-compute reports of every host.
+// usualTraits are the traits that nova-compute reports for every host.
 var usualTraits = []string{"COMPUTE_NODE", "COMPUTE_NET_ATTACH_INTERFACE", "COMPUTE_VOLUME_ATTACH", "HW_CPU_X86_VMX"}
 
 func (h *host) traits() []string {
 	return slices.Sorted(slices.Values(slices.Concat(usualTraits, h.Traits)))
 }
 
-// traits are all that Placement knows here: the usual ones, and those of hosts.
+// traits returns all traits in Placement: the usual ones, and those of hosts.
 func (c *Cloud) traits() []string {
 	all := slices.Clone(usualTraits)
 	for _, h := range c.computeHosts() {
@@ -167,8 +167,8 @@ func usagesView(_ *call, h *host) object {
 
 func needs(f *flavor) object { return object{"VCPU": f.VCPUs, "MEMORY_MB": f.RAM, "DISK_GB": f.Disk} }
 
-// allocations are what consumers take on a host: its servers, those on their way to it, and the migrations that hold the
-// place of a server that leaves or has left it.
+// allocations returns what consumers take on a host: its servers, servers migrating to it, and the migrations that hold
+// the place of a server that leaves or has left it.
 func (c *Cloud) allocations(h *host) map[string]*flavor {
 	held := map[string]*flavor{}
 	for s := range h.servers {
@@ -217,8 +217,8 @@ func showAllocations(k *call) reply {
 	return ok(object{"allocations": allocations})
 }
 
-// listCandidates is GET /allocation_candidates for amounts of resource classes: the hosts that have them free, with what they
-// have and what is taken of it.
+// listCandidates is GET /allocation_candidates for amounts of resource classes: the hosts with that much free, with
+// their capacity and usage.
 func listCandidates(k *call) reply {
 	known := map[string]int{"resources": 10, "limit": 16, "required": 17, "member_of": 21}
 	for name := range k.query {

@@ -13,7 +13,7 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// answer is what a service of the cloud says to an administrator's GET; path is below the service's endpoint.
+// answer returns a service's answer to an administrator's GET; path is relative to the service's endpoint.
 func (w *world) answer(service, version, path string) (int, map[string]any) {
 	w.t.Helper()
 	p, endpoint, err := w.provider("sim")
@@ -59,7 +59,7 @@ func objects(v any) []map[string]any {
 	return all
 }
 
-// Whatever moves, what consumers have allocated on a host is what Placement counts as used of it.
+// The allocations of consumers on a host always add up to Placement's usage of it.
 func TestAllocationsAddUpToUsages(t *testing.T) {
 	w := newWorld(t, openstack.Options{})
 	web, db := w.server("web", openstack.ServerSpec{}), w.server("db", openstack.ServerSpec{Flavor: "medium"})

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// portView is the one port of a server. Bindings are told to administrators only.
+// portView shows the only port of a server. Only administrators see bindings.
 func (k *call) portView(s *server) object {
 	v := object{"id": k.c.fixedID("port", s.id), "name": "", "device_id": s.id, "device_owner": "compute:" + s.zoneName(), "status": "ACTIVE",
 		"admin_state_up": true, "project_id": s.project.id, "tenant_id": s.project.id, "mac_address": s.mac(),
@@ -22,7 +22,7 @@ func (k *call) portView(s *server) object {
 	return v
 }
 
-// listPorts is GET /v2.0/ports: by pages, by values of fields, and with those fields only that the query names.
+// listPorts is GET /v2.0/ports: by pages, by values of fields, and only with the fields in the query.
 func listPorts(k *call) reply {
 	limit := 0
 	if text := k.query.Get("limit"); text != "" {
@@ -57,7 +57,7 @@ func listPorts(k *call) reply {
 	return ok(body)
 }
 
-// nextPorts is the link to the page after these ports.
+// nextPorts returns the link to the page after these ports.
 func (k *call) nextPorts(items []object) []object {
 	q := k.r.URL.Query()
 	q.Set("marker", fmt.Sprint(items[len(items)-1]["id"]))

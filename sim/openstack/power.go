@@ -2,7 +2,7 @@ package openstack
 
 import "time"
 
-// stopGuest ends a guest: SHUTOFF after some seconds, unless it is one that cannot be stopped.
+// stopGuest ends a guest: SHUTOFF after some seconds, unless the guest cannot be stopped.
 func (c *Cloud) stopGuest(now time.Time, s *server, a *action) {
 	e := a.event("compute_stop_instance", now, s.host)
 	s.setTask(now, "powering-off")
@@ -35,7 +35,7 @@ func (c *Cloud) change(now time.Time, s *server, a *action, event, task string, 
 	})
 }
 
-// later does something for a server on its host after a while, or when the host is back; not if the server is gone by then.
+// later runs work for a server on its host after a while, or when the host is back, unless the server is gone by then.
 func (c *Cloud) later(now time.Time, s *server, length time.Duration, do func(t time.Time)) {
 	c.events.at(now.Add(length), func(t time.Time) {
 		c.whenReady(t, s.host, func(t time.Time) {
@@ -46,7 +46,7 @@ func (c *Cloud) later(now time.Time, s *server, length time.Duration, do func(t 
 	})
 }
 
-// destroy removes a server. It stays known as deleted, for changes-since and for its actions.
+// destroy removes a server. It remains as deleted, for changes-since and for its actions.
 func (c *Cloud) destroy(now time.Time, s *server) {
 	if s.deleted {
 		return

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// unquoted is a value as Python's str writes it, python as its repr does.
+// unquoted writes a value like Python's str, python like its repr.
 func unquoted(raw json.RawMessage) string {
 	if isString(raw) {
 		return text(raw)
@@ -22,7 +22,7 @@ func python(raw json.RawMessage) string {
 	return b.String()
 }
 
-// writePython writes the next value of dec. It ends at anything that is not JSON.
+// writePython writes the next value of dec. It stops at anything that is not JSON.
 func writePython(b *strings.Builder, dec *json.Decoder) {
 	tok, err := dec.Token()
 	if err != nil {

@@ -50,7 +50,7 @@ func showQuota(k *call) reply {
 	for name, n := range quotas {
 		v[name] = n
 	}
-	if !k.mv.atLeast(36) { // of the networks that Nova had itself
+	if !k.mv.atLeast(36) { // for Nova's own networks
 		for _, name := range []string{"fixed_ips", "floating_ips", "security_groups", "security_group_rules"} {
 			v[name] = -1
 		}
@@ -75,7 +75,7 @@ func showQuotaDetail(k *call) reply {
 	return ok(object{"quota_set": v})
 }
 
-// showNetworkQuota and showVolumeQuota are what Neutron and Cinder have of a project; nothing enforces them either.
+// showNetworkQuota and showVolumeQuota show the quotas of Neutron and Cinder; nothing enforces them either.
 func showNetworkQuota(*call) reply {
 	return ok(object{"quota": object{"network": 100, "subnet": 100, "subnetpool": -1, "port": 500, "rbac_policy": 10, "security_group": 10,
 		"security_group_rule": 100}})

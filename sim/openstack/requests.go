@@ -14,10 +14,10 @@ import (
 type Request struct {
 	At           time.Time // virtual
 	Method, Path string    // the path begins with the service: /compute/v2.1/servers
-	Query        string    // as it came, undecoded
-	Microversion string    // as requested; "" when it was not
-	Body         string    // at most 64 KiB; empty for what carries secrets
-	Status       int       // what was answered; 0 while it is being served and when the connection was dropped
+	Query        string    // undecoded
+	Microversion string    // as requested; "" if not requested
+	Body         string    // at most 64 KiB; empty if it contains secrets
+	Status       int       // of the answer; 0 while the request is served and if the connection was dropped
 	User         string    // name of the token's user
 	UserAgent    string
 }
@@ -42,7 +42,8 @@ func (l *requestLog) add(e *Request) {
 	l.entries = append(l.entries, e)
 }
 
-// Requests are the requests received so far, oldest first; of very many only the latest. No token or password is in them.
+// Requests returns the requests received so far, oldest first; only the latest if there are very many. They contain no
+// tokens or passwords.
 func (c *Cloud) Requests() []Request {
 	c.log.mu.Lock()
 	defer c.log.mu.Unlock()
@@ -53,7 +54,7 @@ func (c *Cloud) Requests() []Request {
 	return list
 }
 
-// Writes are those of Requests that were to change something, without those that ask for or give up a token.
+// Writes returns the Requests that were for a change, without those that issue or revoke a token.
 func (c *Cloud) Writes() []Request {
 	return slices.DeleteFunc(c.Requests(), func(r Request) bool {
 		return r.Method == http.MethodGet || r.Method == http.MethodHead || strings.HasPrefix(r.Path, "/identity/")
@@ -81,7 +82,7 @@ func (w *statusWriter) WriteHeader(status int) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// observe logs every request and lets the faults have it first.
+// observe logs every request and applies the faults before it is served.
 func (c *Cloud) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))

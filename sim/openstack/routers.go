@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// router is a virtual router, which one L3 agent serves; one with HA several.
+// router is a virtual router. One L3 agent serves it, or several with HA.
 type router struct {
 	id, name string
 	project  *project
@@ -14,14 +14,14 @@ type router struct {
 	agents   []*agent
 }
 
-// RouterSpec is a virtual router to be added.
+// RouterSpec describes a virtual router for AddRouter.
 type RouterSpec struct {
 	Name, Project string
 	HA            bool
 	Hosts         []string // whose L3 agents serve it
 }
 
-// AddRouter adds a virtual router. Its project and the L3 agents of its hosts must be there.
+// AddRouter adds a virtual router. Its project and the L3 agents of its hosts must exist.
 func (c *Cloud) AddRouter(spec RouterSpec) error {
 	c.lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ const (
 // dhcpAgentsPerNetwork is how many DHCP agents serve a network.
 const dhcpAgentsPerNetwork = 2
 
-// servedBy are the DHCP agents of a network: the first ones, unless the network was moved.
+// servedBy returns the DHCP agents of a network: the first ones, unless the network was moved.
 func (c *Cloud) servedBy(network string) []*agent {
 	if moved, ok := c.dhcp[network]; ok {
 		return moved
@@ -59,7 +59,7 @@ func (c *Cloud) servedBy(network string) []*agent {
 	return all[:min(len(all), dhcpAgentsPerNetwork)]
 }
 
-// servingRoutes are Neutron's operations on what an agent serves.
+// servingRoutes returns Neutron's operations on the routers and networks of an agent.
 func servingRoutes() []route {
 	const l3, dhcp = "/v2.0/agents/{id}/l3-routers", "/v2.0/agents/{id}/dhcp-networks"
 	return []route{
@@ -78,7 +78,7 @@ func (k *call) routerView(r *router) object {
 		"project_id": r.project.id, "tenant_id": r.project.id, "external_gateway_info": nil, "routes": []object{}}
 }
 
-// listRouters lists the routers that the login may see.
+// listRouters lists the routers that the caller may see.
 func listRouters(k *call) reply {
 	items := []object{}
 	for _, r := range k.c.routers {
@@ -117,7 +117,7 @@ func listServedNetworks(k *call) reply {
 	return ok(object{"networks": items})
 }
 
-// unknown is Neutron's answer for an object that is not there.
+// unknown is Neutron's answer for a missing object.
 func unknown(kind, id string) reply {
 	return reply{status: http.StatusNotFound, body: object{"NeutronError": object{"type": kind + "NotFound",
 		"message": kind + " " + id + " could not be found", "detail": ""}}}
@@ -130,7 +130,7 @@ func (c *Cloud) routerByID(id string) *router {
 	return nil
 }
 
-// networkByID is the name of the network; empty when there is none.
+// networkByID returns the name of the network; empty if there is none.
 func (c *Cloud) networkByID(id string) string {
 	for _, name := range c.networkNames() {
 		if c.fixedID("network", name) == id {

@@ -10,7 +10,7 @@ import (
 	"lockstep/sim/openstack"
 )
 
-// What L3 and DHCP agents serve, and how it is moved, as an administrator's client sees it.
+// The routers and networks of L3 and DHCP agents, and their moves, as an administrator's client sees them.
 func TestWhatTheAgentsServeIsMoved(t *testing.T) {
 	w := newWorld(t, openstack.Options{})
 	w.server("web", openstack.ServerSpec{})

@@ -11,15 +11,15 @@ func claim(h *host, f *flavor, n int) {
 }
 
 const (
-	// noValidHost is what Nova says when the scheduler takes none of the hosts that Placement offers.
+	// noValidHost is Nova's message when the scheduler rejects all hosts that Placement offers.
 	noValidHost = "No valid host was found. There are not enough hosts available."
-	// noCandidate is what it says when Placement has none to offer: the hosts are disabled or full.
+	// noCandidate is Nova's message when Placement offers no host: all are disabled or full.
 	noCandidate = "No valid host was found. "
 )
 
-// pick is the scheduler: the host with the most free memory among those that are enabled, up, in the zone that was asked
-// for, have room and honour the server's group; only the wanted one when there is one. When there is none it says so in
-// Nova's words.
+// pick is the scheduler. It picks the host with the most free memory among those that are enabled, up, in the requested
+// zone, have room and respect the server's group; if a host is wanted, only that one. If there is none, it returns
+// Nova's message.
 func (c *Cloud) pick(now time.Time, s *server, f *flavor, wanted string, exclude *host) (best *host, failure string) {
 	if s.behaviour.NoValidHost {
 		return nil, noValidHost
@@ -49,7 +49,7 @@ func (c *Cloud) fits(h *host, f *flavor) bool {
 		float64(h.usedDisk+f.Disk) <= float64(h.Disk)*c.opts.DiskRatio
 }
 
-// groupAllows says whether the server's group lets it go to a host.
+// groupAllows tells whether the server's group allows a host.
 func (s *server) groupAllows(h *host) bool {
 	if s.group == nil {
 		return true

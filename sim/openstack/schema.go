@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// Nova checks the bodies of requests against JSON schemas before anything else, and quotes what it refuses as Python writes
-// it. The schemas needed here are flat: named properties, some required, none besides.
+// Nova checks the bodies of requests against JSON schemas before anything else, and quotes refused values in Python's
+// form. The schemas needed here are flat: named properties, some required, no others.
 
-// property is what a value has to be.
+// property checks a value.
 type property func(raw json.RawMessage) *complaint
 
-// complaint is what is wrong with a value: its text follows the value.
+// complaint says what is wrong with a value; its text follows the value.
 type complaint struct {
 	field string // of an item, its number; "" for the property itself
 	value json.RawMessage
@@ -26,13 +26,13 @@ type complaint struct {
 
 type schema struct {
 	properties map[string]property
-	order      []string // of the properties, as they are checked
+	order      []string // order in which properties are checked
 	required   []string
-	open       bool // properties that are not named are allowed
+	open       bool // other properties are allowed
 }
 
-// check reads an object of the schema, or refuses it in Nova's words. A field is the name that it has in the request; "" is
-// the whole body.
+// check reads an object of the schema, or refuses it in Nova's words. The field is the object's name in the request; ""
+// means the whole body.
 func (s schema) check(field string, raw json.RawMessage) (map[string]json.RawMessage, *reply) {
 	refuse := func(field string, value json.RawMessage, complaint string) (map[string]json.RawMessage, *reply) {
 		r := badRequest("%s", complaint)
@@ -70,7 +70,7 @@ func (s schema) check(field string, raw json.RawMessage) (map[string]json.RawMes
 	return fields, nil
 }
 
-// body reads the whole request's body, which has one property of that name, an object of the schema.
+// body reads the request's body, which has one property with this name: an object of the schema.
 func (s schema) body(k *call, name string) (map[string]json.RawMessage, *reply) {
 	whole, no := schema{required: []string{name}, open: true}.check("", k.body)
 	if no != nil {
@@ -79,7 +79,7 @@ func (s schema) body(k *call, name string) (map[string]json.RawMessage, *reply) 
 	return s.check(name, whole[name])
 }
 
-// that is a property whose values pass a test, or the complaint about one that does not.
+// that is a property whose values must pass a test; otherwise it returns the complaint.
 func that(passes func(raw json.RawMessage) bool, text string) property {
 	return func(raw json.RawMessage) *complaint {
 		if passes(raw) {
@@ -102,7 +102,7 @@ var (
 	anything       = func(json.RawMessage) *complaint { return nil }
 )
 
-// lengthOf is a text of so many characters, which match a form.
+// lengthOf is a string with a limited length and a pattern.
 func lengthOf(shortest, longest int, form *regexp.Regexp) property {
 	return func(raw json.RawMessage) *complaint {
 		s := text(raw)
@@ -120,7 +120,7 @@ func lengthOf(shortest, longest int, form *regexp.Regexp) property {
 	}
 }
 
-// listOf is a list of so many items at most, each of which is a property.
+// listOf is a list with a limited number of items, each checked by a property.
 func listOf(longest int, item property) property {
 	return func(raw json.RawMessage) *complaint {
 		var items []json.RawMessage
@@ -145,12 +145,12 @@ func oneOf(words ...string) property {
 		"is not one of ['"+strings.Join(words, "', '")+"']")
 }
 
-// someOf is what Nova allows several forms of; what is of none it only says so of.
+// someOf is a value with several allowed forms; for a value in none of them Nova only says so.
 func someOf(passes func(raw json.RawMessage) bool) property {
 	return that(passes, "is not valid under any of the given schemas")
 }
 
-// liveMigrationSchema is that of os-migrateLive, which changed at 2.25, 2.30 and 2.68.
+// liveMigrationSchema is the schema of os-migrateLive, which changed at 2.25, 2.30 and 2.68.
 func liveMigrationSchema(mv microversion) schema {
 	s := schema{properties: map[string]property{"block_migration": autoProperty, "host": hostProperty},
 		order: []string{"block_migration", "host"}, required: []string{"block_migration", "host"}}
@@ -166,7 +166,7 @@ func liveMigrationSchema(mv microversion) schema {
 	return s
 }
 
-// evacuationSchema is that of evacuate, which changed at 2.14, 2.29 and 2.68.
+// evacuationSchema is the schema of evacuate, which changed at 2.14, 2.29 and 2.68.
 func evacuationSchema(mv microversion) schema {
 	s := schema{properties: map[string]property{"host": textProperty, "adminPass": textProperty}, order: []string{"host", "adminPass"}}
 	switch {
@@ -181,7 +181,7 @@ func evacuationSchema(mv microversion) schema {
 }
 
 var (
-	// coldMigrationSchema is that of migrate from 2.56 on, when it has arguments.
+	// coldMigrationSchema is the schema of migrate from 2.56 on, when it has arguments.
 	coldMigrationSchema = schema{properties: map[string]property{"host": hostProperty}, order: []string{"host"}}
 
 	resetSchema = schema{properties: map[string]property{"state": oneOf("active", "error")}, order: []string{"state"},
@@ -216,7 +216,7 @@ func truthy(raw json.RawMessage) bool {
 	return false
 }
 
-// text is the string that a raw value is, or "".
+// text returns a raw value as a string, or "".
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
@@ -225,7 +225,7 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// textMap is an object of texts, or the complaint about anything else.
+// textMap reads an object of strings, or returns the complaint.
 func textMap(raw json.RawMessage) (map[string]string, *reply) {
 	var fields map[string]any
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -244,7 +244,7 @@ func textMap(raw json.RawMessage) (map[string]string, *reply) {
 	return texts, nil
 }
 
-// numberOf is the whole number that a raw value is, also when it is written as a text.
+// numberOf returns a raw value as a whole number, even if it is written as a string.
 func numberOf(raw json.RawMessage) (int, error) {
 	n, err := strconv.Atoi(strings.Trim(string(raw), `"`))
 	if err != nil {

@@ -14,12 +14,12 @@ type UserSpec struct {
 	Email          string   // "" for none
 	Project        string   // name of the project the roles are in
 	Roles          []string // admin, member, reader
-	DefaultProject bool     // a token without a scope is scoped to Project
+	DefaultProject bool     // tokens without a scope get the scope Project
 }
 
 // FlavorSpec describes a flavor for AddFlavor.
 type FlavorSpec struct {
-	ID         string // "" for one made from the name
+	ID         string // "" to derive it from the name
 	Name       string
 	VCPUs      int
 	RAM        int // MiB
@@ -35,27 +35,27 @@ type HostSpec struct {
 	RAM   int // MiB
 	Disk  int // GiB
 
-	Traits []string // beside those that every host has
+	Traits []string // in addition to those of every host
 }
 
 // GroupSpec describes a server group for AddServerGroup.
 type GroupSpec struct {
-	ID            string // "" for one made from the name
+	ID            string // "" to derive it from the name
 	Name, Project string
 	Policy        string // affinity, anti-affinity, soft-affinity, soft-anti-affinity
-	MaxPerHost    int    // members of an anti-affine group that a host may have; 0 for 1
+	MaxPerHost    int    // the most members of an anti-affinity group on a host; 0 means 1
 }
 
 // VolumeSpec describes a volume that is attached to an instance.
 type VolumeSpec struct {
 	Name      string
-	Host      string // name of the host whose own disks it lies on; "" for Ceph
+	Host      string // name of the host whose own disks hold it; "" for Ceph
 	Encrypted bool
 }
 
 // ServerSpec describes an instance for AddServer.
 type ServerSpec struct {
-	ID      string // "" for one made from the name
+	ID      string // "" to derive it from the name
 	Name    string
 	Project string // name; "" for demo
 	Host    string // name; "" only for SHELVED_OFFLOADED and ERROR
@@ -64,15 +64,15 @@ type ServerSpec struct {
 	// Status is ACTIVE (the default), SHUTOFF, PAUSED, SUSPENDED, ERROR, RESCUE, SHELVED, SHELVED_OFFLOADED, BUILD or
 	// VERIFY_RESIZE.
 	Status string
-	// PowerState is Nova's number; nil for the one that goes with Status.
+	// PowerState is Nova's number; nil for the usual one of Status.
 	PowerState *int
-	// PreviousHost is where a VERIFY_RESIZE server came from and would be reverted to.
+	// PreviousHost is the source of a VERIFY_RESIZE server, to which a revert would move it.
 	PreviousHost string
 	// Fault is shown with the status ERROR.
 	Fault string
 
 	Tags         []string
-	Zone         string // the availability zone that the user asked for: it may leave it by no migration
+	Zone         string // the availability zone that the user requested: no migration may leave it
 	Locked       bool
 	LockedReason string
 	Metadata     map[string]string
@@ -80,20 +80,20 @@ type ServerSpec struct {
 	Group        string       // name or ID of its server group
 	Network      string       // name; "" for private
 	Port         string       // its port's binding:vnic_type; "" for normal
-	Volumes      []VolumeSpec // attached ones beside that which it was booted from
-	ImageID      string       // "" for one that was booted from a volume
-	Created      time.Time    // virtual; zero: when it is seeded
+	Volumes      []VolumeSpec // attached in addition to the boot volume
+	ImageID      string       // "" if booted from a volume
+	Created      time.Time    // virtual; zero: now
 	Behaviour    Behaviour
 }
 
-// Failure says how often something fails, with which text.
+// Failure says how often something fails, and with which text.
 type Failure struct {
 	Times int     // how many times; negative: always
-	Text  string  // what Nova's instance action or fault says, where it says anything
-	At    float64 // how far through it happens, 0 to 1
+	Text  string  // the text of Nova's instance action or fault, if it has one
+	At    float64 // the progress at which it happens, 0 to 1
 }
 
-// due counts one failure off and says whether it happens.
+// due tells whether the next attempt fails, and counts it.
 func (f *Failure) due() bool {
 	if f.Times > 0 {
 		f.Times--
@@ -102,16 +102,16 @@ func (f *Failure) due() bool {
 	return f.Times < 0
 }
 
-// Behaviour is what is peculiar about an instance.
+// Behaviour is how an instance differs from a normal one.
 type Behaviour struct {
-	// FailLive fails live migrations: record failed, the server stays ACTIVE where it is. At 0 the target cannot take it, and
-	// says why; later on the text goes to the log of the source, which no API shows.
+	// FailLive makes live migrations fail: record failed, the server stays ACTIVE on its host. At 0 the target refuses
+	// it with the text; later the text goes to the log of the source, which no API shows.
 	FailLive       Failure
-	FailCold       Failure // cold migrations on the source: record error, the server returns to what it was
+	FailCold       Failure // cold migrations on the source: record error, the server returns to its previous state
 	FailFinish     Failure // cold migrations on the target: the server goes to ERROR there
-	FailStop       Failure // os-stop: answered with 202, the server stays as it is
+	FailStop       Failure // os-stop: answered with 202, the server does not change
 	NeverConverges bool    // the guest dirties memory faster than it can be copied
-	NoValidHost    bool    // no other host has what it needs
+	NoValidHost    bool    // no other host is suitable
 	LocalDisk      bool    // its disk is copied too
 }
 
@@ -178,8 +178,8 @@ func (c *Cloud) AddServerGroup(spec GroupSpec) (string, error) {
 	return g.id, nil
 }
 
-// AddServer adds an instance and returns its ID. It takes its place on the host whether or not the scheduler would have
-// put it there.
+// AddServer adds an instance and returns its ID. It is placed on its host even if the scheduler would not have chosen
+// it.
 func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 	now := c.lock()
 	defer c.mu.Unlock()
@@ -274,7 +274,7 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 	return s.id, nil
 }
 
-// seededStates is what a seeded status stands for.
+// seededStates holds the states for each seeded status.
 var seededStates = map[string]struct {
 	vm    string
 	power int
@@ -307,7 +307,7 @@ func (c *Cloud) DeleteServer(id string) error {
 	return nil
 }
 
-// SetBehaviour changes what is peculiar about an instance, from its next action on. An unknown ID is an error.
+// SetBehaviour changes the Behaviour of an instance, from its next action on. An unknown ID is an error.
 func (c *Cloud) SetBehaviour(id string, b Behaviour) error {
 	c.lock()
 	defer c.mu.Unlock()
@@ -331,7 +331,7 @@ func (c *Cloud) SetTags(id string, tags ...string) error {
 	return nil
 }
 
-// ServerState is how an instance stands, for tests and for the simulated machines.
+// ServerState is the state of an instance, for tests and for the simulated machines.
 type ServerState struct {
 	ID, Name, Project, Host string
 	Status, VMState, Task   string
@@ -340,7 +340,7 @@ type ServerState struct {
 	Tags                    []string
 }
 
-// Server tells how an instance stands; false when there is none with that ID.
+// Server returns the state of an instance; false if the ID is unknown.
 func (c *Cloud) Server(id string) (ServerState, bool) {
 	c.lock()
 	defer c.mu.Unlock()
@@ -351,8 +351,8 @@ func (c *Cloud) Server(id string) (ServerState, bool) {
 	return s.state(), true
 }
 
-// ServerNamed tells how the newest instance with a name stands, and whether there is one. It is one look at the whole cloud: a
-// client that asks host after host may miss an instance that moves meanwhile.
+// ServerNamed returns the state of the newest instance with a name, and whether there is one. It looks at the whole
+// cloud at once: a client that asks one host after the other may miss an instance that moves meanwhile.
 func (c *Cloud) ServerNamed(name string) (ServerState, bool) {
 	c.lock()
 	defer c.mu.Unlock()
@@ -368,7 +368,7 @@ func (c *Cloud) ServerNamed(name string) (ServerState, bool) {
 	return newest.state(), true
 }
 
-// ServersOn tells how the instances on a host stand, newest first; none for a host that is unknown.
+// ServersOn returns the states of the instances on a host, newest first; none for an unknown host.
 func (c *Cloud) ServersOn(hostName string) []ServerState {
 	c.lock()
 	defer c.mu.Unlock()
@@ -410,7 +410,8 @@ func (c *Cloud) userByName(name string) *user {
 	return nil
 }
 
-// ownerOf is the user who owns what is seeded into a project: one who may make instances there, before one who may only look.
+// ownerOf is the user who owns what is seeded into a project: preferably a user who may create instances, not one with
+// read access only.
 func (c *Cloud) ownerOf(p *project) string {
 	best, makes := "", false
 	for id, u := range c.users {

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// This file seeds what only a cloud has that was found elsewhere: IDs that are given, aggregates of their own, services in
-// trouble, migrations under way.
+// This file seeds what only the copy of a live cloud has: given IDs, its own aggregates, services in trouble, running
+// migrations.
 
-// AddProjectWithID adds a project under an ID that is given. A project of that name that came with the cloud takes the ID
-// over; names need not be unique, as they are not among domains. The ID must be new.
+// AddProjectWithID adds a project with a given ID. A project with that name that every Cloud has takes over the ID.
+// Names need not be unique, since domains may share them. The ID must be new.
 func (c *Cloud) AddProjectWithID(name, id string) error {
 	c.lock()
 	defer c.mu.Unlock()
@@ -35,21 +35,21 @@ func (c *Cloud) AddProjectWithID(name, id string) error {
 	return nil
 }
 
-// firstProjects are those that each Cloud has from the start.
+// firstProjects are the projects that every Cloud has from the start.
 var firstProjects = []string{"admin", "demo"}
 
 // AggregateSpec describes a host aggregate for AddAggregate.
 type AggregateSpec struct {
 	ID    int    // 0 for the next one
 	Name  string // need not be unique
-	Zone  string // the availability zone that it makes; "" for none
+	Zone  string // its availability zone; "" for none
 	Hosts []string
 
-	Metadata map[string]string // beside its zone
+	Metadata map[string]string // in addition to the zone
 }
 
-// AddAggregate adds a host aggregate. Once there is one that makes a zone, or has an ID of its own, the zones of hosts make
-// none by themselves. The ID must be new.
+// AddAggregate adds a host aggregate. Once there is an aggregate with a zone or a given ID, the zones of hosts no
+// longer create aggregates. The ID must be new.
 func (c *Cloud) AddAggregate(spec AggregateSpec) error {
 	now := c.lock()
 	defer c.mu.Unlock()
@@ -67,16 +67,16 @@ func (c *Cloud) AddAggregate(spec AggregateSpec) error {
 	return nil
 }
 
-// ServiceState is how the nova-compute of a host is found.
+// ServiceState is the state of a host's nova-compute.
 type ServiceState struct {
 	Disabled   bool
 	Reason     string    // why it is disabled
-	ForcedDown bool      // Nova was told so
-	Silent     time.Time // since when it does not report; zero: it does
+	ForcedDown bool      // set by an administrator
+	Silent     time.Time // since when it does not report; zero: it reports
 }
 
-// SetService puts the nova-compute of a host into a state. A silent one reports again after its host's next start. A host
-// that is unknown or no compute is an error.
+// SetService puts the nova-compute of a host into a state. A silent nova-compute reports again after its host's next
+// start. A host that is unknown or not a compute host is an error.
 func (c *Cloud) SetService(host string, state ServiceState) error {
 	c.lock()
 	defer c.mu.Unlock()
@@ -91,8 +91,8 @@ func (c *Cloud) SetService(host string, state ServiceState) error {
 	return nil
 }
 
-// BeginLiveMigration starts a live migration of an instance as an administrator would, past the scheduler when target is
-// not empty. What Nova would refuse at once is an error.
+// BeginLiveMigration starts a live migration of an instance as an administrator would; a target bypasses the scheduler.
+// A migration that Nova would refuse at once is an error.
 func (c *Cloud) BeginLiveMigration(id, target string) error {
 	now := c.lock()
 	defer c.mu.Unlock()

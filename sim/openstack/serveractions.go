@@ -12,16 +12,16 @@ import (
 
 // serverActionSpec is one action of POST /servers/{id}/action.
 type serverActionSpec struct {
-	since     int      // first microversion that has it
-	admin     string   // the policy rule that only an admin passes; "" when the owner may too
+	since     int      // its first microversion
+	admin     string   // the policy rule that only an admin passes; "" if the owner may, too
 	vm        []string // states it is allowed in; nil for any
-	anyTask   bool     // allowed whatever is being done with the server
+	anyTask   bool     // allowed during any task
 	freely    bool     // allowed on a locked server
-	stateName string   // how conflicts call it; "" for its own name
+	stateName string   // its name in conflicts; "" for its own name
 	do        func(k *call, s *server, args json.RawMessage) reply
 }
 
-// serverActions are all actions by the name that they have in a request.
+// serverActions holds all actions by their name in a request.
 func serverActions() map[string]serverActionSpec {
 	const rule = "os_compute_api:"
 	movable := []string{vmActive, vmStopped}
@@ -66,7 +66,7 @@ func serverActions() map[string]serverActionSpec {
 // serverAction is POST /servers/{id}/action.
 func serverAction(k *call) reply {
 	if trimmed := bytes.TrimSpace(k.body); json.Valid(trimmed) && trimmed[0] != '{' {
-		return notFound(nova) // as Nova does: it looks for the action's name and finds none
+		return notFound(nova) // as in Nova, which looks up the action's name
 	}
 	var body map[string]json.RawMessage
 	if no := k.decode(&body); no != nil {
@@ -105,7 +105,7 @@ func serverAction(k *call) reply {
 	return badRequest("Malformed request body")
 }
 
-// check is Nova's refusal of what a server's state does not allow, or nil.
+// check returns Nova's refusal if the server's state does not allow an action, or nil.
 func (s *server) check(name string, vm []string, anyTask bool) *reply {
 	var r reply
 	switch {
@@ -119,7 +119,7 @@ func (s *server) check(name string, vm []string, anyTask bool) *reply {
 	return &r
 }
 
-// begin records the instance action that this request is.
+// begin records the instance action of this request.
 func (k *call) begin(s *server, name string) *action {
 	return s.begin(action{name: name, requestID: k.requestID, userID: k.token.user.id, projectID: k.token.projectID(), start: k.now})
 }
@@ -164,7 +164,7 @@ func lockServer(k *call, s *server, raw json.RawMessage) reply {
 	var args struct {
 		Reason string `json:"locked_reason"`
 	}
-	if k.mv.atLeast(73) && string(raw) != "null" { // before, the arguments were not looked at
+	if k.mv.atLeast(73) && string(raw) != "null" { // earlier microversions ignore the arguments
 		if err := json.Unmarshal(raw, &args); err != nil {
 			return badRequest("Invalid input for field/attribute lock. Value: %s. %s is not of type 'object'", unquoted(raw), python(raw))
 		}
@@ -200,7 +200,7 @@ func offloadServer(k *call, s *server, _ json.RawMessage) reply {
 	return accepted()
 }
 
-// unshelveServer takes a zone from 2.77 on, for a server that was offloaded.
+// unshelveServer accepts a zone from 2.77 on, for an offloaded server.
 func unshelveServer(k *call, s *server, raw json.RawMessage) reply {
 	if k.mv.atLeast(77) && string(raw) != "null" {
 		args, no := schema{properties: map[string]property{"availability_zone": hostProperty, "host": textProperty},
@@ -251,7 +251,7 @@ func revertResize(k *call, s *server, _ json.RawMessage) reply {
 	return accepted()
 }
 
-// migrateServer is the cold migration; from 2.56 on its target can be named.
+// migrateServer is the cold migration; from 2.56 on it accepts a target.
 func migrateServer(k *call, s *server, raw json.RawMessage) reply {
 	wanted := ""
 	if k.mv.atLeast(56) && string(raw) != "null" {
@@ -268,7 +268,7 @@ func migrateServer(k *call, s *server, raw json.RawMessage) reply {
 	return accepted()
 }
 
-// coldTarget refuses what the API itself can see to be impossible.
+// coldTarget refuses what the API itself can detect as impossible.
 func (k *call) coldTarget(s *server, wanted string) *reply {
 	var r reply
 	switch {
@@ -308,7 +308,7 @@ func resizeServer(k *call, s *server, raw json.RawMessage) reply {
 	return accepted()
 }
 
-// migrateLive is the live migration. What its body must hold differs by microversion: disk_over_commit until 2.24,
+// migrateLive is the live migration. The fields of its body differ by microversion: disk_over_commit until 2.24,
 // block_migration "auto" from 2.25, force from 2.30 to 2.67; from 2.34 on it is checked after the answer.
 func migrateLive(k *call, s *server, raw json.RawMessage) reply {
 	fields, refused := liveMigrationSchema(k.mv).check("os-migrateLive", raw)

@@ -49,7 +49,7 @@ func showServerGroup(k *call) reply {
 	return ok(object{"server_group": k.groupView(g)})
 }
 
-// group is the group with the ID, if the token may see it.
+// group returns the group with the ID, if the token may see it.
 func (k *call) group(id string) *group {
 	i := slices.IndexFunc(k.c.groups, func(g *group) bool { return g.id == id && (k.token.admin() || g.project == k.token.project) })
 	if i < 0 {
@@ -58,7 +58,8 @@ func (k *call) group(id string) *group {
 	return k.c.groups[i]
 }
 
-// newGroupSchema is that of POST /os-server-groups: a list of one policy before 2.64, when it became a word with rules.
+// newGroupSchema is the schema of POST /os-server-groups: a list of one policy before 2.64, when it became a word with
+// rules.
 func newGroupSchema(mv microversion) schema {
 	policies := []string{"anti-affinity", "affinity"}
 	if mv.atLeast(15) {
@@ -82,7 +83,7 @@ func createServerGroup(k *call) reply {
 		return forbidden(nova, "os_compute_api:os-server-groups:create")
 	}
 	var policies []string
-	_ = json.Unmarshal(args["policies"], &policies) // the schema has seen to it
+	_ = json.Unmarshal(args["policies"], &policies) // the schema has checked it
 	policy := text(args["policy"])
 	if len(policies) > 0 {
 		policy = policies[0]

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// serverQuery is what a list of servers is narrowed down by.
+// serverQuery holds the filters of a list of servers.
 type serverQuery struct {
 	project     string
 	host        string
@@ -35,7 +35,7 @@ func (q *serverQuery) wants(s *server) bool {
 	return true
 }
 
-// memberFilters are the filters that a non-admin may use; the others are dropped in silence.
+// memberFilters are the filters that a non-admin may use; the others are dropped silently.
 var memberFilters = []string{"reservation_id", "name", "status", "image", "flavor", "ip", "ip6", "changes-since", "changes-before",
 	"all_tenants",
 	"tags", "tags-any", "not-tags", "not-tags-any", "locked", "limit", "marker", "sort_key", "sort_dir"}
@@ -47,7 +47,7 @@ var allFilters = append([]string{"host", "node", "hostname", "project_id", "tena
 	"image_ref", "key_name", "config_drive", "access_ip_v4", "access_ip_v6", "launch_index", "locked_by", "root_device_name", "progress",
 	"auto_disk_config", "kernel_id", "ramdisk_id"}, memberFilters...)
 
-// switches are the words for yes and no in a query.
+// switches are the words for true and false in a query.
 var switches = []string{"0", "1", "f", "false", "n", "no", "off", "on", "t", "true", "y", "yes"}
 
 // serverQuery reads the query of a list of servers.
@@ -213,7 +213,7 @@ func (k *call) changesFilters(q *serverQuery, add func(func(*server) bool)) *rep
 	return nil
 }
 
-// sortOrder is the order asked for; nil for Nova's own, newest first.
+// sortOrder returns the requested order; nil for Nova's default, newest first.
 func sortOrder(keys, dirs []string) func(a, b *server) int {
 	type less = func(a, b *server) int
 	known := map[string]less{

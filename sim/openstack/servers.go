@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// sorted is all servers, deleted ones too, as Nova lists them. It is sorted again only after servers were added.
+// sorted returns all servers, including deleted ones, in Nova's order. It sorts again only after servers were added.
 func (c *Cloud) sorted() []*server {
 	if c.unsorted {
 		slices.SortFunc(c.order, newestFirst)
@@ -48,7 +48,8 @@ func (k *call) servers(detail bool, view func(*server) object) reply {
 	return ok(body)
 }
 
-// find runs a query. Whole pages of an unfiltered list, and lists of one host, cost only what they show.
+// find runs a query. For whole pages of an unfiltered list, and for lists of one host, it visits only the servers that
+// it returns.
 func (c *Cloud) find(q *serverQuery) ([]*server, *reply) {
 	if q.nothing {
 		return nil, nil
@@ -97,7 +98,7 @@ func (s *server) hostName() string {
 	return s.host.Name
 }
 
-// zoneName is the zone that the server is in: its host's, or the one asked for when it has no host.
+// zoneName is the zone that the server is in: its host's, or the requested one if it has no host.
 func (s *server) zoneName() string {
 	if s.host == nil {
 		return s.zone

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// serverView is a server in detail, with the fields that the microversion has and the token may see.
+// serverView shows a server in detail, with the fields of the microversion that the token may see.
 func (k *call) serverView(s *server) object {
 	admin := k.token.admin()
 	v := object{
@@ -64,7 +64,7 @@ func (k *call) serverView(s *server) object {
 	if k.mv.atLeast(63) {
 		v["trusted_image_certificates"] = nil
 	}
-	if k.mv.atLeast(71) && k.r.PathValue("id") != "" { // only where one server is shown
+	if k.mv.atLeast(71) && k.r.PathValue("id") != "" { // only for a single server
 		groups := []string{}
 		if s.group != nil {
 			groups = append(groups, s.group.id)
@@ -77,7 +77,7 @@ func (k *call) serverView(s *server) object {
 	return v
 }
 
-// progressOf is the percentage that servers carry; Nova's libvirt driver writes it during live migrations.
+// progressOf is a server's percentage; Nova's libvirt driver writes it during live migrations.
 func (k *call) progressOf(s *server) int {
 	m := s.migration
 	if m == nil || m.live == nil || m.status != "running" || m.kind != "live-migration" {
@@ -112,7 +112,7 @@ func (f *fault) view(admin bool) object {
 	return v
 }
 
-// flavorOf is the flavor as a server carries it: a link, or from 2.47 on what it is made of.
+// flavorOf is the flavor in a server's view: a link, or from 2.47 on its properties.
 func (k *call) flavorOf(s *server) object {
 	f := s.flavor
 	if !k.mv.atLeast(47) {

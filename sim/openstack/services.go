@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// serviceView is a compute service with the fields that the microversion has.
+// serviceView shows a compute service with the fields of the microversion.
 func (k *call) serviceView(s *service) object {
 	v := object{"binary": s.binary, "host": s.host.Name, "id": s.number, "zone": s.zone, "status": s.status(), "state": k.stateOf(s),
 		"updated_at": stamp(s.seen(k.now)), "disabled_reason": orNull(s.reason)}
@@ -97,8 +97,8 @@ func updateService(k *call) reply {
 	return ok(object{"service": k.serviceView(s)})
 }
 
-// force says that a service is down whatever it reports, or no longer. That is refused while servers were evacuated off its
-// host and its nova-compute has not been started since.
+// force sets or clears forced_down of a service. Clearing is refused if servers were evacuated from its host and its
+// nova-compute has not started since.
 func (k *call) force(s *service, down bool) *reply {
 	if s.forcedDown && !down && k.c.evacuatedFrom(s.host) {
 		r := badRequest("Unable to force up host %s as `done` evacuation migration records remain associated with the host. "+
@@ -114,7 +114,7 @@ func onlyCompute(binary string) reply {
 	return badRequest("Updating a %s service is not supported. Only nova-compute services can be updated.", binary)
 }
 
-// updateByHost is PUT /os-services/enable, disable, disable-log-reason and force-down, as it was before 2.53.
+// updateByHost is PUT /os-services/enable, disable, disable-log-reason and force-down, as before 2.53.
 func (k *call) updateByHost() reply {
 	args, no := serviceByHostSchema.check("", k.body)
 	if no != nil {
@@ -156,7 +156,7 @@ func (k *call) updateByHost() reply {
 	return ok(object{"service": v})
 }
 
-// deleteService removes a compute service, with its host for all purposes of Nova, when nothing is on it.
+// deleteService removes a compute service if its host is empty. For Nova the host is removed, too.
 func deleteService(k *call) reply {
 	id := k.r.PathValue("id")
 	i := slices.IndexFunc(k.c.services, func(s *service) bool {

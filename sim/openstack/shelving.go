@@ -2,7 +2,7 @@ package openstack
 
 import "time"
 
-// shelve stops a server and takes it off its host, as Nova does when its option shelved_offload_time is 0.
+// shelve stops a server and removes it from its host, like Nova with shelved_offload_time set to 0.
 func (c *Cloud) shelve(now time.Time, s *server, a *action) {
 	e := a.event("compute_shelve_instance", now, s.host)
 	s.setTask(now, "shelving")
@@ -12,7 +12,7 @@ func (c *Cloud) shelve(now time.Time, s *server, a *action) {
 	})
 }
 
-// offload takes a shelved server off its host.
+// offload removes a shelved server from its host.
 func (c *Cloud) offload(now time.Time, s *server, a *action, e *actionEvent) {
 	s.setTask(now, "shelving_offloading")
 	c.later(now, s, 3*time.Second, func(t time.Time) {
@@ -25,7 +25,7 @@ func (c *Cloud) offload(now time.Time, s *server, a *action, e *actionEvent) {
 	})
 }
 
-// unshelve starts a shelved server, where it is or wherever there is room.
+// unshelve starts a shelved server on its host, or on any host with room.
 func (c *Cloud) unshelve(now time.Time, s *server, a *action) {
 	if s.host != nil {
 		c.change(now, s, a, "compute_unshelve_instance", "powering-on", 4*time.Second, vmActive, powerRunning)

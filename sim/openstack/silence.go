@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// StopAgents lets a host's network agents be dead at once, as if they had reported no more for a while. An unknown host is
-// an error.
+// StopAgents makes a host's network agents dead at once, as if they had not reported for a while. An unknown host is an
+// error.
 func (c *Cloud) StopAgents(name string) error {
 	return c.stopAgents(name, func(*agent) bool { return true })
 }
 
-// StopAgentsNamed does so to those of the host that have one of the binaries.
+// StopAgentsNamed is StopAgents for the host's agents with one of the binaries.
 func (c *Cloud) StopAgentsNamed(name string, binaries []string) error {
 	return c.stopAgents(name, func(a *agent) bool { return slices.Contains(binaries, a.binary) })
 }
@@ -28,13 +28,13 @@ func (c *Cloud) stopAgents(name string, meant func(*agent) bool) error {
 	return nil
 }
 
-// HoldAgents keeps a host's network agents from coming up with it from its next start on, until StartAgents. An unknown
-// host is an error.
+// HoldAgents keeps a host's network agents down from the host's next start on, until StartAgents. An unknown host is an
+// error.
 func (c *Cloud) HoldAgents(name string) error {
 	return c.hold(name, func(h *host) { h.holdAgents = true })
 }
 
-// HoldCompute does the same to its nova-compute, until StartCompute.
+// HoldCompute does the same for its nova-compute, until StartCompute.
 func (c *Cloud) HoldCompute(name string) error {
 	return c.hold(name, func(h *host) { h.holdCompute = true })
 }
@@ -50,7 +50,7 @@ func (c *Cloud) hold(name string, set func(*host)) error {
 	return nil
 }
 
-// StartAgents lets a host's network agents report again. A host that is off, or unknown, is an error.
+// StartAgents makes a host's network agents report again. A host that is off or unknown is an error.
 func (c *Cloud) StartAgents(name string) error {
 	now := c.lock()
 	defer c.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 
 const maxTags = 50 // per server, as in Nova
 
-// taggable is the server of the path in a state in which its tags may change.
+// taggable returns the server in the path, if its state allows changes of its tags.
 func (k *call) taggable(what string) (*server, *reply) {
 	s, no := k.findServer()
 	if no != nil {
@@ -48,8 +48,8 @@ var (
 	tagsProperty = listOf(maxTags, tagProperty)
 )
 
-// addTag is PUT of one tag. Tags that differ in case only are one to Nova's database, which keeps the first of them, though
-// Nova itself takes them for two.
+// addTag is PUT of one tag. Nova treats tags that differ only in case as two, but its database treats them as one and
+// keeps the first.
 func addTag(k *call) reply {
 	s, no := k.taggable("update tag")
 	if no != nil {
@@ -89,7 +89,7 @@ func replaceTags(k *call) reply {
 		return *no
 	}
 	var tags []string
-	_ = json.Unmarshal(args["tags"], &tags) // the schema has seen to it
+	_ = json.Unmarshal(args["tags"], &tags) // the schema has checked it
 	slices.Sort(tags)
 	s.tags, s.updated = slices.Compact(tags), k.now
 	return ok(object{"tags": tagsView(s)})

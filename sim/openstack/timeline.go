@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// timeline holds what will happen in the cloud, in the order of virtual time. Nothing runs on its own: run carries out
-// what is due, so the state is a function of the clock and not of goroutines.
+// timeline holds the future events of the cloud, in the order of virtual time. It has no goroutine: run carries out the
+// due events, so the state is a function of the clock.
 type timeline struct {
 	queue eventQueue
 	last  int
@@ -19,14 +19,14 @@ type event struct {
 	cancelled bool
 }
 
-// cancel makes sure that the event does not happen; a nil event is fine.
+// cancel cancels the event; the event may be nil.
 func (e *event) cancel() {
 	if e != nil {
 		e.cancelled = true
 	}
 }
 
-// at plans do for the virtual time t; do is told t.
+// at schedules do for the virtual time t; do gets t.
 func (l *timeline) at(t time.Time, do func(now time.Time)) *event {
 	l.last++
 	e := &event{at: t, number: l.last, do: do}
@@ -34,7 +34,7 @@ func (l *timeline) at(t time.Time, do func(now time.Time)) *event {
 	return e
 }
 
-// run carries out everything that is due at now, each event at its own time, with what these events plan in turn.
+// run carries out all events that are due at now, each at its own time, including events that these events schedule.
 func (l *timeline) run(now time.Time) {
 	for len(l.queue) > 0 && !l.queue[0].at.After(now) {
 		e := heap.Pop(&l.queue).(*event)

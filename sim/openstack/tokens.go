@@ -55,7 +55,7 @@ type scopeRef struct {
 	Domain *domainRef      `json:"domain"`
 }
 
-// isDefault says whether the domain is the only one there is.
+// isDefault tells whether the domain is the only existing one.
 func (d *domainRef) isDefault() bool {
 	return d != nil && (d.ID == "default" || d.ID == "" && d.Name == "Default")
 }
@@ -78,7 +78,7 @@ func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byt
 const malformedRequest = " The server could not comply with the request since it is either malformed or otherwise incorrect. The client " +
 	"is assumed to be in error."
 
-// lacking is the last name of the path when the body has nothing there, or "".
+// lacking is the last name of the path if the body has nothing there, or "".
 func lacking(body []byte, path ...string) string {
 	raw := json.RawMessage(body)
 	for _, name := range path {
@@ -160,7 +160,7 @@ func (c *Cloud) findAppCredential(id, name string, ref *userRef) *appCredential 
 	return nil
 }
 
-// scope gives a token the scope that was asked for, the user's default project, or none.
+// scope gives a token the requested scope, the user's default project, or none.
 func (k *call) scope(t *token, raw json.RawMessage) *reply {
 	no := unauthorized(keystone, k.base)
 	to := func(p *project) *reply {
@@ -204,14 +204,14 @@ func (k *call) scope(t *token, raw json.RawMessage) *reply {
 	return &no
 }
 
-// random fills b from the cloud's source of chance. The caller holds mu.
+// random fills b from the cloud's random source. The caller holds mu.
 func (c *Cloud) random(b []byte) {
 	if _, err := io.ReadFull(c.opts.Random, b); err != nil {
-		panic(fmt.Sprintf("openstack: Options.Random: %v", err)) // it was to be endless
+		panic(fmt.Sprintf("openstack: Options.Random: %v", err)) // the source must be endless
 	}
 }
 
-// issue makes a token known.
+// issue stores a token.
 func (c *Cloud) issue(t *token) {
 	var b [96]byte
 	c.random(b[:])
@@ -231,7 +231,7 @@ func (c *Cloud) issue(t *token) {
 	c.tokens[t.id] = t
 }
 
-// validToken is the token with that ID, or nil when there is none or it has expired.
+// validToken returns the token with that ID, or nil if there is none or it has expired.
 func (c *Cloud) validToken(id string) *token {
 	t := c.tokens[id]
 	if t == nil || time.Now().After(t.expires) {
@@ -240,7 +240,7 @@ func (c *Cloud) validToken(id string) *token {
 	return t
 }
 
-// ExpireTokens makes all tokens issued so far worthless: the next request with one is answered 401.
+// ExpireTokens makes all tokens issued so far invalid: the next request with one gets a 401.
 func (c *Cloud) ExpireTokens() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -273,7 +273,7 @@ func (k *call) tokenView(t *token) object {
 	return v
 }
 
-// subject is the token that a request is about.
+// subject returns the token that a request is about.
 func (k *call) subject() (*token, *reply) {
 	id := k.r.Header.Get("X-Subject-Token")
 	t := k.c.validToken(id)

@@ -2,8 +2,8 @@ package openstack
 
 import "time"
 
-// transfer is how a live migration copies an instance: the disk once, if it is local, then the memory in passes, each of
-// which sends what the guest dirtied during the one before. So the bytes remaining fall, jump up and fall again.
+// transfer is how a live migration copies an instance: the disk once, if it is local, then the memory in passes. Each
+// pass sends what the guest dirtied during the pass before, so the remaining bytes fall, jump up and fall again.
 type transfer struct {
 	started      time.Time
 	memory, disk int64   // bytes
@@ -13,7 +13,7 @@ type transfer struct {
 }
 
 const (
-	videoMemory  = 16<<20 + 540672 // what QEMU counts beside the RAM
+	videoMemory  = 16<<20 + 540672 // counted by QEMU in addition to the RAM
 	downtime     = time.Second     // the last pass, with the guest stopped
 	saveInterval = 2 * time.Second // how often the record is written
 )
@@ -36,7 +36,7 @@ func (t *transfer) seconds(bytes float64) time.Duration {
 	return time.Duration(bytes / t.rate * float64(time.Second))
 }
 
-// nextPass is how much is left to send after a pass; 0 ends it.
+// nextPass is how much is left to send after a pass; 0 ends the transfer.
 func (t *transfer) nextPass(pass float64) float64 {
 	next := pass * t.dirty
 	if t.endless {
@@ -48,7 +48,7 @@ func (t *transfer) nextPass(pass float64) float64 {
 	return next
 }
 
-// duration is how long it takes; false for one that never ends.
+// duration is how long the transfer takes; false if it never ends.
 func (t *transfer) duration() (time.Duration, bool) {
 	if t.endless {
 		return 0, false
@@ -60,7 +60,7 @@ func (t *transfer) duration() (time.Duration, bool) {
 	return t.seconds(total) + downtime, true
 }
 
-// progress is the bytes processed and remaining, of memory and of disk.
+// progress returns the processed and remaining bytes, of memory and of disk.
 type progress struct{ memDone, memLeft, diskDone, diskLeft int64 }
 
 func (t *transfer) at(now time.Time) progress {
@@ -77,7 +77,7 @@ func (t *transfer) at(now time.Time) progress {
 			return p
 		}
 		done += pass
-		if t.endless && done > float64(t.memory) { // all later passes are alike
+		if t.endless && done > float64(t.memory) { // all later passes are the same
 			rest := int64(pass)
 			p.memDone = int64(sent)
 			p.memLeft = rest - int64(sent-done)%rest

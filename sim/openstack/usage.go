@@ -2,7 +2,7 @@ package openstack
 
 import "time"
 
-// tenantUsage is what a project's servers have used in a time.
+// tenantUsage is the usage of a project's servers in a period.
 func (k *call) tenantUsage(p *project, from, to time.Time, detailed bool) (object, bool) {
 	list := []object{}
 	var hours, vcpu, ram, disk float64
@@ -36,7 +36,7 @@ func (k *call) tenantUsage(p *project, from, to time.Time, detailed bool) (objec
 	return v, len(list) > 0
 }
 
-// usageTime is the time that a usage is asked for: until now, unless the query says otherwise.
+// usageTime is the requested period of a usage: until now by default.
 func (k *call) usageTime() (from, to time.Time, refused *reply) {
 	from, to = k.now, k.now
 	for name, t := range map[string]*time.Time{"start": &from, "end": &to} {

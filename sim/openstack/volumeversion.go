@@ -12,7 +12,7 @@ var (
 	newestVolumeVersion = microversion{3, 70} // Zed's
 )
 
-// negotiateVolume is the microversion of Cinder that a request is served with, or the refusal.
+// negotiateVolume returns Cinder's microversion for a request, or the refusal.
 func negotiateVolume(h http.Header) (microversion, *reply) {
 	asked := ""
 	for _, part := range strings.Split(h.Get(versionHeader), ",") {

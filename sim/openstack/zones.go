@@ -8,7 +8,7 @@ type zone struct {
 	hosts []*host
 }
 
-// zones are the availability zones by name.
+// zones returns the availability zones, each with its hosts.
 func (c *Cloud) zones() []*zone {
 	var list []*zone
 	for _, h := range c.computeHosts() {
@@ -22,12 +22,12 @@ func (c *Cloud) zones() []*zone {
 	return list
 }
 
-// available is Nova's idea of a zone: one of its services is enabled.
+// available is Nova's view of a zone: one of its services is enabled.
 func (z *zone) available() bool {
 	return slices.ContainsFunc(z.hosts, func(h *host) bool { return !h.compute.disabled })
 }
 
-// zoneAvailable says whether there is a zone of that name with a service that is enabled.
+// zoneAvailable tells whether a zone with this name has an enabled service.
 func (c *Cloud) zoneAvailable(name string) bool {
 	return slices.ContainsFunc(c.zones(), func(z *zone) bool { return z.name == name && z.available() })
 }

@@ -9,7 +9,7 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// whole is a small file as `lockstep snapshot` writes them.
+// whole is a small file in the form of `lockstep snapshot`.
 const whole = `# A live cloud
 format: 1
 name: mos
@@ -61,7 +61,7 @@ func TestAWholeFileIsRead(t *testing.T) {
 	}
 }
 
-// Opening a file that is broken or another program's gives an error that says what it is, and where.
+// Opening a broken file, or one of another program, gives an error that says what is wrong, and where.
 func TestBrokenAndForeignFiles(t *testing.T) {
 	change := func(old, new string) string {
 		if !strings.Contains(whole, old) {

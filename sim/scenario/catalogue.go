@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Entry is what is said of a scenario that comes with the program.
+// Entry describes a scenario that comes with the program.
 type Entry struct {
 	Name    string `json:"name"`
 	Group   string `json:"group"` // name of one of Groups
@@ -17,7 +17,7 @@ type Entry struct {
 	Teaches string `json:"teaches"`
 }
 
-// Catalogue are the scenarios that come with the program, by group and name; only their descriptions are read.
+// Catalogue lists the scenarios that come with the program, by group and name; it reads only their descriptions.
 func Catalogue() ([]Entry, error) {
 	order := map[string]int{}
 	for i, g := range Groups() {
@@ -39,7 +39,7 @@ func Catalogue() ([]Entry, error) {
 	return all, nil
 }
 
-// textOf is a field's text on one line; empty when it is not there.
+// textOf is a field's text on one line; empty if the field is missing.
 func textOf(root *yaml.Node, field string) string {
 	_, value := entry(root, field)
 	if value == nil {

@@ -21,12 +21,13 @@ type Problem struct {
 	Text string // begins with the field, for example nodes[3].roles[0]: …
 }
 
+// Error returns the problem with its line.
 func (p Problem) Error() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
 
-// shownProblems is how many problems of a file are reported: a person has to read them.
+// shownProblems is how many problems of a file are reported: people have to read them.
 const shownProblems = 12
 
-// problems collects what is wrong with a file.
+// problems collects the problems of a file.
 type problems struct {
 	root  *yaml.Node
 	list  []error
@@ -40,7 +41,7 @@ func (p *problems) at(line int, format string, args ...any) {
 	}
 }
 
-// check notes a problem unless ok. Its text begins with a field's path, from which the line follows.
+// check notes a problem unless ok. Its text begins with a field's path, which gives the line.
 func (p *problems) check(ok bool, format string, args ...any) {
 	if ok {
 		return
@@ -49,7 +50,7 @@ func (p *problems) check(ok bool, format string, args ...any) {
 	p.at(lineOf(p.root, pathForm.FindString(text)), "%s", text)
 }
 
-// err is everything that was noted, one line each; nil when nothing was.
+// err returns all problems, one line each; nil if there are none.
 func (p *problems) err() error {
 	if more := p.count - len(p.list); more > 0 {
 		return errors.Join(append(p.list, fmt.Errorf("and %d more", more))...)
@@ -57,10 +58,10 @@ func (p *problems) err() error {
 	return errors.Join(p.list...)
 }
 
-// pathForm is a field's path at the beginning of a text, for example management.groups[2].name.
+// pathForm matches a field's path at the beginning of a text, for example management.groups[2].name.
 var pathForm = regexp.MustCompile(`^[a-z]\w*(\[\d+\])?(\.[\w-]+(\[\d+\])?)*`)
 
-// lineOf is the line of a field; of a field that is not in the file, the line of what it would be in.
+// lineOf is the line of a field; for a missing field, the line of its parent.
 func lineOf(n *yaml.Node, path string) int {
 	line := n.Line
 	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
@@ -85,7 +86,7 @@ func lineOf(n *yaml.Node, path string) int {
 	return line
 }
 
-// entry is a field of a mapping and its value; nil when it is not there.
+// entry returns a field of a mapping and its value; nil if it is missing.
 func entry(n *yaml.Node, name string) (key, value *yaml.Node) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {
@@ -95,7 +96,7 @@ func entry(n *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// parseNode reads the one YAML document of a file.
+// parseNode reads the only YAML document of a file.
 func parseNode(raw []byte) (*yaml.Node, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	var document, second yaml.Node
@@ -111,7 +112,7 @@ func parseNode(raw []byte) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
-// syntaxError is the parser's error, always with a line: it leaves out the first one.
+// syntaxError is the parser's error, always with a line: the parser leaves out line 1.
 func syntaxError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if !strings.HasPrefix(text, "line ") {
@@ -120,8 +121,8 @@ func syntaxError(err error) error {
 	return errors.New(text)
 }
 
-// decode fills v with what is in n, and notes everything that does not fit. It is strict: each field must be known and there
-// once, each value of the type of its field; what is null is as if it were not there.
+// decode fills v from n, and notes everything that does not fit. It is strict: each field must be known and unique,
+// each value must have the field's type; null counts as missing.
 func (p *problems) decode(v reflect.Value, n *yaml.Node, path string) {
 	wrong := func(want string) { p.at(n.Line, "%s: %s: want %s", path, whatIs(n), want) }
 	switch {
@@ -198,11 +199,11 @@ func (p *problems) decode(v reflect.Value, n *yaml.Node, path string) {
 		}
 		v.SetFloat(f)
 	default:
-		p.at(n.Line, "%s: this program cannot read a %s", path, v.Type()) // no field of Scenario is
+		p.at(n.Line, "%s: this program cannot read a %s", path, v.Type()) // no field of Scenario has such a type
 	}
 }
 
-// decodeText lets a type read its own text, for example a Duration.
+// decodeText lets a type parse its own text, for example a Duration.
 func (p *problems) decodeText(into json.Unmarshaler, n *yaml.Node, path string) {
 	if n.Kind != yaml.ScalarNode {
 		p.at(n.Line, "%s: %s: want a text", path, whatIs(n))
@@ -242,7 +243,7 @@ func (p *problems) decodeMap(v reflect.Value, n *yaml.Node, path string) {
 	})
 }
 
-// eachEntry calls do for each field of a mapping, and notes those that are there twice.
+// eachEntry calls do for each field of a mapping, and notes duplicate fields.
 func (p *problems) eachEntry(n *yaml.Node, path string, do func(key, value *yaml.Node, path string)) {
 	first := make(map[string]int, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -260,7 +261,7 @@ func (p *problems) eachEntry(n *yaml.Node, path string, do func(key, value *yaml
 	}
 }
 
-// fieldIndex are the fields of a struct by their names in the file, those of embedded structs among them.
+// fieldIndex returns the fields of a struct by their names in the file, including those of embedded structs.
 func fieldIndex(kind reflect.Type) map[string][]int {
 	fields := map[string][]int{}
 	for _, f := range reflect.VisibleFields(kind) {
@@ -271,7 +272,7 @@ func fieldIndex(kind reflect.Type) map[string][]int {
 	return fields
 }
 
-// whatIs says in a word or two what is in the file.
+// whatIs describes a value of the file in a word or two.
 func whatIs(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -4,14 +4,14 @@ import (
 	"lockstep/sim/fault"
 )
 
-// Fault is trouble that a server of the cloud has while the story is told.
+// Fault is trouble of a server of the cloud during the scenario.
 type Fault struct {
-	What  string   `json:"what"`  // as fault.Parse reads it: compute:503,everyone
+	What  string   `json:"what"`  // in the form of fault.Parse: compute:503,everyone
 	From  Duration `json:"from"`  // after the start, on the cloud's clock
-	Until Duration `json:"until"` // the same; empty: until it is switched off by hand
+	Until Duration `json:"until"` // after the start; empty: until it is switched off by hand
 }
 
-// PlannedFaults are the faults of the story, without invalid ones.
+// PlannedFaults returns the faults of the scenario, without invalid ones.
 func (s *Scenario) PlannedFaults() []fault.Planned {
 	var plan []fault.Planned
 	for _, f := range s.Faults {

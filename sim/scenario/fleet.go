@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Fleet is a short form of many nodes and instances, which are generated from the scenario's seed: the same file is always
-// the same fleet. What is generated comes after the nodes and instances that the file names itself. A weight is a share: of
+// Fleet is a short form for many nodes and instances, which are generated from the scenario's seed: the same file
+// always gives the same fleet. Generated nodes and instances follow those in the file. A weight is a share: with
 // {ACTIVE: 9, SHUTOFF: 1}, one in ten instances is stopped.
 type Fleet struct {
-	Nodes map[string]int `json:"nodes"` // how many of a role; masters are controllers, too, where no controllers are given
+	Nodes map[string]int `json:"nodes"` // how many of each role; masters are controllers, too, if no controllers are given
 	Zones map[string]int `json:"zones"` // availability zones of the computes with their weights; default nova
-	Racks int            `json:"racks"` // of computes, each in one zone; default 1. A compute has its rack in its name and as a label
+	Racks int            `json:"racks"` // of computes, each in one zone; default 1. A compute has its rack in its name and in a label
 	Modes map[string]int `json:"modes"` // migration modes of the computes with their weights; default live
 
 	VCPUs     int `json:"vcpus"`     // of each compute; default 64
@@ -25,25 +25,25 @@ type Fleet struct {
 	DiskGiB   int `json:"diskGiB"`   // of each compute; default 4000
 
 	Done  int `json:"done"`  // computes that are updated when the scenario starts
-	Began int `json:"began"` // computes whose maintenance is under way
+	Began int `json:"began"` // computes in maintenance
 
-	Groups int `json:"groups"` // update groups of workers, by racks; 0: there is no management cluster, unless the file has one
+	Groups int `json:"groups"` // update groups of workers, by racks; 0: no management cluster, unless the file has one
 
-	Projects  int            `json:"projects"`  // beside those that the file names
-	Instances int            `json:"instances"` // on the computes, as evenly as chance has it
-	Flavors   map[string]int `json:"flavors"`   // weights of the scenario's flavors; default all alike
+	Projects  int            `json:"projects"`  // in addition to those in the file
+	Instances int            `json:"instances"` // on the computes, spread at random
+	Flavors   map[string]int `json:"flavors"`   // weights of the scenario's flavors; default: all equal
 	Statuses  map[string]int `json:"statuses"`  // weights; default ACTIVE
 	Actions   map[string]int `json:"actions"`   // weights of maintenance_action tags and of none; default none
-	Troubles  map[string]int `json:"troubles"`  // how many instances are peculiar, by trouble: see FleetTroubles
+	Troubles  map[string]int `json:"troubles"`  // how many instances have which trouble: see FleetTroubles
 }
 
-// Limits of a fleet; what is larger is a slip of the finger.
+// Limits of a fleet; anything larger is a typing error.
 const (
 	maxFleetNodes     = 10_000
 	maxFleetInstances = 500_000
 )
 
-// FleetTroubles is what can be peculiar about instances of a fleet.
+// FleetTroubles lists the possible troubles of a fleet's instances.
 var FleetTroubles = map[string]func(*Instance){
 	"failsTwice": func(in *Instance) {
 		in.FailLive = Failure{Times: 2, At: 0.6,
@@ -72,7 +72,7 @@ var (
 	modeAnnotation = "openstack.lcm.mirantis.com/instance_migration_mode"
 )
 
-// checkFleet says what is wrong with the short form, before anything is generated from it.
+// checkFleet checks the short form, before anything is generated from it.
 func (s *Scenario) checkFleet(check func(bool, string, ...any)) {
 	f := s.Fleet
 	check(s.Found == nil, "fleet: an inventory of a live cloud has no generated part")
@@ -145,7 +145,7 @@ func (s *Scenario) generate(check func(bool, string, ...any)) {
 		s.Flavors = slices.Clone(fleetSizes)
 	}
 	g.instances(check)
-	s.Fleet = nil // it is spelled out now
+	s.Fleet = nil // now it is spelled out
 }
 
 type generator struct {
@@ -155,7 +155,7 @@ type generator struct {
 	racks  [][]string // machines of the computes by rack
 }
 
-// nodes makes the machines: masters, controllers, computes by rack, gateways, storage.
+// nodes generates the machines: masters, controllers, computes by rack, gateways, storage.
 func (g *generator) nodes() {
 	f := g.fleet
 	for _, role := range fleetRoles {
@@ -178,8 +178,8 @@ func (g *generator) nodes() {
 	}
 }
 
-// computes makes the computes, rack by rack, zone by zone: so the update goes through one zone after the other, as the
-// OpenStack controller wants it.
+// computes generates the computes, rack by rack, zone by zone, so that the update handles one zone after the other, as
+// the OpenStack controller requires.
 func (g *generator) computes() {
 	f := g.fleet
 	total, racks := f.Nodes[RoleCompute], max(f.Racks, 1)
@@ -201,7 +201,7 @@ func (g *generator) computes() {
 			n.Done = g.ago(0.6 - 0.55*float64(i)/float64(f.Done))
 		case i < f.Done+f.Began:
 			n.Began = Duration(time.Duration(4+i%3) * time.Minute)
-		default: // what is manual or skipped is still to come
+		default: // manual and skipped nodes are still to be updated
 			if mode := modes.draw(g.chance); mode != "live" {
 				n.Annotations = map[string]string{modeAnnotation: mode}
 			}
@@ -216,7 +216,7 @@ func (g *generator) ago(share float64) Duration {
 	return Duration(time.Duration(share * float64(g.History.Released)).Round(time.Second))
 }
 
-// groups makes the update groups: the racks in turn, and one for all other workers.
+// groups generates the update groups: the racks in turn, and one for all other workers.
 func (g *generator) groups() {
 	if g.fleet.Groups == 0 {
 		return
@@ -244,7 +244,7 @@ func (g *generator) groups() {
 	}
 }
 
-// instances makes the instances, each on the emptier of two computes that have room for it.
+// instances generates the instances, each on the emptier of two computes with room for it.
 func (g *generator) instances(check func(bool, string, ...any)) {
 	f := g.fleet
 	var hosts []host
@@ -298,13 +298,13 @@ func (g *generator) instances(check func(bool, string, ...any)) {
 	}
 }
 
-// host is a compute with the memory that it has left, in MiB.
+// host is a compute with its free memory, in MiB.
 type host struct {
 	machine string
 	free    int
 }
 
-// roomFor is the emptier of two computes, or any other where these are full; nil when all are.
+// roomFor returns the emptier of two computes, or any other if both are full; nil if all are full.
 func (g *generator) roomFor(hosts []host, size int) *host {
 	a, b := &hosts[g.chance.IntN(len(hosts))], &hosts[g.chance.IntN(len(hosts))]
 	if a.free < b.free {
@@ -328,10 +328,10 @@ func (f *Fleet) total() int {
 	return total
 }
 
-// width is how many digits a count has, and at least two.
+// width is how many digits a count has, at least two.
 func width(count int) int { return max(2, len(fmt.Sprint(count))) }
 
-// spread shares n places among names by their weights, each name's places side by side.
+// spread shares n places among names by their weights, each name's places next to each other.
 func spread(weights map[string]int, n int) []string {
 	if len(weights) == 0 {
 		return make([]string, n)
@@ -351,10 +351,10 @@ func spread(weights map[string]int, n int) []string {
 	return places
 }
 
-// lots are drawn by weight.
+// lots draws names by weight.
 type lots struct {
 	names  []string
-	bounds []int // of the names' ranges, ascending
+	bounds []int // upper bounds of the names' ranges, ascending
 }
 
 func newLots(weights map[string]int, otherwise string) lots {

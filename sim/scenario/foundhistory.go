@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// setFoundHistory says, in the words of a scenario's history, where the update of a found cloud stands: what follows from
-// the history elsewhere (the steps of the plan that lie behind, say) follows from what was found.
+// setFoundHistory describes, as a scenario's history, where the update of a found cloud stands. Everything that
+// otherwise follows from the history (for example the completed steps of the plan) follows from what was found.
 func (s *Scenario) setFoundHistory() {
 	f, h := s.Found, &s.History
 	requested := map[string]Moment{}

@@ -2,41 +2,41 @@ package scenario
 
 import "slices"
 
-// FoundSet is a StatefulSet: what the quorum of a database rests on.
+// FoundSet is a StatefulSet; the quorum of a database depends on it.
 type FoundSet struct {
 	Namespace string     `json:"namespace"`
 	Name      string     `json:"name"`
 	Replicas  int        `json:"replicas"`
-	Pods      []FoundPod `json:"pods"` // those that are not there are made when the simulation begins
+	Pods      []FoundPod `json:"pods"` // missing pods are created when the simulation starts
 }
 
 // FoundPod is a pod of a StatefulSet.
 type FoundPod struct {
 	Name  string `json:"name"`
-	Node  string `json:"node"`  // machine name; empty: it has no node until it is made again
-	Down  bool   `json:"down"`  // it is not ready; one that is made anew runs
-	Waits string `json:"waits"` // why a container of one that is down does not run, such as CrashLoopBackOff
+	Node  string `json:"node"`  // machine name; empty: it has no node until it is recreated
+	Down  bool   `json:"down"`  // it is not ready; a recreated pod runs
+	Waits string `json:"waits"` // why a container of a pod that is down does not run, such as CrashLoopBackOff
 }
 
-// FoundDaemonSet is a DaemonSet with pods that are not as they should be.
+// FoundDaemonSet is a DaemonSet with pods that are old or down.
 type FoundDaemonSet struct {
 	Namespace string           `json:"namespace"`
-	Name      string           `json:"name"` // one that the simulation does not have is left out
+	Name      string           `json:"name"` // a DaemonSet that the simulation does not have is left out
 	Pods      []FoundDaemonPod `json:"pods"` // those that are old or down
 }
 
 // FoundDaemonPod is a pod of a DaemonSet, by its node.
 type FoundDaemonPod struct {
 	Node  string `json:"node"`  // machine name
-	Old   bool   `json:"old"`   // it was made from an earlier template, and stays until it is deleted
-	Down  bool   `json:"down"`  // as of a FoundPod
-	Waits string `json:"waits"` // as of a FoundPod
+	Old   bool   `json:"old"`   // created from an earlier template; it stays until it is deleted
+	Down  bool   `json:"down"`  // as in FoundPod
+	Waits string `json:"waits"` // as in FoundPod
 }
 
-// setNamespaces are those whose StatefulSets a file can have: OpenStack's and Redis'.
+// setNamespaces are the namespaces whose StatefulSets a file can have: OpenStack's and Redis'.
 var setNamespaces = []string{"openstack", "openstack-redis"}
 
-// checkSets says what is wrong with the sets of pods that were found.
+// checkSets checks the sets of pods that were found.
 func (f *Found) checkSets(machines map[string]Node, check func(bool, string, ...any)) {
 	unique := uniqueNames(check)
 	for i, set := range f.StatefulSets {

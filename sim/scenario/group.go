@@ -4,11 +4,11 @@ import "slices"
 
 // Group is a kind of scenarios.
 type Group struct {
-	Name  string // as a file has it
+	Name  string // as in a file
 	Title string
 }
 
-// Groups are all kinds, in the order in which they are listed.
+// Groups lists all groups, in the order of display.
 func Groups() []Group {
 	return []Group{
 		{"basics", "The basics"},
@@ -20,7 +20,7 @@ func Groups() []Group {
 	}
 }
 
-// checkGroup makes sure that a scenario's group, if it says one, is one that is listed.
+// checkGroup makes sure that a scenario's group, if it has one, is listed.
 func (s *Scenario) checkGroup(check func(bool, string, ...any)) {
 	var names []string
 	for _, g := range Groups() {

@@ -6,23 +6,24 @@ import (
 	"time"
 )
 
-// Format is the version of the file format that this program writes, and the newest that it reads. A file without a format
-// is of the first.
+// Format is the version of the file format that this program writes, and the newest that it reads. A file without a
+// format has version 1.
 const Format = 1
 
-// Found is how a live cloud was found by `lockstep snapshot`: everything that update, history and the roles of nodes alone
-// do not say. A scenario with it starts exactly there, instead of where its history leads: what happened so long before the
-// look has happened so long before the start. Node names in it are machine names, as everywhere in a scenario.
+// Found is the state of a live cloud, recorded by `lockstep snapshot`: everything that update, history and the roles of
+// nodes do not say. A scenario with it starts exactly in that state, instead of where its history leads: the time from
+// an event to the look becomes the time from the event to the start. Node names in it are machine names, as everywhere
+// in a scenario.
 type Found struct {
 	At           Moment    `json:"at"`           // of the look
 	From         string    `json:"from"`         // the API server that was asked; empty in a pseudonymous file
 	By           string    `json:"by"`           // the version of the program that looked
 	Pseudonymous bool      `json:"pseudonymous"` // names and IDs are not the real ones
 	Missing      []Missing `json:"missing"`      // what could not be read
-	Assumed      []Assumed `json:"assumed"`      // what the cloud did not tell and was filled in
+	Assumed      []Assumed `json:"assumed"`      // filled in because the cloud did not show it
 
 	Controller FoundController  `json:"controller"`
-	Deployment *FoundDeployment `json:"deployment"` // the OpenStackDeploymentStatus; nil where there was none
+	Deployment *FoundDeployment `json:"deployment"` // the OpenStackDeploymentStatus; nil if there was none
 	Overcommit Overcommit       `json:"overcommit"`
 
 	ClusterRequests []FoundRequest `json:"clusterRequests"` // ClusterMaintenanceRequests
@@ -32,7 +33,7 @@ type Found struct {
 	ClusterLocks    []FoundLock    `json:"clusterLocks"`
 	NodeLocks       []FoundLock    `json:"nodeLocks"`
 
-	StatefulSets []FoundSet       `json:"statefulSets"` // of OpenStack and Redis; none: the simulation's own
+	StatefulSets []FoundSet       `json:"statefulSets"` // of OpenStack and Redis; none: the simulation's
 	DaemonSets   []FoundDaemonSet `json:"daemonSets"`   // of OpenStack and Tungsten Fabric
 
 	UpdateGroups []FoundUpdateGroup `json:"updateGroups"`
@@ -46,7 +47,7 @@ type Found struct {
 	Projects []FoundProject `json:"projects"`
 }
 
-// Missing is what could not be read, and why.
+// Missing says what could not be read, and why.
 type Missing struct {
 	What string `json:"what"`
 	Why  string `json:"why"`
@@ -56,7 +57,7 @@ type Missing struct {
 type Assumed struct {
 	Field string `json:"field"` // for example release.to
 	Why   string `json:"why"`
-	// Names is the end of Why that names things of the cloud, which a pseudonymous file must not have.
+	// Names is the end of Why with names from the cloud, which a pseudonymous file must not contain.
 	Names string `json:"-"`
 }
 
@@ -89,7 +90,7 @@ type FoundService struct {
 	Since   Moment `json:"since"`
 }
 
-// Overcommit is how much more than it has a host may give to instances; 0: the simulation's own.
+// Overcommit is a host's allocation ratios; 0: the simulation's.
 type Overcommit struct {
 	VCPUs  float64 `json:"vcpus"`
 	Memory float64 `json:"memory"`
@@ -107,7 +108,7 @@ type FoundRequest struct {
 	Finalizers []string `json:"finalizers"` // who holds a deleted one
 }
 
-// FoundNotice is an object that says one thing about one node.
+// FoundNotice is an object with one statement about one node.
 type FoundNotice struct {
 	Name    string `json:"name"`
 	Node    string `json:"node"`
@@ -122,7 +123,7 @@ type FoundLock struct {
 	State      string `json:"state"` // active, inactive, failed; empty: it has no status
 	Release    string `json:"release"`
 	Inner      string `json:"inner"`    // the annotation inner_state
-	Message    string `json:"message"`  // its errorMessage without the time that it begins with
+	Message    string `json:"message"`  // its errorMessage without the time at its beginning
 	Said       Moment `json:"said"`     // that time
 	Progress   string `json:"progress"` // inactivationProgress
 	Percentage int    `json:"percentage"`
@@ -165,7 +166,7 @@ type FoundStep struct {
 type FoundAggregate struct {
 	Name  string   `json:"name"`
 	ID    int      `json:"id"`
-	Zone  string   `json:"zone"` // empty: it makes none
+	Zone  string   `json:"zone"` // empty: none
 	Nodes []string `json:"nodes"`
 }
 
@@ -191,13 +192,13 @@ type FoundNode struct {
 	ReadySince  Moment `json:"readySince"`  // when the condition last changed
 	Cordoned    bool   `json:"cordoned"`
 	Created     Moment `json:"created"`
-	MemoryMiB   int    `json:"memoryMiB"` // instead of memoryGiB, where that is not whole
+	MemoryMiB   int    `json:"memoryMiB"` // instead of memoryGiB, if that is not whole
 
 	Group string `json:"group"` // its update group
 	Index int    `json:"index"` // its upgrade index
 
 	NoService      bool   `json:"noService"` // a compute by its label that Nova does not know
-	Disabled       bool   `json:"disabled"`  // nova-compute is out of scheduling
+	Disabled       bool   `json:"disabled"`  // nova-compute is disabled
 	DisabledReason string `json:"disabledReason"`
 	Down           bool   `json:"down"` // nova-compute does not report
 	ForcedDown     bool   `json:"forcedDown"`
@@ -208,7 +209,7 @@ type FoundNode struct {
 // FoundFlavor is what Found adds to a flavor.
 type FoundFlavor struct {
 	ID         string            `json:"id"`
-	MemoryMiB  int               `json:"memoryMiB"` // instead of memoryGiB, where that is not whole
+	MemoryMiB  int               `json:"memoryMiB"` // instead of memoryGiB, if that is not whole
 	ExtraSpecs map[string]string `json:"extraSpecs"`
 }
 
@@ -217,11 +218,11 @@ type FoundInstance struct {
 	ID          string `json:"id"`
 	Created     Moment `json:"created"`     // instead of age
 	ServerGroup string `json:"serverGroup"` // name or ID
-	CameFrom    string `json:"cameFrom"`    // machine that a VERIFY_RESIZE would be reverted to
-	MigratingTo string `json:"migratingTo"` // machine that a MIGRATING is on its way to
+	CameFrom    string `json:"cameFrom"`    // machine to which a revert of VERIFY_RESIZE moves it
+	MigratingTo string `json:"migratingTo"` // target machine of a MIGRATING instance
 }
 
-// setFoundDefaults lets the clock begin before the oldest thing that was found.
+// setFoundDefaults makes the clock start before the oldest event that was found.
 func (s *Scenario) setFoundDefaults() {
 	if s.Found == nil {
 		return
@@ -261,7 +262,7 @@ func (s *Scenario) setFoundDefaults() {
 	}
 }
 
-// checkFound says what is wrong with the part that `lockstep snapshot` writes.
+// checkFound checks the part that `lockstep snapshot` writes.
 func (s *Scenario) checkFound(machines map[string]Node, check func(bool, string, ...any)) {
 	f := s.Found
 	if f == nil {
@@ -326,7 +327,7 @@ func (l FoundLock) check(list string, i int, check func(bool, string, ...any)) {
 	check(l.Percentage >= 0 && l.Percentage <= 100, "%s[%d].percentage: %s: %d: want 0 to 100", list, i, l.Name, l.Percentage)
 }
 
-// uniqueNames refuses names that are missing or there twice in one list.
+// uniqueNames refuses missing and duplicate names in a list.
 func uniqueNames(check func(bool, string, ...any)) func(list string, i int, name string) {
 	seen := map[string]bool{}
 	return func(list string, i int, name string) {
@@ -336,13 +337,13 @@ func uniqueNames(check func(bool, string, ...any)) func(list string, i int, name
 	}
 }
 
-// hasProject tells whether there is a project of that name or ID.
+// hasProject tells whether there is a project with that name or ID.
 func (s *Scenario) hasProject(nameOrID string) bool {
 	return slices.Contains(s.Projects, nameOrID) ||
 		s.Found != nil && slices.ContainsFunc(s.Found.Projects, func(p FoundProject) bool { return p.ID == nameOrID })
 }
 
-// memoryMiB is a size that is given in MiB or in GiB.
+// memoryMiB returns a size that is given in MiB or in GiB.
 func memoryMiB(mib, gib int) int {
 	if mib > 0 {
 		return mib
@@ -356,7 +357,7 @@ func (n Node) RAM() int { return memoryMiB(n.MemoryMiB, n.MemoryGiB) }
 // RAM is the flavor's memory in MiB.
 func (f Flavor) RAM() int { return memoryMiB(f.MemoryMiB, f.MemoryGiB) }
 
-// Rehearsal says in a few words whose inventory the scenario is; empty when it is not an inventory.
+// Rehearsal says in a few words which cloud's inventory the scenario is; empty if it is not an inventory.
 func (s *Scenario) Rehearsal() string {
 	if s.Found == nil {
 		return ""

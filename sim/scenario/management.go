@@ -8,32 +8,32 @@ import (
 	"strings"
 )
 
-// Management is the management cluster: how the update is cut into groups and steps, what starts them, and what goes wrong
-// with LCM's own part. A scenario without it has no management cluster; LCM then runs the whole update through.
+// Management is the management cluster: how the update is cut into groups and steps, what starts them, and what goes
+// wrong with LCM's own part. A scenario without it has no management cluster; LCM then runs the whole update by itself.
 type Management struct {
 	Project  string `json:"project"`  // namespace of the cluster's objects; default mosk
-	Releases Change `json:"releases"` // ClusterReleases; default such as mosk-21-0-0-25-2, as release says
+	Releases Change `json:"releases"` // ClusterReleases; default from release, such as mosk-21-0-0-25-2
 	Plan     Plan   `json:"plan"`
-	// version of the management cluster itself that waits to be installed, such as 2.31.0; none: it has the latest
+	// version of the management cluster that is available but not installed, such as 2.31.0; empty: it has the latest
 	Waits string `json:"waits"`
 
 	Groups       []UpdateGroup  `json:"groups"`       // of workers; default one, <cluster>-default, with all of them
-	UpgradeIndex map[string]int `json:"upgradeIndex"` // by machine; default: as update.order has them, from 1
+	UpgradeIndex map[string]int `json:"upgradeIndex"` // by machine; default: the order of update.order, from 1
 
-	AutoPause []string `json:"autoPause"` // alerts that pause the update; none: there is no UpdateAutoPause
-	Alerts    []Alert  `json:"alerts"`    // what StackLight tells
+	AutoPause []string `json:"autoPause"` // alerts that pause the update; none: no UpdateAutoPause
+	Alerts    []Alert  `json:"alerts"`    // alerts of StackLight
 
 	Items     []ItemFailure `json:"items"`     // state items of the LCM agent that fail
-	NotReady  []NotReady    `json:"notReady"`  // nodes that do not come back at once
-	Budgets   []Budget      `json:"budgets"`   // disruption budgets that let nothing go
+	NotReady  []NotReady    `json:"notReady"`  // nodes that return late
+	Budgets   []Budget      `json:"budgets"`   // disruption budgets that allow no eviction
 	Deletions []Deletion    `json:"deletions"` // machines that a colleague deletes
 }
 
 // Plan says who starts the steps of the ClusterUpdatePlan. A step's ID is openstack, ceph, k8s-controllers,
-// k8s-workers-<group> or mcc-components. What lies behind the scenario's start is commenced in any case.
+// k8s-workers-<group> or mcc-components. Steps before the scenario's start are commenced in any case.
 type Plan struct {
 	Commence  []string            `json:"commence"`  // steps that are commenced when the scenario starts
-	Colleague Duration            `json:"colleague"` // someone commences each next step so long after the one before is complete; 0: nobody
+	Colleague Duration            `json:"colleague"` // delay after a step until a colleague commences the next one; 0: no colleague
 	Estimated map[string]Duration `json:"estimated"` // by step; default as in MOSK's own plans
 }
 
@@ -42,7 +42,7 @@ type UpdateGroup struct {
 	Name       string   `json:"name"`
 	Index      int      `json:"index"`      // lower ones first, equal ones at the same time; default 1
 	Concurrent int      `json:"concurrent"` // machines at a time at most; default update.concurrency
-	Reboot     *bool    `json:"reboot"`     // whether hosts are rebooted; default: whether update.scope is os
+	Reboot     *bool    `json:"reboot"`     // whether hosts are rebooted; default: true if update.scope is os
 	Machines   []string `json:"machines"`
 }
 
@@ -62,11 +62,11 @@ type ItemFailure struct {
 	Message  string `json:"message"`
 }
 
-// NotReady is a node whose kubelet is not ready for some time after the host's reboot.
+// NotReady is a node whose kubelet stays not ready for some time after the host's reboot.
 type NotReady struct {
 	Machine string   `json:"machine"`
 	For     Duration `json:"for"`
-	Message string   `json:"message"` // of the node's Ready condition; default: its network plugin is not ready
+	Message string   `json:"message"` // of the node's Ready condition; default: the network plugin is not ready
 }
 
 // Budget is a PodDisruptionBudget that allows no disruption.
@@ -82,10 +82,10 @@ type Deletion struct {
 	After   Duration `json:"after"` // from the scenario's start; 0: a moment after it
 }
 
-// StateItems are what the LCM agent of a machine runs in an update, in their order.
+// StateItems are the items that a machine's LCM agent runs in an update, in order.
 var StateItems = []string{"download-images", "host-packages", "host-os", "container-runtime", "kubernetes"}
 
-// Steps are the IDs of the plan's steps, in their order.
+// Steps returns the IDs of the plan's steps, in order.
 func (s *Scenario) Steps() []string {
 	steps := []string{"openstack"}
 	if slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.Has(RoleStorage) }) {
@@ -100,7 +100,7 @@ func (s *Scenario) Steps() []string {
 	return append(steps, "mcc-components")
 }
 
-// byIndex are the groups in the order of their update; those of one index by name.
+// byIndex returns the groups in the order of their update; groups with the same index by name.
 func (m *Management) byIndex() []UpdateGroup {
 	return slices.SortedFunc(slices.Values(m.Groups), func(a, b UpdateGroup) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Moment is a time that is written as RFC 3339 has it, to the second and in UTC, for example 2026-11-21T19:30:00Z.
+// Moment is a time in RFC 3339 format, to the second and in UTC, for example 2026-11-21T19:30:00Z.
 type Moment time.Time
 
 // UnmarshalJSON reads the text.
@@ -29,13 +29,13 @@ func (m Moment) MarshalJSON() ([]byte, error) { return json.Marshal(m.String()) 
 // String is the text.
 func (m Moment) String() string { return m.Of().Format(time.RFC3339) }
 
-// Of is the time as Go knows it, in UTC.
+// Of is the time as a time.Time in UTC.
 func (m Moment) Of() time.Time { return time.Time(m).UTC() }
 
-// IsZero tells whether there is no such time.
+// IsZero tells whether the time is not set.
 func (m Moment) IsZero() bool { return time.Time(m).IsZero() }
 
-// Ago is how long before the look a moment was; 0 for none, or for a later one.
+// Ago is the time from a moment to the look; 0 if the moment is zero or later.
 func (s *Scenario) Ago(m Moment) Duration {
 	if s.Found == nil || m.IsZero() {
 		return 0

@@ -2,7 +2,7 @@ package scenario
 
 import "slices"
 
-// didYouMean suggests the choice that a word was likely meant to be, as the end of a sentence; empty when none is near.
+// didYouMean suggests the choice closest to a word, as the end of a sentence; empty if none is close.
 func didYouMean(word string, choices []string) string {
 	best, distance := "", max(2, len(word)/3)+1
 	for _, choice := range slices.Sorted(slices.Values(choices)) {
@@ -16,7 +16,7 @@ func didYouMean(word string, choices []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// suggestion is didYouMean for a text that is only made when something is wrong.
+// suggestion is a didYouMean that is only computed if there is a problem.
 type suggestion struct {
 	word    string
 	choices []string
@@ -24,9 +24,9 @@ type suggestion struct {
 
 func (s suggestion) String() string { return didYouMean(s.word, s.choices) }
 
-// edits is how many letters have to be changed, added, removed or swapped with their neighbour to make b of a.
+// edits is how many letters must be changed, added, removed or swapped with their neighbour to turn a into b.
 func edits(a, b []rune) int {
-	const longest = 64 // of what anybody would call a field or a scenario
+	const longest = 64 // longer than any name of a field or a scenario
 	if len(a) > longest || len(b) > longest {
 		return longest
 	}

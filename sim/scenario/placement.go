@@ -2,27 +2,27 @@ package scenario
 
 import "slices"
 
-// Aggregate is a host aggregate whose metadata flavors can ask for.
+// Aggregate is a host aggregate whose metadata flavors can require.
 type Aggregate struct {
 	Name     string            `json:"name"`
 	Nodes    []string          `json:"nodes"` // machines
 	Metadata map[string]string `json:"metadata"`
 }
 
-// ServerGroup is a server group; its members say that they are in it.
+// ServerGroup is a server group; its members name it.
 type ServerGroup struct {
 	Name       string `json:"name"`
 	Project    string `json:"project"`
 	Policy     string `json:"policy"`     // affinity, anti-affinity, soft-affinity, soft-anti-affinity
-	MaxPerHost int    `json:"maxPerHost"` // members of an anti-affine group on one host; default 1
+	MaxPerHost int    `json:"maxPerHost"` // the most members of an anti-affinity group on one host; default 1
 }
 
-// Devices is what ties an instance to its host beside its flavor.
+// Devices holds what ties an instance to its host besides its flavor.
 type Devices struct {
 	Port             string   `json:"port"`             // its port's binding:vnic_type; default normal
 	EncryptedVolumes []string `json:"encryptedVolumes"` // names of attached volumes in Ceph
 	LocalVolumes     []string `json:"localVolumes"`     // names of attached volumes on a host's own disks
-	VolumesOn        string   `json:"volumesOn"`        // the machine of that host; default the instance's own
+	VolumesOn        string   `json:"volumesOn"`        // the machine with these disks; default the instance's
 }
 
 var (
@@ -30,7 +30,7 @@ var (
 	vnicTypes = []string{"normal", "direct", "macvtap", "direct-physical", "vdpa", "accelerator-direct", "remote-managed"}
 )
 
-// checkPlacement says what is wrong with aggregates, server groups and devices.
+// checkPlacement checks aggregates, server groups and devices.
 func (s *Scenario) checkPlacement(machines map[string]Node, check func(bool, string, ...any)) {
 	check(s.Found == nil || len(s.Aggregates)+len(s.ServerGroups) == 0, "aggregates: an inventory of a live cloud has its own under found")
 	for i, a := range s.Aggregates {

@@ -11,14 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// ending is the last line of a file that a program wrote: without it, a file that was cut off between two lines would pass
-// for a smaller cloud.
+// ending is the last line of a generated file: without it, a file cut off between two lines would pass as a smaller
+// cloud.
 const ending = "..."
 
-// maxSize is more than the inventory of any cloud takes: one of 100,000 instances has some 30 MiB.
+// maxSize is larger than the inventory of any cloud: one with 100,000 instances has some 30 MiB.
 const maxSize = 64 << 20
 
-// searched is how much of a file is searched for what it is.
+// searched is how much of a file is searched to recognise it.
 const searched = 1 << 20
 
 const wanted = "; want a scenario, or what `lockstep snapshot -o FILE` writes"
@@ -26,8 +26,8 @@ const wanted = "; want a scenario, or what `lockstep snapshot -o FILE` writes"
 // topLevel is a field of the document itself, in YAML or as the first one in JSON; all others are indented.
 var topLevel = regexp.MustCompile(`(?m)^(?:\{\s*)?["']?([A-Za-z][\w.-]*)["']?\s*:(?:\s|$)[ \t]*["']?([^\s"',}]*)`)
 
-// recognise says what a file is that is not a scenario, as far as possible without parsing it as YAML, which takes long for a large
-// file.
+// recognise says what a file is if it is not a scenario, if possible without parsing it as YAML, which is slow for a
+// large file.
 func recognise(raw []byte) error {
 	if len(raw) > maxSize {
 		return fmt.Errorf("the file has more than %d MiB%s", maxSize>>20, wanted)
@@ -72,7 +72,7 @@ func recognise(raw []byte) error {
 	return nil
 }
 
-// wrongFormat says what is wrong with a file's format; those of programs to come cannot be read.
+// wrongFormat says what is wrong with a file's format; newer formats cannot be read.
 func wrongFormat(format string) string {
 	if n, err := strconv.Atoi(format); err != nil || n < Format {
 		return fmt.Sprintf("format: is %q: want %d", format, Format)
@@ -81,7 +81,7 @@ func wrongFormat(format string) string {
 		"newer one", format, Format)
 }
 
-// firstLine is the first line of a file that says something, and its number.
+// firstLine is the first line of a file with content, and its number.
 func firstLine(raw []byte) (int, string) {
 	number := 0
 	for line := range bytes.Lines(raw) {

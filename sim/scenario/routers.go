@@ -1,14 +1,14 @@
 package scenario
 
-// Router is a virtual router, which lives on network nodes.
+// Router is a virtual router on network nodes.
 type Router struct {
 	Name    string   `json:"name"`
 	Project string   `json:"project"`
-	HA      bool     `json:"ha"` // each of its nodes can take it over
+	HA      bool     `json:"ha"` // any of its nodes can take over
 	On      []string `json:"on"` // machine names of gateways
 }
 
-// checkRouters says what is wrong with the virtual routers.
+// checkRouters checks the virtual routers.
 func (s *Scenario) checkRouters(machines map[string]Node, check func(bool, string, ...any)) {
 	for i, r := range s.Routers {
 		check(r.Name != "", "routers[%d].name: is missing", i)

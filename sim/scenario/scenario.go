@@ -1,6 +1,6 @@
-// Package scenario holds the stories that the simulated cloud can tell: which nodes and instances there are, how they
-// behave, and where the update stands when the operator opens the dashboard. A scenario is a YAML file; the ones that come
-// with the program are embedded.
+// Package scenario holds the scenarios of the simulated cloud: which nodes and instances exist, how they behave, and
+// where the update stands when the operator opens the dashboard. A scenario is a YAML file; the ones that come with the
+// program are embedded.
 package scenario
 
 import (
@@ -18,17 +18,17 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// Default is the scenario of a demo that names none.
+// Default is the scenario of a demo without a given one.
 const Default = "manual-nodes"
 
-// Scenario is one story.
+// Scenario is one scenario.
 type Scenario struct {
 	Format  int    `json:"format"`  // of the file; 0 means 1
-	Name    string `json:"name"`    // as Load knows it
+	Name    string `json:"name"`    // the name for Load
 	Title   string `json:"title"`   // one line
-	Teaches string `json:"teaches"` // what one learns from it, some sentences
+	Teaches string `json:"teaches"` // what the scenario teaches, in a few sentences
 	Group   string `json:"group"`   // name of one of Groups; empty in a file that is not listed
-	Seed    uint64 `json:"seed"`    // of everything that is left to chance
+	Seed    uint64 `json:"seed"`    // of all random choices
 
 	Cluster string  `json:"cluster"` // name of the cluster and of its ClusterMaintenanceRequest
 	Release Change  `json:"release"` // cluster releases, for example 17.4.0+25.1
@@ -39,9 +39,9 @@ type Scenario struct {
 	Nodes   []Node  `json:"nodes"`
 	History History `json:"history"`
 
-	Management *Management `json:"management"` // nil: there is no management cluster
+	Management *Management `json:"management"` // nil: no management cluster
 
-	Faults []Fault `json:"faults"` // of the servers, while the story is told
+	Faults []Fault `json:"faults"` // of the servers, during the scenario
 
 	Flavors   []Flavor   `json:"flavors"`
 	Projects  []string   `json:"projects"`
@@ -49,24 +49,24 @@ type Scenario struct {
 
 	Aggregates   []Aggregate   `json:"aggregates"`
 	ServerGroups []ServerGroup `json:"serverGroups"`
-	Volumes      []Volume      `json:"volumes"` // on nodes' own disks, attached to nothing
+	Volumes      []Volume      `json:"volumes"` // on nodes' own disks, not attached
 	Routers      []Router      `json:"routers"` // virtual ones
 
-	Troubles    []Trouble    `json:"troubles"`    // what goes wrong with the applications
-	Controllers []Controller `json:"controllers"` // application controllers that are none of MOSK's own
+	Troubles    []Trouble    `json:"troubles"`    // failures of the applications
+	Controllers []Controller `json:"controllers"` // application controllers that do not belong to MOSK
 
-	Fleet *Fleet `json:"fleet"` // many nodes and instances in short; nil when they have been generated
+	Fleet *Fleet `json:"fleet"` // short form for many nodes and instances; nil once they are generated
 
-	Found *Found `json:"found"` // how a live cloud was found; nil in a written story
+	Found *Found `json:"found"` // the state of a live cloud; nil in a written scenario
 }
 
-// Change is what something is before the update and after it.
+// Change is a value before and after the update.
 type Change struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// Update says how LCM goes about it.
+// Update says how LCM runs the update.
 type Update struct {
 	Scope       string   `json:"scope"`       // of the NodeMaintenanceRequests: os (the default) or drain
 	Concurrency int      `json:"concurrency"` // workers at a time; default 1
@@ -78,28 +78,28 @@ type Cloud struct {
 	Deployment  string   `json:"deployment"`  // name of the OpenStackDeployment; default osh-dev
 	Version     string   `json:"version"`     // OpenStack's release; default antelope
 	Services    []string `json:"services"`    // of the deployment; default the usual ones
-	Fabric      string   `json:"fabric"`      // name of the TFOperator where Tungsten Fabric is the network; default: Neutron
+	Fabric      string   `json:"fabric"`      // name of the TFOperator, if Tungsten Fabric is the network; default: Neutron
 	Migrations  int      `json:"migrations"`  // instances migrating from a host at a time; default 1
 	MaxCompute  int      `json:"maxCompute"`  // computes in maintenance at a time; default 30
 	MaxGateway  int      `json:"maxGateway"`  // gateways in maintenance at a time; default 1
 	OVN         bool     `json:"ovn"`         // ml2/ovn is the network back end
 	IgnoreZones bool     `json:"ignoreZones"` // let computes of several zones be in maintenance at a time
 
-	NodeLabels map[string]string `json:"nodeLabels"` // of controller, compute and gateway, as KEY=VALUE, where they are not the usual ones
+	NodeLabels map[string]string `json:"nodeLabels"` // of controller, compute and gateway, as KEY=VALUE, if not the usual ones
 }
 
-// History says what happened before the scenario starts; all durations are back from its start.
+// History says what happened before the scenario starts; all durations count back from its start.
 type History struct {
 	StartAt  string   `json:"startAt"`  // where the update stands: StartOperator, StartOpenStack, StartMasters or StartWorkers
-	Begun    Duration `json:"begun"`    // when the ClusterMaintenanceRequest was made; not for StartOperator
+	Begun    Duration `json:"begun"`    // when the ClusterMaintenanceRequest was created; not for StartOperator
 	Released Duration `json:"released"` // when the last ClusterWorkloadLock was released; for StartMasters and StartWorkers
 	Age      Duration `json:"age"`      // of the cluster; default 90 days
 }
 
-// Where an update can stand when a scenario starts.
+// Where an update stands when a scenario starts.
 const (
 	StartOperator  = "operator"  // LCM starts the update by itself, after a moment
-	StartOpenStack = "openstack" // requested, and OpenStack is about to be updated
+	StartOpenStack = "openstack" // the update is requested; OpenStack comes next
 	StartMasters   = "masters"   // OpenStack and Ceph are done
 	StartWorkers   = "workers"   // the masters are done
 )
@@ -107,20 +107,20 @@ const (
 // Node is one machine of the cluster.
 type Node struct {
 	Machine     string            `json:"machine"`     // the short name, for example cmp-07
-	Name        string            `json:"name"`        // in Kubernetes and Nova; default kaas-node-<uuid>, which follows from the seed
+	Name        string            `json:"name"`        // in Kubernetes and Nova; default kaas-node-<uuid>, derived from the seed
 	Roles       []string          `json:"roles"`       // Role constants
 	Zone        string            `json:"zone"`        // availability zone of a compute; default nova
-	Rack        string            `json:"rack"`        // the label rack of the Kubernetes node; default: it has none
+	Rack        string            `json:"rack"`        // the label rack of the Kubernetes node; default: none
 	VCPUs       int               `json:"vcpus"`       // of a compute; default 64
 	MemoryGiB   int               `json:"memoryGiB"`   // of a compute; default 256
 	DiskGiB     int               `json:"diskGiB"`     // of a compute; default 4000
 	Annotations map[string]string `json:"annotations"` // of the Kubernetes node
-	Traits      []string          `json:"traits"`      // of a compute in Placement, beside those that each has
+	Traits      []string          `json:"traits"`      // of a compute in Placement, in addition to those of every compute
 
-	VolumeBackends []string `json:"volumeBackends"` // each a cinder-volume of its own, with volumes on the node's disks
+	VolumeBackends []string `json:"volumeBackends"` // one cinder-volume each, for volumes on the node's disks
 
-	Done  Duration `json:"done"`  // updated, and back so long before the start
-	Began Duration `json:"began"` // its NodeMaintenanceRequest was made so long before the start, and it is not done
+	Done  Duration `json:"done"`  // how long before the start it was updated and back
+	Began Duration `json:"began"` // how long before the start its NodeMaintenanceRequest was created; it is not done
 
 	FoundNode
 }
@@ -150,13 +150,13 @@ type Instance struct {
 	Name    string   `json:"name"`
 	Project string   `json:"project"`
 	Flavor  string   `json:"flavor"`
-	Host    string   `json:"host"`    // machine name; empty only where Nova has none: SHELVED_OFFLOADED
-	Status  string   `json:"status"`  // as Nova writes it; default ACTIVE
-	Power   string   `json:"power"`   // nostate, running, paused, shutdown, crashed or suspended; default: as the status has it
-	Fault   string   `json:"fault"`   // what an ERROR says
+	Host    string   `json:"host"`    // machine name; empty only for SHELVED_OFFLOADED
+	Status  string   `json:"status"`  // as in Nova; default ACTIVE
+	Power   string   `json:"power"`   // nostate, running, paused, shutdown, crashed or suspended; default: from the status
+	Fault   string   `json:"fault"`   // the text of an ERROR
 	Actions []string `json:"actions"` // maintenance_action tags: live_migrate, poweroff, notify
 	Tags    []string `json:"tags"`    // other tags
-	Locked  string   `json:"locked"`  // why it is locked; empty: it is not
+	Locked  string   `json:"locked"`  // why it is locked; empty: not locked
 	Age     Duration `json:"age"`     // default 30 days
 
 	FailLive       Failure `json:"failLive"`
@@ -171,14 +171,14 @@ type Instance struct {
 	FoundInstance
 }
 
-// Failure is something that does not work at first, or never.
+// Failure is an action that fails at first, or always.
 type Failure struct {
 	Times int     `json:"times"` // how often; negative: always
 	Text  string  `json:"text"`
 	At    float64 `json:"at"` // how far through, from 0 to 1
 }
 
-// Duration is a time.Duration that is written as Go writes it, for example 1h12m.
+// Duration is a time.Duration in Go's text form, for example 1h12m.
 type Duration time.Duration
 
 // UnmarshalJSON reads a text such as "1h12m".
@@ -198,14 +198,14 @@ func (d *Duration) UnmarshalJSON(raw []byte) error {
 // MarshalJSON writes the text.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).String()) }
 
-// Of is the duration as Go knows it.
+// Of is the duration as a time.Duration.
 func (d Duration) Of() time.Duration { return time.Duration(d) }
 
 // List names the scenarios that come with the program, in alphabetical order.
 func List() []string {
 	entries, err := files.ReadDir(".")
 	if err != nil {
-		return nil // the folder is embedded: it cannot be missing
+		return nil // cannot happen: the folder is embedded
 	}
 	var names []string
 	for _, entry := range entries {
@@ -215,8 +215,8 @@ func List() []string {
 	return names
 }
 
-// Load returns a scenario that comes with the program, or, when name ends in .yaml or .yml, the one in that file. An empty
-// name is Default.
+// Load returns a scenario that comes with the program or, if name ends in .yaml or .yml, the one in that file. An empty
+// name means Default.
 func Load(name string) (*Scenario, error) {
 	if name == "" {
 		name = Default
@@ -239,7 +239,7 @@ func Load(name string) (*Scenario, error) {
 	return s, nil
 }
 
-// LoadFile returns the scenario in a file, whatever the file is called.
+// LoadFile returns the scenario in a file with any name.
 func LoadFile(path string) (*Scenario, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -257,8 +257,8 @@ func LoadFile(path string) (*Scenario, error) {
 	return s, nil
 }
 
-// Parse reads a scenario, generates its fleet, fills in the defaults and says everything that is wrong with it, each with
-// its line and its field: "line 12: nodes[3].roles[0]: …".
+// Parse reads a scenario, generates its fleet, fills in the defaults and reports all problems, each with its line and
+// field: "line 12: nodes[3].roles[0]: …".
 func Parse(raw []byte) (*Scenario, error) {
 	if err := recognise(raw); err != nil {
 		return nil, err

@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// Trouble is something that goes wrong by itself on the side of the applications.
+// Trouble is a failure on the side of the applications.
 type Trouble struct {
 	Kind     string   `json:"kind"`     // one of the Trouble constants
-	Node     string   `json:"node"`     // machine name, for the kinds that happen to a node
+	Node     string   `json:"node"`     // machine name, for kinds that affect a node
 	Service  string   `json:"service"`  // key of an OpenStack service, such as dns, for osdplApplying
 	Workload string   `json:"workload"` // name of a DaemonSet, StatefulSet or Deployment, for podsNotReady and podsEvicted
 	At       Duration `json:"at"`       // after the scenario's start; default at once
-	// OnReturn is instead of at: when the node is back from its reboot; for agentsDead, computeDown, podsNotReady and podsEvicted.
-	// controllerDown then begins while the node is away.
+	// OnReturn replaces at: the trouble begins when the node is back from its reboot; for agentsDead, computeDown,
+	// podsNotReady and podsEvicted. controllerDown then begins while the node is away.
 	OnReturn bool     `json:"onReturn"`
-	For      Duration `json:"for"` // how long; default until it is repaired
+	For      Duration `json:"for"` // how long; default: until it is repaired
 }
 
-// Kinds of trouble, and who mends them before their time.
+// Kinds of trouble, and how an operator ends them early.
 const (
 	TroubleController = "controllerDown" // the OpenStack controller has no replicas: scale osh-system/rockoon up
 	// the new OpenStack controller is not rolled out: change the image and variable of osh-system/rockoon
@@ -27,28 +27,28 @@ const (
 	TroubleDeployment = "osdplApplying"    // a service of OpenStack cannot be applied: delete the failed pod of its job
 	TroubleAgents     = "agentsDead"       // network agents are silent: delete the node's neutron-ovs-agent pod
 	TroubleCompute    = "computeDown"      // nova-compute is silent: delete its pod
-	TroubleForgotten  = "computeForgotten" // nova-compute runs, and its service was deleted: delete its pod
-	TroubleRole       = "roleTaken"        // the role labels are taken off the node: put them back, and remove its lock
+	TroubleForgotten  = "computeForgotten" // nova-compute runs, but its service was deleted: delete its pod
+	TroubleRole       = "roleTaken"        // the node's role labels are removed: put them back, and remove its lock
 	TroublePods       = "podsNotReady"     // a workload's pods crash on the node: delete them
 	TroubleEvicted    = "podsEvicted"      // an evicted pod of a workload is left on the node: delete it
 	TroubleCeph       = "cephDegraded"     // an OSD is down: delete its pod
-	TroubleTempest    = "tempestFails"     // runs of Tempest fail: only its time ends it
+	TroubleTempest    = "tempestFails"     // runs of Tempest fail: only time ends it
 )
 
 var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute,
 	TroubleForgotten, TroubleRole,
 	TroublePods, TroubleEvicted, TroubleCeph, TroubleTempest}
 
-// Controller is an application controller that is not one of MOSK's own, with locks that the update waits for.
+// Controller is an application controller that does not belong to MOSK, with locks that the update waits for.
 type Controller struct {
 	Name     string   `json:"name"`     // controllerName of its locks
-	Nodes    []string `json:"nodes"`    // machine names that it has a lock on; beside those of its roles
-	Roles    []string `json:"roles"`    // of the nodes that it has a lock on
+	Nodes    []string `json:"nodes"`    // machine names with its lock, in addition to those of its roles
+	Roles    []string `json:"roles"`    // of the nodes with its lock
 	Cluster  bool     `json:"cluster"`  // whether it has a ClusterWorkloadLock
 	Takes    Duration `json:"takes"`    // from a node's request to its release
-	Progress []string `json:"progress"` // what it says meanwhile, in this order
-	Failing  []string `json:"failing"`  // machine names that it fails on
-	Error    string   `json:"error"`    // what it says then
+	Progress []string `json:"progress"` // its messages meanwhile, in this order
+	Failing  []string `json:"failing"`  // machine names where it fails
+	Error    string   `json:"error"`    // its message then
 	Times    int      `json:"times"`    // how often it fails there before it succeeds; negative: always
 	Silent   bool     `json:"silent"`   // it never answers
 }
@@ -93,7 +93,7 @@ func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, stri
 	}
 }
 
-// NodesOf are the Kubernetes names of the nodes that a controller has a lock on, in the scenario's order.
+// NodesOf returns the Kubernetes names of the nodes with a controller's lock, in the scenario's order.
 func (s *Scenario) NodesOf(c Controller) []string {
 	var names []string
 	for _, n := range s.Nodes {

@@ -24,7 +24,7 @@ var (
 // Power states and their numbers in Nova.
 var powerStates = map[string]int{"nostate": 0, "running": 1, "paused": 3, "shutdown": 4, "crashed": 6, "suspended": 7}
 
-// defaultMemoryGiB is a compute's memory where the file does not say it.
+// defaultMemoryGiB is a compute's memory if the file does not give it.
 const defaultMemoryGiB = 256
 
 func (s *Scenario) setDefaults() {
@@ -114,7 +114,7 @@ func (s *Scenario) checkNodes(check func(bool, string, ...any)) map[string]Node 
 	return machines
 }
 
-// checkNodeLabels makes sure that there is at most one label for each role that the OpenStack controller knows.
+// checkNodeLabels makes sure that there is at most one label for each role of the OpenStack controller.
 func (s *Scenario) checkNodeLabels(check func(bool, string, ...any)) {
 	known := []string{RoleController, RoleCompute, RoleGateway}
 	for _, role := range slices.Sorted(maps.Keys(s.Cloud.NodeLabels)) {
@@ -124,7 +124,7 @@ func (s *Scenario) checkNodeLabels(check func(bool, string, ...any)) {
 	}
 }
 
-// checkOrder makes sure that the update gets to each worker, once.
+// checkOrder makes sure that the update reaches each worker once.
 func (s *Scenario) checkOrder(machines map[string]Node, check func(bool, string, ...any)) {
 	ordered := make(map[string]bool, len(s.Update.Order))
 	for i, machine := range s.Update.Order {
@@ -191,13 +191,13 @@ func (s *Scenario) checkPlace(i int, in Instance, machines map[string]Node, chec
 		in.Name, in.MigratingTo)
 }
 
-// PowerState is Nova's number of the instance's power state; false when it is the one that goes with the status.
+// PowerState is Nova's number for the instance's power state; false if it follows from the status.
 func (in Instance) PowerState() (int, bool) {
 	number, ok := powerStates[in.Power]
 	return number, ok
 }
 
-// AllTags are the instance's tags with those that say its maintenance action.
+// AllTags returns the instance's tags, including those for its maintenance action.
 func (in Instance) AllTags() []string {
 	var tags []string
 	for _, action := range in.Actions {
@@ -219,7 +219,7 @@ func (s *Scenario) Node(machine string) (Node, bool) {
 	return Node{}, false
 }
 
-// Masters are the Kubernetes names of the masters, in their order.
+// Masters returns the Kubernetes names of the masters, in order.
 func (s *Scenario) Masters() []string {
 	var names []string
 	for _, n := range s.Nodes {
@@ -230,7 +230,7 @@ func (s *Scenario) Masters() []string {
 	return names
 }
 
-// Workers are the Kubernetes names of the workers, in the order of the update.
+// Workers returns the Kubernetes names of the workers, in the order of the update.
 func (s *Scenario) Workers() []string {
 	byMachine := make(map[string]string, len(s.Nodes))
 	for i := range s.Nodes {
@@ -245,7 +245,7 @@ func (s *Scenario) Workers() []string {
 	return names
 }
 
-// uuid is an identifier that follows from its parts.
+// uuid derives an identifier from its parts.
 func uuid(parts ...string) string {
 	sum := sha256.New()
 	for _, part := range parts {

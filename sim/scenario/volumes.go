@@ -2,7 +2,7 @@ package scenario
 
 import "slices"
 
-// Volume is a volume on the disks of a node, attached to no instance.
+// Volume is a volume on the disks of a node that is not attached to an instance.
 type Volume struct {
 	Name    string `json:"name"`
 	Project string `json:"project"`
@@ -12,19 +12,19 @@ type Volume struct {
 
 // FoundVolumeService is a cinder-volume service.
 type FoundVolumeService struct {
-	Node           string `json:"node"`    // machine name; empty when its host is none of the nodes
-	Host           string `json:"host"`    // where it is none of the nodes: what Cinder calls the host
-	Backend        string `json:"backend"` // what Cinder calls the back end; default lvm
+	Node           string `json:"node"`    // machine name; empty if its host is not one of the nodes
+	Host           string `json:"host"`    // Cinder's name of the host, if it is not one of the nodes
+	Backend        string `json:"backend"` // Cinder's name of the back end; default lvm
 	Zone           string `json:"zone"`    // empty: nova
 	Disabled       bool   `json:"disabled"`
 	DisabledReason string `json:"disabledReason"`
 	Down           bool   `json:"down"` // it does not report
 }
 
-// hostRoles are those of nodes that are hosts of the simulated OpenStack.
+// hostRoles are the roles of nodes that are hosts of the simulated OpenStack.
 var hostRoles = []string{RoleCompute, RoleGateway, RoleController}
 
-// checkVolumes says what is wrong with volumes and their services.
+// checkVolumes checks volumes and their services.
 func (s *Scenario) checkVolumes(machines map[string]Node, check func(bool, string, ...any)) {
 	for i, n := range s.Nodes {
 		check(len(n.VolumeBackends) == 0 || slices.ContainsFunc(hostRoles, n.Has), "nodes[%d].volumeBackends: node %s is none of %v", i,

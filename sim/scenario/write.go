@@ -14,9 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// Write writes a scenario as Parse reads it, after a comment of the given lines. What has its zero value is left out; each
-// thing of a list stands on a line of its own, so that two files can be compared line by line. The order of everything is
-// the scenario's own.
+// Write writes a scenario in the form that Parse reads, after a comment of the given lines. It leaves out zero values;
+// each element of a list is on its own line, so that two files can be compared line by line. Everything keeps the
+// scenario's order.
 func (s *Scenario) Write(w io.Writer, comment ...string) error {
 	out := &yamlWriter{Writer: bufio.NewWriter(w)}
 	for _, line := range comment {
@@ -48,7 +48,7 @@ func (w *yamlWriter) text(s string) { w.WriteString(s) }
 
 // fields writes a struct's fields, one below the other.
 func (w *yamlWriter) fields(indent string, v reflect.Value) {
-	first := strings.Replace(indent, "- ", "  ", 1) // where the element of a list begins, only its first line has the dash
+	first := strings.Replace(indent, "- ", "  ", 1) // only the first line of a list element has the dash
 	for name, field := range fieldsOf(v) {
 		w.text(indent + name + ":")
 		indent = first
@@ -65,7 +65,7 @@ func (w *yamlWriter) fields(indent string, v reflect.Value) {
 	}
 }
 
-// list writes one element to a line, or, where elements have lists of their own, one below the other.
+// list writes one element per line or, if elements contain lists, over several lines.
 func (w *yamlWriter) list(indent string, v reflect.Value) {
 	for i := range v.Len() {
 		if isDeep(v.Type().Elem()) {
@@ -76,7 +76,7 @@ func (w *yamlWriter) list(indent string, v reflect.Value) {
 	}
 }
 
-// isDeep tells whether a struct has a list of structs, which would not fit a line.
+// isDeep tells whether a struct has a list of structs, which would not fit on a line.
 func isDeep(kind reflect.Type) bool {
 	for i := range kind.NumField() {
 		f := kind.Field(i)
@@ -87,7 +87,8 @@ func isDeep(kind reflect.Type) bool {
 	return false
 }
 
-// fieldsOf are the fields of a struct that are not zero, with their names in YAML; those of embedded structs among them.
+// fieldsOf returns the fields of a struct that are not zero, with their names in YAML, including those of embedded
+// structs.
 func fieldsOf(v reflect.Value) func(yield func(string, reflect.Value) bool) {
 	return func(yield func(string, reflect.Value) bool) {
 		for i := range v.NumField() {
@@ -166,12 +167,12 @@ func scalar(v reflect.Value) string {
 func jsonOf(v reflect.Value) string {
 	raw, err := json.Marshal(v.Interface())
 	if err != nil {
-		return "null" // no type of a scenario fails
+		return "null" // cannot happen for the types of a scenario
 	}
 	return string(raw)
 }
 
-// short is a duration without the zeros that Go writes at its end: 3h24m0s is 3h24m.
+// short is a duration without the zeros at its end: 3h24m0s becomes 3h24m.
 func short(d Duration) string {
 	text := d.Of().String()
 	if strings.HasSuffix(text, "m0s") {
@@ -183,10 +184,10 @@ func short(d Duration) string {
 	return text
 }
 
-// uuidForm matches texts that begin with a digit and still are not numbers.
+// uuidForm matches texts that begin with a digit but are not numbers.
 var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// plain is what YAML reads as the text that it is, wherever it stands.
+// plain matches texts that YAML reads unchanged anywhere without quotes.
 func plain(s string) bool {
 	if uuidForm.MatchString(s) {
 		return true
@@ -207,7 +208,7 @@ func plain(s string) bool {
 	return true
 }
 
-// quote writes a text, in double quotes where it has to be.
+// quote writes a text, in double quotes if necessary.
 func quote(s string) string {
 	if plain(s) {
 		return s

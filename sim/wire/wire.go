@@ -1,5 +1,5 @@
-// Package wire spoils HTTP answers on their way to the client, as networks, proxies and servers in trouble do: they break
-// off, end early, come byte by byte, are no JSON, or carry the time of another clock.
+// Package wire spoils HTTP answers on their way to the client, as failing networks, proxies and servers do: answers
+// break off, end early, arrive slowly, are not JSON, or carry the time of another clock.
 package wire
 
 import (
@@ -16,24 +16,24 @@ type Body int
 // What can happen to a body.
 const (
 	Whole   Body = iota
-	Broken       // Content-Length promises all of it, and the connection breaks in the middle
-	Short        // half of it comes, with a Content-Length that says so
+	Broken       // Content-Length promises the whole body, and the connection breaks in the middle
+	Short        // half of it arrives, with a matching Content-Length
 	Garbled      // all of it arrives, but it is not JSON
-	Slow         // it comes some bytes at a time
+	Slow         // it arrives some bytes at a time
 )
 
-// DefaultRate is how fast a slow body comes when nothing else is said, in bytes per second.
+// DefaultRate is the default rate of a slow body, in bytes per second.
 const DefaultRate = 256
 
-// Damage is what happens to an answer. The zero value is nothing.
+// Damage is what happens to an answer. The zero value does nothing.
 type Damage struct {
 	Body Body
 	Rate int           // of a slow body, in bytes per second; not positive: DefaultRate
 	Skew time.Duration // how far the header Date is ahead of the time
 }
 
-// Spoil is w with the damage done to what is written to it. A slow body comes at once when over is closed, and is given up
-// when ctx, the request's, is done.
+// Spoil returns w with the damage applied to everything written to it. A slow body is sent at once when over is closed,
+// and dropped when ctx, the request's context, is done.
 func (d Damage) Spoil(ctx context.Context, w http.ResponseWriter, over <-chan struct{}) http.ResponseWriter {
 	if d == (Damage{}) {
 		return w
@@ -44,7 +44,7 @@ func (d Damage) Spoil(ctx context.Context, w http.ResponseWriter, over <-chan st
 	return &spoiled{ResponseWriter: w, damage: d, ctx: ctx, over: over}
 }
 
-// spoiled holds the header back until the first part of the body is known: what it says of the length must fit the damage.
+// spoiled holds the header back until the first part of the body is known: its length must match the damage.
 type spoiled struct {
 	http.ResponseWriter
 	damage Damage
@@ -52,7 +52,7 @@ type spoiled struct {
 	over   <-chan struct{}
 	status int
 	begun  bool // the header is written
-	ended  bool // nothing more of the body is let through
+	ended  bool // the rest of the body is dropped
 }
 
 // Unwrap lets http.ResponseController reach the connection.
@@ -77,7 +77,7 @@ func (s *spoiled) begin() {
 	}
 }
 
-// FlushError is how http.ResponseController flushes.
+// FlushError lets http.ResponseController flush.
 func (s *spoiled) FlushError() error {
 	s.begin()
 	return http.NewResponseController(s.ResponseWriter).Flush()
@@ -100,7 +100,7 @@ func (s *spoiled) Write(p []byte) (int, error) {
 		s.begin()
 		_, _ = s.ResponseWriter.Write(half)
 		_ = s.FlushError()
-		panic(http.ErrAbortHandler) // how net/http is told to break a connection
+		panic(http.ErrAbortHandler) // makes net/http break the connection
 	case Short:
 		if !s.begun {
 			s.Header().Set("Content-Length", strconv.Itoa(len(half)))
@@ -149,8 +149,8 @@ func (s *spoiled) trickle(p []byte) (int, error) {
 	return written, nil
 }
 
-// Page answers with an HTML page, as a proxy before a server does in its place: the login page of a proxy for 200, an
-// error page for anything else.
+// Page answers with an HTML page, as a proxy does in place of its server: the login page of a proxy for 200, an error
+// page for anything else.
 func Page(w http.ResponseWriter, status int) {
 	title, text := strconv.Itoa(status)+" "+phrase(status), "<hr><center>nginx</center>\r\n"
 	if status == http.StatusOK {
@@ -161,10 +161,10 @@ func Page(w http.ResponseWriter, status int) {
 	w.Header().Set("Content-Type", "text/html")
 	w.Header().Set("Content-Length", strconv.Itoa(len(page)))
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(page)) // a client that has gone does not matter
+	_, _ = w.Write([]byte(page)) // it does not matter if the client is gone
 }
 
-// phrase is what nginx calls a status.
+// phrase is nginx's name of a status.
 func phrase(status int) string {
 	switch status {
 	case http.StatusServiceUnavailable:
