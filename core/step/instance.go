@@ -87,8 +87,8 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 		why: "A shelved instance holds no lock, and leaves its host: it keeps no place there, as a stopped one does. Its users lose it until " +
 			"it is " +
 			"unshelved; what is in its memory, and on ephemeral and swap disks beside its root disk, is lost.",
-		then: "The guest is shut down; a root disk that is not a volume is uploaded to Glance as an image, which takes time and room; then Nova " +
-			"takes it off its " +
+		then: "The guest is shut down; a root disk that is not a volume is uploaded to Glance as an image, which takes time and room; " +
+			"then Nova takes it off its " +
 			"host, at once unless the cloud sets shelved_offload_time.",
 		undo: "unshelve it"},
 	core.IntentUnshelve: {verb: "unshelve", Statuses: []string{"SHELVED", "SHELVED_OFFLOADED"}, idle: true, offHost: true,
