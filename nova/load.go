@@ -44,8 +44,8 @@ var ErrNotConfigured = errors.New("no cloud is configured")
 const (
 	callLoad = "load the OpenStack credentials"
 
-	remedyName = "name a cloud of clouds.yaml with --os-cloud or OS_CLOUD, source an openrc file, " +
-		"or let Lockstep read the cluster's own secret openstack-external/openstack-identity-credentials (--os-from-cluster)"
+	remedyName = "name a cloud of clouds.yaml with --os-cloud or OS_CLOUD, source an openrc file, or let Lockstep read the cluster's own " +
+		"secret openstack-external/openstack-identity-credentials (--os-from-cluster)"
 
 	// environmentCloud is openstacksdk's name for the cloud that the OS_* variables describe.
 	environmentCloud = "envvars"

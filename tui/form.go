@@ -139,8 +139,8 @@ func lockName(s *core.Snapshot, l *core.WorkloadLock) string {
 // newOverrideForm asks for the state and text of an overridden lock.
 func newOverrideForm(s *core.Snapshot, l *core.WorkloadLock) *form {
 	f := &form{title: "Override the lock of " + lockName(s, l),
-		about: "The lock belongs to the controller " + l.Controller + ". LCM believes it, whoever has set it. " +
-			"The text goes into its errorMessage, where everybody can read it; without a text, the controller's is removed.",
+		about: "The lock belongs to the controller " + l.Controller + ". LCM believes it, whoever has set it. The text goes into its " +
+			"errorMessage, where everybody can read it; without a text, the controller's is removed.",
 		label: "text", input: newField(""), with: func(i core.Intent, text string) core.Intent { i.Reason = text; return i }}
 	f.input.CharLimit = step.MaxLockText
 	for _, c := range []struct {

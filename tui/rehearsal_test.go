@@ -67,9 +67,9 @@ func (f *fakeRehearsal) SetSpeed(speed float64) error {
 func newRehearsal() *fakeRehearsal {
 	f := &fakeRehearsal{state: RehearsalState{
 		Scenario: "manual-nodes", Title: "Ten workers to update, two of which wait for you", Now: fixtureNow, Speed: 60,
-		Teaches: "A cluster update in its fourth phase: the masters and two computes are done, cmp-03 is being evacuated by the " +
-			"OpenStack controller. Next comes cmp-04, whose instances the operator wants to move by hand (manual mode): the update " +
-			"waits there until you have emptied the node and declared it safe.",
+		Teaches: "A cluster update in its fourth phase: the masters and two computes are done, cmp-03 is being evacuated by the OpenStack " +
+			"controller. Next comes cmp-04, whose instances the operator wants to move by hand (manual mode): the update waits there until you " +
+			"have emptied the node and declared it safe.",
 	}}
 	for _, server := range []struct{ id, name string }{{"kubernetes", "Kubernetes"}, {"identity", "Keystone"}, {"compute", "Nova"}} {
 		s := RehearsalServer{ID: server.id, Name: server.name}

@@ -76,8 +76,8 @@ func (f *facts) requestUnseen(n nodeFacts) {
 		return // somebody released it for this request; another rule says so
 	case released && n.leaving():
 		a.Reason = "its lock is inactive, and the OpenStack controller has never seen its request: it has prepared nothing for it"
-		a.Detail = "The lock was left inactive, or a person released it. LCM does not wait for it: " +
-			"it drains and reboots the node with what runs on it. To hold LCM, set the lock active."
+		a.Detail = "The lock was left inactive, or a person released it. LCM does not wait for it: it drains and reboots the node with what " +
+			"runs on it. To hold LCM, set the lock active."
 	case released:
 		a.Since = core.Since{At: n.Request.Deleting, Exact: true}
 		a.Reason = "its request is being removed, and the OpenStack controller has never seen it: it does not take the node back"

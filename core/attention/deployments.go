@@ -44,10 +44,9 @@ func (f *facts) deployments() {
 		Subject: core.Ref{Kind: core.KindOpenStackDeployment, Namespace: core.NamespaceOpenStack, UID: uid},
 		Reason:  reason + ", and releases every node at once",
 		Detail: "The OpenStack controller works for exactly one. Otherwise it makes the lock of a node inactive as soon as the node's " +
-			"maintenance is asked for: " +
-			"it moves no instance, asks no service, and LCM goes on. It leaves the cluster lock as it is. " +
-			"Look at them (kubectl -n " + core.NamespaceOpenStack + " get openstackdeployments) before maintenance of the next node is requested. " +
-			"Deleting one deletes what it has deployed: first find out which one is OpenStack."}
+			"maintenance is asked for: it moves no instance, asks no service, and LCM goes on. It leaves the cluster lock as it is. Look at them " +
+			"(kubectl -n " + core.NamespaceOpenStack + " get openstackdeployments) before maintenance of the next node is requested. Deleting one " +
+			"deletes what it has deployed: first find out which one is OpenStack."}
 	if _, played := progress.ActAs(f.s, core.ControllerOpenStack); !played && !progress.OpenStackDown(f.s) && f.nodesAreAsked() {
 		a.Severity = core.SeverityUrgent
 	}

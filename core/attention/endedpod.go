@@ -19,7 +19,7 @@ func (f *facts) endedPods(n nodeFacts) {
 	a.Severity = core.SeverityUrgent
 	a.Reason = "its return waits for " + wording.Count(len(held), "pod") + " that " + wording.Verb(len(held), "has", "have") + " ended: " +
 		progress.EndedPodsText(f.s, held, 3)
-	a.Detail = "A pod that has ended is never ready again, and " +
-		"the OpenStack controller waits until all of the node's are, without a word. Delete " + wording.Verb(len(held), "it", "them") + "."
+	a.Detail = "A pod that has ended is never ready again, and the OpenStack controller waits until all of the node's are, without a word. " +
+		"Delete " + wording.Verb(len(held), "it", "them") + "."
 	f.add(a)
 }

@@ -58,9 +58,8 @@ func (f *facts) clusterLockGone() {
 		Resolve: clusterProcedure(),
 		Subject: core.Ref{Kind: core.KindOpenStackDeploymentStatus, Namespace: o.Namespace, Name: o.Name, UID: o.UID},
 		Reason:  missing + ": LCM does not wait for it",
-		Detail: "The OpenStack controller makes the lock as soon as it sees the deployment. " +
-			"Without it LCM goes on to the nodes before OpenStack is updated. " +
-			"Look at the controller's log before an update begins."}
+		Detail: "The OpenStack controller makes the lock as soon as it sees the deployment. Without it LCM goes on to the nodes before " +
+			"OpenStack is updated. Look at the controller's log before an update begins."}
 	if f.request != nil && f.request.Deleting.IsZero() && !f.request.ByHand() {
 		a.Severity = core.SeverityUrgent
 		a.Since = core.Since{At: f.request.Created}

@@ -245,9 +245,8 @@ func (f *facts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	switch {
 	case p.Status == core.PlanAutoPaused && len(firing) > 0:
 		a.Reason = fmt.Sprintf("the update is paused: %s %s firing", wording.Some(firing, 4), wording.Verb(len(firing), "is", "are"))
-		a.Detail = "Fix the cause and wait until the alert is over, or remove the alert from the UpdateAutoPause; " +
-			"then commence the step again. " +
-			"What has begun is finished."
+		a.Detail = "Fix the cause and wait until the alert is over, or remove the alert from the UpdateAutoPause; then commence the step " +
+			"again. What has begun is finished."
 	case p.Status == core.PlanAutoPaused:
 		a.Reason = "the update was paused by an alert that is over: it goes on when the step is commenced again"
 	case len(firing) > 0 && p.UnderWay():

@@ -98,8 +98,8 @@ func (f *facts) nodeWaits(n nodeFacts) {
 	if progress.LacksScope(n.Request) {
 		a := n.entry(core.RuleNodeWaits)
 		a.Severity, a.Reason, a.Since = core.SeverityUrgent, progress.Scopeless, n.Since
-		a.Detail = "It takes nova-compute out of scheduling, fails, and tries again for ever. " +
-			"Give the request its scope; os is the one in which the host may reboot."
+		a.Detail = "It takes nova-compute out of scheduling, fails, and tries again for ever. Give the request its scope; os is the one in " +
+			"which the host may reboot."
 		a.Detail = wording.Join(a.Detail, progress.AccountSentence(f.s, progress.NodeAccount(f.s, n.Name), n.Name, n.message))
 		f.add(a)
 		return

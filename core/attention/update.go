@@ -35,8 +35,8 @@ func (f *facts) betweenReleases() {
 		Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: wording.OneLine(wording.TextOf(f.s.Cluster, "cluster"), 40),
 		Since: core.Since{At: since, Exact: true}, Resolve: clusterProcedure(),
 		Reason: "between two releases for more than a day: a risk for the workloads",
-		Detail: "A MOSK cluster is not made to run half updated: complete the update as soon as possible. " +
-			"Delaying its phases for more than one day may corrupt workloads. Users should not write to cloud resources meanwhile."})
+		Detail: "A MOSK cluster is not made to run half updated: complete the update as soon as possible. Delaying its phases for more than " +
+			"one day may corrupt workloads. Users should not write to cloud resources meanwhile."})
 }
 
 // phasesOverdue finds phases that take much longer than the documents allow, if no lock says why. Slow nodes have rules of their own.

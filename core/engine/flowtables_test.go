@@ -53,8 +53,7 @@ var flowPreparation = flow{
 			at:     by("exists", scene.AtBegin, scene.AtTakeOut, scene.AtRelease),
 			breaks: breaking(scene.LockGone("cmp-01")),
 			note: "Lockstep makes it by a step, and writes OpenStack's release with each state. It does not set a node's lock of another release " +
-				"active: " +
-				"a lock that is inactive while LCM asks holds nothing any more; before that it is told as left over."},
+				"active: a lock that is inactive while LCM asks holds nothing any more; before that it is told as left over."},
 		{asks: "the request's release is its own, or it names none", text: "A", source: "docs/mosk.md#requests",
 			at:     by("applied", scene.AtBegin, scene.AtRelease),
 			breaks: breaking(func(sc scene.Scene) { sc.NodeRequests["cmp-01"][0].Release = "21.1.0" }),
@@ -82,8 +81,7 @@ var flowPreparation = flow{
 			at:     by(core.GuardZone, scene.AtBegin, scene.AtRelease),
 			breaks: breaking(secondZone("cmp-00", core.LockActive), secondZone("cmp-02", core.LockInactive)),
 			note: "Stricter: one of another zone that is released holds the rest, whatever its name; and nothing is begun while any is under way " +
-				"there. " +
-				"Among those that are begun the first by name goes first."},
+				"there. Among those that are begun the first by name goes first."},
 		{asks: "which can be the node itself", source: "docs/mosk.md#services", at: by("", scene.AtRelease), stays: true,
 			breaks: breaking(secondZone("cmp-02", core.LockActive)), note: "So that of two zones that are begun one goes on."},
 		{asks: "unless respect_nova_az is off", source: "docs/mosk.md#settings", at: by("", scene.AtBegin, scene.AtRelease), stays: true,
@@ -93,8 +91,7 @@ var flowPreparation = flow{
 		{asks: "MariaDB, etcd, Redis and Prometheus can do without it", text: "G", source: "docs/mosk.md#quorum",
 			at: by("quorum", scene.AtBeginControl, scene.AtReleaseControl), breaks: setsDown,
 			note: "Stricter where a member elsewhere is not ready: the controller only counts. Not asked of a node that is no controller and has " +
-				"no member of any: " +
-				"the controller asks there, too, though nothing is lost with it."},
+				"no member of any: the controller asks there, too, though nothing is lost with it."},
 		{asks: "nova-compute is disabled, if the node is a compute", source: "docs/mosk.md#services", at: by("", scene.AtTakeOut)},
 		{asks: "it stays disabled until the lock goes", source: "docs/mosk.md#services", at: by("out", scene.AtRelease),
 			breaks: breaking(func(sc scene.Scene) { sc.Services["cmp-01"].Enabled = true })},

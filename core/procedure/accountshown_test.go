@@ -18,8 +18,8 @@ func TestAccountBesideAPlayedController(t *testing.T) {
 		want  string
 	}{
 		{"it has failed", func(sc scene.Scene) { sc.Tried(scene.Failed(2, "'scope'")) },
-			"the OpenStack controller itself failed twice: 'scope'; it was to try again at 12:00:40 and does not run " +
-				"(its request had no scope then)"},
+			"the OpenStack controller itself failed twice: 'scope'; it was to try again at 12:00:40 and does not run (its request had no scope " +
+				"then)"},
 		{"it was at work", func(scene.Scene) {},
 			"the OpenStack controller itself has not come to the end of a try on its request; its finalizer is on it"},
 		{"it was through", func(sc scene.Scene) { sc.NodeRequest("cmp-01").Kept = core.Bookkeeping{Handled: true, Marked: true} },

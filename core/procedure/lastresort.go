@@ -36,12 +36,9 @@ func (b *nodeSteps) lastResort() {
 	st := b.other("last-resort", "last resort: remove "+label+" from the cluster", "", core.StepLater,
 		"if it cannot be mended: there is no way back from an update")
 	st.Why = "The documents know no rollback of an update. When a node blocks it and cannot be mended, their only way out is to remove the " +
-		"node and to complete the update without it. " +
-		"What it costs: all instances must leave it for good, stopped ones too, and all volumes on its disks; data on its disks that is " +
-		"nowhere else is lost. " +
-		"The cluster has one host less, and Ceph copies what the host's OSDs held, if it has some. The host comes back only as a new node, " +
-		"provisioned anew. " +
-		"Ask Mirantis support first."
+		"node and to complete the update without it. What it costs: all instances must leave it for good, stopped ones too, and all volumes on " +
+		"its disks; data on its disks that is nowhere else is lost. The cluster has one host less, and Ceph copies what the host's OSDs held, " +
+		"if it has some. The host comes back only as a new node, provisioned anew. Ask Mirantis support first."
 	if b.v.Node.Is(core.RoleMaster) {
 		st.Why = wording.Join("This is a Kubernetes master: the documents' procedure for masters is another one, and takes a replacement.",
 			st.Why)

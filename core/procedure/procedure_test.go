@@ -59,8 +59,8 @@ func TestNodeProcedureAtEveryPoint(t *testing.T) {
 			"ready: live-migrate 3 instances from cmp-01 | 3 instances to move, 5 left out",
 			"ready: live-migrate batch-17 | notify: its owner decides (project shop) / cold-migrate / stop / shelve / tag-poweroff",
 			"ready: live-migrate db-2 | manual: the operator moves it / cold-migrate / stop / shelve / tag-poweroff",
-			"ready: reset err-1 to ACTIVE | runs, and cannot be live-migrated: status ERROR — " +
-				"stop it, or reset its state and then migrate it / stop",
+			"ready: reset err-1 to ACTIVE | runs, and cannot be live-migrated: status ERROR — stop it, or reset its state and then migrate it / " +
+				"stop",
 			"waiting: wait for the migration of mv-1 | 81 %, to cmp-02 / abort-migration / force-complete",
 			"ready: live-migrate pau-1 | manual: the operator moves it / shelve / tag-poweroff",
 			"waiting: get res-1 out of the way | RESCUE — end its rescue first",

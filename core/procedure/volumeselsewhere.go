@@ -41,8 +41,7 @@ func (b *nodeSteps) remoteUsers() {
 		" volumes on its disks"
 	st.Status = wording.Some(names, 3)
 	st.Why = label + " serves these volumes from its own disks (LVM, iSCSI). While it is down they are gone for " + wording.Some(names, 12) +
-		". " +
-		"Nobody moves or stops these instances: no lock waits for them."
+		". Nobody moves or stops these instances: no lock waits for them."
 	verbOf := "stop"
 	switch {
 	case b.v.Stage == core.StageDone:

@@ -27,9 +27,8 @@ func awaySteps(s *core.Snapshot) []core.Step {
 		Title: "nobody does the OpenStack controller's other work",
 		State: core.StepWaiting, Status: "while it is away",
 		Why: "You do its part of the maintenance. Of a node that goes down, nobody deletes the pods, and nobody tells Masakari: its instances " +
-			"stay down. " +
-			"Nobody applies what changes in the OpenStackDeployment and its secrets, or keeps its status (osdplst) true. " +
-			"Nobody makes locks for new nodes, lets a deleted Node object go, or restarts old pods under OnDelete."}}
+			"stay down. Nobody applies what changes in the OpenStackDeployment and its secrets, or keeps its status (osdplst) true. Nobody makes " +
+			"locks for new nodes, lets a deleted Node object go, or restarts old pods under OnDelete."}}
 }
 
 // awaySteps says the same for a node that is down now.

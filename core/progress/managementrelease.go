@@ -67,8 +67,7 @@ func VersionStep(s *core.Snapshot) []core.Step {
 		Title: "the management cluster is at its latest version",
 		State: core.StepWaiting, Status: v.Text,
 		Why: "MOSK's procedure wants it first: a MOSK cluster can be updated once the management cluster runs the latest version, which it " +
-			"installs by itself. " +
-			"An outdated MOSK cluster keeps it from that.",
+			"installs by itself. An outdated MOSK cluster keeps it from that.",
 		Commands: []string{s.Place.Kubectl("get", "kaasreleases", "-l", LabelReleaseActive),
 			s.Place.Kubectl("get", "mccupgrades", core.UpgradeName, "-o", "yaml")}}
 	switch {

@@ -132,8 +132,8 @@ func (p *planner) annotate(n *core.Node, key string, value *string) {
 
 func annotationWhy(key string, value *string) string {
 	if key == core.AnnotationMigrationAttempts {
-		return "It says how often the OpenStack controller tries to live-migrate one instance " +
-			"before it says that it needs you; a minute later it begins anew."
+		return "It says how often the OpenStack controller tries to live-migrate one instance before it says that it needs you; a minute later " +
+			"it begins anew."
 	}
 	switch core.MigrationMode(wording.TextOr(value, string(core.ModeLive))) {
 	case core.ModeManual:

@@ -35,12 +35,11 @@ func (p *planner) deletePod() {
 	p.fact("pod", e.UID)
 	p.fact("phase", e.Phase)
 	p.step.Status = progress.EndedPodText(&e, s.Now)
-	p.step.Why = "It has ended and is never ready again. " +
-		"The OpenStack controller takes the node back when every pod of OpenStack on it is ready, those of Jobs left out: it waits for this " +
-		"one for ever, without a word."
+	p.step.Why = "It has ended and is never ready again. The OpenStack controller takes the node back when every pod of OpenStack on it is " +
+		"ready, those of Jobs left out: it waits for this one for ever, without a word."
 	if _, played := progress.ActAs(s, core.ControllerOpenStack); played {
-		p.step.Why = "It has ended and is never ready again. " +
-			"The node is taken back when every pod of OpenStack on it is ready, those of Jobs left out."
+		p.step.Why = "It has ended and is never ready again. The node is taken back when every pod of OpenStack on it is ready, those of Jobs " +
+			"left out."
 	}
 	p.step.Then = "The pod's object is gone, and its logs with it: read them first if you need them."
 	if e.Owner == "" {

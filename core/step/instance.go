@@ -36,8 +36,8 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 	core.IntentLiveMigrate: {verb: "live-migrate", Statuses: []string{"ACTIVE", "PAUSED"}, idle: true, target: true, risk: core.RiskMedium,
 		command: []string{"openstack", "--os-compute-api-version", "2.30", "server", "migrate", "--live-migration"},
 		why:     "It moves to a host that the scheduler chooses, and goes on running.",
-		then: "Nova copies its memory while it runs; if a guest writes faster than that, the migration does not end until it " +
-			"is aborted or forced.",
+		then: "Nova copies its memory while it runs; if a guest writes faster than that, the migration does not end until it is aborted or " +
+			"forced.",
 		undo: "migrate it again, once the node is back"},
 	core.IntentColdMigrate: {verb: "cold-migrate", Statuses: []string{"ACTIVE", "SHUTOFF"}, idle: true, target: true, cuts: true,
 		risk:    core.RiskMedium,
@@ -75,21 +75,17 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 		risk: core.RiskHigh, typed: true,
 		command: []string{"openstack", "server", "set", "--state", "active"},
 		why: "In ERROR nothing migrates it, although its guest runs. This writes ACTIVE into Nova's record and nothing else: no guest is " +
-			"started, " +
-			"no volume attached, no port mended; what went wrong before is as it was.",
+			"started, no volume attached, no port mended; what went wrong before is as it was.",
 		then: "Nova treats it as an ordinary running instance, which can be live-migrated. If its guest does not really run, Nova's next " +
-			"look at the " +
-			"hypervisor (10 minutes by default) stops it.",
+			"look at the hypervisor (10 minutes by default) stops it.",
 	},
 	core.IntentShelve: {verb: "shelve", Statuses: []string{"ACTIVE", "SHUTOFF", "PAUSED", "SUSPENDED"}, idle: true, risk: core.RiskHigh,
 		typed:   true,
 		command: []string{"openstack", "server", "shelve"},
 		why: "A shelved instance holds no lock, and leaves its host: it keeps no place there, as a stopped one does. Its users lose it until " +
-			"it is " +
-			"unshelved; what is in its memory, and on ephemeral and swap disks beside its root disk, is lost.",
+			"it is unshelved; what is in its memory, and on ephemeral and swap disks beside its root disk, is lost.",
 		then: "The guest is shut down; a root disk that is not a volume is uploaded to Glance as an image, which takes time and room; " +
-			"then Nova takes it off its " +
-			"host, at once unless the cloud sets shelved_offload_time.",
+			"then Nova takes it off its host, at once unless the cloud sets shelved_offload_time.",
 		undo: "unshelve it"},
 	core.IntentUnshelve: {verb: "unshelve", Statuses: []string{"SHELVED", "SHELVED_OFFLOADED"}, idle: true, offHost: true,
 		risk:    core.RiskMedium,
@@ -101,9 +97,8 @@ var InstanceRules = map[core.IntentKind]InstanceRule{
 		target: true, Dead: true,
 		risk: core.RiskHighest, typed: true, command: []string{"openstack", "server", "evacuate"},
 		why: "Its host is down, and nothing moves it off it. Nova starts it anew on another host, from its volumes or from shared storage; " +
-			"what was in its memory is lost, " +
-			"and a disk on the host's own storage is made anew from its image. Be sure that the host is off: a guest that still runs there " +
-			"writes to the same disks, and destroys them.",
+			"what was in its memory is lost, and a disk on the host's own storage is made anew from its image. Be sure that the host is off: a " +
+			"guest that still runs there writes to the same disks, and destroys them.",
 		then: "It is down until it is rebuilt. When the old host comes back, its nova-compute removes what is left of it there.",
 	},
 	core.IntentAbortMigration: {verb: "abort the live migration of", running: []string{"queued", "preparing", "running"},

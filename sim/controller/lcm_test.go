@@ -236,8 +236,7 @@ func (w *world) untold(machine string) string {
 	w.t.Helper()
 	for r, want := range map[schema.GroupVersionResource]string{
 		resource("lcmmachineupgradedrainstatuses"): "Node maintenance requested, Node workload locks inactive, Kubernetes drained, Swarm " +
-			"drained, " +
-			"Swarm uncordoned, Kubernetes uncordoned, Node maintenance request removed",
+			"drained, Swarm uncordoned, Kubernetes uncordoned, Node maintenance request removed",
 		resource("lcmmachineagentupgradestatuses"): "Agent upgraded",
 		kaasUpgrades: "Prepare phase done, Deploy phase done, Reboot done",
 	} {

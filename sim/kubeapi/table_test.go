@@ -77,9 +77,8 @@ func TestKubectlGetPrintsTables(t *testing.T) {
 			"cmp-1|Ready,SchedulingDisabled|worker|3h5m|v1.30.4|10.0.0.7|<none>|Ubuntu 22.04|5.15.0|containerd://1.7",
 		"/api/v1/namespaces/default/pods": "Name|Ready|Status|Restarts|Age|(IP)|(Node)|(Nominated Node)|(Readiness Gates)\n" +
 			"nova-compute-x|1/2|Running|3|3h5m|10.0.0.7|cmp-1|<none>|<none>",
-		"/apis/lcm.mirantis.com/v1alpha1/namespaces/openstack/openstackdeploymentstatus": "Name|OpenStack Version|Controller " +
-			"Version|State|LCM Progress|HEALTH|MOSK Release\n" +
-			"osh-dev|antelope|0.16.1.dev104|APPLIED|20/20|21/22|24.1.3",
+		"/apis/lcm.mirantis.com/v1alpha1/namespaces/openstack/openstackdeploymentstatus": "Name|OpenStack Version|Controller Version|State|LCM " +
+			"Progress|HEALTH|MOSK Release\nosh-dev|antelope|0.16.1.dev104|APPLIED|20/20|21/22|24.1.3",
 		"/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks":                 "Name|Age\nopenstack-cmp-1|3h5m",
 		"/apis/lcm.mirantis.com/v1alpha1/nodeworkloadlocks/openstack-cmp-1": "Name|Age\nopenstack-cmp-1|3h5m",
 		"/apis/apps/v1/namespaces/default/deployments": "Name|Ready|Up-to-date|Available|Age|(Containers)|(Images)|(Selector)\n" +

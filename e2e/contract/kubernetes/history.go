@@ -48,10 +48,9 @@ func forgotten(t *testing.T, s *suite) {
 		a := s.get(t, path+"?limit=2&continue="+url.QueryEscape(first.GetContinue()))
 		a.refuses(t, refusal{code: http.StatusGone, reason: metav1.StatusReasonExpired,
 			message: "The provided continue parameter is too old to display a consistent list result. You can start a new list without the " +
-				"continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
-				"Continuing with the provided token results in an inconsistent list - " +
-				"objects that were created, modified, or deleted between the time the first chunk was returned and now may show " +
-				"up in the list."})
+				"continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the " +
+				"provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk " +
+				"was returned and now may show up in the list."})
 		var status metav1.Status
 		a.decode(t, &status)
 		if status.ListMeta.Continue == "" {

@@ -109,8 +109,8 @@ var liveFailureCases = []testCase{
 	}},
 }
 
-const booleans = "[True, 'True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes', " +
-	"False, 'False', 'FALSE', 'false', '0', 'OFF', 'Off', 'off', 'NO', 'No', 'no'"
+const booleans = "[True, 'True', 'TRUE', 'true', '1', 'ON', 'On', 'on', 'YES', 'Yes', 'yes', False, 'False', 'FALSE', 'false', '0', " +
+	"'OFF', 'Off', 'off', 'NO', 'No', 'no'"
 
 var liveRefusalCases = []testCase{
 	{"the own host is none to go to", func(d *desk) {
