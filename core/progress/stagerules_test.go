@@ -90,7 +90,7 @@ func TestStages(t *testing.T) {
 		{"only an owner's decision is left", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "")
 			sc.ByHost["cmp-01"][0].Tags = []string{core.TagMaintenanceAction + "notify"}
-		}, core.StageWaiting, "1 notify", "nothing but the operator"},
+		}, core.StageWaiting, "1 notify", "only the operator moves"},
 		{"a mode that the controller does not know", func(sc scene.Scene) { sc.Mode("cmp-01", "cold"); sc.Maintained("cmp-01", "") },
 			core.StageWaiting, "unknown mode", `"cold"`},
 		{"other controllers wait", func(sc scene.Scene) {
