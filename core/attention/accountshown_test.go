@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // shownOf is everything shown about cmp-01: its stage, its page, its locks' meanings, and its entries in attention.

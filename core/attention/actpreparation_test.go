@@ -8,7 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // Lockstep plays the OpenStack controller for a node. At every point of the preparation, the stage and the entry say what comes

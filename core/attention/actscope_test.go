@@ -7,8 +7,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // Nobody begins or releases a node whose request has no scope, whatever the node's role and the cluster's request are: the stage,

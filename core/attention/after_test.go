@@ -8,7 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/procedure"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // Every point is done while nothing is left over, open when its own fact shows it, and unknown without its source.

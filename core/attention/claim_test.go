@@ -8,7 +8,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The claims of all the controller's sets are in its order: its services from the last to the first, OVN's after Cinder's.

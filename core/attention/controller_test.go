@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The Deployment shows how long the OpenStack controller has been away, in this run of Lockstep as in the next. With several

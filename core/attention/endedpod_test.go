@@ -8,7 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 func entryOf(s *core.Snapshot, rule string) (core.Attention, bool) {

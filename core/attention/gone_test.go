@@ -8,7 +8,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A node that is gone has a procedure of its own: it has no request, and no instance migrates. It names what holds its clean-up,

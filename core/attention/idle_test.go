@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 	"pgregory.net/rapid"
 )
 

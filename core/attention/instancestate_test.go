@@ -8,7 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/procedure"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // Without room, a further try does not come first. The entry names the hosts that could have taken the instance, and offers to

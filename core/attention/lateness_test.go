@@ -7,7 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The age of an entry about something that takes too long counts from when it should have been over, not from its beginning.

@@ -7,7 +7,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A lock that was left inactive without a request is dangerous: the controller prepares nothing at the next maintenance. Its entry

@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // One row for each thing on the management cluster that can need a person (docs/mosk.md#management-objects).

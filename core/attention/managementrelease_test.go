@@ -8,7 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/procedure"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // MOSK's procedure begins with the management cluster's version: it is shown before an update, checked if it can be read, and

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The API does not keep the beginning of an outage: after a restart the outage is at least as old as the text.

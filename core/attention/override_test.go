@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // What was set by hand is watched: the state and the text, with and without a request, and also when the answer was lost.

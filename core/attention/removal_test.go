@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A removal can be held up without a maintenance request for the node (docs/mosk.md#deletion-requests, #texts).

@@ -3,7 +3,7 @@ package attention
 import (
 	"testing"
 
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 func BenchmarkAttention(b *testing.B) {

@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // When Nova has no nova-compute service for a compute, the controller fails without a text. That is urgent once the node has a

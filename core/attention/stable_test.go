@@ -8,7 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 	"pgregory.net/rapid"
 )
 

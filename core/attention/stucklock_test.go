@@ -9,8 +9,8 @@ import (
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 func entryAbout(s *core.Snapshot, id, node string) (core.Attention, bool) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // When its node is done, an instance that Lockstep tagged needs a look; not before, and not when somebody else decided.

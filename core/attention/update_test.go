@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The documents warn that more than a day between two releases is a risk for workloads. The entry shows its time, and is not

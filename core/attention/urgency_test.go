@@ -6,7 +6,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 	"pgregory.net/rapid"
 )
 

@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A node that is to be removed lists the volumes on its disks by itself, with what takes each of them away, but without a change

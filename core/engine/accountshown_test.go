@@ -7,7 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/attention"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // An outage that no lock mentions is as old as its first sight; the start of the next try does not end it.

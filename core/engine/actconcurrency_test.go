@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 	"lockstep/sim/bubble"
 )
 

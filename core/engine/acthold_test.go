@@ -8,8 +8,8 @@ import (
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/procedure"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 	"lockstep/sim/bubble"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/procedure"
-	"lockstep/core/scene"
+	"lockstep/scene"
 	"lockstep/sim/bubble"
 )
 

@@ -7,8 +7,8 @@ import (
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 	"lockstep/sim/bubble"
 )
 

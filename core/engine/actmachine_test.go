@@ -10,9 +10,9 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/procedure"
-	"lockstep/core/scene"
 	"lockstep/core/step"
 	"lockstep/core/wording"
+	"lockstep/scene"
 	"lockstep/sim/bubble"
 	"pgregory.net/rapid"
 )

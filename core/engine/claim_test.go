@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
 	"lockstep/core/wording"
+	"lockstep/scene"
 	"lockstep/sim/bubble"
 )
 

@@ -9,7 +9,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/procedure"
-	"lockstep/core/scene"
+	"lockstep/scene"
 	"lockstep/sim/bubble"
 )
 

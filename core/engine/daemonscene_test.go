@@ -7,8 +7,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // testDaemons are the DaemonSets of a testCloud, their pods, and an OpenStackDeployment.

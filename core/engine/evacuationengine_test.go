@@ -10,7 +10,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/evacuation"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // evacuationAnswers is OpenStack as a forecast asks it.

@@ -16,9 +16,9 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
 	"lockstep/core/wording"
+	"lockstep/scene"
 )
 
 // The flows of the OpenStack controller, condition by condition, beside what Lockstep asks in its place. The tables are in

@@ -8,7 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/permittest"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // fakeManagement is a management cluster for the writers.

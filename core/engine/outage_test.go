@@ -7,7 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/attention"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The controller writes its text anew at every try, with a new timestamp. An outage is still as old as its first such text,

@@ -9,8 +9,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/attention"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 	"lockstep/sim/bubble"
 )
 

@@ -10,8 +10,8 @@ import (
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/evacuation"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 	"lockstep/sim/bubble"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/attention"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // After a suspend the facts are as old as the wall clock says, and a grant from before has expired. A bubble has no monotonic

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 	"lockstep/sim/bubble"
 )
 

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
 	"lockstep/core/wording"
+	"lockstep/scene"
 )
 
 // testCloud is a cluster and a cloud of three computes behind the engine's ports. It keeps every write that reached it.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/wording"
+	"lockstep/scene"
 )
 
 // lockOf returns the lock that a reference names. The caller holds c.mu.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The run that saw the request go knows the end of an update to the minute; a run that came later does not.

@@ -8,8 +8,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
 	"lockstep/core/wording"
+	"lockstep/scene"
 )
 
 // The place of disks made from images is a reason for each instance that has one, by the OpenStackDeployment (docs/mosk.md#tags).

@@ -7,7 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The operator of a played controller sees the bookkeeping of the controller itself, and waits for none of it.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The list after the update has no point for what a cloud does not have: Tungsten Fabric's databases on a cloud with Open vSwitch,

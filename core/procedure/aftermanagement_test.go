@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // What the management cluster reports as left over from an update is a point each when it is connected, and none otherwise.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A request by hand is for the release on the controllers' locks, unless another release is asked for.

@@ -7,8 +7,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // Shows which claims go with a node, and what holds them. The lock's finalizer waits for all of them and lists those that are

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // The node's steps offer to delete ended pods: a single one directly, more of them as a list with a step for each.

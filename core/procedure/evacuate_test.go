@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // On a host whose kubelet reports, the way out of a silent nova-compute is to restart it: its guests live. On a dead host the way

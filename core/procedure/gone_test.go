@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A node that is gone is not idle without a text either: the clean-up waits for the controller, or for the disabled machine.

@@ -7,8 +7,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // The step says whom the operator has to ask, and that Lockstep unlocks nothing.

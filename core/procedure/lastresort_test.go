@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // When a node blocks the update for longer than the documents allow for the whole update, its steps end with the documents' only

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // A request without an effect yet is waited for, not done; no step is offered twice.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The cluster's procedure shows the plan's steps, and the command that commences the waiting one.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // A mode has no effect on a node that is not a compute: it is not offered, and setting it is refused. Where one is set, the node

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // withOwners is a cluster with a node before its turn and instances of two projects, whose owners have different say.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // Plans and procedures are total: without any facts they say that nothing is known.

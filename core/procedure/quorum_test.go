@@ -8,7 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // Shows what Lockstep sees of the sets with which the OpenStack controller explains why it defers or keeps a node, in texts G and

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // removed is a cluster in which cmp-01 is to be removed and is empty.

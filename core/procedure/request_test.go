@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // Every instance holds a node that is to be removed, whatever the instance's state and the node's mode (text S): each has a step

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // An instance in RESCUE runs, and nothing moves it: text J names it. Its owner has to be told, and the step shows how the rescue

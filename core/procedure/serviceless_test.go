@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // Where the pod of its nova-compute is known, a confirmed step restarts it: the new one registers itself.

@@ -8,8 +8,8 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
 	"lockstep/core/wording"
+	"lockstep/scene"
 )
 
 // whatResolves is a step that a person or a named party can take or wait for: its title, and what it says or shows.

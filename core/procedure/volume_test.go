@@ -7,7 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // Text R leads to what Cinder shows, how to look, and the operator's own way.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
 	"lockstep/core/step"
+	"lockstep/scene"
 )
 
 // Instances elsewhere whose volumes lie on a node's own disks lose them while the node is down. The node's steps name them: before

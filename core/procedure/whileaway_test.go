@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // While the OpenStack controller is away, nobody does its work besides maintenance. The cluster's page says so only where Lockstep

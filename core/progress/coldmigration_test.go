@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The facts show how far Lockstep's cold migration is.

@@ -3,7 +3,7 @@ package progress
 import (
 	"testing"
 
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A node that waits for the operator does not count as moving.

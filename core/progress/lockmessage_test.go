@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/core/scene"
 	"lockstep/core/wording"
+	"lockstep/scene"
 )
 
 // Every text is one of docs/mosk.md#texts, with its substitutions filled in.

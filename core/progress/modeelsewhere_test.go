@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // Only the agents of nodes that are not computes and have a mode are asked what they serve.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 func states(phases []core.Phase) string {

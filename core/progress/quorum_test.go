@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The rules of the OpenStack controller's is_node_locked (docs/mosk.md#quorum): True if ready pods < replicas-1, or pods on other

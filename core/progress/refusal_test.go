@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A text J gives nothing up if it does not name the instance, is from an earlier maintenance, or is on a released lock. A failure

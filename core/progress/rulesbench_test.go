@@ -3,7 +3,7 @@ package progress
 import (
 	"testing"
 
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 func BenchmarkNodeViews(b *testing.B) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 func TestAsleepIsWhatASleepingMachineTells(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 
 	"pgregory.net/rapid"
 )

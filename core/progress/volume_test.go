@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A service belongs to the node whose name stands before its back end; Ceph's services belong to no node.

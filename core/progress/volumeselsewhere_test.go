@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // Volumes on nodes' own disks are listed for all such nodes when they are few, and for those in maintenance when they are many.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A lock that Lockstep makes has the name by which Rockoon finds its own. Otherwise Rockoon would make another one when it is

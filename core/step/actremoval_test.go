@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // Nothing is released while the nodes cannot be seen, or while it is unknown whether the OpenStack controller runs: a lock that is

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A running plan is an update, even before its maintenance request exists.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // Before a claim is deleted, its pod, its volume, its node and the command with the UID as its condition are shown.

@@ -7,7 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A step that takes a running guest away from its users has at least the risk of stopping it, and is confirmed as carefully. For

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // ACTIVE may be written only for an instance that really is active: in ERROR, with its guest running, without a task, on a host

@@ -6,7 +6,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A lock does not count as left over when somebody asks for the node, or has just asked.

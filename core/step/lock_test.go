@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The steps on locks, each with its conditions, from docs/mosk.md#locks, #by-hand, #left-over-locks.

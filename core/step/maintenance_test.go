@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 	"pgregory.net/rapid"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The purpose of the cluster's request comes in another stream than the request itself: the request does not count as an update

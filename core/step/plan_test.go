@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The commands are those of the documents (docs/mosk.md#commands) and of python-openstackclient, ready to be pasted.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 	"pgregory.net/rapid"
 )
 

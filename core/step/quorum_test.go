@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A played controller neither begins a node nor releases its lock while one of the StatefulSets needs the node, or while that is

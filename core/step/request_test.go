@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // Maintenance without an update follows the order of docs/mosk.md#maintenance-mode: the cluster first, then its nodes; back in

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // When a node has just returned, the facts about its services are older: the OpenStack controller has enabled what it disabled. No

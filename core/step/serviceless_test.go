@@ -7,7 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/progress"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A played controller does not begin such a compute while it works on another one: the compute's zone is unknown. The stage and

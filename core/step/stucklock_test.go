@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // A lock of MOSK's other controllers does not hold the node in this sense: they release it by themselves.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // What the volume services keep a played controller from, one condition each. A cloud without Cinder keeps it from nothing.

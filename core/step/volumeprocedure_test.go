@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/scene"
+	"lockstep/scene"
 )
 
 // The commands are python-openstackclient's, and the guards are those of the nova-compute service: the operator enables it unless
