@@ -84,6 +84,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.OpenStep("release the lock on cmp-01")
 	p.Wants("dry-run on the server: accepted", "--subresource=status")
 	p.ConfirmTyped("cmp-01")
+	p.WantsRow("done", "release the lock on cmp-01") // leaving asks about what still runs
 	p.Press("esc")
 	p.Wants("─ 3 Nodes")
 	p.WantsRow("cmp-01", "rebooting")

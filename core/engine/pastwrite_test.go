@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -180,26 +181,58 @@ func TestABatchThatWasCutOffIsToldAsItIs(t *testing.T) {
 	})
 }
 
-// A step that was cut off before anything was sent has not failed.
+// A step that was cut off before anything was sent has not failed, in the journal and for the next run: not when a server was asked,
+// not when its record was written, and not beside another item that was sent.
 func TestWhatWasNotSentOnLeavingHasNotFailed(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
-		cloud := newTestCloud()
-		settings := core.DefaultSettings()
-		settings.MigrateAtOnce = 2
-		cloud.migrating = true
-		b := newBenchWith(t, t.TempDir(), cloud, settings)
-		b.arm()
-		cloud.onWrite = func(string) { b.cancel(); time.Sleep(time.Second) }
-		if _, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrateAll, Node: "cmp-1"}); err != nil {
-			t.Fatal(err)
-		}
-		<-b.ended
-		for _, r := range b.journal() {
-			if r.Kind == RecordEnded && (r.State == string(core.OperationFailed) || strings.Contains(r.Text, "failed")) {
-				t.Errorf("%s: %s; %+v", r.State, r.Text, r.Items)
+	cutOff := map[string]func(b *bench, cloud *testCloud){
+		"when another item was sent": func(b *bench, cloud *testCloud) {
+			cloud.onWrite = func(string) { b.cancel(); time.Sleep(time.Second) }
+		},
+		"when its record was written": func(b *bench, _ *testCloud) {
+			synced := b.engine.cfg.Journal.sync
+			b.engine.cfg.Journal.sync = func(f *os.File) error {
+				if text, err := os.ReadFile(b.path); err != nil || strings.Contains(string(text), `"kind":"before"`) {
+					b.cancel()
+				}
+				return synced(f)
 			}
+		},
+	}
+	for when, cut := range cutOff {
+		for name, intent := range map[string]core.Intent{"a batch": {Kind: core.IntentLiveMigrateAll, Node: "cmp-1"}, "one": liveMigrate("web-1")} {
+			if name == "one" && when == "when another item was sent" {
+				continue
+			}
+			t.Run(name+" "+when, func(t *testing.T) {
+				bubble.Run(t, func(t *testing.T) {
+					cloud := newTestCloud()
+					settings := core.DefaultSettings()
+					settings.MigrateAtOnce = 2
+					cloud.migrating = true
+					b := newBenchWith(t, t.TempDir(), cloud, settings)
+					b.arm()
+					<-b.engine.scribe.written()
+					cut(b, cloud)
+					id, err := b.confirm(intent)
+					if err != nil {
+						t.Fatal(err)
+					}
+					<-b.ended
+					for _, r := range b.journal() {
+						if r.State == string(core.OperationFailed) || strings.Contains(r.Text, "failed") {
+							t.Errorf("%s: %s, %s; %+v", r.Kind, r.State, r.Text, r.Items)
+						}
+					}
+					again := newBench(t, filepath.Dir(b.path), cloud)
+					defer again.end()
+					again.sync()
+					if op := again.operation(id); op.State == core.OperationFailed {
+						t.Errorf("the next run has it as %s: %s", op.State, op.Text)
+					}
+				})
+			})
 		}
-	})
+	}
 }
 
 // Times are those of the work: when it was confirmed or sent, and when it ended by Nova's record; not when Lockstep left or

@@ -35,11 +35,11 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step cor
 		return w.refused(err)
 	}
 	if err := w.announce(); err != nil {
-		return outcome{state: core.OperationFailed, text: "not done: " + err.Error()}
+		return w.notSent(outcome{state: core.OperationFailed, text: "not done: " + err.Error()})
 	}
 	p, end, err := e.permit(op.let, step, w.change)
 	if err != nil { // the disk may have taken longer than the lease lasts
-		return w.ended(outcome{state: core.OperationFailed, text: "not done: " + errorText(err)})
+		return w.ended(w.notSent(outcome{state: core.OperationFailed, text: "not done: " + errorText(err)}))
 	}
 	err = w.send(p)
 	end()
@@ -133,10 +133,15 @@ func (w *writing) refused(err error) outcome {
 	r := w.base
 	r.Kind, r.Error = RecordRefused, err.Error()
 	w.e.kept(w.e.journal(w.work, r))
-	if w.e.ctx.Err() != nil { // it has not failed: it was not begun
+	return w.notSent(outcome{state: core.OperationFailed, text: errorText(err)})
+}
+
+// notSent is how a change ended that was not sent: as failed says, unless Lockstep is leaving. Then it has not failed: it was not begun.
+func (w *writing) notSent(failed outcome) outcome {
+	if w.e.ctx.Err() != nil {
 		return outcome{state: core.OperationStopped, text: "not begun: Lockstep left"}
 	}
-	return outcome{state: core.OperationFailed, text: errorText(err)}
+	return failed
 }
 
 // announce records what is about to be written, and waits until the record is on the disk.

@@ -118,6 +118,18 @@ func (o *Operator) PressUntil(key string, wanted terminal.Condition) {
 	o.t.Fatalf("the key %s does not lead to %s:\n%s", key, wanted, o.Screen())
 }
 
+// ExitCode waits until the program has ended, and returns its exit code, or -1 when a signal ended it. A program that stays, as it does
+// when it asks whether to leave what still runs, fails the test with its screen.
+func (o *Operator) ExitCode() int {
+	o.t.Helper()
+	select {
+	case <-o.Exited():
+	case <-time.After(terminal.Patience):
+		o.t.Fatalf("the program has not ended:\n%s", o.Screen())
+	}
+	return o.Terminal.ExitCode()
+}
+
 // Wants waits until one screen has all of the texts.
 func (o *Operator) Wants(texts ...string) terminal.Screen {
 	o.t.Helper()
