@@ -28,6 +28,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/attention"
+	"lockstep/core/derivedtest"
 	"lockstep/core/engine"
 	"lockstep/core/progress"
 	"lockstep/sim/controller"
@@ -569,6 +570,9 @@ func (p *proof) check(rt *rapid.T) {
 	p.explained(rt, records)
 	if text := urgencyOf(p.first.s.engine.Snapshot()); text != "" {
 		rt.Fatal(text)
+	}
+	if differ := derivedtest.Differ(p.first.s.engine.Snapshot()); len(differ) > 0 {
+		rt.Fatal(strings.Join(differ, "\n"))
 	}
 	p.watch.mu.Lock()
 	defer p.watch.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/attention"
+	"lockstep/core/derivedtest"
 	"lockstep/core/procedure"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -44,6 +45,9 @@ func TestWhateverAScenarioTellsHasAWayOn(t *testing.T) {
 							seen[a.ID+a.Cause] = true
 							hasAWayOn(t, s, i, a)
 						}
+					}
+					if differ := derivedtest.Differ(s); len(differ) > 0 {
+						t.Fatal(strings.Join(differ, "\n"))
 					}
 					return time.Now().After(end)
 				})

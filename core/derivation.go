@@ -1,28 +1,214 @@
 package core
 
 import (
+	"maps"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // Derivation names something that is derived from a Snapshot. It is computed once for each Snapshot, by the first who asks, and kept
-// with it. This is the one place where a derived value can become incremental.
+// with it. A Snapshot that follows another keeps the other's value while no fact has changed and the time changes nothing.
 //
 // A Derivation is a variable of a package, found by its address. It holds nothing itself.
 type Derivation[T any] struct{ _ byte }
 
-// Of is what derive makes of the Snapshot. It is safe for concurrent use. derive must not ask for the same Derivation.
+// Of is what derive makes of the Snapshot. It is safe for concurrent use. derive must not ask for the same Derivation, must keep
+// nothing of the Snapshot that it is given, and asks about times by the Snapshot's methods (Longer, Reached and the like).
 func (d *Derivation[T]) Of(s *Snapshot, derive func(*Snapshot) T) T {
-	kept, ok := s.derived.Load(d)
+	return d.After(s, func(s *Snapshot, _ T) T { return derive(s) })
+}
+
+// OfFew is Of for what rests on no fact of a single node but its name, its label, and whether it exists: it is kept while only other
+// facts of nodes change.
+func (d *Derivation[T]) OfFew(s *Snapshot, derive func(*Snapshot) T) T {
+	return d.derive(s, s.Stamps.All, func(s *Snapshot, _ T) T { return derive(s) })
+}
+
+// After is as Of. derive is also given what was derived from an earlier Snapshot, from which it can take what has not changed; the zero
+// value when there is nothing earlier.
+func (d *Derivation[T]) After(s *Snapshot, derive func(s *Snapshot, earlier T) T) T {
+	return d.derive(s, s.Stamps.Any, derive)
+}
+
+// derive is After for what rests on facts with this stamp.
+func (d *Derivation[T]) derive(s *Snapshot, stamp uint64, derive func(s *Snapshot, earlier T) T) T {
+	own := s.whole()
+	kept, ok := own.derived.made.Load(d)
 	if !ok {
-		kept, _ = s.derived.LoadOrStore(d, new(derived[T]))
+		kept, _ = own.derived.made.LoadOrStore(d, new(derived[T]))
 	}
 	k := kept.(*derived[T])
-	k.once.Do(func() { k.value = derive(s) })
+	k.once.Do(func() {
+		defer k.done.Store(true)
+		earlier, _ := own.derived.earlier[d].(*derived[T])
+		if earlier != nil && earlier.when.holds(own, stamp) {
+			k.value, k.when = earlier.value, earlier.when
+			return
+		}
+		var before T
+		if earlier != nil {
+			before = earlier.value
+		}
+		watching := own.watchedBy(&k.watch)
+		k.value = derive(watching, before)
+		k.when = whenOf(own, stamp, k.watch)
+	})
+	if s.derived.watch != nil {
+		s.derived.watch.rests(&k.when.watch)
+	}
 	return k.value
 }
 
 // derived is the result of one Derivation of one Snapshot.
 type derived[T any] struct {
 	once  sync.Once
+	done  atomic.Bool // value is there
 	value T
+	watch watch // while it is being derived
+	when  when
+}
+
+func (k *derived[T]) isDone() bool { return k.done.Load() }
+
+// when is from which facts and at which time something was derived.
+type when struct {
+	changed   uint64 // the stamp of the facts that it rests on
+	now, wall time.Time
+	watch     watch
+}
+
+func whenOf(s *Snapshot, changed uint64, w watch) when {
+	return when{changed: changed, now: s.Now, wall: s.Wall, watch: w}
+}
+
+// holds tells whether what was derived then is the same in a later Snapshot, where the facts that it rests on have this stamp.
+func (w *when) holds(later *Snapshot, changed uint64) bool {
+	return changed != 0 && w.changed == changed && !later.Now.Before(w.now) && !later.Wall.Before(w.wall) && w.watch.holds(later) &&
+		(!w.watch.offset || later.Now.Sub(later.Wall) == w.now.Sub(w.wall))
+}
+
+// Stamps say when facts changed last, as the Revision of the first Snapshot that has the change. They are 0 in a Snapshot that no Engine
+// made: nothing is taken over from it, or into it.
+type Stamps struct {
+	Any   uint64            // any fact but the times at which sources were heard
+	All   uint64            // a fact that anything can rest on
+	Nodes map[string]uint64 // by node and by host: a fact of this one; see Engine
+}
+
+// of is when a fact changed last that the node's own derivations can rest on. A change of the host's name is one of the node, too.
+func (st Stamps) of(node, host string) uint64 {
+	at := max(st.All, st.Nodes[node])
+	if host != node {
+		at = max(at, st.Nodes[host])
+	}
+	return at
+}
+
+// Follow has the Snapshot take over what was derived from an earlier one of the same Engine, as far as it still holds. It is called
+// before anything is derived from the Snapshot.
+func (s *Snapshot) Follow(earlier *Snapshot) {
+	s.derived.earlier = maps.Clone(earlier.derived.earlier)
+	if s.derived.earlier == nil {
+		s.derived.earlier = map[any]any{}
+	}
+	earlier.derived.made.Range(func(d, k any) bool {
+		if k.(interface{ isDone() bool }).isDone() {
+			s.derived.earlier[d] = k
+		}
+		return true
+	})
+}
+
+// derivations is what was derived from a Snapshot, and how.
+type derivations struct {
+	made    sync.Map    // by *Derivation
+	earlier map[any]any // from the Snapshots before it, by *Derivation; the newest of each
+
+	// For whoever derives: the Snapshot whose facts these are, and what notes how the result depends on the time.
+	of    *Snapshot
+	watch *watch
+}
+
+// watchedBy is the Snapshot for whoever derives: w notes how the result depends on the time.
+func (s *Snapshot) watchedBy(w *watch) *Snapshot {
+	c := &Snapshot{Facts: s.Facts}
+	c.derived.of, c.derived.watch = s, w
+	return c
+}
+
+// whole is the Snapshot itself, for one that is handed to whoever derives.
+func (s *Snapshot) whole() *Snapshot {
+	if s.derived.of != nil {
+		return s.derived.of
+	}
+	return s
+}
+
+// ByNode is what was derived for each node by itself. The zero value holds nothing.
+type ByNode[T any] struct {
+	common any // what all of them rest on beside the facts
+	names  []string
+	index  map[string]int // in names
+	made   []*nodeMade[T] // by the index
+}
+
+type nodeMade[T any] struct {
+	value  T
+	when   when
+	host   string // of the node
+	rests  any
+	others bool
+}
+
+// DeriveByNode derives for each of the nodes, and takes over from earlier what has not changed. The value of a node may rest on the
+// node's own facts, on facts that are no node's, on the time, on common, and on what basis is for the node (nil: nothing more); both must
+// be comparable. derive says whether it may also rest on other nodes: then it is derived anew from each Snapshot. The list of names must
+// not be changed afterwards.
+func DeriveByNode[T any](s *Snapshot, earlier ByNode[T], common any, names []string, basis func(node string) any,
+	derive func(s *Snapshot, node string) (value T, others bool)) ByNode[T] {
+	out := ByNode[T]{common: common, names: names, index: earlier.index, made: make([]*nodeMade[T], len(names))}
+	aligned := len(names) > 0 && len(names) == len(earlier.names) && &names[0] == &earlier.names[0]
+	if !aligned {
+		out.index = make(map[string]int, len(names))
+		for i, name := range names {
+			out.index[name] = i
+		}
+	}
+	same := earlier.common == common
+	for i, name := range names {
+		var made *nodeMade[T]
+		if at, there := i, aligned; same {
+			if !aligned {
+				at, there = earlier.index[name]
+			}
+			if there {
+				made = earlier.made[at]
+			}
+		}
+		var rests any
+		if basis != nil {
+			rests = basis(name)
+		}
+		if made == nil || made.others || made.rests != rests || !made.when.holds(s, s.Stamps.of(name, made.host)) {
+			made = &nodeMade[T]{rests: rests, host: s.HostOf(name)}
+			watching := s.whole().watchedBy(&made.when.watch)
+			made.value, made.others = derive(watching, name)
+			made.when = whenOf(s, s.Stamps.of(name, made.host), made.when.watch)
+		}
+		if s.derived.watch != nil {
+			s.derived.watch.rests(&made.when.watch)
+		}
+		out.made[i] = made
+	}
+	return out
+}
+
+// Get is what was derived for the node.
+func (b ByNode[T]) Get(node string) (value T, ok bool) {
+	i, ok := b.index[node]
+	if !ok {
+		return value, false
+	}
+	return b.made[i].value, true
 }

@@ -3,7 +3,6 @@ package core
 import (
 	"sort"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -12,13 +11,14 @@ import (
 type Snapshot struct {
 	Facts
 
-	derived sync.Map // what was derived from it, by *Derivation
+	derived derivations
 }
 
 // Facts are all that a Snapshot knows. They are only copied as one value, so that no copy lacks a fact: the last check before a write
 // looks at a copy with the server's newest answer in it.
 type Facts struct {
 	Revision uint64    // rises with every snapshot of one Engine
+	Stamps   Stamps    // when facts changed last
 	Now      time.Time // the cluster's time; timestamps of objects compare with it
 	Wall     time.Time // the wall clock's time; times of Sources compare with it
 
@@ -76,7 +76,7 @@ var nodeNames Derivation[[]string]
 
 // NodeNames are the names of the nodes, in the order of their labels.
 func (s *Snapshot) NodeNames() []string {
-	return nodeNames.Of(s, func(s *Snapshot) []string {
+	return nodeNames.OfFew(s, func(s *Snapshot) []string {
 		names := make([]string, 0, len(s.Nodes))
 		for name := range s.Nodes {
 			names = append(names, name)

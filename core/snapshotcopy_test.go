@@ -31,7 +31,7 @@ func TestACopyOfASnapshotLacksNoFact(t *testing.T) {
 				t.Errorf("%s: the copy has another %s", tt.name, name)
 			}
 		}
-		tt.copied.derived.Range(func(any, any) bool {
+		tt.copied.derived.made.Range(func(any, any) bool {
 			t.Errorf("%s: something is derived already", tt.name)
 			return false
 		})

@@ -175,12 +175,12 @@ func (s *Snapshot) Fresh(id SourceID) (bool, string) {
 	if !ok || src.AsOf.IsZero() {
 		return false, fmt.Sprintf("%s: %s", id, s.WhyUnknown(id))
 	}
-	old := max(s.Wall.Sub(src.AsOf), 0).Truncate(time.Second)
+	old := max(s.SpanByWall(src.AsOf), 0).Truncate(time.Second)
 	text := fmt.Sprintf("%s %s", id, wording.SpanText(old))
 	switch {
 	case src.State != SourceLive:
-		return false, fmt.Sprintf("%s: %s since %s", id, src.State, wording.SpanText(max(s.Wall.Sub(src.Since), 0)))
-	case old > s.Settings.StaleAfterOf(id):
+		return false, fmt.Sprintf("%s: %s since %s", id, src.State, wording.SpanText(max(s.SpanByWall(src.Since), 0)))
+	case s.LongerByWall(src.AsOf, s.Settings.StaleAfterOf(id)+time.Second-1): // by full seconds, as the text
 		return false, text + " old"
 	}
 	return true, text

@@ -139,15 +139,21 @@ func (st PlanStep) Took(now time.Time) time.Duration {
 	if d, err := time.ParseDuration(st.Duration); err == nil && d > 0 {
 		return d
 	}
-	if st.Started.IsZero() || st.Status == PlanCompleted {
+	if !st.Runs() {
 		return 0
 	}
 	return max(now.Sub(st.Started), 0)
 }
 
+// Runs tells whether Took grows with the time.
+func (st PlanStep) Runs() bool {
+	d, err := time.ParseDuration(st.Duration)
+	return (err != nil || d <= 0) && !st.Started.IsZero() && st.Status != PlanCompleted
+}
+
 // Late is since when the step takes longer than the plan allows; zero when it does not, or when that is not known.
-func (st PlanStep) Late(now time.Time) Since {
-	if allowed := st.Allows(); !st.Started.IsZero() && allowed > 0 && now.Sub(st.Started) > allowed {
+func (st PlanStep) Late(s *Snapshot) Since {
+	if allowed := st.Allows(); !st.Started.IsZero() && allowed > 0 && s.Longer(st.Started, allowed) {
 		return Since{At: st.Started.Add(allowed), Exact: true}
 	}
 	return Since{}

@@ -129,5 +129,5 @@ func TestTroubleAsItIsShown(t *testing.T) {
 	golden(t, "connecting-80x24", stripped(drive(nil, 80, 24).shows()))
 	set(core.SourceClusterRequests, core.SourceAbsent, s.Sources[core.SourceNodeLocks].Err)
 	s.ClusterRequests = nil
-	golden(t, "trouble-no-requests-80x24", stripped(drive(s, 80, 24).shows()))
+	golden(t, "trouble-no-requests-80x24", stripped(drive(s.CopyFacts(), 80, 24).shows()))
 }

@@ -155,7 +155,7 @@ func managementFacts(m *Model, f *facts) {
 			f.add("ended", stamp(p.Completed, m.snap.Now))
 		}
 		for _, st := range p.Steps {
-			text := progress.PlanStepText(st, m.snap.Now)
+			text := progress.PlanStepText(m.snap, st)
 			f.tone(planTone(st.Status), st.ID, st.Name)
 			f.tone(planTone(st.Status), "", text)
 		}

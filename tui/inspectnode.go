@@ -96,7 +96,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 		f.add("all", fmt.Sprintf("%d, %d of them a drain has to move", p.Total, p.Evictable))
 		f.tone(themes.Warn, "not ready", podsText(p.NotReady))
 		for i := range p.Ended {
-			f.tone(themes.Warn, "ended", p.Ended[i].FullName()+": "+progress.EndedPodText(&p.Ended[i], now))
+			f.tone(themes.Warn, "ended", p.Ended[i].FullName()+": "+progress.EndedPodText(m.snap, &p.Ended[i]))
 		}
 	}
 	if n := v.Node; n != nil {

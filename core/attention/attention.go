@@ -10,13 +10,20 @@ import (
 
 // Of returns what needs a person now, the most urgent first; empty when nothing does. It is made once per Snapshot.
 func Of(s *core.Snapshot) []core.Attention {
-	return derived.Of(s, derive)
+	return derived.After(s, derive).all
 }
 
-var derived core.Derivation[[]core.Attention]
+var derived core.Derivation[entries]
 
-func derive(s *core.Snapshot) []core.Attention {
+// entries is what needs a person, and what was found at each node.
+type entries struct {
+	all []core.Attention
+	at  core.ByNode[nodeFinds]
+}
+
+func derive(s *core.Snapshot, earlier entries) entries {
 	f := &facts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s)}
+	f.at = f.lookAtNodes(earlier.at)
 	for _, rule := range rules {
 		rule(f)
 	}
@@ -25,7 +32,7 @@ func derive(s *core.Snapshot) []core.Attention {
 	f.oneUrgent() // a cause is now as urgent as what follows from it
 	f.sort()
 	f.complete()
-	return f.found
+	return entries{f.found, f.at}
 }
 
 // ByID returns the entry with the ID; false when there is none now.
@@ -83,6 +90,7 @@ type facts struct {
 	s        *core.Snapshot
 	request  *core.MaintenanceRequest // the cluster's
 	estimate progress.Estimates
+	at       core.ByNode[nodeFinds]
 	told     []string // texts of the management cluster that an entry has already
 	found    []core.Attention
 
@@ -102,12 +110,12 @@ func (f *facts) since(wall time.Time) core.Since {
 	if wall.IsZero() {
 		return core.Since{}
 	}
-	return core.Since{At: f.s.Now.Add(-f.s.Wall.Sub(wall)), Exact: true}
+	return core.Since{At: f.s.OfWall(wall), Exact: true}
 }
 
 // long tells whether something lasts longer than the limit. A limit of 0 is not known, and never exceeded.
 func (f *facts) long(since time.Time, limit time.Duration) bool {
-	return !since.IsZero() && limit > 0 && f.s.Now.Sub(since) > limit
+	return !since.IsZero() && limit > 0 && f.s.Longer(since, limit)
 }
 
 func clusterProcedure() *core.ProcedureKey { return &core.ProcedureKey{Kind: core.ProcedureCluster} }

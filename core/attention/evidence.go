@@ -32,7 +32,7 @@ func (f *facts) seenLockItself(l *core.WorkloadLock) []core.Evidence {
 	}
 	state := wording.OneLine(string(l.State()), 40)
 	if r, ok := f.s.History.Locks[l.UID]; ok && r.State == l.State() && r.Since.Exact {
-		state += " since " + progress.DayText(r.Since.At, f.s.Now)
+		state += " since " + progress.DayText(f.s, r.Since.At)
 	}
 	if l.InnerState != "" {
 		state += ", inner_state " + wording.OneLine(l.InnerState, 20)
@@ -41,7 +41,7 @@ func (f *facts) seenLockItself(l *core.WorkloadLock) []core.Evidence {
 		state += ", release " + wording.OneLine(l.Release, 60)
 	}
 	if !l.Deleting.IsZero() {
-		state += ", in deletion since " + progress.DayText(l.Deleting, f.s.Now)
+		state += ", in deletion since " + progress.DayText(f.s, l.Deleting)
 	}
 	out := seenOne(wording.OneLine(l.Controller, 40)+" lock", state)
 	if l.Message != "" {
@@ -83,19 +83,19 @@ func seenNode(f *facts, a core.Attention) []core.Evidence {
 	}
 	out := seenOne("stage", string(v.Stage)+", "+v.Reason)
 	for _, r := range f.s.NodeRequests[a.Node] {
-		text := "since " + progress.DayText(r.Created, f.s.Now) + ", scope " + wording.TextOf(wording.OneLine(string(r.Scope), 20), "none")
+		text := "since " + progress.DayText(f.s, r.Created) + ", scope " + wording.TextOf(wording.OneLine(string(r.Scope), 20), "none")
 		if !r.Deleting.IsZero() {
-			text += ", being removed since " + progress.DayText(r.Deleting, f.s.Now)
+			text += ", being removed since " + progress.DayText(f.s, r.Deleting)
 		}
 		out = append(out, core.Evidence{Of: "request", Says: text})
 	}
 	if d := f.s.Deletions[a.Node]; d != nil {
-		out = append(out, core.Evidence{Of: "its removal", Says: "asked for since " + progress.DayText(d.Created, f.s.Now)})
+		out = append(out, core.Evidence{Of: "its removal", Says: "asked for since " + progress.DayText(f.s, d.Created)})
 	}
 	if n := v.Node; n != nil && (n.Ready != "True" || n.Cordoned) {
 		text := "Ready"
 		if n.Ready != "True" {
-			text = "not Ready since " + progress.DayText(n.ReadySince, f.s.Now) + wording.InBrackets(wording.OneLine(n.ReadyReason, 60))
+			text = "not Ready since " + progress.DayText(f.s, n.ReadySince) + wording.InBrackets(wording.OneLine(n.ReadyReason, 60))
 		}
 		if n.Cordoned {
 			text += ", cordoned"
@@ -175,7 +175,7 @@ func seenMigration(f *facts, a core.Attention) []core.Evidence {
 		if m.Failure != "" {
 			text += ": " + wording.OneLine(m.Failure, saysMost)
 		}
-		out = append(out, core.Evidence{Of: "try of " + progress.DayText(m.Created, f.s.Now), Says: text})
+		out = append(out, core.Evidence{Of: "try of " + progress.DayText(f.s, m.Created), Says: text})
 	}
 	return out
 }
@@ -219,7 +219,7 @@ func seenPods(f *facts, a core.Attention) []core.Evidence {
 	out := seenOne("pods not ready", wording.OneLine(wording.Some(progress.PodNames(pods.NotReady), 6), saysMost))
 	for i := range pods.Ended {
 		out = append(out, core.Evidence{Of: "ended",
-			Says: wording.OneLine(pods.Ended[i].FullName(), 100) + ", " + progress.EndedPodText(&pods.Ended[i], f.s.Now)})
+			Says: wording.OneLine(pods.Ended[i].FullName(), 100) + ", " + progress.EndedPodText(f.s, &pods.Ended[i])})
 	}
 	return out
 }
@@ -255,7 +255,7 @@ func seenItem(f *facts, a core.Attention) []core.Evidence {
 	item := *v.Failing
 	out := seenOne("state item", progress.ItemText(item))
 	if !item.Started.IsZero() {
-		out = append(out, core.Evidence{Of: "its last run", Says: "begun " + progress.DayText(item.Started, f.s.Now)})
+		out = append(out, core.Evidence{Of: "its last run", Says: "begun " + progress.DayText(f.s, item.Started)})
 	}
 	return out
 }
@@ -269,7 +269,7 @@ func seenPlan(f *facts, _ core.Attention) []core.Evidence {
 	out := seenOne("plan "+wording.OneLine(p.Name, 60), wording.OneLine(wording.TextOf(p.Status, "no status"), 40))
 	for _, st := range p.Steps {
 		if st.Status != core.PlanCompleted {
-			out = append(out, core.Evidence{Of: progress.StepShort(st), Says: progress.PlanStepText(st, f.s.Now)})
+			out = append(out, core.Evidence{Of: progress.StepShort(st), Says: progress.PlanStepText(f.s, st)})
 		}
 	}
 	return out
@@ -355,7 +355,7 @@ func seenController(f *facts, _ core.Attention) []core.Evidence {
 		text += ", " + wording.Count(c.Existing, "pod") + " there"
 	}
 	if !c.AwaySince.IsZero() {
-		text += ", too few since " + progress.DayText(c.AwaySince, f.s.Now)
+		text += ", too few since " + progress.DayText(f.s, c.AwaySince)
 	}
 	return seenOne("Deployment "+wording.OneLine(c.Name, 40), text)
 }
@@ -445,7 +445,7 @@ func seenSources(f *facts, a core.Attention) []core.Evidence {
 	for _, src := range f.sourcesOf(a) {
 		text := string(src.State)
 		if !src.AsOf.IsZero() {
-			text += ", seen last " + wording.SpanText(max(f.s.Wall.Sub(src.AsOf), 0)) + " ago"
+			text += ", seen last " + wording.SpanText(max(f.s.SpanByWall(src.AsOf), 0)) + " ago"
 		}
 		if src.Err != nil {
 			text += ": " + string(src.Err.Kind) + wording.Prefixed(": ", wording.OneLine(src.Err.Message, saysMost))
@@ -470,9 +470,9 @@ func seenOperation(f *facts, a core.Attention) []core.Evidence {
 	if op == nil {
 		return nil
 	}
-	text := string(op.State) + ", begun " + progress.DayText(op.Started, f.s.Now)
+	text := string(op.State) + ", begun " + progress.DayText(f.s, op.Started)
 	if !op.Ended.IsZero() {
-		text += ", ended " + progress.DayText(op.Ended, f.s.Now)
+		text += ", ended " + progress.DayText(f.s, op.Ended)
 	}
 	out := append(seenOne("step", text), core.Evidence{Of: "it says", Says: wording.OneLine(op.Text, saysMost)})
 	for _, it := range op.Items {

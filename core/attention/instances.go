@@ -12,30 +12,36 @@ import (
 	"lockstep/core/wording"
 )
 
-// instances finds those that hold a node in maintenance, one by one, and those that will hold a node whose turn has not come.
+// instances adds those that hold a node in maintenance, one by one, and those that will hold a node whose turn has not come.
 func (f *facts) instances() {
-	if !f.s.Known(core.SourceInstances) {
-		return
-	}
 	var held []holder
-	for _, v := range progress.NodeViews(f.s) {
-		if v.Node == nil || !v.Node.Is(core.RoleCompute) || v.Stage == core.StageDone {
-			continue
-		}
-		m := progress.MaintenanceOf(f.s, v.Name)
-		switch {
-		case v.Request != nil && v.Request.Deleting.IsZero() && f.held(v):
-			waits := f.waits(v)
-			for _, in := range f.s.ByHost[m.Host] {
-				f.instance(progress.ViewInstance(f.s, in, m), v, waits)
-			}
-		case v.Stage == core.StageIdle && v.Request == nil && f.request != nil && f.request.Deleting.IsZero():
-			if names := f.willHold(v, m); len(names) > 0 {
-				held = append(held, holder{view: v, names: names})
-			}
+	views := progress.NodeViews(f.s)
+	for i := range views {
+		at, _ := f.at.Get(views[i].Name)
+		f.take(at.instances)
+		if len(at.willHold) > 0 {
+			held = append(held, holder{view: &views[i], names: at.willHold})
 		}
 	}
 	f.holders(held)
+}
+
+// instancesOn finds the instances that hold a node in maintenance, and returns those that will hold it when its turn comes.
+func (f *facts) instancesOn(v core.NodeView) (willHold []string) {
+	if !f.s.Known(core.SourceInstances) || v.Node == nil || !v.Node.Is(core.RoleCompute) || v.Stage == core.StageDone {
+		return nil
+	}
+	m := progress.MaintenanceOf(f.s, v.Name)
+	switch {
+	case v.Request != nil && v.Request.Deleting.IsZero() && f.held(v):
+		waits := f.waits(v)
+		for _, in := range f.s.ByHost[m.Host] {
+			f.instance(progress.ViewInstance(f.s, in, m), v, waits)
+		}
+	case v.Stage == core.StageIdle && v.Request == nil && f.request != nil && f.request.Deleting.IsZero():
+		return f.willHold(v, m)
+	}
+	return nil
 }
 
 // held tells whether the OpenStack controller still holds the node. Once it is released, nothing on it needs a decision.
@@ -133,7 +139,7 @@ const heldFew = 8
 
 // holder is a node whose instances will hold it when its turn comes.
 type holder struct {
-	view  core.NodeView
+	view  *core.NodeView
 	names []string // of the instances, with what holds
 }
 
@@ -176,9 +182,9 @@ func (f *facts) holders(all []holder) {
 	}
 	if len(all) <= heldFew {
 		for _, h := range all {
-			a := nodeFacts{NodeView: h.view}.entry(core.RuleWillHold)
+			a := nodeFacts{NodeView: *h.view}.entry(core.RuleWillHold)
 			a.Severity, a.Since = core.SeverityNotice, core.Since{}
-			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(h.view), wording.Count(len(h.names), "instance"),
+			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(*h.view), wording.Count(len(h.names), "instance"),
 				wording.Some(h.names, 4))
 			f.add(a)
 		}
@@ -191,7 +197,7 @@ func (f *facts) holders(all []holder) {
 		instances += len(h.names)
 		labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
 	}
-	a := nodeFacts{NodeView: all[0].view}.entry(core.RuleWillHold)
+	a := nodeFacts{NodeView: *all[0].view}.entry(core.RuleWillHold)
 	a.Key, a.Subject, a.Node, a.Label = "", core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, "", wording.Count(len(all), "node")
 	a.Severity, a.Since = core.SeverityNotice, core.Since{}
 	a.Reason = fmt.Sprintf("%s will hold them when their turn comes: %s", wording.Count(instances, "instance"), wording.Some(labels, 4))

@@ -213,7 +213,7 @@ func (f *facts) updatePlan() {
 		a.Reason = progress.StepShort(st) + " is Stuck" + wording.Because(wording.OneLine(message, wording.MostRead))
 		a.Detail = wording.Sentence(progress.StepName(st)) +
 			" A step is Stuck when something does not go on, or when it takes longer than was estimated. A step that has begun cannot be cancelled."
-		a.Since = st.Late(f.s.Now)
+		a.Since = st.Late(f.s)
 		f.tell(st.Message)
 		f.add(a)
 	}

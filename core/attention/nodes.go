@@ -62,25 +62,66 @@ func (n nodeFacts) entry(rule core.AttentionRule) core.Attention {
 
 func (n nodeFacts) leaving() bool { return n.Request != nil && n.Request.Deleting.IsZero() }
 
-func (f *facts) nodes() {
-	views := progress.NodeViews(f.s)
-	all := make([]nodeFacts, 0, len(views))
+// nodeFinds is what was found at a node: by the rules for nodes, by those for its instances, and which instances will hold it when its turn
+// comes.
+type nodeFinds struct {
+	found, instances []core.Attention
+	willHold         []string
+}
+
+// lookAtNodes looks at all nodes. Most of them are as they were, and need no second look; those with an entry, or in maintenance, get one
+// from each Snapshot, as their rules look at other nodes, too.
+func (f *facts) lookAtNodes(earlier core.ByNode[nodeFinds]) core.ByNode[nodeFinds] {
 	var waiting []string
-	for _, v := range views {
-		n := nodeFacts{NodeView: v, own: f.s.NodeLock(v.Name, core.ControllerOpenStack)}
-		if n.own != nil && n.own.Message != "" {
-			n.message = progress.ReadLock(f.s, n.own)
-			if n.message.ID == progress.SaysOthersFirst && n.leaving() {
+	for _, v := range progress.NodeViews(f.s) {
+		if v.Request != nil {
+			if n := f.nodeFacts(v); n.message.ID == progress.SaysOthersFirst && n.leaving() {
 				waiting = append(waiting, v.Label)
 			}
 		}
-		all = append(all, n)
 	}
-	for _, n := range all {
-		n.waiting = waiting
-		for _, rule := range nodeRules {
-			rule(f, n)
-		}
+	common := struct {
+		estimate progress.Estimates
+		waiting  string
+	}{f.estimate, strings.Join(waiting, "\n")}
+	return core.DeriveByNode(f.s, earlier, common, progress.NodeNames(f.s), func(name string) any { return progress.ViewOf(f.s, name) },
+		func(s *core.Snapshot, name string) (nodeFinds, bool) {
+			v := *progress.ViewOf(f.s, name) // of f.s: it is noted in the basis
+			at := &facts{s: s, request: f.request, estimate: f.estimate}
+			n := at.nodeFacts(v)
+			n.waiting = waiting
+			for _, rule := range nodeRules {
+				rule(at, n)
+			}
+			out := nodeFinds{found: at.found}
+			at.found = nil
+			out.willHold = at.instancesOn(v)
+			out.instances = at.found
+			return out, v.Request != nil || v.Active() || len(out.found)+len(out.instances) > 0
+		})
+}
+
+func (f *facts) nodeFacts(v core.NodeView) nodeFacts {
+	n := nodeFacts{NodeView: v, own: f.s.NodeLock(v.Name, core.ControllerOpenStack)}
+	if n.own != nil && n.own.Message != "" {
+		n.message = progress.ReadLock(f.s, n.own)
+	}
+	return n
+}
+
+// take adds entries that later Snapshots may take, too: what is appended to their lists must not be written into theirs.
+func (f *facts) take(found []core.Attention) {
+	for _, a := range found {
+		a.Evidence, a.Commands = slices.Clip(a.Evidence), slices.Clip(a.Commands)
+		f.found = append(f.found, a)
+	}
+}
+
+func (f *facts) nodes() {
+	views := progress.NodeViews(f.s)
+	for i := range views {
+		at, _ := f.at.Get(views[i].Name)
+		f.take(at.found)
 	}
 }
 

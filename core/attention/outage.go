@@ -26,7 +26,7 @@ func (f *facts) outages() {
 			return
 		}
 		names = wording.AddNew(names, label)
-		if r, seen := f.s.History.Outages[l.UID]; seen && f.s.Now.Sub(r.Last) <= core.OutageBetween {
+		if r, seen := f.s.History.Outages[l.UID]; seen && !f.s.Longer(r.Last, core.OutageBetween) {
 			since = core.Earlier(since, r.First)
 		}
 		if hint == "" {

@@ -43,7 +43,7 @@ func (f *facts) sources() {
 		}
 		switch src.State {
 		case core.SourceLive:
-			if src.AsOf.IsZero() || f.s.Wall.Sub(src.AsOf) <= 2*after {
+			if src.AsOf.IsZero() || !f.s.LongerByWall(src.AsOf, 2*after) {
 				continue
 			}
 			src.State = core.SourceStale // its facts are old, and no error says why
@@ -64,12 +64,12 @@ func (f *facts) sources() {
 				continue // there is no Redis, so the manifest's Role has no namespace to be in
 			}
 		case core.SourceConnecting:
-			if f.s.Wall.Sub(src.Since) <= after {
+			if !f.s.LongerByWall(src.Since, after) {
 				continue
 			}
 		case core.SourceStale:
-			refused := src.Err != nil && f.s.Wall.Sub(src.Since) > hiccup // the server says why
-			if !refused && !src.AsOf.IsZero() && f.s.Wall.Sub(src.AsOf) <= after/2 {
+			refused := src.Err != nil && f.s.LongerByWall(src.Since, hiccup) // the server says why
+			if !refused && !src.AsOf.IsZero() && !f.s.LongerByWall(src.AsOf, after/2) {
 				continue
 			}
 		}
@@ -108,7 +108,7 @@ func (f *facts) source(list []core.Source, whole bool, rule core.AttentionRule, 
 		Resolve: &core.ProcedureKey{Kind: core.ProcedureSource, Subject: subject}}
 	old := ""
 	if src.State == core.SourceStale {
-		old = "not confirmed for " + wording.SpanText(max(f.s.Wall.Sub(src.AsOf), 0))
+		old = "not confirmed for " + wording.SpanText(max(f.s.SpanByWall(src.AsOf), 0))
 	}
 	trouble := src.Trouble()
 	if trouble != nil {
@@ -134,7 +134,7 @@ func (f *facts) source(list []core.Source, whole bool, rule core.AttentionRule, 
 		a.Severity = core.SeverityNotice
 	}
 	if whole && src.ID.Server() == core.ServerKubernetes && trouble != nil && trouble.WholeServer() &&
-		f.s.Wall.Sub(src.Since) > f.s.Settings.StaleAfterOf(src.ID) {
+		f.s.LongerByWall(src.Since, f.s.Settings.StaleAfterOf(src.ID)) {
 		a.Severity = core.SeverityUrgent // everything shown is old, or nothing is shown
 	}
 	if src.Err != nil {

@@ -59,8 +59,10 @@ type Engine struct {
 	inbox chan core.Delta
 	do    chan request
 	done  chan struct{} // closed when Run has returned
-	ctx   context.Context
-	stop  context.CancelFunc
+
+	oneClock bool // the cluster's time is the wall clock's
+	ctx      context.Context
+	stop     context.CancelFunc
 
 	latest atomic.Pointer[core.Snapshot]
 	armed  atomic.Bool // write.Armed, for the goroutines of running operations
@@ -72,6 +74,7 @@ type Engine struct {
 	// Owned by the goroutine of Run.
 	world     *world
 	history   core.History
+	observed  core.History // as the last Snapshot left it
 	write     core.WriteMode
 	givenBack <-chan struct{} // closed when the lease is given back; nil before the first time
 	seen      []Record        // transitions that the Snapshot being made shows
@@ -87,6 +90,8 @@ type Engine struct {
 	begun  atomic.Int64   // how many of them, and of their items, there have been
 
 	unkept atomic.Bool // the last record could not be written
+
+	published func(*core.Snapshot) // for tests: told of each Snapshot
 
 	grants sync.Map // grant ID → granted: those given in this run and not used yet
 }
@@ -105,7 +110,8 @@ func New(cfg Config) *Engine {
 	if cfg.Wall == nil {
 		cfg.Wall = time.Now
 	}
-	if cfg.Clock == nil {
+	oneClock := cfg.Clock == nil
+	if oneClock {
 		cfg.Clock = cfg.Wall
 	}
 	if cfg.Log == nil {
@@ -136,8 +142,10 @@ func New(cfg Config) *Engine {
 		done:  make(chan struct{}),
 		subs:  map[int]chan *core.Snapshot{},
 		world: newWorld(cfg.Sources, cfg.Wall()),
-		write: core.WriteMode{Barred: cfg.Barred, Since: cfg.Wall()},
-		ops:   newOperations(),
+
+		oneClock: oneClock,
+		write:    core.WriteMode{Barred: cfg.Barred, Since: cfg.Wall()},
+		ops:      newOperations(),
 	}
 	e.scribe.journal = cfg.Journal
 	e.world.place = cfg.Place
@@ -321,9 +329,14 @@ func (e *Engine) Focus(node string) {
 func (e *Engine) publish() {
 	e.dirty = false
 	prev := e.latest.Load()
+	wall := wallTime(e.cfg.Wall())
+	now := wall // read once where both are one clock, so that they do not differ by the time between two looks
+	if !e.oneClock {
+		now = wallTime(e.cfg.Clock())
+	}
 	s := &core.Snapshot{Facts: core.Facts{
-		Now:        wallTime(e.cfg.Clock()),
-		Wall:       wallTime(e.cfg.Wall()),
+		Now:        now,
+		Wall:       wall,
 		Cluster:    e.cfg.Cluster,
 		Place:      e.cfg.Place,
 		Operator:   e.cfg.Operator,
@@ -335,9 +348,26 @@ func (e *Engine) publish() {
 	e.revision++
 	s.Revision = e.revision
 	e.world.project(s, prev)
+	e.stampSnapshot(s, prev)
+	if prev != nil {
+		s.Follow(prev)
+	}
 	e.history = e.observe(s)
+	e.observed = e.history
+	if !sameHistory(&s.History, &e.history, true) {
+		e.world.touched.everything()
+	}
+	next := e.world.touched // s has the History before it
+	e.world.touched = touches{}
 	if e.lookUpPast(s) {
+		before := s.Operations
 		s.Operations = e.ops.list()
+		e.touchOperations(before, s.Operations)
+		e.stamp(s)
+	}
+	e.world.touched = next
+	if e.published != nil {
+		e.published(s)
 	}
 	e.latest.Store(s)
 	e.subMu.Lock()

@@ -92,16 +92,20 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History) core.History {
 				r.Update = cmr.UID
 			}
 			rounds.Set(node.UID, r)
+			e.world.touched.node(name)
 			e.see(Record{Kind: RecordRound, Node: name, Object: new(node.Ref()), Round: &r})
 		case req != nil && old.Instances < 0 && countInstances(s, name) >= 0:
 			old.Instances = countInstances(s, name)
 			rounds.Set(node.UID, old)
+			e.world.touched.node(name)
 		case req != nil && old.Unseen != unseen && s.Sources[core.SourceNodeRequests].State == core.SourceLive:
 			old.Unseen = unseen
 			rounds.Set(node.UID, old)
+			e.world.touched.node(name)
 		case req == nil && had && old.Ended.IsZero():
 			old.Ended = s.Now
 			rounds.Set(node.UID, old)
+			e.world.touched.node(name)
 			e.see(Record{Kind: RecordRound, Node: name, Object: new(node.Ref()), Round: &old})
 		}
 	}
@@ -132,6 +136,7 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History) core.History {
 			r.Since = core.Since{At: s.Now, Exact: had}
 		}
 		stages.Set(v.Node.UID, r)
+		e.world.touched.node(v.Name)
 		changed = changed || had
 		e.see(Record{Kind: RecordStage, Node: v.Name, Object: new(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage),
 			Exact: r.Since.Exact,
@@ -149,9 +154,15 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
 	outages := core.CloneOnWrite[string, core.OutageRecord]{M: h.Outages}
 	refused := core.CloneOnWrite[string, core.RefusalRecord]{M: h.Refused}
 	see := func(l *core.WorkloadLock) {
-		observeOutage(s, l, &outages)
-		if in, r, anew := progress.ObserveRefusal(s, l, &refused); anew {
-			e.see(Record{Kind: RecordMigrationRefused, Node: l.Node, Object: &in, Refusal: &r})
+		if observeOutage(s, l, &outages) {
+			e.touchLock(l)
+		}
+		in, refusal, anew := progress.ObserveRefusal(s, l, &refused)
+		if in.UID != "" {
+			e.touchLock(l)
+		}
+		if anew {
+			e.see(Record{Kind: RecordMigrationRefused, Node: l.Node, Object: &in, Refusal: &refusal})
 		}
 		old, had := h.Locks[l.UID]
 		unseen := had && old.PassedBy(l)
@@ -159,6 +170,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
 			if old.Release != l.Release {
 				old.Release = l.Release
 				locks.Set(l.UID, old)
+				e.touchLock(l)
 			}
 			return
 		}
@@ -167,6 +179,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
 			r.Since = lockSince(s, l)
 		}
 		locks.Set(l.UID, r)
+		e.touchLock(l)
 		switch {
 		case unseen:
 			why := fmt.Sprintf("it was let go and taken back while Lockstep could not see it: its release was %s and is %s",
@@ -190,26 +203,38 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
 	return h
 }
 
-// observeOutage notes since when a lock's text, or the controller's account, has said that an API does not answer.
-func observeOutage(s *core.Snapshot, l *core.WorkloadLock, outages *core.CloneOnWrite[string, core.OutageRecord]) {
+// observeOutage notes since when a lock's text, or the controller's account, has said that an API does not answer. It tells whether this
+// is new; that it goes on changes nothing that is derived.
+func observeOutage(s *core.Snapshot, l *core.WorkloadLock, outages *core.CloneOnWrite[string, core.OutageRecord]) bool {
 	if l.Message == "" && l.Controller != core.ControllerOpenStack {
-		return
+		return false
 	}
 	m := progress.ReadLock(s, l)
 	if m.Class != progress.MessageOutage {
 		if !progress.SilentOutage(s, l) {
-			return
+			return false
 		}
 		m.At = time.Time{} // the lock's text is about something else
 	}
 	r, had := outages.M[l.UID]
-	if !had || s.Now.Sub(r.Last) > core.OutageBetween {
+	anew := !had || s.Now.Sub(r.Last) > core.OutageBetween
+	if anew {
 		if r.First = m.At; m.At.IsZero() || m.At.After(s.Now) {
 			r.First = s.Now
 		}
 	}
 	r.Last = s.Now
 	outages.Set(l.UID, r)
+	return anew
+}
+
+// touchLock notes that the History of a lock is another one.
+func (e *Engine) touchLock(l *core.WorkloadLock) {
+	if l.Node == "" {
+		e.world.touched.everything()
+		return
+	}
+	e.world.touched.node(l.Node)
 }
 
 // lockSince is since when a lock is in its state, by the objects alone: an inactive lock at most since its request. For an active lock

@@ -199,7 +199,9 @@ func TestWhatWasNotSentOnLeavingHasNotFailed(t *testing.T) {
 		},
 	}
 	for when, cut := range cutOff {
-		for name, intent := range map[string]core.Intent{"a batch": {Kind: core.IntentLiveMigrateAll, Node: "cmp-1"}, "one": liveMigrate("web-1")} {
+		for name, intent := range map[string]core.Intent{
+			"a batch": {Kind: core.IntentLiveMigrateAll, Node: "cmp-1"}, "one": liveMigrate("web-1"),
+		} {
 			if name == "one" && when == "when another item was sent" {
 				continue
 			}

@@ -63,6 +63,7 @@ func newMachine(t *testing.T, rt *rapid.T) *machine {
 		t.Fatal(err)
 	}
 	cloud := newTestCloud()
+	cloud.compared = true
 	return &machine{t: t, rt: rt, dir: dir, cloud: cloud, bench: newBench(t, dir, cloud), settings: core.DefaultSettings()}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/derivedtest"
 	"lockstep/core/step"
 	"lockstep/core/wording"
 	"lockstep/scene"
@@ -21,6 +22,7 @@ import (
 
 // testCloud is a cluster and a cloud of three computes behind the engine's ports. It keeps every write that reached it.
 type testCloud struct {
+	compared    bool // what the engine derives from its Snapshots is compared with what is derived anew
 	mu          sync.Mutex
 	annotations map[string]map[string]string // by node
 	uids        map[string]string            // of the nodes
@@ -659,6 +661,13 @@ func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings core.Sett
 	b.engine = New(Config{Cluster: "mos", Operator: "anna@jump01", Settings: settings, Journal: journal, Past: past,
 		Kubernetes: cloud, OpenStack: cloud, Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud,
 		Clock: func() time.Time { return worldTime }})
+	if cloud.compared {
+		b.engine.published = func(s *core.Snapshot) {
+			for _, d := range derivedtest.Differ(s) {
+				t.Errorf("Snapshot %d: %s", s.Revision, d)
+			}
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
 	go func() {

@@ -16,6 +16,7 @@ type world struct {
 	hosts   map[string]bool // hosts whose instances changed since the last projection
 	byHost  map[string]map[string]*core.Instance
 	place   core.ManagementPlace
+	touched touches // since the last Snapshot
 }
 
 func newWorld(expected []core.SourceID, now time.Time) *world {
@@ -119,6 +120,7 @@ func (w *world) put(src core.SourceID, o core.Object) bool {
 		w.byHost[in.Host][key] = in
 		w.hosts[in.Host] = true
 	}
+	w.touched.object(w, src, objects[key], o)
 	objects[key] = o
 	w.dirty[src] = true
 	return true
@@ -145,6 +147,7 @@ func (w *world) remove(src core.SourceID, key string) bool {
 	if in, ok := old.(*core.Instance); ok {
 		w.offHost(in)
 	}
+	w.touched.object(w, src, old, nil)
 	delete(w.objects[src], key)
 	w.dirty[src] = true
 	return true

@@ -110,7 +110,7 @@ func openCordons(s *core.Snapshot) []string {
 }
 
 func openVersions(s *core.Snapshot) []string {
-	newest := progress.NewestKubelet(s.Nodes)
+	newest := progress.NewestKubelet(s)
 	return nodesThat(s, func(n *core.Node) string {
 		if newest == "" || n.KubeletVersion == newest || n.KubeletVersion == "" { // all run the same, or that is not told
 			return ""

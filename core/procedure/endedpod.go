@@ -16,7 +16,7 @@ func (b *nodeSteps) endedPodsSummary() []string {
 		if i == most && len(pods) > most+1 {
 			return append(out, wording.Count(len(pods)-most, "more pod")+" have ended")
 		}
-		out = append(out, "pod ended, and is waited for: "+wording.OneLine(pods[i].FullName(), 100)+", "+progress.EndedPodText(&pods[i], b.s.Now))
+		out = append(out, "pod ended, and is waited for: "+wording.OneLine(pods[i].FullName(), 100)+", "+progress.EndedPodText(b.s, &pods[i]))
 	}
 	return out
 }

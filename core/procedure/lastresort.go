@@ -23,7 +23,7 @@ func (b *nodeSteps) holdsUp() bool {
 	}
 	m := progress.MachineOf(b.s, b.v.Name)
 	failing := m != nil && (m.Failing != nil || m.Drain != nil && progress.DrainBlocked(m.Drain))
-	return b.s.Now.Sub(r.Created) > progress.StageLong || failing && b.s.Now.Sub(r.Created) > progress.RebootLong
+	return b.s.Longer(r.Created, progress.StageLong) || failing && b.s.Longer(r.Created, progress.RebootLong)
 }
 
 // lastResort adds the documents' only way out when a node blocks the update and cannot be mended (docs/mosk.md#when-it-hangs), and what
@@ -52,7 +52,7 @@ func (b *nodeSteps) lastResort() {
 	}
 	st.Commands = []string{b.s.KubectlManagement(append(place, "edit", "machines.cluster.k8s.io", machine)...) +
 		"  # management cluster; spec.providerSpec.value: delete: true, deletionPolicy: graceful"}
-	if d := b.s.Now.Sub(b.v.Request.Created); d > 0 {
+	if d := b.s.Span(b.v.Request.Created); d > 0 {
 		st.Status = "in maintenance for " + wording.SpanText(d.Truncate(time.Minute)) + "; " + st.Status
 	}
 	b.add(st)

@@ -49,7 +49,7 @@ func sourceStep(s *core.Snapshot, src core.Source) core.Step {
 	case src.State == core.SourceOff:
 		st.State, st.Status = core.StepLater, "not configured"
 	case !src.AsOf.IsZero():
-		st.Status = fmt.Sprintf("%s; seen last %s ago", src.State, wording.SpanText(max(s.Wall.Sub(src.AsOf), 0)))
+		st.Status = fmt.Sprintf("%s; seen last %s ago", src.State, wording.SpanText(max(s.SpanByWall(src.AsOf), 0)))
 	}
 	if src.Err != nil {
 		st.Status += ": " + wording.OneLine(src.Err.Error(), wording.MostRead)

@@ -34,7 +34,7 @@ func awaySteps(s *core.Snapshot) []core.Step {
 // awaySteps says the same for a node that is down now.
 func (b *nodeSteps) awaySteps() []core.Step {
 	s, n := b.s, b.v.Node
-	if n == nil || n.Ready == "True" || !playsAway(s) || n.ReadySince.IsZero() || s.Now.Sub(n.ReadySince) <= nodeIsDown {
+	if n == nil || n.Ready == "True" || !playsAway(s) || n.ReadySince.IsZero() || !s.Longer(n.ReadySince, nodeIsDown) {
 		return nil
 	}
 	st := b.other("away", "nobody deletes the pods of "+b.v.Label+", which is down",

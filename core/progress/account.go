@@ -74,7 +74,7 @@ func accountOf(s *core.Snapshot, kind core.Kind, m core.Meta, b core.Bookkeeping
 			a.State = AccountGaveUp
 		case OpenStackDown(s):
 			a.State = AccountStopped
-		case a.Next.After(s.Now):
+		case !s.Reached(a.Next):
 			a.State = AccountRetries
 		default:
 			a.State = AccountWorks
@@ -118,11 +118,17 @@ func neverSeen(s *core.Snapshot, kind core.Kind, m core.Meta, b core.Bookkeeping
 			return false
 		}
 	}
-	return OpenStackDown(s) || !m.Created.IsZero() && s.Now.Sub(m.Created) > unseenSettles
+	return OpenStackDown(s) || !m.Created.IsZero() && s.Longer(m.Created, unseenSettles)
 }
 
 // keepsBooks tells whether the controller notes its work where Lockstep can read it: some object has such a note.
 func keepsBooks(s *core.Snapshot) bool {
+	return booksKept.Of(s, anyMarked)
+}
+
+var booksKept core.Derivation[bool]
+
+func anyMarked(s *core.Snapshot) bool {
 	for _, r := range s.ClusterRequests {
 		if r.Kept.Marked {
 			return true
@@ -240,7 +246,7 @@ func AccountText(s *core.Snapshot, a Account, words bool) string {
 // SecondText is a moment to the second in the operator's zone, with its day when that is not today.
 func SecondText(s *core.Snapshot, t time.Time) string {
 	t = t.Local()
-	if now := s.Now.Local(); t.Year() != now.Year() || t.YearDay() != now.YearDay() {
+	if !s.Today(t) {
 		return t.Format("Jan 2 15:04:05")
 	}
 	return t.Format("15:04:05")

@@ -9,24 +9,24 @@ import (
 )
 
 // EndedPodText is the pod's state and its time: "Failed (Evicted), since 03:12".
-func EndedPodText(e *core.EndedPod, now time.Time) string {
+func EndedPodText(s *core.Snapshot, e *core.EndedPod) string {
 	text := wording.OneLine(wording.TextOf(e.Phase, "no phase"), 20) + wording.InBrackets(wording.OneLine(e.Reason, 40))
 	switch {
 	case e.Since.At.IsZero():
 	case e.Since.Exact:
-		text += ", since " + DayText(e.Since.At, now)
+		text += ", since " + DayText(s, e.Since.At)
 	default:
-		text += ", begun at " + DayText(e.Since.At, now)
+		text += ", begun at " + DayText(s, e.Since.At)
 	}
 	if !e.Deleting.IsZero() {
-		text += ", being deleted since " + DayText(e.Deleting, now)
+		text += ", being deleted since " + DayText(s, e.Deleting)
 	}
 	return text
 }
 
 // DayText is a time, with its day unless that is today or last night.
-func DayText(at, now time.Time) string {
-	if d := now.Sub(at); d > -12*time.Hour && d < 12*time.Hour {
+func DayText(s *core.Snapshot, at time.Time) string {
+	if s.NearNow(at) {
 		return wording.ClockText(at)
 	}
 	return at.Local().Format("2006-01-02 15:04")
@@ -45,7 +45,7 @@ func EndedPodsOn(s *core.Snapshot, node string) []core.EndedPod {
 func EndedPodsText(s *core.Snapshot, pods []core.EndedPod, most int) string {
 	names := make([]string, len(pods))
 	for i := range pods {
-		names[i] = wording.OneLine(pods[i].FullName(), 100) + " (" + EndedPodText(&pods[i], s.Now) + ")"
+		names[i] = wording.OneLine(pods[i].FullName(), 100) + " (" + EndedPodText(s, &pods[i]) + ")"
 	}
 	return wording.Some(names, most)
 }

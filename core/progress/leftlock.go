@@ -20,7 +20,7 @@ func LeftLock(s *core.Snapshot, name string) *core.WorkloadLock {
 	case !s.Known(core.SourceDeletionRequests) && s.Sources[core.SourceDeletionRequests].State != core.SourceAbsent:
 		return nil
 	}
-	if r := s.History.Rounds[n.UID]; !r.Ended.IsZero() && s.Now.Sub(r.Ended) < InnerSettles {
+	if r := s.History.Rounds[n.UID]; !r.Ended.IsZero() && !s.Reached(r.Ended.Add(InnerSettles)) {
 		return nil
 	}
 	return l

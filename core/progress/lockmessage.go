@@ -323,7 +323,7 @@ func JudgeOn(s *core.Snapshot, l *core.WorkloadLock, m LockMessage) LockMessage 
 // answersSince tells whether a source is live, and has been since the moment; one that is zero is long ago, or not known.
 func answersSince(s *core.Snapshot, id core.SourceID, at time.Time) bool {
 	src := s.Sources[id]
-	return src.State == core.SourceLive && (at.IsZero() || s.Wall.Sub(src.Since) >= s.Now.Sub(at))
+	return src.State == core.SourceLive && (at.IsZero() || !s.OfWall(src.Since).After(at))
 }
 
 // stamp is how Rockoon begins an errorMessage: the time in UTC, without a zone.

@@ -19,7 +19,7 @@ const WaitOver = 10 * time.Minute
 // WaitsTooLong says why a drain that waits for its turn has waited too long: "the node's locks are inactive since 16:10", "attempt
 // 4". Empty when it is in time.
 func WaitsTooLong(s *core.Snapshot, v *core.MachineView, d *core.DrainState) string {
-	if at, all := LocksInactive(s, v.Node, ReadDrainMessage(d.Message)); all && !at.IsZero() && s.Now.Sub(at) > WaitOver {
+	if at, all := LocksInactive(s, v.Node, ReadDrainMessage(d.Message)); all && !at.IsZero() && s.Longer(at, WaitOver) {
 		return "the node's locks are inactive since " + wording.ClockText(at)
 	}
 	if d.Attempt >= StuckAttempts {

@@ -21,57 +21,130 @@ var stageRank = map[core.Stage]int{
 }
 
 var (
-	nodeViews core.Derivation[[]core.NodeView]
-	nodeIndex core.Derivation[map[string]int] // in nodeViews, by name
+	nodeViews core.Derivation[viewsOfNodes]
+	nodeNames core.Derivation[[]string]
 )
+
+// viewsOfNodes are the views of all nodes.
+type viewsOfNodes struct {
+	core.ByNode[*core.NodeView]
+	sorted []core.NodeView // moving ones first
+}
 
 // NodeViews are the nodes with all that is derived for each, moving ones first.
 func NodeViews(s *core.Snapshot) []core.NodeView {
-	return nodeViews.Of(s, nodeViewsOf)
+	return nodeViews.After(s, deriveViews).sorted
 }
 
 // NodeView is the view of the node called name.
 func NodeView(s *core.Snapshot, name string) (core.NodeView, bool) {
-	index := nodeIndex.Of(s, func(s *core.Snapshot) map[string]int {
-		m := make(map[string]int, len(NodeViews(s)))
-		for i, v := range NodeViews(s) {
-			m[v.Name] = i
-		}
-		return m
-	})
-	i, ok := index[name]
+	v, ok := nodeViews.After(s, deriveViews).Get(name)
 	if !ok {
 		return core.NodeView{}, false
 	}
-	return NodeViews(s)[i], true
+	return *v, true
 }
 
-func nodeViewsOf(s *core.Snapshot) []core.NodeView {
-	names := map[string]bool{}
-	for name := range s.Nodes {
-		names[name] = true
-	}
-	for name := range s.NodeLocks {
-		names[name] = true
-	}
-	for name := range s.NodeRequests {
-		names[name] = true
-	}
-	newest := NewestKubelet(s.Nodes)
-	views := make([]core.NodeView, 0, len(names))
-	for name := range names {
-		views = append(views, viewNode(factsOf(s, name, newest)))
-	}
-	slices.SortFunc(views, func(a, b core.NodeView) int {
-		if d := stageRank[a.Stage] - stageRank[b.Stage]; d != 0 {
-			return d
-		}
-		if c := strings.Compare(a.Label, b.Label); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+func deriveViews(s *core.Snapshot, earlier viewsOfNodes) viewsOfNodes {
+	// What a node's view rests on beside the node: the first is about all nodes, the second about all requests and locks.
+	common := struct {
+		newest string
+		books  bool
+	}{NewestKubelet(s), keepsBooks(s)}
+	views := viewsOfNodes{ByNode: core.DeriveByNode(s, earlier.ByNode, common, NodeNames(s), nil,
+		func(s *core.Snapshot, name string) (*core.NodeView, bool) {
+			v := viewNode(factsOf(s, name, common.newest))
+			return &v, v.Request != nil || v.Active()
+		})}
+	views.sorted = views.inOrder(s, earlier)
 	return views
+}
+
+// ViewOf is the view of the node called name, the same one in all Snapshots in which nothing of it has changed; nil when there is none.
+func ViewOf(s *core.Snapshot, name string) *core.NodeView {
+	v, _ := nodeViews.After(s, deriveViews).Get(name)
+	return v
+}
+
+// NodeNames are the names of all nodes that exist, or that a lock or a request names, in the order of their names.
+func NodeNames(s *core.Snapshot) []string {
+	return nodeNames.After(s, func(s *core.Snapshot, earlier []string) []string {
+		if areNamed(s, earlier) {
+			return earlier
+		}
+		names := make([]string, 0, len(s.Nodes))
+		for name := range s.Nodes {
+			names = append(names, name)
+		}
+		for name := range s.NodeLocks {
+			if s.Nodes[name] == nil {
+				names = append(names, name)
+			}
+		}
+		for name := range s.NodeRequests {
+			if s.Nodes[name] == nil && s.NodeLocks[name] == nil {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		return names
+	})
+}
+
+// areNamed tells whether these are the names of all nodes.
+func areNamed(s *core.Snapshot, names []string) bool {
+	nodes, locks, requests := 0, 0, 0
+	for _, name := range names {
+		_, node := s.Nodes[name]
+		_, lock := s.NodeLocks[name]
+		_, request := s.NodeRequests[name]
+		if !node && !lock && !request {
+			return false
+		}
+		nodes, locks, requests = nodes+one(node), locks+one(lock), requests+one(request)
+	}
+	return nodes == len(s.Nodes) && locks == len(s.NodeLocks) && requests == len(s.NodeRequests)
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// inOrder are the views in the order in which they are shown. Few of them change, and most of these keep their place.
+func (v viewsOfNodes) inOrder(s *core.Snapshot, earlier viewsOfNodes) []core.NodeView {
+	names := NodeNames(s)
+	sorted := make([]core.NodeView, 0, len(names))
+	if len(earlier.sorted) == len(names) {
+		for i := range earlier.sorted {
+			if now, there := v.Get(earlier.sorted[i].Name); there {
+				sorted = append(sorted, *now)
+			}
+		}
+	}
+	if len(sorted) < len(names) {
+		sorted = sorted[:0]
+		for _, name := range names {
+			now, _ := v.Get(name)
+			sorted = append(sorted, *now)
+		}
+	}
+	if !slices.IsSortedFunc(sorted, asShown) {
+		slices.SortFunc(sorted, asShown)
+	}
+	return sorted
+}
+
+func asShown(a, b core.NodeView) int {
+	if d := stageRank[a.Stage] - stageRank[b.Stage]; d != 0 {
+		return d
+	}
+	if c := strings.Compare(a.Label, b.Label); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
 }
 
 func viewNode(f *stageFacts) core.NodeView {
@@ -101,10 +174,10 @@ func (f *stageFacts) since(stage core.Stage, v verdict) core.Since {
 	switch {
 	case f.hadStage && f.before.Stage == stage:
 		return f.before.Since
-	case f.hadStage && v.at.After(f.before.Since.At) && !v.at.After(f.s.Now):
+	case f.hadStage && v.at.After(f.before.Since.At) && f.s.Reached(v.at):
 		return evidence // it began after the last stage that was seen, and before now
 	case f.hadStage:
-		return core.Since{At: f.s.Now, Exact: true}
+		return core.Since{At: f.s.Second(), Exact: true}
 	}
 	return evidence
 }
@@ -169,9 +242,15 @@ func (f *stageFacts) staleInner() bool {
 }
 
 // NewestKubelet is the newest kubelet version when the nodes differ; empty otherwise.
-func NewestKubelet(nodes map[string]*core.Node) string {
+func NewestKubelet(s *core.Snapshot) string {
+	return newest.Of(s, newestOf)
+}
+
+var newest core.Derivation[string]
+
+func newestOf(s *core.Snapshot) string {
 	newest, differ := "", false
-	for _, n := range nodes {
+	for _, n := range s.Nodes {
 		switch {
 		case n.KubeletVersion == "" || n.KubeletVersion == newest:
 		case newest == "":

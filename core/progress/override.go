@@ -37,5 +37,5 @@ func OverrideCounts(s *core.Snapshot, o core.Override, l *core.WorkloadLock) boo
 			ended = s.History.Rounds[n.UID].Ended
 		}
 	}
-	return !ended.After(o.At) && (r != nil || s.Now.Sub(o.At) < overrideWatched)
+	return !ended.After(o.At) && (r != nil || !s.Reached(o.At.Add(overrideWatched)))
 }

@@ -11,17 +11,17 @@ import (
 
 // begun tells whether LCM has asked for one of the nodes in this update. Only a request shows that: a lock can be left over, and a
 // node can be about to leave the cluster, be away for a moment, or have had a newer kubelet before.
-func (f *phaseFacts) begun(nodes []core.NodeView) bool { return slices.ContainsFunc(nodes, f.asked) }
+func (f *phaseFacts) begun(nodes []*core.NodeView) bool { return slices.ContainsFunc(nodes, f.asked) }
 
 // asked tells whether LCM asks for the node in this update, or has asked for it.
-func (f *phaseFacts) asked(v core.NodeView) bool {
+func (f *phaseFacts) asked(v *core.NodeView) bool {
 	r := f.s.History.Rounds[v.Node.UID]
 	return v.Request != nil && IsFor(v.Request, f.request) || r.Update == f.request.UID && !r.Started.IsZero()
 }
 
 // stage is the node's stage if it belongs to the update, else idle. A node that no lock holds is updated without a request. Where
 // requests are not known, the node's stage decides.
-func (f *phaseFacts) stage(v core.NodeView) core.Stage {
+func (f *phaseFacts) stage(v *core.NodeView) core.Stage {
 	if !v.Active() || f.asked(v) || v.Request == nil && len(v.Locks) == 0 || !f.s.Known(core.SourceNodeRequests) {
 		return v.Stage
 	}
@@ -29,7 +29,7 @@ func (f *phaseFacts) stage(v core.NodeView) core.Stage {
 }
 
 // come tells whether the evidence shows that the update has reached the node.
-func (f *phaseFacts) come(v core.NodeView) bool { return !f.reached(v).IsZero() }
+func (f *phaseFacts) come(v *core.NodeView) bool { return !f.reached(v).IsZero() }
 
 // removed tells whether LCM is done with the nodes and removes its request. A controller that takes its lock back now has released
 // it before.
@@ -39,7 +39,7 @@ func (f *phaseFacts) removed() bool {
 
 // reached is when the update had reached the node: the time of a request, of a maintenance that was seen, or of a node that became
 // Ready again; zero when nothing shows it.
-func (f *phaseFacts) reached(v core.NodeView) time.Time {
+func (f *phaseFacts) reached(v *core.NodeView) time.Time {
 	r := f.s.History.Rounds[v.Node.UID]
 	switch {
 	case r.Update == f.request.UID && !r.Started.IsZero():
@@ -73,7 +73,7 @@ func (f *phaseFacts) masterNodes() core.Phase {
 		return p
 	}
 	f.nodes(&p, f.masters)
-	behind := slices.ContainsFunc(f.masters, func(v core.NodeView) bool { return f.newest != "" && v.Node.KubeletVersion != f.newest })
+	behind := slices.ContainsFunc(f.masters, func(v *core.NodeView) bool { return f.newest != "" && v.Node.KubeletVersion != f.newest })
 	if p.State == core.PhasePending && f.servicesDone && slices.ContainsFunc(f.workers, f.come) && !behind {
 		// Masters without collocated roles leave no other trace.
 		p.State, p.Done = core.PhaseDone, p.Total
@@ -112,7 +112,8 @@ func (f *phaseFacts) overdueNode(p *core.Phase) {
 		if p.State != core.PhaseRunning || v.Request == nil || !f.asked(v) || v.Stage == core.StageQueued || f.s.Settings.Overdue <= 0 {
 			continue
 		}
-		if took := f.s.Now.Sub(v.Request.Created); float64(took) > float64(f.estimate.Worker())*f.s.Settings.Overdue {
+		if f.s.Longer(v.Request.Created, time.Duration(float64(f.estimate.Worker())*f.s.Settings.Overdue)) {
+			took := f.s.Span(v.Request.Created)
 			p.State = core.PhaseStuck
 			p.Evidence = append(p.Evidence, fmt.Sprintf("overdue: %s is in maintenance for %s, the documents' estimate is %s", v.Label,
 				wording.SpanText(took), wording.SpanText(f.estimate.Worker())))
@@ -124,7 +125,7 @@ func (f *phaseFacts) overdueNode(p *core.Phase) {
 const mostRequests = 8
 
 // nodes judges a phase by its nodes' stages.
-func (f *phaseFacts) nodes(p *core.Phase, nodes []core.NodeView) {
+func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 	s, t := f.s, f.tally(nodes)
 	p.Done, p.Total = t.done, len(nodes)
 	if !s.Known(core.SourceNodes) {
@@ -188,7 +189,7 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []core.NodeView) {
 }
 
 // requestText returns a text like "NMR cmp-07 (os) since 16:10: waiting for you, 2 live".
-func (f *phaseFacts) requestText(v core.NodeView) string {
+func (f *phaseFacts) requestText(v *core.NodeView) string {
 	scope := ""
 	if sc := ScopeOf(f.s, v.Request); sc != "" {
 		scope = " (" + wording.OneLine(string(sc), 20) + ")"
@@ -203,7 +204,7 @@ func (f *phaseFacts) requestText(v core.NodeView) string {
 // tally counts nodes by what their stages mean for a phase.
 type tally struct{ all, done, moving, queued, waiting, failed int }
 
-func (f *phaseFacts) tally(nodes []core.NodeView) tally {
+func (f *phaseFacts) tally(nodes []*core.NodeView) tally {
 	t := tally{all: len(nodes)}
 	for _, v := range nodes {
 		switch f.stage(v) {
@@ -242,24 +243,24 @@ func (t tally) state() core.PhaseState {
 // nodeGroup is the nodes that have the same first role.
 type nodeGroup struct {
 	label string
-	nodes []core.NodeView
+	nodes []*core.NodeView
 }
 
 // groupsOf divides nodes by role. A node with several roles counts once, under its role for which the OpenStack controller handles
 // the fewest nodes at a time.
-func groupsOf(nodes []core.NodeView) []nodeGroup {
+func groupsOf(nodes []*core.NodeView) []nodeGroup {
 	groups := []struct {
 		role  core.Role
 		label string
 	}{{core.RoleController, "controllers"}, {core.RoleGateway, "gateways"}, {core.RoleCompute, "computes"}, {core.RoleStorage, "storage"},
 		{"", "others"}}
 	var out []nodeGroup
-	taken := map[string]bool{}
+	taken := make([]bool, len(nodes))
 	for _, g := range groups {
 		ng := nodeGroup{label: g.label}
-		for _, v := range nodes {
-			if !taken[v.Name] && (g.role == "" || v.Node.Is(g.role)) {
-				taken[v.Name] = true
+		for i, v := range nodes {
+			if !taken[i] && (g.role == "" || v.Node.Is(g.role)) {
+				taken[i] = true
 				ng.nodes = append(ng.nodes, v)
 			}
 		}

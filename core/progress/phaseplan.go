@@ -53,5 +53,5 @@ func (f *phaseFacts) planLine(st core.PlanStep) string {
 	if g := f.s.Management.GroupOf(st.Group()); g != nil {
 		name += " (" + groupText(g) + ")"
 	}
-	return "plan, " + name + ": " + wording.OneLine(PlanStepText(st, f.s.Now), wording.MostRead) // the plan's own step shows the full text
+	return "plan, " + name + ": " + wording.OneLine(PlanStepText(f.s, st), wording.MostRead) // the plan's own step shows the full text
 }

@@ -18,8 +18,8 @@ type phaseFacts struct {
 	known    bool                     // it is known whether there is a request
 	over     bool                     // an update was seen, and its request is gone
 	records  map[core.PhaseID]core.PhaseRecord
-	masters  []core.NodeView
-	workers  []core.NodeView
+	masters  []*core.NodeView
+	workers  []*core.NodeView
 	estimate Estimates
 	newest   string // the newest kubelet version, when nodes differ
 
@@ -35,13 +35,16 @@ func Phases(s *core.Snapshot) []core.Phase {
 
 func phasesOf(s *core.Snapshot) []core.Phase {
 	f := &phaseFacts{s: s, request: UpdateRequest(s), known: s.Known(core.SourceClusterRequests), estimate: EstimatesOf(s),
-		newest: NewestKubelet(s.Nodes)}
+		newest: NewestKubelet(s)}
 	u := s.History.Update
 	f.over = f.request == nil && f.known && u.UID != ""
 	if f.over || f.request != nil && f.request.UID == u.UID {
 		f.records = s.History.Phases
 	}
-	for _, v := range NodeViews(s) {
+	views := NodeViews(s)
+	f.workers = make([]*core.NodeView, 0, len(views))
+	for i := range views {
+		v := &views[i]
 		switch {
 		case v.Node == nil:
 		case v.Node.Is(core.RoleMaster):
@@ -80,7 +83,7 @@ func (f *phaseFacts) begin(id core.PhaseID, title string) (core.Phase, bool) {
 		u := f.s.History.Update
 		ended := u.Ended
 		if ended.IsZero() {
-			ended = f.s.Now // this Snapshot is the first that shows its end
+			ended = f.s.Second() // this Snapshot is the first that shows its end
 		}
 		p.Evidence = []string{"the update" + toRelease(u.Release) + " ended " + wording.ClockText(ended) +
 			": its ClusterMaintenanceRequest is gone"}
@@ -121,10 +124,11 @@ func (f *phaseFacts) end(p *core.Phase, evidence time.Time) {
 // overdue marks a running phase as stuck when it takes much longer than the documents allow: "If an update phase takes
 // significantly longer than expected …, you should consider the update process hung" (docs/mosk.md#when-it-hangs).
 func (f *phaseFacts) overdue(p *core.Phase, limit time.Duration) {
-	elapsed := p.Elapsed(f.s.Now)
-	if p.State != core.PhaseRunning || limit <= 0 || f.s.Settings.Overdue <= 0 || float64(elapsed) <= float64(limit)*f.s.Settings.Overdue {
+	if p.State != core.PhaseRunning || limit <= 0 || f.s.Settings.Overdue <= 0 || !p.Timed() ||
+		!f.s.Longer(p.Started.At, time.Duration(float64(limit)*f.s.Settings.Overdue)) {
 		return
 	}
+	elapsed := f.s.Span(p.Started.At)
 	p.State, p.Late = core.PhaseStuck, p.Started.Plus(limit)
 	p.Overdue = fmt.Sprintf("overdue: runs for %s, the documents' estimate is %s", wording.SpanText(elapsed), wording.SpanText(limit))
 	p.Evidence = append(p.Evidence, p.Overdue)

@@ -10,7 +10,7 @@ func BenchmarkNodeViews(b *testing.B) {
 	sc := scene.Large()
 	b.ReportAllocs()
 	for b.Loop() {
-		nodeViewsOf(sc.Snapshot)
+		NodeViews(sc.Again().Snapshot)
 	}
 }
 

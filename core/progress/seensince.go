@@ -9,7 +9,7 @@ import (
 // seenAt is when a source was last heard, in the cluster's time; zero when it never was.
 func seenAt(s *core.Snapshot, id core.SourceID) time.Time {
 	if src := s.Sources[id]; !src.AsOf.IsZero() {
-		return s.Now.Add(-s.Wall.Sub(src.AsOf))
+		return s.OfWall(src.AsOf)
 	}
 	return time.Time{}
 }

@@ -22,7 +22,7 @@ func StuckLock(s *core.Snapshot, name string) *core.WorkloadLock {
 		return nil
 	case s.Deletions[name] != nil || s.Disablings[name] != nil:
 		return nil
-	case s.Now.Sub(l.Deleting) < InnerSettles:
+	case !s.Reached(l.Deleting.Add(InnerSettles)):
 		return nil
 	case !s.Known(core.SourceNodes) || !s.Known(core.SourceNodeLocks):
 		return nil

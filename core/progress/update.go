@@ -38,6 +38,12 @@ func UpdateRequest(s *core.Snapshot) *core.MaintenanceRequest {
 
 // Update is the running update as a whole, or else the last one.
 func Update(s *core.Snapshot) core.Update {
+	return update.Of(s, updateOf)
+}
+
+var update core.Derivation[core.Update]
+
+func updateOf(s *core.Snapshot) core.Update {
 	cmr := UpdateRequest(s)
 	h := s.History.Update
 	u := core.Update{Known: s.Known(core.SourceClusterRequests), Running: cmr != nil, Beside: BesideUpdate(s)}
@@ -173,6 +179,7 @@ func estimate(s *core.Snapshot, update string) (time.Time, time.Duration) {
 		now   int             // how many go at the same time now; a node that returns has made room for the next
 	}
 	var masters, workers part
+	now := s.Second()
 	for _, v := range NodeViews(s) {
 		if v.Node == nil {
 			continue
@@ -189,7 +196,7 @@ func estimate(s *core.Snapshot, update string) (time.Time, time.Duration) {
 		}
 		p.left++
 		if v.Request != nil && v.Stage != core.StageQueued {
-			p.under = append(p.under, s.Now.Sub(v.Request.Created))
+			p.under = append(p.under, now.Sub(v.Request.Created))
 			if v.Stage != core.StageReturning {
 				p.now++
 			}
@@ -220,5 +227,5 @@ func estimate(s *core.Snapshot, update string) (time.Time, time.Duration) {
 	if spread == 0 || spread > max(rest/spreadOfRest, spreadSmall) {
 		return time.Time{}, 0 // no node is left, or the estimate is too vague
 	}
-	return s.Now.Add(rest), spread
+	return now.Add(rest), spread
 }

@@ -3,7 +3,6 @@ package progress
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"lockstep/core"
 	"lockstep/core/wording"
@@ -40,9 +39,12 @@ func ImpactText(st core.PlanStep) string {
 }
 
 // PlanStepText is the progress of a plan step: "InProgress, 26 m of 1 h 30 m, LCM progress: 5/18".
-func PlanStepText(st core.PlanStep, now time.Time) string {
+func PlanStepText(s *core.Snapshot, st core.PlanStep) string {
 	parts := []string{wording.OneLine(wording.TextOf(st.Status, "no status"), 40)}
-	took, estimate := st.Took(now), st.Allows()
+	took, estimate := st.Took(s.Now), st.Allows()
+	if took > 0 && st.Runs() {
+		s.Span(st.Started)
+	}
 	switch {
 	case took > 0 && estimate > 0 && st.Status != core.PlanCompleted:
 		parts = append(parts, fmt.Sprintf("%s of %s", wording.SpanText(took), wording.SpanText(estimate)))
@@ -92,7 +94,7 @@ func PlanSteps(s *core.Snapshot, target core.Ref) []core.Step {
 	for i, ps := range plan.Steps {
 		st := core.Step{ID: "plan/" + wording.TextOf(plan.UID, plan.Name) + "/" + wording.TextOf(ps.ID, wording.Itoa(i)), Target: target,
 			Label: s.Cluster,
-			Title: "plan, " + StepShort(ps), Status: PlanStepText(ps, s.Now), State: planStepState[ps.Status]}
+			Title: "plan, " + StepShort(ps), Status: PlanStepText(s, ps), State: planStepState[ps.Status]}
 		if st.State == "" {
 			st.State = core.StepLater
 		}

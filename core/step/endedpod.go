@@ -28,13 +28,13 @@ func (p *planner) deletePod() {
 	}
 	e := pods[i]
 	p.guard(guardExists("the pod", e.Ref()))
-	p.guard(core.Guard{ID: core.GuardPodEnded, Text: "the pod has ended", Holds: e.Over(), Answer: progress.EndedPodText(&e, s.Now),
+	p.guard(core.Guard{ID: core.GuardPodEnded, Text: "the pod has ended", Holds: e.Over(), Answer: progress.EndedPodText(s, &e),
 		Remedy: "leave it alone"})
 	p.guard(core.Guard{ID: core.GuardStays, Text: "nobody has deleted it yet", Holds: e.Deleting.IsZero(),
 		Answer: wording.TextIf(e.Deleting.IsZero(), "it stays", "its deletion was asked for"), Remedy: "wait until it is gone"})
 	p.fact("pod", e.UID)
 	p.fact("phase", e.Phase)
-	p.step.Status = progress.EndedPodText(&e, s.Now)
+	p.step.Status = progress.EndedPodText(s, &e)
 	p.step.Why = "It has ended and is never ready again. The OpenStack controller takes the node back when every pod of OpenStack on it is " +
 		"ready, those of Jobs left out: it waits for this one for ever, without a word."
 	if _, played := progress.ActAs(s, core.ControllerOpenStack); played {

@@ -352,7 +352,7 @@ func PurposePending(s *core.Snapshot, r *core.MaintenanceRequest) bool {
 		return false
 	}
 	p := s.Management.Plan()
-	return (p == nil || !p.UnderWay()) && s.Now.Sub(r.Created) < progress.InnerSettles
+	return (p == nil || !p.UnderWay()) && !s.Reached(r.Created.Add(progress.InnerSettles))
 }
 
 // StandingRequest is the UID of the node's maintenance request; empty when there is none, or when it is in deletion.
