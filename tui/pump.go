@@ -8,6 +8,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
 )
 
 // How often the screen takes a new Snapshot, at most.
@@ -66,6 +69,16 @@ func (p *pump) next() tea.Msg {
 		if !ok {
 			return nil
 		}
+		ready(s)
 		return snapshotMsg{s}
 	}
+}
+
+// ready derives what the whole screen shows of a Snapshot, which is kept with it. It runs beside the event loop: keys never wait for it.
+func ready(s *core.Snapshot) {
+	attention.Of(s)
+	attention.NodeNeeds(s, "")
+	progress.Update(s)
+	progress.DaemonViews(s)
+	procedure.AfterUpdateLeft(s)
 }

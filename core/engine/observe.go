@@ -17,13 +17,15 @@ import (
 func (e *Engine) observe(s *core.Snapshot) core.History {
 	h := s.History
 	if !settled(s) {
+		e.settled = false
 		// A missing request means nothing before every list of Kubernetes has arrived once.
 		return h
 	}
 	h = e.observeUpdate(s, h)
-	h = e.observeRounds(s, h)
+	look := e.lookAt(s)
+	h = e.observeRounds(s, h, look)
 	h = e.observeStages(s, h)
-	h = e.observeLocks(s, h)
+	h = e.observeLocks(s, h, look)
 	h = e.observePhases(s, h)
 	h = e.observeCold(s, h)
 	e.keep(false, e.seen...)
@@ -33,6 +35,22 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 
 // see notes a transition, for the journal.
 func (e *Engine) see(r Record) { e.seen = append(e.seen, e.stamped(r)) }
+
+// lookAt tells at which nodes something can have happened since the Snapshot before: those of which a fact has changed, and those at
+// which the time matters, as somebody works there. A lock of such a node can say that an API does not answer, which lasts.
+func (e *Engine) lookAt(s *core.Snapshot) func(node string) bool {
+	if s.Stamps.All == s.Revision || !e.settled {
+		e.settled = true
+		return func(string) bool { return true }
+	}
+	return func(node string) bool {
+		if s.Stamps.Nodes[node] == s.Revision || len(s.NodeRequests[node]) > 0 {
+			return true
+		}
+		v := progress.ViewOf(s, node)
+		return v != nil && v.Active()
+	}
+}
 
 // settled tells whether all sources that stages and phases rest on are live.
 func settled(s *core.Snapshot) bool {
@@ -79,9 +97,12 @@ func lockRelease(s *core.Snapshot) string {
 	return ""
 }
 
-func (e *Engine) observeRounds(s *core.Snapshot, h core.History) core.History {
+func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node string) bool) core.History {
 	rounds := core.CloneOnWrite[string, core.Round]{M: h.Rounds}
 	for _, name := range s.NodeNames() { // in a fixed order, so that the same history makes the same journal
+		if !look(name) {
+			continue
+		}
 		node, req := s.Nodes[name], s.NodeRequest(name)
 		old, had := h.Rounds[node.UID]
 		unseen := progress.RequestAccount(s, req).State == progress.AccountUnseen
@@ -123,7 +144,9 @@ func countInstances(s *core.Snapshot, node string) int {
 
 func (e *Engine) observeStages(s *core.Snapshot, h core.History) core.History {
 	stages, changed := core.CloneOnWrite[string, core.StageRecord]{M: h.Stages}, false
-	for _, v := range progress.NodeViews(s) {
+	views := progress.NodeViews(s)
+	for i := range views {
+		v := &views[i]
 		if v.Node == nil {
 			continue
 		}
@@ -149,7 +172,7 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History) core.History {
 	return h
 }
 
-func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
+func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node string) bool) core.History {
 	locks := core.CloneOnWrite[string, core.LockRecord]{M: h.Locks}
 	outages := core.CloneOnWrite[string, core.OutageRecord]{M: h.Outages}
 	refused := core.CloneOnWrite[string, core.RefusalRecord]{M: h.Refused}
@@ -194,7 +217,10 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History) core.History {
 	for _, l := range s.ClusterLocks {
 		see(l)
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.NodeLocks)) {
+	for _, name := range progress.NodeNames(s) {
+		if !look(name) {
+			continue
+		}
 		for _, l := range s.NodeLocks[name] {
 			see(l)
 		}

@@ -15,19 +15,20 @@ func (w *world) project(s, prev *core.Snapshot) {
 	p := projection{w: w}
 	p.own(core.SourceClusterLocks, func() { s.ClusterLocks = sortedLocks(values[*core.WorkloadLock](w, core.SourceClusterLocks)) },
 		func() { s.ClusterLocks = prev.ClusterLocks }, prev)
+	var before core.Facts
+	if prev != nil {
+		before = prev.Facts
+	}
 	p.own(core.SourceNodeLocks, func() {
-		s.NodeLocks = group(sortedLocks(values[*core.WorkloadLock](w, core.SourceNodeLocks)), func(l *core.WorkloadLock) string { return l.Node })
-	},
-		func() { s.NodeLocks = prev.NodeLocks }, prev)
+		s.NodeLocks = w.locks.lists(before.NodeLocks, func(list []*core.WorkloadLock) { sortedLocks(list) })
+	}, func() { s.NodeLocks = prev.NodeLocks }, prev)
 	p.own(core.SourceClusterRequests, func() {
 		s.ClusterRequests = sortedRequests(values[*core.MaintenanceRequest](w, core.SourceClusterRequests))
 	},
 		func() { s.ClusterRequests = prev.ClusterRequests }, prev)
 	p.own(core.SourceNodeRequests, func() {
-		s.NodeRequests = group(sortedRequests(values[*core.MaintenanceRequest](w, core.SourceNodeRequests)),
-			func(r *core.MaintenanceRequest) string { return r.Node })
-	},
-		func() { s.NodeRequests = prev.NodeRequests }, prev)
+		s.NodeRequests = w.requests.lists(before.NodeRequests, func(list []*core.MaintenanceRequest) { sortedRequests(list) })
+	}, func() { s.NodeRequests = prev.NodeRequests }, prev)
 	p.own(core.SourceDeletionRequests, func() {
 		s.Deletions = collect(w, core.SourceDeletionRequests, func(n *core.NodeNotice) string { return n.Node })
 	},
@@ -56,10 +57,9 @@ func (w *world) project(s, prev *core.Snapshot) {
 	p.own(core.SourceInstances, func() { w.projectInstances(s, prev) },
 		func() { s.Instances, s.ByHost = prev.Instances, prev.ByHost }, prev)
 	p.own(core.SourceMigrations, func() {
-		s.Migrations = group(values[*core.Migration](w, core.SourceMigrations), func(m *core.Migration) string { return m.InstanceID })
-		for _, ms := range s.Migrations {
-			sort.Slice(ms, func(i, j int) bool { return newer(ms[i], ms[j]) })
-		}
+		s.Migrations = w.migrations.lists(before.Migrations, func(list []*core.Migration) {
+			sort.Slice(list, func(i, j int) bool { return newer(list[i], list[j]) })
+		})
 	}, func() { s.Migrations = prev.Migrations }, prev)
 	p.own(core.SourceNetworkAgents, func() {
 		agents := values[*core.NetworkAgent](w, core.SourceNetworkAgents)
@@ -82,7 +82,6 @@ func (w *world) project(s, prev *core.Snapshot) {
 		s.Management = prev.Management
 	}
 	clear(w.dirty)
-	clear(w.hosts)
 }
 
 // projection decides for each source whether to build its projection or share the last one.
@@ -121,25 +120,18 @@ func (w *world) projectInstances(s, prev *core.Snapshot) {
 			s.Instances[key] = in
 		}
 	}
-	if prev != nil && prev.ByHost != nil {
-		s.ByHost = maps.Clone(prev.ByHost)
-	} else {
-		s.ByHost = map[string][]*core.Instance{}
+	var before map[string][]*core.Instance
+	if prev != nil {
+		before = prev.ByHost
 	}
-	for host := range w.hosts {
-		list := slices.Collect(maps.Values(w.byHost[host]))
-		if len(list) == 0 {
-			delete(s.ByHost, host)
-			continue
-		}
+	s.ByHost = w.instances.lists(before, func(list []*core.Instance) {
 		slices.SortFunc(list, func(a, b *core.Instance) int {
 			if c := strings.Compare(a.Name, b.Name); c != 0 {
 				return c
 			}
 			return strings.Compare(a.ID, b.ID)
 		})
-		s.ByHost[host] = list
-	}
+	})
 }
 
 // projectVolumes fills a Snapshot with what is known of Cinder.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"reflect"
 	"time"
 
@@ -13,8 +14,13 @@ type world struct {
 	sources map[core.SourceID]core.Source
 	objects map[core.SourceID]map[string]core.Object
 	dirty   map[core.SourceID]bool
-	hosts   map[string]bool // hosts whose instances changed since the last projection
-	byHost  map[string]map[string]*core.Instance
+
+	// What belongs to nodes, hosts and instances, by these.
+	locks      grouped[*core.WorkloadLock]
+	requests   grouped[*core.MaintenanceRequest]
+	instances  grouped[*core.Instance]
+	migrations grouped[*core.Migration]
+
 	place   core.ManagementPlace
 	touched touches // since the last Snapshot
 }
@@ -24,8 +30,6 @@ func newWorld(expected []core.SourceID, now time.Time) *world {
 		sources: map[core.SourceID]core.Source{},
 		objects: map[core.SourceID]map[string]core.Object{},
 		dirty:   map[core.SourceID]bool{},
-		hosts:   map[string]bool{},
-		byHost:  map[string]map[string]*core.Instance{},
 	}
 	for _, id := range expected {
 		w.sources[id] = core.Source{ID: id, State: core.SourceConnecting, Since: now}
@@ -78,7 +82,7 @@ func (w *world) replace(d core.Delta) bool {
 		keep[o.Key()] = true
 	}
 	if d.Source == core.SourceInstances && d.Host != "" {
-		for id, in := range w.byHost[d.Host] {
+		for id, in := range maps.Clone(w.instances.groups[d.Host]) {
 			if !keep[id] {
 				// It is not on this host any more. The next list of the whole cloud tells where it went, or that it was deleted. Until
 				// then it is on no host, but not forgotten.
@@ -110,16 +114,10 @@ func (w *world) put(src core.SourceID, o core.Object) bool {
 	if old, ok := objects[key]; ok && sameFacts(old, o) {
 		return false // a poll that found nothing new, or a node's heartbeat
 	}
-	if in, ok := o.(*core.Instance); ok {
-		if old, ok := objects[key].(*core.Instance); ok && old.Host != in.Host {
-			w.offHost(old)
-		}
-		if w.byHost[in.Host] == nil {
-			w.byHost[in.Host] = map[string]*core.Instance{}
-		}
-		w.byHost[in.Host][key] = in
-		w.hosts[in.Host] = true
+	if old, ok := objects[key]; ok {
+		w.ungroup(src, old)
 	}
+	w.group(src, o)
 	w.touched.object(w, src, objects[key], o)
 	objects[key] = o
 	w.dirty[src] = true
@@ -144,19 +142,52 @@ func (w *world) remove(src core.SourceID, key string) bool {
 	if !ok {
 		return false
 	}
-	if in, ok := old.(*core.Instance); ok {
-		w.offHost(in)
-	}
+	w.ungroup(src, old)
 	w.touched.object(w, src, old, nil)
 	delete(w.objects[src], key)
 	w.dirty[src] = true
 	return true
 }
 
-func (w *world) offHost(in *core.Instance) {
-	delete(w.byHost[in.Host], in.ID)
-	if len(w.byHost[in.Host]) == 0 {
-		delete(w.byHost, in.Host)
+// group notes to what an object belongs.
+func (w *world) group(src core.SourceID, o core.Object) {
+	switch o := o.(type) {
+	case *core.WorkloadLock:
+		if src == core.SourceNodeLocks {
+			w.locks.put(o.Node, o.Key(), o)
+		}
+	case *core.MaintenanceRequest:
+		if src == core.SourceNodeRequests {
+			w.requests.put(o.Node, o.Key(), o)
+		}
+	case *core.Instance:
+		if src == core.SourceInstances {
+			w.instances.put(o.Host, o.Key(), o)
+		}
+	case *core.Migration:
+		if src == core.SourceMigrations {
+			w.migrations.put(o.InstanceID, o.Key(), o)
+		}
 	}
-	w.hosts[in.Host] = true
+}
+
+func (w *world) ungroup(src core.SourceID, o core.Object) {
+	switch o := o.(type) {
+	case *core.WorkloadLock:
+		if src == core.SourceNodeLocks {
+			w.locks.remove(o.Node, o.Key())
+		}
+	case *core.MaintenanceRequest:
+		if src == core.SourceNodeRequests {
+			w.requests.remove(o.Node, o.Key())
+		}
+	case *core.Instance:
+		if src == core.SourceInstances {
+			w.instances.remove(o.Host, o.Key())
+		}
+	case *core.Migration:
+		if src == core.SourceMigrations {
+			w.migrations.remove(o.InstanceID, o.Key())
+		}
+	}
 }
