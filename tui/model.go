@@ -38,6 +38,7 @@ type Model struct {
 	// facts come in, it is on the first row.
 	touched bool
 	pump    *pump
+	frames  *frames // nil without a terminal
 	opened  time.Time
 
 	width, height int

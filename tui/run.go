@@ -23,7 +23,7 @@ func run(ctx context.Context, opts Options, in io.Reader, out io.Writer, more ..
 	defer cancel()
 	m := newModel(ctx, opts)
 	defer m.pump.stop()
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(15), tea.WithoutSignalHandler()}
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(frameRate), tea.WithoutSignalHandler()}
 	if in != nil {
 		options = append(options, tea.WithInput(in))
 	}
@@ -36,7 +36,10 @@ func run(ctx context.Context, opts Options, in io.Reader, out io.Writer, more ..
 	if opts.SyncOutput == SyncOff {
 		options = append(options, tea.WithFilter(withoutSync))
 	}
-	_, err := tea.NewProgram(m, append(options, more...)...).Run()
+	m.frames = &frames{}
+	program := tea.NewProgram(m, append(options, more...)...)
+	m.frames.program = program
+	_, err := program.Run()
 	switch {
 	case err == nil, ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled), errors.Is(err, io.EOF):
 		return nil

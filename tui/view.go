@@ -18,6 +18,7 @@ func (m *Model) View() tea.View {
 		m.frame = m.compose()
 		m.dirty = false
 	}
+	m.frames.due()
 	v := tea.NewView(m.frame)
 	v.AltScreen = true
 	v.ReportFocus = true
