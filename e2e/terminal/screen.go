@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	uv "github.com/charmbracelet/ultraviolet"
 )
@@ -22,6 +23,9 @@ type Screen struct {
 
 	// Written is the number of bytes that the program had written to the terminal when it showed this screen.
 	Written int64
+
+	// At is when the last bytes of what this screen shows came from the program.
+	At time.Time
 
 	// Modes are the DEC private modes that the program has set and not reset (25, the visible cursor, and 7, wrapping, are set from
 	// the start).
@@ -75,6 +79,7 @@ func (t *Terminal) screen() Screen {
 		Title:        t.state.title,
 		AltScreen:    t.state.altScreen,
 		Written:      t.state.written,
+		At:           t.state.at,
 		Modes:        slices.Sorted(maps.Keys(t.state.modes)),
 		Keyboards:    t.state.keyboards,
 		Foreground:   t.emulator.ForegroundColor(),

@@ -58,6 +58,7 @@ type Terminal struct {
 // state is what the emulator reports by callbacks, guarded by Terminal.mu.
 type state struct {
 	written   int64        // bytes that the program has written
+	at        time.Time    // when the last bytes of what is shown came
 	title     string       // window title
 	hidden    bool         // the cursor is hidden
 	altScreen bool         // the alternate screen is shown
@@ -206,6 +207,7 @@ func (t *Terminal) readOutput() {
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := t.pty.Read(buffer)
+		came := time.Now()
 		t.mu.Lock()
 		t.state.written += int64(n)
 		if _, werr := t.emulator.Write(buffer[:n]); werr != nil {
@@ -213,6 +215,9 @@ func (t *Terminal) readOutput() {
 		}
 		if err != nil {
 			t.state.frozen = nil // nobody will finish the frame
+		}
+		if t.state.frozen == nil {
+			t.state.at = came
 		}
 		close(t.changed)
 		t.changed = make(chan struct{})

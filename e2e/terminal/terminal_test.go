@@ -114,7 +114,11 @@ func TestAFrameOfSynchronizedOutputIsSeenWhole(t *testing.T) {
 	if err := term.Press("enter"); err != nil {
 		t.Fatal(err)
 	}
+	pressed := time.Now()
 	whole := term.Want(t, Shows("third"))
+	if !inFrame.At.Before(pressed) || whole.At.Before(inFrame.At) || time.Now().Before(whole.At) {
+		t.Errorf("the screen before the frame came at %s, the frame at %s", inFrame.At, whole.At)
+	}
 	if !whole.Contains("second") {
 		t.Errorf("the frame is not whole:\n%s", whole)
 	}
