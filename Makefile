@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS := -s -w -X lockstep/cli.version=$(VERSION)
 PREFIX  ?= /usr/local
 
-.PHONY: demo build test soak replay endurance e2e e2e-programs e2e-openstack bench lint shots install clean
+.PHONY: demo build test soak replay endurance e2e e2e-programs e2e-openstack bench bench-dashboard bench-compare lint shots install clean
 
 ## demo: the real program on the built-in simulated cloud
 demo: build
@@ -51,10 +51,22 @@ e2e-programs:
 e2e-openstack:
 	e2e/openstack/run
 
-## bench: the figures of the README
+## bench: the figures of the README: the benchmarks of the packages and of the demo, then bench-dashboard
 bench: build
 	$(GO) test -run '^$$' -bench . -benchmem ./core/... ./kube ./nova ./tui
 	cd e2e && $(GO) test -run '^$$' -bench . -benchtime 5x ./...
+	$(MAKE) --no-print-directory bench-dashboard
+
+## bench-dashboard: the binary in a terminal on fleets, k9s beside it; FLEETS=50,500 some of them, QUICK=1 a short look, OUT=FILE the JSON
+bench-dashboard: FLEETS ?= 50,500,2000
+bench-dashboard: OUT ?= bin/bench-$(VERSION).json
+bench-dashboard: build
+	cd e2e && $(GO) run ./bench -fleets $(FLEETS) $(if $(QUICK),-quick) -lockstep ../bin/lockstep -o $(abspath $(OUT))
+
+## bench-compare: two files of bench-dashboard side by side: OLD=FILE NEW=FILE
+bench-compare:
+	@[ -n "$(OLD)" ] && [ -n "$(NEW)" ] || { echo "which two? make bench-compare OLD=FILE NEW=FILE"; exit 1; }
+	@cd e2e && $(GO) run ./bench compare $(abspath $(OLD)) $(abspath $(NEW))
 
 ## lint: vet, gofmt, staticcheck
 lint:

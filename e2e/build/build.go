@@ -14,9 +14,9 @@ import (
 	"syscall"
 )
 
-// serverVersion is the version that the kube-apiserver reports: that of k8s.io/kubernetes in kubeapiserver/go.mod. The linker's
+// ServerVersion is the version that the kube-apiserver reports: that of k8s.io/kubernetes in kubeapiserver/go.mod. The linker's
 // -X sets it.
-const serverVersion = "v1.36.3"
+const ServerVersion = "v1.36.3"
 
 // compiled are the paths of what this process has compiled.
 var compiled = struct {
@@ -36,14 +36,14 @@ func APIServer(ctx context.Context) (string, error) {
 
 // serverFlags are go build's flags for the programs of Kubernetes.
 func serverFlags() []string {
-	major, rest, _ := strings.Cut(strings.TrimPrefix(serverVersion, "v"), ".")
+	major, rest, _ := strings.Cut(strings.TrimPrefix(ServerVersion, "v"), ".")
 	minor, _, _ := strings.Cut(rest, ".")
 	flags := []string{
 		"-s", "-w",
-		"-X k8s.io/component-base/version.gitVersion=" + serverVersion,
+		"-X k8s.io/component-base/version.gitVersion=" + ServerVersion,
 		"-X k8s.io/component-base/version.gitMajor=" + major,
 		"-X k8s.io/component-base/version.gitMinor=" + minor,
-		"-X k8s.io/client-go/pkg/version.gitVersion=" + serverVersion,
+		"-X k8s.io/client-go/pkg/version.gitVersion=" + ServerVersion,
 	}
 	// Two compilers at a time keep a shared machine usable.
 	return []string{"-p", "2", "-ldflags", strings.Join(flags, " ")}

@@ -1,0 +1,367 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"lockstep/e2e/terminal"
+)
+
+// pace says how long things are looked at.
+type pace struct {
+	settle time.Duration // from the moment when everything is live to the measurement at rest
+	idle   time.Duration
+	keys   int
+}
+
+var (
+	// Ages below a minute and a half are shown in seconds. Nodes in a real maintenance are older, so the measurement at rest waits until
+	// those here are.
+	fullPace  = pace{settle: 95 * time.Second, idle: 30 * time.Second, keys: 300}
+	quickPace = pace{settle: 10 * time.Second, idle: 5 * time.Second, keys: 40}
+)
+
+const (
+	columns, rows = 120, 40
+
+	// startPatience is how long a program may take to show everything, and shownPatience a change or a key.
+	startPatience = 5 * time.Minute
+	shownPatience = 30 * time.Second
+)
+
+// session is a program in its terminal.
+type session struct {
+	program  program
+	pace     pace
+	fleet    Fleet
+	term     *terminal.Terminal
+	watch    *watcher
+	figures  Figures
+	chance   *rand.Rand
+	progress io.Writer
+}
+
+// begin starts a program in a new terminal and measures its start. The caller calls close, also after an error.
+func (s *session) begin(ctx context.Context, home, path string, openStack bool, env, args []string) error {
+	env = append([]string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC", "PATH=/usr/bin:/bin", "HOME=" + home,
+		"XDG_STATE_HOME=" + filepath.Join(home, "state"), "XDG_CONFIG_HOME=" + filepath.Join(home, "config")}, env...)
+	begun := time.Now()
+	var err error
+	if s.term, err = terminal.Start(terminal.Options{Columns: columns, Rows: rows, Dir: home, Env: env}, path, args...); err != nil {
+		return err
+	}
+	s.watch = watch(ctx, s.term, s.program.read)
+	first, err := s.watch.await(ctx, s.watch.expect(func(v view) bool { return len(v.names) > 0 }), "the first rows", startPatience)
+	if err != nil {
+		return err
+	}
+	s.figures[firstRows] = first.Sub(begun).Seconds()
+	patient, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	screen, err := s.term.WaitFor(patient, terminal.That("everything live", func(t terminal.Screen) bool {
+		return s.program.live(t, openStack)
+	}))
+	if err != nil {
+		return err
+	}
+	s.figures[allLive] = max(screen.At.Sub(begun), first.Sub(begun)).Seconds()
+	return nil
+}
+
+// close ends the program.
+func (s *session) close() error {
+	if s.watch != nil {
+		s.watch.close()
+	}
+	if s.term == nil {
+		return nil
+	}
+	return s.term.Close()
+}
+
+// sleep waits, unless ctx or the program ends.
+func (s *session) sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-s.term.Exited():
+		return fmt.Errorf("%s has ended:\n%s", s.program.name, s.term.Screen())
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// spent is what a program has used and written at a moment.
+type spent struct {
+	at        time.Time
+	processor time.Duration
+	written   int64
+}
+
+func (s *session) spent() (spent, error) {
+	used, err := processorTime(s.term.PID())
+	return spent{time.Now(), used, s.term.Screen().Written}, err
+}
+
+// since returns the share of a processor, in percent, and the bytes a second since an earlier moment.
+func (n spent) since(before spent) (percent, bytes float64) {
+	seconds := n.at.Sub(before.at).Seconds()
+	return 100 * (n.processor - before.processor).Seconds() / seconds, float64(n.written-before.written) / seconds
+}
+
+// rest measures the program while nothing happens.
+func (s *session) rest(ctx context.Context) error {
+	if err := s.sleep(ctx, s.pace.settle); err != nil {
+		return err
+	}
+	resident, err := memoryOf(s.term.PID())
+	if err != nil {
+		return err
+	}
+	s.figures[residentNow] = resident.now
+	before, err := s.spent()
+	if err != nil {
+		return err
+	}
+	if err := s.sleep(ctx, s.pace.idle); err != nil {
+		return err
+	}
+	after, err := s.spent()
+	if err != nil {
+		return err
+	}
+	s.figures[idleProcessor], s.figures[idleBytes] = after.since(before)
+	return nil
+}
+
+// visible are the nodes whose rows are on the screen.
+func (s *session) visible() map[string]bool {
+	names := map[string]bool{}
+	for _, name := range s.watch.view().names {
+		names[name] = true
+	}
+	return names
+}
+
+// underChange measures the program while the load runs: its keys, and with probes the changes of rows that are on the screen.
+func (s *session) underChange(ctx context.Context, l *load, probes bool) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	var working sync.WaitGroup
+	var loadErr, probeErr error
+	var changes []time.Duration
+	unseen := 0
+	before, err := s.spent()
+	if err != nil {
+		return err
+	}
+	working.Go(func() { loadErr = l.run(running) })
+	if probes {
+		working.Go(func() { changes, unseen, probeErr = s.probe(running, l) })
+	}
+	keys, keyErr := s.keys(ctx)
+	after, err := s.spent()
+	made := float64(l.done.Load()) / after.at.Sub(before.at).Seconds()
+	stop()
+	working.Wait()
+	if err := errors.Join(keyErr, err, loadErr, probeErr); err != nil {
+		return err
+	}
+	s.figures[changeProcessor], s.figures[changeBytes] = after.since(before)
+	s.figures[changeRate], s.figures[keyCount] = made, float64(len(keys))
+	s.figures[keyMedian], s.figures[keyP99] = milliseconds(percentile(keys, 50)), milliseconds(percentile(keys, 99))
+	if probes {
+		s.figures[changeCount], s.figures[changeUnseen] = float64(len(changes)), float64(unseen)
+		s.figures[changeMedian], s.figures[changeP99] = milliseconds(percentile(changes, 50)), milliseconds(percentile(changes, 99))
+	}
+	resident, err := memoryOf(s.term.PID())
+	s.figures[residentMost] = resident.most
+	return err
+}
+
+// keys moves the cursor down and up and returns how long each key took to its frame. The pauses between keys differ, so that no key
+// keeps step with the program's own frames.
+func (s *session) keys(ctx context.Context) ([]time.Duration, error) {
+	var took []time.Duration
+	for key := "j"; len(took) < s.pace.keys; {
+		v := s.watch.view()
+		switch at := slices.Index(v.names, v.selected); {
+		case at < 1:
+			key = "j"
+		case at >= len(v.names)-3: // the last rows scroll the list
+			key = "k"
+		}
+		moved := s.watch.expect(func(now view) bool { return now.selected != "" && now.selected != v.selected })
+		sent := time.Now()
+		s.term.Type(key)
+		at, err := s.watch.await(ctx, moved, "the moved cursor", shownPatience)
+		if err != nil {
+			return took, err
+		}
+		took = append(took, at.Sub(sent))
+		if err := s.sleep(ctx, 40*time.Millisecond+time.Duration(s.chance.IntN(120))*time.Millisecond); err != nil {
+			return took, err
+		}
+	}
+	return took, nil
+}
+
+// glyphs are how Lockstep draws the state of a lock.
+var glyphs = map[string]string{stateActive: "●", stateInactive: "○"}
+
+// probed is the controller whose locks the probes change, as its index and its column among the nodes.
+const (
+	probed       = 2
+	probedColumn = "tf"
+)
+
+// probe changes a row of the screen at its times: the lock of a node in maintenance, the mode of another one. It returns how
+// long it took from the server's answer until the row showed the change, and how many rows never did.
+func (s *session) probe(ctx context.Context, l *load) (took []time.Duration, unseen int, err error) {
+	machines := map[string]machine{}
+	for _, m := range l.machines {
+		machines[m.Short] = m
+	}
+	chance := rand.New(rand.NewPCG(uint64(s.fleet.Nodes), 2))
+	due, every := time.Now(), s.fleet.probeEvery()
+	for {
+		due = due.Add(every/2 + time.Duration(chance.Int64N(int64(every))))
+		if s.sleep(ctx, time.Until(due)) != nil {
+			return took, unseen, nil // the end of the load, or of the program, which the keys notice
+		}
+		v := s.watch.view()
+		names := slices.DeleteFunc(slices.Clone(v.names), func(name string) bool { return !l.spared[name] })
+		if len(names) == 0 {
+			return took, unseen, fmt.Errorf("no row of those at the start is on the screen any more:\n%s", s.term.Screen())
+		}
+		m := machines[names[chance.IntN(len(names))]]
+		column, shows, do := s.probing(l, m, v.rows[m.Short])
+		shown := s.watch.expect(func(now view) bool { return now.rows[m.Short][column] == shows })
+		if err := do(context.WithoutCancel(ctx)); err != nil {
+			return took, unseen, err
+		}
+		answered := time.Now()
+		l.done.Add(1)
+		at, err := s.watch.await(context.WithoutCancel(ctx), shown, column+" "+shows+" of "+m.Short, shownPatience)
+		if err != nil {
+			unseen++
+			fmt.Fprintln(s.progress, err)
+			continue
+		}
+		took = append(took, max(at.Sub(answered), 0))
+	}
+}
+
+// probing is a change of a row: the column that is to show it, what it then shows, and how it is made.
+func (s *session) probing(l *load, m machine, shown row) (column, shows string, do func(context.Context) error) {
+	if m.Maintained {
+		state := stateActive
+		if shown[probedColumn] == glyphs[stateActive] {
+			state = stateInactive
+		}
+		return probedColumn, glyphs[state], func(ctx context.Context) error { return l.setState(ctx, m, probed, state) }
+	}
+	mode := modes[(slices.Index(modes, shown["mode"])+1)%len(modes)]
+	return "mode", mode, func(ctx context.Context) error { return l.setMode(ctx, m, mode) }
+}
+
+// finalPatience is how long the screen may take to show the final state. Of the instances on a host it shows what Nova's list of all
+// instances says, which is read every ten minutes, or the list of changes.
+const finalPatience = 2 * time.Minute
+
+// finalState pages through all nodes, and through the locks in maintenance, until everything is as the last changes made it. It
+// returns how much is not in the end.
+func (s *session) finalState(ctx context.Context, l *load) (int, error) {
+	var hosts map[string]int
+	if l.nova != nil {
+		var err error
+		if hosts, err = l.settled(ctx); err != nil {
+			return 0, err
+		}
+	}
+	s.watch.close()
+	deadline := time.Now().Add(finalPatience)
+	var wrong []string
+	for {
+		rows, err := s.pages(ctx, readNodes, len(l.machines))
+		if err != nil {
+			return 0, err
+		}
+		if wrong = l.last.wrongNodes(l.machines, rows, hosts); len(wrong) == 0 || time.Now().After(deadline) {
+			break
+		}
+		if err := s.sleep(ctx, time.Second); err != nil {
+			return 0, err
+		}
+	}
+	s.term.Type("5e/works\r")
+	for {
+		rows, err := s.pages(ctx, readLocks, s.fleet.Maintained)
+		if err != nil {
+			return 0, err
+		}
+		texts := l.last.wrongTexts(rows)
+		if len(texts) > 0 && time.Now().Before(deadline) {
+			if err := s.sleep(ctx, time.Second); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		wrong = append(wrong, texts...)
+		break
+	}
+	for _, what := range wrong {
+		fmt.Fprintln(s.progress, "not shown in the end:", what)
+	}
+	return len(wrong), nil
+}
+
+// pages returns the rows of all pages of the list that has the focus: at most so many.
+func (s *session) pages(ctx context.Context, read func(terminal.Screen) view, most int) (map[string]row, error) {
+	all := map[string]row{}
+	if err := s.term.Press("home"); err != nil {
+		return nil, err
+	}
+	last := ""
+	for len(all) < most {
+		// The page that a key leads to is there when another row is under the cursor; at the end none is.
+		short, cancel := context.WithTimeout(ctx, time.Second)
+		screen, err := s.term.WaitFor(short, terminal.That("the next page", func(t terminal.Screen) bool {
+			v := read(t)
+			return v.selected != "" && v.selected != last
+		}))
+		cancel()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		v := read(screen)
+		for name, r := range v.rows {
+			all[name] = r
+		}
+		if err != nil || v.selected == "" {
+			return all, nil
+		}
+		last = v.selected
+		if err := s.term.Press("pgdown"); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// newHome makes a folder for a program's state. The caller removes it.
+func newHome() (string, error) {
+	home, err := os.MkdirTemp("", "lockstep-bench-")
+	if err != nil {
+		return "", fmt.Errorf("make a folder for the program: %w", err)
+	}
+	return home, nil
+}
