@@ -12,6 +12,7 @@
 //	picture        a screen as an image
 //	tools          kubectl and k9s on the simulated cloud
 //	shots          takes pictures: go run ./shots -help
+//	bench          measures what an operator feels: go run ./bench -help
 //
 // The stories of this package drive the real binary against an API server of their own and a simulated OpenStack (world_test.go,
 // program_test.go), and judge it by its screen, by what both servers received, and by its journal. With LOCKSTEP_RACE=1 the

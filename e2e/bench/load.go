@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,13 +35,12 @@ type load struct {
 	due    []guest // instances to migrate next
 	guests []guest // the others
 
-	done      atomic.Int64 // changes that the servers have accepted
-	migrating atomic.Int64
-	waiting   sync.WaitGroup // for the ends of migrations
+	done atomic.Int64 // changes that the servers have accepted
 
-	mu   sync.Mutex
-	last final
-	errs []error
+	mu     sync.Mutex
+	moving map[string]guest // by ID: those whose migration Nova has accepted and that has not been seen to end
+	last   final
+	errs   []error
 }
 
 // final is what the last changes made of each object that was changed.
@@ -62,7 +60,8 @@ func newLoad(f Fleet, kube kubernetesAPI, nova *controller.Connection, spared ma
 	if len(spared) > 0 {
 		rate -= 1 / f.probeEvery().Seconds()
 	}
-	l := &load{fleet: f, every: time.Duration(float64(time.Second) / rate), kube: kube, nova: nova, machines: f.machines(), spared: spared,
+	l := &load{moving: map[string]guest{}, fleet: f,
+		every: time.Duration(float64(time.Second) / rate), kube: kube, nova: nova, machines: f.machines(), spared: spared,
 		chance: rand.New(rand.NewPCG(uint64(f.Nodes), 1)),
 		last:   final{modes: map[string]string{}, states: map[string]string{}, texts: map[string]said{}}}
 	if nova == nil {
@@ -106,6 +105,9 @@ func (l *load) run(ctx context.Context) error {
 				cancel()
 			}
 		})
+	}
+	if l.nova != nil {
+		working.Go(func() { l.follow(ctx) })
 	}
 	begun := time.Now()
 	for i := 0; ctx.Err() == nil; i++ {
@@ -273,43 +275,50 @@ func (l *load) switchPower() change {
 
 // migrate is the OpenStack controller that moves an instance off a node in maintenance; false when enough are moving.
 func (l *load) migrate() (change, bool) {
-	if l.migrating.Load() >= int64(l.fleet.Migrations) || len(l.due) == 0 {
+	l.mu.Lock()
+	moving := len(l.moving)
+	l.mu.Unlock()
+	if moving >= l.fleet.Migrations || len(l.due) == 0 {
 		return change{}, false
 	}
 	g := l.due[0]
 	l.due = l.due[1:]
-	l.migrating.Add(1)
 	return change{g.ID, func(ctx context.Context) error {
 		err := l.act(ctx, g, map[string]any{"os-migrateLive": map[string]any{"host": nil, "block_migration": "auto"}})
-		if err != nil {
-			l.migrating.Add(-1)
-			return err
+		if err == nil {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.moving[g.ID] = g
 		}
-		l.waiting.Go(func() {
-			defer l.migrating.Add(-1)
-			if err := l.moved(context.WithoutCancel(ctx), g); err != nil {
-				l.failed(err)
-			}
-		})
-		return nil
+		return err
 	}}, true
 }
 
-// migrationPatience is how long a migration may take: 2 or 4 GiB, 100 MiB a second.
-const migrationPatience = 5 * time.Minute
+// followEvery is how often the ends of migrations are looked for.
+const followEvery = 3 * time.Second
 
-// moved waits for the end of an instance's migration.
-func (l *load) moved(ctx context.Context, g guest) error {
-	ctx, cancel := context.WithTimeout(ctx, migrationPatience)
-	defer cancel()
-	ticker := time.NewTicker(5 * time.Second)
+// follow looks for the ends of migrations until ctx ends.
+func (l *load) follow(ctx context.Context) {
+	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			return fmt.Errorf("instance %s still migrates: %w", g.Name, ctx.Err())
+			return
 		}
+		if err := l.forgetMoved(ctx); err != nil && ctx.Err() == nil {
+			l.failed(err)
+		}
+	}
+}
+
+// forgetMoved looks which migrations have ended.
+func (l *load) forgetMoved(ctx context.Context) error {
+	l.mu.Lock()
+	moving := slices.Collect(maps.Values(l.moving))
+	l.mu.Unlock()
+	for _, g := range moving {
 		var answer struct {
 			Server struct {
 				Status string `json:"status"`
@@ -318,10 +327,13 @@ func (l *load) moved(ctx context.Context, g guest) error {
 		if _, err := l.nova.Compute.Get(ctx, l.nova.Compute.ServiceURL("servers", g.ID), &answer, nil); err != nil {
 			return fmt.Errorf("read instance %s: %w", g.Name, err)
 		}
-		if !strings.EqualFold(answer.Server.Status, "MIGRATING") {
-			return nil
+		if answer.Server.Status != "MIGRATING" {
+			l.mu.Lock()
+			delete(l.moving, g.ID)
+			l.mu.Unlock()
 		}
 	}
+	return nil
 }
 
 func (l *load) act(ctx context.Context, g guest, body map[string]any) error {
@@ -357,7 +369,22 @@ func (l *load) undo(ctx context.Context) error {
 
 // settled waits until no migration is under way, and returns how many instances Nova then has on each host.
 func (l *load) settled(ctx context.Context) (map[string]int, error) {
-	l.waiting.Wait()
+	for {
+		if err := l.forgetMoved(ctx); err != nil {
+			return nil, err
+		}
+		l.mu.Lock()
+		left := len(l.moving)
+		l.mu.Unlock()
+		if left == 0 {
+			break
+		}
+		select {
+		case <-time.After(followEvery):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 	hosts := map[string]int{}
 	for marker := ""; ; {
 		url := l.nova.Compute.ServiceURL("servers", "detail") + "?all_tenants=1&limit=1000"

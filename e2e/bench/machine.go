@@ -33,8 +33,8 @@ func (m Machine) String() string {
 	return text
 }
 
-// thisMachine describes the machine; k9s is the program's path or empty.
-func thisMachine(ctx context.Context, k9s string) Machine {
+// thisMachine describes the machine; k9s is the program's path or empty. k9s writes into the folder home.
+func thisMachine(ctx context.Context, k9s, home string) Machine {
 	m := Machine{CPU: "unknown", Cores: runtime.NumCPU(), Go: runtime.Version(), KubeAPIServer: build.ServerVersion}
 	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		m.CPU = orUnknown(field(string(info), "model name"))
@@ -49,7 +49,7 @@ func thisMachine(ctx context.Context, k9s string) Machine {
 		m.Kernel = strings.TrimSpace(string(release))
 	}
 	if k9s != "" {
-		m.K9s = orUnknown(field(printed(ctx, "", k9s, "version", "-s"), "Version"))
+		m.K9s = orUnknown(field(printed(ctx, []string{"HOME=" + home, "K9S_CONFIG_DIR=" + home}, "", k9s, "version", "-s"), "Version"))
 	}
 	return m
 }
@@ -71,10 +71,10 @@ func orUnknown(text string) string {
 	return text
 }
 
-// printed is what a command prints; empty if it fails.
-func printed(ctx context.Context, dir, program string, args ...string) string {
+// printed is what a command prints; empty if it fails. Without an environment it has the harness's own.
+func printed(ctx context.Context, env []string, dir, program string, args ...string) string {
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, env
 	raw, err := cmd.Output()
 	if err != nil {
 		return ""
@@ -88,5 +88,5 @@ func commitOf(ctx context.Context) string {
 	if err != nil {
 		return "unknown"
 	}
-	return orUnknown(printed(ctx, filepath.Dir(root), "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"))
+	return orUnknown(printed(ctx, nil, filepath.Dir(root), "git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"))
 }

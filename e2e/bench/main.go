@@ -83,23 +83,13 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	if *quick {
 		h.pace = quickPace
 	}
-	var err error
-	if h.lockstep == "" {
-		if h.lockstep, err = build.Lockstep(ctx); err != nil {
-			return err
-		}
-	}
-	// The programs run in folders of their own.
-	if h.lockstep, err = filepath.Abs(h.lockstep); err != nil {
+	report, err := h.prepare(ctx)
+	if err != nil {
 		return err
 	}
-	if h.k9s, err = exec.LookPath("k9s"); err != nil {
-		h.k9s = ""
-	}
-	report := Report{Commit: commitOf(ctx), Version: printed(ctx, "", h.lockstep, "version"), Date: time.Now().UTC().Truncate(time.Second),
-		Quick: *quick, Machine: thisMachine(ctx, h.k9s), FillTook: map[string]float64{}}
+	report.Quick = *quick
 	if *keep == "" {
-		*keep = os.TempDir() + "/bench-" + report.Commit + ".json"
+		*keep = filepath.Join(os.TempDir(), "bench-"+report.Commit+".json")
 	}
 	for _, f := range chosen {
 		runs, filled, err := h.measure(ctx, f)
@@ -117,6 +107,29 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	}
 	_, err = fmt.Fprintf(out, "\nThe figures are in %s.\n", *keep)
 	return err
+}
+
+// prepare finds the programs, builds Lockstep if no path names it, and begins the report.
+func (h *harness) prepare(ctx context.Context) (r Report, err error) {
+	if h.lockstep == "" {
+		if h.lockstep, err = build.Lockstep(ctx); err != nil {
+			return Report{}, err
+		}
+	}
+	// The programs run in folders of their own.
+	if h.lockstep, err = filepath.Abs(h.lockstep); err != nil {
+		return Report{}, err
+	}
+	if h.k9s, err = exec.LookPath("k9s"); err != nil {
+		h.k9s = ""
+	}
+	home, err := newHome()
+	if err != nil {
+		return Report{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(home)) }()
+	return Report{Commit: commitOf(ctx), Version: printed(ctx, nil, "", h.lockstep, "version"), Date: time.Now().UTC().Truncate(time.Second),
+		Machine: thisMachine(ctx, h.k9s, home), FillTook: map[string]float64{}}, nil
 }
 
 func compare(args []string, out io.Writer) error {

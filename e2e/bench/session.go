@@ -187,8 +187,8 @@ func (s *session) underChange(ctx context.Context, l *load, probes bool) error {
 	return err
 }
 
-// keys moves the cursor down and up and returns how long each key took to its frame. The pauses between keys differ, so that no key
-// keeps step with the program's own frames.
+// keys moves the cursor down and up, one key after the frame of the one before, and returns how long each took to its frame. The pauses
+// differ, so that no key keeps step with the program's own frames.
 func (s *session) keys(ctx context.Context) ([]time.Duration, error) {
 	var took []time.Duration
 	for key := "j"; len(took) < s.pace.keys; {
