@@ -223,8 +223,8 @@ const (
 	probedColumn = "tf"
 )
 
-// probe changes a row of the screen at its times: the lock of a node in maintenance, the mode of another one. It returns how
-// long it took from the server's answer until the row showed the change, and how many rows never did.
+// probe changes a row of the screen at its times: the lock of a node in maintenance, the mode of another compute. It returns how long it
+// took from the server's answer until the row showed the change, and how many rows never did.
 func (s *session) probe(ctx context.Context, l *load) (took []time.Duration, unseen int, err error) {
 	machines := map[string]machine{}
 	for _, m := range l.machines {
@@ -238,7 +238,7 @@ func (s *session) probe(ctx context.Context, l *load) (took []time.Duration, uns
 			return took, unseen, nil // the end of the load, or of the program, which the keys notice
 		}
 		v := s.watch.view()
-		names := slices.DeleteFunc(slices.Clone(v.names), func(name string) bool { return !l.spared[name] })
+		names := slices.DeleteFunc(slices.Clone(v.names), func(name string) bool { return !l.spared[name] || machines[name].Master })
 		if len(names) == 0 {
 			return took, unseen, fmt.Errorf("no row of those at the start is on the screen any more:\n%s", s.term.Screen())
 		}
@@ -273,8 +273,8 @@ func (s *session) probing(l *load, m machine, shown row) (column, shows string, 
 	return "mode", mode, func(ctx context.Context) error { return l.setMode(ctx, m, mode) }
 }
 
-// finalPatience is how long the screen may take to show the final state. Of the instances on a host it shows what Nova's list of all
-// instances says, which is read every ten minutes, or the list of changes.
+// finalPatience is how long the screen may take to show the final state. Lockstep looks every half a minute which instances have
+// changed.
 const finalPatience = 2 * time.Minute
 
 // finalState pages through all nodes, and through the locks in maintenance, until everything is as the last changes made it. It
