@@ -79,8 +79,8 @@ type Run struct {
 
 // Report is what one call has measured.
 type Report struct {
-	Commit   string             `json:"commit"` // of the checkout, with "-dirty" when it has changes
-	Version  string             `json:"version"`
+	Commit   string             `json:"commit"`  // of the checkout, with "-dirty" when it has changes
+	Version  string             `json:"version"` // of the binary, as it prints it: it need not be of this checkout
 	Date     time.Time          `json:"date"`
 	Quick    bool               `json:"quick"` // by a short look, which no README shows
 	Machine  Machine            `json:"machine"`

@@ -77,7 +77,7 @@ func TestTheTableHasAColumnForEachRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"abc, 2026-03-14 12:00 UTC",
+		"lockstep abc, measured from abc, 2026-03-14 12:00 UTC",
 		"a processor, 2 cores, 24 GiB; Linux 6.1, go1.26, kube-apiserver v1.36.3",
 		"500 nodes, 15000 instances, 1500 locks; filled in 4.2 s",
 		"| 20 changes a second | lockstep | lockstep + OpenStack | k9s |",
@@ -100,8 +100,8 @@ func TestAComparisonHasBothAndTheRatio(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		"old: abc, 2026-03-14 12:00 UTC",
-		"new: def, 2026-03-14 12:00 UTC",
+		"old: lockstep abc, measured from abc, 2026-03-14 12:00 UTC",
+		"new: lockstep def, measured from def, 2026-03-14 12:00 UTC",
 		"500 nodes, lockstep + OpenStack",
 		"| | old | new | new / old |",
 		"| first rows, s | 0.50 | 0.25 | 0.50 |",

@@ -17,9 +17,14 @@ func (r Run) title() string {
 	return r.Program
 }
 
+// heading is what was measured, from which checkout, and when.
+func (r Report) heading() string {
+	return fmt.Sprintf("%s, measured from %s, %s", r.Version, r.Commit, r.Date.UTC().Format("2006-01-02 15:04 UTC"))
+}
+
 // printReport prints a table for each fleet, as Markdown.
 func printReport(w io.Writer, r Report) error {
-	fmt.Fprintf(w, "%s, %s\n%s\n", r.Commit, r.Date.UTC().Format("2006-01-02 15:04 UTC"), r.Machine)
+	fmt.Fprintf(w, "%s\n%s\n", r.heading(), r.Machine)
 	if r.Quick {
 		fmt.Fprintln(w, "A quick look: the programs had not settled, and the samples are few.")
 	}
@@ -69,8 +74,8 @@ func fleetsOf(runs []Run) []string {
 
 // compareReports prints two reports side by side, with the ratio of the new to the old values.
 func compareReports(w io.Writer, before, after Report) error {
-	fmt.Fprintf(w, "old: %s, %s\n     %s\n", before.Commit, before.Date.UTC().Format("2006-01-02 15:04 UTC"), before.Machine)
-	fmt.Fprintf(w, "new: %s, %s\n     %s\n", after.Commit, after.Date.UTC().Format("2006-01-02 15:04 UTC"), after.Machine)
+	fmt.Fprintf(w, "old: %s\n     %s\n", before.heading(), before.Machine)
+	fmt.Fprintf(w, "new: %s\n     %s\n", after.heading(), after.Machine)
 	if before.Machine.CPU != after.Machine.CPU || before.Machine.Cores != after.Machine.Cores {
 		fmt.Fprintln(w, "They were measured on different machines.")
 	}
