@@ -79,7 +79,7 @@ func playsTheOpenStackController(t *testing.T) {
 	p := play(t, told(t, "act-as"), "openstack")
 	p.restart = 3
 	running := map[string]string{}
-	for id, in := range p.last.Instances {
+	for id, in := range p.last.Instances.All() {
 		running[id] = in.Name
 	}
 	if len(running) != 3 {
@@ -110,7 +110,7 @@ func playsTheOpenStackController(t *testing.T) {
 		found := false
 		p.until("there is something to do, or all is done", func(s *core.Snapshot) bool {
 			for id, name := range running {
-				if in := s.Instances[id]; in != nil && in.Status != "ACTIVE" && in.Status != "MIGRATING" {
+				if in := s.Instances.At(id); in != nil && in.Status != "ACTIVE" && in.Status != "MIGRATING" {
 					t.Fatalf("%s is %s", name, in.Status)
 				}
 			}

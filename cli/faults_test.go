@@ -218,9 +218,9 @@ func (r *rig) allLive() {
 func (r *rig) getsOver(st fault.State) {
 	r.t.Helper()
 	r.t.Logf("%s goes wrong", st)
-	nodes, instances := len(r.last.Nodes), len(r.last.Instances)
+	nodes, instances := len(r.last.Nodes), r.last.Instances.Len()
 	r.goesThrough(st)
-	if n, i := len(r.last.Nodes), len(r.last.Instances); n != nodes || i != instances {
+	if n, i := len(r.last.Nodes), r.last.Instances.Len(); n != nodes || i != instances {
 		r.t.Errorf("%s: of %d nodes and %d instances %d and %d are left", st, nodes, instances, n, i)
 	}
 	if err := r.Faults.Off(st.Server, st.Kind); err != nil {

@@ -156,7 +156,7 @@ func (h *handover) node() string {
 	for node := range h.last.NodeRequests {
 		return node
 	}
-	for _, in := range h.last.Instances {
+	for _, in := range h.last.Instances.All() {
 		for _, n := range h.last.Nodes {
 			if h.last.HostOf(n.Name) == in.Host {
 				return n.Name
@@ -176,8 +176,12 @@ func (h *handover) ask(subject string) {
 		delete(spec, "scope")
 	} else {
 		h.until("the instance is at rest", func(s *core.Snapshot) bool {
-			return allKnown(s) && len(s.NodeRequests) == 0 &&
-				!slices.ContainsFunc(slices.Collect(maps.Values(s.Instances)), func(in *core.Instance) bool { return in.Status != "ACTIVE" })
+			for _, in := range s.Instances.All() {
+				if in.Status != "ACTIVE" {
+					return false
+				}
+			}
+			return allKnown(s) && len(s.NodeRequests) == 0
 		})
 		name = h.node()
 		spec["nodeName"] = name

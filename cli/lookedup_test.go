@@ -20,7 +20,7 @@ func TestTheNextRunFollowsWhatTheLastOneBegan(t *testing.T) {
 		var ids []string
 		st.until("two instances can be migrated", func(s *core.Snapshot) bool {
 			ids = nil
-			for id := range s.Instances {
+			for id := range s.Instances.All() {
 				live, cold := core.Intent{Kind: core.IntentLiveMigrate, Instance: id}, core.Intent{Kind: core.IntentColdMigrate, Instance: id}
 				if step.Plan(s, live).Doable() && step.Plan(s, cold).Doable() {
 					ids = append(ids, id)
@@ -31,7 +31,7 @@ func TestTheNextRunFollowsWhatTheLastOneBegan(t *testing.T) {
 		})
 		st.confirm(core.Intent{Kind: core.IntentColdMigrate, Instance: ids[0]})
 		live := step.Plan(st.last, core.Intent{Kind: core.IntentLiveMigrate, Instance: ids[1]})
-		from := st.last.Instances[ids[1]].Host
+		from := st.last.Instances.At(ids[1]).Host
 		g, err := st.s.engine.Grant(live, live.Type)
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestTheNextRunFollowsWhatTheLastOneBegan(t *testing.T) {
 			if op.State == core.OperationFailed {
 				t.Fatalf("it is told as %s: %s", op.State, op.Text)
 			}
-			return op.State == core.OperationDone && op.Past && s.Instances[ids[1]].Host != from
+			return op.State == core.OperationDone && op.Past && s.Instances.At(ids[1]).Host != from
 		})
 		told := func(s *core.Snapshot) bool {
 			return slices.ContainsFunc(attention.Of(s), func(a core.Attention) bool { return a.ID == "own-migration/"+ids[0] && a.Resolve != nil })

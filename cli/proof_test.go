@@ -335,8 +335,8 @@ func (p *proof) begin() {
 	p.startControllers()
 	p.first = p.open(p.folder())
 	p.await("everything is live", func(s *core.Snapshot) bool { return allKnown(s) })
-	p.servers = slices.Sorted(maps.Keys(p.first.s.engine.Snapshot().Instances))
-	for id, in := range p.first.s.engine.Snapshot().Instances {
+	p.servers = slices.Sorted(maps.Keys(maps.Collect(p.first.s.engine.Snapshot().Instances.All())))
+	for id, in := range p.first.s.engine.Snapshot().Instances.All() {
 		p.endless[id] = slices.ContainsFunc(told.Instances, func(i scenario.Instance) bool { return i.Name == in.Name && i.NeverConverges })
 	}
 	for host, svc := range p.first.s.engine.Snapshot().Services {
@@ -576,7 +576,7 @@ func (o *operator) steps() (next, all []core.Step) {
 			keys = append(keys, *a.Resolve)
 		}
 	}
-	for id := range s.Instances {
+	for id := range s.Instances.All() {
 		if key := (core.ProcedureKey{Kind: core.ProcedureInstance, Subject: id}); !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
@@ -1023,7 +1023,7 @@ func proposals(s *core.Snapshot) []string {
 	for _, name := range s.NodeNames() {
 		keys = append(keys, core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})
 	}
-	for id := range s.Instances {
+	for id := range s.Instances.All() {
 		keys = append(keys, core.ProcedureKey{Kind: core.ProcedureInstance, Subject: id})
 	}
 	var out []string

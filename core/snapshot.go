@@ -48,7 +48,7 @@ type Facts struct {
 	Deployments     []*OpenStackDeployment           // OpenStack as it is wanted, by namespace and name; usually one
 	TempestJob      *Job                             // the run of Tempest; nil when there is none
 	Services        map[string]*ComputeService       // by host
-	Instances       map[string]*Instance             // by ID
+	Instances       Instances                        // by ID
 	ByHost          map[string][]*Instance           // by host; each by name, then ID
 	Migrations      map[string][]*Migration          // by instance ID; newest first
 	Agents          map[string][]*NetworkAgent       // by host

@@ -19,17 +19,16 @@ func (s *Snapshot) Without(operation string) *Snapshot {
 // WithInstances is the Snapshot as it would be if exactly these instances were on the host.
 func (s *Snapshot) WithInstances(host string, found []*Instance) *Snapshot {
 	c := s.CopyFacts()
-	c.Instances, c.ByHost = maps.Clone(s.Instances), maps.Clone(s.ByHost)
-	if c.Instances == nil {
-		c.Instances = map[string]*Instance{}
-	}
+	c.ByHost = maps.Clone(s.ByHost)
 	if c.ByHost == nil {
 		c.ByHost = map[string][]*Instance{}
 	}
 	c.ByHost[host] = found
+	changed := make(map[string]*Instance, len(found))
 	for _, in := range found {
-		c.Instances[in.ID] = in
+		changed[in.ID] = in
 	}
+	c.Instances = s.Instances.With(changed)
 	return c
 }
 

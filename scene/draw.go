@@ -165,10 +165,10 @@ func DrawScene(t *rapid.T) Scene {
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "instances") {
 			in := DrawInstance(t, name)
-			if sc.Instances[in.ID] != nil {
+			if sc.Instances.At(in.ID) != nil {
 				continue
 			}
-			sc.Instances[in.ID] = in
+			sc.Instances.Put(in)
 			sc.ByHost[name] = append(sc.ByHost[name], in)
 			if rapid.Bool().Draw(t, "migration") {
 				sc.Migration(in, rapid.SampledFrom([]string{"running", "error", "completed"}).Draw(t, "status"), "cmp-02", time.Minute)

@@ -38,7 +38,7 @@ func FlowScene() Scene {
 	clear(sc.NodeRequests)
 	for _, node := range []string{"cmp-01", "cmp-02", "cmp-03"} {
 		for _, in := range sc.ByHost[node] {
-			delete(sc.Instances, in.ID)
+			sc.Instances.Remove(in.ID)
 		}
 		delete(sc.ByHost, node)
 	}

@@ -34,7 +34,7 @@ func Emptied() Scene {
 
 // Named is the instance with this name; nil when there is none.
 func (sc Scene) Named(name string) *core.Instance {
-	for _, in := range sc.Instances {
+	for _, in := range sc.Instances.All() {
 		if in.Name == name {
 			return in
 		}

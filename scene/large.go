@@ -42,7 +42,8 @@ func Fleet(nodes, instances int) Scene {
 			if k%10 == 0 {
 				in.Tags = []string{"backup=daily", core.TagMaintenanceAction + "notify"}
 			}
-			sc.Instances[in.ID], list[k] = in, in
+			sc.Instances.Put(in)
+			list[k] = in
 		}
 		sc.ByHost[name] = list
 	}

@@ -10,7 +10,7 @@ import (
 // Emptied takes all instances off a node.
 func (sc Scene) Emptied(node string) {
 	for _, in := range sc.ByHost[node] {
-		delete(sc.Instances, in.ID)
+		sc.Instances.Remove(in.ID)
 	}
 	delete(sc.ByHost, node)
 }

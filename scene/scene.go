@@ -24,7 +24,7 @@ func NewScene() Scene {
 		Sources: map[core.SourceID]core.Source{}, Nodes: map[string]*core.Node{}, NodeLocks: map[string][]*core.WorkloadLock{},
 		NodeRequests: map[string][]*core.MaintenanceRequest{}, Deletions: map[string]*core.NodeNotice{},
 		Disablings: map[string]*core.NodeNotice{},
-		Pods:       map[string]*core.NodePods{}, Services: map[string]*core.ComputeService{}, Instances: map[string]*core.Instance{},
+		Pods:       map[string]*core.NodePods{}, Services: map[string]*core.ComputeService{},
 		ByHost: map[string][]*core.Instance{}, Migrations: map[string][]*core.Migration{}, Agents: map[string][]*core.NetworkAgent{},
 		VolumeServices: map[string][]*core.VolumeService{}, Volumes: map[string]*core.HostVolumes{},
 		Deployments: []*core.OpenStackDeployment{{Meta: core.Meta{Name: "osh-dev", Namespace: core.NamespaceOpenStack, UID: "osdpl"}}},
@@ -132,13 +132,13 @@ func (sc Scene) Maintained(node, message string) *core.WorkloadLock {
 
 // Instance adds a running instance.
 func (sc Scene) Instance(host, name string, tags ...string) *core.Instance {
-	in := &core.Instance{ID: fmt.Sprintf("%08x-0000-4000-8000-%012x", len(sc.Instances)+1, len(sc.Instances)+1), Name: name, ProjectID: "p1",
+	in := &core.Instance{ID: fmt.Sprintf("%08x-0000-4000-8000-%012x", sc.Instances.Len()+1, sc.Instances.Len()+1), Name: name, ProjectID: "p1",
 		Host:   host,
 		Status: "ACTIVE", VMState: "active", Power: core.PowerRunning, TagsKnown: true, Zone: "nova"}
 	for _, t := range tags {
 		in.Tags = append(in.Tags, core.TagMaintenanceAction+t)
 	}
-	sc.Instances[in.ID] = in
+	sc.Instances.Put(in)
 	sc.ByHost[host] = append(sc.ByHost[host], in)
 	slices.SortFunc(sc.ByHost[host], func(a, b *core.Instance) int { return cmpText(a.Name, b.Name) })
 	return in

@@ -146,7 +146,7 @@ func (c change) apply(s *core.Snapshot) {
 		in.Host = "kaas-node-cmp09"
 		s.ByHost[in.Host] = append(slices.Clone(s.ByHost[in.Host]), &in)
 	}
-	s.Instances[in.ID] = &in
+	s.Instances.Put(&in)
 	if c.Op != "" {
 		s.Operations = []core.Operation{{ID: "op-9", Step: "live-migrate/" + in.ID, Title: "live-migrate " + in.Name, Node: node.Name,
 			Instance: in.ID, State: c.Op,
@@ -218,9 +218,9 @@ func armed(more func(*core.Snapshot)) func(*core.Snapshot) {
 	return func(s *core.Snapshot) {
 		s.Write = core.WriteMode{Armed: true, Mine: true}
 		s.Operations, s.Migrations[instanceID(1)] = nil, nil
-		in := *s.Instances[instanceID(1)]
+		in := *s.Instances.At(instanceID(1))
 		in.Status, in.TaskState = "ACTIVE", ""
-		s.Instances[in.ID] = &in
+		s.Instances.Put(&in)
 		for i, other := range s.ByHost[in.Host] {
 			if other.ID == in.ID {
 				s.ByHost[in.Host] = slices.Clone(s.ByHost[in.Host])
@@ -240,9 +240,9 @@ func TestAfterASuccessTheCursorGoesOn(t *testing.T) {
 			s.Operations = []core.Operation{{ID: "op-9", Step: "live-migrate/" + id, Title: "live-migrate web-1", Node: "kaas-node-cmp07",
 				Instance: id, State: state, Started: fixtureNow}}
 			if state == core.OperationDone {
-				in := *s.Instances[id]
+				in := *s.Instances.At(id)
 				in.Host = "kaas-node-cmp09"
-				s.Instances[id] = &in
+				s.Instances.Put(&in)
 				s.ByHost["kaas-node-cmp07"] = slices.DeleteFunc(slices.Clone(s.ByHost["kaas-node-cmp07"]),
 					func(i *core.Instance) bool { return i.ID == id })
 			}

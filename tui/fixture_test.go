@@ -28,7 +28,7 @@ func world() *core.Snapshot {
 		NodeLocks: make(map[string][]*core.WorkloadLock), NodeRequests: make(map[string][]*core.MaintenanceRequest),
 		Deletions: make(map[string]*core.NodeNotice), Disablings: make(map[string]*core.NodeNotice),
 		Pods: make(map[string]*core.NodePods), Services: make(map[string]*core.ComputeService),
-		Instances: make(map[string]*core.Instance), ByHost: make(map[string][]*core.Instance),
+		ByHost:     make(map[string][]*core.Instance),
 		Migrations: make(map[string][]*core.Migration), Agents: make(map[string][]*core.NetworkAgent),
 		Projects: map[string]string{"p-shop": "shop", "p-science": "science", "p-ci": "ci"},
 		History: core.History{Stages: make(map[string]core.StageRecord), Locks: make(map[string]core.LockRecord),
@@ -178,7 +178,7 @@ func fixtureInstances(s *core.Snapshot) {
 			VMState: "active", Power: power, Tags: tags, TagsKnown: true, Zone: "nova", Created: before(400 * time.Hour),
 			Updated: before(20 * time.Hour), Flavor: core.Flavor{Name: fmt.Sprintf("m1.c%d", vcpus), VCPUs: vcpus, RAMMiB: ramGiB << 10,
 				DiskGiB: 40}}
-		s.Instances[i.ID] = i
+		s.Instances.Put(i)
 		s.ByHost[i.Host] = append(s.ByHost[i.Host], i)
 		return i
 	}

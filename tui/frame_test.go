@@ -81,7 +81,7 @@ func TestAPaneSaysWhichCallFailedWhyAndWhatToDo(t *testing.T) {
 	s.Sources[core.SourceInstances] = core.Source{ID: core.SourceInstances, State: core.SourceForbidden, Since: fixtureWall.Add(-time.Minute),
 		Err: &core.APIError{Kind: core.ErrForbidden, Server: core.ServerOpenStack, Call: "list instances of all projects", Status: 403,
 			Message: "Policy doesn't allow os_compute_api:servers:index:get_all_tenants", Remedy: "use a user with the role admin"}}
-	s.Instances, s.ByHost = map[string]*core.Instance{}, map[string][]*core.Instance{}
+	s.Instances, s.ByHost = core.Instances{}, map[string][]*core.Instance{}
 	for _, size := range sizes {
 		frame := stripped(drive(s, size.w, size.h).keys("4").shows())
 		for _, want := range []string{"list instances of all projects", "403", "get_all_tenants", "use a user with the role admin"} {

@@ -20,7 +20,7 @@ func TestAHostileClusterCannotDriveTheTerminal(t *testing.T) {
 			l.Message, l.Release, l.InnerState = evil, evil, evil
 		}
 	}
-	for _, i := range s.Instances {
+	for _, i := range s.Instances.All() {
 		i.Name, i.Status, i.TaskState, i.Fault, i.Tags = evil+i.Name, evil, evil, evil, []string{evil}
 	}
 	s.Operations[0].Title, s.Operations[0].Text = evil, evil

@@ -307,7 +307,7 @@ func lockFacts(m *Model, f *facts, l *core.WorkloadLock) {
 		}
 		for _, id := range msg.Instances {
 			name := "not in Nova's list"
-			if inst := m.snap.Instances[id]; inst != nil {
+			if inst := m.snap.Instances.At(id); inst != nil {
 				name = instanceName(inst) + " on " + m.snap.Label(inst.Host) + ", " + inst.Status
 			}
 			f.add(id, name)

@@ -205,7 +205,7 @@ func (p *instancesPane) refresh() string {
 		rows = progress.InstanceViews(p.snap, node)
 	}
 	gone := p.Set(rows, p.snap.Revision)
-	if _, still := p.snap.Instances[before]; still {
+	if p.snap.Instances.At(before) != nil {
 		return "" // it moved to another host: that is what was wanted
 	}
 	return gone

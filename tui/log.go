@@ -230,7 +230,7 @@ func (p *logPane) needObject() string {
 	if p.snap == nil {
 		return "nothing is known yet"
 	}
-	if s := p.subject(); s.node == "" && p.snap.Instances[s.instance] == nil {
+	if s := p.subject(); s.node == "" && p.snap.Instances.At(s.instance) == nil {
 		return "the entry is not about a known node or instance"
 	}
 	return ""

@@ -37,7 +37,7 @@ func wordRune(r rune) bool {
 
 func nameOf(s *core.Snapshot, word string) string {
 	bare := strings.TrimRight(word, ".")
-	if i := s.Instances[bare]; i != nil && i.Name != "" {
+	if i := s.Instances.At(bare); i != nil && i.Name != "" {
 		return sanitise.Row(i.Name) + word[len(bare):]
 	}
 	if n := s.Nodes[bare]; n != nil {

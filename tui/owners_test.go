@@ -50,7 +50,7 @@ func newDesk() *fakeDesk {
 // owned is the world, with owners for its instances.
 func owned() *core.Snapshot {
 	s := world()
-	for _, in := range s.Instances {
+	for _, in := range s.Instances.All() {
 		in.UserID = "u-" + in.ProjectID
 		if in.ProjectID == "p-science" {
 			in.UserID = "u-jd"
@@ -179,7 +179,7 @@ func TestOwnersWithoutKeystone(t *testing.T) {
 // Names come from the cloud's users: no note breaks the screen, at any size.
 func TestOwnersWithNamesThatAreNone(t *testing.T) {
 	s := owned()
-	for _, in := range s.Instances {
+	for _, in := range s.Instances.All() {
 		in.Name = "\x1b[2J\u202e" + strings.Repeat("ü", 300) + "\n\rTo: me"
 	}
 	s.Projects["p-science"] = "\x1b]0;x\a" + strings.Repeat("日", 100)

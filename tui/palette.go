@@ -138,7 +138,7 @@ func jumps(m *Model) []*entry {
 			}})
 	}
 	from := len(out)
-	for _, inst := range m.snap.Instances {
+	for _, inst := range m.snap.Instances.All() {
 		e := &entry{kind: "instance", name: newLabel(instanceName(inst)), also: []label{newLabel(inst.ID)}, does: "open its steps",
 			run: func(m *Model) tea.Cmd {
 				return m.openProcedure(core.ProcedureKey{Kind: core.ProcedureInstance, Subject: inst.ID})

@@ -15,9 +15,9 @@ import (
 func called(names ...string) *core.Snapshot {
 	s := world()
 	for i, name := range names {
-		in := *s.Instances[instanceID(1)]
+		in := *s.Instances.At(instanceID(1))
 		in.ID, in.Name, in.Host, in.Status = fmt.Sprintf("ffffffff-0000-4000-8000-%012d", i), name, "kaas-node-cmp03", "ACTIVE"
-		s.Instances[in.ID] = &in
+		s.Instances.Put(&in)
 		s.ByHost[in.Host] = append(s.ByHost[in.Host], &in)
 	}
 	return s
@@ -159,7 +159,7 @@ func TestEnterInThePaletteDoesWhatTheRowSays(t *testing.T) {
 				rt.Fatalf("%q: the row says %q, enter goes to %q", typed, h.name.text, d.nodes.selectedName())
 			}
 		case h.kind == "instance":
-			if page, ok := d.top().(*procedurePage); !ok || d.snap.Instances[page.key.Subject].Name != h.name.text {
+			if page, ok := d.top().(*procedurePage); !ok || d.snap.Instances.At(page.key.Subject).Name != h.name.text {
 				rt.Fatalf("%q: the row says %q, enter opens\n%s", typed, h.name.text, stripped(d.shows()))
 			}
 		case h.reason != "":
@@ -177,7 +177,7 @@ func TestThePaletteDoesNothingOnANeighbour(t *testing.T) {
 		d.instances.Choose(instanceID(3))
 		d.keys(open, "stop the instance")
 		d.fresh(func(s *core.Snapshot) {
-			delete(s.Instances, instanceID(3))
+			s.Instances.Remove(instanceID(3))
 			host := "kaas-node-cmp07"
 			s.ByHost[host] = slices.DeleteFunc(slices.Clone(s.ByHost[host]), func(i *core.Instance) bool { return i.ID == instanceID(3) })
 		})

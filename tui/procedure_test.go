@@ -36,9 +36,9 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 	}
 
 	again := world()
-	in := *again.Instances[web]
+	in := *again.Instances.At(web)
 	in.Status, in.TaskState = "ACTIVE", ""
-	again.Instances[web] = &in
+	again.Instances.Put(&in)
 	for i, other := range again.ByHost[in.Host] {
 		if other.ID == web {
 			again.ByHost[in.Host][i] = &in

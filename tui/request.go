@@ -43,7 +43,7 @@ func (r openForm) answer(m *Model) tea.Cmd {
 func (rowMoved) answer(m *Model) tea.Cmd { return m.selectionMoved() }
 
 func (r goTo) answer(m *Model) tea.Cmd {
-	node, in := r.node, m.snap.Instances[r.instance]
+	node, in := r.node, m.snap.Instances.At(r.instance)
 	if in != nil {
 		if n := m.snap.NodeOfHost(in.Host); n != nil {
 			node = n.Name

@@ -115,7 +115,7 @@ func logLines(m *Model, about string, w int) []draw.Line {
 		return others
 	}
 	name := m.snap.Label(about)
-	if in := m.snap.Instances[about]; in != nil {
+	if in := m.snap.Instances.At(about); in != nil {
 		name = instanceName(in)
 	}
 	out := append([]draw.Line{draw.One(themes.Strong, "Of "+name)}, own...)

@@ -41,7 +41,7 @@ func TestNoPaneSelectsByItself(t *testing.T) {
 						without(name)(s)
 					}
 					for _, n := range moved {
-						delete(s.Instances, instanceID(n))
+						s.Instances.Remove(instanceID(n))
 						for host, list := range s.ByHost {
 							s.ByHost[host] = slices.DeleteFunc(slices.Clone(list), func(i *core.Instance) bool { return i.ID == instanceID(n) })
 						}

@@ -91,7 +91,7 @@ func TestWhyAServerCannotBeSeenIsNeverCut(t *testing.T) {
 // Trouble that several sources share is reported once, with the names of all.
 func TestOneTroubleIsToldOnce(t *testing.T) {
 	s := forbidden(core.SourceInstances, core.SourceMigrations)
-	s.Instances, s.ByHost, s.Migrations = map[string]*core.Instance{}, map[string][]*core.Instance{}, map[string][]*core.Migration{}
+	s.Instances, s.ByHost, s.Migrations = core.Instances{}, map[string][]*core.Instance{}, map[string][]*core.Migration{}
 	frame := stripped(drive(s, 80, 24).keys("4").shows())
 	if !strings.Contains(frame, "Not allowed: instances, migrations.") || strings.Count(frame, "call: ask Nova for its API versions") != 1 {
 		t.Errorf("it is not told once:\n%s", frame)

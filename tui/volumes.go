@@ -41,7 +41,7 @@ func volumeFacts(m *Model, f *facts, node string) {
 			text := fmt.Sprintf("%d GiB, %s", v.SizeGiB, v.Status)
 			for _, id := range v.Instances {
 				called := id
-				if in := s.Instances[id]; in != nil {
+				if in := s.Instances.At(id); in != nil {
 					called = instanceName(in)
 				}
 				text += ", " + called

@@ -166,7 +166,7 @@ func TestACutLineHasOneMark(t *testing.T) {
 // The progress of a migration or an evacuation is never cut: the bar beside the figure goes first.
 func TestFiguresAreNotCut(t *testing.T) {
 	s := world()
-	for _, in := range s.Instances {
+	for _, in := range s.Instances.All() {
 		in.ProjectID = "a-long-project"
 	}
 	for _, w := range []int{80, 100, 120, 160, 200} {

@@ -52,7 +52,7 @@ func TestHowFarThePreparationIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sc := scene.Quorate(tt.pods...)
 			for _, in := range slices.Clone(sc.ByHost["cmp-01"]) {
-				delete(sc.Instances, in.ID)
+				sc.Instances.Remove(in.ID)
 			}
 			delete(sc.ByHost, "cmp-01")
 			if tt.with != nil {

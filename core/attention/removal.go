@@ -66,7 +66,7 @@ func removalSince(asked, look time.Time) core.Since {
 func (f *facts) namedInstances(ids []string) []string {
 	names := make([]string, 0, len(ids))
 	for _, id := range ids {
-		if in := f.s.Instances[id]; in != nil {
+		if in := f.s.Instances.At(id); in != nil {
 			names = append(names, progress.InstanceLabel(in))
 		} else {
 			names = append(names, core.ShortID(id))

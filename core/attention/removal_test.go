@@ -32,7 +32,7 @@ func TestRemovalThatIsHeldUp(t *testing.T) {
 			"the node is to be removed, and instances are left on it: " + core.ShortID(scene.IDA), scene.Ago(30 * time.Minute)},
 		{"S, with a name for the instance", func(sc scene.Scene) {
 			says(sc, instancesLeft)
-			sc.Instances[scene.IDA] = &core.Instance{ID: scene.IDA, Name: "db-2"}
+			sc.Instances.Put(&core.Instance{ID: scene.IDA, Name: "db-2"})
 		}, "instances are left on it: db-2", scene.Ago(30 * time.Minute)},
 		{"S, and the host is empty by now", func(sc scene.Scene) { says(sc, instancesLeft); sc.Emptied("cmp-01") }, "", time.Time{}},
 		{"S, and nobody knows the instances", func(sc scene.Scene) {

@@ -149,7 +149,7 @@ func (f *facts) hasSteps(key *core.ProcedureKey) bool {
 	case key == nil:
 		return false
 	case key.Kind == core.ProcedureInstance:
-		return f.s.Instances[key.Subject] != nil
+		return f.s.Instances.At(key.Subject) != nil
 	case key.Kind == core.ProcedureNode:
 		_, there := progress.NodeView(f.s, key.Subject)
 		return there

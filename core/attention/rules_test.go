@@ -318,7 +318,7 @@ func attentionScenes() []attentionScene {
 		{"no OpenStackDeployment where instances run", func(sc scene.Scene) { sc.Deployments = nil },
 			[]row{{core.SeverityWarning, "openstackdeployments",
 				"there is no OpenStackDeployment: the OpenStack controller has nothing to guard, and releases every node at once"}}},
-		{"no OpenStackDeployment before OpenStack is there", func(sc scene.Scene) { sc.Deployments, sc.Instances = nil, nil }, nil},
+		{"no OpenStackDeployment before OpenStack is there", func(sc scene.Scene) { sc.Deployments, sc.Instances = nil, core.Instances{} }, nil},
 		{"OpenStackDeployments that nobody may see", func(sc scene.Scene) {
 			sc.Deployments = nil
 			sc.Source(core.SourceOpenStackDeployment, core.SourceOff)

@@ -16,7 +16,7 @@ func (f *facts) tagsLeft() {
 	}
 	var found []core.Attention
 	for id, c := range f.s.History.Tags {
-		in := f.s.Instances[id]
+		in := f.s.Instances.At(id)
 		if in == nil || !step.SameActions(core.RecognisedTags(in.Tags), c.New) {
 			continue // it is gone, or somebody has changed the tags since
 		}

@@ -30,7 +30,7 @@ func TestTagsLeft(t *testing.T) {
 		"its node is in maintenance":  {func(sc scene.Scene) { sc.Request("cmp-01", time.Minute) }, false},
 		"its node's turn comes":       {func(sc scene.Scene) { sc.History.Rounds = map[string]core.Round{} }, false},
 		"its owner decided otherwise": {func(sc scene.Scene) { sc.Named("web-1").Tags = scene.Tagged("live_migrate") }, false},
-		"it is gone":                  {func(sc scene.Scene) { delete(sc.Instances, scene.Web1) }, false},
+		"it is gone":                  {func(sc scene.Scene) { sc.Instances.Remove(scene.Web1) }, false},
 	} {
 		if got := left(tc.change); got != tc.want {
 			t.Errorf("%s: told %v", name, got)

@@ -24,7 +24,7 @@ func TestARemovedNodeListsItsVolumes(t *testing.T) {
 	scene.OutOf(sc.VolumeService("cmp-01@lvm"), core.DisabledReasonMaintenance)
 	sc.VolumeService("cmp-02@lvm").Up = false
 	sc.VolumeService("cmp-03@lvm")
-	sc.Instances[scene.Web1].Host = "cmp-02"
+	sc.Instances.At(scene.Web1).Host = "cmp-02"
 	sc.ByHost["cmp-01"] = nil
 	volumes := func(sc scene.Scene, list ...core.Volume) {
 		sc.Volumes["cmp-01"] = &core.HostVolumes{Host: "cmp-01", Volumes: list}

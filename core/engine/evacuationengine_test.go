@@ -44,7 +44,7 @@ func TestTheEngineAsksForAForecastOnly(t *testing.T) {
 	e.Apply(core.Delta{Source: core.SourceInstances, State: core.SourceLive, Replace: true, Upserts: []core.Object{in}})
 	snapshots, cancel := e.Subscribe()
 	for s := range snapshots {
-		if len(s.Instances) == 1 && len(s.Nodes) == 1 {
+		if s.Instances.Len() == 1 && len(s.Nodes) == 1 {
 			break
 		}
 	}

@@ -168,7 +168,7 @@ var flowPreparation = flow{
 		{asks: "it is the back end that the controller reaches", note: "It would not enable another again.", at: by("first", scene.AtVolumeOut),
 			breaks: breaking(func(sc scene.Scene) { scene.LvmIn(sc).Behind = true })},
 		{asks: "instances hold the node", note: "Else there is nothing to say.", at: by("left", scene.AtSay),
-			breaks: breaking(func(sc scene.Scene) { clear(sc.ByHost); clear(sc.Instances) })},
+			breaks: breaking(func(sc scene.Scene) { clear(sc.ByHost); sc.Instances = core.Instances{} })},
 		{asks: "the operator's word, where the node is no compute and has a mode",
 			note: "The documents' promise; today's controller ignores the mode there.", source: "docs/mosk.md#modes-elsewhere",
 			at: by("word", scene.AtReleaseGateway), breaks: breaking(func(sc scene.Scene) { sc.Mode("gtw-01", core.ModeManual) },

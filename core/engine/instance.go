@@ -342,7 +342,7 @@ func actionText(c core.InstanceAction) string {
 
 // instanceIsGone says that the instance does not exist any more, or has left its host.
 func instanceIsGone(s *core.Snapshot, c core.InstanceAction) string {
-	switch in := s.Instances[c.Instance.UID]; {
+	switch in := s.Instances.At(c.Instance.UID); {
 	case in == nil:
 		return "it does not exist any more"
 	case in.Host != c.Host && in.Host != "":

@@ -322,7 +322,7 @@ func (e *Engine) observeCold(s *core.Snapshot, h core.History) core.History {
 			continue
 		}
 		text := "the instance does not exist any more"
-		if in := s.Instances[id]; in != nil {
+		if in := s.Instances.At(id); in != nil {
 			text = "is " + in.Status + " on " + progress.HostLabel(s, in.Host)
 		}
 		cold = maps.Clone(cold)

@@ -47,7 +47,7 @@ func lookUpAction(s *core.Snapshot, w core.PastWrite, rule step.InstanceRule) (o
 			return outcome{}, false
 		}
 	}
-	in := s.Instances[w.Intent.Instance]
+	in := s.Instances.At(w.Intent.Instance)
 	if in == nil {
 		return outcome{state: core.OperationSkipped, text: "the instance does not exist any more"}, true
 	}
@@ -96,7 +96,7 @@ type knownNova struct {
 
 // Instance implements OpenStackChecker.
 func (n knownNova) Instance(_ context.Context, id string) (*core.Instance, error) {
-	if in := n.s.Instances[id]; in != nil {
+	if in := n.s.Instances.At(id); in != nil {
 		return in, nil
 	}
 	return nil, &core.APIError{Kind: core.ErrNotFound, Server: core.ServerOpenStack, Call: "show instance " + id}

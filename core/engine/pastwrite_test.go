@@ -266,9 +266,9 @@ func TestTimesOfAnEarlierRunAreThoseOfTheWork(t *testing.T) {
 		sc.Node("cmp-01", core.RoleCompute)
 		sc.Node("cmp-02", core.RoleCompute)
 		in := sc.Instance("cmp-02", "db-1")
-		delete(sc.Instances, in.ID)
+		sc.Instances.Remove(in.ID)
 		in.ID = "id-db-1"
-		sc.Instances[in.ID] = in
+		sc.Instances.Put(in)
 		sc.Migrations[in.ID] = []*core.Migration{{ID: 7, InstanceID: in.ID, Type: core.MigrationLive, Status: "completed",
 			SourceHost: "cmp-01", DestHost: "cmp-02", Created: at(41), Updated: at(44)}}
 		ended, _ := o.lookUp(sc.Snapshot)

@@ -28,7 +28,7 @@ func BenchmarkProject(b *testing.B) {
 		for _, s := range sc.Services {
 			fill(core.SourceComputeServices, s)
 		}
-		for _, in := range sc.Instances {
+		for _, in := range sc.Instances.All() {
 			fill(core.SourceInstances, in)
 		}
 		project := func(prev *core.Snapshot) *core.Snapshot {

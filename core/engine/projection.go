@@ -114,16 +114,17 @@ func (w *world) projectNodes(s, prev *core.Snapshot) {
 // projectInstances rebuilds the lists of the hosts that changed, and shares the others: a cloud has 100,000 instances, and a handful of
 // them change in a second.
 func (w *world) projectInstances(s, prev *core.Snapshot) {
-	s.Instances = make(map[string]*core.Instance, len(w.objects[core.SourceInstances]))
-	for key, o := range w.objects[core.SourceInstances] {
-		if in, ok := o.(*core.Instance); ok {
-			s.Instances[key] = in
-		}
-	}
 	var before map[string][]*core.Instance
 	if prev != nil {
-		before = prev.ByHost
+		before, s.Instances = prev.ByHost, prev.Instances.With(w.moved)
+	} else {
+		all := map[string]*core.Instance{}
+		for key, o := range w.objects[core.SourceInstances] {
+			all[key], _ = o.(*core.Instance)
+		}
+		s.Instances = s.Instances.With(all)
 	}
+	w.moved = nil
 	s.ByHost = w.instances.lists(before, func(list []*core.Instance) {
 		slices.SortFunc(list, func(a, b *core.Instance) int {
 			if c := strings.Compare(a.Name, b.Name); c != 0 {

@@ -46,7 +46,7 @@ func TestADiskThatHangsHoldsUpNobody(t *testing.T) {
 		}
 		b.locked(func(c *testCloud) { c.instances["id-web-3"].Status = "SHUTOFF" })
 		b.sync()
-		if in := b.engine.Snapshot().Instances["id-web-3"]; in.Status != "SHUTOFF" {
+		if in := b.engine.Snapshot().Instances.At("id-web-3"); in.Status != "SHUTOFF" {
 			t.Errorf("the instance is shown as %s", in.Status)
 		}
 		again.Typed = "another"

@@ -19,6 +19,7 @@ type world struct {
 	locks      grouped[*core.WorkloadLock]
 	requests   grouped[*core.MaintenanceRequest]
 	instances  grouped[*core.Instance]
+	moved      map[string]*core.Instance // those that changed since the last projection, by ID; nil for one that is gone
 	migrations grouped[*core.Migration]
 
 	place   core.ManagementPlace
@@ -163,12 +164,20 @@ func (w *world) group(src core.SourceID, o core.Object) {
 	case *core.Instance:
 		if src == core.SourceInstances {
 			w.instances.put(o.Host, o.Key(), o)
+			w.changed(o.Key(), o)
 		}
 	case *core.Migration:
 		if src == core.SourceMigrations {
 			w.migrations.put(o.InstanceID, o.Key(), o)
 		}
 	}
+}
+
+func (w *world) changed(id string, in *core.Instance) {
+	if w.moved == nil {
+		w.moved = map[string]*core.Instance{}
+	}
+	w.moved[id] = in
 }
 
 func (w *world) ungroup(src core.SourceID, o core.Object) {
@@ -184,6 +193,7 @@ func (w *world) ungroup(src core.SourceID, o core.Object) {
 	case *core.Instance:
 		if src == core.SourceInstances {
 			w.instances.remove(o.Host, o.Key())
+			w.changed(o.Key(), nil)
 		}
 	case *core.Migration:
 		if src == core.SourceMigrations {

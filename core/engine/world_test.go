@@ -38,7 +38,7 @@ func TestHostListTakesInstancesOffTheHost(t *testing.T) {
 	if got := names(second.ByHost["h1"]); got != "b " {
 		t.Errorf("after the host's list h1 has %q", got)
 	}
-	if in := second.Instances["a"]; in == nil || in.Host != "" {
+	if in := second.Instances.At("a"); in == nil || in.Host != "" {
 		t.Errorf("a is %+v; it is somewhere, and nobody knows where", in)
 	}
 	if got := names(first.ByHost["h1"]); got != "a b " {
@@ -47,7 +47,7 @@ func TestHostListTakesInstancesOffTheHost(t *testing.T) {
 	w.apply(core.Delta{Source: core.SourceInstances, At: worldTime, Upserts: []core.Object{&core.Instance{ID: "a", Name: "a", Host: "h2"}}})
 	w.apply(core.Delta{Source: core.SourceInstances, At: worldTime, Deletes: []string{"b"}})
 	third := projected(w, second)
-	if names(third.ByHost["h2"]) != "a " || len(third.ByHost["h1"]) != 0 || len(third.Instances) != 1 {
+	if names(third.ByHost["h2"]) != "a " || len(third.ByHost["h1"]) != 0 || third.Instances.Len() != 1 {
 		t.Errorf("after a's arrival and b's deletion: %v", third.ByHost)
 	}
 }
@@ -75,7 +75,7 @@ func TestUnchangedFactsAreShared(t *testing.T) {
 		t.Error("the same list again counts as a change")
 	}
 	second := projected(w, first)
-	if second.Instances["a"] != first.Instances["a"] {
+	if second.Instances.At("a") != first.Instances.At("a") {
 		t.Error("the instance was rebuilt")
 	}
 	if got := w.sources[core.SourceInstances].AsOf; !got.Equal(worldTime.Add(time.Second)) {

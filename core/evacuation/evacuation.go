@@ -230,7 +230,7 @@ func (e *evacuation) node(name string) (NodeForecast, []*leaver) {
 		}
 	}
 	for _, id := range e.arrived[m.Host] {
-		on = append(on, e.s.Instances[id])
+		on = append(on, e.s.Instances.At(id))
 	}
 	slices.SortFunc(on, func(a, b *core.Instance) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))

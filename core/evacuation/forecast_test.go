@@ -522,14 +522,14 @@ func TestAForecastKeepsCapacityAndGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := map[string]string{}
-		for id, in := range e.Instances {
+		for id, in := range e.Instances.All() {
 			at[id] = in.Host
 		}
 		memory := func(host string) int {
 			n := 0
 			for id, h := range at {
 				if h == host {
-					n += e.Instances[id].Flavor.RAMMiB
+					n += e.Instances.At(id).Flavor.RAMMiB
 				}
 			}
 			return n
@@ -581,7 +581,7 @@ func TestAForecastKeepsCapacityAndGroups(t *testing.T) {
 					for _, id := range g.Members {
 						if at[id] == host {
 							members++
-							came = came || e.Instances[id].Host != host
+							came = came || e.Instances.At(id).Host != host
 						}
 					}
 					if came && members > max(g.MaxPerHost, 1) {

@@ -93,7 +93,7 @@ func HostsAndTraits(s *core.Snapshot, r Request) (hosts, traits []string) {
 		hosts = append(hosts, s.HostOf(n))
 	}
 	seen := map[string]bool{}
-	for _, in := range s.Instances {
+	for _, in := range s.Instances.All() {
 		for key, value := range in.Flavor.ExtraSpecs {
 			if trait, ok := traitOf(key); ok && (value == "required" || value == "forbidden") {
 				seen[trait] = true

@@ -109,7 +109,7 @@ func newRoom(s *core.Snapshot, f *core.EvacuationFacts, groups map[string]*core.
 	for i := range f.ServerGroups {
 		g := &f.ServerGroups[i]
 		for _, id := range g.Members {
-			if in := s.Instances[id]; in != nil && groups[id] == g {
+			if in := s.Instances.At(id); in != nil && groups[id] == g {
 				if h := r.byName[in.Host]; h != nil {
 					h.members[g.ID]++
 				}

@@ -42,7 +42,7 @@ func speedOf(s *core.Snapshot) MigrationSpeed {
 	for id, records := range s.Migrations {
 		for _, m := range records {
 			if m.Type == core.MigrationLive && m.Status == "completed" {
-				observe(s.Instances[id], m.Memory, m.Updated.Sub(m.Created))
+				observe(s.Instances.At(id), m.Memory, m.Updated.Sub(m.Created))
 			}
 		}
 	}
@@ -50,14 +50,14 @@ func speedOf(s *core.Snapshot) MigrationSpeed {
 		op := &s.Operations[i]
 		alone := op.State == core.OperationDone && op.Is(core.IntentLiveMigrate)
 		if alone && len(s.Migrations[op.Instance]) == 0 {
-			observe(s.Instances[op.Instance], nil, op.Ended.Sub(op.Started))
+			observe(s.Instances.At(op.Instance), nil, op.Ended.Sub(op.Started))
 		}
 		if !op.Is(core.IntentLiveMigrateAll) {
 			continue
 		}
 		for _, it := range op.Items {
 			if it.State == core.OperationDone && len(s.Migrations[it.Instance]) == 0 {
-				observe(s.Instances[it.Instance], nil, it.Ended.Sub(it.Started))
+				observe(s.Instances.At(it.Instance), nil, it.Ended.Sub(it.Started))
 			}
 		}
 	}

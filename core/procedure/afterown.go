@@ -84,7 +84,7 @@ const stoppedAhead = 24 * time.Hour
 func TagsToRestore(s *core.Snapshot) []*core.Instance {
 	var out []*core.Instance
 	for id, c := range s.History.Tags {
-		if in := s.Instances[id]; in != nil && step.SameActions(core.RecognisedTags(in.Tags), c.New) && !step.SameActions(c.Old, c.New) {
+		if in := s.Instances.At(id); in != nil && step.SameActions(core.RecognisedTags(in.Tags), c.New) && !step.SameActions(c.Old, c.New) {
 			out = append(out, in)
 		}
 	}
@@ -96,7 +96,7 @@ func TagsToRestore(s *core.Snapshot) []*core.Instance {
 func StoppedInstances(s *core.Snapshot) []*core.Instance {
 	var out []*core.Instance
 	for id, r := range s.History.Stopped {
-		if in := s.Instances[id]; in != nil && in.BroughtBackBy() != "" && !r.At.Before(s.History.Update.Started.Add(-stoppedAhead)) {
+		if in := s.Instances.At(id); in != nil && in.BroughtBackBy() != "" && !r.At.Before(s.History.Update.Started.Add(-stoppedAhead)) {
 			out = append(out, in)
 		}
 	}

@@ -115,7 +115,7 @@ func (b *nodeSteps) unconfirmed() []core.Step {
 	s := b.s
 	var out []core.Step
 	for _, id := range progress.UndecidedFrom(s, s.HostOf(b.v.Name)) {
-		out = append(out, decideStep(s, s.Instances[id], s.HostOf(b.v.Name)))
+		out = append(out, decideStep(s, s.Instances.At(id), s.HostOf(b.v.Name)))
 	}
 	return out
 }

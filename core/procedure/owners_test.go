@@ -14,7 +14,7 @@ func withOwners() scene.Scene {
 	sc := scene.Healthy()
 	sc.Update(0)
 	sc.Projects["p2"] = "science"
-	for _, in := range sc.Instances {
+	for _, in := range sc.Instances.All() {
 		in.UserID = "u-web"
 	}
 	in := sc.Instance("cmp-01", "batch-17", "notify")

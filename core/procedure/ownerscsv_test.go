@@ -80,7 +80,7 @@ var hostileName = rapid.OneOf(
 
 func namedByUsers(name func(what string) string) []OwnerNote {
 	sc := withOwners()
-	for _, in := range sc.Instances {
+	for _, in := range sc.Instances.All() {
 		in.Name = name("name")
 	}
 	sc.Projects["p2"] = name("project")

@@ -14,7 +14,7 @@ import (
 // removed is a cluster in which cmp-01 is to be removed and is empty.
 func removed() scene.Scene {
 	sc := scene.Healthy()
-	sc.Instances, sc.ByHost = map[string]*core.Instance{}, map[string][]*core.Instance{}
+	sc.Instances, sc.ByHost = core.Instances{}, map[string][]*core.Instance{}
 	sc.Deletions["cmp-01"] = &core.NodeNotice{Meta: core.Meta{Name: "cmp-01", UID: "ndr", Created: scene.Ago(time.Hour)},
 		Kind: core.KindNodeDeletionRequest, Node: "cmp-01"}
 	return sc

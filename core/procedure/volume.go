@@ -167,7 +167,7 @@ func volumeText(s *core.Snapshot, v core.Volume) string {
 	text := fmt.Sprintf("%d GiB, %s", v.SizeGiB, wording.TextOf(wording.OneLine(v.Status, 40), "in no state"))
 	var by []string
 	for _, id := range v.Instances {
-		if in := s.Instances[id]; in != nil {
+		if in := s.Instances.At(id); in != nil {
 			by = append(by, progress.InstanceLabel(in)+" ("+wording.OneLine(in.Status, 40)+")")
 		} else {
 			by = append(by, core.ShortID(wording.OneLine(id, 64)))

@@ -20,12 +20,12 @@ const (
 // ColdOf is the state of a cold migration that Lockstep began. A later record of another migration means that this one is over.
 func ColdOf(s *core.Snapshot, id string, c core.ColdMigration) ColdState {
 	if !s.Known(core.SourceInstances) || s.Sources[core.SourceInstances].State != core.SourceLive {
-		if in := s.Instances[id]; in != nil && in.Status == "VERIFY_RESIZE" {
+		if in := s.Instances.At(id); in != nil && in.Status == "VERIFY_RESIZE" {
 			return ColdUndecided
 		}
 		return ColdUnseen
 	}
-	in, m := s.Instances[id], s.LatestMigration(id)
+	in, m := s.Instances.At(id), s.LatestMigration(id)
 	if m != nil && m.ID <= c.Known {
 		m = nil // its own record does not show yet
 	}
@@ -51,7 +51,7 @@ var coldEnds = []string{"confirmed", "reverted", "error", "failed", "cancelled"}
 func OwnCold(s *core.Snapshot, states ...ColdState) []*core.Instance {
 	var out []*core.Instance
 	for id, c := range s.History.Cold {
-		if in := s.Instances[id]; in != nil && slices.Contains(states, ColdOf(s, id, c)) {
+		if in := s.Instances.At(id); in != nil && slices.Contains(states, ColdOf(s, id, c)) {
 			out = append(out, in)
 		}
 	}
@@ -79,7 +79,7 @@ func dashedOn(host string) string {
 func UndecidedFrom(s *core.Snapshot, host string) []string {
 	var ids []string
 	for id := range s.Migrations {
-		in, m := s.Instances[id], s.LatestMigration(id)
+		in, m := s.Instances.At(id), s.LatestMigration(id)
 		if in == nil || m == nil || in.Host == host || in.Status != "VERIFY_RESIZE" || m.SourceHost != host || m.Type == core.MigrationLive ||
 			m.Running() {
 			continue

@@ -32,9 +32,9 @@ func TestWhereAColdMigrationStands(t *testing.T) {
 			in.Status = "VERIFY_RESIZE"
 			sc.ColdRecord(in, "completed").ID = 3
 		}, ColdUndecided},
-		"the instance is gone": {func(sc scene.Scene, in *core.Instance) { delete(sc.Instances, in.ID) }, ColdOver},
+		"the instance is gone": {func(sc scene.Scene, in *core.Instance) { sc.Instances.Remove(in.ID) }, ColdOver},
 		"nobody knows the instances": {func(sc scene.Scene, in *core.Instance) {
-			delete(sc.Instances, in.ID)
+			sc.Instances.Remove(in.ID)
 			sc.Source(core.SourceInstances, core.SourceFailed)
 		}, ColdUnseen},
 	} {

@@ -106,7 +106,7 @@ func InstanceViews(s *core.Snapshot, node string) []core.InstanceView {
 
 // InstanceView is the view of one instance; false when it is not known.
 func InstanceView(s *core.Snapshot, id string) (core.InstanceView, bool) {
-	in := s.Instances[id]
+	in := s.Instances.At(id)
 	if in == nil {
 		return core.InstanceView{}, false
 	}

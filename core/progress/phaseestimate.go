@@ -30,7 +30,7 @@ func EstimatesOf(s *core.Snapshot) Estimates {
 		}
 	}
 	if e.nc > 0 && s.Known(core.SourceInstances) {
-		e.d = len(s.Instances) / e.nc
+		e.d = s.Instances.Len() / e.nc
 	}
 	return e
 }

@@ -34,7 +34,7 @@ func ObserveRefusal(s *core.Snapshot, l *core.WorkloadLock, refused *core.CloneO
 	}
 	refused.Set(id, r)
 	instance = core.Ref{Kind: core.KindInstance, UID: id}
-	if in := s.Instances[id]; in != nil {
+	if in := s.Instances.At(id); in != nil {
 		instance = in.Ref()
 	}
 	return instance, r, past || !same

@@ -63,7 +63,7 @@ func RemoteUsers(s *core.Snapshot, node string) ([]RemoteUser, bool) {
 	byID := map[string]*RemoteUser{}
 	for _, v := range volumes {
 		for _, id := range v.Instances {
-			in := s.Instances[id]
+			in := s.Instances.At(id)
 			if in != nil && (in.Host == s.HostOf(node) || in.Host == "" || in.VMState == "stopped") {
 				continue
 			}

@@ -59,7 +59,7 @@ func guardDecided(s *core.Snapshot, host string) core.Guard {
 		Remedy: "confirm or revert it: it can be neither once the host is gone"}
 	var names []string
 	for _, id := range progress.UndecidedFrom(s, host) {
-		names = append(names, progress.InstanceLabel(s.Instances[id]))
+		names = append(names, progress.InstanceLabel(s.Instances.At(id)))
 	}
 	if len(names) > 0 {
 		g.Holds, g.Answer = progress.ComputeDown(s, host), wording.Some(names, 8)

@@ -70,9 +70,9 @@ func TestAnInstanceThatHasLeftIsToldWhereItIs(t *testing.T) {
 		moved := *in
 		moved.Host, moved.Status, moved.TaskState = tt.to, "ACTIVE", ""
 		after.ByHost = map[string][]*core.Instance{tt.to: {&moved}}
-		after.Instances = map[string]*core.Instance{in.ID: &moved}
+		after.Instances = core.Instances{}.With(map[string]*core.Instance{in.ID: &moved})
 		if tt.gone {
-			after.Instances = map[string]*core.Instance{}
+			after.Instances = core.Instances{}
 		}
 		changed := ChangedFactsIn(after.Snapshot, shown, Plan(after.Snapshot, declare).Basis)
 		if text := strings.Join(changed, "; "); !strings.Contains(text, tt.want) {

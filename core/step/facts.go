@@ -22,7 +22,7 @@ func FactNow(s *core.Snapshot, f core.Fact) string {
 	if f.Instance == "" || !s.Known(core.SourceInstances) {
 		return ""
 	}
-	in := s.Instances[f.Instance]
+	in := s.Instances.At(f.Instance)
 	switch {
 	case in == nil:
 		return "does not exist any more"

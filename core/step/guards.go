@@ -281,7 +281,7 @@ func wayWords(ways []core.IntentKind) string {
 func migrationsOn(s *core.Snapshot, host string) []string {
 	var names []string
 	for id := range s.Migrations {
-		in, m := s.Instances[id], s.LatestMigration(id)
+		in, m := s.Instances.At(id), s.LatestMigration(id)
 		if in != nil && m != nil && m.Touches(host) {
 			names = append(names, progress.InstanceLabel(in))
 		}

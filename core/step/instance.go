@@ -132,7 +132,7 @@ func (p *planner) instanceAction() {
 	case p.i.Kind == core.IntentRevertResize:
 		sources = append(sources, staysUpSources(s)...)
 	}
-	in := s.Instances[p.i.Instance]
+	in := s.Instances.At(p.i.Instance)
 	if in == nil {
 		p.identify(core.Ref{Kind: core.KindInstance, Name: p.i.Instance, UID: p.i.Instance})
 		p.step.Title, p.step.Label, p.step.Risk = rule.name(core.ShortID(p.i.Instance)), core.ShortID(p.i.Instance), rule.risk

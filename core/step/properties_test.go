@@ -15,7 +15,7 @@ func anyIntent(t *rapid.T, sc scene.Scene) core.Intent {
 		Mode:     rapid.SampledFrom([]core.MigrationMode{"", core.ModeLive, core.ModeManual, core.ModeSkip, "odd"}).Draw(t, "new mode"),
 		Attempts: rapid.IntRange(-1, 6).Draw(t, "attempts"), Reason: rapid.SampledFrom([]string{"a fan", "", "two\nlines"}).Draw(t, "reason")}
 	ids := []string{"gone"}
-	for id := range sc.Instances {
+	for id := range sc.Instances.All() {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)

@@ -69,7 +69,7 @@ func TestAQuorumHoldsANodeOfAPlayedController(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, kind := range []core.IntentKind{core.IntentActBegin, core.IntentActRelease} {
 				sc := scene.Quorate(tt.pods...)
-				sc.Instances, sc.ByHost = map[string]*core.Instance{}, map[string][]*core.Instance{}
+				sc.Instances, sc.ByHost = core.Instances{}, map[string][]*core.Instance{}
 				if kind == core.IntentActRelease {
 					l := sc.NodeLock(tt.node, core.ControllerOpenStack)
 					l.InnerState = core.InnerActive

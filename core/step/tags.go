@@ -87,7 +87,7 @@ func (p *planner) taggedInstance(title string, risk core.Risk) *core.Instance {
 	s := p.s
 	sources := []core.SourceID{core.SourceInstances}
 	p.step.Risk = risk
-	in := s.Instances[p.i.Instance]
+	in := s.Instances.At(p.i.Instance)
 	name := core.ShortID(p.i.Instance)
 	if in != nil {
 		name = progress.InstanceLabel(in)

@@ -54,7 +54,7 @@ func Start(b *testing.B, sc scene.Scene) *Cluster {
 		c.engine.Apply(core.Delta{Source: id, At: c.wall(), State: core.SourceLive, Replace: true, Upserts: facts[id]})
 	}
 	c.await(func(s *core.Snapshot) bool {
-		if len(s.Nodes) < len(sc.Nodes) || len(s.Instances) < len(sc.Instances) {
+		if len(s.Nodes) < len(sc.Nodes) || s.Instances.Len() < sc.Instances.Len() {
 			return false
 		}
 		for _, src := range s.Sources {
@@ -93,7 +93,7 @@ func objects(sc scene.Scene) map[core.SourceID][]core.Object {
 	for _, s := range sc.Services {
 		add(core.SourceComputeServices, s)
 	}
-	for _, in := range sc.Instances {
+	for _, in := range sc.Instances.All() {
 		add(core.SourceInstances, in)
 	}
 	for _, d := range sc.Deployments {
