@@ -1,5 +1,19 @@
 package core
 
+// EvacuationQuery is what OpenStack is asked before a forecast, and what is known already, so that it need not be asked.
+type EvacuationQuery struct {
+	Hosts     []string            // the hosts whose instances the forecast is about
+	Traits    []string            // which flavors require or forbid
+	Loads     map[string]HostLoad // by host, as far as it is known
+	Instances int                 // of the whole cloud
+}
+
+// HostLoad is what the instances of a host must take there, as far as the lists of instances and migrations tell.
+type HostLoad struct {
+	Instances int            // how many
+	Takes     map[string]int // amounts by resource class, by their flavors and by the migrations to and from the host
+}
+
 // EvacuationFacts is what a forecast needs from OpenStack beyond a Snapshot: room, groups, devices, disks. It is read for each
 // forecast, never polled. A list that could not be read is nil and in Missing: what it would have shown is unknown, not fine.
 type EvacuationFacts struct {
@@ -12,6 +26,8 @@ type EvacuationFacts struct {
 	PinnedZones  map[string]string   // the zone that the user asked for, by instance ID; empty for none; nil before 2.96
 	Volumes      []Volume            // those that are attached
 	Ports        []Port              // of instances with an SR-IOV port or another device
+
+	HostByHost *APIError // why Placement had to be asked for one host after the other; nil when its list could be used
 
 	Missing []MissingFacts // each What is one of the constants below
 }
@@ -32,7 +48,8 @@ type HostInventory struct {
 	Host    string                    // the name of its nova-compute
 	Classes map[string]ClassInventory // by resource class: VCPU, PCPU, MEMORY_MB, DISK_GB, VGPU, CUSTOM_…
 	Used    map[string]int            // what is allocated, by class; nil when Allocations say it
-	// amounts by consumer (an instance or a migration), then by class; nil when the host's instances were not asked for
+	// amounts by consumer (an instance or a migration), then by class; nil when they were not asked for: the host is not one of the
+	// query's, or what is used of it is what its instances take by their flavors
 	Allocations map[string]map[string]int
 }
 

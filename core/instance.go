@@ -42,6 +42,7 @@ type Flavor struct {
 	VCPUs      int
 	RAMMiB     int
 	DiskGiB    int
+	MoreGiB    int               // of disk, beside that: ephemeral and swap
 	ExtraSpecs map[string]string // nil when the cloud does not show them
 }
 
@@ -60,6 +61,7 @@ type Instance struct {
 	Tags      []string
 	TagsKnown bool // false where the cloud is older than microversion 2.26
 	Locked    bool
+	OnVolume  bool // it boots from a volume: the disk of its flavor is not on its host
 	Zone      string
 	Fault     string // the message of its fault, when its status is ERROR
 	Created   time.Time

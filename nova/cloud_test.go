@@ -45,7 +45,8 @@ type fakeCloud struct {
 	server  http.Server
 	max     string // Nova's newest microversion
 
-	cinder string // what its catalog calls Cinder; empty: there is none
+	cinder    string // what its catalog calls Cinder; empty: there is none
+	placement bool   // it is in its catalog
 
 	mu        sync.Mutex
 	routes    map[string]http.HandlerFunc // by "METHOD path" below the service
@@ -165,6 +166,9 @@ func (f *fakeCloud) login(w http.ResponseWriter, body []byte) {
 	cinder := ""
 	if f.cinder != "" {
 		cinder = ", " + endpoint(f.cinder, "/volume/v3")
+	}
+	if f.placement {
+		cinder += ", " + endpoint("placement", "/placement")
 	}
 	w.Header().Set("X-Subject-Token", f.token)
 	reply(w, 201, fmt.Sprintf(`{"token": {"expires_at": %q, "issued_at": "2026-01-01T00:00:00.000000Z", "catalog": [%s, %s, %s%s]}}`,

@@ -3,6 +3,7 @@ package nova
 import (
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -14,15 +15,16 @@ import (
 var _ engine.EvacuationReader = (*Client)(nil)
 
 // EvacuationFacts implements engine.EvacuationReader: it reads each list once, a few at a time, and lists what could not be read as
-// missing.
-func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, progress core.InventoryProgress) core.EvacuationFacts {
+// missing. What the requests grow with, and what is asked for one by one, is in docs/cost.md.
+func (c *Client) EvacuationFacts(ctx context.Context, q core.EvacuationQuery, progress core.InventoryProgress) core.EvacuationFacts {
 	if progress == nil {
 		progress = func(string, int) {}
 	}
 	var f core.EvacuationFacts
+	hypervisors := once(func() ([]core.Hypervisor, error) { return c.listHypervisors(ctx) })
 	lists := []reading{
 		{core.FactsRoom, func() (n int, err error) {
-			f.Inventories, err = c.listRoom(ctx, hosts, progress)
+			f.Inventories, f.HostByHost, err = c.listRoom(ctx, hypervisors, q, progress)
 			return len(f.Inventories), err
 		}},
 		{core.FactsGroups, func() (n int, err error) {
@@ -34,11 +36,11 @@ func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, pr
 			return len(f.Aggregates), err
 		}},
 		{core.FactsTraits, func() (n int, err error) {
-			f.Traits, err = c.listTraits(ctx, traits)
+			f.Traits, err = c.listTraits(ctx, hypervisors, q.Traits)
 			return len(f.Traits), err
 		}},
 		{core.FactsZones, func() (n int, err error) {
-			f.PinnedZones, err = c.listPinnedZones(ctx, hosts)
+			f.PinnedZones, err = c.listPinnedZones(ctx, hostsToList(q))
 			return len(f.PinnedZones), err
 		}},
 		{core.FactsVolumes, func() (n int, err error) {
@@ -48,7 +50,7 @@ func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, pr
 			return len(f.Volumes), err
 		}},
 		{core.FactsPorts, func() (n int, err error) {
-			f.Ports, err = c.listDevicePorts(ctx, hosts)
+			f.Ports, err = c.listDevicePorts(ctx, q.Hosts)
 			return len(f.Ports), err
 		}},
 	}
@@ -58,6 +60,27 @@ func (c *Client) EvacuationFacts(ctx context.Context, hosts, traits []string, pr
 	}
 	f.Missing = withOwnOnly(missing)
 	return f
+}
+
+// wholeFrom is the share of the cloud's instances, one in so many, from which on all of them are listed: fewer requests, and not many
+// more instances to tell of than are needed.
+const wholeFrom = 10
+
+// hostsToList are the hosts whose instances are listed host by host; nil when all instances of the cloud are listed instead, page by
+// page.
+func hostsToList(q core.EvacuationQuery) []string {
+	on := 0
+	for _, host := range q.Hosts {
+		load, known := q.Loads[host]
+		if !known {
+			return q.Hosts
+		}
+		on += load.Instances
+	}
+	if pages := 1 + q.Instances/pageSize; pages <= len(q.Hosts) && q.Instances <= wholeFrom*on {
+		return nil
+	}
+	return q.Hosts
 }
 
 // ownOnly are the lists that the API silently limits to the login's own project when the login is not an administrator's.
@@ -98,12 +121,14 @@ func (p *pinnedPage) check() error {
 	return nil
 }
 
-// listPinnedZones reads the zones that users asked for with their instances, on the given hosts, or everywhere when none is given.
-// It is nil when the cloud does not tell (before 2.96).
+// listPinnedZones reads the zones that users asked for with their instances: of the given hosts, or of the whole cloud when hosts is
+// nil. It is nil when the cloud does not tell (before 2.96). An instance that moves from one host to another between their lists may be
+// missing; of the whole cloud's pages the hosts do not matter.
 func (c *Client) listPinnedZones(ctx context.Context, hosts []string) (map[string]string, error) {
 	a := action{call: "read which zones instances are bound to", policy: actionListServers.policy}
-	if len(hosts) == 0 {
-		hosts = []string{""}
+	lists := hosts
+	if hosts == nil {
+		lists = []string{""}
 	}
 	var zones map[string]string
 	err := c.call(ctx, a, func(s *session) error {
@@ -112,36 +137,45 @@ func (c *Client) listPinnedZones(ctx context.Context, hosts []string) (map[strin
 			return nil
 		}
 		zones = map[string]string{}
-		sc := at(s.compute, vPinnedZone)
-		for _, host := range hosts {
-			values := url.Values{"all_tenants": {"True"}, "limit": {strconv.Itoa(pageSize)}}
-			set(values, "host", host)
-			marker := ""
-			for page := range maxPages + 1 {
-				if page == maxPages {
-					return errShape("a list of servers: it has no end")
-				}
-				set(values, "marker", marker)
-				var doc pinnedPage
-				if err := c.get(ctx, sc, sc.ServiceURL("servers", "detail")+"?"+values.Encode(), &doc); err != nil {
-					return err
-				}
-				for _, server := range doc.Servers {
-					zones[server.ID] = ""
-					if server.Pinned != nil {
-						zones[server.ID] = *server.Pinned
-					}
-				}
-				n := len(doc.Servers)
-				if n == 0 || !hasNext(doc.Links) || doc.Servers[n-1].ID == marker {
-					break
-				}
-				marker = doc.Servers[n-1].ID
+		for _, host := range lists {
+			err := c.addPinnedZones(ctx, s, host, zones)
+			for try := 1; statusOf(err) == http.StatusBadRequest && try < maxRestarts; try++ {
+				err = c.addPinnedZones(ctx, s, host, zones) // the instance that marks a page was deleted meanwhile
+			}
+			if err != nil {
+				return err
 			}
 		}
 		return nil
 	})
 	return zones, err
+}
+
+// addPinnedZones reads the pages of one list: of a host, or of the whole cloud.
+func (c *Client) addPinnedZones(ctx context.Context, s *session, host string, zones map[string]string) error {
+	sc := at(s.compute, vPinnedZone)
+	values := url.Values{"all_tenants": {"True"}, "limit": {strconv.Itoa(pageSize)}}
+	set(values, "host", host)
+	marker := ""
+	for range maxPages {
+		set(values, "marker", marker)
+		var doc pinnedPage
+		if err := c.get(ctx, sc, sc.ServiceURL("servers", "detail")+"?"+values.Encode(), &doc); err != nil {
+			return err
+		}
+		for _, server := range doc.Servers {
+			zones[server.ID] = ""
+			if server.Pinned != nil {
+				zones[server.ID] = *server.Pinned
+			}
+		}
+		n := len(doc.Servers)
+		if n == 0 || !hasNext(doc.Links) || doc.Servers[n-1].ID == marker {
+			return nil
+		}
+		marker = doc.Servers[n-1].ID
+	}
+	return errShape("a list of servers: it has no end")
 }
 
 type portPage struct {
@@ -163,18 +197,21 @@ func (p *portPage) check() error {
 // plainPorts are the kinds of ports that any live migration can move.
 var plainPorts = []string{"", "normal", "virtio-forwarder"}
 
-// listDevicePorts reads the ports that are not plain, of the given hosts, or of all when none is given. Neutron does not filter by
-// kind, so all ports are read, page by page, with only the needed fields.
+// listDevicePorts reads the ports that are not plain, of the given hosts; of all hosts when so many are given that the URL would
+// become too long. Neutron does not filter by kind, so all ports are read, page by page, with only the needed fields.
 func (c *Client) listDevicePorts(ctx context.Context, hosts []string) ([]core.Port, error) {
 	a := action{call: "list ports", policy: "get_port"}
 	all := []core.Port{}
+	if len(hosts) == 0 {
+		return all, nil
+	}
 	err := c.call(ctx, a, func(s *session) error {
 		all = all[:0]
 		if s.network == nil {
 			return s.networkErr
 		}
 		values := url.Values{"fields": {"id", "device_id", "binding:vnic_type"}, "limit": {strconv.Itoa(pageSize)}}
-		if len(hosts) > 0 {
+		if len(hosts) <= hostsPerQuery {
 			values["binding:host_id"] = hosts
 		}
 		marker := ""

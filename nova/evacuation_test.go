@@ -18,7 +18,7 @@ func TestSimFactsOfAnEvacuation(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		ratio := openstack.Options{Clock: apart(), CPURatio: 2}
 		cloud := simCloud(t, ratio,
-			openstack.ServerSpec{Name: "db", ID: "db", Port: "direct",
+			openstack.ServerSpec{Name: "db", ID: "db", Port: "direct", ImageID: "debian",
 				Volumes: []openstack.VolumeSpec{{Name: "keys", Encrypted: true}, {Name: "scratch", Host: "kaas-node-001"}}},
 			openstack.ServerSpec{Name: "web", ID: "web"})
 		if err := cloud.AddHost(openstack.HostSpec{Name: "kaas-node-004", Zone: "az-2", VCPUs: 8, RAM: 16384, Disk: 100,
@@ -37,7 +37,8 @@ func TestSimFactsOfAnEvacuation(t *testing.T) {
 			Group: group}); err != nil {
 			t.Fatal(err)
 		}
-		f := simClient(t, cloud, "sim").EvacuationFacts(t.Context(), []string{"kaas-node-001"}, []string{"CUSTOM_FAST", "CUSTOM_NONE"}, nil)
+		f := simClient(t, cloud, "sim").EvacuationFacts(t.Context(),
+			core.EvacuationQuery{Hosts: []string{"kaas-node-001"}, Traits: []string{"CUSTOM_FAST", "CUSTOM_NONE"}}, nil)
 		if len(f.Missing) > 0 {
 			t.Fatalf("%s: %v", f.Missing[0].What, f.Missing[0].Err)
 		}
@@ -84,42 +85,11 @@ func TestSimFactsOfAnEvacuation(t *testing.T) {
 	})
 }
 
-// One request covers all hosts. A host without a free CPU is asked separately, and so is each host when Placement is too old for
-// that request.
-func TestSimRoomIsAskedForWithFewQuestions(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
-		cloud := simCloud(t, openstack.Options{Clock: apart(), CPURatio: 1}, openstack.ServerSpec{Name: "web", ID: "web"})
-		if _, err := cloud.AddFlavor(openstack.FlavorSpec{Name: "all", VCPUs: 64, RAM: 1024, Disk: 10}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := cloud.AddServer(openstack.ServerSpec{Name: "hog", ID: "hog", Host: "kaas-node-003", Flavor: "all"}); err != nil {
-			t.Fatal(err)
-		}
-		f := simClient(t, cloud, "sim").EvacuationFacts(t.Context(), []string{"kaas-node-001"}, nil, nil)
-		if len(f.Missing) > 0 || len(f.Inventories) != 3 {
-			t.Fatalf("%+v", f)
-		}
-		if full := f.Inventories[2]; full.Used["VCPU"] != 64 || full.Classes["VCPU"].Capacity() != 64 ||
-			full.Classes["MEMORY_MB"].Reserved != 512 || full.Allocations != nil {
-			t.Errorf("the full host is %+v", full)
-		}
-		var singles []string
-		for _, r := range cloud.Requests() {
-			if strings.HasSuffix(r.Path, "/inventories") || strings.HasSuffix(r.Path, "/allocations") {
-				singles = append(singles, r.Path)
-			}
-		}
-		if len(singles) != 3 { // allocations of the first, inventories and allocations of the full one
-			t.Errorf("asked one by one: %q", singles)
-		}
-	})
-}
-
 // A login that may not ask is told so for each list, also for those that are silently limited to its own project.
 func TestSimFactsOfAnEvacuationForAMember(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "web", ID: "web"})
-		f := simClient(t, cloud, "sim-demo").EvacuationFacts(t.Context(), nil, nil, nil)
+		f := simClient(t, cloud, "sim-demo").EvacuationFacts(t.Context(), core.EvacuationQuery{Hosts: []string{"kaas-node-001", "kaas-node-002", "kaas-node-003"}}, nil)
 		kinds := map[string]core.ErrorKind{}
 		for _, m := range f.Missing {
 			kinds[m.What] = m.Err.Kind
@@ -146,7 +116,7 @@ func TestSimRoomDuringAMigration(t *testing.T) {
 		}
 		deadline := time.Now().Add(time.Minute)
 		for {
-			f := c.EvacuationFacts(t.Context(), nil, nil, nil)
+			f := c.EvacuationFacts(t.Context(), core.EvacuationQuery{Hosts: []string{"kaas-node-001", "kaas-node-002", "kaas-node-003"}}, nil)
 			held, on := 0, ""
 			for _, inv := range f.Inventories {
 				held += len(inv.Allocations)
@@ -174,7 +144,7 @@ func TestFactsOfAnEvacuationFromANewerCloud(t *testing.T) {
 		f.answer("GET /network/v2.0/ports", 200,
 			`{"ports": [{"id": "p1", "device_id": "i1", "binding:vnic_type": "macvtap"}, {"id": "p2", "device_id": "i2", "binding:vnic_type": `+
 				`"normal"}, {"id": "p3", "device_id": "", "binding:vnic_type": "direct"}]}`)
-		facts := f.client().EvacuationFacts(context.Background(), []string{"cmp-1"}, nil, nil)
+		facts := f.client().EvacuationFacts(context.Background(), core.EvacuationQuery{Hosts: []string{"cmp-1"}}, nil)
 		if zone, ok := facts.PinnedZones["i2"]; facts.Microversion != 96 || facts.PinnedZones["i1"] != "az-1" || !ok || zone != "" {
 			t.Errorf("microversion %d, zones %v", facts.Microversion, facts.PinnedZones)
 		}

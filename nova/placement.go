@@ -91,34 +91,24 @@ func (c *Client) listProviders(ctx context.Context, sc *gophercloud.ServiceClien
 	return &page, c.get(ctx, sc, path, &page)
 }
 
-// hostsByProvider are the compute hosts by the names of their resource providers, which are those of the hypervisors.
-func (c *Client) hostsByProvider(ctx context.Context) (map[string]string, error) {
-	hypervisors, err := c.listHypervisors(ctx)
-	if err != nil {
-		return nil, err
-	}
-	hosts := make(map[string]string, len(hypervisors))
-	for _, h := range hypervisors {
-		hosts[h.Name] = h.Host
-	}
-	return hosts, nil
-}
-
 // listRoom reads the capacity of all compute hosts and how much of it is taken. It adds up a host's provider and those below it (of
 // its NUMA cells, devices). Providers that belong to no compute host are left out.
 //
-// One request has capacity and usage of every host that has a CPU left; only the other hosts are read one by one. The consumers are
-// read for the given hosts, or for all when none is given.
-func (c *Client) listRoom(ctx context.Context, of []string, progress core.InventoryProgress) ([]core.HostInventory, error) {
-	hypervisors, err := c.listHypervisors(ctx)
+// A few requests have capacity and usage of every host with anything left; only the other hosts are asked one by one. By whom it is taken
+// Placement tells only host by host. So the consumers are read of those of the query's hosts where the usage is not what the known
+// instances take by their flavors: there some instance takes something else, or something that is not known holds a place.
+//
+// hostByHost is why there is no list of hosts; nil when there is one.
+func (c *Client) listRoom(ctx context.Context, hypervisors func() ([]core.Hypervisor, error), q core.EvacuationQuery,
+	progress core.InventoryProgress) (all []core.HostInventory, hostByHost *core.APIError, err error) {
+	known, err := hypervisors()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	byName := make(map[string]core.Hypervisor, len(hypervisors))
-	for _, h := range hypervisors {
+	byName := make(map[string]core.Hypervisor, len(known))
+	for _, h := range known {
 		byName[h.Name] = h
 	}
-	var all []core.HostInventory
 	err = c.call(ctx, actionPlacement, func(s *session) error {
 		sc, err := c.placement(s)
 		if err != nil {
@@ -128,13 +118,13 @@ func (c *Client) listRoom(ctx context.Context, of []string, progress core.Invent
 		if err != nil {
 			return err
 		}
-		summaries := c.summaries(ctx, sc)
 		names := map[string]string{}
 		for _, p := range page.Providers {
 			names[p.ID] = p.Name
 		}
 		byHost := map[string]*core.HostInventory{}
 		var tasks []providerTask
+		var ids []string
 		for _, p := range page.Providers {
 			hypervisor, ok := byName[names[cmp.Or(p.Root, p.ID)]]
 			if !ok {
@@ -144,16 +134,32 @@ func (c *Client) listRoom(ctx context.Context, of []string, progress core.Invent
 			if byHost[host] == nil {
 				byHost[host] = &core.HostInventory{Host: host, Classes: map[string]core.ClassInventory{}, Used: map[string]int{}}
 			}
-			task := providerTask{id: p.ID, to: byHost[host], taken: len(of) == 0 || slices.Contains(of, host)}
-			if summary, ok := summaries[p.ID]; ok {
-				summary.addTo(byHost[host], hypervisor)
+			tasks = append(tasks, providerTask{id: p.ID, of: hypervisor, to: byHost[host]})
+			ids = append(ids, p.ID)
+		}
+		summaries, failure := c.summaries(ctx, sc, ids)
+		if hostByHost = nil; failure != nil && ctx.Err() == nil {
+			a := actionPlacement
+			a.call = "list what all hosts have"
+			hostByHost = c.fail(a, failure)
+		}
+		single := map[string]bool{} // hosts with a provider that is in no summary
+		for i, task := range tasks {
+			if summary, ok := summaries[task.id]; ok {
+				summary.addTo(task.to, task.of)
 			} else {
-				task.inventory = true
-			}
-			if task.taken || task.inventory {
-				tasks = append(tasks, task)
+				tasks[i].inventory, single[task.of.Host] = true, true
 			}
 		}
+		wanted := map[string]bool{}
+		for _, host := range q.Hosts {
+			load, ok := q.Loads[host]
+			wanted[host] = !ok || single[host] || byHost[host] != nil && !sameAmounts(load.Takes, byHost[host].Used)
+		}
+		for i := range tasks {
+			tasks[i].taken = wanted[tasks[i].of.Host]
+		}
+		tasks = slices.DeleteFunc(tasks, func(t providerTask) bool { return !t.taken && !t.inventory })
 		if err := c.readProviders(ctx, sc, tasks, progress); err != nil {
 			return err
 		}
@@ -164,12 +170,28 @@ func (c *Client) listRoom(ctx context.Context, of []string, progress core.Invent
 		return nil
 	})
 	slices.SortFunc(all, func(a, b core.HostInventory) int { return strings.Compare(a.Host, b.Host) })
-	return all, err
+	return all, hostByHost, err
+}
+
+// sameAmounts compares amounts by resource class; one that is not there is 0.
+func sameAmounts(a, b map[string]int) bool {
+	for class, n := range a {
+		if b[class] != n {
+			return false
+		}
+	}
+	for class, n := range b {
+		if a[class] != n {
+			return false
+		}
+	}
+	return true
 }
 
 // providerTask is what is still to be read of a resource provider.
 type providerTask struct {
 	id        string
+	of        core.Hypervisor
 	to        *core.HostInventory
 	inventory bool // its capacity and usage
 	taken     bool // by whom
@@ -253,20 +275,28 @@ func (d *candidatesDocument) check() error {
 	return nil
 }
 
-// summaries are the resource providers of all hosts with a CPU left, shared or to pin. There are none when Placement does not
-// answer the request: then each host is read separately.
-func (c *Client) summaries(ctx context.Context, sc *gophercloud.ServiceClient) map[string]providerSummary {
+// summaryClasses are the resource classes by which hosts are looked for: one of which a host has something left is enough.
+var summaryClasses = []string{"VCPU", "PCPU", "MEMORY_MB", "DISK_GB"}
+
+// summaries are the resource providers of all hosts that have anything left. It asks by another class while there are providers
+// without a summary. Where Placement does not answer, failure says why: then each host is asked.
+func (c *Client) summaries(ctx context.Context, sc *gophercloud.ServiceClient, ids []string) (found map[string]providerSummary,
+	failure error) {
 	asked := *sc
 	asked.Microversion = candidatesVersion
-	found := map[string]providerSummary{}
-	for _, class := range []string{"VCPU", "PCPU"} {
-		var doc candidatesDocument
-		if err := c.get(ctx, &asked, asked.ServiceURL("allocation_candidates")+"?"+url.Values{"resources": {class + ":1"}}.Encode(),
-			&doc); err == nil {
-			maps.Copy(found, doc.Summaries)
+	found = map[string]providerSummary{}
+	for _, class := range summaryClasses {
+		if !slices.ContainsFunc(ids, func(id string) bool { _, ok := found[id]; return !ok }) {
+			break
 		}
+		var doc candidatesDocument
+		err := c.get(ctx, &asked, asked.ServiceURL("allocation_candidates")+"?"+url.Values{"resources": {class + ":1"}}.Encode(), &doc)
+		if err != nil && statusOf(err) != http.StatusBadRequest { // an old Placement does not know every class
+			return found, err
+		}
+		maps.Copy(found, doc.Summaries)
 	}
-	return found
+	return found, nil
 }
 
 // addTo adds a summary to its host. A summary does not say how much one instance may take: that is what the hypervisor has, if Nova
@@ -313,14 +343,19 @@ func merge(task providerTask, inv inventoryDocument, taken allocationDocument) {
 }
 
 // listTraits finds the hosts that have each of the traits. No host has a trait that Placement does not know.
-func (c *Client) listTraits(ctx context.Context, traits []string) (map[string][]string, error) {
+func (c *Client) listTraits(ctx context.Context, hypervisors func() ([]core.Hypervisor, error), traits []string) (map[string][]string,
+	error) {
 	found := map[string][]string{}
 	if len(traits) == 0 {
 		return found, nil
 	}
-	hosts, err := c.hostsByProvider(ctx)
+	known, err := hypervisors()
 	if err != nil {
 		return nil, err
+	}
+	hosts := make(map[string]string, len(known)) // by the names of their resource providers, which are those of the hypervisors
+	for _, h := range known {
+		hosts[h.Name] = h.Host
 	}
 	a := actionPlacement
 	a.call = "find the hosts that have a trait"

@@ -30,6 +30,7 @@ type serverRecord struct {
 	Locked     bool         `json:"locked"`
 	Tags       *[]string    `json:"tags"`
 	Flavor     flavorRecord `json:"flavor"`
+	Image      imageRecord  `json:"image"`
 	Fault      faultRecord  `json:"fault"`
 	Created    string       `json:"created"`
 	Updated    string       `json:"updated"`
@@ -41,7 +42,21 @@ type flavorRecord struct {
 	VCPUs      int               `json:"vcpus"`
 	RAM        int               `json:"ram"`
 	Disk       int               `json:"disk"`
+	Ephemeral  int               `json:"ephemeral"`
+	Swap       int               `json:"swap"` // MiB
 	ExtraSpecs map[string]string `json:"extra_specs"`
+}
+
+// more is the disk space that Nova counts beside the flavor's root disk, in GiB.
+func (r *flavorRecord) more() int { return r.Ephemeral + (r.Swap+1023)/1024 }
+
+// imageRecord tells whether the server boots from a volume: Nova writes "" for its image then.
+type imageRecord struct{ none bool }
+
+// UnmarshalJSON looks at nothing but that.
+func (r *imageRecord) UnmarshalJSON(raw []byte) error {
+	r.none = string(raw) == `""`
+	return nil
 }
 
 type faultRecord struct {
@@ -56,8 +71,8 @@ func (r *serverRecord) instance() *core.Instance {
 		ID: r.ID, Name: r.Name, ProjectID: r.ProjectID, UserID: r.UserID,
 		Host: r.Host, Status: r.Status, VMState: r.VMState, TaskState: r.TaskState, Power: core.PowerState(r.PowerState),
 		Flavor: core.Flavor{Name: r.Flavor.Name, VCPUs: r.Flavor.VCPUs, RAMMiB: r.Flavor.RAM, DiskGiB: r.Flavor.Disk,
-			ExtraSpecs: r.Flavor.ExtraSpecs},
-		TagsKnown: r.Tags != nil, Locked: r.Locked, Zone: r.Zone,
+			MoreGiB: r.Flavor.more(), ExtraSpecs: r.Flavor.ExtraSpecs},
+		TagsKnown: r.Tags != nil, Locked: r.Locked, OnVolume: r.Image.none, Zone: r.Zone,
 		Created: parseTime(r.Created), Updated: parseTime(r.Updated),
 	}
 	if r.Tags != nil && len(*r.Tags) > 0 {

@@ -32,7 +32,7 @@ func TestAServerBecomesAnInstance(t *testing.T) {
 		ID: "9168b536-cd40-4630-b43f-b259807c6e87", Name: "web-1", Status: "ACTIVE", ProjectID: "6f70656e737461636b20342065766572",
 		UserID: "fake",
 		Host:   "kaas-node-001", VMState: "active", Power: core.PowerRunning, Zone: "nova",
-		Tags: []string{"openstack.lcm.mirantis.com:maintenance_action=notify"}, TagsKnown: true,
+		Tags: []string{"openstack.lcm.mirantis.com:maintenance_action=notify"}, TagsKnown: true, OnVolume: true,
 		Flavor:  core.Flavor{Name: "m1.small", VCPUs: 1, RAMMiB: 2048, DiskGiB: 20, ExtraSpecs: map[string]string{"hw:numa_nodes": "1"}},
 		Created: time.Date(2017, 10, 10, 15, 49, 8, 0, time.UTC), Updated: time.Date(2017, 10, 10, 15, 49, 9, 0, time.UTC),
 	}
@@ -42,6 +42,10 @@ func TestAServerBecomesAnInstance(t *testing.T) {
 		want func(*core.Instance)
 	}{
 		{"as Nova writes it", func(s string) string { return s }, func(*core.Instance) {}},
+		{"a disk of an image, an ephemeral one and swap", func(s string) string {
+			s = strings.Replace(s, `"image": ""`, `"image": {"id": "70a599e0", "links": []}`, 1)
+			return strings.Replace(s, `"ephemeral": 0, "swap": 0`, `"ephemeral": 5, "swap": 1025`, 1)
+		}, func(i *core.Instance) { i.OnVolume, i.Flavor.MoreGiB = false, 7 }},
 		{"an old Nova has links for flavors, and no tags",
 			func(s string) string {
 				s = strings.Replace(s, `"tags": ["openstack.lcm.mirantis.com:maintenance_action=notify"],`, "", 1)

@@ -18,8 +18,7 @@ func (e *Engine) ForecastEvacuation(ctx context.Context, r evacuation.Request,
 	if progress == nil {
 		progress = func(string, int) {}
 	}
-	hosts, traits := evacuation.HostsAndTraits(e.Snapshot(), r)
-	facts := e.cfg.Evacuation.EvacuationFacts(ctx, hosts, traits, progress)
+	facts := e.cfg.Evacuation.EvacuationFacts(ctx, evacuation.Query(e.Snapshot(), r), progress)
 	if err := ctx.Err(); err != nil {
 		return evacuation.Forecast{}, err
 	}
@@ -29,7 +28,6 @@ func (e *Engine) ForecastEvacuation(ctx context.Context, r evacuation.Request,
 
 // EvacuationReader reads what a forecast needs beyond a Snapshot. What it cannot read is listed in the facts' Missing.
 type EvacuationReader interface {
-	// EvacuationFacts reads the facts about instances on the hosts; no hosts means all. It reads the room of every host. traits are
-	// those that flavors require.
-	EvacuationFacts(ctx context.Context, hosts, traits []string, progress core.InventoryProgress) core.EvacuationFacts
+	// EvacuationFacts reads the facts about the instances on the query's hosts, and the room of every host. progress may be nil.
+	EvacuationFacts(ctx context.Context, q core.EvacuationQuery, progress core.InventoryProgress) core.EvacuationFacts
 }

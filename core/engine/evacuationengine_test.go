@@ -15,14 +15,14 @@ import (
 
 // evacuationAnswers is OpenStack as a forecast asks it.
 type evacuationAnswers struct {
-	facts         core.EvacuationFacts
-	hosts, traits []string
-	wait          bool
+	facts core.EvacuationFacts
+	query core.EvacuationQuery
+	wait  bool
 }
 
-func (a *evacuationAnswers) EvacuationFacts(ctx context.Context, hosts, traits []string,
+func (a *evacuationAnswers) EvacuationFacts(ctx context.Context, q core.EvacuationQuery,
 	progress core.InventoryProgress) core.EvacuationFacts {
-	a.hosts, a.traits = hosts, traits
+	a.query = q
 	progress("hosts' inventories", 1)
 	if a.wait {
 		<-ctx.Done()
@@ -54,8 +54,9 @@ func TestTheEngineAsksForAForecastOnly(t *testing.T) {
 	if err != nil || !p.Made.Equal(scene.Noon) || p.Counts.Unknown != 1 || told != 1 {
 		t.Errorf("%+v, %v, told %d times", p.Counts, err, told)
 	}
-	if !slices.Equal(answers.hosts, []string{"cmp-01"}) || !slices.Equal(answers.traits, []string{"CUSTOM_FAST"}) {
-		t.Errorf("asked about %q and %q", answers.hosts, answers.traits)
+	if q := answers.query; !slices.Equal(q.Hosts, []string{"cmp-01"}) || !slices.Equal(q.Traits, []string{"CUSTOM_FAST"}) ||
+		q.Loads["cmp-01"].Instances != 1 || q.Loads["cmp-01"].Takes["MEMORY_MB"] != 1024 {
+		t.Errorf("asked about %+v", q)
 	}
 	answers.wait = true
 	late, give := context.WithCancel(t.Context())

@@ -30,6 +30,10 @@ func NewForecast(s *core.Snapshot, f core.EvacuationFacts, r Request) (Forecast,
 		p.Otherwise = append(p.Otherwise,
 			"Which zone an instance is bound to Nova tells from 2.96 on: here each is taken to be bound to the zone that it is in.")
 	}
+	if f.HostByHost != nil {
+		p.Otherwise = append(p.Otherwise, "Placement could not be asked for all hosts at once, and was asked for one after the other: "+
+			core.Tidy(f.HostByHost.Error()))
+	}
 	if e.speed.Observations > 0 {
 		p.Time, p.Slow = new(Span), new(Span)
 	}

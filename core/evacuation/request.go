@@ -86,12 +86,17 @@ func evacuated(s *core.Snapshot, r Request) (nodes, done []string) {
 	return nodes, done
 }
 
-// HostsAndTraits are what OpenStack is asked for before a forecast: the hosts whose instances it is about (none: all hosts), and the
-// traits that flavors require or forbid.
-func HostsAndTraits(s *core.Snapshot, r Request) (hosts, traits []string) {
-	for _, n := range r.Nodes {
-		hosts = append(hosts, s.HostOf(n))
+// Query is what OpenStack is asked before a forecast: about the hosts of its nodes, and the traits that flavors require or forbid. It
+// has what is known of these hosts without asking.
+func Query(s *core.Snapshot, r Request) core.EvacuationQuery {
+	q := core.EvacuationQuery{Hosts: []string{}, Loads: map[string]core.HostLoad{}, Instances: len(s.Instances)}
+	nodes, _ := evacuated(s, r)
+	for _, n := range nodes {
+		host := s.HostOf(n)
+		q.Hosts = append(q.Hosts, host)
+		q.Loads[host] = loadOf(s, host)
 	}
+	addMigrations(s, q.Loads)
 	seen := map[string]bool{}
 	for _, in := range s.Instances.All() {
 		for key, value := range in.Flavor.ExtraSpecs {
@@ -101,8 +106,43 @@ func HostsAndTraits(s *core.Snapshot, r Request) (hosts, traits []string) {
 		}
 	}
 	for t := range seen {
-		traits = append(traits, t)
+		q.Traits = append(q.Traits, t)
 	}
-	slices.Sort(traits)
-	return hosts, traits
+	slices.Sort(q.Traits)
+	return q
+}
+
+// loadOf is what the instances of a host take there by their flavors.
+func loadOf(s *core.Snapshot, host string) core.HostLoad {
+	load := core.HostLoad{Instances: len(s.ByHost[host]), Takes: map[string]int{}}
+	for _, in := range s.ByHost[host] {
+		for class, n := range takes(in) {
+			load.Takes[class] += n
+		}
+	}
+	return load
+}
+
+// addMigrations adds what is held twice while an instance moves: on the host that it moves to, and, until its resize or cold
+// migration is confirmed, on the host that it came from. A resize holds there what its former flavor took, which is not known: then the
+// sum is wrong, and the host is asked.
+func addMigrations(s *core.Snapshot, loads map[string]core.HostLoad) {
+	for _, in := range s.Instances {
+		m := s.LatestMigration(in.ID)
+		if m == nil {
+			continue
+		}
+		also := ""
+		switch {
+		case m.Running():
+			also = m.DestHost
+		case in.Status == "VERIFY_RESIZE" && m.Status == "finished":
+			also = m.SourceHost
+		}
+		if load, ok := loads[also]; ok && also != in.Host {
+			for class, n := range takes(in) {
+				load.Takes[class] += n
+			}
+		}
+	}
 }

@@ -153,18 +153,29 @@ func (r *room) needOf(in *core.Instance) []int {
 		}
 		return need
 	}
+	for class, n := range takes(in) {
+		if at, known := r.index[class]; known {
+			need[at] = n
+		}
+	}
+	return need
+}
+
+// takes is what Nova allocates for an instance by its flavor, by class: scheduler/utils.py (ResourceRequest) counts the flavor's disk
+// only for an instance that does not boot from a volume, and the flavor may name amounts of its own.
+func takes(in *core.Instance) map[string]int {
 	cpu := classVCPU
 	if in.Flavor.ExtraSpecs["hw:cpu_policy"] == "dedicated" {
 		cpu = classPCPU
 	}
-	need[r.index[cpu]] = in.Flavor.VCPUs
-	need[r.index[classMemory]] = in.Flavor.RAMMiB
-	need[r.index[classDisk]] = in.Flavor.DiskGiB
+	need := map[string]int{cpu: in.Flavor.VCPUs, classMemory: in.Flavor.RAMMiB, classDisk: in.Flavor.MoreGiB}
+	if !in.OnVolume {
+		need[classDisk] += in.Flavor.DiskGiB
+	}
 	for key, value := range in.Flavor.ExtraSpecs {
 		class, ok := strings.CutPrefix(key, "resources:")
-		n, err := strconv.Atoi(value)
-		if at, known := r.index[class]; ok && known && err == nil {
-			need[at] = n // a flavor may say 0 for what it does not want counted
+		if n, err := strconv.Atoi(value); ok && err == nil {
+			need[class] = n // a flavor may say 0 for what it does not want counted
 		}
 	}
 	return need

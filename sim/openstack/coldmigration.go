@@ -22,7 +22,7 @@ func (c *Cloud) coldMigrate(now time.Time, s *server, a *action, f *flavor, want
 			c.returnCold(t, m, failure)
 			return
 		}
-		claim(m.dest, f, 1)
+		claim(m.dest, s, f, 1)
 		m.claimed = true
 		a.finishEvent(m.step, t, nil)
 		a.finishEvent(conductor, t, nil)
@@ -74,7 +74,7 @@ func (c *Cloud) finishCold(now time.Time, m *migration) {
 			}
 			m.set(t, "error")
 			s.migration = nil
-			claim(m.source, m.oldFlavor, -1)
+			claim(m.source, m.server, m.oldFlavor, -1)
 			m.claimed = false
 			s.set(t, vmError, "", powerShutdown)
 			s.fault = &fault{code: 500, message: text, details: "in finish_resize on " + m.dest.Name, created: t}
@@ -95,7 +95,7 @@ func (c *Cloud) finishCold(now time.Time, m *migration) {
 func (c *Cloud) returnCold(now time.Time, m *migration, text string) {
 	s := m.server
 	if m.claimed {
-		claim(m.dest, m.newFlavor, -1)
+		claim(m.dest, m.server, m.newFlavor, -1)
 		m.claimed = false
 	} else {
 		m.dest = nil
@@ -113,7 +113,7 @@ func (c *Cloud) confirmCold(now time.Time, m *migration, a *action) {
 	m.timer = c.events.at(now.Add(700*time.Millisecond), func(t time.Time) {
 		c.stepOn(t, m, m.source, func(t time.Time) {
 			s := m.server
-			claim(m.source, m.oldFlavor, -1)
+			claim(m.source, m.server, m.oldFlavor, -1)
 			m.claimed = false
 			m.set(t, "confirmed")
 			s.set(t, s.afterResize(), "", s.power)
@@ -131,7 +131,7 @@ func (c *Cloud) revertCold(now time.Time, m *migration, a *action) {
 	s.setTask(now, "resize_reverting")
 	m.timer = c.events.at(now.Add(c.between(3*time.Second, 6*time.Second, "revert", s.id)), func(t time.Time) {
 		c.stepOn(t, m, m.source, func(t time.Time) {
-			claim(m.dest, m.newFlavor, -1)
+			claim(m.dest, m.server, m.newFlavor, -1)
 			m.claimed = false
 			m.set(t, "reverted")
 			c.place(s, m.source)

@@ -200,7 +200,7 @@ func (c *Cloud) build(now time.Time, s *server, a *action, target string) {
 			a.finishEvent(a.event("conductor_schedule_and_build_instances", t, c.control()), t, &failure)
 			return
 		}
-		claim(h, s.flavor, 1)
+		claim(h, s, s.flavor, 1)
 		c.place(s, h)
 		s.setTask(t, "")
 		e := a.event("compute__do_build_and_run_instance", t, h)

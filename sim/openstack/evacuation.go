@@ -21,7 +21,7 @@ func (c *Cloud) evacuate(now time.Time, s *server, a *action, wanted string) {
 			return
 		}
 		a.finishEvent(e, t, nil)
-		claim(m.dest, s.flavor, 1)
+		claim(m.dest, s, s.flavor, 1)
 		m.set(t, "pre-migrating")
 		s.setTask(t, "rebuild_spawning")
 		e := a.event("compute_rebuild_instance", t, m.dest)
@@ -35,10 +35,10 @@ func (c *Cloud) evacuate(now time.Time, s *server, a *action, wanted string) {
 func (c *Cloud) evacuated(now time.Time, m *migration, a *action, e *actionEvent, stopped bool) {
 	s := m.server
 	if s.deleted {
-		claim(m.dest, s.flavor, -1)
+		claim(m.dest, s, s.flavor, -1)
 		return
 	}
-	claim(m.source, s.flavor, -1)
+	claim(m.source, s, s.flavor, -1)
 	c.place(s, m.dest)
 	m.set(now, "done")
 	s.fault = nil

@@ -85,7 +85,7 @@ func (c *Cloud) scheduleLive(now time.Time, m *migration) *refusal {
 			return &refusal{http.StatusBadRequest, failure}
 		}
 	}
-	claim(m.dest, s.flavor, 1)
+	claim(m.dest, s, s.flavor, 1)
 	m.claimed = true
 	m.action.finishEvent(m.action.event("compute_check_can_live_migrate_destination", now, m.dest), now, nil)
 	m.action.finishEvent(m.action.event("compute_check_can_live_migrate_source", now, source), now, nil)
@@ -160,7 +160,7 @@ func (c *Cloud) runLive(now time.Time, m *migration) {
 // arriveLive puts the server on its target; the record follows a moment later.
 func (c *Cloud) arriveLive(now time.Time, m *migration) {
 	s := m.server
-	claim(m.source, s.flavor, -1)
+	claim(m.source, s, s.flavor, -1)
 	m.claimed = false
 	c.place(s, m.dest)
 	s.setTask(now, "")
@@ -175,7 +175,7 @@ func (c *Cloud) arriveLive(now time.Time, m *migration) {
 func (c *Cloud) failLive(now time.Time, m *migration, status, text string) {
 	m.timer.cancel()
 	if m.claimed {
-		claim(m.dest, m.server.flavor, -1)
+		claim(m.dest, m.server, m.server.flavor, -1)
 		m.claimed = false
 	}
 	m.set(now, status)

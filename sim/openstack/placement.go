@@ -165,17 +165,24 @@ func usagesView(_ *call, h *host) object {
 	return object{"resource_provider_generation": h.claims, "usages": object{"VCPU": h.usedCPU, "MEMORY_MB": h.usedRAM, "DISK_GB": h.usedDisk}}
 }
 
-func needs(f *flavor) object { return object{"VCPU": f.VCPUs, "MEMORY_MB": f.RAM, "DISK_GB": f.Disk} }
+// needs returns what a server of a flavor takes; what it takes none of has no allocation.
+func needs(s *server, f *flavor) object {
+	all := object{"VCPU": f.VCPUs, "MEMORY_MB": f.RAM}
+	if disk := s.disk(f); disk > 0 {
+		all["DISK_GB"] = disk
+	}
+	return all
+}
 
 // allocations returns what consumers take on a host: its servers, servers migrating to it, and the migrations that hold
 // the place of a server that leaves or has left it.
-func (c *Cloud) allocations(h *host) map[string]*flavor {
-	held := map[string]*flavor{}
+func (c *Cloud) allocations(h *host) map[string]object {
+	held := map[string]object{}
 	for s := range h.servers {
 		if m := s.migration; m != nil && m.claimed && m.source == h && m.dest != h {
-			held[m.uuid] = cmp.Or(m.oldFlavor, s.flavor)
+			held[m.uuid] = needs(s, cmp.Or(m.oldFlavor, s.flavor))
 		} else {
-			held[s.id] = s.flavor
+			held[s.id] = needs(s, s.flavor)
 		}
 	}
 	for _, s := range c.servers {
@@ -185,9 +192,9 @@ func (c *Cloud) allocations(h *host) map[string]*flavor {
 		}
 		switch h {
 		case m.dest:
-			held[s.id] = cmp.Or(m.newFlavor, s.flavor)
+			held[s.id] = needs(s, cmp.Or(m.newFlavor, s.flavor))
 		case m.source:
-			held[m.uuid] = cmp.Or(m.oldFlavor, s.flavor)
+			held[m.uuid] = needs(s, cmp.Or(m.oldFlavor, s.flavor))
 		}
 	}
 	return held
@@ -195,8 +202,8 @@ func (c *Cloud) allocations(h *host) map[string]*flavor {
 
 func allocationsView(k *call, h *host) object {
 	allocations := object{}
-	for consumer, f := range k.c.allocations(h) {
-		allocations[consumer] = k.allocation(needs(f))
+	for consumer, taken := range k.c.allocations(h) {
+		allocations[consumer] = k.allocation(taken)
 	}
 	return object{"resource_provider_generation": h.claims, "allocations": allocations}
 }
@@ -212,7 +219,7 @@ func (k *call) allocation(resources object) object {
 func showAllocations(k *call) reply {
 	allocations := object{}
 	if s := k.c.servers[k.r.PathValue("id")]; s != nil && s.host != nil {
-		allocations[s.host.uuid] = object{"resources": needs(s.flavor), "generation": s.host.claims}
+		allocations[s.host.uuid] = object{"resources": needs(s, s.flavor), "generation": s.host.claims}
 	}
 	return ok(object{"allocations": allocations})
 }

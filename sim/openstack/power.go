@@ -54,9 +54,9 @@ func (c *Cloud) destroy(now time.Time, s *server) {
 	if m := s.migration; m != nil {
 		m.timer.cancel()
 		if m.kind != "live-migration" && m.dest != nil && s.host == m.dest && m.source != m.dest {
-			claim(m.source, m.oldFlavor, -1)
+			claim(m.source, m.server, m.oldFlavor, -1)
 		} else if m.claimed {
-			claim(m.dest, m.newFlavor, -1)
+			claim(m.dest, m.server, m.newFlavor, -1)
 		}
 		m.claimed = false
 		m.set(now, "error")
@@ -64,7 +64,7 @@ func (c *Cloud) destroy(now time.Time, s *server) {
 		s.migration = nil
 	}
 	if s.host != nil {
-		claim(s.host, s.flavor, -1)
+		claim(s.host, s, s.flavor, -1)
 		c.place(s, nil)
 	}
 	s.set(now, vmDeleted, "", powerNoState)

@@ -2,12 +2,20 @@ package openstack
 
 import "time"
 
-// claim takes (or, with n = -1, returns) what a flavor needs on a host.
-func claim(h *host, f *flavor, n int) {
+// claim takes (or, with n = -1, returns) what a server of a flavor needs on a host.
+func claim(h *host, s *server, f *flavor, n int) {
 	h.usedCPU += n * f.VCPUs
 	h.usedRAM += n * f.RAM
-	h.usedDisk += n * f.Disk
+	h.usedDisk += n * s.disk(f)
 	h.claims += n
+}
+
+// disk is what a server of a flavor takes of a host's disk, in GiB: nothing if it boots from a volume, as Nova counts.
+func (s *server) disk(f *flavor) int {
+	if s.volumeID != "" {
+		return 0
+	}
+	return f.Disk
 }
 
 const (
@@ -26,7 +34,7 @@ func (c *Cloud) pick(now time.Time, s *server, f *flavor, wanted string, exclude
 	}
 	failure = noCandidate
 	for _, h := range c.hostOrder {
-		if h.compute == nil || wanted != "" && h.Name != wanted || h.compute.disabled || s.zone != "" && s.zone != h.Zone || !c.fits(h, f) {
+		if h.compute == nil || wanted != "" && h.Name != wanted || h.compute.disabled || s.zone != "" && s.zone != h.Zone || !c.fits(h, s, f) {
 			continue
 		}
 		failure = noValidHost
@@ -43,10 +51,10 @@ func (c *Cloud) pick(now time.Time, s *server, f *flavor, wanted string, exclude
 	return best, failure
 }
 
-func (c *Cloud) fits(h *host, f *flavor) bool {
+func (c *Cloud) fits(h *host, s *server, f *flavor) bool {
 	return float64(h.usedCPU+f.VCPUs) <= float64(h.VCPUs)*c.opts.CPURatio &&
 		float64(h.usedRAM+f.RAM) <= float64(h.RAM)*c.opts.RAMRatio &&
-		float64(h.usedDisk+f.Disk) <= float64(h.Disk)*c.opts.DiskRatio
+		float64(h.usedDisk+s.disk(f)) <= float64(h.Disk)*c.opts.DiskRatio
 }
 
 // groupAllows tells whether the server's group allows a host.

@@ -237,6 +237,9 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 		created: spec.Created.UTC(), launched: launched, updated: launched,
 		behaviour: spec.Behaviour,
 	}
+	if s.imageID == "" && s.behaviour.LocalDisk {
+		s.imageID = c.uuid("image", s.name) // one that was deleted since
+	}
 	if s.imageID == "" {
 		s.volumeID = c.uuid("volume", s.id)
 	}
@@ -264,7 +267,7 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 	c.unsorted = true
 	if h != nil {
 		c.place(s, h)
-		claim(h, f, 1)
+		claim(h, s, f, 1)
 	}
 	a := s.begin(action{name: "create", requestID: "req-" + c.uuid("request", s.id), userID: s.userID, projectID: p.id, start: s.created})
 	a.finishEvent(a.event("compute__do_build_and_run_instance", s.created, h), s.launched, nil)
@@ -291,7 +294,7 @@ func (c *Cloud) seedResized(s *server, source *host) {
 	m := c.newMigration(s.updated, s, "migration", s.userID, s.project.id)
 	m.source, m.dest, m.claimed = source, s.host, true
 	m.set(s.updated, "finished")
-	claim(source, s.flavor, 1)
+	claim(source, s, s.flavor, 1)
 	s.migration = m
 }
 

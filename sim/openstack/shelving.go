@@ -17,7 +17,7 @@ func (c *Cloud) offload(now time.Time, s *server, a *action, e *actionEvent) {
 	s.setTask(now, "shelving_offloading")
 	c.later(now, s, 3*time.Second, func(t time.Time) {
 		if s.host != nil {
-			claim(s.host, s.flavor, -1)
+			claim(s.host, s, s.flavor, -1)
 			c.place(s, nil)
 		}
 		s.set(t, vmOffloaded, "", powerShutdown)
@@ -43,7 +43,7 @@ func (c *Cloud) unshelve(now time.Time, s *server, a *action) {
 			a.finishEvent(e, t, &failure)
 			return
 		}
-		claim(h, s.flavor, 1)
+		claim(h, s, s.flavor, 1)
 		c.place(s, h)
 		a.finishEvent(e, t, nil)
 		c.change(t, s, a, "compute_unshelve_instance", "spawning", 12*time.Second, vmActive, powerRunning)

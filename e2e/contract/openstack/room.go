@@ -150,7 +150,8 @@ var roomCases = []testCase{
 	{"the adapter reads room, groups and ports, and says what it could not read", func(d *desk) {
 		r := d.room()
 		s := d.boot(r, order{host: r.a})
-		facts := d.novaClient().EvacuationFacts(d.Context(), []string{r.a}, []string{"COMPUTE_NODE", "CUSTOM_NO_SUCH_TRAIT"}, nil)
+		facts := d.novaClient().EvacuationFacts(d.Context(),
+			core.EvacuationQuery{Hosts: []string{r.a}, Traits: []string{"COMPUTE_NODE", "CUSTOM_NO_SUCH_TRAIT"}}, nil)
 		for _, m := range facts.Missing {
 			if m.What != core.FactsVolumes { // there may be no Cinder
 				d.Errorf("%s: %v", m.What, m.Err)
