@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS := -s -w -X lockstep/cli.version=$(VERSION)
 PREFIX  ?= /usr/local
 
-.PHONY: demo build test soak replay endurance e2e e2e-programs e2e-openstack bench bench-dashboard bench-compare lint shots install clean
+.PHONY: demo build test soak replay endurance e2e e2e-programs e2e-openstack bench bench-dashboard bench-compare cost lint shots install clean
 
 ## demo: the real program on the built-in simulated cloud
 demo: build
@@ -67,6 +67,10 @@ bench-dashboard: build
 bench-compare:
 	@[ -n "$(OLD)" ] && [ -n "$(NEW)" ] || { echo "which two? make bench-compare OLD=FILE NEW=FILE"; exit 1; }
 	@cd e2e && $(GO) run ./bench compare $(abspath $(OLD)) $(abspath $(NEW))
+
+## cost: docs/cost.md anew: the requests to the demo's three fleets, counted in virtual time; half an hour
+cost:
+	$(GO) test -count=1 -timeout 2h -parallel 1 -run TestThePageOfCosts ./cli -fleets fleet-50,fleet-500,fleet-2000 -update $(TESTFLAGS)
 
 ## lint: vet, gofmt, staticcheck
 lint:

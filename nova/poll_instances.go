@@ -198,7 +198,7 @@ func (l *instancePoll) focus(nudged bool) []*look {
 
 func (l *instancePoll) changesPace() time.Duration {
 	if _, moving := l.p.hosts(); moving {
-		return l.p.scaled(hostMovingEvery) // one request that sees everything arrive
+		return l.p.scaled(changesMoving)
 	}
 	return l.p.scaled(changesEvery)
 }

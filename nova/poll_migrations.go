@@ -15,8 +15,10 @@ const (
 
 	hostRecordsLimit = 5 * time.Second // how much of a turn one host may take
 
-	progressPerPoll = 20 // live migrations whose progress is read in one turn
-	reasonsPerPoll  = 3  // failed migrations whose reason is looked up in one turn
+	// progressPerPoll is the most live migrations whose progress is read in one turn. Nova tells it of one instance at a time; when more
+	// run, they take turns.
+	progressPerPoll = 4
+	reasonsPerPoll  = 3 // failed migrations whose reason is looked up in one turn
 	reasonTries     = 3
 
 	// reasonsReach is how old a failure may be, by Nova's clock, for its reason to be looked up.
@@ -32,6 +34,8 @@ type migrationPoll struct {
 	relist  time.Time
 	reasons map[string]*reason // of failed migrations, by key
 	late    map[string]bool    // focus hosts whose records could not be read last time
+	asked   map[string]uint64  // of running migrations, by key: the count of all questions for progress when it was last asked for
+	asks    uint64
 }
 
 // reason is Nova's text of why a migration failed, as far as it was found.
@@ -42,7 +46,8 @@ type reason struct {
 }
 
 func newMigrationPoll(p *Poller) *migrationPoll {
-	return &migrationPoll{p: p, known: map[string]*core.Migration{}, reasons: map[string]*reason{}, late: map[string]bool{}}
+	return &migrationPoll{p: p, known: map[string]*core.Migration{}, reasons: map[string]*reason{}, late: map[string]bool{},
+		asked: map[string]uint64{}}
 }
 
 func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
@@ -233,15 +238,25 @@ func (l *migrationPoll) running() []*core.Migration {
 	return all
 }
 
-// readProgress asks how far each running live migration is.
-func (l *migrationPoll) readProgress(ctx context.Context) {
-	asked := 0
-	var upserts []core.Object
-	for _, m := range l.running() {
-		if (m.Type != core.MigrationLive && m.Type != "") || asked == progressPerPoll {
-			continue
+// askNext are the running live migrations whose progress is asked for next: those for which it was asked longest ago.
+func (l *migrationPoll) askNext() []*core.Migration {
+	all := slices.DeleteFunc(l.running(), func(m *core.Migration) bool { return m.Type != core.MigrationLive && m.Type != "" })
+	slices.SortStableFunc(all, func(a, b *core.Migration) int { return cmp.Compare(l.asked[a.Key()], l.asked[b.Key()]) })
+	asked := make(map[string]uint64, len(all))
+	for i, m := range all {
+		if asked[m.Key()] = l.asked[m.Key()]; i < progressPerPoll {
+			l.asks++
+			asked[m.Key()] = l.asks
 		}
-		asked++
+	}
+	l.asked = asked // without those that have ended
+	return all[:min(len(all), progressPerPoll)]
+}
+
+// readProgress asks how far running live migrations are.
+func (l *migrationPoll) readProgress(ctx context.Context) {
+	var upserts []core.Object
+	for _, m := range l.askNext() {
 		list, err := l.p.c.liveProgress(ctx, m.InstanceID)
 		if err != nil {
 			l.p.log.Info("no progress of a live migration", "instance", m.InstanceID, "err", err)

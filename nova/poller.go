@@ -14,9 +14,10 @@ import (
 // The cadence of each list at Pace 1 (engineering-notes 5).
 const (
 	servicesEvery    = 15 * time.Second
-	hostMovingEvery  = 5 * time.Second  // instances of a focus host while something moves
+	hostMovingEvery  = 15 * time.Second // instances of a focus host while something moves: what the changes do not tell
 	hostQuietEvery   = 30 * time.Second // and otherwise
-	changesEvery     = 30 * time.Second // instances of the whole cloud that changed
+	changesMoving    = 5 * time.Second  // instances of the whole cloud that changed, while something moves: one request for all hosts
+	changesEvery     = 30 * time.Second // and otherwise
 	relistEvery      = 10 * time.Minute // the whole lists, as a cross-check of the changes
 	migrationsMoving = 3 * time.Second
 	migrationsQuiet  = 15 * time.Second

@@ -482,6 +482,38 @@ func TestFocusDecidesTheCadence(t *testing.T) {
 	})
 }
 
+// However many migrations run, a turn asks for the progress of a few, and all have their turn.
+func TestProgressIsAskedForInTurns(t *testing.T) {
+	l := newMigrationPoll(NewPoller(Connect(&Config{}), func(core.Delta) {}, PollOptions{}))
+	for i := range 9 {
+		m := &core.Migration{ID: i, InstanceID: fmt.Sprint("i", i), Type: core.MigrationLive, Status: "running"}
+		l.known[m.Key()] = m
+	}
+	l.known["cold/1"] = &core.Migration{ID: 1, InstanceID: "cold", Type: core.MigrationCold, Status: "running"}
+	asked := map[string]int{}
+	for range 9 {
+		next := l.askNext()
+		if len(next) != progressPerPoll {
+			t.Fatalf("one turn asks %d times", len(next))
+		}
+		for _, m := range next {
+			asked[m.InstanceID]++
+		}
+	}
+	for i := range 9 {
+		if n := asked[fmt.Sprint("i", i)]; n != progressPerPoll {
+			t.Errorf("i%d was asked about %d times in nine turns", i, n)
+		}
+	}
+	if asked["cold"] > 0 {
+		t.Error("a cold migration has no progress")
+	}
+	clear(l.known)
+	if l.askNext(); len(l.asked) > 0 {
+		t.Errorf("%d that have ended are remembered", len(l.asked))
+	}
+}
+
 func TestAReasonMayComeAMomentLater(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := newSmallNova(t)

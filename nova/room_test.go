@@ -200,8 +200,8 @@ func (p *drawnPlacement) draw(t *rapid.T, host, name string) {
 		in.Flavor.ExtraSpecs["resources:CUSTOM_CARD"], taken["CUSTOM_CARD"] = "1", 1
 	}
 	other := rapid.SampledFrom(p.hosts).Draw(t, "another host")
-	switch odd := rapid.SampledFrom([]string{"", "", "", "", "pinned by its image", "a device of its port", "no allocation", "counted before Rocky",
-		"moves", "waits for a confirmation", "comes from another size"}).Draw(t, "odd"); {
+	switch odd := rapid.SampledFrom([]string{"", "", "", "", "pinned by its image", "a device of its port", "no allocation",
+		"counted before Rocky", "moves", "waits for a confirmation", "comes from another size"}).Draw(t, "odd"); {
 	case odd == "pinned by its image" && cpu == "VCPU":
 		taken["PCPU"], taken["VCPU"] = taken["VCPU"], 0
 		p.deviating[host] = true
@@ -235,8 +235,8 @@ func (p *drawnPlacement) draw(t *rapid.T, host, name string) {
 }
 
 func (p *drawnPlacement) migration(in *core.Instance, status, from, to string) {
-	p.Migrations[in.ID] = []*core.Migration{{ID: 1, InstanceID: in.ID, Type: core.MigrationLive, Status: status, SourceHost: from, DestHost: to,
-		Created: p.Now.Add(-time.Minute), Updated: p.Now}}
+	p.Migrations[in.ID] = []*core.Migration{{ID: 1, InstanceID: in.ID, Type: core.MigrationLive, Status: status, SourceHost: from,
+		DestHost: to, Created: p.Now.Add(-time.Minute), Updated: p.Now}}
 }
 
 func (p *drawnPlacement) used(host string) map[string]int {

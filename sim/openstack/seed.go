@@ -226,7 +226,7 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 	}
 	c.lastSrv++
 	launched := spec.Created.UTC().Add(12 * time.Second)
-	if launched.After(now) {
+	if launched.After(now) && !spec.Created.After(now) { // a seed may be from the history that the clock has yet to go through
 		launched = now
 	}
 	s := &server{
