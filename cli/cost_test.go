@@ -487,5 +487,7 @@ Why so often:
 - **Volumes** on hosts' own disks are listed host by host, every 30 seconds: of up to 32 such hosts, else of those in maintenance. Without
   any, one volume is asked for, which shows that Cinder answers. What L3 and DHCP agents serve Neutron tells agent by agent: asked on
   gateways that have a migration mode.
+- **On demand**: ` + "`lockstep owners`" + ` and its page ask Keystone for the members of each project concerned, and for each of
+  their users (at most 500): a list would be of all users of the domain. Before a write the server is asked about the object concerned.
 - At most ten requests a second are read from OpenStack, after a burst of five; a server that answers 429 or is slow is asked less.
 `

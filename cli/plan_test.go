@@ -107,6 +107,71 @@ func TestPlansOfACloudThatIsHardToMove(t *testing.T) {
 	})
 }
 
+// While instances move, a plan is the same whether each host is asked who takes what there, or only those where that is not known.
+func TestAPlanWhileInstancesMoveIsTheSameWithFewerQuestions(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		st := newStory(t, sim.Options{Scenario: told(t, "manual-nodes")})
+		st.begin()
+		st.until("all is live", allKnown)
+		moved := 0
+		for range 3 {
+			time.Sleep(time.Minute)
+			st.Clock.Pause()
+			time.Sleep(time.Minute) // until Lockstep has seen how it stands
+			snap := st.s.engine.Snapshot()
+			for _, in := range snap.Instances {
+				if in.Status == "MIGRATING" {
+					moved++
+				}
+			}
+			var r evacuation.Request
+			for _, name := range snap.NodeNames() {
+				if snap.Nodes[name].Is(core.RoleCompute) {
+					r.Nodes = append(r.Nodes, name)
+				}
+			}
+			plan := func(q core.EvacuationQuery) string {
+				p, err := evacuation.NewForecast(snap, st.s.client.EvacuationFacts(t.Context(), q, nil), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				raw, err := p.JSON()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(raw)
+			}
+			asked := func() (hosts int) {
+				for _, r := range st.OpenStack.Requests() {
+					if strings.HasSuffix(r.Path, "/allocations") {
+						hosts++
+					}
+				}
+				st.OpenStack.ForgetRequests()
+				return hosts
+			}
+			asked()
+			q := evacuation.Query(snap, r)
+			few := plan(q)
+			if n := asked(); n != 0 {
+				t.Errorf("%d hosts were asked: all that is held there is known", n)
+			}
+			q.Loads = nil
+			each := plan(q)
+			if n := asked(); n != len(r.Nodes) {
+				t.Errorf("%d hosts were asked, want all %d", n, len(r.Nodes))
+			}
+			if few != each {
+				t.Errorf("the plan is\n%s\nand when each host is asked\n%s", few, each)
+			}
+			st.Clock.Resume()
+		}
+		if moved == 0 {
+			t.Error("nothing moved")
+		}
+	})
+}
+
 // The scenario's own description: one instance of each kind on cmp-01, and what a plan says about it.
 func planOfEachBlocker(t *testing.T, c *sim.Cloud) {
 	t.Helper()

@@ -69,6 +69,9 @@ const wholeFrom = 10
 // hostsToList are the hosts whose instances are listed host by host; nil when all instances of the cloud are listed instead, page by
 // page.
 func hostsToList(q core.EvacuationQuery) []string {
+	if len(q.Hosts) == 0 {
+		return []string{}
+	}
 	on := 0
 	for _, host := range q.Hosts {
 		load, known := q.Loads[host]
