@@ -68,9 +68,9 @@ bench-compare:
 	@[ -n "$(OLD)" ] && [ -n "$(NEW)" ] || { echo "which two? make bench-compare OLD=FILE NEW=FILE"; exit 1; }
 	@cd e2e && $(GO) run ./bench compare $(abspath $(OLD)) $(abspath $(NEW))
 
-## cost: docs/cost.md anew: the requests to the demo's three fleets, counted in virtual time; half an hour
+## cost: docs/cost.md anew: the requests to the demo's three fleets, counted in virtual time; a quarter of an hour, 7 GiB
 cost:
-	$(GO) test -count=1 -timeout 2h -parallel 1 -run TestThePageOfCosts ./cli -fleets fleet-50,fleet-500,fleet-2000 -update $(TESTFLAGS)
+	GOMEMLIMIT=7GiB $(GO) test -count=1 -timeout 2h -parallel 1 -run TestThePageOfCosts ./cli -fleets fleet-50,fleet-500,fleet-2000 -update $(TESTFLAGS)
 
 ## lint: vet, gofmt, staticcheck
 lint:
