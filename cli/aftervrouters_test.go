@@ -88,7 +88,7 @@ func (st *story) downAtOnce(namespace, name string) (stop func() (most, replaced
 // The update is over and the vRouters are still the old ones. Lockstep says so and restarts them in one batch, never two at once.
 // Then nothing is left.
 func TestOldVRoutersAreRestartedOnASimulatedCloud(t *testing.T) {
-	bubble.Run(t, oldVRouters)
+	bubble.Story(t, oldVRouters)
 }
 
 func oldVRouters(t *testing.T) {
@@ -145,7 +145,7 @@ func silentAgents(t *testing.T) {
 // The nova-compute of a node that is back does not report. The OpenStack controller's text offers the restart of its pod, which
 // lets the node return.
 func TestASilentComputeIsRestartedOnASimulatedCloud(t *testing.T) {
-	bubble.Run(t, silentCompute)
+	bubble.Story(t, silentCompute)
 }
 
 func silentCompute(t *testing.T) {
@@ -171,7 +171,7 @@ func silentCompute(t *testing.T) {
 
 // Tempest is requested, runs and fails. Removed and requested again, it passes once the fault is repaired; then it is removed.
 func TestTempestRunsOnASimulatedCloud(t *testing.T) {
-	bubble.Run(t, tempestRuns)
+	bubble.Story(t, tempestRuns)
 }
 
 func tempestRuns(t *testing.T) {

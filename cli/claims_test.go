@@ -21,7 +21,7 @@ import (
 // ready elsewhere before the next one goes, and the lock's finalizer goes last. Until then no text says that it is done. Lockstep
 // is killed and restarted on the way.
 func TestTheClaimsOfANodeThatIsGoneAreReleased(t *testing.T) {
-	bubble.Run(t, claimsReleased)
+	bubble.Story(t, claimsReleased)
 }
 
 func claimsReleased(t *testing.T) {

@@ -16,12 +16,12 @@ import (
 // Evicted pods hold the return of their node forever, and the controller does not say so. Lockstep names them and deletes them
 // under one confirmation; then the node comes back by itself.
 func TestEvictedPodsHoldANode(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) { evictedPods(t, false) })
+	bubble.Story(t, func(t *testing.T) { evictedPods(t, false) })
 }
 
 // Where Lockstep plays the controller, it waits for them as well.
 func TestEvictedPodsHoldANodeThatLockstepTakesBack(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) { evictedPods(t, true) })
+	bubble.Story(t, func(t *testing.T) { evictedPods(t, true) })
 }
 
 func evictedPods(t *testing.T, played bool) {

@@ -178,6 +178,9 @@ func TestEveryFaultIsToldAndGotOver(t *testing.T) {
 	t.Parallel()
 	const dashboards = 4
 	for i := range dashboards {
+		if !bubble.Chosen(t, i, dashboards) {
+			continue
+		}
 		t.Run(fmt.Sprintf("dashboard %d", i+1), func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				r := newRig(t, sim.Options{ControllersOff: true}) // only the faults change the screen

@@ -49,7 +49,7 @@ instances:
 // both ways. At the end every lock, inner_state, service, finalizer, request and claim is as it was, just as when one of the two
 // does everything alone (docs/mosk.md#node-request).
 func TestWhoeverTakesOverWheneverNothingIsLeftBehind(t *testing.T) {
-	bubble.Run(t, takesOver)
+	bubble.Story(t, takesOver)
 }
 
 // handover is Lockstep beside a controller that is scaled up and down.

@@ -27,7 +27,7 @@ var nodeDeletions = lcm("nodedeletionrequests")
 // end nothing is left of it, and nothing else has changed, just as when one of the two does everything alone
 // (docs/mosk.md#after-a-node-is-gone).
 func TestWhoeverTakesOverARemovalNothingIsLeftBehind(t *testing.T) {
-	bubble.Run(t, takesOverRemovals)
+	bubble.Story(t, takesOverRemovals)
 }
 
 // removal is a handover in which nodes are taken out of the cluster, one after another.

@@ -5,8 +5,5 @@ package cli
 // histories is how many random histories a plain run plays in each series.
 const histories = "50"
 
-// scenariosApart: one of this many scenarios is played where all are alike to the race detector.
-const scenariosApart = 1
-
 // playedAgain is how many histories are played twice.
 const playedAgain = 3

@@ -4,10 +4,7 @@ package cli
 
 // histories is how many random histories a plain run plays in each series. Each costs eight times as much with the race detector,
 // and the first ones show as much of a race.
-const histories = "5"
-
-// scenariosApart: one of this many scenarios is played where all are alike to the race detector.
-const scenariosApart = 5
+const histories = "3"
 
 // playedAgain is how many histories are played twice.
 const playedAgain = 1

@@ -41,7 +41,7 @@ func urgent(s *core.Snapshot, node, text string) bool {
 // A node that lost its role label holds up the update, and nobody writes a text about it. Lockstep says why, and lets the lock go
 // only when another one holds the node; the running controller does the rest.
 func TestANodeThatLostItsRoleIsBroughtBack(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		p := play(t, told(t, "role-taken"))
 		name := p.named("cmp-02")
 		p.until("LCM asks for it, and it is urgent", func(s *core.Snapshot) bool {
@@ -94,7 +94,7 @@ func TestANodeThatLostItsRoleIsBroughtBack(t *testing.T) {
 
 // A compute that Nova has forgotten fails silently. Lockstep says so, and restarts its nova-compute by a confirmed step.
 func TestAComputeThatNovaHasForgottenIsBroughtBack(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		p := play(t, told(t, "compute-forgotten"))
 		name := p.named("cmp-01")
 		p.until("it is urgent", func(s *core.Snapshot) bool { return urgent(s, name, "fails on its request without a word") })
