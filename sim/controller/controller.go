@@ -116,13 +116,9 @@ func newEnv(opts Options) (*env, error) {
 	if config.UserAgent == "" {
 		config.UserAgent = "lockstep-sim-controllers"
 	}
-	kube, err := kubernetes.NewForConfig(config)
+	kube, dyn, err := clients(config)
 	if err != nil {
-		return nil, fmt.Errorf("controllers: make a Kubernetes client: %w", err)
-	}
-	dyn, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("controllers: make a dynamic Kubernetes client: %w", err)
+		return nil, fmt.Errorf("controllers: %w", err)
 	}
 	log := opts.Log
 	if log == nil {

@@ -20,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 )
@@ -137,13 +136,9 @@ func newManagement(e *env, cluster string, o *Management) (*management, error) {
 	config := rest.CopyConfig(o.Config)
 	config.QPS = -1
 	config.UserAgent = "lockstep-sim-lcm"
-	kube, err := kubernetes.NewForConfig(config)
+	kube, dyn, err := clients(config)
 	if err != nil {
-		return nil, fmt.Errorf("controllers: make a client of the management cluster: %w", err)
-	}
-	dyn, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("controllers: make a dynamic client of the management cluster: %w", err)
+		return nil, fmt.Errorf("controllers: the management cluster: %w", err)
 	}
 	own := &env{kube: kube, dyn: dyn, view: managementView(dyn, o.Project), clock: e.clock, timing: e.timing, log: e.log}
 	return &management{env: own, Management: *o, cluster: cluster, running: map[string]bool{}, stuck: map[string]string{},
