@@ -41,7 +41,8 @@ func clients(config *rest.Config) (kubernetes.Interface, dynamic.Interface, erro
 		return nil, nil, fmt.Errorf("make a Kubernetes client: %w", err)
 	}
 	untyped := dynamic.ConfigFor(config)
-	untyped.NegotiatedSerializer = quick{untyped.NegotiatedSerializer, func(own runtime.Serializer) runtime.Serializer { return untypedOnce{own} }}
+	untyped.NegotiatedSerializer = quick{untyped.NegotiatedSerializer,
+		func(own runtime.Serializer) runtime.Serializer { return untypedOnce{own} }}
 	untyped.GroupVersion = &schema.GroupVersion{} // each request says which one
 	dyn, err := rest.RESTClientForConfigAndClient(untyped, shared)
 	if err != nil {

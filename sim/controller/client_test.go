@@ -22,7 +22,8 @@ var texts = []string{
 	`{"metadata":{"name":"a"},"kind":"Node","apiVersion":"v1"}`,
 	`{ "kind":"Node","apiVersion":"v1","metadata":{"name":"a"}}`,
 	`{"apiVersion":"lcm.mirantis.com/v1alpha1","kind":"NodeWorkloadLock","metadata":{"name":"a"},"status":{"n":3,"f":1.5,"e":[]}}`,
-	`{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a"}},{"kind":"Node","apiVersion":"v1"}]}`,
+	`{"kind":"NodeList","apiVersion":"v1","metadata":{"resourceVersion":"7"},` +
+		`"items":[{"metadata":{"name":"a"}},{"kind":"Node","apiVersion":"v1"}]}`,
 	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":[]}`,
 	`{"kind":"NodeList","apiVersion":"v1","metadata":{},"items":null}`,
 	`{"kind":"LockList","apiVersion":"lcm.mirantis.com/v1alpha1","metadata":{},"items":[{"a":1}]}`,

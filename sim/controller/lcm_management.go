@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	kubejson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -255,8 +256,7 @@ func (m *management) tellStatus(ctx context.Context, resource schema.GroupVersio
 	if object == nil {
 		return nil
 	}
-	status, _, _ := unstructured.NestedMap(object.Object, "status")
-	if says(status, fields) {
+	if status, _ := object.Object["status"].(map[string]any); says(status, fields) {
 		return nil
 	}
 	err := m.patchStatus(ctx, resource, name, fields)
@@ -266,22 +266,14 @@ func (m *management) tellStatus(ctx context.Context, resource schema.GroupVersio
 	return err
 }
 
-// says tells whether content has all the fields; a nil field must be missing.
+// says tells whether content, as it came from the API, has all the fields; a nil field must be missing.
 func says(content map[string]any, fields map[string]any) bool {
 	raw, err := json.Marshal(fields)
 	if err != nil {
 		return false
 	}
 	var wanted map[string]any
-	if json.Unmarshal(raw, &wanted) != nil {
-		return false
-	}
-	raw, err = json.Marshal(content)
-	if err != nil {
-		return false
-	}
-	var current map[string]any
-	return json.Unmarshal(raw, &current) == nil && merged(current, wanted)
+	return kubejson.Unmarshal(raw, &wanted) == nil && merged(content, wanted) // it has whole numbers as the content has them
 }
 
 // merged tells whether a merge of wanted would leave current as it is.

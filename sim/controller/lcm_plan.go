@@ -295,7 +295,7 @@ func (m *management) writePlan(ctx context.Context, plan *unstructured.Unstructu
 	case count[planScheduled] > 0:
 		fields["status"] = planScheduled
 	}
-	if status, _, _ := unstructured.NestedMap(plan.Object, "status"); says(status, fields) {
+	if status, _ := plan.Object["status"].(map[string]any); says(status, fields) {
 		return nil
 	}
 	return m.patchStatus(ctx, plansResource, plan.GetName(), fields)

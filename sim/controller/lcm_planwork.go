@@ -136,18 +136,35 @@ func (l *lcm) roll(ctx context.Context, machines func() []*unstructured.Unstruct
 	var mu sync.Mutex
 	underWay, done := map[string]bool{}, map[string]bool{}
 	for {
-		mayBegin, err := more(ctx)
-		if err != nil {
-			return err
-		}
-		requests, err := l.requests(ctx, nodeRequests)
-		if err != nil {
-			return err
-		}
 		concurrent, scope := m.groupSettings(group, l.Scope)
 		all := machines()
-		left := 0
+		left, waiting := 0, 0
+		mu.Lock()
+		for _, machine := range all {
+			if node := nodeOf(machine); !done[node] {
+				left++
+				if !underWay[node] {
+					waiting++
+				}
+			}
+		}
+		room := waiting > 0 && len(underWay) < concurrent
+		mu.Unlock()
+		var mayBegin bool
+		var requests []unstructured.Unstructured
+		if room { // each report of a machine comes here, and mostly there is no room for another one
+			var err error
+			if mayBegin, err = more(ctx); err != nil {
+				return err
+			}
+			if requests, err = l.requests(ctx, nodeRequests); err != nil {
+				return err
+			}
+		}
 		for _, begun := range []bool{true, false} {
+			if !room {
+				break
+			}
 			for _, machine := range all {
 				node := nodeOf(machine)
 				mu.Lock()
@@ -155,11 +172,7 @@ func (l *lcm) roll(ctx context.Context, machines func() []*unstructured.Unstruct
 				mu.Unlock()
 				has := slices.ContainsFunc(requests, func(r unstructured.Unstructured) bool { return requestNode(&r) == node })
 				has = has || m.drained(machine.GetName())
-				if over || begun != has {
-					continue
-				}
-				left++
-				if running || n >= concurrent || !begun && !mayBegin {
+				if over || begun != has || running || n >= concurrent || !begun && !mayBegin {
 					continue
 				}
 				mu.Lock()

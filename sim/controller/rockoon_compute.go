@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +12,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/services"
+	"github.com/gophercloud/gophercloud/v2/pagination"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -358,14 +361,46 @@ func (r *rockoon) computeServices(ctx context.Context, host, binary string) ([]s
 	return all, openstackErr("read the compute services of "+host, err)
 }
 
-// serversOfHost returns the servers of all projects on the node.
+// serversOfHost returns the servers of all projects on the node, with what the controller looks at: ID, states and tags. It asks
+// every few seconds while a node is evacuated, and gophercloud would encode and decode the whole list again to make its own type of
+// it.
 func (v visit) serversOfHost(ctx context.Context) ([]servers.Server, error) {
-	pages, err := servers.List(v.compute, servers.ListOpts{AllTenants: true, Host: v.name}).AllPages(ctx)
-	if err != nil {
-		return nil, openstackErr("list the servers of "+v.name, err)
+	var all []servers.Server
+	err := servers.List(v.compute, servers.ListOpts{AllTenants: true, Host: v.name}).EachPage(ctx,
+		func(_ context.Context, page pagination.Page) (bool, error) {
+			body, _ := page.GetBody().(map[string]any)
+			list, ok := body["servers"].([]any)
+			if !ok {
+				return false, errors.New("the answer has no servers")
+			}
+			for _, one := range list {
+				fields, ok := one.(map[string]any)
+				if !ok {
+					return false, errors.New("a server is not an object")
+				}
+				all = append(all, serverOf(fields))
+			}
+			return true, nil
+		})
+	return all, openstackErr("list the servers of "+v.name, err)
+}
+
+// serverOf reads the fields of a server that the controller looks at.
+func serverOf(fields map[string]any) servers.Server {
+	number, _ := fields["OS-EXT-STS:power_state"].(json.Number) // gophercloud decodes all numbers so
+	power, _ := number.Int64()
+	s := servers.Server{ID: field(fields, "id"), Status: field(fields, "status"), TaskState: field(fields, "OS-EXT-STS:task_state"),
+		VmState: field(fields, "OS-EXT-STS:vm_state"), PowerState: servers.PowerState(power)}
+	if tags, ok := fields["tags"].([]any); ok {
+		names := make([]string, 0, len(tags))
+		for _, one := range tags {
+			if name, ok := one.(string); ok {
+				names = append(names, name)
+			}
+		}
+		s.Tags = &names
 	}
-	all, err := servers.ExtractServers(pages)
-	return all, openstackErr("read the servers of "+v.name, err)
+	return s
 }
 
 // liveToAny requests a live migration to a host of the scheduler's choice.
