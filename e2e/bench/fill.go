@@ -125,16 +125,8 @@ func object(kind, name string, spec map[string]any) *unstructured.Unstructured {
 
 // fillNode makes the i-th node, and LCM's request for it where it is in maintenance.
 func (k kubernetesAPI) fillNode(ctx context.Context, i int, m machine) error {
-	made, err := k.core.CoreV1().Nodes().Create(ctx, node(i, m), metav1.CreateOptions{})
-	if err != nil {
+	if _, err := k.core.CoreV1().Nodes().Create(ctx, node(i, m), metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("make node %s: %w", m.Short, err)
-	}
-	// The API server gives every new node a taint, as it is not Ready before its kubelet says so.
-	if len(made.Spec.Taints) > 0 {
-		patch := []byte(`[{"op":"remove","path":"/spec/taints"}]`)
-		if _, err := k.core.CoreV1().Nodes().Patch(ctx, m.Node, types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
-			return fmt.Errorf("take the taints off node %s: %w", m.Short, err)
-		}
 	}
 	if !m.Maintained {
 		return nil

@@ -29,7 +29,7 @@ func (h harness) say(format string, args ...any) {
 // measure fills an API server with the fleet and measures the programs on it, one after the other. It returns how long the filling took.
 func (h harness) measure(ctx context.Context, f Fleet) (runs []Run, filled time.Duration, err error) {
 	h.say("%s: start a kube-apiserver and fill it", f)
-	c, err := cluster.StartUnaudited(ctx)
+	c, err := cluster.StartBulk(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
