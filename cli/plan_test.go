@@ -119,7 +119,7 @@ func TestAPlanWhileInstancesMoveIsTheSameWithFewerQuestions(t *testing.T) {
 			st.Clock.Pause()
 			time.Sleep(time.Minute) // until Lockstep has seen how it stands
 			snap := st.s.engine.Snapshot()
-			for _, in := range snap.Instances {
+			for _, in := range snap.Instances.All() {
 				if in.Status == "MIGRATING" {
 					moved++
 				}

@@ -89,7 +89,7 @@ func evacuated(s *core.Snapshot, r Request) (nodes, done []string) {
 // Query is what OpenStack is asked before a forecast: about the hosts of its nodes, and the traits that flavors require or forbid. It
 // has what is known of these hosts without asking.
 func Query(s *core.Snapshot, r Request) core.EvacuationQuery {
-	q := core.EvacuationQuery{Hosts: []string{}, Loads: map[string]core.HostLoad{}, Instances: len(s.Instances)}
+	q := core.EvacuationQuery{Hosts: []string{}, Loads: map[string]core.HostLoad{}, Instances: s.Instances.Len()}
 	nodes, _ := evacuated(s, r)
 	for _, n := range nodes {
 		host := s.HostOf(n)
@@ -127,7 +127,7 @@ func loadOf(s *core.Snapshot, host string) core.HostLoad {
 // migration is confirmed, on the host that it came from. A resize holds there what its former flavor took, which is not known: then the
 // sum is wrong, and the host is asked.
 func addMigrations(s *core.Snapshot, loads map[string]core.HostLoad) {
-	for _, in := range s.Instances {
+	for _, in := range s.Instances.All() {
 		m := s.LatestMigration(in.ID)
 		if m == nil {
 			continue
