@@ -99,6 +99,7 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 		return fmt.Errorf("start the simulated cloud: %w", err)
 	}
 	defer cloud.Close()
+	so.Scenario.Instances = nil // the cloud has them now, and a fleet has 100,000
 	// The demo uses its own files, whatever the environment says: it must never touch a real cluster.
 	o.kubeconfig, o.context, o.osCloud, o.osFromCluster = cloud.KubeconfigPath, "", cloud.CloudName, false
 	o.leaseNamespace = "default"

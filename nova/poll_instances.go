@@ -38,12 +38,12 @@ const (
 // any amount.
 type instancePoll struct {
 	p      *Poller
-	known  map[string]*core.Instance
+	known  map[string]knownInstance
 	byHost map[string]map[string]*core.Instance // the known ones; with 100,000 of them, finding those of a host must not go through all
+	shared shared                               // what they share
 
-	step    uint64            // counts the pages that were taken in
-	learned map[string]uint64 // the step in which each was last seen
-	gone    map[string]uint64 // the step in which each was forgotten, since the last listing
+	step uint64            // counts the pages that were taken in
+	gone map[string]uint64 // the step in which each was forgotten, since the last listing
 
 	newest  time.Time // the newest change seen, by Nova's clock
 	covered time.Time // all changes up to here have been seen
@@ -58,6 +58,12 @@ type instancePoll struct {
 
 	answers chan answer    // of the pages that are being read
 	asking  sync.WaitGroup // for the goroutines that read them
+}
+
+// knownInstance is an instance, and the step in which it was last seen.
+type knownInstance struct {
+	*core.Instance
+	learned uint64
 }
 
 // look is a list that is read page by page, again and again.
@@ -94,8 +100,7 @@ type answer struct {
 
 func newInstancePoll(p *Poller) *instancePoll {
 	return &instancePoll{
-		p: p, known: map[string]*core.Instance{}, byHost: map[string]map[string]*core.Instance{},
-		learned: map[string]uint64{}, gone: map[string]uint64{},
+		p: p, known: map[string]knownInstance{}, byHost: map[string]map[string]*core.Instance{}, gone: map[string]uint64{},
 		size: pageSize, hosts: map[string]*look{}, changes: &look{}, listing: &look{},
 		answers: make(chan answer),
 	}
@@ -433,28 +438,29 @@ func (l *instancePoll) learnAll(k *look, a answer) (upserts []core.Object, delet
 		if updated.After(l.newest) {
 			l.newest = updated
 		}
-		if !r.deleted() {
+		if k.query.host != "" && !r.deleted() {
 			k.present[r.ID] = true
 		}
 		old := l.known[r.ID]
 		switch {
 		case l.gone[r.ID] > a.step: // it was deleted since this was requested
 			continue
-		case old != nil && l.learned[r.ID] > a.step && !updated.After(old.Updated): // another answer was at least as new
+		case old.Instance != nil && old.learned > a.step && !updated.After(old.Updated): // another answer was at least as new
 			continue
 		case r.deleted():
-			if old != nil && k == l.changes {
+			if old.Instance != nil && k == l.changes {
 				l.forget(r.ID)
 				deletes = append(deletes, r.ID)
 			}
 			continue
 		}
 		instance := r.instance()
-		l.learned[r.ID] = l.step
-		if same(old, instance) {
+		if same(old.Instance, instance) {
+			l.known[old.ID] = knownInstance{old.Instance, l.step} // the key that is there: another copy of it would be kept as well
 			continue
 		}
-		l.know(instance)
+		l.shared.share(instance)
+		l.know(instance, l.step)
 		upserts = append(upserts, instance)
 	}
 	return upserts, deletes
@@ -484,8 +490,8 @@ func maxTime(a, b time.Time) time.Time {
 // complete ends a listing. Instances that were not seen since it began are gone.
 func (l *instancePoll) complete() {
 	k := l.listing
-	for id := range l.known {
-		if l.learned[id] <= k.began {
+	for id, one := range l.known {
+		if one.learned <= k.began {
 			l.forget(id)
 		}
 	}
@@ -496,8 +502,8 @@ func (l *instancePoll) complete() {
 	}
 	l.covered = maxTime(l.covered, k.covers)
 	all := make([]core.Object, 0, len(l.known))
-	for _, instance := range l.known {
-		all = append(all, instance)
+	for _, one := range l.known {
+		all = append(all, one.Instance)
 	}
 	now := wallClock()
 	first := !l.synced
@@ -519,7 +525,7 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 	began, present := k.began, k.present
 	missing := func() (ids []string) {
 		for id := range l.byHost[k.query.host] {
-			if !present[id] && l.learned[id] <= began {
+			if !present[id] && l.known[id].learned <= began {
 				ids = append(ids, id)
 			}
 		}
@@ -532,9 +538,10 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 	left := missing()
 	for _, id := range left {
 		// The next look at the changes shows where it went, or that it was deleted. Until then it is on no host.
-		gone := *l.known[id]
+		known := l.known[id]
+		gone := *known.Instance
 		gone.Host = ""
-		l.know(&gone)
+		l.know(&gone, known.learned)
 	}
 	if len(upserts) == 0 && !some {
 		l.tell(core.Delta{Touch: true}, l.asOf)
@@ -547,10 +554,10 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 	l.tell(d, l.asOf)
 }
 
-// know replaces what was known of an instance.
-func (l *instancePoll) know(i *core.Instance) {
+// know replaces what was known of an instance, which was last seen in a step.
+func (l *instancePoll) know(i *core.Instance, learned uint64) {
 	l.leave(i.ID)
-	l.known[i.ID] = i
+	l.known[i.ID] = knownInstance{i, learned}
 	if l.byHost[i.Host] == nil {
 		l.byHost[i.Host] = map[string]*core.Instance{}
 	}
@@ -559,7 +566,7 @@ func (l *instancePoll) know(i *core.Instance) {
 
 // leave takes an instance off its host.
 func (l *instancePoll) leave(id string) {
-	if old := l.known[id]; old != nil {
+	if old := l.known[id]; old.Instance != nil {
 		delete(l.byHost[old.Host], id)
 	}
 }
@@ -567,6 +574,5 @@ func (l *instancePoll) leave(id string) {
 func (l *instancePoll) forget(id string) {
 	l.leave(id)
 	delete(l.known, id)
-	delete(l.learned, id)
 	l.gone[id] = l.step
 }

@@ -1,6 +1,7 @@
 package nova
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -68,12 +70,18 @@ func (c *Client) getOnce(ctx context.Context, sc *gophercloud.ServiceClient, url
 		return err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
+	body := bodies.Get().(*bytes.Buffer)
+	defer bodies.Put(body)
+	body.Reset()
+	if _, err := body.ReadFrom(io.LimitReader(resp.Body, maxAnswer)); err != nil {
 		return err
 	}
-	return decode(body, out)
+	return decode(body.Bytes(), out)
 }
+
+// bodies are buffers that answers are read into before they are decoded, which copies what is kept. The hundred pages of a large cloud
+// would otherwise each leave several times their size as garbage.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // decode is lenient about what Nova may leave out or send as null, and strict about the shape of the whole. A list that is missing,
 // null or of another type is a nil slice, an empty one is not: check refuses the former.

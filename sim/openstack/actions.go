@@ -18,11 +18,28 @@ type actionEvent struct {
 	host           *host
 }
 
-// begin records an action on the server.
-func (s *server) begin(a action) *action {
+// begin records an action on a server.
+func (c *Cloud) begin(s *server, a action) *action {
 	a.updated = a.start
-	s.actions = append(s.actions, &a)
+	s.actions = append(c.actionsOf(s), &a)
 	return &a
+}
+
+// actionsOf returns the actions of a server, the newest last. A seeded server's creation is recorded when somebody asks, or when
+// something else happens to it: most of a fleet's instances only stand there, and the record would be a third of what each keeps.
+func (c *Cloud) actionsOf(s *server) []*action {
+	if s.seeded {
+		s.seeded = false
+		a := c.begin(s, action{name: "create", requestID: c.requestOf(s), userID: s.userID, projectID: s.project.id, start: s.created})
+		a.finishEvent(a.event("compute__do_build_and_run_instance", s.created, s.bornOn), s.launched, nil)
+	}
+	return s.actions
+}
+
+// requestOf returns the ID of a request on a server that no client has made.
+func (c *Cloud) requestOf(s *server) string {
+	c.actionsOf(s) // its creation has the first of these IDs
+	return "req-" + c.uuid("request", s.id)
 }
 
 func (a *action) event(name string, now time.Time, h *host) *actionEvent {

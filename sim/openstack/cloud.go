@@ -124,7 +124,8 @@ type Cloud struct {
 	migs      []*migration       // by ID, ascending
 	migByUUID map[string]*migration
 	lastReq   int
-	idCounts  map[string]int // how often an identifier was requested, by name
+	owners    map[*project]string // that ownerOf has found; nil when users have changed since
+	idCounts  map[string]int      // how often an identifier was requested, by name
 
 	log   requestLog
 	fault faultList

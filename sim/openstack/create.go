@@ -67,9 +67,7 @@ func createServer(k *call) reply {
 	c := k.c
 	c.lastSrv++
 	s.number, s.id = c.lastSrv, c.uuid("server", s.name)
-	if s.imageID == "" {
-		s.volumeID = c.uuid("volume", s.id)
-	}
+	s.fromVolume = s.imageID == ""
 	c.servers[s.id] = s
 	c.order = append(c.order, s)
 	c.unsorted = true
@@ -135,7 +133,7 @@ func (k *call) newServer(args map[string]json.RawMessage) (s *server, target str
 	if target == "" {
 		target = node
 	}
-	return &server{name: text(args["name"]), project: k.token.project, userID: k.token.user.id, flavor: f, zone: zone,
+	return &server{behaviour: &normal, name: text(args["name"]), project: k.token.project, userID: k.token.user.id, flavor: f, zone: zone,
 		tags:     slices.Compact(tags),
 		metadata: metadata, description: text(args["description"]), imageID: image, keyName: key, network: network,
 		address: guestAddress(k.c.lastSrv + 1), created: k.now.Truncate(time.Second)}, target, nil

@@ -313,7 +313,7 @@ func (c *Cloud) startRecorded(now time.Time, h *host) {
 	for i, s := range guests {
 		c.events.at(now.Add(wait+time.Duration(i)*time.Second), func(t time.Time) {
 			if h.boot == boot && s.host == h && s.vm == vmStopped && s.task == "" {
-				a := s.begin(action{name: "start", requestID: "req-" + c.uuid("request", s.id), userID: c.userByName("admin").id, start: t})
+				a := c.begin(s, action{name: "start", requestID: c.requestOf(s), userID: c.userByName("admin").id, start: t})
 				c.startGuest(t, s, a)
 			} else if s.host == h && s.vm != vmStopped && s.power == powerShutdown && !s.deleted {
 				s.set(t, s.vm, s.task, powerRunning)

@@ -50,6 +50,15 @@ func (c *Cloud) fixedID(words ...string) string {
 	return hex.EncodeToString(d[:16])
 }
 
+// bootVolume is the ID of the volume that a server was booted from; empty if there is none. No other volume has a server's name, so
+// it needs no number.
+func (c *Cloud) bootVolume(s *server) string {
+	if !s.fromVolume {
+		return ""
+	}
+	return uuidOf(c.digest("volume", s.id, "0"))
+}
+
 func (c *Cloud) numbered(kind, name string) [32]byte {
 	key := kind + "/" + name
 	n := c.idCounts[key]

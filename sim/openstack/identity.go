@@ -34,6 +34,7 @@ func (c *Cloud) addUser(spec UserSpec, p *project) *user {
 		u.defaultProject = p
 	}
 	c.users[u.id] = u
+	c.owners = nil
 	return u
 }
 

@@ -28,7 +28,8 @@ func listInstanceActions(k *call) reply {
 	if no != nil {
 		return *no
 	}
-	limit, marker := len(s.actions), ""
+	actions := k.c.actionsOf(s)
+	limit, marker := len(actions), ""
 	var since, before time.Time
 	if k.mv.atLeast(58) {
 		if limit, marker, no = k.page(); no != nil {
@@ -41,8 +42,8 @@ func listInstanceActions(k *call) reply {
 	items := []object{}
 	found := marker == ""
 	last := ""
-	for i := len(s.actions) - 1; i >= 0 && len(items) < limit; i-- {
-		a := s.actions[i]
+	for i := len(actions) - 1; i >= 0 && len(items) < limit; i-- {
+		a := actions[i]
 		if !found {
 			found = a.requestID == marker
 			continue
@@ -68,7 +69,7 @@ func showInstanceAction(k *call) reply {
 	if no != nil {
 		return *no
 	}
-	for _, a := range s.actions {
+	for _, a := range k.c.actionsOf(s) {
 		if a.requestID != k.r.PathValue("rid") {
 			continue
 		}

@@ -135,7 +135,7 @@ type server struct {
 	description  string
 	imageID      string
 	keyName      string
-	volumeID     string
+	fromVolume   bool // booted from a volume, see bootVolume
 	network      string
 	vnic         string // its port's binding:vnic_type; "" for normal
 	address      string
@@ -146,8 +146,10 @@ type server struct {
 	deleted      bool
 	fault        *fault
 	group        *group
-	behaviour    Behaviour
-	actions      []*action // newest last
+	behaviour    *Behaviour // never nil, and shared by those that are normal
+	seeded       bool       // its creation is not recorded yet; actionsOf does it
+	bornOn       *host      // where a seeded one was created
+	actions      []*action  // newest last; read by Cloud.actionsOf
 	migration    *migration
 	position     int // in Cloud.order, valid when that is sorted
 }

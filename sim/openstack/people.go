@@ -69,6 +69,7 @@ func createGrant(k *call) reply {
 	}
 	if !slices.Contains(u.roles[p.id], role) {
 		u.roles[p.id] = append(u.roles[p.id], role)
+		k.c.owners = nil
 	}
 	return reply{status: http.StatusNoContent}
 }

@@ -12,7 +12,7 @@ func claim(h *host, s *server, f *flavor, n int) {
 
 // disk is what a server of a flavor takes of a host's disk, in GiB: nothing if it boots from a volume, as Nova counts.
 func (s *server) disk(f *flavor) int {
-	if s.volumeID != "" {
+	if s.fromVolume {
 		return 0
 	}
 	return f.Disk

@@ -115,6 +115,16 @@ type Behaviour struct {
 	LocalDisk      bool    // its disk is copied too
 }
 
+// normal is the Behaviour of almost all instances. It never changes: no Failure of it is ever due.
+var normal Behaviour
+
+func behaviourOf(b Behaviour) *Behaviour {
+	if b == normal {
+		return &normal
+	}
+	return &b
+}
+
 // AddProject adds a project in the domain Default and returns its ID. The name must be new.
 func (c *Cloud) AddProject(name string) (string, error) {
 	c.lock()
@@ -235,14 +245,12 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 		locked: spec.Locked, lockedReason: spec.LockedReason, description: spec.Description,
 		imageID: spec.ImageID, network: cmp.Or(spec.Network, "private"), vnic: spec.Port, address: guestAddress(c.lastSrv),
 		created: spec.Created.UTC(), launched: launched, updated: launched,
-		behaviour: spec.Behaviour,
+		behaviour: behaviourOf(spec.Behaviour),
 	}
 	if s.imageID == "" && s.behaviour.LocalDisk {
 		s.imageID = c.uuid("image", s.name) // one that was deleted since
 	}
-	if s.imageID == "" {
-		s.volumeID = c.uuid("volume", s.id)
-	}
+	s.fromVolume = s.imageID == ""
 	if spec.PowerState != nil {
 		s.power = *spec.PowerState
 	}
@@ -269,8 +277,7 @@ func (c *Cloud) AddServer(spec ServerSpec) (string, error) {
 		c.place(s, h)
 		claim(h, s, f, 1)
 	}
-	a := s.begin(action{name: "create", requestID: "req-" + c.uuid("request", s.id), userID: s.userID, projectID: p.id, start: s.created})
-	a.finishEvent(a.event("compute__do_build_and_run_instance", s.created, h), s.launched, nil)
+	s.seeded, s.bornOn = true, h
 	if s.vm == vmResized {
 		c.seedResized(s, previous)
 	}
@@ -318,7 +325,7 @@ func (c *Cloud) SetBehaviour(id string, b Behaviour) error {
 	if s == nil || s.deleted {
 		return fmt.Errorf("openstack: set behaviour: no server %q", id)
 	}
-	s.behaviour = b
+	s.behaviour = behaviourOf(b)
 	return nil
 }
 
@@ -416,6 +423,17 @@ func (c *Cloud) userByName(name string) *user {
 // ownerOf is the user who owns what is seeded into a project: preferably a user who may create instances, not one with
 // read access only.
 func (c *Cloud) ownerOf(p *project) string {
+	if owner := c.owners[p]; owner != "" {
+		return owner
+	}
+	if c.owners == nil {
+		c.owners = map[*project]string{}
+	}
+	c.owners[p] = c.findOwner(p)
+	return c.owners[p]
+}
+
+func (c *Cloud) findOwner(p *project) string {
 	best, makes := "", false
 	for id, u := range c.users {
 		if len(u.roles[p.id]) == 0 {

@@ -24,6 +24,7 @@ func (c *Cloud) AddProjectWithID(name, id string) error {
 			if roles, ok := u.roles[p.id]; ok {
 				delete(u.roles, p.id)
 				u.roles[id] = roles
+				c.owners = nil
 			}
 		}
 		delete(c.projects, p.id)
@@ -103,8 +104,7 @@ func (c *Cloud) BeginLiveMigration(id, target string) error {
 	if t := c.hosts[target]; target != "" && (t == nil || t.compute == nil) {
 		return fmt.Errorf("openstack: live-migrate %s: %q is no compute host", id, target)
 	}
-	a := s.begin(action{name: "live-migration", requestID: "req-" + c.uuid("request", s.id), userID: s.userID, projectID: s.project.id,
-		start: now})
+	a := c.begin(s, action{name: "live-migration", requestID: c.requestOf(s), userID: s.userID, projectID: s.project.id, start: now})
 	if no := c.liveMigrate(now, s, a, target, target != "", true); no != nil {
 		return fmt.Errorf("openstack: live-migrate %s: %s", cmp.Or(s.name, id), no.text)
 	}

@@ -121,7 +121,7 @@ func (s *server) check(name string, vm []string, anyTask bool) *reply {
 
 // begin records the instance action of this request.
 func (k *call) begin(s *server, name string) *action {
-	return s.begin(action{name: name, requestID: k.requestID, userID: k.token.user.id, projectID: k.token.projectID(), start: k.now})
+	return k.c.begin(s, action{name: name, requestID: k.requestID, userID: k.token.user.id, projectID: k.token.projectID(), start: k.now})
 }
 
 func startServer(k *call, s *server, _ json.RawMessage) reply {

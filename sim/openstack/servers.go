@@ -154,8 +154,8 @@ func listVolumeAttachments(k *call) reply {
 		return *no
 	}
 	items := []object{}
-	if s.volumeID != "" {
-		items = append(items, object{"id": s.volumeID, "volumeId": s.volumeID, "serverId": s.id, "device": "/dev/vda"})
+	if id := k.c.bootVolume(s); id != "" {
+		items = append(items, object{"id": id, "volumeId": id, "serverId": s.id, "device": "/dev/vda"})
 	}
 	return ok(object{"volumeAttachments": items})
 }

@@ -156,10 +156,11 @@ func (s *server) addresses(detail bool) object {
 }
 
 func (k *call) volumes(s *server) []object {
-	if s.volumeID == "" {
+	id := k.c.bootVolume(s)
+	if id == "" {
 		return []object{}
 	}
-	v := object{"id": s.volumeID}
+	v := object{"id": id}
 	if k.mv.atLeast(3) {
 		v["delete_on_termination"] = false
 	}

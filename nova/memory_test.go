@@ -1,0 +1,106 @@
+package nova
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+)
+
+// manyServers is a page of a cloud's servers in JSON, with what Nova sends of each.
+func manyServers(from, n int) []byte {
+	var page strings.Builder
+	page.WriteString(`{"servers": [`)
+	for i := from; i < from+n; i++ {
+		if i > from {
+			page.WriteByte(',')
+		}
+		fmt.Fprintf(&page, `{"id": "9168b536-cd40-4630-b43f-%012d", "name": "web-%06d", "tenant_id": "6f70656e737461636b20342065766%03d",
+			"user_id": "fd2cc9e1f3bb4a5d8d0cd0ba2c0a2%03d", "OS-EXT-SRV-ATTR:host": "kaas-node-%04d", "status": "ACTIVE",
+			"OS-EXT-STS:vm_state": "active", "OS-EXT-STS:task_state": null, "OS-EXT-STS:power_state": 1,
+			"OS-EXT-AZ:availability_zone": "zone-%d", "locked": false, "tags": ["openstack.lcm.mirantis.com:instance_migration_mode=live"],
+			"flavor": {"original_name": "m1.large", "vcpus": 4, "ram": 8192, "disk": 80, "extra_specs": {"hw:mem_page_size": "large",
+			"hw:cpu_policy": "shared"}}, "addresses": {"private": [{"addr": "10.0.0.1", "version": 4}]}, "hostId": "%032d",
+			"created": "2017-10-10T15:49:08Z", "updated": "2017-10-10T15:49:09Z"}`, i, i, i%200, i%200, i/50, i%3, i)
+	}
+	page.WriteString(`]}`)
+	return []byte(page.String())
+}
+
+// kept is how many bytes of the heap what build returns keeps.
+func kept(build func() any) int {
+	var before, after runtime.MemStats
+	settle := func(m *runtime.MemStats) {
+		for range 3 { // what a sync.Pool holds outlives two collections
+			runtime.GC()
+		}
+		runtime.ReadMemStats(m)
+	}
+	settle(&before)
+	what := build()
+	settle(&after)
+	runtime.KeepAlive(what)
+	return int(after.HeapAlloc) - int(before.HeapAlloc)
+}
+
+// The measure of what the whole dashboard keeps: with 100,000 instances, each hundred bytes are ten megabytes.
+func TestAnInstanceKeepsFewBytes(t *testing.T) {
+	const count, budget = 10_000, 600 // 495 measured, and a fifth more
+	var l *instancePoll
+	learn := func() {
+		for from := 0; from < count; from += pageSize {
+			var page serverPage
+			if err := decode(manyServers(from, pageSize), &page); err != nil {
+				t.Fatal(err)
+			}
+			l.step++
+			l.learnAll(l.listing, answer{look: l.listing, step: l.step, records: page.Servers})
+		}
+	}
+	got := kept(func() any {
+		l = newInstancePoll(&Poller{pace: 1, sink: func(core.Delta) {}})
+		l.restart(l.listing)
+		learn()
+		return l
+	}) / count
+	t.Logf("%d bytes an instance", got)
+	if len(l.known) != count {
+		t.Fatalf("%d instances are known", len(l.known))
+	}
+	if got > budget {
+		t.Errorf("an instance keeps %d bytes, and %d are allowed", got, budget)
+	}
+	// Looks without end must not add to it.
+	if more := kept(func() any { learn(); learn(); return l }) / count; more > 8 {
+		t.Errorf("another look at the same instances keeps %d bytes more of each", more)
+	}
+}
+
+func TestInstancesShareWhatRepeats(t *testing.T) {
+	var s shared
+	record := func(tags ...string) *core.Instance {
+		return &core.Instance{Host: strings.Clone("h1"), Tags: tags, Flavor: core.Flavor{Name: "m1", ExtraSpecs: map[string]string{"a": "b"}}}
+	}
+	a, b := record("x", "y"), record("x", "y")
+	s.share(a)
+	s.share(b)
+	if !same(a, b) || &a.Tags[0] != &b.Tags[0] {
+		t.Errorf("%+v and %+v do not share their tags", a, b)
+	}
+	changed := record("x\x00y")
+	changed.Flavor.ExtraSpecs = map[string]string{"a": "c"}
+	want := *changed
+	s.share(changed)
+	if !same(changed, &want) {
+		t.Errorf("sharing has changed an instance: %+v, want %+v", changed, want)
+	}
+	for i := range 2 * mostShared {
+		s.text(time.Duration(i).String())
+	}
+	if len(s.texts) > mostShared {
+		t.Errorf("%d texts are remembered", len(s.texts))
+	}
+}

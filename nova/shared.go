@@ -1,0 +1,69 @@
+package nova
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"lockstep/core"
+)
+
+// mostShared is how many different texts are remembered, and lists of tags and extra specs as well. A cloud whose instances all have
+// tags of their own begins anew after so many.
+const mostShared = 1 << 15
+
+// shared makes instances share what repeats among them. 100,000 instances are on some thousand hosts, in some hundred projects, and of
+// some ten flavors; each page brings every word of them as a text of its own. The zero value is ready.
+type shared struct {
+	texts map[string]string
+	tags  map[string][]string
+	specs map[string]map[string]string // by the flavor's name
+}
+
+// share replaces texts of an instance that nobody else has seen yet by equal ones.
+func (s *shared) share(i *core.Instance) {
+	for _, t := range []*string{
+		&i.ProjectID, &i.UserID, &i.Host, &i.Status, &i.VMState, &i.TaskState, &i.Zone, &i.Flavor.Name,
+	} {
+		*t = s.text(*t)
+	}
+	i.Tags = s.tagsOf(i.Tags)
+	if specs := i.Flavor.ExtraSpecs; specs != nil {
+		if known, ok := s.specs[i.Flavor.Name]; ok && maps.Equal(known, specs) {
+			i.Flavor.ExtraSpecs = known
+		} else {
+			put(&s.specs, i.Flavor.Name, specs)
+		}
+	}
+}
+
+func (s *shared) text(t string) string {
+	if t == "" {
+		return ""
+	}
+	if known, ok := s.texts[t]; ok {
+		return known
+	}
+	put(&s.texts, t, t)
+	return t
+}
+
+func (s *shared) tagsOf(tags []string) []string {
+	if len(tags) == 0 {
+		return tags
+	}
+	key := strings.Join(tags, "\x00")
+	if known, ok := s.tags[key]; ok && slices.Equal(known, tags) {
+		return known
+	}
+	tags = slices.Clip(tags)
+	put(&s.tags, key, tags)
+	return tags
+}
+
+func put[V any](m *map[string]V, key string, value V) {
+	if *m == nil || len(*m) >= mostShared {
+		*m = map[string]V{}
+	}
+	(*m)[key] = value
+}
