@@ -64,7 +64,6 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 		}
 		defer restore()
 	}
-	saveMemory()
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	var running sync.WaitGroup

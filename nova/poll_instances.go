@@ -163,7 +163,7 @@ func (l *instancePoll) focus(nudged bool) []*look {
 	now := wallClock()
 	hosts, moving := l.p.hosts()
 	every := l.p.scaled(hostQuietEvery)
-	if moving {
+	if moving && l.synced { // before that, the hosts would take every second slot of the limiter from the list
 		every = l.p.scaled(hostMovingEvery)
 	}
 	for h, k := range l.hosts {

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -300,18 +301,35 @@ func (v visit) hasRoom(ctx context.Context) (bool, error) {
 
 // inMaintenance returns the existing nodes whose lock says that they are being handled, in the order of the locks.
 func (r *rockoon) inMaintenance(ctx context.Context) ([]*corev1.Node, error) {
-	locks, err := r.locksOf(ctx, nodeLocks, openstackController)
+	// Each node in maintenance asks for this again and again, and in a fleet the answer has thousands of locks: only what is looked at
+	// is decoded.
+	raw, err := r.kube.CoreV1().RESTClient().Get().AbsPath("/apis", nodeLocks.Group, nodeLocks.Version, nodeLocks.Resource).Do(ctx).Raw()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list %s: %w", nodeLocks.Resource, err)
+	}
+	var locks struct{ Items []heldLock }
+	if err := json.Unmarshal(raw, &locks); err != nil {
+		return nil, fmt.Errorf("list %s: %w", nodeLocks.Resource, err)
 	}
 	known := r.view.nodes()
 	var nodes []*corev1.Node
-	for i := range locks {
-		if node := known[lockNode(&locks[i])]; node != nil && lockInner(&locks[i]) == stateActive {
+	for _, lock := range locks.Items {
+		node := known[lock.Spec.NodeName]
+		if node != nil && lock.Spec.ControllerName == openstackController && lock.Metadata.Annotations.Inner == stateActive {
 			nodes = append(nodes, node)
 		}
 	}
 	return nodes, nil
+}
+
+// heldLock is what tells of a lock whose node is being handled.
+type heldLock struct {
+	Metadata struct {
+		Annotations struct {
+			Inner string `json:"inner_state"` // annotationInner
+		}
+	}
+	Spec struct{ NodeName, ControllerName string }
 }
 
 // temporary tells whether an error is a handler's own request to be retried, not a failure.

@@ -23,6 +23,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+
+	"lockstep/sim/intern"
 )
 
 // Kubernetes' own resources that the view watches.
@@ -37,6 +39,7 @@ var (
 // view watches the resources that the controllers react to. It is for noticing changes and for cheap reads; before a
 // write, a controller reads the object itself.
 type view struct {
+	texts   intern.Table // what the objects of all mirrors share
 	mirrors map[schema.GroupVersionResource]*mirror
 
 	mu          sync.Mutex
@@ -137,7 +140,8 @@ func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, 
 		time.Sleep(behind)
 		return open(ctx, o)
 	}
-	mirror := &mirror{Indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers(resource)), changed: func() { v.changed(resource) }}
+	mirror := &mirror{Indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, indexers(resource)), texts: &v.texts,
+		changed: func() { v.changed(resource) }}
 	mirror.reflector = cache.NewReflectorWithOptions(plainList{lw}, object, mirror, cache.ReflectorOptions{
 		Name: resource.Resource, TypeDescription: resource.Resource,
 		Backoff: &wait.Backoff{Duration: 800 * time.Millisecond, Cap: 30 * time.Second, Steps: 6, Factor: 2}, // as in client-go, without jitter
@@ -149,18 +153,30 @@ func (v *view) add(resource schema.GroupVersionResource, object runtime.Object, 
 type mirror struct {
 	cache.Indexer
 	reflector *cache.Reflector
-	changed   func() // called when a field changes that a controller acts on
+	texts     *intern.Table // the view's
+	changed   func()        // called when a field changes that a controller acts on
 	listed    atomic.Bool
 	version   atomic.Int64 // changes with every event
 }
 
+// share makes an object that has just been read share what repeats, with all others of the view.
+func (m *mirror) share(object any) {
+	if untyped, ok := object.(*unstructured.Unstructured); ok {
+		m.texts.Content(untyped.Object)
+		return
+	}
+	m.texts.Object(object)
+}
+
 func (m *mirror) Add(object any) error {
+	m.share(object)
 	defer m.changed()
 	defer m.version.Add(1)
 	return m.Indexer.Add(object)
 }
 
 func (m *mirror) Update(object any) error {
+	m.share(object)
 	before, there, _ := m.Get(object)
 	if !there || !onlyHeartbeat(before, object) && !onlyWords(before, object) && !onlyCounts(before, object) && !onlyKept(before, object) {
 		defer m.changed()
@@ -176,6 +192,9 @@ func (m *mirror) Delete(object any) error {
 }
 
 func (m *mirror) Replace(objects []any, version string) error {
+	for _, object := range objects {
+		m.share(object)
+	}
 	defer m.changed()
 	defer m.listed.Store(true)
 	defer m.version.Add(1)

@@ -74,7 +74,8 @@ func (r *resource) checkFieldLabel(label string) error {
 
 // within tells whether an object is in the requested namespace.
 func (q *listQuery) within(o *object) bool {
-	return q.namespace == "" || strings.HasPrefix(o.key, q.namespace+"/")
+	n := len(q.namespace)
+	return n == 0 || len(o.key) > n && o.key[n] == '/' && o.key[:n] == q.namespace
 }
 
 // matches tells whether an object is one of those requested.
@@ -82,10 +83,38 @@ func (q *listQuery) matches(o *object) bool {
 	if !q.within(o) {
 		return false
 	}
-	if !q.labels.Empty() && !q.labels.Matches(labels.Set(o.meta().GetLabels())) {
+	if !q.labels.Empty() && !q.labels.Matches(objectLabels(o.content)) {
 		return false
 	}
 	return q.fields.Empty() || q.fields.Matches(objectFields{q.resource.shown(o).content})
+}
+
+// objectLabels returns an object's labels as label selectors read them: without a copy, for a watch looks at each pod of the cluster.
+func objectLabels(content map[string]any) contentLabels {
+	found, _, _ := nested(content, "metadata", "labels")
+	own, _ := found.(map[string]any)
+	return own
+}
+
+type contentLabels map[string]any
+
+// Has implements labels.Labels.
+func (l contentLabels) Has(label string) bool {
+	_, has := l[label]
+	return has
+}
+
+// Get implements labels.Labels.
+func (l contentLabels) Get(label string) string {
+	value, _ := l[label].(string)
+	return value
+}
+
+// Lookup implements labels.Labels.
+func (l contentLabels) Lookup(label string) (string, bool) {
+	value, has := l[label]
+	text, _ := value.(string)
+	return text, has
 }
 
 // objectFields gives the values that field selectors compare.
@@ -268,20 +297,47 @@ func (s *Server) writeList(c *call, r *resource, objects []*object, info metav1.
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	var body bytes.Buffer
-	fmt.Fprintf(&body, `{"kind":%q,"apiVersion":%q,"metadata":%s,"items":[`, kind, version, head)
+	items := make([][]byte, len(objects))
+	length := 0
 	for i, o := range objects {
+		if o = r.shown(o); c.form == formMetadata {
+			items[i] = partial(o)
+		} else {
+			items[i] = o.json()
+		}
+		length += len(items[i]) + 1
+	}
+	writeItems(c.w, fmt.Appendf(nil, `{"kind":%q,"apiVersion":%q,"metadata":%s,"items":[`, kind, version, head), items, length)
+	return nil
+}
+
+// largestBody is the longest list that is put together before it is written.
+const largestBody = 1 << 20
+
+// writeItems writes a list of the given length, about. A long one is written piece by piece, as the real server does it: all pods of a
+// large cluster are as much memory again as the pods themselves.
+func writeItems(w http.ResponseWriter, head []byte, items [][]byte, length int) {
+	body := bytes.NewBuffer(make([]byte, 0, min(length+len(head), largestBody)+256))
+	body.Write(head)
+	streamed := length > largestBody
+	if streamed {
+		w.Header().Set("Content-Type", mediaJSON)
+		w.WriteHeader(http.StatusOK)
+	}
+	for i, item := range items {
 		if i > 0 {
 			body.WriteByte(',')
 		}
-		o = r.shown(o)
-		if c.form == formMetadata {
-			body.Write(partial(o))
-		} else {
-			body.Write(o.json())
+		body.Write(item)
+		if streamed && body.Len() > largestBody/4 {
+			_, _ = w.Write(body.Bytes()) // the client is gone; net/http notices
+			body.Reset()
 		}
 	}
 	body.WriteString("]}\n")
-	writeRaw(c.w, http.StatusOK, body.Bytes())
-	return nil
+	if streamed {
+		_, _ = w.Write(body.Bytes())
+		return
+	}
+	writeRaw(w, http.StatusOK, body.Bytes())
 }

@@ -60,17 +60,26 @@ func (s *Server) loadDefinition(manifest []byte) error {
 	return s.Load(&unstructured.Unstructured{Object: known.(map[string]any)})
 }
 
+// contentOf turns an object into content of its own. One of a Go type needs no way through JSON: it has no unknown fields.
+func contentOf(r *resource, one runtime.Object) (content map[string]any, unknown []error, err error) {
+	if _, untyped := one.(runtime.Unstructured); r.typed && !untyped {
+		content, err = encodeTyped(r, one)
+		return content, nil, err
+	}
+	raw, err := json.Marshal(one)
+	if err != nil {
+		return nil, nil, fmt.Errorf("encode: %w", err)
+	}
+	return decodeContent(r, raw)
+}
+
 func (s *Server) load(one runtime.Object) error {
 	gvk := one.GetObjectKind().GroupVersionKind()
 	r := s.catalogue.byKind(gvk)
 	if r == nil {
 		return fmt.Errorf("the kind %s is not served", gvk)
 	}
-	raw, err := json.Marshal(one)
-	if err != nil {
-		return fmt.Errorf("encode a %s: %w", gvk.Kind, err)
-	}
-	content, unknown, err := decodeContent(r, raw)
+	content, unknown, err := contentOf(r, one)
 	if err != nil {
 		return fmt.Errorf("a %s: %w", gvk.Kind, err)
 	}

@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"lockstep/sim/intern"
 )
 
 // firstRevision is the revision of a new store: not zero, because a client reads "0" as "any".
@@ -83,6 +85,7 @@ type store struct {
 	added    int // tables added so far
 
 	dependents dependents
+	texts      intern.Table // what objects share
 
 	followers map[int]func(*table, event) // by number; they get every event
 	followed  int                         // followers added so far
@@ -170,6 +173,7 @@ func (t *table) create(key string, content map[string]any) *object {
 	if t.objects[key] != nil {
 		return nil
 	}
+	t.store.texts.Content(content) // an update keeps what it does not change
 	now := t.next(key, content)
 	t.objects[key] = now
 	t.store.dependents.follow(t, now, true)

@@ -1,0 +1,104 @@
+// Package intern makes objects of one API share the texts that repeat among them. Each decoded object brings its own copy of every
+// name of a field, label, image and node; ten thousand pods have the same few hundred.
+package intern
+
+import (
+	"reflect"
+	"sync"
+)
+
+const (
+	// most is how many texts a Table remembers before it begins anew: names and UIDs never repeat, and must not be kept for that.
+	most = 1 << 16
+	// longest is the length of the longest text that is worth a look.
+	longest = 80
+)
+
+// Table remembers texts. The zero value is ready; it is safe for concurrent use.
+type Table struct {
+	mu    sync.Mutex
+	texts map[string]any // each text in the form in which decoded JSON holds it, so that this is shared as well
+}
+
+// Content shares the texts in decoded JSON, in place; nobody else may use it meanwhile.
+func (t *Table) Content(content map[string]any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.content(content)
+}
+
+func (t *Table) content(value any) any {
+	switch value := value.(type) {
+	case string:
+		return t.known(value)
+	case map[string]any:
+		for key, one := range value {
+			value[t.text(key)] = t.content(one) // an assignment also replaces the key by the equal one
+		}
+	case []any:
+		for i, one := range value {
+			value[i] = t.content(one)
+		}
+	}
+	return value
+}
+
+// Object shares the texts in the exported fields of what a pointer points to, in place; nobody else may use it meanwhile.
+func (t *Table) Object(pointer any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.object(reflect.ValueOf(pointer))
+}
+
+func (t *Table) object(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString(t.text(v.String()))
+		}
+	case reflect.Pointer:
+		if !v.IsNil() && v.Elem().Kind() == reflect.Struct && v.Elem().Type().PkgPath() != "time" {
+			t.object(v.Elem())
+		}
+	case reflect.Struct:
+		if v.Type().PkgPath() == "time" {
+			return // a location is shared by all times
+		}
+		for i := range v.NumField() {
+			if field := v.Field(i); field.CanSet() {
+				t.object(field)
+			}
+		}
+	case reflect.Slice:
+		if kind := v.Type().Elem().Kind(); kind != reflect.Struct && kind != reflect.String && kind != reflect.Pointer {
+			return
+		}
+		for i := range v.Len() {
+			t.object(v.Index(i))
+		}
+	case reflect.Map:
+		if texts, ok := v.Interface().(map[string]string); ok {
+			for key, one := range texts {
+				texts[t.text(key)] = t.text(one)
+			}
+		}
+	}
+}
+
+func (t *Table) text(text string) string { return t.known(text).(string) }
+
+// known returns the copy of a text that all share.
+func (t *Table) known(text string) any {
+	if text == "" || len(text) > longest {
+		return text
+	}
+	if known, ok := t.texts[text]; ok {
+		return known
+	}
+	if t.texts == nil || len(t.texts) >= most {
+		t.texts = map[string]any{}
+	}
+	known := any(text)
+	t.texts[text] = known
+	return known
+}
