@@ -123,13 +123,20 @@ type objectFields struct{ content map[string]any }
 func (f objectFields) Has(label string) bool { return true }
 
 func (f objectFields) Get(label string) string {
-	path := strings.Split(label, ".")
 	if label == "source" {
-		path = []string{"source", "component"}
+		label = "source.component"
 	}
-	value, found, err := nested(f.content, path...)
-	switch {
-	case err != nil || !found || value == nil:
+	value := any(f.content)
+	for rest, more := label, true; more; { // without a slice of its parts: a list by node looks at each pod of the cluster
+		var name string
+		name, rest, more = strings.Cut(rest, ".")
+		fields, _ := value.(map[string]any)
+		value = fields[name]
+	}
+	switch value := value.(type) {
+	case string:
+		return value
+	case nil:
 		if label == "spec.unschedulable" || label == "spec.hostNetwork" {
 			return "false"
 		}

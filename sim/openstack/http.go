@@ -1,12 +1,12 @@
 package openstack
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -190,6 +190,9 @@ func (c *Cloud) authenticate(kind serviceKind, rt route, r *http.Request) (*toke
 	return t, nil
 }
 
+// answers are buffers for encoded answers: a fleet's lists are megabytes, and are asked for several times a second.
+var answers = sync.Pool{New: func() any { return new([]byte) }}
+
 func write(w http.ResponseWriter, a reply) {
 	h := w.Header()
 	for key, values := range a.header {
@@ -201,14 +204,14 @@ func write(w http.ResponseWriter, a reply) {
 	case []byte:
 		out = body
 	default:
-		var buf bytes.Buffer
-		enc := json.NewEncoder(&buf)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(body); err != nil {
+		buffer := answers.Get().(*[]byte)
+		defer answers.Put(buffer)
+		var err error
+		if out, err = appendJSON((*buffer)[:0], body); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		out = bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
+		*buffer = out
 		if h.Get("Content-Type") == "" {
 			h.Set("Content-Type", "application/json")
 		}
