@@ -68,7 +68,7 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	defer leave()
 	var running sync.WaitGroup
 	running.Go(func() { s.run(ctx) })
-	running.Go(func() { s.giveBack(ctx) })
+	running.Go(func() { s.settle(ctx) })
 	look.Arm = o.write
 	notice = strings.Join(slices.DeleteFunc(append([]string{notice}, s.notices...), func(t string) bool { return t == "" }), "; ")
 	look.Rehearsal, look.Owners, look.SaveFile = s.rehearsal, ownerDesk{s.client}, saveHere

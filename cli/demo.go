@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -75,6 +76,9 @@ With --from it simulates your own cloud, as "lockstep snapshot" recorded it.`,
 // patient is the greatest number of nodes of a simulated cloud that starts in a moment.
 const patient = 100
 
+// curtain is how long the story of a demo waits for the first lists at most.
+const curtain = time.Minute
+
 // demo opens the dashboard on a simulated cloud. A large one takes some seconds to start; stderr says so.
 func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err error) {
 	if err := o.configure(); err != nil {
@@ -90,7 +94,7 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 		return fmt.Errorf("make a folder for the demo: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	so.Dir, so.Log = dir, log.Logger
+	so.Dir, so.Log, so.Paused = dir, log.Logger, true
 	if n := len(so.Scenario.Nodes); n > patient {
 		fmt.Fprintf(stderr, "Starting a simulated cloud of %d nodes and %d instances …\n", n, len(so.Scenario.Instances))
 	}
@@ -115,5 +119,14 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 	}
 	title, notice := simTitle(cloud.Scenario, so.Speed)
 	s.rehearsal = &rehearsal{cloud}
+	// The story begins when the screen shows the cloud: nothing of it is missed, and the controllers of a fleet do not compete with its
+	// first lists. It does not wait for a server that is silent.
+	begin := time.AfterFunc(curtain, cloud.Clock.Resume)
+	s.begin = func() {
+		if begin.Stop() {
+			cloud.Clock.Resume()
+		}
+	}
+	defer begin.Stop()
 	return s.show(ctx, o, title, notice+" (f4: the panel)")
 }

@@ -16,9 +16,10 @@ import (
 // this says.
 const collectAt = 50
 
-// giveBack makes a program that runs for hours small, and returns what the first lists have left to the system, once all of them are in or cannot be had: the decoded pages of a
-// large cloud are several times what is kept of them, and Go would hold that for minutes, until its next collections.
-func (s *session) giveBack(ctx context.Context) {
+// settle waits until all first lists are in or cannot be had. Then the start is over: what waited for it begins, the program becomes
+// small, and what the lists have left goes back to the system. The decoded pages of a large cloud are several times what is kept of
+// them, and Go would hold that for minutes, until its next collections.
+func (s *session) settle(ctx context.Context) {
 	snapshots, stop := s.engine.Subscribe()
 	defer stop()
 	for {
@@ -27,6 +28,9 @@ func (s *session) giveBack(ctx context.Context) {
 			return
 		case snap := <-snapshots:
 			if listed(snap) {
+				if s.begin != nil {
+					s.begin()
+				}
 				if os.Getenv("GOGC") == "" { // who sets it knows why
 					debug.SetGCPercent(collectAt)
 				}

@@ -42,6 +42,7 @@ type session struct {
 	cleansUp  bool                       // the OpenStack controller is played: volume claims are watched, too
 
 	rehearsal tui.Rehearsal // behind the demo's panel; nil on a real cloud
+	begin     func()        // what waits until the first lists are in; nil: nothing
 }
 
 // place is what a session runs on: the operator's own cluster, or a simulated one.

@@ -110,6 +110,7 @@ func newInstancePoll(p *Poller) *instancePoll {
 func (l *instancePoll) run(ctx context.Context, behind time.Duration, nudge <-chan struct{}) {
 	defer l.asking.Wait()
 	l.p.emit(core.Delta{Source: core.SourceInstances, State: core.SourceConnecting})
+	l.p.setListing(true)
 	if sleep(ctx, behind) != nil {
 		return
 	}
@@ -163,7 +164,7 @@ func (l *instancePoll) focus(nudged bool) []*look {
 	now := wallClock()
 	hosts, moving := l.p.hosts()
 	every := l.p.scaled(hostQuietEvery)
-	if moving && l.synced { // before that, the hosts would take every second slot of the limiter from the list
+	if moving {
 		every = l.p.scaled(hostMovingEvery)
 	}
 	for h, k := range l.hosts {
@@ -337,7 +338,7 @@ func (l *instancePoll) take(ctx context.Context, a answer) {
 	switch try := l.p.c.times.try; {
 	case a.took > try/2:
 		l.size = max(min(l.size, a.size/2), smallestPage)
-	case a.took < try/8 && a.next != "":
+	case a.took < try/4 && a.next != "": // twice as many will not take too long either
 		l.size = min(max(l.size, a.size*2), pageSize)
 	}
 	if k.marker == "" {
@@ -400,6 +401,7 @@ func (l *instancePoll) failed(k *look, a answer) {
 	}
 	pause := l.p.failurePause(k.failures)
 	k.failures++
+	l.p.setListing(false) // what moves does not wait for a list that may never come
 	if k.query.host != "" {
 		// The changes still show its instances.
 		l.p.log.Info("the instances of a host are not told", "host", k.query.host, "err", a.err, "next", pause)
@@ -509,6 +511,7 @@ func (l *instancePoll) complete() {
 	first := !l.synced
 	l.synced, l.listed, k.due = true, now, now.Add(l.p.scaled(relistEvery))
 	if first {
+		l.p.setListing(false)
 		l.changes.due = now.Add(l.p.scaled(changesEvery))
 	}
 	at := maxTime(l.asOf, k.since)

@@ -63,6 +63,7 @@ type Poller struct {
 	focus     []string
 	moving    bool // as the caller says: a run or a maintenance is under way
 	migrating bool // as the cloud says: a migration runs
+	listing   bool // the first list of all instances is being read
 
 	volumeHosts []string // whose own volumes are read
 	routerHosts []string // whose L3 and DHCP agents are asked what they serve
@@ -177,11 +178,22 @@ func wake(c chan struct{}) {
 	}
 }
 
-// hosts is the focus, and whether anything moves.
+// hosts is the focus, and whether anything moves that has to be read often. Nothing has until the first list of all instances is in: in
+// a large cloud, twenty nodes that move alone need more requests than the limiter allows, and the list would take minutes.
 func (p *Poller) hosts() (focus []string, moving bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.focus, p.moving || p.migrating
+	return p.focus, (p.moving || p.migrating) && !p.listing
+}
+
+func (p *Poller) setListing(yes bool) {
+	p.mu.Lock()
+	ended := p.listing && !yes
+	p.listing = yes
+	p.mu.Unlock()
+	if ended {
+		wake(p.wakeMigrations)
+	}
 }
 
 func (p *Poller) setMigrating(yes bool) {
