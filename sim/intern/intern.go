@@ -3,6 +3,7 @@
 package intern
 
 import (
+	"hash/maphash"
 	"reflect"
 	"sync"
 )
@@ -18,6 +19,7 @@ const (
 type Table struct {
 	mu    sync.Mutex
 	texts map[string]any // each text in the form in which decoded JSON holds it, so that this is shared as well
+	trees map[uint64]any
 }
 
 // Content shares the texts in decoded JSON, in place; nobody else may use it meanwhile.
@@ -25,6 +27,63 @@ func (t *Table) Content(content map[string]any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.content(content)
+}
+
+// Frozen is Content for an object that never changes any more: it also shares the fields of its metadata, spec and status with the
+// objects that have equal ones, as the pods of a set have. All of these must stay as they are from now on.
+func (t *Table) Frozen(content map[string]any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.content(content)
+	for _, part := range content {
+		fields, ok := part.(map[string]any)
+		if !ok {
+			continue
+		}
+		for name, field := range fields {
+			switch field.(type) {
+			case map[string]any, []any:
+				fields[name] = t.tree(field)
+			}
+		}
+	}
+}
+
+// tree returns the first field that was equal to this one.
+func (t *Table) tree(field any) any {
+	sum := hash(field)
+	if known, ok := t.trees[sum]; ok {
+		if reflect.DeepEqual(known, field) {
+			return known
+		}
+		return field
+	}
+	if t.trees == nil || len(t.trees) >= most {
+		t.trees = map[uint64]any{}
+	}
+	t.trees[sum] = field
+	return field
+}
+
+var seed = maphash.MakeSeed()
+
+// hash is the same for equal decoded JSON.
+func hash(value any) uint64 {
+	sum := uint64(1)
+	switch value := value.(type) {
+	case map[string]any:
+		for key, one := range value { // in any order
+			sum += maphash.String(seed, key) * (hash(one) | 1)
+		}
+	case []any:
+		for _, one := range value {
+			sum = sum*31 + hash(one)
+		}
+	case nil:
+	default:
+		sum = maphash.Comparable(seed, value)
+	}
+	return sum
 }
 
 func (t *Table) content(value any) any {

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 const pod = `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": {"app": "nova"}, "creationTimestamp":
@@ -54,6 +55,24 @@ func TestTextsAreSharedAndNothingElseChanges(t *testing.T) {
 	}
 	if keys(left) != keys(right) {
 		t.Error("two objects have a copy of a field's name each")
+	}
+}
+
+func TestFrozenObjectsShareTheirFields(t *testing.T) {
+	var table Table
+	one, two, other := decoded[map[string]any](t), decoded[map[string]any](t), decoded[map[string]any](t)
+	other["spec"].(map[string]any)["containers"].([]any)[0].(map[string]any)["image"] = "registry.local/nova:2"
+	want := []map[string]any{decoded[map[string]any](t), decoded[map[string]any](t), runtime.DeepCopyJSON(other)}
+	got := []map[string]any{one, two, other}
+	for _, content := range got {
+		table.Frozen(content)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("objects have become %v, want %v", got, want)
+	}
+	containers := func(content map[string]any) *any { return &content["spec"].(map[string]any)["containers"].([]any)[0] }
+	if containers(one) != containers(two) || containers(one) == containers(other) {
+		t.Error("equal containers are not shared, or others are")
 	}
 }
 

@@ -173,7 +173,7 @@ func (t *table) create(key string, content map[string]any) *object {
 	if t.objects[key] != nil {
 		return nil
 	}
-	t.store.texts.Content(content) // an update keeps what it does not change
+	t.store.texts.Frozen(content) // an update keeps what it does not change
 	now := t.next(key, content)
 	t.objects[key] = now
 	t.store.dependents.follow(t, now, true)
