@@ -54,7 +54,9 @@ func (f *facts) deployments() {
 }
 
 // anyInstance tells whether the cloud has instances, as far as they are known.
-func anyInstance(s *core.Snapshot) bool { return s.Known(core.SourceInstances) && s.Instances.Len() > 0 }
+func anyInstance(s *core.Snapshot) bool {
+	return s.Known(core.SourceInstances) && s.Instances.Len() > 0
+}
 
 // nodesAreAsked tells whether there is a maintenance request for the cluster or a node.
 func (f *facts) nodesAreAsked() bool {
