@@ -103,6 +103,13 @@ func (c *counter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// begun is when the first request was sent.
+func (c *counter) begun() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sent[0].at
+}
+
 func (c *counter) ended(api string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -264,7 +271,7 @@ func countedOn(t *testing.T, fleet string, o sim.Options, began int) (*story, *c
 // atRest counts a start, some time in which nothing happens, and a plan of the whole update.
 func atRest(t *testing.T, fleet string, c *cost) {
 	st, count := countedOn(t, fleet, sim.Options{ControllersOff: true}, 0)
-	began := count.sent[0].at
+	began := count.begun()
 	c.Live = math.Round(time.Since(began).Seconds()*10) / 10
 	time.Sleep(time.Until(began.Add(time.Minute)))
 	c.Start = figuresOf(count.between(began, time.Now()), 1)
@@ -308,6 +315,7 @@ var costFleets = []string{"fleet-50", "fleet-500", "fleet-2000"}
 // The page has what was counted: of the smallest fleet now, to a tenth, and of all fleets when somebody last asked for them.
 func TestThePageOfCosts(t *testing.T) {
 	t.Parallel()
+	bubble.OnlyAStory(t)
 	told := map[string]*cost{}
 	raw, err := os.ReadFile(costFigures)
 	if err == nil {
