@@ -17,19 +17,8 @@ func BenchmarkProject(b *testing.B) {
 		fill := func(id core.SourceID, objects ...core.Object) {
 			w.apply(core.Delta{Source: id, At: scene.Noon, State: core.SourceLive, Upserts: objects})
 		}
-		for _, n := range sc.Nodes {
-			fill(core.SourceNodes, n)
-		}
-		for _, locks := range sc.NodeLocks {
-			for _, l := range locks {
-				fill(core.SourceNodeLocks, l)
-			}
-		}
-		for _, s := range sc.Services {
-			fill(core.SourceComputeServices, s)
-		}
-		for _, in := range sc.Instances.All() {
-			fill(core.SourceInstances, in)
+		for id, objects := range sc.Objects() {
+			fill(id, objects...)
 		}
 		project := func(prev *core.Snapshot) *core.Snapshot {
 			s := &core.Snapshot{Facts: core.Facts{Now: scene.Noon, Wall: scene.Noon}}

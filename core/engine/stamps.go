@@ -34,66 +34,63 @@ func (t *touches) node(name string) {
 	}
 }
 
-// object notes that an object is another one, new (old is nil) or gone (now is nil). An object of a source that is not listed here can
-// matter to anything.
+// object notes that an object is another one, new (old is nil) or gone (now is nil): for the nodes that it was about, and for those that
+// it is about now.
 func (t *touches) object(w *world, src core.SourceID, old, now core.Object) {
-	either := now
-	if now == nil {
-		either = old
+	if before, was := old.(*core.Node); was {
+		if after, is := now.(*core.Node); is && before.UID == after.UID && before.Label() == after.Label() {
+			t.node(after.Name)
+			return
+		}
 	}
-	switch o := either.(type) {
-	case *core.Node:
-		before, same := old.(*core.Node)
-		after, still := now.(*core.Node)
-		if !same || !still || before.UID != after.UID || before.Label() != after.Label() {
+	for _, o := range []core.Object{old, now} {
+		if o == nil {
+			continue
+		}
+		nodes := w.nodesOf(src, o)
+		if len(nodes) == 0 {
 			t.everything()
 		}
-		t.node(o.Name)
+		for _, name := range nodes {
+			t.node(name)
+		}
+	}
+}
+
+// nodesOf are the nodes, or hosts, that alone rest on an object; none for an object that can matter to anything, as one does of a kind
+// that is not listed here. A node that comes, goes or is renamed is such an object, too.
+func (w *world) nodesOf(src core.SourceID, o core.Object) []string {
+	switch o := o.(type) {
 	case *core.WorkloadLock:
-		if src != core.SourceNodeLocks || o.Node == "" {
-			t.everything()
-		}
-		t.node(o.Node)
-		if before, same := old.(*core.WorkloadLock); same {
-			t.node(before.Node)
+		if src == core.SourceNodeLocks && o.Node != "" {
+			return []string{o.Node}
 		}
 	case *core.MaintenanceRequest:
-		if src != core.SourceNodeRequests || o.Node == "" {
-			t.everything()
-		}
-		t.node(o.Node)
-		if before, same := old.(*core.MaintenanceRequest); same {
-			t.node(before.Node)
+		if src == core.SourceNodeRequests && o.Node != "" {
+			return []string{o.Node}
 		}
 	case *core.NodeNotice:
-		t.node(o.Node)
-		if before, same := old.(*core.NodeNotice); same {
-			t.node(before.Node)
-		}
+		return []string{o.Node}
 	case *core.NodePods:
-		t.node(o.Node)
+		return []string{o.Node}
 	case *core.ComputeService:
-		t.node(o.Host)
+		return []string{o.Host}
 	case *core.Instance:
-		t.node(o.Host)
-		if before, same := old.(*core.Instance); same {
-			t.node(before.Host)
-		}
+		return []string{o.Host}
 	case *core.Migration:
-		t.node(o.SourceHost)
-		t.node(o.DestHost)
+		hosts := []string{o.SourceHost, o.DestHost}
 		if in, there := w.objects[core.SourceInstances][o.InstanceID].(*core.Instance); there {
-			t.node(in.Host)
+			hosts = append(hosts, in.Host)
 		}
+		return hosts
 	case *core.NetworkAgent:
-		t.node(o.Host)
+		return []string{o.Host}
 	case *core.VolumeService:
-		t.node(o.Machine())
+		return []string{o.Machine()}
 	case *core.HostVolumes:
-		t.node(o.Host)
-	default:
-		t.everything()
+		return []string{o.Host}
 	}
+	return nil
 }
 
 // ofNodes are the maps of a History whose changes observe tells itself, node by node.
@@ -117,7 +114,7 @@ func sameHistory(a, b *core.History, byNode bool) bool {
 	return true
 }
 
-// stamped gives a Snapshot its Stamps, from what has changed since prev. The facts of the world have been noted as they came.
+// stampSnapshot gives a Snapshot its Stamps, from what has changed since prev. The facts of the world have been noted as they came.
 func (e *Engine) stampSnapshot(s, prev *core.Snapshot) {
 	t := &e.world.touched
 	if prev == nil {

@@ -49,7 +49,7 @@ func Start(b *testing.B, sc scene.Scene) *Cluster {
 		stop()
 		<-ended
 	})
-	facts := objects(sc)
+	facts := sc.Objects()
 	for _, id := range sources {
 		c.engine.Apply(core.Delta{Source: id, At: c.wall(), State: core.SourceLive, Replace: true, Upserts: facts[id]})
 	}
@@ -65,44 +65,6 @@ func Start(b *testing.B, sc scene.Scene) *Cluster {
 		return true
 	})
 	return c
-}
-
-// objects are a scene's facts by their sources.
-func objects(sc scene.Scene) map[core.SourceID][]core.Object {
-	all := map[core.SourceID][]core.Object{}
-	add := func(id core.SourceID, o core.Object) { all[id] = append(all[id], o) }
-	for _, n := range sc.Nodes {
-		add(core.SourceNodes, n)
-	}
-	for _, l := range sc.ClusterLocks {
-		add(core.SourceClusterLocks, l)
-	}
-	for _, locks := range sc.NodeLocks {
-		for _, l := range locks {
-			add(core.SourceNodeLocks, l)
-		}
-	}
-	for _, r := range sc.ClusterRequests {
-		add(core.SourceClusterRequests, r)
-	}
-	for _, requests := range sc.NodeRequests {
-		for _, r := range requests {
-			add(core.SourceNodeRequests, r)
-		}
-	}
-	for _, s := range sc.Services {
-		add(core.SourceComputeServices, s)
-	}
-	for _, in := range sc.Instances.All() {
-		add(core.SourceInstances, in)
-	}
-	for _, d := range sc.Deployments {
-		add(core.SourceOpenStackDeployment, d)
-	}
-	for id, name := range sc.Projects {
-		add(core.SourceProjects, &core.Project{ID: id, Name: name})
-	}
-	return all
 }
 
 func (c *Cluster) await(shows func(*core.Snapshot) bool) *core.Snapshot {

@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"lockstep/core"
+)
+
+// A changed object counts for the nodes that it was about and those that it is about; one that can matter to anything counts for
+// everything.
+func TestWhatAChangeTouches(t *testing.T) {
+	node := func(label string) *core.Node {
+		return &core.Node{Meta: core.Meta{Name: "cmp-1", UID: "u"}, ShortName: label}
+	}
+	lock := func(on string) *core.WorkloadLock { return &core.WorkloadLock{Node: on} }
+	for _, tt := range []struct {
+		what     string
+		source   core.SourceID
+		old, now core.Object
+		all      bool
+		nodes    []string
+	}{
+		{"a node that is as it was but for its facts", core.SourceNodes, node("a"), node("a"), false, []string{"cmp-1"}},
+		{"a node with another label", core.SourceNodes, node("a"), node("b"), true, nil},
+		{"a new node", core.SourceNodes, nil, node("a"), true, nil},
+		{"a node that is gone", core.SourceNodes, node("a"), nil, true, nil},
+		{"a node's lock", core.SourceNodeLocks, lock("cmp-1"), lock("cmp-1"), false, []string{"cmp-1"}},
+		{"a lock that names another node", core.SourceNodeLocks, lock("cmp-1"), lock("cmp-2"), false, []string{"cmp-1", "cmp-2"}},
+		{"a lock that names no node", core.SourceNodeLocks, nil, lock(""), true, nil},
+		{"the cluster's lock", core.SourceClusterLocks, lock(""), lock(""), true, nil},
+		{"a node's request", core.SourceNodeRequests, nil, &core.MaintenanceRequest{Node: "cmp-1"}, false, []string{"cmp-1"}},
+		{"the cluster's request", core.SourceClusterRequests, nil, &core.MaintenanceRequest{}, true, nil},
+		{"an instance that moved", core.SourceInstances, &core.Instance{ID: "i", Host: "cmp-1"}, &core.Instance{ID: "i", Host: "cmp-2"}, false,
+			[]string{"cmp-1", "cmp-2"}},
+		{"an instance on no host", core.SourceInstances, nil, &core.Instance{ID: "i"}, false, nil},
+		{"a migration, at its instance's host too", core.SourceMigrations, nil,
+			&core.Migration{InstanceID: "known", SourceHost: "cmp-1", DestHost: "cmp-2"}, false, []string{"cmp-1", "cmp-2", "cmp-3"}},
+		{"a host with a domain name", core.SourceComputeServices, nil, &core.ComputeService{Host: "cmp-1.example"}, false,
+			[]string{"cmp-1", "cmp-1.example"}},
+		{"a project", core.SourceProjects, nil, &core.Project{ID: "p"}, true, nil},
+	} {
+		w := newWorld(nil, worldTime)
+		w.put(core.SourceInstances, &core.Instance{ID: "known", Host: "cmp-3"})
+		var got touches
+		got.object(w, tt.source, tt.old, tt.now)
+		nodes := slices.Sorted(maps.Keys(got.nodes))
+		if !got.any || got.all != tt.all || !slices.Equal(nodes, tt.nodes) {
+			t.Errorf("%s: all %t, nodes %q; want %t, %q", tt.what, got.all, nodes, tt.all, tt.nodes)
+		}
+	}
+}
