@@ -39,7 +39,7 @@ func adapter(t *testing.T, c *cluster.Cluster, user cluster.User) *kube.Client {
 }
 
 // sources watches with the client until the states of all sources are as wanted.
-func sources(t *testing.T, client *kube.Client, wanted map[core.SourceID]core.SourceState, podsOf ...string) {
+func sources(t *testing.T, client *kube.Client, wanted map[core.SourceID]core.SourceState, podsOf ...core.PodsOf) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -78,7 +78,7 @@ func TestAWatcherSeesEverythingWithTheReadOnlyManifest(t *testing.T) {
 		live[source] = core.SourceLive
 	}
 	live[core.SourceOpenStackDeployment] = core.SourceOff // for operators only
-	sources(t, client, live, "watched")
+	sources(t, client, live, core.PodsOf{Node: "watched"})
 
 	access := kube.NewAccess(client)
 	if err := access.Review(t.Context(), kube.WatchPermissions()...); err != nil {
@@ -119,7 +119,7 @@ func TestAWatcherWithoutRightsSaysSoForEachSource(t *testing.T) {
 		forbidden[source] = core.SourceForbidden
 	}
 	forbidden[core.SourceOpenStackDeployment] = core.SourceOff
-	sources(t, adapter(t, shared, cluster.Nobody), forbidden, "any")
+	sources(t, adapter(t, shared, cluster.Nobody), forbidden, core.PodsOf{Node: "any"})
 }
 
 func TestAWatcherWithAnExpiredTokenFails(t *testing.T) {
@@ -127,7 +127,7 @@ func TestAWatcherWithAnExpiredTokenFails(t *testing.T) {
 	for _, source := range kube.Sources() {
 		failed[source] = core.SourceFailed
 	}
-	sources(t, adapter(t, shared, cluster.Expired), failed, "any")
+	sources(t, adapter(t, shared, cluster.Expired), failed, core.PodsOf{Node: "any"})
 }
 
 // kindOf is the kind of the adapter's error; "" for none.

@@ -27,20 +27,22 @@ type podPoller struct {
 	listed bool // at least once; only the polling goroutine uses it
 
 	mu    sync.Mutex
-	nodes []string
+	nodes []core.PodsOf // by name
 }
 
 func newPodPoller(behind time.Duration, client *Client, out *outbox, opts WatchOptions) *podPoller {
 	return &podPoller{behind: behind, client: client, out: out, opts: opts, kick: make(chan struct{}, 1)}
 }
 
-func (p *podPoller) set(names []string) {
-	names = slices.Clone(names)
-	slices.Sort(names)
-	names = slices.Compact(names)
+func (p *podPoller) set(nodes []core.PodsOf) {
+	nodes = slices.Clone(nodes)
+	slices.SortFunc(nodes, func(a, b core.PodsOf) int { return cmp.Compare(a.Node, b.Node) })
+	nodes = slices.CompactFunc(nodes, func(a, b core.PodsOf) bool { return a.Node == b.Node })
 	p.mu.Lock()
-	same := slices.Equal(p.nodes, names)
-	p.nodes = names
+	same := slices.EqualFunc(p.nodes, nodes, func(a, b core.PodsOf) bool {
+		return a.Node == b.Node && a.NodeReadySince.Equal(b.NodeReadySince)
+	})
+	p.nodes = nodes
 	p.mu.Unlock()
 	if !same {
 		p.again()
@@ -102,16 +104,16 @@ func (p *podPoller) poll(ctx context.Context) time.Duration {
 	return wait
 }
 
-func (p *podPoller) list(ctx context.Context, node string) (*core.NodePods, *core.APIError) {
+func (p *podPoller) list(ctx context.Context, of core.PodsOf) (*core.NodePods, *core.APIError) {
 	ctx, cancel := context.WithTimeout(ctx, p.opts.ListTimeout)
 	defer cancel()
 	// The server's cache is good enough for counting, and spares etcd.
-	items, err := p.client.pods(ctx, "", node, "0")
+	items, err := p.client.pods(ctx, "", of.Node, "0")
 	if err != nil {
-		return nil, Describe(err, "list pods of node "+node)
+		return nil, Describe(err, "list pods of node "+of.Node)
 	}
-	pods := podsFrom(node, items)
-	pods.AsOf = time.Now()
+	pods := podsFrom(of.Node, items)
+	pods.AsOf, pods.NodeReadySince = time.Now(), of.NodeReadySince
 	return pods, nil
 }
 

@@ -116,10 +116,10 @@ func (w *Watcher) Run(ctx context.Context) {
 }
 
 // SetPodNodes names the nodes whose pods are wanted: those in maintenance. It replaces the nodes named before; the pods of other
-// nodes are forgotten.
-func (w *Watcher) SetPodNodes(names []string) {
+// nodes are forgotten. A node that has gone down or come back since is listed at once.
+func (w *Watcher) SetPodNodes(nodes []core.PodsOf) {
 	if w.pods != nil {
-		w.pods.set(names)
+		w.pods.set(nodes)
 	}
 }
 

@@ -196,7 +196,7 @@ func TestForbiddenSaysWhichVerbOnWhichResource(t *testing.T) {
 		}}}})
 		c.create(nodeLock("l1", "n1"))
 		w, o := watchCluster(t, c.client("ann"), WatchOptions{})
-		w.SetPodNodes([]string{"n1"})
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}})
 		forbidden := func(id core.SourceID, call, remedy string) {
 			t.Helper()
 			o.wait("forbidden: "+call, func(v *view) bool {
@@ -514,14 +514,23 @@ func TestPodsOfNamedNodesOnly(t *testing.T) {
 			}
 		}
 		w, o := watchCluster(t, c.client(kubeapi.Readonly), WatchOptions{})
-		w.SetPodNodes([]string{"n1"})
+		w.SetPodNodes([]core.PodsOf{{Node: "n1"}})
 		o.wait("n1's pods", func(v *view) bool {
 			p, ok := v.objects[core.SourceNodePods]["n1"].(*core.NodePods)
 			return ok && p.Total == 2 && p.Evictable == 2 && slices.Equal(p.NotReady,
 				[]core.PodName{{Namespace: "openstack", Name: "a-n1"}, {Namespace: "openstack", Name: "b-n1"}})
 		})
-		w.SetPodNodes([]string{"n2"})
+		w.SetPodNodes([]core.PodsOf{{Node: "n2"}})
 		o.wait("n2's instead", func(v *view) bool { return v.is(core.SourceNodePods, "n2") })
+		began, back := time.Now(), time.Date(2026, 3, 14, 1, 0, 0, 0, time.UTC)
+		w.SetPodNodes([]core.PodsOf{{Node: "n2", NodeReadySince: back}})
+		o.wait("n2's since it is back", func(v *view) bool {
+			p, ok := v.objects[core.SourceNodePods]["n2"].(*core.NodePods)
+			return ok && p.NodeReadySince.Equal(back)
+		})
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("a node that came back was listed after %s, want at once", took)
+		}
 		w.SetPodNodes(nil)
 		o.wait("none", func(v *view) bool { return v.is(core.SourceNodePods) })
 		for _, r := range c.Requests() {

@@ -8,14 +8,14 @@ import (
 
 // EndedOn adds ended pods to a returning node whose return waits for nothing else.
 func EndedOn(sc Scene, node string, names ...string) *core.NodePods {
-	p := &core.NodePods{Node: node, Total: 20}
+	p := sc.PodsOn(node)
+	p.Total = 20
 	for i, name := range names {
 		e := core.EndedPod{Namespace: "openstack", Name: name, UID: "pod-" + name, Phase: "Failed", Reason: "Evicted", Owner: "ReplicaSet",
 			Since: core.Since{At: Ago(time.Duration(i+1) * 30 * time.Hour), Exact: true}}
 		p.Ended = append(p.Ended, e)
 		p.NotReady = append(p.NotReady, e.PodName())
 	}
-	sc.Pods[node] = p
 	return p
 }
 

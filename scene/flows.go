@@ -165,7 +165,7 @@ func ReturnedScene() Scene {
 	LockReleased("cmp-01")(sc)
 	sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = true, ""
 	LvmIn(sc).Enabled, LvmIn(sc).DisabledReason = true, ""
-	sc.Pods["cmp-01"] = &core.NodePods{Node: "cmp-01"}
+	sc.PodsOn("cmp-01")
 	sc.Agents["cmp-01"] = []*core.NetworkAgent{{ID: "ovn", Host: "cmp-01", Binary: "ovn-controller", Type: "OVN Controller agent", Alive: true,
 		AdminUp: true}}
 	return sc

@@ -73,7 +73,17 @@ func (sc Scene) Handed(node string) {
 	sc.Maintained(node, "").RawState = core.LockInactive
 	sc.Emptied(node)
 	sc.Nodes[node].Cordoned = true
-	sc.Pods[node] = &core.NodePods{Node: node}
+	sc.PodsOn(node)
+}
+
+// PodsOn lists the pods of a node, as it is now: none, which the caller changes.
+func (sc Scene) PodsOn(node string) *core.NodePods {
+	p := &core.NodePods{Node: node, AsOf: sc.Wall}
+	if n := sc.Nodes[node]; n != nil {
+		p.NodeReadySince = n.ReadySince
+	}
+	sc.Pods[node] = p
+	return p
 }
 
 // BudgetText is the text of a drain that a disruption budget refuses.

@@ -116,7 +116,7 @@ func (c *testCloud) deltas(now time.Time) []core.Delta {
 	for name, uid := range c.uids {
 		nodes = append(nodes, &core.Node{Meta: core.Meta{Name: name, UID: uid, Created: worldTime.Add(-time.Hour)},
 			Roles: []core.Role{core.RoleCompute}, Ready: "True",
-			ReadySince: worldTime.Add(-time.Hour), Annotations: maps.Clone(c.annotations[name])})
+			ReadySince: readySince, Annotations: maps.Clone(c.annotations[name])})
 		if roles := c.roles[name]; roles != nil {
 			nodes[len(nodes)-1].(*core.Node).Roles = roles
 		}
@@ -150,9 +150,14 @@ func (c *testCloud) deltas(now time.Time) []core.Delta {
 		cluster = append(cluster, &cp)
 	}
 	cwl := *c.clusterLock
-	pods := []core.Object{&core.NodePods{Node: "cmp-1"}, &core.NodePods{Node: "cmp-2"}, &core.NodePods{Node: "cmp-3"}}
-	if c.pods != nil {
-		pods[0] = c.pods
+	var pods []core.Object
+	for _, name := range []string{"cmp-1", "cmp-2", "cmp-3"} {
+		p := core.NodePods{Node: name}
+		if c.pods != nil && c.pods.Node == name {
+			p = *c.pods
+		}
+		p.NodeReadySince = readySince
+		pods = append(pods, &p)
 	}
 	var osdpl, rockoon, agents []core.Object
 	if c.osdpl != nil {

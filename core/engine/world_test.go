@@ -9,6 +9,9 @@ import (
 
 var worldTime = time.Date(2026, 1, 16, 12, 0, 0, 0, time.UTC)
 
+// readySince is since when the nodes of a testCloud are Ready.
+var readySince = worldTime.Add(-time.Hour)
+
 func projected(w *world, prev *core.Snapshot) *core.Snapshot {
 	s := &core.Snapshot{}
 	w.project(s, prev)

@@ -24,3 +24,10 @@ func SeenSinceReturn(s *core.Snapshot, id core.SourceID, node string) (back time
 	back = s.History.Rounds[n.UID].Ended
 	return back, back.IsZero() || !seenAt(s, id).Before(back)
 }
+
+// SeenSinceReady tells whether a source was heard since the node last became Ready. Older facts about what runs on it are from before
+// it went down.
+func SeenSinceReady(s *core.Snapshot, id core.SourceID, node string) bool {
+	n := s.Nodes[node]
+	return n == nil || n.ReadySince.IsZero() || !seenAt(s, id).Before(n.ReadySince)
+}

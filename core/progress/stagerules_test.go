@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -348,8 +349,11 @@ func TestWhereToLook(t *testing.T) {
 	if hosts, moving := HostsToWatch(sc.Snapshot); strings.Join(hosts, " ") != "cmp-02" || !moving {
 		t.Errorf("evacuating: %v %v", hosts, moving)
 	}
-	if names := NodesWithPodsToWatch(sc.Snapshot); strings.Join(names, " ") != "cmp-02 gtw-01" {
-		t.Errorf("pods: %v", names)
+	back := scene.Ago(time.Hour)
+	sc.Nodes["gtw-01"].ReadySince = back
+	want := []core.PodsOf{{Node: "cmp-02", NodeReadySince: sc.Nodes["cmp-02"].ReadySince}, {Node: "gtw-01", NodeReadySince: back}}
+	if nodes := NodesWithPodsToWatch(sc.Again().Snapshot); !slices.Equal(nodes, want) {
+		t.Errorf("pods: %v", nodes)
 	}
 }
 

@@ -31,21 +31,20 @@ func HostsToWatch(s *core.Snapshot) (hosts []string, moving bool) {
 	return slices.Compact(hosts), moving
 }
 
-// NodesWithPodsToWatch are the nodes whose pods matter now, sorted: those in maintenance, and those that are cordoned during an
+// NodesWithPodsToWatch are the nodes whose pods matter now: those in maintenance, and those that are cordoned during an
 // update.
-func NodesWithPodsToWatch(s *core.Snapshot) []string {
+func NodesWithPodsToWatch(s *core.Snapshot) []core.PodsOf {
 	update := s.ClusterRequest() != nil
-	var names []string
+	var nodes []core.PodsOf
 	for _, v := range NodeViews(s) {
 		if v.Node == nil {
 			continue
 		}
 		if v.Active() && v.Stage != core.StageQueued || returnsTo(s, v.Name) || update && v.Node.Cordoned {
-			names = append(names, v.Name)
+			nodes = append(nodes, core.PodsOf{Node: v.Name, NodeReadySince: v.Node.ReadySince})
 		}
 	}
-	slices.Sort(names)
-	return names
+	return nodes
 }
 
 // returnsTo tells whether a controller that Lockstep plays has to take the node back.

@@ -79,6 +79,8 @@ func (p *planner) guardPodsReady() {
 	switch {
 	case pods == nil || !s.Known(core.SourceNodePods):
 		g.Holds, g.Answer, g.Remedy = false, "not known: "+s.WhyUnknown(core.SourceNodePods), "wait until they are listed"
+	case !podsSinceReady(s, pods):
+		g.Holds, g.Answer, g.Remedy = false, "not known: they were listed before the node was back", "they are listed again by itself"
 	case len(progress.HeldByEndedPods(s, p.i.Node)) > 0:
 		g.Holds, g.Answer = false, "ended, and never ready again: "+progress.EndedPodsText(s, progress.HeldByEndedPods(s, p.i.Node), 2)
 		g.Remedy = "delete them"
@@ -89,6 +91,12 @@ func (p *planner) guardPodsReady() {
 		g.Answer = "all in " + a.Namespace
 	}
 	p.guard(g)
+}
+
+// podsSinceReady tells whether the pods were listed after the node last became Ready, or not.
+func podsSinceReady(s *core.Snapshot, pods *core.NodePods) bool {
+	n := s.Nodes[pods.Node]
+	return n == nil || pods.NodeReadySince.Equal(n.ReadySince)
 }
 
 func (p *planner) guardAgents() {
@@ -102,6 +110,8 @@ func (p *planner) guardAgents() {
 	switch {
 	case !s.Known(core.SourceNetworkAgents):
 		g.Holds, g.Answer = false, "not known: "+s.WhyUnknown(core.SourceNetworkAgents)
+	case !progress.SeenSinceReady(s, core.SourceNetworkAgents, p.i.Node):
+		g.Holds, g.Answer, g.Remedy = false, "not known: they were listed before the node was back", "they are listed again by itself"
 	case len(down) > 0:
 		g.Holds, g.Answer = false, "down: "+wording.OneLine(wording.Some(down, 4), 100)
 	}

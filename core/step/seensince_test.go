@@ -1,6 +1,7 @@
 package step
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,41 @@ func TestServicesAreEnabledOnlyByWhatIsKnownSinceTheReturn(t *testing.T) {
 				st := Plan(sc.Again().Snapshot, i)
 				if st.Doable() != tt.offered || !tt.offered && st.State != core.StepWaiting {
 					t.Errorf("%s is %s (%s): %s", st.Title, st.State, st.Status, st.Blocker())
+				}
+			}
+		})
+	}
+}
+
+// A node that has just become Ready has none of its pods and agents back yet. What was listed before it went down shows them all as
+// ready, and must not count: the OpenStack controller waits for them, and so does Lockstep in its place.
+func TestANodeIsTakenBackOnlyByWhatIsKnownSinceItIsReady(t *testing.T) {
+	for name, tt := range map[string]struct {
+		pods, agents time.Time // as of when they were listed
+		holds        bool
+	}{
+		"pods from before it went down":   {scene.Ago(time.Hour), scene.Ago(0), false},
+		"agents from before it was Ready": {scene.Ago(2 * time.Second), scene.Ago(3 * time.Second), false},
+		"both since":                      {scene.Ago(2 * time.Second), scene.Ago(0), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := scene.ReturnedScene()
+			sc.Nodes["cmp-01"].ReadySince = scene.Ago(2 * time.Second)
+			sc.Pods["cmp-01"].NodeReadySince = tt.pods
+			src := sc.Sources[core.SourceNetworkAgents]
+			src.AsOf = tt.agents
+			sc.Sources[core.SourceNetworkAgents] = src
+			svc := sc.Services["cmp-01"]
+			svc.Enabled, svc.DisabledReason = false, core.DisabledReasonMaintenance
+			for _, kind := range []core.IntentKind{core.IntentActIntoScheduling, core.IntentActRearm} {
+				st := Plan(sc.Again().Snapshot, core.Intent{Kind: kind, Controller: core.ControllerOpenStack, Node: "cmp-01"})
+				for _, g := range st.Guards {
+					if id := g.ID; (id == core.GuardPodsReady || id == core.GuardAgentsAlive) && !g.Holds && tt.holds {
+						t.Errorf("%s: %s", st.Title, g.Answer)
+					}
+				}
+				if !tt.holds && !strings.Contains(st.Blocker(), "listed before the node was back") {
+					t.Errorf("%s is %s: %q", st.Title, st.State, st.Blocker())
 				}
 			}
 		})

@@ -101,7 +101,7 @@ func TestAPlayedControllerSeesToVolumes(t *testing.T) {
 			sc := scene.Healthy()
 			sc.Settings = scene.PlaysOpenStack()
 			sc.Controller = &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system", UID: "dep"}}
-			sc.Pods["cmp-01"] = &core.NodePods{Node: "cmp-01"}
+			sc.PodsOn("cmp-01")
 			tt.given(sc)
 			st := Plan(sc.Snapshot, core.Intent{Kind: tt.kind, Controller: core.ControllerOpenStack, Node: "cmp-01", Object: scene.LvmOf("cmp-01")})
 			if tt.says == "nothing" {

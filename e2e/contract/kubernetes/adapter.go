@@ -176,7 +176,7 @@ func watchers(t *testing.T, s *suite) {
 					cancel()
 				}
 			}, kube.WatchOptions{})
-			watcher.SetPodNodes([]string{"watcher"})
+			watcher.SetPodNodes([]core.PodsOf{{Node: "watcher"}})
 			watcher.Run(ctx)
 			if !maps.Equal(states, test.want) {
 				t.Errorf("the sources are %v, want %v", states, test.want)
