@@ -194,16 +194,17 @@ func (p *locksPane) refresh() string {
 	}
 	had := p.Cursor()
 	gone := p.Set(rows, p.snap.Revision)
-	if lockStillThere(p.snap, had) {
+	if gone != "" && lockStillThere(p.snap, had) {
 		return "" // only another node is selected now
 	}
 	return gone
 }
 
 func lockStillThere(s *core.Snapshot, id string) bool {
+	kind, name, _ := strings.Cut(id, "/")
 	for _, locks := range s.NodeLocks {
 		for _, l := range locks {
-			if string(l.Kind)+"/"+l.Name == id {
+			if l.Name == name && string(l.Kind) == kind {
 				return true
 			}
 		}

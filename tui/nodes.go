@@ -48,7 +48,7 @@ func newNodesPane() pane {
 			Compare: func(a, b core.NodeView) int { return strings.Compare(rackOf(a), rackOf(b)) }},
 		{Title: "stage", Width: 17, Cell: func(v core.NodeView) draw.Line { return stageCell(s, v) },
 			Compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Stage), string(b.Stage)) }},
-		{Title: "for", Width: 4, Most: 10, Right: true, Rank: 2, Measure: func(v core.NodeView) int { return stageAge(s, v).Width() },
+		{Title: "for", Width: 4, Most: 10, Right: true, Rank: 2, Measure: func(v core.NodeView) int { return len(ageOf(s, v)) },
 			Cell:    func(v core.NodeView) draw.Line { return stageAge(s, v) },
 			Compare: func(a, b core.NodeView) int { return a.Since.At.Compare(b.Since.At) }},
 		{Title: "ready", Width: 9, Rank: 8, Cell: readyCell,
@@ -81,15 +81,24 @@ func stageCell(s *scene, v core.NodeView) draw.Line {
 	return k.spans(string(v.Stage))
 }
 
-func stageAge(s *scene, v core.NodeView) draw.Line {
+// ageOf is for how long the node is in its stage; empty where that says nothing.
+func ageOf(s *scene, v core.NodeView) string {
 	if v.Since.At.IsZero() || v.Stage == core.StageIdle || v.Stage == core.StageQueued && v.Request == nil {
+		return ""
+	}
+	return sinceText(v.Since, s.snap.Now)
+}
+
+func stageAge(s *scene, v core.NodeView) draw.Line {
+	age := ageOf(s, v)
+	if age == "" {
 		return draw.One(themes.Dim, s.look.Glyph.None)
 	}
 	tone := themes.Dim
 	if v.Active() {
 		tone = themes.Text
 	}
-	return draw.One(tone, sinceText(v.Since, s.snap.Now))
+	return draw.One(tone, age)
 }
 
 func readyCell(v core.NodeView) draw.Line {

@@ -15,7 +15,7 @@ import (
 
 // How often the screen takes a new Snapshot, at most.
 const (
-	paceFocused = 150 * time.Millisecond
+	paceFocused = 50 * time.Millisecond
 	paceBlurred = 500 * time.Millisecond
 )
 

@@ -101,7 +101,7 @@ type Engine struct {
 // others that come with it, so that no Snapshot shows half of them. tickEvery is the longest time between two Snapshots, for rules that
 // judge by the clock.
 const (
-	publishEvery = 100 * time.Millisecond
+	publishEvery = 200 * time.Millisecond
 	together     = 2 * time.Millisecond
 	tickEvery    = time.Second
 )

@@ -332,6 +332,13 @@ var stamp = regexp.MustCompile(`^\s*(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,
 // ReadLockMessage reads an errorMessage by the table of literals. It never fails: a text that is not in the table is
 // MessageUnknown, and shown as written.
 func ReadLockMessage(text string) LockMessage {
+	if text == "" {
+		return LockMessage{}
+	}
+	return textsRead.message(text, readLockMessage)
+}
+
+func readLockMessage(text string) LockMessage {
 	m := LockMessage{Raw: text}
 	read := text
 	if len(read) > maxMessageRead {
