@@ -58,7 +58,7 @@ func controllersNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	view := func(s *core.Snapshot) core.NodeView { v, _ := progress.NodeView(s, name); return v }
+	view := func(s *core.Snapshot) *core.NodeView { v, _ := progress.NodeView(s, name); return v }
 	// said returns everything that the dashboard and the page say about the node.
 	said := func(s *core.Snapshot) string {
 		proc, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureNode, Subject: name})

@@ -109,7 +109,7 @@ func claimsReleased(t *testing.T) {
 		return count == 5 && found && strings.HasPrefix(held.Blocker(), "mariadb-server does not hold the node: mariadb-server: 1 of 3 ready")
 	})
 	undone := func(s *core.Snapshot) bool {
-		said, v := "", core.NodeView{}
+		said, v := "", &core.NodeView{}
 		for _, a := range attention.Of(s) {
 			if a.Node == gone {
 				said += a.Reason + "\n"

@@ -155,7 +155,7 @@ func statusOf(s *core.Snapshot) Status {
 	return st
 }
 
-func statusNode(s *core.Snapshot, v core.NodeView) StatusNode {
+func statusNode(s *core.Snapshot, v *core.NodeView) StatusNode {
 	n := StatusNode{Name: oneLine(v.Name), Label: oneLine(v.Label), Roles: []core.Role{}, Stage: string(v.Stage), Since: moment(v.Since.At),
 		Reason: oneLine(v.Reason), Mode: oneLine(string(v.Mode)), Instances: known(v.Instances), Blocking: known(v.Blocking)}
 	if v.Node != nil {

@@ -32,7 +32,7 @@ func tableOn(out io.Writer, all bool) statusTable {
 
 // nodeMatters tells whether a node is worth a row: something happens there, or something is wrong. Of 500 nodes that wait for
 // their turn or are done, only the number is printed.
-func nodeMatters(v core.NodeView, needing map[string]bool) bool {
+func nodeMatters(v *core.NodeView, needing map[string]bool) bool {
 	return v.Active() || len(v.Problems) > 0 || needing[v.Name] || v.Node == nil || v.Node.Ready != "True" || v.Node.Cordoned
 }
 

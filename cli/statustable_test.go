@@ -116,7 +116,7 @@ func TestStatusFitsTheTerminal(t *testing.T) {
 
 func TestWhichNodesMatter(t *testing.T) {
 	ready := &core.Node{Ready: "True"}
-	idle := core.NodeView{Name: "a", Node: ready, Stage: core.StageIdle}
+	idle := &core.NodeView{Name: "a", Node: ready, Stage: core.StageIdle}
 	for name, tc := range map[string]struct {
 		change  func(*core.NodeView)
 		matters bool
@@ -133,14 +133,14 @@ func TestWhichNodesMatter(t *testing.T) {
 		"a notice about":   {func(v *core.NodeView) { v.Name = "noticed" }, false},
 		"an entry of kind": {func(v *core.NodeView) { v.Name = "instance" }, false},
 	} {
-		v := idle
+		v := *idle
 		tc.change(&v)
 		needing := nodesNeedingYou([]core.Attention{
 			{Severity: core.SeverityWarning, Subject: core.Ref{Kind: core.KindNode, Name: "warned"}},
 			{Severity: core.SeverityNotice, Subject: core.Ref{Kind: core.KindNode, Name: "noticed"}},
 			{Severity: core.SeverityUrgent, Subject: core.Ref{Kind: core.KindInstance, Name: "instance"}},
 		})
-		if got := nodeMatters(v, needing); got != tc.matters {
+		if got := nodeMatters(&v, needing); got != tc.matters {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -27,6 +27,6 @@ type NodeView struct {
 }
 
 // Active tells whether something happens on the node now, or is held up.
-func (v NodeView) Active() bool {
+func (v *NodeView) Active() bool {
 	return v.Stage != StageIdle && v.Stage != StageDone
 }

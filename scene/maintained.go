@@ -24,7 +24,7 @@ func (sc Scene) Returning(node string, since time.Duration, message string) *cor
 }
 
 // Next is the next Snapshot, with the stages of these views in its History, as the engine carries them over.
-func (sc Scene) Next(views []core.NodeView, after time.Duration) Scene {
+func (sc Scene) Next(views []*core.NodeView, after time.Duration) Scene {
 	stages := map[string]core.StageRecord{}
 	for _, v := range views {
 		if v.Node != nil {

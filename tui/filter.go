@@ -53,7 +53,7 @@ func (m *Model) filterLine(w int) draw.Line {
 
 // nodeKeys are the filter keys of rows that are about a node; node returns a row's node.
 func nodeKeys[T any](s *scene, node func(T) string) []table.Key[T] {
-	of := func(f func(v core.NodeView) []string) func(T) []string {
+	of := func(f func(v *core.NodeView) []string) func(T) []string {
 		return func(r T) []string {
 			if s.snap == nil {
 				return nil
@@ -66,12 +66,12 @@ func nodeKeys[T any](s *scene, node func(T) string) []table.Key[T] {
 		}
 	}
 	return []table.Key[T]{
-		{Name: "role", Values: of(func(v core.NodeView) []string { return roleNames(v.Node) })},
-		{Name: "zone", Values: of(func(v core.NodeView) []string { return []string{zoneOf(v)} })},
-		{Name: "rack", Values: of(func(v core.NodeView) []string { return []string{rackOf(v)} })},
-		{Name: "group", Values: of(func(v core.NodeView) []string { return []string{groupOf(s, v)} })},
+		{Name: "role", Values: of(func(v *core.NodeView) []string { return roleNames(v.Node) })},
+		{Name: "zone", Values: of(func(v *core.NodeView) []string { return []string{zoneOf(v)} })},
+		{Name: "rack", Values: of(func(v *core.NodeView) []string { return []string{rackOf(v)} })},
+		{Name: "group", Values: of(func(v *core.NodeView) []string { return []string{groupOf(s, v)} })},
 		{Name: "label", Values: of(labelsOf)},
-		{Name: "project", Values: of(func(v core.NodeView) []string { return projectsOn(s.snap, v.Name) })},
+		{Name: "project", Values: of(func(v *core.NodeView) []string { return projectsOn(s.snap, v.Name) })},
 	}
 }
 
@@ -90,16 +90,18 @@ func roleNames(n *core.Node) []string {
 }
 
 // zoneOf is the availability zone of a node's nova-compute; empty when it has none.
-func zoneOf(v core.NodeView) string {
+func zoneOf(v *core.NodeView) string {
 	if v.Service == nil {
 		return ""
 	}
 	return v.Service.Zone
 }
 
+func betweenWords(r rune) bool { return r == '-' || r == '_' || r == '.' }
+
 // rackOf is the node's rack, from the first label whose key has the word rack in its last part: "rack", "rack-id",
 // "topology.rook.io/rack". MOSK has no label of its own for it.
-func rackOf(v core.NodeView) string {
+func rackOf(v *core.NodeView) string {
 	if v.Node == nil {
 		return ""
 	}
@@ -108,17 +110,17 @@ func rackOf(v core.NodeView) string {
 		if !strings.Contains(key, "ack") && !strings.Contains(key, "ACK") { // most labels, at once
 			continue
 		}
-		name := strings.ToLower(key[strings.LastIndexByte(key, '/')+1:])
-		words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
-		if slices.Contains(words, "rack") && (found == "" || key < found) {
-			found = key
+		for word := range strings.FieldsFuncSeq(key[strings.LastIndexByte(key, '/')+1:], betweenWords) {
+			if strings.EqualFold(word, "rack") && (found == "" || key < found) {
+				found = key
+			}
 		}
 	}
 	return v.Node.Labels[found]
 }
 
 // groupOf is the update group of a node's machine; empty when it is not known.
-func groupOf(s *scene, v core.NodeView) string {
+func groupOf(s *scene, v *core.NodeView) string {
 	if mv := progress.MachineOf(s.snap, v.Name); mv != nil && mv.Machine != nil {
 		return mv.Machine.Group
 	}
@@ -126,7 +128,7 @@ func groupOf(s *scene, v core.NodeView) string {
 }
 
 // labelsOf are a node's own labels, without Kubernetes' and Container Cloud's.
-func labelsOf(v core.NodeView) []string {
+func labelsOf(v *core.NodeView) []string {
 	if v.Node == nil {
 		return nil
 	}

@@ -36,14 +36,14 @@ func shownNodes(d *driver) []string {
 func TestNodesAreFilteredByWhatTheyAre(t *testing.T) {
 	d := drive(zoned(), 120, 40)
 	all := len(d.nodes.All())
-	in := func(names ...string) func(v core.NodeView) bool {
-		return func(v core.NodeView) bool { return slices.Contains(names, v.Label) }
+	in := func(names ...string) func(v *core.NodeView) bool {
+		return func(v *core.NodeView) bool { return slices.Contains(names, v.Label) }
 	}
-	is := func(r core.Role) func(v core.NodeView) bool {
-		return func(v core.NodeView) bool { return v.Node.Is(r) }
+	is := func(r core.Role) func(v *core.NodeView) bool {
+		return func(v *core.NodeView) bool { return v.Node.Is(r) }
 	}
-	and := func(fs ...func(core.NodeView) bool) func(v core.NodeView) bool {
-		return func(v core.NodeView) bool {
+	and := func(fs ...func(*core.NodeView) bool) func(v *core.NodeView) bool {
+		return func(v *core.NodeView) bool {
 			for _, f := range fs {
 				if !f(v) {
 					return false
@@ -52,29 +52,33 @@ func TestNodesAreFilteredByWhatTheyAre(t *testing.T) {
 			return true
 		}
 	}
-	not := func(f func(core.NodeView) bool) func(v core.NodeView) bool {
-		return func(v core.NodeView) bool { return !f(v) }
+	not := func(f func(*core.NodeView) bool) func(v *core.NodeView) bool {
+		return func(v *core.NodeView) bool { return !f(v) }
 	}
-	zone := func(z string) func(v core.NodeView) bool { return func(v core.NodeView) bool { return zoneOf(v) == z } }
-	for filter, want := range map[string]func(v core.NodeView) bool{
+	zone := func(z string) func(v *core.NodeView) bool {
+		return func(v *core.NodeView) bool { return zoneOf(v) == z }
+	}
+	for filter, want := range map[string]func(v *core.NodeView) bool{
 		"role:gtw":                       is(core.RoleGateway),
 		"role:gateway":                   is(core.RoleGateway),
 		"ROLE:Gateway":                   is(core.RoleGateway),
-		"role:gtw,ctl":                   func(v core.NodeView) bool { return !v.Node.Is(core.RoleCompute) },
+		"role:gtw,ctl":                   func(v *core.NodeView) bool { return !v.Node.Is(core.RoleCompute) },
 		"-role:cmp":                      not(is(core.RoleCompute)),
 		"zone:az-1":                      zone("az-1"),
 		"az-1":                           zone("az-1"),
 		"zone:az-1 stage:done":           and(zone("az-1"), in("cmp-01", "cmp-02")),
-		"rack:r02 role:cmp":              and(is(core.RoleCompute), func(v core.NodeView) bool { return rackOf(v) == "r02" }),
-		"label:rack-id=r03":              func(v core.NodeView) bool { return rackOf(v) == "r03" },
+		"rack:r02 role:cmp":              and(is(core.RoleCompute), func(v *core.NodeView) bool { return rackOf(v) == "r02" }),
+		"label:rack-id=r03":              func(v *core.NodeView) bool { return rackOf(v) == "r03" },
 		"label:tracker=no role:ctl":      is(core.RoleController),
 		`stage:"waiting for you"`:        in("cmp-07"),
 		"stage:waiting":                  in("cmp-07"),
 		"mode:manual":                    in("cmp-07"),
-		"project:science":                func(v core.NodeView) bool { return slices.Contains(projectsOn(d.snap, v.Name), "science") },
-		"role:":                          func(core.NodeView) bool { return true }, // an empty value filters nothing
-		"nonsense:r02":                   func(core.NodeView) bool { return false },
-		"node:cmp-0 -node:cmp-03,cmp-04": func(v core.NodeView) bool { return strings.HasPrefix(v.Label, "cmp-0") && !in("cmp-03", "cmp-04")(v) },
+		"project:science":                func(v *core.NodeView) bool { return slices.Contains(projectsOn(d.snap, v.Name), "science") },
+		"role:":                          func(*core.NodeView) bool { return true }, // an empty value filters nothing
+		"nonsense:r02":                   func(*core.NodeView) bool { return false },
+		"node:cmp-0 -node:cmp-03,cmp-04": func(v *core.NodeView) bool {
+			return strings.HasPrefix(v.Label, "cmp-0") && !in("cmp-03", "cmp-04")(v)
+		},
 	} {
 		d.nodes.SetFilter(filter)
 		var names []string

@@ -65,7 +65,7 @@ func aboutNodes(s *core.Snapshot, names []string) string {
 }
 
 // newModeForm asks for the migration mode of nodes; v is the selected one.
-func newModeForm(s *core.Snapshot, nodes []string, v core.NodeView) *form {
+func newModeForm(s *core.Snapshot, nodes []string, v *core.NodeView) *form {
 	f := &form{title: "Migration mode of " + aboutNodes(s, nodes),
 		about: "What the OpenStack controller does with the instances when the node goes into maintenance."}
 	for _, c := range []struct {
@@ -91,7 +91,7 @@ func newModeForm(s *core.Snapshot, nodes []string, v core.NodeView) *form {
 }
 
 // newAttemptsForm asks for the number of attempts of nodes; v is the selected one.
-func newAttemptsForm(s *core.Snapshot, nodes []string, v core.NodeView) *form {
+func newAttemptsForm(s *core.Snapshot, nodes []string, v *core.NodeView) *form {
 	value := ""
 	if len(nodes) == 1 && v.Name != "" {
 		value = v.AttemptsRaw

@@ -127,7 +127,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 }
 
 // modeFacts are the node's migration mode and attempts. A node that is not a compute has none, unless somebody has set them.
-func modeFacts(f *facts, v core.NodeView) {
+func modeFacts(f *facts, v *core.NodeView) {
 	compute := v.Node == nil || v.Node.Is(core.RoleCompute)
 	mode := string(v.Mode)
 	switch {

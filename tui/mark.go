@@ -36,7 +36,7 @@ func stageMark(g themes.Glyphs, s core.Stage) mark {
 
 // nodeMark is the mark of a node's stage. A node that needs a person at once has the mark for that in every stage; a node that
 // waits for something that Lockstep is doing is marked as moving.
-func nodeMark(g themes.Glyphs, s *core.Snapshot, v core.NodeView) mark {
+func nodeMark(g themes.Glyphs, s *core.Snapshot, v *core.NodeView) mark {
 	switch needs := attention.NodeNeeds(s, v.Name); {
 	case needs == core.SeverityUrgent && v.Stage != core.StageFailed:
 		return mark{g.Needs, themes.Needs}

@@ -19,7 +19,7 @@ const ScopeNodes Scope = "nodes"
 
 // nodesPane is every node of the cluster, those where something happens first.
 type nodesPane struct {
-	tablePane[core.NodeView]
+	tablePane[*core.NodeView]
 	controllers []string // those that have locks on nodes, in the order of the column
 	zoned       bool     // there are several availability zones
 	racked      bool     // there are several racks
@@ -28,68 +28,68 @@ type nodesPane struct {
 func newNodesPane() pane {
 	p := &nodesPane{}
 	s := &p.scene
-	t := &table.Table[core.NodeView]{
+	t := &table.Table[*core.NodeView]{
 		Header: true,
-		ID:     func(v core.NodeView) string { return v.Name },
-		Name:   func(v core.NodeView) string { return v.Label },
+		ID:     func(v *core.NodeView) string { return v.Name },
+		Name:   func(v *core.NodeView) string { return v.Label },
 	}
-	t.Columns = []table.Column[core.NodeView]{
-		{Title: "node", Width: 6, Most: 24, Names: true, Measure: func(v core.NodeView) int { return draw.Width(v.Label) },
-			Cell:    func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Strong), v.Label) },
-			Compare: func(a, b core.NodeView) int { return strings.Compare(a.Label, b.Label) }},
-		{Title: "role", Width: 3, Most: 11, Rank: 5, Measure: func(v core.NodeView) int { return len(rolesText(v.Node)) },
-			Cell:    func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), rolesText(v.Node)) },
-			Compare: func(a, b core.NodeView) int { return strings.Compare(rolesText(a.Node), rolesText(b.Node)) }},
-		{Title: "zone", Width: 4, Most: 16, Rank: 10, Measure: func(v core.NodeView) int { return draw.Width(zoneOf(v)) },
-			Hide: func() bool { return !p.zoned }, Cell: func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), zoneOf(v)) },
-			Compare: func(a, b core.NodeView) int { return strings.Compare(zoneOf(a), zoneOf(b)) }},
-		{Title: "rack", Width: 4, Most: 12, Rank: 11, Measure: func(v core.NodeView) int { return draw.Width(rackOf(v)) },
-			Hide: func() bool { return !p.racked }, Cell: func(v core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), rackOf(v)) },
-			Compare: func(a, b core.NodeView) int { return strings.Compare(rackOf(a), rackOf(b)) }},
-		{Title: "stage", Width: 17, Cell: func(v core.NodeView) draw.Line { return stageCell(s, v) },
-			Compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Stage), string(b.Stage)) }},
-		{Title: "for", Width: 4, Most: 10, Right: true, Rank: 2, Measure: func(v core.NodeView) int { return len(ageOf(s, v)) },
-			Cell:    func(v core.NodeView) draw.Line { return stageAge(s, v) },
-			Compare: func(a, b core.NodeView) int { return a.Since.At.Compare(b.Since.At) }},
+	t.Columns = []table.Column[*core.NodeView]{
+		{Title: "node", Width: 6, Most: 24, Names: true, Measure: func(v *core.NodeView) int { return draw.Width(v.Label) },
+			Cell:    func(v *core.NodeView) draw.Line { return draw.One(rest(v, themes.Strong), v.Label) },
+			Compare: func(a, b *core.NodeView) int { return strings.Compare(a.Label, b.Label) }},
+		{Title: "role", Width: 3, Most: 11, Rank: 5, Measure: func(v *core.NodeView) int { return len(rolesText(v.Node)) },
+			Cell:    func(v *core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), rolesText(v.Node)) },
+			Compare: func(a, b *core.NodeView) int { return strings.Compare(rolesText(a.Node), rolesText(b.Node)) }},
+		{Title: "zone", Width: 4, Most: 16, Rank: 10, Measure: func(v *core.NodeView) int { return draw.Width(zoneOf(v)) },
+			Hide: func() bool { return !p.zoned }, Cell: func(v *core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), zoneOf(v)) },
+			Compare: func(a, b *core.NodeView) int { return strings.Compare(zoneOf(a), zoneOf(b)) }},
+		{Title: "rack", Width: 4, Most: 12, Rank: 11, Measure: func(v *core.NodeView) int { return draw.Width(rackOf(v)) },
+			Hide: func() bool { return !p.racked }, Cell: func(v *core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), rackOf(v)) },
+			Compare: func(a, b *core.NodeView) int { return strings.Compare(rackOf(a), rackOf(b)) }},
+		{Title: "stage", Width: 17, Cell: func(v *core.NodeView) draw.Line { return stageCell(s, v) },
+			Compare: func(a, b *core.NodeView) int { return strings.Compare(string(a.Stage), string(b.Stage)) }},
+		{Title: "for", Width: 4, Most: 10, Right: true, Rank: 2, Measure: func(v *core.NodeView) int { return len(ageOf(s, v)) },
+			Cell:    func(v *core.NodeView) draw.Line { return stageAge(s, v) },
+			Compare: func(a, b *core.NodeView) int { return a.Since.At.Compare(b.Since.At) }},
 		{Title: "ready", Width: 9, Rank: 8, Cell: readyCell,
-			Compare: func(a, b core.NodeView) int { return strings.Compare(readyCell(a).Text(), readyCell(b).Text()) }},
-		{Title: "mode", Width: 6, Most: 12, Rank: 3, Measure: modeWidth, Cell: func(v core.NodeView) draw.Line { return modeCell(s, v) },
-			Compare: func(a, b core.NodeView) int { return strings.Compare(string(a.Mode), string(b.Mode)) }},
-		{Title: "tries", Width: 5, Right: true, Rank: 9, Cell: func(v core.NodeView) draw.Line { return attemptsCell(s, v) },
-			Compare: func(a, b core.NodeView) int { return cmp.Compare(a.Attempts, b.Attempts) }},
-		{Title: "locks", Width: 8, Rank: 4, Cell: func(v core.NodeView) draw.Line { return p.locksCell(v) }},
-		{Title: "inst", Width: 4, Right: true, Rank: 1, Cell: func(v core.NodeView) draw.Line { return instancesCell(s, v) },
-			Compare: func(a, b core.NodeView) int { return cmp.Compare(a.Instances, b.Instances) }},
-		{Title: "what", Width: 14, Grow: true, Cell: func(v core.NodeView) draw.Line { return whatCell(s, v) },
-			Fill: func(v core.NodeView, w int) draw.Line { return whatIn(s, v, w) }},
+			Compare: func(a, b *core.NodeView) int { return strings.Compare(readyCell(a).Text(), readyCell(b).Text()) }},
+		{Title: "mode", Width: 6, Most: 12, Rank: 3, Measure: modeWidth, Cell: func(v *core.NodeView) draw.Line { return modeCell(s, v) },
+			Compare: func(a, b *core.NodeView) int { return strings.Compare(string(a.Mode), string(b.Mode)) }},
+		{Title: "tries", Width: 5, Right: true, Rank: 9, Cell: func(v *core.NodeView) draw.Line { return attemptsCell(s, v) },
+			Compare: func(a, b *core.NodeView) int { return cmp.Compare(a.Attempts, b.Attempts) }},
+		{Title: "locks", Width: 8, Rank: 4, Cell: func(v *core.NodeView) draw.Line { return p.locksCell(v) }},
+		{Title: "inst", Width: 4, Right: true, Rank: 1, Cell: func(v *core.NodeView) draw.Line { return instancesCell(s, v) },
+			Compare: func(a, b *core.NodeView) int { return cmp.Compare(a.Instances, b.Instances) }},
+		{Title: "what", Width: 14, Grow: true, Cell: func(v *core.NodeView) draw.Line { return whatCell(s, v) },
+			Fill: func(v *core.NodeView, w int) draw.Line { return whatIn(s, v, w) }},
 	}
-	t.Keys = nodeKeys(s, func(v core.NodeView) string { return v.Name })
+	t.Keys = nodeKeys(s, func(v *core.NodeView) string { return v.Name })
 	p.Table = t
 	return p
 }
 
 // rest is the tone of a cell: dim in rows of nodes where nothing happens, so that the others stand out.
-func rest(v core.NodeView, tone themes.Token) themes.Token {
+func rest(v *core.NodeView, tone themes.Token) themes.Token {
 	if v.Active() {
 		return tone
 	}
 	return themes.Dim
 }
 
-func stageCell(s *scene, v core.NodeView) draw.Line {
+func stageCell(s *scene, v *core.NodeView) draw.Line {
 	k := nodeMark(s.look.Glyph, s.snap, v)
 	return k.spans(string(v.Stage))
 }
 
 // ageOf is for how long the node is in its stage; empty where that says nothing.
-func ageOf(s *scene, v core.NodeView) string {
+func ageOf(s *scene, v *core.NodeView) string {
 	if v.Since.At.IsZero() || v.Stage == core.StageIdle || v.Stage == core.StageQueued && v.Request == nil {
 		return ""
 	}
 	return sinceText(v.Since, s.snap.Now)
 }
 
-func stageAge(s *scene, v core.NodeView) draw.Line {
+func stageAge(s *scene, v *core.NodeView) draw.Line {
 	age := ageOf(s, v)
 	if age == "" {
 		return draw.One(themes.Dim, s.look.Glyph.None)
@@ -101,7 +101,7 @@ func stageAge(s *scene, v core.NodeView) draw.Line {
 	return draw.One(tone, age)
 }
 
-func readyCell(v core.NodeView) draw.Line {
+func readyCell(v *core.NodeView) draw.Line {
 	switch {
 	case v.Node == nil:
 		return draw.One(themes.Bad, "no node")
@@ -113,7 +113,7 @@ func readyCell(v core.NodeView) draw.Line {
 	return draw.One(rest(v, themes.Text), "ready")
 }
 
-func modeCell(s *scene, v core.NodeView) draw.Line {
+func modeCell(s *scene, v *core.NodeView) draw.Line {
 	switch {
 	case v.Node == nil || !v.Node.Is(core.RoleCompute) && !v.ModeSet:
 		return draw.One(themes.Dim, s.look.Glyph.None)
@@ -130,7 +130,7 @@ func modeCell(s *scene, v core.NodeView) draw.Line {
 }
 
 // modeWidth is the width of a node's mode, with brackets where it has no effect.
-func modeWidth(v core.NodeView) int {
+func modeWidth(v *core.NodeView) int {
 	switch w := draw.Width(string(v.Mode)); {
 	case v.Node == nil || !v.Node.Is(core.RoleCompute) && !v.ModeSet:
 		return 1
@@ -141,7 +141,7 @@ func modeWidth(v core.NodeView) int {
 	}
 }
 
-func attemptsCell(s *scene, v core.NodeView) draw.Line {
+func attemptsCell(s *scene, v *core.NodeView) draw.Line {
 	if v.Node == nil || !v.Node.Is(core.RoleCompute) {
 		return draw.One(themes.Dim, s.look.Glyph.None)
 	}
@@ -149,7 +149,7 @@ func attemptsCell(s *scene, v core.NodeView) draw.Line {
 }
 
 // locksCell has one mark for every controller; their words are in the locks pane and the inspection.
-func (p *nodesPane) locksCell(v core.NodeView) draw.Line {
+func (p *nodesPane) locksCell(v *core.NodeView) draw.Line {
 	var out draw.Line
 	for i, c := range p.controllers {
 		if i > 0 {
@@ -160,7 +160,7 @@ func (p *nodesPane) locksCell(v core.NodeView) draw.Line {
 	return out
 }
 
-func (p *nodesPane) lockSpan(v core.NodeView, controller string) draw.Span {
+func (p *nodesPane) lockSpan(v *core.NodeView, controller string) draw.Span {
 	for _, l := range v.Locks {
 		if l.Controller == controller {
 			k := lockMark(p.look.Glyph, l.State())
@@ -170,7 +170,7 @@ func (p *nodesPane) lockSpan(v core.NodeView, controller string) draw.Span {
 	return draw.Text(themes.Dim, p.look.Glyph.None)
 }
 
-func instancesCell(s *scene, v core.NodeView) draw.Line {
+func instancesCell(s *scene, v *core.NodeView) draw.Line {
 	switch {
 	case v.Instances < 0 && (v.Node == nil || v.Node.Is(core.RoleCompute)):
 		return draw.One(themes.Warn, s.look.Glyph.Unknown)
@@ -180,7 +180,7 @@ func instancesCell(s *scene, v core.NodeView) draw.Line {
 	return draw.One(rest(v, themes.Text), fmt.Sprint(v.Instances))
 }
 
-func whatCell(s *scene, v core.NodeView) draw.Line {
+func whatCell(s *scene, v *core.NodeView) draw.Line {
 	var out draw.Line
 	if v.Stage == core.StageEvacuating && v.MovedFrom > 0 && v.Instances >= 0 {
 		out = append(draw.Gauge(s.look.Glyph, v.MovedFrom-v.Instances, v.MovedFrom, 8), draw.Blank(1))
@@ -197,7 +197,7 @@ func whatCell(s *scene, v core.NodeView) draw.Line {
 }
 
 // whatIn is whatCell in w columns: where room is short, the bar is dropped before the words are cut.
-func whatIn(s *scene, v core.NodeView, w int) draw.Line {
+func whatIn(s *scene, v *core.NodeView, w int) draw.Line {
 	out := whatCell(s, v)
 	if out.Width() > w && len(out) > 1 {
 		return out[len(out)-1:]
@@ -307,7 +307,7 @@ func (p *nodesPane) explain() string {
 }
 
 func (p *nodesPane) subject() subject {
-	v, ok := p.Current()
+	v, ok := p.selected()
 	if !ok {
 		return subject{}
 	}
@@ -373,7 +373,7 @@ func nodeActions() []Action {
 	step := func(id, title, short string, kind core.IntentKind, need func(*nodesPane) string) Action {
 		return inPane(Action{ID: id, Title: title, Short: short, Scope: ScopeNodes, Intent: []core.IntentKind{kind}}, need,
 			func(p *nodesPane) request {
-				v, ok := p.Current()
+				v, ok := p.selected()
 				if !ok {
 					return nil
 				}
@@ -432,12 +432,20 @@ func nodeActions() []Action {
 	}
 }
 
-// current is the node under the cursor; its zero value when nothing is selected.
-func (p *nodesPane) current() core.NodeView {
+// selected is the node under the cursor; false when nothing is selected.
+func (p *nodesPane) selected() (*core.NodeView, bool) {
 	if v, ok := p.Current(); ok {
-		return *v
+		return *v, true
 	}
-	return core.NodeView{}
+	return nil, false
+}
+
+// current is the node under the cursor; an empty view when nothing is selected.
+func (p *nodesPane) current() *core.NodeView {
+	if v, ok := p.selected(); ok {
+		return v
+	}
+	return &core.NodeView{}
 }
 
 // noNode is why there is no node to do something with: it was selected and has gone, or none was selected.
@@ -477,7 +485,7 @@ func (p *nodesPane) needRequest() string {
 }
 
 func (p *nodesPane) needCompute() string {
-	v, ok := p.Current()
+	v, ok := p.selected()
 	switch {
 	case !ok:
 		return p.noNode()

@@ -155,7 +155,7 @@ func TestEnterInThePaletteDoesWhatTheRowSays(t *testing.T) {
 		d.keys("enter")
 		switch {
 		case h.kind == "node":
-			if v, _ := d.nodes.Current(); v == nil || v.Label != h.name.text || d.top() != nil {
+			if v, _ := d.nodes.selected(); v == nil || v.Label != h.name.text || d.top() != nil {
 				rt.Fatalf("%q: the row says %q, enter goes to %q", typed, h.name.text, d.nodes.selectedName())
 			}
 		case h.kind == "instance":

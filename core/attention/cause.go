@@ -187,7 +187,7 @@ func (f *facts) holds(at func(node string) bool) string {
 
 // anyAsked tells whether a request waits for the OpenStack controller: it has not released the node, or has to take it back.
 func (f *facts) anyAsked() bool {
-	return slices.ContainsFunc(progress.NodeViews(f.s), func(v core.NodeView) bool {
+	return slices.ContainsFunc(progress.NodeViews(f.s), func(v *core.NodeView) bool {
 		l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
 		return v.Request != nil && (!v.Request.Deleting.IsZero() || l == nil || l.State() == core.LockActive)
 	})

@@ -206,7 +206,7 @@ func seenHeldUp(f *facts, _ core.Attention) []core.Evidence {
 }
 
 // waitsForOthers tells whether the controller defers the node until others are through (text F).
-func (f *facts) waitsForOthers(v core.NodeView) bool {
+func (f *facts) waitsForOthers(v *core.NodeView) bool {
 	l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
 	return v.Request != nil && v.Request.Deleting.IsZero() && f.message(l).ID == progress.SaysOthersFirst
 }

@@ -15,19 +15,18 @@ import (
 // instances adds those that hold a node in maintenance, one by one, and those that will hold a node whose turn has not come.
 func (f *facts) instances() {
 	var held []holder
-	views := progress.NodeViews(f.s)
-	for i := range views {
-		at, _ := f.at.Get(views[i].Name)
+	for _, v := range progress.NodeViews(f.s) {
+		at, _ := f.at.Get(v.Name)
 		f.take(at.instances)
 		if len(at.willHold) > 0 {
-			held = append(held, holder{view: &views[i], names: at.willHold})
+			held = append(held, holder{view: v, names: at.willHold})
 		}
 	}
 	f.holders(held)
 }
 
 // instancesOn finds the instances that hold a node in maintenance, and returns those that will hold it when its turn comes.
-func (f *facts) instancesOn(v core.NodeView) (willHold []string) {
+func (f *facts) instancesOn(v *core.NodeView) (willHold []string) {
 	if !f.s.Known(core.SourceInstances) || v.Node == nil || !v.Node.Is(core.RoleCompute) || v.Stage == core.StageDone {
 		return nil
 	}
@@ -45,12 +44,12 @@ func (f *facts) instancesOn(v core.NodeView) (willHold []string) {
 }
 
 // held tells whether the OpenStack controller still holds the node. Once it is released, nothing on it needs a decision.
-func (f *facts) held(v core.NodeView) bool {
+func (f *facts) held(v *core.NodeView) bool {
 	l := f.s.NodeLock(v.Name, core.ControllerOpenStack)
 	return l == nil || l.State() != core.LockInactive
 }
 
-func (f *facts) entryOf(rule core.AttentionRule, v core.InstanceView, node core.NodeView) core.Attention {
+func (f *facts) entryOf(rule core.AttentionRule, v core.InstanceView, node *core.NodeView) core.Attention {
 	return core.Attention{Rule: rule, Key: v.Instance.ID, Severity: core.SeverityWarning, Subject: v.Instance.Ref(), Node: node.Name,
 		Instance: v.Instance.ID,
 		Label:    node.Label, Since: node.Since, Resolve: &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: v.Instance.ID}}
@@ -61,7 +60,7 @@ const failuresTold = 2
 
 // instance finds what one instance on a node in maintenance needs. It makes one entry at most, the most important one. A waiting node
 // has an entry that names all its instances and what is special about each; what that entry says is not repeated.
-func (f *facts) instance(v core.InstanceView, node core.NodeView, waits bool) {
+func (f *facts) instance(v core.InstanceView, node *core.NodeView, waits bool) {
 	in, name := v.Instance, progress.InstanceLabel(v.Instance)
 	if !v.Blocks {
 		return
@@ -144,7 +143,7 @@ type holder struct {
 }
 
 // willHold are the instances that will hold a node when its turn in this update comes, and that can be dealt with before.
-func (f *facts) willHold(v core.NodeView, m progress.HostMaintenance) []string {
+func (f *facts) willHold(v *core.NodeView, m progress.HostMaintenance) []string {
 	var names []string
 	for _, in := range f.s.ByHost[m.Host] { // without views: a fleet has 100,000 instances
 		action, origin := core.EffectiveAction(in.Tags, m.Mode)
@@ -167,7 +166,7 @@ func (f *facts) willHold(v core.NodeView, m progress.HostMaintenance) []string {
 }
 
 // manualText introduces what holds a node in manual mode, where only the operator moves instances.
-func manualText(v core.NodeView) string {
+func manualText(v *core.NodeView) string {
 	if v.Mode == core.ModeManual {
 		return "manual mode: "
 	}
@@ -182,9 +181,9 @@ func (f *facts) holders(all []holder) {
 	}
 	if len(all) <= heldFew {
 		for _, h := range all {
-			a := nodeFacts{NodeView: *h.view}.entry(core.RuleWillHold)
+			a := nodeFacts{NodeView: h.view}.entry(core.RuleWillHold)
 			a.Severity, a.Since = core.SeverityNotice, core.Since{}
-			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(*h.view), wording.Count(len(h.names), "instance"),
+			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(h.view), wording.Count(len(h.names), "instance"),
 				wording.Some(h.names, 4))
 			f.add(a)
 		}
@@ -197,7 +196,7 @@ func (f *facts) holders(all []holder) {
 		instances += len(h.names)
 		labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
 	}
-	a := nodeFacts{NodeView: *all[0].view}.entry(core.RuleWillHold)
+	a := nodeFacts{NodeView: all[0].view}.entry(core.RuleWillHold)
 	a.Key, a.Subject, a.Node, a.Label = "", core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, "", wording.Count(len(all), "node")
 	a.Severity, a.Since = core.SeverityNotice, core.Since{}
 	a.Reason = fmt.Sprintf("%s will hold them when their turn comes: %s", wording.Count(instances, "instance"), wording.Some(labels, 4))

@@ -42,7 +42,7 @@ var nodeRules = []func(*facts, nodeFacts){
 
 // nodeFacts is what the rules for nodes share about one node.
 type nodeFacts struct {
-	core.NodeView
+	*core.NodeView
 	own     *core.WorkloadLock   // of the OpenStack controller
 	message progress.LockMessage // of own
 	waiting []string             // labels of the nodes with text F: they wait for others
@@ -86,7 +86,7 @@ func (f *facts) lookAtNodes(earlier core.ByNode[nodeFinds]) core.ByNode[nodeFind
 	}{f.estimate, strings.Join(waiting, "\n")}
 	return core.DeriveByNode(f.s, earlier, common, progress.NodeNames(f.s), func(name string) any { return progress.ViewOf(f.s, name) },
 		func(s *core.Snapshot, name string) (nodeFinds, bool) {
-			v := *progress.ViewOf(f.s, name) // of f.s: it is noted in the basis
+			v := progress.ViewOf(f.s, name) // of f.s: it is noted in the basis
 			at := &facts{s: s, request: f.request, estimate: f.estimate}
 			n := at.nodeFacts(v)
 			n.waiting = waiting
@@ -101,7 +101,7 @@ func (f *facts) lookAtNodes(earlier core.ByNode[nodeFinds]) core.ByNode[nodeFind
 		})
 }
 
-func (f *facts) nodeFacts(v core.NodeView) nodeFacts {
+func (f *facts) nodeFacts(v *core.NodeView) nodeFacts {
 	n := nodeFacts{NodeView: v, own: f.s.NodeLock(v.Name, core.ControllerOpenStack)}
 	if n.own != nil && n.own.Message != "" {
 		n.message = progress.ReadLock(f.s, n.own)
@@ -213,7 +213,7 @@ func (f *facts) waitsForYou(n nodeFacts, left []core.InstanceView) core.Since {
 // waits tells whether the node waits for the operator. After its last try the OpenStack controller begins again every 60 s
 // (docs/mosk.md#migration-loop), and the node is in stage evacuating while a migration fails like those before. The node needs a person
 // all the while, so its entry must not come and go.
-func (f *facts) waits(v core.NodeView) bool {
+func (f *facts) waits(v *core.NodeView) bool {
 	if v.Stage != core.StageEvacuating {
 		return v.Stage == core.StageWaiting
 	}

@@ -144,9 +144,7 @@ func countInstances(s *core.Snapshot, node string) int {
 
 func (e *Engine) observeStages(s *core.Snapshot, h core.History) core.History {
 	stages, changed := core.CloneOnWrite[string, core.StageRecord]{M: h.Stages}, false
-	views := progress.NodeViews(s)
-	for i := range views {
-		v := &views[i]
+	for _, v := range progress.NodeViews(s) {
 		if v.Node == nil {
 			continue
 		}

@@ -86,7 +86,7 @@ func (b *nodeSteps) prepare() {
 // nodeSteps collects the steps of one node.
 type nodeSteps struct {
 	s       *core.Snapshot
-	v       core.NodeView
+	v       *core.NodeView
 	lock    *core.WorkloadLock   // the OpenStack controller's; nil when there is none
 	message progress.LockMessage // of lock
 	target  core.Ref

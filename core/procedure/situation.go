@@ -165,8 +165,8 @@ func lookAtHealth(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []co
 
 // othersUnderWay are the nodes that count against the OpenStack controller's concurrency: those whose lock has inner_state
 // active (docs/mosk.md#concurrency).
-func othersUnderWay(s *core.Snapshot, but string) []core.NodeView {
-	var out []core.NodeView
+func othersUnderWay(s *core.Snapshot, but string) []*core.NodeView {
+	var out []*core.NodeView
 	for _, v := range progress.NodeViews(s) {
 		if l := s.NodeLock(v.Name, core.ControllerOpenStack); v.Name != but && v.Node != nil && l != nil && l.InnerState == core.InnerActive {
 			out = append(out, v)

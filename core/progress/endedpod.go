@@ -77,7 +77,7 @@ func EndedNames(pods []core.EndedPod) []core.PodName {
 
 // ComesBack tells whether the node is on its way back: the OpenStack controller takes it back, or Lockstep has to when it plays
 // it.
-func ComesBack(s *core.Snapshot, v core.NodeView) bool {
+func ComesBack(s *core.Snapshot, v *core.NodeView) bool {
 	return v.Stage == core.StageReturning || ReturnsOurs(s, v.Name)
 }
 

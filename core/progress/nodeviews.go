@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,21 +29,21 @@ var (
 // viewsOfNodes are the views of all nodes.
 type viewsOfNodes struct {
 	core.ByNode[*core.NodeView]
-	sorted []core.NodeView // moving ones first
+	sorted []*core.NodeView // moving ones first
 }
 
 // NodeViews are the nodes with all that is derived for each, moving ones first.
-func NodeViews(s *core.Snapshot) []core.NodeView {
+func NodeViews(s *core.Snapshot) []*core.NodeView {
 	return nodeViews.After(s, deriveViews).sorted
 }
 
 // NodeView is the view of the node called name.
-func NodeView(s *core.Snapshot, name string) (core.NodeView, bool) {
+func NodeView(s *core.Snapshot, name string) (*core.NodeView, bool) {
 	v, ok := nodeViews.After(s, deriveViews).Get(name)
 	if !ok {
-		return core.NodeView{}, false
+		return &core.NodeView{}, false
 	}
-	return *v, true
+	return v, true
 }
 
 func deriveViews(s *core.Snapshot, earlier viewsOfNodes) viewsOfNodes {
@@ -54,7 +55,7 @@ func deriveViews(s *core.Snapshot, earlier viewsOfNodes) viewsOfNodes {
 	views := viewsOfNodes{ByNode: core.DeriveByNode(s, earlier.ByNode, common, NodeNames(s), nil,
 		func(s *core.Snapshot, name string) (*core.NodeView, bool) {
 			v := viewNode(factsOf(s, name, common.newest))
-			return &v, v.Request != nil || v.Active()
+			return v, v.Request != nil || v.Active()
 		})}
 	views.sorted = views.inOrder(s, earlier)
 	return views
@@ -114,13 +115,19 @@ func one(yes bool) int {
 }
 
 // inOrder are the views in the order in which they are shown. Few of them change, and most of these keep their place.
-func (v viewsOfNodes) inOrder(s *core.Snapshot, earlier viewsOfNodes) []core.NodeView {
+func (v viewsOfNodes) inOrder(s *core.Snapshot, earlier viewsOfNodes) []*core.NodeView {
 	names := NodeNames(s)
-	sorted := make([]core.NodeView, 0, len(names))
+	if len(earlier.sorted) == len(names) && !slices.ContainsFunc(earlier.sorted, func(was *core.NodeView) bool {
+		now, there := v.Get(was.Name)
+		return !there || now != was
+	}) {
+		return earlier.sorted
+	}
+	sorted := make([]*core.NodeView, 0, len(names))
 	if len(earlier.sorted) == len(names) {
 		for i := range earlier.sorted {
 			if now, there := v.Get(earlier.sorted[i].Name); there {
-				sorted = append(sorted, *now)
+				sorted = append(sorted, now)
 			}
 		}
 	}
@@ -128,7 +135,7 @@ func (v viewsOfNodes) inOrder(s *core.Snapshot, earlier viewsOfNodes) []core.Nod
 		sorted = sorted[:0]
 		for _, name := range names {
 			now, _ := v.Get(name)
-			sorted = append(sorted, *now)
+			sorted = append(sorted, now)
 		}
 	}
 	if !slices.IsSortedFunc(sorted, asShown) {
@@ -137,7 +144,7 @@ func (v viewsOfNodes) inOrder(s *core.Snapshot, earlier viewsOfNodes) []core.Nod
 	return sorted
 }
 
-func asShown(a, b core.NodeView) int {
+func asShown(a, b *core.NodeView) int {
 	if d := stageRank[a.Stage] - stageRank[b.Stage]; d != 0 {
 		return d
 	}
@@ -147,8 +154,8 @@ func asShown(a, b core.NodeView) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-func viewNode(f *stageFacts) core.NodeView {
-	v := core.NodeView{
+func viewNode(f *stageFacts) *core.NodeView {
+	v := &core.NodeView{
 		Name: f.name, Label: f.s.Label(f.name), Node: f.node, Mode: f.Mode, ModeSet: f.modeSet, ModeCounts: ModeCounts(f.s, f.name),
 		Attempts: f.Attempts, AttemptsRaw: f.attemptsRaw,
 		Request: f.request, Locks: f.locks, Instances: -1, Blocking: -1, MovedFrom: f.movedFrom(), Service: f.s.Services[f.Host],
@@ -249,23 +256,16 @@ func NewestKubelet(s *core.Snapshot) string {
 var newest core.Derivation[string]
 
 func newestOf(s *core.Snapshot) string {
-	newest, differ := "", false
+	var versions []string // hardly ever more than two
 	for _, n := range s.Nodes {
-		switch {
-		case n.KubeletVersion == "" || n.KubeletVersion == newest:
-		case newest == "":
-			newest = n.KubeletVersion
-		default:
-			differ = true
-			if compareVersions(n.KubeletVersion, newest) > 0 {
-				newest = n.KubeletVersion
-			}
+		if n.KubeletVersion != "" && !slices.Contains(versions, n.KubeletVersion) {
+			versions = append(versions, n.KubeletVersion)
 		}
 	}
-	if !differ {
+	if len(versions) < 2 {
 		return ""
 	}
-	return newest
+	return slices.MaxFunc(versions, func(a, b string) int { return cmp.Or(compareVersions(a, b), strings.Compare(a, b)) })
 }
 
 // compareVersions compares versions like v1.30.14 number by number; parts that are not numbers compare as text.

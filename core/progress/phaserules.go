@@ -43,8 +43,7 @@ func phasesOf(s *core.Snapshot) []core.Phase {
 	}
 	views := NodeViews(s)
 	f.workers = make([]*core.NodeView, 0, len(views))
-	for i := range views {
-		v := &views[i]
+	for _, v := range views {
 		switch {
 		case v.Node == nil:
 		case v.Node.Is(core.RoleMaster):
