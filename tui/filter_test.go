@@ -59,23 +59,23 @@ func TestNodesAreFilteredByWhatTheyAre(t *testing.T) {
 		return func(v *core.NodeView) bool { return zoneOf(v) == z }
 	}
 	for filter, want := range map[string]func(v *core.NodeView) bool{
-		"role:gtw":                       is(core.RoleGateway),
-		"role:gateway":                   is(core.RoleGateway),
-		"ROLE:Gateway":                   is(core.RoleGateway),
-		"role:gtw,ctl":                   func(v *core.NodeView) bool { return !v.Node.Is(core.RoleCompute) },
-		"-role:cmp":                      not(is(core.RoleCompute)),
-		"zone:az-1":                      zone("az-1"),
-		"az-1":                           zone("az-1"),
-		"zone:az-1 stage:done":           and(zone("az-1"), in("cmp-01", "cmp-02")),
-		"rack:r02 role:cmp":              and(is(core.RoleCompute), func(v *core.NodeView) bool { return rackOf(v) == "r02" }),
-		"label:rack-id=r03":              func(v *core.NodeView) bool { return rackOf(v) == "r03" },
-		"label:tracker=no role:ctl":      is(core.RoleController),
-		`stage:"waiting for you"`:        in("cmp-07"),
-		"stage:waiting":                  in("cmp-07"),
-		"mode:manual":                    in("cmp-07"),
-		"project:science":                func(v *core.NodeView) bool { return slices.Contains(projectsOn(d.snap, v.Name), "science") },
-		"role:":                          func(*core.NodeView) bool { return true }, // an empty value filters nothing
-		"nonsense:r02":                   func(*core.NodeView) bool { return false },
+		"role:gtw":                  is(core.RoleGateway),
+		"role:gateway":              is(core.RoleGateway),
+		"ROLE:Gateway":              is(core.RoleGateway),
+		"role:gtw,ctl":              func(v *core.NodeView) bool { return !v.Node.Is(core.RoleCompute) },
+		"-role:cmp":                 not(is(core.RoleCompute)),
+		"zone:az-1":                 zone("az-1"),
+		"az-1":                      zone("az-1"),
+		"zone:az-1 stage:done":      and(zone("az-1"), in("cmp-01", "cmp-02")),
+		"rack:r02 role:cmp":         and(is(core.RoleCompute), func(v *core.NodeView) bool { return rackOf(v) == "r02" }),
+		"label:rack-id=r03":         func(v *core.NodeView) bool { return rackOf(v) == "r03" },
+		"label:tracker=no role:ctl": is(core.RoleController),
+		`stage:"waiting for you"`:   in("cmp-07"),
+		"stage:waiting":             in("cmp-07"),
+		"mode:manual":               in("cmp-07"),
+		"project:science":           func(v *core.NodeView) bool { return slices.Contains(projectsOn(d.snap, v.Name), "science") },
+		"role:":                     func(*core.NodeView) bool { return true }, // an empty value filters nothing
+		"nonsense:r02":              func(*core.NodeView) bool { return false },
 		"node:cmp-0 -node:cmp-03,cmp-04": func(v *core.NodeView) bool {
 			return strings.HasPrefix(v.Label, "cmp-0") && !in("cmp-03", "cmp-04")(v)
 		},
