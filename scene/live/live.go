@@ -24,9 +24,9 @@ type Cluster struct {
 // texts are what the lock says in turn.
 var texts = []string{"Waiting servers migration is completed: ['" + scene.IDA + "']", "Starting migration for " + scene.IDB}
 
-// Start runs an Engine on a scene.Fleet until the benchmark ends, and waits until its Snapshots show all of it.
-func Start(b *testing.B, sc scene.Scene) *Cluster {
-	b.Helper()
+// Start runs an Engine on a scene.Fleet until the test or benchmark ends, and waits until its Snapshots show all of it.
+func Start(t testing.TB, sc scene.Scene) *Cluster {
+	t.Helper()
 	begun := time.Now()
 	c := &Cluster{lock: *sc.NodeLock(scene.Maintained, core.ControllerOpenStack),
 		wall: func() time.Time { return scene.Noon.Add(time.Since(begun)) }}
@@ -36,7 +36,7 @@ func Start(b *testing.B, sc scene.Scene) *Cluster {
 	}
 	c.engine = engine.New(engine.Config{Cluster: sc.Cluster, Operator: sc.Operator, Wall: c.wall, Settings: sc.Settings, Sources: sources,
 		Barred: "a benchmark writes nothing"})
-	ctx, stop := context.WithCancel(b.Context())
+	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -44,7 +44,7 @@ func Start(b *testing.B, sc scene.Scene) *Cluster {
 	}()
 	var unsubscribe func()
 	c.snapshots, unsubscribe = c.engine.Subscribe()
-	b.Cleanup(func() {
+	t.Cleanup(func() {
 		unsubscribe()
 		stop()
 		<-ended
