@@ -2,6 +2,7 @@ package progress_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"lockstep/core"
 	"lockstep/core/progress"
@@ -32,13 +33,15 @@ func BenchmarkDerivePhases(b *testing.B) {
 // maintenance are derived from each Snapshot, as their rules look at other nodes.
 func TestOneChangeIsDerivedOfOneNode(t *testing.T) {
 	for _, nodes := range []int{50, 500} {
-		c := live.Start(t, scene.Fleet(nodes, 1))
-		was, now := c.Change(0), c.Change(1)
-		for _, v := range progress.NodeViews(now) {
-			anew := progress.ViewOf(was, v.Name) != v
-			if inMaintenance := v.Request != nil || v.Active(); anew != inMaintenance {
-				t.Errorf("of %d nodes, %s in %s is derived anew: %v, want %v", nodes, v.Name, v.Stage, anew, inMaintenance)
+		synctest.Test(t, func(t *testing.T) {
+			c := live.Start(t, scene.Fleet(nodes, 1))
+			was, now := c.Change(0), c.Change(1)
+			for _, v := range progress.NodeViews(now) {
+				anew := progress.ViewOf(was, v.Name) != v
+				if inMaintenance := v.Request != nil || v.Active(); anew != inMaintenance {
+					t.Errorf("of %d nodes, %s in %s is derived anew: %v, want %v", nodes, v.Name, v.Stage, anew, inMaintenance)
+				}
 			}
-		}
+		})
 	}
 }

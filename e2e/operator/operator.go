@@ -53,6 +53,7 @@ func SitDown(t testing.TB, d Desk, args ...string) *Operator {
 	o := &Operator{Terminal: term, State: d.State, t: t}
 	t.Cleanup(func() {
 		if t.Failed() {
+			t.Logf("what the screen has said:\n%s", o.said())
 			t.Logf("the end of the journal:\n%s", o.Story(20))
 			t.Logf("the end of the program's log:\n%s", Tail(filepath.Join(d.State, "lockstep", "lockstep.log"), 3000))
 		}
@@ -64,6 +65,22 @@ func SitDown(t testing.TB, d Desk, args ...string) *Operator {
 		}
 	})
 	return o
+}
+
+// said returns the page of what the screen has said, for a test that has failed: what it said of a key is gone after a few seconds. The
+// screen itself when the page does not come.
+func (o *Operator) said() terminal.Screen {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second) // the test's own context has ended
+	defer cancel()
+	for range 4 { // what lies over the dashboard
+		_ = o.Terminal.Press("esc")
+	}
+	_ = o.Terminal.Press("L")
+	screen, err := o.WaitFor(ctx, terminal.Shows("Messages, the newest first"))
+	if err != nil {
+		return o.Screen()
+	}
+	return screen
 }
 
 // races returns the race detector's reports if the program was built with it, except one of Bubble Tea's own: at exit its reader

@@ -57,6 +57,7 @@ func (o *Operator) Act(title string) {
 	o.Wants("What can be done with")
 	o.Type(title)
 	o.WantsRow("▌ " + title)
+	o.Wants("enter do it") // and not "enter says why not"
 	o.Press("enter")
 	o.WantsGone("What can be done with")
 }
