@@ -13,6 +13,7 @@ import (
 // Arm arms writing.
 func (o *Operator) Arm() {
 	o.t.Helper()
+	o.Wants("kubernetes") // what is known is shown: in the first moment nothing is, and the key says so
 	o.Press("w")
 	o.Wants("Switch writing on?", "[ Cancel ]")
 	o.Press("tab")
@@ -24,6 +25,7 @@ func (o *Operator) Arm() {
 // TakeOver arms writing although another operator, or a program that was killed, holds the lease.
 func (o *Operator) TakeOver() {
 	o.t.Helper()
+	o.Wants("kubernetes") // as for Arm
 	o.Press("w")
 	o.Wants("Switch writing on?", "holds the lease.", "[ Cancel ]")
 	o.Press("tab")
