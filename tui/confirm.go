@@ -255,10 +255,12 @@ func (d *confirmDialog) goPast(m *Model) tea.Cmd {
 	return d.askPreview(m)
 }
 
-// handle types into the field when that has the focus, and ignores keys for a moment after the box changed by itself.
+// handle types into the field when that has the focus, and ignores keys for a moment after the box changed by itself. What is typed
+// into the field is kept: a name confirms nothing before enter, and where the step itself has changed the field has lost the focus.
 func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	key := msg.String()
-	if m.now().Before(d.quiet) && key != "esc" {
+	types := d.focus == onInput && (msg.Text != "" || key == "backspace")
+	if m.now().Before(d.quiet) && key != "esc" && !types {
 		return true, nil
 	}
 	if d.focus != onInput {

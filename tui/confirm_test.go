@@ -289,6 +289,27 @@ func TestABoxThatChangesByItselfSwallowsKeysForAMoment(t *testing.T) {
 	}
 }
 
+// When a condition comes to hold, the field is there at once and loses no letter. Enter waits for a moment all the same.
+func TestANameIsTypedWholeRightAfterAConditionHolds(t *testing.T) {
+	with := func(holds bool) core.Step {
+		s := theStep()
+		s.Type = "cmp-07"
+		s.Guards = []core.Guard{{ID: core.GuardPodsReady, Text: "its pods are ready", Holds: holds, Answer: "all but one"}}
+		return s
+	}
+	d, w, box := opened(with(false))
+	w.step = with(true)
+	d.news()
+	d.keys("c", "m", "p", "-", "0", "7", "enter")
+	if got := box.input.Value(); got != "cmp-07" || len(d.fake.granted) != 0 {
+		t.Errorf("%q is typed, and there are %d grants", got, len(d.fake.granted))
+	}
+	d.later(swallowFor + time.Millisecond).keys("enter")
+	if len(d.fake.granted) != 1 {
+		t.Errorf("a moment later enter gives %d grants (%s)", len(d.fake.granted), box.obstacle())
+	}
+}
+
 func TestTheDryRunComesFirst(t *testing.T) {
 	d, _, box := opened(theStep(), func(d *driver) {
 		d.fake.preview = core.Preview{Err: &core.APIError{Kind: core.ErrForbidden, Call: "annotate node cmp-07", Message: "no patch for you",
