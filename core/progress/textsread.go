@@ -2,9 +2,9 @@ package progress
 
 import "sync"
 
-// textsRead keeps what was read of the texts of locks. A text is read when it arrives, and every rule that asks later finds it here: to
-// read one costs as much as all else that is derived of a lock. What is kept is bounded; a text that has not been asked for while as many
-// others came is read again. The lists in a LockMessage are shared and never changed.
+// textsRead keeps what was read of the texts of locks. A text is read when it arrives, and every rule that asks later finds it here
+// instead of trying the whole table of patterns again. What is kept is bounded; a text that has not been asked for while as many others
+// came is read again. The lists in a LockMessage are shared and never changed.
 var textsRead = texts{}
 
 const (
