@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,7 @@ type session struct {
 	cleansUp  bool                       // the OpenStack controller is played: volume claims are watched, too
 
 	rehearsal tui.Rehearsal // behind the demo's panel; nil on a real cloud
+	checks    checkStore    // the checks of the cluster that were made earlier
 	begin     func()        // what waits until the first lists are in; nil: nothing
 }
 
@@ -167,6 +169,7 @@ func (s *session) openJournal(p place, client *kube.Client, cfg *engine.Config) 
 		server = client.Server
 	}
 	path := journalPath(folder, cfg.Cluster, server)
+	s.checks = checkStore{filepath.Join(folder, "checks", strings.TrimSuffix(filepath.Base(path), ".jsonl"))}
 	s.keepPrivate(filepath.Dir(path), path)
 	var skipped int
 	var err error

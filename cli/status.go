@@ -17,15 +17,17 @@ import (
 
 func newStatus(p *place) *cobra.Command {
 	var (
-		output string
-		all    bool
-		wait   patience
+		output  string
+		all     bool
+		details bool
+		wait    patience
 	)
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Take one look at the update and print it",
-		Long: `Takes one look at the update and prints what needs you, the phases, the nodes where something happens or is wrong, and
-how many others there are. JSON and YAML have every node.
+		Long: `Takes one look at the update and prints one page that can be sent to a colleague: how it stands, how far it is, how long
+it has taken and when it will be over, what needs you, the phases, and the nodes where something happens or is wrong.
+JSON and YAML have everything.
 
 The exit code is 0 when nothing needs you, 2 when something does, and 1 when the cluster could not be read.`,
 		Args: cobra.NoArgs,
@@ -35,13 +37,14 @@ The exit code is 0 when nothing needs you, 2 when something does, and 1 when the
 				return fmt.Errorf("-o is %q; it takes table, json or yaml", output)
 			}
 			if output == "table" {
-				print = tableOn(cmd.OutOrStdout(), all).print
+				print = tableOn(cmd.OutOrStdout(), all, details).print
 			}
 			return status(cmd.Context(), *p, wait.of(cmd), print, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format`: table, json or yaml")
-	cmd.Flags().BoolVar(&all, "all", false, "list every node in the table, also those where nothing happens")
+	cmd.Flags().BoolVar(&all, "all", false, "list everything in the table, also nodes where nothing happens")
+	cmd.Flags().BoolVar(&details, "details", false, "show what each entry rests on, commands to look or act by hand, and the documents' page")
 	wait.addTo(cmd)
 	return cmd
 }

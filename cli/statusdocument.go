@@ -10,6 +10,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/progress"
+	"lockstep/core/wording"
 )
 
 // Status is what `lockstep status` prints: a stable document for scripts. Times are RFC 3339 in UTC, durations seconds.
@@ -35,17 +36,26 @@ type StatusUpdate struct {
 	Done    int        `json:"nodesDone"`
 	Nodes   int        `json:"nodes"`
 	Finish  *time.Time `json:"finishEstimate,omitempty"`
+	Spread  int        `json:"finishSpreadSeconds,omitempty"` // plus or minus
+	Elapsed int        `json:"elapsedSeconds,omitempty"`
+	// Baseline is how long the documents' formula allows for the whole update, one node after the other.
+	Baseline   int    `json:"baselineSeconds,omitempty"`
+	Assessment string `json:"assessment"` // in a sentence
 }
 
 // StatusAttention is one thing that needs a person.
 type StatusAttention struct {
 	ID       string     `json:"id"`
 	Severity string     `json:"severity"` // urgent, warning or notice
+	Impact   string     `json:"impact"`   // what suffers: data, instances, API, time or "nothing yet"
 	Subject  string     `json:"subject"`
 	Reason   string     `json:"reason"`
 	Since    *time.Time `json:"since,omitempty"`
 	Hint     string     `json:"hint,omitempty"`
 	Cause    string     `json:"cause,omitempty"` // the ID of the entry that it follows from
+	Page     string     `json:"page,omitempty"`  // where the documents speak of it
+	Evidence []string   `json:"evidence,omitempty"`
+	Commands []string   `json:"commands,omitempty"` // by which it can be looked at, or mended, by hand
 }
 
 // StatusPhase is one of the five phases.
@@ -115,15 +125,28 @@ func statusOf(s *core.Snapshot) Status {
 		Cluster: oneLine(s.Cluster),
 		AsOf:    s.Now.UTC(),
 		Update: StatusUpdate{Running: u.Running, From: oneLine(u.From), To: oneLine(u.To), Started: moment(u.Started.At),
-			Done: u.Done, Nodes: u.Nodes, Finish: moment(u.Finish)},
+			Done: u.Done, Nodes: u.Nodes, Finish: moment(u.Finish), Spread: int(u.Spread.Seconds())},
 		NeedsYou: []StatusAttention{},
 
 		RoleLabels: oneLine(s.RoleLabelsText()),
 	}
+	if u.Running {
+		st.Update.Elapsed = int(max(s.Now.Sub(u.Started.At), 0).Seconds())
+		st.Update.Baseline = int(progress.EstimatesOf(s).Whole().Seconds())
+	}
 	attention := attention.Of(s)
+	st.Update.Assessment = assessment(u, attention)
 	for _, a := range attention {
-		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Subject: oneLine(a.Label),
-			Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint), Cause: oneLine(a.Cause)})
+		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Impact: string(a.Impact),
+			Subject: oneLine(a.Label), Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint), Cause: oneLine(a.Cause),
+			Page: a.Page.String()})
+		last := &st.NeedsYou[len(st.NeedsYou)-1]
+		for _, e := range a.Evidence {
+			last.Evidence = append(last.Evidence, oneLine(e.Of+": "+e.Says))
+		}
+		for _, c := range a.Commands {
+			last.Commands = append(last.Commands, oneLine(c.Line))
+		}
 	}
 	for _, p := range progress.Phases(s) {
 		sp := StatusPhase{Number: int(p.ID), Title: p.Title, State: string(p.State), Elapsed: int(p.Elapsed(s.Now).Seconds()), Done: p.Done,
@@ -153,6 +176,35 @@ func statusOf(s *core.Snapshot) Status {
 	}
 	sort.Slice(st.Sources, func(i, j int) bool { return st.Sources[i].ID < st.Sources[j].ID })
 	return st
+}
+
+// assessment is the state of the update in a sentence.
+func assessment(u core.Update, all []core.Attention) string {
+	urgent := 0
+	for _, a := range all {
+		if a.Severity == core.SeverityUrgent {
+			urgent++
+		}
+	}
+	waits := ""
+	if urgent > 0 {
+		waits = "; " + wording.Count(urgent, "thing") + wording.Verb(urgent, " needs", " need") + " a person at once"
+	}
+	switch {
+	case !u.Known:
+		return "whether an update runs is not known" + waits
+	case u.Beside != "":
+		return "no update runs: " + u.Beside + waits
+	case u.ByHand:
+		return "no update runs: a maintenance was asked for by hand" + waits
+	case !u.Running:
+		return "no update runs" + waits
+	case u.Phase.State == core.PhaseStuck:
+		return fmt.Sprintf("stuck in phase %d, %s%s", u.Phase.ID, u.Phase.Title, waits)
+	case u.Moving == 0 && u.Waiting > 0:
+		return fmt.Sprintf("stands still in phase %d, %s%s", u.Phase.ID, u.Phase.Title, waits)
+	}
+	return fmt.Sprintf("goes on, in phase %d, %s%s", u.Phase.ID, u.Phase.Title, waits)
 }
 
 func statusNode(s *core.Snapshot, v *core.NodeView) StatusNode {
@@ -194,14 +246,7 @@ func known(n int) *int {
 
 func (t statusTable) print(out io.Writer, s Status) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	head := s.Cluster
-	if s.Update.To != "" {
-		head += ": " + orUnknown(s.Update.From) + " → " + s.Update.To
-	}
-	if s.Update.Running {
-		head += fmt.Sprintf(", %d of %d nodes done", s.Update.Done, s.Update.Nodes)
-	}
-	fmt.Fprintf(w, "%s\n\n", head)
+	t.head(out, s)
 	if len(s.NeedsYou) == 0 {
 		fmt.Fprintln(w, "Nothing needs you.")
 	} else {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
@@ -15,13 +16,14 @@ import (
 
 // statusTable is how `lockstep status` prints for a person.
 type statusTable struct {
-	all   bool // every node, not only those that matter
-	width int  // columns of the terminal; 0: lines are as long as they are
+	all     bool // every node and every entry, not only those that matter
+	details bool // what each entry rests on, and what can be done by hand
+	width   int  // columns of the terminal; 0: lines are as long as they are
 }
 
 // tableOn is the table for out: a terminal has a width; a pipe's reader takes whole lines.
-func tableOn(out io.Writer, all bool) statusTable {
-	t := statusTable{all: all}
+func tableOn(out io.Writer, all, details bool) statusTable {
+	t := statusTable{all: all, details: details}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			t.width = width
@@ -47,18 +49,100 @@ func nodesNeedingYou(all []core.Attention) map[string]bool {
 	return needing
 }
 
+// head prints the update as a whole: how it stands, how far it is, how long it has taken, and the nodes by their stages.
+func (t statusTable) head(out io.Writer, s Status) {
+	u := s.Update
+	title := s.Cluster
+	if u.To != "" {
+		title += ": " + orUnknown(u.From) + " → " + u.To
+	}
+	fmt.Fprintf(out, "%s   as of %s\n\n", title, s.AsOf.Local().Format("2006-01-02 15:04 MST"))
+	var rows [][]string
+	add := func(label, text string) {
+		if text != "" {
+			rows = append(rows, []string{label, text})
+		}
+	}
+	add("Assessment", u.Assessment)
+	if u.Running && u.Nodes > 0 {
+		add("Completion", fmt.Sprintf("%d of %d nodes, %d %%", u.Done, u.Nodes, 100*u.Done/u.Nodes))
+	}
+	if u.Running && u.Started != nil {
+		text := span(time.Duration(u.Elapsed)*time.Second) + " since " + u.Started.Local().Format("15:04")
+		if u.Baseline > 0 {
+			text += "; the documents allow " + span(time.Duration(u.Baseline)*time.Second) + ", one node after the other"
+		}
+		if u.Finish != nil {
+			text += "; nodes done about " + u.Finish.Local().Format("15:04") + " ± " + span(time.Duration(u.Spread)*time.Second)
+		}
+		add("Elapsed", text)
+	}
+	add("Nodes", stagesText(s.Nodes))
+	if len(rows) > 0 {
+		t.columns(out, rows, 1)
+		fmt.Fprintln(out)
+	}
+}
+
+// stagesText counts the nodes by their stages: "31 done, 2 evacuating, 10 queued".
+func stagesText(nodes []StatusNode) string {
+	var stages []string
+	count := map[string]int{}
+	for _, n := range nodes {
+		if count[n.Stage]++; count[n.Stage] == 1 {
+			stages = append(stages, n.Stage)
+		}
+	}
+	for i, stage := range stages {
+		stages[i] = fmt.Sprintf("%d %s", count[stage], stage)
+	}
+	return strings.Join(stages, ", ")
+}
+
+// needDetails are the lines below an entry: what it rests on, what to do by hand, and where the documents speak of it.
+func (t statusTable) needDetails(a StatusAttention) [][]string {
+	var out [][]string
+	add := func(mark, text string) {
+		if text != "" {
+			out = append(out, []string{"", "", "", "", mark + text})
+		}
+	}
+	add("→ ", a.Hint)
+	for _, e := range a.Evidence {
+		add("- ", e)
+	}
+	for _, c := range a.Commands {
+		add("$ ", c)
+	}
+	add("", a.Page)
+	return out
+}
+
+// mostShown is how many entries and how many nodes the table has; --all has every one.
+const mostShown = 20
+
 // needs prints what needs a person.
 func (t statusTable) needs(out io.Writer, s Status) {
-	rows := [][]string{{"NEEDS YOU", "SEVERITY", "FOR", "REASON"}}
+	rows := [][]string{{"NEEDS YOU", "LEVEL", "IMPACT", "SINCE", "REASON"}}
 	subjects := map[string]string{}
-	for _, a := range s.NeedsYou {
+	shown := s.NeedsYou
+	if !t.all {
+		shown = shown[:min(len(shown), mostShown)]
+	}
+	for _, a := range shown {
 		subjects[a.ID] = a.Subject
 		if cause := subjects[a.Cause]; cause != "" { // which stands above
 			a.Reason += " (because of " + cause + ")"
 		}
-		rows = append(rows, []string{a.Subject, a.Severity, since(s.AsOf, a.Since), a.Reason})
+		rows = append(rows, []string{a.Subject, a.Severity, a.Impact, since(s.AsOf, a.Since), a.Reason})
+		if t.details {
+			rows = append(rows, t.needDetails(a)...)
+		}
 	}
-	t.columns(out, rows, 3, 0)
+	t.columns(out, rows, 4, 0)
+	if n := len(s.NeedsYou) - len(shown); n > 0 {
+		fmt.Fprintf(out, "%d more, less urgent (--all shows them)\n", n)
+	}
 }
 
 // nodes prints those that matter, and counts the others by their stages.
@@ -69,7 +153,12 @@ func (t statusTable) nodes(out io.Writer, s Status) {
 	}
 	var stages []string // in the order of the nodes
 	left := map[string]int{}
+	cut := 0
 	for _, n := range s.Nodes {
+		if !t.all && n.matters && len(rows) > mostShown {
+			cut++
+			continue
+		}
 		if !t.all && !n.matters {
 			if left[n.Stage]++; left[n.Stage] == 1 {
 				stages = append(stages, n.Stage)
@@ -90,6 +179,9 @@ func (t statusTable) nodes(out io.Writer, s Status) {
 	}
 	if len(rows) > 1 {
 		t.columns(out, rows, 1, 2, 5, 0)
+	}
+	if cut > 0 {
+		fmt.Fprintf(out, "%d more where something happens or is wrong (--all shows them)\n", cut)
 	}
 	if len(stages) == 0 {
 		return

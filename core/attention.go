@@ -27,6 +27,8 @@ type Attention struct {
 	Rule       AttentionRule
 	Key        string // UID or name of what the rule found; empty where it can find one thing only
 	Severity   Severity
+	Impact     Impact  // what suffers
+	Page       Page    // where the documents speak of it; PageNone where they do not
 	Subject    Ref     // the object that it is about
 	Node       string  // the node's name, where it is about a node
 	Instance   string  // the instance's ID, where it is about an instance

@@ -46,6 +46,7 @@ type Facts struct {
 	Claims          map[string]*VolumeClaim          // of OpenStack and Redis, by "namespace/name"; where Rockoon is played, as the next
 	LocalVolumes    map[string]*PersistentVolume     // by name
 	Deployments     []*OpenStackDeployment           // OpenStack as it is wanted, by namespace and name; usually one
+	Ceph            []*CephCluster                   // by namespace and name; usually one
 	TempestJob      *Job                             // the run of Tempest; nil when there is none
 	Services        map[string]*ComputeService       // by host
 	Instances       Instances                        // by ID

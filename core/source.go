@@ -35,6 +35,7 @@ const (
 	SourceRedisClaims         SourceID = "persistentvolumeclaims of redis"
 	SourceLocalVolumes        SourceID = "persistentvolumes"
 	SourceOpenStackDeployment SourceID = "openstackdeployments" // what OpenStack should be; for operators only
+	SourceCeph                SourceID = "cephclusters"         // of Rook
 	SourceTempestJob          SourceID = "tempest job"          // the Job openstack-tempest-run-tests
 	SourceComputeServices     SourceID = "compute services"
 	SourceInstances           SourceID = "instances"
@@ -89,8 +90,10 @@ func (id SourceID) Server() Server {
 	return ServerKubernetes
 }
 
-// MayBeAbsent tells whether a healthy cloud can lack the source: not every cloud has Cinder.
-func (id SourceID) MayBeAbsent() bool { return id == SourceVolumeServices || id == SourceVolumes }
+// MayBeAbsent tells whether a healthy cloud can lack the source: not every cloud has Cinder, or Ceph.
+func (id SourceID) MayBeAbsent() bool {
+	return id == SourceVolumeServices || id == SourceVolumes || id == SourceCeph
+}
 
 // forActing tells whether the source is watched only when Lockstep plays the OpenStack controller.
 func (id SourceID) forActing() bool {

@@ -55,7 +55,11 @@ func nodeFrom(u *unstructured.Unstructured) core.Object {
 		if c.text("type") == "Ready" {
 			n.Ready, n.ReadyReason, n.ReadySince = c.text("status"), c.text("reason"), c.time("lastTransitionTime")
 		}
+		if strings.HasSuffix(c.text("type"), "Pressure") && c.text("status") == "True" {
+			n.Pressure = append(n.Pressure, c.text("type"))
+		}
 	}
+	slices.Sort(n.Pressure)
 	annotations := o.at("metadata", "annotations")
 	for key := range annotations {
 		if !strings.HasPrefix(key, annotationDomain) {

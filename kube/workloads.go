@@ -34,6 +34,7 @@ var workloads = []resource{
 	{source: core.SourceStatefulSets, gvr: gvrStatefulSets, namespace: namespaceOpenStack, anywhere: true, translate: statefulSetFrom},
 	{source: core.SourceRedisSets, gvr: gvrStatefulSets, namespace: namespaceRedis, anywhere: true, translate: statefulSetFrom},
 	{source: core.SourceRedisPods, gvr: gvrPods, namespace: namespaceRedis, labels: labelRevision, anywhere: true, translate: daemonPodFrom},
+	{source: core.SourceCeph, gvr: gvrCephClusters, namespace: core.NamespaceCeph, anywhere: true, translate: cephClusterFrom},
 	{source: core.SourceTempestJob, gvr: gvrJobs, namespace: namespaceOpenStack, name: jobTempest, translate: jobFrom},
 	{source: core.SourceOpenStackDeployment, gvr: lcm("openstackdeployments"), namespace: namespaceOpenStack, optional: true,
 		translate: openStackDeploymentFrom},

@@ -38,7 +38,7 @@ func NewScene() Scene {
 		core.SourceComputeServices, core.SourceInstances, core.SourceMigrations, core.SourceNetworkAgents, core.SourceProjects,
 		core.SourceDaemonSets, core.SourceRevisions,
 		core.SourceDaemonPods, core.SourceFabricSets, core.SourceFabricRevisions, core.SourceFabricPods, core.SourceOpenStackDeployment,
-		core.SourceTempestJob,
+		core.SourceTempestJob, core.SourceCeph,
 		core.SourceVolumeServices, core.SourceVolumes, core.SourceStatefulSets, core.SourceRedisSets, core.SourceRedisPods,
 		core.SourceClaims, core.SourceRedisClaims, core.SourceLocalVolumes} {
 		s.Sources[id] = core.Source{ID: id, State: core.SourceLive, Since: Ago(time.Hour), AsOf: Ago(2 * time.Second)}

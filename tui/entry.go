@@ -46,11 +46,12 @@ const (
 	wayDone    wayKind = "do"      // Lockstep does it at once: nothing is written to the cluster
 	wayChange  wayKind = "change"  // a command that changes something
 	wayLook    wayKind = "look"    // a command that only looks
+	wayRead    wayKind = "read"    // a page of the documents
 	wayFollows wayKind = "follows" // what follows from the entry
 )
 
 var wayTones = map[wayKind]themes.Token{wayCause: themes.Needs, waySteps: themes.Key, wayDone: themes.Key, wayChange: themes.Warn,
-	wayLook: themes.Dim, wayFollows: themes.Dim}
+	wayLook: themes.Dim, wayRead: themes.Dim, wayFollows: themes.Dim}
 
 // openEntry opens the page of an entry, or goes back to it if it is open already.
 func (m *Model) openEntry(id string) tea.Cmd {
@@ -127,6 +128,10 @@ func (p *entryPage) waysOn(m *Model) []wayOn {
 			open: func(m *Model) tea.Cmd { return m.copy(c.Line) }})
 	}
 	out = append(append(out, p.ownWays(m)...), after...) // a second enter does neither
+	if page := p.a.Page; page != core.PageNone {
+		out = append(out, wayOn{id: "page", kind: wayRead, what: "the documents", text: page.String(), more: page.String(),
+			open: func(m *Model) tea.Cmd { return m.copy(page.URL()) }})
+	}
 	for _, a := range attention.Following(m.snap, p.id) {
 		out = append(out, entryWay(m, wayFollows, a))
 	}

@@ -52,7 +52,8 @@ func sinceWhen(m *Model, since core.Since) string {
 // draw draws the entry's name in the rule, its facts, the ways on, and the selected one in full below them.
 func (p *entryPage) draw(m *Model, w, h int) []string {
 	k := severityMark(m.look.Glyph, p.a.Severity)
-	title := draw.One(k.tone, k.glyph+" ").And(themes.RuleFocus, p.a.Label).And(themes.Dim, "  "+p.a.Severity.String())
+	title := draw.One(k.tone, k.glyph+" ").And(themes.RuleFocus, p.a.Label).
+		And(themes.Dim, "  "+p.a.Severity.String()+", impact: "+string(p.a.Impact))
 	note := draw.One(themes.Dim, "esc back")
 	if p.over {
 		note = draw.One(themes.Warn, "it is over: this is how it was last seen")
@@ -141,6 +142,8 @@ func (p *entryPage) chosen(m *Model, w, room int) []draw.Line {
 		tone, last = themes.Key, "enter copies it. It changes something; Lockstep neither runs nor checks it."
 	case wayLook:
 		tone, last = themes.Key, "enter copies it"
+	case wayRead:
+		last = "enter copies its address"
 	case waySteps:
 		last = "enter opens the steps"
 	case wayCause, wayFollows:

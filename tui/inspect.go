@@ -133,6 +133,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 	}
 	f.add("what", a.Subject.String())
 	f.tone(severityMark(m.look.Glyph, a.Severity).tone, "how urgent", a.Severity.String())
+	f.add("impact", string(a.Impact))
 	f.add("why", a.Reason)
 	f.add("more", a.Detail)
 	f.add("since", sinceWhen(m, a.Since))
@@ -140,6 +141,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 	if cause, ok := attention.ByID(m.snap, a.Cause); ok {
 		f.tone(themes.Key, "because of", cause.Label+": "+cause.Reason)
 	}
+	f.add("documents", a.Page.String())
 	if len(a.Evidence) > 0 {
 		f.section("What it rests on")
 	}

@@ -19,6 +19,7 @@ func layerKinds() []layerKind {
 		{ScopeEntry, true, entryActions},
 		{ScopeProcedure, true, procedureActions},
 		{ScopePlan, true, planActions},
+		{ScopeCheck, true, checkActions},
 		{ScopeConfirm, false, confirmActions},
 		{ScopeText, true, textActions},
 		{ScopeForm, false, formActions},

@@ -99,6 +99,7 @@ type facts struct {
 
 func (f *facts) add(a core.Attention) {
 	a.ID = string(a.Rule)
+	a.Impact, a.Page = consequences[a.Rule].impact, consequences[a.Rule].page
 	if a.Key != "" {
 		a.ID += "/" + a.Key
 	}

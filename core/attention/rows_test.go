@@ -283,8 +283,11 @@ func TestEveryRuleHasItsRow(t *testing.T) {
 		if _, there := rows[rule]; !there {
 			t.Errorf("the table has no row of the rule %s", rule)
 		}
+		if c := consequences[rule]; !slices.Contains(core.Impacts(), c.impact) {
+			t.Errorf("what suffers from %s is %q", rule, c.impact)
+		}
 	}
-	if len(named) != len(rows) {
+	if len(named) != len(rows) || len(named) != len(consequences) {
 		t.Errorf("found only the rules %q", slices.Sorted(maps.Keys(named)))
 	}
 }

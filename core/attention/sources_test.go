@@ -36,7 +36,7 @@ func TestOneCauseIsOneEntryAndStandsFirst(t *testing.T) {
 			"unreachable: "},
 		"Kubernetes is away, but for one": {core.ServerKubernetes, nobody, 10 * time.Minute, core.SourceNodes,
 			[]core.SourceState{core.SourceStale}, core.SeverityWarning,
-			"unreachable: clustermaintenancerequests, clusterworkloadlocks, "},
+			"unreachable: cephclusters, clustermaintenancerequests, "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sc := scene.NewScene()

@@ -199,6 +199,12 @@ func (w *world) projectWorkloads(s, prev *core.Snapshot) {
 	} else {
 		s.Deployments = prev.Deployments
 	}
+	if anew(core.SourceCeph) {
+		s.Ceph = values[*core.CephCluster](w, core.SourceCeph)
+		slices.SortFunc(s.Ceph, func(a, b *core.CephCluster) int { return strings.Compare(a.Key(), b.Key()) })
+	} else {
+		s.Ceph = prev.Ceph
+	}
 	if anew(core.SourceTempestJob) {
 		for _, j := range values[*core.Job](w, core.SourceTempestJob) {
 			s.TempestJob = j

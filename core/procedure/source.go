@@ -92,7 +92,7 @@ func SourceCommands(s *core.Snapshot, src core.Source) []string {
 	switch {
 	case src.State == core.SourceOff || src.State == core.SourceConnecting:
 		return nil
-	case src.ID.MayBeAbsent():
+	case src.ID.MayBeAbsent() && src.ID.Server() == core.ServerOpenStack:
 		return []string{wording.ShellCommand("openstack", "catalog", "list"), wording.ShellCommand("openstack", "volume", "service", "list")}
 	case src.ID.Server() == core.ServerOpenStack:
 		return []string{wording.ShellCommand("openstack", "token", "issue"), wording.ShellCommand("openstack", "compute", "service", "list")}

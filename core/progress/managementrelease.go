@@ -16,6 +16,9 @@ type ReleaseState struct {
 	Problem string // why the update should wait; empty when it need not
 }
 
+// Latest tells whether it is known to be the latest.
+func (r ReleaseState) Latest() bool { return r.latest }
+
 // ManagementVersion is the release of the management cluster, and whether a newer one is available.
 func ManagementVersion(s *core.Snapshot) ReleaseState {
 	m := s.Management

@@ -76,6 +76,14 @@ func (e Estimates) Worker() time.Duration { return minutes(20 + 40) }
 // finish is the time of the auxiliary components (docs/mosk.md#maintenance-window).
 func (e Estimates) finish() time.Duration { return minutes(60) }
 
+// Whole is the time of the whole update, one node after the other; 0 while the nodes are not known.
+func (e Estimates) Whole() time.Duration {
+	if e.unknown {
+		return 0
+	}
+	return e.Services() + e.masters() + e.workers() + e.finish()
+}
+
 // of is the estimate for one controller's cluster lock; 0 when the documents give none.
 func (e Estimates) of(controller string) time.Duration {
 	switch controller {

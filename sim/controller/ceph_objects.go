@@ -83,6 +83,18 @@ func (s cephState) health() (state string, issues []any) {
 	return "HEALTH_WARN", issues
 }
 
+// checks are Ceph's health checks that do not pass, as Rook shows them.
+func (s cephState) checks() map[string]any {
+	checks := map[string]any{}
+	if s.problem != "" {
+		checks["PG_DEGRADED"] = map[string]any{"severity": "HEALTH_WARN", "message": s.problem}
+	}
+	if s.noout {
+		checks["OSDMAP_FLAGS"] = map[string]any{"severity": "HEALTH_WARN", "message": "noout flag(s) set"}
+	}
+	return checks
+}
+
 // show writes the state to Ceph's objects and skips those that the API server does not know. The timestamps change only
 // together with another field.
 func (c *ceph) show(ctx context.Context, s cephState) error {
@@ -120,7 +132,7 @@ func (c *ceph) show(ctx context.Context, s cephState) error {
 		{cephMaintenances, "CephDeploymentMaintenance", pelagiaNamespace, pelagiaName, "lastStateCheck",
 			map[string]any{"state": s.maintenance, "message": told}},
 		{cephClusters, "CephCluster", cephNamespace, cephNamespace, "", map[string]any{
-			"phase": rook, "message": waiting, "ceph": map[string]any{"health": health, "details": map[string]any{"checks": issues}},
+			"phase": rook, "message": waiting, "ceph": map[string]any{"health": health, "details": s.checks()},
 			"version": map[string]any{"version": strings.TrimPrefix(s.version, "v") + "-0"}}},
 	} {
 		if err := c.env.showObject(ctx, o.resource, o.kind, o.namespace, o.name, o.stamp, now, o.status); err != nil {

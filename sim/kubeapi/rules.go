@@ -38,6 +38,7 @@ func ReadonlyRules() []Rule {
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"},
 			Verbs: read}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Resources: []string{"*"}, Verbs: read}},
+		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"ceph.rook.io"}, Resources: []string{"cephclusters"}, Verbs: read}},
 	}
 }
 

@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/core"
+	"lockstep/core/checklist"
+	"lockstep/core/evacuation"
+)
+
+// exitUnseen is check's exit code when nothing fails, but something that could stop an update is not known.
+const exitUnseen = 3
+
+// checkFlags are the flags of `lockstep check`.
+type checkFlags struct {
+	output  string
+	verbose bool
+	noRoom  bool
+	against string
+	wait    patience
+	timeout time.Duration
+}
+
+func newCheck(p *place) *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Check whether the cluster is fit for an update, and afterwards what the update broke",
+		Long: `Goes through MOSK's own procedure and what must be at rest before an update: the management cluster's release, locks,
+requests, finalizers and modes, nodes, OpenStack, Ceph, quorums, instances in states in which nothing moves them, and
+room for what has to leave each node. Each point passes, warns, fails or is not known, with what suffers, what speaks
+against it, and what to do. Nothing is changed.
+
+Each check outside of an update is kept in the state folder. After an update the check is compared with the last one
+before it, and says what the update broke; --against compares with a file that -o json wrote.
+
+The exit code is 0 when nothing stops an update, 2 when something does, 3 when nothing that is known does but something
+that could is not known, and 1 when the cluster could not be read.`,
+		Example: `  lockstep check
+  lockstep check -v
+  lockstep check -o json > before.json; …; lockstep check --against before.json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.output != "table" && f.output != "json" {
+				return fmt.Errorf("-o is %q; it takes table or json", f.output)
+			}
+			f.wait = f.wait.of(cmd)
+			return check(cmd.Context(), *p, f, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.output, "output", "o", "table", "`format`: table or json")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show all of each point: also those that pass, every finding, and the commands")
+	flags.BoolVar(&f.noRoom, "no-room", false, "do not ask OpenStack whether the instances of each node have room elsewhere")
+	flags.StringVar(&f.against, "against", "", "compare with the check in this `file`, made with -o json")
+	f.wait.addTo(cmd)
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long OpenStack may take to tell of room, groups and devices")
+	return cmd
+}
+
+// checked is what `lockstep check` prints: a stable document for scripts.
+type checked struct {
+	checklist.Report
+	Against *time.Time         `json:"against,omitempty"` // when the check was made with which it is compared
+	Since   []checklist.Change `json:"since,omitempty"`   // in what they differ
+}
+
+func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer) error {
+	var earlier *checklist.Report
+	if f.against != "" {
+		r, err := readCheck(f.against)
+		if err != nil {
+			return fmt.Errorf("--against: %w", err)
+		}
+		earlier = &r
+	}
+	var c checked
+	if err := glance(ctx, at, f.wait, func(s *session, at place, left time.Duration) error {
+		snap := look(ctx, s.engine, left)
+		if err := cannotSee(snap); err != nil {
+			return err
+		}
+		c.Report = checklist.Of(snap, s.room(ctx, at, f, snap, stderr))
+		if earlier == nil {
+			if r, ok := s.checks.Before(updateBegan(snap)); ok {
+				earlier = &r
+			}
+		}
+		if err := s.checks.Keep(c.Report); err != nil {
+			fmt.Fprintln(stderr, oneLine("this check was not kept for later: "+err.Error()))
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if earlier != nil {
+		c.Against, c.Since = &earlier.Made, c.Report.Since(*earlier)
+	}
+	if err := printCheck(stdout, c, f); err != nil {
+		return fmt.Errorf("print the check: %w", err)
+	}
+	switch {
+	case len(c.Stopping()) > 0:
+		return exitWith(exitAttention)
+	case len(c.Unseen()) > 0:
+		return exitWith(exitUnseen)
+	}
+	return nil
+}
+
+// room asks OpenStack what the point about room needs.
+func (s *session) room(ctx context.Context, at place, f checkFlags, snap *core.Snapshot, stderr io.Writer) checklist.Room {
+	if f.noRoom {
+		return checklist.Room{Why: "it was not asked for (--no-room)"}
+	}
+	r := evacuation.Request{AtOnce: 1}
+	r.Order, _ = updateOrder(ctx, at, snap, s.log, stderr)
+	ctx, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	p, err := s.engine.ForecastEvacuation(ctx, r, progressOn(stderr))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return checklist.Room{Why: fmt.Sprintf("OpenStack did not tell of it in %s", f.timeout)}
+	case err != nil:
+		return checklist.Room{Why: oneLine(err.Error())}
+	}
+	return checklist.Room{Forecast: &p}
+}
+
+// updateBegan is when the update that runs, or that ran last, began; zero when none is known.
+func updateBegan(s *core.Snapshot) time.Time {
+	if r := s.ClusterRequest(); r != nil {
+		return r.Created
+	}
+	return s.History.Update.Started
+}
+
+// readCheck reads a check that -o json wrote.
+func readCheck(path string) (checklist.Report, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return checklist.Report{}, err
+	}
+	r, err := checklist.Read(raw)
+	if err != nil {
+		return checklist.Report{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
+func printCheck(out io.Writer, c checked, f checkFlags) error {
+	if f.output == "json" {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(c)
+	}
+	t := tableOn(out, f.verbose, f.verbose)
+	fmt.Fprintf(out, "%s\n\n", oneLine(c.Headline()))
+	rows := [][]string{{"VERDICT", "POINT", "IMPACT", "WHAT"}}
+	passed := 0
+	for _, p := range c.Points {
+		impact := string(p.Impact)
+		if p.Verdict == checklist.Pass {
+			if passed++; !f.verbose {
+				continue
+			}
+			impact = ""
+		}
+		rows = append(rows, []string{verdictWord(p.Verdict), p.ID, impact, oneLine(p.Text())})
+		rows = append(rows, checkDetails(p, f.verbose)...)
+	}
+	t.columns(out, rows, 3)
+	if passed > 0 && !f.verbose {
+		fmt.Fprintf(out, "%d more pass (-v shows them)\n", passed)
+	}
+	printSince(out, t, c)
+	return nil
+}
+
+// verdictWord is a verdict as the table has it: what fails stands out.
+func verdictWord(v checklist.Verdict) string {
+	if v == checklist.Fail {
+		return "FAIL"
+	}
+	return string(v)
+}
+
+// checkDetails are the lines below a point: what to do, and with everything also why, each finding and the commands.
+func checkDetails(p checklist.Point, everything bool) [][]string {
+	var out [][]string
+	add := func(mark, text string) {
+		if text != "" {
+			out = append(out, []string{"", "", "", mark + oneLine(text)})
+		}
+	}
+	if p.Verdict != checklist.Pass && p.Verdict != checklist.Unknown {
+		add("→ ", p.Remedy)
+	}
+	if !everything {
+		return out
+	}
+	if p.Verdict != checklist.Pass {
+		add("must be: ", p.Title)
+	}
+	add("why: ", p.Why)
+	if len(p.Findings) > 1 {
+		for _, f := range p.Findings {
+			add("- ", f.Text()+remedyOf(f))
+		}
+	}
+	if p.Verdict != checklist.Unknown {
+		add("not known: ", p.Unknown)
+	}
+	for _, command := range p.Commands {
+		add("$ ", command)
+	}
+	add("", p.Page)
+	return out
+}
+
+func remedyOf(f checklist.Finding) string {
+	if f.Remedy == "" {
+		return ""
+	}
+	return " → " + f.Remedy
+}
+
+// printSince says in what the check differs from an earlier one.
+func printSince(out io.Writer, t statusTable, c checked) {
+	if c.Against == nil {
+		return
+	}
+	when := c.Against.Local().Format("2006-01-02 15:04")
+	if len(c.Since) == 0 {
+		fmt.Fprintf(out, "\nNothing has changed since the check of %s.\n", when)
+		return
+	}
+	fmt.Fprintf(out, "\nSince the check of %s:\n", when)
+	rows := [][]string{{"POINT", "WAS", "IS", "WHAT"}}
+	for _, d := range c.Since {
+		var parts []string
+		if d.Broke() {
+			parts = append(parts, "worse")
+		}
+		for _, x := range d.New {
+			parts = append(parts, "+ "+x.Text())
+		}
+		for _, x := range d.Mended {
+			parts = append(parts, "- "+x.Text())
+		}
+		rows = append(rows, []string{d.ID, verdictWord(d.Was), verdictWord(d.Now), oneLine(strings.Join(parts, "; "))})
+	}
+	t.columns(out, rows, 3)
+}

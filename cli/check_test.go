@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core/checklist"
+	"lockstep/sim"
+	"lockstep/sim/bubble"
+)
+
+// `lockstep check` on a cluster at rest, and on one where instances hold their nodes: verdicts, exit codes, JSON.
+func TestCheck(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := started(t, sim.Options{Scenario: told(t, "smooth"), Paused: true})
+		flags := []string{"check", "--management-context", "management"}
+		code, out, errs := runOn(t, cloud, flags...)
+		if code != exitFine || errs != "" || !strings.Contains(out, "nothing that is known stops it") {
+			t.Errorf("at rest: exit %d, %s\n%s", code, errs, out)
+		}
+		code, out, _ = runOn(t, cloud, "check", "--no-room")
+		if code != exitUnseen || !strings.Contains(out, "the management cluster is not connected") {
+			t.Errorf("without the management cluster: exit %d\n%s", code, out)
+		}
+		if code, _, errs := runOn(t, cloud, "check", "-o", "xml"); code != exitError || !strings.Contains(errs, "table or json") {
+			t.Errorf("-o xml: exit %d, %s", code, errs)
+		}
+		if code, _, errs := runOn(t, cloud, "check", "--against", "/nowhere"); code != exitError || !strings.Contains(errs, "/nowhere") {
+			t.Errorf("--against: exit %d, %s", code, errs)
+		}
+	})
+}
+
+// What holds its node fails, in the document for scripts and in words.
+func TestCheckOfInstancesThatNothingMoves(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := started(t, sim.Options{Scenario: told(t, "verify-resize"), Paused: true})
+		code, out, errs := runOn(t, cloud, "check", "-o", "json")
+		var doc checklist.Report
+		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitAttention {
+			t.Fatalf("exit %d, %v, %s\n%s", code, err, errs, out)
+		}
+		for _, p := range doc.Points {
+			if p.ID == "states" && (p.Verdict != checklist.Fail || len(p.Findings) == 0 || p.Impact == "" || p.Page == "") {
+				t.Errorf("states: %+v", p)
+			}
+		}
+		if _, out, _ := runOn(t, cloud, "check", "-v"); !strings.Contains(out, "VERIFY_RESIZE") || !strings.Contains(out, "must be: ") {
+			t.Errorf("-v:\n%s", out)
+		}
+	})
+}
+
+// The checks of a cluster at rest are kept, the newest thirty; what is compared with is the last one before the update.
+func TestChecksAreKept(t *testing.T) {
+	store := checkStore{filepath.Join(t.TempDir(), "checks", "mos")}
+	at := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
+	for i := range mostChecks + 5 {
+		if err := store.Keep(checklist.Report{Format: 1, Cluster: "mos", AsOf: at.Add(time.Duration(i) * time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Keep(checklist.Report{Format: 1, Update: true, AsOf: at}); err != nil {
+		t.Fatal(err)
+	}
+	names := store.names()
+	if len(names) != mostChecks || names[0] != at.Add(5*time.Hour).Format(checkName) {
+		t.Errorf("kept %q", names)
+	}
+	if info, err := os.Stat(filepath.Join(store.folder, names[0])); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("a check is %v, %v", info.Mode(), err)
+	}
+	if r, ok := store.Before(at.Add(8*time.Hour + time.Minute)); !ok || !r.AsOf.Equal(at.Add(8*time.Hour)) {
+		t.Errorf("before the update: %v, %v", r.AsOf, ok)
+	}
+	if _, ok := store.Before(at); ok {
+		t.Error("a check after the update's beginning was taken")
+	}
+	if err := os.WriteFile(filepath.Join(store.folder, names[len(names)-1]), []byte("cut"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, ok := store.Before(at.AddDate(1, 0, 0)); !ok || !r.AsOf.Equal(at.Add(33*time.Hour)) {
+		t.Errorf("past a broken one: %v, %v", r.AsOf, ok)
+	}
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/core/checklist"
+)
+
+// checkStore keeps the checks of one cluster, each a file that only its owner may read.
+type checkStore struct{ folder string }
+
+// mostChecks is how many checks are kept; the oldest go first.
+const mostChecks = 30
+
+// checkName is the name of a check's file: names sort by time.
+const checkName = "20060102T150405.000Z.json"
+
+// Keep writes a check, unless an update runs: what is compared with must be a cluster at rest.
+func (c checkStore) Keep(r checklist.Report) error {
+	if r.Update || c.folder == "" {
+		return nil
+	}
+	raw, err := r.JSON()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.folder, 0o700); err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(c.folder, r.AsOf.UTC().Format(checkName)), raw, true); err != nil {
+		return err
+	}
+	names := c.names()
+	for _, old := range names[:max(len(names)-mostChecks, 0)] {
+		if err := os.Remove(filepath.Join(c.folder, old)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// names are the names of the files, the oldest first.
+func (c checkStore) names() []string {
+	entries, err := os.ReadDir(c.folder)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if _, err := time.Parse(checkName, e.Name()); err == nil && strings.HasSuffix(e.Name(), ".json") {
+			names = append(names, e.Name())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Before is the last check before a moment; false when there is none that can be read.
+func (c checkStore) Before(moment time.Time) (checklist.Report, bool) {
+	names := c.names()
+	for _, name := range slices.Backward(names) {
+		if at, _ := time.Parse(checkName, name); !at.Before(moment) {
+			continue
+		}
+		if r, err := readCheck(filepath.Join(c.folder, name)); err == nil {
+			return r, true
+		}
+	}
+	return checklist.Report{}, false
+}

@@ -1,0 +1,21 @@
+package checklist
+
+import (
+	"slices"
+
+	"lockstep/core"
+)
+
+// Covers tells in how many rows a rule is, and which points after an update are in one.
+func Covers() (rules map[core.AttentionRule]int, after map[string]bool) {
+	rules, after = map[core.AttentionRule]int{}, map[string]bool{}
+	for _, r := range rows {
+		for _, rule := range slices.Concat(r.rules, r.same) {
+			rules[rule]++
+		}
+		for _, a := range r.after {
+			after[a.id] = true
+		}
+	}
+	return rules, after
+}

@@ -1,0 +1,223 @@
+package checklist
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/evacuation"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// Room is what is known of the room for each node's instances.
+type Room struct {
+	Forecast *evacuation.Forecast // nil when none was made
+	Why      string               // why there is none: "it was not asked for"
+}
+
+// row is one point. What speaks against it are entries of "Needs you", points of the list after an update, and what look finds.
+type row struct {
+	id, title, why string
+	stops          bool // an update must not begin against it
+	rest           bool // it is about a cluster at rest, and left out while an update runs
+	managed        bool // it needs the management cluster
+	impact         core.Impact
+	page           core.Page
+	remedy         string
+
+	sources  []core.SourceID
+	rules    []core.AttentionRule // entries that speak against it
+	same     []core.AttentionRule // entries that only say what the point itself finds
+	after    []afterPoint         // points after an update that are among it
+	look     func(*look)
+	commands func(*core.Snapshot) []string
+}
+
+// afterPoint is a point after an update, and what its open objects are, in a word or two.
+type afterPoint struct{ id, says string }
+
+// look collects what speaks against one point.
+type look struct {
+	s       *core.Snapshot
+	room    Room
+	row     *row
+	found   []Finding
+	unknown string
+	note    string
+	resolve *core.ProcedureKey
+}
+
+// fail adds a finding as bad as its row.
+func (l *look) fail(of, says string, resolve *core.ProcedureKey) {
+	v := Warn
+	if l.row.stops {
+		v = Fail
+	}
+	l.add(Finding{Of: of, Says: says, Verdict: v, Resolve: resolve})
+}
+
+func (l *look) warn(of, says string, resolve *core.ProcedureKey) {
+	l.add(Finding{Of: of, Says: says, Verdict: Warn, Resolve: resolve})
+}
+
+func (l *look) add(f Finding) {
+	if f.Resolve != nil {
+		if _, ok := procedure.Of(l.s, *f.Resolve); !ok {
+			f.Resolve = nil
+		}
+	}
+	l.found = append(l.found, f)
+}
+
+// Of is the checklist of a Snapshot.
+func Of(s *core.Snapshot, room Room) Report {
+	u := progress.Update(s)
+	r := Report{Format: format, Cluster: wording.OneLine(s.Cluster, 100), Made: s.Wall.UTC(), AsOf: s.Now.UTC(),
+		Update: s.ClusterRequest() != nil, From: wording.OneLine(u.From, 60), To: wording.OneLine(target(s, u), 60)}
+	after := map[string]core.AfterPoint{}
+	var old []core.AfterPoint // of DaemonSets
+	for _, p := range procedure.AfterUpdate(s) {
+		after[p.ID] = p
+		if p.Pods != "" {
+			old = append(old, p)
+		}
+	}
+	entries := map[core.AttentionRule][]core.Attention{}
+	for _, a := range attention.Of(s) {
+		entries[a.Rule] = append(entries[a.Rule], a)
+	}
+	if r.Update { // what stands in the points that are left out is about what goes on
+		for i := range rows {
+			if rows[i].rest {
+				for _, rule := range slices.Concat(rows[i].rules, rows[i].same) {
+					entries[goesOn] = append(entries[goesOn], entries[rule]...)
+				}
+			}
+		}
+	}
+	for i := range rows {
+		if rows[i].rest && r.Update {
+			continue
+		}
+		r.Points = append(r.Points, rows[i].point(s, room, after, old, entries))
+	}
+	slices.SortStableFunc(r.Points, func(a, b Point) int { return verdictRank[a.Verdict] - verdictRank[b.Verdict] })
+	return r
+}
+
+// target is the release of the update that runs, is planned, or is the newest that is offered.
+func target(s *core.Snapshot, u core.Update) string {
+	if u.Running || s.Management == nil {
+		return u.To
+	}
+	if p := s.Management.Plan(); p != nil && p.Status != core.PlanCompleted {
+		return p.Target
+	}
+	if c := s.Management.Cluster; c != nil && len(c.Available) > 0 {
+		return c.Available[len(c.Available)-1]
+	}
+	return ""
+}
+
+// point judges the row.
+func (r *row) point(s *core.Snapshot, room Room, after map[string]core.AfterPoint, old []core.AfterPoint,
+	entries map[core.AttentionRule][]core.Attention) Point {
+	p := Point{ID: r.id, Title: r.title, Stops: r.stops, Impact: r.impact, Why: r.why, Page: r.page.String(), Remedy: r.remedy}
+	l := &look{s: s, room: room, row: r}
+	if r.managed && (s.Management == nil || !s.Management.Found) {
+		l.unknown = unmanaged(s)
+	}
+	for _, id := range r.sources {
+		if absent(s, id) || l.unknown != "" {
+			continue
+		}
+		if !s.Known(id) {
+			l.unknown = string(id) + ": " + s.WhyUnknown(id)
+		}
+	}
+	if l.unknown == "" && r.look != nil {
+		r.look(l)
+	}
+	for _, is := range r.after {
+		points := []core.AfterPoint{}
+		if a, there := after[is.id]; there { // a cloud without Cinder has no point about it
+			points = append(points, a)
+		}
+		if is.id == oldPods {
+			points = old
+		}
+		for _, a := range points {
+			l.unknown = cmp.Or(l.unknown, a.Unknown)
+			l.note = cmp.Or(l.note, a.Note)
+			p.Why = cmp.Or(p.Why, a.Why)
+			says := is.says
+			if is.id == oldPods {
+				says += " " + strings.TrimPrefix(a.Title, "no old pod ")
+			}
+			for _, open := range a.Open {
+				l.fail(strings.TrimSuffix(open, " is"), says, procedure.AfterKey())
+			}
+		}
+	}
+	for _, rule := range r.rules {
+		for _, e := range entries[rule] {
+			l.entry(e)
+		}
+	}
+	p.Findings, p.Note, p.Resolve = l.found, l.note, l.resolve
+	if r.commands != nil {
+		p.Commands = r.commands(s)
+	}
+	p.Verdict = Pass
+	for _, f := range p.Findings {
+		if verdictRank[f.Verdict] < verdictRank[p.Verdict] {
+			p.Verdict = f.Verdict
+		}
+		if p.Resolve == nil {
+			p.Resolve = f.Resolve
+		}
+	}
+	switch {
+	case p.Verdict == Pass && l.unknown != "":
+		p.Verdict, p.Unknown = Unknown, l.unknown
+	case p.Verdict == Pass:
+		p.Remedy = ""
+	default:
+		p.Unknown = l.unknown // some of it speaks against it, and the rest is not known
+	}
+	return p
+}
+
+// oldPods stands for the points after an update that are about old pods of a DaemonSet.
+const oldPods = "old"
+
+// goesOn stands for entries about what the points that are left out while an update runs are about.
+const goesOn core.AttentionRule = "goes on"
+
+// entry adds an entry of "Needs you".
+func (l *look) entry(a core.Attention) {
+	f := Finding{Of: wording.OneLine(a.Label, 64), Says: wording.OneLine(a.Reason, 400), Verdict: Warn, Remedy: a.Hint, Entry: a.ID,
+		Resolve: a.Resolve}
+	if a.Severity == core.SeverityUrgent || a.Severity == core.SeverityWarning && l.row.stops {
+		f.Verdict = Fail
+	}
+	l.add(f)
+}
+
+// absent tells whether the servers have no such kind, and so none of it is there.
+func absent(s *core.Snapshot, id core.SourceID) bool { return s.Sources[id].State == core.SourceAbsent }
+
+// unmanaged is why the management cluster tells nothing of this cluster.
+func unmanaged(s *core.Snapshot) string {
+	if s.Sources[core.SourceClusters].State == core.SourceOff || len(s.Sources[core.SourceClusters].ID) == 0 {
+		return "the management cluster is not connected: name it by --management-context"
+	}
+	if !s.Known(core.SourceClusters) {
+		return string(core.SourceClusters) + ": " + s.WhyUnknown(core.SourceClusters)
+	}
+	return "this cluster was not found among those of the management cluster"
+}

@@ -1,0 +1,259 @@
+package checklist
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/wording"
+)
+
+// Verdict is how a point stands.
+type Verdict string
+
+// The verdicts, the worst first.
+const (
+	Fail    Verdict = "fail"      // it stops the update, or harms by it
+	Warn    Verdict = "warn"      // worth knowing before
+	Unknown Verdict = "not known" // it could not be seen, or no API shows it
+	Pass    Verdict = "pass"
+)
+
+var verdictRank = map[Verdict]int{Fail: 0, Warn: 1, Unknown: 2, Pass: 3}
+
+// Report is the checklist of a cluster as of one moment. JSON writes it for scripts, and Read reads that again.
+type Report struct {
+	Format  int       `json:"format"` // of the document: 1
+	Cluster string    `json:"cluster"`
+	Made    time.Time `json:"made"`             // by the wall clock
+	AsOf    time.Time `json:"asOf"`             // the cluster's time
+	Update  bool      `json:"updateRuns"`       // points about the rest before and after an update are left out while one runs
+	From    string    `json:"from,omitempty"`   // release; empty when unknown
+	To      string    `json:"target,omitempty"` // release that is planned, or that the update goes to; empty when there is none
+	Points  []Point   `json:"points"`           // the worst first, each kind in the order of the procedure
+}
+
+// Point is one thing that must be so.
+type Point struct {
+	ID       string      `json:"id"`
+	Title    string      `json:"title"` // a sentence that is true when it passes
+	Verdict  Verdict     `json:"verdict"`
+	Stops    bool        `json:"stops"`             // the update must not begin when it fails or is not known
+	Impact   core.Impact `json:"impact"`            // what suffers when it is not so
+	Why      string      `json:"why,omitempty"`     // why it must be so
+	Unknown  string      `json:"unknown,omitempty"` // why it is not known
+	Note     string      `json:"note,omitempty"`    // worth knowing although it passes
+	Remedy   string      `json:"remedy,omitempty"`  // what to do
+	Page     string      `json:"page,omitempty"`    // where the documents speak of it
+	Findings []Finding   `json:"findings,omitempty"`
+	Commands []string    `json:"commands,omitempty"` // by which it can be looked at, or done, by hand
+
+	Resolve *core.ProcedureKey `json:"-"` // the steps that settle it; nil when Lockstep has none
+}
+
+// Finding is one thing that speaks against a point.
+type Finding struct {
+	Of      string  `json:"of"` // the node, instance or object; may be empty
+	Says    string  `json:"says"`
+	Verdict Verdict `json:"verdict"` // Fail or Warn
+	Remedy  string  `json:"remedy,omitempty"`
+
+	Entry   string             `json:"-"` // ID of the entry of "Needs you" that it is; else empty
+	Resolve *core.ProcedureKey `json:"-"`
+}
+
+// Text is the finding in one line.
+func (f Finding) Text() string {
+	if f.Of == "" {
+		return f.Says
+	}
+	return f.Of + ": " + f.Says
+}
+
+// Count is how many points have the verdict.
+func (r *Report) Count(v Verdict) int {
+	n := 0
+	for _, p := range r.Points {
+		if p.Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// Stopping are the points that fail and so stop an update.
+func (r *Report) Stopping() []Point {
+	return slices.DeleteFunc(slices.Clone(r.Points), func(p Point) bool { return p.Verdict != Fail })
+}
+
+// Unseen are the points that could stop an update and are not known.
+func (r *Report) Unseen() []Point {
+	return slices.DeleteFunc(slices.Clone(r.Points), func(p Point) bool { return p.Verdict != Unknown || !p.Stops })
+}
+
+// Headline is the report in a sentence: "mos: update to 21.0.0 — 2 things stop it, 3 to know, 1 not known".
+func (r *Report) Headline() string {
+	about := "an update"
+	switch {
+	case r.Update:
+		about = "the update" + wording.Prefixed(" to ", r.To) + ", which runs"
+	case r.To != "":
+		about = "the update to " + r.To
+	}
+	var parts []string
+	if n := r.Count(Fail); n > 0 {
+		parts = append(parts, wording.Count(n, "thing")+wording.Verb(n, " stops it", " stop it"))
+	} else {
+		parts = append(parts, "nothing that is known stops it")
+	}
+	if n := r.Count(Warn); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d to know", n))
+	}
+	if n := r.Count(Unknown); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not known", n))
+	}
+	return r.Cluster + ": " + about + " — " + strings.Join(parts, ", ")
+}
+
+// Text is a point in one line: what speaks against it, or why it is not known, or its title.
+func (p Point) Text() string {
+	switch p.Verdict {
+	case Fail, Warn:
+		return wording.Some(p.Said(), 3)
+	case Unknown:
+		return p.Unknown
+	}
+	return p.Title + wording.Dashed(p.Note)
+}
+
+// Groups are the findings, those of several objects that say the same together, in their order.
+func (p Point) Groups() [][]Finding {
+	var groups [][]Finding
+	at := map[string]int{}
+	for _, f := range p.Findings {
+		i, there := at[f.Says]
+		if !there {
+			i = len(groups)
+			at[f.Says], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], f)
+	}
+	return groups
+}
+
+// GroupText is a group of findings in one line: "cmp-01, cmp-02: cordoned".
+func GroupText(group []Finding) string {
+	of := make([]string, len(group))
+	for i, f := range group {
+		of[i] = f.Of
+	}
+	return Finding{Of: wording.Some(slices.Compact(of), 4), Says: group[0].Says}.Text()
+}
+
+// Said is what speaks against the point, one line a group.
+func (p Point) Said() []string {
+	var says []string
+	for _, group := range p.Groups() {
+		says = append(says, GroupText(group))
+	}
+	return says
+}
+
+// format is the version of the document.
+const format = 1
+
+// JSON is the report for scripts. Times are in UTC.
+func (r *Report) JSON() ([]byte, error) {
+	raw, err := json.MarshalIndent(r, "", "  ")
+	return append(raw, '\n'), err
+}
+
+// Read reads a report that JSON wrote. A document of another format is an error.
+func Read(raw []byte) (Report, error) {
+	var r Report
+	if err := json.Unmarshal(raw, &r); err != nil {
+		return Report{}, fmt.Errorf("it is not a report of lockstep check: %w", err)
+	}
+	if r.Format != format {
+		return Report{}, fmt.Errorf("it has the format %d; this Lockstep reads %d", r.Format, format)
+	}
+	return r, nil
+}
+
+// FileName is a name for a file with the report.
+func (r *Report) FileName() string {
+	return "check-" + strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' {
+			return c
+		}
+		return '_'
+	}, r.Cluster) + "-" + r.AsOf.UTC().Format("20060102T150405Z") + ".json"
+}
+
+// Change is how a point differs from an earlier report.
+type Change struct {
+	ID     string    `json:"id"`
+	Title  string    `json:"title"`
+	Was    Verdict   `json:"was"`
+	Now    Verdict   `json:"now"`
+	New    []Finding `json:"new,omitempty"`    // what the earlier report does not have
+	Mended []Finding `json:"mended,omitempty"` // what only the earlier report has
+}
+
+// Broke tells whether the point is worse than before. What is not known, or was not, is neither broken nor mended.
+func (c Change) Broke() bool {
+	return c.Was != Unknown && c.Now != Unknown && (len(c.New) > 0 || verdictRank[c.Now] < verdictRank[c.Was])
+}
+
+// Word is "new" for what passed before, else "worse".
+func (c Change) Word() string { return wording.TextIf(c.Was == Pass, "new", "worse") }
+
+// Before is how the point stood before, and what of it is gone.
+func (c Change) Before() string {
+	gone := make([]string, len(c.Mended))
+	for i, f := range c.Mended {
+		gone[i] = f.Text()
+	}
+	return string(c.Was) + wording.Prefixed("; gone: ", wording.Some(gone, 3))
+}
+
+// Since are the points in which the report differs from an earlier one, what broke first. Points that only one of them has, as those
+// that are left out while an update runs, are not compared.
+func (r *Report) Since(earlier Report) []Change {
+	var out []Change
+	for _, p := range r.Points {
+		i := slices.IndexFunc(earlier.Points, func(q Point) bool { return q.ID == p.ID })
+		if i < 0 {
+			continue
+		}
+		was := earlier.Points[i]
+		c := Change{ID: p.ID, Title: p.Title, Was: was.Verdict, Now: p.Verdict, New: without(p.Findings, was.Findings),
+			Mended: without(was.Findings, p.Findings)}
+		if p.Verdict == Unknown || was.Verdict == Unknown {
+			c.New, c.Mended = nil, nil // what is not known is neither broken nor mended
+		}
+		if c.Was != c.Now || len(c.New)+len(c.Mended) > 0 {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Change) int {
+		return cmp.Or(verdictRank[a.Now]-verdictRank[b.Now], verdictRank[b.Was]-verdictRank[a.Was])
+	})
+	return out
+}
+
+// without are the findings of a that b does not have. What is found counts by its object: a text can hold a number that grows.
+func without(a, b []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(a), func(f Finding) bool {
+		return slices.ContainsFunc(b, func(g Finding) bool {
+			if f.Of != "" || g.Of != "" {
+				return f.Of == g.Of
+			}
+			return f.Says == g.Says
+		})
+	})
+}

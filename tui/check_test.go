@@ -1,0 +1,114 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/checklist"
+)
+
+// checkDesk keeps checks in memory.
+type checkDesk struct {
+	kept   []checklist.Report
+	before *checklist.Report
+	fails  error
+}
+
+func (d *checkDesk) Keep(r checklist.Report) error {
+	d.kept = append(d.kept, r)
+	return d.fails
+}
+
+func (d *checkDesk) Before(time.Time) (checklist.Report, bool) {
+	if d.before == nil {
+		return checklist.Report{}, false
+	}
+	return *d.before, true
+}
+
+// atRest is the fixture after its update: a node is still cordoned, an instance has no decision, and Ceph is degraded.
+func atRest() *core.Snapshot {
+	s := managedWorld()
+	s.ClusterRequests, s.NodeRequests = nil, map[string][]*core.MaintenanceRequest{}
+	s.History.Update = core.UpdateRecord{UID: "cmr", Started: before(6 * time.Hour), Ended: before(time.Hour)}
+	s.Nodes["kaas-node-cmp07"].Cordoned = true
+	s.ByHost["kaas-node-cmp07"][0].Status = "VERIFY_RESIZE"
+	s.Ceph = []*core.CephCluster{{Meta: core.Meta{Name: "rook-ceph"}, Health: core.CephWarn,
+		Checks: []core.CephHealth{{Name: "PG_DEGRADED", Severity: core.CephWarn, Message: "33 pgs degraded"}}}}
+	return s
+}
+
+func withChecks(desk CheckStore) func(*Options) { return func(o *Options) { o.Checks = desk } }
+
+func TestTheCheckAsItIsShown(t *testing.T) {
+	earlier := checklist.Of(managedWorld(), checklist.Room{})
+	earlier.Made = fixtureWall.Add(-7 * time.Hour)
+	for i := range earlier.Points {
+		earlier.Points[i].Verdict, earlier.Points[i].Findings = checklist.Pass, nil
+	}
+	for _, size := range sizes {
+		d := drive(atRest(), size.w, size.h, withChecks(&checkDesk{before: &earlier}))
+		d.fake.evacuation = thePlan()
+		golden(t, fmt.Sprintf("check-%dx%d", size.w, size.h), stripped(d.keys("C").shows()))
+	}
+	d := drive(atRest(), 120, 40)
+	d.fake.evacuation = thePlan()
+	golden(t, "check-every-120x40", stripped(d.keys("C", "a", "end").shows()))
+}
+
+// Enter opens what settles the row: an entry's page, the steps, or the plan of the evacuations.
+func TestARowOfTheCheckLeadsOn(t *testing.T) {
+	d := drive(atRest(), 120, 40)
+	d.fake.evacuation = thePlan()
+	d.keys("C")
+	lead := func(point string) string {
+		p := d.top().(*checkPage)
+		for _, r := range p.rows.Rows() {
+			if r.point.ID == point {
+				p.rows.Choose(r.id)
+				break
+			}
+		}
+		screen := stripped(d.keys("enter").shows())
+		if d.top() != layer(p) {
+			d.keys("esc")
+		}
+		return screen
+	}
+	for point, want := range map[string]string{"cordons": "After the update", "states": "What can be done with web-1",
+		"room": "Evacuation plan of cmp-07", "ceph": "Lockstep has no step for it"} {
+		if got := lead(point); !strings.Contains(strings.ToLower(got), strings.ToLower(want)) {
+			t.Errorf("%s leads to\n%s", point, got)
+		}
+	}
+}
+
+// A check at rest is kept for later, one while an update runs is not; what cannot be kept is told, and the page stays.
+func TestChecksAreKept(t *testing.T) {
+	desk := &checkDesk{fails: errors.New("the disk is full")}
+	d := drive(atRest(), 120, 40, withChecks(desk)).keys("C")
+	if len(desk.kept) == 0 || desk.kept[0].Update {
+		t.Errorf("kept %d", len(desk.kept))
+	}
+	if !strings.Contains(stripped(d.shows()), "the disk is full") {
+		t.Errorf("it is not told:\n%s", d.shows())
+	}
+	desk = &checkDesk{}
+	drive(world(), 120, 40, withChecks(desk)).keys("C")
+	if len(desk.kept) > 0 {
+		t.Error("a check was kept while an update runs")
+	}
+}
+
+// Room that cannot be judged is not known, with the reason.
+func TestTheCheckSaysWhyTheRoomIsNotKnown(t *testing.T) {
+	d := drive(atRest(), 120, 40)
+	d.fake.evacuationErr = errors.New("list allocations: forbidden")
+	if got := stripped(d.keys("C").shows()); !strings.Contains(got, "list allocations: forbidden") {
+		t.Errorf("got\n%s", got)
+	}
+}

@@ -1,0 +1,107 @@
+package tui
+
+import (
+	"cmp"
+
+	"lockstep/core/checklist"
+	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
+)
+
+// verdictMark is how a verdict is drawn.
+func verdictMark(g themes.Glyphs, v checklist.Verdict) mark {
+	switch v {
+	case checklist.Fail:
+		return mark{g.Failed, themes.Bad}
+	case checklist.Warn:
+		return mark{g.Dot, themes.Warn}
+	case checklist.Unknown:
+		return mark{g.Unknown, themes.Warn}
+	}
+	return mark{g.Done, themes.Good}
+}
+
+// draw draws the headline, the points, and the selected one in full below them.
+func (p *checkPage) draw(m *Model, w, h int) []string {
+	note := "esc back"
+	if p.asking {
+		note = "OpenStack is asked for room   " + note
+	}
+	out := []string{m.look.Rule(w, draw.One(themes.RuleFocus, "Check"), draw.One(themes.Dim, note), true, nil)}
+	for _, l := range draw.Wrap(sanitise.Row(p.report.Headline()), max(w-2, 8)) {
+		out = append(out, m.look.Draw(draw.One(themes.Strong, " "+l), w, draw.AsItIs))
+	}
+	if text := p.comparedText(); text != "" {
+		out = append(out, m.look.Draw(draw.One(themes.Dim, " "+text), w, draw.AsItIs))
+	}
+	detail := p.detail(m, w-2)
+	room := h - len(out) - 1
+	if room < 2 {
+		return out[:min(len(out), h)]
+	}
+	rows := len(p.rows.Rows())
+	below := min(len(detail), max(room/2, room-rows-1))
+	list := max(min(rows, room-below), 1)
+	out = append(out, draw.PadTo(p.rows.Draw(m.look, w, list, true, false), w, list)...)
+	var more draw.Line
+	if text := m.moreText(p.rows.More()); text != "" {
+		more = draw.One(themes.Dim, text)
+	}
+	passed := p.report.Count(checklist.Pass)
+	title := draw.One(themes.Dim, itoa(passed)+" pass"+map[bool]string{true: "", false: "; a shows them"}[p.every])
+	out = append(out, m.look.Rule(w, title, more, false, nil))
+	for _, l := range detail[:max(min(len(detail), h-len(out)), 0)] {
+		out = append(out, m.look.Draw(append(draw.Line{draw.Blank(1)}, l...), w, draw.AsItIs))
+	}
+	return out[:min(len(out), h)]
+}
+
+// comparedText says with what the points are compared.
+func (p *checkPage) comparedText() string {
+	if p.earlier == nil {
+		return ""
+	}
+	when := p.earlier.Made.Local().Format("2006-01-02 15:04")
+	if len(p.worse) == 0 {
+		return "nothing is worse than in the check of " + when
+	}
+	return "compared with the check of " + when + ": " + itoa(len(p.worse)) + " worse"
+}
+
+// detail is all of the selected row.
+func (p *checkPage) detail(m *Model, w int) []draw.Line {
+	row, ok := p.rows.Current()
+	if !ok {
+		return []draw.Line{draw.One(themes.Dim, "nothing speaks against an update")}
+	}
+	var out []draw.Line
+	say := func(tone themes.Token, label, text string) {
+		if text == "" {
+			return
+		}
+		const labels = 12
+		for _, l := range draw.Wrap(sanitise.Row(named(m.snap, text)), max(w-labels, 8)) {
+			out = append(out, append(draw.One(themes.Dim, label).Fit(labels, false), draw.Text(tone, l)))
+			label = ""
+		}
+	}
+	point := row.point
+	say(themes.Strong, "must be", point.Title)
+	if f := row.finding; f != nil {
+		say(themes.Text, "found", row.text)
+		say(themes.Key, "what to do", cmp.Or(f.Remedy, point.Remedy))
+	}
+	say(themes.Text, "why", point.Why)
+	say(themes.Warn, "not known", point.Unknown)
+	say(themes.Text, "note", point.Note)
+	if c, ok := p.worse[point.ID]; ok {
+		say(themes.Needs, "before", c.Before())
+	}
+	say(themes.Dim, "", p.leads(*row))
+	for _, c := range point.Commands {
+		say(themes.Key, "by hand", c)
+	}
+	say(themes.Dim, "documents", point.Page)
+	return out
+}
