@@ -30,6 +30,10 @@ type CheckStore interface {
 // judged by a forecast that is made when the page opens.
 type checkPage struct {
 	report  checklist.Report
+	made    bool // report is there
+	making  bool // a new one is being made
+	anew    bool // and another one is to follow
+	keepIt  bool // the next one is to be kept: it knows the room
 	room    checklist.Room
 	asking  bool
 	try     int
@@ -59,6 +63,12 @@ func (r checkRow) impact() string {
 
 // checkAge is how old the shown points may be: a large cloud is not gone through for each Snapshot.
 const checkAge = 2 * time.Second
+
+// checkMadeMsg is the checklist of a Snapshot.
+type checkMadeMsg struct {
+	page   *checkPage
+	report checklist.Report
+}
 
 // checkRoomMsg is the forecast by which the page judges the room.
 type checkRoomMsg struct {
@@ -114,14 +124,42 @@ func (m *Model) openCheck() tea.Cmd {
 			}},
 		},
 	}
-	p.take(m)
 	m.open(p)
-	return tea.Batch(p.ask(m), p.askEarlier(m), p.keep(m))
+	return tea.Batch(p.make(m), p.ask(m), p.askEarlier(m))
 }
 
-// take makes the checklist from the newest Snapshot.
+// make has the checklist made of the newest Snapshot, beside the screen's loop: a large cloud is gone through in a tenth of a second.
+func (p *checkPage) make(m *Model) tea.Cmd {
+	if p.making {
+		p.anew = true
+		return nil
+	}
+	p.making, p.anew = true, false
+	snap, room := m.snap, p.room
+	return func() tea.Msg { return checkMadeMsg{p, checklist.Of(snap, room)} }
+}
+
+// arrive shows the checklist that was made.
+func (msg checkMadeMsg) arrive(m *Model) tea.Cmd {
+	p := msg.page
+	p.making, p.made, p.report = false, true, msg.report
+	gone := p.take(m)
+	var cmds []tea.Cmd
+	if gone != "" && m.top() == p {
+		cmds = append(cmds, m.say(toneWarn, "gone: "+gone))
+	}
+	if p.anew {
+		cmds = append(cmds, p.make(m))
+	}
+	if p.keepIt {
+		p.keepIt = false
+		cmds = append(cmds, p.keep(m))
+	}
+	return tea.Batch(cmds...)
+}
+
+// take shows the report, and compares it with the earlier one.
 func (p *checkPage) take(m *Model) (gone string) {
-	p.report = checklist.Of(m.snap, p.room)
 	p.worse = map[string]checklist.Change{}
 	if p.earlier != nil {
 		for _, c := range p.report.Since(*p.earlier) {
@@ -220,8 +258,8 @@ func (msg checkRoomMsg) arrive(m *Model) tea.Cmd {
 	if msg.err != nil {
 		p.room = checklist.Room{Why: core.Redact(msg.err.Error())}
 	}
-	p.take(m)
-	return p.keep(m)
+	p.keepIt = true
+	return p.make(m)
 }
 
 // arrive compares with the check before the update.
@@ -252,13 +290,10 @@ func (*checkPage) page() bool                                     { return true 
 func (*checkPage) handle(*Model, tea.KeyPressMsg) (bool, tea.Cmd) { return false, nil }
 
 func (p *checkPage) refresh(m *Model) tea.Cmd {
-	if m.snap.Wall.Sub(p.report.Made) < checkAge && !m.snap.Wall.Before(p.report.Made) {
+	if p.making || p.made && m.snap.Wall.Sub(p.report.Made) < checkAge && !m.snap.Wall.Before(p.report.Made) {
 		return nil
 	}
-	if gone := p.take(m); gone != "" && m.top() == p {
-		return m.say(toneWarn, "gone: "+gone)
-	}
-	return nil
+	return p.make(m)
 }
 
 // enter opens what settles the selected row: its entry, or its steps.
@@ -311,7 +346,7 @@ func checkActions() []Action {
 		{ID: "check.every", Title: "Show the points that pass, too, or only the others", Short: "every point", Keys: []string{"a"}, Footer: 2,
 			run: with(func(m *Model, p *checkPage) tea.Cmd { p.every = !p.every; p.take(m); return nil })},
 		{ID: "check.again", Title: "Check again, and ask OpenStack for the room anew", Short: "anew", Keys: []string{"r"}, Footer: 3,
-			run: with(func(m *Model, p *checkPage) tea.Cmd { p.take(m); return p.ask(m) })},
+			run: with(func(m *Model, p *checkPage) tea.Cmd { return tea.Batch(p.make(m), p.ask(m)) })},
 		{ID: "check.copy", Title: "Copy what the selected row says", Short: "copy", Keys: []string{"c", "y"}, Footer: 4,
 			run: with(func(m *Model, p *checkPage) tea.Cmd {
 				if row, ok := p.rows.Current(); ok {

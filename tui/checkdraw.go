@@ -29,6 +29,9 @@ func (p *checkPage) draw(m *Model, w, h int) []string {
 		note = "OpenStack is asked for room   " + note
 	}
 	out := []string{m.look.Rule(w, draw.One(themes.RuleFocus, "Check"), draw.One(themes.Dim, note), true, nil)}
+	if !p.made {
+		return append(out, m.look.Draw(draw.One(themes.Dim, " checking"+m.look.Glyph.Ellipsis), w, draw.AsItIs))
+	}
 	for _, l := range draw.Wrap(sanitise.Row(p.report.Headline()), max(w-2, 8)) {
 		out = append(out, m.look.Draw(draw.One(themes.Strong, " "+l), w, draw.AsItIs))
 	}

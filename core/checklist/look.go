@@ -8,7 +8,6 @@ import (
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/evacuation"
-	"lockstep/core/procedure"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
 )
@@ -22,12 +21,17 @@ func label(s *core.Snapshot, node string) string { return wording.OneLine(s.Labe
 // byPeople is a point that no API shows.
 func byPeople(l *look) { l.unknown = "no API that Lockstep reads shows it: " + l.row.remedy }
 
-// usersWrites says whom to tell, as far as that is known.
+// usersWrites says how many there are to be told.
 func usersWrites(l *look) {
 	byPeople(l)
-	if notes := procedure.OwnerNotes(l.s, procedure.NodesToTell(l.s), core.Contacts{}); len(notes) > 0 {
-		l.unknown += "; " + wording.Count(len(notes), "project") + wording.Verb(len(notes), " has", " have") +
-			" instances that need their owner"
+	projects := map[string]bool{}
+	for _, on := range l.s.ByHost {
+		for _, in := range on {
+			projects[in.ProjectID] = true
+		}
+	}
+	if len(projects) > 0 {
+		l.unknown += "; " + wording.Count(len(projects), "project") + wording.Verb(len(projects), " has", " have") + " instances here"
 	}
 }
 

@@ -64,14 +64,7 @@ func (l *look) warn(of, says string, resolve *core.ProcedureKey) {
 	l.add(Finding{Of: of, Says: says, Verdict: Warn, Resolve: resolve})
 }
 
-func (l *look) add(f Finding) {
-	if f.Resolve != nil {
-		if _, ok := procedure.Of(l.s, *f.Resolve); !ok {
-			f.Resolve = nil
-		}
-	}
-	l.found = append(l.found, f)
-}
+func (l *look) add(f Finding) { l.found = append(l.found, f) }
 
 // Of is the checklist of a Snapshot.
 func Of(s *core.Snapshot, room Room) Report {
