@@ -9,6 +9,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/attention"
+	"lockstep/core/forecast"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
 )
@@ -121,11 +122,12 @@ type StatusSource struct {
 
 func statusOf(s *core.Snapshot) Status {
 	u := progress.Update(s)
+	finish, spread := forecast.Finish(s)
 	st := Status{
 		Cluster: oneLine(s.Cluster),
 		AsOf:    s.Now.UTC(),
 		Update: StatusUpdate{Running: u.Running, From: oneLine(u.From), To: oneLine(u.To), Started: moment(u.Started.At),
-			Done: u.Done, Nodes: u.Nodes, Finish: moment(u.Finish), Spread: int(u.Spread.Seconds())},
+			Done: u.Done, Nodes: u.Nodes, Finish: moment(finish), Spread: int(spread.Seconds())},
 		NeedsYou: []StatusAttention{},
 
 		RoleLabels: oneLine(s.RoleLabelsText()),

@@ -1,7 +1,5 @@
 package core
 
-import "time"
-
 // Update is the whole of a cluster update, for a header.
 type Update struct {
 	Known   bool // whether an update runs is known
@@ -17,7 +15,4 @@ type Update struct {
 	Done    int   // of them, those that are done; all of them once the update is over
 	Moving  int   // nodes in maintenance now that go on by themselves
 	Waiting int   // nodes in maintenance that wait for the operator
-	// Finish is when all nodes will be done at this cluster's pace so far; zero when that is not known yet.
-	Finish time.Time
-	Spread time.Duration // ± of Finish
 }

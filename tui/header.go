@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/forecast"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
 	"lockstep/themes"
@@ -67,8 +68,8 @@ func (m *Model) updateLine(w int) draw.Line {
 		}
 		parts = append(parts, draw.Plain(text))
 	}
-	if !u.Finish.IsZero() {
-		parts = append(parts, finishLine(u.Finish, u.Spread, s.Now, narrow))
+	if finish, spread := forecast.Finish(s); !finish.IsZero() {
+		parts = append(parts, finishLine(finish, spread, s.Now, narrow))
 	}
 	n := 3
 	if narrow {

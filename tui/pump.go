@@ -9,6 +9,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/attention"
+	"lockstep/core/forecast"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
 )
@@ -79,6 +80,7 @@ func ready(s *core.Snapshot) {
 	attention.Of(s)
 	attention.NodeNeeds(s, "")
 	progress.Update(s)
+	forecast.Of(s)
 	progress.DaemonViews(s)
 	procedure.AfterUpdateLeft(s)
 }

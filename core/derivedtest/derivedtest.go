@@ -7,6 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/attention"
+	"lockstep/core/forecast"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
 )
@@ -24,6 +25,7 @@ func Differ(s *core.Snapshot) []string {
 	lists(differ, "node", progress.NodeViews(s), progress.NodeViews(anew))
 	lists(differ, "phase", progress.Phases(s), progress.Phases(anew))
 	differ("the update", progress.Update(s), progress.Update(anew))
+	differ("the forecast", *forecast.Of(s), *forecast.Of(anew))
 	lists(differ, "DaemonSet", progress.DaemonViews(s), progress.DaemonViews(anew))
 	lists(differ, "point", procedure.AfterUpdate(s), procedure.AfterUpdate(anew))
 	lists(differ, "entry", attention.Of(s), attention.Of(anew))

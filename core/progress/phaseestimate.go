@@ -50,8 +50,8 @@ func (e Estimates) OpenStack() time.Duration {
 	return e.counted(45 + (0.78*float64(e.d)+359)*float64(e.nc+e.ng)/60)
 }
 
-// ceph is the time of a minor version (35 + 15); a major one takes 50 as well.
-func (e Estimates) ceph() time.Duration { return minutes(50) }
+// Ceph is the time of a minor version (35 + 15); a major one takes 50 as well.
+func (e Estimates) Ceph() time.Duration { return minutes(50) }
 
 // Modules is the time of the life-cycle management modules alone.
 func (e Estimates) Modules() time.Duration { return minutes(45) }
@@ -61,27 +61,27 @@ func (e Estimates) Services() time.Duration {
 	if e.unknown {
 		return 0
 	}
-	return e.OpenStack() + e.ceph()
+	return e.OpenStack() + e.Ceph()
 }
 
-// masters is the time of the host OS, one master after the other (15 NKC), and of Kubernetes (40).
-func (e Estimates) masters() time.Duration { return e.counted(15*float64(e.nkc) + 40) }
+// Masters is the time of the host OS, one master after the other (15 NKC), and of Kubernetes (40).
+func (e Estimates) Masters() time.Duration { return e.counted(15*float64(e.nkc) + 40) }
 
-// workers is the time of the instances' migration (20 NC) and of each worker's update and restart (40 NKM), one after the other.
-func (e Estimates) workers() time.Duration { return e.counted(20*float64(e.nc) + 40*float64(e.nkm)) }
+// Workers is the time of the instances' migration (20 NC) and of each worker's update and restart (40 NKM), one after the other.
+func (e Estimates) Workers() time.Duration { return e.counted(20*float64(e.nc) + 40*float64(e.nkm)) }
 
 // Worker is the time of one worker: 20 for its instances, 40 for its update and restart.
 func (e Estimates) Worker() time.Duration { return minutes(20 + 40) }
 
-// finish is the time of the auxiliary components (docs/mosk.md#maintenance-window).
-func (e Estimates) finish() time.Duration { return minutes(60) }
+// Finish is the time of the auxiliary components (docs/mosk.md#maintenance-window).
+func (e Estimates) Finish() time.Duration { return minutes(60) }
 
 // Whole is the time of the whole update, one node after the other; 0 while the nodes are not known.
 func (e Estimates) Whole() time.Duration {
 	if e.unknown {
 		return 0
 	}
-	return e.Services() + e.masters() + e.workers() + e.finish()
+	return e.Services() + e.Masters() + e.Workers() + e.Finish()
 }
 
 // of is the estimate for one controller's cluster lock; 0 when the documents give none.
@@ -90,7 +90,36 @@ func (e Estimates) of(controller string) time.Duration {
 	case core.ControllerOpenStack:
 		return e.OpenStack()
 	case core.ControllerCeph:
-		return e.ceph()
+		return e.Ceph()
 	}
 	return 0
+}
+
+// Inputs are the numbers that the documents' formula is made of (docs/mosk.md#maintenance-window).
+type Inputs struct {
+	Density  int // D: instances per compute; 0 when the instances are not known
+	Computes int // NC
+	Gateways int // NG
+	Masters  int // NKC
+	Workers  int // NKM: nodes of all roles that are no masters
+	Known    bool
+}
+
+// Inputs are the formula's numbers for this cluster.
+func (e Estimates) Inputs() Inputs {
+	return Inputs{Density: e.d, Computes: e.nc, Gateways: e.ng, Masters: e.nkc, Workers: e.nkm, Known: !e.unknown}
+}
+
+// Master is the time of one master's host OS; Kubernetes on all of them comes after it (MastersKubernetes).
+func (e Estimates) Master() time.Duration { return minutes(15) }
+
+// MastersKubernetes is the time of Kubernetes on the masters, all at once.
+func (e Estimates) MastersKubernetes() time.Duration { return minutes(40) }
+
+// WorkerOf is the time of one worker: 40 for its update and restart, and 20 for the instances of a compute.
+func (e Estimates) WorkerOf(compute bool) time.Duration {
+	if compute {
+		return e.Worker()
+	}
+	return minutes(40)
 }

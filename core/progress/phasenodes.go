@@ -86,7 +86,7 @@ func (f *phaseFacts) masterNodes() core.Phase {
 			p.Started = p.Ended
 		}
 	}
-	f.overdue(&p, f.estimate.masters())
+	f.overdue(&p, f.estimate.Masters())
 	return p
 }
 
@@ -101,7 +101,7 @@ func (f *phaseFacts) workerNodes() core.Phase {
 			p.Lines = append(p.Lines, f.groupLine(g))
 		}
 	}
-	f.overdue(&p, f.estimate.workers())
+	f.overdue(&p, f.estimate.Workers())
 	f.overdueNode(&p)
 	return p
 }

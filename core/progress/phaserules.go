@@ -353,7 +353,7 @@ func (f *phaseFacts) finish(masters, workers core.Phase) core.Phase {
 		p.Started = core.Since{}
 		p.Evidence = []string{"nodes come first"}
 	}
-	f.overdue(&p, f.estimate.finish())
+	f.overdue(&p, f.estimate.Finish())
 	return p
 }
 

@@ -330,9 +330,9 @@ func TestEstimatesOfTheDocuments(t *testing.T) {
 		want float64 // minutes
 	}{
 		{"modules and OpenStack", e.OpenStack(), 45 + (0.78*20+359)*12/60},
-		{"Ceph", e.ceph(), 50},
-		{"masters", e.masters(), 15*3 + 40},
-		{"workers", e.workers(), 20*10 + 40*12},
+		{"Ceph", e.Ceph(), 50},
+		{"masters", e.Masters(), 15*3 + 40},
+		{"workers", e.Workers(), 20*10 + 40*12},
 	} {
 		if got := tt.got.Minutes(); got < tt.want-0.1 || got > tt.want+0.1 {
 			t.Errorf("%s: %.1f minutes, want %.1f", tt.what, got, tt.want)

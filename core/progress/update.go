@@ -2,9 +2,7 @@ package progress
 
 import (
 	"cmp"
-	"slices"
 	"strings"
-	"time"
 
 	"lockstep/core"
 )
@@ -88,9 +86,6 @@ func updateOf(s *core.Snapshot) core.Update {
 			u.Moving++
 		}
 	}
-	if cmr != nil {
-		u.Finish, u.Spread = estimate(s, cmr.UID)
-	}
 	return u
 }
 
@@ -128,104 +123,4 @@ func otherRelease(s *core.Snapshot, target string) string {
 // SameRelease tells whether two texts name one release: requests can omit what follows the plus (docs/mosk.md#requests).
 func SameRelease(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"+") || strings.HasPrefix(b, a+"+")
-}
-
-// Pace is how fast nodes go through their maintenance.
-type Pace struct {
-	Middle time.Duration // for one node
-	spread time.Duration // how much the nodes differ
-	atOnce float64       // how many go at the same time, at least 1
-}
-
-// PaceOf is the pace of the rounds that ended; false when there are fewer than two, which do not make a pace.
-func PaceOf(rounds []core.Round) (Pace, bool) {
-	if len(rounds) < 2 {
-		return Pace{}, false
-	}
-	slices.SortFunc(rounds, func(a, b core.Round) int { return a.Started.Compare(b.Started) })
-	took := make([]time.Duration, len(rounds))
-	var all, covered time.Duration
-	var until time.Time
-	for i, r := range rounds {
-		took[i] = r.Ended.Sub(r.Started)
-		all += took[i]
-		if r.Ended.After(until) {
-			covered += r.Ended.Sub(core.Later(r.Started, until))
-			until = r.Ended
-		}
-	}
-	slices.Sort(took)
-	n := len(took)
-	p := Pace{Middle: took[n/2], atOnce: max(float64(all)/float64(covered), 1)}
-	// The quartiles say how much the rounds differ; with few rounds they span the whole range.
-	p.spread = max((took[n*3/4]-took[n/4])/2, p.Middle/10)
-	return p, true
-}
-
-// An end is worth showing when it is known to within half of the time that is left, or half an hour.
-const (
-	spreadOfRest = 2
-	spreadSmall  = 30 * time.Minute
-)
-
-// estimate is when the update will have finished the nodes at this cluster's own pace. For masters and for workers it takes the
-// middle duration of the rounds that ended, times the nodes that are left, less what the nodes in maintenance have behind them,
-// over the number that went at the same time. The masters' pace does not count for workers once workers have their own.
-func estimate(s *core.Snapshot, update string) (time.Time, time.Duration) {
-	type part struct {
-		ended []core.Round
-		left  int
-		under []time.Duration // how long each node in maintenance has been in it
-		now   int             // how many go at the same time now; a node that returns has made room for the next
-	}
-	var masters, workers part
-	now := s.Second()
-	for _, v := range NodeViews(s) {
-		if v.Node == nil {
-			continue
-		}
-		p := &workers
-		if v.Node.Is(core.RoleMaster) {
-			p = &masters
-		}
-		if r := s.History.Rounds[v.Node.UID]; r.Update == update && r.Ended.After(r.Started) {
-			p.ended = append(p.ended, r)
-		}
-		if v.Stage == core.StageDone {
-			continue
-		}
-		p.left++
-		if v.Request != nil && v.Stage != core.StageQueued {
-			p.under = append(p.under, now.Sub(v.Request.Created))
-			if v.Stage != core.StageReturning {
-				p.now++
-			}
-		}
-	}
-	if Phases(s)[core.PhaseMasters-1].State == core.PhaseDone {
-		masters.left = 0 // they may leave no trace of their own
-	}
-	var rest, spread time.Duration
-	for _, part := range []part{masters, workers} {
-		if part.left == 0 {
-			continue
-		}
-		p, ok := PaceOf(part.ended)
-		if !ok {
-			if p, ok = PaceOf(slices.Concat(masters.ended, workers.ended)); !ok {
-				return time.Time{}, 0
-			}
-		}
-		p.atOnce = max(p.atOnce, float64(part.now)) // now that more go at once
-		todo := time.Duration(part.left) * p.Middle
-		for _, d := range part.under {
-			todo -= min(max(d, 0), p.Middle)
-		}
-		rest += time.Duration(float64(todo) / p.atOnce)
-		spread += time.Duration(float64(part.left) * float64(p.spread) / p.atOnce)
-	}
-	if spread == 0 || spread > max(rest/spreadOfRest, spreadSmall) {
-		return time.Time{}, 0 // no node is left, or the estimate is too vague
-	}
-	return now.Add(rest), spread
 }

@@ -1,0 +1,194 @@
+package forecast
+
+import (
+	"slices"
+	"time"
+
+	"lockstep/core"
+)
+
+// Forecast is how long the rest of the update takes, and until when.
+type Forecast struct {
+	Running bool   // an update runs; otherwise the parts have lengths and no times, and there are no spans
+	Parts   []Part // in their order
+	Nodes   []NodeSpan
+	// NodesEnd is when all nodes are through, and Whole when everything is; both zero when no update runs, or nothing is left. They take it
+	// that each step of the plan is commenced as soon as it can begin, and that nobody is waited for.
+	NodesEnd Moment
+	Whole    Moment
+}
+
+// NodeSpan is when the maintenance of a node that is not through yet begins and ends.
+type NodeSpan struct {
+	Node  string // its name
+	Label string
+	Part  string // the ID of its part
+	Start Moment // of one in maintenance the time when it began
+	End   Moment
+	Basis Basis // of its length
+	Began bool  // it is in maintenance
+	Late  bool  // it has been in maintenance for longer than the slow end of what was seen
+	Waits bool  // it goes on only with the operator: it waits now, or its mode is manual
+}
+
+// Nodes are the nodes that the update has not gone through, in its order, with the times at which their maintenance will begin and end.
+// None when no update runs.
+func Nodes(s *core.Snapshot) []NodeSpan { return Of(s).Nodes }
+
+// Finish is when all nodes will be through; zero as long as that does not mean anything: the nodes' turn has not come, too few were seen,
+// or they differ too much.
+func Finish(s *core.Snapshot) (at time.Time, spread time.Duration) {
+	f := Of(s)
+	early := slices.ContainsFunc(f.Parts, func(p Part) bool { return p.Phase == core.PhaseServices && p.State != PartDone })
+	if early || !f.NodesEnd.Means(s) {
+		return time.Time{}, 0
+	}
+	return f.NodesEnd.At, f.NodesEnd.Spread
+}
+
+var forecast core.Derivation[*Forecast]
+
+// Of is the forecast of the running update, as far as no evacuation was forecast.
+func Of(s *core.Snapshot) *Forecast {
+	return forecast.Of(s, func(s *core.Snapshot) *Forecast { return newUpdate(s).forecast() })
+}
+
+func (u *update) forecast() *Forecast {
+	f := &Forecast{Running: u.request != nil, Parts: u.parts()}
+	if !f.Running {
+		return f
+	}
+	now := u.s.Second()
+	at := Moment{At: now}
+	left := false
+	for i := range f.Parts {
+		p := &f.Parts[i]
+		if p.State == PartDone {
+			continue
+		}
+		from := at
+		if p.State == PartRuns {
+			from = Moment{At: now}
+		} else {
+			p.Start = at
+		}
+		if p.Nodes > 0 {
+			spans, end := u.layOut(p, from, now)
+			f.Nodes = append(f.Nodes, spans...)
+			p.End = end
+			if p.Left > 0 {
+				f.NodesEnd = later(f.NodesEnd, p.End)
+				p.End = p.End.Plus(p.tail)
+			}
+		} else {
+			p.End = from.Plus(p.Length)
+			if p.State == PartRuns && !p.Started.IsZero() {
+				p.End = rest(p.Started, now, p.Length)
+			}
+		}
+		left = left || p.Nodes == 0 || p.Left > 0
+		p.jobs = nil // they are in the spans
+		at = later(at, p.End)
+	}
+	if left {
+		f.Whole = at
+	}
+	return f
+}
+
+// rest is when something ends that began and takes this long: now, when it takes longer than it should.
+func rest(began, now time.Time, l Length) Moment {
+	m := Moment{At: core.Later(began.Add(l.Usual), now), Spread: l.Spread}
+	if !l.Basis.Learned() {
+		m.Unlearned = m.At.Sub(now)
+	}
+	return m
+}
+
+// lanes are where nodes are in maintenance side by side: each is free from some moment on.
+type lanes []Moment
+
+// first is the lane that is free first.
+func (l lanes) first() int {
+	first := 0
+	for i := range l {
+		if l[i].At.Before(l[first].At) || l[i].At.Equal(l[first].At) && l[i].Spread < l[first].Spread {
+			first = i
+		}
+	}
+	return first
+}
+
+// layOut says when each node of a part begins and ends, and when the last one does: as many at a time as p.k, and of a role as many as
+// the OpenStack controller takes at once. Where somewhat more than one went at a time, the next one begins before the one before has ended.
+func (u *update) layOut(p *Part, from Moment, now time.Time) ([]NodeSpan, Moment) {
+	places := max(int(p.k), 1)
+	share := float64(places) / max(p.k, 1)
+	lane := make(lanes, places)
+	for i := range lane {
+		lane[i] = from
+	}
+	roles := map[core.Role]lanes{}
+	limited := func(n *core.Node) []core.Role {
+		var out []core.Role
+		for _, role := range core.OpenStackRoles() {
+			if limit := u.s.Settings.MaxParallelNodes[role]; limit > 0 && limit < places && n.Is(role) {
+				if roles[role] == nil {
+					roles[role] = make(lanes, limit)
+				}
+				out = append(out, role)
+			}
+		}
+		return out
+	}
+	end := from
+	spans := make([]NodeSpan, 0, len(p.jobs))
+	put := func(j job, start, until Moment) {
+		late := !j.began.IsZero() && u.s.Longer(j.began, j.length.Slow())
+		spans = append(spans, NodeSpan{Node: j.view.Name, Label: j.view.Label, Part: p.ID, Start: start, End: until, Basis: j.length.Basis,
+			Began: !j.began.IsZero(), Late: late, Waits: j.waits})
+		end = later(end, until)
+	}
+	for _, j := range p.jobs {
+		if j.began.IsZero() {
+			continue
+		}
+		until := rest(j.began, now, j.length)
+		put(j, Moment{At: j.began}, until)
+		if j.back {
+			continue
+		}
+		free := rest(j.began, now, j.length.times(share))
+		lane[lane.first()] = free
+		for _, role := range limited(j.view.Node) {
+			l := roles[role]
+			l[l.first()] = free
+		}
+	}
+	for _, j := range p.jobs {
+		if !j.began.IsZero() {
+			continue
+		}
+		at := lane.first()
+		start := later(lane[at], from)
+		mine := limited(j.view.Node)
+		for _, role := range mine {
+			start = later(start, roles[role][roles[role].first()])
+		}
+		put(j, start, start.Plus(j.length))
+		free := start.Plus(j.length.times(share))
+		lane[at] = free
+		for _, role := range mine {
+			l := roles[role]
+			l[l.first()] = free
+		}
+	}
+	slices.SortStableFunc(spans, func(a, b NodeSpan) int { return u.place[a.Node] - u.place[b.Node] })
+	return spans, end
+}
+
+// times is the length for a share of it; the spread stays.
+func (l Length) times(share float64) Length {
+	l.Usual = time.Duration(float64(l.Usual) * share)
+	return l
+}

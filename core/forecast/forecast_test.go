@@ -1,0 +1,128 @@
+package forecast
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/scene"
+
+	"pgregory.net/rapid"
+)
+
+// The pace is that of the rounds that were seen (docs/mosk.md#timers: an estimate by history).
+func TestFinishByTheClustersOwnPace(t *testing.T) {
+	round := func(sc scene.Scene, node string, begun, took time.Duration) {
+		sc.History.Rounds["uid-"+node] = core.Round{Request: "was-" + node, Update: "cmr", Started: scene.Ago(begun),
+			Ended: scene.Ago(begun - took)}
+	}
+	masters := func(sc scene.Scene) {
+		round(sc, "ctl-01", 180*time.Minute, 20*time.Minute)
+		round(sc, "ctl-02", 150*time.Minute, 30*time.Minute)
+		round(sc, "ctl-03", 120*time.Minute, 40*time.Minute)
+	}
+	tests := []struct {
+		name  string
+		given func(sc scene.Scene)
+		want  time.Duration // from now; 0 when it is unknown
+	}{
+		{"one round is no pace", func(sc scene.Scene) { round(sc, "ctl-01", 180*time.Minute, 20*time.Minute) }, 0},
+		{"rounds so far apart that the end says nothing", func(sc scene.Scene) {
+			masters(sc)
+			round(sc, "ctl-01", 180*time.Minute, 5*time.Minute)
+			round(sc, "ctl-03", 120*time.Minute, 100*time.Minute)
+		}, 0},
+		{"rounds of another update", func(sc scene.Scene) {
+			masters(sc)
+			sc.ClusterRequests[0].UID = "another"
+		}, 0},
+		{"workers at the masters' pace, while there is none of their own", masters, 4 * 30 * time.Minute},
+		{"what the node in maintenance has behind it", func(sc scene.Scene) {
+			masters(sc)
+			sc.Maintained("cmp-01", "") // for 20 minutes
+		}, 4*30*time.Minute - 20*time.Minute},
+		{"a node that takes longer than the others takes a whole round at most", func(sc scene.Scene) {
+			masters(sc)
+			sc.Maintained("cmp-01", "")
+			sc.NodeRequests["cmp-01"][0].Created = scene.Ago(5 * time.Hour)
+		}, 3 * 30 * time.Minute},
+		{"a node that is queued has nothing behind it", func(sc scene.Scene) {
+			masters(sc)
+			sc.Maintained("cmp-01", "").InnerState = core.InnerInactive
+		}, 4 * 30 * time.Minute},
+		{"workers at their own pace", func(sc scene.Scene) {
+			masters(sc)
+			round(sc, "cmp-01", 80*time.Minute, 40*time.Minute)
+			round(sc, "cmp-02", 40*time.Minute, 40*time.Minute-time.Second)
+		}, 2 * 40 * time.Minute},
+		{"two at a time", func(sc scene.Scene) {
+			masters(sc)
+			round(sc, "cmp-01", 80*time.Minute, 40*time.Minute)
+			round(sc, "cmp-02", 80*time.Minute, 40*time.Minute)
+		}, 2 * 40 * time.Minute / 2},
+		{"one at a time until now, and two at a time from now on", func(sc scene.Scene) {
+			masters(sc)
+			sc.Maintained("cmp-01", "")
+			sc.Maintained("cmp-02", "")
+		}, (4*30 - 2*20) * time.Minute / 2},
+		{"nodes that were through before Lockstep came", func(sc scene.Scene) {
+			for _, name := range []string{"ctl-01", "ctl-02", "ctl-03", "cmp-01"} {
+				sc.Nodes[name].KubeletVersion, sc.Nodes[name].ReadySince = "v1.31.9", scene.Ago(time.Hour)
+			}
+			round(sc, "cmp-02", 60*time.Minute, 30*time.Minute)
+			round(sc, "cmp-03", 30*time.Minute, 30*time.Minute-time.Second)
+		}, 30 * time.Minute},
+		{"no node is left", func(sc scene.Scene) {
+			masters(sc)
+			for _, name := range []string{"cmp-01", "cmp-02", "cmp-03", "gtw-01"} {
+				round(sc, name, 60*time.Minute, 40*time.Minute)
+			}
+		}, 0},
+		{"the update is over", func(sc scene.Scene) {
+			masters(sc)
+			sc.ClusterRequests = nil
+			sc.History.Update = core.UpdateRecord{UID: "cmr", Started: scene.Ago(5 * time.Hour), Ended: scene.Ago(time.Minute)}
+		}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sc := scene.Healthy()
+			sc.Update(5 * time.Hour)
+			tt.given(sc)
+			at, spread := Finish(sc.Snapshot)
+			if tt.want == 0 {
+				if !at.IsZero() || spread != 0 {
+					t.Errorf("finish %v ± %v, want none", at, spread)
+				}
+				return
+			}
+			if off := at.Sub(scene.Noon.Add(tt.want)); off.Abs() > 2*time.Second || spread <= 0 {
+				t.Errorf("finish %v ± %v, want %v", at, spread, scene.Noon.Add(tt.want))
+			}
+		})
+	}
+}
+
+// The header does not depend on the order in which maps are read.
+func TestFinishIsTheSameTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sc := scene.Healthy()
+		sc.Update(10 * time.Hour)
+		for name := range sc.Nodes {
+			if rapid.Bool().Draw(t, name) {
+				begun := rapid.IntRange(61, 500).Draw(t, "begun")
+				took := rapid.IntRange(1, 60).Draw(t, "took")
+				sc.History.Rounds["uid-"+name] = core.Round{Update: "cmr", Started: scene.Ago(time.Duration(begun) * time.Minute),
+					Ended: scene.Ago(time.Duration(begun-took) * time.Minute)}
+			}
+		}
+		a, b := Of(sc.Snapshot), Of(sc.Again().Snapshot)
+		if !reflect.DeepEqual(a, b) {
+			t.Fatalf("%+v, and %+v", a, b)
+		}
+		if at, spread := Finish(sc.Snapshot); !at.IsZero() && (at.Before(scene.Noon) || spread <= 0) {
+			t.Fatalf("%v ± %v", at, spread)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package forecast
+
+import (
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+)
+
+// kind is nodes that take about the same time.
+type kind int
+
+const (
+	kindMaster kind = iota
+	kindController
+	kindGateway
+	kindCompute
+	kindOther
+	kinds
+)
+
+func kindOf(n *core.Node) kind {
+	switch {
+	case n.Is(core.RoleMaster):
+		return kindMaster
+	case n.Is(core.RoleController):
+		return kindController
+	case n.Is(core.RoleGateway):
+		return kindGateway
+	case n.Is(core.RoleCompute):
+		return kindCompute
+	}
+	return kindOther
+}
+
+// rounds are the maintenances that ended, by kind.
+type rounds [kinds][]core.Round
+
+func (r *rounds) workers() []core.Round { return slices.Concat(r[kindController:]...) }
+func (r *rounds) all() []core.Round     { return slices.Concat(r[:]...) }
+
+// pace is what is learned from the maintenances seen.
+type pace struct {
+	this, earlier rounds
+	estimate      progress.Estimates
+	made          map[kind]learned
+}
+
+// learned is the pace for one kind of nodes, and what it is learned from.
+type learned struct {
+	progress.Pace
+	basis Basis
+}
+
+// paceOf collects the ended maintenances of nodes that exist. The update is the request's UID; empty when none runs.
+func paceOf(s *core.Snapshot, update string) *pace {
+	p := &pace{estimate: progress.EstimatesOf(s), made: map[kind]learned{}}
+	for _, name := range s.NodeNames() {
+		n := s.Nodes[name]
+		r := s.History.Rounds[n.UID]
+		if !r.Ended.After(r.Started) || r.Update == "" {
+			continue // it goes on, or it was no maintenance of an update
+		}
+		k := kindOf(n)
+		if r.Update == update {
+			p.this[k] = append(p.this[k], r)
+		} else {
+			p.earlier[k] = append(p.earlier[k], r)
+		}
+	}
+	return p
+}
+
+// of is the pace of a kind of nodes: by this update's nodes of the kind, else of all workers, else by an earlier update's of the kind, else
+// by whatever was seen. Earlier updates had other contents, so they count with a wide spread.
+func (p *pace) of(k kind) learned {
+	if l, ok := p.made[k]; ok {
+		return l
+	}
+	alike := func(r *rounds) []core.Round {
+		if k == kindMaster {
+			return nil
+		}
+		return r.workers()
+	}
+	l := learned{basis: BasisDocuments}
+	for _, try := range []struct {
+		rounds []core.Round
+		basis  Basis
+	}{
+		{p.this[k], BasisThis}, {alike(&p.this), BasisThis}, {p.earlier[k], BasisEarlier}, {p.this.all(), BasisThis},
+		{alike(&p.earlier), BasisEarlier}, {p.earlier.all(), BasisEarlier},
+	} {
+		seen, ok := progress.PaceOf(try.rounds)
+		if !ok {
+			continue
+		}
+		l = learned{seen, try.basis}
+		if try.basis == BasisEarlier {
+			l.Spread = max(2*l.Spread, l.Middle/4)
+		}
+		break
+	}
+	p.made[k] = l
+	return l
+}
+
+// length is how long the maintenance of a node takes.
+func (p *pace) length(n *core.Node) Length {
+	k := kindOf(n)
+	if l := p.of(k); l.basis.Learned() {
+		return Length{Usual: l.Middle, Spread: l.Spread, Basis: l.basis, Seen: l.Rounds}
+	}
+	if k == kindMaster {
+		return Length{Usual: p.estimate.Master(), Basis: BasisDocuments}
+	}
+	return Length{Usual: p.estimate.WorkerOf(n.Is(core.RoleCompute)), Basis: BasisDocuments}
+}
+
+// atOnce is how many nodes of a part go at the same time, at least 1; concurrent is what their group allows, 0 when that is not known.
+// What was seen counts once enough nodes are through to tell.
+func (p *pace) atOnce(masters bool, concurrent int) float64 {
+	this, earlier := p.this.workers(), p.earlier.workers()
+	if masters {
+		this, earlier = p.this[kindMaster], p.earlier[kindMaster]
+	}
+	if seen, ok := progress.PaceOf(this); ok && seen.Rounds >= 2*concurrent {
+		if concurrent > 0 {
+			return min(seen.AtOnce, float64(concurrent))
+		}
+		return seen.AtOnce
+	}
+	if concurrent > 0 {
+		return float64(concurrent)
+	}
+	if seen, ok := progress.PaceOf(p.this.all()); ok && !masters {
+		return seen.AtOnce
+	}
+	if seen, ok := progress.PaceOf(earlier); ok {
+		return seen.AtOnce
+	}
+	return 1
+}
+
+// stepLength is how long steps took that have ended, in a list of their times; false for none.
+func stepLength(took []time.Duration) (Length, bool) {
+	if len(took) == 0 {
+		return Length{}, false
+	}
+	slices.Sort(took)
+	n := len(took)
+	l := Length{Usual: took[n/2], Basis: BasisEarlier, Seen: n}
+	l.Spread = max((took[n-1]-took[0])/2, l.Usual/4)
+	return l, true
+}

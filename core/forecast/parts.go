@@ -1,0 +1,379 @@
+package forecast
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// PartState is where a part of the update stands.
+type PartState string
+
+// The states of a part.
+const (
+	PartDone  PartState = "done"
+	PartRuns  PartState = "under way"
+	PartLater PartState = "later"
+)
+
+// Part is a step of the update plan or, where no plan drives the update, one of the documents' phases.
+type Part struct {
+	ID    string // the step's ID, or "phase 2"
+	Title string
+	Phase core.PhaseID // 0 when not known
+	State PartState
+	Plan  bool // it is a step of the plan: the update rests before it until it is commenced
+
+	Commenced bool   // of a step: it begins by itself
+	ByMachine bool   // of a step: it goes machine by machine, and rests between them
+	Group     string // of a step: the update group
+	step      int    // its index in the plan
+
+	Documents time.Duration // how long the documents allow for it; 0 when they say nothing
+	Planned   time.Duration // what the plan allows for it; 0 when there is none
+	Took      time.Duration // of one that is done; 0 when that is not known
+	Length    Length        // what the forecast takes for it, of all that is left of it; of nodes for each
+	Nodes     int           // that it is about; 0 for a part without nodes
+	Left      int           // of these, those not through
+	AtOnce    int           // nodes at a time in the forecast
+
+	Started time.Time // zero when it has not begun, or that is not known
+	Start   Moment    // forecast; zero when no update runs, or it has begun
+	End     Moment    // forecast; zero when no update runs, or it is done
+
+	jobs []job
+	k    float64 // nodes at a time, as a share
+	tail Length  // what comes after its last node
+}
+
+// job is the maintenance of one node that is to come or goes on.
+type job struct {
+	view   *core.NodeView
+	length Length
+	group  string
+	began  time.Time // zero when it has not begun
+	back   bool      // it returns: the next one begins
+	waits  bool      // it goes on only with the operator
+}
+
+// update is what a forecast is made of: the facts, as far as they are about what is left.
+type update struct {
+	s       *core.Snapshot
+	request *core.MaintenanceRequest // nil when no update runs
+	plan    *core.UpdatePlan         // that drives the update; nil when none does
+	pace    *pace
+	place   map[string]int    // by node: its place in the order
+	groups  map[string]string // by node: its update group; empty where not known
+	own     func(node string, of Length) Length
+}
+
+// Order are the names of the nodes in the order of the update: masters first, then by the index of the update group and the machines' own;
+// without a management cluster by label, which is a guess (docs/mosk.md#order-of-machines). known tells whether it is more than that.
+func Order(s *core.Snapshot) (names []string, known bool) {
+	place := map[string]int{}
+	if m := s.Management; m != nil && m.Found {
+		inv := &core.ManagementInventory{Cluster: m.Name}
+		for _, g := range m.Groups {
+			inv.Groups = append(inv.Groups, core.UpdateGroup{Name: g.Name, Index: g.Index})
+		}
+		for _, v := range m.Machines {
+			if v.Machine != nil {
+				inv.Machines = append(inv.Machines, core.Machine{Name: v.Name, Node: v.Node, Group: v.Machine.Group, Index: v.Machine.UpgradeIndex})
+			}
+		}
+		for i, node := range progress.UpdateOrder(inv) {
+			place[node] = i + 1
+		}
+	}
+	names = slices.Clone(s.NodeNames())
+	rank := func(name string) (worker, at int) {
+		if !s.Nodes[name].Is(core.RoleMaster) {
+			worker = 1
+		}
+		if at = place[name]; at == 0 {
+			at = len(names) + 1
+		}
+		return worker, at
+	}
+	slices.SortStableFunc(names, func(a, b string) int {
+		aw, ap := rank(a)
+		bw, bp := rank(b)
+		return cmp.Or(aw-bw, ap-bp)
+	})
+	return names, len(place) > 0
+}
+
+// newUpdate gathers the facts.
+func newUpdate(s *core.Snapshot) *update {
+	u := &update{s: s, request: progress.UpdateRequest(s), place: map[string]int{}, groups: map[string]string{}}
+	uid := ""
+	if u.request != nil {
+		uid = u.request.UID
+	}
+	u.pace = paceOf(s, uid)
+	if p := s.Management.Plan(); p != nil && p.Status != core.PlanCompleted &&
+		(u.request == nil || p.UnderWay() || p.Status == core.PlanScheduled) {
+		u.plan = p
+	}
+	names, _ := Order(s)
+	for i, name := range names {
+		u.place[name] = i
+	}
+	if m := s.Management; m != nil {
+		for node, v := range m.ByNode {
+			if v.Machine != nil {
+				u.groups[node] = cmp.Or(v.Machine.Group, m.Name+"-default")
+			}
+		}
+	}
+	return u
+}
+
+// parts are the parts of the update in their order, with what is left of each.
+func (u *update) parts() []Part {
+	var masters, workers []job
+	for _, v := range progress.NodeViews(u.s) {
+		if v.Node == nil {
+			continue
+		}
+		j := job{view: v, length: u.pace.length(v.Node), group: u.groups[v.Name]}
+		if u.own != nil {
+			j.length = u.own(v.Name, j.length)
+		}
+		if u.request != nil && v.Request != nil && v.Stage != core.StageQueued && v.Stage != core.StageDone {
+			j.began, j.back = v.Request.Created, v.Stage == core.StageReturning
+		}
+		j.waits = v.Stage == core.StageWaiting || v.ModeCounts && v.Mode == core.ModeManual
+		if v.Node.Is(core.RoleMaster) {
+			masters = append(masters, j)
+		} else {
+			workers = append(workers, j)
+		}
+	}
+	byPlace := func(a, b job) int { return u.place[a.view.Name] - u.place[b.view.Name] }
+	slices.SortFunc(masters, byPlace)
+	slices.SortFunc(workers, byPlace)
+	var parts []Part
+	if u.plan != nil {
+		parts = u.planned(masters, workers)
+	} else {
+		parts = u.phased(masters, workers)
+	}
+	for i := range parts {
+		u.finish(&parts[i])
+	}
+	return parts
+}
+
+// phased are the documents' phases as parts. Workers are divided by the index of their groups where these are known.
+func (u *update) phased(masters, workers []job) []Part {
+	e := u.pace.estimate
+	phases := progress.Phases(u.s)
+	part := func(id core.PhaseID, title string, documents time.Duration, jobs []job) Part {
+		p := Part{ID: "phase " + wording.Itoa(int(id)), Title: title, Phase: id, State: PartLater, Documents: documents, jobs: jobs}
+		ph := phases[id-1]
+		switch {
+		case u.request == nil:
+		case ph.State == core.PhaseDone:
+			p.State = PartDone
+			if ph.Timed() && !ph.Started.At.IsZero() && !ph.Ended.At.IsZero() {
+				p.Took = max(ph.Ended.At.Sub(ph.Started.At), 0)
+			}
+		case ph.State != core.PhasePending:
+			p.State = PartRuns
+		}
+		if p.State != PartLater {
+			p.Started = ph.Started.At
+		}
+		return p
+	}
+	parts := []Part{part(core.PhaseServices, "OpenStack and Ceph", e.Services(), nil),
+		part(core.PhaseMasters, "master nodes", e.Masters(), masters)}
+	for _, some := range u.byIndex(workers) {
+		p := part(core.PhaseWorkers, "worker nodes", documentsOf(e, some.jobs), some.jobs)
+		if some.name != "" {
+			p.ID, p.Title, p.Group = p.ID+", "+some.name, p.Title+", "+some.name, some.name
+		}
+		parts = append(parts, p)
+	}
+	return append(parts, part(core.PhaseFinish, "the rest: StackLight and other applications", e.Finish(), nil))
+}
+
+// group is workers that are updated side by side.
+type group struct {
+	name string
+	jobs []job
+}
+
+// byIndex divides workers by the index of their update groups; all of them are one group where there is nothing to tell them apart.
+func (u *update) byIndex(workers []job) []group {
+	m := u.s.Management
+	if m == nil || len(m.Groups) == 0 {
+		return []group{{jobs: workers}}
+	}
+	index := func(j job) int {
+		if g := m.GroupOf(j.group); g != nil {
+			return g.Index
+		}
+		return 1 // the default group's
+	}
+	var out []group
+	last := 0
+	workers = slices.Clone(workers)
+	slices.SortStableFunc(workers, func(a, b job) int { return index(a) - index(b) })
+	for _, j := range workers {
+		if i := index(j); len(out) == 0 || i != last {
+			out, last = append(out, group{}), i
+		}
+		g := &out[len(out)-1]
+		g.jobs = append(g.jobs, j)
+	}
+	if len(out) < 2 {
+		return []group{{jobs: workers}}
+	}
+	for i := range out {
+		var names []string
+		for _, j := range out[i].jobs {
+			if name := wording.OneLine(j.group, 60); name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		out[i].name = wording.Verb(len(names), "group ", "groups ") + wording.Some(names, 3)
+	}
+	return out
+}
+
+// documentsOf is what the documents allow for workers, one after the other.
+func documentsOf(e progress.Estimates, workers []job) time.Duration {
+	var all time.Duration
+	for _, j := range workers {
+		all += e.WorkerOf(j.view.Node.Is(core.RoleCompute))
+	}
+	return all
+}
+
+// planned are the steps of the plan as parts. A worker that no step names goes with the last of the workers' steps. Without such a step
+// workers are not part of the update.
+func (u *update) planned(masters, workers []job) []Part {
+	e := u.pace.estimate
+	last := -1
+	for i, st := range u.plan.Steps {
+		if st.Phase() == core.PhaseWorkers {
+			last = i
+		}
+	}
+	stepOf := func(j job) int {
+		for i, st := range u.plan.Steps {
+			if st.Group() != "" && st.Group() == j.group {
+				return i
+			}
+		}
+		return last
+	}
+	var parts []Part
+	for i, st := range u.plan.Steps {
+		p := Part{ID: wording.OneLine(wording.TextOf(st.ID, "step "+wording.Itoa(i+1)), 80), Title: progress.StepShort(st), Phase: st.Phase(),
+			State: PartLater, Plan: true, Commenced: st.Commence, Group: st.Group(), step: i, Planned: st.Allows(), Started: st.Started,
+			ByMachine: st.Phase() == core.PhaseWorkers}
+		switch {
+		case st.Status == core.PlanCompleted:
+			p.State, p.Took = PartDone, st.Took(time.Time{})
+		case st.Begun():
+			p.State = PartRuns
+		}
+		switch p.Phase {
+		case core.PhaseServices:
+			if p.Documents = e.OpenStack(); strings.Contains(st.ID, "ceph") {
+				p.Documents = e.Ceph()
+			}
+		case core.PhaseMasters:
+			p.Documents, p.jobs = e.Masters(), masters
+			masters = nil
+		case core.PhaseWorkers:
+			for _, j := range workers {
+				if stepOf(j) == i {
+					p.jobs = append(p.jobs, j)
+				}
+			}
+			p.Documents = documentsOf(e, p.jobs)
+		case core.PhaseFinish:
+			p.Documents = e.Finish()
+		}
+		parts = append(parts, p)
+	}
+	return parts
+}
+
+// finish says what is left of a part, and how long it takes.
+func (u *update) finish(p *Part) {
+	p.Nodes = len(p.jobs)
+	if p.State == PartDone {
+		p.jobs = nil
+	}
+	if u.request != nil {
+		p.jobs = slices.DeleteFunc(slices.Clone(p.jobs), func(j job) bool { return j.view.Stage == core.StageDone })
+	}
+	p.Left = len(p.jobs)
+	if p.Nodes == 0 {
+		p.Length = u.lengthOf(p)
+		return
+	}
+	masters := p.Phase == core.PhaseMasters
+	concurrent, now := 0, 0
+	if masters {
+		concurrent = 1
+	}
+	seen := map[string]bool{}
+	for _, j := range p.jobs {
+		if !j.began.IsZero() && !j.back {
+			now++
+		}
+		if m := u.s.Management; m != nil && !masters && !seen[j.group] {
+			seen[j.group] = true
+			if g := m.GroupOf(j.group); g != nil {
+				concurrent += max(g.Concurrent, 1)
+			}
+		}
+	}
+	p.k = max(u.pace.atOnce(masters, concurrent), float64(now), 1)
+	p.AtOnce = int(p.k)
+	if p.Left == 0 {
+		return
+	}
+	p.Length = p.jobs[0].length
+	if masters && !p.Length.Basis.Learned() {
+		p.tail = Length{Usual: u.pace.estimate.MastersKubernetes(), Basis: BasisDocuments}
+	}
+}
+
+// lengthOf is how long a part without nodes takes as a whole: as in earlier updates of this cluster by plan, else as the plan says, else
+// as the documents say.
+func (u *update) lengthOf(p *Part) Length {
+	var took []time.Duration
+	if m := u.s.Management; m != nil && p.Plan {
+		for _, plan := range m.Plans {
+			for _, st := range plan.Steps {
+				if plan != u.plan && st.ID != "" && st.ID == u.plan.Steps[p.step].ID && st.Status == core.PlanCompleted {
+					if d, err := time.ParseDuration(st.Duration); err == nil && d > 0 {
+						took = append(took, d)
+					}
+				}
+			}
+		}
+	}
+	if l, ok := stepLength(took); ok {
+		return l
+	}
+	switch {
+	case p.Planned > 0:
+		return Length{Usual: p.Planned, Basis: BasisPlan}
+	case p.Documents > 0:
+		return Length{Usual: p.Documents, Basis: BasisDocuments}
+	}
+	return Length{Basis: BasisNone}
+}
