@@ -19,6 +19,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"lockstep/core"
+	"lockstep/core/forecast"
 	"lockstep/tui"
 )
 
@@ -38,6 +39,7 @@ type config struct {
 	StaleAfter     time.Duration       `yaml:"staleAfter"`
 	Overdue        float64             `yaml:"overdue"`
 	MigrateAtOnce  int                 `yaml:"migrateAtOnce"`
+	Window         string              `yaml:"window"`
 	ActAs          []string            `yaml:"actAs"`
 	Controllers    map[string]played   `yaml:"controllers"`
 	Parallel       struct {
@@ -135,6 +137,9 @@ func (c *config) read(raw []byte) error {
 	if _, err := tui.Rebind(tui.Actions(), c.Keys); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: %v", lineOf(&document, "keys"), err))
 	}
+	if _, err := c.window(); err != nil {
+		wrong = append(wrong, fmt.Sprintf("line %d: window: %v", lineOf(&document, "window"), err))
+	}
 	if _, err := c.roleLabels(); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: nodeLabels: %v", lineOf(&document, "nodeLabels"), err))
 	}
@@ -171,6 +176,14 @@ func (c config) settings() core.Settings {
 	s.AcrossZones = !c.RespectNovaAZ
 	s.RoleLabels, _ = c.roleLabels() // checked when it was read
 	return s
+}
+
+// window is the maintenance window of each day; zero when none is set.
+func (c config) window() (forecast.Window, error) {
+	if c.Window == "" {
+		return forecast.Window{}, nil
+	}
+	return forecast.ParseWindow(c.Window)
 }
 
 // roleLabels are the labels of nodes' roles for when the controller's Deployment names none; nil when the configuration names

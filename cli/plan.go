@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,13 +20,16 @@ import (
 
 // planFlags are the flags of `lockstep plan`.
 type planFlags struct {
-	output  string
-	out     string
-	force   bool
-	all     bool
-	atOnce  int
-	wait    patience
-	timeout time.Duration
+	output string
+	out    string
+	force  bool
+	all    bool
+	atOnce int
+	window string
+
+	atOnceNamed bool // --at-once was given
+	wait        patience
+	timeout     time.Duration
 }
 
 func newPlan(p *place) *cobra.Command {
@@ -37,23 +41,33 @@ func newPlan(p *place) *cobra.Command {
 instance, which ones block their node and why, whether the other hosts have room (also with one more host lost), and
 how long it takes, judged by the migrations that this cloud has completed. Nothing moves.
 
+With --window it says how long the update takes, and divides what is left of it over nights of that window, node by
+node: by the documents' formula, the update plan's estimates, the pace seen in this update and earlier ones, and the
+evacuation of each node. --window "" takes the window of the configuration.
+
 Nodes are taken one by one, or --at-once together: in the order of the update groups where the management cluster is
 named, otherwise by name. What could not be read (a forbidden list, a missing service) is reported, and counts as not
 known.
 
 The exit code is 0 when everything moves, goes down or stays by itself, 2 when something blocks its node, may fail or
-could not be checked, and 1 when there is no plan.`,
+could not be checked, and 1 when there is no plan. With --window it is 0 when everything fits into the nights and nothing
+has to be said against them, else 2.`,
 		Example: `  lockstep plan
   lockstep plan cmp-04 cmp-05 --at-once 2
+  lockstep plan --window 22:00-06:00
   lockstep plan -o markdown --out plan.md`,
 		RunE: func(cmd *cobra.Command, nodes []string) error {
+			f.wait = f.wait.of(cmd)
+			if cmd.Flags().Changed("window") {
+				f.atOnceNamed = cmd.Flags().Changed("at-once")
+				return window(cmd.Context(), *p, f, nodes, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
 			if _, ok := planPrinters[f.output]; !ok {
 				return fmt.Errorf("-o is %q; it takes table, markdown or json", f.output)
 			}
 			if f.atOnce < 1 {
 				return fmt.Errorf("--at-once is %d; it takes a number from 1", f.atOnce)
 			}
-			f.wait = f.wait.of(cmd)
 			return plan(cmd.Context(), *p, f, nodes, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
@@ -63,6 +77,7 @@ could not be checked, and 1 when there is no plan.`,
 	flags.BoolVar(&f.force, "force", false, "replace the file when it exists")
 	flags.BoolVar(&f.all, "all", false, "list every instance in the table, not only those that need somebody")
 	flags.IntVar(&f.atOnce, "at-once", 1, "how many `nodes` are in maintenance at the same time")
+	flags.StringVar(&f.window, "window", "", "how long the update takes, over nights of this `window` (22:00-06:00, your time)")
 	f.wait.addTo(cmd)
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long OpenStack may take to tell of room, groups and devices")
 	return cmd
@@ -160,20 +175,24 @@ func progressOn(w io.Writer) core.InventoryProgress {
 
 // writePlan prints the plan, or writes it to a file and says so.
 func writePlan(p *evacuation.Forecast, f planFlags, stdout io.Writer) error {
-	print := planPrinters[f.output]
+	return writeOut(f, stdout, p.Headline(), func(w io.Writer) error { return planPrinters[f.output](w, p, f.all) })
+}
+
+// writeOut prints something, or writes it to the file of --out and says so with its headline.
+func writeOut(f planFlags, stdout io.Writer, headline string, print func(io.Writer) error) error {
 	if f.out == "" || f.out == toStdout {
-		if err := print(stdout, p, f.all); err != nil {
+		if err := print(stdout); err != nil {
 			return fmt.Errorf("print the plan: %w", err)
 		}
 		return nil
 	}
-	content, err := planFile(p, f.output, f.all)
-	if err != nil {
+	var content bytes.Buffer
+	if err := print(&content); err != nil {
+		return fmt.Errorf("print the plan: %w", err)
+	}
+	if err := writeFile(f.out, content.Bytes(), f.force); err != nil {
 		return err
 	}
-	if err := writeFile(f.out, content, f.force); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(stdout, "Wrote %s. %s\n", f.out, oneLine(p.Headline()))
+	_, err := fmt.Fprintf(stdout, "Wrote %s. %s\n", f.out, oneLine(headline))
 	return err
 }

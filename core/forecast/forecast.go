@@ -119,27 +119,27 @@ func (l lanes) first() int {
 	return first
 }
 
-// layOut says when each node of a part begins and ends, and when the last one does: as many at a time as p.k, and of a role as many as
-// the OpenStack controller takes at once. Where somewhat more than one went at a time, the next one begins before the one before has ended.
+// layOut says when each node of a part begins and ends, and when the last one does: as many at a time as go at once. While the OpenStack
+// controller has as many nodes of a role as it takes at once, it begins none at all (docs/mosk.md#concurrency). Where somewhat more than
+// one went at a time, the next one begins before the one before has ended.
 func (u *update) layOut(p *Part, from Moment, now time.Time) ([]NodeSpan, Moment) {
-	places := max(int(p.k), 1)
-	share := float64(places) / max(p.k, 1)
+	places := max(p.AtOnce, 1)
 	lane := make(lanes, places)
 	for i := range lane {
 		lane[i] = from
 	}
 	roles := map[core.Role]lanes{}
-	limited := func(n *core.Node) []core.Role {
-		var out []core.Role
-		for _, role := range core.OpenStackRoles() {
-			if limit := u.s.Settings.MaxParallelNodes[role]; limit > 0 && limit < places && n.Is(role) {
-				if roles[role] == nil {
-					roles[role] = make(lanes, limit)
-				}
-				out = append(out, role)
+	for _, role := range core.OpenStackRoles() {
+		if limit := u.s.Settings.MaxParallelNodes[role]; limit > 0 && limit < places {
+			roles[role] = make(lanes, limit)
+		}
+	}
+	occupy := func(n *core.Node, until Moment) {
+		for role, l := range roles {
+			if n.Is(role) {
+				l[l.first()] = until
 			}
 		}
-		return out
 	}
 	end := from
 	spans := make([]NodeSpan, 0, len(p.jobs))
@@ -158,12 +158,9 @@ func (u *update) layOut(p *Part, from Moment, now time.Time) ([]NodeSpan, Moment
 		if j.back {
 			continue
 		}
-		free := rest(j.began, now, j.length.times(share))
+		free := rest(j.began, now, p.flow.busy(j.length))
 		lane[lane.first()] = free
-		for _, role := range limited(j.view.Node) {
-			l := roles[role]
-			l[l.first()] = free
-		}
+		occupy(j.view.Node, free)
 	}
 	for _, j := range p.jobs {
 		if !j.began.IsZero() {
@@ -171,24 +168,20 @@ func (u *update) layOut(p *Part, from Moment, now time.Time) ([]NodeSpan, Moment
 		}
 		at := lane.first()
 		start := later(lane[at], from)
-		mine := limited(j.view.Node)
-		for _, role := range mine {
-			start = later(start, roles[role][roles[role].first()])
+		for _, l := range roles {
+			start = later(start, l[l.first()])
 		}
 		put(j, start, start.Plus(j.length))
-		free := start.Plus(j.length.times(share))
+		free := start.Plus(p.flow.busy(j.length))
 		lane[at] = free
-		for _, role := range mine {
-			l := roles[role]
-			l[l.first()] = free
-		}
+		occupy(j.view.Node, free)
 	}
 	slices.SortStableFunc(spans, func(a, b NodeSpan) int { return u.place[a.Node] - u.place[b.Node] })
 	return spans, end
 }
 
-// times is the length for a share of it; the spread stays.
-func (l Length) times(share float64) Length {
-	l.Usual = time.Duration(float64(l.Usual) * share)
+// busy is how long a node keeps the next one waiting: less than it takes, where somewhat more than one goes at a time, and the gap longer.
+func (f flow) busy(l Length) Length {
+	l.Usual = time.Duration(float64(l.Usual)*float64(int(f.atOnce))/f.atOnce) + f.gap
 	return l
 }

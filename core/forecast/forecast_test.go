@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The pace is that of the rounds that were seen (docs/mosk.md#timers: an estimate by history).
+// The pace is that of the rounds that were seen, with the time that passed between them: ten minutes once, and none
+// (docs/mosk.md#timers: an estimate by history).
 func TestFinishByTheClustersOwnPace(t *testing.T) {
 	round := func(sc scene.Scene, node string, begun, took time.Duration) {
 		sc.History.Rounds["uid-"+node] = core.Round{Request: "was-" + node, Update: "cmr", Started: scene.Ago(begun),
@@ -37,20 +38,20 @@ func TestFinishByTheClustersOwnPace(t *testing.T) {
 			masters(sc)
 			sc.ClusterRequests[0].UID = "another"
 		}, 0},
-		{"workers at the masters' pace, while there is none of their own", masters, 4 * 30 * time.Minute},
+		{"workers at the masters' pace, while there is none of their own", masters, (4*30 + 3*5) * time.Minute},
 		{"what the node in maintenance has behind it", func(sc scene.Scene) {
 			masters(sc)
 			sc.Maintained("cmp-01", "") // for 20 minutes
-		}, 4*30*time.Minute - 20*time.Minute},
+		}, (4*30 - 20 + 3*5) * time.Minute},
 		{"a node that takes longer than the others takes a whole round at most", func(sc scene.Scene) {
 			masters(sc)
 			sc.Maintained("cmp-01", "")
 			sc.NodeRequests["cmp-01"][0].Created = scene.Ago(5 * time.Hour)
-		}, 3 * 30 * time.Minute},
+		}, (3*30 + 2*5) * time.Minute},
 		{"a node that is queued has nothing behind it", func(sc scene.Scene) {
 			masters(sc)
 			sc.Maintained("cmp-01", "").InnerState = core.InnerInactive
-		}, 4 * 30 * time.Minute},
+		}, (4*30 + 3*5) * time.Minute},
 		{"workers at their own pace", func(sc scene.Scene) {
 			masters(sc)
 			round(sc, "cmp-01", 80*time.Minute, 40*time.Minute)
@@ -65,7 +66,7 @@ func TestFinishByTheClustersOwnPace(t *testing.T) {
 			masters(sc)
 			sc.Maintained("cmp-01", "")
 			sc.Maintained("cmp-02", "")
-		}, (4*30 - 2*20) * time.Minute / 2},
+		}, (4*30-2*20)*time.Minute/2 + 5*time.Minute},
 		{"nodes that were through before Lockstep came", func(sc scene.Scene) {
 			for _, name := range []string{"ctl-01", "ctl-02", "ctl-03", "cmp-01"} {
 				sc.Nodes[name].KubeletVersion, sc.Nodes[name].ReadySince = "v1.31.9", scene.Ago(time.Hour)

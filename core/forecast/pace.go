@@ -118,29 +118,37 @@ func (p *pace) length(n *core.Node) Length {
 	return Length{Usual: p.estimate.WorkerOf(n.Is(core.RoleCompute)), Basis: BasisDocuments}
 }
 
-// atOnce is how many nodes of a part go at the same time, at least 1; concurrent is what their group allows, 0 when that is not known.
+// flow is how nodes follow one another.
+type flow struct {
+	atOnce float64       // how many go at the same time, at least 1
+	gap    time.Duration // between the end of one and the beginning of the next
+}
+
+// flowOf is how the nodes of a part follow one another; concurrent is how many their groups allow at a time, 0 when that is not known.
 // What was seen counts once enough nodes are through to tell.
-func (p *pace) atOnce(masters bool, concurrent int) float64 {
+func (p *pace) flowOf(masters bool, concurrent int) flow {
 	this, earlier := p.this.workers(), p.earlier.workers()
 	if masters {
 		this, earlier = p.this[kindMaster], p.earlier[kindMaster]
 	}
 	if seen, ok := progress.PaceOf(this); ok && seen.Rounds >= 2*concurrent {
 		if concurrent > 0 {
-			return min(seen.AtOnce, float64(concurrent))
+			seen.AtOnce = min(seen.AtOnce, float64(concurrent))
 		}
-		return seen.AtOnce
+		return flow{seen.AtOnce, seen.Gap}
+	}
+	f := flow{atOnce: 1}
+	seen, ok := progress.PaceOf(p.this.all())
+	if !ok || masters {
+		seen, ok = progress.PaceOf(lastUpdate(earlier))
+	}
+	if ok {
+		f = flow{seen.AtOnce, seen.Gap}
 	}
 	if concurrent > 0 {
-		return float64(concurrent)
+		f.atOnce = float64(concurrent)
 	}
-	if seen, ok := progress.PaceOf(p.this.all()); ok && !masters {
-		return seen.AtOnce
-	}
-	if seen, ok := progress.PaceOf(earlier); ok {
-		return seen.AtOnce
-	}
-	return 1
+	return f
 }
 
 // stepLength is how long steps took that have ended, in a list of their times; false for none.

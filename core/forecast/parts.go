@@ -47,8 +47,8 @@ type Part struct {
 	End     Moment    // forecast; zero when no update runs, or it is done
 
 	jobs []job
-	k    float64 // nodes at a time, as a share
-	tail Length  // what comes after its last node
+	flow flow
+	tail Length // what comes after its last node
 }
 
 // job is the maintenance of one node that is to come or goes on.
@@ -340,8 +340,9 @@ func (u *update) finish(p *Part) {
 			}
 		}
 	}
-	p.k = max(u.pace.atOnce(masters, concurrent), float64(now), 1)
-	p.AtOnce = int(p.k)
+	p.flow = u.pace.flowOf(masters, concurrent)
+	p.flow.atOnce = max(p.flow.atOnce, float64(now), 1)
+	p.AtOnce = int(p.flow.atOnce)
 	if p.Left == 0 {
 		return
 	}

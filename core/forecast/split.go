@@ -1,0 +1,473 @@
+package forecast
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/evacuation"
+	"lockstep/core/wording"
+)
+
+// Request says how an update is divided over nights.
+type Request struct {
+	Window     Window
+	Nodes      []string             // names of the nodes; none: the whole update
+	AtOnce     int                  // nodes at a time; 0: as the groups and the pace say
+	Evacuation *evacuation.Forecast // how long the instances of each compute take; nil when none was made
+}
+
+// Night is one window with what fits into it.
+type Night struct {
+	From, To time.Time
+	Items    []Item // in their order
+}
+
+// Free is how much of the night is left at the slow end.
+func (n Night) Free() time.Duration {
+	last := n.From
+	for _, it := range n.Items {
+		last = core.Later(last, it.End.Until())
+	}
+	return n.To.Sub(last)
+}
+
+// Item is a node or a whole part in a night.
+type Item struct {
+	Part  string // the ID of its part
+	Title string // the part's, or the node's label
+	Node  string // the node's name; empty for a whole part
+	Start Moment
+	End   Moment
+	Basis Basis
+	Waits bool // it goes on only with the operator
+	Block int  // instances that block it, by the forecast of the evacuation
+}
+
+// Unfit is what fits into no night.
+type Unfit struct {
+	Title string
+	Nodes []string // their names; empty for a part without nodes
+	Takes time.Duration
+	Why   string
+}
+
+// Split is an update over nights.
+type Split struct {
+	Window   Window
+	Running  []Item  // what is under way now: it goes on, whatever the window
+	Nights   []Night // that have something
+	Unfit    []Unfit
+	Between  time.Duration // from the beginning of the update to its end: how long the cluster is between two releases; 0 when it is through
+	Warnings []string      // what is wrong with it, each a sentence
+	Notes    []string      // what it rests on, each a sentence
+}
+
+// mostNights is how many nights are looked at: an update of that many is no update.
+const mostNights = 400
+
+// SplitNights divides what is left of the update over nights: each node and each part begins and ends, at the slow end of its time, inside
+// one window, in the order of the update. What is longer than the window is left out and said.
+func SplitNights(s *core.Snapshot, r Request) Split {
+	u := newUpdate(s)
+	sp := &splitting{u: u, request: r, out: Split{Window: r.Window}}
+	if r.Evacuation != nil {
+		u.own = ownTimes(s, r.Evacuation)
+	}
+	parts := u.parts()
+	if len(r.Nodes) > 0 {
+		parts = onlyNodes(parts, r.Nodes)
+	}
+	sp.divide(parts)
+	return sp.out
+}
+
+// onlyNodes are the parts with only these nodes, and no part without any.
+func onlyNodes(parts []Part, names []string) []Part {
+	var out []Part
+	for _, p := range parts {
+		p.jobs = slices.DeleteFunc(slices.Clone(p.jobs), func(j job) bool { return !slices.Contains(names, j.view.Name) })
+		if p.Left = len(p.jobs); p.Left > 0 {
+			p.Phase = core.PhaseWorkers // each for itself
+			p.tail = Length{}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// ownTimes changes the length of a node by its own evacuation: in the documents' numbers it takes the place of the 20 minutes, and of
+// what was seen it adds what it takes more than the others, or less.
+func ownTimes(s *core.Snapshot, e *evacuation.Forecast) func(string, Length) Length {
+	const documents = 20 * time.Minute
+	times := map[string]*evacuation.NodeForecast{}
+	var all time.Duration
+	n := 0
+	for i := range e.Nodes {
+		if f := &e.Nodes[i]; f.Time != nil && f.Slow != nil {
+			times[f.Node] = f
+			all += time.Duration(*f.Time)
+			n++
+		}
+	}
+	return func(node string, l Length) Length {
+		f := times[node]
+		if f == nil || s.Nodes[node] == nil || !s.Nodes[node].Is(core.RoleCompute) {
+			return l
+		}
+		usual, slow := time.Duration(*f.Time), time.Duration(*f.Slow)
+		if l.Basis == BasisDocuments {
+			l.Usual += usual - documents
+		} else {
+			l.Usual = max(l.Usual+usual-all/time.Duration(n), l.Usual/2)
+		}
+		l.Spread += max(slow-usual, 0)
+		return l
+	}
+}
+
+// splitting is a split in the making.
+type splitting struct {
+	u       *update
+	request Request
+	out     Split
+	now     time.Time
+	nights  []Night
+	at      Moment // until when the night is filled; no earlier than its beginning or now
+	first   time.Time
+	last    time.Time
+}
+
+func (sp *splitting) divide(parts []Part) {
+	u := sp.u
+	sp.now = u.s.Second()
+	sp.at = Moment{At: sp.now}
+	if u.request != nil {
+		sp.first = u.request.Created
+	}
+	for i := 0; i < len(parts); i++ {
+		p := &parts[i]
+		if p.State == PartDone || p.Nodes > 0 && p.Left == 0 {
+			continue
+		}
+		if p.State == PartLater && p.Phase == core.PhaseMasters && !p.Plan && i > 0 && parts[i-1].State == PartRuns {
+			p.State = PartRuns // LCM goes on to them by itself
+		}
+		sp.running(p)
+		switch {
+		case p.Phase != core.PhaseWorkers && p.State == PartRuns:
+			// It goes on to its end.
+		case p.Phase == core.PhaseWorkers && p.Nodes > 0:
+			var then time.Duration
+			if !p.Plan && i+2 == len(parts) && parts[i+1].Nodes == 0 {
+				then = parts[i+1].Length.Slow() // LCM goes on to the rest by itself
+			}
+			sp.nodes(p, then)
+		default:
+			block := []*Part{p}
+			if !p.Plan && p.Phase == core.PhaseServices && i+1 < len(parts) && parts[i+1].Phase == core.PhaseMasters {
+				i++
+				block = append(block, &parts[i]) // LCM goes on to the masters by itself
+			}
+			sp.block(block)
+		}
+	}
+	for _, n := range sp.nights {
+		if len(n.Items) > 0 {
+			sp.out.Nights = append(sp.out.Nights, n)
+		}
+	}
+	sp.judge(parts)
+}
+
+// running puts what is under way beside the nights: it does not stop when a window ends.
+func (sp *splitting) running(p *Part) {
+	if p.State != PartRuns || sp.u.request == nil {
+		return
+	}
+	if p.Nodes == 0 || p.Phase == core.PhaseMasters {
+		end := sp.at.Plus(p.Length)
+		if p.Nodes > 0 {
+			_, end = sp.u.layOut(p, sp.at, sp.now)
+			end = end.Plus(p.tail)
+		} else if !p.Started.IsZero() {
+			end = rest(p.Started, sp.now, p.Length)
+		}
+		sp.out.Running = append(sp.out.Running, Item{Part: p.ID, Title: p.Title, Start: Moment{At: p.Started}, End: end, Basis: p.Length.Basis})
+		sp.at = later(sp.at, end)
+		return
+	}
+	begun := *p
+	begun.jobs = slices.DeleteFunc(slices.Clone(p.jobs), func(j job) bool { return j.began.IsZero() })
+	spans, end := sp.u.layOut(&begun, Moment{At: sp.now}, sp.now)
+	for _, n := range spans {
+		sp.out.Running = append(sp.out.Running, Item{Part: p.ID, Title: n.Label, Node: n.Node, Start: n.Start, End: n.End, Basis: n.Basis,
+			Waits: n.Waits})
+	}
+	p.jobs = slices.DeleteFunc(slices.Clone(p.jobs), func(j job) bool { return !j.began.IsZero() })
+	sp.at = later(sp.at, end)
+}
+
+// open goes to the night in which the moment is, or to the next one when it is in none; next goes to the one after it in any case.
+func (sp *splitting) open(next bool) {
+	at := sp.at.At
+	if next {
+		at = sp.nights[len(sp.nights)-1].To
+	} else if len(sp.nights) > 0 && sp.nights[len(sp.nights)-1].To.After(at) {
+		return
+	}
+	from, to := sp.request.Window.Next(at)
+	sp.nights = append(sp.nights, Night{From: from, To: to})
+	if from.After(sp.at.At) {
+		sp.at = Moment{At: from}
+	}
+}
+
+func (sp *splitting) tonight() *Night { return &sp.nights[len(sp.nights)-1] }
+
+// fits opens the night in which something with this slow length fits whole; false when no night is long enough.
+func (sp *splitting) fits(slow time.Duration) bool {
+	if slow > sp.request.Window.Length() || len(sp.nights) > mostNights {
+		return false
+	}
+	sp.open(false)
+	for try := 0; sp.at.Until().Add(slow).After(sp.tonight().To); try++ {
+		if try > 2 { // the clocks are changed on one night, not on three
+			return false
+		}
+		sp.open(true)
+	}
+	return true
+}
+
+func (sp *splitting) put(it Item) {
+	n := sp.tonight()
+	n.Items = append(n.Items, it)
+	if sp.first.IsZero() {
+		sp.first = it.Start.At
+	}
+	sp.last = core.Later(sp.last, it.End.Until())
+}
+
+// block puts parts that cannot rest inside into one night, one after the other.
+func (sp *splitting) block(parts []*Part) {
+	var slow time.Duration
+	var titles []string
+	for _, p := range parts {
+		slow += sp.slowOf(p)
+		titles = append(titles, p.Title)
+	}
+	if !sp.fits(slow) {
+		u := Unfit{Title: strings.Join(titles, ", then "), Takes: slow, Why: "it cannot rest inside"}
+		for _, p := range parts {
+			for _, j := range p.jobs {
+				u.Nodes = append(u.Nodes, j.view.Name)
+			}
+		}
+		sp.out.Unfit = append(sp.out.Unfit, u)
+		return
+	}
+	for _, p := range parts {
+		start := sp.at
+		if len(p.jobs) == 0 {
+			sp.at = sp.at.Plus(p.Length)
+			sp.put(Item{Part: p.ID, Title: p.Title, Start: start, End: sp.at, Basis: p.Length.Basis})
+			continue
+		}
+		spans, end := sp.u.layOut(p, sp.at, sp.now)
+		for _, n := range spans {
+			sp.put(Item{Part: p.ID, Title: n.Label, Node: n.Node, Start: n.Start, End: n.End, Basis: n.Basis, Waits: n.Waits})
+		}
+		if sp.at = end; p.tail.Usual > 0 {
+			sp.at = end.Plus(p.tail)
+			sp.put(Item{Part: p.ID, Title: p.Title + ", Kubernetes", Start: end, End: sp.at, Basis: p.tail.Basis})
+		}
+	}
+}
+
+func (sp *splitting) slowOf(p *Part) time.Duration {
+	if len(p.jobs) == 0 {
+		return p.Length.Slow()
+	}
+	from := Moment{At: sp.now}
+	_, end := sp.u.layOut(p, from, sp.now)
+	return end.Plus(p.tail).Until().Sub(sp.now)
+}
+
+// nodes puts the nodes of a part into nights, as many side by side as go at once, and of each role as many as the OpenStack controller
+// takes. No node begins that would not end in its night. then is how long what follows the last one at once takes: it is in the same night
+// if it can.
+func (sp *splitting) nodes(p *Part, then time.Duration) {
+	if sp.request.AtOnce > 0 {
+		p.flow.atOnce, p.AtOnce = float64(sp.request.AtOnce), sp.request.AtOnce
+	}
+	blocks := map[string]int{}
+	if e := sp.request.Evacuation; e != nil {
+		for i := range e.Nodes {
+			blocks[e.Nodes[i].Node] = e.Nodes[i].Counts.Blocks
+		}
+	}
+	tooLong := map[time.Duration]int{} // by length: their index in Unfit
+	jobs := slices.Clone(p.jobs)
+	for len(jobs) > 0 {
+		slow := jobs[0].length.Slow()
+		if !(len(jobs) == 1 && then > 0 && sp.fits(slow+then)) && !sp.fits(slow) {
+			at, ok := tooLong[slow]
+			if !ok {
+				at = len(sp.out.Unfit)
+				tooLong[slow] = at
+				sp.out.Unfit = append(sp.out.Unfit, Unfit{Title: p.Title, Takes: slow, Why: "an update cannot rest inside a node"})
+			}
+			sp.out.Unfit[at].Nodes = append(sp.out.Unfit[at].Nodes, jobs[0].view.Name)
+			jobs = jobs[1:]
+			continue
+		}
+		// As many of the next nodes as the night takes.
+		some := *p
+		n := 1
+		var spans []NodeSpan
+		end := sp.at
+		for ; n <= len(jobs); n++ {
+			some.jobs = jobs[:n]
+			more, until := sp.u.layOut(&some, sp.at, sp.now)
+			to := sp.tonight().To
+			if n == len(jobs) {
+				to = to.Add(-then)
+			}
+			if n > 1 && slices.ContainsFunc(more, func(x NodeSpan) bool { return x.End.Until().After(to) }) {
+				break
+			}
+			spans, end = more, until
+		}
+		for _, x := range spans {
+			sp.put(Item{Part: p.ID, Title: x.Label, Node: x.Node, Start: x.Start, End: x.End, Basis: x.Basis, Waits: x.Waits,
+				Block: blocks[x.Node]})
+		}
+		jobs = jobs[min(n-1, len(jobs)):]
+		if sp.at = end; len(jobs) > 0 && jobs[0].length.Slow() <= sp.request.Window.Length() {
+			sp.open(true)
+		}
+	}
+}
+
+// judge says what is wrong with the split, and what it rests on.
+func (sp *splitting) judge(parts []Part) {
+	out, u := &sp.out, sp.u
+	warn := func(format string, args ...any) { out.Warnings = append(out.Warnings, fmt.Sprintf(format, args...)) }
+	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
+	window := sp.request.Window
+	for _, x := range out.Unfit {
+		if n := len(x.Nodes); n > 0 && x.Why != "it cannot rest inside" {
+			warn("No night is long enough for %s of %s: one takes %s, and the window %s has %s. Nothing of them is planned.",
+				wording.Count(n, "node"), x.Title, wording.SpanText(x.Takes), window, wording.SpanText(window.Length()))
+		} else {
+			warn("No night is long enough for %s: it takes %s, the window %s has %s, and it cannot rest inside. What comes after it is planned "+
+				"as if it had been done.", x.Title, wording.SpanText(x.Takes), window, wording.SpanText(window.Length()))
+		}
+	}
+	for _, it := range out.Running {
+		from, to := window.Next(sp.now)
+		if from.After(sp.now) || it.End.Until().After(to) {
+			warn("%s is under way and does not stop for the window: it ends %s.", it.Title, MomentText(u.s, it.End))
+		}
+		sp.last = core.Later(sp.last, it.End.Until())
+	}
+	if !sp.first.IsZero() && sp.last.After(sp.first) && len(sp.request.Nodes) == 0 {
+		out.Between = sp.last.Sub(sp.first)
+	}
+	if out.Between > MostBetween {
+		warn("The cluster is between two releases for %s, from %s to %s. The documents ask for no more than one day: longer is a risk for "+
+			"workloads.%s", daysText(out.Between), clockText(u.s, sp.first), clockText(u.s, sp.last), sp.faster(parts))
+	}
+	documents, waits, blocked := 0, 0, 0
+	for _, n := range out.Nights {
+		for _, it := range n.Items {
+			if it.Node == "" {
+				continue
+			}
+			if !it.Basis.Learned() {
+				documents++
+			}
+			if it.Waits {
+				waits++
+			}
+			if it.Block > 0 {
+				blocked++
+			}
+		}
+	}
+	if waits > 0 {
+		warn("%s %s for you in mode manual: the time until you are done is in no forecast.", wording.Count(waits, "node"),
+			wording.Verb(waits, "waits", "wait"))
+	}
+	if blocked > 0 {
+		warn("%s %s instances that block %s until somebody acts: `lockstep plan` names them.", wording.Count(blocked, "node"),
+			wording.Verb(blocked, "has", "have"), wording.Verb(blocked, "it", "them"))
+	}
+	if documents > 0 {
+		note("No pace is known yet for %s: the documents' numbers are taken, and these have no spread.", wording.Count(documents, "node"))
+	}
+	if _, known := Order(u.s); !known {
+		note("The order of the nodes is not known without the management cluster: masters first, then by name. Inside a group LCM may choose.")
+	}
+	if u.plan == nil {
+		note("No update plan is seen. Without one LCM goes on by itself from one phase to the next, and only computes can be held, by their " +
+			"mode manual: nothing else ends a night.")
+	} else {
+		note("A night ends by not commencing the next step or, inside a group, by taking commence away from its step: nodes in maintenance " +
+			"go on to their end (inferred from the automatic pause).")
+	}
+	if sp.request.Evacuation == nil {
+		note("How long the instances of each node take was not forecast: all nodes of a kind are taken to be alike.")
+	}
+	if !u.s.Settings.AcrossZones && slices.ContainsFunc(parts, func(p Part) bool { return p.AtOnce > 1 }) && zones(u.s) > 1 {
+		note("Computes of several availability zones are not in maintenance at the same time (respect_nova_az): where the zone changes in the " +
+			"order, fewer go at once than is taken here.")
+	}
+	note("A node begins only if it ends in the same night at the slow end of its time. Waiting for people is in no number.")
+}
+
+// zones is how many availability zones have computes.
+func zones(s *core.Snapshot) int {
+	seen := map[string]bool{}
+	for _, svc := range s.Services {
+		seen[svc.Zone] = true
+	}
+	return len(seen)
+}
+
+// faster says with how many nodes at once the update would be over within a day; empty when none of the numbers tried does it.
+func (sp *splitting) faster(parts []Part) string {
+	if sp.request.AtOnce > 0 {
+		return ""
+	}
+	used := 1
+	for _, p := range parts {
+		used = max(used, p.AtOnce)
+	}
+	for _, k := range []int{2, 3, 4, 5, 6, 8, 10, 15, 20, 30} {
+		if k <= used {
+			continue
+		}
+		r := sp.request
+		r.AtOnce = k
+		if other := SplitNights(sp.u.s, r); len(other.Unfit) <= len(sp.out.Unfit) && other.Between <= MostBetween {
+			return fmt.Sprintf(" With %d workers at a time it would be %s.", k, daysText(other.Between))
+		}
+	}
+	return ""
+}
+
+// daysText is a length of hours or days: "2 d 5 h".
+func daysText(d time.Duration) string {
+	if d < MostBetween {
+		return wording.SpanText(d)
+	}
+	hours := int(d.Round(time.Hour).Hours())
+	if hours%24 == 0 {
+		return fmt.Sprintf("%d d", hours/24)
+	}
+	return fmt.Sprintf("%d d %d h", hours/24, hours%24)
+}
