@@ -18,7 +18,7 @@ var mayImport = map[string][]string{
 	"main": {"cli"},
 	"cli":  {"cli/...", "core/...", "kube/...", "nova", "sim/...", "themes", "tui"},
 	"tui": {"core", "core/progress", "core/step", "core/procedure", "core/attention", "core/evacuation", "core/checklist",
-		"core/forecast", "themes", "tui/..."},
+		"core/forecast", "core/timeline", "themes", "tui/..."},
 	"themes": {"themes"},
 	"kube":   {"core", "core/engine", "kube/..."}, // of the engine its ports
 	"nova":   {"core", "core/engine", "nova/..."},
@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 	"core/forecast":        {"core", "core/wording", "core/progress", "core/evacuation"},
 	"core/engine":          {"core", "core/wording", "core/progress", "core/step", "core/evacuation", "core/internal/permit"},
 	"core/internal/permit": {"core"},
-	"core/derivedtest":     {"core", "core/progress", "core/procedure", "core/attention", "core/forecast"},
+	"core/derivedtest":     {"core", "core/progress", "core/procedure", "core/attention", "core/forecast", "core/timeline"},
 	"core/permittest":      {"core", "core/engine", "core/internal/permit"},
 
 	// What draws knows neither the screen's state nor the domain: of core only the rule for secrets, in the one package that makes

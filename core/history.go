@@ -9,12 +9,14 @@ import (
 // changes that the objects themselves do not keep. No decision to write rests on it.
 type History struct {
 	Stages  map[string]StageRecord  // by node UID: the stage it is in
+	Courses map[string]Course       // by node UID: the stages it went through in the update that runs or ran last
 	Locks   map[string]LockRecord   // by lock UID: the state it is in
 	Outages map[string]OutageRecord // by lock UID: its last outage, as this run of Lockstep saw it
 	// by instance ID: the last migration that Nova refused the OpenStack controller (text I), if Lockstep saw it
 	Refused map[string]RefusalRecord
 	Rounds  map[string]Round            // by node UID: its last maintenance
 	Phases  map[PhaseID]PhaseRecord     // of the update that runs or ran last
+	Stands  map[PhaseID][]Standstill    // of the same update: when a phase did not go on, oldest first
 	Update  UpdateRecord                // the update that runs or ran last
 	Changes map[string]AnnotationChange // by node UID: annotations that Lockstep set and did not set back
 	Tries   map[string]AnnotationChange // by node UID: numbers of migration attempts that Lockstep set and did not set back

@@ -10,6 +10,7 @@ import (
 	"lockstep/core/forecast"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
+	"lockstep/core/timeline"
 )
 
 // Differ says how what is derived from the Snapshot differs from what is derived from its facts alone, each difference in a line; nil
@@ -29,7 +30,13 @@ func Differ(s *core.Snapshot) []string {
 	lists(differ, "DaemonSet", progress.DaemonViews(s), progress.DaemonViews(anew))
 	lists(differ, "point", procedure.AfterUpdate(s), procedure.AfterUpdate(anew))
 	lists(differ, "entry", attention.Of(s), attention.Of(anew))
+	then, now := timeline.Of(s), timeline.Of(anew)
+	lists(differ, "row of the timeline", then.Rows, now.Rows)
+	for i := range min(len(then.Rows), len(now.Rows)) {
+		differ("the bar of "+then.Rows[i].ID, then.Spans(then.Rows[i], s.Now), now.Spans(now.Rows[i], s.Now))
+	}
 	for _, name := range progress.NodeNames(s) {
+		differ("the migrations from "+name, timeline.Moves(s, name), timeline.Moves(anew, name))
 		differ("how urgently "+name+" needs a person", attention.NodeNeeds(s, name), attention.NodeNeeds(anew, name))
 	}
 	return out

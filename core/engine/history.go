@@ -6,6 +6,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/step"
+	"lockstep/core/wording"
 )
 
 // replay makes a History from records of the journal.
@@ -14,6 +15,7 @@ func replay(past []Record) core.History {
 		Tags: map[string]core.TagChange{}, Stopped: map[string]core.StopRecord{},
 		Cold: map[string]core.ColdMigration{}}
 	stages, locks, rounds := map[string]core.StageRecord{}, map[string]core.LockRecord{}, map[string]core.Round{}
+	courses, stands := map[string]core.Course{}, map[core.PhaseID][]core.Standstill{}
 	phases, refused := map[core.PhaseID]core.PhaseRecord{}, map[string]core.RefusalRecord{}
 	unseen := unseenEnds(past)
 	for i, r := range past {
@@ -25,6 +27,8 @@ func replay(past []Record) core.History {
 			if r.Update != nil {
 				if r.Update.UID != h.Update.UID {
 					clear(phases)
+					clear(courses)
+					clear(stands)
 				}
 				h.Update = *r.Update
 			}
@@ -35,6 +39,11 @@ func replay(past []Record) core.History {
 		case RecordStage:
 			if r.Stage != nil && r.Object != nil {
 				stages[r.Object.UID] = *r.Stage
+				courses[r.Object.UID] = r.course(courses[r.Object.UID])
+			}
+		case RecordStandstill:
+			if r.Stands != nil {
+				stands[r.Number] = core.WithStandstill(stands[r.Number], *r.Stands)
 			}
 		case RecordRound:
 			if r.Round != nil && r.Object != nil {
@@ -53,10 +62,28 @@ func replay(past []Record) core.History {
 		}
 	}
 	h.Stages, h.Locks, h.Rounds, h.Phases, h.Refused = stages, locks, rounds, phases, refused
+	h.Courses, h.Stands = courses, stands
 	if len(phases) == 0 {
 		h.Phases = nil
 	}
 	return h
+}
+
+// course is a node's course with the stage that the record tells about.
+func (r Record) course(before core.Course) core.Course {
+	if len(r.Course) > 0 {
+		return r.Course
+	}
+	return before.With(courseStage(*r.Stage, r.Exact, r.Text))
+}
+
+// courseStage is a stage as a part of its node's course. The reason of a stage is kept where the node stands still.
+func courseStage(r core.StageRecord, seen bool, why string) core.CourseStage {
+	p := core.CourseStage{Stage: r.Stage, Since: core.Since{At: r.Since.At, Exact: seen}}
+	if r.Stage == core.StageWaiting || r.Stage == core.StageFailed {
+		p.Why = wording.OneLine(why, core.MostWhy)
+	}
+	return p
 }
 
 // noteRecord takes in how a write ended. The History must own its maps of what was done.

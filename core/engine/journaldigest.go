@@ -17,7 +17,9 @@ type digest struct {
 	next   int
 	seen   map[string]keptRecord // by kind and object: its last transition
 	phases map[core.PhaseID]keptRecord
-	update string // UID of the update that the phases are of
+	stands map[core.PhaseID][]keptRecord
+	course map[string]core.Course // by node UID
+	update string                 // UID of the update that the phases, standstills and courses are of
 
 	operations []string // IDs of those that still count; an item counts under its batch's ID
 	spoken     map[string]*spokenOf
@@ -40,7 +42,8 @@ type spokenOf struct {
 
 func newDigest(actions bool) *digest {
 	return &digest{actions: actions, seen: map[string]keptRecord{}, phases: map[core.PhaseID]keptRecord{},
-		spoken: map[string]*spokenOf{}, effects: map[string][]keptRecord{}}
+		stands: map[core.PhaseID][]keptRecord{}, course: map[string]core.Course{}, spoken: map[string]*spokenOf{},
+		effects: map[string][]keptRecord{}}
 }
 
 // forgottenGrant is how long after its confirmation a step that was not begun never will be.
@@ -60,7 +63,15 @@ func (d *digest) add(r Record) {
 		}
 	case RecordStage, RecordRound, RecordLock, RecordMigrationRefused:
 		if !d.actions && r.Object != nil {
+			if r.Kind == RecordStage && r.Stage != nil {
+				d.course[r.Object.UID] = r.course(d.course[r.Object.UID])
+				k.record.Course = nil
+			}
 			d.seen[string(r.Kind)+" "+r.Object.UID] = k
+		}
+	case RecordStandstill:
+		if !d.actions && r.Stands != nil {
+			d.addStandstill(k)
 		}
 	case RecordMigrated:
 		d.addEffect(k)
@@ -80,6 +91,8 @@ func (d *digest) addUpdate(k keptRecord) {
 	if u.UID != d.update {
 		d.update = u.UID
 		clear(d.phases)
+		clear(d.stands)
+		clear(d.course)
 		d.seen[string(RecordUpdate)+" first seen"] = k
 	}
 	d.seen[string(RecordUpdate)] = k
@@ -87,6 +100,15 @@ func (d *digest) addUpdate(k keptRecord) {
 		d.operations = nil
 		clear(d.spoken)
 	}
+}
+
+// addStandstill keeps one record of each standstill: of its beginning, or of its end.
+func (d *digest) addStandstill(k keptRecord) {
+	list := d.stands[k.record.Number]
+	if n := len(list); n > 0 && len(core.WithStandstill([]core.Standstill{*list[n-1].record.Stands}, *k.record.Stands)) == 1 {
+		list = list[:n-1]
+	}
+	d.stands[k.record.Number] = append(list[max(len(list)+1-core.MostStandstills, 0):], k)
 }
 
 func (d *digest) addOperation(k keptRecord) {
@@ -191,7 +213,15 @@ func (d *digest) records() []Record {
 		}
 	}
 	for _, k := range d.seen {
+		if k.record.Kind == RecordStage {
+			k.record.Course = d.course[k.record.Object.UID] // none: it was before the update
+		}
 		keep(k)
+	}
+	for _, stands := range d.stands {
+		for _, k := range stands {
+			keep(k)
+		}
 	}
 	for _, k := range d.phases {
 		keep(k)

@@ -252,7 +252,8 @@ func someRecord(rt *rapid.T, n int) Record {
 	value := func(label string) *string {
 		return rapid.SampledFrom([]*string{nil, new("live"), new("skip"), new("manual")}).Draw(rt, label)
 	}
-	r.Kind = rapid.SampledFrom([]RecordKind{RecordStart, RecordUpdate, RecordPhase, RecordStage, RecordLock, RecordRound,
+	r.Kind = rapid.SampledFrom([]RecordKind{RecordStart, RecordUpdate, RecordPhase, RecordStage, RecordStage, RecordStandstill, RecordLock,
+		RecordRound,
 		RecordMigrationRefused,
 		RecordGrant, RecordBefore, RecordBefore, RecordBefore, RecordAfter, RecordVerified, RecordVerified, RecordVerified, RecordEnded,
 		RecordEnded, RecordControl}).Draw(rt, "kind")
@@ -265,7 +266,15 @@ func someRecord(rt *rapid.T, n int) Record {
 	case RecordPhase:
 		r.Number, r.Phase = core.PhaseID(rapid.IntRange(1, 3).Draw(rt, "phase")), &core.PhaseRecord{Started: core.Since{At: at}}
 	case RecordStage:
-		r.Stage = &core.StageRecord{Stage: core.StageWaiting, Since: core.Since{At: at}}
+		stage := rapid.SampledFrom([]core.Stage{core.StageWaiting, core.StageUpdating, core.StageDone}).Draw(rt, "stage")
+		r.Stage, r.Text = &core.StageRecord{Stage: stage, Since: core.Since{At: at}}, "why "+wording.Itoa(n)
+	case RecordStandstill:
+		began := at.Truncate(4 * time.Minute) // a record of its end has the same beginning
+		r.Number, r.Stands = core.PhaseID(rapid.IntRange(1, 2).Draw(rt, "phase")), &core.Standstill{Cause: core.StandsByAlert,
+			Since: core.Since{At: began}}
+		if rapid.Bool().Draw(rt, "goes on") {
+			r.Stands.Until = at
+		}
 	case RecordLock:
 		r.To = rapid.SampledFrom([]string{"active", "inactive"}).Draw(rt, "state")
 	case RecordRound:

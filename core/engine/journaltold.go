@@ -40,6 +40,8 @@ func (r Record) observation() (about, value string, ok bool) {
 		return string(r.Kind), r.Update.UID + beganOrEnded(r.Update.Ended), true
 	case r.Kind == RecordPhase && r.Phase != nil:
 		return fmt.Sprint(r.Kind, " ", r.Number), r.State + beganOrEnded(r.Phase.Ended.At), true
+	case r.Kind == RecordStandstill && r.Stands != nil:
+		return fmt.Sprint(r.Kind, " ", r.Number), string(r.Stands.Cause) + beganOrEnded(r.Stands.Until), true
 	case r.Kind == RecordMigrated:
 		return string(r.Kind) + " " + object, r.From, true
 	case r.Kind == RecordEnded && r.LookedUp:

@@ -22,11 +22,13 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 		return h
 	}
 	h = e.observeUpdate(s, h)
+	watched := e.settled
 	look := e.lookAt(s)
 	h = e.observeRounds(s, h, look)
-	h = e.observeStages(s, h)
+	h = e.observeStages(s, h, watched)
 	h = e.observeLocks(s, h, look)
 	h = e.observePhases(s, h)
+	h = e.observeStandstills(s, h, watched)
 	h = e.observeCold(s, h)
 	e.keep(false, e.seen...)
 	e.seen = nil
@@ -77,7 +79,7 @@ func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
 		if h.Update.From == h.Update.Release {
 			h.Update.From = "" // the locks are at the target already: the release before was not seen
 		}
-		h.Phases = nil
+		h.Phases, h.Courses, h.Stands = nil, nil, nil
 		e.see(Record{Kind: RecordUpdate, Update: &h.Update, Object: new(cmr.Ref())})
 	case cmr == nil && h.Update.UID != "" && h.Update.Ended.IsZero():
 		h.Update.EndSeen = e.updateSeen == h.Update.UID
@@ -142,8 +144,11 @@ func countInstances(s *core.Snapshot, node string) int {
 	return len(s.InstancesOn(node))
 }
 
-func (e *Engine) observeStages(s *core.Snapshot, h core.History) core.History {
+// observeStages notes the stages of nodes. watched says that the Snapshot before was looked at, too: what is another stage now began
+// since then.
+func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) core.History {
 	stages, changed := core.CloneOnWrite[string, core.StageRecord]{M: h.Stages}, false
+	courses := core.CloneOnWrite[string, core.Course]{M: h.Courses}
 	for _, v := range progress.NodeViews(s) {
 		if v.Node == nil {
 			continue
@@ -156,14 +161,15 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History) core.History {
 		if r.Since.At.IsZero() {
 			r.Since = core.Since{At: s.Now, Exact: had}
 		}
+		seen := r.Since.Exact && (watched || r.Since.At.Before(s.Now.Truncate(time.Second))) // else it is this look's time
 		stages.Set(v.Node.UID, r)
+		courses.Set(v.Node.UID, courses.M[v.Node.UID].With(courseStage(r, seen, v.Reason)))
 		e.world.touched.node(v.Name)
 		changed = changed || had
-		e.see(Record{Kind: RecordStage, Node: v.Name, Object: new(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage),
-			Exact: r.Since.Exact,
+		e.see(Record{Kind: RecordStage, Node: v.Name, Object: new(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: seen,
 			Stage: &r, Text: v.Reason})
 	}
-	h.Stages = stages.M
+	h.Stages, h.Courses = stages.M, courses.M
 	if changed && e.cfg.OnStage != nil {
 		e.cfg.OnStage()
 	}
@@ -305,6 +311,40 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History) core.History {
 		}
 	}
 	h.Phases = phases.M
+	return h
+}
+
+// observeStandstills notes when the phases of the update begin to stand still, and when they go on.
+func (e *Engine) observeStandstills(s *core.Snapshot, h core.History, watched bool) core.History {
+	r := progress.UpdateRequest(s)
+	if r != nil && r.UID != h.Update.UID || r == nil && len(h.Stands) == 0 {
+		return h
+	}
+	stands := core.CloneOnWrite[core.PhaseID, []core.Standstill]{M: h.Stands}
+	for _, p := range progress.Phases(s) {
+		list := h.Stands[p.ID]
+		var open core.Standstill
+		if n := len(list); n > 0 && list[n-1].Until.IsZero() {
+			open = list[n-1]
+		}
+		cause, why := progress.StandsStill(s, p)
+		if cause == open.Cause {
+			continue
+		}
+		note := func(st core.Standstill) {
+			list = core.WithStandstill(list, st)
+			stands.Set(p.ID, list)
+			e.see(Record{Kind: RecordStandstill, Number: p.ID, Title: p.Title, State: string(st.Cause), Stands: &st, Text: st.Why})
+		}
+		if open.Cause != "" {
+			open.Until = s.Now
+			note(open)
+		}
+		if cause != "" {
+			note(core.Standstill{Cause: cause, Since: core.Since{At: s.Now, Exact: watched}, Why: wording.OneLine(why, core.MostWhy)})
+		}
+	}
+	h.Stands = stands.M
 	return h
 }
 

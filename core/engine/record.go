@@ -11,26 +11,27 @@ type RecordKind string
 
 // The kinds of records.
 const (
-	RecordStart            RecordKind = "start"    // a run of Lockstep began
-	RecordStop             RecordKind = "stop"     // a run ended in good order
-	RecordUpdate           RecordKind = "update"   // a cluster update was seen to begin or to end
-	RecordPhase            RecordKind = "phase"    // a phase was seen to begin or to end
-	RecordStage            RecordKind = "stage"    // a node came into a stage
-	RecordLock             RecordKind = "lock"     // a lock came into a state
-	RecordRound            RecordKind = "round"    // a node's maintenance was seen to begin or to end
-	RecordArm              RecordKind = "arm"      // writing was armed
-	RecordDisarm           RecordKind = "disarm"   // writing was disarmed
-	RecordGrant            RecordKind = "grant"    // the operator confirmed a step
-	RecordBefore           RecordKind = "before"   // a write is about to be sent
-	RecordAfter            RecordKind = "after"    // the server answered, or did not
-	RecordVerified         RecordKind = "verified" // the cluster showed how it ended
-	RecordMigrated         RecordKind = "migrated" // a cold migration that Lockstep began was seen to end
-	RecordMigrationRefused RecordKind = "refusal"  // Nova was seen to refuse the OpenStack controller a migration
-	RecordRefused          RecordKind = "refused"  // the gate did not let a write through
-	RecordEnded            RecordKind = "ended"    // an operation came to its end, with all items of a batch
-	RecordControl          RecordKind = "control"  // the operator paused, resumed, skipped, stopped or acknowledged
-	RecordLost             RecordKind = "lost"     // there was no room for records that could not be written
-	RecordCarried          RecordKind = "carried"  // a file of the journal begins; what still counts of the one before follows
+	RecordStart            RecordKind = "start"      // a run of Lockstep began
+	RecordStop             RecordKind = "stop"       // a run ended in good order
+	RecordUpdate           RecordKind = "update"     // a cluster update was seen to begin or to end
+	RecordPhase            RecordKind = "phase"      // a phase was seen to begin or to end
+	RecordStage            RecordKind = "stage"      // a node came into a stage
+	RecordStandstill       RecordKind = "standstill" // the update was seen to stand still in a phase, or to go on there
+	RecordLock             RecordKind = "lock"       // a lock came into a state
+	RecordRound            RecordKind = "round"      // a node's maintenance was seen to begin or to end
+	RecordArm              RecordKind = "arm"        // writing was armed
+	RecordDisarm           RecordKind = "disarm"     // writing was disarmed
+	RecordGrant            RecordKind = "grant"      // the operator confirmed a step
+	RecordBefore           RecordKind = "before"     // a write is about to be sent
+	RecordAfter            RecordKind = "after"      // the server answered, or did not
+	RecordVerified         RecordKind = "verified"   // the cluster showed how it ended
+	RecordMigrated         RecordKind = "migrated"   // a cold migration that Lockstep began was seen to end
+	RecordMigrationRefused RecordKind = "refusal"    // Nova was seen to refuse the OpenStack controller a migration
+	RecordRefused          RecordKind = "refused"    // the gate did not let a write through
+	RecordEnded            RecordKind = "ended"      // an operation came to its end, with all items of a batch
+	RecordControl          RecordKind = "control"    // the operator paused, resumed, skipped, stopped or acknowledged
+	RecordLost             RecordKind = "lost"       // there was no room for records that could not be written
+	RecordCarried          RecordKind = "carried"    // a file of the journal begins; what still counts of the one before follows
 )
 
 // Record is one line of the journal. Which fields are set depends on its kind; every string is cut to 4 KiB.
@@ -62,8 +63,10 @@ type Record struct {
 	Text  string `json:"text,omitempty"`
 
 	Stage  *core.StageRecord      `json:"stage,omitempty"`
+	Course core.Course            `json:"course,omitempty"` // in a carried record of a stage: all stages up to this one
 	Round  *core.Round            `json:"round,omitempty"`
 	Phase  *core.PhaseRecord      `json:"phase,omitempty"`
+	Stands *core.Standstill       `json:"stands,omitempty"`
 	Number core.PhaseID           `json:"number,omitempty"`
 	Update *core.UpdateRecord     `json:"update,omitempty"`
 	Change *core.AnnotationChange `json:"change,omitempty"`

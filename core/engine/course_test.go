@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"context"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/scene"
+	"lockstep/sim/bubble"
+)
+
+// acts are a part of an update, one minute each: a node goes into its maintenance, stands still, and goes on.
+var acts = []func(sc scene.Scene){
+	func(scene.Scene) {},
+	func(sc scene.Scene) { sc.Maintained("cmp-01", "") },
+	func(sc scene.Scene) {
+		sc.Maintained("cmp-01", "Waiting servers migration is completed: ['"+scene.IDA+"']")
+		sc.Instance("cmp-01", "web-1")
+	},
+	func(sc scene.Scene) {
+		sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationMode] = string(core.ModeManual)
+		sc.Maintained("cmp-01", "Some servers are still present on the host. Servers with unset maintenance action: ['"+scene.IDA+"']")
+		sc.Instance("cmp-01", "web-1")
+	},
+	func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockInactive },
+	func(sc scene.Scene) {
+		sc.Maintained("cmp-01", "").RawState = core.LockInactive
+		sc.Nodes["cmp-01"].Cordoned = true
+	},
+	func(sc scene.Scene) {
+		sc.Maintained("cmp-01", "").RawState = core.LockInactive
+		sc.Nodes["cmp-01"].Cordoned, sc.Nodes["cmp-01"].Ready = true, "False"
+	},
+	func(scene.Scene) {},
+}
+
+// pastAfter is the History after all acts, with a new run of Lockstep before those acts that are named.
+func pastAfter(t *testing.T, anew ...int) core.History {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	began := time.Now()
+	wall := func() time.Time { return scene.Noon.Add(time.Since(began)) }
+	var e *Engine
+	var leave func()
+	start := func() {
+		// A file this small is put away again and again: what counts of it is carried on.
+		journal, err := OpenJournal(path, JournalOptions{Limit: 1 << 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		past, _ := journal.Past()
+		e = New(Config{Cluster: "mos", Operator: "anna@jump01", Wall: wall, Settings: core.DefaultSettings(), Journal: journal, Past: past})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = e.Run(ctx) }()
+		leave = func() { stop(); <-ended; journal.Close() }
+	}
+	show := func(act func(scene.Scene)) {
+		sc := scene.NewScene()
+		sc.Update(time.Hour)
+		sc.Lock("", core.ControllerOpenStack, core.LockInactive)
+		sc.Node("cmp-01", core.RoleCompute)
+		sc.Node("cmp-02", core.RoleCompute)
+		act(sc)
+		facts := sc.Objects()
+		for id := range sc.Sources {
+			e.Apply(core.Delta{Source: id, At: wall(), State: core.SourceLive, Replace: true, Upserts: facts[id]})
+		}
+		time.Sleep(time.Minute)
+	}
+	start()
+	for i, act := range acts {
+		if slices.Contains(anew, i) {
+			leave()
+			start()
+			show(acts[i-1]) // nothing has happened meanwhile
+		} else if i > 0 {
+			time.Sleep(time.Minute)
+		}
+		show(act)
+	}
+	h := e.Snapshot().History
+	leave()
+	return h
+}
+
+// A run that comes in the middle has the same past as one that was there all the time: the stages of each node and when the update
+// stood still.
+func TestThePastIsTheSameAfterARestart(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		want := pastAfter(t)
+		var stages []core.Stage
+		for _, c := range want.Courses["uid-cmp-01"] {
+			stages = append(stages, c.Stage)
+		}
+		if len(stages) < 6 || !slices.Contains(stages, core.StageWaiting) {
+			t.Fatalf("the node went through %q", stages)
+		}
+		stands := want.Stands[core.PhaseWorkers]
+		if len(stands) != 1 || stands[0].Cause != core.StandsForPerson || stands[0].Until.Sub(stands[0].Since.At) != 2*time.Minute {
+			t.Fatalf("the update stood still %+v", want.Stands)
+		}
+		for i := 1; i < len(acts); i++ {
+			got := pastAfter(t, i)
+			if !reflect.DeepEqual(got.Courses, want.Courses) {
+				t.Errorf("after a restart before act %d the courses are\n%+v\nwithout it\n%+v", i, got.Courses, want.Courses)
+			}
+			if !reflect.DeepEqual(got.Stands, want.Stands) {
+				t.Errorf("after a restart before act %d the standstills are\n%+v\nwithout it\n%+v", i, got.Stands, want.Stands)
+			}
+		}
+	})
+}
+
+// What happened while no Lockstep ran is told with the time at which it was found, and that nobody watched.
+func TestAStageThatBeganUnwatchedSaysSo(t *testing.T) {
+	queued := core.StageRecord{Stage: core.StageQueued, Since: core.Since{At: scene.Ago(time.Minute)}}
+	h := core.History{Stages: map[string]core.StageRecord{"uid-cmp-01": queued}}
+	for _, watched := range []bool{true, false} {
+		sc := scene.NewScene()
+		sc.Node("cmp-01", core.RoleCompute)
+		sc.Maintained("cmp-01", "Waiting servers migration is completed: ['"+scene.IDA+"']")
+		sc.Instance("cmp-01", "web-1")
+		sc.History.Stages = h.Stages
+		e := New(Config{})
+		course := e.observeStages(sc.Snapshot, h, watched).Courses["uid-cmp-01"]
+		if len(course) != 1 || course[0].Since.Exact != watched {
+			t.Errorf("watched: %v, and the course is %+v", watched, course)
+		}
+	}
+}
+
+// However long an update takes, a course and a list of standstills stay short.
+func TestThePastIsBounded(t *testing.T) {
+	var course core.Course
+	var stands []core.Standstill
+	for i := range 1000 {
+		at := core.Since{At: scene.Noon.Add(time.Duration(i) * time.Second)}
+		course = course.With(core.CourseStage{Stage: []core.Stage{core.StageEvacuating, core.StageWaiting}[i%2], Since: at})
+		stands = core.WithStandstill(stands, core.Standstill{Cause: core.StandsByAlert, Since: at})
+	}
+	if len(course) != core.MostCourseStages || !course[len(course)-1].Since.At.Equal(scene.Noon.Add(999*time.Second)) {
+		t.Errorf("a course has %d stages, the last at %s", len(course), course[len(course)-1].Since.At)
+	}
+	if len(stands) != core.MostStandstills || !stands[len(stands)-1].Since.At.Equal(scene.Noon.Add(999*time.Second)) {
+		t.Errorf("%d standstills are kept", len(stands))
+	}
+}

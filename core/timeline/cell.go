@@ -1,0 +1,129 @@
+package timeline
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"time"
+
+	"lockstep/core"
+)
+
+// Cell is what one column of the screen shows of a row.
+type Cell struct {
+	Span  Span // what the column is about; its Bar is None when nothing happened
+	First bool // the span begins in this column, or before the first one
+}
+
+// CellOf is what a row's spans have from a moment up to another: what stood still, else what took most of the time, else what was first.
+func CellOf(spans []Span, from, to time.Time) Cell {
+	at := sortSearch(spans, from)
+	best, most := Cell{}, -1
+	for _, span := range spans[at:] {
+		if !span.Start.Before(to) {
+			break
+		}
+		part := core.Earlier(span.End, to).Sub(core.Later(span.Start, from))
+		weight := int(part / time.Millisecond)
+		if span.Bar.Stands() {
+			weight += int(10000 * time.Hour / time.Millisecond)
+		}
+		if weight > most {
+			best, most = Cell{Span: span, First: !span.Start.Before(from)}, weight
+		}
+	}
+	return best
+}
+
+// sortSearch is the first of the spans that ends after a moment.
+func sortSearch(spans []Span, after time.Time) int {
+	i, _ := slices.BinarySearchFunc(spans, after, func(s Span, at time.Time) int {
+		if s.End.After(at) {
+			return 1
+		}
+		return -1
+	})
+	return i
+}
+
+// Within are the spans that have a part from a moment up to another.
+func Within(spans []Span, from, to time.Time) []Span {
+	at := sortSearch(spans, from)
+	end := at
+	for end < len(spans) && spans[end].Start.Before(to) {
+		end++
+	}
+	return spans[at:end]
+}
+
+// Move is a migration that ended.
+type Move struct {
+	At       time.Time
+	Failed   bool // it ended without moving the instance
+	Instance string
+	To       string // host
+}
+
+// moves are the migrations by the host that they left.
+type moves struct {
+	start, ended time.Time
+	of           map[string][]*core.Migration
+	byHost       map[string][]Move
+}
+
+var moved core.Derivation[moves]
+
+// Moves are the migrations from the node that ended in the time of the timeline, oldest first, as far as Nova still lists them.
+func Moves(s *core.Snapshot, node string) []Move {
+	return moved.After(s, func(s *core.Snapshot, earlier moves) moves {
+		t := begin(s)
+		out := moves{start: t.Start, ended: t.Ended, of: s.Migrations}
+		if earlier.byHost != nil && earlier.start.Equal(out.start) && earlier.ended.Equal(out.ended) &&
+			reflect.ValueOf(earlier.of).Pointer() == reflect.ValueOf(out.of).Pointer() {
+			return earlier // the lists of a Snapshot are never changed in place
+		}
+		out.byHost = map[string][]Move{}
+		for _, list := range s.Migrations {
+			for _, m := range list {
+				if m.Created.Before(t.Start) {
+					break // newest first
+				}
+				if done, failed := ends(m); (done || failed) && (t.Ended.IsZero() || m.Updated.Before(t.Ended)) {
+					out.byHost[m.SourceHost] = append(out.byHost[m.SourceHost], Move{m.Updated, failed, m.InstanceID, m.DestHost})
+				}
+			}
+		}
+		for _, list := range out.byHost {
+			slices.SortFunc(list, func(a, b Move) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Instance, b.Instance)) })
+		}
+		return out
+	}).byHost[s.HostOf(node)]
+}
+
+// ends tells how a migration ended: the instance has left its host, or not.
+func ends(m *core.Migration) (done, failed bool) {
+	if m.Type == core.MigrationResize {
+		return false, false
+	}
+	switch m.Status {
+	case "completed", "done", "finished", "confirmed":
+		return true, false
+	}
+	return false, m.Failed()
+}
+
+// MovesWithin counts the migrations that ended from a moment up to another.
+func MovesWithin(list []Move, from, to time.Time) (done, failed int) {
+	at, _ := slices.BinarySearchFunc(list, from, func(m Move, at time.Time) int { return m.At.Compare(at) })
+	for _, m := range list[at:] {
+		switch {
+		case !m.At.Before(to):
+			return done, failed
+		case m.Failed:
+			failed++
+		default:
+			done++
+		}
+	}
+	return done, failed
+}
