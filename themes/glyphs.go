@@ -38,6 +38,17 @@ type Glyphs struct {
 	CornerNE string `json:"cornerNE"` // ┐
 	CornerSW string `json:"cornerSW"` // └
 	CornerSE string `json:"cornerSE"` // ┘
+
+	// The bars of the timeline: all but their first column, which has a letter.
+	BarPreparing  string `json:"barPreparing"`
+	BarEvacuating string `json:"barEvacuating"`
+	BarDraining   string `json:"barDraining"`
+	BarUpdating   string `json:"barUpdating"`
+	BarRebooting  string `json:"barRebooting"`
+	BarReturning  string `json:"barReturning"`
+	BarAhead      string `json:"barAhead"` // the forecast
+	Now           string `json:"now"`      // the line of the present
+	Aim           string `json:"aim"`      // the line of the time under the cursor
 }
 
 // LoadGlyphs reads the glyphs that every monospaced font has, or those of plain ASCII.

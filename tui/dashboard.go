@@ -86,6 +86,7 @@ func needRow(m *Model) string { return m.focused().needRow() }
 
 func (m *Model) setFocus(id Scope) tea.Cmd {
 	m.focus = id
+	m.across = m.across && id == ScopeTimeline
 	m.filtering = false
 	m.focused().entered()
 	return m.selectionMoved()
@@ -109,6 +110,8 @@ func (m *Model) clearOne() tea.Cmd {
 	case p.Filter() != "":
 		p.SetFilter("")
 		return m.selectionMoved()
+	case m.whole():
+		return m.setFocus(m.beforeTimeline)
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func TestZonesAndRacksHaveColumnsWhereTheyDiffer(t *testing.T) {
 		}
 		return ""
 	}
-	if got := head(zoned(), 200); !strings.Contains(got, "zone  rack  stage") {
+	if got := head(zoned(), 260); !strings.Contains(got, "zone  rack  stage") {
 		t.Errorf("with zones: %q", got)
 	}
 	if got := head(world(), 200); strings.Contains(got, "zone") || strings.Contains(got, "rack") {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"lockstep/core"
@@ -31,7 +32,8 @@ func world() *core.Snapshot {
 		ByHost:     make(map[string][]*core.Instance),
 		Migrations: make(map[string][]*core.Migration), Agents: make(map[string][]*core.NetworkAgent),
 		Projects: map[string]string{"p-shop": "shop", "p-science": "science", "p-ci": "ci"},
-		History: core.History{Stages: make(map[string]core.StageRecord), Locks: make(map[string]core.LockRecord),
+		History: core.History{Stages: make(map[string]core.StageRecord), Courses: make(map[string]core.Course),
+			Locks:  make(map[string]core.LockRecord),
 			Rounds: make(map[string]core.Round), Phases: make(map[core.PhaseID]core.PhaseRecord),
 			Changes: make(map[string]core.AnnotationChange)},
 		Write:    core.WriteMode{},
@@ -54,6 +56,10 @@ func world() *core.Snapshot {
 		core.PhaseMasters:  {Started: seen(87 * time.Minute), Ended: seen(51 * time.Minute)},
 		core.PhaseWorkers:  {Started: seen(51 * time.Minute)},
 	}
+	s.History.Stands = map[core.PhaseID][]core.Standstill{
+		core.PhaseServices: {{Cause: core.StandsFailed, Since: seen(120 * time.Minute), Until: before(105 * time.Minute),
+			Why: "ceph: failed: 2 of 3 monitors are in quorum"}},
+		core.PhaseWorkers: {{Cause: core.StandsForPerson, Since: seen(12 * time.Minute), Why: "cmp-07: manual mode"}}}
 	for i, c := range []string{core.ControllerOpenStack, core.ControllerCeph, core.ControllerTungstenFabric} {
 		l := &core.WorkloadLock{Kind: core.KindClusterWorkloadLock, Controller: c, RawState: core.LockInactive,
 			Release: "21.0.0+25.2", Meta: core.Meta{Name: c + "-mos", UID: "cwl-" + c, Created: before(900 * time.Hour)}}
@@ -108,9 +114,22 @@ func fixtureNodes(s *core.Snapshot, update string) {
 	}
 	stage := func(n *core.Node, st core.Stage, ago time.Duration) {
 		s.History.Stages[n.UID] = core.StageRecord{Stage: st, Since: seen(ago)}
+		s.History.Courses[n.UID] = s.History.Courses[n.UID].With(core.CourseStage{Stage: st, Since: seen(ago)})
+	}
+	// through are the stages of a node that is done, each for a part of its maintenance.
+	through := func(n *core.Node, began, ended time.Duration, parts ...core.Stage) {
+		for i, st := range parts {
+			stage(n, st, began-(began-ended)*time.Duration(i)/time.Duration(len(parts)))
+		}
 	}
 	done := func(n *core.Node, began, ended time.Duration) {
 		s.History.Rounds[n.UID] = core.Round{Request: "was-" + n.UID, Update: update, Started: before(began), Ended: before(ended), Instances: -1}
+		parts := []core.Stage{core.StagePreparing, core.StageDraining, core.StageUpdating, core.StageUpdating, core.StageRebooting,
+			core.StageReturning}
+		if n.Is(core.RoleCompute) {
+			parts = slices.Insert(parts, 1, core.StageEvacuating, core.StageEvacuating)
+		}
+		through(n, began, ended, parts...)
 		stage(n, core.StageDone, ended)
 	}
 	compute, gateway, control := []core.Role{core.RoleCompute}, []core.Role{core.RoleGateway}, []core.Role{core.RoleController,
@@ -140,6 +159,9 @@ func fixtureNodes(s *core.Snapshot, update string) {
 			s.Services[n.Name].Enabled, s.Services[n.Name].DisabledReason = false, core.DisabledReasonMaintenance
 			s.Agents[n.Name] = []*core.NetworkAgent{{ID: "agent-6", Host: n.Name, Type: "Open vSwitch agent", AdminUp: true,
 				Heartbeat: before(4 * time.Minute)}}
+			through(n, 30*time.Minute, 3*time.Minute, core.StagePreparing, core.StageEvacuating, core.StageWaiting, core.StageEvacuating,
+				core.StageDraining, core.StageUpdating, core.StageRebooting)
+			s.History.Courses[n.UID][2].Why = "manual mode: the operator moves the instances"
 			stage(n, core.StageReturning, 3*time.Minute)
 		case i == 7:
 			request(n, 13*time.Minute)
@@ -148,6 +170,7 @@ func fixtureNodes(s *core.Snapshot, update string) {
 			l.InnerState = core.InnerActive
 			l.Message = fmt.Sprintf("2026-03-14 16:41:00 Some servers are still present on the host. Notify owners of the following server: "+
 				"[%s] that maintenance is requested. Servers with unset maintenance action: [%s]", "'"+instanceID(3)+"'", "'"+instanceID(2)+"'")
+			stage(n, core.StagePreparing, 13*time.Minute)
 			stage(n, core.StageWaiting, 12*time.Minute)
 			s.History.Rounds[n.UID] = core.Round{Request: "nmr-cmp-07", Update: update, Started: before(13 * time.Minute), Instances: 6}
 		case i == 8:

@@ -7,7 +7,7 @@ import (
 
 // In 80 columns the footer of every pane has the keys to look around: steps (of the log: the entry), actions, filter and help.
 func TestTheFooterHasTheKeysToLookAround(t *testing.T) {
-	for _, pane := range []string{"1", "2", "3", "4", "5", "6"} {
+	for _, pane := range []string{"1", "2", "3", "4", "5", "6", "7"} {
 		lines := strings.Split(strings.TrimSpace(stripped(drive(world(), 80, 24).keys(pane).shows())), "\n")
 		foot := lines[len(lines)-1]
 		enter := "enter steps"

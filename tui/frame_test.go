@@ -29,7 +29,7 @@ func checkFrame(t *testing.T, frame string, w, h int) {
 	}
 }
 
-var everyScreen = [][]string{nil, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"enter"}, {"i"}, {"4", "i"}, {"?"}, {"p"}, {":"},
+var everyScreen = [][]string{nil, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"T", "left", "+"}, {"enter"}, {"i"}, {"4", "i"}, {"?"}, {"p"}, {":"},
 	{"a"}, {"e"}, {"n"}, {"w"}, {"/", "cmp"}, {"enter", "enter"}, {"4", "m"}, {"m"}, {"1", "enter"}, {"1", "enter", "enter"}, {"1",
 		"enter", "i"}}
 

@@ -18,6 +18,9 @@ type area struct {
 // wide tells whether the panes stand side by side; otherwise one is shown at a time.
 func wide(w, h int) bool { return w >= 110 && h >= 27 }
 
+// spacious tells whether the timeline stands beside the nodes.
+func spacious(w int) bool { return w >= 180 }
+
 // roomy tells whether locks and log stand side by side, too.
 func roomy(w int) bool { return w >= 160 }
 
@@ -63,24 +66,50 @@ func (m *Model) wideBody(w, h, top int) []string {
 		body := m.paneBody(id, 0, top+len(out)+1, w, h)
 		out = append(append(out, m.paneRule(id, w, tees)), body...)
 	}
-	beside := func(a, b Scope, left, h int) {
-		y, right := top+len(out)+1, w-left-1
-		as, bs := m.paneBody(a, 0, y, left-1, h), m.paneBody(b, left+1, y, right, h)
-		out = append(out, m.paneRule(a, left, nil)+tee+m.paneRule(b, right, nil))
-		for i := range h {
-			out = append(out, as[i]+bar+bs[i])
+	// beside puts panes side by side; at are the columns of the lines between them.
+	beside := func(h int, at []int, ids ...Scope) {
+		y, x := top+len(out)+1, 0
+		rule, rows := "", make([]string, h)
+		for i, id := range ids {
+			end := w
+			if i < len(at) {
+				end = at[i]
+			}
+			wide := end - x
+			if i < len(at) {
+				wide-- // the line between has a space before it
+			}
+			for j, l := range m.paneBody(id, x, y, wide, h) {
+				rows[j] += l
+				if i < len(at) {
+					rows[j] += bar
+				}
+			}
+			rule += m.paneRule(id, end-x, nil)
+			if i < len(at) {
+				rule += tee
+			}
+			x = end + 1
 		}
+		out = append(append(out, rule), rows...)
 	}
 	left := phasesWidth(w)
+	tees := map[int]string{left: g.TeeUp}
 	stack(above, needs, nil)
-	beside(m.at(placeLeft), m.at(placeRight), left, room-needs-locks-instances)
-	stack(middle, instances, map[int]string{left: g.TeeUp})
+	if spacious(w) {
+		nodes := left + 1 + (w-left-1)*nodesShare/100
+		tees[nodes] = g.TeeUp
+		beside(room-needs-locks-instances, []int{left, nodes}, m.at(placeLeft), m.at(placeRight), m.at(placeFarRight))
+	} else {
+		beside(room-needs-locks-instances, []int{left}, m.at(placeLeft), m.at(placeRight))
+	}
+	stack(middle, instances, tees)
 	if roomy(w) {
 		left := w * 3 / 5
 		if _, all := m.pane(lowerRight).Count(); all == 0 {
 			left = w - emptyWidth
 		}
-		beside(lowerLeft, lowerRight, left, locks)
+		beside(locks, []int{left}, lowerLeft, lowerRight)
 	} else {
 		stack(m.at(m.bottom), locks, nil)
 	}
@@ -90,11 +119,14 @@ func (m *Model) wideBody(w, h, top int) []string {
 // emptyWidth is the width of an empty pane at the lower right: the one beside it gets the room.
 const emptyWidth = 32
 
+// nodesShare is the part of the width beside the phases that the nodes have, in hundredths; the timeline has the rest.
+const nodesShare = 58
+
 // phasesWidth leaves the nodes what they need.
 func phasesWidth(w int) int {
 	switch {
-	case w >= 180:
-		return 56
+	case spacious(w):
+		return 40 // the timeline takes part of it
 	case w >= 140:
 		return 46
 	}
@@ -103,16 +135,24 @@ func phasesWidth(w int) int {
 
 // takeTurns shows the focused pane at its place, and keeps it there when the focus moves on.
 func (m *Model) takeTurns() {
-	at := m.kind(m.focus).place
+	at := m.placeOf(m.focus)
 	m.turn[at] = m.focus
 	if at == placeLowerLeft || at == placeLowerRight {
 		m.bottom = at
 	}
 }
 
+// placeOf is the pane's place on a screen of this width.
+func (m *Model) placeOf(s Scope) place {
+	if p := m.kind(s).place; p != placeFarRight || spacious(m.width) {
+		return p
+	}
+	return placeRight
+}
+
 // at is the pane shown at a place: the one that had the focus last, else the first in the table.
 func (m *Model) at(p place) Scope {
-	if s, ok := m.turn[p]; ok {
+	if s, ok := m.turn[p]; ok && m.placeOf(s) == p {
 		return s
 	}
 	i := slices.IndexFunc(m.kinds, func(k paneKind) bool { return k.place == p })

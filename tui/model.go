@@ -49,6 +49,7 @@ type Model struct {
 	focus  Scope           // of the pane whose keys work
 	turn   map[place]Scope // the pane at each place that had the focus last
 	bottom place           // which of the two lower places is seen when there is room for one
+	across bool            // the timeline takes the whole screen while it has the focus
 	areas  []area          // where the panes are on the screen, for the mouse
 
 	layers    []layer
@@ -58,11 +59,13 @@ type Model struct {
 	messages  []message // what went wrong, for the log; the newest first
 	said      []message // all that was said; the newest first
 	beforeLog Scope     // where l leads back to from the log
-	lastLost  string
-	shown     string // the node whose instances and locks are shown
-	follows   int    // how often the cursor has left it
-	watched   string // the node that the Backend was told of
-	previews  int
+
+	beforeTimeline Scope // where T leads back to from the timeline
+	lastLost       string
+	shown          string // the node whose instances and locks are shown
+	follows        int    // how often the cursor has left it
+	watched        string // the node that the Backend was told of
+	previews       int
 
 	actions []Action
 	dirty   bool

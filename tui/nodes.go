@@ -278,7 +278,7 @@ func (p *nodesPane) note() draw.Line {
 		if h := p.HiddenMarks(); h > 0 {
 			hidden = fmt.Sprintf(", %d of them hidden", h)
 		}
-		out = out.And(themes.Match, fmt.Sprintf("%d marked%s  ", n, hidden))
+		return out.And(themes.Match, fmt.Sprintf("%d marked%s", n, hidden)) // alone: where there is little room it must not be dropped
 	}
 	if u.Nodes > 0 {
 		out = out.And(themes.Text, fmt.Sprintf("%d of %d done", u.Done, u.Nodes))

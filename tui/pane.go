@@ -38,6 +38,8 @@ func paneKinds() []paneKind {
 			sources: []core.SourceID{core.SourceNodeLocks, core.SourceClusterLocks}, hangs: true, changes: true},
 		{scope: ScopeLog, title: "the log", short: "Log", place: placeLowerRight, make: newLogPane, actions: logActions,
 			enter: "in full"},
+		{scope: ScopeTimeline, title: "the timeline", short: "Time", place: placeFarRight, make: newTimelinePane, actions: timelineActions,
+			sources: []core.SourceID{core.SourceNodes}, leads: true},
 	}
 }
 
@@ -51,6 +53,7 @@ const (
 	placeMiddle                  // across the whole screen, below these two
 	placeLowerLeft               // at the bottom; without room for both, one of the two lower places is seen
 	placeLowerRight              // at the bottom
+	placeFarRight                // beside placeRight; without room for both it takes turns with that
 )
 
 // scene is what a pane is given to show. A pane does not know the Model.
@@ -109,6 +112,7 @@ type subject struct {
 	message   *message
 	name      string // what y copies
 	command   string // what c copies
+	then      string // what it was at the time under the cursor; empty: it is about the present
 }
 
 // tablePane is what all panes share: a table, and default methods.

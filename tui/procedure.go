@@ -43,6 +43,9 @@ func (m *Model) openSteps() tea.Cmd {
 	if s.procedure == nil || s.operation != nil { // an entry of the log is what was done, not what can be done
 		return m.inspect()
 	}
+	if s.then != "" {
+		return tea.Batch(m.openProcedure(*s.procedure), m.say(toneInfo, s.then))
+	}
 	return m.openProcedure(*s.procedure)
 }
 

@@ -12,6 +12,7 @@ import (
 	"lockstep/core/forecast"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
+	"lockstep/core/timeline"
 )
 
 // How often the screen takes a new Snapshot, at most.
@@ -30,6 +31,7 @@ type pump struct {
 	in      <-chan *core.Snapshot
 	stop    func()
 	blurred atomic.Bool
+	shows   atomic.Bool // the timeline is on the screen
 	started bool
 }
 
@@ -71,6 +73,10 @@ func (p *pump) next() tea.Msg {
 			return nil
 		}
 		ready(s)
+		if p.shows.Load() {
+			timeline.Of(s)
+			timeline.Moves(s, "")
+		}
 		return snapshotMsg{s}
 	}
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -72,11 +73,14 @@ func (m *Model) screen(w, h int) []string {
 		if _, ok := page.(searched); ok {
 			foot = m.footLines(w) // it says how much was found
 		}
+	case m.whole():
+		lines = append(lines, m.wholeBody(w, room, len(lines))...)
 	case wide(w, h):
 		lines = append(lines, m.wideBody(w, room, len(lines))...)
 	default:
 		lines = append(lines, m.narrowBody(w, room, len(lines))...)
 	}
+	m.pump.shows.Store(slices.ContainsFunc(m.areas, func(a area) bool { return a.id == ScopeTimeline }))
 	return append(lines, foot...)
 }
 

@@ -161,7 +161,8 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) c
 		if r.Since.At.IsZero() {
 			r.Since = core.Since{At: s.Now, Exact: had}
 		}
-		seen := r.Since.Exact && (watched || r.Since.At.Before(s.Now.Truncate(time.Second))) // else it is this look's time
+		// It came since the look before this one, or its evidence has the time; else the time is this look's.
+		seen := watched && had || r.Since.Exact && r.Since.At.Before(s.Now.Truncate(time.Second))
 		stages.Set(v.Node.UID, r)
 		courses.Set(v.Node.UID, courses.M[v.Node.UID].With(courseStage(r, seen, v.Reason)))
 		e.world.touched.node(v.Name)

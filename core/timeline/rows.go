@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"strings"
 	"time"
 
 	"lockstep/core"
@@ -48,6 +49,7 @@ func spans(changes []change, start, ended time.Time) []Span {
 // nodeRow is a node's row: its course, and where that begins later than its maintenance, the maintenance as a whole.
 func nodeRow(s *core.Snapshot, t Timeline, n *core.Node) *Row {
 	r := &Row{ID: "node/" + n.Name, Kind: Node, Label: n.Label(), Node: n.Name}
+	r.Done = s.History.Stages[n.UID].Stage == core.StageDone
 	course := s.History.Courses[n.UID]
 	if len(course) == 0 {
 		if now, known := s.History.Stages[n.UID]; known && !now.Since.At.IsZero() {
@@ -110,8 +112,12 @@ func fixedRows(s *core.Snapshot, t Timeline) []*Row {
 	return out
 }
 
+// phaseLabels are the phases in few letters, with the numbers that they have everywhere.
+var phaseLabels = map[core.PhaseID]string{core.PhaseServices: "2 OpenStack", core.PhaseMasters: "3 masters", core.PhaseWorkers: "4 workers",
+	core.PhaseFinish: "5 finish"}
+
 func phaseRow(s *core.Snapshot, t Timeline, p core.Phase) *Row {
-	r := &Row{ID: "phase/" + wording.Itoa(int(p.ID)), Kind: Phase, Label: p.Title, Phase: p.ID}
+	r := &Row{ID: "phase/" + wording.Itoa(int(p.ID)), Kind: Phase, Label: phaseLabels[p.ID], Phase: p.ID}
 	if !p.Timed() {
 		return r
 	}
@@ -147,7 +153,7 @@ func standsAs(c core.StandstillCause) Bar {
 // stepRow is a step of the plan, by the plan's own times. The plan does not tell since when an alert holds a step up, or since when it is
 // stuck: that is as Lockstep saw it.
 func stepRow(s *core.Snapshot, t Timeline, st core.PlanStep, i int) *Row {
-	r := &Row{ID: "step/" + wording.TextOf(st.ID, wording.Itoa(i)), Kind: Step, Label: progress.StepShort(st), Phase: st.Phase()}
+	r := &Row{ID: "step/" + wording.TextOf(st.ID, wording.Itoa(i)), Kind: Step, Label: " " + strings.TrimPrefix(progress.StepShort(st), "step "), Phase: st.Phase()}
 	changes := []change{{at: st.Started, bar: Runs, seen: true}}
 	switch {
 	case !st.Runs():

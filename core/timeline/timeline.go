@@ -84,6 +84,7 @@ type Row struct {
 	Phase core.PhaseID // of a phase or a plan step
 	Node  string       // the node's name
 	Spans []Span       // oldest first; they do not overlap, and only the last can last
+	Done  bool         // of a node: it is through, also where nobody saw when
 	Due   time.Time    // of a plan step that runs: when it ends by the plan's own estimate; else zero
 }
 
@@ -139,7 +140,8 @@ func begin(s *core.Snapshot) Timeline {
 	return t
 }
 
-// inOrder are the rows of the nodes: those that have begun by when they did, and then the others in the order of the update.
+// inOrder are the rows of the nodes: those that are through and of which no time is known, those that have begun by when they did, and
+// then the others in the order of the update.
 func (t *Timeline) inOrder(s *core.Snapshot, earlier Timeline) []*Row {
 	names := s.NodeNames()
 	rows := make([]*Row, 0, len(names))
@@ -160,11 +162,8 @@ func (t *Timeline) inOrder(s *core.Snapshot, earlier Timeline) []*Row {
 	place := updateOrder(s)
 	before := func(a, b *Row) int {
 		switch x, y := a.begun(), b.begun(); {
-		case x.IsZero() != y.IsZero():
-			if y.IsZero() {
-				return -1
-			}
-			return 1
+		case a.part() != b.part():
+			return a.part() - b.part()
 		case !x.Equal(y):
 			return x.Compare(y)
 		}
@@ -182,6 +181,17 @@ func (r *Row) begun() time.Time {
 		return time.Time{}
 	}
 	return r.Spans[0].Start
+}
+
+// part is where a node stands among the others.
+func (r *Row) part() int {
+	switch {
+	case len(r.Spans) > 0:
+		return 1
+	case r.Done:
+		return 0
+	}
+	return 2
 }
 
 // Took is how long the row's bars have lasted from the first to the last, and whether the last has ended; 0 when it has not begun.
@@ -247,8 +257,14 @@ func (t Timeline) aheadOf(r *Row) (Span, bool) {
 	case !lasts:
 	case !r.Due.IsZero():
 		return Span{Bar: Ahead, End: r.Due}, true
-	case r.Kind == Phase && r.Phase == core.PhaseWorkers && !t.Finish.IsZero():
-		return Span{Bar: Ahead, End: t.Finish, Spread: t.Spread}, true
+	case r.Kind == Phase && r.Phase == core.PhaseWorkers && len(t.ahead) > 0:
+		last := Span{Bar: Ahead}
+		for _, span := range t.ahead {
+			if span.End.After(last.End) {
+				last.End, last.Spread = span.End, span.Spread
+			}
+		}
+		return last, true
 	}
 	return Span{}, false
 }
