@@ -29,9 +29,9 @@ func checkFrame(t *testing.T, frame string, w, h int) {
 	}
 }
 
-var everyScreen = [][]string{nil, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"T", "left", "+"}, {"enter"}, {"i"}, {"4", "i"}, {"?"}, {"p"}, {":"},
-	{"a"}, {"e"}, {"n"}, {"w"}, {"/", "cmp"}, {"enter", "enter"}, {"4", "m"}, {"m"}, {"1", "enter"}, {"1", "enter", "enter"}, {"1",
-		"enter", "i"}}
+var everyScreen = [][]string{nil, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"}, {"enter"}, {"i"}, {"4", "i"}, {"?"}, {"p"}, {":"},
+	{"T", "left", "+"}, {"a"}, {"e"}, {"n"}, {"w"}, {"/", "cmp"}, {"enter", "enter"}, {"4", "m"}, {"m"}, {"1", "enter"},
+	{"1", "enter", "enter"}, {"1", "enter", "i"}}
 
 func TestEverySizeHoldsTheFrame(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{40, 12}, {79, 23}, {300, 100}, {20, 5}, {1, 1}, {2, 50}, {60, 15}, {110, 27}, {109, 60},

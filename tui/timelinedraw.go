@@ -78,8 +78,8 @@ func onGrid(t time.Time, step time.Duration) time.Time {
 	return t.Add(shift).Truncate(step).Add(-shift)
 }
 
-// setView chooses the part of time that is seen in so many columns. Until the operator chooses a scale, the whole update is seen, with what is
-// ahead of it. With a scale the present stays in view, or the time under the cursor.
+// setView chooses the part of time that is seen in so many columns. Until the operator chooses a scale, the whole update is seen, with
+// what is ahead of it. With a scale the present stays in view, or the time under the cursor.
 func (p *timelinePane) setView(cols int) {
 	cols = max(cols, 1)
 	now, start := p.snap.Now, p.line.Start

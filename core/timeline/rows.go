@@ -73,7 +73,7 @@ func withRound(changes []change, round core.Round) []change {
 	for before < len(changes) && !changes[before].at.After(round.Started) {
 		before++
 	}
-	if before > 0 && changes[before-1].bar != None || before < len(changes) && round.Ended.IsZero() &&
+	if before > 0 && changes[before-1].bar != None || before < len(changes) &&
 		changes[before].at.Sub(round.Started) < seenLate {
 		return changes // a stage was recorded from its beginning on
 	}
@@ -84,8 +84,8 @@ func withRound(changes []change, round core.Round) []change {
 	return append(out, changes[before:]...)
 }
 
-// seenLate is how much later than its request the first stage of a node may be seen and count from the request on.
-const seenLate = 5 * time.Second
+// seenLate is how much later than its request a node's first stage may be recorded without a bar for the time between.
+const seenLate = time.Minute
 
 // fixedRows are the rows of the phases and of the plan's steps that have begun.
 func fixedRows(s *core.Snapshot, t Timeline) []*Row {
@@ -101,7 +101,7 @@ func fixedRows(s *core.Snapshot, t Timeline) []*Row {
 			continue
 		}
 		for i, st := range plan.Steps {
-			if st.Phase() != p.ID || st.Started.IsZero() || st.Started.Before(t.Start) {
+			if st.Phase() != p.ID || st.Started.IsZero() {
 				continue
 			}
 			if r := stepRow(s, t, st, i); len(r.Spans) > 0 {
@@ -153,7 +153,8 @@ func standsAs(c core.StandstillCause) Bar {
 // stepRow is a step of the plan, by the plan's own times. The plan does not tell since when an alert holds a step up, or since when it is
 // stuck: that is as Lockstep saw it.
 func stepRow(s *core.Snapshot, t Timeline, st core.PlanStep, i int) *Row {
-	r := &Row{ID: "step/" + wording.TextOf(st.ID, wording.Itoa(i)), Kind: Step, Label: " " + strings.TrimPrefix(progress.StepShort(st), "step "), Phase: st.Phase()}
+	r := &Row{ID: "step/" + wording.TextOf(st.ID, wording.Itoa(i)), Kind: Step,
+		Label: " " + strings.TrimPrefix(progress.StepShort(st), "step "), Phase: st.Phase()}
 	changes := []change{{at: st.Started, bar: Runs, seen: true}}
 	switch {
 	case !st.Runs():

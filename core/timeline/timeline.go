@@ -127,12 +127,12 @@ func begin(s *core.Snapshot) Timeline {
 		t.Start = r.Created
 		if p := s.Management.Plan(); p != nil && p.UnderWay() && progress.UpdateRequest(s) != nil {
 			t.Start = core.Earlier(t.Start, p.Started)
-			for _, st := range p.Steps {
-				t.Start = core.Earlier(t.Start, st.Started)
-			}
 		}
 	case h.UID != "":
 		t.Start, t.Ended = h.Started, h.Ended
+		if p := s.Management.Plan(); p != nil && p.Completed.After(t.Start) && p.Started.Before(t.Start) {
+			t.Start = core.Earlier(t.Start, p.Started)
+		}
 	}
 	if t.Ended.IsZero() && !t.Start.IsZero() {
 		t.Finish, t.Spread = forecast.Finish(s)

@@ -164,6 +164,47 @@ func TestTheBarOfAPhaseShowsWhatStoodStill(t *testing.T) {
 	}
 }
 
+func TestTheBarOfAPlanStep(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		step core.PlanStep
+		want string
+		due  int // minute; 0: none
+	}{
+		{"it is complete", core.PlanStep{Status: core.PlanCompleted, Started: minute(5), Duration: "10m"}, "under way 5-15", 0},
+		{"it began before the update's request", core.PlanStep{Status: core.PlanCompleted, Started: minute(-5), Duration: "10m"},
+			"under way -5-5", 0},
+		{"it runs", core.PlanStep{Status: core.PlanInProgress, Started: minute(40), Estimate: "45m"}, "under way 40-…", 85},
+		{"an alert paused it", core.PlanStep{Status: core.PlanAutoPaused, Started: minute(40), Estimate: "45m"},
+			"under way 40-50, waiting for you 50-… (auto-pause: KubeletDown)", 0},
+		{"nobody knows how long it took", core.PlanStep{Status: core.PlanCompleted, Started: minute(5)}, "", 0},
+		{"it has not begun", core.PlanStep{Status: core.PlanNotStarted}, "", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sc := updated(func(h *core.History) {
+				h.Stands = map[core.PhaseID][]core.Standstill{core.PhaseWorkers: {{Cause: core.StandsByAlert, Since: seen(50),
+					Why: "auto-pause: KubeletDown"}}}
+			})
+			tt.step.ID = core.PlanStepWorkers + "a"
+			sc.Management = &core.Management{Found: true, Plans: []*core.UpdatePlan{{Meta: core.Meta{Name: "plan"}, Status: core.PlanInProgress,
+				Started: minute(-10), Steps: []core.PlanStep{tt.step}}}}
+			got, due := "", time.Time{}
+			for _, r := range timeline.Of(sc.Snapshot).Rows {
+				if r.Kind == timeline.Step {
+					got, due = told(r.Spans), r.Due
+				}
+			}
+			want := time.Time{}
+			if tt.due > 0 {
+				want = minute(tt.due)
+			}
+			if got != tt.want || !due.Equal(want) {
+				t.Errorf("the bar is %q, due %s; want %q, due %s", got, due, tt.want, want)
+			}
+		})
+	}
+}
+
 func TestAColumnShowsWhatMattersMost(t *testing.T) {
 	span := func(b timeline.Bar, from, to int) timeline.Span {
 		return timeline.Span{Bar: b, Start: minute(from), End: minute(to)}

@@ -1,0 +1,72 @@
+package progress_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/scene"
+)
+
+// What keeps a phase from going on, by its cause, with the reason in words.
+func TestWhatAnUpdateStandsStillBy(t *testing.T) {
+	workers := func(status string) core.PlanStep {
+		return core.PlanStep{ID: core.PlanStepWorkers + "rack-a", Status: status, Message: "2 machines are left"}
+	}
+	planned := func(sc scene.Scene, steps ...core.PlanStep) *core.Management {
+		sc.Management = &core.Management{Found: true, Plans: []*core.UpdatePlan{{Status: core.PlanInProgress, Started: scene.Ago(time.Hour),
+			Steps: steps}}}
+		return sc.Management
+	}
+	masters := core.PlanStep{ID: "k8s-controllers", Status: core.PlanCompleted, Started: scene.Ago(50 * time.Minute), Duration: "20m"}
+	for _, tt := range []struct {
+		name  string
+		cause core.StandstillCause
+		why   string
+		spoil func(sc scene.Scene)
+	}{
+		{"it goes on", "", "", func(scene.Scene) {}},
+		{"a node waits for the operator", core.StandsForPerson, "cmp-01: ", func(sc scene.Scene) {
+			sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationMode] = string(core.ModeManual)
+			sc.Maintained("cmp-01", scene.StillPresent)
+			sc.Instance("cmp-01", "web-1")
+		}},
+		{"a lock says failed", core.StandsFailed, "cmp-01: ", func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockFailed }},
+		{"it takes much longer than the documents allow", core.StandsOverdue, "overdue: ", func(sc scene.Scene) {
+			sc.History.Phases = map[core.PhaseID]core.PhaseRecord{core.PhaseWorkers: {Started: core.Since{At: scene.Ago(99 * time.Hour)}}}
+		}},
+		{"an alert fires", core.StandsByAlert, "auto-pause: KubeletDown", func(sc scene.Scene) {
+			planned(sc, workers(core.PlanAutoPaused)).Pause = &core.AutoPause{Firing: []string{"KubeletDown"}}
+		}},
+		{"the alert is over", core.StandsByAlert, "group rack-a waits to be commenced again", func(sc scene.Scene) {
+			planned(sc, workers(core.PlanAutoPaused))
+		}},
+		{"LCM says that the step is stuck", core.StandsByPlan, "group rack-a is Stuck: 2 machines are left", func(sc scene.Scene) {
+			planned(sc, workers(core.PlanStuck))
+		}},
+		{"the next step is not commenced", core.StandsForStep, "group rack-a is not commenced", func(sc scene.Scene) {
+			planned(sc, masters, workers(core.PlanNotStarted))
+		}},
+		{"the plan goes on by itself", "", "", func(sc scene.Scene) { planned(sc, masters, workers(core.PlanInProgress)) }},
+		{"no update runs any more", "", "", func(sc scene.Scene) {
+			planned(sc, workers(core.PlanStuck))
+			sc.ClusterRequests = nil
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sc := scene.NewScene()
+			sc.History.Update.UID = sc.Update(time.Hour).UID
+			sc.Lock("", core.ControllerOpenStack, core.LockInactive)
+			sc.Node("cmp-01", core.RoleCompute)
+			sc.Node("cmp-02", core.RoleCompute)
+			sc.Maintained("cmp-02", "")
+			tt.spoil(sc)
+			cause, why := progress.StandsStill(sc.Snapshot, progress.Phases(sc.Snapshot)[core.PhaseWorkers-1])
+			if cause != tt.cause || !strings.Contains(why, tt.why) || tt.why == "" && why != "" {
+				t.Errorf("%q: %q; want %q: …%s…", cause, why, tt.cause, tt.why)
+			}
+		})
+	}
+}
