@@ -131,6 +131,16 @@ type RequestReboot struct {
 	Machines []string // never empty: that would mean all machines
 }
 
+// SetCommence sets or takes away commence of exactly one step of an update plan. The step must be as it was seen.
+type SetCommence struct {
+	Plan   Ref
+	Index  int    // of the step, in the plan's list
+	ID     string // of the step; empty in releases that have no IDs: its name counts
+	Name   string // of the step
+	Status string // that the step must have, as written; empty: none
+	On     bool
+}
+
 // Batch is a named list of changes under one grant, shown whole, done AtOnce at a time.
 type Batch struct {
 	Items        []BatchItem
@@ -184,6 +194,8 @@ func (SetTempest) isChange() {}
 func (SetMaintenance) isChange() {}
 
 func (RequestReboot) isChange() {}
+
+func (SetCommence) isChange() {}
 
 func (Batch) isChange() {}
 

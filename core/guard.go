@@ -68,6 +68,7 @@ const (
 	GuardNoNodes           GuardID = "no-nodes"       // no node is in maintenance
 	GuardNoReboot          GuardID = "no-reboot"      // no graceful reboot is asked for
 	GuardNoRequest         GuardID = "no-request"     // there is no maintenance request
+	GuardNoStops           GuardID = "no-stops"       // nothing stops the update
 	GuardNoTask            GuardID = "no-task"        // nothing is being done with it
 	GuardNoUpdate          GuardID = "no-update"      // no update is under way
 	GuardNoVolumes         GuardID = "no-volumes"     // no volume is left on the disks of the node
@@ -88,6 +89,7 @@ const (
 	GuardOpenStackLock     GuardID = "openstack"      // it is a node's lock of the OpenStack controller
 	GuardOutOfScheduling   GuardID = "out"            // the scheduler puts nothing more on the host
 	GuardPodEnded          GuardID = "over"           // the pod has ended
+	GuardPlanOrder         GuardID = "plan-order"     // every plan step before it is complete or commenced
 	GuardPlayed            GuardID = "played"         // Lockstep plays the controller
 	GuardPodAway           GuardID = "pod-away"       // no pod on the node uses it any more
 	GuardPodsReady         GuardID = "pods"           // the controller's pods are ready
@@ -96,6 +98,7 @@ const (
 	GuardReasonGiven       GuardID = "reason"         // there is a reason, of one line
 	GuardRequestRelease    GuardID = "release"        // the release is that of the OpenStack controller
 	GuardNodeAskedFor      GuardID = "request"        // LCM asks for the node
+	GuardRevocable         GuardID = "revocable"      // the plan step has not begun, or workers' can still be held
 	GuardGuestRuns         GuardID = "runs"           // its guest runs
 	GuardScope             GuardID = "scope"          // the scope is one that fits
 	GuardSeenSince         GuardID = "seen-since"     // what is known is newer than the node's return

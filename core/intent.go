@@ -72,6 +72,11 @@ const (
 	IntentEnterMachine IntentKind = "enter-machine-maintenance" // Node
 	IntentLeaveMachine IntentKind = "leave-machine-maintenance" // Node
 	IntentReboot       IntentKind = "graceful-reboot"           // Nodes
+
+	// The update itself, driven on the management cluster.
+	IntentCommence IntentKind = "commence-plan-step" // PlanStep, PastStops
+	// PlanStep: commence is taken away from a step that has not begun, or from workers' that has
+	IntentUncommence IntentKind = "uncommence-plan-step"
 )
 
 // Intent is what the operator asks for: a kind and what it is about. It is plain data: the same intent is planned again
@@ -94,6 +99,9 @@ type Intent struct {
 	Release    string    `json:"release,omitempty"`
 	Controller string    `json:"controller,omitempty"` // the application controller that is played
 	Workload   string    `json:"workload,omitempty"`   // a DaemonSet, "namespace/name"
+
+	PlanStep  string `json:"planStep,omitempty"`  // the ID of a step of the update plan; its name in releases that have no IDs
+	PastStops bool   `json:"pastStops,omitempty"` // go on with the update in spite of what stops it
 }
 
 // OneNode is the one node that the intent is about; empty when it is about none or several.

@@ -71,6 +71,18 @@ func (m *Management) GroupOf(name string) *MachineGroup {
 	return nil
 }
 
+// GroupNameOf is the name of the UpdateGroup that the machine belongs to: that of its label, or the default one of its role
+// (docs/mosk.md#update-groups).
+func (m *Management) GroupNameOf(machine *ManagedMachine) string {
+	switch {
+	case machine.Control:
+		return m.Name + "-control"
+	case machine.Group != "":
+		return machine.Group
+	}
+	return m.Name + "-default"
+}
+
 // Plan is the update plan that runs or comes next, else the one that was completed last; nil when there is none.
 func (m *Management) Plan() *UpdatePlan {
 	if m == nil {

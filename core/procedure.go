@@ -13,6 +13,8 @@ const (
 	ProcedureCluster  ProcedureKind = "cluster"  // what the update as a whole waits for
 	ProcedureAfter    ProcedureKind = "after"    // what is left to do once the update is over
 
+	ProcedureUpdate ProcedureKind = "update" // drive the update: the plan's steps, or the release to be at
+
 	ProcedureMaintenance ProcedureKind = "maintenance" // maintenance mode of the cluster and of its machines
 )
 

@@ -61,6 +61,8 @@ type Facts struct {
 	Operations      []Operation                      // what Lockstep does and did, newest first
 	Write           WriteMode
 	Settings        Settings
+
+	MoreStops *StopFinder // finds what stops the update besides the facts that core/step looks at itself; nil: nothing does
 }
 
 // WriteMode says whether Lockstep may change anything now.

@@ -41,13 +41,16 @@ func (p *UpdatePlan) UnderWay() bool {
 	return !p.Started.IsZero() && p.Completed.IsZero() && p.Status != PlanCompleted
 }
 
-// Next is the step to commence so that the plan goes on. False when the plan has not begun, is over, or goes on by itself.
+// Next is the step to commence so that the plan goes on; one that is held, to be commenced again. False when the plan has not begun, is
+// over, or goes on by itself.
 func (p *UpdatePlan) Next() (PlanStep, bool) {
 	begun := false
 	for _, st := range p.Steps {
 		switch {
 		case st.Status == PlanCompleted:
 			begun = true
+		case st.Held() && p.Driven():
+			return st, true
 		case st.Begun() || st.Commence || st.Status == PlanScheduled:
 			return PlanStep{}, false
 		default:
@@ -157,4 +160,74 @@ func (st PlanStep) Late(s *Snapshot) Since {
 		return Since{At: st.Started.Add(allowed), Exact: true}
 	}
 	return Since{}
+}
+
+// Key is what to call the step in an intent: its ID, or its name in releases that have no IDs.
+func (st PlanStep) Key() string {
+	if st.ID != "" {
+		return st.ID
+	}
+	return st.Name
+}
+
+// Workers tells whether the step updates machines one after another, so that it can be held while it is under way
+// (docs/mosk.md#update-plans).
+func (st PlanStep) Workers() bool {
+	return strings.HasPrefix(st.ID, PlanStepWorkers) || st.Granularity == "machine"
+}
+
+// Held tells whether the step was begun and has no commence any more: no further machine is begun. An automatic pause does this, and so
+// does an operator.
+func (st PlanStep) Held() bool {
+	return st.Workers() && st.Begun() && st.Status != PlanCompleted && !st.Commence
+}
+
+// StepAt is the index of the step with that key; -1 when there is none, or more than one.
+func (p *UpdatePlan) StepAt(key string) int {
+	at := -1
+	for i, st := range p.Steps {
+		if st.Key() != key || key == "" {
+			continue
+		}
+		if at >= 0 {
+			return -1
+		}
+		at = i
+	}
+	return at
+}
+
+// Driven tells whether the plan goes by its commenced steps. Where somebody has set the Cluster's release instead, none may be commenced.
+func (p *UpdatePlan) Driven() bool {
+	for _, st := range p.Steps {
+		if st.Commence {
+			return true
+		}
+	}
+	return p.Status == PlanAutoPaused
+}
+
+// ToCommence is the index of the step to commence so that the plan goes on: one that is held, or else the first that is neither commenced
+// nor begun. -1 when the plan is over, or all of it is commenced.
+func (p *UpdatePlan) ToCommence() int {
+	for i, st := range p.Steps {
+		switch {
+		case st.Status == PlanCompleted:
+		case st.Held() && p.Driven():
+			return i
+		case !st.Commence && !st.Begun() && st.Status != PlanScheduled:
+			return i
+		}
+	}
+	return -1
+}
+
+// Running is the first step that is under way and goes on by itself; false when none does.
+func (p *UpdatePlan) Running() (PlanStep, bool) {
+	for _, st := range p.Steps {
+		if st.Begun() && st.Status != PlanCompleted && !(st.Held() && p.Driven()) {
+			return st, true
+		}
+	}
+	return PlanStep{}, false
 }

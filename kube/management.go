@@ -26,14 +26,17 @@ func watchedManagement(namespace string) []resource {
 		{source: core.SourceDrains, gvr: lcm("lcmclusterstates"), namespace: namespace, translate: drainStateFrom},
 		{source: core.SourcePlans, gvr: gvrUpdatePlans, namespace: namespace, translate: updatePlanFrom},
 		{source: core.SourceGroups, gvr: gvrUpdateGroups, namespace: namespace, translate: machineGroupFrom},
-		{source: core.SourceAutoPauses, gvr: kaas("updateautopauses"), namespace: namespace, translate: autoPauseFrom},
+		{source: core.SourceAutoPauses, gvr: gvrAutoPauses, namespace: namespace, translate: autoPauseFrom},
 		{source: core.SourceReboots, gvr: gvrReboots, namespace: namespace, translate: rebootRequestFrom},
 		{source: core.SourceReleases, gvr: kaas("kaasreleases"), translate: managementReleaseFrom},
 		{source: core.SourceManagementUpgrades, gvr: kaas("mccupgrades"), translate: managementUpgradeFrom},
 	}
 }
 
-var gvrReboots = kaas("gracefulrebootrequests")
+var (
+	gvrReboots    = kaas("gracefulrebootrequests")
+	gvrAutoPauses = kaas("updateautopauses")
+)
 
 const labelControlPlane = "cluster.sigs.k8s.io/control-plane"
 

@@ -70,6 +70,8 @@ func (s managementSender) send(ctx context.Context, change core.Change) error {
 		return s.setMaintenance(ctx, c)
 	case core.RequestReboot:
 		return s.requestReboot(ctx, c)
+	case core.SetCommence:
+		return s.setCommence(ctx, c)
 	}
 	return engine.NoSuchChange(change, core.ServerManagement)
 }
@@ -83,10 +85,11 @@ func (s managementSender) call(doing string) string {
 }
 
 // ManagementWritePermissions are what writing on the management cluster needs beyond watching, in a namespace: maintenance
-// mode of the Cluster and of its Machines, and graceful reboots.
+// mode of the Cluster and of its Machines, graceful reboots, and driving the update.
 func ManagementWritePermissions(namespace string) []Permission {
 	return slices.Concat(maintenancePermissions(gvrClusters, namespace), maintenancePermissions(gvrMachines, namespace),
-		rebootPermissions(namespace))
+		rebootPermissions(namespace), updatePermissions(core.KindUpdatePlan, namespace, "get", "patch"),
+		updatePermissions(core.KindAutoPause, namespace, "get"))
 }
 
 func maintenancePermissions(gvr schema.GroupVersionResource, namespace string) []Permission {

@@ -42,8 +42,11 @@ func managementWrites(cluster core.Ref) []core.Change {
 	return []core.Change{
 		core.SetMaintenance{Object: cluster, Old: new(bool), On: true},
 		core.RequestReboot{Cluster: cluster, Machines: []string{"cmp-1"}},
+		core.SetCommence{Plan: planRef, Index: 0, ID: "openstack", Name: "Update OpenStack", Status: "NotStarted", On: true},
 	}
 }
+
+var planRef = core.Ref{Kind: core.KindUpdatePlan, Namespace: "prod", Name: "mos-21.0.0", UID: "uid-plan"}
 
 // deletes tells whether a change is a deletion, whose answer nobody reads.
 func deletes(c core.Change) bool {
@@ -191,7 +194,7 @@ func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 			}
 			for i, change := range managementWrites(core.Ref{}) {
 				check(change, what, answer, func(t *testing.T, s *strange) error {
-					c := managed(t, kubeapi.Options{})
+					c := planned(t)
 					err := writesManagement(t, c.through(s)).write(managementWrites(c.refOf(core.KindCluster, "mos"))[i])
 					if e := Describe(err, ""); e != nil && e.Server != core.ServerManagement {
 						t.Errorf("it is of the server %q", e.Server)

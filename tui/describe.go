@@ -81,6 +81,11 @@ func describe(s *core.Snapshot, step core.Step) []string {
 	case core.SetMaintenance:
 		return []string{fmt.Sprintf("Set spec.providerSpec.value.maintenance from %s to %t on %s.", truth(c.Old), c.On,
 			object(c.Object, step.Label))}
+	case core.SetCommence:
+		if !c.On {
+			return []string{"Take commence away from the step " + planStepName(c) + " of " + object(c.Plan, "") + "."}
+		}
+		return []string{"Set commence of the step " + planStepName(c) + " of " + object(c.Plan, "") + "."}
 	case core.RequestReboot:
 		return []string{"Create the GracefulRebootRequest of " + object(c.Cluster, "") + ", for " + strings.Join(c.Machines, ", ") + "."}
 	case core.Batch:
@@ -97,6 +102,14 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		return nil
 	}
 	return []string{"On " + on + "."}
+}
+
+// planStepName is what the plan calls the step: its ID, or its name where there are no IDs.
+func planStepName(c core.SetCommence) string {
+	if c.ID != "" {
+		return c.ID
+	}
+	return c.Name
 }
 
 // object names an object so that it can be told from every other: "NodeWorkloadLock openstack-kaas-node-1 (cmp-01), uid 5f2c".

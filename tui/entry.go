@@ -175,6 +175,9 @@ func (p *entryPage) stepsWay(m *Model) (way wayOn, yours, ok bool) {
 // there is none.
 func (p *entryPage) stepOf(proc core.Procedure) int {
 	yours := func(st core.Step) bool {
+		if st.Optional && p.a.Subject.Kind == core.KindUpdatePlan {
+			return false // to hold or to commence ahead is no way out of what holds the plan
+		}
 		return st.State != core.StepDone && st.State != core.StepLater && st.State != core.StepRunning &&
 			(st.Intent.Kind != "" || len(st.Commands) > 0 || len(st.Tell) > 0)
 	}

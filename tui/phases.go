@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
@@ -224,6 +225,10 @@ func phaseActions() []Action {
 		inPane(Action{ID: "cluster.maintenance", Title: "Open the steps of maintenance without an update: maintenance mode, graceful reboots",
 			Short: "maintenance", Scope: ScopePhases, Keys: []string{"m"}, Footer: 10}, (*phasesPane).needManagement,
 			func(*phasesPane) request { return openSteps{core.ProcedureKey{Kind: core.ProcedureMaintenance}} }),
+		inPane(Action{ID: "update.drive", Title: "Open the steps that drive the update: commence the plan's next step, hold, go on after a pause",
+			Short: "drive", Scope: ScopePhases, Keys: []string{"u"}, Footer: 9,
+			Intent: []core.IntentKind{core.IntentCommence, core.IntentUncommence}}, (*phasesPane).needManagement,
+			func(*phasesPane) request { return openSteps{*procedure.UpdateKey()} }),
 		cluster(Action{ID: "cluster.maintenance.enter", Title: "Put the cluster into maintenance mode", Short: "enter maintenance"},
 			core.IntentEnterCluster),
 		cluster(Action{ID: "cluster.maintenance.leave", Title: "Take the cluster out of maintenance mode", Short: "leave maintenance"},

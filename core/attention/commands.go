@@ -464,7 +464,7 @@ func commenceNext(f *facts, _ core.Attention) []core.Command {
 	if !waits || i < 0 {
 		return nil
 	}
-	return []core.Command{procedure.ToChange("commence it", progress.CommenceCommand(f.s, p, i))}
+	return []core.Command{procedure.ToChange("commence it", progress.CommenceCommand(f.s, p, i, true))}
 }
 
 // commencePaused commences a step again that an alert paused, once the alert is over.
@@ -477,7 +477,7 @@ func commencePaused(f *facts, _ core.Attention) []core.Command {
 	if i < 0 {
 		return nil
 	}
-	return []core.Command{procedure.ToChange("commence it again", progress.CommenceCommand(f.s, p, i))}
+	return []core.Command{procedure.ToChange("commence it again", progress.CommenceCommand(f.s, p, i, true))}
 }
 
 func atPause(f *facts, _ core.Attention) []core.Command {

@@ -188,7 +188,7 @@ func (f *facts) untold(text string) string {
 
 func (f *facts) planEntry(rule core.AttentionRule, p *core.UpdatePlan) core.Attention {
 	return core.Attention{Rule: rule, Key: wording.TextOf(p.UID, p.Name), Severity: core.SeverityUrgent, Subject: p.Ref(),
-		Label: "update plan", Resolve: clusterProcedure()}
+		Label: "update plan", Resolve: procedure.UpdateKey()}
 }
 
 // updatePlan finds an update plan that goes on only when a person acts: it is paused by an alert, Stuck, or its next step is not
@@ -223,6 +223,10 @@ func (f *facts) updatePlan() {
 		a.Reason = "the update goes no further until somebody commences " + progress.StepShort(st)
 		a.Detail = wording.Join(wording.Sentence(progress.StepName(st)), wording.Sentence(progress.ImpactText(st)))
 		a.Since = p.PausedSince()
+		if st.Held() {
+			a.Reason = progress.StepShort(st) + " is held: no further machine is begun until somebody commences it again"
+			a.Since = core.Since{}
+		}
 		f.add(a)
 	}
 }

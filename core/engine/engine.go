@@ -36,6 +36,8 @@ type Config struct {
 	Place      core.ManagementPlace // which management cluster, and which of its clusters
 	Management ManagementChecker    // nil: nothing is written there
 
+	Stops *core.StopFinder // what stops an update besides what core/step looks at; nil: nothing
+
 	OnFocus func(node string) // told which node the operator looks at; may be nil
 	OnWrite func()            // told after every write, so that pollers look at once; may be nil
 	OnStage func()            // told when nodes have changed their stage, so that slow sources look at once; may be nil
@@ -345,6 +347,7 @@ func (e *Engine) publish() {
 		History:    e.history,
 		Operations: e.ops.list(),
 		Write:      e.write,
+		MoreStops:  e.cfg.Stops,
 	}}
 	e.revision++
 	s.Revision = e.revision

@@ -18,6 +18,7 @@ type fakeManagement struct {
 	inMode   []string
 	request  *core.RebootRequest
 	writes   []string
+	objects  map[core.Kind]core.Object // by which an update is driven
 	lost     bool
 	readFail error
 }
@@ -29,6 +30,9 @@ func (f *fakeManagement) Write(_ context.Context, p Permit, c core.Change) error
 		return err
 	}
 	switch c := c.(type) {
+	case core.SetCommence:
+		f.writes = append(f.writes, c.Plan.String())
+		f.objects[core.KindUpdatePlan].(*core.UpdatePlan).Steps[c.Index].Commence = c.On
 	case core.SetMaintenance:
 		f.writes = append(f.writes, c.Object.String())
 		f.wanted = new(c.On)
@@ -55,6 +59,13 @@ func (f *fakeManagement) RebootRequest(context.Context, core.Ref) (*core.RebootR
 		return nil, &core.APIError{Kind: core.ErrNotFound, Message: "not found"}
 	}
 	return f.request, nil
+}
+
+func (f *fakeManagement) Object(_ context.Context, ref core.Ref) (core.Object, error) {
+	if o, ok := f.objects[ref.Kind]; ok {
+		return o, f.readFail
+	}
+	return nil, &core.APIError{Kind: core.ErrNotFound, Message: "not found"}
 }
 
 // Right before the write, the server itself is asked for what the order rests on.

@@ -37,7 +37,7 @@ func clusterProcedure(s *core.Snapshot) (core.Procedure, bool) {
 	p.Summary = append(p.Summary, progress.ClusterAccount(s)...)
 	p.Steps = append(progress.VersionStep(s), triggered)
 	p.Summary = append(p.Summary, slices.Concat(progress.ManagementSummary(s), progress.GroupSummary(s))...)
-	p.Steps = append(p.Steps, progress.PlanSteps(s, target)...)
+	p.Steps = append(p.Steps, planSteps(s, target)...)
 	over := r != nil && !r.Deleting.IsZero()
 	for _, l := range s.ClusterLocks {
 		if _, played := progress.ActAs(s, l.Controller); played {

@@ -10,19 +10,19 @@ import (
 	"lockstep/scene"
 )
 
-// The cluster's procedure shows the plan's steps, and the command that commences the waiting one.
+// The cluster's procedure shows the plan's steps, and commences the waiting one.
 func TestTheProcedureOfTheClusterShowsThePlan(t *testing.T) {
 	m := scene.Healthy().Managed()
 	m.Update(3 * time.Hour)
 	m.Planned(3)
 	p, _ := Of(m.Join().Snapshot, core.ProcedureKey{Kind: core.ProcedureCluster})
-	i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.Title == "plan, group mos-default" })
+	i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.Title == "commence group mos-default" })
 	if i < 0 {
 		t.Fatalf("%+v", p.Steps)
 	}
 	want := `kubectl --context mgmt -n prod patch clusterupdateplans mos-21.0.0 --type=json -p '[{"op":"test","path":"/spec/steps/3/id",` +
 		`"value":"k8s-workers-mos-default"},{"op":"add","path":"/spec/steps/3/commence","value":true}]'`
-	if st := p.Steps[i]; st.State != core.StepWaiting || !strings.HasPrefix(st.Status, "to be commenced") ||
+	if st := p.Steps[i]; st.State != core.StepReady || !strings.HasPrefix(st.Status, "to be commenced") || !st.Doable() ||
 		!slices.Equal(st.Commands, []string{want}) {
 		t.Errorf("%s %q %q", st.State, st.Status, st.Commands)
 	}

@@ -24,6 +24,8 @@ func Of(s *core.Snapshot, key core.ProcedureKey) (core.Procedure, bool) {
 		p, ok = clusterProcedure(s)
 	case core.ProcedureAfter:
 		p, ok = afterProcedure(s)
+	case core.ProcedureUpdate:
+		p, ok = updateProcedure(s)
 	case core.ProcedureMaintenance:
 		p, ok = maintenanceProcedure(s)
 	}

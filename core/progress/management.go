@@ -176,7 +176,7 @@ func GroupSummary(s *core.Snapshot) []string {
 			out = append(out, fmt.Sprintf("and %d update groups more", len(s.Management.Groups)-i))
 			break
 		}
-		out = append(out, "update group "+wording.OneLine(g.Name, 60)+": "+groupText(g))
+		out = append(out, "update group "+wording.OneLine(g.Name, 60)+": "+GroupText(g))
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func (f *phaseFacts) byPlan(p *core.Phase) {
 func (f *phaseFacts) planLine(st core.PlanStep) string {
 	name := StepShort(st)
 	if g := f.s.Management.GroupOf(st.Group()); g != nil {
-		name += " (" + groupText(g) + ")"
+		name += " (" + GroupText(g) + ")"
 	}
 	return "plan, " + name + ": " + wording.OneLine(PlanStepText(f.s, st), wording.MostRead) // the plan's own step shows the full text
 }

@@ -62,8 +62,8 @@ func PlanStepText(s *core.Snapshot, st core.PlanStep) string {
 	return strings.Join(parts, ", ")
 }
 
-// groupText is how an UpdateGroup is updated: "index 2, 2 at a time, not rebooted".
-func groupText(g *core.MachineGroup) string {
+// GroupText is how an UpdateGroup is updated: "index 2, 2 at a time, not rebooted".
+func GroupText(g *core.MachineGroup) string {
 	text := "index " + wording.Itoa(g.Index)
 	if g.Concurrent > 0 {
 		text += fmt.Sprintf(", %d at a time", g.Concurrent)
@@ -100,7 +100,7 @@ func PlanSteps(s *core.Snapshot, target core.Ref) []core.Step {
 		}
 		why := strings.TrimSuffix(StepName(ps)+"; "+ImpactText(ps), "; ")
 		if g := s.Management.GroupOf(ps.Group()); g != nil {
-			why += "; the group has " + groupText(g)
+			why += "; the group has " + GroupText(g)
 		}
 		if ps.Message != "" && ps.Status != core.PlanCompleted {
 			why += "; it says: " + wording.OneLine(ps.Message, wording.MostRead)
@@ -109,19 +109,22 @@ func PlanSteps(s *core.Snapshot, target core.Ref) []core.Step {
 		if waits && ps.ID == next.ID || ps.Status == core.PlanAutoPaused {
 			st.State = core.StepWaiting
 			st.Status = "to be commenced; " + st.Status
-			st.Commands = []string{CommenceCommand(s, plan, i)}
+			st.Commands = []string{CommenceCommand(s, plan, i, true)}
 		}
 		out = append(out, st)
 	}
 	return out
 }
 
-// CommenceCommand commences exactly the plan's step at index i: the patch tests the step's ID first. It adds the field instead of
-// replacing it: an automatic pause removes it (docs/mosk.md#update-plans).
-func CommenceCommand(s *core.Snapshot, plan *core.UpdatePlan, i int) string {
-	path := "/spec/steps/" + wording.Itoa(i)
-	patch := fmt.Sprintf(`[{"op":"test","path":"%s/id","value":%q},{"op":"add","path":"%s/commence","value":true}]`, path, plan.Steps[i].ID,
-		path)
+// CommenceCommand sets or takes away commence of exactly the plan's step at index i: the patch tests the step's ID first, or its name where
+// releases have no IDs. It adds the field instead of replacing it: an automatic pause removes it (docs/mosk.md#update-plans).
+func CommenceCommand(s *core.Snapshot, plan *core.UpdatePlan, i int, on bool) string {
+	path, st, field := "/spec/steps/"+wording.Itoa(i), plan.Steps[i], "id"
+	if st.ID == "" {
+		field = "name"
+	}
+	patch := fmt.Sprintf(`[{"op":"test","path":"%s/%s","value":%s},{"op":"add","path":"%s/commence","value":%t}]`, path, field,
+		wording.JSONText(st.Key()), path, on)
 	return s.KubectlManagement("patch", "clusterupdateplans", plan.Name, "--type=json", "-p", patch)
 }
 

@@ -75,6 +75,10 @@ func plannerOf(kind core.IntentKind) func(*planner) {
 		return (*planner).machineMaintenance
 	case core.IntentReboot:
 		return (*planner).gracefulReboot
+	case core.IntentCommence:
+		return (*planner).commence
+	case core.IntentUncommence:
+		return (*planner).uncommence
 	}
 	if _, ok := InstanceRules[kind]; ok {
 		return (*planner).instanceAction

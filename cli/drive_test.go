@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/sim"
+	"lockstep/sim/bubble"
+)
+
+// planStepSays is the status of a step of the plan.
+func planStepSays(s *core.Snapshot, key string) string {
+	p := s.Management.Plan()
+	if p == nil || p.StepAt(key) < 0 {
+		return ""
+	}
+	return p.Steps[p.StepAt(key)].Status
+}
+
+// A whole planned update, driven from its first step to its end by confirmed steps: one is commenced ahead and withdrawn, the workers are
+// held between two nodes and go on, and LCM does each time what is asked for.
+func TestAPlannedUpdateIsDrivenByItsSteps(t *testing.T) {
+	bubble.Story(t, plannedUpdate)
+}
+
+func plannedUpdate(t *testing.T) {
+	const openstack, masters, workers, rest = "openstack", "k8s-controllers", "k8s-workers-mos-default", "mcc-components"
+	st := newStory(t, sim.Options{Scenario: told(t, "drive-it"), Timing: brief})
+	st.place.management = simManagement(st.Cloud)
+	st.begin()
+	commence := func(key string) core.Intent { return core.Intent{Kind: core.IntentCommence, PlanStep: key} }
+	uncommence := func(key string) core.Intent { return core.Intent{Kind: core.IntentUncommence, PlanStep: key} }
+	comesNext := func(key string) {
+		t.Helper()
+		st.until("the page proposes "+key, func(s *core.Snapshot) bool {
+			p, ok := procedure.Of(s, *procedure.UpdateKey())
+			next, _ := p.Next()
+			return ok && next.Intent.Kind == core.IntentCommence && next.Intent.PlanStep == key
+		})
+	}
+	st.arm()
+	st.until("the plan is there", func(s *core.Snapshot) bool { return live(s, core.ServerManagement) && s.Management.Plan() != nil })
+	comesNext(openstack)
+	st.confirm(commence(openstack))
+	st.until("LCM has begun", func(s *core.Snapshot) bool {
+		return planStepSays(s, openstack) == core.PlanInProgress && s.Management.Cluster.Target == s.Management.Plan().Target
+	})
+	if stp := step.Plan(st.last, uncommence(openstack)); stp.Doable() || !strings.Contains(stp.Blocker(), "it has not begun") {
+		t.Errorf("what has begun could be withdrawn: %q", stp.Blocker())
+	}
+	st.confirm(commence(masters))
+	st.until("the masters are Scheduled", func(s *core.Snapshot) bool { return planStepSays(s, masters) == core.PlanScheduled })
+	st.confirm(uncommence(masters))
+	st.until("they are not any more", func(s *core.Snapshot) bool { return planStepSays(s, masters) == core.PlanNotStarted })
+	st.until("OpenStack is updated", func(s *core.Snapshot) bool { return planStepSays(s, openstack) == core.PlanCompleted })
+	st.until("the plan waits", func(s *core.Snapshot) bool {
+		a := needs(s, "plan-waits")
+		return a != nil && *a.Resolve == *procedure.UpdateKey()
+	})
+	comesNext(masters)
+	st.confirm(commence(masters))
+	st.until("the masters are updated", func(s *core.Snapshot) bool { return planStepSays(s, masters) == core.PlanCompleted })
+	comesNext(workers)
+	st.confirm(commence(workers))
+	var first string
+	st.until("a worker is in maintenance", func(s *core.Snapshot) bool {
+		for _, v := range progress.NodeViews(s) {
+			if v.Request != nil && strings.HasPrefix(v.Label, "cmp-") {
+				first = v.Name
+			}
+		}
+		return first != ""
+	})
+	st.confirm(uncommence(workers))
+	st.until("the worker under way is finished", func(s *core.Snapshot) bool { return s.NodeRequest(first) == nil })
+	end := time.Now().Add(3 * time.Minute)
+	st.until("nothing more is begun", func(s *core.Snapshot) bool {
+		if len(s.NodeRequests) > 0 {
+			t.Fatalf("a node is in maintenance although the workers are held: %v", s.NodeRequests)
+		}
+		return time.Now().After(end)
+	})
+	if a := needs(st.last, "plan-waits"); a == nil || !strings.Contains(a.Reason, "is held") {
+		t.Errorf("nobody says that the workers are held: %+v", attention.Of(st.last))
+	}
+	comesNext(workers)
+	st.confirm(commence(workers))
+	st.until("the workers are updated", func(s *core.Snapshot) bool { return planStepSays(s, workers) == core.PlanCompleted })
+	comesNext(rest)
+	st.confirm(commence(rest))
+	st.until("the update is over", func(s *core.Snapshot) bool {
+		return s.Management.Plan().Status == core.PlanCompleted && s.ClusterRequest() == nil
+	})
+}

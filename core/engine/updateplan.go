@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// readManaged reads an object of the management cluster as the type that its kind has.
+func readManaged[T core.Object](ctx context.Context, m ManagementChecker, ref core.Ref) (T, error) {
+	var zero T
+	o, err := m.Object(ctx, ref)
+	if err != nil {
+		return zero, err
+	}
+	t, ok := o.(T)
+	if !ok {
+		return zero, refuse("%s is a %T", ref.Name, o)
+	}
+	return t, nil
+}
+
+// notThere tells whether the error is that of an object that does not exist.
+func notThere(err error) bool {
+	var api *core.APIError
+	return errors.As(err, &api) && api.Kind == core.ErrNotFound
+}
+
+// commenceChecker checks commence of a step of an update plan. It is done when the plan has it; what LCM does then takes hours, and
+// shows in the plan.
+type commenceChecker struct {
+	management ManagementChecker
+	cluster    core.Ref
+	past       bool // the operator goes past what stops the update
+	change     core.SetCommence
+}
+
+func checkCommence(e *Engine, step core.Step, c core.SetCommence) checker {
+	return &commenceChecker{management: e.cfg.Management, cluster: e.managedCluster(), past: step.Intent.PastStops, change: c}
+}
+
+// step is the change's step as the server has it now.
+func (w *commenceChecker) step(ctx context.Context) (*core.UpdatePlan, core.PlanStep, error) {
+	plan, err := readManaged[*core.UpdatePlan](ctx, w.management, w.change.Plan)
+	if err != nil {
+		return nil, core.PlanStep{}, err
+	}
+	i := w.change.Index
+	if i < 0 || i >= len(plan.Steps) || plan.Steps[i].ID != w.change.ID || plan.Steps[i].Name != w.change.Name {
+		return nil, core.PlanStep{}, refuse("the plan's step %d is another one now", i+1)
+	}
+	return plan, plan.Steps[i], nil
+}
+
+// check asks the server whether the step is as it was, and what would stop it there: a step that is Stuck, an alert that fires.
+func (w *commenceChecker) check(ctx context.Context) error {
+	plan, st, err := w.step(ctx)
+	switch {
+	case err != nil:
+		return err
+	case st.Commence == w.change.On:
+		return refuse("commence is %t already", st.Commence)
+	case st.Status != w.change.Status:
+		return refuse("the step is %s now", wording.TextOf(wording.OneLine(st.Status, 40), "without a status"))
+	case !w.change.On || w.past:
+		return nil
+	}
+	for _, other := range plan.Steps {
+		if other.Status == core.PlanStuck {
+			return refuse("%s is Stuck", progress.StepShort(other))
+		}
+	}
+	pause, err := readManaged[*core.AutoPause](ctx, w.management, core.Ref{Kind: core.KindAutoPause, Namespace: w.cluster.Namespace,
+		Name: w.cluster.Name})
+	switch {
+	case notThere(err): // none, or an older release that does not know them
+	case err != nil:
+		return err
+	case len(pause.Firing) > 0:
+		return refuse("an alert fires that pauses the update: %s", wording.Some(pause.Firing, 4))
+	}
+	return nil
+}
+
+func (w *commenceChecker) outcome(ctx context.Context, _ sent) outcome {
+	_, st, err := w.step(ctx)
+	status := wording.TextOf(wording.OneLine(st.Status, 40), "without a status")
+	switch {
+	case err != nil:
+		return outcome{err: err}
+	case st.Commence != w.change.On:
+		return outcome{state: core.OperationVerifying, text: fmt.Sprintf("commence is %t", st.Commence)}
+	case w.change.On:
+		return outcome{state: core.OperationDone, text: "commenced; the step is " + status}
+	case st.Begun() && !st.Workers():
+		return outcome{state: core.OperationFailed, text: "commence is taken away, but the step had begun: it goes on to its end"}
+	case st.Begun():
+		return outcome{state: core.OperationDone, text: "held: no further machine is begun; the step is " + status}
+	}
+	return outcome{state: core.OperationDone, text: "not commenced any more; the step is " + status}
+}
+
+func (w *commenceChecker) values() (string, string) {
+	key := wording.TextOf(w.change.ID, w.change.Name)
+	return fmt.Sprintf("%s commence=%t", key, !w.change.On), fmt.Sprintf("%s commence=%t", key, w.change.On)
+}

@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"lockstep/core"
+	"lockstep/core/permittest"
+	"lockstep/scene"
+)
+
+// Right before commence is written the server itself is asked, and afterwards the plan shows what came of it.
+func TestCommenceIsCheckedOnTheServer(t *testing.T) {
+	plan := core.Ref{Kind: core.KindUpdatePlan, Name: "mos-1", UID: "p"}
+	on := core.SetCommence{Plan: plan, Index: 1, ID: "ceph", Name: "Ceph", Status: core.PlanNotStarted, On: true}
+	off := on
+	off.On = false
+	at := func(commence bool, status string) core.PlanStep {
+		return core.PlanStep{ID: "ceph", Name: "Ceph", Status: status, Commence: commence}
+	}
+	for _, tt := range []struct {
+		name   string
+		change core.SetCommence
+		past   bool
+		step   core.PlanStep
+		firing []string
+		after  string // status that LCM gives the step before anybody looks
+		why    string // the check refuses for; empty: it does not
+		want   core.OperationState
+	}{
+		{"commence", on, false, at(false, core.PlanNotStarted), nil, core.PlanScheduled, "", core.OperationDone},
+		{"it has begun meanwhile", on, false, at(false, core.PlanInProgress), nil, "", "is InProgress now", ""},
+		{"somebody was faster", on, false, at(true, core.PlanNotStarted), nil, "", "commence is true already", ""},
+		{"another step is there", on, false, core.PlanStep{ID: "masters"}, nil, "", "another one", ""},
+		{"an alert fires by now", on, false, at(false, core.PlanNotStarted), []string{"A"}, "", "an alert fires", ""},
+		{"an alert fires, past it", on, true, at(false, core.PlanNotStarted), []string{"A"}, "", "", core.OperationDone},
+		{"withdraw", off, false, at(true, core.PlanNotStarted), []string{"A"}, core.PlanNotStarted, "", core.OperationDone},
+		{"withdraw, and it has begun", off, false, at(true, core.PlanNotStarted), nil, core.PlanInProgress, "", core.OperationFailed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := &core.UpdatePlan{Steps: []core.PlanStep{{ID: "openstack", Status: core.PlanCompleted}, tt.step}}
+			server := &fakeManagement{objects: map[core.Kind]core.Object{core.KindUpdatePlan: p,
+				core.KindAutoPause: &core.AutoPause{Firing: tt.firing}}}
+			e := New(Config{Management: server, Writers: Writers{Management: server}})
+			w := checkerOf(e, core.Step{Intent: core.Intent{PastStops: tt.past}}, tt.change)
+			err := w.check(t.Context())
+			if (err == nil) != (tt.why == "") || err != nil && !strings.Contains(err.Error(), tt.why) {
+				t.Fatalf("the check says %v, want %q", err, tt.why)
+			}
+			if err != nil {
+				return
+			}
+			if err := server.Write(t.Context(), permittest.For(t, tt.change), tt.change); err != nil {
+				t.Fatal(err)
+			}
+			if tt.after != "" {
+				p.Steps[1].Status = tt.after
+			}
+			if o := w.outcome(t.Context(), sent{began: scene.Noon, accepted: true}); o.state != tt.want {
+				t.Errorf("the outcome is %+v, want %s", o, tt.want)
+			}
+		})
+	}
+	p := &core.UpdatePlan{Steps: []core.PlanStep{{ID: "openstack", Status: core.PlanStuck}, at(false, core.PlanNotStarted)}}
+	server := &fakeManagement{objects: map[core.Kind]core.Object{core.KindUpdatePlan: p}}
+	w := checkerOf(New(Config{Management: server}), core.Step{}, on)
+	if err := w.check(t.Context()); err == nil || !strings.Contains(err.Error(), "openstack is Stuck") {
+		t.Errorf("a step that is Stuck by now: %v", err)
+	}
+}

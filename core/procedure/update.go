@@ -1,0 +1,120 @@
+package procedure
+
+import (
+	"slices"
+	"strings"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// UpdateKey names the procedure that drives the update.
+func UpdateKey() *core.ProcedureKey { return &core.ProcedureKey{Kind: core.ProcedureUpdate} }
+
+// updateProcedure drives the update on the management cluster: the plan's steps, each with what can be done about it
+// (docs/mosk.md#update-plans).
+func updateProcedure(s *core.Snapshot) (core.Procedure, bool) {
+	p := core.Procedure{Title: "Drive the update",
+		Goal: "Each step of the plan begins when it is commenced and what is before it is complete. What has begun cannot be cancelled, and " +
+			"there is no way back to the old release."}
+	if why := step.NotConnected(s); why != "" {
+		p.Goal = "The update is driven on the management cluster."
+		p.Steps = []core.Step{step.Plan(s, core.Intent{Kind: core.IntentCommence})}
+		return p, true
+	}
+	plan := s.Management.Plan()
+	p.Summary = append(p.Summary, driveSummary(s, plan)...)
+	p.Steps = progress.VersionStep(s)
+	if plan != nil {
+		p.Steps = append(p.Steps, drivenSteps(s, core.Ref{Kind: core.KindCluster, Name: s.Cluster}, plan, true)...)
+	}
+	return p, true
+}
+
+// driveSummary is what is known before anything is commenced, one fact a line.
+func driveSummary(s *core.Snapshot, plan *core.UpdatePlan) []string {
+	var out []string
+	m := s.Management
+	if plan != nil {
+		text := "plan " + wording.OneLine(plan.Name, 60) + ": " + wording.OneLine(wording.TextOf(plan.Status, "no status"), 40)
+		if plan.Source != "" || plan.Target != "" {
+			text += ", from " + wording.TextOf(wording.OneLine(plan.Source, 60), "?") + " to " +
+				wording.TextOf(wording.OneLine(plan.Target, 60), "?")
+		}
+		out = append(out, text)
+	}
+	if m.Pause != nil {
+		alerts := make([]string, len(m.Pause.Alerts))
+		for i, a := range m.Pause.Alerts {
+			alerts[i] = wording.OneLine(a, 80)
+		}
+		text := "alerts that pause the update: " + wording.TextOf(wording.Some(alerts, 6), "none is named")
+		if n := len(m.Pause.Firing); n > 0 {
+			text += "; firing now: " + wording.OneLine(wording.Some(m.Pause.Firing, 4), 200)
+		}
+		out = append(out, text)
+	}
+	out = append(out, progress.ManagementSummary(s)...)
+	return append(out, progress.GroupSummary(s)...)
+}
+
+// planSteps are the steps of the update plan in the cluster's procedure: how far each is, and in the place of the one that LCM waits for,
+// the step that commences it.
+func planSteps(s *core.Snapshot, target core.Ref) []core.Step {
+	plan := s.Management.Plan()
+	if plan == nil || step.NotConnected(s) != "" {
+		return progress.PlanSteps(s, target)
+	}
+	return drivenSteps(s, target, plan, false)
+}
+
+// drivenSteps are the plan's steps with what can be done about each. all is for the procedure that drives the update: it also has what
+// nobody waits for, and in it the first step is the operator's to begin.
+func drivenSteps(s *core.Snapshot, target core.Ref, plan *core.UpdatePlan, all bool) []core.Step {
+	var out []core.Step
+	next := plan.ToCommence()
+	_, runs := plan.Running()
+	for i, row := range progress.PlanSteps(s, target) {
+		ps := plan.Steps[i]
+		once := plan.StepAt(ps.Key()) == i // a step that cannot be named cannot be driven
+		waits := !runs && (all || plan.UnderWay())
+		switch {
+		case i == next && once && (all || waits):
+			out = append(out, optionalIf(!waits, commenceStep(s, ps)))
+			continue
+		case all && once && ps.Commence && ps.Status != core.PlanCompleted && (!ps.Begun() || ps.Workers()):
+			out = append(out, row)
+			out = append(out, optional(step.Plan(s, core.Intent{Kind: core.IntentUncommence, PlanStep: ps.Key()}))...)
+			continue
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// commenceStep commences a step of the plan. While something stops the update, going past it is another way.
+func commenceStep(s *core.Snapshot, ps core.PlanStep) core.Step {
+	st := step.Plan(s, core.Intent{Kind: core.IntentCommence, PlanStep: ps.Key()})
+	if g, stopped := st.Unmet(core.GuardNoStops); stopped {
+		past := step.Plan(s, core.Intent{Kind: core.IntentCommence, PlanStep: ps.Key(), PastStops: true})
+		st.Alternatives = append(st.Alternatives, past)
+		if st.State == core.StepBlocked {
+			st.Status = "stopped" + wording.Because(g.Answer)
+		}
+	}
+	if st.Status == "" {
+		st.Status = "to be commenced"
+		switch {
+		case ps.Held():
+			st.Status += " again; " + progress.PlanStepText(s, ps)
+		case ps.Allows() > 0:
+			st.Status += "; " + wording.SpanText(ps.Allows()) + " estimated"
+		}
+	}
+	if said := strings.TrimSpace(ps.Message); said != "" && !slices.Contains([]core.StepState{core.StepDone, core.StepRunning}, st.State) {
+		st.Why = wording.Join(st.Why, "It says: "+wording.Sentence(wording.OneLine(said, wording.MostRead)))
+	}
+	return st
+}

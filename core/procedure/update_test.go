@@ -1,0 +1,69 @@
+package procedure
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/scene"
+)
+
+// What the page that drives the update offers at each point of a plan: "next" is what comes next, "may" what is offered besides.
+func TestThePageThatDrivesTheUpdate(t *testing.T) {
+	runs := func(m *scene.Managed, i int) {
+		m.Plan.Steps[i].Status, m.Plan.Steps[i].Commence, m.Plan.Steps[i].Started = core.PlanInProgress, true, scene.Ago(time.Minute)
+	}
+	for _, tt := range []struct {
+		name     string
+		complete int
+		given    func(m *scene.Managed)
+		next     string
+		may      []string
+	}{
+		{"nothing is begun", 0, func(m *scene.Managed) { m.Plan.Status, m.Plan.Started = core.PlanNotStarted, time.Time{} },
+			"commence step openstack", nil},
+		{"between two steps", 2, func(*scene.Managed) {}, "commence step k8s-controllers", nil},
+		{"a step is under way", 2, func(m *scene.Managed) { runs(m, 2) }, "", []string{"commence group mos-default"}},
+		{"a step is under way, the next is commenced", 2, func(m *scene.Managed) { runs(m, 2); m.Plan.Steps[3].Commence = true }, "",
+			[]string{"withdraw the commence of group mos-default", "commence step mcc-components"}},
+		{"workers are under way", 3, func(m *scene.Managed) { runs(m, 3) }, "", []string{"hold group mos-default",
+			"commence step mcc-components"}},
+		{"workers are held", 3, func(m *scene.Managed) { runs(m, 3); m.Plan.Steps[3].Commence = false }, "commence group mos-default again", nil},
+		{"an alert has paused the workers", 3, func(m *scene.Managed) {
+			runs(m, 3)
+			m.Plan.Steps[3].Commence, m.Plan.Steps[3].Status, m.Plan.Status = false, core.PlanAutoPaused, core.PlanAutoPaused
+		}, "commence group mos-default again", nil},
+		{"something stops it", 3, func(m *scene.Managed) { m.Nodes["cmp-01"].Cordoned = true }, "",
+			[]string{"commence group mos-default, past what stops it"}},
+		{"all is done", 5, func(m *scene.Managed) { m.Plan.Status = core.PlanCompleted }, "", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := scene.Resting()
+			m.Planned(tt.complete)
+			tt.given(m)
+			p, _ := Of(m.Join().Snapshot, *UpdateKey())
+			next, _ := p.Next()
+			var may []string
+			for _, st := range p.Steps {
+				for _, way := range append([]core.Step{st}, st.Alternatives...) {
+					if way.Doable() && way.ID != next.ID {
+						may = append(may, way.Title)
+					}
+				}
+			}
+			if next.Title != tt.next || !slices.Equal(may, tt.may) {
+				t.Errorf("%q comes next, and %q may be done:\n%v", next.Title, may, scene.Outline(p))
+			}
+			for _, st := range p.Steps {
+				if strings.Contains(st.Title, "past") {
+					t.Errorf("going past is a step of its own kind, not an other way: %s", st.Title)
+				}
+			}
+		})
+	}
+	if p, ok := Of(scene.Healthy().Snapshot, *UpdateKey()); !ok || len(p.Steps) != 1 || p.Steps[0].Doable() {
+		t.Errorf("without a management cluster: %+v", p)
+	}
+}
