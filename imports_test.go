@@ -18,7 +18,7 @@ var mayImport = map[string][]string{
 	"main": {"cli"},
 	"cli":  {"cli/...", "core/...", "kube/...", "nova", "sim/...", "themes", "tui"},
 	"tui": {"core", "core/progress", "core/step", "core/procedure", "core/attention", "core/evacuation", "core/checklist",
-		"core/forecast", "core/timeline", "themes", "tui/..."},
+		"core/forecast", "core/timeline", "core/fleet", "themes", "tui/..."},
 	"themes": {"themes"},
 	"kube":   {"core", "core/engine", "kube/..."}, // of the engine its ports
 	"nova":   {"core", "core/engine", "nova/..."},
@@ -34,6 +34,8 @@ var mayImport = map[string][]string{
 	"core/checklist": {"core", "core/wording", "core/progress", "core/step", "core/procedure", "core/attention",
 		"core/evacuation"},
 	"core/forecast":        {"core", "core/wording", "core/progress", "core/evacuation"},
+	"core/timeline":        {"core", "core/wording", "core/progress", "core/evacuation", "core/forecast"},
+	"core/fleet":           {"core", "core/wording", "core/progress", "core/attention"},
 	"core/engine":          {"core", "core/wording", "core/progress", "core/step", "core/evacuation", "core/internal/permit"},
 	"core/internal/permit": {"core"},
 	"core/derivedtest":     {"core", "core/progress", "core/procedure", "core/attention", "core/forecast", "core/timeline"},

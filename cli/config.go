@@ -50,6 +50,7 @@ type config struct {
 	RespectNovaAZ bool              `yaml:"respectNovaAZ"`
 	NodeLabels    map[string]string `yaml:"nodeLabels"`
 	Management    management        `yaml:"management"`
+	Clusters      map[string]access `yaml:"clusters"`
 
 	folder string // the file's folder; relative paths start there
 }
@@ -99,7 +100,7 @@ func loadConfig(flag string) (config, error) {
 
 // read takes over the values of a file, and fails on unknown ones.
 func (c *config) read(raw []byte) error {
-	c.Keys = nil
+	c.Keys, c.Clusters = nil, nil
 	d := yaml.NewDecoder(bytes.NewReader(raw))
 	d.KnownFields(true)
 	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
@@ -145,6 +146,9 @@ func (c *config) read(raw []byte) error {
 	}
 	if err := c.checkControllers(); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: %v", lineOf(&document, "controllers"), err))
+	}
+	if err := c.checkClusters(); err != nil {
+		wrong = append(wrong, fmt.Sprintf("line %d: clusters: %v", lineOf(&document, "clusters"), err))
 	}
 	if len(wrong) > 0 {
 		return errors.New(strings.Join(wrong, "\n"))

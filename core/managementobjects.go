@@ -27,6 +27,7 @@ type ManagedCluster struct {
 	Available     []string // versions that it can be updated to
 	Requested     int      // nodes
 	ReadyNodes    int
+	Manages       string // spec: name of the KaaSRelease, of the management cluster's own Cluster only; empty for every other
 }
 
 // Ref names the object.

@@ -82,7 +82,7 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 			kube.Permission{Verb: "get", Resource: "/readyz"},
 			kube.Permission{Verb: "get", Resource: "/version"},
 		)},
-		{"rbac-management-readonly.yaml", append(slices.Concat(kube.ManagementPermissions(""), kube.ManagementWatchPermissions("")),
+		{"rbac-management-readonly.yaml", append(slices.Concat(kube.ManagementPermissions(""), kube.ManagementWatchPermissions(""), kube.FleetPermissions()),
 			kube.Permission{Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"},
 			kube.Permission{Verb: "get", Resource: "/readyz"},
 			kube.Permission{Verb: "get", Resource: "/version"},

@@ -103,6 +103,7 @@ func managedClusterFrom(u *unstructured.Unstructured) core.Object {
 		Meta: managementMeta(u), Target: spec.text("release"), Maintenance: spec.flag("maintenance"),
 		InMaintenance: status.truth("maintenance"), Ready: status.truth("ready"), ReadyKnown: status.flag("ready") != nil,
 		Conditions: conditionsOf(status), Release: status.at("releaseRefs", "current").text("name"),
+		Manages: spec.at("kaas").text("release"),
 	}
 	for _, r := range status.at("releaseRefs").objects("available") {
 		c.Available = append(c.Available, r.text("version"))

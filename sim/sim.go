@@ -92,6 +92,7 @@ type Cloud struct {
 	err     error         // of the controllers, valid after done
 
 	governor sync.WaitGroup
+	others   sync.WaitGroup // what moves the other clusters of the management cluster
 
 	closing sync.Once
 	closed  error
@@ -181,6 +182,9 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	if c.OpenStack != nil {
 		run.Machines = machines{c.OpenStack}
 	}
+	if err := c.seedOthers(start); err != nil {
+		return err
+	}
 	if !opts.Paused {
 		c.Clock.Resume()
 	}
@@ -188,6 +192,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		close(c.done)
 		return nil
 	}
+	c.others.Go(func() { c.moveOthers(ctx) })
 	go func() {
 		defer close(c.done)
 		if c.Clock.Sleep(ctx, time.Nanosecond) != nil { // a paused clock holds the controllers, too
@@ -261,7 +266,7 @@ func (c *Cloud) startManagement(ctx context.Context, opts Options, seed uint64) 
 	}
 	var err error
 	c.Management, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Network: opts.Network, NoManagers: opts.Network != nil,
-		Random: c.random(seed, "management"), CRDs: crds.Management(), ClusterName: ManagementContext, Users: kubeapi.ManagementUsers()})
+		Random: c.random(seed, "management"), CRDs: crds.Management(), ClusterName: ManagementContext, Users: managementUsers(c.Scenario)})
 	if err != nil {
 		return fmt.Errorf("management cluster: %w", err)
 	}
@@ -351,6 +356,7 @@ func (c *Cloud) Close() error {
 	c.closing.Do(func() {
 		c.stop()
 		c.governor.Wait()
+		c.others.Wait()
 		if c.Faults != nil {
 			c.Faults.Close()
 		}

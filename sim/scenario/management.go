@@ -27,6 +27,8 @@ type Management struct {
 	NotReady  []NotReady    `json:"notReady"`  // nodes that return late
 	Budgets   []Budget      `json:"budgets"`   // disruption budgets that allow no eviction
 	Deletions []Deletion    `json:"deletions"` // machines that a colleague deletes
+
+	Others []Other `json:"others"` // further clusters of this management cluster, as records only
 }
 
 // Plan says who starts the steps of the ClusterUpdatePlan. A step's ID is openstack, ceph, k8s-controllers,
@@ -138,6 +140,7 @@ func (s *Scenario) setManagementDefaults() {
 		m.UpgradeIndex[machine] = i + 1
 	}
 	maps.Copy(m.UpgradeIndex, given)
+	s.setOthersDefaults()
 	for i := range m.Items {
 		m.Items[i].ExitCode = cmp.Or(m.Items[i].ExitCode, 1)
 	}
@@ -170,6 +173,7 @@ func (s *Scenario) checkManagement(machines map[string]Node, check func(bool, st
 		known("management.upgradeIndex", machine)
 	}
 	s.checkGroups(machines, check)
+	s.checkOthers(check)
 	for i, a := range m.Alerts {
 		field := fmt.Sprintf("management.alerts[%d]", i)
 		check(a.Name != "", "%s.name is missing", field)

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/fleet"
+	"lockstep/kube"
+)
+
+// fleetEvery is how often the list of clusters is made anew at most; fleetIdle how often without news: ends and ages move with the time.
+const (
+	fleetEvery = 250 * time.Millisecond
+	fleetIdle  = 2 * time.Second
+)
+
+// fleetWatch is one run against a management cluster: what it knows of all its clusters.
+type fleetWatch struct {
+	client    *kube.Client
+	watcher   *kube.FleetWatcher
+	collector *fleet.Collector
+	clock     func() time.Time // the clusters' time
+	news      chan fleetNews
+
+	mu     sync.Mutex
+	latest *fleet.View
+	ears   map[chan *fleet.View]bool
+}
+
+type fleetNews struct {
+	project string
+	delta   core.Delta
+}
+
+// openFleet loads the login of the management cluster: the one that is named as such, else the cluster of the flags. It asks no server.
+func openFleet(ctx context.Context, p place, log *log) (*fleetWatch, error) {
+	options := p.kubeOptions()
+	if p.management.configured() {
+		options = p.managementOptions()
+	}
+	client, err := kube.Load(options)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.getCredentials(ctx, log, client, "the management cluster"); err != nil {
+		return nil, err
+	}
+	f := &fleetWatch{client: client, collector: fleet.NewCollector(client.ContextName, p.config.knownClusters()...), clock: p.clock,
+		news: make(chan fleetNews, 64), ears: map[chan *fleet.View]bool{}}
+	if f.clock == nil {
+		f.clock = time.Now
+	}
+	watch := kube.WatchOptions{Log: log.Logger}
+	if p.pace > 1 {
+		watch = hurried(watch, p.pace)
+	}
+	o := kube.FleetOptions{WatchOptions: watch}
+	if p.pace > 1 {
+		o.Look, o.EachDuration = 10*time.Second, 30*time.Second
+	}
+	for _, id := range p.config.knownClusters() {
+		if id.Project != "" {
+			o.Projects = append(o.Projects, id.Project)
+		}
+	}
+	f.watcher = kube.NewFleetWatcher(client, f.take, o)
+	return f, nil
+}
+
+// take passes news on to run; it waits for room.
+func (f *fleetWatch) take(project string, d core.Delta) { f.news <- fleetNews{project, d} }
+
+// run works until ctx is done, and returns when everything it started has ended.
+func (f *fleetWatch) run(ctx context.Context) {
+	watching := make(chan struct{})
+	go func() {
+		defer close(watching)
+		f.watcher.Run(ctx)
+	}()
+	due := time.NewTimer(fleetEvery)
+	defer due.Stop()
+	fresh, last := false, time.Time{}
+	for {
+		select {
+		case n := <-f.news:
+			f.collector.Apply(n.project, n.delta)
+			if !fresh {
+				fresh = true
+				due.Reset(max(fleetEvery-time.Since(last), fleetEvery/10))
+			}
+		case <-due.C:
+			fresh, last = false, time.Now()
+			f.publish()
+			due.Reset(fleetIdle)
+		case <-watching:
+			return
+		}
+	}
+}
+
+// publish makes the list and gives it to all who listen.
+func (f *fleetWatch) publish() {
+	v := f.collector.View(f.clock(), time.Now())
+	f.watcher.SetMachines(v.Watched())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.latest = v
+	for ear := range f.ears {
+		select {
+		case <-ear: // nobody has taken the one before
+		default:
+		}
+		ear <- v
+	}
+}
+
+// Subscribe returns a channel of lists; it holds one, the latest wins.
+func (f *fleetWatch) Subscribe() (views <-chan *fleet.View, stop func()) {
+	ear := make(chan *fleet.View, 1)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ears[ear] = true
+	if f.latest != nil {
+		ear <- f.latest
+	}
+	return ear, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		delete(f.ears, ear)
+	}
+}
+
+// look waits until everything that there is to know has come, and no longer than wait.
+func (f *fleetWatch) look(ctx context.Context, wait time.Duration) *fleet.View {
+	views, stop := f.Subscribe()
+	defer stop()
+	deadline := time.After(wait)
+	var last *fleet.View
+	for {
+		select {
+		case last = <-views:
+			if last.Complete {
+				return last
+			}
+		case <-deadline:
+			return last
+		case <-ctx.Done():
+			return last
+		}
+	}
+}

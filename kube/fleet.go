@@ -1,0 +1,339 @@
+package kube
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lockstep/core"
+)
+
+var gvrNamespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+
+const managementRights = "deploy/rbac-management-readonly.yaml"
+
+// fleetClusters are the resources that say of which clusters a list of clusters is made. The others are watched where there are any.
+func fleetClusters(project string) []resource {
+	return []resource{{source: core.SourceClusters, gvr: gvrClusters, namespace: project, rights: managementRights,
+		translate: managedClusterFrom}}
+}
+
+// fleetDetails are the resources that say of each cluster what a list shows of it. There are few of them for each cluster, and
+// they are small.
+func fleetDetails(project string) []resource {
+	return []resource{
+		{source: core.SourceLCMClusters, gvr: lcm("lcmclusters"), namespace: project, rights: managementRights, translate: lcmClusterFrom},
+		{source: core.SourcePlans, gvr: gvrUpdatePlans, namespace: project, rights: managementRights, translate: updatePlanFrom},
+		{source: core.SourceGroups, gvr: gvrUpdateGroups, namespace: project, rights: managementRights, translate: machineGroupFrom},
+		{source: core.SourceAutoPauses, gvr: kaas("updateautopauses"), namespace: project, rights: managementRights,
+			translate: autoPauseFrom},
+	}
+}
+
+// fleetMachines are the resources of single machines: hundreds for each cluster, and large. They are watched only in projects in which
+// an update is under way.
+func fleetMachines(project string) []resource {
+	return []resource{
+		{source: core.SourceLCMMachines, gvr: lcm("lcmmachines"), namespace: project, rights: managementRights, translate: slimMachineFrom},
+		{source: core.SourceDrains, gvr: lcm("lcmclusterstates"), namespace: project, rights: managementRights, translate: drainStateFrom},
+	}
+}
+
+// fleetItself are the resources that are about the management cluster itself.
+func fleetItself() []resource {
+	return []resource{
+		{source: core.SourceReleases, gvr: kaas("kaasreleases"), rights: managementRights, translate: managementReleaseFrom},
+		{source: core.SourceManagementUpgrades, gvr: kaas("mccupgrades"), rights: managementRights, translate: managementUpgradeFrom},
+	}
+}
+
+// FleetPermissions are what a FleetWatcher needs beyond ManagementWatchPermissions where that is given in single projects.
+func FleetPermissions() []Permission {
+	return []Permission{{"list", gvrNamespaces.Group, gvrNamespaces.Resource, "", ""}}
+}
+
+// slimMachineFrom keeps of an LCMMachine what a list of clusters shows: of its state items only those that fail.
+func slimMachineFrom(u *unstructured.Unstructured) core.Object {
+	m, _ := lcmMachineFrom(u).(*core.LCMMachine)
+	var failing []core.StateItem
+	for _, i := range m.Items {
+		if i.Failing() {
+			failing = append(failing, i)
+		}
+	}
+	m.Items = failing
+	return m
+}
+
+// FleetOptions are those of a FleetWatcher.
+type FleetOptions struct {
+	WatchOptions
+	// Projects are looked into where the login may neither list clusters in all namespaces nor list the namespaces.
+	Projects []string
+	Look     time.Duration // how often new projects are looked for where clusters cannot be listed everywhere (1 m)
+	// EachDuration is how long the server is asked to keep a watch of one project open, where there is one for each (5 m).
+	EachDuration time.Duration
+}
+
+// FleetWatcher keeps core informed of what the management cluster knows of all its clusters, as a list of them shows it. It watches
+// each kind once, in all namespaces. Where the login may not, it watches the projects that it may look into. Machines, which are many
+// and large, are watched only in the projects that SetMachines names.
+type FleetWatcher struct {
+	client *Client
+	sink   func(project string, d core.Delta)
+	opts   FleetOptions
+
+	changed chan struct{} // SetMachines has named other projects
+	found   chan struct{} // a project has its first cluster
+
+	mu     sync.Mutex
+	wide   bool
+	wanted []string        // projects whose machines are watched
+	having map[string]bool // projects in which a cluster was seen
+}
+
+// NewFleetWatcher makes a FleetWatcher that passes its Deltas to sink, from several goroutines, those of one source and project in
+// order. The project is empty for what comes from all namespaces. A stream that ends for good tells of its source that it is off, and
+// that it has no objects.
+func NewFleetWatcher(client *Client, sink func(project string, d core.Delta), opts FleetOptions) *FleetWatcher {
+	opts.WatchOptions = opts.WatchOptions.withDefaults()
+	orDuration(&opts.Look, time.Minute)
+	orDuration(&opts.EachDuration, 5*time.Minute)
+	return &FleetWatcher{client: client, sink: sink, opts: opts, changed: make(chan struct{}, 1), found: make(chan struct{}, 1),
+		having: map[string]bool{}}
+}
+
+// SetMachines names the projects whose machines are watched. It replaces those named before.
+func (w *FleetWatcher) SetMachines(projects []string) {
+	w.mu.Lock()
+	same := slices.Equal(w.wanted, projects)
+	w.wanted = slices.Clone(projects)
+	w.mu.Unlock()
+	if same {
+		return
+	}
+	select {
+	case w.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Run watches until ctx is done, and returns when everything it started has ended.
+func (w *FleetWatcher) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	w.sink("", core.Delta{Source: core.SourceClusters, At: time.Now(), State: core.SourceConnecting})
+	wide, err := w.mayListAll(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	resources := fleetItself()
+	if wide {
+		resources = slices.Concat(fleetClusters(""), fleetDetails(""), resources)
+	} else {
+		w.sink("", core.Delta{Source: core.SourceClusters, At: time.Now(), State: core.SourceOff, Replace: true})
+	}
+	w.mu.Lock()
+	w.wide = wide
+	w.mu.Unlock()
+	base := newWatcher(w.client, resources, func(d core.Delta) { w.sink("", d) }, w.opts.WatchOptions)
+	wg.Go(func() { base.Run(ctx) })
+	if !wide {
+		wg.Go(func() { w.projects(ctx, err) })
+	}
+	w.machines(ctx)
+}
+
+// mayListAll tells whether clusters can be listed in all namespaces: anything but a refusal counts as a yes, and the watch says what is
+// wrong. Where the answer is no, err is the refusal.
+func (w *FleetWatcher) mayListAll(ctx context.Context) (bool, *core.APIError) {
+	call := "list clusters.cluster.k8s.io"
+	asked, cancel := context.WithTimeout(ctx, w.opts.ListTimeout)
+	defer cancel()
+	_, err := w.client.resource(gvrClusters, "").List(asked, metav1.ListOptions{Limit: 1})
+	if e := describeManagement(err, call); e != nil && e.Kind == core.ErrForbidden {
+		e.Remedy = managementRights + " gives the right, in one project or in all of them."
+		return false, e
+	}
+	return true, nil
+}
+
+// branch is what is watched in one project.
+type branch struct {
+	stop   context.CancelFunc
+	ended  chan struct{}
+	source []core.SourceID
+}
+
+// begin watches resources in a project. Only the FleetWatcher's base asks whether the server is there at all.
+func (w *FleetWatcher) begin(ctx context.Context, project string, resources []resource, sink func(core.Delta), place int) *branch {
+	opts := w.opts.WatchOptions
+	opts.ProbeInterval = 24 * time.Hour
+	if !w.isWide() {
+		opts.WatchDuration, opts.AbsentRetry = w.opts.EachDuration, 5*w.opts.AbsentRetry
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	b := &branch{stop: cancel, ended: make(chan struct{})}
+	for _, r := range resources {
+		b.source = append(b.source, r.source)
+	}
+	watcher := newWatcher(w.client, resources, sink, opts)
+	for i, s := range watcher.streams {
+		s.behind += time.Duration(place*len(watcher.streams)+i) * apart
+	}
+	go func() {
+		defer close(b.ended)
+		watcher.Run(ctx)
+	}()
+	return b
+}
+
+// end stops a branch and forgets what it has told.
+func (w *FleetWatcher) end(project string, b *branch) {
+	b.stop()
+	<-b.ended
+	for _, source := range b.source {
+		w.sink(project, core.Delta{Source: source, At: time.Now(), State: core.SourceOff, Replace: true})
+	}
+}
+
+func (w *FleetWatcher) isWide() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.wide
+}
+
+// projects watches the clusters of each project that there is, and the rest where there are clusters.
+func (w *FleetWatcher) projects(ctx context.Context, refused *core.APIError) {
+	running := map[string][]*branch{}
+	defer func() {
+		for _, all := range running {
+			for _, b := range all {
+				b.stop()
+				<-b.ended
+			}
+		}
+	}()
+	look := time.NewTimer(0)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.found:
+			w.mu.Lock()
+			found := slices.Sorted(maps.Keys(w.having))
+			w.mu.Unlock()
+			for _, project := range found {
+				if len(running[project]) == 1 {
+					running[project] = append(running[project], w.begin(ctx, project, fleetDetails(project),
+						func(d core.Delta) { w.sink(project, d) }, len(running)))
+				}
+			}
+		case <-look.C:
+			projects, whole := w.listProjects(ctx, refused)
+			for _, project := range projects {
+				if running[project] == nil {
+					running[project] = []*branch{w.begin(ctx, project, fleetClusters(project), func(d core.Delta) {
+						w.sink(project, d)
+						w.clustersCame(project, d)
+					}, len(running))}
+				}
+			}
+			for _, project := range slices.Sorted(maps.Keys(running)) {
+				if whole && !slices.Contains(projects, project) {
+					for _, b := range running[project] {
+						w.end(project, b)
+					}
+					delete(running, project)
+				}
+			}
+			look.Reset(w.opts.Look)
+		}
+	}
+}
+
+// clustersCame notes that a project has clusters: the rest of it is watched, too.
+func (w *FleetWatcher) clustersCame(project string, d core.Delta) {
+	if len(d.Upserts) == 0 {
+		return
+	}
+	w.mu.Lock()
+	known := w.having[project]
+	w.having[project] = true
+	w.mu.Unlock()
+	if known {
+		return
+	}
+	select {
+	case w.found <- struct{}{}:
+	default:
+	}
+}
+
+// listProjects are the namespaces that there are, or the configured ones where these may not be listed. whole tells whether a project
+// that is not among them is gone. Without either, the clusters' source says why nothing is seen.
+func (w *FleetWatcher) listProjects(ctx context.Context, refused *core.APIError) (projects []string, whole bool) {
+	list, err := w.client.listAll(ctx, resource{gvr: gvrNamespaces})
+	if err == nil {
+		for _, u := range list {
+			projects = append(projects, u.GetName())
+		}
+		slices.Sort(projects)
+		return projects, true
+	}
+	if len(w.opts.Projects) > 0 {
+		return w.opts.Projects, false
+	}
+	told := *err
+	told.Server = core.ServerManagement
+	if err.Kind == core.ErrForbidden {
+		told = *refused
+		told.Message = refused.Message + "; nor may namespaces be listed, to look into each"
+		told.Remedy = "Name your clusters with their projects in the configuration (clusters), or ask for " + managementRights + "."
+	}
+	state := core.SourceFailed
+	if told.Kind == core.ErrForbidden {
+		state = core.SourceForbidden
+	}
+	w.sink("", core.Delta{Source: core.SourceClusters, At: time.Now(), State: state, Err: &told, Next: time.Now().Add(w.opts.Look)})
+	return nil, false
+}
+
+// machines watches the machines of the projects that SetMachines names.
+func (w *FleetWatcher) machines(ctx context.Context) {
+	running := map[string]*branch{}
+	defer func() {
+		for _, b := range running {
+			b.stop()
+			<-b.ended
+		}
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.changed:
+		}
+		w.mu.Lock()
+		wanted := w.wanted
+		w.mu.Unlock()
+		for _, project := range slices.Sorted(maps.Keys(running)) {
+			if !slices.Contains(wanted, project) {
+				w.end(project, running[project])
+				delete(running, project)
+			}
+		}
+		for _, project := range wanted {
+			if running[project] == nil {
+				running[project] = w.begin(ctx, project, fleetMachines(project), func(d core.Delta) { w.sink(project, d) }, len(running))
+			}
+		}
+	}
+}
