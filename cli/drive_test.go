@@ -98,3 +98,27 @@ func plannedUpdate(t *testing.T) {
 		return s.Management.Plan().Status == core.PlanCompleted && s.ClusterRequest() == nil
 	})
 }
+
+// A cluster without an update plan is given the release that is offered, and LCM updates all of it.
+func TestAClusterWithoutAPlanIsDrivenByItsSteps(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
+		st := newStory(t, sim.Options{Scenario: told(t, "release-offered"), Timing: brief})
+		st.place.management = simManagement(st.Cloud)
+		st.begin()
+		st.arm()
+		var next core.Step
+		st.until("a release is offered", func(s *core.Snapshot) bool {
+			p, _ := procedure.Of(s, *procedure.UpdateKey())
+			next, _ = p.Next()
+			return live(s, core.ServerManagement) && next.Intent.Kind == core.IntentSetRelease
+		})
+		st.confirm(next.Intent)
+		st.until("the cluster is at it, and its maintenance is over", func(s *core.Snapshot) bool {
+			c := s.Management.Cluster
+			return c.Release == next.Intent.Release && c.Target == c.Release && s.ClusterRequest() == nil && len(s.NodeRequests) == 0
+		})
+		if again := step.Plan(st.last, next.Intent); again.Doable() || again.State != core.StepDone {
+			t.Errorf("it could be set again: %s, %s", again.State, again.Blocker())
+		}
+	})
+}

@@ -141,6 +141,12 @@ type SetCommence struct {
 	On     bool
 }
 
+// SetRelease sets the ClusterRelease that a Cluster is to be at, which begins its update.
+type SetRelease struct {
+	Cluster  Ref
+	Old, New string // Old is what it must be
+}
+
 // Batch is a named list of changes under one grant, shown whole, done AtOnce at a time.
 type Batch struct {
 	Items        []BatchItem
@@ -196,6 +202,8 @@ func (SetMaintenance) isChange() {}
 func (RequestReboot) isChange() {}
 
 func (SetCommence) isChange() {}
+
+func (SetRelease) isChange() {}
 
 func (Batch) isChange() {}
 

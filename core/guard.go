@@ -66,6 +66,7 @@ const (
 	GuardNoMaintenance     GuardID = "no-maintenance" // the cluster is not in maintenance mode
 	GuardNoMigration       GuardID = "no-migration"   // no migration is under way
 	GuardNoNodes           GuardID = "no-nodes"       // no node is in maintenance
+	GuardNoPlan            GuardID = "no-plan"        // no update plan leads to the release
 	GuardNoReboot          GuardID = "no-reboot"      // no graceful reboot is asked for
 	GuardNoRequest         GuardID = "no-request"     // there is no maintenance request
 	GuardNoStops           GuardID = "no-stops"       // nothing stops the update
@@ -81,6 +82,7 @@ const (
 	GuardNotPlayed         GuardID = "not-played"     // it is not Lockstep's turn as the OpenStack controller
 	GuardNotTaken          GuardID = "not-taken"      // LCM does not take the node once the lock is gone
 	GuardNothingOn         GuardID = "nothing-on"     // no instance is left on the host, in whatever state
+	GuardOffered           GuardID = "offered"        // the release is offered for the cluster
 	GuardPodOld            GuardID = "old"            // the pod is of an older revision
 	GuardOnDelete          GuardID = "on-delete"      // nobody else replaces its pods
 	GuardOnHost            GuardID = "on-host"        // it is on a host

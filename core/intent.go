@@ -77,6 +77,7 @@ const (
 	IntentCommence IntentKind = "commence-plan-step" // PlanStep, PastStops
 	// PlanStep: commence is taken away from a step that has not begun, or from workers' that has
 	IntentUncommence IntentKind = "uncommence-plan-step"
+	IntentSetRelease IntentKind = "set-release" // Release (a ClusterRelease), PastStops
 )
 
 // Intent is what the operator asks for: a kind and what it is about. It is plain data: the same intent is planned again

@@ -23,11 +23,28 @@ type ManagedCluster struct {
 	Ready         bool
 	ReadyKnown    bool // the status says whether it is ready
 	Conditions    []Condition
-	Release       string   // name of the current ClusterRelease
-	Available     []string // versions that it can be updated to
-	Requested     int      // nodes
+	Release       string           // name of the current ClusterRelease
+	Available     []OfferedRelease // that it can be updated to
+	Requested     int              // nodes
 	ReadyNodes    int
 	Manages       string // spec: name of the KaaSRelease, of the management cluster's own Cluster only; empty for every other
+}
+
+// OfferedRelease is a release that a Cluster can be updated to. In some releases of MOSK it may lack its name.
+type OfferedRelease struct {
+	Name    string // of the ClusterRelease: "mosk-21-0-0-25-2"
+	Version string // "21.0.0"
+	Reboot  bool   // it says that hosts are rebooted
+}
+
+// Offered is the release of that name, if the Cluster can be updated to it.
+func (c *ManagedCluster) Offered(name string) (OfferedRelease, bool) {
+	for _, o := range c.Available {
+		if o.Name == name && name != "" {
+			return o, true
+		}
+	}
+	return OfferedRelease{}, false
 }
 
 // Ref names the object.

@@ -36,9 +36,10 @@ status:
       - {type: Kubernetes, ready: false, message: "not ready machines: cmp-1"}
       - {type: Newer, status: "True"}
     nodes: {requested: 3, ready: 2}
-    releaseRefs: {current: {name: mosk-17-4-0-25-1}, available: [{version: 21.0.0}]}`,
+    releaseRefs: {current: {name: mosk-17-4-0-25-1}, available: [{version: 21.0.0, name: mosk-21-0-0-25-2, rebootRequired: true}]}`,
 			&core.ManagedCluster{Meta: core.Meta{Name: "mos", Namespace: "prod", UID: "u1"}, Target: "mosk-21-0-0-25-2", Maintenance: &on,
-				InMaintenance: true, ReadyKnown: true, Release: "mosk-17-4-0-25-1", Available: []string{"21.0.0"}, Requested: 3, ReadyNodes: 2,
+				InMaintenance: true, ReadyKnown: true, Release: "mosk-17-4-0-25-1", Requested: 3, ReadyNodes: 2,
+				Available: []core.OfferedRelease{{Name: "mosk-21-0-0-25-2", Version: "21.0.0", Reboot: true}},
 				Conditions: []core.Condition{{Type: "Helm", Ready: true}, {Type: "Kubernetes", Message: "not ready machines: cmp-1"},
 					{Type: "Newer", Ready: true}}}},
 		"a machine": {managedMachineFrom, `
@@ -172,7 +173,7 @@ func managed(t *testing.T, options kubeapi.Options) *cluster {
 		`{apiVersion: v1, kind: Namespace, metadata: {name: prod}}`,
 		`{apiVersion: v1, kind: Namespace, metadata: {name: test}}`,
 		`{apiVersion: cluster.k8s.io/v1alpha1, kind: Cluster, metadata: {name: mos, namespace: prod}, spec: {providerSpec: {value: ` +
-			`{maintenance: false}}}, status: {providerStatus: {ready: true}}}`,
+			`{maintenance: false, release: mosk-17-4-0-25-1}}}, status: {providerStatus: {ready: true}}}`,
 		`{apiVersion: cluster.k8s.io/v1alpha1, kind: Machine, metadata: {name: cmp-1, namespace: prod, labels: ` +
 			`{cluster.sigs.k8s.io/cluster-name: mos}}, spec: {providerSpec: {value: {}}}, status: {nodeRef: {name: n1}}}`,
 		`{apiVersion: cluster.k8s.io/v1alpha1, kind: Machine, metadata: {name: cmp-1, namespace: test, labels: ` +

@@ -70,6 +70,8 @@ func (s managementSender) send(ctx context.Context, change core.Change) error {
 		return s.setMaintenance(ctx, c)
 	case core.RequestReboot:
 		return s.requestReboot(ctx, c)
+	case core.SetRelease:
+		return s.setRelease(ctx, c)
 	case core.SetCommence:
 		return s.setCommence(ctx, c)
 	}

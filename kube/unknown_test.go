@@ -42,6 +42,7 @@ func managementWrites(cluster core.Ref) []core.Change {
 	return []core.Change{
 		core.SetMaintenance{Object: cluster, Old: new(bool), On: true},
 		core.RequestReboot{Cluster: cluster, Machines: []string{"cmp-1"}},
+		core.SetRelease{Cluster: cluster, Old: "mosk-17-4-0-25-1", New: "mosk-21-0-0-25-2"},
 		core.SetCommence{Plan: planRef, Index: 0, ID: "openstack", Name: "Update OpenStack", Status: "NotStarted", On: true},
 	}
 }

@@ -22,6 +22,7 @@ type managementKind struct {
 
 // managementKinds are the kinds of objects by which an update is driven.
 var managementKinds = map[core.Kind]managementKind{
+	core.KindCluster:    {gvrClusters, managedClusterFrom},
 	core.KindUpdatePlan: {gvrUpdatePlans, updatePlanFrom},
 	core.KindAutoPause:  {gvrAutoPauses, autoPauseFrom},
 }
@@ -123,5 +124,21 @@ func (s managementSender) setCommence(ctx context.Context, c core.SetCommence) e
 				cut(c.Status)))
 		}
 		return []operation{{"test", path + "/" + field, key}, {"add", path + "/commence", c.On}}, nil
+	})
+}
+
+const releasePath = "/spec/providerSpec/value/release"
+
+// setRelease sets the release that a Cluster is to be at, if that is the one that was confirmed to be replaced.
+func (s managementSender) setRelease(ctx context.Context, c core.SetRelease) error {
+	if err := s.may(ctx, "set the cluster's release",
+		updatePermissions(core.KindCluster, c.Cluster.Namespace, "get", "patch")...); err != nil {
+		return err
+	}
+	return s.swap(ctx, c.Cluster, func(u *unstructured.Unstructured) ([]operation, *core.APIError) {
+		if is := managedClusterFrom(u).(*core.ManagedCluster).Target; is != c.Old || c.Old == "" {
+			return nil, otherwiseManaged(c.Cluster, fmt.Sprintf("has the release %q; expected was %q", cut(is), cut(c.Old)))
+		}
+		return []operation{{"test", releasePath, c.Old}, {"replace", releasePath, c.New}}, nil
 	})
 }

@@ -89,3 +89,29 @@ func TestCommenceIsSetOnExactlyTheStep(t *testing.T) {
 		}
 	})
 }
+
+// The Cluster's release is replaced where it is the one that was confirmed, and nowhere else.
+func TestTheReleaseIsSetOverTheOneThatWasSeen(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := planned(t)
+		w := writesManagement(t, c.client(kubeapi.Operator))
+		mos := c.refOf(core.KindCluster, "mos")
+		target := func() string {
+			o, err := w.Object(t.Context(), mos)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return o.(*core.ManagedCluster).Target
+		}
+		change := core.SetRelease{Cluster: mos, Old: "mosk-17-4-0-25-1", New: "mosk-21-0-0-25-2"}
+		if err := w.DryRun(t.Context(), change); err != nil || target() != change.Old {
+			t.Fatalf("dry run: %v, %s", err, target())
+		}
+		if err := w.write(change); err != nil || target() != change.New {
+			t.Fatalf("%v, %s", err, target())
+		}
+		if err := w.write(change); kindOf(err) != core.ErrConflict || !strings.Contains(err.Error(), `has the release "mosk-21`) {
+			t.Errorf("a release that has changed: %v", err)
+		}
+	})
+}

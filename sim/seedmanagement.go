@@ -27,7 +27,8 @@ func managementOptions(s *scenario.Scenario, config *rest.Config, start time.Tim
 	}
 	options := &controller.Management{
 		Config: config, Project: m.Project, Source: m.Releases.From, Target: m.Releases.To, Version: clusterVersion(s.Release.To),
-		Estimated: map[string]time.Duration{}, Colleague: m.Plan.Colleague.Of(), Start: start, Deletions: map[string]time.Time{},
+		Estimated: map[string]time.Duration{}, NoPlan: m.Plan.None, Colleague: m.Plan.Colleague.Of(), Start: start,
+		Deletions: map[string]time.Time{},
 	}
 	for _, n := range s.Nodes {
 		options.Ceph = options.Ceph || n.Has(scenario.RoleStorage)

@@ -81,6 +81,8 @@ func describe(s *core.Snapshot, step core.Step) []string {
 	case core.SetMaintenance:
 		return []string{fmt.Sprintf("Set spec.providerSpec.value.maintenance from %s to %t on %s.", truth(c.Old), c.On,
 			object(c.Object, step.Label))}
+	case core.SetRelease:
+		return []string{"Set spec.providerSpec.value.release from " + orNotSet(c.Old) + " to " + c.New + " on " + object(c.Cluster, "") + "."}
 	case core.SetCommence:
 		if !c.On {
 			return []string{"Take commence away from the step " + planStepName(c) + " of " + object(c.Plan, "") + "."}

@@ -227,7 +227,7 @@ func phaseActions() []Action {
 			func(*phasesPane) request { return openSteps{core.ProcedureKey{Kind: core.ProcedureMaintenance}} }),
 		inPane(Action{ID: "update.drive", Title: "Open the steps that drive the update: commence the plan's next step, hold, go on after a pause",
 			Short: "drive", Scope: ScopePhases, Keys: []string{"u"}, Footer: 9,
-			Intent: []core.IntentKind{core.IntentCommence, core.IntentUncommence}}, (*phasesPane).needManagement,
+			Intent: []core.IntentKind{core.IntentCommence, core.IntentUncommence, core.IntentSetRelease}}, (*phasesPane).needManagement,
 			func(*phasesPane) request { return openSteps{*procedure.UpdateKey()} }),
 		cluster(Action{ID: "cluster.maintenance.enter", Title: "Put the cluster into maintenance mode", Short: "enter maintenance"},
 			core.IntentEnterCluster),

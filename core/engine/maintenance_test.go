@@ -30,6 +30,9 @@ func (f *fakeManagement) Write(_ context.Context, p Permit, c core.Change) error
 		return err
 	}
 	switch c := c.(type) {
+	case core.SetRelease:
+		f.writes = append(f.writes, c.Cluster.String())
+		f.objects[core.KindCluster].(*core.ManagedCluster).Target = c.New
 	case core.SetCommence:
 		f.writes = append(f.writes, c.Plan.String())
 		f.objects[core.KindUpdatePlan].(*core.UpdatePlan).Steps[c.Index].Commence = c.On

@@ -68,3 +68,38 @@ func TestCommenceIsCheckedOnTheServer(t *testing.T) {
 		t.Errorf("a step that is Stuck by now: %v", err)
 	}
 }
+
+// Right before the release is set, the server is asked whether it is still as it was, and offered.
+func TestTheReleaseIsCheckedOnTheServer(t *testing.T) {
+	change := core.SetRelease{Cluster: core.Ref{Kind: core.KindCluster, Name: "mos"}, Old: "a", New: "b"}
+	for _, tt := range []struct {
+		name    string
+		cluster core.ManagedCluster
+		why     string
+	}{
+		{"as it was", core.ManagedCluster{Target: "a", Available: []core.OfferedRelease{{Name: "b"}}}, ""},
+		{"set by somebody else", core.ManagedCluster{Target: "c", Available: []core.OfferedRelease{{Name: "b"}}}, "is c now"},
+		{"not offered any more", core.ManagedCluster{Target: "a"}, "not offered any more"},
+		{"in maintenance mode by now", core.ManagedCluster{Target: "a", Maintenance: new(true), Available: []core.OfferedRelease{{Name: "b"}}},
+			"maintenance mode"},
+	} {
+		server := &fakeManagement{objects: map[core.Kind]core.Object{core.KindCluster: &tt.cluster}}
+		w := checkerOf(New(Config{Management: server}), core.Step{}, change)
+		err := w.check(t.Context())
+		if (err == nil) != (tt.why == "") || err != nil && !strings.Contains(err.Error(), tt.why) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if err != nil {
+			continue
+		}
+		if o := w.outcome(t.Context(), sent{}); o.state != core.OperationVerifying {
+			t.Errorf("before it is set: %+v", o)
+		}
+		if err := server.Write(t.Context(), permittest.For(t, change), change); err != nil {
+			t.Fatal(err)
+		}
+		if o := w.outcome(t.Context(), sent{}); o.state != core.OperationDone {
+			t.Errorf("%+v", o)
+		}
+	}
+}

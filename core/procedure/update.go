@@ -30,6 +30,9 @@ func updateProcedure(s *core.Snapshot) (core.Procedure, bool) {
 	if plan != nil {
 		p.Steps = append(p.Steps, drivenSteps(s, core.Ref{Kind: core.KindCluster, Name: s.Cluster}, plan, true)...)
 	}
+	if plan == nil || plan.Status == core.PlanCompleted {
+		p.Steps = append(p.Steps, releaseSteps(s)...)
+	}
 	return p, true
 }
 
@@ -117,4 +120,35 @@ func commenceStep(s *core.Snapshot, ps core.PlanStep) core.Step {
 		st.Why = wording.Join(st.Why, "It says: "+wording.Sentence(wording.OneLine(said, wording.MostRead)))
 	}
 	return st
+}
+
+// releaseSteps set the release that the Cluster is to be at: one step for each release that is offered and has no plan.
+func releaseSteps(s *core.Snapshot) []core.Step {
+	m, c := s.Management, s.Management.Cluster
+	var out []core.Step
+	for _, o := range c.Available {
+		if o.Name == "" || slices.ContainsFunc(m.Plans, func(p *core.UpdatePlan) bool { return p.Target == o.Name }) {
+			continue
+		}
+		st := step.Plan(s, core.Intent{Kind: core.IntentSetRelease, Release: o.Name})
+		if _, stopped := st.Unmet(core.GuardNoStops); stopped {
+			st.Alternatives = append(st.Alternatives, step.Plan(s, core.Intent{Kind: core.IntentSetRelease, Release: o.Name, PastStops: true}))
+		}
+		if st.Status == "" {
+			st.Status = "offered; nobody has begun the update"
+		}
+		out = append(out, st)
+	}
+	if len(out) > 1 { // which one is for the operator to choose
+		out = optional(out...)
+	}
+	if len(out) > 0 || m.Plan() != nil {
+		return out
+	}
+	status := "no release is offered"
+	if c.Target != "" && c.Release != "" && c.Target != c.Release {
+		status = "LCM updates the cluster from " + wording.OneLine(c.Release, 60) + " to " + wording.OneLine(c.Target, 60)
+	}
+	return []core.Step{{ID: "update/none", Target: c.Ref(), Label: s.Cluster, Title: "there is no update plan", State: core.StepWaiting,
+		Status: status, Why: "LCM makes a plan when a new release is available for the cluster; older ones are given the release itself."}}
 }

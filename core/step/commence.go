@@ -77,15 +77,7 @@ func (p *planner) commence() {
 		p.guard(guardNoRequest(s))
 	}
 	p.fact("running", running.Key())
-	stops := Stops(s, runs || held)
-	p.guardNoStops(stops)
-	past := ""
-	if p.i.PastStops {
-		past = pastText(stops)
-		p.step.ID += "/past"
-		p.step.Title += ", past what stops it"
-		p.step.Risk, p.step.Type = core.RiskHighest, typable(plan.Name+"/"+st.Key(), plan.UID)
-	}
+	past := p.stops(Stops(s, runs || held), plan.Name+"/"+st.Key(), plan.UID)
 	p.step.Why = wording.Join(past, wording.Sentence(progress.StepName(st)), wording.Sentence(progress.ImpactText(st)), estimateText(st),
 		groupSays(s, st))
 	p.step.Then = commenceThen(plan, at, held, running, runs)

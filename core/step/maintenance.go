@@ -48,7 +48,8 @@ func (p *planner) managed(busy func(core.Operation) bool, extra ...core.SourceID
 // busyManaging tells whether an operation changes something on the management cluster.
 func busyManaging(op core.Operation) bool {
 	for _, kind := range []core.IntentKind{core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine,
-		core.IntentReboot, core.IntentCommence, core.IntentUncommence} {
+		core.IntentReboot, core.IntentCommence, core.IntentUncommence,
+		core.IntentSetRelease} {
 		if op.Is(kind) {
 			return true
 		}

@@ -77,6 +77,8 @@ func plannerOf(kind core.IntentKind) func(*planner) {
 		return (*planner).gracefulReboot
 	case core.IntentCommence:
 		return (*planner).commence
+	case core.IntentSetRelease:
+		return (*planner).setRelease
 	case core.IntentUncommence:
 		return (*planner).uncommence
 	}

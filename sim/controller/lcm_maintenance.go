@@ -24,8 +24,12 @@ func (l *lcm) lookAtReboots(ctx context.Context) error {
 	return nil
 }
 
-// updateUnderWay tells whether a plan has started and is not complete.
+// updateUnderWay tells whether an update has started and is not complete.
 func (l *lcm) updateUnderWay() bool {
+	if m := l.management; m.NoPlan {
+		own := m.last(lcmClusters, m.cluster)
+		return own != nil && text(own, "spec", "release") == m.Target && text(own, "status", "release") != m.Target
+	}
 	plan := l.management.last(plansResource, l.management.planName())
 	return plan != nil && text(plan, "status", "startedAt") != "" && text(plan, "status", "status") != planCompleted
 }

@@ -36,6 +36,7 @@ type Management struct {
 
 	Ceph      bool                     // whether the plan has a step for Ceph
 	Estimated map[string]time.Duration // of a step, instead of the figures in MOSK's plans
+	NoPlan    bool                     // there is no plan: the update begins when the Cluster's release is set
 	Colleague time.Duration            // the delay after a step until a colleague commences the next one; zero: no colleague
 
 	Start     time.Time            // the colleague's first step counts from here

@@ -95,7 +95,7 @@ func (l *lcm) lookAtPlan(ctx context.Context) (time.Duration, error) {
 	err := errors.Join(l.lookAtDeletions(ctx), l.lookAtMaintenance(ctx), l.lookAtReboots(ctx))
 	plan, getErr := m.objects(plansResource).Get(ctx, m.planName(), metav1.GetOptions{})
 	if apierrors.IsNotFound(getErr) {
-		return m.timing.PlanLook, errors.Join(err, l.report(ctx, nil))
+		return m.timing.PlanLook, errors.Join(err, l.wholeUpdate(ctx), l.report(ctx, nil))
 	}
 	if getErr != nil {
 		return 0, errors.Join(err, fmt.Errorf("read ClusterUpdatePlan %s: %w", m.planName(), getErr))
@@ -103,6 +103,27 @@ func (l *lcm) lookAtPlan(ctx context.Context) (time.Duration, error) {
 	firing, pauseErr := m.autoPause(ctx, plan)
 	err = errors.Join(err, pauseErr, m.commence(ctx, plan, firing), l.advance(ctx, plan, firing), l.report(ctx, firing))
 	return m.timing.PlanLook, err
+}
+
+// wholeUpdate updates a cluster without a plan once somebody has set its release: one step after the other, without a stop.
+func (l *lcm) wholeUpdate(ctx context.Context) error {
+	m := l.management
+	cluster, own := m.last(clustersResource, m.cluster), m.last(lcmClusters, m.cluster)
+	if !m.NoPlan || cluster == nil || own == nil || text(cluster, providerValue("release")...) != m.Target ||
+		text(own, "status", "release") == m.Target || text(own, "spec", "release") != m.Target && m.inMaintenance() {
+		return nil
+	}
+	if err := m.toTarget(ctx, nil); err != nil {
+		return err
+	}
+	ids := m.stepIDs()
+	for i, id := range ids {
+		if !m.ended(id) {
+			l.startStep(ctx, id, i+1 == len(ids))
+			return nil
+		}
+	}
+	return m.tellStatus(ctx, lcmClusters, m.cluster, map[string]any{"release": m.Target})
 }
 
 // runsTarget tells whether a node was last seen to run the target.

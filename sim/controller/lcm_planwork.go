@@ -64,7 +64,11 @@ func (l *lcm) doStep(ctx context.Context, id string) error {
 			return err
 		}
 		begun := m.clock.Now()
-		for _, status := range listOf(m.last(plansResource, m.planName()), "status", "steps") {
+		var steps []map[string]any
+		if plan := m.last(plansResource, m.planName()); plan != nil {
+			steps = listOf(plan, "status", "steps")
+		}
+		for _, status := range steps {
 			if at := timeOf(status["startedAt"]); field(status, "id") == id && !at.IsZero() {
 				begun = at
 			}
@@ -111,6 +115,9 @@ func (m *management) groupMembers(group string) []*unstructured.Unstructured {
 
 // commenced tells whether a step may start another machine.
 func (m *management) commenced(ctx context.Context, id string) (bool, error) {
+	if m.NoPlan {
+		return true, nil
+	}
 	plan, err := m.objects(plansResource).Get(ctx, m.planName(), metav1.GetOptions{})
 	if err != nil {
 		return false, fmt.Errorf("read ClusterUpdatePlan %s: %w", m.planName(), err)

@@ -38,6 +38,9 @@ func (l *lcm) report(ctx context.Context, firing []string) error {
 	if plan := m.last(plansResource, m.planName()); plan != nil && text(plan, "status", "status") == planCompleted {
 		current, done = map[string]any{"name": m.Target, "version": m.Version}, true
 	}
+	if own := m.last(lcmClusters, m.cluster); m.NoPlan && own != nil && text(own, "status", "release") == m.Target {
+		current, done = map[string]any{"name": m.Target, "version": m.Version}, true
+	}
 	fields := map[string]any{"requestedNodes": len(machines), "readyNodes": ready, "lcmOperationStuck": stuck != "",
 		"lcmOperationStuckMessage": stuck}
 	if done {

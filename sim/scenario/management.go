@@ -34,6 +34,7 @@ type Management struct {
 // Plan says who starts the steps of the ClusterUpdatePlan. A step's ID is openstack, ceph, k8s-controllers,
 // k8s-workers-<group> or mcc-components. Steps before the scenario's start are commenced in any case.
 type Plan struct {
+	None      bool                `json:"none"`      // there is no plan: the update begins when somebody sets the Cluster's release
 	Commence  []string            `json:"commence"`  // steps that are commenced when the scenario starts
 	Colleague Duration            `json:"colleague"` // delay after a step until a colleague commences the next one; 0: no colleague
 	Estimated map[string]Duration `json:"estimated"` // by step; default as in MOSK's own plans
@@ -168,6 +169,8 @@ func (s *Scenario) checkManagement(machines map[string]Node, check func(bool, st
 		check(slices.Contains(steps, id), "management.plan.estimated names the step %q: want one of %v", id, steps)
 		check(m.Plan.Estimated[id] > 0, "management.plan.estimated.%s: want a duration", id)
 	}
+	check(!m.Plan.None || len(m.Plan.Commence) == 0 && m.Plan.Colleague == 0 && s.History.StartAt == StartOperator,
+		"management.plan.none: without a plan nothing is commenced, and no update has begun")
 	check(m.Plan.Colleague >= 0, "management.plan.colleague lies in the past")
 	for _, machine := range slices.Sorted(maps.Keys(m.UpgradeIndex)) {
 		known("management.upgradeIndex", machine)
