@@ -90,6 +90,9 @@ func lookOf(o options) (tui.Options, error) {
 	if t.Actions, err = tui.Rebind(tui.Actions(), o.config.Keys); err != nil {
 		return t, err
 	}
+	if t.Window, err = o.config.window(); err != nil {
+		return t, fmt.Errorf("the window: %w", err)
+	}
 	name := cmp.Or(o.theme, os.Getenv("LOCKSTEP_THEME"))
 	if name == "" {
 		if name = o.config.Theme; isThemeFile(name) && !filepath.IsAbs(name) {

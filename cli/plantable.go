@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -9,15 +8,6 @@ import (
 
 	"lockstep/core/evacuation"
 )
-
-// planFile is the content of a plan's file.
-func planFile(p *evacuation.Forecast, format string, all bool) ([]byte, error) {
-	var b bytes.Buffer
-	if err := planPrinters[format](&b, p, all); err != nil {
-		return nil, fmt.Errorf("print the plan: %w", err)
-	}
-	return b.Bytes(), nil
-}
 
 // printPlanTable prints a plan for a terminal: what needs a person first, then the nodes. Instances that just move are listed
 // only with all.

@@ -88,7 +88,8 @@ func (s *session) window(ctx context.Context, at place, f planFlags, left time.D
 	order, _ := forecast.Order(snap)
 	asking, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	e, err := s.engine.ForecastEvacuation(asking, evacuation.Request{Nodes: nodes, Order: order, AtOnce: max(ask.AtOnce, 1)}, progressOn(stderr))
+	request := evacuation.Request{Nodes: nodes, Order: order, AtOnce: max(ask.AtOnce, 1)}
+	e, err := s.engine.ForecastEvacuation(asking, request, progressOn(stderr))
 	if err == nil {
 		ask.Evacuation = &e
 	} else if ctx.Err() == nil {

@@ -20,6 +20,7 @@ func layerKinds() []layerKind {
 		{ScopeProcedure, true, procedureActions},
 		{ScopePlan, true, planActions},
 		{ScopeCheck, true, checkActions},
+		{ScopeUntil, true, untilActions},
 		{ScopeConfirm, false, confirmActions},
 		{ScopeText, true, textActions},
 		{ScopeForm, false, formActions},

@@ -3,6 +3,7 @@ package tui
 import (
 	"time"
 
+	"lockstep/core/forecast"
 	"lockstep/themes"
 )
 
@@ -34,12 +35,13 @@ type Options struct {
 	NoColor    bool         // no colours: bold, faint and reverse only
 	SyncOutput SyncOutput
 	Clipboard  Clipboard
-	Notice     string     // said when the screen opens; may be empty
-	Arm        bool       // writing is armed once the screen is open
-	Actions    []Action   // what keys do: Actions(), or what Rebind made of it; nil: Actions()
-	Rehearsal  Rehearsal  // what a demo's panel works on; nil on a real cloud
-	Owners     OwnerDesk  // what the page of owners asks and saves with; nil: neither
-	Checks     CheckStore // checks that were made earlier; nil: none are kept
+	Notice     string          // said when the screen opens; may be empty
+	Arm        bool            // writing is armed once the screen is open
+	Actions    []Action        // what keys do: Actions(), or what Rebind made of it; nil: Actions()
+	Rehearsal  Rehearsal       // what a demo's panel works on; nil on a real cloud
+	Owners     OwnerDesk       // what the page of owners asks and saves with; nil: neither
+	Window     forecast.Window // of each day, as it is configured; zero: none
+	Checks     CheckStore      // checks that were made earlier; nil: none are kept
 	// SaveFile writes a file that only its owner may read, never over another, and returns its path; nil: files cannot be written.
 	SaveFile func(name string, content []byte) (path string, err error)
 	Title    string // the terminal window's; empty: left alone

@@ -111,7 +111,7 @@ func target(s *core.Snapshot, u core.Update) string {
 		return p.Target
 	}
 	if c := s.Management.Cluster; c != nil && len(c.Available) > 0 {
-		return c.Available[len(c.Available)-1]
+		return c.Available[len(c.Available)-1].Version
 	}
 	return ""
 }

@@ -15,7 +15,11 @@ func meta(name string) core.Meta { return core.Meta{Namespace: "prod", Name: nam
 
 // mos is a Cluster that is at a release and goes to one.
 func mos(is, target string, available ...string) *core.ManagedCluster {
-	return &core.ManagedCluster{Meta: meta("mos"), Release: is, Target: target, Available: available, Ready: true, ReadyKnown: true}
+	var offered []core.OfferedRelease
+	for _, version := range available {
+		offered = append(offered, core.OfferedRelease{Name: version})
+	}
+	return &core.ManagedCluster{Meta: meta("mos"), Release: is, Target: target, Available: offered, Ready: true, ReadyKnown: true}
 }
 
 const from, to = "mosk-17-4-0-25-1", "mosk-21-0-0-25-2"

@@ -121,7 +121,7 @@ func (r *Row) update(m *core.Management, p *core.UpdatePlan) (target string) {
 func (r *Row) offers(m *core.Management) {
 	if c := m.Cluster; c != nil {
 		for _, v := range c.Available {
-			r.Offered = append(r.Offered, Version(v))
+			r.Offered = append(r.Offered, Version(cmp.Or(v.Version, v.Name)))
 		}
 	}
 	for _, p := range m.Plans {

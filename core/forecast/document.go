@@ -80,7 +80,7 @@ func headline(s *core.Snapshot, f *Forecast) string {
 	case f.Whole.At.IsZero():
 		return "Nothing is left of the update."
 	}
-	return "The update is over " + MomentText(s, f.Whole) + "."
+	return "The update is over " + MomentText(s, f.Whole) + ", if each step is commenced at once and nobody is waited for."
 }
 
 // untilSection is when the part that runs, its phase, all nodes and the whole end.
@@ -102,8 +102,8 @@ func untilSection(s *core.Snapshot, f *Forecast) Section {
 		return sec
 	}
 	for _, p := range f.Parts {
-		if p.State == PartRuns && !p.End.At.IsZero() && p.End != f.Whole {
-			sec.Lines = append(sec.Lines, wording.Sentence(p.Title+" ends "+MomentText(s, p.End)))
+		if p.State == PartRuns && !p.End.At.IsZero() && p.End != f.Whole && p.End != f.NodesEnd {
+			sec.Lines = append(sec.Lines, wording.Sentence(p.Title+": until "+MomentText(s, p.End)))
 		}
 	}
 	if !f.NodesEnd.At.IsZero() {
@@ -114,11 +114,12 @@ func untilSection(s *core.Snapshot, f *Forecast) Section {
 		}
 		sec.Lines = append(sec.Lines, text)
 	}
-	if !f.Whole.At.IsZero() {
-		sec.Lines = append(sec.Lines, "Everything is over "+MomentText(s, f.Whole)+
-			", if each step is commenced at once and nobody is waited for.")
-	}
 	var late, waits []string
+	for _, p := range f.Parts {
+		if p.Late {
+			late = append(late, p.Title)
+		}
+	}
 	for _, n := range f.Nodes {
 		if n.Late {
 			late = append(late, n.Label)
@@ -128,7 +129,7 @@ func untilSection(s *core.Snapshot, f *Forecast) Section {
 		}
 	}
 	if len(late) > 0 {
-		sec.Bad = append(sec.Bad, wording.Some(late, 6)+wording.Verb(len(late), " takes", " take")+" longer than what was seen: the end moves.")
+		sec.Bad = append(sec.Bad, wording.Some(late, 6)+wording.Verb(len(late), " takes", " take")+" longer than forecast: the end moves on.")
 	}
 	if len(waits) > 0 {
 		sec.Bad = append(sec.Bad, wording.Some(waits, 6)+wording.Verb(len(waits), " waits", " wait")+
@@ -188,6 +189,9 @@ func (p *Part) takenText() string {
 		text = "each " + text
 		if p.AtOnce > 1 {
 			text += fmt.Sprintf("; %d at a time", p.AtOnce)
+		}
+		if p.tail.Usual > 0 {
+			text += "; then " + wording.SpanText(p.tail.Usual)
 		}
 	}
 	return text
@@ -277,7 +281,10 @@ func (sp *Split) headline(s *core.Snapshot) string {
 
 // sections are the nights, what goes on now, and what is to be known of it.
 func (sp *Split) sections(s *core.Snapshot) []Section {
-	out := []Section{{Title: "Nights of " + sp.Window.String(), Bad: sp.Warnings, Lines: sp.Notes}}
+	out := []Section{{Title: "Nights of " + sp.Window.String(), Bad: sp.Warnings}}
+	if len(sp.Warnings) == 0 {
+		out[0].Good = []string{"Nothing speaks against it."}
+	}
 	if len(sp.Running) > 0 {
 		sec := Section{Title: "Under way now", Head: []string{"what", "since", "ends", "by"}}
 		for _, it := range sp.Running {
@@ -305,7 +312,7 @@ func (sp *Split) sections(s *core.Snapshot) []Section {
 		}
 		out = append(out, sec)
 	}
-	return out
+	return append(out, Section{Title: "What the nights rest on", Lines: sp.Notes})
 }
 
 func (it Item) byText() string {
@@ -469,7 +476,8 @@ func itemsJSON(items []Item) []jsonItem {
 
 func (d *Document) forScripts() jsonDocument {
 	j := jsonDocument{Cluster: d.Cluster, AsOf: d.AsOf.UTC(), Headline: d.Headline, NodesEnd: momentJSON(d.nodesEnd),
-		Whole: momentJSON(d.whole), Steps: []jsonPart{}, Warnings: []string{}, Notes: []string{}, Formula: []jsonRow{}, Sum: evacuation.Span(d.formula.Sum),
+		Whole: momentJSON(d.whole), Steps: []jsonPart{}, Warnings: []string{}, Notes: []string{}, Formula: []jsonRow{},
+		Sum:  evacuation.Span(d.formula.Sum),
 		Open: slices.Clone(d.formula.Ambiguous), Record: []jsonTold{}}
 	for _, p := range d.parts {
 		x := jsonPart{ID: p.ID, Title: core.Tidy(p.Title), State: p.State, Documents: evacuation.Span(p.Documents),

@@ -84,6 +84,7 @@ func (u *update) forecast() *Forecast {
 			p.End = from.Plus(p.Length)
 			if p.State == PartRuns && !p.Started.IsZero() {
 				p.End = rest(p.Started, now, p.Length)
+				p.Late = p.Length.Basis != BasisNone && u.s.Longer(p.Started, p.Length.Slow())
 			}
 		}
 		left = left || p.Nodes == 0 || p.Left > 0

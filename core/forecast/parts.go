@@ -42,6 +42,7 @@ type Part struct {
 	Left      int           // of these, those not through
 	AtOnce    int           // nodes at a time in the forecast
 
+	Late    bool      // it has no nodes, and takes longer than the slow end of its length
 	Started time.Time // zero when it has not begun, or that is not known
 	Start   Moment    // forecast; zero when no update runs, or it has begun
 	End     Moment    // forecast; zero when no update runs, or it is done

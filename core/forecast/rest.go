@@ -170,7 +170,7 @@ func (st Stop) Texts(s *core.Snapshot) []string {
 	before := clockText(s, st.Before)
 	var out []string
 	if st.Over {
-		out = append(out, "The update is over before "+before+", if nobody is waited for.")
+		return []string{"It is over before " + before + ", even at the slow end, if each step is commenced at once and nobody is waited for."}
 	}
 	switch {
 	case st.Last != nil:
@@ -183,7 +183,7 @@ func (st Stop) Texts(s *core.Snapshot) []string {
 	case st.First != nil && st.Maybe == nil:
 		out = append(out, "No: before "+before+" no point is reached where it can rest. The first is after "+st.First.After+", "+
 			reachedText(s, st.First.At)+".")
-	case st.Maybe == nil && !st.Over:
+	case st.Maybe == nil:
 		out = append(out, "No: nothing is known that keeps the update from going on to its end.")
 	}
 	if r := st.Maybe; r != nil {

@@ -367,12 +367,19 @@ func (sp *splitting) judge(parts []Part) {
 				"as if it had been done.", x.Title, wording.SpanText(x.Takes), window, wording.SpanText(window.Length()))
 		}
 	}
+	var goOn []string
+	var until Moment
 	for _, it := range out.Running {
 		from, to := window.Next(sp.now)
 		if from.After(sp.now) || it.End.Until().After(to) {
-			warn("%s is under way and does not stop for the window: it ends %s.", it.Title, MomentText(u.s, it.End))
+			goOn = append(goOn, it.Title)
+			until = later(until, it.End)
 		}
 		sp.last = core.Later(sp.last, it.End.Until())
+	}
+	if n := len(goOn); n > 0 {
+		warn("%s %s under way and %s not stop for the window: until %s.", wording.Some(goOn, 6), wording.Verb(n, "is", "are"),
+			wording.Verb(n, "does", "do"), MomentText(u.s, until))
 	}
 	if !sp.first.IsZero() && sp.last.After(sp.first) && len(sp.request.Nodes) == 0 {
 		out.Between = sp.last.Sub(sp.first)
