@@ -37,6 +37,8 @@ type session struct {
 	journal *engine.Journal // nil when none is written
 	notices []string        // about this machine, for the operator
 
+	looker core.Looker // of logs, events and objects
+
 	down  []core.Delta // the states of sources without an adapter
 	focus atomic.Pointer[string]
 
@@ -109,6 +111,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.looker = kube.NewLooker(client, management)
 	s.openOpenStack(p, client, &cfg)
 	s.openJournal(p, client, &cfg)
 	s.engine = engine.New(cfg)

@@ -60,5 +60,12 @@ type Evidence struct {
 type Command struct {
 	For     string // what it is for: "scale it up", "its log"
 	Line    string
-	Changes bool // it changes something; otherwise it only looks
+	Changes bool  // it changes something; otherwise it only looks
+	Look    *Look // what shows the same here; nil: nothing does
+}
+
+// Showing is the command with what shows the same here.
+func (c Command) Showing(l Look) Command {
+	c.Look = &l
+	return c
 }

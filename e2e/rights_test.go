@@ -75,14 +75,15 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 		manifest string
 		uses     []kube.Permission
 	}{
-		{"rbac-readonly.yaml", append(kube.WatchPermissions(),
+		{"rbac-readonly.yaml", append(append(kube.WatchPermissions(), kube.LookPermissions()...),
 			readLease, // who is at work
 			kube.Permission{Verb: "list", Group: readLease.Group, Resource: readLease.Resource, Name: readLease.Name}, // and elsewhere
 			kube.Permission{Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"},
 			kube.Permission{Verb: "get", Resource: "/readyz"},
 			kube.Permission{Verb: "get", Resource: "/version"},
 		)},
-		{"rbac-management-readonly.yaml", append(slices.Concat(kube.ManagementPermissions(""), kube.ManagementWatchPermissions(""), kube.FleetPermissions()),
+		{"rbac-management-readonly.yaml", append(slices.Concat(kube.ManagementPermissions(""),
+			kube.ManagementWatchPermissions(""), kube.FleetPermissions(), kube.ManagementLookPermissions("")),
 			kube.Permission{Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"},
 			kube.Permission{Verb: "get", Resource: "/readyz"},
 			kube.Permission{Verb: "get", Resource: "/version"},

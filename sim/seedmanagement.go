@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"lockstep/sim/controller"
+	"lockstep/sim/kubeapi"
 	"lockstep/sim/scenario"
 )
 
@@ -96,6 +97,23 @@ func seedManagement(ctx context.Context, run controller.Options, s *scenario.Sce
 		}
 	}
 	return controller.PopulateManagement(ctx, run, controller.Past{})
+}
+
+// seedLCM puts the pod of LCM into a management cluster, for its log (docs/mosk.md#when-it-hangs).
+func seedLCM(server *kubeapi.Server) error {
+	for _, manifest := range []string{"{apiVersion: v1, kind: Namespace, metadata: {name: kaas}}", `
+apiVersion: v1
+kind: Pod
+metadata: {name: lcm-lcm-controller-5f7c9d6b44-x2k8p, namespace: kaas, labels: {app.kubernetes.io/name: lcm-controller}}
+spec: {nodeName: mgmt-01, containers: [{name: lcm-controller, image: "registry.local/lcm-controller:sim"}]}
+status:
+  phase: Running
+  conditions: [{type: Ready, status: "True"}]`} {
+		if err := server.LoadYAML([]byte(manifest)); err != nil {
+			return fmt.Errorf("seed the management cluster: LCM: %w", err)
+		}
+	}
+	return nil
 }
 
 // seedObject is an object of a management cluster with its status.

@@ -145,6 +145,12 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		c.run.Config.Transport = transport
 	}
 	if c.run.Management = managementOptions(c.Scenario, c.manage, start); c.run.Management != nil {
+		if c.Management != nil {
+			c.run.Management.PodLogs = c.Management
+			if err := seedLCM(c.Management); err != nil {
+				return err
+			}
+		}
 		if err := seedManagement(ctx, c.run, c.Scenario); err != nil {
 			return err
 		}
@@ -246,6 +252,11 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 		return nil
 	}
 	options := openstackOptions(c.Clock, seed, c.Scenario)
+	if c.Kube != nil {
+		options.ComputeLog = func(host, text string) {
+			c.Kube.WriteLog("openstack", "nova-compute-default", host, "nova-compute", text)
+		}
+	}
 	options.Address, options.Network, options.Random = opts.OpenStackAddress, opts.Network, c.random(seed, "openstack")
 	cloud, err := openstack.New(options)
 	if err != nil {

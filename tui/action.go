@@ -79,7 +79,7 @@ func (a Action) Writes() bool { return len(a.Intent) > 0 }
 
 // Actions is the catalogue: every action, scope by scope.
 func Actions() []Action {
-	parts := [][]Action{globalActions(), dashboardActions(), afterActions(), {timelineKey()}}
+	parts := [][]Action{globalActions(), dashboardActions(), afterActions(), {timelineKey()}, lookingActions()}
 	for _, k := range paneKinds() {
 		parts = append(parts, k.actions())
 	}

@@ -33,7 +33,9 @@ type wayOn struct {
 	what string
 	text string
 	more string // all of it, where the row has no room
-	open func(m *Model) tea.Cmd
+	// shows is what enter shows of a command that only looks, here; empty: it copies the command.
+	shows core.LookKind
+	open  func(m *Model) tea.Cmd
 }
 
 // wayKind is where a way leads, as a word.
@@ -124,8 +126,12 @@ func (p *entryPage) waysOn(m *Model) []wayOn {
 		if c.Changes {
 			kind = wayChange
 		}
-		out = append(out, wayOn{id: "command/" + c.Line, kind: kind, what: c.For, text: c.Line, more: c.Line,
-			open: func(m *Model) tea.Cmd { return m.copy(c.Line) }})
+		way := wayOn{id: "command/" + c.Line, kind: kind, what: c.For, text: c.Line, more: c.Line,
+			open: func(m *Model) tea.Cmd { return m.copy(c.Line) }}
+		if c.Look != nil && m.opts.Looker != nil {
+			way.shows, way.open = c.Look.Kind, func(m *Model) tea.Cmd { return m.openLook(*c.Look) }
+		}
+		out = append(out, way)
 	}
 	out = append(append(out, p.ownWays(m)...), after...) // a second enter does neither
 	if page := p.a.Page; page != core.PageNone {
@@ -266,7 +272,7 @@ func entryActions() []Action {
 		}
 	}
 	all := []Action{
-		{ID: "entry.open", Title: "Do what the selected row says: open the steps or another entry, or copy the command", Short: "go on",
+		{ID: "entry.open", Title: "Do what the selected row says: open the steps, the log or another entry, or copy the command", Short: "go on",
 			Keys: []string{"enter"}, Footer: 1, run: with(func(m *Model, p *entryPage) tea.Cmd { return p.enter(m) })},
 		{ID: "entry.cause", Title: "Open the page of its cause", Short: "cause", Keys: []string{"b"}, Footer: 2,
 			blocked: func(m *Model) string {

@@ -142,6 +142,9 @@ func (p *entryPage) chosen(m *Model, w, room int) []draw.Line {
 		tone, last = themes.Key, "enter copies it. It changes something; Lockstep neither runs nor checks it."
 	case wayLook:
 		tone, last = themes.Key, "enter copies it"
+		if row.shows != "" {
+			last = "enter shows the " + string(row.shows) + " here; c copies the command"
+		}
 	case wayRead:
 		last = "enter copies its address"
 	case waySteps:

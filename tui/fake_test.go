@@ -194,7 +194,8 @@ func (d *driver) run(cmd tea.Cmd) {
 			d.run(c)
 		}
 	case previewMsg, executedMsg, armedMsg, armedAtOnceMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg,
-		planSavedMsg, checkMadeMsg, checkRoomMsg, checkEarlierMsg, checkKeptMsg, checkSavedMsg, evacuatedMsg, haltMsg, resumedMsg:
+		planSavedMsg, checkMadeMsg, checkRoomMsg, checkEarlierMsg, checkKeptMsg, checkSavedMsg, evacuatedMsg, haltMsg, resumedMsg,
+		logEndedMsg, lookSavedMsg, lookedMsg:
 		d.send(msg)
 	}
 }

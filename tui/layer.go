@@ -27,6 +27,9 @@ func layerKinds() []layerKind {
 		{ScopePalette, false, paletteActions},
 		{ScopeOwners, true, ownersActions},
 		{ScopeRehearsal, true, rehearsalActions},
+		{ScopeLook, true, lookActions},
+		{ScopePodLog, true, podLogActions},
+		{ScopeLookText, true, lookTextActions},
 	}
 }
 
@@ -56,6 +59,9 @@ type paster interface{ paste(m *Model, text string) }
 type pointed interface {
 	point(m *Model, at tea.Mouse) tea.Cmd
 }
+
+// leaver is a page that reads something as long as it is open.
+type leaver interface{ leave() }
 
 // arrival is a message that a page waits for.
 type arrival interface {

@@ -53,6 +53,7 @@ type Model struct {
 	areas  []area          // where the panes are on the screen, for the mouse
 
 	layers    []layer
+	reading   []layer          // pages that read as long as they are open
 	drafts    map[string]draft // by the form's title
 	filtering bool             // the filter of the focused pane is being typed
 	toast     toast
@@ -133,6 +134,7 @@ func (m *Model) Init() tea.Cmd {
 // Update implements tea.Model.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.dirty = true
+	defer m.leaveClosed()
 	switch msg := msg.(type) {
 	case snapshotMsg:
 		return m, tea.Batch(m.take(msg.snapshot), m.pump.next)
@@ -349,7 +351,23 @@ func (m *Model) top() layer {
 	return m.layers[len(m.layers)-1]
 }
 
-func (m *Model) open(l layer) { m.layers = append(m.layers, l) }
+func (m *Model) open(l layer) {
+	m.layers = append(m.layers, l)
+	if _, reads := l.(leaver); reads {
+		m.reading = append(m.reading, l)
+	}
+}
+
+// leaveClosed ends what closed pages read, however they were closed.
+func (m *Model) leaveClosed() {
+	m.reading = slices.DeleteFunc(m.reading, func(l layer) bool {
+		if m.shows(l) {
+			return false
+		}
+		l.(leaver).leave()
+		return true
+	})
+}
 
 // close removes the layer l and those above it.
 func (m *Model) close(l layer) {

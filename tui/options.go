@@ -3,6 +3,7 @@ package tui
 import (
 	"time"
 
+	"lockstep/core"
 	"lockstep/core/forecast"
 	"lockstep/themes"
 )
@@ -44,7 +45,8 @@ type Options struct {
 	Checks     CheckStore      // checks that were made earlier; nil: none are kept
 	// SaveFile writes a file that only its owner may read, never over another, and returns its path; nil: files cannot be written.
 	SaveFile func(name string, content []byte) (path string, err error)
-	Title    string // the terminal window's; empty: left alone
-	Version  string // shown in the help
+	Looker   core.Looker // what logs, events and whole objects are read with; nil: they cannot be shown
+	Title    string      // the terminal window's; empty: left alone
+	Version  string      // shown in the help
 	Now      func() time.Time
 }

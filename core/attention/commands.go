@@ -24,6 +24,28 @@ func (f *facts) kubectlRockoon(words ...string) string {
 	return wording.ShellCommand(append([]string{"kubectl", "-n", namespace}, words...)...)
 }
 
+// rockoonObject is the OpenStack controller's Deployment, and rockoonEvents what happened in its namespace.
+func (f *facts) rockoonObject() core.ObjectTarget {
+	namespace, name := f.rockoon()
+	return core.ObjectTarget{Server: core.ServerKubernetes, Kind: string(core.KindDeployment), Namespace: namespace, Name: name}
+}
+
+func (f *facts) rockoonEvents() core.Look {
+	namespace, _ := f.rockoon()
+	label := "namespace " + namespace
+	return core.Look{Kind: core.LookEvents, What: label,
+		Events: []core.EventTarget{{Server: core.ServerKubernetes, Namespace: namespace, Label: label}}}
+}
+
+// managed is an object of the cluster's project on the management cluster.
+func (f *facts) managed(kind core.Kind, name string) core.ObjectTarget {
+	t := core.ObjectTarget{Server: core.ServerManagement, Kind: string(kind), Name: name}
+	if m := f.s.Management; m != nil {
+		t.Namespace = m.Namespace
+	}
+	return t
+}
+
 // scaleUp is the way out when the controller is scaled to 0.
 func scaleUp(f *facts, _ core.Attention) []core.Command {
 	c := f.s.Controller
@@ -40,28 +62,32 @@ func atController(f *facts, a core.Attention) []core.Command {
 	_, name := f.rockoon()
 	out := []core.Command{procedure.ToLook("which pods there are",
 		f.kubectlRockoon("get", "pods", "-o", "wide")+" | "+wording.ShellCommand("grep", "-e", "^NAME", "-e", "^"+name+"-")),
-		procedure.ToLook("what keeps it", f.kubectlRockoon("describe", "deployment", name)),
-		procedure.ToLook("what happened last", f.kubectlRockoon("get", "events", "--sort-by=.lastTimestamp"))}
+		procedure.ToLook("what keeps it", f.kubectlRockoon("describe", "deployment", name)).Showing(f.rockoonObject().As(core.LookDescribe)),
+		procedure.ToLook("what happened last", f.kubectlRockoon("get", "events", "--sort-by=.lastTimestamp")).Showing(f.rockoonEvents())}
 	if c := f.s.Controller; c != nil && c.Replicas == 0 {
 		return out
 	}
 	return append(out, append(atControllerLog(f, a),
 		procedure.ToLook("the log of the run before",
-			f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--previous", "--tail=100")))...)
+			f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--previous", "--tail=100")).
+			Showing(core.Look{Kind: core.LookLog, What: "its previous run", Log: progress.RockoonLog(f.s, progress.ContainerMaintenance),
+				Before: true}))...)
 }
 
 // atControllerLog is the log of the container that works on maintenance.
 func atControllerLog(f *facts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
 	return []core.Command{procedure.ToLook("the controller's log",
-		f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--tail=100"))}
+		f.kubectlRockoon("logs", "deployment/"+name, "-c", "nodemaintenancerequest", "--tail=100")).
+		Showing(progress.RockoonLog(f.s, progress.ContainerMaintenance).IsLog())}
 }
 
 // atNodeLog is the log of the container that makes the locks of nodes.
 func atNodeLog(f *facts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
 	return []core.Command{procedure.ToLook("the controller's log on nodes",
-		f.kubectlRockoon("logs", "deployment/"+name, "-c", "node", "--tail=100"))}
+		f.kubectlRockoon("logs", "deployment/"+name, "-c", "node", "--tail=100")).
+		Showing(progress.RockoonLog(f.s, progress.ContainerNode).IsLog())}
 }
 
 // playController is for a controller that is down on purpose, or cannot run for hours.
@@ -83,7 +109,8 @@ func atOpenStack(f *facts, _ core.Attention) []core.Command {
 func atDeployment(f *facts, _ core.Attention) []core.Command {
 	_, name := f.rockoon()
 	return append(procedure.LookAtDeployment(f.s, nil, progress.LockMessage{}),
-		procedure.ToLook("the controller's log on it", f.kubectlRockoon("logs", "deployment/"+name, "-c", "osdpl", "--tail=100")))
+		procedure.ToLook("the controller's log on it", f.kubectlRockoon("logs", "deployment/"+name, "-c", "osdpl", "--tail=100")).
+			Showing(progress.RockoonLog(f.s, progress.ContainerDeployment).IsLog()))
 }
 
 // atSources asks the servers by hand for what Lockstep could not read.
@@ -110,7 +137,8 @@ func atSources(f *facts, a core.Attention) []core.Command {
 
 // getLock shows a lock as it stands.
 func getLock(l *core.WorkloadLock) core.Command {
-	return procedure.ToLook("the lock", wording.ShellCommand("kubectl", "get", strings.ToLower(string(l.Kind)), l.Name, "-o", "yaml"))
+	return procedure.ToLook("the lock", wording.ShellCommand("kubectl", "get", strings.ToLower(string(l.Kind)), l.Name, "-o", "yaml")).
+		Showing(core.TargetOf(core.ServerKubernetes, l.Ref()).As(core.LookYAML))
 }
 
 // atLock shows what a lock's text is about, the lock, and its owner.
@@ -245,7 +273,8 @@ func atNode(_ *facts, a core.Attention) []core.Command {
 	if a.Node == "" {
 		return nil
 	}
-	return []core.Command{procedure.ToLook("the node", wording.ShellCommand("kubectl", "describe", "node", a.Node))}
+	return []core.Command{procedure.ToLook("the node", wording.ShellCommand("kubectl", "describe", "node", a.Node)).
+		Showing(core.ObjectTarget{Server: core.ServerKubernetes, Kind: string(core.KindNode), Name: a.Node}.As(core.LookDescribe))}
 }
 
 func atNodes(*facts, core.Attention) []core.Command {
@@ -260,7 +289,8 @@ func atRequest(f *facts, a core.Attention) []core.Command {
 	}
 	if r := f.s.NodeRequest(a.Node); r != nil {
 		return []core.Command{procedure.ToLook("what is asked of it",
-			wording.ShellCommand("kubectl", "get", "nodemaintenancerequest", r.Name, "-o", "yaml"))}
+			wording.ShellCommand("kubectl", "get", "nodemaintenancerequest", r.Name, "-o", "yaml")).
+			Showing(core.TargetOf(core.ServerKubernetes, r.Ref()).As(core.LookYAML))}
 	}
 	return atRequests(f, a)
 }
@@ -294,7 +324,8 @@ func atEndedPods(f *facts, a core.Attention) []core.Command {
 		if i == most {
 			break
 		}
-		out = append(out, procedure.ToLook("why it ended", wording.ShellCommand("kubectl", "-n", e.Namespace, "describe", "pod", e.Name)),
+		out = append(out, procedure.ToLook("why it ended", wording.ShellCommand("kubectl", "-n", e.Namespace, "describe", "pod", e.Name)).
+			Showing(core.TargetOf(core.ServerKubernetes, e.Ref()).As(core.LookDescribe)),
 			procedure.ToChange("delete it", wording.ShellCommand("kubectl", "-n", e.Namespace, "delete", "pod", e.Name)))
 	}
 	return append(out, atPods(f, a)...)
@@ -305,7 +336,7 @@ func atCompute(f *facts, a core.Attention) []core.Command {
 		wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute", "--host", f.s.HostOf(a.Node))),
 		procedure.ToLook("the pod of nova-compute",
 			progress.KubectlOpenStack("get", "pods", "-o", "wide", "-l", "application=nova,component=compute",
-				"--field-selector=spec.nodeName="+a.Node))}
+				"--field-selector=spec.nodeName="+a.Node)).Showing(progress.ComputeLog(f.s, a.Node).IsLog())}
 }
 
 func newComputePod(f *facts, a core.Attention) []core.Command {
@@ -391,7 +422,11 @@ func atBlockingPod(f *facts, a core.Attention) []core.Command {
 		}
 		m := progress.ReadDrainMessage(d.Message)
 		for i, line := range m.Commands() {
-			out = append(out, procedure.ToLook([]string{"the pod that stays", "what its budget allows"}[i], line))
+			look := procedure.ToLook([]string{"the pod that stays", "what its budget allows"}[i], line)
+			if i == 0 && m.Pod != "" {
+				look = look.Showing(progress.PodLog(m.Namespace, m.Pod).IsLog())
+			}
+			out = append(out, look)
 		}
 		if m.Pod != "" {
 			out = append(out, procedure.ToChange("delete it, if it may go",
@@ -409,7 +444,8 @@ func atDrains(f *facts, a core.Attention) []core.Command {
 	var out []core.Command
 	for _, d := range []*core.DrainState{v.Drain, v.Swarm} {
 		if d != nil {
-			out = append(out, procedure.ToLook("the drain, as LCM sees it", f.s.KubectlManagement("get", "lcmclusterstates", d.Name, "-o", "yaml")))
+			out = append(out, procedure.ToLook("the drain, as LCM sees it", f.s.KubectlManagement("get", "lcmclusterstates", d.Name, "-o", "yaml")).
+				Showing(f.managed("LCMClusterState", d.Name).As(core.LookYAML)))
 		}
 	}
 	if len(out) == 0 {
@@ -426,7 +462,8 @@ func atDrainsAll(f *facts, _ core.Attention) []core.Command {
 // atLCM shows in which pods' log LCM writes (docs/mosk.md#when-it-hangs).
 func atLCM(f *facts, _ core.Attention) []core.Command {
 	return []core.Command{procedure.ToLook("whose log has LCM's words",
-		f.s.Place.Kubectl("-n", "kaas", "get", "pods")+" | "+wording.ShellCommand("grep", "-e", "lcm-controller"))}
+		f.s.Place.Kubectl("-n", "kaas", "get", "pods")+" | "+wording.ShellCommand("grep", "-e", "lcm-controller")).
+		Showing(progress.LCMLog().IsLog())}
 }
 
 func atMachine(f *facts, a core.Attention) []core.Command {
@@ -434,7 +471,8 @@ func atMachine(f *facts, a core.Attention) []core.Command {
 	if v == nil {
 		return nil
 	}
-	return []core.Command{procedure.ToLook("what LCM does on it", f.s.KubectlManagement("get", "lcmmachines", v.Name, "-o", "yaml"))}
+	return []core.Command{procedure.ToLook("what LCM does on it", f.s.KubectlManagement("get", "lcmmachines", v.Name, "-o", "yaml")).
+		Showing(f.managed(core.KindLCMMachine, v.Name).As(core.LookYAML))}
 }
 
 func atMachines(f *facts, _ core.Attention) []core.Command {
@@ -442,7 +480,8 @@ func atMachines(f *facts, _ core.Attention) []core.Command {
 }
 
 func atLCMCluster(f *facts, a core.Attention) []core.Command {
-	return []core.Command{procedure.ToLook("what LCM says", f.s.KubectlManagement("get", "lcmclusters", a.Subject.Name, "-o", "yaml"))}
+	return []core.Command{procedure.ToLook("what LCM says", f.s.KubectlManagement("get", "lcmclusters", a.Subject.Name, "-o", "yaml")).
+		Showing(f.managed(core.KindLCMCluster, a.Subject.Name).As(core.LookYAML))}
 }
 
 func atPlan(f *facts, _ core.Attention) []core.Command {
@@ -450,7 +489,8 @@ func atPlan(f *facts, _ core.Attention) []core.Command {
 	if p == nil {
 		return nil
 	}
-	return []core.Command{procedure.ToLook("the plan", f.s.KubectlManagement("get", "clusterupdateplans", p.Name, "-o", "yaml"))}
+	return []core.Command{procedure.ToLook("the plan", f.s.KubectlManagement("get", "clusterupdateplans", p.Name, "-o", "yaml")).
+		Showing(f.managed(core.KindUpdatePlan, p.Name).As(core.LookYAML))}
 }
 
 // commenceNext commences the next step of the update plan.

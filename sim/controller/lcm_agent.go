@@ -156,6 +156,8 @@ func (l *lcm) runItem(ctx context.Context, machine string, item stateItem) error
 			if err := m.setItem(ctx, machine, item, fields); err != nil {
 				return err
 			}
+			m.log.Info(fmt.Sprintf("LCMMachine %s/%s: state item %s of phase %s begins, attempt %d", m.Project, machine, item.name, item.phase,
+				attempt))
 		}
 		failure, fails := m.fails(machine, item.name, attempt)
 		takes := item.takes(l.seed, machine, l.timing.Update)
@@ -166,7 +168,11 @@ func (l *lcm) runItem(ctx context.Context, machine string, item stateItem) error
 			return err
 		}
 		fields := map[string]any{"exitCode": 0, "message": "", "finishedAt": m.now()}
-		if fails {
+		if !fails {
+			m.log.Info(fmt.Sprintf("LCMMachine %s/%s: state item %s of phase %s is done", m.Project, machine, item.name, item.phase))
+		} else {
+			m.log.Error(fmt.Sprintf("LCMMachine %s/%s: state item %s of phase %s failed, attempt %d, exit code %d: %s", m.Project, machine,
+				item.name, item.phase, attempt, failure.ExitCode, failure.Message))
 			fields["exitCode"], fields["message"] = failure.ExitCode, failure.Message
 			if attempt >= failingAttempts {
 				m.block(blocked, fmt.Sprintf("machine %s: state item %s of phase %s failed %d times, exit code %d: %s",

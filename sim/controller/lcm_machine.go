@@ -75,6 +75,13 @@ const (
 
 // setDrain writes the progress of a machine's drain, with what blocks it.
 func (m *management) setDrain(ctx context.Context, node, value, problem string) error {
+	switch {
+	case m == nil:
+	case problem != "":
+		m.log.Warn(fmt.Sprintf("LCMMachine %s/%s: %s, and it is tried again: %s", m.Project, m.machineOf(node), value, problem))
+	default:
+		m.log.Info(fmt.Sprintf("LCMMachine %s/%s: node %s: %s", m.Project, m.machineOf(node), node, value))
+	}
 	return m.setMachine(ctx, node, map[string]any{
 		"kubernetesCordonDrain": value, "kubernetesCordonDrainError": problem, "swarmCordonDrain": value,
 	})

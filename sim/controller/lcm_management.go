@@ -45,6 +45,8 @@ type Management struct {
 	Alerts   []Alert       // alerts of StackLight
 	Failures []ItemFailure // state items that fail
 	NotReady []NotReady    // nodes that return late
+
+	PodLogs PodLogs // takes what LCM logs; nil: its pod has no log
 }
 
 // Alert is an alert that fires from one moment of virtual time until another; a zero Until means for ever.
@@ -142,7 +144,7 @@ func newManagement(e *env, cluster string, o *Management) (*management, error) {
 	if err != nil {
 		return nil, fmt.Errorf("controllers: the management cluster: %w", err)
 	}
-	own := &env{kube: kube, dyn: dyn, view: managementView(dyn, o.Project), clock: e.clock, timing: e.timing, log: e.log}
+	own := &env{kube: kube, dyn: dyn, view: managementView(dyn, o.Project), clock: e.clock, timing: e.timing, log: e.lcmLogging(o.PodLogs).log}
 	return &management{env: own, Management: *o, cluster: cluster, running: map[string]bool{}, stuck: map[string]string{},
 		overdue: map[string]string{}}, nil
 }
@@ -312,6 +314,9 @@ func (m *management) block(what, why string) {
 	}
 	m.mu.Lock()
 	changed := m.stuck[what] != why
+	if changed && why != "" {
+		m.log.Error(why, "cluster", m.cluster)
+	}
 	if why == "" {
 		delete(m.stuck, what)
 	} else {

@@ -108,6 +108,9 @@ func (m *management) stage(ctx context.Context, resource schema.GroupVersionReso
 		} else {
 			_, err = m.objects(resource).Update(ctx, object, metav1.UpdateOptions{})
 		}
+		if err == nil {
+			m.log.Info(fmt.Sprintf("%s %s/%s: stage %q is done", stageKinds[resource], m.Project, name, stage))
+		}
 		return err
 	})
 	if err != nil {

@@ -5,76 +5,92 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // PodLogs takes the output of containers, for an API server that serves the logs of pods.
 type PodLogs interface {
-	// SetLog sets all lines that a container of a pod has written so far.
-	SetLog(namespace, pod, container string, lines []string)
+	// WriteLog adds a line to what a container of a workload's pods has written, on a node or (empty) wherever they run.
+	WriteLog(namespace, workload, node, container, text string)
 }
 
-// rockoonContainer is the container whose log operators read during an update (docs/mosk.md#rockoon).
-const rockoonContainer = "nodemaintenancerequest"
+// Containers of the OpenStack controller whose logs operators read during an update (docs/mosk.md#rockoon).
+const (
+	rockoonContainer = "nodemaintenancerequest"
+	nodeContainer    = "node"
+)
 
-// keptLines is how many lines of a log an operator can read back.
-const keptLines = 500
+// loggerKey is the attribute that names the logger of a line.
+const loggerKey = "logger"
 
-// podLog is the log of the OpenStack controller: it goes to the common log of all controllers and to the log of its
-// pod.
+// podLog is the log of a controller: it goes to the common log of all controllers and to the log of its pod.
 type podLog struct {
 	slog.Handler
-	env  *env
-	logs PodLogs
-
-	kept *lines
+	write func(record slog.Record)
 }
 
-// lines holds the last lines of a log.
-type lines struct {
-	mu  sync.Mutex
-	all []string
-}
-
-// Enabled is true for the levels that the real controller logs: all except debug.
+// Enabled is true for the levels that the real controllers log: all except debug.
 func (l podLog) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelInfo }
 
-// Handle writes one line, in the form of Python's logging.
+// Handle writes one line.
 func (l podLog) Handle(ctx context.Context, record slog.Record) error {
-	at := l.env.clock.Now().UTC()
-	level := strings.Replace(record.Level.String(), "WARN", "WARNING", 1)
-	line := fmt.Sprintf("%s,%03d [%s] rockoon.controllers.maintenance: %s", at.Format("2006-01-02 15:04:05"), at.Nanosecond()/1e6, level,
-		record.Message)
-	record.Attrs(func(a slog.Attr) bool {
-		line += fmt.Sprintf(" %s=%v", a.Key, a.Value)
-		return true
-	})
-	l.kept.mu.Lock()
-	l.kept.all = append(l.kept.all, line)
-	if extra := len(l.kept.all) - keptLines; extra > 0 {
-		l.kept.all = l.kept.all[extra:]
-	}
-	for _, object := range l.env.view.mirrors[podsResource].List() {
-		if pod, ok := object.(*corev1.Pod); ok && pod.Namespace == rockoonNamespace && pod.DeletionTimestamp == nil &&
-			strings.HasPrefix(pod.Name, rockoonDeployment+"-") {
-			l.logs.SetLog(pod.Namespace, pod.Name, rockoonContainer, l.kept.all)
-		}
-	}
-	l.kept.mu.Unlock()
+	l.write(record)
 	if !l.Handler.Enabled(ctx, record.Level) {
 		return nil
 	}
 	return l.Handler.Handle(ctx, record)
 }
 
-// logging returns the environment with a log that the controller's pod shows, too.
+// attributes are the logger of a record and what else it says.
+func attributes(record slog.Record, logger string) (name, text string) {
+	text = record.Message
+	record.Attrs(func(a slog.Attr) bool {
+		if a.Key == loggerKey {
+			logger = a.Value.String()
+		} else {
+			text += fmt.Sprintf(" %s=%v", a.Key, a.Value)
+		}
+		return true
+	})
+	return logger, text
+}
+
+// lcmLogging returns LCM's environment with a log that its pod shows, too: in the form of klog, since no document shows the real one.
+func (e *env) lcmLogging(logs PodLogs) *env {
+	if logs == nil {
+		return e
+	}
+	own := *e
+	own.log = slog.New(podLog{Handler: e.log.Handler(), write: func(record slog.Record) {
+		_, text := attributes(record, "")
+		logs.WriteLog(lcmNamespace, lcmWorkload, "", lcmWorkload, fmt.Sprintf("%c%s       1 lcm] %s", record.Level.String()[0],
+			e.clock.Now().UTC().Format("0102 15:04:05.000000"), text))
+	}})
+	return &own
+}
+
+// Where LCM runs on the management cluster (docs/mosk.md#when-it-hangs).
+const (
+	lcmNamespace = "kaas"
+	lcmWorkload  = "lcm-controller"
+)
+
+// logging returns the environment with a log that the controller's pod shows, too, in the form of Python's logging. What kopf calls
+// for nodes runs in a container of its own.
 func (e *env) logging(logs PodLogs) *env {
 	if logs == nil {
 		return e
 	}
 	own := *e
-	own.log = slog.New(podLog{Handler: e.log.Handler(), env: e, logs: logs, kept: &lines{}})
+	own.log = slog.New(podLog{Handler: e.log.Handler(), write: func(record slog.Record) {
+		at := e.clock.Now().UTC()
+		logger, text := attributes(record, "rockoon.controllers.maintenance")
+		container := rockoonContainer
+		if strings.HasPrefix(text, "Acquired NodeWorkloadLock") || strings.HasPrefix(text, "Removing nodeworkloadlock") {
+			container, logger = nodeContainer, "rockoon.controllers.node"
+		}
+		level := strings.Replace(record.Level.String(), "WARN", "WARNING", 1)
+		logs.WriteLog(rockoonNamespace, rockoonDeployment, "", container, fmt.Sprintf("%s,%03d [%s] %s: %s",
+			at.Format("2006-01-02 15:04:05"), at.Nanosecond()/1e6, level, logger, text))
+	}})
 	return &own
 }

@@ -84,7 +84,9 @@ func (v visit) is(role string) bool { return v.node != nil && v.roles.has(v.node
 
 // say writes a text to the node's lock.
 func (v visit) say(ctx context.Context, format string, args ...any) error {
-	return v.tell(ctx, v.lock, fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	v.log.Info(text, loggerKey, "rockoon.services.base")
+	return v.tell(ctx, v.lock, text)
 }
 
 // sayLater writes a text to the node's lock and makes the handler retry.

@@ -136,16 +136,18 @@ func (r *rockoon) serveOne(ctx context.Context, s service, name string, uid type
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			r.log.Info("handler will be retried", "resource", s.resource.Resource, "name", name, "error", err)
+			r.failed(h, name, err)
 			kept.Retries, kept.Message = kept.Retries+1, raised(err)
 			kept.Delayed = kopfStamp(r.clock.Now().Add(r.timing.Retry))
 			changes := map[string]any{kopfPrefix + h.name: compactJSON(kept)}
 			s.superseded(object, h, changes)
 			err = r.keep(ctx, s.resource, object, changes)
 		case purpose == purposeDelete:
+			r.succeeded(h, name)
 			_ = r.finalize(ctx, s.resource, object, r.env.release) // fails with ctx only
 			return
 		default:
+			r.succeeded(h, name)
 			resumed = true
 			err = r.keep(ctx, s.resource, object, s.handled(object))
 		}
@@ -153,6 +155,19 @@ func (r *rockoon) serveOne(ctx context.Context, s service, name string, uid type
 			return
 		}
 	}
+}
+
+// failed and succeeded log the end of a handler in kopf's words.
+func (r *rockoon) failed(h handler, object string, err error) {
+	text := fmt.Sprintf("[%s] Handler %s failed with an exception. Will retry: %v", object, pyString(h.name), err)
+	if temporary(err) {
+		text = fmt.Sprintf("[%s] Handler %s failed temporarily: %v", object, pyString(h.name), err)
+	}
+	r.log.Error(text, loggerKey, "kopf.objects")
+}
+
+func (r *rockoon) succeeded(h handler, object string) {
+	r.log.Info(fmt.Sprintf("[%s] Handler %s succeeded.", object, pyString(h.name)), loggerKey, "kopf.objects")
 }
 
 // purposeOf is why the handler of an object must be called; empty if it must not. The stored progress of a failed

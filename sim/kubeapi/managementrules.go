@@ -13,6 +13,8 @@ func ManagementUsers() []User {
 	}
 	look := []Rule{
 		rule("", read, "namespaces", "events"),
+		{Namespaces: []string{"kaas"}, PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Verbs: []string{"get", "list"},
+			Resources: []string{"pods", "pods/log"}}},
 		rule("apiextensions.k8s.io", read, "customresourcedefinitions"),
 		rule("cluster.k8s.io", read, "*"), rule("kaas.mirantis.com", read, "*"), rule("lcm.mirantis.com", read, "*"),
 	}

@@ -30,6 +30,7 @@ func ReadonlyRules() []Rule {
 	return []Rule{
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Verbs: read,
 			Resources: []string{"nodes", "namespaces", "pods", "events", "configmaps"}}},
+		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Verbs: []string{"get"}, Resources: []string{"pods/log"}}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"apps"}, Verbs: read,
 			Resources: []string{"deployments", "daemonsets", "statefulsets", "controllerrevisions"}}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: read}},

@@ -28,6 +28,9 @@ type Options struct {
 	Seed uint64
 	// Random is an endless source of tokens; by default crypto/rand's.
 	Random io.Reader
+	// ComputeLog takes each line that the nova-compute of a host logs; it must not call the cloud. By default they are
+	// dropped.
+	ComputeLog func(host, text string)
 	// MaxMicroversion is the newest compute microversion offered, "2.1" to "2.93"; by default "2.93".
 	MaxMicroversion string
 	// PageLimit is the most items Nova returns in one page (its option max_limit); by default 1000.

@@ -129,6 +129,8 @@ func (c *Cloud) prepareLive(now time.Time, m *migration) {
 		}
 		m.action.finishEvent(m.step, t, nil)
 		m.step = nil
+		c.say(t, m.source, "INFO", managerModule, m.server.id, "Took %.2f seconds for pre_live_migration on destination host %s.",
+			preparing.Seconds(), m.dest.Name)
 		c.runLive(t, m)
 	})
 }
@@ -139,6 +141,7 @@ func (c *Cloud) runLive(now time.Time, m *migration) {
 	attempt := strconv.Itoa(m.number)
 	m.live = c.newTransfer(now, s, attempt)
 	m.set(now, "running")
+	c.say(now, m.source, "INFO", driverModule, s.id, "Migration running for 0 secs, memory 100%% remaining")
 	length, ends := m.live.duration()
 	if f := &s.behaviour.FailLive; f.At > 0 && f.due() {
 		if !ends {
@@ -164,6 +167,10 @@ func (c *Cloud) arriveLive(now time.Time, m *migration) {
 	m.claimed = false
 	c.place(s, m.dest)
 	s.setTask(now, "")
+	c.say(now, m.source, "INFO", driverModule, s.id, "Migration operation has completed")
+	c.say(now, m.source, "INFO", managerModule, s.id, "_post_live_migration() is started..")
+	c.say(now, m.dest, "INFO", managerModule, s.id, "Post operation of migration started")
+	c.say(now, m.source, "INFO", managerModule, s.id, "Migrating instance to %s finished successfully.", m.dest.Name)
 	m.action.finishEvent(m.action.event("compute_post_live_migration_at_destination", now, m.dest), now, nil)
 	m.timer = c.events.at(now.Add(afterCompletion), func(t time.Time) {
 		m.set(t, "completed")
@@ -174,6 +181,15 @@ func (c *Cloud) arriveLive(now time.Time, m *migration) {
 // failLive ends a migration and leaves the server on its source. The text is the reason of the failed step, if any.
 func (c *Cloud) failLive(now time.Time, m *migration, status, text string) {
 	m.timer.cancel()
+	switch {
+	case m.status == "preparing":
+		c.say(now, m.source, "ERROR", managerModule, m.server.id, "Pre live migration failed at %s: %s", m.dest.Name, text)
+	case status == "cancelled":
+		c.say(now, m.source, "WARNING", driverModule, m.server.id, "Migration operation was cancelled")
+	default:
+		c.say(now, m.source, "ERROR", driverModule, m.server.id, "Live Migration failure: operation failed: %s",
+			cmp.Or(text, "job 'migration out' unexpectedly failed"))
+	}
 	if m.claimed {
 		claim(m.dest, m.server, m.server.flavor, -1)
 		m.claimed = false

@@ -1,0 +1,322 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	selectors "k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"lockstep/core"
+)
+
+var gvrEvents = schema.GroupVersionResource{Version: "v1", Resource: "events"}
+
+// LookPermissions are what logs, events and objects need beyond watching, and ManagementLookPermissions on the management cluster.
+func LookPermissions() []Permission {
+	return []Permission{{Verb: "get", Resource: "pods/log"}, {Verb: "list", Resource: gvrEvents.Resource}}
+}
+
+// ManagementLookPermissions are those on the management cluster: events in a namespace (empty: all), and LCM's pods with their logs.
+func ManagementLookPermissions(namespace string) []Permission {
+	return []Permission{{Verb: "list", Resource: gvrEvents.Resource, Namespace: namespace},
+		{Verb: "list", Resource: gvrPods.Resource, Namespace: "kaas"}, {Verb: "get", Resource: "pods/log", Namespace: "kaas"}}
+}
+
+// looked are the kinds that can be looked at as a whole, by server. They are listed by name: Lockstep's rights are to list them.
+// No kind that holds secrets is among them.
+var looked = map[core.Server]map[string]schema.GroupVersionResource{
+	core.ServerKubernetes: {
+		string(core.KindNode):                      gvrNodes,
+		string(core.KindPod):                       gvrPods,
+		string(core.KindDeployment):                gvrDeployments,
+		string(core.KindDaemonSet):                 gvrDaemonSets,
+		"StatefulSet":                              gvrStatefulSets,
+		string(core.KindJob):                       gvrJobs,
+		string(core.KindClusterWorkloadLock):       lcm("clusterworkloadlocks"),
+		string(core.KindNodeWorkloadLock):          lcm("nodeworkloadlocks"),
+		string(core.KindClusterMaintenanceRequest): lcm("clustermaintenancerequests"),
+		string(core.KindNodeMaintenanceRequest):    lcm("nodemaintenancerequests"),
+		string(core.KindNodeDeletionRequest):       lcm("nodedeletionrequests"),
+		string(core.KindNodeDisableNotification):   lcm("nodedisablenotifications"),
+		string(core.KindOpenStackDeploymentStatus): lcm("openstackdeploymentstatus"),
+	},
+	core.ServerManagement: {
+		string(core.KindCluster):       gvrClusters,
+		string(core.KindMachine):       gvrMachines,
+		string(core.KindLCMCluster):    lcm("lcmclusters"),
+		string(core.KindLCMMachine):    lcm("lcmmachines"),
+		"LCMClusterState":              lcm("lcmclusterstates"),
+		string(core.KindUpdatePlan):    gvrUpdatePlans,
+		string(core.KindAutoPause):     kaas("updateautopauses"),
+		string(core.KindRebootRequest): gvrReboots,
+	},
+}
+
+// mostEvents is how many events of one object are listed.
+const mostEvents = 500
+
+// Events implements core.Looker.
+func (l *Looker) Events(ctx context.Context, about []core.EventTarget) ([]core.Event, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*callTimeout)
+	defer cancel()
+	found, errs := make([][]core.Event, len(about)), make([]error, len(about))
+	var group sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	for i, t := range about {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			found[i], errs[i] = l.eventsOf(ctx, t)
+		})
+	}
+	group.Wait()
+	out := slices.Concat(found...)
+	slices.SortStableFunc(out, func(a, b core.Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.About, b.About)) })
+	for _, err := range errs {
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func (l *Looker) eventsOf(ctx context.Context, t core.EventTarget) ([]core.Event, error) {
+	call := "list the events of " + cmp.Or(t.Label, t.Name)
+	c, err := l.client(t.Server, call)
+	if err != nil {
+		return nil, err
+	}
+	var terms []selectors.Selector
+	if t.Name != "" {
+		terms = append(terms, selectors.OneTermEqualSelector("involvedObject.name", t.Name))
+	}
+	if t.Kind != "" {
+		terms = append(terms, selectors.OneTermEqualSelector("involvedObject.kind", t.Kind))
+	}
+	options := metav1.ListOptions{Limit: mostEvents}
+	if len(terms) > 0 {
+		options.FieldSelector = selectors.AndSelectors(terms...).String()
+	}
+	list, err := c.resource(gvrEvents, t.Namespace).List(ctx, options)
+	if err != nil {
+		e := lookError(err, t.Server, call)
+		if e.Kind == core.ErrUnauthorized {
+			c.renew()
+		}
+		return nil, e
+	}
+	out := make([]core.Event, 0, len(list.Items))
+	for i := range list.Items {
+		out = append(out, eventFrom(&list.Items[i], t.Label))
+	}
+	return out, nil
+}
+
+// eventFrom reads an event. Newer components write eventTime and series in place of the older fields.
+func eventFrom(u *unstructured.Unstructured, label string) core.Event {
+	f := fields(u.Object)
+	about, series := f.at("involvedObject"), f.at("series")
+	e := core.Event{Label: label, Reason: core.Redact(f.text("reason")), Message: core.Redact(f.text("message")),
+		Warning: f.text("type") == "Warning",
+		Kind: about.text("kind"), About: about.text("name"), From: cmp.Or(f.at("source").text("component"), f.text("reportingComponent"))}
+	if ns := about.text("namespace"); ns != "" {
+		e.About = ns + "/" + e.About
+	}
+	e.Count, _ = f.number("count")
+	if n, ok := series.number("count"); ok {
+		e.Count = n
+	}
+	e.Count = max(e.Count, 1)
+	for _, at := range []string{f.text("firstTimestamp"), f.text("eventTime"), u.GetCreationTimestamp().UTC().Format(time.RFC3339)} {
+		if e.First.IsZero() {
+			e.First = eventTime(at)
+		}
+	}
+	for _, at := range []string{series.text("lastObservedTime"), f.text("lastTimestamp"), f.text("eventTime")} {
+		if e.At.IsZero() {
+			e.At = eventTime(at)
+		}
+	}
+	if e.At.IsZero() {
+		e.At = e.First
+	}
+	return e
+}
+
+func eventTime(text string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || t.Unix() == 0 || t.Year() < 2000 {
+		return time.Time{}
+	}
+	return t
+}
+
+// Object implements core.Looker.
+func (l *Looker) Object(ctx context.Context, t core.ObjectTarget) (core.ObjectText, error) {
+	call := fmt.Sprintf("read %s %s", t.Kind, t.Name)
+	gvr, known := looked[t.Server][t.Kind]
+	if !known {
+		return core.ObjectText{}, &core.APIError{Kind: core.ErrUnsupported, Server: t.Server, Call: call,
+			Message: "Lockstep does not show objects of this kind: they may hold secrets, or it has no rights on them"}
+	}
+	c, err := l.client(t.Server, call)
+	if err != nil {
+		return core.ObjectText{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	list, err := c.resource(gvr, t.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: selectors.OneTermEqualSelector("metadata.name", t.Name).String()})
+	if err != nil {
+		e := lookError(err, t.Server, call)
+		if e.Kind == core.ErrUnauthorized {
+			c.renew()
+		}
+		return core.ObjectText{}, e
+	}
+	if len(list.Items) == 0 {
+		return core.ObjectText{}, &core.APIError{Kind: core.ErrNotFound, Server: t.Server, Call: call, Message: "it does not exist (any more)"}
+	}
+	u := &list.Items[0]
+	hideSecrets(u.Object)
+	unstructured.RemoveNestedField(u.Object, "metadata", "managedFields")
+	unstructured.RemoveNestedField(u.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
+	raw, err := yaml.Marshal(u.Object)
+	if err != nil {
+		return core.ObjectText{}, lookError(err, t.Server, call)
+	}
+	return core.ObjectText{YAML: c.secrets.Redact(string(raw)), Describe: c.secrets.Redact(describeObject(u)), AsOf: time.Now()}, nil
+}
+
+// hideSecrets hides the values in an object whose names say that they are secrets: plain ones of containers' environments, too.
+func hideSecrets(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		name, _ := v["name"].(string)
+		if _, plain := v["value"].(string); plain && secretName.MatchString(name) {
+			v["value"] = core.Hidden
+		}
+		for key, inner := range v {
+			switch text := inner.(type) {
+			case string:
+				if secretName.MatchString(key) && text != "" && !strings.HasSuffix(key, "Name") {
+					v[key] = core.Hidden
+				}
+			default:
+				hideSecrets(inner)
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			hideSecrets(inner)
+		}
+	}
+}
+
+// describeObject is an object as lines of fields, in the order in which an operator reads them: what it is, its conditions, its
+// status, what is wanted of it.
+func describeObject(u *unstructured.Unstructured) string {
+	var b strings.Builder
+	line := func(label, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "%-20s %s\n", label+":", value)
+		}
+	}
+	line("Kind", u.GetKind()+" ("+u.GetAPIVersion()+")")
+	line("Name", u.GetName())
+	line("Namespace", u.GetNamespace())
+	line("UID", string(u.GetUID()))
+	line("Resource version", u.GetResourceVersion())
+	line("Created", u.GetCreationTimestamp().UTC().Format(time.RFC3339))
+	if d := u.GetDeletionTimestamp(); d != nil {
+		line("Being deleted since", d.UTC().Format(time.RFC3339))
+	}
+	line("Finalizers", strings.Join(u.GetFinalizers(), ", "))
+	for _, o := range u.GetOwnerReferences() {
+		line("Owner", o.Kind+" "+o.Name)
+	}
+	pairs := func(title string, m map[string]string) {
+		if len(m) == 0 {
+			return
+		}
+		fmt.Fprintf(&b, "\n%s\n", title)
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			fmt.Fprintf(&b, "  %s=%s\n", k, m[k])
+		}
+	}
+	pairs("Labels", u.GetLabels())
+	pairs("Annotations", u.GetAnnotations())
+	status := fields(u.Object).at("status")
+	for _, list := range []fields{status, status.at("providerStatus")} {
+		conditions, _ := list["conditions"].([]any)
+		if len(conditions) == 0 {
+			continue
+		}
+		b.WriteString("\nConditions\n")
+		for _, one := range conditions {
+			c, _ := one.(map[string]any)
+			f := fields(c)
+			says := cmp.Or(f.text("status"), f.text("ready"))
+			since := f.text("lastTransitionTime")
+			fmt.Fprintf(&b, "  %s\n", strings.TrimSpace(strings.Join(slices.DeleteFunc([]string{fmt.Sprintf("%-22s %-7s", f.text("type"), says),
+				f.text("reason"), f.text("message"), prefixed("since ", since)}, func(s string) bool { return s == "" }), "  ")))
+		}
+	}
+	for _, part := range []string{"status", "spec"} {
+		tree, _ := u.Object[part].(map[string]any)
+		if len(tree) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s\n", strings.ToUpper(part[:1])+part[1:])
+		describeTree(&b, tree, "  ")
+	}
+	return b.String()
+}
+
+func prefixed(before, text string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text
+}
+
+// describeTree writes the fields below a part of an object, each on a line; conditions are written before.
+func describeTree(b *strings.Builder, tree map[string]any, indent string) {
+	for _, key := range slices.Sorted(maps.Keys(tree)) {
+		if key == "conditions" {
+			continue
+		}
+		switch v := tree[key].(type) {
+		case map[string]any:
+			if len(v) > 0 {
+				fmt.Fprintf(b, "%s%s:\n", indent, key)
+				describeTree(b, v, indent+"  ")
+			}
+		case []any:
+			if len(v) == 0 {
+				continue
+			}
+			fmt.Fprintf(b, "%s%s:\n", indent, key)
+			for _, one := range v {
+				if m, ok := one.(map[string]any); ok {
+					fmt.Fprintf(b, "%s  -\n", indent)
+					describeTree(b, m, indent+"    ")
+				} else {
+					fmt.Fprintf(b, "%s  - %v\n", indent, one)
+				}
+			}
+		default:
+			fmt.Fprintf(b, "%s%s: %v\n", indent, key, v)
+		}
+	}
+}

@@ -1,0 +1,307 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
+)
+
+// ScopeLookText is events, or an object's description or YAML.
+const ScopeLookText Scope = "events and objects"
+
+const (
+	lookWithin = 30 * time.Second // how long an answer may take
+	eventsEach = 10 * time.Second // how often events are asked for while their page is open
+	lookTextOf = 1 << 20          // how much of an object is shown, in bytes
+)
+
+// lookText is a page with events, or with an object as text.
+type lookText struct {
+	pager
+	of core.Look
+
+	stop   context.CancelFunc
+	try    int
+	asking bool
+	since  time.Time // of the request that is under way
+	got    bool      // there was an answer
+	at     time.Time // of the newest one
+	err    error
+	events []core.Event
+	object core.ObjectText
+}
+
+// lookedMsg is the answer to a lookText.
+type lookedMsg struct {
+	page   *lookText
+	try    int
+	events []core.Event
+	object core.ObjectText
+	err    error
+}
+
+// lookAgain asks for events again.
+type lookAgain struct {
+	page *lookText
+	try  int
+}
+
+func (m *Model) openLookText(look core.Look) tea.Cmd {
+	if m.opts.Looker == nil {
+		return m.say(toneWarn, "it cannot be read from here")
+	}
+	p := &lookText{of: look}
+	p.title = func(*Model) string {
+		switch look.Kind {
+		case core.LookEvents:
+			return "Events of " + look.What
+		case core.LookYAML:
+			return "YAML of " + look.What
+		}
+		return look.What
+	}
+	p.lines = p.body
+	p.copied = func(m *Model) string { return p.plain(m) }
+	m.open(p)
+	return p.ask(m)
+}
+
+// ask asks for what the page shows.
+func (p *lookText) ask(m *Model) tea.Cmd {
+	p.leave()
+	p.try++
+	p.asking, p.since = true, m.now()
+	ctx, cancel := context.WithTimeout(m.ctx, lookWithin)
+	p.stop = cancel
+	looker, look, try := m.opts.Looker, p.of, p.try
+	return func() tea.Msg {
+		defer cancel()
+		out := lookedMsg{page: p, try: try}
+		if look.Kind == core.LookEvents {
+			out.events, out.err = looker.Events(ctx, look.Events)
+		} else {
+			out.object, out.err = looker.Object(ctx, look.Object)
+		}
+		return out
+	}
+}
+
+// leave cancels a request that is under way.
+func (p *lookText) leave() {
+	if p.stop != nil {
+		p.stop()
+		p.stop = nil
+	}
+}
+
+// arrive shows the answer. What was there stays when another one fails.
+func (msg lookedMsg) arrive(m *Model) tea.Cmd {
+	p := msg.page
+	if msg.try != p.try {
+		return nil
+	}
+	p.asking, p.err = false, msg.err
+	if msg.err == nil || len(msg.events) > 0 {
+		p.got, p.at, p.events, p.object = true, m.now(), msg.events, msg.object
+	}
+	if p.of.Kind == core.LookEvents && m.shows(p) {
+		return m.after(eventsEach, lookAgain{p, p.try})
+	}
+	return nil
+}
+
+func (msg lookAgain) arrive(m *Model) tea.Cmd {
+	if msg.try != msg.page.try || !m.shows(msg.page) {
+		m.dirty = false
+		return nil
+	}
+	return msg.page.ask(m)
+}
+
+func (*lookText) scope() Scope { return ScopeLookText }
+
+// body is what the page shows.
+func (p *lookText) body(m *Model, w int) []draw.Line {
+	var out []draw.Line
+	var e *core.APIError
+	if errors.As(p.err, &e) {
+		out = append(draw.Paragraph(themes.Bad, e.Error(), w), draw.Paragraph(themes.Key, e.Remedy, w)...)
+		out = append(out, draw.Line{})
+	} else if p.err != nil {
+		out = append(draw.Paragraph(themes.Bad, p.err.Error(), w), draw.Line{})
+	}
+	switch {
+	case !p.got && p.asking:
+		return append(out, draw.One(themes.Moves, "asking the API server"+m.look.Glyph.Ellipsis))
+	case !p.got:
+		return append(out, draw.One(themes.Dim, "r asks again"))
+	case p.of.Kind == core.LookEvents:
+		return append(out, eventLines(m, p.events, len(p.of.Events) > 1, w)...)
+	}
+	for _, s := range sanitise.Lines(p.plain(m), lookTextOf) {
+		indent := len(s) - len(strings.TrimLeft(s, " "))
+		tone := themes.Text
+		if key, value, ok := strings.Cut(s[indent:], ":"); ok && p.of.Kind == core.LookYAML && !strings.ContainsAny(key, " \"'") {
+			out = append(out, p.pair(indent, key, value, w)...)
+			continue
+		}
+		if indent == 0 && !strings.Contains(s, ":") {
+			tone = themes.Strong
+		}
+		if s == "" {
+			out = append(out, draw.Line{})
+			continue
+		}
+		indent = min(indent, w/2)
+		for i, part := range draw.Wrap(strings.TrimLeft(s, " "), max(w-indent-2, 8)) {
+			lead := indent
+			if i > 0 {
+				lead += 2
+			}
+			out = append(out, draw.Line{draw.Blank(lead), draw.Text(tone, part)})
+		}
+	}
+	return out
+}
+
+// pair is a line of YAML with its key apart from its value.
+func (p *lookText) pair(indent int, key, value string, w int) []draw.Line {
+	indent = min(indent, w/2)
+	lead := draw.Line{draw.Blank(indent), draw.Text(themes.Key, key), draw.Text(themes.Dim, ":")}
+	if value = strings.TrimSpace(value); value == "" {
+		return []draw.Line{lead}
+	}
+	if lead.Width()+1+draw.Width(value) <= w {
+		return []draw.Line{append(lead, draw.Blank(1), draw.Text(themes.Text, value))}
+	}
+	return append([]draw.Line{lead}, draw.Inset(indent+4, draw.Paragraph(themes.Text, value, max(w-indent-4, 8)))...)
+}
+
+// eventLines are events, the oldest first: when, how often, about what, why and what.
+func eventLines(m *Model, events []core.Event, merged bool, w int) []draw.Line {
+	if len(events) == 0 {
+		return draw.Paragraph(themes.Dim, "There are no events. Kubernetes keeps them for an hour, as long as nobody has set another time.", w)
+	}
+	now := m.now()
+	if m.snap != nil {
+		now = m.snap.Now
+	}
+	var out []draw.Line
+	for _, e := range events {
+		tone, reason := themes.Text, themes.Strong
+		if e.Warning {
+			tone, reason = themes.Warn, themes.Warn
+		}
+		often := ""
+		if e.Count > 1 {
+			often = fmt.Sprintf("x%d", e.Count)
+		}
+		lead := append(draw.One(themes.Dim, secondsClock(e.At, now)).Fit(9, false), draw.One(themes.Dim, often).Fit(5, false)...)
+		first := append(lead, draw.Text(reason, e.Reason))
+		if merged {
+			first = append(first, draw.Text(themes.Key, "  "+e.Kind+" "+named(m.snap, e.About)))
+		}
+		if e.From != "" {
+			first = append(first, draw.Text(themes.Dim, "  "+e.From))
+		}
+		text := sanitise.Row(e.Message)
+		if first.Width()+2+draw.Width(text) <= w {
+			out = append(out, append(first, draw.Blank(2), draw.Text(tone, text)))
+			continue
+		}
+		out = append(out, first.Cut(w))
+		out = append(out, draw.Inset(14, draw.Paragraph(tone, text, max(w-14, 12)))...)
+	}
+	return out
+}
+
+// plain is the page as text, for copying and saving: times are in UTC.
+func (p *lookText) plain(*Model) string {
+	switch p.of.Kind {
+	case core.LookYAML:
+		return p.object.YAML
+	case core.LookDescribe:
+		return p.object.Describe
+	}
+	var b strings.Builder
+	for _, e := range p.events {
+		kind := "Normal"
+		if e.Warning {
+			kind = "Warning"
+		}
+		fmt.Fprintf(&b, "%s x%d %s %s %s %s: %s (%s)\n", e.At.UTC().Format(time.RFC3339), e.Count, kind, e.Reason, e.Kind, e.About,
+			sanitise.Row(e.Message), e.From)
+	}
+	return b.String()
+}
+
+// lookTextActions work on pages of events and objects.
+func lookTextActions() []Action {
+	with := func(f func(m *Model, p *lookText) tea.Cmd) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			if p, ok := m.top().(*lookText); ok {
+				return f(m, p)
+			}
+			return nil
+		}
+	}
+	scroll := func(by func(p *lookText) int) func(*Model) tea.Cmd {
+		return with(func(_ *Model, p *lookText) tea.Cmd { p.scrollBy(by(p)); return nil })
+	}
+	answered := func(m *Model) string {
+		if p, ok := m.top().(*lookText); ok && p.got {
+			return ""
+		}
+		return "there is nothing yet"
+	}
+	all := []Action{
+		{ID: "looktext.close", Title: "Close the page", Short: "back", Keys: []string{"esc", "backspace"}, Footer: 5,
+			run: with(func(m *Model, p *lookText) tea.Cmd { p.leave(); m.close(p); return nil })},
+		{ID: "looktext.again", Title: "Ask again", Short: "ask again", Keys: []string{"r"}, Footer: 1,
+			run: with(func(m *Model, p *lookText) tea.Cmd { return p.ask(m) })},
+		{ID: "looktext.save", Title: "Write it to a file, readable by you alone", Short: "save", Keys: []string{"s"}, Footer: 3,
+			blocked: func(m *Model) string {
+				if m.opts.SaveFile == nil {
+					return "files cannot be written here"
+				}
+				return answered(m)
+			}, run: with(func(m *Model, p *lookText) tea.Cmd {
+				kind, suffix := string(p.of.Kind), "txt"
+				if p.of.Kind == core.LookYAML {
+					kind, suffix = "object", "yaml"
+				}
+				return m.saveText(fileName(m, kind, p.of.What, suffix), joined(sanitise.Lines(p.plain(m), lookTextOf)))
+			})},
+		{ID: "looktext.copy", Title: "Copy it", Short: "copy", Keys: []string{"y", "c"}, Footer: 2, blocked: answered,
+			run: with(func(m *Model, p *lookText) tea.Cmd { return m.copy(p.plain(m)) })},
+		{ID: "looktext.down", Title: "Scroll down", Short: "down", Keys: []string{"down", "j", "enter"},
+			run: scroll(func(*lookText) int { return 1 })},
+		{ID: "looktext.up", Title: "Scroll up", Short: "up", Keys: []string{"up", "k"}, run: scroll(func(*lookText) int { return -1 })},
+		{ID: "looktext.page.down", Title: "Scroll down a page", Short: "page down", Keys: []string{"pgdown", "space", "ctrl+f"},
+			run: scroll(func(p *lookText) int { return p.height - 1 })},
+		{ID: "looktext.page.up", Title: "Scroll up a page", Short: "page up", Keys: []string{"pgup", "ctrl+u"},
+			run: scroll(func(p *lookText) int { return 1 - p.height })},
+		{ID: "looktext.first", Title: "Go to the beginning", Short: "beginning", Keys: []string{"home", "g"},
+			run: scroll(func(*lookText) int { return -1 << 30 })},
+		{ID: "looktext.last", Title: "Go to the end", Short: "end", Keys: []string{"end", "G"},
+			run: scroll(func(*lookText) int { return 1 << 30 })},
+	}
+	for i := range all {
+		all[i].Scope = ScopeLookText
+	}
+	return append(all, findActions(ScopeLookText, "looktext", func(m *Model) (*finder, int) {
+		if p, ok := m.top().(*lookText); ok {
+			return &p.find, p.offset
+		}
+		return nil, 0
+	})...)
+}
