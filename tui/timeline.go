@@ -40,6 +40,8 @@ type timelinePane struct {
 
 	wide   int    // of the pane, when it was drawn last
 	labels int    // the width of the longest label
+	drawn  bool   // since the last Snapshot
+	behind bool   // its rows are of an earlier Snapshot
 	led    string // the node to which the rest of the screen has led the cursor
 }
 
@@ -85,7 +87,25 @@ func labelTone(r *timeline.Row) themes.Token {
 	return themes.Dim
 }
 
+// refresh takes the Snapshot in. While the pane is not on the screen that waits until it is: rows of thousands of nodes cost something.
 func (p *timelinePane) refresh() string {
+	if p.behind = !p.drawn && p.focus != ScopeTimeline; p.behind {
+		return ""
+	}
+	p.drawn = false
+	return p.catchUp()
+}
+
+// Count is called before anything is drawn of the pane.
+func (p *timelinePane) Count() (shown, all int) {
+	if p.behind && p.snap != nil {
+		p.catchUp()
+	}
+	return p.Table.Count()
+}
+
+func (p *timelinePane) catchUp() string {
+	p.behind = false
 	p.line = timeline.Of(p.snap)
 	p.labels = 6
 	for _, r := range p.line.Rows {
@@ -108,6 +128,7 @@ func (p *timelinePane) follow() {
 
 // entered leaves the cursor where it is: on the node that was selected elsewhere.
 func (p *timelinePane) entered() {
+	p.Count()
 	if p.snap != nil && p.node != "" && p.node != p.led {
 		p.led = p.node
 		p.Choose("node/" + p.node)

@@ -130,6 +130,7 @@ func (v view) column(t time.Time) int {
 
 // drawRows draws the axis, the rows, what was at the time under the cursor, and what the letters mean.
 func (p *timelinePane) drawRows(w, h int, focused, old bool) []string {
+	p.drawn = true
 	p.follow()
 	p.wide = w
 	label := min(p.labels, mostLabel, max(w/6, 8))

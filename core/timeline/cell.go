@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"sort"
 	"time"
 
 	"lockstep/core"
@@ -17,38 +18,30 @@ type Cell struct {
 
 // CellOf is what a row's spans have from a moment up to another: what stood still, else what took most of the time, else what was first.
 func CellOf(spans []Span, from, to time.Time) Cell {
-	at := sortSearch(spans, from)
-	best, most := Cell{}, -1
-	for _, span := range spans[at:] {
-		if !span.Start.Before(to) {
-			break
+	best, most := -1, time.Duration(-1)
+	for i := firstAfter(spans, from); i < len(spans) && spans[i].Start.Before(to); i++ {
+		part := core.Earlier(spans[i].End, to).Sub(core.Later(spans[i].Start, from))
+		if spans[i].Bar.Stands() {
+			part += 100000 * time.Hour // longer than any column
 		}
-		part := core.Earlier(span.End, to).Sub(core.Later(span.Start, from))
-		weight := int(part / time.Millisecond)
-		if span.Bar.Stands() {
-			weight += int(10000 * time.Hour / time.Millisecond)
-		}
-		if weight > most {
-			best, most = Cell{Span: span, First: !span.Start.Before(from)}, weight
+		if part > most {
+			best, most = i, part
 		}
 	}
-	return best
+	if best < 0 {
+		return Cell{}
+	}
+	return Cell{Span: spans[best], First: !spans[best].Start.Before(from)}
 }
 
-// sortSearch is the first of the spans that ends after a moment.
-func sortSearch(spans []Span, after time.Time) int {
-	i, _ := slices.BinarySearchFunc(spans, after, func(s Span, at time.Time) int {
-		if s.End.After(at) {
-			return 1
-		}
-		return -1
-	})
-	return i
+// firstAfter is the first of the spans that ends after a moment.
+func firstAfter(spans []Span, at time.Time) int {
+	return sort.Search(len(spans), func(i int) bool { return spans[i].End.After(at) })
 }
 
 // Within are the spans that have a part from a moment up to another.
 func Within(spans []Span, from, to time.Time) []Span {
-	at := sortSearch(spans, from)
+	at := firstAfter(spans, from)
 	end := at
 	for end < len(spans) && spans[end].Start.Before(to) {
 		end++

@@ -154,7 +154,7 @@ func standsAs(c core.StandstillCause) Bar {
 // stuck: that is as Lockstep saw it.
 func stepRow(s *core.Snapshot, t Timeline, st core.PlanStep, i int) *Row {
 	r := &Row{ID: "step/" + wording.TextOf(st.ID, wording.Itoa(i)), Kind: Step,
-		Label: " " + strings.TrimPrefix(progress.StepShort(st), "step "), Phase: st.Phase()}
+		Label: " " + strings.TrimPrefix(strings.TrimPrefix(progress.StepShort(st), "step "), "group "), Phase: st.Phase()}
 	changes := []change{{at: st.Started, bar: Runs, seen: true}}
 	switch {
 	case !st.Runs():
