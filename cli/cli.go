@@ -86,6 +86,7 @@ type options struct {
 	leaseNamespace string
 	management     management
 
+	clusters bool
 	readOnly bool
 	write    bool
 	actAs    []string
@@ -111,11 +112,16 @@ func (o *options) addTo(root *cobra.Command) {
 		"configuration `file` (default $LOCKSTEP_CONFIG, then lockstep/config.yaml in $XDG_CONFIG_HOME or ~/.config)")
 	p.StringVar(&o.logFile, "log-file", "", "`file` for Lockstep's own log (default: lockstep.log in the state folder)")
 	f := root.Flags()
+	f.BoolVar(&o.clusters, "clusters", false,
+		"open the list of all clusters of the management cluster: that of --management-context, else that of --context")
 	f.BoolVar(&o.readOnly, "read-only", false, "writing cannot be armed in this run")
 	f.BoolVar(&o.write, "write", false, "arm writing from the start; each step is still confirmed by itself")
 	o.addActAs(root)
 	o.addScreen(root)
 	root.MarkFlagsMutuallyExclusive("read-only", "write")
+	for _, one := range []string{"write", "act-as", "os-cloud", "os-from-cluster"} { // of one cluster: each would hold for all of them
+		root.MarkFlagsMutuallyExclusive("clusters", one)
+	}
 	root.MarkFlagsMutuallyExclusive("os-cloud", "os-from-cluster")
 }
 

@@ -31,6 +31,9 @@ func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) e
 		return err
 	}
 	defer log.close()
+	if p.clusters || p.onManagement() {
+		return (&fleetScreen{place: p, log: log, title: "Lockstep"}).run(ctx)
+	}
 	s, err := open(ctx, p, log)
 	if err != nil {
 		return err
@@ -73,6 +76,7 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	notice = strings.Join(slices.DeleteFunc(append([]string{notice}, s.notices...), func(t string) bool { return t == "" }), "; ")
 	look.Rehearsal, look.Owners, look.SaveFile, look.Checks = s.rehearsal, ownerDesk{s.client}, saveHere, s.checks
 	look.Looker = s.looker
+	look.Back = s.back
 	look.Backend, look.Title, look.Notice, look.Version = s.engine, title, notice, programVersion()
 	err = tui.Run(ctx, look)
 	leave()

@@ -112,8 +112,11 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 	if err != nil {
 		return fmt.Errorf("read the simulated cloud's clouds.yaml: %w", err)
 	}
-	s, err := open(ctx, place{options: o, name: simCluster(cloud.Scenario), clock: cloud.Clock.Now, pace: so.Speed, journal: dir,
-		cloudsYAML: cloudsYAML}, log)
+	p := place{options: o, name: simCluster(cloud.Scenario), clock: cloud.Clock.Now, pace: so.Speed, journal: dir, cloudsYAML: cloudsYAML}
+	if manyClusters(cloud.Scenario) {
+		return demoClusters(ctx, p, cloud, log)
+	}
+	s, err := open(ctx, p, log)
 	if err != nil {
 		return err
 	}

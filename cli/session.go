@@ -47,6 +47,7 @@ type session struct {
 
 	rehearsal tui.Rehearsal // behind the demo's panel; nil on a real cloud
 	checks    checkStore    // the checks of the cluster that were made earlier
+	back      func()        // told that the operator goes back to the list of clusters; nil: there is none
 	begin     func()        // what waits until the first lists are in; nil: nothing
 }
 
@@ -57,6 +58,7 @@ type place struct {
 	clock   func() time.Time // nil: the wall clock
 	pace    float64          // how much faster than real time the cluster's clock runs; 0 means 1
 	journal string           // folder; empty: the state folder
+	noCloud string           // why no cloud of OpenStack is looked for; empty: one is
 	oneLook bool             // the journal is read, and not written
 	limit   int64            // of one file of it, in bytes; 0: the usual one
 	line    line             // to the servers; zero: the usual way
@@ -145,6 +147,11 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Confi
 }
 
 func (s *session) openOpenStack(p place, client *kube.Client, cfg *engine.Config) {
+	if p.noCloud != "" {
+		s.unavailable(openStackSources(), &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerOpenStack, Call: "find the cloud",
+			Message: p.noCloud, Remedy: "Say osCloud or osFromCluster for this cluster, in the configuration's section clusters."})
+		return
+	}
 	o := p.novaOptions(s.log)
 	if p.osFromCluster {
 		if client == nil {

@@ -57,6 +57,8 @@ type Action struct {
 	Footer int               // its place in the footer; 0: none
 
 	demo    bool                // of use in a demo only
+	inside  bool                // of use in one cluster only, not in the list of clusters
+	listed  bool                // of use only where the cluster was opened from a list
 	now     func(*Model) string // the word for the footer, depending on what it would do now; nil: Short
 	blocked func(*Model) string
 	run     func(*Model) tea.Cmd
@@ -72,7 +74,10 @@ func (a Action) Blocked(m *Model) string {
 }
 
 // offered tells whether the action is of any use in this run; otherwise it is not shown.
-func (a Action) offered(m *Model) bool { return !a.demo || m.opts.Rehearsal != nil }
+func (a Action) offered(m *Model) bool {
+	return (!a.demo || m.opts.Rehearsal != nil) && (!a.inside || m.opts.clusters == nil) && (!a.listed || m.opts.Back != nil) &&
+		(a.Scope != ScopeClusters || m.opts.clusters != nil)
+}
 
 // Writes tells whether the action leads to a change of the cluster.
 func (a Action) Writes() bool { return len(a.Intent) > 0 }

@@ -126,9 +126,10 @@ func TestNoWriteIsOneModifierAwayFromARead(t *testing.T) {
 }
 
 func TestEveryActionIsInTheHelpAndCanBeExplained(t *testing.T) {
-	d := drive(world(), 200, 60, withRehearsal(newRehearsal()))
+	d := drive(world(), 200, 60, withRehearsal(newRehearsal()), func(o *Options) { o.Back = func() {} })
 	var help strings.Builder
-	for _, l := range helpLines(d.Model, ScopeNodes, 400) {
+	lines := append(helpLines(d.Model, ScopeNodes, 400), helpLines(driveClusters(200, 60, nil).Model, ScopeClusters, 400)...)
+	for _, l := range lines {
 		help.WriteString(l.Text() + "\n")
 	}
 	for _, a := range Actions() {

@@ -179,7 +179,7 @@ func (d *armDialog) draw(m *Model, w, _ int) []string {
 		left = draw.One(themes.Needs, "Not taken over: type the word first.")
 	}
 	body = append(body, draw.Apart(left, draw.Buttons([]string{"Cancel", name}, focus), inner))
-	return m.look.Box(draw.One(themes.Strong, "Switch writing on?"), nil, body, w)
+	return m.look.Box(draw.One(themes.Strong, "Switch writing on?"), m.whichCluster(), body, w)
 }
 
 // armedAtOnceMsg is the result of arming without a dialog.

@@ -10,10 +10,13 @@ type columnWord struct{ title, text string }
 
 // columnLines say what the columns of a pane hold; empty for other scopes.
 func columnLines(m *Model, s Scope, w int) []draw.Line {
-	if m.panes[s] == nil {
-		return nil
+	var words []columnWord
+	switch {
+	case s == ScopeClusters:
+		words = clusterWords
+	case m.panes[s] != nil:
+		words = m.pane(s).words()
 	}
-	words := m.pane(s).words()
 	if len(words) == 0 {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 	if s.Label != "" && !strings.Contains(s.Title, s.Label) {
 		title = s.Label + " " + m.look.Glyph.Dot + " " + s.Title
 	}
-	note := draw.Line{draw.Text(themes.Dim, "risk: "), draw.Text(riskTone(s.Risk), string(s.Risk))}
+	note := append(m.whichCluster(), draw.Text(themes.Dim, "risk: "), draw.Text(riskTone(s.Risk), string(s.Risk)))
 	if d.where != "" {
 		// what is done comes before its number
 		if whole := d.where + " " + m.look.Glyph.Dot + " " + title; draw.Width(whole)+note.Width() < inner {

@@ -46,6 +46,8 @@ func dashboardActions() []Action {
 			Scope: ScopeDashboard, Keys: []string{"E"}, blocked: needSnapshot, run: (*Model).openUntil},
 		{ID: "back", Title: "Clear the last message, the marks or the filter, one at a time", Short: "clear", Scope: ScopeDashboard,
 			Keys: []string{"esc"}, run: (*Model).clearOne},
+		{ID: "clusters", Title: "Go back to the list of clusters (as esc does where nothing is left to clear)", Short: "clusters",
+			Scope: ScopeDashboard, Keys: []string{"B"}, Footer: 60, listed: true, run: (*Model).backToClusters},
 		{ID: "pane.next", Title: "Go to the next pane", Short: "next pane", Scope: ScopeDashboard, Keys: []string{"tab"}, Footer: 50,
 			run: func(m *Model) tea.Cmd { return m.setFocus(m.beside(1)) }},
 		{ID: "pane.previous", Title: "Go to the previous pane", Short: "previous pane", Scope: ScopeDashboard,
@@ -114,6 +116,8 @@ func (m *Model) clearOne() tea.Cmd {
 		return m.selectionMoved()
 	case m.whole():
 		return m.setFocus(m.beforeTimeline)
+	case m.opts.Back != nil:
+		return m.backToClusters()
 	}
 	return nil
 }

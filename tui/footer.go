@@ -36,6 +36,9 @@ func (m *Model) keysLine(w int) draw.Line {
 	if m.filtering {
 		return m.filterLine(w)
 	}
+	if p, ok := m.top().(*clustersPage); ok && p.typing {
+		return p.filterLine(w)
+	}
 	if p, ok := m.top().(searched); ok && p.search().typing {
 		f := p.search()
 		found := "type what to search for"

@@ -307,7 +307,7 @@ func (f *form) draw(m *Model, w, _ int) []string {
 		body = append(body, draw.Paragraph(themes.Bad, f.err.Error(), inner)...)
 	}
 	body = append(body, draw.One(themes.Dim, "enter goes on to the confirmation; nothing is changed yet. esc cancels."))
-	return m.look.Box(draw.One(themes.Strong, f.title), nil, body, w)
+	return m.look.Box(draw.One(themes.Strong, f.title), m.whichCluster(), body, w)
 }
 
 // formActions work in forms.

@@ -16,7 +16,7 @@ func globalActions() []Action {
 			Keys: []string{":", "ctrl+k"}, Footer: 90,
 			run: func(m *Model) tea.Cmd { m.open(newPalette(m, false)); return nil }},
 		{ID: "arm", Title: "Switch writing on, or off again", Short: "arm writing", Scope: ScopeGlobal, Keys: []string{"w"},
-			Footer: 88, blocked: needSnapshot, run: (*Model).toggleArm},
+			Footer: 88, inside: true, blocked: needSnapshot, run: (*Model).toggleArm},
 		{ID: "mouse", Title: "Switch the mouse on or off (while it is on, the terminal cannot select text)", Short: "mouse",
 			Scope: ScopeGlobal, Keys: []string{"f2"}, run: func(m *Model) tea.Cmd {
 				m.mouse = !m.mouse
@@ -34,22 +34,22 @@ func globalActions() []Action {
 			Keys: []string{"ctrl+z"}, run: (*Model).suspend},
 		{ID: "quit", Title: "Leave", Short: "leave", Scope: ScopeGlobal, Keys: []string{"q", "ctrl+c"}, run: (*Model).quit},
 		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeGlobal, Keys: []string{"l"}, Footer: 40,
-			blocked: needSnapshot, run: (*Model).openLog},
+			inside: true, blocked: needSnapshot, run: (*Model).openLog},
 		{ID: "messages", Title: "Show earlier messages, with their times", Short: "messages", Scope: ScopeGlobal, Keys: []string{"L"},
 			Footer: 96, run: (*Model).openSaid},
 		{ID: "acknowledge", Title: "Acknowledge a failure: it has been seen", Short: "seen", Scope: ScopeGlobal,
-			Keys: []string{"x"}, blocked: needFailure, run: (*Model).acknowledge},
+			Keys: []string{"x"}, inside: true, blocked: needFailure, run: (*Model).acknowledge},
 		{ID: "operation.pause", Title: "Hold the running batch, or let it go on", Short: "hold", Scope: ScopeGlobal,
-			Keys: []string{"h"}, blocked: needRunning, run: func(m *Model) tea.Cmd {
+			Keys: []string{"h"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd {
 				if m.running().State == core.OperationPaused {
 					return m.control(core.ControlResume)
 				}
 				return m.control(core.ControlPause)
 			}},
 		{ID: "operation.skip", Title: "Omit the next item of the running batch", Short: "omit", Scope: ScopeGlobal,
-			Keys: []string{"o"}, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlSkip) }},
+			Keys: []string{"o"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlSkip) }},
 		{ID: "operation.stop", Title: "Stop the running batch: begin nothing more", Short: "stop", Scope: ScopeGlobal,
-			Keys: []string{"t"}, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlStop) }},
+			Keys: []string{"t"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd { return m.control(core.ControlStop) }},
 	}
 }
 

@@ -18,6 +18,9 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // headerLines are the two lines at the top: what happens, and whether the facts on the screen can be trusted.
 func (m *Model) headerLines(w int) []string {
+	if m.opts.clusters != nil {
+		return m.clustersHeader(w)
+	}
 	return []string{
 		m.look.Draw(m.updateLine(w), w, draw.AsItIs),
 		m.look.Draw(m.serverLine(w), w, draw.AsItIs),

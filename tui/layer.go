@@ -30,6 +30,7 @@ func layerKinds() []layerKind {
 		{ScopeLook, true, lookActions},
 		{ScopePodLog, true, podLogActions},
 		{ScopeLookText, true, lookTextActions},
+		{ScopeClusters, true, clustersActions},
 	}
 }
 

@@ -103,6 +103,10 @@ func newModel(ctx context.Context, opts Options) *Model {
 		m.panes[k.scope] = k.make()
 	}
 	m.pump = newPump(ctx, opts.Backend)
+	if opts.clusters != nil {
+		opts.clusters.page.look = m.look
+		m.open(opts.clusters.page)
+	}
 	return m
 }
 
@@ -124,6 +128,9 @@ func (m *Model) Init() tea.Cmd {
 	}
 	if m.opts.Notice != "" {
 		cmds = append(cmds, m.say(toneInfo, m.opts.Notice))
+	}
+	if m.opts.clusters != nil {
+		cmds = append(cmds, m.opts.clusters.page.begin(m))
 	}
 	if m.opts.Arm {
 		cmds = append(cmds, m.armAtOnce())

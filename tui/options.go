@@ -49,4 +49,8 @@ type Options struct {
 	Title    string      // the terminal window's; empty: left alone
 	Version  string      // shown in the help
 	Now      func() time.Time
+	// Back is called when the operator goes back to the list of clusters; the screen then ends. nil: there is no list.
+	Back func()
+
+	clusters *Clusters // the screen is this list
 }

@@ -73,6 +73,8 @@ func newPalette(m *Model, menu bool) *palette {
 				p.all = append(p.all, actionEntry(m, a))
 			}
 		}
+	} else if m.opts.clusters != nil {
+		p.all = append(p.all, clusterJumps(m)...)
 	} else if m.snap != nil {
 		p.all = append(p.all, overrides(m)...)
 		p.all = append(p.all, jumps(m)...)

@@ -9,6 +9,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/attention"
+	"lockstep/core/fleet"
 	"lockstep/core/forecast"
 	"lockstep/core/procedure"
 	"lockstep/core/progress"
@@ -29,6 +30,7 @@ type snapshotMsg struct{ snapshot *core.Snapshot }
 type pump struct {
 	ctx     context.Context
 	in      <-chan *core.Snapshot
+	views   <-chan *fleet.View // instead, in the list of clusters
 	stop    func()
 	blurred atomic.Bool
 	shows   atomic.Bool // the timeline is on the screen

@@ -24,6 +24,7 @@ func (m *Model) quit() tea.Cmd {
 type quitDialog struct {
 	what  string
 	leave bool
+	back  bool // to the list of clusters
 }
 
 func newQuitDialog(what string) *quitDialog { return &quitDialog{what: what} }
@@ -39,7 +40,10 @@ func (q *quitDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	case "esc", "q":
 		m.close(q)
 	case "enter":
-		if q.leave {
+		switch {
+		case q.leave && q.back:
+			return true, m.leaveForClusters()
+		case q.leave:
 			return true, tea.Quit
 		}
 		m.close(q)
@@ -69,5 +73,9 @@ func (q *quitDialog) draw(m *Model, w, _ int) []string {
 	}
 	body = append(body, draw.Line{}, draw.Apart(draw.One(themes.Dim, "enter "+q.enters()),
 		draw.Buttons([]string{"Stay", "Leave"}, focus), w-4))
-	return m.look.Box(draw.One(themes.Warn, "Leave?"), nil, body, w)
+	title := "Leave?"
+	if q.back {
+		title = "Leave " + m.snap.Cluster + " for the list of clusters?"
+	}
+	return m.look.Box(draw.One(themes.Warn, title), nil, body, w)
 }

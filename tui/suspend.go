@@ -129,5 +129,5 @@ func (d *suspendDialog) draw(m *Model, w, _ int) []string {
 		focus, does = 1, "enter suspends"
 	}
 	body = append(body, draw.Line{}, draw.Apart(draw.One(themes.Dim, does), draw.Buttons([]string{"Stay", "Suspend"}, focus), w-4))
-	return m.look.Box(draw.One(themes.Warn, "Suspend?"), nil, body, w)
+	return m.look.Box(draw.One(themes.Warn, "Suspend?"), m.whichCluster(), body, w)
 }

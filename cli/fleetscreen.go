@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"lockstep/core"
+	"lockstep/core/fleet"
+	"lockstep/kube"
+	"lockstep/sim"
+	"lockstep/sim/scenario"
+	"lockstep/tui"
+)
+
+// fleetScreen is the list of the clusters of a management cluster, and the dashboard of the one that is open. One is open at a time:
+// before the list is shown again, its session has ended, and with it its lease.
+type fleetScreen struct {
+	place   place
+	log     *log
+	title   string
+	notice  string
+	prepare func(*session) // what a demo does to each session; nil: nothing
+	look    func(*tui.Options)
+}
+
+// onManagement tells whether the cluster of the flags is the management cluster that is named beside it. It asks no server.
+func (p *place) onManagement() bool {
+	if !p.management.configured() {
+		return false
+	}
+	cluster, err := kube.Load(p.kubeOptions())
+	if err != nil {
+		return false
+	}
+	management, err := kube.Load(p.managementOptions())
+	return err == nil && cluster.Server == management.Server
+}
+
+// run shows the list until the operator leaves, or ctx is done.
+func (f *fleetScreen) run(ctx context.Context) error {
+	watch, err := openFleet(ctx, f.place, f.log)
+	if err != nil {
+		return err
+	}
+	watching, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { watch.run(watching) })
+	defer func() { stop(); running.Wait() }()
+	list := tui.NewClusters(&fleetDesk{watch, &f.place.config})
+	notice := f.notice
+	for {
+		id, err := f.list(ctx, list, notice)
+		if err != nil || id == nil {
+			return err
+		}
+		notice = ""
+		back, err := f.open(ctx, watch, *id)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			f.log.Warn("open a cluster", "cluster", id.String(), "error", err)
+			list.Say(oneLine(fmt.Sprintf("%s could not be opened: %v", id.Called(), err)))
+		case !back:
+			return nil
+		}
+	}
+}
+
+// list shows the list until a cluster is chosen; nil when the operator leaves.
+func (f *fleetScreen) list(ctx context.Context, list *tui.Clusters, notice string) (*fleet.ID, error) {
+	look, err := lookOf(f.place.options)
+	if err != nil {
+		return nil, err
+	}
+	if f.log.file != nil {
+		restore, err := redirectStderr(f.log.file)
+		if err != nil {
+			return nil, fmt.Errorf("redirect standard error to the log: %w", err)
+		}
+		defer restore()
+	}
+	look.Title, look.Notice, look.Version = f.title, notice, programVersion()
+	if f.look != nil {
+		f.look(&look)
+	}
+	id, err := tui.RunClusters(ctx, look, list)
+	if errors.Is(err, context.Canceled) {
+		return nil, nil
+	}
+	return id, err
+}
+
+// open shows the dashboard of a cluster, and tells whether the operator came back to the list. What the session began has ended then,
+// and the lease is given back.
+func (f *fleetScreen) open(ctx context.Context, watch *fleetWatch, id fleet.ID) (back bool, err error) {
+	p, err := f.placeOf(watch, id)
+	if err != nil {
+		return false, err
+	}
+	s, err := open(ctx, p, f.log)
+	if err != nil {
+		return false, err
+	}
+	s.back = func() { back = true }
+	if f.prepare != nil {
+		f.prepare(s)
+	}
+	err = s.show(ctx, p.options, f.title, "esc leads back to the list of clusters")
+	return back, err
+}
+
+// placeOf is the place of one cluster. Nothing there comes from what names another cluster or cloud: neither the flags nor $OS_CLOUD.
+func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID) (place, error) {
+	p := f.place
+	a, ok := p.config.accessOf(id)
+	if !ok {
+		return p, errors.New(noAccess)
+	}
+	m := management{Kubeconfig: p.kubeconfig, Context: watch.client.ContextName}
+	if p.management.configured() {
+		m = p.management
+	}
+	if m.Namespace, m.Cluster = id.Project, id.Name; a.Kubeconfig != "" {
+		m.Kubeconfig = cmp.Or(m.Kubeconfig, watch.client.File) // it is not in the cluster's own file
+	}
+	p.management = m
+	p.kubeconfig, p.context = cmp.Or(a.Kubeconfig, p.kubeconfig), a.Context
+	p.osCloud, p.osFromCluster, p.write = a.OSCloud, a.OSFromCluster, false
+	if a.OSCloud == "" && !a.OSFromCluster {
+		p.noCloud = "the configuration names no cloud for " + id.Called()
+	}
+	client, err := kube.Load(p.kubeOptions())
+	if err != nil {
+		return p, err
+	}
+	if client.Server == watch.client.Server {
+		return p, &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerKubernetes, Call: "open " + id.Called(),
+			Message: a.text() + " is the management cluster itself", Remedy: "Name the cluster's own context."}
+	}
+	return p, nil
+}
+
+const noAccess = "the configuration's section clusters does not name it"
+
+// fleetDesk is what the list of clusters shows.
+type fleetDesk struct {
+	*fleetWatch
+	config *config
+}
+
+// Access implements tui.ClusterDesk.
+func (d *fleetDesk) Access(id fleet.ID) tui.ClusterAccess {
+	a, ok := d.config.accessOf(id)
+	if !ok {
+		return tui.ClusterAccess{Lack: noAccess}
+	}
+	return tui.ClusterAccess{How: a.text()}
+}
+
+// manyClusters tells whether a scenario is about more than one cluster.
+func manyClusters(s *scenario.Scenario) bool {
+	return s.Management != nil && len(s.Management.Others) > 0
+}
+
+// simClusters says how the clusters of a simulated management cluster are opened: the one that has servers, and one whose context is
+// missing because nobody lets us look into its project.
+func simClusters(cloud *sim.Cloud) map[string]access {
+	m := cloud.Scenario.Management
+	all := map[string]access{m.Project + "/" + cloud.Scenario.Cluster: {Context: cloud.Scenario.Cluster, OSCloud: cloud.CloudName}}
+	for _, o := range m.Others {
+		if o.Hidden {
+			all[o.Project+"/"+o.Name] = access{Context: o.Name}
+		}
+	}
+	return all
+}
+
+// demoClusters opens the list of clusters on a simulated management cluster. The story begins at once.
+func demoClusters(ctx context.Context, p place, cloud *sim.Cloud, log *log) error {
+	p.config.Clusters = simClusters(cloud)
+	title, notice := simTitle(cloud.Scenario, p.pace)
+	desk := &rehearsal{cloud}
+	f := &fleetScreen{place: p, log: log, title: title, notice: notice + " (f4: the panel)",
+		prepare: func(s *session) { s.rehearsal = desk }, look: func(o *tui.Options) { o.Rehearsal = desk }}
+	cloud.Clock.Resume()
+	return f.run(ctx)
+}

@@ -1,0 +1,190 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/core/fleet"
+)
+
+// clusterDesk knows how to open all clusters but mos-ber.
+type clusterDesk struct{ views chan *fleet.View }
+
+func (d clusterDesk) Subscribe() (<-chan *fleet.View, func()) { return d.views, func() {} }
+
+func (clusterDesk) Access(id fleet.ID) ClusterAccess {
+	if id.Name == "mos-ber" {
+		return ClusterAccess{Lack: "the configuration names no context for it (clusters)"}
+	}
+	return ClusterAccess{How: "context " + id.Name}
+}
+
+// theFleet is seven clusters in different states.
+func theFleet() *fleet.View {
+	row := func(name string, change func(*fleet.Row)) fleet.Row {
+		r := fleet.Row{ID: fleet.ID{Project: strings.TrimPrefix(name, "mos-"), Name: name}, Release: "21.0.0", State: fleet.StateRests}
+		change(&r)
+		return r
+	}
+	updates := func(state fleet.State, done, nodes int) func(*fleet.Row) {
+		return func(r *fleet.Row) {
+			r.Release, r.Target, r.State, r.Phase, r.Step = "17.4.0", "21.0.0", state, core.PhaseWorkers, "group default"
+			r.Nodes, r.Done, r.NodesKnown, r.Steps, r.StepsDone = nodes, done, true, 5, 3
+			r.Started = before(5 * time.Hour)
+		}
+	}
+	forbidden := &core.APIError{Kind: core.ErrForbidden, Server: core.ServerManagement, Call: "list clusters.cluster.k8s.io in namespace ber",
+		Message: "clusters.cluster.k8s.io is forbidden", Remedy: "deploy/rbac-management-readonly.yaml gives the right."}
+	v := &fleet.View{Name: "kaas-mgmt", Version: "2.30.0", Waits: "2.31.0", Now: fixtureNow, Complete: true,
+		Sources: []core.Source{{ID: core.SourceClusters, State: core.SourceLive, AsOf: fixtureWall}},
+		Denied:  []fleet.Denied{{Project: "ber", Err: forbidden}, {Project: "kube-system", Err: forbidden}},
+		Rows: []fleet.Row{
+			row("mos-mad", func(r *fleet.Row) {
+				updates(fleet.StatePaused, 5, 9)(r)
+				r.NoEnd = "group default does not go on"
+				r.Needs = []fleet.Need{{Severity: core.SeverityUrgent, Label: "update plan",
+					Reason: "the update is paused: CephClusterHealthCritical is firing"},
+					{Severity: core.SeverityWarning, Label: "mos-mad-cmp-03",
+						Reason: "state item host-os failed, attempt 2, exit code 1", Since: seen(12 * time.Minute)}}
+			}),
+			row("mos-fra", func(r *fleet.Row) {
+				updates(fleet.StateUpdates, 31, 44)(r)
+				r.Finish = fixtureNow.Add(5 * time.Hour)
+			}),
+			row("mos-par", func(r *fleet.Row) {
+				updates(fleet.StateWaits, 3, 20)(r)
+				r.NoEnd = "group default is not commenced"
+				r.Needs = []fleet.Need{{Severity: core.SeverityWarning, Label: "update plan",
+					Reason: "the update goes no further until somebody commences group default", Since: seen(3 * time.Hour)}}
+			}),
+			row("mos-lab", func(r *fleet.Row) { r.Release, r.State, r.Offered = "17.4.0", fleet.StateOffered, []string{"21.0.0"} }),
+			row("mos-rom", func(*fleet.Row) {}),
+			row("mos-vie", func(r *fleet.Row) { r.State = fleet.StateMaintenance }),
+			row("mos-ber", func(r *fleet.Row) {
+				r.Release, r.State = "", fleet.StateUnknown
+				r.Missing = []fleet.Missing{{What: core.SourceClusters, Why: "forbidden", Err: forbidden}}
+			}),
+		}}
+	return v
+}
+
+// driveClusters is the list of clusters on a screen.
+func driveClusters(w, h int, v *fleet.View) *driver {
+	list := NewClusters(clusterDesk{})
+	d := drive(nil, w, h, func(o *Options) { o.Backend, o.clusters = nil, list })
+	if v != nil {
+		d.send(fleetMsg{v})
+	}
+	return d
+}
+
+func (d *driver) clusters() *clustersPage { return d.opts.clusters.page }
+
+func TestTheListOfClusters(t *testing.T) {
+	for _, size := range sizes {
+		for _, screen := range []struct {
+			name string
+			keys []string
+		}{{"clusters", nil}, {"clusters-denied", []string{"end"}}, {"clusters-filter", []string{"/", "state:up"}},
+			{"clusters-help", []string{"?"}},
+			{"clusters-inspect", []string{"i"}}, {"clusters-palette", []string{":", "mos-r"}}} {
+			if screen.name != "clusters" && size.w == 120 {
+				continue
+			}
+			name := fmt.Sprintf("%s-%dx%d", screen.name, size.w, size.h)
+			t.Run(name, func(t *testing.T) {
+				golden(t, name, stripped(driveClusters(size.w, size.h, theFleet()).keys(screen.keys...).shows()))
+			})
+		}
+	}
+}
+
+// enter opens the cluster under the cursor, which stays on its cluster whatever happens to the order; one that cannot be opened says why.
+func TestEnterOpensTheClusterUnderTheCursor(t *testing.T) {
+	d := driveClusters(120, 40, theFleet()).keys("down")
+	v := theFleet()
+	slices.Reverse(v.Rows)
+	d.send(fleetMsg{v})
+	if _, cmd := d.Update(namedKeys["enter"]); cmd == nil || cmd() != (tea.QuitMsg{}) {
+		t.Error("the screen does not end")
+	}
+	if id := d.clusters().chosen; id == nil || *id != (fleet.ID{Project: "fra", Name: "mos-fra"}) {
+		t.Errorf("%v is opened", id)
+	}
+	d = driveClusters(120, 40, theFleet()).keys("end", "enter")
+	if d.clusters().chosen != nil || !strings.Contains(d.shows(), "names no context") {
+		t.Errorf("%v is opened:\n%s", d.clusters().chosen, stripped(d.shows()))
+	}
+	d = driveClusters(120, 40, theFleet()).keys("down")
+	v.Rows = slices.DeleteFunc(v.Rows, func(r fleet.Row) bool { return r.Name == "mos-fra" })
+	d.send(fleetMsg{v})
+	if d.keys("enter"); d.clusters().chosen != nil || !strings.Contains(d.shows(), "mos-fra is no longer there") {
+		t.Errorf("a neighbour is opened: %v\n%s", d.clusters().chosen, stripped(d.shows()))
+	}
+}
+
+// What only makes sense in one cluster is not offered in the list.
+func TestTheListOffersNothingOfASingleCluster(t *testing.T) {
+	d := driveClusters(120, 40, theFleet())
+	for _, key := range []string{"w", "l", "x", "h", "o", "t", "C", "esc", "backspace"} {
+		d.keys(key)
+	}
+	if len(d.layers) != 1 || d.top() != layer(d.clusters()) {
+		t.Errorf("%d layers are open: %s", len(d.layers), stripped(d.shows()))
+	}
+	if text := stripped(driveClusters(200, 60, theFleet()).keys("?").shows()); strings.Contains(text, "Switch writing on") {
+		t.Errorf("the help offers to arm:\n%s", text)
+	}
+}
+
+// esc on the dashboard of a cluster clears what there is to clear, and then leads back to the list; it asks while something runs.
+func TestEscLeadsBackToTheList(t *testing.T) {
+	back := 0
+	with := func(o *Options) { o.Back = func() { back++ } }
+	idle := world()
+	idle.Operations = nil
+	d := drive(idle, 120, 40, with).keys("/", "cmp", "enter", "esc")
+	if back != 0 || d.pane(ScopeNodes).Filter() != "" {
+		t.Fatalf("esc went back %d times, the filter is %q", back, d.pane(ScopeNodes).Filter())
+	}
+	if d.keys("esc"); back != 1 {
+		t.Error("esc does not lead back")
+	}
+	d = drive(world(), 120, 40, with).keys("esc")
+	if back != 1 || !strings.Contains(d.shows(), "Leave mos for the list of clusters?") {
+		t.Fatalf("it does not ask:\n%s", stripped(d.shows()))
+	}
+	if d.keys("enter"); back != 1 {
+		t.Error("enter on the first button leaves")
+	}
+	if d.keys("esc", "tab", "enter"); back != 2 {
+		t.Error("it cannot be left")
+	}
+	if d := drive(idle, 120, 40).keys("esc", "C"); strings.Contains(d.shows(), "list of clusters") || back != 2 {
+		t.Error("a cluster that was not opened from a list leads to one")
+	}
+}
+
+// A box that leads to a change names the cluster, where the operator can have opened another.
+func TestABoxNamesTheCluster(t *testing.T) {
+	idle := world()
+	idle.Operations = nil
+	for name, keys := range map[string][]string{"arm": {"w"}, "form": {"3", "e"}, "confirmation": {"3", "e", "down", "enter"}} {
+		boxed := func(change ...func(*Options)) string {
+			lines := strings.Split(stripped(drive(idle, 120, 40, change...).keys(keys...).shows()), "\n")
+			return strings.Join(lines[2:], "\n") // without the header, which always names it
+		}
+		if frame := boxed(func(o *Options) { o.Back = func() {} }); !strings.Contains(frame, " mos ") {
+			t.Errorf("%s does not name the cluster:\n%s", name, frame)
+		}
+		if frame := boxed(); strings.Contains(frame, " mos ") {
+			t.Errorf("%s names the only cluster:\n%s", name, frame)
+		}
+	}
+}
