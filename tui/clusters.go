@@ -51,7 +51,7 @@ func (c *Clusters) Say(text string) { c.notice = text }
 // RunClusters shows the list until the operator chooses a cluster, leaves (then id is nil), or ctx ends. Options need no Backend.
 func RunClusters(ctx context.Context, opts Options, list *Clusters) (id *fleet.ID, err error) {
 	opts.clusters, opts.Notice, list.notice = list, cmp.Or(list.notice, opts.Notice), ""
-	list.page.chosen = nil
+	list.page.chosen, list.page.returned = nil, list.page.view != nil
 	if err := Run(ctx, opts); err != nil {
 		return nil, err
 	}
@@ -60,15 +60,16 @@ func RunClusters(ctx context.Context, opts Options, list *Clusters) (id *fleet.I
 
 // clustersPage is the list, on the whole screen. It cannot be closed.
 type clustersPage struct {
-	desk   ClusterDesk
-	view   *fleet.View // nil: nothing is known yet
-	look   *draw.Look
-	rows   *table.Table[fleet.Row]
-	wide   bool // there is room for gauges
-	typing bool // the filter is being typed
-	number uint64
-	chosen *fleet.ID // what is to be opened when the program of the screen has ended
-	bodyAt int       // the line of the screen with the table, for the mouse
+	desk     ClusterDesk
+	view     *fleet.View // nil: nothing is known yet
+	look     *draw.Look
+	rows     *table.Table[fleet.Row]
+	wide     bool // there is room for gauges
+	typing   bool // the filter is being typed
+	number   uint64
+	returned bool      // a cluster was open before: the cursor stays on it
+	chosen   *fleet.ID // what is to be opened when the program of the screen has ended
+	bodyAt   int       // the line of the screen with the table, for the mouse
 }
 
 // fleetMsg brings a list.
@@ -297,8 +298,8 @@ func (msg fleetMsg) arrive(m *Model) tea.Cmd {
 	p.view, p.look = msg.view, m.look
 	cmd := m.pump.nextView
 	gone := p.rows.Set(msg.view.Rows, p.number)
-	if !m.touched {
-		p.rows.Settle()
+	if !m.touched && !p.returned {
+		p.rows.GoTo(0) // what is most urgent, while the first facts come in
 	} else if gone != "" && m.top() == p {
 		return tea.Batch(cmd, m.say(toneWarn, goneText(gone)))
 	}

@@ -129,6 +129,25 @@ func TestEnterOpensTheClusterUnderTheCursor(t *testing.T) {
 	}
 }
 
+// While the first facts come in the cursor is on the most urgent cluster; after a cluster was open it stays on that.
+func TestTheCursorOfTheListStaysOnTheClusterThatWasOpen(t *testing.T) {
+	v := theFleet()
+	slices.Reverse(v.Rows)
+	d := driveClusters(120, 40, v)
+	d.send(fleetMsg{theFleet()})
+	if d.clusters().rows.Cursor() != "mad/mos-mad" {
+		t.Errorf("the cursor is on %s", d.clusters().rows.Cursor())
+	}
+	list := d.opts.clusters
+	d.keys("down", "enter")
+	list.page.chosen, list.page.returned = nil, true // as RunClusters does
+	again := drive(nil, 120, 40, func(o *Options) { o.Backend, o.clusters = nil, list })
+	again.send(fleetMsg{v})
+	if again.clusters().rows.Cursor() != "fra/mos-fra" {
+		t.Errorf("the cursor is on %s", again.clusters().rows.Cursor())
+	}
+}
+
 // What only makes sense in one cluster is not offered in the list.
 func TestTheListOffersNothingOfASingleCluster(t *testing.T) {
 	d := driveClusters(120, 40, theFleet())
