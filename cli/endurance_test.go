@@ -23,8 +23,8 @@ import (
 	"lockstep/sim/scenario"
 )
 
-// fleet is a cluster of 500 nodes whose update needs nobody, and finishes within the watch.
-const fleet = `
+// endurance is a cluster of 500 nodes whose update needs nobody, and finishes within the watch.
+const endurance = `
 name: endurance
 title: 500 nodes in eight hours
 teaches: Nothing
@@ -58,7 +58,7 @@ flavors:
 // even those that Lockstep could not see when they happened.
 func TestAWatchOfEightHoursOverFiveHundredNodes(t *testing.T) {
 	bubble.Alone(t, func(t *testing.T) {
-		told, err := scenario.Parse([]byte(fleet))
+		told, err := scenario.Parse([]byte(endurance))
 		if err != nil {
 			t.Fatal(err)
 		}
