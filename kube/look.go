@@ -128,7 +128,7 @@ func eventFrom(u *unstructured.Unstructured, label string) core.Event {
 	about, series := f.at("involvedObject"), f.at("series")
 	e := core.Event{Label: label, Reason: core.Redact(f.text("reason")), Message: core.Redact(f.text("message")),
 		Warning: f.text("type") == "Warning",
-		Kind: about.text("kind"), About: about.text("name"), From: cmp.Or(f.at("source").text("component"), f.text("reportingComponent"))}
+		Kind:    about.text("kind"), About: about.text("name"), From: cmp.Or(f.at("source").text("component"), f.text("reportingComponent"))}
 	if ns := about.text("namespace"); ns != "" {
 		e.About = ns + "/" + e.About
 	}
@@ -155,7 +155,7 @@ func eventFrom(u *unstructured.Unstructured, label string) core.Event {
 
 func eventTime(text string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || t.Unix() == 0 || t.Year() < 2000 {
+	if err != nil || t.Unix() <= 0 { // components that leave a time out write null, or the zero time
 		return time.Time{}
 	}
 	return t

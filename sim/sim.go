@@ -191,6 +191,9 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 	if err := c.seedOthers(start); err != nil {
 		return err
 	}
+	if c.Kube != nil && opts.Network == nil {
+		c.report(ctx)
+	}
 	if !opts.Paused {
 		c.Clock.Resume()
 	}

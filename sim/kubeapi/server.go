@@ -61,6 +61,7 @@ type Server struct {
 	journal   journal
 	grants    grants
 	logs      logs
+	reports   reports
 	watches   watches
 
 	mu       sync.Mutex
