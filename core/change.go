@@ -147,6 +147,13 @@ type SetRelease struct {
 	Old, New string // Old is what it must be
 }
 
+// SetAutoPause sets the alerts that pause a cluster's update. It makes the UpdateAutoPause where Pause has no UID, and removes it where New
+// is empty.
+type SetAutoPause struct {
+	Pause    Ref
+	Old, New []string // Old are the alerts that it must have
+}
+
 // Batch is a named list of changes under one grant, shown whole, done AtOnce at a time.
 type Batch struct {
 	Items        []BatchItem
@@ -204,6 +211,8 @@ func (RequestReboot) isChange() {}
 func (SetCommence) isChange() {}
 
 func (SetRelease) isChange() {}
+
+func (SetAutoPause) isChange() {}
 
 func (Batch) isChange() {}
 

@@ -76,8 +76,9 @@ const (
 	// The update itself, driven on the management cluster.
 	IntentCommence IntentKind = "commence-plan-step" // PlanStep, PastStops
 	// PlanStep: commence is taken away from a step that has not begun, or from workers' that has
-	IntentUncommence IntentKind = "uncommence-plan-step"
-	IntentSetRelease IntentKind = "set-release" // Release (a ClusterRelease), PastStops
+	IntentUncommence   IntentKind = "uncommence-plan-step"
+	IntentSetRelease   IntentKind = "set-release"    // Release (a ClusterRelease), PastStops
+	IntentSetAutoPause IntentKind = "set-auto-pause" // Alerts: those that pause the update; none removes the UpdateAutoPause
 )
 
 // Intent is what the operator asks for: a kind and what it is about. It is plain data: the same intent is planned again
@@ -101,8 +102,9 @@ type Intent struct {
 	Controller string    `json:"controller,omitempty"` // the application controller that is played
 	Workload   string    `json:"workload,omitempty"`   // a DaemonSet, "namespace/name"
 
-	PlanStep  string `json:"planStep,omitempty"`  // the ID of a step of the update plan; its name in releases that have no IDs
-	PastStops bool   `json:"pastStops,omitempty"` // go on with the update in spite of what stops it
+	PlanStep  string   `json:"planStep,omitempty"`  // the ID of a step of the update plan; its name in releases that have no IDs
+	Alerts    []string `json:"alerts,omitempty"`    // names of alerts
+	PastStops bool     `json:"pastStops,omitempty"` // go on with the update in spite of what stops it
 }
 
 // OneNode is the one node that the intent is about; empty when it is about none or several.

@@ -106,7 +106,8 @@ func managedClusterFrom(u *unstructured.Unstructured) core.Object {
 		Manages: spec.at("kaas").text("release"),
 	}
 	for _, r := range status.at("releaseRefs").objects("available") {
-		c.Available = append(c.Available, core.OfferedRelease{Name: r.text("name"), Version: r.text("version"), Reboot: r.truth("rebootRequired")})
+		c.Available = append(c.Available, core.OfferedRelease{Name: r.text("name"), Version: r.text("version"),
+			Reboot: r.truth("rebootRequired")})
 	}
 	c.Requested, _ = status.at("nodes").number("requested")
 	c.ReadyNodes, _ = status.at("nodes").number("ready")

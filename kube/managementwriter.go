@@ -70,6 +70,8 @@ func (s managementSender) send(ctx context.Context, change core.Change) error {
 		return s.setMaintenance(ctx, c)
 	case core.RequestReboot:
 		return s.requestReboot(ctx, c)
+	case core.SetAutoPause:
+		return s.setAutoPause(ctx, c)
 	case core.SetRelease:
 		return s.setRelease(ctx, c)
 	case core.SetCommence:
@@ -91,7 +93,7 @@ func (s managementSender) call(doing string) string {
 func ManagementWritePermissions(namespace string) []Permission {
 	return slices.Concat(maintenancePermissions(gvrClusters, namespace), maintenancePermissions(gvrMachines, namespace),
 		rebootPermissions(namespace), updatePermissions(core.KindUpdatePlan, namespace, "get", "patch"),
-		updatePermissions(core.KindAutoPause, namespace, "get"))
+		updatePermissions(core.KindAutoPause, namespace, "get", "create", "patch", "delete"))
 }
 
 func maintenancePermissions(gvr schema.GroupVersionResource, namespace string) []Permission {

@@ -42,12 +42,15 @@ func managementWrites(cluster core.Ref) []core.Change {
 	return []core.Change{
 		core.SetMaintenance{Object: cluster, Old: new(bool), On: true},
 		core.RequestReboot{Cluster: cluster, Machines: []string{"cmp-1"}},
+		core.SetAutoPause{Pause: pauseRef, Old: []string{"A"}, New: []string{"A", "B"}},
 		core.SetRelease{Cluster: cluster, Old: "mosk-17-4-0-25-1", New: "mosk-21-0-0-25-2"},
 		core.SetCommence{Plan: planRef, Index: 0, ID: "openstack", Name: "Update OpenStack", Status: "NotStarted", On: true},
 	}
 }
 
 var planRef = core.Ref{Kind: core.KindUpdatePlan, Namespace: "prod", Name: "mos-21.0.0", UID: "uid-plan"}
+
+var pauseRef = core.Ref{Kind: core.KindAutoPause, Namespace: "prod", Name: "mos", UID: "uid-pause"}
 
 // deletes tells whether a change is a deletion, whose answer nobody reads.
 func deletes(c core.Change) bool {

@@ -21,6 +21,8 @@ func planned(t *testing.T) *cluster {
 			`spec: {cluster: mos, source: mosk-17-4-0-25-1, target: mosk-21-0-0-25-2, steps: [` +
 			`{id: openstack, name: Update OpenStack, commence: false}, {id: ceph, name: Update Ceph}]}, ` +
 			`status: {status: NotStarted, steps: [{id: openstack, status: NotStarted}, {id: ceph, status: NotStarted}]}}`,
+		`{apiVersion: kaas.mirantis.com/v1alpha1, kind: UpdateAutoPause, metadata: {name: mos, namespace: prod, uid: uid-pause}, ` +
+			`spec: {alerts: [A]}}`,
 	} {
 		c.create(manifest)
 	}
@@ -112,6 +114,52 @@ func TestTheReleaseIsSetOverTheOneThatWasSeen(t *testing.T) {
 		}
 		if err := w.write(change); kindOf(err) != core.ErrConflict || !strings.Contains(err.Error(), `has the release "mosk-21`) {
 			t.Errorf("a release that has changed: %v", err)
+		}
+	})
+}
+
+// The UpdateAutoPause is changed, removed and made, each after a dry-run that changes nothing, and only as it was confirmed.
+func TestWhatPausesTheUpdateIsSet(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := planned(t)
+		w := writesManagement(t, c.client(kubeapi.Operator))
+		alerts := func() string {
+			any := pauseRef
+			any.UID = ""
+			o, err := w.Object(t.Context(), any)
+			if kindOf(err) == core.ErrNotFound {
+				return "-"
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(o.(*core.AutoPause).Alerts, " ")
+		}
+		absent := pauseRef
+		absent.UID = ""
+		for _, tt := range []struct {
+			what   string
+			change core.SetAutoPause
+			after  string
+			fails  core.ErrorKind
+		}{
+			{"there is one already", core.SetAutoPause{Pause: absent, New: []string{"C"}}, "A", core.ErrConflict},
+			{"changed", core.SetAutoPause{Pause: pauseRef, Old: []string{"A"}, New: []string{"A", "B"}}, "A B", ""},
+			{"changed meanwhile", core.SetAutoPause{Pause: pauseRef, Old: []string{"A"}, New: []string{"C"}}, "A B", core.ErrConflict},
+			{"changed meanwhile, to be removed", core.SetAutoPause{Pause: pauseRef, Old: []string{"A"}}, "A B", core.ErrConflict},
+			{"removed", core.SetAutoPause{Pause: pauseRef, Old: []string{"A", "B"}}, "-", ""},
+			{"gone", core.SetAutoPause{Pause: pauseRef, Old: []string{"A", "B"}}, "-", core.ErrNotFound},
+			{"made", core.SetAutoPause{Pause: absent, New: []string{"C"}}, "C", ""},
+		} {
+			for _, dry := range []bool{true, false} {
+				before := alerts()
+				if err := w.do(dry, tt.change); kindOf(err) != tt.fails {
+					t.Errorf("%s, dry run %v: %v", tt.what, dry, err)
+				}
+				if got := alerts(); dry && got != before || !dry && got != tt.after {
+					t.Errorf("%s, dry run %v: %s", tt.what, dry, got)
+				}
+			}
 		}
 	})
 }

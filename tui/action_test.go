@@ -157,7 +157,7 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 		core.IntentRestartPod, core.IntentRestartPods, core.IntentRestartAgent, core.IntentRestartAgents,
 		core.IntentAddTempest, core.IntentRemoveTempest,
 		core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot,
-		core.IntentCommence, core.IntentUncommence, core.IntentSetRelease,
+		core.IntentCommence, core.IntentUncommence, core.IntentSetRelease, core.IntentSetAutoPause,
 		core.IntentOverrideLock, core.IntentAskNode, core.IntentAskCluster} {
 		if !have[k] {
 			t.Errorf("no action leads to %s", k)

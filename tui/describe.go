@@ -81,6 +81,15 @@ func describe(s *core.Snapshot, step core.Step) []string {
 	case core.SetMaintenance:
 		return []string{fmt.Sprintf("Set spec.providerSpec.value.maintenance from %s to %t on %s.", truth(c.Old), c.On,
 			object(c.Object, step.Label))}
+	case core.SetAutoPause:
+		switch {
+		case c.Pause.UID == "":
+			return []string{"Create " + object(c.Pause, "") + " with the alerts " + strings.Join(c.New, ", ") + "."}
+		case len(c.New) == 0:
+			return []string{"Delete " + object(c.Pause, "") + ", which has the alerts " + strings.Join(c.Old, ", ") + "."}
+		}
+		return []string{"Set the alerts of " + object(c.Pause, "") + " from " + strings.Join(c.Old, ", ") + " to " +
+			strings.Join(c.New, ", ") + "."}
 	case core.SetRelease:
 		return []string{"Set spec.providerSpec.value.release from " + orNotSet(c.Old) + " to " + c.New + " on " + object(c.Cluster, "") + "."}
 	case core.SetCommence:

@@ -201,6 +201,25 @@ func newClusterForm(s *core.Snapshot) *form {
 		}}
 }
 
+// newAlertsForm asks for the alerts that pause the update.
+func newAlertsForm(s *core.Snapshot) *form {
+	value := ""
+	if p := s.Management.Pause; p != nil {
+		value = strings.Join(p.Alerts, " ")
+	}
+	f := &form{title: "Alerts that pause the update",
+		about: "Names of alerts of StackLight, with spaces between. When one of them fires, nothing further of the update begins until it is " +
+			"commenced again. Empty removes the UpdateAutoPause.",
+		label: "alerts", input: newField(value),
+		intent: func(text string) (core.Intent, error) {
+			alerts := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' })
+			return core.Intent{Kind: core.IntentSetAutoPause, Alerts: alerts}, nil
+		}}
+	f.input.CharLimit = 2000
+	f.input.SetValue(value)
+	return f
+}
+
 func withRelease(i core.Intent, release string) core.Intent {
 	i.Release = release
 	return i

@@ -34,6 +34,7 @@ var changeRules = []changeRule{
 	changeRow[core.SetMaintenance]{server: core.ServerManagement, checker: checkMaintenance}.rule(),
 	changeRow[core.RequestReboot]{server: core.ServerManagement, checker: checkReboot}.rule(),
 	changeRow[core.SetCommence]{server: core.ServerManagement, checker: checkCommence}.rule(),
+	changeRow[core.SetAutoPause]{server: core.ServerManagement, checker: checkAutoPause}.rule(),
 	changeRow[core.SetRelease]{server: core.ServerManagement, checker: checkRelease}.rule(),
 }
 

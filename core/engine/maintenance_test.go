@@ -30,6 +30,11 @@ func (f *fakeManagement) Write(_ context.Context, p Permit, c core.Change) error
 		return err
 	}
 	switch c := c.(type) {
+	case core.SetAutoPause:
+		f.writes = append(f.writes, c.Pause.String())
+		if delete(f.objects, core.KindAutoPause); len(c.New) > 0 {
+			f.objects[core.KindAutoPause] = &core.AutoPause{Meta: core.Meta{UID: "made"}, Alerts: c.New}
+		}
 	case core.SetRelease:
 		f.writes = append(f.writes, c.Cluster.String())
 		f.objects[core.KindCluster].(*core.ManagedCluster).Target = c.New

@@ -103,8 +103,9 @@ type ManagementChecker interface {
 	MachinesInMaintenance(ctx context.Context, cluster core.Ref) ([]string, error)
 	// RebootRequest reads the cluster's GracefulRebootRequest; ErrNotFound when there is none.
 	RebootRequest(ctx context.Context, cluster core.Ref) (*core.RebootRequest, error)
-	// Object reads an object by which an update is driven, by its kind, namespace, name and, where ref has one, UID: a
-	// *ManagedCluster, an *UpdatePlan, an *AutoPause. One that does not exist, or whose kind the server does not know, is ErrNotFound; one with another UID is ErrConflict.
+	// Object reads an object by which an update is driven, by its kind, namespace, name and, where ref has one, UID: a *ManagedCluster,
+	// an *UpdatePlan, an *AutoPause. One that does not exist, or whose kind the server does not know, is ErrNotFound; one with another
+	// UID is ErrConflict.
 	Object(ctx context.Context, ref core.Ref) (core.Object, error)
 }
 

@@ -103,3 +103,40 @@ func TestTheReleaseIsCheckedOnTheServer(t *testing.T) {
 		}
 	}
 }
+
+// Right before the alerts are set, the server is asked whether they are as they were; afterwards it shows them.
+func TestWhatPausesTheUpdateIsCheckedOnTheServer(t *testing.T) {
+	pause := core.Ref{Kind: core.KindAutoPause, Name: "mos", UID: "made"}
+	is := &core.AutoPause{Meta: core.Meta{UID: "made"}, Alerts: []string{"A"}}
+	for _, tt := range []struct {
+		name   string
+		has    *core.AutoPause
+		change core.SetAutoPause
+		why    string
+	}{
+		{"changed", is, core.SetAutoPause{Pause: pause, Old: []string{"A"}, New: []string{"B"}}, ""},
+		{"removed", is, core.SetAutoPause{Pause: pause, Old: []string{"A"}}, ""},
+		{"made", nil, core.SetAutoPause{Pause: core.Ref{Kind: core.KindAutoPause, Name: "mos"}, New: []string{"B"}}, ""},
+		{"made meanwhile", is, core.SetAutoPause{Pause: core.Ref{Kind: core.KindAutoPause, Name: "mos"}, New: []string{"B"}}, "made or removed"},
+		{"changed meanwhile", is, core.SetAutoPause{Pause: pause, Old: []string{"C"}, New: []string{"B"}}, "its alerts are A now"},
+	} {
+		server := &fakeManagement{objects: map[core.Kind]core.Object{}}
+		if tt.has != nil {
+			server.objects[core.KindAutoPause] = tt.has
+		}
+		w := checkerOf(New(Config{Management: server}), core.Step{}, tt.change)
+		err := w.check(t.Context())
+		if (err == nil) != (tt.why == "") || err != nil && !strings.Contains(err.Error(), tt.why) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+		if err != nil {
+			continue
+		}
+		if err := server.Write(t.Context(), permittest.For(t, tt.change), tt.change); err != nil {
+			t.Fatal(err)
+		}
+		if o := w.outcome(t.Context(), sent{}); o.state != core.OperationDone {
+			t.Errorf("%s: %+v", tt.name, o)
+		}
+	}
+}

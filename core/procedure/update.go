@@ -33,6 +33,7 @@ func updateProcedure(s *core.Snapshot) (core.Procedure, bool) {
 	if plan == nil || plan.Status == core.PlanCompleted {
 		p.Steps = append(p.Steps, releaseSteps(s)...)
 	}
+	p.Steps = append(p.Steps, optional(pauseSteps(s)...)...)
 	return p, true
 }
 
@@ -151,4 +152,18 @@ func releaseSteps(s *core.Snapshot) []core.Step {
 	}
 	return []core.Step{{ID: "update/none", Target: c.Ref(), Label: s.Cluster, Title: "there is no update plan", State: core.StepWaiting,
 		Status: status, Why: "LCM makes a plan when a new release is available for the cluster; older ones are given the release itself."}}
+}
+
+// pauseSteps take off the alerts that fire, so that the update can go on, and remove the UpdateAutoPause.
+func pauseSteps(s *core.Snapshot) []core.Step {
+	pause := s.Management.Pause
+	if pause == nil {
+		return nil
+	}
+	var out []core.Step
+	left := slices.DeleteFunc(slices.Clone(pause.Alerts), func(a string) bool { return slices.Contains(pause.Firing, a) })
+	if len(left) > 0 && len(left) < len(pause.Alerts) {
+		out = append(out, step.Plan(s, core.Intent{Kind: core.IntentSetAutoPause, Alerts: left}))
+	}
+	return append(out, step.Plan(s, core.Intent{Kind: core.IntentSetAutoPause}))
 }

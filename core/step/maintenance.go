@@ -49,7 +49,7 @@ func (p *planner) managed(busy func(core.Operation) bool, extra ...core.SourceID
 func busyManaging(op core.Operation) bool {
 	for _, kind := range []core.IntentKind{core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine,
 		core.IntentReboot, core.IntentCommence, core.IntentUncommence,
-		core.IntentSetRelease} {
+		core.IntentSetRelease, core.IntentSetAutoPause} {
 		if op.Is(kind) {
 			return true
 		}

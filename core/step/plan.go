@@ -79,6 +79,8 @@ func plannerOf(kind core.IntentKind) func(*planner) {
 		return (*planner).commence
 	case core.IntentSetRelease:
 		return (*planner).setRelease
+	case core.IntentSetAutoPause:
+		return (*planner).setAutoPause
 	case core.IntentUncommence:
 		return (*planner).uncommence
 	}

@@ -14,7 +14,8 @@ func (p *planner) setRelease() {
 	s, to := p.s, p.i.Release
 	label := wording.TextOf(wording.OneLine(to, 60), "no release")
 	p.step.Title, p.step.Risk = "update the cluster to "+label, core.RiskHigh
-	if !p.managed(busyManaging, append(stopSources(), core.SourcePlans, core.SourceMachines, core.SourceReboots, core.SourceClusterRequests)...) {
+	if !p.managed(busyManaging, append(stopSources(), core.SourcePlans, core.SourceMachines, core.SourceReboots,
+		core.SourceClusterRequests)...) {
 		return
 	}
 	m, c := s.Management, s.Management.Cluster
@@ -52,8 +53,8 @@ func (p *planner) setRelease() {
 	past := p.stops(Stops(s, false), c.Name+"/"+to, c.UID)
 	p.step.Why = wording.Join(past, "The cluster has no update plan, whose steps could be commenced one by one: its release begins the whole "+
 		"update.")
-	p.step.Then = fmt.Sprintf("LCM updates everything, from OpenStack to the last worker, and stops nowhere in between: it cannot be cancelled, "+
-		"and there is no way back to %s.", wording.TextOf(wording.OneLine(c.Release, 60), "the old release"))
+	p.step.Then = fmt.Sprintf("LCM updates everything, from OpenStack to the last worker, and stops nowhere in between: it cannot be "+
+		"cancelled, and there is no way back to %s.", wording.TextOf(wording.OneLine(c.Release, 60), "the old release"))
 	if offer.Reboot {
 		p.step.Then += " The release says that hosts are to be rebooted."
 	}
