@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -46,7 +47,7 @@ const (
 // untilMade is the page's lines as last made, and for what.
 type untilMade struct {
 	w          int
-	revision   uint64
+	at         time.Time // the cluster's time
 	before     string
 	window     forecast.Window
 	evacuation *evacuation.Forecast
@@ -89,14 +90,17 @@ func (p *untilPage) document(m *Model) forecast.Document {
 	return forecast.NewDocument(m.snap, p.ask(m))
 }
 
-// body is the page's text. It is made once for a Snapshot and a width.
+// untilEvery is how often the page is made anew while it is open, by the cluster's clock: of a large cloud that takes a while.
+const untilEvery = 2 * time.Second
+
+// body is the page's text.
 func (p *untilPage) body(m *Model, w int) []draw.Line {
 	if m.snap == nil {
 		return []draw.Line{draw.One(themes.Dim, "nothing is known yet")}
 	}
-	key := untilMade{w: w, revision: m.snap.Revision, before: p.before, window: p.window, evacuation: p.evacuation}
-	if d := p.made; d.lines == nil || d.w != w || d.revision != key.revision || d.before != key.before || d.window != key.window ||
-		d.evacuation != key.evacuation {
+	key := untilMade{w: w, at: m.snap.Now, before: p.before, window: p.window, evacuation: p.evacuation}
+	if d := p.made; d.lines == nil || d.w != w || key.at.Sub(d.at).Abs() >= untilEvery || d.before != key.before ||
+		d.window != key.window || d.evacuation != key.evacuation {
 		key.lines = documentLines(p.document(m), w)
 		p.made = key
 	}

@@ -29,6 +29,8 @@ type NodeSpan struct {
 	Began bool  // it is in maintenance
 	Late  bool  // it has been in maintenance for longer than the slow end of what was seen
 	Waits bool  // it goes on only with the operator: it waits now, or its mode is manual
+
+	place int // in the order of the update
 }
 
 // Nodes are the nodes that the update has not gone through, in its order, with the times at which their maintenance will begin and end.
@@ -61,16 +63,22 @@ func (u *update) forecast() *Forecast {
 	now := u.s.Second()
 	at := Moment{At: now}
 	left := false
+	var before Moment // when the part before this one begins
 	for i := range f.Parts {
 		p := &f.Parts[i]
 		if p.State == PartDone {
+			before = at
 			continue
 		}
 		from := at
+		if p.beside {
+			from = before
+		}
+		before = from
 		if p.State == PartRuns {
 			from = Moment{At: now}
 		} else {
-			p.Start = at
+			p.Start = from
 		}
 		if p.Nodes > 0 {
 			spans, end := u.layOut(p, from, now)
@@ -124,6 +132,12 @@ func (l lanes) first() int {
 // controller has as many nodes of a role as it takes at once, it begins none at all (docs/mosk.md#concurrency). Where somewhat more than
 // one went at a time, the next one begins before the one before has ended.
 func (u *update) layOut(p *Part, from Moment, now time.Time) ([]NodeSpan, Moment) {
+	return u.layOutWhile(p, from, now, func(int, Moment) bool { return true })
+}
+
+// layOutWhile lays out nodes until there is one that does not fit: a node that comes later moves none that came before. fits is asked with
+// the index of the job and its end.
+func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i int, end Moment) bool) ([]NodeSpan, Moment) {
 	places := max(p.AtOnce, 1)
 	lane := make(lanes, places)
 	for i := range lane {
@@ -147,7 +161,7 @@ func (u *update) layOut(p *Part, from Moment, now time.Time) ([]NodeSpan, Moment
 	put := func(j job, start, until Moment) {
 		late := !j.began.IsZero() && u.s.Longer(j.began, j.length.Slow())
 		spans = append(spans, NodeSpan{Node: j.view.Name, Label: j.view.Label, Part: p.ID, Start: start, End: until, Basis: j.length.Basis,
-			Began: !j.began.IsZero(), Late: late, Waits: j.waits})
+			Began: !j.began.IsZero(), Late: late, Waits: j.waits, place: j.place})
 		end = later(end, until)
 	}
 	for _, j := range p.jobs {
@@ -163,7 +177,7 @@ func (u *update) layOut(p *Part, from Moment, now time.Time) ([]NodeSpan, Moment
 		lane[lane.first()] = free
 		occupy(j.view.Node, free)
 	}
-	for _, j := range p.jobs {
+	for i, j := range p.jobs {
 		if !j.began.IsZero() {
 			continue
 		}
@@ -172,12 +186,15 @@ func (u *update) layOut(p *Part, from Moment, now time.Time) ([]NodeSpan, Moment
 		for _, l := range roles {
 			start = later(start, l[l.first()])
 		}
+		if !fits(i, start.Plus(j.length)) {
+			break
+		}
 		put(j, start, start.Plus(j.length))
 		free := start.Plus(p.flow.busy(j.length))
 		lane[at] = free
 		occupy(j.view.Node, free)
 	}
-	slices.SortStableFunc(spans, func(a, b NodeSpan) int { return u.place[a.Node] - u.place[b.Node] })
+	slices.SortStableFunc(spans, func(a, b NodeSpan) int { return a.place - b.place })
 	return spans, end
 }
 

@@ -33,6 +33,7 @@ type Part struct {
 	ByMachine bool   // of a step: it goes machine by machine, and rests between them
 	Group     string // of a step: the update group
 	step      int    // its index in the plan
+	beside    bool   // of a step: it goes beside the one before it, as their groups have the same index
 
 	Documents time.Duration // how long the documents allow for it; 0 when they say nothing
 	Planned   time.Duration // what the plan allows for it; 0 when there is none
@@ -57,6 +58,7 @@ type job struct {
 	view   *core.NodeView
 	length Length
 	group  string
+	place  int       // in the order of the update
 	began  time.Time // zero when it has not begun
 	back   bool      // it returns: the next one begins
 	waits  bool      // it goes on only with the operator
@@ -76,6 +78,20 @@ type update struct {
 // Order are the names of the nodes in the order of the update: masters first, then by the index of the update group and the machines' own;
 // without a management cluster by label, which is a guess (docs/mosk.md#order-of-machines). known tells whether it is more than that.
 func Order(s *core.Snapshot) (names []string, known bool) {
+	o := order.Of(s, orderOf)
+	return o.names, o.known
+}
+
+var order core.Derivation[ordered]
+
+// ordered is the order of the nodes; nothing of it must be changed.
+type ordered struct {
+	names []string
+	place map[string]int // of the names
+	known bool
+}
+
+func orderOf(s *core.Snapshot) ordered {
 	place := map[string]int{}
 	if m := s.Management; m != nil && m.Found {
 		inv := &core.ManagementInventory{Cluster: m.Name}
@@ -91,7 +107,7 @@ func Order(s *core.Snapshot) (names []string, known bool) {
 			place[node] = i + 1
 		}
 	}
-	names = slices.Clone(s.NodeNames())
+	names := slices.Clone(s.NodeNames())
 	rank := func(name string) (worker, at int) {
 		if !s.Nodes[name].Is(core.RoleMaster) {
 			worker = 1
@@ -106,12 +122,16 @@ func Order(s *core.Snapshot) (names []string, known bool) {
 		bw, bp := rank(b)
 		return cmp.Or(aw-bw, ap-bp)
 	})
-	return names, len(place) > 0
+	o := ordered{names: names, known: len(place) > 0, place: make(map[string]int, len(names))}
+	for i, name := range names {
+		o.place[name] = i
+	}
+	return o
 }
 
 // newUpdate gathers the facts.
 func newUpdate(s *core.Snapshot) *update {
-	u := &update{s: s, request: progress.UpdateRequest(s), place: map[string]int{}, groups: map[string]string{}}
+	u := &update{s: s, request: progress.UpdateRequest(s), groups: map[string]string{}}
 	uid := ""
 	if u.request != nil {
 		uid = u.request.UID
@@ -121,10 +141,7 @@ func newUpdate(s *core.Snapshot) *update {
 		(u.request == nil || p.UnderWay() || p.Status == core.PlanScheduled) {
 		u.plan = p
 	}
-	names, _ := Order(s)
-	for i, name := range names {
-		u.place[name] = i
-	}
+	u.place = order.Of(s, orderOf).place
 	if m := s.Management; m != nil {
 		for node, v := range m.ByNode {
 			if v.Machine != nil {
@@ -138,11 +155,17 @@ func newUpdate(s *core.Snapshot) *update {
 // parts are the parts of the update in their order, with what is left of each.
 func (u *update) parts() []Part {
 	var masters, workers []job
+	views := make([]*core.NodeView, len(u.place)) // in the order of the update
 	for _, v := range progress.NodeViews(u.s) {
-		if v.Node == nil {
+		if v.Node != nil {
+			views[u.place[v.Name]] = v
+		}
+	}
+	for _, v := range views {
+		if v == nil {
 			continue
 		}
-		j := job{view: v, length: u.pace.length(v.Node), group: u.groups[v.Name]}
+		j := job{view: v, length: u.pace.length(v.Node), group: u.groups[v.Name], place: u.place[v.Name]}
 		if u.own != nil {
 			j.length = u.own(v.Name, j.length)
 		}
@@ -156,9 +179,6 @@ func (u *update) parts() []Part {
 			workers = append(workers, j)
 		}
 	}
-	byPlace := func(a, b job) int { return u.place[a.view.Name] - u.place[b.view.Name] }
-	slices.SortFunc(masters, byPlace)
-	slices.SortFunc(workers, byPlace)
 	var parts []Part
 	if u.plan != nil {
 		parts = u.planned(masters, workers)
@@ -304,6 +324,10 @@ func (u *update) planned(masters, workers []job) []Part {
 			p.Documents = documentsOf(e, p.jobs)
 		case core.PhaseFinish:
 			p.Documents = e.Finish()
+		}
+		if i > 0 && p.Phase == core.PhaseWorkers {
+			a, b := u.s.Management.GroupOf(u.plan.Steps[i-1].Group()), u.s.Management.GroupOf(st.Group())
+			p.beside = a != nil && b != nil && a.Index == b.Index // docs/mosk.md#update-groups
 		}
 		parts = append(parts, p)
 	}

@@ -47,7 +47,8 @@ func Rests(s *core.Snapshot) []Rest {
 			continue
 		}
 		if p.State == PartLater && p.Plan { // before it
-			r := Rest{At: at, After: "the steps before it", Next: p.Title, Through: through, Means: stateText(done, f.Parts[i:], through, all)}
+			r := Rest{At: at, After: "the steps before it", Next: p.Title, Through: through,
+				Means: stateText(done, f.Parts[i:]) + throughText(through, all)}
 			if i > 0 {
 				r.After = f.Parts[i-1].Title
 			}
@@ -78,6 +79,7 @@ func Rests(s *core.Snapshot) []Rest {
 
 // betweenNodes are the points between the nodes of a part: those in maintenance end, and no further one begins.
 func betweenNodes(s *core.Snapshot, p Part, spans []NodeSpan, done []string, parts []Part, through, all int) []Rest {
+	means := stateText(done, parts)
 	spans = slices.Clone(spans)
 	slices.SortStableFunc(spans, func(a, b NodeSpan) int { return a.Start.At.Compare(b.Start.At) })
 	var out []Rest
@@ -97,26 +99,30 @@ func betweenNodes(s *core.Snapshot, p Part, spans []NodeSpan, done []string, par
 		default:
 			continue // nothing is known that keeps LCM from it
 		}
-		r.Means = stateText(done, parts, r.Through, all)
+		r.Means = means + throughText(r.Through, all)
 		out = append(out, r)
 	}
 	return out
 }
 
 // stateText says what the state between means.
-func stateText(done []string, left []Part, through, all int) string {
+func stateText(done []string, left []Part) string {
 	var old []string
 	for _, p := range left {
 		if p.State != PartDone {
 			old = append(old, p.Title)
 		}
 	}
-	text := "New: " + wording.TextOf(strings.Join(done, ", "), "nothing") + ". To come: " +
+	return "New: " + wording.TextOf(strings.Join(done, ", "), "nothing") + ". To come: " +
 		wording.TextOf(strings.Join(old, ", "), "nothing") + "."
-	if all > 0 {
-		text += " " + wording.Itoa(through) + " of " + wording.Count(all, "node") + " through."
+}
+
+// throughText is how many of the nodes are through.
+func throughText(through, all int) string {
+	if all == 0 {
+		return ""
 	}
-	return text
+	return " " + wording.Itoa(through) + " of " + wording.Count(all, "node") + " through."
 }
 
 // BetweenText says what standing between two releases means, and until when the documents allow it.

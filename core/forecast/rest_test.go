@@ -27,7 +27,8 @@ func TestWhereAnUpdateCanRest(t *testing.T) {
 	}{
 		{"no update", scene.Healthy, ""},
 		{"by plan: between nodes and between steps", func() scene.Scene { return planned() },
-			"cmp-01@12:20 before cmp-02; cmp-02@12:40 before cmp-03; cmp-03@13:00 before gtw-01; group mos-default@13:20 before step mcc-components"},
+			"cmp-01@12:20 before cmp-02; cmp-02@12:40 before cmp-03; cmp-03@13:00 before gtw-01; " +
+				"group mos-default@13:20 before step mcc-components"},
 		{"by plan, at rest", func() scene.Scene {
 			return planned(func(m *scene.Managed) { m.Plan.Steps[3].Status, m.Plan.Steps[3].Commence = core.PlanNotStarted, false })
 		}, "step k8s-controllers@12:00 before group mos-default; cmp-01@12:20 before cmp-02; cmp-02@12:40 before cmp-03; " +
@@ -152,7 +153,8 @@ func TestTheNodesThatAreLeft(t *testing.T) {
 	sc := planned(func(m *scene.Managed) { m.Maintained("cmp-01", "") })
 	var got []string
 	for _, n := range Nodes(sc.Snapshot) {
-		got = append(got, fmt.Sprintf("%s %s-%s±%v began %v", n.Label, n.Start.At.Format("15:04"), n.End.At.Format("15:04"), n.End.Spread, n.Began))
+		got = append(got, fmt.Sprintf("%s %s-%s±%v began %v", n.Label, n.Start.At.Format("15:04"), n.End.At.Format("15:04"), n.End.Spread,
+			n.Began))
 	}
 	want := "cmp-01 11:40-12:00±2m0s began true\ncmp-02 12:00-12:20±4m0s began false\ncmp-03 12:20-12:40±6m0s began false\n" +
 		"gtw-01 12:40-13:00±8m0s began false"

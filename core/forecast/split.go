@@ -160,6 +160,11 @@ func (sp *splitting) divide(parts []Part) {
 		case p.Phase != core.PhaseWorkers && p.State == PartRuns:
 			// It goes on to its end.
 		case p.Phase == core.PhaseWorkers && p.Nodes > 0:
+			for i+1 < len(parts) && parts[i+1].beside && parts[i+1].State != PartDone {
+				i++
+				sp.running(&parts[i])
+				sp.join(p, &parts[i])
+			}
 			var then time.Duration
 			if !p.Plan && i+2 == len(parts) && parts[i+1].Nodes == 0 {
 				then = parts[i+1].Length.Slow() // LCM goes on to the rest by itself
@@ -208,6 +213,15 @@ func (sp *splitting) running(p *Part) {
 	}
 	p.jobs = slices.DeleteFunc(slices.Clone(p.jobs), func(j job) bool { return !j.began.IsZero() })
 	sp.at = later(sp.at, end)
+}
+
+// join adds the nodes of a step to those of the step beside which it goes.
+func (sp *splitting) join(p, with *Part) {
+	p.Title += " and " + with.Title
+	p.jobs = append(slices.Clone(p.jobs), with.jobs...)
+	slices.SortStableFunc(p.jobs, func(a, b job) int { return a.place - b.place })
+	p.flow.atOnce, p.flow.gap = p.flow.atOnce+with.flow.atOnce, max(p.flow.gap, with.flow.gap)
+	p.AtOnce = int(p.flow.atOnce)
 }
 
 // open goes to the night in which the moment is, or to the next one when it is in none; next goes to the one after it in any case.
@@ -324,28 +338,20 @@ func (sp *splitting) nodes(p *Part, then time.Duration) {
 			jobs = jobs[1:]
 			continue
 		}
-		// As many of the next nodes as the night takes.
 		some := *p
-		n := 1
-		var spans []NodeSpan
-		end := sp.at
-		for ; n <= len(jobs); n++ {
-			some.jobs = jobs[:n]
-			more, until := sp.u.layOut(&some, sp.at, sp.now)
-			to := sp.tonight().To
-			if n == len(jobs) {
-				to = to.Add(-then)
+		some.jobs = jobs
+		to := sp.tonight().To
+		spans, end := sp.u.layOutWhile(&some, sp.at, sp.now, func(i int, until Moment) bool {
+			if i > 0 && i+1 == len(jobs) {
+				return !until.Until().Add(then).After(to)
 			}
-			if n > 1 && slices.ContainsFunc(more, func(x NodeSpan) bool { return x.End.Until().After(to) }) {
-				break
-			}
-			spans, end = more, until
-		}
+			return !until.Until().After(to)
+		})
 		for _, x := range spans {
 			sp.put(Item{Part: p.ID, Title: x.Label, Node: x.Node, Start: x.Start, End: x.End, Basis: x.Basis, Waits: x.Waits,
 				Block: blocks[x.Node]})
 		}
-		jobs = jobs[min(n-1, len(jobs)):]
+		jobs = jobs[max(len(spans), 1):] // the first one fits: the night was chosen for it
 		if sp.at = end; len(jobs) > 0 && jobs[0].length.Slow() <= sp.request.Window.Length() {
 			sp.open(true)
 		}

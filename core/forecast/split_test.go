@@ -101,6 +101,10 @@ func TestAnUpdateIsDividedOverNights(t *testing.T) {
 				m.Machines["gtw-01"].UpgradeIndex, m.Machines["cmp-03"].UpgradeIndex = 1, 2
 			})
 		}, "22:00-06:00", 0, "14 Mar gtw-01@22:00 cmp-03@22:20 cmp-01@22:40 cmp-02@23:00 step mcc-components@23:20", nil},
+		{"two groups of one index side by side", func() scene.Scene { return twoGroups(2) }, "22:00-06:00", 0,
+			"14 Mar cmp-01@22:00 cmp-02@22:00 cmp-03@22:20 gtw-01@22:20 step mcc-components@22:40", nil},
+		{"two groups of different indexes one after the other", func() scene.Scene { return twoGroups(1) }, "22:00-06:00", 0,
+			"14 Mar cmp-02@22:00 cmp-03@22:20 gtw-01@22:40 cmp-01@23:00 step mcc-components@23:20", nil},
 		{"workers are not part of this update", func() scene.Scene {
 			return planned(func(m *scene.Managed) { m.Plan.Steps = slices.Delete(m.Plan.Steps, 3, 4) })
 		}, "22:00-06:00", 0, "14 Mar step mcc-components@22:00", nil},
@@ -133,6 +137,30 @@ func TestAnUpdateIsDividedOverNights(t *testing.T) {
 			}
 		})
 	}
+}
+
+// twoGroups is planned with cmp-01 in the group rack-a of index 2, and the others in rack-b of this index.
+func twoGroups(index int) scene.Scene {
+	sc := scene.Healthy()
+	sc.Update(5 * time.Hour)
+	seenRounds(sc, "cmr", 20*time.Minute, "ctl-01", "ctl-02", "ctl-03")
+	m := sc.Managed()
+	m.Planned(3)
+	var groups []core.Object
+	for i, name := range []string{"rack-b", "rack-a"} {
+		groups = append(groups, &core.MachineGroup{Meta: core.Meta{Name: name, Namespace: "prod", UID: name}, Cluster: "mos",
+			Index: []int{index, 2}[i], Concurrent: 1, Reboot: true})
+	}
+	for name, machine := range m.Machines {
+		if machine.Group = "rack-b"; name == "cmp-01" {
+			machine.Group = "rack-a"
+		}
+	}
+	m.Plan.Steps[3].ID = "k8s-workers-rack-b"
+	second := m.Plan.Steps[3]
+	second.ID = "k8s-workers-rack-a"
+	m.Plan.Steps = slices.Insert(m.Plan.Steps, 4, second)
+	return m.Join(groups...)
 }
 
 // While a gateway is under way the OpenStack controller begins no other node (docs/mosk.md#concurrency).
