@@ -97,7 +97,8 @@ func untilSection(s *core.Snapshot, f *Forecast) Section {
 			}
 		}
 		if length > 0 {
-			sec.Lines = append(sec.Lines, "All parts below, one after the other without a rest, take about "+wording.SpanText(length)+".")
+			sec.Lines = append(sec.Lines, "No update runs. The parts below of the next one, one after the other without a rest, take about "+
+				wording.SpanText(length)+".")
 		}
 		return sec
 	}
