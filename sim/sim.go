@@ -151,21 +151,21 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 				return err
 			}
 		}
-		if err := seedManagement(ctx, c.run, c.Scenario); err != nil {
+		if err := seedManagement(ctx, c.seeding(), c.Scenario); err != nil {
 			return err
 		}
 	}
 	var load controller.Load
-	if c.Kube != nil {
-		load = c.Kube.Load
-	}
 	seeding := c.AdminConfig()
+	if c.Kube != nil {
+		load, seeding = c.Kube.Load, c.Kube.DirectConfig(kubeapi.Admin)
+	}
 	seeding.UserAgent = "lockstep-sim" // client-go's contains the program's name, but a replay must be the same in every program
 	if err := seedKubernetes(ctx, seeding, load, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
 		return err
 	}
 	if c.run.Management != nil {
-		if err := controller.PopulateManagement(ctx, c.run, managementPast(c.Scenario, start)); err != nil {
+		if err := controller.PopulateManagement(ctx, c.seeding(), managementPast(c.Scenario, start)); err != nil {
 			return err
 		}
 		if err := seedBudgets(ctx, seeding, c.Scenario); err != nil {
@@ -210,6 +210,17 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		c.err = controller.Run(ctx, *run)
 	}()
 	return nil
+}
+
+// seeding returns the options of the controllers with a shorter way to the management cluster, if that is simulated.
+func (c *Cloud) seeding() controller.Options {
+	run := c.run
+	if c.Management != nil {
+		management := *run.Management
+		management.Config = c.Management.DirectConfig(kubeapi.Admin)
+		run.Management = &management
+	}
+	return run
 }
 
 // Transport returns the transport of a client with that name to the servers; nil: the machine's network.

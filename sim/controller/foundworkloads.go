@@ -74,6 +74,9 @@ func (w workload) before() string {
 // makeFound creates the pods that were found, even on nodes where no new one would start. Pods of DaemonSets that were
 // found in order are created as usual.
 func (k *kubelet) makeFound(ctx context.Context, daemons []FoundDaemon) error {
+	if len(daemons) == 0 && !slices.ContainsFunc(k.workloads, func(w workload) bool { return len(w.places) > 0 }) {
+		return nil
+	}
 	sets, err := k.sets(ctx)
 	if err != nil {
 		return err

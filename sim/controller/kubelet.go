@@ -23,6 +23,7 @@ type kubelet struct {
 	started map[string]time.Time      // pod UID → when it was first seen, or its node returned
 	seen    map[string]time.Time      // pod UID → when it was first seen
 	looked  bool                      // whether the pods have been looked at before
+	creates bool                      // whether it only creates pods, and another look counts them
 	watched bool                      // whether it reads pods and workloads from a watch instead of listing them
 	unseen  map[cache.ObjectName]bool // created pods that the watch has not shown yet
 	ending  map[string]time.Time      // pod UID → when it was first seen with a deletionTimestamp

@@ -71,6 +71,9 @@ func (k *kubelet) servePods(ctx context.Context, nodes map[string]*corev1.Node, 
 			continue
 		}
 		failed = errors.Join(failed, k.fill(ctx, w, s, hash, pods, eligible, all), k.replaceOld(ctx, s.daemon, pods, hash))
+		if k.creates {
+			continue
+		}
 		next, err := k.report(ctx, w, s, hash, pods, len(eligible))
 		failed = errors.Join(failed, err)
 		due.add(next)

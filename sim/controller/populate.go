@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -85,7 +86,7 @@ func Populate(ctx context.Context, opts Options) error {
 	if err := k.makeFound(ctx, opts.Daemons); err != nil {
 		return fmt.Errorf("populate the cluster: %w", err)
 	}
-	for range 2 { // the second look sees the pods that the first created
+	for _, k.creates = range []bool{true, false} { // the second look sees the pods that the first created
 		if _, err := k.servePods(ctx, e.view.nodes(), e.clock.Now()); err != nil {
 			return fmt.Errorf("populate the cluster: %w", err)
 		}
@@ -144,12 +145,17 @@ func (r *rockoon) has(service string) bool {
 
 // endOldPods deletes, on the nodes that run the target's kubelet, the pods that their maintenance would have replaced.
 func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
-	k := newKubelet(e, nil)
-	sets, err := k.sets(ctx)
+	nodes := e.view.nodes()
+	updated := func(node *corev1.Node) bool {
+		return node != nil && node.Status.NodeInfo.KubeletVersion == kubeletVersion
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Values(nodes)), updated) {
+		return nil
+	}
+	sets, err := newKubelet(e, nil).sets(ctx)
 	if err != nil {
 		return err
 	}
-	nodes := e.view.nodes()
 	for _, w := range e.workloads {
 		if !w.onDelete {
 			continue
@@ -161,8 +167,7 @@ func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
 		current := fmt.Sprint(max(sets[w.key()].generation(), 1))
 		for i := range list.Items {
 			pod := &list.Items[i]
-			node := nodes[pod.Spec.NodeName]
-			if node == nil || node.Status.NodeInfo.KubeletVersion != kubeletVersion || pod.Labels[generationLabel] == current {
+			if !updated(nodes[pod.Spec.NodeName]) || pod.Labels[generationLabel] == current {
 				continue
 			}
 			if err := e.endPod(ctx, pod, 0); err != nil {

@@ -43,21 +43,28 @@ func parseManifest(manifest []byte) (map[string]any, error) {
 	return content, nil
 }
 
-// manifests caches the parsed definitions of this process: most servers start with the same ones. The cached values
-// never change.
+// manifests caches the content of the definitions of this process: most servers start with the same ones. The cached
+// values never change.
 var manifests sync.Map // string → map[string]any
 
 // loadDefinition is LoadYAML for a definition at a server's start.
 func (s *Server) loadDefinition(manifest []byte) error {
 	known, ok := manifests.Load(string(manifest))
 	if !ok {
-		content, err := parseManifest(manifest)
+		parsed, err := parseManifest(manifest)
 		if err != nil {
 			return err
 		}
+		_, content, err := s.read(&unstructured.Unstructured{Object: parsed})
+		if err != nil {
+			return fmt.Errorf("load: %w", err)
+		}
 		known, _ = manifests.LoadOrStore(string(manifest), content)
 	}
-	return s.Load(&unstructured.Unstructured{Object: known.(map[string]any)})
+	if err := s.put(s.catalogue.find(crdResource), runtime.DeepCopyJSON(known.(map[string]any))); err != nil {
+		return fmt.Errorf("load: %w", err)
+	}
+	return nil
 }
 
 // contentOf turns an object into content of its own. One of a Go type needs no way through JSON: it has no unknown fields.
@@ -74,20 +81,39 @@ func contentOf(r *resource, one runtime.Object) (content map[string]any, unknown
 }
 
 func (s *Server) load(one runtime.Object) error {
+	r, content, err := s.read(one)
+	if err != nil {
+		return err
+	}
+	return s.put(r, content)
+}
+
+// read returns an object's resource and its content.
+func (s *Server) read(one runtime.Object) (*resource, map[string]any, error) {
 	gvk := one.GetObjectKind().GroupVersionKind()
 	r := s.catalogue.byKind(gvk)
 	if r == nil {
-		return fmt.Errorf("the kind %s is not served", gvk)
+		return nil, nil, fmt.Errorf("the kind %s is not served", gvk)
 	}
 	content, unknown, err := contentOf(r, one)
 	if err != nil {
-		return fmt.Errorf("a %s: %w", gvk.Kind, err)
+		return nil, nil, fmt.Errorf("a %s: %w", gvk.Kind, err)
 	}
-	object := accessor(content)
-	name := fmt.Sprintf("%s %s", r.Resource, key(object.GetNamespace(), object.GetName()))
 	if len(unknown) > 0 {
-		return fmt.Errorf("%s: %w", name, unknown[0])
+		return nil, nil, fmt.Errorf("%s: %w", nameOf(r, content), unknown[0])
 	}
+	return r, content, nil
+}
+
+// nameOf names an object in errors.
+func nameOf(r *resource, content map[string]any) string {
+	object := accessor(content)
+	return fmt.Sprintf("%s %s", r.Resource, key(object.GetNamespace(), object.GetName()))
+}
+
+// put stores content, which belongs to the store from now on.
+func (s *Server) put(r *resource, content map[string]any) error {
+	object, name := accessor(content), nameOf(r, content)
 	if r.namespaced && s.namespace(object.GetNamespace()) == nil {
 		return fmt.Errorf("%s: there is no namespace %q", name, object.GetNamespace())
 	}
