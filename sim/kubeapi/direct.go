@@ -26,11 +26,12 @@ func (s *Server) DirectConfig(user string) *rest.Config {
 // direct calls a server's handler.
 type direct struct{ server *Server }
 
-// RoundTrip answers a request. A watch goes on until its body is closed or its context is done.
+// RoundTrip answers a request. A watch goes on until its body is closed or its context is done. A list is read while it is written: that
+// of a large cluster is much memory (writeItems).
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	w := &directAnswer{header: http.Header{}, started: make(chan struct{})}
-	if readRequest(r).verb == "watch" {
+	if verb := readRequest(r).verb; verb == "watch" || verb == "list" {
 		w.body, w.pipe = io.Pipe()
 		go func() {
 			d.server.ServeHTTP(w, r.WithContext(ctx))
@@ -51,7 +52,7 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	response := &http.Response{Status: http.StatusText(w.code), StatusCode: w.code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: w.sent, ContentLength: -1, Request: r}
 	if w.pipe != nil {
-		response.Body = directWatch{w.body, cancel}
+		response.Body = directStream{w.body, cancel}
 		return response, nil
 	}
 	cancel()
@@ -59,14 +60,14 @@ func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// directAnswer collects an answer; that of a watch it passes on as it comes.
+// directAnswer collects an answer; a watch or a list it passes on as it comes.
 type directAnswer struct {
 	header, sent http.Header
 	code         int
 	started      chan struct{} // closed when sent and code are there
 	whole        []byte
 
-	body *io.PipeReader // of a watch
+	body *io.PipeReader // of a watch or a list
 	pipe *io.PipeWriter
 }
 
@@ -91,14 +92,14 @@ func (w *directAnswer) Write(p []byte) (int, error) {
 // Flush does nothing: what is written has arrived.
 func (w *directAnswer) Flush() {}
 
-// directWatch is the body of a watch.
-type directWatch struct {
+// directStream is the body of a watch or a list.
+type directStream struct {
 	*io.PipeReader
 	end context.CancelFunc
 }
 
-// Close ends the watch.
-func (b directWatch) Close() error {
+// Close ends a watch.
+func (b directStream) Close() error {
 	b.end()
 	return b.PipeReader.Close()
 }
