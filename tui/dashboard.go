@@ -43,7 +43,7 @@ func dashboardActions() []Action {
 			Scope: ScopeDashboard, Keys: []string{"V"}, blocked: needSnapshot,
 			run: func(m *Model) tea.Cmd { return m.openPlan(nil) }},
 		{ID: "until", Title: "Show how long the update takes, and until when: its steps, where it can rest, its nights", Short: "until when",
-			Scope: ScopeDashboard, Keys: []string{"E"}, blocked: needSnapshot, run: (*Model).openUntil},
+			Scope: ScopeDashboard, Keys: []string{"F"}, blocked: needSnapshot, run: (*Model).openUntil},
 		{ID: "back", Title: "Clear the last message, the marks or the filter, one at a time", Short: "clear", Scope: ScopeDashboard,
 			Keys: []string{"esc"}, run: (*Model).clearOne},
 		{ID: "clusters", Title: "Go back to the list of clusters (as esc does where nothing is left to clear)", Short: "clusters",

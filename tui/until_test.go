@@ -16,15 +16,15 @@ func configured(o *Options) { o.Window, _ = forecast.ParseWindow("22:00-06:00") 
 
 func TestHowLongAsItIsShown(t *testing.T) {
 	for _, size := range sizes {
-		d := drive(world(), size.w, size.h, configured).keys("2", "E")
+		d := drive(world(), size.w, size.h, configured).keys("2", "F")
 		golden(t, fmt.Sprintf("until-%dx%d", size.w, size.h), stripped(d.shows()))
 		golden(t, fmt.Sprintf("until-end-%dx%d", size.w, size.h), stripped(d.keys("end").shows()))
 	}
-	golden(t, "until-no-window-120x40", stripped(drive(world(), 120, 40).keys("E").shows()))
+	golden(t, "until-no-window-120x40", stripped(drive(world(), 120, 40).keys("F").shows()))
 }
 
 func TestATimeIsAskedAbout(t *testing.T) {
-	d := drive(world(), 120, 40).keys("E")
+	d := drive(world(), 120, 40).keys("F")
 	if strings.Contains(d.shows(), "Can it rest before") {
 		t.Error("a time is asked about that nobody named")
 	}
@@ -55,7 +55,7 @@ func TestATimeIsAskedAbout(t *testing.T) {
 }
 
 func TestEvacuationsAreForecastForTheNights(t *testing.T) {
-	d := drive(world(), 120, 40).keys("E")
+	d := drive(world(), 120, 40).keys("F")
 	if d.actionFor("v").Blocked(d.Model) == "" {
 		t.Error("without a window it is offered")
 	}
@@ -76,7 +76,7 @@ func TestHowLongIsWrittenToAFile(t *testing.T) {
 	written := map[string]string{}
 	d := drive(world(), 120, 40, configured, func(o *Options) {
 		o.SaveFile = func(name string, content []byte) (string, error) { written[name] = string(content); return name, nil }
-	}).keys("E", "m", "J")
+	}).keys("F", "m", "J")
 	if md := written["window-20260314T164310Z.md"]; !strings.HasPrefix(md, "# How long, and until when: mos\n") {
 		t.Errorf("written were %v", written)
 	}
