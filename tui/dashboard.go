@@ -42,7 +42,7 @@ func dashboardActions() []Action {
 		{ID: "plan", Title: "Plan the whole update: the fate of each instance, what blocks, is there room", Short: "plan all",
 			Scope: ScopeDashboard, Keys: []string{"V"}, blocked: needSnapshot,
 			run: func(m *Model) tea.Cmd { return m.openPlan(nil) }},
-		{ID: "until", Title: "Show how long the update takes, and until when: its steps, where it can rest, its nights", Short: "until when",
+		{ID: "until", Title: "Show how long the update takes, and until when", Short: "until when",
 			Scope: ScopeDashboard, Keys: []string{"F"}, blocked: needSnapshot, run: (*Model).openUntil},
 		{ID: "back", Title: "Clear the last message, the marks or the filter, one at a time", Short: "clear", Scope: ScopeDashboard,
 			Keys: []string{"esc"}, run: (*Model).clearOne},
