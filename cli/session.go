@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"lockstep/core"
-	"lockstep/core/attention"
+	"lockstep/core/checklist"
 	"lockstep/core/engine"
 	"lockstep/core/progress"
 	"lockstep/kube"
@@ -87,7 +87,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		NewID:    p.line.newID,
 		Log:      log.Logger,
 		OnFocus:  func(node string) { s.focus.Store(&node) },
-		Stops:    &core.StopFinder{Find: attention.Stops},
+		Stops:    &core.StopFinder{Find: checklist.Stops},
 		OnWrite:  s.nudge,
 		OnStage:  s.nudge,
 	}

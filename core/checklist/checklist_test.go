@@ -265,3 +265,29 @@ func namedRules(t *testing.T) (rules []core.AttentionRule) {
 	}
 	return rules
 }
+
+// What fails stops the update's next step; what only warns, is not known, or core/step judges itself does not.
+func TestWhatStopsTheNextStep(t *testing.T) {
+	sc := scene.Healthy()
+	sc.Nodes["cmp-01"].Cordoned = true
+	sc.Nodes["cmp-02"].Ready = "False"
+	sc.Ceph = cephOf(core.CephError, "OSD_DOWN")
+	sc.Instance("cmp-01", "web").Status = "VERIFY_RESIZE"
+	var keys []string
+	for _, stop := range checklist.Stops(sc.Snapshot) {
+		if stop.Text == "" || stop.Remedy == "" {
+			t.Errorf("%+v", stop)
+		}
+		keys = append(keys, stop.Key)
+	}
+	for _, want := range []string{"check/ceph/", "check/states/cmp-01"} {
+		if !slices.Contains(keys, want) {
+			t.Errorf("%q is missing in %q", want, keys)
+		}
+	}
+	for _, key := range keys {
+		if strings.HasPrefix(key, "check/cordons") || strings.HasPrefix(key, "check/nodes") {
+			t.Errorf("%s stops it, too", key)
+		}
+	}
+}
