@@ -119,6 +119,9 @@ func TestPoints(t *testing.T) {
 		"one that may fail": {"room", always(roomFor(evacuation.FateMayFail)), checklist.Warn, "cmp-01: 1 instance may fail to move: erp"},
 		"room for all":      {"room", always(roomFor(evacuation.FateMoves)), checklist.Pass, ""},
 		"by people":         {"release-notes", only(func(scene.Scene) {}), checklist.Unknown, "no API that Lockstep reads shows it"},
+		"no OpenStack": {"seen", only(func(sc scene.Scene) {
+			sc.Source(core.SourceInstances, core.SourceOff)
+		}), checklist.Fail, "OpenStack: not configured"},
 		"forbidden": {"seen", only(func(sc scene.Scene) {
 			sc.Source(core.SourceNodeLocks, core.SourceForbidden)
 		}), checklist.Fail, ""},

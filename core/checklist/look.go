@@ -18,6 +18,15 @@ func ofNode(name string) *core.ProcedureKey {
 
 func label(s *core.Snapshot, node string) string { return wording.OneLine(s.Label(node), 64) }
 
+// seen finds that OpenStack is not configured, which is no failure of a source and so no entry. That the management cluster is not, the
+// points that need it say.
+func seen(l *look) {
+	if l.s.Sources[core.SourceInstances].State == core.SourceOff {
+		l.fail("OpenStack", "not configured: neither instances nor room are seen", &core.ProcedureKey{Kind: core.ProcedureSource,
+			Subject: string(core.SourceInstances)})
+	}
+}
+
 // byPeople is a point that no API shows.
 func byPeople(l *look) { l.unknown = "no API that Lockstep reads shows it: " + l.row.remedy }
 

@@ -8,7 +8,7 @@ var rows = []row{
 	// What has to be seen for all else.
 	{id: "seen", title: "everything that Lockstep looks at can be read", stops: true, impact: core.ImpactNone,
 		why:   "What cannot be read cannot be judged, and steps that rest on it are refused.",
-		rules: []core.AttentionRule{core.RuleSource, core.RuleSources}},
+		rules: []core.AttentionRule{core.RuleSource, core.RuleSources}, look: seen},
 
 	// People.
 	{id: "release-notes", title: "the release notes were read, and customisations approved", impact: core.ImpactInstances, rest: true,
