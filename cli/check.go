@@ -15,6 +15,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/checklist"
 	"lockstep/core/evacuation"
+	"lockstep/core/progress"
 )
 
 // exitUnseen is check's exit code when nothing fails, but something that could stop an update is not known.
@@ -102,6 +103,9 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 	}); err != nil {
 		return err
 	}
+	if earlier != nil && earlier.Cluster != c.Cluster {
+		return fmt.Errorf("--against: %s is a check of the cluster %q; this one is %q", f.against, oneLine(earlier.Cluster), c.Cluster)
+	}
 	if earlier != nil {
 		c.Against, c.Since = &earlier.Made, c.Report.Since(*earlier)
 	}
@@ -138,7 +142,7 @@ func (s *session) room(ctx context.Context, at place, f checkFlags, snap *core.S
 
 // updateBegan is when the update that runs, or that ran last, began; zero when none is known.
 func updateBegan(s *core.Snapshot) time.Time {
-	if r := s.ClusterRequest(); r != nil {
+	if r := progress.UpdateRequest(s); r != nil {
 		return r.Created
 	}
 	return s.History.Update.Started

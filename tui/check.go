@@ -10,6 +10,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/checklist"
 	"lockstep/core/evacuation"
+	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/table"
@@ -151,7 +152,7 @@ func (msg checkMadeMsg) arrive(m *Model) tea.Cmd {
 	if p.anew {
 		cmds = append(cmds, p.make(m))
 	}
-	if p.keepIt {
+	if p.keepIt && !p.anew {
 		p.keepIt = false
 		cmds = append(cmds, p.keep(m))
 	}
@@ -217,7 +218,7 @@ func (p *checkPage) ask(m *Model) tea.Cmd {
 // askEarlier looks for the last check before the update.
 func (p *checkPage) askEarlier(m *Model) tea.Cmd {
 	store, began := m.opts.Checks, m.snap.History.Update.Started
-	if r := m.snap.ClusterRequest(); r != nil {
+	if r := progress.UpdateRequest(m.snap); r != nil {
 		began = r.Created
 	}
 	if store == nil || began.IsZero() {

@@ -18,11 +18,12 @@ type wayKey struct {
 	state core.LockState
 	scope core.Scope
 	what  string // the object that is changed, where the row stands for several
+	past  bool   // past what stops it
 }
 
 func keyOf(s core.Step) wayKey {
 	i := s.Intent
-	return wayKey{i.Kind, i.Mode, i.State, i.Scope, i.Object.UID}
+	return wayKey{i.Kind, i.Mode, i.State, i.Scope, i.Object.UID, i.PastStops}
 }
 
 // heldWay is the way that was selected on a row where nothing can be confirmed for now, because somebody is at work there.

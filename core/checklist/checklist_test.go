@@ -283,7 +283,7 @@ func TestWhatStopsTheNextStep(t *testing.T) {
 		}
 		keys = append(keys, stop.Key)
 	}
-	for _, want := range []string{"check/ceph/", "check/states/cmp-01"} {
+	for _, want := range []string{"check/ceph//HEALTH_ERR — OSD_DOWN: it is so", "check/states/cmp-01/1 instance in VERIFY_RESIZE: web"} {
 		if !slices.Contains(keys, want) {
 			t.Errorf("%q is missing in %q", want, keys)
 		}

@@ -99,10 +99,19 @@ func machines(l *look) {
 		l.fail("the cluster", "not ready"+wording.Prefixed(": ", notReady(c.Conditions)), &core.ProcedureKey{Kind: core.ProcedureCluster})
 	}
 	for _, v := range l.s.Management.Machines {
-		if m := v.Machine; m != nil && m.ReadyKnown && !m.Ready {
+		if m := v.Machine; m != nil && !m.ReadyKnown {
+			l.unknown = "whether " + wording.OneLine(v.Name, 64) + " is ready its status does not say"
+		} else if m != nil && !m.Ready {
 			l.fail(wording.OneLine(wording.TextOf(m.Name, v.Name), 64), "not ready"+wording.InBrackets(wording.OneLine(m.Status, 40))+
 				wording.Prefixed(": ", notReady(m.Conditions)), ofNode(v.Node))
 		}
+	}
+}
+
+// controllerThere asks that the Deployment was seen at all: without it there is no entry either.
+func controllerThere(l *look) {
+	if l.s.Controller == nil {
+		l.unknown = "the Deployment rockoon is not in osh-system"
 	}
 }
 
@@ -172,9 +181,7 @@ func quorums(l *look) {
 	for _, q := range progress.QuorumSets {
 		v, there := progress.Quorum(l.s, q)
 		if why := progress.QuorumUnknown(l.s, q); why != "" && !there {
-			if q.Namespace != core.NamespaceRedis { // most clouds have no Redis
-				l.unknown = why
-			}
+			l.unknown = why
 			continue
 		}
 		if !there {
@@ -358,7 +365,10 @@ func manual(l *look) {
 func ownDisks(l *look) {
 	for _, v := range progress.NodeViews(l.s) {
 		users, known := progress.RemoteUsers(l.s, v.Name)
-		if !known || len(users) == 0 {
+		if !known && v.Node != nil && len(l.s.VolumeServicesOn(v.Name)) > 0 {
+			l.unknown = "the volumes on the disks of " + v.Label + " were not listed"
+		}
+		if len(users) == 0 {
 			continue
 		}
 		names := make([]string, len(users))

@@ -70,7 +70,7 @@ func (l *look) add(f Finding) { l.found = append(l.found, f) }
 func Of(s *core.Snapshot, room Room) Report {
 	u := progress.Update(s)
 	r := Report{Format: format, Cluster: wording.OneLine(s.Cluster, 100), Made: s.Wall.UTC(), AsOf: s.Now.UTC(),
-		Update: s.ClusterRequest() != nil, From: wording.OneLine(u.From, 60), To: wording.OneLine(target(s, u), 60)}
+		Update: underWay(s), From: wording.OneLine(u.From, 60), To: wording.OneLine(target(s, u), 60)}
 	after := map[string]core.AfterPoint{}
 	var old []core.AfterPoint // of DaemonSets
 	for _, p := range procedure.AfterUpdate(s) {
@@ -100,6 +100,13 @@ func Of(s *core.Snapshot, room Room) Report {
 	}
 	slices.SortStableFunc(r.Points, func(a, b Point) int { return verdictRank[a.Verdict] - verdictRank[b.Verdict] })
 	return r
+}
+
+// underWay tells whether an update runs. A request for something else (maintenance mode, a reboot, one made by hand) is none; an update
+// that pauses between two steps of its plan is one.
+func underWay(s *core.Snapshot) bool {
+	p := s.Management.Plan()
+	return progress.UpdateRequest(s) != nil || p != nil && p.UnderWay()
 }
 
 // target is the release of the update that runs, is planned, or is the newest that is offered.

@@ -90,9 +90,9 @@ func (r *Report) Stopping() []Point {
 	return slices.DeleteFunc(slices.Clone(r.Points), func(p Point) bool { return p.Verdict != Fail })
 }
 
-// Unseen are the points that could stop an update and are not known.
+// Unseen are the points that could stop an update and are not known, or not all of them.
 func (r *Report) Unseen() []Point {
-	return slices.DeleteFunc(slices.Clone(r.Points), func(p Point) bool { return p.Verdict != Unknown || !p.Stops })
+	return slices.DeleteFunc(slices.Clone(r.Points), func(p Point) bool { return !p.Stops || p.Unknown == "" || p.Verdict == Fail })
 }
 
 // Headline is the report in a sentence: "mos: update to 21.0.0 — 2 things stop it, 3 to know, 1 not known".
@@ -233,8 +233,11 @@ func (r *Report) Since(earlier Report) []Change {
 		was := earlier.Points[i]
 		c := Change{ID: p.ID, Title: p.Title, Was: was.Verdict, Now: p.Verdict, New: without(p.Findings, was.Findings),
 			Mended: without(was.Findings, p.Findings)}
-		if p.Verdict == Unknown || was.Verdict == Unknown {
-			c.New, c.Mended = nil, nil // what is not known is neither broken nor mended
+		if was.Unknown != "" { // what is not known is neither broken nor mended
+			c.New = nil
+		}
+		if p.Unknown != "" {
+			c.Mended = nil
 		}
 		if c.Was != c.Now || len(c.New)+len(c.Mended) > 0 {
 			out = append(out, c)

@@ -48,7 +48,7 @@ var rows = []row{
 		look: rebootRequest,
 		same: []core.AttentionRule{core.RuleRebootsLeft}},
 	{id: "pause", title: "what is to pause the update watches it", managed: true, impact: core.ImpactNone, page: core.PageAutoPause,
-		rules: []core.AttentionRule{core.RuleAutoPauseError}, look: autoPause},
+		sources: []core.SourceID{core.SourceAutoPauses}, rules: []core.AttentionRule{core.RuleAutoPauseError}, look: autoPause},
 
 	// The maintenance's own objects.
 	{id: "requests", title: "no maintenance request is left", stops: true, rest: true, impact: core.ImpactTime, page: core.PageObjects,
@@ -93,7 +93,7 @@ var rows = []row{
 
 	// OpenStack and its stores.
 	{id: "controller", title: "the OpenStack controller runs, and knows its nodes", stops: true, impact: core.ImpactTime,
-		page:  core.PageController,
+		page: core.PageController, sources: []core.SourceID{core.SourceOpenStackController}, look: controllerThere,
 		rules: []core.AttentionRule{core.RuleControllerAway, core.RuleRoleLabels, core.RuleDeployments, core.RuleAct}},
 	{id: "openstack", title: "OpenStack is APPLIED", stops: true, rest: true, impact: core.ImpactAPI, page: core.PageController,
 		after: []afterPoint{{"openstack", "not APPLIED"}}, same: []core.AttentionRule{core.RuleOpenStackStatus}},

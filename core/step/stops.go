@@ -69,7 +69,7 @@ func nodesNotBack(s *core.Snapshot, ahead bool) []core.Stop {
 			why = append(why, "cordoned")
 		}
 		if len(why) > 0 {
-			found = append(found, core.Stop{Key: "node/" + v.Name,
+			found = append(found, core.Stop{Key: "node/" + v.Name + "/" + strings.Join(why, ", "),
 				Text: wording.OneLine(v.Label, 64) + " is not in service: " + strings.Join(why, ", "), Remedy: "its steps bring it back"})
 		}
 	}
