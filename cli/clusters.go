@@ -50,8 +50,11 @@ The exit code is 0 when nothing needs you, 2 when something does or a cluster co
 			if err != nil {
 				return fmt.Errorf("print the clusters: %w", err)
 			}
+			if !v.Complete {
+				return exitWith(exitAttention) // what was not seen may need somebody
+			}
 			for i := range v.Rows {
-				if r := &v.Rows[i]; r.Worst() > core.SeverityNotice || r.State == fleet.StateUnknown {
+				if r := &v.Rows[i]; r.Worst() > core.SeverityNotice || r.State == fleet.StateUnknown || len(r.Missing) > 0 {
 					return exitWith(exitAttention)
 				}
 			}
@@ -210,7 +213,7 @@ func endText(r *fleet.Row) string {
 	if r.Finish.IsZero() {
 		return ""
 	}
-	return "about " + r.Finish.Local().Format("15:04")
+	return "about " + r.Finish.Local().Format("Jan 2 15:04")
 }
 
 // needText is what needs a person most, and how much else does; or what could not be read.

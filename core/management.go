@@ -273,9 +273,19 @@ func thisCluster(place ManagementPlace, clusters []*ManagedCluster, machines []*
 	if place.Cluster == "" {
 		return clusterKey{}, false
 	}
+	// The named cluster counts only while none of its machines says which node it is. Once they do and none is here, the nodes are another
+	// cluster's: its plan must not be driven by what these show.
+	elsewhere := map[clusterKey]bool{}
+	if len(nodes) > 0 {
+		for _, o := range machines {
+			if o.Node != "" {
+				elsewhere[clusterKey{o.Namespace, o.Cluster}] = true
+			}
+		}
+	}
 	for _, c := range clusters {
 		k := clusterKey{c.Namespace, c.Name}
-		if allowed(k) && (best.name == "" || k.namespace < best.namespace) {
+		if allowed(k) && !elsewhere[k] && (best.name == "" || k.namespace < best.namespace) {
 			best = k
 		}
 	}

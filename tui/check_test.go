@@ -35,6 +35,7 @@ func atRest() *core.Snapshot {
 	s := managedWorld()
 	s.ClusterRequests, s.NodeRequests = nil, map[string][]*core.MaintenanceRequest{}
 	s.History.Update = core.UpdateRecord{UID: "cmr", Started: before(6 * time.Hour), Ended: before(time.Hour)}
+	s.Management.Plan().Status, s.Management.Plan().Completed = core.PlanCompleted, before(time.Hour)
 	s.Nodes["kaas-node-cmp07"].Cordoned = true
 	s.ByHost["kaas-node-cmp07"][0].Status = "VERIFY_RESIZE"
 	s.Ceph = []*core.CephCluster{{Meta: core.Meta{Name: "rook-ceph"}, Health: core.CephWarn,
