@@ -38,6 +38,7 @@ type StatusUpdate struct {
 	Nodes   int        `json:"nodes"`
 	Finish  *time.Time `json:"finishEstimate,omitempty"`
 	Spread  int        `json:"finishSpreadSeconds,omitempty"` // plus or minus
+	Held    string     `json:"heldUpBy,omitempty"`            // why it does not go on: finishEstimate is the end if it goes on now
 	Elapsed int        `json:"elapsedSeconds,omitempty"`
 	// Baseline is how long the documents' formula allows for the whole update, one node after the other.
 	Baseline   int    `json:"baselineSeconds,omitempty"`
@@ -122,12 +123,13 @@ type StatusSource struct {
 
 func statusOf(s *core.Snapshot) Status {
 	u := progress.Update(s)
-	finish, spread := forecast.Finish(s)
+	end := forecast.Finish(s)
 	st := Status{
 		Cluster: oneLine(s.Cluster),
 		AsOf:    s.Now.UTC(),
 		Update: StatusUpdate{Running: u.Running, From: oneLine(u.From), To: oneLine(u.To), Started: moment(u.Started.At),
-			Done: u.Done, Nodes: u.Nodes, Finish: moment(finish), Spread: int(spread.Seconds())},
+			Done: u.Done, Nodes: u.Nodes, Finish: moment(end.At), Spread: int(end.Spread.Seconds()),
+			Held: oneLine(end.Held)},
 		NeedsYou: []StatusAttention{},
 
 		RoleLabels: oneLine(s.RoleLabelsText()),

@@ -73,7 +73,11 @@ func (t statusTable) head(out io.Writer, s Status) {
 			text += "; the documents allow " + span(time.Duration(u.Baseline)*time.Second) + ", one node after the other"
 		}
 		if u.Finish != nil {
-			text += "; nodes done about " + u.Finish.Local().Format("15:04") + " ± " + span(time.Duration(u.Spread)*time.Second)
+			if at := u.Finish.Local().Format("15:04"); u.Held == "" {
+				text += "; nodes done about " + at + " ± " + span(time.Duration(u.Spread)*time.Second)
+			} else {
+				text += "; nodes done at best " + at + ": " + u.Held
+			}
 		}
 		add("Elapsed", text)
 	}

@@ -47,10 +47,12 @@ const (
 
 // Standstill is a time in which a phase of the update did not go on without somebody.
 type Standstill struct {
-	Cause StandstillCause
-	Since Since     // Exact: Lockstep watched when it began
-	Until time.Time // zero while it lasts
-	Why   string    // at most MostWhy bytes
+	Cause       StandstillCause
+	Subject     string    `json:",omitempty"` // the node, alert or plan step that it was about first; empty when it is about none
+	Since       Since     // Exact: Lockstep watched when it began
+	Until       time.Time // zero while it lasts
+	UntilUnseen bool      `json:",omitempty"` // nobody watched when it ended: it ended at Until or before
+	Why         string    // at most MostWhy bytes
 }
 
 // MostStandstills is how many standstills of one phase are kept, the newest.

@@ -72,6 +72,12 @@ type Round struct {
 	Ended     time.Time // zero while it goes on
 	Instances int       // on the host when it began; -1 when not known
 	Unseen    bool      `json:",omitempty"` // the OpenStack controller had not seen the request when Lockstep saw it last
+	EndUnseen bool      `json:",omitempty"` // nobody watched when it ended: Ended is when Lockstep looked again, and it ended before
+}
+
+// Took is how long the maintenance took; false while it goes on, and when nobody watched it end.
+func (r Round) Took() (time.Duration, bool) {
+	return r.Ended.Sub(r.Started), r.Ended.After(r.Started) && !r.EndUnseen
 }
 
 // PhaseRecord is when a phase began and ended.

@@ -71,8 +71,8 @@ func (m *Model) updateLine(w int) draw.Line {
 		}
 		parts = append(parts, draw.Plain(text))
 	}
-	if finish, spread := forecast.Finish(s); !finish.IsZero() {
-		parts = append(parts, finishLine(finish, spread, s.Now, narrow))
+	if end := forecast.Finish(s); !end.At.IsZero() {
+		parts = append(parts, finishLine(end, s.Now, narrow))
 	}
 	n := 3
 	if narrow {
@@ -108,13 +108,21 @@ func (m *Model) leftOver() []draw.Line {
 	return []draw.Line{{draw.Text(themes.Needs, fmt.Sprintf("%d left", left)), draw.Text(themes.Dim, m.afterKey())}}
 }
 
-func finishLine(at time.Time, spread time.Duration, now time.Time, narrow bool) draw.Line {
-	if narrow {
-		return draw.One(themes.Dim, "~"+clock(at, now))
+// finishLine is when the nodes will be through. Where they are held up that is the best that can be: what holds them stands elsewhere.
+func finishLine(end forecast.End, now time.Time, narrow bool) draw.Line {
+	at := clock(end.At, now)
+	switch {
+	case end.Held != "" && narrow:
+		return draw.One(themes.Warn, "held up") // there is no room for the time
+	case end.Held != "":
+		return draw.One(themes.Warn, "held up").And(themes.Dim, ", done at best ").And(themes.Text, at)
 	}
-	out := draw.One(themes.Dim, "done about ").And(themes.Text, clock(at, now))
-	if spread > 0 {
-		out = out.And(themes.Dim, " ± "+age(spread))
+	if narrow {
+		return draw.One(themes.Dim, "~"+at)
+	}
+	out := draw.One(themes.Dim, "done about ").And(themes.Text, at)
+	if end.Spread > 0 {
+		out = out.And(themes.Dim, " ± "+age(end.Spread))
 	}
 	return out
 }

@@ -133,6 +133,77 @@ func TestAStageThatBeganUnwatchedSaysSo(t *testing.T) {
 	}
 }
 
+// A maintenance, a lock's state, a phase and a standstill that ended or began while no Lockstep ran say so: the time is that of the look.
+func TestWhatEndedUnwatchedSaysSo(t *testing.T) {
+	for _, watched := range []bool{true, false} {
+		sc := scene.NewScene()
+		update := sc.Update(time.Hour)
+		sc.Lock("", core.ControllerOpenStack, core.LockInactive)
+		node := sc.Node("cmp-01", core.RoleCompute)
+		lock := sc.Lock("cmp-01", core.ControllerOpenStack, core.LockActive)
+		open := core.Standstill{Cause: core.StandsForPerson, Subject: "cmp-01", Since: core.Since{At: scene.Ago(30 * time.Minute)}}
+		h := core.History{Update: core.UpdateRecord{UID: update.UID, Started: scene.Ago(time.Hour)},
+			Rounds: map[string]core.Round{node.UID: {Request: "gone", Update: update.UID, Started: scene.Ago(6 * time.Hour)}},
+			Locks:  map[string]core.LockRecord{lock.UID: {State: core.LockInactive, Since: core.Since{At: scene.Ago(6 * time.Hour), Exact: true}}},
+			Phases: map[core.PhaseID]core.PhaseRecord{core.PhaseTrigger: {}},
+			Stands: map[core.PhaseID][]core.Standstill{core.PhaseWorkers: {open}}}
+		sc.History = h
+		e := New(Config{})
+		all := func(string) bool { return true }
+		if r := e.observeRounds(sc.Snapshot, h, all, watched).Rounds[node.UID]; !r.Ended.Equal(sc.Now) || r.EndUnseen == watched {
+			t.Errorf("watched: %v, and the maintenance is %+v", watched, r)
+		}
+		if r := e.observeLocks(sc.Snapshot, h, all, watched).Locks[lock.UID]; r.State != core.LockActive || r.Since.Exact != watched {
+			t.Errorf("watched: %v, and the lock is %+v", watched, r)
+		}
+		if list := e.observeStandstills(sc.Snapshot, h, watched).Stands[core.PhaseWorkers]; len(list) == 0 || list[0].Until.IsZero() ||
+			list[0].UntilUnseen == watched {
+			t.Errorf("watched: %v, and the standstills are %+v", watched, list)
+		}
+		for id, r := range e.observePhases(sc.Snapshot, h, watched).Phases {
+			if r.Started.At.Equal(sc.Now) && r.Started.Exact != watched {
+				t.Errorf("watched: %v, and phase %d is %+v", watched, id, r)
+			}
+		}
+		for _, r := range e.seen {
+			if r.Kind == RecordLock && r.Exact != watched {
+				t.Errorf("watched: %v, and the journal says %+v", watched, r)
+			}
+		}
+	}
+}
+
+// When another node waits for the operator, that is another standstill, even when the first goes on in the same moment.
+func TestEachNodeThatWaitsIsAStandstillOfItsOwn(t *testing.T) {
+	e, h := New(Config{}), core.History{}
+	look := func(at time.Duration, waiting ...string) {
+		sc := scene.NewScene()
+		update := sc.Update(time.Hour)
+		sc.Lock("", core.ControllerOpenStack, core.LockInactive)
+		for i, name := range waiting {
+			sc.Node(name, core.RoleCompute).Annotations[core.AnnotationMigrationMode] = string(core.ModeManual)
+			id := scene.IDA[:len(scene.IDA)-1] + string(rune('1'+i))
+			sc.Maintained(name, "Some servers are still present on the host. Servers with unset maintenance action: ['"+id+"']")
+			sc.Instance(name, "web-1")
+		}
+		sc.Now = sc.Now.Add(at)
+		h.Update = core.UpdateRecord{UID: update.UID, Started: scene.Ago(time.Hour)}
+		sc.History = h
+		h = e.observeStandstills(sc.Snapshot, h, true)
+	}
+	look(0, "cmp-01")
+	look(time.Minute, "cmp-01", "cmp-02")
+	look(2*time.Minute, "cmp-02")
+	look(3*time.Minute, "cmp-02")
+	var got []string
+	for _, st := range h.Stands[core.PhaseWorkers] {
+		got = append(got, string(st.Cause)+" "+st.Subject)
+	}
+	if want := []string{"operator cmp-01", "operator cmp-02"}; !slices.Equal(got, want) {
+		t.Errorf("the standstills are %q, want %q", got, want)
+	}
+}
+
 // However long an update takes, a course and a list of standstills stay short.
 func TestThePastIsBounded(t *testing.T) {
 	var course core.Course

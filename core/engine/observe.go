@@ -24,10 +24,10 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 	h = e.observeUpdate(s, h)
 	watched := e.settled
 	look := e.lookAt(s)
-	h = e.observeRounds(s, h, look)
+	h = e.observeRounds(s, h, look, watched)
 	h = e.observeStages(s, h, watched)
-	h = e.observeLocks(s, h, look)
-	h = e.observePhases(s, h)
+	h = e.observeLocks(s, h, look, watched)
+	h = e.observePhases(s, h, watched)
 	h = e.observeStandstills(s, h, watched)
 	h = e.observeCold(s, h)
 	e.keep(false, e.seen...)
@@ -99,7 +99,8 @@ func lockRelease(s *core.Snapshot) string {
 	return ""
 }
 
-func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node string) bool) core.History {
+// observeRounds notes when the maintenance of nodes begins and ends. When nobody watched it end, its length is not known.
+func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node string) bool, watched bool) core.History {
 	rounds := core.CloneOnWrite[string, core.Round]{M: h.Rounds}
 	for _, name := range s.NodeNames() { // in a fixed order, so that the same history makes the same journal
 		if !look(name) {
@@ -126,7 +127,7 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node 
 			rounds.Set(node.UID, old)
 			e.world.touched.node(name)
 		case req == nil && had && old.Ended.IsZero():
-			old.Ended = s.Now
+			old.Ended, old.EndUnseen = s.Now, !watched
 			rounds.Set(node.UID, old)
 			e.world.touched.node(name)
 			e.see(Record{Kind: RecordRound, Node: name, Object: new(node.Ref()), Round: &old})
@@ -159,7 +160,7 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) c
 		}
 		r := core.StageRecord{Stage: v.Stage, Since: v.Since}
 		if r.Since.At.IsZero() {
-			r.Since = core.Since{At: s.Now, Exact: had}
+			r.Since = core.Since{At: s.Now, Exact: watched && had}
 		}
 		// It came since the look before this one, or its evidence has the time; else the time is this look's.
 		seen := watched && had || r.Since.Exact && r.Since.At.Before(s.Now.Truncate(time.Second))
@@ -177,7 +178,7 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) c
 	return h
 }
 
-func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node string) bool) core.History {
+func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node string) bool, watched bool) core.History {
 	locks := core.CloneOnWrite[string, core.LockRecord]{M: h.Locks}
 	outages := core.CloneOnWrite[string, core.OutageRecord]{M: h.Outages}
 	refused := core.CloneOnWrite[string, core.RefusalRecord]{M: h.Refused}
@@ -202,7 +203,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node s
 			}
 			return
 		}
-		r := core.LockRecord{State: l.State(), Release: l.Release, Since: core.Since{At: s.Now, Exact: !unseen}}
+		r := core.LockRecord{State: l.State(), Release: l.Release, Since: core.Since{At: s.Now, Exact: watched && !unseen}}
 		if !had {
 			r.Since = lockSince(s, l)
 		}
@@ -215,7 +216,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node s
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(core.LockInactive), Text: why})
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(core.LockInactive), To: string(r.State), Text: why})
 		case had: // the first sight of a lock is not a transition
-			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: true,
+			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: watched,
 				Text: l.Message})
 		}
 	}
@@ -284,24 +285,24 @@ func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
 	return core.Since{}
 }
 
-func (e *Engine) observePhases(s *core.Snapshot, h core.History) core.History {
+func (e *Engine) observePhases(s *core.Snapshot, h core.History, watched bool) core.History {
 	if r := progress.UpdateRequest(s); r != nil && r.UID != h.Update.UID {
 		return h // whether it is an update is not known yet
 	}
 	phases := core.CloneOnWrite[core.PhaseID, core.PhaseRecord]{M: h.Phases}
-	first := h.Phases == nil
+	seen := watched && h.Phases != nil
 	for _, p := range progress.Phases(s) {
 		r := phases.M[p.ID]
 		before := r
 		if p.State != core.PhasePending && r.Started.At.IsZero() {
 			if r.Started = p.Started; r.Started.At.IsZero() {
-				r.Started = core.Since{At: s.Now, Exact: !first}
+				r.Started = core.Since{At: s.Now, Exact: seen}
 			}
 		}
 		switch {
 		case p.State == core.PhaseDone && r.Ended.At.IsZero():
 			if r.Ended = p.Ended; r.Ended.At.IsZero() {
-				r.Ended = core.Since{At: s.Now, Exact: !first}
+				r.Ended = core.Since{At: s.Now, Exact: seen}
 			}
 		case p.State != core.PhaseDone:
 			r.Ended = core.Since{} // the phase goes on again, so it has not ended
@@ -328,8 +329,8 @@ func (e *Engine) observeStandstills(s *core.Snapshot, h core.History, watched bo
 		if n := len(list); n > 0 && list[n-1].Until.IsZero() {
 			open = list[n-1]
 		}
-		cause, why := progress.StandsStill(s, p)
-		if cause == open.Cause {
+		now := progress.StandsStill(s, p)
+		if now.Cause == open.Cause && (open.Subject == "" || slices.Contains(now.Subjects, open.Subject)) {
 			continue
 		}
 		note := func(st core.Standstill) {
@@ -338,11 +339,15 @@ func (e *Engine) observeStandstills(s *core.Snapshot, h core.History, watched bo
 			e.see(Record{Kind: RecordStandstill, Number: p.ID, Title: p.Title, State: string(st.Cause), Stands: &st, Text: st.Why})
 		}
 		if open.Cause != "" {
-			open.Until = s.Now
+			open.Until, open.UntilUnseen = s.Now, !watched
 			note(open)
 		}
-		if cause != "" {
-			note(core.Standstill{Cause: cause, Since: core.Since{At: s.Now, Exact: watched}, Why: wording.OneLine(why, core.MostWhy)})
+		if now.Cause != "" {
+			st := core.Standstill{Cause: now.Cause, Since: core.Since{At: s.Now, Exact: watched}, Why: wording.OneLine(now.Why, core.MostWhy)}
+			if len(now.Subjects) > 0 {
+				st.Subject = now.Subjects[0]
+			}
+			note(st)
 		}
 	}
 	h.Stands = stands.M

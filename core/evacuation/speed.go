@@ -85,11 +85,12 @@ type NodePace struct {
 	Middle Span `json:"medianSeconds"`
 }
 
-// nodePaceOf is the pace of the ended rounds in the journal; nil when there are fewer than two.
+// nodePaceOf is the pace of the rounds in the journal that were seen to end; nil when there are fewer than two.
 func nodePaceOf(s *core.Snapshot) *NodePace {
 	var ended []core.Round
 	for _, n := range s.Nodes {
-		if r := s.History.Rounds[n.UID]; n.Is(core.RoleCompute) && r.Ended.After(r.Started) {
+		r := s.History.Rounds[n.UID]
+		if _, known := r.Took(); known && n.Is(core.RoleCompute) {
 			ended = append(ended, r)
 		}
 	}

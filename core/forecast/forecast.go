@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
 )
 
 // Forecast is how long the rest of the update takes, and until when.
@@ -37,15 +39,49 @@ type NodeSpan struct {
 // None when no update runs.
 func Nodes(s *core.Snapshot) []NodeSpan { return Of(s).Nodes }
 
-// Finish is when all nodes will be through; zero as long as that does not mean anything: the nodes' turn has not come, too few were seen,
+// End is when all nodes will be through.
+type End struct {
+	At     time.Time // zero when there is no forecast that means anything
+	Spread time.Duration
+	// Held is what keeps the update from going on, or takes longer than was seen: then At is the end if it goes on now, and nobody knows
+	// whether it does. Empty while it goes on.
+	Held string
+}
+
+// Finish is when all nodes will be through; none as long as that does not mean anything: the nodes' turn has not come, too few were seen,
 // or they differ too much.
-func Finish(s *core.Snapshot) (at time.Time, spread time.Duration) {
+func Finish(s *core.Snapshot) End {
 	f := Of(s)
 	early := slices.ContainsFunc(f.Parts, func(p Part) bool { return p.Phase == core.PhaseServices && p.State != PartDone })
 	if early || !f.NodesEnd.Means(s) {
-		return time.Time{}, 0
+		return End{}
 	}
-	return f.NodesEnd.At, f.NodesEnd.Spread
+	end := End{At: f.NodesEnd.At, Spread: f.NodesEnd.Spread, Held: f.held(s)}
+	if end.Held != "" {
+		end.Spread = 0 // it says how much nodes differ, not how long somebody is waited for
+	}
+	return end
+}
+
+// held is what keeps the nodes from going on, in one clause; empty while they go on.
+func (f *Forecast) held(s *core.Snapshot) string {
+	for _, p := range progress.Phases(s) {
+		if p.ID == core.PhaseFinish {
+			continue // it comes after the nodes
+		}
+		if st := progress.StandsStill(s, p); st.Cause != "" {
+			return wording.OneLine(st.Why, core.MostWhy)
+		}
+	}
+	for _, n := range f.Nodes {
+		switch {
+		case n.Began && n.Waits:
+			return n.Label + " goes on only with you"
+		case n.Late:
+			return n.Label + " takes longer than the nodes before it"
+		}
+	}
+	return ""
 }
 
 var forecast core.Derivation[*Forecast]

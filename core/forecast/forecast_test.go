@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,79 +28,109 @@ func TestFinishByTheClustersOwnPace(t *testing.T) {
 		name  string
 		given func(sc scene.Scene)
 		want  time.Duration // from now; 0 when it is unknown
+		held  string        // a part of what it is held up by
 	}{
-		{"one round is no pace", func(sc scene.Scene) { round(sc, "ctl-01", 180*time.Minute, 20*time.Minute) }, 0},
+		{"a maintenance that nobody saw end is no pace", func(sc scene.Scene) {
+			masters(sc)
+			for uid, r := range sc.History.Rounds {
+				r.EndUnseen = true
+				sc.History.Rounds[uid] = r
+			}
+		}, 0, ""},
+		{"six hours without Lockstep are not learned", func(sc scene.Scene) {
+			masters(sc)
+			round(sc, "cmp-01", 400*time.Minute, 360*time.Minute)
+			r := sc.History.Rounds["uid-cmp-01"]
+			r.EndUnseen = true
+			sc.History.Rounds["uid-cmp-01"] = r
+		}, (3*30 + 2*5) * time.Minute, ""},
+		{"a node waits for the operator", func(sc scene.Scene) {
+			masters(sc)
+			sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationMode] = string(core.ModeManual)
+			sc.Maintained("cmp-01", scene.StillPresent)
+			sc.Instance("cmp-01", "web-1")
+		}, (4*30 - 20 + 3*5) * time.Minute, "cmp-01: "},
+		{"an alert holds the plan", func(sc scene.Scene) {
+			masters(sc)
+			sc.Management = &core.Management{Found: true, Pause: &core.AutoPause{Firing: []string{"KubeletDown"}},
+				Plans: []*core.UpdatePlan{{Status: core.PlanInProgress, Started: scene.Ago(time.Hour),
+					Steps: []core.PlanStep{{ID: core.PlanStepWorkers + "default", Status: core.PlanAutoPaused, Started: scene.Ago(time.Hour)}}}}}
+		}, (4*30 + 3*5) * time.Minute, "auto-pause: KubeletDown"},
+		{"one round is no pace", func(sc scene.Scene) { round(sc, "ctl-01", 180*time.Minute, 20*time.Minute) }, 0, ""},
 		{"rounds so far apart that the end says nothing", func(sc scene.Scene) {
 			masters(sc)
 			round(sc, "ctl-01", 180*time.Minute, 5*time.Minute)
 			round(sc, "ctl-03", 120*time.Minute, 100*time.Minute)
-		}, 0},
+		}, 0, ""},
 		{"rounds of another update", func(sc scene.Scene) {
 			masters(sc)
 			sc.ClusterRequests[0].UID = "another"
-		}, 0},
-		{"workers at the masters' pace, while there is none of their own", masters, (4*30 + 3*5) * time.Minute},
+		}, 0, ""},
+		{"workers at the masters' pace, while there is none of their own", masters, (4*30 + 3*5) * time.Minute, ""},
 		{"what the node in maintenance has behind it", func(sc scene.Scene) {
 			masters(sc)
 			sc.Maintained("cmp-01", "") // for 20 minutes
-		}, (4*30 - 20 + 3*5) * time.Minute},
+		}, (4*30 - 20 + 3*5) * time.Minute, ""},
 		{"a node that takes longer than the others takes a whole round at most", func(sc scene.Scene) {
 			masters(sc)
 			sc.Maintained("cmp-01", "")
 			sc.NodeRequests["cmp-01"][0].Created = scene.Ago(5 * time.Hour)
-		}, (3*30 + 2*5) * time.Minute},
+		}, (3*30 + 2*5) * time.Minute, "overdue: cmp-01"},
 		{"a node that is queued has nothing behind it", func(sc scene.Scene) {
 			masters(sc)
 			sc.Maintained("cmp-01", "").InnerState = core.InnerInactive
-		}, (4*30 + 3*5) * time.Minute},
+		}, (4*30 + 3*5) * time.Minute, ""},
 		{"workers at their own pace", func(sc scene.Scene) {
 			masters(sc)
 			round(sc, "cmp-01", 80*time.Minute, 40*time.Minute)
 			round(sc, "cmp-02", 40*time.Minute, 40*time.Minute-time.Second)
-		}, 2 * 40 * time.Minute},
+		}, 2 * 40 * time.Minute, ""},
 		{"two at a time", func(sc scene.Scene) {
 			masters(sc)
 			round(sc, "cmp-01", 80*time.Minute, 40*time.Minute)
 			round(sc, "cmp-02", 80*time.Minute, 40*time.Minute)
-		}, 2 * 40 * time.Minute / 2},
+		}, 2 * 40 * time.Minute / 2, ""},
 		{"one at a time until now, and two at a time from now on", func(sc scene.Scene) {
 			masters(sc)
 			sc.Maintained("cmp-01", "")
 			sc.Maintained("cmp-02", "")
-		}, (4*30-2*20)*time.Minute/2 + 5*time.Minute},
+		}, (4*30-2*20)*time.Minute/2 + 5*time.Minute, ""},
 		{"nodes that were through before Lockstep came", func(sc scene.Scene) {
 			for _, name := range []string{"ctl-01", "ctl-02", "ctl-03", "cmp-01"} {
 				sc.Nodes[name].KubeletVersion, sc.Nodes[name].ReadySince = "v1.31.9", scene.Ago(time.Hour)
 			}
 			round(sc, "cmp-02", 60*time.Minute, 30*time.Minute)
 			round(sc, "cmp-03", 30*time.Minute, 30*time.Minute-time.Second)
-		}, 30 * time.Minute},
+		}, 30 * time.Minute, ""},
 		{"no node is left", func(sc scene.Scene) {
 			masters(sc)
 			for _, name := range []string{"cmp-01", "cmp-02", "cmp-03", "gtw-01"} {
 				round(sc, name, 60*time.Minute, 40*time.Minute)
 			}
-		}, 0},
+		}, 0, ""},
 		{"the update is over", func(sc scene.Scene) {
 			masters(sc)
 			sc.ClusterRequests = nil
 			sc.History.Update = core.UpdateRecord{UID: "cmr", Started: scene.Ago(5 * time.Hour), Ended: scene.Ago(time.Minute)}
-		}, 0},
+		}, 0, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			sc := scene.Healthy()
 			sc.Update(5 * time.Hour)
 			tt.given(sc)
-			at, spread := Finish(sc.Snapshot)
+			end := Finish(sc.Snapshot)
 			if tt.want == 0 {
-				if !at.IsZero() || spread != 0 {
-					t.Errorf("finish %v ± %v, want none", at, spread)
+				if end != (End{}) {
+					t.Errorf("%+v, want none", end)
 				}
 				return
 			}
-			if off := at.Sub(scene.Noon.Add(tt.want)); off.Abs() > 2*time.Second || spread <= 0 {
-				t.Errorf("finish %v ± %v, want %v", at, spread, scene.Noon.Add(tt.want))
+			if off := end.At.Sub(scene.Noon.Add(tt.want)); off.Abs() > 2*time.Second || (end.Spread > 0) != (end.Held == "") {
+				t.Errorf("%+v, want %v", end, scene.Noon.Add(tt.want))
+			}
+			if !strings.Contains(end.Held, tt.held) || tt.held == "" && end.Held != "" {
+				t.Errorf("it is held up by %q, want %q", end.Held, tt.held)
 			}
 		})
 	}
@@ -122,8 +153,8 @@ func TestFinishIsTheSameTwice(t *testing.T) {
 		if !reflect.DeepEqual(a, b) {
 			t.Fatalf("%+v, and %+v", a, b)
 		}
-		if at, spread := Finish(sc.Snapshot); !at.IsZero() && (at.Before(scene.Noon) || spread <= 0) {
-			t.Fatalf("%v ± %v", at, spread)
+		if end := Finish(sc.Snapshot); !end.At.IsZero() && (end.At.Before(scene.Noon) || (end.Spread > 0) != (end.Held == "")) {
+			t.Fatalf("%+v", end)
 		}
 	})
 }

@@ -59,8 +59,8 @@ func paceOf(s *core.Snapshot, update string) *pace {
 	for _, name := range s.NodeNames() {
 		n := s.Nodes[name]
 		r := s.History.Rounds[n.UID]
-		if !r.Ended.After(r.Started) || r.Update == "" {
-			continue // it goes on, or it was no maintenance of an update
+		if _, known := r.Took(); !known || r.Update == "" {
+			continue // it goes on, nobody watched it end, or it was no maintenance of an update
 		}
 		k := kindOf(n)
 		if r.Update == update {

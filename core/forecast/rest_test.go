@@ -161,8 +161,8 @@ func TestTheNodesThatAreLeft(t *testing.T) {
 	if strings.Join(got, "\n") != want {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
 	}
-	if at, spread := Finish(sc.Snapshot); !at.Equal(scene.Noon.Add(time.Hour)) || spread != 8*time.Minute {
-		t.Errorf("finish %v ± %v", at, spread)
+	if end := Finish(sc.Snapshot); end != (End{At: scene.Noon.Add(time.Hour), Spread: 8 * time.Minute}) {
+		t.Errorf("%+v", end)
 	}
 	if spans := Nodes(scene.Healthy().Snapshot); len(spans) != 0 {
 		t.Errorf("no update runs, and there are %v", spans)

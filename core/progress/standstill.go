@@ -10,84 +10,100 @@ import (
 // overdueMark begins the evidence of what takes longer than the documents allow.
 const overdueMark = "overdue: "
 
-// StandsStill tells why a phase of the running update does not go on without somebody, in one clause; no cause when it goes on, has
-// not begun, or is done. A step of the plan that nobody has commenced holds up the phase that it belongs to.
-func StandsStill(s *core.Snapshot, p core.Phase) (cause core.StandstillCause, why string) {
+// Stand is why a phase does not go on without somebody.
+type Stand struct {
+	Cause    core.StandstillCause // empty when it goes on
+	Subjects []string             // the nodes, alerts, plan steps or locks that it is about, the first one first; none when it is about none
+	Why      string               // one clause
+}
+
+// stand is a Stand about these subjects, whose names may be of any length.
+func stand(cause core.StandstillCause, why string, subjects ...string) Stand {
+	st := Stand{Cause: cause, Why: why}
+	for _, name := range subjects {
+		st.Subjects = append(st.Subjects, wording.OneLine(name, core.MostWhy))
+	}
+	return st
+}
+
+// StandsStill tells why a phase of the running update does not go on without somebody; no cause when it goes on, has not begun, or is
+// done. A step of the plan that nobody has commenced holds up the phase that it belongs to.
+func StandsStill(s *core.Snapshot, p core.Phase) Stand {
 	if UpdateRequest(s) == nil || p.State == core.PhaseDone {
-		return "", ""
+		return Stand{}
 	}
 	if plan := s.Management.Plan(); plan != nil {
-		if cause, why = planStands(s.Management, plan, p.ID); cause != "" {
-			return cause, why
+		if st := planStands(s.Management, plan, p.ID); st.Cause != "" {
+			return st
 		}
 	}
 	if p.State != core.PhaseWaiting && p.State != core.PhaseStuck {
-		return "", ""
+		return Stand{}
 	}
 	if p.Overdue != "" {
-		return core.StandsOverdue, p.Overdue
+		return stand(core.StandsOverdue, p.Overdue)
 	}
 	if p.ID == core.PhaseMasters || p.ID == core.PhaseWorkers {
-		for _, stage := range []core.Stage{core.StageWaiting, core.StageFailed} {
-			if why = nodesStand(s, p.ID, stage); why != "" && stage == core.StageWaiting {
-				return core.StandsForPerson, why
-			} else if why != "" {
-				return core.StandsFailed, why
-			}
+		if st := nodesStand(s, p.ID, core.StageWaiting, core.StandsForPerson); st.Cause != "" {
+			return st
+		}
+		if st := nodesStand(s, p.ID, core.StageFailed, core.StandsFailed); st.Cause != "" {
+			return st
 		}
 	}
 	for _, l := range p.Lines {
 		if l.State == core.PhaseStuck {
-			return core.StandsFailed, l.Label + ": " + l.Text
+			return stand(core.StandsFailed, l.Label+": "+l.Text, l.Label)
 		}
 	}
 	for _, e := range p.Evidence {
 		if strings.HasPrefix(e, overdueMark) { // a node, not the phase as a whole
-			return core.StandsOverdue, e
+			return stand(core.StandsOverdue, e)
 		}
 	}
+	why := ""
 	if len(p.Evidence) > 0 {
 		why = p.Evidence[0]
 	}
-	return core.StandsOtherwise, why
+	return stand(core.StandsOtherwise, why)
 }
 
 // planStands is the standstill that the update plan tells of.
-func planStands(m *core.Management, plan *core.UpdatePlan, phase core.PhaseID) (core.StandstillCause, string) {
+func planStands(m *core.Management, plan *core.UpdatePlan, phase core.PhaseID) Stand {
 	for _, st := range plan.Steps {
 		switch {
 		case st.Phase() != phase:
 		case st.Status == core.PlanAutoPaused:
 			if m.Pause != nil && len(m.Pause.Firing) > 0 {
-				return core.StandsByAlert, "auto-pause: " + wording.Some(m.Pause.Firing, 4)
+				return stand(core.StandsByAlert, "auto-pause: "+wording.Some(m.Pause.Firing, 4), m.Pause.Firing...)
 			}
-			return core.StandsByAlert, "auto-pause: " + StepShort(st) + " waits to be commenced again"
+			return stand(core.StandsByAlert, "auto-pause: "+StepShort(st)+" waits to be commenced again", st.ID)
 		case st.Status == core.PlanStuck:
-			return core.StandsByPlan, StepShort(st) + " is Stuck" + wording.Because(wording.OneLine(st.Message, wording.MostRead))
+			return stand(core.StandsByPlan, StepShort(st)+" is Stuck"+wording.Because(wording.OneLine(st.Message, wording.MostRead)), st.ID)
 		}
 	}
 	if next, waits := plan.Next(); waits && next.Phase() == phase {
-		return core.StandsForStep, StepShort(next) + " is not commenced"
+		return stand(core.StandsForStep, StepShort(next)+" is not commenced", next.ID)
 	}
-	return "", ""
+	return Stand{}
 }
 
-// nodesStand names the nodes of the phase that are in the stage, with the reason of the first; empty when there are none.
-func nodesStand(s *core.Snapshot, phase core.PhaseID, stage core.Stage) string {
-	var names []string
+// nodesStand is the standstill by nodes of the phase that are in the stage, with the reason of the first; no cause when there are none.
+func nodesStand(s *core.Snapshot, phase core.PhaseID, stage core.Stage, cause core.StandstillCause) Stand {
+	var labels, names []string
 	reason := ""
 	for _, v := range NodeViews(s) {
 		if v.Stage != core.StageWaiting && v.Stage != core.StageFailed {
 			break // these come first
 		}
 		if v.Stage == stage && v.Node != nil && v.Node.Is(core.RoleMaster) == (phase == core.PhaseMasters) {
-			if names = append(names, v.Label); reason == "" {
+			if labels, names = append(labels, v.Label), append(names, v.Name); reason == "" {
 				reason = v.Reason
 			}
 		}
 	}
 	if len(names) == 0 {
-		return ""
+		return Stand{}
 	}
-	return wording.Some(names, 3) + ": " + reason
+	return stand(cause, wording.Some(labels, 3)+": "+reason, names...)
 }

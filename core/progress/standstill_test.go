@@ -12,8 +12,9 @@ import (
 
 // What keeps a phase from going on, by its cause, with the reason in words.
 func TestWhatAnUpdateStandsStillBy(t *testing.T) {
+	rackA := core.PlanStepWorkers + "rack-a"
 	workers := func(status string) core.PlanStep {
-		return core.PlanStep{ID: core.PlanStepWorkers + "rack-a", Status: status, Message: "2 machines are left"}
+		return core.PlanStep{ID: rackA, Status: status, Message: "2 machines are left"}
 	}
 	planned := func(sc scene.Scene, steps ...core.PlanStep) *core.Management {
 		sc.Management = &core.Management{Found: true, Plans: []*core.UpdatePlan{{Status: core.PlanInProgress, Started: scene.Ago(time.Hour),
@@ -25,32 +26,35 @@ func TestWhatAnUpdateStandsStillBy(t *testing.T) {
 		name  string
 		cause core.StandstillCause
 		why   string
+		about string
 		spoil func(sc scene.Scene)
 	}{
-		{"it goes on", "", "", func(scene.Scene) {}},
-		{"a node waits for the operator", core.StandsForPerson, "cmp-01: ", func(sc scene.Scene) {
+		{"it goes on", "", "", "", func(scene.Scene) {}},
+		{"a node waits for the operator", core.StandsForPerson, "cmp-01: ", "cmp-01", func(sc scene.Scene) {
 			sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationMode] = string(core.ModeManual)
 			sc.Maintained("cmp-01", scene.StillPresent)
 			sc.Instance("cmp-01", "web-1")
 		}},
-		{"a lock says failed", core.StandsFailed, "cmp-01: ", func(sc scene.Scene) { sc.Maintained("cmp-01", "").RawState = core.LockFailed }},
-		{"it takes much longer than the documents allow", core.StandsOverdue, "overdue: ", func(sc scene.Scene) {
+		{"a lock says failed", core.StandsFailed, "cmp-01: ", "cmp-01", func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "").RawState = core.LockFailed
+		}},
+		{"it takes much longer than the documents allow", core.StandsOverdue, "overdue: ", "", func(sc scene.Scene) {
 			sc.History.Phases = map[core.PhaseID]core.PhaseRecord{core.PhaseWorkers: {Started: core.Since{At: scene.Ago(99 * time.Hour)}}}
 		}},
-		{"an alert fires", core.StandsByAlert, "auto-pause: KubeletDown", func(sc scene.Scene) {
+		{"an alert fires", core.StandsByAlert, "auto-pause: KubeletDown", "KubeletDown", func(sc scene.Scene) {
 			planned(sc, workers(core.PlanAutoPaused)).Pause = &core.AutoPause{Firing: []string{"KubeletDown"}}
 		}},
-		{"the alert is over", core.StandsByAlert, "group rack-a waits to be commenced again", func(sc scene.Scene) {
+		{"the alert is over", core.StandsByAlert, "group rack-a waits to be commenced again", rackA, func(sc scene.Scene) {
 			planned(sc, workers(core.PlanAutoPaused))
 		}},
-		{"LCM says that the step is stuck", core.StandsByPlan, "group rack-a is Stuck: 2 machines are left", func(sc scene.Scene) {
+		{"LCM says that the step is stuck", core.StandsByPlan, "group rack-a is Stuck: 2 machines are left", rackA, func(sc scene.Scene) {
 			planned(sc, workers(core.PlanStuck))
 		}},
-		{"the next step is not commenced", core.StandsForStep, "group rack-a is not commenced", func(sc scene.Scene) {
+		{"the next step is not commenced", core.StandsForStep, "group rack-a is not commenced", rackA, func(sc scene.Scene) {
 			planned(sc, masters, workers(core.PlanNotStarted))
 		}},
-		{"the plan goes on by itself", "", "", func(sc scene.Scene) { planned(sc, masters, workers(core.PlanInProgress)) }},
-		{"no update runs any more", "", "", func(sc scene.Scene) {
+		{"the plan goes on by itself", "", "", "", func(sc scene.Scene) { planned(sc, masters, workers(core.PlanInProgress)) }},
+		{"no update runs any more", "", "", "", func(sc scene.Scene) {
 			planned(sc, workers(core.PlanStuck))
 			sc.ClusterRequests = nil
 		}},
@@ -63,9 +67,12 @@ func TestWhatAnUpdateStandsStillBy(t *testing.T) {
 			sc.Node("cmp-02", core.RoleCompute)
 			sc.Maintained("cmp-02", "")
 			tt.spoil(sc)
-			cause, why := progress.StandsStill(sc.Snapshot, progress.Phases(sc.Snapshot)[core.PhaseWorkers-1])
-			if cause != tt.cause || !strings.Contains(why, tt.why) || tt.why == "" && why != "" {
-				t.Errorf("%q: %q; want %q: …%s…", cause, why, tt.cause, tt.why)
+			st := progress.StandsStill(sc.Snapshot, progress.Phases(sc.Snapshot)[core.PhaseWorkers-1])
+			if st.Cause != tt.cause || !strings.Contains(st.Why, tt.why) || tt.why == "" && st.Why != "" {
+				t.Errorf("%q: %q; want %q: …%s…", st.Cause, st.Why, tt.cause, tt.why)
+			}
+			if about := strings.Join(st.Subjects, " "); about != tt.about {
+				t.Errorf("it is about %q, want %q", about, tt.about)
 			}
 		})
 	}

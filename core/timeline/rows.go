@@ -79,7 +79,7 @@ func withRound(changes []change, round core.Round) []change {
 	}
 	out := append(changes[:before:before], change{at: round.Started, bar: Maintained, seen: true})
 	if !round.Ended.IsZero() && (before == len(changes) || changes[before].at.After(round.Ended)) {
-		out = append(out, change{at: round.Ended, bar: None, seen: true})
+		out = append(out, change{at: round.Ended, bar: None, seen: !round.EndUnseen})
 	}
 	return append(out, changes[before:]...)
 }
@@ -128,7 +128,7 @@ func phaseRow(s *core.Snapshot, t Timeline, p core.Phase) *Row {
 		}
 		changes = append(changes, change{st.Since.At, standsAs(st.Cause), st.Since.Exact, st.Why})
 		if !st.Until.IsZero() {
-			changes = append(changes, change{at: st.Until, bar: Runs, seen: true})
+			changes = append(changes, change{at: st.Until, bar: Runs, seen: !st.UntilUnseen})
 		}
 	}
 	if !p.Ended.At.IsZero() {

@@ -135,7 +135,8 @@ func begin(s *core.Snapshot) Timeline {
 		}
 	}
 	if t.Ended.IsZero() && !t.Start.IsZero() {
-		t.Finish, t.Spread = forecast.Finish(s)
+		end := forecast.Finish(s)
+		t.Finish, t.Spread = end.At, end.Spread
 	}
 	return t
 }
