@@ -64,6 +64,7 @@ const (
 	GuardLiveMigration     GuardID = "migration"      // a live migration of it is under way
 	GuardModeCounts        GuardID = "mode-counts"    // a controller uses the node's mode
 	GuardNoMaintenance     GuardID = "no-maintenance" // the cluster is not in maintenance mode
+	GuardFromHere          GuardID = "from-here"      // the update plan leads on from the Cluster's release
 	GuardNoMigration       GuardID = "no-migration"   // no migration is under way
 	GuardNoNodes           GuardID = "no-nodes"       // no node is in maintenance
 	GuardNoPlan            GuardID = "no-plan"        // no update plan leads to the release

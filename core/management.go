@@ -83,28 +83,39 @@ func (m *Management) GroupNameOf(machine *ManagedMachine) string {
 	return m.Name + "-default"
 }
 
-// Plan is the update plan that runs or comes next, else the one that was completed last; nil when there is none.
+// Plan is the update plan that runs or comes next, else the one that was completed last; nil when there is none. A plan that begins at
+// another release than the Cluster's comes next only where there is no other. Of several that come next, the one that leads to the release
+// that the Cluster is to be at counts, else the first by name.
 func (m *Management) Plan() *UpdatePlan {
 	if m == nil {
 		return nil
 	}
 	var found *UpdatePlan
+	const completed = 1
 	rank := func(p *UpdatePlan) int {
 		switch {
+		case p.skipped(m.Cluster):
+			return 0
 		case p.UnderWay():
-			return 3
+			return 4
 		case p.Status == PlanScheduled:
-			return 2
+			return 3
 		case p.Status != PlanCompleted:
-			return 1
+			return 2
 		}
-		return 0
+		return completed
 	}
+	wanted := func(p *UpdatePlan) bool { return m.Cluster != nil && p.Target != "" && p.Target == m.Cluster.Target }
 	for _, p := range m.Plans {
 		switch {
 		case found == nil || rank(p) > rank(found):
 			found = p
-		case rank(p) == rank(found) && rank(p) == 0 && p.Completed.After(found.Completed):
+		case rank(p) < rank(found):
+		case rank(p) == completed:
+			if p.Completed.After(found.Completed) {
+				found = p
+			}
+		case wanted(p) && !wanted(found):
 			found = p
 		}
 	}

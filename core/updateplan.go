@@ -22,6 +22,22 @@ func (p *UpdatePlan) Ref() Ref {
 	return Ref{Kind: KindUpdatePlan, Namespace: p.Namespace, Name: p.Name, UID: p.UID}
 }
 
+// FromHere tells whether the plan leads on from where its Cluster is (docs/mosk.md#update-plans): the Cluster is at the plan's source, and
+// is to be at the source or at the target. A plan under way may already show its target as the release that the Cluster is at. A release
+// that is not shown says nothing against the plan, except the one that the Cluster is to be at.
+func (p *UpdatePlan) FromHere(c *ManagedCluster) bool {
+	if p.Source == "" || p.Target == "" || c.Target != p.Source && c.Target != p.Target {
+		return false
+	}
+	return c.Release == "" || c.Release == p.Source || c.Release == p.Target && p.UnderWay()
+}
+
+// skipped tells whether the plan has not begun, and shows that it begins at another release than the Cluster's: LCM keeps the plans of
+// releases that were left out.
+func (p *UpdatePlan) skipped(c *ManagedCluster) bool {
+	return c != nil && !p.UnderWay() && p.Status != PlanCompleted && p.Source != "" && c.Release != "" && !p.FromHere(c)
+}
+
 // States of a plan and of its steps (docs/mosk.md#update-plans).
 const (
 	PlanNotStarted = "NotStarted"

@@ -103,7 +103,8 @@ func otherwiseManaged(ref core.Ref, is string) *core.APIError {
 // so it is added and not replaced.
 func (s managementSender) setCommence(ctx context.Context, c core.SetCommence) error {
 	if err := s.may(ctx, "commence steps of the update plan",
-		updatePermissions(core.KindUpdatePlan, c.Plan.Namespace, "get", "patch")...); err != nil {
+		append(updatePermissions(core.KindUpdatePlan, c.Plan.Namespace, "get", "patch"),
+			updatePermissions(core.KindCluster, c.Plan.Namespace, "get")...)...); err != nil {
 		return err
 	}
 	return s.swap(ctx, c.Plan, func(u *unstructured.Unstructured) ([]operation, *core.APIError) {

@@ -41,7 +41,7 @@ func (sc Scene) Managed() *Managed {
 // Planned adds an update plan with the documents' steps, of which the first n are complete.
 func (m *Managed) Planned(complete int) *core.UpdatePlan {
 	m.Plan = &core.UpdatePlan{Meta: core.Meta{Name: "mos-21.0.0", Namespace: "prod", UID: "plan"}, Cluster: "mos", Status: core.PlanInProgress,
-		Started: Ago(3 * time.Hour)}
+		Source: "mosk-17-4-0-25-1", Target: "mosk-21-0-0-25-2", Started: Ago(3 * time.Hour)}
 	for i, id := range []string{"openstack", "ceph", "k8s-controllers", "k8s-workers-mos-default", "mcc-components"} {
 		st := core.PlanStep{ID: id, Name: "Update of " + id, Status: core.PlanNotStarted, Estimate: "1h30m0s", Granularity: "cluster"}
 		if i < complete {

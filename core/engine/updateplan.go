@@ -66,8 +66,11 @@ func (w *commenceChecker) check(ctx context.Context) error {
 		return refuse("commence is %t already", st.Commence)
 	case st.Status != w.change.Status:
 		return refuse("the step is %s now", wording.TextOf(wording.OneLine(st.Status, 40), "without a status"))
-	case !w.change.On || w.past:
+	case !w.change.On:
 		return nil
+	}
+	if err := w.checkCluster(ctx, plan); err != nil || w.past {
+		return err
 	}
 	for _, other := range plan.Steps {
 		if other.Status == core.PlanStuck {
@@ -82,6 +85,25 @@ func (w *commenceChecker) check(ctx context.Context) error {
 		return err
 	case len(pause.Firing) > 0:
 		return refuse("an alert fires that pauses the update: %s", wording.Some(pause.Firing, 4))
+	}
+	return nil
+}
+
+// checkCluster asks the server whether the plan still leads on from the Cluster, and the Cluster may be updated at all. Nobody goes past
+// that.
+func (w *commenceChecker) checkCluster(ctx context.Context, plan *core.UpdatePlan) error {
+	ref := w.cluster
+	ref.Kind = core.KindCluster
+	c, err := readManaged[*core.ManagedCluster](ctx, w.management, ref)
+	switch {
+	case err != nil:
+		return err
+	case !plan.FromHere(c):
+		return refuse("the plan does not lead on from the Cluster: it is at %s, to be at %s now",
+			wording.TextOf(wording.OneLine(c.Release, 60), "no release that is said"),
+			wording.TextOf(wording.OneLine(c.Target, 60), "no release that is said"))
+	case c.Wanted() || c.InMaintenance:
+		return refuse("the cluster is in maintenance mode, or is on its way")
 	}
 	return nil
 }

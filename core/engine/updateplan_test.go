@@ -38,8 +38,10 @@ func TestCommenceIsCheckedOnTheServer(t *testing.T) {
 		{"withdraw, and it has begun", off, false, at(true, core.PlanNotStarted), nil, core.PlanInProgress, "", core.OperationFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := &core.UpdatePlan{Steps: []core.PlanStep{{ID: "openstack", Status: core.PlanCompleted}, tt.step}}
+			p := &core.UpdatePlan{Source: "a", Target: "b", Status: core.PlanInProgress,
+				Steps: []core.PlanStep{{ID: "openstack", Status: core.PlanCompleted}, tt.step}}
 			server := &fakeManagement{objects: map[core.Kind]core.Object{core.KindUpdatePlan: p,
+				core.KindCluster:   &core.ManagedCluster{Release: "a", Target: "b"},
 				core.KindAutoPause: &core.AutoPause{Firing: tt.firing}}}
 			e := New(Config{Management: server, Writers: Writers{Management: server}})
 			w := checkerOf(e, core.Step{Intent: core.Intent{PastStops: tt.past}}, tt.change)
@@ -61,11 +63,28 @@ func TestCommenceIsCheckedOnTheServer(t *testing.T) {
 			}
 		})
 	}
-	p := &core.UpdatePlan{Steps: []core.PlanStep{{ID: "openstack", Status: core.PlanStuck}, at(false, core.PlanNotStarted)}}
-	server := &fakeManagement{objects: map[core.Kind]core.Object{core.KindUpdatePlan: p}}
+	p := &core.UpdatePlan{Source: "a", Target: "b", Steps: []core.PlanStep{{ID: "openstack", Status: core.PlanStuck},
+		at(false, core.PlanNotStarted)}}
+	c := &core.ManagedCluster{Release: "a", Target: "b"}
+	server := &fakeManagement{objects: map[core.Kind]core.Object{core.KindUpdatePlan: p, core.KindCluster: c}}
 	w := checkerOf(New(Config{Management: server}), core.Step{}, on)
 	if err := w.check(t.Context()); err == nil || !strings.Contains(err.Error(), "openstack is Stuck") {
 		t.Errorf("a step that is Stuck by now: %v", err)
+	}
+	w = checkerOf(New(Config{Management: server}), core.Step{Intent: core.Intent{PastStops: true}}, on)
+	for _, is := range []struct {
+		cluster core.ManagedCluster
+		why     string
+	}{
+		{core.ManagedCluster{Release: "a", Target: "b"}, ""},
+		{core.ManagedCluster{Release: "a", Target: "c"}, "at a, to be at c now"},
+		{core.ManagedCluster{Release: "b", Target: "b"}, "at b, to be at b now"},
+		{core.ManagedCluster{Release: "a", Target: "b", InMaintenance: true}, "maintenance mode"},
+	} {
+		*c = is.cluster
+		if err := w.check(t.Context()); (err == nil) != (is.why == "") || err != nil && !strings.Contains(err.Error(), is.why) {
+			t.Errorf("past what stops it, %+v: %v", is.cluster, err)
+		}
 	}
 }
 

@@ -72,6 +72,7 @@ func (p *planner) commence() {
 		out.Answer = "it is, or is on its way"
 	}
 	p.guard(out)
+	p.guardFromHere(plan, c)
 	p.guard(guardNoReboot(s))
 	if !plan.UnderWay() {
 		p.guard(guardNoRequest(s))
@@ -90,6 +91,21 @@ func (p *planner) commence() {
 	}
 	p.step.Change = commenceChange(plan, at, true)
 	p.step.Commands = []string{progress.CommenceCommand(s, plan, at, true)}
+}
+
+// guardFromHere holds when the plan leads on from the Cluster's release. The step rests on the releases of both.
+func (p *planner) guardFromHere(plan *core.UpdatePlan, c *core.ManagedCluster) {
+	name := func(release string) string { return wording.TextOf(wording.OneLine(release, 60), "not said") }
+	for _, f := range [][2]string{{"source", plan.Source}, {"target", plan.Target}, {"at", c.Release}, {"to be at", c.Target}} {
+		p.fact(f[0], f[1])
+	}
+	g := core.Guard{ID: core.GuardFromHere, Text: "the plan leads on from the cluster's release", Holds: plan.FromHere(c),
+		Answer: "it is at " + name(c.Release) + wording.TextIf(c.Target != c.Release, ", to be at "+name(c.Target), ""),
+		Remedy: "find out who set the release, and which plan begins there"}
+	if !g.Holds {
+		g.Answer += "; the plan leads from " + name(plan.Source) + " to " + name(plan.Target)
+	}
+	p.guard(g)
 }
 
 func commenceChange(plan *core.UpdatePlan, at int, on bool) core.SetCommence {

@@ -14,7 +14,6 @@ import (
 func atStep(n int) *scene.Managed {
 	m := scene.Resting()
 	plan := m.Planned(n)
-	plan.Source, plan.Target = "mosk-17-4-0-25-1", "mosk-21-0-0-25-2"
 	if n == 0 {
 		plan.Status, plan.Started = core.PlanNotStarted, time.Time{}
 	}
@@ -54,6 +53,22 @@ func TestGuardsOfDrivingTheUpdate(t *testing.T) {
 			func(m *scene.Managed) []core.Object { m.InMode(); return nil }, "no-maintenance", core.RiskHigh, openstack},
 		{"the first step, somebody has asked for the cluster by hand", 0, core.IntentCommence, openstack, false,
 			func(m *scene.Managed) []core.Object { m.Update(time.Minute); return nil }, "no-request", core.RiskHigh, openstack},
+		{"the plan begins at another release", 0, core.IntentCommence, openstack, false,
+			func(m *scene.Managed) []core.Object { m.Plan.Source = "mosk-17-3-0-24-3"; return nil }, "from-here", core.RiskHigh, openstack},
+		{"the cluster is there already", 0, core.IntentCommence, openstack, false, func(m *scene.Managed) []core.Object {
+			m.Cluster.Release, m.Cluster.Target = m.Plan.Target, m.Plan.Target
+			return nil
+		}, "from-here", core.RiskHigh, openstack},
+		{"the cluster goes somewhere else", 2, core.IntentCommence, masters, false,
+			func(m *scene.Managed) []core.Object { m.Cluster.Target = "mosk-22-0-0-26-1"; return nil }, "from-here", core.RiskHigh, masters},
+		{"the cluster goes there, and shows it", 2, core.IntentCommence, masters, false, func(m *scene.Managed) []core.Object {
+			m.Cluster.Release, m.Cluster.Target = m.Plan.Target, m.Plan.Target
+			return nil
+		}, "", core.RiskHigh, masters},
+		{"the plan does not say from where", 2, core.IntentCommence, masters, false,
+			func(m *scene.Managed) []core.Object { m.Plan.Source = ""; return nil }, "from-here", core.RiskHigh, masters},
+		{"the cluster does not say where it is", 2, core.IntentCommence, masters, false,
+			func(m *scene.Managed) []core.Object { m.Cluster.Release = ""; return nil }, "", core.RiskHigh, masters},
 		{"the next step", 2, core.IntentCommence, masters, false, nothing, "", core.RiskHigh, masters},
 		{"not armed", 2, core.IntentCommence, masters, false, func(m *scene.Managed) []core.Object { m.Write.Armed = false; return nil }, "armed",
 			core.RiskHigh, masters},
@@ -201,5 +216,23 @@ func TestGoingPastRestsOnWhatStopped(t *testing.T) {
 	}
 	if is := basis(func(m *scene.Managed) { m.Nodes["cmp-02"].Cordoned = true }); slices.Equal(was, is) {
 		t.Errorf("another node is out, and the basis is still %v", is)
+	}
+}
+
+// A confirmation rests on the releases that the Cluster is at and is to be at: when somebody sets another one, it goes stale.
+func TestCommencingRestsOnTheClustersRelease(t *testing.T) {
+	for name, change := range map[string]func(m *scene.Managed){
+		"where it is":       func(m *scene.Managed) { m.Cluster.Release = m.Plan.Target },
+		"where it is to be": func(m *scene.Managed) { m.Cluster.Target = m.Plan.Target },
+		"the plan's source": func(m *scene.Managed) { m.Plan.Source = "else" },
+		"the plan's target": func(m *scene.Managed) { m.Plan.Target = "else" },
+	} {
+		intent := core.Intent{Kind: core.IntentCommence, PlanStep: "k8s-controllers"}
+		m := atStep(2)
+		was := Plan(m.Join().Snapshot, intent).Basis
+		change(m)
+		if is := Plan(m.Join().Snapshot, intent).Basis; slices.Equal(was, is) {
+			t.Errorf("%s: the basis is still %v", name, is)
+		}
 	}
 }
