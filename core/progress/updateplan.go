@@ -106,7 +106,7 @@ func PlanSteps(s *core.Snapshot, target core.Ref) []core.Step {
 			why += "; it says: " + wording.OneLine(ps.Message, wording.MostRead)
 		}
 		st.Why = wording.Sentence(why)
-		if waits && ps.ID == next.ID || ps.Status == core.PlanAutoPaused {
+		if waits && ps == next || ps.Status == core.PlanAutoPaused {
 			st.State = core.StepWaiting
 			st.Status = "to be commenced; " + st.Status
 			st.Commands = []string{CommenceCommand(s, plan, i, true)}

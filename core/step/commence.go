@@ -38,22 +38,24 @@ func (p *planner) planStep(extra ...core.SourceID) (plan *core.UpdatePlan, at in
 
 // stopSources are the sources that Stops reads, besides those of the plan itself.
 func stopSources() []core.SourceID {
-	return []core.SourceID{core.SourceLCMClusters, core.SourceAutoPauses, core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks}
+	return []core.SourceID{core.SourceLCMClusters, core.SourceAutoPauses, core.SourceNodes, core.SourceNodeRequests, core.SourceNodeLocks,
+		core.SourceDeletionRequests}
 }
 
 // commence plans to commence a step of the update plan: the next one, or again one that is held (docs/mosk.md#update-plans).
 func (p *planner) commence() {
 	s := p.s
 	p.step.Title, p.step.Risk = "commence the plan's "+wording.TextOf(wording.OneLine(p.i.PlanStep, 64), "step"), core.RiskHigh
-	plan, at, ok := p.planStep(append(stopSources(), core.SourceReboots, core.SourceClusterRequests)...)
+	plan, at, ok := p.planStep(append(stopSources(), core.SourceReboots, core.SourceClusterRequests, core.SourceGroups,
+		core.SourceMachines)...)
 	if !ok {
 		return
 	}
 	st, c := plan.Steps[at], s.Management.Cluster
 	held := st.Held() && plan.Driven()
 	p.step.Title = "commence " + progress.StepShort(st) + wording.TextIf(held, " again", "")
-	p.step.Type = typable(st.Key(), plan.UID)
-	running, runs := plan.Running()
+	p.step.Type = typable(st.Key(), wording.Itoa(at+1))
+	_, runs := plan.Running()
 	p.guard(core.Guard{ID: core.GuardDiffers, Text: "it is not commenced yet", Holds: !st.Commence,
 		Answer: "commence is " + wording.TextIf(st.Commence, "true", "not set"), Remedy: "it begins when what is before it is complete"})
 	p.guard(core.Guard{ID: core.GuardTurn, Text: "it can still be commenced", Holds: held || !st.Begun(),
@@ -77,16 +79,28 @@ func (p *planner) commence() {
 	if !plan.UnderWay() {
 		p.guard(guardNoRequest(s))
 	}
-	p.fact("running", running.Key())
-	past := p.stops(Stops(s, runs || held), plan.Name+"/"+st.Key(), plan.UID)
+	when := AtOnce
+	switch {
+	case held:
+		when = Again
+	case runs:
+		when = AfterOne
+	}
+	past := p.stops(Stops(s, when), typableIn(plan.Name, st.Key(), wording.Itoa(at+1)))
+	before, later := lastBefore(plan, at)
+	later = later && !held
+	p.fact("after", wording.TextIf(later, before.Key(), ""))
+	p.fact("before", nextText(plan, at))
+	p.fact("impact", wording.Join(progress.ImpactText(st), estimateText(st)))
+	p.fact("group", groupSays(s, st))
 	p.step.Why = wording.Join(past, wording.Sentence(progress.StepName(st)), wording.Sentence(progress.ImpactText(st)), estimateText(st),
 		groupSays(s, st))
-	p.step.Then = commenceThen(plan, at, held, running, runs)
+	p.step.Then = commenceThen(plan, c, at, held, before, later)
 	if st.Commence {
 		p.done = "commenced: " + progress.PlanStepText(s, st)
 		return
 	}
-	if runs {
+	if later {
 		p.step.Undo = "until it begins: " + progress.CommenceCommand(s, plan, at, false)
 	}
 	p.step.Change = commenceChange(plan, at, true)
@@ -137,15 +151,15 @@ func groupSays(s *core.Snapshot, st core.PlanStep) string {
 }
 
 // commenceThen says what follows, and what cannot be undone.
-func commenceThen(plan *core.UpdatePlan, at int, held bool, running core.PlanStep, runs bool) string {
+func commenceThen(plan *core.UpdatePlan, c *core.ManagedCluster, at int, held bool, before core.PlanStep, later bool) string {
 	st := plan.Steps[at]
 	var then []string
 	switch {
 	case held:
 		then = append(then, "LCM goes on with the machines that are left.")
-	case runs:
-		then = append(then, "It begins by itself as soon as "+progress.StepShort(running)+" is complete: nobody is asked in between.")
-	case !plan.UnderWay():
+	case later:
+		then = append(then, "It begins by itself as soon as "+progress.StepShort(before)+" is complete: nobody is asked in between.")
+	case !plan.UnderWay() && c.Target != plan.Target:
 		then = append(then, "The Cluster's release becomes "+wording.OneLine(plan.Target, 60)+", and LCM begins at once.")
 	default:
 		then = append(then, "LCM begins it at once.")
@@ -158,12 +172,30 @@ func commenceThen(plan *core.UpdatePlan, at int, held bool, running core.PlanSte
 		then = append(then, "Once begun it cannot be cancelled.")
 	}
 	then = append(then, "There is no way back to "+wording.TextOf(wording.OneLine(plan.Source, 60), "the old release")+".")
-	if at+1 < len(plan.Steps) {
-		next := plan.Steps[at+1]
-		then = append(then, "After it LCM "+wording.TextIf(next.Commence, "goes on with "+progress.StepShort(next)+", which is commenced.",
-			"waits until "+progress.StepShort(next)+" is commenced."))
+	if next := nextText(plan, at); next != "" {
+		then = append(then, next)
 	}
 	return strings.Join(then, " ")
+}
+
+// lastBefore is the last step before the one at at that is not complete: LCM begins that one when it is; false when all are complete.
+func lastBefore(plan *core.UpdatePlan, at int) (core.PlanStep, bool) {
+	for i := at - 1; i >= 0; i-- {
+		if st := plan.Steps[i]; st.Status != core.PlanCompleted {
+			return st, true
+		}
+	}
+	return core.PlanStep{}, false
+}
+
+// nextText is what LCM does after the step at at; empty for the last one.
+func nextText(plan *core.UpdatePlan, at int) string {
+	if at+1 >= len(plan.Steps) {
+		return ""
+	}
+	next := plan.Steps[at+1]
+	return "After it LCM " + wording.TextIf(next.Commence, "goes on with "+progress.StepShort(next)+", which is commenced.",
+		"waits until "+progress.StepShort(next)+" is commenced.")
 }
 
 // uncommence plans to take commence away: from a step that has not begun, so that it does not; or from workers' that are under way, so that

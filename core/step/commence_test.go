@@ -113,6 +113,14 @@ func TestGuardsOfDrivingTheUpdate(t *testing.T) {
 			m.Maintained("cmp-01", "")
 			return nil
 		}, "", core.RiskHigh, workers},
+		{"workers again, and one of theirs is dead", 3, core.IntentCommence, workers, false, func(m *scene.Managed) []core.Object {
+			under(m, 3).Commence = false
+			m.Maintained("cmp-01", "")
+			m.Nodes["cmp-01"].Ready = "Unknown"
+			return nil
+		}, "no-stops", core.RiskHigh, workers},
+		{"the groups are not seen", 3, core.IntentCommence, workers, false,
+			func(m *scene.Managed) []core.Object { m.Source(core.SourceGroups, core.SourceStale); return nil }, "fresh", core.RiskHigh, workers},
 		{"withdraw what has not begun", 2, core.IntentUncommence, workers, false, func(m *scene.Managed) []core.Object {
 			under(m, 2)
 			m.Plan.Steps[3].Commence, m.Plan.Steps[3].Status = true, core.PlanScheduled
@@ -168,6 +176,10 @@ func TestDrivingTheUpdateSaysWhatCannotBeUndone(t *testing.T) {
 			core.Intent{Kind: core.IntentCommence, PlanStep: "k8s-workers-mos-default"}, "commence group mos-default",
 			command("3", "k8s-workers-mos-default", "true"), command("3", "k8s-workers-mos-default", "false"),
 			[]string{"as soon as step k8s-controllers is complete", "only be held"}},
+		{"behind one that is only scheduled", func() *scene.Managed { m := atStep(2); m.Plan.Steps[2].Commence = true; return m },
+			core.Intent{Kind: core.IntentCommence, PlanStep: "k8s-workers-mos-default"}, "commence group mos-default",
+			command("3", "k8s-workers-mos-default", "true"), command("3", "k8s-workers-mos-default", "false"),
+			[]string{"as soon as step k8s-controllers is complete"}},
 		{"again", func() *scene.Managed { m := atStep(3); under(m, 3).Commence = false; return m },
 			core.Intent{Kind: core.IntentCommence, PlanStep: "k8s-workers-mos-default"}, "commence group mos-default again",
 			command("3", "k8s-workers-mos-default", "true"), "", []string{"goes on with the machines that are left"}},
@@ -222,6 +234,9 @@ func TestGoingPastRestsOnWhatStopped(t *testing.T) {
 // A confirmation rests on the releases that the Cluster is at and is to be at: when somebody sets another one, it goes stale.
 func TestCommencingRestsOnTheClustersRelease(t *testing.T) {
 	for name, change := range map[string]func(m *scene.Managed){
+		"what follows it":   func(m *scene.Managed) { m.Plan.Steps[3].Commence = true },
+		"how long it takes": func(m *scene.Managed) { m.Plan.Steps[2].Estimate = "9h" },
+		"whom it hits":      func(m *scene.Managed) { m.Plan.Steps[2].Users = "major" },
 		"where it is":       func(m *scene.Managed) { m.Cluster.Release = m.Plan.Target },
 		"where it is to be": func(m *scene.Managed) { m.Cluster.Target = m.Plan.Target },
 		"the plan's source": func(m *scene.Managed) { m.Plan.Source = "else" },
@@ -233,6 +248,56 @@ func TestCommencingRestsOnTheClustersRelease(t *testing.T) {
 		change(m)
 		if is := Plan(m.Join().Snapshot, intent).Basis; slices.Equal(was, is) {
 			t.Errorf("%s: the basis is still %v", name, is)
+		}
+	}
+}
+
+// A confirmation of workers rests on how their group is updated, which it shows.
+func TestCommencingWorkersRestsOnTheirGroup(t *testing.T) {
+	basis := func(change func(g *core.MachineGroup)) []core.Fact {
+		g := &core.MachineGroup{Meta: core.Meta{Name: "mos-default", Namespace: "prod"}, Cluster: "mos", Index: 1, Concurrent: 1}
+		change(g)
+		return Plan(atStep(3).Join(g).Snapshot, core.Intent{Kind: core.IntentCommence, PlanStep: "k8s-workers-mos-default"}).Basis
+	}
+	was := basis(func(*core.MachineGroup) {})
+	if is := basis(func(g *core.MachineGroup) { g.Concurrent = 20 }); slices.Equal(was, is) {
+		t.Errorf("20 at a time, and the basis is still %v", is)
+	}
+	if is := basis(func(g *core.MachineGroup) { g.Reboot = true }); slices.Equal(was, is) {
+		t.Errorf("they are rebooted, and the basis is still %v", is)
+	}
+}
+
+// What is typed says what it is about, and is another text for each step of a plan, however long the names are.
+func TestWhatIsTypedForALongName(t *testing.T) {
+	m := atStep(3)
+	m.Plan.Name = "production-west-europe-1-cluster-with-a-long-name-21.0.0"
+	group := "k8s-workers-production-west-europe-1-cluster-with-a-long-name-"
+	m.Plan.Steps[3].ID = group + "computes-rack-12"
+	twin := m.Plan.Steps[3]
+	twin.ID = group + "of-the-other-hall-computes-rack-12"
+	m.Plan.Steps = append(m.Plan.Steps[:4:4], twin)
+	m.Nodes["cmp-01"].Cordoned = true
+	typed := map[string]bool{}
+	for _, past := range []bool{false, true} {
+		for _, st := range m.Plan.Steps[3:] {
+			got := Plan(m.Join().Snapshot, core.Intent{Kind: core.IntentCommence, PlanStep: st.ID, PastStops: past}).Type
+			if typed[got] || len(got) > 70 || !strings.Contains(got, "k8s-workers") || !strings.Contains(got, "rack-12") ||
+				past && !strings.Contains(got, "21.0.0/") {
+				t.Errorf("%s: %q is typed", st.ID, got)
+			}
+			typed[got] = true
+		}
+	}
+	for name, want := range map[string]string{
+		"cmp-01":                         "cmp-01",
+		strings.Repeat("x", 64):          strings.Repeat("x", 64),
+		strings.Repeat("production-", 7): "production-production..production-production- 01234567",
+		"name\u202e":                     "01234567",
+		" name":                          "01234567",
+	} {
+		if got := typable(name, "0123456789"); got != want {
+			t.Errorf("%q: %q is typed, want %q", name, got, want)
 		}
 	}
 }

@@ -208,16 +208,54 @@ func operationOf(s *core.Snapshot, step core.Step) (core.OperationState, string)
 	return "", ""
 }
 
-// typable is what the operator types to confirm a step on an object: its name if a person can type it, else the beginning of its ID.
+// mostTyped is how long a name is that an operator types whole.
+const mostTyped = 64
+
+// typable is what the operator types to confirm a step on an object: its name if a person can type it. A name that is too long is cut in
+// its middle, so that it still says what it is of, and the beginning of the object's ID tells it from others that are cut alike. Only a
+// name with characters that cannot be typed leaves nothing but the ID.
 func typable(name, id string) string {
-	plain := name != "" && len(name) <= 64 && strings.TrimSpace(name) == name
-	for _, r := range name {
-		if r < ' ' || r > '~' {
-			plain = false
-		}
-	}
-	if plain {
+	switch {
+	case !plain(name):
+		return core.ShortID(id)
+	case len(name) <= mostTyped:
 		return name
 	}
-	return core.ShortID(id)
+	return middleCut(name, 48) + " " + core.ShortID(id)
+}
+
+// typableIn is what is typed for one thing within another, as within/name. id tells the thing from the others there.
+func typableIn(within, name, id string) string {
+	if whole := within + "/" + name; plain(whole) && len(whole) <= mostTyped {
+		return whole
+	}
+	if !plain(within) {
+		return typable(name, id)
+	}
+	if !plain(name) {
+		return middleCut(within, 24) + "/" + id
+	}
+	return middleCut(within, 24) + "/" + middleCut(name, 36) + " " + id
+}
+
+// plain tells whether a person can type the name.
+func plain(name string) bool {
+	return name != "" && strings.TrimSpace(name) == name && strings.IndexFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+}
+
+// middleCut is a plain name of at most that many characters: its first and last words where it is longer, with ".." between them.
+func middleCut(name string, most int) string {
+	if len(name) <= most {
+		return name
+	}
+	const cut, ends = "..", "-./_ :"
+	half := (most - len(cut)) / 2
+	head, tail := name[:half], name[len(name)-half:]
+	if i := strings.LastIndexAny(head, ends); i > half/2 {
+		head = head[:i]
+	}
+	if i := strings.IndexAny(tail, ends); i >= 0 && i < half/2 {
+		tail = tail[i+1:]
+	}
+	return head + cut + tail
 }

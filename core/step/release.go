@@ -25,8 +25,10 @@ func (p *planner) setRelease() {
 	p.guard(guardExists("the Cluster", c.Ref()))
 	p.fact("uid", c.UID)
 	p.fact("release", c.Target)
+	p.fact("at", c.Release)
 	p.fact("to", to)
 	offer, offered := c.Offered(to)
+	p.fact("reboots", wording.TextIf(offer.Reboot, "true", "false"))
 	p.guard(core.Guard{ID: core.GuardOffered, Text: "the release is offered for this cluster", Holds: offered,
 		Answer: wording.TextOf(offersText(c), "none is offered"), Remedy: "take one that is offered"})
 	p.guard(core.Guard{ID: core.GuardDiffers, Text: "the Cluster is not to be at it yet", Holds: c.Target != to,
@@ -50,7 +52,7 @@ func (p *planner) setRelease() {
 	p.guard(out)
 	p.guard(guardNoReboot(s))
 	p.guard(guardNoRequest(s))
-	past := p.stops(Stops(s, false), c.Name+"/"+to, c.UID)
+	past := p.stops(Stops(s, AtOnce), typable(c.Name+"/"+to, c.UID))
 	p.step.Why = wording.Join(past, "The cluster has no update plan, whose steps could be commenced one by one: its release begins the whole "+
 		"update.")
 	p.step.Then = fmt.Sprintf("LCM updates everything, from OpenStack to the last worker, and stops nowhere in between: it cannot be "+
@@ -71,15 +73,15 @@ func (p *planner) setRelease() {
 }
 
 // stops adds the guard of what stops the update, and makes the step one that goes past it where the operator says so. It returns what is
-// gone past, as a sentence. name is the full name that is typed then.
-func (p *planner) stops(stops []core.Stop, name, uid string) string {
+// gone past, as a sentence. typed is what is typed then.
+func (p *planner) stops(stops []core.Stop, typed string) string {
 	p.guardNoStops(stops)
 	if !p.i.PastStops {
 		return ""
 	}
 	p.step.ID += "/past"
 	p.step.Title += ", past what stops it"
-	p.step.Risk, p.step.Type = core.RiskHighest, typable(name, uid)
+	p.step.Risk, p.step.Type = core.RiskHighest, typed
 	return pastText(stops)
 }
 

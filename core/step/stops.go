@@ -8,10 +8,18 @@ import (
 	"lockstep/core/wording"
 )
 
+// Beginning is when LCM begins a step. It says whose matter nodes in maintenance are.
+type Beginning int
+
+const (
+	AtOnce   Beginning = iota // no node should be in maintenance
+	AfterOne                  // once the step under way is complete: nodes in maintenance are that one's matter
+	Again                     // it was held: its own nodes are in maintenance, and are finished; a dead one is not
+)
+
 // Stops is what stops the update now: why its next step should not be begun. What only core/step's own facts tell is found here, the rest
-// by Snapshot.MoreStops. Each key is there once. ahead is true for a step that LCM begins only once the one under way is complete: nodes in
-// maintenance are that one's matter then.
-func Stops(s *core.Snapshot, ahead bool) []core.Stop {
+// by Snapshot.MoreStops. Each key is there once.
+func Stops(s *core.Snapshot, when Beginning) []core.Stop {
 	var found []core.Stop
 	m := s.Management
 	if m == nil {
@@ -37,7 +45,7 @@ func Stops(s *core.Snapshot, ahead bool) []core.Stop {
 		found = append(found, core.Stop{Key: "lcm-stuck", Text: "LCM is stuck" + wording.Because(wording.OneLine(m.LCM.StuckMessage, 160)),
 			Remedy: "its entry in \"needs you\" says what holds it"})
 	}
-	found = append(found, nodesNotBack(s, ahead)...)
+	found = append(found, nodesNotBack(s, when)...)
 	found = append(found, s.MoreStops.Of(s)...)
 	once := map[string]bool{}
 	out := found[:0]
@@ -51,11 +59,14 @@ func Stops(s *core.Snapshot, ahead bool) []core.Stop {
 }
 
 // nodesNotBack are the nodes that are not in service, as the next step would find them.
-func nodesNotBack(s *core.Snapshot, ahead bool) []core.Stop {
+func nodesNotBack(s *core.Snapshot, when Beginning) []core.Stop {
 	var found []core.Stop
 	for _, v := range progress.NodeViews(s) {
 		n := v.Node
-		if n == nil || ahead && v.Request != nil || LeavesCluster(s, v.Name) {
+		if n == nil || LeavesCluster(s, v.Name) {
+			continue
+		}
+		if v.Request != nil && (when == AfterOne || when == Again && n.Ready == "True") {
 			continue
 		}
 		var why []string
