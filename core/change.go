@@ -1,5 +1,7 @@
 package core
 
+import "time"
+
 // Change is what a step does, as plain data: one write, or a named list of writes. This package has all its types. A Change names
 // objects by UID and says what must hold before it: an object or a value that is not as expected is ErrConflict.
 type Change interface{ isChange() }
@@ -133,12 +135,13 @@ type RequestReboot struct {
 
 // SetCommence sets or takes away commence of exactly one step of an update plan. The step must be as it was seen.
 type SetCommence struct {
-	Plan   Ref
-	Index  int    // of the step, in the plan's list
-	ID     string // of the step; empty in releases that have no IDs: its name counts
-	Name   string // of the step
-	Status string // that the step must have, as written; empty: none
-	On     bool
+	Plan    Ref
+	Index   int       // of the step, in the plan's list
+	ID      string    // of the step; empty in releases that have no IDs: its name counts
+	Name    string    // of the step
+	Status  string    // that the step must have, as written; empty: none
+	Started time.Time // when the step began, as it was confirmed; zero: it had not
+	On      bool
 }
 
 // SetRelease sets the ClusterRelease that a Cluster is to be at, which begins its update.

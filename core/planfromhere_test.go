@@ -24,7 +24,7 @@ func TestThePlanThatComesNextLeadsOnFromTheCluster(t *testing.T) {
 		{"it hides no plan that was completed either", &core.ManagedCluster{Release: "2", Target: "2"}, []*core.UpdatePlan{stale, done}, done},
 		{"there is no other", &core.ManagedCluster{Release: "2", Target: "2"}, []*core.UpdatePlan{stale}, stale},
 		{"the Cluster's own choice", &core.ManagedCluster{Release: "2", Target: "4"}, []*core.UpdatePlan{next, other}, other},
-		{"one under way counts whatever the Cluster shows", &core.ManagedCluster{Release: "3", Target: "3"}, []*core.UpdatePlan{next, runs}, runs},
+		{"one under way, whatever the Cluster shows", &core.ManagedCluster{Release: "3", Target: "3"}, []*core.UpdatePlan{next, runs}, runs},
 		{"the Cluster is not seen", nil, []*core.UpdatePlan{stale, next}, stale},
 		{"the Cluster does not say where it is", &core.ManagedCluster{Target: "2"}, []*core.UpdatePlan{stale, next}, stale},
 	} {

@@ -28,6 +28,8 @@ func (w *releaseChecker) check(ctx context.Context) error {
 		return refuse("the Cluster's release is %s now", wording.OneLine(c.Target, 60))
 	case !offered:
 		return refuse("%s is not offered any more", wording.OneLine(w.change.New, 60))
+	case c.Release != "" && c.Release != c.Target:
+		return refuse("the Cluster is at %s, on its way to %s", wording.OneLine(c.Release, 60), wording.OneLine(c.Target, 60))
 	case c.Wanted() || c.InMaintenance:
 		return refuse("the cluster is in maintenance mode, or is on its way")
 	}
@@ -39,6 +41,9 @@ func (w *releaseChecker) outcome(ctx context.Context, _ sent) outcome {
 	switch {
 	case err != nil:
 		return outcome{err: err}
+	case c.Target != w.change.New && c.Target != w.change.Old:
+		return outcome{state: core.OperationUnknown, text: "the Cluster's release is " + wording.OneLine(c.Target, 60) +
+			": somebody else has set it, and whether this was set before is not known"}
 	case c.Target != w.change.New:
 		return outcome{state: core.OperationVerifying, text: "the Cluster's release is " + wording.OneLine(c.Target, 60)}
 	}

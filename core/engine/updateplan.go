@@ -84,7 +84,7 @@ func (w *commenceChecker) check(ctx context.Context) error {
 	case err != nil:
 		return err
 	case len(pause.Firing) > 0:
-		return refuse("an alert fires that pauses the update: %s", wording.Some(pause.Firing, 4))
+		return refuse("an alert fires that pauses the update: %s", alertsText(pause.Firing, 4))
 	}
 	return nil
 }
@@ -108,12 +108,30 @@ func (w *commenceChecker) checkCluster(ctx context.Context, plan *core.UpdatePla
 	return nil
 }
 
-func (w *commenceChecker) outcome(ctx context.Context, _ sent) outcome {
-	_, st, err := w.step(ctx)
-	status := wording.TextOf(wording.OneLine(st.Status, 40), "without a status")
-	switch {
-	case err != nil:
+// outcome looks for the step by its key: LCM changes the plan's list while the update goes on, and the write went to the step that was
+// meant.
+func (w *commenceChecker) outcome(ctx context.Context, of sent) outcome {
+	plan, err := readManaged[*core.UpdatePlan](ctx, w.management, w.change.Plan)
+	if err != nil {
 		return outcome{err: err}
+	}
+	at := plan.StepAt(w.key())
+	if at < 0 {
+		return outcome{state: core.OperationUnknown, text: "the plan has no step " + wording.OneLine(w.key(), 64) + " any more, or several"}
+	}
+	st := plan.Steps[at]
+	status := wording.TextOf(wording.OneLine(st.Status, 40), "without a status")
+	paused := plan.Status == core.PlanAutoPaused || st.Status == core.PlanAutoPaused
+	moved := st.Status != w.change.Status || !st.Started.Equal(w.change.Started)
+	is := fmt.Sprintf("commence is %t; the step is %s", st.Commence, status)
+	switch {
+	case !of.accepted && paused && !st.Commence:
+		return outcome{state: core.OperationUnknown, text: is + ", and an automatic pause takes commence away too: whether this did it is " +
+			"not known"}
+	case st.Commence != w.change.On && !of.accepted && moved:
+		return outcome{state: core.OperationUnknown, text: is + " by now: whether it was done is not known"}
+	case st.Commence != w.change.On && w.change.On && paused:
+		return outcome{state: core.OperationFailed, text: "it was commenced, and an automatic pause has taken that away again"}
 	case st.Commence != w.change.On:
 		return outcome{state: core.OperationVerifying, text: fmt.Sprintf("commence is %t", st.Commence)}
 	case w.change.On:
@@ -126,7 +144,10 @@ func (w *commenceChecker) outcome(ctx context.Context, _ sent) outcome {
 	return outcome{state: core.OperationDone, text: "not commenced any more; the step is " + status}
 }
 
+// key is what the plan calls the step.
+func (w *commenceChecker) key() string { return wording.TextOf(w.change.ID, w.change.Name) }
+
 func (w *commenceChecker) values() (string, string) {
-	key := wording.TextOf(w.change.ID, w.change.Name)
+	key := w.key()
 	return fmt.Sprintf("%s commence=%t", key, !w.change.On), fmt.Sprintf("%s commence=%t", key, w.change.On)
 }

@@ -99,6 +99,7 @@ func TestTheReleaseIsCheckedOnTheServer(t *testing.T) {
 		{"as it was", core.ManagedCluster{Target: "a", Available: []core.OfferedRelease{{Name: "b"}}}, ""},
 		{"set by somebody else", core.ManagedCluster{Target: "c", Available: []core.OfferedRelease{{Name: "b"}}}, "is c now"},
 		{"not offered any more", core.ManagedCluster{Target: "a"}, "not offered any more"},
+		{"on its way by now", core.ManagedCluster{Release: "0", Target: "a", Available: []core.OfferedRelease{{Name: "b"}}}, "on its way to a"},
 		{"in maintenance mode by now", core.ManagedCluster{Target: "a", Maintenance: new(true), Available: []core.OfferedRelease{{Name: "b"}}},
 			"maintenance mode"},
 	} {
@@ -156,6 +157,91 @@ func TestWhatPausesTheUpdateIsCheckedOnTheServer(t *testing.T) {
 		}
 		if o := w.outcome(t.Context(), sent{}); o.state != core.OperationDone {
 			t.Errorf("%s: %+v", tt.name, o)
+		}
+	}
+}
+
+// What became of commence is read at the step that was meant, wherever the plan has it by then. A lost answer is not judged by commence
+// alone: an automatic pause takes it away too, and a step that has gone on meanwhile tells nothing of the write.
+func TestTheOutcomeOfCommenceIsReadAtItsStep(t *testing.T) {
+	on := core.SetCommence{Plan: core.Ref{Kind: core.KindUpdatePlan, Name: "mos-1"}, Index: 1, ID: "ceph", Name: "Ceph",
+		Status: core.PlanNotStarted, On: true}
+	off := on
+	off.On = false
+	step := func(id string, commence bool, status string) core.PlanStep {
+		return core.PlanStep{ID: id, Name: strings.ToUpper(id[:1]) + id[1:], Commence: commence, Status: status}
+	}
+	first, none, masters := step("openstack", true, core.PlanCompleted), core.PlanNotStarted, step("masters", false, core.PlanNotStarted)
+	begun := step("ceph", false, none)
+	begun.Started = scene.Noon
+	workers := step("ceph", false, core.PlanAutoPaused)
+	workers.Granularity = "machine"
+	for _, tt := range []struct {
+		name     string
+		change   core.SetCommence
+		accepted bool
+		plan     string // its status
+		steps    []core.PlanStep
+		want     core.OperationState
+		says     string
+	}{
+		{"the steps have shifted", on, true, "", []core.PlanStep{first, masters, step("ceph", true, none)}, core.OperationDone, "commenced"},
+		{"the steps have shifted, off", off, true, "", []core.PlanStep{step("ceph", false, none)}, core.OperationDone, "not commenced"},
+		{"its step is gone", on, true, "", []core.PlanStep{first, masters}, core.OperationUnknown, "no step ceph"},
+		{"its name is there twice", on, true, "", []core.PlanStep{step("ceph", true, none), step("ceph", true, none)}, core.OperationUnknown,
+			"no step ceph"},
+		{"not seen yet", on, true, "", []core.PlanStep{first, step("ceph", false, none)}, core.OperationVerifying, ""},
+		{"an alert was faster", on, true, core.PlanAutoPaused, []core.PlanStep{first, step("ceph", false, none)}, core.OperationFailed,
+			"taken that away again"},
+		{"lost, and done", on, false, "", []core.PlanStep{first, step("ceph", true, none)}, core.OperationDone, "commenced"},
+		{"lost, and nothing shows", on, false, "", []core.PlanStep{first, step("ceph", false, none)}, core.OperationVerifying, ""},
+		{"lost, and it has another status", on, false, "", []core.PlanStep{first, step("ceph", false, core.PlanInProgress)},
+			core.OperationUnknown, "InProgress"},
+		{"lost, and it has begun", on, false, "", []core.PlanStep{first, begun}, core.OperationUnknown, "not known"},
+		{"lost, and the plan is paused", on, false, core.PlanAutoPaused, []core.PlanStep{first, step("ceph", false, none)},
+			core.OperationUnknown, "automatic pause"},
+		{"lost, and the pause took it away", off, false, core.PlanAutoPaused, []core.PlanStep{first, workers}, core.OperationUnknown,
+			"automatic pause"},
+	} {
+		server := &fakeManagement{objects: map[core.Kind]core.Object{core.KindUpdatePlan: &core.UpdatePlan{Status: tt.plan, Steps: tt.steps}}}
+		w := checkerOf(New(Config{Management: server}), core.Step{}, tt.change)
+		if o := w.outcome(t.Context(), sent{accepted: tt.accepted}); o.state != tt.want || o.err != nil || !strings.Contains(o.text, tt.says) {
+			t.Errorf("%s: %+v, want %s", tt.name, o, tt.want)
+		}
+	}
+}
+
+// A lost answer about the release or the alerts is not taken for a refusal when somebody else has set another value meanwhile.
+func TestAnotherValueMeanwhileLeavesTheOutcomeUnknown(t *testing.T) {
+	pause := core.Ref{Kind: core.KindAutoPause, Name: "mos", UID: "made"}
+	for _, tt := range []struct {
+		name   string
+		change core.Change
+		is     core.Object
+		want   core.OperationState
+	}{
+		{"the release is as it was", core.SetRelease{Old: "a", New: "b"}, &core.ManagedCluster{Target: "a"}, core.OperationVerifying},
+		{"another release", core.SetRelease{Old: "a", New: "b"}, &core.ManagedCluster{Target: "c"}, core.OperationUnknown},
+		{"the alerts are as they were", core.SetAutoPause{Pause: pause, Old: []string{"A"}, New: []string{"B"}},
+			&core.AutoPause{Meta: core.Meta{UID: "made"}, Alerts: []string{"A"}}, core.OperationVerifying},
+		{"other alerts", core.SetAutoPause{Pause: pause, Old: []string{"A"}, New: []string{"B"}},
+			&core.AutoPause{Meta: core.Meta{UID: "made"}, Alerts: []string{"C"}}, core.OperationUnknown},
+		{"another object, with the same alerts", core.SetAutoPause{Pause: pause, Old: []string{"A"}, New: []string{"B"}},
+			&core.AutoPause{Meta: core.Meta{UID: "else"}, Alerts: []string{"B"}}, core.OperationUnknown},
+		{"removed, and made again", core.SetAutoPause{Pause: pause, Old: []string{"A"}},
+			&core.AutoPause{Meta: core.Meta{UID: "else"}, Alerts: []string{"A"}}, core.OperationDone},
+	} {
+		ref := core.Ref{Kind: core.KindAutoPause}
+		if _, ok := tt.is.(*core.ManagedCluster); ok {
+			ref.Kind = core.KindCluster
+		}
+		if c, ok := tt.change.(core.SetRelease); ok {
+			c.Cluster = ref
+			tt.change = c
+		}
+		server := &fakeManagement{objects: map[core.Kind]core.Object{ref.Kind: tt.is}}
+		if o := checkerOf(New(Config{Management: server}), core.Step{}, tt.change).outcome(t.Context(), sent{}); o.state != tt.want {
+			t.Errorf("%s: %+v, want %s", tt.name, o, tt.want)
 		}
 	}
 }

@@ -124,7 +124,8 @@ func (p *planner) guardFromHere(plan *core.UpdatePlan, c *core.ManagedCluster) {
 
 func commenceChange(plan *core.UpdatePlan, at int, on bool) core.SetCommence {
 	st := plan.Steps[at]
-	return core.SetCommence{Plan: plan.Ref(), Index: at, ID: st.ID, Name: st.Name, Status: st.Status, On: on}
+	return core.SetCommence{Plan: plan.Ref(), Index: at, ID: st.ID, Name: st.Name, Status: st.Status, Started: st.Started,
+		On: on}
 }
 
 // estimateText is how long the plan allows for the step, as a sentence.
