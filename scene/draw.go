@@ -41,6 +41,7 @@ var AllKinds = []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, cor
 	core.IntentRestartPod, core.IntentRestartPods, core.IntentRestartAgent, core.IntentRestartAgents, core.IntentAddTempest,
 	core.IntentRemoveTempest, core.IntentDeletePod, core.IntentDeletePods,
 	core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot,
+	core.IntentCommence, core.IntentUncommence, core.IntentSetRelease, core.IntentSetAutoPause,
 	core.IntentDisableVolume, core.IntentEnableVolume}
 
 // AnyScene draws a cluster in which everything that a plan depends on can vary: sources, modes, instances, migrations, locks,
@@ -112,12 +113,58 @@ func AnyScene(t *rapid.T) Scene {
 	}
 	anyDaemons(t, sc)
 	anyVolumeService(t, sc)
+	if rapid.Bool().Draw(t, "managed") {
+		sc = anyManaged(t, sc)
+	}
 	for _, name := range []string{"cmp-01", "cmp-02"} {
 		mostly("service "+name, nothing, func() {
 			sc.Services[name].Up, sc.Services[name].Enabled = rapid.Bool().Draw(t, "up"), rapid.Bool().Draw(t, "enabled")
 		})
 	}
 	return sc
+}
+
+// anyManaged connects the scene to a management cluster, on which all that drives an update can vary.
+func anyManaged(t *rapid.T, sc Scene) Scene {
+	m := sc.Managed()
+	releases := rapid.SampledFrom([]string{"mosk-17-4-0-25-1", "mosk-21-0-0-25-2", "mosk-22-0-0-26-1", ""})
+	m.Cluster.Available = []core.OfferedRelease{{Name: "mosk-21-0-0-25-2", Version: "21.0.0"}, {Version: "22.0.0"}}
+	for _, seldom := range []struct {
+		name string
+		do   func()
+	}{
+		{"its release", func() { m.Cluster.Release = releases.Draw(t, "at") }},
+		{"its wanted release", func() { m.Cluster.Target = releases.Draw(t, "to be at") }},
+		{"in mode", func() { m.Cluster.InMaintenance = true }},
+		{"stuck", func() { m.Lcm.Stuck = true }},
+		{"plans unseen", func() { m.Source(core.SourcePlans, core.SourceStale) }},
+		{"groups unseen", func() { m.Source(core.SourceGroups, core.SourceStale) }},
+		{"no automatic pause", func() { m.Source(core.SourceAutoPauses, core.SourceAbsent) }},
+	} {
+		if rapid.IntRange(0, 9).Draw(t, seldom.name) == 9 {
+			seldom.do()
+		}
+	}
+	var others []core.Object
+	if rapid.Bool().Draw(t, "pause") {
+		others = append(others, &core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod", UID: "pause"}, Alerts: []string{"A", "B"},
+			Firing: rapid.SampledFrom([][]string{nil, nil, {"A"}}).Draw(t, "firing")})
+	}
+	if done := rapid.IntRange(-1, 5).Draw(t, "complete"); done >= 0 {
+		p := m.Planned(done)
+		p.Status = rapid.SampledFrom([]string{core.PlanNotStarted, core.PlanInProgress, core.PlanAutoPaused, core.PlanCompleted, ""}).
+			Draw(t, "plan")
+		if p.Status == core.PlanNotStarted {
+			p.Started = time.Time{}
+		}
+		p.Steps[3].Granularity = "machine"
+		for i := done; i < len(p.Steps); i++ {
+			p.Steps[i].Commence = rapid.Bool().Draw(t, "commence")
+			p.Steps[i].Status = rapid.SampledFrom([]string{core.PlanNotStarted, core.PlanNotStarted, core.PlanScheduled, core.PlanInProgress,
+				core.PlanStuck, core.PlanAutoPaused}).Draw(t, "step")
+		}
+	}
+	return m.Join(others...)
 }
 
 // StillPresent is a text J of the OpenStack controller that names the instance IDA.

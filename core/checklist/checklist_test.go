@@ -294,3 +294,20 @@ func TestWhatStopsTheNextStep(t *testing.T) {
 		}
 	}
 }
+
+// A machine at which LCM's work fails stops the next step, as it fails the check.
+func TestWhatFailsAtLCMStopsTheNextStep(t *testing.T) {
+	m := scene.Resting()
+	m.Agents["cmp-02"].State = "Reconfigure"
+	m.Agents["cmp-02"].Items = []core.StateItem{{Name: "kubelet", ExitCode: 1, Attempt: 1, Message: "no space left",
+		Started: scene.Ago(time.Hour), Finished: scene.Ago(50 * time.Minute)}}
+	var found []core.Stop
+	for _, stop := range checklist.Stops(m.Join().Snapshot) {
+		if strings.Contains(stop.Text, "kubelet") {
+			found = append(found, stop)
+		}
+	}
+	if len(found) != 1 {
+		t.Errorf("%d stops are of the failing item: %+v", len(found), found)
+	}
+}

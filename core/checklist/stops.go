@@ -1,13 +1,20 @@
 package checklist
 
 import (
+	"slices"
+
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/wording"
 )
 
-// inStep are points that core/step judges itself before it takes the update further.
-var inStep = map[string]bool{"nodes": true, "lcm": true}
+// nodesReady is the point about nodes that are not Ready. core/step looks at each node itself: it also knows which of them are in a
+// maintenance that is another step's matter.
+const nodesReady = "nodes"
+
+// ofDrains are entries about the drain of a node in its maintenance, which core/step judges with the node. They stop the update only where
+// they are urgent.
+var ofDrains = []core.AttentionRule{core.RuleDrainBlocked, core.RuleDrainWaits, core.RuleDrainError, core.RuleSwarmError}
 
 var stops core.Derivation[[]core.Stop]
 
@@ -20,13 +27,15 @@ func Stops(s *core.Snapshot) []core.Stop {
 		r := Of(s, Room{})
 		for _, p := range r.Stopping() {
 			for _, f := range p.Findings {
-				if f.Verdict != Fail || inStep[p.ID] {
+				if f.Verdict != Fail || p.ID == nodesReady {
 					continue
 				}
 				stop := core.Stop{Key: "check/" + p.ID + "/" + f.Of + "/" + f.Says, Text: wording.OneLine(f.Text(), 200),
 					Remedy: wording.TextOf(wording.TextOf(f.Remedy, p.Remedy), "the check says more of it")}
 				if f.Entry != "" {
-					if a, ok := attention.ByID(s, f.Entry); !ok || a.Cause != "" || !attention.CanStop(a.Rule) {
+					a, ok := attention.ByID(s, f.Entry)
+					if !ok || a.Cause != "" || !attention.CanStop(a.Rule) ||
+						a.Severity != core.SeverityUrgent && slices.Contains(ofDrains, a.Rule) {
 						continue
 					}
 					stop.Key = f.Entry

@@ -24,6 +24,10 @@ func anyIntent(t *rapid.T, sc scene.Scene) core.Intent {
 	i.Workload = rapid.SampledFrom([]string{"tf/tf-vrouter-agent", "openstack/neutron-ovs-agent-default", "tf/gone", ""}).Draw(t, "workload")
 	i.Object = core.Ref{Kind: core.KindVolumeService,
 		Name: rapid.SampledFrom([]string{"cmp-01@lvm", "cmp-01@lvm", "cmp-02@lvm", "gone@lvm", ""}).Draw(t, "volume service")}
+	i.PlanStep = rapid.SampledFrom([]string{"k8s-controllers", "k8s-workers-mos-default", "openstack", "gone", ""}).Draw(t, "plan step")
+	i.Release = rapid.SampledFrom([]string{"mosk-21-0-0-25-2", "gone", ""}).Draw(t, "release")
+	i.Alerts = rapid.SampledFrom([][]string{nil, {"A"}, {"B", "C"}, {"no alert"}}).Draw(t, "alerts")
+	i.PastStops = rapid.IntRange(0, 3).Draw(t, "past") == 3
 	if rapid.IntRange(0, 3).Draw(t, "several") == 3 {
 		i.Nodes = []string{"cmp-02", "cmp-03"}
 	}
@@ -229,4 +233,55 @@ func TestBasisChangesWithTheFacts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A step of the plan is commenced only where the plan leads on from the Cluster's release, the plan is seen, and all before it is complete
+// or commenced: whatever the operator goes past. The test reads the plan itself, without the code under test.
+func TestNoStepIsCommencedThatDoesNotComeNext(t *testing.T) {
+	through := 0
+	property := func(t *rapid.T) {
+		sc := scene.AnyScene(t)
+		i := anyIntent(t, sc)
+		i.Kind = core.IntentCommence
+		if rapid.IntRange(0, 3).Draw(t, "the next one") > 0 && sc.Management != nil && len(sc.Management.Plans) > 0 {
+			if at := sc.Management.Plans[0].ToCommence(); at >= 0 {
+				i.PlanStep = sc.Management.Plans[0].Steps[at].ID
+			}
+		}
+		st := Plan(sc.Snapshot, i)
+		if _, stopped := st.Unmet(core.GuardNoStops); stopped {
+			i.PastStops = !i.PastStops
+			st = Plan(sc.Snapshot, i)
+		}
+		if !st.Doable() {
+			return
+		}
+		through++
+		c, p := sc.Management.Cluster, sc.Management.Plans[0]
+		there := c.Target == p.Source || c.Target == p.Target
+		at := c.Release == p.Source || c.Release == "" || c.Release == p.Target && p.Status != core.PlanNotStarted
+		if !there || !at || p.Status == core.PlanCompleted && c.Release == p.Target || c.InMaintenance {
+			t.Fatalf("the plan is %s from %s to %s, the Cluster at %s, to be at %s", p.Status, p.Source, p.Target, c.Release, c.Target)
+		}
+		if sc.Sources[core.SourcePlans].State != core.SourceLive || sc.Sources[core.SourceGroups].State != core.SourceLive {
+			t.Fatal("what it shows was not seen")
+		}
+		for _, st := range p.Steps {
+			switch {
+			case st.ID == i.PlanStep:
+				if st.Commence || st.Status == core.PlanCompleted {
+					t.Fatalf("%+v is commenced again", st)
+				}
+				return
+			case st.Status == core.PlanNotStarted && !st.Commence:
+				t.Fatalf("%s is before it", st.ID)
+			}
+		}
+	}
+	for range 20 { // few of the drawn clusters are ready for a step
+		if rapid.Check(t, property); through > 0 {
+			return
+		}
+	}
+	t.Error("no step was ever commenced")
 }
