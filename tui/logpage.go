@@ -55,9 +55,9 @@ type logPage struct {
 	cut     bool // long lines are cut; otherwise they are wrapped
 
 	find                  finder
-	offset, height, total int    // as drawn last
-	numbers               []int  // of the drawn lines: the numbers of their rows
-	made                  string // for what the lines below were made
+	offset, height, total int        // as drawn last
+	owners                []*podLine // of the drawn lines: their rows
+	made                  string     // for what the lines below were made
 	lines                 []draw.Line
 }
 
@@ -208,50 +208,62 @@ func (p *logPage) layout(m *Model, w int) {
 	if p.matches {
 		want = folded(p.find.text)
 	}
-	key := fmt.Sprint(w, p.cut, m.depth, m.theme.Name, p.ring.came, p.ring.dropped, len(p.state.pods), "/", want)
-	if key == p.made {
-		return
-	}
-	p.made = key
-	top := -1
-	if p.offset < len(p.numbers) {
-		top = p.numbers[p.offset]
-	}
-	several := len(p.state.pods) > 1
-	width := w
-	if p.cut {
-		width = -w
-	}
-	if several {
-		width *= 1000 // another layout
-	}
-	p.lines, p.numbers = p.lines[:0], p.numbers[:0]
 	now := m.now()
 	if m.snap != nil {
 		now = m.snap.Now
 	}
+	shape := lineShape{width: w, several: len(p.state.pods) > 1, cut: p.cut, day: dayOf(now)}
+	key := fmt.Sprint(shape, m.depth, m.theme.Name, p.ring.came, p.ring.dropped, "/", want)
+	if key == p.made {
+		return
+	}
+	p.made = key
+	top, below := p.topRow()
+	p.lines, p.owners = p.lines[:0], nil
 	for _, r := range p.ring.rows {
 		if want != "" && !r.contains(want) {
 			continue
 		}
-		if r.width != width {
-			r.width, r.drawn = width, podLines(m, r, now, several, p.cut, w)
+		if r.drawn == nil || r.shape != shape {
+			r.shape, r.drawn = shape, podLines(m, r, now, shape)
 		}
 		for _, l := range r.drawn {
-			p.lines, p.numbers = append(p.lines, l), append(p.numbers, r.number)
+			p.lines, p.owners = append(p.lines, l), append(p.owners, r)
 		}
 	}
-	if !p.held || top < 0 || len(p.numbers) == 0 {
+	if !p.held || top == nil || len(p.owners) == 0 {
 		return
 	}
-	at := sort.Search(len(p.numbers), func(i int) bool { return p.numbers[i] >= top })
+	at := sort.Search(len(p.owners), func(i int) bool { return p.owners[i].compare(top) >= 0 })
+	if at < len(p.owners) && p.owners[at] == top {
+		at += min(below, len(top.drawn)-1)
+	}
 	moved := at - p.offset
-	p.offset = min(at, len(p.numbers)-1)
+	p.offset = min(at, len(p.owners)-1)
 	p.find.line, p.find.from = p.find.line+moved, p.find.from+moved
 }
 
+// topRow is the row at the top of the page, and how many of its lines are above the page; nil where nothing was drawn yet.
+func (p *logPage) topRow() (row *podLine, below int) {
+	if p.offset >= len(p.owners) {
+		return nil, 0
+	}
+	row = p.owners[p.offset]
+	for below < p.offset && p.owners[p.offset-below-1] == row {
+		below++
+	}
+	return row, below
+}
+
+// dayOf tells the days of the operator's zone apart.
+func dayOf(t time.Time) int {
+	t = t.Local()
+	return t.Year()*1000 + t.YearDay()
+}
+
 // podLines draws a line of a log: its time, its pod where there are several, and its text in the tone of its level.
-func podLines(m *Model, r *podLine, now time.Time, several, cut bool, w int) []draw.Line {
+func podLines(m *Model, r *podLine, now time.Time, shape lineShape) []draw.Line {
+	w := shape.width
 	if r.Notice {
 		return draw.Paragraph(themes.Moves, "--- "+r.Text, w)
 	}
@@ -260,7 +272,7 @@ func podLines(m *Model, r *podLine, now time.Time, several, cut bool, w int) []d
 		at = "--:--:--"
 	}
 	lead := draw.One(themes.Dim, at+" ")
-	if several {
+	if shape.several {
 		pod := r.Pod
 		if i := strings.LastIndexByte(pod, '-'); i >= 0 && len(pod)-i <= 7 {
 			pod = pod[i+1:] // what tells the pods of a workload apart
@@ -273,7 +285,7 @@ func podLines(m *Model, r *podLine, now time.Time, several, cut bool, w int) []d
 	}
 	tone := levelTone(r.Text)
 	room := max(w-lead.Width(), 12)
-	if cut {
+	if shape.cut {
 		return []draw.Line{append(lead, draw.Text(tone, text)).Cut(w)}
 	}
 	var out []draw.Line
@@ -435,14 +447,14 @@ func (p *logPage) head(m *Model, w int) []draw.Line {
 func (p *logPage) hasMore() bool { return len(p.state.pods) > 0 && len(p.state.pods[0].Containers) > 1 }
 
 // text is what is shown, as it is saved and copied: with whole times, in UTC, and whole lines.
-func (p *logPage) text(from, to int) string {
+func (p *logPage) text(rows []*podLine) string {
 	var b strings.Builder
 	want := ""
 	if p.matches {
 		want = folded(p.find.text)
 	}
-	for _, r := range p.ring.rows {
-		if r.number < from || r.number > to || want != "" && !r.contains(want) {
+	for _, r := range rows {
+		if want != "" && !r.contains(want) {
 			continue
 		}
 		text := sanitise.Text(r.Text, core.MaxLogLine)
@@ -548,15 +560,15 @@ func podLogActions() []Action {
 				}
 				return lines(m)
 			}, run: with(func(m *Model, p *logPage) tea.Cmd {
-				return m.saveText(fileName(m, "log", p.target.Label, "log"), p.text(0, p.ring.came))
+				return m.saveText(fileName(m, "log", p.target.Label, "log"), p.text(p.ring.rows))
 			})},
 		{ID: "podlog.copy", Title: "Copy the lines that are seen", Short: "copy", Keys: []string{"y"}, blocked: lines,
 			run: with(func(m *Model, p *logPage) tea.Cmd {
-				seen := p.numbers[p.offset:min(p.offset+p.height, len(p.numbers))]
+				seen := slices.Compact(slices.Clone(p.owners[p.offset:min(p.offset+p.height, len(p.owners))]))
 				if len(seen) == 0 {
 					return m.say(toneWarn, "there is nothing to copy")
 				}
-				return m.copy(p.text(slices.Min(seen), slices.Max(seen)))
+				return m.copy(p.text(seen))
 			})},
 		{ID: "podlog.again", Title: "Read the log anew", Short: "anew", Keys: []string{"r"},
 			run: with(func(m *Model, p *logPage) tea.Cmd { return p.ask(m) })},

@@ -78,6 +78,12 @@ func (d *driver) following() *driver {
 	return d
 }
 
+// savedText is what the page of a log would save.
+func savedText(d *driver) string {
+	p := d.top().(*logPage)
+	return p.text(p.ring.rows)
+}
+
 func TestScreensOfLogs(t *testing.T) {
 	forbidden := &core.APIError{Kind: core.ErrForbidden, Server: core.ServerKubernetes, Status: 403,
 		Call:    "read the log of osh-system/rockoon-1",
@@ -132,12 +138,12 @@ func TestALogCannotDriveTheTerminal(t *testing.T) {
 				t.Errorf("%v: the row %q", keys, row)
 			}
 		}
-		for _, text := range []string{d.shows(), d.top().(*logPage).text(0, 99)} {
+		for _, text := range []string{d.shows(), savedText(d)} {
 			if strings.Contains(text, "hunter2") || strings.Contains(text, "\x1b]0;owned") {
 				t.Errorf("%v: it shows a secret or a window title", keys)
 			}
 		}
-		if saved := d.top().(*logPage).text(0, 99); strings.ContainsFunc(strings.ReplaceAll(saved, "\n", ""), unicode.IsControl) {
+		if saved := savedText(d); strings.ContainsFunc(strings.ReplaceAll(saved, "\n", ""), unicode.IsControl) {
 			t.Errorf("%v: control characters would be saved", keys)
 		}
 	}
@@ -234,6 +240,54 @@ func TestALogStaysWhereItIsRead(t *testing.T) {
 	}
 	if len(p.ring.rows) > ringLines || p.ring.dropped != 3000 {
 		t.Errorf("%d lines are kept, %d dropped", len(p.ring.rows), p.ring.dropped)
+	}
+}
+
+// Lines of several pods come late and in any order. The page that is held stays at its line, and what is copied is what is seen.
+func TestLateLinesOfOtherPodsDoNotMoveThePage(t *testing.T) {
+	f := &fakeLooker{}
+	d := drive(world(), 80, 24, withLooker(f)).keys("5", "P").following()
+	p := d.top().(*logPage)
+	come := func(pod string, each, shift time.Duration, count int) {
+		part := core.LogPart{Pods: []core.LogPod{{Name: "a"}, {Name: "b"}}}
+		for i := range count {
+			at := fixtureNow.Add(-time.Hour).Add(time.Duration(i)*each + shift)
+			part.Lines = append(part.Lines, core.LogLine{Pod: pod, At: at, Text: fmt.Sprintf("line of %s-%06d", pod, i)})
+		}
+		p.feed.put(part)
+		d.send(logTick{p, p.try})
+		d.dirty = true
+	}
+	seen := func() []string {
+		var out []string
+		for _, row := range strings.Split(stripped(d.shows()), "\n") {
+			if _, text, ok := strings.Cut(row, "line of "); ok {
+				out = append(out, strings.Fields(text)[0])
+			}
+		}
+		return out
+	}
+	come("a", time.Second, 0, 200)
+	seen()
+	for range 100 {
+		d.keys("k")
+	}
+	before := seen()
+	come("b", time.Second, 500*time.Millisecond, 150) // from before the page, in it, and behind it
+	after := seen()
+	if after[0] != before[0] {
+		t.Errorf("the page stood at %s and is at %s", before[0], after[0])
+	}
+	var copied []string
+	lines := slices.Compact(slices.Clone(p.owners[p.offset : p.offset+p.height]))
+	for _, l := range strings.Split(strings.TrimSpace(p.text(lines)), "\n") {
+		copied = append(copied, strings.TrimPrefix(l[strings.Index(l, "line of "):], "line of "))
+	}
+	if !slices.Equal(copied, after) {
+		t.Errorf("seen are %v,\ncopied %v", after, copied)
+	}
+	if !slices.IsSortedFunc(p.ring.rows, (*podLine).compare) {
+		t.Error("the rows are not in order")
 	}
 }
 

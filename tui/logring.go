@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,10 +20,23 @@ const (
 // podLine is a line of a log that is kept, with what was drawn of it.
 type podLine struct {
 	core.LogLine
-	number int // of all lines that came
-	width  int // for which it was drawn
+	place  time.Time // where it stands among the others: its time, or of a line without one that of the newest line before it
+	number int       // of all lines that came; the order of those with one time
 	drawn  []draw.Line
-	folded string // for the search; empty until it is needed
+	shape  lineShape // for which it was drawn
+	folded string    // for the search; empty until it is needed
+}
+
+// lineShape is what the drawing of a line depends on besides the line.
+type lineShape struct {
+	width        int
+	several, cut bool
+	day          int // of the present: a line of another day says which
+}
+
+// compare is the one order of lines: by time, and lines of one time as they came.
+func (r *podLine) compare(other *podLine) int {
+	return cmp.Or(r.place.Compare(other.place), cmp.Compare(r.number, other.number))
 }
 
 // size is about how much memory the row takes, in bytes: its text may be there as it came, folded, and drawn.
@@ -49,20 +63,23 @@ type logRing struct {
 func (r *logRing) add(lines []core.LogLine) {
 	sorted := true
 	for _, l := range lines {
-		if l.Notice && l.At.IsZero() {
-			l.At = r.last
+		row := &podLine{LogLine: l, place: l.At, number: r.came}
+		if l.At.IsZero() {
+			row.place = r.last
 		}
-		row := &podLine{LogLine: l, number: r.came}
-		sorted = sorted && !l.At.Before(r.last)
-		if l.At.After(r.last) {
-			r.last = l.At
+		if l.Notice {
+			row.At = row.place
+		}
+		sorted = sorted && !row.place.Before(r.last)
+		if row.place.After(r.last) {
+			r.last = row.place
 		}
 		r.rows = append(r.rows, row)
 		r.came++
 		r.bytes += row.size()
 	}
 	if !sorted {
-		slices.SortStableFunc(r.rows, func(a, b *podLine) int { return a.At.Compare(b.At) })
+		slices.SortFunc(r.rows, (*podLine).compare)
 	}
 	drop := 0
 	for drop < len(r.rows) && (len(r.rows)-drop > ringLines || r.bytes > ringBytes) {
