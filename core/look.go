@@ -64,8 +64,12 @@ type LogPod struct {
 	Name       string
 	Node       string
 	Phase      string // "Running"
+	Read       bool   // its log is read; otherwise there are too many
 	Containers []LogContainer
 }
+
+// MostLogPods is how many pods of a workload are read at the same time, the newest first.
+const MostLogPods = 8
 
 // LogContainer is one container of a LogPod.
 type LogContainer struct {

@@ -16,8 +16,9 @@ import (
 // logPosition is up to where a log was read: the time of its last line, and how many lines had that time. The API takes times to the
 // second only.
 type logPosition struct {
-	time time.Time
-	same int
+	time     time.Time
+	same     int
+	restarts int // of the container
 }
 
 // read reads a container's log once, from the position on, and returns how many new lines came. A log that is followed ends with an

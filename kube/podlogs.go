@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -54,8 +55,6 @@ func lookError(err error, server core.Server, call string) *core.APIError {
 }
 
 const (
-	// mostLogPods is how many pods are read at the same time, the newest first.
-	mostLogPods = 8
 	// podsAgain is how often it is looked for new pods of a log that is followed.
 	podsAgain = 15 * time.Second
 	// logRate is how much of a log is read in a second, in bytes. What is written faster comes later.
@@ -73,7 +72,8 @@ func (l *Looker) Log(ctx context.Context, r core.LogRequest, sink func(core.LogP
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var mu sync.Mutex
-	f := &logReading{client: c, LogRequest: r, again: make(chan struct{}, 1), reading: map[string]bool{}, over: map[string]bool{},
+	f := &logReading{client: c, LogRequest: r, again: make(chan struct{}, 1), reading: map[string]bool{}, over: map[string]*core.APIError{},
+		at:     map[string]*logPosition{},
 		budget: newBudget(),
 		sink: func(p core.LogPart) {
 			mu.Lock()
@@ -98,10 +98,18 @@ type logReading struct {
 	budget  *budget
 
 	mu      sync.Mutex
-	reading map[string]bool // UIDs of pods whose streams run
-	over    map[string]bool // UIDs of pods that cannot be read
-	failed  error           // of the first stream that failed for good
+	reading map[string]bool           // UIDs of pods whose streams run
+	at      map[string]*logPosition   // by UID: up to where pods were read
+	over    map[string]*core.APIError // UIDs of pods that cannot be read, and why
+	came    bool                      // a log was read
 	told    []core.LogPod
+}
+
+// forget lets the pods that could not be read be tried again.
+func (f *logReading) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.over)
 }
 
 // run looks for the pods, and reads each one's log by itself.
@@ -129,22 +137,27 @@ func (f *logReading) run(ctx context.Context) error {
 			continue
 		}
 		failures = 0
+		f.begin(ctx, pods)
 		f.tell(pods)
-		for _, p := range pods[:min(len(pods), mostLogPods)] {
-			f.begin(ctx, p)
-		}
 		if !f.Follow {
 			f.streams.Wait()
-			return f.result(ctx)
+			if err := f.result(ctx, pods); err != nil {
+				return err
+			}
+			return nil
+		}
+		if err := f.result(ctx, pods); err != nil {
+			if !f.came {
+				return err
+			}
+			// The log of a workload was read before: the pod that can be read may be about to come.
+			f.sink(core.LogPart{Trouble: err})
+			f.forget()
 		}
 		again := time.NewTimer(podsAgain)
 		select {
 		case <-ctx.Done():
 		case <-f.again:
-			if err := f.result(ctx); err != nil {
-				again.Stop()
-				return err
-			}
 			_ = sleep(ctx, logPause) // its successor may need a moment
 		case <-again.C:
 		}
@@ -155,14 +168,24 @@ func (f *logReading) run(ctx context.Context) error {
 	}
 }
 
-// result is why nothing can be read any more; nil when something can.
-func (f *logReading) result(ctx context.Context) error {
+// result is why none of the pods can be read; nil when one can.
+func (f *logReading) result(ctx context.Context, pods []foundPod) *core.APIError {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if ctx.Err() != nil || len(f.reading) > 0 {
 		return nil
 	}
-	return f.failed
+	var first *core.APIError
+	for _, p := range pods {
+		why := f.over[p.uid]
+		if why == nil && p.Read {
+			return nil
+		}
+		if first == nil {
+			first = why
+		}
+	}
+	return first
 }
 
 // none says that no pod was found.
@@ -189,7 +212,7 @@ func (f *logReading) tell(pods []foundPod) {
 		out[i] = pods[i].LogPod
 	}
 	same := func(a, b core.LogPod) bool {
-		return a.Name == b.Name && a.Phase == b.Phase && slices.Equal(a.Containers, b.Containers)
+		return a.Name == b.Name && a.Phase == b.Phase && a.Read == b.Read && slices.Equal(a.Containers, b.Containers)
 	}
 	f.mu.Lock()
 	changed := !slices.EqualFunc(f.told, out, same)
@@ -200,20 +223,34 @@ func (f *logReading) tell(pods []foundPod) {
 	}
 }
 
-// begin reads a pod's log, unless that is done already.
-func (f *logReading) begin(ctx context.Context, p foundPod) {
+// begin reads the logs of the newest pods that are not read yet, as many as may be, and notes in pods which ones are.
+func (f *logReading) begin(ctx context.Context, pods []foundPod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.reading[p.uid] || f.over[p.uid] {
-		return
+	maps.DeleteFunc(f.over, func(uid string, _ *core.APIError) bool {
+		return !slices.ContainsFunc(pods, func(p foundPod) bool { return p.uid == uid })
+	})
+	for i := range pods {
+		p := &pods[i]
+		if !f.reading[p.uid] && f.over[p.uid] == nil && len(f.reading) < core.MostLogPods {
+			f.stream(ctx, *p, len(pods) > 1)
+		}
+		p.Read = f.reading[p.uid]
 	}
+}
+
+// stream reads the log of a pod in a goroutine; others tells whether there are other pods. The caller holds the mutex.
+func (f *logReading) stream(ctx context.Context, p foundPod, others bool) {
 	f.reading[p.uid] = true
 	f.streams.Go(func() {
 		err := f.follow(ctx, p)
+		if err != nil && others {
+			f.notice(p.Name, "the log of "+p.Name+" cannot be read: "+err.Error())
+		}
 		f.mu.Lock()
 		delete(f.reading, p.uid)
-		if f.over[p.uid] = err != nil; err != nil && f.failed == nil {
-			f.failed = err
+		if err != nil {
+			f.over[p.uid] = err
 		}
 		f.mu.Unlock()
 		select {
@@ -223,22 +260,39 @@ func (f *logReading) begin(ctx context.Context, p foundPod) {
 	})
 }
 
+// position is up to where a pod was read; restarts are those of its container now.
+func (f *logReading) position(uid string, restarts int) *logPosition {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.at[uid] == nil {
+		f.at[uid] = &logPosition{restarts: restarts}
+	}
+	return f.at[uid]
+}
+
 // follow reads a pod's log to its end and, if that is wanted, on from there whenever it ends or breaks off.
-func (f *logReading) follow(ctx context.Context, p foundPod) error {
+func (f *logReading) follow(ctx context.Context, p foundPod) *core.APIError {
 	container := p.pick(f.Container)
 	if container.Name == "" {
 		return &core.APIError{Kind: core.ErrNotFound, Server: f.Server, Call: "read the log of pod " + p.Name, Message: "it has no container"}
 	}
-	restarts := container.Restarts
-	var at logPosition
+	at := f.position(p.uid, container.Restarts)
 	troubled := false
 	for failures := 0; ; {
-		n, err := f.read(ctx, p.Name, container.Name, f.Previous, f.Follow && !f.Previous, &at)
+		n, err := f.read(ctx, p.Name, container.Name, f.Previous, f.Follow && !f.Previous, at)
+		if err == nil {
+			f.mu.Lock()
+			f.came = true
+			f.mu.Unlock()
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil && f.Follow && (passes(err) || startsSoon(err)):
 			f.sink(core.LogPart{Trouble: err})
+			troubled = true
+		case err != nil && f.Follow && err.Kind == core.ErrNotFound:
+			// The pod is gone, and the look below says so; or the answer came from a server that does not know it yet or any more.
 			troubled = true
 		case err != nil:
 			return err
@@ -268,10 +322,10 @@ func (f *logReading) follow(ctx context.Context, p foundPod) error {
 			}
 			return nil
 		}
-		if again := now[0].pick(container.Name).Restarts; again > restarts {
-			restarts = again
+		if again := now[0].pick(container.Name).Restarts; again > at.restarts {
+			at.restarts = again
 			if !at.time.IsZero() {
-				_, _ = f.read(ctx, p.Name, container.Name, true, false, &at) // not there any more: nothing can be done
+				_, _ = f.read(ctx, p.Name, container.Name, true, false, at) // not there any more: nothing can be done
 			}
 			f.notice(p.Name, fmt.Sprintf("the container %s of %s has started again: restart %d", container.Name, p.Name, again))
 		}

@@ -297,3 +297,90 @@ func TestWhatALogCannotShow(t *testing.T) {
 		waits.until("its line", func(r *reader) bool { return slices.Equal(r.texts(), []string{"hello"}) && r.trouble == nil })
 	})
 }
+
+// The log of a workload goes on whatever happens to one of its pods: an answer that the pod is not there, at a moment when it is; a
+// pod whose log may not be read; a pod that goes.
+func TestOnePodDoesNotEndTheLogOfAWorkload(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{InstantPodDeletion: true})
+		begin := func(name string) {
+			c.create(fmt.Sprintf(rockoonPod, name, 0, time.Now().UTC().Format(time.RFC3339)))
+		}
+		gone := kubeapi.Fault{Verb: "get", Resource: "pods", Subresource: "log", Code: 404, Message: `pods "rockoon-1" not found`, Times: 1}
+		begin("rockoon-1")
+		c.rockoonSays("one")
+		looker := NewLooker(c.client(kubeapi.Readonly), nil)
+		c.AddFault(gone)
+		r := readLog(t, looker, core.LogRequest{LogTarget: rockoonLog(), Follow: true})
+		r.until("the first line", func(r *reader) bool { return slices.Equal(r.texts(), []string{"one"}) })
+		c.AddFault(gone)
+		c.CutLogs(false)
+		c.rockoonSays("two")
+		r.until("the next line, once, and no trouble", func(r *reader) bool {
+			return slices.Equal(r.texts(), []string{"one", "two"}) && r.trouble == nil
+		})
+
+		allow := c.AddFault(kubeapi.Fault{Verb: "get", Resource: "pods", Subresource: "log", Name: "rockoon-2", Code: 403})
+		begin("rockoon-2")
+		r.until("the second pod, which may not be read", func(r *reader) bool {
+			return len(r.pods) == 2 && strings.Contains(r.texts()[len(r.lines)-1], "[the log of rockoon-2 cannot be read: ")
+		})
+		once := readLog(t, looker, core.LogRequest{LogTarget: rockoonLog()})
+		<-once.done
+		if got := strings.Join(once.texts(), ", "); once.err != nil || len(once.lines) != 3 || !strings.Contains(got, "one, two") ||
+			!strings.Contains(got, "rockoon-2 cannot be read") {
+			t.Errorf("read once are %q, %v", got, once.err)
+		}
+		c.delete(gvrPods, "osh-system", "rockoon-1")
+		time.Sleep(time.Minute)
+		allow()
+		c.delete(gvrPods, "osh-system", "rockoon-2")
+		time.Sleep(time.Second)
+		begin("rockoon-3")
+		c.rockoonSays("three")
+		r.until("the line of the third", func(r *reader) bool { return r.texts()[len(r.lines)-1] == "three" })
+
+		// Where none can be read it is tried again, and where none ever could it ends. Both say why.
+		allow = c.AddFault(kubeapi.Fault{Verb: "get", Resource: "pods", Subresource: "log", Code: 403})
+		c.CutLogs(false)
+		c.rockoonSays("four")
+		r.until("trouble", func(r *reader) bool { return r.trouble != nil && r.trouble.Kind == core.ErrForbidden })
+		never := readLog(t, looker, core.LogRequest{LogTarget: rockoonLog(), Follow: true})
+		never.until("the end", never.ended)
+		<-never.done
+		var e *core.APIError
+		if !errors.As(never.err, &e) || e.Kind != core.ErrForbidden {
+			t.Errorf("it ended with %v", never.err)
+		}
+		allow()
+		r.until("the line after the trouble", func(r *reader) bool { return r.texts()[len(r.lines)-1] == "four" && r.trouble == nil })
+		if got := strings.Join(r.texts(), " "); strings.Count(got, "three") != 1 {
+			t.Errorf("a line came twice: %s", got)
+		}
+	})
+}
+
+// No more pods are read at the same time than are allowed, and which ones are is told.
+func TestAsManyPodsAreReadAsAreAllowed(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		for i := range core.MostLogPods + 3 {
+			c.create(fmt.Sprintf(rockoonPod, fmt.Sprintf("rockoon-%02d", i), 0, time.Now().UTC().Format(time.RFC3339)))
+			c.SetLog("osh-system", fmt.Sprintf("rockoon-%02d", i), "", []string{"hello"})
+			time.Sleep(time.Second)
+		}
+		r := readLog(t, NewLooker(c.client(kubeapi.Readonly), nil), core.LogRequest{LogTarget: rockoonLog(), Follow: true})
+		r.until("all lines", func(r *reader) bool { return len(r.lines) >= core.MostLogPods })
+		time.Sleep(time.Minute)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.lines) != core.MostLogPods || len(r.pods) != core.MostLogPods+3 {
+			t.Errorf("%d lines of %d pods", len(r.lines), len(r.pods))
+		}
+		for i, p := range r.pods {
+			if p.Read != (i < core.MostLogPods) {
+				t.Errorf("pod %d, %s: read %v", i, p.Name, p.Read)
+			}
+		}
+	})
+}

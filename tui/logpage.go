@@ -394,7 +394,11 @@ func (p *logPage) head(m *Model, w int) []draw.Line {
 	case n == 1:
 		from = append(from, p.target.Namespace+"/"+p.state.pods[0].Name)
 	default:
-		from = append(from, fmt.Sprintf("%d pods of %s", n, p.target.Namespace))
+		text := fmt.Sprintf("%d pods of %s", n, p.target.Namespace)
+		if p.read() < n {
+			text = fmt.Sprintf("%d of %s: no more are read at once", p.read(), text)
+		}
+		from = append(from, text)
 	}
 	if c := p.pick(); c != "" {
 		text := "container " + c
@@ -442,6 +446,17 @@ func (p *logPage) head(m *Model, w int) []draw.Line {
 		tell(themes.Dim, "No line has /"+p.find.text+" in it: m shows all lines.", 1)
 	}
 	return append(out, draw.Line{})
+}
+
+// read is how many of the pods are read.
+func (p *logPage) read() int {
+	n := 0
+	for _, pod := range p.state.pods {
+		if pod.Read {
+			n++
+		}
+	}
+	return n
 }
 
 func (p *logPage) hasMore() bool { return len(p.state.pods) > 0 && len(p.state.pods[0].Containers) > 1 }

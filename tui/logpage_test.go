@@ -66,7 +66,7 @@ func rockoonParts() []core.LogPart {
 	}
 	lines = append(lines, core.LogLine{Pod: "rockoon-5b7d9f6c4-x2k8p", Notice: true,
 		Text: "the container nodemaintenancerequest of rockoon-5b7d9f6c4-x2k8p has started again: restart 1"})
-	return []core.LogPart{{Well: true, Lines: lines, Pods: []core.LogPod{{Name: "rockoon-5b7d9f6c4-x2k8p", Node: "ctl-01",
+	return []core.LogPart{{Well: true, Lines: lines, Pods: []core.LogPod{{Name: "rockoon-5b7d9f6c4-x2k8p", Node: "ctl-01", Read: true,
 		Containers: []core.LogContainer{{Name: "osdpl"}, {Name: "node"}, {Name: "nodemaintenancerequest", Restarts: 1}}}}}}
 }
 
@@ -249,7 +249,7 @@ func TestLateLinesOfOtherPodsDoNotMoveThePage(t *testing.T) {
 	d := drive(world(), 80, 24, withLooker(f)).keys("5", "P").following()
 	p := d.top().(*logPage)
 	come := func(pod string, each, shift time.Duration, count int) {
-		part := core.LogPart{Pods: []core.LogPod{{Name: "a"}, {Name: "b"}}}
+		part := core.LogPart{Pods: []core.LogPod{{Name: "a", Read: true}, {Name: "b", Read: true}}}
 		for i := range count {
 			at := fixtureNow.Add(-time.Hour).Add(time.Duration(i)*each + shift)
 			part.Lines = append(part.Lines, core.LogLine{Pod: pod, At: at, Text: fmt.Sprintf("line of %s-%06d", pod, i)})
