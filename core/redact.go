@@ -16,21 +16,32 @@ import (
 // Hidden stands where a secret stood.
 const Hidden = "(hidden)"
 
-// Redact hides secrets in a text: the user and password of a URL (https://user:password@host), a URL's secret parameters, and the
-// given secrets in each of their spellings. No other code redacts. Adapters pass every error through it with the secrets that they
+// Redact hides secrets in a text: the user and password of a URL (https://user:password@host), a URL's secret parameters, values that
+// stand beside the name of a secret (password=x, "password": "x", --password x, Authorization: x; SecretName tells which names), and
+// the given secrets in each of their spellings. RedactObject does it for a whole object. No other code redacts. Adapters pass every error through it with the secrets that they
 // use. Code that prints, logs, keeps or shows a foreign text passes it once more: a server may mention any URL.
 func Redact(text string, secrets ...string) string {
+	return redact(text, allForms(secrets))
+}
+
+func redact(text string, forms []string) string {
+	for _, form := range forms {
+		text = strings.ReplaceAll(text, form, Hidden)
+	}
+	return redactPairs(redactURLs(text))
+}
+
+// allForms are the spellings of all secrets, the longer secrets first.
+func allForms(secrets []string) []string {
+	var all []string
 	for _, s := range slices.SortedFunc(slices.Values(secrets),
 		func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) {
 		// A shorter one would match inside ordinary words.
-		if len(s) < shortestSecret {
-			continue
-		}
-		for _, form := range writtenForms(s) {
-			text = strings.ReplaceAll(text, form, Hidden)
+		if len(s) >= shortestSecret {
+			all = append(all, writtenForms(s)...)
 		}
 	}
-	return redactURLs(text)
+	return all
 }
 
 // shortestSecret is the length of the shortest secret that is looked for, in bytes.
@@ -192,6 +203,7 @@ type Secrets struct {
 	mu    sync.Mutex
 	given []string
 	sent  []string
+	forms []string // the spellings of all; nil after a change
 }
 
 // keptTokens is how many tokens are remembered: an answer may be about the one before the last.
@@ -203,7 +215,7 @@ func (s *Secrets) Give(secrets ...string) {
 	defer s.mu.Unlock()
 	for _, secret := range secrets {
 		if !slices.Contains(s.given, secret) {
-			s.given = append(s.given, secret)
+			s.given, s.forms = append(s.given, secret), nil
 		}
 	}
 }
@@ -215,6 +227,7 @@ func (s *Secrets) Sent(secret string) {
 	if secret == "" || slices.Contains(s.sent, secret) {
 		return
 	}
+	s.forms = nil
 	if s.sent = append(s.sent, secret); len(s.sent) > keptTokens {
 		s.sent = slices.Delete(s.sent, 0, 1)
 	}
@@ -223,7 +236,10 @@ func (s *Secrets) Sent(secret string) {
 // Redact takes them out of a text.
 func (s *Secrets) Redact(text string) string {
 	s.mu.Lock()
-	all := slices.Concat(s.given, s.sent)
+	if s.forms == nil {
+		s.forms = allForms(slices.Concat(s.given, s.sent))
+	}
+	forms := s.forms
 	s.mu.Unlock()
-	return Redact(text, all...)
+	return redact(text, forms)
 }

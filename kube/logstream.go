@@ -96,7 +96,7 @@ func (f *logReading) lines(ctx context.Context, pod string, body io.Reader, foll
 	for {
 		raw, length, whole, err := logLine(in)
 		if length > 0 && (whole || !follow) { // the rest of a line that broke off comes when the log is read on
-			line := newLogLine(pod, raw, length)
+			line := newLogLine(pod, raw, length, f.client.secrets.Redact)
 			if line.At.IsZero() {
 				line.At = at.time
 			}
@@ -146,7 +146,7 @@ func logLine(in *bufio.Reader) (line []byte, length int, whole bool, err error) 
 			part = part[:len(part)-1]
 		}
 		length += len(part)
-		if room := core.MaxLogLine + stamp - len(line); room > 0 {
+		if room := core.MaxLogLine + lineMargin + stamp - len(line); room > 0 {
 			line = append(line, part[:min(len(part), room)]...)
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -156,8 +156,8 @@ func logLine(in *bufio.Reader) (line []byte, length int, whole bool, err error) 
 	}
 }
 
-// newLogLine reads a line that begins with the time at which it was written.
-func newLogLine(pod string, raw []byte, length int) core.LogLine {
+// newLogLine reads a line that begins with the time at which it was written. redact hides the secrets in it.
+func newLogLine(pod string, raw []byte, length int, redact func(string) string) core.LogLine {
 	stamp, text, found := strings.Cut(string(raw), " ")
 	at, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil { // not as the API writes it: the line is shown as it is
@@ -167,13 +167,21 @@ func newLogLine(pod string, raw []byte, length int) core.LogLine {
 		length -= len(stamp) + 1
 	}
 	line := core.LogLine{Pod: pod, At: at}
-	if len(text) > core.MaxLogLine || length > len(text) {
+	broken := length > len(text)
+	if text = redact(strings.TrimSuffix(text, "\r")); broken {
+		text = text[:max(len(text)-lineMargin, 0)]
+	}
+	if broken || len(text) > core.MaxLogLine {
 		line.Length = length
 		text = strings.ToValidUTF8(text[:min(len(text), core.MaxLogLine)], "\uFFFD")
 	}
-	line.Text = core.Redact(strings.TrimSuffix(text, "\r"))
+	line.Text = text
 	return line
 }
+
+// lineMargin is how much more of a long line is read than is kept, in bytes: what would hide a secret may stand behind where the line
+// is cut, and half a secret is not recognised. No secret that a person would hide is longer.
+const lineMargin = 16 << 10
 
 // budget holds the reading of a log to logRate.
 type budget struct {

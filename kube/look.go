@@ -117,16 +117,16 @@ func (l *Looker) eventsOf(ctx context.Context, t core.EventTarget) ([]core.Event
 	}
 	out := make([]core.Event, 0, len(list.Items))
 	for i := range list.Items {
-		out = append(out, eventFrom(&list.Items[i], t.Label))
+		out = append(out, eventFrom(&list.Items[i], t.Label, c.secrets.Redact))
 	}
 	return out, nil
 }
 
 // eventFrom reads an event. Newer components write eventTime and series in place of the older fields.
-func eventFrom(u *unstructured.Unstructured, label string) core.Event {
+func eventFrom(u *unstructured.Unstructured, label string, redact func(string) string) core.Event {
 	f := fields(u.Object)
 	about, series := f.at("involvedObject"), f.at("series")
-	e := core.Event{Label: label, Reason: core.Redact(f.text("reason")), Message: core.Redact(f.text("message")),
+	e := core.Event{Label: label, Reason: redact(f.text("reason")), Message: redact(f.text("message")),
 		Warning: f.text("type") == "Warning",
 		Kind:    about.text("kind"), About: about.text("name"), From: cmp.Or(f.at("source").text("component"), f.text("reportingComponent"))}
 	if ns := about.text("namespace"); ns != "" {
@@ -188,7 +188,7 @@ func (l *Looker) Object(ctx context.Context, t core.ObjectTarget) (core.ObjectTe
 		return core.ObjectText{}, &core.APIError{Kind: core.ErrNotFound, Server: t.Server, Call: call, Message: "it does not exist (any more)"}
 	}
 	u := &list.Items[0]
-	hideSecrets(u.Object)
+	core.RedactObject(u.Object, c.secrets.Redact)
 	unstructured.RemoveNestedField(u.Object, "metadata", "managedFields")
 	unstructured.RemoveNestedField(u.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
 	raw, err := yaml.Marshal(u.Object)
@@ -196,31 +196,6 @@ func (l *Looker) Object(ctx context.Context, t core.ObjectTarget) (core.ObjectTe
 		return core.ObjectText{}, lookError(err, t.Server, call)
 	}
 	return core.ObjectText{YAML: c.secrets.Redact(string(raw)), Describe: c.secrets.Redact(describeObject(u)), AsOf: time.Now()}, nil
-}
-
-// hideSecrets hides the values in an object whose names say that they are secrets: plain ones of containers' environments, too.
-func hideSecrets(value any) {
-	switch v := value.(type) {
-	case map[string]any:
-		name, _ := v["name"].(string)
-		if _, plain := v["value"].(string); plain && secretName.MatchString(name) {
-			v["value"] = core.Hidden
-		}
-		for key, inner := range v {
-			switch text := inner.(type) {
-			case string:
-				if secretName.MatchString(key) && text != "" && !strings.HasSuffix(key, "Name") {
-					v[key] = core.Hidden
-				}
-			default:
-				hideSecrets(inner)
-			}
-		}
-	case []any:
-		for _, inner := range v {
-			hideSecrets(inner)
-		}
-	}
 }
 
 // describeObject is an object as lines of fields, in the order in which an operator reads them: what it is, its conditions, its

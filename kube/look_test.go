@@ -53,12 +53,48 @@ func TestEventsOfSeveralObjectsAreOneList(t *testing.T) {
 	})
 }
 
+// A server may say what the client logs in with: neither a log, nor an event, nor an object shows it.
+func TestWhatIsLoggedInWithIsShownNowhere(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		client := c.client(kubeapi.Admin)
+		client.secrets.Give("mine-own-token")
+		c.create(fmt.Sprintf(rockoonPod, "rockoon-1", 0, time.Now().UTC().Format(time.RFC3339)))
+		c.SetLog("osh-system", "rockoon-1", "osdpl", []string{"called with mine-own-token",
+			strings.Repeat("x", core.MaxLogLine-30) + " https://admin:hunter2hunter2@host/ " + strings.Repeat("y", 9000),
+			strings.Repeat("x", core.MaxLogLine-6) + "mine-own-token" + strings.Repeat("y", 90000)})
+		c.create(`{apiVersion: v1, kind: Event, metadata: {name: e, namespace: osh-system}, reason: mine-own-token,
+  involvedObject: {kind: Pod, name: rockoon-1, namespace: osh-system}, message: "login with mine-own-token, password: hunter2"}`)
+		looker := NewLooker(client, nil)
+		target := core.ObjectTarget{Server: core.ServerKubernetes, Kind: "Pod", Namespace: "osh-system", Name: "rockoon-1"}
+		r := readLog(t, looker, core.LogRequest{LogTarget: core.LogTarget{Server: core.ServerKubernetes, Namespace: "osh-system",
+			Pod: "rockoon-1", Container: "osdpl"}})
+		<-r.done
+		events, err := looker.Events(t.Context(), []core.EventTarget{target.Events()})
+		if err != nil || r.err != nil || len(events) != 1 || len(r.lines) != 3 {
+			t.Fatalf("%d events, %v, %d lines, %v", len(events), err, len(r.lines), r.err)
+		}
+		for _, text := range append(r.texts(), events[0].Reason+events[0].Message) {
+			if strings.Contains(text, "mine-o") || strings.Contains(text, "hunt") {
+				t.Errorf("shown is %q", text[max(len(text)-80, 0):])
+			}
+		}
+		for i, l := range r.lines[1:] {
+			if l.Length == 0 || len(l.Text) > core.MaxLogLine+3 || len(l.Text) < core.MaxLogLine-40 {
+				t.Errorf("long line %d: %d bytes are kept of %d", i, len(l.Text), l.Length)
+			}
+		}
+	})
+}
+
 // An object is shown without what no person reads and without secrets; a kind that holds secrets is not asked for at all.
 func TestAnObjectIsShownWithoutSecrets(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
-		c.create(`{apiVersion: v1, kind: Pod, metadata: {name: api, namespace: openstack, annotations: {note: "https://a:hunter2@b/"}},
-  spec: {nodeName: cmp-01, containers: [{name: c, image: x, env: [{name: DB_PASSWORD, value: hunter2}, {name: REGION, value: one}]}]},
+		c.create(`{apiVersion: v1, kind: Pod, metadata: {name: api, namespace: openstack, annotations: {note: "https://a:hunter2@b/",
+    before: '{"env": [{"name": "DB_PASSWORD", "value": "hunter2"}]}'}},
+  spec: {nodeName: cmp-01, containers: [{name: c, image: x, env: [{name: DB_PASSWORD, value: hunter2}, {name: REGION, value: one}],
+    args: ["--password=hunter2", "--token", hunter2]}]},
   status: {phase: Running, conditions: [{type: Ready, status: "False", reason: ContainersNotReady}]}}`)
 		c.create(`{apiVersion: v1, kind: Secret, metadata: {name: keys, namespace: openstack}, stringData: {key: hunter2}}`)
 		looker := NewLooker(c.client(kubeapi.Admin), nil)

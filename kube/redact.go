@@ -15,9 +15,6 @@ import (
 	"lockstep/core"
 )
 
-// secretName matches the names of variables, options and settings whose value is a secret.
-var secretName = regexp.MustCompile(`(?i)token|passw|secret|credential|private|api[-_]?key|access[-_]?key`)
-
 // secretsOf are the secrets of a kubeconfig, which must not appear in any error.
 func secretsOf(raw *clientcmdapi.Config) []string {
 	var secrets []string
@@ -29,21 +26,21 @@ func secretsOf(raw *clientcmdapi.Config) []string {
 		secrets = append(secrets, u.Token, u.Password, string(u.ClientKeyData))
 		if p := u.AuthProvider; p != nil {
 			for key, value := range p.Config {
-				if secretName.MatchString(key) {
+				if core.SecretName(key) {
 					secrets = append(secrets, value)
 				}
 			}
 		}
 		if p := u.Exec; p != nil {
 			for _, v := range p.Env {
-				if secretName.MatchString(v.Name) {
+				if core.SecretName(v.Name) {
 					secrets = append(secrets, v.Value)
 				}
 			}
 			for i, arg := range p.Args {
 				name, value, joined := strings.Cut(arg, "=")
 				switch {
-				case !strings.HasPrefix(arg, "-") || !secretName.MatchString(name):
+				case !strings.HasPrefix(arg, "-") || !core.SecretName(name):
 				case joined:
 					secrets = append(secrets, value)
 				case i+1 < len(p.Args):

@@ -13,14 +13,14 @@ import (
 
 // How many bytes of one text are read at most: more does not fit on a screen.
 const (
-	RowLimit    = 4 << 10  // of a row
-	DetailLimit = 64 << 10 // of a text that is shown in full
-	longestURL  = 4 << 10
+	RowLimit      = 4 << 10  // of a row
+	DetailLimit   = 64 << 10 // of a text that is shown in full
+	longestSecret = 4 << 10
 )
 
 // Text makes a text from an API safe to print on one line: it is cut to limit bytes first; escape and other control characters,
 // bidirectional and zero-width ones are dropped, line breaks become spaces, broken UTF-8 becomes U+FFFD, and so does every
-// cluster about whose width terminals disagree. Secrets in URLs are hidden.
+// cluster about whose width terminals disagree. Secrets are hidden.
 func Text(s string, limit int) string {
 	cut := len(s) > limit
 	if s = withoutSecrets(s, limit); len(s) > limit {
@@ -60,12 +60,14 @@ func Lines(s string, limit int) []string {
 	return lines
 }
 
-// withoutSecrets hides secrets in URLs before the text is cut: half a URL is not recognised as one.
+// withoutSecrets hides secrets before the text is cut: half a secret is not recognised as one. Of a longer text the end is dropped,
+// because it may be such a half.
 func withoutSecrets(s string, limit int) string {
-	if !strings.Contains(s, "://") {
-		return s
+	if len(s) <= limit+longestSecret {
+		return core.Redact(s)
 	}
-	return core.Redact(s[:min(len(s), limit+longestURL)])
+	s = core.Redact(s[:limit+longestSecret])
+	return s[:max(len(s)-longestSecret, 0)]
 }
 
 // Plain tells whether a text is printable ASCII: it needs no cleaning, and each byte takes a column.

@@ -1,0 +1,219 @@
+package core
+
+import (
+	"slices"
+	"strings"
+)
+
+// secretWords are what the names of secrets have in them: of variables, options, settings, headers and fields.
+var secretWords = []string{"token", "passw", "passphrase", "secret", "credential", "apikey", "accesskey", "privatekey", "signingkey",
+	"encryptionkey", "keyring", "cookie", "authorization", "clientkeydata"}
+
+// plainEndings are what a name ends with that has a secret's word in it and is not one's: a reference, a place, a number of seconds.
+var plainEndings = []string{"name", "names", "namespace", "ref", "refs", "path", "paths", "file", "files", "dir", "type", "types", "policy",
+	"seconds", "version", "expiration", "enabled", "ttl", "count", "length", "size", "limit", "kind", "provider", "method", "strategy"}
+
+// SecretName tells whether what a variable, an option, a setting or a field of that name holds is a secret.
+func SecretName(name string) bool {
+	if len(name) > longestName {
+		name = name[len(name)-longestName:]
+	}
+	flat := flatName(name)
+	if plainName(name) {
+		return false
+	}
+	for _, word := range secretWords {
+		if strings.Contains(flat, word) {
+			return true
+		}
+	}
+	low := strings.ToLower(name)
+	return flat == "private" || low == "pass" || strings.HasSuffix(low, "_pass") || strings.HasSuffix(low, "-pass") ||
+		strings.HasSuffix(low, "_pwd") || strings.HasSuffix(low, "-pwd")
+}
+
+// plainName tells whether a name ends like that of something that is no secret.
+func plainName(name string) bool {
+	flat := flatName(name)
+	return slices.ContainsFunc(plainEndings, func(ending string) bool { return strings.HasSuffix(flat, ending) })
+}
+
+// flatName is a name in lower case without what separates its words.
+func flatName(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '-' || r == '_' || r == '.' || r == ' ':
+			return -1
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		}
+		return r
+	}, name)
+}
+
+// longestName is how much of a name is looked at, in bytes.
+const longestName = 80
+
+// redactPairs hides the values of secrets that stand beside their names: password=x, --password x, "password": "x", Authorization: x.
+func redactPairs(text string) string {
+	if strings.IndexByte(text, '=') < 0 && strings.IndexByte(text, ':') < 0 && !strings.Contains(text, "--") {
+		return text
+	}
+	var b strings.Builder
+	done := 0 // up to where text was written to b
+	for i := 0; i < len(text); i++ {
+		var from, to int
+		switch c := text[i]; {
+		case c == '=' || c == ':' && !strings.HasPrefix(text[i:], "://"):
+			if i+1 < len(text) && text[i+1] == c {
+				i++ // a comparison, or a scope
+				continue
+			}
+			from, to = pairValue(text, done, i)
+		case c == '-' && strings.HasPrefix(text[i:], "--") && (i == 0 || text[i-1] == ' ' || isQuote(text[i-1])):
+			from, to = optionValue(text, i)
+		}
+		if to <= from {
+			continue
+		}
+		if value := text[from:to]; !isReference(value) {
+			b.WriteString(text[done:from] + Hidden)
+			done = to
+		}
+		i = to - 1
+	}
+	if done == 0 {
+		return text
+	}
+	return b.String() + text[done:]
+}
+
+// pairValue is where the value begins and ends of a name before the separator at; nothing if it is no secret's.
+func pairValue(text string, least, at int) (from, to int) {
+	end := at
+	for end > least && text[end-1] == ' ' && at-end < 8 {
+		end--
+	}
+	quoted := false
+	for end > least && (isQuote(text[end-1]) || text[end-1] == '\\' && quoted) {
+		quoted = true
+		end--
+	}
+	begin := end
+	for begin > least && isNameByte(text[begin-1]) && end-begin < longestName {
+		begin--
+	}
+	name := strings.TrimLeft(text[begin:end], "-.")
+	if name == "" || !SecretName(name) {
+		return 0, 0
+	}
+	from = at + 1
+	for from < len(text) && text[from] == ' ' {
+		from++
+	}
+	flat := strings.ToLower(name)
+	if strings.HasSuffix(flat, "authorization") {
+		for _, scheme := range []string{"bearer ", "basic ", "digest ", "negotiate "} {
+			if rest := strings.ToLower(text[from:min(from+len(scheme), len(text))]); rest == scheme {
+				from += len(scheme)
+			}
+		}
+		return valueEnd(text, from, true)
+	}
+	prose := text[at] == ':' && !quoted && (from == at+1 || !strongName(flat))
+	if from < len(text) && (isQuote(text[from]) || text[from] == '[') {
+		prose = prose && text[at] == ':' && !strongName(flat) // Secret: "x" not found
+	}
+	if prose {
+		return 0, 0
+	}
+	return valueEnd(text, from, quoted)
+}
+
+// strongName tells whether a name before a colon is a setting's even where nothing is quoted: "token: expired" is not.
+func strongName(flat string) bool {
+	for _, ending := range []string{"password", "passwd", "passphrase", "_token", "-token", "_secret", "-secret", "_key", "-key", "_pass",
+		"cookie"} {
+		if strings.HasSuffix(flat, ending) {
+			return true
+		}
+	}
+	return false
+}
+
+// optionValue is where the value begins and ends of an option with a value of its own: --password x.
+func optionValue(text string, at int) (from, to int) {
+	end := at + 2
+	for end < len(text) && isNameByte(text[end]) {
+		end++
+	}
+	if end == len(text) || text[end] != ' ' || !SecretName(text[at+2:end]) {
+		return 0, 0
+	}
+	for from = end; from < len(text) && text[from] == ' '; {
+		from++
+	}
+	if strings.HasPrefix(text[from:], "-") {
+		return 0, 0 // the next option
+	}
+	return valueEnd(text, from, false)
+}
+
+// valueEnd is where a value begins and ends: a quoted one without its quotes, a list up to its end, else a word.
+func valueEnd(text string, from int, structured bool) (begin, end int) {
+	if rest := text[from:]; len(rest) > 1 && (rest[0] == 'u' || rest[0] == 'b') && isQuote(rest[1]) {
+		from++ // as Python writes it
+	}
+	rest := text[from:]
+	switch {
+	case rest == "":
+		return 0, 0
+	case rest[0] == '[':
+		if end := strings.IndexByte(rest, ']'); end > 0 {
+			return from + 1, from + end
+		}
+		return from + 1, len(text)
+	case rest[0] == '{':
+		return 0, 0 // its fields have names of their own
+	case strings.HasPrefix(rest, `\"`):
+		if end := strings.Index(rest[2:], `\"`); end >= 0 {
+			return from + 2, from + 2 + end
+		}
+		return from + 2, len(text)
+	case isQuote(rest[0]):
+		for i := 1; i < len(rest); i++ {
+			switch rest[i] {
+			case '\\':
+				i++
+			case rest[0]:
+				return from + 1, from + i
+			}
+		}
+		return from + 1, len(text)
+	}
+	stops := " \t\r\n\"'`;|<>"
+	if structured {
+		stops += ",}"
+	} else {
+		stops += "&"
+	}
+	if end := strings.IndexAny(rest, stops); end >= 0 {
+		return from, from + end
+	}
+	return from, len(text)
+}
+
+// isReference tells whether a value only says where the secret is, or that there is none.
+func isReference(value string) bool {
+	switch strings.ToLower(strings.TrimRight(value, ",)}]")) {
+	case "", "none", "null", "nil", "true", "false":
+		return true
+	}
+	return strings.HasPrefix(value, "$") || strings.HasPrefix(value, Hidden)
+}
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
+
+func isNameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
+}
