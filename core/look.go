@@ -11,8 +11,9 @@ type Looker interface {
 	// Log reads a log and gives what comes to sink, in the order of each pod's lines; sink is called by one goroutine at a time. It
 	// returns when everything is read, and with Follow only when ctx ends or nothing can come any more.
 	Log(ctx context.Context, r LogRequest, sink func(LogPart)) error
-	// Events lists the events of the objects, the oldest first. Of objects that cannot be asked about it says why, and tells the rest.
-	Events(ctx context.Context, about []EventTarget) ([]Event, error)
+	// Events lists the events of the objects, at most so many of each, the oldest first. Of objects that cannot be asked about it says
+	// why, and tells the rest.
+	Events(ctx context.Context, about []EventTarget, most int) (EventList, error)
 	// Object reads one object. It refuses kinds that hold secrets.
 	Object(ctx context.Context, t ObjectTarget) (ObjectText, error)
 }
@@ -33,6 +34,7 @@ type LogTarget struct {
 type LogRequest struct {
 	LogTarget
 	Since    time.Duration // only lines that are at most so old; 0: any age
+	From, To time.Time     // only lines from one time on and before the other; zero: not bounded
 	Tail     int           // only so many of the last lines of each pod, before those that are followed; 0: all
 	Previous bool          // of the container's run before this one
 	Follow   bool          // lines that come are wanted, too
@@ -85,6 +87,13 @@ type EventTarget struct {
 	Kind      string // empty: any
 	Name      string
 	Label     string // what to call the object
+}
+
+// EventList is the events of some objects, the oldest first.
+type EventList struct {
+	Events []Event
+	// Cut are the objects that have more events than were read. Kubernetes lists events by name: those that are missing may be the newest.
+	Cut []EventTarget
 }
 
 // Event is what a component of Kubernetes has reported about an object.

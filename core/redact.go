@@ -18,8 +18,9 @@ const Hidden = "(hidden)"
 
 // Redact hides secrets in a text: the user and password of a URL (https://user:password@host), a URL's secret parameters, values that
 // stand beside the name of a secret (password=x, "password": "x", --password x, Authorization: x; SecretName tells which names), and
-// the given secrets in each of their spellings. RedactObject does it for a whole object. No other code redacts. Adapters pass every error through it with the secrets that they
-// use. Code that prints, logs, keeps or shows a foreign text passes it once more: a server may mention any URL.
+// the given secrets in each of their spellings. RedactObject does it for a whole object. No other code redacts. Adapters pass every
+// error through it with the secrets that they use. Code that prints, logs, keeps or shows a foreign text passes it once more: a server
+// may mention any URL.
 func Redact(text string, secrets ...string) string {
 	return redact(text, allForms(secrets))
 }

@@ -37,9 +37,12 @@ func (f *logReading) read(ctx context.Context, pod, container string, previous, 
 		r = r.Param("previous", "true")
 	}
 	from := *at
-	if !from.time.IsZero() {
+	switch {
+	case !from.time.IsZero():
 		r = r.Param("sinceTime", from.time.UTC().Truncate(time.Second).Format(time.RFC3339))
-	} else {
+	case !f.From.IsZero(): // the last lines of all are not the last ones of a range
+		r = r.Param("sinceTime", f.From.UTC().Truncate(time.Second).Format(time.RFC3339))
+	default:
 		if f.Since > 0 {
 			r = r.Param("sinceSeconds", strconv.Itoa(int(max(f.Since.Seconds(), 1))))
 		}
@@ -99,6 +102,12 @@ func (f *logReading) lines(ctx context.Context, pod string, body io.Reader, foll
 			line := newLogLine(pod, raw, length, f.client.secrets.Redact)
 			if line.At.IsZero() {
 				line.At = at.time
+			}
+			if !f.To.IsZero() && !line.At.Before(f.To) {
+				return n, nil // the API knows no end
+			}
+			if line.At.Before(f.From) && !line.At.IsZero() {
+				goto next
 			}
 			if catching {
 				switch {

@@ -62,26 +62,31 @@ var looked = map[core.Server]map[string]schema.GroupVersionResource{
 	},
 }
 
-// mostEvents is how many events of one object are listed.
-const mostEvents = 500
+// eventsPage is how many events are asked for at once.
+const eventsPage = 500
 
 // Events implements core.Looker.
-func (l *Looker) Events(ctx context.Context, about []core.EventTarget) ([]core.Event, error) {
+func (l *Looker) Events(ctx context.Context, about []core.EventTarget, most int) (core.EventList, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*callTimeout)
 	defer cancel()
-	found, errs := make([][]core.Event, len(about)), make([]error, len(about))
+	found, cut, errs := make([][]core.Event, len(about)), make([]bool, len(about)), make([]error, len(about))
 	var group sync.WaitGroup
 	slots := make(chan struct{}, 4)
 	for i, t := range about {
 		slots <- struct{}{}
 		group.Go(func() {
 			defer func() { <-slots }()
-			found[i], errs[i] = l.eventsOf(ctx, t)
+			found[i], cut[i], errs[i] = l.eventsOf(ctx, t, most)
 		})
 	}
 	group.Wait()
-	out := slices.Concat(found...)
-	slices.SortStableFunc(out, func(a, b core.Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.About, b.About)) })
+	out := core.EventList{Events: slices.Concat(found...)}
+	slices.SortStableFunc(out.Events, func(a, b core.Event) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.About, b.About)) })
+	for i, t := range about {
+		if cut[i] {
+			out.Cut = append(out.Cut, t)
+		}
+	}
 	for _, err := range errs {
 		if err != nil {
 			return out, err
@@ -90,11 +95,13 @@ func (l *Looker) Events(ctx context.Context, about []core.EventTarget) ([]core.E
 	return out, nil
 }
 
-func (l *Looker) eventsOf(ctx context.Context, t core.EventTarget) ([]core.Event, error) {
+// eventsOf lists the events of one object page by page, at most so many; cut tells whether there are more. What has come before an
+// error stays.
+func (l *Looker) eventsOf(ctx context.Context, t core.EventTarget, most int) (out []core.Event, cut bool, err error) {
 	call := "list the events of " + cmp.Or(t.Label, t.Name)
 	c, err := l.client(t.Server, call)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	var terms []selectors.Selector
 	if t.Name != "" {
@@ -103,23 +110,28 @@ func (l *Looker) eventsOf(ctx context.Context, t core.EventTarget) ([]core.Event
 	if t.Kind != "" {
 		terms = append(terms, selectors.OneTermEqualSelector("involvedObject.kind", t.Kind))
 	}
-	options := metav1.ListOptions{Limit: mostEvents}
+	options := metav1.ListOptions{}
 	if len(terms) > 0 {
 		options.FieldSelector = selectors.AndSelectors(terms...).String()
 	}
-	list, err := c.resource(gvrEvents, t.Namespace).List(ctx, options)
-	if err != nil {
-		e := lookError(err, t.Server, call)
-		if e.Kind == core.ErrUnauthorized {
-			c.renew()
+	for {
+		options.Limit = int64(min(eventsPage, most-len(out)))
+		list, err := c.resource(gvrEvents, t.Namespace).List(ctx, options)
+		if err != nil {
+			e := lookError(err, t.Server, call)
+			if e.Kind == core.ErrUnauthorized {
+				c.renew()
+			}
+			return out, len(out) > 0, e
 		}
-		return nil, e
+		for i := range list.Items {
+			out = append(out, eventFrom(&list.Items[i], t.Label, c.secrets.Redact))
+		}
+		options.Continue = list.GetContinue()
+		if options.Continue == "" || len(out) >= most {
+			return out, options.Continue != "", nil
+		}
 	}
-	out := make([]core.Event, 0, len(list.Items))
-	for i := range list.Items {
-		out = append(out, eventFrom(&list.Items[i], t.Label, c.secrets.Redact))
-	}
-	return out, nil
 }
 
 // eventFrom reads an event. Newer components write eventTime and series in place of the older fields.

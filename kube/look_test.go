@@ -33,9 +33,9 @@ func TestEventsOfSeveralObjectsAreOneList(t *testing.T) {
 		about := []core.EventTarget{{Server: core.ServerKubernetes, Kind: "Node", Name: "cmp-01"},
 			{Server: core.ServerKubernetes, Kind: "NodeMaintenanceRequest", Name: "cmp-01"},
 			{Server: core.ServerKubernetes, Namespace: "openstack", Kind: "Pod", Name: "nova-1"}}
-		got, err := looker.Events(t.Context(), about)
+		got, err := looker.Events(t.Context(), about, 100)
 		var texts []string
-		for _, e := range got {
+		for _, e := range got.Events {
 			texts = append(texts, fmt.Sprintf("%s %s %s x%d %v %s", e.Reason, e.Kind, e.About, e.Count, e.Warning, now.Sub(e.At).Round(time.Minute)))
 			if strings.Contains(e.Message, "hunter2") {
 				t.Errorf("a password is shown: %s", e.Message)
@@ -46,9 +46,33 @@ func TestEventsOfSeveralObjectsAreOneList(t *testing.T) {
 			t.Errorf("%v, %v", texts, err)
 		}
 		var e *core.APIError
-		got, err = looker.Events(t.Context(), append(about, core.EventTarget{Server: core.ServerManagement, Kind: "Machine", Name: "cmp-01"}))
-		if len(got) != 3 || !errors.As(err, &e) || e.Kind != core.ErrConfiguration {
-			t.Errorf("without the management cluster: %d events, %v", len(got), err)
+		got, err = looker.Events(t.Context(),
+			append(about, core.EventTarget{Server: core.ServerManagement, Kind: "Machine", Name: "cmp-01"}), 100)
+		if len(got.Events) != 3 || !errors.As(err, &e) || e.Kind != core.ErrConfiguration {
+			t.Errorf("without the management cluster: %d events, %v", len(got.Events), err)
+		}
+	})
+}
+
+// More events than a page holds are all read, up to a bound, and what is above it is told.
+func TestNoEventIsLeftOutSilently(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		const all = eventsPage + 120
+		for i := range all {
+			c.create(fmt.Sprintf(`{apiVersion: v1, kind: Event, metadata: {name: e-%04d, namespace: osh-system}, reason: R%d,
+  involvedObject: {kind: Pod, name: rockoon-1, namespace: osh-system}, lastTimestamp: %q}`, all-i, i,
+				time.Now().Add(time.Duration(i)*time.Second).UTC().Format(time.RFC3339)))
+		}
+		looker := NewLooker(c.client(kubeapi.Readonly), nil)
+		about := []core.EventTarget{{Server: core.ServerKubernetes, Namespace: "osh-system", Kind: "Pod", Name: "rockoon-1"}}
+		got, err := looker.Events(t.Context(), about, 2000)
+		if err != nil || len(got.Events) != all || len(got.Cut) != 0 || got.Events[all-1].Reason != fmt.Sprintf("R%d", all-1) {
+			t.Errorf("%d events of %d, cut %v, %v", len(got.Events), all, got.Cut, err)
+		}
+		got, err = looker.Events(t.Context(), about, eventsPage+20)
+		if err != nil || len(got.Events) != eventsPage+20 || !slices.Equal(got.Cut, about) {
+			t.Errorf("%d events, cut %v, %v", len(got.Events), got.Cut, err)
 		}
 	})
 }
@@ -70,11 +94,11 @@ func TestWhatIsLoggedInWithIsShownNowhere(t *testing.T) {
 		r := readLog(t, looker, core.LogRequest{LogTarget: core.LogTarget{Server: core.ServerKubernetes, Namespace: "osh-system",
 			Pod: "rockoon-1", Container: "osdpl"}})
 		<-r.done
-		events, err := looker.Events(t.Context(), []core.EventTarget{target.Events()})
-		if err != nil || r.err != nil || len(events) != 1 || len(r.lines) != 3 {
-			t.Fatalf("%d events, %v, %d lines, %v", len(events), err, len(r.lines), r.err)
+		events, err := looker.Events(t.Context(), []core.EventTarget{target.Events()}, 100)
+		if err != nil || r.err != nil || len(events.Events) != 1 || len(r.lines) != 3 {
+			t.Fatalf("%d events, %v, %d lines, %v", len(events.Events), err, len(r.lines), r.err)
 		}
-		for _, text := range append(r.texts(), events[0].Reason+events[0].Message) {
+		for _, text := range append(r.texts(), events.Events[0].Reason+events.Events[0].Message) {
 			if strings.Contains(text, "mine-o") || strings.Contains(text, "hunt") {
 				t.Errorf("shown is %q", text[max(len(text)-80, 0):])
 			}

@@ -384,3 +384,36 @@ func TestAsManyPodsAreReadAsAreAllowed(t *testing.T) {
 		}
 	})
 }
+
+// A range of time is read from its beginning to its end, and nothing behind it.
+func TestARangeOfALog(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(fmt.Sprintf(rockoonPod, "rockoon-1", 0, time.Now().UTC().Format(time.RFC3339)))
+		began := time.Now()
+		for i := range 60 {
+			c.rockoonSays(fmt.Sprint("minute ", i))
+			time.Sleep(time.Minute)
+		}
+		looker := NewLooker(c.client(kubeapi.Readonly), nil)
+		for _, test := range []struct {
+			from, to    time.Duration
+			first, last string
+			lines       int
+		}{
+			{10 * time.Minute, 20 * time.Minute, "minute 10", "minute 19", 10},
+			{10*time.Minute + 500*time.Millisecond, 12*time.Minute + 500*time.Millisecond, "minute 11", "minute 12", 2},
+			{50 * time.Minute, 3 * time.Hour, "minute 50", "minute 59", 10},
+		} {
+			r := readLog(t, looker, core.LogRequest{LogTarget: rockoonLog(), Tail: 3, From: began.Add(test.from), To: began.Add(test.to)})
+			<-r.done
+			if got := r.texts(); r.err != nil || len(got) != test.lines || got[0] != test.first || got[len(got)-1] != test.last {
+				t.Errorf("from %s to %s: %q, %v", test.from, test.to, got, r.err)
+			}
+		}
+		r := readLog(t, looker, core.LogRequest{LogTarget: rockoonLog(), From: began.Add(58 * time.Minute), Follow: true})
+		r.until("the lines since then", func(r *reader) bool { return len(r.lines) == 2 })
+		c.rockoonSays("a new one")
+		r.until("what comes", func(r *reader) bool { return slices.Equal(r.texts(), []string{"minute 58", "minute 59", "a new one"}) })
+	})
+}

@@ -22,6 +22,8 @@ type fakeLooker struct {
 	parts    []core.LogPart
 	err      error
 	events   []core.Event
+	most     []int // events of an object that were asked for
+	many     bool  // there are more events
 	object   core.ObjectText
 	asked    []core.LogRequest
 	about    [][]core.EventTarget
@@ -38,9 +40,13 @@ func (f *fakeLooker) Log(ctx context.Context, r core.LogRequest, sink func(core.
 	return f.err
 }
 
-func (f *fakeLooker) Events(_ context.Context, about []core.EventTarget) ([]core.Event, error) {
-	f.about = append(f.about, about)
-	return f.events, f.err
+func (f *fakeLooker) Events(_ context.Context, about []core.EventTarget, most int) (core.EventList, error) {
+	f.about, f.most = append(f.about, about), append(f.most, most)
+	out := core.EventList{Events: f.events}
+	if f.many {
+		out.Cut = about[:1]
+	}
+	return out, f.err
 }
 
 func (f *fakeLooker) Object(context.Context, core.ObjectTarget) (core.ObjectText, error) {
@@ -240,6 +246,49 @@ func TestALogStaysWhereItIsRead(t *testing.T) {
 	}
 	if len(p.ring.rows) > ringLines || p.ring.dropped != 3000 {
 		t.Errorf("%d lines are kept, %d dropped", len(p.ring.rows), p.ring.dropped)
+	}
+}
+
+// Events of another day say which, those that were not read are told of, and the rest can be read.
+func TestEventsSayTheirDayAndWhatIsMissing(t *testing.T) {
+	f := &fakeLooker{many: true, events: []core.Event{
+		{At: before(30 * time.Hour), Count: 1, Reason: "Old", Kind: "Node", About: "kaas-node-cmp11", Message: "yesterday"},
+		{At: before(time.Minute), Count: 1, Reason: "New", Kind: "Node", About: "kaas-node-cmp11", Message: "now"}}}
+	d := drive(world(), 80, 24, withLooker(f)).keys("3", "K")
+	for _, want := range []string{secondsClock(before(30*time.Hour), fixtureNow) + " ", secondsClock(before(time.Minute), fixtureNow) + " ",
+		"there are more than 2000 events of", "a reads up to 20000."} {
+		if shown := strings.Join(strings.Fields(stripped(d.shows())), " "); !strings.Contains(shown, want) {
+			t.Errorf("%q is not on the page:\n%s", want, stripped(d.shows()))
+		}
+	}
+	if text := d.top().(*lookText).plain(d.Model); !strings.HasPrefix(text, "--- not all are here: ") {
+		t.Errorf("saved would be %s", text)
+	}
+	if d.keys("a", "a"); !slices.Equal(f.most, []int{2000, 20_000}) {
+		t.Errorf("asked for were %v", f.most)
+	}
+	d.dirty = true
+	if shown := stripped(d.shows()); strings.Contains(shown, "a reads up to") || !strings.Contains(shown, "Read more events, where") {
+		t.Errorf("a second a offers more:\n%s", shown)
+	}
+}
+
+// A line of today that is on the page at midnight is one of yesterday afterwards, and says so.
+func TestALineSaysItsDayOnceThatIsOver(t *testing.T) {
+	s := world()
+	night := time.Date(2026, 3, 14, 23, 59, 58, 0, time.Local)
+	s.Now = night
+	d := drive(s, 80, 24, withLooker(&fakeLooker{parts: []core.LogPart{{Lines: []core.LogLine{{Pod: "a", At: night, Text: "last words"}}}}}))
+	d.keys("5", "P")
+	if shown := stripped(d.shows()); !strings.Contains(shown, " 23:59:58 last words") || strings.Contains(shown, "Mar 14 23:59:58") {
+		t.Errorf("before midnight:\n%s", shown)
+	}
+	next := world()
+	next.Now, next.Revision = night.Add(10*time.Second), s.Revision+1
+	d.send(snapshotMsg{next})
+	d.dirty = true
+	if shown := stripped(d.shows()); !strings.Contains(shown, "Mar 14 23:59:58 last words") {
+		t.Errorf("after midnight:\n%s", shown)
 	}
 }
 

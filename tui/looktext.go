@@ -21,8 +21,12 @@ const ScopeLookText Scope = "events and objects"
 const (
 	lookWithin = 30 * time.Second // how long an answer may take
 	eventsEach = 10 * time.Second // how often events are asked for while their page is open
+	eventsMany = time.Minute      // the same, where there are more than a page of the API holds
 	lookTextOf = 1 << 20          // how much of an object is shown, in bytes
 )
+
+// eventsMost are how many events of one object are read: at first, and when the rest is wanted.
+var eventsMost = []int{2000, 20_000}
 
 // lookText is a page with events, or with an object as text.
 type lookText struct {
@@ -36,15 +40,27 @@ type lookText struct {
 	got    bool      // there was an answer
 	at     time.Time // of the newest one
 	err    error
-	events []core.Event
+	events core.EventList
 	object core.ObjectText
+	reach  int // index of eventsMost
+
+	made  lookMade
+	drawn []draw.Line // of the newest answer, for made
+}
+
+// lookMade is what the lines of events were made for: of thousands they are not made for every frame.
+type lookMade struct {
+	w     int
+	day   int
+	depth themes.Depth
+	theme string
 }
 
 // lookedMsg is the answer to a lookText.
 type lookedMsg struct {
 	page   *lookText
 	try    int
-	events []core.Event
+	events core.EventList
 	object core.ObjectText
 	err    error
 }
@@ -82,12 +98,12 @@ func (p *lookText) ask(m *Model) tea.Cmd {
 	p.asking, p.since = true, m.now()
 	ctx, cancel := context.WithTimeout(m.ctx, lookWithin)
 	p.stop = cancel
-	looker, look, try := m.opts.Looker, p.of, p.try
+	looker, look, try, most := m.opts.Looker, p.of, p.try, eventsMost[p.reach]
 	return func() tea.Msg {
 		defer cancel()
 		out := lookedMsg{page: p, try: try}
 		if look.Kind == core.LookEvents {
-			out.events, out.err = looker.Events(ctx, look.Events)
+			out.events, out.err = looker.Events(ctx, look.Events, most)
 		} else {
 			out.object, out.err = looker.Object(ctx, look.Object)
 		}
@@ -110,10 +126,13 @@ func (msg lookedMsg) arrive(m *Model) tea.Cmd {
 		return nil
 	}
 	p.asking, p.err = false, msg.err
-	if msg.err == nil || len(msg.events) > 0 {
-		p.got, p.at, p.events, p.object = true, m.now(), msg.events, msg.object
+	if msg.err == nil || len(msg.events.Events) > 0 {
+		p.got, p.at, p.events, p.object, p.drawn = true, m.now(), msg.events, msg.object, nil
 	}
 	if p.of.Kind == core.LookEvents && m.shows(p) {
+		if len(p.events.Events) > eventsMost[0]/4 {
+			return m.after(eventsMany, lookAgain{p, p.try})
+		}
 		return m.after(eventsEach, lookAgain{p, p.try})
 	}
 	return nil
@@ -145,7 +164,15 @@ func (p *lookText) body(m *Model, w int) []draw.Line {
 	case !p.got:
 		return append(out, draw.One(themes.Dim, "r asks again"))
 	case p.of.Kind == core.LookEvents:
-		return append(out, eventLines(m, p.events, len(p.of.Events) > 1, w)...)
+		now := m.now()
+		if m.snap != nil {
+			now = m.snap.Now
+		}
+		key := lookMade{w: w, day: dayOf(now), depth: m.depth, theme: m.theme.Name}
+		if p.drawn == nil || key != p.made {
+			p.made, p.drawn = key, append(p.cutLines(w), eventLines(m, p.events.Events, now, len(p.of.Events) > 1, w)...)
+		}
+		return append(out, p.drawn...)
 	}
 	for _, s := range sanitise.Lines(p.plain(m), lookTextOf) {
 		indent := len(s) - len(strings.TrimLeft(s, " "))
@@ -186,14 +213,34 @@ func (p *lookText) pair(indent int, key, value string, w int) []draw.Line {
 	return append([]draw.Line{lead}, draw.Inset(indent+4, draw.Paragraph(themes.Text, value, max(w-indent-4, 8)))...)
 }
 
+// cutLines say which objects have more events than were read.
+func (p *lookText) cutLines(w int) []draw.Line {
+	if len(p.events.Cut) == 0 {
+		return nil
+	}
+	var of []string
+	for _, t := range p.events.Cut[:min(len(p.events.Cut), 3)] {
+		of = append(of, t.Label)
+	}
+	text := fmt.Sprintf("Not all are shown: there are more than %d events of %s. Kubernetes gives them by name, so any may be missing.",
+		eventsMost[p.reach], strings.Join(of, ", "))
+	if more := len(p.events.Cut) - len(of); more > 0 {
+		text += fmt.Sprintf(" So it is with %s.", counted(more, "other object"))
+	}
+	if p.reach+1 < len(eventsMost) {
+		text += fmt.Sprintf(" a reads up to %d.", eventsMost[p.reach+1])
+	}
+	return append(draw.Paragraph(themes.Warn, text, w), draw.Line{})
+}
+
 // eventLines are events, the oldest first: when, how often, about what, why and what.
-func eventLines(m *Model, events []core.Event, merged bool, w int) []draw.Line {
+func eventLines(m *Model, events []core.Event, now time.Time, merged bool, w int) []draw.Line {
 	if len(events) == 0 {
 		return draw.Paragraph(themes.Dim, "There are no events. Kubernetes keeps them for an hour, as long as nobody has set another time.", w)
 	}
-	now := m.now()
-	if m.snap != nil {
-		now = m.snap.Now
+	widest := 8
+	for _, e := range events {
+		widest = max(widest, draw.Width(secondsClock(e.At, now)))
 	}
 	var out []draw.Line
 	for _, e := range events {
@@ -205,7 +252,7 @@ func eventLines(m *Model, events []core.Event, merged bool, w int) []draw.Line {
 		if e.Count > 1 {
 			often = fmt.Sprintf("x%d", e.Count)
 		}
-		lead := append(draw.One(themes.Dim, secondsClock(e.At, now)).Fit(9, false), draw.One(themes.Dim, often).Fit(5, false)...)
+		lead := append(draw.One(themes.Dim, secondsClock(e.At, now)).Fit(widest+1, false), draw.One(themes.Dim, often).Fit(5, false)...)
 		first := append(lead, draw.Text(reason, e.Reason))
 		if merged {
 			first = append(first, draw.Text(themes.Key, "  "+e.Kind+" "+named(m.snap, e.About)))
@@ -219,7 +266,7 @@ func eventLines(m *Model, events []core.Event, merged bool, w int) []draw.Line {
 			continue
 		}
 		out = append(out, first.Cut(w))
-		out = append(out, draw.Inset(14, draw.Paragraph(tone, text, max(w-14, 12)))...)
+		out = append(out, draw.Inset(widest+6, draw.Paragraph(tone, text, max(w-widest-6, 12)))...)
 	}
 	return out
 }
@@ -233,7 +280,10 @@ func (p *lookText) plain(*Model) string {
 		return p.object.Describe
 	}
 	var b strings.Builder
-	for _, e := range p.events {
+	for _, t := range p.events.Cut {
+		fmt.Fprintf(&b, "--- not all are here: %s has more events than were read\n", sanitise.Row(t.Label))
+	}
+	for _, e := range p.events.Events {
 		kind := "Normal"
 		if e.Warning {
 			kind = "Warning"
@@ -268,6 +318,13 @@ func lookTextActions() []Action {
 			run: with(func(m *Model, p *lookText) tea.Cmd { p.leave(); m.close(p); return nil })},
 		{ID: "looktext.again", Title: "Ask again", Short: "ask again", Keys: []string{"r"}, Footer: 1,
 			run: with(func(m *Model, p *lookText) tea.Cmd { return p.ask(m) })},
+		{ID: "looktext.more", Title: "Read more events, where there are more than are shown", Short: "more", Keys: []string{"a"},
+			blocked: func(m *Model) string {
+				if p, ok := m.top().(*lookText); ok && len(p.events.Cut) > 0 && p.reach+1 < len(eventsMost) {
+					return ""
+				}
+				return "there are no more that could be read"
+			}, run: with(func(m *Model, p *lookText) tea.Cmd { p.reach++; return p.ask(m) })},
 		{ID: "looktext.save", Title: "Write it to a file, readable by you alone", Short: "save", Keys: []string{"s"}, Footer: 3,
 			blocked: func(m *Model) string {
 				if m.opts.SaveFile == nil {
