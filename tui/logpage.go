@@ -41,7 +41,9 @@ type logPage struct {
 	target    core.LogTarget
 	container string // that was chosen; empty: the target's
 	previous  bool
-	reach     int // index of logRanges
+	reach     int       // index of logRanges
+	times     timeRange // in place of it
+	typed     string    // what times was typed as
 
 	feed  *logFeed
 	ring  logRing
@@ -89,6 +91,10 @@ func (p *logPage) ask(m *Model) tea.Cmd {
 	p.stop = cancel
 	reach := logRanges[p.reach]
 	r := core.LogRequest{LogTarget: p.target, Since: reach.since, Tail: reach.tail, Previous: p.previous, Follow: !p.previous}
+	if !p.times.isZero() {
+		r.Since, r.Tail, r.From, r.To = 0, 0, p.times.from, p.times.to
+		r.Follow = r.Follow && r.To.IsZero()
+	}
 	if p.container != "" {
 		r.Container = p.container
 	}
@@ -408,7 +414,7 @@ func (p *logPage) head(m *Model, w int) []draw.Line {
 		}
 		from = append(from, text)
 	}
-	run := logRanges[p.reach].name
+	run := p.reads()
 	if p.previous {
 		run = "previous run, " + run
 	}
@@ -438,7 +444,10 @@ func (p *logPage) head(m *Model, w int) []draw.Line {
 		tell(themes.Moves, text, 1)
 	case len(p.ring.rows) == 0:
 		text := "It has written nothing"
-		if r := logRanges[p.reach]; r.since > 0 {
+		switch r := logRanges[p.reach]; {
+		case !p.times.isZero():
+			text += " " + p.times.String() + ", as far as its log goes back: T asks for other times"
+		case r.since > 0:
 			text += " in " + r.name + ": a reads further back"
 		}
 		tell(themes.Dim, text+".", 1)
@@ -460,6 +469,36 @@ func (p *logPage) read() int {
 }
 
 func (p *logPage) hasMore() bool { return len(p.state.pods) > 0 && len(p.state.pods[0].Containers) > 1 }
+
+// reads is how much of the log is read.
+func (p *logPage) reads() string {
+	if !p.times.isZero() {
+		return p.times.String()
+	}
+	return logRanges[p.reach].name
+}
+
+// saved is the log as it is saved: which one it is, which times of it, and its lines.
+func (p *logPage) saved() string {
+	head := fmt.Sprintf("--- log of %s: namespace %s, container %s, %s", p.target.Label, p.target.Namespace, p.pick(), p.reads())
+	if !p.times.isZero() {
+		head += " (" + p.times.from.UTC().Format(time.RFC3339)
+		if !p.times.to.IsZero() {
+			head += " to " + p.times.to.UTC().Format(time.RFC3339)
+		}
+		head += ")"
+	}
+	if p.previous {
+		head += ", previous run"
+	}
+	if p.matches {
+		head += ", only lines with " + p.find.text
+	}
+	if p.ring.dropped > 0 {
+		head += fmt.Sprintf(", %d older lines dropped", p.ring.dropped)
+	}
+	return sanitise.Text(head, 1<<10) + "\n" + p.text(p.ring.rows)
+}
 
 // text is what is shown, as it is saved and copied: with whole times, in UTC, and whole lines.
 func (p *logPage) text(rows []*podLine) string {
@@ -556,7 +595,15 @@ func podLogActions() []Action {
 			}, run: with(func(m *Model, p *logPage) tea.Cmd { p.previous = !p.previous; return p.ask(m) })},
 		{ID: "podlog.range", Title: "Read further back: 2,000 lines, 15 minutes, an hour, 6 hours, 20,000 lines", Short: "how far back",
 			Keys: []string{"a"}, Footer: 5,
-			run: with(func(m *Model, p *logPage) tea.Cmd { p.reach = (p.reach + 1) % len(logRanges); return p.ask(m) })},
+			run: with(func(m *Model, p *logPage) tea.Cmd {
+				if p.times.isZero() {
+					p.reach = (p.reach + 1) % len(logRanges)
+				}
+				p.times, p.typed = timeRange{}, ""
+				return p.ask(m)
+			})},
+		{ID: "podlog.times", Title: "Show the log from one time to another: 02:00 to 03:00", Short: "times", Keys: []string{"T"},
+			run: with(func(m *Model, p *logPage) tea.Cmd { return m.askRange(p) })},
 		{ID: "podlog.matches", Title: "Show only the lines with what is searched for, or all lines", Short: "only matches",
 			Keys: []string{"m"}, Footer: 7,
 			blocked: need("there is no search yet: / starts one", func(_ *Model, p *logPage) bool { return p.find.text != "" }),
@@ -575,7 +622,7 @@ func podLogActions() []Action {
 				}
 				return lines(m)
 			}, run: with(func(m *Model, p *logPage) tea.Cmd {
-				return m.saveText(fileName(m, "log", p.target.Label, "log"), p.text(p.ring.rows))
+				return m.saveText(fileName(m, "log", p.target.Label, "log"), p.saved())
 			})},
 		{ID: "podlog.copy", Title: "Copy the lines that are seen", Short: "copy", Keys: []string{"y"}, blocked: lines,
 			run: with(func(m *Model, p *logPage) tea.Cmd {
