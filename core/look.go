@@ -14,6 +14,10 @@ type Looker interface {
 	// Events lists the events of the objects, at most so many of each, the oldest first. Of objects that cannot be asked about it says
 	// why, and tells the rest.
 	Events(ctx context.Context, about []EventTarget, most int) (EventList, error)
+	// Pods lists the pods from which one can be chosen. Of namespaces that may not be read it says which.
+	Pods(ctx context.Context, t PodsTarget) (PodList, error)
+	// Pod reads which containers a pod has.
+	Pod(ctx context.Context, p PodRow) (LogPod, error)
 	// Object reads one object. It refuses kinds that hold secrets.
 	Object(ctx context.Context, t ObjectTarget) (ObjectText, error)
 }
@@ -80,6 +84,48 @@ type LogContainer struct {
 	State    string // "running", "CrashLoopBackOff", "ContainerCreating", "Completed"
 }
 
+// PodsTarget says from which pods one is chosen.
+type PodsTarget struct {
+	Server    Server
+	Namespace string // empty: all, or where that is not allowed those of PodNamespaces
+	Node      string // Kubernetes name of the node that they run on; empty: any
+	Label     string // what to call them: "cmp-07"
+}
+
+// PodNamespaces are the namespaces of MOSK on a cluster that hold what moves an update (docs/mosk.md#where-things-live). They are asked
+// one by one where the pods of all namespaces may not be listed.
+func PodNamespaces(server Server) []string {
+	if server == ServerManagement {
+		return []string{"kaas"}
+	}
+	return []string{NamespaceOpenStack, "osh-system", NamespaceCeph, "ceph-lcm-mirantis", NamespaceFabric, NamespaceRedis, "stacklight"}
+}
+
+// PodList is the pods from which one is chosen, in the order of their namespaces and names.
+type PodList struct {
+	Pods []PodRow
+	// Cut tells that there are more than were read.
+	Cut bool
+	// Only are the namespaces that were read, where not all may be, and Refused those of them that may not be read either.
+	Only, Refused []string
+}
+
+// PodRow is a pod that can be chosen.
+type PodRow struct {
+	Server    Server
+	Namespace string
+	Name      string
+	Node      string
+	Status    string // "Running", "CrashLoopBackOff"
+	Ready     string // "1/2"
+	Restarts  string // "3 (5m ago)"
+}
+
+// Target is the log of one of the pod's containers.
+func (p PodRow) Target(container string) LogTarget {
+	return LogTarget{Server: p.Server, Namespace: p.Namespace, Pod: p.Name, Container: container, Label: p.Name + ", " + container}
+}
+
 // EventTarget names the object whose events are meant.
 type EventTarget struct {
 	Server    Server
@@ -132,6 +178,7 @@ type LookKind string
 // The kinds of looks.
 const (
 	LookLog      LookKind = "log"
+	LookPods     LookKind = "pods"
 	LookEvents   LookKind = "events"
 	LookDescribe LookKind = "describe"
 	LookYAML     LookKind = "YAML"
@@ -142,6 +189,7 @@ type Look struct {
 	Kind   LookKind
 	What   string // "nova-compute of cmp-07"
 	Log    LogTarget
+	Pods   PodsTarget
 	Events []EventTarget
 	Object ObjectTarget
 	Before bool // of a log: the container's run before this one
@@ -149,6 +197,9 @@ type Look struct {
 
 // IsLog makes a Look of a log.
 func (t LogTarget) IsLog() Look { return Look{Kind: LookLog, What: t.Label, Log: t} }
+
+// IsPods makes a Look of the choice among pods.
+func (t PodsTarget) IsPods() Look { return Look{Kind: LookPods, What: t.Label, Pods: t} }
 
 // As makes a Look of an object: its YAML or its description.
 func (t ObjectTarget) As(kind LookKind) Look {

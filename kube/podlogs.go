@@ -195,6 +195,10 @@ func (f *logReading) none() *core.APIError {
 	case f.Pod != "":
 		e.Message = fmt.Sprintf("the pod %s/%s does not exist, and its log is gone with it", f.Namespace, f.Pod)
 		e.Remedy = "What its containers wrote may still be in the cluster's log storage (StackLight)."
+	case f.Part != "" && f.Node != "":
+		e.Message = fmt.Sprintf("no pod of namespace %s with %q in its name runs on node %s", f.Namespace, f.Part, f.Node)
+	case f.Node != "" && f.Selector == "":
+		e.Message = fmt.Sprintf("no pod of namespace %s runs on node %s", f.Namespace, f.Node)
 	case f.Part != "":
 		e.Message = fmt.Sprintf("no pod of namespace %s has %q in its name", f.Namespace, f.Part)
 	case f.Node != "":

@@ -29,6 +29,7 @@ func layerKinds() []layerKind {
 		{ScopeRehearsal, true, rehearsalActions},
 		{ScopeLook, true, lookActions},
 		{ScopePodLog, true, podLogActions},
+		{ScopePods, false, podsActions},
 		{ScopeLookText, true, lookTextActions},
 		{ScopeClusters, true, clustersActions},
 	}

@@ -27,6 +27,11 @@ type fakeLooker struct {
 	object   core.ObjectText
 	asked    []core.LogRequest
 	about    [][]core.EventTarget
+	pods     core.PodList
+	podsErr  error
+	podsOf   []core.PodsTarget
+	pod      core.LogPod
+	podErr   error
 	contexts []context.Context
 }
 
@@ -52,6 +57,13 @@ func (f *fakeLooker) Events(_ context.Context, about []core.EventTarget, most in
 func (f *fakeLooker) Object(context.Context, core.ObjectTarget) (core.ObjectText, error) {
 	return f.object, f.err
 }
+
+func (f *fakeLooker) Pods(_ context.Context, t core.PodsTarget) (core.PodList, error) {
+	f.podsOf = append(f.podsOf, t)
+	return f.pods, f.podsErr
+}
+
+func (f *fakeLooker) Pod(context.Context, core.PodRow) (core.LogPod, error) { return f.pod, f.podErr }
 
 func withLooker(f *fakeLooker) func(*Options) { return func(o *Options) { o.Looker = f } }
 

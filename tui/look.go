@@ -77,6 +77,12 @@ func (m *Model) openLook(look core.Look) tea.Cmd {
 		m.open(p)
 		return p.ask(m)
 	}
+	if look.Kind == core.LookPods {
+		if m.opts.Looker == nil {
+			return m.say(toneWarn, "pods cannot be listed from here")
+		}
+		return m.openPods(look.Pods)
+	}
 	return m.openLookText(look)
 }
 
@@ -92,11 +98,16 @@ func (m *Model) openFirstLook(kind core.LookKind) tea.Cmd {
 
 // openLooks opens the list of what can be looked at.
 func (m *Model) openLooks() tea.Cmd {
-	label, looks := m.looksHere()
+	m.openLooksOf(m.looksHere())
+	return nil
+}
+
+// openLooksOf opens a list of what can be looked at.
+func (m *Model) openLooksOf(label string, looks []core.Look) {
 	p := &lookPage{label: label}
 	p.looks = &table.Table[core.Look]{
 		ID: func(l core.Look) string {
-			return strings.Join([]string{string(l.Kind), l.What, l.Object.Kind, l.Object.Name, l.Log.Container, l.Log.Pod}, "/")
+			return strings.Join([]string{string(l.Kind), l.What, l.Object.Kind, l.Object.Name, l.Log.Container, l.Log.Pod, l.Pods.Node}, "/")
 		},
 		Name: func(l core.Look) string { return l.What },
 		Columns: []table.Column[core.Look]{
@@ -108,11 +119,10 @@ func (m *Model) openLooks() tea.Cmd {
 	}
 	p.looks.Set(looks, m.snap.Revision)
 	m.open(p)
-	return nil
 }
 
 func lookTone(k core.LookKind) themes.Token {
-	if k == core.LookLog || k == core.LookEvents {
+	if k == core.LookLog || k == core.LookPods || k == core.LookEvents {
 		return themes.Key
 	}
 	return themes.Dim
@@ -135,6 +145,8 @@ func lookPlace(l core.Look) string {
 	switch l.Kind {
 	case core.LookLog:
 		return place(l.Log.Server, in(l.Log.Namespace))
+	case core.LookPods:
+		return place(l.Pods.Server, "choose one")
 	case core.LookEvents:
 		return counted(len(l.Events), "object")
 	}
@@ -152,12 +164,12 @@ func (p *lookPage) point(_ *Model, at tea.Mouse) tea.Cmd {
 }
 
 func (p *lookPage) draw(m *Model, w, h int) []string {
+	rows := p.looks.Draw(m.look, w, h-1, true, false) // before More, which counts what had no room
 	note := draw.One(themes.Dim, "esc back")
 	if text := m.moreText(p.looks.More()); text != "" {
 		note = draw.One(themes.Dim, text+"   esc back")
 	}
-	out := []string{m.look.Rule(w, draw.One(themes.RuleFocus, "Look further at "+p.label), note, true, nil)}
-	return append(out, p.looks.Draw(m.look, w, h-1, true, false)...)
+	return append([]string{m.look.Rule(w, draw.One(themes.RuleFocus, "Look further at "+p.label), note, true, nil)}, rows...)
 }
 
 // lookActions work on the list of what can be looked at.
@@ -209,12 +221,18 @@ func lookingActions() []Action {
 		id     string
 		footer int
 	}{{ScopeDashboard, "looks", 0}, {ScopeEntry, "entry.looks", 7}, {ScopeProcedure, "steps.looks", 0}} {
-		blocked := func(m *Model) string {
+		anywhere := func(m *Model) string {
 			if reason := needSnapshot(m); reason != "" {
 				return reason
 			}
 			if m.opts.Looker == nil {
 				return "logs and events cannot be read from here"
+			}
+			return ""
+		}
+		blocked := func(m *Model) string {
+			if reason := anywhere(m); reason != "" {
+				return reason
 			}
 			if place.scope == ScopeDashboard {
 				if gone := m.focused().Gone(); gone != "" {
@@ -236,7 +254,11 @@ func lookingActions() []Action {
 			Action{ID: place.id + ".describe", Title: "Describe its object in Kubernetes", Short: "describe", Keys: []string{"D"},
 				run: first(core.LookDescribe), Scope: place.scope, blocked: blocked},
 			Action{ID: place.id + ".yaml", Title: "Show its object in Kubernetes as YAML", Short: "YAML", Keys: []string{"Y"},
-				run: first(core.LookYAML), Scope: place.scope, blocked: blocked})
+				run: first(core.LookYAML), Scope: place.scope, blocked: blocked},
+			Action{ID: place.id + ".pods", Title: "Choose any pod of the cluster, and show its log", Short: "any pod", Keys: []string{"A"},
+				run: (*Model).openAnyPod, Scope: place.scope, blocked: anywhere},
+			Action{ID: place.id + ".pods.node", Title: "Choose a pod of the selected node, and show its log", Short: "pods of the node",
+				run: (*Model).openNodePods, Scope: place.scope, blocked: blocked})
 	}
 	return all
 }

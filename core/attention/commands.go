@@ -156,9 +156,12 @@ func (f *facts) lockCommands(l *core.WorkloadLock, a core.Attention) []core.Comm
 	case core.ControllerOpenStack:
 		out = append(out, atControllerLog(f, a)...)
 	case core.ControllerCeph:
-		out = append(out, procedure.ToLook("how Ceph is", wording.ShellCommand("kubectl", "-n", "rook-ceph", "get", "cephclusters")))
+		out = append(out, procedure.ToLook("how Ceph is", wording.ShellCommand("kubectl", "-n", "rook-ceph", "get", "cephclusters")),
+			procedure.ToLook("the log of its operator", wording.ShellCommand("kubectl", "-n", core.NamespaceCeph, "logs", "-l",
+				"app=rook-ceph-operator", "--tail=100")).Showing(progress.CephOperatorLog().IsLog()))
 	case core.ControllerTungstenFabric:
-		out = append(out, procedure.ToLook("its pods", wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "pods", "-o", "wide")))
+		out = append(out, procedure.ToLook("its pods", wording.ShellCommand("kubectl", "-n", core.NamespaceFabric, "get", "pods", "-o", "wide")).
+			Showing(progress.PodsOf(core.NamespaceFabric).IsPods()))
 	default:
 		for i, line := range progress.AskCommands(l) {
 			out = append(out, procedure.ToLook([]string{"who wrote it", "what runs by that name"}[i], line))

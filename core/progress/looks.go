@@ -44,6 +44,58 @@ func PodLog(namespace, pod string) core.LogTarget {
 	return core.LogTarget{Server: core.ServerKubernetes, Namespace: namespace, Pod: pod, Label: "pod " + pod}
 }
 
+// CephOperatorLog is the log of Rook's operator. It is scaled to 0 while Ceph is in maintenance (docs/mosk.md#ceph).
+func CephOperatorLog() core.LogTarget {
+	return core.LogTarget{Server: core.ServerKubernetes, Namespace: core.NamespaceCeph, Part: "rook-ceph-operator",
+		Label: "rook-ceph-operator"}
+}
+
+// CephLogs are the logs of Ceph's daemons on a node, each kind by itself; with an empty node the monitors and managers of the cluster.
+func CephLogs(s *core.Snapshot, node string) []core.LogTarget {
+	kinds := []string{"mon", "mgr"}
+	if node != "" {
+		kinds = []string{"osd", "mon", "mgr"}
+	}
+	var out []core.LogTarget
+	for _, kind := range kinds {
+		t := core.LogTarget{Server: core.ServerKubernetes, Namespace: core.NamespaceCeph, Part: "rook-ceph-" + kind + "-", Node: node,
+			Container: kind, Label: "Ceph's " + kind}
+		if node != "" {
+			t.Label += " on " + s.Label(node)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// FabricLog is the log of the vRouter's pods on a node; with an empty node of the newest ones of the cluster.
+func FabricLog(s *core.Snapshot, node string) core.LogTarget {
+	t := core.LogTarget{Server: core.ServerKubernetes, Namespace: core.NamespaceFabric, Part: "vrouter", Node: node, Label: "vRouter"}
+	if node != "" {
+		t.Label += " on " + s.Label(node)
+	}
+	return t
+}
+
+// PodsOf is the choice among the pods of a namespace.
+func PodsOf(namespace string) core.PodsTarget {
+	return core.PodsTarget{Server: core.ServerKubernetes, Namespace: namespace, Label: "pods in namespace " + namespace}
+}
+
+// PodsOn is the choice among the pods of a node.
+func PodsOn(s *core.Snapshot, node string) core.PodsTarget {
+	return core.PodsTarget{Server: core.ServerKubernetes, Node: node, Label: "pods on " + s.Label(node)}
+}
+
+// AnyPod is the choice among all pods of a cluster.
+func AnyPod(server core.Server) core.PodsTarget {
+	t := core.PodsTarget{Server: server, Label: "any pod"}
+	if server == core.ServerManagement {
+		t.Label = "any pod of the management cluster"
+	}
+	return t
+}
+
 // HoldingPod is the pod that holds the drain of a node; its name is empty where none does.
 func HoldingPod(s *core.Snapshot, node string) core.PodName {
 	if s.Management == nil {
@@ -84,6 +136,7 @@ func podsToLookAt(s *core.Snapshot, node string) []core.PodName {
 type looks struct {
 	s       *core.Snapshot
 	logs    []core.Look
+	pods    []core.Look
 	events  []core.EventTarget
 	objects []core.ObjectTarget
 }
@@ -93,6 +146,33 @@ func (l *looks) log(targets ...core.LogTarget) {
 		if !slices.ContainsFunc(l.logs, func(have core.Look) bool { return have.Log == t }) {
 			l.logs = append(l.logs, t.IsLog())
 		}
+	}
+}
+
+// choose adds choices among pods.
+func (l *looks) choose(targets ...core.PodsTarget) {
+	for _, t := range targets {
+		if !slices.ContainsFunc(l.pods, func(have core.Look) bool { return have.Pods == t }) {
+			l.pods = append(l.pods, t.IsPods())
+		}
+	}
+}
+
+// application adds the logs of an application of whose lock or trouble something is said, on a node or (empty) of the cluster.
+func (l *looks) application(controller, node string) {
+	switch controller {
+	case core.ControllerCeph:
+		if node != "" {
+			l.log(CephLogs(l.s, node)...)
+		}
+		l.log(CephOperatorLog())
+		l.log(CephLogs(l.s, "")...)
+		l.choose(PodsOf(core.NamespaceCeph), PodsOf("ceph-lcm-mirantis"))
+	case core.ControllerTungstenFabric:
+		l.log(FabricLog(l.s, node))
+		l.choose(PodsOf(core.NamespaceFabric))
+	case core.ControllerStackLight:
+		l.choose(PodsOf("stacklight"))
 	}
 }
 
@@ -113,6 +193,11 @@ func (l *looks) of(node string, r core.Ref) {
 	t := core.TargetOf(core.ServerKubernetes, r)
 	t.Label = t.Kind + " " + strings.ReplaceAll(t.Name, node, l.s.Label(node))
 	l.object(t)
+}
+
+// fabric tells whether the cluster has Tungsten Fabric: a DaemonSet in its namespace.
+func (l *looks) fabric() bool {
+	return slices.ContainsFunc(l.s.DaemonSets, func(d *core.DaemonSet) bool { return d.Namespace == core.NamespaceFabric })
 }
 
 func (l *looks) managed() bool { return l.s.Management != nil && l.s.Management.Found }
@@ -139,6 +224,13 @@ func (l *looks) node(name string) {
 	for _, p := range pods {
 		l.log(PodLog(p.Namespace, p.Name))
 	}
+	if n != nil && n.Is(core.RoleStorage) {
+		l.log(CephLogs(s, name)...)
+	}
+	if l.fabric() {
+		l.log(FabricLog(s, name))
+	}
+	l.choose(PodsOn(s, name))
 	t := core.ObjectTarget{Server: core.ServerKubernetes, Kind: string(core.KindNode), Name: name, Label: "Node " + s.Label(name)}
 	l.object(t)
 	for _, r := range s.NodeRequests[name] {
@@ -174,7 +266,7 @@ func (l *looks) machine(v *core.MachineView) {
 
 // all are the looks in their order; the events of all objects are one.
 func (l *looks) all() []core.Look {
-	out := slices.Clone(l.logs)
+	out := slices.Concat(l.logs, l.pods)
 	switch n := len(l.events); {
 	case n == 1:
 		out = append(out, core.Look{Kind: core.LookEvents, What: l.events[0].Label, Events: l.events})
@@ -223,6 +315,7 @@ func LooksAtLock(s *core.Snapshot, lock *core.WorkloadLock) []core.Look {
 	if lock.Controller == core.ControllerOpenStack {
 		l.log(RockoonLog(s, ContainerMaintenance), RockoonLog(s, ContainerNode))
 	}
+	l.application(lock.Controller, lock.Node)
 	l.controllers()
 	if lock.Node == "" {
 		l.here(lock.Ref())
@@ -240,6 +333,13 @@ func LooksAtUpdate(s *core.Snapshot) []core.Look {
 		l.log(LCMLog())
 	}
 	l.log(RockoonLog(s, ContainerMaintenance), RockoonLog(s, ContainerDeployment))
+	if len(s.Ceph) > 0 {
+		l.log(CephOperatorLog())
+	}
+	l.choose(AnyPod(core.ServerKubernetes))
+	if l.managed() {
+		l.choose(AnyPod(core.ServerManagement))
+	}
 	for _, r := range s.ClusterRequests {
 		l.here(r.Ref())
 	}
@@ -299,12 +399,14 @@ func lookRank(k core.LookKind) int {
 	switch k {
 	case core.LookLog:
 		return 0
-	case core.LookEvents:
+	case core.LookPods:
 		return 1
+	case core.LookEvents:
+		return 2
 	}
-	return 2
+	return 3
 }
 
 func sameLook(a, b core.Look) bool {
-	return a.Kind == b.Kind && a.Log == b.Log && a.Object == b.Object && slices.Equal(a.Events, b.Events)
+	return a.Kind == b.Kind && a.Log == b.Log && a.Pods == b.Pods && a.Object == b.Object && slices.Equal(a.Events, b.Events)
 }
