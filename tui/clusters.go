@@ -436,21 +436,9 @@ func clustersActions() []Action {
 				return nil
 			})},
 	}
-	for _, mv := range []struct {
-		id, title string
-		keys      []string
-		run       func(l table.List)
-	}{
-		{"down", "Go down a row", []string{"down", "j"}, func(l table.List) { l.MoveBy(1) }},
-		{"up", "Go up a row", []string{"up", "k"}, func(l table.List) { l.MoveBy(-1) }},
-		{"page.down", "Go down a page", []string{"pgdown"}, func(l table.List) { l.MoveBy(l.Page()) }},
-		{"page.up", "Go up a page", []string{"pgup"}, func(l table.List) { l.MoveBy(-l.Page()) }},
-		{"first", "Go to the first row", []string{"home", "g"}, func(l table.List) { l.GoTo(0) }},
-		{"last", "Go to the last row", []string{"end", "G"}, func(l table.List) { l.MoveBy(1 << 30) }},
-	} {
-		all = append(all, Action{ID: "clusters." + mv.id, Title: mv.title, Short: mv.id, Keys: mv.keys,
-			run: in(func(_ *Model, p *clustersPage) tea.Cmd { mv.run(p.rows); return nil })})
-	}
+	all = append(all, rowMoves("clusters", func(move func(l table.List)) func(*Model) tea.Cmd {
+		return in(func(_ *Model, p *clustersPage) tea.Cmd { move(p.rows); return nil })
+	})...)
 	for i := range all {
 		all[i].Scope = ScopeClusters
 	}

@@ -58,25 +58,16 @@ func dashboardActions() []Action {
 		all = append(all, Action{ID: "pane." + key, Title: "Go to " + k.title, Short: k.title, Scope: ScopeDashboard, Keys: []string{key},
 			run: func(m *Model) tea.Cmd { return m.setFocus(k.scope) }})
 	}
-	for _, mv := range []struct {
-		id, title string
-		keys      []string
-		run       func(l table.List)
-	}{
-		{"down", "Go down a row", []string{"down", "j"}, func(l table.List) { l.MoveBy(1) }},
-		{"up", "Go up a row", []string{"up", "k"}, func(l table.List) { l.MoveBy(-1) }},
-		{"page.down", "Go down a page", []string{"pgdown"}, func(l table.List) { l.MoveBy(l.Page()) }},
-		{"page.up", "Go up a page", []string{"pgup"}, func(l table.List) { l.MoveBy(-l.Page()) }},
-		{"first", "Go to the first row", []string{"home", "g"}, func(l table.List) { l.GoTo(0) }},
-		{"last", "Go to the last row", []string{"end", "G"}, func(l table.List) { l.MoveBy(1 << 30) }},
-	} {
-		all = append(all, Action{ID: "row." + mv.id, Title: mv.title, Short: mv.id, Scope: ScopeDashboard, Keys: mv.keys,
-			run: func(m *Model) tea.Cmd {
-				mv.run(m.focused())
-				return m.selectionMoved()
-			}})
+	moves := rowMoves("row", func(move func(l table.List)) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			move(m.focused())
+			return m.selectionMoved()
+		}
+	})
+	for i := range moves {
+		moves[i].Scope = ScopeDashboard
 	}
-	return all
+	return append(all, moves...)
 }
 
 func needSnapshot(m *Model) string {

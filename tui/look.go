@@ -192,21 +192,9 @@ func lookActions() []Action {
 		{ID: "look.close", Title: "Go back", Short: "back", Keys: []string{"esc", "backspace"}, Footer: 2,
 			run: with(func(m *Model, p *lookPage) tea.Cmd { m.close(p); return nil })},
 	}
-	for _, mv := range []struct {
-		id, title string
-		keys      []string
-		run       func(t *table.Table[core.Look])
-	}{
-		{"down", "Go down a row", []string{"down", "j"}, func(t *table.Table[core.Look]) { t.MoveBy(1) }},
-		{"up", "Go up a row", []string{"up", "k"}, func(t *table.Table[core.Look]) { t.MoveBy(-1) }},
-		{"page.down", "Go down a page", []string{"pgdown"}, func(t *table.Table[core.Look]) { t.MoveBy(t.Page()) }},
-		{"page.up", "Go up a page", []string{"pgup"}, func(t *table.Table[core.Look]) { t.MoveBy(-t.Page()) }},
-		{"first", "Go to the first row", []string{"home", "g"}, func(t *table.Table[core.Look]) { t.GoTo(0) }},
-		{"last", "Go to the last row", []string{"end", "G"}, func(t *table.Table[core.Look]) { t.MoveBy(1 << 30) }},
-	} {
-		all = append(all, Action{ID: "look." + mv.id, Title: mv.title, Short: mv.id, Keys: mv.keys,
-			run: with(func(_ *Model, p *lookPage) tea.Cmd { mv.run(p.looks); return nil })})
-	}
+	all = append(all, rowMoves("look", func(move func(l table.List)) func(*Model) tea.Cmd {
+		return with(func(_ *Model, p *lookPage) tea.Cmd { move(p.looks); return nil })
+	})...)
 	for i := range all {
 		all[i].Scope = ScopeLook
 	}

@@ -304,9 +304,6 @@ func lookTextActions() []Action {
 			return nil
 		}
 	}
-	scroll := func(by func(p *lookText) int) func(*Model) tea.Cmd {
-		return with(func(_ *Model, p *lookText) tea.Cmd { p.scrollBy(by(p)); return nil })
-	}
 	answered := func(m *Model) string {
 		if p, ok := m.top().(*lookText); ok && p.got {
 			return ""
@@ -340,18 +337,11 @@ func lookTextActions() []Action {
 			})},
 		{ID: "looktext.copy", Title: "Copy it", Short: "copy", Keys: []string{"y", "c"}, Footer: 2, blocked: answered,
 			run: with(func(m *Model, p *lookText) tea.Cmd { return m.copy(p.plain(m)) })},
-		{ID: "looktext.down", Title: "Scroll down", Short: "down", Keys: []string{"down", "j", "enter"},
-			run: scroll(func(*lookText) int { return 1 })},
-		{ID: "looktext.up", Title: "Scroll up", Short: "up", Keys: []string{"up", "k"}, run: scroll(func(*lookText) int { return -1 })},
-		{ID: "looktext.page.down", Title: "Scroll down a page", Short: "page down", Keys: []string{"pgdown", "space", "ctrl+f"},
-			run: scroll(func(p *lookText) int { return p.height - 1 })},
-		{ID: "looktext.page.up", Title: "Scroll up a page", Short: "page up", Keys: []string{"pgup", "ctrl+u"},
-			run: scroll(func(p *lookText) int { return 1 - p.height })},
-		{ID: "looktext.first", Title: "Go to the beginning", Short: "beginning", Keys: []string{"home", "g"},
-			run: scroll(func(*lookText) int { return -1 << 30 })},
-		{ID: "looktext.last", Title: "Go to the end", Short: "end", Keys: []string{"end", "G"},
-			run: scroll(func(*lookText) int { return 1 << 30 })},
 	}
+	all = append(all, scrollMoves("looktext", [2]Action{{Title: "Go to the beginning", Short: "beginning"},
+		{Title: "Go to the end", Short: "end"}}, func(move func(p scrolled)) func(*Model) tea.Cmd {
+		return with(func(_ *Model, p *lookText) tea.Cmd { move(p); return nil })
+	})...)
 	for i := range all {
 		all[i].Scope = ScopeLookText
 	}

@@ -30,6 +30,7 @@ func (*pager) scope() Scope           { return ScopeText }
 func (*pager) page() bool             { return true }
 func (*pager) refresh(*Model) tea.Cmd { return nil }
 func (p *pager) search() *finder      { return &p.find }
+func (p *pager) pageHeight() int      { return p.height }
 func (p *pager) scrollBy(n int)       { p.offset = max(min(p.offset+n, p.total-p.height), 0) }
 
 func (p *pager) handle(_ *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) { return p.find.typed(msg), nil }

@@ -66,7 +66,7 @@ func (m *Model) openPods(t core.PodsTarget) tea.Cmd {
 		Columns: []table.Column[core.PodRow]{
 			{Title: "namespace", Width: 9, Most: 24, Share: 22, Measure: func(r core.PodRow) int { return draw.Width(r.Namespace) },
 				Cell: func(r core.PodRow) draw.Line { return draw.One(themes.Dim, sanitise.Row(r.Namespace)) }},
-			{Title: "pod", Width: 20, Grow: true,
+			{Title: "pod", Width: 34, Grow: true,
 				Cell: func(r core.PodRow) draw.Line { return draw.One(themes.Strong, sanitise.Row(r.Name)) }},
 			{Title: "ready", Width: 5, Rank: 2, Cell: func(r core.PodRow) draw.Line { return draw.One(themes.Dim, sanitise.Row(r.Ready)) }},
 			{Title: "state", Width: 11, Most: 18, Measure: func(r core.PodRow) int { return draw.Width(r.Status) },

@@ -195,9 +195,9 @@ func (l *looks) of(node string, r core.Ref) {
 	l.object(t)
 }
 
-// fabric tells whether the cluster has Tungsten Fabric: a DaemonSet in its namespace.
+// fabric tells whether the cluster has Tungsten Fabric: a DaemonSet in its namespace that has a node.
 func (l *looks) fabric() bool {
-	return slices.ContainsFunc(l.s.DaemonSets, func(d *core.DaemonSet) bool { return d.Namespace == core.NamespaceFabric })
+	return slices.ContainsFunc(l.s.DaemonSets, func(d *core.DaemonSet) bool { return d.Namespace == core.NamespaceFabric && d.Desired > 0 })
 }
 
 func (l *looks) managed() bool { return l.s.Management != nil && l.s.Management.Found }

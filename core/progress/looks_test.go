@@ -49,7 +49,8 @@ func TestALockLeadsToTheLogsOfItsApplication(t *testing.T) {
 func TestANodeLeadsToWhatRunsThere(t *testing.T) {
 	sc := scene.NewScene()
 	sc.Node("cmp-01", core.RoleCompute, core.RoleStorage)
-	sc.DaemonSets = append(sc.DaemonSets, &core.DaemonSet{Meta: core.Meta{Namespace: core.NamespaceFabric, Name: "tf-vrouter-agent"}})
+	sc.DaemonSets = append(sc.DaemonSets,
+		&core.DaemonSet{Meta: core.Meta{Namespace: core.NamespaceFabric, Name: "tf-vrouter-agent"}, Desired: 1})
 	looks := progress.LooksAtNode(sc.Snapshot, "cmp-01")
 	for _, want := range append(progress.CephLogs(sc.Snapshot, "cmp-01"), progress.FabricLog(sc.Snapshot, "cmp-01")) {
 		if !slices.ContainsFunc(looks, func(l core.Look) bool { return l.Kind == core.LookLog && l.Log == want }) {
