@@ -63,13 +63,14 @@ func redactPairs(text string) string {
 	done := 0 // up to where text was written to b
 	for i := 0; i < len(text); i++ {
 		var from, to int
+		put := Hidden
 		switch c := text[i]; {
 		case c == '=' || c == ':' && !strings.HasPrefix(text[i:], "://"):
 			if i+1 < len(text) && text[i+1] == c {
 				i++ // a comparison, or a scope
 				continue
 			}
-			from, to = pairValue(text, done, i)
+			from, to, put = pairValue(text, done, i)
 		case c == '-' && strings.HasPrefix(text[i:], "--") && (i == 0 || text[i-1] == ' ' || isQuote(text[i-1])):
 			from, to = optionValue(text, i)
 		}
@@ -77,7 +78,7 @@ func redactPairs(text string) string {
 			continue
 		}
 		if value := text[from:to]; !isReference(value) {
-			b.WriteString(text[done:from] + Hidden)
+			b.WriteString(text[done:from] + put)
 			done = to
 		}
 		i = to - 1
@@ -88,8 +89,10 @@ func redactPairs(text string) string {
 	return b.String() + text[done:]
 }
 
-// pairValue is where the value begins and ends of a name before the separator at; nothing if it is no secret's.
-func pairValue(text string, least, at int) (from, to int) {
+// pairValue is where the value begins and ends of a name before the separator at, and what to put there; nothing if it is no secret's.
+// What was JSON stays JSON.
+func pairValue(text string, least, at int) (from, to int, put string) {
+	put = Hidden
 	end := at
 	for end > least && text[end-1] == ' ' && at-end < 8 {
 		end--
@@ -105,7 +108,7 @@ func pairValue(text string, least, at int) (from, to int) {
 	}
 	name := strings.TrimLeft(text[begin:end], "-.")
 	if name == "" || !SecretName(name) {
-		return 0, 0
+		return 0, 0, put
 	}
 	from = at + 1
 	for from < len(text) && text[from] == ' ' {
@@ -118,16 +121,23 @@ func pairValue(text string, least, at int) (from, to int) {
 				from += len(scheme)
 			}
 		}
-		return valueEnd(text, from, true)
+		from, to = valueEnd(text, from, true)
+		return from, to, put
 	}
 	prose := text[at] == ':' && !quoted && (from == at+1 || !strongName(flat))
 	if from < len(text) && (isQuote(text[from]) || text[from] == '[') {
 		prose = prose && text[at] == ':' && !strongName(flat) // Secret: "x" not found
 	}
 	if prose {
-		return 0, 0
+		return 0, 0, put
 	}
-	return valueEnd(text, from, quoted)
+	from, to = valueEnd(text, from, quoted)
+	quote := text[end:at]
+	quote = strings.TrimRight(quote, " ")
+	if bare := to > from && (from == 0 || !isQuote(text[from-1])); bare && strings.HasSuffix(quote, `"`) {
+		put = quote + Hidden + quote
+	}
+	return from, to, put
 }
 
 // strongName tells whether a name before a colon is a setting's even where nothing is quoted: "token: expired" is not.
@@ -169,10 +179,7 @@ func valueEnd(text string, from int, structured bool) (begin, end int) {
 	case rest == "":
 		return 0, 0
 	case rest[0] == '[':
-		if end := strings.IndexByte(rest, ']'); end > 0 {
-			return from + 1, from + end
-		}
-		return from + 1, len(text)
+		return from + 1, from + listEnd(rest)
 	case rest[0] == '{':
 		return 0, 0 // its fields have names of their own
 	case strings.HasPrefix(rest, `\"`):
@@ -201,6 +208,30 @@ func valueEnd(text string, from int, structured bool) (begin, end int) {
 		return from, from + end
 	}
 	return from, len(text)
+}
+
+// listEnd is where a list ends that a text begins with: at its own bracket, which is not one of a list or a quoted text in it.
+func listEnd(text string) int {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case isQuote(c):
+			quote = c
+		case c == '[':
+			depth++
+		case c == ']':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(text)
 }
 
 // isReference tells whether a value only says where the secret is, or that there is none.

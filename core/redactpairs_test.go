@@ -19,8 +19,9 @@ func TestRedactPairs(t *testing.T) {
 		"export DB_PASS='hunter 2'; start":             "export DB_PASS='(hidden)'; start",
 		`{"password": "hunter2", "user": "nova"}`:      `{"password": "(hidden)", "user": "nova"}`,
 		`{"auth":{"token":"gAAAAB","id":7}}`:           `{"auth":{"token":"(hidden)","id":7}}`,
-		`{"pin_password": 1234, "a": 1}`:               `{"pin_password": (hidden), "a": 1}`,
-		`{"passwords": ["a", "b"], "c": ["d"]}`:        `{"passwords": [(hidden)], "c": ["d"]}`,
+		`{"pin_password": 1234, "a": 1}`:               `{"pin_password": "(hidden)", "a": 1}`,
+		`{"passwords": ["a", "b"], "c": ["d"]}`:        `{"passwords": ["(hidden)"], "c": ["d"]}`,
+		`{\"pin_password\": 1234, \"a\": 1}`:           `{\"pin_password\": \"(hidden)\", \"a\": 1}`,
 		`{\"password\": \"hunter2\", \"a\": \"b\"}`:    `{\"password\": \"(hidden)\", \"a\": \"b\"}`,
 		`{"password": "hun\"ter2", "a": "b"}`:          `{"password": "(hidden)", "a": "b"}`,
 		"{'adminPass': 'x', u'password': u'hunter2'}":  "{'adminPass': 'x', u'password': u'(hidden)'}",
@@ -126,6 +127,16 @@ func TestNothingOfASecretIsLeftInAnObject(t *testing.T) {
 		RedactObject(object, func(s string) string { return Redact(s) })
 		if text := fmt.Sprint(object); strings.Contains(text, secret) {
 			rt.Fatalf("left is %s", text)
+		}
+	})
+	rapid.Check(t, func(rt *rapid.T) { // and what was JSON is JSON: a snapshot is redacted as a text
+		values := rapid.SampledFrom([]any{"a\"b", "x y", 1234, []any{"a", "b"}, []any{1, "]", []any{"["}}, map[string]any{"token": "x"}, true, nil,
+			"--password x", `{"password": 12}`, "password=a,b"})
+		value := map[string]any{rapid.SampledFrom([]string{"password", "note", "token_ids"}).Draw(rt, "name"): values.Draw(rt, "value")}
+		raw, _ := json.Marshal([]any{value, value})
+		var back any
+		if text := Redact(string(raw)); json.Unmarshal([]byte(text), &back) != nil {
+			rt.Fatalf("%s became %s", raw, text)
 		}
 	})
 	rapid.Check(t, func(rt *rapid.T) {

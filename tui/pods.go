@@ -66,14 +66,14 @@ func (m *Model) openPods(t core.PodsTarget) tea.Cmd {
 		Columns: []table.Column[core.PodRow]{
 			{Title: "namespace", Width: 9, Most: 24, Share: 22, Measure: func(r core.PodRow) int { return draw.Width(r.Namespace) },
 				Cell: func(r core.PodRow) draw.Line { return draw.One(themes.Dim, sanitise.Row(r.Namespace)) }},
-			{Title: "pod", Width: 34, Grow: true,
+			{Title: "pod", Width: 28, Grow: true,
 				Cell: func(r core.PodRow) draw.Line { return draw.One(themes.Strong, sanitise.Row(r.Name)) }},
 			{Title: "ready", Width: 5, Rank: 2, Cell: func(r core.PodRow) draw.Line { return draw.One(themes.Dim, sanitise.Row(r.Ready)) }},
-			{Title: "state", Width: 11, Most: 18, Measure: func(r core.PodRow) int { return draw.Width(r.Status) },
+			{Title: "state", Width: 11, Most: 18, Share: 18, Measure: func(r core.PodRow) int { return draw.Width(r.Status) },
 				Cell: func(r core.PodRow) draw.Line { return draw.One(podTone(r), sanitise.Row(r.Status)) }},
 			{Title: "restarts", Width: 8, Most: 16, Rank: 1, Measure: func(r core.PodRow) int { return draw.Width(r.Restarts) },
 				Cell: func(r core.PodRow) draw.Line { return draw.One(themes.Dim, sanitise.Row(r.Restarts)) }},
-			{Title: "node", Width: 8, Most: 20, Share: 20, Measure: func(r core.PodRow) int { return draw.Width(m.snap.Label(r.Node)) },
+			{Title: "node", Width: 8, Most: 20, Share: 15, Measure: func(r core.PodRow) int { return draw.Width(m.snap.Label(r.Node)) },
 				Cell: func(r core.PodRow) draw.Line { return draw.One(themes.Key, sanitise.Row(m.snap.Label(r.Node))) }},
 		},
 	}
