@@ -130,8 +130,8 @@ func TestNothingOfASecretIsLeftInAnObject(t *testing.T) {
 		}
 	})
 	rapid.Check(t, func(rt *rapid.T) { // and what was JSON is JSON: a snapshot is redacted as a text
-		values := rapid.SampledFrom([]any{"a\"b", "x y", 1234, []any{"a", "b"}, []any{1, "]", []any{"["}}, map[string]any{"token": "x"}, true, nil,
-			"--password x", `{"password": 12}`, "password=a,b"})
+		values := rapid.SampledFrom([]any{"a\"b", "x y", 1234, []any{"a", "b"}, []any{1, "]", []any{"["}}, map[string]any{"token": "x"},
+			true, nil, "--password x", `{"password": 12}`, "password=a,b"})
 		value := map[string]any{rapid.SampledFrom([]string{"password", "note", "token_ids"}).Draw(rt, "name"): values.Draw(rt, "value")}
 		raw, _ := json.Marshal([]any{value, value})
 		var back any

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"slices"
-
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -55,7 +53,7 @@ func podLogActions() []Action {
 				p.times, p.typed = timeRange{}, ""
 				return p.ask(m)
 			})},
-		{ID: "podlog.times", Title: "Show the log from one time to another: 02:00 to 03:00", Short: "times", Keys: []string{"T"},
+		{ID: "podlog.times", Title: "Show the log from one time to another: 02:00 to 03:00", Short: "times", Keys: []string{"T"}, Footer: 9,
 			run: with(func(m *Model, p *logPage) tea.Cmd { return m.askRange(p) })},
 		{ID: "podlog.matches", Title: "Show only the lines with what is searched for, or all lines", Short: "only matches",
 			Keys: []string{"m"}, Footer: 7,
@@ -79,11 +77,10 @@ func podLogActions() []Action {
 			})},
 		{ID: "podlog.copy", Title: "Copy the lines that are seen", Short: "copy", Keys: []string{"y"}, blocked: lines,
 			run: with(func(m *Model, p *logPage) tea.Cmd {
-				seen := slices.Compact(slices.Clone(p.owners[p.offset:min(p.offset+p.height, len(p.owners))]))
-				if len(seen) == 0 {
+				if len(p.seen()) == 0 {
 					return m.say(toneWarn, "there is nothing to copy")
 				}
-				return m.copy(p.text(seen))
+				return m.copy(p.text(p.seen()))
 			})},
 		{ID: "podlog.again", Title: "Read the log anew", Short: "anew", Keys: []string{"r"},
 			run: with(func(m *Model, p *logPage) tea.Cmd { return p.ask(m) })},

@@ -67,6 +67,11 @@ func (p *logPage) topRow() (row *podLine, below int) {
 	return row, below
 }
 
+// seen are the rows that are on the screen, in their order.
+func (p *logPage) seen() []*podLine {
+	return slices.Compact(slices.Clone(p.owners[min(p.offset, len(p.owners)):min(p.offset+p.height, len(p.owners))]))
+}
+
 // dayOf tells the days of the operator's zone apart.
 func dayOf(t time.Time) int {
 	t = t.Local()
