@@ -15,6 +15,7 @@ type History struct {
 	// by instance ID: the last migration that Nova refused the OpenStack controller (text I), if Lockstep saw it
 	Refused map[string]RefusalRecord
 	Rounds  map[string]Round            // by node UID: its last maintenance
+	Earlier map[string]Round            // by node UID: its last maintenance in an update before that of Rounds
 	Phases  map[PhaseID]PhaseRecord     // of the update that runs or ran last
 	Stands  map[PhaseID][]Standstill    // of the same update: when a phase did not go on, oldest first
 	Update  UpdateRecord                // the update that runs or ran last
@@ -73,6 +74,13 @@ type Round struct {
 	Instances int       // on the host when it began; -1 when not known
 	Unseen    bool      `json:",omitempty"` // the OpenStack controller had not seen the request when Lockstep saw it last
 	EndUnseen bool      `json:",omitempty"` // nobody watched when it ended: Ended is when Lockstep looked again, and it ended before
+}
+
+// Earlier tells whether the maintenance is kept when the node's next one begins: it was one of an update, its length is known, and the
+// next one is not of the same update.
+func (r Round) Earlier(next Round) bool {
+	_, known := r.Took()
+	return known && r.Update != "" && r.Update != next.Update
 }
 
 // Took is how long the maintenance took; false while it goes on, and when nobody watched it end.

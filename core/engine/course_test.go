@@ -204,6 +204,32 @@ func TestEachNodeThatWaitsIsAStandstillOfItsOwn(t *testing.T) {
 	}
 }
 
+// A node's maintenance in the update before stays known while it goes through this one, and after a restart; one whose length is not known
+// does not.
+func TestTheMaintenanceOfTheUpdateBeforeIsKept(t *testing.T) {
+	last := core.Round{Request: "was", Update: "last", Started: scene.Ago(240 * time.Hour), Ended: scene.Ago(239 * time.Hour)}
+	unseen := last
+	unseen.EndUnseen = true
+	for _, tt := range []struct {
+		old  core.Round
+		kept bool
+	}{{last, true}, {unseen, false}, {core.Round{Request: "by hand", Started: last.Started, Ended: last.Ended}, false}} {
+		sc := scene.NewScene()
+		update := sc.Update(time.Hour)
+		node := sc.Node("cmp-01", core.RoleCompute)
+		sc.Maintained("cmp-01", "")
+		e := New(Config{})
+		h := e.observeRounds(sc.Snapshot, core.History{Rounds: map[string]core.Round{node.UID: tt.old}}, func(string) bool { return true }, true)
+		if got, kept := h.Earlier[node.UID]; kept != tt.kept || kept && got != tt.old || h.Rounds[node.UID].Update != update.UID {
+			t.Errorf("of %+v is kept %+v beside %+v", tt.old, got, h.Rounds[node.UID])
+		}
+		past := append([]Record{{Kind: RecordRound, Object: new(node.Ref()), Round: &tt.old}}, e.seen...)
+		if again := replay(past); again.Earlier[node.UID] != h.Earlier[node.UID] {
+			t.Errorf("after a restart of %+v is kept %+v", tt.old, again.Earlier)
+		}
+	}
+}
+
 // However long an update takes, a course and a list of standstills stay short.
 func TestThePastIsBounded(t *testing.T) {
 	var course core.Course

@@ -14,7 +14,8 @@ func replay(past []Record) core.History {
 	h := core.History{Changes: map[string]core.AnnotationChange{}, Tries: map[string]core.AnnotationChange{},
 		Tags: map[string]core.TagChange{}, Stopped: map[string]core.StopRecord{},
 		Cold: map[string]core.ColdMigration{}}
-	stages, locks, rounds := map[string]core.StageRecord{}, map[string]core.LockRecord{}, map[string]core.Round{}
+	stages, locks := map[string]core.StageRecord{}, map[string]core.LockRecord{}
+	rounds, earlier := map[string]core.Round{}, map[string]core.Round{}
 	courses, stands := map[string]core.Course{}, map[core.PhaseID][]core.Standstill{}
 	phases, refused := map[core.PhaseID]core.PhaseRecord{}, map[string]core.RefusalRecord{}
 	unseen := unseenEnds(past)
@@ -47,6 +48,9 @@ func replay(past []Record) core.History {
 			}
 		case RecordRound:
 			if r.Round != nil && r.Object != nil {
+				if old := rounds[r.Object.UID]; old.Earlier(*r.Round) {
+					earlier[r.Object.UID] = old
+				}
 				rounds[r.Object.UID] = *r.Round
 			}
 		case RecordMigrationRefused:
@@ -62,7 +66,7 @@ func replay(past []Record) core.History {
 		}
 	}
 	h.Stages, h.Locks, h.Rounds, h.Phases, h.Refused = stages, locks, rounds, phases, refused
-	h.Courses, h.Stands = courses, stands
+	h.Courses, h.Stands, h.Earlier = courses, stands, earlier
 	if len(phases) == 0 {
 		h.Phases = nil
 	}

@@ -67,7 +67,11 @@ func (d *digest) add(r Record) {
 				d.course[r.Object.UID] = r.course(d.course[r.Object.UID])
 				k.record.Course = nil
 			}
-			d.seen[string(r.Kind)+" "+r.Object.UID] = k
+			key := string(r.Kind) + " " + r.Object.UID
+			if old := d.seen[key].record.Round; old != nil && r.Round != nil && old.Earlier(*r.Round) {
+				d.seen[key+" of an earlier update"] = d.seen[key]
+			}
+			d.seen[key] = k
 		}
 	case RecordStandstill:
 		if !d.actions && r.Stands != nil {

@@ -278,7 +278,11 @@ func someRecord(rt *rapid.T, n int) Record {
 	case RecordLock:
 		r.To = rapid.SampledFrom([]string{"active", "inactive"}).Draw(rt, "state")
 	case RecordRound:
-		r.Round = &core.Round{Request: "r" + wording.Itoa(n), Started: at}
+		r.Round = &core.Round{Request: "r" + wording.Itoa(n), Started: at,
+			Update: rapid.SampledFrom([]string{"", "u1", "u2"}).Draw(rt, "its update")}
+		if rapid.Bool().Draw(rt, "it ended") {
+			r.Round.Ended, r.Round.EndUnseen = at.Add(time.Minute), rapid.Bool().Draw(rt, "nobody saw it")
+		}
 	case RecordMigrationRefused:
 		r.Refusal = &core.RefusalRecord{Text: "no", At: at}
 	case RecordGrant, RecordBefore, RecordVerified, RecordEnded, RecordControl:

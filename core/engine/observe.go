@@ -101,7 +101,7 @@ func lockRelease(s *core.Snapshot) string {
 
 // observeRounds notes when the maintenance of nodes begins and ends. When nobody watched it end, its length is not known.
 func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node string) bool, watched bool) core.History {
-	rounds := core.CloneOnWrite[string, core.Round]{M: h.Rounds}
+	rounds, earlier := core.CloneOnWrite[string, core.Round]{M: h.Rounds}, core.CloneOnWrite[string, core.Round]{M: h.Earlier}
 	for _, name := range s.NodeNames() { // in a fixed order, so that the same history makes the same journal
 		if !look(name) {
 			continue
@@ -114,6 +114,9 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node 
 			r := core.Round{Request: req.UID, Started: req.Created, Instances: countInstances(s, name), Unseen: unseen}
 			if cmr := s.ClusterRequest(); cmr != nil && progress.IsFor(req, cmr) {
 				r.Update = cmr.UID
+			}
+			if old.Earlier(r) {
+				earlier.Set(node.UID, old)
 			}
 			rounds.Set(node.UID, r)
 			e.world.touched.node(name)
@@ -133,7 +136,7 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node 
 			e.see(Record{Kind: RecordRound, Node: name, Object: new(node.Ref()), Round: &old})
 		}
 	}
-	h.Rounds = rounds.M
+	h.Rounds, h.Earlier = rounds.M, earlier.M
 	return h
 }
 

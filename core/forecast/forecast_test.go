@@ -56,6 +56,14 @@ func TestFinishByTheClustersOwnPace(t *testing.T) {
 				Plans: []*core.UpdatePlan{{Status: core.PlanInProgress, Started: scene.Ago(time.Hour),
 					Steps: []core.PlanStep{{ID: core.PlanStepWorkers + "default", Status: core.PlanAutoPaused, Started: scene.Ago(time.Hour)}}}}}
 		}, (4*30 + 3*5) * time.Minute, "auto-pause: KubeletDown"},
+		{"an earlier update's pace stays as this one's nodes are through", func(sc scene.Scene) {
+			masters(sc)
+			for _, name := range []string{"cmp-01", "cmp-02", "cmp-03"} {
+				sc.History.Earlier["uid-"+name] = core.Round{Update: "last", Started: scene.Ago(240 * time.Hour),
+					Ended: scene.Ago(240*time.Hour - 50*time.Minute)}
+			}
+			round(sc, "gtw-01", 60*time.Minute, 25*time.Minute) // the only worker that is through
+		}, (3*50 + 2*10) * time.Minute, ""},
 		{"one round is no pace", func(sc scene.Scene) { round(sc, "ctl-01", 180*time.Minute, 20*time.Minute) }, 0, ""},
 		{"rounds so far apart that the end says nothing", func(sc scene.Scene) {
 			masters(sc)

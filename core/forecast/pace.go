@@ -58,15 +58,16 @@ func paceOf(s *core.Snapshot, update string) *pace {
 	p := &pace{estimate: progress.EstimatesOf(s), made: map[kind]learned{}}
 	for _, name := range s.NodeNames() {
 		n := s.Nodes[name]
-		r := s.History.Rounds[n.UID]
-		if _, known := r.Took(); !known || r.Update == "" {
-			continue // it goes on, nobody watched it end, or it was no maintenance of an update
-		}
-		k := kindOf(n)
-		if r.Update == update {
-			p.this[k] = append(p.this[k], r)
-		} else {
-			p.earlier[k] = append(p.earlier[k], r)
+		for _, r := range []core.Round{s.History.Earlier[n.UID], s.History.Rounds[n.UID]} {
+			if _, known := r.Took(); !known || r.Update == "" {
+				continue // it goes on, nobody watched it end, or it was no maintenance of an update
+			}
+			k := kindOf(n)
+			if r.Update == update {
+				p.this[k] = append(p.this[k], r)
+			} else {
+				p.earlier[k] = append(p.earlier[k], r)
+			}
 		}
 	}
 	return p
