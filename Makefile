@@ -18,7 +18,7 @@ build:
 
 ## test: every test that needs nothing but Go
 test:
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -ldflags="-s -w" $(TESTFLAGS) ./...
 
 ## soak: ten thousand random histories on the simulated cloud, in two series side by side; SEED=1 begins with seed 1
 soak: SEED ?= $(shell date +%s)
