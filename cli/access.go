@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -52,16 +53,56 @@ func (c *config) knownClusters() []fleet.ID {
 	return ids
 }
 
-// accessOf is how to open a cluster; ok is false where the configuration does not say.
-func (c *config) accessOf(id fleet.ID) (a access, ok bool) {
-	if a, ok = c.Clusters[id.String()]; !ok {
-		a, ok = c.Clusters[id.Name]
+// accessOf is how to open a cluster of those that are seen; err says why it cannot be. A key with a project names one cluster. A key
+// without one counts only where it can mean no other cluster: what is opened by it would be another's.
+func (c *config) accessOf(id fleet.ID, seen *fleet.View) (a access, err error) {
+	a, ok := c.Clusters[id.String()]
+	if !ok {
+		if a, ok = c.Clusters[id.Name]; !ok {
+			return a, errNoAccess
+		}
+		if err := c.ambiguous(id, seen); err != nil {
+			return access{}, err
+		}
 	}
-	if ok && a.Kubeconfig != "" && !filepath.IsAbs(a.Kubeconfig) {
+	if a.Kubeconfig != "" && !filepath.IsAbs(a.Kubeconfig) {
 		a.Kubeconfig = filepath.Join(c.folder, a.Kubeconfig)
 	}
-	return a, ok
+	return a, nil
 }
+
+// ambiguous says why a cluster's name alone does not tell which cluster is meant; nil where it does.
+func (c *config) ambiguous(id fleet.ID, seen *fleet.View) error {
+	keys := []string{}
+	add := func(other fleet.ID) {
+		if other.Name == id.Name && other.Project != "" {
+			keys = append(keys, fmt.Sprintf("%q", other.String()))
+		}
+	}
+	add(id)
+	for _, other := range c.knownClusters() {
+		add(other)
+	}
+	if seen != nil {
+		for i := range seen.Rows {
+			add(seen.Rows[i].ID)
+		}
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	write := fmt.Sprintf("in the configuration's section clusters, write %s instead of %q", strings.Join(keys, " and "), id.Name)
+	switch {
+	case len(keys) > 1:
+		return fmt.Errorf("%q is the name of more than one cluster: %s", id.Name, write)
+	case seen == nil || !seen.Listed:
+		return fmt.Errorf("whether another cluster is called %q is not known, because not all projects have been read: %s, or wait",
+			id.Name, write)
+	}
+	return nil
+}
+
+// errNoAccess says that no context is configured for a cluster.
+var errNoAccess = errors.New(noAccess)
 
 // text is how a cluster is opened, in words: "context mos-fra of /home/op/fra.yaml".
 func (a access) text() string {

@@ -116,6 +116,13 @@ func (f *fleetWatch) publish() {
 	}
 }
 
+// seen is the latest list; nil before the first.
+func (f *fleetWatch) seen() *fleet.View {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.latest
+}
+
 // Subscribe returns a channel of lists; it holds one, the latest wins.
 func (f *fleetWatch) Subscribe() (views <-chan *fleet.View, stop func()) {
 	ear := make(chan *fleet.View, 1)

@@ -105,7 +105,7 @@ func (f *fleetScreen) open(ctx context.Context, watch *fleetWatch, id fleet.ID) 
 	if err != nil {
 		return false, err
 	}
-	s.back = func() { back = true }
+	s.back, s.called = func() { back = true }, listedAs(id)
 	if f.prepare != nil {
 		f.prepare(s)
 	}
@@ -113,12 +113,20 @@ func (f *fleetScreen) open(ctx context.Context, watch *fleetWatch, id fleet.ID) 
 	return back, err
 }
 
+// listedAs is a cluster's name as the list shows it, in one: "prod/mos".
+func listedAs(id fleet.ID) string {
+	if id.Project == "" {
+		return id.Called()
+	}
+	return oneLine(id.String())
+}
+
 // placeOf is the place of one cluster. Nothing there comes from what names another cluster or cloud: neither the flags nor $OS_CLOUD.
 func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID) (place, error) {
 	p := f.place
-	a, ok := p.config.accessOf(id)
-	if !ok {
-		return p, errors.New(noAccess)
+	a, err := p.config.accessOf(id, watch.seen())
+	if err != nil {
+		return p, err
 	}
 	m := management{Kubeconfig: p.kubeconfig, Context: watch.client.ContextName}
 	if p.management.configured() {
@@ -154,9 +162,9 @@ type fleetDesk struct {
 
 // Access implements tui.ClusterDesk.
 func (d *fleetDesk) Access(id fleet.ID) tui.ClusterAccess {
-	a, ok := d.config.accessOf(id)
-	if !ok {
-		return tui.ClusterAccess{Lack: noAccess}
+	a, err := d.config.accessOf(id, d.seen())
+	if err != nil {
+		return tui.ClusterAccess{Lack: err.Error()}
 	}
 	return tui.ClusterAccess{How: a.text()}
 }

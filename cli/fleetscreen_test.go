@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/fleet"
@@ -26,6 +28,12 @@ func TestAnOpenedClusterGetsNothingOfAnother(t *testing.T) {
 			t.Fatal(err)
 		}
 		screen := &fleetScreen{place: p, log: p.log}
+		running, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); watch.run(running) }()
+		watch.look(t.Context(), time.Minute)
+		stop()
+		<-ended
 		fra, err := screen.placeOf(watch, fleet.ID{Project: "fra", Name: "mos-fra"})
 		if err != nil || fra.context != "mos-fra" || fra.osCloud != c.CloudName || fra.noCloud != "" || fra.write ||
 			fra.management != (management{Kubeconfig: c.KubeconfigPath, Context: sim.ManagementContext, Namespace: "fra", Cluster: "mos-fra"}) {
@@ -98,11 +106,44 @@ func TestTheSectionClustersIsChecked(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
-	c := config{Clusters: map[string]access{"mos": {Context: "a"}, "prod/mos": {Kubeconfig: "b.yaml"}}, folder: "/etc/lockstep"}
-	if a, _ := c.accessOf(fleet.ID{Project: "prod", Name: "mos"}); a.text() != "kubeconfig /etc/lockstep/b.yaml" {
-		t.Errorf("prod/mos is opened by %s", a.text())
+}
+
+// A key without a project names one cluster. Where two have the name, or that is not known, it opens neither, and says what to write.
+func TestAKeyWithoutAProjectNamesOneClusterOnly(t *testing.T) {
+	seen := func(listed bool, ids ...fleet.ID) *fleet.View {
+		v := &fleet.View{Listed: listed}
+		for _, id := range ids {
+			v.Rows = append(v.Rows, fleet.Row{ID: id})
+		}
+		return v
 	}
-	if a, _ := c.accessOf(fleet.ID{Project: "test", Name: "mos"}); a.text() != "context a" {
-		t.Errorf("test/mos is opened by %s", a.text())
+	prod, test, lab := fleet.ID{Project: "prod", Name: "mos"}, fleet.ID{Project: "test", Name: "mos"}, fleet.ID{Project: "lab", Name: "lab"}
+	bare, both := map[string]access{"mos": {Context: "a"}}, map[string]access{"mos": {Context: "a"}, "prod/mos": {Kubeconfig: "b.yaml"}}
+	for name, tt := range map[string]struct {
+		keys  map[string]access
+		view  *fleet.View
+		id    fleet.ID
+		opens string
+		lack  string // a part of it
+	}{
+		"the only one of the name":             {bare, seen(true, prod, lab), prod, "context a", ""},
+		"two of the name":                      {bare, seen(true, prod, test), test, "", `write "prod/mos" and "test/mos" instead of "mos"`},
+		"one of two with a key of its own":     {both, seen(true, prod, test), prod, "kubeconfig /etc/lockstep/b.yaml", ""},
+		"the other of the two":                 {both, seen(true, prod, test), test, "", `write "prod/mos" and "test/mos" instead of "mos"`},
+		"the other, which alone is seen":       {both, seen(true, test), test, "", `write "prod/mos" and "test/mos" instead of "mos"`},
+		"not all clusters are known":           {bare, seen(false, prod), prod, "", `write "prod/mos" instead of "mos"`},
+		"nothing is known":                     {bare, nil, prod, "", `write "prod/mos" instead of "mos"`},
+		"a key of its own needs no knowledge":  {both, nil, prod, "kubeconfig /etc/lockstep/b.yaml", ""},
+		"no key":                               {bare, seen(true, prod, lab), lab, "", noAccess},
+		"a cluster that is seen in no project": {bare, seen(true, fleet.ID{Name: "mos"}), fleet.ID{Name: "mos"}, "context a", ""},
+	} {
+		c := config{Clusters: tt.keys, folder: "/etc/lockstep"}
+		a, err := c.accessOf(tt.id, tt.view)
+		switch {
+		case tt.opens != "" && (err != nil || a.text() != tt.opens):
+			t.Errorf("%s: it is opened by %+v, %v; want %s", name, a, err, tt.opens)
+		case tt.opens == "" && (err == nil || !strings.Contains(err.Error(), tt.lack)):
+			t.Errorf("%s: it is opened by %+v, %v; want %s", name, a, err, tt.lack)
+		}
 	}
 }

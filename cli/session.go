@@ -47,6 +47,7 @@ type session struct {
 
 	rehearsal tui.Rehearsal // behind the demo's panel; nil on a real cloud
 	checks    checkStore    // the checks of the cluster that were made earlier
+	called    string        // the cluster as the list of clusters calls it; empty: it was not opened from one
 	back      func()        // told that the operator goes back to the list of clusters; nil: there is none
 	begin     func()        // what waits until the first lists are in; nil: nothing
 }

@@ -129,39 +129,112 @@ func (w *FleetWatcher) Run(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	w.sink("", core.Delta{Source: core.SourceClusters, At: time.Now(), State: core.SourceConnecting})
-	wide, err := w.mayListAll(ctx)
-	if ctx.Err() != nil {
-		return
+	wide, refused := w.decide(ctx)
+	w.setWide(wide)
+	wg.Go(func() { w.machines(ctx) })
+	for ctx.Err() == nil {
+		if wide {
+			refused = w.watchAll(ctx)
+		} else {
+			w.watchProjects(ctx, refused)
+		}
+		wide = !wide // each ends when the other's time has come
+		w.setWide(wide)
 	}
-	resources := fleetItself()
-	if wide {
-		resources = slices.Concat(fleetClusters(""), fleetDetails(""), resources)
-	} else {
-		w.sink("", core.Delta{Source: core.SourceClusters, At: time.Now(), State: core.SourceOff, Replace: true})
-	}
-	w.mu.Lock()
-	w.wide = wide
-	w.mu.Unlock()
-	base := newWatcher(w.client, resources, func(d core.Delta) { w.sink("", d) }, w.opts.WatchOptions)
-	wg.Go(func() { base.Run(ctx) })
-	if !wide {
-		wg.Go(func() { w.projects(ctx, err) })
-	}
-	w.machines(ctx)
 }
 
-// mayListAll tells whether clusters can be listed in all namespaces: anything but a refusal counts as a yes, and the watch says what is
-// wrong. Where the answer is no, err is the refusal.
-func (w *FleetWatcher) mayListAll(ctx context.Context) (bool, *core.APIError) {
-	call := "list clusters.cluster.k8s.io"
-	asked, cancel := context.WithTimeout(ctx, w.opts.ListTimeout)
+// watchAll watches the clusters of all projects, until ctx is done or they may no longer be listed: then it returns the refusal.
+func (w *FleetWatcher) watchAll(ctx context.Context) (refused *core.APIError) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	doubted := make(chan struct{}, 1)
+	resources := slices.Concat(fleetClusters(""), fleetDetails(""), fleetItself())
+	base := newWatcher(w.client, resources, func(d core.Delta) {
+		w.sink("", d)
+		if d.Source == core.SourceClusters && d.State == core.SourceForbidden {
+			select {
+			case doubted <- struct{}{}:
+			default:
+			}
+		}
+	}, w.opts.WatchOptions)
+	var wg sync.WaitGroup
+	defer func() {
+		stop()
+		wg.Wait()
+		if refused != nil {
+			w.forget("", base)
+		}
+	}()
+	wg.Go(func() { base.Run(ctx) })
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-doubted: // it may be the watch alone that is refused
+			if _, refused = w.mayListAll(ctx, w.opts.ListTimeout); refused != nil && refused.Kind == core.ErrForbidden {
+				return refused
+			}
+			refused = nil
+		}
+	}
+}
+
+// watchProjects watches the clusters of each project, until ctx is done or they may be listed in all of them.
+func (w *FleetWatcher) watchProjects(ctx context.Context, refused *core.APIError) {
+	ctx, stop := context.WithCancel(ctx)
+	w.sink("", core.Delta{Source: core.SourceClusters, At: time.Now(), State: core.SourceOff, Replace: true})
+	base := newWatcher(w.client, fleetItself(), func(d core.Delta) { w.sink("", d) }, w.opts.WatchOptions)
+	var wg sync.WaitGroup
+	wg.Go(func() { base.Run(ctx) })
+	w.projects(ctx, refused)
+	stop()
+	wg.Wait()
+}
+
+// forget tells that nothing is seen any more of what a Watcher watched.
+func (w *FleetWatcher) forget(project string, watcher *Watcher) {
+	for _, s := range watcher.streams {
+		w.sink(project, core.Delta{Source: s.res.source, At: time.Now(), State: core.SourceOff, Replace: true})
+	}
+}
+
+// decide finds out whether clusters can be listed in all namespaces. It asks until there is an answer, and tells why there is none yet.
+func (w *FleetWatcher) decide(ctx context.Context) (wide bool, refused *core.APIError) {
+	limit := min(w.opts.SyncDeadline, w.opts.ListTimeout) // what is wrong is said as early as a source says it
+	for pause := w.opts.BackoffMin; ctx.Err() == nil; pause = min(2*pause, w.opts.BackoffMax) {
+		wide, err := w.mayListAll(ctx, limit)
+		if wide || err.Kind == core.ErrForbidden {
+			return wide, err
+		}
+		wait := max(pause+w.client.opts.Jitter("fleet", pause/5), err.After)
+		if err.Kind == core.ErrUnauthorized && w.client.renew() {
+			wait = 0
+		}
+		w.opts.Log.Info("source", "source", core.SourceClusters, "state", core.SourceFailed, "err", errText(err))
+		w.sink("", core.Delta{Source: core.SourceClusters, At: time.Now(), State: core.SourceFailed, Err: err, Next: time.Now().Add(wait)})
+		if sleep(ctx, wait) != nil {
+			break
+		}
+		limit = w.opts.ListTimeout
+	}
+	return false, nil
+}
+
+// mayListAll tells whether clusters can be listed in all namespaces. That the server does not know them counts as a yes: the watch says
+// so, and looks again. Else err says why not.
+func (w *FleetWatcher) mayListAll(ctx context.Context, limit time.Duration) (bool, *core.APIError) {
+	asked, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	_, err := w.client.resource(gvrClusters, "").List(asked, metav1.ListOptions{Limit: 1})
-	if e := describeManagement(err, call); e != nil && e.Kind == core.ErrForbidden {
+	e := describeManagement(err, "list clusters.cluster.k8s.io")
+	switch {
+	case e == nil || e.Kind == core.ErrNotFound:
+		return true, nil
+	case e.Kind == core.ErrForbidden:
 		e.Remedy = managementRights + " gives the right, in one project or in all of them."
-		return false, e
 	}
-	return true, nil
+	return false, e
 }
 
 // branch is what is watched in one project.
@@ -209,12 +282,32 @@ func (w *FleetWatcher) isWide() bool {
 	return w.wide
 }
 
-// projects watches the clusters of each project that there is, and the rest where there are clusters.
+func (w *FleetWatcher) setWide(wide bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wide = wide
+}
+
+// projects watches the clusters of each project that there is, and the rest where there are clusters. It ends with ctx, or when it sees
+// no project and clusters may by now be listed in all of them.
 func (w *FleetWatcher) projects(ctx context.Context, refused *core.APIError) {
 	running := map[string][]*branch{}
+	end := func(project string) {
+		for _, b := range running[project] {
+			w.end(project, b)
+		}
+		delete(running, project)
+		w.mu.Lock()
+		delete(w.having, project) // one that is made again is as new
+		w.mu.Unlock()
+	}
 	defer func() {
-		for _, all := range running {
-			for _, b := range all {
+		for _, project := range slices.Sorted(maps.Keys(running)) {
+			if ctx.Err() == nil {
+				end(project)
+				continue
+			}
+			for _, b := range running[project] {
 				b.stop()
 				<-b.ended
 			}
@@ -238,6 +331,11 @@ func (w *FleetWatcher) projects(ctx context.Context, refused *core.APIError) {
 			}
 		case <-look.C:
 			projects, whole := w.listProjects(ctx, refused)
+			if projects == nil {
+				if wide, _ := w.mayListAll(ctx, w.opts.ListTimeout); wide && ctx.Err() == nil {
+					return
+				}
+			}
 			for _, project := range projects {
 				if running[project] == nil {
 					running[project] = []*branch{w.begin(ctx, project, fleetClusters(project), func(d core.Delta) {
@@ -248,10 +346,7 @@ func (w *FleetWatcher) projects(ctx context.Context, refused *core.APIError) {
 			}
 			for _, project := range slices.Sorted(maps.Keys(running)) {
 				if whole && !slices.Contains(projects, project) {
-					for _, b := range running[project] {
-						w.end(project, b)
-					}
-					delete(running, project)
+					end(project)
 				}
 			}
 			look.Reset(w.opts.Look)

@@ -25,6 +25,7 @@ type ledger struct {
 	objects map[string]map[string]bool // keys of objects, by "project source"
 	states  map[string]core.SourceState
 	errs    map[string]*core.APIError
+	next    map[string]time.Time // when a source is tried again
 }
 
 func (l *ledger) take(project string, d core.Delta) {
@@ -32,7 +33,7 @@ func (l *ledger) take(project string, d core.Delta) {
 	defer l.mu.Unlock()
 	at := project + " " + string(d.Source)
 	if d.State != "" {
-		l.states[at], l.errs[at] = d.State, d.Err
+		l.states[at], l.errs[at], l.next[at] = d.State, d.Err, d.Next
 	}
 	if d.Replace || l.objects[at] == nil {
 		l.objects[at] = map[string]bool{}
@@ -56,7 +57,8 @@ func (l *ledger) is(project string, id core.SourceID) (core.SourceState, []strin
 // watchFleet runs a FleetWatcher until the test ends.
 func watchFleet(t *testing.T, c *cluster, user string, opts FleetOptions) (*FleetWatcher, *ledger) {
 	t.Helper()
-	l := &ledger{objects: map[string]map[string]bool{}, states: map[string]core.SourceState{}, errs: map[string]*core.APIError{}}
+	l := &ledger{objects: map[string]map[string]bool{}, states: map[string]core.SourceState{}, errs: map[string]*core.APIError{},
+		next: map[string]time.Time{}}
 	w := NewFleetWatcher(c.client(user), l.take, opts)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -160,6 +162,82 @@ func TestAFleetIsWatchedProjectByProject(t *testing.T) {
 		l.until(t, "later", core.SourceClusters, core.SourceForbidden)
 		c.delete(gvrNamespaces, "", "later")
 		l.until(t, "later", core.SourceClusters, core.SourceOff)
+	})
+}
+
+// The first request fails, and clusters may be listed in single projects only: the list asks again, says until when it waits, and then
+// sees the projects.
+func TestAFleetWhoseFirstRequestFailsIsSeenLater(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{Users: bounded(true)})
+		c.AddFault(kubeapi.Fault{Match: ours, Resource: "clusters", Code: http.StatusServiceUnavailable, Times: 3})
+		_, l := watchFleet(t, c, kubeapi.Readonly, FleetOptions{})
+		l.until(t, "", core.SourceClusters, core.SourceFailed)
+		if e := l.errs[" clusters"]; e == nil || e.Server != core.ServerManagement || e.Kind != core.ErrServer || l.next[" clusters"].IsZero() {
+			t.Errorf("it says %+v, and waits until %v", e, l.next[" clusters"])
+		}
+		if keys := l.until(t, "prod", core.SourceClusters, core.SourceLive); !slices.Equal(keys, []string{"prod/mos"}) {
+			t.Errorf("it sees %v", keys)
+		}
+	})
+}
+
+// The right to list clusters everywhere is taken away: the projects that are left are seen. It is given again to one who may look
+// into no project: everything is seen. Neither takes a restart.
+func TestAFleetFollowsItsRights(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{})
+		rights := func(all []kubeapi.User) {
+			for _, u := range all {
+				if u.Name == kubeapi.Readonly {
+					if err := c.SetRules(u.Name, u.Rules); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+		_, l := watchFleet(t, c, kubeapi.Readonly, FleetOptions{})
+		l.until(t, "", core.SourceClusters, core.SourceLive)
+		rights(bounded(true))
+		if keys := l.until(t, "prod", core.SourceClusters, core.SourceLive); !slices.Equal(keys, []string{"prod/mos"}) {
+			t.Errorf("with a right in one project it sees %v", keys)
+		}
+		l.until(t, "prod", core.SourcePlans, core.SourceLive)
+		if keys := l.until(t, "", core.SourcePlans, core.SourceOff); len(keys) > 0 {
+			t.Errorf("what was seen in all projects is not forgotten: %v", keys)
+		}
+		rights(bounded(false))
+		l.until(t, "", core.SourceClusters, core.SourceForbidden)
+		everywhere := kubeapi.ManagementUsers()
+		for i := range everywhere {
+			everywhere[i].Rules = slices.DeleteFunc(everywhere[i].Rules, func(r kubeapi.Rule) bool {
+				return slices.Contains(r.Resources, "namespaces")
+			})
+		}
+		rights(everywhere)
+		if keys := l.until(t, "", core.SourceClusters, core.SourceLive); !slices.Equal(keys, []string{"prod/mos"}) {
+			t.Errorf("with the right to all projects it sees %v", keys)
+		}
+		if keys := l.until(t, "prod", core.SourceClusters, core.SourceOff); len(keys) > 0 {
+			t.Errorf("what was seen in the project is not forgotten: %v", keys)
+		}
+	})
+}
+
+// A project is deleted and made again with a cluster in it: it is watched as before.
+func TestAProjectThatIsMadeAgainIsWatchedAgain(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{Users: bounded(true)})
+		_, l := watchFleet(t, c, kubeapi.Readonly, FleetOptions{Look: 20 * time.Second})
+		l.until(t, "prod", core.SourcePlans, core.SourceLive)
+		c.delete(gvrClusters, "prod", "mos")
+		c.delete(gvrNamespaces, "", "prod")
+		l.until(t, "prod", core.SourcePlans, core.SourceOff)
+		c.create(`{apiVersion: v1, kind: Namespace, metadata: {name: prod}}`)
+		c.create(`{apiVersion: cluster.k8s.io/v1alpha1, kind: Cluster, metadata: {name: mos, namespace: prod}, spec: {providerSpec: ` +
+			`{value: {}}}}`)
+		l.until(t, "prod", core.SourceClusters, core.SourceLive)
+		l.until(t, "prod", core.SourcePlans, core.SourceLive)
 	})
 }
 

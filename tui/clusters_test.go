@@ -205,5 +205,26 @@ func TestABoxNamesTheCluster(t *testing.T) {
 		if frame := boxed(); strings.Contains(frame, " mos ") {
 			t.Errorf("%s names the only cluster:\n%s", name, frame)
 		}
+		// As the list calls it: the kubeconfig may call it otherwise.
+		if frame := boxed(func(o *Options) { o.Back, o.Cluster = func() {}, "prod/mos-fra" }); !strings.Contains(frame, " prod/mos-fra ") {
+			t.Errorf("%s does not name the cluster as the list does:\n%s", name, frame)
+		}
+	}
+	d := drive(world(), 120, 40, func(o *Options) { o.Back, o.Cluster = func() {}, "prod/mos-fra" }).keys("esc")
+	if !strings.Contains(d.shows(), "Leave prod/mos-fra for the list of clusters?") {
+		t.Errorf("leaving does not name the cluster as the list does:\n%s", stripped(d.shows()))
+	}
+}
+
+// A management cluster that answers nothing but errors: the list says so, and when it asks again.
+func TestTheListSaysWhenItAsksAgain(t *testing.T) {
+	for _, size := range sizes {
+		d := driveClusters(size.w, size.h, nil)
+		d.send(fleetMsg{&fleet.View{Name: "management", Now: fixtureNow, Sources: []core.Source{{ID: core.SourceClusters,
+			State: core.SourceFailed, Next: d.now().Add(4 * time.Second), Err: &core.APIError{Kind: core.ErrServer,
+				Server: core.ServerManagement, Call: "list clusters.cluster.k8s.io", Status: 503, Message: "etcd has no leader"}}}}})
+		if text := stripped(d.shows()); !strings.Contains(text, "again in 4 s") || !strings.Contains(text, "etcd has no leader") {
+			t.Errorf("%dx%d:\n%s", size.w, size.h, text)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"cmp"
+
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/themes"
@@ -12,8 +14,11 @@ func (m *Model) whichCluster() draw.Line {
 	if m.opts.Back == nil || m.snap == nil {
 		return nil
 	}
-	return draw.One(themes.Warn, m.snap.Cluster).And(themes.Dim, "  ")
+	return draw.One(themes.Warn, m.clusterName()).And(themes.Dim, "  ")
 }
+
+// clusterName is what boxes call the cluster.
+func (m *Model) clusterName() string { return cmp.Or(m.opts.Cluster, m.snap.Cluster) }
 
 // backToClusters leaves the cluster for the list of clusters. It asks, as leaving does, while something runs.
 func (m *Model) backToClusters() tea.Cmd {

@@ -48,6 +48,7 @@ func (p *clustersPage) sourceLine(m *Model, w int) draw.Line {
 				bad, words = nil, "management: "+e.Cause()
 			}
 		}
+		words += p.again(m, src)
 		bad = append(bad, draw.One(k.tone, k.glyph+" ").And(k.tone, words))
 	}
 	out := draw.Line{draw.Blank(1)}
@@ -60,6 +61,14 @@ func (p *clustersPage) sourceLine(m *Model, w int) draw.Line {
 		out = out.And(themes.Dim, fmt.Sprintf("   no access to %d of the namespaces: %s", n, deniedNames(p.view.Denied)))
 	}
 	return out.Cut(w)
+}
+
+// again is when a kind of objects that could not be read is tried again: ", again in 4 s"; empty where that is not known.
+func (*clustersPage) again(m *Model, src *core.Source) string {
+	if src.Next.IsZero() {
+		return ""
+	}
+	return ", again " + ago(m.now().Sub(src.Next))
 }
 
 func deniedNames(all []fleet.Denied) string {

@@ -50,7 +50,8 @@ type Options struct {
 	Version  string      // shown in the help
 	Now      func() time.Time
 	// Back is called when the operator goes back to the list of clusters; the screen then ends. nil: there is no list.
-	Back func()
+	Back    func()
+	Cluster string // what boxes call the cluster, as the list of clusters does; empty: as the Snapshot does
 
 	clusters *Clusters // the screen is this list
 }

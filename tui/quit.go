@@ -75,7 +75,7 @@ func (q *quitDialog) draw(m *Model, w, _ int) []string {
 		draw.Buttons([]string{"Stay", "Leave"}, focus), w-4))
 	title := "Leave?"
 	if q.back {
-		title = "Leave " + m.snap.Cluster + " for the list of clusters?"
+		title = "Leave " + m.clusterName() + " for the list of clusters?"
 	}
 	return m.look.Box(draw.One(themes.Warn, title), nil, body, w)
 }

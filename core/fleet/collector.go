@@ -180,6 +180,7 @@ type View struct {
 	Rows     []Row         // by what needs a person, then by what is under way, then by name
 	Sources  []core.Source // of each kind the one in the worst state, in the order of core.ManagementSources
 	Denied   []Denied      // projects into which nobody lets us look, by name
+	Listed   bool          // the clusters of all projects are known, but for those that are Denied
 	Complete bool          // all streams have answered, those of the machines in the projects of Watched, too
 }
 
@@ -327,8 +328,30 @@ func (c *Collector) health(v *View) {
 			v.Sources = append(v.Sources, src)
 		}
 	}
-	v.Complete = v.Complete && c.answered(v)
+	v.Complete, v.Listed = v.Complete && c.answered(v), c.listed()
 	slices.SortFunc(v.Denied, func(a, b Denied) int { return strings.Compare(a.Project, b.Project) })
+}
+
+// listed tells whether all clusters have been listed that may be.
+func (c *Collector) listed() bool {
+	some := false
+	for st, src := range c.sources {
+		if st.source != core.SourceClusters {
+			continue
+		}
+		switch src.State {
+		case core.SourceLive, core.SourceStale: // what was seen is kept
+			some = true
+		case core.SourceOff:
+		case core.SourceForbidden:
+			if st.project == "" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return some
 }
 
 // answered tells whether the clusters are known, and of each what there is to know of it.

@@ -299,3 +299,37 @@ func BenchmarkFleet(b *testing.B) {
 		}
 	}
 }
+
+// Whether all clusters are known is another question than whether all of them have been read: a key of the configuration may name
+// a cluster that nobody has listed yet.
+func TestWhetherAllClustersAreKnown(t *testing.T) {
+	forbidden := &core.APIError{Kind: core.ErrForbidden}
+	for name, tt := range map[string]struct {
+		states map[string]core.SourceState // of the clusters, by project
+		want   bool
+	}{
+		"nothing was told":     {nil, false},
+		"all at once":          {map[string]core.SourceState{"": core.SourceLive}, true},
+		"all, a while ago":     {map[string]core.SourceState{"": core.SourceStale}, true},
+		"no look anywhere":     {map[string]core.SourceState{"": core.SourceForbidden}, false},
+		"the first one failed": {map[string]core.SourceState{"": core.SourceFailed}, false},
+		"each project":         {map[string]core.SourceState{"": core.SourceOff, "a": core.SourceLive, "b": core.SourceLive}, true},
+		"one is being read":    {map[string]core.SourceState{"": core.SourceOff, "a": core.SourceLive, "b": core.SourceConnecting}, false},
+		"one fails":            {map[string]core.SourceState{"": core.SourceOff, "a": core.SourceLive, "b": core.SourceFailed}, false},
+		"one is closed to us":  {map[string]core.SourceState{"": core.SourceOff, "a": core.SourceLive, "b": core.SourceForbidden}, true},
+		"all are closed to us": {map[string]core.SourceState{"": core.SourceOff, "b": core.SourceForbidden}, false},
+		"no project is known":  {map[string]core.SourceState{"": core.SourceOff}, false},
+	} {
+		c := NewCollector("management")
+		for project, state := range tt.states {
+			d := core.Delta{Source: core.SourceClusters, At: time.Now(), State: state}
+			if state == core.SourceForbidden {
+				d.Err = forbidden
+			}
+			c.Apply(project, d)
+		}
+		if v := c.View(time.Now(), time.Now()); v.Listed != tt.want {
+			t.Errorf("%s: %v", name, v.Listed)
+		}
+	}
+}
