@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -13,10 +12,13 @@ import (
 
 // access says how to open one cluster of a management cluster.
 type access struct {
-	Kubeconfig    string `yaml:"kubeconfig"` // file; empty: that of --kubeconfig. Relative to the configuration's folder
-	Context       string `yaml:"context"`    // empty: the file's current one
-	OSCloud       string `yaml:"osCloud"`
-	OSFromCluster bool   `yaml:"osFromCluster"`
+	Kubeconfig string `yaml:"kubeconfig"` // file; empty: that of --kubeconfig. Relative to the configuration's folder
+	Context    string `yaml:"context"`    // empty: the file's current one
+	// FromManagement reads the cluster's login from its Secret on the management cluster without asking first. Where neither this nor a
+	// kubeconfig nor a context is named, the list asks.
+	FromManagement bool   `yaml:"fromManagement"`
+	OSCloud        string `yaml:"osCloud"`
+	OSFromCluster  bool   `yaml:"osFromCluster"`
 }
 
 // idOfCluster is the cluster that a key of the section clusters names: its name, or project/name.
@@ -35,8 +37,10 @@ func (c *config) checkClusters() error {
 		switch {
 		case id.Name == "" || strings.Contains(id.Name, "/") || strings.HasPrefix(key, "/"):
 			return fmt.Errorf("%q: want the name of a cluster, or project/name", key)
-		case a.Kubeconfig == "" && a.Context == "":
-			return fmt.Errorf("%s: want its context, its kubeconfig, or both", key)
+		case a == access{}:
+			return fmt.Errorf("%s: want its context, its kubeconfig, or both; fromManagement; osCloud or osFromCluster", key)
+		case a.FromManagement && a.configured():
+			return fmt.Errorf("%s: want fromManagement, or its context and kubeconfig, not both", key)
 		case a.OSCloud != "" && a.OSFromCluster:
 			return fmt.Errorf("%s: want osCloud or osFromCluster, not both", key)
 		}
@@ -53,13 +57,13 @@ func (c *config) knownClusters() []fleet.ID {
 	return ids
 }
 
-// accessOf is how to open a cluster of those that are seen; err says why it cannot be. A key with a project names one cluster. A key
-// without one counts only where it can mean no other cluster: what is opened by it would be another's.
+// accessOf is how to open a cluster of those that are seen, as far as the configuration says; err says why it cannot be. A key with a
+// project names one cluster. A key without one counts only where it can mean no other cluster: what is opened by it would be another's.
 func (c *config) accessOf(id fleet.ID, seen *fleet.View) (a access, err error) {
 	a, ok := c.Clusters[id.String()]
 	if !ok {
 		if a, ok = c.Clusters[id.Name]; !ok {
-			return a, errNoAccess
+			return a, nil
 		}
 		if err := c.ambiguous(id, seen); err != nil {
 			return access{}, err
@@ -101,12 +105,14 @@ func (c *config) ambiguous(id fleet.ID, seen *fleet.View) error {
 	return nil
 }
 
-// errNoAccess says that no context is configured for a cluster.
-var errNoAccess = errors.New(noAccess)
+// configured tells whether a context or a kubeconfig is named. Else the management cluster has the login.
+func (a access) configured() bool { return a.Kubeconfig != "" || a.Context != "" }
 
 // text is how a cluster is opened, in words: "context mos-fra of /home/op/fra.yaml".
 func (a access) text() string {
 	switch {
+	case !a.configured():
+		return "its Secret on the management cluster"
 	case a.Kubeconfig == "":
 		return "context " + a.Context
 	case a.Context == "":

@@ -49,7 +49,8 @@ func (f *fleetScreen) run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { watch.run(watching) })
 	defer func() { stop(); running.Wait() }()
-	list := tui.NewClusters(&fleetDesk{watch, &f.place.config})
+	desk := &fleetDesk{fleetWatch: watch, config: &f.place.config, log: f.log}
+	list := tui.NewClusters(desk)
 	notice := f.notice
 	for {
 		id, err := f.list(ctx, list, notice)
@@ -57,7 +58,7 @@ func (f *fleetScreen) run(ctx context.Context) error {
 			return err
 		}
 		notice = ""
-		back, err := f.open(ctx, watch, *id)
+		back, err := f.open(ctx, desk, *id)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -96,8 +97,8 @@ func (f *fleetScreen) list(ctx context.Context, list *tui.Clusters, notice strin
 
 // open shows the dashboard of a cluster, and tells whether the operator came back to the list. What the session began has ended then,
 // and the lease is given back.
-func (f *fleetScreen) open(ctx context.Context, watch *fleetWatch, id fleet.ID) (back bool, err error) {
-	p, err := f.placeOf(watch, id)
+func (f *fleetScreen) open(ctx context.Context, desk *fleetDesk, id fleet.ID) (back bool, err error) {
+	p, err := f.placeOf(desk.fleetWatch, id, desk.take(id))
 	if err != nil {
 		return false, err
 	}
@@ -121,8 +122,9 @@ func listedAs(id fleet.ID) string {
 	return oneLine(id.String())
 }
 
-// placeOf is the place of one cluster. Nothing there comes from what names another cluster or cloud: neither the flags nor $OS_CLOUD.
-func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID) (place, error) {
+// placeOf is the place of one cluster; login is what was read of it on the management cluster, nil for nothing. Nothing there comes from
+// what names another cluster or cloud: neither the flags nor $OS_CLOUD.
+func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given) (place, error) {
 	p := f.place
 	a, err := p.config.accessOf(id, watch.seen())
 	if err != nil {
@@ -132,11 +134,20 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID) (place, error) {
 	if p.management.configured() {
 		m = p.management
 	}
-	if m.Namespace, m.Cluster = id.Project, id.Name; a.Kubeconfig != "" {
+	switch {
+	case a.configured():
+		login = nil
+	case login == nil:
+		return p, errors.New(noAccess)
+	}
+	if m.Namespace, m.Cluster = id.Project, id.Name; a.Kubeconfig != "" || login != nil {
 		m.Kubeconfig = cmp.Or(m.Kubeconfig, watch.client.File) // it is not in the cluster's own file
 	}
 	p.management = m
-	p.kubeconfig, p.context = cmp.Or(a.Kubeconfig, p.kubeconfig), a.Context
+	p.kubeconfig, p.context, p.given = cmp.Or(a.Kubeconfig, p.kubeconfig), a.Context, login
+	if login != nil {
+		p.kubeconfig = "" // what names the management cluster's file is said with its commands
+	}
 	p.osCloud, p.osFromCluster, p.write = a.OSCloud, a.OSFromCluster, false
 	if a.OSCloud == "" && !a.OSFromCluster {
 		p.noCloud = "the configuration names no cloud for " + id.Called()
@@ -147,26 +158,78 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID) (place, error) {
 	}
 	if client.Server == watch.client.Server {
 		return p, &core.APIError{Kind: core.ErrConfiguration, Server: core.ServerKubernetes, Call: "open " + id.Called(),
-			Message: a.text() + " is the management cluster itself", Remedy: "Name the cluster's own context."}
+			Message: client.Origin() + " is the management cluster itself", Remedy: "Name the cluster's own context."}
 	}
 	return p, nil
 }
 
-const noAccess = "the configuration's section clusters does not name it"
+const noAccess = "the configuration's section clusters names no context for it"
 
-// fleetDesk is what the list of clusters shows.
+// fleetDesk is what the list of clusters shows, and reads where the operator asks for it.
 type fleetDesk struct {
 	*fleetWatch
 	config *config
+	log    *log
+
+	mu    sync.Mutex
+	login *kube.Given // of the cluster that is to be opened next; nil: none was read
+	whose fleet.ID
 }
 
 // Access implements tui.ClusterDesk.
 func (d *fleetDesk) Access(id fleet.ID) tui.ClusterAccess {
 	a, err := d.config.accessOf(id, d.seen())
-	if err != nil {
+	switch {
+	case err != nil:
 		return tui.ClusterAccess{Lack: err.Error()}
+	case a.configured():
+		return tui.ClusterAccess{How: a.text()}
+	case id.Project == "":
+		return tui.ClusterAccess{Lack: noAccess + ", and its project is not known"}
 	}
-	return tui.ClusterAccess{How: a.text()}
+	cloud := "not configured: instances are not seen"
+	switch {
+	case a.OSCloud != "":
+		cloud = "the cloud " + a.OSCloud + " of clouds.yaml, as it is configured"
+	case a.OSFromCluster:
+		cloud = "from the cluster's own Secret, as it is configured (osFromCluster)"
+	}
+	as := "context " + d.client.ContextName
+	if d.client.File != "" {
+		as += " of " + d.client.File
+	}
+	return tui.ClusterAccess{How: a.text(), Login: &tui.ClusterLogin{Secret: kube.ClusterLoginSecret(id.Name), Namespace: id.Project, As: as,
+		OpenStack: cloud, Asked: a.FromManagement}}
+}
+
+// ReadLogin implements tui.ClusterDesk.
+func (d *fleetDesk) ReadLogin(ctx context.Context, id fleet.ID) error {
+	secret := kube.ClusterLoginSecret(id.Name)
+	login, err := d.client.ClusterLogin(ctx, id.Project, id.Name)
+	if err != nil {
+		d.log.Warn("read the login of a cluster", "cluster", id.String(), "secret", secret, "error", err)
+		return err
+	}
+	d.log.Info("read the login of a cluster", "cluster", id.String(), "secret", secret, "by", operatorName())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if ctx.Err() != nil { // nobody waits for it any more
+		return ctx.Err()
+	}
+	d.login, d.whose = login, id
+	return nil
+}
+
+// take returns the login of a cluster that was read for it, once. Opening it again reads it again.
+func (d *fleetDesk) take(id fleet.ID) *kube.Given {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	login := d.login
+	if d.whose != id {
+		login = nil
+	}
+	d.login, d.whose = nil, fleet.ID{}
+	return login
 }
 
 // manyClusters tells whether a scenario is about more than one cluster.
@@ -174,11 +237,11 @@ func manyClusters(s *scenario.Scenario) bool {
 	return s.Management != nil && len(s.Management.Others) > 0
 }
 
-// simClusters says how the clusters of a simulated management cluster are opened: the one that has servers, and one whose context is
-// missing because nobody lets us look into its project.
+// simClusters says how the clusters of a simulated management cluster are opened: the one that has servers by its Secret there, and one
+// whose context is missing because nobody lets us look into its project.
 func simClusters(cloud *sim.Cloud) map[string]access {
 	m := cloud.Scenario.Management
-	all := map[string]access{m.Project + "/" + cloud.Scenario.Cluster: {Context: cloud.Scenario.Cluster, OSCloud: cloud.CloudName}}
+	all := map[string]access{m.Project + "/" + cloud.Scenario.Cluster: {OSCloud: cloud.CloudName}}
 	for _, o := range m.Others {
 		if o.Hidden {
 			all[o.Project+"/"+o.Name] = access{Context: o.Name}

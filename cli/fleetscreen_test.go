@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,12 +36,13 @@ func TestAnOpenedClusterGetsNothingOfAnother(t *testing.T) {
 		watch.look(t.Context(), time.Minute)
 		stop()
 		<-ended
-		fra, err := screen.placeOf(watch, fleet.ID{Project: "fra", Name: "mos-fra"})
+		p.config.Clusters["fra/mos-fra"] = access{Context: "mos-fra", OSCloud: c.CloudName}
+		fra, err := screen.placeOf(watch, fleet.ID{Project: "fra", Name: "mos-fra"}, nil)
 		if err != nil || fra.context != "mos-fra" || fra.osCloud != c.CloudName || fra.noCloud != "" || fra.write ||
 			fra.management != (management{Kubeconfig: c.KubeconfigPath, Context: sim.ManagementContext, Namespace: "fra", Cluster: "mos-fra"}) {
 			t.Errorf("mos-fra is opened by %+v, %v", fra.options, err)
 		}
-		lon, err := screen.placeOf(watch, fleet.ID{Project: "lon", Name: "mos-lon"})
+		lon, err := screen.placeOf(watch, fleet.ID{Project: "lon", Name: "mos-lon"}, nil)
 		if err != nil || lon.osCloud != "" || lon.noCloud == "" {
 			t.Fatalf("mos-lon is opened with the cloud %q, %q, %v", lon.osCloud, lon.noCloud, err)
 		}
@@ -53,10 +56,10 @@ func TestAnOpenedClusterGetsNothingOfAnother(t *testing.T) {
 		if err := s.journal.Close(); err != nil {
 			t.Error(err)
 		}
-		for name, want := range map[string]string{"mos-par": "is the management cluster itself", "mos-rom": "does not name it",
+		for name, want := range map[string]string{"mos-par": "is the management cluster itself", "mos-rom": "names no context for it",
 			"mos-ber": "there is no context"} {
 			project := strings.TrimPrefix(name, "mos-")
-			_, err := screen.placeOf(watch, fleet.ID{Project: project, Name: name})
+			_, err := screen.placeOf(watch, fleet.ID{Project: project, Name: name}, nil)
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", name, err, want)
 			}
@@ -91,7 +94,10 @@ func TestTheContextOfTheManagementClusterOpensTheList(t *testing.T) {
 func TestTheSectionClustersIsChecked(t *testing.T) {
 	for text, want := range map[string]string{
 		"{mos: {context: a}, prod/mos: {kubeconfig: b.yaml, osFromCluster: true}}": "",
-		"{mos: {osCloud: a}}": "mos: want its context, its kubeconfig, or both",
+		"{mos: {}}":                                            "mos: want its context, its kubeconfig, or both",
+		"{mos: {osCloud: a}}":                                  "", // the list asks for the rest
+		"{mos: {fromManagement: true}}":                        "",
+		"{mos: {context: a, fromManagement: true}}":            "want fromManagement, or its context and kubeconfig",
 		"{mos: {context: a, osCloud: a, osFromCluster: true}}": "want osCloud or osFromCluster, not both",
 		"{/mos: {context: a}}":                                 `"/mos": want the name of a cluster, or project/name`,
 		"{a/b/c: {context: a}}":                                `"a/b/c": want the name`,
@@ -134,7 +140,7 @@ func TestAKeyWithoutAProjectNamesOneClusterOnly(t *testing.T) {
 		"not all clusters are known":           {bare, seen(false, prod), prod, "", `write "prod/mos" instead of "mos"`},
 		"nothing is known":                     {bare, nil, prod, "", `write "prod/mos" instead of "mos"`},
 		"a key of its own needs no knowledge":  {both, nil, prod, "kubeconfig /etc/lockstep/b.yaml", ""},
-		"no key":                               {bare, seen(true, prod, lab), lab, "", noAccess},
+		"no key":                               {bare, seen(true, prod, lab), lab, access{}.text(), ""},
 		"a cluster that is seen in no project": {bare, seen(true, fleet.ID{Name: "mos"}), fleet.ID{Name: "mos"}, "context a", ""},
 	} {
 		c := config{Clusters: tt.keys, folder: "/etc/lockstep"}
@@ -146,4 +152,100 @@ func TestAKeyWithoutAProjectNamesOneClusterOnly(t *testing.T) {
 			t.Errorf("%s: it is opened by %+v, %v; want %s", name, a, err, tt.lack)
 		}
 	}
+}
+
+// A cluster without a context is opened by its Secret on the management cluster: only when it is asked for, and once for each time. The
+// credentials reach neither a file nor the log nor the journal.
+func TestAClusterIsOpenedByItsSecret(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := started(t, sim.Options{Scenario: told(t, "clusters"), Paused: true})
+		p := placeOn(t, c)
+		p.kubeconfig, p.context, p.name = c.KubeconfigPath, sim.ManagementContext, ""
+		p.config.Clusters = simClusters(c)
+		watch, err := openFleet(t.Context(), p, p.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		desk, screen := &fleetDesk{fleetWatch: watch, config: &p.config, log: p.log}, &fleetScreen{place: p, log: p.log}
+		fra, lon := fleet.ID{Project: "fra", Name: "mos-fra"}, fleet.ID{Project: "lon", Name: "mos-lon"}
+		a := desk.Access(fra)
+		if l := a.Login; a.Lack != "" || l == nil || l.Secret != "mos-fra-kubeconfig" || l.Namespace != "fra" || l.Asked ||
+			!strings.Contains(l.As, "context management") || !strings.Contains(l.OpenStack, "the cloud sim") {
+			t.Fatalf("the list says %+v %+v", a, a.Login)
+		}
+		if l := desk.Access(lon).Login; l == nil || !strings.HasPrefix(l.OpenStack, "not configured") {
+			t.Errorf("of a cluster that is not configured it says %+v", l)
+		}
+		if desk.Access(fleet.ID{Name: "mos"}).Lack == "" {
+			t.Error("a cluster without a project can be opened")
+		}
+		secrets := func() (n int) {
+			for _, r := range c.Management.Requests() {
+				if strings.Contains(r.Path, "/secrets") {
+					n++
+				}
+			}
+			return n
+		}
+		if _, err := screen.placeOf(watch, fra, desk.take(fra)); err == nil || secrets() != 0 {
+			t.Errorf("without a question it is opened: %v; the Secret was asked for %d times", err, secrets())
+		}
+		if err := desk.ReadLogin(t.Context(), fra); err != nil {
+			t.Fatal(err)
+		}
+		if desk.take(lon) != nil || desk.take(fra) != nil {
+			t.Error("the login of one cluster opens another, or is kept")
+		}
+		if err := desk.ReadLogin(t.Context(), fra); err != nil {
+			t.Fatal(err)
+		}
+		opened, err := screen.placeOf(watch, fra, desk.take(fra))
+		if err != nil || opened.given == nil || opened.management.Cluster != "mos-fra" || opened.management.Kubeconfig != c.KubeconfigPath {
+			t.Fatalf("it is opened by %+v, %v", opened.options, err)
+		}
+		if desk.take(fra) != nil {
+			t.Error("the login is kept")
+		}
+		gone, stop := context.WithCancel(t.Context())
+		stop()
+		if err := desk.ReadLogin(gone, fra); err == nil || desk.take(fra) != nil {
+			t.Errorf("what was given up is kept, or no error: %v", err)
+		}
+
+		token := strings.Split(strings.SplitN(string(opened.given.Content), "token: ", 2)[1], "\n")[0]
+		snap := seenIn(t, opened)
+		if snap.Cluster != "mos-fra" || len(snap.Nodes) == 0 || !snap.Management.Found {
+			t.Errorf("%s is opened, with %d nodes; found on the management cluster: %v", snap.Cluster, len(snap.Nodes), snap.Management.Found)
+		}
+		// The Secret of another cluster would lead here, too: its machines are not these nodes, and nothing of it is shown.
+		machine := `{apiVersion: cluster.k8s.io/v1alpha1, kind: Machine, metadata: {name: lon-cmp-01, namespace: lon, labels: ` +
+			`{cluster.sigs.k8s.io/cluster-name: mos-lon}}, spec: {providerSpec: {value: {}}}, status: {nodeRef: {name: lon-1}}}`
+		if err := c.Management.LoadYAML([]byte(machine)); err != nil {
+			t.Fatal(err)
+		}
+		other, err := screen.placeOf(watch, lon, opened.given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if snap := seenIn(t, other); snap.Management.Found {
+			t.Error("the nodes of mos-fra are taken for those of mos-lon")
+		}
+		if files := filesIn(t, opened); strings.Contains(files, token) || !strings.Contains(files, "mos-fra-kubeconfig") {
+			t.Errorf("the token is written, or it is not logged that it was read:\n%s", files)
+		}
+	})
+}
+
+// seenIn is what a session of a place sees when all its sources have answered.
+func seenIn(t *testing.T, p place) *core.Snapshot {
+	t.Helper()
+	st := &story{t: t, place: p}
+	st.place.journal = p.journal
+	st.begin()
+	defer st.stop()
+	return st.until("everything has answered", func(s *core.Snapshot) bool {
+		return !slices.ContainsFunc(slices.Collect(maps.Values(s.Sources)), func(src core.Source) bool {
+			return src.State == core.SourceConnecting
+		}) && len(s.Nodes) > 0
+	})
 }

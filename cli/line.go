@@ -19,12 +19,13 @@ type line struct {
 
 func (p *place) kubeOptions() kube.Options {
 	return kube.Options{Kubeconfig: p.kubeconfig, Context: p.context, UserAgent: "lockstep/" + programVersion(),
-		Transport: p.line.transport, Jitter: p.line.jitter}
+		Transport: p.line.transport, Jitter: p.line.jitter, Given: p.given}
 }
 
 // managementOptions are those of the management cluster.
 func (p *place) managementOptions() kube.Options {
 	o := p.kubeOptions()
+	o.Given = nil // it is the MOSK cluster's
 	o.Kubeconfig, o.Context = cmp.Or(p.management.Kubeconfig, p.kubeconfig), p.management.Context
 	return o
 }

@@ -61,6 +61,7 @@ type place struct {
 	journal string           // folder; empty: the state folder
 	noCloud string           // why no cloud of OpenStack is looked for; empty: one is
 	oneLook bool             // the journal is read, and not written
+	given   *kube.Given      // the cluster's login where it is in no file; nil: the kubeconfig has it
 	limit   int64            // of one file of it, in bytes; 0: the usual one
 	line    line             // to the servers; zero: the usual way
 	// cloudsYAML is the content of the clouds.yaml to use; nil: it is looked for as the openstack client does.

@@ -89,6 +89,7 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 			kube.Permission{Verb: "get", Resource: "/version"},
 		)},
 		{"rbac-management-operator.yaml", kube.ManagementWritePermissions("")},
+		{"rbac-management-logins.yaml", []kube.Permission{kube.ClusterLoginPermission("mosk", "mos")}},
 		{"rbac-operator.yaml", slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(),
 			[]kube.Permission{kube.CredentialsPermission()})},
 		{"rbac-maintenance.yaml", kube.MaintenancePermissions()},

@@ -50,6 +50,9 @@ func (c *Client) withOrigin(e *core.APIError) *core.APIError {
 	return e
 }
 
+// Origin names what the Client was made from: "context mos of /home/op/config".
+func (c *Client) Origin() string { return c.origin() }
+
 // resource is the part of the API that holds one resource, in a namespace or (empty) in none.
 func (c *Client) resource(gvr schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {
 	r := c.session.Load().dynamic.Resource(gvr)

@@ -32,6 +32,7 @@ const (
 type Options struct {
 	Kubeconfig string // the file of --kubeconfig; empty for $KUBECONFIG, then ~/.kube/config, then the cluster we run in
 	Context    string // the context of --context; empty for the file's current context
+	Given      *Given // a kubeconfig that is in no file, to use instead of both; nil: there is none
 	UserAgent  string // "lockstep/1.2.3"; empty for "lockstep"
 	// Transport carries the requests to a server on a network of its own; nil for one with the kubeconfig's TLS settings. A
 	// kubeconfig with such settings cannot be combined with a Transport.
@@ -64,6 +65,9 @@ func Load(opts Options) (*Client, error) {
 
 // locate reads the kubeconfig and fills in the Client's names.
 func (c *Client) locate() (*rest.Config, error) {
+	if c.opts.Given != nil {
+		return c.locateGiven(c.opts.Given)
+	}
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.opts.Kubeconfig
 	rules.WarnIfAllMissing = false
@@ -159,6 +163,9 @@ func (c *Client) locateContext(raw *clientcmdapi.Config, files string, rules *cl
 
 // origin names what a Client was made from, for messages.
 func (c *Client) origin() string {
+	if g := c.opts.Given; g != nil {
+		return g.Origin
+	}
 	if c.File == "" {
 		return "context " + c.ContextName
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -51,7 +52,45 @@ func managementUsers(s *scenario.Scenario) []kubeapi.User {
 		users[i].Rules = append(rules, kubeapi.Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"kaas.mirantis.com"},
 			Resources: []string{"kaasreleases", "clusterreleases", "mccupgrades"}, Verbs: []string{"get", "list", "watch"}}})
 	}
+	return withLogins(s, users)
+}
+
+// withLogins gives the operator the right to the logins of the clusters, each by its name, but for one whose
+// update is paused: there it is refused.
+func withLogins(s *scenario.Scenario, users []kubeapi.User) []kubeapi.User {
+	projects, names := []string{s.Management.Project}, []string{loginSecret(s.Cluster)}
+	for _, o := range s.Management.Others {
+		if !o.Hidden && o.State != "paused" {
+			projects, names = append(projects, o.Project), append(names, loginSecret(o.Name))
+		}
+	}
+	for i := range users {
+		if users[i].Name == kubeapi.Operator {
+			users[i].Rules = append(slices.Clone(users[i].Rules), kubeapi.Rule{Namespaces: projects, PolicyRule: rbacv1.PolicyRule{
+				APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: names, Verbs: []string{"get"}}})
+		}
+	}
 	return users
+}
+
+// loginSecret names the Secret with a cluster's kubeconfig.
+func loginSecret(cluster string) string { return cluster + "-kubeconfig" }
+
+// seedLogin puts the administrator's kubeconfig of the MOSK cluster into the management cluster, where there are others beside it.
+func (c *Cloud) seedLogin() error {
+	if c.Kube == nil {
+		return nil
+	}
+	raw, err := c.Kube.Kubeconfig(kubeapi.Admin)
+	if err != nil {
+		return err
+	}
+	if err := c.Management.Load(&unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Secret", "type": "Opaque",
+		"metadata": map[string]any{"name": loginSecret(c.Scenario.Cluster), "namespace": c.Scenario.Management.Project},
+		"data":     map[string]any{"admin.conf": base64.StdEncoding.EncodeToString(raw)}}}); err != nil {
+		return fmt.Errorf("the login of the cluster: %w", err)
+	}
+	return nil
 }
 
 // seedOthers puts the records of the other clusters, and the management cluster's own Cluster, into a simulated management cluster.
@@ -72,7 +111,7 @@ func (c *Cloud) seedOthers(start time.Time) error {
 			return fmt.Errorf("the other clusters: %w", err)
 		}
 	}
-	return nil
+	return c.seedLogin()
 }
 
 func record(group, kind, project, name, cluster string, content map[string]any) map[string]any {

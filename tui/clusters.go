@@ -25,12 +25,15 @@ type ClusterDesk interface {
 	Subscribe() (views <-chan *fleet.View, stop func())
 	// Access says how a cluster is opened. It asks no server.
 	Access(id fleet.ID) ClusterAccess
+	// ReadLogin reads the login that the management cluster has of a cluster, and keeps it for the cluster being opened next.
+	ReadLogin(ctx context.Context, id fleet.ID) error
 }
 
 // ClusterAccess is how a cluster is opened.
 type ClusterAccess struct {
-	How  string // "context mos-fra": it is configured; empty: it is not
-	Lack string // what to do where it cannot be opened; empty: it can
+	How   string        // "context mos-fra"; empty: it cannot be opened
+	Login *ClusterLogin // what is read on the management cluster first; nil: nothing is
+	Lack  string        // what to do where it cannot be opened; empty: it can
 }
 
 // Clusters is the list of the clusters of a management cluster. It keeps the cursor, the filter and the order while a cluster is open.
@@ -399,10 +402,13 @@ func clustersActions() []Action {
 				}
 				r, _ := of(m).rows.Current()
 				return of(m).desk.Access(r.ID).Lack
-			}, run: in(func(_ *Model, p *clustersPage) tea.Cmd {
+			}, run: in(func(m *Model, p *clustersPage) tea.Cmd {
 				r, ok := p.rows.Current()
 				if !ok {
 					return nil
+				}
+				if login := p.desk.Access(r.ID).Login; login != nil {
+					return p.openByLogin(m, r.ID, *login)
 				}
 				return p.open(r.ID)
 			})},

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,8 @@ import (
 type clusterDesk struct{ views chan *fleet.View }
 
 func (d clusterDesk) Subscribe() (<-chan *fleet.View, func()) { return d.views, func() {} }
+
+func (clusterDesk) ReadLogin(context.Context, fleet.ID) error { return nil }
 
 func (clusterDesk) Access(id fleet.ID) ClusterAccess {
 	if id.Name == "mos-ber" {
@@ -226,5 +229,111 @@ func TestTheListSaysWhenItAsksAgain(t *testing.T) {
 		if text := stripped(d.shows()); !strings.Contains(text, "again in 4 s") || !strings.Contains(text, "etcd has no leader") {
 			t.Errorf("%dx%d:\n%s", size.w, size.h, text)
 		}
+	}
+}
+
+// loginDesk opens clusters by the logins that the management cluster has of them.
+type loginDesk struct {
+	clusterDesk
+	asked bool
+	read  []fleet.ID
+	err   error
+}
+
+func (d *loginDesk) Access(id fleet.ID) ClusterAccess {
+	if id.Name == "mos-rom" {
+		return d.clusterDesk.Access(id)
+	}
+	return ClusterAccess{How: "its Secret on the management cluster", Login: &ClusterLogin{Secret: id.Name + "-kubeconfig",
+		Namespace: id.Project, As: "context kaas-mgmt of /home/ann/.kube/config", OpenStack: "not configured: instances are not seen",
+		Asked: d.asked}}
+}
+
+func (d *loginDesk) ReadLogin(_ context.Context, id fleet.ID) error {
+	d.read = append(d.read, id)
+	return d.err
+}
+
+func driveLogins(w, h int, desk *loginDesk) *driver {
+	list := NewClusters(desk)
+	d := drive(nil, w, h, func(o *Options) { o.Backend, o.clusters = nil, list })
+	d.send(fleetMsg{theFleet()})
+	return d
+}
+
+// A login is read only when it is asked for: enter asks, and enter again reads nothing. A cluster with a context opens as before.
+func TestALoginIsReadOnlyWhenItIsAskedFor(t *testing.T) {
+	forbidden := &core.APIError{Kind: core.ErrForbidden, Server: core.ServerManagement, Call: "get secret", Message: "secrets is forbidden",
+		Remedy: "deploy/rbac-management-logins.yaml gives the right."}
+	fra := fleet.ID{Project: "fra", Name: "mos-fra"}
+	for name, tt := range map[string]struct {
+		asked  bool
+		err    error
+		keys   []string
+		reads  int
+		opens  bool
+		says   string
+		closed bool // the box
+	}{
+		"it asks":                       {false, nil, []string{"enter"}, 0, false, "Read the login of fra/mos-fra?", false},
+		"enter twice":                   {false, nil, []string{"enter", "enter"}, 0, false, "", true},
+		"other keys":                    {false, nil, []string{"enter", "w", "i", "j", "y"}, 0, false, "Read the login of fra/mos-fra?", false},
+		"esc":                           {false, nil, []string{"enter", "tab", "esc"}, 0, false, "", true},
+		"it is confirmed":               {false, nil, []string{"enter", "tab", "enter"}, 1, true, "", true},
+		"it is refused":                 {false, forbidden, []string{"enter", "tab", "enter"}, 1, false, "rbac-management-logins.yaml", false},
+		"it is refused, and enter":      {false, forbidden, []string{"enter", "tab", "enter", "enter"}, 1, false, "", true},
+		"it is refused, and once more":  {false, forbidden, []string{"enter", "tab", "enter", "tab", "enter"}, 2, false, "forbidden", false},
+		"the configuration asks for it": {true, nil, []string{"enter"}, 1, true, "", true},
+		"and it is refused":             {true, forbidden, []string{"enter"}, 1, false, "rbac-management-logins.yaml", false},
+	} {
+		desk := &loginDesk{asked: tt.asked, err: tt.err}
+		d := driveLogins(120, 40, desk).keys("down").keys(tt.keys...)
+		chosen := d.clusters().chosen
+		if len(desk.read) != tt.reads || (chosen != nil) != tt.opens || chosen != nil && *chosen != fra {
+			t.Errorf("%s: it reads %v and opens %v", name, desk.read, chosen)
+		}
+		if _, open := d.top().(*loginDialog); open == tt.closed || !strings.Contains(d.shows(), tt.says) {
+			t.Errorf("%s: the box is open: %v:\n%s", name, open, stripped(d.shows()))
+		}
+	}
+	desk := &loginDesk{}
+	d := driveLogins(120, 40, desk).keys("/", "rom", "enter", "enter")
+	if d.clusters().chosen == nil || len(desk.read) > 0 {
+		t.Errorf("a cluster with a context is opened as %v, after reading %v", d.clusters().chosen, desk.read)
+	}
+}
+
+// An answer that comes after the question was given up opens nothing.
+func TestAGivenUpLoginOpensNothing(t *testing.T) {
+	d := driveLogins(120, 40, &loginDesk{}).keys("down", "enter", "tab")
+	box := d.top().(*loginDialog)
+	_, cmd := d.Update(namedKeys["enter"])
+	if !box.reading || cmd == nil || !strings.Contains(d.shows(), "reading; esc gives up") {
+		t.Fatalf("it does not read:\n%s", stripped(d.shows()))
+	}
+	if d.keys("enter", "tab"); !box.reading || box.stop == nil {
+		t.Error("enter on what is being read does something")
+	}
+	d.keys("esc")
+	d.run(cmd)
+	if d.clusters().chosen != nil {
+		t.Errorf("%v is opened", d.clusters().chosen)
+	}
+}
+
+func TestTheBoxOfALogin(t *testing.T) {
+	for _, size := range sizes {
+		name := fmt.Sprintf("clusters-login-%dx%d", size.w, size.h)
+		t.Run(name, func(t *testing.T) {
+			golden(t, name, stripped(driveLogins(size.w, size.h, &loginDesk{}).keys("down", "enter", "tab").shows()))
+		})
+		name = fmt.Sprintf("clusters-login-refused-%dx%d", size.w, size.h)
+		t.Run(name, func(t *testing.T) {
+			desk := &loginDesk{err: &core.APIError{Kind: core.ErrForbidden, Server: core.ServerManagement,
+				Call:    "get secret mos-fra-kubeconfig in namespace fra",
+				Message: `secrets "mos-fra-kubeconfig" is forbidden: User "ann" cannot get resource "secrets" in the namespace "fra"`,
+				Remedy:  "deploy/rbac-management-logins.yaml gives the right to get this one Secret."}}
+			golden(t, name, stripped(driveLogins(size.w, size.h, desk).keys("down", "enter", "tab", "enter").shows()))
+		})
 	}
 }

@@ -217,6 +217,8 @@ func (p *clustersPage) aboutRow(m *Model, r *fleet.Row, w, needs int) []draw.Lin
 	switch {
 	case a.Lack != "":
 		out = append(out, draw.Paragraph(themes.Warn, "It cannot be opened: "+a.Lack, w)...)
+	case a.Login != nil && !a.Login.Asked:
+		out = append(out, draw.Paragraph(themes.Dim, "enter asks whether to open it by "+a.How+": no context is configured for it.", w)...)
 	case a.How != "":
 		out = append(out, draw.Paragraph(themes.Dim, "enter opens it by "+a.How+".", w)...)
 	}
