@@ -20,6 +20,9 @@ type pager struct {
 	bare   bool // no rule, no margin: for selecting with the terminal
 	copied func(m *Model) string
 
+	onEnter func(m *Model) tea.Cmd // what enter does; nil: it scrolls
+	enterIs string                 // a word for that, for the footer
+
 	find   finder
 	offset int
 	height int
@@ -109,7 +112,21 @@ func textActions() []Action {
 	all := []Action{
 		{ID: "text.close", Title: "Close the page", Short: "close", Scope: ScopeText, Keys: []string{"esc", "q", "backspace"}, Footer: 1,
 			run: with(func(m *Model, p *pager) tea.Cmd { m.close(p); return nil })},
-		{ID: "text.down", Title: "Scroll down", Short: "scroll", Scope: ScopeText, Keys: []string{"down", "j", "enter"}, Footer: 2,
+		{ID: "text.enter", Title: "Open what the page is about; where it is about nothing else, scroll down", Short: "scroll", Scope: ScopeText,
+			Keys: []string{"enter"}, Footer: 2,
+			now: func(m *Model) string {
+				if p, ok := m.top().(*pager); ok && p.onEnter != nil {
+					return p.enterIs
+				}
+				return "scroll"
+			}, run: with(func(m *Model, p *pager) tea.Cmd {
+				if p.onEnter != nil {
+					return p.onEnter(m)
+				}
+				p.scrollBy(1)
+				return nil
+			})},
+		{ID: "text.down", Title: "Scroll down", Short: "down", Scope: ScopeText, Keys: []string{"down", "j"},
 			run: scroll(func(*pager) int { return 1 })},
 		{ID: "text.up", Title: "Scroll up", Short: "up", Scope: ScopeText, Keys: []string{"up", "k"},
 			run: scroll(func(*pager) int { return -1 })},

@@ -112,7 +112,7 @@ type subject struct {
 	message   *message
 	name      string // what y copies
 	command   string // what c copies
-	then      string // what it was at the time under the cursor; empty: it is about the present
+	then      *then  // the time under the cursor that has passed; nil: it is about the present
 }
 
 // tablePane is what all panes share: a table, and default methods.

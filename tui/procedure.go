@@ -43,15 +43,18 @@ func (m *Model) openSteps() tea.Cmd {
 	if s.procedure == nil || s.operation != nil { // an entry of the log is what was done, not what can be done
 		return m.inspect()
 	}
-	if s.then != "" {
-		return tea.Batch(m.openProcedure(*s.procedure), m.say(toneInfo, s.then))
+	if s.then != nil {
+		return m.openThen(*s.then, *s.procedure)
 	}
 	return m.openProcedure(*s.procedure)
 }
 
 // stepsOrDetails is what openSteps opens, in the footer.
 func (m *Model) stepsOrDetails() string {
-	if s := m.focused().subject(); s.procedure == nil && needRow(m) == "" {
+	switch s := m.focused().subject(); {
+	case s.then != nil:
+		return "as it was"
+	case s.procedure == nil && needRow(m) == "":
 		return "details"
 	}
 	return "steps"

@@ -300,12 +300,24 @@ func (p *timelinePane) needCoarser() string {
 	return p.needTime()
 }
 
-// then says what the selected row was at the time under the cursor; empty while that is the present.
-func (p *timelinePane) then() string {
-	if p.aim.IsZero() {
-		return ""
+// then is the selected row at the time under the cursor; nil while that is the present, or has not come.
+func (p *timelinePane) then() *then {
+	r := p.current()
+	if p.aim.IsZero() || r.ID == "" || !p.aim.Before(p.snap.Now) {
+		return nil
 	}
-	return p.tells()
+	from, to := p.column()
+	return &then{row: r.ID, label: strings.TrimSpace(r.Label), node: r.Node, from: from, to: to}
+}
+
+// column is the time that the column under the cursor stands for.
+func (p *timelinePane) column() (from, to time.Time) {
+	at := p.at()
+	if !p.aim.IsZero() && p.view.step > 0 {
+		from = onGrid(at, p.view.step)
+		return from, from.Add(p.view.step)
+	}
+	return at, at.Add(1)
 }
 
 // timelineActions move in time; up and down move among the rows, as everywhere.

@@ -80,8 +80,17 @@ func TestTheTimeUnderTheCursor(t *testing.T) {
 		t.Errorf("the time under the cursor is not shown:\n%s", foot)
 	}
 	d.keys("enter")
-	if frame := stripped(d.shows()); !strings.Contains(frame, "cmp-06, 16:39 to 16:42: rebooting 16:36 to 16:40") {
-		t.Errorf("enter opens the steps and does not say what it was:\n%s", frame)
+	if frame := stripped(d.shows()); !strings.Contains(frame, "cmp-06 at 16:39 to 16:42") ||
+		!strings.Contains(frame, "rebooting since 16:36, until 16:40") || !strings.Contains(frame, "enter as it is now") {
+		t.Errorf("enter does not say what it was:\n%s", frame)
+	}
+	d.keys("enter")
+	if frame := stripped(d.shows()); !strings.Contains(frame, "Take cmp-06 through its maintenance") {
+		t.Errorf("enter once more does not open it as it is now:\n%s", frame)
+	}
+	d.keys("esc")
+	if frame := stripped(d.shows()); !strings.Contains(frame, "cmp-06 at 16:39") {
+		t.Errorf("esc does not lead back to what it was:\n%s", frame)
 	}
 }
 

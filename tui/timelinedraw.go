@@ -364,11 +364,7 @@ func (p *timelinePane) tells() string {
 		return ""
 	}
 	at, now := p.at(), p.snap.Now
-	from, to := at, at.Add(1)
-	if !p.aim.IsZero() && p.view.step > 0 {
-		from = onGrid(at, p.view.step)
-		to = from.Add(p.view.step)
-	}
+	from, to := p.column()
 	label := strings.TrimSpace(r.Label)
 	lead := label + ", " + clock(from, now)
 	if to.Sub(from) > time.Minute {

@@ -66,6 +66,23 @@ type moves struct {
 
 var moved core.Derivation[moves]
 
+// Underway are the migrations from the node that had begun at a moment and had not ended, in the order in which they began, as far as Nova
+// still lists them. At is when they began.
+func Underway(s *core.Snapshot, node string, at time.Time) []Move {
+	host := s.HostOf(node)
+	var out []Move
+	for _, list := range s.Migrations {
+		for _, m := range list {
+			done, failed := ends(m)
+			if m.SourceHost == host && !m.Created.After(at) && (m.Updated.After(at) || !done && !failed && m.Running()) {
+				out = append(out, Move{m.Created, false, m.InstanceID, m.DestHost})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Move) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Instance, b.Instance)) })
+	return out
+}
+
 // Moves are the migrations from the node that ended in the time of the timeline, oldest first, as far as Nova still lists them.
 func Moves(s *core.Snapshot, node string) []Move {
 	return moved.After(s, func(s *core.Snapshot, earlier moves) moves {
