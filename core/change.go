@@ -157,6 +157,27 @@ type SetAutoPause struct {
 	Old, New []string // Old are the alerts that it must have
 }
 
+// SetGroup sets what an UpdateGroup says; only what differs between Old and New is written. It makes the group where Old is nil, and
+// removes it where New is nil.
+type SetGroup struct {
+	Group    Ref
+	Cluster  string         // the Cluster whose machines it groups
+	Old, New *GroupSettings // Old is what it must say
+}
+
+// SetMachineGroup sets the label by which a Machine belongs to an UpdateGroup.
+type SetMachineGroup struct {
+	Machine  Ref
+	Old, New string // Old is the group that the label must name; empty: there is no label
+}
+
+// SetUpgradeIndex sets or removes the index of a Machine in the order of its UpdateGroup.
+type SetUpgradeIndex struct {
+	Machine Ref
+	Old     *int // what it must be; nil: is not set
+	New     *int // nil: remove it
+}
+
 // Batch is a named list of changes under one grant, shown whole, done AtOnce at a time.
 type Batch struct {
 	Items        []BatchItem
@@ -216,6 +237,12 @@ func (SetCommence) isChange() {}
 func (SetRelease) isChange() {}
 
 func (SetAutoPause) isChange() {}
+
+func (SetGroup) isChange() {}
+
+func (SetMachineGroup) isChange() {}
+
+func (SetUpgradeIndex) isChange() {}
 
 func (Batch) isChange() {}
 

@@ -42,6 +42,9 @@ const (
 	GuardFirstService      GuardID = "first"          // it is the one that Rockoon finds
 	GuardHostForgotten     GuardID = "forgotten"      // OpenStack knows nothing of the host any more
 	GuardFresh             GuardID = "fresh"          // what is known is fresh
+	GuardGroupCustom       GuardID = "group-custom"   // the update group is not one that LCM makes by itself
+	GuardGroupEmpty        GuardID = "group-empty"    // no machine belongs to the update group
+	GuardGroupRests        GuardID = "group-rests"    // the update group's plan step has not begun, and is not commenced
 	GuardHardLock          GuardID = "hard-lock"      // no set that needs a quorum holds the node
 	GuardOpenStackHealthy  GuardID = "healthy"        // OpenStack is applied and healthy
 	GuardLockTakenBack     GuardID = "held"           // the lock is taken back
@@ -57,9 +60,11 @@ const (
 	GuardValueKnown        GuardID = "known"          // the value, or what it depends on, is known
 	GuardSomethingLeft     GuardID = "left"           // there is something left
 	GuardAgentsListed      GuardID = "listed"         // what its L3 and DHCP agents serve is known
+	GuardIndexLater        GuardID = "index-later"    // the index is behind those of the groups that are commenced
 	GuardLockHeld          GuardID = "lock"           // the OpenStack controller holds the node
 	GuardLockRelease       GuardID = "lock-release"   // the lock is of OpenStack's release
 	GuardMachinesKnown     GuardID = "machines"       // the machines are known
+	GuardMachineRests      GuardID = "machine-rests"  // nothing is being done with the machine
 	GuardMachinesOut       GuardID = "machines-out"   // no machine is in maintenance mode
 	GuardLiveMigration     GuardID = "migration"      // a live migration of it is under way
 	GuardModeCounts        GuardID = "mode-counts"    // a controller uses the node's mode
@@ -123,5 +128,6 @@ const (
 	GuardVolumesOut        GuardID = "volumes"        // the scheduler puts no more volumes on the host
 	GuardVolumesBack       GuardID = "volumes-back"   // its volume services are back before
 	GuardOperatorsWord     GuardID = "word"           // the operator has said that it may go
+	GuardWorker            GuardID = "worker"         // the machine is not of the control plane
 	GuardZone              GuardID = "zone"           // only computes of one availability zone are in work
 )

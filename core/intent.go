@@ -79,6 +79,15 @@ const (
 	IntentUncommence   IntentKind = "uncommence-plan-step"
 	IntentSetRelease   IntentKind = "set-release"    // Release (a ClusterRelease), PastStops
 	IntentSetAutoPause IntentKind = "set-auto-pause" // Alerts: those that pause the update; none removes the UpdateAutoPause
+
+	// In which order the machines are updated, and how many at a time.
+	IntentMoveMachines        IntentKind = "move-to-update-group"  // Nodes, Group: the group that their machines are to belong to
+	IntentSetGroupConcurrency IntentKind = "set-group-concurrency" // Group, GroupSettings.Concurrent
+	IntentSetGroupIndex       IntentKind = "set-group-index"       // Group, GroupSettings.Index
+	IntentSetGroupReboot      IntentKind = "set-group-reboot"      // Group, GroupSettings.Reboot
+	IntentMakeGroup           IntentKind = "make-update-group"     // Group, GroupSettings
+	IntentDeleteGroup         IntentKind = "delete-update-group"   // Group
+	IntentSetUpgradeIndex     IntentKind = "set-upgrade-index"     // Node, UpgradeIndex (0 removes it)
 )
 
 // Intent is what the operator asks for: a kind and what it is about. It is plain data: the same intent is planned again
@@ -105,6 +114,10 @@ type Intent struct {
 	PlanStep  string   `json:"planStep,omitempty"`  // the ID of a step of the update plan; its name in releases that have no IDs
 	Alerts    []string `json:"alerts,omitempty"`    // names of alerts
 	PastStops bool     `json:"pastStops,omitempty"` // go on with the update in spite of what stops it
+
+	Group         string        `json:"group,omitempty"` // the name of an UpdateGroup
+	GroupSettings GroupSettings `json:"groupSettings,omitzero"`
+	UpgradeIndex  int           `json:"upgradeIndex,omitempty"`
 }
 
 // OneNode is the one node that the intent is about; empty when it is about none or several.

@@ -76,11 +76,53 @@ func (m *Management) GroupOf(name string) *MachineGroup {
 func (m *Management) GroupNameOf(machine *ManagedMachine) string {
 	switch {
 	case machine.Control:
-		return m.Name + "-control"
+		return m.ControlGroup()
 	case machine.Group != "":
 		return machine.Group
 	}
-	return m.Name + "-default"
+	return m.DefaultGroup()
+}
+
+// DefaultGroup is the name of the group of the workers that have no label of a group.
+func (m *Management) DefaultGroup() string { return m.Name + "-default" }
+
+// ControlGroup is the name of the group of the control plane, which is always updated first.
+func (m *Management) ControlGroup() string { return m.Name + "-control" }
+
+// InGroup are the machines of an update group in the order of their update: by their upgrade index, those without one last
+// (docs/mosk.md#order-of-machines). Machines of one index have no order; they are by name.
+func (m *Management) InGroup(group string) []*MachineView {
+	return m.ByGroup()[group]
+}
+
+// ByGroup are the machines of each update group that has some, in the order of InGroup.
+func (m *Management) ByGroup() map[string][]*MachineView {
+	all := map[string][]*MachineView{}
+	for _, v := range m.Machines {
+		if v.Machine != nil {
+			name := m.GroupNameOf(v.Machine)
+			all[name] = append(all[name], v)
+		}
+	}
+	for _, in := range all {
+		byUpgradeIndex(in)
+	}
+	return all
+}
+
+func byUpgradeIndex(in []*MachineView) {
+	slices.SortStableFunc(in, func(a, b *MachineView) int {
+		x, y := a.Machine.UpgradeIndex, b.Machine.UpgradeIndex
+		switch {
+		case x == y:
+			return strings.Compare(a.Name, b.Name)
+		case x == 0:
+			return 1
+		case y == 0:
+			return -1
+		}
+		return cmp.Compare(x, y)
+	})
 }
 
 // Plan is the update plan that runs or comes next, else the one that was completed last; nil when there is none. A plan that begins at

@@ -63,6 +63,7 @@ type ManagedMachine struct {
 	Control       bool   // it has the label of the control plane
 	Group         string // the label kaas.mirantis.com/update-group; empty for the default group
 	UpgradeIndex  int    // 0 when none is set
+	IndexAsked    *int   // spec: the upgrade index that somebody has set; nil when the field is not there
 	Status        string // as it stands
 	Ready         bool
 	ReadyKnown    bool  // the status says whether it is ready
@@ -179,6 +180,9 @@ func (d *DrainState) Pending() bool {
 	return d.Wanted == "true" && d.Value != "true" && d.Message != ""
 }
 
+// LabelUpdateGroup is the label of a Machine that names its update group (docs/mosk.md#update-groups).
+const LabelUpdateGroup = "kaas.mirantis.com/update-group"
+
 // MachineGroup is an UpdateGroup (docs/mosk.md#update-groups).
 type MachineGroup struct {
 	Meta
@@ -186,6 +190,30 @@ type MachineGroup struct {
 	Index      int    // groups of one index are updated together, the lowest first
 	Concurrent int    // machines at a time at most; 0 when none is set
 	Reboot     bool   // machines are rebooted where the update requires it
+}
+
+// Ref names the group.
+func (g *MachineGroup) Ref() Ref {
+	return Ref{Kind: KindUpdateGroup, Namespace: g.Namespace, Name: g.Name, UID: g.UID}
+}
+
+// Settings are what the group says.
+func (g *MachineGroup) Settings() GroupSettings {
+	return GroupSettings{Index: g.Index, Concurrent: g.Concurrent, Reboot: g.Reboot}
+}
+
+// With is the group with other settings.
+func (g *MachineGroup) With(to GroupSettings) *MachineGroup {
+	own := *g
+	own.Index, own.Concurrent, own.Reboot = to.Index, to.Concurrent, to.Reboot
+	return &own
+}
+
+// GroupSettings are what an UpdateGroup says of its machines.
+type GroupSettings struct {
+	Index      int  `json:"index,omitempty"`
+	Concurrent int  `json:"concurrent,omitempty"`
+	Reboot     bool `json:"reboot,omitempty"`
 }
 
 // AutoPause is an UpdateAutoPause (docs/mosk.md#automatic-pause).

@@ -35,6 +35,7 @@ const (
 	KindUpdatePlan                Kind = "ClusterUpdatePlan"
 	KindAutoPause                 Kind = "UpdateAutoPause"
 	KindRebootRequest             Kind = "GracefulRebootRequest"
+	KindUpdateGroup               Kind = "UpdateGroup"
 	KindSource                    Kind = "Source" // one of Lockstep's own sources of facts
 )
 

@@ -109,7 +109,7 @@ func (s Step) MayGoPast() bool {
 		return false
 	}
 	switch s.Intent.Kind {
-	case IntentLiveMigrateAll, IntentSetMode, IntentSetAttempts:
+	case IntentLiveMigrateAll, IntentSetMode, IntentSetAttempts, IntentMoveMachines:
 		return true
 	}
 	return false

@@ -213,6 +213,20 @@ func (p *UpdatePlan) StepAt(key string) int {
 	return at
 }
 
+// Taken tells whether the step is commenced or was begun: LCM works on it, has done so, or begins as soon as its turn comes.
+func (st PlanStep) Taken() bool { return st.Begun() || st.Commence || st.Status == PlanScheduled }
+
+// OfGroup is the step that updates the machines of an update group; false when there is none. control is the name of the group of the
+// control plane, whose machines the masters' step updates.
+func (p *UpdatePlan) OfGroup(name, control string) (PlanStep, bool) {
+	for _, st := range p.Steps {
+		if name != "" && st.Group() == name || name == control && st.ID == planStepMasters {
+			return st, true
+		}
+	}
+	return PlanStep{}, false
+}
+
 // Driven tells whether the plan goes by its commenced steps. Where somebody has set the Cluster's release instead, none may be commenced.
 func (p *UpdatePlan) Driven() bool {
 	for _, st := range p.Steps {

@@ -23,7 +23,7 @@ var (
 
 const (
 	labelClusterName = "cluster.sigs.k8s.io/cluster-name"
-	labelUpdateGroup = "kaas.mirantis.com/update-group"
+	labelUpdateGroup = core.LabelUpdateGroup
 )
 
 // managementResources are what ManagementInventory lists, in words for people.

@@ -122,7 +122,8 @@ func managedMachineFrom(u *unstructured.Unstructured) core.Object {
 	_, control := labels[labelControlPlane]
 	m := &core.ManagedMachine{
 		Meta: managementMeta(u), Cluster: labels.text(labelClusterName), Node: inventory.Node, Control: control, Group: inventory.Group,
-		UpgradeIndex: inventory.Index, Status: status.text("status"), Ready: status.truth("ready"), ReadyKnown: status.flag("ready") != nil,
+		UpgradeIndex: inventory.Index, IndexAsked: indexAsked(spec), Status: status.text("status"),
+		Ready: status.truth("ready"), ReadyKnown: status.flag("ready") != nil,
 		Maintenance: spec.flag("maintenance"), InMaintenance: status.truth("maintenance"), Reboot: status.at("reboot").truth("required"),
 		RebootReason: status.at("reboot").text("reason"), Conditions: conditionsOf(status),
 	}
@@ -130,6 +131,14 @@ func managedMachineFrom(u *unstructured.Unstructured) core.Object {
 		m.Status = o.at("status").text("phase")
 	}
 	return m
+}
+
+// indexAsked is the upgrade index in a Machine's spec; nil when there is none.
+func indexAsked(spec fields) *int {
+	if n, ok := spec.number("upgradeIndex"); ok {
+		return &n
+	}
+	return nil
 }
 
 func lcmClusterFrom(u *unstructured.Unstructured) core.Object {

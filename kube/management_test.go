@@ -54,7 +54,7 @@ status:
   providerStatus: {status: Deploy, ready: true, reboot: {required: true, reason: kernel}, conditions: [{type: Kubelet, ready: true}]}`,
 			&core.ManagedMachine{Meta: core.Meta{Name: "cmp-1", Namespace: "prod", UID: "u1"}, Cluster: "mos", Node: "kaas-node-1", Control: true,
 				Group:        "canary",
-				UpgradeIndex: 4, Status: "Deploy", Ready: true, ReadyKnown: true, Reboot: true, RebootReason: "kernel",
+				UpgradeIndex: 4, IndexAsked: new(4), Status: "Deploy", Ready: true, ReadyKnown: true, Reboot: true, RebootReason: "kernel",
 				Conditions: []core.Condition{{Type: "Kubelet", Ready: true}}}},
 		"a machine of a newer API": {managedMachineFrom, `{metadata: {name: cmp-1}, status: {phase: Ready}}`,
 			&core.ManagedMachine{Meta: core.Meta{Name: "cmp-1"}, Status: "Ready"}},

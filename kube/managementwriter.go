@@ -76,6 +76,12 @@ func (s managementSender) send(ctx context.Context, change core.Change) error {
 		return s.setRelease(ctx, c)
 	case core.SetCommence:
 		return s.setCommence(ctx, c)
+	case core.SetGroup:
+		return s.setGroup(ctx, c)
+	case core.SetMachineGroup:
+		return s.setMachineGroup(ctx, c)
+	case core.SetUpgradeIndex:
+		return s.setUpgradeIndex(ctx, c)
 	}
 	return engine.NoSuchChange(change, core.ServerManagement)
 }
@@ -93,7 +99,8 @@ func (s managementSender) call(doing string) string {
 func ManagementWritePermissions(namespace string) []Permission {
 	return slices.Concat(maintenancePermissions(gvrClusters, namespace), maintenancePermissions(gvrMachines, namespace),
 		rebootPermissions(namespace), updatePermissions(core.KindUpdatePlan, namespace, "get", "patch"),
-		updatePermissions(core.KindAutoPause, namespace, "get", "create", "patch", "delete"))
+		updatePermissions(core.KindAutoPause, namespace, "get", "create", "patch", "delete"),
+		updatePermissions(core.KindUpdateGroup, namespace, "get", "create", "patch", "delete"))
 }
 
 func maintenancePermissions(gvr schema.GroupVersionResource, namespace string) []Permission {

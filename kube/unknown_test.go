@@ -45,8 +45,14 @@ func managementWrites(cluster core.Ref) []core.Change {
 		core.SetAutoPause{Pause: pauseRef, Old: []string{"A"}, New: []string{"A", "B"}},
 		core.SetRelease{Cluster: cluster, Old: "mosk-17-4-0-25-1", New: "mosk-21-0-0-25-2"},
 		core.SetCommence{Plan: planRef, Index: 0, ID: "openstack", Name: "Update OpenStack", Status: "NotStarted", On: true},
+		core.SetGroup{Group: core.Ref{Kind: core.KindUpdateGroup, Namespace: "prod", Name: "rack-a"}, Cluster: "mos",
+			New: &core.GroupSettings{Index: 2, Concurrent: 1}},
+		core.SetMachineGroup{Machine: machineRef, New: "rack-a"},
+		core.SetUpgradeIndex{Machine: machineRef, New: new(1)},
 	}
 }
+
+var machineRef = core.Ref{Kind: core.KindMachine, Namespace: "prod", Name: "cmp-1"}
 
 var planRef = core.Ref{Kind: core.KindUpdatePlan, Namespace: "prod", Name: "mos-21.0.0", UID: "uid-plan"}
 

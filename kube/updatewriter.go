@@ -22,9 +22,11 @@ type managementKind struct {
 
 // managementKinds are the kinds of objects by which an update is driven.
 var managementKinds = map[core.Kind]managementKind{
-	core.KindCluster:    {gvrClusters, managedClusterFrom},
-	core.KindUpdatePlan: {gvrUpdatePlans, updatePlanFrom},
-	core.KindAutoPause:  {gvrAutoPauses, autoPauseFrom},
+	core.KindCluster:     {gvrClusters, managedClusterFrom},
+	core.KindUpdatePlan:  {gvrUpdatePlans, updatePlanFrom},
+	core.KindAutoPause:   {gvrAutoPauses, autoPauseFrom},
+	core.KindUpdateGroup: {gvrUpdateGroups, machineGroupFrom},
+	core.KindMachine:     {gvrMachines, managedMachineFrom},
 }
 
 // updatePermissions are what driving the update needs on one kind.

@@ -42,7 +42,9 @@ var AllKinds = []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, cor
 	core.IntentRemoveTempest, core.IntentDeletePod, core.IntentDeletePods,
 	core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot,
 	core.IntentCommence, core.IntentUncommence, core.IntentSetRelease, core.IntentSetAutoPause,
-	core.IntentDisableVolume, core.IntentEnableVolume}
+	core.IntentDisableVolume, core.IntentEnableVolume,
+	core.IntentMoveMachines, core.IntentSetGroupConcurrency, core.IntentSetGroupIndex, core.IntentSetGroupReboot, core.IntentMakeGroup,
+	core.IntentDeleteGroup, core.IntentSetUpgradeIndex}
 
 // AnyScene draws a cluster in which everything that a plan depends on can vary: sources, modes, instances, migrations, locks,
 // requests, operations. It leans towards states in which steps are possible, so that both answers occur.

@@ -158,6 +158,8 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 		core.IntentAddTempest, core.IntentRemoveTempest,
 		core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot,
 		core.IntentCommence, core.IntentUncommence, core.IntentSetRelease, core.IntentSetAutoPause,
+		core.IntentMoveMachines, core.IntentSetGroupConcurrency, core.IntentSetGroupIndex, core.IntentSetGroupReboot, core.IntentMakeGroup,
+		core.IntentDeleteGroup, core.IntentSetUpgradeIndex,
 		core.IntentOverrideLock, core.IntentAskNode, core.IntentAskCluster} {
 		if !have[k] {
 			t.Errorf("no action leads to %s", k)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"lockstep/core"
@@ -92,6 +93,17 @@ func describe(s *core.Snapshot, step core.Step) []string {
 			strings.Join(c.New, ", ") + "."}
 	case core.SetRelease:
 		return []string{"Set spec.providerSpec.value.release from " + orNotSet(c.Old) + " to " + c.New + " on " + object(c.Cluster, "") + "."}
+	case core.SetGroup:
+		return []string{describeGroup(c)}
+	case core.SetMachineGroup:
+		return []string{"Set the label " + core.LabelUpdateGroup + " from " + orNotSet(c.Old) + " to " + c.New + " on " +
+			object(c.Machine, step.Label) + "."}
+	case core.SetUpgradeIndex:
+		to := "Remove spec.providerSpec.value.upgradeIndex, which is " + number(c.Old) + ","
+		if c.New != nil {
+			to = "Set spec.providerSpec.value.upgradeIndex from " + number(c.Old) + " to " + number(c.New)
+		}
+		return []string{to + " on " + object(c.Machine, step.Label) + "."}
 	case core.SetCommence:
 		if !c.On {
 			return []string{"Take commence away from the step " + planStepName(c) + " of " + object(c.Plan, "") + "."}
@@ -113,6 +125,40 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		return nil
 	}
 	return []string{"On " + on + "."}
+}
+
+// describeGroup says what is written to an UpdateGroup.
+func describeGroup(c core.SetGroup) string {
+	settings := func(s core.GroupSettings) string {
+		return fmt.Sprintf("index %d, concurrentUpdates %d, rebootIfUpdateRequires %t", s.Index, s.Concurrent, s.Reboot)
+	}
+	switch {
+	case c.Old == nil && c.New == nil:
+		return ""
+	case c.Old == nil:
+		return "Create " + object(c.Group, "") + " of the cluster " + c.Cluster + ": " + settings(*c.New) + "."
+	case c.New == nil:
+		return "Delete " + object(c.Group, "") + ": " + settings(*c.Old) + "."
+	}
+	var sets []string
+	if c.Old.Index != c.New.Index {
+		sets = append(sets, fmt.Sprintf("spec.index from %d to %d", c.Old.Index, c.New.Index))
+	}
+	if c.Old.Concurrent != c.New.Concurrent {
+		sets = append(sets, fmt.Sprintf("spec.concurrentUpdates from %d to %d", c.Old.Concurrent, c.New.Concurrent))
+	}
+	if c.Old.Reboot != c.New.Reboot {
+		sets = append(sets, fmt.Sprintf("spec.rebootIfUpdateRequires from %t to %t", c.Old.Reboot, c.New.Reboot))
+	}
+	return "Set " + strings.Join(sets, ", ") + " on " + object(c.Group, "") + "."
+}
+
+// number is a number, or "(not set)" for nil.
+func number(n *int) string {
+	if n == nil {
+		return "(not set)"
+	}
+	return strconv.Itoa(*n)
 }
 
 // planStepName is what the plan calls the step: its ID, or its name where there are no IDs.

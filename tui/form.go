@@ -36,7 +36,10 @@ type form struct {
 	input  textinput.Model
 	intent func(text string) (core.Intent, error)       // of a form without choices
 	with   func(i core.Intent, text string) core.Intent // what the text adds to the choice's intent, of a form with both
-	err    error
+	// parse is with, and says what is wrong with the text.
+	parse func(i core.Intent, text string) (core.Intent, error)
+	live  bool // it says at once what stands against it, not only when it is submitted
+	err   error
 
 	began    string // what the text field held when it was opened anew
 	recalled string // the draft that it was opened with; empty when there was none
@@ -284,10 +287,41 @@ func (f *form) proposes() (core.Intent, error) {
 		return f.intent(text)
 	}
 	intent := f.choices[f.at].intent
+	if f.parse != nil {
+		return f.parse(intent, text)
+	}
 	if f.with != nil {
 		intent = f.with(intent, text)
 	}
 	return intent, nil
+}
+
+// mind is what stands against the form as it is filled in now; empty when nothing does, or when nothing was typed yet.
+func (f *form) mind(s *core.Snapshot) string {
+	if !f.live || s == nil || f.typed() && strings.TrimSpace(f.input.Value()) == "" {
+		return ""
+	}
+	intent, err := f.proposes()
+	if err != nil {
+		return err.Error()
+	}
+	st := step.Plan(s, intent)
+	if g, blocked := st.BlockedBy(); !blocked || g.SaysUnarmed() {
+		return ""
+	}
+	return st.Blocker()
+}
+
+// mostChoices is how many choices are shown at once.
+const mostChoices = 8
+
+// shownChoices are the bounds of the choices that are shown: those around the chosen one, if there are many.
+func (f *form) shownChoices() (from, to int) {
+	if len(f.choices) <= mostChoices {
+		return 0, len(f.choices)
+	}
+	from = min(max(f.at-mostChoices/2, 0), len(f.choices)-mostChoices)
+	return from, from + mostChoices
 }
 
 // cancel leaves the form.
@@ -302,14 +336,22 @@ func (f *form) draw(m *Model, w, _ int) []string {
 	inner := max(w-4, 10)
 	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, f.about, inner)...)
 	body = append(body, draw.Line{})
-	for i, c := range f.choices {
-		l := draw.Line{draw.Blank(2), draw.Text(themes.Text, fmt.Sprintf("%-8s  ", c.name)), draw.Text(themes.Dim, c.text)}
-		if i == f.at {
-			l = draw.Line{draw.Text(themes.Match, m.look.Glyph.Cursor+" "), draw.Text(themes.ButtonFocus, fmt.Sprintf("%-8s", c.name)),
-				draw.Blank(2),
+	wide := 8
+	for _, c := range f.choices {
+		wide = min(max(wide, draw.Width(sanitise.Text(c.name, 64))), 24)
+	}
+	from, to := f.shownChoices()
+	for i, c := range f.choices[from:to] {
+		name := draw.One(themes.Text, sanitise.Text(c.name, 64)).Fit(wide, false).Text()
+		l := draw.Line{draw.Blank(2), draw.Text(themes.Text, name+"  "), draw.Text(themes.Dim, c.text)}
+		if from+i == f.at {
+			l = draw.Line{draw.Text(themes.Match, m.look.Glyph.Cursor+" "), draw.Text(themes.ButtonFocus, name), draw.Blank(2),
 				draw.Text(themes.Text, c.text)}
 		}
 		body = append(body, l)
+	}
+	if n := len(f.choices); to-from < n {
+		body = append(body, draw.One(themes.Dim, fmt.Sprintf("  %d to %d of %d", from+1, to, n)))
 	}
 	if f.typed() {
 		if len(f.choices) > 0 {
@@ -324,6 +366,8 @@ func (f *form) draw(m *Model, w, _ int) []string {
 	body = append(body, draw.Line{})
 	if f.err != nil {
 		body = append(body, draw.Paragraph(themes.Bad, f.err.Error(), inner)...)
+	} else if mind := f.mind(m.snap); mind != "" {
+		body = append(body, draw.Paragraph(themes.Warn, mind, inner)...)
 	}
 	body = append(body, draw.One(themes.Dim, "enter goes on to the confirmation; nothing is changed yet. esc cancels."))
 	return m.look.Box(draw.One(themes.Strong, f.title), m.whichCluster(), body, w)

@@ -23,6 +23,10 @@ type nodesPane struct {
 	controllers []string // those that have locks on nodes, in the order of the column
 	zoned       bool     // there are several availability zones
 	racked      bool     // there are several racks
+	grouped     bool     // there are several update groups of workers
+
+	turns   map[string]progress.Turn // by node
+	turnsOf *core.Management         // what turns were made from
 }
 
 func newNodesPane() pane {
@@ -37,7 +41,7 @@ func newNodesPane() pane {
 		{Title: "node", Width: 6, Most: 24, Names: true, Measure: func(v *core.NodeView) int { return draw.Width(v.Label) },
 			Cell:    func(v *core.NodeView) draw.Line { return draw.One(rest(v, themes.Strong), v.Label) },
 			Compare: func(a, b *core.NodeView) int { return strings.Compare(a.Label, b.Label) }},
-		{Title: "role", Width: 3, Most: 11, Rank: 5, Measure: func(v *core.NodeView) int { return len(rolesText(v.Node)) },
+		{Title: "role", Width: 3, Most: 11, Rank: 6, Measure: func(v *core.NodeView) int { return len(rolesText(v.Node)) },
 			Cell:    func(v *core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), rolesText(v.Node)) },
 			Compare: func(a, b *core.NodeView) int { return strings.Compare(rolesText(a.Node), rolesText(b.Node)) }},
 		{Title: "zone", Width: 4, Most: 16, Rank: 10, Measure: func(v *core.NodeView) int { return draw.Width(zoneOf(v)) },
@@ -46,6 +50,14 @@ func newNodesPane() pane {
 		{Title: "rack", Width: 4, Most: 12, Rank: 11, Measure: func(v *core.NodeView) int { return draw.Width(rackOf(v)) },
 			Hide: func() bool { return !p.racked }, Cell: func(v *core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), rackOf(v)) },
 			Compare: func(a, b *core.NodeView) int { return strings.Compare(rackOf(a), rackOf(b)) }},
+		{Title: "turn", Width: 4, Most: 7, Rank: 5, Measure: func(v *core.NodeView) int { return draw.Width(p.turnText(v)) },
+			Hide:    func() bool { return !p.grouped },
+			Cell:    func(v *core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), p.turnText(v)) },
+			Compare: func(a, b *core.NodeView) int { return p.turns[a.Name].Compare(p.turns[b.Name]) }},
+		{Title: "group", Width: 5, Most: 20, Rank: 12, Measure: func(v *core.NodeView) int { return draw.Width(p.groupText(v)) },
+			Hide:    func() bool { return !p.grouped },
+			Cell:    func(v *core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), p.groupText(v)) },
+			Compare: func(a, b *core.NodeView) int { return strings.Compare(p.groupText(a), p.groupText(b)) }},
 		{Title: "stage", Width: 17, Cell: func(v *core.NodeView) draw.Line { return stageCell(s, v) },
 			Compare: func(a, b *core.NodeView) int { return strings.Compare(string(a.Stage), string(b.Stage)) }},
 		{Title: "for", Width: 4, Most: 10, Right: true, Rank: 2, Measure: func(v *core.NodeView) int { return len(ageOf(s, v)) },
@@ -209,7 +221,42 @@ func (p *nodesPane) refresh() string {
 	views := progress.NodeViews(p.snap)
 	p.zoned, p.racked = differ(views, zoneOf), differ(views, rackOf)
 	p.setControllers(p.snap)
+	p.setTurns(p.snap.Management)
 	return p.Set(views, p.snap.Revision)
+}
+
+// setTurns notes the order of the update, once for each state of the management cluster.
+func (p *nodesPane) setTurns(m *core.Management) {
+	if m == p.turnsOf && p.turns != nil {
+		return
+	}
+	p.turns, p.turnsOf, p.grouped = progress.Turns(m), m, false
+	if m == nil {
+		return
+	}
+	for _, g := range m.Groups {
+		p.grouped = p.grouped || g.Name != m.ControlGroup() && g.Name != m.DefaultGroup()
+	}
+}
+
+// turnText is the node's turn in the update: "2.1", the first of a group that has the index 2.
+func (p *nodesPane) turnText(v *core.NodeView) string {
+	switch t, ok := p.turns[v.Name]; {
+	case !ok:
+		return p.look.Glyph.None
+	case !t.Known():
+		return p.look.Glyph.Unknown
+	default:
+		return fmt.Sprintf("%d.%d", t.Index, t.Place)
+	}
+}
+
+// groupText is the name of the node's update group.
+func (p *nodesPane) groupText(v *core.NodeView) string {
+	if t, ok := p.turns[v.Name]; ok {
+		return sanitise.Text(t.Group, 64)
+	}
+	return p.look.Glyph.None
 }
 
 // setControllers fits the locks column to the controllers: one mark each, their first two letters as its title.
@@ -331,6 +378,8 @@ func (p *nodesPane) words() []columnWord {
 		{"role", "mst Kubernetes master, ctl OpenStack controller, cmp compute, gtw gateway, osd Ceph storage"},
 		{"zone", "availability zone of its nova-compute, where there are several"},
 		{"rack", "the value of the node's label whose key has the word rack, where there are several racks"},
+		{"turn", "its turn in the update, where there are several groups: the index of its group (0 the control plane's), and its place in that"},
+		{"group", "its update group, where there are several"},
 		{"stage", "where it stands in its maintenance"},
 		{"for", "how long it has been in this stage; > at least this long"},
 		{"ready", "whether the kubelet is Ready, and the node not cordoned"},
@@ -390,8 +439,9 @@ func nodeActions() []Action {
 			func(p *nodesPane) request { return openForm{ask(p)} })
 	}
 	return []Action{
-		inPane(Action{ID: "node.mark", Title: "Mark the node, to set the mode or the attempts of several", Short: "mark", Scope: ScopeNodes,
-			Keys: []string{"space"}, Footer: 32}, (*nodesPane).needRow, func(p *nodesPane) request { p.ToggleMark(); return rowMoved{} }),
+		inPane(Action{ID: "node.mark", Title: "Mark the node, to set the mode, the attempts or the update group of several", Short: "mark",
+			Scope: ScopeNodes, Keys: []string{"space"}, Footer: 32}, (*nodesPane).needRow,
+			func(p *nodesPane) request { p.ToggleMark(); return rowMoved{} }),
 		keyed(step("node.migrate", "Move the instances off the node that hold its lock", "migrate", core.IntentLiveMigrateAll,
 			(*nodesPane).needCompute), 10, "m"),
 		keyed(ask("node.mode", "Set the migration mode of the node, or of all marked ones", "mode", core.IntentSetMode,
@@ -403,6 +453,10 @@ func nodeActions() []Action {
 		inPane(Action{ID: "node.plan", Title: "Plan the node's evacuation, or that of all marked ones, before anything moves", Short: "plan",
 			Scope: ScopeNodes, Keys: []string{"v"}, Footer: 13}, (*nodesPane).needCompute,
 			func(p *nodesPane) request { return openPlan{p.nodes()} }),
+		keyed(ask("node.group", "Move the node's machine, or those of all marked ones, to an update group", "update group",
+			core.IntentMoveMachines, (*nodesPane).needGroups, func(p *nodesPane) *form { return newMoveForm(p.snap, p.nodes()) }), 0, "U"),
+		ask("node.index", "Set the upgrade index of the node's machine: its place in its update group", "upgrade index",
+			core.IntentSetUpgradeIndex, (*nodesPane).needMachine, func(p *nodesPane) *form { return newUpgradeIndexForm(p.snap, p.Cursor()) }),
 		step("node.safe", "Declare the node safe: set its mode to skip, once nothing is in the way", "declare safe", core.IntentDeclareSafe,
 			(*nodesPane).needMode),
 		ask("node.disable", "Take the node's nova-compute out of scheduling", "disable compute", core.IntentDisableCompute,

@@ -221,7 +221,7 @@ func phaseActions() []Action {
 		a.Scope, a.Intent = ScopePhases, []core.IntentKind{kind}
 		return inPane(a, (*phasesPane).needManagement, func(*phasesPane) request { return confirmStep{core.Intent{Kind: kind}} })
 	}
-	return []Action{
+	actions := []Action{
 		inPane(Action{ID: "cluster.maintenance", Title: "Open the steps of maintenance without an update: maintenance mode, graceful reboots",
 			Short: "maintenance", Scope: ScopePhases, Keys: []string{"m"}, Footer: 10}, (*phasesPane).needManagement,
 			func(*phasesPane) request { return openSteps{core.ProcedureKey{Kind: core.ProcedureMaintenance}} }),
@@ -240,4 +240,5 @@ func phaseActions() []Action {
 			Short: "ask for maintenance", Scope: ScopePhases, Intent: []core.IntentKind{core.IntentAskCluster}}, (*phasesPane).needSnapshot,
 			func(p *phasesPane) request { return openForm{newClusterForm(p.snap)} }),
 	}
+	return append(actions, groupActions()...)
 }

@@ -36,6 +36,10 @@ var changeRules = []changeRule{
 	changeRow[core.SetCommence]{server: core.ServerManagement, checker: checkCommence}.rule(),
 	changeRow[core.SetAutoPause]{server: core.ServerManagement, checker: checkAutoPause}.rule(),
 	changeRow[core.SetRelease]{server: core.ServerManagement, checker: checkRelease}.rule(),
+	changeRow[core.SetGroup]{server: core.ServerManagement, checker: checkGroup}.rule(),
+	changeRow[core.SetMachineGroup]{server: core.ServerManagement, checker: checkMachineGroup, text: machineGroupText,
+		done: machineIsInGroup}.rule(),
+	changeRow[core.SetUpgradeIndex]{server: core.ServerManagement, checker: checkUpgradeIndex}.rule(),
 }
 
 // changeRow says how one kind of Change is made.

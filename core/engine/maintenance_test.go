@@ -16,6 +16,7 @@ type fakeManagement struct {
 	wanted   *bool
 	is       bool // the cluster
 	inMode   []string
+	inGroup  []string // machines of an update group
 	request  *core.RebootRequest
 	writes   []string
 	objects  map[core.Kind]core.Object // by which an update is driven
@@ -35,6 +36,17 @@ func (f *fakeManagement) Write(_ context.Context, p Permit, c core.Change) error
 		if delete(f.objects, core.KindAutoPause); len(c.New) > 0 {
 			f.objects[core.KindAutoPause] = &core.AutoPause{Meta: core.Meta{UID: "made"}, Alerts: c.New}
 		}
+	case core.SetGroup:
+		f.writes = append(f.writes, c.Group.String())
+		if delete(f.objects, core.KindUpdateGroup); c.New != nil {
+			f.objects[core.KindUpdateGroup] = (&core.MachineGroup{Meta: core.Meta{UID: "made"}}).With(*c.New)
+		}
+	case core.SetMachineGroup:
+		f.writes = append(f.writes, c.Machine.String())
+		f.objects[core.KindMachine].(*core.ManagedMachine).Group = c.New
+	case core.SetUpgradeIndex:
+		f.writes = append(f.writes, c.Machine.String())
+		f.objects[core.KindMachine].(*core.ManagedMachine).IndexAsked = c.New
 	case core.SetRelease:
 		f.writes = append(f.writes, c.Cluster.String())
 		f.objects[core.KindCluster].(*core.ManagedCluster).Target = c.New
@@ -60,6 +72,10 @@ func (f *fakeManagement) Maintenance(context.Context, core.Ref) (*bool, bool, er
 
 func (f *fakeManagement) MachinesInMaintenance(context.Context, core.Ref) ([]string, error) {
 	return f.inMode, f.readFail
+}
+
+func (f *fakeManagement) MachinesInGroup(context.Context, core.Ref, string) ([]string, error) {
+	return f.inGroup, f.readFail
 }
 
 func (f *fakeManagement) RebootRequest(context.Context, core.Ref) (*core.RebootRequest, error) {

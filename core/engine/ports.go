@@ -101,6 +101,8 @@ type ManagementChecker interface {
 	Maintenance(ctx context.Context, ref core.Ref) (wanted *bool, is bool, err error)
 	// MachinesInMaintenance reads the names of the cluster's machines that are in maintenance mode, or are wanted in it.
 	MachinesInMaintenance(ctx context.Context, cluster core.Ref) ([]string, error)
+	// MachinesInGroup reads the names of the cluster's machines whose label names the update group.
+	MachinesInGroup(ctx context.Context, cluster core.Ref, group string) ([]string, error)
 	// RebootRequest reads the cluster's GracefulRebootRequest; ErrNotFound when there is none.
 	RebootRequest(ctx context.Context, cluster core.Ref) (*core.RebootRequest, error)
 	// Object reads an object by which an update is driven, by its kind, namespace, name and, where ref has one, UID: a *ManagedCluster,

@@ -171,12 +171,13 @@ func GroupSummary(s *core.Snapshot) []string {
 		return nil
 	}
 	var out []string
+	in := s.Management.ByGroup()
 	for i, g := range s.Management.Groups {
 		if i == mostPlanLines {
 			out = append(out, fmt.Sprintf("and %d update groups more", len(s.Management.Groups)-i))
 			break
 		}
-		out = append(out, "update group "+wording.OneLine(g.Name, 60)+": "+GroupText(g))
+		out = append(out, "update group "+wording.OneLine(g.Name, 60)+": "+GroupLine(g, in[g.Name]))
 	}
 	return out
 }

@@ -49,7 +49,8 @@ func (p *planner) managed(busy func(core.Operation) bool, extra ...core.SourceID
 func busyManaging(op core.Operation) bool {
 	for _, kind := range []core.IntentKind{core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine,
 		core.IntentReboot, core.IntentCommence, core.IntentUncommence,
-		core.IntentSetRelease, core.IntentSetAutoPause} {
+		core.IntentSetRelease, core.IntentSetAutoPause, core.IntentMoveMachines, core.IntentSetGroupConcurrency, core.IntentSetGroupIndex,
+		core.IntentSetGroupReboot, core.IntentMakeGroup, core.IntentDeleteGroup, core.IntentSetUpgradeIndex} {
 		if op.Is(kind) {
 			return true
 		}

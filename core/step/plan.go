@@ -83,6 +83,16 @@ func plannerOf(kind core.IntentKind) func(*planner) {
 		return (*planner).setAutoPause
 	case core.IntentUncommence:
 		return (*planner).uncommence
+	case core.IntentMoveMachines:
+		return (*planner).moveMachines
+	case core.IntentSetGroupConcurrency, core.IntentSetGroupIndex, core.IntentSetGroupReboot:
+		return (*planner).setGroup
+	case core.IntentMakeGroup:
+		return (*planner).makeGroup
+	case core.IntentDeleteGroup:
+		return (*planner).deleteGroup
+	case core.IntentSetUpgradeIndex:
+		return (*planner).setUpgradeIndex
 	}
 	if _, ok := InstanceRules[kind]; ok {
 		return (*planner).instanceAction

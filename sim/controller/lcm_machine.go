@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -47,8 +48,14 @@ func (m *management) inOrder(meant func(*unstructured.Unstructured) bool) []*uns
 			all = append(all, machine)
 		}
 	}
+	index := func(machine *unstructured.Unstructured) int64 { // machines without one come last
+		if n := number(machine, providerValue("upgradeIndex")...); n != 0 {
+			return n
+		}
+		return math.MaxInt64
+	}
 	slices.SortStableFunc(all, func(a, b *unstructured.Unstructured) int {
-		return cmp.Or(cmp.Compare(number(a, providerValue("upgradeIndex")...), number(b, providerValue("upgradeIndex")...)),
+		return cmp.Or(cmp.Compare(index(a), index(b)),
 			strings.Compare(a.GetName(), b.GetName()))
 	})
 	return all
