@@ -2,12 +2,24 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/themes"
 )
+
+// turnFact is the update group of a machine, and its turn there: "rack-a (index 2), 1 of 3".
+func turnFact(m *core.Management, v *core.MachineView) string {
+	name := m.GroupNameOf(v.Machine)
+	in := m.InGroup(name)
+	text := name
+	if g := m.GroupOf(name); g != nil {
+		text += fmt.Sprintf(" (index %d)", g.Index)
+	}
+	return text + fmt.Sprintf(", %d of %d", slices.Index(in, v)+1, len(in))
+}
 
 // machineFacts is the node's machine on the management cluster, and what LCM does there.
 func machineFacts(m *Model, f *facts, node string) {
@@ -21,7 +33,7 @@ func machineFacts(m *Model, f *facts, node string) {
 		if o.ReadyKnown && !o.Ready {
 			f.tone(themes.Warn, "ready", "no")
 		}
-		f.add("update group", o.Group)
+		f.add("update group", turnFact(m.snap.Management, v))
 		if o.UpgradeIndex != 0 {
 			f.add("upgrade index", fmt.Sprint(o.UpgradeIndex))
 		}
@@ -162,12 +174,12 @@ func managementFacts(m *Model, f *facts) {
 	}
 	if len(g.Groups) > 0 {
 		f.section("Update groups")
+		in := g.ByGroup()
 		for _, one := range g.Groups {
-			text := fmt.Sprintf("index %d, %d at a time", one.Index, max(one.Concurrent, 1))
-			if !one.Reboot {
-				text += ", not rebooted"
+			f.add(one.Name, progress.GroupLine(one, in[one.Name]))
+			if len(in[one.Name]) > 0 {
+				f.add("", "in this order: "+progress.MachineNames(in[one.Name]))
 			}
-			f.add(one.Name, text)
 		}
 	}
 	if p := g.Pause; p != nil {

@@ -197,8 +197,11 @@ func (p *planner) orderThen(old, now *core.MachineGroup) string {
 
 // concurrencyWhy is what so many of a group's machines at a time mean: for how many nodes room is needed elsewhere.
 func concurrencyWhy(s *core.Snapshot, in []*core.MachineView, n int) string {
-	if n <= 1 || len(in) <= 1 {
+	switch {
+	case n <= 1:
 		return "LCM updates the group's machines one after another."
+	case len(in) <= 1:
+		return "The group has " + wording.Count(len(in), "machine") + " now: the number counts when it has more."
 	}
 	n = min(n, len(in))
 	why := fmt.Sprintf("Up to %d of its %d machines are in maintenance at the same time.", n, len(in))
@@ -332,6 +335,10 @@ func groupCommand(s *core.Snapshot, name string, old, to core.GroupSettings) str
 		path := "/spec/" + field
 		if was[i] != 0 && was[i] != false {
 			ops = append(ops, fmt.Sprintf(`{"op":"test","path":"%s","value":%s}`, path, wording.JSONText(was[i])))
+		}
+		if is[i] == 0 { // it was not set
+			ops = append(ops, fmt.Sprintf(`{"op":"remove","path":"%s"}`, path))
+			continue
 		}
 		ops = append(ops, fmt.Sprintf(`{"op":"add","path":"%s","value":%s}`, path, wording.JSONText(is[i])))
 	}

@@ -225,6 +225,14 @@ func TestWhatFollowsFromUpdateGroups(t *testing.T) {
 			t.Errorf("%s: %s", st.Title, st.Then)
 		}
 	}
+	unset, others := grouped(0)
+	others[4].(*core.MachineGroup).Concurrent = 0
+	wider := Plan(unset.Join(others...).Snapshot, core.Intent{Kind: core.IntentSetGroupConcurrency, Group: "rack-b",
+		GroupSettings: core.GroupSettings{Concurrent: 3}})
+	if !strings.Contains(wider.Undo, `{"op":"remove","path":"/spec/concurrentUpdates"}`) ||
+		!strings.Contains(wider.Why, "has 0 machines now") {
+		t.Errorf("a number that was not set: %s %s", wider.Why, wider.Undo)
+	}
 	m, objects := grouped(0)
 	m.Machines["cmp-01"].Group = "rack-a"
 	for i := range 3 {

@@ -1,0 +1,115 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lockstep/core"
+)
+
+// armedWorld is the fixture with a management cluster, and writing is armed.
+func armedWorld() *core.Snapshot {
+	s := managedWorld()
+	s.Write.Armed, s.Write.Mine = true, true
+	return s
+}
+
+func TestScreensOfUpdateGroups(t *testing.T) {
+	for _, size := range sizes {
+		for _, screen := range []struct {
+			name string
+			keys []string
+		}{
+			{"move", []string{"3", "/", "cmp-09", "enter", "U", "down"}},
+			{"concurrency", []string{"2", "n", "down", "3"}},
+			{"concurrency-confirm", []string{"2", "n", "down", "3", "enter"}},
+		} {
+			name := fmt.Sprintf("groups-%s-%dx%d", screen.name, size.w, size.h)
+			t.Run(name, func(t *testing.T) {
+				golden(t, name, stripped(drive(armedWorld(), size.w, size.h).keys(screen.keys...).shows()))
+			})
+		}
+	}
+}
+
+// While a form is filled in it says what stands against it, and nothing before something was typed.
+func TestAFormOfGroupsSaysAtOnceWhatStandsAgainstIt(t *testing.T) {
+	s := armedWorld()
+	node := ""
+	for name := range s.Nodes {
+		if s.Label(name) == "cmp-09" {
+			node = name
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		form *form
+		at   int
+		text string
+		says string // empty: nothing stands against it
+	}{
+		{"nothing is typed", newConcurrencyForm(s), 0, "", ""},
+		{"not a number", newConcurrencyForm(s), 1, "two", `"two" is not a number from 1`},
+		{"none at a time", newConcurrencyForm(s), 1, "0", `"0" is not a number from 1`},
+		{"a group that is under way", newConcurrencyForm(s), 0, "3", "group mos-default is InProgress"},
+		{"one that rests", newConcurrencyForm(s), 1, "3", ""},
+		{"far too many", newConcurrencyForm(s), 1, "5000", "from 1 to 1000"},
+		{"an index that has passed", newGroupIndexForm(s), 1, "1", "group mos-default has the index 1"},
+		{"an index to come", newGroupIndexForm(s), 1, "4", ""},
+		{"a group without an index", newMakeGroupForm(s), 0, "rack-a", "a name and an index are needed"},
+		{"a group with a bad name", newMakeGroupForm(s), 0, "Rack_A 4", "a name that a label can bear"},
+		{"a group of a name that is taken", newMakeGroupForm(s), 0, "late 4", "no group of the name yet"},
+		{"a group", newMakeGroupForm(s), 0, "rack-a 4 2", ""},
+		{"the group that it is in", newMoveForm(s, []string{node}), 0, "", "it is in mos-default"},
+		{"out of a group that is under way", newMoveForm(s, []string{node}), 1, "", "group mos-default is InProgress"},
+		{"an index of a machine whose group is under way", newUpgradeIndexForm(s, node), 0, "1", "group mos-default is InProgress"},
+		{"not an index", newUpgradeIndexForm(s, node), 0, "first", `"first" is not a number from 1`},
+		{"an empty group is removed", newDeleteGroupForm(s), 0, "", ""},
+		{"reboots of a group that rests", newGroupRebootForm(s), 1, "", ""},
+	} {
+		tt.form.at = tt.at
+		if tt.form.typed() {
+			tt.form.input.SetValue(tt.text)
+		}
+		if got := tt.form.mind(s); (got == "") != (tt.says == "") || !strings.Contains(got, tt.says) {
+			t.Errorf("%s: %q", tt.name, got)
+		}
+	}
+}
+
+// Of many groups the form shows those around the chosen one, and the screen holds them.
+func TestAFormOfManyGroupsFits(t *testing.T) {
+	s := armedWorld()
+	for i := range 40 {
+		s.Management.Groups = append(s.Management.Groups, &core.MachineGroup{Meta: core.Meta{Name: fmt.Sprintf("rack-%02d", i), UID: "u"},
+			Cluster: "mos", Index: 3 + i, Concurrent: 1})
+	}
+	d := drive(s, 80, 24).keys("2", "n")
+	if got := stripped(d.shows()); !strings.Contains(got, "1 to 8 of 42") || strings.Contains(got, "rack-20") {
+		t.Error(got)
+	}
+	for range 22 {
+		d.keys("down")
+	}
+	checkFrame(t, d.shows(), 80, 24)
+	if got := stripped(d.shows()); !strings.Contains(got, "rack-20") || !strings.Contains(got, "of 42") {
+		t.Error(got)
+	}
+}
+
+// The nodes are sorted by their turn, the control plane first.
+func TestTheTurnsOfNodes(t *testing.T) {
+	d := drive(armedWorld(), 200, 60)
+	p := d.pane(ScopeNodes).(*nodesPane)
+	for _, v := range p.All() {
+		turn := p.turns[v.Name]
+		if want := "mos-default"; v.Node.Is(core.RoleMaster) && turn.Group != "mos-default" && turn.Group != "mos-control" || turn.Place < 1 ||
+			!v.Node.Is(core.RoleMaster) && turn.Group != want {
+			t.Errorf("%s: %+v", v.Label, turn)
+		}
+	}
+	if !p.grouped || !strings.Contains(stripped(d.shows()), "turn") {
+		t.Error("the column is not shown")
+	}
+}
