@@ -247,6 +247,32 @@ func TestMigrationsAreTicksOfTheNodeThatTheyLeft(t *testing.T) {
 	}
 }
 
+// What was under way at a moment had begun by then and ended later, or goes on; also what was given up meanwhile.
+func TestMigrationsThatWereUnderWay(t *testing.T) {
+	sc := updated(func(*core.History) {})
+	add := func(id, status, from string, began, told int) {
+		sc.Migrations[id] = append(sc.Migrations[id], &core.Migration{ID: told, InstanceID: id, Type: core.MigrationLive, Status: status,
+			SourceHost: from, Created: minute(began), Updated: minute(told)})
+	}
+	add("a", "completed", "cmp-01", 5, 12)
+	add("b", "running", "cmp-01", 8, 9)
+	add("c", "cancelled", "cmp-01", 7, 20)
+	add("d", "completed", "cmp-02", 5, 12)
+	add("e", "error", "cmp-01", 2, 6)
+	for at, want := range map[int]string{1: "", 3: "e", 5: "a e", 6: "a", 10: "a c b", 12: "c b", 30: "b"} {
+		var got []string
+		for _, m := range timeline.Underway(sc.Snapshot, "cmp-01", minute(at)) {
+			got = append(got, m.Instance)
+		}
+		slices.Sort(got)
+		wanted := strings.Fields(want)
+		slices.Sort(wanted)
+		if !slices.Equal(got, wanted) {
+			t.Errorf("in minute %d: %q, want %q", at, got, wanted)
+		}
+	}
+}
+
 // What is ahead comes after what was, node after node, and says when it is done.
 func TestNodesThatAreNotDoneAreAhead(t *testing.T) {
 	sc := updated(func(h *core.History) {
