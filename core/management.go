@@ -164,6 +164,21 @@ func (m *Management) Plan() *UpdatePlan {
 	return found
 }
 
+// PlansBeside are the other plans that lead on from where the Cluster is, while neither plan has begun: which of them LCM is to follow is
+// said by whoever commences its first step.
+func (m *Management) PlansBeside(plan *UpdatePlan) []*UpdatePlan {
+	if m == nil || m.Cluster == nil || plan == nil || plan.UnderWay() {
+		return nil
+	}
+	var out []*UpdatePlan
+	for _, p := range m.Plans {
+		if p != plan && p.Target != plan.Target && !p.UnderWay() && p.Status != PlanCompleted && p.FromHere(m.Cluster) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // clusterKey names a Cluster of the management cluster.
 type clusterKey struct{ namespace, name string }
 

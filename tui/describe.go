@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"lockstep/core"
+	"lockstep/tui/sanitise"
 )
 
 // describe says exactly what is changed on which object. It names the object of the change, since a step of a played controller
@@ -15,16 +18,16 @@ func describe(s *core.Snapshot, step core.Step) []string {
 	switch c := step.Change.(type) {
 	case core.SetNodeAnnotation:
 		if c.New == nil {
-			return []string{"Remove " + c.Key + " (now " + quoted(c.Old) + ") from " + on + "."}
+			return []string{"Remove " + word(c.Key) + " (now " + quoted(c.Old) + ") from " + on + "."}
 		}
-		return []string{"Set " + c.Key + " from " + quoted(c.Old) + " to " + quoted(c.New) + " on " + on + "."}
+		return []string{"Set " + word(c.Key) + " from " + quoted(c.Old) + " to " + quoted(c.New) + " on " + on + "."}
 	case core.InstanceAction:
 		text := doing(c) + " " + on
 		if c.Host != "" {
-			text += ", on " + s.Label(c.Host)
+			text += ", on " + word(s.Label(c.Host))
 		}
 		if c.Status != "" {
-			text += ", " + c.Status
+			text += ", " + word(c.Status)
 		}
 		return []string{text + "."}
 	case core.SetMaintenanceTags:
@@ -33,17 +36,17 @@ func describe(s *core.Snapshot, step core.Step) []string {
 	case core.SetComputeService:
 		service := object(c.Service, step.Label)
 		if c.Enabled {
-			return []string{"Enable " + service + " (disabled with \"" + c.WasReason + "\")."}
+			return []string{"Enable " + service + " (disabled with " + quote(c.WasReason) + ")."}
 		}
-		return []string{"Disable " + service + " with the reason \"" + c.Reason + "\"."}
+		return []string{"Disable " + service + " with the reason " + quote(c.Reason) + "."}
 	case core.SetVolumeService:
-		service := "cinder-volume " + c.Service.Name
+		service := "cinder-volume " + word(c.Service.Name)
 		if c.Enabled {
-			return []string{"Enable " + service + " (disabled with \"" + c.WasReason + "\")."}
+			return []string{"Enable " + service + " (disabled with " + quote(c.WasReason) + ")."}
 		}
-		return []string{"Disable " + service + " with the reason \"" + c.Reason + "\"."}
+		return []string{"Disable " + service + " with the reason " + quote(c.Reason) + "."}
 	case core.RestartPod:
-		return []string{"Delete " + on + ", on " + s.Label(c.Node) + "; " + c.Set.Namespace + "/" + c.Set.Name + " makes a new one."}
+		return []string{"Delete " + on + ", on " + word(s.Label(c.Node)) + "; " + word(c.Set.Namespace+"/"+c.Set.Name) + " makes a new one."}
 	case core.SetTempest:
 		if c.Add {
 			return []string{"Add \"tempest\" to spec.features.services of " + on + "."}
@@ -51,52 +54,53 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		return []string{"Remove \"tempest\" from spec.features.services of " + on + "."}
 	case core.SetLock:
 		return []string{"Set the state of " + object(c.Lock, step.Label) + " from " + orNotSet(string(c.Was)) + " to " +
-			string(c.To.State) + ", " + bears(c.To) + "."}
+			word(string(c.To.State)) + ", " + bears(c.To) + "."}
 	case core.SetInnerState:
 		return []string{"Set inner_state from " + orNotSet(c.Was) + " to " + orNotSet(c.To) + " on " + object(c.Lock, step.Label) + "."}
 	case core.CreateLock:
-		text := "Create " + object(c.Lock.Ref(), "") + " of the controller " + c.Lock.Controller
+		text := "Create " + object(c.Lock.Ref(), "") + " of the controller " + word(c.Lock.Controller)
 		if c.Lock.Node != "" {
-			text += " for " + s.Label(c.Lock.Node)
+			text += " for " + word(s.Label(c.Lock.Node))
 		}
 		return []string{text + inRelease(c.Lock.Release) + "."}
 	case core.CreateRequest:
 		text := "Create " + object(c.Request.Ref(), "")
 		if c.Request.Node != "" {
-			text += " for " + s.Label(c.Request.Node)
+			text += " for " + word(s.Label(c.Request.Node))
 		}
 		if c.Request.Scope != "" {
-			text += ", scope " + string(c.Request.Scope)
+			text += ", scope " + word(string(c.Request.Scope))
 		}
 		return []string{text + inRelease(c.Request.Release) + "."}
 	case core.DeleteObject:
 		return []string{"Delete " + object(c.Object, step.Label) + "."}
 	case core.DeleteClaim:
-		return []string{"Delete " + object(c.Claim, "") + ", in the namespace " + c.Claim.Namespace + ": the claim of " + c.Pod + "."}
+		return []string{"Delete " + object(c.Claim, "") + ", in the namespace " + word(c.Claim.Namespace) + ": the claim of " + word(c.Pod) + "."}
 	case core.DeletePod:
-		return []string{"Delete " + object(c.Pod, s.Label(c.Node)) + ", in namespace " + c.Pod.Namespace + ", which has ended."}
+		return []string{"Delete " + object(c.Pod, s.Label(c.Node)) + ", in namespace " + word(c.Pod.Namespace) + ", which has ended."}
 	case core.AddFinalizer:
-		return []string{"Add the finalizer " + c.Finalizer + " to " + object(c.Object, step.Label) + "."}
+		return []string{"Add the finalizer " + word(c.Finalizer) + " to " + object(c.Object, step.Label) + "."}
 	case core.RemoveFinalizer:
-		return []string{"Remove the finalizer " + c.Finalizer + " from " + object(c.Object, step.Label) + "."}
+		return []string{"Remove the finalizer " + word(c.Finalizer) + " from " + object(c.Object, step.Label) + "."}
 	case core.SetMaintenance:
 		return []string{fmt.Sprintf("Set spec.providerSpec.value.maintenance from %s to %t on %s.", truth(c.Old), c.On,
 			object(c.Object, step.Label))}
 	case core.SetAutoPause:
 		switch {
 		case c.Pause.UID == "":
-			return []string{"Create " + object(c.Pause, "") + " with the alerts " + strings.Join(c.New, ", ") + "."}
+			return []string{"Create " + object(c.Pause, "") + " with the alerts " + words(c.New) + "."}
 		case len(c.New) == 0:
-			return []string{"Delete " + object(c.Pause, "") + ", which has the alerts " + strings.Join(c.Old, ", ") + "."}
+			return []string{"Delete " + object(c.Pause, "") + ", which has the alerts " + words(c.Old) + "."}
 		}
-		return []string{"Set the alerts of " + object(c.Pause, "") + " from " + strings.Join(c.Old, ", ") + " to " +
-			strings.Join(c.New, ", ") + "."}
+		return []string{"Set the alerts of " + object(c.Pause, "") + " from " + words(c.Old) + " to " +
+			words(c.New) + "."}
 	case core.SetRelease:
-		return []string{"Set spec.providerSpec.value.release from " + orNotSet(c.Old) + " to " + c.New + " on " + object(c.Cluster, "") + "."}
+		return []string{"Set spec.providerSpec.value.release from " + orNotSet(c.Old) + " to " + word(c.New) + " on " +
+			object(c.Cluster, "") + "."}
 	case core.SetGroup:
 		return []string{describeGroup(c)}
 	case core.SetMachineGroup:
-		return []string{"Set the label " + core.LabelUpdateGroup + " from " + orNotSet(c.Old) + " to " + c.New + " on " +
+		return []string{"Set the label " + core.LabelUpdateGroup + " from " + orNotSet(c.Old) + " to " + word(c.New) + " on " +
 			object(c.Machine, step.Label) + "."}
 	case core.SetUpgradeIndex:
 		to := "Remove spec.providerSpec.value.upgradeIndex, which is " + number(c.Old) + ","
@@ -110,11 +114,11 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		}
 		return []string{"Set commence of the step " + planStepName(c) + " of " + object(c.Plan, "") + "."}
 	case core.RequestReboot:
-		return []string{"Create the GracefulRebootRequest of " + object(c.Cluster, "") + ", for " + strings.Join(c.Machines, ", ") + "."}
+		return []string{"Create the GracefulRebootRequest of " + object(c.Cluster, "") + ", for " + words(c.Machines) + "."}
 	case core.Batch:
 		out := []string{fmt.Sprintf("%s for %s, %d at a time:", counted(len(c.Items), "change"), on, max(c.AtOnce, 1))}
 		for i, item := range c.Items {
-			out = append(out, fmt.Sprintf("  %2d  %s", i+1, item.Label))
+			out = append(out, fmt.Sprintf("  %2d  %s", i+1, sanitise.Text(item.Label, mostOfItem)))
 		}
 		if step.MayGoPast() {
 			out = append(out, atFailure(c.PastFailures))
@@ -136,7 +140,7 @@ func describeGroup(c core.SetGroup) string {
 	case c.Old == nil && c.New == nil:
 		return ""
 	case c.Old == nil:
-		return "Create " + object(c.Group, "") + " of the cluster " + c.Cluster + ": " + settings(*c.New) + "."
+		return "Create " + object(c.Group, "") + " of the cluster " + word(c.Cluster) + ": " + settings(*c.New) + "."
 	case c.New == nil:
 		return "Delete " + object(c.Group, "") + ": " + settings(*c.Old) + "."
 	}
@@ -164,19 +168,19 @@ func number(n *int) string {
 // planStepName is what the plan calls the step: its ID, or its name where there are no IDs.
 func planStepName(c core.SetCommence) string {
 	if c.ID != "" {
-		return c.ID
+		return word(c.ID)
 	}
-	return c.Name
+	return word(c.Name)
 }
 
 // object names an object so that it can be told from every other: "NodeWorkloadLock openstack-kaas-node-1 (cmp-01), uid 5f2c".
 func object(ref core.Ref, label string) string {
-	text := kindWord(ref.Kind) + " " + ref.Name
+	text := kindWord(ref.Kind) + " " + word(ref.Name)
 	if label != "" && label != ref.Name {
-		text += " (" + label + ")"
+		text += " (" + word(label) + ")"
 	}
 	if ref.UID != "" && ref.UID != ref.Name {
-		text += ", uid " + ref.UID
+		text += ", uid " + word(ref.UID)
 	}
 	return text
 }
@@ -185,10 +189,10 @@ func object(ref core.Ref, label string) string {
 func bears(to core.LockStatus) string {
 	text := "without a text"
 	if to.Message != "" {
-		text = "with the text \"" + to.Message + "\""
+		text = "with the text " + quote(to.Message)
 	}
 	if to.Release != "" {
-		text += ", at release " + to.Release
+		text += ", at release " + word(to.Release)
 	}
 	return text
 }
@@ -197,7 +201,7 @@ func inRelease(release string) string {
 	if release == "" {
 		return ""
 	}
-	return ", release " + release
+	return ", release " + word(release)
 }
 
 // atFailure says what a batch does when an item fails, and which key changes that.
@@ -213,11 +217,11 @@ func actionsText(actions []core.MaintenanceAction) string {
 	if len(actions) == 0 {
 		return "none"
 	}
-	words := make([]string, len(actions))
+	list := make([]string, len(actions))
 	for i, a := range actions {
-		words[i] = string(a)
+		list[i] = string(a)
 	}
-	return strings.Join(words, ", ")
+	return words(list)
 }
 
 func kindWord(k core.Kind) string {
@@ -273,14 +277,54 @@ func quoted(s *string) string {
 	if s == nil {
 		return "(not set)"
 	}
-	return "\"" + *s + "\""
+	return quote(*s)
 }
 
 func orNotSet(s string) string {
 	if s == "" {
 		return "(not set)"
 	}
+	return word(s)
+}
+
+// mostOfName is how much of a name or of a value a sentence takes, in bytes: the longest name that Kubernetes and Nova allow fits.
+const mostOfName = 256
+
+// mostOfItem is how much is shown of an item of a batch, in bytes: a name, and what is done.
+const mostOfItem = 2 * mostOfName
+
+// word is a name in a sentence. One that is not plain is in quotes: whoever may name an instance must not be able to end the sentence,
+// nor begin another.
+func word(s string) string {
+	if len(s) > mostOfName || strings.ContainsFunc(s, notOfNames) {
+		return quote(s)
+	}
 	return s
+}
+
+func notOfNames(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.:/@+~#", r)
+}
+
+func words(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = word(n)
+	}
+	return strings.Join(out, ", ")
+}
+
+// quote is a value in quotes. What is in it and cannot be seen, or would end it, is written as an escape; what is too long is cut, and its
+// length is said.
+func quote(s string) string {
+	if len(s) <= mostOfName {
+		return strconv.Quote(s)
+	}
+	n := mostOfName
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return strconv.Quote(s[:n]) + "… (" + strconv.Itoa(len(s)) + " bytes)"
 }
 
 func truth(b *bool) string {

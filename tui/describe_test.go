@@ -8,9 +8,73 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/core"
+	"lockstep/tui/sanitise"
 )
+
+// Whoever names an instance, a plan's step or an alert must not write the confirmation's sentence: not with an escape sequence, a line
+// break or a quote, and not with so long a name that the rest falls off the screen.
+func TestAHostileNameDoesNotWriteTheConfirmation(t *testing.T) {
+	for what, evil := range map[string]string{
+		"an escape sequence": "x\x1b[2J\u202ey",
+		"a line break":       "x\r\ny",
+		"a quote":            `web-1" on node y, uid z. Stop "`,
+		"a sentence":         "web-1 (cmp-01), uid z. Delete node y",
+		"10 kB":              strings.Repeat("long ü", 1500),
+	} {
+		for name, change := range everyChange(t) {
+			filled := reflect.New(reflect.TypeOf(change)).Elem()
+			for _, flag := range []bool{false, true} {
+				fillHostile(filled, evil, flag)
+				step := core.Step{Target: core.Ref{Kind: core.KindInstance, Name: evil, UID: evil}, Label: evil,
+					Change: filled.Interface().(core.Change)}
+				for _, line := range describe(world(), step) {
+					if drawn := sanitise.Row(line); drawn != line || len(line) > 3000 {
+						t.Errorf("%s in %s: %d bytes, drawn as\n%.300q, want\n%.300q", what, name, len(line), drawn, line)
+					}
+					if name == "Batch" { // it has a line for each item
+						continue
+					}
+					said := strings.Contains(line, "Delete node y") && !strings.Contains(line, "\"web-1 (cmp-01), uid z. Delete node y\"")
+					if strings.Contains(line, "1\" on") || said {
+						t.Errorf("%s in %s writes the sentence:\n%.300s", what, name, line)
+					}
+				}
+			}
+		}
+	}
+}
+
+// fillHostile sets every text within v to evil, every flag to flag, every list to one entry, and every pointer to something where flag is
+// set.
+func fillHostile(v reflect.Value, evil string, flag bool) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.Type() != reflect.TypeFor[core.Kind]() && v.Type() != reflect.TypeFor[core.IntentKind]() { // Lockstep's own
+			v.SetString(evil)
+		}
+	case reflect.Bool:
+		v.SetBool(flag)
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			fillHostile(v.Field(i), evil, flag)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fillHostile(v.Index(0), evil, flag)
+	case reflect.Pointer:
+		v.SetZero()
+		if flag {
+			v.Set(reflect.New(v.Type().Elem()))
+			fillHostile(v.Elem(), evil, flag)
+		}
+	}
+}
 
 // The first sentence of a confirmation says what is changed, from what to what, on which object. That is the change's own object,
 // even though a step of a played controller is granted for its lock. Every kind of change has such a sentence.
@@ -97,7 +161,7 @@ func TestEveryChangeSaysWhatItChanges(t *testing.T) {
 			"Set commence of the step ceph of ClusterUpdatePlan mos-21.0.0, uid plan-uid."},
 		{core.Ref{Kind: core.KindUpdatePlan, Name: "mos-21.0.0", UID: "plan-uid"},
 			core.SetCommence{Plan: core.Ref{Kind: core.KindUpdatePlan, Name: "mos-21.0.0", UID: "plan-uid"}, Name: "Update Ceph"},
-			"Take commence away from the step Update Ceph of ClusterUpdatePlan mos-21.0.0, uid plan-uid."},
+			"Take commence away from the step \"Update Ceph\" of ClusterUpdatePlan mos-21.0.0, uid plan-uid."},
 		{core.Ref{Kind: core.KindPod, Name: "vrouter-1", UID: "pod-uid"},
 			core.RestartPod{Node: "kaas-node-cmp07", Set: core.Ref{Namespace: "tf", Name: "vrouter"}},
 			"Delete pod vrouter-1 (cmp-07), uid pod-uid, on cmp-07; tf/vrouter makes a new one."},
@@ -151,4 +215,23 @@ func changesOfCore(t *testing.T) []string {
 		t.Fatalf("core has only %v", names)
 	}
 	return names
+}
+
+// everyChange is an empty change of each kind, by name.
+func everyChange(t *testing.T) map[string]core.Change {
+	t.Helper()
+	out := map[string]core.Change{}
+	for _, c := range []core.Change{core.SetNodeAnnotation{}, core.InstanceAction{}, core.SetMaintenanceTags{}, core.SetComputeService{},
+		core.SetVolumeService{}, core.SetLock{}, core.SetInnerState{}, core.CreateLock{}, core.CreateRequest{}, core.DeleteObject{},
+		core.AddFinalizer{}, core.RemoveFinalizer{}, core.RestartPod{}, core.DeletePod{}, core.DeleteClaim{}, core.SetTempest{},
+		core.SetMaintenance{}, core.RequestReboot{}, core.SetCommence{}, core.SetRelease{}, core.SetAutoPause{}, core.SetGroup{},
+		core.SetMachineGroup{}, core.SetUpgradeIndex{}, core.Batch{}} {
+		out[reflect.TypeOf(c).Name()] = c
+	}
+	for _, name := range changesOfCore(t) {
+		if out[name] == nil {
+			t.Fatalf("%s is missing here", name)
+		}
+	}
+	return out
 }

@@ -125,9 +125,9 @@ func (w *groupChecker) values() (string, string) {
 
 func groupValue(name string, s *core.GroupSettings) string {
 	if s == nil {
-		return name + ": none"
+		return wording.OneLine(name, 64) + ": none"
 	}
-	return name + ": " + settingsText(*s)
+	return wording.OneLine(name, 64) + ": " + settingsText(*s)
 }
 
 func settingsText(s core.GroupSettings) string {

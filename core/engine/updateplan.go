@@ -148,6 +148,6 @@ func (w *commenceChecker) outcome(ctx context.Context, of sent) outcome {
 func (w *commenceChecker) key() string { return wording.TextOf(w.change.ID, w.change.Name) }
 
 func (w *commenceChecker) values() (string, string) {
-	key := w.key()
+	key := wording.OneLine(w.key(), 64)
 	return fmt.Sprintf("%s commence=%t", key, !w.change.On), fmt.Sprintf("%s commence=%t", key, w.change.On)
 }

@@ -211,6 +211,21 @@ func TestTheOutcomeOfCommenceIsReadAtItsStep(t *testing.T) {
 	}
 }
 
+// The journal says of a long or hostile name what was done with it: its line is cut, and the value must not be what is cut off.
+func TestAJournaledValueOutlivesALongName(t *testing.T) {
+	for _, name := range []string{strings.Repeat("long", 3000), "a\nb\x1b[2J"} {
+		for _, change := range []core.Change{core.SetCommence{ID: name, On: true}, core.SetCommence{Name: name, On: true},
+			core.SetGroup{Group: core.Ref{Name: name}, New: &core.GroupSettings{Index: 1}}} {
+			from, to := checkerOf(New(Config{Management: &fakeManagement{}}), core.Step{}, change).values()
+			raw, err := encodeRecord(Record{From: from, To: to})
+			if text := string(raw); err != nil || strings.ContainsAny(text, "\x1b") ||
+				!strings.Contains(text, "commence=true") && !strings.Contains(text, "index=1") {
+				t.Errorf("%T: %.300q, %v", change, raw, err)
+			}
+		}
+	}
+}
+
 // A lost answer about the release or the alerts is not taken for a refusal when somebody else has set another value meanwhile.
 func TestAnotherValueMeanwhileLeavesTheOutcomeUnknown(t *testing.T) {
 	pause := core.Ref{Kind: core.KindAutoPause, Name: "mos", UID: "made"}

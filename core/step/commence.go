@@ -93,8 +93,10 @@ func (p *planner) commence() {
 	p.fact("before", nextText(plan, at))
 	p.fact("impact", wording.Join(progress.ImpactText(st), estimateText(st)))
 	p.fact("group", groupSays(s, st))
-	p.step.Why = wording.Join(past, wording.Sentence(progress.StepName(st)), wording.Sentence(progress.ImpactText(st)), estimateText(st),
-		groupSays(s, st))
+	beside := besideText(s.Management, plan)
+	p.fact("beside", beside)
+	p.step.Why = wording.Join(past, beside, wording.Sentence(progress.StepName(st)), wording.Sentence(progress.ImpactText(st)),
+		estimateText(st), groupSays(s, st))
 	p.step.Then = commenceThen(plan, c, at, held, before, later)
 	if st.Commence {
 		p.done = "commenced: " + progress.PlanStepText(s, st)
@@ -105,6 +107,20 @@ func (p *planner) commence() {
 	}
 	p.step.Change = commenceChange(plan, at, true)
 	p.step.Commands = []string{progress.CommenceCommand(s, plan, at, true)}
+}
+
+// besideText names the other plans that lead on from here: the operator chooses between them by commencing a first step.
+func besideText(m *core.Management, plan *core.UpdatePlan) string {
+	others := m.PlansBeside(plan)
+	if len(others) == 0 {
+		return ""
+	}
+	names := make([]string, len(others))
+	for i, p := range others {
+		names[i] = wording.OneLine(p.Name, 64) + " to " + wording.OneLine(p.Target, 60)
+	}
+	return "This is the plan " + wording.OneLine(plan.Name, 64) + " to " + wording.OneLine(plan.Target, 60) +
+		". Others lead on from here too, and are not followed then: " + wording.Some(names, 4) + "."
 }
 
 // guardFromHere holds when the plan leads on from the Cluster's release. The step rests on the releases of both.

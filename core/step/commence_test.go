@@ -252,6 +252,34 @@ func TestCommencingRestsOnTheClustersRelease(t *testing.T) {
 	}
 }
 
+// Two plans may lead on from one release. Whoever commences a first step chooses between them, so the confirmation names the others, and
+// rests on them.
+func TestCommencingNamesThePlansBeside(t *testing.T) {
+	beside := func(m *scene.Managed, change func(p *core.UpdatePlan)) core.Step {
+		m.Cluster.Target = m.Plan.Source
+		other := &core.UpdatePlan{Meta: core.Meta{Name: "z-plan", Namespace: m.Plan.Namespace}, Cluster: m.Plan.Cluster, Source: m.Plan.Source,
+			Target: "else", Status: core.PlanNotStarted}
+		change(other)
+		return Plan(m.Join(other).Snapshot, core.Intent{Kind: core.IntentCommence, PlanStep: "openstack"})
+	}
+	const says = "Others lead on from here too, and are not followed then: z-plan to else."
+	step := beside(atStep(0), func(*core.UpdatePlan) {})
+	if !strings.Contains(step.Why, says) || !slices.Contains(step.Basis, core.Fact{Name: "beside", Value: step.Why[:strings.Index(step.Why,
+		says)+len(says)]}) {
+		t.Errorf("%q does not say %q, or does not rest on it: %v", step.Why, says, step.Basis)
+	}
+	for name, step := range map[string]core.Step{
+		"from elsewhere":         beside(atStep(0), func(p *core.UpdatePlan) { p.Source = "else" }),
+		"to the same release":    beside(atStep(0), func(p *core.UpdatePlan) { p.Target = atStep(0).Plan.Target }),
+		"complete":               beside(atStep(0), func(p *core.UpdatePlan) { p.Status = core.PlanCompleted }),
+		"the plan is on its way": beside(atStep(2), func(*core.UpdatePlan) {}),
+	} {
+		if strings.Contains(step.Why, "Others lead on") {
+			t.Errorf("a plan %s: %q", name, step.Why)
+		}
+	}
+}
+
 // A confirmation of workers rests on how their group is updated, which it shows.
 func TestCommencingWorkersRestsOnTheirGroup(t *testing.T) {
 	basis := func(change func(g *core.MachineGroup)) []core.Fact {
