@@ -9,6 +9,7 @@ import (
 	"lockstep/core/fleet"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/fault"
 	"lockstep/sim/kubeapi"
 )
 
@@ -63,6 +64,34 @@ func TestOneLookAtManyClusters(t *testing.T) {
 		}
 		if r := of(&after, "mos-mad"); r.Finish != nil || r.NoFinish != "group default does not go on" {
 			t.Errorf("mos-mad ends at %v, %q", r.Finish, r.NoFinish)
+		}
+	})
+}
+
+// A server that cannot answer for a moment does not end a single look: it is asked again, within the time that one said to wait.
+func TestASingleLookOutlastsAFailureThatPasses(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := started(t, sim.Options{Scenario: told(t, "clusters"), User: kubeapi.Readonly})
+		p := placeOn(t, c)
+		p.config.Clusters = nil
+		for _, tt := range []struct {
+			server fault.Server
+			args   []string
+		}{
+			{fault.Management, []string{"clusters", "--context", sim.ManagementContext}},
+			{fault.Kubernetes, []string{"status"}},
+			{fault.OpenStack, []string{"status"}},
+		} {
+			for _, kind := range []string{"503", "429", "page-502"} {
+				if err := c.Faults.On(fault.Setting{Server: tt.server, Kind: kind, ForReal: 3 * time.Second}); err != nil {
+					t.Fatal(err)
+				}
+				code, out, errs := runIn(t, p, append(tt.args, "--wait", "30s", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)...)
+				if code == exitError || strings.Contains(out, kind) || strings.Contains(out, "server error") || !strings.Contains(out, "mos") {
+					t.Errorf("%s of %s: exit %d: %s%s", kind, tt.server, code, errs, out)
+				}
+				c.Faults.Clear()
+			}
 		}
 	})
 }

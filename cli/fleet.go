@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -139,16 +140,17 @@ func (f *fleetWatch) Subscribe() (views <-chan *fleet.View, stop func()) {
 	}
 }
 
-// look waits until everything that there is to know has come, and no longer than wait.
+// look waits until everything that there is to know has come, and no longer than wait. A failure that may pass is not the end.
 func (f *fleetWatch) look(ctx context.Context, wait time.Duration) *fleet.View {
 	views, stop := f.Subscribe()
 	defer stop()
-	deadline := time.After(wait)
+	deadline, until := time.After(wait), time.Now().Add(wait)
+	yet := func(src core.Source) bool { return src.AnswersYet(until) }
 	var last *fleet.View
 	for {
 		select {
 		case last = <-views:
-			if last.Complete {
+			if last.Complete && !slices.ContainsFunc(last.Sources, yet) {
 				return last
 			}
 		case <-deadline:

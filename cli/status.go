@@ -128,15 +128,15 @@ func glance(ctx context.Context, p place, wait patience, see func(s *session, p 
 	return err
 }
 
-// look waits until every source has answered or failed, and no longer than wait.
+// look waits until every source has answered or failed, and no longer than wait. A failure that may pass is not the end.
 func look(ctx context.Context, e *engine.Engine, wait time.Duration) *core.Snapshot {
 	snapshots, stop := e.Subscribe()
 	defer stop()
-	deadline := time.After(wait)
+	deadline, until := time.After(wait), time.Now().Add(wait)
 	for {
 		select {
 		case snap := <-snapshots:
-			if answered(snap) {
+			if answered(snap, until) {
 				return snap
 			}
 		case <-deadline:
@@ -147,9 +147,9 @@ func look(ctx context.Context, e *engine.Engine, wait time.Duration) *core.Snaps
 	}
 }
 
-func answered(s *core.Snapshot) bool {
+func answered(s *core.Snapshot, deadline time.Time) bool {
 	for _, src := range s.Sources {
-		if src.State == core.SourceConnecting {
+		if src.AnswersYet(deadline) {
 			return false
 		}
 	}

@@ -62,6 +62,18 @@ func (e *APIError) Uncertain() bool {
 	return false
 }
 
+// MayPass tells whether the same call may be answered a moment later: the server was there, and was not able to. A login, a right or a
+// setting does not change by itself, and a server that is not reached at all is mostly the wrong one.
+func (e *APIError) MayPass() bool {
+	switch e.Kind {
+	case ErrServer, ErrTooManyRequests:
+		return true
+	case ErrOther:
+		return e.Status < 400
+	}
+	return false
+}
+
 // Cause is why a call failed, in two or three words: "login refused", "unreachable".
 func (e *APIError) Cause() string {
 	switch e.Kind {

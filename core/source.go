@@ -136,6 +136,18 @@ func (s Source) Trouble() *APIError {
 	return nil
 }
 
+// AnswersYet tells whether the source has shown nothing yet, and may before the deadline (of the wall clock): a failure that may pass is
+// tried again by then.
+func (s Source) AnswersYet(deadline time.Time) bool {
+	switch s.State {
+	case SourceConnecting:
+		return true
+	case SourceFailed:
+		return s.AsOf.IsZero() && s.Err != nil && s.Err.MayPass() && !s.Next.IsZero() && s.Next.Before(deadline)
+	}
+	return false
+}
+
 // Known tells whether the source has shown everything as of some moment: it has answered completely once.
 func (s *Snapshot) Known(id SourceID) bool {
 	src, ok := s.Sources[id]
