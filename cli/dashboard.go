@@ -34,6 +34,7 @@ func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) e
 	if p.clusters || p.onManagement() {
 		return (&fleetScreen{place: p, log: log, title: "Lockstep"}).run(ctx)
 	}
+	p.own = p.named()
 	s, err := open(ctx, p, log)
 	if err != nil {
 		return err

@@ -149,6 +149,11 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given)
 		p.kubeconfig = "" // what names the management cluster's file is said with its commands
 	}
 	p.osCloud, p.osFromCluster, p.write = a.OSCloud, a.OSFromCluster, false
+	if p.clock == nil { // the files of a rehearsal are gone when it ends
+		if p.own = p.named(); login != nil {
+			p.own.Kubeconfig = kube.ClusterLoginSecret(id.Name) // what a person calls the file made of it
+		}
+	}
 	if a.OSCloud == "" && !a.OSFromCluster {
 		p.noCloud = "the configuration names no cloud for " + id.Called()
 	}

@@ -58,8 +58,11 @@ func (s *session) openManagement(ctx context.Context, p place, cfg *engine.Confi
 		return nil, nil
 	}
 	cfg.Place = core.ManagementPlace{Context: client.ContextName, Namespace: m.Namespace, Cluster: m.Cluster}
-	if m.Kubeconfig != p.kubeconfig {
+	switch {
+	case m.Kubeconfig != "" && m.Kubeconfig != p.kubeconfig:
 		cfg.Place.Kubeconfig = m.Kubeconfig
+	case p.given == nil:
+		cfg.Place.Kubeconfig = p.own.Kubeconfig
 	}
 	if err := p.getCredentials(ctx, s.log, client, "the management cluster"); err != nil {
 		return nil, err

@@ -29,6 +29,15 @@ func operatorName() string {
 	return name + "@" + short
 }
 
+// named is what commands must name that are run by hand: what the flags or the configuration name, and the shell does not.
+func (o *options) named() core.ClusterPlace {
+	own := core.ClusterPlace{Kubeconfig: o.kubeconfig, Context: o.context}
+	if o.osCloud != os.Getenv("OS_CLOUD") && !o.osFromCluster {
+		own.Cloud = o.osCloud
+	}
+	return own
+}
+
 // stateFolder is where Lockstep keeps its journals and its log.
 func stateFolder() string { return filepath.Join(xdg.StateHome, "lockstep") }
 

@@ -55,15 +55,16 @@ type session struct {
 // place is what a session runs on: the operator's own cluster, or a simulated one.
 type place struct {
 	options
-	name    string           // the cluster's name; empty: the one in the kubeconfig
-	clock   func() time.Time // nil: the wall clock
-	pace    float64          // how much faster than real time the cluster's clock runs; 0 means 1
-	journal string           // folder; empty: the state folder
-	noCloud string           // why no cloud of OpenStack is looked for; empty: one is
-	oneLook bool             // the journal is read, and not written
-	given   *kube.Given      // the cluster's login where it is in no file; nil: the kubeconfig has it
-	limit   int64            // of one file of it, in bytes; 0: the usual one
-	line    line             // to the servers; zero: the usual way
+	name    string            // the cluster's name; empty: the one in the kubeconfig
+	clock   func() time.Time  // nil: the wall clock
+	pace    float64           // how much faster than real time the cluster's clock runs; 0 means 1
+	own     core.ClusterPlace // what commands must name that are run by hand; empty: the shell reaches the cluster by itself
+	journal string            // folder; empty: the state folder
+	noCloud string            // why no cloud of OpenStack is looked for; empty: one is
+	oneLook bool              // the journal is read, and not written
+	given   *kube.Given       // the cluster's login where it is in no file; nil: the kubeconfig has it
+	limit   int64             // of one file of it, in bytes; 0: the usual one
+	line    line              // to the servers; zero: the usual way
 	// cloudsYAML is the content of the clouds.yaml to use; nil: it is looked for as the openstack client does.
 	cloudsYAML []byte
 	log        *log // nil: the file that the flags name, to which client-go writes, too
@@ -83,6 +84,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		Cluster:  p.name,
 		Operator: operatorName(),
 		Version:  programVersion(),
+		Own:      p.own,
 		Clock:    p.clock,
 		Settings: p.config.settings(),
 		Sources:  engineSources(),

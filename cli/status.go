@@ -103,6 +103,7 @@ func glance(ctx context.Context, p place, wait patience, see func(s *session, p 
 	if wait.named {
 		p.loginFor = max(wait.wait, 1)
 	}
+	p.own = p.named()
 	s, err := open(ctx, p, log)
 	if err != nil {
 		return err

@@ -4,7 +4,7 @@ import "lockstep/core/wording"
 
 // ManagementPlace says which management cluster is connected, and which of its clusters this one is.
 type ManagementPlace struct {
-	Kubeconfig string // file, for the commands that are shown; empty: that of the MOSK cluster
+	Kubeconfig string // file, for the commands that are shown; empty: the shell's
 	Context    string // of the kubeconfig; empty: the current one
 	Namespace  string // the project; empty: found by the nodes
 	Cluster    string // name of the Cluster object; empty: found by the nodes

@@ -135,6 +135,7 @@ func (f *facts) complete() {
 		}
 		for _, of := range row.commands {
 			for _, c := range of(f, *a) {
+				c.Line = f.s.Own.Command(c.Line)
 				if c.Line != "" && !hasLine(a.Commands, c.Line) {
 					a.Commands = append(a.Commands, c)
 				}

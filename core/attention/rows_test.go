@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -172,6 +173,59 @@ func open(p core.Procedure) bool {
 	return slices.ContainsFunc(p.Steps, func(st core.Step) bool {
 		return st.State != core.StepDone && st.State != core.StepLater && (st.Intent.Kind != "" || len(st.Commands) > 0 || len(st.Tell) > 0)
 	})
+}
+
+// A command that is shown reaches this cluster and this cloud, wherever the operator's shell is: copied into a shell whose current context
+// is another cluster, it would change that one.
+func TestEveryCommandNamesItsCluster(t *testing.T) {
+	seen := 0
+	check := func(where string, lines ...string) {
+		t.Helper()
+		for _, line := range lines {
+			for _, part := range regexp.MustCompile(`(\bkubectl|(^|[|;:(&] )openstack) \S+`).FindAllString(line, -1) {
+				switch seen++; strings.TrimLeft(part, "|;:(& ") {
+				case "kubectl --context", "kubectl --kubeconfig", "openstack --os-cloud":
+				default:
+					t.Errorf("%s: %s", where, line)
+				}
+			}
+		}
+	}
+	var steps func(where string, all []core.Step)
+	steps = func(where string, all []core.Step) {
+		for _, st := range all {
+			check(where+": "+st.Title, append(st.Commands, st.Undo)...)
+			for _, g := range st.Guards {
+				check(where+": "+st.Title, g.Remedy)
+			}
+			steps(where, st.Alternatives)
+		}
+	}
+	for name, sc := range everyRule() {
+		sc.Own = core.ClusterPlace{Context: "mos", Cloud: "mos-cloud"}
+		sc.Place.Context = "management"
+		s := sc.Again().Snapshot
+		for _, a := range Of(s) {
+			for _, c := range a.Commands {
+				check(name+": "+a.ID, c.Line)
+			}
+			if a.Resolve != nil {
+				p, _ := procedure.Of(s, *a.Resolve)
+				steps(name, p.Steps)
+			}
+		}
+		for node := range s.Nodes {
+			p, _ := procedure.Of(s, core.ProcedureKey{Kind: core.ProcedureNode, Subject: node})
+			steps(name, p.Steps)
+		}
+		for _, kind := range []core.ProcedureKind{core.ProcedureCluster, core.ProcedureAfter, core.ProcedureUpdate, core.ProcedureMaintenance} {
+			p, _ := procedure.Of(s, core.ProcedureKey{Kind: kind})
+			steps(name, p.Steps)
+		}
+	}
+	if seen < 500 {
+		t.Errorf("only %d commands were seen", seen)
+	}
 }
 
 // Every entry has a way on (a step or commands) and its evidence. No rule is left out.

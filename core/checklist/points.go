@@ -170,7 +170,7 @@ func (r *row) point(s *core.Snapshot, room Room, after map[string]core.AfterPoin
 	}
 	p.Findings, p.Note, p.Resolve = l.found, l.note, l.resolve
 	if r.commands != nil {
-		p.Commands = r.commands(s)
+		p.Commands = s.Own.Commands(r.commands(s))
 	}
 	p.Verdict = Pass
 	for _, f := range p.Findings {

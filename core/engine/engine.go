@@ -34,6 +34,7 @@ type Config struct {
 	Evacuation EvacuationReader // nil: no forecast can be made
 
 	Place      core.ManagementPlace // which management cluster, and which of its clusters
+	Own        core.ClusterPlace    // what commands must name to reach the cluster and its cloud
 	Management ManagementChecker    // nil: nothing is written there
 
 	Stops *core.StopFinder // what stops an update besides what core/step looks at; nil: nothing
@@ -342,6 +343,7 @@ func (e *Engine) publish() {
 		Wall:       wall,
 		Cluster:    e.cfg.Cluster,
 		Place:      e.cfg.Place,
+		Own:        e.cfg.Own,
 		Operator:   e.cfg.Operator,
 		Settings:   e.cfg.Settings,
 		History:    e.history,

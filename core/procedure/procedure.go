@@ -32,7 +32,7 @@ func Of(s *core.Snapshot, key core.ProcedureKey) (core.Procedure, bool) {
 	if !ok {
 		return core.Procedure{}, false
 	}
-	p.Key = key
+	p.Key, p.Steps = key, s.Own.Steps(p.Steps)
 	return p, true
 }
 

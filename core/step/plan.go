@@ -110,7 +110,7 @@ func Plan(s *core.Snapshot, i core.Intent) core.Step {
 		p.unknown("Lockstep knows what is asked for", fmt.Sprintf("it knows no %q", wording.OneLine(string(i.Kind), 40)))
 	}
 	p.settle()
-	return p.step
+	return s.Own.Step(p.step)
 }
 
 // planner makes one step.
