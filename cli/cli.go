@@ -87,6 +87,7 @@ type options struct {
 	management     management
 
 	clusters bool
+	single   bool // no list of clusters, even on a management cluster
 	readOnly bool
 	write    bool
 	actAs    []string
@@ -114,11 +115,13 @@ func (o *options) addTo(root *cobra.Command) {
 	f := root.Flags()
 	f.BoolVar(&o.clusters, "clusters", false,
 		"open the list of all clusters of the management cluster: that of --management-context, else that of --context")
+	f.BoolVar(&o.single, "no-clusters", false, "open the cluster's own dashboard, even where the cluster is a management cluster")
 	f.BoolVar(&o.readOnly, "read-only", false, "writing cannot be armed in this run")
 	f.BoolVar(&o.write, "write", false, "arm writing from the start; each step is still confirmed by itself")
 	o.addActAs(root)
 	o.addScreen(root)
 	root.MarkFlagsMutuallyExclusive("read-only", "write")
+	root.MarkFlagsMutuallyExclusive("clusters", "no-clusters")
 	for _, one := range []string{"write", "act-as", "os-cloud", "os-from-cluster"} { // of one cluster: each would hold for all of them
 		root.MarkFlagsMutuallyExclusive("clusters", one)
 	}

@@ -31,8 +31,12 @@ func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) e
 		return err
 	}
 	defer log.close()
-	if p.clusters || p.onManagement() {
-		return (&fleetScreen{place: p, log: log, title: "Lockstep"}).run(ctx)
+	if p.opensList(ctx, log) {
+		f := &fleetScreen{place: p, log: log, title: "Lockstep"}
+		if !p.clusters && !p.management.configured() {
+			f.notice = "a management cluster: these are its clusters (--no-clusters opens one dashboard, of itself)"
+		}
+		return f.run(ctx)
 	}
 	p.own = p.named()
 	s, err := open(ctx, p, log)

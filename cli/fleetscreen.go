@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/fleet"
@@ -37,6 +38,32 @@ func (p *place) onManagement() bool {
 	}
 	management, err := kube.Load(p.managementOptions())
 	return err == nil && cluster.Server == management.Server
+}
+
+// probing is how long the server may take to say whether it is a management cluster. It delays the screen.
+const probing = 2 * time.Second
+
+// opensList tells whether the dashboard begins with the list of clusters: where the flags say so, where the cluster is the management
+// cluster that is named beside it, and where nothing is said and the server is one. The server is not asked where a credential plugin might
+// ask a person for that, nor where a flag is about one cluster.
+func (p *place) opensList(ctx context.Context, log *log) bool {
+	switch {
+	case p.clusters || !p.single && p.onManagement():
+		return true
+	case p.single || p.management.configured() || p.write || len(p.actAs) > 0 || p.osFromCluster:
+		return false
+	}
+	client, err := kube.Load(p.kubeOptions())
+	if err != nil || client.Asks() != "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, probing)
+	defer cancel()
+	is, err := client.IsManagement(ctx)
+	if err != nil {
+		log.Info("whether this is a management cluster is not known", "error", err)
+	}
+	return is
 }
 
 // run shows the list until the operator leaves, or ctx is done.

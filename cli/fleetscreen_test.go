@@ -13,6 +13,8 @@ import (
 	"lockstep/core/fleet"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/fault"
+	"lockstep/sim/kubeapi"
 )
 
 // A cluster that is opened from the list gets nothing of another: neither the cloud of the flags nor that of the environment, its own
@@ -87,6 +89,54 @@ func TestTheContextOfTheManagementClusterOpensTheList(t *testing.T) {
 		p.management = management{}
 		if p.onManagement() {
 			t.Error("a cluster is taken for the management cluster although none is named")
+		}
+	})
+}
+
+// Who opens a management cluster wants its clusters, whether or not it was named as one.
+func TestAManagementClusterOpensTheList(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := started(t, sim.Options{Scenario: told(t, "clusters"), Paused: true, User: kubeapi.Readonly})
+		for _, tt := range []struct {
+			name   string
+			change func(p *place)
+			want   bool
+		}{
+			{"a management cluster", func(p *place) { p.context = sim.ManagementContext }, true},
+			{"one of its clusters", func(p *place) {}, false},
+			{"one is asked for", func(p *place) { p.context, p.single = sim.ManagementContext, true }, false},
+			{"the list is asked for", func(p *place) { p.clusters = true }, true},
+			{"both are named, one is asked for", func(p *place) {
+				p.context, p.single, p.management = sim.ManagementContext, true, management{Context: sim.ManagementContext}
+			}, false},
+			{"writing is armed", func(p *place) { p.context, p.write = sim.ManagementContext, true }, false},
+			{"the login is refused", func(p *place) {
+				p.context = sim.ManagementContext
+				if err := c.Faults.On(fault.Setting{Server: fault.Management, Kind: "401"}); err != nil {
+					t.Fatal(err)
+				}
+			}, false},
+			{"the server is silent", func(p *place) {
+				p.context = sim.ManagementContext
+				if err := c.Faults.On(fault.Setting{Server: fault.Management, Kind: "hang"}); err != nil {
+					t.Fatal(err)
+				}
+			}, false},
+			{"a proxy answers", func(p *place) {
+				p.context = sim.ManagementContext
+				if err := c.Faults.On(fault.Setting{Server: fault.Management, Kind: "page-200"}); err != nil {
+					t.Fatal(err)
+				}
+			}, false},
+		} {
+			p := placeOn(t, c)
+			p.kubeconfig = c.KubeconfigPath
+			tt.change(&p)
+			began := time.Now()
+			if got := p.opensList(t.Context(), ownLog(t)); got != tt.want || time.Since(began) > probing {
+				t.Errorf("%s: %t after %s, want %t", tt.name, got, time.Since(began), tt.want)
+			}
+			c.Faults.Clear()
 		}
 	})
 }

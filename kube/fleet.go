@@ -2,7 +2,10 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -51,6 +54,23 @@ func fleetItself() []resource {
 		{source: core.SourceReleases, gvr: kaas("kaasreleases"), rights: managementRights, translate: managementReleaseFrom},
 		{source: core.SourceManagementUpgrades, gvr: kaas("mccupgrades"), rights: managementRights, translate: managementUpgradeFrom},
 	}
+}
+
+// IsManagement asks whether the server is a management cluster: whether it serves Container Cloud's own releases, which no MOSK cluster
+// does (docs/mosk.md#where-things-live). Any login may ask this. An error means that it is not known.
+func (c *Client) IsManagement(ctx context.Context) (bool, error) {
+	body, status, err := c.get(ctx, "/apis/kaas.mirantis.com/v1alpha1")
+	switch {
+	case status == http.StatusNotFound:
+		return false, nil
+	case err != nil:
+		return false, c.withOrigin(Describe(err, "ask whether this is a management cluster"))
+	}
+	var served metav1.APIResourceList
+	if err := json.Unmarshal(body, &served); err != nil {
+		return false, c.withOrigin(Describe(fmt.Errorf("read the API's resources: %w", err), "ask whether this is a management cluster"))
+	}
+	return slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == "kaasreleases" }), nil
 }
 
 // FleetPermissions are what a FleetWatcher needs beyond ManagementWatchPermissions where that is given in single projects.
