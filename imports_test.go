@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"core/fleet":           {"core", "core/wording", "core/progress", "core/attention"},
 	"core/engine":          {"core", "core/wording", "core/progress", "core/step", "core/evacuation", "core/internal/permit"},
 	"core/internal/permit": {"core"},
-	"core/derivedtest":     {"core", "core/progress", "core/procedure", "core/attention", "core/forecast", "core/timeline"},
+	"core/derivedtest":     {"core", "core/progress", "core/procedure", "core/attention", "core/forecast", "core/timeline", "core/checklist"},
 	"core/permittest":      {"core", "core/engine", "core/internal/permit"},
 
 	// What draws knows neither the screen's state nor the domain: of core only the rule for secrets, in the one package that makes

@@ -15,7 +15,6 @@ import (
 	"lockstep/core"
 	"lockstep/core/checklist"
 	"lockstep/core/evacuation"
-	"lockstep/core/progress"
 )
 
 // exitUnseen is check's exit code when nothing fails, but something that could stop an update is not known.
@@ -92,7 +91,7 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 		}
 		c.Report = checklist.Of(snap, s.room(ctx, at, f, snap, stderr))
 		if earlier == nil {
-			if r, ok := s.checks.Before(updateBegan(snap)); ok {
+			if r, ok := s.checks.Before(c.Began); ok {
 				earlier = &r
 			}
 		}
@@ -138,14 +137,6 @@ func (s *session) room(ctx context.Context, at place, f checkFlags, snap *core.S
 		return checklist.Room{Why: oneLine(err.Error())}
 	}
 	return checklist.Room{Forecast: &p}
-}
-
-// updateBegan is when the update that runs, or that ran last, began; zero when none is known.
-func updateBegan(s *core.Snapshot) time.Time {
-	if r := progress.UpdateRequest(s); r != nil {
-		return r.Created
-	}
-	return s.History.Update.Started
 }
 
 // readCheck reads a check that -o json wrote.

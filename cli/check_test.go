@@ -80,10 +80,28 @@ func TestChecksAreKept(t *testing.T) {
 	if _, ok := store.Before(at); ok {
 		t.Error("a check after the update's beginning was taken")
 	}
+	// However many follow an update, the one before it stays.
+	began, last := at.Add(10*time.Hour+time.Minute), at.AddDate(0, 1, 0)
+	for i := range mostChecks + 5 {
+		r := checklist.Report{Format: 1, Cluster: "mos", Began: began, AsOf: last.Add(time.Duration(i) * time.Hour)}
+		if err := store.Keep(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, ok := store.Before(began); !ok || !r.AsOf.Equal(at.Add(10*time.Hour)) || len(store.names()) != mostChecks+1 {
+		t.Errorf("of %d checks, the one before the update is of %v, %v", len(store.names()), r.AsOf, ok)
+	}
+	r := checklist.Report{Format: 1, Cluster: "mos", Began: last.Add(35 * time.Hour), AsOf: last.Add(36 * time.Hour)}
+	if err := store.Keep(r); err != nil {
+		t.Fatal(err)
+	}
+	if names = store.names(); len(names) != mostChecks || !strings.HasPrefix(names[0], last.Add(6*time.Hour).Format("20060102")) {
+		t.Errorf("the one before an older update is still there: %q", names)
+	}
 	if err := os.WriteFile(filepath.Join(store.folder, names[len(names)-1]), []byte("cut"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r, ok := store.Before(at.AddDate(1, 0, 0)); !ok || !r.AsOf.Equal(at.Add(33*time.Hour)) {
+	if r, ok := store.Before(at.AddDate(1, 0, 0)); !ok || !r.AsOf.Equal(last.Add(34*time.Hour)) {
 		t.Errorf("past a broken one: %v, %v", r.AsOf, ok)
 	}
 }

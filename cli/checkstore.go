@@ -13,7 +13,8 @@ import (
 // checkStore keeps the checks of one cluster, each a file that only its owner may read.
 type checkStore struct{ folder string }
 
-// mostChecks is how many checks are kept; the oldest go first.
+// mostChecks is how many checks are kept; the oldest go first. The last one before the last update is kept besides: it is what all later
+// ones are compared with.
 const mostChecks = 30
 
 // checkName is the name of a check's file: names sort by time.
@@ -35,7 +36,11 @@ func (c checkStore) Keep(r checklist.Report) error {
 		return err
 	}
 	names := c.names()
+	compared, _ := c.before(names, r.Began)
 	for _, old := range names[:max(len(names)-mostChecks, 0)] {
+		if old == compared {
+			continue
+		}
 		if err := os.Remove(filepath.Join(c.folder, old)); err != nil {
 			return err
 		}
@@ -61,14 +66,19 @@ func (c checkStore) names() []string {
 
 // Before is the last check before a moment; false when there is none that can be read.
 func (c checkStore) Before(moment time.Time) (checklist.Report, bool) {
-	names := c.names()
+	name, r := c.before(c.names(), moment)
+	return r, name != ""
+}
+
+// before is the file of the last check before a moment that can be read; empty when there is none.
+func (c checkStore) before(names []string, moment time.Time) (string, checklist.Report) {
 	for _, name := range slices.Backward(names) {
 		if at, _ := time.Parse(checkName, name); !at.Before(moment) {
 			continue
 		}
 		if r, err := readCheck(filepath.Join(c.folder, name)); err == nil {
-			return r, true
+			return name, r
 		}
 	}
-	return checklist.Report{}, false
+	return "", checklist.Report{}
 }

@@ -21,6 +21,7 @@ import (
 func newOwners(p *place) *cobra.Command {
 	var (
 		output string
+		every  bool
 		wait   patience
 	)
 	cmd := &cobra.Command{
@@ -29,21 +30,24 @@ func newOwners(p *place) *cobra.Command {
 		Long: `Lists the instances that need their owner, on the named nodes or on all that the update has yet to go through,
 project by project: what happens to each by its tags and its node's mode, what its owner can do, and the
 e-mail addresses that Keystone shows of its owner and of the project's members. As text it is one note for each
-project, ready to send. Name a node as the dashboard or as Kubernetes does. Nothing is changed.
+project, ready to send. With --all there is a note for each project that has an instance there: nobody is to write to the cloud while the
+update runs. Name a node as the dashboard or as Kubernetes does. Nothing is changed.
 
 The exit code is 0 when everything was read, 2 when Keystone did not show something (stderr says what, and why), and 1
 when the instances could not be read.`,
 		Example: `  lockstep owners
+  lockstep owners --all > notes.txt
   lockstep owners cmp-07 cmp-11 -o csv`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			print, ok := ownersPrinters[output]
 			if !ok {
 				return fmt.Errorf("-o is %q; it takes text, csv or json", output)
 			}
-			return owners(cmd.Context(), *p, args, wait.of(cmd), print, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return owners(cmd.Context(), *p, args, every, wait.of(cmd), print, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "`format`: text, csv or json")
+	cmd.Flags().BoolVar(&every, "all", false, "a note for each project that has an instance there, whether or not one needs its owner")
 	wait.addTo(cmd)
 	return cmd
 }
@@ -68,8 +72,8 @@ var ownersPrinters = map[string]func(io.Writer, *core.Snapshot, []procedure.Owne
 	},
 }
 
-func owners(ctx context.Context, p place, names []string, wait patience, print func(io.Writer, *core.Snapshot, []procedure.OwnerNote) error,
-	out, stderr io.Writer) error {
+func owners(ctx context.Context, p place, names []string, every bool, wait patience,
+	print func(io.Writer, *core.Snapshot, []procedure.OwnerNote) error, out, stderr io.Writer) error {
 	return glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
 		snap := look(ctx, s.engine, left)
 		if err := cannotSee(snap); err != nil {
@@ -85,12 +89,12 @@ func owners(ctx context.Context, p place, names []string, wait patience, print f
 		if err != nil {
 			return err
 		}
-		notes := procedure.OwnerNotes(snap, nodes, core.Contacts{})
+		notes := procedure.OwnerNotes(snap, nodes, core.Contacts{}, every)
 		var missing []core.MissingFacts
 		if len(notes) > 0 {
 			projects, users := procedure.ContactsToAsk(notes)
 			c := ownerDesk{s.client}.Contacts(ctx, projects, users)
-			notes, missing = procedure.OwnerNotes(snap, nodes, c), c.Missing
+			notes, missing = procedure.OwnerNotes(snap, nodes, c, every), c.Missing
 		}
 		if err := print(out, snap, notes); err != nil {
 			return fmt.Errorf("print the owners: %w", err)

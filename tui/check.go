@@ -10,7 +10,6 @@ import (
 	"lockstep/core"
 	"lockstep/core/checklist"
 	"lockstep/core/evacuation"
-	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/table"
@@ -217,10 +216,7 @@ func (p *checkPage) ask(m *Model) tea.Cmd {
 
 // askEarlier looks for the last check before the update.
 func (p *checkPage) askEarlier(m *Model) tea.Cmd {
-	store, began := m.opts.Checks, m.snap.History.Update.Started
-	if r := progress.UpdateRequest(m.snap); r != nil {
-		began = r.Created
-	}
+	store, began := m.opts.Checks, checklist.Began(m.snap)
 	if store == nil || began.IsZero() {
 		return nil
 	}
@@ -304,6 +300,8 @@ func (p *checkPage) enter(m *Model) tea.Cmd {
 		return nil
 	}
 	switch f := row.finding; {
+	case row.point.ID == "users-writes":
+		return m.openEveryOwner()
 	case row.point.ID == "room" && f != nil && f.Resolve != nil:
 		return m.openPlan([]string{f.Resolve.Subject})
 	case row.point.ID == "room":
@@ -319,6 +317,8 @@ func (p *checkPage) enter(m *Model) tea.Cmd {
 // leads tells what enter opens, in a few words.
 func (p *checkPage) leads(row checkRow) string {
 	switch f := row.finding; {
+	case row.point.ID == "users-writes":
+		return "enter opens the notes for all projects"
 	case row.point.ID == "room" && f != nil && f.Resolve != nil:
 		return "enter plans its evacuation"
 	case row.point.ID == "room":

@@ -107,7 +107,7 @@ func TestChecksAreKept(t *testing.T) {
 
 // Room that cannot be judged is not known, with the reason.
 func TestTheCheckSaysWhyTheRoomIsNotKnown(t *testing.T) {
-	d := drive(atRest(), 120, 40)
+	d := drive(atRest(), 120, 60)
 	d.fake.evacuationErr = errors.New("list allocations: forbidden")
 	if got := stripped(d.keys("C").shows()); !strings.Contains(got, "list allocations: forbidden") {
 		t.Errorf("got\n%s", got)

@@ -34,6 +34,7 @@ type ownersPage struct {
 	nodes []string // names of those that it was opened for; empty: the whole update
 	all   bool     // the whole update is shown
 	csv   bool     // as CSV rather than as text
+	every bool     // notes for all projects with instances there, whether or not one needs its owner
 
 	notes    []procedure.OwnerNote
 	made     time.Time
@@ -70,6 +71,17 @@ func (m *Model) openOwners(nodes []string) tea.Cmd {
 	return p.ask(m)
 }
 
+// openEveryOwner opens the page with a note for every project with instances.
+func (m *Model) openEveryOwner() tea.Cmd {
+	if m.snap == nil {
+		return m.say(toneWarn, "nothing is known yet")
+	}
+	p := &ownersPage{all: true, every: true}
+	p.gather(m)
+	m.open(p)
+	return p.ask(m)
+}
+
 // gather makes the notes from the newest Snapshot.
 func (p *ownersPage) gather(m *Model) {
 	began := m.now()
@@ -77,7 +89,7 @@ func (p *ownersPage) gather(m *Model) {
 	if p.all {
 		nodes = procedure.NodesToTell(m.snap)
 	}
-	p.notes, p.made = procedure.OwnerNotes(m.snap, nodes, p.contacts), m.now()
+	p.notes, p.made = procedure.OwnerNotes(m.snap, nodes, p.contacts, p.every), m.now()
 	p.took = p.made.Sub(began)
 	if p.at() < 0 {
 		p.project = ""

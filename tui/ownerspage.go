@@ -106,7 +106,8 @@ func (p *ownersPage) head(m *Model, w int) []draw.Line {
 // body is the notes, wrapped.
 func (p *ownersPage) body(m *Model, w int) []draw.Line {
 	if len(p.notes) == 0 {
-		text := "No instance there needs its owner: running ones are live-migrated, or the owner's own tag decides."
+		text := "No instance there needs its owner: running ones are live-migrated, or the owner's own tag decides. " +
+			"a shows a note for every project: users are to write nothing while the update runs."
 		if src := m.snap.Sources[core.SourceInstances]; src.AsOf.IsZero() {
 			text = "The instances are not known (" + string(src.State) + "), and so neither are their owners."
 		}
@@ -177,6 +178,12 @@ func ownersActions() []Action {
 				return "it was opened for the whole update"
 			}, run: with(func(m *Model, p *ownersPage) tea.Cmd {
 				p.all, p.project, p.offset = !p.all, "", 0
+				p.gather(m)
+				return p.ask(m)
+			})},
+		{ID: "owners.every", Title: "Show a note for every project with instances there, or only for those with one that needs its owner",
+			Short: "every project", Keys: []string{"a"}, run: with(func(m *Model, p *ownersPage) tea.Cmd {
+				p.every, p.offset = !p.every, 0
 				p.gather(m)
 				return p.ask(m)
 			})},

@@ -28,7 +28,7 @@ func TestPointsAfterTheUpdate(t *testing.T) {
 			func(sc scene.Scene) { sc.NodeLock("gtw-01", core.ControllerOpenStack).RawState = core.LockInactive }},
 		{"nodes", "cmp-02 (KubeletNotReady)", core.SourceNodes,
 			func(sc scene.Scene) { n := sc.Nodes["cmp-02"]; n.Ready, n.ReadyReason = "False", "KubeletNotReady" }},
-		{"cordons", "cmp-02 is", core.SourceNodes, func(sc scene.Scene) { sc.Nodes["cmp-02"].Cordoned = true }},
+		{"cordons", "cmp-02", core.SourceNodes, func(sc scene.Scene) { sc.Nodes["cmp-02"].Cordoned = true }},
 		{"versions", "cmp-03 (v1.29.1)", core.SourceNodes, func(sc scene.Scene) { sc.Nodes["cmp-03"].KubeletVersion = "v1.29.1" }},
 		{"compute", "cmp-01", core.SourceComputeServices, func(sc scene.Scene) {
 			s := sc.Services["cmp-01"]
@@ -45,7 +45,7 @@ func TestPointsAfterTheUpdate(t *testing.T) {
 		{"agents", "cmp-01: Open vSwitch agent", core.SourceNetworkAgents, func(sc scene.Scene) {
 			sc.Agents["cmp-01"][0].Alive, sc.Agents["cmp-01"][0].AdminUp = false, false
 		}},
-		{"openstack", "osh-dev is APPLYING", core.SourceOpenStackStatus, func(sc scene.Scene) { sc.OpenStack[0].State = "APPLYING" }},
+		{"openstack", "osh-dev (APPLYING)", core.SourceOpenStackStatus, func(sc scene.Scene) { sc.OpenStack[0].State = "APPLYING" }},
 		{"health", "nova/compute", core.SourceOpenStackStatus, func(sc scene.Scene) { sc.OpenStack[0].Unhealthy = []string{"nova/compute"} }},
 		{"daemonsets", "neutron-ovs-agent-default (1 pod of an older revision)", core.SourceFabricSets,
 			func(sc scene.Scene) { sc.Old(scene.OvsAgents, "cmp-02") }},
@@ -72,7 +72,7 @@ func TestPointsAfterTheUpdate(t *testing.T) {
 		t.Run(tc.id, func(t *testing.T) {
 			sc := scene.Over()
 			tc.leave(sc)
-			if p := scene.PointOf(procedure.AfterUpdate(sc.Again().Snapshot), tc.id); len(p.Open) != 1 || p.Open[0] != tc.says || p.Done() {
+			if p := scene.PointOf(procedure.AfterUpdate(sc.Again().Snapshot), tc.id); len(p.Open) != 1 || p.OpenTexts()[0] != tc.says || p.Done() {
 				t.Errorf("%+v, want %q", p, tc.says)
 			}
 			if left, _ := procedure.AfterUpdateLeft(sc.Again().Snapshot); left != 1 {

@@ -16,7 +16,7 @@ import (
 func TestAComputeThatLockstepTookOutOfScheduling(t *testing.T) {
 	sc := scene.Over()
 	sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, progress.OutOfSchedulingReason(sc.Snapshot)
-	if p := scene.PointOf(procedure.AfterUpdate(sc.Snapshot), "compute"); !slices.Equal(p.Open, []string{"cmp-01"}) || p.Note != "" {
+	if p := scene.PointOf(procedure.AfterUpdate(sc.Snapshot), "compute"); !slices.Equal(p.OpenTexts(), []string{"cmp-01"}) || p.Note != "" {
 		t.Errorf("%+v", p)
 	}
 	if got := scene.KindsOf(procedure.Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureAfter})); !slices.Contains(got,

@@ -335,7 +335,7 @@ func seenAfter(f *facts, _ core.Attention) []core.Evidence {
 	var out []core.Evidence
 	for _, p := range procedure.AfterUpdate(f.s) {
 		if p.Unknown == "" && len(p.Open) > 0 {
-			out = append(out, core.Evidence{Of: "not yet: " + p.Title, Says: wording.OneLine(wording.Some(p.Open, 6), saysMost)})
+			out = append(out, core.Evidence{Of: "not yet: " + p.Title, Says: wording.OneLine(wording.Some(p.OpenTexts(), 6), saysMost)})
 		}
 	}
 	return out

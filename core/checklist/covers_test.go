@@ -19,3 +19,12 @@ func Covers() (rules map[core.AttentionRule]int, after map[string]bool) {
 	}
 	return rules, after
 }
+
+// RestsOn are the sources that each point rests on, by its ID.
+func RestsOn() map[string][]core.SourceID {
+	out := map[string][]core.SourceID{}
+	for _, r := range rows {
+		out[r.id] = slices.Concat(r.sources, r.rests)
+	}
+	return out
+}

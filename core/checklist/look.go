@@ -44,6 +44,9 @@ func usersWrites(l *look) {
 	}
 }
 
+// everyOwnerCommand writes a note for each project.
+func everyOwnerCommand(*core.Snapshot) []string { return []string{"lockstep owners --all"} }
+
 func ownersCommand(*core.Snapshot) []string { return []string{"lockstep owners"} }
 
 func planCommand(*core.Snapshot) []string { return []string{"lockstep plan"} }
@@ -71,6 +74,7 @@ func managementRelease(l *look) {
 	switch v := progress.ManagementVersion(l.s); {
 	case v.Problem != "":
 		l.fail("", v.Text, &core.ProcedureKey{Kind: core.ProcedureCluster})
+		l.key("release")
 	case v.Latest():
 		l.note = v.Text
 	default:
@@ -142,6 +146,7 @@ func removals(l *look) {
 	for kind, all := range notices {
 		for node, n := range all {
 			l.fail(label(l.s, node), "has a "+kind+wording.TextIf(n.Deleting.IsZero(), "", ", which is being removed"), ofNode(node))
+			l.key(kind, node)
 		}
 	}
 	slices.SortFunc(l.found, func(a, b Finding) int { return strings.Compare(a.Of+a.Says, b.Of+b.Says) })
@@ -153,6 +158,7 @@ func inDeletion(l *look) {
 		if !lock.Deleting.IsZero() && progress.StuckLock(l.s, lock.Node) != lock {
 			l.fail(of, "its lock of "+wording.OneLine(lock.Controller, 40)+" is being removed, and kept by "+
 				wording.TextOf(wording.OneLine(wording.Some(lock.Finalizers, 3), 200), "nothing"), resolve)
+			l.key("in deletion", lock.Controller, of)
 		}
 	}
 	for _, lock := range l.s.ClusterLocks {
@@ -173,6 +179,7 @@ func pressure(l *look) {
 			} else {
 				l.warn(label(l.s, name), wording.OneLine(p, 40), ofNode(name))
 			}
+			l.key(p, name)
 		}
 	}
 }
@@ -195,6 +202,7 @@ func quorums(l *look) {
 		}
 		if serve < v.Replicas {
 			l.fail("", progress.QuorumText(l.s, v, ""), nil)
+			l.key(q.Namespace, q.Name)
 		}
 	}
 }
@@ -218,19 +226,24 @@ func ceph(l *look) {
 		l.note = "there is no CephCluster"
 	}
 	for _, c := range l.s.Ceph {
-		var checks []string
-		for _, h := range c.Checks {
-			checks = append(checks, wording.OneLine(h.Name, 40)+wording.Prefixed(": ", wording.OneLine(h.Message, 200)))
-		}
-		text := wording.TextOf(wording.OneLine(c.Health, 40), "no health yet") + wording.Prefixed(" — ", wording.Some(checks, 3))
-		switch {
-		case c.Health == core.CephOK:
-		case c.Health == "":
+		if c.Health == "" {
 			l.unknown = "Rook has not told yet how healthy Ceph is"
-		case c.Flagged():
-			l.warn("", text, nil)
-		default:
-			l.fail("", text, nil)
+		}
+		if c.Health == "" || c.Health == core.CephOK {
+			continue
+		}
+		found := l.fail
+		if c.Flagged() {
+			found = l.warn
+		}
+		health := wording.OneLine(c.Health, 40)
+		for _, h := range c.Checks {
+			found("", health+" — "+wording.OneLine(h.Name, 40)+wording.Prefixed(": ", wording.OneLine(h.Message, 200)), nil)
+			l.key(c.Namespace, c.Name, h.Name)
+		}
+		if len(c.Checks) == 0 {
+			found("", health, nil)
+			l.key(c.Namespace, c.Name)
 		}
 	}
 }
@@ -264,7 +277,12 @@ func states(l *look) {
 			}
 			l.fail(v.Label, fmt.Sprintf("%s in %s: %s", wording.Count(len(names), "instance"), wording.OneLine(status, 40),
 				wording.Some(names, 4)), key)
-			l.found[len(l.found)-1].Remedy = progress.WayOut(by[status][0])
+			f := &l.found[len(l.found)-1]
+			f.Remedy = progress.WayOut(by[status][0])
+			l.key(v.Name, status)
+			for _, in := range by[status] {
+				f.Each = append(f.Each, in.ID)
+			}
 		}
 	}
 }
@@ -290,6 +308,7 @@ func migrations(l *look) {
 			says += ", begun " + progress.DayText(l.s, m.Created)
 		}
 		l.fail(wording.OneLine(progress.InstanceLabel(in), 64), says, &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: id})
+		l.key(id)
 	}
 }
 
@@ -314,12 +333,15 @@ func hasRoom(l *look) {
 		key := ofNode(n.Node)
 		if len(blocks) > 0 {
 			l.fail(n.Label, fmt.Sprintf("held by %s: %s", wording.Count(len(blocks), "instance"), wording.Some(blocks, 2)), key)
+			l.key("held", n.Node)
 		}
 		if len(may) > 0 {
 			l.warn(n.Label, fmt.Sprintf("%s may fail to move: %s", wording.Count(len(may), "instance"), wording.Some(may, 3)), key)
+			l.key("may fail", n.Node)
 		}
 		if n.Spare != nil && !n.Spare.Fits {
 			l.warn(n.Label, fmt.Sprintf("with %s lost, too, %s would find no room", n.Spare.Host, wording.Count(n.Spare.Left, "instance")), key)
+			l.key("spare", n.Node)
 		}
 	}
 	for _, u := range f.Unknown {

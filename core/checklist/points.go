@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/attention"
@@ -29,7 +30,8 @@ type row struct {
 	page           core.Page
 	remedy         string
 
-	sources  []core.SourceID
+	sources  []core.SourceID      // what look reads; unless they are known it does not look
+	rests    []core.SourceID      // what the entries and the points after an update rest on: it passes only when these are seen, too
 	rules    []core.AttentionRule // entries that speak against it
 	same     []core.AttentionRule // entries that only say what the point itself finds
 	after    []afterPoint         // points after an update that are among it
@@ -64,13 +66,24 @@ func (l *look) warn(of, says string, resolve *core.ProcedureKey) {
 	l.add(Finding{Of: of, Says: says, Verdict: Warn, Resolve: resolve})
 }
 
-func (l *look) add(f Finding) { l.found = append(l.found, f) }
+// add adds a finding. What its object's name alone does not tell apart gets a key of its own (key).
+func (l *look) add(f Finding) {
+	if f.Key == "" {
+		f.Key = findingKey(f.Of)
+	}
+	l.found = append(l.found, f)
+}
+
+// key is the key of the last finding: what was found, of what. It says nothing of how it stands, which changes.
+func (l *look) key(what ...string) { l.found[len(l.found)-1].Key = findingKey(what...) }
+
+func findingKey(what ...string) string { return wording.OneLine(strings.Join(what, "/"), 200) }
 
 // Of is the checklist of a Snapshot.
 func Of(s *core.Snapshot, room Room) Report {
 	u := progress.Update(s)
 	r := Report{Format: format, Cluster: wording.OneLine(s.Cluster, 100), Made: s.Wall.UTC(), AsOf: s.Now.UTC(),
-		Update: underWay(s), From: wording.OneLine(u.From, 60), To: wording.OneLine(target(s, u), 60)}
+		Began: Began(s), Update: underWay(s), From: wording.OneLine(u.From, 60), To: wording.OneLine(target(s, u), 60)}
 	after := map[string]core.AfterPoint{}
 	var old []core.AfterPoint // of DaemonSets
 	for _, p := range procedure.AfterUpdate(s) {
@@ -100,6 +113,14 @@ func Of(s *core.Snapshot, room Room) Report {
 	}
 	slices.SortStableFunc(r.Points, func(a, b Point) int { return verdictRank[a.Verdict] - verdictRank[b.Verdict] })
 	return r
+}
+
+// Began is when the update began that runs, or was the last; zero when none was seen.
+func Began(s *core.Snapshot) time.Time {
+	if r := progress.UpdateRequest(s); r != nil {
+		return r.Created.UTC()
+	}
+	return s.History.Update.Started.UTC()
 }
 
 // underWay tells whether an update runs. A request for something else (maintenance mode, a reboot, one made by hand) is none; an update
@@ -132,11 +153,8 @@ func (r *row) point(s *core.Snapshot, room Room, after map[string]core.AfterPoin
 		l.unknown = unmanaged(s)
 	}
 	for _, id := range r.sources {
-		if absent(s, id) || l.unknown != "" {
-			continue
-		}
 		if !s.Known(id) {
-			l.unknown = string(id) + ": " + s.WhyUnknown(id)
+			l.unknown = cmp.Or(l.unknown, l.unseen(id))
 		}
 	}
 	if l.unknown == "" && r.look != nil {
@@ -158,8 +176,9 @@ func (r *row) point(s *core.Snapshot, room Room, after map[string]core.AfterPoin
 			if is.id == oldPods {
 				says += " " + strings.TrimPrefix(a.Title, "no old pod ")
 			}
-			for _, open := range a.Open {
-				l.fail(strings.TrimSuffix(open, " is"), says, procedure.AfterKey())
+			for _, left := range a.Open {
+				l.fail(left.Of, says+wording.InBrackets(wording.TextIf(left.How != says, left.How, "")), procedure.AfterKey())
+				l.key(is.id, cmp.Or(left.ID, left.Of))
 			}
 		}
 	}
@@ -167,6 +186,9 @@ func (r *row) point(s *core.Snapshot, room Room, after map[string]core.AfterPoin
 		for _, e := range entries[rule] {
 			l.entry(e)
 		}
+	}
+	for _, id := range slices.Concat(r.sources, r.rests) {
+		l.unknown = cmp.Or(l.unknown, l.unseen(id))
 	}
 	p.Findings, p.Note, p.Resolve = l.found, l.note, l.resolve
 	if r.commands != nil {
@@ -192,6 +214,23 @@ func (r *row) point(s *core.Snapshot, room Room, after map[string]core.AfterPoin
 	return p
 }
 
+// unseen is why a source shows nothing of what is there now; empty when it does. What the servers do not know is not there. A management
+// cluster that is not connected is told by the points that are about it.
+func (l *look) unseen(id core.SourceID) string {
+	switch src := l.s.Sources[id]; {
+	case absent(l.s, id) || src.AsksNobody():
+		return ""
+	case (src.State == core.SourceOff || src.ID == "") && id.Server() == core.ServerManagement && !l.row.managed:
+		return ""
+	case !l.s.Known(id):
+		return string(id) + ": " + l.s.WhyUnknown(id)
+	}
+	if fresh, age := l.s.Fresh(id); !fresh {
+		return age
+	}
+	return ""
+}
+
 // oldPods stands for the points after an update that are about old pods of a DaemonSet.
 const oldPods = "old"
 
@@ -201,7 +240,7 @@ const goesOn core.AttentionRule = "goes on"
 // entry adds an entry of "Needs you".
 func (l *look) entry(a core.Attention) {
 	f := Finding{Of: wording.OneLine(a.Label, 64), Says: wording.OneLine(a.Reason, 400), Verdict: Warn, Remedy: a.Hint, Entry: a.ID,
-		Resolve: a.Resolve}
+		Resolve: a.Resolve, Key: findingKey(a.ID)}
 	if a.Severity == core.SeverityUrgent || a.Severity == core.SeverityWarning && l.row.stops {
 		f.Verdict = Fail
 	}

@@ -29,12 +29,13 @@ var verdictRank = map[Verdict]int{Fail: 0, Warn: 1, Unknown: 2, Pass: 3}
 type Report struct {
 	Format  int       `json:"format"` // of the document: 1
 	Cluster string    `json:"cluster"`
-	Made    time.Time `json:"made"`             // by the wall clock
-	AsOf    time.Time `json:"asOf"`             // the cluster's time
-	Update  bool      `json:"updateRuns"`       // points about the rest before and after an update are left out while one runs
-	From    string    `json:"from,omitempty"`   // release; empty when unknown
-	To      string    `json:"target,omitempty"` // release that is planned, or that the update goes to; empty when there is none
-	Points  []Point   `json:"points"`           // the worst first, each kind in the order of the procedure
+	Made    time.Time `json:"made"`                 // by the wall clock
+	AsOf    time.Time `json:"asOf"`                 // the cluster's time
+	Began   time.Time `json:"updateBegan,omitzero"` // when the update began that runs, or was the last; zero when none was seen
+	Update  bool      `json:"updateRuns"`           // points about the rest before and after an update are left out while one runs
+	From    string    `json:"from,omitempty"`       // release; empty when unknown
+	To      string    `json:"target,omitempty"`     // release that is planned, or that the update goes to; empty when there is none
+	Points  []Point   `json:"points"`               // the worst first, each kind in the order of the procedure
 }
 
 // Point is one thing that must be so.
@@ -57,10 +58,14 @@ type Point struct {
 
 // Finding is one thing that speaks against a point.
 type Finding struct {
-	Of      string  `json:"of"` // the node, instance or object; may be empty
+	Key     string  `json:"key"` // tells it from the point's other findings, in every report: what was found, of what; empty in older ones
+	Of      string  `json:"of"`  // the node, instance or object; may be empty
 	Says    string  `json:"says"`
 	Verdict Verdict `json:"verdict"` // Fail or Warn
-	Remedy  string  `json:"remedy,omitempty"`
+
+	Each []string `json:"each,omitempty"` // IDs of the instances that it counts together; one more is something new
+
+	Remedy string `json:"remedy,omitempty"`
 
 	Entry   string             `json:"-"` // ID of the entry of "Needs you" that it is; else empty
 	Resolve *core.ProcedureKey `json:"-"`
@@ -231,7 +236,7 @@ func (r *Report) Since(earlier Report) []Change {
 			continue
 		}
 		was := earlier.Points[i]
-		c := Change{ID: p.ID, Title: p.Title, Was: was.Verdict, Now: p.Verdict, New: without(p.Findings, was.Findings),
+		c := Change{ID: p.ID, Title: p.Title, Was: was.Verdict, Now: p.Verdict, New: grown(p.Findings, was.Findings),
 			Mended: without(was.Findings, p.Findings)}
 		if was.Unknown != "" { // what is not known is neither broken nor mended
 			c.New = nil
@@ -249,14 +254,36 @@ func (r *Report) Since(earlier Report) []Change {
 	return out
 }
 
-// without are the findings of a that b does not have. What is found counts by its object: a text can hold a number that grows.
+// without are the findings of a that b does not have. What is found counts by its key: a text can hold a number that grows.
 func without(a, b []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(a), func(f Finding) bool { return slices.ContainsFunc(b, f.same) })
+}
+
+// grown are the findings of a that count something that b's do not, besides those that b does not have at all.
+func grown(a, b []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(a), func(f Finding) bool {
 		return slices.ContainsFunc(b, func(g Finding) bool {
-			if f.Of != "" || g.Of != "" {
-				return f.Of == g.Of
-			}
-			return f.Says == g.Says
+			return f.same(g) && (g.Key == "" || !slices.ContainsFunc(f.Each, func(id string) bool { return !slices.Contains(g.Each, id) }))
 		})
 	})
+}
+
+// same tells whether both reports found this. Reports of versions before keys tell it by the object, which they wrote with its state, or by
+// the text.
+func (f Finding) same(g Finding) bool {
+	switch {
+	case f.Key != "" && g.Key != "":
+		return f.Key == g.Key
+	case f.Of != "" || g.Of != "":
+		return withoutState(f.Of) == withoutState(g.Of)
+	}
+	return f.Says == g.Says
+}
+
+// withoutState is an object's name without what stood behind it in brackets.
+func withoutState(of string) string {
+	if i := strings.LastIndex(of, " ("); i > 0 && strings.HasSuffix(of, ")") {
+		return of[:i]
+	}
+	return of
 }

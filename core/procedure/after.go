@@ -38,7 +38,7 @@ func afterStep(s *core.Snapshot, p core.AfterPoint) core.Step {
 	case p.Unknown != "":
 		st.State, st.Status = core.StepWaiting, "not known: "+p.Unknown
 	case len(p.Open) > 0:
-		st.State, st.Status = core.StepWaiting, wording.Some(p.Open, 8)
+		st.State, st.Status = core.StepWaiting, wording.Some(p.OpenTexts(), 8)
 		if p.ID == "auto-pause" {
 			st.Commands = []string{s.KubectlManagement("delete", "updateautopauses", s.Management.Pause.Name)}
 		}

@@ -29,31 +29,31 @@ func rebootNodes(s *core.Snapshot) []string {
 	return out
 }
 
-func openReboots(s *core.Snapshot) []string {
-	var out []string
+func openReboots(s *core.Snapshot) []core.Left {
+	var out []core.Left
 	for _, v := range s.Management.Machines {
 		if v.Machine != nil && v.Machine.Reboot {
-			out = append(out, wording.OneLine(v.Name, 64)+wording.InBrackets(wording.OneLine(v.Machine.RebootReason, 60)))
+			out = append(out, core.Left{Of: wording.OneLine(v.Name, 64), How: wording.OneLine(v.Machine.RebootReason, 60)})
 		}
 	}
 	return out
 }
 
-func openPause(s *core.Snapshot) []string {
+func openPause(s *core.Snapshot) []core.Left {
 	if p := s.Management.Pause; p != nil {
-		return []string{wording.OneLine(p.Name, 64) + wording.InBrackets(wording.OneLine(wording.Some(p.Alerts, 4), 100))}
+		return []core.Left{{Of: wording.OneLine(p.Name, 64), How: wording.OneLine(wording.Some(p.Alerts, 4), 100)}}
 	}
 	return nil
 }
 
-func openMaintenance(s *core.Snapshot) []string {
-	var out []string
+func openMaintenance(s *core.Snapshot) []core.Left {
+	var out []core.Left
 	if c := s.Management.Cluster; c.Wanted() || c.InMaintenance {
-		out = append(out, "the cluster")
+		out = append(out, core.Left{Of: "the cluster"})
 	}
 	for _, v := range s.Management.Machines {
 		if v.Machine != nil && (v.Machine.Wanted() || v.Machine.InMaintenance) {
-			out = append(out, wording.OneLine(v.Name, 64))
+			out = append(out, core.Left{Of: wording.OneLine(v.Name, 64)})
 		}
 	}
 	return out

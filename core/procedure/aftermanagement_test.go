@@ -39,7 +39,7 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 	} {
 		m := scene.Over().Managed()
 		sc := m.Join(tc.leave(m)...)
-		if p := scene.PointOf(AfterUpdate(sc.Snapshot), tc.id); !slices.Equal(p.Open, []string{tc.says}) {
+		if p := scene.PointOf(AfterUpdate(sc.Snapshot), tc.id); !slices.Equal(p.OpenTexts(), []string{tc.says}) {
 			t.Errorf("%s: %+v, want %q", tc.id, p, tc.says)
 		}
 		if left, _ := AfterUpdateLeft(sc.Snapshot); left != 1 {
@@ -73,7 +73,7 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 func TestARequestByHandThatIsLeft(t *testing.T) {
 	sc := scene.Over()
 	sc.Request("cmp-01", 10*time.Hour).MadeBy = core.MadeByLockstep
-	if p := scene.PointOf(AfterUpdate(sc.Snapshot), "by-hand"); !slices.Equal(p.Open, []string{"cmp-01"}) ||
+	if p := scene.PointOf(AfterUpdate(sc.Snapshot), "by-hand"); !slices.Equal(p.OpenTexts(), []string{"cmp-01"}) ||
 		!scene.PointOf(AfterUpdate(sc.Snapshot), "node-requests").Done() {
 		t.Errorf("%+v, %+v", p, scene.PointOf(AfterUpdate(sc.Snapshot), "node-requests"))
 	}
@@ -88,7 +88,7 @@ func TestTheFormerNumberOfAttemptsComesBack(t *testing.T) {
 	sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationAttempts] = "7"
 	sc.History.Tries = map[string]core.AnnotationChange{"uid-cmp-01": {Node: "cmp-01", Key: core.AnnotationMigrationAttempts, Old: new("4"),
 		New: new("7"), At: scene.Ago(2 * time.Hour)}}
-	if p := scene.PointOf(AfterUpdate(sc.Snapshot), "attempts"); !slices.Equal(p.Open, []string{"cmp-01 (7)"}) {
+	if p := scene.PointOf(AfterUpdate(sc.Snapshot), "attempts"); !slices.Equal(p.OpenTexts(), []string{"cmp-01 (7)"}) {
 		t.Errorf("%+v", p)
 	}
 	for _, key := range []core.ProcedureKey{{Kind: core.ProcedureAfter}, {Kind: core.ProcedureNode, Subject: "cmp-01"}} {

@@ -10,29 +10,28 @@ import (
 	"lockstep/core/wording"
 )
 
-func openRequests(s *core.Snapshot) []string {
-	var out []string
+func openRequests(s *core.Snapshot) []core.Left {
+	var out []core.Left
 	for _, r := range s.ClusterRequests {
 		if r.ByHand() {
 			continue // it has a point of its own
 		}
-		out = append(out, wording.OneLine(r.Name, 64)+wording.TextIf(r.Deleting.IsZero(), "", " (being removed)"))
+		out = append(out, core.Left{Of: wording.OneLine(r.Name, 64), How: beingRemoved(r)})
 	}
 	return out
 }
 
-func openNodeRequests(s *core.Snapshot) []string {
-	var out []string
+func openNodeRequests(s *core.Snapshot) []core.Left {
+	var out []core.Left
 	for name, requests := range s.NodeRequests {
 		for _, r := range requests {
 			if r.ByHand() {
 				continue
 			}
-			out = append(out, wording.OneLine(s.Label(name), 64)+wording.TextIf(r.Deleting.IsZero(), "", " (being removed)"))
+			out = append(out, core.Left{Of: wording.OneLine(s.Label(name), 64), How: beingRemoved(r)})
 		}
 	}
-	slices.Sort(out)
-	return out
+	return sorted(out)
 }
 
 // requestsByHand are the maintenance requests that were made by hand and that nobody has withdrawn, those of nodes first.
@@ -48,73 +47,78 @@ func requestsByHand(s *core.Snapshot) []*core.MaintenanceRequest {
 	return slices.DeleteFunc(out, func(r *core.MaintenanceRequest) bool { return !r.ByHand() })
 }
 
-func openByHand(s *core.Snapshot) []string {
-	var out []string
+func openByHand(s *core.Snapshot) []core.Left {
+	var out []core.Left
 	for _, r := range requestsByHand(s) {
 		name := "the cluster"
 		if r.Node != "" {
 			name = wording.OneLine(s.Label(r.Node), 64)
 		}
-		out = append(out, name+wording.TextIf(r.Deleting.IsZero(), "", " (being removed)"))
+		out = append(out, core.Left{Of: name, How: beingRemoved(r)})
 	}
 	return out
 }
 
-func openClusterLocks(s *core.Snapshot) []string {
-	var out []string
+func openClusterLocks(s *core.Snapshot) []core.Left {
+	var out []core.Left
 	for _, l := range s.ClusterLocks {
 		if l.State() != core.LockActive {
-			out = append(out, wording.OneLine(l.Controller, 40)+" ("+wording.OneLine(string(l.State()), 20)+")")
+			out = append(out, core.Left{Of: wording.OneLine(l.Controller, 40), How: wording.OneLine(string(l.State()), 20)})
 		}
 	}
 	return out
 }
 
-func openNodeLocks(s *core.Snapshot) []string {
-	var out []string
+func openNodeLocks(s *core.Snapshot) []core.Left {
+	var out []core.Left
 	for name, locks := range s.NodeLocks {
 		for _, l := range locks {
 			if l.State() != core.LockActive {
-				out = append(out, wording.OneLine(s.Label(name), 64)+": "+wording.OneLine(l.Controller, 40)+" ("+wording.OneLine(string(l.State()), 20)+
-					")")
+				out = append(out, core.Left{Of: wording.OneLine(s.Label(name), 64) + ": " + wording.OneLine(l.Controller, 40),
+					How: wording.OneLine(string(l.State()), 20)})
 			}
 		}
 	}
-	slices.Sort(out)
-	return out
+	return sorted(out)
 }
 
-// nodesThat are the labels of the nodes for which open returns a text, with that text.
-func nodesThat(s *core.Snapshot, open func(*core.Node) string) []string {
-	var out []string
+// beingRemoved is how a request is left that is to go.
+func beingRemoved(r *core.MaintenanceRequest) string {
+	return wording.TextIf(r.Deleting.IsZero(), "", "being removed")
+}
+
+// sorted are things that are left in the order of their texts.
+func sorted(left []core.Left) []core.Left {
+	slices.SortFunc(left, func(a, b core.Left) int { return strings.Compare(a.Text(), b.Text()) })
+	return left
+}
+
+// nodesThat are the nodes of which open says how they are left; of others it says nothing.
+func nodesThat(s *core.Snapshot, open func(*core.Node) (how string, left bool)) []core.Left {
+	var out []core.Left
 	for _, name := range s.NodeNames() {
 		n := s.Nodes[name]
-		if text := open(n); text != "" {
-			out = append(out, wording.OneLine(n.Label(), 64)+text)
+		if how, left := open(n); left {
+			out = append(out, core.Left{Of: wording.OneLine(n.Label(), 64), How: how})
 		}
 	}
 	return out
 }
 
-func openNodes(s *core.Snapshot) []string {
-	return nodesThat(s, func(n *core.Node) string {
-		if n.Ready == "True" {
-			return ""
-		}
-		return " (" + wording.TextOf(wording.OneLine(n.ReadyReason, 60), "not Ready") + ")"
+func openNodes(s *core.Snapshot) []core.Left {
+	return nodesThat(s, func(n *core.Node) (string, bool) {
+		return wording.TextOf(wording.OneLine(n.ReadyReason, 60), "not Ready"), n.Ready != "True"
 	})
 }
 
-func openCordons(s *core.Snapshot) []string {
-	return nodesThat(s, func(n *core.Node) string { return wording.TextIf(n.Cordoned, " is", "") })
+func openCordons(s *core.Snapshot) []core.Left {
+	return nodesThat(s, func(n *core.Node) (string, bool) { return "", n.Cordoned })
 }
 
-func openVersions(s *core.Snapshot) []string {
+func openVersions(s *core.Snapshot) []core.Left {
 	newest := progress.NewestKubelet(s)
-	return nodesThat(s, func(n *core.Node) string {
-		if newest == "" || n.KubeletVersion == newest || n.KubeletVersion == "" { // all run the same, or that is not told
-			return ""
-		}
-		return " (" + wording.OneLine(n.KubeletVersion, 30) + ")"
+	return nodesThat(s, func(n *core.Node) (string, bool) {
+		// All run the same, or that is not told.
+		return wording.OneLine(n.KubeletVersion, 30), newest != "" && n.KubeletVersion != newest && n.KubeletVersion != ""
 	})
 }

@@ -20,12 +20,12 @@ func servicesThat(s *core.Snapshot, open func(*core.ComputeService) bool) []stri
 	return out
 }
 
-func openDisabled(s *core.Snapshot) []string {
-	return servicesThat(s, (*core.ComputeService).LeftDisabled)
+func openDisabled(s *core.Snapshot) []core.Left {
+	return core.Lefts(servicesThat(s, (*core.ComputeService).LeftDisabled))
 }
 
-func openDown(s *core.Snapshot) []string {
-	return servicesThat(s, func(c *core.ComputeService) bool { return c.Enabled && !c.Up })
+func openDown(s *core.Snapshot) []core.Left {
+	return core.Lefts(servicesThat(s, func(c *core.ComputeService) bool { return c.Enabled && !c.Up }))
 }
 
 // ownReasons names the compute services that somebody has disabled for a reason of their own.
@@ -37,7 +37,7 @@ func ownReasons(s *core.Snapshot) string {
 	return "disabled for another reason: " + wording.Some(own, 8)
 }
 
-func openAgents(s *core.Snapshot) []string {
+func openAgents(s *core.Snapshot) []core.Left {
 	var out []string
 	for host := range s.Agents {
 		for _, a := range progress.SilentOn(s, host) {
@@ -45,35 +45,35 @@ func openAgents(s *core.Snapshot) []string {
 		}
 	}
 	slices.Sort(out)
-	return out
+	return core.Lefts(out)
 }
 
-func openDeployments(s *core.Snapshot) []string {
-	var out []string
+func openDeployments(s *core.Snapshot) []core.Left {
+	var out []core.Left
 	for _, o := range s.OpenStack {
 		if o.State != "APPLIED" {
-			out = append(out, wording.OneLine(o.Name, 64)+" is "+wording.TextOf(wording.OneLine(o.State, 20), "in no state")+
-				wording.Dashed(wording.OneLine(o.LCMProgress, 20)))
+			out = append(out, core.Left{Of: wording.OneLine(o.Name, 64), How: wording.TextOf(wording.OneLine(o.State, 20), "in no state") +
+				wording.Dashed(wording.OneLine(o.LCMProgress, 20))})
 		}
 	}
 	return out
 }
 
-func openHealth(s *core.Snapshot) []string {
+func openHealth(s *core.Snapshot) []core.Left {
 	var out []string
 	for _, o := range s.OpenStack {
 		for _, name := range o.Unhealthy {
 			out = append(out, wording.OneLine(name, 100))
 		}
 	}
-	return out
+	return core.Lefts(out)
 }
 
-func openDaemonSets(s *core.Snapshot) []string {
-	var out []string
+func openDaemonSets(s *core.Snapshot) []core.Left {
+	var out []core.Left
 	for _, v := range progress.DaemonViews(s) {
 		if text := v.Behind(); text != "" {
-			out = append(out, v.Short()+" ("+text+")")
+			out = append(out, core.Left{Of: v.Short(), How: text, ID: v.Set.UID})
 		}
 	}
 	return out
@@ -93,10 +93,10 @@ func volumeServicesThat(s *core.Snapshot, open func(*core.VolumeService) bool) [
 	return out
 }
 
-func openVolumesOut(s *core.Snapshot) []string {
-	return volumeServicesThat(s, (*core.VolumeService).ForMaintenance)
+func openVolumesOut(s *core.Snapshot) []core.Left {
+	return core.Lefts(volumeServicesThat(s, (*core.VolumeService).ForMaintenance))
 }
 
-func openVolumesDown(s *core.Snapshot) []string {
-	return volumeServicesThat(s, func(v *core.VolumeService) bool { return v.Enabled && !v.Up })
+func openVolumesDown(s *core.Snapshot) []core.Left {
+	return core.Lefts(volumeServicesThat(s, func(v *core.VolumeService) bool { return v.Enabled && !v.Up }))
 }

@@ -29,12 +29,12 @@ func stillChanged(s *core.Snapshot, changes map[string]core.AnnotationChange) []
 	return out
 }
 
-func openChanges(s *core.Snapshot) []string {
+func openChanges(s *core.Snapshot) []core.Left {
 	return changeTexts(s, ModesToRestore(s), s.History.Changes)
 }
 
 // ChangedAttempts names the nodes of AttemptsToRestore with the number that Lockstep set: "cmp-01 (5)".
-func ChangedAttempts(s *core.Snapshot) []string {
+func ChangedAttempts(s *core.Snapshot) []core.Left {
 	return changeTexts(s, AttemptsToRestore(s), s.History.Tries)
 }
 
@@ -55,12 +55,12 @@ func RestoreAttempts(s *core.Snapshot, name string) (core.Step, bool) {
 	return st, true
 }
 
-func changeTexts(s *core.Snapshot, names []string, changes map[string]core.AnnotationChange) []string {
-	var out []string
+func changeTexts(s *core.Snapshot, names []string, changes map[string]core.AnnotationChange) []core.Left {
+	var out []core.Left
 	for _, name := range names {
 		n := s.Nodes[name]
 		c := changes[n.UID]
-		out = append(out, wording.OneLine(n.Label(), 64)+" ("+wording.OneLine(wording.TextOr(c.New, "not set"), 20)+")")
+		out = append(out, core.Left{Of: wording.OneLine(n.Label(), 64), How: wording.OneLine(wording.TextOr(c.New, "not set"), 20)})
 	}
 	return out
 }
@@ -103,10 +103,10 @@ func StoppedInstances(s *core.Snapshot) []*core.Instance {
 	return progress.SortInstances(out)
 }
 
-func instanceLabels(list []*core.Instance) []string {
-	var out []string
+func instancesLeft(list []*core.Instance) []core.Left {
+	var out []core.Left
 	for _, in := range list {
-		out = append(out, progress.InstanceLabel(in))
+		out = append(out, core.Left{Of: progress.InstanceLabel(in), ID: in.ID})
 	}
 	return out
 }

@@ -13,7 +13,7 @@ import (
 type afterRow struct {
 	id, title, why string
 	sources        []core.SourceID
-	open           func(*core.Snapshot) []string
+	open           func(*core.Snapshot) []core.Left
 }
 
 // afterRows are the points (docs/mosk.md#after-the-update).
@@ -105,7 +105,7 @@ func deriveAfterPoints(s *core.Snapshot) []core.AfterPoint {
 		p := core.AfterPoint{ID: "old/" + v.Set.UID, Title: "no old pod of " + v.Short(), Pods: v.Set.UID,
 			Why: "Its update strategy is OnDelete: an update changes the template and leaves the pods alone.", Unknown: v.Unknown}
 		for _, pod := range v.Old {
-			p.Open = append(p.Open, wording.OneLine(s.Label(pod.Node), 64))
+			p.Open = append(p.Open, core.Left{Of: wording.OneLine(s.Label(pod.Node), 64)})
 		}
 		points = append(points, p)
 	}
@@ -114,9 +114,9 @@ func deriveAfterPoints(s *core.Snapshot) []core.AfterPoint {
 			Why: "Those that Lockstep set: a mode that was meant for this update counts in the next one too."},
 		{ID: "attempts", Title: "Lockstep's numbers of migration attempts are set back", Open: ChangedAttempts(s),
 			Why: "Those that Lockstep set: a number that was meant for this update counts in the next one too."},
-		{ID: "tags", Title: "Lockstep's maintenance tags are set back", Open: instanceLabels(TagsToRestore(s)),
+		{ID: "tags", Title: "Lockstep's maintenance tags are set back", Open: instancesLeft(TagsToRestore(s)),
 			Why: "Those that Lockstep set: a tag that was meant for this update counts in the next one too."},
-		{ID: "stopped", Title: "what Lockstep stopped or shelved is back", Open: instanceLabels(StoppedInstances(s)),
+		{ID: "stopped", Title: "what Lockstep stopped or shelved is back", Open: instancesLeft(StoppedInstances(s)),
 			Why: "An instance that was stopped or shelved stays down until somebody brings it back."},
 		{ID: "migrations", Title: "what Lockstep cold-migrated is confirmed or reverted", Open: progress.OpenCold(s),
 			Why: "An instance in VERIFY_RESIZE is neither migrated nor stopped by anybody, and its old host keeps its files and its place."},

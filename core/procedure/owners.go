@@ -18,7 +18,8 @@ type OwnerNote struct {
 	Project   string          `json:"project"`
 	Owners    []core.Person   `json:"owners"`            // the users whose instances they are, by name
 	Members   []core.Person   `json:"members,omitempty"` // the others with a role in the project, by name
-	Instances []OwnedInstance `json:"instances"`         // by node, then name
+	Instances []OwnedInstance `json:"instances"`         // those that need their owner, by node, then name
+	Others    int             `json:"others"`            // how many more the project has on the nodes
 }
 
 // OwnedInstance is an instance that needs its owner.
@@ -48,24 +49,29 @@ func NodesToTell(s *core.Snapshot) []string {
 	return names
 }
 
-// OwnerNotes are the notes for the owners of the instances on the nodes, by project name. The contacts are the zero value until
-// Keystone was asked.
-func OwnerNotes(s *core.Snapshot, nodes []string, c core.Contacts) []OwnerNote {
-	notes := map[string]*OwnerNote{}
+// OwnerNotes are the notes for the owners of the instances on the nodes, by project name: of the projects with an instance there that needs
+// its owner; with every, of all that have one there, for no user is to write while the update runs (docs/mosk.md#before-the-update). The
+// contacts are the zero value until Keystone was asked.
+func OwnerNotes(s *core.Snapshot, nodes []string, c core.Contacts, every bool) []OwnerNote {
+	notes, owners := map[string]*OwnerNote{}, map[string]map[string]bool{}
 	for _, node := range nodes {
 		for _, v := range progress.InstanceViews(s, node) {
-			happens, do := ownerNews(s, v)
-			if happens == "" {
-				continue
-			}
-			if v.Instance.Locked {
-				happens += " It is locked: we ask for your word before we touch it."
-			}
 			in := v.Instance
 			n := notes[in.ProjectID]
 			if n == nil {
-				n = &OwnerNote{ProjectID: in.ProjectID, Project: core.Printable(s.Project(in.ProjectID), 200)}
-				notes[in.ProjectID] = n
+				n = &OwnerNote{ProjectID: in.ProjectID, Project: core.Printable(s.Project(in.ProjectID), 200), Instances: []OwnedInstance{}}
+				notes[in.ProjectID], owners[in.ProjectID] = n, map[string]bool{}
+			}
+			happens, do := ownerNews(s, v)
+			if happens != "" || every {
+				owners[in.ProjectID][in.UserID] = true
+			}
+			if happens == "" {
+				n.Others++
+				continue
+			}
+			if in.Locked {
+				happens += " It is locked: we ask for your word before we touch it."
 			}
 			n.Instances = append(n.Instances, OwnedInstance{ID: in.ID, Name: wording.TextOf(core.Printable(in.Name, 255), core.ShortID(in.ID)),
 				Node: core.Printable(s.Label(node), 64), Status: core.Printable(in.Status, 40), Action: v.Action,
@@ -73,16 +79,15 @@ func OwnerNotes(s *core.Snapshot, nodes []string, c core.Contacts) []OwnerNote {
 		}
 	}
 	out := make([]OwnerNote, 0, len(notes))
-	for _, n := range notes {
+	for id, n := range notes {
+		if len(n.Instances) == 0 && !every {
+			continue
+		}
 		slices.SortStableFunc(n.Instances, func(a, b OwnedInstance) int {
 			return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 		})
-		owners := map[string]bool{}
-		for _, in := range n.Instances {
-			owners[in.Owner] = true
-		}
-		n.Owners = c.Of(slices.Collect(maps.Keys(owners)))
-		n.Members = c.Of(slices.DeleteFunc(slices.Clone(c.Members[n.ProjectID]), func(id string) bool { return owners[id] }))
+		n.Owners = c.Of(slices.Collect(maps.Keys(owners[id])))
+		n.Members = c.Of(slices.DeleteFunc(slices.Clone(c.Members[n.ProjectID]), func(user string) bool { return owners[id][user] }))
 		out = append(out, *n)
 	}
 	slices.SortFunc(out, func(a, b OwnerNote) int {
@@ -207,9 +212,20 @@ func writeNote(s *core.Snapshot, b *strings.Builder, n OwnerNote) {
 	if u := progress.Update(s); u.To != "" && u.Running {
 		release = " to release " + core.Printable(u.To, 60)
 	}
-	say("The hosts below are being updated", release, ", one after the other, and ", wording.Count(len(n.Instances), "instance"),
-		" of project ", n.Project, " on them ",
-		wording.Verb(len(n.Instances), "needs", "need"), " your attention.")
+	if len(n.Instances) > 0 {
+		say("The hosts below are being updated", release, ", one after the other, and ", wording.Count(len(n.Instances), "instance"),
+			" of project ", n.Project, " on them ",
+			wording.Verb(len(n.Instances), "needs", "need"), " your attention.")
+		if n.Others > 0 {
+			say("For ", wording.Count(n.Others, "other instance"), " of it there you need to do nothing.")
+		}
+	} else {
+		say("The hosts of ", wording.Count(n.Others, "instance"), " of project ", n.Project, " are being updated", release, ", one after the",
+			" other. You need to", wording.TextIf(n.Others == 1, " do nothing for it: it is", " do nothing for them: each is"),
+			" moved while it runs, unless its own tag says otherwise.")
+	}
+	say("Until we tell you that it is over, please create, change, resize, move and delete nothing in the project.")
+	say("Stop automation that does: changes meanwhile may do harm.")
 	for _, in := range n.Instances {
 		say()
 		locked := ""
@@ -220,6 +236,9 @@ func writeNote(s *core.Snapshot, b *strings.Builder, n OwnerNote) {
 		say("  on ", in.Node, ", ", in.Status, locked, "; owner: ", personOf(n, in.Owner).Text())
 		say("  What happens: ", in.Happens)
 		say("  What you can do: ", in.Do, ".")
+	}
+	if len(n.Instances) == 0 {
+		return
 	}
 	say()
 	say("By hand, with your own rights in the project:")

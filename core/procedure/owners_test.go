@@ -48,7 +48,8 @@ func TestWhoNeedsToBeTold(t *testing.T) {
 		{"two tags on a manual node", core.ModeManual, []string{"notify", "live_migrate"}, nil, "cancel each other: we move it by hand"},
 		{"waits for a decision", core.ModeLive, nil,
 			func(_ scene.Scene, in *core.Instance) { in.Status, in.VMState = "VERIFY_RESIZE", "resized" }, "confirmed or reverted"},
-		{"in error", core.ModeLive, nil, func(_ scene.Scene, in *core.Instance) { in.Status, in.VMState = "ERROR", "error" }, "It is in ERROR"},
+		{"in error", core.ModeLive, nil, func(_ scene.Scene, in *core.Instance) { in.Status, in.VMState = "ERROR", "error" },
+			"It is in ERROR"},
 		{"rescued", core.ModeLive, nil, func(_ scene.Scene, in *core.Instance) { in.Status, in.VMState = "RESCUE", "rescued" }, "rescued"},
 		{"stopped", core.ModeManual, nil, func(_ scene.Scene, in *core.Instance) {
 			in.Status, in.VMState, in.Power = "SHUTOFF", "stopped", core.PowerShutdown
@@ -68,7 +69,7 @@ func TestWhoNeedsToBeTold(t *testing.T) {
 		if tc.change != nil {
 			tc.change(sc, in)
 		}
-		notes := OwnerNotes(sc.Snapshot, []string{"cmp-01"}, core.Contacts{})
+		notes := OwnerNotes(sc.Snapshot, []string{"cmp-01"}, core.Contacts{}, false)
 		switch {
 		case tc.happens == "" && len(notes) > 0:
 			t.Errorf("%s: somebody is told: %+v", tc.name, notes)
@@ -79,10 +80,37 @@ func TestWhoNeedsToBeTold(t *testing.T) {
 	}
 }
 
+// Every project with instances is told not to write while the update runs, also one that no instance of needs anything.
+func TestEveryProjectIsToldNotToWrite(t *testing.T) {
+	sc := withOwners()
+	sc.Instance("cmp-01", "shop-1").UserID = "u-shop"
+	notes := OwnerNotes(sc.Snapshot, []string{"cmp-01"}, core.Contacts{}, true)
+	if len(notes) != 2 || notes[1].Project != "shop" || len(notes[1].Instances) != 0 || notes[1].Others < 1 {
+		t.Fatalf("%+v", notes)
+	}
+	if !slices.ContainsFunc(notes[1].Owners, func(p core.Person) bool { return p.ID == "u-shop" }) {
+		t.Errorf("it is for %+v", notes[1].Owners)
+	}
+	text := OwnersText(sc.Snapshot, notes[1:])
+	for _, want := range []string{"user u-shop", "of project shop are being updated", "moved while it runs, unless its own tag",
+		"create, change, resize, move and delete nothing"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "server stop") {
+		t.Errorf("it says what to do by hand:\n%s", text)
+	}
+	if csv := OwnersCSV(notes[1:]); !strings.Contains(csv, `"shop","p1"`) || !strings.Contains(csv,
+		`"write nothing until the update is over"`) {
+		t.Errorf("as CSV: %s", csv)
+	}
+}
+
 // The notes are sorted by project; what Keystone does not show is left out, and the rest stays.
 func TestOwnersText(t *testing.T) {
 	sc := withOwners()
-	notes := OwnerNotes(sc.Snapshot, []string{"cmp-01", "cmp-02"}, core.Contacts{})
+	notes := OwnerNotes(sc.Snapshot, []string{"cmp-01", "cmp-02"}, core.Contacts{}, false)
 	if len(notes) != 1 || notes[0].Project != "science" || len(notes[0].Instances) != 2 {
 		t.Fatalf("%+v", notes)
 	}
@@ -97,10 +125,11 @@ func TestOwnersText(t *testing.T) {
 	c := core.Contacts{People: map[string]core.Person{"u-jd": {ID: "u-jd", Name: "jd", Email: "jd@sci.example"},
 		"u-ann": {ID: "u-ann", Name: "ann", Email: "ann@sci.example"}},
 		Members: map[string][]string{"p2": {"u-ann", "u-bob", "u-jd"}}}
-	text = OwnersText(sc.Snapshot, OwnerNotes(sc.Snapshot, []string{"cmp-01"}, c))
+	text = OwnersText(sc.Snapshot, OwnerNotes(sc.Snapshot, []string{"cmp-01"}, c, false))
 	for _, want := range []string{"To: jd@sci.example\n", "Cc: ann@sci.example\n",
 		"Subject: mos: maintenance of hosts with instances of project science\n",
-		"updated to release 21.0.0+25.2", "2 instances of project science on them need your attention", "* batch-17 (",
+		"updated to release 21.0.0+25.2", "2 instances of project science on them need your attention",
+		"please create, change, resize, move and delete nothing in the project", "* batch-17 (",
 		"on cmp-01, ACTIVE; owner: jd <jd@sci.example>",
 		"What happens: Its tag says notify", "owner: user u-eve", "openstack server resize confirm"} {
 		if !strings.Contains(text, want) {

@@ -3,6 +3,8 @@ package procedure
 import (
 	"strings"
 	"unicode"
+
+	"lockstep/core/wording"
 )
 
 // ownersHeader are the columns of OwnersCSV.
@@ -17,6 +19,11 @@ func OwnersCSV(notes []OwnerNote) string {
 	writeRow(&b, ownersHeader...)
 	for _, n := range notes {
 		members := strings.Join(mails(n.Members), " ")
+		if len(n.Instances) == 0 { // the project is told all the same: its users write nothing meanwhile
+			writeRow(&b, n.Project, n.ProjectID, "", "", "", "", "", "", "", wording.Count(n.Others, "instance")+
+				wording.Verb(n.Others, " needs", " need")+" nothing", "write nothing until the update is over", "", "",
+				strings.Join(mails(n.Owners), " "), members)
+		}
 		for _, in := range n.Instances {
 			locked := ""
 			if in.Locked {

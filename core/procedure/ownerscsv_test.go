@@ -85,7 +85,7 @@ func namedByUsers(name func(what string) string) []OwnerNote {
 	}
 	sc.Projects["p2"] = name("project")
 	c := core.Contacts{People: map[string]core.Person{"u-jd": {ID: "u-jd", Name: name("user"), Email: name("mail")}}}
-	return OwnerNotes(sc.Snapshot, []string{"cmp-01"}, c)
+	return OwnerNotes(sc.Snapshot, []string{"cmp-01"}, c, false)
 }
 
 func noFormula(t *rapid.T, cell string) {

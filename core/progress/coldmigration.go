@@ -59,10 +59,10 @@ func OwnCold(s *core.Snapshot, states ...ColdState) []*core.Instance {
 }
 
 // OpenCold names the instances whose cold migration by Lockstep has not ended, with status and host.
-func OpenCold(s *core.Snapshot) []string {
-	var out []string
+func OpenCold(s *core.Snapshot) []core.Left {
+	var out []core.Left
 	for _, in := range OwnCold(s, ColdUndecided, ColdMoves) {
-		out = append(out, InstanceLabel(in)+" ("+wording.OneLine(in.Status, 30)+dashedOn(HostLabel(s, in.Host))+")")
+		out = append(out, core.Left{Of: InstanceLabel(in), How: wording.OneLine(in.Status, 30) + dashedOn(HostLabel(s, in.Host)), ID: in.ID})
 	}
 	return out
 }

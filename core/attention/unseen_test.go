@@ -1,0 +1,24 @@
+package attention_test
+
+import (
+	"testing"
+
+	"lockstep/core/attention"
+	"lockstep/core/derivedtest"
+)
+
+// Whatever needs a person, the check's point about it does not pass for somebody who may not read one of the sources.
+func TestNoPointPassesOnAnEntryThatWasNotSeen(t *testing.T) {
+	told := map[string]bool{}
+	for name, sc := range attention.EveryRule() {
+		all := sc.Again()
+		for id := range sc.Sources {
+			for _, point := range derivedtest.PassedUnseen(all.Snapshot, sc.Unseen(id).Snapshot) {
+				if key := point + string(id); !told[key] {
+					told[key] = true
+					t.Errorf("%s: without %s, the point %s passes", name, id, point)
+				}
+			}
+		}
+	}
+}
