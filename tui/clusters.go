@@ -102,7 +102,8 @@ func newClustersPage(desk ClusterDesk) *clustersPage {
 				k := p.mark(&r)
 				return draw.One(k.tone, k.glyph)
 			}},
-			{Title: "cluster", Width: 8, Most: 30, Names: true, Measure: measure(name), Cell: text(themes.Strong, name), Compare: byText(name)},
+			{Title: "cluster", Width: 8, Most: 30, Share: 20, Names: true, Measure: measure(name), Cell: text(themes.Strong, name),
+				Compare: byText(name)},
 			{Title: "project", Width: 7, Most: 16, Names: true, Rank: 6, Measure: measure(project), Cell: text(themes.Dim, project),
 				Compare: byText(project)},
 			{Title: "release", Width: 8, Most: 18, Rank: 2, Measure: measure(p.releaseText), Cell: p.releaseCell,
@@ -111,9 +112,9 @@ func newClustersPage(desk ClusterDesk) *clustersPage {
 			{Title: "update", Width: 8, Most: 22, Rank: 3, Measure: measure(updateWord), Cell: p.updateCell, Compare: byText(updateWord)},
 			{Title: "progress", Width: 8, Most: 24, Rank: 1, Measure: p.progressWidth, Cell: text(themes.Text,
 				(*fleet.Row).ProgressText), Fill: p.progressCell, Compare: byProgress},
-			{Title: "end", Width: 5, Most: 12, Right: true, Rank: 4, Measure: measure(p.endText), Cell: text(themes.Text, p.endText),
+			{Title: "end", Width: 5, Most: 14, Right: true, Rank: 4, Measure: measure(p.endText), Cell: text(themes.Text, p.endText),
 				Compare: func(a, b fleet.Row) int { return a.Finish.Compare(b.Finish) }},
-			{Title: "needs you", Width: 14, Grow: true, Cell: p.needsCell,
+			{Title: "needs you", Width: 18, Grow: true, Cell: p.needsCell,
 				Compare: func(a, b fleet.Row) int { return cmp.Compare(b.Worst(), a.Worst()) }},
 		},
 	}

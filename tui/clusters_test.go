@@ -337,3 +337,22 @@ func TestTheBoxOfALogin(t *testing.T) {
 		})
 	}
 }
+
+// Names that are long take no room from when an update ends and from what needs a person: at 120 columns and wider an end days away is
+// whole, and at 80 the need begins.
+func TestLongNamesLeaveRoomForTheRest(t *testing.T) {
+	v := theFleet()
+	for i := range v.Rows {
+		v.Rows[i].Name += "-with-a-name-that-is-very-long-indeed"
+	}
+	v.Rows[1].Finish = fixtureNow.Add(4 * 24 * time.Hour)
+	for w, want := range map[int][]string{80: {"update plan: t"}, 120: {"~Mar 18 16:43", "update plan"}, 200: {"~Mar 18 16:43",
+		"CephClusterHealthCritical is firing"}} {
+		got := stripped(driveClusters(w, 40, v).shows())
+		for _, text := range want {
+			if !strings.Contains(got, text) {
+				t.Errorf("%q is not shown at %d columns:\n%s", text, w, got)
+			}
+		}
+	}
+}
