@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 		"core/evacuation"},
 	"core/forecast":        {"core", "core/wording", "core/progress", "core/evacuation"},
 	"core/timeline":        {"core", "core/wording", "core/progress", "core/evacuation", "core/forecast"},
+	"core/news":            {"core", "core/wording", "core/progress", "core/attention"},
 	"core/fleet":           {"core", "core/wording", "core/progress", "core/attention"},
 	"core/engine":          {"core", "core/wording", "core/progress", "core/step", "core/evacuation", "core/internal/permit"},
 	"core/internal/permit": {"core"},

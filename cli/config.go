@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ type config struct {
 	NodeLabels    map[string]string `yaml:"nodeLabels"`
 	Management    management        `yaml:"management"`
 	Clusters      map[string]access `yaml:"clusters"`
+	Notify        notify            `yaml:"notify"`
 
 	folder string // the file's folder; relative paths start there
 }
@@ -98,6 +100,9 @@ func loadConfig(flag string) (config, error) {
 	return c, nil
 }
 
+// notAField is what the decoder says of a field that it does not know, of any section.
+var notAField = regexp.MustCompile(` not found in type cli\.\S+`)
+
 // read takes over the values of a file, and fails on unknown ones.
 func (c *config) read(raw []byte) error {
 	c.Keys, c.Clusters = nil, nil
@@ -107,7 +112,7 @@ func (c *config) read(raw []byte) error {
 		var typed *yaml.TypeError
 		if errors.As(err, &typed) {
 			text := strings.Join(typed.Errors, "\n")
-			return errors.New(strings.ReplaceAll(text, " not found in type cli.config", " is not a field of the configuration"))
+			return errors.New(notAField.ReplaceAllString(text, " is not a field of the configuration"))
 		}
 		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
@@ -146,6 +151,9 @@ func (c *config) read(raw []byte) error {
 	}
 	if err := c.checkControllers(); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: %v", lineOf(&document, "controllers"), err))
+	}
+	if err := c.Notify.check(); err != nil {
+		wrong = append(wrong, fmt.Sprintf("line %d: notify: %v", lineOf(&document, "notify"), err))
 	}
 	if err := c.checkClusters(); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: clusters: %v", lineOf(&document, "clusters"), err))

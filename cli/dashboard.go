@@ -77,6 +77,9 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	var running sync.WaitGroup
 	running.Go(func() { s.run(ctx) })
 	running.Go(func() { s.settle(ctx) })
+	calls := make(chan tui.Call, 16)
+	look.Calls, look.CountUrgent = calls, o.config.Notify.by(callTitle)
+	running.Go(func() { s.call(ctx, o.config.Notify, calls) })
 	look.Arm = o.write
 	notice = strings.Join(slices.DeleteFunc(append([]string{notice}, s.notices...), func(t string) bool { return t == "" }), "; ")
 	look.Rehearsal, look.Owners, look.SaveFile, look.Checks = s.rehearsal, ownerDesk{s.client}, saveHere, s.checks

@@ -33,6 +33,7 @@ type Model struct {
 	look  *draw.Look
 	depth themes.Depth
 	tmux  bool
+	title string // the terminal window's, as it was with the frame
 	mouse bool
 	// touched is set by the first key: from then on the cursor stays where the operator put it. Before that, while the first
 	// facts come in, it is on the first row.
@@ -135,6 +136,7 @@ func (m *Model) Init() tea.Cmd {
 	if m.opts.Arm {
 		cmds = append(cmds, m.armAtOnce())
 	}
+	cmds = append(cmds, m.awaitCall())
 	return tea.Batch(cmds...)
 }
 

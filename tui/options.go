@@ -47,8 +47,11 @@ type Options struct {
 	SaveFile func(name string, content []byte) (path string, err error)
 	Looker   core.Looker // what logs, events and whole objects are read with; nil: they cannot be shown
 	Title    string      // the terminal window's; empty: left alone
-	Version  string      // shown in the help
-	Now      func() time.Time
+	// CountUrgent puts the number of urgent entries into the window's title.
+	CountUrgent bool
+	Calls       <-chan Call // what calls the operator while the screen is open; nil: nothing does
+	Version     string      // shown in the help
+	Now         func() time.Time
 	// Back is called when the operator goes back to the list of clusters; the screen then ends. nil: there is no list.
 	Back    func()
 	Cluster string // what boxes call the cluster, as the list of clusters does; empty: as the Snapshot does

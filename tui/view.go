@@ -16,14 +16,14 @@ import (
 // View implements tea.Model. It makes a new frame only when something on it may have changed.
 func (m *Model) View() tea.View {
 	if m.dirty {
-		m.frame = m.compose()
+		m.frame, m.title = m.compose(), m.windowTitle()
 		m.dirty = false
 	}
 	m.frames.due()
 	v := tea.NewView(m.frame)
 	v.AltScreen = true
 	v.ReportFocus = true
-	v.WindowTitle = m.opts.Title
+	v.WindowTitle = m.title
 	if m.mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}

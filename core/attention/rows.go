@@ -1,6 +1,7 @@
 package attention
 
 import (
+	"slices"
 	"strings"
 
 	"lockstep/core"
@@ -165,4 +166,14 @@ func hasLine(commands []core.Command, line string) bool {
 		}
 	}
 	return false
+}
+
+// Rules are the names of all rules, in order.
+func Rules() []core.AttentionRule {
+	out := make([]core.AttentionRule, 0, len(rows))
+	for rule := range rows {
+		out = append(out, rule)
+	}
+	slices.Sort(out)
+	return out
 }

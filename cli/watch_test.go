@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lockstep/core/attention"
+	"lockstep/core/news"
+	"lockstep/sim"
+	"lockstep/sim/bubble"
+)
+
+// lines is a writer that several goroutines may use.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// watchedUntil runs `lockstep watch` on a simulated cloud until so holds of what it has printed, and returns that.
+func watchedUntil(t *testing.T, p place, so func(out string) bool, args ...string) (out, errs string) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var o, e lines
+	stdin, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	ended := make(chan int, 1)
+	go func() { ended <- execute(ctx, p, append([]string{"watch"}, args...), stdin, &o, &e) }()
+	until(t, "it is printed: "+strings.Join(args, " "), func() bool { return so(o.String()) || len(ended) > 0 })
+	stop()
+	if code := <-ended; code != exitFine {
+		t.Errorf("exit %d: %s", code, e.String())
+	}
+	return o.String(), e.String()
+}
+
+// Without a screen, each thing that changes is a line: how everything stands first, then a node from stage to stage, its instances, and
+// what comes to need somebody.
+func TestWatchPrintsEachChange(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Timing: brief})
+		p := placeOn(t, c)
+		flags := []string{"--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}
+		out, errs := watchedUntil(t, p, func(out string) bool {
+			return strings.Contains(out, " node ") && strings.Contains(out, " migration ") && strings.Contains(out, "URGENT")
+		}, flags...)
+		first, _, _ := strings.Cut(out, "\n")
+		if !strings.Contains(first, " watch     the update to 21.0.0") || strings.Contains(errs, "error") {
+			t.Errorf("it begins with %q; %s", first, errs)
+		}
+		out, _ = watchedUntil(t, p, func(out string) bool { return strings.Contains(out, `"kind":"entry"`) }, append(flags, "-o", "json")...)
+		for _, raw := range strings.Split(strings.TrimSpace(out), "\n") {
+			var l news.Line
+			if err := json.Unmarshal([]byte(raw), &l); err != nil || l.Format != news.Format || l.Kind == "" || l.Cluster != "mos" {
+				t.Errorf("%v: %s", err, raw)
+			}
+		}
+	})
+}
+
+// The command is run for what is urgent, with the call on its standard input. What it says when it fails is told, and it does not hold up
+// the next one.
+func TestTheNotifyCommandIsRun(t *testing.T) {
+	dir := t.TempDir()
+	script := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	got := filepath.Join(dir, "got")
+	for name, tt := range map[string]struct {
+		command []string
+		failed  string
+	}{
+		"it works":         {[]string{script("ok", `cat >> "$1"`), got}, ""},
+		"it fails":         {[]string{script("fails", "echo no network >&2; exit 3")}, "exit status 3: no network"},
+		"it is not there":  {[]string{filepath.Join(dir, "nothing")}, "no such file"},
+		"it reads nothing": {[]string{script("deaf", "exit 0")}, ""},
+	} {
+		told := make(chan string, 10)
+		c := newCallCommand(tt.command, ownLog(t), func(text string) { told <- text })
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan bool)
+		go func() { c.run(ctx); close(ended) }()
+		c.make(news.Call{Line: news.Line{ID: "node-waits/1", Text: "a\nb"}, Held: 2})
+		if tt.failed != "" {
+			if text := <-told; !strings.Contains(text, tt.failed) || strings.Contains(text, "\n") {
+				t.Errorf("%s: %q", name, text)
+			}
+		}
+		if name == "it works" {
+			for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+				if raw, _ := os.ReadFile(got); bytes.HasSuffix(raw, []byte("\n")) {
+					break
+				}
+			}
+			var call news.Call
+			if raw, err := os.ReadFile(got); err != nil || json.Unmarshal(raw, &call) != nil || call.ID != "node-waits/1" || call.Held != 2 {
+				t.Errorf("it got %s, %v", raw, err)
+			}
+		}
+		stop()
+		<-ended
+	}
+}
+
+// What is wrong in the section is said, with what is right.
+func TestTheSectionNotifyIsChecked(t *testing.T) {
+	for text, want := range map[string]string{
+		"notify: {from: sometimes}":                   "from: want notice, urgent, warning",
+		"notify: {only: [node-waits, no-rule]}":       `only: there is no rule "no-rule"`,
+		"notify: {never: [x]}":                        "never: there is no rule",
+		"notify: {after: 2h}":                         "after: want 0s to 1h",
+		"notify: {quiet: 48h}":                        "quiet: want 0s to 24h",
+		"notify: {limit: -1}":                         "limit: want 0",
+		"notify: {terminal: [smoke]}":                 "terminal: want some of title, bell",
+		"notify: {command: [\"\"]}":                   "command: its first word",
+		"notify: {loud: true}":                        "is not a field",
+		"notify: {from: warning, terminal: [bell]}":   "",
+		"notify: {only: [node-waits], command: [ls]}": "",
+	} {
+		var c config
+		err := c.read(configDefaults)
+		if err == nil {
+			err = c.read([]byte(text))
+		}
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	if len(attention.Rules()) < 60 {
+		t.Errorf("only %d rules are known", len(attention.Rules()))
+	}
+}

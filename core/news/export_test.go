@@ -1,0 +1,4 @@
+package news
+
+// Entry is entry, for tests.
+var Entry = entry

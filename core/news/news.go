@@ -1,0 +1,324 @@
+package news
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// Format is the version of a Line as JSON.
+const Format = 1
+
+// Kind is what a Line is about.
+type Kind string
+
+// The kinds of lines.
+const (
+	KindWatch     Kind = "watch"     // watching begins: how everything stands
+	KindEntry     Kind = "entry"     // an entry of "Needs you"
+	KindUpdate    Kind = "update"    // the cluster's update begins or ends
+	KindPhase     Kind = "phase"     // a phase of it comes into another state
+	KindNode      Kind = "node"      // a node comes into another stage
+	KindMigration Kind = "migration" // a migration begins or ends
+	KindSource    Kind = "source"    // a source can be seen, or not any more
+)
+
+// What becomes of an entry.
+const (
+	Came    = "came"
+	Worse   = "worse"   // it is more severe than before
+	Better  = "better"  // it is less severe than before
+	Settled = "settled" // it is there no more
+)
+
+// Line is one thing that changed. Its texts are one line each, and are not sanitised for a terminal. JSON writes it for scripts.
+type Line struct {
+	Format   int         `json:"format"`
+	Kind     Kind        `json:"kind"`
+	At       time.Time   `json:"at"`   // by the cluster's clock, in UTC
+	Wall     time.Time   `json:"wall"` // by the clock of the machine that watches, in UTC
+	Cluster  string      `json:"cluster"`
+	What     string      `json:"what"`               // came, worse, better or settled for an entry; else the state that is new
+	Severity string      `json:"severity,omitempty"` // of an entry: urgent, warning or notice
+	Subject  string      `json:"subject,omitempty"`  // "cmp-07", "phase 4"
+	Text     string      `json:"text"`               // what is so now
+	ID       string      `json:"id,omitempty"`       // of the entry: stable as long as it lasts
+	Rule     string      `json:"rule,omitempty"`     // that found the entry
+	Impact   core.Impact `json:"impact,omitempty"`   // what suffers by the entry
+	Cause    string      `json:"cause,omitempty"`    // ID of the entry that this one only follows from
+	Node     string      `json:"node,omitempty"`     // the node's name in Kubernetes
+	Instance string      `json:"instance,omitempty"` // the instance's ID
+	Since    *time.Time  `json:"since,omitempty"`    // since when it is so, where that is known
+	Lasted   float64     `json:"lastedSeconds,omitempty"`
+
+	severity core.Severity
+}
+
+// Mark is what kind of line it is, for people: "URGENT", "settled", "node".
+func (l Line) Mark() string {
+	switch {
+	case l.Kind != KindEntry:
+		return string(l.Kind)
+	case l.What == Settled:
+		return "settled"
+	case l.severity == core.SeverityUrgent:
+		return "URGENT"
+	}
+	return l.Severity
+}
+
+// Says is what the line says, for people: "cmp-07: manual mode: 2 instances must leave first".
+func (l Line) Says() string {
+	text := l.Text
+	if l.Subject != "" {
+		text = l.Subject + ": " + text
+	}
+	if l.Lasted > 0 {
+		text += " (" + wording.SpanText(time.Duration(l.Lasted*float64(time.Second))) + ")"
+	}
+	return text
+}
+
+// most is how much of a server's text a line has, in bytes.
+const most = 400
+
+// Reporter tells what has changed from one Snapshot to the next. The zero Reporter has seen none.
+type Reporter struct {
+	began      bool
+	entries    map[string]seen
+	update     core.Update
+	phases     map[core.PhaseID]core.PhaseState
+	stages     map[string]stage
+	migrations map[string]core.Migration // the latest by instance ID
+	sources    map[core.SourceID]bool    // whether it can be seen
+}
+
+type seen struct {
+	core.Attention
+	first time.Time // by the cluster's clock
+}
+
+type stage struct {
+	stage core.Stage
+	since time.Time
+}
+
+// Next are the lines of what has changed since the Snapshot before. The first Snapshot gives one line that says how everything stands, and
+// one for each entry.
+func (r *Reporter) Next(s *core.Snapshot) []Line {
+	var out []Line
+	add := func(l Line) {
+		l.Format, l.At, l.Wall, l.Cluster = Format, s.Now.UTC(), s.Wall.UTC(), wording.OneLine(s.Cluster, 100)
+		out = append(out, l)
+	}
+	first := !r.began
+	if first {
+		r.began = true
+		add(Line{Kind: KindWatch, What: "begins", Text: stands(s)})
+	}
+	r.sourcesOf(s, first, add)
+	r.updateOf(s, first, add)
+	r.nodesOf(s, first, add)
+	r.migrationsOf(s, first, add)
+	r.entriesOf(s, add)
+	return out
+}
+
+// stands is how everything stands, in a sentence.
+func stands(s *core.Snapshot) string {
+	u := progress.Update(s)
+	text := "whether an update runs is not known"
+	switch {
+	case u.Running:
+		text = "the update" + wording.Prefixed(" to ", wording.OneLine(u.To, 60)) + " runs, phase " + strconv.Itoa(int(u.Phase.ID)) + ", " +
+			u.Phase.Title + ", " + wording.Count(u.Done, "node") + " of " + strconv.Itoa(u.Nodes) + " done"
+	case u.Known:
+		text = "no update runs"
+	}
+	if n := len(attention.Of(s)); n > 0 {
+		return text + "; " + wording.Count(n, "thing") + wording.Verb(n, " needs", " need") + " you"
+	}
+	return text + "; nothing needs you"
+}
+
+func (r *Reporter) sourcesOf(s *core.Snapshot, first bool, add func(Line)) {
+	is := make(map[core.SourceID]bool, len(s.Sources))
+	for _, id := range sortedKeys(s.Sources) {
+		src := s.Sources[id]
+		switch src.State {
+		case core.SourceOff, core.SourceAbsent:
+			continue // there is nothing to be seen
+		case core.SourceConnecting:
+			if was, known := r.sources[id]; known {
+				is[id] = was
+			}
+			continue
+		}
+		is[id] = src.State == core.SourceLive
+		was, known := r.sources[id]
+		switch {
+		case is[id] && known && !was:
+			add(Line{Kind: KindSource, What: string(src.State), Subject: string(id), Text: "can be seen again"})
+		case !is[id] && (was || !known && first):
+			text := string(src.State)
+			if src.Err != nil {
+				text += ": " + wording.OneLine(src.Err.Error(), most)
+			}
+			add(Line{Kind: KindSource, What: string(src.State), Subject: string(id), Text: text})
+		}
+	}
+	r.sources = is
+}
+
+func (r *Reporter) updateOf(s *core.Snapshot, first bool, add func(Line)) {
+	u := progress.Update(s)
+	if u.Known && !first && u.Running != r.update.Running {
+		line := Line{Kind: KindUpdate, What: "begins", Text: "the update" + wording.Prefixed(" to ", wording.OneLine(u.To, 60)) + " begins"}
+		if !u.Running {
+			line.What, line.Text = "ends", "the update is over"
+			if at := r.update.Started.At; !at.IsZero() {
+				line.Lasted = s.Now.Sub(at).Seconds()
+			}
+		}
+		add(line)
+	}
+	if u.Known {
+		r.update = u
+	}
+	phases := map[core.PhaseID]core.PhaseState{}
+	for _, p := range progress.Phases(s) {
+		phases[p.ID] = p.State
+		if was, known := r.phases[p.ID]; known && was != p.State && u.Running {
+			l := Line{Kind: KindPhase, What: string(p.State), Subject: "phase " + strconv.Itoa(int(p.ID)), Text: p.Title + " is " + string(p.State)}
+			if p.State == core.PhaseDone {
+				l.Lasted = p.Elapsed(s.Now).Seconds()
+			}
+			add(l)
+		}
+	}
+	r.phases = phases
+}
+
+func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
+	stages := make(map[string]stage, len(r.stages))
+	for _, v := range progress.NodeViews(s) {
+		was, known := r.stages[v.Name]
+		is := stage{v.Stage, was.since}
+		if !known || was.stage != v.Stage {
+			is.since = s.Now
+		}
+		stages[v.Name] = is
+		if first || known && was.stage == v.Stage || !known && !v.Active() {
+			continue
+		}
+		l := Line{Kind: KindNode, What: string(v.Stage), Subject: wording.OneLine(v.Label, 64), Node: v.Name, Text: string(v.Stage)}
+		if known {
+			l.Text = string(was.stage) + " → " + string(v.Stage)
+			l.Lasted = s.Now.Sub(was.since).Seconds()
+		}
+		l.Text += wording.Prefixed(": ", wording.OneLine(v.What, most))
+		add(l)
+	}
+	for _, name := range sortedKeys(r.stages) {
+		if _, there := stages[name]; !there && s.Known(core.SourceNodes) {
+			add(Line{Kind: KindNode, What: "gone", Subject: wording.OneLine(name, 64), Node: name, Text: "is not there any more"})
+		}
+	}
+	r.stages = stages
+}
+
+func (r *Reporter) migrationsOf(s *core.Snapshot, first bool, add func(Line)) {
+	latest := make(map[string]core.Migration, len(s.Migrations))
+	for _, id := range sortedKeys(s.Migrations) {
+		m := s.LatestMigration(id)
+		if m == nil {
+			continue
+		}
+		latest[id] = core.Migration{ID: m.ID, Status: m.Status}
+		was, known := r.migrations[id]
+		switch {
+		case first || known && was.ID == m.ID && was.Status == m.Status:
+			continue
+		case known && was.ID == m.ID && m.Running(), !known && !m.Running():
+			continue // it goes on; or it is an old one that Nova lists now
+		}
+		subject := core.ShortID(id)
+		if in := s.Instances.At(id); in != nil {
+			subject = wording.OneLine(progress.InstanceLabel(in), 64)
+		}
+		text := wording.OneLine(m.Type, 40) + " from " + wording.OneLine(progress.HostLabel(s, m.SourceHost), 64) +
+			wording.Prefixed(" to ", wording.OneLine(progress.HostLabel(s, m.DestHost), 64)) + ", " + wording.OneLine(m.Status, 40)
+		if m.Failure != "" && !m.Running() {
+			text += ": " + wording.OneLine(m.Failure, most)
+		}
+		add(Line{Kind: KindMigration, What: wording.OneLine(m.Status, 40), Subject: subject, Instance: id, Text: text})
+	}
+	if s.Known(core.SourceMigrations) {
+		r.migrations = latest
+	}
+}
+
+func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
+	is := make(map[string]seen, len(r.entries))
+	for _, a := range attention.Of(s) {
+		was, known := r.entries[a.ID]
+		first := s.Now
+		if known {
+			first = was.first
+		}
+		is[a.ID] = seen{a, first}
+		what := Came
+		switch {
+		case known && a.Severity == was.Severity:
+			continue
+		case known && a.Severity > was.Severity:
+			what = Worse
+		case known:
+			what = Better
+		}
+		add(entry(a, what))
+	}
+	gone := make([]seen, 0, len(r.entries))
+	for id, was := range r.entries {
+		if _, there := is[id]; !there {
+			gone = append(gone, was)
+		}
+	}
+	slices.SortFunc(gone, func(a, b seen) int { return cmp.Compare(a.ID, b.ID) })
+	for _, was := range gone {
+		l := entry(was.Attention, Settled)
+		since := was.first
+		if !was.Since.At.IsZero() && was.Since.At.Before(since) {
+			since = was.Since.At
+		}
+		l.Lasted = max(s.Now.Sub(since), 0).Seconds()
+		add(l)
+	}
+	r.entries = is
+}
+
+// entry is the line of an entry.
+func entry(a core.Attention, what string) Line {
+	l := Line{Kind: KindEntry, What: what, Severity: a.Severity.String(), Subject: wording.OneLine(a.Label, 64),
+		Text: wording.OneLine(a.Reason, most), ID: wording.OneLine(a.ID, 200), Rule: string(a.Rule), Impact: a.Impact,
+		Cause: wording.OneLine(a.Cause, 200), Node: a.Node, Instance: a.Instance, severity: a.Severity}
+	if !a.Since.At.IsZero() {
+		l.Since = new(a.Since.At.UTC())
+	}
+	return l
+}
+
+func sortedKeys[K ~string, T any](m map[K]T) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,186 @@
+package news_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/news"
+	"lockstep/scene"
+)
+
+// told are the lines of a story: each act changes the scene, and what is new is told.
+func told(t *testing.T, acts ...func(sc scene.Scene)) [][]string {
+	t.Helper()
+	sc := scene.Healthy()
+	sc.Source(core.SourceMigrations, core.SourceLive)
+	var r news.Reporter
+	var out [][]string
+	for _, act := range append([]func(scene.Scene){func(scene.Scene) {}}, acts...) {
+		sc = sc.Again()
+		sc.Now, sc.Wall = sc.Now.Add(time.Minute), sc.Wall.Add(time.Minute)
+		for id, src := range sc.Sources {
+			if !src.AsOf.IsZero() {
+				src.AsOf = sc.Wall.Add(-time.Second)
+				sc.Sources[id] = src
+			}
+		}
+		act(sc)
+		var lines []string
+		for _, l := range r.Next(sc.Snapshot) {
+			lines = append(lines, fmt.Sprintf("%-9s %s", l.Mark(), l.Says()))
+		}
+		out = append(out, lines)
+	}
+	return out
+}
+
+// A line is told for each thing that changes, once, when it changes.
+func TestEachChangeIsALine(t *testing.T) {
+	var in *core.Instance
+	for _, tt := range []struct {
+		name string
+		acts []func(scene.Scene)
+		want [][]string // what each act's lines begin with, after the time
+	}{
+		{"nothing", []func(scene.Scene){func(scene.Scene) {}}, [][]string{{"watch     no update runs; nothing needs you"}, nil}},
+		{"an entry comes and is settled", []func(scene.Scene){
+			func(sc scene.Scene) { sc.Mode("cmp-01", "livee") },
+			func(scene.Scene) {},
+			func(sc scene.Scene) { delete(sc.Nodes["cmp-01"].Annotations, core.AnnotationMigrationMode) },
+		}, [][]string{nil, {"warning   cmp-01: "}, nil, {"settled   cmp-01: "}}},
+		{"an update", []func(scene.Scene){
+			func(sc scene.Scene) { sc.Update(0) },
+			func(sc scene.Scene) { sc.ClusterRequests = nil },
+		}, [][]string{nil, {"update    the update", "phase "}, {"update    the update is over ("}}},
+		{"a node", []func(scene.Scene){
+			func(sc scene.Scene) {
+				sc.Update(0)
+				sc.Maintained("cmp-01", "")
+			},
+			func(scene.Scene) {},
+		}, [][]string{nil, {"node      cmp-01: idle → "}, nil}},
+		{"a migration", []func(scene.Scene){
+			func(sc scene.Scene) {
+				in = sc.ByHost["cmp-01"][0]
+				sc.Migration(in, "running", "cmp-02", 0)
+			},
+			func(sc scene.Scene) { sc.Migrations[in.ID][0].Status = "post-migrating" },
+			func(sc scene.Scene) { sc.Migrations[in.ID][0].Status = "completed" },
+			func(sc scene.Scene) { sc.Migrations[in.ID][0].Status = "completed" },
+		}, [][]string{nil, {"migration web-1: live-migration from cmp-01 to cmp-02, running"}, nil,
+			{"migration web-1: live-migration from cmp-01 to cmp-02, completed"}, nil}},
+		{"a source", []func(scene.Scene){
+			func(sc scene.Scene) { sc.Source(core.SourceNetworkAgents, core.SourceFailed) },
+			func(sc scene.Scene) { sc.Source(core.SourceNetworkAgents, core.SourceConnecting) },
+			func(sc scene.Scene) {
+				sc.Sources[core.SourceNetworkAgents] = core.Source{ID: core.SourceNetworkAgents, State: core.SourceLive, AsOf: sc.Wall}
+			},
+		}, [][]string{nil, {"source    network agents: failed: list network agents: forbidden: no"}, nil,
+			{"source    network agents: can be seen"}}},
+	} {
+		got := told(t, tt.acts...)
+		for i, want := range tt.want {
+			for _, text := range want {
+				found := false
+				for _, line := range got[i] {
+					found = found || strings.HasPrefix(line, text)
+				}
+				if !found {
+					t.Errorf("%s, act %d: %q is not among %q", tt.name, i, text, got[i])
+				}
+			}
+			if want == nil && i > 0 && len(got[i]) > 0 {
+				t.Errorf("%s, act %d: %q, want nothing", tt.name, i, got[i])
+			}
+		}
+	}
+}
+
+// As JSON a line has all that a script needs to act on.
+func TestALineAsJSON(t *testing.T) {
+	sc := scene.Healthy()
+	sc.Mode("cmp-01", core.ModeManual)
+	sc.Maintained("cmp-01", "")
+	var r news.Reporter
+	for _, l := range r.Next(sc.Snapshot) {
+		raw, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m map[string]any
+		if err := json.Unmarshal(raw, &m); err != nil {
+			t.Fatal(err)
+		}
+		if l.Kind != news.KindEntry {
+			continue
+		}
+		for field, want := range map[string]any{"format": 1.0, "kind": "entry", "what": "came", "severity": "urgent", "cluster": "mos",
+			"subject": "cmp-01", "rule": "node-waits", "node": "cmp-01", "id": "node-waits/uid-cmp-01", "at": "2026-03-14T12:00:00Z"} {
+			if m[field] != want {
+				t.Errorf("%s is %v, want %v, in %s", field, m[field], want, raw)
+			}
+		}
+		return
+	}
+	t.Error("there is no entry")
+}
+
+func line(id, what string, severity core.Severity) news.Line {
+	return news.Entry(core.Attention{ID: id, Rule: core.AttentionRule(strings.SplitN(id, "/", 2)[0]), Severity: severity, Label: id}, what)
+}
+
+// Somebody is called about what becomes urgent: once, not again and again, and not more often than the limit allows. What the limit holds
+// back is made up for, and told as a number; what was settled meanwhile is not.
+func TestWhoeverIsCalled(t *testing.T) {
+	type act struct {
+		after time.Duration
+		lines []news.Line
+		want  []string
+	}
+	urgent, warning := core.SeverityUrgent, core.SeverityWarning
+	follows := line("c/1", news.Came, urgent)
+	follows.Cause = "a/1"
+	for name, tt := range map[string]struct {
+		rules news.Rules
+		acts  []act
+	}{
+		"urgent alone": {news.Rules{}, []act{{0, []news.Line{line("a/1", news.Came, warning), line("b/1", news.Came, urgent)},
+			[]string{"urgent: b/1: "}}, {time.Minute, []news.Line{line("a/1", news.Worse, urgent)}, []string{"urgent: a/1: "}}}},
+		"warnings, too": {news.Rules{From: warning}, []act{{0, []news.Line{line("a/1", news.Came, warning)}, []string{"warning: a/1: "}}}},
+		"not what follows, nor what gets better, nor what is settled": {news.Rules{}, []act{{0, []news.Line{follows,
+			line("d/1", news.Better, urgent), line("e/1", news.Settled, urgent)}, nil}}},
+		"only and never": {news.Rules{Only: []core.AttentionRule{"a", "b"}, Never: []core.AttentionRule{"b"}}, []act{{0, []news.Line{
+			line("a/1", news.Came, urgent), line("b/1", news.Came, urgent), line("c/1", news.Came, urgent)}, []string{"urgent: a/1: "}}}},
+		"quiet": {news.Rules{Quiet: 10 * time.Minute}, []act{{0, []news.Line{line("a/1", news.Came, urgent)}, []string{"urgent: a/1: "}},
+			{5 * time.Minute, []news.Line{line("a/1", news.Came, urgent)}, nil},
+			{6 * time.Minute, []news.Line{line("a/1", news.Came, urgent)}, []string{"urgent: a/1: "}}}},
+		"what lasts": {news.Rules{After: 30 * time.Second}, []act{
+			{0, []news.Line{line("a/1", news.Came, urgent), line("b/1", news.Came, urgent)}, nil},
+			{10 * time.Second, []news.Line{line("a/1", news.Settled, urgent)}, nil},
+			{20 * time.Second, nil, []string{"urgent: b/1: "}}}},
+		"a limit": {news.Rules{Limit: 2}, []act{
+			{0, []news.Line{line("a/1", news.Came, urgent), line("a/2", news.Came, urgent), line("a/3", news.Came, urgent),
+				line("a/4", news.Came, urgent)}, []string{"urgent: a/1: ", "urgent: a/2:  (and 2 others, held back by the limit)"}},
+			{time.Minute, []news.Line{line("a/5", news.Came, urgent), line("a/6", news.Came, urgent)}, nil},
+			{time.Minute, []news.Line{line("a/5", news.Settled, urgent)}, nil},
+			{time.Hour, nil, []string{"urgent: a/6: "}},
+		}},
+	} {
+		c := news.Caller{Rules: tt.rules}
+		wall := scene.Noon
+		for i, a := range tt.acts {
+			wall = wall.Add(a.after)
+			var got []string
+			for _, call := range c.Next(a.lines, wall) {
+				got = append(got, call.Text())
+			}
+			if strings.Join(got, "|") != strings.Join(a.want, "|") {
+				t.Errorf("%s, %d: called are %q, want %q", name, i, got, a.want)
+			}
+		}
+	}
+}
