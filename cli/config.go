@@ -54,6 +54,8 @@ type config struct {
 	Clusters      map[string]access `yaml:"clusters"`
 	Notify        notify            `yaml:"notify"`
 
+	Alertmanager core.AlertmanagerPlace `yaml:"alertmanager"`
+
 	folder string // the file's folder; relative paths start there
 }
 
@@ -154,6 +156,9 @@ func (c *config) read(raw []byte) error {
 	}
 	if err := c.Notify.check(); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: notify: %v", lineOf(&document, "notify"), err))
+	}
+	if err := checkAlertmanager(c.Alertmanager); err != nil {
+		wrong = append(wrong, fmt.Sprintf("line %d: alertmanager: %v", lineOf(&document, "alertmanager"), err))
 	}
 	if err := c.checkClusters(); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: clusters: %v", lineOf(&document, "clusters"), err))

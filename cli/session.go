@@ -32,7 +32,8 @@ type session struct {
 	watcher *kube.Watcher // nil when the kubeconfig could not be used
 	managed *kube.Watcher // of the management cluster; nil when there is none
 	lease   *kube.Lease
-	poller  *nova.Poller // nil when there is no cloud
+	poller  *nova.Poller      // nil when there is no cloud
+	alerts  *kube.AlertPoller // nil when Alertmanager is not asked
 	client  *nova.Client
 	journal *engine.Journal // nil when none is written
 	notices []string        // about this machine, for the operator
@@ -119,9 +120,11 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	}
 	s.looker = kube.NewLooker(client, management)
 	s.openOpenStack(p, client, &cfg)
+	s.openAlertmanager(p, client, &cfg)
 	s.openJournal(p, client, &cfg)
 	s.engine = engine.New(cfg)
 	s.watch(p, client, management)
+	s.watchAlerts(p, client)
 	return s, nil
 }
 
@@ -268,7 +271,7 @@ func hurried(o kube.WatchOptions, pace float64) kube.WatchOptions {
 
 // engineSources are all sources of a session's engine.
 func engineSources() []core.SourceID {
-	return slices.Concat(kube.Sources(), core.ManagementSources(), openStackSources())
+	return slices.Concat(kube.Sources(), core.ManagementSources(), openStackSources(), []core.SourceID{core.SourceAlertmanager})
 }
 
 // openStackSources are the sources that nova's poller fills.
@@ -282,6 +285,9 @@ func openStackSources() []core.SourceID {
 func (s *session) nudge() {
 	if s.poller != nil {
 		s.poller.Nudge()
+	}
+	if s.alerts != nil {
+		s.alerts.Nudge()
 	}
 }
 
@@ -305,6 +311,9 @@ func (s *session) run(ctx context.Context) {
 	}
 	if s.poller != nil {
 		wg.Go(func() { s.poller.Run(adapters) })
+	}
+	if s.alerts != nil {
+		wg.Go(func() { s.alerts.Run(adapters) })
 	}
 	wg.Go(func() { s.steer(adapters) })
 	wg.Go(func() {

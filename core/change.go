@@ -178,6 +178,17 @@ type SetUpgradeIndex struct {
 	New     *int // nil: remove it
 }
 
+// MakeSilence makes a silence in Alertmanager. The same one must not be there already.
+type MakeSilence struct {
+	Matchers []Matcher
+	Until    time.Time
+	By       string
+	Comment  string
+}
+
+// ExpireSilence ends a silence of Alertmanager. It must be as it was seen.
+type ExpireSilence struct{ Silence Silence }
+
 // Batch is a named list of changes under one grant, shown whole, done AtOnce at a time.
 type Batch struct {
 	Items        []BatchItem
@@ -244,7 +255,28 @@ func (SetMachineGroup) isChange() {}
 
 func (SetUpgradeIndex) isChange() {}
 
+func (MakeSilence) isChange() {}
+
+func (ExpireSilence) isChange() {}
+
 func (Batch) isChange() {}
+
+// Posted is the silence as Alertmanager's API takes it. It begins at once: the API does so with a silence whose start has passed, and a
+// time of this machine could be ahead of Alertmanager's.
+func (c MakeSilence) Posted() any {
+	return struct {
+		Matchers  []Matcher `json:"matchers"`
+		StartsAt  time.Time `json:"startsAt"`
+		EndsAt    time.Time `json:"endsAt"`
+		CreatedBy string    `json:"createdBy"`
+		Comment   string    `json:"comment"`
+	}{c.Matchers, time.Unix(0, 0).UTC(), c.Until.UTC(), c.By, c.Comment}
+}
+
+// Is tells whether a silence is the one that the change makes.
+func (c MakeSilence) Is(s Silence) bool {
+	return s.State != SilenceExpired && s.Ends.Equal(c.Until) && s.By == c.By && s.Comment == c.Comment && SameMatchers(s.Matchers, c.Matchers)
+}
 
 // Text is the state that is set: "enabled", or "disabled: why".
 func (c SetVolumeService) Text() string {

@@ -36,6 +36,8 @@ const (
 	KindAutoPause                 Kind = "UpdateAutoPause"
 	KindRebootRequest             Kind = "GracefulRebootRequest"
 	KindUpdateGroup               Kind = "UpdateGroup"
+	KindSilence                   Kind = "Silence" // of Alertmanager
+	KindAlertmanager              Kind = "Alertmanager"
 	KindSource                    Kind = "Source" // one of Lockstep's own sources of facts
 )
 

@@ -57,6 +57,7 @@ type Facts struct {
 	Projects        map[string]string                // names by ID
 	VolumeServices  map[string][]*VolumeService      // by host, without its back ends; each by back end
 	Volumes         map[string]*HostVolumes          // on hosts' own disks, by host; of hosts that are to be removed only
+	Alertmanager    *Alertmanager                    // its alerts and silences; nil when nothing is known of it
 	Management      *Management                      // what the management cluster tells; nil when it tells nothing
 	History         History                          // what was seen and done before, from the journal
 	Operations      []Operation                      // what Lockstep does and did, newest first

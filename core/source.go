@@ -44,6 +44,7 @@ const (
 	SourceProjects            SourceID = "projects"
 	SourceVolumeServices      SourceID = "volume services" // cinder-volume
 	SourceVolumes             SourceID = "volumes"         // on the disks of nodes
+	SourceAlertmanager        SourceID = "alertmanager"    // of StackLight: its alerts and silences, polled
 )
 
 // The sources on the management cluster, all watched. They are off when no management cluster is configured.
@@ -76,6 +77,8 @@ const (
 	ServerKubernetes Server = "kubernetes"
 	ServerOpenStack  Server = "openstack"
 	ServerManagement Server = "management" // the Kubernetes API of the management cluster
+	// ServerAlertmanager is StackLight's Alertmanager, behind the proxy of the MOSK cluster's API server.
+	ServerAlertmanager Server = "alertmanager"
 )
 
 // Server tells which API server the source talks to.
@@ -86,13 +89,15 @@ func (id SourceID) Server() Server {
 	case SourceClusters, SourceMachines, SourceLCMClusters, SourceLCMMachines, SourceDrains, SourcePlans, SourceGroups, SourceAutoPauses,
 		SourceReboots, SourceReleases, SourceManagementUpgrades:
 		return ServerManagement
+	case SourceAlertmanager:
+		return ServerAlertmanager
 	}
 	return ServerKubernetes
 }
 
-// MayBeAbsent tells whether a healthy cloud can lack the source: not every cloud has Cinder, or Ceph.
+// MayBeAbsent tells whether a healthy cloud can lack the source: not every cloud has Cinder, Ceph or StackLight.
 func (id SourceID) MayBeAbsent() bool {
-	return id == SourceVolumeServices || id == SourceVolumes || id == SourceCeph
+	return id == SourceVolumeServices || id == SourceVolumes || id == SourceCeph || id == SourceAlertmanager
 }
 
 // forActing tells whether the source is watched only when Lockstep plays the OpenStack controller.
@@ -167,6 +172,8 @@ func (s *Snapshot) WhyUnknown(id SourceID) string {
 	switch {
 	case !ok:
 		return "not watched"
+	case src.State == SourceOff && src.Err != nil && src.Err.Kind == ErrForbidden && id == SourceAlertmanager:
+		return "you may not read it (deploy/rbac-alerts.yaml)"
 	case src.State == SourceOff && src.Err != nil && src.Err.Kind == ErrForbidden:
 		return "only operators may read it (deploy/rbac-operator.yaml)"
 	case src.State == SourceForbidden && src.Err != nil && id.forActing():
@@ -175,6 +182,8 @@ func (s *Snapshot) WhyUnknown(id SourceID) string {
 		return "not configured"
 	case src.State == SourceConnecting || src.State == SourceLive:
 		return "nothing has arrived yet"
+	case src.State == SourceAbsent && id == SourceAlertmanager:
+		return "the cluster has no such Service"
 	case src.State == SourceAbsent:
 		return "the API does not have the resource"
 	}

@@ -21,6 +21,9 @@ func strangeAnswer(r *http.Request, resp *http.Response) error {
 	if resp.StatusCode < http.StatusMultipleChoices && strings.Contains(kind, "json") {
 		return nil
 	}
+	if kind == "" && resp.StatusCode == http.StatusOK && resp.ContentLength <= 0 && mayBeEmpty(r.Context()) {
+		return nil
+	}
 	resp.Body.Close()
 	if kind == "" {
 		kind = "no type"

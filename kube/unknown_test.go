@@ -12,9 +12,19 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/engine"
+	"lockstep/core/permittest"
+	"lockstep/sim/alertmanager"
 	"lockstep/sim/bubble"
+	"lockstep/sim/clock"
 	"lockstep/sim/kubeapi"
 )
+
+// alertWrites has one of each kind of change that is written to Alertmanager.
+var alertWrites = []core.Change{
+	core.MakeSilence{Matchers: []core.Matcher{{Name: "alertname", Value: "A", Equal: true}}, By: "ann", Comment: "c",
+		Until: time.Now().Add(1000 * time.Hour)},
+	core.ExpireSilence{Silence: core.Silence{ID: "00000000-0000-4000-8000-000000000000"}},
+}
 
 // kubeWrites has one of each kind of change that is written to Kubernetes.
 var kubeWrites = []core.Change{
@@ -61,7 +71,7 @@ var pauseRef = core.Ref{Kind: core.KindAutoPause, Namespace: "prod", Name: "mos"
 // deletes tells whether a change is a deletion, whose answer nobody reads.
 func deletes(c core.Change) bool {
 	switch c.(type) {
-	case core.DeleteObject, core.DeletePod, core.RestartPod, core.DeleteClaim:
+	case core.DeleteObject, core.DeletePod, core.RestartPod, core.DeleteClaim, core.ExpireSilence:
 		return true
 	}
 	return false
@@ -156,7 +166,7 @@ var unreadable = map[string]func(*http.Response) (*http.Response, error){
 // not count as refused.
 func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 	for server, has := range map[core.Server][]core.Change{core.ServerKubernetes: kubeWrites,
-		core.ServerManagement: managementWrites(core.Ref{})} {
+		core.ServerManagement: managementWrites(core.Ref{}), core.ServerAlertmanager: alertWrites} {
 		if got, want := kindsOf(has), kindsOf(engine.ChangesAt(server)); !slices.Equal(got, want) {
 			t.Errorf("this test writes %v to %s; there are %v", got, server, want)
 		}
@@ -200,6 +210,12 @@ func TestAStrangeAnswerToAWriteIsNoRefusal(t *testing.T) {
 					  spec: {nodeName: n1, containers: [{name: c, image: i}]}}`)
 					c.create(volumeClaim("openstack", "c", "v"))
 					return writes(t, c.through(s)).write(change)
+				})
+			}
+			for _, change := range alertWrites {
+				check(change, what, answer, func(t *testing.T, s *strange) error {
+					c := withAlertmanager(t, alertmanager.New(clock.New(time.Now(), 1), nil))
+					return NewAlertWriter(c.through(s), alertPlace).Write(t.Context(), permittest.For(t, change), change)
 				})
 			}
 			for i, change := range managementWrites(core.Ref{}) {

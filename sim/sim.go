@@ -20,6 +20,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"lockstep/sim/alertmanager"
 	"lockstep/sim/clock"
 	"lockstep/sim/controller"
 	"lockstep/sim/crds"
@@ -75,10 +76,11 @@ type Cloud struct {
 	Scenario       *scenario.Scenario
 	KubeconfigPath string // empty with Options.Kube
 	CloudsYAMLPath string
-	CloudName      string           // in the clouds.yaml
-	Kube           *kubeapi.Server  // nil with Options.Kube
-	Management     *kubeapi.Server  // nil with Options.Management, and without a management cluster
-	OpenStack      *openstack.Cloud // nil with Options.CloudsYAML
+	CloudName      string               // in the clouds.yaml
+	Kube           *kubeapi.Server      // nil with Options.Kube
+	Management     *kubeapi.Server      // nil with Options.Management, and without a management cluster
+	OpenStack      *openstack.Cloud     // nil with Options.CloudsYAML
+	Alertmanager   *alertmanager.Server // nil without StackLight in the scenario, and with Options.Kube
 	Faults         *fault.Switchboard
 
 	network *lan.Network // nil: the machine's
@@ -189,6 +191,9 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		run.Machines = machines{c.OpenStack}
 	}
 	if err := c.seedOthers(start); err != nil {
+		return err
+	}
+	if err := c.startAlertmanager(ctx, seed, start); err != nil {
 		return err
 	}
 	if c.Kube != nil && opts.Network == nil {

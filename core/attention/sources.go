@@ -20,6 +20,7 @@ var optionalSources = map[core.SourceID]bool{
 	core.SourceOpenStackController: true, core.SourceNodePods: true, core.SourceGroups: true, core.SourceAutoPauses: true,
 	core.SourceReboots:  true,
 	core.SourceReleases: true, core.SourceManagementUpgrades: true,
+	core.SourceAlertmanager: true,
 }
 
 // unprojected are the sources outside every project of the management cluster. A login that is bound to one project may not read them;
@@ -37,6 +38,9 @@ func (f *facts) sources() {
 	}
 	groups, all := map[fault][]core.Source{}, map[core.Server]int{}
 	for _, src := range f.s.Sources {
+		if src.ID == core.SourceAlertmanager && f.s.Sources[core.SourceNodes].State != core.SourceLive {
+			continue // it is reached through the API server, whose own entry says what is wrong
+		}
 		after := f.s.Settings.StaleAfterOf(src.ID)
 		if src.State != core.SourceOff && src.State != core.SourceAbsent && !src.AsksNobody() {
 			all[src.ID.Server()]++
@@ -48,8 +52,8 @@ func (f *facts) sources() {
 			}
 			src.State = core.SourceStale // its facts are old, and no error says why
 		case core.SourceOff:
-			if src.ID.Server() == core.ServerManagement {
-				continue // it was not configured, on purpose
+			if src.ID.Server() == core.ServerManagement || src.ID == core.SourceAlertmanager {
+				continue // it was not configured, on purpose; or nobody has given the right, which the checklist says
 			}
 		case core.SourceAbsent:
 			if optionalSources[src.ID] {

@@ -40,6 +40,9 @@ var changeRules = []changeRule{
 	changeRow[core.SetMachineGroup]{server: core.ServerManagement, checker: checkMachineGroup, text: machineGroupText,
 		done: machineIsInGroup}.rule(),
 	changeRow[core.SetUpgradeIndex]{server: core.ServerManagement, checker: checkUpgradeIndex}.rule(),
+
+	changeRow[core.MakeSilence]{server: core.ServerAlertmanager, checker: checkMakeSilence}.rule(),
+	changeRow[core.ExpireSilence]{server: core.ServerAlertmanager, checker: checkExpireSilence}.rule(),
 }
 
 // changeRow says how one kind of Change is made.
@@ -165,6 +168,11 @@ func (e *Engine) target(server core.Server) (target, error) {
 			return t, refuse("there is no management cluster to write to")
 		}
 		return target{e.cfg.Writers.Management, e.cfg.Management}, nil
+	case core.ServerAlertmanager:
+		if e.cfg.Alerts == nil || e.cfg.Writers.Alerts == nil {
+			return t, refuse("there is no Alertmanager to write to")
+		}
+		return target{e.cfg.Writers.Alerts, nil}, nil
 	}
 	return t, refuse("there is no server %q to write to", server)
 }

@@ -42,7 +42,8 @@ func TestEveryChangeHasItsRow(t *testing.T) {
 		}
 	}
 	var at []core.Change
-	for _, server := range []core.Server{core.ServerKubernetes, core.ServerOpenStack, core.ServerManagement} {
+	for _, server := range []core.Server{core.ServerKubernetes, core.ServerOpenStack, core.ServerManagement,
+		core.ServerAlertmanager} {
 		at = append(at, ChangesAt(server)...)
 	}
 	if want := len(changeRules) - 1 + len(step.InstanceRules); len(at) != want {
@@ -82,7 +83,7 @@ func TestWithoutAServerNothingIsBegun(t *testing.T) {
 	for _, r := range changeRules {
 		for name, cfg := range map[string]Config{
 			"no server": {},
-			"no writer": {Kubernetes: cloud, OpenStack: cloud, Management: &fakeManagement{}},
+			"no writer": {Kubernetes: cloud, OpenStack: cloud, Management: &fakeManagement{}, Alerts: &fakeAlerts{}},
 		} {
 			w := New(cfg).newWriting(t.Context(), &operation{}, -1, core.Step{Change: r.zero})
 			if err := w.check(); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "to write to") {
@@ -103,7 +104,8 @@ func TestNothingIsWrittenWithoutAPermit(t *testing.T) {
 	for _, r := range changeRules {
 		cloud := newTestCloud()
 		w, err := New(Config{Kubernetes: cloud, OpenStack: cloud, Management: &fakeManagement{},
-			Writers: Writers{Kubernetes: cloud, OpenStack: cloud, Management: &fakeManagement{}}}).target(r.server)
+			Alerts:  &fakeAlerts{},
+			Writers: Writers{Kubernetes: cloud, OpenStack: cloud, Management: &fakeManagement{}, Alerts: &fakeAlerts{}}}).target(r.server)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,6 +29,7 @@ type Config struct {
 	Lives      func(run string) (who string, lives bool) // whether another run on the journal lives; nil: by the journal's locks
 	Kubernetes KubernetesChecker
 	OpenStack  OpenStackChecker
+	Alerts     AlertChecker // nil: nothing is written to Alertmanager
 	Writers    Writers
 	Lease      OperatorLease    // nil: no lease is kept
 	Evacuation EvacuationReader // nil: no forecast can be made

@@ -41,6 +41,7 @@ type Writers struct {
 	Kubernetes ChangeWriter // nodes, locks, requests, pods, claims, the OpenStackDeployment
 	OpenStack  ChangeWriter // instances, compute and volume services
 	Management ChangeWriter // objects of the management cluster
+	Alerts     ChangeWriter // silences in Alertmanager
 }
 
 // DryRunner is the port of a server that can try changes.
@@ -109,6 +110,14 @@ type ManagementChecker interface {
 	// an *UpdatePlan, an *AutoPause. One that does not exist, or whose kind the server does not know, is ErrNotFound; one with another
 	// UID is ErrConflict.
 	Object(ctx context.Context, ref core.Ref) (core.Object, error)
+}
+
+// AlertChecker is what the engine asks Alertmanager before and after a write. Every error is an *APIError. Alertmanager has no dry-run.
+type AlertChecker interface {
+	// Silences reads those that have not expired.
+	Silences(ctx context.Context) ([]core.Silence, error)
+	// Silence reads one, expired or not. One that does not exist is ErrNotFound.
+	Silence(ctx context.Context, id string) (core.Silence, error)
 }
 
 // OpenStackChecker is what the engine asks Nova and Cinder before and after a write. Every method reads from the server. Every error is

@@ -75,6 +75,11 @@ func (w *world) project(s, prev *core.Snapshot) {
 		}
 	}, func() { s.Projects = prev.Projects }, prev)
 	w.projectVolumes(s, prev)
+	p.own(core.SourceAlertmanager, func() {
+		for _, a := range values[*core.Alertmanager](w, core.SourceAlertmanager) {
+			s.Alertmanager = a
+		}
+	}, func() { s.Alertmanager = prev.Alertmanager }, prev)
 	if prev == nil || w.dirty[core.SourceNodes] ||
 		slices.ContainsFunc(core.ManagementSources(), func(id core.SourceID) bool { return w.dirty[id] }) {
 		s.Management = managementOf(w, s.Nodes)

@@ -89,6 +89,8 @@ func (w *world) nodesOf(src core.SourceID, o core.Object) []string {
 		return []string{o.Machine()}
 	case *core.HostVolumes:
 		return []string{o.Host}
+	case *core.Alertmanager:
+		return []string{""} // no node's: only what is derived from the whole Snapshot rests on it
 	}
 	return nil
 }

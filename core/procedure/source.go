@@ -92,6 +92,8 @@ func SourceCommands(s *core.Snapshot, src core.Source) []string {
 	switch {
 	case src.State == core.SourceOff || src.State == core.SourceConnecting:
 		return nil
+	case src.ID == core.SourceAlertmanager:
+		return []string{wording.ShellCommand("kubectl", "-n", "stacklight", "get", "services,pods", "-o", "wide")}
 	case src.ID.MayBeAbsent() && src.ID.Server() == core.ServerOpenStack:
 		return []string{wording.ShellCommand("openstack", "catalog", "list"), wording.ShellCommand("openstack", "volume", "service", "list")}
 	case src.ID.Server() == core.ServerOpenStack:

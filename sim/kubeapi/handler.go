@@ -142,6 +142,9 @@ func (s *Server) serveResource(c *call) error {
 		return review(s, c)
 	}
 	r := s.catalogue.find(c.info.gvr)
+	if r != nil && r.Resource == "services" && r.Group == "" && c.info.sub == "proxy" {
+		return s.proxy(c, r)
+	}
 	if r == nil || c.info.extra {
 		return s.noSuchResource(c)
 	}

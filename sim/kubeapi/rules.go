@@ -40,12 +40,20 @@ func ReadonlyRules() []Rule {
 			Verbs: read}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"lcm.mirantis.com"}, Resources: []string{"*"}, Verbs: read}},
 		{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"ceph.rook.io"}, Resources: []string{"cephclusters"}, Verbs: read}},
+		alerts("get", "services", "prometheus-alertmanager"),
+		alerts("get", "services/proxy", "prometheus-alertmanager:80", "prometheus-alertmanager:9093"),
 	}
 }
 
+// alerts is a right of deploy/rbac-alerts.yaml.
+func alerts(verb, resource string, names ...string) Rule {
+	return Rule{Namespaces: []string{"stacklight"}, PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{resource},
+		ResourceNames: names, Verbs: []string{verb}}}
+}
+
 // OperatorRules allow everything in ReadonlyRules, and the changes of an operator in a maintenance: annotations and
-// cordon of nodes, locks and requests, evictions, volume claims, the operator's lease, the services of OpenStack. They
-// also allow reading the OpenStack credentials.
+// cordon of nodes, locks and requests, evictions, volume claims, the operator's lease, the services of OpenStack, silences of
+// alerts. They also allow reading the OpenStack credentials.
 func OperatorRules() []Rule {
 	return append(ReadonlyRules(),
 		Rule{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch", "update"}}},
@@ -64,6 +72,8 @@ func OperatorRules() []Rule {
 			Resources: []string{"openstackdeployments"}}},
 		Rule{Namespaces: []string{"openstack-external"}, PolicyRule: rbacv1.PolicyRule{APIGroups: []string{""},
 			Resources: []string{"secrets"}, ResourceNames: []string{"openstack-identity-credentials"}, Verbs: []string{"get"}}},
+		alerts("create", "services/proxy", "prometheus-alertmanager:80", "prometheus-alertmanager:9093"),
+		alerts("delete", "services/proxy", "prometheus-alertmanager:80", "prometheus-alertmanager:9093"),
 	)
 }
 

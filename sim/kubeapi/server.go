@@ -63,6 +63,7 @@ type Server struct {
 	logs      logs
 	reports   reports
 	watches   watches
+	proxied   proxied
 
 	mu       sync.Mutex
 	address  string // where it listens, once started

@@ -40,6 +40,7 @@ type Scenario struct {
 	History History `json:"history"`
 
 	Management *Management `json:"management"` // nil: no management cluster
+	StackLight *StackLight `json:"stacklight"` // nil: no Alertmanager is reached
 
 	Faults []Fault `json:"faults"` // of the servers, during the scenario
 
@@ -86,6 +87,29 @@ type Cloud struct {
 	IgnoreZones bool     `json:"ignoreZones"` // let computes of several zones be in maintenance at a time
 
 	NodeLabels map[string]string `json:"nodeLabels"` // of controller, compute and gateway, as KEY=VALUE, if not the usual ones
+}
+
+// StackLight says what its Alertmanager has. Alerts of nodes that are not Ready come and go by themselves.
+type StackLight struct {
+	Alerts   []FiringAlert `json:"alerts"`   // that fire all the time
+	Silences []Silence     `json:"silences"` // that somebody has made
+}
+
+// FiringAlert is an alert that fires all the time.
+type FiringAlert struct {
+	Name     string            `json:"name"`
+	Severity string            `json:"severity"`
+	Summary  string            `json:"summary"`
+	Labels   map[string]string `json:"labels"` // besides name and severity
+}
+
+// Silence keeps alerts with one value of a label from being told.
+type Silence struct {
+	Label   string   `json:"label"`
+	Value   string   `json:"value"`
+	By      string   `json:"by"`
+	Comment string   `json:"comment"`
+	For     Duration `json:"for"` // from the scenario's start on
 }
 
 // History says what happened before the scenario starts; all durations count back from its start.

@@ -87,6 +87,20 @@ func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 	s.checkVolumes(machines, check)
 	s.checkRouters(machines, check)
 	s.checkFaults(check)
+	s.checkStackLight(check)
+}
+
+func (s *Scenario) checkStackLight(check func(bool, string, ...any)) {
+	if s.StackLight == nil {
+		return
+	}
+	for i, a := range s.StackLight.Alerts {
+		check(a.Name != "", "stacklight.alerts[%d].name: is missing", i)
+	}
+	for i, one := range s.StackLight.Silences {
+		check(one.Label != "" && one.Value != "", "stacklight.silences[%d]: label and value must be there", i)
+		check(one.For > 0, "stacklight.silences[%d].for: must be longer than nothing", i)
+	}
 }
 
 // checkNodes returns the nodes by machine name.
