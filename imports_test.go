@@ -32,7 +32,7 @@ var mayImport = map[string][]string{
 	"core/attention":  {"core", "core/wording", "core/progress", "core/step", "core/procedure"},
 	"core/evacuation": {"core", "core/wording", "core/progress", "core/step"},
 	"core/checklist": {"core", "core/wording", "core/progress", "core/step", "core/procedure", "core/attention",
-		"core/evacuation"},
+		"core/evacuation", "core/forecast"},
 	"core/forecast":        {"core", "core/wording", "core/progress", "core/evacuation"},
 	"core/timeline":        {"core", "core/wording", "core/progress", "core/evacuation", "core/forecast"},
 	"core/news":            {"core", "core/wording", "core/progress", "core/attention"},

@@ -307,3 +307,12 @@ func matcherValue(text string) (value, rest string, err error) {
 	}
 	return value, "", nil
 }
+
+// NotNamed matches all alerts but those of the names.
+func NotNamed(names ...string) Matcher {
+	quoted := make([]string, len(names))
+	for i, name := range names {
+		quoted[i] = regexp.QuoteMeta(name)
+	}
+	return Matcher{Name: LabelAlert, Value: strings.Join(quoted, "|"), Regex: true}
+}

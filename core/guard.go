@@ -112,6 +112,7 @@ const (
 	GuardSeenSince         GuardID = "seen-since"     // what is known is newer than the node's return
 	GuardSettled           GuardID = "settled"        // it does not change by itself any more
 	GuardAgentSilent       GuardID = "silent"         // the agent does not report
+	GuardSilenceEnd        GuardID = "silence-end"    // the silence ends in the days to come
 	GuardSomethingToDo     GuardID = "something"      // there is something to do
 	GuardRequestStands     GuardID = "stands"         // the request stands
 	GuardStatus            GuardID = "status"         // the instance has a status that the action takes

@@ -1,6 +1,9 @@
 package core
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // IntentKind is what the operator asks for.
 type IntentKind string
@@ -88,6 +91,10 @@ const (
 	IntentMakeGroup           IntentKind = "make-update-group"     // Group, GroupSettings
 	IntentDeleteGroup         IntentKind = "delete-update-group"   // Group
 	IntentSetUpgradeIndex     IntentKind = "set-upgrade-index"     // Node, UpgradeIndex (0 removes it)
+
+	// In Alertmanager.
+	IntentMakeSilence   IntentKind = "make-silence"   // Matchers, Until, Reason
+	IntentExpireSilence IntentKind = "expire-silence" // Object: a silence, by its ID
 )
 
 // Intent is what the operator asks for: a kind and what it is about. It is plain data: the same intent is planned again
@@ -118,6 +125,9 @@ type Intent struct {
 	Group         string        `json:"group,omitempty"` // the name of an UpdateGroup
 	GroupSettings GroupSettings `json:"groupSettings,omitzero"`
 	UpgradeIndex  int           `json:"upgradeIndex,omitempty"`
+
+	Matchers []Matcher `json:"matchers,omitempty"` // of a silence
+	Until    time.Time `json:"until,omitzero"`
 }
 
 // OneNode is the one node that the intent is about; empty when it is about none or several.

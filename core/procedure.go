@@ -16,6 +16,8 @@ const (
 	ProcedureUpdate ProcedureKind = "update" // drive the update: the plan's steps, or the release to be at
 
 	ProcedureMaintenance ProcedureKind = "maintenance" // maintenance mode of the cluster and of its machines
+
+	ProcedureAlerts ProcedureKind = "alerts" // what fires, and the silences
 )
 
 // ProcedureKey finds a procedure in any Snapshot.

@@ -44,7 +44,7 @@ var AllKinds = []core.IntentKind{core.IntentSetMode, core.IntentSetAttempts, cor
 	core.IntentCommence, core.IntentUncommence, core.IntentSetRelease, core.IntentSetAutoPause,
 	core.IntentDisableVolume, core.IntentEnableVolume,
 	core.IntentMoveMachines, core.IntentSetGroupConcurrency, core.IntentSetGroupIndex, core.IntentSetGroupReboot, core.IntentMakeGroup,
-	core.IntentDeleteGroup, core.IntentSetUpgradeIndex}
+	core.IntentDeleteGroup, core.IntentSetUpgradeIndex, core.IntentMakeSilence, core.IntentExpireSilence}
 
 // AnyScene draws a cluster in which everything that a plan depends on can vary: sources, modes, instances, migrations, locks,
 // requests, operations. It leans towards states in which steps are possible, so that both answers occur.

@@ -23,7 +23,7 @@ var rows = []row{
 	{id: "alerts", title: "the alerts that the update will raise are silenced", impact: core.ImpactNone, page: core.PageInitiate,
 		why:    "Numerous alerts fire while nodes go down one by one, and hide the one that matters.",
 		remedy: "silence them in Alertmanager from the start to the end of each window, and end the silences after it",
-		look:   byPeople},
+		look:   alertsSilenced, commands: alertCommands},
 	{id: "backups", title: "the backups that the update takes have room", impact: core.ImpactData, page: core.PageInitiate, rest: true,
 		why: "Before it begins, MKE is backed up to /srv/backup/ucp on one of the masters, and Docker Swarm to /srv/backup/swarm on " +
 			"each node.",
@@ -175,7 +175,7 @@ var rows = []row{
 	{id: "settings", title: "nothing that was set for an earlier update is left", rest: true, impact: core.ImpactNone, page: core.PageAfter,
 		after: []afterPoint{{"annotations", "its migration mode is not set back"}, {"attempts",
 			"its number of attempts is not set back"}, {"tags", "its tags are not set back"}, {"stopped", "is still down"},
-			{"migrations", "its cold migration is undecided"}},
+			{"migrations", "its cold migration is undecided"}, {"silences", "has not expired"}},
 		rules: []core.AttentionRule{core.RuleAnnotationLeft}, same: []core.AttentionRule{core.RuleTagsLeft, core.RuleAfterUpdate},
 		rests: []core.SourceID{core.SourceNodes, core.SourceInstances}},
 	{id: "lockstep", title: "Lockstep itself has nothing left to be seen to", impact: core.ImpactTime,

@@ -94,6 +94,10 @@ func afterWays(s *core.Snapshot, p core.AfterPoint) []core.Step {
 		}
 	case "migrations":
 		out = append(out, coldSteps(s)...)
+	case "silences":
+		for _, one := range progress.SilencesLeft(s) {
+			out = append(out, step.Plan(s, core.Intent{Kind: core.IntentExpireSilence, Object: one.Ref()}))
+		}
 	case "tags":
 		for _, in := range TagsToRestore(s) {
 			out = append(out, step.Plan(s, core.Intent{Kind: core.IntentRestoreTags, Instance: in.ID}))

@@ -133,5 +133,9 @@ func deriveAfterPoints(s *core.Snapshot) []core.AfterPoint {
 			own[4].Unknown = why
 		}
 	}
+	if s.Known(core.SourceAlertmanager) && s.Alertmanager != nil {
+		own = append(own, core.AfterPoint{ID: "silences", Title: "Lockstep's silences have expired", Open: openSilences(s),
+			Why: "Those that Lockstep made before the update ended: they hide what the update may have broken."})
+	}
 	return append(points, own...)
 }

@@ -28,6 +28,8 @@ func Of(s *core.Snapshot, key core.ProcedureKey) (core.Procedure, bool) {
 		p, ok = updateProcedure(s)
 	case core.ProcedureMaintenance:
 		p, ok = maintenanceProcedure(s)
+	case core.ProcedureAlerts:
+		p, ok = alertsProcedure(s)
 	}
 	if !ok {
 		return core.Procedure{}, false

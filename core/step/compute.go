@@ -41,14 +41,20 @@ func (p *planner) computeService(verb string) *core.ComputeService {
 // guardReason adds the guards on the operator's reason for disabling a service: Nova and Cinder accept it, and it is not the OpenStack
 // controller's own. It tells whether they accept it.
 func (p *planner) guardReason(reason string) bool {
+	good := p.guardOneLine(reason)
+	p.guard(core.Guard{ID: core.GuardReasonOwn, Text: "the reason is not the OpenStack controller's own",
+		Holds: reason != core.DisabledReasonMaintenance, Answer: wording.TextOf(wording.OneLine(reason, 80), "none"),
+		Remedy: "choose another: by this one the controller knows the services that it enables again"})
+	return good
+}
+
+// guardOneLine holds when there is a reason of one line. It tells whether there is.
+func (p *planner) guardOneLine(reason string) bool {
 	good := strings.TrimSpace(reason) != "" && strings.TrimSpace(reason) == reason && len([]rune(reason)) <= maxDisableReason &&
 		!strings.ContainsAny(reason, "\n\r\t")
 	p.guard(core.Guard{ID: core.GuardReasonGiven, Text: "there is a reason, of one line", Holds: good,
 		Answer: wording.TextOf(wording.OneLine(reason, 80), "none"),
 		Remedy: "say why, in at most 255 characters, so that the next operator knows"})
-	p.guard(core.Guard{ID: core.GuardReasonOwn, Text: "the reason is not the OpenStack controller's own",
-		Holds: reason != core.DisabledReasonMaintenance, Answer: wording.TextOf(wording.OneLine(reason, 80), "none"),
-		Remedy: "choose another: by this one the controller knows the services that it enables again"})
 	return good
 }
 

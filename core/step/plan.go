@@ -93,6 +93,10 @@ func plannerOf(kind core.IntentKind) func(*planner) {
 		return (*planner).deleteGroup
 	case core.IntentSetUpgradeIndex:
 		return (*planner).setUpgradeIndex
+	case core.IntentMakeSilence:
+		return (*planner).makeSilence
+	case core.IntentExpireSilence:
+		return (*planner).expireSilence
 	}
 	if _, ok := InstanceRules[kind]; ok {
 		return (*planner).instanceAction
