@@ -80,7 +80,7 @@ type Cloud struct {
 	Kube           *kubeapi.Server      // nil with Options.Kube
 	Management     *kubeapi.Server      // nil with Options.Management, and without a management cluster
 	OpenStack      *openstack.Cloud     // nil with Options.CloudsYAML
-	Alertmanager   *alertmanager.Server // nil without StackLight in the scenario, and with Options.Kube
+	Alertmanager   *alertmanager.Server // of StackLight; nil with Options.Kube
 	Faults         *fault.Switchboard
 
 	network *lan.Network // nil: the machine's

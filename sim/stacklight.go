@@ -22,12 +22,13 @@ const (
 // startAlertmanager puts StackLight's Alertmanager behind the API server. Alerts follow the nodes: their names and labels stand for
 // those of StackLight.
 func (c *Cloud) startAlertmanager(ctx context.Context, seed uint64, start time.Time) error {
-	has := c.Scenario.StackLight
-	if has == nil || c.Kube == nil {
+	if c.Kube == nil {
 		return nil
 	}
+	has := c.Scenario.StackLight
 	a := alertmanager.New(c.Clock, c.random(seed, "alertmanager"))
 	c.Alertmanager = a
+	a.Fire(map[string]string{"alertname": "Watchdog", "severity": "informational"}, "This alert always fires.")
 	for _, one := range has.Alerts {
 		labels := map[string]string{"alertname": one.Name, "severity": one.Severity}
 		maps.Copy(labels, one.Labels)

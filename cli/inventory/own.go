@@ -22,6 +22,7 @@ var Owns = []Own{
 	{"volumes", []core.SourceID{core.SourceVolumes}},
 	{"what LCM does, on the management cluster", []core.SourceID{core.SourceLCMClusters, core.SourceLCMMachines, core.SourceDrains}},
 	{"the version of the management cluster itself", []core.SourceID{core.SourceReleases, core.SourceManagementUpgrades}},
+	{"alerts and silences", []core.SourceID{core.SourceAlertmanager}},
 	{"requested pauses and reboots", []core.SourceID{core.SourceAutoPauses, core.SourceReboots}},
 }
 

@@ -36,17 +36,16 @@ func alertsSilenced(l *look) {
 		l.note = "when the update ends is not known, and so for how long to silence"
 		return
 	}
-	end := quiet.What + " lasts until " + quiet.EndText(s)
 	if one, ok := quiet.Covering(s); ok {
-		l.note = "silence " + core.ShortID(one.ID) + " lasts until " + progress.EndText(s, one.Ends) + "; " + end
+		l.note = "silence " + core.ShortID(one.ID) + " lasts until " + progress.EndText(s, one.Ends) + "; " + quiet.What + " until " + quiet.EndText(s)
 		return
 	}
 	short := slices.DeleteFunc(slices.Clone(s.Alertmanager.Silences), quiet.Covered)
 	for _, one := range short {
-		l.warn("silence "+core.ShortID(one.ID), "ends before it, at "+progress.EndText(s, one.Ends)+wording.Prefixed(", by ",
+		l.warn("silence "+core.ShortID(one.ID), "ends before the update, at "+progress.EndText(s, one.Ends)+wording.Prefixed(", by ",
 			wording.OneLine(one.By, 60))+": "+wording.OneLine(one.MatcherText(), 120), procedure.AlertsKey())
 	}
-	l.warn("silences", "none is there for all alerts of "+end, procedure.AlertsKey())
+	l.warn("silences", "none lasts for "+quiet.What+", until "+quiet.EndText(s), procedure.AlertsKey())
 }
 
 // alertCommands show alerts and silences by hand.

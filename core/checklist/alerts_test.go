@@ -15,7 +15,8 @@ import (
 func TestAlertsBeforeAnUpdate(t *testing.T) {
 	wide := core.NotNamed("Watchdog")
 	slow := core.Matcher{Name: "alertname", Value: "Slow", Equal: true}
-	fires := []core.Alert{scene.Alert("Watchdog", "informational"), scene.Alert("Slow", "warning", "node", "a"), scene.Alert("Down", "critical")}
+	fires := []core.Alert{scene.Alert("Watchdog", "informational"), scene.Alert("Slow", "warning", "node", "a"),
+		scene.Alert("Down", "critical")}
 	quietly := []core.Alert{scene.Alert("Watchdog", "informational")}
 	long := scene.Silence("11111111-a", "ann", "update", 100*time.Hour, wide)
 	for _, tt := range []struct {
@@ -30,7 +31,7 @@ func TestAlertsBeforeAnUpdate(t *testing.T) {
 			sc.Sources[core.SourceAlertmanager] = core.Source{State: core.SourceOff, Err: &core.APIError{Kind: core.ErrForbidden}}
 		}, checklist.Unknown, []string{"deploy/rbac-alerts.yaml"}},
 		{"nothing fires, and nothing is silenced", func(sc scene.Scene) { sc.Alertmanager(quietly) }, checklist.Warn,
-			[]string{"silences: none is there for all alerts of the whole update lasts until about "}},
+			[]string{"silences: none lasts for the whole update, until about "}},
 		{"two alerts", func(sc scene.Scene) { sc.Alertmanager(fires, long) }, checklist.Pass, nil},
 		{"what pauses the update fires, though it is silenced", func(sc scene.Scene) {
 			sc.Management = scene.Resting().Join(&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod", UID: "p"},
@@ -39,11 +40,11 @@ func TestAlertsBeforeAnUpdate(t *testing.T) {
 		}, checklist.Warn, []string{"alert Down: critical since ", "; it pauses the update"}},
 		{"a silence that ends before the update", func(sc scene.Scene) {
 			sc.Alertmanager(fires, scene.Silence("22222222-b", "bob", "known", 5*time.Minute, slow))
-		}, checklist.Warn, []string{"alert Down: critical since ", "silence 22222222: ends before it, at ", `by bob: alertname="Slow"`,
-			"silences: none is there"}},
+		}, checklist.Warn, []string{"alert Down: critical since ", "silence 22222222: ends before the update, at ", `by bob: alertname="Slow"`,
+			"silences: none lasts for"}},
 		{"a long silence of one alert is none for the update", func(sc scene.Scene) {
 			sc.Alertmanager(quietly, scene.Silence("33333333-c", "bob", "known", 100*time.Hour, slow))
-		}, checklist.Warn, []string{"silences: none is there"}},
+		}, checklist.Warn, []string{"silences: none lasts for"}},
 	} {
 		sc := scene.Healthy()
 		sc.Node("cmp-01", core.RoleCompute)

@@ -40,7 +40,7 @@ type Scenario struct {
 	History History `json:"history"`
 
 	Management *Management `json:"management"` // nil: no management cluster
-	StackLight *StackLight `json:"stacklight"` // nil: no Alertmanager is reached
+	StackLight StackLight  `json:"stacklight"`
 
 	Faults []Fault `json:"faults"` // of the servers, during the scenario
 
@@ -89,7 +89,7 @@ type Cloud struct {
 	NodeLabels map[string]string `json:"nodeLabels"` // of controller, compute and gateway, as KEY=VALUE, if not the usual ones
 }
 
-// StackLight says what its Alertmanager has. Alerts of nodes that are not Ready come and go by themselves.
+// StackLight says what its Alertmanager has besides Watchdog, which always fires, and the alerts of nodes that are not Ready.
 type StackLight struct {
 	Alerts   []FiringAlert `json:"alerts"`   // that fire all the time
 	Silences []Silence     `json:"silences"` // that somebody has made

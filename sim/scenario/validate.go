@@ -91,9 +91,6 @@ func (s *Scenario) validate(check func(ok bool, format string, args ...any)) {
 }
 
 func (s *Scenario) checkStackLight(check func(bool, string, ...any)) {
-	if s.StackLight == nil {
-		return
-	}
 	for i, a := range s.StackLight.Alerts {
 		check(a.Name != "", "stacklight.alerts[%d].name: is missing", i)
 	}
