@@ -159,7 +159,7 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 		core.IntentEnterCluster, core.IntentLeaveCluster, core.IntentEnterMachine, core.IntentLeaveMachine, core.IntentReboot,
 		core.IntentCommence, core.IntentUncommence, core.IntentSetRelease, core.IntentSetAutoPause,
 		core.IntentMoveMachines, core.IntentSetGroupConcurrency, core.IntentSetGroupIndex, core.IntentSetGroupReboot, core.IntentMakeGroup,
-		core.IntentDeleteGroup, core.IntentSetUpgradeIndex,
+		core.IntentDeleteGroup, core.IntentSetUpgradeIndex, core.IntentMakeSilence, core.IntentExpireSilence,
 		core.IntentOverrideLock, core.IntentAskNode, core.IntentAskCluster} {
 		if !have[k] {
 			t.Errorf("no action leads to %s", k)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/tui/sanitise"
 )
 
@@ -99,6 +100,12 @@ func describe(s *core.Snapshot, step core.Step) []string {
 			object(c.Cluster, "") + "."}
 	case core.SetGroup:
 		return []string{describeGroup(c)}
+	case core.MakeSilence:
+		return []string{"Make a silence in Alertmanager until " + progress.EndText(s, c.Until) + ": " + core.MatchersText(c.Matchers) + ".",
+			"By " + word(c.By) + ", with the comment " + quote(c.Comment) + "."}
+	case core.ExpireSilence:
+		return []string{"Expire the silence " + word(c.Silence.ID) + " in Alertmanager, which is " + word(c.Silence.State) + " until " +
+			progress.EndText(s, c.Silence.Ends) + ": " + c.Silence.MatcherText() + "."}
 	case core.SetMachineGroup:
 		return []string{"Set the label " + core.LabelUpdateGroup + " from " + orNotSet(c.Old) + " to " + word(c.New) + " on " +
 			object(c.Machine, step.Label) + "."}

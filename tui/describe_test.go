@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/tui/sanitise"
 )
 
@@ -170,6 +171,12 @@ func TestEveryChangeSaysWhatItChanges(t *testing.T) {
 			"Delete pod api-1 (cmp-07), uid pod-uid, in namespace openstack, which has ended."},
 		{core.Ref{Kind: core.KindOpenStackDeployment, Name: "osh-dev"}, core.SetTempest{Add: true},
 			`Add "tempest" to spec.features.services of OpenStackDeployment osh-dev (cmp-07).`},
+		{core.Ref{Kind: core.KindAlertmanager}, core.MakeSilence{Matchers: []core.Matcher{{Name: "node", Value: "a", Equal: true}},
+			Until: world().Now.Add(time.Hour), By: "ann", Comment: "why"}, "Make a silence in Alertmanager until " +
+			progress.EndText(world(), world().Now.Add(time.Hour)) + `: node="a".`},
+		{core.Ref{Kind: core.KindSilence}, core.ExpireSilence{Silence: core.Silence{ID: "1234", State: core.SilenceActive,
+			Ends: world().Now.Add(time.Hour)}}, "Expire the silence 1234 in Alertmanager, which is active until " +
+			progress.EndText(world(), world().Now.Add(time.Hour)) + ": ."},
 		{node, core.Batch{Items: []core.BatchItem{{Label: "web-1"}}}, "1 change for node kaas-node-cmp07 (cmp-07), uid node-uid, 1 at a time:"},
 	} {
 		told[reflect.TypeOf(tt.change).Name()] = true
@@ -225,7 +232,7 @@ func everyChange(t *testing.T) map[string]core.Change {
 		core.SetVolumeService{}, core.SetLock{}, core.SetInnerState{}, core.CreateLock{}, core.CreateRequest{}, core.DeleteObject{},
 		core.AddFinalizer{}, core.RemoveFinalizer{}, core.RestartPod{}, core.DeletePod{}, core.DeleteClaim{}, core.SetTempest{},
 		core.SetMaintenance{}, core.RequestReboot{}, core.SetCommence{}, core.SetRelease{}, core.SetAutoPause{}, core.SetGroup{},
-		core.SetMachineGroup{}, core.SetUpgradeIndex{}, core.Batch{}} {
+		core.SetMachineGroup{}, core.SetUpgradeIndex{}, core.MakeSilence{}, core.ExpireSilence{}, core.Batch{}} {
 		out[reflect.TypeOf(c).Name()] = c
 	}
 	for _, name := range changesOfCore(t) {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/core"
@@ -240,5 +241,5 @@ func phaseActions() []Action {
 			Short: "ask for maintenance", Scope: ScopePhases, Intent: []core.IntentKind{core.IntentAskCluster}}, (*phasesPane).needSnapshot,
 			func(p *phasesPane) request { return openForm{newClusterForm(p.snap)} }),
 	}
-	return append(actions, groupActions()...)
+	return slices.Concat(actions, groupActions(), alertActions())
 }
