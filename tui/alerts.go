@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"lockstep/core"
 	"lockstep/core/forecast"
 	"lockstep/core/procedure"
@@ -21,7 +23,7 @@ func newSilenceForm(s *core.Snapshot) *form {
 		`matchers in braces: 06:00 new disk {node="cmp-1"}`
 	value := ""
 	if end := quiet.Until(s); !end.IsZero() {
-		about += ". The forecast for " + quiet.What + " is " + quiet.EndText(s) + ", if each step is commenced at once."
+		about += ". The forecast end of " + quiet.What + " is " + quiet.EndText(s) + ", if each step is commenced at once."
 		value = silenceEnd(s, end) + " " + updateName(s)
 	}
 	f := &form{title: "Silence alerts", about: about, label: "until, why {matchers}", input: newField(""), live: true,
@@ -35,7 +37,7 @@ func newSilenceForm(s *core.Snapshot) *form {
 		if g.Name == progress.AlertWatchdog || len(f.choices) > 40 {
 			continue
 		}
-		f.choices = append(f.choices, choice{g.Name, g.Text(), core.Intent{Kind: core.IntentMakeSilence,
+		f.choices = append(f.choices, choice{g.Name, g.Text(s), core.Intent{Kind: core.IntentMakeSilence,
 			Matchers: []core.Matcher{{Name: core.LabelAlert, Value: g.Name, Equal: true}}}})
 	}
 	return f
@@ -97,24 +99,47 @@ func parseEnd(s *core.Snapshot, text string) (time.Time, error) {
 }
 
 // needAlertmanager is why no silence can be made.
-func (p *phasesPane) needAlertmanager() string {
+func needAlertmanager(m *Model) string {
 	switch {
-	case p.snap == nil:
+	case m.snap == nil:
 		return "nothing is known yet"
-	case p.snap.Alertmanager == nil:
-		return "Alertmanager is not known: " + p.snap.WhyUnknown(core.SourceAlertmanager)
+	case m.snap.Alertmanager == nil:
+		return "Alertmanager is not known: " + m.snap.WhyUnknown(core.SourceAlertmanager)
 	}
 	return ""
+}
+
+func (m *Model) askSilence() tea.Cmd {
+	m.ask(newSilenceForm(m.snap))
+	return nil
 }
 
 // alertActions are about alerts and silences of the whole cluster.
 func alertActions() []Action {
 	return []Action{
-		inPane(Action{ID: "alerts", Title: "Open the alerts that fire and the silences, with the steps that expire them",
-			Short: "alerts", Scope: ScopePhases, Intent: []core.IntentKind{core.IntentExpireSilence}}, (*phasesPane).needSnapshot,
-			func(*phasesPane) request { return openSteps{*procedure.AlertsKey()} }),
-		inPane(Action{ID: "silence.make", Title: "Silence alerts: for the update, or by name or label",
-			Short: "silence alerts", Scope: ScopePhases, Intent: []core.IntentKind{core.IntentMakeSilence}}, (*phasesPane).needAlertmanager,
-			func(p *phasesPane) request { return openForm{newSilenceForm(p.snap)} }),
+		{ID: "alerts", Title: "Show the alerts that fire and the silences, with the steps that expire them", Short: "alerts",
+			Scope: ScopeDashboard, Intent: []core.IntentKind{core.IntentExpireSilence}, blocked: needSnapshot,
+			run: func(m *Model) tea.Cmd { return m.openProcedure(*procedure.AlertsKey()) }},
+		{ID: "silence.make", Title: "Silence alerts: for the update, or by name or label", Short: "silence alerts", Scope: ScopeDashboard,
+			Intent: []core.IntentKind{core.IntentMakeSilence}, blocked: needAlertmanager, run: (*Model).askSilence},
 	}
+}
+
+const silenceOnPage = "step.silence"
+
+// onAlerts tells whether the page of alerts and silences is on top.
+func onAlerts(m *Model) bool {
+	p, ok := m.top().(*procedurePage)
+	return ok && p.key.Kind == core.ProcedureAlerts
+}
+
+// silenceAction makes a silence from the page of alerts and silences.
+func silenceAction() Action {
+	return Action{ID: silenceOnPage, Title: "On the page of alerts: silence alerts", Short: "silence", Scope: ScopeProcedure,
+		Keys: []string{"s"}, Footer: 2, Intent: []core.IntentKind{core.IntentMakeSilence}, blocked: func(m *Model) string {
+			if !onAlerts(m) {
+				return "these are no steps about alerts"
+			}
+			return needAlertmanager(m)
+		}, run: (*Model).askSilence}
 }

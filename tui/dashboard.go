@@ -67,7 +67,7 @@ func dashboardActions() []Action {
 	for i := range moves {
 		moves[i].Scope = ScopeDashboard
 	}
-	return append(all, moves...)
+	return append(append(all, alertActions()...), moves...)
 }
 
 func needSnapshot(m *Model) string {

@@ -101,11 +101,11 @@ func describe(s *core.Snapshot, step core.Step) []string {
 	case core.SetGroup:
 		return []string{describeGroup(c)}
 	case core.MakeSilence:
-		return []string{"Make a silence in Alertmanager until " + progress.EndText(s, c.Until) + ": " + core.MatchersText(c.Matchers) + ".",
+		return []string{"Make a silence in Alertmanager until " + progress.MomentText(s, c.Until) + ": " + matchers(c.Matchers) + ".",
 			"By " + word(c.By) + ", with the comment " + quote(c.Comment) + "."}
 	case core.ExpireSilence:
 		return []string{"Expire the silence " + word(c.Silence.ID) + " in Alertmanager, which is " + word(c.Silence.State) + " until " +
-			progress.EndText(s, c.Silence.Ends) + ": " + c.Silence.MatcherText() + "."}
+			progress.MomentText(s, c.Silence.Ends) + ": " + matchers(c.Silence.Matchers) + "."}
 	case core.SetMachineGroup:
 		return []string{"Set the label " + core.LabelUpdateGroup + " from " + orNotSet(c.Old) + " to " + word(c.New) + " on " +
 			object(c.Machine, step.Label) + "."}
@@ -136,6 +136,18 @@ func describe(s *core.Snapshot, step core.Step) []string {
 		return nil
 	}
 	return []string{"On " + on + "."}
+}
+
+// matchers are those of a silence: name, sign and quoted value.
+func matchers(all []core.Matcher) string {
+	out := make([]string, len(all))
+	for i, m := range all {
+		out[i] = sanitise.Text(m.String(), mostOfItem)
+		if strings.ContainsFunc(m.Name, notOfNames) || len(m.String()) > mostOfItem {
+			out[i] = quote(m.String())
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // describeGroup says what is written to an UpdateGroup.

@@ -173,10 +173,10 @@ func TestEveryChangeSaysWhatItChanges(t *testing.T) {
 			`Add "tempest" to spec.features.services of OpenStackDeployment osh-dev (cmp-07).`},
 		{core.Ref{Kind: core.KindAlertmanager}, core.MakeSilence{Matchers: []core.Matcher{{Name: "node", Value: "a", Equal: true}},
 			Until: world().Now.Add(time.Hour), By: "ann", Comment: "why"}, "Make a silence in Alertmanager until " +
-			progress.EndText(world(), world().Now.Add(time.Hour)) + `: node="a".`},
+			progress.MomentText(world(), world().Now.Add(time.Hour)) + `: node="a".`},
 		{core.Ref{Kind: core.KindSilence}, core.ExpireSilence{Silence: core.Silence{ID: "1234", State: core.SilenceActive,
 			Ends: world().Now.Add(time.Hour)}}, "Expire the silence 1234 in Alertmanager, which is active until " +
-			progress.EndText(world(), world().Now.Add(time.Hour)) + ": ."},
+			progress.MomentText(world(), world().Now.Add(time.Hour)) + ": ."},
 		{node, core.Batch{Items: []core.BatchItem{{Label: "web-1"}}}, "1 change for node kaas-node-cmp07 (cmp-07), uid node-uid, 1 at a time:"},
 	} {
 		told[reflect.TypeOf(tt.change).Name()] = true

@@ -111,6 +111,9 @@ func (a *Action) place(m *Model) int {
 
 // achieved tells whether the action's goal is reached already, so that the footer can leave it out.
 func (a *Action) achieved(m *Model) bool {
+	if a.ID == silenceOnPage {
+		return !onAlerts(m) // it works on one page of steps only
+	}
 	return a.ID == "confirm.arm" && m.snap != nil && m.snap.Write.Armed
 }
 

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"lockstep/core"
@@ -241,5 +240,5 @@ func phaseActions() []Action {
 			Short: "ask for maintenance", Scope: ScopePhases, Intent: []core.IntentKind{core.IntentAskCluster}}, (*phasesPane).needSnapshot,
 			func(p *phasesPane) request { return openForm{newClusterForm(p.snap)} }),
 	}
-	return slices.Concat(actions, groupActions(), alertActions())
+	return append(actions, groupActions()...)
 }

@@ -209,6 +209,7 @@ func procedureActions() []Action {
 			}, run: with(func(m *Model, p *procedurePage) tea.Cmd { return p.enter(m) })},
 		{ID: "step.next", Title: "Go to the step that comes next: what failed, or else what can be confirmed", Short: "next",
 			Scope: ScopeProcedure, Keys: []string{"n"}, Footer: 2, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.goNext(); return nil })},
+		silenceAction(),
 		{ID: "step.way.next", Title: "Show the next way to do the same", Short: "other way", Scope: ScopeProcedure,
 			Keys: []string{"right", "tab"}, Footer: 3, blocked: func(m *Model) string {
 				if p, ok := m.top().(*procedurePage); ok {

@@ -23,9 +23,9 @@ func alertsSilenced(l *look) {
 		switch {
 		case g.Name == progress.AlertWatchdog: // it always fires
 		case g.Pauses:
-			l.warn("alert "+wording.OneLine(g.Name, 60), g.Text()+"; it pauses the update", procedure.AlertsKey())
+			l.warn("alert "+wording.OneLine(g.Name, 60), g.Text(s)+"; it pauses the update", procedure.AlertsKey())
 		case g.Told > 0:
-			l.warn("alert "+wording.OneLine(g.Name, 60), g.Text(), procedure.AlertsKey())
+			l.warn("alert "+wording.OneLine(g.Name, 60), g.Text(s), procedure.AlertsKey())
 		}
 	}
 	quiet := forecast.QuietFor(s)
@@ -37,12 +37,12 @@ func alertsSilenced(l *look) {
 		return
 	}
 	if one, ok := quiet.Covering(s); ok {
-		l.note = "silence " + core.ShortID(one.ID) + " lasts until " + progress.EndText(s, one.Ends) + "; " + quiet.What + " until " + quiet.EndText(s)
+		l.note = "silence " + core.ShortID(one.ID) + " lasts until " + progress.MomentText(s, one.Ends) + "; " + quiet.What + " until " + quiet.EndText(s)
 		return
 	}
 	short := slices.DeleteFunc(slices.Clone(s.Alertmanager.Silences), quiet.Covered)
 	for _, one := range short {
-		l.warn("silence "+core.ShortID(one.ID), "ends before the update, at "+progress.EndText(s, one.Ends)+wording.Prefixed(", by ",
+		l.warn("silence "+core.ShortID(one.ID), "ends before the update, at "+progress.MomentText(s, one.Ends)+wording.Prefixed(", by ",
 			wording.OneLine(one.By, 60))+": "+wording.OneLine(one.MatcherText(), 120), procedure.AlertsKey())
 	}
 	l.warn("silences", "none lasts for "+quiet.What+", until "+quiet.EndText(s), procedure.AlertsKey())

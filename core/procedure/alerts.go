@@ -30,7 +30,7 @@ func alertsProcedure(s *core.Snapshot) (core.Procedure, bool) {
 			p.Summary = append(p.Summary, "and "+wording.Count(len(groups)-i, "other name"))
 			break
 		}
-		p.Summary = append(p.Summary, wording.OneLine(g.Name, 60)+": "+g.Text()+wording.TextIf(g.Pauses, "; it pauses the update", ""))
+		p.Summary = append(p.Summary, wording.OneLine(g.Name, 60)+": "+g.Text(s)+wording.TextIf(g.Pauses, "; it pauses the update", ""))
 	}
 	if len(groups) == 0 {
 		p.Summary = append(p.Summary, "no alert fires")

@@ -22,13 +22,13 @@ type AlertGroup struct {
 }
 
 // Text is how many there are and since when: "critical, 3 since 12:04:10, 1 of them silenced or inhibited".
-func (g AlertGroup) Text() string {
+func (g AlertGroup) Text(s *core.Snapshot) string {
 	text := wording.TextOf(wording.OneLine(g.Severity, 30), "no severity")
 	if n := len(g.Alerts); n > 1 {
 		text += ", " + wording.Itoa(n)
 	}
 	if !g.Since.IsZero() {
-		text += " since " + wording.ClockText(g.Since)
+		text += " since " + MomentText(s, g.Since)
 	}
 	switch kept := len(g.Alerts) - g.Told; {
 	case kept == 0:
@@ -120,12 +120,12 @@ func Wide(all []core.Matcher) bool {
 
 // SilenceText is a silence in one line: "4fd0a1c2 by ann until 14:20:00: alertname="A"".
 func SilenceText(s *core.Snapshot, one core.Silence) string {
-	return core.ShortID(one.ID) + wording.Prefixed(" by ", wording.OneLine(one.By, 60)) + " " + one.State + " until " + EndText(s, one.Ends) +
+	return core.ShortID(one.ID) + wording.Prefixed(" by ", wording.OneLine(one.By, 60)) + " " + one.State + " until " + MomentText(s, one.Ends) +
 		": " + wording.OneLine(one.MatcherText(), 200)
 }
 
-// EndText is a time in the operator's zone, with its day when it is not near.
-func EndText(s *core.Snapshot, at time.Time) string {
+// MomentText is a time in the operator's zone, with its day when it is not near.
+func MomentText(s *core.Snapshot, at time.Time) string {
 	if s.NearNow(at) {
 		return wording.ClockText(at)
 	}

@@ -82,7 +82,7 @@ func (p *planner) guardEnd() core.Guard {
 	g := core.Guard{ID: core.GuardSilenceEnd, Text: "it ends in the days to come", Answer: "no end",
 		Remedy: "say an end that is ahead, and at most " + wording.SpanText(LongestSilence) + " from now"}
 	if end := p.i.Until; !end.IsZero() {
-		g.Answer = progress.EndText(s, end)
+		g.Answer = progress.MomentText(s, end)
 		g.Holds = !s.Reached(end) && s.Reached(end.Add(-LongestSilence))
 	}
 	return g
@@ -142,13 +142,14 @@ func (p *planner) expireSilence() {
 	one := s.Alertmanager.Silences[i]
 	p.step.Title += wording.Prefixed(" by ", wording.OneLine(one.By, 40))
 	p.step.Label = wording.OneLine(one.MatcherText(), 64)
+	p.step.Status = one.State + " until " + progress.MomentText(s, one.Ends) + ": " + wording.OneLine(one.MatcherText(), 100)
 	p.fact("silence", one.MatcherText()+" until "+one.Ends.UTC().Format(time.RFC3339))
 	hit := core.Matching(one.Matchers, s.Alertmanager.Alerts)
 	var names []string
 	for _, a := range hit {
 		names = wording.AddNew(names, wording.OneLine(a.Name(), 60))
 	}
-	p.step.Why = "It ends at " + progress.EndText(s, one.Ends) + " by itself" +
+	p.step.Why = "It ends at " + progress.MomentText(s, one.Ends) + " by itself" +
 		wording.TextIf(one.Comment == "", ".", `, and says "`+wording.OneLine(one.Comment, 200)+`".`)
 	p.step.Then = "Whoever is to be notified hears of alerts that it matched" +
 		wording.TextIf(len(hit) == 0, "; none fires now.", "; now of "+wording.Some(names, 6)+".")
