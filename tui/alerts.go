@@ -19,8 +19,8 @@ const silenceTimes = "2006-01-02T15:04"
 // newSilenceForm asks for which alerts are to be silenced, until when, and why. It offers the update's end and the alerts that fire.
 func newSilenceForm(s *core.Snapshot) *form {
 	quiet := forecast.QuietFor(s)
-	about := "Nobody is notified of the alerts until then. Say the end (06:00, 90m, 2026-03-14T06:00), why, and, for others than those below, " +
-		`matchers in braces: 06:00 new disk {node="cmp-1"}`
+	about := "Nobody is notified of the alerts until then. Say the end (06:00, 90m, 2026-03-14T06:00), why, and, for others than those " +
+		`below, matchers in braces: 06:00 new disk {node="cmp-1"}`
 	value := ""
 	if end := quiet.Until(s); !end.IsZero() {
 		about += ". The forecast end of " + quiet.What + " is " + quiet.EndText(s) + ", if each step is commenced at once."

@@ -37,7 +37,8 @@ func alertsSilenced(l *look) {
 		return
 	}
 	if one, ok := quiet.Covering(s); ok {
-		l.note = "silence " + core.ShortID(one.ID) + " lasts until " + progress.MomentText(s, one.Ends) + "; " + quiet.What + " until " + quiet.EndText(s)
+		l.note = "silence " + core.ShortID(one.ID) + " lasts until " +
+			progress.MomentText(s, one.Ends) + "; " + quiet.What + " until " + quiet.EndText(s)
 		return
 	}
 	short := slices.DeleteFunc(slices.Clone(s.Alertmanager.Silences), quiet.Covered)

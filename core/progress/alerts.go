@@ -120,7 +120,8 @@ func Wide(all []core.Matcher) bool {
 
 // SilenceText is a silence in one line: "4fd0a1c2 by ann until 14:20:00: alertname="A"".
 func SilenceText(s *core.Snapshot, one core.Silence) string {
-	return core.ShortID(one.ID) + wording.Prefixed(" by ", wording.OneLine(one.By, 60)) + " " + one.State + " until " + MomentText(s, one.Ends) +
+	return core.ShortID(one.ID) + wording.Prefixed(" by ", wording.OneLine(one.By, 60)) + " " +
+		one.State + " until " + MomentText(s, one.Ends) +
 		": " + wording.OneLine(one.MatcherText(), 200)
 }
 
