@@ -166,6 +166,8 @@ func kindOf(api, path string, r *http.Request) string {
 			return "`/readyz`: does it answer"
 		case strings.Contains(path, "/leases"):
 			return "who holds the operator lease, here and in other namespaces"
+		case strings.Contains(r.URL.Path, "/proxy/api/v2/"):
+			return "alerts and silences of Alertmanager"
 		case strings.HasSuffix(r.URL.Path, "/api/v1/pods"):
 			return "the pods of one node in maintenance"
 		}

@@ -91,6 +91,8 @@ func (sc Scene) Unseen(id core.SourceID) Scene {
 		sc.VolumeServices = nil
 	case core.SourceVolumes:
 		sc.Volumes = nil
+	case core.SourceAlertmanager:
+		sc.Snapshot.Alertmanager = nil
 	default:
 		sc.unmanaged(id)
 	}

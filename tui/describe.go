@@ -142,10 +142,8 @@ func describe(s *core.Snapshot, step core.Step) []string {
 func matchers(all []core.Matcher) string {
 	out := make([]string, len(all))
 	for i, m := range all {
-		out[i] = sanitise.Text(m.String(), mostOfItem)
-		if strings.ContainsFunc(m.Name, notOfNames) || len(m.String()) > mostOfItem {
-			out[i] = quote(m.String())
-		}
+		sign := strings.TrimSuffix(strings.TrimPrefix(m.String(), m.Name), strconv.Quote(m.Value))
+		out[i] = word(m.Name) + sign + quote(m.Value)
 	}
 	return strings.Join(out, ", ")
 }

@@ -47,10 +47,10 @@ func alertsProcedure(s *core.Snapshot) (core.Procedure, bool) {
 	return p, true
 }
 
-func openSilences(s *core.Snapshot) []string {
-	var out []string
+func openSilences(s *core.Snapshot) []core.Left {
+	var out []core.Left
 	for _, one := range progress.SilencesLeft(s) {
-		out = append(out, progress.SilenceText(s, one))
+		out = append(out, core.Left{Of: progress.SilenceText(s, one), ID: one.ID})
 	}
 	return out
 }

@@ -67,7 +67,7 @@ func TestASilenceThatIsLeft(t *testing.T) {
 		var open []string
 		for _, p := range procedure.AfterUpdate(sc.Snapshot) {
 			if p.ID == "silences" {
-				open = p.Open
+				open = p.OpenTexts()
 			}
 		}
 		if len(open) != tt.left {
