@@ -56,8 +56,20 @@ type StatusAttention struct {
 	Hint     string     `json:"hint,omitempty"`
 	Cause    string     `json:"cause,omitempty"` // the ID of the entry that it follows from
 	Page     string     `json:"page,omitempty"`  // where the documents speak of it
-	Evidence []string   `json:"evidence,omitempty"`
-	Commands []string   `json:"commands,omitempty"` // by which it can be looked at, or mended, by hand
+
+	Diagnosis *StatusDiagnosis `json:"diagnosis,omitempty"` // absent where no row of docs/causes.md fits
+
+	Evidence []string `json:"evidence,omitempty"`
+	Commands []string `json:"commands,omitempty"` // by which it can be looked at, or mended, by hand
+}
+
+// StatusDiagnosis is the row of docs/causes.md that fits an entry.
+type StatusDiagnosis struct {
+	ID        string `json:"id"`
+	Cause     string `json:"cause"`
+	Remedy    string `json:"remedy"`
+	Forbidden string `json:"forbidden,omitempty"` // what must not be done, and why
+	Issue     string `json:"knownIssue,omitempty"`
 }
 
 // StatusPhase is one of the five phases.
@@ -145,6 +157,10 @@ func statusOf(s *core.Snapshot) Status {
 			Subject: oneLine(a.Label), Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint), Cause: oneLine(a.Cause),
 			Page: a.Page.String()})
 		last := &st.NeedsYou[len(st.NeedsYou)-1]
+		if d := a.Diagnosis; d != nil {
+			last.Diagnosis = &StatusDiagnosis{ID: string(d.ID), Cause: oneLine(d.Cause), Remedy: oneLine(d.Remedy), Forbidden: oneLine(d.Forbidden),
+				Issue: d.Issue}
+		}
 		for _, e := range a.Evidence {
 			last.Evidence = append(last.Evidence, oneLine(e.Of+": "+e.Says))
 		}

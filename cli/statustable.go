@@ -111,6 +111,14 @@ func (t statusTable) needDetails(a StatusAttention) [][]string {
 			out = append(out, []string{"", "", "", "", mark + text})
 		}
 	}
+	if d := a.Diagnosis; d != nil {
+		add("cause: ", d.Cause)
+		add("→ ", d.Remedy)
+		add("! ", d.Forbidden)
+		if d.Issue != "" {
+			add("", "known issue "+d.Issue+" of the release notes")
+		}
+	}
 	add("→ ", a.Hint)
 	for _, e := range a.Evidence {
 		add("- ", e)

@@ -44,6 +44,9 @@ func TestWhateverAScenarioTellsHasAWayOn(t *testing.T) {
 						if !seen[a.ID+a.Cause] {
 							seen[a.ID+a.Cause] = true
 							hasAWayOn(t, s, i, a)
+							if d := a.Diagnosis; d != nil && !slices.Contains(d.Scenarios, name) {
+								t.Errorf("%s: its cause is told as %s, which %s does not have", a.ID, d.ID, name)
+							}
 						}
 					}
 					if differ := derivedtest.Differ(s); len(differ) > 0 {

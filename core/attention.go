@@ -45,9 +45,11 @@ type Attention struct {
 	Resolve *ProcedureKey // the procedure that resolves it; nil when nothing in Lockstep does
 	Hint    string        // what to do, in a few words, where that is neither a step nor a command: "wait: retried within 60 s"; may be empty
 
-	Cause    string     // the ID of the entry that this one only follows from; that entry has no cause itself; empty: none is known
-	Evidence []Evidence // what it rests on
-	Commands []Command  // what can be done about it and looked at by hand; never empty
+	// Diagnosis is the row of the table of causes that fits; nil where none does. Several entries can have the same one.
+	Diagnosis *Diagnosis
+	Cause     string     // the ID of the entry that this one only follows from; that entry has no cause itself; empty: none is known
+	Evidence  []Evidence // what it rests on
+	Commands  []Command  // what can be done about it and looked at by hand; never empty
 }
 
 // Evidence is one thing that was seen.

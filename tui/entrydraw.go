@@ -27,14 +27,51 @@ func (p *entryPage) told(m *Model) []told {
 	if cause, ok := attention.ByID(s, a.Cause); ok {
 		out = append(out, told{"because of", cause.Label + ": " + named(s, cause.Reason), themes.Key})
 	}
-	out = append(out, told{"since", sinceWhen(m, a.Since), themes.Text}, told{"more", named(s, a.Detail), themes.Text})
+	out = append(out, told{"since", sinceWhen(m, a.Since), themes.Text}, told{"more", named(s, moreThan(a)), themes.Text})
+	out = append(out, diagnosisTold(a)...)
 	if len(p.ownWays(m)) == 0 { // which say it themselves
-		out = append(out, told{"what to do", a.Hint, themes.Key})
+		out = append(out, told{hintLabel(a), a.Hint, themes.Key})
 	}
 	for _, e := range a.Evidence {
 		out = append(out, told{named(s, e.Of), named(s, e.Says), themes.Dim})
 	}
 	return out
+}
+
+// diagnosisTold are the facts of the row of the table of causes that fits an entry, without what the entry itself says.
+func diagnosisTold(a core.Attention) []told {
+	d := a.Diagnosis
+	if d == nil {
+		return nil
+	}
+	new := func(text string) string {
+		if said := strings.ToLower(a.Reason + " " + moreThan(a)); strings.Contains(said, strings.ToLower(strings.TrimSuffix(text, "."))) {
+			return ""
+		}
+		return text
+	}
+	out := []told{{"cause", new(d.Cause), themes.Text}, {"what to do", new(d.Remedy), themes.Key},
+		{"forbidden", d.Forbidden, themes.Warn}}
+	if d.Issue != "" {
+		out = append(out, told{"known issue", d.Issue + " of the release notes", themes.Dim})
+	}
+	return out
+}
+
+// moreThan is the entry's detail, without what is the remedy of the row that fits.
+func moreThan(a core.Attention) string {
+	if d := a.Diagnosis; d != nil {
+		return strings.TrimSpace(strings.Replace(a.Detail, d.Remedy, "", 1))
+	}
+	return a.Detail
+}
+
+// hintLabel is the label of an entry's hint: the table of causes has more to say of what to do.
+func hintLabel(a core.Attention) string {
+	if a.Diagnosis != nil {
+		return "now"
+	}
+	return "what to do"
 }
 
 // sinceWhen is since when something is so, with its age; "at least" when nobody saw it begin.

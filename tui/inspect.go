@@ -135,13 +135,19 @@ func attentionFacts(m *Model, f *facts, a core.Attention) {
 	f.tone(severityMark(m.look.Glyph, a.Severity).tone, "how urgent", a.Severity.String())
 	f.add("impact", string(a.Impact))
 	f.add("why", a.Reason)
-	f.add("more", a.Detail)
+	f.add("more", moreThan(a))
 	f.add("since", sinceWhen(m, a.Since))
-	f.tone(themes.Key, "what to do", a.Hint)
+	for _, fact := range diagnosisTold(a) {
+		f.tone(fact.tone, fact.label, fact.text)
+	}
+	f.tone(themes.Key, hintLabel(a), a.Hint)
 	if cause, ok := attention.ByID(m.snap, a.Cause); ok {
 		f.tone(themes.Key, "because of", cause.Label+": "+cause.Reason)
 	}
 	f.add("documents", a.Page.String())
+	if d := a.Diagnosis; d != nil {
+		f.add("known as", string(d.ID)+" (docs/causes.md); lockstep demo "+d.Scenarios[0]+" has it")
+	}
 	if len(a.Evidence) > 0 {
 		f.section("What it rests on")
 	}

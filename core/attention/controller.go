@@ -23,7 +23,6 @@ func (f *facts) controllerAway() {
 	switch c.Replicas {
 	case 0:
 		a.Reason = "the OpenStack controller is scaled to 0: none of its locks moves, and requests hang in their removal"
-		a.Detail = "Scale it up; or, where it is down on purpose, have Lockstep play it."
 	case 1: // of several replicas, one that is missing makes it unavailable long before the last one goes
 		a.Since = core.Since{At: c.AwaySince, Exact: !c.AwaySince.IsZero()}
 	}

@@ -125,7 +125,6 @@ func (f *facts) itemFails(v *core.MachineView) {
 		a.Severity = core.SeverityUrgent
 	}
 	a.Reason = progress.ItemText(item)
-	a.Detail = "LCM runs it again by itself. Look at its log on the machine, and at what it needs: mirrors, disk space, the network."
 	if !item.Started.IsZero() {
 		a.Since = core.Since{At: item.Started, Exact: item.Attempt <= 1}
 	}
@@ -249,8 +248,6 @@ func (f *facts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	switch {
 	case p.Status == core.PlanAutoPaused && len(firing) > 0:
 		a.Reason = fmt.Sprintf("the update is paused: %s %s firing", wording.Some(firing, 4), wording.Verb(len(firing), "is", "are"))
-		a.Detail = "Fix the cause and wait until the alert is over, or remove the alert from the UpdateAutoPause; then commence the step " +
-			"again. What has begun is finished."
 	case p.Status == core.PlanAutoPaused:
 		a.Reason = "the update was paused by an alert that is over: it goes on when the step is commenced again"
 	case len(firing) > 0 && p.UnderWay():

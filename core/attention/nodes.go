@@ -332,7 +332,6 @@ func (f *facts) nodeReboots(n nodeFacts) {
 	a := n.entry(core.RuleNodeSlow)
 	a.Severity, a.Since = core.SeverityUrgent, n.Since.Plus(progress.RebootLong)
 	a.Reason = "does not come back: not Ready since " + wording.ClockText(n.Since.At) + wording.InBrackets(n.Node.ReadyReason)
-	a.Detail = "Look at the machine's console, and at its kubelet."
 	f.add(a)
 }
 

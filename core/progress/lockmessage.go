@@ -119,6 +119,9 @@ type Literal struct {
 	read    func(m *LockMessage, groups []string) // takes lists out of the text; may be nil
 }
 
+// Remedy is what to do or to wait for, where the text itself does not say more; may be empty.
+func (l Literal) Remedy() string { return l.remedy }
+
 // triesAgainSoon ends what a text of a failed try means, where nothing says when the next one is (docs/mosk.md#retries).
 const triesAgainSoon = "; the controller tries again within 60 s"
 

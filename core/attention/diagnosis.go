@@ -1,0 +1,157 @@
+package attention
+
+import (
+	"slices"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/step"
+	"lockstep/core/wording"
+)
+
+// diagnosis is one row of the table of causes: from what is seen to why it is so, and to what can be done. docs/causes.md is written
+// from it. A row is only told where its evidence was read; the first row that fits an entry counts.
+type diagnosis struct {
+	id        core.DiagnosisID
+	rules     []core.AttentionRule // the entries at which it is looked for
+	symptom   string               // what an operator sees first
+	reads     string               // what it is told by: objects and their fields
+	cause     string
+	remedy    string
+	forbidden string // what must not be done, and why
+	at        string // sections of the document on MOSK, where the sources are: "#trouble, #finalizers"
+	issue     string // of a known issue: its numbers in the release notes
+	scenarios []string
+	fits      func(*facts, core.Attention) bool
+
+	// text is the OpenStack controller's text that the row is about. Its cause and its remedy are then those of the table of texts.
+	text progress.MessageID
+}
+
+// diagnose gives an entry the first row of the table that fits it.
+func (f *facts) diagnose(a core.Attention) *core.Diagnosis {
+	for _, d := range diagnoses {
+		if slices.Contains(d.rules, a.Rule) && (d.text == "" || f.message(f.lockOf(a)).ID == d.text) && (d.fits == nil || d.fits(f, a)) {
+			told := d.told()
+			if d.text != "" { // as it is on this lock
+				m := f.message(f.lockOf(a))
+				told.Cause, told.Remedy = wording.Sentence(m.Meaning), wording.Sentence(m.Remedy)
+			}
+			return &told
+		}
+	}
+	return nil
+}
+
+// Diagnoses is the table of causes, as its rows are without an entry.
+func Diagnoses() []core.Diagnosis {
+	out := make([]core.Diagnosis, len(diagnoses))
+	for i, d := range diagnoses {
+		out[i] = d.told()
+	}
+	return out
+}
+
+// told is the row as it is without an entry.
+func (d diagnosis) told() core.Diagnosis {
+	out := core.Diagnosis{ID: d.id, Cause: d.cause, Remedy: d.remedy, Forbidden: d.forbidden, At: d.at, Issue: d.issue,
+		Scenarios: d.scenarios}
+	if i := slices.IndexFunc(progress.Literals, func(l progress.Literal) bool { return l.ID == d.text && d.text != "" }); i >= 0 {
+		out.Cause, out.Remedy = wording.Sentence(progress.Literals[i].Meaning), wording.Sentence(progress.Literals[i].Remedy())
+	}
+	return out
+}
+
+// leftBy tells whether an entry is about an instance of that kind, or about a node that waits for such instances and for no others.
+func leftBy(is func(v core.InstanceView) bool) func(*facts, core.Attention) bool {
+	return func(f *facts, a core.Attention) bool {
+		left := slices.DeleteFunc(progress.InstanceViews(f.s, a.Node), func(v core.InstanceView) bool {
+			return !v.Blocks || a.Instance != "" && v.Instance.ID != a.Instance
+		})
+		return len(left) > 0 && !slices.ContainsFunc(left, func(v core.InstanceView) bool { return !is(v) })
+	}
+}
+
+func undecided(v core.InstanceView) bool { return v.Instance.Status == "VERIFY_RESIZE" }
+
+func inError(v core.InstanceView) bool { return v.Instance.Status == "ERROR" }
+
+func twoTags(v core.InstanceView) bool { return v.Origin == core.OriginConflicting }
+
+func ownersFirst(v core.InstanceView) bool {
+	return v.Action == core.ActionNotify && v.Origin == core.OriginTag
+}
+
+func failsToMove(v core.InstanceView) bool { return v.Failures >= failuresTold }
+
+func inManualMode(f *facts, a core.Attention) bool {
+	v, ok := progress.NodeView(f.s, a.Node)
+	return ok && v.Mode == core.ModeManual && v.Blocking > 0
+}
+
+func scaledToZero(f *facts, _ core.Attention) bool {
+	return f.s.Controller != nil && f.s.Controller.Replicas == 0
+}
+
+func nodeIsDown(f *facts, a core.Attention) bool {
+	n := f.s.Nodes[a.Node]
+	return n != nil && n.Ready != "True"
+}
+
+// heldByBudget tells whether a disruption budget refuses the drain that an entry is about.
+func heldByBudget(f *facts, a core.Attention) bool {
+	return f.drains(a, func(m progress.DrainMessage) bool { return m.Budgeted })
+}
+
+func (f *facts) drains(a core.Attention, is func(progress.DrainMessage) bool) bool {
+	v := f.machineOf(a)
+	if v == nil {
+		return false
+	}
+	return slices.ContainsFunc([]*core.DrainState{v.Drain, v.Swarm}, func(d *core.DrainState) bool {
+		return d != nil && progress.DrainBlocked(d) && is(progress.ReadDrainMessage(d.Message))
+	})
+}
+
+func isForeign(f *facts, a core.Attention) bool {
+	l := f.lockOf(a)
+	return l != nil && l.Foreign()
+}
+
+// lacksQuorum tells whether a service that needs a quorum is among those that cannot do without the node (text G).
+func lacksQuorum(f *facts, a core.Attention) bool {
+	return slices.ContainsFunc(f.message(f.lockOf(a)).Blockers, func(service string) bool {
+		_, quorum := progress.QuorumNamed(service)
+		return quorum
+	})
+}
+
+// unanswered tells whether an entry is about sources of the server, and the server does not answer.
+func unanswered(server core.Server) func(*facts, core.Attention) bool {
+	return func(f *facts, a core.Attention) bool {
+		return slices.ContainsFunc(f.sourcesOf(a), func(src core.Source) bool {
+			return src.ID.Server() == server && src.Err != nil && src.Err.Uncertain()
+		})
+	}
+}
+
+func noRoom(v core.InstanceView) bool { return step.NoRoom(v) }
+
+// leftOut are patterns of the documents and known issues of release notes that the table does not tell, and why not. What Lockstep
+// does not read, or what no document describes well enough, it does not guess.
+var leftOut = []struct{ what, why string }{
+	{"Maintenance of Ceph never ends on three OSD nodes, with one replica less than nodes (`ceph osd reweight`)",
+		"pools and their replicas are not read; the way out is in [Ceph](mosk.md#ceph)"},
+	{"A node that is not drained because of a volume that stays mounted", "no document has the words of LCM's message; it is shown as it is"},
+	{"Text G with `compute: False` (another availability zone is under way)",
+		"not hung: it comes by itself when the other zone is through, and the entry says so"},
+	{"46220, 41819, 46671, 13755 (Tungsten Fabric, Ceph's cluster locks at a graceful reboot)",
+		"the release notes' signatures of these name states that look the same without the issue"},
+	{"5981, 34280, 34247, 50566, 50637, 42896, 42386, 7947, 16146, 24005, 30294, 54430",
+		"no text or field is published by which it could be told from a slow update"},
+	{"9899, 6066, 17412, 20455, 34210 (Helm releases)", "HelmBundles are not read; text D leads to `helm3 list` by hand"},
+	{"26441, 16379, 23865 (volumes that are not mounted)",
+		"they are events of pods, which are read only when asked for: the looks of a node have them"},
+	{"47603, 47695 (Masakari, Cinder's database)", "they belong to an upgrade of OpenStack, which an update never does"},
+	{"54981 (an invalid BareMetalHostProfile)", "the management cluster's own update is not watched"},
+}
