@@ -3,6 +3,7 @@ package cli
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"lockstep/core"
@@ -49,6 +50,18 @@ func TestWhateverHangsItsScenarioTellsTheCause(t *testing.T) {
 				})
 				st.until("the causes are told", func(s *core.Snapshot) bool {
 					for _, a := range attention.Of(s) {
+						for _, suspect := range a.Suspects {
+							line, found, err := suspect.Find(t.Context(), st.s.looker)
+							if found && !strings.Contains(line.Text, suspect.Words) {
+								t.Errorf("%s: %q does not say %q", a.ID, line.Text, suspect.Words)
+							}
+							if found {
+								delete(left, suspect.Diagnosis.ID)
+							}
+							if err != nil {
+								t.Errorf("%s: %v", a.ID, err)
+							}
+						}
 						if a.Diagnosis != nil {
 							delete(left, a.Diagnosis.ID)
 						}

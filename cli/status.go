@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"lockstep/core"
+	"lockstep/core/attention"
 	"lockstep/core/engine"
 )
 
@@ -39,12 +41,13 @@ The exit code is 0 when nothing needs you, 2 when something does, and 1 when the
 			if output == "table" {
 				print = tableOn(cmd.OutOrStdout(), all, details).print
 			}
-			return status(cmd.Context(), *p, wait.of(cmd), print, cmd.OutOrStdout())
+			return status(cmd.Context(), *p, wait.of(cmd), details, print, cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format`: table, json or yaml")
 	cmd.Flags().BoolVar(&all, "all", false, "list everything in the table, also nodes where nothing happens")
-	cmd.Flags().BoolVar(&details, "details", false, "show what each entry rests on, commands to look or act by hand, and the documents' page")
+	cmd.Flags().BoolVar(&details, "details", false,
+		"show what each entry rests on, its known cause (also by logs), commands to look or act by hand, and the documents' page")
 	wait.addTo(cmd)
 	return cmd
 }
@@ -66,10 +69,15 @@ var statusPrinters = map[string]func(io.Writer, Status) error{
 	},
 }
 
-func status(ctx context.Context, p place, wait patience, print func(io.Writer, Status) error, out io.Writer) error {
+func status(ctx context.Context, p place, wait patience, details bool, print func(io.Writer, Status) error, out io.Writer) error {
 	var snap *core.Snapshot
+	var needs []core.Attention
 	if err := glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
 		snap = look(ctx, s.engine, left)
+		needs = attention.Of(snap)
+		if details {
+			needs = askLogs(ctx, s.looker, needs)
+		}
 		return nil
 	}); err != nil {
 		return err
@@ -77,7 +85,7 @@ func status(ctx context.Context, p place, wait patience, print func(io.Writer, S
 	if err := cannotSee(snap); err != nil {
 		return err
 	}
-	st := statusOf(snap)
+	st := statusOf(snap, needs)
 	if err := print(out, st); err != nil {
 		return fmt.Errorf("print the status: %w", err)
 	}
@@ -85,6 +93,28 @@ func status(ctx context.Context, p place, wait patience, print func(io.Writer, S
 		return exitWith(exitAttention)
 	}
 	return nil
+}
+
+// mostAsked is how many logs a status reads, for the most urgent entries.
+const mostAsked = 5
+
+// askLogs reads the logs that alone can tell why some of the entries stand, and returns the entries with what they tell. A log that
+// cannot be read tells nothing.
+func askLogs(ctx context.Context, looker core.Looker, all []core.Attention) []core.Attention {
+	all = slices.Clone(all) // the Snapshot's own
+	asked := 0
+	for i := range all {
+		for _, s := range all[i].Suspects {
+			if asked++; asked > mostAsked {
+				return all
+			}
+			if line, found, _ := s.Find(ctx, looker); found {
+				all[i] = s.Told(all[i], line)
+				break
+			}
+		}
+	}
+	return all
 }
 
 // glance runs a session that cannot write while see runs. see gets the place, its options completed by the configuration, and the

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/core/attention"
 	"lockstep/core/forecast"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
@@ -133,7 +132,8 @@ type StatusSource struct {
 	cause string // the error in a word or two, where the document has all of it elsewhere
 }
 
-func statusOf(s *core.Snapshot) Status {
+// statusOf is the document, with these entries of what needs a person.
+func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 	u := progress.Update(s)
 	end := forecast.Finish(s)
 	st := Status{
@@ -150,9 +150,8 @@ func statusOf(s *core.Snapshot) Status {
 		st.Update.Elapsed = int(max(s.Now.Sub(u.Started.At), 0).Seconds())
 		st.Update.Baseline = int(progress.EstimatesOf(s).Whole().Seconds())
 	}
-	attention := attention.Of(s)
-	st.Update.Assessment = assessment(u, attention)
-	for _, a := range attention {
+	st.Update.Assessment = assessment(u, needs)
+	for _, a := range needs {
 		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Impact: string(a.Impact),
 			Subject: oneLine(a.Label), Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint), Cause: oneLine(a.Cause),
 			Page: a.Page.String()})
@@ -176,7 +175,7 @@ func statusOf(s *core.Snapshot) Status {
 		}
 		st.Phases = append(st.Phases, sp)
 	}
-	needing := nodesNeedingYou(attention)
+	needing := nodesNeedingYou(needs)
 	for _, v := range progress.NodeViews(s) {
 		n := statusNode(s, v)
 		n.matters = nodeMatters(v, needing)

@@ -24,6 +24,7 @@ type entryPage struct {
 	step string         // ID of the step that an operation was, where it is about one
 	over bool           // it no longer needs the operator
 	ways *table.Table[wayOn]
+	logs suspicions
 }
 
 // wayOn is one way on from an entry: its cause, the steps, a command, or an entry that follows from it.
@@ -85,7 +86,7 @@ func (m *Model) openEntry(id string) tea.Cmd {
 	}
 	p.ways.Set(p.waysOn(m), m.snap.Revision)
 	m.open(p)
-	return nil
+	return p.suspect(m)
 }
 
 func (*entryPage) scope() Scope                                   { return ScopeEntry }
@@ -97,11 +98,12 @@ func (p *entryPage) refresh(m *Model) tea.Cmd {
 	if p.over = !ok; p.over {
 		return nil
 	}
-	p.a = a
+	p.a = p.withLogs(a)
+	cmd := p.suspect(m)
 	if gone := p.ways.Set(p.waysOn(m), m.snap.Revision); gone != "" && m.top() == p {
-		return m.say(toneWarn, "gone: "+gone)
+		return tea.Batch(cmd, m.say(toneWarn, "gone: "+gone))
 	}
-	return nil
+	return cmd
 }
 
 // waysOn are the ways on, the most helpful first: the cause, the steps if one of them is the operator's, what Lockstep does at

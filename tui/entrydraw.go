@@ -32,6 +32,7 @@ func (p *entryPage) told(m *Model) []told {
 	if len(p.ownWays(m)) == 0 { // which say it themselves
 		out = append(out, told{hintLabel(a), a.Hint, themes.Key})
 	}
+	out = append(out, p.readings(m)...)
 	for _, e := range a.Evidence {
 		out = append(out, told{named(s, e.Of), named(s, e.Says), themes.Dim})
 	}

@@ -114,20 +114,28 @@ func (m *Model) inspect() tea.Cmd {
 
 // inspectEntry shows all of an entry of what needs the operator.
 func (m *Model) inspectEntry(a core.Attention) tea.Cmd {
+	var page *entryPage // from which it is opened
+	if p, ok := m.entryShown(); ok && p.id == a.ID {
+		page = p
+	}
 	m.open(&pager{
 		title: func(*Model) string { return a.Label },
 		lines: func(m *Model, w int) []draw.Line {
 			f := &facts{w: w}
-			attentionFacts(m, f, a)
+			attentionFacts(m, f, a, page)
 			return f.lines
 		},
 	})
 	return nil
 }
 
-func attentionFacts(m *Model, f *facts, a core.Attention) {
+// attentionFacts are all facts of an entry; page is its page, which has read its logs, or nil.
+func attentionFacts(m *Model, f *facts, a core.Attention, page *entryPage) {
 	if now, there := attention.ByID(m.snap, a.ID); there {
 		a = now
+		if page != nil {
+			a = page.withLogs(now)
+		}
 	} else {
 		f.tone(themes.Warn, "over", "this is how it was last seen")
 	}

@@ -52,8 +52,11 @@ func TestEveryRowOfTheTableOfCausesIsWhole(t *testing.T) {
 				t.Errorf("%s has no %s", d.id, what)
 			}
 		}
-		if d.text != "" && d.cause+d.remedy != "" {
-			t.Errorf("%s has the cause or the remedy of text %s a second time", d.id, d.text)
+		if (d.cause == "") != (d.remedy == "") || d.text == "" && d.cause == "" {
+			t.Errorf("%s has a cause or a remedy, and not both", d.id)
+		}
+		if (d.log == nil) != (d.words == "") {
+			t.Errorf("%s is told by a log without words, or by words of no log", d.id)
 		}
 		if len(d.rules) == 0 || len(d.scenarios) == 0 {
 			t.Errorf("%s: at entries of %q, in the scenarios %q", d.id, d.rules, d.scenarios)
@@ -75,7 +78,7 @@ func TestEveryRowOfTheTableOfCausesIsWhole(t *testing.T) {
 func TestNoCauseHidesAnother(t *testing.T) {
 	for i, d := range diagnoses {
 		for _, before := range diagnoses[:i] {
-			if before.fits != nil || before.text != "" {
+			if before.fits != nil || before.text != "" || before.log != nil {
 				continue
 			}
 			for _, rule := range d.rules {
@@ -120,6 +123,9 @@ func causesDocument(t *testing.T) string {
 		}
 		line("seen", d.symptom)
 		line("read", d.reads)
+		if d.words != "" {
+			line("told by", "a line of that log with `"+d.words+"`; it is read when the entry's page is opened, or by `lockstep status --details`")
+		}
 		line("cause", told.Cause)
 		line("to do", told.Remedy)
 		line("forbidden", d.forbidden)

@@ -24,16 +24,39 @@ type diagnosis struct {
 	scenarios []string
 	fits      func(*facts, core.Attention) bool
 
-	// text is the OpenStack controller's text that the row is about. Its cause and its remedy are then those of the table of texts.
+	// text is the OpenStack controller's text that the row is about. A row without a cause of its own has the cause and the remedy of
+	// the table of texts.
 	text progress.MessageID
+
+	// log is the log of which a line has the words, where nothing else tells the row: it is read only when somebody looks at the entry.
+	log   func(*facts, core.Attention) core.LogTarget
+	words string
+}
+
+// about tells whether the row can be that of an entry, by what is known without a log.
+func (d diagnosis) about(f *facts, a core.Attention) bool {
+	return slices.Contains(d.rules, a.Rule) && (d.text == "" || f.message(f.lockOf(a)).ID == d.text) && (d.fits == nil || d.fits(f, a))
+}
+
+// suspects are the rows that could fit an entry, and that only a log can tell.
+func (f *facts) suspects(a core.Attention) (out []core.Suspect) {
+	for _, d := range diagnoses {
+		if d.log == nil || !d.about(f, a) {
+			continue
+		}
+		if target := d.log(f, a); target.Namespace != "" {
+			out = append(out, core.Suspect{Diagnosis: d.told(), Log: target, Words: d.words})
+		}
+	}
+	return out
 }
 
 // diagnose gives an entry the first row of the table that fits it.
 func (f *facts) diagnose(a core.Attention) *core.Diagnosis {
 	for _, d := range diagnoses {
-		if slices.Contains(d.rules, a.Rule) && (d.text == "" || f.message(f.lockOf(a)).ID == d.text) && (d.fits == nil || d.fits(f, a)) {
+		if d.log == nil && d.about(f, a) {
 			told := d.told()
-			if d.text != "" { // as it is on this lock
+			if d.text != "" && d.cause == "" { // as it is on this lock
 				m := f.message(f.lockOf(a))
 				told.Cause, told.Remedy = wording.Sentence(m.Meaning), wording.Sentence(m.Remedy)
 			}
@@ -56,6 +79,9 @@ func Diagnoses() []core.Diagnosis {
 func (d diagnosis) told() core.Diagnosis {
 	out := core.Diagnosis{ID: d.id, Cause: d.cause, Remedy: d.remedy, Forbidden: d.forbidden, At: d.at, Issue: d.issue,
 		Scenarios: d.scenarios}
+	if d.cause != "" {
+		return out
+	}
 	if i := slices.IndexFunc(progress.Literals, func(l progress.Literal) bool { return l.ID == d.text && d.text != "" }); i >= 0 {
 		out.Cause, out.Remedy = wording.Sentence(progress.Literals[i].Meaning), wording.Sentence(progress.Literals[i].Remedy())
 	}
@@ -132,6 +158,42 @@ func unanswered(server core.Server) func(*facts, core.Attention) bool {
 		return slices.ContainsFunc(f.sourcesOf(a), func(src core.Source) bool {
 			return src.ID.Server() == server && src.Err != nil && src.Err.Uncertain()
 		})
+	}
+}
+
+// notApplied tells whether a service of OpenStack is not APPLIED.
+func notApplied(service string) func(*facts, core.Attention) bool {
+	return func(f *facts, _ core.Attention) bool {
+		for _, o := range f.s.OpenStack {
+			for _, svc := range o.Services {
+				if svc.Name == service && svc.State != "APPLIED" {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
+// logOf is the log of OpenStack's pods whose names have the part.
+func logOf(part string) func(*facts, core.Attention) core.LogTarget {
+	return func(*facts, core.Attention) core.LogTarget {
+		return core.LogTarget{Server: core.ServerKubernetes, Namespace: core.NamespaceOpenStack, Part: part, Label: part}
+	}
+}
+
+// logOfDownMember is the log of the pod that is not ready of a service's set; none where all are, or where the set is not known.
+func logOfDownMember(service string) func(*facts, core.Attention) core.LogTarget {
+	return func(f *facts, _ core.Attention) core.LogTarget {
+		q, known := progress.QuorumNamed(service)
+		if v, there := progress.Quorum(f.s, q); known && there {
+			for _, p := range v.Pods {
+				if !p.Ready {
+					return progress.PodLog(p.Namespace, p.Name)
+				}
+			}
+		}
+		return core.LogTarget{}
 	}
 }
 

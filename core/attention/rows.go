@@ -126,7 +126,7 @@ func (f *facts) complete() {
 		if !f.hasSteps(a.Resolve) {
 			a.Resolve = nil
 		}
-		a.Diagnosis = f.diagnose(*a)
+		a.Diagnosis, a.Suspects = f.diagnose(*a), f.suspects(*a)
 		row := rows[a.Rule]
 		for _, see := range row.evidence {
 			for _, e := range see(f, *a) {

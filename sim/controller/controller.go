@@ -82,6 +82,7 @@ type env struct {
 	load     Load     // nil except in Populate
 	machines Machines // nil: only the node goes down
 	troubles *troubles
+	podLogs  PodLogs // nil: pods have no logs
 	dice     *dice
 
 	workloads []workload // what runs on the cluster
@@ -128,6 +129,7 @@ func newEnv(opts Options) (*env, error) {
 		kube: kube, dyn: dyn, view: newView(kube, dyn), clock: opts.Clock, timing: opts.Timing.withDefaults(), log: log,
 		compute: opts.Compute, network: opts.Network, volume: opts.Volume, machines: opts.Machines,
 		dice: &dice{seed: opts.Seed, drawn: map[string]uint64{}}, workloads: withSets(opts.Sets),
+		podLogs: opts.PodLogs,
 	}
 	if e.roles = defaultRoles; opts.OpenStack != nil {
 		e.roles = rolesWith(opts.OpenStack.NodeLabels)

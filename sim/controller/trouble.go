@@ -56,6 +56,7 @@ type Trouble struct {
 	// host has booted.
 	OnReturn bool
 	For      time.Duration // how long; zero: until it is repaired
+	Log      string        // what the container of the pod that fails says, for TroubleDeployment and TroublePods
 }
 
 // agentSwitch is implemented by Machines whose hosts have agents that can be silenced.
@@ -190,6 +191,8 @@ func (t *trouble) strike(ctx context.Context) (err error) {
 		err = t.switchHost(agentSwitch.ForgetCompute, agentSwitch.ForgetCompute)
 	case TroubleRole:
 		err = t.takeRoles(ctx)
+	case TroublePods:
+		t.says(t.Workload)
 	}
 	if err != nil {
 		return err
@@ -198,6 +201,13 @@ func (t *trouble) strike(ctx context.Context) (err error) {
 	t.struck = true
 	t.mu.Unlock()
 	return nil
+}
+
+// says writes the trouble's words into the log of a workload's container on the node.
+func (t *trouble) says(workload string) {
+	if t.Log != "" && t.podLogs != nil {
+		t.podLogs.WriteLog(openstackNamespace, workload, t.Node, workload, t.Log)
+	}
 }
 
 // takeRoles removes the role labels from the node.
@@ -297,6 +307,7 @@ func (t *trouble) makeCulprit(ctx context.Context, namespace, name, kind string)
 	if err != nil {
 		return fmt.Errorf("make pod %s/%s: %w", namespace, pod, err)
 	}
+	t.says(name)
 	stamp := metav1.NewTime(t.clock.Now())
 	made.Status.Phase = corev1.PodFailed
 	if t.Kind == TroubleEvicted {

@@ -16,6 +16,7 @@ type Trouble struct {
 	// podsNotReady and podsEvicted. controllerDown then begins while the node is away.
 	OnReturn bool     `json:"onReturn"`
 	For      Duration `json:"for"` // how long; default: until it is repaired
+	Log      string   `json:"log"` // what the container of the pod that fails says in its log; for osdplApplying and podsNotReady
 }
 
 // Kinds of trouble, and how an operator ends them early.
@@ -58,6 +59,7 @@ func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, stri
 	returning := []string{TroubleAgents, TroubleCompute, TroublePods, TroubleEvicted, TroubleController}
 	services := []string{TroubleDeployment}
 	workloads := []string{TroublePods, TroubleEvicted}
+	logs := []string{TroubleDeployment, TroublePods}
 	for i, t := range s.Troubles {
 		field := fmt.Sprintf("troubles[%d]", i)
 		check(slices.Contains(troubleKinds, t.Kind), "%s.kind: is %q: want one of %v%s", field, t.Kind, troubleKinds,
@@ -66,6 +68,7 @@ func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, stri
 		check(known || t.Node == "" && !t.OnReturn && !slices.Contains(onNode, t.Kind), "%s.node: there is no node %q", field, t.Node)
 		check(t.Service != "" == slices.Contains(services, t.Kind), "%s.service: is for %v, which need one", field, services)
 		check(t.Workload != "" == slices.Contains(workloads, t.Kind), "%s.workload: is for %v, which need one", field, workloads)
+		check(t.Log == "" || slices.Contains(logs, t.Kind), "%s.log: is for %v", field, logs)
 		check(t.At >= 0 && t.For >= 0, "%s: at and for count from the start on", field)
 		check(!t.OnReturn || slices.Contains(returning, t.Kind) && t.At == 0, "%s.onReturn: is for %v, instead of at", field, returning)
 	}
