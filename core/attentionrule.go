@@ -29,6 +29,7 @@ const (
 	RuleNodeSlow         AttentionRule = "node-slow" // a node takes too long: one entry, also when it becomes worse
 	RuleNodeSays         AttentionRule = "node-says"
 	RuleNodeDeferred     AttentionRule = "node-deferred"
+	RuleCephHolds        AttentionRule = "ceph-holds"
 	RuleControllerFails  AttentionRule = "controller-fails"
 	RuleRequestUnseen    AttentionRule = "request-unseen"
 	RuleEndedPods        AttentionRule = "ended-pods"

@@ -28,7 +28,8 @@ type CephHealth struct {
 
 // Flagged tells whether the only thing that speaks against Ceph's health are flags that a maintenance sets, such as noout.
 func (c *CephCluster) Flagged() bool {
-	return len(c.Checks) > 0 && !slices.ContainsFunc(c.Checks, func(h CephHealth) bool {
-		return h.Name != "OSDMAP_FLAGS" && h.Name != "OSD_FLAGS"
-	})
+	return len(c.Checks) > 0 && !slices.ContainsFunc(c.Checks, func(h CephHealth) bool { return !h.Flag() })
 }
+
+// Flag tells whether the check is about flags that a maintenance sets.
+func (h CephHealth) Flag() bool { return h.Name == "OSDMAP_FLAGS" || h.Name == "OSD_FLAGS" }

@@ -114,7 +114,7 @@ func clusterOutage(f *facts, a core.Attention) string {
 func ownTrouble(f *facts, a core.Attention) string {
 	return f.firstOf(func(b core.Attention) bool { return b.Node == a.Node && a.Node != "" },
 		core.RuleNoComputeService, core.RuleEndedPods, core.RuleLockFailed, core.RuleLockStuck, core.RuleDrainBlocked, core.RuleStateItem,
-		core.RuleRebootError, core.RuleAgentError, core.RuleDrainError, core.RuleSwarmError, core.RuleControllerFails)
+		core.RuleRebootError, core.RuleAgentError, core.RuleDrainError, core.RuleSwarmError, core.RuleControllerFails, core.RuleCephHolds)
 }
 
 // ownLockHolds names what keeps a lock of the node active that LCM waits for.
@@ -166,7 +166,7 @@ func instancesUnseen(f *facts, a core.Attention) string {
 var holdingRules = []core.AttentionRule{core.RuleNodeWaits, core.RuleNodeReturns, core.RuleNodeSlow, core.RuleEndedPods,
 	core.RuleNoComputeService, core.RuleLockFailed, core.RuleLockStuck, core.RuleMigrationFailed, core.RuleAct, core.RuleOverride,
 	core.RuleDrainBlocked, core.RuleDrainWaits, core.RuleStateItem, core.RuleRebootError, core.RuleDrainError, core.RuleSwarmError,
-	core.RuleAgentError, core.RuleNodeDeferred, core.RuleStaleInner}
+	core.RuleAgentError, core.RuleNodeDeferred, core.RuleCephHolds, core.RuleStaleInner}
 
 // holdingClusterRules are the rules about what holds LCM up before the nodes. RuleAct, RuleOverride and RuleLockFailed are about the
 // cluster when they name no node.

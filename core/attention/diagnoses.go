@@ -12,6 +12,8 @@ const (
 	lockByHand = "Do not set its lock inactive by hand: LCM drains and reboots the host with whatever runs on it."
 	finalizer  = "Do not take the controller's finalizer off the request by hand: only the controller takes the node back. nova-compute " +
 		"would stay disabled, and the lock open."
+	cephByHand = "Do not set its lock inactive by hand: another storage node would go down, and data with too few copies could be lost."
+	orphaned   = "Orphaned Docker containers found after migration"
 	notBetween = "Do not leave it like this for more than a day: a cluster between two releases puts workloads at risk, and users should " +
 		"not write meanwhile."
 )
@@ -160,6 +162,21 @@ var diagnoses = []diagnosis{
 		reads:     "NodeWorkloadLock: status.errorMessage; StatefulSets and their pods",
 		forbidden: "Do not set its lock inactive by hand: with one pod more away the set loses its quorum, and OpenStack its database.",
 		at:        "#services, #quorum", scenarios: []string{"database-short"}, fits: lacksQuorum},
+	{id: "ceph-slow-osds", rules: []core.AttentionRule{core.RuleCephHolds}, issue: "54195",
+		symptom: "a storage node is released by openstack and held by Ceph; no OSD is down",
+		reads:   "CephCluster of Rook: status.ceph.details (BLUESTORE_SLOW_OP_ALERT); NodeWorkloadLock of ceph",
+		cause: "Ceph says that OSDs have slow operations in BlueStore. That can be a false alarm of a known issue of 25.2; Ceph's " +
+			"configuration does not verify while it lasts.",
+		remedy:    "See whether the OSDs are slow indeed; then follow the known issue in the release notes.",
+		forbidden: cephByHand, at: "#ceph, #ceph-objects", scenarios: []string{"ceph-slow"}, fits: cephSays("BLUESTORE_SLOW_OP_ALERT")},
+	{id: "ceph-degraded", rules: []core.AttentionRule{core.RuleCephHolds},
+		symptom: "a storage node is released by openstack, and held by Ceph",
+		reads:   "CephCluster of Rook: status.ceph.health, status.ceph.details; NodeWorkloadLock of ceph",
+		cause: "Ceph's data lacks copies: an OSD or a host is down elsewhere, or what was away is still being copied. With another host away " +
+			"writes of instances could stop.",
+		remedy:    "Bring the OSD back, or wait until the copies are made: Ceph's health says how many are missing.",
+		forbidden: cephByHand, at: "#ceph, #ceph-objects", scenarios: []string{"ceph-degraded"},
+		fits: cephSays("OSD_DOWN", "OSD_HOST_DOWN", "PG_DEGRADED", "PG_AVAILABILITY")},
 	{id: "role-taken", rules: []core.AttentionRule{core.RuleLockStuck},
 		symptom: "a node's lock stays in deletion, and active; LCM waits for it, and there is no text anywhere",
 		reads:   "Node: role labels; NodeWorkloadLock: deletionTimestamp, finalizers, the original node",
@@ -176,6 +193,12 @@ var diagnoses = []diagnosis{
 		cause:   "A PodDisruptionBudget allows no pod of its set to go.",
 		remedy:  procedure.DrainRemedy(progress.DrainMessage{Pod: "a pod", Budgeted: true}),
 		at:      "#lcmclusterstate, #trouble", scenarios: []string{"drain-blocked", "clusters"}, fits: heldByBudget},
+	{id: "containers-left", rules: []core.AttentionRule{core.RuleStateItem}, issue: "49078",
+		symptom:   "a machine stays in Prepare, Deploy or Reconfigure; the migration to containerd does not end",
+		reads:     "LCMMachine: status.stateItemStatuses (message), for the words \"" + orphaned + "\"",
+		cause:     "The migration of the machine to containerd found containers of Docker that are left, and does not go on.",
+		remedy:    "Follow the known issue in the release notes of 25.1 or earlier. LCM runs the item again by itself.",
+		forbidden: noRollback, at: "#lcmmachine, #when-it-hangs", scenarios: []string{"containers-left"}, fits: itemSays(orphaned)},
 	{id: "state-item", rules: []core.AttentionRule{core.RuleStateItem},
 		symptom: "a machine stays in Prepare, Deploy or Reconfigure",
 		reads:   "LCMMachine: status.stateItemStatuses (exitCode, attempt, message)",

@@ -2,6 +2,7 @@ package attention
 
 import (
 	"slices"
+	"strings"
 
 	"lockstep/core"
 	"lockstep/core/progress"
@@ -161,6 +162,14 @@ func unanswered(server core.Server) func(*facts, core.Attention) bool {
 	}
 }
 
+// itemSays tells whether the failing state item of the machine has the words in its message.
+func itemSays(words string) func(*facts, core.Attention) bool {
+	return func(f *facts, a core.Attention) bool {
+		v := f.machineOf(a)
+		return v != nil && v.Failing != nil && strings.Contains(v.Failing.Message, words)
+	}
+}
+
 // notApplied tells whether a service of OpenStack is not APPLIED.
 func notApplied(service string) func(*facts, core.Attention) bool {
 	return func(f *facts, _ core.Attention) bool {
@@ -215,5 +224,6 @@ var leftOut = []struct{ what, why string }{
 	{"26441, 16379, 23865 (volumes that are not mounted)",
 		"they are events of pods, which are read only when asked for: the looks of a node have them"},
 	{"47603, 47695 (Masakari, Cinder's database)", "they belong to an upgrade of OpenStack, which an update never does"},
-	{"54981 (an invalid BareMetalHostProfile)", "the management cluster's own update is not watched"},
+	{"54944, 54981 (host OS upgrade and BareMetalHostProfile of the management cluster)",
+		"the management cluster's own update is not watched"},
 }

@@ -34,6 +34,7 @@ var consequences = map[core.AttentionRule]consequence{
 	core.RuleNodeSlow:         {core.ImpactTime, core.PageHangs},
 	core.RuleNodeSays:         {core.ImpactTime, core.PageManual},
 	core.RuleNodeDeferred:     {core.ImpactTime, core.PageParallel},
+	core.RuleCephHolds:        {core.ImpactTime, core.PageFlow},
 	core.RuleControllerFails:  {core.ImpactTime, core.PageController},
 	core.RuleRequestUnseen:    {core.ImpactTime, core.PageController},
 	core.RuleEndedPods:        {core.ImpactTime, core.PageNone},

@@ -21,6 +21,7 @@ var nodeRules = []func(*facts, nodeFacts){
 	(*facts).nodeReboots,
 	(*facts).nodeSlow,
 	(*facts).nodeDeferred,
+	(*facts).cephHolds,
 	(*facts).nodeSays,
 	(*facts).controllerFails,
 	(*facts).requestUnseen,

@@ -48,6 +48,7 @@ var rows = map[core.AttentionRule]ruleRow{
 		commands: byHand(atNode, atWhatItSays, atPods, atMachine, atControllerLog), causes: from(ownTrouble, controllerHolds, waitsForPlace)},
 	core.RuleNodeSays:        {evidence: seeing(seenNode, seenNodeLock), commands: byHand(atControllerLog, atNodeLock)},
 	core.RuleNodeDeferred:    {evidence: seeing(seenNode, seenNodeLock), commands: byHand(atWhatItSays, atNodeLock)},
+	core.RuleCephHolds:       {evidence: seeing(seenCeph, seenCephLock), commands: byHand(atCeph)},
 	core.RuleControllerFails: {evidence: seeing(seenNode, seenAccount), commands: byHand(atControllerLog, atRequest)},
 	core.RuleRequestUnseen: {evidence: seeing(seenNode, seenNodeLock, seenController),
 		commands: byHand(holdAgain, atController, atRequest)},

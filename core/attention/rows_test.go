@@ -77,6 +77,12 @@ func everyRule() map[string]scene.Scene {
 			sc.Request("cmp-01", time.Hour)
 		},
 		"a mode that is no use": func(sc scene.Scene) { sc.Mode("gtw-01", core.ModeManual); sc.Maintained("gtw-01", "") },
+		"Ceph is not well": func(sc scene.Scene) {
+			sc.Maintained("cmp-01", "")
+			sc.Lock("cmp-01", core.ControllerCeph, core.LockActive)
+			sc.Ceph = []*core.CephCluster{{Meta: core.Meta{Name: "ceph"}, Health: core.CephWarn, Checks: []core.CephHealth{{Name: "OSD_DOWN",
+				Message: "1 osds down"}}}}
+		},
 		"volumes left": func(sc scene.Scene) {
 			sc.VolumeServices["cmp-01"] = []*core.VolumeService{{Host: "cmp-01@lvm", DisabledReason: core.DisabledReasonMaintenance, Up: true,
 				Updated: scene.Ago(time.Hour)}}

@@ -120,6 +120,7 @@ var rows = []row{
 		sources: []core.SourceID{core.SourceStatefulSets, core.SourceDaemonPods}, look: quorums, commands: quorumCommands},
 	{id: "ceph", title: "Ceph is healthy", stops: true, impact: core.ImpactData, page: core.PageFlow,
 		why:     "Each storage node goes down once: data that is degraded already loses another copy.",
+		same:    []core.AttentionRule{core.RuleCephHolds},
 		sources: []core.SourceID{core.SourceCeph}, look: ceph, commands: cephCommands},
 	{id: "compute", title: "no compute service was left disabled", rest: true, impact: core.ImpactAPI,
 		after: []afterPoint{{"compute", "its nova-compute is disabled"}},

@@ -49,9 +49,16 @@ func (c *ceph) run(ctx context.Context, armed func()) {
 	}, clusterRequests, nodeRequests, clusterLocks, nodeLocks, nodesResource, deployments)
 }
 
-// degraded tells whether Ceph's data lacks copies.
-func (c *ceph) degraded() bool {
-	return c.troubles.are(TroubleCeph, func(*trouble) bool { return true })
+// problem is what Ceph's health reports; empty when it is well.
+func (c *ceph) problem() string {
+	any := func(*trouble) bool { return true }
+	switch {
+	case c.troubles.are(TroubleCeph, any):
+		return degradedText
+	case c.troubles.are(TroubleSlow, any):
+		return slowText
+	}
+	return ""
 }
 
 // look updates Ceph's objects to match the maintenance.
@@ -72,9 +79,7 @@ func (c *ceph) look(ctx context.Context) error {
 			s.maintenance = maintenanceActing
 		}
 	}
-	if c.degraded() {
-		s.problem = degradedText
-	}
+	s.problem = c.problem()
 	switch now := c.clock.Now(); {
 	case s.problem == "" || s.maintenance == maintenanceIdle:
 		c.unwell = time.Time{}
@@ -97,10 +102,11 @@ func (c *ceph) look(ctx context.Context) error {
 
 // healthy tells whether the data allows releasing a lock. If not, it writes the reason to the lock.
 func (c *ceph) healthy(ctx context.Context, l lock, object *unstructured.Unstructured) (bool, error) {
-	if !c.degraded() {
+	problem := c.problem()
+	if problem == "" {
 		return true, nil
 	}
-	const text = "Waiting for Ceph cluster health: HEALTH_WARN " + degradedText
+	text := "Waiting for Ceph cluster health: HEALTH_WARN " + problem
 	if lockMessage(object) == text {
 		return false, nil
 	}

@@ -48,6 +48,9 @@ type cephState struct {
 // degradedText is Ceph's message when an OSD is down.
 const degradedText = "1 osds down; Degraded data redundancy: 1184/35520 objects degraded (3.333%), 33 pgs degraded, 33 pgs undersized"
 
+// slowText is Ceph's message about OSDs whose BlueStore is slow.
+const slowText = "3 OSD(s) experiencing slow operations in BlueStore"
+
 // cephVersion is the version of Ceph in a cluster release.
 func cephVersion(release string) string {
 	if strings.HasPrefix(release, "17.") || release == "" {
@@ -87,7 +90,11 @@ func (s cephState) health() (state string, issues []any) {
 func (s cephState) checks() map[string]any {
 	checks := map[string]any{}
 	if s.problem != "" {
-		checks["PG_DEGRADED"] = map[string]any{"severity": "HEALTH_WARN", "message": s.problem}
+		name := "PG_DEGRADED"
+		if s.problem == slowText {
+			name = "BLUESTORE_SLOW_OP_ALERT"
+		}
+		checks[name] = map[string]any{"severity": "HEALTH_WARN", "message": s.problem}
 	}
 	if s.noout {
 		checks["OSDMAP_FLAGS"] = map[string]any{"severity": "HEALTH_WARN", "message": "noout flag(s) set"}

@@ -39,6 +39,8 @@ const (
 	TroubleEvicted = "podsEvicted"
 	// TroubleCeph takes an OSD down and degrades placement groups; over when the OSD's pod is deleted.
 	TroubleCeph = "cephDegraded"
+	// TroubleSlow makes Ceph's health report OSDs with slow operations in BlueStore; only time ends it.
+	TroubleSlow = "cephSlow"
 	// TroubleTempest makes Tempest runs fail that end while it is active.
 	TroubleTempest = "tempestFails"
 )
@@ -247,7 +249,7 @@ func (t *trouble) live(ctx context.Context) {
 		if t.untilGone(ctx) == nil {
 			t.end()
 		}
-	case TroubleTempest:
+	case TroubleTempest, TroubleSlow:
 		if t.For > 0 && t.clock.Sleep(ctx, t.For) == nil {
 			t.end()
 		}

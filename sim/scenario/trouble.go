@@ -33,12 +33,13 @@ const (
 	TroublePods       = "podsNotReady"     // a workload's pods crash on the node: delete them
 	TroubleEvicted    = "podsEvicted"      // an evicted pod of a workload is left on the node: delete it
 	TroubleCeph       = "cephDegraded"     // an OSD is down: delete its pod
+	TroubleSlow       = "cephSlow"         // OSDs are slow, and Ceph's health says so: only time ends it
 	TroubleTempest    = "tempestFails"     // runs of Tempest fail: only time ends it
 )
 
 var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute,
 	TroubleForgotten, TroubleRole,
-	TroublePods, TroubleEvicted, TroubleCeph, TroubleTempest}
+	TroublePods, TroubleEvicted, TroubleCeph, TroubleSlow, TroubleTempest}
 
 // Controller is an application controller that does not belong to MOSK, with locks that the update waits for.
 type Controller struct {
