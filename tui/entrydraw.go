@@ -27,13 +27,18 @@ func (p *entryPage) told(m *Model) []told {
 	if cause, ok := attention.ByID(s, a.Cause); ok {
 		out = append(out, told{"because of", cause.Label + ": " + named(s, cause.Reason), themes.Key})
 	}
-	out = append(out, told{"since", sinceWhen(m, a.Since), themes.Text}, told{"more", named(s, moreThan(a)), themes.Text})
-	out = append(out, diagnosisTold(a)...)
+	out = append(out, told{"since", sinceWhen(m, a.Since), themes.Text})
+	evidence := a.Evidence
+	if p.toldByLog() && len(evidence) > 0 { // the line that tells the cause stands beside it
+		out = append(out, told{evidence[0].Of, named(s, evidence[0].Says), themes.Text})
+		evidence = evidence[1:]
+	}
+	out = append(append(out, diagnosisTold(a)...), told{"more", named(s, moreThan(a)), themes.Text})
 	if len(p.ownWays(m)) == 0 { // which say it themselves
 		out = append(out, told{hintLabel(a), a.Hint, themes.Key})
 	}
 	out = append(out, p.readings(m)...)
-	for _, e := range a.Evidence {
+	for _, e := range evidence {
 		out = append(out, told{named(s, e.Of), named(s, e.Says), themes.Dim})
 	}
 	return out

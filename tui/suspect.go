@@ -82,6 +82,16 @@ func (p *entryPage) withLogs(a core.Attention) core.Attention {
 	return a
 }
 
+// toldByLog tells whether a log has told the row of the entry.
+func (p *entryPage) toldByLog() bool {
+	for _, s := range p.a.Suspects {
+		if p.logs.asked[s.Diagnosis.ID].found {
+			return true
+		}
+	}
+	return false
+}
+
 // readings says how it stands about the logs that have told nothing.
 func (p *entryPage) readings(m *Model) []told {
 	var out []told
