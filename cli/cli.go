@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"lockstep/core"
 )
 
 // The exit codes of every command.
@@ -94,6 +96,7 @@ type options struct {
 	theme    string
 	ascii    bool
 	logFile  string
+	operator string // what the operator calls themselves
 
 	configFile string
 	config     config // from the file, after configure
@@ -112,6 +115,8 @@ func (o *options) addTo(root *cobra.Command) {
 	p.StringVar(&o.configFile, "config", "",
 		"configuration `file` (default $LOCKSTEP_CONFIG, then lockstep/config.yaml in $XDG_CONFIG_HOME or ~/.config)")
 	p.StringVar(&o.logFile, "log-file", "", "`file` for Lockstep's own log (default: lockstep.log in the state folder)")
+	p.StringVar(&o.operator, "as-operator", "",
+		"your `name`, for the screen, the operator Lease and the journal (default: the configuration's operator)")
 	f := root.Flags()
 	f.BoolVar(&o.clusters, "clusters", false,
 		"open the list of all clusters of the management cluster: that of --management-context, else that of --context")
@@ -149,6 +154,11 @@ func (o *options) configure() error {
 		return err
 	}
 	o.leaseNamespace = cmp.Or(o.leaseNamespace, o.config.LeaseNamespace)
+	name, ok := core.OperatorName(cmp.Or(o.operator, o.config.Operator))
+	if !ok {
+		return fmt.Errorf("--as-operator: want %s", nameWanted)
+	}
+	o.operator = name
 	o.management = o.management.or(o.config.Management)
 	return nil
 }

@@ -37,6 +37,7 @@ type config struct {
 	SyncOutput     tui.SyncOutput      `yaml:"syncOutput"`
 	Keys           map[string][]string `yaml:"keys"`
 	LeaseNamespace string              `yaml:"leaseNamespace"`
+	Operator       string              `yaml:"operator"`
 	StaleAfter     time.Duration       `yaml:"staleAfter"`
 	Overdue        float64             `yaml:"overdue"`
 	MigrateAtOnce  int                 `yaml:"migrateAtOnce"`
@@ -145,6 +146,9 @@ func (c *config) read(raw []byte) error {
 	if _, err := tui.Rebind(tui.Actions(), c.Keys); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: %v", lineOf(&document, "keys"), err))
 	}
+	if _, ok := core.OperatorName(c.Operator); !ok {
+		wrong = append(wrong, fmt.Sprintf("line %d: operator: want %s", lineOf(&document, "operator"), nameWanted))
+	}
 	if _, err := c.window(); err != nil {
 		wrong = append(wrong, fmt.Sprintf("line %d: window: %v", lineOf(&document, "window"), err))
 	}
@@ -168,6 +172,9 @@ func (c *config) read(raw []byte) error {
 	}
 	return nil
 }
+
+// nameWanted is what the name of an operator may be.
+var nameWanted = fmt.Sprintf("a name of at most %d letters, digits, spaces and . - _ + @ '", core.MaxOperatorName)
 
 // lineOf is the line of a value, or of what encloses it when the value is missing.
 func lineOf(n *yaml.Node, path ...string) int {

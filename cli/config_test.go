@@ -163,3 +163,26 @@ func TestConfigPrintsWhatItReads(t *testing.T) {
 		t.Errorf("without a file: exit code %d: %s", code, errs)
 	}
 }
+
+// The operator's name is the flag's, else the configuration's; one that could pass for something else is refused.
+func TestTheOperatorsName(t *testing.T) {
+	withConfig(t, "operator: Anna\n")
+	t.Setenv("SSH_CONNECTION", "10.0.0.7 50022 10.0.0.1 22")
+	for flag, want := range map[string]string{"": "Anna (", "Bert": "Bert ("} {
+		o := options{operator: flag}
+		if err := o.configure(); err != nil {
+			t.Fatal(err)
+		}
+		if got := whoRuns(o.operator).String(); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, " from 10.0.0.7)") {
+			t.Errorf("--as-operator %q: %s", flag, got)
+		}
+	}
+	o := options{operator: "a/b"}
+	if err := o.configure(); err == nil || !strings.Contains(err.Error(), "--as-operator: want a name") {
+		t.Errorf("%v", err)
+	}
+	withConfig(t, "operator: a (root@b)\n")
+	if _, err := loadConfig(""); err == nil || !strings.Contains(err.Error(), "line 1: operator: want a name") {
+		t.Errorf("%v", err)
+	}
+}

@@ -76,7 +76,7 @@ func (f *fleetScreen) run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { watch.run(watching) })
 	defer func() { stop(); running.Wait() }()
-	desk := &fleetDesk{fleetWatch: watch, config: &f.place.config, log: f.log}
+	desk := &fleetDesk{fleetWatch: watch, config: &f.place.config, log: f.log, by: whoRuns(f.place.operator).String()}
 	list := tui.NewClusters(desk)
 	notice := f.notice
 	for {
@@ -202,6 +202,7 @@ type fleetDesk struct {
 	*fleetWatch
 	config *config
 	log    *log
+	by     string // who reads
 
 	mu    sync.Mutex
 	login *kube.Given // of the cluster that is to be opened next; nil: none was read
@@ -242,7 +243,7 @@ func (d *fleetDesk) ReadLogin(ctx context.Context, id fleet.ID) error {
 		d.log.Warn("read the login of a cluster", "cluster", id.String(), "secret", secret, "error", err)
 		return err
 	}
-	d.log.Info("read the login of a cluster", "cluster", id.String(), "secret", secret, "by", operatorName())
+	d.log.Info("read the login of a cluster", "cluster", id.String(), "secret", secret, "by", d.by)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if ctx.Err() != nil { // nobody waits for it any more

@@ -15,18 +15,16 @@ import (
 	"lockstep/core"
 )
 
-// operatorName is the "user@host" that runs Lockstep, for the lease and the journal.
-func operatorName() string {
-	name := os.Getenv("USER")
+// whoRuns is who runs Lockstep, for the screen, the lease and the journal. name is what they call themselves.
+func whoRuns(name string) core.Operator {
+	p := core.Operator{Name: name, User: os.Getenv("USER"), From: core.SSHOrigin(os.Getenv("SSH_CONNECTION"), os.Getenv("SSH_CLIENT"))}
 	if u, err := user.Current(); err == nil {
-		name = u.Username
+		p.User = u.Username
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
+	if host, err := os.Hostname(); err == nil {
+		p.Host, _, _ = strings.Cut(host, ".")
 	}
-	short, _, _ := strings.Cut(host, ".")
-	return name + "@" + short
+	return p
 }
 
 // named is what commands must name that are run by hand: what the flags or the configuration name, and the shell does not.

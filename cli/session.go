@@ -83,7 +83,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	}
 	cfg := engine.Config{
 		Cluster:  p.name,
-		Operator: operatorName(),
+		Operator: whoRuns(p.operator).String(),
 		Version:  programVersion(),
 		Own:      p.own,
 		Clock:    p.clock,
@@ -147,7 +147,8 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Confi
 		return nil, err
 	}
 	cfg.Kubernetes, cfg.Writers.Kubernetes = kube.NewChecker(client), kube.NewWriter(client)
-	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Identity: p.line.holder, Log: s.log.Logger})
+	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Who: cfg.Operator, Identity: p.line.holder,
+		Log: s.log.Logger})
 	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client),
 		needs: func() []kube.Permission { return s.writeNeeds(p.leaseNamespace) }}
 	return client, nil

@@ -25,7 +25,7 @@ type Facts struct {
 	Cluster  string          // the cluster's name, as the operator knows it
 	Place    ManagementPlace // as it is configured
 	Own      ClusterPlace    // what commands must name to reach this cluster and its cloud
-	Operator string          // user@host that runs Lockstep
+	Operator string          // who runs Lockstep, in one line
 	Sources  map[SourceID]Source
 
 	Nodes           map[string]*Node                 // by name

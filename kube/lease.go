@@ -27,7 +27,8 @@ const (
 // LeaseOptions are the operator lease's place and times. A zero field means its default.
 type LeaseOptions struct {
 	Namespace string // "default"
-	Identity  string // of this process; user@host/pid/random
+	Who       string // the person, without a slash; user@host
+	Identity  string // of this process; who/pid/random
 
 	Renew    time.Duration // how often a held lease is renewed (10 s)
 	Look     time.Duration // how often the holder of one that is not held is looked up (15 s)
@@ -68,7 +69,7 @@ func NewLease(client *Client, opts LeaseOptions) *Lease {
 		opts.Namespace = defaultLeaseNamespace
 	}
 	if opts.Identity == "" {
-		opts.Identity = identity()
+		opts.Identity = identity(opts.Who)
 	}
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
@@ -80,8 +81,17 @@ func NewLease(client *Client, opts LeaseOptions) *Lease {
 	return &Lease{client: client, opts: opts, kick: make(chan struct{}, 1), turn: newTurn()}
 }
 
-// identity is who we are to other operators: user@host/pid/random.
-func identity() string {
+// identity is who we are to other operators: who/pid/random.
+func identity(who string) string {
+	if who == "" {
+		who = userAtHost()
+	}
+	random := make([]byte, 4)
+	rand.Read(random) // never fails
+	return fmt.Sprintf("%s/%d/%s", who, os.Getpid(), hex.EncodeToString(random))
+}
+
+func userAtHost() string {
 	name := os.Getenv("USER")
 	if u, err := user.Current(); err == nil {
 		name = u.Username
@@ -90,9 +100,7 @@ func identity() string {
 	if err != nil {
 		host = "unknown-host"
 	}
-	random := make([]byte, 4)
-	rand.Read(random) // never fails
-	return fmt.Sprintf("%s@%s/%d/%s", name, host, os.Getpid(), hex.EncodeToString(random))
+	return name + "@" + host
 }
 
 // Run renews the lease while it is held, and otherwise looks up its holder, until ctx is done. Then it gives back what the server

@@ -308,9 +308,11 @@ func TestLeaseThatMayNotBeRead(t *testing.T) {
 }
 
 func TestIdentityNamesPersonMachineAndProcess(t *testing.T) {
-	one, two := identity(), identity()
-	if one == two || strings.Count(one, "/") < 2 || !strings.Contains(displayed(one), "@") {
-		t.Errorf("%q and %q", one, two)
+	for who, want := range map[string]string{"": userAtHost(), "anna (root@jump01 from 10.0.0.7)": "anna (root@jump01 from 10.0.0.7)"} {
+		one, two := identity(who), identity(who)
+		if one == two || strings.Count(one, "/") < 2 || displayed(one) != want {
+			t.Errorf("%q and %q", one, two)
+		}
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // Config is what an Engine needs. Zero fields have the default that their comment gives.
 type Config struct {
 	Cluster  string // the cluster's name for people
-	Operator string // "user@host" of who runs Lockstep
+	Operator string // who runs Lockstep: a core.Operator in one line
 	Version  string // Lockstep's, for the journal
 
 	Clock func() time.Time // the cluster's time; nil means the wall clock

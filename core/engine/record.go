@@ -40,7 +40,7 @@ type Record struct {
 	Wall  time.Time  `json:"wall"`           // when it was written
 	At    time.Time  `json:"at,omitzero"`    // the cluster's time
 	Began time.Time  `json:"began,omitzero"` // in a record of an end: when the work began (the cluster's time)
-	By    string     `json:"by,omitempty"`   // user@host
+	By    string     `json:"by,omitempty"`   // who runs Lockstep
 	Run   string     `json:"run,omitempty"`  // the run that wrote it; empty in journals of older versions
 
 	Cluster   string       `json:"cluster,omitempty"`
