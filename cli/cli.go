@@ -18,9 +18,9 @@ import (
 
 // The exit codes of every command.
 const (
-	exitFine      = 0 // status, plan: nothing needs you
+	exitFine      = 0 // status, plan: nothing needs you; journal verify: nothing is damaged
 	exitError     = 1 // it could not be done, or the cluster could not be read
-	exitAttention = 2 // status, plan: something needs a person
+	exitAttention = 2 // status, plan: something needs a person; journal verify: a line is damaged
 )
 
 // exitWith ends the program with an exit code, without an error message.
@@ -74,7 +74,7 @@ It is read-only until you arm it (--write, or the key w).`,
 		},
 	}
 	o.addTo(root)
-	root.AddCommand(newStatus(p), newCheck(p), newClusters(p), newOwners(p), newPlan(p), newWatch(p), newSnapshot(p),
+	root.AddCommand(newStatus(p), newCheck(p), newClusters(p), newOwners(p), newPlan(p), newWatch(p), newSnapshot(p), newJournal(p),
 		newDemo(o, stdin), newSim(stdin), newConfig(o), newVersion())
 	return root
 }

@@ -39,10 +39,13 @@ func (o *options) named() core.ClusterPlace {
 // stateFolder is where Lockstep keeps its journals and its log.
 func stateFolder() string { return filepath.Join(xdg.StateHome, "lockstep") }
 
+// journalFolder is where the journals are in the state folder.
+func journalFolder(folder string) string { return filepath.Join(folder, "journal") }
+
 // journalPath is the journal of one cluster. The API server's address is part of it: two clusters may be called alike.
 func journalPath(folder, cluster, server string) string {
 	sum := sha256.Sum256([]byte(server))
-	return filepath.Join(folder, "journal", fileName(cluster)+"-"+hex.EncodeToString(sum[:4])+".jsonl")
+	return filepath.Join(journalFolder(folder), fileName(cluster)+"-"+hex.EncodeToString(sum[:4])+".jsonl")
 }
 
 // fileName keeps the characters that are safe in a file's name.

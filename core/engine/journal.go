@@ -42,6 +42,7 @@ type Journal struct {
 	offset  int64 // how far the file was read, or written by this run, in bytes
 	limit   int64
 	retryAt int64 // the size at which a failed rotation is tried again
+	tail    tail  // of the file, as far as it is known; it counts when it is at the offset
 
 	past    []Record // those records at the start that still count
 	skipped int
@@ -133,7 +134,7 @@ func (j *Journal) openCurrent() error {
 	if j.file != nil {
 		j.file.Close()
 	}
-	j.file, j.number, j.offset, j.retryAt = f, number, 0, 0
+	j.file, j.number, j.offset, j.retryAt, j.tail = f, number, 0, 0, tail{}
 	return nil
 }
 
@@ -286,16 +287,23 @@ const atOnceWritten = 256
 
 // append writes records in one call, all of them or none. The caller has the lock, and has caught up.
 func (j *Journal) append(records []Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	end, err := j.tailNow()
+	if err != nil {
+		return err
+	}
 	var lines []byte
 	for _, r := range records {
 		line, err := encodeRecord(r)
 		if err != nil {
 			return err
 		}
+		if line, end, err = end.linked(line); err != nil {
+			return err
+		}
 		lines = append(lines, line...)
-	}
-	if len(lines) == 0 {
-		return nil
 	}
 	n, err := j.write(j.file, lines)
 	if err != nil {
@@ -305,6 +313,7 @@ func (j *Journal) append(records []Record) error {
 		return fmt.Errorf("write to the journal %s: %w", j.path, err)
 	}
 	j.offset += int64(n)
+	j.tail = end
 	for _, r := range records {
 		j.done.add(r)
 	}

@@ -88,6 +88,10 @@ func (j *Journal) writeNext(number int, carried []Record) (size int64, err error
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	end, err := j.tailNow() // the next file goes on from the last line of this one
+	if err != nil {
+		return 0, err
+	}
 	first := Record{Kind: RecordCarried, File: number, Text: "what came before is in " + filepath.Base(archiveName(j.path, number-1))}
 	if n := len(carried); n > 0 {
 		first.Wall, first.At = carried[n-1].Wall, carried[n-1].At
@@ -100,6 +104,9 @@ func (j *Journal) writeNext(number int, carried []Record) (size int64, err error
 		}
 		line, err := encodeRecord(r)
 		if err != nil {
+			return 0, err
+		}
+		if line, end, err = end.linked(line); err != nil {
 			return 0, err
 		}
 		n, err := j.write(f, line)

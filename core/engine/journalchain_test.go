@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// verified fails the test unless the journal's chain holds, and returns what is known of it.
+func verified(t *testing.T, path string) JournalVerification {
+	t.Helper()
+	v, err := VerifyJournal(path)
+	if err != nil || len(v.Findings) > 0 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	return v
+}
+
+// chained writes n records, and returns the journal's lines.
+func chained(t *testing.T, path string, n int) [][]byte {
+	t.Helper()
+	j, err := OpenJournal(path, JournalOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbered(t, j, "anna", 0, n)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.SplitAfter(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+}
+
+// The chain goes through all runs and all files of a journal, also where two runs write by turns.
+func TestTheChainGoesThroughAllFilesAndRuns(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	var writing sync.WaitGroup
+	for _, who := range []string{"anna", "bert"} {
+		j := openSmall(t, path)
+		writing.Go(func() { numbered(t, j, who, 0, 100) })
+	}
+	writing.Wait()
+	v := verified(t, path)
+	if len(v.Files) < 5 || v.Unlinked > 0 || v.Seq != int64(v.Lines) || len(v.Notes) > 0 {
+		t.Errorf("%+v", v)
+	}
+	// A file that was taken away is said to be, and the rest still holds together.
+	if err := os.Remove(v.Files[1]); err != nil {
+		t.Fatal(err)
+	}
+	if less := verified(t, path); len(less.Notes) != 1 || !strings.Contains(less.Notes[0], v.Files[1]) {
+		t.Errorf("%q", less.Notes)
+	}
+	if one := verified(t, v.Files[2]); len(one.Notes) != 1 || !strings.Contains(one.Notes[0], "continues another file") {
+		t.Errorf("a file by itself: %q", one.Notes)
+	}
+}
+
+// Whatever is done to a line that others follow is found, and where.
+func TestWhatWasDoneToAJournalIsFound(t *testing.T) {
+	type lines = [][]byte
+	for name, c := range map[string]struct {
+		do   func(lines) lines
+		want string
+	}{
+		"changed":               {func(l lines) lines { l[4] = bytes.Replace(l[4], []byte("anna"), []byte("otto"), 1); return l }, "5 changed"},
+		"missing":               {func(l lines) lines { return slices.Delete(l, 4, 6) }, "5 missing"},
+		"the first is missing":  {func(l lines) lines { return l[1:] }, "1 missing"},
+		"doubled":               {func(l lines) lines { return slices.Insert(l, 5, l[4]) }, "6 doubled"},
+		"doubled further down":  {func(l lines) lines { return slices.Insert(l, 8, l[2]) }, "9 doubled"},
+		"cut off in the middle": {func(l lines) lines { l[4] = append(l[4][:30:30], '\n'); return l }, "5 cut"},
+		"cut off at the end":    {func(l lines) lines { l[9] = l[9][:30]; return l }, "10 cut"},
+		"put in":                {func(l lines) lines { return slices.Insert(l, 5, []byte(`{"kind":"stop"}`+"\n")) }, "6 inserted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "journal.jsonl")
+			text := bytes.Join(c.do(chained(t, path, 10)), nil)
+			if err := os.WriteFile(path, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			v, err := VerifyJournal(path)
+			if err != nil || len(v.Findings) == 0 {
+				t.Fatalf("nothing is found: %+v, %v", v, err)
+			}
+			if f := v.Findings[0]; fmt.Sprint(f.Line, " ", f.Damage) != c.want || f.File != path {
+				t.Errorf("found %+v, want %s", v.Findings, c.want)
+			}
+		})
+	}
+}
+
+// After a crash in the middle of a line the next run notes it, and the chain goes on.
+func TestTheChainGoesOnAfterACrash(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	lines := chained(t, path, 5)
+	if err := os.WriteFile(path, append(bytes.Join(lines[:4], nil), lines[4][:30]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	chained(t, path, 3)
+	if v := verified(t, path); v.Seq != 7 || len(v.Notes) != 1 || !strings.Contains(v.Notes[0], "line 5 was cut off") {
+		t.Errorf("%+v", v)
+	}
+}
+
+// A journal of an older version has no chain. It is read as before, goes on with a chain, and is said to have lines without.
+func TestAnOlderJournalGoesOnWithAChain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	if err := os.WriteFile(path, []byte(`{"kind":"start","cluster":"mos"}`+"\n"+`{"kind":"stop"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines := chained(t, path, 3)
+	if v := verified(t, path); v.Unlinked != 2 || v.Seq != 3 {
+		t.Errorf("%+v", v)
+	}
+	if records, skipped := readAll(t, path); len(records) != 5 || skipped > 0 {
+		t.Errorf("%d records, %d skipped", len(records), skipped)
+	}
+	lines[1] = []byte(`{"kind":"start"}` + "\n")
+	if err := os.WriteFile(path, bytes.Join(lines, nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := VerifyJournal(path); err != nil || len(v.Findings) != 1 || v.Findings[0].Line != 2 {
+		t.Errorf("the last line without a link was changed: %+v, %v", v, err)
+	}
+}
+
+func TestVerifyOfNoJournal(t *testing.T) {
+	if _, err := VerifyJournal(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
