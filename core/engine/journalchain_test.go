@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,5 +137,30 @@ func TestAnOlderJournalGoesOnWithAChain(t *testing.T) {
 func TestVerifyOfNoJournal(t *testing.T) {
 	if _, err := VerifyJournal(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A journal that version 2 of the form wrote is read by every later version: the file is kept as it was written.
+func TestAJournalOfVersion2IsRead(t *testing.T) {
+	path := filepath.Join("testdata", "journal-v2.jsonl")
+	if v := verified(t, path); v.Seq != 33 || v.Unlinked > 0 ||
+		v.Last != "e3e98b7847e9b01dfd7f467fee05985517ed383917756db6e59c5529bc6577d8" {
+		t.Errorf("%+v", v)
+	}
+	records, skipped := readAll(t, path)
+	kinds := map[RecordKind]int{}
+	for _, r := range records {
+		kinds[r.Kind]++
+		if r.By != "Anna (root@vm from 10.0.0.7)" || r.Wall.IsZero() || r.Run != "4487eca8" {
+			t.Errorf("%+v", r)
+		}
+	}
+	want := map[RecordKind]int{RecordStart: 1, RecordUpdate: 1, RecordPhase: 4, RecordRound: 3, RecordStage: 20, RecordLock: 3,
+		RecordStandstill: 1}
+	if skipped > 0 || !maps.Equal(kinds, want) || records[0].Cluster != "mos" {
+		t.Errorf("%v, %d skipped", kinds, skipped)
+	}
+	if past, skipped, err := ReadPast(path); err != nil || skipped > 0 || len(past) == 0 {
+		t.Errorf("what still counts: %d records, %d skipped, %v", len(past), skipped, err)
 	}
 }
