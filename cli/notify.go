@@ -97,9 +97,9 @@ const (
 	firstWithin = 20 * time.Second
 )
 
-// follow tells the news of an engine until ctx is done: the lines that are new, and the calls to make. The first lines, which say how
+// followNews tells the news of an engine until ctx is done: the lines that are new, and the calls to make. The first lines, which say how
 // everything stands, come when the sources have answered. about tells whether there are calls about what is there then.
-func follow(ctx context.Context, e *engine.Engine, rules news.Rules, about bool, handle func([]news.Line, []news.Call)) {
+func followNews(ctx context.Context, e *engine.Engine, rules news.Rules, about bool, handle func([]news.Line, []news.Call)) {
 	snapshots, stop := e.Subscribe()
 	defer stop()
 	reporter, caller := news.Reporter{}, news.Caller{Rules: rules}
@@ -224,7 +224,7 @@ func (s *session) call(ctx context.Context, n notify, calls chan<- tui.Call) {
 	}
 	command := newCallCommand(n.Command, s.log, func(text string) { send(tui.Call{Trouble: text}) })
 	go command.run(ctx)
-	follow(ctx, s.engine, n.rules(), false, func(_ []news.Line, made []news.Call) {
+	followNews(ctx, s.engine, n.rules(), false, func(_ []news.Line, made []news.Call) {
 		for _, c := range made {
 			command.make(c)
 			send(tui.Call{Title: "Lockstep: " + c.Cluster, Text: c.Text(), Bell: n.by(callBell), OSC9: n.by(callOSC9),

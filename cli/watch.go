@@ -85,7 +85,7 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 	running.Go(func() { s.run(ctx) })
 	running.Go(func() { command.run(ctx) })
 	var failed error
-	follow(ctx, s.engine, n.rules(), true, func(lines []news.Line, calls []news.Call) {
+	followNews(ctx, s.engine, n.rules(), true, func(lines []news.Line, calls []news.Call) {
 		for _, l := range lines {
 			if failed = print(out, l); failed != nil {
 				stop()

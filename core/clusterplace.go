@@ -48,6 +48,18 @@ func (p ClusterPlace) Command(line string) string {
 	return line
 }
 
+// Bare is a line of Commands without what p has put into it, for where there is room for a glance only: what the command does counts then.
+// Whoever copies it, or sees all of it, gets the whole.
+func (p ClusterPlace) Bare(line string) string {
+	for _, added := range []string{p.Command("kubectl "), p.Command("openstack ")} {
+		program, words, _ := strings.Cut(added, " ")
+		if words != "" {
+			line = strings.ReplaceAll(line, program+" "+words, program+" ")
+		}
+	}
+	return line
+}
+
 // Steps is p in what steps show, alternatives included.
 func (p ClusterPlace) Steps(steps []Step) []Step {
 	if p == (ClusterPlace{}) {

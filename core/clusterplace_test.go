@@ -31,6 +31,9 @@ func TestACommandNamesItsPlace(t *testing.T) {
 		if got := tt.place.Command(tt.line); got != tt.want {
 			t.Errorf("%+v, %q:\n%s, want\n%s", tt.place, tt.line, got, tt.want)
 		}
+		if bare := tt.place.Bare(tt.want); bare != tt.line && tt.line == tt.place.Bare(tt.line) {
+			t.Errorf("%+v, %q: bare it is %q", tt.place, tt.want, bare)
+		}
 		if once := tt.place.Command(tt.line); tt.place.Command(once) != once {
 			t.Errorf("%q is not the same twice", tt.line)
 		}

@@ -128,7 +128,7 @@ func (p *entryPage) waysOn(m *Model) []wayOn {
 		if c.Changes {
 			kind = wayChange
 		}
-		way := wayOn{id: "command/" + c.Line, kind: kind, what: c.For, text: c.Line, more: c.Line,
+		way := wayOn{id: "command/" + c.Line, kind: kind, what: c.For, text: m.snap.Own.Bare(c.Line), more: c.Line,
 			open: func(m *Model) tea.Cmd { return m.copy(c.Line) }}
 		if c.Look != nil && m.opts.Looker != nil {
 			way.shows, way.open = c.Look.Kind, func(m *Model) tea.Cmd { return m.openLook(*c.Look) }
