@@ -39,13 +39,14 @@ func (w *world) launch(t testing.TB, s start) *program {
 	}
 	s.cloudsYAML = cmp.Or(s.cloudsYAML, w.cloudsYAML)
 	s.state = cmp.Or(s.state, t.TempDir())
-	args := append([]string{"--kubeconfig", s.kubeconfig, "--os-cloud", cmp.Or(s.cloud, cloudOperator)}, s.args...)
-	return launch(t, s, args...)
+	s.cloud = cmp.Or(s.cloud, cloudOperator)
+	return launch(t, s, s.args...)
 }
 
 // desk is what the program finds when it starts.
 func (s start) desk() operator.Desk {
-	return operator.Desk{Program: lockstep, Columns: s.columns, Rows: s.rows, CloudsYAML: s.cloudsYAML, State: s.state, Dir: s.dir}
+	return operator.Desk{Program: lockstep, Columns: s.columns, Rows: s.rows, CloudsYAML: s.cloudsYAML,
+		Kubeconfig: s.kubeconfig, Cloud: s.cloud, State: s.state, Dir: s.dir}
 }
 
 // launch starts the program with the arguments.

@@ -123,7 +123,8 @@ func (w *world) launch(t *testing.T, d operator.Desk, user cluster.User, login s
 		t.Fatal(err)
 	}
 	d.Program, d.CloudsYAML, d.Patience = program(t), w.cloud.cloudsYAML(), patience
-	return operator.SitDown(t, d, append([]string{"--kubeconfig", kubeconfig, "--os-cloud", login}, args...)...)
+	d.Kubeconfig, d.Cloud = kubeconfig, login
+	return operator.SitDown(t, d, args...)
 }
 
 // lockText is what the OpenStack controller says about the node, with the time at which it said so.

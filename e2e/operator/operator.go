@@ -28,6 +28,8 @@ type Desk struct {
 	Program       string // path of the binary
 	Columns, Rows int    // default 120 and 40
 	CloudsYAML    string // path of the clouds.yaml
+	Kubeconfig    string // path of $KUBECONFIG; empty: there is none
+	Cloud         string // $OS_CLOUD; empty: there is none
 	State         string // a state folder of an earlier run; default a new one
 	Dir           string // the working directory; default the test's own
 
@@ -36,8 +38,15 @@ type Desk struct {
 
 // Environment returns the program's whole environment.
 func (d Desk) Environment(t testing.TB) []string {
-	return []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC", "PATH=/usr/bin:/bin", "HOME=" + t.TempDir(),
+	env := []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "TZ=UTC", "PATH=/usr/bin:/bin", "HOME=" + t.TempDir(),
 		"XDG_STATE_HOME=" + d.State, "OS_CLIENT_CONFIG_FILE=" + d.CloudsYAML, "GORACE=exitcode=0 log_path=" + filepath.Join(d.State, "race")}
+	if d.Kubeconfig != "" {
+		env = append(env, "KUBECONFIG="+d.Kubeconfig)
+	}
+	if d.Cloud != "" {
+		env = append(env, "OS_CLOUD="+d.Cloud)
+	}
+	return env
 }
 
 // SitDown starts the program with the arguments. The program ends with the test, which prints the end of its journal and log if

@@ -59,7 +59,11 @@ var actionCases = []testCase{
 			}
 			return list(events)[0]
 		}
-		event := as(d.admin, "2.84")
+		var event object
+		d.until("the event has ended", func() bool { // an instance is ACTIVE a moment before
+			event = as(d.admin, "2.84")
+			return event["finish_time"] != nil
+		})
 		if event["event"] != "compute__do_build_and_run_instance" || event["result"] != "Success" || event["host"] != s.host() ||
 			event["details"] != nil || event["finish_time"] == nil {
 			d.Errorf("event %v", event)
