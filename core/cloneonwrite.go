@@ -18,3 +18,11 @@ func (c *CloneOnWrite[K, V]) Set(k K, v V) {
 	}
 	c.M[k] = v
 }
+
+// Delete removes a key, on a copy of the map that was handed out.
+func (c *CloneOnWrite[K, V]) Delete(k K) {
+	if _, there := c.M[k]; there {
+		c.Set(k, c.M[k])
+		delete(c.M, k)
+	}
+}

@@ -83,6 +83,9 @@ func (r Round) Earlier(next Round) bool {
 	return known && r.Update != "" && r.Update != next.Update
 }
 
+// SameUpdate tells whether both are of one update: then neither is of an earlier one.
+func (r Round) SameUpdate(other Round) bool { return r.Update != "" && r.Update == other.Update }
+
 // Took is how long the maintenance took; false while it goes on, and when nobody watched it end.
 func (r Round) Took() (time.Duration, bool) {
 	return r.Ended.Sub(r.Started), r.Ended.After(r.Started) && !r.EndUnseen

@@ -24,6 +24,7 @@ type AlertPoller struct {
 	kick chan struct{}
 
 	known bool // it has answered once; only the polling goroutine uses it
+	tries int  // failures that may pass, before anything was known
 	place core.AlertmanagerPlace
 }
 
@@ -36,6 +37,9 @@ func NewAlertPoller(client *Client, place core.AlertmanagerPlace, sink func(core
 	orDuration(&opts.AbsentWait, 2*time.Minute)
 	return &AlertPoller{from: alertAPI{client, place}, sink: sink, opts: opts, kick: make(chan struct{}, 1), place: place}
 }
+
+// alertsAgain is how long after the first failure that may pass Alertmanager is asked again; twice as long after each further one.
+const alertsAgain = 2 * time.Second
 
 // alertsBehind is how long the first look waits for the watches, which matter more. No interval is a multiple of it.
 const alertsBehind = 61 * time.Millisecond
@@ -76,6 +80,10 @@ func (p *AlertPoller) poll(ctx context.Context) time.Duration {
 	}
 	p.place = p.from.place
 	e, wait := alertError(err, ""), p.opts.Interval
+	if e.MayPass() && !p.known { // a single look waits for it
+		p.tries++
+		wait = min(alertsAgain<<min(p.tries-1, 10), wait)
+	}
 	d.State, d.Replace, d.Err = core.SourceFailed, false, e
 	switch e.Kind {
 	case core.ErrNotFound:

@@ -136,7 +136,7 @@ func onAlerts(m *Model) bool {
 // silenceAction makes a silence from the page of alerts and silences.
 func silenceAction() Action {
 	return Action{ID: silenceOnPage, Title: "On the page of alerts: silence alerts", Short: "silence", Scope: ScopeProcedure,
-		Keys: []string{"s"}, Footer: 2, Intent: []core.IntentKind{core.IntentMakeSilence}, blocked: func(m *Model) string {
+		Keys: []string{"s"}, Footer: 2, blocked: func(m *Model) string {
 			if !onAlerts(m) {
 				return "these are no steps about alerts"
 			}

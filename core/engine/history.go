@@ -51,6 +51,9 @@ func replay(past []Record) core.History {
 				if old := rounds[r.Object.UID]; old.Earlier(*r.Round) {
 					earlier[r.Object.UID] = old
 				}
+				if earlier[r.Object.UID].SameUpdate(*r.Round) {
+					delete(earlier, r.Object.UID)
+				}
 				rounds[r.Object.UID] = *r.Round
 			}
 		case RecordMigrationRefused:

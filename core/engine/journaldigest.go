@@ -71,6 +71,9 @@ func (d *digest) add(r Record) {
 			if old := d.seen[key].record.Round; old != nil && r.Round != nil && old.Earlier(*r.Round) {
 				d.seen[key+" of an earlier update"] = d.seen[key]
 			}
+			if old := d.seen[key+" of an earlier update"].record.Round; old != nil && r.Round != nil && old.SameUpdate(*r.Round) {
+				delete(d.seen, key+" of an earlier update")
+			}
 			d.seen[key] = k
 		}
 	case RecordStandstill:

@@ -118,6 +118,9 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node 
 			if old.Earlier(r) {
 				earlier.Set(node.UID, old)
 			}
+			if earlier.M[node.UID].SameUpdate(r) {
+				earlier.Delete(node.UID)
+			}
 			rounds.Set(node.UID, r)
 			e.world.touched.node(name)
 			e.see(Record{Kind: RecordRound, Node: name, Object: new(node.Ref()), Round: &r})
