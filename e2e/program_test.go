@@ -30,7 +30,10 @@ type start struct {
 // launch starts the program against the world.
 func (w *world) launch(t testing.TB, s start) *program {
 	t.Helper()
-	if s.kubeconfig == "" {
+	if s.kubeconfig != "" { // one that a flag names
+		s.args = append([]string{"--kubeconfig", s.kubeconfig}, s.args...)
+		s.kubeconfig = ""
+	} else {
 		path, err := w.WriteKubeconfig(cmp.Or(s.user, cluster.Operator))
 		if err != nil {
 			t.Fatal(err)
