@@ -258,7 +258,7 @@ func (r Record) unseen() Record {
 // counts tells whether a digest uses records of the kind; others need not even be decoded.
 func counts(kind RecordKind) bool {
 	switch kind {
-	case RecordStart, RecordStop, RecordArm, RecordDisarm, RecordAfter, RecordRefused:
+	case RecordStart, RecordStop, RecordArm, RecordDisarm, RecordAfter, RecordRefused, RecordIdentity, RecordEntry:
 		return false
 	}
 	return true

@@ -31,6 +31,9 @@ const (
 	RecordEnded            RecordKind = "ended"      // an operation came to its end, with all items of a batch
 	RecordControl          RecordKind = "control"    // the operator paused, resumed, skipped, stopped or acknowledged
 	RecordLost             RecordKind = "lost"       // there was no room for records that could not be written
+	RecordIdentity         RecordKind = "identity"   // as whom the servers know who runs Lockstep
+	RecordEntry            RecordKind = "entry"      // an entry of "Needs you" came, became more or less severe, or is settled
+	RecordNote             RecordKind = "note"       // the operator wrote a note, changed one, or is done with one
 	RecordCarried          RecordKind = "carried"    // a file of the journal begins; what still counts of the one before follows
 )
 
@@ -72,6 +75,12 @@ type Record struct {
 	Change *core.AnnotationChange `json:"change,omitempty"`
 	Tags   *core.TagChange        `json:"tags,omitempty"`
 
+	Took float64 `json:"tookSeconds,omitempty"` // in a record of an answer or an end: how long it was since it was sent, or began
+
+	As    *core.Identity `json:"as,omitempty"`    // in a record of an identity, and of what an operator confirmed
+	Entry *EntryRecord   `json:"entry,omitempty"` // that came, changed or is settled; Began is when it came
+	Note  *core.Note     `json:"note,omitempty"`
+
 	LookedUp bool `json:"lookedUp,omitempty"` // in a record of an end: the run that began it did not see it; it was looked up later
 
 	Begun *core.ActionBegun `json:"begun,omitempty"` // of an action on an instance
@@ -95,4 +104,37 @@ type ItemRecord struct {
 	Text     string              `json:"text,omitempty"`
 	Began    time.Time           `json:"began,omitzero"` // the cluster's time; zero where it is not known
 	Ended    time.Time           `json:"ended,omitzero"` // the same
+}
+
+// EntryRecord is an entry of "Needs you" as it came, changed or ended.
+type EntryRecord struct {
+	ID       string             `json:"id"`   // stable as long as the entry lasts
+	Rule     core.AttentionRule `json:"rule"` // that found it
+	What     EntryEvent         `json:"what"`
+	Severity string             `json:"severity"`         // urgent, warning or notice
+	Impact   core.Impact        `json:"impact,omitempty"` // what suffers by it
+	Label    string             `json:"label,omitempty"`  // what to call its subject: "cmp-07"
+	Reason   string             `json:"reason,omitempty"` // one line
+	Cause    string             `json:"cause,omitempty"`  // the ID of the entry that it only follows from
+	Instance string             `json:"instance,omitempty"`
+	Since    time.Time          `json:"since,omitzero"` // since when it is so, where that is known (the cluster's time)
+	Seen     []SeenTo           `json:"seenTo,omitempty"`
+}
+
+// EntryEvent is what becomes of an entry.
+type EntryEvent string
+
+// The events of an entry.
+const (
+	EntryCame    EntryEvent = "came"
+	EntryWorse   EntryEvent = "worse"   // it is more severe than before
+	EntryBetter  EntryEvent = "better"  // it is less severe than before
+	EntrySettled EntryEvent = "settled" // it is there no more
+)
+
+// SeenTo is an operation that was begun about an entry while it was there.
+type SeenTo struct {
+	Operation string `json:"operation"`
+	By        string `json:"by"` // who confirmed it
+	Title     string `json:"title,omitempty"`
 }

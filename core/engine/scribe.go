@@ -100,6 +100,7 @@ func (r Record) detached() Record {
 	r.Intent, r.Object, r.Stage, r.Round, r.Phase = copied(r.Intent), copied(r.Object), copied(r.Stage), copied(r.Round), copied(r.Phase)
 	r.Update, r.Change, r.Tags, r.Override, r.Refusal = copied(r.Update), copied(r.Change), copied(r.Tags), copied(r.Override),
 		copied(r.Refusal)
+	r.As, r.Entry, r.Note = copied(r.As), copied(r.Entry), copied(r.Note)
 	r.Begun, r.Stands = copied(r.Begun), copied(r.Stands)
 	return r
 }
