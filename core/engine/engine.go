@@ -89,6 +89,8 @@ type Engine struct {
 
 	updateSeen string // UID of the update's request that this run has seen
 
+	entries entryBook
+
 	scribe scribe
 	ops    *operations
 	tasks  sync.WaitGroup // running operations
@@ -373,6 +375,9 @@ func (e *Engine) publish() {
 		e.stamp(s)
 	}
 	e.world.touched = next
+	e.observeEntries(s) // the last look at it before others see it: what was made of it until now would be of older operations
+	e.keep(false, e.seen...)
+	e.seen = nil
 	if e.published != nil {
 		e.published(s)
 	}

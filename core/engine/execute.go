@@ -50,6 +50,7 @@ func (e *Engine) begin(g core.Grant) (string, error) {
 		}
 	}
 	e.ops.add(op)
+	e.seenTo(s, op.snapshot())
 	e.tasks.Add(1)
 	work, done := e.work()
 	go func() {
@@ -90,7 +91,8 @@ func (e *Engine) work() (ctx context.Context, done context.CancelFunc) {
 func (e *Engine) ended(work context.Context, op *operation, step core.Step) {
 	s := op.snapshot()
 	r := Record{Kind: RecordEnded, Operation: s.ID, Step: s.Step, Intent: &step.Intent, Object: new(step.Target), Node: s.Node, Title: s.Title,
-		State: string(s.State), Text: s.Text, Began: s.Started.UTC(), Items: recordsOf(s.Items)}
+		State: string(s.State), Text: s.Text, Began: s.Started.UTC(), Items: recordsOf(s.Items),
+		Took: seconds(e.cfg.Clock().Sub(s.Started))}
 	e.kept(e.journal(work, r))
 }
 

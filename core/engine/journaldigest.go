@@ -76,6 +76,8 @@ func (d *digest) add(r Record) {
 			}
 			d.seen[key] = k
 		}
+	case RecordEntry:
+		d.addEntry(k)
 	case RecordStandstill:
 		if !d.actions && r.Stands != nil {
 			d.addStandstill(k)
@@ -106,6 +108,17 @@ func (d *digest) addUpdate(k keptRecord) {
 	if u.Ended.IsZero() { // what was open in the last update does not count any more
 		d.operations = nil
 		clear(d.spoken)
+	}
+}
+
+// addEntry keeps the last record of an entry of "Needs you" that is there.
+func (d *digest) addEntry(k keptRecord) {
+	if d.actions || k.record.Entry == nil {
+		return
+	}
+	key := string(RecordEntry) + " " + k.record.Entry.ID
+	if d.seen[key] = k; k.record.Entry.What == EntrySettled {
+		delete(d.seen, key)
 	}
 }
 
@@ -258,7 +271,7 @@ func (r Record) unseen() Record {
 // counts tells whether a digest uses records of the kind; others need not even be decoded.
 func counts(kind RecordKind) bool {
 	switch kind {
-	case RecordStart, RecordStop, RecordArm, RecordDisarm, RecordAfter, RecordRefused, RecordIdentity, RecordEntry:
+	case RecordStart, RecordStop, RecordArm, RecordDisarm, RecordAfter, RecordRefused, RecordIdentity:
 		return false
 	}
 	return true

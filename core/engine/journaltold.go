@@ -42,6 +42,10 @@ func (r Record) observation() (about, value string, ok bool) {
 		return fmt.Sprint(r.Kind, " ", r.Number), r.State + beganOrEnded(r.Phase.Ended.At), true
 	case r.Kind == RecordStandstill && r.Stands != nil:
 		return fmt.Sprint(r.Kind, " ", r.Number), string(r.Stands.Cause) + beganOrEnded(r.Stands.Until), true
+	case r.Kind == RecordEntry && r.Entry != nil && r.Entry.What == EntrySeenTo:
+		return "", "", false // it was done
+	case r.Kind == RecordEntry && r.Entry != nil:
+		return string(r.Kind) + " " + r.Entry.ID, string(r.Entry.What) + " " + r.Entry.Severity, true
 	case r.Kind == RecordMigrated:
 		return string(r.Kind) + " " + object, r.From, true
 	case r.Kind == RecordEnded && r.LookedUp:

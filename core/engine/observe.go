@@ -30,8 +30,6 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 	h = e.observePhases(s, h, watched)
 	h = e.observeStandstills(s, h, watched)
 	h = e.observeCold(s, h)
-	e.keep(false, e.seen...)
-	e.seen = nil
 	return h
 }
 

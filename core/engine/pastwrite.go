@@ -191,6 +191,6 @@ func (o *operations) endOf(op core.Operation) Record {
 	defer o.mu.Unlock()
 	r := o.records[op.ID]
 	r.Kind, r.At, r.State, r.Text, r.LookedUp = RecordEnded, op.Ended, string(op.State), op.Text, true
-	r.Began, r.Items = op.Started.UTC(), recordsOf(op.Items)
+	r.Began, r.Items, r.Took = op.Started.UTC(), recordsOf(op.Items), seconds(op.Ended.Sub(op.Started))
 	return r
 }

@@ -67,6 +67,7 @@ type writing struct {
 
 	change core.Change // as it is sent
 	sent   sent
+	sentAt time.Time // by the cluster's clock
 }
 
 // newWriting prepares a change. It asks no server yet.
@@ -151,13 +152,23 @@ func (w *writing) announce() error {
 	r.Kind, r.Commands = RecordBefore, w.step.Commands
 	r.From, r.To = w.checker.values()
 	w.memory.before(&r)
-	return w.e.journal(w.work, r)
+	err := w.e.journal(w.work, r)
+	w.sentAt = w.e.cfg.Clock()
+	return err
+}
+
+// took is how long it is since the change was sent, in seconds.
+func (w *writing) took() float64 {
+	if w.sentAt.IsZero() {
+		return 0
+	}
+	return seconds(w.e.cfg.Clock().Sub(w.sentAt))
 }
 
 // answered records the server's answer, or that it was lost.
 func (w *writing) answered(err error) {
 	r := w.base
-	r.Kind, r.State = RecordAfter, "accepted"
+	r.Kind, r.State, r.Took = RecordAfter, "accepted", w.took()
 	if err != nil {
 		r.State, r.Error = "refused", err.Error()
 		if uncertain(err) {
@@ -171,7 +182,7 @@ func (w *writing) answered(err error) {
 // ended records how it ended, and notes in the history what is to be remembered.
 func (w *writing) ended(o outcome) outcome {
 	r := w.base
-	r.Kind, r.State = RecordVerified, string(o.state)
+	r.Kind, r.State, r.Took = RecordVerified, string(o.state), w.took()
 	if o.state == core.OperationDone {
 		r.Text = o.text
 	} else {

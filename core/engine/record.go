@@ -117,8 +117,8 @@ type EntryRecord struct {
 	Reason   string             `json:"reason,omitempty"` // one line
 	Cause    string             `json:"cause,omitempty"`  // the ID of the entry that it only follows from
 	Instance string             `json:"instance,omitempty"`
-	Since    time.Time          `json:"since,omitzero"` // since when it is so, where that is known (the cluster's time)
-	Seen     []SeenTo           `json:"seenTo,omitempty"`
+	Since    time.Time          `json:"since,omitzero"`   // since when it is so, where that is known (the cluster's time)
+	Seen     []SeenTo           `json:"seenTo,omitempty"` // the operations so far; a record of another run may have more
 }
 
 // EntryEvent is what becomes of an entry.
@@ -129,6 +129,7 @@ const (
 	EntryCame    EntryEvent = "came"
 	EntryWorse   EntryEvent = "worse"   // it is more severe than before
 	EntryBetter  EntryEvent = "better"  // it is less severe than before
+	EntrySeenTo  EntryEvent = "seen to" // an operation about it began
 	EntrySettled EntryEvent = "settled" // it is there no more
 )
 

@@ -22,7 +22,8 @@ import (
 
 // testCloud is a cluster and a cloud of three computes behind the engine's ports. It keeps every write that reached it.
 type testCloud struct {
-	compared    bool // what the engine derives from its Snapshots is compared with what is derived anew
+	compared    bool      // what the engine derives from its Snapshots is compared with what is derived anew
+	since       time.Time // since when the cluster's clock goes; zero: it stands still
 	mu          sync.Mutex
 	annotations map[string]map[string]string // by node
 	uids        map[string]string            // of the nodes
@@ -663,9 +664,12 @@ func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings core.Sett
 		t.Fatal(err)
 	}
 	journal.sync = b.synced
+	clock := func() time.Time { return worldTime }
+	if !cloud.since.IsZero() {
+		clock = func() time.Time { return worldTime.Add(time.Since(cloud.since)) }
+	}
 	b.engine = New(Config{Cluster: "mos", Operator: "anna@jump01", Settings: settings, Journal: journal, Past: past,
-		Kubernetes: cloud, OpenStack: cloud, Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud,
-		Clock: func() time.Time { return worldTime }})
+		Kubernetes: cloud, OpenStack: cloud, Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud, Clock: clock})
 	if cloud.compared {
 		b.engine.published = func(s *core.Snapshot) {
 			for _, d := range derivedtest.Differ(s) {

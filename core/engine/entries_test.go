@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/sim/bubble"
+)
+
+// tells are the records of entries about a node or instance, in a few words: "came notice", "settled after 40s".
+func tells(records []Record, about string) []string {
+	var out []string
+	for _, r := range records {
+		if r.Kind != RecordEntry || r.Node != about && r.Entry.Instance != about {
+			continue
+		}
+		text := string(r.Entry.What) + " " + r.Entry.Severity
+		lasted := time.Duration(r.Took * float64(time.Second)).Round(2 * entriesEvery) // it was looked at now and then
+		switch r.Entry.What {
+		case EntrySettled:
+			text = "settled after " + lasted.String()
+			if !r.Exact {
+				text += ", unseen"
+			}
+			for _, by := range r.Entry.Seen {
+				text += ", seen to by " + by.Title
+			}
+		case EntrySeenTo:
+			text = "seen to by " + r.Entry.Seen[len(r.Entry.Seen)-1].Title
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+// alive is a cloud whose clock goes.
+func alive() *testCloud {
+	c := newTestCloud()
+	c.since = time.Now()
+	return c
+}
+
+// guest moves an instance to cmp-2, which is still to be updated in manual mode, or back to cmp-1. There it will hold the node.
+func (b *bench) guest(there bool) {
+	b.locked(func(c *testCloud) {
+		c.instances["id-web-1"].Host = "cmp-1"
+		if there {
+			c.instances["id-web-1"].Host = "cmp-2"
+		}
+	})
+	b.sync()
+}
+
+func wantTold(t *testing.T, b *bench, about string, want ...string) {
+	t.Helper()
+	if got := tells(b.journal(), about); !reflect.DeepEqual(got, want) {
+		t.Errorf("the journal tells about %s:\n%s\nwant\n%s", about, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// An entry of "Needs you" is in the journal when it came and when it was settled, once, with how long it was there. What was there for a
+// moment is not.
+func TestTheJournalTellsWhatNeededAPerson(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b := newBench(t, t.TempDir(), alive())
+		defer b.end()
+		time.Sleep(time.Minute)
+		b.guest(true)
+		time.Sleep(4 * time.Second)
+		b.guest(false)
+		time.Sleep(time.Minute)
+		wantTold(t, b, "cmp-2")
+
+		b.guest(true)
+		time.Sleep(40 * time.Second)
+		b.guest(false)
+		time.Sleep(5 * time.Second)
+		b.guest(true) // it was away for a moment: it is the same entry
+		time.Sleep(35 * time.Second)
+		b.guest(false)
+		time.Sleep(time.Minute)
+		wantTold(t, b, "cmp-2", "came notice", "settled after 1m20s")
+	})
+}
+
+// What an operator does about an entry is told with it.
+func TestTheJournalTellsWhoSawToAnEntry(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := alive()
+		cloud.migrating = true
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		time.Sleep(time.Minute)
+		b.arm()
+		id, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrate, Instance: "id-web-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		b.locked(func(c *testCloud) { c.finish("id-web-1") })
+		b.sync()
+		b.awaitEnd(id)
+		time.Sleep(time.Minute)
+		wantTold(t, b, "cmp-1", "came urgent", "seen to by live-migrate web-1")
+		for _, r := range b.journal() {
+			if (r.Kind == RecordVerified || r.Kind == RecordEnded) && (r.Took < 60 || r.Took > 65) {
+				t.Errorf("%s took %g s", r.Kind, r.Took)
+			}
+		}
+	})
+}
+
+// The next run goes on with the entries of a run that was killed: what is still there did not come again, and what is gone was settled
+// while nobody looked.
+func TestTheNextRunGoesOnWithTheEntries(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), alive()
+		first := newBench(t, dir, cloud)
+		time.Sleep(time.Minute)
+		first.guest(true)
+		time.Sleep(time.Minute)
+		<-first.engine.scribe.written()
+		first.die()
+		first.cancel()
+		cloud.mu.Lock()
+		cloud.instances["id-web-1"].Host = "cmp-1"
+		cloud.mu.Unlock()
+		time.Sleep(time.Minute)
+		next := newBench(t, dir, cloud)
+		defer next.end()
+		time.Sleep(time.Minute)
+		wantTold(t, next, "cmp-1", "came urgent")
+		wantTold(t, next, "cmp-2", "came notice", "settled after 2m0s, unseen")
+	})
+}
+
+// Two windows tell of an entry once. The second does not settle what the first one still sees.
+func TestTwoWindowsTellOfAnEntryOnce(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), alive()
+		first := newBench(t, dir, cloud)
+		defer first.end()
+		time.Sleep(time.Minute)
+		first.guest(true)
+		time.Sleep(time.Minute)
+		blind := newTestCloud() // it is told nothing of this
+		blind.since = cloud.since
+		second := newBench(t, dir, blind)
+		defer second.end()
+		time.Sleep(time.Minute)
+		wantTold(t, first, "cmp-2", "came notice")
+		second.cloud = cloud
+		second.sync()
+		time.Sleep(time.Minute)
+		first.guest(false)
+		second.sync()
+		time.Sleep(time.Minute)
+		wantTold(t, first, "cmp-2", "came notice", "settled after 3m0s")
+	})
+}
+
+// The entries that are there go along when the journal's file is put away.
+func TestEntriesGoAlongIntoTheNextFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	j := openSmall(t, path)
+	entry := func(id string, what EntryEvent) {
+		r := Record{Kind: RecordEntry, Entry: &EntryRecord{ID: id, What: what, Severity: "urgent"}}
+		if err := j.Write(r, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entry("stays", EntryCame)
+	entry("goes", EntryCame)
+	entry("goes", EntrySettled)
+	numbered(t, j, "anna", 0, 100)
+	if n := len(archives(t, path)); n < 2 {
+		t.Fatalf("%d files were put away", n)
+	}
+	past, _, err := ReadPast(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b entryBook
+	b.remember(past)
+	if len(b.open) != 1 || b.open["stays"] == nil {
+		t.Errorf("it remembers %v", b.open)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
