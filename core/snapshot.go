@@ -74,6 +74,7 @@ type WriteMode struct {
 	Since  time.Time // wall time of the last change
 	Lease  string    // who holds the operator lease as last seen, "user@host"; empty for nobody or unknown
 	Mine   bool      // the lease is ours
+	Other  Doing     // what the lease's holder does, where that is not us
 	Lost   string    // why writing was disarmed without the operator; else empty
 }
 

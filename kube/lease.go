@@ -55,6 +55,7 @@ type Lease struct {
 	last     leaseState // as last seen
 	seenFrom time.Time  // when it was first seen so
 	seenTo   time.Time  // when it was last seen so
+	doing    core.Doing // what we do, for others
 	unsure   time.Time  // when Acquire sent a request to take it, lost the answer and gave up; zero: none
 
 	elsewhere map[string]elsewhereLease // by namespace
@@ -305,6 +306,26 @@ func (l *Lease) Holder() string {
 		}
 	}
 	return ""
+}
+
+// Does implements engine.OperatorLease.
+func (l *Lease) Does() core.Doing {
+	if l.Held() {
+		return core.Doing{}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last.holder == "" || l.last.holder == l.opts.Identity {
+		return core.Doing{}
+	}
+	return l.last.doing
+}
+
+// Tell implements engine.OperatorLease.
+func (l *Lease) Tell(d core.Doing) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.doing = d
 }
 
 // displayed is the part of an identity that means something to people, "user@host".

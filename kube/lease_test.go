@@ -10,6 +10,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"lockstep/core"
 	"lockstep/sim/bubble"
@@ -114,6 +115,48 @@ func TestLeaseIsTakenOverAndTheOldHolderKnowsAtOnce(t *testing.T) {
 		}
 		until(t, "ann has lost it", func() bool { return !a.Held() && a.Holder() == "bob@jump" })
 	})
+}
+
+// Who looks at the lease learns what its holder does. Who has given it back does nothing more, and what is no account is none.
+func TestTheLeaseSaysWhatItsHolderDoes(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a, b := c.lease(ann), c.lease(bob)
+		keep(t, a)
+		keep(t, b)
+		at := time.Date(2026, 11, 23, 2, 10, 0, 0, time.UTC)
+		said := core.Doing{Said: true, Now: "live-migrate web-1", Since: at, Last: "live-migrate web-1", LastAt: at}
+		if err := a.Acquire(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "bob sees ann", func() bool { return b.Holder() == "ann@jump" })
+		if d := b.Does(); d.Said {
+			t.Errorf("ann said nothing yet: %+v", d)
+		}
+		a.Tell(said)
+		until(t, "bob sees what ann does", func() bool { return b.Does() == said })
+		if d := a.Does(); d.Said {
+			t.Errorf("to herself ann is no other: %+v", d)
+		}
+		if err := a.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "nobody does anything", func() bool { return b.Holder() == "" && !b.Does().Said })
+		if err := b.Acquire(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "ann sees bob", func() bool { return a.Holder() == "bob@jump" })
+		if d := a.Does(); d.Said {
+			t.Errorf("bob has not said anything: %+v", d)
+		}
+	})
+	for _, raw := range []string{"", "{", `"x"`, `{"said":true,"now":"` + strings.Repeat("x", mostDoing) + `"}`} {
+		object := &unstructured.Unstructured{Object: map[string]any{}}
+		object.SetAnnotations(map[string]string{doingAnnotation: raw})
+		if d := doingOf(object); d.Said {
+			t.Errorf("%.20q says %+v", raw, d)
+		}
+	}
 }
 
 // Between two renewals only the server knows. A server that does not answer takes the lease from nobody.

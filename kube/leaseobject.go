@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +15,36 @@ import (
 type leaseState struct {
 	object *unstructured.Unstructured
 	holder string
+	doing  core.Doing // of the holder
+}
+
+// doingAnnotation of the lease is what its holder does, as JSON. It is for colleagues to read, and nothing rests on it.
+const doingAnnotation = "lockstep/doing"
+
+// mostDoing is how long that may be to be read, in bytes.
+const mostDoing = 4 << 10
+
+// doingOf is what a lease's holder says it does; nothing said where it says nothing, or what cannot be read.
+func doingOf(object *unstructured.Unstructured) core.Doing {
+	var d core.Doing
+	raw := object.GetAnnotations()[doingAnnotation]
+	if raw == "" || len(raw) > mostDoing || json.Unmarshal([]byte(raw), &d) != nil {
+		return core.Doing{}
+	}
+	return d
+}
+
+// setDoing writes what we do into our lease, or takes out what somebody did.
+func setDoing(object *unstructured.Unstructured, d core.Doing) {
+	annotations := object.GetAnnotations()
+	delete(annotations, doingAnnotation)
+	if raw, err := json.Marshal(d); err == nil && d.Said && len(raw) <= mostDoing {
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[doingAnnotation] = string(raw)
+	}
+	object.SetAnnotations(annotations)
 }
 
 func (s leaseState) version() string {
@@ -38,7 +69,7 @@ func (l *Lease) look(ctx context.Context) (leaseState, *core.APIError) {
 			return state, e
 		}
 	} else {
-		state = leaseState{object: object, holder: fields(object.Object).at("spec").text("holderIdentity")}
+		state = leaseState{object: object, holder: fields(object.Object).at("spec").text("holderIdentity"), doing: doingOf(object)}
 	}
 	l.note(state)
 	return state, nil
@@ -83,6 +114,9 @@ func (l *Lease) take(ctx context.Context, seen leaseState) *core.APIError {
 		}
 	}
 	spec["renewTime"] = stamp
+	l.mu.Lock()
+	setDoing(object, l.doing)
+	l.mu.Unlock()
 	spec["leaseDurationSeconds"] = max(int64(l.opts.Expiry/time.Second), 1)
 
 	written, err := l.write(ctx, object, seen.object == nil)
@@ -103,6 +137,7 @@ func (l *Lease) giveBack(ctx context.Context, seen leaseState) *core.APIError {
 	object := seen.object.DeepCopy()
 	// The API knows no empty holder, only none.
 	delete(fields(object.Object).at("spec"), "holderIdentity")
+	setDoing(object, core.Doing{})
 	written, err := l.write(ctx, object, false)
 	if err != nil {
 		return err

@@ -2,10 +2,12 @@ package tui
 
 import (
 	"context"
+	"time"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 
+	"lockstep/core"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 )
@@ -161,6 +163,7 @@ func (d *armDialog) draw(m *Model, w, _ int) []string {
 		name = "Take over"
 		body = append(body, draw.Line{})
 		body = append(body, draw.Line{draw.Text(themes.Needs, m.look.Glyph.Needs+" "+d.holder+" holds the lease.")}.Cut(inner))
+		body = append(body, othersWork(m.snap, inner)...)
 		body = append(body, draw.Paragraph(themes.Text, "Talk to them first. Taking it switches their writing off; what they have begun "+
 			"goes on.", inner)...)
 		body = append(body, draw.Line{}, append(draw.One(themes.Dim, "Type ").And(themes.Strong, takeOverWord).And(themes.Dim, ": "),
@@ -180,6 +183,39 @@ func (d *armDialog) draw(m *Model, w, _ int) []string {
 	}
 	body = append(body, draw.Apart(left, draw.Buttons([]string{"Cancel", name}, focus), inner))
 	return m.look.Box(draw.One(themes.Strong, "Switch writing on?"), m.whichCluster(), body, w)
+}
+
+// othersWork is what the holder of the lease does right now, as far as they say it.
+func othersWork(s *core.Snapshot, w int) []draw.Line {
+	d := s.Write.Other
+	if !d.Said {
+		return draw.Paragraph(themes.Dim, "What they are doing is not known: an older Lockstep does not say it.", w)
+	}
+	const most = 2 // lines of each: the buttons are below
+	some := func(tone themes.Token, text string) []draw.Line {
+		lines := draw.Paragraph(tone, text, w)
+		if len(lines) > most {
+			rest := draw.Line{draw.Text(tone, lines[most-1].Text()+"…")}
+			lines = append(lines[:most-1:most-1], rest.Cut(w))
+		}
+		return lines
+	}
+	now := some(themes.Text, "Nothing of theirs runs at the moment.")
+	if d.Now != "" {
+		now = some(themes.Moves, "They are at work"+since(d.Since, s.Now)+": "+d.Now+".")
+	}
+	if d.Last != "" && (d.Last != d.Now || !d.LastAt.Equal(d.Since)) {
+		now = append(now, some(themes.Dim, "The last step that they confirmed, "+clock(d.LastAt, s.Now)+": "+d.Last+".")...)
+	}
+	return now
+}
+
+// since is " since 02:10"; empty where the time is not known.
+func since(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return " since " + clock(t, now)
 }
 
 // armedAtOnceMsg is the result of arming without a dialog.

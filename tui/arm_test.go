@@ -54,6 +54,32 @@ func TestTakingTheLeaseIsTyped(t *testing.T) {
 	}
 }
 
+// Who takes the lease over knows what that stops.
+func TestTheDialogSaysWhatTheHolderOfTheLeaseDoes(t *testing.T) {
+	at := world().Now
+	for want, does := range map[string]core.Doing{
+		"What they are doing is not known":      {},
+		"Nothing of theirs runs at the moment.": {Said: true},
+		"The last step that they confirmed, " + clock(at.Add(-time.Hour), at) + ": stop web-2.": {Said: true, Last: "stop web-2",
+			LastAt: at.Add(-time.Hour)},
+		"They are at work since " + clock(at.Add(-time.Minute), at) + ": live-migrate web-1.": {Said: true, Now: "live-migrate web-1",
+			Since: at.Add(-time.Minute), Last: "live-migrate web-1", LastAt: at.Add(-time.Minute)},
+	} {
+		d := drive(withWrite(core.WriteMode{Lease: "bob@jump02", Other: does}), 120, 40).keys("w")
+		if frame := stripped(d.shows()); !strings.Contains(frame, want) {
+			t.Errorf("it does not say %q:\n%s", want, frame)
+		}
+	}
+	hostile := core.Doing{Said: true, Now: "x\x1b[2J" + strings.Repeat("y", 5000), Last: "z\x1b]0;t\a"}
+	d := drive(withWrite(core.WriteMode{Lease: "bob@jump02", Other: hostile}), 80, 24).keys("w")
+	if frame := d.shows(); strings.Contains(frame, "[2J") && strings.Contains(frame, "\x1b[2J") || strings.Contains(frame, "\a") {
+		t.Errorf("what a colleague's lease says reaches the terminal:\n%q", frame)
+	}
+	if frame := stripped(d.shows()); !strings.Contains(frame, "Cancel") {
+		t.Errorf("a long text takes the buttons away:\n%s", frame)
+	}
+}
+
 func TestWhatWasTypedAgainstOneHolderDoesNotCountAgainstAnother(t *testing.T) {
 	d := drive(withWrite(core.WriteMode{Lease: "bob@jump02"}), 120, 40).keys("w", "tab", takeOverWord)
 	s := withWrite(core.WriteMode{Lease: "eve@jump03"})

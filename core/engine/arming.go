@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"lockstep/core"
+	"lockstep/core/wording"
 )
 
 // Arm allows writing from now on. It takes the operator lease; with takeOver it takes it from its holder. The error says who holds the
@@ -96,6 +99,41 @@ func (e *Engine) leaseSeen() {
 	}
 	e.write.Mine = e.cfg.Lease.Held()
 	e.write.Lease = e.cfg.Lease.Holder()
+	e.write.Other = e.cfg.Lease.Does()
+	if e.write.Mine {
+		e.cfg.Lease.Tell(e.doing())
+	}
+}
+
+// What others are told of what we do: this many operations, and this much of each one's title, in bytes.
+const (
+	mostTold      = 4
+	mostTitleTold = 100
+)
+
+// doing is what this run does right now.
+func (e *Engine) doing() core.Doing {
+	d := core.Doing{Said: true}
+	var now []string
+	for _, op := range e.ops.list() {
+		if op.Past || op.Elsewhere != "" {
+			continue
+		}
+		title := wording.OneLine(op.Title, mostTitleTold)
+		if d.Last == "" {
+			d.Last, d.LastAt = title, op.Started.UTC()
+		}
+		if op.State.Ended() {
+			continue
+		}
+		if len(op.Items) > 0 {
+			title += " (" + wording.OneLine(op.Goes(), mostTitleTold) + ")"
+		}
+		now = append(now, title)
+		d.Since = op.Started.UTC() // the newest comes first
+	}
+	d.Now = wording.Some(now, mostTold)
+	return d
 }
 
 // watchLease disarms when the lease is lost: Lockstep goes on, read-only.

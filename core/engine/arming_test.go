@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lockstep/core"
 	"lockstep/sim/bubble"
 )
 
@@ -61,6 +62,44 @@ func TestLeavingWaitsForTheLeaseToBeGivenBack(t *testing.T) {
 		records := b.journal()
 		if last := records[len(records)-1]; last.Kind != RecordStop {
 			t.Errorf("the last record is %s", last.Kind)
+		}
+	})
+}
+
+// Others learn what runs here, and which step was confirmed last, as long as writing is armed.
+func TestTheLeaseIsToldWhatRuns(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := newTestCloud()
+		cloud.migrating = true
+		b := newBench(t, t.TempDir(), cloud)
+		defer b.end()
+		says := func() core.Doing {
+			time.Sleep(2 * tickEvery)
+			cloud.mu.Lock()
+			defer cloud.mu.Unlock()
+			return cloud.doing
+		}
+		if d := says(); d.Said {
+			t.Errorf("it says what it does with a lease that it does not have: %+v", d)
+		}
+		b.arm()
+		if d := says(); d != (core.Doing{Said: true}) {
+			t.Errorf("nothing was done yet: %+v", d)
+		}
+		id, err := b.confirm(core.Intent{Kind: core.IntentLiveMigrate, Instance: "id-web-1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := core.Doing{Said: true, Now: "live-migrate web-1", Since: worldTime.UTC(), Last: "live-migrate web-1", LastAt: worldTime.UTC()}
+		if d := says(); d != want {
+			t.Errorf("it says %+v, want %+v", d, want)
+		}
+		b.locked(func(c *testCloud) { c.finish("id-web-1") })
+		b.sync()
+		b.awaitEnd(id)
+		want.Now, want.Since = "", time.Time{}
+		if d := says(); d != want {
+			t.Errorf("it says %+v, want %+v", d, want)
 		}
 	})
 }

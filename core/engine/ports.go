@@ -154,6 +154,10 @@ type OperatorLease interface {
 	Confirm(ctx context.Context) error
 	// Holder is the holder as last seen, "user@host"; empty when nobody holds it.
 	Holder() string
+	// Does is what the holder does, as last seen; not said where nobody holds it, it is ours, or the holder does not say.
+	Does() core.Doing
+	// Tell says what we do, to those who look at the lease while it is ours. It asks no server: the next renewal takes it along.
+	Tell(core.Doing)
 	// Release gives the lease back. It is called whenever writing ends.
 	Release(ctx context.Context) error
 }

@@ -53,6 +53,7 @@ type testCloud struct {
 
 	held       bool
 	holder     string
+	doing      core.Doing // what the holder of the lease does
 	leaseErr   error
 	onRelease  func(ctx context.Context) // called when the lease is given back, to make the server slow
 	takenBy    string                    // somebody else who has the lease by now, unknown to Lockstep
@@ -623,6 +624,21 @@ func (c *testCloud) Holder() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.holder
+}
+
+func (c *testCloud) Does() core.Doing {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held {
+		return core.Doing{}
+	}
+	return c.doing
+}
+
+func (c *testCloud) Tell(d core.Doing) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.doing = d
 }
 
 func (c *testCloud) Release(ctx context.Context) error {
