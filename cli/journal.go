@@ -15,29 +15,110 @@ import (
 )
 
 func newJournal(p *place) *cobra.Command {
+	var output string
 	cmd := &cobra.Command{
 		Use:   "journal",
 		Short: "List the journals on this machine",
-		Long: `Prints the path of each journal in the state folder: one for each cluster. What stands in a journal is explained in
-docs/journal.md. No server is asked.`,
+		Long: `Prints the files of each journal in the state folder: one journal for each cluster, with a file for each update, the
+newest last. For each file it says which update it tells of, from when to when, and how many lines it has. What stands in
+a journal is explained in docs/journal.md. No server is asked.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, path := range p.journals() {
-				if _, err := fmt.Fprintln(cmd.OutOrStdout(), oneLine(path)); err != nil {
-					return fmt.Errorf("print the journals: %w", err)
-				}
-			}
-			return nil
+			return listJournals(cmd.OutOrStdout(), p.journals(), output)
 		},
 	}
-	cmd.AddCommand(newJournalVerify(p))
+	cmd.Flags().StringVarP(&output, "output", "o", formatText, "`format`: text or json")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{formatText, formatJSON}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.AddCommand(newJournalShow(p), newJournalVerify(p), newJournalMerge(p))
 	return cmd
 }
+
+// listedJournal is one journal in the JSON of `journal`.
+type listedJournal struct {
+	Journal string               `json:"journal"`
+	Files   []engine.JournalFile `json:"files"`
+}
+
+func listJournals(w io.Writer, paths []string, output string) error {
+	if output != formatText && output != formatJSON {
+		return fmt.Errorf("-o is %q; it takes text or json", output)
+	}
+	all := []listedJournal{}
+	for _, path := range paths {
+		files, err := engine.JournalFiles(path)
+		if err != nil {
+			return err
+		}
+		all = append(all, listedJournal{path, files})
+	}
+	if output == formatJSON {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		err := enc.Encode(struct {
+			Version  int             `json:"version"`
+			Journals []listedJournal `json:"journals"`
+		}{1, all})
+		if err != nil {
+			return fmt.Errorf("print the journals: %w", err)
+		}
+		return nil
+	}
+	for _, j := range all {
+		for _, f := range j.Files {
+			if _, err := fmt.Fprintf(w, "%s\n  %s\n", oneLine(f.Path), oneLine(holds(f))); err != nil {
+				return fmt.Errorf("print the journals: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// holds says what a file of a journal tells of: "update 21.0 → 21.0.1, 2026-11-22 22:00 to 2026-11-23 03:10, 1204 lines".
+func holds(f engine.JournalFile) string {
+	text := "no update"
+	for i, u := range f.Updates {
+		if i == 0 {
+			text = ""
+		} else {
+			text += ", "
+		}
+		text += "update " + wording.TextOf(u.From, "?") + " → " + wording.TextOf(u.Release, "?")
+		if u.Ended.IsZero() {
+			text += " (it has not ended)"
+		}
+	}
+	if !f.First.IsZero() {
+		text += ", " + f.First.Local().Format(minutes) + " to " + f.Last.Local().Format(minutes)
+	}
+	return text + ", " + wording.Count(f.Lines, "line") + ", " + bytesText(int(f.Size))
+}
+
+// minutes is how a time is printed in lists.
+const minutes = "2006-01-02 15:04"
 
 // journals are the newest files of all journals in the state folder.
 func (p *place) journals() []string {
 	found, _ := filepath.Glob(filepath.Join(journalFolder(cmp.Or(p.journal, stateFolder())), "*.jsonl"))
 	return found
+}
+
+// theseJournals are the journals that are named, or all in the state folder where none is.
+func (p *place) theseJournals(paths []string) ([]string, error) {
+	if len(paths) == 0 {
+		if paths = p.journals(); len(paths) == 0 {
+			return nil, fmt.Errorf("there is no journal in %s", journalFolder(cmp.Or(p.journal, stateFolder())))
+		}
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s is not a file", path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the journal: %w", err)
+		}
+	}
+	return paths, nil
 }
 
 func newJournalVerify(p *place) *cobra.Command {
@@ -58,10 +139,9 @@ The exit code is 0 when nothing is damaged, 2 when a line is, and 1 when a journ
 			if output != formatText && output != formatJSON {
 				return fmt.Errorf("-o is %q; it takes text or json", output)
 			}
-			if len(paths) == 0 {
-				if paths = p.journals(); len(paths) == 0 {
-					return fmt.Errorf("there is no journal in %s", journalFolder(cmp.Or(p.journal, stateFolder())))
-				}
+			paths, err := p.theseJournals(paths)
+			if err != nil {
+				return err
 			}
 			return verifyJournals(cmd.OutOrStdout(), paths, output)
 		},
@@ -81,9 +161,6 @@ type verifiedJournal struct {
 func verifyJournals(w io.Writer, paths []string, output string) error {
 	all, damaged := []verifiedJournal{}, false
 	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-			return fmt.Errorf("read the journal: %s is not a file", path)
-		}
 		v, err := engine.VerifyJournal(path)
 		if err != nil {
 			return fmt.Errorf("verify: %w", err)

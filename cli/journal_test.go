@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"lockstep/core"
 	"lockstep/core/engine"
 )
 
@@ -34,7 +38,7 @@ func TestJournalVerifyFindsADamagedLine(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := run(); code != exitFine || out != path+"\n" {
+	if code, out, _ := run(); code != exitFine || !strings.HasPrefix(out, path+"\n  no update, 3 lines, ") {
 		t.Errorf("the list: %d, %q", code, out)
 	}
 	code, out, _ := run("verify")
@@ -67,9 +71,89 @@ func TestJournalVerifyFindsADamagedLine(t *testing.T) {
 	if d := document.Journals; len(d) != 1 || d[0].Intact || len(d[0].Findings) != 1 || d[0].Findings[0].Damage != engine.DamageChanged {
 		t.Errorf("%s", out)
 	}
-	for _, args := range [][]string{{"verify", "-o", "yaml"}, {"verify", p.journal}, {"verify", path + ".gone"}} {
+	for _, args := range [][]string{{"verify", "-o", "yaml"}, {"-o", "yaml"}, {"show", "-o", "yaml"}, {"show", "--since", "noon"},
+		{"show", "-n", "-1"},
+		{"merge", path}, {"verify", p.journal}, {"verify", path + ".gone"}} {
 		if code, _, trouble := run(args...); code != exitError || trouble == "" {
 			t.Errorf("%q: %d, %s", args, code, trouble)
 		}
+	}
+}
+
+// A journal's lines are printed one each, those that are wanted; several journals are printed, and merged, as one.
+func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
+	p := place{journal: t.TempDir()}
+	run := func(args ...string) (code int, out, trouble string) {
+		var stdout, stderr bytes.Buffer
+		code = execute(t.Context(), p, append([]string{"journal"}, args...), nil, &stdout, &stderr)
+		return code, stdout.String(), stderr.String()
+	}
+	at := time.Date(2026, 11, 22, 22, 0, 0, 0, time.UTC)
+	write := func(who, file string, records ...engine.Record) string {
+		path := journalPath(p.journal, file, "https://"+file)
+		j, err := engine.OpenJournal(path, engine.JournalOptions{Run: who})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		for _, r := range records {
+			r.By = who
+			if err := j.Write(r, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return path
+	}
+	waits := engine.Record{Kind: engine.RecordStage, At: at, Node: "cmp-07", Object: &core.Ref{UID: "7"}, From: "idle", To: "waiting for you"}
+	late := waits
+	late.At = at.Add(2 * time.Second)
+	annas := write("anna", "a", waits, engine.Record{Kind: engine.RecordVerified, At: at.Add(time.Minute), Title: "live-migrate web-1",
+		Intent: &core.Intent{Kind: core.IntentLiveMigrate, Instance: "id-web-1"}, State: "done", Took: 61})
+	berts := write("bert", "b", late, engine.Record{Kind: engine.RecordGrant, At: at.Add(30 * time.Second), Title: "stop \x1b[2Jweb-2",
+		Intent: &core.Intent{Kind: core.IntentStop, Instance: "id-web-2"}})
+	lines := func(out string) []string { return strings.Split(strings.TrimSuffix(out, "\n"), "\n") }
+	const stage, grant, verified = "stage      cmp-07: idle → waiting for you", "grant      stop [2Jweb-2: confirmed (bert)",
+		"verified   live-migrate web-1: done, after 61 s"
+	for name, c := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"all, as one":  {nil, []string{stage, grant, verified}},
+		"one":          {[]string{annas}, []string{stage, verified}},
+		"a node":       {[]string{"--node", "cmp-07"}, []string{stage}},
+		"an instance":  {[]string{"--instance", "id-web-2"}, []string{grant}},
+		"a person":     {[]string{"--by", "bert"}, []string{grant}},
+		"kinds":        {[]string{"--kind", "grant,verified"}, []string{grant, verified}},
+		"the last one": {[]string{"-n", "1"}, []string{verified}},
+		"from then on": {[]string{"--since", at.Add(time.Minute).Local().Format(minutes)}, []string{verified}},
+		"up to then":   {[]string{"--until", at.Local().Format(minutes)}, []string{stage}},
+	} {
+		code, out, trouble := run(append([]string{"show"}, c.args...)...)
+		got := lines(out)
+		for i := range got {
+			_, got[i], _ = strings.Cut(got[i], " ") // its day
+			_, got[i], _ = strings.Cut(got[i], " ")
+		}
+		if code != exitFine || trouble != "" || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %d, %s\n%q, want\n%q", name, code, trouble, got, c.want)
+		}
+	}
+	_, out, _ := run("show", "-o", "json", "--kind", "verified")
+	var l struct {
+		File  string
+		Line  int
+		Seq   int64
+		Title string
+		Took  float64 `json:"tookSeconds"`
+	}
+	if err := json.Unmarshal([]byte(out), &l); err != nil || l.File != annas || l.Line != 2 || l.Seq != 2 || l.Took != 61 {
+		t.Errorf("%v: %s", err, out)
+	}
+	merged := filepath.Join(t.TempDir(), "merged.jsonl")
+	if code, out, trouble := run("merge", "-o", merged, annas, berts); code != exitFine || !strings.Contains(out, "3 lines of 2 journals") {
+		t.Errorf("%d, %s%s", code, out, trouble)
+	}
+	if code, out, _ := run("verify", merged); code != exitFine || !strings.Contains(out, "intact, 3 lines") {
+		t.Errorf("the merged one: %d, %s", code, out)
 	}
 }

@@ -31,6 +31,7 @@ type session struct {
 
 	watcher *kube.Watcher // nil when the kubeconfig could not be used
 	managed *kube.Watcher // of the management cluster; nil when there is none
+	kube    *kube.Client  // nil when the kubeconfig could not be used
 	lease   *kube.Lease
 	poller  *nova.Poller      // nil when there is no cloud
 	alerts  *kube.AlertPoller // nil when Alertmanager is not asked
@@ -147,6 +148,7 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Confi
 		return nil, err
 	}
 	cfg.Kubernetes, cfg.Writers.Kubernetes = kube.NewChecker(client), kube.NewWriter(client)
+	s.kube = client
 	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Who: cfg.Operator, Identity: p.line.holder,
 		Log: s.log.Logger})
 	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client),
@@ -317,6 +319,9 @@ func (s *session) run(ctx context.Context) {
 		wg.Go(func() { s.alerts.Run(adapters) })
 	}
 	wg.Go(func() { s.steer(adapters) })
+	if s.journal != nil {
+		wg.Go(func() { s.identify(adapters) })
+	}
 	wg.Go(func() {
 		for _, d := range s.down {
 			s.engine.Apply(d)

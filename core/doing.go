@@ -9,5 +9,6 @@ type Doing struct {
 	Since  time.Time `json:"since,omitzero"`  // when the first of them began (the cluster's time)
 	Last   string    `json:"last,omitempty"`  // the step that was confirmed last in this run; empty: none
 	LastAt time.Time `json:"lastAt,omitzero"` // when it began (the cluster's time)
+	As     string    `json:"as,omitempty"`    // as whom the servers know them: an Identity in one line; empty: it is not known
 	Said   bool      `json:"said"`            // false: it is not known; an older Lockstep does not say it
 }

@@ -26,6 +26,7 @@ type Facts struct {
 	Place    ManagementPlace // as it is configured
 	Own      ClusterPlace    // what commands must name to reach this cluster and its cloud
 	Operator string          // who runs Lockstep, in one line
+	Identity Identity        // as whom the servers know them, as far as that is known
 	Sources  map[SourceID]Source
 
 	Nodes           map[string]*Node                 // by name

@@ -158,6 +158,12 @@ func (d *armDialog) draw(m *Model, w, _ int) []string {
 	body = append(body, draw.Line{})
 	body = append(body, draw.Paragraph(themes.Text, "Lockstep takes the operator lease, so that two people do not act on one cluster at "+
 		"once. Writing goes off by itself when the lease is lost.", inner)...)
+	who := "The journal has you as " + m.snap.Operator
+	if as := m.snap.Identity.String(); as != "" {
+		who += ", known to the servers as " + as
+	}
+	body = append(body, draw.Line{})
+	body = append(body, draw.Paragraph(themes.Dim, who+".", inner)...)
 	name := "Switch on"
 	if d.holder != "" {
 		name = "Take over"
@@ -200,6 +206,10 @@ func othersWork(s *core.Snapshot, w int) []draw.Line {
 		}
 		return lines
 	}
+	var out []draw.Line
+	if d.As != "" {
+		out = some(themes.Dim, "The servers know them as "+d.As+".")
+	}
 	now := some(themes.Text, "Nothing of theirs runs at the moment.")
 	if d.Now != "" {
 		now = some(themes.Moves, "They are at work"+since(d.Since, s.Now)+": "+d.Now+".")
@@ -207,7 +217,7 @@ func othersWork(s *core.Snapshot, w int) []draw.Line {
 	if d.Last != "" && (d.Last != d.Now || !d.LastAt.Equal(d.Since)) {
 		now = append(now, some(themes.Dim, "The last step that they confirmed, "+clock(d.LastAt, s.Now)+": "+d.Last+".")...)
 	}
-	return now
+	return append(out, now...)
 }
 
 // since is " since 02:10"; empty where the time is not known.

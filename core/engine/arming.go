@@ -113,7 +113,7 @@ const (
 
 // doing is what this run does right now.
 func (e *Engine) doing() core.Doing {
-	d := core.Doing{Said: true}
+	d := core.Doing{Said: true, As: wording.OneLine(e.identity.String(), mostTitleTold)}
 	var now []string
 	for _, op := range e.ops.list() {
 		if op.Past || op.Elsewhere != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -89,7 +90,8 @@ type Engine struct {
 
 	updateSeen string // UID of the update's request that this run has seen
 
-	entries entryBook
+	entries  entryBook
+	identity core.Identity
 
 	scribe scribe
 	ops    *operations
@@ -306,6 +308,17 @@ func (e *Engine) call(f func()) bool {
 	}
 }
 
+// Identify tells the Engine as whom the servers know who runs Lockstep. From now on it is recorded with what they confirm.
+func (e *Engine) Identify(is core.Identity) {
+	e.call(func() {
+		if reflect.DeepEqual(is, e.identity) {
+			return
+		}
+		e.identity = is
+		e.record(Record{Kind: RecordIdentity, Cluster: e.cfg.Cluster, As: &is}, false)
+	})
+}
+
 // Snapshot returns the latest Snapshot; it is never nil.
 func (e *Engine) Snapshot() *core.Snapshot { return e.latest.Load() }
 
@@ -348,6 +361,7 @@ func (e *Engine) publish() {
 		Place:      e.cfg.Place,
 		Own:        e.cfg.Own,
 		Operator:   e.cfg.Operator,
+		Identity:   e.identity,
 		Settings:   e.cfg.Settings,
 		History:    e.history,
 		Operations: e.ops.list(),

@@ -71,8 +71,12 @@ func (e *Engine) Grant(st core.Step, typed string) (core.Grant, error) {
 		By: e.cfg.Operator, At: wallTime(e.cfg.Wall()),
 	}
 	g.Expires = g.At.Add(e.cfg.GrantFor)
-	if err := e.journal(e.ctx, Record{Kind: RecordGrant, Operation: g.ID, Step: st.ID, Intent: &g.Intent, Object: &g.Target, Node: st.Node,
-		Title: st.Title, Commands: st.Commands, Basis: g.Basis, Typed: typed}); err != nil {
+	r := Record{Kind: RecordGrant, Operation: g.ID, Step: st.ID, Intent: &g.Intent, Object: &g.Target, Node: st.Node,
+		Title: st.Title, Commands: st.Commands, Basis: g.Basis, Typed: typed}
+	if as := e.Snapshot().Identity; !as.IsZero() {
+		r.As = &as
+	}
+	if err := e.journal(e.ctx, r); err != nil {
 		return core.Grant{}, refuse("%v", err)
 	}
 	e.grants.Store(g.ID, granted{g, st.Change})

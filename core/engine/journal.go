@@ -285,10 +285,19 @@ func (j *Journal) flush() error {
 // atOnceWritten is how many waiting records are written in one call. It bounds what a try costs while the disk is full.
 const atOnceWritten = 256
 
+// beginsAnother tells whether the record is of the beginning of another update than the one that the file tells of. Each update has files
+// of its own.
+func (j *Journal) beginsAnother(r Record) bool {
+	return r.Kind == RecordUpdate && r.Update != nil && r.Update.Ended.IsZero() && j.done.update != "" && r.Update.UID != j.done.update
+}
+
 // append writes records in one call, all of them or none. The caller has the lock, and has caught up.
 func (j *Journal) append(records []Record) error {
 	if len(records) == 0 {
 		return nil
+	}
+	if slices.ContainsFunc(records, j.beginsAnother) && j.noLocks == nil {
+		_ = j.rotate() // where it fails, the update is told in the file of the one before
 	}
 	end, err := j.tailNow()
 	if err != nil {

@@ -53,7 +53,7 @@ const forgottenGrant = 10 * time.Minute
 func (d *digest) add(r Record) {
 	d.next++
 	k := keptRecord{d.next, r}
-	k.record.Commands, k.record.Basis, k.record.Typed = nil, nil, "" // these were only shown; no state is made from them
+	k.record.Commands, k.record.Basis, k.record.Typed, k.record.As = nil, nil, "", nil // these were only shown; no state is made from them
 	switch r.Kind {
 	case RecordUpdate:
 		d.addUpdate(k)

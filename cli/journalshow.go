@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/core/engine"
+	"lockstep/core/wording"
+)
+
+// journalFilter says which lines of a journal are wanted. A zero field wants all.
+type journalFilter struct {
+	node, instance, by string
+	kinds              []string
+	since, until       string // a time of the operator's zone
+	last               int
+
+	from, to time.Time
+}
+
+func newJournalShow(p *place) *cobra.Command {
+	var (
+		output string
+		f      journalFilter
+	)
+	cmd := &cobra.Command{
+		Use:   "show [FILE...]",
+		Short: "Print what stands in journals, one line each",
+		Long: `Prints the lines of a journal with all its files, or of the files that are named; without FILE, of all journals in the state
+folder. Several are printed as one: in the order of the clusters' time, and what more than one of them saw once. Times are yours as text,
+and UTC in JSON, which has each line as it stands in the journal. It writes nothing, and asks no server.
+
+Give the journals of one cluster only: those of several clusters are mixed.`,
+		Example: `  lockstep journal show --node cmp-07 --since 22:00
+  lockstep journal show --kind grant,verified -o json | jq .title`,
+		ValidArgsFunction: func(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return p.journals(), cobra.ShellCompDirectiveDefault
+		},
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			if output != formatText && output != formatJSON {
+				return fmt.Errorf("-o is %q; it takes text or json", output)
+			}
+			if err := f.read(time.Now()); err != nil {
+				return err
+			}
+			paths, err := p.theseJournals(paths)
+			if err != nil {
+				return err
+			}
+			return showJournals(cmd.OutOrStdout(), cmd.ErrOrStderr(), paths, f, output)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&output, "output", "o", formatText, "`format`: text or json")
+	flags.StringVar(&f.node, "node", "", "only what is about this `node`, by its name in Kubernetes")
+	flags.StringVar(&f.instance, "instance", "", "only what is about the instance with this `ID`")
+	flags.StringVar(&f.by, "by", "", "only what those recorded whose name has this `text` in it")
+	flags.StringSliceVar(&f.kinds, "kind", nil, "only lines of these `kinds` (docs/journal.md)")
+	flags.StringVar(&f.since, "since", "", "only from this `time` on: 15:04, or \"2006-01-02 15:04\"")
+	flags.StringVar(&f.until, "until", "", "only up to this `time`")
+	flags.IntVarP(&f.last, "last", "n", 0, "only the last `number` of lines")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{formatText, formatJSON}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// read reads the filter's times.
+func (f *journalFilter) read(now time.Time) error {
+	for _, t := range []struct {
+		flag, text string
+		into       *time.Time
+	}{{"--since", f.since, &f.from}, {"--until", f.until, &f.to}} {
+		if t.text == "" {
+			continue
+		}
+		at, err := time.ParseInLocation("2006-01-02 15:04", t.text, now.Location())
+		if err != nil {
+			at, err = time.ParseInLocation("15:04", t.text, now.Location())
+			at = time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), 0, 0, now.Location())
+			if at.After(now) {
+				at = at.AddDate(0, 0, -1) // the night before
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s is %q; it takes 15:04, or \"2006-01-02 15:04\"", t.flag, t.text)
+		}
+		*t.into = at
+	}
+	if f.last < 0 {
+		return fmt.Errorf("-n is %d; it takes a number of lines", f.last)
+	}
+	return nil
+}
+
+func (f *journalFilter) wants(l engine.JournalLine) bool {
+	switch {
+	case f.node != "" && l.Node != f.node,
+		f.instance != "" && !slices.Contains(l.Instances(), f.instance),
+		f.by != "" && !strings.Contains(l.By, f.by),
+		len(f.kinds) > 0 && !slices.Contains(f.kinds, string(l.Kind)),
+		!f.from.IsZero() && l.When().Before(f.from),
+		!f.to.IsZero() && l.When().After(f.to):
+		return false
+	}
+	return true
+}
+
+// showJournals prints the lines that are wanted.
+func showJournals(out, trouble io.Writer, paths []string, f journalFilter, output string) error {
+	w := bufio.NewWriter(out)
+	enc := json.NewEncoder(w)
+	var (
+		kept []engine.JournalLine // the last ones, where only these are wanted
+		err  error
+	)
+	print := func(l engine.JournalLine) {
+		if err != nil {
+			return
+		}
+		if output == formatJSON {
+			err = enc.Encode(shownLine{l.File, l.Line, l.Seq, l.Record})
+			return
+		}
+		_, err = fmt.Fprintf(w, "%s %-10s %s%s\n", l.When().Local().Format(time.DateTime), l.Kind, oneLine(l.Says()), by(l))
+	}
+	skipped, readErr := readJournals(paths, func(l engine.JournalLine) {
+		switch {
+		case !f.wants(l):
+		case f.last == 0:
+			print(l)
+		default:
+			if kept = append(kept, l); len(kept) >= 2*f.last {
+				kept = slices.Clone(kept[len(kept)-f.last:])
+			}
+		}
+	})
+	for _, l := range kept[max(len(kept)-f.last, 0):] {
+		print(l)
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("print the journal: %w", err)
+	}
+	if skipped > 0 {
+		fmt.Fprintf(trouble, "lockstep: %s not understood: cut off by a crash, or written by a newer version\n",
+			wording.Count(skipped, "line")+wording.Verb(skipped, " was", " were"))
+	}
+	return readErr
+}
+
+// shownLine is a line of a journal in JSON: the record as it stands there, and where.
+type shownLine struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+	Seq  int64  `json:"seq,omitempty"`
+	engine.Record
+}
+
+// by is who wrote the line, where a person did what it tells.
+func by(l engine.JournalLine) string {
+	switch l.Kind {
+	case engine.RecordStart, engine.RecordStop, engine.RecordArm, engine.RecordDisarm, engine.RecordGrant, engine.RecordControl,
+		engine.RecordNote, engine.RecordIdentity:
+		return " (" + oneLine(l.By) + ")"
+	}
+	return ""
+}
+
+// readJournals reads one journal, or several as one.
+func readJournals(paths []string, each func(engine.JournalLine)) (skipped int, err error) {
+	if len(paths) == 1 {
+		return engine.ReadJournalLines(paths[0], each)
+	}
+	return engine.MergeJournals(paths, each)
+}
+
+func newJournalMerge(p *place) *cobra.Command {
+	var (
+		output string
+		force  bool
+	)
+	cmd := &cobra.Command{
+		Use:   "merge -o FILE FILE...",
+		Short: "Make one journal of those of several operators",
+		Long: `Writes one journal of several of the same cluster: in the order of the cluster's time, with everything that was done, and what more
+than one of them saw once. The lines of the new journal are tied to one another as in any other; those of the old ones stay as they are,
+and only those are the evidence. It asks no server.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			paths, err := p.theseJournals(paths)
+			if err != nil {
+				return err
+			}
+			if err := canWrite("-o", output, force); err != nil {
+				return err
+			}
+			var content bytes.Buffer
+			encode := engine.EncodeJournal(func(line []byte) error { _, err := content.Write(line); return err })
+			lines := 0
+			skipped, err := engine.MergeJournals(paths, func(l engine.JournalLine) {
+				if encode(l.Record) == nil {
+					lines++
+				}
+			})
+			if err != nil {
+				return err
+			}
+			if output == toStdout {
+				_, err = cmd.OutOrStdout().Write(content.Bytes())
+				return err
+			}
+			if err := writeFile(output, content.Bytes(), force); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s: %s of %s; %s not understood.\n", oneLine(output), wording.Count(lines, "line"),
+				wording.Count(len(paths), "journal"), wording.Count(skipped, "line")+wording.Verb(skipped, " was", " were"))
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; - is standard output")
+	cmd.Flags().BoolVar(&force, "force", false, "replace the file when it exists")
+	_ = cmd.MarkFlagRequired("output") // the flag is there
+	return cmd
+}

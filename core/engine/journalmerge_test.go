@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"pgregory.net/rapid"
+)
+
+// written makes a journal of records, as a run writes it.
+func written(t *testing.T, path, run string, records []Record) {
+	t.Helper()
+	j, err := OpenJournal(path, JournalOptions{Run: run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	for _, r := range records {
+		if err := j.Write(r, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func merge(t *testing.T, paths ...string) []JournalLine {
+	t.Helper()
+	var out []JournalLine
+	skipped, err := MergeJournals(paths, func(l JournalLine) { out = append(out, l) })
+	if err != nil || skipped > 0 {
+		t.Fatalf("%d lines are no records, %v", skipped, err)
+	}
+	return out
+}
+
+// What two operators' Lockstep saw is one record without doubles, and what each of them did is all there.
+func TestWhatTwoOperatorsSawIsOneRecord(tt *testing.T) {
+	rapid.Check(tt, func(t *rapid.T) {
+		type transition struct {
+			object, value string
+			at            time.Time
+		}
+		var truth []transition
+		now := worldTime
+		values := map[string]int{}
+		for range rapid.IntRange(1, 40).Draw(t, "transitions") {
+			now = now.Add(time.Duration(rapid.IntRange(6, 1200).Draw(t, "after")) * time.Second)
+			object := rapid.SampledFrom([]string{"cmp-1", "cmp-2", "cmp-3"}).Draw(t, "object")
+			values[object] = 1 - values[object]
+			truth = append(truth, transition{object, fmt.Sprint("stage ", values[object]), now})
+		}
+		dir := tt.TempDir()
+		var paths, want, got, did []string
+		for who := range rapid.IntRange(1, 3).Draw(t, "operators") {
+			// The first one looks all the time; the others come and go, and each is behind by a time of its own: by less than
+			// anything lasts.
+			from, to := truth[0].at, now
+			if who > 0 {
+				from = from.Add(time.Duration(rapid.Int64Range(0, int64(to.Sub(from))).Draw(t, "from")))
+				to = from.Add(time.Duration(rapid.Int64Range(0, int64(to.Sub(from))).Draw(t, "to")))
+			}
+			behind := time.Duration(rapid.IntRange(0, 5000).Draw(t, "behind")) * time.Millisecond
+			var records []Record
+			see := func(tr transition, at time.Time) {
+				records = append(records, Record{Kind: RecordStage, At: at, Wall: at.Add(time.Duration(who) * time.Hour),
+					Object: &core.Ref{Name: tr.object, UID: "uid-" + tr.object}, Node: tr.object, To: tr.value, Stage: &core.StageRecord{}})
+			}
+			first := map[string]transition{}
+			for _, tr := range truth {
+				if tr.at.Before(from) {
+					first[tr.object] = tr
+				}
+			}
+			for _, object := range []string{"cmp-1", "cmp-2", "cmp-3"} {
+				if tr, ok := first[object]; ok {
+					see(tr, from)
+				}
+			}
+			for i, tr := range truth {
+				if tr.at.Before(from) || tr.at.After(to) {
+					continue
+				}
+				see(tr, tr.at.Add(behind))
+				if rapid.Bool().Draw(t, "acts") {
+					id := fmt.Sprint(who, ".", i)
+					records = append(records, Record{Kind: RecordGrant, Operation: id, At: tr.at.Add(behind), Wall: tr.at})
+					did = append(did, id)
+				}
+			}
+			path := filepath.Join(dir, fmt.Sprint(who, ".jsonl"))
+			written(tt, path, fmt.Sprint("run", who), records)
+			paths = append(paths, path)
+		}
+		if rapid.Bool().Draw(t, "one of them twice") {
+			paths = append(paths, paths[0])
+		}
+		for _, tr := range truth {
+			want = append(want, tr.object+" "+tr.value)
+		}
+		var acts []string
+		last := map[string]time.Time{}
+		for _, l := range merge(tt, paths...) {
+			switch l.Kind {
+			case RecordStage:
+				got = append(got, l.Node+" "+l.To)
+			case RecordGrant:
+				acts = append(acts, l.Operation)
+			}
+			if l.At.Before(last[l.File]) {
+				t.Fatalf("the order of %s is lost", l.File)
+			}
+			last[l.File] = l.At
+		}
+		// What one of two objects did at nearly the same time may come in another order, as the one who saw it first was behind.
+		for _, object := range []string{"cmp-1", "cmp-2", "cmp-3"} {
+			of := func(all []string) []string {
+				return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return !strings.HasPrefix(s, object) })
+			}
+			if !slices.Equal(of(got), of(want)) {
+				t.Fatalf("of %s it tells\n%q\nwant\n%q", object, of(got), of(want))
+			}
+		}
+		slices.Sort(acts)
+		slices.Sort(did)
+		if !slices.Equal(acts, did) {
+			t.Fatalf("what was done: %q, want %q", acts, did)
+		}
+	})
+}
+
+// Each update has a file of its own. A line is found again by its file and number, and the chain goes through.
+func TestEachUpdateHasAFileOfItsOwn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	update := func(uid, to string, ended time.Time) Record {
+		return Record{Kind: RecordUpdate, Wall: worldTime, Update: &core.UpdateRecord{UID: uid, Release: to, Ended: ended}}
+	}
+	grant := func(id string) Record { return Record{Kind: RecordGrant, Operation: id, Wall: worldTime} }
+	written(t, path, "a", []Record{{Kind: RecordStart, Wall: worldTime}, update("1", "21.0.1", time.Time{}), grant("in the first"),
+		update("1", "21.0.1", worldTime), grant("after the first")})
+	written(t, path, "b", []Record{update("1", "21.0.1", worldTime), update("2", "21.0.2", time.Time{}), grant("in the second")})
+	files, err := JournalFiles(path)
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%+v, %v", files, err)
+	}
+	for i, want := range []struct {
+		lines   int
+		updates string
+	}{{6, "21.0.1"}, {2, "21.0.2"}} {
+		var updates []string
+		for _, u := range files[i].Updates {
+			updates = append(updates, u.Release)
+		}
+		if files[i].Lines != want.lines || strings.Join(updates, " ") != want.updates || files[i].Number != i+1 {
+			t.Errorf("file %d: %+v, want %+v", i+1, files[i], want)
+		}
+	}
+	if one, err := JournalFiles(archiveName(path, 1)); err != nil || len(one) != 1 || one[0].Lines != 6 {
+		t.Errorf("the first alone: %+v, %v", one, err)
+	}
+	var places []string
+	if _, err := ReadJournalLines(path, func(l JournalLine) {
+		if l.Kind == RecordGrant {
+			places = append(places, fmt.Sprint(filepath.Base(l.File), ":", l.Line, " ", l.Seq, " ", l.Operation))
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"journal.jsonl.0001:3 3 in the first", "journal.jsonl.0001:5 5 after the first", "journal.jsonl:7 13 in the second"}
+	if !slices.Equal(places, want) {
+		t.Errorf("%q, want %q", places, want)
+	}
+	verified(t, path)
+}
+
+// A merged journal is a journal: its lines are tied to one another.
+func TestAMergedJournalIsAJournal(t *testing.T) {
+	dir := t.TempDir()
+	written(t, filepath.Join(dir, "a.jsonl"), "a", []Record{{Kind: RecordGrant, Operation: "1", At: worldTime}})
+	written(t, filepath.Join(dir, "b.jsonl"), "b", []Record{{Kind: RecordGrant, Operation: "2", At: worldTime.Add(-time.Second)}})
+	out := filepath.Join(dir, "merged.jsonl")
+	var lines []byte
+	encode := EncodeJournal(func(line []byte) error { lines = append(lines, line...); return nil })
+	for _, l := range merge(t, filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")) {
+		if err := encode(l.Record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(out, lines, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v := verified(t, out); v.Lines != 2 || v.Seq != 2 {
+		t.Errorf("%+v", v)
+	}
+	if records, _ := readAll(t, out); len(records) != 2 || records[0].Operation != "2" || records[0].Run != "b" {
+		t.Errorf("%+v", records)
+	}
+}

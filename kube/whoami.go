@@ -1,0 +1,27 @@
+package kube
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// WhoAmI asks the API server as whom it knows the login: a user and its groups. Every authenticated user may ask. A server older than
+// Kubernetes 1.28 does not know the question: the error is an *core.APIError of the kind ErrNotFound.
+func (c *Client) WhoAmI(ctx context.Context) (user string, groups []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	review := &unstructured.Unstructured{Object: map[string]any{"apiVersion": gvrSelf.GroupVersion().String(), "kind": "SelfSubjectReview"}}
+	answer, err := c.resource(gvrSelf, "").Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return "", nil, Describe(err, "ask as whom the server knows us")
+	}
+	info := fields(answer.Object).at("status").at("userInfo")
+	for _, g := range info.list("groups") {
+		if name, ok := g.(string); ok {
+			groups = append(groups, name)
+		}
+	}
+	return info.text("username"), groups, nil
+}
