@@ -27,6 +27,21 @@ var diagnoses = []diagnosis{
 		cause:     "The Deployment of the OpenStack controller is scaled to 0: nobody does its part of the update.",
 		remedy:    "Scale it up; or, where it is down on purpose, have Lockstep play it.",
 		forbidden: finalizer, at: "#while-it-is-away, #finalizers", scenarios: []string{"controller-down", "act-as"}, fits: scaledToZero},
+	{id: "role-labels-unreadable", rules: []core.AttentionRule{core.RuleRoleLabels},
+		symptom: "no lock moves, and the OpenStack controller's pods crash as they start",
+		reads:   "Deployment rockoon: the variable OSCTL_OPENSTACK_NODE_LABELS",
+		cause: "The setting that says by which labels the nodes have their roles cannot be read: the OpenStack controller does not start " +
+			"with it.",
+		remedy: "Put the variable right: JSON with a label for controller, compute and gateway each. Or take it out: then the usual labels " +
+			"count.",
+		forbidden: lockByHand, at: "#settings, #roles", scenarios: []string{"role-labels"}},
+	{id: "controller-crashes", rules: []core.AttentionRule{core.RuleControllerAway},
+		symptom: "requests stay as they are, one in deletion stays Terminating, and no lock changes; scaling the controller up changes nothing",
+		reads:   "Deployment rockoon: spec.replicas, status.readyReplicas, since when its condition Available is False",
+		cause:   "The OpenStack controller is wanted, and none of its pods has been ready for five minutes: they crash, or cannot start.",
+		remedy: "Look at its pods, their events, and what the containers said last; mend that. Where it takes longer, have Lockstep play the " +
+			"controller.",
+		forbidden: finalizer, at: "#while-it-is-away, #finalizers", scenarios: []string{"controller-crashes"}, fits: crashes},
 	{id: "controller-not-rolled-out", rules: []core.AttentionRule{core.RuleClusterLockWaits}, text: progress.SaysOtherRelease,
 		symptom:   "the update is requested, and the cluster lock of openstack stays active with text A",
 		reads:     "ClusterWorkloadLock: status.errorMessage, status.release; Deployment rockoon",
@@ -83,6 +98,13 @@ var diagnoses = []diagnosis{
 		at:        "#lcm", scenarios: []string{"outage-management"}, fits: unanswered(core.ServerManagement)},
 
 	// A node goes.
+	{id: "scope-missing", rules: []core.AttentionRule{core.RuleNodeWaits},
+		symptom: "a node's request stays, its lock stays active without a text, and nothing on the node moves",
+		reads:   "NodeMaintenanceRequest: spec.scope; the controller's bookkeeping on the request",
+		cause: "The request has no scope: the OpenStack controller fails on it, tries again for ever, and writes no text. The node counts " +
+			"as worked on meanwhile.",
+		remedy:    "Give it the scope that was meant: os, where the host is to reboot, or drain. Or withdraw it, where nobody knows who made it.",
+		forbidden: lockByHand, at: "#requests-without-a-scope", scenarios: []string{"scope-missing"}, fits: lacksScope},
 	{id: "undecided-resize", rules: []core.AttentionRule{core.RuleNodeWaits, core.RuleInstanceStranded},
 		symptom:   "a node's lock stays active with text J; an instance is in VERIFY_RESIZE",
 		reads:     "Nova: status and power state of the instances of the host",
@@ -197,6 +219,12 @@ var diagnoses = []diagnosis{
 		cause:   "A PodDisruptionBudget allows no pod of its set to go.",
 		remedy:  procedure.DrainRemedy(progress.DrainMessage{Pod: "a pod", Budgeted: true}),
 		at:      "#lcmclusterstate, #trouble", scenarios: []string{"drain-blocked", "clusters"}, fits: heldByBudget},
+	{id: "pod-hangs", rules: []core.AttentionRule{core.RuleDrainBlocked},
+		symptom: "a node stays in the drain although all its locks are inactive; a pod on it stays Terminating",
+		reads:   "LCMClusterState: status.message, attempt, value, without a word of a budget",
+		cause:   "A pod that the drain has evicted does not end. No budget holds it; a volume that cannot be unmounted can.",
+		remedy:  procedure.DrainRemedy(progress.DrainMessage{Pod: "a pod"}) + " By force only once nothing of it runs on the host any more.",
+		at:      "#lcmclusterstate, #trouble", scenarios: []string{"pod-hangs"}, fits: heldByPod},
 	{id: "containers-left", rules: []core.AttentionRule{core.RuleStateItem}, issue: "49078",
 		symptom:   "a machine stays in Prepare, Deploy or Reconfigure; the migration to containerd does not end",
 		reads:     "LCMMachine: status.stateItemStatuses (message), for the words \"" + orphaned + "\"",
@@ -227,6 +255,14 @@ var diagnoses = []diagnosis{
 		forbidden: "Do not release it by hand without their word: what it guards is not looked at then.",
 		at:        "#locks, #other-applications", scenarios: []string{"third-party"}, fits: isForeign},
 
+	{id: "lock-left", rules: []core.AttentionRule{core.RuleLockLeft},
+		symptom: "nothing hangs: a lock is inactive, and no request for its node is there",
+		reads:   "NodeWorkloadLock of openstack: status.state; NodeMaintenanceRequests and NodeDeletionRequests: none for its node",
+		cause: "A removal was withdrawn, or a request came and went while the OpenStack controller did not run. It takes a lock back only when " +
+			"a request that it has seen goes.",
+		remedy:    "See that the node is well, and set its lock to active before the next update; put nova-compute back into scheduling.",
+		forbidden: "Do not begin an update before: LCM would drain and reboot the host at once, with the instances on it.",
+		at:        "#left-over-locks, #removal", scenarios: []string{"lock-left"}},
 	{id: "removal-held", rules: []core.AttentionRule{core.RuleNodeRemoval},
 		symptom:   "a node that is to be removed stays, and its lock stays active with text S or T",
 		reads:     "NodeDeletionRequest; NodeWorkloadLock: status.errorMessage; Nova and Cinder: what is on the host",

@@ -3,6 +3,7 @@ package attention
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/progress"
@@ -120,6 +121,19 @@ func scaledToZero(f *facts, _ core.Attention) bool {
 	return f.s.Controller != nil && f.s.Controller.Replicas == 0
 }
 
+// rolloutTakes is how long a rollout may leave the OpenStack controller without a ready replica: its new pod applies the deployment after
+// about 75 s, and an image has to be pulled before.
+const rolloutTakes = 5 * time.Minute
+
+// crashes tells whether the OpenStack controller is wanted, and none of its pods has been ready for longer than a rollout takes.
+func crashes(f *facts, a core.Attention) bool {
+	c := f.s.Controller
+	return c != nil && c.Replicas > 0 && c.Ready == 0 && !c.AwaySince.IsZero() && badRoleLabels(f, a) == "" &&
+		f.s.Longer(c.AwaySince, rolloutTakes)
+}
+
+func lacksScope(f *facts, a core.Attention) bool { return progress.LacksScope(f.s.NodeRequest(a.Node)) }
+
 func nodeIsDown(f *facts, a core.Attention) bool {
 	n := f.s.Nodes[a.Node]
 	return n != nil && n.Ready != "True"
@@ -128,6 +142,11 @@ func nodeIsDown(f *facts, a core.Attention) bool {
 // heldByBudget tells whether a disruption budget refuses the drain that an entry is about.
 func heldByBudget(f *facts, a core.Attention) bool {
 	return f.drains(a, func(m progress.DrainMessage) bool { return m.Budgeted })
+}
+
+// heldByPod tells whether a pod that no budget protects keeps the drain.
+func heldByPod(f *facts, a core.Attention) bool {
+	return f.drains(a, func(m progress.DrainMessage) bool { return m.Pod != "" && !m.Budgeted })
 }
 
 func (f *facts) drains(a core.Attention, is func(progress.DrainMessage) bool) bool {

@@ -16,6 +16,9 @@ import (
 // itself, many times; it is better to retry at the next look at the node's pods.
 const evictionDeadline = 3 * time.Second
 
+// drainWaits is how long one try of a drain waits for the pods that it has evicted, in the simulated time.
+const drainWaits = 5 * time.Minute
+
 // cordon cordons or uncordons the node.
 func (l *lcm) cordon(ctx context.Context, name string, unschedulable bool) error {
 	err := retry.RetryOnConflict(conflicts, func() error {
@@ -102,6 +105,10 @@ func (l *lcm) evictAll(ctx context.Context, name string) (left int, problem stri
 		}
 		left++
 		if pod.DeletionTimestamp != nil {
+			if waited := l.clock.Now().Sub(pod.DeletionTimestamp.Time); waited > drainWaits && problem == "" {
+				problem = fmt.Sprintf("error when waiting for pod %q in namespace %q to terminate: global timeout reached: %s", pod.Name,
+					pod.Namespace, drainWaits)
+			}
 			continue
 		}
 		if err := l.evict(ctx, pod); err != nil {

@@ -92,8 +92,8 @@ func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) 
 		}
 	}
 	if pod.DeletionTimestamp != nil {
-		if host.off {
-			return time.Time{}, nil // no kubelet runs to end it
+		if host.off || k.troubles.hangs(pod) {
+			return time.Time{}, nil // no kubelet runs to end it, or it cannot
 		}
 		if _, seen := k.ending[uid]; !seen {
 			k.ending[uid] = now

@@ -106,7 +106,7 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 		}
 		spec := podSpecOf(d)
 		roles, invalid := readRoles(spec.roles)
-		if spec.replicas == 0 || spec.release == "" || invalid != nil {
+		if spec.replicas == 0 || spec.release == "" || invalid != nil || s.crashes(d) {
 			if spec.release == "" {
 				s.log.Warn("the controller cannot start: its Deployment names no release", "variable", releaseVariable)
 			}
@@ -129,7 +129,7 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 		first = false
 		group.Go(func() { r.run(run, begins, armed) })
 		for ctx.Err() == nil {
-			if d := s.view.deployment(rockoonNamespace, rockoonDeployment); d == nil || podSpecOf(d) != spec {
+			if d := s.view.deployment(rockoonNamespace, rockoonDeployment); d == nil || podSpecOf(d) != spec || s.crashes(d) {
 				break
 			}
 			s.pause(ctx, 0, changed)
@@ -137,6 +137,11 @@ func (s *supervisor) run(ctx context.Context, armed func()) {
 		cancel()
 		group.Wait()
 	}
+}
+
+// crashes tells whether no pod of the controller runs, because all of them crash.
+func (s *supervisor) crashes(d *appsv1.Deployment) bool {
+	return d.Status.ReadyReplicas == 0 && s.troubles.are(TroublePods, func(one *trouble) bool { return one.Workload == rockoonDeployment })
 }
 
 // run is one run of the pod. Its containers start at different speeds: the maintenance handlers serve at once, the one

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 )
 
 // Kinds of trouble.
@@ -43,6 +44,16 @@ const (
 	TroubleSlow = "cephSlow"
 	// TroubleTempest makes Tempest runs fail that end while it is active.
 	TroubleTempest = "tempestFails"
+	// TroubleScope is somebody's request for a node that has no scope; over when it is deleted, or has one.
+	TroubleScope = "withoutScope"
+	// TroubleLeftLock is a lock that is inactive though nobody asks for its node; over when it is set to active.
+	TroubleLeftLock = "lockLeft"
+	// TroubleHanging keeps a workload's pods on a node from ending, as a volume does that cannot be unmounted; over when they are
+	// deleted by force.
+	TroubleHanging = "podsHang"
+	// TroubleLabels is a setting of the role labels that cannot be read: the OpenStack controller's pods crash; over when the variable
+	// is put right, or taken out.
+	TroubleLabels = "roleLabelsUnreadable"
 )
 
 // Trouble is something that goes wrong by itself.
@@ -50,7 +61,7 @@ type Trouble struct {
 	Kind     string        // one of the Trouble constants
 	Node     string        // Kubernetes name, for kinds that affect a node
 	Service  string        // key of an OpenStack service, for TroubleDeployment
-	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods and TroubleEvicted
+	Workload string        // name of a DaemonSet, StatefulSet or Deployment, for TroublePods, TroubleEvicted and TroubleHanging
 	Waits    string        // why the containers of a pod that was found down do not run; empty: they run
 	At       time.Duration // after the start
 	// OnReturn begins the trouble when the node is back from its reboot, instead of at the time At; for agents,
@@ -195,6 +206,12 @@ func (t *trouble) strike(ctx context.Context) (err error) {
 		err = t.takeRoles(ctx)
 	case TroublePods:
 		t.says(t.Workload)
+	case TroubleScope:
+		err = t.askWithoutScope(ctx)
+	case TroubleLeftLock:
+		_, err = t.nodeLock("openstack-"+t.Node).patchStatus(ctx, map[string]any{"state": stateInactive})
+	case TroubleLabels:
+		err = t.spoilLabels(ctx)
 	}
 	if err != nil {
 		return err
@@ -210,6 +227,38 @@ func (t *trouble) says(workload string) {
 	if t.Log != "" && t.podLogs != nil {
 		t.podLogs.WriteLog(openstackNamespace, workload, t.Node, workload, t.Log)
 	}
+}
+
+// askWithoutScope makes a request for the node, as somebody does by hand who leaves the scope out.
+func (t *trouble) askWithoutScope(ctx context.Context) error {
+	lock, err := t.nodeLock("openstack-" + t.Node).get(ctx)
+	if err != nil {
+		return fmt.Errorf("read the lock of %s: %w", t.Node, err)
+	}
+	request := lcmObject("NodeMaintenanceRequest", t.Node)
+	request.Object["spec"] = map[string]any{"nodeName": t.Node, "release": lockRelease(lock)}
+	_, err = t.dyn.Resource(nodeRequests).Create(ctx, request, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("ask for %s: %w", t.Node, err)
+	}
+	return nil
+}
+
+// spoilLabels gives the OpenStack controller a setting of the role labels that it cannot read.
+func (t *trouble) spoilLabels(ctx context.Context) error {
+	return retry.RetryOnConflict(conflicts, func() error {
+		d, err := t.kube.AppsV1().Deployments(rockoonNamespace).Get(ctx, rockoonDeployment, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for i := range d.Spec.Template.Spec.Containers {
+			c := &d.Spec.Template.Spec.Containers[i]
+			c.Env = slices.DeleteFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == rolesVariable })
+			c.Env = append(c.Env, corev1.EnvVar{Name: rolesVariable, Value: `{"compute": {"openstack-compute-node": "enabled"}`})
+		}
+		_, err = t.kube.AppsV1().Deployments(rockoonNamespace).Update(ctx, d, metav1.UpdateOptions{})
+		return err
+	})
 }
 
 // takeRoles removes the role labels from the node.
@@ -423,6 +472,9 @@ func (t *troubles) are(kind string, meant func(*trouble) bool) bool {
 // its containers do not run. seen is when the kubelet first saw it.
 func (t *troubles) crashes(pod *corev1.Pod, on host, seen, now time.Time) (waits string, yes bool) {
 	_, owner := podOwner(pod)
+	if owner == rockoonDeployment && pod.Namespace == rockoonNamespace && t.env.labelsUnreadable() {
+		return crashLoop, true
+	}
 	yes = t.are(TroublePods, func(one *trouble) bool {
 		if one.Node != pod.Spec.NodeName || one.Workload != owner {
 			return false
@@ -438,4 +490,22 @@ func (t *troubles) crashes(pod *corev1.Pod, on host, seen, now time.Time) (waits
 		return !seen.After(begun) && (one.For <= 0 || now.Before(begun.Add(one.For)))
 	})
 	return waits, yes
+}
+
+// hangs tells whether a pod that is being deleted does not end.
+func (t *troubles) hangs(pod *corev1.Pod) bool {
+	_, owner := podOwner(pod)
+	return t.are(TroubleHanging, func(one *trouble) bool {
+		return one.Node == pod.Spec.NodeName && one.Workload == owner
+	})
+}
+
+// labelsUnreadable tells whether the OpenStack controller's pods cannot read their setting of the role labels.
+func (e *env) labelsUnreadable() bool {
+	d := e.view.deployment(rockoonNamespace, rockoonDeployment)
+	if d == nil {
+		return false
+	}
+	_, err := readRoles(podSpecOf(d).roles)
+	return err != nil
 }

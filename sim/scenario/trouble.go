@@ -10,7 +10,7 @@ type Trouble struct {
 	Kind     string   `json:"kind"`     // one of the Trouble constants
 	Node     string   `json:"node"`     // machine name, for kinds that affect a node
 	Service  string   `json:"service"`  // key of an OpenStack service, such as dns, for osdplApplying
-	Workload string   `json:"workload"` // name of a DaemonSet, StatefulSet or Deployment, for podsNotReady and podsEvicted
+	Workload string   `json:"workload"` // name of a DaemonSet, StatefulSet or Deployment, for podsNotReady, podsEvicted and podsHang
 	At       Duration `json:"at"`       // after the scenario's start; default at once
 	// OnReturn replaces at: the trouble begins when the node is back from its reboot; for agentsDead, computeDown,
 	// podsNotReady and podsEvicted. controllerDown then begins while the node is away.
@@ -35,11 +35,16 @@ const (
 	TroubleCeph       = "cephDegraded"     // an OSD is down: delete its pod
 	TroubleSlow       = "cephSlow"         // OSDs are slow, and Ceph's health says so: only time ends it
 	TroubleTempest    = "tempestFails"     // runs of Tempest fail: only time ends it
+	TroubleScope      = "withoutScope"     // somebody's request for a node has no scope: give it one, or delete it
+	TroubleLeftLock   = "lockLeft"         // a lock is inactive without a request: set its state to active
+	TroubleHanging    = "podsHang"         // a workload's pods on the node do not end: delete them by force
+	// osh-system/rockoon's variable for the role labels cannot be read, and its pods crash: take the variable out
+	TroubleLabels = "roleLabelsUnreadable"
 )
 
 var troubleKinds = []string{TroubleController, TroubleRelease, TroubleInner, TroubleDeployment, TroubleAgents, TroubleCompute,
 	TroubleForgotten, TroubleRole,
-	TroublePods, TroubleEvicted, TroubleCeph, TroubleSlow, TroubleTempest}
+	TroublePods, TroubleEvicted, TroubleCeph, TroubleSlow, TroubleTempest, TroubleScope, TroubleLeftLock, TroubleHanging, TroubleLabels}
 
 // Controller is an application controller that does not belong to MOSK, with locks that the update waits for.
 type Controller struct {
@@ -56,10 +61,11 @@ type Controller struct {
 }
 
 func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, string, ...any)) {
-	onNode := []string{TroubleInner, TroubleAgents, TroubleCompute, TroubleForgotten, TroubleRole, TroublePods, TroubleEvicted}
+	onNode := []string{TroubleInner, TroubleAgents, TroubleCompute, TroubleForgotten, TroubleRole, TroublePods, TroubleEvicted,
+		TroubleScope, TroubleLeftLock, TroubleHanging}
 	returning := []string{TroubleAgents, TroubleCompute, TroublePods, TroubleEvicted, TroubleController}
 	services := []string{TroubleDeployment}
-	workloads := []string{TroublePods, TroubleEvicted}
+	workloads := []string{TroublePods, TroubleEvicted, TroubleHanging}
 	logs := []string{TroubleDeployment, TroublePods}
 	for i, t := range s.Troubles {
 		field := fmt.Sprintf("troubles[%d]", i)
