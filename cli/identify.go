@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"lockstep/core"
@@ -11,18 +12,40 @@ import (
 // identifyEvery is the time between two tries to learn as whom the servers know the operator.
 const identifyEvery = time.Minute
 
-// identify asks the servers as whom they know the operator, once each can be seen, and tells the engine. What cannot be learned stays
-// unknown: nothing but the record rests on it.
+// question is something that a server is asked once.
+type question struct {
+	source core.SourceID // it is asked once this is live: then the server answers
+	ask    func(ctx context.Context) error
+}
+
+// identify asks the servers which cluster it is, and as whom they know the operator, once each can be seen, and tells the engine. What
+// cannot be learned stays unknown: nothing but the record rests on it.
 func (s *session) identify(ctx context.Context) {
+	var (
+		is  core.Identity
+		uid string // of the cluster
+	)
+	questions := []question{}
+	if s.kube != nil {
+		questions = append(questions, question{core.SourceNodes, func(ctx context.Context) (err error) {
+			uid, err = s.kube.ClusterUID(ctx)
+			s.noteJournal(uid)
+			return err
+		}}, question{core.SourceNodes, func(ctx context.Context) (err error) {
+			is.KubernetesUser, is.KubernetesGroups, err = s.kube.WhoAmI(ctx)
+			return err
+		}})
+	}
+	if s.client != nil {
+		questions = append(questions, question{core.SourceComputeServices, func(ctx context.Context) (err error) {
+			is.OpenStackUser, is.OpenStackProject, err = s.client.WhoAmI(ctx)
+			return err
+		}})
+	}
 	snapshots, stop := s.engine.Subscribe()
 	defer stop()
-	var (
-		is    core.Identity
-		again time.Time // not before this is anything asked again (wall time)
-		kube  = s.kube != nil
-		cloud = s.client != nil
-	)
-	for kube || cloud {
+	var again time.Time // not before this is anything asked again (wall time)
+	for len(questions) > 0 {
 		select {
 		case <-ctx.Done():
 			return
@@ -30,30 +53,22 @@ func (s *session) identify(ctx context.Context) {
 			if snap.Wall.Before(again) {
 				continue
 			}
-			before := is
-			if kube && snap.Sources[core.SourceNodes].State == core.SourceLive {
-				user, groups, err := s.kube.WhoAmI(ctx)
-				is.KubernetesUser, is.KubernetesGroups = user, groups
-				kube, again = s.mayLearn(err), snap.Wall.Add(identifyPause(err))
-			}
-			if cloud && snap.Sources[core.SourceComputeServices].State == core.SourceLive {
-				user, project, err := s.client.WhoAmI(ctx)
-				is.OpenStackUser, is.OpenStackProject = user, project
-				cloud, again = s.mayLearn(err), snap.Wall.Add(identifyPause(err))
-			}
-			if is.String() != before.String() {
-				s.engine.Identify(is)
+			asked := len(questions)
+			questions = slices.DeleteFunc(questions, func(q question) bool {
+				if snap.Sources[q.source].State != core.SourceLive {
+					return false
+				}
+				err := q.ask(ctx)
+				if err != nil {
+					again = snap.Wall.Add(identifyEvery)
+				}
+				return !s.mayLearn(err)
+			})
+			if len(questions) < asked {
+				s.engine.Identify(uid, is)
 			}
 		}
 	}
-}
-
-// identifyPause is how long nothing is asked after an answer.
-func identifyPause(err error) time.Duration {
-	if err == nil {
-		return 0
-	}
-	return identifyEvery
 }
 
 // mayLearn tells whether to ask again after an answer.
@@ -61,7 +76,7 @@ func (s *session) mayLearn(err error) bool {
 	if err == nil {
 		return false
 	}
-	s.log.Info("as whom the server knows the operator is not known", "error", err)
+	s.log.Info("not everything is known about who runs Lockstep, and on which cluster", "error", err)
 	var api *core.APIError
 	return !errors.As(err, &api) || api.MayPass()
 }

@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"lockstep/core"
 	"lockstep/core/engine"
+	"lockstep/sim"
 	"lockstep/sim/bubble"
 )
 
@@ -25,8 +30,49 @@ func TestTheRecordTellsAsWhomTheServersKnowTheOperator(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
+		uids, own := journalsOf(p.place.journal), filepath.Base(p.s.journal.Path())
+		if len(uids) != 1 || !slices.Contains(slices.Collect(maps.Values(uids)), own) {
+			t.Errorf("the journal is not noted: %v", uids)
+		}
 		if seen[engine.RecordIdentity] != is.String() || seen[engine.RecordGrant] != is.String() {
 			t.Errorf("the record has %v, want %s", seen, is)
+		}
+	})
+}
+
+// A cluster has one journal, by whatever name and address it is reached. One that was made anew at an address has another.
+func TestAClusterHasOneJournal(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		st := newStory(t, sim.Options{Scenario: told(t, "smooth")})
+		open := func() string {
+			st.begin()
+			st.until("it is known which cluster it is", func(s *core.Snapshot) bool {
+				return s.Identity.KubernetesUser != "" && s.Identity.OpenStackUser != ""
+			})
+			st.stop()
+			return st.s.journal.Path()
+		}
+		first := open()
+		st.place.name = "fra/mos"
+		if again := open(); again != first {
+			t.Errorf("by another name it has another journal: %s, and had %s", again, first)
+		}
+		noted := filepath.Join(filepath.Dir(first), journalsFile)
+		if err := os.WriteFile(noted, []byte(`{"another": "`+filepath.Base(first)+`"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		st.place.name = "lon/mos"
+		third := open()
+		if third == first {
+			t.Error("another cluster has the journal of the first")
+		}
+		for _, text := range []string{"{", `{"x": "../../etc/passwd"}`} {
+			if err := os.WriteFile(noted, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if again := open(); again != third {
+				t.Errorf("with %s in the file the journal is %s", text, again)
+			}
 		}
 	})
 }

@@ -122,7 +122,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	s.looker = kube.NewLooker(client, management)
 	s.openOpenStack(p, client, &cfg)
 	s.openAlertmanager(p, client, &cfg)
-	s.openJournal(p, client, &cfg)
+	s.openJournal(ctx, p, client, &cfg)
 	s.engine = engine.New(cfg)
 	s.watch(p, client, management)
 	s.watchAlerts(p, client)
@@ -181,16 +181,13 @@ func (s *session) openOpenStack(p place, client *kube.Client, cfg *engine.Config
 }
 
 // openJournal opens the journal, and reads what still counts. A single look only reads it.
-func (s *session) openJournal(p place, client *kube.Client, cfg *engine.Config) {
-	folder, server := p.journal, ""
+func (s *session) openJournal(ctx context.Context, p place, client *kube.Client, cfg *engine.Config) {
+	folder := p.journal
 	if folder == "" {
 		folder = stateFolder()
 		s.keepPrivate(folder)
 	}
-	if client != nil {
-		server = client.Server
-	}
-	path := journalPath(folder, cfg.Cluster, server)
+	path := s.journalOf(ctx, folder, cfg.Cluster, client)
 	s.checks = checkStore{filepath.Join(folder, "checks", strings.TrimSuffix(filepath.Base(path), ".jsonl"))}
 	s.keepPrivate(filepath.Dir(path), path)
 	var skipped int

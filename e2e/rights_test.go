@@ -79,6 +79,8 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 			readLease, // who is at work
 			kube.Permission{Verb: "list", Group: readLease.Group, Resource: readLease.Resource, Name: readLease.Name}, // and elsewhere
 			kube.Permission{Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"},
+			kube.Permission{Verb: "create", Group: "authentication.k8s.io", Resource: "selfsubjectreviews"},
+			kube.Permission{Verb: "get", Resource: "namespaces", Name: "kube-system"},
 			kube.Permission{Verb: "get", Resource: "/readyz"},
 			kube.Permission{Verb: "get", Resource: "/version"},
 		)},

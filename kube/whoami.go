@@ -25,3 +25,15 @@ func (c *Client) WhoAmI(ctx context.Context) (user string, groups []string, err 
 	}
 	return info.text("username"), groups, nil
 }
+
+// ClusterUID is what tells the cluster from every other, by whatever address it is reached: the UID of its namespace kube-system. The
+// error is an *core.APIError.
+func (c *Client) ClusterUID(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	namespace, err := c.resource(gvrNamespaces, "").Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		return "", Describe(err, "read which cluster it is (get namespaces "+metav1.NamespaceSystem+")")
+	}
+	return string(namespace.GetUID()), nil
+}

@@ -93,6 +93,8 @@ type Engine struct {
 	entries  entryBook
 	identity core.Identity
 
+	clusterUID string
+
 	scribe scribe
 	ops    *operations
 	tasks  sync.WaitGroup // running operations
@@ -308,14 +310,19 @@ func (e *Engine) call(f func()) bool {
 	}
 }
 
-// Identify tells the Engine as whom the servers know who runs Lockstep. From now on it is recorded with what they confirm.
-func (e *Engine) Identify(is core.Identity) {
+// Identify tells the Engine which cluster it is, by its UID, and as whom the servers know who runs Lockstep; what is not known is empty.
+// From now on the identity is recorded with what they confirm.
+func (e *Engine) Identify(cluster string, is core.Identity) {
 	e.call(func() {
-		if reflect.DeepEqual(is, e.identity) {
+		if cluster == e.clusterUID && reflect.DeepEqual(is, e.identity) {
 			return
 		}
-		e.identity = is
-		e.record(Record{Kind: RecordIdentity, Cluster: e.cfg.Cluster, As: &is}, false)
+		e.clusterUID, e.identity = cluster, is
+		r := Record{Kind: RecordIdentity, Cluster: e.cfg.Cluster, UID: cluster}
+		if !is.IsZero() {
+			r.As = &is
+		}
+		e.record(r, false)
 	})
 }
 

@@ -47,6 +47,7 @@ type Record struct {
 	Run   string     `json:"run,omitempty"`  // the run that wrote it; empty in journals of older versions
 
 	Cluster   string       `json:"cluster,omitempty"`
+	UID       string       `json:"clusterUID,omitempty"` // in a record of an identity: what tells the cluster from every other
 	Version   string       `json:"version,omitempty"`
 	Operation string       `json:"operation,omitempty"` // joins grant, before, after, verified
 	Step      string       `json:"step,omitempty"`
