@@ -91,6 +91,7 @@ type Engine struct {
 	updateSeen string // UID of the update's request that this run has seen
 
 	entries  entryBook
+	moves    moveBook
 	identity core.Identity
 
 	clusterUID string
@@ -396,6 +397,7 @@ func (e *Engine) publish() {
 		e.stamp(s)
 	}
 	e.world.touched = next
+	e.observeMoves(s)
 	e.observeEntries(s) // the last look at it before others see it: what was made of it until now would be of older operations
 	e.keep(false, e.seen...)
 	e.seen = nil

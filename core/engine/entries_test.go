@@ -194,3 +194,61 @@ func TestEntriesGoAlongIntoTheNextFile(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A migration is in the journal once when it has ended, whoever began it. The next run tells of those that ended meanwhile, and of no
+// other again.
+func TestTheJournalTellsOfEachMigrationOnce(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), alive()
+		now := func() time.Time { return worldTime.Add(time.Since(cloud.since)) }
+		moves := func(b *bench) (out []string) {
+			for _, r := range b.journal() {
+				if r.Kind == RecordMove {
+					out = append(out, r.Says())
+				}
+			}
+			return out
+		}
+		status := func(b *bench, instance string, id int, status string) {
+			b.locked(func(c *testCloud) {
+				all := c.migrations[instance]
+				if len(all) == 0 || all[len(all)-1].ID != id {
+					all = append(all, &core.Migration{ID: id, InstanceID: instance, Type: core.MigrationLive, SourceHost: "cmp-1", DestHost: "cmp-2",
+						Created: now()})
+				}
+				m := *all[len(all)-1]
+				m.Status, m.Updated = status, now()
+				c.migrations[instance] = append(all[:len(all)-1:len(all)-1], &m)
+			})
+			b.sync()
+			time.Sleep(time.Second)
+		}
+		b := newBench(t, dir, cloud)
+		time.Sleep(time.Minute)
+		before := len(moves(b))
+		status(b, "id-web-1", 71, "running")
+		status(b, "id-web-1", 71, "completed")
+		status(b, "id-web-2", 72, "error")
+		time.Sleep(time.Minute)
+		b.sync()
+		want := []string{"web-1: live-migration from cmp-1 to cmp-2: completed", "web-2: live-migration from cmp-1 to cmp-2: error"}
+		if got := moves(b)[before:]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		status(b, "id-web-3", 73, "running")
+		b.end()
+		cloud.mu.Lock()
+		m := *cloud.migrations["id-web-3"][0]
+		m.Status, m.Updated = "completed", now()
+		cloud.migrations["id-web-3"] = []*core.Migration{&m}
+		cloud.mu.Unlock()
+		time.Sleep(time.Minute)
+		next := newBench(t, dir, cloud)
+		defer next.end()
+		time.Sleep(time.Minute)
+		want = append(want, "web-3: live-migration from cmp-1 to cmp-2: completed")
+		if got := moves(next)[before:]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}

@@ -78,6 +78,11 @@ func (d *digest) add(r Record) {
 		}
 	case RecordEntry:
 		d.addEntry(k)
+	case RecordMove:
+		last := d.seen[string(RecordMove)].record.Move // how far the record of migrations has come
+		if !d.actions && r.Move != nil && (last == nil || !last.Ended.After(r.Move.Ended)) {
+			d.seen[string(RecordMove)] = k
+		}
 	case RecordStandstill:
 		if !d.actions && r.Stands != nil {
 			d.addStandstill(k)

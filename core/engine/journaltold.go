@@ -46,6 +46,8 @@ func (r Record) observation() (about, value string, ok bool) {
 		return "", "", false // it was done
 	case r.Kind == RecordEntry && r.Entry != nil:
 		return string(r.Kind) + " " + r.Entry.ID, string(r.Entry.What) + " " + r.Entry.Severity, true
+	case r.Kind == RecordMove && r.Move != nil:
+		return fmt.Sprint(r.Kind, " ", r.Move.Instance, " ", r.Move.Migration), r.Move.Status, true
 	case r.Kind == RecordMigrated:
 		return string(r.Kind) + " " + object, r.From, true
 	case r.Kind == RecordEnded && r.LookedUp:

@@ -81,6 +81,7 @@ func (e *Engine) apart(past []Record) (settled []Record, elsewhere []core.Operat
 func (e *Engine) startFrom(past []Record) {
 	settled, elsewhere := e.apart(past)
 	e.entries.remember(past)
+	e.moves.remember(past)
 	e.ops.restore(settled)
 	e.ops.setElsewhere(elsewhere)
 	// What a live run has begun and has not recorded the end of is still under way.

@@ -78,6 +78,9 @@ func (e *Engine) newWriting(work context.Context, op *operation, item int, step 
 		id = core.ItemID(id, item)
 	}
 	w.base = Record{Operation: id, Step: step.ID, Intent: &step.Intent, Object: new(step.Target), Node: step.Node, Title: step.Title}
+	if in := e.Snapshot().Instances.At(step.Intent.Instance); in != nil {
+		w.base.Project = wording.OneLine(e.Snapshot().Project(in.ProjectID), 100)
+	}
 	rule, known := ruleOf(step.Change)
 	if !known {
 		w.unable = refuse("%s: a change of type %T cannot be done", step.Title, step.Change)

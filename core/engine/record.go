@@ -33,6 +33,7 @@ const (
 	RecordLost             RecordKind = "lost"       // there was no room for records that could not be written
 	RecordIdentity         RecordKind = "identity"   // as whom the servers know who runs Lockstep
 	RecordEntry            RecordKind = "entry"      // an entry of "Needs you" came, became more or less severe, or is settled
+	RecordMove             RecordKind = "move"       // a migration of an instance ended, whoever began it
 	RecordNote             RecordKind = "note"       // the operator wrote a note, changed one, or is done with one
 	RecordCarried          RecordKind = "carried"    // a file of the journal begins; what still counts of the one before follows
 )
@@ -81,6 +82,9 @@ type Record struct {
 	As    *core.Identity `json:"as,omitempty"`    // in a record of an identity, and of what an operator confirmed
 	Entry *EntryRecord   `json:"entry,omitempty"` // that came, changed or is settled; Began is when it came
 	Note  *core.Note     `json:"note,omitempty"`
+	Move  *MoveRecord    `json:"move,omitempty"`
+
+	Project string `json:"project,omitempty"` // the name of the project of the instance that was acted on
 
 	LookedUp bool `json:"lookedUp,omitempty"` // in a record of an end: the run that began it did not see it; it was looked up later
 
@@ -120,6 +124,21 @@ type EntryRecord struct {
 	Instance string             `json:"instance,omitempty"`
 	Since    time.Time          `json:"since,omitzero"`   // since when it is so, where that is known (the cluster's time)
 	Seen     []SeenTo           `json:"seenTo,omitempty"` // the operations so far; a record of another run may have more
+}
+
+// MoveRecord is a migration of an instance that ended, by Nova's record of it. Names are those that people see.
+type MoveRecord struct {
+	Migration int       `json:"migration"` // the number of Nova's record
+	Instance  string    `json:"instance"`  // ID
+	Name      string    `json:"name,omitempty"`
+	Project   string    `json:"project,omitempty"`
+	Type      string    `json:"type"`   // live-migration, migration, resize, evacuation
+	Status    string    `json:"status"` // completed, error, failed, cancelled, finished, confirmed, reverted
+	From      string    `json:"fromHost,omitempty"`
+	To        string    `json:"toHost,omitempty"`
+	Began     time.Time `json:"beganAt,omitzero"` // when Nova made the record, and when it changed it last (the cluster's time)
+	Ended     time.Time `json:"endedAt,omitzero"`
+	Text      string    `json:"text,omitempty"` // Nova's, about a failure
 }
 
 // EntryEvent is what becomes of an entry.

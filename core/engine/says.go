@@ -47,6 +47,9 @@ func (r Record) Instances() []string {
 	if r.Entry != nil && r.Entry.Instance != "" {
 		out = append(out, r.Entry.Instance)
 	}
+	if r.Move != nil {
+		out = append(out, r.Move.Instance)
+	}
 	if r.Note != nil && r.Note.On.Instance != "" {
 		out = append(out, r.Note.On.Instance)
 	}
@@ -67,6 +70,8 @@ func (r Record) about() string {
 		subject = wording.OneLine(r.Object.Name, 100)
 	case r.Kind == RecordEntry && r.Entry != nil:
 		subject = r.Entry.Label
+	case r.Kind == RecordMove && r.Move != nil:
+		subject = wording.TextOf(r.Move.Name, r.Move.Instance)
 	case r.Kind == RecordNote && r.Note != nil:
 		subject = r.Note.On.Label
 	case r.Kind == RecordPhase, r.Kind == RecordStandstill:
@@ -130,6 +135,8 @@ func (r Record) tells() string {
 		return entrySays(r.Entry)
 	case RecordNote:
 		return r.noted()
+	case RecordMove:
+		return r.moved()
 	}
 	return string(r.Kind) + wording.Prefixed(": ", text)
 }
@@ -199,4 +206,13 @@ func (r Record) noted() string {
 	default:
 		return "note: " + wording.OneLine(n.Text, mostSaid)
 	}
+}
+
+func (r Record) moved() string {
+	m := r.Move
+	if m == nil {
+		return "a migration ended"
+	}
+	return m.Type + " from " + wording.TextOf(m.From, "?") + " to " + wording.TextOf(m.To, "?") + ": " + m.Status +
+		wording.Prefixed(": ", wording.OneLine(m.Text, mostSaid))
 }

@@ -1,0 +1,69 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+	"lockstep/core/wording"
+)
+
+// moveBook follows Nova's migrations for the journal. It is owned by the goroutine of Run.
+type moveBook struct {
+	asOf  time.Time         // of the list that was looked at last
+	from  time.Time         // what ended up to then is in the journal, or was before it
+	known map[string]string // the status of each migration, as this run saw it
+}
+
+// remember takes in how far an earlier run has come.
+func (b *moveBook) remember(past []Record) {
+	for _, r := range past {
+		if r.Kind == RecordMove && r.Move != nil && r.Move.Ended.After(b.from) {
+			b.from = r.Move.Ended
+		}
+	}
+}
+
+// observeMoves journals the migrations that have ended since, whoever began them.
+func (e *Engine) observeMoves(s *core.Snapshot) {
+	b, src := &e.moves, s.Sources[core.SourceMigrations]
+	if e.cfg.Journal == nil || src.AsOf.IsZero() || src.AsOf.Equal(b.asOf) || !s.Known(core.SourceInstances) {
+		return
+	}
+	b.asOf = src.AsOf
+	if b.from.IsZero() {
+		if b.from = s.Now; e.history.Update.UID != "" && e.history.Update.Ended.IsZero() {
+			b.from = e.history.Update.Started
+		}
+	}
+	known := make(map[string]string, len(b.known))
+	for _, id := range slices.Sorted(maps.Keys(s.Migrations)) {
+		for _, m := range slices.Backward(s.Migrations[id]) {
+			key := m.Key()
+			was, seen := b.known[key]
+			if known[key] = m.Status; m.Running() || m.Status == "reverting" || seen && was == m.Status || !seen && !m.Updated.After(b.from) {
+				continue
+			}
+			e.see(Record{Kind: RecordMove, Node: nodeName(s, m.SourceHost), Move: moveRecord(s, m)})
+		}
+	}
+	b.known = known
+}
+
+func nodeName(s *core.Snapshot, host string) string {
+	if n := s.NodeOfHost(host); n != nil {
+		return n.Name
+	}
+	return ""
+}
+
+func moveRecord(s *core.Snapshot, m *core.Migration) *MoveRecord {
+	out := &MoveRecord{Migration: m.ID, Instance: m.InstanceID, Type: m.Type, Status: m.Status, From: progress.HostLabel(s, m.SourceHost),
+		To: progress.HostLabel(s, m.DestHost), Began: m.Created.UTC(), Ended: m.Updated.UTC(), Text: wording.OneLine(m.Failure, mostOfEntry)}
+	if in := s.Instances.At(m.InstanceID); in != nil {
+		out.Name, out.Project = wording.OneLine(progress.InstanceLabel(in), 100), wording.OneLine(s.Project(in.ProjectID), 100)
+	}
+	return out
+}
