@@ -190,3 +190,6 @@ func noteStop(stopped map[string]core.StopRecord, i core.Intent, ended core.Oper
 		}
 	}
 }
+
+// HistoryOf makes a History from records, as a run of Lockstep that begins after them has it.
+func HistoryOf(records []Record) core.History { return replay(records) }

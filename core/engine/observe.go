@@ -36,6 +36,14 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 // see notes a transition, for the journal.
 func (e *Engine) see(r Record) { e.seen = append(e.seen, e.stamped(r)) }
 
+// labelOf is what people call a node; empty where that is its name.
+func labelOf(n *core.Node) string {
+	if label := n.Label(); label != n.Name {
+		return wording.OneLine(label, 64)
+	}
+	return ""
+}
+
 // lookAt tells at which nodes something can have happened since the Snapshot before: those of which a fact has changed, and those at
 // which the time matters, as somebody works there. A lock of such a node can say that an API does not answer, which lasts.
 func (e *Engine) lookAt(s *core.Snapshot) func(node string) bool {
@@ -121,7 +129,7 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node 
 			}
 			rounds.Set(node.UID, r)
 			e.world.touched.node(name)
-			e.see(Record{Kind: RecordRound, Node: name, Object: new(node.Ref()), Round: &r})
+			e.see(Record{Kind: RecordRound, Node: name, Label: labelOf(node), Object: new(node.Ref()), Round: &r})
 		case req != nil && old.Instances < 0 && countInstances(s, name) >= 0:
 			old.Instances = countInstances(s, name)
 			rounds.Set(node.UID, old)
@@ -134,7 +142,7 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node 
 			old.Ended, old.EndUnseen = s.Now, !watched
 			rounds.Set(node.UID, old)
 			e.world.touched.node(name)
-			e.see(Record{Kind: RecordRound, Node: name, Object: new(node.Ref()), Round: &old})
+			e.see(Record{Kind: RecordRound, Node: name, Label: labelOf(node), Object: new(node.Ref()), Round: &old})
 		}
 	}
 	h.Rounds, h.Earlier = rounds.M, earlier.M
@@ -172,8 +180,8 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) c
 		courses.Set(v.Node.UID, courses.M[v.Node.UID].With(courseStage(r, seen, v.Reason)))
 		e.world.touched.node(v.Name)
 		changed = changed || had
-		e.see(Record{Kind: RecordStage, Node: v.Name, Object: new(v.Node.Ref()), From: string(old.Stage), To: string(v.Stage), Exact: seen,
-			Stage: &r, Text: v.Reason})
+		e.see(Record{Kind: RecordStage, Node: v.Name, Label: labelOf(v.Node), Object: new(v.Node.Ref()), From: string(old.Stage),
+			To: string(v.Stage), Exact: seen, Stage: &r, Text: v.Reason})
 	}
 	h.Stages, h.Courses = stages.M, courses.M
 	if changed && e.cfg.OnStage != nil {

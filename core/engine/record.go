@@ -55,6 +55,7 @@ type Record struct {
 	Intent    *core.Intent `json:"intent,omitempty"`
 	Object    *core.Ref    `json:"object,omitempty"`
 	Node      string       `json:"node,omitempty"`
+	Label     string       `json:"label,omitempty"` // what people call the node, where that is another name
 	Title     string       `json:"title,omitempty"`
 	Commands  []string     `json:"commands,omitempty"`
 	Basis     []core.Fact  `json:"basis,omitempty"`

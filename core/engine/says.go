@@ -77,7 +77,7 @@ func (r Record) about() string {
 	case r.Kind == RecordPhase, r.Kind == RecordStandstill:
 		subject = "phase " + strconv.Itoa(int(r.Number))
 	case r.Node != "":
-		subject = r.Node
+		subject = wording.TextOf(r.Label, r.Node)
 	case r.Object != nil:
 		subject = wording.OneLine(r.Object.Name, 100)
 	}

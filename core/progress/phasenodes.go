@@ -159,7 +159,7 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 	}
 	p.Evidence = append(p.Evidence, text)
 	var begin, end time.Time
-	requests := 0
+	requests, open := 0, false // open: of a node's maintenance nobody has noted the end yet
 	for _, v := range nodes {
 		if v.Request != nil && f.asked(v) {
 			if requests++; requests <= mostRequests {
@@ -172,6 +172,7 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 		case r.Update == f.request.UID:
 			begin = core.Earlier(begin, r.Started)
 			end = core.Later(end, r.Ended)
+			open = open || r.Ended.IsZero()
 		case v.Stage == core.StageDone && v.Node.ReadySince.After(f.request.Created):
 			begin = core.Earlier(begin, v.Node.ReadySince)
 			end = core.Later(end, v.Node.ReadySince)
@@ -184,6 +185,9 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 		p.Started = core.Since{At: begin}
 	}
 	if p.State == core.PhaseDone {
+		if open {
+			end = time.Time{} // it ends at this moment
+		}
 		f.end(p, end)
 	}
 }

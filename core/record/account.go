@@ -1,0 +1,280 @@
+package record
+
+import (
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/engine"
+)
+
+// Format is the version of an Account as JSON.
+const Format = 1
+
+// Account is what a journal tells of one update. Times are the cluster's, in UTC; durations are seconds. What the journal does not tell is
+// empty or zero.
+type Account struct {
+	Format  int      `json:"format"`
+	Cluster string   `json:"cluster"`
+	From    string   `json:"from,omitempty"` // releases
+	To      string   `json:"to,omitempty"`
+	Began   Time     `json:"began"`
+	Ended   Time     `json:"ended"`              // zero while it runs, as far as the journal tells
+	EndSeen bool     `json:"endSeen,omitempty"`  // somebody watched when it ended
+	Took    float64  `json:"tookSeconds"`        // up to its end, or up to the last line
+	Last    Time     `json:"last"`               // of its lines
+	Lines   int      `json:"lines"`              // of which the account is made
+	Skipped int      `json:"linesNotUnderstood"` // lines of the files that are no records
+	Files   []string `json:"files"`
+
+	Runs        []Run        `json:"runs"`
+	Phases      []Phase      `json:"phases"`
+	Nodes       []Node       `json:"nodes"`
+	Standstills []Standstill `json:"standstills"`
+	Projects    []Project    `json:"projects"`
+	Actions     []Action     `json:"actions"`
+	Refused     []Refusal    `json:"refused"` // what the gate did not let through
+	Entries     []Entry      `json:"entries"` // of "Needs you"
+	Notes       []Note       `json:"notes"`
+	Deviations  []Deviation  `json:"deviations"` // from what the documents, or the check, say
+	Left        []Leftover   `json:"leftToSetBack"`
+}
+
+// Time is a moment that is null in JSON where it is not known.
+type Time struct{ time.Time }
+
+// MarshalJSON implements json.Marshaler.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return t.UTC().MarshalJSON()
+}
+
+// Place is a line of a journal.
+type Place struct {
+	File int   `json:"file"` // index in Account.Files
+	Line int   `json:"line"` // in the file, from 1
+	Seq  int64 `json:"seq,omitempty"`
+}
+
+// Run is a run of Lockstep.
+type Run struct {
+	ID      string  `json:"id"`
+	By      string  `json:"by"`
+	As      string  `json:"as,omitempty"` // as whom the servers knew them
+	Began   Time    `json:"began"`
+	Ended   Time    `json:"ended"` // null: it was killed, or still runs
+	Version string  `json:"version,omitempty"`
+	Lines   []Place `json:"lines"`
+}
+
+// Phase is a phase of the update.
+type Phase struct {
+	Number int     `json:"number"`
+	Title  string  `json:"title"`
+	Began  Time    `json:"began"`
+	Ended  Time    `json:"ended"`
+	Exact  bool    `json:"exact"` // both were seen, or read from the API's own times
+	Took   float64 `json:"tookSeconds,omitempty"`
+	Lines  []Place `json:"lines"`
+}
+
+// Node is what became of a node.
+type Node struct {
+	Name   string  `json:"name"`  // in Kubernetes
+	Label  string  `json:"label"` // what people call it
+	Stages []Stage `json:"stages"`
+
+	Maintenance []Maintenance `json:"maintenance"`
+	Took        float64       `json:"tookSeconds,omitempty"` // of all its maintenance that is over
+	Outlier     string        `json:"outlier,omitempty"`     // why it stands out
+}
+
+// Stage is a stage that a node went through.
+type Stage struct {
+	Stage string  `json:"stage"`
+	Began Time    `json:"began"`
+	Ended Time    `json:"ended"`
+	Exact bool    `json:"exact"` // Lockstep watched when it began
+	Took  float64 `json:"tookSeconds,omitempty"`
+	Why   string  `json:"why,omitempty"`
+	Line  Place   `json:"line"`
+}
+
+// Maintenance is the time from a request for a node to its end.
+type Maintenance struct {
+	Began     Time    `json:"began"`
+	Ended     Time    `json:"ended"`
+	Instances *int    `json:"instances,omitempty"` // on the host when it began; absent where that is not known
+	EndSeen   bool    `json:"endSeen"`
+	Took      float64 `json:"tookSeconds,omitempty"`
+	Lines     []Place `json:"lines"`
+}
+
+// Standstill is a time in which the update did not go on.
+type Standstill struct {
+	Phase   int     `json:"phase"`
+	Cause   string  `json:"cause"`
+	Subject string  `json:"subject,omitempty"`
+	Why     string  `json:"why,omitempty"`
+	Began   Time    `json:"began"`
+	Ended   Time    `json:"ended"`
+	Took    float64 `json:"tookSeconds,omitempty"`
+	Lines   []Place `json:"lines"`
+}
+
+// Project is what became of the instances of a project.
+type Project struct {
+	Name      string     `json:"name"` // empty: it is not known
+	Instances []Instance `json:"instances"`
+}
+
+// Instance is what became of an instance.
+type Instance struct {
+	ID    string `json:"id"`
+	Name  string `json:"name,omitempty"`
+	Moves []Move `json:"moves,omitempty"`
+
+	// Slow is how long live migrations took that moved it, or tried to: meanwhile it may be slow. Down is how long it did not run: by
+	// migrations that shut it down, and while an operator had stopped it. Seconds.
+	Slow    float64 `json:"slowSeconds,omitempty"`
+	Down    float64 `json:"downSeconds,omitempty"`
+	Stopped []Stop  `json:"stopped,omitempty"`
+	Failed  int     `json:"failedMoves,omitempty"`
+}
+
+// Move is a migration of an instance, by Nova's record of it.
+type Move struct {
+	Type   string  `json:"type"`
+	Status string  `json:"status"`
+	From   string  `json:"from,omitempty"`
+	To     string  `json:"to,omitempty"`
+	Began  Time    `json:"began"`
+	Ended  Time    `json:"ended"`
+	Took   float64 `json:"tookSeconds,omitempty"`
+	Text   string  `json:"text,omitempty"`
+	Line   Place   `json:"line"`
+}
+
+// Live tells whether the instance ran on meanwhile.
+func (m Move) Live() bool { return m.Type == core.MigrationLive }
+
+// Failed tells whether it did not move the instance.
+func (m Move) Failed() bool {
+	return m.Status == "error" || m.Status == "failed" || m.Status == "cancelled"
+}
+
+// Stop is a time in which an instance was stopped or shelved by an operator.
+type Stop struct {
+	Stopped Time    `json:"stopped"`
+	Started Time    `json:"started"` // null: it was not started again by Lockstep
+	By      string  `json:"by"`
+	Lines   []Place `json:"lines"`
+}
+
+// Action is a step that an operator confirmed, with all that became of it.
+type Action struct {
+	ID        string      `json:"id"` // of the operation
+	Kind      string      `json:"kind"`
+	Title     string      `json:"title"`
+	By        string      `json:"by"`
+	As        string      `json:"as,omitempty"`
+	Confirmed Time        `json:"confirmed"`
+	Ended     Time        `json:"ended"`
+	Took      float64     `json:"tookSeconds,omitempty"`
+	State     string      `json:"state"`          // done, failed, stopped, unknown, …; "begun"; "confirmed": it was not begun
+	Verified  bool        `json:"verified"`       // the cluster showed the result
+	Text      string      `json:"text,omitempty"` // how it ended, or why it failed
+	Node      string      `json:"node,omitempty"`
+	Object    string      `json:"object,omitempty"`
+	UID       string      `json:"uid,omitempty"`
+	Before    string      `json:"before,omitempty"`
+	After     string      `json:"after,omitempty"`
+	Typed     string      `json:"typed,omitempty"` // what the operator typed to confirm it
+	Commands  []string    `json:"commands,omitempty"`
+	Basis     []core.Fact `json:"basis,omitempty"`
+	Items     []Item      `json:"items,omitempty"` // of a batch
+	Lines     []Place     `json:"lines"`
+}
+
+// Item is an item of a batch.
+type Item struct {
+	Label string  `json:"label"`
+	State string  `json:"state"`
+	Text  string  `json:"text,omitempty"`
+	Took  float64 `json:"tookSeconds,omitempty"`
+}
+
+// Refusal is a write that was not let through.
+type Refusal struct {
+	At    Time   `json:"at"`
+	By    string `json:"by"`
+	Title string `json:"title"`
+	Why   string `json:"why"`
+	Line  Place  `json:"line"`
+}
+
+// Entry is something that needed a person.
+type Entry struct {
+	ID       string   `json:"id"`
+	Rule     string   `json:"rule"`
+	Severity string   `json:"severity"` // the highest that it had
+	Impact   string   `json:"impact,omitempty"`
+	Label    string   `json:"label,omitempty"`
+	Reason   string   `json:"reason"`
+	Came     Time     `json:"came"`
+	Settled  Time     `json:"settled"`            // null: it is open
+	EndSeen  bool     `json:"endSeen,omitempty"`  // somebody watched when it was settled
+	Lasted   float64  `json:"lastedSeconds"`      // up to its end, or up to the last line
+	Cause    string   `json:"cause,omitempty"`    // the ID of the entry that it followed from
+	SeenTo   []SeenTo `json:"seenTo,omitempty"`   // what operators did about it
+	Node     string   `json:"node,omitempty"`     //
+	Instance string   `json:"instance,omitempty"` // ID
+	Since    Time     `json:"since"`              // since when it was so, where that is known
+	Lines    []Place  `json:"lines"`
+}
+
+// SeenTo is something that an operator did about an entry.
+type SeenTo struct {
+	Operation string `json:"operation"`
+	By        string `json:"by"`
+	Title     string `json:"title,omitempty"`
+}
+
+// Note is a note of an operator.
+type Note struct {
+	core.Note
+	Lines []Place `json:"lines"`
+}
+
+// Deviation is something that was done against what the documents, or the check, say.
+type Deviation struct {
+	At    Time   `json:"at"`
+	By    string `json:"by"`
+	What  string `json:"what"`
+	Line  Place  `json:"line"`
+	Typed string `json:"typed,omitempty"`
+}
+
+// Leftover is something that Lockstep changed, and that was not set back as far as the journal tells.
+type Leftover struct {
+	Of    string  `json:"of"`
+	What  string  `json:"what"`
+	By    string  `json:"by"`
+	At    Time    `json:"at"`
+	Lines []Place `json:"lines"`
+}
+
+// Running tells whether the update has not ended, as far as the journal tells.
+func (a *Account) Running() bool { return a.Ended.IsZero() }
+
+// lineOf is the place of a line in the account's files.
+func (a *Account) lineOf(l engine.JournalLine) Place {
+	for i, f := range a.Files {
+		if f == l.File {
+			return Place{i, l.Line, l.Seq}
+		}
+	}
+	a.Files = append(a.Files, l.File)
+	return Place{len(a.Files) - 1, l.Line, l.Seq}
+}
