@@ -39,6 +39,8 @@ var mayImport = map[string][]string{
 	"core/fleet":    {"core", "core/wording", "core/progress", "core/attention"},
 	"core/engine": {"core", "core/wording", "core/progress", "core/step", "core/procedure", "core/attention", "core/evacuation",
 		"core/internal/permit"},
+	"core/handover": {"core", "core/wording", "core/progress", "core/procedure", "core/attention", "core/forecast",
+		"core/record"},
 	"core/record":          {"core", "core/wording", "core/engine"}, // of the engine the journal
 	"core/internal/permit": {"core"},
 	"core/derivedtest":     {"core", "core/progress", "core/procedure", "core/attention", "core/forecast", "core/timeline", "core/checklist"},

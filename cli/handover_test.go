@@ -52,8 +52,8 @@ func TestWhoeverTakesOverWheneverNothingIsLeftBehind(t *testing.T) {
 	bubble.Story(t, takesOver)
 }
 
-// handover is Lockstep beside a controller that is scaled up and down.
-type handover struct {
+// takeTurns is Lockstep beside a controller that is scaled up and down.
+type takeTurns struct {
 	*player
 	admin dynamic.Interface
 	kube  kubernetes.Interface
@@ -65,7 +65,7 @@ func takesOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &handover{player: play(t, scene, "openstack"), seen: map[string]int{}}
+	h := &takeTurns{player: play(t, scene, "openstack"), seen: map[string]int{}}
 	h.kube = kubernetesOf(t, h.Cloud)
 	if h.admin, err = dynamic.NewForConfig(h.AdminConfig()); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func lcm(plural string) schema.GroupVersionResource {
 }
 
 // node returns the compute with the instance, or the one that a request is for.
-func (h *handover) node() string {
+func (h *takeTurns) node() string {
 	for node := range h.last.NodeRequests {
 		return node
 	}
@@ -168,7 +168,7 @@ func (h *handover) node() string {
 }
 
 // ask makes the request, as LCM does.
-func (h *handover) ask(subject string) {
+func (h *takeTurns) ask(subject string) {
 	h.t.Helper()
 	resource, kind, name, spec := nodeRequests, "NodeMaintenanceRequest", "", map[string]any{"release": h.Scenario.Release.From, "scope": "os"}
 	if subject == "cluster" {
@@ -194,7 +194,7 @@ func (h *handover) ask(subject string) {
 	h.until("the request is seen", func(s *core.Snapshot) bool { return h.request(s, subject) != nil })
 }
 
-func (h *handover) request(s *core.Snapshot, subject string) *core.MaintenanceRequest {
+func (h *takeTurns) request(s *core.Snapshot, subject string) *core.MaintenanceRequest {
 	if subject == "cluster" {
 		return s.ClusterRequest()
 	}
@@ -205,7 +205,7 @@ func (h *handover) request(s *core.Snapshot, subject string) *core.MaintenanceRe
 }
 
 // lcm deletes the request once the lock allows it: LCM's own work on a node takes no time here.
-func (h *handover) lcm(subject string) {
+func (h *takeTurns) lcm(subject string) {
 	h.t.Helper()
 	s := h.last
 	r := h.request(s, subject)
@@ -232,7 +232,7 @@ func (h *handover) lcm(subject string) {
 
 // serve lets the controller work until the lock or the request has changed this many times, and scales it down at that moment, in
 // the middle of its work. It returns the state in which the controller left them; false if it had finished before.
-func (h *handover) serve(subject string, changes int) (state string, cut bool) {
+func (h *takeTurns) serve(subject string, changes int) (state string, cut bool) {
 	h.t.Helper()
 	gone := make(chan error, 1)
 	request := h.request(h.last, subject)
@@ -267,14 +267,14 @@ func (h *handover) serve(subject string, changes int) (state string, cut bool) {
 }
 
 // scale gives the controller this many replicas.
-func (h *handover) scale(replicas int) error {
+func (h *takeTurns) scale(replicas int) error {
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
 	_, err := h.kube.AppsV1().Deployments("osh-system").Patch(h.t.Context(), "rockoon", types.MergePatchType, patch, metav1.PatchOptions{})
 	return err
 }
 
 // finish lets the controller work until the request is gone.
-func (h *handover) finish(subject string) {
+func (h *takeTurns) finish(subject string) {
 	h.t.Helper()
 	h.until("the controller is through with the "+subject, func(s *core.Snapshot) bool {
 		h.lcm(subject)
@@ -283,7 +283,7 @@ func (h *handover) finish(subject string) {
 }
 
 // controller scales the controller, and waits until Lockstep sees it.
-func (h *handover) controller(on bool) {
+func (h *takeTurns) controller(on bool) {
 	h.t.Helper()
 	replicas := 0
 	if on {
@@ -298,7 +298,7 @@ func (h *handover) controller(on bool) {
 }
 
 // step does Lockstep's next step; false when the request is gone and there is no step.
-func (h *handover) step(subject string) bool {
+func (h *takeTurns) step(subject string) bool {
 	h.t.Helper()
 	var st core.Step
 	found := false
@@ -317,7 +317,7 @@ func (h *handover) step(subject string) bool {
 }
 
 // doNow does a step; false when the servers answered right before it that the facts had changed: what Lockstep knew was older.
-func (h *handover) doNow(st core.Step) bool {
+func (h *takeTurns) doNow(st core.Step) bool {
 	h.t.Helper()
 	op := h.execute(st)
 	if op.State == core.OperationFailed && strings.HasPrefix(op.Text, "refused: ") {
@@ -335,7 +335,7 @@ func (h *handover) doNow(st core.Step) bool {
 }
 
 // where is the state in which one takes over from the other.
-func (h *handover) where(subject string) string {
+func (h *takeTurns) where(subject string) string {
 	s := h.last
 	r := h.request(s, subject)
 	state := subject + ": no request"
@@ -379,7 +379,7 @@ func (h *handover) where(subject string) string {
 }
 
 // state returns, by name, what the flow may leave behind.
-func (h *handover) state() map[string]string {
+func (h *takeTurns) state() map[string]string {
 	h.t.Helper()
 	out := map[string]string{}
 	ctx := h.t.Context()

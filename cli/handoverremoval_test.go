@@ -32,7 +32,7 @@ func TestWhoeverTakesOverARemovalNothingIsLeftBehind(t *testing.T) {
 
 // removal is a handover in which nodes are taken out of the cluster, one after another.
 type removal struct {
-	*handover
+	*takeTurns
 	node string // the one being taken out
 }
 
@@ -49,7 +49,7 @@ func takesOverRemovals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &removal{handover: &handover{player: play(t, told, "openstack"), seen: map[string]int{}}}
+	r := &removal{takeTurns: &takeTurns{player: play(t, told, "openstack"), seen: map[string]int{}}}
 	r.kube = kubernetesOf(t, r.Cloud)
 	if r.admin, err = dynamic.NewForConfig(r.AdminConfig()); err != nil {
 		t.Fatal(err)
@@ -303,7 +303,7 @@ func takesOverClaims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &removal{handover: &handover{player: play(t, told, "openstack"), seen: map[string]int{}}}
+	r := &removal{takeTurns: &takeTurns{player: play(t, told, "openstack"), seen: map[string]int{}}}
 	r.kube = kubernetesOf(t, r.Cloud)
 	if r.admin, err = dynamic.NewForConfig(r.AdminConfig()); err != nil {
 		t.Fatal(err)

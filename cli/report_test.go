@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"html"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/engine"
+	"lockstep/core/handover"
 	"lockstep/core/record"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -105,6 +107,7 @@ func reportsTheUpdate(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.until("cmp-02 waits still", waits)
+	handsTheShiftOver(t, st, name)
 	web := ""
 	for _, in := range st.last.InstancesOn(name["cmp-02"]) {
 		if in.Name == "web-2" {
@@ -177,7 +180,7 @@ func reportsTheUpdate(t *testing.T) {
 		}
 		did = append(did, act.Kind)
 	}
-	if want := []string{"live-migrate", "live-migrate-all"}; !slices.Equal(did, want) {
+	if want := []string{"set-mode", "set-mode", "live-migrate", "live-migrate-all"}; !slices.Equal(did, want) {
 		t.Errorf("it tells that %q was done, want %q", did, want)
 	}
 	stood := slices.ContainsFunc(a.Standstills, func(s record.Standstill) bool {
@@ -198,6 +201,34 @@ func reportsTheUpdate(t *testing.T) {
 	}
 	tracesToLines(t, a, st.s.journal.Path())
 	reads(t, a)
+}
+
+// handsTheShiftOver checks the note that is written while cmp-02 waits for the operator.
+func handsTheShiftOver(t *testing.T, st *story, name map[string]string) {
+	t.Helper()
+	<-time.After(time.Minute)
+	set := core.Intent{Kind: core.IntentSetMode, Nodes: []string{name["cmp-03"]}, Mode: core.ModeSkip}
+	st.confirm(set)
+	s := st.until("the mode is set", func(s *core.Snapshot) bool { return len(s.History.Changes) > 0 })
+	account, err := accountFor([]string{st.s.kept, filepath.Join(t.TempDir(), "none.jsonl")}, s)
+	if err != nil || account == nil {
+		t.Fatalf("%+v, %v", account, err)
+	}
+	h := handover.Of(s, account)
+	text := strings.Join(h.Text(time.UTC, false), "\n")
+	for _, want := range []string{"Phase 4, worker nodes: ", "Look first at: cmp-02: manual mode: 2 instances must leave first",
+		"- cmp-02: manual mode", "suffers: time", "To set back\n- cmp-03: ", "skip → ", "cmp-02 is through; it goes on only with the operator",
+		"cmp-03 begins", "Nothing that cannot be left alone runs."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the note does not say %q:\n%s", want, text)
+		}
+	}
+	marked := strings.Join(h.Text(time.UTC, true), "\n")
+	if strings.Contains(marked, "<b>") || !strings.Contains(marked, "\n## Open\n") {
+		t.Errorf("as Markdown:\n%s", marked)
+	}
+	set.Mode = ""
+	st.confirm(set)
 }
 
 // tracesToLines checks that each thing in the account names lines that are about it.

@@ -37,6 +37,7 @@ type session struct {
 	alerts  *kube.AlertPoller // nil when Alertmanager is not asked
 	client  *nova.Client
 	journal *engine.Journal // nil when none is written
+	kept    string          // the journal's path, also where it is only read
 	notices []string        // about this machine, for the operator
 
 	looker core.Looker // of logs, events and objects
@@ -188,6 +189,7 @@ func (s *session) openJournal(ctx context.Context, p place, client *kube.Client,
 		s.keepPrivate(folder)
 	}
 	path := s.journalOf(ctx, folder, cfg.Cluster, client)
+	s.kept = path
 	s.checks = checkStore{filepath.Join(folder, "checks", strings.TrimSuffix(filepath.Base(path), ".jsonl"))}
 	s.keepPrivate(filepath.Dir(path), path)
 	var skipped int

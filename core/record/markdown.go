@@ -53,6 +53,9 @@ func span(seconds float64) string {
 	return Span(seconds)
 }
 
+// Lines are the numbers of a thing's lines in the journal, a few of them: "17, 18".
+func Lines(places []Place) string { return lines(places...) }
+
 // lines are the numbers of a thing's lines in the journal, a few of them.
 func lines(places ...Place) string {
 	const most = 6

@@ -547,6 +547,9 @@ func (b *builder) byProject() {
 	}
 }
 
+// Disabled is what a Leftover says of a service that was disabled, and not enabled again.
+const Disabled = "disabled by an operator"
+
 // undone are the steps that set back what others did.
 var undone = map[core.IntentKind]core.IntentKind{
 	core.IntentDisableCompute: core.IntentEnableCompute, core.IntentDisableVolume: core.IntentEnableVolume,
@@ -588,7 +591,7 @@ func (b *builder) left() {
 		}
 	}
 	for _, r := range open {
-		add(r.Object.Name, "disabled by an operator", r.By, r.When(), cmp.Or(r.Object.UID, r.Object.Name))
+		add(r.Object.Name, Disabled, r.By, r.When(), cmp.Or(r.Object.UID, r.Object.Name))
 	}
 	slices.SortFunc(b.Left, func(x, y Leftover) int {
 		return cmp.Or(x.At.Compare(y.At.Time), cmp.Compare(x.Of, y.Of), cmp.Compare(x.What, y.What))

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/core"
+	"lockstep/core/handover"
+	"lockstep/core/record"
+)
+
+// handoverPrinters are the forms of the handover.
+var handoverPrinters = map[string]func(io.Writer, handover.Handover) error{
+	formatText: func(w io.Writer, h handover.Handover) error { return printLines(w, h.Text(time.Local, false)) },
+	"md":       func(w io.Writer, h handover.Handover) error { return printLines(w, h.Text(time.Local, true)) },
+	formatJSON: func(w io.Writer, h handover.Handover) error {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(h)
+	},
+}
+
+func printLines(w io.Writer, lines []string) error {
+	for _, l := range lines {
+		if _, err := fmt.Fprintln(w, core.Redact(oneLine(l))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newHandover(p *place) *cobra.Command {
+	var (
+		output string
+		wait   patience
+	)
+	cmd := &cobra.Command{
+		Use:   "handover [JOURNAL...]",
+		Short: "Print a note for the next shift",
+		Long: `Takes one look at the update, reads the journal, and prints a note for the next shift that reads in a minute: where the update
+stands, what is open and why, what runs, what was promised to whom, what is to be set back, what comes next, what went wrong
+and is over, and what to look at first. JOURNAL names more journals, of colleagues on other machines, say. Nothing is changed.
+
+The exit code is 0 when nothing needs you, 2 when something does, and 1 when the cluster could not be read.`,
+		Example: `  lockstep handover -o md > handover.md`,
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			print, ok := handoverPrinters[output]
+			if !ok {
+				return fmt.Errorf("-o is %q; it takes text, md or json", output)
+			}
+			if len(paths) > 0 {
+				if _, err := p.theseJournals(paths); err != nil {
+					return err
+				}
+			}
+			return writeHandover(cmd.Context(), *p, wait.of(cmd), paths, print, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", formatText, "`format`: text, md or json")
+	_ = cmd.RegisterFlagCompletionFunc("output",
+		cobra.FixedCompletions([]string{formatText, "md", formatJSON}, cobra.ShellCompDirectiveNoFileComp))
+	wait.addTo(cmd)
+	return cmd
+}
+
+func writeHandover(ctx context.Context, p place, wait patience, more []string, print func(io.Writer, handover.Handover) error,
+	out, trouble io.Writer) error {
+	var h handover.Handover
+	var snap *core.Snapshot
+	if err := glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
+		snap = look(ctx, s.engine, left)
+		account, err := accountFor(append([]string{s.kept}, more...), snap)
+		if err != nil {
+			fmt.Fprintf(trouble, "lockstep: %s: the note is without what it has\n", oneLine(err.Error()))
+		}
+		h = handover.Of(snap, account)
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := cannotSee(snap); err != nil {
+		return err
+	}
+	if err := print(out, h); err != nil {
+		return fmt.Errorf("print the handover: %w", err)
+	}
+	if len(h.Open) > 0 {
+		return exitWith(exitAttention)
+	}
+	return nil
+}
+
+// accountFor is the account of the update that runs, or ran last; nil where the journals tell of none.
+func accountFor(paths []string, s *core.Snapshot) (*record.Account, error) {
+	var there []string
+	for _, path := range paths {
+		if _, err := os.Stat(path); err == nil {
+			there = append(there, path)
+		}
+	}
+	if len(there) == 0 {
+		return nil, nil
+	}
+	r, _, err := record.Read(there)
+	if err != nil {
+		return nil, err
+	}
+	known := r.Updates()
+	if len(known) == 0 || s.History.Update.UID != "" && known[len(known)-1].UID != s.History.Update.UID {
+		return nil, nil // it tells of an earlier one
+	}
+	return r.Account("")
+}

@@ -1,0 +1,340 @@
+// Package handover makes the note that one shift leaves for the next: where the update stands, what is open and why, what was promised,
+// what is to be set back, what comes next, and what to look at first. It is made to be read in a minute.
+package handover
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/forecast"
+	"lockstep/core/procedure"
+	"lockstep/core/progress"
+	"lockstep/core/record"
+	"lockstep/core/wording"
+)
+
+// Format is the version of a Handover as JSON.
+const Format = 1
+
+// Handover is the note. Times are the cluster's, in UTC; texts are one line each, and are not sanitised for a terminal.
+type Handover struct {
+	Format  int       `json:"format"`
+	Cluster string    `json:"cluster"`
+	By      string    `json:"by"`   // who wrote it
+	At      time.Time `json:"asOf"` // the cluster's time
+	From    string    `json:"from,omitempty"`
+	To      string    `json:"to,omitempty"`
+	Stands  string    `json:"stands"` // where the update stands, in a sentence
+	First   string    `json:"lookFirst"`
+
+	Open    []Open    `json:"open"`
+	Running []Running `json:"running"` // what is under way, and must not be left alone
+	Promise []Promise `json:"promised"`
+	SetBack []SetBack `json:"toSetBack"`
+	Next    []Next    `json:"next"`
+	Wrong   []Wrong   `json:"wentWrong"` // and was seen to
+	Unseen  []string  `json:"notSeen"`   // what could not be looked at
+}
+
+// Open is something that needs a person.
+type Open struct {
+	Severity string      `json:"severity"`
+	Impact   core.Impact `json:"impact,omitempty"`
+	Label    string      `json:"label,omitempty"`
+	Reason   string      `json:"reason"`
+	Since    *time.Time  `json:"since,omitempty"`
+	Hint     string      `json:"hint,omitempty"` // the cause that is known, or what to do
+}
+
+// Running is an operation that is under way.
+type Running struct {
+	Title string     `json:"title"`
+	By    string     `json:"by"`
+	Since *time.Time `json:"since,omitempty"`
+	Goes  string     `json:"goes,omitempty"` // how it goes
+}
+
+// Promise is a note that is not done with.
+type Promise struct {
+	Of    string     `json:"of,omitempty"`
+	Text  string     `json:"text"`
+	By    string     `json:"by"`
+	Until *time.Time `json:"until,omitempty"`
+	Past  bool       `json:"past,omitempty"` // its time has come
+}
+
+// SetBack is something that Lockstep changed, and that is still so.
+type SetBack struct {
+	Of   string `json:"of"`
+	What string `json:"what"`
+}
+
+// Next is something that is ahead.
+type Next struct {
+	What string     `json:"what"`
+	At   *time.Time `json:"at,omitempty"`
+}
+
+// Wrong is something that went wrong, and does no more.
+type Wrong struct {
+	From  time.Time `json:"from"`
+	To    time.Time `json:"to"`
+	What  string    `json:"what"`
+	Lines string    `json:"lines"` // of the journal
+}
+
+// How many of each kind the note has at most: it is read in a minute.
+const (
+	mostOpen  = 12
+	mostNext  = 5
+	mostWrong = 10
+)
+
+// What went wrong is worth telling from this length on.
+const wrongFrom = 10 * time.Minute
+
+// Of makes the note of a Snapshot. The account is that of the journal; nil where there is none.
+func Of(s *core.Snapshot, a *record.Account) Handover {
+	u := progress.Update(s)
+	h := Handover{Format: Format, Cluster: wording.OneLine(s.Cluster, 100), By: s.Operator, At: s.Now.UTC(), From: wording.OneLine(u.From, 60),
+		To: wording.OneLine(u.To, 60), Stands: stands(s, u), Open: []Open{}, Running: []Running{}, Promise: []Promise{}, SetBack: setBack(s),
+		Next: next(s), Wrong: []Wrong{}, Unseen: unseen(s)}
+	h.open(s)
+	h.running(s)
+	if a != nil {
+		h.promised(s, a)
+		h.wrong(a)
+		h.disabled(s, a)
+	}
+	h.First = h.first()
+	return h
+}
+
+// stands is where the update stands, in a sentence.
+func stands(s *core.Snapshot, u core.Update) string {
+	switch {
+	case !u.Known:
+		return "Whether an update runs is not known."
+	case !u.Running:
+		return "No update runs."
+	}
+	text := fmt.Sprintf("Phase %d, %s: %d of %s done", u.Phase.ID, u.Phase.Title, u.Done, wording.Count(u.Nodes, "node"))
+	switch end := forecast.Finish(s); {
+	case end.At.IsZero():
+		text += "; when it is done cannot be said yet"
+	case end.Held != "":
+		text += "; it does not go on (" + end.Held + "): done about " + timeText(s, end.At) + " if it does now"
+	default:
+		text += "; done about " + timeText(s, end.At)
+		if end.Spread > 0 {
+			text += " ± " + wording.SpanText(end.Spread)
+		}
+	}
+	return text + "."
+}
+
+// timeText is a time in the operator's zone, with its day when it is not near.
+func timeText(s *core.Snapshot, at time.Time) string {
+	if s.NearNow(at) {
+		return wording.ClockText(at)
+	}
+	return at.Local().Format("Mon 2 Jan ") + wording.ClockText(at)
+}
+
+func (h *Handover) open(s *core.Snapshot) {
+	all := slices.DeleteFunc(slices.Clone(attention.Of(s)), func(a core.Attention) bool { return a.Cause != "" })
+	for i, a := range all {
+		if i == mostOpen {
+			h.Open = append(h.Open, Open{Severity: core.SeverityNotice.String(),
+				Reason: "and " + strconv.Itoa(len(all)-mostOpen) + " more: lockstep status lists them"})
+			break
+		}
+		o := Open{Severity: a.Severity.String(), Impact: a.Impact, Label: wording.OneLine(a.Label, 64), Reason: wording.OneLine(a.Reason, 300),
+			Hint: a.Hint}
+		if a.Diagnosis != nil {
+			o.Hint = a.Diagnosis.Remedy
+		}
+		if !a.Since.At.IsZero() {
+			o.Since = new(a.Since.At.UTC())
+		}
+		h.Open = append(h.Open, o)
+	}
+}
+
+func (h *Handover) running(s *core.Snapshot) {
+	for _, op := range s.Operations {
+		if op.State.Ended() || op.Past {
+			continue
+		}
+		r := Running{Title: wording.OneLine(op.Title, 200), By: wording.TextOf(op.Elsewhere, s.Operator), Goes: wording.OneLine(op.Goes(), 200)}
+		if !op.Started.IsZero() {
+			r.Since = new(op.Started.UTC())
+		}
+		h.Running = append(h.Running, r)
+	}
+	if o := s.Write.Other; o.Now != "" {
+		r := Running{Title: wording.OneLine(o.Now, 300), By: wording.OneLine(s.Write.Lease, 100)}
+		if !o.Since.IsZero() {
+			r.Since = new(o.Since.UTC())
+		}
+		h.Running = append(h.Running, r)
+	}
+}
+
+func (h *Handover) promised(s *core.Snapshot, a *record.Account) {
+	for _, n := range a.Notes {
+		if n.Done {
+			continue
+		}
+		p := Promise{Of: wording.OneLine(n.On.Label, 64), Text: wording.OneLine(n.Text, 300), By: wording.OneLine(n.By, 100)}
+		if !n.Until.IsZero() {
+			p.Until, p.Past = new(n.Until.UTC()), s.Reached(n.Until)
+		}
+		h.Promise = append(h.Promise, p)
+	}
+}
+
+// setBack is what Lockstep changed and nobody has set back: as the cluster has it now, not as the journal had it.
+func setBack(s *core.Snapshot) []SetBack {
+	out := []SetBack{}
+	annotations := func(names []string, changes map[string]core.AnnotationChange) {
+		for _, name := range names {
+			c := changes[s.Nodes[name].UID]
+			out = append(out, SetBack{wording.OneLine(s.Label(name), 64), c.Key[lastSlash(c.Key):] + ": " + wording.TextOr(c.New, "none") + " → " +
+				wording.TextOr(c.Old, "none")})
+		}
+	}
+	annotations(procedure.ModesToRestore(s), s.History.Changes)
+	annotations(procedure.AttemptsToRestore(s), s.History.Tries)
+	for _, in := range procedure.TagsToRestore(s) {
+		c := s.History.Tags[in.ID]
+		out = append(out, SetBack{progress.InstanceLabel(in), fmt.Sprintf("maintenance_action tags: %v → %v", c.New, c.Old)})
+	}
+	for _, in := range procedure.StoppedInstances(s) {
+		out = append(out, SetBack{progress.InstanceLabel(in), "it is " + in.Status + ": bring it back"})
+	}
+	for _, p := range procedure.AfterUpdate(s) {
+		if p.ID != "migrations" && p.ID != "silences" {
+			continue
+		}
+		for _, l := range p.Open {
+			what := "a cold migration of it is neither confirmed nor reverted"
+			if p.ID == "silences" {
+				what = "a silence of its alerts"
+			}
+			out = append(out, SetBack{l.Of, what + wording.InBrackets(l.How)})
+		}
+	}
+	return out
+}
+
+// disabled adds the computes that an operator took out of scheduling, and that are still out of it.
+func (h *Handover) disabled(s *core.Snapshot, a *record.Account) {
+	for _, l := range a.Left {
+		if svc := s.Services[l.Of]; l.What == record.Disabled && svc != nil && !svc.Enabled {
+			h.SetBack = append(h.SetBack, SetBack{progress.HostLabel(s, l.Of), "nova-compute is disabled, by " + l.By})
+		}
+	}
+}
+
+func lastSlash(key string) int {
+	for i := len(key) - 1; i >= 0; i-- {
+		if key[i] == '/' {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// next is what is ahead, as far as a forecast means anything.
+func next(s *core.Snapshot) []Next {
+	out := []Next{}
+	f := forecast.Of(s)
+	if !f.Running {
+		return out
+	}
+	for _, n := range f.Nodes {
+		if len(out) == mostNext {
+			break
+		}
+		what := n.Label + " begins"
+		at := n.Start.At
+		if n.Began {
+			what, at = n.Label+" is through", n.End.At
+		}
+		if n.Waits {
+			what += "; it goes on only with the operator"
+		}
+		entry := Next{What: what}
+		if !at.IsZero() && !s.Reached(at) {
+			entry.At = new(at.UTC())
+		}
+		out = append(out, entry)
+	}
+	for _, p := range f.Parts {
+		if p.Plan && p.State == forecast.PartLater && !p.Commenced {
+			out = append(out, Next{What: "commence " + p.Title})
+			break
+		}
+	}
+	return out
+}
+
+// wrong is what went wrong, and does no more: what the journal has of it.
+func (h *Handover) wrong(a *record.Account) {
+	var all []Wrong
+	for _, st := range a.Standstills {
+		if !st.Ended.IsZero() && st.Took >= wrongFrom.Seconds() {
+			all = append(all, Wrong{st.Began.Time, st.Ended.Time, "stood still: " + st.Cause + wording.Prefixed(", ", st.Why),
+				record.Lines(st.Lines)})
+		}
+	}
+	for _, x := range a.Actions {
+		if x.State == string(core.OperationFailed) || x.State == string(core.OperationUnknown) {
+			all = append(all, Wrong{x.Confirmed.Time, x.Ended.Time, x.Title + ": " + x.State + wording.Prefixed(": ", x.Text),
+				record.Lines(x.Lines)})
+		}
+	}
+	for _, e := range a.Entries {
+		if e.Severity == core.SeverityUrgent.String() && !e.Settled.IsZero() && e.Lasted >= wrongFrom.Seconds() && e.Cause == "" {
+			all = append(all, Wrong{e.Came.Time, e.Settled.Time, wording.Prefixed(e.Label, ": ") + e.Reason, record.Lines(e.Lines)})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y Wrong) int { return y.From.Compare(x.From) })
+	h.Wrong = append(h.Wrong, all[:min(len(all), mostWrong)]...)
+}
+
+// unseen names what could not be looked at.
+func unseen(s *core.Snapshot) []string {
+	out := []string{}
+	for id, src := range s.Sources {
+		if src.State != core.SourceLive && src.State != core.SourceOff && src.State != core.SourceAbsent {
+			out = append(out, string(id)+": "+string(src.State))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// first is what to look at first.
+func (h *Handover) first() string {
+	for _, p := range h.Promise {
+		if p.Past {
+			return "The time of a promise has come: " + p.Text + "."
+		}
+	}
+	if len(h.Open) > 0 && h.Open[0].Severity != core.SeverityNotice.String() {
+		return wording.Prefixed(h.Open[0].Label, ": ") + h.Open[0].Reason + "."
+	}
+	if len(h.Running) > 0 {
+		return "What runs: " + h.Running[0].Title + "."
+	}
+	if len(h.Unseen) > 0 {
+		return "What cannot be seen: " + h.Unseen[0] + "."
+	}
+	return "Nothing: it goes by itself."
+}
