@@ -61,6 +61,7 @@ type Facts struct {
 	Alertmanager    *Alertmanager                    // its alerts and silences; nil when nothing is known of it
 	Management      *Management                      // what the management cluster tells; nil when it tells nothing
 	History         History                          // what was seen and done before, from the journal
+	Notes           []Note                           // of the operators, by the time at which they were written
 	Operations      []Operation                      // what Lockstep does and did, newest first
 	Write           WriteMode
 	Settings        Settings

@@ -95,6 +95,7 @@ type Engine struct {
 	identity core.Identity
 
 	clusterUID string
+	notes []core.Note // by the time at which they were written; never changed in place
 
 	scribe scribe
 	ops    *operations
@@ -372,6 +373,7 @@ func (e *Engine) publish() {
 		Identity:   e.identity,
 		Settings:   e.cfg.Settings,
 		History:    e.history,
+		Notes:      e.notes,
 		Operations: e.ops.list(),
 		Write:      e.write,
 		MoreStops:  e.cfg.Stops,

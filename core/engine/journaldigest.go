@@ -24,6 +24,8 @@ type digest struct {
 	operations []string // IDs of those that still count; an item counts under its batch's ID
 	spoken     map[string]*spokenOf
 	effects    map[string][]keptRecord // by object: what was done to it, and may have to be set back
+
+	notes map[string]keptRecord // by ID: the last record of each that counts
 }
 
 // keptRecord is a record with its place in the journal.
@@ -43,7 +45,7 @@ type spokenOf struct {
 func newDigest(actions bool) *digest {
 	return &digest{actions: actions, seen: map[string]keptRecord{}, phases: map[core.PhaseID]keptRecord{},
 		stands: map[core.PhaseID][]keptRecord{}, course: map[string]core.Course{}, spoken: map[string]*spokenOf{},
-		effects: map[string][]keptRecord{}}
+		effects: map[string][]keptRecord{}, notes: map[string]keptRecord{}}
 }
 
 // forgottenGrant is how long after its confirmation a step that was not begun never will be.
@@ -83,6 +85,8 @@ func (d *digest) add(r Record) {
 		if !d.actions && r.Move != nil && (last == nil || !last.Ended.After(r.Move.Ended)) {
 			d.seen[string(RecordMove)] = k
 		}
+	case RecordNote:
+		d.addNote(k)
 	case RecordStandstill:
 		if !d.actions && r.Stands != nil {
 			d.addStandstill(k)
@@ -108,6 +112,7 @@ func (d *digest) addUpdate(k keptRecord) {
 		clear(d.stands)
 		clear(d.course)
 		d.seen[string(RecordUpdate)+" first seen"] = k
+		maps.DeleteFunc(d.notes, func(_ string, k keptRecord) bool { return k.record.Note.Done }) // they were about an update before
 	}
 	d.seen[string(RecordUpdate)] = k
 	if u.Ended.IsZero() { // what was open in the last update does not count any more
@@ -124,6 +129,23 @@ func (d *digest) addEntry(k keptRecord) {
 	key := string(RecordEntry) + " " + k.record.Entry.ID
 	if d.seen[key] = k; k.record.Entry.What == EntrySettled {
 		delete(d.seen, key)
+	}
+}
+
+// addNote keeps the last record of each note. Of those that are done it keeps the newest: the journal has them all.
+func (d *digest) addNote(k keptRecord) {
+	if d.actions || k.record.Note == nil {
+		return
+	}
+	d.notes[k.record.Note.ID] = k
+	var done []keptRecord
+	for _, n := range d.notes {
+		if n.record.Note.Done {
+			done = append(done, n)
+		}
+	}
+	if len(done) > core.MostNotesDone {
+		delete(d.notes, slices.MinFunc(done, func(a, b keptRecord) int { return a.place - b.place }).record.Note.ID)
 	}
 }
 
@@ -249,6 +271,9 @@ func (d *digest) records() []Record {
 		}
 	}
 	for _, k := range d.phases {
+		keep(k)
+	}
+	for _, k := range d.notes {
 		keep(k)
 	}
 	for _, op := range d.spoken {

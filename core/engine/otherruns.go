@@ -82,6 +82,7 @@ func (e *Engine) startFrom(past []Record) {
 	settled, elsewhere := e.apart(past)
 	e.entries.remember(past)
 	e.moves.remember(past)
+	e.notes = notesOf(past)
 	e.ops.restore(settled)
 	e.ops.setElsewhere(elsewhere)
 	// What a live run has begun and has not recorded the end of is still under way.
@@ -142,6 +143,9 @@ func (e *Engine) follow() {
 		for _, r := range others {
 			if r.Kind == RecordControl && r.State == stateAcknowledged {
 				e.ops.acknowledge(r.Operation)
+			}
+			if r.Kind == RecordNote && r.Note != nil {
+				e.notes = core.WithNote(e.notes, *r.Note)
 			}
 		}
 		e.ops.restore(settled)

@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"lockstep/core"
@@ -123,7 +124,8 @@ func (e *Engine) stampSnapshot(s, prev *core.Snapshot) {
 	if prev == nil {
 		t.everything()
 	} else {
-		if s.Write != prev.Write || s.Management != prev.Management || !e.sameSources(s, prev) || !sameHistory(&s.History, &e.observed, false) {
+		if s.Write != prev.Write || s.Management != prev.Management || !e.sameSources(s, prev) ||
+			!slices.Equal(s.Notes, prev.Notes) || !sameHistory(&s.History, &e.observed, false) {
 			t.everything()
 		}
 		e.touchOperations(prev.Operations, s.Operations)
