@@ -47,10 +47,13 @@ type Attention struct {
 
 	// Diagnosis is the row of the table of causes that fits; nil where none does. Several entries can have the same one.
 	Diagnosis *Diagnosis
-	Suspects  []Suspect  // rows of the table that only a log can tell
-	Cause     string     // the ID of the entry that this one only follows from; that entry has no cause itself; empty: none is known
-	Evidence  []Evidence // what it rests on
-	Commands  []Command  // what can be done about it and looked at by hand; never empty
+	// Aside is the note by which it waits for somebody else; nil: it does not. It comes after the others and calls nobody, and it is as
+	// severe as it was: what may not be done while it stands may still not be done.
+	Aside    *Note
+	Suspects []Suspect  // rows of the table that only a log can tell
+	Cause    string     // the ID of the entry that this one only follows from; that entry has no cause itself; empty: none is known
+	Evidence []Evidence // what it rests on
+	Commands []Command  // what can be done about it and looked at by hand; never empty
 }
 
 // Evidence is one thing that was seen.

@@ -83,4 +83,5 @@ const (
 	RuleAct       AttentionRule = "act"
 	RuleOperation AttentionRule = "operation"
 	RuleDisarmed  AttentionRule = "disarmed"
+	RulePromise   AttentionRule = "promise"
 )

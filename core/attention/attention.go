@@ -30,9 +30,30 @@ func derive(s *core.Snapshot, earlier entries) entries {
 	f.oneUrgent()
 	f.causes()
 	f.oneUrgent() // a cause is now as urgent as what follows from it
-	f.sort()
 	f.complete()
+	f.setAside() // by their causes, too
+	f.sort()
 	return entries{f.found, f.at}
+}
+
+// Urgent is how many of the entries are urgent, without those that are set aside.
+func Urgent(all []core.Attention) int {
+	n := 0
+	for _, a := range all {
+		if a.Aside == nil && a.Severity == core.SeverityUrgent {
+			n++
+		}
+	}
+	return n
+}
+
+// Now are the entries that need a person now: those that are not set aside. Both lists are parts of all.
+func Now(all []core.Attention) (now, aside []core.Attention) {
+	i := slices.IndexFunc(all, func(a core.Attention) bool { return a.Aside != nil })
+	if i < 0 {
+		return all, nil
+	}
+	return all[:i], all[i:]
 }
 
 // ByID returns the entry with the ID; false when there is none now.
@@ -83,6 +104,7 @@ var rules = []func(*facts){
 	(*facts).operations,
 	(*facts).writing,
 	(*facts).sources,
+	(*facts).promises,
 }
 
 // facts is what the rules share, and what they found.

@@ -88,4 +88,5 @@ var consequences = map[core.AttentionRule]consequence{
 	core.RuleAct:       {core.ImpactTime, core.PageController},
 	core.RuleOperation: {core.ImpactTime, core.PageNone},
 	core.RuleDisarmed:  {core.ImpactTime, core.PageNone},
+	core.RulePromise:   {core.ImpactTime, core.PageNone},
 }

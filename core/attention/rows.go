@@ -106,6 +106,7 @@ var rows = map[core.AttentionRule]ruleRow{
 	core.RuleAct:       {evidence: seeing(seenNode, seenAnyLock), commands: byHand(atRequest, atAnyLock)},
 	core.RuleOperation: {evidence: seeing(seenOperation), commands: byHand(atOperation)},
 	core.RuleDisarmed:  {evidence: seeing(seenWriting), commands: byHand(atLease)},
+	core.RulePromise:   {evidence: seeing(seenNote), commands: byHand(doneNote)},
 }
 
 func seeing(of ...func(*facts, core.Attention) []core.Evidence) []func(*facts, core.Attention) []core.Evidence {

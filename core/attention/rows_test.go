@@ -41,6 +41,9 @@ func everyRule() map[string]scene.Scene {
 			sc.Controller = &core.Deployment{Meta: core.Meta{Namespace: "osh-system", Name: "rockoon"}}
 			sc.Returning("cmp-01", 20*time.Minute, "")
 		},
+		"a note whose time has come": func(sc scene.Scene) {
+			sc.Notes = []core.Note{{ID: "1", Text: "the owner stops it", By: "anna", At: scene.Ago(time.Hour), Until: scene.Ago(time.Minute)}}
+		},
 		"a cluster lock that says what nobody knows": func(sc scene.Scene) { sc.Update(time.Hour); sc.ClusterLocks[0].Message = "Something new" },
 		"a lock was set back": func(sc scene.Scene) {
 			l := sc.NodeLock("cmp-01", core.ControllerOpenStack)

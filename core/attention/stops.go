@@ -9,7 +9,7 @@ import (
 
 // noStops are rules whose entries do not stop the update by themselves: core/step finds the same facts, or they are about Lockstep itself.
 var noStops = []core.AttentionRule{core.RulePlanStuck, core.RulePlanWaits, core.RuleAutoPause, core.RuleAutoPauseError, core.RuleLCMStuck,
-	core.RuleOperation, core.RuleDisarmed}
+	core.RuleOperation, core.RuleDisarmed, core.RulePromise}
 
 // CanStop tells whether entries of the rule stop the update by themselves.
 func CanStop(rule core.AttentionRule) bool { return !slices.Contains(noStops, rule) }

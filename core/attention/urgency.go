@@ -10,12 +10,13 @@ import (
 
 var nodeNeeds core.Derivation[map[string]core.Severity] // by node
 
-// NodeNeeds is how urgently a node needs a person now: the severity of the most urgent entry about it; 0 when there is none.
+// NodeNeeds is how urgently a node needs a person now: the severity of the most urgent entry about it that is not set aside; 0 when there
+// is none.
 func NodeNeeds(s *core.Snapshot, name string) core.Severity {
 	return nodeNeeds.Of(s, func(s *core.Snapshot) map[string]core.Severity {
 		needs := map[string]core.Severity{}
 		for _, a := range Of(s) {
-			if a.Node != "" {
+			if a.Node != "" && a.Aside == nil {
 				needs[a.Node] = max(needs[a.Node], a.Severity)
 			}
 		}
@@ -48,9 +49,15 @@ func (f *facts) oneUrgent() {
 	}
 }
 
-// sort puts the most urgent first; among equally urgent ones those without a cause, then the oldest.
+// sort puts the most urgent first; among equally urgent ones those without a cause, then the oldest. What is set aside comes last.
 func (f *facts) sort() {
 	slices.SortStableFunc(f.found, func(a, b core.Attention) int {
+		if (a.Aside == nil) != (b.Aside == nil) {
+			if a.Aside == nil {
+				return -1
+			}
+			return 1
+		}
 		if a.Severity != b.Severity {
 			return int(b.Severity - a.Severity)
 		}

@@ -180,5 +180,5 @@ var rows = []row{
 		rules: []core.AttentionRule{core.RuleAnnotationLeft}, same: []core.AttentionRule{core.RuleTagsLeft, core.RuleAfterUpdate},
 		rests: []core.SourceID{core.SourceNodes, core.SourceInstances}},
 	{id: "lockstep", title: "Lockstep itself has nothing left to be seen to", impact: core.ImpactTime,
-		rules: []core.AttentionRule{core.RuleOperation, core.RuleDisarmed}},
+		rules: []core.AttentionRule{core.RuleOperation, core.RuleDisarmed, core.RulePromise}},
 }

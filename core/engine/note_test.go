@@ -19,8 +19,8 @@ func TestANoteIsKept(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, ctx := t.TempDir(), context.Background()
 		b := newBench(t, dir, newTestCloud())
-		n, err := b.engine.Note(ctx, core.Note{On: core.NoteOn{Node: "cmp-01", Label: "cmp-01"}, Text: "  owner informed\nby https://u:geheim@x/ ",
-			Until: worldTime.Add(time.Hour)})
+		n, err := b.engine.Note(ctx, core.Note{On: core.NoteOn{Node: "cmp-01", Label: "cmp-01"},
+			Text: "  owner informed\nby https://u:geheim@x/ ", Until: worldTime.Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func TestANoteIsKept(t *testing.T) {
 		b = newBench(t, dir, newTestCloud())
 		defer b.end()
 		s := b.engine.Snapshot()
-		if len(s.Notes) != 2 || len(s.OpenNotes("", "cmp-01", "")) != 1 || s.OpenNotes("", "cmp-01", "")[0].Text != "owner will stop it himself" {
+		if open := s.OpenNotes("", "cmp-01", ""); len(s.Notes) != 2 || len(open) != 1 || open[0].Text != "owner will stop it himself" {
 			t.Errorf("the next run has %+v", s.Notes)
 		}
 		if done, _ := s.NoteByID(other.ID); !done.Done || done.Text != "the customer's window is over at six" {
@@ -143,9 +143,9 @@ func TestNotesAreCarriedIntoTheNextFile(t *testing.T) {
 		}
 	}
 	note := func(id string, minute int, done bool) {
-		write(Record{Kind: RecordNote, Wall: worldTime, Note: &core.Note{ID: id, Text: "first", At: worldTime.Add(time.Duration(minute) * time.Minute)}})
-		write(Record{Kind: RecordNote, Wall: worldTime, Note: &core.Note{ID: id, Text: "last", Done: done,
-			At: worldTime.Add(time.Duration(minute) * time.Minute)}})
+		at := worldTime.Add(time.Duration(minute) * time.Minute)
+		write(Record{Kind: RecordNote, Wall: worldTime, Note: &core.Note{ID: id, Text: "first", At: at}})
+		write(Record{Kind: RecordNote, Wall: worldTime, Note: &core.Note{ID: id, Text: "last", At: at, Done: done}})
 	}
 	note("open", 0, false)
 	for i := range core.MostNotesDone + 20 {

@@ -1,0 +1,4 @@
+package attention
+
+// SameMatter is sameMatter, for tests.
+var SameMatter = sameMatter
