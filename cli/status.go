@@ -31,7 +31,7 @@ func newStatus(p *place) *cobra.Command {
 it has taken and when it will be over, what needs you, the phases, and the nodes where something happens or is wrong.
 JSON and YAML have everything.
 
-The exit code is 0 when nothing needs you, 2 when something does, and 1 when the cluster could not be read.`,
+The exit code is 0 when nothing needs you, or all that does is set aside, 2 when something does, and 1 when the cluster could not be read.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			print, ok := statusPrinters[output]
@@ -89,7 +89,7 @@ func status(ctx context.Context, p place, wait patience, details bool, print fun
 	if err := print(out, st); err != nil {
 		return fmt.Errorf("print the status: %w", err)
 	}
-	if len(st.NeedsYou) > 0 {
+	if now, _ := attention.Now(needs); len(now) > 0 {
 		return exitWith(exitAttention)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/attention"
 	"lockstep/core/forecast"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
@@ -56,10 +57,26 @@ type StatusAttention struct {
 	Cause    string     `json:"cause,omitempty"` // the ID of the entry that it follows from
 	Page     string     `json:"page,omitempty"`  // where the documents speak of it
 
+	Aside *StatusNote  `json:"aside,omitempty"` // by which it waits for somebody else; absent: it does not
+	Notes []StatusNote `json:"notes,omitempty"` // on it that are not done
+
 	Diagnosis *StatusDiagnosis `json:"diagnosis,omitempty"` // absent where no row of docs/causes.md fits
 
 	Evidence []string `json:"evidence,omitempty"`
 	Commands []string `json:"commands,omitempty"` // by which it can be looked at, or mended, by hand
+}
+
+// StatusNote is what an operator wrote down.
+type StatusNote struct {
+	ID    string     `json:"id"`
+	Text  string     `json:"text"`
+	By    string     `json:"by"`
+	At    time.Time  `json:"at"`
+	Until *time.Time `json:"until,omitempty"` // when to be reminded
+}
+
+func statusNote(n core.Note) StatusNote {
+	return StatusNote{ID: oneLine(n.ID), Text: oneLine(n.Text), By: oneLine(n.By), At: n.At.UTC(), Until: moment(n.Until)}
 }
 
 // StatusDiagnosis is the row of docs/causes.md that fits an entry.
@@ -160,6 +177,12 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 			last.Diagnosis = &StatusDiagnosis{ID: string(d.ID), Cause: oneLine(d.Cause), Remedy: oneLine(d.Remedy), Forbidden: oneLine(d.Forbidden),
 				Issue: d.Issue}
 		}
+		if a.Aside != nil {
+			last.Aside = new(statusNote(*a.Aside))
+		}
+		for _, n := range s.OpenNotes(a.ID, "", "") {
+			last.Notes = append(last.Notes, statusNote(n))
+		}
 		for _, e := range a.Evidence {
 			last.Evidence = append(last.Evidence, oneLine(e.Of+": "+e.Says))
 		}
@@ -199,15 +222,12 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 
 // assessment is the state of the update in a sentence.
 func assessment(u core.Update, all []core.Attention) string {
-	urgent := 0
-	for _, a := range all {
-		if a.Severity == core.SeverityUrgent {
-			urgent++
-		}
-	}
-	waits := ""
+	urgent, waits := attention.Urgent(all), ""
 	if urgent > 0 {
 		waits = "; " + wording.Count(urgent, "thing") + wording.Verb(urgent, " needs", " need") + " a person at once"
+	}
+	if _, aside := attention.Now(all); len(aside) > 0 {
+		waits += fmt.Sprintf("; %d set aside", len(aside))
 	}
 	switch {
 	case !u.Known:

@@ -141,7 +141,16 @@ func (t statusTable) needs(out io.Writer, s Status) {
 	if !t.all {
 		shown = shown[:min(len(shown), mostShown)]
 	}
+	aside := [][]string{{"SET ASIDE", "LEVEL", "IMPACT", "UNTIL", "REASON"}}
 	for _, a := range shown {
+		if n := a.Aside; n != nil {
+			until := "?"
+			if n.Until != nil {
+				until = n.Until.Local().Format("15:04")
+			}
+			aside = append(aside, []string{a.Subject, a.Severity, a.Impact, until, n.Text + " (" + n.By + "): " + a.Reason})
+			continue
+		}
 		subjects[a.ID] = a.Subject
 		if cause := subjects[a.Cause]; cause != "" { // which stands above
 			a.Reason += " (because of " + cause + ")"
@@ -151,7 +160,15 @@ func (t statusTable) needs(out io.Writer, s Status) {
 			rows = append(rows, t.needDetails(a)...)
 		}
 	}
-	t.columns(out, rows, 4, 0)
+	if len(rows) > 1 {
+		t.columns(out, rows, 4, 0)
+	} else {
+		fmt.Fprintln(out, "Nothing needs you now.")
+	}
+	if len(aside) > 1 {
+		fmt.Fprintln(out)
+		t.columns(out, aside, 4, 0)
+	}
 	if n := len(s.NeedsYou) - len(shown); n > 0 {
 		fmt.Fprintf(out, "%d more, less urgent (--all shows them)\n", n)
 	}

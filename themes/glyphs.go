@@ -17,6 +17,7 @@ type Glyphs struct {
 	Failed   string `json:"failed"`   // it failed
 	Unknown  string `json:"unknown"`  // an undocumented value
 	Paused   string `json:"paused"`   // held
+	Note     string `json:"note"`     // somebody wrote a note about it
 	Cursor   string `json:"cursor"`   // before the row under the cursor
 	Mark     string `json:"mark"`     // before a marked row
 	None     string `json:"none"`     // nothing to show

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/tui/sanitise"
 )
@@ -85,12 +84,7 @@ func (m *Model) windowTitle() string {
 	if m.opts.Title == "" || !m.opts.CountUrgent || m.snap == nil {
 		return m.opts.Title
 	}
-	urgent := 0
-	for _, a := range attention.Of(m.snap) {
-		if a.Severity == core.SeverityUrgent {
-			urgent++
-		}
-	}
+	urgent := attention.Urgent(attention.Of(m.snap))
 	if urgent == 0 {
 		return m.opts.Title
 	}

@@ -189,7 +189,8 @@ func (m *Model) tabsLine(w int) string {
 			part = draw.Line{draw.Text(tone, " "+name[:len(name)-1]), draw.Text(orTone(id == m.focus, themes.TabFocus, themes.Match), "/ ")}
 		}
 		if id == ScopeNeeds && m.snap != nil {
-			if n := len(attention.Of(m.snap)); n > 0 {
+			now, _ := attention.Now(attention.Of(m.snap))
+			if n := len(now); n > 0 {
 				part = draw.Line{draw.Text(tone, " "+name), draw.Text(orTone(id == m.focus, themes.TabFocus, themes.Needs), " "+itoa(n)+" ")}
 			}
 		}
@@ -207,10 +208,14 @@ func orTone(first bool, a, b themes.Token) themes.Token {
 
 // urgentLine is the first thing that needs the operator; nil when nothing does.
 func (m *Model) urgentLine() draw.Line {
-	if m.snap == nil || len(attention.Of(m.snap)) == 0 {
+	if m.snap == nil {
 		return nil
 	}
-	a := attention.Of(m.snap)[0]
+	now, _ := attention.Now(attention.Of(m.snap))
+	if len(now) == 0 {
+		return nil
+	}
+	a := now[0]
 	k := severityMark(m.look.Glyph, a.Severity)
 	return draw.Line{draw.Text(k.tone, " "+k.glyph+" "+a.Label+"  "), draw.Text(k.tone, a.Reason)}
 }

@@ -30,14 +30,23 @@ func newNeedsPane() pane {
 		Columns: []table.Column[core.Attention]{
 			{Width: 1, Cell: func(a core.Attention) draw.Line {
 				k := severityMark(s.look.Glyph, a.Severity)
+				if a.Aside != nil {
+					k = mark{s.look.Glyph.Paused, themes.Dim}
+				}
 				return draw.One(k.tone, k.glyph)
 			}},
 			{Width: 6, Most: 18, Names: true, Measure: func(a core.Attention) int { return draw.Width(a.Label) },
 				Cell: func(a core.Attention) draw.Line { return draw.One(themes.Strong, a.Label) }},
 			{Width: 20, Grow: true, Cell: func(a core.Attention) draw.Line {
 				tone := themes.Text
+				if n := a.Aside; n != nil {
+					return draw.One(themes.Dim, "waits for somebody else until "+clock(n.Until, s.snap.Now)+": "+named(s.snap, a.Reason))
+				}
 				if a.Severity == core.SeverityUrgent {
 					tone = themes.Needs
+				}
+				if len(s.snap.OpenNotes(a.ID, "", "")) > 0 {
+					return draw.One(themes.Key, s.look.Glyph.Note+" ").And(tone, named(s.snap, a.Reason))
 				}
 				return draw.One(tone, named(s.snap, a.Reason))
 			}},
@@ -81,19 +90,18 @@ func (p *needsPane) empty() string {
 }
 
 func (p *needsPane) note() draw.Line {
-	urgent := 0
-	for _, a := range p.All() {
-		if a.Severity == core.SeverityUrgent {
-			urgent++
-		}
+	now, aside := attention.Now(p.All())
+	urgent, waits := attention.Urgent(now), ""
+	if len(aside) > 0 {
+		waits = fmt.Sprintf(" %s %d set aside", p.look.Glyph.Dot, len(aside))
 	}
 	switch {
 	case len(p.All()) == 0:
 		return nil
 	case urgent > 0:
-		return draw.One(themes.Needs, fmt.Sprintf("%d urgent", urgent)).And(themes.Dim, fmt.Sprintf(" of %d", len(p.All())))
+		return draw.One(themes.Needs, fmt.Sprintf("%d urgent", urgent)).And(themes.Dim, fmt.Sprintf(" of %d", len(now))).And(themes.Dim, waits)
 	}
-	return draw.One(themes.Dim, fmt.Sprint(len(p.All())))
+	return draw.One(themes.Dim, fmt.Sprint(len(now))).And(themes.Dim, waits)
 }
 
 // explain is the selected entry in full.
@@ -105,6 +113,9 @@ func (p *needsPane) explain() string {
 	text := a.Label + ": " + a.Reason
 	if cause, ok := attention.ByID(p.snap, a.Cause); ok {
 		text += " " + p.look.Glyph.Dot + " because of " + cause.Label + ": " + cause.Reason
+	}
+	for _, n := range p.snap.OpenNotes(a.ID, "", "") {
+		text += " " + p.look.Glyph.Dot + " " + n.By + ": " + n.Text
 	}
 	if a.Detail != "" {
 		text += " " + p.look.Glyph.Dot + " " + a.Detail

@@ -66,8 +66,8 @@ func (c *Caller) Next(lines []Line, wall time.Time) []Call {
 	}
 	var out []Call
 	for _, l := range lines {
-		if l.Kind == KindEntry && l.What == Settled {
-			// It is no matter any more.
+		if l.Kind == KindEntry && (l.What == Settled || l.Aside != nil) {
+			// It is no matter any more, or not now.
 			c.held = slices.DeleteFunc(c.held, func(h Line) bool { return h.ID == l.ID })
 			c.due = slices.DeleteFunc(c.due, func(d dueLine) bool { return d.ID == l.ID })
 			continue
@@ -107,6 +107,6 @@ func (c *Caller) concerns(l Line) bool {
 		from = core.SeverityUrgent
 	}
 	rule := core.AttentionRule(l.Rule)
-	return l.Kind == KindEntry && (l.What == Came || l.What == Worse) && l.severity >= from && l.Cause == "" &&
+	return l.Kind == KindEntry && (l.What == Came || l.What == Worse || l.What == Back) && l.severity >= from && l.Cause == "" &&
 		(len(c.Rules.Only) == 0 || slices.Contains(c.Rules.Only, rule)) && !slices.Contains(c.Rules.Never, rule)
 }

@@ -2,6 +2,7 @@ package news
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -34,6 +35,8 @@ const (
 	Came    = "came"
 	Worse   = "worse"   // it is more severe than before
 	Better  = "better"  // it is less severe than before
+	Aside   = "aside"   // it is set aside: it waits for somebody else
+	Back    = "back"    // it is set aside no more
 	Settled = "settled" // it is there no more
 )
 
@@ -44,17 +47,18 @@ type Line struct {
 	At       time.Time   `json:"at"`   // by the cluster's clock, in UTC
 	Wall     time.Time   `json:"wall"` // by the clock of the machine that watches, in UTC
 	Cluster  string      `json:"cluster"`
-	What     string      `json:"what"`               // came, worse, better or settled for an entry; else the state that is new
-	Severity string      `json:"severity,omitempty"` // of an entry: urgent, warning or notice
-	Subject  string      `json:"subject,omitempty"`  // "cmp-07", "phase 4"
-	Text     string      `json:"text"`               // what is so now
-	ID       string      `json:"id,omitempty"`       // of the entry: stable as long as it lasts
-	Rule     string      `json:"rule,omitempty"`     // that found the entry
-	Impact   core.Impact `json:"impact,omitempty"`   // what suffers by the entry
-	Cause    string      `json:"cause,omitempty"`    // ID of the entry that this one only follows from
-	Node     string      `json:"node,omitempty"`     // the node's name in Kubernetes
-	Instance string      `json:"instance,omitempty"` // the instance's ID
-	Since    *time.Time  `json:"since,omitempty"`    // since when it is so, where that is known
+	What     string      `json:"what"`                 // came, worse, better, aside, back or settled for an entry; else the state that is new
+	Severity string      `json:"severity,omitempty"`   // of an entry: urgent, warning or notice
+	Subject  string      `json:"subject,omitempty"`    // "cmp-07", "phase 4"
+	Text     string      `json:"text"`                 // what is so now
+	ID       string      `json:"id,omitempty"`         // of the entry: stable as long as it lasts
+	Rule     string      `json:"rule,omitempty"`       // that found the entry
+	Impact   core.Impact `json:"impact,omitempty"`     // what suffers by the entry
+	Cause    string      `json:"cause,omitempty"`      // ID of the entry that this one only follows from
+	Node     string      `json:"node,omitempty"`       // the node's name in Kubernetes
+	Instance string      `json:"instance,omitempty"`   // the instance's ID
+	Aside    *time.Time  `json:"asideUntil,omitempty"` // until when the entry is set aside; absent: it is not
+	Since    *time.Time  `json:"since,omitempty"`      // since when it is so, where that is known
 	Lasted   float64     `json:"lastedSeconds,omitempty"`
 
 	severity core.Severity
@@ -67,6 +71,8 @@ func (l Line) Mark() string {
 		return string(l.Kind)
 	case l.What == Settled:
 		return "settled"
+	case l.Aside != nil:
+		return "aside"
 	case l.severity == core.SeverityUrgent:
 		return "URGENT"
 	}
@@ -141,10 +147,15 @@ func stands(s *core.Snapshot) string {
 	case u.Known:
 		text = "no update runs"
 	}
-	if n := len(attention.Of(s)); n > 0 {
-		return text + "; " + wording.Count(n, "thing") + wording.Verb(n, " needs", " need") + " you"
+	now, aside := attention.Now(attention.Of(s))
+	waits := ""
+	if len(aside) > 0 {
+		waits = fmt.Sprintf("; %d set aside", len(aside))
 	}
-	return text + "; nothing needs you"
+	if n := len(now); n > 0 {
+		return text + "; " + wording.Count(n, "thing") + wording.Verb(n, " needs", " need") + " you" + waits
+	}
+	return text + "; nothing needs you" + waits
 }
 
 func (r *Reporter) sourcesOf(s *core.Snapshot, first bool, add func(Line)) {
@@ -275,6 +286,10 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 		is[a.ID] = seen{a, first}
 		what := Came
 		switch {
+		case known && a.Aside != nil && was.Aside == nil:
+			what = Aside
+		case known && a.Aside == nil && was.Aside != nil:
+			what = Back
 		case known && a.Severity == was.Severity:
 			continue
 		case known && a.Severity > was.Severity:
@@ -310,6 +325,10 @@ func entry(a core.Attention, what string) Line {
 		Cause: wording.OneLine(a.Cause, 200), Node: a.Node, Instance: a.Instance, severity: a.Severity}
 	if !a.Since.At.IsZero() {
 		l.Since = new(a.Since.At.UTC())
+	}
+	if n := a.Aside; n != nil {
+		l.Aside = new(n.Until.UTC())
+		l.Text = "until " + n.Until.Local().Format("15:04") + " it waits for somebody else (" + wording.OneLine(n.Text, 200) + "): " + l.Text
 	}
 	return l
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/attention"
 	"lockstep/core/news"
 	"lockstep/scene"
 )
@@ -52,6 +53,17 @@ func TestEachChangeIsALine(t *testing.T) {
 			func(scene.Scene) {},
 			func(sc scene.Scene) { delete(sc.Nodes["cmp-01"].Annotations, core.AnnotationMigrationMode) },
 		}, [][]string{nil, {"warning   cmp-01: "}, nil, {"settled   cmp-01: "}}},
+		{"an entry is set aside and comes back", []func(scene.Scene){
+			func(sc scene.Scene) { sc.Mode("cmp-01", "livee") },
+			func(sc scene.Scene) {
+				for _, a := range attention.Of(sc.Again().Snapshot) {
+					sc.Notes = append(sc.Notes, attention.SetAside(core.Note{ID: a.ID, On: core.NoteOn{Entry: a.ID}, Text: "bert asks",
+						At: sc.Now}, a, sc.Now.Add(90*time.Second)))
+				}
+			},
+			func(scene.Scene) {},
+			func(scene.Scene) {},
+		}, [][]string{nil, {"warning   cmp-01: "}, {"aside     cmp-01: until "}, nil, {"warning   cmp-01: "}}},
 		{"an update", []func(scene.Scene){
 			func(sc scene.Scene) { sc.Update(0) },
 			func(sc scene.Scene) { sc.ClusterRequests = nil },
@@ -133,6 +145,10 @@ func line(id, what string, severity core.Severity) news.Line {
 	return news.Entry(core.Attention{ID: id, Rule: core.AttentionRule(strings.SplitN(id, "/", 2)[0]), Severity: severity, Label: id}, what)
 }
 
+func setAside(id, what string) news.Line {
+	return news.Entry(core.Attention{ID: id, Rule: "a", Severity: core.SeverityUrgent, Label: id, Aside: &core.Note{Until: scene.Noon}}, what)
+}
+
 // Somebody is called about what becomes urgent: once, not again and again, and not more often than the limit allows. What the limit holds
 // back is made up for, and told as a number; what was settled meanwhile is not.
 func TestWhoeverIsCalled(t *testing.T) {
@@ -153,6 +169,12 @@ func TestWhoeverIsCalled(t *testing.T) {
 		"warnings, too": {news.Rules{From: warning}, []act{{0, []news.Line{line("a/1", news.Came, warning)}, []string{"warning: a/1: "}}}},
 		"not what follows, nor what gets better, nor what is settled": {news.Rules{}, []act{{0, []news.Line{follows,
 			line("d/1", news.Better, urgent), line("e/1", news.Settled, urgent)}, nil}}},
+		"what is set aside does not call, until it is back": {news.Rules{After: 30 * time.Second}, []act{
+			{0, []news.Line{line("a/1", news.Came, urgent), setAside("b/1", news.Came)}, nil},
+			{10 * time.Second, []news.Line{setAside("a/1", news.Aside)}, nil},
+			{time.Minute, []news.Line{setAside("a/1", news.Worse)}, nil},
+			{time.Minute, []news.Line{line("a/1", news.Back, urgent)}, nil},
+			{time.Minute, nil, []string{"urgent: a/1: "}}}},
 		"only and never": {news.Rules{Only: []core.AttentionRule{"a", "b"}, Never: []core.AttentionRule{"b"}}, []act{{0, []news.Line{
 			line("a/1", news.Came, urgent), line("b/1", news.Came, urgent), line("c/1", news.Came, urgent)}, []string{"urgent: a/1: "}}}},
 		"quiet": {news.Rules{Quiet: 10 * time.Minute}, []act{{0, []news.Line{line("a/1", news.Came, urgent)}, []string{"urgent: a/1: "}},
