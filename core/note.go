@@ -61,13 +61,37 @@ func WithNote(notes []Note, n Note) []Note {
 // OpenNotes are the notes about something that are not done, the oldest first: about the entry with the ID, or the node, or the instance.
 // Of the three, those that are empty count for nothing.
 func (s *Snapshot) OpenNotes(entry, node, instance string) []Note {
+	return s.NotesAt(func(n Note) bool {
+		return entry != "" && n.On.Entry == entry || node != "" && n.On.Node == node || instance != "" && n.On.Instance == instance
+	})
+}
+
+// NotesAt are the notes that are not done and fit, the oldest first.
+func (s *Snapshot) NotesAt(fits func(Note) bool) []Note {
 	var out []Note
 	for _, n := range s.Notes {
-		if !n.Done && (entry != "" && n.On.Entry == entry || node != "" && n.On.Node == node || instance != "" && n.On.Instance == instance) {
+		if !n.Done && fits(n) {
 			out = append(out, n)
 		}
 	}
 	return out
+}
+
+// noted are what there are notes on that are not done, by node and by instance.
+var noted Derivation[map[NoteOn]bool]
+
+// HasNote tells whether there is a note on the node, or on the instance, that is not done.
+func (s *Snapshot) HasNote(node, instance string) bool {
+	all := noted.OfFew(s, func(s *Snapshot) map[NoteOn]bool {
+		all := map[NoteOn]bool{}
+		for _, n := range s.Notes {
+			if !n.Done {
+				all[NoteOn{Node: n.On.Node, Instance: n.On.Instance}] = true
+			}
+		}
+		return all
+	})
+	return (node != "" || instance != "") && all[NoteOn{Node: node, Instance: instance}]
 }
 
 // NoteByID is the note; false when there is none.

@@ -22,6 +22,8 @@ type Backend interface {
 	Control(operation string, c core.Control) error
 	// Acknowledge marks a failed operation as seen.
 	Acknowledge(operation string)
+	// Note writes a note into the journal, a new one or a newer version, and returns it once it is kept. Nothing is written to a cluster.
+	Note(ctx context.Context, n core.Note) (core.Note, error)
 	// Arm makes writing possible; with takeOver it takes the operator lease from its holder.
 	Arm(ctx context.Context, takeOver bool) error
 	// Disarm makes writing impossible again and gives the lease back.

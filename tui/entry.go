@@ -228,6 +228,14 @@ func (p *entryPage) ownWays(m *Model) []wayOn {
 	if p.a.Rule == core.RuleDisarmed {
 		return []wayOn{do("arm", "arm writing again", "it asks for the Lease first (w)", (*Model).toggleArm)}
 	}
+	if n, ok := attention.NoteOf(m.snap, p.a); ok {
+		return []wayOn{do("note.done", "it is done", "the note reminds of nothing more", func(m *Model) tea.Cmd { return m.doneNote(n) }),
+			do("note.change", "change it", "its text, or another time", func(m *Model) tea.Cmd { return m.changeNote(n) })}
+	}
+	if n := p.a.Aside; n != nil {
+		return []wayOn{do("aside.back", "have it back", "it is set aside no more; the note is done",
+			func(m *Model) tea.Cmd { return m.doneNote(*n) })}
+	}
 	op := operationOf(m.snap, p.a)
 	if op != nil {
 		return []wayOn{do("seen", "acknowledge it", "it leaves the list (x)", (*Model).acknowledge)}
@@ -293,6 +301,14 @@ func entryActions() []Action {
 		{ID: "entry.all", Title: "Show all of it: every fact in full, every command written out", Short: "all of it",
 			Keys: []string{"i", "d"}, Footer: 4,
 			run: with(func(m *Model, p *entryPage) tea.Cmd { return m.inspectEntry(p.a) })},
+		{ID: "entry.note", Title: "Write a note on it, with a time to be reminded, or to set it aside until then", Short: "note",
+			Keys: []string{"#"}, Footer: 95,
+			blocked: func(m *Model) string {
+				if p, ok := m.top().(*entryPage); ok && p.over {
+					return "it is over"
+				}
+				return ""
+			}, run: with(func(m *Model, p *entryPage) tea.Cmd { return m.writeNote(m.noteOn(subject{attention: &p.a})) })},
 		{ID: "entry.node", Title: "Go to the node that it is about", Short: "to the node", Keys: []string{"f"}, Footer: 5,
 			blocked: func(m *Model) string {
 				if p, ok := m.top().(*entryPage); ok && p.a.Node != "" && m.snap.Nodes[p.a.Node] != nil {

@@ -27,6 +27,13 @@ func (p *entryPage) told(m *Model) []told {
 	if cause, ok := attention.ByID(s, a.Cause); ok {
 		out = append(out, told{"because of", cause.Label + ": " + named(s, cause.Reason), themes.Key})
 	}
+	for _, n := range s.OpenNotes(a.ID, "", "") {
+		label := "note"
+		if a.Aside != nil && a.Aside.ID == n.ID {
+			label = "set aside"
+		}
+		out = append(out, told{label, noteTold(m, n), themes.Key})
+	}
 	out = append(out, told{"since", sinceWhen(m, a.Since), themes.Text})
 	evidence := a.Evidence
 	if p.toldByLog() && len(evidence) > 0 { // the line that tells the cause stands beside it

@@ -30,6 +30,9 @@ type fakeBackend struct {
 	focused   []string
 	previewed []core.Intent
 
+	notes   []core.Note
+	noteErr error
+
 	evacuation    evacuation.Forecast
 	evacuationErr error
 	planned       []evacuation.Request
@@ -89,6 +92,13 @@ func (f *fakeBackend) Acknowledge(op string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.seen = append(f.seen, op)
+}
+
+func (f *fakeBackend) Note(_ context.Context, n core.Note) (core.Note, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.notes = append(f.notes, n)
+	return n, f.noteErr
 }
 
 func (f *fakeBackend) Arm(_ context.Context, takeOver bool) error {
@@ -195,7 +205,7 @@ func (d *driver) run(cmd tea.Cmd) {
 		}
 	case previewMsg, executedMsg, armedMsg, armedAtOnceMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg,
 		planSavedMsg, checkMadeMsg, checkRoomMsg, checkEarlierMsg, checkKeptMsg, checkSavedMsg, evacuatedMsg, haltMsg, resumedMsg,
-		logEndedMsg, lookSavedMsg, lookedMsg, podsMsg, podMsg, loginReadMsg, suspectMsg:
+		logEndedMsg, lookSavedMsg, lookedMsg, podsMsg, podMsg, loginReadMsg, suspectMsg, noteKeptMsg:
 		d.send(msg)
 	}
 }

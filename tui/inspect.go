@@ -156,6 +156,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention, page *entryPage) {
 	if d := a.Diagnosis; d != nil {
 		f.add("known as", string(d.ID)+" (docs/causes.md); lockstep demo "+d.Scenarios[0]+" has it")
 	}
+	noteFacts(m, f, m.snap.OpenNotes(a.ID, "", ""))
 	if len(a.Evidence) > 0 {
 		f.section("What it rests on")
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lockstep/core"
+	"lockstep/core/attention"
 	"lockstep/core/progress"
 	"lockstep/themes"
 )
@@ -19,6 +20,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 	}
 	now := m.snap.Now
 	k := nodeMark(m.look.Glyph, m.snap, v)
+	noteFacts(m, f, m.snap.NotesAt(func(n core.Note) bool { return n.On.Node == name || m.entryAt(n.On.Entry, name) }))
 	f.section("Maintenance")
 	f.tone(k.tone, "stage", string(v.Stage))
 	f.add("for", sinceText(v.Since, now))
@@ -186,6 +188,10 @@ func instanceFacts(m *Model, f *facts, id string) {
 	}
 	now := m.snap.Now
 	i := v.Instance
+	noteFacts(m, f, m.snap.NotesAt(func(n core.Note) bool {
+		a, ok := attention.ByID(m.snap, n.On.Entry)
+		return n.On.Instance == id || ok && a.Instance == id
+	}))
 	f.section("Maintenance")
 	f.add("action", string(v.Action)+" (from "+string(v.Origin)+")")
 	blocks, tone := "no", themes.Text

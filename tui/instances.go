@@ -28,8 +28,12 @@ func newInstancesPane() pane {
 	}
 	type view = core.InstanceView
 	t.Columns = []table.Column[view]{
-		{Title: "name", Width: 8, Most: 28, Measure: func(v view) int { return draw.Width(instanceName(v.Instance)) },
-			Cell:    func(v view) draw.Line { return draw.One(aside(v, themes.Strong), instanceName(v.Instance)) },
+		{Title: "name", Width: 8, Most: 28, Measure: func(v view) int {
+			return draw.Width(instanceName(v.Instance)) + noteRoom(s.snap, "", v.Instance.ID)
+		},
+			Cell: func(v view) draw.Line {
+				return withNote(draw.One(aside(v, themes.Strong), instanceName(v.Instance)), s.look.Glyph, s.snap, "", v.Instance.ID)
+			},
 			Compare: func(a, b view) int { return strings.Compare(a.Instance.Name, b.Instance.Name) }},
 		{Title: "id", Width: 8, Rank: 6,
 			Cell: func(v view) draw.Line { return draw.One(aside(v, themes.Text), shortID(v.Instance.ID)) }},

@@ -205,7 +205,7 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	if op := m.confirming.op; op != "" && m.operation(op) != nil {
 		m.confirming.title, m.confirming.op = "", "" // from now on it is among the operations
 	}
-	cmd := tea.Batch(m.refresh(), m.ended(before))
+	cmd := tea.Batch(m.refresh(), m.ended(before), m.remind(before))
 	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.pane(ScopeNodes).Index() > 0 {
 		m.pane(ScopeNodes).GoTo(0)
 		cmd = tea.Batch(cmd, m.follow())

@@ -38,8 +38,12 @@ func newNodesPane() pane {
 		Name:   func(v *core.NodeView) string { return v.Label },
 	}
 	t.Columns = []table.Column[*core.NodeView]{
-		{Title: "node", Width: 6, Most: 24, Names: true, Measure: func(v *core.NodeView) int { return draw.Width(v.Label) },
-			Cell:    func(v *core.NodeView) draw.Line { return draw.One(rest(v, themes.Strong), v.Label) },
+		{Title: "node", Width: 6, Most: 24, Names: true, Measure: func(v *core.NodeView) int {
+			return draw.Width(v.Label) + noteRoom(p.snap, v.Name, "")
+		},
+			Cell: func(v *core.NodeView) draw.Line {
+				return withNote(draw.One(rest(v, themes.Strong), v.Label), p.look.Glyph, p.snap, v.Name, "")
+			},
 			Compare: func(a, b *core.NodeView) int { return strings.Compare(a.Label, b.Label) }},
 		{Title: "role", Width: 3, Most: 11, Rank: 6, Measure: func(v *core.NodeView) int { return len(rolesText(v.Node)) },
 			Cell:    func(v *core.NodeView) draw.Line { return draw.One(rest(v, themes.Text), rolesText(v.Node)) },

@@ -114,6 +114,10 @@ func (f *facts) promises() {
 			Subject: core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, Label: wording.TextOf(n.On.Label, "note"),
 			Since:  core.Since{At: n.Until, Exact: true},
 			Reason: "promised: " + n.Text + " (until " + f.clock(n.Until) + ", now past)", Hint: "its page: done, or another time"}
+		if i := slices.IndexFunc(f.found, func(b core.Attention) bool { return n.On.Entry != "" && b.ID == n.On.Entry }); i >= 0 {
+			about := f.found[i]
+			a.Subject, a.Node, a.Instance, a.Label = about.Subject, about.Node, about.Instance, about.Label
+		}
 		switch in, node := f.s.Instances.At(n.On.Instance), f.s.Nodes[n.On.Node]; {
 		case in != nil:
 			a.Subject = in.Ref()

@@ -122,7 +122,7 @@ func TestANoteReminds(t *testing.T) {
 		{"past", core.Note{Until: past}, "promised: owner of vm-17 stops it (until " + past.Local().Format("15:04") + ", now past)"},
 		{"at its time", core.Note{Until: scene.Noon}, "promised: owner of vm-17 stops it (until "},
 		{"done", core.Note{Until: past, Done: true}, ""},
-		{"its entry is back", core.Note{Until: past, Aside: true, On: core.NoteOn{Entry: a.ID, Node: "cmp-01"}}, "promised: "},
+		{"its entry is back", core.Note{Until: past, Aside: true, On: core.NoteOn{Entry: a.ID}}, "promised: "},
 		{"its entry is settled", core.Note{Until: past, Aside: true, On: core.NoteOn{Entry: "node-waits/x"}}, ""},
 	} {
 		sc := sc.Again()

@@ -64,6 +64,27 @@ func ParseTime(text string, now time.Time) (time.Time, error) {
 	}
 }
 
+// ParseMoment reads a moment ahead of now: a time of day as ParseTime does, or how far ahead it is, as "+45m" or "+1h30m", at most a
+// week.
+func ParseMoment(text string, now time.Time) (time.Time, error) {
+	ahead, relative := strings.CutPrefix(strings.TrimSpace(text), "+")
+	if !relative {
+		at, err := ParseTime(text, now)
+		if err != nil {
+			return at, fmt.Errorf("%q is not a time: want a time of day, as 03:00, or how far ahead, as +45m", text)
+		}
+		return at, nil
+	}
+	d, err := time.ParseDuration(strings.ReplaceAll(ahead, " ", ""))
+	switch {
+	case err != nil:
+		return time.Time{}, fmt.Errorf("%q is not how far ahead: want hours and minutes, as +45m or +1h30m", text)
+	case d <= 0 || d > 7*24*time.Hour:
+		return time.Time{}, fmt.Errorf("%q is not ahead of now, or more than a week", text)
+	}
+	return now.Add(d), nil
+}
+
 // atMinute is a time of day some days after the day of a moment, in that moment's zone.
 func atMinute(of time.Time, days, minute int) time.Time {
 	return time.Date(of.Year(), of.Month(), of.Day()+days, minute/60, minute%60, 0, 0, of.Location())

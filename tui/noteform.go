@@ -1,0 +1,265 @@
+package tui
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/forecast"
+	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
+)
+
+// noteForm asks for a note: its text, when to be reminded, and whether its entry is set aside until then. Nothing is written to a
+// cluster, so there is no confirmation.
+type noteForm struct {
+	note  core.Note
+	title string
+
+	text, until textinput.Model
+	aside       bool
+	at          noteField
+
+	keeping bool // it is being written
+	err     error
+}
+
+// noteField is the field that has the keys.
+type noteField int
+
+const (
+	noteText noteField = iota
+	noteUntil
+	noteAside
+)
+
+// noteKeptMsg is the answer to a note that was to be kept.
+type noteKeptMsg struct {
+	form *noteForm // nil: there was none
+	note core.Note
+	err  error
+}
+
+// noteOn is what a note on the subject is about.
+func (m *Model) noteOn(s subject) core.NoteOn {
+	switch {
+	case s.attention != nil:
+		return core.NoteOn{Entry: s.attention.ID, Label: s.attention.Label}
+	case s.instance != "":
+		return core.NoteOn{Instance: s.instance, Label: m.instanceLabel(s.instance)}
+	case s.node != "":
+		return core.NoteOn{Node: s.node, Label: m.snap.Label(s.node)}
+	}
+	return core.NoteOn{Label: "the update"}
+}
+
+// writeNote opens the form for a new note. The reminder of a note is answered by changing that note.
+func (m *Model) writeNote(on core.NoteOn) tea.Cmd {
+	if a, ok := attention.ByID(m.snap, on.Entry); ok {
+		if n, reminds := attention.NoteOf(m.snap, a); reminds {
+			return m.changeNote(n)
+		}
+	}
+	m.open(newNoteForm(m, core.Note{On: on}))
+	return nil
+}
+
+// changeNote opens the form for a note that there is.
+func (m *Model) changeNote(n core.Note) tea.Cmd {
+	m.open(newNoteForm(m, n))
+	return nil
+}
+
+func newNoteForm(m *Model, n core.Note) *noteForm {
+	f := &noteForm{note: n, title: "Note on " + cmp.Or(n.On.Label, "the update"), text: newField(n.Text), until: newField(""),
+		aside: n.Aside}
+	f.text.CharLimit, f.until.CharLimit = core.MostNoteText, mostTyped
+	if n.Until.After(m.snap.Now) && n.Until.Sub(m.snap.Now) < 24*time.Hour {
+		f.until.SetValue(n.Until.Local().Format("15:04"))
+	}
+	return f
+}
+
+func (*noteForm) scope() Scope           { return ScopeForm }
+func (*noteForm) page() bool             { return false }
+func (*noteForm) refresh(*Model) tea.Cmd { return nil }
+
+// entry is the entry that the note can set aside; false when it is about none, or when that is over.
+func (f *noteForm) entry(m *Model) (core.Attention, bool) {
+	if f.note.On.Entry == "" {
+		return core.Attention{}, false
+	}
+	return attention.ByID(m.snap, f.note.On.Entry)
+}
+
+// fields are how many fields the form has now.
+func (f *noteForm) fields(m *Model) noteField {
+	if a, ok := f.entry(m); ok && attention.WhyNotAside(a) == "" {
+		return noteAside + 1
+	}
+	return noteUntil + 1
+}
+
+func (f *noteForm) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	n := f.fields(m)
+	switch key := msg.String(); {
+	case key == "esc":
+		m.close(f)
+	case f.keeping: // a second enter is not a second note
+	case key == "enter":
+		return true, f.submit(m)
+	case key == "tab" || key == "down":
+		f.at = (f.at + 1) % n
+	case key == "shift+tab" || key == "up":
+		f.at = (f.at + n - 1) % n
+	case f.at == noteAside:
+		if key == "space" || key == "x" || key == "left" || key == "right" {
+			f.aside, f.err = !f.aside, nil
+		}
+	default:
+		in := f.field()
+		*in, _ = in.Update(msg)
+		f.err = nil
+	}
+	return true, nil
+}
+
+func (f *noteForm) field() *textinput.Model {
+	if f.at == noteUntil {
+		return &f.until
+	}
+	return &f.text
+}
+
+func (f *noteForm) paste(_ *Model, text string) {
+	if f.at == noteAside || f.keeping {
+		return
+	}
+	in := f.field()
+	*in, _ = in.Update(tea.PasteMsg{Content: sanitise.Text(text, in.CharLimit)})
+	f.err = nil
+}
+
+// asked is the note as it is filled in, or what is wrong with it.
+func (f *noteForm) asked(m *Model) (core.Note, error) {
+	n := f.note
+	n.Text, n.Until, n.Aside = sanitise.Text(strings.TrimSpace(f.text.Value()), core.MostNoteText), time.Time{}, false
+	if n.Text == "" {
+		return n, errors.New("a note needs a text")
+	}
+	if text := strings.TrimSpace(f.until.Value()); text != "" {
+		at, err := forecast.ParseMoment(text, m.snap.Now)
+		if err != nil {
+			return n, err
+		}
+		n.Until = at
+	}
+	if a, ok := f.entry(m); ok && f.aside && f.fields(m) > noteAside {
+		switch {
+		case n.Until.IsZero():
+			return n, errors.New("until when does it wait? An entry is only set aside until a time")
+		case n.Until.Sub(m.snap.Now) > core.MostAside:
+			return n, errors.New("an entry is set aside for at most " + age(core.MostAside))
+		}
+		n = attention.SetAside(n, a, n.Until)
+	}
+	return n, nil
+}
+
+func (f *noteForm) submit(m *Model) tea.Cmd {
+	n, err := f.asked(m)
+	if err != nil {
+		f.err = err
+		return nil
+	}
+	f.keeping, f.err = true, nil
+	return m.keepNote(f, n)
+}
+
+// keepNote has the note written.
+func (m *Model) keepNote(f *noteForm, n core.Note) tea.Cmd {
+	ctx, backend := m.ctx, m.backend
+	return func() tea.Msg {
+		kept, err := backend.Note(ctx, n)
+		return noteKeptMsg{f, kept, err}
+	}
+}
+
+// arrive closes the form of a note that is kept. A note that is not kept stays in its form.
+func (msg noteKeptMsg) arrive(m *Model) tea.Cmd {
+	if f := msg.form; f != nil {
+		f.keeping = false
+		if msg.err != nil && m.shows(f) {
+			f.err = msg.err
+			return nil
+		}
+		m.close(f)
+	}
+	n := msg.note
+	switch {
+	case msg.err != nil:
+		return m.say(toneBad, msg.err.Error())
+	case n.Done:
+		return m.say(toneInfo, "the note is done: "+n.Text)
+	case n.Aside:
+		return m.say(toneInfo, n.On.Label+" is set aside until "+clock(n.Until, m.snap.Now)+": it comes back then, or when it changes")
+	case !n.Until.IsZero():
+		return m.say(toneInfo, "noted; you are reminded at "+clock(n.Until, m.snap.Now))
+	}
+	return m.say(toneInfo, "noted")
+}
+
+func (f *noteForm) hints() []keyHint {
+	if f.at == noteAside {
+		return []keyHint{{"space", "yes or no"}, {"enter", "keep it"}, {"tab", "next field"}, {"esc", "cancel"}}
+	}
+	return []keyHint{{"enter", "keep it"}, {"tab", "next field"}, {"ctrl+u", "empty it"}, {"esc", "cancel"}}
+}
+
+func (f *noteForm) draw(m *Model, w, _ int) []string {
+	w = boxWidth(w, 78)
+	inner := max(w-4, 10)
+	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, "It goes into the journal, where whoever comes next finds it. Nothing is "+
+		"written to the cluster.", inner)...)
+	body = append(body, draw.Line{})
+	row := func(at noteField, label string, value draw.Line) {
+		lead := draw.Blank(2)
+		if f.at == at {
+			lead = draw.Text(themes.Match, m.look.Glyph.Cursor+" ")
+		}
+		body = append(body, append(draw.Line{lead}, append(draw.One(themes.Dim, label).Fit(8, false), value...)...))
+	}
+	row(noteText, "text", inputLine(f.text.Value(), f.text.Position(), inner-10, f.at == noteText))
+	row(noteUntil, "until", inputLine(f.until.Value(), f.until.Position(), min(inner-10, mostTyped), f.at == noteUntil))
+	body = append(body, draw.Inset(10, draw.Paragraph(themes.Dim, "when to be reminded: 03:00, +45m; empty: never", inner-10))...)
+	if a, ok := f.entry(m); ok {
+		if why := attention.WhyNotAside(a); why != "" {
+			if a.Rule != core.RulePromise {
+				body = append(body, draw.Inset(2, draw.Paragraph(themes.Warn, "It cannot be set aside: "+why+".", inner-2))...)
+			}
+		} else {
+			text := "no, it needs us"
+			if f.aside {
+				text = "yes, it waits for somebody else until then"
+			}
+			row(noteAside, "aside", draw.One(themes.Text, text))
+		}
+	}
+	body = append(body, draw.Line{})
+	switch {
+	case f.err != nil:
+		body = append(body, draw.Paragraph(themes.Bad, f.err.Error(), inner)...)
+	case f.keeping:
+		body = append(body, draw.One(themes.Moves, "It is being written"+m.look.Glyph.Ellipsis))
+	default:
+		body = append(body, draw.One(themes.Dim, "enter keeps the note. esc cancels."))
+	}
+	return m.look.Box(draw.One(themes.Strong, f.title), m.whichCluster(), body, w)
+}
