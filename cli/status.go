@@ -120,6 +120,12 @@ func askLogs(ctx context.Context, looker core.Looker, all []core.Attention) []co
 // glance runs a session that cannot write while see runs. see gets the place, its options completed by the configuration, and the
 // rest of the time to wait.
 func glance(ctx context.Context, p place, wait patience, see func(s *session, p place, left time.Duration) error) error {
+	p.oneLook = true
+	return visit(ctx, p, wait, see)
+}
+
+// visit is glance with a journal that can be written, unless it is for one look.
+func visit(ctx context.Context, p place, wait patience, see func(s *session, p place, left time.Duration) error) error {
 	began := time.Now()
 	if err := p.configure(); err != nil {
 		return err
@@ -129,7 +135,7 @@ func glance(ctx context.Context, p place, wait patience, see func(s *session, p 
 		return err
 	}
 	defer log.close()
-	p.readOnly, p.oneLook = true, true
+	p.readOnly = true
 	if wait.named {
 		p.loginFor = max(wait.wait, 1)
 	}

@@ -95,7 +95,7 @@ type Engine struct {
 	identity core.Identity
 
 	clusterUID string
-	notes []core.Note // by the time at which they were written; never changed in place
+	notes      []core.Note // by the time at which they were written; never changed in place
 
 	scribe scribe
 	ops    *operations

@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/forecast"
+)
+
+// noteAsked is what the flags of `lockstep note` ask for.
+type noteAsked struct {
+	text, node, instance, entry, until string
+	aside                              bool
+	done                               string
+}
+
+func newNote(p *place) *cobra.Command {
+	var (
+		asked noteAsked
+		wait  patience
+	)
+	cmd := &cobra.Command{
+		Use:   "note [TEXT]",
+		Short: "Write a note or a promise about a node, an instance, an entry of \"Needs you\", or the update",
+		Long: `Writes a note into the journal: for colleagues, for the next shift, and for oneself. With --until it reminds at that time, as an
+entry of "Needs you", until it is done. With --aside an entry waits for somebody else until then: it comes back at its time, when it
+becomes more severe, or when it is about something else. Nothing is written to the cluster.
+
+The node, the instance or the entry is looked up first; a note about the update asks no server.`,
+		Example: `  lockstep note "owner of vm-17 informed, will stop it himself" --instance vm-17 --until 03:00
+  lockstep note "bert asks the owners" --entry node-waits/5c1d --until +45m --aside
+  lockstep note --done 9f3a`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			asked.text = strings.Join(args, " ")
+			return writeNote(cmd.Context(), *p, wait.of(cmd), asked, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&asked.node, "node", "", "the `node` that it is about, by its name or label")
+	f.StringVar(&asked.instance, "instance", "", "the `instance` that it is about, by its ID, or its name where one alone has it")
+	f.StringVar(&asked.entry, "entry", "", "the `entry` of \"Needs you\" that it is about, by its ID (status -o json has it)")
+	f.StringVar(&asked.until, "until", "", "`when` to be reminded: 03:00, or +45m")
+	f.BoolVar(&asked.aside, "aside", false, "the entry waits for somebody else until then")
+	f.StringVar(&asked.done, "done", "", "mark the note with this `ID` as done")
+	cmd.MarkFlagsMutuallyExclusive("node", "instance", "entry", "done")
+	cmd.MarkFlagsMutuallyExclusive("until", "done")
+	cmd.MarkFlagsMutuallyExclusive("aside", "done")
+	wait.addTo(cmd)
+	return cmd
+}
+
+func writeNote(ctx context.Context, p place, wait patience, asked noteAsked, out io.Writer) error {
+	switch {
+	case asked.done != "" && asked.text != "":
+		return errors.New("--done takes no text: the note keeps its own")
+	case asked.done == "" && strings.TrimSpace(asked.text) == "":
+		return errors.New("a note needs a text")
+	case asked.aside && asked.entry == "":
+		return errors.New("--aside needs --entry: only an entry of \"Needs you\" is set aside")
+	case asked.aside && asked.until == "":
+		return errors.New("--aside needs --until: an entry is only set aside until a time")
+	}
+	return visit(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
+		snap := s.engine.Snapshot()
+		if asked.node+asked.instance+asked.entry != "" {
+			snap = look(ctx, s.engine, left)
+		}
+		n, err := asked.note(snap)
+		if err != nil {
+			return err
+		}
+		kept, err := s.engine.Note(ctx, n)
+		if err != nil {
+			return err
+		}
+		if _, err = fmt.Fprintln(out, noteLine(kept)); err != nil {
+			return fmt.Errorf("print the note: %w", err)
+		}
+		return nil
+	})
+}
+
+// note is what is asked for as a note, with what it is about as the Snapshot knows it.
+func (q noteAsked) note(s *core.Snapshot) (core.Note, error) {
+	if q.done != "" {
+		return core.Note{ID: q.done, Done: true}, nil
+	}
+	n := core.Note{Text: q.text, On: core.NoteOn{Label: "the update"}}
+	if q.until != "" {
+		at, err := forecast.ParseMoment(q.until, s.Now)
+		if err != nil {
+			return n, fmt.Errorf("--until: %w", err)
+		}
+		n.Until = at
+	}
+	switch {
+	case q.node != "":
+		for _, name := range s.NodeNames() {
+			if name == q.node || s.Label(name) == q.node {
+				n.On = core.NoteOn{Node: name, Label: s.Label(name)}
+				return n, nil
+			}
+		}
+		return n, fmt.Errorf("no node is called %q", oneLine(q.node))
+	case q.instance != "":
+		in, err := instanceCalled(s, q.instance)
+		if err != nil {
+			return n, err
+		}
+		n.On = core.NoteOn{Instance: in.ID, Label: in.Name}
+	case q.entry != "":
+		a, ok := attention.ByID(s, q.entry)
+		if !ok {
+			return n, fmt.Errorf("no entry of \"Needs you\" has the ID %q now", oneLine(q.entry))
+		}
+		n.On = core.NoteOn{Entry: a.ID, Label: a.Label}
+		if q.aside {
+			if why := attention.WhyNotAside(a); why != "" {
+				return n, errors.New(why)
+			}
+			n = attention.SetAside(n, a, n.Until)
+		}
+	}
+	return n, nil
+}
+
+// instanceCalled is the instance with the ID, or the only one with the name.
+func instanceCalled(s *core.Snapshot, name string) (*core.Instance, error) {
+	if in := s.Instances.At(name); in != nil {
+		return in, nil
+	}
+	var found *core.Instance
+	for _, host := range s.ByHost {
+		for _, in := range host {
+			if in.Name != name {
+				continue
+			}
+			if found != nil {
+				return nil, fmt.Errorf("several instances are called %q: name it by its ID", oneLine(name))
+			}
+			found = in
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("no instance is called %q, and none has it as its ID", oneLine(name))
+	}
+	return found, nil
+}
+
+func newNotes(p *place) *cobra.Command {
+	var (
+		output string
+		all    bool
+	)
+	cmd := &cobra.Command{
+		Use:   "notes",
+		Short: "List the notes and promises of the journal",
+		Long: `Lists the notes that are not done, the oldest first; --all lists also those of this update that are done. It reads the journal, and
+waits for no server.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if output != formatText && output != formatJSON {
+				return fmt.Errorf("-o is %q; it takes text or json", output)
+			}
+			return listNotes(cmd.Context(), *p, output, all, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", formatText, "`format`: text or json")
+	cmd.Flags().BoolVar(&all, "all", false, "list also notes that are done")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{formatText, formatJSON}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func listNotes(ctx context.Context, p place, output string, all bool, out io.Writer) error {
+	return glance(ctx, p, patience{}, func(s *session, _ place, _ time.Duration) error {
+		snap := s.engine.Snapshot()
+		notes := []core.Note{}
+		for _, n := range snap.Notes {
+			if all || !n.Done {
+				notes = append(notes, n)
+			}
+		}
+		var err error
+		if output == formatJSON {
+			enc := json.NewEncoder(out)
+			enc.SetIndent("", "  ")
+			err = enc.Encode(struct {
+				Version int         `json:"version"`
+				Cluster string      `json:"cluster"`
+				Notes   []core.Note `json:"notes"`
+			}{1, snap.Cluster, notes})
+		} else {
+			err = printNotes(out, notes, snap.Now)
+		}
+		if err != nil {
+			return fmt.Errorf("print the notes: %w", err)
+		}
+		return nil
+	})
+}
+
+func printNotes(out io.Writer, notes []core.Note, now time.Time) error {
+	if len(notes) == 0 {
+		_, err := fmt.Fprintln(out, "There are no notes.")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tAT\tON\tUNTIL\tBY\tNOTE")
+	for _, n := range notes {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", oneLine(n.ID), n.At.Local().Format("Jan 2 15:04"), oneLine(n.On.Label), untilText(n, now),
+			oneLine(n.By), oneLine(n.Text))
+	}
+	return w.Flush()
+}
+
+// untilText is until when a note is good: "03:00, aside".
+func untilText(n core.Note, now time.Time) string {
+	switch {
+	case n.Done:
+		return "done"
+	case n.Until.IsZero():
+		return "-"
+	}
+	text := n.Until.Local().Format("15:04")
+	switch {
+	case !now.Before(n.Until):
+		text += ", past"
+	case n.Aside:
+		text += ", aside"
+	}
+	return text
+}
+
+// noteLine says that a note was kept.
+func noteLine(n core.Note) string {
+	text := "noted on " + oneLine(n.On.Label) + " as " + oneLine(n.ID)
+	switch {
+	case n.Done:
+		return "done: " + oneLine(n.Text)
+	case n.Aside:
+		text += "; set aside until " + n.Until.Local().Format("15:04")
+	case !n.Until.IsZero():
+		text += "; reminds at " + n.Until.Local().Format("15:04")
+	}
+	return text
+}
