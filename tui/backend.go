@@ -24,6 +24,8 @@ type Backend interface {
 	Acknowledge(operation string)
 	// Note writes a note into the journal, a new one or a newer version, and returns it once it is kept. Nothing is written to a cluster.
 	Note(ctx context.Context, n core.Note) (core.Note, error)
+	// Lines reads the newest lines of the journal, the newest first: those after the one with the number, and no more than most.
+	Lines(ctx context.Context, after int64, most int) ([]core.JournalLine, error)
 	// Arm makes writing possible; with takeOver it takes the operator lease from its holder.
 	Arm(ctx context.Context, takeOver bool) error
 	// Disarm makes writing impossible again and gives the lease back.

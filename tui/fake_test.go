@@ -30,6 +30,10 @@ type fakeBackend struct {
 	focused   []string
 	previewed []core.Intent
 
+	lines    []core.JournalLine // newest first
+	linesErr error
+	asked    []int64
+
 	notes   []core.Note
 	noteErr error
 
@@ -99,6 +103,19 @@ func (f *fakeBackend) Note(_ context.Context, n core.Note) (core.Note, error) {
 	defer f.mu.Unlock()
 	f.notes = append(f.notes, n)
 	return n, f.noteErr
+}
+
+func (f *fakeBackend) Lines(_ context.Context, after int64, most int) ([]core.JournalLine, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = append(f.asked, after)
+	var out []core.JournalLine
+	for _, l := range f.lines {
+		if l.Seq > after && len(out) < most {
+			out = append(out, l)
+		}
+	}
+	return out, f.linesErr
 }
 
 func (f *fakeBackend) Arm(_ context.Context, takeOver bool) error {
@@ -205,7 +222,8 @@ func (d *driver) run(cmd tea.Cmd) {
 		}
 	case previewMsg, executedMsg, armedMsg, armedAtOnceMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg,
 		planSavedMsg, checkMadeMsg, checkRoomMsg, checkEarlierMsg, checkKeptMsg, checkSavedMsg, evacuatedMsg, haltMsg, resumedMsg,
-		logEndedMsg, lookSavedMsg, lookedMsg, podsMsg, podMsg, loginReadMsg, suspectMsg, noteKeptMsg:
+		logEndedMsg, lookSavedMsg, lookedMsg, podsMsg, podMsg, loginReadMsg, suspectMsg, noteKeptMsg,
+		linesMsg:
 		d.send(msg)
 	}
 }

@@ -25,6 +25,7 @@ func layerKinds() []layerKind {
 		{ScopeText, true, textActions},
 		{ScopeForm, false, formActions},
 		{ScopePalette, false, paletteActions},
+		{ScopeHistory, true, historyActions},
 		{ScopeNotes, true, notesActions},
 		{ScopeOwners, true, ownersActions},
 		{ScopeRehearsal, true, rehearsalActions},

@@ -124,6 +124,9 @@ func (t *Table[T]) passes(r T, terms []filterTerm) bool {
 
 // rowText is all that a row says, in small letters.
 func (t *Table[T]) rowText(r T) string {
+	if t.Search != nil {
+		return t.Search(r)
+	}
 	var text strings.Builder
 	for i := range t.Columns {
 		if c := &t.Columns[i]; !c.hidden() {

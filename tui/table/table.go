@@ -37,6 +37,7 @@ type Table[T any] struct {
 	ID      func(T) string // of a row; no two rows have the same
 	Name    func(T) string // what to call a row when it has gone
 	Header  bool           // the columns' titles are shown
+	Search  func(T) string // the text of a row in which a filter looks, in small letters; nil: what its columns say
 
 	all    []T
 	rows   []T      // those that the filter lets through, sorted

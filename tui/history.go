@@ -1,0 +1,508 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"lockstep/core"
+	"lockstep/themes"
+	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
+	"lockstep/tui/table"
+)
+
+// ScopeHistory is the page of the whole story.
+const ScopeHistory Scope = "history"
+
+// lineMessage is the kind of the messages that the screen showed: they are not in the journal.
+const lineMessage core.LineKind = "message"
+
+// historyRow is a line of the journal, or a message that the screen showed.
+type historyRow struct {
+	id   string
+	line core.JournalLine
+	tone themes.Token // of a message
+
+	search string // what a filter looks in: 50,000 rows are looked through with each letter
+}
+
+// historyPage is the whole story, the newest first: what was done, by whom, what was seen, what needed somebody, and all messages. The
+// lines are read from the journal while the page is open, and go with it.
+type historyPage struct {
+	rows  *table.Table[historyRow]
+	lines []historyRow // of the journal, the newest first; at most core.MostLines
+	seq   int64        // the number of the newest
+	said  int          // messages that are among the rows, by the number of the newest
+	sets  uint64       // counts the changes of the rows
+
+	typing  bool // the filter
+	stop    context.CancelFunc
+	reading bool
+	read    bool // once
+	settled bool // the rows were made of what was read
+	asked   time.Time
+	trouble string // why the journal cannot be read
+}
+
+// linesMsg is what the journal has that is new.
+type linesMsg struct {
+	page  *historyPage
+	lines []core.JournalLine
+	err   error
+}
+
+// linesEvery is how often an open page looks for new lines.
+const linesEvery = time.Second
+
+// openHistory opens the whole story, with a filter.
+func (m *Model) openHistory(filter string) tea.Cmd {
+	p := &historyPage{}
+	m.open(p)
+	now := func() time.Time { return m.snap.Now }
+	dim := func(text string) draw.Line { return draw.One(themes.Dim, text) }
+	p.rows = &table.Table[historyRow]{
+		Header: true,
+		ID:     func(r historyRow) string { return r.id },
+		Name:   func(r historyRow) string { return r.line.What },
+		Search: func(r historyRow) string { return r.search },
+		Keys: []table.Key[historyRow]{
+			{Name: "node", Values: func(r historyRow) []string { return []string{r.line.Node, m.snap.Label(r.line.Node)} }},
+			{Name: "instance", Values: func(r historyRow) []string {
+				if r.line.Instance == "" {
+					return nil
+				}
+				return []string{r.line.Instance, r.line.Label}
+			}},
+			{Name: "who", Values: func(r historyRow) []string { return []string{r.line.Who} }},
+		},
+		Columns: []table.Column[historyRow]{
+			{Title: "at", Width: 8, Most: 15, Measure: func(r historyRow) int { return len(secondsClock(r.line.At, now())) },
+				Cell: func(r historyRow) draw.Line { return dim(secondsClock(r.line.At, now())) }},
+			{Title: "kind", Width: 7, Cell: func(r historyRow) draw.Line { return draw.One(kindTone(r), string(r.line.Kind)) }},
+			{Title: "on", Width: 8, Most: 20, Share: 20, Measure: func(r historyRow) int { return draw.Width(m.lineLabel(r.line)) },
+				Cell: func(r historyRow) draw.Line { return draw.One(themes.Strong, m.lineLabel(r.line)) }},
+			{Title: "what", Width: 34, Grow: true, Cell: func(r historyRow) draw.Line {
+				tone := cmp.Or(r.tone, themes.Text)
+				if s := core.OperationState(r.line.State); s == core.OperationFailed || s == core.OperationUnknown {
+					tone = themes.Bad
+				}
+				out := draw.One(tone, named(m.snap, r.line.What))
+				if r.line.Why != "" {
+					out = out.And(themes.Dim, "  "+named(m.snap, r.line.Why))
+				}
+				return out
+			}},
+			{Title: "took", Width: 5, Most: 9, Right: true, Rank: 2, Measure: func(r historyRow) int { return len(lineTook(r.line.Took)) },
+				Cell: func(r historyRow) draw.Line { return dim(lineTook(r.line.Took)) }},
+			{Title: "by", Width: 6, Most: 24, Share: 20, Rank: 1, Measure: func(r historyRow) int { return draw.Width(r.line.Who) },
+				Cell: func(r historyRow) draw.Line { return dim(r.line.Who) }},
+		},
+	}
+	p.rows.SetFilter(filter)
+	p.arrange(m)
+	p.rows.GoTo(0)
+	return p.ask(m)
+}
+
+// historyOf is the filter for the history of the subject.
+func (m *Model) historyOf(s subject) string {
+	switch {
+	case s.instance != "":
+		return "instance:" + s.instance
+	case s.node != "":
+		return `node:"` + m.snap.Label(s.node) + `"`
+	}
+	return ""
+}
+
+func lineTook(d time.Duration) string {
+	if d < time.Second {
+		return ""
+	}
+	return age(d)
+}
+
+// lineLabel is what to call what a line is about.
+func (m *Model) lineLabel(l core.JournalLine) string {
+	if l.Label == l.Node {
+		return m.snap.Label(l.Node)
+	}
+	return named(m.snap, l.Label)
+}
+
+func kindTone(r historyRow) themes.Token {
+	switch r.line.Kind {
+	case core.LineStep:
+		return themes.Key
+	case core.LineEntry:
+		return themes.Needs
+	case core.LineNote:
+		return themes.Match
+	}
+	return themes.Dim
+}
+
+func (*historyPage) scope() Scope { return ScopeHistory }
+func (*historyPage) page() bool   { return true }
+
+// ask reads what is new in the journal, unless that is under way.
+func (p *historyPage) ask(m *Model) tea.Cmd {
+	if p.reading {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(m.ctx)
+	p.reading, p.asked, p.stop = true, m.now(), cancel
+	backend, after := m.backend, p.seq
+	return func() tea.Msg {
+		defer cancel()
+		lines, err := backend.Lines(ctx, after, core.MostLines)
+		return linesMsg{p, lines, err}
+	}
+}
+
+// arrive adds what is new. What is older than the newest core.MostLines is dropped.
+func (msg linesMsg) arrive(m *Model) tea.Cmd {
+	p := msg.page
+	p.reading, p.read, p.trouble = false, true, ""
+	if msg.err != nil {
+		p.trouble = msg.err.Error()
+	}
+	fresh := make([]historyRow, 0, len(msg.lines))
+	for i, l := range msg.lines {
+		if l.Seq == 0 && p.seq > 0 {
+			continue // of an older version: they were read at first
+		}
+		id := "line/" + itoa(int(l.Seq))
+		if l.Seq == 0 {
+			id = fmt.Sprint("old/", len(msg.lines)-i)
+		}
+		fresh = append(fresh, historyRow{id: id, line: l, search: m.searchText(l)})
+	}
+	if len(msg.lines) > 0 {
+		p.seq = max(p.seq, msg.lines[0].Seq)
+	}
+	if len(fresh) == 0 && p.said == m.newestSaid() {
+		return nil
+	}
+	p.lines = append(fresh, p.lines...)
+	p.lines = p.lines[:min(len(p.lines), core.MostLines)]
+	p.arrange(m)
+	return nil
+}
+
+func (m *Model) newestSaid() int {
+	if len(m.said) == 0 {
+		return 0
+	}
+	return m.said[0].n + m.said[0].times<<32
+}
+
+// arrange makes the rows of the lines and the messages, the newest first. The cursor stays on its line, once the lines are there.
+func (p *historyPage) arrange(m *Model) {
+	rows := make([]historyRow, 0, len(p.lines)+len(m.said))
+	said := m.said
+	for _, l := range p.lines {
+		for len(said) > 0 && said[0].at.After(l.line.At) {
+			rows, said = append(rows, m.saidRow(said[0])), said[1:]
+		}
+		rows = append(rows, l)
+	}
+	for _, s := range said {
+		rows = append(rows, m.saidRow(s))
+	}
+	p.said = m.newestSaid()
+	p.sets++
+	p.rows.Set(rows, p.sets)
+	if !p.settled {
+		p.rows.GoTo(0)
+	}
+	p.settled = p.read
+}
+
+func (m *Model) saidRow(s message) historyRow {
+	what := s.text
+	if s.times > 1 {
+		what += " (" + times(s.times) + ")"
+	}
+	l := core.JournalLine{Kind: lineMessage, At: s.at, What: what}
+	return historyRow{id: "message/" + itoa(s.n), tone: s.tone, line: l, search: m.searchText(l)}
+}
+
+// searchText is what a filter looks in.
+func (m *Model) searchText(l core.JournalLine) string {
+	return strings.ToLower(strings.Join([]string{string(l.Kind), m.lineLabel(l), m.snap.Label(l.Node), m.lineText(l), l.Who}, " "))
+}
+
+func (p *historyPage) refresh(m *Model) tea.Cmd {
+	if p.said != m.newestSaid() {
+		p.arrange(m)
+	}
+	if since := m.now().Sub(p.asked); since >= linesEvery || since < 0 {
+		return p.ask(m)
+	}
+	return nil
+}
+
+// leave ends a read that is under way.
+func (p *historyPage) leave() {
+	if p.stop != nil {
+		p.stop()
+	}
+}
+
+// handle takes the filter while it is typed.
+func (p *historyPage) handle(_ *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
+	if !p.typing {
+		return false, nil
+	}
+	text := p.rows.Filter()
+	switch key := msg.String(); key {
+	case "enter":
+		p.typing = false
+	case "esc":
+		p.typing = false
+		p.rows.SetFilter("")
+	case "backspace":
+		_, n := utf8.DecodeLastRuneInString(text)
+		p.rows.SetFilter(text[:len(text)-n])
+	case "ctrl+u":
+		p.rows.SetFilter("")
+	case "tab":
+		if done, words := p.rows.Offers(); len(words) > 0 {
+			p.rows.SetFilter(done + words[0])
+		}
+	case "up", "down", "pgup", "pgdown":
+		return false, nil
+	default:
+		if msg.Text != "" {
+			p.rows.SetFilter(sanitise.Text(text+msg.Text, mostHistoryFilter))
+		}
+	}
+	return true, nil
+}
+
+// mostHistoryFilter is how long the filter can be, in bytes.
+const mostHistoryFilter = 200
+
+func (p *historyPage) paste(_ *Model, text string) {
+	if p.typing {
+		p.rows.SetFilter(sanitise.Text(p.rows.Filter()+text, mostHistoryFilter))
+	}
+}
+
+func (p *historyPage) point(_ *Model, at tea.Mouse) tea.Cmd {
+	p.rows.MoveBy(wheel(at.Button))
+	return nil
+}
+
+func (p *historyPage) draw(m *Model, w, h int) []string {
+	shown, all := p.rows.Count()
+	note := draw.One(themes.Dim, fmt.Sprintf("%d", all))
+	if filter := p.rows.Filter(); filter != "" || p.typing {
+		cursor := ""
+		if p.typing {
+			cursor = "_"
+		}
+		note = draw.One(themes.Match, "/"+filter+cursor).And(themes.Dim, fmt.Sprintf("  %d of %d", shown, all))
+	}
+	if !p.read {
+		note = draw.One(themes.Moves, "the journal is being read")
+	}
+	out := []string{m.look.Rule(w, draw.One(themes.RuleFocus, "History, the newest first"), note.And(themes.Dim, "   esc back"), true, nil)}
+	var more []draw.Line
+	if p.trouble != "" {
+		more = append(more, draw.Inset(1, draw.Paragraph(themes.Bad, "The journal cannot be read: "+p.trouble, w-2))...)
+	}
+	if p.typing {
+		_, words := p.rows.Offers()
+		keys := draw.One(themes.Dim, "   tab completes   enter keeps it   esc clears it")
+		more = append(more, append(offersLine(words, w-2-keys.Width()), keys...))
+	} else if r, ok := p.rows.Current(); ok && len(more) == 0 {
+		if text := m.lineText(r.line); draw.Width(text) > w-50 {
+			lines := draw.Inset(1, draw.Paragraph(themes.Dim, text, w-2))
+			more = append(append(more, draw.Line{}), lines[:min(len(lines), 4)]...)
+		}
+	}
+	if shown == 0 && p.read {
+		text := " Nothing has happened yet."
+		if all > 0 {
+			text = " The filter lets nothing through: esc clears it."
+		}
+		out = append(out, m.look.Draw(draw.One(themes.Dim, text), w, draw.AsItIs))
+	} else {
+		out = append(out, p.rows.Draw(m.look, w, max(h-1-len(more), 1), true, false)...)
+	}
+	for _, l := range more {
+		out = append(out, m.look.Draw(l, w, draw.AsItIs))
+	}
+	return out
+}
+
+func (m *Model) lineText(l core.JournalLine) string {
+	text := named(m.snap, l.What)
+	if l.Why != "" {
+		text += ": " + named(m.snap, l.Why)
+	}
+	return text
+}
+
+// open shows a line whole.
+func (p *historyPage) open(m *Model) tea.Cmd {
+	r, ok := p.rows.Current()
+	if !ok {
+		return m.say(toneWarn, "no line is selected")
+	}
+	l, tone := r.line, cmp.Or(r.tone, themes.Text)
+	m.open(&pager{
+		title: func(*Model) string { return "History, " + string(l.Kind) },
+		lines: func(m *Model, w int) []draw.Line {
+			f := &facts{w: w}
+			lineFacts(m, f, l, tone)
+			return f.lines
+		},
+	})
+	return nil
+}
+
+// lineFacts are all that a line tells.
+func lineFacts(m *Model, f *facts, l core.JournalLine, tone themes.Token) {
+	f.add("at", stamp(l.At, m.snap.Now))
+	if !l.Wall.IsZero() {
+		f.add("written", l.Wall.Local().Format("2006-01-02 15:04:05 MST")+" by the clock of the machine")
+	}
+	f.add("on", m.lineLabel(l))
+	f.tone(tone, "what", named(m.snap, l.What))
+	f.add("why", named(m.snap, l.Why))
+	f.add("done by", l.Who)
+	f.add("before", l.Before)
+	f.add("after", l.After)
+	f.add("took", lineTook(l.Took))
+	if l.Inferred {
+		f.tone(themes.Warn, "mind", "nobody saw it when it happened: it follows from what was found later")
+	}
+	f.add("node", m.snap.Label(l.Node))
+	f.add("instance", l.Instance)
+	f.add("operation", l.Operation)
+	if l.Kind == lineMessage {
+		f.add("kept", "as long as Lockstep runs; it is not in the journal")
+		return
+	}
+	f.add("recorded by", strings.TrimSpace(l.Saw+" "+l.Run))
+	if l.Seq > 0 {
+		f.add("number", itoa(int(l.Seq))+" in the journal")
+	}
+	for i, c := range l.Commands {
+		if i == 0 {
+			f.section("What it stands for")
+		}
+		f.add("", c)
+	}
+}
+
+// only sets one word of the filter, or takes it away where it stands already.
+func (p *historyPage) only(key, value string) {
+	word := key + ":" + value
+	if strings.ContainsRune(value, ' ') {
+		word = key + `:"` + value + `"`
+	}
+	filter := strings.TrimSpace(p.rows.Filter())
+	if strings.Contains(" "+filter+" ", " "+word+" ") {
+		p.rows.SetFilter(strings.TrimSpace(strings.Replace(" "+filter+" ", " "+word+" ", " ", 1)))
+		return
+	}
+	var rest []string
+	if !strings.Contains(filter, `"`) { // a quoted text has spaces of its own
+		rest = slices.DeleteFunc(strings.Fields(filter), func(w string) bool { return strings.HasPrefix(w, key+":") })
+	}
+	p.rows.SetFilter(strings.Join(append(rest, word), " "))
+}
+
+// nextKind goes on to the next kind, and after the last to all.
+func (p *historyPage) nextKind() {
+	kinds := append(core.LineKinds(), lineMessage)
+	for i, k := range kinds {
+		if strings.Contains(p.rows.Filter(), "kind:"+string(k)) {
+			if i+1 < len(kinds) {
+				p.only("kind", string(kinds[i+1]))
+			} else {
+				p.only("kind", string(k))
+			}
+			return
+		}
+	}
+	p.only("kind", string(kinds[0]))
+}
+
+// historyActions work on the page of the whole story.
+func historyActions() []Action {
+	with := func(f func(m *Model, p *historyPage) tea.Cmd) func(*Model) tea.Cmd {
+		return func(m *Model) tea.Cmd {
+			if p, ok := m.top().(*historyPage); ok {
+				return f(m, p)
+			}
+			return nil
+		}
+	}
+	row := func(f func(m *Model, p *historyPage, l core.JournalLine) tea.Cmd) func(*Model) tea.Cmd {
+		return with(func(m *Model, p *historyPage) tea.Cmd {
+			r, ok := p.rows.Current()
+			if !ok {
+				return m.say(toneWarn, "no line is selected")
+			}
+			return f(m, p, r.line)
+		})
+	}
+	all := []Action{
+		{ID: "history.open", Title: "Show the line whole: both times, who, before and after, commands, its number in the journal", Short: "whole",
+			Keys: []string{"enter"}, Footer: 1, run: with(func(m *Model, p *historyPage) tea.Cmd { return p.open(m) })},
+		{ID: "history.filter", Title: "Filter the lines: text, node:cmp-07, instance:web-1, who:anna, kind:step", Short: "filter",
+			Keys: []string{"/"}, Footer: 2, run: with(func(_ *Model, p *historyPage) tea.Cmd { p.typing = true; return nil })},
+		{ID: "history.kind", Title: "Show the lines of one kind, then of the next, then all", Short: "kind", Keys: []string{"v"}, Footer: 3,
+			run: with(func(_ *Model, p *historyPage) tea.Cmd { p.nextKind(); return nil })},
+		{ID: "history.object", Title: "Show only the lines about the same node or instance, or all", Short: "same object", Keys: []string{"n"},
+			Footer: 4, run: row(func(m *Model, p *historyPage, l core.JournalLine) tea.Cmd {
+				switch {
+				case l.Instance != "":
+					p.only("instance", l.Instance)
+				case l.Node != "":
+					p.only("node", m.snap.Label(l.Node))
+				default:
+					return m.say(toneWarn, "it is not about a node or an instance")
+				}
+				return nil
+			})},
+		{ID: "history.person", Title: "Show only what the same person did, or all", Short: "same person", Keys: []string{"p"}, Footer: 5,
+			run: row(func(m *Model, p *historyPage, l core.JournalLine) tea.Cmd {
+				if l.Who == "" {
+					return m.say(toneWarn, "nobody did it: it was seen")
+				}
+				p.only("who", l.Who)
+				return nil
+			})},
+		{ID: "history.copy", Title: "Copy what the line says", Short: "copy", Keys: []string{"y"},
+			run: row(func(m *Model, _ *historyPage, l core.JournalLine) tea.Cmd { return m.copy(m.lineText(l)) })},
+		{ID: "history.close", Title: "Clear the filter, then go back", Short: "back", Keys: []string{"esc", "backspace"}, Footer: 6,
+			run: with(func(m *Model, p *historyPage) tea.Cmd {
+				if p.rows.Filter() != "" {
+					p.rows.SetFilter("")
+					return nil
+				}
+				m.close(p)
+				return nil
+			})},
+	}
+	all = append(all, rowMoves("history", func(move func(l table.List)) func(*Model) tea.Cmd {
+		return with(func(_ *Model, p *historyPage) tea.Cmd { move(p.rows); return nil })
+	})...)
+	for i := range all {
+		all[i].Scope = ScopeHistory
+	}
+	return all
+}
