@@ -133,6 +133,20 @@ func TestTheHistoryIsFiltered(t *testing.T) {
 	}
 }
 
+// An inspection leads to the history of its object, and back.
+func TestAnInspectionLeadsToItsHistory(t *testing.T) {
+	for keys, want := range map[string]string{"3": `node:"cmp-07"`, "4": "instance:" + instanceID(3)} {
+		d := driveHistory(120, 40).keys(keys, "i", "H")
+		p, ok := d.top().(*historyPage)
+		if !ok || p.rows.Filter() != want {
+			t.Fatalf("%s: it leads to %T:\n%s", keys, d.top(), stripped(d.shows()))
+		}
+		if _, back := d.keys("esc", "esc").top().(*pager); !back {
+			t.Errorf("%s: it leads back to %T", keys, d.top())
+		}
+	}
+}
+
 // A journal that cannot be read is said; the messages are there all the same.
 func TestAHistoryThatCannotBeRead(t *testing.T) {
 	d := drive(world(), 120, 40)

@@ -102,7 +102,8 @@ func (m *Model) inspect() tea.Cmd {
 		}
 	}
 	m.open(&pager{
-		title: func(*Model) string { return title },
+		history: m.historyOf(s),
+		title:   func(*Model) string { return title },
 		lines: func(m *Model, w int) []draw.Line {
 			f := &facts{w: w}
 			lines(m, f)

@@ -56,6 +56,7 @@ type Model struct {
 	layers    []layer
 	reading   []layer          // pages that read as long as they are open
 	drafts    map[string]draft // by the form's title
+	deaf      time.Time        // until then enter does nothing: it was meant for a form that has closed by itself
 	filtering bool             // the filter of the focused pane is being typed
 	toast     toast
 	messages  []message // what went wrong, for the log; the newest first
@@ -408,6 +409,9 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	if m.small() {
 		return nil // nobody can see what the key would do
+	}
+	if key == "enter" && m.now().Before(m.deaf) {
+		return nil
 	}
 	if l := m.top(); l != nil {
 		if handled, cmd := l.handle(m, msg); handled {

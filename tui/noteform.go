@@ -109,6 +109,12 @@ func (f *noteForm) fields(m *Model) noteField {
 
 func (f *noteForm) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	n := f.fields(m)
+	if f.at >= n { // the entry is over: its field is gone, and what was meant for that is meant for no other
+		f.at = noteText
+		if key := msg.String(); key != "esc" && key != "enter" {
+			return true, nil
+		}
+	}
 	switch key := msg.String(); {
 	case key == "esc":
 		m.close(f)
@@ -161,7 +167,12 @@ func (f *noteForm) asked(m *Model) (core.Note, error) {
 		}
 		n.Until = at
 	}
-	if a, ok := f.entry(m); ok && f.aside && f.fields(m) > noteAside {
+	a, there := f.entry(m)
+	if f.aside && !there {
+		f.aside = false
+		return n, errors.New("its entry is over: there is nothing left to set aside. enter keeps the note alone")
+	}
+	if f.aside && f.fields(m) > noteAside {
 		switch {
 		case n.Until.IsZero():
 			return n, errors.New("until when does it wait? An entry is only set aside until a time")
@@ -199,6 +210,9 @@ func (msg noteKeptMsg) arrive(m *Model) tea.Cmd {
 		if msg.err != nil && m.shows(f) {
 			f.err = msg.err
 			return nil
+		}
+		if m.shows(f) {
+			m.deaf = m.now().Add(swallowFor)
 		}
 		m.close(f)
 	}
@@ -251,6 +265,9 @@ func (f *noteForm) draw(m *Model, w, _ int) []string {
 			}
 			row(noteAside, "aside", draw.One(themes.Text, text))
 		}
+	}
+	if _, there := f.entry(m); f.note.On.Entry != "" && !there {
+		body = append(body, draw.Inset(2, draw.Paragraph(themes.Warn, "What it is about needs nobody any more.", inner-2))...)
 	}
 	body = append(body, draw.Line{})
 	switch {

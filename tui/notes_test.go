@@ -70,6 +70,9 @@ func TestANoteIsAboutWhatIsSelected(t *testing.T) {
 		if len(d.fake.notes) != 1 || d.fake.notes[0].On != tt.on || d.fake.notes[0].Text != "owner informed" {
 			t.Errorf("%v: kept are %+v", tt.keys, d.fake.notes)
 		}
+		if _, opened := d.top().(*entryPage); d.top() != nil && (!opened || len(tt.keys) == 1) {
+			t.Errorf("%v: the second enter does something else", tt.keys)
+		}
 		if !strings.Contains(d.shows(), "noted") {
 			t.Errorf("%v: it is not said:\n%s", tt.keys, stripped(d.shows()))
 		}
@@ -208,5 +211,23 @@ func TestANoteRemindsOnTheScreen(t *testing.T) {
 	again.Revision, again.Now = later.Revision+1, later.Now.Add(time.Minute)
 	if d.send(snapshotMsg{again}); d.toast.n != n {
 		t.Errorf("it reminds again: %s", d.toast.text)
+	}
+}
+
+// An entry that is over while its form is open cannot be set aside any more. The form says so, and keeps the note alone when asked again.
+func TestAnEntryThatIsOverIsNotSetAside(t *testing.T) {
+	d := drive(world(), 120, 40).keys("1", "#", "bert asks", "tab", "+45m", "tab", "space")
+	over := d.snap.CopyFacts()
+	over.Revision++
+	over.NodeRequests, over.NodeLocks = nil, nil
+	d.send(snapshotMsg{over})
+	if d.keys("space"); d.top().(*noteForm).text.Value() != "bert asks" {
+		t.Errorf("a key for another field was typed: %q", d.top().(*noteForm).text.Value())
+	}
+	if d.keys("enter"); len(d.fake.notes) > 0 || !strings.Contains(stripped(d.shows()), "its entry is over") {
+		t.Errorf("kept are %+v\n%s", d.fake.notes, stripped(d.shows()))
+	}
+	if d.keys("enter"); len(d.fake.notes) != 1 || d.fake.notes[0].Aside || d.fake.notes[0].Text != "bert asks" {
+		t.Errorf("kept are %+v", d.fake.notes)
 	}
 }

@@ -22,6 +22,7 @@ type pager struct {
 
 	onEnter func(m *Model) tea.Cmd // what enter does; nil: it scrolls
 	enterIs string                 // a word for that, for the footer
+	history string                 // the filter for the history of what it is about; empty: it has none
 
 	find   finder
 	offset int
@@ -126,6 +127,13 @@ func textActions() []Action {
 				p.scrollBy(1)
 				return nil
 			})},
+		{ID: "text.history", Title: "Show the history of what the page is about", Short: "history", Scope: ScopeText, Keys: []string{"H"},
+			blocked: func(m *Model) string {
+				if p, ok := m.top().(*pager); !ok || p.history == "" {
+					return "it is not about a node or an instance"
+				}
+				return needSnapshot(m)
+			}, run: with(func(m *Model, p *pager) tea.Cmd { return m.openHistory(p.history) })},
 		{ID: "text.down", Title: "Scroll down", Short: "down", Scope: ScopeText, Keys: []string{"down", "j"},
 			run: scroll(func(*pager) int { return 1 })},
 		{ID: "text.up", Title: "Scroll up", Short: "up", Scope: ScopeText, Keys: []string{"up", "k"},
