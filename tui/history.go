@@ -53,9 +53,9 @@ type historyPage struct {
 
 // linesMsg is what the journal has that is new.
 type linesMsg struct {
-	page  *historyPage
-	lines []core.JournalLine
-	err   error
+	page *historyPage
+	rows []historyRow
+	err  error
 }
 
 // linesEvery is how often an open page looks for new lines.
@@ -86,8 +86,8 @@ func (m *Model) openHistory(filter string) tea.Cmd {
 			{Title: "at", Width: 8, Most: 15, Measure: func(r historyRow) int { return len(secondsClock(r.line.At, now())) },
 				Cell: func(r historyRow) draw.Line { return dim(secondsClock(r.line.At, now())) }},
 			{Title: "kind", Width: 7, Cell: func(r historyRow) draw.Line { return draw.One(kindTone(r), string(r.line.Kind)) }},
-			{Title: "on", Width: 8, Most: 20, Share: 20, Measure: func(r historyRow) int { return draw.Width(m.lineLabel(r.line)) },
-				Cell: func(r historyRow) draw.Line { return draw.One(themes.Strong, m.lineLabel(r.line)) }},
+			{Title: "on", Width: 8, Most: 20, Share: 20, Measure: func(r historyRow) int { return draw.Width(lineLabel(m.snap, r.line)) },
+				Cell: func(r historyRow) draw.Line { return draw.One(themes.Strong, lineLabel(m.snap, r.line)) }},
 			{Title: "what", Width: 34, Grow: true, Cell: func(r historyRow) draw.Line {
 				tone := cmp.Or(r.tone, themes.Text)
 				if s := core.OperationState(r.line.State); s == core.OperationFailed || s == core.OperationUnknown {
@@ -130,11 +130,11 @@ func lineTook(d time.Duration) string {
 }
 
 // lineLabel is what to call what a line is about.
-func (m *Model) lineLabel(l core.JournalLine) string {
+func lineLabel(s *core.Snapshot, l core.JournalLine) string {
 	if l.Label == l.Node {
-		return m.snap.Label(l.Node)
+		return s.Label(l.Node)
 	}
-	return named(m.snap, l.Label)
+	return named(s, l.Label)
 }
 
 func kindTone(r historyRow) themes.Token {
@@ -159,12 +159,28 @@ func (p *historyPage) ask(m *Model) tea.Cmd {
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
 	p.reading, p.asked, p.stop = true, m.now(), cancel
-	backend, after := m.backend, p.seq
+	backend, snap, after := m.backend, m.snap, p.seq
 	return func() tea.Msg {
 		defer cancel()
 		lines, err := backend.Lines(ctx, after, core.MostLines)
-		return linesMsg{p, lines, err}
+		return linesMsg{p, historyRows(snap, lines, after), err}
 	}
+}
+
+// historyRows are the rows of lines that come after a number. It is called from a command: 50,000 lines take a while.
+func historyRows(s *core.Snapshot, lines []core.JournalLine, after int64) []historyRow {
+	rows := make([]historyRow, 0, len(lines))
+	for i, l := range lines {
+		id := "line/" + itoa(int(l.Seq))
+		if l.Seq == 0 { // of an older version: they are all read at first
+			if after > 0 {
+				continue
+			}
+			id = fmt.Sprint("old/", len(lines)-i)
+		}
+		rows = append(rows, historyRow{id: id, line: l, search: searchText(s, l)})
+	}
+	return rows
 }
 
 // arrive adds what is new. What is older than the newest core.MostLines is dropped.
@@ -174,19 +190,9 @@ func (msg linesMsg) arrive(m *Model) tea.Cmd {
 	if msg.err != nil {
 		p.trouble = msg.err.Error()
 	}
-	fresh := make([]historyRow, 0, len(msg.lines))
-	for i, l := range msg.lines {
-		if l.Seq == 0 && p.seq > 0 {
-			continue // of an older version: they were read at first
-		}
-		id := "line/" + itoa(int(l.Seq))
-		if l.Seq == 0 {
-			id = fmt.Sprint("old/", len(msg.lines)-i)
-		}
-		fresh = append(fresh, historyRow{id: id, line: l, search: m.searchText(l)})
-	}
-	if len(msg.lines) > 0 {
-		p.seq = max(p.seq, msg.lines[0].Seq)
+	fresh := msg.rows
+	if len(fresh) > 0 {
+		p.seq = max(p.seq, fresh[0].line.Seq)
 	}
 	if len(fresh) == 0 && p.said == m.newestSaid() {
 		return nil
@@ -232,12 +238,12 @@ func (m *Model) saidRow(s message) historyRow {
 		what += " (" + times(s.times) + ")"
 	}
 	l := core.JournalLine{Kind: lineMessage, At: s.at, What: what}
-	return historyRow{id: "message/" + itoa(s.n), tone: s.tone, line: l, search: m.searchText(l)}
+	return historyRow{id: "message/" + itoa(s.n), tone: s.tone, line: l, search: searchText(m.snap, l)}
 }
 
 // searchText is what a filter looks in.
-func (m *Model) searchText(l core.JournalLine) string {
-	return strings.ToLower(strings.Join([]string{string(l.Kind), m.lineLabel(l), m.snap.Label(l.Node), m.lineText(l), l.Who}, " "))
+func searchText(s *core.Snapshot, l core.JournalLine) string {
+	return strings.ToLower(strings.Join([]string{string(l.Kind), lineLabel(s, l), s.Label(l.Node), lineText(s, l), l.Who}, " "))
 }
 
 func (p *historyPage) refresh(m *Model) tea.Cmd {
@@ -325,7 +331,7 @@ func (p *historyPage) draw(m *Model, w, h int) []string {
 		keys := draw.One(themes.Dim, "   tab completes   enter keeps it   esc clears it")
 		more = append(more, append(offersLine(words, w-2-keys.Width()), keys...))
 	} else if r, ok := p.rows.Current(); ok && len(more) == 0 {
-		if text := m.lineText(r.line); draw.Width(text) > w-50 {
+		if text := lineText(m.snap, r.line); draw.Width(text) > w-50 {
 			lines := draw.Inset(1, draw.Paragraph(themes.Dim, text, w-2))
 			more = append(append(more, draw.Line{}), lines[:min(len(lines), 4)]...)
 		}
@@ -345,10 +351,10 @@ func (p *historyPage) draw(m *Model, w, h int) []string {
 	return out
 }
 
-func (m *Model) lineText(l core.JournalLine) string {
-	text := named(m.snap, l.What)
+func lineText(s *core.Snapshot, l core.JournalLine) string {
+	text := named(s, l.What)
 	if l.Why != "" {
-		text += ": " + named(m.snap, l.Why)
+		text += ": " + named(s, l.Why)
 	}
 	return text
 }
@@ -377,7 +383,7 @@ func lineFacts(m *Model, f *facts, l core.JournalLine, tone themes.Token) {
 	if !l.Wall.IsZero() {
 		f.add("written", l.Wall.Local().Format("2006-01-02 15:04:05 MST")+" by the clock of the machine")
 	}
-	f.add("on", m.lineLabel(l))
+	f.add("on", lineLabel(m.snap, l))
 	f.tone(tone, "what", named(m.snap, l.What))
 	f.add("why", named(m.snap, l.Why))
 	f.add("done by", l.Who)
@@ -487,7 +493,7 @@ func historyActions() []Action {
 				return nil
 			})},
 		{ID: "history.copy", Title: "Copy what the line says", Short: "copy", Keys: []string{"y"},
-			run: row(func(m *Model, _ *historyPage, l core.JournalLine) tea.Cmd { return m.copy(m.lineText(l)) })},
+			run: row(func(m *Model, _ *historyPage, l core.JournalLine) tea.Cmd { return m.copy(lineText(m.snap, l)) })},
 		{ID: "history.close", Title: "Clear the filter, then go back", Short: "back", Keys: []string{"esc", "backspace"}, Footer: 6,
 			run: with(func(m *Model, p *historyPage) tea.Cmd {
 				if p.rows.Filter() != "" {

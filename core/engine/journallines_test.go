@@ -128,3 +128,32 @@ func TestEachKindOfRecordIsALine(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkLines reads as many lines of a journal as are shown at most.
+func BenchmarkLines(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "journal.jsonl")
+	j, err := OpenJournal(path, JournalOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer j.Close()
+	records := make([]Record, core.MostLines)
+	for i := range records {
+		records[i] = Record{Kind: RecordStage, Wall: worldTime, By: "anna", Node: "cmp-1", From: "idle", To: "draining", Exact: true,
+			Object: &core.Ref{Kind: core.KindNode, Name: "n", UID: fmt.Sprint(i)}, Stage: &core.StageRecord{Stage: core.StageDraining}}
+	}
+	for len(records) > 0 {
+		n := min(5000, len(records))
+		if err := j.Keep(false, records[:n]...); err != nil {
+			b.Fatal(err)
+		}
+		records = records[n:]
+	}
+	b.ResetTimer()
+	for b.Loop() {
+		lines, err := ReadLines(context.Background(), path, 0, core.MostLines)
+		if err != nil || len(lines) != core.MostLines {
+			b.Fatalf("%d lines, %v", len(lines), err)
+		}
+	}
+}
