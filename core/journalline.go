@@ -35,6 +35,7 @@ const (
 	LineStep   LineKind = "step"   // a step: confirmed, refused, ended, controlled
 	LineStage  LineKind = "stage"  // a node came into a stage, or its maintenance began or ended
 	LineLock   LineKind = "lock"   // a lock came into a state
+	LineMove   LineKind = "move"   // a migration of an instance ended
 	LineUpdate LineKind = "update" // the update or a phase began or ended, or stood still
 	LineEntry  LineKind = "entry"  // an entry of "Needs you" came, changed or was settled
 	LineNote   LineKind = "note"
@@ -43,7 +44,7 @@ const (
 
 // LineKinds are all kinds.
 func LineKinds() []LineKind {
-	return []LineKind{LineStep, LineStage, LineLock, LineUpdate, LineEntry, LineNote, LineRun}
+	return []LineKind{LineStep, LineStage, LineMove, LineLock, LineUpdate, LineEntry, LineNote, LineRun}
 }
 
 // MostLines is how many lines of a journal are shown: the newest. They take some 40 MB.

@@ -112,10 +112,13 @@ func (r Record) line() (core.JournalLine, bool) {
 	if r.Carried {
 		return core.JournalLine{}, false
 	}
-	l := core.JournalLine{At: r.At, Wall: r.Wall, Saw: r.By, Run: r.Run, Node: r.Node, Label: r.Node, Operation: core.BatchOf(r.Operation),
-		Commands: r.Commands, Took: time.Duration(r.Took * float64(time.Second))}
+	l := core.JournalLine{At: r.At, Wall: r.Wall, Saw: r.By, Run: r.Run, Node: r.Node, Label: cmp.Or(r.Label, r.Node),
+		Operation: core.BatchOf(r.Operation),
+		Commands:  r.Commands, Took: time.Duration(r.Took * float64(time.Second))}
 	if o := r.Object; o != nil {
-		l.Label = o.Name
+		if l.Label = o.Name; o.Kind == core.KindNode {
+			l.Label = cmp.Or(r.Label, o.Name)
+		}
 		if o.Kind == core.KindInstance {
 			l.Instance = o.UID
 		}
@@ -166,6 +169,13 @@ func (r Record) line() (core.JournalLine, bool) {
 		if r.Refusal != nil {
 			l.Why = text(r.Refusal.Text)
 		}
+	case RecordMove:
+		if r.Move == nil {
+			return l, false
+		}
+		l.Kind, l.Label, l.Instance = core.LineMove, cmp.Or(r.Move.Name, r.Move.Instance), r.Move.Instance
+		l.What, l.Why = text(r.moved()), r.Move.Text
+		l.Took = r.Move.Ended.Sub(r.Move.Began)
 	case RecordMigrated:
 		l.Kind, l.What, l.Why = core.LineStep, "its cold migration ended", text(r.Text)
 	case RecordGrant:
