@@ -309,6 +309,10 @@ func entryActions() []Action {
 				}
 				return ""
 			}, run: with(func(m *Model, p *entryPage) tea.Cmd { return m.writeNote(m.noteOn(subject{attention: &p.a})) })},
+		{ID: "entry.history", Title: "Show the history of the node or the instance that it is about", Short: "history", Keys: []string{"H"},
+			run: with(func(m *Model, p *entryPage) tea.Cmd {
+				return m.openHistory(m.historyOf(subject{node: p.a.Node, instance: p.a.Instance}))
+			})},
 		{ID: "entry.node", Title: "Go to the node that it is about", Short: "to the node", Keys: []string{"f"}, Footer: 5,
 			blocked: func(m *Model) string {
 				if p, ok := m.top().(*entryPage); ok && p.a.Node != "" && m.snap.Nodes[p.a.Node] != nil {

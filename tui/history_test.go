@@ -135,6 +135,9 @@ func TestTheHistoryIsFiltered(t *testing.T) {
 
 // An inspection leads to the history of its object, and back.
 func TestAnInspectionLeadsToItsHistory(t *testing.T) {
+	if p, ok := driveHistory(120, 40).keys("1", "enter", "H").top().(*historyPage); !ok || p.rows.Filter() != `node:"cmp-07"` {
+		t.Error("an entry does not lead to the history of its node")
+	}
 	for keys, want := range map[string]string{"3": `node:"cmp-07"`, "4": "instance:" + instanceID(3)} {
 		d := driveHistory(120, 40).keys(keys, "i", "H")
 		p, ok := d.top().(*historyPage)
