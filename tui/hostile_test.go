@@ -2,7 +2,11 @@ package tui
 
 import (
 	"testing"
+	"time"
 	"unicode"
+
+	"lockstep/core"
+	"lockstep/core/attention"
 )
 
 // A world full of hostile names must not put a single escape sequence of its own on the screen, nor move a line.
@@ -24,9 +28,19 @@ func TestAHostileClusterCannotDriveTheTerminal(t *testing.T) {
 		i.Name, i.Status, i.TaskState, i.Fault, i.Tags = evil+i.Name, evil, evil, evil, []string{evil}
 	}
 	s.Operations[0].Title, s.Operations[0].Text = evil, evil
+	first := attention.Of(s.CopyFacts())[0]
+	s.Notes = []core.Note{
+		{ID: "1", On: core.NoteOn{Node: "kaas-node-cmp07", Label: evil}, Text: evil, By: evil, At: before(time.Hour), Until: before(time.Minute)},
+		{ID: "2", On: core.NoteOn{Entry: first.ID, Label: evil}, Text: evil, By: evil, At: before(time.Hour)},
+	}
+	lines := []core.JournalLine{{Seq: 1, Kind: evil, Who: evil, Saw: evil, Run: evil, Node: evil, Instance: evil, Label: evil, What: evil,
+		Why: evil, State: evil, Operation: evil, Before: evil, After: evil, Commands: []string{evil}}}
 	for _, size := range sizes {
-		for _, keys := range [][]string{nil, {"1"}, {"4"}, {"5"}, {"6"}, {"i"}, {"enter"}, {"4", "i"}, {"5", "i"}, {"p"}, {":"}} {
-			d := drive(s, size.w, size.h).keys(keys...)
+		for _, keys := range [][]string{nil, {"1"}, {"4"}, {"5"}, {"6"}, {"i"}, {"enter"}, {"4", "i"}, {"5", "i"}, {"p"}, {":"},
+			{"#"}, {"1", "#"}, {":", "notes", "enter"}, {":", "notes", "enter", "enter"}, {"H"}, {"H", "enter"}, {"H", "n"}, {"H", "p"}} {
+			d := drive(s, size.w, size.h)
+			d.fake.lines = lines
+			d.keys(keys...)
 			frame := d.shows()
 			checkFrame(t, frame, size.w, size.h)
 			rest := sgr.ReplaceAllString(frame, "")

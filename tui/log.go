@@ -20,7 +20,7 @@ type logRow struct {
 	message *message
 }
 
-const emptyLog = "Nothing has been done yet."
+const emptyLog = "Nothing has been done yet. H shows the whole history."
 
 // logPane is what Lockstep does and did, newest first.
 type logPane struct{ tablePane[logRow] }
