@@ -83,7 +83,7 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	look.Arm = o.write
 	notice = strings.Join(slices.DeleteFunc(append([]string{notice}, s.notices...), func(t string) bool { return t == "" }), "; ")
 	look.Rehearsal, look.Owners, look.SaveFile, look.Checks = s.rehearsal, ownerDesk{s.client}, saveHere, s.checks
-	look.Looker = s.looker
+	look.Looker, look.Handover = s.looker, s.handover
 	look.Back, look.Cluster = s.back, s.called
 	look.Backend, look.Title, look.Notice, look.Version = s.engine, title, notice, programVersion()
 	err = tui.Run(ctx, look)

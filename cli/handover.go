@@ -117,3 +117,9 @@ func accountFor(paths []string, s *core.Snapshot) (*record.Account, error) {
 	}
 	return r.Account("")
 }
+
+// handover is the note for the next shift, in lines, for the screen.
+func (s *session) handover(snap *core.Snapshot) ([]string, error) {
+	account, err := accountFor([]string{s.kept}, snap)
+	return handover.Of(snap, account).Text(time.Local, false), err
+}

@@ -51,6 +51,8 @@ func dashboardActions() []Action {
 			Scope: ScopeDashboard, Keys: []string{"H"}, blocked: needSnapshot, run: func(m *Model) tea.Cmd { return m.openHistory("") }},
 		{ID: "history.of", Title: "Show the history of what is selected", Short: "its history", Scope: ScopeDashboard, blocked: needSnapshot,
 			run: func(m *Model) tea.Cmd { return m.openHistory(m.historyOf(m.focused().subject())) }},
+		{ID: "handover", Title: "Show the handover: a note for the next shift",
+			Short: "handover", Scope: ScopeDashboard, blocked: handoverBlocked, run: (*Model).openHandover},
 		{ID: "notes", Title: "Show all notes and promises", Short: "notes", Scope: ScopeDashboard, blocked: needSnapshot,
 			run: (*Model).openNotes},
 		{ID: "back", Title: "Clear the last message, the marks or the filter, one at a time", Short: "clear", Scope: ScopeDashboard,

@@ -45,6 +45,8 @@ type Options struct {
 	Checks     CheckStore      // checks that were made earlier; nil: none are kept
 	// SaveFile writes a file that only its owner may read, never over another, and returns its path; nil: files cannot be written.
 	SaveFile func(name string, content []byte) (path string, err error)
+	// Handover writes the note for the next shift, in lines; it reads the journal. nil: none can be written.
+	Handover func(s *core.Snapshot) ([]string, error)
 	Looker   core.Looker // what logs, events and whole objects are read with; nil: they cannot be shown
 	Title    string      // the terminal window's; empty: left alone
 	// CountUrgent puts the number of urgent entries into the window's title.
