@@ -22,3 +22,6 @@ type Delta struct {
 	// Touch says only that the server confirmed what is known (a bookmark, an empty delta list).
 	Touch bool
 }
+
+// Hears tells whether the server said something about the objects, if only that they are as they were.
+func (d Delta) Hears() bool { return d.Touch || d.Replace || len(d.Upserts)+len(d.Deletes) > 0 }

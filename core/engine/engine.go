@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/recording"
 )
 
 // Config is what an Engine needs. Zero fields have the default that their comment gives.
@@ -40,6 +41,9 @@ type Config struct {
 	Management ManagementChecker    // nil: nothing is written there
 
 	Stops *core.StopFinder // what stops an update besides what core/step looks at; nil: nothing
+
+	// Recorder takes what each Snapshot has that the one before had not. It must not wait; nil: nothing is recorded.
+	Recorder func(recording.Frame)
 
 	OnFocus func(node string) // told which node the operator looks at; may be nil
 	OnWrite func()            // told after every write, so that pollers look at once; may be nil
@@ -102,6 +106,8 @@ type Engine struct {
 	tasks  sync.WaitGroup // running operations
 	begun  atomic.Int64   // how many of them, and of their items, there have been
 
+	records recorded // since the last Snapshot, for a recording
+
 	unkept atomic.Bool // the last record could not be written
 
 	published func(*core.Snapshot) // for tests: told of each Snapshot
@@ -161,7 +167,7 @@ func New(cfg Config) *Engine {
 		ops:      newOperations(),
 	}
 	e.scribe.journal = cfg.Journal
-	e.world.place = cfg.Place
+	e.world.place, e.world.noting = cfg.Place, cfg.Recorder != nil
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	if cfg.Lives == nil && cfg.Journal != nil {
 		e.cfg.Lives = func(run string) (string, bool) { return RunLives(cfg.Journal.Path(), run) }
@@ -403,6 +409,7 @@ func (e *Engine) publish() {
 	e.observeEntries(s) // the last look at it before others see it: what was made of it until now would be of older operations
 	e.keep(false, e.seen...)
 	e.seen = nil
+	e.recordFrame(s)
 	if e.published != nil {
 		e.published(s)
 	}
@@ -426,6 +433,7 @@ func (e *Engine) record(r Record, durable bool) {
 }
 
 func (e *Engine) keep(durable bool, records ...Record) {
+	e.recordAll(records...)
 	if e.cfg.Journal != nil && len(records) > 0 {
 		e.scribe.put(durable, e.kept, records...)
 	}
@@ -438,7 +446,9 @@ func (e *Engine) journal(ctx context.Context, r Record) error {
 		return errors.New("there is no journal to keep the record in")
 	}
 	done := make(chan error, 1)
-	e.scribe.demand(e.stamped(r), func(err error) { done <- err })
+	r = e.stamped(r)
+	e.recordAll(r)
+	e.scribe.demand(r, func(err error) { done <- err })
 	select {
 	case err := <-done:
 		return err

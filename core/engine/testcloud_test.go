@@ -661,6 +661,8 @@ type bench struct {
 	ended  chan struct{}
 
 	durable atomic.Int64 // bytes of the journal
+
+	recorded *recordedRun // nil when the cloud is not compared
 }
 
 func newBench(t testing.TB, dir string, cloud *testCloud) *bench {
@@ -684,10 +686,16 @@ func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings core.Sett
 	if !cloud.since.IsZero() {
 		clock = func() time.Time { return worldTime.Add(time.Since(cloud.since)) }
 	}
-	b.engine = New(Config{Cluster: "mos", Operator: "anna@jump01", Settings: settings, Journal: journal, Past: past,
-		Kubernetes: cloud, OpenStack: cloud, Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud, Clock: clock})
+	cfg := Config{Cluster: "mos", Operator: "anna@jump01", Settings: settings, Journal: journal, Past: past,
+		Kubernetes: cloud, OpenStack: cloud, Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud, Clock: clock}
 	if cloud.compared {
+		b.recorded = recordRun(t, dir, &cfg, 0)
+	}
+	b.engine = New(cfg)
+	if cloud.compared {
+		b.recorded.published(b.engine.Snapshot())
 		b.engine.published = func(s *core.Snapshot) {
+			b.recorded.published(s)
 			for _, d := range derivedtest.Differ(s) {
 				t.Errorf("Snapshot %d: %s", s.Revision, d)
 			}
@@ -719,6 +727,9 @@ func (b *bench) synced(*os.File) error {
 func (b *bench) end() {
 	b.cancel()
 	<-b.ended
+	if b.recorded != nil {
+		b.recorded.compare()
+	}
 }
 
 // sync tells the engine the whole state of the cloud, and returns when the engine has taken it in.

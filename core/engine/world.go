@@ -24,6 +24,9 @@ type world struct {
 
 	place   core.ManagementPlace
 	touched touches // since the last Snapshot
+
+	noting bool         // changes are noted, for a recording
+	noted  []core.Delta // since the last Snapshot: what each Delta has changed
 }
 
 func newWorld(expected []core.SourceID, now time.Time) *world {
@@ -40,6 +43,9 @@ func newWorld(expected []core.SourceID, now time.Time) *world {
 
 // apply takes a Delta in and tells whether a new Snapshot would differ by more than a source's AsOf.
 func (w *world) apply(d core.Delta) bool {
+	if w.noting {
+		w.noted = append(w.noted, core.Delta{Source: d.Source, At: d.At, State: d.State, Err: d.Err, Next: d.Next, Touch: d.Hears()})
+	}
 	changed := w.applyState(d)
 	if d.Replace {
 		changed = w.replace(d) || changed
@@ -66,7 +72,7 @@ func (w *world) applyState(d core.Delta) bool {
 		}
 		src.Err, src.Next = d.Err, d.Next
 	}
-	facts := d.Touch || d.Replace || len(d.Upserts)+len(d.Deletes) > 0
+	facts := d.Hears()
 	// The first pages of a list, or the list of one host, are not all that the source has; AsOf begins when it is live.
 	whole := src.State == core.SourceLive || !src.AsOf.IsZero()
 	if facts && whole && d.Err == nil && d.At.After(src.AsOf) {
@@ -122,6 +128,10 @@ func (w *world) put(src core.SourceID, o core.Object) bool {
 	w.touched.object(w, src, objects[key], o)
 	objects[key] = o
 	w.dirty[src] = true
+	if w.noting {
+		d := &w.noted[len(w.noted)-1]
+		d.Upserts = append(d.Upserts, o)
+	}
 	return true
 }
 
@@ -147,6 +157,10 @@ func (w *world) remove(src core.SourceID, key string) bool {
 	w.touched.object(w, src, old, nil)
 	delete(w.objects[src], key)
 	w.dirty[src] = true
+	if w.noting {
+		d := &w.noted[len(w.noted)-1]
+		d.Deletes = append(d.Deletes, key)
+	}
 	return true
 }
 

@@ -1,0 +1,383 @@
+package recording
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"lockstep/core"
+)
+
+// line is a line of a recording as it is read. A line is one frame, one event, or the mark of the end.
+type line struct {
+	Now        time.Time         `json:"now"`
+	Wall       time.Time         `json:"wall"` // empty: as Now
+	Deltas     []deltaLine       `json:"deltas"`
+	History    map[string]change `json:"history"`
+	Operations *operationsLine   `json:"operations"`
+	Write      *core.WriteMode   `json:"write"`
+	Records    []json.RawMessage `json:"records"`
+	Begins     bool              `json:"begins"`
+	Key        *keyLine          `json:"key"`
+
+	Event *Event `json:"event"`
+	End   bool   `json:"end"`
+}
+
+// deltaLine is a Delta.
+type deltaLine struct {
+	Source  core.SourceID     `json:"source"`
+	At      time.Time         `json:"at"`
+	State   core.SourceState  `json:"state,omitzero"`
+	Err     *core.APIError    `json:"err,omitzero"`
+	Next    time.Time         `json:"next,omitzero"`
+	Upserts []json.RawMessage `json:"upserts,omitzero"`
+	Deletes []string          `json:"deletes,omitzero"`
+	Touch   bool              `json:"touch,omitzero"`
+}
+
+// keyLine is a Key.
+type keyLine struct {
+	Sources []core.Source                       `json:"sources"`
+	Objects map[core.SourceID][]json.RawMessage `json:"objects"`
+}
+
+// change is how a field of the History has changed: a table by its entries, anything else as a whole.
+type change struct {
+	Anew  bool            `json:"anew,omitzero"` // what the table had before does not count
+	Set   json.RawMessage `json:"set,omitzero"`
+	Gone  []string        `json:"gone,omitzero"`
+	Whole json.RawMessage `json:"whole,omitzero"`
+}
+
+// operationsLine is how the list of operations has changed.
+type operationsLine struct {
+	IDs []string         `json:"ids"` // all, in their order
+	Set []core.Operation `json:"set"` // those that are new or have changed
+}
+
+// The beginnings of lines, by which a reader tells them apart without decoding them.
+var (
+	frameBegins = []byte(`{"now":"`)
+	eventBegins = []byte(`{"event":`)
+	keyMark     = []byte(`,"key":{`)
+	beginsMark  = []byte(`,"begins":true`)
+	endLine     = []byte(`{"end":true}` + "\n")
+)
+
+// whereMarks is how far into a line its marks are at most.
+const whereMarks = 160
+
+// isKey tells whether a frame's line has a Key, and whether something may be missing before it.
+func isKey(raw []byte) (key, begins bool) {
+	begin := raw[:min(len(raw), whereMarks)]
+	return bytes.Contains(begin, keyMark), bytes.Contains(begin, beginsMark)
+}
+
+// told is what the lines before have told, of what is written by its changes. Writer and reader keep the same.
+type told struct {
+	history    core.History
+	operations []core.Operation
+	write      core.WriteMode
+}
+
+// appendFrame writes a frame as a line, and takes it in. With a Key, all is written as a whole.
+func (t *told) appendFrame(b []byte, e encoder, f Frame) ([]byte, error) {
+	if f.Key != nil {
+		*t = told{}
+	}
+	w := lineWriter{b: b, e: e}
+	w.add(`{"now":`, f.Now)
+	if !f.Wall.Equal(f.Now) {
+		w.add(`,"wall":`, f.Wall)
+	}
+	if f.Begins {
+		w.b = append(w.b, beginsMark...)
+	}
+	if f.Key != nil { // near the line's begin, where a reader looks for it
+		w.key(f.Key)
+	}
+	if f.Key == nil {
+		w.deltas(f.Deltas)
+	}
+	w.history(&t.history, &f.History)
+	w.operations(t.operations, f.Operations)
+	if f.Write != t.write || f.Key != nil {
+		w.add(`,"write":`, f.Write)
+	}
+	if len(f.Records) > 0 {
+		w.add(`,"records":`, f.Records)
+	}
+	t.history, t.operations, t.write = f.History, f.Operations, f.Write
+	w.b = append(w.b, "}\n"...)
+	return w.b, w.err
+}
+
+// lineWriter writes the parts of a line, and keeps the first error.
+type lineWriter struct {
+	b   []byte
+	e   encoder
+	err error
+}
+
+func (w *lineWriter) add(name string, v any) {
+	if w.err == nil {
+		w.b, w.err = w.e.append(append(w.b, name...), v)
+	}
+}
+
+func (w *lineWriter) list(name string, list []core.Object) {
+	if w.err == nil {
+		w.b, w.err = w.e.appendObjects(append(w.b, name...), list)
+	}
+}
+
+func (w *lineWriter) key(k *Key) {
+	w.add(`,"key":{"sources":`, k.Sources)
+	w.b = append(w.b, `,"objects":{`...)
+	for i, id := range slices.Sorted(maps.Keys(k.Objects)) {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		w.b = appendString(w.b, string(id))
+		w.list(":", k.Objects[id])
+	}
+	w.b = append(w.b, "}}"...)
+}
+
+func (w *lineWriter) deltas(deltas []core.Delta) {
+	if len(deltas) == 0 {
+		return
+	}
+	w.b = append(w.b, `,"deltas":[`...)
+	for i, d := range deltas {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		w.add("", struct {
+			Source core.SourceID    `json:"source"`
+			At     time.Time        `json:"at"`
+			State  core.SourceState `json:"state"`
+			Err    *core.APIError   `json:"err"`
+			Next   time.Time        `json:"next"`
+			Touch  bool             `json:"touch"`
+			Gone   []string         `json:"deletes"`
+		}{d.Source, d.At, d.State, d.Err, d.Next, d.Touch, d.Deletes})
+		if len(d.Upserts) > 0 && w.err == nil {
+			w.b = w.b[:len(w.b)-1] // the brace
+			w.list(`,"upserts":`, d.Upserts)
+			w.b = append(w.b, '}')
+		}
+	}
+	w.b = append(w.b, ']')
+}
+
+// history writes the fields that have changed. Maps of a History are never changed in place, so the same map has the same content.
+func (w *lineWriter) history(before, now *core.History) {
+	x, y := reflect.ValueOf(before).Elem(), reflect.ValueOf(now).Elem()
+	begin := `,"history":{`
+	for i := range x.NumField() {
+		old, new := x.Field(i), y.Field(i)
+		name := x.Type().Field(i).Name
+		if new.Kind() != reflect.Map {
+			if !reflect.DeepEqual(old.Interface(), new.Interface()) {
+				w.add(begin+`"`+name+`":{"whole":`, new.Interface())
+				w.b, begin = append(w.b, '}'), ","
+			}
+			continue
+		}
+		if old.Pointer() == new.Pointer() {
+			continue
+		}
+		if w.table(begin+`"`+name+`":`, old, new) {
+			begin = ","
+		}
+	}
+	if begin == "," {
+		w.b = append(w.b, '}')
+	}
+}
+
+// table writes how a map has changed, and tells whether it has.
+func (w *lineWriter) table(begin string, old, new reflect.Value) bool {
+	set := reflect.MakeMap(new.Type())
+	var gone []string
+	for it := new.MapRange(); it.Next(); {
+		before := old.MapIndex(it.Key())
+		if !before.IsValid() || !reflect.DeepEqual(before.Interface(), it.Value().Interface()) {
+			set.SetMapIndex(it.Key(), it.Value())
+		}
+	}
+	anew := old.IsNil() != new.IsNil()
+	for it := old.MapRange(); it.Next() && !anew; {
+		if !new.MapIndex(it.Key()).IsValid() {
+			gone = append(gone, fmt.Sprint(it.Key().Interface()))
+		}
+	}
+	if !anew && set.Len() == 0 && len(gone) == 0 {
+		return false
+	}
+	if new.IsNil() {
+		set = reflect.Zero(new.Type())
+	}
+	slices.Sort(gone)
+	w.add(begin, struct {
+		Anew bool     `json:"anew"`
+		Gone []string `json:"gone"`
+	}{anew, gone})
+	if !set.IsNil() {
+		w.b = w.b[:len(w.b)-1]
+		if w.b[len(w.b)-1] != '{' {
+			w.b = append(w.b, ',')
+		}
+		w.add(`"set":`, set.Interface())
+		w.b = append(w.b, '}')
+	}
+	return true
+}
+
+func (w *lineWriter) operations(before, now []core.Operation) {
+	known := make(map[string]*core.Operation, len(before))
+	for i := range before {
+		known[before[i].ID] = &before[i]
+	}
+	same := len(before) == len(now) && (before == nil) == (now == nil)
+	ids, set := make([]string, 0, len(now)), []core.Operation{}
+	for i, op := range now {
+		ids = append(ids, op.ID)
+		same = same && before[i].ID == op.ID
+		if old := known[op.ID]; old == nil || !reflect.DeepEqual(*old, op) {
+			set = append(set, op)
+		}
+	}
+	if same && len(set) == 0 {
+		return
+	}
+	w.add(`,"operations":`, struct {
+		IDs []string         `json:"ids"`
+		Set []core.Operation `json:"set"`
+	}{ids, set})
+}
+
+// frame makes a frame of a line, and takes it in.
+func (t *told) frame(raw []byte) (Frame, error) {
+	var l line
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return Frame{}, err
+	}
+	f := Frame{Now: l.Now, Wall: l.Wall, Begins: l.Begins}
+	if l.Wall.IsZero() {
+		f.Wall = l.Now
+	}
+	if l.Key != nil {
+		*t = told{}
+		f.Key = &Key{Sources: l.Key.Sources, Objects: map[core.SourceID][]core.Object{}}
+		for id, list := range l.Key.Objects {
+			found, err := objectsOf(list)
+			if err != nil {
+				return Frame{}, err
+			}
+			f.Key.Objects[id] = found
+		}
+	}
+	for _, d := range l.Deltas {
+		found, err := objectsOf(d.Upserts)
+		if err != nil {
+			return Frame{}, err
+		}
+		f.Deltas = append(f.Deltas, core.Delta{Source: d.Source, At: d.At, State: d.State, Err: d.Err, Next: d.Next, Touch: d.Touch,
+			Upserts: found, Deletes: d.Deletes})
+	}
+	if err := t.apply(l); err != nil {
+		return Frame{}, err
+	}
+	for _, r := range l.Records {
+		f.Records = append(f.Records, r)
+	}
+	f.History, f.Operations, f.Write = t.history, t.operations, t.write
+	return f, nil
+}
+
+func (t *told) apply(l line) error {
+	for name, c := range l.History {
+		field := reflect.ValueOf(&t.history).Elem().FieldByName(name)
+		if !field.IsValid() {
+			continue // of a later version
+		}
+		if err := c.apply(field); err != nil {
+			return fmt.Errorf("history, %s: %w", name, err)
+		}
+	}
+	if l.Write != nil {
+		t.write = *l.Write
+	}
+	if l.Operations == nil {
+		return nil
+	}
+	known := map[string]core.Operation{}
+	for _, op := range slices.Concat(t.operations, l.Operations.Set) {
+		known[op.ID] = op
+	}
+	t.operations = make([]core.Operation, 0, len(l.Operations.IDs))
+	for _, id := range l.Operations.IDs {
+		t.operations = append(t.operations, known[id])
+	}
+	return nil
+}
+
+// apply makes the new value of a field. It never changes a table in place: earlier frames have it.
+func (c change) apply(field reflect.Value) error {
+	if field.Kind() != reflect.Map {
+		whole := reflect.New(field.Type())
+		if err := json.Unmarshal(c.Whole, whole.Interface()); err != nil {
+			return err
+		}
+		field.Set(whole.Elem())
+		return nil
+	}
+	made := reflect.Zero(field.Type())
+	if c.Set != nil || !c.Anew {
+		made = reflect.MakeMap(field.Type())
+	}
+	for it := field.MapRange(); it.Next() && !c.Anew; {
+		if !slices.Contains(c.Gone, fmt.Sprint(it.Key().Interface())) {
+			made.SetMapIndex(it.Key(), it.Value())
+		}
+	}
+	if c.Set != nil {
+		set := reflect.New(field.Type())
+		if err := json.Unmarshal(c.Set, set.Interface()); err != nil {
+			return err
+		}
+		for it := set.Elem().MapRange(); it.Next(); {
+			made.SetMapIndex(it.Key(), it.Value())
+		}
+	}
+	field.Set(made)
+	return nil
+}
+
+// objectsOf are the objects of a list. Those of a kind that only a later version knows are left out.
+func objectsOf(list []json.RawMessage) ([]core.Object, error) {
+	var out []core.Object
+	for _, raw := range list {
+		name, rest, ok := bytes.Cut(bytes.TrimPrefix(raw, []byte(`{"`)), []byte(`":`))
+		if !ok || len(rest) == 0 {
+			return nil, fmt.Errorf("an object without its kind")
+		}
+		t, known := objects[string(name)]
+		if !known {
+			continue
+		}
+		o := reflect.New(t)
+		if err := json.Unmarshal(rest[:len(rest)-1], o.Interface()); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out = append(out, o.Interface().(core.Object))
+	}
+	return out, nil
+}
