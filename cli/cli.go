@@ -76,7 +76,7 @@ It is read-only until you arm it (--write, or the key w).`,
 	o.addTo(root)
 	root.AddCommand(newStatus(p), newCheck(p), newClusters(p), newOwners(p), newPlan(p), newWatch(p), newSnapshot(p), newJournal(p),
 		newReport(p), newHandover(p), newNote(p), newNotes(p),
-		newDemo(o, stdin), newSim(stdin), newConfig(o), newVersion())
+		newDemo(o, stdin), newReplay(o, stdin), newSim(stdin), newConfig(o), newVersion())
 	return root
 }
 
@@ -96,6 +96,7 @@ type options struct {
 	actAs    []string
 	theme    string
 	ascii    bool
+	record   string // file or folder
 	logFile  string
 	operator string // what the operator calls themselves
 
@@ -126,9 +127,11 @@ func (o *options) addTo(root *cobra.Command) {
 	f.BoolVar(&o.write, "write", false, "arm writing from the start; each step is still confirmed by itself")
 	o.addActAs(root)
 	o.addScreen(root)
+	o.addRecord(root)
 	root.MarkFlagsMutuallyExclusive("read-only", "write")
 	root.MarkFlagsMutuallyExclusive("clusters", "no-clusters")
-	for _, one := range []string{"write", "act-as", "os-cloud", "os-from-cluster"} { // of one cluster: each would hold for all of them
+	for _, one := range []string{"write", "act-as", "os-cloud", "os-from-cluster",
+		"record"} { // of one cluster: each would hold for all of them
 		root.MarkFlagsMutuallyExclusive("clusters", one)
 	}
 	root.MarkFlagsMutuallyExclusive("os-cloud", "os-from-cluster")

@@ -31,7 +31,13 @@ func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) e
 		return err
 	}
 	defer log.close()
+	if p.recordPath, err = p.recordTo(); err != nil {
+		return err
+	}
 	if p.opensList(ctx, log) {
+		if p.record != "" {
+			return errors.New("--record goes with one cluster; the configuration's folder record goes with all of a list")
+		}
 		f := &fleetScreen{place: p, log: log, title: "Lockstep"}
 		if !p.clusters && !p.management.configured() {
 			f.notice = "a management cluster: these are its clusters (--no-clusters opens one dashboard, of itself)"
@@ -78,6 +84,7 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	running.Go(func() { s.run(ctx) })
 	running.Go(func() { s.settle(ctx) })
 	calls := make(chan tui.Call, 16)
+	running.Go(func() { s.tellRecording(ctx, calls) })
 	look.Calls, look.CountUrgent = calls, o.config.Notify.by(callTitle)
 	running.Go(func() { s.call(ctx, o.config.Notify, calls) })
 	look.Arm = o.write

@@ -70,6 +70,7 @@ With --from it simulates your own cloud, as "lockstep snapshot" recorded it.`,
 	cmd.Flags().BoolVar(&wrong, "faults", false, "list what can go wrong with the servers, for --fault and for the panel (f4)")
 	o.addActAs(cmd)
 	o.addScreen(cmd)
+	o.addRecord(cmd)
 	return cmd
 }
 
@@ -112,7 +113,8 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 	if err != nil {
 		return fmt.Errorf("read the simulated cloud's clouds.yaml: %w", err)
 	}
-	p := place{options: o, name: simCluster(cloud.Scenario), clock: cloud.Clock.Now, pace: so.Speed, journal: dir, cloudsYAML: cloudsYAML}
+	p := place{options: o, recordPath: o.record, name: simCluster(cloud.Scenario),
+		clock: cloud.Clock.Now, pace: so.Speed, journal: dir, cloudsYAML: cloudsYAML}
 	if manyClusters(cloud.Scenario) {
 		return demoClusters(ctx, p, cloud, log)
 	}

@@ -224,7 +224,8 @@ func (s *session) call(ctx context.Context, n notify, calls chan<- tui.Call) {
 	}
 	command := newCallCommand(n.Command, s.log, func(text string) { send(tui.Call{Trouble: text}) })
 	go command.run(ctx)
-	followNews(ctx, s.engine, n.rules(), false, func(_ []news.Line, made []news.Call) {
+	followNews(ctx, s.engine, n.rules(), false, func(lines []news.Line, made []news.Call) {
+		s.recordNews(lines)
 		for _, c := range made {
 			command.make(c)
 			send(tui.Call{Title: "Lockstep: " + c.Cluster, Text: c.Text(), Bell: n.by(callBell), OSC9: n.by(callOSC9),

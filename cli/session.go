@@ -19,6 +19,7 @@ import (
 	"lockstep/core/checklist"
 	"lockstep/core/engine"
 	"lockstep/core/progress"
+	"lockstep/core/recording"
 	"lockstep/kube"
 	"lockstep/nova"
 	"lockstep/tui"
@@ -53,6 +54,10 @@ type session struct {
 	called    string        // the cluster as the list of clusters calls it; empty: it was not opened from one
 	back      func()        // told that the operator goes back to the list of clusters; nil: there is none
 	begin     func()        // what waits until the first lists are in; nil: nothing
+
+	recorder      *recording.Recorder // nil when nothing is recorded
+	recordsTo     string              // its first file
+	recordTrouble chan string         // what became of it, for the operator
 }
 
 // place is what a session runs on: the operator's own cluster, or a simulated one.
@@ -72,14 +77,16 @@ type place struct {
 	cloudsYAML []byte
 	log        *log // nil: the file that the flags name, to which client-go writes, too
 
-	stderr   io.Writer     // for messages before the screen opens; nil: none
+	stderr     io.Writer // for messages before the screen opens; nil: none
+	recordPath string    // file or folder of the recording; empty: none
+
 	loginFor time.Duration // how long a credential plugin may take that may ask a person; 0 means three minutes
 }
 
 // open loads the credentials and makes the session's parts. It asks no server, so none can delay it; it waits only for a
 // credential plugin that may ask a person. A server that cannot be used is not an error: its sources say so, and the rest works.
 func open(ctx context.Context, p place, log *log) (*session, error) {
-	s := &session{log: log}
+	s := &session{log: log, recordTrouble: make(chan string, 2)}
 	if log.opened != "" {
 		s.notices = append(s.notices, log.opened)
 	}
@@ -124,6 +131,9 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	s.openOpenStack(p, client, &cfg)
 	s.openAlertmanager(p, client, &cfg)
 	s.openJournal(ctx, p, client, &cfg)
+	if err := s.beginRecording(p, &cfg); err != nil {
+		return nil, err
+	}
 	s.engine = engine.New(cfg)
 	s.watch(p, client, management)
 	s.watchAlerts(p, client)
@@ -331,6 +341,9 @@ func (s *session) run(ctx context.Context) {
 	}
 	stopAdapters()
 	wg.Wait()
+	if s.recorder != nil {
+		s.recorder.Close()
+	}
 	if s.client != nil {
 		s.client.Close()
 	}

@@ -44,6 +44,7 @@ when nobody reads its output any more, with the exit code 0.`,
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "`format` of the lines: text or json")
+	p.addRecord(cmd)
 	cmd.Flags().BoolVar(&silent, "no-notify", false, "do not run the configuration's notify command")
 	return cmd
 }
@@ -67,6 +68,9 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 	defer log.close()
 	p.readOnly, p.oneLook = true, true
 	p.own = p.named()
+	if p.recordPath, err = p.recordTo(); err != nil {
+		return err
+	}
 	s, err := open(ctx, p, log)
 	if err != nil {
 		return err
@@ -84,8 +88,19 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 	var running sync.WaitGroup
 	running.Go(func() { s.run(ctx) })
 	running.Go(func() { command.run(ctx) })
+	running.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case text := <-s.recordTrouble:
+				fmt.Fprintln(stderr, "lockstep: "+oneLine(text))
+			}
+		}
+	})
 	var failed error
 	followNews(ctx, s.engine, n.rules(), true, func(lines []news.Line, calls []news.Call) {
+		s.recordNews(lines)
 		for _, l := range lines {
 			if failed = print(out, l); failed != nil {
 				stop()

@@ -57,6 +57,8 @@ type Action struct {
 	Footer int               // its place in the footer; 0: none
 
 	demo    bool                // of use in a demo only
+	replay  bool                // of use only where a recording is played
+	live    bool                // of no use where a recording is played
 	inside  bool                // of use in one cluster only, not in the list of clusters
 	listed  bool                // of use only where the cluster was opened from a list
 	now     func(*Model) string // the word for the footer, depending on what it would do now; nil: Short
@@ -75,7 +77,8 @@ func (a Action) Blocked(m *Model) string {
 
 // offered tells whether the action is of any use in this run; otherwise it is not shown.
 func (a Action) offered(m *Model) bool {
-	return (!a.demo || m.opts.Rehearsal != nil) && (!a.inside || m.opts.clusters == nil) && (!a.listed || m.opts.Back != nil) &&
+	return (!a.demo || m.opts.Rehearsal != nil) && (!a.replay || m.opts.Replay != nil) && (!a.live || m.opts.Replay == nil) &&
+		(!a.inside || m.opts.clusters == nil) && (!a.listed || m.opts.Back != nil) &&
 		(a.Scope != ScopeClusters || m.opts.clusters != nil)
 }
 
@@ -84,7 +87,7 @@ func (a Action) Writes() bool { return len(a.Intent) > 0 }
 
 // Actions is the catalogue: every action, scope by scope.
 func Actions() []Action {
-	parts := [][]Action{globalActions(), dashboardActions(), afterActions(), {timelineKey()}, lookingActions()}
+	parts := [][]Action{globalActions(), replayActions(), dashboardActions(), afterActions(), {timelineKey()}, lookingActions()}
 	for _, k := range paneKinds() {
 		parts = append(parts, k.actions())
 	}

@@ -14,6 +14,9 @@ import (
 // separates the keys from the panes, and on a slow line a message costs only its own bytes.
 func (m *Model) footLines(w int) []string {
 	var out []string
+	if m.opts.Replay != nil {
+		out = append(out, m.look.Draw(m.replayLine(w), w, draw.AsItIs))
+	}
 	if l := m.runningLine(w); l != nil {
 		out = append(out, m.look.Draw(l, w, draw.AsItIs))
 	}

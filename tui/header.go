@@ -132,6 +132,9 @@ func (m *Model) writeWord() draw.Line {
 	if m.snap != nil && m.snap.Write.Armed {
 		return draw.Line{draw.Text(themes.Armed, " ARMED "), draw.Blank(1)}
 	}
+	if m.opts.Replay != nil {
+		return draw.Line{draw.Text(themes.ReadOnly, " REPLAY "), draw.Blank(1)}
+	}
 	return draw.Line{draw.Text(themes.ReadOnly, " READ-ONLY "), draw.Blank(1)}
 }
 

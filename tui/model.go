@@ -70,6 +70,8 @@ type Model struct {
 	watched        string // the node that the Backend was told of
 	previews       int
 
+	replayed ReplayState // where the recording was when it was last asked
+
 	actions []Action
 	dirty   bool
 	frame   string
@@ -137,7 +139,7 @@ func (m *Model) Init() tea.Cmd {
 	if m.opts.Arm {
 		cmds = append(cmds, m.armAtOnce())
 	}
-	cmds = append(cmds, m.awaitCall())
+	cmds = append(cmds, m.awaitCall(), m.awaitReplay())
 	return tea.Batch(cmds...)
 }
 
@@ -440,7 +442,15 @@ func (m *Model) refuse(title, reason string) tea.Cmd {
 
 // actionFor is the action that the key stands for here: the innermost scope that knows it wins.
 func (m *Model) actionFor(key string) *Action {
-	for _, scope := range m.scope().chain() {
+	chain := m.scope().chain()
+	if chain[len(chain)-1] == ScopeGlobal && m.opts.Replay != nil { // the keys of a recording mean the same on every page
+		for i := range m.actions {
+			if a := &m.actions[i]; a.replay && slices.Contains(a.Keys, key) {
+				return a
+			}
+		}
+	}
+	for _, scope := range chain {
 		for i := range m.actions {
 			a := &m.actions[i]
 			if a.Scope != scope || !a.offered(m) {

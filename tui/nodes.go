@@ -444,7 +444,7 @@ func nodeActions() []Action {
 	}
 	return []Action{
 		inPane(Action{ID: "node.mark", Title: "Mark the node, to set the mode, the attempts or the update group of several", Short: "mark",
-			Scope: ScopeNodes, Keys: []string{"space"}, Footer: 32}, (*nodesPane).needRow,
+			Scope: ScopeNodes, Keys: []string{"space"}, Footer: 32, live: true}, (*nodesPane).needRow,
 			func(p *nodesPane) request { p.ToggleMark(); return rowMoved{} }),
 		keyed(step("node.migrate", "Move the instances off the node that hold its lock", "migrate", core.IntentLiveMigrateAll,
 			(*nodesPane).needCompute), 10, "m"),

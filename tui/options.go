@@ -40,6 +40,7 @@ type Options struct {
 	Arm        bool            // writing is armed once the screen is open
 	Actions    []Action        // what keys do: Actions(), or what Rebind made of it; nil: Actions()
 	Rehearsal  Rehearsal       // what a demo's panel works on; nil on a real cloud
+	Replay     Replay          // the recording that is played; nil: none is
 	Owners     OwnerDesk       // what the page of owners asks and saves with; nil: neither
 	Window     forecast.Window // of each day, as it is configured; zero: none
 	Checks     CheckStore      // checks that were made earlier; nil: none are kept

@@ -25,6 +25,13 @@ func (e *Engine) Lines(ctx context.Context, after int64, most int) ([]core.Journ
 	return ReadLines(ctx, e.cfg.Journal.Path(), after, most)
 }
 
+// LineOf is a record as the screen shows it, with its number; false for one that is not shown.
+func LineOf(r Record, seq int64) (core.JournalLine, bool) {
+	l, shown := r.line()
+	l.Seq = seq
+	return l, shown
+}
+
 // ReadLines is Engine.Lines for the journal at path. Records that only repeat what an earlier file has, and the parts of a write that
 // its end tells again, are left out.
 func ReadLines(ctx context.Context, path string, after int64, most int) ([]core.JournalLine, error) {

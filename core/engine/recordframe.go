@@ -35,7 +35,7 @@ func (e *Engine) recordFrame(s *core.Snapshot) {
 	e.records.list = nil
 	e.records.mu.Unlock()
 	f := recording.Frame{Now: s.Now, Wall: s.Wall, Deltas: e.world.noted, History: s.History, Operations: s.Operations, Write: s.Write,
-		Records: records, Sources: s.Sources}
+		Notes: s.Notes, Identity: s.Identity, Records: records, Sources: s.Sources}
 	e.world.noted = nil
 	e.cfg.Recorder(f)
 }

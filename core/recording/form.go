@@ -29,13 +29,16 @@ type Head struct {
 	Pseudonymous bool                 `json:"pseudonymous,omitzero"` // names and IDs are made up
 }
 
-// Frame is what one Snapshot has that the one before had not. History, Operations and Write are whole; the file has what changed of them.
+// Frame is what one Snapshot has that the one before had not. History, Operations, Write, Notes and Identity are whole; the file has what
+// changed of them.
 type Frame struct {
 	Now, Wall  time.Time
 	Deltas     []core.Delta // that changed anything, and of each only what changed
 	History    core.History
 	Operations []core.Operation
 	Write      core.WriteMode
+	Notes      []core.Note
+	Identity   core.Identity
 
 	// Records are the journal's records of what was seen and done. A Recorder takes any type that JSON can write; a reader gives each as
 	// a json.RawMessage.

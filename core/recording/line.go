@@ -20,6 +20,8 @@ type line struct {
 	History    map[string]change `json:"history"`
 	Operations *operationsLine   `json:"operations"`
 	Write      *core.WriteMode   `json:"write"`
+	Notes      *[]core.Note      `json:"notes"`
+	Identity   *core.Identity    `json:"identity"`
 	Records    []json.RawMessage `json:"records"`
 	Begins     bool              `json:"begins"`
 	Key        *keyLine          `json:"key"`
@@ -83,6 +85,8 @@ type told struct {
 	history    core.History
 	operations []core.Operation
 	write      core.WriteMode
+	notes      []core.Note
+	identity   core.Identity
 }
 
 // appendFrame writes a frame as a line, and takes it in. With a Key, all is written as a whole.
@@ -109,10 +113,16 @@ func (t *told) appendFrame(b []byte, e encoder, f Frame) ([]byte, error) {
 	if f.Write != t.write || f.Key != nil {
 		w.add(`,"write":`, f.Write)
 	}
+	if f.Key != nil && len(f.Notes) > 0 || f.Key == nil && !slices.Equal(f.Notes, t.notes) {
+		w.add(`,"notes":`, slices.Concat([]core.Note{}, f.Notes))
+	}
+	if f.Key != nil && !f.Identity.IsZero() || f.Key == nil && !reflect.DeepEqual(f.Identity, t.identity) {
+		w.add(`,"identity":`, f.Identity)
+	}
 	if len(f.Records) > 0 {
 		w.add(`,"records":`, f.Records)
 	}
-	t.history, t.operations, t.write = f.History, f.Operations, f.Write
+	t.history, t.operations, t.write, t.notes, t.identity = f.History, f.Operations, f.Write, f.Notes, f.Identity
 	w.b = append(w.b, "}\n"...)
 	return w.b, w.err
 }
@@ -298,7 +308,7 @@ func (t *told) frame(raw []byte) (Frame, error) {
 	for _, r := range l.Records {
 		f.Records = append(f.Records, r)
 	}
-	f.History, f.Operations, f.Write = t.history, t.operations, t.write
+	f.History, f.Operations, f.Write, f.Notes, f.Identity = t.history, t.operations, t.write, t.notes, t.identity
 	return f, nil
 }
 
@@ -314,6 +324,15 @@ func (t *told) apply(l line) error {
 	}
 	if l.Write != nil {
 		t.write = *l.Write
+	}
+	if l.Notes != nil {
+		t.notes = nil
+		if len(*l.Notes) > 0 {
+			t.notes = *l.Notes
+		}
+	}
+	if l.Identity != nil {
+		t.identity = *l.Identity
 	}
 	if l.Operations == nil {
 		return nil

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lockstep/core/engine"
+	"lockstep/core/news"
+	"lockstep/core/recording"
+	"lockstep/tui"
+)
+
+// addRecord adds the flag of the commands that can record what they see.
+func (o *options) addRecord(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.record, "record", "",
+		"record what is seen and done in this `file`, for lockstep replay; of a folder: in a new file there (default: the configuration's)")
+}
+
+// recordTo is where to record; empty: nowhere. A folder of the configuration is made when it does not exist.
+func (o *options) recordTo() (path string, err error) {
+	if o.record != "" {
+		return o.record, nil
+	}
+	folder := o.config.Record
+	if folder == "" {
+		return "", nil
+	}
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(o.config.folder, folder)
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("make the folder of recordings: %w", err)
+	}
+	return folder, nil
+}
+
+// recordingEnding is the ending of the files that are named by Lockstep.
+const recordingEnding = ".lockrec"
+
+// beginRecording begins the recording that the place asks for.
+func (s *session) beginRecording(p place, cfg *engine.Config) error {
+	if p.recordPath == "" {
+		return nil
+	}
+	path, began := p.recordPath, time.Now()
+	if info, err := os.Stat(path); err == nil && info.IsDir() || strings.HasSuffix(path, string(filepath.Separator)) {
+		path = filepath.Join(path, fileName(cfg.Cluster)+"-"+began.Format("20060102-150405")+recordingEnding)
+	}
+	id := p.line.newID
+	if id == nil {
+		id = rand.Text
+	}
+	rec, err := recording.Start(recording.Options{
+		Head: recording.Head{Version: cfg.Version, Began: began.UTC(), Recording: id(), Cluster: cfg.Cluster, Operator: cfg.Operator,
+			Place: cfg.Place, Own: cfg.Own, Settings: cfg.Settings},
+		Create: func(number int) (io.WriteCloser, error) {
+			return os.OpenFile(recording.FileName(path, number), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		},
+		Told: s.recordingTold,
+	})
+	if err != nil {
+		if errors.Is(err, os.ErrExist) {
+			return fmt.Errorf("%s exists; a recording begins a new file", path)
+		}
+		return fmt.Errorf("begin the recording: %w", err)
+	}
+	s.recorder, s.recordsTo = rec, path
+	cfg.Recorder = func(f recording.Frame) {
+		rec.Frame(f)
+		for _, r := range f.Records {
+			if text := operationNews(r); text != "" {
+				rec.Event(recording.Event{At: f.Now, Kind: "operation", Text: text})
+			}
+		}
+	}
+	return nil
+}
+
+// recordingTold tells what became of the recording: in the log, and to whoever has asked for it.
+func (s *session) recordingTold(text string) {
+	s.log.Warn(text, "recording", s.recordsTo)
+	select {
+	case s.recordTrouble <- text:
+	default: // two wait already
+	}
+}
+
+// operationNews is what a record says about an operation that begins or ends; empty for any other.
+func operationNews(record any) string {
+	r, ok := record.(engine.Record)
+	if !ok {
+		return ""
+	}
+	about := r.Title
+	if r.Object != nil && !strings.Contains(about, r.Object.Name) {
+		about = strings.TrimSpace(about + " " + r.Object.Name)
+	}
+	switch r.Kind {
+	case engine.RecordGrant:
+		return "confirmed: " + about
+	case engine.RecordVerified, engine.RecordEnded:
+		return r.State + ": " + about
+	case engine.RecordRefused:
+		return "refused: " + about
+	}
+	return ""
+}
+
+// eventKinds are the news that are events of a recording: what somebody who looks at it goes to. Migrations are too many.
+var eventKinds = []news.Kind{news.KindEntry, news.KindUpdate, news.KindPhase, news.KindNode}
+
+// recordNews notes news as events of the recording.
+func (s *session) recordNews(lines []news.Line) {
+	if s.recorder == nil {
+		return
+	}
+	for _, l := range lines {
+		if slices.Contains(eventKinds, l.Kind) {
+			text := oneLine(l.Says())
+			if l.Kind == news.KindEntry {
+				text = l.What + ": " + text
+			}
+			s.recorder.Event(recording.Event{At: l.At, Kind: string(l.Kind), Text: text})
+		}
+	}
+}
+
+// tellRecording shows on the screen what became of the recording, until ctx is done.
+func (s *session) tellRecording(ctx context.Context, calls chan<- tui.Call) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case text := <-s.recordTrouble:
+			select {
+			case calls <- tui.Call{Trouble: text}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
