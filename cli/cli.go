@@ -74,8 +74,8 @@ It is read-only until you arm it (--write, or the key w).`,
 		},
 	}
 	o.addTo(root)
-	root.AddCommand(newStatus(p), newCheck(p), newClusters(p), newOwners(p), newPlan(p), newWatch(p), newSnapshot(p), newJournal(p),
-		newReport(p), newHandover(p), newNote(p), newNotes(p),
+	root.AddCommand(newStatus(p), newCheck(p), newClusters(p), newOwners(p), newPlan(p), newWatch(p), newExporter(p), newSnapshot(p),
+		newJournal(p), newReport(p), newHandover(p), newNote(p), newNotes(p),
 		newDemo(o, stdin), newReplay(o, stdin), newSim(stdin), newConfig(o), newVersion())
 	return root
 }

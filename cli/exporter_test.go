@@ -1,0 +1,337 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/engine"
+	"lockstep/scene"
+	"lockstep/sim"
+	"lockstep/sim/bubble"
+	"lockstep/sim/kubeapi"
+)
+
+// scraped is what a scraper reads: each series with its value.
+func scraped(t *testing.T, h http.Handler) map[string]string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("%d: %s", w.Code, w.Body)
+	}
+	series := map[string]string{}
+	for line := range strings.Lines(w.Body.String()) {
+		if i := strings.LastIndexByte(strings.TrimSpace(line), ' '); strings.HasPrefix(line, "lockstep_") {
+			series[line[:i]] = strings.TrimSpace(line[i:])
+		}
+	}
+	return series
+}
+
+// beginning are the series of a metric.
+func beginning(series map[string]string, name string) []string {
+	return slices.Collect(func(yield func(string) bool) {
+		for s := range maps.Keys(series) {
+			if strings.HasPrefix(s, name+"{") && !yield(s) {
+				return
+			}
+		}
+	})
+}
+
+// What is served is what the cluster says, and goes on being served when the servers are away: then the sources say so.
+func TestMetricsOfASimulatedCloud(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Timing: brief, User: kubeapi.Readonly})
+		p := placeOn(t, c)
+		p.options = ownOptions(t, c)
+		p.readOnly, p.oneLook = true, true
+		s, err := open(t.Context(), p, p.log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { s.run(ctx) })
+		defer func() { stop(); running.Wait() }()
+		journal := &journalWatch{path: s.kept}
+		h := metricsHandler(s.engine.Snapshot, journal)
+		if before := scraped(t, h); before["lockstep_update_running"] != "" || before["lockstep_nodes_late"] != "" {
+			t.Errorf("before anything was seen it says %v", before)
+		}
+		until(t, "a node waits, urgently", func() bool {
+			m := scraped(t, h)
+			return m["lockstep_update_running"] == "1" && m[`lockstep_nodes{stage="waiting for you"}`] == "1" &&
+				m[`lockstep_entries{severity="urgent"}`] != "0" && m["lockstep_update_nodes_waiting"] == "1" &&
+				m[`lockstep_rule_entries{rule="node-waits",severity="urgent"}`] == "1"
+		})
+		m := scraped(t, h)
+		for series, want := range map[string]string{
+			`lockstep_cluster_info{cluster="mos"}`:                                         "1",
+			`lockstep_update_info{from="",to="21.0.0+25.2"}`:                               "1",
+			`lockstep_update_nodes`:                                                        "13",
+			`lockstep_cluster_locks{controller="openstack",state="inactive"}`:              "1",
+			`lockstep_source_up{server="openstack",source="instances"}`:                    "1",
+			`lockstep_phase_state{phase="3",state="done",title="master nodes"}`:            "1",
+			`lockstep_phase_state{phase="4",state="waiting for you",title="worker nodes"}`: "1",
+			`lockstep_lease_held`:                                                          "0",
+			`lockstep_journal_readable`:                                                    "0",
+		} {
+			if m[series] != want {
+				t.Errorf("%s is %q, want %s", series, m[series], want)
+			}
+		}
+		if len(beginning(m, "lockstep_source_seen_timestamp_seconds")) < 20 {
+			t.Errorf("few sources were seen: %v", m)
+		}
+		keepsTheJournal(t, h, journal)
+
+		if err := c.Kube.Outage(true); err != nil {
+			t.Fatal(err)
+		}
+		until(t, "the sources cannot be seen", func() bool {
+			m := scraped(t, h)
+			return m[`lockstep_source_up{server="kubernetes",source="nodes"}`] == "0" && m["lockstep_update_running"] == "1"
+		})
+		if err := c.Kube.Outage(false); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range c.Kube.Requests() {
+			if r.Verb != "get" && r.Verb != "list" && r.Verb != "watch" && r.User == kubeapi.Readonly && !strings.Contains(r.Path, "selfsubject") {
+				t.Errorf("the exporter wrote: %s %s", r.Verb, r.Path)
+			}
+		}
+	})
+}
+
+// keepsTheJournal writes a journal, and then damages it.
+func keepsTheJournal(t *testing.T, h http.Handler, w *journalWatch) {
+	t.Helper()
+	j, err := engine.OpenJournal(w.path, engine.JournalOptions{Who: "somebody", Run: "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := j.Write(engine.Record{Kind: engine.RecordStart, Wall: time.Now(), By: "somebody"}, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.look()
+	m := scraped(t, h)
+	if m["lockstep_journal_readable"] != "1" || m["lockstep_journal_lines"] == "" || m["lockstep_journal_damaged_lines"] != "0" ||
+		m["lockstep_journal_last_write_timestamp_seconds"] == "" {
+		t.Errorf("of the journal it says %v", m)
+	}
+	raw, err := os.ReadFile(w.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(w.path, append([]byte(strings.Replace(string(raw), "somebody", "nobody", 1)), '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.look()
+	if m := scraped(t, h); m["lockstep_journal_damaged_lines"] == "0" {
+		t.Errorf("a changed line is not counted: %v", m)
+	}
+	if err := os.Remove(w.path); err != nil {
+		t.Fatal(err)
+	}
+	w.look()
+	if m := scraped(t, h); m["lockstep_journal_readable"] != "0" || m["lockstep_journal_lines"] != "" {
+		t.Errorf("a journal that is gone: %v", m)
+	}
+}
+
+// Names that a server chooses make no more series than the documents say.
+func TestMetricsAreBounded(t *testing.T) {
+	s := scene.NewScene().Snapshot
+	s.Migrations = map[string][]*core.Migration{}
+	for i := range 300 {
+		s.ClusterLocks = append(s.ClusterLocks, &core.WorkloadLock{Controller: fmt.Sprintf("controller-%d", i),
+			RawState: core.LockState(fmt.Sprintf("state-%d", i))})
+		id := fmt.Sprintf("instance-%d", i)
+		s.Migrations[id] = []*core.Migration{{ID: i, InstanceID: id, Status: "running", SourceHost: fmt.Sprintf("host-%d", i)}}
+	}
+	m := scraped(t, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}))
+	if n := len(beginning(m, "lockstep_cluster_locks")); n > (mostControllers+1)*(len(lockStates)+1) {
+		t.Errorf("%d series of locks", n)
+	}
+	if n := len(beginning(m, "lockstep_host_migrations_running")); n != mostHosts+1 {
+		t.Errorf("%d series of hosts", n)
+	}
+	if got := m[`lockstep_host_migrations_running{host="other"}`]; got != "250" || m["lockstep_migrations_running"] != "300" {
+		t.Errorf("%s of %s migrations leave other hosts", got, m["lockstep_migrations_running"])
+	}
+}
+
+// All stages, states and severities are there, so that a dashboard sees a zero and not a gap.
+func TestASceneHasAllStages(t *testing.T) {
+	s := scene.NewScene().Snapshot
+	m := scraped(t, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}))
+	if n := len(beginning(m, "lockstep_nodes")); n != len(stages) {
+		t.Errorf("%d of %d stages", n, len(stages))
+	}
+	if n := len(beginning(m, "lockstep_entries")); n != 3 {
+		t.Errorf("%d severities", n)
+	}
+}
+
+// Connections that send nothing, or never read, hold up no scrape, and not the end.
+func TestADeadScraperHoldsUpNobody(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := scene.NewScene().Snapshot
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- serveMetrics(ctx, listener, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}), ownLog(t))
+	}()
+	for i := range 20 {
+		conn, err := net.Dial("tcp", listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if i%2 == 0 {
+			fmt.Fprint(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n") // and no end
+		} else {
+			fmt.Fprint(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n") // and nobody reads
+		}
+	}
+	for path, want := range map[string]string{"/metrics": "lockstep_update_known", "/healthz": "ok"} {
+		for { // the answers to the others may be on their way
+			resp, err := http.Get("http://" + listener.Addr().String() + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if resp.StatusCode == http.StatusServiceUnavailable {
+				continue
+			}
+			if err != nil || !strings.Contains(string(body), want) {
+				t.Errorf("%s: %d, %v: %.200s", path, resp.StatusCode, err, body)
+			}
+			break
+		}
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// Every query of the alert rules and of the dashboard asks for metrics, labels and values that the exporter has.
+func TestRulesAndDashboardAskForWhatIsThere(t *testing.T) {
+	known := map[string]metric{}
+	for _, m := range exporterMetrics() {
+		known[m.name] = m
+	}
+	dashboard, err := os.ReadFile("../deploy/grafana-dashboard.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid(dashboard) {
+		t.Fatal("the dashboard is not JSON")
+	}
+	rules, err := os.ReadFile("../deploy/prometheus-rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, matcher := regexp.MustCompile(`\blockstep_\w+(\{[^}]*\})?`), regexp.MustCompile(`(\w+)!?=~?"([^"]*)"`)
+	values := map[string][]string{"server": nil, "controller": nil}
+	for _, stage := range stages {
+		values["stage"] = append(values["stage"], string(stage))
+	}
+	for _, state := range phaseStates {
+		values["state"] = append(values["state"], string(state))
+	}
+	for _, state := range lockStates {
+		values["state"] = append(values["state"], string(state))
+	}
+	for _, severity := range allSeverities {
+		values["severity"] = append(values["severity"], severity.String())
+	}
+	asked := map[string]bool{}
+	for file, text := range map[string]string{"rules": string(rules), "dashboard": strings.ReplaceAll(string(dashboard), `\"`, `"`)} {
+		found := name.FindAllString(text, -1)
+		if len(found) < 8 {
+			t.Errorf("the %s ask for %d metrics only", file, len(found))
+		}
+		for _, query := range found {
+			metric, labels, _ := strings.Cut(query, "{")
+			m, ok := known[metric]
+			if !ok {
+				t.Errorf("the %s ask for %s, which the exporter does not have", file, metric)
+			}
+			asked[metric] = true
+			for _, l := range matcher.FindAllStringSubmatch(labels, -1) {
+				if l[1] == "instance" { // Prometheus' own
+					continue
+				}
+				if !slices.Contains(m.labels, l[1]) {
+					t.Errorf("the %s ask %s for the label %s", file, metric, l[1])
+				}
+				if all := values[l[1]]; len(all) > 0 && !slices.Contains(all, l[2]) {
+					t.Errorf("the %s ask %s for %s %q, which there is not", file, metric, l[1], l[2])
+				}
+			}
+		}
+	}
+	if len(asked) < 15 {
+		t.Errorf("only %d metrics are used", len(asked))
+	}
+}
+
+// docs/metrics.md is written from the metrics themselves.
+func TestTheDocumentOfMetrics(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`# What the exporter serves
+
+` + "`lockstep exporter`" + ` serves these metrics at /metrics, besides those of Go and of the process ` +
+		"(`go_…`, `process_…`)." + `
+All are gauges, made from what is known when they are asked for: what is not known is absent, and is never 0. Times are Unix
+seconds. The labels of hosts and controllers are bounded, and no metric has a label for an instance or an object.
+
+` + "`deploy/prometheus-rules.yaml` has alerts and `deploy/grafana-dashboard.json`" + ` a dashboard. This page is written by
+` + "`go test ./cli -run TestTheDocumentOfMetrics -update`" + `.
+
+| metric | labels | says |
+|---|---|---|
+`)
+	for _, m := range exporterMetrics() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", m.name, strings.Join(m.labels, ", "), m.help)
+		if !strings.HasPrefix(m.name, "lockstep_") || !strings.HasSuffix(m.help, ".") {
+			t.Errorf("%s: %s", m.name, m.help)
+		}
+	}
+	const path = "../docs/metrics.md"
+	if *updateGoldens {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is, err := os.ReadFile(path)
+	if err != nil || string(is) != b.String() {
+		t.Errorf("%s is not what the exporter serves (%v): write it with -update", path, err)
+	}
+}
