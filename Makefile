@@ -84,9 +84,12 @@ lint:
 shots: build
 	e2e/shots/all
 
-## install: bin/lockstep into PREFIX/bin
+## install: bin/lockstep into PREFIX/bin, also as kubectl's plugin: kubectl lockstep
 install: build
 	install -D -m 755 bin/lockstep $(DESTDIR)$(PREFIX)/bin/lockstep
+	ln -sf lockstep $(DESTDIR)$(PREFIX)/bin/kubectl-lockstep
+	printf '#!/bin/sh\nexec lockstep __complete "$$@"\n' > $(DESTDIR)$(PREFIX)/bin/kubectl_complete-lockstep
+	chmod 755 $(DESTDIR)$(PREFIX)/bin/kubectl_complete-lockstep
 
 clean:
 	rm -rf bin e2e/bin

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -55,6 +57,17 @@ func execute(ctx context.Context, p place, args []string, stdin *os.File, stdout
 	return exitError
 }
 
+// plugin is the name by which kubectl finds the program: it then is "kubectl lockstep".
+const plugin = "kubectl-lockstep"
+
+// calledAs is what the help calls the program that was started under a name.
+func calledAs(name string) map[string]string {
+	if name = strings.TrimSuffix(filepath.Base(name), ".exe"); name != plugin {
+		return nil
+	}
+	return map[string]string{cobra.CommandDisplayNameAnnotation: strings.Replace(plugin, "-", " ", 1)}
+}
+
 func newRoot(p *place, stdin *os.File) *cobra.Command {
 	o := &p.options
 	root := &cobra.Command{
@@ -66,6 +79,7 @@ confirm, verifies from the cluster that it happened, and keeps the record.
 
 Without a command it opens the dashboard on the current kubeconfig context and the cloud that OS_CLOUD names.
 It is read-only until you arm it (--write, or the key w).`,
+		Annotations:   calledAs(os.Args[0]),
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -40,6 +40,8 @@ type confirmDialog struct {
 	scroll int
 	last   int // the greatest useful scroll, as drawn last
 
+	room *groupRoom // of a step that changes an update group; nil otherwise
+
 	previewN int
 	preview  *core.Preview
 	asking   bool // the grant is on its way
@@ -58,9 +60,10 @@ func (m *Model) confirm(i core.Intent, where string) tea.Cmd {
 	in.CharLimit = 256
 	in.SetVirtualCursor(false)
 	d := &confirmDialog{where: where, step: m.plan(m.snap, i), input: in}
+	d.room = roomFor(m.snap, i)
 	d.rest()
 	m.open(d)
-	return d.askPreview(m)
+	return tea.Batch(d.askPreview(m), d.room.ask(m))
 }
 
 func (*confirmDialog) scope() Scope { return ScopeConfirm }
@@ -334,6 +337,7 @@ func (d *confirmDialog) press(m *Model) tea.Cmd {
 }
 
 func (d *confirmDialog) cancel(m *Model) tea.Cmd {
+	d.room.leave()
 	m.close(d)
 	switch {
 	case d.asking:

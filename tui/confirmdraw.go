@@ -76,6 +76,7 @@ func (d *confirmDialog) body(m *Model, w int, all bool) []draw.Line {
 			out = append(out, labelled(p.label, p.text, w)...)
 		}
 	}
+	out = append(out, d.room.lines(w)...)
 	var shown, holding []core.Guard
 	for _, g := range s.Guards {
 		if all || !g.Holds {

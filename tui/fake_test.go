@@ -223,7 +223,7 @@ func (d *driver) run(cmd tea.Cmd) {
 	case previewMsg, executedMsg, armedMsg, armedAtOnceMsg, controlledMsg, followMsg, rehearsalMsg, contactsMsg, savedMsg, plannedMsg,
 		planSavedMsg, checkMadeMsg, checkRoomMsg, checkEarlierMsg, checkKeptMsg, checkSavedMsg, evacuatedMsg, haltMsg, resumedMsg,
 		logEndedMsg, lookSavedMsg, lookedMsg, podsMsg, podMsg, loginReadMsg, suspectMsg, noteKeptMsg,
-		linesMsg, handoverMsg, replayMsg:
+		linesMsg, handoverMsg, roomMsg, replayMsg:
 		d.send(msg)
 	}
 }

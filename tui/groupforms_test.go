@@ -1,11 +1,14 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/evacuation"
 )
 
 // armedWorld is the fixture with a management cluster, and writing is armed.
@@ -111,5 +114,44 @@ func TestTheTurnsOfNodes(t *testing.T) {
 	}
 	if !p.grouped || !strings.Contains(stripped(d.shows()), "turn") {
 		t.Error("the column is not shown")
+	}
+}
+
+// Before more machines of a group go at a time, the operator reads whether their hosts can be emptied then.
+func TestAChangeOfAGroupSaysWhetherItsHostsCanBeEmptied(t *testing.T) {
+	for name, tt := range map[string]struct {
+		forecast evacuation.Forecast
+		err      error
+		want     []string
+	}{
+		"they can": {evacuation.Forecast{Counts: evacuation.Counts{Instances: 9, Moves: 9}}, nil,
+			[]string{"3 at a time", "can be emptied: 9 instances to move"}},
+		"they cannot": {evacuation.Forecast{Counts: evacuation.Counts{Instances: 9, Moves: 6, Blocks: 2, MayFail: 1},
+			Nodes: []evacuation.NodeForecast{{Label: "cmp-11", Counts: evacuation.Counts{Blocks: 2, MayFail: 1}}, {Label: "cmp-12"}}}, nil,
+			[]string{"cannot be emptied by themselves: 2 instances in the way, 1 that may fail", "cmp-11: 2 in the way, 1 that may fail"}},
+		"nobody knows": {evacuation.Forecast{}, errors.New("Placement is away"), []string{"is not known: Placement is away"}},
+	} {
+		s := armedWorld()
+		for _, v := range s.Management.Machines {
+			if n := s.Nodes[v.Node]; v.Machine != nil && n != nil && slices.Contains(n.Roles, core.RoleCompute) {
+				v.Machine.Group = "late" // the one that rests
+				break
+			}
+		}
+		d := drive(s, 120, 60)
+		d.fake.evacuation, d.fake.evacuationErr = tt.forecast, tt.err
+		frame := strings.Join(strings.Fields(stripped(d.keys("2", "n", "down", "3", "enter").shows())), " ")
+		for _, want := range tt.want {
+			if !strings.Contains(frame, want) {
+				t.Errorf("%s: it does not say %q:\n%s", name, want, frame)
+			}
+		}
+		if n := len(d.fake.planned); n != 1 || d.fake.planned[0].AtOnce != 3 || len(d.fake.planned[0].Nodes) == 0 {
+			t.Errorf("%s: it asked for %+v", name, d.fake.planned)
+		}
+	}
+	d := drive(armedWorld(), 120, 60)
+	if d.keys("3", "/", "cmp-07", "enter", "m"); len(d.fake.planned) != 0 {
+		t.Error("a step that is not about a group asks for a forecast")
 	}
 }

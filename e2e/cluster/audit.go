@@ -81,9 +81,9 @@ func (r Request) String() string {
 	return line
 }
 
-// Write reports whether the request asked for a change. A create that only asks for the user's rights is not one.
+// Write reports whether the request asked for a change. A create that only asks for the user's rights, or who the user is, is not one.
 func (r Request) Write() bool {
-	if r.Group == "authorization.k8s.io" {
+	if r.Group == "authorization.k8s.io" || r.Group == "authentication.k8s.io" {
 		return false
 	}
 	switch r.Verb {
