@@ -101,13 +101,13 @@ func (p *entryPage) readings(m *Model) []told {
 		switch {
 		case !asked || got.found:
 		case !got.done:
-			out = append(out, told{"its log", s.Log.Label + " is being read" + m.look.Glyph.Ellipsis, themes.Moves})
+			out = append(out, told{s.Of(), s.Label() + " is being read" + m.look.Glyph.Ellipsis, themes.Moves})
 		case errors.As(got.err, &e) && e.Kind == core.ErrNotFound:
-			out = append(out, told{"its log", s.Log.Label + ": there is no such pod", themes.Dim})
+			out = append(out, told{s.Of(), s.Label() + ": there is no such pod", themes.Dim})
 		case got.err != nil:
-			out = append(out, told{"its log", s.Log.Label + " cannot be read: " + got.err.Error(), themes.Warn})
+			out = append(out, told{s.Of(), s.Label() + " cannot be read: " + got.err.Error(), themes.Warn})
 		default:
-			out = append(out, told{"its log", s.Log.Label + " says nothing of a known issue", themes.Dim})
+			out = append(out, told{s.Of(), s.Label() + " says nothing of a known issue", themes.Dim})
 		}
 	}
 	return out

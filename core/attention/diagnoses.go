@@ -271,6 +271,12 @@ var diagnoses = []diagnosis{
 		forbidden: lockByHand, at: "#removal, #texts", scenarios: []string{"node-deletion"}},
 
 	// A node comes back.
+	{id: "volume-not-mounted", rules: []core.AttentionRule{core.RuleNodeReturns, core.RuleNodeSlow}, issue: "26441, 16379, 23865",
+		symptom: "a node is back from its reboot, and a pod on it does not become ready: its containers are not created",
+		reads:   "pods of the node that are not ready; their events",
+		cause:   "A volume of a pod cannot be mounted on the node: the kubelet says so in an event, and tries again.",
+		remedy:  "Follow the known issue in the release notes.",
+		at:      "#pods-on-return, #trouble", scenarios: []string{"volume-not-mounted"}, events: podsNotReady, words: "FailedMount"},
 	{id: "compute-down", rules: []core.AttentionRule{core.RuleNodeReturns}, text: progress.SaysComputeStaysDown,
 		symptom:   "a request stays Terminating; the node's lock has text M",
 		reads:     "NodeWorkloadLock: status.errorMessage; Nova: compute services",

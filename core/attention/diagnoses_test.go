@@ -55,7 +55,7 @@ func TestEveryRowOfTheTableOfCausesIsWhole(t *testing.T) {
 		if (d.cause == "") != (d.remedy == "") || d.text == "" && d.cause == "" {
 			t.Errorf("%s has a cause or a remedy, and not both", d.id)
 		}
-		if (d.log == nil) != (d.words == "") {
+		if d.lookedUp() == (d.words == "") {
 			t.Errorf("%s is told by a log without words, or by words of no log", d.id)
 		}
 		if len(d.rules) == 0 || len(d.scenarios) == 0 {
@@ -78,7 +78,7 @@ func TestEveryRowOfTheTableOfCausesIsWhole(t *testing.T) {
 func TestNoCauseHidesAnother(t *testing.T) {
 	for i, d := range diagnoses {
 		for _, before := range diagnoses[:i] {
-			if before.fits != nil || before.text != "" || before.log != nil {
+			if before.fits != nil || before.text != "" || before.lookedUp() {
 				continue
 			}
 			for _, rule := range d.rules {
@@ -124,7 +124,11 @@ func causesDocument(t *testing.T) string {
 		line("seen", d.symptom)
 		line("read", d.reads)
 		if d.words != "" {
-			line("told by", "a line of that log with `"+d.words+"`; it is read when the entry's page is opened, or by `lockstep status --details`")
+			by := "a line of that log"
+			if d.events != nil {
+				by = "one of these events"
+			}
+			line("told by", by+" with `"+d.words+"`; it is read when the entry's page is opened, or by `lockstep status --details`")
 		}
 		line("cause", told.Cause)
 		line("to do", told.Remedy)

@@ -30,10 +30,15 @@ type diagnosis struct {
 	// the table of texts.
 	text progress.MessageID
 
-	// log is the log of which a line has the words, where nothing else tells the row: it is read only when somebody looks at the entry.
-	log   func(*facts, core.Attention) core.LogTarget
-	words string
+	// log is the log of which a line has the words, and events are the objects of whose events one has them, where nothing else tells the
+	// row: they are read only when somebody looks at the entry.
+	log    func(*facts, core.Attention) core.LogTarget
+	events func(*facts, core.Attention) []core.EventTarget
+	words  string
 }
+
+// lookedUp tells whether only a log or events tell the row.
+func (d diagnosis) lookedUp() bool { return d.log != nil || d.events != nil }
 
 // about tells whether the row can be that of an entry, by what is known without a log.
 func (d diagnosis) about(f *facts, a core.Attention) bool {
@@ -43,7 +48,13 @@ func (d diagnosis) about(f *facts, a core.Attention) bool {
 // suspects are the rows that could fit an entry, and that only a log can tell.
 func (f *facts) suspects(a core.Attention) (out []core.Suspect) {
 	for _, d := range diagnoses {
-		if d.log == nil || !d.about(f, a) {
+		if !d.lookedUp() || !d.about(f, a) {
+			continue
+		}
+		if d.events != nil {
+			if about := d.events(f, a); len(about) > 0 {
+				out = append(out, core.Suspect{Diagnosis: d.told(), Events: about, Words: d.words})
+			}
 			continue
 		}
 		if target := d.log(f, a); target.Namespace != "" {
@@ -56,7 +67,7 @@ func (f *facts) suspects(a core.Attention) (out []core.Suspect) {
 // diagnose gives an entry the first row of the table that fits it.
 func (f *facts) diagnose(a core.Attention) *core.Diagnosis {
 	for _, d := range diagnoses {
-		if d.log == nil && d.about(f, a) {
+		if !d.lookedUp() && d.about(f, a) {
 			told := d.told()
 			if d.text != "" && d.cause == "" { // as it is on this lock
 				m := f.message(f.lockOf(a))
@@ -225,6 +236,23 @@ func logOfDownMember(service string) func(*facts, core.Attention) core.LogTarget
 	}
 }
 
+// mostPodsAsked is of how many pods the events are read.
+const mostPodsAsked = 5
+
+// podsNotReady are the pods of the node that are not ready; of these the events are read.
+func podsNotReady(f *facts, a core.Attention) []core.EventTarget {
+	pods := f.s.Pods[a.Node]
+	if pods == nil || !f.s.Known(core.SourceNodePods) {
+		return nil
+	}
+	var out []core.EventTarget
+	for _, p := range pods.NotReady[:min(len(pods.NotReady), mostPodsAsked)] {
+		out = append(out, core.EventTarget{Server: core.ServerKubernetes, Namespace: p.Namespace, Kind: "Pod", Name: p.Name,
+			Label: wording.OneLine(p.Name, 100)})
+	}
+	return out
+}
+
 func noRoom(v core.InstanceView) bool { return step.NoRoom(v) }
 
 // leftOut are patterns of the documents and known issues of release notes that the table does not tell, and why not. What Lockstep
@@ -240,8 +268,6 @@ var leftOut = []struct{ what, why string }{
 	{"5981, 34280, 34247, 50566, 50637, 42896, 42386, 7947, 16146, 24005, 30294, 54430",
 		"no text or field is published by which it could be told from a slow update"},
 	{"9899, 6066, 17412, 20455, 34210 (Helm releases)", "HelmBundles are not read; text D leads to `helm3 list` by hand"},
-	{"26441, 16379, 23865 (volumes that are not mounted)",
-		"they are events of pods, which are read only when asked for: the looks of a node have them"},
 	{"47603, 47695 (Masakari, Cinder's database)", "they belong to an upgrade of OpenStack, which an update never does"},
 	{"54944, 54981 (host OS upgrade and BareMetalHostProfile of the management cluster)",
 		"the management cluster's own update is not watched"},

@@ -123,7 +123,7 @@ func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) 
 		if !ready && waiting(pod) == waits {
 			return now.Add(time.Minute), nil
 		}
-		return now.Add(time.Minute), k.setPodDown(ctx, pod, waits, now)
+		return now.Add(time.Minute), errors.Join(k.setPodDown(ctx, pod, waits, now), k.reportPod(ctx, pod, now))
 	}
 	if ready {
 		return time.Time{}, nil
@@ -397,4 +397,23 @@ func podReady(pod *corev1.Pod) bool {
 		}
 	}
 	return false
+}
+
+// reportPod writes the event that the kubelet reports of a pod that does not become ready; once.
+func (k *kubelet) reportPod(ctx context.Context, pod *corev1.Pod, now time.Time) error {
+	reason, message, ok := strings.Cut(k.troubles.eventOf(pod), ": ")
+	if !ok {
+		return nil
+	}
+	stamp := metav1.NewTime(now)
+	_, err := k.kube.CoreV1().Events(pod.Namespace).Create(ctx, &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: pod.Name + "." + hashID(string(pod.UID), reason)[:8], Namespace: pod.Namespace},
+		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+		Reason:         reason, Message: message, Type: corev1.EventTypeWarning, Count: 1, FirstTimestamp: stamp, LastTimestamp: stamp,
+		Source: corev1.EventSource{Component: "kubelet", Host: pod.Spec.NodeName},
+	}, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("write an event about pod %s/%s: %w", pod.Namespace, pod.Name, err)
+	}
+	return nil
 }

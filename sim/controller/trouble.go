@@ -69,6 +69,7 @@ type Trouble struct {
 	// host has booted.
 	OnReturn bool
 	For      time.Duration // how long; zero: until it is repaired
+	Event    string        // "REASON: MESSAGE" that the kubelet reports of the pod, for TroublePods: its containers are not created
 	Log      string        // what the container of the pod that fails says, for TroubleDeployment and TroublePods
 }
 
@@ -112,7 +113,9 @@ func newTroubles(e *env, all, before []Trouble) *troubles {
 	}
 	for _, one := range all {
 		if one.Kind == TroublePods {
-			one.Waits = crashLoop
+			if one.Waits = crashLoop; one.Event != "" {
+				one.Waits = "ContainerCreating"
+			}
 		}
 		if one.Kind == TroubleRelease {
 			e.timing.RockoonRollout = one.For
@@ -490,6 +493,19 @@ func (t *troubles) crashes(pod *corev1.Pod, on host, seen, now time.Time) (waits
 		return !seen.After(begun) && (one.For <= 0 || now.Before(begun.Add(one.For)))
 	})
 	return waits, yes
+}
+
+// eventOf is what the kubelet reports of a pod that does not become ready; empty where it reports nothing.
+func (t *troubles) eventOf(pod *corev1.Pod) (event string) {
+	_, owner := podOwner(pod)
+	t.are(TroublePods, func(one *trouble) bool {
+		if one.Node != pod.Spec.NodeName || one.Workload != owner {
+			return false
+		}
+		event = one.Event
+		return true
+	})
+	return event
 }
 
 // hangs tells whether a pod that is being deleted does not end.

@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Trouble is a failure on the side of the applications.
@@ -15,8 +16,9 @@ type Trouble struct {
 	// OnReturn replaces at: the trouble begins when the node is back from its reboot; for agentsDead, computeDown,
 	// podsNotReady and podsEvicted. controllerDown then begins while the node is away.
 	OnReturn bool     `json:"onReturn"`
-	For      Duration `json:"for"` // how long; default: until it is repaired
-	Log      string   `json:"log"` // what the container of the pod that fails says in its log; for osdplApplying and podsNotReady
+	For      Duration `json:"for"`   // how long; default: until it is repaired
+	Event    string   `json:"event"` // of the pod, as REASON: MESSAGE, for podsNotReady: its containers are not made
+	Log      string   `json:"log"`   // what the container of the pod that fails says in its log; for osdplApplying and podsNotReady
 }
 
 // Kinds of trouble, and how an operator ends them early.
@@ -76,6 +78,8 @@ func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, stri
 		check(t.Service != "" == slices.Contains(services, t.Kind), "%s.service: is for %v, which need one", field, services)
 		check(t.Workload != "" == slices.Contains(workloads, t.Kind), "%s.workload: is for %v, which need one", field, workloads)
 		check(t.Log == "" || slices.Contains(logs, t.Kind), "%s.log: is for %v", field, logs)
+		check(t.Event == "" || t.Kind == TroublePods && strings.Contains(t.Event, ": "), "%s.event: is REASON: MESSAGE, for %s", field,
+			TroublePods)
 		check(t.At >= 0 && t.For >= 0, "%s: at and for count from the start on", field)
 		check(!t.OnReturn || slices.Contains(returning, t.Kind) && t.At == 0, "%s.onReturn: is for %v, instead of at", field, returning)
 	}
