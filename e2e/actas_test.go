@@ -12,6 +12,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/e2e/cluster"
+	"lockstep/e2e/terminal"
 	"lockstep/sim/controller"
 	"lockstep/sim/scenario"
 )
@@ -120,6 +121,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 			metav1.GetOptions{})
 		return err == nil && request.GetName() != ""
 	})
+	again.Want(t, terminal.Hides("let the request go of cmp-01")) // it has seen the end of it, and says so no more
 	again.Press("q")
 	if code := again.ExitCode(); code != 0 {
 		t.Errorf("the exit code is %d", code)
