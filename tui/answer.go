@@ -57,6 +57,7 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 			msg.dialog.refused(m, msg.err)
 			return m.say(toneBad, "refused: "+msg.title+": "+msg.err.Error())
 		}
+		msg.dialog.room.leave()
 		m.close(msg.dialog)
 		delete(m.drafts, msg.dialog.form)
 		if p := msg.dialog.steps; p != nil {

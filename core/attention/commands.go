@@ -431,7 +431,13 @@ func atBlockingPod(f *facts, a core.Attention) []core.Command {
 			}
 			out = append(out, look)
 		}
-		if m.Pod != "" {
+		switch {
+		case m.Ending:
+			about := core.EventTarget{Server: core.ServerKubernetes, Namespace: m.Namespace, Kind: "Pod", Name: m.Pod, Label: m.Pod}
+			out = append(out, procedure.ToLook("what keeps it", wording.ShellCommand("kubectl", "-n", m.Namespace, "get", "events",
+				"--field-selector=involvedObject.name="+m.Pod)).
+				Showing(core.Look{Kind: core.LookEvents, What: "Pod " + m.Pod, Events: []core.EventTarget{about}}))
+		case m.Pod != "":
 			out = append(out, procedure.ToChange("delete it, if it may go",
 				wording.ShellCommand("kubectl", "-n", m.Namespace, "delete", "pod", m.Pod)))
 		}

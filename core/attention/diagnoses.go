@@ -223,7 +223,7 @@ var diagnoses = []diagnosis{
 		symptom: "a node stays in the drain although all its locks are inactive; a pod on it stays Terminating",
 		reads:   "LCMClusterState: status.message, attempt, value, without a word of a budget",
 		cause:   "A pod that the drain has evicted does not end. No budget holds it; a volume that cannot be unmounted can.",
-		remedy:  procedure.DrainRemedy(progress.DrainMessage{Pod: "a pod"}) + " By force only once nothing of it runs on the host any more.",
+		remedy:  procedure.DrainRemedy(progress.DrainMessage{Pod: "a pod", Ending: true}),
 		at:      "#lcmclusterstate, #trouble", scenarios: []string{"pod-hangs"}, fits: heldByPod},
 	{id: "containers-left", rules: []core.AttentionRule{core.RuleStateItem}, issue: "49078",
 		symptom:   "a machine stays in Prepare, Deploy or Reconfigure; the migration to containerd does not end",

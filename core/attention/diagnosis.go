@@ -155,9 +155,9 @@ func heldByBudget(f *facts, a core.Attention) bool {
 	return f.drains(a, func(m progress.DrainMessage) bool { return m.Budgeted })
 }
 
-// heldByPod tells whether a pod that no budget protects keeps the drain.
+// heldByPod tells whether a pod that was evicted does not end, and keeps the drain.
 func heldByPod(f *facts, a core.Attention) bool {
-	return f.drains(a, func(m progress.DrainMessage) bool { return m.Pod != "" && !m.Budgeted })
+	return f.drains(a, func(m progress.DrainMessage) bool { return m.Ending })
 }
 
 func (f *facts) drains(a core.Attention, is func(progress.DrainMessage) bool) bool {

@@ -223,6 +223,7 @@ func TestTheJournalTellsOfEachMigrationOnce(t *testing.T) {
 			b.sync()
 			time.Sleep(time.Second)
 		}
+		var away []*core.Migration
 		b := newBench(t, dir, cloud)
 		time.Sleep(time.Minute)
 		before := len(moves(b))
@@ -231,6 +232,12 @@ func TestTheJournalTellsOfEachMigrationOnce(t *testing.T) {
 		status(b, "id-web-2", 72, "error")
 		time.Sleep(time.Minute)
 		b.sync()
+		b.locked(func(c *testCloud) { away = c.migrations["id-web-1"]; delete(c.migrations, "id-web-1") }) // Nova lists the newest only
+		b.sync()
+		time.Sleep(time.Minute)
+		b.locked(func(c *testCloud) { c.migrations["id-web-1"] = away })
+		b.sync()
+		time.Sleep(time.Minute)
 		want := []string{"web-1: live-migration from cmp-1 to cmp-2: completed", "web-2: live-migration from cmp-1 to cmp-2: error"}
 		if got := moves(b)[before:]; !reflect.DeepEqual(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -38,15 +38,33 @@ func (e *Engine) observeMoves(s *core.Snapshot) {
 			b.from = e.history.Update.Started
 		}
 	}
-	known := make(map[string]string, len(b.known))
+	if b.known == nil || len(b.known) > mostMovesKnown {
+		b.forget(s)
+	}
 	for _, id := range slices.Sorted(maps.Keys(s.Migrations)) {
 		for _, m := range slices.Backward(s.Migrations[id]) {
 			key := m.Key()
 			was, seen := b.known[key]
-			if known[key] = m.Status; m.Running() || m.Status == "reverting" || seen && was == m.Status || !seen && !m.Updated.After(b.from) {
+			if b.known[key] = m.Status; m.Running() || m.Status == "reverting" || seen && was == m.Status || !seen && !m.Updated.After(b.from) {
 				continue
 			}
 			e.see(Record{Kind: RecordMove, Node: nodeName(s, m.SourceHost), Move: moveRecord(s, m)})
+		}
+	}
+}
+
+// mostMovesKnown is how many migrations are known at a time, some 10 MB. One that Nova does not list any more stays known below that: it is
+// listed again when somebody looks at its host.
+const mostMovesKnown = 100000
+
+// forget drops what Nova does not list.
+func (b *moveBook) forget(s *core.Snapshot) {
+	known := map[string]string{}
+	for _, all := range s.Migrations {
+		for _, m := range all {
+			if status, ok := b.known[m.Key()]; ok {
+				known[m.Key()] = status
+			}
 		}
 	}
 	b.known = known

@@ -42,6 +42,9 @@ func DrainRemedy(m progress.DrainMessage) string {
 	case m.Budgeted:
 		return "See what the budget waits for: where its other pods are not ready, repair them; else delete the pod, its workload makes " +
 			"another one elsewhere. LCM tries again by itself."
+	case m.Ending:
+		return "It is being deleted already: deleting it again does nothing. See by its events what keeps it, and mend that. It is deleted by " +
+			"force only once nothing of it runs on the host any more. LCM tries again by itself."
 	}
 	return "See what keeps the pod, or delete it: its workload makes another one elsewhere. LCM tries again by itself."
 }

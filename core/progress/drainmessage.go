@@ -16,6 +16,7 @@ type DrainMessage struct {
 	Pod       string
 	Budget    string // the PodDisruptionBudget that allows no eviction; empty when the text names none
 	Budgeted  bool   // a PodDisruptionBudget is in the way
+	Ending    bool   // the pod was evicted and is being deleted, and does not end
 	Healthy   string // "needs 1 healthy pods and has 1 currently": what the budget says of itself
 	Text      string // the message, on one line
 
@@ -48,6 +49,7 @@ func ReadDrainMessage(text string) DrainMessage {
 		m.Namespace, m.Pod = g[1], g[2]
 	}
 	m.Budgeted = strings.Contains(m.Text, "disruption budget")
+	m.Ending = m.Pod != "" && !m.Budgeted && strings.Contains(m.Text, " to terminate")
 	if g := drainBudget.FindStringSubmatch(m.Text); g != nil {
 		m.Budget, m.Healthy = g[1], g[2]
 	}

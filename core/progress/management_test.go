@@ -21,12 +21,18 @@ func TestDrainMessages(t *testing.T) {
 			"openstack", "db-0", "", "a disruption budget keeps pod openstack/db-0"},
 		{`error when evicting pod openstack/db-0: context deadline exceeded`, "openstack", "db-0", "",
 			"pod openstack/db-0 does not go: error when evicting pod openstack/db-0: context deadline exceeded"},
+		{`error when waiting for pod "exporter-0" in namespace "stacklight" to terminate: global timeout reached: 5m0s`, "stacklight",
+			"exporter-0", "", `pod stacklight/exporter-0 does not go: error when waiting for pod "exporter-0" in namespace "stacklight" ` +
+				"to terminate: global timeout reached: 5m0s"},
 		{`drain did not complete within 10m`, "", "", "", "drain did not complete within 10m"},
 		{"", "", "", "", ""},
 	} {
 		m := ReadDrainMessage(tt.text)
 		if m.Namespace != tt.namespace || m.Pod != tt.pod || m.Budget != tt.budget || m.Reason() != tt.reason {
 			t.Errorf("%q is read as %+v: %q", tt.text, m, m.Reason())
+		}
+		if m.Ending != strings.Contains(tt.text, "to terminate") {
+			t.Errorf("%q: the pod is being deleted: %v", tt.text, m.Ending)
 		}
 	}
 }
