@@ -122,9 +122,12 @@ func (l *Lease) tend(ctx context.Context) time.Duration {
 	}
 	defer l.turn.give()
 	l.mu.Lock()
-	held := l.held
+	held, rest := l.held, l.opts.Renew-elapsed(time.Now(), l.renewed)
 	l.mu.Unlock()
-	if !held {
+	switch {
+	case held && rest > 0:
+		return rest // it was taken just now
+	case !held:
 		// A login that may not read leases does not learn who holds this one. That is not a failure.
 		if state, err := l.look(ctx); err == nil {
 			l.giveBackUnasked(ctx, state)

@@ -117,6 +117,29 @@ func TestLeaseIsTakenOverAndTheOldHolderKnowsAtOnce(t *testing.T) {
 	})
 }
 
+// A lease that was taken just now needs no renewal.
+func TestALeaseIsRenewedWhenItIsTime(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a := c.lease(ann)
+		keep(t, a)
+		for range 2 { // taken anew by the same one, too
+			if err := a.Acquire(t.Context(), false); err != nil {
+				t.Fatal(err)
+			}
+			taken := c.leaseSpec().text("renewTime")
+			time.Sleep(a.opts.Renew - time.Second)
+			if now := c.leaseSpec().text("renewTime"); now != taken {
+				t.Errorf("it was taken at %s, and renewed at %s already", taken, now)
+			}
+			time.Sleep(2 * time.Second)
+			if c.leaseSpec().text("renewTime") == taken {
+				t.Error("it was not renewed")
+			}
+		}
+	})
+}
+
 // Who looks at the lease learns what its holder does. Who has given it back does nothing more, and what is no account is none.
 func TestTheLeaseSaysWhatItsHolderDoes(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {

@@ -40,7 +40,10 @@ func (e *Engine) acquire(ctx context.Context, takeOver bool) error {
 		return nil
 	}
 	var givenBack <-chan struct{}
-	e.call(func() { givenBack = e.givenBack })
+	e.call(func() {
+		givenBack = e.givenBack
+		e.cfg.Lease.Tell(e.doing()) // the next renewal is some seconds away
+	})
 	if givenBack != nil {
 		select {
 		case <-givenBack:

@@ -158,9 +158,11 @@ func (j *Journal) NoLocks() error { return j.noLocks }
 
 func (j *Journal) release() { j.turn <- struct{}{} }
 
-// How long a writer waits for another run that has the lock. A run keeps it for some milliseconds, unless it was stopped in the middle.
+// How long a writer waits for another run that has the lock. A run keeps it for some milliseconds, unless it was stopped in the middle. While
+// others write, nobody keeps it: they only came first.
 const (
-	lockTries = 200
+	lockTries = 200 // since others last wrote
+	lockLimit = 4000
 	lockPause = 5 * time.Millisecond
 )
 
@@ -171,16 +173,23 @@ func (j *Journal) exclusive() (release func(), err error) {
 		j.release()
 		return nil, errors.New("the journal is closed")
 	}
-	for try := 0; j.noLocks == nil; try++ {
+	var journal os.FileInfo
+	for try, since := 0, 0; j.noLocks == nil; try, since = try+1, since+1 {
 		switch err := tryLock(j.lock, false); {
 		case err == nil:
 			return func() { unlock(j.lock); j.release() }, nil
 		case !errors.Is(err, errLocked):
 			j.noLocks = fmt.Errorf("the file system of %s has no locks (%w)", filepath.Dir(j.path), err)
-		case try == lockTries:
+		case try == lockLimit || since == lockTries:
 			j.release()
 			return nil, fmt.Errorf("another window of yours has locked the journal %s, and does not release it", j.path)
 		default:
+			if now, err := os.Stat(j.path); err == nil {
+				if journal != nil && (now.Size() != journal.Size() || !os.SameFile(now, journal)) {
+					since = 0
+				}
+				journal = now
+			}
 			time.Sleep(lockPause)
 		}
 	}

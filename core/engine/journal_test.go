@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -227,4 +228,39 @@ func TestJournalLinesStayWhole(t *testing.T) {
 	if len(records) != 4*each || skipped != 0 {
 		t.Fatalf("%d records, %d torn", len(records), skipped)
 	}
+}
+
+// A run that waits for the lock gives up when nobody else gets on. While others write, they only came first.
+func TestAWriterWaitsWhileOthersWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := openJournal(t)
+		second, err := OpenJournal(first.Path(), JournalOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer second.Close()
+		for _, others := range []bool{true, false} {
+			release, err := second.exclusive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				for range 6 {
+					time.Sleep(500 * time.Millisecond)
+					if others {
+						if err := second.append([]Record{{Kind: RecordStage, Text: "x"}}); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				release()
+			}()
+			began := time.Now()
+			err = first.Write(Record{Kind: RecordStage, Text: "y"}, false)
+			if told := err != nil && strings.Contains(err.Error(), "does not release it"); told == others {
+				t.Errorf("others write: %v; after %s: %v", others, time.Since(began), err)
+			}
+			time.Sleep(5 * time.Second)
+		}
+	})
 }
