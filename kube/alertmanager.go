@@ -153,9 +153,14 @@ func (a *alertAPI) call(ctx context.Context, place core.AlertmanagerPlace, metho
 	case len(answer) > mostAlertBytes:
 		return nil, errTooMuch
 	case resp.StatusCode >= http.StatusBadRequest:
-		var said string // Alertmanager's own errors are a text
+		var said string // Alertmanager's own errors are a text, those of a request that does not fit its API are an object
+		var about struct {
+			Kind, Message string
+		}
 		if json.Unmarshal(answer, &said) == nil {
 			answer = []byte(said)
+		} else if json.Unmarshal(answer, &about) == nil && about.Kind == "" && about.Message != "" {
+			answer = []byte(about.Message)
 		}
 		return nil, statusError(resp.StatusCode, answer[:min(len(answer), maxMessage)])
 	case resp.StatusCode >= http.StatusMultipleChoices:

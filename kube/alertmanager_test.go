@@ -217,11 +217,20 @@ func TestASilenceIsMadeAndExpired(t *testing.T) {
 		if err := write(change); kindOf(err) != core.ErrInvalid || !strings.Contains(err.Error(), "must not match the empty string") {
 			t.Errorf("a refused silence: %v", err)
 		}
-		if err := write(core.ExpireSilence{Silence: core.Silence{ID: "none"}}); kindOf(err) != core.ErrNotFound {
+		change.Matchers = nil
+		if err := write(change); kindOf(err) != core.ErrInvalid ||
+			!strings.HasSuffix(err.Error(), ": matchers in body should have at least 1 items") {
+			t.Errorf("a silence that does not fit the API: %v", err)
+		}
+		const none = "00000000-0000-4000-8000-000000000000"
+		if err := write(core.ExpireSilence{Silence: core.Silence{ID: none}}); kindOf(err) != core.ErrNotFound {
 			t.Errorf("no such silence: %v", err)
 		}
-		if _, err := checker.Silence(t.Context(), "none"); kindOf(err) != core.ErrNotFound {
+		if _, err := checker.Silence(t.Context(), none); kindOf(err) != core.ErrNotFound {
 			t.Errorf("no such silence: %v", err)
+		}
+		if _, err := checker.Silence(t.Context(), "x/../y"); kindOf(err) == core.ErrNotFound {
+			t.Errorf("what is no ID does not say that the silence is gone: %v", err)
 		}
 		c.delete(gvrServices, "stacklight", "prometheus-alertmanager")
 		if _, err := checker.Silence(t.Context(), all[0].ID); kindOf(err) != core.ErrUnreachable {

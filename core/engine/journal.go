@@ -158,8 +158,8 @@ func (j *Journal) NoLocks() error { return j.noLocks }
 
 func (j *Journal) release() { j.turn <- struct{}{} }
 
-// How long a writer waits for another run that has the lock. A run keeps it for some milliseconds, unless it was stopped in the middle. While
-// others write, nobody keeps it: they only came first.
+// How long a writer waits for another run that has the lock. A run keeps it for some milliseconds, unless it was stopped in the middle.
+// While others write, nobody keeps it: they only came first.
 const (
 	lockTries = 200 // since others last wrote
 	lockLimit = 4000

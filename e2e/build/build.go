@@ -146,3 +146,13 @@ func Root() (string, error) {
 		dir = parent
 	}
 }
+
+// Alertmanager compiles the real Alertmanager, at the version that the module alertmanager/ pins, and returns its path.
+func Alertmanager(ctx context.Context) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	const path = "github.com/prometheus/alertmanager/cmd/alertmanager"
+	return compilePackage(ctx, root, filepath.Join(root, "alertmanager"), path, "alertmanager", "-p", "2", "-ldflags", "-s -w")
+}

@@ -27,7 +27,7 @@ import (
 )
 
 // Namespaces are the namespaces of a MOSK cluster that the program reads.
-var Namespaces = []string{"openstack", "osh-system", "openstack-external", "openstack-redis", "tf"}
+var Namespaces = []string{"openstack", "osh-system", "openstack-external", "openstack-redis", "tf", "stacklight"}
 
 // discoveryInterval is how often the discovery is read again.
 const discoveryInterval = 50 * time.Millisecond

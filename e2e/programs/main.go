@@ -22,6 +22,7 @@ func main() {
 		{"kube-apiserver", build.APIServer},
 		{"kubectl", build.Kubectl},
 		{"k9s", build.K9s},
+		{"alertmanager", build.Alertmanager},
 	} {
 		if len(os.Args) > 1 && !slices.Contains(os.Args[1:], program.name) {
 			continue

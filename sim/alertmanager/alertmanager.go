@@ -49,12 +49,20 @@ type alert struct {
 type silence struct {
 	ID        string    `json:"id"`
 	Status    status    `json:"status"`
-	UpdatedAt time.Time `json:"updatedAt"`
-	Matchers  []matcher `json:"matchers"`
-	StartsAt  time.Time `json:"startsAt"`
-	EndsAt    time.Time `json:"endsAt"`
-	CreatedBy string    `json:"createdBy"`
+	UpdatedAt stamp     `json:"updatedAt"`
 	Comment   string    `json:"comment"`
+	CreatedBy string    `json:"createdBy"`
+	EndsAt    stamp     `json:"endsAt"`
+	Matchers  []matcher `json:"matchers"`
+	StartsAt  stamp     `json:"startsAt"`
+}
+
+// stamp is a time as the API writes it.
+type stamp struct{ time.Time }
+
+// MarshalJSON implements json.Marshaler.
+func (s stamp) MarshalJSON() ([]byte, error) {
+	return []byte(s.UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
 }
 
 type status struct {
@@ -62,26 +70,36 @@ type status struct {
 }
 
 type matcher struct {
+	IsEqual bool   `json:"isEqual"`
+	IsRegex bool   `json:"isRegex"`
 	Name    string `json:"name"`
 	Value   string `json:"value"`
-	IsRegex bool   `json:"isRegex"`
-	IsEqual *bool  `json:"isEqual"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler: a matcher that does not say is one for equal values.
+func (m *matcher) UnmarshalJSON(raw []byte) error {
+	type plain matcher
+	read := plain{IsEqual: true}
+	if err := json.Unmarshal(raw, &read); err != nil {
+		return err
+	}
+	*m = matcher(read)
+	return nil
 }
 
 func (m matcher) matches(value string) bool {
-	equal := m.IsEqual == nil || *m.IsEqual
 	if !m.IsRegex {
-		return (m.Value == value) == equal
+		return (m.Value == value) == m.IsEqual
 	}
 	re, err := regexp.Compile("^(?:" + m.Value + ")$")
-	return err == nil && re.MatchString(value) == equal
+	return err == nil && re.MatchString(value) == m.IsEqual
 }
 
 func (s *silence) state(now time.Time) string {
 	switch {
-	case now.Before(s.StartsAt):
+	case now.Before(s.StartsAt.Time):
 		return "pending"
-	case now.Before(s.EndsAt):
+	case now.Before(s.EndsAt.Time):
 		return "active"
 	}
 	return "expired"
@@ -113,8 +131,8 @@ func (s *Server) Silence(label, value, by, comment string, until time.Time) stri
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
-	one := &silence{ID: s.id(), UpdatedAt: now, Matchers: []matcher{{Name: label, Value: value}}, StartsAt: now, EndsAt: until,
-		CreatedBy: by, Comment: comment}
+	one := &silence{ID: s.id(), UpdatedAt: stamp{now}, Matchers: []matcher{{Name: label, Value: value, IsEqual: true}}, StartsAt: stamp{now},
+		EndsAt: stamp{until}, CreatedBy: by, Comment: comment}
 	s.silences = append(s.silences, one)
 	return one.ID
 }
@@ -145,40 +163,83 @@ func fingerprint(labels map[string]string) string {
 	return fmt.Sprintf("%016x", h)
 }
 
+// methods are what the paths take; a silence's path ends with its ID.
+var methods = map[string][]string{"alerts": {http.MethodPost, http.MethodGet}, "silences": {http.MethodPost, http.MethodGet},
+	"silence": {http.MethodDelete, http.MethodGet}}
+
 // ServeHTTP answers the API's requests under /api/v2.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
-	s.silences = slices.DeleteFunc(s.silences, func(one *silence) bool { return now.Sub(one.EndsAt) > retention })
+	s.silences = slices.DeleteFunc(s.silences, func(one *silence) bool { return now.Sub(one.EndsAt.Time) > retention })
 	path, ok := strings.CutPrefix(r.URL.Path, "/api/v2/")
-	id, one := strings.CutPrefix(path, "silence/")
-	switch {
-	case !ok:
+	if !ok {
 		http.NotFound(w, r)
-	case path == "alerts" && r.Method == http.MethodGet:
+		return
+	}
+	name, id, one := strings.Cut(path, "/")
+	takes, known := methods[name]
+	switch {
+	case !known || one != (name == "silence"):
+		refuse(w, http.StatusNotFound, http.StatusNotFound, "path "+r.URL.Path+" was not found")
+	case !slices.Contains(takes, r.Method):
+		refuse(w, http.StatusMethodNotAllowed, http.StatusMethodNotAllowed,
+			"method "+r.Method+" is not allowed, but ["+strings.Join(takes, ",")+"] are")
+	case one && !uuid.MatchString(id):
+		refuse(w, http.StatusUnprocessableEntity, wrongType, fmt.Sprintf("silenceID in path must be of type uuid: %q", id))
+	case name == "alerts" && r.Method == http.MethodPost:
+		w.WriteHeader(http.StatusNotImplemented) // alerts fire by Fire
+	case name == "alerts":
 		answer(w, http.StatusOK, s.shown(now))
-	case path == "silences" && r.Method == http.MethodGet:
-		answer(w, http.StatusOK, s.listed(now, r.URL.Query().Get("expired") != "false"))
-	case path == "silences" && r.Method == http.MethodPost:
+	case name == "silences" && r.Method == http.MethodPost:
 		s.post(w, r, now)
-	case one && r.Method == http.MethodGet:
+	case name == "silences":
+		answer(w, http.StatusOK, s.listed(now))
+	case r.Method == http.MethodDelete:
+		s.expire(w, id, now)
+	default:
 		if found := s.find(id); found != nil {
 			answer(w, http.StatusOK, found.at(now))
 			return
 		}
-		w.WriteHeader(http.StatusNotFound)
-	case one && r.Method == http.MethodDelete:
-		s.expire(w, id, now)
-	default:
-		http.NotFound(w, r)
+		empty(w, http.StatusNotFound)
 	}
+}
+
+// uuid is what an ID of a silence looks like.
+var uuid = regexp.MustCompile(`(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`)
+
+// The codes of requests that do not fit the API's description.
+const (
+	wrongType = 601
+	missing   = 602
+	tooFew    = 612
+)
+
+// empty is an answer that has neither a body nor a type.
+func empty(w http.ResponseWriter, code int) {
+	w.Header()["Content-Type"] = nil
+	w.WriteHeader(code)
 }
 
 func answer(w http.ResponseWriter, code int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(v) // the client has gone
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // the client has gone
+}
+
+// refuse answers that a request does not fit the API's description.
+func refuse(w http.ResponseWriter, status, code int, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	raw, _ := json.Marshal(struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+	}{code, message}) // of a number and a text, it cannot fail
+	_, _ = w.Write(raw) // the client has gone
 }
 
 func (s *Server) find(id string) *silence {
@@ -196,13 +257,16 @@ func (s *silence) at(now time.Time) silence {
 	return out
 }
 
-func (s *Server) listed(now time.Time, expired bool) []silence {
+// listed are all silences, the expired ones too, whatever was asked.
+func (s *Server) listed(now time.Time) []silence {
 	out := []silence{}
 	for _, one := range s.silences {
-		if shown := one.at(now); expired || shown.Status.State != "expired" {
-			out = append(out, shown)
-		}
+		out = append(out, one.at(now))
 	}
+	states := []string{"active", "pending", "expired"}
+	slices.SortStableFunc(out, func(a, b silence) int {
+		return slices.Index(states, a.Status.State) - slices.Index(states, b.Status.State)
+	})
 	return out
 }
 
@@ -219,8 +283,9 @@ func (s *Server) shown(now time.Time) []any {
 		if len(by) > 0 {
 			state = "suppressed"
 		}
-		out = append(out, map[string]any{"annotations": a.annotations, "endsAt": now.Add(5 * time.Minute), "fingerprint": fingerprint(a.labels),
-			"receivers": []any{map[string]any{"name": "HTTP-alerta"}}, "startsAt": a.since, "updatedAt": now, "labels": a.labels,
+		out = append(out, map[string]any{"annotations": a.annotations, "endsAt": stamp{now.Add(5 * time.Minute)},
+			"fingerprint": fingerprint(a.labels), "receivers": []any{map[string]any{"name": "HTTP-alerta"}}, "startsAt": stamp{a.since},
+			"updatedAt": stamp{now}, "labels": a.labels,
 			"status": map[string]any{"state": state, "silencedBy": by, "inhibitedBy": []string{}, "mutedBy": []string{}}})
 	}
 	return out
@@ -228,56 +293,73 @@ func (s *Server) shown(now time.Time) []any {
 
 // post makes a silence, or refuses as the real server does.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, now time.Time) {
-	var one silence
+	one := struct {
+		silence
+		Comment   *string `json:"comment"`
+		CreatedBy *string `json:"createdBy"`
+	}{}
 	if err := json.NewDecoder(r.Body).Decode(&one); err != nil {
-		answer(w, http.StatusBadRequest, map[string]any{"code": 400, "message": "parsing silence body failed: " + err.Error()})
+		refuse(w, http.StatusBadRequest, http.StatusBadRequest, `parsing silence body from "" failed, because `+err.Error())
 		return
 	}
-	empty := true
-	for _, m := range one.Matchers {
+	switch {
+	case one.Comment == nil:
+		refuse(w, http.StatusUnprocessableEntity, missing, "comment in body is required")
+		return
+	case one.CreatedBy == nil:
+		refuse(w, http.StatusUnprocessableEntity, missing, "createdBy in body is required")
+		return
+	case len(one.Matchers) == 0:
+		refuse(w, http.StatusUnprocessableEntity, tooFew, "matchers in body should have at least 1 items")
+		return
+	}
+	made := one.silence
+	made.Comment, made.CreatedBy = *one.Comment, *one.CreatedBy
+	everything := true
+	for i, m := range made.Matchers {
 		if m.IsRegex {
 			if _, err := regexp.Compile(m.Value); err != nil {
-				answer(w, http.StatusBadRequest, "invalid silence: invalid label matcher: "+err.Error())
+				answer(w, http.StatusBadRequest, fmt.Sprintf("invalid silence: invalid label matcher %d: invalid regular expression %q: %v", i,
+					m.Value, err))
 				return
 			}
 		}
-		empty = empty && (m.IsEqual == nil || *m.IsEqual) && m.matches("")
+		everything = everything && m.IsEqual && m.matches("") // of what must not match, the real one asks nothing
 	}
 	switch {
-	case empty:
+	case everything:
 		answer(w, http.StatusBadRequest, "invalid silence: at least one matcher must not match the empty string")
 		return
-	case !one.StartsAt.Before(one.EndsAt):
+	case !made.StartsAt.Before(made.EndsAt.Time):
 		answer(w, http.StatusBadRequest, "Failed to create silence: start time must be before end time")
 		return
-	case one.EndsAt.Before(now):
+	case made.EndsAt.Before(now):
 		answer(w, http.StatusBadRequest, "Failed to create silence: end time can't be in the past")
 		return
-	case one.ID != "":
+	case made.ID != "":
 		answer(w, http.StatusNotFound, "silence not found") // none is changed here
 		return
 	}
-	if one.StartsAt.Before(now) {
-		one.StartsAt = now
+	if made.StartsAt.Before(now) {
+		made.StartsAt = stamp{now}
 	}
-	one.ID, one.UpdatedAt = s.id(), now
-	s.silences = append(s.silences, &one)
-	answer(w, http.StatusOK, map[string]string{"silenceID": one.ID})
+	made.ID, made.UpdatedAt = s.id(), stamp{now}
+	s.silences = append(s.silences, &made)
+	answer(w, http.StatusOK, map[string]string{"silenceID": made.ID})
 }
 
-// expire ends a silence. The answer has neither a body nor a type.
+// expire ends a silence.
 func (s *Server) expire(w http.ResponseWriter, id string, now time.Time) {
 	one := s.find(id)
 	if one == nil {
-		w.WriteHeader(http.StatusNotFound)
+		empty(w, http.StatusNotFound)
 		return
 	}
 	switch one.state(now) {
 	case "pending":
-		one.StartsAt, one.EndsAt, one.UpdatedAt = now, now, now
+		one.StartsAt, one.EndsAt, one.UpdatedAt = stamp{now}, stamp{now}, stamp{now}
 	case "active":
-		one.EndsAt, one.UpdatedAt = now, now
+		one.EndsAt, one.UpdatedAt = stamp{now}, stamp{now}
 	}
-	w.Header()["Content-Type"] = nil
-	w.WriteHeader(http.StatusOK)
+	empty(w, http.StatusOK)
 }
