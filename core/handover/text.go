@@ -14,7 +14,10 @@ func (h Handover) Text(zone *time.Location, markdown bool) []string {
 	t.head("#", fmt.Sprintf("%s, %s: handover", h.Cluster, h.At.In(zone).Format("2 January 15:04")))
 	update := ""
 	if h.To != "" {
-		update = "Update " + wording.TextOf(h.From, "?") + " → " + h.To + ". "
+		update = "Update to " + h.To + ". "
+		if h.From != "" {
+			update = "Update " + h.From + " → " + h.To + ". "
+		}
 	}
 	t.line(update + h.Stands)
 	t.line("Look first at: " + h.First)
