@@ -66,6 +66,7 @@ func TestAnUpdateIsPlayedAsItWas(t *testing.T) {
 			take()
 		}
 		st.stop()
+		st.Clock.Pause() // nobody looks at the cloud any more
 		files, _ := filepath.Glob(filepath.Join(st.place.recordPath, "mos-*.lockrec"))
 		if len(files) != 1 {
 			t.Fatalf("the recording is in %v", files)
