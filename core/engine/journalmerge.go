@@ -2,14 +2,14 @@ package engine
 
 import (
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strconv"
-	"time"
 )
 
 // MergeJournals reads several journals of one cluster, of operators on different machines, say, and passes on their records as one: in
-// the order of the cluster's time, each journal's own order kept, and what several have seen once, as the first of them recorded it.
-// One that was behind by longer than a state lasted can have it doubled.
+// the order of the cluster's time, each journal's own order kept, and what several have seen once, as the first of them recorded it. Who
+// was behind may have seen a state when it was over already.
 // What was done is never left out, unless two of the files have the very same line. Every line has its place in the file that it is
 // from.
 func MergeJournals(paths []string, each func(JournalLine)) (skipped int, err error) {
@@ -32,22 +32,22 @@ func MergeJournals(paths []string, each func(JournalLine)) (skipped int, err err
 		}
 		all = append(all, lines)
 	}
-	seen := merged{}
+	again := doubles(all)
+	next := make([]int, len(all))
 	for {
 		first := -1
 		for i, lines := range all {
-			if len(lines) > 0 && (first < 0 || lines[0].When().Before(all[first][0].When())) {
+			if next[i] < len(lines) && (first < 0 || lines[next[i]].When().Before(all[first][next[first]].When())) {
 				first = i
 			}
 		}
 		if first < 0 {
 			return skipped, nil
 		}
-		l := all[first][0]
-		all[first] = all[first][1:]
-		if !seen.again(l.Record, strconv.Itoa(first)) {
-			each(l)
+		if at := next[first]; !again[first][at] {
+			each(all[first][at])
 		}
+		next[first]++
 	}
 }
 
@@ -75,42 +75,39 @@ func (l JournalLine) sum() [sha256.Size]byte {
 	return sha256.Sum256(line)
 }
 
-// merged is what was seen so far, by what it is about.
-type merged map[string]*mergedOf
-
-type mergedOf struct {
-	values []mergedValue
-	upTo   map[string]int // by source: how many of the values it has seen, or passed over
-}
-
-type mergedValue struct {
-	value string
-	at    time.Time
-}
-
-// again tells whether another source has seen what the record tells, and takes it in. Each source's records come in their order.
-func (m merged) again(r Record, source string) bool {
-	about, value, ok := r.observation()
-	if !ok {
-		return false
+// doubles are, of each source, the indexes of the lines that tell what another line tells, too.
+func doubles(sources [][]JournalLine) []map[int]bool {
+	again := make([]map[int]bool, len(sources))
+	histories := map[string][]sighted{}
+	var looked looks // of the sources so far
+	for i, lines := range sources {
+		again[i] = map[int]bool{}
+		own, runs := map[string][]sighted{}, map[string]stretch{}
+		for k, l := range lines {
+			run, had := runs[l.Run]
+			if at := l.When(); !had {
+				runs[l.Run] = stretch{at, at}
+			} else if at.After(run.to) {
+				runs[l.Run] = stretch{run.from, at}
+			}
+			if about, value, ok := l.observation(); ok {
+				own[about] = append(own[about], sighted{value: value, by: []sighting{{source: i, line: k, at: l.When()}}})
+			}
+		}
+		ownLooks := looks(slices.Collect(maps.Values(runs)))
+		for about, all := range own {
+			histories[about] = align(histories[about], bounded(all), looked, ownLooks)
+		}
+		looked = append(looked, ownLooks...)
 	}
-	at := r.When()
-	o := m[about]
-	if o == nil {
-		o = &mergedOf{upTo: map[string]int{}}
-		m[about] = o
+	for _, all := range histories {
+		for i, tells := range telling(all) {
+			for _, s := range all[i].by {
+				if s != tells {
+					again[s.source][s.line] = true
+				}
+			}
+		}
 	}
-	from := o.upTo[source]
-	i := slices.IndexFunc(o.values[from:], func(v mergedValue) bool { return v.value == value && at.Sub(v.at).Abs() <= toldFor })
-	if i >= 0 {
-		o.upTo[source] = from + i + 1
-		return true
-	}
-	if n := len(o.values); n > 0 && o.values[n-1].value == value { // it is so still: this source has only begun to look
-		o.upTo[source] = n
-		return true
-	}
-	o.values = append(o.values, mergedValue{value, at})
-	o.upTo[source] = len(o.values)
-	return false
+	return again
 }

@@ -57,15 +57,15 @@ func TestWhatTwoOperatorsSawIsOneRecord(tt *testing.T) {
 		dir := tt.TempDir()
 		var paths, want, got, did []string
 		for who := range rapid.IntRange(1, 3).Draw(t, "operators") {
-			// The first one looks all the time; the others come and go, and each is behind by a time of its own: by less than
-			// anything lasts.
+			// The first one looks all the time; the others come and go, and each is behind by a time of its own, which may be longer
+			// than a state lasts.
 			from, to := truth[0].at, now
 			if who > 0 {
 				from = from.Add(time.Duration(rapid.Int64Range(0, int64(to.Sub(from))).Draw(t, "from")))
 				to = from.Add(time.Duration(rapid.Int64Range(0, int64(to.Sub(from))).Draw(t, "to")))
 			}
-			behind := time.Duration(rapid.IntRange(0, 5000).Draw(t, "behind")) * time.Millisecond
-			var records []Record
+			behind := time.Duration(rapid.IntRange(0, 60_000).Draw(t, "behind")) * time.Millisecond
+			records := []Record{{Kind: RecordStart, At: from, Wall: from}}
 			see := func(tr transition, at time.Time) {
 				records = append(records, Record{Kind: RecordStage, At: at, Wall: at.Add(time.Duration(who) * time.Hour),
 					Object: &core.Ref{Name: tr.object, UID: "uid-" + tr.object}, Node: tr.object, To: tr.value, Stage: &core.StageRecord{}})
@@ -91,6 +91,9 @@ func TestWhatTwoOperatorsSawIsOneRecord(tt *testing.T) {
 					records = append(records, Record{Kind: RecordGrant, Operation: id, At: tr.at.Add(behind), Wall: tr.at})
 					did = append(did, id)
 				}
+			}
+			if rapid.Bool().Draw(t, "ends in good order") || who == 0 {
+				records = append(records, Record{Kind: RecordStop, At: to.Add(behind), Wall: to})
 			}
 			path := filepath.Join(dir, fmt.Sprint(who, ".jsonl"))
 			written(tt, path, fmt.Sprint("run", who), records)
@@ -198,5 +201,69 @@ func TestAMergedJournalIsAJournal(t *testing.T) {
 	}
 	if records, _ := readAll(t, out); len(records) != 2 || records[0].Operation != "2" || records[0].Run != "b" {
 		t.Errorf("%+v", records)
+	}
+}
+
+// Who is behind by longer than a state lasts, or looks only for a while, doubles nothing; and what only one of two saw is not lost.
+func TestWhoIsBehindDoublesNothing(t *testing.T) {
+	type seen struct {
+		at    int // in seconds
+		value string
+	}
+	for _, tt := range []struct {
+		name string
+		a, b []seen // no value: a run begins
+		want string
+	}{
+		{"behind by more than a state lasts", []seen{{0, "x"}, {6, "y"}, {12, "x"}}, []seen{{0, ""}, {30, "x"}, {36, "y"}, {42, "x"}}, "x y x"},
+		{"the other began to look between", []seen{{0, ""}, {10, "x"}, {16, "y"}}, []seen{{7, "y"}}, "x y"},
+		{"the other began to look between, in the middle", []seen{{0, "u"}, {70, "x"}, {76, "y"}, {300, "z"}}, []seen{{47, "y"}, {301, "z"}},
+			"u x y z"},
+		{"one ended before the other began", []seen{{0, "x"}, {60, "y"}}, []seen{{70, "y"}, {100, "x"}, {130, "y"}}, "x y x y"},
+		{"it is so still", []seen{{0, "x"}, {60, "y"}}, []seen{{7200, "y"}, {7300, "z"}}, "x y z"},
+		{"one missed a state", []seen{{0, "x"}, {60, "y"}, {61, "z"}}, []seen{{1, "x"}, {62, "z"}}, "x y z"},
+	} {
+		dir := t.TempDir()
+		var paths []string
+		for i, all := range [][]seen{tt.a, tt.b} {
+			var records []Record
+			for _, s := range all {
+				at := worldTime.Add(time.Duration(s.at) * time.Second)
+				r := Record{Kind: RecordStage, At: at, Wall: at, Object: &core.Ref{UID: "n"}, To: s.value}
+				if s.value == "" {
+					r = Record{Kind: RecordStart, At: at, Wall: at}
+				}
+				records = append(records, r)
+			}
+			paths = append(paths, filepath.Join(dir, fmt.Sprint(i, ".jsonl")))
+			written(t, paths[i], fmt.Sprint("run", i), records)
+		}
+		for range 2 { // in either order
+			var got []string
+			for _, l := range merge(t, paths...) {
+				if l.Kind == RecordStage {
+					got = append(got, l.To)
+				}
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+			}
+			slices.Reverse(paths)
+		}
+	}
+}
+
+// Long histories are divided, and what both saw is still told once.
+func TestLongHistoriesAreAligned(t *testing.T) {
+	var a, b []sighted
+	for i := range 5000 {
+		at := worldTime.Add(time.Duration(i*30+i/100*900) * time.Second)
+		value := fmt.Sprint("v", i%3)
+		a = append(a, sighted{value: value, by: []sighting{{0, i, at, false}}})
+		b = append(b, sighted{value: value, by: []sighting{{1, i, at.Add(40 * time.Second), false}}})
+	}
+	look := looks{{a[0].by[0].at, b[len(b)-1].by[0].at}}
+	if all := align(bounded(a), bounded(b), look, look); len(all) != len(a) {
+		t.Errorf("%d values, want %d", len(all), len(a))
 	}
 }

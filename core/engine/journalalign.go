@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// sighting is a line of one journal that tells a value of an object.
+type sighting struct {
+	source int // the journal's index
+	line   int // the line's index among those of the journal
+	at     time.Time
+	later  bool // it was made later, from the API's own times
+}
+
+// sighted is a value that an object came to have, with all sightings of it.
+type sighted struct {
+	value string
+	by    []sighting
+	since time.Time // it began then at the latest: nothing that came after it was seen before
+}
+
+// looks tells whether a journal's runs, or those of several, were looking at a moment.
+type looks []stretch
+
+type stretch struct{ from, to time.Time }
+
+func (l looks) at(t time.Time) bool {
+	return slices.ContainsFunc(l, func(s stretch) bool { return !t.Before(s.from) && !t.After(s.to) })
+}
+
+// What a history of an object that two journals tell costs. The cheapest one is taken to be true.
+const (
+	// costUnseen is for a value that one of them did not see while it looked. It is also the most by which one of them can be behind.
+	costUnseen = toldFor
+	// costValue is for each value: of histories that are as likely, the shorter one.
+	costValue = time.Second
+	// mostAligned bounds the work: how many pairs of values are compared at once. Longer histories are divided at their quietest moments.
+	mostAligned = 4 << 20
+)
+
+// align joins two histories of one object. A value that both saw stands there once, even if one of them saw it only after the next one
+// had come already: what costs least is how little the two are behind one another, and how little they missed.
+func align(a, b []sighted, aLooks, bLooks looks) []sighted {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	case len(a)*len(b) > mostAligned:
+		long := a
+		if len(b) > len(a) {
+			long = b
+		}
+		cut := long[quietest(long)].since
+		i, j := before(a, cut), before(b, cut)
+		if i+j > 0 && i+j < len(a)+len(b) {
+			return slices.Concat(align(a[:i], b[:j], aLooks, bLooks), align(a[i:], b[j:], aLooks, bLooks))
+		}
+		i, j = len(a)/2, len(b)/2 // all at one moment
+		return slices.Concat(align(a[:i], b[:j], aLooks, bLooks), align(a[i:], b[j:], aLooks, bLooks))
+	}
+	n, m := len(a), len(b)
+	const (
+		takeA = iota
+		takeB
+		takeBoth
+	)
+	takes := make([]byte, (n+1)*(m+1))
+	below, row := make([]time.Duration, m+1), make([]time.Duration, m+1) // the costs from a[i+1] and from a[i] on
+	alone := func(one sighted, others []sighted, othersLook looks) time.Duration {
+		cost := costValue
+		if othersLook.at(one.since) {
+			cost += costUnseen
+		}
+		if len(others) > 0 && one.since.After(others[0].since) { // what comes later was seen earlier: who saw this one was behind
+			cost += one.since.Sub(others[0].since)
+		}
+		return cost
+	}
+	for i := n; i >= 0; i-- {
+		for j := m; j >= 0; j-- {
+			if i == n && j == m {
+				row[j] = 0
+				continue
+			}
+			best, take := time.Duration(-1), byte(0)
+			try := func(cost time.Duration, by byte) {
+				if best < 0 || cost < best {
+					best, take = cost, by
+				}
+			}
+			if i < n && j < m && a[i].value == b[j].value {
+				apart := a[i].since.Sub(b[j].since).Abs()
+				if holds(a, i, b[j].since) || holds(b, j, a[i].since) {
+					apart = min(apart, costValue) // it was so still when the other began to look
+				}
+				if apart <= costUnseen {
+					try(costValue+apart+below[j+1], takeBoth)
+				}
+			}
+			if i < n {
+				try(alone(a[i], b[j:], bLooks)+below[j], takeA)
+			}
+			if j < m {
+				try(alone(b[j], a[i:], aLooks)+row[j+1], takeB)
+			}
+			row[j], takes[i*(m+1)+j] = best, take
+		}
+		below, row = row, below
+	}
+	out := make([]sighted, 0, max(n, m))
+	for i, j := 0, 0; i < n || j < m; {
+		switch takes[i*(m+1)+j] {
+		case takeA:
+			out, i = append(out, a[i]), i+1
+		case takeB:
+			out, j = append(out, b[j]), j+1
+		default:
+			out = append(out, sighted{value: a[i].value, by: slices.Concat(a[i].by, b[j].by), since: a[i].since})
+			i, j = i+1, j+1
+		}
+	}
+	return bounded(out)
+}
+
+// bounded sets since when each value was there at the latest.
+func bounded(all []sighted) []sighted {
+	for i := range slices.Backward(all) {
+		since := slices.MinFunc(all[i].by, func(x, y sighting) int { return x.at.Compare(y.at) }).at
+		if i+1 < len(all) && all[i+1].since.Before(since) {
+			since = all[i+1].since
+		}
+		all[i].since = since
+	}
+	return all
+}
+
+// holds tells whether the object had its i-th value at a moment, as far as the history tells.
+func holds(all []sighted, i int, at time.Time) bool {
+	return !at.Before(all[i].since) && (i+1 == len(all) || at.Before(all[i+1].since))
+}
+
+// before is how many of the values came before a moment.
+func before(all []sighted, at time.Time) int {
+	i, _ := slices.BinarySearchFunc(all, at, func(s sighted, t time.Time) int { return s.since.Compare(t) })
+	return i
+}
+
+// quietest is the index of the value that came after the longest quiet time, about the middle.
+func quietest(all []sighted) int {
+	best := len(all) / 2
+	for i := max(len(all)/4, 1); i < len(all)*3/4; i++ {
+		if all[i].since.Sub(all[i-1].since) > all[best].since.Sub(all[best-1].since) {
+			best = i
+		}
+	}
+	return best
+}
+
+// telling are the sightings that tell the history, one of each value, in its order: the first, but one that somebody saw before one that was
+// made later.
+func telling(all []sighted) []sighting {
+	out := make([]sighting, 0, len(all))
+	var last time.Time
+	for _, s := range all {
+		out = append(out, slices.MinFunc(s.by, func(x, y sighting) int {
+			return cmp.Or(compareBool(x.at.Before(last), y.at.Before(last)), compareBool(x.later, y.later), x.at.Compare(y.at),
+				cmp.Compare(x.source, y.source))
+		}))
+		last = out[len(out)-1].at
+	}
+	return out
+}
+
+// compareBool puts false first.
+func compareBool(x, y bool) int {
+	switch {
+	case x == y:
+		return 0
+	case x:
+		return 1
+	}
+	return -1
+}
