@@ -112,8 +112,8 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 	berts := write("bert", "b", late, engine.Record{Kind: engine.RecordGrant, At: at.Add(30 * time.Second), Title: "stop \x1b[2Jweb-2",
 		Intent: &core.Intent{Kind: core.IntentStop, Instance: "id-web-2"}})
 	lines := func(out string) []string { return strings.Split(strings.TrimSuffix(out, "\n"), "\n") }
-	const stage, grant, verified = "stage      cmp-07: idle → waiting for you", "grant      stop [2Jweb-2: confirmed (bert)",
-		"verified   live-migrate web-1: done, after 61 s"
+	const stage, grant, verified = "stage      cmp-07: idle → waiting for you", "grant      confirmed: stop [2Jweb-2 (bert)",
+		"verified   verified, done: live-migrate web-1, after 61 s"
 	for name, c := range map[string]struct {
 		args []string
 		want []string

@@ -238,7 +238,7 @@ func TestTheJournalTellsOfEachMigrationOnce(t *testing.T) {
 		b.locked(func(c *testCloud) { c.migrations["id-web-1"] = away })
 		b.sync()
 		time.Sleep(time.Minute)
-		want := []string{"web-1: live-migration from cmp-1 to cmp-2: completed", "web-2: live-migration from cmp-1 to cmp-2: error"}
+		want := []string{"web-1: live-migration from cmp-1 to cmp-2: completed, after 1 s", "web-2: live-migration from cmp-1 to cmp-2: error"}
 		if got := moves(b)[before:]; !reflect.DeepEqual(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -253,7 +253,7 @@ func TestTheJournalTellsOfEachMigrationOnce(t *testing.T) {
 		next := newBench(t, dir, cloud)
 		defer next.end()
 		time.Sleep(time.Minute)
-		want = append(want, "web-3: live-migration from cmp-1 to cmp-2: completed")
+		want = append(want, "web-3: live-migration from cmp-1 to cmp-2: completed, after 1 s")
 		if got := moves(next)[before:]; !reflect.DeepEqual(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -159,8 +159,8 @@ func quietest(all []sighted) int {
 	return best
 }
 
-// telling are the sightings that tell the history, one of each value, in its order: the first, but one that somebody saw before one that was
-// made later.
+// telling are the sightings that tell the history, one of each value, in its order: the first, but one that somebody saw before one that
+// was made later.
 func telling(all []sighted) []sighting {
 	out := make([]sighting, 0, len(all))
 	var last time.Time

@@ -114,24 +114,22 @@ func backwards(f *os.File, size int64, each func(line []byte) bool) (whole bool,
 // mostOfLine is how much of a text a line keeps, in bytes.
 const mostOfLine = 400
 
-// line is the record as it is shown; false for one that is not.
+// line is what the record tells; false for one that is not shown, as another one tells the same.
 func (r Record) line() (core.JournalLine, bool) {
-	if r.Carried {
-		return core.JournalLine{}, false
-	}
 	l := core.JournalLine{At: r.At, Wall: r.Wall, Saw: r.By, Run: r.Run, Node: r.Node, Label: cmp.Or(r.Label, r.Node),
 		Operation: core.BatchOf(r.Operation),
 		Commands:  r.Commands, Took: time.Duration(r.Took * float64(time.Second))}
 	if o := r.Object; o != nil {
-		if l.Label = o.Name; o.Kind == core.KindNode {
-			l.Label = cmp.Or(r.Label, o.Name)
+		if o.Kind != core.KindNode || l.Label == "" {
+			l.Label = cmp.Or(o.Name, l.Label)
 		}
 		if o.Kind == core.KindInstance {
 			l.Instance = o.UID
 		}
 	}
+	shown := !r.Carried
 	text := func(s string) string { return wording.OneLine(s, mostOfLine) }
-	change := func() string { return wording.TextOf(r.From, "?") + " → " + wording.TextOf(r.To, "?") }
+	change := func() string { return wording.TextOf(text(r.From), "?") + " → " + wording.TextOf(text(r.To), "?") }
 	did := func(word string) {
 		l.Kind, l.Who, l.What, l.Why = core.LineStep, r.By, text(word+wording.Prefixed(": ", r.Title)), text(cmp.Or(r.Error, r.Text))
 	}
@@ -151,6 +149,8 @@ func (r Record) line() (core.JournalLine, bool) {
 		}
 	case RecordLost:
 		l.Kind, l.What = core.LineRun, text(r.Text)
+	case RecordCarried:
+		l.Kind, l.What, shown = core.LineRun, fmt.Sprintf("file %d of the journal begins", r.File), false
 	case RecordUpdate:
 		r.updateLine(&l)
 	case RecordPhase:
@@ -177,12 +177,15 @@ func (r Record) line() (core.JournalLine, bool) {
 			l.Why = text(r.Refusal.Text)
 		}
 	case RecordMove:
-		if r.Move == nil {
+		m := r.Move
+		if m == nil {
 			return l, false
 		}
-		l.Kind, l.Label, l.Instance = core.LineMove, cmp.Or(r.Move.Name, r.Move.Instance), r.Move.Instance
-		l.What, l.Why = text(r.moved()), r.Move.Text
-		l.Took = r.Move.Ended.Sub(r.Move.Began)
+		l.Kind, l.Label, l.Instance = core.LineMove, cmp.Or(m.Name, m.Instance), m.Instance
+		l.What = text(m.Type + " from " + wording.TextOf(m.From, "?") + " to " + wording.TextOf(m.To, "?") + ": " + m.Status)
+		if l.Why = text(m.Text); !m.Began.IsZero() {
+			l.Took = max(m.Ended.Sub(m.Began), 0)
+		}
 	case RecordMigrated:
 		l.Kind, l.What, l.Why = core.LineStep, "its cold migration ended", text(r.Text)
 	case RecordGrant:
@@ -191,13 +194,17 @@ func (r Record) line() (core.JournalLine, bool) {
 		did("refused")
 	case RecordControl:
 		did(r.State)
+	case RecordBefore:
+		did("sent")
+		l.Before, l.After, shown = text(r.From), text(r.To), false // its end tells it, too
+	case RecordAfter:
+		did("answered" + wording.Prefixed(", ", r.State))
+		shown = false
 	case RecordVerified:
-		if core.OfBatch(r.Operation) || r.From != "" || r.To != "" {
-			did("verified, " + wording.TextOf(r.State, "looked up"))
-			l.State, l.Before, l.After = r.State, text(r.From), text(r.To)
-			return l, true
-		}
-		return l, false // the record of the operation's end says the same
+		did("verified, " + wording.TextOf(r.State, "looked up"))
+		l.State, l.Before, l.After = r.State, text(r.From), text(r.To)
+		// Else the record of the operation's end says the same.
+		shown = shown && (core.OfBatch(r.Operation) || r.From != "" || r.To != "")
 	case RecordEnded:
 		did(wording.TextOf(r.State, "ended"))
 		l.State = r.State
@@ -215,20 +222,30 @@ func (r Record) line() (core.JournalLine, bool) {
 			l.Why = text(l.Why + "; seen to: " + strings.Join(by, ", "))
 		}
 	case RecordNote:
-		if r.Note == nil {
+		n := r.Note
+		if n == nil {
 			return l, false
 		}
-		l.Kind, l.Who, l.Label, l.Instance, l.What, l.Why = core.LineNote, r.By, r.Note.On.Label, r.Note.On.Instance, "noted", r.Note.Text
+		l.Kind, l.Who, l.Label, l.Instance, l.What, l.Why = core.LineNote, r.By, n.On.Label, n.On.Instance, "noted", text(n.Text)
 		switch {
-		case r.Note.Done:
+		case n.Done:
 			l.What = "its note is done"
-		case r.Note.Aside:
-			l.What = "set aside"
+		case n.Aside:
+			l.What = "set aside" + clockOf(" until ", n.Until)
+		case !n.Until.IsZero():
+			l.What = "noted, to be reminded of" + clockOf(" at ", n.Until)
 		}
-	default:
-		return l, false // the end of a write tells what was before it
+	default: // of a newer version
+		l.Kind, l.What, l.Why, shown = core.LineRun, text(string(r.Kind)), text(r.Text), false
 	}
-	return l, true
+	return l, shown
+}
+
+func clockOf(word string, at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return word + at.UTC().Format(time.DateTime)
 }
 
 func (r Record) updateLine(l *core.JournalLine) {

@@ -101,6 +101,7 @@ func TestEachKindOfRecordIsALine(t *testing.T) {
 			"step|anna|web-1|confirmed: live-migrate web-1|"},
 		{Record{Kind: RecordBefore}, ""},
 		{Record{Kind: RecordAfter}, ""},
+		{Record{Kind: "of a newer version"}, ""},
 		{Record{Kind: RecordVerified, Title: "set", From: "a", To: "b", State: "done"}, "step|anna||verified, done: set|"},
 		{Record{Kind: RecordVerified, State: "done"}, ""},
 		{Record{Kind: RecordMigrated, Object: instance, Text: "it was confirmed"}, "step||web-1|its cold migration ended|it was confirmed"},
@@ -125,6 +126,9 @@ func TestEachKindOfRecordIsALine(t *testing.T) {
 		}
 		if got != tt.want {
 			t.Errorf("%s is %q, want %q", tt.r.Kind, got, tt.want)
+		}
+		if said := tt.r.Says(); said == "" || !strings.Contains(said, l.What) || !strings.Contains(said, l.Why) {
+			t.Errorf("%s says %q, and its line is %+v", tt.r.Kind, said, l)
 		}
 	}
 }
