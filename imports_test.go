@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	"core/fleet":     {"core", "core/wording", "core/progress", "core/attention"},
 	"core/recording": {"core", "core/wording"},
 	"core/engine": {"core", "core/wording", "core/progress", "core/step", "core/procedure", "core/attention", "core/evacuation",
-		"core/recording", "core/internal/permit"},
+		"core/forecast", "core/recording", "core/internal/permit"},
 	"core/handover": {"core", "core/wording", "core/progress", "core/procedure", "core/attention", "core/forecast",
 		"core/record"},
 	"core/record":          {"core", "core/wording", "core/engine"}, // of the engine the journal

@@ -276,6 +276,16 @@ func tracesToLines(t *testing.T, a *record.Account, path string) {
 	for _, s := range a.Standstills {
 		of(s.Cause, s.Lines, engine.RecordStandstill)
 	}
+	if a.Plan == nil {
+		t.Error("it tells of no plan")
+		return
+	}
+	for _, p := range slices.Concat(a.Plan.Parts, []record.PlanPart{a.Plan.Whole}) {
+		of(p.Title, p.Lines, engine.RecordPlan, engine.RecordPlanStep, engine.RecordForecast, engine.RecordPhase)
+		for _, f := range p.Forecasts {
+			of(p.Title+", its forecast", []record.Place{f.Line}, engine.RecordForecast)
+		}
+	}
 }
 
 // reads checks the report's forms: names are no markup in them, and nothing comes from elsewhere.

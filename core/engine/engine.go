@@ -96,6 +96,7 @@ type Engine struct {
 
 	entries  entryBook
 	moves    moveBook
+	plan     planBook
 	identity core.Identity
 
 	clusterUID string
@@ -405,6 +406,7 @@ func (e *Engine) publish() {
 		e.stamp(s)
 	}
 	e.world.touched = next
+	e.observePlan(s)
 	e.observeMoves(s)
 	e.observeEntries(s) // the last look at it before others see it: what was made of it until now would be of older operations
 	e.keep(false, e.seen...)

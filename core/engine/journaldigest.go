@@ -26,6 +26,8 @@ type digest struct {
 	effects    map[string][]keptRecord // by object: what was done to it, and may have to be set back
 
 	notes map[string]keptRecord // by ID: the last record of each that counts
+
+	planned map[string]keptRecord // by what it is about: what the update was planned and forecast to take
 }
 
 // keptRecord is a record with its place in the journal.
@@ -45,7 +47,7 @@ type spokenOf struct {
 func newDigest(actions bool) *digest {
 	return &digest{actions: actions, seen: map[string]keptRecord{}, phases: map[core.PhaseID]keptRecord{},
 		stands: map[core.PhaseID][]keptRecord{}, course: map[string]core.Course{}, spoken: map[string]*spokenOf{},
-		effects: map[string][]keptRecord{}, notes: map[string]keptRecord{}}
+		effects: map[string][]keptRecord{}, notes: map[string]keptRecord{}, planned: map[string]keptRecord{}}
 }
 
 // forgottenGrant is how long after its confirmation a step that was not begun never will be.
@@ -77,6 +79,10 @@ func (d *digest) add(r Record) {
 				delete(d.seen, key+" of an earlier update")
 			}
 			d.seen[key] = k
+		}
+	case RecordPlan, RecordPlanStep, RecordForecast:
+		if about, _, ok := r.observation(); ok && !d.actions {
+			d.planned[about] = k
 		}
 	case RecordEntry:
 		d.addEntry(k)
@@ -111,6 +117,7 @@ func (d *digest) addUpdate(k keptRecord) {
 		clear(d.phases)
 		clear(d.stands)
 		clear(d.course)
+		clear(d.planned)
 		d.seen[string(RecordUpdate)+" first seen"] = k
 		maps.DeleteFunc(d.notes, func(_ string, k keptRecord) bool { return k.record.Note.Done }) // they were about an update before
 	}
@@ -274,6 +281,9 @@ func (d *digest) records() []Record {
 		keep(k)
 	}
 	for _, k := range d.notes {
+		keep(k)
+	}
+	for _, k := range d.planned {
 		keep(k)
 	}
 	for _, op := range d.spoken {

@@ -115,6 +115,12 @@ func TestEachKindOfRecordIsALine(t *testing.T) {
 		{Record{Kind: RecordEntry, Entry: &EntryRecord{What: EntryCame, Severity: "urgent", Label: "cmp-1", Reason: "waits",
 			Seen: []SeenTo{{Title: "migrate", By: "bert"}}}}, "entry||cmp-1|needs you, urgent: came|waits; seen to: migrate (bert)"},
 		{Record{Kind: RecordNote, Note: &core.Note{Text: "informed", On: core.NoteOn{Label: "cmp-1"}}}, "note|anna|cmp-1|noted|informed"},
+		{Record{Kind: RecordPlan, Plan: &PlanRecord{Name: "mos-21", Parts: []PlannedPart{{Title: "step ceph", Estimate: "90m"}}}},
+			"update||the plan|mos-21 has 1 step|step ceph 1 h 30 m"},
+		{Record{Kind: RecordPlanStep, Title: "step ceph", From: "Scheduled", To: "InProgress", PlanStep: &PlanStepRecord{Message: "5/18"}},
+			"update||step ceph|Scheduled → InProgress|5/18"},
+		{Record{Kind: RecordForecast, Forecast: &ForecastRecord{Moment: ForecastPace, Whole: ForecastEnd{End: at, Spread: 600}}},
+			"update||the forecast|over about 2026-01-16 12:00 UTC ± 10 m|the nodes' pace is known"},
 		{Record{Kind: RecordCarried, File: 2}, ""},
 		{Record{Kind: RecordStage, Carried: true}, ""},
 	} {

@@ -48,6 +48,12 @@ func (r Record) observation() (about, value string, ok bool) {
 		return string(r.Kind) + " " + r.Entry.ID, string(r.Entry.What) + " " + r.Entry.Severity, true
 	case r.Kind == RecordMove && r.Move != nil:
 		return fmt.Sprint(r.Kind, " ", r.Move.Instance, " ", r.Move.Migration), r.Move.Status, true
+	case r.Kind == RecordPlan && r.Plan != nil:
+		return string(r.Kind) + " " + r.Plan.Update, r.Plan.fingerprint(), true
+	case r.Kind == RecordPlanStep && r.PlanStep != nil:
+		return fmt.Sprint(r.Kind, " ", r.PlanStep.Plan, " ", r.PlanStep.ID), r.To, true
+	case r.Kind == RecordForecast && r.Forecast != nil:
+		return fmt.Sprint(r.Kind, " ", r.Forecast.Update, " ", r.Forecast.Moment), "given", true
 	case r.Kind == RecordMigrated:
 		return string(r.Kind) + " " + object, r.From, true
 	case r.Kind == RecordEnded && r.LookedUp:

@@ -140,6 +140,7 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node 
 			e.world.touched.node(name)
 		case req == nil && had && old.Ended.IsZero():
 			old.Ended, old.EndUnseen = s.Now, !watched
+			e.plan.rounds++
 			rounds.Set(node.UID, old)
 			e.world.touched.node(name)
 			e.see(Record{Kind: RecordRound, Node: name, Label: labelOf(node), Object: new(node.Ref()), Round: &old})

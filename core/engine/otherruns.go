@@ -82,6 +82,7 @@ func (e *Engine) startFrom(past []Record) {
 	settled, elsewhere := e.apart(past)
 	e.entries.remember(past)
 	e.moves.remember(past)
+	e.plan.remember(past)
 	e.notes = notesOf(past)
 	e.ops.restore(settled)
 	e.ops.setElsewhere(elsewhere)

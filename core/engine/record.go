@@ -35,6 +35,9 @@ const (
 	RecordEntry            RecordKind = "entry"      // an entry of "Needs you" came, became more or less severe, or is settled
 	RecordMove             RecordKind = "move"       // a migration of an instance ended, whoever began it
 	RecordNote             RecordKind = "note"       // the operator wrote a note, changed one, or is done with one
+	RecordPlan             RecordKind = "plan"       // what the update was planned to take, when it began or when that changed
+	RecordPlanStep         RecordKind = "planstep"   // a step of the update plan came into a state
+	RecordForecast         RecordKind = "forecast"   // until when the update was forecast to take, at one of a few moments
 	RecordCarried          RecordKind = "carried"    // a file of the journal begins; what still counts of the one before follows
 )
 
@@ -84,6 +87,14 @@ type Record struct {
 	Entry *EntryRecord   `json:"entry,omitempty"` // that came, changed or is settled; Began is when it came
 	Note  *core.Note     `json:"note,omitempty"`
 	Move  *MoveRecord    `json:"move,omitempty"`
+
+	Plan     *PlanRecord     `json:"plan,omitempty"`
+	PlanStep *PlanStepRecord `json:"planStep,omitempty"`
+	Forecast *ForecastRecord `json:"forecast,omitempty"`
+
+	// Reconstructed is the field of the API that has the time of what the record tells: nobody watched when it happened. Empty for what was
+	// seen.
+	Reconstructed string `json:"reconstructed,omitempty"`
 
 	Project string `json:"project,omitempty"` // the name of the project of the instance that was acted on
 
@@ -140,6 +151,73 @@ type MoveRecord struct {
 	Began     time.Time `json:"beganAt,omitzero"` // when Nova made the record, and when it changed it last (the cluster's time)
 	Ended     time.Time `json:"endedAt,omitzero"`
 	Text      string    `json:"text,omitempty"` // Nova's, about a failure
+}
+
+// PlanRecord is what an update is planned to take, part by part, in their order.
+type PlanRecord struct {
+	Update string        `json:"update"`           // the ClusterMaintenanceRequest's UID
+	Name   string        `json:"name,omitempty"`   // of the ClusterUpdatePlan; empty: no plan drives the update, and its parts are the phases
+	UID    string        `json:"uid,omitempty"`    // the same
+	Source string        `json:"source,omitempty"` // releases, as the plan names them
+	Target string        `json:"target,omitempty"`
+	Parts  []PlannedPart `json:"parts"`
+}
+
+// PlannedPart is a step of the update plan or, where no plan drives the update, one of the documents' phases.
+type PlannedPart struct {
+	ID          string       `json:"id"` // the step's, or "phase 2"
+	Title       string       `json:"title"`
+	Phase       core.PhaseID `json:"phase,omitempty"`
+	Granularity string       `json:"granularity,omitempty"`      // of a step: cluster or machine
+	Estimate    string       `json:"estimate,omitempty"`         // of a step: the plan's own, as it stands
+	Documents   float64      `json:"documentsSeconds,omitempty"` // what the documents allow for it, by their formula
+	Nodes       int          `json:"nodes,omitempty"`            // that it goes through
+	Beside      bool         `json:"beside,omitempty"`           // it goes beside the part before it
+}
+
+// Planned is how long the part was planned to take: by the plan's estimate, else by the documents; 0 when neither tells.
+func (p PlannedPart) Planned() time.Duration {
+	if d := (core.PlanStep{Estimate: p.Estimate}).Allows(); d > 0 {
+		return d
+	}
+	return time.Duration(p.Documents * float64(time.Second))
+}
+
+// PlanStepRecord is a step of the update plan as it came into a state. The record's From and To are the states.
+type PlanStepRecord struct {
+	Plan    string    `json:"plan"` // its UID
+	ID      string    `json:"id"`   // as in the PlannedPart
+	Message string    `json:"message,omitempty"`
+	Started time.Time `json:"startedAt,omitzero"` // by the plan
+	Ended   time.Time `json:"endedAt,omitzero"`   // by the plan: when it started, and its duration
+}
+
+// ForecastRecord is until when the update was forecast to take.
+type ForecastRecord struct {
+	Update string         `json:"update"` // the ClusterMaintenanceRequest's UID
+	Moment string         `json:"moment"` // when it was given: ForecastFirst, ForecastPace, or the ID of the part that began then
+	Whole  ForecastEnd    `json:"whole,omitzero"`
+	Nodes  ForecastEnd    `json:"nodes,omitzero"` // when all nodes are through
+	Parts  []ForecastPart `json:"parts,omitempty"`
+}
+
+// The moments of a forecast that are not the beginning of a part.
+const (
+	ForecastFirst = "first" // as soon as the update and the cluster were known
+	ForecastPace  = "pace"  // as soon as the nodes' pace was known
+)
+
+// ForecastPart is until when a part of the update was forecast to take.
+type ForecastPart struct {
+	ID string `json:"id"`
+	ForecastEnd
+}
+
+// ForecastEnd is a moment that was forecast.
+type ForecastEnd struct {
+	End       time.Time `json:"end"`
+	Spread    float64   `json:"spreadSeconds,omitempty"`    // ±, by how much nodes and steps differed
+	Unlearned float64   `json:"unlearnedSeconds,omitempty"` // how much of it rests on the documents' or the plan's numbers
 }
 
 // EntryEvent is what becomes of an entry.

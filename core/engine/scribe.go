@@ -101,7 +101,7 @@ func (r Record) detached() Record {
 	r.Update, r.Change, r.Tags, r.Override, r.Refusal = copied(r.Update), copied(r.Change), copied(r.Tags), copied(r.Override),
 		copied(r.Refusal)
 	r.As, r.Entry, r.Note = copied(r.As), copied(r.Entry), copied(r.Note)
-	r.Move = copied(r.Move)
+	r.Move, r.Plan, r.PlanStep, r.Forecast = copied(r.Move), copied(r.Plan), copied(r.PlanStep), copied(r.Forecast)
 	r.Begun, r.Stands = copied(r.Begun), copied(r.Stands)
 	return r
 }

@@ -107,7 +107,7 @@ func (u *update) forecast() *Forecast {
 			continue
 		}
 		from := at
-		if p.beside {
+		if p.Beside {
 			from = before
 		}
 		before = from

@@ -31,9 +31,10 @@ type Part struct {
 
 	Commenced bool   // of a step: it begins by itself
 	ByMachine bool   // of a step: it goes machine by machine, and rests between them
+	Estimate  string // of a step: the plan's own, as it stands
 	Group     string // of a step: the update group
 	step      int    // its index in the plan
-	beside    bool   // of a step: it goes beside the one before it, as their groups have the same index
+	Beside    bool   // of a step: it goes beside the one before it, as their groups have the same index
 
 	Documents time.Duration // how long the documents allow for it; 0 when they say nothing
 	Planned   time.Duration // what the plan allows for it; 0 when there is none
@@ -299,7 +300,8 @@ func (u *update) planned(masters, workers []job) []Part {
 	var parts []Part
 	for i, st := range u.plan.Steps {
 		p := Part{ID: wording.OneLine(wording.TextOf(st.ID, "step "+wording.Itoa(i+1)), 80), Title: progress.StepShort(st), Phase: st.Phase(),
-			State: PartLater, Plan: true, Commenced: st.Commence, Group: st.Group(), step: i, Planned: st.Allows(), Started: st.Started,
+			State: PartLater, Plan: true, Commenced: st.Commence, Group: st.Group(), step: i, Planned: st.Allows(),
+			Estimate: st.Estimate, Started: st.Started,
 			ByMachine: st.Phase() == core.PhaseWorkers}
 		switch {
 		case st.Status == core.PlanCompleted:
@@ -327,7 +329,7 @@ func (u *update) planned(masters, workers []job) []Part {
 		}
 		if i > 0 && p.Phase == core.PhaseWorkers {
 			a, b := u.s.Management.GroupOf(u.plan.Steps[i-1].Group()), u.s.Management.GroupOf(st.Group())
-			p.beside = a != nil && b != nil && a.Index == b.Index // docs/mosk.md#update-groups
+			p.Beside = a != nil && b != nil && a.Index == b.Index // docs/mosk.md#update-groups
 		}
 		parts = append(parts, p)
 	}

@@ -160,7 +160,7 @@ func (sp *splitting) divide(parts []Part) {
 		case p.Phase != core.PhaseWorkers && p.State == PartRuns:
 			// It goes on to its end.
 		case p.Phase == core.PhaseWorkers && p.Nodes > 0:
-			for i+1 < len(parts) && parts[i+1].beside && parts[i+1].State != PartDone {
+			for i+1 < len(parts) && parts[i+1].Beside && parts[i+1].State != PartDone {
 				i++
 				sp.running(&parts[i])
 				sp.join(p, &parts[i])

@@ -26,6 +26,7 @@ type Account struct {
 	Skipped int      `json:"linesNotUnderstood"` // lines of the files that are no records
 	Files   []string `json:"files"`
 
+	Plan        *Plan        `json:"plan,omitempty"` // absent where the journal tells of none
 	Runs        []Run        `json:"runs"`
 	Phases      []Phase      `json:"phases"`
 	Nodes       []Node       `json:"nodes"`

@@ -40,7 +40,9 @@ func HTML(w io.Writer, a *Account, zone *time.Location) error {
 			return ""
 		},
 		"open": func(e Entry) bool { return e.Settled.IsZero() }, "files": func(n int) string { return wording.Count(n, "line") },
-		"skipped": skippedText,
+		"skipped":      skippedText,
+		"planRows":     func() table { return tableOf(a.planRows(at("01-02 15:04:05"))) },
+		"forecastRows": func() table { return tableOf(a.forecastRows(at("01-02 15:04:05"))) },
 	}).Parse(page)
 	if err != nil {
 		return fmt.Errorf("read the report's form: %w", err)
@@ -53,18 +55,29 @@ func HTML(w io.Writer, a *Account, zone *time.Location) error {
 	return err
 }
 
+// table is rows under a head.
+type table struct {
+	Head []string
+	Rows [][]string
+}
+
+func tableOf(head []string, rows [][]string) table { return table{head, rows} }
+
 // graph is the timeline of the report, in the units of its drawing.
 type graph struct {
 	Width, Height, Axis int
 	Rows                []graphRow
 	Ticks               []graphTick
 	Marks               []graphMark
+	Planned             bool // there are bars of the plan
 }
 
 type graphRow struct {
 	Label string
 	Y     int
 	Bars  []graphBar
+
+	Planned []graphBar // as it was planned, one part after the other; drawn thinly
 }
 
 type graphBar struct {
@@ -130,8 +143,25 @@ func graphOf(a *Account, zone *time.Location) graph {
 		left := x(began.Time)
 		r.Bars = append(r.Bars, graphBar{left, max(x(end)-left, 0.8), class, title + ", " + Span(end.Sub(began.Time).Seconds())})
 	}
+	planned := a.plannedTimes()
+	thin := func(r *graphRow, id string) {
+		p, ok := planned[id]
+		if left := x(p.from); ok && p.from.Before(to) && p.to.After(from) {
+			r.Planned = append(r.Planned, graphBar{left, max(x(p.to)-left, 0.8), "planned", "planned: " + Span(p.to.Sub(p.from).Seconds())})
+			g.Planned = true
+		}
+	}
 	for _, p := range a.Phases {
-		bar(row(fmt.Sprint(p.Number, " ", p.Title)), p.Began, p.Ended, "phase", p.Title)
+		r := row(fmt.Sprint(p.Number, " ", p.Title))
+		bar(r, p.Began, p.Ended, "phase", p.Title)
+		thin(r, fmt.Sprint("phase ", p.Number))
+	}
+	if a.Plan != nil && a.Plan.By == PlanByPlan {
+		for _, p := range a.Plan.Parts {
+			r := row(p.Title)
+			bar(r, p.Began, p.Ended, "phase", p.Title)
+			thin(r, p.ID)
+		}
 	}
 	if len(a.Standstills) > 0 {
 		r := row("stood still")

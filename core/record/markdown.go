@@ -198,6 +198,7 @@ func (d *markdown) report(a *Account) {
 	d.line("\nTimes are of the cluster's clock, in the zone %s. Numbers in the column *lines* are those of the journal's lines.",
 		plainly(name))
 	d.open(a)
+	d.planned(a)
 	d.line("\n## Phases")
 	var rows [][]string
 	for _, p := range a.Phases {
@@ -266,6 +267,31 @@ func (d *markdown) report(a *Account) {
 		"them.", wording.Count(a.Lines, "line"), skippedText(a.Skipped))
 	d.line("\nWhat the journal does not tell: which instances the OpenStack controller shut down by their tags, and how long an instance " +
 		"that was moved was slow indeed; it tells how long its migrations took.")
+}
+
+// planned is the plan against what came.
+func (d *markdown) planned(a *Account) {
+	if a.Plan == nil {
+		return
+	}
+	d.line("\n## Plan against actual")
+	d.line("\n%s", plainly(a.Plan.Says()))
+	plain := func(head []string, rows [][]string) {
+		for i := range rows {
+			for k := range rows[i] {
+				rows[i][k] = plainly(rows[i][k])
+			}
+		}
+		d.table(strings.Join(head, "|"), rows)
+	}
+	plain(a.planRows(d.clock))
+	if len(a.Plan.Whole.Forecasts) > 1 {
+		d.line("The forecasts of the whole, when they were given:")
+		plain(a.forecastRows(d.clock))
+	}
+	for _, c := range a.Plan.Changes {
+		d.line("- the plan changed %s: %s (line %s)", d.clock(c.At), plainly(c.What), c.Line)
+	}
 }
 
 func skippedText(n int) string {

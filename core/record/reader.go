@@ -98,6 +98,7 @@ type builder struct {
 	noted     []string
 	records   []engine.Record
 	places    map[string][]Place // by object UID: of the writes
+	plan      planner
 }
 
 func (r *Reader) accountOf(p part) *Account {
@@ -133,6 +134,8 @@ func (b *builder) add(l engine.JournalLine) {
 		b.standstill(l, at)
 	case engine.RecordMove:
 		b.move(l, at)
+	case engine.RecordPlan, engine.RecordPlanStep, engine.RecordForecast:
+		b.planLine(l, at)
 	case engine.RecordGrant, engine.RecordBefore, engine.RecordAfter, engine.RecordVerified, engine.RecordEnded, engine.RecordControl:
 		b.action(l, at)
 	case engine.RecordRefused:
@@ -450,6 +453,7 @@ func (b *builder) finish() {
 		b.Notes = append(b.Notes, *b.notes[id])
 	}
 	b.byProject()
+	b.planned()
 	b.left()
 	b.neverNull()
 }
