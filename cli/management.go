@@ -67,6 +67,7 @@ func (s *session) openManagement(ctx context.Context, p place, cfg *engine.Confi
 	if err := p.getCredentials(ctx, s.log, client, "the management cluster"); err != nil {
 		return nil, err
 	}
+	cfg.Stages = client.MachineStages
 	checker := kube.NewManagementChecker(client)
 	cfg.Management, cfg.Writers.Management = checker, kube.NewManagementWriter(checker)
 	return client, nil

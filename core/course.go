@@ -10,6 +10,8 @@ type CourseStage struct {
 	Stage Stage
 	Since Since  // Exact: Lockstep watched when the node came into the stage; otherwise it saw the stage later
 	Why   string `json:",omitempty"` // why the node stands still there; empty for a stage in which it goes on. At most MostWhy bytes
+
+	Reconstructed bool `json:",omitempty"` // nobody looked then: the time is one of the API's own
 }
 
 // Course is the stages that a node went through, oldest first; no two stages that follow each other are the same. It is never changed in
@@ -29,6 +31,26 @@ func (c Course) With(p CourseStage) Course {
 	}
 	first := max(len(c)+1-MostCourseStages, 0)
 	return append(slices.Clone(c[first:]), p)
+}
+
+// Insert is the course with a stage that was reconstructed, at its place. A stage that was only found later gives way to it.
+func (c Course) Insert(p CourseStage) Course {
+	i := 0
+	for i < len(c) && !c[i].Since.At.After(p.Since.At) {
+		i++
+	}
+	gives := func(o CourseStage) bool { return o.Stage == p.Stage && !o.Since.Exact && !o.Reconstructed }
+	first, rest := c[:i], c[i:]
+	switch {
+	case i > 0 && gives(c[i-1]): // the evidence for it was older than the stage
+		p.Why, first = c[i-1].Why, c[:i-1]
+	case i > 0 && c[i-1].Stage == p.Stage:
+		return c
+	case i < len(c) && gives(c[i]):
+		p.Why, rest = c[i].Why, c[i+1:]
+	}
+	out := slices.Concat(first, Course{p}, rest)
+	return out[max(len(out)-MostCourseStages, 0):]
 }
 
 // StandstillCause is why an update did not go on.

@@ -74,6 +74,8 @@ type Round struct {
 	Instances int       // on the host when it began; -1 when not known
 	Unseen    bool      `json:",omitempty"` // the OpenStack controller had not seen the request when Lockstep saw it last
 	EndUnseen bool      `json:",omitempty"` // nobody watched when it ended: Ended is when Lockstep looked again, and it ended before
+
+	Reconstructed bool `json:",omitempty"` // nobody watched when it ended: Ended is LCM's own time of it
 }
 
 // Earlier tells whether the maintenance is kept when the node's next one begins: it was one of an update, its length is known, and the

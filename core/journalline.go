@@ -25,6 +25,8 @@ type JournalLine struct {
 	Commands  []string
 	Took      time.Duration // 0: not known
 	Inferred  bool          // nobody saw it when it happened: it follows from what was found later
+
+	Reconstructed string // the field of the API that has its time, where nobody looked when it happened; else empty
 }
 
 // LineKind says what a JournalLine is about.

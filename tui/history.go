@@ -390,7 +390,9 @@ func lineFacts(m *Model, f *facts, l core.JournalLine, tone themes.Token) {
 	f.add("before", l.Before)
 	f.add("after", l.After)
 	f.add("took", lineTook(l.Took))
-	if l.Inferred {
+	if l.Reconstructed != "" {
+		f.tone(themes.Warn, "mind", "nobody looked when it happened: its time is that of "+l.Reconstructed)
+	} else if l.Inferred {
 		f.tone(themes.Warn, "mind", "nobody saw it when it happened: it follows from what was found later")
 	}
 	f.add("node", m.snap.Label(l.Node))

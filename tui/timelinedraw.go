@@ -402,7 +402,10 @@ func (p *timelinePane) spanTells(r *timeline.Row, span timeline.Span) string {
 		return text + spreadText(span)
 	}
 	text := span.Bar.String() + " " + clock(span.Start, now)
-	if !span.Seen {
+	switch {
+	case span.Reconstructed:
+		text += " (reconstructed: nobody looked)"
+	case !span.Seen:
 		text = span.Bar.String() + " since " + clock(span.Start, now) + " or before"
 	}
 	lasts := !span.End.Before(now)

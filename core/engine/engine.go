@@ -40,6 +40,10 @@ type Config struct {
 	Own        core.ClusterPlace    // what commands must name to reach the cluster and its cloud
 	Management ManagementChecker    // nil: nothing is written there
 
+	// Stages reads when the machines of a project of the management cluster came to the stages of their maintenance; nil: that is not known.
+	// Its errors are *APIErrors.
+	Stages func(ctx context.Context, project string) ([]core.MachineStage, error)
+
 	Stops *core.StopFinder // what stops an update besides what core/step looks at; nil: nothing
 
 	// Recorder takes what each Snapshot has that the one before had not. It must not wait; nil: nothing is recorded.
@@ -97,6 +101,7 @@ type Engine struct {
 	entries  entryBook
 	moves    moveBook
 	plan     planBook
+	past     pastBook
 	identity core.Identity
 
 	clusterUID string

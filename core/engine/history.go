@@ -39,7 +39,9 @@ func replay(past []Record) core.History {
 			}
 		case RecordStage:
 			if r.Stage != nil && r.Object != nil {
-				stages[r.Object.UID] = *r.Stage
+				if now := stages[r.Object.UID]; r.Reconstructed == "" || now.Stage == r.Stage.Stage && !now.Since.Exact {
+					stages[r.Object.UID] = *r.Stage
+				}
 				courses[r.Object.UID] = r.course(courses[r.Object.UID])
 			}
 		case RecordStandstill:
@@ -80,6 +82,9 @@ func replay(past []Record) core.History {
 func (r Record) course(before core.Course) core.Course {
 	if len(r.Course) > 0 {
 		return r.Course
+	}
+	if r.Reconstructed != "" {
+		return before.Insert(core.CourseStage{Stage: r.Stage.Stage, Since: core.Since{At: r.Stage.Since.At}, Reconstructed: true})
 	}
 	return before.With(courseStage(*r.Stage, r.Exact, r.Text))
 }

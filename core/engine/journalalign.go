@@ -11,7 +11,7 @@ type sighting struct {
 	source int // the journal's index
 	line   int // the line's index among those of the journal
 	at     time.Time
-	later  bool // it was made later, from the API's own times
+	known  int // how it is known; the less the better
 }
 
 // sighted is a value that an object came to have, with all sightings of it.
@@ -159,14 +159,13 @@ func quietest(all []sighted) int {
 	return best
 }
 
-// telling are the sightings that tell the history, one of each value, in its order: the first, but one that somebody saw before one that
-// was made later.
+// telling are the sightings that tell the history, one of each value, in its order: the one that is known best, and of these the first.
 func telling(all []sighted) []sighting {
 	out := make([]sighting, 0, len(all))
 	var last time.Time
 	for _, s := range all {
 		out = append(out, slices.MinFunc(s.by, func(x, y sighting) int {
-			return cmp.Or(compareBool(x.at.Before(last), y.at.Before(last)), compareBool(x.later, y.later), x.at.Compare(y.at),
+			return cmp.Or(compareBool(x.at.Before(last), y.at.Before(last)), x.known-y.known, x.at.Compare(y.at),
 				cmp.Compare(x.source, y.source))
 		}))
 		last = out[len(out)-1].at

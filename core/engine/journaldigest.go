@@ -70,6 +70,9 @@ func (d *digest) add(r Record) {
 			if r.Kind == RecordStage && r.Stage != nil {
 				d.course[r.Object.UID] = r.course(d.course[r.Object.UID])
 				k.record.Course = nil
+				if r.Reconstructed != "" {
+					return // it was before the last one
+				}
 			}
 			key := string(r.Kind) + " " + r.Object.UID
 			if old := d.seen[key].record.Round; old != nil && r.Round != nil && old.Earlier(*r.Round) {

@@ -128,6 +128,7 @@ func (r Record) line() (core.JournalLine, bool) {
 		}
 	}
 	shown := !r.Carried
+	l.Reconstructed = r.Reconstructed
 	text := func(s string) string { return wording.OneLine(s, mostOfLine) }
 	change := func() string { return wording.TextOf(text(r.From), "?") + " → " + wording.TextOf(text(r.To), "?") }
 	did := func(word string) {
@@ -166,7 +167,7 @@ func (r Record) line() (core.JournalLine, bool) {
 	case RecordRound:
 		l.Kind, l.What = core.LineStage, "its maintenance began"
 		if r.Round != nil && !r.Round.Ended.IsZero() {
-			l.What, l.Inferred = "its maintenance ended", r.Round.EndUnseen
+			l.What, l.Inferred = "its maintenance ended", r.Round.EndUnseen || r.Reconstructed != ""
 			l.Took, _ = r.Round.Took()
 		}
 	case RecordLock:

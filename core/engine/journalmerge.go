@@ -9,19 +9,23 @@ import (
 
 // MergeJournals reads several journals of one cluster, of operators on different machines, say, and passes on their records as one: in
 // the order of the cluster's time, each journal's own order kept, and what several have seen once, as the first of them recorded it. Who
-// was behind may have seen a state when it was over already.
+// was behind may have seen a state when it was over already. What one of them reconstructed stands at its own time, and only where nobody
+// saw it.
 // What was done is never left out, unless two of the files have the very same line. Every line has its place in the file that it is
 // from.
 func MergeJournals(paths []string, each func(JournalLine)) (skipped int, err error) {
-	var all [][]JournalLine
+	var all []mergedSource
 	known := map[[sha256.Size]byte]bool{}
 	for _, path := range paths {
-		var lines []JournalLine
+		var lines, later []JournalLine
 		own := map[[sha256.Size]byte]bool{}
 		n, err := ReadJournalLines(path, func(l JournalLine) {
 			if sum := l.sum(); !known[sum] {
-				own[sum] = true
-				lines = append(lines, l)
+				if own[sum] = true; l.Reconstructed != "" {
+					later = append(later, l)
+				} else {
+					lines = append(lines, l)
+				}
 			}
 		})
 		if skipped += n; err != nil {
@@ -30,14 +34,15 @@ func MergeJournals(paths []string, each func(JournalLine)) (skipped int, err err
 		for sum := range own {
 			known[sum] = true
 		}
-		all = append(all, lines)
+		slices.SortStableFunc(later, func(a, b JournalLine) int { return a.When().Compare(b.When()) })
+		all = append(all, mergedSource{lines, true}, mergedSource{later, false})
 	}
 	again := doubles(all)
 	next := make([]int, len(all))
 	for {
 		first := -1
-		for i, lines := range all {
-			if next[i] < len(lines) && (first < 0 || lines[next[i]].When().Before(all[first][next[first]].When())) {
+		for i, source := range all {
+			if next[i] < len(source.lines) && (first < 0 || source.lines[next[i]].When().Before(all[first].lines[next[first]].When())) {
 				first = i
 			}
 		}
@@ -45,10 +50,16 @@ func MergeJournals(paths []string, each func(JournalLine)) (skipped int, err err
 			return skipped, nil
 		}
 		if at := next[first]; !again[first][at] {
-			each(all[first][at])
+			each(all[first].lines[at])
 		}
 		next[first]++
 	}
+}
+
+// mergedSource is what one journal saw, or what it reconstructed.
+type mergedSource struct {
+	lines []JournalLine // in their order
+	saw   bool
 }
 
 // EncodeJournal passes records on as the lines of one journal, tied to one another.
@@ -75,15 +86,26 @@ func (l JournalLine) sum() [sha256.Size]byte {
 	return sha256.Sum256(line)
 }
 
+// known tells how what the record tells is known: somebody watched (0), the API has its time (1), or it was found later (2).
+func (r Record) known() int {
+	switch {
+	case r.Reconstructed != "":
+		return 1
+	case (r.Kind == RecordStage || r.Kind == RecordLock) && !r.Exact, r.Kind == RecordRound && r.Round != nil && r.Round.EndUnseen:
+		return 2
+	}
+	return 0
+}
+
 // doubles are, of each source, the indexes of the lines that tell what another line tells, too.
-func doubles(sources [][]JournalLine) []map[int]bool {
+func doubles(sources []mergedSource) []map[int]bool {
 	again := make([]map[int]bool, len(sources))
 	histories := map[string][]sighted{}
 	var looked looks // of the sources so far
-	for i, lines := range sources {
+	for i, source := range sources {
 		again[i] = map[int]bool{}
 		own, runs := map[string][]sighted{}, map[string]stretch{}
-		for k, l := range lines {
+		for k, l := range source.lines {
 			run, had := runs[l.Run]
 			if at := l.When(); !had {
 				runs[l.Run] = stretch{at, at}
@@ -91,10 +113,13 @@ func doubles(sources [][]JournalLine) []map[int]bool {
 				runs[l.Run] = stretch{run.from, at}
 			}
 			if about, value, ok := l.observation(); ok {
-				own[about] = append(own[about], sighted{value: value, by: []sighting{{source: i, line: k, at: l.When()}}})
+				own[about] = append(own[about], sighted{value: value, by: []sighting{{i, k, l.When(), l.known()}}})
 			}
 		}
-		ownLooks := looks(slices.Collect(maps.Values(runs)))
+		var ownLooks looks
+		if source.saw {
+			ownLooks = slices.Collect(maps.Values(runs))
+		}
 		for about, all := range own {
 			histories[about] = align(histories[about], bounded(all), looked, ownLooks)
 		}

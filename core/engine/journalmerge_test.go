@@ -259,8 +259,8 @@ func TestLongHistoriesAreAligned(t *testing.T) {
 	for i := range 5000 {
 		at := worldTime.Add(time.Duration(i*30+i/100*900) * time.Second)
 		value := fmt.Sprint("v", i%3)
-		a = append(a, sighted{value: value, by: []sighting{{0, i, at, false}}})
-		b = append(b, sighted{value: value, by: []sighting{{1, i, at.Add(40 * time.Second), false}}})
+		a = append(a, sighted{value: value, by: []sighting{{0, i, at, 0}}})
+		b = append(b, sighted{value: value, by: []sighting{{1, i, at.Add(40 * time.Second), 0}}})
 	}
 	look := looks{{a[0].by[0].at, b[len(b)-1].by[0].at}}
 	if all := align(bounded(a), bounded(b), look, look); len(all) != len(a) {

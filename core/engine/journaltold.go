@@ -71,9 +71,18 @@ func beganOrEnded(ended time.Time) string {
 	return " ended"
 }
 
+// toldAs is observation for the records of runs on one journal: what was reconstructed is told once, beside what was seen.
+func (r Record) toldAs() (about, value string, ok bool) {
+	about, value, ok = r.observation()
+	if r.Reconstructed != "" {
+		about, value = about+" reconstructed "+r.At.UTC().Format(time.RFC3339), value+" reconstructed"
+	}
+	return about, value, ok
+}
+
 // hear notes a record of another run.
 func (t told) hear(r Record) {
-	about, value, ok := r.observation()
+	about, value, ok := r.toldAs()
 	if !ok {
 		return
 	}
@@ -86,7 +95,7 @@ func (t told) hear(r Record) {
 
 // again tells whether another run has recorded what this one is about to record.
 func (t told) again(r Record) bool {
-	about, value, ok := r.observation()
+	about, value, ok := r.toldAs()
 	if !ok {
 		return false
 	}

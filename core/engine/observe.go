@@ -30,7 +30,7 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 	h = e.observePhases(s, h, watched)
 	h = e.observeStandstills(s, h, watched)
 	h = e.observeCold(s, h)
-	return h
+	return e.observePast(s, h, watched)
 }
 
 // see notes a transition, for the journal.
@@ -181,6 +181,9 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) c
 		courses.Set(v.Node.UID, courses.M[v.Node.UID].With(courseStage(r, seen, v.Reason)))
 		e.world.touched.node(v.Name)
 		changed = changed || had
+		if !watched {
+			e.past.miss(v.Node.UID, r.Since.At, s.Now)
+		}
 		e.see(Record{Kind: RecordStage, Node: v.Name, Label: labelOf(v.Node), Object: new(v.Node.Ref()), From: string(old.Stage),
 			To: string(v.Stage), Exact: seen, Stage: &r, Text: v.Reason})
 	}

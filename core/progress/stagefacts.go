@@ -116,7 +116,7 @@ func (f *stageFacts) through() string {
 	case f.cluster == nil || f.node == nil:
 		return ""
 	case f.hasRound && f.round.Update == f.cluster.UID && !f.round.Ended.IsZero():
-		return "seen: its maintenance ended " + wording.ClockText(f.round.Ended)
+		return wording.TextIf(f.round.Reconstructed, "LCM says", "seen") + ": its maintenance ended " + wording.ClockText(f.round.Ended)
 	case !f.ready || f.cordoned:
 		return ""
 	case f.newest != "" && f.node.KubeletVersion == f.newest:

@@ -100,16 +100,19 @@ type Stage struct {
 	Took  float64 `json:"tookSeconds,omitempty"`
 	Why   string  `json:"why,omitempty"`
 	Line  Place   `json:"line"`
+
+	Reconstructed string `json:"reconstructed,omitempty"` // the field of the API that has the time when it began: nobody looked then
 }
 
 // Maintenance is the time from a request for a node to its end.
 type Maintenance struct {
-	Began     Time    `json:"began"`
-	Ended     Time    `json:"ended"`
-	Instances *int    `json:"instances,omitempty"` // on the host when it began; absent where that is not known
-	EndSeen   bool    `json:"endSeen"`
-	Took      float64 `json:"tookSeconds,omitempty"`
-	Lines     []Place `json:"lines"`
+	Began         Time    `json:"began"`
+	Ended         Time    `json:"ended"`
+	Instances     *int    `json:"instances,omitempty"` // on the host when it began; absent where that is not known
+	EndSeen       bool    `json:"endSeen"`
+	Reconstructed bool    `json:"reconstructed,omitempty"` // nobody watched when it ended; the time is LCM's own
+	Took          float64 `json:"tookSeconds,omitempty"`
+	Lines         []Place `json:"lines"`
 }
 
 // Standstill is a time in which the update did not go on.

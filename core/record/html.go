@@ -41,6 +41,7 @@ func HTML(w io.Writer, a *Account, zone *time.Location) error {
 		},
 		"open": func(e Entry) bool { return e.Settled.IsZero() }, "files": func(n int) string { return wording.Count(n, "line") },
 		"skipped":      skippedText,
+		"endText":      func(m Maintenance) string { return m.endText() },
 		"planRows":     func() table { return tableOf(a.planRows(at("01-02 15:04:05"))) },
 		"forecastRows": func() table { return tableOf(a.forecastRows(at("01-02 15:04:05"))) },
 	}).Parse(page)
@@ -70,6 +71,7 @@ type graph struct {
 	Ticks               []graphTick
 	Marks               []graphMark
 	Planned             bool // there are bars of the plan
+	Reconstructed       bool // there are bars that were reconstructed
 }
 
 type graphRow struct {
@@ -194,7 +196,11 @@ func graphOf(a *Account, zone *time.Location) graph {
 				class = "go"
 			}
 			if class != "" {
-				bar(r, s.Began, s.Ended, class, n.Label+" "+s.Stage+wording.Prefixed(": ", wording.OneLine(s.Why, 200)))
+				title := n.Label + " " + s.Stage + wording.Prefixed(": ", wording.OneLine(s.Why, 200))
+				if s.Reconstructed != "" {
+					class, title, g.Reconstructed = class+" made", title+", reconstructed by "+s.Reconstructed, true
+				}
+				bar(r, s.Began, s.Ended, class, title)
 			}
 		}
 	}

@@ -232,7 +232,7 @@ func (d *markdown) report(a *Account) {
 		if s, ok := n.longest(); ok {
 			longest = s.Stage + ", " + Span(s.Took)
 		}
-		rows = append(rows, []string{plainly(n.Label), d.clock(first.Began), d.clock(last.Ended), span(n.Took), plainly(longest),
+		rows = append(rows, []string{plainly(n.Label), d.clock(first.Began), d.clock(last.Ended) + last.endText(), span(n.Took), plainly(longest),
 			plainly(n.Outlier), lines(at...)})
 	}
 	d.rows(rows, "node|began|ended|took|longest stage|stands out|lines", "No node went through maintenance.")
@@ -292,6 +292,17 @@ func (d *markdown) planned(a *Account) {
 	for _, c := range a.Plan.Changes {
 		d.line("- the plan changed %s: %s (line %s)", d.clock(c.At), plainly(c.What), c.Line)
 	}
+}
+
+// endText says how its end is known, behind the time.
+func (m Maintenance) endText() string {
+	switch {
+	case m.Ended.IsZero() || m.EndSeen:
+		return ""
+	case m.Reconstructed:
+		return ", reconstructed"
+	}
+	return " or before"
 }
 
 func skippedText(n int) string {

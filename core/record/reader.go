@@ -196,13 +196,31 @@ func (b *builder) stage(l engine.JournalLine, at Place) {
 	if l.Stage != nil && !l.Stage.Since.At.IsZero() {
 		began = l.Stage.Since.At
 	}
-	s := Stage{Stage: l.To, Began: Time{began.UTC()}, Exact: l.Exact, Why: l.Text, Line: at}
-	if k := len(n.Stages); k > 0 {
-		last := &n.Stages[k-1]
-		last.Ended = s.Began
-		last.Took = between(last.Began, last.Ended)
+	s := Stage{Stage: l.To, Began: Time{began.UTC()}, Exact: l.Exact, Why: l.Text, Line: at, Reconstructed: l.Reconstructed}
+	i := len(n.Stages)
+	if l.Reconstructed != "" { // it was before what is told already
+		for i > 0 && n.Stages[i-1].Began.After(began) {
+			i--
+		}
+		for _, at := range []int{i - 1, i} { // what was found later gives way, also where its evidence was older
+			if at >= 0 && at < len(n.Stages) && n.Stages[at].Stage == s.Stage && !n.Stages[at].Exact && n.Stages[at].Reconstructed == "" {
+				s.Why, i = n.Stages[at].Why, at
+				n.Stages = slices.Delete(n.Stages, at, at+1)
+				break
+			}
+		}
 	}
-	n.Stages = append(n.Stages, s)
+	n.Stages = slices.Insert(n.Stages, i, s)
+}
+
+// stageTimes says when each stage of a node ended: when the next one began.
+func (n *Node) stageTimes() {
+	for i := range n.Stages {
+		if s := &n.Stages[i]; i+1 < len(n.Stages) {
+			s.Ended = n.Stages[i+1].Began
+			s.Took = between(s.Began, s.Ended)
+		}
+	}
 }
 
 func (b *builder) round(l engine.JournalLine, at Place) {
@@ -211,11 +229,11 @@ func (b *builder) round(l engine.JournalLine, at Place) {
 	}
 	n := b.node(l)
 	m := Maintenance{Began: Time{l.Round.Started.UTC()}, Ended: Time{l.Round.Ended.UTC()},
-		EndSeen: !l.Round.Ended.IsZero() && !l.Round.EndUnseen}
+		EndSeen: !l.Round.Ended.IsZero() && !l.Round.EndUnseen && !l.Round.Reconstructed, Reconstructed: l.Round.Reconstructed}
 	if l.Round.Instances >= 0 {
 		m.Instances = &l.Round.Instances
 	}
-	if m.EndSeen {
+	if m.EndSeen || m.Reconstructed {
 		m.Took = between(m.Began, m.Ended)
 	}
 	if k := len(n.Maintenance); k > 0 && n.Maintenance[k-1].Began.Equal(m.Began.Time) {
@@ -432,6 +450,7 @@ func (b *builder) finish() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.nodes)) {
 		n := b.nodes[name]
+		n.stageTimes()
 		for _, m := range n.Maintenance {
 			n.Took += m.Took
 		}

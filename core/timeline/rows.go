@@ -11,10 +11,11 @@ import (
 
 // change is that something is so from a moment on.
 type change struct {
-	at   time.Time
-	bar  Bar
-	seen bool
-	why  string
+	at            time.Time
+	bar           Bar
+	seen          bool
+	why           string
+	reconstructed bool // it is reconstructed
 }
 
 // spans makes spans of changes in their order, from start to ended (zero: open). What began before the start begins with it.
@@ -27,7 +28,7 @@ func spans(changes []change, start, ended time.Time) []Span {
 		if c.bar == None {
 			continue
 		}
-		span := Span{Bar: c.bar, Start: at, Seen: c.seen && at.Equal(c.at), Why: c.why}
+		span := Span{Bar: c.bar, Start: at, Seen: c.seen && at.Equal(c.at), Why: c.why, Reconstructed: c.reconstructed && at.Equal(c.at)}
 		if i+1 < len(changes) {
 			span.End = core.Later(at, changes[i+1].at)
 		}
@@ -58,7 +59,7 @@ func nodeRow(s *core.Snapshot, t Timeline, n *core.Node) *Row {
 	}
 	var changes []change
 	for _, c := range course {
-		changes = append(changes, change{c.Since.At, stageBars[c.Stage], c.Since.Exact, c.Why})
+		changes = append(changes, change{c.Since.At, stageBars[c.Stage], c.Since.Exact, c.Why, c.Reconstructed})
 	}
 	if round := s.History.Rounds[n.UID]; !round.Started.IsZero() && round.Started.After(t.Start) {
 		changes = withRound(changes, round)
@@ -126,7 +127,7 @@ func phaseRow(s *core.Snapshot, t Timeline, p core.Phase) *Row {
 		if n := len(changes); n > 1 && !changes[n-1].at.Before(st.Since.At) {
 			changes = changes[:n-1] // one cause took the place of another
 		}
-		changes = append(changes, change{st.Since.At, standsAs(st.Cause), st.Since.Exact, st.Why})
+		changes = append(changes, change{st.Since.At, standsAs(st.Cause), st.Since.Exact, st.Why, false})
 		if !st.Until.IsZero() {
 			changes = append(changes, change{at: st.Until, bar: Runs, seen: !st.UntilUnseen})
 		}
@@ -166,7 +167,8 @@ func stepRow(s *core.Snapshot, t Timeline, st core.PlanStep, i int) *Row {
 	case st.Status == core.PlanAutoPaused || st.Status == core.PlanStuck:
 		stands := s.History.Stands[st.Phase()]
 		if n := len(stands); n > 0 && stands[n-1].Until.IsZero() {
-			changes = append(changes, change{stands[n-1].Since.At, standsAs(stands[n-1].Cause), stands[n-1].Since.Exact, stands[n-1].Why})
+			changes = append(changes, change{stands[n-1].Since.At, standsAs(stands[n-1].Cause), stands[n-1].Since.Exact,
+				stands[n-1].Why, false})
 		}
 	default:
 		if allowed := st.Allows(); allowed > 0 {

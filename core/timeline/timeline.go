@@ -57,12 +57,13 @@ var stageBars = map[core.Stage]Bar{core.StageIdle: None, core.StageDone: None, c
 
 // Span is a time in which one thing was so.
 type Span struct {
-	Bar    Bar
-	Start  time.Time
-	End    time.Time     // zero while it lasts
-	Seen   bool          // Lockstep watched when it began; otherwise it began at Start or before
-	Why    string        // why nothing went on; empty where it did, or where that is not known
-	Spread time.Duration // ± of End, of a span that is ahead; 0 when not known
+	Bar           Bar
+	Start         time.Time
+	End           time.Time     // zero while it lasts
+	Seen          bool          // Lockstep watched when it began; otherwise it began at Start or before, unless it is reconstructed
+	Reconstructed bool          // it is reconstructed: nobody looked when it began, and Start is one of the API's own times
+	Why           string        // why nothing went on; empty where it did, or where that is not known
+	Spread        time.Duration // ± of End, of a span that is ahead; 0 when not known
 }
 
 // Kind is what a row is about.

@@ -1,0 +1,313 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"lockstep/core"
+	"lockstep/core/progress"
+)
+
+// pastBook is what is needed to tell, from the API's own times, what happened while nobody looked. It is owned by the goroutine of Run.
+type pastBook struct {
+	due    bool              // this run has not looked yet at what may have happened meanwhile
+	missed map[string]missed // by node UID: its stage at the first look after a time in which this run did not look, if it is another one
+	looked time.Time         // when that look was (the cluster's time)
+
+	asking bool // LCM's stages of machines are being read
+	read   bool // they were, or could not be
+	stages map[string][]core.MachineStage
+}
+
+// missed is a stage in which a node was found.
+type missed struct{ since, found time.Time }
+
+// stagesWithin is how long LCM's stages of machines may take to be read.
+const stagesWithin = 30 * time.Second
+
+// mark is a moment of which the API has the time: then a node came into a stage.
+type mark struct {
+	stage core.Stage
+	at    time.Time
+	field string     // which has the time
+	from  core.Stage // the stage before it, in a gap
+}
+
+// The fields that marks are from (docs/mosk.md#stages, #lcmmachine, #requests).
+const (
+	fieldStages   = "LCMMachineUpgradeDrainStatus stages.timestamp"
+	fieldItem     = "LCMMachine status.stateItemStatuses.startedAt"
+	fieldReboot   = "LCMMachine status.reboot.requestedAt"
+	fieldReady    = "Node status.conditions.lastTransitionTime of Ready"
+	fieldMigrated = "Nova migration created_at"
+	fieldRequest  = "NodeMaintenanceRequest metadata.creationTimestamp"
+)
+
+// stageRank is how far a node is in its maintenance; 0 outside. A node that is updated and rebooted goes to and fro between the two.
+var stageRank = map[core.Stage]int{core.StageQueued: 1, core.StagePreparing: 2, core.StageEvacuating: 3, core.StageWaiting: 3,
+	core.StageFailed: 3, core.StageReleased: 4, core.StageDraining: 5, core.StageUpdating: 6, core.StageRebooting: 6,
+	core.StageReturning: 7, core.StageDone: 8}
+
+// observePast journals what happened while nobody looked, with the API's own times, as far as there are any. It tells nothing twice, and
+// nothing that goes against what some run saw: what it tells lies between two stages that are known, and after the one, before the other.
+func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) core.History {
+	b := &e.past
+	if !watched {
+		b.due, b.read, b.looked = true, false, s.Now
+	}
+	if !b.due || e.cfg.Journal == nil || h.Update.UID == "" || connecting(s) || b.asking {
+		return h
+	}
+	if !b.read && e.askStages(s) {
+		return h
+	}
+	b.due = false
+	courses, stages := core.CloneOnWrite[string, core.Course]{M: h.Courses}, core.CloneOnWrite[string, core.StageRecord]{M: h.Stages}
+	rounds, earlier := core.CloneOnWrite[string, core.Round]{M: h.Rounds}, core.CloneOnWrite[string, core.Round]{M: h.Earlier}
+	for _, name := range s.NodeNames() {
+		node := s.Nodes[name]
+		marks := e.marksOf(s, h, node)
+		if len(marks) == 0 {
+			continue
+		}
+		if r, ok := roundOf(marks, h.Rounds[node.UID], h.Update, h.Stages[node.UID].Stage); ok && s.NodeRequest(name) == nil {
+			if old := h.Rounds[node.UID]; old.Earlier(r) {
+				earlier.Set(node.UID, old)
+			}
+			if earlier.M[node.UID].SameUpdate(r) {
+				earlier.Delete(node.UID)
+			}
+			rounds.Set(node.UID, r)
+			e.plan.rounds++
+			e.see(Record{Kind: RecordRound, At: r.Ended.UTC(), Node: name, Label: labelOf(node), Object: new(node.Ref()), Round: &r,
+				Reconstructed: fieldStages})
+		}
+		course := h.Courses[node.UID]
+		for _, g := range gaps(course, h.Update, b.missed[node.UID], b.looked) {
+			for _, m := range g.fill(marks) {
+				since := core.Since{At: m.at}
+				course = course.Insert(core.CourseStage{Stage: m.stage, Since: since, Reconstructed: true})
+				if now := h.Stages[node.UID]; now.Stage == m.stage && !now.Since.Exact {
+					stages.Set(node.UID, core.StageRecord{Stage: m.stage, Since: since})
+				}
+				e.see(Record{Kind: RecordStage, At: m.at.UTC(), Node: name, Label: labelOf(node), Object: new(node.Ref()), From: string(m.from),
+					To: string(m.stage), Stage: &core.StageRecord{Stage: m.stage, Since: since}, Reconstructed: m.field})
+				courses.Set(node.UID, course)
+			}
+		}
+		e.world.touched.node(name)
+	}
+	b.missed = nil
+	h.Courses, h.Stages, h.Rounds, h.Earlier = courses.M, stages.M, rounds.M, earlier.M
+	return h
+}
+
+// miss notes a stage that a node was in at such a first look.
+func (b *pastBook) miss(node string, since, found time.Time) {
+	if b.missed == nil {
+		b.missed = map[string]missed{}
+	}
+	b.missed[node] = missed{since, found}
+}
+
+// askStages begins to read LCM's stages of the machines; false where there are none to read.
+func (e *Engine) askStages(s *core.Snapshot) bool {
+	b := &e.past
+	if e.cfg.Stages == nil || s.Management == nil || !s.Management.Found || e.ctx == nil {
+		b.read = true
+		return false
+	}
+	b.asking = true
+	project, ctx := s.Management.Namespace, e.ctx
+	go func() {
+		ctx, cancel := context.WithTimeout(ctx, stagesWithin)
+		defer cancel()
+		all, err := e.cfg.Stages(ctx, project)
+		if err != nil {
+			e.cfg.Log.Info("LCM's stages of the machines cannot be read: what happened before is told without them", "error", err)
+		}
+		e.call(func() {
+			b.asking, b.read = false, true
+			b.stages = map[string][]core.MachineStage{}
+			for _, st := range all {
+				b.stages[st.Machine] = append(b.stages[st.Machine], st)
+			}
+		})
+	}()
+	return true
+}
+
+// marksOf are the marks of a node in the update, the oldest first.
+func (e *Engine) marksOf(s *core.Snapshot, h core.History, node *core.Node) []mark {
+	var out []mark
+	add := func(stage core.Stage, at time.Time, field string) {
+		if !at.IsZero() && !at.Before(h.Update.Started) && !at.After(s.Now) {
+			out = append(out, mark{stage: stage, at: at, field: field})
+		}
+	}
+	requested := time.Time{}
+	if r := h.Rounds[node.UID]; r.Update == h.Update.UID {
+		requested = r.Started
+	}
+	if req := s.NodeRequest(node.Name); req != nil {
+		requested = req.Created
+		add(core.StageQueued, req.Created, fieldRequest)
+	}
+	v := progress.MachineOf(s, node.Name)
+	if v != nil {
+		for _, st := range e.past.stages[v.Name] {
+			switch st.Name {
+			case core.LCMStageRequested:
+				add(core.StageQueued, st.At, fieldStages)
+				if requested.IsZero() && !st.At.Before(h.Update.Started) {
+					requested = st.At
+				}
+			case core.LCMStageReleased:
+				add(core.StageReleased, st.At, fieldStages)
+			case core.LCMStageDrained:
+				add(core.StageUpdating, st.At, fieldStages)
+			case core.LCMStageRemoved:
+				add(core.StageDone, st.At, fieldStages)
+			}
+		}
+	}
+	if requested.IsZero() {
+		return nil // nothing shows that it was in maintenance, so its times may be of anything
+	}
+	after := func(stage core.Stage, at time.Time, field string) {
+		if !at.Before(requested) {
+			add(stage, at, field)
+		}
+	}
+	var reboot time.Time
+	if v != nil && v.LCM != nil {
+		for _, item := range v.LCM.Items {
+			if item.Phase == "deploy" || item.Phase == "reconfigure" {
+				after(core.StageUpdating, item.Started, fieldItem)
+			}
+		}
+		reboot = v.LCM.RebootAsked
+		after(core.StageRebooting, reboot, fieldReboot)
+	}
+	if node.Ready == "True" && !node.ReadySince.Before(reboot) {
+		after(core.StageUpdating, node.ReadySince, fieldReady) // it is Ready again, and still cordoned
+	}
+	for _, m := range movedFrom(s, progress.MaintenanceOf(s, node.Name).Host, requested) {
+		after(core.StageEvacuating, m, fieldMigrated)
+	}
+	slices.SortStableFunc(out, func(a, b mark) int {
+		return cmp.Or(a.at.Compare(b.at), cmp.Compare(stageRank[a.stage], stageRank[b.stage]), cmp.Compare(a.field, b.field))
+	})
+	return out
+}
+
+// movedFrom are the times at which migrations from a host began since.
+func movedFrom(s *core.Snapshot, host string, since time.Time) []time.Time {
+	var out []time.Time
+	for _, id := range slices.Sorted(maps.Keys(s.Migrations)) {
+		for _, m := range s.Migrations[id] {
+			if host != "" && m.SourceHost == host && !m.Created.Before(since) {
+				out = append(out, m.Created)
+			}
+		}
+	}
+	return out
+}
+
+// roundOf is a maintenance of which nobody saw the end, with LCM's time of it; false where LCM tells none, or somebody saw it. A
+// maintenance that nobody saw at all counts for a node that is through.
+func roundOf(marks []mark, old core.Round, u core.UpdateRecord, now core.Stage) (core.Round, bool) {
+	var requested, removed time.Time
+	for _, m := range marks {
+		switch {
+		case m.stage == core.StageQueued && m.field == fieldStages:
+			requested = m.at
+		case m.stage == core.StageDone:
+			removed = m.at
+		}
+	}
+	switch {
+	case removed.IsZero() || requested.IsZero() || !removed.After(requested):
+		return old, false
+	case old.Update == u.UID && old.EndUnseen && removed.After(old.Started) && !removed.After(old.Ended):
+		old.Ended, old.EndUnseen, old.Reconstructed = removed, false, true
+		return old, true
+	case old.Update != u.UID && (now == core.StageDone || now == core.StageIdle && !u.Ended.IsZero()):
+		return core.Round{Update: u.UID, Started: requested, Ended: removed, Instances: -1, Reconstructed: true}, true
+	}
+	return old, false
+}
+
+// gap is a time in a node's course in which nobody looked.
+type gap struct {
+	from, to core.Stage // before and after it
+	since    time.Time  // of from
+	until    time.Time  // of to: when it began, or at the latest
+	found    time.Time  // when to was found, where nobody saw it begin
+}
+
+// gaps are the times in a node's course of which nobody told yet. A stage that was missed was found after a time in which nobody looked,
+// even where it has the exact time of its own beginning. A node that is idle after the update may have gone through all of it.
+func gaps(course core.Course, u core.UpdateRecord, missed missed, looked time.Time) []gap {
+	var out []gap
+	over := !u.Ended.IsZero()
+	for i, c := range course {
+		before := core.CourseStage{Stage: core.StageIdle, Since: core.Since{At: u.Started}}
+		if i > 0 {
+			before = course[i-1]
+		}
+		was := c.Since.At.Equal(missed.since)
+		if c.Since.Exact && !was || c.Reconstructed || before.Reconstructed || stageRank[c.Stage] == 0 && !over {
+			continue
+		}
+		g := gap{from: before.Stage, to: c.Stage, since: before.Since.At, until: c.Since.At}
+		if was && !c.Since.Exact {
+			g.found = missed.found
+		}
+		out = append(out, g)
+	}
+	if n := len(course); over && n > 0 && course[n-1].Stage == core.StageIdle && missed.since.IsZero() && !looked.Before(u.Ended) {
+		out = append(out, gap{from: core.StageIdle, to: core.StageIdle, since: course[n-1].Since.At, until: looked})
+	}
+	return out
+}
+
+// fill are the marks that lie in the gap and go on from the one stage to the other. A mark of the stage after the gap comes first: what
+// was found later gives way to it.
+func (g gap) fill(marks []mark) []mark {
+	var out []mark
+	at, rank, end := g.from, stageRank[g.from], stageRank[g.to]
+	if g.from == core.StageDone {
+		rank = 0 // of an earlier maintenance
+	}
+	if g.to == core.StageIdle {
+		end = stageRank[core.StageDone] // it went through, and the update is over
+	}
+	if end < rank {
+		return nil // another maintenance came between
+	}
+	until := g.until
+	if g.found.After(until) && slices.ContainsFunc(marks, func(m mark) bool { return m.stage == g.to && m.at.Before(g.found) }) {
+		until = g.found // its evidence was older than the stage
+	}
+	const turns = 6 // the rank of updating and rebooting
+	for _, m := range marks {
+		is := stageRank[m.stage]
+		switch {
+		case !m.at.After(g.since) || !m.at.Before(until) || is > end:
+		case is > rank, is == rank && is == turns && m.stage != at:
+			m.from, at, rank = at, m.stage, is
+			out = append(out, m)
+		}
+	}
+	if n := len(out); n > 0 && out[n-1].stage == g.to {
+		return append(out[n-1:n:n], out[:n-1]...)
+	}
+	if n := len(out); n > 0 && stageRank[out[n-1].stage] == end && end != turns && g.to != core.StageIdle {
+		return out[:n-1] // of the same rank as the stage after the gap: nothing tells which came first
+	}
+	return out
+}

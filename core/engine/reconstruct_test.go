@@ -1,0 +1,106 @@
+package engine
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+)
+
+// What is told of a time in which nobody looked lies between the two stages that are known, goes on from the one to the other, and gives
+// way to what was seen.
+func TestAGapIsFilledBetweenWhatIsKnown(t *testing.T) {
+	at := func(minute int) time.Time { return worldTime.Add(time.Duration(minute) * time.Minute) }
+	marks := []mark{{stage: core.StageQueued, at: at(1)}, {stage: core.StageEvacuating, at: at(2)}, {stage: core.StageReleased, at: at(5)},
+		{stage: core.StageUpdating, at: at(6)}, {stage: core.StageUpdating, at: at(7)}, {stage: core.StageRebooting, at: at(8)},
+		{stage: core.StageUpdating, at: at(9)}, {stage: core.StageDone, at: at(12)}}
+	for _, tt := range []struct {
+		name string
+		gap  gap
+		want string
+	}{
+		{"all of it", gap{core.StageIdle, core.StageDone, at(0), at(20), time.Time{}},
+			"done 12, queued 1, evacuating 2, released 5, updating 6, rebooting 8, updating 9"},
+		{"from where it was seen", gap{core.StageDraining, core.StageDone, at(5), at(20), time.Time{}},
+			"done 12, updating 6, rebooting 8, updating 9"},
+		{"seen to update a moment after LCM's time", gap{core.StageUpdating, core.StageDone, at(6), at(20), time.Time{}},
+			"done 12, rebooting 8, updating 9"},
+		{"up to where it was found", gap{core.StageEvacuating, core.StageUpdating, at(3), at(7), time.Time{}}, "updating 6, released 5"},
+		{"up to a stage that has its own time", gap{core.StageEvacuating, core.StageReturning, at(3), at(10), time.Time{}},
+			"released 5, updating 6, rebooting 8, updating 9"},
+		{"the evidence was older", gap{core.StageRebooting, core.StageDone, at(8), at(9), at(20)}, "done 12, updating 9"},
+		{"the evidence was older, and nothing tells more", gap{core.StageRebooting, core.StageReturning, at(8), at(9), at(20)}, ""},
+		{"nobody saw anything, and the update is over", gap{core.StageIdle, core.StageIdle, at(0), at(20), time.Time{}},
+			"queued 1, evacuating 2, released 5, updating 6, rebooting 8, updating 9, done 12"},
+		{"another maintenance came between", gap{core.StageReturning, core.StageEvacuating, at(0), at(20), time.Time{}}, ""},
+		{"as far as it was found waiting", gap{core.StageIdle, core.StageWaiting, at(0), at(3), time.Time{}}, "queued 1"},
+	} {
+		var got []string
+		for _, m := range tt.gap.fill(marks) {
+			got = append(got, fmt.Sprint(m.stage, " ", int(m.at.Sub(worldTime).Minutes())))
+		}
+		if text := strings.Join(got, ", "); text != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, text, tt.want)
+		}
+	}
+}
+
+// A journal with what was reconstructed makes the same History as the run had that wrote it, and what is carried over, too.
+func TestAReconstructedStageIsAtItsPlace(t *testing.T) {
+	at := func(minute int) time.Time { return worldTime.Add(time.Duration(minute) * time.Minute) }
+	node := &core.Ref{Kind: core.KindNode, Name: "n", UID: "n"}
+	stage := func(stage core.Stage, minute int, seen bool, field string) Record {
+		return Record{Kind: RecordStage, At: at(minute), Wall: at(30), Object: node, Node: "n", To: string(stage), Exact: seen,
+			Reconstructed: field, Stage: &core.StageRecord{Stage: stage, Since: core.Since{At: at(minute), Exact: seen}}}
+	}
+	records := []Record{
+		{Kind: RecordUpdate, At: at(0), Wall: at(0), Update: &core.UpdateRecord{UID: "u", Started: at(0)}},
+		stage(core.StageEvacuating, 1, true, ""), stage(core.StageDone, 10, false, ""), stage(core.StageDone, 12, false, fieldStages),
+		stage(core.StageReleased, 3, false, fieldStages), stage(core.StageUpdating, 4, false, fieldItem),
+	}
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	written(t, path, "a", records)
+	past, _, err := ReadPast(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, h := range map[string]core.History{"all": HistoryOf(records), "what still counts": HistoryOf(past)} {
+		var got []string
+		for _, c := range h.Courses["n"] {
+			got = append(got, fmt.Sprint(c.Stage, " ", int(c.Since.At.Sub(worldTime).Minutes()), " ", c.Since.Exact, " ", c.Reconstructed))
+		}
+		want := "evacuating 1 true false, released 3 false true, updating 4 false true, done 12 false true"
+		if text := strings.Join(got, ", "); text != want || h.Stages["n"].Stage != core.StageDone {
+			t.Errorf("%s: %s, and it is %+v; want %s", name, text, h.Stages["n"], want)
+		}
+	}
+	l, _ := records[3].line()
+	if said := records[3].Says(); !l.Inferred || l.Reconstructed != fieldStages || !strings.Contains(said, fieldStages) {
+		t.Errorf("its line is %+v, it says %q", l, said)
+	}
+}
+
+// What one operator reconstructed and another saw is told as it was seen; what nobody saw stands at its own time.
+func TestWhatWasReconstructedIsMerged(t *testing.T) {
+	line := func(stage core.Stage, minute int, seen bool, field string) Record {
+		at := worldTime.Add(time.Duration(minute) * time.Minute)
+		return Record{Kind: RecordStage, At: at, Wall: worldTime.Add(time.Hour), Object: &core.Ref{UID: "n"}, To: string(stage), Exact: seen,
+			Reconstructed: field}
+	}
+	dir := t.TempDir()
+	paths := []string{filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")}
+	written(t, paths[0], "a", []Record{line(core.StageEvacuating, 0, true, ""), line(core.StageReleased, 4, true, "")})
+	written(t, paths[1], "b", []Record{line(core.StageEvacuating, 1, true, ""), line(core.StageDone, 30, false, ""),
+		line(core.StageDone, 12, false, fieldStages), line(core.StageReleased, 4, false, fieldStages),
+		line(core.StageUpdating, 6, false, fieldItem)})
+	var got []string
+	for _, l := range merge(t, paths...) {
+		got = append(got, fmt.Sprint(l.To, " ", int(l.At.Sub(worldTime).Minutes()), " ", l.Run, l.Reconstructed != ""))
+	}
+	if text := strings.Join(got, ", "); text != "evacuating 0 afalse, released 4 afalse, updating 6 btrue, done 12 btrue" {
+		t.Errorf("%s", text)
+	}
+}
