@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"lockstep/core"
 )
 
 // verified fails the test unless the journal's chain holds, and returns what is known of it.
@@ -162,5 +164,47 @@ func TestAJournalOfVersion2IsRead(t *testing.T) {
 	}
 	if past, skipped, err := ReadPast(path); err != nil || skipped > 0 || len(past) == 0 {
 		t.Errorf("what still counts: %d records, %d skipped, %v", len(past), skipped, err)
+	}
+}
+
+// A journal of a whole update is kept as it was written, too: with writes, entries, a note, migrations, identities, the plan, forecasts,
+// and what was reconstructed after a kill. Every later version reads it.
+func TestAJournalOfAWholeUpdateIsRead(t *testing.T) {
+	path := filepath.Join("testdata", "journal-v2-whole.jsonl")
+	if v := verified(t, path); v.Seq != 136 || v.Unlinked > 0 ||
+		v.Last != "49284010b4edfcebb0f30d337cab65e8cfff882431f4abbca0131681801c66a7" {
+		t.Errorf("%+v", v)
+	}
+	records, skipped := readAll(t, path)
+	kinds, made := map[RecordKind]int{}, 0
+	for _, r := range records {
+		if kinds[r.Kind]++; r.Reconstructed != "" {
+			made++
+		}
+		if r.Says() == "" {
+			t.Errorf("it says nothing: %+v", r)
+		}
+	}
+	want := map[RecordKind]int{RecordStage: 28, RecordEntry: 22, RecordLock: 16, RecordPhase: 9, RecordPlanStep: 8, RecordRound: 7,
+		RecordStandstill: 6, RecordArm: 4, RecordGrant: 4, RecordBefore: 4, RecordAfter: 4, RecordVerified: 4, RecordEnded: 4,
+		RecordForecast: 4, RecordStart: 2, RecordIdentity: 2, RecordUpdate: 2, RecordMove: 2, RecordPlan: 1, RecordNote: 1,
+		RecordDisarm: 1, RecordStop: 1}
+	if skipped > 0 || !maps.Equal(kinds, want) || made != 5 {
+		t.Errorf("%v, %d reconstructed, %d skipped", kinds, made, skipped)
+	}
+	past, _, err := ReadPast(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, all := range map[string][]Record{"all of it": records, "what still counts": past} {
+		h, b := HistoryOf(all), planBook{}
+		b.remember(all)
+		if len(h.Stages) != 3 || len(h.Rounds) != 3 || h.Update.Release != "21.0.0+25.2" || len(notesOf(all)) != 1 {
+			t.Errorf("%s: %+v", name, h)
+		}
+		if b.update != h.Update.UID || b.plan == "" || b.told == "" || b.steps["mcc-components"] != core.PlanCompleted ||
+			!b.given[ForecastFirst] {
+			t.Errorf("%s: of the plan it remembers %+v", name, b)
+		}
 	}
 }

@@ -136,16 +136,14 @@ func (b *builder) planned() {
 		}
 		out.Whole.Lines = append(out.Whole.Lines, line)
 	}
-	order := map[string]int{}
-	for i, p := range last.Parts {
-		order[p.ID] = i + 1
-	}
-	slices.SortStableFunc(out.Parts, func(x, y PlanPart) int {
-		if order[x.ID] == 0 || order[y.ID] == 0 {
-			return 0
+	place := func(p PlanPart) int { // those that are gone come last
+		i := slices.IndexFunc(last.Parts, func(o engine.PlannedPart) bool { return o.ID == p.ID })
+		if i < 0 {
+			return len(last.Parts)
 		}
-		return order[x.ID] - order[y.ID]
-	})
+		return i
+	}
+	slices.SortStableFunc(out.Parts, func(x, y PlanPart) int { return place(x) - place(y) })
 	for i := 1; i < len(own); i++ {
 		for _, what := range planChanges(own[i-1].Plan, own[i].Plan) {
 			out.Changes = append(out.Changes, PlanChange{At: Time{own[i].When().UTC()}, What: what, Line: b.lineOf(own[i])})
