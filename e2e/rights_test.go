@@ -86,7 +86,7 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 		)},
 		{"rbac-management-readonly.yaml", append(slices.Concat(kube.ManagementPermissions(""),
 			kube.ManagementWatchPermissions(""), kube.FleetPermissions(), kube.ManagementLookPermissions(""),
-				kube.MachineStagePermissions("")),
+			kube.MachineStagePermissions("")),
 			kube.Permission{Verb: "create", Group: "authorization.k8s.io", Resource: "selfsubjectaccessreviews"},
 			kube.Permission{Verb: "get", Resource: "/readyz"},
 			kube.Permission{Verb: "get", Resource: "/version"},

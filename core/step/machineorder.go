@@ -64,7 +64,8 @@ func (p *planner) moveMachine(name string) {
 	p.guard(core.Guard{ID: core.GuardWorker, Text: "it is not of the control plane", Holds: !o.Control,
 		Answer: wording.TextIf(o.Control, "it is", "it is a worker"), Remedy: "masters are all in the group " + m.ControlGroup()})
 	g := p.guardInto(to)
-	p.guard(core.Guard{ID: core.GuardDiffers, Text: "the group is another one", Holds: from != to, Answer: "it is in " + wording.OneLine(from, 60)})
+	p.guard(core.Guard{ID: core.GuardDiffers, Text: "the group is another one", Holds: from != to,
+		Answer: "it is in " + wording.OneLine(from, 60)})
 	if from == to {
 		p.done = "in update group " + wording.OneLine(to, 60)
 		return
