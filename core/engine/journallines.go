@@ -172,6 +172,9 @@ func (r Record) line() (core.JournalLine, bool) {
 		}
 	case RecordLock:
 		l.Kind, l.What, l.Why, l.Inferred = core.LineLock, change(), text(r.Text), !r.Exact
+		if of, ok := r.lockOf(); ok { // the name of such a lock has the node's name in it, which says nothing to a person
+			l.Label, l.What = cmp.Or(r.Label, r.Node), of+" lock: "+l.What
+		}
 	case RecordMigrationRefused:
 		l.Kind, l.What = core.LineStage, "Nova refused to migrate it"
 		if r.Refusal != nil {
@@ -261,4 +264,13 @@ func (r Record) updateLine(l *core.JournalLine) {
 	if !u.Ended.IsZero() {
 		l.What, l.Inferred, l.Took = "it is over", !u.EndSeen, u.Ended.Sub(u.Started)
 	}
+}
+
+// lockOf is the controller whose lock of a node the record is about; false for another lock.
+func (r Record) lockOf() (controller string, ok bool) {
+	if r.Node == "" || r.Object == nil {
+		return "", false
+	}
+	controller, ok = strings.CutSuffix(r.Object.Name, "-"+r.Node)
+	return controller, ok && controller != ""
 }
