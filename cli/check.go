@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -154,9 +153,7 @@ func readCheck(path string) (checklist.Report, error) {
 
 func printCheck(out io.Writer, c checked, f checkFlags) error {
 	if f.output == "json" {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(c)
+		return printJSON(out, c)
 	}
 	t := tableOn(out, f.verbose, f.verbose)
 	fmt.Fprintf(out, "%s\n\n", oneLine(c.Headline()))

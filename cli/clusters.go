@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,9 +40,7 @@ The exit code is 0 when nothing needs you, 2 when something does or a cluster co
 				return err
 			}
 			if output == formatJSON {
-				enc := json.NewEncoder(cmd.OutOrStdout())
-				enc.SetIndent("", "  ")
-				err = enc.Encode(clustersOf(v))
+				err = printJSON(cmd.OutOrStdout(), clustersOf(v))
 			} else {
 				err = printClusters(cmd.OutOrStdout(), v)
 			}
@@ -235,6 +232,7 @@ func needText(r *fleet.Row) string {
 
 // Clusters is what `lockstep clusters -o json` prints: a stable document for scripts. Times are RFC 3339 in UTC.
 type Clusters struct {
+	Format     int           `json:"format"` // of the document: 1
 	Management string        `json:"management"`
 	Version    string        `json:"version,omitempty"`
 	Waits      string        `json:"waits,omitempty"` // a newer version of the management cluster
@@ -274,7 +272,8 @@ type ClustersNeed struct {
 }
 
 func clustersOf(v *fleet.View) Clusters {
-	out := Clusters{Management: v.Name, Version: v.Version, Waits: v.Waits, AsOf: v.Now.UTC(), Complete: v.Complete, Clusters: []ClustersRow{}}
+	out := Clusters{Format: 1, Management: v.Name, Version: v.Version, Waits: v.Waits, AsOf: v.Now.UTC(), Complete: v.Complete,
+		Clusters: []ClustersRow{}}
 	for _, d := range v.Denied {
 		out.Denied = append(out.Denied, d.Project)
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -19,11 +18,7 @@ import (
 var handoverPrinters = map[string]func(io.Writer, handover.Handover) error{
 	formatText: func(w io.Writer, h handover.Handover) error { return printLines(w, h.Text(time.Local, false)) },
 	"md":       func(w io.Writer, h handover.Handover) error { return printLines(w, h.Text(time.Local, true)) },
-	formatJSON: func(w io.Writer, h handover.Handover) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(h)
-	},
+	formatJSON: func(w io.Writer, h handover.Handover) error { return printJSON(w, h) },
 }
 
 func printLines(w io.Writer, lines []string) error {

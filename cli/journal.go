@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -33,6 +32,12 @@ a journal is explained in docs/journal.md. No server is asked.`,
 	return cmd
 }
 
+// journalsDocument is what `lockstep journal -o json` prints.
+type journalsDocument struct {
+	Format   int             `json:"format"` // of the document: 2; the first called it version
+	Journals []listedJournal `json:"journals"`
+}
+
 // listedJournal is one journal in the JSON of `journal`.
 type listedJournal struct {
 	Journal string               `json:"journal"`
@@ -52,13 +57,7 @@ func listJournals(w io.Writer, paths []string, output string) error {
 		all = append(all, listedJournal{path, files})
 	}
 	if output == formatJSON {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		err := enc.Encode(struct {
-			Version  int             `json:"version"`
-			Journals []listedJournal `json:"journals"`
-		}{1, all})
-		if err != nil {
+		if err := printJSON(w, journalsDocument{2, all}); err != nil {
 			return fmt.Errorf("print the journals: %w", err)
 		}
 		return nil
@@ -158,6 +157,12 @@ type verifiedJournal struct {
 	engine.JournalVerification
 }
 
+// verifiedDocument is what `lockstep journal verify -o json` prints.
+type verifiedDocument struct {
+	Format   int               `json:"format"` // of the document: 2; the first called it version
+	Journals []verifiedJournal `json:"journals"`
+}
+
 func verifyJournals(w io.Writer, paths []string, output string) error {
 	all, damaged := []verifiedJournal{}, false
 	for _, path := range paths {
@@ -171,12 +176,7 @@ func verifyJournals(w io.Writer, paths []string, output string) error {
 	}
 	var err error
 	if output == formatJSON {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(struct {
-			Version  int               `json:"version"`
-			Journals []verifiedJournal `json:"journals"`
-		}{1, all})
+		err = printJSON(w, verifiedDocument{2, all})
 	} else {
 		err = printVerified(w, all)
 	}

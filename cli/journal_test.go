@@ -58,14 +58,14 @@ func TestJournalVerifyFindsADamagedLine(t *testing.T) {
 	}
 	code, out, _ = run("verify", "-o", "json")
 	var document struct {
-		Version  int
+		Format   int
 		Journals []struct {
 			Journal  string
 			Intact   bool
 			Findings []engine.JournalFinding
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &document); err != nil || code != exitAttention || document.Version != 1 {
+	if err := json.Unmarshal([]byte(out), &document); err != nil || code != exitAttention || document.Format != 2 {
 		t.Fatalf("%d, %v: %s", code, err, out)
 	}
 	if d := document.Journals; len(d) != 1 || d[0].Intact || len(d[0].Findings) != 1 || d[0].Findings[0].Damage != engine.DamageChanged {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -182,6 +181,13 @@ waits for no server.`,
 	return cmd
 }
 
+// notesDocument is what `lockstep notes -o json` prints.
+type notesDocument struct {
+	Format  int         `json:"format"` // of the document: 2; the first called it version
+	Cluster string      `json:"cluster"`
+	Notes   []core.Note `json:"notes"`
+}
+
 func listNotes(ctx context.Context, p place, output string, all bool, out io.Writer) error {
 	return glance(ctx, p, patience{}, func(s *session, _ place, _ time.Duration) error {
 		snap := s.engine.Snapshot()
@@ -193,13 +199,7 @@ func listNotes(ctx context.Context, p place, output string, all bool, out io.Wri
 		}
 		var err error
 		if output == formatJSON {
-			enc := json.NewEncoder(out)
-			enc.SetIndent("", "  ")
-			err = enc.Encode(struct {
-				Version int         `json:"version"`
-				Cluster string      `json:"cluster"`
-				Notes   []core.Note `json:"notes"`
-			}{1, snap.Cluster, notes})
+			err = printJSON(out, notesDocument{2, snap.Cluster, notes})
 		} else {
 			err = printNotes(out, notes, snap.Now)
 		}

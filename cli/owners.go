@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -52,6 +51,14 @@ when the instances could not be read.`,
 	return cmd
 }
 
+// ownersDocument is what `lockstep owners -o json` prints.
+type ownersDocument struct {
+	Format   int                   `json:"format"` // of the document: 1
+	Cluster  string                `json:"cluster"`
+	AsOf     time.Time             `json:"asOf"` // the cluster's time
+	Projects []procedure.OwnerNote `json:"projects"`
+}
+
 var ownersPrinters = map[string]func(io.Writer, *core.Snapshot, []procedure.OwnerNote) error{
 	"text": func(w io.Writer, s *core.Snapshot, notes []procedure.OwnerNote) error {
 		text := procedure.OwnersText(s, notes)
@@ -66,9 +73,7 @@ var ownersPrinters = map[string]func(io.Writer, *core.Snapshot, []procedure.Owne
 		return err
 	},
 	"json": func(w io.Writer, s *core.Snapshot, notes []procedure.OwnerNote) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(map[string]any{"cluster": oneLine(s.Cluster), "asOf": s.Now.UTC(), "projects": notes})
+		return printJSON(w, ownersDocument{1, oneLine(s.Cluster), s.Now.UTC(), notes})
 	},
 }
 

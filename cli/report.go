@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -16,13 +15,9 @@ import (
 
 // reportPrinters are the forms of the report.
 var reportPrinters = map[string]func(io.Writer, *record.Account) error{
-	"md":   func(w io.Writer, a *record.Account) error { return record.Markdown(w, a, time.Local) },
-	"html": func(w io.Writer, a *record.Account) error { return record.HTML(w, a, time.Local) },
-	formatJSON: func(w io.Writer, a *record.Account) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(a)
-	},
+	"md":       func(w io.Writer, a *record.Account) error { return record.Markdown(w, a, time.Local) },
+	"html":     func(w io.Writer, a *record.Account) error { return record.HTML(w, a, time.Local) },
+	formatJSON: func(w io.Writer, a *record.Account) error { return printJSON(w, a) },
 }
 
 func newReport(p *place) *cobra.Command {

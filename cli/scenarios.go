@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +21,12 @@ const (
 
 // listScenarios prints the scenarios and what each teaches: by groups and wrapped on a terminal; elsewhere one line each, with
 // tabs between name, group, title and text; or as JSON.
+// scenariosDocument is what `lockstep demo --list -o json` prints.
+type scenariosDocument struct {
+	Format    int              `json:"format"` // of the document: 1
+	Scenarios []scenario.Entry `json:"scenarios"`
+}
+
 func listScenarios(w io.Writer, format string) error {
 	all, err := scenario.Catalogue()
 	if err != nil {
@@ -29,9 +34,7 @@ func listScenarios(w io.Writer, format string) error {
 	}
 	switch format {
 	case formatJSON:
-		out := json.NewEncoder(w)
-		out.SetIndent("", "  ")
-		return out.Encode(all)
+		return printJSON(w, scenariosDocument{1, all})
 	case formatText:
 	default:
 		return fmt.Errorf("--output is %q; it takes %s or %s", format, formatText, formatJSON)

@@ -22,9 +22,9 @@ func TestListOfScenarios(t *testing.T) {
 			t.Errorf("not a name, a group, a title and a text: %q", line)
 		}
 	}
-	var all []scenario.Entry
+	var all scenariosDocument
 	if code, out, _ := run(t, "demo", "--list", "-o", "json"); code != exitFine || json.Unmarshal([]byte(out), &all) != nil ||
-		len(all) != len(lines) {
+		len(all.Scenarios) != len(lines) {
 		t.Errorf("exit %d, as JSON: %s", code, out)
 	}
 	for _, wrong := range [][]string{{"demo", "--list", "-o", "xml"}, {"demo", "-o", "json"}} {

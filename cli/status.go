@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -54,11 +53,7 @@ The exit code is 0 when nothing needs you, or all that does is set aside, 2 when
 
 var statusPrinters = map[string]func(io.Writer, Status) error{
 	"table": statusTable{}.print,
-	"json": func(w io.Writer, s Status) error {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(s)
-	},
+	"json":  func(w io.Writer, s Status) error { return printJSON(w, s) },
 	"yaml": func(w io.Writer, s Status) error {
 		b, err := yaml.Marshal(s)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 
 // Status is what `lockstep status` prints: a stable document for scripts. Times are RFC 3339 in UTC, durations seconds.
 type Status struct {
+	Format   int               `json:"format"` // of the document: 1
 	Cluster  string            `json:"cluster"`
 	AsOf     time.Time         `json:"asOf"`
 	Update   StatusUpdate      `json:"update"`
@@ -154,6 +155,7 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 	u := progress.Update(s)
 	end := forecast.Finish(s)
 	st := Status{
+		Format:  1,
 		Cluster: oneLine(s.Cluster),
 		AsOf:    s.Now.UTC(),
 		Update: StatusUpdate{Running: u.Running, From: oneLine(u.From), To: oneLine(u.To), Started: moment(u.Started.At),

@@ -8,9 +8,15 @@ import (
 	"lockstep/core/wording"
 )
 
+// document is a Forecast as JSON has it.
+type document struct {
+	Format int `json:"format"` // of the document: 1
+	*Forecast
+}
+
 // JSON is the forecast as a document for scripts: times are RFC 3339, durations whole seconds.
 func (p *Forecast) JSON() ([]byte, error) {
-	b, err := json.MarshalIndent(p, "", "  ")
+	b, err := json.MarshalIndent(document{1, p}, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write the plan as JSON: %w", err)
 	}

@@ -439,6 +439,7 @@ type (
 		Came     time.Time       `json:"came"`
 	}
 	jsonDocument struct {
+		Format   int             `json:"format"` // of the document: 1
 		Cluster  string          `json:"cluster"`
 		AsOf     time.Time       `json:"asOf"`
 		Headline string          `json:"headline"`
@@ -476,7 +477,7 @@ func itemsJSON(items []Item) []jsonItem {
 }
 
 func (d *Document) forScripts() jsonDocument {
-	j := jsonDocument{Cluster: d.Cluster, AsOf: d.AsOf.UTC(), Headline: d.Headline, NodesEnd: momentJSON(d.nodesEnd),
+	j := jsonDocument{Format: 1, Cluster: d.Cluster, AsOf: d.AsOf.UTC(), Headline: d.Headline, NodesEnd: momentJSON(d.nodesEnd),
 		Whole: momentJSON(d.whole), Steps: []jsonPart{}, Warnings: []string{}, Notes: []string{}, Formula: []jsonRow{},
 		Sum:  evacuation.Span(d.formula.Sum),
 		Open: slices.Clone(d.formula.Ambiguous), Record: []jsonTold{}}
