@@ -44,6 +44,20 @@ func TestTheHistoryAsItIsShown(t *testing.T) {
 	}
 }
 
+// A line that nobody saw happen says so, and what its time is from.
+func TestALineThatNobodySawSaysSo(t *testing.T) {
+	d := driveHistory(120, 40)
+	d.fake.lines[0].Inferred, d.fake.lines[0].Reconstructed = true, "LCMMachine status.reboot.requestedAt"
+	d.keys("H", "enter")
+	if frame := stripped(d.shows()); !strings.Contains(frame, "nobody looked when it happened: its time is that of LCMMachine status.reboot") {
+		t.Errorf("it does not say what its time is from:\n%s", frame)
+	}
+	d.keys("esc", "down", "down", "down", "enter")
+	if frame := stripped(d.shows()); !strings.Contains(frame, "nobody saw it when it happened") {
+		t.Errorf("it does not say that it was found later:\n%s", frame)
+	}
+}
+
 // The history has the journal's lines and all messages, the newest first, and takes in what is new while it is open.
 func TestTheHistoryFollows(t *testing.T) {
 	d := driveHistory(120, 40)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,22 @@ func TestEveryBarHasAGlyphOfItsOwn(t *testing.T) {
 				t.Errorf("%s cannot be seen", b)
 			}
 		}
+	}
+}
+
+// A stage that nobody saw begin, and of which an API has the time, is said to be reconstructed.
+func TestTheTimelineMarksWhatIsReconstructed(t *testing.T) {
+	s := world()
+	course := slices.Clone(s.History.Courses[s.Nodes["kaas-node-cmp06"].UID])
+	course[len(course)-2].Since.Exact, course[len(course)-2].Reconstructed = false, true
+	s.History.Courses[s.Nodes["kaas-node-cmp06"].UID] = course
+	d := drive(s, 120, 40).keys("T")
+	p := d.panes[ScopeTimeline].(*timelinePane)
+	p.Choose("node/kaas-node-cmp06")
+	d.keys("f", "[")
+	d.shows()
+	if got := p.tells(); !strings.Contains(got, "rebooting 16:36 (reconstructed: nobody looked) to 16:40") {
+		t.Errorf("it says %q", got)
 	}
 }
 

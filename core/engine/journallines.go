@@ -244,6 +244,9 @@ func (r Record) line() (core.JournalLine, bool) {
 	default: // of a newer version
 		l.Kind, l.What, l.Why, shown = core.LineRun, text(string(r.Kind)), text(r.Text), false
 	}
+	if r.Reconstructed != "" {
+		l.Why = text("reconstructed by " + r.Reconstructed + wording.Prefixed("; ", l.Why))
+	}
 	return l, shown
 }
 
@@ -251,7 +254,7 @@ func clockOf(word string, at time.Time) string {
 	if at.IsZero() {
 		return ""
 	}
-	return word + at.UTC().Format(time.DateTime)
+	return word + at.Local().Format("2006-01-02 15:04")
 }
 
 func (r Record) updateLine(l *core.JournalLine) {

@@ -97,6 +97,8 @@ func TestEachKindOfRecordIsALine(t *testing.T) {
 		{Record{Kind: RecordLock, Node: "kaas-node-1", Label: "cmp-1", Object: &core.Ref{Name: "ceph-kaas-node-1"}, From: "active",
 			To: "inactive"},
 			"lock||cmp-1|ceph lock: active → inactive|"},
+		{Record{Kind: RecordStage, Node: "cmp-1", From: "idle", To: "released", Reconstructed: fieldStages},
+			"stage||cmp-1|idle → released|reconstructed by " + fieldStages},
 		{Record{Kind: RecordRound, Node: "cmp-1", Round: &core.Round{}}, "stage||cmp-1|its maintenance began|"},
 		{Record{Kind: RecordArm, State: "armed"}, "run|anna||writing: armed|"},
 		{Record{Kind: RecordDisarm, Text: "the lease is lost"}, "run|anna||writing was disarmed|the lease is lost"},
@@ -123,7 +125,7 @@ func TestEachKindOfRecordIsALine(t *testing.T) {
 		{Record{Kind: RecordPlanStep, Title: "step ceph", From: "Scheduled", To: "InProgress", PlanStep: &PlanStepRecord{Message: "5/18"}},
 			"update||step ceph|Scheduled → InProgress|5/18"},
 		{Record{Kind: RecordForecast, Forecast: &ForecastRecord{Moment: ForecastPace, Whole: ForecastEnd{End: at, Spread: 600}}},
-			"update||the forecast|over about 2026-01-16 12:00 UTC ± 10 m|the nodes' pace is known"},
+			"update||the forecast|over about " + at.Local().Format("2006-01-02 15:04") + " ± 10 m|the nodes' pace is known"},
 		{Record{Kind: RecordCarried, File: 2}, ""},
 		{Record{Kind: RecordStage, Carried: true}, ""},
 	} {

@@ -341,7 +341,7 @@ func (r Record) planLine(l *core.JournalLine) bool {
 }
 
 func (f ForecastEnd) text() string {
-	text := "about " + f.End.UTC().Format("2006-01-02 15:04") + " UTC"
+	text := clockOf("about ", f.End)
 	if f.Spread >= 1 {
 		text += " ± " + wording.SpanText(time.Duration(f.Spread*float64(time.Second)))
 	}

@@ -15,9 +15,6 @@ func (r Record) Says() string {
 	if l.Label != "" {
 		text = l.Label + ": " + text
 	}
-	if l.Reconstructed != "" {
-		text += ", by " + l.Reconstructed
-	}
 	if l.Took > 0 {
 		text += ", after " + wording.SpanText(l.Took)
 	}
