@@ -139,9 +139,12 @@ func reconstructs(t *testing.T, history []time.Duration) {
 	st.stop()
 
 	a := accountOf(t, st)
+	if a.Plan == nil || a.Plan.Whole.Ended.IsZero() {
+		t.Fatalf("the plan: %+v", a.Plan)
+	}
 	cloud.mu.Lock()
 	defer cloud.mu.Unlock()
-	told := map[string]record.Node{}
+	told, phases := map[string]record.Node{}, 0
 	for _, n := range a.Nodes {
 		told[n.Name] = n
 	}
@@ -169,6 +172,24 @@ func reconstructs(t *testing.T, history []time.Duration) {
 			}
 		}
 	}
+	for _, p := range a.Phases {
+		var began, ended record.Time
+		for _, st := range a.Plan.Parts {
+			if st.Phase == p.Number {
+				began, ended = st.Began, st.Ended
+			}
+		}
+		if !p.Reconstructed {
+			continue
+		}
+		if p.Ended.Sub(ended.Time).Abs() > 6*time.Second || p.Began.Sub(began.Time).Abs() > time.Minute || !p.Exact {
+			t.Errorf("phase %d is told from %s to %s, the plan has %s to %s", p.Number, p.Began, p.Ended, began, ended)
+		}
+		phases++
+	}
+	if history[1] > 20*time.Minute && phases == 0 {
+		t.Error("no phase was reconstructed, and nobody saw the last two")
+	}
 	seen := map[string]int{}
 	if _, err := engine.ReadJournalLines(st.s.journal.Path(), func(l engine.JournalLine) {
 		if l.Reconstructed != "" {
@@ -181,9 +202,6 @@ func reconstructs(t *testing.T, history []time.Duration) {
 		if n > 1 {
 			t.Errorf("told %d times: %s", n, line)
 		}
-	}
-	if a.Plan == nil || a.Plan.Whole.Ended.IsZero() {
-		t.Errorf("the plan: %+v", a.Plan)
 	}
 }
 

@@ -91,7 +91,8 @@ func (r Record) known() int {
 	switch {
 	case r.Reconstructed != "":
 		return 1
-	case (r.Kind == RecordStage || r.Kind == RecordLock) && !r.Exact, r.Kind == RecordRound && r.Round != nil && r.Round.EndUnseen:
+	case (r.Kind == RecordStage || r.Kind == RecordLock) && !r.Exact, r.Kind == RecordRound && r.Round != nil && r.Round.EndUnseen,
+		r.Kind == RecordPhase && r.Phase != nil && !(r.Phase.Started.Exact && (r.Phase.Ended.At.IsZero() || r.Phase.Ended.Exact)):
 		return 2
 	}
 	return 0

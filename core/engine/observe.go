@@ -325,6 +325,9 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History, watched bool) c
 		}
 		if r != before {
 			phases.Set(p.ID, r)
+			if !watched {
+				e.past.missPhase(p.ID)
+			}
 			e.see(Record{Kind: RecordPhase, Number: p.ID, State: string(p.State), Title: p.Title, Phase: &r})
 		}
 	}

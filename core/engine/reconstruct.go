@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -16,6 +15,8 @@ type pastBook struct {
 	due    bool              // this run has not looked yet at what may have happened meanwhile
 	missed map[string]missed // by node UID: its stage at the first look after a time in which this run did not look, if it is another one
 	looked time.Time         // when that look was (the cluster's time)
+
+	phases map[core.PhaseID]bool // those that were found in another state at such a look
 
 	asking bool // LCM's stages of machines are being read
 	read   bool // they were, or could not be
@@ -67,9 +68,10 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 	b.due = false
 	courses, stages := core.CloneOnWrite[string, core.Course]{M: h.Courses}, core.CloneOnWrite[string, core.StageRecord]{M: h.Stages}
 	rounds, earlier := core.CloneOnWrite[string, core.Round]{M: h.Rounds}, core.CloneOnWrite[string, core.Round]{M: h.Earlier}
+	moved := movedBySource(s)
 	for _, name := range s.NodeNames() {
 		node := s.Nodes[name]
-		marks := e.marksOf(s, h, node)
+		marks := e.marksOf(s, h, node, moved)
 		if len(marks) == 0 {
 			continue
 		}
@@ -100,7 +102,8 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 		}
 		e.world.touched.node(name)
 	}
-	b.missed = nil
+	h.Phases = e.pastPhases(s, h.Update, h.Phases)
+	b.missed, b.phases = nil, nil
 	h.Courses, h.Stages, h.Rounds, h.Earlier = courses.M, stages.M, rounds.M, earlier.M
 	return h
 }
@@ -111,6 +114,70 @@ func (b *pastBook) miss(node string, since, found time.Time) {
 		b.missed = map[string]missed{}
 	}
 	b.missed[node] = missed{since, found}
+}
+
+// missPhase is miss for a phase.
+func (b *pastBook) missPhase(id core.PhaseID) {
+	if b.phases == nil {
+		b.phases = map[core.PhaseID]bool{}
+	}
+	b.phases[id] = true
+}
+
+// pastPhases are the phases with the plan's own times, where nobody looked when they began or ended.
+func (e *Engine) pastPhases(s *core.Snapshot, u core.UpdateRecord,
+	phases map[core.PhaseID]core.PhaseRecord) map[core.PhaseID]core.PhaseRecord {
+	out := core.CloneOnWrite[core.PhaseID, core.PhaseRecord]{M: phases}
+	plan := planOf(s, e.plan.plan)
+	if plan == nil {
+		plan = s.Management.Plan()
+	}
+	for _, p := range progress.Phases(s) {
+		began, ended := phaseByPlan(plan, p.ID)
+		r := phases[p.ID]
+		before, at := r, began
+		if !e.past.phases[p.ID] || began.Before(u.Started) || began.After(s.Now) {
+			continue
+		}
+		if !r.Started.At.IsZero() && !r.Started.Exact {
+			r.Started = core.Since{At: began, Exact: true}
+		}
+		if !r.Ended.At.IsZero() && !r.Ended.Exact && !ended.IsZero() && !ended.After(s.Now) {
+			r.Ended, at = core.Since{At: ended, Exact: true}, ended
+		}
+		if r == before {
+			continue
+		}
+		out.Set(p.ID, r)
+		e.world.touched.everything()
+		e.see(Record{Kind: RecordPhase, At: at.UTC(), Number: p.ID, State: string(p.State), Title: p.Title, Phase: &r,
+			Reconstructed: fieldStepDuration})
+	}
+	return out.M
+}
+
+// phaseByPlan is when the steps of a phase began, and when the last one ended; zero where the plan does not tell.
+func phaseByPlan(plan *core.UpdatePlan, phase core.PhaseID) (began, ended time.Time) {
+	if plan == nil {
+		return began, ended
+	}
+	over := true
+	for _, st := range plan.Steps {
+		if st.Phase() != phase || st.Started.IsZero() {
+			over = over && st.Phase() != phase
+			continue
+		}
+		if began.IsZero() || st.Started.Before(began) {
+			began = st.Started
+		}
+		end := stepEnded(st)
+		over = over && !end.IsZero()
+		ended = core.Later(ended, end)
+	}
+	if !over {
+		ended = time.Time{}
+	}
+	return began, ended
 }
 
 // askStages begins to read LCM's stages of the machines; false where there are none to read.
@@ -141,7 +208,7 @@ func (e *Engine) askStages(s *core.Snapshot) bool {
 }
 
 // marksOf are the marks of a node in the update, the oldest first.
-func (e *Engine) marksOf(s *core.Snapshot, h core.History, node *core.Node) []mark {
+func (e *Engine) marksOf(s *core.Snapshot, h core.History, node *core.Node, moved map[string][]time.Time) []mark {
 	var out []mark
 	add := func(stage core.Stage, at time.Time, field string) {
 		if !at.IsZero() && !at.Before(h.Update.Started) && !at.After(s.Now) {
@@ -195,8 +262,8 @@ func (e *Engine) marksOf(s *core.Snapshot, h core.History, node *core.Node) []ma
 	if node.Ready == "True" && !node.ReadySince.Before(reboot) {
 		after(core.StageUpdating, node.ReadySince, fieldReady) // it is Ready again, and still cordoned
 	}
-	for _, m := range movedFrom(s, progress.MaintenanceOf(s, node.Name).Host, requested) {
-		after(core.StageEvacuating, m, fieldMigrated)
+	for _, began := range moved[progress.MaintenanceOf(s, node.Name).Host] {
+		after(core.StageEvacuating, began, fieldMigrated)
 	}
 	slices.SortStableFunc(out, func(a, b mark) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(stageRank[a.stage], stageRank[b.stage]), cmp.Compare(a.field, b.field))
@@ -204,13 +271,13 @@ func (e *Engine) marksOf(s *core.Snapshot, h core.History, node *core.Node) []ma
 	return out
 }
 
-// movedFrom are the times at which migrations from a host began since.
-func movedFrom(s *core.Snapshot, host string, since time.Time) []time.Time {
-	var out []time.Time
-	for _, id := range slices.Sorted(maps.Keys(s.Migrations)) {
-		for _, m := range s.Migrations[id] {
-			if host != "" && m.SourceHost == host && !m.Created.Before(since) {
-				out = append(out, m.Created)
+// movedBySource are the times at which migrations from each host began.
+func movedBySource(s *core.Snapshot) map[string][]time.Time {
+	out := map[string][]time.Time{}
+	for _, all := range s.Migrations {
+		for _, m := range all {
+			if m.SourceHost != "" {
+				out[m.SourceHost] = append(out[m.SourceHost], m.Created)
 			}
 		}
 	}

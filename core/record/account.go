@@ -71,13 +71,15 @@ type Run struct {
 
 // Phase is a phase of the update.
 type Phase struct {
-	Number int     `json:"number"`
-	Title  string  `json:"title"`
-	Began  Time    `json:"began"`
-	Ended  Time    `json:"ended"`
-	Exact  bool    `json:"exact"` // both were seen, or read from the API's own times
-	Took   float64 `json:"tookSeconds,omitempty"`
-	Lines  []Place `json:"lines"`
+	Number int    `json:"number"`
+	Title  string `json:"title"`
+	Began  Time   `json:"began"`
+	Ended  Time   `json:"ended"`
+	Exact  bool   `json:"exact"` // both were seen, or read from the API's own times
+
+	Reconstructed bool    `json:"reconstructed,omitempty"` // nobody looked; the times are the plan's own
+	Took          float64 `json:"tookSeconds,omitempty"`
+	Lines         []Place `json:"lines"`
 }
 
 // Node is what became of a node.

@@ -203,7 +203,10 @@ func (d *markdown) report(a *Account) {
 	var rows [][]string
 	for _, p := range a.Phases {
 		exact := ""
-		if !p.Exact {
+		switch {
+		case p.Reconstructed:
+			exact = "reconstructed"
+		case !p.Exact:
 			exact = "found later"
 		}
 		rows = append(rows, []string{strconv.Itoa(p.Number) + " " + plainly(p.Title), d.clock(p.Began), d.clock(p.Ended), span(p.Took),

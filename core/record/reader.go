@@ -177,6 +177,7 @@ func (b *builder) phase(l engine.JournalLine, at Place) {
 	p.Began, p.Ended = Time{l.Phase.Started.At.UTC()}, Time{l.Phase.Ended.At.UTC()}
 	p.Exact = l.Phase.Started.Exact && (l.Phase.Ended.At.IsZero() || l.Phase.Ended.Exact)
 	p.Took = between(p.Began, p.Ended)
+	p.Reconstructed = p.Reconstructed || l.Reconstructed != ""
 	p.Lines = append(p.Lines, at)
 }
 
