@@ -102,18 +102,26 @@ func TestWhatNobodySawIsReconstructed(t *testing.T) {
 	}
 	for _, history := range histories {
 		t.Run(fmt.Sprint(history), func(t *testing.T) {
-			bubble.Run(t, func(t *testing.T) { reconstructs(t, history) })
+			bubble.Run(t, func(t *testing.T) { reconstructs(t, history, true) })
 		})
 	}
+	t.Run("without a management cluster", func(t *testing.T) { // only Kubernetes and Nova tell
+		bubble.Run(t, func(t *testing.T) {
+			reconstructs(t, []time.Duration{30 * time.Second, 5 * time.Minute, 90 * time.Second, 4 * time.Minute}, false)
+		})
+	})
 }
 
-func reconstructs(t *testing.T, history []time.Duration) {
+// reconstructs plays the update: Lockstep looks, and does not look, by turns.
+func reconstructs(t *testing.T, history []time.Duration, management bool) {
 	what, err := scenario.Parse([]byte(toReconstruct))
 	if err != nil {
 		t.Fatal(err)
 	}
 	st := newStory(t, sim.Options{Scenario: what, Timing: brief, Paused: true})
-	st.place.management = simManagement(st.Cloud)
+	if management {
+		st.place.management = simManagement(st.Cloud)
+	}
 	cloud := follow(st)
 	st.begin()
 	st.until("everything is live", allKnown)
@@ -139,8 +147,15 @@ func reconstructs(t *testing.T, history []time.Duration) {
 	st.stop()
 
 	a := accountOf(t, st)
-	if a.Plan == nil || a.Plan.Whole.Ended.IsZero() {
+	if a.Plan == nil || a.Plan.Whole.Ended.IsZero() || len(a.Plan.Whole.Forecasts) == 0 {
 		t.Fatalf("the plan: %+v", a.Plan)
+	}
+	for _, f := range a.Plan.Whole.Forecasts { // it is the forecast of a beginning only if somebody saw that
+		for _, p := range a.Plan.Parts {
+			if f.Moment == p.ID && f.Given.Sub(p.Began.Time) > 10*time.Second {
+				t.Errorf("the forecast for the beginning of %s at %s was given at %s", p.ID, p.Began, f.Given)
+			}
+		}
 	}
 	cloud.mu.Lock()
 	defer cloud.mu.Unlock()
@@ -150,13 +165,16 @@ func reconstructs(t *testing.T, history []time.Duration) {
 	}
 	for name, q := range cloud.nodes {
 		n := told[name]
+		if len(n.Maintenance) == 0 && !management {
+			continue // nobody saw it, and nothing tells of it
+		}
 		if len(n.Maintenance) != 1 {
 			t.Errorf("%s: %d times in maintenance: %+v", n.Label, len(n.Maintenance), n.Maintenance)
 			continue
 		}
-		agrees(t, n, q)
+		agrees(t, n, q, management)
 		for _, a := range away {
-			if q.began.Before(a.from) || q.ended.After(a.to) {
+			if !management || q.began.Before(a.from) || q.ended.After(a.to) {
 				continue
 			}
 			var stages []string // nobody saw anything of it
@@ -206,7 +224,7 @@ func reconstructs(t *testing.T, history []time.Duration) {
 }
 
 // agrees compares what is told of a node with what the cloud has.
-func agrees(t *testing.T, n record.Node, q *recordedNode) {
+func agrees(t *testing.T, n record.Node, q *recordedNode, management bool) {
 	t.Helper()
 	const lag = 6 * time.Second // from the server to the journal; the API's times are in whole seconds
 	near := func(what string, told record.Time, is time.Time) {
@@ -220,8 +238,14 @@ func agrees(t *testing.T, n record.Node, q *recordedNode) {
 		t.Errorf("%s began at %s, the cloud has %s", n.Label, m.Began, q.began)
 	}
 	near("it began", m.Began, q.began)
-	near("it ended", m.Ended, q.ended)
-	if !m.EndSeen && !m.Reconstructed {
+	switch {
+	case m.EndSeen || m.Reconstructed:
+		near("it ended", m.Ended, q.ended)
+	case !management: // it is an upper bound
+		if m.Ended.Before(q.ended) {
+			t.Errorf("%s ended by %s, the cloud has %s", n.Label, m.Ended, q.ended)
+		}
+	default:
 		t.Errorf("%s: its end is not known, and LCM tells it: %+v", n.Label, m)
 	}
 	order := []core.Stage{core.StageIdle, core.StageQueued, core.StagePreparing, core.StageEvacuating, core.StageReleased, core.StageDraining,

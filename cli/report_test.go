@@ -200,7 +200,26 @@ func reportsTheUpdate(t *testing.T) {
 		}
 	}
 	tracesToLines(t, a, st.s.journal.Path())
+	holdsThePhases(t, a)
 	reads(t, a)
+}
+
+// holdsThePhases checks what is held against what came where no plan drives the update: the documents' phases.
+func holdsThePhases(t *testing.T, a *record.Account) {
+	t.Helper()
+	if a.Plan == nil || a.Plan.By != record.PlanByDocuments || len(a.Plan.Parts) != 4 || len(a.Plan.Changes) > 0 {
+		t.Fatalf("the plan is %+v", a.Plan)
+	}
+	sum := 0.0
+	for i, p := range a.Plan.Parts {
+		is := a.Phases[i+1]
+		if sum += p.Planned; p.Phase != is.Number || p.Took != is.Took || p.Planned <= 0 || p.PlannedBy != record.PlanByDocuments {
+			t.Errorf("phase %d is told as %+v, it was %+v", is.Number, p, is)
+		}
+	}
+	if w := a.Plan.Whole; w.Took != a.Took || w.Planned != sum || len(w.Forecasts) < 2 || w.Forecasts[0].Moment != engine.ForecastFirst {
+		t.Errorf("the whole is told as %+v; planned %v, it took %v", w, sum, a.Took)
+	}
 }
 
 // handsTheShiftOver checks the note that is written while cmp-02 waits for the operator.

@@ -26,6 +26,7 @@ type planBook struct {
 	rounds  int    // how many maintenances of nodes this run saw end
 	looked  string // what could have changed it, at the last look
 	watched bool   // this run saw the plans in the Snapshot before
+	gave    bool   // this run has looked at the forecast of this update before
 }
 
 func (b *planBook) begin(update string) {
@@ -210,7 +211,8 @@ func (e *Engine) observeForecast(s *core.Snapshot, f *forecast.Forecast) {
 		r.Update, r.Moment = b.update, moment
 		e.see(Record{Kind: RecordForecast, Forecast: r})
 	}
-	first := !b.given[ForecastFirst]
+	first := !b.gave
+	b.gave = true
 	give(ForecastFirst)
 	if !forecast.Finish(s).At.IsZero() {
 		give(ForecastPace)
@@ -218,7 +220,7 @@ func (e *Engine) observeForecast(s *core.Snapshot, f *forecast.Forecast) {
 	for _, p := range f.Parts {
 		switch id := partID(p); {
 		case p.State != forecast.PartRuns || p.Plan && p.Started.IsZero():
-		case first: // it is the forecast of its beginning, too, or it began before
+		case first: // it began before this run looked, or the first forecast is that of its beginning, too
 			b.given[id] = true
 		default:
 			give(id)

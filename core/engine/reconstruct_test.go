@@ -104,3 +104,35 @@ func TestWhatWasReconstructedIsMerged(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// Two windows that come back at the same time tell what was reconstructed once; what one of them sees is told beside it.
+func TestTwoWindowsReconstructOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	line := func(minute int, field string) Record {
+		at := worldTime.Add(time.Duration(minute) * time.Minute)
+		return Record{Kind: RecordStage, At: at, Wall: worldTime.Add(time.Hour), Object: &core.Ref{UID: "n"}, To: string(core.StageUpdating),
+			Reconstructed: field, Stage: &core.StageRecord{Stage: core.StageUpdating, Since: core.Since{At: at}}}
+	}
+	var windows []*Journal
+	for _, run := range []string{"a", "b"} {
+		j, err := OpenJournal(path, JournalOptions{Run: run})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		windows = append(windows, j)
+	}
+	for _, j := range windows {
+		if err := j.Keep(false, line(50, ""), line(5, fieldItem), line(9, fieldReady)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	records, _ := readAll(t, path)
+	var got []string
+	for _, r := range records {
+		got = append(got, fmt.Sprint(int(r.At.Sub(worldTime).Minutes()), r.Run))
+	}
+	if text := strings.Join(got, " "); text != "50a 5a 9a" {
+		t.Errorf("the journal has %s", text)
+	}
+}
