@@ -3,8 +3,11 @@ package cli
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -280,4 +283,37 @@ func agrees(t *testing.T, n record.Node, q *recordedNode, management bool) {
 	if last.Stage != string(core.StageDone) {
 		t.Errorf("%s is %s at last: %+v", n.Label, last.Stage, n.Stages)
 	}
+}
+
+// A run that begins when the update is long over asks LCM for nothing.
+func TestAnUpdateThatIsOverIsNotReconstructed(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		what, err := scenario.Parse([]byte(toReconstruct))
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := newStory(t, sim.Options{Scenario: what, Timing: brief})
+		st.place.management = simManagement(st.Cloud)
+		var asked atomic.Int64
+		st.Management.AddFault(kubeapi.Fault{Verb: "list", Resource: "lcmmachineupgradedrainstatuses", Match: func(r *http.Request) bool {
+			if !strings.Contains(r.UserAgent(), "lockstep-sim") {
+				asked.Add(1)
+			}
+			return false
+		}})
+		over := func(s *core.Snapshot) bool {
+			return allKnown(s) && s.History.Update.UID != "" && !s.History.Update.Ended.IsZero()
+		}
+		st.begin()
+		st.until("the update is over", over)
+		st.stop()
+		first := asked.Load()
+		st.begin()
+		st.until("everything is live again", over)
+		time.Sleep(time.Minute)
+		st.until("it is at rest", allKnown)
+		if again := asked.Load() - first; first != 1 || again != 0 {
+			t.Errorf("LCM's stages were asked for %d times while the update ran, and %d times afterwards", first, again)
+		}
+	})
 }

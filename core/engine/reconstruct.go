@@ -56,8 +56,8 @@ var stageRank = map[core.Stage]int{core.StageQueued: 1, core.StagePreparing: 2, 
 // nothing that goes against what some run saw: what it tells lies between two stages that are known, and after the one, before the other.
 func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) core.History {
 	b := &e.past
-	if !watched {
-		b.due, b.read, b.looked = true, false, s.Now
+	if !watched { // an update that was over before needs nothing
+		b.due, b.read, b.looked = h.Update.Ended.IsZero() || !h.Update.Ended.Before(s.Now), false, s.Now
 	}
 	if !b.due || e.cfg.Journal == nil || h.Update.UID == "" || connecting(s) || b.asking {
 		return h
