@@ -19,10 +19,11 @@ var mayImport = map[string][]string{
 	"cli":  {"cli/...", "core/...", "kube/...", "nova", "sim/...", "themes", "tui"},
 	"tui": {"core", "core/progress", "core/step", "core/procedure", "core/attention", "core/evacuation", "core/checklist",
 		"core/forecast", "core/timeline", "core/fleet", "themes", "tui/..."},
-	"cli/recorded": {"core", "core/engine", "core/recording", "core/evacuation", "tui"}, // no server: what it plays is all there is
-	"themes":       {"themes"},
-	"kube":         {"core", "core/engine", "kube/..."}, // of the engine its ports
-	"nova":         {"core", "core/engine", "nova/..."},
+	"cli/recorded":  {"core", "core/engine", "core/recording", "core/evacuation", "tui"}, // no server: what it plays is all there is
+	"cli/pseudonym": {"core", "core/engine", "core/progress", "core/recording"},          // of the engine the journal's records
+	"themes":        {"themes"},
+	"kube":          {"core", "core/engine", "kube/..."}, // of the engine its ports
+	"nova":          {"core", "core/engine", "nova/..."},
 
 	// Inside core the arrows point down. No package that reads knows the engine.
 	"core":            {"core/wording"},

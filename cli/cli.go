@@ -90,7 +90,7 @@ It is read-only until you arm it (--write, or the key w).`,
 	o.addTo(root)
 	root.AddCommand(newStatus(p), newCheck(p), newClusters(p), newOwners(p), newPlan(p), newWatch(p), newExporter(p), newSnapshot(p),
 		newJournal(p), newReport(p), newHandover(p), newNote(p), newNotes(p),
-		newDemo(o, stdin), newReplay(o, stdin), newSim(stdin), newConfig(o), newVersion())
+		newDemo(o, stdin), newReplay(o, stdin), newExport(), newSim(stdin), newConfig(o), newVersion())
 	return root
 }
 

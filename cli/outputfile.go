@@ -41,8 +41,13 @@ func writeFile(path string, content []byte, force bool) (err error) {
 	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
+	return putInPlace(tmp.Name(), path, force)
+}
+
+// putInPlace gives a file that was written beside its place its name. Without force a file that has appeared meanwhile is left alone.
+func putInPlace(tmp, path string, force bool) error {
 	if !force {
-		err := os.Link(tmp.Name(), path) // unlike a rename, it fails when the file exists
+		err := os.Link(tmp, path) // unlike a rename, it fails when the file exists
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			return exists(path, err)
 		}
@@ -50,7 +55,7 @@ func writeFile(path string, content []byte, force bool) (err error) {
 			return exists(path, fs.ErrExist)
 		}
 	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
+	if err := os.Rename(tmp, path); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

@@ -3,6 +3,8 @@ package inventory
 import (
 	"regexp"
 	"slices"
+
+	"lockstep/cli/pseudonym"
 )
 
 // agents takes over which network agents do not report. Which agents a node has follows from its roles.
@@ -22,7 +24,7 @@ var plainAgent = regexp.MustCompile(`^(neutron|ovn)-[a-z0-9-]{1,40}$`)
 func plainAgents(binaries []string) []string {
 	for i, binary := range binaries {
 		if !plainAgent.MatchString(binary) {
-			binaries[i] = leftOut
+			binaries[i] = pseudonym.LeftOut
 		}
 	}
 	return binaries

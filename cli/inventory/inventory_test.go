@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/cli/pseudonym"
 	"lockstep/core"
 	"lockstep/sim/scenario"
 )
@@ -164,18 +165,18 @@ func TestNumbersInNamesAreNumbers(t *testing.T) {
 // Other servers' texts in a lock do not stay in a pseudonymous file; Rockoon's known texts do.
 func TestPseudonymousTexts(t *testing.T) {
 	const id, node = "0b9f1c52-8a1c-4b0e-9b1d-3f2a5c6d7e8f", "storage-node-seven"
-	p := &pseudonyms{key: []byte("key"), objects: map[string]string{node: "node-x"}}
+	p := &pseudonyms{Names: pseudonym.New(), objects: map[string]string{node: "node-x"}}
 	for text, want := range map[string]string{
 		"": "",
 		"Some servers are still present on the host. Notify owners of the following server: ['" + id +
-			"']": "Some servers are still present on the host. Notify owners of the following server: ['" + p.id(id) + "']",
+			"']": "Some servers are still present on the host. Notify owners of the following server: ['" + p.ID(id) + "']",
 		"Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node " +
 			node: "Number of inactive NodeWorkloadLocks exceeds allowed concurrency. Deferring processing for node node-x",
 		"Got error while trying to migrate server " + id +
-			": No route to 10.1.2.3": "Got error while trying to migrate server " + p.id(id) + ": (left out)",
+			": No route to 10.1.2.3": "Got error while trying to migrate server " + p.ID(id) + ": (left out)",
 		"Retrying migrate instances from host. Cannot execute openstack commands, error: " +
 			"https://keystone.acme.example/v3 refused": "Retrying migrate instances from host. Cannot execute openstack commands, error: (left out)",
-		"the vault of acme is closed": leftOut,
+		"the vault of acme is closed": pseudonym.LeftOut,
 	} {
 		if got := p.message(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)

@@ -11,10 +11,10 @@ func (p *pseudonyms) management(m *scenario.Management, machines map[string]stri
 	if m == nil {
 		return
 	}
-	m.Project = p.name("project", m.Project)
+	m.Project = p.Name("project", m.Project)
 	for i := range m.Groups {
 		g := &m.Groups[i]
-		g.Name, g.Machines = p.name("update-group", g.Name), renamed(g.Machines, machines)
+		g.Name, g.Machines = p.Name("update-group", g.Name), renamed(g.Machines, machines)
 	}
 	for i, id := range m.Plan.Commence {
 		m.Plan.Commence[i] = p.stepID(id)

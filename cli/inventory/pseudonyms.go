@@ -2,17 +2,13 @@ package inventory
 
 import (
 	"cmp"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"lockstep/cli/pseudonym"
 	"lockstep/core"
 	"lockstep/sim/scenario"
 )
@@ -21,58 +17,24 @@ import (
 // and nothing leads back: pseudonyms derive from a key that is made for the file and thrown away. Free texts lose everything not
 // known to be harmless; lists are sorted by the new names.
 func Pseudonymise(s *scenario.Scenario) {
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails; the program ends when the system has no randomness
-	p := &pseudonyms{key: key, objects: map[string]string{}}
+	p := &pseudonyms{Names: pseudonym.New(), objects: map[string]string{}}
 	p.scenario(s)
 }
 
 // pseudonyms gives names to things.
 type pseudonyms struct {
-	key     []byte
+	pseudonym.Names
 	objects map[string]string // pseudonyms of objects that others are named after: nodes, the cluster, the deployment
-}
-
-// digest is the hash from which a pseudonym is made.
-func (p *pseudonyms) digest(kind, name string) []byte {
-	mac := hmac.New(sha256.New, p.key)
-	fmt.Fprintf(mac, "%s\x00%s", kind, name)
-	return mac.Sum(nil)
-}
-
-// name is the pseudonym of a name; an empty name stays empty.
-func (p *pseudonyms) name(kind, name string) string {
-	if name == "" {
-		return ""
-	}
-	return kind + "-" + hex.EncodeToString(p.digest(kind, name)[:5])
 }
 
 // object is the pseudonym of a name after which other objects are named.
 func (p *pseudonyms) object(kind, name string) string {
-	made := p.name(kind, name)
+	made := p.Name(kind, name)
 	p.objects[name] = made
 	return made
 }
 
-// id is a new ID in the form of the old one: a UUID, or 32 hexadecimal digits, or whatever it was.
-func (p *pseudonyms) id(id string) string {
-	if id == "" {
-		return ""
-	}
-	d := p.digest("id", id)
-	d[6], d[8] = d[6]&0x0f|0x40, d[8]&0x3f|0x80
-	h := hex.EncodeToString(d[:16])
-	if hexID.MatchString(id) {
-		return h
-	}
-	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
-}
-
-var (
-	hexID    = regexp.MustCompile(`^[0-9a-f]{32}$`)
-	nodeName = regexp.MustCompile(`^kaas-node-`)
-)
+var nodeName = regexp.MustCompile(`^kaas-node-`)
 
 // ownZones are the zones of every Nova.
 var ownZones = []string{"", "nova", "internal"}
@@ -81,7 +43,7 @@ func (p *pseudonyms) zone(zone string) string {
 	if slices.Contains(ownZones, zone) {
 		return zone
 	}
-	return p.name("zone", zone)
+	return p.Name("zone", zone)
 }
 
 // knownControllers are the application controllers of every MOSK; their names tell nothing.
@@ -91,13 +53,13 @@ func (p *pseudonyms) controller(name string) string {
 	if slices.Contains(knownControllers, name) {
 		return name
 	}
-	return p.name("controller", name)
+	return p.Name("controller", name)
 }
 
 // scenario replaces names first where things are defined, then where they are referred to.
 func (p *pseudonyms) scenario(s *scenario.Scenario) {
 	f := s.Found
-	s.Name, s.Cluster = p.name("cluster", s.Name), p.object("cluster", s.Cluster)
+	s.Name, s.Cluster = p.Name("cluster", s.Name), p.object("cluster", s.Cluster)
 	s.Title = titleOf(s.Name)
 	f.Pseudonymous, f.From = true, ""
 
@@ -107,13 +69,13 @@ func (p *pseudonyms) scenario(s *scenario.Scenario) {
 	groups := map[string]string{}
 	for i := range f.ServerGroups {
 		g := &f.ServerGroups[i]
-		name, id := p.name("group", g.Name), p.id(g.ID)
+		name, id := p.Name("group", g.Name), p.ID(g.ID)
 		groups[g.Name], groups[g.ID] = name, id
 		g.Name, g.ID, g.Project = name, id, projects[g.Project]
 	}
 	for i := range f.Aggregates {
 		a := &f.Aggregates[i]
-		a.Name, a.Zone, a.Nodes = p.name("aggregate", a.Name), p.zone(a.Zone), renamed(a.Nodes, machines)
+		a.Name, a.Zone, a.Nodes = p.Name("aggregate", a.Name), p.zone(a.Zone), renamed(a.Nodes, machines)
 		slices.Sort(a.Nodes)
 	}
 	p.volumes(f, machines)
@@ -154,22 +116,22 @@ func (p *pseudonyms) nodes(s *scenario.Scenario) (machines map[string]string) {
 			}
 		}
 		same := n.Name == n.Machine
-		machine := p.name(kind, n.Machine)
+		machine := p.Name(kind, n.Machine)
 		machines[n.Machine] = machine
 		switch {
 		case same:
 			p.objects[n.Name], n.Name = machine, machine
 		case nodeName.MatchString(n.Name):
-			made := "kaas-node-" + p.id(strings.TrimPrefix(n.Name, "kaas-node-"))
+			made := "kaas-node-" + p.ID(strings.TrimPrefix(n.Name, "kaas-node-"))
 			p.objects[n.Name], n.Name = made, made
 		default:
 			n.Name = p.object("node", n.Name)
 		}
-		n.Machine, n.Zone, n.Group = machine, p.zone(n.Zone), p.name("update-group", n.Group)
+		n.Machine, n.Zone, n.Group = machine, p.zone(n.Zone), p.Name("update-group", n.Group)
 		n.Annotations, n.Created, n.ReadySince = harmlessAnnotations(n.Annotations), dayOf(s, n.Created), dayOf(s, n.ReadySince)
 		n.AgentsDown = plainAgents(n.AgentsDown)
 		if n.DisabledReason != "" && n.DisabledReason != core.DisabledReasonMaintenance {
-			n.DisabledReason = leftOut
+			n.DisabledReason = pseudonym.LeftOut
 		}
 	}
 	return machines
@@ -183,17 +145,12 @@ func dayOf(s *scenario.Scenario, m scenario.Moment) scenario.Moment {
 	return scenario.Moment(m.Of().Truncate(24 * time.Hour))
 }
 
-// leftOut stands for a text that may say anything.
-const leftOut = "(left out)"
-
-var harmlessValue = regexp.MustCompile(`^(live|manual|skip|\d{1,3})$`)
-
 // harmlessAnnotations are those that the OpenStack controller reads. A value unknown to it is replaced by another unknown one.
 func harmlessAnnotations(annotations map[string]string) map[string]string {
 	kept := map[string]string{}
 	for _, key := range []string{core.AnnotationMigrationMode, core.AnnotationMigrationAttempts} {
 		if value, ok := annotations[key]; ok {
-			if !harmlessValue.MatchString(value) {
+			if !pseudonym.HarmlessValue(value) {
 				value = "unknown"
 			}
 			kept[key] = value
@@ -205,18 +162,15 @@ func harmlessAnnotations(annotations map[string]string) map[string]string {
 	return kept
 }
 
-var harmlessSpec = regexp.MustCompile(
-	`^hw:(cpu_policy|cpu_thread_policy|cpu_realtime|mem_page_size|mem_encryption|numa_nodes|emulator_threads_policy|pmu|watchdog_action)$`)
-
 func (p *pseudonyms) flavors(s *scenario.Scenario) (names map[string]string) {
 	names = map[string]string{}
 	for i := range s.Flavors {
 		f := &s.Flavors[i]
-		name := p.name("flavor", f.Name)
+		name := p.Name("flavor", f.Name)
 		names[f.Name] = name
-		f.Name, f.ID = name, p.id(f.ID)
+		f.Name, f.ID = name, p.ID(f.ID)
 		maps.DeleteFunc(f.ExtraSpecs, func(key, value string) bool {
-			return !harmlessSpec.MatchString(key) || len(value) > 16
+			return !pseudonym.HarmlessSpec(key, value)
 		})
 		if len(f.ExtraSpecs) == 0 {
 			f.ExtraSpecs = nil
@@ -228,12 +182,12 @@ func (p *pseudonyms) flavors(s *scenario.Scenario) (names map[string]string) {
 func (p *pseudonyms) projects(s *scenario.Scenario) (names map[string]string) {
 	names = map[string]string{}
 	for i, name := range s.Projects {
-		s.Projects[i] = p.name("project", name)
+		s.Projects[i] = p.Name("project", name)
 		names[name] = s.Projects[i]
 	}
 	for i := range s.Found.Projects {
 		project := &s.Found.Projects[i]
-		id := p.id(project.ID)
+		id := p.ID(project.ID)
 		if names[project.ID] == "" {
 			names[project.ID] = id
 		}
@@ -243,28 +197,28 @@ func (p *pseudonyms) projects(s *scenario.Scenario) (names map[string]string) {
 }
 
 func (p *pseudonyms) instance(s *scenario.Scenario, in *scenario.Instance, machines, flavors, projects, groups map[string]string) {
-	in.ID, in.Name = p.id(in.ID), p.name("instance", in.Name)
+	in.ID, in.Name = p.ID(in.ID), p.Name("instance", in.Name)
 	in.Project, in.Flavor, in.ServerGroup = projects[in.Project], flavors[in.Flavor], groups[in.ServerGroup]
 	in.Host, in.CameFrom, in.MigratingTo = machines[in.Host], machines[in.CameFrom], machines[in.MigratingTo]
 	in.Tags, in.Created = nil, dayOf(s, in.Created)
 	if in.Fault != "" {
-		in.Fault = leftOut
+		in.Fault = pseudonym.LeftOut
 	}
 }
 
 // managed renames what the management cluster knows.
 func (p *pseudonyms) managed(f *scenario.Found) {
 	for i := range f.UpdateGroups {
-		f.UpdateGroups[i].Name = p.name("update-group", f.UpdateGroups[i].Name)
+		f.UpdateGroups[i].Name = p.Name("update-group", f.UpdateGroups[i].Name)
 	}
 	for i := range f.Plans {
 		plan := &f.Plans[i]
-		plan.Name = p.name("plan", plan.Name)
+		plan.Name = p.Name("plan", plan.Name)
 		for j := range plan.Steps {
 			st := &plan.Steps[j]
 			st.ID, st.Name = p.stepID(st.ID), ""
 			if st.Message != "" {
-				st.Message = leftOut
+				st.Message = pseudonym.LeftOut
 			}
 		}
 	}
@@ -277,12 +231,12 @@ var ownSteps = []string{"", "openstack", "ceph", "k8s-controllers", "mcc-compone
 
 func (p *pseudonyms) stepID(id string) string {
 	if group, ok := strings.CutPrefix(id, groupStep); ok {
-		return groupStep + p.name("update-group", group)
+		return groupStep + p.Name("update-group", group)
 	}
 	if slices.Contains(ownSteps, id) {
 		return id
 	}
-	return p.name("step", id)
+	return p.Name("step", id)
 }
 
 // sortPseudonymous sorts every list whose order means nothing, so that the original order is lost.

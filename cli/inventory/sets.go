@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/cli/pseudonym"
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/sim/scenario"
@@ -83,11 +84,11 @@ func (p *pseudonyms) sets(f *scenario.Found, machines map[string]string) {
 		if slices.Contains(plainSets, set) {
 			return set
 		}
-		return p.name("set", set)
+		return p.Name("set", set)
 	}
 	waits := func(reason string) string {
 		if reason != "" && !plainWaits.MatchString(reason) {
-			return leftOut
+			return pseudonym.LeftOut
 		}
 		return reason
 	}
@@ -98,7 +99,7 @@ func (p *pseudonyms) sets(f *scenario.Found, machines map[string]string) {
 			pod := &set.Pods[j]
 			number := podNumber.FindString(pod.Name)
 			if pod.Name = set.Name + number; number == "" {
-				pod.Name = p.name("pod", pod.Name)
+				pod.Name = p.Name("pod", pod.Name)
 			}
 			pod.Node, pod.Waits = machines[pod.Node], waits(pod.Waits)
 		}

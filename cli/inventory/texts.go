@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"lockstep/cli/pseudonym"
 	"lockstep/core/progress"
 	"lockstep/sim/scenario"
 )
@@ -18,7 +19,7 @@ func (p *pseudonyms) maintenance(s *scenario.Scenario, machines map[string]strin
 		if machine, ok := machines[name]; ok || name == "" {
 			return machine
 		}
-		return p.name("node", name) // a node that is gone
+		return p.Name("node", name) // a node that is gone
 	}
 	for _, list := range [][]scenario.FoundLock{f.ClusterLocks, f.NodeLocks} {
 		for i := range list {
@@ -43,7 +44,7 @@ func (p *pseudonyms) maintenance(s *scenario.Scenario, machines map[string]strin
 		for i := range list {
 			list[i].Message = p.message(list[i].Message)
 			if !progressForm.MatchString(list[i].Progress) && list[i].Progress != "" {
-				list[i].Progress = leftOut
+				list[i].Progress = pseudonym.LeftOut
 			}
 		}
 	}
@@ -74,7 +75,7 @@ func (p *pseudonyms) composed(kind, name string) string {
 	if name == "ceph-clusterworkloadlock" {
 		return name
 	}
-	return p.name(kind, name)
+	return p.Name(kind, name)
 }
 
 // message is a lock's text without names. In the known texts of the OpenStack controller, names and IDs are replaced and other
@@ -85,7 +86,7 @@ func (p *pseudonyms) message(text string) string {
 	}
 	m := progress.ReadLockMessage(text)
 	if m.Class == progress.MessageUnknown || m.ID == "" {
-		return leftOut
+		return pseudonym.LeftOut
 	}
 	for _, foreign := range []string{"error: ", "migrate server "} {
 		head, tail, found := strings.Cut(text, foreign)
@@ -95,11 +96,11 @@ func (p *pseudonyms) message(text string) string {
 		if foreign == "migrate server " {
 			id, _, said := strings.Cut(tail, ": ")
 			if said {
-				text = head + foreign + id + ": " + leftOut
+				text = head + foreign + id + ": " + pseudonym.LeftOut
 			}
 			continue
 		}
-		text = head + foreign + leftOut
+		text = head + foreign + pseudonym.LeftOut
 	}
 	return p.inText(text)
 }
@@ -120,7 +121,7 @@ func (p *pseudonyms) inText(text string) string {
 		}
 		out.WriteString(word)
 		if i < len(ids) {
-			out.WriteString(p.id(ids[i]))
+			out.WriteString(p.ID(ids[i]))
 		}
 	}
 	return out.String()
@@ -132,7 +133,7 @@ func longestFirst(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compar
 func kindOf(why string) string {
 	parts := strings.SplitN(why, ": ", 3)
 	if len(parts) < 2 {
-		return leftOut
+		return pseudonym.LeftOut
 	}
 	return parts[1]
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"lockstep/cli/pseudonym"
 	"lockstep/core"
 	"lockstep/sim/scenario"
 )
@@ -34,12 +35,12 @@ var plainBackends = []string{"", "lvm"}
 func (p *pseudonyms) volumes(f *scenario.Found, machines map[string]string) {
 	for i := range f.VolumeServices {
 		v := &f.VolumeServices[i]
-		v.Node, v.Host, v.Zone = machines[v.Node], p.name("volume-host", v.Host), p.zone(v.Zone)
+		v.Node, v.Host, v.Zone = machines[v.Node], p.Name("volume-host", v.Host), p.zone(v.Zone)
 		if !slices.Contains(plainBackends, v.Backend) {
-			v.Backend = p.name("backend", v.Backend)
+			v.Backend = p.Name("backend", v.Backend)
 		}
 		if v.DisabledReason != "" && v.DisabledReason != core.DisabledReasonMaintenance {
-			v.DisabledReason = leftOut
+			v.DisabledReason = pseudonym.LeftOut
 		}
 	}
 	slices.SortFunc(f.VolumeServices, func(x, y scenario.FoundVolumeService) int {

@@ -1,8 +1,10 @@
 package recording
 
 import (
+	"maps"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +29,7 @@ type Head struct {
 	Own          core.ClusterPlace    `json:"own,omitzero"`
 	Settings     core.Settings        `json:"settings,omitzero"`
 	Pseudonymous bool                 `json:"pseudonymous,omitzero"` // names and IDs are made up
+	Cut          bool                 `json:"cut,omitzero"`          // it was written again of a recording that was cut off
 }
 
 // Frame is what one Snapshot has that the one before had not. History, Operations, Write, Notes and Identity are whole; the file has what
@@ -83,6 +86,11 @@ func typesOf(all ...core.Object) map[string]reflect.Type {
 		m[t.Name()] = t
 	}
 	return m
+}
+
+// Objects are the types of all objects that a recording can have.
+func Objects() []reflect.Type {
+	return slices.SortedFunc(maps.Values(objects), func(a, b reflect.Type) int { return strings.Compare(a.Name(), b.Name()) })
 }
 
 // FileName is the name of the file with that number of a recording that begins in the file called first: "mos.lockrec" is followed by

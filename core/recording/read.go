@@ -80,7 +80,7 @@ func (r *Recording) add(name string, n int) error {
 	case n > 1 && (h.Recording != r.Head.Recording || h.File != n):
 		return errAnother
 	case n == 1:
-		r.Head = h
+		r.Head, r.Cut = h, h.Cut
 	}
 	r.files = append(r.files, name)
 	ended := false
@@ -219,6 +219,7 @@ type Cursor struct {
 	told  told
 	fresh bool // no frame was read since something may be missing
 	ended bool // the file ends in good order
+	every bool // Keys that only repeat what was read, and events, are given as well
 }
 
 // At is a Cursor whose first frame is the last Key at or before the moment, or the first of all.
@@ -265,35 +266,47 @@ func (c *Cursor) Close() {
 
 // Next is the next frame; io.EOF after the last one. A Key that only repeats what was read is left out.
 func (c *Cursor) Next() (Frame, error) {
+	i, err := c.next()
+	return i.frame, err
+}
+
+// next is the next frame or, for a Cursor of every line, the next event.
+func (c *Cursor) next() (item, error) {
 	for {
 		raw, err := c.line()
 		switch {
 		case err != nil && c.file+1 < len(c.r.files):
 			next := slices.IndexFunc(c.r.parts, func(p part) bool { return p.file == c.file+1 })
 			if next < 0 {
-				return Frame{}, io.EOF
+				return item{}, io.EOF
 			}
 			whole := c.ended
 			if err := c.open(c.file+1, c.r.parts[next].offset); err != nil {
-				return Frame{}, err
+				return item{}, err
 			}
 			c.fresh = !whole
 			continue
 		case err != nil:
-			return Frame{}, io.EOF
+			return item{}, io.EOF
+		case c.every && bytes.HasPrefix(raw, eventBegins):
+			var l line
+			if json.Unmarshal(raw, &l) == nil && l.Event != nil {
+				return item{event: l.Event}, nil
+			}
+			continue
 		case !bytes.HasPrefix(raw, frameBegins):
 			c.ended = c.ended || bytes.Equal(raw, endLine)
 			continue
 		}
-		if key, begins := isKey(raw); key && !begins && !c.fresh {
+		if key, begins := isKey(raw); key && !begins && !c.fresh && !c.every {
 			continue // it repeats what was read
 		}
 		f, err := c.told.frame(raw)
 		if err != nil {
-			return Frame{}, fmt.Errorf("read the recording: %w", err)
+			return item{}, fmt.Errorf("read the recording: %w", err)
 		}
 		f.Begins, c.fresh = f.Begins || c.fresh, false
-		return f, nil
+		return item{frame: f}, nil
 	}
 }
 

@@ -300,7 +300,9 @@ func (r *Recorder) appendKey(f Frame) error {
 	for _, list := range f.Key.Objects {
 		slices.SortFunc(list, func(a, b core.Object) int { return strings.Compare(a.Key(), b.Key()) })
 	}
-	f.Key.Sources = nil
+	if f.Sources != nil {
+		f.Key.Sources = nil
+	}
 	for _, id := range slices.Sorted(maps.Keys(f.Sources)) {
 		f.Key.Sources = append(f.Key.Sources, f.Sources[id])
 	}

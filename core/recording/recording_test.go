@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"go/ast"
@@ -326,6 +327,72 @@ func TestARecordingGoesOnInFurtherFilesAndIsReadFromAnyMoment(t *testing.T) {
 		}
 		if len(d.said) > 0 {
 			t.Errorf("said %q", d.said)
+		}
+	})
+}
+
+// A recording of several files is written again as one, with the same frames and events, and can be read from any moment as before.
+func TestARecordingIsWrittenAgainAsOneFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{t: t, folder: t.TempDir()}
+		r := d.start(4 << 10)
+		const all = 2000
+		for n := range all {
+			r.Frame(nth(n))
+			if n%100 == 50 {
+				r.Event(Event{At: nth(n).Now, Kind: "node", Text: "cmp-1"})
+			}
+			time.Sleep(time.Second)
+		}
+		r.Close()
+		was, err := Open(d.path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "one.lockrec")
+		out, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := was.Head
+		head.Recording = "another"
+		events := 0
+		changes := Changes{Event: func(e Event) Event { events++; e.Text = "made up"; return e }}
+		if err := errors.Join(was.Rewrite(head, out, changes), out.Close()); err != nil {
+			t.Fatal(err)
+		}
+		is, seconds := read(t, path, time.Time{})
+		if !slices.Equal(seconds, upTo(0, all)) || is.Frames != was.Frames || is.Cut || len(is.files) != 1 || len(is.parts) != len(was.parts) {
+			t.Errorf("%d frames and %d parts became %d and %d, in %v (cut: %t)", was.Frames, len(was.parts), is.Frames, len(is.parts), is.files,
+				is.Cut)
+		}
+		if len(is.Events) != len(was.Events) || events != len(is.Events) || is.Events[0].Text != "made up" || is.Head.Recording != "another" {
+			t.Errorf("%d events became %d, the first of which says %q, of %+v", len(was.Events), len(is.Events), is.Events[0].Text, is.Head)
+		}
+		_, seconds = read(t, path, nth(1500).Now)
+		if first := seconds[0]; first > 1500 || first < 1500-int(keyEvery.Seconds())-5 || !slices.Equal(seconds, upTo(first, all)) {
+			t.Errorf("from second 1500 on, %d frames were read from %d on", len(seconds), first)
+		}
+		// What was lost of the second file is lost, and told.
+		second := FileName(d.path(), 2)
+		raw, err := os.ReadFile(second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(second, raw[:len(raw)/2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cut, before := read(t, d.path(), time.Time{})
+		var again bytes.Buffer
+		if err := cut.Rewrite(cut.Head, &again, Changes{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, again.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		is, seconds = read(t, path, time.Time{})
+		if !cut.Cut || !is.Cut || !slices.Equal(before, seconds) || len(seconds) >= all {
+			t.Errorf("of %d frames with a gap %d are there (cut: %t)", len(before), len(seconds), is.Cut)
 		}
 	})
 }

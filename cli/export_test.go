@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"lockstep/core"
+	"lockstep/core/attention"
+	"lockstep/core/checklist"
+	"lockstep/core/engine"
+	"lockstep/core/progress"
+	"lockstep/core/recording"
+	"lockstep/sim"
+	"lockstep/sim/bubble"
+)
+
+// recordUpdate records a whole update in which Lockstep writes, and a person notes something. It tells the file and the names that were
+// in it.
+func recordUpdate(t *testing.T) (file string, names map[string]bool) {
+	t.Helper()
+	st := newStory(t, sim.Options{Scenario: told(t, "smooth"), Speed: 120, Paused: true})
+	st.place.recordPath = t.TempDir()
+	st.place.options.operator, st.place.management = "Anna Meier", simManagement(st.Cloud)
+	st.begin()
+	names = map[string]bool{"Anna": true, "Meier": true, "quokka": true}
+	st.arm()
+	st.Clock.Resume()
+	var node string
+	for name, n := range st.last.Nodes {
+		if n.Is(core.RoleCompute) && (node == "" || name < node) {
+			node = name
+		}
+	}
+	st.confirm(core.Intent{Kind: core.IntentSetMode, Node: node, Nodes: []string{node}, Mode: core.ModeManual})
+	note := core.Note{On: core.NoteOn{Node: node, Label: st.last.Nodes[node].Label()}, Text: "the owner of quokka is told",
+		Until: st.last.Now.Add(time.Hour)}
+	if _, err := st.s.engine.Note(t.Context(), note); err != nil {
+		t.Fatal(err)
+	}
+	st.until("the node that is manual waits", func(s *core.Snapshot) bool {
+		noteNames(names, s)
+		l := s.NodeLock(node, core.ControllerOpenStack)
+		return l != nil && progress.ReadLockMessage(l.Message).ID == progress.SaysLeftToOperator
+	})
+	for _, in := range slices.Clone(st.last.InstancesOn(node)) {
+		if in.Status == "ACTIVE" {
+			st.confirm(core.Intent{Kind: core.IntentLiveMigrate, Instance: in.ID})
+			break
+		}
+	}
+	st.confirm(core.Intent{Kind: core.IntentSetMode, Node: node, Nodes: []string{node}, Mode: core.ModeLive})
+	st.until("the update is over", func(s *core.Snapshot) bool {
+		noteNames(names, s)
+		return !s.History.Update.Ended.IsZero()
+	})
+	time.Sleep(10 * time.Second)
+	synctest.Wait()
+	st.stop()
+	files, err := filepath.Glob(filepath.Join(st.place.recordPath, "*.lockrec"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("the recording is in %v", files)
+	}
+	return files[0], names
+}
+
+// noteNames notes what is a customer's name in a Snapshot.
+func noteNames(names map[string]bool, s *core.Snapshot) {
+	for name, n := range s.Nodes {
+		names[name], names[n.ShortName], names[n.UID] = true, true, true
+	}
+	for id, in := range s.Instances.All() {
+		for _, name := range []string{id, in.Name, in.Host, in.ProjectID, in.UserID, in.Flavor.Name} {
+			names[name] = true
+		}
+	}
+	for id, name := range s.Projects {
+		names[id], names[name] = true, true
+	}
+	for host := range s.Services {
+		names[host] = true
+	}
+	for _, r := range s.ClusterRequests {
+		names[r.Name] = true
+	}
+	for _, o := range s.OpenStack {
+		names[o.Name] = true
+	}
+}
+
+// contentOf is what a recording has, as text.
+func contentOf(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, _ := bytes.Cut(raw, []byte("\n"))
+	zip, err := gzip.NewReader(bytes.NewReader(rest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(zip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(head) + "\n" + string(all)
+}
+
+// shapes are what each of some Snapshots of a recording tells, without names.
+func shapes(t *testing.T, file string, each int) (out []map[string]int, at []time.Time) {
+	t.Helper()
+	rec, err := recording.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := rec.At(rec.From)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	play := engine.NewPlayback(rec.Head, &core.StopFinder{Find: checklist.Stops}, "")
+	for n := 0; ; n++ {
+		f, err := c.Next()
+		if errors.Is(err, io.EOF) {
+			return out, at
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		play.Take(f)
+		if s := play.Snapshot(); n%each == 0 {
+			out, at = append(out, shapeOf(s)), append(at, s.Now)
+		}
+	}
+}
+
+func shapeOf(s *core.Snapshot) map[string]int {
+	m := map[string]int{"nodes": len(s.Nodes), "instances": s.Instances.Len(), "projects": len(s.Projects), "notes": len(s.Notes),
+		"changed by Lockstep": len(s.History.Changes), "StatefulSets": len(s.StatefulSets), "DaemonSets": len(s.DaemonSets),
+		"requests": len(s.ClusterRequests) + len(s.NodeRequests)}
+	for _, p := range progress.Phases(s) {
+		m[fmt.Sprintf("phase %d %v", p.ID, p.State)]++
+	}
+	for _, v := range progress.NodeViews(s) {
+		m[fmt.Sprintf("node %v %v %s, %d instances", v.Node.Roles, v.Stage, v.Node.KubeletVersion, v.Instances)]++
+	}
+	for _, a := range attention.Of(s) {
+		m[fmt.Sprintf("entry %s %s %t", a.Rule, a.Severity, a.Diagnosis != nil)]++
+	}
+	for _, locks := range append(slices.Collect(maps.Values(s.NodeLocks)), s.ClusterLocks) {
+		for _, l := range locks {
+			m[fmt.Sprintf("lock %s %s %s says %s", l.Controller, l.State(), l.Release, progress.ReadLockMessage(l.Message).ID)]++
+		}
+	}
+	for _, in := range s.Instances.All() {
+		m[fmt.Sprintf("instance %s %s, flavor with %d MiB", in.Status, in.VMState, in.Flavor.RAMMiB)]++
+	}
+	for _, list := range s.Migrations {
+		for _, mig := range list {
+			m["migration "+mig.Type+" "+mig.Status]++
+		}
+	}
+	for _, op := range s.Operations {
+		m[fmt.Sprintf("operation %s %s", op.Intent.Kind, op.State)]++
+	}
+	for id, src := range s.Sources {
+		m[fmt.Sprintf("source %s %s", id, src.State)]++
+	}
+	if s.Management != nil && s.Management.Plan() != nil {
+		for _, st := range s.Management.Plan().Steps {
+			m["step "+st.Status]++
+		}
+	}
+	return m
+}
+
+// A whole update is exported with made-up names: no name is in the file, and whoever plays it sees the same phases, stages, entries and
+// numbers at each moment.
+func TestAnExportedUpdateNamesNothingAndPlaysTheSame(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		file, names := recordUpdate(t)
+		out := filepath.Join(t.TempDir(), "bug.lockrec")
+		p := place{}
+		code, says, errs := runIn(t, p, "export", "--redact", file, "-o", out)
+		if code != exitFine || !strings.Contains(says, "made up") {
+			t.Fatalf("exit %d: %s%s", code, says, errs)
+		}
+		text := contentOf(t, out)
+		if len(names) < 25 {
+			t.Errorf("only %d names were there", len(names))
+		}
+		was := contentOf(t, file)
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			if name == "" {
+				continue
+			}
+			word := regexp.MustCompile(`(^|[^\pL\pN])` + regexp.QuoteMeta(name) + `($|[^\pL\pN])`)
+			if !word.MatchString(was) {
+				t.Errorf("%q is not even in the recording", name)
+			}
+			if at := word.FindStringIndex(text); at != nil {
+				t.Errorf("%q is still there: …%s…", name, text[max(at[0]-200, 0):min(at[1]+100, len(text))])
+			}
+		}
+		before, at := shapes(t, file, 5)
+		after, _ := shapes(t, out, 5)
+		if len(before) < 50 || len(before) != len(after) {
+			t.Fatalf("%d and %d moments are compared", len(before), len(after))
+		}
+		for i := range before {
+			if diff := cmp.Diff(before[i], after[i]); diff != "" {
+				t.Fatalf("at %s it is another situation (-recorded +exported):\n%s", at[i], diff)
+			}
+		}
+	})
+}
