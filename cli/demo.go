@@ -27,10 +27,12 @@ func newDemo(o *options, stdin *os.File) *cobra.Command {
 		Long: `Starts a simulated MOSK cluster and OpenStack cloud on loopback, with an update under way, and opens the dashboard on
 it. Everything is as on a real cluster, except for the clock, which runs faster. Nothing outside this process is touched.
 
-With --from it simulates your own cloud, as "lockstep snapshot" recorded it.`,
+With --from it simulates your own cloud, as "lockstep snapshot" wrote it, or as a recording (--record) shows it: from the moment at
+which all had been seen, or from --at. Then the simulated controllers go on with the update by themselves.`,
 		Example: `  lockstep demo
   lockstep demo no-valid-host
-  lockstep demo --from mos.yaml --speed 300`,
+  lockstep demo --from mos.yaml --speed 300
+  lockstep demo --from mos.lockrec --at 02:15`,
 		Args: cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
@@ -54,7 +56,7 @@ With --from it simulates your own cloud, as "lockstep snapshot" recorded it.`,
 			if wrong {
 				return listFaults(cmd.OutOrStdout())
 			}
-			so, err := flags.options()
+			so, err := flags.options(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}

@@ -57,7 +57,7 @@ The clock runs in real time unless --speed says otherwise: other tools compute a
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			so, err := f.simOptions()
+			so, err := f.simOptions(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -77,8 +77,8 @@ The clock runs in real time unless --speed says otherwise: other tools compute a
 }
 
 // simOptions are the options of the cloud that the flags name.
-func (f *simCommand) simOptions() (sim.Options, error) {
-	so, err := f.options()
+func (f *simCommand) simOptions(stderr io.Writer) (sim.Options, error) {
+	so, err := f.options(stderr)
 	if err != nil {
 		return so, err
 	}

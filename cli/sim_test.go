@@ -79,7 +79,7 @@ func TestHowACommandEnds(t *testing.T) {
 func TestSimServesUntilItIsInterrupted(t *testing.T) {
 	f := simCommand{simFlags: simFlags{speed: 1, scenario: "manual-nodes"}, user: "readonly", dir: filepath.Join(t.TempDir(), "it's mine"),
 		envFile: filepath.Join(t.TempDir(), "env")}
-	so, err := f.simOptions()
+	so, err := f.simOptions(io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +16,7 @@ type simFlags struct {
 	speed    float64
 	scenario string
 	from     string
+	at       string
 	seed     uint64
 	faults   []string
 }
@@ -23,7 +26,9 @@ func (f *simFlags) addTo(cmd *cobra.Command, speed float64) {
 	p := cmd.Flags()
 	p.Float64Var(&f.speed, "speed", speed, "how many seconds pass in the simulated cloud in one real second")
 	p.StringVar(&f.scenario, "scenario", scenario.Default, "`name` of a scenario (see lockstep demo --list), or a scenario file")
-	p.StringVar(&f.from, "from", "", "`file` that lockstep snapshot has written: rehearse the update of that cloud")
+	p.StringVar(&f.from, "from", "", "`file` that lockstep snapshot has written, or a recording: rehearse the update of that cloud")
+	p.StringVar(&f.at, "at", "",
+		"`time` of the recording at which its cloud begins: 02:15, 2026-03-14 02:15, or +1h (default: when all of it had been seen)")
 	p.Uint64Var(&f.seed, "seed", 0, "`number` that seeds what is left to chance (default: the scenario's own)")
 	p.StringArrayVar(&f.faults, "fault", nil,
 		"`SERVER:FAULT[,PARAMETER=VALUE]...` that goes wrong from the start (see lockstep demo --faults); may be repeated")
@@ -32,11 +37,12 @@ func (f *simFlags) addTo(cmd *cobra.Command, speed float64) {
 }
 
 // options are the options of the simulated cloud that the flags name. The error for a bad file says what is wrong line by line.
-func (f *simFlags) options() (sim.Options, error) {
+// Of a recording, stderr says what was built.
+func (f *simFlags) options(stderr io.Writer) (sim.Options, error) {
 	if f.speed <= 0 || f.speed > 3600 {
 		return sim.Options{}, fmt.Errorf("--speed is %g; it takes a number above 0, up to 3600", f.speed)
 	}
-	told, err := f.load()
+	told, err := f.load(stderr)
 	if err != nil {
 		return sim.Options{}, err
 	}
@@ -47,8 +53,13 @@ func (f *simFlags) options() (sim.Options, error) {
 	return sim.Options{Scenario: told, Speed: f.speed, Seed: f.seed, Faults: faults}, nil
 }
 
-func (f *simFlags) load() (*scenario.Scenario, error) {
-	if f.from == "" {
+func (f *simFlags) load(stderr io.Writer) (*scenario.Scenario, error) {
+	switch recorded := f.from != "" && isRecording(f.from); {
+	case f.at != "" && !recorded:
+		return nil, errors.New("--at is a time of a recording: it goes with --from and a recording")
+	case recorded:
+		return recordedCloud(f.from, f.at, stderr)
+	case f.from == "":
 		return scenario.Load(f.scenario)
 	}
 	told, err := scenario.LoadFile(f.from)

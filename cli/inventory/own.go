@@ -28,9 +28,14 @@ var Owns = []Own{
 
 // ownText is the comment that says so.
 func ownText() []string {
+	return []string{"Not recorded, as a rehearsal has its own: " + OwnText() + "."}
+}
+
+// OwnText lists what a rehearsal has of its own.
+func OwnText() string {
 	var names []string
 	for _, o := range Owns {
 		names = append(names, o.What)
 	}
-	return []string{"Not recorded, as a rehearsal has its own: " + strings.Join(names, "; ") + "."}
+	return strings.Join(names, "; ")
 }

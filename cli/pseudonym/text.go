@@ -27,7 +27,8 @@ var parts = setOf(strings.Fields(`
 	nwl octavia openstack openvswitch operator osd osh ovn ovs ovsdp placement prometheus provisioner proxy rabbitmq redis request rfr rfs rgw
 	rockoon rook scheduler sentinel server service services stacklight state storage swarm system tempest tests tf tungsten tungstenfabric
 	update ui vault vnc volume vrouter vswitchd worker workloadlock zookeeper cassandra kafka webui control plane analytics snmp
-	run app application component release group`))
+	run app application component release group
+	tfvrouter hypervisor nodegroup machine role enabled`))
 
 func setOf(words []string) map[string]bool {
 	set := make(map[string]bool, len(words))
