@@ -44,8 +44,9 @@ func TestTheDocumentOfTheForms(t *testing.T) {
 	page.WriteString("# The documents for scripts\n\n" +
 		"What `-o json` prints, field by field. `a.b` is the field b of the object a, `a[]` each of a list, `a{}` each value of an object\n" +
 		"whose keys are names. A field with ? is left out when it is empty. Times are RFC 3339 in UTC. `format` is the number of the\n" +
-		"form: fields are added to a form, and none is renamed or taken away without a new number. `journal show -o json` prints the journal's own lines\n" +
-		"([journal.md](journal.md)), each with its file and its line. This page is written by a test (`go test ./cli -run Forms -update`).\n")
+		"form: fields are added to a form, and none is renamed or taken away without a new number. `journal show -o json` prints the\n" +
+		"journal's own lines ([journal.md](journal.md)), each with its file and its line. This page is written by a test\n" +
+		"(`go test ./cli -run Forms -update`).\n")
 	for _, f := range forms {
 		fields := types.fields(t, f.of, "", nil)
 		if len(fields) == 0 || fields[0].path != "format" {

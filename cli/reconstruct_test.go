@@ -60,7 +60,7 @@ type recorder struct {
 	held  map[string]map[string]bool // by node: its locks that are not inactive
 }
 
-func follow(st *story) *recorder {
+func recorderOf(st *story) *recorder {
 	r := &recorder{nodes: map[string]*recordedNode{}, held: map[string]map[string]bool{}}
 	st.Kube.Follow(func(c kubeapi.Change) {
 		r.mu.Lock()
@@ -125,7 +125,7 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 	if management {
 		st.place.management = simManagement(st.Cloud)
 	}
-	cloud := follow(st)
+	cloud := recorderOf(st)
 	st.begin()
 	st.until("everything is live", allKnown)
 	st.Clock.Resume()
