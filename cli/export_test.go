@@ -228,3 +228,53 @@ func TestAnExportedUpdateNamesNothingAndPlaysTheSame(t *testing.T) {
 		}
 	})
 }
+
+// Without --redact a recording is written again as it is. A file that exists is kept, unless it is to be replaced; one that was cut off is
+// exported as far as it goes, and says so.
+func TestExportWritesARecordingAgain(t *testing.T) {
+	const recorded = "testdata/recording-1.lockrec"
+	folder := t.TempDir()
+	out, cut := filepath.Join(folder, "a.lockrec"), filepath.Join(folder, "cut.lockrec")
+	if code, says, errs := runIn(t, place{}, "export", recorded, "-o", out); code != exitFine || strings.Contains(says, "made up") {
+		t.Fatalf("exit %d: %s%s", code, says, errs)
+	}
+	before, _ := shapes(t, recorded, 1)
+	after, _ := shapes(t, out, 1)
+	if diff := cmp.Diff(before, after); diff != "" || len(before) < 50 {
+		t.Errorf("of %d moments some are other ones:\n%s", len(before), diff)
+	}
+	info, err := os.Stat(out)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read it: %v", err)
+	}
+	if code, _, errs := runIn(t, place{}, "export", recorded, "-o", out); code != exitError || !strings.Contains(errs, "exists") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if code, _, errs := runIn(t, place{}, "export", recorded, "--redact", "--force", "-o", out); code != exitFine {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	rec, err := recording.Open(out)
+	if err != nil || !rec.Head.Pseudonymous || !strings.Contains(replayNotice(rec), "its names are made up") {
+		t.Errorf("whoever plays it is not told: %v", err)
+	}
+	code, raw, errs := runIn(t, place{}, "export", recorded, "-o", "-")
+	if code != exitFine || !recording.Is([]byte(raw)) || !strings.Contains(errs, "Wrote the recording") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if err := os.WriteFile(cut, []byte(raw[:len(raw)/2]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, says, errs := runIn(t, place{}, "export", cut, "--force", "-o", out); code != exitAttention || !strings.Contains(says, "cut off") {
+		t.Errorf("exit %d: %s%s", code, says, errs)
+	}
+	if rec, err = recording.Open(out); err != nil || !rec.Cut {
+		t.Errorf("it does not say that it was cut off: %v", err)
+	}
+	if code, _, errs := runIn(t, place{}, "export", "testdata/found.yaml", "-o", out+"2"); code != exitError ||
+		!strings.Contains(errs, "no recording") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if _, err := os.Stat(out + "2"); err == nil {
+		t.Error("a file was left behind")
+	}
+}
