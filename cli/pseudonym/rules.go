@@ -174,5 +174,10 @@ var rules = map[string]rule{
 	"MoveRecord.Project": {class: name, kind: "project"}, "MoveRecord.Type": {class: own}, "MoveRecord.Status": {class: own},
 	"MoveRecord.From": {class: host}, "MoveRecord.To": {class: host}, "MoveRecord.Text": {class: prose},
 	"ItemRecord.Label": {class: mixed}, "ItemRecord.Instance": {class: id}, "ItemRecord.Node": {class: host},
-	"ItemRecord.Text": {class: prose},
+	"ItemRecord.Text": {class: prose}, "PlanRecord.Update": {class: id}, "PlanRecord.Name": {class: object},
+	"PlanRecord.UID": {class: id}, "PlanRecord.Source": {class: own}, "PlanRecord.Target": {class: own},
+	"PlannedPart.ID": {class: step}, "PlannedPart.Title": {class: prose}, "PlannedPart.Granularity": {class: own},
+	"PlannedPart.Estimate": {class: own}, "PlanStepRecord.Plan": {class: id}, "PlanStepRecord.ID": {class: step},
+	"PlanStepRecord.Message": {class: prose}, "ForecastRecord.Update": {class: id}, "ForecastRecord.Moment": {class: step},
+	"ForecastPart.ID": {class: step}, "Record.Reconstructed": {class: own},
 }
