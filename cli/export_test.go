@@ -264,7 +264,8 @@ func TestExportWritesARecordingAgain(t *testing.T) {
 	if err := os.WriteFile(cut, []byte(raw[:len(raw)/2]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, says, errs := runIn(t, place{}, "export", cut, "--force", "-o", out); code != exitAttention || !strings.Contains(says, "cut off") {
+	if code, says, errs := runIn(t, place{}, "export", cut, "--force", "-o", out); code != exitAttention ||
+		!strings.Contains(says, "cut off") {
 		t.Errorf("exit %d: %s%s", code, says, errs)
 	}
 	if rec, err = recording.Open(out); err != nil || !rec.Cut {

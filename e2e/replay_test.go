@@ -78,7 +78,8 @@ users: [{name: real, user: {token: none}}]
 	}
 	p := launch(t, s, "replay", recorded, "--play", "--speed", "60")
 	p.Wants("REPLAY")
-	for _, keys := range [][]string{{"space"}, {"$"}, {"3", "enter"}, {"esc", "i"}, {"esc", "w"}, {"esc", "m"}, {"esc", "l"}, {"esc", "v"}, {"esc", "^"}, {"."}, {"."},
+	for _, keys := range [][]string{{"space"}, {"$"}, {"3", "enter"}, {"esc", "i"}, {"esc", "w"}, {"esc", "m"}, {"esc", "l"},
+		{"esc", "v"}, {"esc", "^"}, {"."}, {"."},
 		{","}} {
 		p.Press(keys...)
 		p.Wants("REPLAY")

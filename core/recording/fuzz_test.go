@@ -76,7 +76,8 @@ func FuzzReading(f *testing.F) {
 	f.Add(append(bytes.Clone(whole), whole...), false)
 	f.Add(text, true)
 	for _, change := range []struct{ old, new string }{
-		{`"key":{`, `"kez":{`}, {`"begins":true`, `"begins":7`}, {`"Node":`, `"Nothing":`}, {`"Node":{`, `"Node":null,"X":{`}, {`"end":true`, `"end":[]`},
+		{`"key":{`, `"kez":{`}, {`"begins":true`, `"begins":7`}, {`"Node":`, `"Nothing":`}, {`"Node":{`, `"Node":null,"X":{`},
+		{`"end":true`, `"end":[]`},
 		{`"now":"`, `"now":"x`}, {`"upserts":[`, `"upserts":[null,`}, {`"history":{`, `"history":{"Tries":{"whole":5},`},
 		{`"ids":["1"]`, `"ids":["1","2"]`}, {`"lockstepRecording":1`, `"lockstepRecording":9`}, {`"sources":[`, `"sources":[{},`},
 	} {
