@@ -133,6 +133,10 @@ func (o *options) addTo(root *cobra.Command) {
 	p.StringVar(&o.logFile, "log-file", "", "`file` for Lockstep's own log (default: lockstep.log in the state folder)")
 	p.StringVar(&o.operator, "as-operator", "",
 		"your `name`, for the screen, the operator Lease and the journal (default: the configuration's operator)")
+	_ = root.RegisterFlagCompletionFunc("context", contextWords(func() string { return o.kubeconfig }))
+	_ = root.RegisterFlagCompletionFunc("management-context",
+		contextWords(func() string { return cmp.Or(o.management.Kubeconfig, o.kubeconfig) }))
+	_ = root.RegisterFlagCompletionFunc("os-cloud", cloudWords)
 	f := root.Flags()
 	f.BoolVar(&o.clusters, "clusters", false,
 		"open the list of all clusters of the management cluster: that of --management-context, else that of --context")

@@ -54,6 +54,7 @@ type config struct {
 	Management    management        `yaml:"management"`
 	Clusters      map[string]access `yaml:"clusters"`
 	Notify        notify            `yaml:"notify"`
+	Events        bool              `yaml:"events"`
 	Record        string            `yaml:"record"`
 
 	Alertmanager core.AlertmanagerPlace `yaml:"alertmanager"`

@@ -24,6 +24,9 @@ func (p *place) getCredentials(ctx context.Context, log *log, client *kube.Clien
 		client.KeepTerminal()
 		return nil
 	}
+	if p.unasked {
+		return errAsks
+	}
 	within := cmp.Or(p.loginFor, loginFor)
 	if p.stderr != nil {
 		fmt.Fprintf(p.stderr, "lockstep: %s logs in to %s. It may ask you something here; it has %s, and ctrl+c gives up.\n",

@@ -52,6 +52,9 @@ The node, the instance or the entry is looked up first; a note about the update 
 	f.StringVar(&asked.until, "until", "", "`when` to be reminded: 03:00, or +45m")
 	f.BoolVar(&asked.aside, "aside", false, "the entry waits for somebody else until then")
 	f.StringVar(&asked.done, "done", "", "mark the note with this `ID` as done")
+	_ = cmd.RegisterFlagCompletionFunc("node", fromCluster(p, nodeWords))
+	_ = cmd.RegisterFlagCompletionFunc("instance", fromCluster(p, instanceWords))
+	_ = cmd.RegisterFlagCompletionFunc("entry", fromCluster(p, entryWords))
 	cmd.MarkFlagsMutuallyExclusive("node", "instance", "entry", "done")
 	cmd.MarkFlagsMutuallyExclusive("until", "done")
 	cmd.MarkFlagsMutuallyExclusive("aside", "done")
@@ -74,6 +77,12 @@ func writeNote(ctx context.Context, p place, wait patience, asked noteAsked, out
 		snap := s.engine.Snapshot()
 		if asked.node+asked.instance+asked.entry != "" {
 			snap = look(ctx, s.engine, left)
+			if err := cannotSee(snap); err != nil && asked.instance == "" {
+				return err
+			}
+			if err := instancesKnown(snap); err != nil && asked.instance != "" {
+				return err
+			}
 		}
 		n, err := asked.note(snap)
 		if err != nil {

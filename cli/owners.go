@@ -37,6 +37,7 @@ when the instances could not be read.`,
 		Example: `  lockstep owners
   lockstep owners --all > notes.txt
   lockstep owners cmp-07 cmp-11 -o csv`,
+		ValidArgsFunction: fromCluster(p, computeWords),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			print, ok := ownersPrinters[output]
 			if !ok {
@@ -77,6 +78,18 @@ var ownersPrinters = map[string]func(io.Writer, *core.Snapshot, []procedure.Owne
 	},
 }
 
+// instancesKnown is why no instance is known; nil where they were read.
+func instancesKnown(s *core.Snapshot) error {
+	src := s.Sources[core.SourceInstances]
+	switch {
+	case !src.AsOf.IsZero():
+		return nil
+	case src.Err != nil:
+		return src.Err
+	}
+	return fmt.Errorf("the instances are not known: %s", src.State)
+}
+
 func owners(ctx context.Context, p place, names []string, every bool, wait patience,
 	print func(io.Writer, *core.Snapshot, []procedure.OwnerNote) error, out, stderr io.Writer) error {
 	return glance(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
@@ -84,11 +97,8 @@ func owners(ctx context.Context, p place, names []string, every bool, wait patie
 		if err := cannotSee(snap); err != nil {
 			return err
 		}
-		if src := snap.Sources[core.SourceInstances]; src.AsOf.IsZero() {
-			if src.Err != nil {
-				return src.Err
-			}
-			return fmt.Errorf("the instances are not known: %s", src.State)
+		if err := instancesKnown(snap); err != nil {
+			return err
 		}
 		nodes, err := nodesCalled(snap, names)
 		if err != nil {

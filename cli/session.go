@@ -57,7 +57,8 @@ type session struct {
 
 	recorder      *recording.Recorder // nil when nothing is recorded
 	recordsTo     string              // its first file
-	recordTrouble chan string         // what became of it, for the operator
+	announcer     *kube.Announcer     // nil: no Events are made
+	recordTrouble chan string         // what became of the recording or of Events, for the operator
 }
 
 // place is what a session runs on: the operator's own cluster, or a simulated one.
@@ -81,6 +82,7 @@ type place struct {
 	recordPath string    // file or folder of the recording; empty: none
 
 	loginFor time.Duration // how long a credential plugin may take that may ask a person; 0 means three minutes
+	unasked  bool          // nobody is asked anything: a credential plugin that may ask a person is not run
 }
 
 // open loads the credentials and makes the session's parts. It asks no server, so none can delay it; it waits only for a
@@ -130,6 +132,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	s.looker = kube.NewLooker(client, management)
 	s.openOpenStack(p, client, &cfg)
 	s.openAlertmanager(p, client, &cfg)
+	s.openAnnouncer(p, client, &cfg)
 	s.openJournal(ctx, p, client, &cfg)
 	if err := s.beginRecording(p, &cfg); err != nil {
 		return nil, err
@@ -165,6 +168,20 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Confi
 	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client),
 		needs: func() []kube.Permission { return s.writeNeeds(p.leaseNamespace) }}
 	return client, nil
+}
+
+// openAnnouncer has Events made, where the configuration wants them and something can be confirmed.
+func (s *session) openAnnouncer(p place, client *kube.Client, cfg *engine.Config) {
+	if !p.config.Events || client == nil || p.readOnly || p.oneLook {
+		return
+	}
+	s.announcer = kube.NewAnnouncer(client, kube.AnnouncerOptions{Log: s.log.Logger, Trouble: func(text string) {
+		select {
+		case s.recordTrouble <- text:
+		default: // the screen has enough to tell
+		}
+	}})
+	cfg.Announce = engine.Announce{Do: s.announcer.Announce, Kind: kube.Announces}
 }
 
 func (s *session) openOpenStack(p place, client *kube.Client, cfg *engine.Config) {
@@ -326,6 +343,9 @@ func (s *session) run(ctx context.Context) {
 	}
 	if s.alerts != nil {
 		wg.Go(func() { s.alerts.Run(adapters) })
+	}
+	if s.announcer != nil {
+		wg.Go(func() { s.announcer.Run(adapters) })
 	}
 	wg.Go(func() { s.steer(adapters) })
 	if s.journal != nil {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/core/permittest"
 	"lockstep/e2e/cluster"
 	"lockstep/kube"
@@ -368,5 +369,40 @@ func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 		other := writes(t, adapter(t, c, user))
 		check(string(user)+" makes a request", other.DryRun(t.Context(), core.CreateRequest{Request: asked}), core.ErrForbidden)
 		check(string(user)+" makes a lock", other.DryRun(t.Context(), core.CreateLock{Lock: made}), core.ErrForbidden)
+	}
+}
+
+// What was done is an Event on the real server, with the right of deploy/rbac-events.yaml; without it that is told, and nothing else
+// happens.
+func TestEventsAreMadeOnTheRealServer(t *testing.T) {
+	t.Parallel()
+	c := ownCluster(t)
+	rights(t, c)
+	node := create(t, c, nodes, `{apiVersion: v1, kind: Node, metadata: {name: announced}}`)
+	what := engine.Announcement{On: core.Ref{Kind: core.KindNode, Name: "announced", UID: string(node.GetUID())}, Title: "set mode skip",
+		State: core.OperationDone, By: "anna@jump", Ended: time.Now()}
+	for _, user := range []cluster.User{cluster.Operator, cluster.ReadOnly} {
+		told := make(chan string, 10)
+		a := kube.NewAnnouncer(adapter(t, c, user), kube.AnnouncerOptions{Trouble: func(text string) { told <- text }})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); a.Run(ctx) }()
+		a.Announce(what)
+		a.Announce(what)
+		if user == cluster.ReadOnly {
+			if text := <-told; !strings.Contains(text, "deploy/rbac-events.yaml") {
+				t.Errorf("it says %q", text)
+			}
+		}
+		await(t, "both were tried", func() bool {
+			all, err := as(t, c, cluster.Admin).Resource(events).Namespace("default").List(t.Context(), metav1.ListOptions{
+				FieldSelector: "involvedObject.uid=" + what.On.UID})
+			return err == nil && len(all.Items) == 2
+		})
+		stop()
+		<-done
+		if len(told) > 0 {
+			t.Errorf("%s: it is told again: %q", user, <-told)
+		}
 	}
 }

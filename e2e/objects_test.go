@@ -15,6 +15,7 @@ import (
 
 var (
 	nodes       = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+	events      = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 	pods        = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	secrets     = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}

@@ -96,6 +96,7 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 		{"rbac-operator.yaml", slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(),
 			[]kube.Permission{kube.CredentialsPermission()})},
 		{"rbac-maintenance.yaml", kube.MaintenancePermissions()},
+		{"rbac-events.yaml", kube.AnnouncePermissions()},
 	}
 	for _, test := range tests {
 		t.Run(test.manifest, func(t *testing.T) {

@@ -215,3 +215,15 @@ func newSession(config *rest.Config, secrets *core.Secrets) (*session, error) {
 	}
 	return &session{config: config, http: client, rest: r, dynamic: dynamic.New(r)}, nil
 }
+
+// Contexts are the names of the contexts of a kubeconfig file, or of the usual files where none is named; nil where they cannot be read.
+func Contexts(file string) []string {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = file
+	rules.WarnIfAllMissing = false
+	raw, err := rules.Load()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts))
+}

@@ -453,3 +453,16 @@ func completeAuth(auth *gophercloud.AuthOptions) {
 	// cannot be renewed.
 	auth.AllowReauth = auth.TokenID == ""
 }
+
+// CloudNames are the names of the clouds in clouds.yaml; nil where it cannot be read.
+func CloudNames() []string {
+	path, content, err := findClouds()
+	if err != nil || path == "" {
+		return nil
+	}
+	all, err := parseClouds(content, path)
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(all.Clouds))
+}

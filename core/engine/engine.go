@@ -49,6 +49,8 @@ type Config struct {
 	// Recorder takes what each Snapshot has that the one before had not. It must not wait; nil: nothing is recorded.
 	Recorder func(recording.Frame)
 
+	Announce Announce // what confirmed operations came to; zero: nobody is told
+
 	OnFocus func(node string) // told which node the operator looks at; may be nil
 	OnWrite func()            // told after every write, so that pollers look at once; may be nil
 	OnStage func()            // told when nodes have changed their stage, so that slow sources look at once; may be nil

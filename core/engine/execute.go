@@ -94,6 +94,7 @@ func (e *Engine) ended(work context.Context, op *operation, step core.Step) {
 		State: string(s.State), Text: s.Text, Began: s.Started.UTC(), Items: recordsOf(s.Items),
 		Took: seconds(e.cfg.Clock().Sub(s.Started))}
 	e.kept(e.journal(work, r))
+	e.announce(s, step.Target)
 }
 
 // recordsOf are the items of an operation as the record of its end keeps them.

@@ -49,7 +49,8 @@ func (c *Cluster) GrantRights(ctx context.Context) error { return GrantRights(ct
 // GrantRights applies the manifests on any API server.
 func GrantRights(ctx context.Context, config *rest.Config) error {
 	var all []byte
-	for _, name := range []string{"rbac-readonly.yaml", "rbac-operator.yaml", "rbac-maintenance.yaml", "rbac-alerts.yaml"} {
+	for _, name := range []string{"rbac-readonly.yaml", "rbac-operator.yaml", "rbac-maintenance.yaml", "rbac-alerts.yaml",
+		"rbac-events.yaml"} {
 		manifest, err := Manifest(name)
 		if err != nil {
 			return err
