@@ -176,8 +176,29 @@ func TestMetricsAreBounded(t *testing.T) {
 	if n := len(beginning(m, "lockstep_host_migrations_running")); n != mostHosts+1 {
 		t.Errorf("%d series of hosts", n)
 	}
-	if got := m[`lockstep_host_migrations_running{host="other"}`]; got != "250" || m["lockstep_migrations_running"] != "300" {
+	if got := m[`lockstep_host_migrations_running{host="other",machine="other"}`]; got != "250" || m["lockstep_migrations_running"] != "300" {
 		t.Errorf("%s of %s migrations leave other hosts", got, m["lockstep_migrations_running"])
+	}
+}
+
+// A host has the name of its machine as well: nobody knows kaas-node-1ca2d6c8-… by heart.
+func TestAHostIsCalledAsItsMachine(t *testing.T) {
+	sc := scene.NewScene()
+	s := sc.Snapshot
+	sc.Node("cmp-01", core.RoleCompute).ShortName = "rack7-u12"
+	s.Migrations = map[string][]*core.Migration{}
+	for i, host := range []string{"cmp-01", "cmp-01", "gone-01"} {
+		id := fmt.Sprintf("instance-%d", i)
+		s.Migrations[id] = []*core.Migration{{ID: i, InstanceID: id, Status: "running", SourceHost: host}}
+	}
+	m := scraped(t, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}))
+	for series, want := range map[string]string{
+		`lockstep_host_migrations_running{host="cmp-01",machine="rack7-u12"}`: "2",
+		`lockstep_host_migrations_running{host="gone-01",machine="gone-01"}`:  "1",
+	} {
+		if m[series] != want {
+			t.Errorf("%s is %q, want %s: %v", series, m[series], want, beginning(m, "lockstep_host_migrations_running"))
+		}
 	}
 }
 
@@ -312,8 +333,8 @@ func TestTheDocumentOfMetrics(t *testing.T) {
 All are gauges, made from what is known when they are asked for: what is not known is absent, and is never 0. Times are Unix
 seconds. The labels of hosts and controllers are bounded, and no metric has a label for an instance or an object.
 
-` + "`deploy/prometheus-rules.yaml` has alerts and `deploy/grafana-dashboard.json`" + ` a dashboard. This page is written by
-` + "`go test ./cli -run TestTheDocumentOfMetrics -update`" + `.
+` + "`deploy/prometheus-rules.yaml` has alerts and `deploy/grafana-dashboard.json`" + ` a dashboard, which was
+loaded into Grafana 9.3.2. This page is written by ` + "`go test ./cli -run TestTheDocumentOfMetrics -update`" + `.
 
 | metric | labels | says |
 |---|---|---|

@@ -187,11 +187,12 @@ var metrics = []metric{
 			}
 			is(float64(n))
 		})},
-	{"lockstep_host_migrations_running", []string{"host"},
-		"The same by the host that they leave, where there are any. At most 50 hosts; what leaves others is counted as \"other\".",
+	{"lockstep_host_migrations_running", []string{"host", "machine"},
+		"The same by the host that they leave, where there are any; machine is what people call it, or the host again where that is " +
+			"not known. At most 50 hosts; what leaves others is counted as \"other\".",
 		whereKnown(core.SourceMigrations, func(s *core.Snapshot, is func(float64, ...string)) {
 			for host, n := range bounded(migrationsByHost(s), mostHosts) {
-				is(float64(n), oneLine(host))
+				is(float64(n), oneLine(host), oneLine(progress.HostLabel(s, host)))
 			}
 		})},
 
