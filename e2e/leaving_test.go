@@ -116,7 +116,7 @@ func TestTwoOperators(t *testing.T) {
 	bert.TakeOver()
 
 	anna.Wants("Writing was switched off", "READ-ONLY")
-	anna.PressUntil("esc", terminal.Hides("Writing was switched off"))
+	anna.PressTaken("esc", terminal.Hides("Writing was switched off"))
 	taken := false
 	for _, r := range bert.Records() {
 		taken = taken || r.Kind == engine.RecordArm && r.State == "armed" && r.Exact

@@ -44,7 +44,7 @@ func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
 		p.WantsRow("▌", cut(action.Title, 40))
 		p.Press("enter")
 		p.refuses(action)
-		p.PressUntil("esc", terminal.All(terminal.Hides(" Find "), terminal.Hides("Cancel"), terminal.Hides("esc cancels"),
+		p.Back(terminal.All(terminal.Hides(" Find "), terminal.Hides("Cancel"), terminal.Hides("esc cancels"),
 			terminal.Hides("esc back")))
 	}
 	if tried < 10 {

@@ -87,7 +87,7 @@ users: [{name: real, user: {token: none}}]
 			t.Errorf("after %v it has the sockets %v", keys, open)
 		}
 	}
-	p.PressUntil("esc", terminal.Shows("2 Phases"))
+	p.Back(terminal.Shows("2 Phases"))
 	p.Press("q")
 	if code := p.ExitCode(); code != 0 {
 		t.Errorf("the exit code is %d", code)

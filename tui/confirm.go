@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"time"
 
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
@@ -47,7 +46,7 @@ type confirmDialog struct {
 	asking   bool // the grant is on its way
 	refusal  string
 	missing  string // what is still to be typed, after an attempt to confirm without it
-	quiet    time.Time
+	hush     hush
 }
 
 // confirm opens the confirmation of an intent and asks the servers for a dry-run.
@@ -162,7 +161,7 @@ func (d *confirmDialog) refresh(m *Model) tea.Cmd {
 	}
 	if sameBasis(d.step, now) {
 		if d.next != nil || d.step.Blocker() != now.Blocker() && !sameGuards(d.step, now) {
-			d.quiet = m.now().Add(swallowFor)
+			d.hush.begin(m)
 		}
 		could := d.blocker() == ""
 		d.next, d.news = nil, nil
@@ -175,7 +174,7 @@ func (d *confirmDialog) refresh(m *Model) tea.Cmd {
 		return nil
 	}
 	if d.next == nil || !sameBasis(was, now) {
-		d.quiet = m.now().Add(swallowFor)
+		d.hush.begin(m)
 		d.focus = onCancel
 		d.input.Blur()
 		d.input.Reset()
@@ -263,8 +262,8 @@ func (d *confirmDialog) goPast(m *Model) tea.Cmd {
 func (d *confirmDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	key := msg.String()
 	types := d.focus == onInput && (msg.Text != "" || key == "backspace")
-	if m.now().Before(d.quiet) && key != "esc" && !types {
-		return true, nil
+	if d.hush.on(m) && key != "esc" && !types {
+		return true, m.notTaken(key, "the box has just changed")
 	}
 	if d.focus != onInput {
 		return false, nil
@@ -303,8 +302,10 @@ func (d *confirmDialog) move(by int) {
 }
 
 // enters is what press does with the part that has the focus.
-func (d *confirmDialog) enters() string {
+func (d *confirmDialog) enters(m *Model) string {
 	switch {
+	case d.hush.on(m):
+		return nothingYet
 	case d.focus == onCancel:
 		return "cancels"
 	case d.next != nil:
@@ -312,7 +313,7 @@ func (d *confirmDialog) enters() string {
 	case d.preview != nil && d.preview.Err != nil && d.blocker() == "":
 		return "asks again"
 	case d.obstacle() != "":
-		return "does nothing yet"
+		return nothingYet
 	}
 	return "confirms"
 }
@@ -351,7 +352,7 @@ func (d *confirmDialog) cancel(m *Model) tea.Cmd {
 // refused keeps the box open with the gate's own words.
 func (d *confirmDialog) refused(m *Model, err error) {
 	d.asking, d.refusal = false, err.Error()
-	d.quiet = m.now().Add(swallowFor)
+	d.hush.begin(m)
 	d.rest()
 	if d.focus == onInput {
 		d.focus = onCancel
@@ -373,7 +374,7 @@ func confirmActions() []Action {
 		{ID: "confirm.press", Title: "Press the focused button", Short: "press", Scope: ScopeConfirm, Keys: []string{"enter"},
 			Footer: 3, now: func(m *Model) string {
 				if d, ok := m.top().(*confirmDialog); ok {
-					return d.enters()
+					return d.enters(m)
 				}
 				return "press"
 			}, run: with(func(m *Model, d *confirmDialog) tea.Cmd { return d.press(m) })},

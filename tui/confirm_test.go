@@ -283,7 +283,7 @@ func TestABoxThatChangesByItselfSwallowsKeysForAMoment(t *testing.T) {
 	if box.focus != onCancel || d.top() != box || box.next == nil {
 		t.Error("a key that was meant for what stood there before was taken")
 	}
-	d.later(swallowFor + time.Millisecond).keys("right")
+	d.later(hushFor + time.Millisecond).keys("right")
 	if box.focus != onConfirm {
 		t.Error("the box takes no keys any more")
 	}
@@ -304,7 +304,7 @@ func TestANameIsTypedWholeRightAfterAConditionHolds(t *testing.T) {
 	if got := box.input.Value(); got != "cmp-07" || len(d.fake.granted) != 0 {
 		t.Errorf("%q is typed, and there are %d grants", got, len(d.fake.granted))
 	}
-	d.later(swallowFor + time.Millisecond).keys("enter")
+	d.later(hushFor + time.Millisecond).keys("enter")
 	if len(d.fake.granted) != 1 {
 		t.Errorf("a moment later enter gives %d grants (%s)", len(d.fake.granted), box.obstacle())
 	}

@@ -32,7 +32,7 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 			title = whole
 		}
 	}
-	foot := d.foot(inner)
+	foot := d.foot(m, inner)
 	room := max(h-2-len(foot), 1)
 	body := d.body(m, inner, true)
 	if len(body) > room {
@@ -232,7 +232,7 @@ func guardLines(m *Model, g core.Guard, w int) []draw.Line {
 }
 
 // foot is what blocks Confirm, the field for the name, and the buttons.
-func (d *confirmDialog) foot(w int) []draw.Line {
+func (d *confirmDialog) foot(m *Model, w int) []draw.Line {
 	var out []draw.Line
 	if d.refusal != "" {
 		out = append(out, draw.Paragraph(themes.Bad, "Refused: "+d.refusal, w)...)
@@ -266,14 +266,16 @@ func (d *confirmDialog) foot(w int) []draw.Line {
 	}
 	var left draw.Line
 	switch {
+	case d.hush.on(m):
+		left = draw.One(themes.Warn, "It has just changed.").And(themes.Dim, "  enter "+nothingYet)
 	case reason == "":
-		left = draw.One(themes.Good, "Ready.").And(themes.Dim, "  enter "+d.enters())
+		left = draw.One(themes.Good, "Ready.").And(themes.Dim, "  enter "+d.enters(m))
 	case d.missing != "" && d.fielded():
 		left = draw.One(themes.Needs, d.missing)
 	case !d.fielded() || d.input.Value() == d.step.Type:
 		left = draw.One(themes.Warn, "Not yet: "+reason+".")
 	}
-	if does := draw.One(themes.Dim, "  enter "+d.enters()); reason != "" && left.Width()+does.Width()+b.Width()+1 <= w {
+	if does := draw.One(themes.Dim, "  enter "+d.enters(m)); reason != "" && !d.hush.on(m) && left.Width()+does.Width()+b.Width()+1 <= w {
 		left = append(left, does...)
 	}
 	if left.Width()+b.Width()+1 > w {

@@ -162,7 +162,7 @@ func TestWhatHasBegunIsNotKept(t *testing.T) {
 		open := forms["override of a lock"].open
 		open(d)
 		d.keys("because", "enter", "right", "enter")
-		d.at = d.at.Add(swallowFor * 2)
+		d.at = d.at.Add(hushFor * 2)
 		if begun != (d.top() == nil) {
 			t.Fatalf("%s: %T is open", name, d.top())
 		}

@@ -29,6 +29,10 @@ func (p *procedurePage) enterDoes(m *Model) enters {
 			return m.say(toneWarn, "there are no steps")
 		}}
 	}
+	if p.hush.on(m) {
+		const gone = "the cursor has just gone on to this step"
+		return enters{"nothing yet", gone + ": enter " + nothingYet, func(m *Model) tea.Cmd { return m.notTaken("enter", gone) }}
+	}
 	row, _ := p.steps.Current()
 	id := row.ID
 	op, known := procedure.OperationOf(m.snap, s)

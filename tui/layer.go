@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"time"
-
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -71,9 +69,6 @@ type leaver interface{ leave() }
 type arrival interface {
 	arrive(m *Model) tea.Cmd
 }
-
-// swallowFor is how long a box that opens or changes by itself ignores keys: they were meant for what was there before.
-const swallowFor = 300 * time.Millisecond
 
 // boxWidth is the width of a box of at most most columns. Where almost nothing would be left beside it, it takes the whole screen.
 func boxWidth(w, most int) int {

@@ -56,7 +56,8 @@ type Model struct {
 	layers    []layer
 	reading   []layer          // pages that read as long as they are open
 	drafts    map[string]draft // by the form's title
-	deaf      time.Time        // until then enter does nothing: it was meant for a form that has closed by itself
+	deaf      hush             // enter was meant for a form that has closed by itself
+	hushed    bool             // a moment without keys has begun
 	filtering bool             // the filter of the focused pane is being typed
 	toast     toast
 	messages  []message // what went wrong, for the log; the newest first
@@ -147,17 +148,25 @@ func (m *Model) Init() tea.Cmd {
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.dirty = true
 	defer m.leaveClosed()
+	cmd := m.update(msg)
+	if over := m.hushEnds(); over != nil {
+		cmd = tea.Batch(cmd, over)
+	}
+	return m, cmd
+}
+
+func (m *Model) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case snapshotMsg:
-		return m, tea.Batch(m.take(msg.snapshot), m.pump.next)
+		return tea.Batch(m.take(msg.snapshot), m.pump.next)
 	case tea.KeyPressMsg:
-		return m, m.press(msg)
+		return m.press(msg)
 	case tea.PasteMsg:
-		return m, m.paste(msg)
+		return m.paste(msg)
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 		if m.opts.SyncOutput == SyncOn {
-			return m, m.askTerminal()
+			return m.askTerminal()
 		}
 	case tea.ColorProfileMsg:
 		m.setProfile(msg.Profile)
@@ -170,29 +179,30 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.BlurMsg:
 		m.pump.hurry(false)
 	case tea.MouseClickMsg, tea.MouseWheelMsg:
-		return m, m.point(msg.(tea.MouseMsg))
+		return m.point(msg.(tea.MouseMsg))
 	case toastGoneMsg:
 		m.toastGone(msg)
 	case followMsg:
 		if msg.n != m.follows {
 			m.dirty = false
-			return m, nil
+			return nil
 		}
-		return m, m.follow()
+		return m.follow()
 	case previewMsg, executedMsg, armedMsg, controlledMsg:
-		return m, m.answered(msg)
+		return m.answered(msg)
 	case armedAtOnceMsg:
-		return m, m.armedAtOnce(msg)
+		return m.armedAtOnce(msg)
 	case haltMsg:
-		return m, m.halt()
+		return m.halt()
 	case arrival:
-		return m, msg.arrive(m)
+		return msg.arrive(m)
 	case resumedMsg:
-		return m, m.resumed(msg)
+		return m.resumed(msg)
+	case hushOverMsg: // it is drawn again
 	default:
 		m.dirty = false
 	}
-	return m, nil
+	return nil
 }
 
 // settleWithin is how long after the start the first facts may still move the cursor to the first row.
@@ -412,8 +422,8 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 	if m.small() {
 		return nil // nobody can see what the key would do
 	}
-	if key == "enter" && m.now().Before(m.deaf) {
-		return nil
+	if key == "enter" && m.deaf.on(m) {
+		return nil // what became of the form is being said
 	}
 	if l := m.top(); l != nil {
 		if handled, cmd := l.handle(m, msg); handled {

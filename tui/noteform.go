@@ -212,7 +212,7 @@ func (msg noteKeptMsg) arrive(m *Model) tea.Cmd {
 			return nil
 		}
 		if m.shows(f) {
-			m.deaf = m.now().Add(swallowFor)
+			m.deaf.begin(m)
 		}
 		m.close(f)
 	}

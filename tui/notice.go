@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"time"
-
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/themes"
@@ -12,11 +10,13 @@ import (
 // notice is a box that opens by itself to say something important.
 type notice struct {
 	title, text string
-	quiet       time.Time // keys are ignored until then
+	hush        hush
 }
 
 func newNotice(m *Model, title, text string) *notice {
-	return &notice{title: title, text: text, quiet: m.now().Add(swallowFor)}
+	n := &notice{title: title, text: text}
+	n.hush.begin(m)
+	return n
 }
 
 func (*notice) scope() Scope           { return ScopeForm }
@@ -24,7 +24,11 @@ func (*notice) page() bool             { return false }
 func (*notice) refresh(*Model) tea.Cmd { return nil }
 
 func (n *notice) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
-	if key := msg.String(); m.now().After(n.quiet) && (key == "enter" || key == "esc") {
+	switch key := msg.String(); {
+	case key != "enter" && key != "esc":
+	case n.hush.on(m):
+		return true, m.notTaken(key, "this has just come up")
+	default:
 		m.close(n)
 	}
 	return true, nil
@@ -35,6 +39,10 @@ func (*notice) hints() []keyHint { return []keyHint{{"enter", "close"}} }
 func (n *notice) draw(m *Model, w, _ int) []string {
 	w = min(w-2, 72)
 	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, n.text, w-4)...)
-	body = append(body, draw.Line{}, draw.Buttons([]string{"OK"}, 0))
+	focus := 0
+	if n.hush.on(m) {
+		focus = -1
+	}
+	body = append(body, draw.Line{}, draw.Buttons([]string{"OK"}, focus))
 	return m.look.Box(draw.One(themes.Warn, n.title), nil, body, w)
 }

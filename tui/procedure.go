@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -30,7 +29,7 @@ type procedurePage struct {
 	begun map[string]begun // by row, what was confirmed there and goes on
 	row   string           // the row that is or was selected
 	held  heldWay
-	quiet time.Time // the cursor went on by itself: until then keys were meant for the previous row
+	hush  hush // the cursor went on by itself
 }
 
 // openSteps opens the steps of the selected object, or the page of the selected entry of "Needs you". Where there are no steps,

@@ -147,7 +147,7 @@ func (p *procedurePage) refresh(m *Model) tea.Cmd {
 // goOn goes to what comes next after a success. For a moment keys count as meant for the previous step.
 func (p *procedurePage) goOn(m *Model) {
 	p.goNextAfter(p.row)
-	p.quiet = m.now().Add(swallowFor)
+	p.hush.begin(m)
 }
 
 // turned tells whether another way than the row's own was chosen.
@@ -226,10 +226,13 @@ func (p *procedurePage) confirmed(m *Model, row, op string, step core.Step) {
 
 // handle ignores keys for the selected step for a moment after the cursor has gone on by itself.
 func (p *procedurePage) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
-	if !m.now().Before(p.quiet) {
+	if !p.hush.on(m) {
 		p.held = heldWay{} // the operator has acted: a way is held only while nobody does
 		return false, nil
 	}
 	a := m.actionFor(msg.String())
-	return a != nil && slices.Contains([]string{"step.open", "step.way.next", "step.way.previous", "step.copy", "step.owners"}, a.ID), nil
+	if a == nil || !slices.Contains([]string{"step.open", "step.way.next", "step.way.previous", "step.copy", "step.owners"}, a.ID) {
+		return false, nil
+	}
+	return true, m.notTaken(msg.String(), "the cursor has just gone on to this step")
 }

@@ -128,20 +128,42 @@ func (o *Operator) Press(keys ...string) {
 	}
 }
 
-// PressUntil presses a key again and again until the screen is as wanted: for a moment after a box has changed by itself it takes
-// no keys.
-func (o *Operator) PressUntil(key string, wanted terminal.Condition) {
+// notTaken is what the screen says of a key that came in the moment after a box had changed by itself, or the cursor had gone on.
+const notTaken = " did nothing: "
+
+// PressTaken presses a key that leads to what is wanted. Where the screen says that the key was not taken, because what it was meant for
+// had just changed, the operator presses it again once that is said no more.
+func (o *Operator) PressTaken(key string, wanted terminal.Condition) {
 	o.t.Helper()
 	for range 20 {
+		o.WantsGone(notTaken)
 		o.Press(key)
-		ctx, cancel := context.WithTimeout(o.t.Context(), time.Second)
-		_, err := o.WaitFor(ctx, wanted)
-		cancel()
-		if err == nil {
+		taken := false
+		o.Want(o.t, terminal.That(fmt.Sprintf("%s after %s", wanted, key), func(s terminal.Screen) bool {
+			taken = wanted.Met(s)
+			return taken || s.Contains(notTaken)
+		}))
+		if taken {
 			return
 		}
 	}
-	o.t.Fatalf("the key %s does not lead to %s:\n%s", key, wanted, o.Screen())
+	o.t.Fatalf("the key %s is never taken:\n%s", key, o.Screen())
+}
+
+// Back leaves what lies over the dashboard, one thing after the other, until the screen is as wanted.
+func (o *Operator) Back(wanted terminal.Condition) {
+	o.t.Helper()
+	for range 20 {
+		before := o.Screen()
+		if wanted.Met(before) {
+			return
+		}
+		o.Press("esc")
+		o.Want(o.t, terminal.That("another screen after esc", func(s terminal.Screen) bool {
+			return wanted.Met(s) || s.String() != before.String()
+		}))
+	}
+	o.t.Fatalf("esc does not lead to %s:\n%s", wanted, o.Screen())
 }
 
 // ExitCode waits until the program has ended, and returns its exit code, or -1 when a signal ended it. A program that stays, as it does

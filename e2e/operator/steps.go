@@ -100,24 +100,22 @@ func stepRow(s terminal.Screen, title string) int {
 	return rowWith(s, func(line string) bool { return row.MatchString(line + " ") })
 }
 
-// OpenStep opens the dialog of a step, or of another way to the same end. For a moment after the cursor has moved by itself, the
-// page ignores such keys.
+// OpenStep opens the dialog of a step, or of another way to the same end.
 func (o *Operator) OpenStep(title string, otherWays ...string) {
 	o.t.Helper()
 	o.Choose(title)
 	for i, way := range otherWays {
-		o.PressUntil("right", each(terminal.Shows, []string{fmt.Sprintf("way %d of", i+2), way}))
+		o.PressTaken("right", each(terminal.Shows, []string{fmt.Sprintf("way %d of", i+2), way}))
 	}
-	o.PressUntil("enter", each(terminal.Shows, []string{"Before this may happen", " Cancel "}))
+	o.PressTaken("enter", each(terminal.Shows, []string{"Before this may happen", " Cancel "}))
 }
 
 // Confirm presses Confirm in the open dialog, which must be ready for it.
 func (o *Operator) Confirm() {
 	o.t.Helper()
 	o.Wants("Ready.", "[ Cancel ]")
-	o.PressUntil("tab", terminal.Shows("[ Confirm ]"))
-	o.Press("enter")
-	o.WantsGone("Before this may happen")
+	o.PressTaken("tab", terminal.Shows("[ Confirm ]"))
+	o.PressTaken("enter", terminal.Hides("Before this may happen"))
 }
 
 // ConfirmTyped confirms the open dialog by typing the object's name.
@@ -129,8 +127,7 @@ func (o *Operator) ConfirmTyped(name string) {
 	o.Wants("Type " + name + ": " + name[:2])
 	o.Type(name[2:])
 	o.Wants("enter confirms")
-	o.Press("enter")
-	o.WantsGone("Before this may happen")
+	o.PressTaken("enter", terminal.Hides("Before this may happen"))
 }
 
 // WantsProgress waits until the step runs and has moved at least this many per cent to the node.
