@@ -81,7 +81,7 @@ func holds(f engine.JournalFile) string {
 		} else {
 			text += ", "
 		}
-		text += "update " + wording.TextOf(u.From, "?") + " → " + wording.TextOf(u.Release, "?")
+		text += wording.Update(u.From, u.Release)
 		if u.Ended.IsZero() {
 			text += " (it has not ended)"
 		}

@@ -11,6 +11,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	"lockstep/core"
 	"lockstep/e2e/cluster"
 	"lockstep/kube"
 )
@@ -96,6 +97,8 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 		{"rbac-operator.yaml", slices.Concat(kube.WritePermissions(""), kube.WorkloadPermissions(),
 			[]kube.Permission{kube.CredentialsPermission()})},
 		{"rbac-maintenance.yaml", kube.MaintenancePermissions()},
+		{"rbac-alerts.yaml", kube.AlertmanagerPermissions(core.AlertmanagerPlace{Namespace: kube.AlertmanagerNamespace,
+			Service: kube.AlertmanagerService})},
 		{"rbac-events.yaml", kube.AnnouncePermissions()},
 	}
 	for _, test := range tests {

@@ -41,19 +41,22 @@ const (
 
 var gvrServices = schema.GroupVersionResource{Version: "v1", Resource: "services"}
 
-// AlertmanagerPermissions are what reading alerts and silences needs, and with write what making and expiring silences needs.
-func AlertmanagerPermissions(p core.AlertmanagerPlace, write bool) []Permission {
-	name := p.Service
-	if p.Port != "" {
-		name += ":" + p.Port
-	}
-	verbs := []string{"get"}
-	if write {
-		verbs = append(verbs, "create", "delete")
-	}
+// usualAlertPorts are the ports of Alertmanager's Service that the rights are for, where the configuration names none.
+var usualAlertPorts = []string{"9093", "80"}
+
+// AlertmanagerPermissions are what reading alerts and silences, and making and expiring silences, needs: reading the Service for its
+// port, where none is given, and what the proxy of the API server asks for at each port.
+func AlertmanagerPermissions(p core.AlertmanagerPlace) []Permission {
+	ports := []string{p.Port}
 	var needs []Permission
-	for _, verb := range verbs {
-		needs = append(needs, Permission{verb, "", "services/proxy", p.Namespace, name})
+	if p.Port == "" {
+		ports = usualAlertPorts
+		needs = append(needs, Permission{"get", "", "services", p.Namespace, p.Service})
+	}
+	for _, port := range ports {
+		for _, verb := range []string{"get", "create", "delete"} {
+			needs = append(needs, Permission{verb, "", "services/proxy", p.Namespace, p.Service + ":" + port})
+		}
 	}
 	return needs
 }

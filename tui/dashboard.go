@@ -16,7 +16,7 @@ func dashboardActions() []Action {
 			Keys: []string{"i", "d"}, Footer: 20, blocked: needRow, run: (*Model).inspect},
 		{ID: "menu", Title: "Show all that can be done with what is selected", Short: "actions", Scope: ScopeDashboard,
 			Keys: []string{"a"}, Footer: 12, run: func(m *Model) tea.Cmd { m.open(newPalette(m, true)); return nil }},
-		{ID: "filter", Title: "Filter the rows: text, role:cmp,gtw, zone:az-1, -stage:done",
+		{ID: "filter", Title: "Filter the rows: text, role:cmp,gtw, zone:az-1, node:=cmp-1, -stage:done",
 			Short: "filter", Scope: ScopeDashboard, Keys: []string{"/"}, Footer: 30, run: func(m *Model) tea.Cmd { m.filtering = true; return nil }},
 		{ID: "sort", Title: "Sort by the next column; after the last, in the default order", Short: "sort", Scope: ScopeDashboard,
 			Keys: []string{"s"}, Footer: 31, run: func(m *Model) tea.Cmd { return m.sorted(m.focused().NextSort()) }},

@@ -76,6 +76,10 @@ func TestNodesAreFilteredByWhatTheyAre(t *testing.T) {
 		"project:science":           func(v *core.NodeView) bool { return slices.Contains(projectsOn(d.snap, v.Name), "science") },
 		"role:":                     func(*core.NodeView) bool { return true }, // an empty value filters nothing
 		"nonsense:r02":              func(*core.NodeView) bool { return false },
+		"node:=CMP-03,=cmp-04":      in("cmp-03", "cmp-04"),
+		"node:=cmp-0":               func(*core.NodeView) bool { return false },
+		"-node:=cmp-03 zone:=az-1":  and(zone("az-1"), not(in("cmp-03"))),
+		"stage:=":                   func(*core.NodeView) bool { return true },
 		"node:cmp-0 -node:cmp-03,cmp-04": func(v *core.NodeView) bool {
 			return strings.HasPrefix(v.Label, "cmp-0") && !in("cmp-03", "cmp-04")(v)
 		},
@@ -88,7 +92,9 @@ func TestNodesAreFilteredByWhatTheyAre(t *testing.T) {
 			}
 		}
 		slices.Sort(names)
-		if got := shownNodes(d); !slices.Equal(got, names) || len(got) == all && filter != "role:" || len(got) == 0 && filter != "nonsense:r02" {
+		got := shownNodes(d)
+		if !slices.Equal(got, names) || len(got) == all && !strings.HasSuffix(filter, ":") && !strings.HasSuffix(filter, ":=") ||
+			len(got) == 0 && filter != "nonsense:r02" && filter != "node:=cmp-0" {
 			t.Errorf("/%s shows %v, want %v", filter, got, names)
 		}
 	}
@@ -118,7 +124,8 @@ func TestZonesAndRacksHaveColumnsWhereTheyDiffer(t *testing.T) {
 // While a filter is typed, the footer shows how it can continue, and tab completes it as far as there is one way.
 func TestAFilterIsCompleted(t *testing.T) {
 	for _, c := range []struct{ typed, want string }{
-		{"zo", "zone:"}, {"zone:", "zone:az-"}, {"zone:az-2", "zone:az-2 "}, {"ro", "role:"}, {"role:ga", "role:gateway "}, {"role:cmp,g",
+		{"zo", "zone:"}, {"zone:", "zone:az-"}, {"zone:az-2", "zone:az-2 "},
+		{"zone:=az-2", "zone:=az-2 "}, {"ro", "role:"}, {"role:ga", "role:gateway "}, {"role:cmp,g",
 			"role:cmp,g"},
 		{"-st", "-stage:"}, {"zone:az-1 ra", "zone:az-1 rack:"}, {"zone:az-1 rack:", "zone:az-1 rack:r0"}, {"nope", "nope"}, {"nope:", "nope:"},
 		{"r", "r"}, {"label:example.org/rack-id=r01", "label:example.org/rack-id=r01 "},

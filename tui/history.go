@@ -115,9 +115,9 @@ func (m *Model) openHistory(filter string) tea.Cmd {
 func (m *Model) historyOf(s subject) string {
 	switch {
 	case s.instance != "":
-		return "instance:" + s.instance
+		return "instance:=" + s.instance
 	case s.node != "":
-		return `node:"` + m.snap.Label(s.node) + `"`
+		return `node:="` + m.snap.Label(s.node) + `"`
 	}
 	return ""
 }
@@ -416,9 +416,9 @@ func lineFacts(m *Model, f *facts, l core.JournalLine, tone themes.Token) {
 
 // only sets one word of the filter, or takes it away where it stands already.
 func (p *historyPage) only(key, value string) {
-	word := key + ":" + value
+	word := key + ":=" + value
 	if strings.ContainsRune(value, ' ') {
-		word = key + `:"` + value + `"`
+		word = key + `:="` + value + `"`
 	}
 	filter := strings.TrimSpace(p.rows.Filter())
 	if strings.Contains(" "+filter+" ", " "+word+" ") {
@@ -436,7 +436,7 @@ func (p *historyPage) only(key, value string) {
 func (p *historyPage) nextKind() {
 	kinds := append(core.LineKinds(), lineMessage)
 	for i, k := range kinds {
-		if strings.Contains(p.rows.Filter(), "kind:"+string(k)) {
+		if f := p.rows.Filter(); strings.Contains(f, "kind:"+string(k)) || strings.Contains(f, "kind:="+string(k)) {
 			if i+1 < len(kinds) {
 				p.only("kind", string(kinds[i+1]))
 			} else {

@@ -142,17 +142,17 @@ func TestTheHistoryIsFiltered(t *testing.T) {
 		}
 	}
 	d := driveHistory(120, 40).keys("3").palette("the history of what is")
-	if p, ok := d.top().(*historyPage); !ok || p.rows.Filter() != `node:"cmp-07"` {
+	if p, ok := d.top().(*historyPage); !ok || p.rows.Filter() != `node:="cmp-07"` {
 		t.Errorf("the history of a node is %T, %q", d.top(), stripped(d.shows()))
 	}
 }
 
 // An inspection leads to the history of its object, and back.
 func TestAnInspectionLeadsToItsHistory(t *testing.T) {
-	if p, ok := driveHistory(120, 40).keys("1", "enter", "H").top().(*historyPage); !ok || p.rows.Filter() != `node:"cmp-07"` {
+	if p, ok := driveHistory(120, 40).keys("1", "enter", "H").top().(*historyPage); !ok || p.rows.Filter() != `node:="cmp-07"` {
 		t.Error("an entry does not lead to the history of its node")
 	}
-	for keys, want := range map[string]string{"3": `node:"cmp-07"`, "4": "instance:" + instanceID(3)} {
+	for keys, want := range map[string]string{"3": `node:="cmp-07"`, "4": "instance:=" + instanceID(3)} {
 		d := driveHistory(120, 40).keys(keys, "i", "H")
 		p, ok := d.top().(*historyPage)
 		if !ok || p.rows.Filter() != want {

@@ -130,7 +130,7 @@ func (r Record) line() (core.JournalLine, bool) {
 	shown := !r.Carried
 	l.Reconstructed = r.Reconstructed
 	text := func(s string) string { return wording.OneLine(s, mostOfLine) }
-	change := func() string { return wording.TextOf(text(r.From), "?") + " → " + wording.TextOf(text(r.To), "?") }
+	change := func() string { return wording.Change(text(r.From), text(r.To)) }
 	did := func(word string) {
 		l.Kind, l.Who, l.What, l.Why = core.LineStep, r.By, text(word+wording.Prefixed(": ", r.Title)), text(cmp.Or(r.Error, r.Text))
 	}
@@ -186,7 +186,7 @@ func (r Record) line() (core.JournalLine, bool) {
 			return l, false
 		}
 		l.Kind, l.Label, l.Instance = core.LineMove, cmp.Or(m.Name, m.Instance), m.Instance
-		l.What = text(m.Type + " from " + wording.TextOf(m.From, "?") + " to " + wording.TextOf(m.To, "?") + ": " + m.Status)
+		l.What = text(m.Type + wording.Prefixed(" from ", m.From) + wording.Prefixed(" to ", m.To) + ": " + m.Status)
 		if l.Why = text(m.Text); !m.Began.IsZero() {
 			l.Took = max(m.Ended.Sub(m.Began), 0)
 		}

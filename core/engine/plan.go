@@ -324,7 +324,7 @@ func (r Record) planLine(l *core.JournalLine) bool {
 		}
 		l.Why = wording.OneLine(strings.Join(parts, ", "), mostOfLine)
 	case r.PlanStep != nil:
-		l.Label, l.What, l.Why = r.Title, wording.TextOf(r.From, "?")+" → "+r.To, wording.OneLine(r.PlanStep.Message, mostOfLine)
+		l.Label, l.What, l.Why = r.Title, wording.Change(r.From, r.To), wording.OneLine(r.PlanStep.Message, mostOfLine)
 		if !r.PlanStep.Ended.IsZero() {
 			l.Took = r.PlanStep.Ended.Sub(r.PlanStep.Started)
 		}

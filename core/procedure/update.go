@@ -44,8 +44,8 @@ func driveSummary(s *core.Snapshot, plan *core.UpdatePlan) []string {
 	if plan != nil {
 		text := "plan " + wording.OneLine(plan.Name, 60) + ": " + wording.OneLine(wording.TextOf(plan.Status, "no status"), 40)
 		if plan.Source != "" || plan.Target != "" {
-			text += ", from " + wording.TextOf(wording.OneLine(plan.Source, 60), "?") + " to " +
-				wording.TextOf(wording.OneLine(plan.Target, 60), "?")
+			text += "," + wording.Prefixed(" from ", wording.OneLine(plan.Source, 60)) +
+				wording.Prefixed(" to ", wording.OneLine(plan.Target, 60))
 		}
 		out = append(out, text)
 	}

@@ -90,7 +90,7 @@ func (d *markdown) table(head string, rows [][]string) {
 
 // Title is what the report is of: "mos: update 21.0.0 → 21.0.1".
 func (a *Account) Title() string {
-	return a.Cluster + ": update " + wording.TextOf(a.From, "?") + " → " + wording.TextOf(a.To, "?")
+	return a.Cluster + ": " + wording.Update(a.From, a.To)
 }
 
 // Summary is the update in a few sentences.

@@ -56,6 +56,32 @@ func TextOf(text, empty string) string {
 	return text
 }
 
+// Change is what became of something: "active → inactive". What is not known is left out: "inactive", "no longer active".
+func Change(from, to string) string {
+	switch {
+	case from == "" && to == "":
+		return "changed"
+	case from == "":
+		return to
+	case to == "":
+		return "no longer " + from
+	}
+	return from + " → " + to
+}
+
+// Update names an update by the releases that are known of it: "update 21.0.0 → 21.0.1", "update to 21.0.1", "update from 21.0.0".
+func Update(from, to string) string {
+	switch {
+	case from == "" && to == "":
+		return "update"
+	case from == "":
+		return "update to " + to
+	case to == "":
+		return "update from " + from
+	}
+	return "update " + Change(from, to)
+}
+
 // Join joins sentences with spaces and leaves out empty ones.
 func Join(sentences ...string) string {
 	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")

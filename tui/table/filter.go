@@ -12,11 +12,23 @@ type Key[T any] struct {
 	Values func(T) []string
 }
 
-// filterTerm is a word of a filter: a text anywhere in the row, or one of several values of a key.
+// filterTerm is a word of a filter: a text anywhere in the row, or one of several values of a key. A value is looked for in what the row
+// has; with wholeValue before it, it is all that the row has: "node:=cmp-1" is not cmp-10.
 type filterTerm struct {
 	key  string   // empty: anywhere
 	any  []string // in small letters
 	deny bool     // "-stage:done": the rows without it
+}
+
+// wholeValue stands before a value that must be whole.
+const wholeValue = "="
+
+// finds tells whether a value of a row is what the filter wants. Both are in small letters.
+func finds(value, want string) bool {
+	if whole, ok := strings.CutPrefix(want, wholeValue); ok {
+		return value == whole
+	}
+	return strings.Contains(value, want)
 }
 
 // filterWords splits a filter at its spaces; a quoted text is one word.
@@ -57,7 +69,7 @@ func (t *Table[T]) filterTerms() []filterTerm {
 		}
 		term := filterTerm{key: bare, deny: bare != key}
 		for v := range strings.SplitSeq(value, ",") {
-			if v != "" {
+			if v != "" && v != wholeValue {
 				term.any = append(term.any, v)
 			}
 		}
@@ -112,7 +124,7 @@ func (t *Table[T]) passes(r T, terms []filterTerm) bool {
 		} else {
 			holds = slices.ContainsFunc(t.keyValues(r, term.key), func(v string) bool {
 				v = strings.ToLower(v)
-				return slices.ContainsFunc(term.any, func(want string) bool { return strings.Contains(v, want) })
+				return slices.ContainsFunc(term.any, func(want string) bool { return finds(v, want) })
 			})
 		}
 		if holds == term.deny {
@@ -162,7 +174,7 @@ func (t *Table[T]) Offers() (done string, words []string) {
 	if !slices.Contains(names, key) {
 		return text, nil
 	}
-	last := value[strings.LastIndexByte(value, ',')+1:]
+	last := strings.TrimPrefix(value[strings.LastIndexByte(value, ',')+1:], wholeValue)
 	want := strings.ToLower(strings.Trim(last, `"`))
 	const most = 200
 	for _, r := range t.all {
