@@ -39,9 +39,9 @@ func TestABoxSaysWhatEnterDoes(t *testing.T) {
 			}
 			_, cmd := d.Update(namedKeys["enter"])
 			ends := false
-			if cmd != nil {
-				msg := cmd()
-				_, ends = msg.(tea.QuitMsg)
+			for _, msg := range answers(cmd) {
+				_, quits := msg.(tea.QuitMsg)
+				ends = ends || quits
 				if m, ok := msg.(armedMsg); ok {
 					d.send(m)
 				}

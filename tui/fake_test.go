@@ -228,6 +228,23 @@ func (d *driver) run(cmd tea.Cmd) {
 	}
 }
 
+// answers are the messages that a command gives.
+func answers(cmd tea.Cmd) []tea.Msg {
+	if cmd == nil {
+		return nil
+	}
+	msg := cmd()
+	batch, ok := msg.(tea.BatchMsg)
+	if !ok {
+		return []tea.Msg{msg}
+	}
+	var out []tea.Msg
+	for _, c := range batch {
+		out = append(out, answers(c)...)
+	}
+	return out
+}
+
 // keys presses keys by their names; a longer word that is not a key is typed.
 func (d *driver) keys(names ...string) *driver {
 	for _, n := range names {

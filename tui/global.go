@@ -33,7 +33,7 @@ func globalActions() []Action {
 		{ID: "suspend", Title: "Suspend Lockstep and go back to the shell; fg brings it back", Short: "suspend", Scope: ScopeGlobal,
 			Keys: []string{"ctrl+z"}, run: (*Model).suspend},
 		{ID: "quit", Title: "Leave", Short: "leave", Scope: ScopeGlobal, Keys: []string{"q", "ctrl+c"}, run: (*Model).quit},
-		{ID: "log", Title: "Show what was done", Short: "log", Scope: ScopeGlobal, Keys: []string{"l"}, Footer: 40,
+		{ID: "log", Title: "Show the log: what was done, by whom, and what was seen", Short: "log", Scope: ScopeGlobal, Keys: []string{"l"}, Footer: 40,
 			inside: true, blocked: needSnapshot, run: (*Model).openLog},
 		{ID: "messages", Title: "Show earlier messages, with their times", Short: "messages", Scope: ScopeGlobal, Keys: []string{"L"},
 			Footer: 96, run: (*Model).openSaid},

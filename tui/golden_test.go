@@ -66,7 +66,7 @@ func TestScreens(t *testing.T) {
 			keys []string
 		}{
 			{"dashboard", nil}, {"needs", []string{"1"}}, {"instances", []string{"4"}}, {"locks", []string{"5"}},
-			{"phases", []string{"2"}}, {"log", []string{"6"}}, {"timeline", []string{"7"}}, {"timeline-whole", []string{"T"}},
+			{"phases", []string{"2"}}, {"timeline", []string{"7"}}, {"timeline-whole", []string{"T"}},
 			{"timeline-then", []string{"T", "left", "left", "["}},
 			{"as-it-was", []string{"T", "left", "left", "[", "enter"}}, {"steps", []string{"enter"}},
 			{"inspect-node", []string{"i"}}, {"help", []string{"?"}}, {"palette", []string{":", "safe"}}, {"mode", []string{"e"}},

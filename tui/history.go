@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,34 +35,19 @@ type historyRow struct {
 // historyPage is the whole story, the newest first: what was done, by whom, what was seen, what needed somebody, and all messages. The
 // lines are read from the journal while the page is open, and go with it.
 type historyPage struct {
-	rows  *table.Table[historyRow]
-	lines []historyRow // of the journal, the newest first; at most core.MostLines
-	seq   int64        // the number of the newest
-	said  int          // messages that are among the rows, by the number of the newest
-	sets  uint64       // counts the changes of the rows
+	story
+	rows *table.Table[historyRow]
+	had  uint64 // the story when the rows were made: its came
+	said int    // messages that are among the rows, by the number of the newest
+	sets uint64 // counts the changes of the rows
 
 	typing  bool // the filter
-	stop    context.CancelFunc
-	reading bool
-	read    bool // once
 	settled bool // the rows were made of what was read
-	asked   time.Time
-	trouble string // why the journal cannot be read
 }
-
-// linesMsg is what the journal has that is new.
-type linesMsg struct {
-	page *historyPage
-	rows []historyRow
-	err  error
-}
-
-// linesEvery is how often an open page looks for new lines.
-const linesEvery = time.Second
 
 // openHistory opens the whole story, with a filter.
 func (m *Model) openHistory(filter string) tea.Cmd {
-	p := &historyPage{}
+	p := &historyPage{story: story{most: core.MostLines}}
 	m.open(p)
 	now := func() time.Time { return m.snap.Now }
 	dim := func(text string) draw.Line { return draw.One(themes.Dim, text) }
@@ -88,17 +72,7 @@ func (m *Model) openHistory(filter string) tea.Cmd {
 			{Title: "kind", Width: 7, Cell: func(r historyRow) draw.Line { return draw.One(kindTone(r), string(r.line.Kind)) }},
 			{Title: "on", Width: 8, Most: 20, Share: 20, Measure: func(r historyRow) int { return draw.Width(lineLabel(m.snap, r.line)) },
 				Cell: func(r historyRow) draw.Line { return draw.One(themes.Strong, lineLabel(m.snap, r.line)) }},
-			{Title: "what", Width: 34, Grow: true, Cell: func(r historyRow) draw.Line {
-				tone := cmp.Or(r.tone, themes.Text)
-				if s := core.OperationState(r.line.State); s == core.OperationFailed || s == core.OperationUnknown {
-					tone = themes.Bad
-				}
-				out := draw.One(tone, named(m.snap, r.line.What))
-				if r.line.Why != "" {
-					out = out.And(themes.Dim, "  "+named(m.snap, r.line.Why))
-				}
-				return out
-			}},
+			{Title: "what", Width: 34, Grow: true, Cell: func(r historyRow) draw.Line { return lineWhat(m.snap, r) }},
 			{Title: "took", Width: 5, Most: 9, Right: true, Rank: 2, Measure: func(r historyRow) int { return len(lineTook(r.line.Took)) },
 				Cell: func(r historyRow) draw.Line { return dim(lineTook(r.line.Took)) }},
 			{Title: "by", Width: 6, Most: 24, Share: 20, Rank: 1, Measure: func(r historyRow) int { return draw.Width(r.line.Who) },
@@ -152,57 +126,6 @@ func kindTone(r historyRow) themes.Token {
 func (*historyPage) scope() Scope { return ScopeHistory }
 func (*historyPage) page() bool   { return true }
 
-// ask reads what is new in the journal, unless that is under way.
-func (p *historyPage) ask(m *Model) tea.Cmd {
-	if p.reading {
-		return nil
-	}
-	ctx, cancel := context.WithCancel(m.ctx)
-	p.reading, p.asked, p.stop = true, m.now(), cancel
-	backend, snap, after := m.backend, m.snap, p.seq
-	return func() tea.Msg {
-		defer cancel()
-		lines, err := backend.Lines(ctx, after, core.MostLines)
-		return linesMsg{p, historyRows(snap, lines, after), err}
-	}
-}
-
-// historyRows are the rows of lines that come after a number. It is called from a command: 50,000 lines take a while.
-func historyRows(s *core.Snapshot, lines []core.JournalLine, after int64) []historyRow {
-	rows := make([]historyRow, 0, len(lines))
-	for i, l := range lines {
-		id := "line/" + itoa(int(l.Seq))
-		if l.Seq == 0 { // of an older version: they are all read at first
-			if after > 0 {
-				continue
-			}
-			id = fmt.Sprint("old/", len(lines)-i)
-		}
-		rows = append(rows, historyRow{id: id, line: l, search: searchText(s, l)})
-	}
-	return rows
-}
-
-// arrive adds what is new. What is older than the newest core.MostLines is dropped.
-func (msg linesMsg) arrive(m *Model) tea.Cmd {
-	p := msg.page
-	p.reading, p.read, p.trouble = false, true, ""
-	if msg.err != nil {
-		p.trouble = msg.err.Error()
-	}
-	fresh := msg.rows
-	if len(fresh) > 0 {
-		p.seq = max(p.seq, fresh[0].line.Seq)
-	}
-	if len(fresh) == 0 && p.said == m.newestSaid() {
-		return nil
-	}
-	p.lines = append(fresh, p.lines...)
-	p.lines = p.lines[:min(len(p.lines), core.MostLines)]
-	p.arrange(m)
-	return nil
-}
-
 func (m *Model) newestSaid() int {
 	if len(m.said) == 0 {
 		return 0
@@ -212,6 +135,10 @@ func (m *Model) newestSaid() int {
 
 // arrange makes the rows of the lines and the messages, the newest first. The cursor stays on its line, once the lines are there.
 func (p *historyPage) arrange(m *Model) {
+	if p.settled && p.had == p.came && p.said == m.newestSaid() {
+		return
+	}
+	p.had = p.came
 	rows := make([]historyRow, 0, len(p.lines)+len(m.said))
 	said := m.said
 	for _, l := range p.lines {
@@ -247,20 +174,8 @@ func searchText(s *core.Snapshot, l core.JournalLine) string {
 }
 
 func (p *historyPage) refresh(m *Model) tea.Cmd {
-	if p.said != m.newestSaid() {
-		p.arrange(m)
-	}
-	if since := m.now().Sub(p.asked); since >= linesEvery || since < 0 {
-		return p.ask(m)
-	}
-	return nil
-}
-
-// leave ends a read that is under way.
-func (p *historyPage) leave() {
-	if p.stop != nil {
-		p.stop()
-	}
+	p.arrange(m)
+	return p.follow(m)
 }
 
 // handle takes the filter while it is typed.
@@ -365,6 +280,12 @@ func (p *historyPage) open(m *Model) tea.Cmd {
 	if !ok {
 		return m.say(toneWarn, "no line is selected")
 	}
+	m.openLine(*r)
+	return nil
+}
+
+// openLine shows a line whole.
+func (m *Model) openLine(r historyRow) {
 	l, tone := r.line, cmp.Or(r.tone, themes.Text)
 	m.open(&pager{
 		title: func(*Model) string { return "History, " + string(l.Kind) },
@@ -374,7 +295,6 @@ func (p *historyPage) open(m *Model) tea.Cmd {
 			return f.lines
 		},
 	})
-	return nil
 }
 
 // lineFacts are all that a line tells.

@@ -195,7 +195,7 @@ func TestTheHistoryIsBounded(t *testing.T) {
 	d.fake.lines = manyLines()
 	d.keys("H")
 	p := d.top().(*historyPage)
-	linesMsg{page: p, rows: []historyRow{{id: "new", line: core.JournalLine{Seq: core.MostLines + 1, At: fixtureNow}}}}.arrive(d.Model)
+	linesMsg{story: &p.story, rows: []historyRow{{id: "new", line: core.JournalLine{Seq: core.MostLines + 1, At: fixtureNow}}}}.arrive(d.Model)
 	if n := len(p.lines); n != core.MostLines || p.lines[0].line.Seq != core.MostLines+1 {
 		t.Errorf("%d lines are kept, the newest is %d", n, p.lines[0].line.Seq)
 	}
@@ -235,7 +235,7 @@ func BenchmarkHistoryNews(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		seq++
-		linesMsg{page: p, rows: []historyRow{{id: fmt.Sprint(seq), line: core.JournalLine{Seq: seq, At: fixtureNow}}}}.arrive(d.Model)
+		linesMsg{story: &p.story, rows: []historyRow{{id: fmt.Sprint(seq), line: core.JournalLine{Seq: seq, At: fixtureNow}}}}.arrive(d.Model)
 		d.shows()
 	}
 }

@@ -61,6 +61,9 @@ func (m *Model) inspect() tea.Cmd {
 	case s.update:
 		title = "The cluster update"
 		lines = phaseFacts
+	case s.line != nil:
+		m.openLine(*s.line)
+		return nil
 	case s.message != nil:
 		msg := *s.message
 		title = "Error"

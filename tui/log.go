@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/wording"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/table"
@@ -13,16 +14,18 @@ import (
 // ScopeLog is the pane of the log.
 const ScopeLog Scope = "log"
 
-// logRow is an operation, an item of one, or an error that the screen showed.
+// logRow is an operation, an item of one, an error that the screen showed, or a line of the journal: what colleagues did and what was seen.
 type logRow struct {
+	line    *historyRow
 	op      *core.Operation
 	item    *core.OperationItem
 	message *message
 }
 
-const emptyLog = "Nothing has been done yet. H shows the whole history."
+const emptyLog = "Nothing has happened yet."
 
-// logPane is what Lockstep does and did, newest first.
+// logPane is the story, the newest first: what Lockstep does and did with each item, what colleagues did, what the controllers did,
+// what needed somebody, and errors. It has the newest lines of the journal; the page of the history has all.
 type logPane struct{ tablePane[logRow] }
 
 func newLogPane() pane {
@@ -36,6 +39,8 @@ func newLogPane() pane {
 				return r.op.ID + "/" + r.item.Instance + "/" + r.item.Label
 			case r.op != nil:
 				return r.op.ID
+			case r.line != nil:
+				return r.line.id
 			}
 			return fmt.Sprint("message/", r.message.n)
 		},
@@ -45,26 +50,42 @@ func newLogPane() pane {
 		{Title: "at", Width: 5, Most: 12, Measure: func(r logRow) int { return len(clock(r.started(), s.snap.Now)) },
 			Cell: func(r logRow) draw.Line { return draw.One(themes.Dim, clock(r.started(), s.snap.Now)) }},
 		{Title: "state", Width: 11, Cell: func(r logRow) draw.Line {
-			if r.message != nil {
+			switch {
+			case r.message != nil:
 				return draw.One(r.message.tone, s.look.Glyph.Failed+" error")
+			case r.line != nil:
+				return draw.One(kindTone(*r.line), "  "+string(r.line.line.Kind))
 			}
 			k := operationMark(s.look.Glyph, r.state())
 			return k.spans(string(r.state()))
 		}},
-		{Title: "what", Width: 20, Most: 48, Share: 38, Measure: func(r logRow) int { return draw.Width(r.title()) },
+		{Title: "what", Width: 14, Most: 48, Share: 24, Measure: func(r logRow) int { return draw.Width(r.titleIn(s.snap)) },
 			Cell: func(r logRow) draw.Line {
-				if r.item != nil {
+				switch {
+				case r.item != nil:
 					return draw.Plain("  " + r.item.Label)
+				case r.line != nil:
+					return draw.Plain(r.titleIn(s.snap))
 				}
 				return draw.One(themes.Strong, r.title())
 			}},
 		{Title: "took", Width: 9, Right: true, Rank: 1, Cell: func(r logRow) draw.Line {
-			if r.message != nil {
+			switch {
+			case r.message != nil:
 				return nil
+			case r.line != nil:
+				return draw.One(themes.Dim, lineTook(r.line.line.Took))
 			}
 			return draw.One(themes.Dim, took(r.state(), r.started(), r.ended(), s.snap.Now))
 		}},
 		{Title: "", Width: 16, Grow: true, Cell: func(r logRow) draw.Line {
+			if r.line != nil {
+				out := lineWhat(s.snap, *r.line)
+				if who := r.line.line.Who; who != "" {
+					out = out.And(themes.Dim, "  by "+who)
+				}
+				return out
+			}
 			tone := themes.Text
 			if r.op != nil && (r.state() == core.OperationFailed || r.state() == core.OperationUnknown) {
 				tone = themes.Bad
@@ -95,6 +116,8 @@ func (r logRow) started() time.Time {
 		return r.item.Started
 	case r.op != nil:
 		return r.op.Started
+	case r.line != nil:
+		return r.line.line.At
 	}
 	return r.message.at
 }
@@ -116,6 +139,14 @@ func (r logRow) title() string {
 	return "error"
 }
 
+// titleIn is what the row is about: of a line of the journal the object, by the name that people use.
+func (r logRow) titleIn(s *core.Snapshot) string {
+	if r.line != nil {
+		return lineLabel(s, r.line.line)
+	}
+	return r.title()
+}
+
 func (r logRow) text() string {
 	switch {
 	case r.item != nil:
@@ -125,6 +156,8 @@ func (r logRow) text() string {
 			return r.op.Text + " (x: seen)"
 		}
 		return r.op.Text
+	case r.line != nil:
+		return wording.Join(r.line.line.What, r.line.line.Why)
 	}
 	return r.message.text
 }
@@ -133,32 +166,58 @@ func (p *logPane) refresh() string {
 	if p.snap == nil {
 		return ""
 	}
-	p.Set(logRows(p.snap, p.messages), p.snap.Revision<<8|uint64(len(p.messages)&0xff))
+	newest := p.Index() == 0 && p.focus != ScopeLog
+	p.Set(logRows(p.snap, p.messages, p.story.lines), p.snap.Revision<<16|p.story.came&0xff<<8|uint64(len(p.messages)&0xff))
+	if newest { // nobody chose the row: the newest stays in sight
+		p.GoTo(0)
+	}
 	return ""
 }
 
-// logRows are the operations with their items and the errors that the screen showed, the newest first.
-func logRows(s *core.Snapshot, messages []message) []logRow {
+// logRows are the operations with their items, the errors that the screen showed, and the lines of the journal, the newest first. What
+// the journal has of an operation that is there is left out: the operation tells it, as it goes.
+func logRows(s *core.Snapshot, messages []message, lines []historyRow) []logRow {
+	known := make(map[string]bool, len(s.Operations))
+	for i := range s.Operations {
+		known[s.Operations[i].ID] = true
+	}
 	var rows []logRow
+	// until adds what came after a time; a zero time is before all.
+	until := func(at time.Time) {
+		for {
+			said, told := len(messages) > 0 && messages[0].at.After(at), len(lines) > 0 && lines[0].line.At.After(at)
+			switch {
+			case said && (!told || !lines[0].line.At.After(messages[0].at)):
+				rows, messages = append(rows, logRow{message: &messages[0]}), messages[1:]
+			case told:
+				if l := &lines[0].line; l.Operation == "" || !known[l.Operation] {
+					rows = append(rows, logRow{line: &lines[0]})
+				}
+				lines = lines[1:]
+			default:
+				return
+			}
+		}
+	}
 	for i := range s.Operations {
 		op := &s.Operations[i]
-		for len(messages) > 0 && messages[0].at.After(op.Started) {
-			rows = append(rows, logRow{message: &messages[0]})
-			messages = messages[1:]
-		}
+		until(op.Started)
 		rows = append(rows, logRow{op: op})
 		for j := range op.Items {
 			rows = append(rows, logRow{op: op, item: &op.Items[j]})
 		}
 	}
-	for i := range messages {
-		rows = append(rows, logRow{message: &messages[i]})
-	}
+	until(time.Time{})
 	return rows
 }
 
-func (p *logPane) name() string  { return "Log" }
-func (p *logPane) empty() string { return emptyLog }
+func (p *logPane) name() string { return "Log" }
+func (p *logPane) empty() string {
+	if p.story.trouble != "" {
+		return "The journal cannot be read: " + p.story.trouble
+	}
+	return emptyLog
+}
 
 func (p *logPane) note() draw.Line {
 	running := 0
@@ -188,6 +247,11 @@ func (p *logPane) subject() subject {
 	switch {
 	case !ok:
 		return subject{}
+	case r.line != nil:
+		l := r.line.line
+		out := subject{line: r.line, node: l.Node, instance: l.Instance, name: lineText(p.snap, l)}
+		out.procedure = procedureOf(out)
+		return out
 	case r.op == nil:
 		return subject{message: r.message}
 	}
@@ -195,20 +259,26 @@ func (p *logPane) subject() subject {
 	if r.item != nil {
 		out.instance = r.item.Instance
 	}
-	switch {
-	case out.instance != "":
-		out.procedure = &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: out.instance}
-	case out.node != "":
-		out.procedure = &core.ProcedureKey{Kind: core.ProcedureNode, Subject: out.node}
-	}
+	out.procedure = procedureOf(out)
 	return out
+}
+
+// procedureOf is the procedure of the instance or the node; nil when it is about neither.
+func procedureOf(s subject) *core.ProcedureKey {
+	switch {
+	case s.instance != "":
+		return &core.ProcedureKey{Kind: core.ProcedureInstance, Subject: s.instance}
+	case s.node != "":
+		return &core.ProcedureKey{Kind: core.ProcedureNode, Subject: s.node}
+	}
+	return nil
 }
 
 func (p *logPane) words() []columnWord {
 	return []columnWord{
-		{"at", "when it began"},
-		{"state", "how it goes, or went"},
-		{"what", "what Lockstep did, each item of a batch below it"},
+		{"at", "when it began, or was seen"},
+		{"state", "how it goes, or went; of what is in the journal, its kind"},
+		{"what", "what Lockstep does, each item of a batch below it; of what is in the journal, the object"},
 		{"took", "how long it took, or takes"},
 	}
 }

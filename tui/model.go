@@ -61,6 +61,7 @@ type Model struct {
 	filtering bool             // the filter of the focused pane is being typed
 	toast     toast
 	messages  []message // what went wrong, for the log; the newest first
+	story     *story    // the lines of the journal that the log has
 	said      []message // all that was said; the newest first
 	beforeLog Scope     // where l leads back to from the log
 
@@ -93,7 +94,8 @@ func newModel(ctx context.Context, opts Options) *Model {
 		opts: opts, backend: opts.Backend, ctx: ctx, now: opts.Now, plan: step.Plan, after: after,
 		unstoppable: unstoppable, halt: halt, theme: theme, depth: themes.Depth256,
 		kinds: paneKinds(), panes: make(map[Scope]pane), turn: make(map[place]Scope), bottom: placeLowerLeft,
-		focus: ScopeNodes, beforeLog: ScopeNodes, dirty: true, actions: Actions(),
+		focus: ScopeNodes, beforeLog: ScopeNodes, story: &story{most: mostLogLines}, dirty: true,
+		actions: Actions(),
 	}
 	if opts.Actions != nil {
 		m.actions = opts.Actions
@@ -151,6 +153,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := m.update(msg)
 	if over := m.hushEnds(); over != nil {
 		cmd = tea.Batch(cmd, over)
+	}
+	if more := m.followLog(); more != nil {
+		cmd = tea.Batch(cmd, more)
 	}
 	return m, cmd
 }
@@ -218,6 +223,7 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	if op := m.confirming.op; op != "" && m.operation(op) != nil {
 		m.confirming.title, m.confirming.op = "", "" // from now on it is among the operations
 	}
+	m.retell(before, s)
 	cmd := tea.Batch(m.refresh(), m.ended(before), m.remind(before))
 	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.pane(ScopeNodes).Index() > 0 {
 		m.pane(ScopeNodes).GoTo(0)

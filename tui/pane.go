@@ -64,6 +64,7 @@ type scene struct {
 	focus    Scope     // the pane that has the keys
 	node     string    // the node whose instances and locks are shown; empty: none is selected
 	messages []message // what went wrong, the newest first
+	story    *story    // the lines of the journal, the newest first
 }
 
 // pane is one part of the dashboard: a list of objects below a rule that names it. It is given what it shows, and returns a
@@ -110,9 +111,10 @@ type subject struct {
 	attention *core.Attention
 	operation *core.Operation
 	message   *message
-	name      string // what y copies
-	command   string // what c copies
-	then      *then  // the time under the cursor that has passed; nil: it is about the present
+	line      *historyRow // of the journal
+	name      string      // what y copies
+	command   string      // what c copies
+	then      *then       // the time under the cursor that has passed; nil: it is about the present
 }
 
 // tablePane is what all panes share: a table, and default methods.
@@ -180,7 +182,7 @@ func (p *tablePane[T]) hangsOn() []string {
 // pane is the pane with that scope. It is given what there is to show now.
 func (m *Model) pane(s Scope) pane {
 	p := m.panes[s]
-	p.see(scene{snap: m.snap, look: m.look, width: m.width, focus: m.focus, node: m.shown, messages: m.messages})
+	p.see(scene{snap: m.snap, look: m.look, width: m.width, focus: m.focus, node: m.shown, messages: m.messages, story: m.story})
 	return p
 }
 

@@ -39,7 +39,7 @@ func (m *Model) openSteps() tea.Cmd {
 	if s.attention != nil {
 		return m.openEntry(s.attention.ID)
 	}
-	if s.procedure == nil || s.operation != nil { // an entry of the log is what was done, not what can be done
+	if s.procedure == nil || s.operation != nil || s.line != nil { // an entry of the log is what was done, not what can be done
 		return m.inspect()
 	}
 	if s.then != nil {

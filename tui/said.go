@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/wording"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -101,7 +102,7 @@ func logLines(m *Model, about string, w int) []draw.Line {
 		return nil
 	}
 	var own, others []draw.Line
-	for _, r := range logRows(m.snap, m.messages) {
+	for _, r := range logRows(m.snap, m.messages, m.story.lines) {
 		of := &others
 		if r.isAbout(about) {
 			of = &own
@@ -125,10 +126,13 @@ func logLines(m *Model, about string, w int) []draw.Line {
 	return out
 }
 
-// isAbout tells whether the entry's operation is about the node or instance.
+// isAbout tells whether the entry is about the node or instance.
 func (r logRow) isAbout(subject string) bool {
-	if r.op == nil || subject == "" {
+	switch {
+	case subject == "" || r.op == nil && r.line == nil:
 		return false
+	case r.line != nil:
+		return r.line.line.Node == subject || r.line.line.Instance == subject
 	}
 	return r.op.Node == subject || r.op.Instance == subject ||
 		slices.ContainsFunc(r.op.Items, func(it core.OperationItem) bool { return it.Instance == subject })
@@ -136,6 +140,13 @@ func (r logRow) isAbout(subject string) bool {
 
 func logEntry(m *Model, r logRow, w int) []draw.Line {
 	const at, state = 13, 12
+	if r.line != nil {
+		l := r.line.line
+		lead := draw.One(themes.Dim, clock(l.At, m.snap.Now)).Fit(at, false)
+		lead = append(lead, draw.One(kindTone(*r.line), "  "+string(l.Kind)).Fit(state, false)...)
+		out := entryLines(lead, themes.Strong, r.titleIn(m.snap)+wording.Prefixed(", by ", l.Who)+wording.InBrackets(lineTook(l.Took)), w)
+		return append(out, draw.Inset(at+state+2, draw.Paragraph(themes.Text, lineText(m.snap, l), max(w-at-state-2, 12)))...)
+	}
 	if r.message != nil {
 		lead := draw.One(themes.Dim, clock(r.message.at, m.snap.Now)).Fit(at, false)
 		return entryLines(append(lead, draw.One(r.message.tone, m.look.Glyph.Failed+" error").Fit(state, false)...), themes.Text,
@@ -147,16 +158,9 @@ func logEntry(m *Model, r logRow, w int) []draw.Line {
 	if r.item != nil {
 		title = "  " + title
 	}
-	out := entryLines(lead, themes.Strong, title+inParens(took(r.state(), r.started(), r.ended(), m.snap.Now)), w)
+	out := entryLines(lead, themes.Strong, title+wording.InBrackets(took(r.state(), r.started(), r.ended(), m.snap.Now)), w)
 	if r.text() != "" {
 		out = append(out, draw.Inset(at+state+2, draw.Paragraph(themes.Text, named(m.snap, r.text()), max(w-at-state-2, 12)))...)
 	}
 	return out
-}
-
-func inParens(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
 }
