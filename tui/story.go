@@ -112,7 +112,7 @@ const mostLogLines = 300
 
 // followLog asks for the log's lines while the log is seen.
 func (m *Model) followLog() tea.Cmd {
-	if m.backend == nil || !m.seesLog() {
+	if m.backend == nil || m.snap == nil || !m.seesLog() {
 		return nil
 	}
 	return m.story.follow(m)

@@ -130,3 +130,20 @@ func TestALogWithoutAJournal(t *testing.T) {
 		t.Errorf("it does not say why there is nothing:\n%s", frame)
 	}
 }
+
+// Before anything is known there is nothing to call things by, so the log waits for the first facts.
+func TestTheLogWaitsForTheFirstFacts(t *testing.T) {
+	d := drive(nil, 200, 60)
+	d.fake.lines = past()
+	d.shows()
+	d.send(windowSize(200, 60))
+	if len(d.fake.asked) != 0 || logIDs(d) != "" {
+		t.Errorf("it has read the journal %d times: %s", len(d.fake.asked), logIDs(d))
+	}
+	d.send(snapshotMsg{world()})
+	d.shows()
+	d.again(0)
+	if !strings.Contains(logIDs(d), "line/9") {
+		t.Errorf("with the facts it has %s", logIDs(d))
+	}
+}
