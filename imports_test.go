@@ -17,8 +17,8 @@ import (
 var mayImport = map[string][]string{
 	"main": {"cli"},
 	"cli":  {"cli/...", "core/...", "kube/...", "nova", "sim/...", "themes", "tui"},
-	"tui": {"core", "core/progress", "core/step", "core/procedure", "core/attention", "core/evacuation", "core/checklist",
-		"core/forecast", "core/timeline", "core/fleet", "themes", "tui/..."},
+	"tui": {"core", "core/wording", "core/progress", "core/step", "core/procedure", "core/attention", "core/evacuation",
+		"core/checklist", "core/forecast", "core/timeline", "core/fleet", "themes", "tui/..."},
 	"cli/recorded":  {"core", "core/engine", "core/recording", "core/evacuation", "tui"}, // no server: what it plays is all there is
 	"cli/pseudonym": {"core", "core/engine", "core/progress", "core/recording"},          // of the engine the journal's records
 	"themes":        {"themes"},
