@@ -2,14 +2,11 @@ package cli
 
 import (
 	"strings"
-	"testing"
-	"time"
 
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/progress"
 	"lockstep/core/step"
-	"lockstep/sim/bubble"
 )
 
 // urgencyOf returns what is wrong with the urgency of the nodes; empty when nothing is. A node has at most one urgent entry about
@@ -49,26 +46,4 @@ func offeredOnOldFacts(s *core.Snapshot) string {
 		}
 	}
 	return ""
-}
-
-// In the scenarios with troubled nodes, whatever happens in a while, each node has one urgent entry about itself, and no step
-// rests on facts older than the node's return.
-func TestWhatIsUrgentOfANodeIsToldOnce(t *testing.T) {
-	for i, name := range []string{"smooth", "drain-blocked", "node-not-ready", "no-valid-host"} {
-		if !bubble.Chosen(t, i, 4) {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			bubble.Run(t, func(t *testing.T) {
-				st := playStory(t, told(t, name))
-				end := time.Now().Add(20 * time.Minute)
-				st.until("twenty minutes have passed", func(s *core.Snapshot) bool {
-					if text := urgencyOf(s) + offeredOnOldFacts(s); text != "" {
-						t.Fatal(text)
-					}
-					return time.Now().After(end)
-				})
-			})
-		})
-	}
 }
