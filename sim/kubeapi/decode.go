@@ -145,23 +145,32 @@ func cleanMetadata(content map[string]any) error {
 	if isClean(given) {
 		return nil
 	}
+	clean, err := knownMetadata(given)
+	if err != nil {
+		return err
+	}
+	content["metadata"] = clean
+	return nil
+}
+
+// knownMetadata is metadata after a way through ObjectMeta.
+func knownMetadata(given any) (map[string]any, error) {
 	raw, err := json.Marshal(given)
 	if err != nil {
-		return apierrors.NewInternalError(err)
+		return nil, apierrors.NewInternalError(err)
 	}
 	var known metav1.ObjectMeta
 	if err := json.Unmarshal(raw, &known); err != nil {
-		return apierrors.NewBadRequest(fmt.Sprintf("metadata: %v", err))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata: %v", err))
 	}
 	clean, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&known)
 	if err != nil {
-		return apierrors.NewInternalError(err)
+		return nil, apierrors.NewInternalError(err)
 	}
 	if known.CreationTimestamp.IsZero() {
 		delete(clean, "creationTimestamp")
 	}
-	content["metadata"] = clean
-	return nil
+	return clean, nil
 }
 
 // isClean tells whether metadata is as ObjectMeta would be encoded. Only fields that most objects have are looked at; any other one
