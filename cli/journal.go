@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -121,16 +122,23 @@ func (p *place) theseJournals(paths []string) ([]string, error) {
 }
 
 func newJournalVerify(p *place) *cobra.Command {
-	var output string
+	var (
+		output string
+		noted  []string
+	)
 	cmd := &cobra.Command{
 		Use:   "verify [FILE...]",
 		Short: "Find lines of journals that were changed, taken out, put in, doubled or cut off",
 		Long: `Checks that each line of a journal follows the line before, through all its files, and says which line does not and what is
 wrong with it. Without FILE it checks all journals in the state folder. It writes nothing, and asks no server.
 
-It cannot see that lines were taken off the end. Note the last number and sum, and compare them.
+It cannot see by itself that lines were taken off the end, or that all from some line on were written anew. A seal that was
+noted elsewhere shows it: the number and the sum of a line. Each handover and each report has the seal of that moment, and
+this command prints that of now. --seal holds one journal against it.
 
 The exit code is 0 when nothing is damaged, 2 when a line is, and 1 when a journal could not be read.`,
+		Example: `  lockstep journal verify
+  lockstep journal verify mos-4c1d638e.jsonl --seal 184:7c12ab49ab2fc6c8`,
 		ValidArgsFunction: func(_ *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return p.journals(), cobra.ShellCompDirectiveDefault
 		},
@@ -138,15 +146,28 @@ The exit code is 0 when nothing is damaged, 2 when a line is, and 1 when a journ
 			if output != formatText && output != formatJSON {
 				return fmt.Errorf("-o is %q; it takes text or json", output)
 			}
+			var seals []engine.JournalSeal
+			for _, text := range noted {
+				seal, err := engine.ParseJournalSeal(text)
+				if err != nil {
+					return fmt.Errorf("--seal: %w", err)
+				}
+				seals = append(seals, seal)
+			}
 			paths, err := p.theseJournals(paths)
 			if err != nil {
 				return err
 			}
-			return verifyJournals(cmd.OutOrStdout(), paths, output)
+			if len(seals) > 0 && len(paths) > 1 {
+				return fmt.Errorf("a seal is of one journal; name the one that is meant:\n  %s", strings.Join(paths, "\n  "))
+			}
+			return verifyJournals(cmd.OutOrStdout(), paths, seals, output)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", formatText, "`format`: text or json")
+	cmd.Flags().StringArrayVar(&noted, "seal", nil, "a `seal` of the journal that was noted before: NUMBER:SUM (may be repeated)")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{formatText, formatJSON}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("seal", cobra.NoFileCompletions)
 	return cmd
 }
 
@@ -163,10 +184,10 @@ type verifiedDocument struct {
 	Journals []verifiedJournal `json:"journals"`
 }
 
-func verifyJournals(w io.Writer, paths []string, output string) error {
+func verifyJournals(w io.Writer, paths []string, seals []engine.JournalSeal, output string) error {
 	all, damaged := []verifiedJournal{}, false
 	for _, path := range paths {
-		v, err := engine.VerifyJournal(path)
+		v, err := engine.VerifyJournal(path, seals...)
 		if err != nil {
 			return fmt.Errorf("verify: %w", err)
 		}
@@ -209,7 +230,8 @@ func printVerified(w io.Writer, all []verifiedJournal) error {
 			notes = append(notes, wording.Count(v.Unlinked, "line")+" of an older version: nothing tells whether they were changed")
 		}
 		if v.Seq > 0 {
-			notes = append(notes, fmt.Sprintf("the last line is number %d, sha256 %s", v.Seq, v.Last))
+			notes = append(notes, fmt.Sprintf("its seal is %s (the last line is number %d, sha256 %s)",
+				engine.JournalSeal{Seq: v.Seq, Sum: v.Last}, v.Seq, v.Last))
 		}
 		for _, n := range notes {
 			if _, err := fmt.Fprintf(w, "  %s\n", oneLine(n)); err != nil {

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"sort"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -44,6 +46,12 @@ type StatusUpdate struct {
 	// Baseline is how long the documents' formula allows for the whole update, one node after the other.
 	Baseline   int    `json:"baselineSeconds,omitempty"`
 	Assessment string `json:"assessment"` // in a sentence
+	// End is when it is over, in words: with its spread, what holds it up, or why no end is forecast yet. Empty while no update runs.
+	End string `json:"end,omitempty"`
+	// Plan is what the update plan on the management cluster says: the one that runs, or comes next.
+	Plan    string `json:"plan,omitempty"`
+	Release string `json:"release,omitempty"` // that the cluster is at, while no update runs
+	Offered string `json:"offered,omitempty"` // what it can be updated to, while no update runs
 }
 
 // StatusAttention is one thing that needs a person.
@@ -95,6 +103,7 @@ type StatusPhase struct {
 	Title    string   `json:"title"`
 	State    string   `json:"state"`
 	Elapsed  int      `json:"elapsedSeconds,omitempty"`
+	Allowed  int      `json:"allowedSeconds,omitempty"` // by the documents' formula, one node after the other
 	Done     int      `json:"done,omitempty"`
 	Total    int      `json:"total,omitempty"`
 	Evidence []string `json:"evidence,omitempty"`
@@ -168,7 +177,9 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 	if u.Running {
 		st.Update.Elapsed = int(max(s.Now.Sub(u.Started.At), 0).Seconds())
 		st.Update.Baseline = int(progress.EstimatesOf(s).Whole().Seconds())
+		st.Update.End = oneLine(forecast.EndText(s))
 	}
+	st.Update.addManagement(s, u)
 	st.Update.Assessment = assessment(u, needs)
 	for _, a := range needs {
 		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Impact: string(a.Impact),
@@ -192,9 +203,10 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 			last.Commands = append(last.Commands, oneLine(c.Line))
 		}
 	}
+	allowed := progress.EstimatesOf(s)
 	for _, p := range progress.Phases(s) {
 		sp := StatusPhase{Number: int(p.ID), Title: p.Title, State: string(p.State), Elapsed: int(p.Elapsed(s.Now).Seconds()), Done: p.Done,
-			Total: p.Total}
+			Total: p.Total, Allowed: int(allowed.Phase(p.ID).Seconds())}
 		for _, e := range p.Evidence {
 			sp.Evidence = append(sp.Evidence, oneLine(e))
 		}
@@ -220,6 +232,55 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 	}
 	sort.Slice(st.Sources, func(i, j int) bool { return st.Sources[i].ID < st.Sources[j].ID })
 	return st
+}
+
+// addManagement adds what the update plan says and, while no update runs, at which release the cluster is and what it can be updated to.
+func (u *StatusUpdate) addManagement(s *core.Snapshot, is core.Update) {
+	m := s.Management
+	plan := m.Plan()
+	if is.Running && u.From == "" && plan != nil && plan.UnderWay() {
+		u.From = oneLine(plan.Source) // the locks do not tell it any more
+	}
+	if plan != nil && plan.Status != core.PlanCompleted {
+		u.Plan = oneLine(planText(s, plan))
+	}
+	if is.Running || !is.Known {
+		return
+	}
+	u.Release = oneLine(progress.Release(s))
+	if m == nil || m.Cluster == nil {
+		return
+	}
+	if u.Release == "" {
+		u.Release = oneLine(m.Cluster.Release)
+	}
+	var offered []string
+	for _, r := range m.Cluster.Available {
+		offered = append(offered, cmp.Or(r.Name, r.Version))
+	}
+	u.Offered = oneLine(strings.Join(offered, ", "))
+}
+
+// planText is a plan in a line: its name, how many of its steps are done, and the steps that are under way or come next.
+func planText(s *core.Snapshot, p *core.UpdatePlan) string {
+	done := 0
+	var now []string
+	for _, st := range p.Steps {
+		switch {
+		case st.Status == core.PlanCompleted:
+			done++
+		case st.Begun():
+			now = append(now, progress.StepShort(st)+" "+progress.PlanStepText(s, st))
+		}
+	}
+	text := fmt.Sprintf("%s: %s, %d of %d steps done", p.Name, p.Status, done, len(p.Steps))
+	if len(now) > 0 {
+		text += "; " + strings.Join(now, "; ")
+	}
+	if st, ok := p.Next(); ok {
+		text += "; next is " + progress.StepShort(st) + ", which nobody has commenced"
+	}
+	return text
 }
 
 // assessment is the state of the update in a sentence.
@@ -296,9 +357,10 @@ func (t statusTable) print(out io.Writer, s Status) error {
 		}
 		t.needs(out, s)
 	}
-	fmt.Fprintln(w, "\nPHASE\tSTATE\tTOOK\tDONE")
+	fmt.Fprintln(w, "\nPHASE\tSTATE\tTOOK\tALLOWED\tDONE")
 	for _, p := range s.Phases {
-		fmt.Fprintf(w, "%d %s\t%s\t%s\t%s\n", p.Number, p.Title, p.State, span(time.Duration(p.Elapsed)*time.Second), count(p.Done, p.Total))
+		fmt.Fprintf(w, "%d %s\t%s\t%s\t%s\t%s\n", p.Number, p.Title, p.State, span(time.Duration(p.Elapsed)*time.Second),
+			span(time.Duration(p.Allowed)*time.Second), count(p.Done, p.Total))
 	}
 	if s.RoleLabels != "" {
 		fmt.Fprintf(w, "\nRoles come from labels other than the defaults: %s\n", s.RoleLabels)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -53,8 +54,11 @@ func nodesNeedingYou(all []core.Attention) map[string]bool {
 func (t statusTable) head(out io.Writer, s Status) {
 	u := s.Update
 	title := s.Cluster
-	if u.To != "" {
+	switch {
+	case u.To != "" && u.From != u.To:
 		title += ": " + orUnknown(u.From) + " → " + u.To
+	case cmp.Or(u.To, u.Release) != "":
+		title += ": " + cmp.Or(u.To, u.Release)
 	}
 	fmt.Fprintf(out, "%s   as of %s\n\n", title, s.AsOf.Local().Format("2006-01-02 15:04 MST"))
 	var rows [][]string
@@ -68,24 +72,29 @@ func (t statusTable) head(out io.Writer, s Status) {
 		add("Completion", fmt.Sprintf("%d of %d nodes, %d %%", u.Done, u.Nodes, 100*u.Done/u.Nodes))
 	}
 	if u.Running && u.Started != nil {
-		text := span(time.Duration(u.Elapsed)*time.Second) + " since " + u.Started.Local().Format("15:04")
+		text := span(time.Duration(u.Elapsed)*time.Second) + " since " + clockOf(*u.Started, s.AsOf)
 		if u.Baseline > 0 {
 			text += "; the documents allow " + span(time.Duration(u.Baseline)*time.Second) + ", one node after the other"
 		}
-		if u.Finish != nil {
-			if at := u.Finish.Local().Format("15:04"); u.Held == "" {
-				text += "; nodes done about " + at + " ± " + span(time.Duration(u.Spread)*time.Second)
-			} else {
-				text += "; nodes done at best " + at + ": " + u.Held
-			}
-		}
 		add("Elapsed", text)
 	}
+	add("End", u.End)
+	add("Plan", u.Plan)
+	add("Offered", u.Offered)
 	add("Nodes", stagesText(s.Nodes))
 	if len(rows) > 0 {
 		t.columns(out, rows, 1)
 		fmt.Fprintln(out)
 	}
+}
+
+// clockOf is the time of day in the operator's zone, with the day unless that is the day of the page.
+func clockOf(t, page time.Time) string {
+	t, page = t.Local(), page.Local()
+	if t.Year() != page.Year() || t.YearDay() != page.YearDay() {
+		return t.Format("Mon 2 Jan 15:04")
+	}
+	return t.Format("15:04")
 }
 
 // stagesText counts the nodes by their stages: "31 done, 2 evacuating, 10 queued".
@@ -146,7 +155,7 @@ func (t statusTable) needs(out io.Writer, s Status) {
 		if n := a.Aside; n != nil {
 			until := "?"
 			if n.Until != nil {
-				until = n.Until.Local().Format("15:04")
+				until = clockOf(*n.Until, s.AsOf)
 			}
 			aside = append(aside, []string{a.Subject, a.Severity, a.Impact, until, n.Text + " (" + n.By + "): " + a.Reason})
 			continue
@@ -171,6 +180,9 @@ func (t statusTable) needs(out io.Writer, s Status) {
 	}
 	if n := len(s.NeedsYou) - len(shown); n > 0 {
 		fmt.Fprintf(out, "%d more, less urgent (--all shows them)\n", n)
+	}
+	if !t.details {
+		t.columns(out, [][]string{{"--details adds what each rests on, its cause, what to do, and the documents' page"}}, 0)
 	}
 }
 

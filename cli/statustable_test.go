@@ -73,6 +73,48 @@ func TestStatusOfManyIdleNodesIsShort(t *testing.T) {
 	}
 }
 
+// A page that is sent to a colleague stands by itself: times of another day have their day, the end is told or why there is none, each
+// phase has what the documents allow for it, and the page says how to see more.
+func TestStatusStandsByItself(t *testing.T) {
+	s := fleetStatus(3)
+	began, sleeps := s.AsOf.Add(-31*time.Hour), s.AsOf.Add(20*time.Hour)
+	s.Update.Started, s.Update.Elapsed, s.Update.Baseline = &began, 31*3600, 22*24*3600
+	s.Update.End, s.Update.Plan = "not known yet: two nodes that are through make a pace", "mos-21.0.0: InProgress, 3 of 5 steps done"
+	s.Phases[0].Allowed = 7200
+	s.NeedsYou[0].Aside = &StatusNote{Text: "owner called", By: "anna", Until: &sleeps}
+	text := table(t, statusTable{}, s)
+	for _, want := range []string{
+		"1 d 7 h since " + began.Local().Format("Mon 2 Jan 15:04") + "; the documents allow 22 d 0 h, one node after the other\n",
+		"\nEnd         not known yet: two nodes that are through make a pace\n",
+		"\nPlan        mos-21.0.0: InProgress, 3 of 5 steps done\n",
+		"4 worker nodes  running  46 m  2 h 0 m  0/3\n",
+		sleeps.Local().Format("Mon 2 Jan 15:04") + "  owner called (anna): ",
+		"\n--details adds ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q:\n%s", want, text)
+		}
+	}
+	if text := table(t, statusTable{details: true}, s); strings.Contains(text, "--details") {
+		t.Errorf("a page with the details offers them:\n%s", text)
+	}
+}
+
+// While no update runs the page says at which release the cluster is, and what comes next.
+func TestStatusBeforeAnUpdateSaysWhatIsOffered(t *testing.T) {
+	s := fleetStatus(3)
+	s.NeedsYou = nil
+	s.Update = StatusUpdate{Assessment: "no update runs", Release: "20.0.0+25.1", Offered: "mosk-21-0-0-25-2",
+		Plan: "mos-21.0.0: NotStarted, 0 of 5 steps done"}
+	text := table(t, statusTable{}, s)
+	for _, want := range []string{"mos: 20.0.0+25.1   as of ", "\nPlan        mos-21.0.0: NotStarted, 0 of 5 steps done\n",
+		"\nOffered     mosk-21-0-0-25-2\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q:\n%s", want, text)
+		}
+	}
+}
+
 // On a terminal no line is wider than the terminal, and no word is lost; in a pipe each node has one line.
 func TestStatusFitsTheTerminal(t *testing.T) {
 	s := fleetStatus(5)

@@ -1,7 +1,10 @@
 package core
 
 import (
+	"iter"
 	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -148,9 +151,14 @@ func (s *Snapshot) whole() *Snapshot {
 // ByNode is what was derived for each node by itself. The zero value holds nothing.
 type ByNode[T any] struct {
 	common any // what all of them rest on beside the facts
+	basis  Basis
 	names  []string
 	index  map[string]int // in names
 	made   []*nodeMade[T] // by the index
+
+	// For the next Snapshot: which need a look there although nothing of theirs has changed.
+	when   when  // when it was derived, and until when none of those that rest on no other nodes changes by time alone
+	others []int // those that rest on other nodes
 }
 
 type nodeMade[T any] struct {
@@ -161,47 +169,136 @@ type nodeMade[T any] struct {
 	others bool
 }
 
-// DeriveByNode derives for each of the nodes, and takes over from earlier what has not changed. The value of a node may rest on the
-// node's own facts, on facts that are no node's, on the time, on common, and on what basis is for the node (nil: nothing more); both must
-// be comparable. derive says whether it may also rest on other nodes: then it is derived anew from each Snapshot. The list of names must
-// not be changed afterwards.
-func DeriveByNode[T any](s *Snapshot, earlier ByNode[T], common any, names []string, basis func(node string) any,
+// Basis is what the value of each node rests on beside facts: what was derived by node before it, for the same list of names.
+type Basis interface {
+	// of is what the value of the node with this index rests on; it is comparable.
+	of(i int) any
+	// other are the indices of the nodes for which it is not the same as before; known tells whether that can be said.
+	other(before Basis) (nodes []int, known bool)
+}
+
+func (b ByNode[T]) of(i int) any { return b.made[i] }
+
+func (b ByNode[T]) other(before Basis) (nodes []int, known bool) {
+	was, ok := before.(ByNode[T])
+	if !ok || len(was.made) != len(b.made) {
+		return nil, false
+	}
+	for i := range b.made {
+		if b.made[i] != was.made[i] {
+			nodes = append(nodes, i)
+		}
+	}
+	return nodes, true
+}
+
+// DeriveByNode derives for each of the nodes, and takes over from earlier what has not changed; nodes of which nothing can have changed
+// are not looked at. The value of a node may rest on the node's own facts, on facts that are no node's, on the time, on common, which must
+// be comparable, and on what basis has for the node (nil: nothing more). derive says whether it may also rest on other nodes: then it is
+// derived anew from each Snapshot. The list of names must not be changed afterwards.
+func DeriveByNode[T any](s *Snapshot, earlier ByNode[T], common any, names []string, basis Basis,
 	derive func(s *Snapshot, node string) (value T, others bool)) ByNode[T] {
-	out := ByNode[T]{common: common, names: names, index: earlier.index, made: make([]*nodeMade[T], len(names))}
+	own := s.whole()
+	d := nodeDeriver[T]{s: own, watching: own.watchedBy(nil), derive: derive,
+		out: ByNode[T]{common: common, basis: basis, names: names, index: earlier.index, made: make([]*nodeMade[T], len(names))}}
 	aligned := len(names) > 0 && len(names) == len(earlier.names) && &names[0] == &earlier.names[0]
 	if !aligned {
-		out.index = make(map[string]int, len(names))
+		d.out.index = make(map[string]int, len(names))
 		for i, name := range names {
-			out.index[name] = i
+			d.out.index[name] = i
 		}
 	}
 	same := earlier.common == common
-	for i, name := range names {
-		var made *nodeMade[T]
-		if at, there := i, aligned; same {
-			if !aligned {
-				at, there = earlier.index[name]
-			}
-			if there {
-				made = earlier.made[at]
-			}
-		}
-		var rests any
-		if basis != nil {
-			rests = basis(name)
-		}
-		if made == nil || made.others || made.rests != rests || !made.when.holds(s, s.Stamps.of(name, made.host)) {
-			made = &nodeMade[T]{rests: rests, host: s.HostOf(name)}
-			watching := s.whole().watchedBy(&made.when.watch)
-			made.value, made.others = derive(watching, name)
-			made.when = whenOf(s, s.Stamps.of(name, made.host), made.when.watch)
-		}
-		if s.derived.watch != nil {
-			s.derived.watch.rests(&made.when.watch)
-		}
-		out.made[i] = made
+	if !same || !aligned || !d.lookWhere(earlier) {
+		d.lookAtAll(earlier, same)
 	}
-	return out
+	if w := s.derived.watch; w != nil {
+		w.rests(&d.out.when.watch)
+		for _, i := range d.out.others {
+			w.rests(&d.out.made[i].when.watch)
+		}
+	}
+	return d.out
+}
+
+// nodeDeriver makes a ByNode.
+type nodeDeriver[T any] struct {
+	s        *Snapshot
+	watching *Snapshot // s, for whoever derives: of one node after the other
+	derive   func(s *Snapshot, node string) (value T, others bool)
+	out      ByNode[T]
+}
+
+// lookAtAll looks at all nodes; same tells whether what was made earlier can be taken over.
+func (d *nodeDeriver[T]) lookAtAll(earlier ByNode[T], same bool) {
+	d.out.when, d.out.others = whenOf(d.s, d.s.Revision, watch{}), nil
+	for i, name := range d.out.names {
+		var made *nodeMade[T]
+		if at, there := earlier.index[name]; there && same {
+			made = earlier.made[at]
+		}
+		d.look(i, made)
+	}
+}
+
+// lookWhere looks only where something can have changed since: at nodes of which a fact or the basis has, and at those that rest on
+// others. It returns false, and has done nothing that counts, where that cannot be said.
+func (d *nodeDeriver[T]) lookWhere(earlier ByNode[T]) bool {
+	at, stamps := earlier.when.changed, d.s.Stamps
+	// What was touched by the Snapshot of which earlier was derived may have been touched after that.
+	if stamps.All == 0 || stamps.All >= at || d.s.Revision <= at || !earlier.when.holds(d.s, at) {
+		return false
+	}
+	var look []int
+	if d.out.basis != nil {
+		other, known := d.out.basis.other(earlier.basis)
+		if !known {
+			return false
+		}
+		look = other
+	}
+	for name, changed := range stamps.Nodes {
+		if changed < at {
+			continue
+		}
+		i, there := d.out.index[name]
+		if !there { // a host's name
+			short, _, _ := strings.Cut(name, ".")
+			if i, there = d.out.index[short]; !there {
+				continue
+			}
+		}
+		look = append(look, i)
+	}
+	look = append(look, earlier.others...)
+	slices.Sort(look)
+	d.out.when = whenOf(d.s, d.s.Revision, earlier.when.watch)
+	copy(d.out.made, earlier.made)
+	for _, i := range slices.Compact(look) {
+		d.look(i, earlier.made[i])
+	}
+	return true
+}
+
+// look takes over what was made for a node, or makes it anew.
+func (d *nodeDeriver[T]) look(i int, made *nodeMade[T]) {
+	name := d.out.names[i]
+	var rests any
+	if d.out.basis != nil {
+		rests = d.out.basis.of(i)
+	}
+	if made == nil || made.others || made.rests != rests || !made.when.holds(d.s, d.s.Stamps.of(name, made.host)) {
+		made = &nodeMade[T]{rests: rests, host: d.s.HostOf(name)}
+		d.watching.derived.watch = &made.when.watch
+		made.value, made.others = d.derive(d.watching, name)
+		made.when = whenOf(d.s, d.s.Stamps.of(name, made.host), made.when.watch)
+	}
+	d.out.made[i] = made
+	if made.others {
+		d.out.others = append(d.out.others, i)
+		return
+	}
+	d.out.when.watch.rests(&made.when.watch)
 }
 
 // Get is what was derived for the node.
@@ -211,4 +308,15 @@ func (b ByNode[T]) Get(node string) (value T, ok bool) {
 		return value, false
 	}
 	return b.made[i].value, true
+}
+
+// All are the values, in the order of the names.
+func (b ByNode[T]) All() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for _, made := range b.made {
+			if !yield(made.value) {
+				return
+			}
+		}
+	}
 }

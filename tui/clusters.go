@@ -261,6 +261,13 @@ func (p *clustersPage) needsCell(r fleet.Row) draw.Line {
 		m := r.Missing[0]
 		return draw.One(themes.Warn, string(m.What)+" not known: "+m.Why)
 	}
+	switch { // a narrow screen has no columns for these
+	case p.wide:
+	case !r.Finish.IsZero():
+		return draw.One(themes.Dim, "ends "+p.endText(&r))
+	case len(r.Offered) > 0:
+		return draw.One(themes.Dim, strings.Join(r.Offered, ", ")+" is offered")
+	}
 	return nil
 }
 

@@ -80,11 +80,11 @@ func deniedNames(all []fleet.Denied) string {
 }
 
 func (p *clustersPage) draw(m *Model, w, h int) []string {
-	if p.look != m.look { // the theme, or the terminal's depth
-		p.look = m.look
+	if wide := w >= 110; p.look != m.look || p.wide != wide { // the theme, the terminal's depth, or what has a column of its own
+		p.look, p.wide = m.look, wide
 		p.rows.Redraw()
 	}
-	p.wide, p.bodyAt = w >= 110, 3 // below the header and the rule
+	p.bodyAt = 3 // below the header and the rule
 	about := p.about(m, w-3)
 	rows, _ := p.rows.Count()
 	room := h - 1

@@ -125,10 +125,10 @@ func TestAChangeOfAGroupSaysWhetherItsHostsCanBeEmptied(t *testing.T) {
 		want     []string
 	}{
 		"they can": {evacuation.Forecast{Counts: evacuation.Counts{Instances: 9, Moves: 9}}, nil,
-			[]string{"3 at a time", "can be emptied: 9 instances to move"}},
+			[]string{"can be emptied, 3 at a time: 9 instances to move"}},
 		"they cannot": {evacuation.Forecast{Counts: evacuation.Counts{Instances: 9, Moves: 6, Blocks: 2, MayFail: 1},
 			Nodes: []evacuation.NodeForecast{{Label: "cmp-11", Counts: evacuation.Counts{Blocks: 2, MayFail: 1}}, {Label: "cmp-12"}}}, nil,
-			[]string{"cannot be emptied by themselves: 2 instances in the way, 1 that may fail", "cmp-11: 2 in the way, 1 that may fail"}},
+			[]string{"cannot be emptied by itself, 3 at a time: 2 instances in the way, 1 that may fail", "cmp-11: 2 in the way, 1 that may fail"}},
 		"nobody knows": {evacuation.Forecast{}, errors.New("Placement is away"), []string{"is not known: Placement is away"}},
 	} {
 		s := armedWorld()

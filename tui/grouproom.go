@@ -8,6 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/evacuation"
+	"lockstep/core/wording"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 )
@@ -103,20 +104,20 @@ func (r *groupRoom) lines(w int) []draw.Line {
 		return nil
 	}
 	const most = 4
-	hosts := counted(len(r.nodes), "host") + " of " + r.group + ", " + itoa(r.atOnce) + " at a time"
+	hosts, atOnce := counted(len(r.nodes), "host")+" of "+r.group, ", "+itoa(r.atOnce)+" at a time"
 	switch {
 	case r.err != nil:
-		return labelled("Room: ", "whether "+hosts+" can be emptied is not known: "+r.err.Error(), w)
+		return labelled("Room: ", "whether "+hosts+" can be emptied"+atOnce+", is not known: "+r.err.Error(), w)
 	case r.plan == nil:
-		return labelled("Room: ", "asking OpenStack whether "+hosts+" can be emptied", w)
+		return labelled("Room: ", "asking OpenStack whether "+hosts+" can be emptied"+atOnce, w)
 	}
 	c := r.plan.Counts
 	if c.Blocks+c.MayFail+c.Unknown == 0 {
-		return labelled("Room: ", hosts+" can be emptied: "+counted(c.Moves, "instance")+" to move", w)
+		return labelled("Room: ", hosts+" can be emptied"+atOnce+": "+counted(c.Moves, "instance")+" to move", w)
 	}
-	text := hosts + " cannot be emptied by themselves: "
+	text := hosts + " cannot be emptied by " + wording.Verb(len(r.nodes), "itself", "themselves") + atOnce + ": "
 	if c.Blocks == 0 {
-		text = hosts + " may not all be emptied: "
+		text = hosts + " may not all be emptied" + atOnce + ": "
 	}
 	text += counted(c.Blocks, "instance") + " in the way, " + itoa(c.MayFail) + " that may fail, " + itoa(c.Unknown) + " not known"
 	out := labelled("Room: ", text, w)

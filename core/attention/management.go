@@ -248,8 +248,10 @@ func (f *facts) autoPaused(m *core.Management, p *core.UpdatePlan) {
 	switch {
 	case p.Status == core.PlanAutoPaused && len(firing) > 0:
 		a.Reason = fmt.Sprintf("the update is paused: %s %s firing", wording.Some(firing, 4), wording.Verb(len(firing), "is", "are"))
+		a.Since = progress.StandsSince(f.s, core.StandsByAlert)
 	case p.Status == core.PlanAutoPaused:
 		a.Reason = "the update was paused by an alert that is over: it goes on when the step is commenced again"
+		a.Since = progress.StandsSince(f.s, core.StandsByAlert)
 	case len(firing) > 0 && p.UnderWay():
 		a.Severity = core.SeverityWarning
 		a.Reason = fmt.Sprintf("an alert that pauses the update is firing: %s", wording.Some(firing, 4))

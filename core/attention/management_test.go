@@ -230,3 +230,27 @@ func TestMaintenanceIsNoUpdate(t *testing.T) {
 		}
 	}
 }
+
+// The entry of a pause has an age, as far as the beginning was seen.
+func TestAPauseHasAnAge(t *testing.T) {
+	for _, firing := range [][]string{{"KubeletDown"}, nil} {
+		m := scene.Healthy().Managed()
+		m.Update(time.Hour)
+		m.Planned(3).Status, m.Plan.Steps[3].Status = core.PlanAutoPaused, core.PlanAutoPaused
+		pause := &core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod"}, Alerts: []string{"KubeletDown"}, Firing: firing}
+		m.History.Stands = map[core.PhaseID][]core.Standstill{core.PhaseWorkers: {{Cause: core.StandsByAlert,
+			Since: core.Since{At: scene.Ago(12 * time.Minute), Exact: true}}}}
+		found := false
+		for _, a := range Of(m.Join(pause).Snapshot) {
+			if a.Rule != core.RuleAutoPause {
+				continue
+			}
+			if found = true; !a.Since.At.Equal(scene.Ago(12 * time.Minute)) {
+				t.Errorf("firing %v: since %v", firing, a.Since)
+			}
+		}
+		if !found {
+			t.Errorf("firing %v: there is no entry", firing)
+		}
+	}
+}

@@ -85,7 +85,7 @@ func (f *facts) lookAtNodes(earlier core.ByNode[nodeFinds]) core.ByNode[nodeFind
 		estimate progress.Estimates
 		waiting  string
 	}{f.estimate, strings.Join(waiting, "\n")}
-	return core.DeriveByNode(f.s, earlier, common, progress.NodeNames(f.s), func(name string) any { return progress.ViewOf(f.s, name) },
+	return core.DeriveByNode(f.s, earlier, common, progress.NodeNames(f.s), progress.ByNode(f.s),
 		func(s *core.Snapshot, name string) (nodeFinds, bool) {
 			v := progress.ViewOf(f.s, name) // of f.s: it is noted in the basis
 			at := &facts{s: s, request: f.request, estimate: f.estimate}

@@ -128,7 +128,7 @@ func (r *Report) Headline() string {
 func (p Point) Text() string {
 	switch p.Verdict {
 	case Fail, Warn:
-		return wording.Some(p.Said(), 3)
+		return wording.SomeClauses(p.Said(), 3)
 	case Unknown:
 		return p.Unknown
 	}
@@ -223,7 +223,7 @@ func (c Change) Before() string {
 	for i, f := range c.Mended {
 		gone[i] = f.Text()
 	}
-	return string(c.Was) + wording.Prefixed("; gone: ", wording.Some(gone, 3))
+	return string(c.Was) + wording.Prefixed("; gone: ", wording.SomeClauses(gone, 3))
 }
 
 // Since are the points in which the report differs from an earlier one, what broke first. Points that only one of them has, as those

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -29,8 +30,8 @@ type JournalFinding struct {
 	Text   string        `json:"text"`
 }
 
-// JournalVerification is what the chain of a journal's lines tells. Lines cut off the end are beyond it: only the last line's number
-// and sum, noted elsewhere, tell of them.
+// JournalVerification is what the chain of a journal's lines tells. Lines cut off the end are beyond it: only a seal that was noted
+// elsewhere tells of them.
 type JournalVerification struct {
 	Files    []string         `json:"files"`
 	Lines    int              `json:"lines"`
@@ -42,9 +43,10 @@ type JournalVerification struct {
 }
 
 // VerifyJournal checks the chain of the journal at path through all its files. A file that was put away is checked by itself when it is
-// named. It takes no lock, and writes nothing.
-func VerifyJournal(path string) (JournalVerification, error) {
-	v := verifier{v: JournalVerification{Files: []string{}, Findings: []JournalFinding{}, Notes: []string{}}}
+// named. It takes no lock, and writes nothing. A seal is of a line that the journal had when it was noted.
+func VerifyJournal(path string, seals ...JournalSeal) (JournalVerification, error) {
+	v := verifier{v: JournalVerification{Files: []string{}, Findings: []JournalFinding{}, Notes: []string{}}, seals: seals,
+		met: make([]bool, len(seals))}
 	current, number, err := openCurrent(path)
 	if err != nil {
 		return v.v, err
@@ -59,7 +61,7 @@ func VerifyJournal(path string) (JournalVerification, error) {
 	for n := 1; n < number; n++ {
 		f, err := os.Open(archiveName(path, n))
 		if errors.Is(err, os.ErrNotExist) {
-			v.apart = true
+			v.apart, v.gone = true, append(v.gone, archiveName(path, n))
 			v.note("%s is not there: how it ends is not known", archiveName(path, n))
 			continue
 		}
@@ -72,7 +74,11 @@ func VerifyJournal(path string) (JournalVerification, error) {
 			return v.v, err
 		}
 	}
-	return v.v, v.file(current)
+	if err := v.file(current); err != nil {
+		return v.v, err
+	}
+	v.unmet()
+	return v.v, nil
 }
 
 // putAway tells whether the name is that of an earlier file of a journal.
@@ -91,6 +97,11 @@ type verifier struct {
 	sum   string         // of the line before
 	apart bool           // the file before is not there
 	torn  bool           // the line before is not whole
+	first int64          // the first number that was read
+	gone  []string       // files that are not there
+
+	seals []JournalSeal
+	met   []bool // the line of the seal at this place was read
 }
 
 func (v *verifier) note(format string, args ...any) {
@@ -143,7 +154,8 @@ func (v *verifier) next(line []byte, _ bool) {
 		v.find(v.line, DamageInserted, "it has no link to the line before: it was written by something else, or by an older version")
 	default:
 		v.linked(l, line)
-		v.seq = l.Seq
+		v.seq, v.first = l.Seq, cmp.Or(v.first, l.Seq)
+		v.sealed(l.Seq, sum)
 	}
 	v.sum = sum
 }

@@ -52,8 +52,7 @@ type End struct {
 // or they differ too much.
 func Finish(s *core.Snapshot) End {
 	f := Of(s)
-	early := slices.ContainsFunc(f.Parts, func(p Part) bool { return p.Phase == core.PhaseServices && p.State != PartDone })
-	if early || !f.NodesEnd.Means(s) {
+	if f.beforeNodes() || !f.NodesEnd.Means(s) {
 		return End{}
 	}
 	end := End{At: f.NodesEnd.At, Spread: f.NodesEnd.Spread, Held: f.held(s)}
@@ -61,6 +60,47 @@ func Finish(s *core.Snapshot) End {
 		end.Spread = 0 // it says how much nodes differ, not how long somebody is waited for
 	}
 	return end
+}
+
+// EndText is when the update is over, in words: that of Finish and of the whole; else why there is no such forecast yet, and what the
+// documents' and the plan's numbers come to. Empty when no update runs, or nothing is left of it.
+func EndText(s *core.Snapshot) string {
+	f, end := Of(s), Finish(s)
+	if f.Whole.At.IsZero() {
+		return ""
+	}
+	held := f.held(s)
+	switch {
+	case end.At.IsZero() && held != "":
+		return "not known: " + held
+	case end.At.IsZero():
+		return "not known yet: " + f.noPace() + "; by what is known now " + MomentText(s, f.Whole)
+	case held != "":
+		return "nodes done at best " + clockText(s, end.At) + ": " + held
+	}
+	text := "nodes done about " + momentText(s, Moment{At: end.At, Spread: end.Spread})
+	if f.Whole.At.After(end.At) {
+		text += "; the whole " + MomentText(s, f.Whole)
+	}
+	return text
+}
+
+// noPace is why the end of the nodes does not mean anything yet.
+func (f *Forecast) noPace() string {
+	switch {
+	case f.beforeNodes():
+		return "the nodes' turn has not come"
+	case f.NodesEnd.At.IsZero():
+		return "what is left has no pace"
+	case f.NodesEnd.Unlearned > 0:
+		return "two nodes that are through make a pace"
+	}
+	return "the nodes differ too much"
+}
+
+// beforeNodes tells whether OpenStack and Ceph are not through, whose time says nothing of the nodes.
+func (f *Forecast) beforeNodes() bool {
+	return slices.ContainsFunc(f.Parts, func(p Part) bool { return p.Phase == core.PhaseServices && p.State != PartDone })
 }
 
 // held is what keeps the nodes from going on, in one clause; empty while they go on.

@@ -128,6 +128,7 @@ func TestFinishByTheClustersOwnPace(t *testing.T) {
 			sc.Update(5 * time.Hour)
 			tt.given(sc)
 			end := Finish(sc.Snapshot)
+			toldInWords(t, sc.Snapshot, end)
 			if tt.want == 0 {
 				if end != (End{}) {
 					t.Errorf("%+v, want none", end)
@@ -141,6 +142,38 @@ func TestFinishByTheClustersOwnPace(t *testing.T) {
 				t.Errorf("it is held up by %q, want %q", end.Held, tt.held)
 			}
 		})
+	}
+}
+
+// In words the end is that of Finish; where there is none, it is said why, and what the documents' numbers come to stands beside it.
+func toldInWords(t *testing.T, s *core.Snapshot, end End) {
+	t.Helper()
+	text := EndText(s)
+	want := "nodes done about "
+	switch {
+	case Of(s).Whole.At.IsZero():
+		want = ""
+	case end.At.IsZero():
+		want = "not known"
+	case end.Held != "":
+		want = "nodes done at best "
+	}
+	if want == "" && text != "" || !strings.HasPrefix(text, want) || !strings.Contains(text, end.Held) {
+		t.Errorf("the end is told as %q, want %q, %q", text, want, end.Held)
+	}
+}
+
+// Without a pace the reader learns that there is none, and how much of the end rests on the documents alone.
+func TestTheEndWithoutAPaceIsTold(t *testing.T) {
+	sc := scene.Healthy()
+	sc.Update(5 * time.Hour)
+	sc.History.Rounds["uid-ctl-01"] = core.Round{Update: "cmr", Started: scene.Ago(60 * time.Minute), Ended: scene.Ago(40 * time.Minute)}
+	text := EndText(sc.Snapshot)
+	for _, want := range []string{"not known yet: two nodes that are through make a pace; by what is known now about ",
+		" by documents or plan"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q does not say %q", text, want)
+		}
 	}
 }
 

@@ -38,6 +38,8 @@ type Handover struct {
 	Next    []Next    `json:"next"`
 	Wrong   []Wrong   `json:"wentWrong"` // and was seen to
 	Unseen  []string  `json:"notSeen"`   // what could not be looked at
+
+	Seals []record.Seal `json:"seals"` // of each journal when the note was made: lockstep journal verify --seal
 }
 
 // Open is something that needs a person.
@@ -102,10 +104,12 @@ func Of(s *core.Snapshot, a *record.Account) Handover {
 	u := progress.Update(s)
 	h := Handover{Format: Format, Cluster: wording.OneLine(s.Cluster, 100), By: s.Operator, At: s.Now.UTC(), From: wording.OneLine(u.From, 60),
 		To: wording.OneLine(u.To, 60), Stands: stands(s, u), Open: []Open{}, Running: []Running{}, Promise: []Promise{}, SetBack: setBack(s),
-		Next: next(s), Wrong: []Wrong{}, Unseen: unseen(s)}
+		Next: next(s), Wrong: []Wrong{}, Unseen: unseen(s),
+		Seals: []record.Seal{}}
 	h.open(s)
 	h.running(s)
 	if a != nil {
+		h.Seals = a.Seals
 		h.promised(s, a)
 		h.wrong(a)
 		h.disabled(s, a)

@@ -2,6 +2,7 @@ package handover
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -88,6 +89,12 @@ func (h Handover) Text(zone *time.Location, markdown bool) []string {
 			t.item(u)
 		}
 	}
+	if len(h.Seals) > 0 {
+		t.gap()
+		for _, s := range h.Seals {
+			t.line("Journal " + filepath.Base(s.File) + ", seal " + s.String() + " (lockstep journal verify --seal finds what was cut off since).")
+		}
+	}
 	return t.lines
 }
 
@@ -109,14 +116,18 @@ func (t *texter) plainly(s string) string {
 }
 
 func (t *texter) head(mark, text string) {
-	if len(t.lines) > 0 {
-		t.lines = append(t.lines, "")
-	}
+	t.gap()
 	if t.markdown {
 		text = mark + " " + t.plainly(text)
 	}
 	t.lines = append(t.lines, text)
 	if t.markdown {
+		t.lines = append(t.lines, "")
+	}
+}
+
+func (t *texter) gap() {
+	if len(t.lines) > 0 {
 		t.lines = append(t.lines, "")
 	}
 }

@@ -37,6 +37,11 @@ func NodeViews(s *core.Snapshot) []*core.NodeView {
 	return nodeViews.After(s, deriveViews).sorted
 }
 
+// ByNode are the views by node, in the order of NodeNames, for what is derived from them by node.
+func ByNode(s *core.Snapshot) core.ByNode[*core.NodeView] {
+	return nodeViews.After(s, deriveViews).ByNode
+}
+
 // NodeView is the view of the node called name.
 func NodeView(s *core.Snapshot, name string) (*core.NodeView, bool) {
 	v, ok := nodeViews.After(s, deriveViews).Get(name)

@@ -84,6 +84,22 @@ func (e Estimates) Whole() time.Duration {
 	return e.Services() + e.Masters() + e.Workers() + e.Finish()
 }
 
+// Phase is the time of a phase; 0 for one that the documents give none, or while the nodes are not known.
+func (e Estimates) Phase(id core.PhaseID) time.Duration {
+	switch {
+	case e.unknown:
+	case id == core.PhaseServices:
+		return e.Services()
+	case id == core.PhaseMasters:
+		return e.Masters()
+	case id == core.PhaseWorkers:
+		return e.Workers()
+	case id == core.PhaseFinish:
+		return e.Finish()
+	}
+	return 0
+}
+
 // of is the estimate for one controller's cluster lock; 0 when the documents give none.
 func (e Estimates) of(controller string) time.Duration {
 	switch controller {

@@ -49,7 +49,7 @@ func TestPhases(t *testing.T) {
 		{"a cluster lock says failed", func(sc scene.Scene) { sc.Update(10 * time.Minute); locks(sc, core.LockInactive, core.LockFailed) },
 			"done, stuck, pending, pending, pending", [5]string{"", "ceph: failed", "", "", ""}},
 		{"phase 2 takes too long", func(sc scene.Scene) { sc.Update(24 * time.Hour) }, "done, stuck, pending, pending, pending",
-			[5]string{"", "overdue: runs for 24 h", "", "", ""}},
+			[5]string{"", "overdue: runs for 1 d", "", "", ""}},
 		{"cluster locks forbidden", func(sc scene.Scene) {
 			sc.Update(10 * time.Minute)
 			sc.Source(core.SourceClusterLocks, core.SourceForbidden)

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"slices"
 	"strings"
 
 	"lockstep/core"
@@ -24,6 +25,24 @@ func stand(cause core.StandstillCause, why string, subjects ...string) Stand {
 		st.Subjects = append(st.Subjects, wording.OneLine(name, core.MostWhy))
 	}
 	return st
+}
+
+// StandsSince is since when the update stands still for this cause, as far as Lockstep saw it; zero when it did not.
+func StandsSince(s *core.Snapshot, cause core.StandstillCause) core.Since {
+	var since core.Since
+	for _, list := range s.History.Stands {
+		next := core.Standstill{}
+		for _, st := range slices.Backward(list) {
+			if st.Cause != cause || !st.Until.Equal(next.Since.At) {
+				break // it is over, or something else was between them
+			}
+			next = st
+		}
+		if next.Cause != "" && (since.At.IsZero() || next.Since.At.Before(since.At)) {
+			since = next.Since
+		}
+	}
+	return since
 }
 
 // StandsStill tells why a phase of the running update does not go on without somebody; no cause when it goes on, has not begun, or is

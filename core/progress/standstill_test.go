@@ -77,3 +77,40 @@ func TestWhatAnUpdateStandsStillBy(t *testing.T) {
 		})
 	}
 }
+
+// A pause lasts from when the first alert of it was seen: that another alert holds it, or that none fires any more, begins no other.
+func TestAPauseLastsFromItsFirstAlert(t *testing.T) {
+	at := func(ago time.Duration) time.Time { return scene.Ago(ago) }
+	stood := func(cause core.StandstillCause, since, until time.Duration) core.Standstill {
+		st := core.Standstill{Cause: cause, Since: core.Since{At: at(since), Exact: true}}
+		if until > 0 {
+			st.Until = at(until)
+		}
+		return st
+	}
+	const alert, person = core.StandsByAlert, core.StandsForPerson
+	tests := []struct {
+		name string
+		list []core.Standstill
+		want time.Duration // ago; 0 when it is not known
+	}{
+		{"it was not seen", nil, 0},
+		{"one alert", []core.Standstill{stood(alert, 30*time.Minute, 0)}, 30 * time.Minute},
+		{"another alert, at the same moment", []core.Standstill{stood(alert, 50*time.Minute, 30*time.Minute),
+			stood(alert, 30*time.Minute, 0)}, 50 * time.Minute},
+		{"an earlier pause, and it went on between", []core.Standstill{stood(alert, 90*time.Minute, 60*time.Minute),
+			stood(alert, 30*time.Minute, 0)}, 30 * time.Minute},
+		{"something else came before", []core.Standstill{stood(person, 50*time.Minute, 30*time.Minute), stood(alert, 30*time.Minute, 0)},
+			30 * time.Minute},
+		{"it is over", []core.Standstill{stood(alert, 50*time.Minute, 30*time.Minute)}, 0},
+		{"something else holds it", []core.Standstill{stood(alert, 50*time.Minute, 30*time.Minute), stood(person, 30*time.Minute, 0)}, 0},
+	}
+	for _, tt := range tests {
+		sc := scene.Healthy()
+		sc.History.Stands = map[core.PhaseID][]core.Standstill{core.PhaseWorkers: tt.list}
+		got := progress.StandsSince(sc.Snapshot, alert)
+		if want := scene.Ago(tt.want); tt.want == 0 && !got.At.IsZero() || tt.want > 0 && (!got.At.Equal(want) || !got.Exact) {
+			t.Errorf("%s: since %v, want %v", tt.name, got, want)
+		}
+	}
+}

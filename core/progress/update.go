@@ -120,6 +120,17 @@ func otherRelease(s *core.Snapshot, target string) string {
 	return ""
 }
 
+// Release is the release that the cluster is at by the lock of the OpenStack controller; empty when there is no such lock, or it does not
+// say.
+func Release(s *core.Snapshot) string {
+	for _, l := range s.ClusterLocks {
+		if l.Controller == core.ControllerOpenStack && l.Release != "" {
+			return l.Release
+		}
+	}
+	return ""
+}
+
 // SameRelease tells whether two texts name one release: requests can omit what follows the plus (docs/mosk.md#requests).
 func SameRelease(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+"+") || strings.HasPrefix(b, a+"+")

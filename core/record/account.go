@@ -26,6 +26,9 @@ type Account struct {
 	Skipped int      `json:"linesNotUnderstood"` // lines of the files that are no records
 	Files   []string `json:"files"`
 
+	// Of each journal, its last line when it was read: lockstep journal verify --seal finds what was cut off since.
+	Seals []Seal `json:"seals"`
+
 	Plan        *Plan        `json:"plan,omitempty"` // absent where the journal tells of none
 	Runs        []Run        `json:"runs"`
 	Phases      []Phase      `json:"phases"`
@@ -39,6 +42,9 @@ type Account struct {
 	Deviations  []Deviation  `json:"deviations"` // from what the documents, or the check, say
 	Left        []Leftover   `json:"leftToSetBack"`
 }
+
+// Seal is a line of a journal, by its number and its sum.
+type Seal = engine.JournalSeal
 
 // Time is a moment that is null in JSON where it is not known.
 type Time struct{ time.Time }

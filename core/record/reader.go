@@ -18,6 +18,7 @@ import (
 // what follows an update's end belongs to it, until the next one begins.
 type Reader struct {
 	parts []part
+	seals []Seal
 }
 
 // part is the lines of one update.
@@ -29,6 +30,15 @@ type part struct {
 // Read reads journals of one cluster: one, or several as one.
 func Read(paths []string) (r *Reader, skipped int, err error) {
 	r = &Reader{}
+	for _, path := range paths { // before the lines: what is written meanwhile is beyond the seal
+		seal, err := engine.SealJournal(path)
+		if err != nil {
+			return nil, 0, err
+		}
+		if seal.Seq > 0 {
+			r.seals = append(r.seals, seal)
+		}
+	}
 	if len(paths) == 1 {
 		skipped, err = engine.ReadJournalLines(paths[0], r.Add)
 	} else {
@@ -111,6 +121,7 @@ func (r *Reader) accountOf(p part) *Account {
 		b.add(l)
 	}
 	b.finish()
+	b.Seals = some(r.seals)
 	return b.Account
 }
 

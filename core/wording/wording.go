@@ -132,7 +132,7 @@ func ClockText(t time.Time) string {
 	return t.Local().Format("15:04")
 }
 
-// SpanText is a duration for a line: "45 s", "12 m", "2 h 41 m".
+// SpanText is a duration for a line: "45 s", "12 m", "2 h 41 m", "1 d 14 h".
 func SpanText(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -141,6 +141,10 @@ func SpanText(d time.Duration) string {
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	case d < time.Hour:
 		return fmt.Sprintf("%d m", int(d.Minutes()))
+	case d >= 24*time.Hour && int(d.Hours())%24 == 0:
+		return fmt.Sprintf("%d d", int(d.Hours())/24)
+	case d >= 24*time.Hour:
+		return fmt.Sprintf("%d d %d h", int(d.Hours())/24, int(d.Hours())%24)
 	case int(d.Minutes())%60 == 0:
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
@@ -156,11 +160,16 @@ func Count(n int, noun string) string {
 }
 
 // Some are the first names of a list, and how many more there are.
-func Some(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
+func Some(names []string, most int) string { return some(names, most, ", ", " ") }
+
+// SomeClauses is Some for texts that have commas of their own: "a holds b, c; d is down; and 3 more".
+func SomeClauses(clauses []string, most int) string { return some(clauses, most, "; ", "; ") }
+
+func some(all []string, most int, between, last string) string {
+	if len(all) <= most {
+		return strings.Join(all, between)
 	}
-	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	return strings.Join(all[:most], between) + fmt.Sprintf("%sand %d more", last, len(all)-most)
 }
 
 // MostRead is how much of a server's or controller's text a person is shown, in bytes. The screen wraps it and cuts it to its room.

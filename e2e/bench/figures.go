@@ -24,6 +24,8 @@ const (
 	keyMedian       = "key-median"
 	keyP99          = "key-p99"
 	keyCount        = "key-count"
+	keyRate         = "key-rate"
+	keyProcessor    = "key-cpu"
 	changeMedian    = "change-median"
 	changeP99       = "change-p99"
 	changeCount     = "change-count"
@@ -47,11 +49,13 @@ var metrics = []metric{
 	{idleProcessor, "idle: CPU", "%", 2, true},
 	{idleBytes, "idle: to the terminal", "B/s", 1, true},
 	{changeRate, "under change: changes made", "/s", 1, false},
-	{changeProcessor, "under change: CPU", "%", 1, true},
+	{changeProcessor, "under change, no keys: CPU", "%", 1, true},
 	{changeBytes, "under change: to the terminal", "B/s", 0, true},
 	{keyMedian, "key to frame, median", "ms", 1, true},
 	{keyP99, "key to frame, p99", "ms", 1, true},
-	{keyCount, "keys", "", 0, false},
+	{keyCount, "keys looked at", "", 0, false},
+	{keyRate, "keys", "/s", 1, false},
+	{keyProcessor, "under change, with these keys: CPU", "%", 1, true},
 	{changeMedian, "change to screen, median", "ms", 0, true},
 	{changeP99, "change to screen, p99", "ms", 0, true},
 	{changeCount, "changes looked for", "", 0, false},

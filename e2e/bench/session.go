@@ -19,14 +19,15 @@ import (
 type pace struct {
 	settle time.Duration // from the moment when everything is live to the measurement at rest
 	idle   time.Duration
+	change time.Duration // of change while nobody types
 	keys   int
 }
 
 var (
 	// Ages below a minute and a half are shown in seconds. Nodes in a real maintenance are older, so the measurement at rest waits until
 	// those here are.
-	fullPace  = pace{settle: 95 * time.Second, idle: 30 * time.Second, keys: 300}
-	quickPace = pace{settle: 10 * time.Second, idle: 5 * time.Second, keys: 40}
+	fullPace  = pace{settle: 95 * time.Second, idle: 30 * time.Second, change: time.Minute, keys: 300}
+	quickPace = pace{settle: 10 * time.Second, idle: 5 * time.Second, change: 20 * time.Second, keys: 40}
 )
 
 const (
@@ -151,7 +152,8 @@ func (s *session) visible() map[string]bool {
 	return names
 }
 
-// underChange measures the program while the load runs: its keys, and with probes the changes of rows that are on the screen.
+// underChange measures the program while the load runs: first what it costs while nobody types, then its keys, and what it costs with
+// them. With probes it measures the changes of rows that are on the screen, in both spans.
 func (s *session) underChange(ctx context.Context, l *load, probes bool) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
@@ -167,16 +169,23 @@ func (s *session) underChange(ctx context.Context, l *load, probes bool) error {
 	if probes {
 		working.Go(func() { changes, unseen, probeErr = s.probe(running, l) })
 	}
-	keys, keyErr := s.keys(ctx)
-	after, err := s.spent()
-	made := float64(l.done.Load()) / after.at.Sub(before.at).Seconds()
+	err = s.sleep(ctx, s.pace.change)
+	watched, spentErr := s.spent()
+	var keys []time.Duration
+	if err = errors.Join(err, spentErr); err == nil {
+		keys, err = s.keys(ctx)
+	}
+	typed, spentErr := s.spent()
+	made := float64(l.done.Load()) / typed.at.Sub(before.at).Seconds()
 	stop()
 	working.Wait()
-	if err := errors.Join(keyErr, err, loadErr, probeErr); err != nil {
+	if err := errors.Join(err, spentErr, loadErr, probeErr); err != nil {
 		return err
 	}
-	s.figures[changeProcessor], s.figures[changeBytes] = after.since(before)
+	s.figures[changeProcessor], s.figures[changeBytes] = watched.since(before)
+	s.figures[keyProcessor], _ = typed.since(watched)
 	s.figures[changeRate], s.figures[keyCount] = made, float64(len(keys))
+	s.figures[keyRate] = float64(len(keys)) / typed.at.Sub(watched.at).Seconds()
 	s.figures[keyMedian], s.figures[keyP99] = milliseconds(percentile(keys, 50)), milliseconds(percentile(keys, 99))
 	if probes {
 		s.figures[changeCount], s.figures[changeUnseen] = float64(len(changes)), float64(unseen)

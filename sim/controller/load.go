@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Load puts objects into a cluster as they are, including the status, like a restored backup. Populate uses it for
@@ -22,7 +23,11 @@ func (k *kubelet) putPod(ctx context.Context, pod *corev1.Pod) error {
 		if pod.Spec.NodeName != "" {
 			markReady(pod, true, metav1.NewTime(k.clock.Now()))
 		}
-		err = k.load(pod)
+		// The server would do this; now nobody has to list the pods of a fleet to know them.
+		pod.UID, pod.CreationTimestamp = types.UID(hashID("pod", pod.Namespace, pod.Name, k.clock.Now().String())), metav1.NewTime(k.clock.Now())
+		if err = k.load(pod); err == nil && k.loaded != nil {
+			k.loaded = append(k.loaded, pod)
+		}
 	} else {
 		_, err = k.kube.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})
 	}

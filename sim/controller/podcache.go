@@ -13,9 +13,14 @@ import (
 )
 
 // listPods returns all pods by namespace and name from the watch, plus created pods that it has not shown yet: listing
-// the pods of a large fleet at every change costs too much. They are shared: read only.
+// the pods of a large fleet at every change costs too much. They are shared: read only. Without a watch, it lists them, unless the
+// cluster had none before it was filled.
 func (k *kubelet) listPods(ctx context.Context) ([]*corev1.Pod, error) {
 	if !k.watched {
+		if pods := k.loaded; !k.creates && len(pods) > 0 && !slices.ContainsFunc(pods, unbound) {
+			slices.SortFunc(pods, byName)
+			return pods, nil
+		}
 		list, err := k.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, fmt.Errorf("list pods: %w", err)
@@ -23,6 +28,9 @@ func (k *kubelet) listPods(ctx context.Context) ([]*corev1.Pod, error) {
 		pods := make([]*corev1.Pod, len(list.Items))
 		for i := range list.Items {
 			pods[i] = &list.Items[i]
+		}
+		if k.loaded = nil; k.creates && k.load != nil && len(pods) == 0 {
+			k.loaded = []*corev1.Pod{}
 		}
 		return pods, nil
 	}
@@ -49,14 +57,20 @@ func (k *kubelet) listPods(ctx context.Context) ([]*corev1.Pod, error) {
 			pods = append(pods, pod)
 		}
 	}
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
-		if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+	slices.SortFunc(pods, byName)
 	return pods, nil
 }
+
+// byName is the API's order of pods.
+func byName(a, b *corev1.Pod) int {
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+// unbound tells whether a pod has no node yet.
+func unbound(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" }
 
 // expect notes a created pod that the watch has yet to show.
 func (k *kubelet) expect(namespace, name string) {

@@ -26,6 +26,7 @@ func Populate(ctx context.Context, opts Options) error {
 		return err
 	}
 	e.load = opts.Load
+	delete(e.view.mirrors, podsResource) // pods are listed here: a watch would show each of the thousands that are made
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() { e.view.run(ctx) })
@@ -96,8 +97,11 @@ func Populate(ctx context.Context, opts Options) error {
 
 // createSets creates the missing DaemonSets, StatefulSets and Deployments of the deployed services.
 func (r *rockoon) createSets(ctx context.Context) error {
-	nodes := r.view.nodes()
+	nodes, there := r.view.nodes(), r.view.sets()
 	for _, w := range r.workloads {
+		if there[w.key()] != (set{}) {
+			continue
+		}
 		if !r.has(w.service) && (w.service != serviceCeph || w.members(nodes) == 0) {
 			continue
 		}

@@ -134,3 +134,11 @@ func TestTimingDefaults(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A simulated update in which nothing goes wrong has no step that becomes Stuck: by default Ceph takes less time than its plan's step
+// estimates.
+func TestCephIsDoneWithinTheEstimateOfItsStep(t *testing.T) {
+	if takes, estimated := (Timing{}).withDefaults().CephUpdate, planSteps[stepCeph].estimated; takes >= estimated {
+		t.Errorf("Ceph takes %s, and its step estimates %s", takes, estimated)
+	}
+}

@@ -60,7 +60,14 @@ func (k *kubelet) sets(ctx context.Context) (map[string]set, error) {
 	if k.watched {
 		return k.view.sets(), nil
 	}
+	if known := k.found; known != nil && !k.creates {
+		k.found = nil
+		return known, nil // only pods were made since
+	}
 	all := map[string]set{}
+	if k.creates {
+		k.found = all
+	}
 	daemons, err := k.kube.AppsV1().DaemonSets(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list DaemonSets: %w", err)

@@ -41,7 +41,7 @@ type Timing struct {
 	Tempest        time.Duration // a run of Tempest's tests; default 40 min
 
 	// Ceph and Tungsten Fabric
-	CephUpdate  time.Duration // cluster-wide update of the daemons; default 35 min
+	CephUpdate  time.Duration // cluster-wide update of the daemons; default 7 min, within the 8 m 30 s of a plan's step
 	CephNode    time.Duration // set or unset noout and wait for placement groups; default 20 s
 	FabricReact time.Duration // look at the vRouter of a node; default 10 s
 }
@@ -83,7 +83,7 @@ func (t Timing) withDefaults() Timing {
 	set(&t.HealthPeriod, time.Minute)
 	set(&t.CleanupPoll, 30*time.Second)
 	set(&t.Tempest, 40*time.Minute)
-	set(&t.CephUpdate, 35*time.Minute)
+	set(&t.CephUpdate, 7*time.Minute)
 	set(&t.CephNode, 20*time.Second)
 	set(&t.FabricReact, 10*time.Second)
 	return t

@@ -35,17 +35,21 @@ func (t *Table) Frozen(content map[string]any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.content(content)
-	for _, part := range content {
-		fields, ok := part.(map[string]any)
+	for part, value := range content {
+		fields, ok := value.(map[string]any)
 		if !ok {
 			continue
 		}
+		// A converter makes room for all fields of a Go type, most of which an object does not have.
+		small := make(map[string]any, len(fields)+1) // the store adds the resourceVersion
 		for name, field := range fields {
 			switch field.(type) {
 			case map[string]any, []any:
-				fields[name] = t.tree(field)
+				field = t.tree(field)
 			}
+			small[name] = field
 		}
+		content[part] = small
 	}
 }
 
@@ -53,7 +57,7 @@ func (t *Table) Frozen(content map[string]any) {
 func (t *Table) tree(field any) any {
 	sum := hash(field)
 	if known, ok := t.trees[sum]; ok {
-		if reflect.DeepEqual(known, field) {
+		if Equal(known, field) {
 			return known
 		}
 		return field
@@ -80,10 +84,46 @@ func hash(value any) uint64 {
 			sum = sum*31 + hash(one)
 		}
 	case nil:
+	case string:
+		sum = maphash.String(seed, value)
 	default:
 		sum = maphash.Comparable(seed, value)
 	}
 	return sum
+}
+
+// Equal is reflect.DeepEqual for decoded JSON. It does not look into what both share.
+func Equal(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok || len(a) != len(b) || (a == nil) != (b == nil) {
+			return false
+		}
+		if reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer() {
+			return true
+		}
+		for key, one := range a {
+			if other, ok := b[key]; !ok || !Equal(one, other) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) || (a == nil) != (b == nil) {
+			return false
+		}
+		for i, one := range a {
+			if !Equal(one, b[i]) {
+				return false
+			}
+		}
+		return true
+	case string, int64, float64, bool, nil:
+		return a == b
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 func (t *Table) content(value any) any {

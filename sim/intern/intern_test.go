@@ -85,3 +85,19 @@ func TestATableForgets(t *testing.T) {
 		t.Errorf("%d texts are remembered", len(table.texts))
 	}
 }
+
+func TestEqualIsThatOfReflect(t *testing.T) {
+	values := []any{nil, "a", "", int64(1), 1.0, true, map[string]any{}, map[string]any(nil), []any{}, []any(nil), map[string]any{"a": nil},
+		map[string]any{"b": nil}, []any{int64(1)}, []any{"a", map[string]any{"a": "b"}}, map[string]any{"a": []any{"b"}}, []string{"a"}}
+	for _, a := range values {
+		for _, b := range values {
+			if got, want := Equal(a, b), reflect.DeepEqual(a, b); got != want {
+				t.Errorf("Equal(%#v, %#v) = %v", a, b, got)
+			}
+		}
+	}
+	shared := map[string]any{"a": "b"}
+	if !Equal(shared, shared) || !Equal(map[string]any{"x": shared}, map[string]any{"x": shared}) {
+		t.Error("what is shared is not equal")
+	}
+}

@@ -51,6 +51,13 @@ func (s *store) owned(owner types.UID) []place {
 	return all
 }
 
+// owns tells whether there are objects with this owner.
+func (s *store) owns(owner types.UID) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.dependents[owner]) > 0
+}
+
 // collect does the garbage collector's work after an object was deleted or marked for deletion: it deletes the object's
 // dependents, or releases them if the object orphans them. Unlike the real collector, it does not look for objects with
 // an owner that never existed.
@@ -120,7 +127,7 @@ func (s *Server) released(o *object) {
 
 // freeOwner completes the foreground deletion of an owner that has no dependents left.
 func (s *Server) freeOwner(r *resource, at string, uid types.UID) {
-	if len(s.store.owned(uid)) == 0 {
+	if !s.store.owns(uid) {
 		s.dropFinalizer(r, at, uid, metav1.FinalizerDeleteDependents)
 	}
 }

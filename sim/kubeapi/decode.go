@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,18 +87,27 @@ func decodeContent(r *resource, raw []byte) (content map[string]any, unknown []e
 	if accessor(content).GetKind() == "" {
 		return nil, nil, unrecognized(r, fmt.Sprintf("Object 'Kind' is missing in '%s'", raw), raw)
 	}
-	if err := checkKind(r, content); err != nil {
+	unknown, err = clean(r, content)
+	if err != nil {
 		return nil, nil, err
 	}
+	return content, unknown, nil
+}
+
+// clean drops the fields of an untyped object that its kind does not have, and returns their paths.
+func clean(r *resource, content map[string]any) (unknown []error, err error) {
+	if err := checkKind(r, content); err != nil {
+		return nil, err
+	}
 	if err := cleanMetadata(content); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if r.schema != nil {
 		for _, path := range r.schema.prune(content) {
 			unknown = append(unknown, fmt.Errorf("unknown field %q", path))
 		}
 	}
-	return content, unknown, nil
+	return unknown, nil
 }
 
 // unrecognized is the answer to a body that is not an object; it quotes the beginning.
@@ -132,23 +142,77 @@ func cleanMetadata(content map[string]any) error {
 		content["metadata"] = map[string]any{}
 		return nil
 	}
+	if isClean(given) {
+		return nil
+	}
+	clean, err := knownMetadata(given)
+	if err != nil {
+		return err
+	}
+	content["metadata"] = clean
+	return nil
+}
+
+// knownMetadata is metadata after a way through ObjectMeta.
+func knownMetadata(given any) (map[string]any, error) {
 	raw, err := json.Marshal(given)
 	if err != nil {
-		return apierrors.NewInternalError(err)
+		return nil, apierrors.NewInternalError(err)
 	}
 	var known metav1.ObjectMeta
 	if err := json.Unmarshal(raw, &known); err != nil {
-		return apierrors.NewBadRequest(fmt.Sprintf("metadata: %v", err))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("metadata: %v", err))
 	}
 	clean, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&known)
 	if err != nil {
-		return apierrors.NewInternalError(err)
+		return nil, apierrors.NewInternalError(err)
 	}
 	if known.CreationTimestamp.IsZero() {
 		delete(clean, "creationTimestamp")
 	}
-	content["metadata"] = clean
-	return nil
+	return clean, nil
+}
+
+// isClean tells whether metadata is as ObjectMeta would be encoded. Only fields that most objects have are looked at; any other one
+// says no.
+func isClean(metadata any) bool {
+	fields, ok := metadata.(map[string]any)
+	if !ok {
+		return false
+	}
+	for name, value := range fields {
+		ok := false
+		switch name {
+		case "name", "namespace", "uid", "resourceVersion", "generateName":
+			text, isText := value.(string)
+			ok = isText && text != ""
+		case "generation":
+			number, isNumber := value.(int64)
+			ok = isNumber && number != 0
+		case "creationTimestamp", "deletionTimestamp":
+			text, _ := value.(string)
+			at, err := time.Parse(time.RFC3339, text)
+			ok = err == nil && !at.IsZero() && at.UTC().Format(time.RFC3339) == text
+		case "labels", "annotations":
+			texts, isMap := value.(map[string]any)
+			ok = isMap && len(texts) > 0
+			for _, one := range texts {
+				_, isText := one.(string)
+				ok = ok && isText
+			}
+		case "finalizers":
+			list, isList := value.([]any)
+			ok = isList && len(list) > 0
+			for _, one := range list {
+				_, isText := one.(string)
+				ok = ok && isText
+			}
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // decodeTyped decodes a built-in kind by its Go type.

@@ -117,6 +117,9 @@ func (l contentLabels) Lookup(label string) (string, bool) {
 	return text, has
 }
 
+// nodeNameField is the field by which the pods of one node are listed.
+const nodeNameField = "spec.nodeName"
+
 // objectFields gives the values that field selectors compare.
 type objectFields struct{ content map[string]any }
 
@@ -219,10 +222,17 @@ func (s *Server) list(c *call, r *resource) error {
 	if q.ResourceVersion == "0" {
 		q.Limit = 0 // the real server answers this from its watch cache, which knows no pages
 	}
-	first, _ := slices.BinarySearchFunc(snap.objects, start, func(o *object, start string) int { return strings.Compare(o.key, start) })
+	objects := snap.objects
+	if node, one := q.fields.RequiresExactMatch(nodeNameField); one && r.view == nil {
+		// Without a full page, the objects of other nodes make no difference.
+		if there := snap.onNode(node); q.Limit == 0 || int64(len(there)) < q.Limit {
+			objects = there
+		}
+	}
+	first, _ := slices.BinarySearchFunc(objects, start, func(o *object, start string) int { return strings.Compare(o.key, start) })
 	var page []*object
 	rest := 0
-	for _, o := range snap.objects[first:] {
+	for _, o := range objects[first:] {
 		switch {
 		case !q.within(o):
 		case q.Limit > 0 && int64(len(page)) == q.Limit:

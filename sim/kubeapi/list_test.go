@@ -137,3 +137,48 @@ func TestSelectors(t *testing.T) {
 		t.Errorf("a selector that is none: %v", err)
 	}
 }
+
+func pod(name, node string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{"name": name, "namespace": "default"}, "spec": map[string]any{"nodeName": node,
+			"containers": []any{map[string]any{"name": "main", "image": "registry.local/main:1"}}}}}
+}
+
+// The pods of a node are the same in one list, in pages, and after a change.
+func TestThePodsOfANodeAreListedAlone(t *testing.T) {
+	w := start(t, kubeapi.Options{InstantPodDeletion: true})
+	w.load(node("node-1"), node("node-2"))
+	for i := range 6 {
+		w.load(pod(fmt.Sprintf("pod-%d", i), fmt.Sprintf("node-%d", 1+i%2)))
+	}
+	client := w.dynamic(kubeapi.Admin).Resource(pods)
+	listed := func(limit int64) []string {
+		t.Helper()
+		var all []string
+		options := metav1.ListOptions{FieldSelector: "spec.nodeName=node-2", Limit: limit}
+		for {
+			page, err := client.List(w.ctx, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, names(page)...)
+			if options.Continue = page.GetContinue(); options.Continue == "" {
+				return all
+			}
+		}
+	}
+	for _, limit := range []int64{0, 1, 2, 3, 4} {
+		if got := listed(limit); !slices.Equal(got, []string{"pod-1", "pod-3", "pod-5"}) {
+			t.Errorf("in pages of %d: %v", limit, got)
+		}
+	}
+	if err := client.Namespace("default").Delete(w.ctx, "pod-3", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.load(pod("pod-7", "node-2"))
+	for _, limit := range []int64{0, 2} {
+		if got := listed(limit); !slices.Equal(got, []string{"pod-1", "pod-5", "pod-7"}) {
+			t.Errorf("after a change, in pages of %d: %v", limit, got)
+		}
+	}
+}

@@ -73,11 +73,54 @@ func contentOf(r *resource, one runtime.Object) (content map[string]any, unknown
 		content, err = encodeTyped(r, one)
 		return content, nil, err
 	}
+	if untyped, ok := one.(*unstructured.Unstructured); ok && !r.typed {
+		if copied, plain := decoded(untyped.Object); plain {
+			content := copied.(map[string]any)
+			unknown, err = clean(r, content)
+			return content, unknown, err
+		}
+	}
 	raw, err := json.Marshal(one)
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode: %w", err)
 	}
 	return decodeContent(r, raw)
+}
+
+// decoded returns a copy of a value as it comes back from JSON; false if only JSON can tell.
+func decoded(value any) (any, bool) {
+	switch value := value.(type) {
+	case nil, bool, string, int64:
+		return value, true
+	case int:
+		return int64(value), true
+	case map[string]any:
+		if value == nil {
+			return nil, false
+		}
+		fields := make(map[string]any, len(value))
+		for name, field := range value {
+			one, plain := decoded(field)
+			if !plain {
+				return nil, false
+			}
+			fields[name] = one
+		}
+		return fields, true
+	case []any:
+		if value == nil {
+			return nil, false
+		}
+		list := make([]any, len(value))
+		for i, one := range value {
+			var plain bool
+			if list[i], plain = decoded(one); !plain {
+				return nil, false
+			}
+		}
+		return list, true
+	}
+	return nil, false
 }
 
 func (s *Server) load(one runtime.Object) error {

@@ -2,7 +2,6 @@ package kubeapi
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -12,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"lockstep/sim/intern"
 )
 
 // staleText is the real server's reason for a Conflict.
@@ -136,7 +137,7 @@ func (s *Server) prepareChange(c *call, r *resource, content map[string]any, old
 	if err := s.validate(c, r, content, old); err != nil {
 		return err
 	}
-	if !c.applied && !reflect.DeepEqual(content, old.content) {
+	if !c.applied && !intern.Equal(content, old.content) {
 		if err := s.manage(c, r, content, old); err != nil {
 			return apierrors.NewInternalError(err)
 		}
@@ -175,7 +176,7 @@ func desiredChanged(r *resource, content, old map[string]any) bool {
 			if name == "metadata" || r.status && name == "status" {
 				continue
 			}
-			if !reflect.DeepEqual(content[name], old[name]) {
+			if !intern.Equal(content[name], old[name]) {
 				return true
 			}
 		}
@@ -193,8 +194,13 @@ func (s *Server) validate(c *call, r *resource, content map[string]any, old *obj
 	case r.Group == rbacv1.GroupName:
 		checkName = pathName
 	}
-	problems := apivalidation.ValidateObjectMetaAccessor(object, r.namespaced, checkName, at)
-	if old != nil {
+	var problems field.ErrorList
+	// What is stored is valid, and most writes change the status alone.
+	changed := old == nil || !intern.Equal(content["metadata"], old.content["metadata"])
+	if changed {
+		problems = apivalidation.ValidateObjectMetaAccessor(object, r.namespaced, checkName, at)
+	}
+	if changed && old != nil {
 		// The real server checks changed metadata once for every object and again for the kind, and reports both.
 		for range 2 {
 			problems = append(problems, apivalidation.ValidateObjectMetaAccessorUpdate(object, old.meta(), at)...)

@@ -10,6 +10,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/mergepatch"
@@ -31,8 +32,16 @@ func (s *Server) patch(c *call, r *resource) error {
 	if err != nil {
 		return err
 	}
+	merge := plainMerge(types.PatchType(c.contentType), r, c.body)
 	reported := false
 	changed, err := s.change(c, r, options.dry, func(old *object) (map[string]any, error) {
+		if merge != nil {
+			content := old.copy()
+			mergeInto(content, merge)
+			if unknown, err := clean(r, content); err == nil && len(unknown) == 0 && accessor(content).GetName() == c.info.name {
+				return content, nil
+			} // the answer quotes the JSON
+		}
 		patched, err := apply(old.json())
 		if err != nil {
 			return nil, err
@@ -104,6 +113,58 @@ func jsonPatcher(patch []byte) (func([]byte) ([]byte, error), error) {
 		}
 		return patched, nil
 	}, nil
+}
+
+// plainMerge is the content of a merge patch that can be applied without JSON; nil if it cannot.
+func plainMerge(kind types.PatchType, r *resource, patch []byte) map[string]any {
+	if kind != types.MergePatchType || r.typed {
+		return nil
+	}
+	var content map[string]any
+	if err := decodeJSON(patch, &content); err != nil {
+		return nil
+	}
+	return content
+}
+
+// mergeInto applies a merge patch to content as jsonpatch.MergePatch applies it to JSON. The patch stays as it is.
+func mergeInto(content, patch map[string]any) {
+	for name, value := range patch {
+		if value == nil {
+			delete(content, name)
+			continue
+		}
+		value = runtime.DeepCopyJSONValue(value)
+		current, isObject := content[name].(map[string]any)
+		given, givesObject := value.(map[string]any)
+		switch {
+		case isObject && givesObject:
+			mergeInto(current, given)
+		case isObject:
+			content[name] = value
+		default:
+			content[name] = withoutNulls(value)
+		}
+	}
+}
+
+// withoutNulls removes the fields that are null, in place.
+func withoutNulls(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, one := range value {
+			if one == nil {
+				delete(value, name)
+			} else {
+				withoutNulls(one)
+			}
+		}
+	case []any:
+		for _, one := range value {
+			withoutNulls(one)
+		}
+	}
+	return value
 }
 
 func mergePatcher(patch []byte) (func([]byte) ([]byte, error), error) {

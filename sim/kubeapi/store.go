@@ -3,10 +3,13 @@ package kubeapi
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -74,6 +77,29 @@ type table struct {
 	changed chan struct{}
 	// closed means that the resource is no longer served.
 	closed bool
+
+	sorted atomic.Pointer[listing] // the last one that was asked for
+}
+
+// listing is a table's objects in order, for all who list the same state of it: a large table is listed in pages, and node by node.
+type listing struct {
+	objects  []*object // sorted by key
+	sequence int       // of the first event after it
+
+	once   sync.Once
+	byNode map[string][]*object
+}
+
+// onNode returns the objects whose spec.nodeName is that, in order.
+func (l *listing) onNode(name string) []*object {
+	l.once.Do(func() {
+		l.byNode = map[string][]*object{}
+		for _, o := range l.objects {
+			node := objectFields{o.content}.Get(nodeNameField)
+			l.byNode[node] = append(l.byNode[node], o)
+		}
+	})
+	return l.byNode[name]
 }
 
 // store is the shared state of all resources under one revision counter, as in etcd.
@@ -237,36 +263,43 @@ func (t *table) record(e event) {
 
 // snapshot is a table at one revision.
 type snapshot struct {
-	objects  []*object // sorted by key
+	*listing // shared with others: read only
 	revision uint64
-	sequence int // of the first event after the snapshot
 }
 
 // list returns the current table.
 func (t *table) list() snapshot {
 	t.store.mu.RLock()
-	snap := snapshot{objects: make([]*object, 0, len(t.objects)), revision: t.store.revision, sequence: t.dropped + len(t.history)}
-	for _, o := range t.objects {
-		snap.objects = append(snap.objects, o)
+	defer t.store.mu.RUnlock()
+	return snapshot{t.listing(), t.store.revision}
+}
+
+// listing returns the current objects; the caller holds the store's lock.
+func (t *table) listing() *listing {
+	sequence := t.dropped + len(t.history)
+	if known := t.sorted.Load(); known != nil && known.sequence == sequence {
+		return known
 	}
-	t.store.mu.RUnlock()
-	sortObjects(snap.objects)
-	return snap
+	l := &listing{objects: slices.Collect(maps.Values(t.objects)), sequence: sequence}
+	sortObjects(l.objects)
+	t.sorted.Store(l)
+	return l
 }
 
 // listAt returns the table at a revision, which the history must still reach.
 func (t *table) listAt(revision uint64) (snapshot, error) {
 	t.store.mu.RLock()
+	defer t.store.mu.RUnlock()
 	if revision < t.compacted {
-		t.store.mu.RUnlock()
 		return snapshot{}, errCompacted
 	}
-	objects := make(map[string]*object, len(t.objects))
-	for k, o := range t.objects {
-		objects[k] = o
+	last := len(t.history)
+	if last == 0 || t.history[last-1].revision <= revision {
+		return snapshot{t.listing(), revision}, nil
 	}
-	sequence := t.dropped + len(t.history)
-	for i := len(t.history) - 1; i >= 0 && t.history[i].revision > revision; i-- {
+	objects := maps.Clone(t.objects)
+	sequence := t.dropped + last
+	for i := last - 1; i >= 0 && t.history[i].revision > revision; i-- {
 		e := t.history[i]
 		if e.before == nil {
 			delete(objects, e.now.key)
@@ -275,17 +308,13 @@ func (t *table) listAt(revision uint64) (snapshot, error) {
 		}
 		sequence--
 	}
-	t.store.mu.RUnlock()
-	snap := snapshot{objects: make([]*object, 0, len(objects)), revision: revision, sequence: sequence}
-	for _, o := range objects {
-		snap.objects = append(snap.objects, o)
-	}
-	sortObjects(snap.objects)
-	return snap, nil
+	l := &listing{objects: slices.Collect(maps.Values(objects)), sequence: sequence}
+	sortObjects(l.objects)
+	return snapshot{l, revision}, nil
 }
 
 func sortObjects(objects []*object) {
-	sort.Slice(objects, func(i, j int) bool { return strings.Compare(objects[i].key, objects[j].key) < 0 })
+	slices.SortFunc(objects, func(a, b *object) int { return strings.Compare(a.key, b.key) })
 }
 
 // after is the sequence number of the first event after a revision.

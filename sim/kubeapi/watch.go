@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
@@ -277,6 +278,10 @@ func frame(kind watch.EventType, object []byte) []byte {
 // bookmark tells the client its current revision and, after the initial events, that they are complete.
 func (st *stream) bookmark(revision uint64, initialEnd bool) []byte {
 	r := st.query.resource
+	if st.call.form == formObject && !initialEnd && r.view == nil {
+		return fmt.Appendf(nil, `{"type":"BOOKMARK","object":{"apiVersion":%q,"kind":%q,"metadata":{"resourceVersion":"%d"}}}`+"\n",
+			r.GroupVersion().String(), r.kind, revision)
+	}
 	content := map[string]any{"metadata": map[string]any{"resourceVersion": strconv.FormatUint(revision, 10)}}
 	accessor(content).SetGroupVersionKind(r.kindOf())
 	if initialEnd {

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"reflect"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"lockstep/sim/intern"
 )
 
 // writeOptions are the parameters of a create, update or patch.
@@ -159,7 +160,7 @@ func (s *Server) change(c *call, r *resource, dry bool, edit func(old *object) (
 				return nil, err
 			}
 		}
-		if reflect.DeepEqual(content, old.content) || c.applied && sameButTimes(content, old.content) {
+		if intern.Equal(content, old.content) || c.applied && sameButTimes(content, old.content) {
 			return old, nil // no change, no event
 		}
 		if dry {
