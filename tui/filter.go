@@ -154,21 +154,6 @@ func projectsOn(s *core.Snapshot, node string) []string {
 	return out
 }
 
-// differ tells whether rows have more than one value: a column with a single value is useless.
-func differ[T any](rows []T, value func(T) string) bool {
-	first := ""
-	for _, r := range rows {
-		switch v := value(r); {
-		case v == "":
-		case first == "":
-			first = v
-		case v != first:
-			return true
-		}
-	}
-	return false
-}
-
 // completeFilter handles tab while a filter is typed.
 func (m *Model) completeFilter() tea.Cmd {
 	if m.focused().Complete() {

@@ -36,6 +36,7 @@ func newNodesPane() pane {
 		Header: true,
 		ID:     func(v *core.NodeView) string { return v.Name },
 		Name:   func(v *core.NodeView) string { return v.Label },
+		Same:   func(a, b *core.NodeView) bool { return a == b },
 	}
 	t.Columns = []table.Column[*core.NodeView]{
 		{Title: "node", Width: 6, Most: 24, Names: true, Measure: func(v *core.NodeView) int {
@@ -223,8 +224,9 @@ func whatIn(s *scene, v *core.NodeView, w int) draw.Line {
 
 func (p *nodesPane) refresh() string {
 	views := progress.NodeViews(p.snap)
-	p.zoned, p.racked = differ(views, zoneOf), differ(views, rackOf)
-	p.setControllers(p.snap)
+	has := nodeColumnsOf(p.snap)
+	p.zoned, p.racked = has.zones, has.racks
+	p.setControllers(has.controllers)
 	p.setTurns(p.snap.Management)
 	return p.Set(views, p.snap.Revision)
 }
@@ -235,6 +237,7 @@ func (p *nodesPane) setTurns(m *core.Management) {
 		return
 	}
 	p.turns, p.turnsOf, p.grouped = progress.Turns(m), m, false
+	p.Redraw() // what two columns say has changed, and the rows need not have
 	if m == nil {
 		return
 	}
@@ -263,20 +266,66 @@ func (p *nodesPane) groupText(v *core.NodeView) string {
 	return p.look.Glyph.None
 }
 
-// setControllers fits the locks column to the controllers: one mark each, their first two letters as its title.
-func (p *nodesPane) setControllers(s *core.Snapshot) {
-	const most = 6
-	rank := []string{core.ControllerOpenStack, core.ControllerCeph, core.ControllerTungstenFabric}
-	seen := make(map[string]bool)
-	for _, locks := range s.NodeLocks {
-		for _, l := range locks {
-			seen[l.Controller] = true
+// nodeColumns is what the nodes have in common that decides about columns.
+type nodeColumns struct {
+	zones, racks bool     // there are several
+	controllers  []string // those that have locks on nodes, in their order
+
+	nodes core.ByNode[nodeColumn]
+}
+
+// nodeColumn is what one node has to say about the columns.
+type nodeColumn struct {
+	zone, rack  string
+	controllers string // one a line
+}
+
+var columnsOfNodes core.Derivation[nodeColumns]
+
+// nodeColumnsOf is made from the nodes of which something has changed: there are thousands of others.
+func nodeColumnsOf(s *core.Snapshot) nodeColumns {
+	return columnsOfNodes.After(s, func(s *core.Snapshot, earlier nodeColumns) nodeColumns {
+		var c nodeColumns
+		c.nodes = core.DeriveByNode(s, earlier.nodes, nil, progress.NodeNames(s), progress.ByNode(s),
+			func(s *core.Snapshot, name string) (nodeColumn, bool) {
+				v := progress.ViewOf(s, name)
+				var controllers []string
+				for _, l := range s.NodeLocks[name] {
+					controllers = append(controllers, l.Controller)
+				}
+				return nodeColumn{zoneOf(v), rackOf(v), strings.Join(controllers, "\n")}, false
+			})
+		var zone, rack, last string
+		seen := map[string]bool{}
+		for n := range c.nodes.All() {
+			c.zones, c.racks = c.zones || another(&zone, n.zone), c.racks || another(&rack, n.rack)
+			if n.controllers == last || n.controllers == "" {
+				continue
+			}
+			last = n.controllers
+			for name := range strings.SplitSeq(n.controllers, "\n") {
+				if !seen[name] {
+					seen[name] = true
+					c.controllers = append(c.controllers, name)
+				}
+			}
 		}
+		sortControllers(c.controllers)
+		return c
+	})
+}
+
+// another tells whether a value is another one than the first; it notes the first.
+func another(first *string, value string) bool {
+	if *first == "" {
+		*first = value
 	}
-	var names []string
-	for name := range seen {
-		names = append(names, name)
-	}
+	return value != "" && value != *first
+}
+
+// sortControllers puts those that every MOSK has first.
+func sortControllers(names []string) {
+	rank := []string{core.ControllerOpenStack, core.ControllerCeph, core.ControllerTungstenFabric}
 	slices.SortFunc(names, func(a, b string) int {
 		ra, rb := slices.Index(rank, a), slices.Index(rank, b)
 		if ra < 0 {
@@ -287,11 +336,16 @@ func (p *nodesPane) setControllers(s *core.Snapshot) {
 		}
 		return cmp.Or(cmp.Compare(ra, rb), strings.Compare(a, b))
 	})
+}
+
+// setControllers fits the locks column to the controllers: one mark each, their first two letters as its title.
+func (p *nodesPane) setControllers(names []string) {
+	const most = 6
 	names = names[:min(len(names), most)]
 	if slices.Equal(names, p.controllers) {
 		return
 	}
-	p.controllers = names
+	p.controllers = slices.Clone(names)
 	title := make([]string, len(names))
 	for i, n := range names {
 		title[i] = shortController(n)

@@ -88,6 +88,7 @@ func ready(s *core.Snapshot) {
 	attention.Of(s)
 	attention.NodeNeeds(s, "")
 	progress.Update(s)
+	nodeColumnsOf(s)
 	forecast.Of(s)
 	progress.DaemonViews(s)
 	procedure.AfterUpdateLeft(s)

@@ -51,13 +51,23 @@ func (e *Engine) lookAt(s *core.Snapshot) func(node string) bool {
 		e.settled = true
 		return func(string) bool { return true }
 	}
-	return func(node string) bool {
-		if s.Stamps.Nodes[node] == s.Revision || len(s.NodeRequests[node]) > 0 {
-			return true
+	look := map[string]bool{} // a few of thousands
+	for node, at := range s.Stamps.Nodes {
+		if at == s.Revision {
+			look[node] = true
 		}
-		v := progress.ViewOf(s, node)
-		return v != nil && v.Active()
 	}
+	for node, requests := range s.NodeRequests {
+		if len(requests) > 0 {
+			look[node] = true
+		}
+	}
+	for _, v := range progress.NodeViews(s) {
+		if v.Active() {
+			look[v.Name] = true
+		}
+	}
+	return func(node string) bool { return look[node] }
 }
 
 // settled tells whether all sources that stages and phases rest on are live.

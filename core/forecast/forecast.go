@@ -158,7 +158,11 @@ func (u *update) forecast() *Forecast {
 		}
 		if p.Nodes > 0 {
 			spans, end := u.layOut(p, from, now)
-			f.Nodes = append(f.Nodes, spans...)
+			if f.Nodes == nil {
+				f.Nodes = spans // most of them are of one part: thousands are not copied for the sake of the others
+			} else {
+				f.Nodes = append(f.Nodes, spans...)
+			}
 			p.End = end
 			if p.Left > 0 {
 				f.NodesEnd = later(f.NodesEnd, p.End)

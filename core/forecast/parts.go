@@ -166,6 +166,9 @@ func (u *update) parts() []Part {
 		if v == nil {
 			continue
 		}
+		if workers == nil && !v.Node.Is(core.RoleMaster) {
+			workers = make([]job, 0, len(views)-len(masters))
+		}
 		j := job{view: v, length: u.pace.length(v.Node), group: u.groups[v.Name], place: u.place[v.Name]}
 		if u.own != nil {
 			j.length = u.own(v.Name, j.length)
@@ -343,7 +346,7 @@ func (u *update) finish(p *Part) {
 		p.jobs = nil
 	}
 	if u.request != nil {
-		p.jobs = slices.DeleteFunc(slices.Clone(p.jobs), func(j job) bool { return j.view.Stage == core.StageDone })
+		p.jobs = slices.DeleteFunc(p.jobs, func(j job) bool { return j.view.Stage == core.StageDone })
 	}
 	p.Left = len(p.jobs)
 	if p.Nodes == 0 {

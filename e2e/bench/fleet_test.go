@@ -90,7 +90,8 @@ func TestTheSmallestFleetIsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	var progress strings.Builder
-	h := harness{lockstep: lockstep, pace: pace{settle: time.Second, idle: time.Second, change: 2 * time.Second, keys: 15}, progress: &progress}
+	short := pace{settle: time.Second, idle: time.Second, change: 2 * time.Second, keys: 15}
+	h := harness{lockstep: lockstep, pace: short, progress: &progress}
 	runs, filled, err := h.measure(t.Context(), fleets[0])
 	if err != nil {
 		t.Fatalf("%v\n%s", err, progress.String())
@@ -109,7 +110,8 @@ func TestTheSmallestFleetIsMeasured(t *testing.T) {
 				t.Errorf("%s: %s is %g\n%s", r.title(), none, r.Figures[none], progress.String())
 			}
 		}
-		for _, some := range []string{firstRows, residentNow, changeRate, changeProcessor, keyMedian, keyCount, keyRate, keyProcessor, changeCount} {
+		for _, some := range []string{firstRows, residentNow, changeRate, changeProcessor, keyMedian, keyCount, keyRate, keyProcessor,
+			changeCount} {
 			if r.Figures[some] <= 0 {
 				t.Errorf("%s: %s is %g", r.title(), some, r.Figures[some])
 			}

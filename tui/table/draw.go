@@ -33,7 +33,7 @@ func (t *Table[T]) place(w int) []placed[T] {
 	if t.widths == nil {
 		t.widths = make(map[int]int)
 	}
-	again := t.measured != t.revision+1
+	again := t.lookAgain() || t.measured != t.revision+1
 	t.measured = t.revision + 1
 	cols := make([]placed[T], 0, len(t.Columns))
 	for i := range t.Columns {
@@ -48,9 +48,7 @@ func (t *Table[T]) place(w int) []placed[T] {
 				if c.Names {
 					want = c.Width
 				}
-				for _, r := range t.all {
-					want = max(want, c.Measure(r))
-				}
+				want = max(want, t.widest(i))
 			}
 			most := c.Most
 			if c.Share > 0 {
@@ -93,14 +91,17 @@ func (t *Table[T]) Draw(k *draw.Look, w, h int, focused, old bool) []string {
 	if w < 1 || h < 1 {
 		return nil
 	}
-	cols := t.place(w)
-	var out []string
-	if t.Header && h > 1 {
-		out = append(out, k.Draw(t.headLine(k, cols), w, draw.AsItIs))
+	header := t.Header && h > 1
+	if header {
 		h--
 	}
 	t.height = h
 	t.scroll()
+	cols := t.place(w)
+	var out []string
+	if header {
+		out = append(out, k.Draw(t.headLine(k, cols), w, draw.AsItIs))
+	}
 	shape := uint64(14695981039346656037)
 	for _, c := range cols {
 		shape = (shape ^ uint64(c.w)) * 1099511628211

@@ -38,6 +38,9 @@ type Table[T any] struct {
 	Name    func(T) string // what to call a row when it has gone
 	Header  bool           // the columns' titles are shown
 	Search  func(T) string // the text of a row in which a filter looks, in small letters; nil: what its columns say
+	// Same tells whether two rows of one ID are one: what its cells say differs by the time only, and is not measured again while it is out
+	// of sight. Nil: all rows are measured whenever new ones come.
+	Same func(a, b T) bool
 
 	all    []T
 	rows   []T      // those that the filter lets through, sorted
@@ -56,6 +59,7 @@ type Table[T any] struct {
 	widths   map[int]int // of measured columns: they grow and do not shrink, so that nothing jumps, but for names
 	forWidth int
 	measured uint64 // the revision for which the widths were measured, plus one
+	needs    needs  // with Same: the width that each row needs
 	height   int    // rows that were seen last
 	cache    map[string]drawnRow
 }
@@ -68,6 +72,7 @@ func (t *Table[T]) Set(rows []T, revision uint64) (gone string) {
 	if was {
 		name = t.Name(*had)
 	}
+	t.keepNeeds(rows)
 	t.all, t.revision = rows, revision
 	t.arrange()
 	switch {
@@ -118,7 +123,7 @@ func (t *Table[T]) Settle() {
 
 // Redraw draws the rows again although no new ones have come.
 func (t *Table[T]) Redraw() {
-	t.cache, t.measured = nil, 0
+	t.cache, t.measured, t.needs = nil, 0, needs{}
 }
 
 // Gone is the name of the selected row that went by itself; empty while a row is selected.
@@ -126,6 +131,11 @@ func (t *Table[T]) Gone() string { return t.lost }
 
 // arrange filters and sorts, and puts the cursor back on its object.
 func (t *Table[T]) arrange() {
+	if t.stand() {
+		t.rows = t.all
+		t.scroll()
+		return
+	}
 	before, at := t.order, t.index
 	on := t.cursor
 	if t.lost != "" && at < len(before) {
@@ -170,6 +180,22 @@ func (t *Table[T]) arrange() {
 		t.cursor = t.order[t.index]
 	}
 	t.scroll()
+}
+
+// stand tells whether all rows, and no others, are where they were.
+func (t *Table[T]) stand() bool {
+	if t.filter != "" || t.sortBy != "" || len(t.marked) > 0 || len(t.all) == 0 || len(t.all) != len(t.order) {
+		return false
+	}
+	if t.index < 0 || t.index >= len(t.order) || t.lost == "" && t.cursor != t.order[t.index] {
+		return false
+	}
+	for i, r := range t.all {
+		if t.ID(r) != t.order[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // anchor finds the row for a cursor that was on id, the at-th of before: the same object, else its nearest old neighbour that
