@@ -216,7 +216,8 @@ func (d *markdown) report(a *Account) {
 	d.line("\n## What stood still")
 	rows = nil
 	for _, s := range a.Standstills {
-		rows = append(rows, []string{strconv.Itoa(s.Phase), plainly(s.Cause), plainly(cmp.Or(s.Label, s.Subject)), plainly(s.Why), d.clock(s.Began),
+		rows = append(rows, []string{strconv.Itoa(s.Phase), plainly(s.Cause), plainly(cmp.Or(s.Label, s.Subject)), plainly(s.Why),
+			d.clock(s.Began),
 			d.clock(s.Ended), span(s.Took), lines(s.Lines...)})
 	}
 	d.rows(rows, "phase|cause|about|why|began|ended|took|lines", "Nothing, as far as somebody watched.")
@@ -235,7 +236,8 @@ func (d *markdown) report(a *Account) {
 		for _, m := range n.Maintenance {
 			stages = append(stages, n.During(m))
 		}
-		rows = append(rows, []string{plainly(n.Label), d.clock(first.Began), d.clock(last.Ended) + last.endText(), span(n.Took), plainly(strings.Join(stages, "; ")),
+		rows = append(rows, []string{plainly(n.Label), d.clock(first.Began), d.clock(last.Ended) + last.endText(), span(n.Took),
+			plainly(strings.Join(stages, "; ")),
 			plainly(n.Outlier), lines(at...)})
 	}
 	d.rows(rows, "node|began|ended|took|stages|stands out|lines", "No node went through maintenance.")

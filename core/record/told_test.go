@@ -83,7 +83,8 @@ func TestTheReportSaysWhatIsLeftAndThatNothingIs(t *testing.T) {
 			t.Errorf("%s: an end that is none was reconstructed", name)
 		}
 	}
-	a.Entries = []Entry{{Severity: "notice", Reason: "a little thing", Came: at(1)}, {Severity: "urgent", Reason: "a great thing", Came: at(2)}}
+	a.Entries = []Entry{{Severity: "notice", Reason: "a little thing", Came: at(1)},
+		{Severity: "urgent", Reason: "a great thing", Came: at(2)}}
 	for name, text := range forms() {
 		little, great := strings.Index(text, "a little thing"), strings.Index(text, "a great thing")
 		if great < 0 || great > little {
