@@ -42,12 +42,24 @@ func TestJournalVerifyFindsADamagedLine(t *testing.T) {
 		t.Errorf("the list: %d, %q", code, out)
 	}
 	code, out, _ := run("verify")
-	if code != exitFine || !strings.HasPrefix(out, path+": intact, 3 lines in 1 file\n  the last line is number 3, sha256 ") {
+	if code != exitFine || !strings.HasPrefix(out, path+": intact, 3 lines in 1 file\n  its seal is 3:") {
 		t.Errorf("intact: %d, %s", code, out)
+	}
+	_, seal, _ := strings.Cut(out, "its seal is ")
+	seal, _, _ = strings.Cut(seal, " ")
+	if code, out, _ = run("verify", "--seal", seal); code != exitFine || !strings.Contains(out, "up to number 3 it is as the seal "+seal) {
+		t.Errorf("by its seal: %d, %s", code, out)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
+	}
+	cut := text[:bytes.LastIndexByte(bytes.TrimSpace(text), '\n')+1]
+	if err := os.WriteFile(path, cut, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := run("verify", "--seal", seal); code != exitAttention || !strings.Contains(out, "lines were taken off its end") {
+		t.Errorf("cut off the end: %d, %s", code, out)
 	}
 	if err := os.WriteFile(path, bytes.Replace(text, []byte("two"), []byte("2wo"), 1), 0o600); err != nil {
 		t.Fatal(err)
@@ -73,7 +85,7 @@ func TestJournalVerifyFindsADamagedLine(t *testing.T) {
 	}
 	for _, args := range [][]string{{"verify", "-o", "yaml"}, {"-o", "yaml"}, {"show", "-o", "yaml"}, {"show", "--since", "noon"},
 		{"show", "-n", "-1"},
-		{"merge", path}, {"verify", p.journal}, {"verify", path + ".gone"}} {
+		{"merge", path}, {"verify", "--seal", "3"}, {"verify", path, path, "--seal", seal}, {"verify", p.journal}, {"verify", path + ".gone"}} {
 		if code, _, trouble := run(args...); code != exitError || trouble == "" {
 			t.Errorf("%q: %d, %s", args, code, trouble)
 		}

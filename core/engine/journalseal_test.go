@@ -33,11 +33,15 @@ func TestASealShowsWhatTheLinksDoNot(t *testing.T) {
 		want string // the damage; empty: none
 		says string
 	}{
-		"as it was":           {func(_ *testing.T, l [][]byte) []byte { return bytes.Join(l, nil) }, "", "up to number 10 it is as the seal"},
-		"cut off":             {func(_ *testing.T, l [][]byte) []byte { return bytes.Join(l[:7], nil) }, "7 missing", "taken off its end"},
-		"the last, changed":   {func(_ *testing.T, l [][]byte) []byte { return bytes.Replace(bytes.Join(l, nil), l[9], otto(l[9]), 1) }, "10 changed", "anew"},
-		"all written anew":    {func(t *testing.T, _ [][]byte) []byte { return anew(t, "otto") }, "10 changed", "anew"},
-		"lines came after it": {func(t *testing.T, l [][]byte) []byte { return append(bytes.Join(l, nil), after(t, l)...) }, "", "up to number 10"},
+		"as it was": {func(_ *testing.T, l [][]byte) []byte { return bytes.Join(l, nil) },
+			"", "up to number 10 it is as the seal"},
+		"cut off": {func(_ *testing.T, l [][]byte) []byte { return bytes.Join(l[:7], nil) },
+			"7 missing", "taken off its end"},
+		"the last, changed": {func(_ *testing.T, l [][]byte) []byte { return bytes.Replace(bytes.Join(l, nil), l[9], otto(l[9]), 1) },
+			"10 changed", "anew"},
+		"all written anew": {func(t *testing.T, _ [][]byte) []byte { return anew(t, "otto") }, "10 changed", "anew"},
+		"lines came after it": {func(t *testing.T, l [][]byte) []byte { return append(bytes.Join(l, nil), after(t, l)...) },
+			"", "up to number 10"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "journal.jsonl")

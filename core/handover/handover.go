@@ -49,7 +49,8 @@ type Open struct {
 	Label    string      `json:"label,omitempty"`
 	Reason   string      `json:"reason"`
 	Since    *time.Time  `json:"since,omitempty"`
-	Hint     string      `json:"hint,omitempty"` // the cause that is known, or what to do
+	Hint     string      `json:"hint,omitempty"`  // the cause that is known, or what to do
+	Aside    *Promise    `json:"aside,omitempty"` // the note by which it waits for somebody else
 }
 
 // Running is an operation that is under way.
@@ -79,6 +80,8 @@ type SetBack struct {
 type Next struct {
 	What string     `json:"what"`
 	At   *time.Time `json:"at,omitempty"`
+
+	Unlearned bool `json:"byPlanOrDocuments,omitempty"` // its time rests on the plan's or the documents' numbers: no pace was seen yet
 }
 
 // Wrong is something that went wrong, and does no more.
@@ -130,6 +133,9 @@ func stands(s *core.Snapshot, u core.Update) string {
 	switch end := forecast.Finish(s); {
 	case end.At.IsZero():
 		text += "; when it is done cannot be said yet"
+		if whole := forecast.Of(s).Whole; whole.Unlearned > 0 && !s.Reached(whole.At) {
+			text += " (by the times of plan and documents about " + timeText(s, whole.At) + ")"
+		}
 	case end.Held != "":
 		text += "; it does not go on (" + end.Held + "): done about " + timeText(s, end.At) + " if it does now"
 	default:
@@ -165,6 +171,9 @@ func (h *Handover) open(s *core.Snapshot) {
 		if !a.Since.At.IsZero() {
 			o.Since = new(a.Since.At.UTC())
 		}
+		if a.Aside != nil {
+			o.Aside = new(promise(s, *a.Aside))
+		}
 		h.Open = append(h.Open, o)
 	}
 }
@@ -191,15 +200,18 @@ func (h *Handover) running(s *core.Snapshot) {
 
 func (h *Handover) promised(s *core.Snapshot, a *record.Account) {
 	for _, n := range a.Notes {
-		if n.Done {
-			continue
+		if !n.Done {
+			h.Promise = append(h.Promise, promise(s, n.Note))
 		}
-		p := Promise{Of: wording.OneLine(n.On.Label, 64), Text: wording.OneLine(n.Text, 300), By: wording.OneLine(n.By, 100)}
-		if !n.Until.IsZero() {
-			p.Until, p.Past = new(n.Until.UTC()), s.Reached(n.Until)
-		}
-		h.Promise = append(h.Promise, p)
 	}
+}
+
+func promise(s *core.Snapshot, n core.Note) Promise {
+	p := Promise{Of: wording.OneLine(n.On.Label, 64), Text: wording.OneLine(n.Text, 300), By: wording.OneLine(n.By, 100)}
+	if !n.Until.IsZero() {
+		p.Until, p.Past = new(n.Until.UTC()), s.Reached(n.Until)
+	}
+	return p
 }
 
 // setBack is what Lockstep changed and nobody has set back: as the cluster has it now, not as the journal had it.
@@ -266,16 +278,16 @@ func next(s *core.Snapshot) []Next {
 			break
 		}
 		what := n.Label + " begins"
-		at := n.Start.At
+		at := n.Start
 		if n.Began {
-			what, at = n.Label+" is through", n.End.At
+			what, at = n.Label+" is through", n.End
 		}
 		if n.Waits {
 			what += "; it goes on only with the operator"
 		}
 		entry := Next{What: what}
-		if !at.IsZero() && !s.Reached(at) {
-			entry.At = new(at.UTC())
+		if !at.At.IsZero() && !s.Reached(at.At) {
+			entry.At, entry.Unlearned = new(at.At.UTC()), at.Unlearned > 0
 		}
 		out = append(out, entry)
 	}
@@ -331,7 +343,7 @@ func (h *Handover) first() string {
 			return "The time of a promise has come: " + p.Text + "."
 		}
 	}
-	if len(h.Open) > 0 && h.Open[0].Severity != core.SeverityNotice.String() {
+	if len(h.Open) > 0 && h.Open[0].Severity != core.SeverityNotice.String() && h.Open[0].Aside == nil { // what is set aside comes last
 		return wording.Prefixed(h.Open[0].Label, ": ") + h.Open[0].Reason + "."
 	}
 	if len(h.Running) > 0 {

@@ -3,6 +3,7 @@ package handover
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,13 @@ func (h Handover) Text(zone *time.Location, markdown bool) []string {
 		}
 		if o.Impact != "" {
 			text += " (" + o.Severity + "; suffers: " + string(o.Impact) + ")"
+		}
+		if a := o.Aside; a != nil {
+			text += "; set aside by " + a.By
+			if a.Until != nil {
+				text += " until " + t.at(*a.Until)
+			}
+			text += wording.Prefixed(": ", a.Text)
 		}
 		t.item(text + wording.Prefixed(". ", o.Hint))
 	}
@@ -68,7 +76,8 @@ func (h Handover) Text(zone *time.Location, markdown bool) []string {
 	}
 	t.none(len(h.SetBack), "Nothing that Lockstep changed is left.")
 	if len(h.Next) > 0 {
-		t.head("##", "Next")
+		unlearned := slices.ContainsFunc(h.Next, func(n Next) bool { return n.Unlearned })
+		t.head("##", "Next"+wording.TextIf(unlearned, ", by the times of plan and documents until a pace is known", ""))
 		for _, n := range h.Next {
 			text := n.What
 			if n.At != nil {

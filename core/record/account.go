@@ -5,6 +5,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/engine"
+	"lockstep/core/wording"
 )
 
 // Format is the version of an Account as JSON.
@@ -128,6 +129,7 @@ type Standstill struct {
 	Phase   int     `json:"phase"`
 	Cause   string  `json:"cause"`
 	Subject string  `json:"subject,omitempty"`
+	Label   string  `json:"label,omitempty"` // what people call the subject, where it is a node
 	Why     string  `json:"why,omitempty"`
 	Began   Time    `json:"began"`
 	Ended   Time    `json:"ended"`
@@ -248,9 +250,24 @@ type Entry struct {
 
 // SeenTo is something that an operator did about an entry.
 type SeenTo struct {
-	Operation string `json:"operation"`
+	Operation string `json:"operation"` // empty: it was a note
 	By        string `json:"by"`
 	Title     string `json:"title,omitempty"`
+}
+
+// Saw says who saw to it and how, in a few words.
+func (e Entry) Saw() string {
+	var by []string
+	for _, s := range e.SeenTo {
+		by = append(by, s.Title+" ("+s.By+")")
+	}
+	switch {
+	case len(by) > 0:
+		return wording.Some(by, 5)
+	case e.Settled.IsZero():
+		return "nobody yet"
+	}
+	return "nobody by Lockstep"
 }
 
 // Note is a note of an operator.

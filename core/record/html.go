@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -33,13 +34,12 @@ func HTML(w io.Writer, a *Account, zone *time.Location) error {
 		"inc": func(i int) int { return i + 1 }, "zone": func() string { return name },
 		"summary": func() []string { return a.Summary(zone) }, "graph": func() graph { return graphOf(a, zone) },
 		"live": func(m Move) bool { return m.Live() }, "done": func(s string) bool { return s == string(core.OperationDone) },
-		"longest": func(n Node) string {
-			if s, ok := n.longest(); ok {
-				return s.Stage + ", " + Span(s.Took)
-			}
-			return ""
-		},
-		"open": func(e Entry) bool { return e.Settled.IsZero() }, "files": func(n int) string { return wording.Count(n, "line") },
+		"during":   func(n Node, m Maintenance) string { return n.During(m) },
+		"base":     filepath.Base,
+		"todo":     func() bool { return len(a.Open())+len(a.Left) > 0 },
+		"deviated": func() bool { return len(a.Deviations)+len(a.Refused) > 0 },
+		"noted":    func(n Note) string { return at("01-02 15:04")(Time{n.At}) },
+		"open":     func(e Entry) bool { return e.Settled.IsZero() }, "files": func(n int) string { return wording.Count(n, "line") },
 		"skipped":      skippedText,
 		"endText":      func(m Maintenance) string { return m.endText() },
 		"planRows":     func() table { return tableOf(a.planRows(at("01-02 15:04:05"))) },

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,9 +115,8 @@ func (a *Account) Summary(zone *time.Location) []string {
 	}
 	c := a.Counts()
 	out = append(out, fmt.Sprintf("%s went through maintenance, of %d.", wording.Count(done, "node"), len(a.Nodes)),
-		fmt.Sprintf("%s moved: %s live, %s cold; %s failed. %s stopped or shelved by an operator.", wording.Count(c.Moved, "instance"),
-			wording.Count(c.Live, "migration"), wording.Count(c.Cold, "migration"), wording.Count(c.Failed, "migration"),
-			wording.Count(c.Stopped, "instance")+wording.Verb(c.Stopped, " was", " were")),
+		fmt.Sprintf("%s moved, by %s and %d cold; %s failed. Operators stopped or shelved %s.", wording.Count(c.Moved, "instance"),
+			wording.Count(c.Live, "live migration"), c.Cold, wording.Count(c.Failed, "migration"), wording.Count(c.Stopped, "instance")),
 		fmt.Sprintf("Operators confirmed %s; %s failed. It stood still for %s.", wording.Count(len(a.Actions), "step"),
 			wording.Count(c.FailedSteps, "step"), Span(a.StoodStill())))
 	return out
@@ -216,7 +216,8 @@ func (d *markdown) report(a *Account) {
 	d.line("\n## What stood still")
 	rows = nil
 	for _, s := range a.Standstills {
-		rows = append(rows, []string{strconv.Itoa(s.Phase), plainly(s.Cause), plainly(s.Subject), plainly(s.Why), d.clock(s.Began),
+		rows = append(rows, []string{strconv.Itoa(s.Phase), plainly(s.Cause), plainly(cmp.Or(s.Label, s.Subject)), plainly(s.Why),
+			d.clock(s.Began),
 			d.clock(s.Ended), span(s.Took), lines(s.Lines...)})
 	}
 	d.rows(rows, "phase|cause|about|why|began|ended|took|lines", "Nothing, as far as somebody watched.")
@@ -231,29 +232,26 @@ func (d *markdown) report(a *Account) {
 			at = append(at, m.Lines...)
 		}
 		first, last := n.Maintenance[0], n.Maintenance[len(n.Maintenance)-1]
-		longest := ""
-		if s, ok := n.longest(); ok {
-			longest = s.Stage + ", " + Span(s.Took)
+		var stages []string
+		for _, m := range n.Maintenance {
+			stages = append(stages, n.During(m))
 		}
-		rows = append(rows, []string{plainly(n.Label), d.clock(first.Began), d.clock(last.Ended) + last.endText(), span(n.Took), plainly(longest),
+		rows = append(rows, []string{plainly(n.Label), d.clock(first.Began), d.clock(last.Ended) + last.endText(), span(n.Took),
+			plainly(strings.Join(stages, "; ")),
 			plainly(n.Outlier), lines(at...)})
 	}
-	d.rows(rows, "node|began|ended|took|longest stage|stands out|lines", "No node went through maintenance.")
+	d.rows(rows, "node|began|ended|took|stages|stands out|lines", "No node went through maintenance.")
 	d.projects(a)
 	d.actions(a)
 	d.line("\n## What needed a person")
 	rows = nil
 	for _, e := range a.Entries {
-		var by []string
-		for _, s := range e.SeenTo {
-			by = append(by, s.Title+" ("+s.By+")")
-		}
 		ended := d.clock(e.Settled)
 		if !e.Settled.IsZero() && !e.EndSeen {
 			ended += " or before"
 		}
 		rows = append(rows, []string{e.Severity, plainly(e.Label), plainly(e.Reason), d.clock(e.Came), ended, span(e.Lasted),
-			plainly(wording.Some(by, 5)), lines(e.Lines...)})
+			plainly(e.Saw()), lines(e.Lines...)})
 	}
 	d.rows(rows, "level|of|reason|came|settled|lasted|seen to|lines", "Nothing.")
 	if len(a.Notes) > 0 {
@@ -265,6 +263,10 @@ func (d *markdown) report(a *Account) {
 	d.line("\n## Where this is from\n")
 	for i, f := range a.Files {
 		d.line("%d. %s", i+1, code(f))
+	}
+	for _, seal := range a.Seals {
+		d.line("\nThe seal of %s is %s: with `journal verify --seal` it shows whether lines were cut off or written anew since.",
+			code(filepath.Base(seal.File)), code(seal.String()))
 	}
 	d.line("\n%s of the journal were counted%s. `lockstep journal verify` checks that none was changed; `lockstep journal show` prints "+
 		"them.", wording.Count(a.Lines, "line"), skippedText(a.Skipped))
@@ -297,6 +299,39 @@ func (d *markdown) planned(a *Account) {
 	}
 }
 
+// Open are the entries that nobody has settled, the most severe first.
+func (a *Account) Open() []Entry {
+	var open []Entry
+	for _, e := range a.Entries {
+		if e.Settled.IsZero() {
+			open = append(open, e)
+		}
+	}
+	slices.SortStableFunc(open, func(x, y Entry) int { return severityRank(y.Severity) - severityRank(x.Severity) })
+	return open
+}
+
+// During is how long the node was in each stage of a maintenance, in their order: "queued 6 m, evacuating 4 m". A stage that it was in
+// several times stands once.
+func (n Node) During(m Maintenance) string {
+	var order []string
+	took := map[string]float64{}
+	for _, s := range n.Stages {
+		rests := s.Stage == string(core.StageIdle) || s.Stage == string(core.StageDone)
+		if rests || s.Took <= 0 || s.Began.Before(m.Began.Time) || !m.Ended.IsZero() && !s.Began.Before(m.Ended.Time) {
+			continue
+		}
+		if _, had := took[s.Stage]; !had {
+			order = append(order, s.Stage)
+		}
+		took[s.Stage] += s.Took
+	}
+	for i, stage := range order {
+		order[i] = stage + " " + Span(took[stage])
+	}
+	return strings.Join(order, ", ")
+}
+
 // endText says how its end is known, behind the time.
 func (m Maintenance) endText() string {
 	switch {
@@ -325,14 +360,11 @@ func (d *markdown) rows(rows [][]string, head, none string) {
 
 // open is what is left to do, and what went against the documents.
 func (d *markdown) open(a *Account) {
-	var open []Entry
-	for _, e := range a.Entries {
-		if e.Settled.IsZero() {
-			open = append(open, e)
-		}
-	}
-	if len(open)+len(a.Left) > 0 {
-		d.line("\n## Left to do\n")
+	open := a.Open()
+	d.line("\n## Left to do\n")
+	if len(open)+len(a.Left) == 0 {
+		d.line("Nothing, as far as the journal tells.")
+	} else {
 		for _, e := range open {
 			d.line("- %s, %s: %s, since %s (line %s)", e.Severity, plainly(e.Label), plainly(e.Reason), d.clock(e.Came), lines(e.Lines...))
 		}
@@ -341,8 +373,10 @@ func (d *markdown) open(a *Account) {
 				lines(l.Lines...))
 		}
 	}
-	if len(a.Deviations)+len(a.Refused) > 0 {
-		d.line("\n## Deviations\n")
+	d.line("\n## Deviations from the documents\n")
+	if len(a.Deviations)+len(a.Refused) == 0 {
+		d.line("None, as far as the journal tells.")
+	} else {
 		for _, v := range a.Deviations {
 			d.line("- %s: %s, confirmed by %s (line %s)", d.clock(v.At), plainly(v.What), plainly(v.By), v.Line)
 		}

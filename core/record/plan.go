@@ -404,9 +404,10 @@ func (a *Account) planRows(clock func(Time) string) (head []string, rows [][]str
 		}
 		ended := clock(p.Ended)
 		switch {
+		case p.Ended.IsZero():
 		case p.Reconstructed:
 			ended += ", reconstructed"
-		case !p.Exact && !p.Ended.IsZero():
+		case !p.Exact:
 			ended += " or before"
 		}
 		forecast, off := "–", "–"

@@ -433,6 +433,17 @@ func (b *builder) entry(l engine.JournalLine, at Place) {
 	e.Lines = append(e.Lines, at)
 }
 
+// notesOn tells of the notes on an entry that were written while it was there: who sets it aside sees to it, too.
+func (b *builder) notesOn(e *Entry) {
+	for _, id := range b.noted {
+		n := b.notes[id].Note
+		if n.On.Entry != e.ID || n.At.Before(e.Came.Time) || !e.Settled.IsZero() && n.At.After(e.Settled.Time) {
+			continue
+		}
+		e.SeenTo = append(e.SeenTo, SeenTo{By: n.By, Title: wording.TextIf(n.Aside, "set aside: ", "noted: ") + n.Text})
+	}
+}
+
 func severityRank(s string) int { return slices.Index([]string{"notice", "warning", "urgent"}, s) }
 
 func (b *builder) note(l engine.JournalLine, at Place) {
@@ -470,6 +481,11 @@ func (b *builder) finish() {
 	}
 	slices.SortStableFunc(b.Nodes, func(x, y Node) int { return x.began().Compare(y.began()) })
 	b.outliers()
+	for i := range b.Standstills {
+		if n := b.nodes[b.Standstills[i].Subject]; n != nil {
+			b.Standstills[i].Label = n.Label
+		}
+	}
 	slices.SortStableFunc(b.Standstills, func(x, y Standstill) int { return x.Began.Compare(y.Began.Time) })
 	for _, id := range b.order {
 		b.Actions = append(b.Actions, *b.actions[id])
@@ -477,6 +493,7 @@ func (b *builder) finish() {
 	for _, key := range slices.Sorted(maps.Keys(b.entries)) {
 		e := b.entries[key]
 		e.Lasted = between(e.Came, Time{cmp.Or(e.Settled.Time, b.Last.Time)})
+		b.notesOn(e)
 		b.Entries = append(b.Entries, *e)
 	}
 	slices.SortStableFunc(b.Entries, func(x, y Entry) int { return x.Came.Compare(y.Came.Time) })
