@@ -216,7 +216,10 @@ func (f *facts) updatePlan() {
 		f.tell(st.Message)
 		f.add(a)
 	}
-	if st, ok := p.Next(); ok && p.Status != core.PlanAutoPaused {
+	st, ok := p.Next()
+	// While an alert fires it is LCM that takes commence from a step that has begun; the plan says so a moment later.
+	pausing := ok && st.Held() && m.Pause != nil && len(m.Pause.Firing) > 0
+	if ok && p.Status != core.PlanAutoPaused && !pausing {
 		a := f.planEntry(core.RulePlanWaits, p)
 		a.Severity = core.SeverityWarning
 		a.Reason = "the update goes no further until somebody commences " + progress.StepShort(st)

@@ -254,3 +254,31 @@ func TestAPauseHasAnAge(t *testing.T) {
 		}
 	}
 }
+
+// LCM takes commence away before its plan says that it is paused: in that moment nobody holds the step but the alert.
+func TestAStepThatAnAlertPausesIsNotHeldByAPerson(t *testing.T) {
+	for _, tt := range []struct {
+		firing []string
+		told   core.AttentionRule
+		not    core.AttentionRule
+	}{
+		{[]string{"KubeletDown"}, core.RuleAutoPause, core.RulePlanWaits},
+		{nil, core.RulePlanWaits, core.RuleAutoPause},
+	} {
+		m := scene.Healthy().Managed()
+		m.Update(time.Hour)
+		m.Planned(3)
+		m.Plan.Steps[3].Status, m.Plan.Steps[3].Started = core.PlanInProgress, scene.Ago(time.Hour)
+		if st, ok := m.Plan.Next(); !ok || !st.Held() {
+			t.Fatalf("the scene has no step that lost its commence: %+v", st)
+		}
+		told := map[core.AttentionRule]bool{}
+		pause := &core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod"}, Alerts: []string{"KubeletDown"}, Firing: tt.firing}
+		for _, a := range Of(m.Join(pause).Snapshot) {
+			told[a.Rule] = true
+		}
+		if !told[tt.told] || told[tt.not] {
+			t.Errorf("firing %v: it tells %v", tt.firing, told)
+		}
+	}
+}
