@@ -83,7 +83,7 @@ func TestTheTableHasAColumnForEachRun(t *testing.T) {
 		"| 20 changes a second | lockstep | lockstep + OpenStack | k9s |",
 		"| first rows, s | 0.50 | 0.75 | not on the PATH |",
 		"| key to frame, median, ms | 20.0 | – | – |",
-		"| keys | 300 | – | – |",
+		"| keys looked at | 300 | – | – |",
 		"| not shown in the end | 0 | – | – |",
 	} {
 		if !containsLine(out.String(), line) {
@@ -106,7 +106,7 @@ func TestAComparisonHasBothAndTheRatio(t *testing.T) {
 		"| | old | new | new / old |",
 		"| first rows, s | 0.50 | 0.25 | 0.50 |",
 		"| key to frame, median, ms | 20.0 | 10.0 | 0.50 |",
-		"| keys | 300 | 300 | |",
+		"| keys looked at | 300 | 300 | |",
 		"2000 nodes, lockstep: only in the new figures",
 	} {
 		if !containsLine(out.String(), line) {
