@@ -20,6 +20,9 @@ import (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	time.Local = time.UTC // the machine may be in any time zone
+	if os.Getenv(zoneFile) != "" {
+		time.Local = inAnotherZone
+	}
 	if err := drawTheUsual(); err != nil {
 		panic(err)
 	}
