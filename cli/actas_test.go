@@ -72,7 +72,7 @@ func (p *player) do(st core.Step) {
 // The OpenStack controller is switched off, and LCM updates three computes with instances. Lockstep plays the controller to the
 // end. It is killed and restarted after every third step, gets through an outage of Nova, and no instance stops on the way.
 func TestLockstepPlaysTheOpenStackControllerThroughAnUpdate(t *testing.T) {
-	bubble.Run(t, playsTheOpenStackController)
+	bubble.Story(t, playsTheOpenStackController)
 }
 
 func playsTheOpenStackController(t *testing.T) {

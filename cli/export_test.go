@@ -191,7 +191,7 @@ func shapeOf(s *core.Snapshot) map[string]int {
 // A whole update is exported with made-up names: no name is in the file, and whoever plays it sees the same phases, stages, entries and
 // numbers at each moment.
 func TestAnExportedUpdateNamesNothingAndPlaysTheSame(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		file, names := recordUpdate(t)
 		out := filepath.Join(t.TempDir(), "bug.lockrec")
 		p := place{}

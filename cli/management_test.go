@@ -111,7 +111,7 @@ func withoutManagement(t *testing.T) {
 // Maintenance without an update, all of it by confirmed steps: the cluster and a machine enter maintenance mode and leave it in
 // order, and a machine is rebooted. LCM does each time what was requested.
 func TestMaintenanceWithoutAnUpdate(t *testing.T) {
-	bubble.Run(t, maintenanceWithoutUpdate)
+	bubble.Story(t, maintenanceWithoutUpdate)
 }
 
 func maintenanceWithoutUpdate(t *testing.T) {

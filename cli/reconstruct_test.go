@@ -105,7 +105,7 @@ func TestWhatNobodySawIsReconstructed(t *testing.T) {
 	}
 	for _, history := range histories {
 		t.Run(fmt.Sprint(history), func(t *testing.T) {
-			bubble.Run(t, func(t *testing.T) { reconstructs(t, history, true) })
+			bubble.Story(t, func(t *testing.T) { reconstructs(t, history, true) })
 		})
 	}
 	t.Run("without a management cluster", func(t *testing.T) { // only Kubernetes and Nova tell
@@ -287,7 +287,7 @@ func agrees(t *testing.T, n record.Node, q *recordedNode, management bool) {
 
 // A run that begins when the update is long over asks LCM for nothing.
 func TestAnUpdateThatIsOverIsNotReconstructed(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		what, err := scenario.Parse([]byte(toReconstruct))
 		if err != nil {
 			t.Fatal(err)

@@ -33,7 +33,7 @@ var sameAsLived = cmp.Options{
 // An update in which Lockstep writes is recorded. From any of its moments, forwards and backwards, the dashboard that plays it gets the
 // very facts that were there, and nothing can be written.
 func TestAnUpdateIsPlayedAsItWas(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "manual-nodes"), Speed: 20, Paused: true})
 		st.place.recordPath = t.TempDir()
 		st.begin()

@@ -76,12 +76,12 @@ func recordBegin(t *testing.T, scenario string) string {
 // A cloud that is built from a recording in the middle of an update begins as the recording has it, and its controllers go on with the
 // update. What it cannot have of a recording is told.
 func TestACloudOfARecordingBeginsAsItWasAndGoesOn(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) { goesOnFrom(t, "", 0) })
+	bubble.Story(t, func(t *testing.T) { goesOnFrom(t, "", 0) })
 }
 
 // So does one that begins later in the recording.
 func TestACloudBeginsAtAMomentOfARecording(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) { goesOnFrom(t, "+8m", 8*time.Minute) })
+	bubble.Story(t, func(t *testing.T) { goesOnFrom(t, "+8m", 8*time.Minute) })
 }
 
 func goesOnFrom(t *testing.T, at string, after time.Duration) {

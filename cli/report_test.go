@@ -57,7 +57,7 @@ type maintained struct{ began, ended time.Time }
 // A whole update, with a kill of Lockstep and an outage in the middle: the report says the same as the simulated cloud's own record, and
 // each of its numbers names the lines that it is from.
 func TestTheReportSaysWhatTheCloudRecorded(t *testing.T) {
-	bubble.Run(t, reportsTheUpdate)
+	bubble.Story(t, reportsTheUpdate)
 }
 
 func reportsTheUpdate(t *testing.T) {

@@ -31,7 +31,7 @@ type planned struct {
 // A whole update by a plan: the report says what was planned, forecast and what came, for each step and for the whole, as the cloud's own
 // plan has it.
 func TestTheReportHoldsThePlanAgainstWhatCame(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "drive-it"), Timing: brief})
 		st.place.management = simManagement(st.Cloud)
 		var mu sync.Mutex
