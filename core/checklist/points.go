@@ -84,6 +84,9 @@ func Of(s *core.Snapshot, room Room) Report {
 	u := progress.Update(s)
 	r := Report{Format: format, Cluster: wording.OneLine(s.Cluster, 100), Made: s.Wall.UTC(), AsOf: s.Now.UTC(),
 		Began: Began(s), Update: underWay(s), From: wording.OneLine(u.From, 60), To: wording.OneLine(target(s, u), 60)}
+	if !r.Update {
+		r.After = wording.OneLine(u.To, 60)
+	}
 	after := map[string]core.AfterPoint{}
 	var old []core.AfterPoint // of DaemonSets
 	for _, p := range procedure.AfterUpdate(s) {
@@ -132,8 +135,11 @@ func underWay(s *core.Snapshot) bool {
 
 // target is the release of the update that runs, is planned, or is the newest that is offered.
 func target(s *core.Snapshot, u core.Update) string {
-	if u.Running || s.Management == nil {
+	if u.Running {
 		return u.To
+	}
+	if s.Management == nil {
+		return "" // what is to come is not seen
 	}
 	if p := s.Management.Plan(); p != nil && p.Status != core.PlanCompleted {
 		return p.Target

@@ -120,8 +120,8 @@ var phaseLabels = map[core.PhaseID]string{core.PhaseServices: "2 OpenStack", cor
 // phaseRow is a phase's row. A step that nobody commenced holds the phase up before it has begun: that is shown, too.
 func phaseRow(s *core.Snapshot, t Timeline, p core.Phase) *Row {
 	r := &Row{ID: "phase/" + wording.Itoa(int(p.ID)), Kind: Phase, Label: phaseLabels[p.ID], Phase: p.ID}
-	if p.State == core.PhaseDone && !p.Timed() {
-		return r
+	if p.State == core.PhaseDone && p.Started.At.IsZero() {
+		return r // when it was is not known
 	}
 	changes := phaseChanges(p, s.History.Stands[p.ID])
 	if !p.Ended.At.IsZero() {

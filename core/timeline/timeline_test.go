@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/core/timeline"
 	"lockstep/scene"
 	"lockstep/scene/live"
@@ -209,6 +210,20 @@ func TestAPhaseThatHasNotBegunShowsWhatItStandsStillFor(t *testing.T) {
 				t.Errorf("it took %s, want %s", took, tt.took)
 			}
 		})
+	}
+}
+
+// A phase whose end has only just come is noted as ended with the next Snapshot: its row is there all the time.
+func TestAPhaseThatHasJustEndedKeepsItsRow(t *testing.T) {
+	sc := updated(func(h *core.History) {
+		h.Phases = map[core.PhaseID]core.PhaseRecord{core.PhaseServices: {Started: seen(5)}}
+	})
+	sc.Lock("", core.ControllerOpenStack, core.LockInactive)
+	if p := progress.Phases(sc.Snapshot)[1]; p.State != core.PhaseDone || !p.Ended.At.IsZero() {
+		t.Fatalf("the phase is %s, ended %s", p.State, p.Ended.At)
+	}
+	if got := told(row(t, sc.Snapshot, "phase/2").Spans); got != "under way 0-…" {
+		t.Errorf("the bar is %q", got)
 	}
 }
 
