@@ -209,6 +209,30 @@ func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 	}
 }
 
+// After a success the cursor goes to what was begun, or to what comes later, rather than back to what is done.
+func TestAfterASuccessTheCursorDoesNotGoBack(t *testing.T) {
+	d := drive(world(), 120, 40)
+	d.keys("3", "enter")
+	p := d.top().(*procedurePage)
+	done := core.Step{ID: "done", State: core.StepDone}
+	for _, tt := range []struct {
+		name  string
+		steps []core.Step
+		want  string
+	}{
+		{"what was begun goes on", []core.Step{done, {ID: "row", State: core.StepWaiting}}, "row"},
+		{"another one took its place", []core.Step{done, {ID: "its plan step", State: core.StepLater}}, "its plan step"},
+		{"something else waits", []core.Step{done, {ID: "row", State: core.StepWaiting}, {ID: "other", State: core.StepWaiting}}, "other"},
+		{"all is done", []core.Step{done, {ID: "row", State: core.StepDone}}, "row"},
+	} {
+		p.take(core.Procedure{Steps: tt.steps}, d.snap.Revision+1)
+		p.goNextAfter("row")
+		if s, _ := p.steps.Current(); s == nil || s.ID != tt.want {
+			t.Errorf("%s: the cursor is on %+v, want %s", tt.name, s, tt.want)
+		}
+	}
+}
+
 // Enter on a step that Lockstep does not do says so, and says how to get its commands if it has any: the operator may have to do
 // some of it by hand.
 func TestEnterOnWhatOthersDoSaysWhatIsLeft(t *testing.T) {

@@ -138,6 +138,9 @@ func releaseSteps(s *core.Snapshot) []core.Step {
 		if st.Status == "" {
 			st.Status = "offered; nobody has begun the update"
 		}
+		if st.State == core.StepWaiting && st.Change == nil { // it is set: there is nothing to confirm, and nothing against it
+			st.Intent, st.Guards = core.Intent{}, nil
+		}
 		out = append(out, st)
 	}
 	if len(out) > 1 { // which one is for the operator to choose

@@ -67,3 +67,19 @@ func TestThePageThatDrivesTheUpdate(t *testing.T) {
 		t.Errorf("without a management cluster: %+v", p)
 	}
 }
+
+// A release that was set is followed: there is nothing more to confirm, and what held before it was set says nothing against it.
+func TestAReleaseThatWasSetIsFollowed(t *testing.T) {
+	m := scene.Resting()
+	m.Cluster.Available = []core.OfferedRelease{{Name: "mosk-21-0-0-25-2", Version: "21.0.0"}}
+	m.Cluster.Target = "mosk-21-0-0-25-2"
+	m.Update(time.Minute)
+	p, _ := Of(m.Join().Snapshot, *UpdateKey())
+	i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return strings.HasPrefix(st.Title, "update the cluster to ") })
+	if i < 0 {
+		t.Fatalf("it is not there:\n%v", scene.Outline(p))
+	}
+	if st := p.Steps[i]; st.State != core.StepWaiting || st.Intent.Kind != "" || len(st.Guards) > 0 || st.Doable() {
+		t.Errorf("it is %s, to be confirmed as %q, with the guards %v", st.State, st.Intent.Kind, st.Guards)
+	}
+}
