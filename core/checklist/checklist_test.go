@@ -282,6 +282,11 @@ func TestWhatTheListIsAbout(t *testing.T) {
 			sc.History.Update = over
 			return sc
 		}},
+		{"mos: after the update to 21.0.0+25.2 — nothing that is known would stop another", func() scene.Scene {
+			m := scene.Resting() // nobody watched it
+			m.Planned(5).Status = core.PlanCompleted
+			return m.Join()
+		}},
 		{"mos: after the update to 21.0.0+25.2 — 1 thing would stop another", func() scene.Scene {
 			sc := scene.Resting().Join()
 			sc.History.Update = over
@@ -292,6 +297,35 @@ func TestWhatTheListIsAbout(t *testing.T) {
 		r := checklist.Of(tt.given().Snapshot, checklist.Room{})
 		if got := r.Headline(); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("got  %q\nwant %q", got, tt.want)
+		}
+	}
+}
+
+// An update that ended while no Lockstep ran is the one to compare with, by its plan's own time; a plan that was watched is told by what
+// was seen.
+func TestWhenTheLastUpdateBegan(t *testing.T) {
+	seen := core.UpdateRecord{UID: "cmr", Release: "17.4.0+25.1", Started: scene.Ago(800 * time.Hour), Ended: scene.Ago(790 * time.Hour)}
+	watched := core.UpdateRecord{UID: "cmr", Release: "21.0.0+25.2", Started: scene.Ago(170 * time.Minute), Ended: scene.Ago(time.Hour)}
+	for _, tt := range []struct {
+		name    string
+		history core.UpdateRecord
+		status  string
+		want    time.Time
+	}{
+		{"nobody watched any", core.UpdateRecord{}, core.PlanCompleted, scene.Ago(3 * time.Hour)},
+		{"an earlier one was watched", seen, core.PlanCompleted, scene.Ago(3 * time.Hour)},
+		{"it was watched", watched, core.PlanCompleted, watched.Started},
+		{"the plan has not begun", seen, core.PlanNotStarted, seen.Started},
+	} {
+		m := scene.Resting()
+		plan := m.Planned(5)
+		plan.Status = tt.status
+		if plan.Status != core.PlanCompleted {
+			plan.Started = time.Time{}
+		}
+		m.History.Update = tt.history
+		if got := checklist.Began(m.Join().Snapshot); !got.Equal(tt.want) {
+			t.Errorf("%s: it began %s, want %s", tt.name, got, tt.want)
 		}
 	}
 }
