@@ -57,7 +57,7 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 			t.Fatalf("%s opens %T", key, d.top())
 		}
 	}
-	if want := "nothing is selected: abort the live migration of web-1 is no longer there"; d.toast.text != want {
+	if want := `nothing is selected: "abort the live migration of web-1" is no longer there`; d.toast.text != want {
 		t.Errorf("enter says %q, want %q", d.toast.text, want)
 	}
 	chosen := choose()

@@ -80,7 +80,15 @@ func headline(s *core.Snapshot, f *Forecast) string {
 	case f.Whole.At.IsZero():
 		return "Nothing is left of the update."
 	}
-	return "The update is over " + MomentText(s, f.Whole) + ", if each step is commenced at once and nobody is waited for."
+	return "The update is over " + MomentText(s, f.Whole) + ", " + Assumed(s) + "."
+}
+
+// Assumed is what a forecast takes for granted of people, as a clause. Only a plan has steps that somebody commences.
+func Assumed(s *core.Snapshot) string {
+	if s.Management.Plan() == nil {
+		return "if nobody is waited for"
+	}
+	return "if each step is commenced at once and nobody is waited for"
 }
 
 // untilSection is when the part that runs, its phase, all nodes and the whole end.
