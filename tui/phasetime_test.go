@@ -23,7 +23,7 @@ func TestHowLongAPhaseTook(t *testing.T) {
 			Ended: at(40*time.Minute, true)}, ">20 m"},
 		"nobody watched": {core.Phase{ID: core.PhaseMasters, State: core.PhaseDone, Started: at(time.Hour, false), Ended: at(time.Hour, false)},
 			""},
-		"it runs": {core.Phase{ID: core.PhaseMasters, State: core.PhaseRunning, Started: at(time.Minute, true)}, "60 s"},
+		"it runs": {core.Phase{ID: core.PhaseMasters, State: core.PhaseRunning, Started: at(5*time.Minute, true)}, "5 m"},
 	} {
 		if got := phaseTime(s, phaseRow{phase: tt.phase}).Text(); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
