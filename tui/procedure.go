@@ -126,8 +126,8 @@ func (p *procedurePage) goNextAfter(row string) {
 	if next == row {
 		next = in(core.StepReady)
 	}
-	itself := "" // what it began goes on
-	if i := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool { return s.ID == row && s.State == core.StepWaiting }); i >= 0 {
+	itself := "" // what it began goes on, or is done
+	if row != "" && p.has(row) {
 		itself = row
 	}
 	if id := cmp.Or(failed, next, in(core.StepRunning), in(core.StepBlocked), in(core.StepWaiting), itself, in(core.StepLater),

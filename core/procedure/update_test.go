@@ -25,6 +25,8 @@ func TestThePageThatDrivesTheUpdate(t *testing.T) {
 		{"nothing is begun", 0, func(m *scene.Managed) { m.Plan.Status, m.Plan.Started = core.PlanNotStarted, time.Time{} },
 			"commence step openstack", nil},
 		{"between two steps", 2, func(*scene.Managed) {}, "commence step k8s-controllers", nil},
+		{"a step is commenced, and LCM has not begun it", 2, func(m *scene.Managed) { m.Plan.Steps[2].Commence = true }, "",
+			[]string{"withdraw the commence of step k8s-controllers", "commence group mos-default"}},
 		{"a step is under way", 2, func(m *scene.Managed) { runs(m, 2) }, "", []string{"commence group mos-default"}},
 		{"a step is under way, the next is commenced", 2, func(m *scene.Managed) { runs(m, 2); m.Plan.Steps[3].Commence = true }, "",
 			[]string{"withdraw the commence of group mos-default", "commence step mcc-components"}},
