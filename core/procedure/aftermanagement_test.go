@@ -64,7 +64,8 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 	sc := m.Join(&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod", UID: "p"}})
 	p, _ := Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureAfter})
 	i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.ID == "after/auto-pause" }) + 1 // the step that settles it
-	if i < 1 || !p.Steps[i].Optional || p.Steps[i].Intent.Kind != core.IntentSetAutoPause || !slices.Equal(p.Steps[i].Commands, []string{"kubectl --context mgmt -n prod delete updateautopauses mos"}) {
+	if i < 1 || !p.Steps[i].Optional || p.Steps[i].Intent.Kind != core.IntentSetAutoPause ||
+		!slices.Equal(p.Steps[i].Commands, []string{"kubectl --context mgmt -n prod delete updateautopauses mos"}) {
 		t.Errorf("commands %q", p.Steps[max(i, 0)].Commands)
 	}
 }
