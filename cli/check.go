@@ -14,6 +14,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/checklist"
 	"lockstep/core/evacuation"
+	"lockstep/core/wording"
 )
 
 // exitUnseen is check's exit code when nothing fails, but something that could stop an update is not known.
@@ -229,6 +230,9 @@ func remedyOf(f checklist.Finding) string {
 // printSince says in what the check differs from an earlier one.
 func printSince(out io.Writer, t statusTable, c checked) {
 	if c.Against == nil {
+		if !c.Began.IsZero() {
+			fmt.Fprintln(out, "\nNo check from before the update is kept here, with which to compare.")
+		}
 		return
 	}
 	when := c.Against.Local().Format("2006-01-02 15:04")
@@ -236,7 +240,17 @@ func printSince(out io.Writer, t statusTable, c checked) {
 		fmt.Fprintf(out, "\nNothing has changed since the check of %s.\n", when)
 		return
 	}
-	fmt.Fprintf(out, "\nSince the check of %s:\n", when)
+	worse := 0
+	for _, d := range c.Since {
+		if d.Broke() {
+			worse++
+		}
+	}
+	says := "nothing is worse"
+	if worse > 0 {
+		says = wording.Count(worse, "point") + wording.Verb(worse, " is worse", " are worse")
+	}
+	fmt.Fprintf(out, "\nSince the check of %s %s:\n", when, says)
 	rows := [][]string{{"POINT", "WAS", "IS", "WHAT"}}
 	for _, d := range c.Since {
 		var parts []string

@@ -105,3 +105,28 @@ func TestChecksAreKept(t *testing.T) {
 		t.Errorf("past a broken one: %v, %v", r.AsOf, ok)
 	}
 }
+
+// The table says what is worse than in the earlier check, and after an update without one that there is none.
+func TestTheCheckIsComparedInWords(t *testing.T) {
+	at := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
+	broke := checklist.Change{ID: "nodes", Was: checklist.Pass, Now: checklist.Fail,
+		New: []checklist.Finding{{Key: "a", Of: "cmp-01", Says: "not Ready", Verdict: checklist.Fail}}}
+	mended := checklist.Change{ID: "cordons", Was: checklist.Warn, Now: checklist.Pass,
+		Mended: []checklist.Finding{{Key: "b", Of: "cmp-02", Says: "cordoned", Verdict: checklist.Warn}}}
+	for _, tt := range []struct {
+		given checked
+		want  string
+	}{
+		{checked{}, ""},
+		{checked{Report: checklist.Report{Began: at}}, "No check from before the update is kept here"},
+		{checked{Against: &at}, "Nothing has changed since the check of"},
+		{checked{Against: &at, Since: []checklist.Change{mended}}, "nothing is worse:"},
+		{checked{Against: &at, Since: []checklist.Change{broke, mended}}, "1 point is worse:"},
+	} {
+		var out strings.Builder
+		printSince(&out, tableOn(&out, false, false), tt.given)
+		if got := out.String(); !strings.Contains(got, tt.want) || tt.want == "" && got != "" {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}

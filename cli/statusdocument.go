@@ -238,9 +238,6 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 func (u *StatusUpdate) addManagement(s *core.Snapshot, is core.Update) {
 	m := s.Management
 	plan := m.Plan()
-	if is.Running && u.From == "" && plan != nil && plan.UnderWay() {
-		u.From = oneLine(plan.Source) // the locks do not tell it any more
-	}
 	if plan != nil && plan.Status != core.PlanCompleted {
 		u.Plan = oneLine(planText(s, plan))
 	}

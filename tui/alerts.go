@@ -23,7 +23,7 @@ func newSilenceForm(s *core.Snapshot) *form {
 		`below, matchers in braces: 06:00 new disk {node="cmp-1"}`
 	value := ""
 	if end := quiet.Until(s); !end.IsZero() {
-		about += ". The forecast end of " + quiet.What + " is " + quiet.EndText(s) + ", if each step is commenced at once."
+		about += ". The forecast end of " + quiet.What + " is " + quiet.EndText(s) + ", " + forecast.Assumed(s) + "."
 		value = silenceEnd(s, end) + " " + updateName(s)
 	}
 	f := &form{title: "Silence alerts", about: about, label: "until, why {matchers}", input: newField(""), live: true,

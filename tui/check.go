@@ -1,8 +1,8 @@
 package tui
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -39,6 +39,7 @@ type checkPage struct {
 	try     int
 	stop    context.CancelFunc
 	earlier *checklist.Report // the last one before the update; nil when there is none
+	alone   bool              // it was looked for one, and there is none
 	worse   map[string]checklist.Change
 	every   bool // points that pass are shown, too
 	rows    *table.Table[checkRow]
@@ -186,7 +187,7 @@ func (p *checkPage) rowsOf() []checkRow {
 		}
 		for i, group := range point.Groups() {
 			f := group[0]
-			id := fmt.Sprintf("%s/%s/%s", point.ID, f.Of, f.Says)
+			id := point.ID + "/" + cmp.Or(f.Key, f.Of+"/"+f.Says) // not by its text, which can hold a time
 			if len(group) > 1 {
 				id = point.ID + "//" + f.Says // one of them can go, and the others stay
 			}
@@ -261,7 +262,7 @@ func (msg checkRoomMsg) arrive(m *Model) tea.Cmd {
 
 // arrive compares with the check before the update.
 func (msg checkEarlierMsg) arrive(m *Model) tea.Cmd {
-	msg.page.earlier = msg.earlier
+	msg.page.earlier, msg.page.alone = msg.earlier, msg.earlier == nil
 	msg.page.take(m)
 	return nil
 }
@@ -310,6 +311,10 @@ func (p *checkPage) enter(m *Model) tea.Cmd {
 		return m.openEntry(f.Entry)
 	case f != nil && f.Resolve != nil:
 		return m.openProcedure(*f.Resolve)
+	case row.point.Resolve != nil:
+		return m.openProcedure(*row.point.Resolve)
+	case row.point.Verdict == checklist.Pass:
+		return m.say(toneInfo, "there is nothing to do: it passes")
 	}
 	return m.say(toneInfo, "Lockstep has no step for it: what to do is below")
 }
@@ -325,7 +330,7 @@ func (p *checkPage) leads(row checkRow) string {
 		return "enter plans the evacuations"
 	case f != nil && f.Entry != "":
 		return "enter opens its page"
-	case f != nil && f.Resolve != nil:
+	case f != nil && f.Resolve != nil, row.point.Resolve != nil:
 		return "enter opens the steps"
 	}
 	return ""

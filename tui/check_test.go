@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -89,6 +90,43 @@ func TestARowOfTheCheckLeadsOn(t *testing.T) {
 }
 
 // A check at rest is kept for later, one while an update runs is not; what cannot be kept is told, and the page stays.
+// What a row says can hold a time: the cursor stays on it while that moves. What was settled is told, and nothing is said to be fine
+// because no row is selected.
+func TestTheCursorOfTheCheckStaysWithWhatWasFound(t *testing.T) {
+	d := drive(atRest(), 120, 40)
+	d.fake.evacuation = thePlan()
+	d.keys("C", "end")
+	p := d.top().(*checkPage)
+	row, _ := p.rows.Current()
+	for i := range p.report.Points {
+		if point := &p.report.Points[i]; point.ID == row.point.ID {
+			for j := range point.Findings {
+				point.Findings[j].Says += ", for 4 m"
+			}
+		}
+	}
+	if gone := p.take(d.Model); gone != "" {
+		t.Errorf("gone: %s", gone)
+	}
+	if now, there := p.rows.Current(); !there || now.id != row.id {
+		t.Errorf("the cursor left %q", row.id)
+	}
+	p.report.Points = slices.DeleteFunc(p.report.Points, func(point checklist.Point) bool { return point.ID == row.point.ID })
+	p.take(d.Model)
+	if screen := stripped(d.shows()); strings.Contains(screen, "nothing speaks against") || !strings.Contains(screen, "nothing is selected") {
+		t.Errorf("with the selected row gone:\n%s", screen)
+	}
+}
+
+// A point is compared with the last check before the update, and it is said where there is none.
+func TestTheCheckSaysWithWhatItIsCompared(t *testing.T) {
+	d := drive(atRest(), 120, 40, withChecks(&checkDesk{}))
+	d.fake.evacuation = thePlan()
+	if screen := stripped(d.keys("C").shows()); !strings.Contains(screen, "no check from before the update is kept here") {
+		t.Errorf("without an earlier one:\n%s", screen)
+	}
+}
+
 func TestChecksAreKept(t *testing.T) {
 	desk := &checkDesk{fails: errors.New("the disk is full")}
 	d := drive(atRest(), 120, 40, withChecks(desk)).keys("C")

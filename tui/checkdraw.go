@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"lockstep/core/checklist"
+	"lockstep/core/wording"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -63,20 +64,27 @@ func (p *checkPage) draw(m *Model, w, h int) []string {
 // comparedText says with what the points are compared.
 func (p *checkPage) comparedText() string {
 	if p.earlier == nil {
+		if p.alone {
+			return "no check from before the update is kept here, with which to compare"
+		}
 		return ""
 	}
-	when := p.earlier.Made.Local().Format("2006-01-02 15:04")
+	before := " worse than before the update, in the check of " + p.earlier.Made.Local().Format("2006-01-02 15:04")
 	if len(p.worse) == 0 {
-		return "nothing is worse than in the check of " + when
+		return "nothing is" + before
 	}
-	return "compared with the check of " + when + ": " + itoa(len(p.worse)) + " worse"
+	return counted(len(p.worse), "point") + wording.Verb(len(p.worse), " is", " are") + before
 }
 
 // detail is all of the selected row.
 func (p *checkPage) detail(m *Model, w int) []draw.Line {
 	row, ok := p.rows.Current()
 	if !ok {
-		return []draw.Line{draw.One(themes.Dim, "nothing speaks against an update")}
+		text := "nothing speaks against an update"
+		if len(p.rows.Rows()) > 0 {
+			text = "nothing is selected: up and down select a row"
+		}
+		return []draw.Line{draw.One(themes.Dim, text)}
 	}
 	var out []draw.Line
 	say := func(tone themes.Token, label, text string) {

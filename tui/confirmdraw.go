@@ -26,6 +26,9 @@ func (d *confirmDialog) draw(m *Model, w, h int) []string {
 		title = s.Label + " " + m.look.Glyph.Dot + " " + s.Title
 	}
 	note := append(m.whichCluster(), draw.Text(themes.Dim, "risk: "), draw.Text(riskTone(s.Risk), string(s.Risk)))
+	if draw.Width(title)+note.Width() >= inner {
+		title = s.Title // of what it is, the text below says, too
+	}
 	if d.where != "" {
 		// what is done comes before its number
 		if whole := d.where + " " + m.look.Glyph.Dot + " " + title; draw.Width(whole)+note.Width() < inner {

@@ -24,7 +24,7 @@ func (p *procedurePage) enterDoes(m *Model) enters {
 	if !ok {
 		return enters{"nothing", "", func(m *Model) tea.Cmd {
 			if gone := p.steps.Gone(); gone != "" {
-				return m.say(toneWarn, goneText(gone))
+				return m.say(toneWarn, goneText(quote(gone)))
 			}
 			return m.say(toneWarn, "there are no steps")
 		}}

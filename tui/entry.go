@@ -200,6 +200,7 @@ func (p *entryPage) stepOf(proc core.Procedure) int {
 	for _, fits := range []func(core.Step) bool{
 		func(st core.Step) bool { return st.State == core.StepFailed },
 		func(st core.Step) bool { return st.ID == next.ID && next.ID != "" },
+		nextOnceArmed,
 		yours,
 	} {
 		if at < 0 {
@@ -207,6 +208,12 @@ func (p *entryPage) stepOf(proc core.Procedure) int {
 		}
 	}
 	return at
+}
+
+// nextOnceArmed tells whether nothing but that writing is off keeps the step from being the next one.
+func nextOnceArmed(st core.Step) bool {
+	g, blocked := st.BlockedBy()
+	return st.State == core.StepBlocked && !st.Optional && st.Change != nil && blocked && g.SaysUnarmed()
 }
 
 // goOn opens the steps, at the one that the entry leads to.

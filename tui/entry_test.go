@@ -286,3 +286,25 @@ func TestBackFromTheStepsPastAnEntryThatIsOver(t *testing.T) {
 		}
 	}
 }
+
+// An entry leads to the same step whether writing is on or off, and not to what others do before it.
+func TestAnEntryLeadsToTheStepThatComesNextOnceWritingIsOn(t *testing.T) {
+	others := core.Step{ID: "others", State: core.StepWaiting, Commands: []string{"look"}}
+	yours := core.Step{ID: "yours", Intent: core.Intent{Kind: core.IntentRestartAgents}, Change: core.Batch{}}
+	at := func(state core.StepState, guards ...core.Guard) string {
+		st := yours
+		st.State, st.Guards = state, guards
+		proc := core.Procedure{Steps: []core.Step{others, st}}
+		return proc.Steps[(&entryPage{a: core.Attention{Subject: core.Ref{Kind: core.KindNode}}}).stepOf(proc)].ID
+	}
+	unarmed := core.Guard{ID: core.GuardArmed, Text: "writing is armed", Answer: "read-only"}
+	if got := at(core.StepReady); got != "yours" {
+		t.Errorf("writing is on: it leads to %q", got)
+	}
+	if got := at(core.StepBlocked, unarmed); got != "yours" {
+		t.Errorf("writing is off: it leads to %q", got)
+	}
+	if got := at(core.StepBlocked, unarmed, core.Guard{ID: core.GuardExists, Text: "the pod exists"}); got != "others" {
+		t.Errorf("something else is in its way: it leads to %q", got)
+	}
+}

@@ -31,6 +31,9 @@ func newMoveForm(s *core.Snapshot, nodes []string) *form {
 	f.choices = groupChoices(s, func(g *core.MachineGroup) (core.Intent, bool) {
 		return core.Intent{Kind: core.IntentMoveMachines, Nodes: nodes, Group: g.Name}, g.Name != m.ControlGroup()
 	})
+	if len(f.choices) == 1 {
+		f.about += " There is no other group of workers: make one first (\"Make an update group\" in the palette)."
+	}
 	if len(nodes) == 1 {
 		if v := m.ByNode[nodes[0]]; v != nil && v.Machine != nil {
 			for i := range f.choices {

@@ -155,3 +155,18 @@ func TestAChangeOfAGroupSaysWhetherItsHostsCanBeEmptied(t *testing.T) {
 		t.Error("a step that is not about a group asks for a forecast")
 	}
 }
+
+// Where the only group of workers is the one that every cluster has, the form says how to come to another.
+func TestMovingAMachineWithoutAnotherGroup(t *testing.T) {
+	const hint = "make one first"
+	s := armedWorld()
+	if f := newMoveForm(s, []string{"kaas-node-cmp07"}); strings.Contains(f.about, hint) {
+		t.Errorf("with several groups: %s", f.about)
+	}
+	s.Management.Groups = slices.DeleteFunc(s.Management.Groups, func(g *core.MachineGroup) bool {
+		return g.Name != s.Management.DefaultGroup() && g.Name != s.Management.ControlGroup()
+	})
+	if f := newMoveForm(s, []string{"kaas-node-cmp07"}); !strings.Contains(f.about, hint) {
+		t.Errorf("with the default group alone: %s", f.about)
+	}
+}

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,8 +76,7 @@ func parseMoment(text string, near time.Time) (at time.Time, dayless bool, err e
 	if m == nil {
 		return time.Time{}, false, wrong
 	}
-	var hour, minute, second int
-	_, _ = fmt.Sscan(m[2]+" "+m[3]+" "+m[4]+" 0", &hour, &minute, &second)
+	hour, minute, second := decimal(m[2]), decimal(m[3]), decimal(m[4])
 	if hour > 23 || minute > 59 || second > 59 {
 		return time.Time{}, false, wrong
 	}
@@ -93,6 +93,12 @@ func parseMoment(text string, near time.Time) (at time.Time, dayless bool, err e
 		}
 	}
 	return time.Date(day.Year(), day.Month(), day.Day(), hour, minute, second, 0, near.Location()), dayless, nil
+}
+
+// decimal is the number that digits are in the decimal system, 0 without any: 08 is eight, and no octal number.
+func decimal(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
 }
 
 // parseDay reads a day; without a year it is the last such day.

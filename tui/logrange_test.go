@@ -27,6 +27,7 @@ func TestTimesOfALogAreReadAsTyped(t *testing.T) {
 		"2026-03-12T02:00-03:00":                       {at(12, 2, 0, 0), at(12, 3, 0, 0)},
 		"03-11 02:00":                                  {from: at(11, 2, 0, 0)},
 		"01:00":                                        {from: at(14, 1, 0, 0)},
+		"08:08:09 to 09:09":                            {at(13, 8, 8, 9), at(13, 9, 9, 0)}, // no octal numbers
 		"Dec 31 23:00 to 00:30":                        {in(time.Local, 2025, 12, 31, 23, 0, 0), in(time.Local, 2026, 1, 1, 0, 30, 0)},
 		"2026-03-12T02:00:00Z to 2026-03-12T02:00:05Z": {in(time.UTC, 2026, 3, 12, 2, 0, 0), in(time.UTC, 2026, 3, 12, 2, 0, 5)},
 	} {

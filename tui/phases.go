@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/procedure"
@@ -106,7 +107,11 @@ func phaseTime(s *scene, r phaseRow) draw.Line {
 	case r.phase.ID == core.PhaseTrigger:
 		return draw.One(themes.Dim, clock(r.phase.Started.At, s.snap.Now))
 	}
-	text := age(r.phase.Elapsed(s.snap.Now))
+	took := r.phase.Elapsed(s.snap.Now)
+	if took < time.Second && r.phase.State == core.PhaseDone && !r.phase.Started.Exact {
+		return nil // nobody watched it, and longer than nothing says nothing
+	}
+	text := age(took)
 	if !r.phase.Started.Exact {
 		text = ">" + text
 	}

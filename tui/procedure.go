@@ -100,7 +100,8 @@ func (p *procedurePage) stateCell(m *Model, s core.Step) draw.Line {
 }
 
 // goNext puts the cursor on the step that the operator should look at next: one that failed, then the next one, then a running
-// one (which often blocks the others), then a waiting one, then the one done last. Optional steps are never chosen.
+// one (which often blocks the others), then a waiting one, then one whose turn comes later, then the one done last. Optional steps are
+// never chosen.
 func (p *procedurePage) goNext() { p.goNextAfter("") }
 
 // goNextAfter is goNext after a success on a row. That row stays until the cluster shows the result, but it is not the next one.
@@ -125,7 +126,12 @@ func (p *procedurePage) goNextAfter(row string) {
 	if next == row {
 		next = in(core.StepReady)
 	}
-	if id := cmp.Or(failed, next, in(core.StepRunning), in(core.StepBlocked), in(core.StepWaiting), last); id != "" {
+	itself := "" // what it began goes on, or is done
+	if row != "" && p.has(row) {
+		itself = row
+	}
+	if id := cmp.Or(failed, next, in(core.StepRunning), in(core.StepBlocked), in(core.StepWaiting), itself, in(core.StepLater),
+		last); id != "" {
 		p.steps.Choose(id)
 	} else {
 		p.steps.Settle()

@@ -57,7 +57,7 @@ func TestAWayGivesItsPlaceToNoOther(t *testing.T) {
 			t.Fatalf("%s opens %T", key, d.top())
 		}
 	}
-	if want := "nothing is selected: abort the live migration of web-1 is no longer there"; d.toast.text != want {
+	if want := `nothing is selected: "abort the live migration of web-1" is no longer there`; d.toast.text != want {
 		t.Errorf("enter says %q, want %q", d.toast.text, want)
 	}
 	chosen := choose()
@@ -205,6 +205,30 @@ func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 		d.keys("n")
 		if p.steps.Cursor() != tt.want {
 			t.Errorf("%s: the key goes to %q, want %q", name, p.steps.Cursor(), tt.want)
+		}
+	}
+}
+
+// After a success the cursor goes to what was begun, or to what comes later, rather than back to what is done.
+func TestAfterASuccessTheCursorDoesNotGoBack(t *testing.T) {
+	d := drive(world(), 120, 40)
+	d.keys("3", "enter")
+	p := d.top().(*procedurePage)
+	done := core.Step{ID: "done", State: core.StepDone}
+	for _, tt := range []struct {
+		name  string
+		steps []core.Step
+		want  string
+	}{
+		{"what was begun goes on", []core.Step{done, {ID: "row", State: core.StepWaiting}}, "row"},
+		{"another one took its place", []core.Step{done, {ID: "its plan step", State: core.StepLater}}, "its plan step"},
+		{"something else waits", []core.Step{done, {ID: "row", State: core.StepWaiting}, {ID: "other", State: core.StepWaiting}}, "other"},
+		{"all is done", []core.Step{done, {ID: "row", State: core.StepDone}}, "row"},
+	} {
+		p.take(core.Procedure{Steps: tt.steps}, d.snap.Revision+1)
+		p.goNextAfter("row")
+		if s, _ := p.steps.Current(); s == nil || s.ID != tt.want {
+			t.Errorf("%s: the cursor is on %+v, want %s", tt.name, s, tt.want)
 		}
 	}
 }

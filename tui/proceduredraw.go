@@ -151,7 +151,7 @@ func (p *procedurePage) details(m *Model, w int, written bool) []draw.Line {
 	s, ok := p.chosen()
 	if !ok {
 		if gone := p.steps.Gone(); gone != "" {
-			return append(draw.Paragraph(themes.Warn, "Nothing is selected: "+gone+" is no longer there.", w),
+			return append(draw.Paragraph(themes.Warn, "Nothing is selected: "+quote(gone)+" is no longer there.", w),
 				draw.One(themes.Key, "up and down select a step, n the one that comes next"))
 		}
 		return nil

@@ -227,7 +227,10 @@ func (f *facts) updatePlan() {
 		a.Since = p.PausedSince()
 		if st.Held() {
 			a.Reason = progress.StepShort(st) + " is held: no further machine is begun until somebody commences it again"
-			a.Since = core.Since{}
+			a.Since = core.Since{} // the plan does not tell it
+		}
+		if a.Since.At.IsZero() {
+			a.Since = progress.StandsSince(f.s, core.StandsForStep)
 		}
 		f.add(a)
 	}

@@ -282,3 +282,24 @@ func TestAStepThatAnAlertPausesIsNotHeldByAPerson(t *testing.T) {
 		}
 	}
 }
+
+// A step that is held is an entry with an age, as every other: since it was seen to stand still.
+func TestAHeldStepHasAnAge(t *testing.T) {
+	m := scene.Resting()
+	m.Update(3 * time.Hour)
+	held := &m.Planned(3).Steps[3]
+	held.Status, held.Started, held.Commence = core.PlanInProgress, scene.Ago(time.Hour), false
+	since := core.Since{At: scene.Ago(20 * time.Minute), Exact: true}
+	m.History.Stands = map[core.PhaseID][]core.Standstill{
+		core.PhaseMasters: {{Cause: core.StandsForStep, Since: core.Since{At: scene.Ago(2 * time.Hour)}, Until: scene.Ago(90 * time.Minute)}},
+		core.PhaseWorkers: {{Cause: core.StandsForStep, Since: since}}}
+	for _, a := range Of(m.Join().Snapshot) {
+		if a.Rule == core.RulePlanWaits {
+			if !strings.Contains(a.Reason, "is held") || a.Since != since {
+				t.Errorf("%q since %+v, want %+v", a.Reason, a.Since, since)
+			}
+			return
+		}
+	}
+	t.Error("there is no entry")
+}

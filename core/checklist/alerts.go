@@ -28,6 +28,10 @@ func alertsSilenced(l *look) {
 			l.warn("alert "+wording.OneLine(g.Name, 60), g.Text(s), procedure.AlertsKey())
 		}
 	}
+	if s.Management != nil && !underWay(s) && target(s, progress.Update(s)) == "" {
+		l.note = "no update is known to come, for which to silence"
+		return
+	}
 	quiet := forecast.QuietFor(s)
 	if quiet.What == "" {
 		return

@@ -32,6 +32,16 @@ func TestAlertsBeforeAnUpdate(t *testing.T) {
 		}, checklist.Unknown, []string{"deploy/rbac-alerts.yaml"}},
 		{"nothing fires, and nothing is silenced", func(sc scene.Scene) { sc.Alertmanager(quietly) }, checklist.Warn,
 			[]string{"silences: none lasts for the whole update, until about "}},
+		{"no update is known to come", func(sc scene.Scene) {
+			sc.Management = scene.Resting().Join().Management
+			sc.Alertmanager(quietly)
+		}, checklist.Pass, nil},
+		{"an update is offered", func(sc scene.Scene) {
+			m := scene.Resting()
+			m.Cluster.Available = []core.OfferedRelease{{Name: "mosk-21-0-0-25-2", Version: "21.0.0"}}
+			sc.Management = m.Join().Management
+			sc.Alertmanager(quietly)
+		}, checklist.Warn, []string{"silences: none lasts for the whole update, until about "}},
 		{"two alerts", func(sc scene.Scene) { sc.Alertmanager(fires, long) }, checklist.Pass, nil},
 		{"what pauses the update fires, though it is silenced", func(sc scene.Scene) {
 			sc.Management = scene.Resting().Join(&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod", UID: "p"},

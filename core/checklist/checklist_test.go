@@ -254,6 +254,82 @@ func TestWhatTheUpdateBroke(t *testing.T) {
 	}
 }
 
+// The headline says what the list is about: the update that is offered, that runs, or that is over.
+func TestWhatTheListIsAbout(t *testing.T) {
+	over := core.UpdateRecord{UID: "cmr", Release: "21.0.0+25.2", Started: scene.Ago(6 * time.Hour), Ended: scene.Ago(time.Hour)}
+	for _, tt := range []struct {
+		want  string
+		given func() scene.Scene
+	}{
+		{"mos: an update — nothing that is known stops it", func() scene.Scene { return scene.Resting().Join() }},
+		{"mos: the update to 21.0.0 — ", func() scene.Scene {
+			m := scene.Resting()
+			m.Cluster.Available = []core.OfferedRelease{{Name: "mosk-21-0-0-25-2", Version: "21.0.0"}}
+			return m.Join()
+		}},
+		{"mos: the update to 21.0.0+25.2, which runs — ", func() scene.Scene {
+			sc := scene.Healthy()
+			sc.Update(time.Hour)
+			return sc
+		}},
+		{"mos: after the update to 21.0.0+25.2 — nothing that is known would stop another", func() scene.Scene {
+			sc := scene.Resting().Join()
+			sc.History.Update = over
+			return sc
+		}},
+		{"mos: after the update to 21.0.0+25.2 — nothing that is known would stop another", func() scene.Scene {
+			sc := scene.Healthy() // without its management cluster nothing is known of another
+			sc.History.Update = over
+			return sc
+		}},
+		{"mos: after the update to 21.0.0+25.2 — nothing that is known would stop another", func() scene.Scene {
+			m := scene.Resting() // nobody watched it
+			m.Planned(5).Status = core.PlanCompleted
+			return m.Join()
+		}},
+		{"mos: after the update to 21.0.0+25.2 — 1 thing would stop another", func() scene.Scene {
+			sc := scene.Resting().Join()
+			sc.History.Update = over
+			sc.Nodes["cmp-01"].Ready = "False"
+			return sc
+		}},
+	} {
+		r := checklist.Of(tt.given().Snapshot, checklist.Room{})
+		if got := r.Headline(); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("got  %q\nwant %q", got, tt.want)
+		}
+	}
+}
+
+// An update that ended while no Lockstep ran is the one to compare with, by its plan's own time; a plan that was watched is told by what
+// was seen.
+func TestWhenTheLastUpdateBegan(t *testing.T) {
+	seen := core.UpdateRecord{UID: "cmr", Release: "17.4.0+25.1", Started: scene.Ago(800 * time.Hour), Ended: scene.Ago(790 * time.Hour)}
+	watched := core.UpdateRecord{UID: "cmr", Release: "21.0.0+25.2", Started: scene.Ago(170 * time.Minute), Ended: scene.Ago(time.Hour)}
+	for _, tt := range []struct {
+		name    string
+		history core.UpdateRecord
+		status  string
+		want    time.Time
+	}{
+		{"nobody watched any", core.UpdateRecord{}, core.PlanCompleted, scene.Ago(3 * time.Hour)},
+		{"an earlier one was watched", seen, core.PlanCompleted, scene.Ago(3 * time.Hour)},
+		{"it was watched", watched, core.PlanCompleted, watched.Started},
+		{"the plan has not begun", seen, core.PlanNotStarted, seen.Started},
+	} {
+		m := scene.Resting()
+		plan := m.Planned(5)
+		plan.Status = tt.status
+		if plan.Status != core.PlanCompleted {
+			plan.Started = time.Time{}
+		}
+		m.History.Update = tt.history
+		if got := checklist.Began(m.Join().Snapshot); !got.Equal(tt.want) {
+			t.Errorf("%s: it began %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
 // namedRules are the rules that core names.
 func namedRules(t *testing.T) (rules []core.AttentionRule) {
 	t.Helper()

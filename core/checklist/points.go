@@ -84,6 +84,9 @@ func Of(s *core.Snapshot, room Room) Report {
 	u := progress.Update(s)
 	r := Report{Format: format, Cluster: wording.OneLine(s.Cluster, 100), Made: s.Wall.UTC(), AsOf: s.Now.UTC(),
 		Began: Began(s), Update: underWay(s), From: wording.OneLine(u.From, 60), To: wording.OneLine(target(s, u), 60)}
+	if !r.Update {
+		r.After = wording.OneLine(last(s, u), 60)
+	}
 	after := map[string]core.AfterPoint{}
 	var old []core.AfterPoint // of DaemonSets
 	for _, p := range procedure.AfterUpdate(s) {
@@ -115,12 +118,34 @@ func Of(s *core.Snapshot, room Room) Report {
 	return r
 }
 
-// Began is when the update began that runs, or was the last; zero when none was seen.
+// Began is when the update began that runs, or was the last; zero when none was seen. An update that nobody watched the update plan tells
+// of.
 func Began(s *core.Snapshot) time.Time {
 	if r := progress.UpdateRequest(s); r != nil {
 		return r.Created.UTC()
 	}
+	if plan, ok := unwatched(s); ok {
+		return plan.Started.UTC()
+	}
 	return s.History.Update.Started.UTC()
+}
+
+// last is the release that the last update led to; empty when none was seen.
+func last(s *core.Snapshot, u core.Update) string {
+	if plan, ok := unwatched(s); ok {
+		return progress.ReleaseOf(plan.Target)
+	}
+	return u.To
+}
+
+// unwatched is a completed update plan that began after every update that Lockstep saw.
+func unwatched(s *core.Snapshot) (*core.UpdatePlan, bool) {
+	plan := s.Management.Plan()
+	if plan == nil || plan.Status != core.PlanCompleted || plan.Started.IsZero() {
+		return nil, false
+	}
+	seen := s.History.Update
+	return plan, seen.Started.IsZero() || !seen.Ended.IsZero() && plan.Started.After(seen.Ended)
 }
 
 // underWay tells whether an update runs. A request for something else (maintenance mode, a reboot, one made by hand) is none; an update
@@ -132,8 +157,11 @@ func underWay(s *core.Snapshot) bool {
 
 // target is the release of the update that runs, is planned, or is the newest that is offered.
 func target(s *core.Snapshot, u core.Update) string {
-	if u.Running || s.Management == nil {
+	if u.Running {
 		return u.To
+	}
+	if s.Management == nil {
+		return "" // what is to come is not seen
 	}
 	if p := s.Management.Plan(); p != nil && p.Status != core.PlanCompleted {
 		return p.Target

@@ -35,6 +35,7 @@ type Report struct {
 	Update  bool      `json:"updateRuns"`           // points about the rest before and after an update are left out while one runs
 	From    string    `json:"from,omitempty"`       // release; empty when unknown
 	To      string    `json:"target,omitempty"`     // release that is planned, or that the update goes to; empty when there is none
+	After   string    `json:"after,omitempty"`      // release that the last update led to; empty while one runs, or when none was seen
 	Points  []Point   `json:"points"`               // the worst first, each kind in the order of the procedure
 }
 
@@ -100,20 +101,24 @@ func (r *Report) Unseen() []Point {
 	return slices.DeleteFunc(slices.Clone(r.Points), func(p Point) bool { return !p.Stops || p.Unknown == "" || p.Verdict == Fail })
 }
 
-// Headline is the report in a sentence: "mos: update to 21.0.0 — 2 things stop it, 3 to know, 1 not known".
+// Headline is the report in a sentence: "mos: the update to 21.0.0 — 2 things stop it, 3 to know, 1 not known". After an update, and
+// before another is known to come, it says so.
 func (r *Report) Headline() string {
-	about := "an update"
+	about, stops, stop := "an update", " stops it", " stop it"
 	switch {
 	case r.Update:
 		about = "the update" + wording.Prefixed(" to ", r.To) + ", which runs"
 	case r.To != "":
 		about = "the update to " + r.To
+	case !r.Began.IsZero():
+		about = "after the update" + wording.Prefixed(" to ", r.After)
+		stops, stop = " would stop another", " would stop another"
 	}
 	var parts []string
 	if n := r.Count(Fail); n > 0 {
-		parts = append(parts, wording.Count(n, "thing")+wording.Verb(n, " stops it", " stop it"))
+		parts = append(parts, wording.Count(n, "thing")+wording.Verb(n, stops, stop))
 	} else {
-		parts = append(parts, "nothing that is known stops it")
+		parts = append(parts, "nothing that is known"+stops)
 	}
 	if n := r.Count(Warn); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d to know", n))

@@ -93,7 +93,7 @@ func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
 	case cmr != nil && cmr.UID != h.Update.UID:
 		h.Update = core.UpdateRecord{UID: cmr.UID, Release: cmr.Release, From: lockRelease(s), Started: cmr.Created}
 		if h.Update.From == h.Update.Release {
-			h.Update.From = "" // the locks are at the target already: the release before was not seen
+			h.Update.From = progress.ReleaseBefore(s, cmr.Release) // the locks are at the target already
 		}
 		h.Phases, h.Courses, h.Stands = nil, nil, nil
 		e.see(Record{Kind: RecordUpdate, Update: &h.Update, Object: new(cmr.Ref())})

@@ -80,7 +80,15 @@ func headline(s *core.Snapshot, f *Forecast) string {
 	case f.Whole.At.IsZero():
 		return "Nothing is left of the update."
 	}
-	return "The update is over " + MomentText(s, f.Whole) + ", if each step is commenced at once and nobody is waited for."
+	return "The update is over " + MomentText(s, f.Whole) + ", " + Assumed(s) + "."
+}
+
+// Assumed is what a forecast takes for granted of people, as a clause. Only a plan has steps that somebody commences.
+func Assumed(s *core.Snapshot) string {
+	if s.Management.Plan() == nil {
+		return "if nobody is waited for"
+	}
+	return "if each step is commenced at once and nobody is waited for"
 }
 
 // untilSection is when the part that runs, its phase, all nodes and the whole end.
@@ -294,10 +302,7 @@ func (sp *Split) sections(s *core.Snapshot) []Section {
 		out = append(out, sec)
 	}
 	for i, n := range sp.Nights {
-		free := "full"
-		if d := n.Free(); d >= time.Minute {
-			free = wording.SpanText(d) + " free"
-		}
+		free := freeText(n.Free())
 		sec := Section{Title: fmt.Sprintf("Night %d: %s, %s to %s, %s", i+1, dayText(n.From), wording.ClockText(n.From), wording.ClockText(n.To),
 			free), Head: []string{"what", "begins", "ends", "at the latest", "by"}}
 		for _, it := range n.Items {
@@ -514,4 +519,15 @@ func (d *Document) forScripts() jsonDocument {
 // FileName is a name for a file with the document, with the extension kind ("md", "json").
 func (d *Document) FileName(kind string) string {
 	return fmt.Sprintf("window-%s.%s", d.AsOf.UTC().Format("20060102T150405Z"), kind)
+}
+
+// freeText is how much of a night is free, in whole minutes: no night is told by seconds.
+func freeText(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "full"
+	case d < 2*time.Minute:
+		return "1 m free"
+	}
+	return wording.SpanText(d) + " free"
 }

@@ -176,7 +176,7 @@ func (st Stop) Texts(s *core.Snapshot) []string {
 	before := clockText(s, st.Before)
 	var out []string
 	if st.Over {
-		return []string{"It is over before " + before + ", even at the slow end, if each step is commenced at once and nobody is waited for."}
+		return []string{"It is over before " + before + ", even at the slow end, " + Assumed(s) + "."}
 	}
 	switch {
 	case st.Last != nil:

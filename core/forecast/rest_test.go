@@ -168,3 +168,19 @@ func TestTheNodesThatAreLeft(t *testing.T) {
 		t.Errorf("no update runs, and there are %v", spans)
 	}
 }
+
+// Only a plan has steps that somebody commences: without one nothing is said of them.
+func TestWhatAForecastTakesForGranted(t *testing.T) {
+	sc := scene.Healthy()
+	sc.Update(5 * time.Hour)
+	seenRounds(sc, "cmr", 20*time.Minute, "ctl-01", "ctl-02", "ctl-03", "cmp-01")
+	for name, tt := range map[string]struct {
+		s       *core.Snapshot
+		planned bool
+	}{"a plan": {planned().Snapshot, true}, "no plan": {sc.Snapshot, false}} {
+		texts := strings.Join(StopBefore(tt.s, scene.Noon.Add(48*time.Hour)).Texts(tt.s), " ")
+		if !strings.Contains(texts, "It is over before") || strings.Contains(texts, "commenced") != tt.planned {
+			t.Errorf("%s: %q", name, texts)
+		}
+	}
+}

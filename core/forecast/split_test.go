@@ -284,3 +284,13 @@ func TestASplitKeepsToItsWindows(t *testing.T) {
 		}
 	})
 }
+
+// What is free of a night is told in minutes: nobody plans a night by seconds.
+func TestWhatIsFreeOfANight(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "full", 59 * time.Second: "full", 81 * time.Second: "1 m free",
+		119 * time.Second: "1 m free", 35 * time.Minute: "35 m free", 8 * time.Hour: "8 h free"} {
+		if got := freeText(d); got != want {
+			t.Errorf("%s is %q, want %q", d, got, want)
+		}
+	}
+}

@@ -39,9 +39,6 @@ func afterStep(s *core.Snapshot, p core.AfterPoint) core.Step {
 		st.State, st.Status = core.StepWaiting, "not known: "+p.Unknown
 	case len(p.Open) > 0:
 		st.State, st.Status = core.StepWaiting, wording.Some(p.OpenTexts(), 8)
-		if p.ID == "auto-pause" {
-			st.Commands = []string{s.KubectlManagement("delete", "updateautopauses", s.Management.Pause.Name)}
-		}
 	}
 	return st
 }
@@ -72,6 +69,10 @@ func afterWays(s *core.Snapshot, p core.AfterPoint) []core.Step {
 		}
 	case "maintenance-mode":
 		out = append(out, maintenanceWays(s)...)
+	case "auto-pause":
+		if s.Management != nil && s.Management.Pause != nil { // it may be meant to stay: the step can be left
+			out = append(out, optional(step.Plan(s, core.Intent{Kind: core.IntentSetAutoPause}))...)
+		}
 	case "agents":
 		for _, name := range s.NodeNames() {
 			if len(progress.SilentOn(s, s.HostOf(name))) > 0 {

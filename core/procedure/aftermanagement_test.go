@@ -29,8 +29,8 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 			return nil
 		}, []core.IntentKind{core.IntentReboot}},
 		{"auto-pause", "mos (OSDDown)", core.SourceAutoPauses, func(*scene.Managed) []core.Object {
-			return []core.Object{&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod"}, Alerts: []string{"OSDDown"}}}
-		}, nil},
+			return []core.Object{&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod", UID: "p"}, Alerts: []string{"OSDDown"}}}
+		}, []core.IntentKind{core.IntentSetAutoPause}},
 		{"maintenance-mode", "m-cmp-02", core.SourceClusters,
 			func(m *scene.Managed) []core.Object { m.Machines["cmp-02"].InMaintenance = true; return nil },
 			[]core.IntentKind{core.IntentLeaveMachine}},
@@ -61,10 +61,11 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 		t.Errorf("a release that has no such kind: %+v", p)
 	}
 	m = scene.Over().Managed()
-	sc := m.Join(&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod"}})
+	sc := m.Join(&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod", UID: "p"}})
 	p, _ := Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureAfter})
-	i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.ID == "after/auto-pause" })
-	if i < 0 || !slices.Equal(p.Steps[i].Commands, []string{"kubectl --context mgmt -n prod delete updateautopauses mos"}) {
+	i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.ID == "after/auto-pause" }) + 1 // the step that settles it
+	if i < 1 || !p.Steps[i].Optional || p.Steps[i].Intent.Kind != core.IntentSetAutoPause ||
+		!slices.Equal(p.Steps[i].Commands, []string{"kubectl --context mgmt -n prod delete updateautopauses mos"}) {
 		t.Errorf("commands %q", p.Steps[max(i, 0)].Commands)
 	}
 }

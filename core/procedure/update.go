@@ -80,6 +80,9 @@ func drivenSteps(s *core.Snapshot, target core.Ref, plan *core.UpdatePlan, all b
 	var out []core.Step
 	next := plan.ToCommence()
 	_, runs := plan.Running()
+	for _, ps := range plan.Steps[:max(next, 0)] { // what is commenced begins by itself: nobody waits for the one after it
+		runs = runs || ps.Commence && ps.Status != core.PlanCompleted
+	}
 	for i, row := range progress.PlanSteps(s, target) {
 		ps := plan.Steps[i]
 		once := plan.StepAt(ps.Key()) == i // a step that cannot be named cannot be driven
@@ -137,6 +140,9 @@ func releaseSteps(s *core.Snapshot) []core.Step {
 		}
 		if st.Status == "" {
 			st.Status = "offered; nobody has begun the update"
+		}
+		if st.State == core.StepWaiting && st.Change == nil { // it is set: there is nothing to confirm, and nothing against it
+			st.Intent, st.Guards = core.Intent{}, nil
 		}
 		out = append(out, st)
 	}

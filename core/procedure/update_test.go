@@ -25,6 +25,8 @@ func TestThePageThatDrivesTheUpdate(t *testing.T) {
 		{"nothing is begun", 0, func(m *scene.Managed) { m.Plan.Status, m.Plan.Started = core.PlanNotStarted, time.Time{} },
 			"commence step openstack", nil},
 		{"between two steps", 2, func(*scene.Managed) {}, "commence step k8s-controllers", nil},
+		{"a step is commenced, and LCM has not begun it", 2, func(m *scene.Managed) { m.Plan.Steps[2].Commence = true }, "",
+			[]string{"withdraw the commence of step k8s-controllers", "commence group mos-default"}},
 		{"a step is under way", 2, func(m *scene.Managed) { runs(m, 2) }, "", []string{"commence group mos-default"}},
 		{"a step is under way, the next is commenced", 2, func(m *scene.Managed) { runs(m, 2); m.Plan.Steps[3].Commence = true }, "",
 			[]string{"withdraw the commence of group mos-default", "commence step mcc-components"}},
@@ -65,5 +67,21 @@ func TestThePageThatDrivesTheUpdate(t *testing.T) {
 	}
 	if p, ok := Of(scene.Healthy().Snapshot, *UpdateKey()); !ok || len(p.Steps) != 1 || p.Steps[0].Doable() {
 		t.Errorf("without a management cluster: %+v", p)
+	}
+}
+
+// A release that was set is followed: there is nothing more to confirm, and what held before it was set says nothing against it.
+func TestAReleaseThatWasSetIsFollowed(t *testing.T) {
+	m := scene.Resting()
+	m.Cluster.Available = []core.OfferedRelease{{Name: "mosk-21-0-0-25-2", Version: "21.0.0"}}
+	m.Cluster.Target = "mosk-21-0-0-25-2"
+	m.Update(time.Minute)
+	p, _ := Of(m.Join().Snapshot, *UpdateKey())
+	i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return strings.HasPrefix(st.Title, "update the cluster to ") })
+	if i < 0 {
+		t.Fatalf("it is not there:\n%v", scene.Outline(p))
+	}
+	if st := p.Steps[i]; st.State != core.StepWaiting || st.Intent.Kind != "" || len(st.Guards) > 0 || st.Doable() {
+		t.Errorf("it is %s, to be confirmed as %q, with the guards %v", st.State, st.Intent.Kind, st.Guards)
 	}
 }

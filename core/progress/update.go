@@ -2,6 +2,7 @@ package progress
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	"lockstep/core"
@@ -59,7 +60,7 @@ func updateOf(s *core.Snapshot) core.Update {
 		u.From, u.To, u.EndSeen = h.From, h.Release, h.EndSeen
 	}
 	if u.From == "" && u.To != "" {
-		u.From = otherRelease(s, u.To)
+		u.From = cmp.Or(otherRelease(s, u.To), ReleaseBefore(s, u.To))
 	}
 	for _, p := range Phases(s) {
 		if p.ID == core.PhaseMasters || p.ID == core.PhaseWorkers {
@@ -87,6 +88,35 @@ func updateOf(s *core.Snapshot) core.Update {
 		}
 	}
 	return u
+}
+
+// ReleaseBefore is the release from which the management cluster says that an update leads to the target: by the update plan, else by the
+// Cluster. Empty when it does not say.
+func ReleaseBefore(s *core.Snapshot, target string) string {
+	if s.Management == nil || target == "" {
+		return ""
+	}
+	leads := func(to string) bool { return to != "" && SameRelease(ReleaseOf(to), target) }
+	if plan := s.Management.Plan(); plan != nil && plan.Source != "" && leads(plan.Target) &&
+		(plan.UnderWay() || plan.Status == core.PlanCompleted) {
+		return ReleaseOf(plan.Source)
+	}
+	if c := s.Management.Cluster; c != nil && leads(c.Target) && c.Release != "" && c.Release != c.Target {
+		return ReleaseOf(c.Release)
+	}
+	return ""
+}
+
+// clusterRelease is the name of a ClusterRelease: mosk-21-0-0-25-2.
+var clusterRelease = regexp.MustCompile(`^[a-z]+-(\d{1,5}-\d{1,5}-\d{1,5})-(\d{1,5}(?:-\d{1,5})+)$`)
+
+// ReleaseOf is a ClusterRelease as locks and requests name it: 21.0.0+25.2 of mosk-21-0-0-25-2 (docs/mosk.md#names-and-releases). A name
+// in another form stays as it is.
+func ReleaseOf(name string) string {
+	if g := clusterRelease.FindStringSubmatch(name); g != nil {
+		return strings.ReplaceAll(g[1], "-", ".") + "+" + strings.ReplaceAll(g[2], "-", ".")
+	}
+	return name
 }
 
 // requestedRelease is the release that the nodes' requests are for.

@@ -87,6 +87,35 @@ func TestReleasesOfAnUpdate(t *testing.T) {
 			sc.Request("cmp-01", time.Minute)
 		}, old, target},
 		{"nothing says the target", func(sc scene.Scene) { sc.Update(time.Hour).Release = "" }, "", ""},
+		{"all locks are at the target, and the update plan says it", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			at(sc, target)
+			m := sc.Managed()
+			m.Planned(2)
+			m.Join()
+		}, old, target},
+		{"all locks are at the target, and the Cluster says it", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			at(sc, target)
+			m := sc.Managed()
+			m.Cluster.Target = "mosk-21-0-0-25-2"
+			m.Join()
+		}, old, target},
+		{"a plan that leads to another release says nothing", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			at(sc, target)
+			m := sc.Managed()
+			m.Planned(2).Target = "mosk-21-1-0-26-1"
+			m.Join()
+		}, "", target},
+		{"a plan that has not begun says nothing", func(sc scene.Scene) {
+			sc.Update(time.Hour)
+			at(sc, target)
+			m := sc.Managed()
+			plan := m.Planned(0)
+			plan.Status, plan.Started = core.PlanNotStarted, time.Time{}
+			m.Join()
+		}, "", target},
 		{"over", func(sc scene.Scene) {
 			at(sc, target)
 			sc.History.Update = core.UpdateRecord{UID: "cmr", From: old, Release: target, Started: scene.Ago(5 * time.Hour),
@@ -101,6 +130,15 @@ func TestReleasesOfAnUpdate(t *testing.T) {
 				t.Errorf("%q → %q, want %q → %q", u.From, u.To, tt.from, tt.to)
 			}
 		})
+	}
+}
+
+func TestAClusterReleaseAsLocksNameIt(t *testing.T) {
+	for name, want := range map[string]string{"mosk-21-0-0-25-2": "21.0.0+25.2", "mosk-17-4-0-25-1-2": "17.4.0+25.1.2", "": "",
+		"mosk-8-5-0-rc-22-1": "mosk-8-5-0-rc-22-1", "mke-16-0-0": "mke-16-0-0", "21.0.0+25.2": "21.0.0+25.2"} {
+		if got := ReleaseOf(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
 	}
 }
 

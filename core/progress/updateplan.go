@@ -98,6 +98,9 @@ func PlanSteps(s *core.Snapshot, target core.Ref) []core.Step {
 		if st.State == "" {
 			st.State = core.StepLater
 		}
+		if ps.Commence && st.State == core.StepLater {
+			st.State = core.StepWaiting // LCM begins it
+		}
 		why := strings.TrimSuffix(StepName(ps)+"; "+ImpactText(ps), "; ")
 		if g := s.Management.GroupOf(ps.Group()); g != nil {
 			why += "; the group has " + GroupText(g)

@@ -19,7 +19,7 @@ func (p *planner) setAutoPause() {
 	s, alerts := p.s, slices.Clone(p.i.Alerts)
 	slices.Sort(alerts)
 	alerts = slices.Compact(alerts)
-	p.step.Title, p.step.Risk = "have "+wording.TextOf(alertsText(alerts), "no alert")+" pause the update", core.RiskMedium
+	p.step.Title, p.step.Risk = autoPauseTitle(nil, alerts), core.RiskMedium
 	if !p.managed(busyManaging, core.SourceAutoPauses) {
 		return
 	}
@@ -33,6 +33,7 @@ func (p *planner) setAutoPause() {
 	if pause := s.Management.Pause; pause != nil {
 		ref, old = pause.Ref(), pause.Alerts
 	}
+	p.step.Title = autoPauseTitle(old, alerts)
 	if p.identify(ref); ref.UID == "" {
 		p.identify(c.Ref())
 	}
@@ -48,18 +49,20 @@ func (p *planner) setAutoPause() {
 	}
 	p.guard(core.Guard{ID: core.GuardValueKnown, Text: "they are names of alerts", Holds: len(odd) == 0,
 		Answer: wording.TextOf(someOf(odd, 4), wording.TextOf(alertsText(alerts), "none")), Remedy: "letters, digits, _ and :"})
-	differs := !slices.Equal(alerts, slices.Sorted(slices.Values(old)))
+	differs := !slices.Equal(alerts, slices.Sorted(slices.Values(old))) || len(alerts) == 0 && ref.UID != "" // one without alerts, too
 	p.guard(core.Guard{ID: core.GuardDiffers, Text: "it is not so yet", Holds: differs,
 		Answer: wording.TextOf(alertsText(old), "no alert pauses the update")})
 	p.step.Why = "When one of the alerts fires during the update, LCM takes commence away from all steps that have not begun and from " +
 		"workers that have: what is under way is finished, and nothing further begins until you commence it again."
 	p.step.Then = "It needs StackLight on the cluster: an alert that StackLight does not know never fires, and nobody says so."
+	if len(alerts) < len(old) && len(without(alerts, old)) == 0 {
+		p.step.Then = "What is paused stays so until it is commenced again."
+	}
 	if len(alerts) == 0 {
-		p.step.Title = "remove the UpdateAutoPause"
 		p.step.Then = "No alert pauses the update any more. What is paused stays so until it is commenced again."
 	}
 	if !differs {
-		p.done = wording.TextOf(alertsText(old), "no alert") + " pauses the update"
+		p.done = wording.TextOf(alertsText(old), "no alert") + wording.Verb(max(len(old), 1), " pauses", " pause") + " the update"
 		return
 	}
 	if len(odd) > 0 {
@@ -67,7 +70,36 @@ func (p *planner) setAutoPause() {
 	}
 	p.step.Change = core.SetAutoPause{Pause: ref, Old: old, New: alerts}
 	p.step.Commands = []string{autoPauseCommand(s, ref, old, alerts)}
-	p.step.Undo = "set it back"
+	switch back := ref; {
+	case ref.UID == "": // it is made, and removed again
+		back.UID = "made"
+		p.step.Undo = "remove it: " + autoPauseCommand(s, back, alerts, nil)
+	case len(alerts) == 0:
+		back.UID = ""
+		p.step.Undo = "make it again: " + autoPauseCommand(s, back, nil, old)
+	default:
+		p.step.Undo = "set it back: " + autoPauseCommand(s, back, alerts, old)
+	}
+}
+
+// autoPauseTitle says what changes: which alerts come in, or which are taken off.
+func autoPauseTitle(old, alerts []string) string {
+	const pause = " pause the update"
+	added, taken := without(alerts, old), without(old, alerts)
+	switch {
+	case len(alerts) == 0:
+		return "remove the UpdateAutoPause"
+	case len(old) > 0 && len(added) == 0 && len(taken) > 0:
+		return "take " + alertsText(taken) + " off the alerts that" + pause
+	case len(old) > 0 && len(added) > 0 && len(taken) == 0:
+		return "have " + alertsText(added) + pause + ", too"
+	}
+	return "have " + alertsText(alerts) + pause
+}
+
+// without are the names that others does not have.
+func without(names, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
 }
 
 func alertsText(alerts []string) string {

@@ -18,15 +18,29 @@ func TestSettingWhatPausesTheUpdate(t *testing.T) {
 		alerts  []string
 		fails   string
 		command string
+		title   string
+		undo    string // its beginning
 	}{
 		{"made", nil, []string{"B", "A", "B"}, "", `echo '{"apiVersion":"kaas.mirantis.com/v1alpha1","kind":"UpdateAutoPause",` +
-			`"metadata":{"name":"mos","namespace":"prod"},"spec":{"alerts":["A","B"]}}' | kubectl --context mgmt create -f -`},
+			`"metadata":{"name":"mos","namespace":"prod"},"spec":{"alerts":["A","B"]}}' | kubectl --context mgmt create -f -`,
+			"have A, B pause the update", "remove it: " + kubectl + "delete updateautopauses mos"},
 		{"changed", []string{"A"}, []string{"A", "B"}, "", kubectl + `patch updateautopauses mos --type=json -p '[{"op":"test",` +
-			`"path":"/spec/alerts","value":["A"]},{"op":"replace","path":"/spec/alerts","value":["A","B"]}]'`},
-		{"removed", []string{"A"}, nil, "", kubectl + "delete updateautopauses mos"},
-		{"as it is, in another order", []string{"B", "A"}, []string{"A", "B"}, "differs", ""},
-		{"removed, and there is none", nil, nil, "differs", ""},
-		{"not a name", nil, []string{"rm -rf"}, "known", ""},
+			`"path":"/spec/alerts","value":["A"]},{"op":"replace","path":"/spec/alerts","value":["A","B"]}]'`,
+			"have B pause the update, too", "set it back: " + kubectl + `patch updateautopauses mos --type=json -p '[{"op":"test",` +
+				`"path":"/spec/alerts","value":["A","B"]}`},
+		{"one of them taken off", []string{"A", "B"}, []string{"B"}, "", kubectl + `patch updateautopauses mos --type=json -p '[{"op":"test",` +
+			`"path":"/spec/alerts","value":["A","B"]},{"op":"replace","path":"/spec/alerts","value":["B"]}]'`,
+			"take A off the alerts that pause the update", "set it back: "},
+		{"others instead", []string{"A"}, []string{"B"}, "", kubectl + `patch updateautopauses mos --type=json -p '[{"op":"test",` +
+			`"path":"/spec/alerts","value":["A"]},{"op":"replace","path":"/spec/alerts","value":["B"]}]'`,
+			"have B pause the update", "set it back: "},
+		{"removed", []string{"A"}, nil, "", kubectl + "delete updateautopauses mos",
+			"remove the UpdateAutoPause", `make it again: echo '{"apiVersion":"kaas.mirantis.com/v1alpha1","kind":"UpdateAutoPause",`},
+		{"removed, and no alert is in it", []string{}, nil, "", kubectl + "delete updateautopauses mos", "remove the UpdateAutoPause",
+			"make it again: "},
+		{"as it is, in another order", []string{"B", "A"}, []string{"A", "B"}, "differs", "", "have A, B pause the update", ""},
+		{"removed, and there is none", nil, nil, "differs", "", "remove the UpdateAutoPause", ""},
+		{"not a name", nil, []string{"rm -rf"}, "known", "", "have rm -rf pause the update", ""},
 	} {
 		m := scene.Resting()
 		var objects []core.Object
@@ -42,6 +56,9 @@ func TestSettingWhatPausesTheUpdate(t *testing.T) {
 		}
 		if !slices.Equal(fails, strings.Fields(tt.fails)) || st.Doable() != (tt.fails == "") || strings.Join(st.Commands, "") != tt.command {
 			t.Errorf("%s: the guards %v do not hold; %q", tt.name, fails, st.Commands)
+		}
+		if st.Title != tt.title || !strings.HasPrefix(st.Undo, tt.undo) || tt.undo == "" && st.Undo != "" {
+			t.Errorf("%s: it is called %q and undone by %q", tt.name, st.Title, st.Undo)
 		}
 	}
 	m := scene.Resting()

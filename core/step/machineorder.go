@@ -96,12 +96,17 @@ func (p *planner) guardInto(to string) *core.MachineGroup {
 	return g
 }
 
+// countsFrom says from when on the group of a machine counts.
+func countsFrom(m *core.Management) string {
+	if plan := m.Plan(); plan == nil || plan.Status == core.PlanCompleted {
+		return "It counts from the next update on."
+	}
+	return "It counts from the next step of the plan on."
+}
+
 // moveThen says what else follows when machines leave a group.
 func moveThen(m *core.Management, from string, machines []string) string {
-	then := "It counts from the next step of the plan on."
-	if plan := m.Plan(); plan == nil || plan.Status == core.PlanCompleted {
-		then = "It counts from the next update on."
-	}
+	then := countsFrom(m)
 	left := slices.DeleteFunc(m.InGroup(from), func(v *core.MachineView) bool { return slices.Contains(machines, v.Name) })
 	if len(left) == 0 && m.GroupOf(from) != nil {
 		then += " Group " + wording.OneLine(from, 60) + " is then empty."
@@ -158,14 +163,14 @@ func (p *planner) moveSeveral(names []string) {
 	p.guard(core.Guard{ID: core.GuardMachinesKnown, Text: "the machines are known", Holds: len(missing) == 0 && len(names) > 0,
 		Answer: wording.TextOf(wording.Some(missing, 6), label)})
 	p.guard(core.Guard{ID: core.GuardDiffers, Text: "a machine is not in it yet", Holds: len(steps) > 0,
-		Answer: fmt.Sprintf("%d of %d are not", len(steps), len(names))})
+		Answer: wording.TextIf(len(steps) > 0, fmt.Sprintf("%d of %d are not", len(steps), len(names)), "all of them are in it")})
 	p.guardEach(steps)
 	if g == nil || len(missing) > 0 || len(names) == 0 {
 		p.step.Commands = nil
 		return
 	}
 	p.step.Why = "They are then updated with the group " + wording.OneLine(to, 60) + ": " + progress.GroupText(g) + "."
-	p.step.Then = "It counts from the next step of the plan on. " + concurrencyWhy(s, append(m.InGroup(to), moved...), g.Concurrent)
+	p.step.Then = countsFrom(m) + " " + concurrencyWhy(s, append(m.InGroup(to), moved...), g.Concurrent)
 	p.step.Undo = "move each back; Lockstep keeps the old groups in its journal"
 	if len(steps) == 0 {
 		p.done = "all of them are in it"

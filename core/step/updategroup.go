@@ -120,9 +120,10 @@ func (p *planner) guardAtATime(n int) {
 		Holds: n >= 1 && n <= MostOfGroup, Answer: wording.Itoa(n), Remedy: "1 updates them one after another"})
 }
 
-// guardCustom holds for groups that LCM does not make by itself.
+// guardCustom holds for groups other than those that are kept as LCM made them: that of the control plane, or also the default one.
 func (p *planner) guardCustom(name, remedy string, kept ...string) {
-	p.guard(core.Guard{ID: core.GuardGroupCustom, Text: "it is not a group that LCM makes by itself", Holds: !slices.Contains(kept, name),
+	text := wording.TextIf(len(kept) > 1, "it is not a group that LCM makes by itself", "it is not the control plane's group")
+	p.guard(core.Guard{ID: core.GuardGroupCustom, Text: text, Holds: !slices.Contains(kept, name),
 		Answer: wording.TextOf(wording.OneLine(name, 64), "it has no name"), Remedy: remedy})
 }
 
@@ -204,7 +205,8 @@ func concurrencyWhy(s *core.Snapshot, in []*core.MachineView, n int) string {
 		return "The group has " + wording.Count(len(in), "machine") + " now: the number counts when it has more."
 	}
 	n = min(n, len(in))
-	why := fmt.Sprintf("Up to %d of its %d machines are in maintenance at the same time.", n, len(in))
+	why := fmt.Sprintf("Up to %d of its %d machines are in maintenance at the same time: fewer where the controllers' own limits say so.", n,
+		len(in))
 	if s.Known(core.SourceInstances) {
 		counts := make([]int, len(in))
 		for i, v := range in {
@@ -216,11 +218,10 @@ func concurrencyWhy(s *core.Snapshot, in []*core.MachineView, n int) string {
 			most += c
 		}
 		if most > 0 {
-			why += fmt.Sprintf(" On the %d fullest run %s, which need room elsewhere at once: the evacuation's plan shows whether there is.", n,
-				wording.Count(most, "instance"))
+			why += fmt.Sprintf(" The %d fullest have %s, which then need room elsewhere at once.", n, wording.Count(most, "instance"))
 		}
 	}
-	return why + " It is an upper bound: the controllers let fewer through where their own limits say so."
+	return why
 }
 
 func concurrencyThen(m *core.Management, g *core.MachineGroup) string {

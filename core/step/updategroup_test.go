@@ -241,7 +241,7 @@ func TestWhatFollowsFromUpdateGroups(t *testing.T) {
 	n := len(m.InstancesOn("cmp-01")) + len(m.InstancesOn("cmp-02"))
 	st := Plan(m.Join(objects...).Snapshot, core.Intent{Kind: core.IntentSetGroupConcurrency, Group: "rack-a",
 		GroupSettings: core.GroupSettings{Concurrent: 3}})
-	if !strings.Contains(st.Why, "Up to 2 of its 2 machines") || !strings.Contains(st.Why, fmt.Sprintf("run %d instances", n)) {
+	if !strings.Contains(st.Why, "Up to 2 of its 2 machines") || !strings.Contains(st.Why, fmt.Sprintf("The 2 fullest have %d instances", n)) {
 		t.Errorf("%d instances: %s", n, st.Why)
 	}
 }

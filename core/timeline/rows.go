@@ -117,29 +117,53 @@ func fixedRows(s *core.Snapshot, t Timeline) []*Row {
 var phaseLabels = map[core.PhaseID]string{core.PhaseServices: "2 OpenStack", core.PhaseMasters: "3 masters", core.PhaseWorkers: "4 workers",
 	core.PhaseFinish: "5 finish"}
 
+// phaseRow is a phase's row. A step that nobody commenced holds the phase up before it has begun: that is shown, too.
 func phaseRow(s *core.Snapshot, t Timeline, p core.Phase) *Row {
 	r := &Row{ID: "phase/" + wording.Itoa(int(p.ID)), Kind: Phase, Label: phaseLabels[p.ID], Phase: p.ID}
-	if !p.Timed() {
-		return r
+	if p.State == core.PhaseDone && p.Started.At.IsZero() {
+		return r // when it was is not known
 	}
-	changes := []change{{at: p.Started.At, bar: Runs, seen: p.Started.Exact}}
-	for _, st := range s.History.Stands[p.ID] {
-		if n := len(changes); n > 1 && !changes[n-1].at.Before(st.Since.At) {
-			changes = changes[:n-1] // one cause took the place of another
-		}
-		changes = append(changes, change{st.Since.At, standsAs(st.Cause), st.Since.Exact, st.Why, false})
-		if !st.Until.IsZero() {
-			changes = append(changes, change{at: st.Until, bar: Runs, seen: !st.UntilUnseen})
-		}
-	}
+	changes := phaseChanges(p, s.History.Stands[p.ID])
 	if !p.Ended.At.IsZero() {
 		for len(changes) > 0 && changes[len(changes)-1].at.After(p.Ended.At) {
 			changes = changes[:len(changes)-1]
 		}
 		changes = append(changes, change{at: p.Ended.At, bar: None, seen: p.Ended.Exact})
 	}
-	r.Spans = spans(changes, t.Start, t.Ended)
+	if r.Spans = spans(changes, t.Start, t.Ended); p.Started.At.After(r.begun()) {
+		r.Began = p.Started.At
+	}
 	return r
+}
+
+// phaseChanges are the beginning of a phase, and its standstills before and after it.
+func phaseChanges(p core.Phase, stands []core.Standstill) []change {
+	var changes []change
+	begins := change{at: p.Started.At, bar: Runs, seen: p.Started.Exact}
+	begun := begins.at.IsZero() // or it has not, and nothing is to be added
+	for _, st := range stands {
+		if !begun && !st.Since.At.Before(begins.at) {
+			changes, begun = append(changes, begins), true
+		}
+		if n := len(changes); n > 0 && !changes[n-1].at.Equal(begins.at) && !changes[n-1].at.Before(st.Since.At) {
+			changes = changes[:n-1] // one cause took the place of another
+		}
+		changes = append(changes, change{st.Since.At, standsAs(st.Cause), st.Since.Exact, st.Why, false})
+		goesOn := change{at: st.Until, bar: Runs, seen: !st.UntilUnseen}
+		switch {
+		case st.Until.IsZero():
+			return changes
+		case begins.at.IsZero() || st.Until.Before(begins.at):
+			goesOn.bar = None
+		default:
+			begun = true
+		}
+		changes = append(changes, goesOn)
+	}
+	if !begun {
+		changes = append(changes, begins)
+	}
+	return changes
 }
 
 // standsAs is the bar of a standstill.

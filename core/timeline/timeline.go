@@ -86,6 +86,7 @@ type Row struct {
 	Node  string       // the node's name
 	Spans []Span       // oldest first; they do not overlap, and only the last can last
 	Done  bool         // of a node: it is through, also where nobody saw when
+	Began time.Time    // of a phase that stood still before it began: when it did; else zero
 	Due   time.Time    // of a plan step that runs: when it ends by the plan's own estimate; else zero
 }
 
@@ -196,17 +197,21 @@ func (r *Row) part() int {
 	return 2
 }
 
-// Took is how long the row's bars have lasted from the first to the last, and whether the last has ended; 0 when it has not begun.
+// Took is how long the row's bars have lasted from the first to the last, and whether the last has ended; 0 when it has not begun. Of a
+// phase, how long it stood still before it began does not count.
 func (r *Row) Took(now time.Time) (took time.Duration, over bool) {
 	n := len(r.Spans)
 	if n == 0 {
 		return 0, false
 	}
-	end := r.Spans[n-1].End
-	if end.IsZero() {
-		return max(now.Sub(r.begun()), 0), false
+	from, end := r.begun(), r.Spans[n-1].End
+	if !r.Began.IsZero() {
+		from = r.Began
 	}
-	return end.Sub(r.begun()), true
+	if end.IsZero() {
+		return max(now.Sub(from), 0), false
+	}
+	return max(end.Sub(from), 0), true
 }
 
 // End is the end of what the timeline shows: of the update, or else of what is ahead; now when nothing is.

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/core/timeline"
 	"lockstep/scene"
 	"lockstep/scene/live"
@@ -147,6 +148,15 @@ func TestTheBarOfAPhaseShowsWhatStoodStill(t *testing.T) {
 		{"an alert held it up", []core.Standstill{stand(core.StandsByAlert, 25, 30)},
 			"under way 20-25, waiting for you 25-30 (auto-pause), under way 30-…"},
 		{"it stands still", []core.Standstill{stand(core.StandsByPlan, 25, 0)}, "under way 20-25, stuck or failed 25-… (plan-stuck)"},
+		{"nobody commenced its first step", []core.Standstill{stand(core.StandsForStep, 5, 20)},
+			"waiting for you 5-20 (commence), under way 20-…"},
+		{"nobody commenced it, and then an alert held it up", []core.Standstill{stand(core.StandsForStep, 5, 20),
+			stand(core.StandsByAlert, 25, 30)},
+			"waiting for you 5-20 (commence), under way 20-25, waiting for you 25-30 (auto-pause), under way 30-…"},
+		{"it was commenced, and began later", []core.Standstill{stand(core.StandsForStep, 5, 12)},
+			"waiting for you 5-12 (commence), under way 20-…"},
+		{"its step was commenced after its nodes had begun", []core.Standstill{stand(core.StandsForStep, 15, 25)},
+			"waiting for you 15-25 (commence), under way 25-…"},
 		{"one cause took the place of another", []core.Standstill{stand(core.StandsForPerson, 25, 30), stand(core.StandsFailed, 30, 0)},
 			"under way 20-25, waiting for you 25-30 (operator), stuck or failed 30-… (failed)"},
 	} {
@@ -161,6 +171,59 @@ func TestTheBarOfAPhaseShowsWhatStoodStill(t *testing.T) {
 				t.Errorf("the bar is %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// The commonest standstill comes before its phase: the step was not commenced. The phase took no longer for it.
+func TestAPhaseThatHasNotBegunShowsWhatItStandsStillFor(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		started int // minute; 0: it has not begun
+		until   int
+		want    string
+		took    time.Duration
+	}{
+		{"it waits to be commenced", 0, 0, "waiting for you 30-… (commence)", 30 * time.Minute},
+		{"it was commenced, and has not begun", 0, 40, "waiting for you 30-40 (commence)", 10 * time.Minute},
+		{"it was commenced, and began", 45, 45, "waiting for you 30-45 (commence), under way 45-…", 15 * time.Minute},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sc := updated(func(h *core.History) {
+				st := core.Standstill{Cause: core.StandsForStep, Since: seen(30), Why: "commence"}
+				if tt.until > 0 {
+					st.Until = minute(tt.until)
+				}
+				h.Stands = map[core.PhaseID][]core.Standstill{core.PhaseWorkers: {st}}
+				if tt.started > 0 {
+					h.Phases = map[core.PhaseID]core.PhaseRecord{core.PhaseWorkers: {Started: seen(tt.started)}}
+				}
+			})
+			if tt.started > 0 {
+				sc.Lock("", core.ControllerOpenStack, core.LockInactive)
+				sc.Maintained("cmp-01", "")
+			}
+			r := row(t, sc.Snapshot, "phase/4")
+			if got := told(r.Spans); got != tt.want {
+				t.Errorf("the bar is %q, want %q", got, tt.want)
+			}
+			if took, _ := r.Took(minute(60)); took != tt.took {
+				t.Errorf("it took %s, want %s", took, tt.took)
+			}
+		})
+	}
+}
+
+// A phase whose end has only just come is noted as ended with the next Snapshot: its row is there all the time.
+func TestAPhaseThatHasJustEndedKeepsItsRow(t *testing.T) {
+	sc := updated(func(h *core.History) {
+		h.Phases = map[core.PhaseID]core.PhaseRecord{core.PhaseServices: {Started: seen(5)}}
+	})
+	sc.Lock("", core.ControllerOpenStack, core.LockInactive)
+	if p := progress.Phases(sc.Snapshot)[1]; p.State != core.PhaseDone || !p.Ended.At.IsZero() {
+		t.Fatalf("the phase is %s, ended %s", p.State, p.Ended.At)
+	}
+	if got := told(row(t, sc.Snapshot, "phase/2").Spans); got != "under way 0-…" {
+		t.Errorf("the bar is %q", got)
 	}
 }
 
