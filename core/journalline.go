@@ -4,9 +4,9 @@ import "time"
 
 // JournalLine is a record of the journal as it is shown: who did what, or what was seen, when, and on what. Its texts are not sanitised.
 type JournalLine struct {
-	Seq  int64    // the record's number in the journal; 0 in one of an older version
-	Kind LineKind // what it is about
-	At   time.Time
+	Seq  int64     // the record's number in the journal; 0 in one of an older version
+	Kind LineKind  // what it is about
+	At   time.Time // of what it tells (the cluster's time)
 	Wall time.Time // when it was written
 	Who  string    // who did it; empty for what was seen
 	Saw  string    // who runs the Lockstep that wrote it

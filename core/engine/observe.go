@@ -21,8 +21,8 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 		// A missing request means nothing before every list of Kubernetes has arrived once.
 		return h
 	}
-	h = e.observeUpdate(s, h)
 	watched := e.settled
+	h = e.observeUpdate(s, h, watched)
 	look := e.lookAt(s)
 	h = e.observeRounds(s, h, look, watched)
 	h = e.observeStages(s, h, watched)
@@ -82,7 +82,7 @@ func settled(s *core.Snapshot) bool {
 	return true
 }
 
-func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
+func (e *Engine) observeUpdate(s *core.Snapshot, h core.History, watched bool) core.History {
 	cmr := progress.UpdateRequest(s)
 	if cmr != nil {
 		e.updateSeen = cmr.UID
@@ -96,7 +96,11 @@ func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
 			h.Update.From = "" // the locks are at the target already: the release before was not seen
 		}
 		h.Phases, h.Courses, h.Stands = nil, nil, nil
-		e.see(Record{Kind: RecordUpdate, Update: &h.Update, Object: new(cmr.Ref())})
+		r := Record{Kind: RecordUpdate, Update: &h.Update, Object: new(cmr.Ref()), At: cmr.Created.UTC()}
+		if !watched {
+			r.Reconstructed = fieldUpdate
+		}
+		e.see(r)
 	case cmr == nil && h.Update.UID != "" && h.Update.Ended.IsZero():
 		h.Update.EndSeen = e.updateSeen == h.Update.UID
 		h.Update.Ended = s.Now
@@ -311,6 +315,9 @@ func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
 	return core.Since{}
 }
 
+// phaseSeen is how old what a phase rests on may be when the phase is seen to begin.
+const phaseSeen = time.Minute
+
 func (e *Engine) observePhases(s *core.Snapshot, h core.History, watched bool) core.History {
 	if r := progress.UpdateRequest(s); r != nil && r.UID != h.Update.UID {
 		return h // whether it is an update is not known yet
@@ -321,8 +328,12 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History, watched bool) c
 		r := phases.M[p.ID]
 		before := r
 		if p.State != core.PhasePending && r.Started.At.IsZero() {
-			if r.Started = p.Started; r.Started.At.IsZero() {
+			r.Started = p.Started
+			switch {
+			case r.Started.At.IsZero():
 				r.Started = core.Since{At: s.Now, Exact: seen}
+			case seen && s.Now.Sub(r.Started.At) < phaseSeen:
+				r.Started.Exact = true // it was pending at the look before this one, and what it rests on came since
 			}
 		}
 		switch {
@@ -372,7 +383,7 @@ func (e *Engine) observeStandstills(s *core.Snapshot, h core.History, watched bo
 			note(open)
 		}
 		if now.Cause != "" {
-			st := core.Standstill{Cause: now.Cause, Since: core.Since{At: s.Now, Exact: watched}, Why: wording.OneLine(now.Why, core.MostWhy)}
+			st := core.Standstill{Cause: now.Cause, Since: core.Since{At: s.Now, Exact: watched}, Why: wording.OneLine(now.Why, mostOfReason)}
 			if len(now.Subjects) > 0 {
 				st.Subject = now.Subjects[0]
 			}

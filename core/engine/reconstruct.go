@@ -45,6 +45,7 @@ const (
 	fieldReady    = "Node status.conditions.lastTransitionTime of Ready"
 	fieldMigrated = "Nova migration created_at"
 	fieldRequest  = "NodeMaintenanceRequest metadata.creationTimestamp"
+	fieldUpdate   = "ClusterMaintenanceRequest metadata.creationTimestamp"
 )
 
 // stageRank is how far a node is in its maintenance; 0 outside. A node that is updated and rebooted goes to and fro between the two.
@@ -103,6 +104,7 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 		e.world.touched.node(name)
 	}
 	h.Phases = e.pastPhases(s, h.Update, h.Phases)
+	h.Update = e.pastEnd(s, h.Update)
 	b.missed, b.phases = nil, nil
 	h.Courses, h.Stages, h.Rounds, h.Earlier = courses.M, stages.M, rounds.M, earlier.M
 	return h
@@ -154,6 +156,29 @@ func (e *Engine) pastPhases(s *core.Snapshot, u core.UpdateRecord,
 			Reconstructed: fieldStepDuration})
 	}
 	return out.M
+}
+
+// pastEnd is the update with the time of its end by its plan, where nobody looked when it ended: its last step was complete then.
+func (e *Engine) pastEnd(s *core.Snapshot, u core.UpdateRecord) core.UpdateRecord {
+	plan := planOf(s, e.plan.plan)
+	if plan == nil || u.Ended.IsZero() || u.EndSeen || u.Reconstructed {
+		return u
+	}
+	var ended time.Time
+	for _, st := range plan.Steps {
+		end := stepEnded(st)
+		if end.IsZero() {
+			return u // what has not ended, or not by the plan, tells nothing of the end
+		}
+		ended = core.Later(ended, end)
+	}
+	if !ended.After(u.Started) || ended.After(u.Ended) {
+		return u
+	}
+	u.Ended, u.Reconstructed = ended, true
+	e.world.touched.everything()
+	e.see(Record{Kind: RecordUpdate, At: ended, Update: &u, Reconstructed: fieldStepDuration})
+	return u
 }
 
 // phaseByPlan is when the steps of a phase began, and when the last one ended; zero where the plan does not tell.

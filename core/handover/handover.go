@@ -303,9 +303,9 @@ func next(s *core.Snapshot) []Next {
 // wrong is what went wrong, and does no more: what the journal has of it.
 func (h *Handover) wrong(a *record.Account) {
 	var all []Wrong
-	for _, st := range a.Standstills {
+	for _, st := range a.StoodStillBy() {
 		if !st.Ended.IsZero() && st.Took >= wrongFrom.Seconds() {
-			all = append(all, Wrong{st.Began.Time, st.Ended.Time, "stood still: " + st.Cause + wording.Prefixed(", ", st.Why),
+			all = append(all, Wrong{st.Began.Time, st.Ended.Time, "stood still" + st.TimesText() + ": " + st.Cause + wording.Prefixed(", ", st.Why),
 				record.Lines(st.Lines)})
 		}
 	}
