@@ -315,8 +315,19 @@ func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
 	return core.Since{}
 }
 
-// phaseSeen is how old what a phase rests on may be when the phase is seen to begin.
+// phaseSeen is how old what a phase rests on may be when the phase is seen to begin, or to end.
 const phaseSeen = time.Minute
+
+// phaseSince is when a phase began, or ended, that had not at the look before this one.
+func phaseSince(s *core.Snapshot, is core.Since, seen bool) core.Since {
+	switch {
+	case is.At.IsZero():
+		return core.Since{At: s.Now, Exact: seen}
+	case seen && s.Now.Sub(is.At) < phaseSeen:
+		is.Exact = true // what it rests on came since
+	}
+	return is
+}
 
 func (e *Engine) observePhases(s *core.Snapshot, h core.History, watched bool) core.History {
 	if r := progress.UpdateRequest(s); r != nil && r.UID != h.Update.UID {
@@ -328,19 +339,11 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History, watched bool) c
 		r := phases.M[p.ID]
 		before := r
 		if p.State != core.PhasePending && r.Started.At.IsZero() {
-			r.Started = p.Started
-			switch {
-			case r.Started.At.IsZero():
-				r.Started = core.Since{At: s.Now, Exact: seen}
-			case seen && s.Now.Sub(r.Started.At) < phaseSeen:
-				r.Started.Exact = true // it was pending at the look before this one, and what it rests on came since
-			}
+			r.Started = phaseSince(s, p.Started, seen)
 		}
 		switch {
 		case p.State == core.PhaseDone && r.Ended.At.IsZero():
-			if r.Ended = p.Ended; r.Ended.At.IsZero() {
-				r.Ended = core.Since{At: s.Now, Exact: seen}
-			}
+			r.Ended = phaseSince(s, p.Ended, seen)
 		case p.State != core.PhaseDone:
 			r.Ended = core.Since{} // the phase goes on again, so it has not ended
 		}
