@@ -16,6 +16,12 @@ type JournalLine struct {
 	Instance string // its ID
 	Label    string // what to call what it is about
 
+	Object string // "Node cmp-07", with its namespace, as its API calls it; empty where it is about none
+	UID    string // its UID
+	As     string // as whom the servers knew who confirmed it
+	Typed  string // what they typed to confirm it
+	Basis  []Fact // what the confirmation rested on
+
 	What      string // in a few words: "idle → evacuating", "confirmed: live-migrate web-1"
 	Why       string // one line; may be empty
 	State     string // in which an operation ended; else empty

@@ -126,6 +126,7 @@ func (r Record) line() (core.JournalLine, bool) {
 		if o.Kind == core.KindInstance {
 			l.Instance = o.UID
 		}
+		l.Object, l.UID = o.String(), o.UID
 	}
 	shown := !r.Carried
 	l.Reconstructed = r.Reconstructed
@@ -196,6 +197,9 @@ func (r Record) line() (core.JournalLine, bool) {
 		l.Kind, l.What, l.Why = core.LineStep, "its cold migration ended", text(r.Text)
 	case RecordGrant:
 		did("confirmed")
+		if l.Typed, l.Basis = r.Typed, r.Basis; r.As != nil {
+			l.As = r.As.String()
+		}
 	case RecordRefused:
 		did("refused")
 	case RecordControl:
