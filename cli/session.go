@@ -165,6 +165,7 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Confi
 	s.kube = client
 	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Who: cfg.Operator, Identity: p.line.holder,
 		Log: s.log.Logger})
+	cfg.LockTimes = client.LockTimes
 	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client),
 		needs: func() []kube.Permission { return s.writeNeeds(p.leaseNamespace) }}
 	return client, nil

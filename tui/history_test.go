@@ -66,8 +66,8 @@ func TestAConfirmationIsShownWhole(t *testing.T) {
 	l.Kind, l.What, l.As, l.Typed, l.Object, l.UID = core.LineStep, "confirmed: stop web-1", "operator", "web-1", "Node cmp-07", "5f2c-91"
 	l.Basis = []core.Fact{{Name: "status", Value: "ACTIVE"}}
 	frame := stripped(d.keys("H", "enter").shows())
-	for _, want := range []string{"anna@jump01, to the servers operator", "web-1", "Node cmp-07, uid 5f2c-91", "What the confirmation rested on",
-		"ACTIVE"} {
+	for _, want := range []string{"anna@jump01, to the servers operator", "web-1", "Node cmp-07, uid 5f2c-91",
+		"What the confirmation rested on", "ACTIVE"} {
 		if !strings.Contains(frame, want) {
 			t.Errorf("it does not say %q:\n%s", want, frame)
 		}

@@ -246,8 +246,12 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node s
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(core.LockInactive), Text: why})
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(core.LockInactive), To: string(r.State), Text: why})
 		case had: // the first sight of a lock is not a transition
-			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: watched,
-				Text: l.Message})
+			is := Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: watched,
+				Text: l.Message}
+			e.see(is)
+			if is.Began = old.Since.At; !watched {
+				e.past.missLock(is)
+			}
 		}
 	}
 	for _, l := range s.ClusterLocks {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -75,6 +76,40 @@ func TestAnUpdateThatNobodySawIsToldByItsPlan(t *testing.T) {
 			t.Errorf("%s: %+v", name, u)
 		case c.ended > 0 && (len(e.seen) != 1 || !u.Reconstructed || !u.Ended.Equal(requested.Add(c.ended)) || !e.seen[0].At.Equal(u.Ended)):
 			t.Errorf("%s: %+v; it told %+v", name, u, e.seen)
+		}
+	}
+}
+
+// A lock that was found in another state is told with the time at which whoever keeps its state wrote to it last, where that lies between
+// what was seen before and the look that found it.
+func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
+	at := func(minute int) time.Time { return scene.Noon.Add(time.Duration(minute) * time.Minute) }
+	u := core.UpdateRecord{UID: "cmr", Started: at(-60)}
+	for name, c := range map[string]struct {
+		written time.Time
+		state   core.LockState
+		told    bool
+	}{
+		"between":                  {at(-10), core.LockInactive, true},
+		"nothing tells":            {time.Time{}, core.LockInactive, false},
+		"before it was seen":       {at(-40), core.LockInactive, false},
+		"after it was found":       {at(1), core.LockInactive, false},
+		"it has another state now": {at(-10), core.LockActive, false},
+	} {
+		e := New(Config{})
+		lock := core.Ref{Kind: core.KindNodeWorkloadLock, Name: "openstack-cmp-1", UID: "l"}
+		e.past.missLock(Record{Kind: RecordLock, Node: "cmp-1", Object: &lock, From: "active", To: "inactive", Began: at(-30), Text: "its text now"})
+		e.past.states = map[string]time.Time{"l": c.written}
+		locks := e.pastLocks(u, map[string]core.LockRecord{"l": {State: c.state, Since: core.Since{At: at(0)}}})
+		if told := len(e.seen) == 1; told != c.told || told != locks["l"].Since.At.Equal(c.written) {
+			t.Errorf("%s: told %+v, the lock is %+v", name, e.seen, locks["l"])
+		}
+		if c.told {
+			r := e.seen[0]
+			l, _ := r.line()
+			if !r.At.Equal(c.written) || r.Exact || r.Text != "" || !strings.HasPrefix(l.Why, "reconstructed by NodeWorkloadLock metadata.managed") {
+				t.Errorf("%s: %+v, shown as %+v", name, r, l)
+			}
 		}
 	}
 }
