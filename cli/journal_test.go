@@ -116,7 +116,8 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 		}
 		return path
 	}
-	waits := engine.Record{Kind: engine.RecordStage, At: at, Node: "kaas-node-7", Label: "cmp-07", Object: &core.Ref{UID: "7"}, From: "idle", To: "waiting for you"}
+	waits := engine.Record{Kind: engine.RecordStage, At: at, Node: "kaas-node-7", Label: "cmp-07", Object: &core.Ref{UID: "7"},
+		From: "idle", To: "waiting for you"}
 	late := waits
 	late.At = at.Add(2 * time.Second)
 	annas := write("anna", "a", waits, engine.Record{Kind: engine.RecordVerified, At: at.Add(time.Minute), Title: "live-migrate web-1",

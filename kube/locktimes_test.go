@@ -12,8 +12,8 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// When a lock came into its state at the latest is when the manager of its state wrote to it last, whatever others write. A lock whose state
-// nobody has set has no time.
+// When a lock came into its state at the latest is when the manager of its state wrote to it last, whatever others write. A lock whose
+// state nobody has set has no time.
 func TestWhenALockCameIntoItsState(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})

@@ -19,7 +19,8 @@ const entryLasts = 10 * time.Second
 // entriesEvery is the time between two looks at "Needs you" for the journal (wall time). What counts lasts longer.
 const entriesEvery = entryLasts / 2
 
-// mostOfReason is how much of an entry's reason, and of that of a standstill, the journal keeps, in bytes: no reason of Lockstep's is as long.
+// mostOfReason is how much of an entry's reason, and of that of a standstill, the journal keeps, in bytes: no reason of Lockstep's
+// is as long.
 const mostOfReason = 2000
 
 // entryBook follows "Needs you" for the journal. It is owned by the goroutine of Run.
