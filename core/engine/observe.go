@@ -319,11 +319,11 @@ func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
 	return core.Since{}
 }
 
-// phaseSeen is how old what a phase rests on may be when the phase is seen to begin, or to end.
+// phaseSeen is how old what the end of a phase rests on may be when the phase is seen to end.
 const phaseSeen = time.Minute
 
-// phaseSince is when a phase began, or ended, that had not at the look before this one.
-func phaseSince(s *core.Snapshot, is core.Since, seen bool) core.Since {
+// phaseEnd is when a phase ended that had not at the look before this one.
+func phaseEnd(s *core.Snapshot, is core.Since, seen bool) core.Since {
 	switch {
 	case is.At.IsZero():
 		return core.Since{At: s.Now, Exact: seen}
@@ -343,11 +343,13 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History, watched bool) c
 		r := phases.M[p.ID]
 		before := r
 		if p.State != core.PhasePending && r.Started.At.IsZero() {
-			r.Started = phaseSince(s, p.Started, seen)
+			if r.Started = p.Started; r.Started.At.IsZero() { // else the plan may know it better
+				r.Started = core.Since{At: s.Now, Exact: seen}
+			}
 		}
 		switch {
 		case p.State == core.PhaseDone && r.Ended.At.IsZero():
-			r.Ended = phaseSince(s, p.Ended, seen)
+			r.Ended = phaseEnd(s, p.Ended, seen)
 		case p.State != core.PhaseDone:
 			r.Ended = core.Since{} // the phase goes on again, so it has not ended
 		}
