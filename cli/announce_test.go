@@ -59,6 +59,36 @@ func TestColleaguesSeeEventsOfWhatWasDone(t *testing.T) {
 	})
 }
 
+// A step of the update plan that an operator commenced is an Event of the plan, on the management cluster.
+func TestColleaguesSeeEventsOnTheManagementCluster(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		st := newStory(t, sim.Options{Scenario: told(t, "drive-it"), Paused: true})
+		st.place.management = simManagement(st.Cloud)
+		st.place.config.Events = true
+		if err := st.Management.SetRules(kubeapi.Operator, kubeapi.AdminRules()); err != nil {
+			t.Fatal(err)
+		}
+		st.begin()
+		st.arm()
+		st.Clock.Resume()
+		st.confirm(core.Intent{Kind: core.IntentCommence, PlanStep: "openstack"})
+		plan := st.last.Management.Plan()
+		var found []string
+		until(t, "there is an Event", func() bool {
+			for _, e := range st.Management.Objects("events") {
+				if uid, _, _ := unstructured.NestedString(e.Object, "involvedObject", "uid"); uid == plan.UID {
+					message, _, _ := unstructured.NestedString(e.Object, "message")
+					found = append(found, e.GetNamespace()+" "+message)
+				}
+			}
+			return len(found) > 0
+		})
+		if !strings.HasPrefix(found[0], plan.Namespace+" ") || !strings.Contains(found[0], "commence step openstack") {
+			t.Errorf("the Event: %q", found)
+		}
+	})
+}
+
 // Without the right to make Events, that is told once, and the operation is done all the same. By default none are made.
 func TestWithoutTheRightNoEventsAreMade(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {

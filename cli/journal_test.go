@@ -116,29 +116,34 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 		}
 		return path
 	}
-	waits := engine.Record{Kind: engine.RecordStage, At: at, Node: "cmp-07", Object: &core.Ref{UID: "7"}, From: "idle", To: "waiting for you"}
+	waits := engine.Record{Kind: engine.RecordStage, At: at, Node: "kaas-node-7", Label: "cmp-07", Object: &core.Ref{UID: "7"},
+		From: "idle", To: "waiting for you"}
 	late := waits
 	late.At = at.Add(2 * time.Second)
 	annas := write("anna", "a", waits, engine.Record{Kind: engine.RecordVerified, At: at.Add(time.Minute), Title: "live-migrate web-1",
-		Intent: &core.Intent{Kind: core.IntentLiveMigrate, Instance: "id-web-1"}, State: "done", Took: 61})
+		Intent: &core.Intent{Kind: core.IntentLiveMigrate, Instance: "id-web-1"}, State: "done", Took: 61},
+		engine.Record{Kind: engine.RecordEntry, At: at.Add(time.Second), Node: "kaas-node-7", Entry: &engine.EntryRecord{What: engine.EntryCame,
+			Severity: "urgent", Label: "cmp-07", Reason: "kaas-node-7 waits"}})
 	berts := write("bert", "b", late, engine.Record{Kind: engine.RecordGrant, At: at.Add(30 * time.Second), Title: "stop \x1b[2Jweb-2",
 		Intent: &core.Intent{Kind: core.IntentStop, Instance: "id-web-2"}})
 	lines := func(out string) []string { return strings.Split(strings.TrimSuffix(out, "\n"), "\n") }
+	const entry = "entry      cmp-07: needs you, urgent: came: cmp-07 waits" // it was written last
 	const stage, grant, verified = "stage      cmp-07: idle → waiting for you", "grant      confirmed: stop [2Jweb-2 (bert)",
 		"verified   verified, done: live-migrate web-1, after 61 s"
 	for name, c := range map[string]struct {
 		args []string
 		want []string
 	}{
-		"all, as one":  {nil, []string{stage, grant, verified}},
-		"one":          {[]string{annas}, []string{stage, verified}},
-		"a node":       {[]string{"--node", "cmp-07"}, []string{stage}},
-		"an instance":  {[]string{"--instance", "id-web-2"}, []string{grant}},
-		"a person":     {[]string{"--by", "bert"}, []string{grant}},
-		"kinds":        {[]string{"--kind", "grant,verified"}, []string{grant, verified}},
-		"the last one": {[]string{"-n", "1"}, []string{verified}},
-		"from then on": {[]string{"--since", at.Add(time.Minute).Local().Format(minutes)}, []string{verified}},
-		"up to then":   {[]string{"--until", at.Local().Format(minutes)}, []string{stage}},
+		"all, as one":                 {nil, []string{stage, entry, grant, verified}},
+		"one":                         {[]string{annas}, []string{stage, entry, verified}},
+		"a node":                      {[]string{"--node", "cmp-07"}, []string{stage, entry}},
+		"the same, by its other name": {[]string{"--node", "kaas-node-7"}, []string{stage, entry}},
+		"an instance":                 {[]string{"--instance", "id-web-2"}, []string{grant}},
+		"a person":                    {[]string{"--by", "bert"}, []string{grant}},
+		"kinds":                       {[]string{"--kind", "grant,verified"}, []string{grant, verified}},
+		"the last one":                {[]string{"-n", "1"}, []string{verified}},
+		"from then on":                {[]string{"--since", at.Add(time.Minute).Local().Format(minutes)}, []string{verified}},
+		"up to then":                  {[]string{"--until", at.Local().Format(minutes)}, []string{stage}},
 	} {
 		code, out, trouble := run(append([]string{"show"}, c.args...)...)
 		got := lines(out)
@@ -162,10 +167,10 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	merged := filepath.Join(t.TempDir(), "merged.jsonl")
-	if code, out, trouble := run("merge", "-o", merged, annas, berts); code != exitFine || !strings.Contains(out, "3 lines of 2 journals") {
+	if code, out, trouble := run("merge", "-o", merged, annas, berts); code != exitFine || !strings.Contains(out, "4 lines of 2 journals") {
 		t.Errorf("%d, %s%s", code, out, trouble)
 	}
-	if code, out, _ := run("verify", merged); code != exitFine || !strings.Contains(out, "intact, 3 lines") {
+	if code, out, _ := run("verify", merged); code != exitFine || !strings.Contains(out, "intact, 4 lines") {
 		t.Errorf("the merged one: %d, %s", code, out)
 	}
 }

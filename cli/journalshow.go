@@ -35,8 +35,9 @@ func newJournalShow(p *place) *cobra.Command {
 		Use:   "show [FILE...]",
 		Short: "Print what stands in journals, one line each",
 		Long: `Prints the lines of a journal with all its files, or of the files that are named; without FILE, of all journals in the state
-folder. Several are printed as one: in the order of the clusters' time, and what more than one of them saw once. Times are yours as text,
-and UTC in JSON, which has each line as it stands in the journal. It writes nothing, and asks no server.
+folder. They come in the order of the times that they tell, which is not that in which they were written: what must last before it is
+told, and what was reconstructed, stands further down in the file. Several journals are printed as one, and what more than one of them saw
+once. Times are yours as text, and UTC in JSON, which has each line as it stands in the journal. It writes nothing, and asks no server.
 
 Give the journals of one cluster only: those of several clusters are mixed.`,
 		Example: `  lockstep journal show --node cmp-07 --since 22:00
@@ -60,8 +61,8 @@ Give the journals of one cluster only: those of several clusters are mixed.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&output, "output", "o", formatText, "`format`: text or json")
-	flags.StringVar(&f.node, "node", "", "only what is about this `node`, by its name in Kubernetes")
-	flags.StringVar(&f.instance, "instance", "", "only what is about the instance with this `ID`")
+	flags.StringVar(&f.node, "node", "", "only what is about this `node`, by its name in Kubernetes or that of its machine")
+	flags.StringVar(&f.instance, "instance", "", "only what is about the instance with this `ID`, or this name")
 	flags.StringVar(&f.by, "by", "", "only what those recorded whose name has this `text` in it")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only lines of these `kinds` (docs/journal.md)")
 	flags.StringVar(&f.since, "since", "", "only from this `time` on: 15:04, or \"2006-01-02 15:04\"")
@@ -99,10 +100,11 @@ func (f *journalFilter) read(now time.Time) error {
 	return nil
 }
 
-func (f *journalFilter) wants(l engine.JournalLine) bool {
+// wants tells whether a line is wanted. The label is what people call the line's node; empty where that is its name.
+func (f *journalFilter) wants(l engine.JournalLine, label string) bool {
 	switch {
-	case f.node != "" && l.Node != f.node,
-		f.instance != "" && !slices.Contains(l.Instances(), f.instance),
+	case f.node != "" && l.Node != f.node && label != f.node,
+		f.instance != "" && !slices.Contains(l.Instances(), f.instance) && l.InstanceName() != f.instance,
 		f.by != "" && !strings.Contains(l.By, f.by),
 		len(f.kinds) > 0 && !slices.Contains(f.kinds, string(l.Kind)),
 		!f.from.IsZero() && l.When().Before(f.from),
@@ -116,33 +118,33 @@ func (f *journalFilter) wants(l engine.JournalLine) bool {
 func showJournals(out, trouble io.Writer, paths []string, f journalFilter, output string) error {
 	w := bufio.NewWriter(out)
 	enc := json.NewEncoder(w)
-	var (
-		kept []engine.JournalLine // the last ones, where only these are wanted
-		err  error
-	)
-	print := func(l engine.JournalLine) {
-		if err != nil {
-			return
+	var lines []engine.JournalLine
+	labels := map[string]string{} // of nodes, by their names in Kubernetes
+	skipped, readErr := engine.ReadInOrder(paths, func(l engine.JournalLine) {
+		if l.Label != "" && l.Node != "" {
+			labels[l.Node] = l.Label
 		}
+		lines = append(lines, l)
+	})
+	lines = slices.DeleteFunc(lines, func(l engine.JournalLine) bool { return !f.wants(l, labels[l.Node]) })
+	if f.last > 0 {
+		lines = lines[max(len(lines)-f.last, 0):]
+	}
+	var names []string
+	for name, label := range labels {
+		names = append(names, name, label)
+	}
+	called := strings.NewReplacer(names...)
+	var err error
+	for _, l := range lines {
 		if output == formatJSON {
 			err = enc.Encode(shownLine{l.File, l.Line, l.Seq, l.Record})
-			return
+		} else {
+			_, err = fmt.Fprintf(w, "%s %-10s %s%s\n", l.When().Local().Format(time.DateTime), l.Kind, oneLine(called.Replace(l.Says())), by(l))
 		}
-		_, err = fmt.Fprintf(w, "%s %-10s %s%s\n", l.When().Local().Format(time.DateTime), l.Kind, oneLine(l.Says()), by(l))
-	}
-	skipped, readErr := readJournals(paths, func(l engine.JournalLine) {
-		switch {
-		case !f.wants(l):
-		case f.last == 0:
-			print(l)
-		default:
-			if kept = append(kept, l); len(kept) >= 2*f.last {
-				kept = slices.Clone(kept[len(kept)-f.last:])
-			}
+		if err != nil {
+			break
 		}
-	})
-	for _, l := range kept[max(len(kept)-f.last, 0):] {
-		print(l)
 	}
 	if err == nil {
 		err = w.Flush()
@@ -175,14 +177,6 @@ func by(l engine.JournalLine) string {
 	return ""
 }
 
-// readJournals reads one journal, or several as one.
-func readJournals(paths []string, each func(engine.JournalLine)) (skipped int, err error) {
-	if len(paths) == 1 {
-		return engine.ReadJournalLines(paths[0], each)
-	}
-	return engine.MergeJournals(paths, each)
-}
-
 func newJournalMerge(p *place) *cobra.Command {
 	var (
 		output string
@@ -191,9 +185,9 @@ func newJournalMerge(p *place) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "merge -o FILE FILE...",
 		Short: "Make one journal of those of several operators",
-		Long: `Writes one journal of several of the same cluster: in the order of the cluster's time, with everything that was done, and what more
-than one of them saw once. The lines of the new journal are tied to one another as in any other; those of the old ones stay as they are,
-and only those are the evidence. It asks no server.`,
+		Long: `Writes one journal of several of the same cluster: in the order of the times that they tell, with everything that was
+done, and what more than one of them saw once. The lines of the new journal are tied to one another as in any other; those of
+the old ones stay as they are, and only those are the evidence. It asks no server.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			paths, err := p.theseJournals(paths)

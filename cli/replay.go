@@ -15,6 +15,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/checklist"
 	"lockstep/core/recording"
+	"lockstep/core/wording"
 	"lockstep/tui"
 )
 
@@ -100,8 +101,8 @@ func replay(ctx context.Context, o options, path, at string, po recorded.Options
 
 // replayNotice says what is played.
 func replayNotice(rec *recording.Recording) string {
-	text := []string{fmt.Sprintf("recorded by Lockstep %s, %s long, %d events", oneLine(rec.Head.Version),
-		rec.To.Sub(rec.From).Round(time.Second), len(rec.Events))}
+	text := []string{fmt.Sprintf("recorded by Lockstep %s, %s long, %s", oneLine(rec.Head.Version),
+		wording.SpanText(rec.To.Sub(rec.From)), wording.Count(len(rec.Events), "event"))}
 	if rec.Head.Pseudonymous {
 		text = append(text, "its names are made up")
 	}

@@ -132,7 +132,7 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	s.looker = kube.NewLooker(client, management)
 	s.openOpenStack(p, client, &cfg)
 	s.openAlertmanager(p, client, &cfg)
-	s.openAnnouncer(p, client, &cfg)
+	s.openAnnouncer(p, client, management, &cfg)
 	s.openJournal(ctx, p, client, &cfg)
 	if err := s.beginRecording(p, &cfg); err != nil {
 		return nil, err
@@ -165,23 +165,24 @@ func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Confi
 	s.kube = client
 	s.lease = kube.NewLease(client, kube.LeaseOptions{Namespace: p.leaseNamespace, Who: cfg.Operator, Identity: p.line.holder,
 		Log: s.log.Logger})
+	cfg.LockTimes = client.LockTimes
 	cfg.Lease = &checkedLease{Lease: s.lease, access: kube.NewAccess(client),
 		needs: func() []kube.Permission { return s.writeNeeds(p.leaseNamespace) }}
 	return client, nil
 }
 
 // openAnnouncer has Events made, where the configuration wants them and something can be confirmed.
-func (s *session) openAnnouncer(p place, client *kube.Client, cfg *engine.Config) {
+func (s *session) openAnnouncer(p place, client, management *kube.Client, cfg *engine.Config) {
 	if !p.config.Events || client == nil || p.readOnly || p.oneLook {
 		return
 	}
-	s.announcer = kube.NewAnnouncer(client, kube.AnnouncerOptions{Log: s.log.Logger, Trouble: func(text string) {
+	s.announcer = kube.NewAnnouncer(client, kube.AnnouncerOptions{Management: management, Log: s.log.Logger, Trouble: func(text string) {
 		select {
 		case s.recordTrouble <- text:
 		default: // the screen has enough to tell
 		}
 	}})
-	cfg.Announce = engine.Announce{Do: s.announcer.Announce, Kind: kube.Announces}
+	cfg.Announce = engine.Announce{Do: s.announcer.Announce, On: s.announcer.On}
 }
 
 func (s *session) openOpenStack(p place, client *kube.Client, cfg *engine.Config) {

@@ -21,7 +21,7 @@ type Course []CourseStage
 // MostCourseStages is how many stages of a node's course are kept, the newest. A node goes through about ten in its maintenance.
 const MostCourseStages = 64
 
-// MostWhy is the length in bytes to which the reason for a standstill is cut.
+// MostWhy is the length in bytes to which the reason why a node stands still is cut.
 const MostWhy = 240
 
 // With is the course with the stage that comes next.
@@ -74,7 +74,7 @@ type Standstill struct {
 	Since       Since     // Exact: Lockstep watched when it began
 	Until       time.Time // zero while it lasts
 	UntilUnseen bool      `json:",omitempty"` // nobody watched when it ended: it ended at Until or before
-	Why         string    // at most MostWhy bytes
+	Why         string
 }
 
 // MostStandstills is how many standstills of one phase are kept, the newest.

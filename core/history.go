@@ -107,6 +107,8 @@ type UpdateRecord struct {
 	Started time.Time
 	Ended   time.Time // zero while it runs
 	EndSeen bool      `json:",omitempty"` // Lockstep saw its request go; otherwise the request was gone when it looked again
+
+	Reconstructed bool `json:",omitempty"` // nobody saw it end: Ended is when its plan was complete, by the plan's own times
 }
 
 // StopRecord is an instance that Lockstep stopped or shelved.

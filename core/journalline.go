@@ -4,9 +4,9 @@ import "time"
 
 // JournalLine is a record of the journal as it is shown: who did what, or what was seen, when, and on what. Its texts are not sanitised.
 type JournalLine struct {
-	Seq  int64    // the record's number in the journal; 0 in one of an older version
-	Kind LineKind // what it is about
-	At   time.Time
+	Seq  int64     // the record's number in the journal; 0 in one of an older version
+	Kind LineKind  // what it is about
+	At   time.Time // of what it tells (the cluster's time)
 	Wall time.Time // when it was written
 	Who  string    // who did it; empty for what was seen
 	Saw  string    // who runs the Lockstep that wrote it
@@ -15,6 +15,12 @@ type JournalLine struct {
 	Node     string // its name in Kubernetes
 	Instance string // its ID
 	Label    string // what to call what it is about
+
+	Object string // "Node cmp-07", with its namespace, as its API calls it; empty where it is about none
+	UID    string // its UID
+	As     string // as whom the servers knew who confirmed it
+	Typed  string // what they typed to confirm it
+	Basis  []Fact // what the confirmation rested on
 
 	What      string // in a few words: "idle → evacuating", "confirmed: live-migrate web-1"
 	Why       string // one line; may be empty

@@ -100,6 +100,7 @@ func TestTheManifestsGiveExactlyWhatTheProgramUses(t *testing.T) {
 		{"rbac-alerts.yaml", kube.AlertmanagerPermissions(core.AlertmanagerPlace{Namespace: kube.AlertmanagerNamespace,
 			Service: kube.AlertmanagerService})},
 		{"rbac-events.yaml", kube.AnnouncePermissions()},
+		{"rbac-management-events.yaml", kube.ManagementAnnouncePermissions("mosk")},
 	}
 	for _, test := range tests {
 		t.Run(test.manifest, func(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,13 +20,14 @@ type Announcer struct {
 	client *Client
 	opts   AnnouncerOptions
 	queue  chan engine.Announcement
-	once   sync.Once // trouble is told once
+	told   map[*Client]bool // trouble with it is told once; only Run touches it
 }
 
 // AnnouncerOptions say how an Announcer works.
 type AnnouncerOptions struct {
-	Log     *slog.Logger
-	Trouble func(string) // told once why Events are not written; it must not wait; may be nil
+	Management *Client // of the management cluster, whose objects have their Events there; nil: none is connected
+	Log        *slog.Logger
+	Trouble    func(string) // told once for each cluster why Events are not written; it must not wait; may be nil
 }
 
 const (
@@ -46,12 +46,18 @@ func AnnouncePermissions() []Permission {
 	return []Permission{{Verb: "create", Resource: gvrEvents.Resource, Namespace: announceNamespace}}
 }
 
+// ManagementAnnouncePermissions are the same on the management cluster, in the cluster's project (deploy/rbac-management-events.yaml).
+func ManagementAnnouncePermissions(project string) []Permission {
+	return []Permission{{Verb: "create", Resource: gvrEvents.Resource, Namespace: project}}
+}
+
 // NewAnnouncer makes an Announcer. It writes while Run runs.
 func NewAnnouncer(client *Client, opts AnnouncerOptions) *Announcer {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Announcer{client: client, opts: opts, queue: make(chan engine.Announcement, mostAnnounced)}
+	return &Announcer{client: client, opts: opts, queue: make(chan engine.Announcement, mostAnnounced),
+		told: map[*Client]bool{}}
 }
 
 // Announce has an Event written. It does not wait.
@@ -83,31 +89,51 @@ func (a *Announcer) Run(ctx context.Context) {
 func (a *Announcer) write(ctx context.Context, what engine.Announcement) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, err := a.client.resource(gvrEvents, announceNamespace).Create(ctx, eventOf(what), metav1.CreateOptions{FieldManager: fieldManager})
+	event, client, manifest := eventOf(what), a.client, "deploy/rbac-events.yaml"
+	if announced[what.On.Kind].management {
+		client, manifest = a.opts.Management, "deploy/rbac-management-events.yaml"
+	}
+	_, err := client.resource(gvrEvents, event.GetNamespace()).Create(ctx, event, metav1.CreateOptions{FieldManager: fieldManager})
 	if err == nil {
 		return
 	}
 	e := Describe(err, "write an Event about "+what.On.String())
 	a.opts.Log.Warn("an Event was not written", "about", what.On.String(), "err", e)
-	if a.opts.Trouble == nil {
+	if a.opts.Trouble == nil || a.told[client] {
 		return
 	}
-	a.once.Do(func() {
-		text := "Events are not written: " + e.Error()
-		if e.Kind == core.ErrForbidden {
-			text = "Events are not written: the login has no right to (deploy/rbac-events.yaml); all else works"
-		}
-		a.opts.Trouble(text)
-	})
+	a.told[client] = true
+	text := "Events are not written: " + e.Error()
+	if e.Kind == core.ErrForbidden {
+		text = "Events are not written: the login has no right to (" + manifest + "); all else works"
+	}
+	a.opts.Trouble(text)
 }
 
-// announced are the kinds that have Events, with the version of their API. They are in no namespace.
-var announced = map[core.Kind]string{core.KindNode: "v1", core.KindClusterWorkloadLock: "lcm.mirantis.com/v1alpha1",
-	core.KindNodeWorkloadLock: "lcm.mirantis.com/v1alpha1", core.KindClusterMaintenanceRequest: "lcm.mirantis.com/v1alpha1",
-	core.KindNodeMaintenanceRequest: "lcm.mirantis.com/v1alpha1"}
+// announced are the kinds that have Events. Those of the MOSK cluster are in no namespace; those of the management cluster are in the
+// cluster's project, and so are their Events.
+var announced = map[core.Kind]struct {
+	version    string // of their API
+	management bool
+}{
+	core.KindNode: {"v1", false}, core.KindClusterWorkloadLock: {"lcm.mirantis.com/v1alpha1", false},
+	core.KindNodeWorkloadLock:          {"lcm.mirantis.com/v1alpha1", false},
+	core.KindClusterMaintenanceRequest: {"lcm.mirantis.com/v1alpha1", false},
+	core.KindNodeMaintenanceRequest:    {"lcm.mirantis.com/v1alpha1", false},
+	core.KindCluster:                   {gvrClusters.GroupVersion().String(), true},
+	core.KindMachine:                   {gvrMachines.GroupVersion().String(), true},
+	core.KindUpdatePlan:                {gvrUpdatePlans.GroupVersion().String(), true},
+	core.KindUpdateGroup:               {gvrUpdateGroups.GroupVersion().String(), true},
+	core.KindAutoPause:                 {gvrAutoPauses.GroupVersion().String(), true},
+	core.KindRebootRequest:             {gvrReboots.GroupVersion().String(), true},
+}
 
-// Announces tells whether an object of the kind has Events of an Announcer.
-func Announces(kind core.Kind) bool { return announced[kind] != "" }
+// On tells whether an Event can be made on the object. One of the management cluster has a namespace; the Cluster without one is the MOSK
+// cluster as a whole, which is no object.
+func (a *Announcer) On(object core.Ref) bool {
+	of := announced[object.Kind]
+	return of.version != "" && object.UID != "" && (!of.management || a.opts.Management != nil && object.Namespace != "")
+}
 
 // reasons are what an Event says of how an operation ended, and whether it is a warning.
 var reasons = map[core.OperationState]struct{ reason, kind string }{
@@ -128,18 +154,26 @@ func eventOf(what engine.Announcement) *unstructured.Unstructured {
 	if len(text) > mostEventText {
 		text = strings.ToValidUTF8(text[:mostEventText], "") + "…"
 	}
+	namespace := announceNamespace
+	if announced[what.On.Kind].management {
+		namespace = what.On.Namespace
+	}
 	at := what.Ended.UTC().Format(time.RFC3339)
 	name := what.On.Name
 	if len(name) > 200 {
 		name = name[:200]
 	}
+	involved := map[string]any{"apiVersion": announced[what.On.Kind].version, "kind": string(what.On.Kind), "name": what.On.Name,
+		"uid": what.On.UID}
+	if what.On.Namespace != "" {
+		involved["namespace"] = what.On.Namespace
+	}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Event",
-		"metadata": map[string]any{"namespace": announceNamespace,
+		"metadata": map[string]any{"namespace": namespace,
 			"name": fmt.Sprintf("%s.%x", strings.TrimRight(name, ".-"), time.Now().UnixNano())},
-		"involvedObject": map[string]any{"apiVersion": announced[what.On.Kind], "kind": string(what.On.Kind), "name": what.On.Name,
-			"uid": what.On.UID},
-		"type": r.kind, "reason": r.reason, "message": text, "count": int64(1), "firstTimestamp": at, "lastTimestamp": at,
+		"involvedObject": involved,
+		"type":           r.kind, "reason": r.reason, "message": text, "count": int64(1), "firstTimestamp": at, "lastTimestamp": at,
 		"source": map[string]any{"component": "lockstep"}, "reportingComponent": "lockstep", "reportingInstance": "",
 	}}
 }

@@ -66,6 +66,59 @@ func TestAnEventSaysWhatWasDone(t *testing.T) {
 	})
 }
 
+// What was done to an object of the management cluster is an Event there, in the object's project. An object without a UID has none, nor
+// has the MOSK cluster as a whole. Trouble is told once for each of the two clusters.
+func TestAnEventIsWhereItsObjectIs(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		mosk, managed := newCluster(t, kubeapi.Options{}), newCluster(t, kubeapi.Options{})
+		managed.create(`{apiVersion: v1, kind: Namespace, metadata: {name: mosk}}`)
+		var told []string
+		a := NewAnnouncer(mosk.client(kubeapi.Admin), AnnouncerOptions{Management: managed.client(kubeapi.Admin),
+			Trouble: func(text string) { told = append(told, text) }})
+		plan := core.Ref{Kind: core.KindUpdatePlan, Namespace: "mosk", Name: "mos-21", UID: "u1"}
+		node := core.Ref{Kind: core.KindNode, Name: "cmp-1", UID: "u2"}
+		if !a.On(plan) || !a.On(node) || a.On(core.Ref{Kind: core.KindCluster, Name: "mos", UID: "u"}) ||
+			a.On(core.Ref{Kind: core.KindUpdateGroup, Namespace: "mosk", Name: "new"}) || NewAnnouncer(mosk.client(kubeapi.Admin),
+			AnnouncerOptions{}).On(plan) {
+			t.Error("it takes other objects for those that can have Events")
+		}
+		refused := kubeapi.Fault{Resource: "events", Verb: "create", Code: 500}
+		faults := []func(){mosk.AddFault(refused), managed.AddFault(refused)}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); a.Run(ctx) }()
+		for range 2 {
+			for _, on := range []core.Ref{plan, node} {
+				a.Announce(engine.Announcement{On: on, Title: "commence step openstack", State: core.OperationDone, By: "anna", Ended: time.Now()})
+			}
+			time.Sleep(time.Minute)
+			for _, end := range faults {
+				end()
+			}
+			faults = nil
+		}
+		stop()
+		<-done
+		for name, where := range map[string]struct {
+			c   *cluster
+			ref core.Ref
+			in  string
+		}{"of the plan": {managed, plan, "mosk"}, "of the node": {mosk, node, "default"}} {
+			all := where.c.Objects("events")
+			if len(all) != 1 {
+				t.Fatalf("%d Events %s; told %q", len(all), name, told)
+			}
+			involved := fields(all[0].Object).at("involvedObject")
+			if all[0].GetNamespace() != where.in || involved.text("uid") != where.ref.UID || involved.text("namespace") != where.ref.Namespace {
+				t.Errorf("the Event %s: %v", name, all[0].Object)
+			}
+		}
+		if len(told) != 2 {
+			t.Errorf("it told %q, want one for each cluster", told)
+		}
+	})
+}
+
 // Who announces never waits, whatever the server does; what waits when Lockstep leaves is written within two seconds.
 func TestAnnouncingNeverWaits(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {

@@ -210,7 +210,8 @@ func othersWork(s *core.Snapshot, w int) []draw.Line {
 	if d.As != "" {
 		out = some(themes.Dim, "The servers know them as "+d.As+".")
 	}
-	now := some(themes.Text, "Nothing of theirs runs at the moment.")
+	// They tell it with each renewal of the lease, and it is looked up a few times a minute.
+	now := some(themes.Text, "Nothing of theirs runs, by what they told in the last half a minute.")
 	if d.Now != "" {
 		now = some(themes.Moves, "They are at work"+since(d.Since, s.Now)+": "+d.Now+".")
 	}

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/core/wording"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -306,7 +307,8 @@ func lineFacts(m *Model, f *facts, l core.JournalLine, tone themes.Token) {
 	f.add("on", lineLabel(m.snap, l))
 	f.tone(tone, "what", named(m.snap, l.What))
 	f.add("why", named(m.snap, l.Why))
-	f.add("done by", l.Who)
+	f.add("done by", l.Who+wording.Prefixed(", to the servers ", l.As))
+	f.add("typed", l.Typed)
 	f.add("before", l.Before)
 	f.add("after", l.After)
 	f.add("took", lineTook(l.Took))
@@ -317,6 +319,9 @@ func lineFacts(m *Model, f *facts, l core.JournalLine, tone themes.Token) {
 	}
 	f.add("node", m.snap.Label(l.Node))
 	f.add("instance", l.Instance)
+	if l.UID != l.Instance {
+		f.add("object", strings.TrimSpace(l.Object+wording.Prefixed(", uid ", l.UID)))
+	}
 	f.add("operation", l.Operation)
 	if l.Kind == lineMessage {
 		f.add("kept", "as long as Lockstep runs; it is not in the journal")
@@ -331,6 +336,12 @@ func lineFacts(m *Model, f *facts, l core.JournalLine, tone themes.Token) {
 			f.section("What it stands for")
 		}
 		f.add("", c)
+	}
+	for i, b := range l.Basis {
+		if i == 0 {
+			f.section("What the confirmation rested on")
+		}
+		f.add(b.Name, named(m.snap, b.Value))
 	}
 }
 

@@ -58,6 +58,35 @@ func TestALineThatNobodySawSaysSo(t *testing.T) {
 	}
 }
 
+// A confirmation is shown with all that the journal has of it: as whom the servers knew who gave it, what they typed, on which object, and
+// what it rested on.
+func TestAConfirmationIsShownWhole(t *testing.T) {
+	d := driveHistory(120, 40)
+	l := &d.fake.lines[0]
+	l.Kind, l.What, l.As, l.Typed, l.Object, l.UID = core.LineStep, "confirmed: stop web-1", "operator", "web-1", "Node cmp-07", "5f2c-91"
+	l.Basis = []core.Fact{{Name: "status", Value: "ACTIVE"}}
+	frame := stripped(d.keys("H", "enter").shows())
+	for _, want := range []string{"anna@jump01, to the servers operator", "web-1", "Node cmp-07, uid 5f2c-91",
+		"What the confirmation rested on", "ACTIVE"} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("it does not say %q:\n%s", want, frame)
+		}
+	}
+}
+
+// A message from before the first facts has the time of these: that of the machine is another one where a recording is played.
+func TestAMessageHasTheTimeOfTheCluster(t *testing.T) {
+	s := world()
+	m := drive(s, 80, 24)
+	m.said = []message{{at: fixtureNow.AddDate(20, 0, 0), text: "recorded by Lockstep"}}
+	next := s.CopyFacts()
+	m.snap = nil
+	m.send(snapshotMsg{next})
+	if !m.said[0].at.Equal(next.Now) {
+		t.Errorf("it is told at %s, the facts are of %s", m.said[0].at, next.Now)
+	}
+}
+
 // The history has the journal's lines and all messages, the newest first, and takes in what is new while it is open.
 func TestTheHistoryFollows(t *testing.T) {
 	d := driveHistory(120, 40)

@@ -223,6 +223,9 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	if op := m.confirming.op; op != "" && m.operation(op) != nil {
 		m.confirming.title, m.confirming.op = "", "" // from now on it is among the operations
 	}
+	if before == nil {
+		m.dateMessages()
+	}
 	m.retell(before, s)
 	cmd := tea.Batch(m.refresh(), m.ended(before), m.remind(before))
 	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.pane(ScopeNodes).Index() > 0 {

@@ -28,6 +28,14 @@ func (m *Model) remember(tone themes.Token, text string) {
 	m.said = m.said[:min(len(m.said), keepMessages)]
 }
 
+// dateMessages gives the messages that came before the first facts the time of these: only they tell the cluster's time, which in a
+// recording is another one.
+func (m *Model) dateMessages() {
+	for i := range m.said {
+		m.said[i].at = m.snap.Now
+	}
+}
+
 // saidTitle and logTitle identify these pages: the keys that open them also close them.
 const (
 	saidTitle = "Messages, the newest first"

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,11 +13,11 @@ import (
 	"lockstep/tui/draw"
 )
 
-// story is the lines of the journal, the newest first, as far as they were read. What shows it asks for more.
+// story is the lines of the journal, the newest first by the times that they tell, as far as they were read. What shows it asks for more.
 type story struct {
 	lines []historyRow // at most most
 	most  int
-	seq   int64  // the number of the newest
+	seq   int64  // the highest number of a line
 	came  uint64 // counts the times that lines came
 
 	stop    context.CancelFunc
@@ -66,7 +67,8 @@ func (s *story) leave() {
 	}
 }
 
-// historyRows are the rows of lines that come after a number. It is called from a command: 50,000 lines take a while.
+// historyRows are the rows of lines that come after a number, in the order of the story. It is called from a command: 50,000 lines take a
+// while.
 func historyRows(s *core.Snapshot, lines []core.JournalLine, after int64) []historyRow {
 	rows := make([]historyRow, 0, len(lines))
 	for i, l := range lines {
@@ -79,7 +81,22 @@ func historyRows(s *core.Snapshot, lines []core.JournalLine, after int64) []hist
 		}
 		rows = append(rows, historyRow{id: id, line: l, search: searchText(s, l)})
 	}
+	// They come in the order in which they were written: what must last before it is told, and what was reconstructed, too late.
+	slices.SortStableFunc(rows, func(a, b historyRow) int { return b.line.At.Compare(a.line.At) })
 	return rows
+}
+
+// merged are rows with fresh ones, the newest first. Of those of the same time the fresh ones were written later.
+func merged(fresh, rows []historyRow) []historyRow {
+	out := make([]historyRow, 0, len(fresh)+len(rows))
+	for len(fresh) > 0 && len(rows) > 0 {
+		if rows[0].line.At.After(fresh[0].line.At) {
+			out, rows = append(out, rows[0]), rows[1:]
+		} else {
+			out, fresh = append(out, fresh[0]), fresh[1:]
+		}
+	}
+	return append(append(out, fresh...), rows...)
 }
 
 // arrive adds what is new, and what shows the story takes it in. What is older than the most that are kept is dropped.
@@ -90,8 +107,10 @@ func (msg linesMsg) arrive(m *Model) tea.Cmd {
 		s.trouble = msg.err.Error()
 	}
 	if fresh := msg.rows; len(fresh) > 0 {
-		s.seq = max(s.seq, fresh[0].line.Seq)
-		s.lines = append(fresh, s.lines...)
+		for _, r := range fresh {
+			s.seq = max(s.seq, r.line.Seq)
+		}
+		s.lines = merged(fresh, s.lines)
 		s.lines = s.lines[:min(len(s.lines), s.most)]
 		s.came++
 	}

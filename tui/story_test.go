@@ -64,6 +64,38 @@ func TestTheLogIsTheWholeStory(t *testing.T) {
 	}
 }
 
+// Log and history are in the order of the times that the lines tell, not in that in which they were written; of the same time, what was
+// written last is the newest.
+func TestTheStoryIsInTheOrderOfItsTimes(t *testing.T) {
+	line := func(seq int64, ago time.Duration) core.JournalLine {
+		return core.JournalLine{Seq: seq, Kind: core.LineEntry, At: before(ago), What: "needs you", Label: "cmp-07"}
+	}
+	d := drive(world(), 120, 40)
+	d.fake.lines = []core.JournalLine{line(3, 40*time.Minute), line(2, 30*time.Minute), line(1, 35*time.Minute)}
+	ids := func(rows []historyRow) string {
+		var out []string
+		for _, r := range rows {
+			out = append(out, r.id)
+		}
+		return strings.Join(out, " ")
+	}
+	d.keys("6").shows()
+	d.again(0)
+	d.fake.lines = append([]core.JournalLine{line(5, 35*time.Minute), line(4, 50*time.Minute)}, d.fake.lines...)
+	d.again(linesEvery)
+	const want = "line/2 line/5 line/1 line/3 line/4"
+	if got := ids(d.story.lines); got != want || !strings.Contains(logIDs(d), want) {
+		t.Errorf("the story is %q, the log %q, want %q", got, logIDs(d), want)
+	}
+	if asked := d.fake.asked; len(asked) != 2 || asked[1] != 3 {
+		t.Errorf("it has asked for what comes after %v", asked)
+	}
+	d.keys("H")
+	if got := ids(d.top().(*historyPage).rows.Rows()); got != want {
+		t.Errorf("the history is %q, want %q", got, want)
+	}
+}
+
 // What is new comes while the log is seen, at most once a second; nobody reads while it is not seen.
 func TestTheLogFollowsWhileItIsSeen(t *testing.T) {
 	d := driveHistory(80, 24)

@@ -19,8 +19,9 @@ const entryLasts = 10 * time.Second
 // entriesEvery is the time between two looks at "Needs you" for the journal (wall time). What counts lasts longer.
 const entriesEvery = entryLasts / 2
 
-// mostOfEntry is how much of an entry's reason the journal keeps, in bytes.
-const mostOfEntry = 400
+// mostOfReason is how much of an entry's reason, and of that of a standstill, the journal keeps, in bytes: no reason of Lockstep's
+// is as long.
+const mostOfReason = 2000
 
 // entryBook follows "Needs you" for the journal. It is owned by the goroutine of Run.
 type entryBook struct {
@@ -97,7 +98,7 @@ func (e *Engine) observeEntries(s *core.Snapshot) {
 		case here[id] && !o.told:
 			if s.Now.Sub(o.came) >= entryLasts {
 				o.told, o.since = true, time.Time{}
-				e.seeEntry(o, EntryCame, s.Now)
+				e.seeEntry(o, EntryCame, o.came)
 			}
 		case here[id]:
 			e.seeSeverity(o, s.Now)
@@ -117,12 +118,13 @@ func (e *Engine) seeSeverity(o *openEntry, now time.Time) {
 	if o.since.IsZero() || now.Sub(o.since) < entryLasts {
 		return
 	}
+	since := o.since
 	o.since = time.Time{}
 	switch told := o.recorded; {
 	case o.severity > told:
-		e.seeEntry(o, EntryWorse, now)
+		e.seeEntry(o, EntryWorse, since)
 	case o.severity < told:
-		e.seeEntry(o, EntryBetter, now)
+		e.seeEntry(o, EntryBetter, since)
 	}
 }
 
@@ -163,7 +165,7 @@ func (e *Engine) seenTo(s *core.Snapshot, op core.Operation) {
 		o.is.Seen = append(slices.Clone(o.is.Seen), SeenTo{Operation: op.ID, By: e.cfg.Operator, Title: wording.OneLine(op.Title, 200)})
 		if !o.told {
 			o.told = true // somebody acts on it: it is a matter, however short it was there
-			e.seeEntry(o, EntryCame, s.Now)
+			e.seeEntry(o, EntryCame, o.came)
 		}
 		e.seeEntry(o, EntrySeenTo, s.Now)
 	}
@@ -188,7 +190,7 @@ func isAbout(s *core.Snapshot, a core.Attention, op core.Operation) bool {
 
 func entryRecord(a core.Attention) EntryRecord {
 	return EntryRecord{ID: wording.OneLine(a.ID, 200), Rule: a.Rule, Severity: a.Severity.String(), Impact: a.Impact,
-		Label: wording.OneLine(a.Label, 64), Reason: wording.OneLine(a.Reason, mostOfEntry), Cause: wording.OneLine(a.Cause, 200),
+		Label: wording.OneLine(a.Label, 64), Reason: wording.OneLine(a.Reason, mostOfReason), Cause: wording.OneLine(a.Cause, 200),
 		Instance: a.Instance, Since: a.Since.At.UTC()}
 }
 

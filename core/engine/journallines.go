@@ -111,12 +111,12 @@ func backwards(f *os.File, size int64, each func(line []byte) bool) (whole bool,
 	return true, nil
 }
 
-// mostOfLine is how much of a text a line keeps, in bytes.
-const mostOfLine = 400
+// mostOfLine is how much of a text a line keeps, in bytes: as much as the journal does.
+const mostOfLine = wording.MaxRecordText
 
 // line is what the record tells; false for one that is not shown, as another one tells the same.
 func (r Record) line() (core.JournalLine, bool) {
-	l := core.JournalLine{At: r.At, Wall: r.Wall, Saw: r.By, Run: r.Run, Node: r.Node, Label: cmp.Or(r.Label, r.Node),
+	l := core.JournalLine{At: r.When(), Wall: r.Wall, Saw: r.By, Run: r.Run, Node: r.Node, Label: cmp.Or(r.Label, r.Node),
 		Operation: core.BatchOf(r.Operation),
 		Commands:  r.Commands, Took: time.Duration(r.Took * float64(time.Second))}
 	if o := r.Object; o != nil {
@@ -126,6 +126,7 @@ func (r Record) line() (core.JournalLine, bool) {
 		if o.Kind == core.KindInstance {
 			l.Instance = o.UID
 		}
+		l.Object, l.UID = o.String(), o.UID
 	}
 	shown := !r.Carried
 	l.Reconstructed = r.Reconstructed
@@ -191,11 +192,14 @@ func (r Record) line() (core.JournalLine, bool) {
 			l.Took = max(m.Ended.Sub(m.Began), 0)
 		}
 	case RecordPlan, RecordPlanStep, RecordForecast:
-		return l, r.planLine(&l) && shown
+		shown = r.planLine(&l) && shown
 	case RecordMigrated:
 		l.Kind, l.What, l.Why = core.LineStep, "its cold migration ended", text(r.Text)
 	case RecordGrant:
 		did("confirmed")
+		if l.Typed, l.Basis = r.Typed, r.Basis; r.As != nil {
+			l.As = r.As.String()
+		}
 	case RecordRefused:
 		did("refused")
 	case RecordControl:
@@ -245,6 +249,7 @@ func (r Record) line() (core.JournalLine, bool) {
 		l.Kind, l.What, l.Why, shown = core.LineRun, text(string(r.Kind)), text(r.Text), false
 	}
 	if r.Reconstructed != "" {
+		l.Inferred = true
 		l.Why = text("reconstructed by " + r.Reconstructed + wording.Prefixed("; ", l.Why))
 	}
 	return l, shown

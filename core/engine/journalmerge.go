@@ -7,10 +7,30 @@ import (
 	"strconv"
 )
 
+// ReadInOrder reads one journal, or several as one, in the order of the times that the records tell. A journal itself is in the order in
+// which it was written: what must last before it is told, and what was reconstructed, stands in it below what came later. Records of the
+// same time keep the order in which they were written.
+func ReadInOrder(paths []string, each func(JournalLine)) (skipped int, err error) {
+	if len(paths) != 1 {
+		return MergeJournals(paths, each)
+	}
+	var lines []JournalLine
+	skipped, err = ReadJournalLines(paths[0], func(l JournalLine) { lines = append(lines, l) })
+	inOrder(lines)
+	for _, l := range lines {
+		each(l)
+	}
+	return skipped, err
+}
+
+// inOrder puts lines in the order of the times that they tell.
+func inOrder(lines []JournalLine) {
+	slices.SortStableFunc(lines, func(a, b JournalLine) int { return a.When().Compare(b.When()) })
+}
+
 // MergeJournals reads several journals of one cluster, of operators on different machines, say, and passes on their records as one: in
-// the order of the cluster's time, each journal's own order kept, and what several have seen once, as the first of them recorded it. Who
-// was behind may have seen a state when it was over already. What one of them reconstructed stands at its own time, and only where nobody
-// saw it.
+// the order of the times that they tell, and what several have seen once, as the first of them recorded it. Who was behind may have seen a
+// state when it was over already. What one of them reconstructed stands only where nobody saw it.
 // What was done is never left out, unless two of the files have the very same line. Every line has its place in the file that it is
 // from.
 func MergeJournals(paths []string, each func(JournalLine)) (skipped int, err error) {
@@ -34,7 +54,8 @@ func MergeJournals(paths []string, each func(JournalLine)) (skipped int, err err
 		for sum := range own {
 			known[sum] = true
 		}
-		slices.SortStableFunc(later, func(a, b JournalLine) int { return a.When().Compare(b.When()) })
+		inOrder(lines)
+		inOrder(later)
 		all = append(all, mergedSource{lines, true}, mergedSource{later, false})
 	}
 	again := doubles(all)
@@ -58,7 +79,7 @@ func MergeJournals(paths []string, each func(JournalLine)) (skipped int, err err
 
 // mergedSource is what one journal saw, or what it reconstructed.
 type mergedSource struct {
-	lines []JournalLine // in their order
+	lines []JournalLine // in the order of their times
 	saw   bool
 }
 
@@ -91,7 +112,9 @@ func (r Record) known() int {
 	switch {
 	case r.Reconstructed != "":
 		return 1
-	case (r.Kind == RecordStage || r.Kind == RecordLock) && !r.Exact, r.Kind == RecordRound && r.Round != nil && r.Round.EndUnseen,
+	case (r.Kind == RecordStage || r.Kind == RecordLock) && !r.Exact,
+		r.Kind == RecordUpdate && r.Update != nil && !r.Update.Ended.IsZero() && !r.Update.EndSeen,
+		r.Kind == RecordRound && r.Round != nil && r.Round.EndUnseen,
 		r.Kind == RecordPhase && r.Phase != nil && !(r.Phase.Started.Exact && (r.Phase.Ended.At.IsZero() || r.Phase.Ended.Exact)):
 		return 2
 	}

@@ -136,6 +136,31 @@ func TestWhatTwoOperatorsSawIsOneRecord(tt *testing.T) {
 	})
 }
 
+// People read a journal in the order of the times that it tells: what is written once it has lasted, or found later, stands where it
+// happened. What happened at the same time stays in the order in which it was written, and the journal itself as it is.
+func TestAJournalIsReadInTheOrderOfItsTimes(t *testing.T) {
+	dir := t.TempDir()
+	record := func(what string, second int) Record {
+		return Record{Kind: RecordEntry, Text: what, At: worldTime.Add(time.Duration(second) * time.Second),
+			Entry: &EntryRecord{ID: what, What: EntryCame}}
+	}
+	first, second := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
+	written(t, first, "a", []Record{record("came", 16), record("with it", 16), record("settled", 11)})
+	written(t, second, "b", []Record{record("another's", 12), record("before", 1)})
+	for want, paths := range map[string][]string{"settled came with it": {first}, "before settled another's came with it": {first, second}} {
+		var got []string
+		if _, err := ReadInOrder(paths, func(l JournalLine) { got = append(got, l.Text) }); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("it is read as %q, want %q", got, want)
+		}
+	}
+	if records, _ := readAll(t, first); records[0].Text != "came" {
+		t.Errorf("the journal itself begins with %q", records[0].Text)
+	}
+}
+
 // Each update has a file of its own. A line is found again by its file and number, and the chain goes through.
 func TestEachUpdateHasAFileOfItsOwn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")

@@ -284,6 +284,17 @@ func TestWhatIsTold(t *testing.T) {
 			t.Errorf("step %d: told already: %v", i, got)
 		}
 	}
+	entry := func(what EntryEvent, severity string) Record {
+		return Record{Kind: RecordEntry, Wall: at, Entry: &EntryRecord{ID: "e", What: what, Severity: severity}}
+	}
+	for _, what := range []EntryEvent{EntryCame, EntrySettled} { // the other run does something about it
+		if heard.hear(entry(what, "notice")); !heard.again(entry(what, "urgent")) {
+			t.Errorf("an entry that two runs see in another way %s twice", what)
+		}
+	}
+	if heard.hear(entry(EntryWorse, "warning")); heard.again(entry(EntryWorse, "urgent")) {
+		t.Error("what became worse than another run saw is told already")
+	}
 	heard.hear(lock("active", time.Minute))
 	heard.hear(lock("inactive", time.Minute))
 	if heard.again(lock("active", time.Hour)) {

@@ -44,6 +44,9 @@ func (r Record) observation() (about, value string, ok bool) {
 		return fmt.Sprint(r.Kind, " ", r.Number), string(r.Stands.Cause) + beganOrEnded(r.Stands.Until), true
 	case r.Kind == RecordEntry && r.Entry != nil && r.Entry.What == EntrySeenTo:
 		return "", "", false // it was done
+	case r.Kind == RecordEntry && r.Entry != nil && (r.Entry.What == EntryCame || r.Entry.What == EntrySettled):
+		// Who does something about it sees it as less severe than who only looks.
+		return string(r.Kind) + " " + r.Entry.ID, string(r.Entry.What), true
 	case r.Kind == RecordEntry && r.Entry != nil:
 		return string(r.Kind) + " " + r.Entry.ID, string(r.Entry.What) + " " + r.Entry.Severity, true
 	case r.Kind == RecordMove && r.Move != nil:

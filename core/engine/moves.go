@@ -79,7 +79,7 @@ func nodeName(s *core.Snapshot, host string) string {
 
 func moveRecord(s *core.Snapshot, m *core.Migration) *MoveRecord {
 	out := &MoveRecord{Migration: m.ID, Instance: m.InstanceID, Type: m.Type, Status: m.Status, From: progress.HostLabel(s, m.SourceHost),
-		To: progress.HostLabel(s, m.DestHost), Began: m.Created.UTC(), Ended: m.Updated.UTC(), Text: wording.OneLine(m.Failure, mostOfEntry)}
+		To: progress.HostLabel(s, m.DestHost), Began: m.Created.UTC(), Ended: m.Updated.UTC(), Text: wording.OneLine(m.Failure, mostOfReason)}
 	if in := s.Instances.At(m.InstanceID); in != nil {
 		out.Name, out.Project = wording.OneLine(progress.InstanceLabel(in), 100), wording.OneLine(s.Project(in.ProjectID), 100)
 	}

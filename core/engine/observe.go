@@ -21,8 +21,8 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 		// A missing request means nothing before every list of Kubernetes has arrived once.
 		return h
 	}
-	h = e.observeUpdate(s, h)
 	watched := e.settled
+	h = e.observeUpdate(s, h, watched)
 	look := e.lookAt(s)
 	h = e.observeRounds(s, h, look, watched)
 	h = e.observeStages(s, h, watched)
@@ -82,7 +82,7 @@ func settled(s *core.Snapshot) bool {
 	return true
 }
 
-func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
+func (e *Engine) observeUpdate(s *core.Snapshot, h core.History, watched bool) core.History {
 	cmr := progress.UpdateRequest(s)
 	if cmr != nil {
 		e.updateSeen = cmr.UID
@@ -96,7 +96,11 @@ func (e *Engine) observeUpdate(s *core.Snapshot, h core.History) core.History {
 			h.Update.From = progress.ReleaseBefore(s, cmr.Release) // the locks are at the target already
 		}
 		h.Phases, h.Courses, h.Stands = nil, nil, nil
-		e.see(Record{Kind: RecordUpdate, Update: &h.Update, Object: new(cmr.Ref())})
+		r := Record{Kind: RecordUpdate, Update: &h.Update, Object: new(cmr.Ref()), At: cmr.Created.UTC()}
+		if !watched {
+			r.Reconstructed = fieldUpdate
+		}
+		e.see(r)
 	case cmr == nil && h.Update.UID != "" && h.Update.Ended.IsZero():
 		h.Update.EndSeen = e.updateSeen == h.Update.UID
 		h.Update.Ended = s.Now
@@ -242,8 +246,12 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node s
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(core.LockInactive), Text: why})
 			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(core.LockInactive), To: string(r.State), Text: why})
 		case had: // the first sight of a lock is not a transition
-			e.see(Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: watched,
-				Text: l.Message})
+			is := Record{Kind: RecordLock, Node: l.Node, Object: new(l.Ref()), From: string(old.State), To: string(r.State), Exact: watched,
+				Text: l.Message}
+			e.see(is)
+			if is.Began = old.Since.At; !watched {
+				e.past.missLock(is)
+			}
 		}
 	}
 	for _, l := range s.ClusterLocks {
@@ -311,6 +319,20 @@ func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
 	return core.Since{}
 }
 
+// phaseSeen is how old what the end of a phase rests on may be when the phase is seen to end.
+const phaseSeen = time.Minute
+
+// phaseEnd is when a phase ended that had not at the look before this one.
+func phaseEnd(s *core.Snapshot, is core.Since, seen bool) core.Since {
+	switch {
+	case is.At.IsZero():
+		return core.Since{At: s.Now, Exact: seen}
+	case seen && s.Now.Sub(is.At) < phaseSeen:
+		is.Exact = true // what it rests on came since
+	}
+	return is
+}
+
 func (e *Engine) observePhases(s *core.Snapshot, h core.History, watched bool) core.History {
 	if r := progress.UpdateRequest(s); r != nil && r.UID != h.Update.UID {
 		return h // whether it is an update is not known yet
@@ -321,15 +343,13 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History, watched bool) c
 		r := phases.M[p.ID]
 		before := r
 		if p.State != core.PhasePending && r.Started.At.IsZero() {
-			if r.Started = p.Started; r.Started.At.IsZero() {
+			if r.Started = p.Started; r.Started.At.IsZero() { // else the plan may know it better
 				r.Started = core.Since{At: s.Now, Exact: seen}
 			}
 		}
 		switch {
 		case p.State == core.PhaseDone && r.Ended.At.IsZero():
-			if r.Ended = p.Ended; r.Ended.At.IsZero() {
-				r.Ended = core.Since{At: s.Now, Exact: seen}
-			}
+			r.Ended = phaseEnd(s, p.Ended, seen)
 		case p.State != core.PhaseDone:
 			r.Ended = core.Since{} // the phase goes on again, so it has not ended
 		}
@@ -372,7 +392,7 @@ func (e *Engine) observeStandstills(s *core.Snapshot, h core.History, watched bo
 			note(open)
 		}
 		if now.Cause != "" {
-			st := core.Standstill{Cause: now.Cause, Since: core.Since{At: s.Now, Exact: watched}, Why: wording.OneLine(now.Why, core.MostWhy)}
+			st := core.Standstill{Cause: now.Cause, Since: core.Since{At: s.Now, Exact: watched}, Why: wording.OneLine(now.Why, mostOfReason)}
 			if len(now.Subjects) > 0 {
 				st.Subject = now.Subjects[0]
 			}

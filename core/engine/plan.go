@@ -266,7 +266,7 @@ func (e *Engine) observePlanSteps(s *core.Snapshot, watched bool) {
 		b.steps[id] = st.Status
 		see := func(from, to string, ended, at time.Time, field string) {
 			r := Record{Kind: RecordPlanStep, Title: progress.StepShort(st), From: from, To: to, Object: new(plan.Ref()), Exact: watched,
-				PlanStep: &PlanStepRecord{Plan: plan.UID, ID: id, Message: wording.OneLine(core.Redact(st.Message), mostOfEntry),
+				PlanStep: &PlanStepRecord{Plan: plan.UID, ID: id, Message: wording.OneLine(core.Redact(st.Message), mostOfReason),
 					Started: st.Started.UTC(), Ended: ended}}
 			if !watched && !at.IsZero() && !at.After(s.Now) {
 				r.At, r.Reconstructed = at.UTC(), field
@@ -311,7 +311,7 @@ func stepEnded(st core.PlanStep) time.Time {
 
 // planLine is the line of a record of a plan, of one of its steps, or of a forecast.
 func (r Record) planLine(l *core.JournalLine) bool {
-	l.Kind, l.Inferred = core.LineUpdate, r.Reconstructed != ""
+	l.Kind = core.LineUpdate
 	switch {
 	case r.Plan != nil:
 		l.Label, l.What = "the plan", fmt.Sprintf("it has %s", wording.Count(len(r.Plan.Parts), "part"))

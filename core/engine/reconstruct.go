@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,9 +19,12 @@ type pastBook struct {
 
 	phases map[core.PhaseID]bool // those that were found in another state at such a look
 
-	asking bool // LCM's stages of machines are being read
+	locks map[string]Record // by UID: how locks were found in another state at such a look
+
+	asking bool // LCM's stages of machines, and the times of locks, are being read
 	read   bool // they were, or could not be
 	stages map[string][]core.MachineStage
+	states map[string]time.Time // by UID of a lock: when it came into its state at the latest
 }
 
 // missed is a stage in which a node was found.
@@ -45,6 +49,9 @@ const (
 	fieldReady    = "Node status.conditions.lastTransitionTime of Ready"
 	fieldMigrated = "Nova migration created_at"
 	fieldRequest  = "NodeMaintenanceRequest metadata.creationTimestamp"
+	fieldLock     = "NodeWorkloadLock metadata.managedFields.time of status.state, or before"
+	fieldCluster  = "ClusterWorkloadLock metadata.managedFields.time of status.state, or before"
+	fieldUpdate   = "ClusterMaintenanceRequest metadata.creationTimestamp"
 )
 
 // stageRank is how far a node is in its maintenance; 0 outside. A node that is updated and rebooted goes to and fro between the two.
@@ -103,7 +110,9 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 		e.world.touched.node(name)
 	}
 	h.Phases = e.pastPhases(s, h.Update, h.Phases)
-	b.missed, b.phases = nil, nil
+	h.Update = e.pastEnd(s, h.Update)
+	h.Locks = e.pastLocks(h.Update, h.Locks)
+	b.missed, b.phases, b.locks = nil, nil, nil
 	h.Courses, h.Stages, h.Rounds, h.Earlier = courses.M, stages.M, rounds.M, earlier.M
 	return h
 }
@@ -156,6 +165,59 @@ func (e *Engine) pastPhases(s *core.Snapshot, u core.UpdateRecord,
 	return out.M
 }
 
+// pastEnd is the update with the time of its end by its plan, where nobody looked when it ended: its last step was complete then.
+func (e *Engine) pastEnd(s *core.Snapshot, u core.UpdateRecord) core.UpdateRecord {
+	plan := planOf(s, e.plan.plan)
+	if plan == nil || u.Ended.IsZero() || u.EndSeen || u.Reconstructed {
+		return u
+	}
+	var ended time.Time
+	for _, st := range plan.Steps {
+		end := stepEnded(st)
+		if end.IsZero() {
+			return u // what has not ended, or not by the plan, tells nothing of the end
+		}
+		ended = core.Later(ended, end)
+	}
+	if !ended.After(u.Started) || ended.After(u.Ended) {
+		return u
+	}
+	u.Ended, u.Reconstructed = ended, true
+	e.world.touched.everything()
+	e.see(Record{Kind: RecordUpdate, At: ended, Update: &u, Reconstructed: fieldStepDuration})
+	return u
+}
+
+// missLock notes how a lock was found in another state at such a first look.
+func (b *pastBook) missLock(found Record) {
+	if b.locks == nil {
+		b.locks = map[string]Record{}
+	}
+	b.locks[found.Object.UID] = found
+}
+
+// pastLocks are the locks with the time at which those that were found in another state came into it, at the latest: before Lockstep looked
+// again, and after it was seen in the state before.
+func (e *Engine) pastLocks(u core.UpdateRecord, locks map[string]core.LockRecord) map[string]core.LockRecord {
+	out := core.CloneOnWrite[string, core.LockRecord]{M: locks}
+	for _, uid := range slices.Sorted(maps.Keys(e.past.locks)) {
+		found, at := e.past.locks[uid], e.past.states[uid]
+		r := locks[uid]
+		if at.IsZero() || at.Before(u.Started) || at.Before(found.Began) || !at.Before(r.Since.At) || string(r.State) != found.To {
+			continue
+		}
+		r.Since = core.Since{At: at}
+		out.Set(uid, r)
+		found.At, found.Began, found.Wall, found.Text, found.Reconstructed = at.UTC(), time.Time{}, time.Time{}, "", fieldLock
+		if found.Object.Kind == core.KindClusterWorkloadLock {
+			found.Reconstructed = fieldCluster
+		}
+		e.world.touched.everything()
+		e.see(found)
+	}
+	return out.M
+}
+
 // phaseByPlan is when the steps of a phase began, and when the last one ended; zero where the plan does not tell.
 func phaseByPlan(plan *core.UpdatePlan, phase core.PhaseID) (began, ended time.Time) {
 	if plan == nil {
@@ -180,25 +242,45 @@ func phaseByPlan(plan *core.UpdatePlan, phase core.PhaseID) (began, ended time.T
 	return began, ended
 }
 
-// askStages begins to read LCM's stages of the machines; false where there are none to read.
+// askStages begins to read LCM's stages of the machines, and the times of locks where some were found in another state; false where there
+// is nothing to read.
 func (e *Engine) askStages(s *core.Snapshot) bool {
 	b := &e.past
-	if e.cfg.Stages == nil || s.Management == nil || !s.Management.Found || e.ctx == nil {
+	stages, states := e.cfg.Stages, e.cfg.LockTimes
+	if s.Management == nil || !s.Management.Found {
+		stages = nil
+	}
+	if len(b.locks) == 0 {
+		states = nil
+	}
+	if stages == nil && states == nil || e.ctx == nil {
 		b.read = true
 		return false
 	}
 	b.asking = true
-	project, ctx := s.Management.Namespace, e.ctx
+	project, ctx := "", e.ctx
+	if stages != nil {
+		project = s.Management.Namespace
+	}
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, stagesWithin)
 		defer cancel()
-		all, err := e.cfg.Stages(ctx, project)
-		if err != nil {
-			e.cfg.Log.Info("LCM's stages of the machines cannot be read: what happened before is told without them", "error", err)
+		var all []core.MachineStage
+		var times map[string]time.Time
+		var err error
+		if stages != nil {
+			if all, err = stages(ctx, project); err != nil {
+				e.cfg.Log.Info("LCM's stages of the machines cannot be read: what happened before is told without them", "error", err)
+			}
+		}
+		if states != nil {
+			if times, err = states(ctx); err != nil {
+				e.cfg.Log.Info("the times of the locks cannot be read: what happened before is told without them", "error", err)
+			}
 		}
 		e.call(func() {
 			b.asking, b.read = false, true
-			b.stages = map[string][]core.MachineStage{}
+			b.states, b.stages = times, map[string][]core.MachineStage{}
 			for _, st := range all {
 				b.stages[st.Machine] = append(b.stages[st.Machine], st)
 			}

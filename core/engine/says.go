@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"lockstep/core"
 	"lockstep/core/wording"
 )
 
@@ -27,6 +28,21 @@ func (r Record) When() time.Time {
 		return r.Wall
 	}
 	return r.At
+}
+
+// InstanceName is what the instance is called that the record is about; empty where it is about none, or does not tell.
+func (r Record) InstanceName() string {
+	switch {
+	case r.Object != nil && r.Object.Kind == core.KindInstance:
+		return r.Object.Name
+	case r.Move != nil:
+		return r.Move.Name
+	case r.Entry != nil && r.Entry.Instance != "":
+		return r.Entry.Label
+	case r.Note != nil && r.Note.On.Instance != "":
+		return r.Note.On.Label
+	}
+	return ""
 }
 
 // Instances are the IDs of the instances that the record is about.

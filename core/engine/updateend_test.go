@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"lockstep/core"
 	"lockstep/scene"
@@ -16,14 +18,99 @@ func TestTheEndOfAnUpdateIsSeenOrFound(t *testing.T) {
 			Meta: core.Meta{Name: "mos", UID: "cmr", Created: scene.Ago(3e12)}}}}}
 	over := &core.Snapshot{Facts: core.Facts{Now: scene.Noon, Sources: sources}}
 	saw := New(Config{})
-	h := saw.observeUpdate(runs, core.History{})
+	h := saw.observeUpdate(runs, core.History{}, true)
 	if h.Update.UID != "cmr" || !h.Update.Ended.IsZero() {
 		t.Fatalf("while it runs: %+v", h.Update)
 	}
-	if end := saw.observeUpdate(over, h).Update; !end.EndSeen || !end.Ended.Equal(scene.Noon) {
+	if end := saw.observeUpdate(over, h, true).Update; !end.EndSeen || !end.Ended.Equal(scene.Noon) {
 		t.Errorf("seen: %+v", end)
 	}
-	if end := New(Config{}).observeUpdate(over, h).Update; end.EndSeen || !end.Ended.Equal(scene.Noon) {
+	if end := New(Config{}).observeUpdate(over, h, true).Update; end.EndSeen || !end.Ended.Equal(scene.Noon) {
 		t.Errorf("found: %+v", end)
+	}
+}
+
+// An update is told with the time of its request, also where nobody looked when it began; and where nobody looked when it ended, with the
+// time at which its plan was complete, once. A plan that does not tell of its whole end tells nothing.
+func TestAnUpdateThatNobodySawIsToldByItsPlan(t *testing.T) {
+	sources := map[core.SourceID]core.Source{core.SourceClusterRequests: {ID: core.SourceClusterRequests, State: core.SourceLive,
+		AsOf: scene.Noon}}
+	requested := scene.Ago(3 * time.Hour)
+	runs := &core.Snapshot{Facts: core.Facts{Now: scene.Noon, Sources: sources,
+		ClusterRequests: []*core.MaintenanceRequest{{Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0+25.2",
+			Meta: core.Meta{Name: "mos", UID: "cmr", Created: requested}}}}}
+	for _, watched := range []bool{true, false} {
+		e := New(Config{})
+		e.observeUpdate(runs, core.History{}, watched)
+		if r := e.seen[0]; !r.At.Equal(requested) || (r.Reconstructed == "") != watched {
+			t.Errorf("watched %v: told at %s, reconstructed by %q", watched, r.At, r.Reconstructed)
+		}
+	}
+	step := func(id string, began time.Duration, took string) core.PlanStep {
+		return core.PlanStep{ID: id, Status: core.PlanCompleted, Started: requested.Add(began), Duration: took}
+	}
+	whole := []core.PlanStep{step("openstack", 0, "1h"), step("workers", time.Hour, "30m")}
+	found := core.UpdateRecord{UID: "cmr", Started: requested, Ended: scene.Noon}
+	seen := found
+	seen.EndSeen = true
+	for name, c := range map[string]struct {
+		steps []core.PlanStep
+		u     core.UpdateRecord
+		ended time.Duration // after the request; 0: it is not told
+	}{
+		"by its plan":              {whole, found, 90 * time.Minute},
+		"it was seen":              {whole, seen, 0},
+		"a step tells no end":      {append(whole, step("finish", 2*time.Hour, "")), found, 0},
+		"its end is still to come": {append(whole, step("finish", 2*time.Hour, "5h")), found, 0},
+	} {
+		e := New(Config{})
+		e.plan.plan = "plan"
+		s := &core.Snapshot{Facts: core.Facts{Now: scene.Noon, Management: &core.Management{
+			Plans: []*core.UpdatePlan{{Meta: core.Meta{UID: "plan"}, Steps: c.steps}}}}}
+		u := e.pastEnd(s, c.u)
+		if again := e.pastEnd(s, u); again != u {
+			t.Errorf("%s: told again: %+v", name, again)
+		}
+		switch {
+		case c.ended == 0 && (u != c.u || len(e.seen) > 0):
+			t.Errorf("%s: %+v", name, u)
+		case c.ended > 0 && (len(e.seen) != 1 || !u.Reconstructed || !u.Ended.Equal(requested.Add(c.ended)) || !e.seen[0].At.Equal(u.Ended)):
+			t.Errorf("%s: %+v; it told %+v", name, u, e.seen)
+		}
+	}
+}
+
+// A lock that was found in another state is told with the time at which whoever keeps its state wrote to it last, where that lies between
+// what was seen before and the look that found it.
+func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
+	at := func(minute int) time.Time { return scene.Noon.Add(time.Duration(minute) * time.Minute) }
+	u := core.UpdateRecord{UID: "cmr", Started: at(-60)}
+	for name, c := range map[string]struct {
+		written time.Time
+		state   core.LockState
+		told    bool
+	}{
+		"between":                  {at(-10), core.LockInactive, true},
+		"nothing tells":            {time.Time{}, core.LockInactive, false},
+		"before it was seen":       {at(-40), core.LockInactive, false},
+		"after it was found":       {at(1), core.LockInactive, false},
+		"it has another state now": {at(-10), core.LockActive, false},
+	} {
+		e := New(Config{})
+		lock := core.Ref{Kind: core.KindNodeWorkloadLock, Name: "openstack-cmp-1", UID: "l"}
+		e.past.missLock(Record{Kind: RecordLock, Node: "cmp-1", Object: &lock, From: "active", To: "inactive", Began: at(-30),
+			Text: "its text now"})
+		e.past.states = map[string]time.Time{"l": c.written}
+		locks := e.pastLocks(u, map[string]core.LockRecord{"l": {State: c.state, Since: core.Since{At: at(0)}}})
+		if told := len(e.seen) == 1; told != c.told || told != locks["l"].Since.At.Equal(c.written) {
+			t.Errorf("%s: told %+v, the lock is %+v", name, e.seen, locks["l"])
+		}
+		if c.told {
+			r := e.seen[0]
+			l, _ := r.line()
+			if !r.At.Equal(c.written) || r.Exact || r.Text != "" || !strings.HasPrefix(l.Why, "reconstructed by NodeWorkloadLock metadata.managed") {
+				t.Errorf("%s: %+v, shown as %+v", name, r, l)
+			}
+		}
 	}
 }

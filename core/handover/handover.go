@@ -303,9 +303,9 @@ func next(s *core.Snapshot) []Next {
 // wrong is what went wrong, and does no more: what the journal has of it.
 func (h *Handover) wrong(a *record.Account) {
 	var all []Wrong
-	for _, st := range a.Standstills {
+	for _, st := range a.StoodStillBy() {
 		if !st.Ended.IsZero() && st.Took >= wrongFrom.Seconds() {
-			all = append(all, Wrong{st.Began.Time, st.Ended.Time, "stood still: " + st.Cause + wording.Prefixed(", ", st.Why),
+			all = append(all, Wrong{st.Began.Time, st.Ended.Time, "stood still" + st.TimesText() + ": " + st.Cause + wording.Prefixed(", ", st.Why),
 				record.Lines(st.Lines)})
 		}
 	}
@@ -317,7 +317,7 @@ func (h *Handover) wrong(a *record.Account) {
 	}
 	for _, e := range a.Entries {
 		if e.Severity == core.SeverityUrgent.String() && !e.Settled.IsZero() && e.Lasted >= wrongFrom.Seconds() && e.Cause == "" {
-			all = append(all, Wrong{e.Came.Time, e.Settled.Time, wording.Prefixed(e.Label, ": ") + e.Reason, record.Lines(e.Lines)})
+			all = append(all, Wrong{e.Came.Time, e.Settled.Time, labelled(e.Label) + e.Reason, record.Lines(e.Lines)})
 		}
 	}
 	slices.SortStableFunc(all, func(x, y Wrong) int { return y.From.Compare(x.From) })
@@ -336,6 +336,17 @@ func unseen(s *core.Snapshot) []string {
 	return out
 }
 
+// labelled is "cmp-07: "; empty without a label.
+func labelled(label string) string { return wording.TextIf(label != "", label+": ", "") }
+
+// clockOf is a time of day behind a word; empty where there is none.
+func clockOf(word string, at *time.Time) string {
+	if at == nil {
+		return ""
+	}
+	return word + wording.ClockText(*at)
+}
+
 // first is what to look at first.
 func (h *Handover) first() string {
 	for _, p := range h.Promise {
@@ -344,10 +355,15 @@ func (h *Handover) first() string {
 		}
 	}
 	if len(h.Open) > 0 && h.Open[0].Severity != core.SeverityNotice.String() && h.Open[0].Aside == nil { // what is set aside comes last
-		return wording.Prefixed(h.Open[0].Label, ": ") + h.Open[0].Reason + "."
+		return labelled(h.Open[0].Label) + h.Open[0].Reason + "."
 	}
 	if len(h.Running) > 0 {
 		return "What runs: " + h.Running[0].Title + "."
+	}
+	for _, o := range h.Open {
+		if a := o.Aside; a != nil && o.Severity != core.SeverityNotice.String() { // it goes by itself only as far as that
+			return "What was set aside" + clockOf(" until ", a.Until) + ": " + labelled(o.Label) + o.Reason + "."
+		}
 	}
 	if len(h.Unseen) > 0 {
 		return "What cannot be seen: " + h.Unseen[0] + "."

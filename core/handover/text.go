@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"lockstep/core/record"
 	"lockstep/core/wording"
 )
 
@@ -26,8 +27,7 @@ func (h Handover) Text(zone *time.Location, markdown bool) []string {
 	t.line("Written by " + h.By + ".")
 	t.head("##", "Open")
 	for _, o := range h.Open {
-		text := wording.Prefixed(o.Label, ": ")
-		text += o.Reason
+		text := labelled(o.Label) + o.Reason
 		if o.Since != nil {
 			text += ", since " + t.at(*o.Since)
 		}
@@ -56,11 +56,7 @@ func (h Handover) Text(zone *time.Location, markdown bool) []string {
 	if len(h.Promise) > 0 {
 		t.head("##", "Promised")
 		for _, p := range h.Promise {
-			text := ""
-			if p.Of != "" {
-				text = p.Of + ": "
-			}
-			text += p.Text + " (" + p.By + ")"
+			text := labelled(p.Of) + p.Text + " (" + p.By + ")"
 			if p.Until != nil {
 				text += ", until " + t.at(*p.Until)
 			}
@@ -101,10 +97,20 @@ func (h Handover) Text(zone *time.Location, markdown bool) []string {
 	if len(h.Seals) > 0 {
 		t.gap()
 		for _, s := range h.Seals {
-			t.line("Journal " + filepath.Base(s.File) + ", seal " + s.String() + " (lockstep journal verify --seal finds what was cut off since).")
+			t.line("Journal " + h.sealed(s) + ", seal " + s.String() + " (lockstep journal verify --seal finds what was cut off since).")
 		}
 	}
 	return t.lines
+}
+
+// sealed is what the journal of a seal is called: its file's name, with the folder where another one has the same.
+func (h Handover) sealed(s record.Seal) string {
+	for _, o := range h.Seals {
+		if o.File != s.File && filepath.Base(o.File) == filepath.Base(s.File) {
+			return s.File
+		}
+	}
+	return filepath.Base(s.File)
 }
 
 type texter struct {

@@ -27,3 +27,22 @@ func TestTheNoteSaysWhatItRestsOn(t *testing.T) {
 		t.Error("a pace that was seen is told to be the documents'")
 	}
 }
+
+// What is set aside comes last, and yet the next shift does not read that everything goes by itself while it waits for somebody. Journals
+// of the same name are told apart.
+func TestTheNoteDoesNotHideWhatIsSetAside(t *testing.T) {
+	until := time.Date(2026, 11, 22, 7, 0, 0, 0, time.Local)
+	h := Handover{Open: []Open{{Severity: "notice", Reason: "a little thing"},
+		{Severity: "urgent", Label: "cmp-07", Reason: "erp-db fits nowhere", Aside: &Promise{Until: &until}}},
+		Seals: []record.Seal{{File: "/a/mos.jsonl", Seq: 1}, {File: "/b/mos.jsonl", Seq: 2}}}
+	if got, want := h.first(), "What was set aside until 07:00: cmp-07: erp-db fits nowhere."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if text := strings.Join(h.Text(time.UTC, false), "\n"); !strings.Contains(text, "Journal /b/mos.jsonl, seal 2:") {
+		t.Errorf("its journals cannot be told apart:\n%s", text)
+	}
+	h.Open = h.Open[:1]
+	if got := h.first(); !strings.HasPrefix(got, "Nothing: ") {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"time"
 
 	"lockstep/core"
@@ -14,13 +15,17 @@ const Format = 1
 // Account is what a journal tells of one update. Times are the cluster's, in UTC; durations are seconds. What the journal does not tell is
 // empty or zero.
 type Account struct {
-	Format  int      `json:"format"`
-	Cluster string   `json:"cluster"`
-	From    string   `json:"from,omitempty"` // releases
-	To      string   `json:"to,omitempty"`
-	Began   Time     `json:"began"`
-	Ended   Time     `json:"ended"`              // zero while it runs, as far as the journal tells
-	EndSeen bool     `json:"endSeen,omitempty"`  // somebody watched when it ended
+	Format  int    `json:"format"`
+	Cluster string `json:"cluster"`
+	From    string `json:"from,omitempty"` // releases
+	To      string `json:"to,omitempty"`
+	Began   Time   `json:"began"`
+	Ended   Time   `json:"ended"`             // zero while it runs, as far as the journal tells
+	EndSeen bool   `json:"endSeen,omitempty"` // somebody watched when it ended
+
+	// Nobody watched when it ended; the time is that at which its plan was complete, by the plan itself.
+	EndReconstructed bool `json:"endReconstructed,omitempty"`
+
 	Took    float64  `json:"tookSeconds"`        // up to its end, or up to the last line
 	Last    Time     `json:"last"`               // of its lines
 	Lines   int      `json:"lines"`              // of which the account is made
@@ -63,6 +68,8 @@ type Place struct {
 	File int   `json:"file"` // index in Account.Files
 	Line int   `json:"line"` // in the file, from 1
 	Seq  int64 `json:"seq,omitempty"`
+
+	several bool // journals: its number alone does not tell it from the lines of the others
 }
 
 // Run is a run of Lockstep.
@@ -172,6 +179,27 @@ type Move struct {
 
 // Live tells whether the instance ran on meanwhile.
 func (m Move) Live() bool { return m.Type == core.MigrationLive }
+
+// Says is what it was, in a line.
+func (m Move) Says() string {
+	return m.Type + wording.Prefixed(" ", m.From) + wording.Prefixed(" → ", m.To) + ": " + m.Status + wording.InBrackets(m.Text)
+}
+
+// Moved says how it was moved, a line each; what went the same way several times stands once.
+func (in Instance) Moved() []string {
+	var out []string
+	for i := 0; i < len(in.Moves); {
+		says, n := in.Moves[i].Says(), 1
+		for i+n < len(in.Moves) && in.Moves[i+n].Says() == says {
+			n++
+		}
+		if i += n; n > 1 {
+			says += fmt.Sprintf(", %d times", n)
+		}
+		out = append(out, says)
+	}
+	return out
+}
 
 // Failed tells whether it did not move the instance.
 func (m Move) Failed() bool {
@@ -298,12 +326,12 @@ type Leftover struct {
 func (a *Account) Running() bool { return a.Ended.IsZero() }
 
 // lineOf is the place of a line in the account's files.
-func (a *Account) lineOf(l engine.JournalLine) Place {
-	for i, f := range a.Files {
+func (b *builder) lineOf(l engine.JournalLine) Place {
+	for i, f := range b.Files {
 		if f == l.File {
-			return Place{i, l.Line, l.Seq}
+			return Place{i, l.Line, l.Seq, b.several}
 		}
 	}
-	a.Files = append(a.Files, l.File)
-	return Place{len(a.Files) - 1, l.Line, l.Seq}
+	b.Files = append(b.Files, l.File)
+	return Place{len(b.Files) - 1, l.Line, l.Seq, b.several}
 }

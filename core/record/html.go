@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -35,7 +34,6 @@ func HTML(w io.Writer, a *Account, zone *time.Location) error {
 		"summary": func() []string { return a.Summary(zone) }, "graph": func() graph { return graphOf(a, zone) },
 		"live": func(m Move) bool { return m.Live() }, "done": func(s string) bool { return s == string(core.OperationDone) },
 		"during":   func(n Node, m Maintenance) string { return n.During(m) },
-		"base":     filepath.Base,
 		"todo":     func() bool { return len(a.Open())+len(a.Left) > 0 },
 		"deviated": func() bool { return len(a.Deviations)+len(a.Refused) > 0 },
 		"noted":    func(n Note) string { return at("01-02 15:04")(Time{n.At}) },

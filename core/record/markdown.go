@@ -71,12 +71,34 @@ func lines(places ...Place) string {
 	return strings.Join(out, ", ")
 }
 
-// String is "17", the number of the line in the journal, or "2:17", the 17th line of the second file, where it has no number.
+// String is "17", the number of the line in the journal. It is "2:17" where the account is of several journals: number 17 in the second
+// file; and where the line has no number: the 17th line of that file.
 func (p Place) String() string {
-	if p.Seq > 0 {
+	switch {
+	case p.Seq > 0 && p.several:
+		return fmt.Sprintf("%d:%d", p.File+1, p.Seq)
+	case p.Seq > 0:
 		return strconv.FormatInt(p.Seq, 10)
 	}
 	return fmt.Sprintf("%d:%d", p.File+1, p.Line)
+}
+
+// Numbers says what the numbers of lines are.
+func (a *Account) Numbers() string {
+	text := "those of the journal's lines"
+	if len(a.Seals) > 1 {
+		text += ": 2:17 is number 17 in the second of the files that are named at the end"
+	}
+	return text + "."
+}
+
+// SealOf is what a seal is called: by its file, with the file's number where there are several.
+func (a *Account) SealOf(s Seal) string {
+	name := filepath.Base(s.File)
+	if i := slices.Index(a.Files, s.File); len(a.Seals) > 1 && i >= 0 {
+		name = strconv.Itoa(i+1) + ", " + name
+	}
+	return name
 }
 
 func (d *markdown) table(head string, rows [][]string) {
@@ -103,6 +125,9 @@ func (a *Account) Summary(zone *time.Location) []string {
 		out = append(out, fmt.Sprintf("It began %s and has not ended, as far as the journal tells (%s).", at(a.Began), at(a.Last)))
 	case a.EndSeen:
 		out = append(out, fmt.Sprintf("It began %s, ended %s, and took %s.", at(a.Began), at(a.Ended), Span(a.Took)))
+	case a.EndReconstructed:
+		out = append(out, fmt.Sprintf("It began %s. Nobody watched when it ended: by its plan it was complete %s, after %s.", at(a.Began),
+			at(a.Ended), Span(a.Took)))
 	default:
 		out = append(out, fmt.Sprintf("It began %s. Nobody watched when it ended: it was over by %s, after %s at most.",
 			at(a.Began), at(a.Ended), Span(a.Took)))
@@ -189,14 +214,52 @@ func (a *Account) StoodStill() float64 {
 	return total.Seconds()
 }
 
+// Standstills are several times in which the update did not go on for the same reason, one soon after the other. It began with the first,
+// and ended with the last; what it took is the sum of them.
+type Standstills struct {
+	Standstill
+	Times int
+}
+
+// standstillsBetween is how long the update may go on between two standstills that are told as one.
+const standstillsBetween = 5 * time.Minute
+
+// StoodStillBy are the standstills as they are told: those with the same reason that came soon after one another stand once.
+func (a *Account) StoodStillBy() []Standstills {
+	var out []Standstills
+	for _, s := range a.Standstills {
+		i := len(out) - 1
+		for ; i >= 0; i-- {
+			if o := out[i]; o.Phase == s.Phase && o.Cause == s.Cause && o.Subject == s.Subject && o.Why == s.Why && !o.Ended.IsZero() &&
+				s.Began.Sub(o.Ended.Time) < standstillsBetween {
+				break
+			}
+		}
+		if i < 0 {
+			out = append(out, Standstills{s, 1})
+			continue
+		}
+		o := &out[i]
+		o.Ended, o.Took, o.Times, o.Lines = s.Ended, o.Took+s.Took, o.Times+1, slices.Concat(o.Lines, s.Lines)
+	}
+	return out
+}
+
+// TimesText is ", 11 times", where there are several.
+func (s Standstills) TimesText() string {
+	if s.Times < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", %d times", s.Times)
+}
+
 func (d *markdown) report(a *Account) {
 	d.line("# %s\n", plainly(a.Title()))
 	for _, s := range a.Summary(d.zone) {
 		d.line("- %s", plainly(s))
 	}
 	name, _ := a.Last.In(d.zone).Zone()
-	d.line("\nTimes are of the cluster's clock, in the zone %s. Numbers in the column *lines* are those of the journal's lines.",
-		plainly(name))
+	d.line("\nTimes are of the cluster's clock, in the zone %s. Numbers in the column *lines* are %s", plainly(name), a.Numbers())
 	d.open(a)
 	d.planned(a)
 	d.line("\n## Phases")
@@ -215,10 +278,9 @@ func (d *markdown) report(a *Account) {
 	d.rows(rows, "phase|began|ended|took||lines", "The journal tells of no phase.")
 	d.line("\n## What stood still")
 	rows = nil
-	for _, s := range a.Standstills {
+	for _, s := range a.StoodStillBy() {
 		rows = append(rows, []string{strconv.Itoa(s.Phase), plainly(s.Cause), plainly(cmp.Or(s.Label, s.Subject)), plainly(s.Why),
-			d.clock(s.Began),
-			d.clock(s.Ended), span(s.Took), lines(s.Lines...)})
+			d.clock(s.Began), d.clock(s.Ended), span(s.Took) + s.TimesText(), lines(s.Lines...)})
 	}
 	d.rows(rows, "phase|cause|about|why|began|ended|took|lines", "Nothing, as far as somebody watched.")
 	d.line("\n## Nodes")
@@ -266,7 +328,7 @@ func (d *markdown) report(a *Account) {
 	}
 	for _, seal := range a.Seals {
 		d.line("\nThe seal of %s is %s: with `journal verify --seal` it shows whether lines were cut off or written anew since.",
-			code(filepath.Base(seal.File)), code(seal.String()))
+			code(a.SealOf(seal)), code(seal.String()))
 	}
 	d.line("\n%s of the journal were counted%s. `lockstep journal verify` checks that none was changed; `lockstep journal show` prints "+
 		"them.", wording.Count(a.Lines, "line"), skippedText(a.Skipped))
@@ -326,6 +388,7 @@ func (n Node) During(m Maintenance) string {
 		}
 		took[s.Stage] += s.Took
 	}
+	order = slices.DeleteFunc(order, func(stage string) bool { return took[stage] < 1 })
 	for i, stage := range order {
 		order[i] = stage + " " + Span(took[stage])
 	}
@@ -397,15 +460,15 @@ func (d *markdown) projects(a *Account) {
 		for _, in := range p.Instances {
 			var how []string
 			var at []Place
+			how = append(how, in.Moved()...)
 			for _, m := range in.Moves {
-				how = append(how, m.Type+" "+m.From+" → "+m.To+": "+m.Status)
 				at = append(at, m.Line)
 			}
 			for _, s := range in.Stopped {
 				how = append(how, "stopped by "+s.By)
 				at = append(at, s.Lines...)
 			}
-			rows = append(rows, []string{plainly(wording.TextOf(in.Name, in.ID)), plainly(wording.Some(how, 4)), span(in.Slow),
+			rows = append(rows, []string{plainly(wording.TextOf(in.Name, in.ID)), plainly(strings.Join(how, "; ")), span(in.Slow),
 				span(in.Down), lines(at...)})
 		}
 		d.table("instance|what|live migrations took|down|lines", rows)

@@ -46,6 +46,8 @@ type PlanPart struct {
 	Ended         Time     `json:"ended"`
 	Exact         bool     `json:"exact"`                   // its times are the API's own, or somebody watched
 	Reconstructed bool     `json:"reconstructed,omitempty"` // a line of it was made later, from the API's own times
+	BeganMade     bool     `json:"beganReconstructed,omitempty"`
+	EndMade       bool     `json:"endReconstructed,omitempty"`
 	Took          float64  `json:"tookSeconds,omitempty"`
 	Longer        *float64 `json:"longerSeconds,omitempty"` // than planned; negative: it was shorter. Absent where one of both is not known
 	Lines         []Place  `json:"lines"`
@@ -104,7 +106,13 @@ func (b *builder) planLine(l engine.JournalLine, at Place) {
 		default: // the plan does not tell how long it took
 			st.Ended, st.Exact = Time{l.When().UTC()}, l.Exact
 		}
-		st.Reconstructed = st.Reconstructed || l.Reconstructed != ""
+		switch {
+		case l.To == core.PlanCompleted:
+			st.EndMade = l.Reconstructed != ""
+		case !l.PlanStep.Started.IsZero():
+			st.BeganMade = st.BeganMade || l.Reconstructed != ""
+		}
+		st.Reconstructed = st.BeganMade || st.EndMade
 		st.Lines = append(st.Lines, at)
 	}
 }
@@ -176,6 +184,7 @@ func planPart(p engine.PlannedPart) PlanPart {
 func (b *builder) came(p *PlanPart, by string) {
 	if st := b.plan.steps[p.ID]; st != nil && by == PlanByPlan {
 		p.Began, p.Ended, p.Exact, p.Reconstructed = st.Began, st.Ended, st.Exact, st.Reconstructed
+		p.BeganMade, p.EndMade = st.BeganMade, st.EndMade
 		p.Lines = append(p.Lines, st.Lines...)
 	} else if ph := b.phases[p.Phase]; ph != nil && by == PlanByDocuments {
 		p.Began, p.Ended, p.Exact = ph.Began, ph.Ended, ph.Exact
@@ -215,18 +224,18 @@ func (b *builder) whole(plan *Plan, first *engine.PlanRecord) {
 		over := true
 		for _, p := range plan.Parts {
 			if over = over && !p.Ended.IsZero(); !p.Began.IsZero() && (w.Began.IsZero() || p.Began.Before(w.Began.Time)) {
-				w.Began = p.Began
+				w.Began, w.BeganMade = p.Began, p.BeganMade
 			}
 			if p.Ended.After(w.Ended.Time) {
-				w.Ended = p.Ended
+				w.Ended, w.EndMade = p.Ended, p.EndMade
 			}
 			w.Exact = w.Exact && p.Exact
-			w.Reconstructed = w.Reconstructed || p.Reconstructed
 			w.Lines = append(w.Lines, b.stepLines(p.ID)...)
 		}
 		if !over {
-			w.Ended = Time{}
+			w.Ended, w.EndMade = Time{}, false
 		}
+		w.Reconstructed = w.BeganMade || w.EndMade
 	}
 	w.against()
 }
@@ -405,7 +414,7 @@ func (a *Account) planRows(clock func(Time) string) (head []string, rows [][]str
 		ended := clock(p.Ended)
 		switch {
 		case p.Ended.IsZero():
-		case p.Reconstructed:
+		case p.EndMade:
 			ended += ", reconstructed"
 		case !p.Exact:
 			ended += " or before"
@@ -417,7 +426,8 @@ func (a *Account) planRows(clock func(Time) string) (head []string, rows [][]str
 				off += wording.TextIf(f.Within(), ", within the spread", "")
 			}
 		}
-		rows = append(rows, []string{p.Title, planned, clock(p.Began), forecast, ended, span(p.Took), differs(p.Longer, "longer", "shorter"), off,
+		began := clock(p.Began) + wording.TextIf(p.BeganMade, ", reconstructed", "")
+		rows = append(rows, []string{p.Title, planned, began, forecast, ended, span(p.Took), differs(p.Longer, "longer", "shorter"), off,
 			lines(p.Lines...)})
 	}
 	return append(head, "lines"), rows

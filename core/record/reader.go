@@ -17,8 +17,9 @@ import (
 // Reader takes the lines of a journal, in order, and makes accounts of the updates in it. Lines before the first update belong to that;
 // what follows an update's end belongs to it, until the next one begins.
 type Reader struct {
-	parts []part
-	seals []Seal
+	parts   []part
+	seals   []Seal
+	several bool // journals: their numbers of lines alone do not tell lines apart
 }
 
 // part is the lines of one update.
@@ -29,7 +30,7 @@ type part struct {
 
 // Read reads journals of one cluster: one, or several as one.
 func Read(paths []string) (r *Reader, skipped int, err error) {
-	r = &Reader{}
+	r = &Reader{several: len(paths) > 1}
 	for _, path := range paths { // before the lines: what is written meanwhile is beyond the seal
 		seal, err := engine.SealJournal(path)
 		if err != nil {
@@ -103,7 +104,9 @@ type builder struct {
 	runs      map[string]*Run
 	actions   map[string]*Action
 	order     []string // of the actions
-	entries   map[string]*Entry
+	entries   []*Entry
+	latest    map[string]*Entry // by ID: the last one with it
+	several   bool              // journals
 	notes     map[string]*Note
 	noted     []string
 	records   []engine.Record
@@ -113,10 +116,10 @@ type builder struct {
 
 func (r *Reader) accountOf(p part) *Account {
 	b := &builder{Account: &Account{Format: Format, From: p.update.From, To: p.update.Release, Began: Time{p.update.Started.UTC()},
-		Ended: Time{p.update.Ended.UTC()}, EndSeen: p.update.EndSeen, Lines: len(p.lines)},
+		Ended: Time{p.update.Ended.UTC()}, EndSeen: p.update.EndSeen, EndReconstructed: p.update.Reconstructed, Lines: len(p.lines)},
 		nodes: map[string]*Node{}, instances: map[string]*Instance{}, projects: map[string]string{}, phases: map[int]*Phase{},
-		runs: map[string]*Run{}, actions: map[string]*Action{}, entries: map[string]*Entry{}, notes: map[string]*Note{},
-		places: map[string][]Place{}}
+		runs: map[string]*Run{}, actions: map[string]*Action{}, latest: map[string]*Entry{}, notes: map[string]*Note{},
+		places: map[string][]Place{}, several: r.several}
 	for _, l := range p.lines {
 		b.add(l)
 	}
@@ -263,16 +266,25 @@ func (b *builder) standstill(l engine.JournalLine, at Place) {
 	s := Standstill{Phase: int(l.Number), Cause: string(l.Stands.Cause), Subject: l.Stands.Subject, Why: l.Stands.Why,
 		Began: Time{l.Stands.Since.At.UTC()}, Ended: Time{l.Stands.Until.UTC()}}
 	s.Took = between(s.Began, s.Ended)
-	i := slices.IndexFunc(b.Standstills, func(o Standstill) bool {
-		return o.Phase == s.Phase && o.Cause == s.Cause && o.Began.Equal(s.Began.Time)
-	})
-	if i < 0 {
-		i = len(b.Standstills)
-		b.Standstills = append(b.Standstills, s)
+	for i := range slices.Backward(b.Standstills) { // several runs know its beginning by the moment at which each of them looked
+		o := &b.Standstills[i]
+		if o.Phase != s.Phase || o.Cause != s.Cause || !o.Ended.IsZero() && !s.Began.Before(o.Ended.Time) {
+			continue
+		}
+		if o.Ended.IsZero() {
+			o.Ended, o.Why = s.Ended, s.Why
+		}
+		o.Took = between(o.Began, o.Ended)
+		o.Lines = append(o.Lines, at)
+		return
 	}
-	s.Lines = append(b.Standstills[i].Lines, at)
-	b.Standstills[i] = s
+	s.Lines = []Place{at}
+	b.Standstills = append(b.Standstills, s)
 }
+
+// leastStandstill is how long the update must stand still before the report tells of it, in seconds, as with entries of "Needs you": a
+// controller that goes from one thing to the next holds it for a moment, again and again.
+const leastStandstill = 10
 
 func (b *builder) instance(id, name, project string) *Instance {
 	in := b.instances[id]
@@ -411,11 +423,11 @@ func (b *builder) entry(l engine.JournalLine, at Place) {
 	if r == nil {
 		return
 	}
-	key := r.ID + " " + l.Began.UTC().Format(time.RFC3339Nano)
-	e := b.entries[key]
-	if e == nil {
+	e := b.latest[r.ID] // several runs know when it came by the moment at which each of them looked
+	if e == nil || !e.Settled.IsZero() && l.Began.After(e.Settled.Time) {
 		e = &Entry{ID: r.ID, Rule: string(r.Rule), Severity: r.Severity, Came: Time{l.Began.UTC()}}
-		b.entries[key] = e
+		b.latest[r.ID] = e
+		b.entries = append(b.entries, e)
 	}
 	if severityRank(r.Severity) > severityRank(e.Severity) {
 		e.Severity = r.Severity
@@ -427,7 +439,7 @@ func (b *builder) entry(l engine.JournalLine, at Place) {
 			e.SeenTo = append(e.SeenTo, SeenTo{s.Operation, s.By, s.Title})
 		}
 	}
-	if r.What == engine.EntrySettled {
+	if r.What == engine.EntrySettled && (e.Settled.IsZero() || l.Exact && !e.EndSeen) {
 		e.Settled, e.EndSeen = Time{l.When().UTC()}, l.Exact
 	}
 	e.Lines = append(e.Lines, at)
@@ -481,6 +493,7 @@ func (b *builder) finish() {
 	}
 	slices.SortStableFunc(b.Nodes, func(x, y Node) int { return x.began().Compare(y.began()) })
 	b.outliers()
+	b.Standstills = slices.DeleteFunc(b.Standstills, func(s Standstill) bool { return !s.Ended.IsZero() && s.Took < leastStandstill })
 	for i := range b.Standstills {
 		if n := b.nodes[b.Standstills[i].Subject]; n != nil {
 			b.Standstills[i].Label = n.Label
@@ -490,8 +503,10 @@ func (b *builder) finish() {
 	for _, id := range b.order {
 		b.Actions = append(b.Actions, *b.actions[id])
 	}
-	for _, key := range slices.Sorted(maps.Keys(b.entries)) {
-		e := b.entries[key]
+	slices.SortStableFunc(b.Actions, func(x, y Action) int { return x.Confirmed.Compare(y.Confirmed.Time) })
+	slices.SortStableFunc(b.Refused, func(x, y Refusal) int { return x.At.Compare(y.At.Time) })
+	slices.SortStableFunc(b.Deviations, func(x, y Deviation) int { return x.At.Compare(y.At.Time) })
+	for _, e := range b.entries {
 		e.Lasted = between(e.Came, Time{cmp.Or(e.Settled.Time, b.Last.Time)})
 		b.notesOn(e)
 		b.Entries = append(b.Entries, *e)
@@ -500,10 +515,50 @@ func (b *builder) finish() {
 	for _, id := range b.noted {
 		b.Notes = append(b.Notes, *b.notes[id])
 	}
+	slices.SortStableFunc(b.Notes, func(x, y Note) int { return x.At.Compare(y.At) })
 	b.byProject()
 	b.planned()
 	b.left()
+	b.called()
 	b.neverNull()
+}
+
+// called gives nodes the names that people use, in texts in which they stand by their names in Kubernetes.
+func (b *builder) called() {
+	var names []string
+	for _, n := range b.Nodes {
+		if n.Name != "" && n.Label != n.Name {
+			names = append(names, n.Name, n.Label)
+		}
+	}
+	r := strings.NewReplacer(names...)
+	call := func(texts ...*string) {
+		for _, t := range texts {
+			*t = r.Replace(*t)
+		}
+	}
+	for i := range b.Actions {
+		a := &b.Actions[i]
+		call(&a.Title, &a.Text, &a.Before, &a.After)
+		for k := range a.Items {
+			call(&a.Items[k].Label, &a.Items[k].Text)
+		}
+	}
+	for i := range b.Entries {
+		call(&b.Entries[i].Reason, &b.Entries[i].Label)
+	}
+	for i := range b.Standstills {
+		call(&b.Standstills[i].Why)
+	}
+	for i := range b.Refused {
+		call(&b.Refused[i].Title, &b.Refused[i].Why)
+	}
+	for i := range b.Deviations {
+		call(&b.Deviations[i].What)
+	}
+	for i := range b.Left {
+		call(&b.Left[i].Of)
+	}
 }
 
 // neverNull gives empty lists to JSON in the place of null.

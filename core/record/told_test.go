@@ -92,3 +92,113 @@ func TestTheReportSaysWhatIsLeftAndThatNothingIs(t *testing.T) {
 		}
 	}
 }
+
+// Two dashboards on one journal, or two operators, know what they see by the moment at which each of them looked. What began as one of
+// them saw it, and ended as the other did, is one thing, and is over.
+func TestWhatTwoSawIsOneThing(t *testing.T) {
+	r := &Reader{}
+	add := func(rec engine.Record) { r.Add(engine.JournalLine{Record: rec}) }
+	add(engine.Record{Kind: engine.RecordUpdate, At: at(0).Time, Update: &core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}})
+	later := func(minute int) time.Time { return at(minute).Add(300 * time.Millisecond) }
+	entry := func(what engine.EntryEvent, when, began time.Time) {
+		add(engine.Record{Kind: engine.RecordEntry, At: when, Began: began, Exact: true,
+			Entry: &engine.EntryRecord{ID: "waits", What: what, Severity: "urgent", Reason: "it waits"}})
+	}
+	stands := func(since, until time.Time) {
+		add(engine.Record{Kind: engine.RecordStandstill, At: core.Later(since, until), Number: 4,
+			Stands: &core.Standstill{Cause: core.StandsForPerson, Subject: "cmp-1", Since: core.Since{At: since}, Until: until}})
+	}
+	entry(engine.EntryCame, at(1).Time, at(1).Time)
+	stands(at(1).Time, time.Time{})
+	entry(engine.EntryCame, later(1), later(1)) // the other was behind
+	stands(later(1), at(5).Time)
+	stands(at(1).Time, later(5))
+	entry(engine.EntrySettled, at(5).Time, later(1))
+	entry(engine.EntrySettled, later(5), at(1).Time)
+	entry(engine.EntryCame, at(7).Time, at(7).Time) // it is there again
+	stands(at(7).Time, time.Time{})
+	a, err := r.Account("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Entries) != 2 || a.Entries[0].Lasted != 240 || !a.Entries[1].Settled.IsZero() || len(a.Open()) != 1 {
+		t.Errorf("it needed somebody: %+v", a.Entries)
+	}
+	if len(a.Standstills) != 2 || a.Standstills[0].Took != 240 || len(a.Standstills[0].Lines) != 3 || !a.Standstills[1].Ended.IsZero() {
+		t.Errorf("it stood still: %+v", a.Standstills)
+	}
+}
+
+// A moment in which the update did not go on is not told. What stood still for the same reason again and again is told once, with how
+// often and for how long, and its reason whole.
+func TestWhatStoodStill(t *testing.T) {
+	why := "instances are left that the controller does not move: " + strings.Repeat("web-1 on cmp-1, ", 100) + "the last"
+	r := &Reader{}
+	r.Add(engine.JournalLine{Record: engine.Record{Kind: engine.RecordUpdate, At: at(0).Time,
+		Update: &core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}}})
+	stands := func(from time.Time, took time.Duration, cause core.StandstillCause) {
+		r.Add(engine.JournalLine{Record: engine.Record{Kind: engine.RecordStandstill, At: from, Number: 4,
+			Stands: &core.Standstill{Cause: cause, Why: why, Since: core.Since{At: from}, Until: from.Add(took)}}})
+	}
+	stands(at(1).Time, 0, core.StandsForPerson)
+	stands(at(2).Time, 9*time.Second, core.StandsOverdue)
+	for _, minute := range []int{3, 4, 5, 30} {
+		stands(at(minute).Time, 45*time.Second, core.StandsForPerson)
+	}
+	a, err := r.Account("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := a.StoodStillBy()
+	if len(a.Standstills) != 4 || len(told) != 2 || told[0].Times != 3 || told[0].Took != 135 || told[1].Times != 1 || a.StoodStill() != 180 {
+		t.Errorf("%d standstills, %v in all, told as %+v", len(a.Standstills), a.StoodStill(), told)
+	}
+	for name, print := range map[string]func(*strings.Builder) error{
+		"md":   func(b *strings.Builder) error { return Markdown(b, a, time.UTC) },
+		"html": func(b *strings.Builder) error { return HTML(b, a, time.UTC) },
+	} {
+		var b strings.Builder
+		if err := print(&b); err != nil || !strings.Contains(b.String(), why) || !strings.Contains(b.String(), "2 m, 3 times") {
+			t.Errorf("%s: %v\n%s", name, err, b.String())
+		}
+	}
+}
+
+// Of several journals a line is known by the number of its file and its own. Texts call a node as people do, and what went the same way
+// several times stands once.
+func TestTheReportOfSeveralJournals(t *testing.T) {
+	r := &Reader{several: true, seals: []Seal{{File: "/a/mos.jsonl", Seq: 9}, {File: "/b/mos.jsonl", Seq: 8}}}
+	n := 0
+	add := func(file string, rec engine.Record) {
+		n++
+		rec.At = at(n).Time
+		r.Add(engine.JournalLine{Record: rec, File: file, Line: n, Seq: int64(n)})
+	}
+	add("/a/mos.jsonl", engine.Record{Kind: engine.RecordUpdate, Update: &core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}})
+	add("/b/mos.jsonl", engine.Record{Kind: engine.RecordStage, Node: "kaas-node-7", Label: "cmp-07", To: "idle"})
+	add("/b/mos.jsonl", engine.Record{Kind: engine.RecordGrant, Operation: "1", Title: "stop web-1"})
+	add("/b/mos.jsonl", engine.Record{Kind: engine.RecordBefore, Operation: "1", From: "ACTIVE on kaas-node-7", To: "stop"})
+	for i := range 3 {
+		add("/a/mos.jsonl", engine.Record{Kind: engine.RecordMove, Move: &engine.MoveRecord{Migration: i, Instance: "i", Type: "live-migration",
+			Status: "failed", From: "cmp-07", To: "cmp-08", Began: at(n).Time, Ended: at(n).Add(time.Second)}})
+	}
+	a, err := r.Account("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, print := range map[string]func(*strings.Builder) error{
+		"md":   func(b *strings.Builder) error { return Markdown(b, a, time.UTC) },
+		"html": func(b *strings.Builder) error { return HTML(b, a, time.UTC) },
+	} {
+		var b strings.Builder
+		if err := print(&b); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"ACTIVE on cmp-07 → stop", "cmp-07 → cmp-08: failed, 3 times", "2:3, 2:4", "1, mos.jsonl", "2, mos.jsonl",
+			"2:17 is number 17 in the second"} {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: it has no %q:\n%s", name, want, b.String())
+			}
+		}
+	}
+}
