@@ -217,15 +217,17 @@ func (r *Reporter) updateOf(s *core.Snapshot, first bool, add func(Line)) {
 }
 
 func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
-	stages := make(map[string]stage, len(r.stages))
-	for _, v := range progress.NodeViews(s) {
+	if r.stages == nil {
+		r.stages = map[string]stage{}
+	}
+	views := progress.NodeViews(s)
+	for _, v := range views {
 		was, known := r.stages[v.Name]
-		is := stage{v.Stage, was.since}
-		if !known || was.stage != v.Stage {
-			is.since = s.Now
+		if known && was.stage == v.Stage {
+			continue // thousands of them, in each Snapshot
 		}
-		stages[v.Name] = is
-		if first || known && was.stage == v.Stage || !known && !v.Active() {
+		r.stages[v.Name] = stage{v.Stage, s.Now}
+		if first || !known && !v.Active() {
 			continue
 		}
 		l := Line{Kind: KindNode, What: string(v.Stage), Subject: wording.OneLine(v.Label, 64), Node: v.Name, Text: string(v.Stage)}
@@ -236,12 +238,18 @@ func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
 		l.Text += wording.Prefixed(": ", wording.OneLine(v.What, most))
 		add(l)
 	}
+	if len(r.stages) == len(views) {
+		return // all of them are there
+	}
 	for _, name := range sortedKeys(r.stages) {
-		if _, there := stages[name]; !there && s.Known(core.SourceNodes) {
+		if _, there := progress.NodeView(s, name); there {
+			continue
+		}
+		delete(r.stages, name)
+		if s.Known(core.SourceNodes) {
 			add(Line{Kind: KindNode, What: "gone", Subject: wording.OneLine(name, 64), Node: name, Text: "is not there any more"})
 		}
 	}
-	r.stages = stages
 }
 
 func (r *Reporter) migrationsOf(s *core.Snapshot, first bool, add func(Line)) {
