@@ -22,7 +22,8 @@ type entries struct {
 }
 
 func derive(s *core.Snapshot, earlier entries) entries {
-	f := &facts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s), blockers: map[string][]core.InstanceView{}}
+	f := &facts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s), blockers: map[string][]core.InstanceView{},
+		found: make([]core.Attention, 0, len(earlier.all)+len(earlier.all)/8)}
 	f.at = f.lookAtNodes(earlier.at)
 	for _, rule := range rules {
 		rule(f)

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"lockstep/core"
@@ -128,12 +129,26 @@ var forecast core.Derivation[*Forecast]
 
 // Of is the forecast of the running update, as far as no evacuation was forecast.
 func Of(s *core.Snapshot) *Forecast {
-	return forecast.Of(s, func(s *core.Snapshot) *Forecast { return newUpdate(s).forecast() })
+	return forecast.Of(s, func(s *core.Snapshot) *Forecast {
+		room := rooms.Get().(*[]job)
+		defer rooms.Put(room)
+		u := newUpdate(s)
+		u.room = room
+		f := u.forecast() // which keeps no jobs
+		clear((*room)[:cap(*room)])
+		return f
+	})
 }
+
+// rooms are for the jobs of a forecast: thousands, several times a second, and nobody keeps them.
+var rooms = sync.Pool{New: func() any { return new([]job) }}
 
 func (u *update) forecast() *Forecast {
 	f := &Forecast{Running: u.request != nil, Parts: u.parts()}
 	if !f.Running {
+		for i := range f.Parts {
+			f.Parts[i].jobs = nil
+		}
 		return f
 	}
 	now := u.s.Second()

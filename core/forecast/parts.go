@@ -74,6 +74,7 @@ type update struct {
 	place   map[string]int    // by node: its place in the order
 	groups  map[string]string // by node: its update group; empty where not known
 	own     func(node string, of Length) Length
+	room    *[]job // for the jobs of workers, where they are not kept; nil: they have a list of their own
 }
 
 // Order are the names of the nodes in the order of the update: masters first, then by the index of the update group and the machines' own;
@@ -191,7 +192,7 @@ func (u *update) parts() []Part {
 			continue
 		}
 		if workers == nil && !v.Node.Is(core.RoleMaster) {
-			workers = make([]job, 0, len(views)-len(masters))
+			workers = u.jobs(len(views) - len(masters))
 		}
 		j := job{view: v, length: u.pace.length(v.Node), group: u.groups[v.Name], place: u.place[v.Name]}
 		if u.own != nil {
@@ -217,6 +218,15 @@ func (u *update) parts() []Part {
 		u.finish(&parts[i])
 	}
 	return parts
+}
+
+// jobs is an empty list with room for so many.
+func (u *update) jobs(n int) []job {
+	if u.room == nil {
+		return make([]job, 0, n)
+	}
+	*u.room = slices.Grow((*u.room)[:0], n)
+	return *u.room
 }
 
 // phased are the documents' phases as parts. Workers are divided by the index of their groups where these are known.

@@ -97,17 +97,19 @@ const most = 400
 // Reporter tells what has changed from one Snapshot to the next. The zero Reporter has seen none.
 type Reporter struct {
 	began      bool
-	entries    map[string]seen
+	entries    map[string]*seen
 	update     core.Update
 	phases     map[core.PhaseID]core.PhaseState
 	stages     map[string]stage
 	migrations map[string]core.Migration // the latest by instance ID
 	sources    map[core.SourceID]bool    // whether it can be seen
+	looks      uint64
 }
 
 type seen struct {
 	core.Attention
 	first time.Time // by the cluster's clock
+	last  uint64    // the number of the look at which it was there
 }
 
 type stage struct {
@@ -284,14 +286,18 @@ func (r *Reporter) migrationsOf(s *core.Snapshot, first bool, add func(Line)) {
 }
 
 func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
-	is := make(map[string]seen, len(r.entries))
+	if r.entries == nil {
+		r.entries = map[string]*seen{}
+	}
+	r.looks++
 	for _, a := range attention.Of(s) {
-		was, known := r.entries[a.ID]
-		first := s.Now
-		if known {
-			first = was.first
+		now, known := r.entries[a.ID]
+		if !known {
+			now = &seen{first: s.Now}
+			r.entries[a.ID] = now
 		}
-		is[a.ID] = seen{a, first}
+		was := now.Attention
+		now.Attention, now.last = a, r.looks
 		what := Came
 		switch {
 		case known && a.Aside != nil && was.Aside == nil:
@@ -307,13 +313,14 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 		}
 		add(entry(a, what))
 	}
-	gone := make([]seen, 0, len(r.entries))
+	var gone []*seen
 	for id, was := range r.entries {
-		if _, there := is[id]; !there {
+		if was.last != r.looks {
 			gone = append(gone, was)
+			delete(r.entries, id)
 		}
 	}
-	slices.SortFunc(gone, func(a, b seen) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(gone, func(a, b *seen) int { return cmp.Compare(a.ID, b.ID) })
 	for _, was := range gone {
 		l := entry(was.Attention, Settled)
 		since := was.first
@@ -323,7 +330,6 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 		l.Lasted = max(s.Now.Sub(since), 0).Seconds()
 		add(l)
 	}
-	r.entries = is
 }
 
 // entry is the line of an entry.

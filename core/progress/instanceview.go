@@ -26,7 +26,10 @@ func Stranded(v core.InstanceView) bool {
 
 // InstanceLabel is what to call an instance: its name, or the beginning of its ID when it has none.
 func InstanceLabel(in *core.Instance) string {
-	return wording.TextOf(wording.OneLine(in.Name, 100), core.ShortID(in.ID))
+	if name := wording.OneLine(in.Name, 100); name != "" {
+		return name
+	}
+	return core.ShortID(in.ID)
 }
 
 // HostMaintenance is what a node's request and annotations mean for the instances on it.
