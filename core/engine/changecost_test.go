@@ -38,7 +38,9 @@ func largeEngine(t *testing.T) (sc scene.Scene, take func(core.SourceID, core.Ob
 	for range 3 { // what History has to note of the first sight is noted
 		next()
 	}
-	return sc, func(id core.SourceID, o core.Object) { e.take(core.Delta{Source: id, At: now, Upserts: []core.Object{o}}) }, next
+	return sc, func(id core.SourceID, o core.Object) {
+		e.take(core.Delta{Source: id, At: now, Upserts: []core.Object{o}})
+	}, next
 }
 
 // What a change costs is what depends on it, whatever the size of the cluster. Time depends on the machine; bytes do not.
