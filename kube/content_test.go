@@ -19,7 +19,8 @@ import (
 // drawValue draws a JSON value with what is usual and what is not.
 func drawValue(t *rapid.T, depth int) string {
 	text := func(what string) string {
-		return rapid.SampledFrom([]string{`""`, `"a"`, `"managedFields"`, `"metadata"`, `"kind"`, `"Grüße"`, `"a\"b\\"`, `"\u00e9"`, `"\ud800"`, `"\n\/"`,
+		return rapid.SampledFrom([]string{`""`, `"a"`, `"managedFields"`, `"metadata"`, `"kind"`, `"Grüße"`, `"a\"b\\"`,
+			`"\u00e9"`, `"\ud800"`, `"\n\/"`,
 			"\"\xff\"", `"{"`, `"]}"`, `"items"`}).Draw(t, what)
 	}
 	space := rapid.SampledFrom([]string{"", "", "", " ", "\n\t"})
@@ -33,7 +34,8 @@ func drawValue(t *rapid.T, depth int) string {
 	case kind < 4:
 		return text("text")
 	case kind < 7:
-		return rapid.SampledFrom([]string{"0", "-0", "7", "-12", "1.5", "1e3", "2E-2", "-0.0", "9223372036854775807", "9223372036854775808", "1e400",
+		return rapid.SampledFrom([]string{"0", "-0", "7", "-12", "1.5", "1e3", "2E-2", "-0.0", "9223372036854775807",
+			"9223372036854775808", "1e400",
 			"true", "false", "null"}).Draw(t, "word")
 	case kind == 7:
 		var items []string
@@ -76,7 +78,8 @@ func TestContentIsWhatApimachineryReads(t *testing.T) {
 			case 0:
 				data = data[:at]
 			case 1:
-				data = append(data[:at:at], append([]byte(rapid.SampledFrom([]string{"{", "}", ",", `"`, `\`, "0", "x", " "}).Draw(t, "more")), data[at:]...)...)
+				data = append(data[:at:at], append([]byte(
+					rapid.SampledFrom([]string{"{", "}", ",", `"`, `\`, "0", "x", " "}).Draw(t, "more")), data[at:]...)...)
 			default:
 				data = append(data[:at:at], data[min(at+1, len(data)):]...)
 			}

@@ -67,8 +67,8 @@ func (o onceStream) Decode(data []byte, defaults *schema.GroupVersionKind, into 
 	return o.Serializer.Decode(data, defaults, into)
 }
 
-// watchEventOf reads an event as API servers write it, {"type":"MODIFIED","object":{…}}. Its object is a part of the data, and is decoded before
-// the next event is read; whether it is JSON is seen then. plain is false for an event that is written in another way.
+// watchEventOf reads an event as API servers write it, {"type":"MODIFIED","object":{…}}. Its object is a part of the data, and is decoded
+// before the next event is read; whether it is JSON is seen then. plain is false for an event that is written in another way.
 func watchEventOf(data []byte) (event metav1.WatchEvent, plain bool) {
 	rest, begins := bytes.CutPrefix(data, []byte(`{"type":"`))
 	word, rest, known := bytes.Cut(rest, []byte(`","object":`))

@@ -50,7 +50,8 @@ type serverScan struct {
 
 // scannedNames are the fields that are read. encoding/json takes them in any case, so that other writings of them are left to it.
 var scannedNames = []string{"servers", "servers_links", "rel", "id", "name", "tenant_id", "user_id", "OS-EXT-SRV-ATTR:host", "status",
-	"OS-EXT-STS:vm_state", "OS-EXT-STS:task_state", "OS-EXT-STS:power_state", "OS-EXT-AZ:availability_zone", "locked", "tags", "flavor", "image",
+	"OS-EXT-STS:vm_state", "OS-EXT-STS:task_state", "OS-EXT-STS:power_state", "OS-EXT-AZ:availability_zone", "locked", "tags", "flavor",
+	"image",
 	"fault", "created", "updated", "original_name", "vcpus", "ram", "disk", "ephemeral", "swap", "extra_specs", "message"}
 
 // foldedNames are the scannedNames in lower case.

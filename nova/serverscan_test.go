@@ -45,7 +45,8 @@ func drawServers(t *rapid.T) []byte {
 			return rapid.SampledFrom([]string{"[]", `["a", "ü"]`, "null", "[7]"}).Draw(t, "tags")
 		case "flavor":
 			return rapid.SampledFrom([]string{`{"original_name": "m1", "vcpus": 2, "swap": "", "extra_specs": {}}`,
-				`{"vcpus": 2, "ram": 4, "disk": 8, "ephemeral": 1, "swap": 512, "extra_specs": {"hw:a": "b", "c": null}}`, `{"id": "7"}`, "null"}).Draw(t, "flavor")
+				`{"vcpus": 2, "ram": 4, "disk": 8, "ephemeral": 1, "swap": 512, "extra_specs": {"hw:a": "b", "c": null}}`,
+				`{"id": "7"}`, "null"}).Draw(t, "flavor")
 		case "OS-EXT-STS:power_state":
 			return rapid.SampledFrom([]string{"1", "4", "1.0", "null", `"1"`}).Draw(t, "power")
 		}
@@ -60,8 +61,10 @@ func drawServers(t *rapid.T) []byte {
 		}
 		servers = append(servers, "{"+strings.Join(fields, ", ")+"}")
 	}
-	page := []byte(rapid.SampledFrom([]string{`{"servers": [`, `{"a": {}, "servers": [`, ` {"servers_links": [{"rel": "next"}], "servers": [`}).Draw(t, "begin") +
-		strings.Join(servers, ",") + rapid.SampledFrom([]string{"]}", "]}\n", `], "servers_links": [{"rel": "prev", "href": "x"}]}`, "]} x"}).Draw(t, "end"))
+	page := []byte(rapid.SampledFrom([]string{`{"servers": [`, `{"a": {}, "servers": [`,
+		` {"servers_links": [{"rel": "next"}], "servers": [`}).Draw(t, "begin") +
+		strings.Join(servers, ",") +
+		rapid.SampledFrom([]string{"]}", "]}\n", `], "servers_links": [{"rel": "prev", "href": "x"}]}`, "]} x"}).Draw(t, "end"))
 	if rapid.IntRange(0, 3).Draw(t, "broken") == 0 {
 		at := rapid.IntRange(0, len(page)-1).Draw(t, "at")
 		return append(page[:at:at], page[at+rapid.IntRange(0, 1).Draw(t, "cut"):][:rapid.IntRange(0, len(page)-at-1).Draw(t, "left")]...)
@@ -93,7 +96,8 @@ func TestServersAreWhatJSONReads(t *testing.T) {
 
 // What Nova sends is read in one pass.
 func TestServersOfNovaAreReadInOnePass(t *testing.T) {
-	for _, body := range []string{string(manyServers(0, 3)), `{"servers": [` + serverBody + `], "servers_links": [{"rel": "next", "href": "x"}]}`,
+	for _, body := range []string{string(manyServers(0, 3)),
+		`{"servers": [` + serverBody + `], "servers_links": [{"rel": "next", "href": "x"}]}`,
 		`{"servers": []}`} {
 		var got, want serverPage
 		if err := json.Unmarshal([]byte(body), &want); err != nil {

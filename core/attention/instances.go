@@ -58,8 +58,8 @@ func (f *facts) entryOf(rule core.AttentionRule, v core.InstanceView, node *core
 // failuresTold is how often an instance's migration has to fail before it has an entry of its own.
 const failuresTold = 2
 
-// instance finds what one instance that blocks a node in maintenance needs. It makes one entry at most, the most important one. A waiting node
-// has an entry that names all its instances and what is special about each; what that entry says is not repeated.
+// instance finds what one instance that blocks a node in maintenance needs. It makes one entry at most, the most important one. A
+// waiting node has an entry that names all its instances and what is special about each; what that entry says is not repeated.
 func (f *facts) instance(v core.InstanceView, node *core.NodeView, waits bool) {
 	in, name := v.Instance, progress.InstanceLabel(v.Instance)
 	switch {

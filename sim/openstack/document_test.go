@@ -74,7 +74,8 @@ func TestAServerIsWrittenWithLittle(t *testing.T) {
 	}
 	k := &call{c: c, r: httptest.NewRequest("GET", "http://cloud/compute/v2.1/servers/detail", nil), base: "http://cloud/compute",
 		mv: newestMicroversion, token: &token{roles: []string{"admin"}}}
-	s := &server{id: "11111111-1111-4111-8111-111111111111", name: "web", project: &project{id: "p"}, userID: "u", flavor: &flavor{}, vm: vmActive,
+	s := &server{id: "11111111-1111-4111-8111-111111111111", name: "web", project: &project{id: "p"}, userID: "u", flavor: &flavor{},
+		vm:   vmActive,
 		tags: []string{"a"}, network: "private", address: "10.0.0.1", imageID: "i", host: &host{}, behaviour: &Behaviour{}}
 	var d document
 	got := testing.AllocsPerRun(100, func() {
