@@ -14,7 +14,7 @@ import (
 // The jump host is shared, so memory counts more than the collector's work there: at Go's own 100, up to half of what is resident is
 // garbage that waits. Lockstep allocates when the cloud changes and when it lists; at rest the collector does not run at all, whatever
 // this says.
-const collectAt = 40
+const collectAt = 30
 
 // settle waits until all first lists are in or cannot be had. Then the start is over: what waited for it begins, the program becomes
 // small, and what the lists have left goes back to the system. The decoded pages of a large cloud are several times what is kept of

@@ -192,6 +192,19 @@ func (b ByNode[T]) other(before Basis) (nodes []int, known bool) {
 	return nodes, true
 }
 
+// ChangedSince are the values that are not the same ones as before, each with the one before; known tells whether that can be said of each
+// node by itself.
+func (b ByNode[T]) ChangedSince(before ByNode[T]) (was, now []T, known bool) {
+	nodes, known := b.other(before)
+	if !known || len(b.names) == 0 || &b.names[0] != &before.names[0] {
+		return nil, nil, false
+	}
+	for _, i := range nodes {
+		was, now = append(was, before.made[i].value), append(now, b.made[i].value)
+	}
+	return was, now, true
+}
+
 // DeriveByNode derives for each of the nodes, and takes over from earlier what has not changed; nodes of which nothing can have changed
 // are not looked at. The value of a node may rest on the node's own facts, on facts that are no node's, on the time, on common, which must
 // be comparable, and on what basis has for the node (nil: nothing more). derive says whether it may also rest on other nodes: then it is

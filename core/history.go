@@ -10,7 +10,7 @@ import (
 type History struct {
 	Stages  map[string]StageRecord  // by node UID: the stage it is in
 	Courses map[string]Course       // by node UID: the stages it went through in the update that runs or ran last
-	Locks   map[string]LockRecord   // by lock UID: the state it is in
+	Locks   map[string]*LockRecord  // by lock UID: the state it is in; see Lock
 	Outages map[string]OutageRecord // by lock UID: its last outage, as this run of Lockstep saw it
 	// by instance ID: the last migration that Nova refused the OpenStack controller (text I), if Lockstep saw it
 	Refused map[string]RefusalRecord
@@ -26,6 +26,15 @@ type History struct {
 	Cold    map[string]ColdMigration    // by instance ID: cold migrations that Lockstep began, until their end is seen
 
 	Overrides map[string]Override // by lock UID: locks that Lockstep set instead of their controller
+}
+
+// Lock is the record of a lock; the zero value when there is none. A cluster has thousands of locks, and the table is copied whenever one
+// changes its state: so it holds pointers, to what never changes.
+func (h *History) Lock(uid string) LockRecord {
+	if r := h.Locks[uid]; r != nil {
+		return *r
+	}
+	return LockRecord{}
 }
 
 // StageRecord is since when a node is in its stage.

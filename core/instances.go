@@ -11,8 +11,8 @@ type Instances struct {
 	parts []map[string]*Instance // by partOf; empty, or all
 }
 
-// instanceParts is how many parts there are: a change copies one of them.
-const instanceParts = 256
+// instanceParts is how many parts there are: a change copies one of them, of a hundred instances in a large cloud.
+const instanceParts = 1024
 
 func partOf(id string) int {
 	h := uint32(2166136261) // FNV-1a

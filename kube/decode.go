@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"bytes"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +28,7 @@ func (o once) SupportedMediaTypes() []runtime.SerializerInfo {
 		own[i].Serializer = onceSerializer{info.Serializer}
 		if info.StreamSerializer != nil {
 			stream := *info.StreamSerializer
-			stream.Serializer = onceStream{stream.Serializer}
+			stream.Serializer, stream.Framer = onceStream{stream.Serializer}, onceFramer{stream.Framer}
 			own[i].StreamSerializer = &stream
 		}
 	}
@@ -52,14 +53,38 @@ type onceStream struct{ runtime.Serializer }
 func (o onceStream) Decode(data []byte, defaults *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind,
 	error) {
 	if event, ok := into.(*metav1.WatchEvent); ok && defaults == nil {
-		var read metav1.WatchEvent
-		if err := json.Unmarshal(data, &read); err == nil && read.Type != "" {
+		read, plain := watchEventOf(data)
+		var err error
+		if !plain {
+			err = json.Unmarshal(data, &read)
+		}
+		if err == nil && read.Type != "" {
 			*event = read
 			kind := metav1.SchemeGroupVersion.WithKind("WatchEvent")
 			return event, &kind, nil
 		}
 	}
 	return o.Serializer.Decode(data, defaults, into)
+}
+
+// watchEventOf reads an event as API servers write it, {"type":"MODIFIED","object":{…}}. Its object is a part of the data, and is decoded
+// before the next event is read; whether it is JSON is seen then. plain is false for an event that is written in another way.
+func watchEventOf(data []byte) (event metav1.WatchEvent, plain bool) {
+	rest, begins := bytes.CutPrefix(data, []byte(`{"type":"`))
+	word, rest, known := bytes.Cut(rest, []byte(`","object":`))
+	if !begins || !known || len(rest) == 0 || rest[0] != '{' {
+		return metav1.WatchEvent{}, false
+	}
+	for _, c := range word {
+		if c < 'A' || c > 'Z' {
+			return metav1.WatchEvent{}, false
+		}
+	}
+	length := new(nesting).end(rest)
+	if string(bytes.TrimSpace(rest[length:])) != "}" {
+		return metav1.WatchEvent{}, false
+	}
+	return metav1.WatchEvent{Type: string(word), Object: runtime.RawExtension{Raw: rest[:length:length]}}, true
 }
 
 // answers are the kinds in which a server speaks about itself, such as Status. client-go reads them into types of their own.
@@ -93,9 +118,11 @@ func readOnce(data []byte, into runtime.Object) runtime.Object {
 
 // objectOf decodes data that is one object; nil otherwise: data without version and kind is unknown, and data with items is a list.
 func objectOf(data []byte) *unstructured.Unstructured {
-	var content map[string]any
-	if err := json.Unmarshal(data, &content); err != nil {
-		return nil
+	content := contentOf(data)
+	if content == nil {
+		if err := json.Unmarshal(data, &content); err != nil {
+			return nil
+		}
 	}
 	object := &unstructured.Unstructured{Object: content}
 	_, list := content["items"]
@@ -107,9 +134,11 @@ func objectOf(data []byte) *unstructured.Unstructured {
 
 // listOf decodes data that is a list; nil otherwise. Items that do not name their kind are of the list's kind.
 func listOf(data []byte) *unstructured.UnstructuredList {
-	var content map[string]any
-	if err := json.Unmarshal(data, &content); err != nil {
-		return nil
+	content := contentOf(data)
+	if content == nil {
+		if err := json.Unmarshal(data, &content); err != nil {
+			return nil
+		}
 	}
 	list := &unstructured.UnstructuredList{Object: content}
 	items, ok := content["items"].([]any)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,8 +40,8 @@ const (
 type instancePoll struct {
 	p      *Poller
 	known  map[string]knownInstance
-	byHost map[string]map[string]*core.Instance // the known ones; with 100,000 of them, finding those of a host must not go through all
-	shared shared                               // what they share
+	byHost map[string][]*core.Instance // the known ones, by ID; with 100,000 of them, finding those of a host must not go through all
+	shared shared                      // what they share
 
 	step uint64            // counts the pages that were taken in
 	gone map[string]uint64 // the step in which each was forgotten, since the last listing
@@ -100,7 +101,7 @@ type answer struct {
 
 func newInstancePoll(p *Poller) *instancePoll {
 	return &instancePoll{
-		p: p, known: map[string]knownInstance{}, byHost: map[string]map[string]*core.Instance{}, gone: map[string]uint64{},
+		p: p, known: map[string]knownInstance{}, byHost: map[string][]*core.Instance{}, gone: map[string]uint64{},
 		size: pageSize, hosts: map[string]*look{}, changes: &look{}, listing: &look{},
 		answers: make(chan answer),
 	}
@@ -527,9 +528,9 @@ func (l *instancePoll) complete() {
 func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Object) {
 	began, present := k.began, k.present
 	missing := func() (ids []string) {
-		for id := range l.byHost[k.query.host] {
-			if !present[id] && l.known[id].learned <= began {
-				ids = append(ids, id)
+		for _, i := range l.byHost[k.query.host] {
+			if !present[i.ID] && l.known[i.ID].learned <= began {
+				ids = append(ids, i.ID)
 			}
 		}
 		return ids
@@ -561,16 +562,21 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 func (l *instancePoll) know(i *core.Instance, learned uint64) {
 	l.leave(i.ID)
 	l.known[i.ID] = knownInstance{i, learned}
-	if l.byHost[i.Host] == nil {
-		l.byHost[i.Host] = map[string]*core.Instance{}
-	}
-	l.byHost[i.Host][i.ID] = i
+	at, _ := placeOf(l.byHost[i.Host], i.ID)
+	l.byHost[i.Host] = slices.Insert(l.byHost[i.Host], at, i)
+}
+
+// placeOf is the place of an instance among those of its host.
+func placeOf(list []*core.Instance, id string) (at int, there bool) {
+	return slices.BinarySearchFunc(list, id, func(i *core.Instance, id string) int { return strings.Compare(i.ID, id) })
 }
 
 // leave takes an instance off its host.
 func (l *instancePoll) leave(id string) {
 	if old := l.known[id]; old.Instance != nil {
-		delete(l.byHost[old.Host], id)
+		if at, there := placeOf(l.byHost[old.Host], id); there {
+			l.byHost[old.Host] = slices.Delete(l.byHost[old.Host], at, at+1)
+		}
 	}
 }
 

@@ -86,6 +86,12 @@ var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // decode is lenient about what Nova may leave out or send as null, and strict about the shape of the whole. A list that is missing,
 // null or of another type is a nil slice, an empty one is not: check refuses the former.
 func decode(body []byte, out checked) error {
+	if page, ok := out.(*serverPage); ok {
+		if scanServers(body, page) {
+			return page.check()
+		}
+		*page = serverPage{}
+	}
 	var wrongType *json.UnmarshalTypeError
 	if err := json.Unmarshal(body, out); err != nil && !errors.As(err, &wrongType) {
 		return errShape("JSON")

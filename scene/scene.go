@@ -29,7 +29,7 @@ func NewScene() Scene {
 		VolumeServices: map[string][]*core.VolumeService{}, Volumes: map[string]*core.HostVolumes{},
 		Deployments: []*core.OpenStackDeployment{{Meta: core.Meta{Name: "osh-dev", Namespace: core.NamespaceOpenStack, UID: "osdpl"}}},
 		Projects:    map[string]string{"p1": "shop"}, Write: core.WriteMode{Armed: true, Mine: true},
-		History: core.History{Stages: map[string]core.StageRecord{}, Locks: map[string]core.LockRecord{}, Rounds: map[string]core.Round{},
+		History: core.History{Stages: map[string]core.StageRecord{}, Locks: map[string]*core.LockRecord{}, Rounds: map[string]core.Round{},
 			Earlier: map[string]core.Round{},
 			Changes: map[string]core.AnnotationChange{}, Tags: map[string]core.TagChange{}},
 	}}

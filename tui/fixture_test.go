@@ -33,7 +33,7 @@ func world() *core.Snapshot {
 		Migrations: make(map[string][]*core.Migration), Agents: make(map[string][]*core.NetworkAgent),
 		Projects: map[string]string{"p-shop": "shop", "p-science": "science", "p-ci": "ci"},
 		History: core.History{Stages: make(map[string]core.StageRecord), Courses: make(map[string]core.Course),
-			Locks:  make(map[string]core.LockRecord),
+			Locks:  make(map[string]*core.LockRecord),
 			Rounds: make(map[string]core.Round), Phases: make(map[core.PhaseID]core.PhaseRecord),
 			Changes: make(map[string]core.AnnotationChange)},
 		Write:    core.WriteMode{},
@@ -64,7 +64,7 @@ func world() *core.Snapshot {
 		l := &core.WorkloadLock{Kind: core.KindClusterWorkloadLock, Controller: c, RawState: core.LockInactive,
 			Release: "21.0.0+25.2", Meta: core.Meta{Name: c + "-mos", UID: "cwl-" + c, Created: before(900 * time.Hour)}}
 		s.ClusterLocks = append(s.ClusterLocks, l)
-		s.History.Locks[l.UID] = core.LockRecord{State: core.LockInactive, Since: seen(time.Duration(90+i) * time.Minute)}
+		s.History.Locks[l.UID] = &core.LockRecord{State: core.LockInactive, Since: seen(time.Duration(90+i) * time.Minute)}
 	}
 	s.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Name: "osh-dev", Namespace: "openstack"}, State: "APPLIED",
 		OpenStackVersion: "epoxy", Release: "21.0.0+25.2", Health: "68/68", LCMProgress: "16/16"}}
@@ -105,7 +105,7 @@ func fixtureNodes(s *core.Snapshot, update string) {
 	lock := func(n *core.Node, controller string, state core.LockState, ago time.Duration) *core.WorkloadLock {
 		l := s.NodeLock(n.Name, controller)
 		l.RawState = state
-		s.History.Locks[l.UID] = core.LockRecord{State: state, Since: seen(ago)}
+		s.History.Locks[l.UID] = &core.LockRecord{State: state, Since: seen(ago)}
 		return l
 	}
 	inactive := func(n *core.Node, ago time.Duration) {

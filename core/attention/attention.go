@@ -22,7 +22,8 @@ type entries struct {
 }
 
 func derive(s *core.Snapshot, earlier entries) entries {
-	f := &facts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s)}
+	f := &facts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s), blockers: map[string][]core.InstanceView{},
+		found: make([]core.Attention, 0, len(earlier.all)+len(earlier.all)/8)}
 	f.at = f.lookAtNodes(earlier.at)
 	for _, rule := range rules {
 		rule(f)
@@ -117,6 +118,18 @@ type facts struct {
 	found    []core.Attention
 
 	age map[string]time.Time // by ID of a cause: since when the oldest entry that follows from it is so
+
+	blockers map[string][]core.InstanceView // by node: blocking, as it was asked for; shared with those who look at single nodes
+}
+
+// blocking are the instances on a node that block its lock; nothing of the list must be changed. Many rules ask for them.
+func (f *facts) blocking(node string) []core.InstanceView {
+	views, known := f.blockers[node]
+	if !known {
+		views = progress.BlockingInstances(f.s, node)
+		f.blockers[node] = views
+	}
+	return views
 }
 
 func (f *facts) add(a core.Attention) {

@@ -104,10 +104,16 @@ func (d diagnosis) told() core.Diagnosis {
 // leftBy tells whether an entry is about an instance of that kind, or about a node that waits for such instances and for no others.
 func leftBy(is func(v core.InstanceView) bool) func(*facts, core.Attention) bool {
 	return func(f *facts, a core.Attention) bool {
-		left := slices.DeleteFunc(progress.InstanceViews(f.s, a.Node), func(v core.InstanceView) bool {
-			return !v.Blocks || a.Instance != "" && v.Instance.ID != a.Instance
-		})
-		return len(left) > 0 && !slices.ContainsFunc(left, func(v core.InstanceView) bool { return !is(v) })
+		some := false
+		for _, v := range f.blocking(a.Node) {
+			if a.Instance != "" && v.Instance.ID != a.Instance {
+				continue
+			}
+			if some = true; !is(v) {
+				return false
+			}
+		}
+		return some
 	}
 }
 

@@ -138,8 +138,7 @@ func seenInstances(f *facts, a core.Attention) []core.Evidence {
 	if !f.s.Known(core.SourceInstances) {
 		return seenOne("instances", "not known: "+f.s.WhyUnknown(core.SourceInstances))
 	}
-	return seenOne("in the way", leftText(slices.DeleteFunc(progress.InstanceViews(f.s, a.Node),
-		func(v core.InstanceView) bool { return !v.Blocks })))
+	return seenOne("in the way", leftText(f.blocking(a.Node)))
 }
 
 func seenInstance(f *facts, a core.Attention) []core.Evidence {

@@ -34,8 +34,8 @@ func (f *facts) instancesOn(v *core.NodeView) (willHold []string) {
 	switch {
 	case v.Request != nil && v.Request.Deleting.IsZero() && f.held(v):
 		waits := f.waits(v)
-		for _, in := range f.s.ByHost[m.Host] {
-			f.instance(progress.ViewInstance(f.s, in, m), v, waits)
+		for _, in := range f.blocking(v.Name) {
+			f.instance(in, v, waits)
 		}
 	case v.Stage == core.StageIdle && v.Request == nil && f.request != nil && f.request.Deleting.IsZero():
 		return f.willHold(v, m)
@@ -58,13 +58,10 @@ func (f *facts) entryOf(rule core.AttentionRule, v core.InstanceView, node *core
 // failuresTold is how often an instance's migration has to fail before it has an entry of its own.
 const failuresTold = 2
 
-// instance finds what one instance on a node in maintenance needs. It makes one entry at most, the most important one. A waiting node
-// has an entry that names all its instances and what is special about each; what that entry says is not repeated.
+// instance finds what one instance that blocks a node in maintenance needs. It makes one entry at most, the most important one. A
+// waiting node has an entry that names all its instances and what is special about each; what that entry says is not repeated.
 func (f *facts) instance(v core.InstanceView, node *core.NodeView, waits bool) {
 	in, name := v.Instance, progress.InstanceLabel(v.Instance)
-	if !v.Blocks {
-		return
-	}
 	switch {
 	case progress.Moving(f.s, in) && v.Failures < failuresTold:
 		m := v.Migration

@@ -13,7 +13,7 @@ func (f *facts) lockLeft(n nodeFacts) {
 		return // where Lockstep plays alone, acting says that the lock is to be taken back
 	}
 	a := n.entry(core.RuleLockLeft)
-	a.Severity, a.Since = core.SeverityUrgent, f.s.History.Locks[l.UID].Since
+	a.Severity, a.Since = core.SeverityUrgent, f.s.History.Lock(l.UID).Since
 	a.Reason = progress.LeftText(f.s, n.Name)
 	if r := progress.LeftUnseen(f.s, n.Name); r.Unseen {
 		a.Detail = "Its request was removed at " + wording.ClockText(r.Ended) +

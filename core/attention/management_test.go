@@ -81,7 +81,7 @@ func managedScenes() []managedScene {
 		{"LCM goes on waiting for locks that are long inactive", func(m *scene.Managed) []core.Object {
 			m.Handed("cmp-01")
 			for _, l := range m.NodeLocks["cmp-01"] {
-				m.History.Locks[l.UID] = core.LockRecord{State: core.LockInactive, Since: core.Since{At: scene.Ago(20 * time.Minute), Exact: true}}
+				m.History.Locks[l.UID] = &core.LockRecord{State: core.LockInactive, Since: core.Since{At: scene.Ago(20 * time.Minute), Exact: true}}
 			}
 			return []core.Object{scene.Drain("m-cmp-01", scene.LocksWaitText, 0)}
 		}, []row{{core.SeverityWarning, "drain-waits",
@@ -89,7 +89,7 @@ func managedScenes() []managedScene {
 		{"LCM has not looked at the locks again yet", func(m *scene.Managed) []core.Object {
 			m.Handed("cmp-01")
 			for _, l := range m.NodeLocks["cmp-01"] {
-				m.History.Locks[l.UID] = core.LockRecord{State: core.LockInactive, Since: core.Since{At: scene.Ago(time.Minute), Exact: true}}
+				m.History.Locks[l.UID] = &core.LockRecord{State: core.LockInactive, Since: core.Since{At: scene.Ago(time.Minute), Exact: true}}
 			}
 			return []core.Object{scene.Drain("m-cmp-01", scene.LocksWaitText, 0)}
 		}, nil},

@@ -88,7 +88,7 @@ func (f *facts) lookAtNodes(earlier core.ByNode[nodeFinds]) core.ByNode[nodeFind
 	return core.DeriveByNode(f.s, earlier, common, progress.NodeNames(f.s), progress.ByNode(f.s),
 		func(s *core.Snapshot, name string) (nodeFinds, bool) {
 			v := progress.ViewOf(f.s, name) // of f.s: it is noted in the basis
-			at := &facts{s: s, request: f.request, estimate: f.estimate}
+			at := &facts{s: s, request: f.request, estimate: f.estimate, blockers: f.blockers}
 			n := at.nodeFacts(v)
 			n.waiting = waiting
 			for _, rule := range nodeRules {
@@ -218,12 +218,8 @@ func (f *facts) waits(v *core.NodeView) bool {
 	if v.Stage != core.StageEvacuating {
 		return v.Stage == core.StageWaiting
 	}
-	blocking := 0
-	for _, in := range progress.InstanceViews(f.s, v.Name) {
-		if !in.Blocks {
-			continue
-		}
-		blocking++
+	blocking := f.blocking(v.Name)
+	for _, in := range blocking {
 		given := in.Action == core.ActionLiveMigrate && !progress.Stranded(in)
 		switch {
 		case given && in.Failures < max(v.Attempts, 1):
@@ -232,13 +228,13 @@ func (f *facts) waits(v *core.NodeView) bool {
 			return false // the operator moves it
 		}
 	}
-	return blocking > 0
+	return len(blocking) > 0
 }
 
 // leftFor are the instances that wait for the operator. On a manual node the controller itself moves instances that are tagged for live
 // migration; they are left out while others wait.
 func (f *facts) leftFor(n nodeFacts) []core.InstanceView {
-	left := slices.DeleteFunc(progress.InstanceViews(f.s, n.Name), func(v core.InstanceView) bool { return !v.Blocks })
+	left := f.blocking(n.Name)
 	theirs := slices.DeleteFunc(slices.Clone(left), func(v core.InstanceView) bool {
 		return n.Mode == core.ModeManual && v.Action == core.ActionLiveMigrate && progress.Moving(f.s, v.Instance)
 	})

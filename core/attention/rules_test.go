@@ -262,7 +262,7 @@ func attentionScenes() []attentionScene {
 		{"cluster lock waits, as it should", func(sc scene.Scene) {
 			sc.Update(10 * time.Minute)
 			sc.ClusterLocks[0].Message = "Waiting osdpl status APPLIED, current state is APPLYING"
-			sc.History.Locks[sc.ClusterLocks[0].UID] = core.LockRecord{State: core.LockActive, Since: core.Since{At: sc.ClusterLocks[0].Created}}
+			sc.History.Locks[sc.ClusterLocks[0].UID] = &core.LockRecord{State: core.LockActive, Since: core.Since{At: sc.ClusterLocks[0].Created}}
 		}, nil},
 		{"cluster lock waits for health too long", func(sc scene.Scene) {
 			sc.Update(40 * time.Minute)

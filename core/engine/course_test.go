@@ -144,7 +144,7 @@ func TestWhatEndedUnwatchedSaysSo(t *testing.T) {
 		open := core.Standstill{Cause: core.StandsForPerson, Subject: "cmp-01", Since: core.Since{At: scene.Ago(30 * time.Minute)}}
 		h := core.History{Update: core.UpdateRecord{UID: update.UID, Started: scene.Ago(time.Hour)},
 			Rounds: map[string]core.Round{node.UID: {Request: "gone", Update: update.UID, Started: scene.Ago(6 * time.Hour)}},
-			Locks:  map[string]core.LockRecord{lock.UID: {State: core.LockInactive, Since: core.Since{At: scene.Ago(6 * time.Hour), Exact: true}}},
+			Locks:  map[string]*core.LockRecord{lock.UID: {State: core.LockInactive, Since: core.Since{At: scene.Ago(6 * time.Hour), Exact: true}}},
 			Phases: map[core.PhaseID]core.PhaseRecord{core.PhaseTrigger: {}},
 			Stands: map[core.PhaseID][]core.Standstill{core.PhaseWorkers: {open}}}
 		sc.History = h

@@ -14,7 +14,7 @@ func replay(past []Record) core.History {
 	h := core.History{Changes: map[string]core.AnnotationChange{}, Tries: map[string]core.AnnotationChange{},
 		Tags: map[string]core.TagChange{}, Stopped: map[string]core.StopRecord{},
 		Cold: map[string]core.ColdMigration{}}
-	stages, locks := map[string]core.StageRecord{}, map[string]core.LockRecord{}
+	stages, locks := map[string]core.StageRecord{}, map[string]*core.LockRecord{}
 	rounds, earlier := map[string]core.Round{}, map[string]core.Round{}
 	courses, stands := map[string]core.Course{}, map[core.PhaseID][]core.Standstill{}
 	phases, refused := map[core.PhaseID]core.PhaseRecord{}, map[string]core.RefusalRecord{}
@@ -64,7 +64,7 @@ func replay(past []Record) core.History {
 			}
 		case RecordLock:
 			if r.Object != nil {
-				locks[r.Object.UID] = core.LockRecord{State: core.LockState(r.To), Since: core.Since{At: r.At, Exact: r.Exact}}
+				locks[r.Object.UID] = &core.LockRecord{State: core.LockState(r.To), Since: core.Since{At: r.At, Exact: r.Exact}}
 			}
 		case RecordVerified, RecordMigrated:
 			noteRecord(&h, r)

@@ -209,7 +209,7 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) c
 }
 
 func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node string) bool, watched bool) core.History {
-	locks := core.CloneOnWrite[string, core.LockRecord]{M: h.Locks}
+	locks := core.CloneOnWrite[string, *core.LockRecord]{M: h.Locks}
 	outages := core.CloneOnWrite[string, core.OutageRecord]{M: h.Outages}
 	refused := core.CloneOnWrite[string, core.RefusalRecord]{M: h.Refused}
 	see := func(l *core.WorkloadLock) {
@@ -223,12 +223,13 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node s
 		if anew {
 			e.see(Record{Kind: RecordMigrationRefused, Node: l.Node, Object: &in, Refusal: &refusal})
 		}
-		old, had := h.Locks[l.UID]
+		_, had := h.Locks[l.UID]
+		old := h.Lock(l.UID)
 		unseen := had && old.PassedBy(l)
 		if had && old.State == l.State() && !unseen {
 			if old.Release != l.Release {
 				old.Release = l.Release
-				locks.Set(l.UID, old)
+				locks.Set(l.UID, &old)
 				e.touchLock(l)
 			}
 			return
@@ -237,7 +238,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node s
 		if !had {
 			r.Since = lockSince(s, l)
 		}
-		locks.Set(l.UID, r)
+		locks.Set(l.UID, &r)
 		e.touchLock(l)
 		switch {
 		case unseen:

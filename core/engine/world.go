@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"lockstep/core"
@@ -89,8 +89,8 @@ func (w *world) replace(d core.Delta) bool {
 		keep[o.Key()] = true
 	}
 	if d.Source == core.SourceInstances && d.Host != "" {
-		for id, in := range maps.Clone(w.instances.groups[d.Host]) {
-			if !keep[id] {
+		for _, in := range slices.Clone(w.instances.groups[d.Host]) {
+			if !keep[in.ID] {
 				// It is not on this host any more. The next list of the whole cloud tells where it went, or that it was deleted. Until
 				// then it is on no host, but not forgotten.
 				moved := *in
@@ -169,20 +169,20 @@ func (w *world) group(src core.SourceID, o core.Object) {
 	switch o := o.(type) {
 	case *core.WorkloadLock:
 		if src == core.SourceNodeLocks {
-			w.locks.put(o.Node, o.Key(), o)
+			w.locks.put(o.Node, o)
 		}
 	case *core.MaintenanceRequest:
 		if src == core.SourceNodeRequests {
-			w.requests.put(o.Node, o.Key(), o)
+			w.requests.put(o.Node, o)
 		}
 	case *core.Instance:
 		if src == core.SourceInstances {
-			w.instances.put(o.Host, o.Key(), o)
+			w.instances.put(o.Host, o)
 			w.changed(o.Key(), o)
 		}
 	case *core.Migration:
 		if src == core.SourceMigrations {
-			w.migrations.put(o.InstanceID, o.Key(), o)
+			w.migrations.put(o.InstanceID, o)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"lockstep/core"
@@ -128,12 +129,26 @@ var forecast core.Derivation[*Forecast]
 
 // Of is the forecast of the running update, as far as no evacuation was forecast.
 func Of(s *core.Snapshot) *Forecast {
-	return forecast.Of(s, func(s *core.Snapshot) *Forecast { return newUpdate(s).forecast() })
+	return forecast.Of(s, func(s *core.Snapshot) *Forecast {
+		room := rooms.Get().(*[]job)
+		defer rooms.Put(room)
+		u := newUpdate(s)
+		u.room = room
+		f := u.forecast() // which keeps no jobs
+		clear((*room)[:cap(*room)])
+		return f
+	})
 }
+
+// rooms are for the jobs of a forecast: thousands, several times a second, and nobody keeps them.
+var rooms = sync.Pool{New: func() any { return new([]job) }}
 
 func (u *update) forecast() *Forecast {
 	f := &Forecast{Running: u.request != nil, Parts: u.parts()}
 	if !f.Running {
+		for i := range f.Parts {
+			f.Parts[i].jobs = nil
+		}
 		return f
 	}
 	now := u.s.Second()
@@ -200,8 +215,8 @@ type lanes []Moment
 // first is the lane that is free first.
 func (l lanes) first() int {
 	first := 0
-	for i := range l {
-		if l[i].At.Before(l[first].At) || l[i].At.Equal(l[first].At) && l[i].Spread < l[first].Spread {
+	for i := 1; i < len(l); i++ { // some thirty, for each of thousands of nodes
+		if c := l[i].At.Compare(l[first].At); c < 0 || c == 0 && l[i].Spread < l[first].Spread {
 			first = i
 		}
 	}
@@ -223,28 +238,33 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 	for i := range lane {
 		lane[i] = from
 	}
-	roles := map[core.Role]lanes{}
+	type narrow struct {
+		role  core.Role
+		lanes lanes
+	}
+	var roles []narrow
 	for _, role := range core.OpenStackRoles() {
 		if limit := u.s.Settings.MaxParallelNodes[role]; limit > 0 && limit < places {
-			roles[role] = make(lanes, limit)
+			roles = append(roles, narrow{role, make(lanes, limit)})
 		}
 	}
 	occupy := func(n *core.Node, until Moment) {
-		for role, l := range roles {
-			if n.Is(role) {
-				l[l.first()] = until
+		for _, r := range roles {
+			if n.Is(r.role) {
+				r.lanes[r.lanes.first()] = until
 			}
 		}
 	}
 	end := from
 	spans := make([]NodeSpan, 0, len(p.jobs))
-	put := func(j job, start, until Moment) {
+	put := func(j *job, start, until Moment) {
 		late := !j.began.IsZero() && u.s.Longer(j.began, j.length.Slow())
 		spans = append(spans, NodeSpan{Node: j.view.Name, Label: j.view.Label, Part: p.ID, Start: start, End: until, Basis: j.length.Basis,
 			Began: !j.began.IsZero(), Late: late, Waits: j.waits, place: j.place})
 		end = later(end, until)
 	}
-	for _, j := range p.jobs {
+	for i := range p.jobs {
+		j := &p.jobs[i]
 		if j.began.IsZero() {
 			continue
 		}
@@ -257,14 +277,15 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 		lane[lane.first()] = free
 		occupy(j.view.Node, free)
 	}
-	for i, j := range p.jobs {
+	for i := range p.jobs {
+		j := &p.jobs[i]
 		if !j.began.IsZero() {
 			continue
 		}
 		at := lane.first()
 		start := later(lane[at], from)
-		for _, l := range roles {
-			start = later(start, l[l.first()])
+		for _, r := range roles {
+			start = later(start, r.lanes[r.lanes.first()])
 		}
 		if !fits(i, start.Plus(j.length)) {
 			break
@@ -274,7 +295,9 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 		lane[at] = free
 		occupy(j.view.Node, free)
 	}
-	slices.SortStableFunc(spans, func(a, b NodeSpan) int { return a.place - b.place })
+	if inPlace := func(a, b NodeSpan) int { return a.place - b.place }; !slices.IsSortedFunc(spans, inPlace) {
+		slices.SortStableFunc(spans, inPlace)
+	}
 	return spans, end
 }
 

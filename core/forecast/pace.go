@@ -44,7 +44,7 @@ func (r *rounds) all() []core.Round     { return slices.Concat(r[:]...) }
 type pace struct {
 	this, earlier rounds
 	estimate      progress.Estimates
-	made          map[kind]learned
+	made          [kinds]*learned
 }
 
 // learned is the pace for one kind of nodes, and what it is learned from.
@@ -55,7 +55,10 @@ type learned struct {
 
 // paceOf collects the ended maintenances of nodes that exist. The update is the request's UID; empty when none runs.
 func paceOf(s *core.Snapshot, update string) *pace {
-	p := &pace{estimate: progress.EstimatesOf(s), made: map[kind]learned{}}
+	p := &pace{estimate: progress.EstimatesOf(s)}
+	if len(s.History.Earlier)+len(s.History.Rounds) == 0 {
+		return p
+	}
 	for _, name := range s.NodeNames() {
 		n := s.Nodes[name]
 		for _, r := range []core.Round{s.History.Earlier[n.UID], s.History.Rounds[n.UID]} {
@@ -76,8 +79,8 @@ func paceOf(s *core.Snapshot, update string) *pace {
 // of is the pace of a kind of nodes: by this update's nodes of the kind, else of all workers, else by an earlier update's of the kind, else
 // by whatever was seen. Earlier updates had other contents, so they count with a wide spread.
 func (p *pace) of(k kind) learned {
-	if l, ok := p.made[k]; ok {
-		return l
+	if l := p.made[k]; l != nil {
+		return *l
 	}
 	alike := func(r *rounds) []core.Round {
 		if k == kindMaster {
@@ -103,7 +106,7 @@ func (p *pace) of(k kind) learned {
 		}
 		break
 	}
-	p.made[k] = l
+	p.made[k] = &l
 	return l
 }
 

@@ -74,12 +74,13 @@ type update struct {
 	place   map[string]int    // by node: its place in the order
 	groups  map[string]string // by node: its update group; empty where not known
 	own     func(node string, of Length) Length
+	room    *[]job // for the jobs of workers, where they are not kept; nil: they have a list of their own
 }
 
 // Order are the names of the nodes in the order of the update: masters first, then by the index of the update group and the machines' own;
 // without a management cluster by label, which is a guess (docs/mosk.md#order-of-machines). known tells whether it is more than that.
 func Order(s *core.Snapshot) (names []string, known bool) {
-	o := order.Of(s, orderOf)
+	o := order.After(s, orderOf)
 	return o.names, o.known
 }
 
@@ -90,9 +91,31 @@ type ordered struct {
 	names []string
 	place map[string]int // of the names
 	known bool
+
+	// What it was made of.
+	nodes      []string
+	management *core.Management
+	masters    int // how many of the names are masters: they come first
 }
 
-func orderOf(s *core.Snapshot) ordered {
+// isOf tells whether the order is that of the nodes, which is so in nearly each Snapshot.
+func (o *ordered) isOf(s *core.Snapshot, nodes []string) bool {
+	if len(nodes) == 0 || len(nodes) != len(o.nodes) || &nodes[0] != &o.nodes[0] || s.Management != o.management {
+		return false
+	}
+	for i, name := range o.names {
+		if s.Nodes[name].Is(core.RoleMaster) != (i < o.masters) {
+			return false
+		}
+	}
+	return true
+}
+
+func orderOf(s *core.Snapshot, earlier ordered) ordered {
+	nodes := s.NodeNames()
+	if earlier.isOf(s, nodes) {
+		return earlier
+	}
 	place := map[string]int{}
 	if m := s.Management; m != nil && m.Found {
 		inv := &core.ManagementInventory{Cluster: m.Name}
@@ -108,7 +131,7 @@ func orderOf(s *core.Snapshot) ordered {
 			place[node] = i + 1
 		}
 	}
-	names := slices.Clone(s.NodeNames())
+	names := slices.Clone(nodes)
 	rank := func(name string) (worker, at int) {
 		if !s.Nodes[name].Is(core.RoleMaster) {
 			worker = 1
@@ -123,9 +146,11 @@ func orderOf(s *core.Snapshot) ordered {
 		bw, bp := rank(b)
 		return cmp.Or(aw-bw, ap-bp)
 	})
-	o := ordered{names: names, known: len(place) > 0, place: make(map[string]int, len(names))}
+	o := ordered{names: names, known: len(place) > 0, place: make(map[string]int, len(names)), nodes: nodes, management: s.Management}
 	for i, name := range names {
-		o.place[name] = i
+		if o.place[name] = i; s.Nodes[name].Is(core.RoleMaster) {
+			o.masters++
+		}
 	}
 	return o
 }
@@ -142,7 +167,7 @@ func newUpdate(s *core.Snapshot) *update {
 		(u.request == nil || p.UnderWay() || p.Status == core.PlanScheduled) {
 		u.plan = p
 	}
-	u.place = order.Of(s, orderOf).place
+	u.place = order.After(s, orderOf).place
 	if m := s.Management; m != nil {
 		for node, v := range m.ByNode {
 			if v.Machine != nil {
@@ -167,7 +192,7 @@ func (u *update) parts() []Part {
 			continue
 		}
 		if workers == nil && !v.Node.Is(core.RoleMaster) {
-			workers = make([]job, 0, len(views)-len(masters))
+			workers = u.jobs(len(views) - len(masters))
 		}
 		j := job{view: v, length: u.pace.length(v.Node), group: u.groups[v.Name], place: u.place[v.Name]}
 		if u.own != nil {
@@ -193,6 +218,15 @@ func (u *update) parts() []Part {
 		u.finish(&parts[i])
 	}
 	return parts
+}
+
+// jobs is an empty list with room for so many.
+func (u *update) jobs(n int) []job {
+	if u.room == nil {
+		return make([]job, 0, n)
+	}
+	*u.room = slices.Grow((*u.room)[:0], n)
+	return *u.room
 }
 
 // phased are the documents' phases as parts. Workers are divided by the index of their groups where these are known.

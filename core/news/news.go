@@ -97,17 +97,19 @@ const most = 400
 // Reporter tells what has changed from one Snapshot to the next. The zero Reporter has seen none.
 type Reporter struct {
 	began      bool
-	entries    map[string]seen
+	entries    map[string]*seen
 	update     core.Update
 	phases     map[core.PhaseID]core.PhaseState
 	stages     map[string]stage
 	migrations map[string]core.Migration // the latest by instance ID
 	sources    map[core.SourceID]bool    // whether it can be seen
+	looks      uint64
 }
 
 type seen struct {
 	core.Attention
 	first time.Time // by the cluster's clock
+	last  uint64    // the number of the look at which it was there
 }
 
 type stage struct {
@@ -217,15 +219,17 @@ func (r *Reporter) updateOf(s *core.Snapshot, first bool, add func(Line)) {
 }
 
 func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
-	stages := make(map[string]stage, len(r.stages))
-	for _, v := range progress.NodeViews(s) {
+	if r.stages == nil {
+		r.stages = map[string]stage{}
+	}
+	views := progress.NodeViews(s)
+	for _, v := range views {
 		was, known := r.stages[v.Name]
-		is := stage{v.Stage, was.since}
-		if !known || was.stage != v.Stage {
-			is.since = s.Now
+		if known && was.stage == v.Stage {
+			continue // thousands of them, in each Snapshot
 		}
-		stages[v.Name] = is
-		if first || known && was.stage == v.Stage || !known && !v.Active() {
+		r.stages[v.Name] = stage{v.Stage, s.Now}
+		if first || !known && !v.Active() {
 			continue
 		}
 		l := Line{Kind: KindNode, What: string(v.Stage), Subject: wording.OneLine(v.Label, 64), Node: v.Name, Text: string(v.Stage)}
@@ -236,12 +240,18 @@ func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
 		l.Text += wording.Prefixed(": ", wording.OneLine(v.What, most))
 		add(l)
 	}
+	if len(r.stages) == len(views) {
+		return // all of them are there
+	}
 	for _, name := range sortedKeys(r.stages) {
-		if _, there := stages[name]; !there && s.Known(core.SourceNodes) {
+		if _, there := progress.NodeView(s, name); there {
+			continue
+		}
+		delete(r.stages, name)
+		if s.Known(core.SourceNodes) {
 			add(Line{Kind: KindNode, What: "gone", Subject: wording.OneLine(name, 64), Node: name, Text: "is not there any more"})
 		}
 	}
-	r.stages = stages
 }
 
 func (r *Reporter) migrationsOf(s *core.Snapshot, first bool, add func(Line)) {
@@ -276,14 +286,18 @@ func (r *Reporter) migrationsOf(s *core.Snapshot, first bool, add func(Line)) {
 }
 
 func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
-	is := make(map[string]seen, len(r.entries))
+	if r.entries == nil {
+		r.entries = map[string]*seen{}
+	}
+	r.looks++
 	for _, a := range attention.Of(s) {
-		was, known := r.entries[a.ID]
-		first := s.Now
-		if known {
-			first = was.first
+		now, known := r.entries[a.ID]
+		if !known {
+			now = &seen{first: s.Now}
+			r.entries[a.ID] = now
 		}
-		is[a.ID] = seen{a, first}
+		was := now.Attention
+		now.Attention, now.last = a, r.looks
 		what := Came
 		switch {
 		case known && a.Aside != nil && was.Aside == nil:
@@ -299,13 +313,14 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 		}
 		add(entry(a, what))
 	}
-	gone := make([]seen, 0, len(r.entries))
+	var gone []*seen
 	for id, was := range r.entries {
-		if _, there := is[id]; !there {
+		if was.last != r.looks {
 			gone = append(gone, was)
+			delete(r.entries, id)
 		}
 	}
-	slices.SortFunc(gone, func(a, b seen) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(gone, func(a, b *seen) int { return cmp.Compare(a.ID, b.ID) })
 	for _, was := range gone {
 		l := entry(was.Attention, Settled)
 		since := was.first
@@ -315,7 +330,6 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 		l.Lasted = max(s.Now.Sub(since), 0).Seconds()
 		add(l)
 	}
-	r.entries = is
 }
 
 // entry is the line of an entry.

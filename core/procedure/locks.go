@@ -70,7 +70,7 @@ func lockStep(s *core.Snapshot, l *core.WorkloadLock, title string, over bool) c
 	switch {
 	case l.State() == core.LockInactive || over:
 		st.State = core.StepDone
-		if r := s.History.Locks[l.UID]; r.State == core.LockInactive && r.Since.Exact {
+		if r := s.History.Lock(l.UID); r.State == core.LockInactive && r.Since.Exact {
 			st.Status = "since " + wording.ClockText(r.Since.At)
 		}
 	case l.State() == core.LockFailed:

@@ -37,7 +37,7 @@ func LocksInactive(s *core.Snapshot, node string, m DrainMessage) (at time.Time,
 		if l.State() != core.LockInactive {
 			return at, false
 		}
-		if r := s.History.Locks[l.UID]; r.State == core.LockInactive {
+		if r := s.History.Lock(l.UID); r.State == core.LockInactive {
 			at = core.Later(at, r.Since.At)
 		}
 	}

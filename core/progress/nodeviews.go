@@ -121,29 +121,22 @@ func one(yes bool) int {
 
 // inOrder are the views in the order in which they are shown. Few of them change, and most of these keep their place.
 func (v viewsOfNodes) inOrder(s *core.Snapshot, earlier viewsOfNodes) []*core.NodeView {
-	names := NodeNames(s)
-	if len(earlier.sorted) == len(names) && !slices.ContainsFunc(earlier.sorted, func(was *core.NodeView) bool {
-		now, there := v.Get(was.Name)
-		return !there || now != was
-	}) {
+	was, now, known := v.ChangedSince(earlier.ByNode)
+	if !known {
+		sorted := slices.AppendSeq(make([]*core.NodeView, 0, len(NodeNames(s))), v.All())
+		slices.SortFunc(sorted, asShown)
+		return sorted
+	}
+	if len(now) == 0 {
 		return earlier.sorted
 	}
-	sorted := make([]*core.NodeView, 0, len(names))
-	if len(earlier.sorted) == len(names) {
-		for i := range earlier.sorted {
-			if now, there := v.Get(earlier.sorted[i].Name); there {
-				sorted = append(sorted, now)
-			}
-		}
+	sorted, kept := slices.Clone(earlier.sorted), true
+	for i, view := range now {
+		at, _ := slices.BinarySearchFunc(earlier.sorted, was[i], asShown)
+		sorted[at] = view
+		kept = kept && was[i].Name == view.Name && was[i].Label == view.Label && stageRank[was[i].Stage] == stageRank[view.Stage]
 	}
-	if len(sorted) < len(names) {
-		sorted = sorted[:0]
-		for _, name := range names {
-			now, _ := v.Get(name)
-			sorted = append(sorted, now)
-		}
-	}
-	if !slices.IsSortedFunc(sorted, asShown) {
+	if !kept {
 		slices.SortFunc(sorted, asShown)
 	}
 	return sorted

@@ -15,6 +15,12 @@ type Estimates struct {
 
 // EstimatesOf returns the documents' estimates for the cluster.
 func EstimatesOf(s *core.Snapshot) Estimates {
+	return estimates.Of(s, estimatesOf)
+}
+
+var estimates core.Derivation[Estimates]
+
+func estimatesOf(s *core.Snapshot) Estimates {
 	e := Estimates{unknown: !s.Known(core.SourceNodes)}
 	for _, n := range s.Nodes {
 		if n.Is(core.RoleCompute) {

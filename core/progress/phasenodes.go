@@ -15,8 +15,11 @@ func (f *phaseFacts) begun(nodes []*core.NodeView) bool { return slices.Contains
 
 // asked tells whether LCM asks for the node in this update, or has asked for it.
 func (f *phaseFacts) asked(v *core.NodeView) bool {
+	if v.Request != nil && IsFor(v.Request, f.request) {
+		return true
+	}
 	r := f.s.History.Rounds[v.Node.UID]
-	return v.Request != nil && IsFor(v.Request, f.request) || r.Update == f.request.UID && !r.Started.IsZero()
+	return r.Update == f.request.UID && !r.Started.IsZero()
 }
 
 // stage is the node's stage if it belongs to the update, else idle. A node that no lock holds is updated without a request. Where
@@ -97,8 +100,8 @@ func (f *phaseFacts) workerNodes() core.Phase {
 	}
 	f.nodes(&p, f.workers)
 	if p.State != core.PhasePending {
-		for _, g := range groupsOf(f.workers) {
-			p.Lines = append(p.Lines, f.groupLine(g))
+		for _, g := range f.groupsOf(f.workers) {
+			p.Lines = append(p.Lines, g.line())
 		}
 	}
 	f.overdue(&p, f.estimate.Workers())
@@ -209,25 +212,31 @@ func (f *phaseFacts) requestText(v *core.NodeView) string {
 type tally struct{ all, done, moving, queued, waiting, failed int }
 
 func (f *phaseFacts) tally(nodes []*core.NodeView) tally {
-	t := tally{all: len(nodes)}
+	var t tally
 	for _, v := range nodes {
-		switch f.stage(v) {
-		case core.StageIdle:
-		case core.StageDone:
-			t.done++
-		case core.StageQueued:
-			t.queued++
-		case core.StageWaiting:
-			t.waiting++
-			t.moving++
-		case core.StageFailed:
-			t.failed++
-			t.moving++
-		default:
-			t.moving++
-		}
+		t.add(f.stage(v))
 	}
 	return t
+}
+
+// add counts a node in the stage.
+func (t *tally) add(stage core.Stage) {
+	t.all++
+	switch stage {
+	case core.StageIdle:
+	case core.StageDone:
+		t.done++
+	case core.StageQueued:
+		t.queued++
+	case core.StageWaiting:
+		t.waiting++
+		t.moving++
+	case core.StageFailed:
+		t.failed++
+		t.moving++
+	default:
+		t.moving++
+	}
 }
 
 func (t tally) state() core.PhaseState {
@@ -244,40 +253,34 @@ func (t tally) state() core.PhaseState {
 	return core.PhasePending
 }
 
-// nodeGroup is the nodes that have the same first role.
+// nodeGroup counts the nodes that have the same first role.
 type nodeGroup struct {
 	label string
-	nodes []*core.NodeView
+	tally tally
+	next  []string // the labels of those that are queued
 }
 
 // groupsOf divides nodes by role. A node with several roles counts once, under its role for which the OpenStack controller handles
 // the fewest nodes at a time.
-func groupsOf(nodes []*core.NodeView) []nodeGroup {
-	groups := []struct {
-		role  core.Role
-		label string
-	}{{core.RoleController, "controllers"}, {core.RoleGateway, "gateways"}, {core.RoleCompute, "computes"}, {core.RoleStorage, "storage"},
-		{"", "others"}}
-	var out []nodeGroup
-	taken := make([]bool, len(nodes))
-	for _, g := range groups {
-		ng := nodeGroup{label: g.label}
-		for i, v := range nodes {
-			if !taken[i] && (g.role == "" || v.Node.Is(g.role)) {
-				taken[i] = true
-				ng.nodes = append(ng.nodes, v)
-			}
+func (f *phaseFacts) groupsOf(nodes []*core.NodeView) []nodeGroup {
+	roles := []core.Role{core.RoleController, core.RoleGateway, core.RoleCompute, core.RoleStorage}
+	groups := []nodeGroup{{label: "controllers"}, {label: "gateways"}, {label: "computes"}, {label: "storage"}, {label: "others"}}
+	for _, v := range nodes {
+		at := slices.IndexFunc(roles, v.Node.Is)
+		if at < 0 {
+			at = len(roles)
 		}
-		if len(ng.nodes) > 0 {
-			out = append(out, ng)
+		g, stage := &groups[at], f.stage(v)
+		if g.tally.add(stage); stage == core.StageQueued {
+			g.next = append(g.next, v.Label)
 		}
 	}
-	return out
+	return slices.DeleteFunc(groups, func(g nodeGroup) bool { return g.tally.all == 0 })
 }
 
-// groupLine returns a line with a text like "2/10, 1 moving, next: cmp-08".
-func (f *phaseFacts) groupLine(g nodeGroup) core.PhaseLine {
-	t := f.tally(g.nodes)
+// line is a line with a text like "2/10, 1 moving, next: cmp-08".
+func (g nodeGroup) line() core.PhaseLine {
+	t := g.tally
 	line := core.PhaseLine{Label: g.label, State: t.state(), Text: fmt.Sprintf("%d/%d", t.done, t.all)}
 	if t.waiting > 0 {
 		line.Text += fmt.Sprintf(", %d %s for you", t.waiting, wording.Verb(t.waiting, "waits", "wait"))
@@ -288,14 +291,8 @@ func (f *phaseFacts) groupLine(g nodeGroup) core.PhaseLine {
 	if t.failed > 0 {
 		line.Text += fmt.Sprintf(", %d failed", t.failed)
 	}
-	if t.queued > 0 {
-		var next []string
-		for _, v := range g.nodes {
-			if f.stage(v) == core.StageQueued {
-				next = append(next, v.Label)
-			}
-		}
-		line.Text += ", next: " + wording.Some(next, 2)
+	if len(g.next) > 0 {
+		line.Text += ", next: " + wording.Some(g.next, 2)
 	}
 	return line
 }

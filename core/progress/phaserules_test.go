@@ -234,7 +234,7 @@ func TestPhaseLines(t *testing.T) {
 func TestLockLinesCountFromTheUpdate(t *testing.T) {
 	sc := scene.Healthy()
 	cmr := sc.Update(time.Hour)
-	sc.History.Locks[sc.ClusterLocks[0].UID] = core.LockRecord{State: core.LockActive, Since: core.Since{At: sc.ClusterLocks[0].Created}}
+	sc.History.Locks[sc.ClusterLocks[0].UID] = &core.LockRecord{State: core.LockActive, Since: core.Since{At: sc.ClusterLocks[0].Created}}
 	if l := Phases(sc.Snapshot)[1].Lines[0]; !l.Since.At.Equal(cmr.Created) {
 		t.Errorf("active since %v", l.Since.At)
 	}

@@ -83,7 +83,7 @@ func releasedOnly(f *stageFacts) (verdict, bool) {
 func (f *stageFacts) handedAt() time.Time {
 	var at time.Time
 	for _, l := range f.locks {
-		if r := f.s.History.Locks[l.UID]; r.State == core.LockInactive && r.Since.Exact && r.Since.At.After(at) {
+		if r := f.s.History.Lock(l.UID); r.State == core.LockInactive && r.Since.Exact && r.Since.At.After(at) {
 			at = r.Since.At
 		}
 	}

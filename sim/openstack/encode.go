@@ -23,7 +23,13 @@ func appendJSON(to []byte, value any) ([]byte, error) {
 			to = append(to, value...)
 			return append(to, '"'), nil
 		}
+	case verbatim:
+		return append(to, value...), nil
 	case object:
+		if value != nil {
+			return appendObject(to, value)
+		}
+	case map[string]string:
 		if value != nil {
 			return appendObject(to, value)
 		}
@@ -49,7 +55,7 @@ func appendJSON(to []byte, value any) ([]byte, error) {
 	return append(to, bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))...), nil
 }
 
-func appendObject(to []byte, value object) ([]byte, error) {
+func appendObject[T any](to []byte, value map[string]T) ([]byte, error) {
 	var room [64]string
 	keys := room[:0]
 	for key := range value {

@@ -24,7 +24,7 @@ type call struct {
 	requestID string
 }
 
-// reply is what a handler answers: body is JSON unless it is nil or a []byte.
+// reply is what a handler answers: body is JSON unless it is nil or a []byte. A *[]byte is JSON already, and comes from answers.
 type reply struct {
 	status int
 	body   any
@@ -203,6 +203,11 @@ func write(w http.ResponseWriter, a reply) {
 	case nil:
 	case []byte:
 		out = body
+	case *[]byte:
+		defer answers.Put(body)
+		if out = *body; h.Get("Content-Type") == "" {
+			h.Set("Content-Type", "application/json")
+		}
 	default:
 		buffer := answers.Get().(*[]byte)
 		defer answers.Put(buffer)

@@ -21,14 +21,18 @@ func (c *Cloud) sorted() []*server {
 }
 
 func listServers(k *call) reply {
-	return k.servers(false, func(s *server) object {
-		return object{"id": s.id, "name": s.name, "links": k.links("servers", s.id)}
+	return k.servers(false, func(d *document, s *server) {
+		d.open("")
+		d.text("id", s.id)
+		k.appendLinks(d, s)
+		d.text("name", s.name)
+		d.close()
 	})
 }
 
-func listServersDetail(k *call) reply { return k.servers(true, k.serverView) }
+func listServersDetail(k *call) reply { return k.servers(true, k.appendServer) }
 
-func (k *call) servers(detail bool, view func(*server) object) reply {
+func (k *call) servers(detail bool, show func(*document, *server)) reply {
 	q, refused := k.serverQuery(detail)
 	if refused != nil {
 		return *refused
@@ -37,15 +41,26 @@ func (k *call) servers(detail bool, view func(*server) object) reply {
 	if refused != nil {
 		return *refused
 	}
-	items := make([]object, len(list))
+	buffer := answers.Get().(*[]byte)
+	d := document((*buffer)[:0])
+	d.open("")
+	d.raw("servers", "[")
 	for i, s := range list {
-		items[i] = view(s)
+		if i > 0 {
+			d = append(d, ',')
+		}
+		show(&d, s)
 	}
-	body := object{"servers": items}
+	d = append(d, ']')
 	if len(list) > 0 {
-		k.next(body, "servers_links", len(list), q.limit, list[len(list)-1].id)
+		more := object{}
+		if k.next(more, "servers_links", len(list), q.limit, list[len(list)-1].id); len(more) > 0 {
+			d.any("servers_links", more["servers_links"])
+		}
 	}
-	return ok(body)
+	d.close()
+	*buffer = d
+	return ok(buffer)
 }
 
 // find runs a query. For whole pages of an unfiltered list, and for lists of one host, it visits only the servers that
@@ -145,7 +160,7 @@ func showAddresses(k *call) reply {
 	if no != nil {
 		return *no
 	}
-	return ok(object{"addresses": s.addresses(false)})
+	return ok(object{"addresses": s.addresses()})
 }
 
 func listVolumeAttachments(k *call) reply {

@@ -7,74 +7,166 @@ import (
 )
 
 // serverView shows a server in detail, with the fields of the microversion that the token may see.
-func (k *call) serverView(s *server) object {
-	admin := k.token.admin()
-	v := object{
-		"id": s.id, "name": s.name, "status": s.status(), "tenant_id": s.project.id, "user_id": s.userID,
-		"metadata": metadataView(s), "hostId": hostID(s.project.id, s.hostName()), "image": "", "flavor": k.flavorOf(s),
-		"created": stampZ(s.created), "updated": stampZ(s.updated), "addresses": s.addresses(true),
-		"accessIPv4": "", "accessIPv6": "", "links": k.links("servers", s.id), "OS-DCF:diskConfig": "AUTO",
-		"OS-EXT-AZ:availability_zone": s.zoneName(), "config_drive": "", "key_name": orNull(s.keyName),
-		"OS-SRV-USG:launched_at": stamp(s.launched), "OS-SRV-USG:terminated_at": stamp(s.terminated),
-		"OS-EXT-STS:task_state": orNull(s.task), "OS-EXT-STS:vm_state": s.vm, "OS-EXT-STS:power_state": s.power,
-		"os-extended-volumes:volumes_attached": k.volumes(s),
+func (k *call) serverView(s *server) verbatim {
+	d := document(nil)
+	k.appendServer(&d, s)
+	return verbatim(d)
+}
+
+// appendServer writes what serverView shows: a fleet's list has 100,000 servers.
+func (k *call) appendServer(d *document, s *server) {
+	admin, status := k.token.admin(), s.status()
+	d.open("")
+	d.text("OS-DCF:diskConfig", "AUTO")
+	d.text("OS-EXT-AZ:availability_zone", s.zoneName())
+	if admin {
+		d.textOrNull("OS-EXT-SRV-ATTR:host", s.hostName())
 	}
-	if s.network != "" {
-		v["security_groups"] = []object{{"name": "default"}}
-	}
-	if s.imageID != "" {
-		v["image"] = object{"id": s.imageID, "links": k.links("images", s.imageID)[1:]}
-	}
-	switch v["status"] {
-	case "ACTIVE", "BUILD", "REBUILD", "RESIZE", "VERIFY_RESIZE", "MIGRATING":
-		v["progress"] = k.progressOf(s)
-	case "ERROR", "DELETED":
-		if s.fault != nil {
-			v["fault"] = s.fault.view(admin)
-		}
+	if admin && k.mv.atLeast(3) || k.mv.atLeast(90) {
+		d.text("OS-EXT-SRV-ATTR:hostname", s.name)
 	}
 	if admin {
-		v["OS-EXT-SRV-ATTR:host"] = orNull(s.hostName())
-		v["OS-EXT-SRV-ATTR:hypervisor_hostname"] = orNull(s.hostName())
-		v["OS-EXT-SRV-ATTR:instance_name"] = fmt.Sprintf("instance-%08x", s.number)
-		if k.mv.atLeast(3) {
-			v["OS-EXT-SRV-ATTR:reservation_id"] = "r-" + s.id[:min(8, len(s.id))]
-			v["OS-EXT-SRV-ATTR:launch_index"] = 0
-			v["OS-EXT-SRV-ATTR:hostname"] = s.name
-			v["OS-EXT-SRV-ATTR:kernel_id"] = ""
-			v["OS-EXT-SRV-ATTR:ramdisk_id"] = ""
-			v["OS-EXT-SRV-ATTR:root_device_name"] = "/dev/vda"
-			v["OS-EXT-SRV-ATTR:user_data"] = nil
-		}
-	} else if k.mv.atLeast(90) {
-		v["OS-EXT-SRV-ATTR:hostname"] = s.name
+		d.textOrNull("OS-EXT-SRV-ATTR:hypervisor_hostname", s.hostName())
+		d.text("OS-EXT-SRV-ATTR:instance_name", fmt.Sprintf("instance-%08x", s.number))
 	}
-	if k.mv.atLeast(9) {
-		v["locked"] = s.locked
+	if admin && k.mv.atLeast(3) {
+		d.text("OS-EXT-SRV-ATTR:kernel_id", "")
+		d.number("OS-EXT-SRV-ATTR:launch_index", 0)
+		d.text("OS-EXT-SRV-ATTR:ramdisk_id", "")
+		d.text("OS-EXT-SRV-ATTR:reservation_id", "r-"+s.id[:min(8, len(s.id))])
+		d.text("OS-EXT-SRV-ATTR:root_device_name", "/dev/vda")
+		d.null("OS-EXT-SRV-ATTR:user_data")
 	}
-	if k.mv.atLeast(16) && admin {
-		v["host_status"] = k.hostStatus(s)
-	}
+	d.number("OS-EXT-STS:power_state", s.power)
+	d.textOrNull("OS-EXT-STS:task_state", s.task)
+	d.text("OS-EXT-STS:vm_state", s.vm)
+	d.stamp("OS-SRV-USG:launched_at", s.launched)
+	d.stamp("OS-SRV-USG:terminated_at", s.terminated)
+	d.text("accessIPv4", "")
+	d.text("accessIPv6", "")
+	s.appendAddresses(d)
+	d.text("config_drive", "")
+	d.text("created", stampZ(s.created))
 	if k.mv.atLeast(19) {
-		v["description"] = orNull(s.description)
+		d.textOrNull("description", s.description)
 	}
-	if k.mv.atLeast(26) {
-		v["tags"] = tagsView(s)
+	if s.fault != nil && (status == "ERROR" || status == "DELETED") {
+		d.any("fault", s.fault.view(admin))
 	}
-	if k.mv.atLeast(63) {
-		v["trusted_image_certificates"] = nil
+	k.appendFlavor(d, s.flavor)
+	d.text("hostId", hostID(s.project.id, s.hostName()))
+	if k.mv.atLeast(16) && admin {
+		d.text("host_status", k.hostStatus(s))
+	}
+	d.text("id", s.id)
+	if s.imageID != "" {
+		d.any("image", object{"id": s.imageID, "links": k.links("images", s.imageID)[1:]})
+	} else {
+		d.text("image", "")
+	}
+	d.textOrNull("key_name", s.keyName)
+	k.appendLinks(d, s)
+	if k.mv.atLeast(9) {
+		d.truth("locked", s.locked)
+	}
+	if k.mv.atLeast(73) {
+		d.textOrNull("locked_reason", s.lockedReason)
+	}
+	if len(s.metadata) > 0 {
+		d.any("metadata", s.metadata)
+	} else {
+		d.raw("metadata", "{}")
+	}
+	d.text("name", s.name)
+	if s.fromVolume {
+		d.any("os-extended-volumes:volumes_attached", k.volumes(s))
+	} else {
+		d.raw("os-extended-volumes:volumes_attached", "[]")
+	}
+	switch status {
+	case "ACTIVE", "BUILD", "REBUILD", "RESIZE", "VERIFY_RESIZE", "MIGRATING":
+		d.number("progress", k.progressOf(s))
+	}
+	if s.network != "" {
+		d.raw("security_groups", `[{"name":"default"}]`)
 	}
 	if k.mv.atLeast(71) && k.r.PathValue("id") != "" { // only for a single server
 		groups := []string{}
 		if s.group != nil {
 			groups = append(groups, s.group.id)
 		}
-		v["server_groups"] = groups
+		d.any("server_groups", groups)
 	}
-	if k.mv.atLeast(73) {
-		v["locked_reason"] = orNull(s.lockedReason)
+	d.text("status", status)
+	if k.mv.atLeast(26) {
+		if len(s.tags) > 0 {
+			d.any("tags", s.tags)
+		} else {
+			d.raw("tags", "[]")
+		}
 	}
-	return v
+	d.text("tenant_id", s.project.id)
+	if k.mv.atLeast(63) {
+		d.null("trusted_image_certificates")
+	}
+	d.text("updated", stampZ(s.updated))
+	d.text("user_id", s.userID)
+	d.close()
+}
+
+// appendLinks writes the links to a server.
+func (k *call) appendLinks(d *document, s *server) {
+	d.raw("links", "[")
+	d.open("")
+	d.text("href", k.base+"/v2.1/servers/"+s.id)
+	d.text("rel", "self")
+	d.close()
+	*d = append(*d, ',')
+	d.open("")
+	d.text("href", k.base+"/servers/"+s.id)
+	d.text("rel", "bookmark")
+	d.close()
+	*d = append(*d, ']')
+}
+
+// appendAddresses writes the server's addresses with what only its view has of them.
+func (s *server) appendAddresses(d *document) {
+	d.open("addresses")
+	if s.addressed() {
+		d.raw(s.network, "[")
+		d.open("")
+		d.text("OS-EXT-IPS-MAC:mac_addr", s.mac())
+		d.text("OS-EXT-IPS:type", "fixed")
+		d.text("addr", s.address)
+		d.number("version", 4)
+		d.close()
+		*d = append(*d, ']')
+	}
+	d.close()
+}
+
+// addressed tells whether the server has an address.
+func (s *server) addressed() bool { return s.vm != vmBuilding && !s.deleted && s.network != "" }
+
+// appendFlavor writes the flavor in a server's view: a link, or from 2.47 on its properties.
+func (k *call) appendFlavor(d *document, f *flavor) {
+	if !k.mv.atLeast(47) {
+		d.any("flavor", object{"id": f.ID, "links": k.links("flavors", f.ID)[1:]})
+		return
+	}
+	d.open("flavor")
+	d.number("disk", f.Disk)
+	d.number("ephemeral", 0)
+	if len(f.ExtraSpecs) > 0 {
+		d.any("extra_specs", f.ExtraSpecs)
+	} else {
+		d.raw("extra_specs", "{}")
+	}
+	d.text("original_name", f.Name)
+	d.number("ram", f.RAM)
+	d.number("swap", 0)
+	d.number("vcpus", f.VCPUs)
+	d.close()
 }
 
 // progressOf is a server's percentage; Nova's libvirt driver writes it during live migrations.
@@ -112,16 +204,6 @@ func (f *fault) view(admin bool) object {
 	return v
 }
 
-// flavorOf is the flavor in a server's view: a link, or from 2.47 on its properties.
-func (k *call) flavorOf(s *server) object {
-	f := s.flavor
-	if !k.mv.atLeast(47) {
-		return object{"id": f.ID, "links": k.links("flavors", f.ID)[1:]}
-	}
-	return object{"original_name": f.Name, "vcpus": f.VCPUs, "ram": f.RAM, "disk": f.Disk, "ephemeral": 0, "swap": 0,
-		"extra_specs": specsView(f)}
-}
-
 func specsView(f *flavor) map[string]string {
 	if f.ExtraSpecs == nil {
 		return map[string]string{}
@@ -143,16 +225,11 @@ func tagsView(s *server) []string {
 	return slices.Clone(s.tags)
 }
 
-func (s *server) addresses(detail bool) object {
-	if s.vm == vmBuilding || s.deleted || s.network == "" {
+func (s *server) addresses() object {
+	if !s.addressed() {
 		return object{}
 	}
-	a := object{"version": 4, "addr": s.address}
-	if detail {
-		a["OS-EXT-IPS:type"] = "fixed"
-		a["OS-EXT-IPS-MAC:mac_addr"] = s.mac()
-	}
-	return object{s.network: []object{a}}
+	return object{s.network: []object{{"version": 4, "addr": s.address}}}
 }
 
 func (k *call) volumes(s *server) []object {
