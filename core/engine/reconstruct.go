@@ -198,16 +198,17 @@ func (b *pastBook) missLock(found Record) {
 
 // pastLocks are the locks with the time at which those that were found in another state came into it, at the latest: before Lockstep looked
 // again, and after it was seen in the state before.
-func (e *Engine) pastLocks(u core.UpdateRecord, locks map[string]core.LockRecord) map[string]core.LockRecord {
-	out := core.CloneOnWrite[string, core.LockRecord]{M: locks}
+func (e *Engine) pastLocks(u core.UpdateRecord, locks map[string]*core.LockRecord) map[string]*core.LockRecord {
+	out := core.CloneOnWrite[string, *core.LockRecord]{M: locks}
 	for _, uid := range slices.Sorted(maps.Keys(e.past.locks)) {
 		found, at := e.past.locks[uid], e.past.states[uid]
 		r := locks[uid]
-		if at.IsZero() || at.Before(u.Started) || at.Before(found.Began) || !at.Before(r.Since.At) || string(r.State) != found.To {
+		if r == nil || at.IsZero() || at.Before(u.Started) || at.Before(found.Began) || !at.Before(r.Since.At) || string(r.State) != found.To {
 			continue
 		}
-		r.Since = core.Since{At: at}
-		out.Set(uid, r)
+		changed := *r
+		changed.Since = core.Since{At: at}
+		out.Set(uid, &changed)
 		found.At, found.Began, found.Wall, found.Text, found.Reconstructed = at.UTC(), time.Time{}, time.Time{}, "", fieldLock
 		if found.Object.Kind == core.KindClusterWorkloadLock {
 			found.Reconstructed = fieldCluster
