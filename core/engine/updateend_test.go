@@ -101,7 +101,7 @@ func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
 		e.past.missLock(Record{Kind: RecordLock, Node: "cmp-1", Object: &lock, From: "active", To: "inactive", Began: at(-30),
 			Text: "its text now"})
 		e.past.states = map[string]time.Time{"l": c.written}
-		locks := e.pastLocks(u, map[string]core.LockRecord{"l": {State: c.state, Since: core.Since{At: at(0)}}})
+		locks := e.pastLocks(u, map[string]*core.LockRecord{"l": {State: c.state, Since: core.Since{At: at(0)}}})
 		if told := len(e.seen) == 1; told != c.told || told != locks["l"].Since.At.Equal(c.written) {
 			t.Errorf("%s: told %+v, the lock is %+v", name, e.seen, locks["l"])
 		}
