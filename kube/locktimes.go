@@ -3,9 +3,11 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"lockstep/core"
 )
@@ -15,23 +17,60 @@ import (
 func (c *Client) LockTimes(ctx context.Context) (map[string]time.Time, error) {
 	out := map[string]time.Time{}
 	for _, name := range []string{"nodeworkloadlocks", "clusterworkloadlocks"} {
-		objects, failed := c.listAll(ctx, resource{gvr: lcm(name)})
+		objects, failed := c.listMetadata(ctx, resource{gvr: lcm(name)})
 		if failed != nil {
 			return nil, failed
 		}
-		for _, u := range objects {
-			if at := stateWritten(u); !at.IsZero() {
-				out[string(u.GetUID())] = at
+		for _, o := range objects {
+			if at := stateWritten(o.ManagedFields); !at.IsZero() {
+				out[string(o.UID)] = at
 			}
 		}
 	}
 	return out, nil
 }
 
+// listMetadata lists the metadata of all objects of a cluster-wide resource, with their managed fields, which listAll leaves out.
+func (c *Client) listMetadata(ctx context.Context, res resource) ([]metav1.PartialObjectMetadata, *core.APIError) {
+	limit, next := pageLimit, ""
+	var all []metav1.PartialObjectMetadata
+	for {
+		page, err := c.metadataPage(ctx, res, limit, next)
+		if err != nil && (apierrors.IsResourceExpired(err) || apierrors.IsGone(err)) && next != "" {
+			limit, next, all = 0, "", nil
+			continue
+		}
+		if err != nil {
+			return nil, Describe(err, res.call("list"))
+		}
+		all = append(all, page.Items...)
+		if next = page.Continue; next == "" {
+			return all, nil
+		}
+	}
+}
+
+func (c *Client) metadataPage(ctx context.Context, res resource, limit int, next string) (page metav1.PartialObjectMetadataList, err error) {
+	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
+	defer cancel()
+	r := c.session.Load().rest.Get().AbsPath("/apis", res.gvr.Group, res.gvr.Version, res.gvr.Resource)
+	if limit > 0 {
+		r.Param("limit", strconv.Itoa(limit))
+	}
+	if next != "" {
+		r.Param("continue", next)
+	}
+	raw, err := r.Do(ctx).Raw()
+	if err != nil {
+		return page, err
+	}
+	return page, json.Unmarshal(raw, &page)
+}
+
 // stateWritten is when a manager that owns status.state changed any field of its own last, by metadata.managedFields.
-func stateWritten(u *unstructured.Unstructured) time.Time {
+func stateWritten(managed []metav1.ManagedFieldsEntry) time.Time {
 	var out time.Time
-	for _, m := range u.GetManagedFields() {
+	for _, m := range managed {
 		var owns struct {
 			Status struct {
 				State json.RawMessage `json:"f:state"`

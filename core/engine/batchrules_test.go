@@ -60,8 +60,8 @@ func TestBatchPausesOnStaleFacts(t *testing.T) {
 		b.await(id, pausedStale)
 		b.sync()
 		op = b.await(id, func(op core.Operation) bool {
-			if op.State == core.OperationPaused { // what it saw last may still have been stale
-				resume(b, id)
+			if op.State == core.OperationPaused { // what it saw last may still have been stale; or it has gone on, and ended, since then
+				_ = b.engine.Control(id, core.ControlResume)
 			}
 			return op.State.Ended()
 		})
