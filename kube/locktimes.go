@@ -50,7 +50,8 @@ func (c *Client) listMetadata(ctx context.Context, res resource) ([]metav1.Parti
 	}
 }
 
-func (c *Client) metadataPage(ctx context.Context, res resource, limit int, next string) (page metav1.PartialObjectMetadataList, err error) {
+func (c *Client) metadataPage(ctx context.Context, res resource, limit int, next string) (page metav1.PartialObjectMetadataList,
+	err error) {
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
 	r := c.session.Load().rest.Get().AbsPath("/apis", res.gvr.Group, res.gvr.Version, res.gvr.Resource)
