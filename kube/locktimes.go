@@ -77,7 +77,7 @@ func stateWritten(managed []metav1.ManagedFieldsEntry) time.Time {
 				State json.RawMessage `json:"f:state"`
 			} `json:"f:status"`
 		}
-		if m.Time == nil || m.FieldsV1 == nil || json.Unmarshal(m.FieldsV1.Raw, &owns) != nil || owns.Status.State == nil {
+		if m.Time == nil || m.FieldsV1 == nil || json.Unmarshal(m.FieldsV1.GetRawBytes(), &owns) != nil || owns.Status.State == nil {
 			continue
 		}
 		out = core.Later(out, m.Time.Time)
