@@ -54,14 +54,14 @@ type eye struct {
 	instances  map[string]*core.Instance
 	migrations map[string]*core.Migration // the newest, by instance
 	services   map[string]*core.ComputeService
-	states     map[core.SourceID]core.SourceState
+	states     map[core.SourceID]string
 }
 
 // watch makes the adapter poll for as long as the case runs, with some hosts in focus.
 func (d *desk) watch(hosts ...string) (*eye, hand) {
 	d.Helper()
 	e := &eye{desk: d, instances: map[string]*core.Instance{}, migrations: map[string]*core.Migration{},
-		services: map[string]*core.ComputeService{}, states: map[core.SourceID]core.SourceState{}}
+		services: map[string]*core.ComputeService{}, states: map[core.SourceID]string{}}
 	client := d.novaClient()
 	p := nova.NewPoller(client, e.see, nova.PollOptions{Pace: 20})
 	p.SetHosts(hosts, true)
@@ -76,7 +76,10 @@ func (e *eye) see(delta core.Delta) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if delta.State != "" {
-		e.states[delta.Source] = delta.State
+		e.states[delta.Source] = string(delta.State)
+		if delta.Err != nil {
+			e.states[delta.Source] += " (" + delta.Err.Error() + ")"
+		}
 	}
 	for _, o := range delta.Upserts {
 		switch o := o.(type) {
