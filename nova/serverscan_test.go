@@ -124,15 +124,3 @@ func TestAServerIsReadWithLittle(t *testing.T) {
 		t.Errorf("a server takes %.1f allocations, and %d are allowed", got, budget)
 	}
 }
-
-func BenchmarkServers(b *testing.B) {
-	body := manyServers(0, 1000)
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		var page serverPage
-		if err := decode(body, &page); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
