@@ -72,13 +72,15 @@ bench-compare:
 cost:
 	GOMEMLIMIT=7GiB $(GO) test -count=1 -timeout 2h -parallel 1 -run TestThePageOfCosts ./cli -fleets fleet-50,fleet-500,fleet-2000 -update $(TESTFLAGS)
 
-## lint: vet, gofmt, staticcheck
+## lint: vet, gofmt, staticcheck, and that nothing calls methods by their names: for such a call the linker keeps all methods of all packages
 lint:
 	$(GO) vet -tags soak ./...
 	cd e2e && $(GO) vet -tags openstack ./...
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not gofmt'd:"; echo "$$bad"; exit 1; }
 	$(GO) tool staticcheck -tags soak ./...
 	cd e2e && $$(cd .. && $(GO) tool -n staticcheck) -tags openstack ./...
+	@out=$$(mktemp -d) && trap 'rm -rf $$out' EXIT && $(GO) build -ldflags=-dumpdep -o $$out/lockstep . 2>$$out/uses && \
+		if grep -m 5 '<ReflectMethod>' $$out/uses; then echo "the program calls methods by their names"; exit 1; fi
 
 ## shots: the screens of the demo as PNG files in docs/
 shots: build
