@@ -213,7 +213,7 @@ func lines(t testing.TB, file []byte) string {
 // Whatever a recording has in its texts, no name is left in it: neither where a name stands, nor in a text, nor where a name was not
 // expected at all, as in a state.
 func TestNoNameIsLeft(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(filledRecordings) {
 		noNameIsLeft(t, seed)
 	}
 }

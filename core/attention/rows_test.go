@@ -187,11 +187,11 @@ func open(p core.Procedure) bool {
 // A command that is shown reaches this cluster and this cloud, wherever the operator's shell is: copied into a shell whose current context
 // is another cluster, it would change that one.
 func TestEveryCommandNamesItsCluster(t *testing.T) {
-	seen := 0
+	seen, begins := 0, regexp.MustCompile(`(\bkubectl|(^|[|;:(&] )openstack) \S+`)
 	check := func(where string, lines ...string) {
 		t.Helper()
 		for _, line := range lines {
-			for _, part := range regexp.MustCompile(`(\bkubectl|(^|[|;:(&] )openstack) \S+`).FindAllString(line, -1) {
+			for _, part := range begins.FindAllString(line, -1) {
 				switch seen++; strings.TrimLeft(part, "|;:(& ") {
 				case "kubectl --context", "kubectl --kubeconfig", "openstack --os-cloud":
 				default:

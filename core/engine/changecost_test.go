@@ -12,6 +12,7 @@ import (
 	"lockstep/core/forecast"
 	"lockstep/core/progress"
 	"lockstep/scene"
+	"lockstep/sim/bubble"
 )
 
 // largeEngine is an Engine that has taken in 2,000 nodes, twenty of them in maintenance, and 100,000 instances. Its time goes on with next,
@@ -45,6 +46,7 @@ func largeEngine(t *testing.T) (sc scene.Scene, take func(core.SourceID, core.Ob
 
 // What a change costs is what depends on it, whatever the size of the cluster. Time depends on the machine; bytes do not.
 func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
+	bubble.Single(t)
 	sc, take, next := largeEngine(t)
 	names := sc.NodeNames()
 	quiet, tagged := *sc.Nodes[names[len(names)-1]], *sc.ByHost[names[len(names)-1]][0]

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"pgregory.net/rapid"
 )
 
@@ -280,6 +281,7 @@ func TestWhoIsBehindDoublesNothing(t *testing.T) {
 
 // Long histories are divided, and what both saw is still told once.
 func TestLongHistoriesAreAligned(t *testing.T) {
+	bubble.Single(t)
 	var a, b []sighted
 	for i := range 5000 {
 		at := worldTime.Add(time.Duration(i*30+i/100*900) * time.Second)

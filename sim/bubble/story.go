@@ -31,6 +31,18 @@ func OnlyAStory(t *testing.T) {
 	}
 }
 
+// Single is for a test that stays in one goroutine, where the race detector sees nothing and only takes its time: as with Story, it is
+// not played with it.
+func Single(t *testing.T) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("of one goroutine: played without the race detector")
+	}
+	if err := amongTheStories(t.Name()); err != nil {
+		t.Error(err)
+	}
+}
+
 // Chosen tells whether to play the i-th of several stories that are alike to the race detector: with it one of this many, otherwise
 // all. As with Story, the lane of the stories in .ci/run must play them.
 func Chosen(t *testing.T, i, apart int) bool {
