@@ -93,7 +93,7 @@ func drivenSteps(s *core.Snapshot, target core.Ref, plan *core.UpdatePlan, all b
 			continue
 		case all && once && ps.Commence && ps.Status != core.PlanCompleted && (!ps.Begun() || ps.Workers()):
 			out = append(out, row)
-			out = append(out, optional(step.Plan(s, core.Intent{Kind: core.IntentUncommence, PlanStep: ps.Key()}))...)
+			out = append(out, optional(uncommenceStep(s, ps))...)
 			continue
 		}
 		out = append(out, row)
@@ -122,6 +122,15 @@ func commenceStep(s *core.Snapshot, ps core.PlanStep) core.Step {
 	}
 	if said := strings.TrimSpace(ps.Message); said != "" && !slices.Contains([]core.StepState{core.StepDone, core.StepRunning}, st.State) {
 		st.Why = wording.Join(st.Why, "It says: "+wording.Sentence(wording.OneLine(said, wording.MostRead)))
+	}
+	return st
+}
+
+// uncommenceStep takes commence away from a step of the plan, and says beside its title what that stops.
+func uncommenceStep(s *core.Snapshot, ps core.PlanStep) core.Step {
+	st := step.Plan(s, core.Intent{Kind: core.IntentUncommence, PlanStep: ps.Key()})
+	if st.Status == "" {
+		st.Status = wording.TextIf(ps.Begun(), "begin no further machine; those under way are finished", "LCM then does not begin it")
 	}
 	return st
 }

@@ -59,6 +59,9 @@ func TestThePageThatDrivesTheUpdate(t *testing.T) {
 				t.Errorf("%q comes next, and %q may be done:\n%v", next.Title, may, scene.Outline(p))
 			}
 			for _, st := range p.Steps {
+				if st.Doable() && st.Intent.Kind == core.IntentUncommence && st.Status == "" {
+					t.Errorf("nothing beside %q says what it stops", st.Title)
+				}
 				if strings.Contains(st.Title, "past") {
 					t.Errorf("going past is a step of its own kind, not an other way: %s", st.Title)
 				}
