@@ -106,6 +106,9 @@ func commenceStep(s *core.Snapshot, ps core.PlanStep) core.Step {
 	st := step.Plan(s, core.Intent{Kind: core.IntentCommence, PlanStep: ps.Key()})
 	if g, stopped := st.Unmet(core.GuardNoStops); stopped {
 		past := step.Plan(s, core.Intent{Kind: core.IntentCommence, PlanStep: ps.Key(), PastStops: true})
+		if past.Status == "" {
+			past.Status = "past what stops it" + wording.Because(g.Answer)
+		}
 		st.Alternatives = append(st.Alternatives, past)
 		if st.State == core.StepBlocked {
 			st.Status = "stopped" + wording.Because(g.Answer)
@@ -120,10 +123,31 @@ func commenceStep(s *core.Snapshot, ps core.PlanStep) core.Step {
 			st.Status += "; " + wording.SpanText(ps.Allows()) + " estimated"
 		}
 	}
+	if took := takenAway(s, ps); took != "" {
+		st.Status = took + "; " + st.Status
+		for i := range st.Alternatives {
+			st.Alternatives[i].Status = took + "; " + st.Alternatives[i].Status
+		}
+	}
 	if said := strings.TrimSpace(ps.Message); said != "" && !slices.Contains([]core.StepState{core.StepDone, core.StepRunning}, st.State) {
 		st.Why = wording.Join(st.Why, "It says: "+wording.Sentence(wording.OneLine(said, wording.MostRead)))
 	}
 	return st
+}
+
+// takenAway says that the step of the plan was commenced here, and that somebody else has taken commence away since: LCM, while an alert
+// fires, or a person. Empty when it was not so.
+func takenAway(s *core.Snapshot, ps core.PlanStep) string {
+	for _, op := range s.Operations { // newest first
+		switch i := op.Intent; {
+		case i.PlanStep != ps.Key() || op.State != core.OperationDone:
+		case i.Kind == core.IntentUncommence:
+			return ""
+		case i.Kind == core.IntentCommence && !ps.Commence && !op.Ended.IsZero():
+			return "commenced here " + progress.MomentText(s, op.Ended) + ", and taken away since"
+		}
+	}
+	return ""
 }
 
 // uncommenceStep takes commence away from a step of the plan, and says beside its title what that stops.

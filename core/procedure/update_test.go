@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/scene"
 )
 
@@ -70,6 +71,49 @@ func TestThePageThatDrivesTheUpdate(t *testing.T) {
 	}
 	if p, ok := Of(scene.Healthy().Snapshot, *UpdateKey()); !ok || len(p.Steps) != 1 || p.Steps[0].Doable() {
 		t.Errorf("without a management cluster: %+v", p)
+	}
+}
+
+// A step that was commenced here, past what stops it or not, and that LCM took back says so: "done" alone would be only half of it.
+func TestAStepWhoseCommenceWasTakenAwaySaysSo(t *testing.T) {
+	const workers = "k8s-workers-mos-default"
+	commenced := core.Operation{Intent: core.Intent{Kind: core.IntentCommence, PlanStep: workers, PastStops: true}, State: core.OperationDone,
+		Ended: scene.Ago(time.Minute)}
+	held, other, failed := commenced, commenced, commenced
+	held.Intent.Kind, other.Intent.PlanStep, failed.State = core.IntentUncommence, "k8s-controllers", core.OperationFailed
+	for name, tt := range map[string]struct {
+		operations []core.Operation
+		commenced  bool
+		told       bool
+	}{
+		"taken away":               {[]core.Operation{commenced}, false, true},
+		"commenced still":          {[]core.Operation{commenced}, true, false},
+		"held here after it":       {[]core.Operation{held, commenced}, false, false},
+		"held here, then again":    {[]core.Operation{commenced, held}, false, true},
+		"nobody commenced it here": {nil, false, false},
+		"another step":             {[]core.Operation{other}, false, false},
+		"it was refused":           {[]core.Operation{failed}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := scene.Resting()
+			m.Planned(3)
+			m.Plan.Steps[3].Status, m.Plan.Steps[3].Commence, m.Plan.Status = core.PlanAutoPaused, tt.commenced, core.PlanAutoPaused
+			m.Nodes["cmp-01"].Cordoned = true
+			m.Operations = tt.operations
+			p, _ := Of(m.Join().Snapshot, *UpdateKey())
+			told := 0
+			for _, st := range p.Steps {
+				for _, way := range append([]core.Step{st}, st.Alternatives...) {
+					if way.Intent.Kind == core.IntentCommence && way.Intent.PlanStep == workers &&
+						strings.HasPrefix(way.Status, "commenced here "+progress.MomentText(m.Snapshot, scene.Ago(time.Minute))) {
+						told++
+					}
+				}
+			}
+			if want := map[bool]int{true: 2}[tt.told]; told != want {
+				t.Errorf("it is told of %d ways, want %d:\n%v", told, want, scene.Outline(p))
+			}
+		})
 	}
 }
 
