@@ -91,7 +91,7 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 		}
 		c.Report = checklist.Of(snap, s.room(ctx, at, f, snap, stderr))
 		if earlier == nil {
-			if r, ok := s.checks.Before(c.Began); ok {
+			if r, ok := s.checks.Before(c.Report); ok {
 				earlier = &r
 			}
 		}
@@ -106,7 +106,7 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 		return fmt.Errorf("--against: %s is a check of the cluster %q; this one is %q", f.against, oneLine(earlier.Cluster), c.Cluster)
 	}
 	if earlier != nil {
-		c.Against, c.Since = &earlier.Made, c.Report.Since(*earlier)
+		c.Against, c.Since = &earlier.Made, c.Compare(*earlier)
 	}
 	if err := printCheck(stdout, c, f); err != nil {
 		return fmt.Errorf("print the check: %w", err)

@@ -24,7 +24,7 @@ func (d *checkDesk) Keep(r checklist.Report) error {
 	return d.fails
 }
 
-func (d *checkDesk) Before(time.Time) (checklist.Report, bool) {
+func (d *checkDesk) Before(checklist.Report) (checklist.Report, bool) {
 	if d.before == nil {
 		return checklist.Report{}, false
 	}
