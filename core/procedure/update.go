@@ -25,6 +25,10 @@ func updateProcedure(s *core.Snapshot) (core.Procedure, bool) {
 		return p, true
 	}
 	plan := s.Management.Plan()
+	if plan == nil {
+		p.Goal = "The cluster has no update plan: the release that it is given begins the whole update, which stops nowhere in between. What " +
+			"has begun cannot be cancelled, and there is no way back to the old release."
+	}
 	p.Summary = append(p.Summary, driveSummary(s, plan)...)
 	p.Steps = progress.VersionStep(s)
 	if plan != nil {
@@ -60,6 +64,7 @@ func driveSummary(s *core.Snapshot, plan *core.UpdatePlan) []string {
 		}
 		out = append(out, text)
 	}
+	out = append(out, offersText(s)...)
 	out = append(out, progress.ManagementSummary(s)...)
 	return append(out, progress.GroupSummary(s)...)
 }
@@ -159,20 +164,53 @@ func uncommenceStep(s *core.Snapshot, ps core.PlanStep) core.Step {
 	return st
 }
 
+// openOffers are the releases that are offered and have no plan, in the order in which the Cluster has them. An offer without a name
+// cannot be taken.
+func openOffers(s *core.Snapshot) (named, nameless []core.OfferedRelease) {
+	for _, o := range s.Management.Cluster.Available {
+		switch {
+		case o.Name == "":
+			nameless = append(nameless, o)
+		case !slices.ContainsFunc(s.Management.Plans, func(p *core.UpdatePlan) bool { return p.Target == o.Name }):
+			named = append(named, o)
+		}
+	}
+	return named, nameless
+}
+
+// offersText says that one of several offers is to be chosen, and which offers cannot be taken.
+func offersText(s *core.Snapshot) []string {
+	plan := s.Management.Plan()
+	if plan != nil && plan.Status != core.PlanCompleted {
+		return nil
+	}
+	var out []string
+	named, nameless := openOffers(s)
+	if len(named) > 1 && !slices.ContainsFunc(named, func(o core.OfferedRelease) bool { return o.Name == s.Management.Cluster.Target }) {
+		out = append(out, wording.Count(len(named), "release")+" are offered: choose one, by their release notes; only that one is taken")
+	}
+	if len(nameless) > 0 {
+		versions := make([]string, len(nameless))
+		for i, o := range nameless {
+			versions[i] = wording.TextOf(wording.OneLine(o.Version, 40), "one without a version")
+		}
+		out = append(out, "offered without its name, by which alone it could be set: "+wording.Some(versions, 4))
+	}
+	return out
+}
+
 // releaseSteps set the release that the Cluster is to be at: one step for each release that is offered and has no plan.
 func releaseSteps(s *core.Snapshot) []core.Step {
 	m, c := s.Management, s.Management.Cluster
 	var out []core.Step
-	for _, o := range c.Available {
-		if o.Name == "" || slices.ContainsFunc(m.Plans, func(p *core.UpdatePlan) bool { return p.Target == o.Name }) {
-			continue
-		}
+	named, nameless := openOffers(s)
+	for _, o := range named {
 		st := step.Plan(s, core.Intent{Kind: core.IntentSetRelease, Release: o.Name})
 		if _, stopped := st.Unmet(core.GuardNoStops); stopped {
 			st.Alternatives = append(st.Alternatives, step.Plan(s, core.Intent{Kind: core.IntentSetRelease, Release: o.Name, PastStops: true}))
 		}
 		if st.Status == "" {
-			st.Status = "offered; nobody has begun the update"
+			st.Status = "offered" + wording.TextIf(o.Reboot, ", hosts are to be rebooted", "") + "; nobody has begun the update"
 		}
 		if st.State == core.StepWaiting && st.Change == nil { // it is set: there is nothing to confirm, and nothing against it
 			st.Intent, st.Guards = core.Intent{}, nil
@@ -185,7 +223,7 @@ func releaseSteps(s *core.Snapshot) []core.Step {
 	if len(out) > 0 || m.Plan() != nil {
 		return out
 	}
-	status := "no release is offered"
+	status := wording.TextIf(len(nameless) > 0, "no release is offered by its name", "no release is offered")
 	if c.Target != "" && c.Release != "" && c.Target != c.Release {
 		status = "LCM updates the cluster from " + wording.OneLine(c.Release, 60) + " to " + wording.OneLine(c.Target, 60)
 	}

@@ -117,6 +117,48 @@ func TestAStepWhoseCommenceWasTakenAwaySaysSo(t *testing.T) {
 	}
 }
 
+// Without a plan the page says that a release begins everything. Of several that are offered none comes next: the operator chooses. An
+// offer that lacks its name is told, and is no step.
+func TestTheReleaseIsChosenWhereSeveralAreOffered(t *testing.T) {
+	offer := func(name, version string, reboot bool) core.OfferedRelease {
+		return core.OfferedRelease{Name: name, Version: version, Reboot: reboot}
+	}
+	for name, tt := range map[string]struct {
+		offers  []core.OfferedRelease
+		steps   []string
+		next    string
+		summary string
+	}{
+		"one": {[]core.OfferedRelease{offer("mosk-21-0-0-25-2", "21.0.0", true)},
+			[]string{"offered, hosts are to be rebooted; nobody has begun the update"}, "update the cluster to mosk-21-0-0-25-2", ""},
+		"two": {[]core.OfferedRelease{offer("mosk-17-5-0-25-1-1", "17.5.0", false), offer("mosk-21-0-0-25-2", "21.0.0", true)},
+			[]string{"offered; nobody has begun the update", "offered, hosts are to be rebooted; nobody has begun the update"}, "",
+			"2 releases are offered: choose one, by their release notes; only that one is taken"},
+		"one without its name": {[]core.OfferedRelease{offer("", "22.0.0", false)}, []string{"no release is offered by its name"}, "",
+			"offered without its name, by which alone it could be set: 22.0.0"},
+		"none": {nil, []string{"no release is offered"}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := scene.Resting()
+			m.Cluster.Available = tt.offers
+			p, _ := Of(m.Join().Snapshot, *UpdateKey())
+			var status []string
+			for _, st := range p.Steps {
+				if st.Intent.Kind == core.IntentSetRelease || st.ID == "update/none" {
+					status = append(status, st.Status)
+				}
+			}
+			next, _ := p.Next()
+			if !slices.Equal(status, tt.steps) || tt.next != "" && next.Title != tt.next || tt.next == "" && next.Doable() {
+				t.Errorf("%q, next %q", status, next.Title)
+			}
+			if !strings.Contains(p.Goal, "no update plan") || tt.summary != "" && !slices.Contains(p.Summary, tt.summary) {
+				t.Errorf("%s\n%q", p.Goal, p.Summary)
+			}
+		})
+	}
+}
+
 // A release that was set is followed: there is nothing more to confirm, and what held before it was set says nothing against it.
 func TestAReleaseThatWasSetIsFollowed(t *testing.T) {
 	m := scene.Resting()
