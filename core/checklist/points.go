@@ -164,7 +164,7 @@ func target(s *core.Snapshot, u core.Update) string {
 		return "" // what is to come is not seen
 	}
 	if p := s.Management.Plan(); p != nil && p.Status != core.PlanCompleted {
-		return p.Target
+		return progress.ReleaseOf(p.Target)
 	}
 	if c := s.Management.Cluster; c != nil && len(c.Available) > 0 {
 		return c.Available[len(c.Available)-1].Version

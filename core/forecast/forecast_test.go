@@ -232,3 +232,41 @@ func TestAKindThatWasNotSeenHasAWideSpread(t *testing.T) {
 		t.Errorf("a gateway by gateways takes %v ± %v", l.Usual, l.Spread)
 	}
 }
+
+// A gateway in maintenance keeps the OpenStack controller from beginning any other node. A node with storage alone has no lock of it, and
+// waits for a place only. What a part says of "each node" is what most of its nodes take.
+func TestANodeWithoutALockOfOpenStackWaitsForNoLimitOfIt(t *testing.T) {
+	sc := scene.NewScene()
+	sc.Update(10 * time.Hour).UID = "cmr"
+	sc.Lock("", core.ControllerOpenStack, core.LockInactive)
+	sc.Node("cmp-01", core.RoleCompute)
+	sc.Node("cmp-02", core.RoleCompute)
+	sc.Node("cmp-03", core.RoleCompute)
+	sc.Node("cmp-04", core.RoleCompute)
+	sc.Node("cmp-05", core.RoleCompute)
+	sc.Node("gtw-01", core.RoleGateway)
+	sc.Node("bak-01", core.RoleStorage)
+	sc.History.Update.UID, sc.History.Rounds = "cmr", map[string]core.Round{}
+	for i, name := range []string{"cmp-01", "cmp-02"} { // two at a time
+		at := time.Duration(60+i) * time.Minute
+		sc.History.Rounds[sc.Nodes[name].UID] = core.Round{Request: "was-" + name, Update: "cmr", Started: scene.Ago(at),
+			Ended: scene.Ago(at - 30*time.Minute)}
+	}
+	sc.Settings.MaxParallelNodes = map[core.Role]int{core.RoleGateway: 1}
+	sc.Maintained("gtw-01", "") // for 20 minutes
+	sc.NodeRequests["gtw-01"][0].Created = scene.Ago(time.Minute)
+	sc.Maintained("cmp-03", "")
+	sc.NodeRequests["cmp-03"][0].Created = scene.Ago(29 * time.Minute)
+	start := map[string]time.Duration{}
+	for _, n := range Nodes(sc.Snapshot) {
+		start[n.Node] = n.Start.At.Sub(sc.Now)
+	}
+	if start["bak-01"] >= 15*time.Minute || start["cmp-04"] < 15*time.Minute {
+		t.Errorf("the gateway goes on for about 19 minutes; bak-01 begins in %v, cmp-04 in %v", start["bak-01"], start["cmp-04"])
+	}
+	for _, p := range Of(sc.Snapshot).Parts {
+		if p.Phase == core.PhaseWorkers && p.Length.Usual != 30*time.Minute {
+			t.Errorf("each node takes %v", p.Length.Usual)
+		}
+	}
+}
