@@ -160,7 +160,14 @@ func printCheck(out io.Writer, c checked, f checkFlags) error {
 	fmt.Fprintf(out, "%s\n\n", oneLine(c.Headline()))
 	rows := [][]string{{"VERDICT", "POINT", "IMPACT", "WHAT"}}
 	passed := 0
-	for _, p := range c.Points {
+	for i, p := range c.Points {
+		if together := unseenAlike(c.Points, i, f.verbose); together != nil {
+			if len(together) > 1 {
+				rows = append(rows, []string{verdictWord(p.Verdict), wording.Count(len(together), "point"), string(p.Impact),
+					oneLine(p.Unknown + " (" + wording.Some(together, len(together)) + ")")})
+			}
+			continue
+		}
 		impact := string(p.Impact)
 		if p.Verdict == checklist.Pass {
 			if passed++; !f.verbose {
@@ -177,6 +184,30 @@ func printCheck(out io.Writer, c checked, f checkFlags) error {
 	}
 	printSince(out, t, c)
 	return nil
+}
+
+// unseenAlike names the points that are not known for the reason of the point at i, and of its impact: they are one line of the table, where
+// the first of them stands. An empty list means that another one stands for it, nil that the point has a line of its own, as all have where
+// everything is shown.
+func unseenAlike(points []checklist.Point, i int, everything bool) []string {
+	p := points[i]
+	if everything || p.Verdict != checklist.Unknown {
+		return nil
+	}
+	var ids []string
+	for j, q := range points {
+		if q.Verdict != checklist.Unknown || q.Unknown != p.Unknown || q.Impact != p.Impact {
+			continue
+		}
+		if j < i {
+			return []string{}
+		}
+		ids = append(ids, q.ID)
+	}
+	if len(ids) == 1 {
+		return nil
+	}
+	return ids
 }
 
 // verdictWord is a verdict as the table has it: what fails stands out.

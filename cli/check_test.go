@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"lockstep/core"
 	"lockstep/core/checklist"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -156,6 +158,36 @@ func TestACheckOfAnotherReleaseIsTheOneBeforeTheUpdate(t *testing.T) {
 	}
 	if r, ok := store.Before(of(90, now)); !ok || r.Release != old || len(store.names()) != mostChecks+1 {
 		t.Errorf("of %d checks, the one before the update is of %v", len(store.names()), r.AsOf)
+	}
+}
+
+// Points that are not known for one reason are one line, where the first of them stands; -v has a line for each.
+func TestWhatIsNotKnownForOneReasonIsOneLine(t *testing.T) {
+	unknown := func(id, why string, impact core.Impact) checklist.Point {
+		return checklist.Point{ID: id, Verdict: checklist.Unknown, Unknown: why, Impact: impact}
+	}
+	c := checked{Report: checklist.Report{Points: []checklist.Point{{ID: "nodes", Verdict: checklist.Fail, Impact: core.ImpactTime},
+		unknown("lcm", "not connected", core.ImpactTime), unknown("backups", "no API shows it", core.ImpactData),
+		unknown("pause", "not connected", core.ImpactNone), unknown("machines", "not connected", core.ImpactTime)}}}
+	lines := func(verbose bool) []string {
+		var out strings.Builder
+		if err := printCheck(&out, c, checkFlags{verbose: verbose}); err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for line := range strings.Lines(out.String()) {
+			if strings.HasPrefix(line, "not known") {
+				rows = append(rows, strings.Join(strings.Fields(line), " "))
+			}
+		}
+		return rows
+	}
+	if got, want := lines(false), []string{"not known 2 points time not connected (lcm, machines)", "not known backups data no API shows it",
+		"not known pause nothing yet not connected"}; !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := lines(true); len(got) != 4 {
+		t.Errorf("with everything: %q", got)
 	}
 }
 
