@@ -186,9 +186,9 @@ func printCheck(out io.Writer, c checked, f checkFlags) error {
 	return nil
 }
 
-// unseenAlike names the points that are not known for the reason of the point at i, and of its impact: they are one line of the table, where
-// the first of them stands. An empty list means that another one stands for it, nil that the point has a line of its own, as all have where
-// everything is shown.
+// unseenAlike names the points that are not known for the reason of the point at i, and of its impact: they are one line of the table,
+// where the first of them stands. An empty list means that another one stands for it, nil that the point has a line of its own, as
+// all have where everything is shown.
 func unseenAlike(points []checklist.Point, i int, everything bool) []string {
 	p := points[i]
 	if everything || p.Verdict != checklist.Unknown {

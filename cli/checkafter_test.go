@@ -50,7 +50,8 @@ func TestTheCheckSaysWhatAnUpdateBroke(t *testing.T) {
 			return s.Management.Cluster.Release == next.Intent.Release && s.ClusterRequest() == nil && silent == 2
 		})
 		code, out := look("check", "--no-room")
-		for _, want := range []string{"after the update to 21.0.0", "2 points are worse:", "BLUESTORE_SLOW_OP_ALERT", "Open vSwitch agent: silent"} {
+		for _, want := range []string{"after the update to 21.0.0", "2 points are worse:", "BLUESTORE_SLOW_OP_ALERT",
+			"Open vSwitch agent: silent"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in:\n%s", want, out)
 			}

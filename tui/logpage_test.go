@@ -224,8 +224,8 @@ func TestALogIsAskedForAsTheKeysSay(t *testing.T) {
 	}
 }
 
-// The log of the host of an instance is searched for the instance from the start: its own lines are few among those of the host. The search is
-// cleared by esc, as one that was typed. The log of the node itself is searched for nothing.
+// The log of the host of an instance is searched for the instance from the start: its own lines are few among those of the host. The
+// search is cleared by esc, as one that was typed. The log of the node itself is searched for nothing.
 func TestTheLogForAnInstanceIsSearchedForIt(t *testing.T) {
 	s := world()
 	web := s.ByHost["kaas-node-cmp07"][0]
@@ -239,7 +239,8 @@ func TestTheLogForAnInstanceIsSearchedForIt(t *testing.T) {
 	d.keys("4")
 	d.pane(ScopeInstances).(*instancesPane).Choose(web.ID)
 	d.keys("P")
-	if screen := stripped(d.shows()); !strings.Contains(screen, "/"+web.ID[:mostCounted-2]+"… 1 of 1") || !strings.Contains(screen, "another") {
+	found := "/" + web.ID[:mostCounted-2] + "… 1 of 1"
+	if screen := stripped(d.shows()); !strings.Contains(screen, found) || !strings.Contains(screen, "another") {
 		t.Errorf("it is not searched for:\n%s", screen)
 	}
 	if d.keys("m"); strings.Contains(stripped(d.shows()), "another") {

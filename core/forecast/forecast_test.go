@@ -200,8 +200,8 @@ func TestFinishIsTheSameTwice(t *testing.T) {
 	})
 }
 
-// Computes tell little of a gateway or a storage node, which has no instances to move: its length is scaled by the documents, and its spread
-// is wide until two of its own are through.
+// Computes tell little of a gateway or a storage node, which has no instances to move: its length is scaled by the documents, and its
+// spread is wide until two of its own are through.
 func TestAKindThatWasNotSeenHasAWideSpread(t *testing.T) {
 	sc := scene.NewScene()
 	sc.Update(10 * time.Hour).UID = "cmr"

@@ -50,14 +50,16 @@ func TestGuardsOfSettingTheRelease(t *testing.T) {
 			`"path":"/spec/providerSpec/value/release","value":"mosk-17-4-0-25-1"},{"op":"replace","path":"/spec/providerSpec/value/release",` +
 			`"value":"` + to + `"}]'`
 		if st.Doable() && (!slices.Equal(st.Commands, []string{want}) || st.Undo != "" ||
-			!strings.Contains(st.Then, "no way back to mosk-17-4") || st.Type != map[bool]string{false: to, true: "mos/" + to}[tt.past] || (st.Risk == core.RiskHighest) != tt.past) {
+			!strings.Contains(st.Then, "no way back to mosk-17-4") ||
+			st.Type != map[bool]string{false: to, true: "mos/" + to}[tt.past] ||
+			(st.Risk == core.RiskHighest) != tt.past) {
 			t.Errorf("%s: %q, typed %q, risk %s, then %q", tt.name, st.Commands, st.Type, st.Risk, st.Then)
 		}
 	}
 }
 
-// Where several releases are offered, which one is taken is typed, and an offer that comes meanwhile makes the confirmation stale. Where one
-// is offered, the cluster's name is typed.
+// Where several releases are offered, which one is taken is typed, and an offer that comes meanwhile makes the confirmation stale. Where
+// one is offered, the cluster's name is typed.
 func TestOneOfSeveralReleasesIsTyped(t *testing.T) {
 	const to, other = "mosk-21-0-0-25-2", "mosk-17-5-0-25-1-1"
 	plan := func(to string, offers ...core.OfferedRelease) core.Step {
