@@ -67,13 +67,6 @@ that could is not known, and 1 when the cluster could not be read.`,
 	return cmd
 }
 
-// checked is what `lockstep check` prints: a stable document for scripts.
-type checked struct {
-	checklist.Report
-	Against *time.Time         `json:"against,omitempty"` // when the check was made with which it is compared
-	Since   []checklist.Change `json:"since,omitempty"`   // in what they differ
-}
-
 func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer) error {
 	var earlier *checklist.Report
 	if f.against != "" {
@@ -83,7 +76,7 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 		}
 		earlier = &r
 	}
-	var c checked
+	var c checklist.Compared
 	if err := glance(ctx, at, f.wait, func(s *session, at place, left time.Duration) error {
 		snap := look(ctx, s.engine, left)
 		if err := cannotSee(snap); err != nil {
@@ -105,9 +98,7 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 	if earlier != nil && earlier.Cluster != c.Cluster {
 		return fmt.Errorf("--against: %s is a check of the cluster %q; this one is %q", f.against, oneLine(earlier.Cluster), c.Cluster)
 	}
-	if earlier != nil {
-		c.Against, c.Since = &earlier.Made, c.Compare(*earlier)
-	}
+	c = c.Report.With(earlier)
 	if err := printCheck(stdout, c, f); err != nil {
 		return fmt.Errorf("print the check: %w", err)
 	}
@@ -152,7 +143,7 @@ func readCheck(path string) (checklist.Report, error) {
 	return r, nil
 }
 
-func printCheck(out io.Writer, c checked, f checkFlags) error {
+func printCheck(out io.Writer, c checklist.Compared, f checkFlags) error {
 	if f.output == "json" {
 		return printJSON(out, c)
 	}
@@ -259,7 +250,7 @@ func remedyOf(f checklist.Finding) string {
 }
 
 // printSince says in what the check differs from an earlier one.
-func printSince(out io.Writer, t statusTable, c checked) {
+func printSince(out io.Writer, t statusTable, c checklist.Compared) {
 	if c.Against == nil {
 		if !c.Began.IsZero() {
 			fmt.Fprintln(out, "\nNo check from before the update is kept here, with which to compare.")

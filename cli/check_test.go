@@ -166,7 +166,7 @@ func TestWhatIsNotKnownForOneReasonIsOneLine(t *testing.T) {
 	unknown := func(id, why string, impact core.Impact) checklist.Point {
 		return checklist.Point{ID: id, Verdict: checklist.Unknown, Unknown: why, Impact: impact}
 	}
-	c := checked{Report: checklist.Report{Points: []checklist.Point{{ID: "nodes", Verdict: checklist.Fail, Impact: core.ImpactTime},
+	c := checklist.Compared{Report: checklist.Report{Points: []checklist.Point{{ID: "nodes", Verdict: checklist.Fail, Impact: core.ImpactTime},
 		unknown("lcm", "not connected", core.ImpactTime), unknown("backups", "no API shows it", core.ImpactData),
 		unknown("pause", "not connected", core.ImpactNone), unknown("machines", "not connected", core.ImpactTime)}}}
 	lines := func(verbose bool) []string {
@@ -199,14 +199,14 @@ func TestTheCheckIsComparedInWords(t *testing.T) {
 	mended := checklist.Change{ID: "cordons", Was: checklist.Warn, Now: checklist.Pass,
 		Mended: []checklist.Finding{{Key: "b", Of: "cmp-02", Says: "cordoned", Verdict: checklist.Warn}}}
 	for _, tt := range []struct {
-		given checked
+		given checklist.Compared
 		want  string
 	}{
-		{checked{}, ""},
-		{checked{Report: checklist.Report{Began: at}}, "No check from before the update is kept here"},
-		{checked{Against: &at}, "Nothing has changed since the check of"},
-		{checked{Against: &at, Since: []checklist.Change{mended}}, "nothing is worse:"},
-		{checked{Against: &at, Since: []checklist.Change{broke, mended}}, "1 point is worse:"},
+		{checklist.Compared{}, ""},
+		{checklist.Compared{Report: checklist.Report{Began: at}}, "No check from before the update is kept here"},
+		{checklist.Compared{Against: &at}, "Nothing has changed since the check of"},
+		{checklist.Compared{Against: &at, Since: []checklist.Change{mended}}, "nothing is worse:"},
+		{checklist.Compared{Against: &at, Since: []checklist.Change{broke, mended}}, "1 point is worse:"},
 	} {
 		var out strings.Builder
 		printSince(&out, tableOn(&out, false, false), tt.given)

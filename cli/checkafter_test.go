@@ -60,7 +60,7 @@ func TestTheCheckSaysWhatAnUpdateBroke(t *testing.T) {
 			t.Errorf("exit %d", code)
 		}
 		code, out = look("check", "--no-room", "-o", "json")
-		var doc checked
+		var doc checklist.Compared
 		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitAttention {
 			t.Fatalf("exit %d, %v\n%s", code, err, out)
 		}

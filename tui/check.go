@@ -398,13 +398,13 @@ func checkActions() []Action {
 
 // save writes the check to a file in the folder where Lockstep was started.
 func (p *checkPage) save(m *Model) tea.Cmd {
-	save, r := m.opts.SaveFile, p.report
+	save, c := m.opts.SaveFile, p.report.With(p.earlier)
 	return func() tea.Msg {
-		content, err := r.JSON()
+		content, err := c.JSON()
 		if err != nil {
 			return checkSavedMsg{err: err}
 		}
-		path, err := save(r.FileName(), content)
+		path, err := save(c.FileName(), content)
 		return checkSavedMsg{path, err}
 	}
 }

@@ -184,6 +184,28 @@ func (r *Report) JSON() ([]byte, error) {
 	return append(raw, '\n'), err
 }
 
+// Compared is a report with how it differs from an earlier one: a stable document for scripts. Read reads its report.
+type Compared struct {
+	Report
+	Against *time.Time `json:"against,omitempty"` // when the check was made with which it is compared
+	Since   []Change   `json:"since,omitempty"`   // in what they differ
+}
+
+// With compares the report with an earlier one; nil when there is none.
+func (r Report) With(earlier *Report) Compared {
+	c := Compared{Report: r}
+	if earlier != nil {
+		c.Against, c.Since = &earlier.Made, c.Compare(*earlier)
+	}
+	return c
+}
+
+// JSON is the document. Times are in UTC.
+func (c *Compared) JSON() ([]byte, error) {
+	raw, err := json.MarshalIndent(c, "", "  ")
+	return append(raw, '\n'), err
+}
+
 // Read reads a report that JSON wrote. A document of another format is an error.
 func Read(raw []byte) (Report, error) {
 	var r Report
