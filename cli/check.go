@@ -67,13 +67,6 @@ that could is not known, and 1 when the cluster could not be read.`,
 	return cmd
 }
 
-// checked is what `lockstep check` prints: a stable document for scripts.
-type checked struct {
-	checklist.Report
-	Against *time.Time         `json:"against,omitempty"` // when the check was made with which it is compared
-	Since   []checklist.Change `json:"since,omitempty"`   // in what they differ
-}
-
 func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer) error {
 	var earlier *checklist.Report
 	if f.against != "" {
@@ -83,7 +76,7 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 		}
 		earlier = &r
 	}
-	var c checked
+	var c checklist.Compared
 	if err := glance(ctx, at, f.wait, func(s *session, at place, left time.Duration) error {
 		snap := look(ctx, s.engine, left)
 		if err := cannotSee(snap); err != nil {
@@ -91,7 +84,7 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 		}
 		c.Report = checklist.Of(snap, s.room(ctx, at, f, snap, stderr))
 		if earlier == nil {
-			if r, ok := s.checks.Before(c.Began); ok {
+			if r, ok := s.checks.Before(c.Report); ok {
 				earlier = &r
 			}
 		}
@@ -105,9 +98,7 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 	if earlier != nil && earlier.Cluster != c.Cluster {
 		return fmt.Errorf("--against: %s is a check of the cluster %q; this one is %q", f.against, oneLine(earlier.Cluster), c.Cluster)
 	}
-	if earlier != nil {
-		c.Against, c.Since = &earlier.Made, c.Report.Since(*earlier)
-	}
+	c = c.Report.With(earlier)
 	if err := printCheck(stdout, c, f); err != nil {
 		return fmt.Errorf("print the check: %w", err)
 	}
@@ -152,7 +143,7 @@ func readCheck(path string) (checklist.Report, error) {
 	return r, nil
 }
 
-func printCheck(out io.Writer, c checked, f checkFlags) error {
+func printCheck(out io.Writer, c checklist.Compared, f checkFlags) error {
 	if f.output == "json" {
 		return printJSON(out, c)
 	}
@@ -160,7 +151,14 @@ func printCheck(out io.Writer, c checked, f checkFlags) error {
 	fmt.Fprintf(out, "%s\n\n", oneLine(c.Headline()))
 	rows := [][]string{{"VERDICT", "POINT", "IMPACT", "WHAT"}}
 	passed := 0
-	for _, p := range c.Points {
+	for i, p := range c.Points {
+		if together := unseenAlike(c.Points, i, f.verbose); together != nil {
+			if len(together) > 1 {
+				rows = append(rows, []string{verdictWord(p.Verdict), wording.Count(len(together), "point"), string(p.Impact),
+					oneLine(p.Unknown + " (" + wording.Some(together, len(together)) + ")")})
+			}
+			continue
+		}
 		impact := string(p.Impact)
 		if p.Verdict == checklist.Pass {
 			if passed++; !f.verbose {
@@ -177,6 +175,30 @@ func printCheck(out io.Writer, c checked, f checkFlags) error {
 	}
 	printSince(out, t, c)
 	return nil
+}
+
+// unseenAlike names the points that are not known for the reason of the point at i, and of its impact: they are one line of the table,
+// where the first of them stands. An empty list means that another one stands for it, nil that the point has a line of its own, as
+// all have where everything is shown.
+func unseenAlike(points []checklist.Point, i int, everything bool) []string {
+	p := points[i]
+	if everything || p.Verdict != checklist.Unknown {
+		return nil
+	}
+	var ids []string
+	for j, q := range points {
+		if q.Verdict != checklist.Unknown || q.Unknown != p.Unknown || q.Impact != p.Impact {
+			continue
+		}
+		if j < i {
+			return []string{}
+		}
+		ids = append(ids, q.ID)
+	}
+	if len(ids) == 1 {
+		return nil
+	}
+	return ids
 }
 
 // verdictWord is a verdict as the table has it: what fails stands out.
@@ -228,7 +250,7 @@ func remedyOf(f checklist.Finding) string {
 }
 
 // printSince says in what the check differs from an earlier one.
-func printSince(out io.Writer, t statusTable, c checked) {
+func printSince(out io.Writer, t statusTable, c checklist.Compared) {
 	if c.Against == nil {
 		if !c.Began.IsZero() {
 			fmt.Fprintln(out, "\nNo check from before the update is kept here, with which to compare.")

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"lockstep/core"
 	"lockstep/core/checklist"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -59,6 +61,9 @@ func TestCheckOfInstancesThatNothingMoves(t *testing.T) {
 func TestChecksAreKept(t *testing.T) {
 	store := checkStore{filepath.Join(t.TempDir(), "checks", "mos")}
 	at := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
+	before := func(began time.Time) (checklist.Report, bool) {
+		return store.Before(checklist.Report{Began: began, AsOf: at.AddDate(2, 0, 0)})
+	}
 	for i := range mostChecks + 5 {
 		if err := store.Keep(checklist.Report{Format: 1, Cluster: "mos", AsOf: at.Add(time.Duration(i) * time.Hour)}); err != nil {
 			t.Fatal(err)
@@ -74,10 +79,10 @@ func TestChecksAreKept(t *testing.T) {
 	if info, err := os.Stat(filepath.Join(store.folder, names[0])); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("a check is %v, %v", info.Mode(), err)
 	}
-	if r, ok := store.Before(at.Add(8*time.Hour + time.Minute)); !ok || !r.AsOf.Equal(at.Add(8*time.Hour)) {
+	if r, ok := before(at.Add(8*time.Hour + time.Minute)); !ok || !r.AsOf.Equal(at.Add(8*time.Hour)) {
 		t.Errorf("before the update: %v, %v", r.AsOf, ok)
 	}
-	if _, ok := store.Before(at); ok {
+	if _, ok := before(at); ok {
 		t.Error("a check after the update's beginning was taken")
 	}
 	// However many follow an update, the one before it stays.
@@ -88,7 +93,7 @@ func TestChecksAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if r, ok := store.Before(began); !ok || !r.AsOf.Equal(at.Add(10*time.Hour)) || len(store.names()) != mostChecks+1 {
+	if r, ok := before(began); !ok || !r.AsOf.Equal(at.Add(10*time.Hour)) || len(store.names()) != mostChecks+1 {
 		t.Errorf("of %d checks, the one before the update is of %v, %v", len(store.names()), r.AsOf, ok)
 	}
 	r := checklist.Report{Format: 1, Cluster: "mos", Began: last.Add(35 * time.Hour), AsOf: last.Add(36 * time.Hour)}
@@ -101,8 +106,88 @@ func TestChecksAreKept(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(store.folder, names[len(names)-1]), []byte("cut"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r, ok := store.Before(at.AddDate(1, 0, 0)); !ok || !r.AsOf.Equal(last.Add(34*time.Hour)) {
+	if r, ok := before(at.AddDate(1, 0, 0)); !ok || !r.AsOf.Equal(last.Add(34*time.Hour)) {
 		t.Errorf("past a broken one: %v, %v", r.AsOf, ok)
+	}
+}
+
+// Where neither a plan nor a journal tells when the update began, the check before it is the last one of another release. It is not removed
+// while it is compared with, and the report is one after an update.
+func TestACheckOfAnotherReleaseIsTheOneBeforeTheUpdate(t *testing.T) {
+	store := checkStore{filepath.Join(t.TempDir(), "checks", "mos")}
+	at := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
+	of := func(hours int, release string) checklist.Report {
+		return checklist.Report{Format: 1, Cluster: "mos", AsOf: at.Add(time.Duration(hours) * time.Hour), Release: release}
+	}
+	const old, now = "17.4.0+25.1", "21.0.0+25.2"
+	for _, r := range []checklist.Report{of(0, "17.3.0"), of(1, old), of(2, old), of(3, ""), of(10, now), of(11, "21.0.0")} {
+		if err := store.Keep(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tt := range map[string]struct {
+		now  checklist.Report
+		want int // hours; negative: none
+	}{
+		"after the update":               {of(12, now), 2},
+		"before it":                      {of(4, old), 0},
+		"the releases are unknown":       {of(12, ""), -1},
+		"the first of all":               {of(0, old), -1},
+		"a later update that is seen":    {checklist.Report{AsOf: at.Add(12 * time.Hour), Release: now, Began: at.Add(5 * time.Hour)}, 3},
+		"an older update that was seen":  {checklist.Report{AsOf: at.Add(12 * time.Hour), Release: now, Began: at.Add(90 * time.Minute)}, 2},
+		"an update that runs has none":   {checklist.Report{AsOf: at.Add(12 * time.Hour), Update: true}, -1},
+		"an update that runs and is old": {checklist.Report{AsOf: at.Add(12 * time.Hour), Update: true, Began: at.Add(90 * time.Minute)}, 1},
+	} {
+		r, ok := store.Before(tt.now)
+		if ok != (tt.want >= 0) || ok && !r.AsOf.Equal(at.Add(time.Duration(tt.want)*time.Hour)) {
+			t.Errorf("%s: the check of %v, %v", name, r.AsOf, ok)
+		}
+	}
+	after := of(12, now)
+	if after.Compare(of(2, old)); after.After != now || !strings.Contains(after.Headline(), "after the update to "+now) {
+		t.Errorf("after it: %q, %s", after.After, after.Headline())
+	}
+	same := of(12, now)
+	if same.Compare(of(11, "21.0.0")); same.After != "" {
+		t.Errorf("after no update: %q", same.After)
+	}
+	for i := range mostChecks + 5 {
+		if err := store.Keep(of(20+i, now)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, ok := store.Before(of(90, now)); !ok || r.Release != old || len(store.names()) != mostChecks+1 {
+		t.Errorf("of %d checks, the one before the update is of %v", len(store.names()), r.AsOf)
+	}
+}
+
+// Points that are not known for one reason are one line, where the first of them stands; -v has a line for each.
+func TestWhatIsNotKnownForOneReasonIsOneLine(t *testing.T) {
+	unknown := func(id, why string, impact core.Impact) checklist.Point {
+		return checklist.Point{ID: id, Verdict: checklist.Unknown, Unknown: why, Impact: impact}
+	}
+	c := checklist.Compared{Report: checklist.Report{Points: []checklist.Point{{ID: "nodes", Verdict: checklist.Fail, Impact: core.ImpactTime},
+		unknown("lcm", "not connected", core.ImpactTime), unknown("backups", "no API shows it", core.ImpactData),
+		unknown("pause", "not connected", core.ImpactNone), unknown("machines", "not connected", core.ImpactTime)}}}
+	lines := func(verbose bool) []string {
+		var out strings.Builder
+		if err := printCheck(&out, c, checkFlags{verbose: verbose}); err != nil {
+			t.Fatal(err)
+		}
+		var rows []string
+		for line := range strings.Lines(out.String()) {
+			if strings.HasPrefix(line, "not known") {
+				rows = append(rows, strings.Join(strings.Fields(line), " "))
+			}
+		}
+		return rows
+	}
+	if got, want := lines(false), []string{"not known 2 points time not connected (lcm, machines)", "not known backups data no API shows it",
+		"not known pause nothing yet not connected"}; !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := lines(true); len(got) != 4 {
+		t.Errorf("with everything: %q", got)
 	}
 }
 
@@ -114,14 +199,14 @@ func TestTheCheckIsComparedInWords(t *testing.T) {
 	mended := checklist.Change{ID: "cordons", Was: checklist.Warn, Now: checklist.Pass,
 		Mended: []checklist.Finding{{Key: "b", Of: "cmp-02", Says: "cordoned", Verdict: checklist.Warn}}}
 	for _, tt := range []struct {
-		given checked
+		given checklist.Compared
 		want  string
 	}{
-		{checked{}, ""},
-		{checked{Report: checklist.Report{Began: at}}, "No check from before the update is kept here"},
-		{checked{Against: &at}, "Nothing has changed since the check of"},
-		{checked{Against: &at, Since: []checklist.Change{mended}}, "nothing is worse:"},
-		{checked{Against: &at, Since: []checklist.Change{broke, mended}}, "1 point is worse:"},
+		{checklist.Compared{}, ""},
+		{checklist.Compared{Report: checklist.Report{Began: at}}, "No check from before the update is kept here"},
+		{checklist.Compared{Against: &at}, "Nothing has changed since the check of"},
+		{checklist.Compared{Against: &at, Since: []checklist.Change{mended}}, "nothing is worse:"},
+		{checklist.Compared{Against: &at, Since: []checklist.Change{broke, mended}}, "1 point is worse:"},
 	} {
 		var out strings.Builder
 		printSince(&out, tableOn(&out, false, false), tt.given)

@@ -36,7 +36,7 @@ func (c checkStore) Keep(r checklist.Report) error {
 		return err
 	}
 	names := c.names()
-	compared, _ := c.before(names, r.Began)
+	compared, _ := c.before(names, r)
 	for _, old := range names[:max(len(names)-mostChecks, 0)] {
 		if old == compared {
 			continue
@@ -64,20 +64,23 @@ func (c checkStore) names() []string {
 	return names
 }
 
-// Before is the last check before a moment; false when there is none that can be read.
-func (c checkStore) Before(moment time.Time) (checklist.Report, bool) {
-	name, r := c.before(c.names(), moment)
-	return r, name != ""
+// Before is the last check before the update that the report follows; false when there is none that can be read. Without a plan or a
+// journal that tells when the update began, it is the last one of another release.
+func (c checkStore) Before(r checklist.Report) (checklist.Report, bool) {
+	name, earlier := c.before(c.names(), r)
+	return earlier, name != ""
 }
 
-// before is the file of the last check before a moment that can be read; empty when there is none.
-func (c checkStore) before(names []string, moment time.Time) (string, checklist.Report) {
+// before is the file of the last check before the update that the report follows; empty when there is none.
+func (c checkStore) before(names []string, r checklist.Report) (string, checklist.Report) {
 	for _, name := range slices.Backward(names) {
-		if at, _ := time.Parse(checkName, name); !at.Before(moment) {
+		at, _ := time.Parse(checkName, name)
+		if !at.Before(r.AsOf) {
 			continue
 		}
-		if r, err := readCheck(filepath.Join(c.folder, name)); err == nil {
-			return name, r
+		earlier, err := readCheck(filepath.Join(c.folder, name))
+		if err == nil && (at.Before(r.Began) || r.Follows(earlier)) {
+			return name, earlier
 		}
 	}
 	return "", checklist.Report{}

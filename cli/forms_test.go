@@ -22,7 +22,7 @@ import (
 // forms are the documents for scripts: the command that prints one, and the type that it is made from.
 var forms = []struct{ command, of, about string }{
 	{"status", "cli.Status", "Where the update stands, as the dashboard would show it; with `--details` its fields are there, too."},
-	{"check", "cli.checked", "What must be so before an update, while it runs and after it."},
+	{"check", "checklist.Compared", "What must be so before an update, while it runs and after it."},
 	{"plan", "evacuation.document", "What moves, and what does not, node by node."},
 	{"plan --window", "forecast.jsonDocument", "How long the update takes, and its nights."},
 	{"clusters", "cli.Clusters", "All clusters of a management cluster."},

@@ -192,7 +192,8 @@ type Look struct {
 	Pods   PodsTarget
 	Events []EventTarget
 	Object ObjectTarget
-	Before bool // of a log: the container's run before this one
+	Before bool   // of a log: the container's run before this one
+	Find   string // what is searched for in it from the start; empty: nothing
 }
 
 // IsLog makes a Look of a log.

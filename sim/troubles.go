@@ -11,7 +11,7 @@ func troubles(s *scenario.Scenario) []controller.Trouble {
 	for _, t := range s.Troubles {
 		node, _ := s.Node(t.Node)
 		all = append(all, controller.Trouble{Kind: t.Kind, Node: node.Name, Service: t.Service, Workload: t.Workload,
-			At: t.At.Of(), OnReturn: t.OnReturn, For: t.For.Of(), Log: t.Log, Event: t.Event})
+			At: t.At.Of(), OnReturn: t.OnReturn, AfterUpdate: t.AfterUpdate, For: t.For.Of(), Log: t.Log, Event: t.Event})
 	}
 	return all
 }

@@ -22,8 +22,8 @@ const ScopeCheck Scope = "check"
 type CheckStore interface {
 	// Keep keeps a check for later, unless an update runs.
 	Keep(checklist.Report) error
-	// Before is the last check that was made before a moment; false when there is none.
-	Before(time.Time) (checklist.Report, bool)
+	// Before is the last check before the update that the report follows; false when there is none.
+	Before(checklist.Report) (checklist.Report, bool)
 }
 
 // checkPage is the checklist: what speaks against an update, and what an update broke. Its points follow each Snapshot; the room is
@@ -39,7 +39,8 @@ type checkPage struct {
 	try     int
 	stop    context.CancelFunc
 	earlier *checklist.Report // the last one before the update; nil when there is none
-	alone   bool              // it was looked for one, and there is none
+	sought  bool              // it was looked for one
+	alone   bool              // an update is known, and there is none
 	worse   map[string]checklist.Change
 	every   bool // points that pass are shown, too
 	rows    *table.Table[checkRow]
@@ -126,7 +127,7 @@ func (m *Model) openCheck() tea.Cmd {
 		},
 	}
 	m.open(p)
-	return tea.Batch(p.make(m), p.ask(m), p.askEarlier(m))
+	return tea.Batch(p.make(m), p.ask(m))
 }
 
 // make has the checklist made of the newest Snapshot, beside the screen's loop: a large cloud is gone through in a tenth of a second.
@@ -146,6 +147,10 @@ func (msg checkMadeMsg) arrive(m *Model) tea.Cmd {
 	p.making, p.made, p.report = false, true, msg.report
 	gone := p.take(m)
 	var cmds []tea.Cmd
+	if !p.sought {
+		p.sought = true
+		cmds = append(cmds, p.askEarlier(m))
+	}
 	if gone != "" && m.top() == p {
 		cmds = append(cmds, m.say(toneWarn, "gone: "+gone))
 	}
@@ -163,7 +168,7 @@ func (msg checkMadeMsg) arrive(m *Model) tea.Cmd {
 func (p *checkPage) take(m *Model) (gone string) {
 	p.worse = map[string]checklist.Change{}
 	if p.earlier != nil {
-		for _, c := range p.report.Since(*p.earlier) {
+		for _, c := range p.report.Compare(*p.earlier) {
 			if c.Broke() {
 				p.worse[c.ID] = c
 			}
@@ -217,13 +222,13 @@ func (p *checkPage) ask(m *Model) tea.Cmd {
 
 // askEarlier looks for the last check before the update.
 func (p *checkPage) askEarlier(m *Model) tea.Cmd {
-	store, began := m.opts.Checks, checklist.Began(m.snap)
-	if store == nil || began.IsZero() {
+	store, r := m.opts.Checks, p.report
+	if store == nil {
 		return nil
 	}
 	return func() tea.Msg {
-		if r, ok := store.Before(began); ok {
-			return checkEarlierMsg{p, &r}
+		if earlier, ok := store.Before(r); ok {
+			return checkEarlierMsg{p, &earlier}
 		}
 		return checkEarlierMsg{p, nil}
 	}
@@ -262,7 +267,7 @@ func (msg checkRoomMsg) arrive(m *Model) tea.Cmd {
 
 // arrive compares with the check before the update.
 func (msg checkEarlierMsg) arrive(m *Model) tea.Cmd {
-	msg.page.earlier, msg.page.alone = msg.earlier, msg.earlier == nil
+	msg.page.earlier, msg.page.alone = msg.earlier, msg.earlier == nil && !msg.page.report.Began.IsZero()
 	msg.page.take(m)
 	return nil
 }
@@ -393,13 +398,13 @@ func checkActions() []Action {
 
 // save writes the check to a file in the folder where Lockstep was started.
 func (p *checkPage) save(m *Model) tea.Cmd {
-	save, r := m.opts.SaveFile, p.report
+	save, c := m.opts.SaveFile, p.report.With(p.earlier)
 	return func() tea.Msg {
-		content, err := r.JSON()
+		content, err := c.JSON()
 		if err != nil {
 			return checkSavedMsg{err: err}
 		}
-		path, err := save(r.FileName(), content)
+		path, err := save(c.FileName(), content)
 		return checkSavedMsg{path, err}
 	}
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,7 +25,7 @@ func (d *checkDesk) Keep(r checklist.Report) error {
 	return d.fails
 }
 
-func (d *checkDesk) Before(time.Time) (checklist.Report, bool) {
+func (d *checkDesk) Before(checklist.Report) (checklist.Report, bool) {
 	if d.before == nil {
 		return checklist.Report{}, false
 	}
@@ -149,5 +150,21 @@ func TestTheCheckSaysWhyTheRoomIsNotKnown(t *testing.T) {
 	d.fake.evacuationErr = errors.New("list allocations: forbidden")
 	if got := stripped(d.keys("C").shows()); !strings.Contains(got, "list allocations: forbidden") {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// The file that the page writes has what the command prints: also with what the check was compared, and what is worse.
+func TestTheFileOfACheckHasTheComparison(t *testing.T) {
+	earlier := checklist.Of(managedWorld(), checklist.Room{})
+	var content []byte
+	d := drive(atRest(), 120, 40, withChecks(&checkDesk{before: &earlier}), func(o *Options) {
+		o.SaveFile = func(_ string, raw []byte) (string, error) { content = raw; return "/here/check.json", nil }
+	}).keys("C", "J")
+	var doc checklist.Compared
+	if err := json.Unmarshal(content, &doc); err != nil || doc.Against == nil || !doc.Against.Equal(earlier.Made) || len(doc.Since) == 0 {
+		t.Errorf("%v: against %v, %d changes\n%s", err, doc.Against, len(doc.Since), stripped(d.shows()))
+	}
+	if r, err := checklist.Read(content); err != nil || len(r.Points) != len(doc.Points) {
+		t.Errorf("it cannot be compared with: %v", err)
 	}
 }

@@ -53,7 +53,9 @@ func (m *Model) tellEnd(op *core.Operation) tea.Cmd {
 	if op.Text != "" {
 		text += " (" + named(m.snap, op.Text) + ")"
 	}
-	return m.show(end.tone, text)
+	cmd := m.show(end.tone, text)
+	m.toast.end = text
+	return cmd
 }
 
 // operation is the operation with the ID; nil when it is not known.

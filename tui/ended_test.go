@@ -70,3 +70,32 @@ func TestTheAnswerMayComeAfterTheEnd(t *testing.T) {
 		t.Errorf("it says %q, want %q", d.toast.text, want)
 	}
 }
+
+// What was selected can go with the step that was done on it. The screen says both, how the step ended first; a failure does not lose its
+// colour for it.
+func TestWhatIsGoneDoesNotHideHowAStepEnded(t *testing.T) {
+	for state, word := range map[core.OperationState]string{core.OperationDone: "done: ", core.OperationFailed: "failed: "} {
+		d := drive(world(), 120, 40)
+		d.keys("3")
+		d.nodes.Choose("kaas-node-cmp09")
+		d.fresh(func(s *core.Snapshot) { s.Operations[0].State, s.Operations[0].Text = state, "" })
+		tone := d.toast.tone
+		gone := func(s *core.Snapshot) {
+			s.Operations[0].State, s.Operations[0].Text = state, ""
+			without("kaas-node-cmp09")(s)
+		}
+		d.fresh(gone)
+		want := word + "live-migrate web-1; nothing is selected: cmp-09 is no longer there"
+		if d.toast.text != want || d.toast.tone != tone || !strings.Contains(stripped(d.shows()), want) {
+			t.Errorf("it says %q, want %q", d.toast.text, want)
+		}
+		if len(d.said) == 0 || d.said[0].text != "nothing is selected: cmp-09 is no longer there" {
+			t.Errorf("the messages have %v", d.said)
+		}
+		d.keys("esc")
+		d.fresh(func(s *core.Snapshot) { without("kaas-node-cmp09")(s); without("kaas-node-cmp07")(s) })
+		if strings.Contains(d.toast.text, word) {
+			t.Errorf("what was cleared is back: %q", d.toast.text)
+		}
+	}
+}

@@ -126,9 +126,12 @@ func (f *finder) current(i int) bool {
 	return f.text != "" && f.at < len(f.hits) && f.hits[f.at] == i
 }
 
+// mostCounted is how many columns of what is searched for stand in the title: an ID would leave no room for how often it was found.
+const mostCounted = 16
+
 // count is "/drain 3 of 12", or that it is not there.
 func (f *finder) count() draw.Line {
-	out := draw.One(themes.Match, "/"+f.text)
+	out := draw.One(themes.Match, "/"+f.text).Cut(mostCounted)
 	if len(f.hits) == 0 {
 		return out.And(themes.Warn, " not found")
 	}

@@ -11,6 +11,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/core/step"
+	"lockstep/core/wording"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/sanitise"
@@ -305,11 +306,11 @@ func (f *form) mind(s *core.Snapshot) string {
 	if err != nil {
 		return err.Error()
 	}
-	st := step.Plan(s, intent)
-	if g, blocked := st.BlockedBy(); !blocked || g.SaysUnarmed() {
+	g, blocked := step.Plan(s, intent).BlockedBy()
+	if !blocked || g.SaysUnarmed() {
 		return ""
 	}
-	return st.Blocker()
+	return "does not hold: " + g.Text + wording.InBrackets(g.Answer)
 }
 
 // mostChoices is how many choices are shown at once.

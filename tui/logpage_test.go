@@ -224,6 +224,39 @@ func TestALogIsAskedForAsTheKeysSay(t *testing.T) {
 	}
 }
 
+// The log of the host of an instance is searched for the instance from the start: its own lines are few among those of the host. The
+// search is cleared by esc, as one that was typed. The log of the node itself is searched for nothing.
+func TestTheLogForAnInstanceIsSearchedForIt(t *testing.T) {
+	s := world()
+	web := s.ByHost["kaas-node-cmp07"][0]
+	parts := []core.LogPart{{Well: true, Lines: []core.LogLine{
+		{Pod: "nova-1", At: before(2 * time.Minute), Text: "INFO nova.compute.manager [instance: another] Took 0.70 seconds"},
+		{Pod: "nova-1", At: before(time.Minute), Text: "INFO nova.compute.manager [instance: " + web.ID + "] Took 0.71 seconds"}},
+		Pods: []core.LogPod{{Name: "nova-1", Node: "cmp-07", Read: true, Containers: []core.LogContainer{{Name: "nova-compute"}}}}}}
+	d := drive(s, 120, 40, withLooker(&fakeLooker{parts: parts}))
+	d.keys("3")
+	d.nodes.Choose("kaas-node-cmp07")
+	d.keys("4")
+	d.pane(ScopeInstances).(*instancesPane).Choose(web.ID)
+	d.keys("P")
+	found := "/" + web.ID[:mostCounted-2] + "… 1 of 1"
+	if screen := stripped(d.shows()); !strings.Contains(screen, found) || !strings.Contains(screen, "another") {
+		t.Errorf("it is not searched for:\n%s", screen)
+	}
+	if d.keys("m"); strings.Contains(stripped(d.shows()), "another") {
+		t.Error("other lines are among the matches")
+	}
+	if d.keys("esc"); d.top() == nil || !strings.Contains(stripped(d.shows()), "another") {
+		t.Error("esc does not clear the search alone")
+	}
+	d = drive(s, 120, 40, withLooker(&fakeLooker{parts: parts}))
+	d.keys("3")
+	d.nodes.Choose("kaas-node-cmp07")
+	if d.keys("P"); strings.Contains(stripped(d.shows()), " of 1 ") {
+		t.Errorf("the log of a node is searched:\n%s", stripped(d.shows()))
+	}
+}
+
 // A page that was scrolled up stays at its line while new ones come and old ones go; at the end it follows.
 func TestALogStaysWhereItIsRead(t *testing.T) {
 	f := &fakeLooker{}

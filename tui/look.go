@@ -10,6 +10,7 @@ import (
 	"lockstep/core/progress"
 	"lockstep/themes"
 	"lockstep/tui/draw"
+	"lockstep/tui/sanitise"
 	"lockstep/tui/table"
 )
 
@@ -74,6 +75,7 @@ func (m *Model) openLook(look core.Look) tea.Cmd {
 			return m.say(toneWarn, "logs cannot be read from here")
 		}
 		p := &logPage{target: look.Log, previous: look.Before}
+		p.find.text = sanitise.Text(look.Find, searchLimit)
 		m.open(p)
 		return p.ask(m)
 	}

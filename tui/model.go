@@ -253,7 +253,7 @@ func (m *Model) refresh() tea.Cmd {
 		case !m.touched || k.scope != m.focus && k.scope != ScopeNodes:
 			p.Settle() // nobody has chosen the row, or the keys go elsewhere
 		case gone != "" && m.top() == nil:
-			cmds = append(cmds, m.say(toneWarn, goneText(gone)))
+			cmds = append(cmds, m.sayGone(gone))
 		}
 		if k.scope == ScopeNodes { // panes that depend on the selected node come next
 			another = m.shown != m.selectedNode()

@@ -23,6 +23,7 @@ type toast struct {
 	n    int
 	text string
 	tone themes.Token
+	end  string // how an operation ended, when the text begins with that
 }
 
 // message is a toast as it is kept, to be read again.
@@ -61,6 +62,18 @@ func (m *Model) say(tone themes.Token, text string) tea.Cmd {
 		m.pane(ScopeLog).refresh()
 	}
 	return cmd
+}
+
+// sayGone says that what was selected has gone by itself. How an operation ended stays readable before it: the end of a step is often
+// what makes its row go.
+func (m *Model) sayGone(gone string) tea.Cmd {
+	text := goneText(gone)
+	if m.toast.end == "" || m.toast.text == "" {
+		return m.say(toneWarn, text)
+	}
+	m.remember(toneWarn, text)
+	m.toast.text = m.toast.end + "; " + text
+	return nil
 }
 
 func (m *Model) toastGone(msg toastGoneMsg) {

@@ -35,3 +35,19 @@ func TestDrivingTheUpdate(t *testing.T) {
 		}
 	}
 }
+
+// Where no plan leads on and several releases are offered, the operator chooses one: no row is chosen for them.
+func TestTheChoiceOfARelease(t *testing.T) {
+	offered := func() *core.Snapshot {
+		s := atRest()
+		s.History.Update = core.UpdateRecord{}
+		s.Management.Plans = nil
+		s.Management.Cluster.Target = s.Management.Cluster.Release
+		s.Management.Cluster.Available = []core.OfferedRelease{{Name: "mosk-17-4-6-25-1-6", Version: "17.4.6"},
+			{Name: "mosk-21-0-0-25-2", Version: "21.0.0", Reboot: true}, {Version: "22.0.0"}}
+		return s
+	}
+	for _, size := range sizes {
+		golden(t, fmt.Sprintf("drive-releases-%dx%d", size.w, size.h), stripped(drive(offered(), size.w, size.h).keys("2", "u").shows()))
+	}
+}

@@ -141,7 +141,7 @@ func (p *procedurePage) refresh(m *Model) tea.Cmd {
 	if own || m.top() != p {
 		return nil // its end is reported elsewhere; the layer above the page has the keys
 	}
-	return m.say(toneWarn, goneText(quote(gone)))
+	return m.sayGone(quote(gone))
 }
 
 // goOn goes to what comes next after a success. For a moment keys count as meant for the previous step.

@@ -85,7 +85,7 @@ func Of(s *core.Snapshot, room Room) Report {
 	r := Report{Format: format, Cluster: wording.OneLine(s.Cluster, 100), Made: s.Wall.UTC(), AsOf: s.Now.UTC(),
 		Began: Began(s), Update: underWay(s), From: wording.OneLine(u.From, 60), To: wording.OneLine(target(s, u), 60)}
 	if !r.Update {
-		r.After = wording.OneLine(last(s, u), 60)
+		r.After, r.Release = wording.OneLine(last(s, u), 60), wording.OneLine(progress.Release(s), 60)
 	}
 	after := map[string]core.AfterPoint{}
 	var old []core.AfterPoint // of DaemonSets
@@ -164,7 +164,7 @@ func target(s *core.Snapshot, u core.Update) string {
 		return "" // what is to come is not seen
 	}
 	if p := s.Management.Plan(); p != nil && p.Status != core.PlanCompleted {
-		return p.Target
+		return progress.ReleaseOf(p.Target)
 	}
 	if c := s.Management.Cluster; c != nil && len(c.Available) > 0 {
 		return c.Available[len(c.Available)-1].Version

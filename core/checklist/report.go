@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/core/wording"
 )
 
@@ -35,7 +36,8 @@ type Report struct {
 	Update  bool      `json:"updateRuns"`           // points about the rest before and after an update are left out while one runs
 	From    string    `json:"from,omitempty"`       // release; empty when unknown
 	To      string    `json:"target,omitempty"`     // release that is planned, or that the update goes to; empty when there is none
-	After   string    `json:"after,omitempty"`      // release that the last update led to; empty while one runs, or when none was seen
+	After   string    `json:"after,omitempty"`      // release that the last update led to; empty while one runs, or when none is known of
+	Release string    `json:"release,omitempty"`    // release that the cluster is at; empty while an update runs, or when unknown
 	Points  []Point   `json:"points"`               // the worst first, each kind in the order of the procedure
 }
 
@@ -110,7 +112,7 @@ func (r *Report) Headline() string {
 		about = "the update" + wording.Prefixed(" to ", r.To) + ", which runs"
 	case r.To != "":
 		about = "the update to " + r.To
-	case !r.Began.IsZero():
+	case !r.Began.IsZero() || r.After != "":
 		about = "after the update" + wording.Prefixed(" to ", r.After)
 		stops, stop = " would stop another", " would stop another"
 	}
@@ -179,6 +181,28 @@ const format = 1
 // JSON is the report for scripts. Times are in UTC.
 func (r *Report) JSON() ([]byte, error) {
 	raw, err := json.MarshalIndent(r, "", "  ")
+	return append(raw, '\n'), err
+}
+
+// Compared is a report with how it differs from an earlier one: a stable document for scripts. Read reads its report.
+type Compared struct {
+	Report
+	Against *time.Time `json:"against,omitempty"` // when the check was made with which it is compared
+	Since   []Change   `json:"since,omitempty"`   // in what they differ
+}
+
+// With compares the report with an earlier one; nil when there is none.
+func (r Report) With(earlier *Report) Compared {
+	c := Compared{Report: r}
+	if earlier != nil {
+		c.Against, c.Since = &earlier.Made, c.Compare(*earlier)
+	}
+	return c
+}
+
+// JSON is the document. Times are in UTC.
+func (c *Compared) JSON() ([]byte, error) {
+	raw, err := json.MarshalIndent(c, "", "  ")
 	return append(raw, '\n'), err
 }
 
@@ -257,6 +281,20 @@ func (r *Report) Since(earlier Report) []Change {
 		return cmp.Or(verdictRank[a.Now]-verdictRank[b.Now], verdictRank[b.Was]-verdictRank[a.Was])
 	})
 	return out
+}
+
+// Follows tells whether an update lay between an earlier report and this one, by the releases alone; false when one of them is unknown.
+func (r *Report) Follows(earlier Report) bool {
+	return r.Release != "" && earlier.Release != "" && !progress.SameRelease(r.Release, earlier.Release)
+}
+
+// Compare returns how the report differs from an earlier one. When an update lay between that nobody watched and no plan tells of, the
+// report is one after that update from then on.
+func (r *Report) Compare(earlier Report) []Change {
+	if r.After == "" && !r.Update && r.Follows(earlier) {
+		r.After = r.Release
+	}
+	return r.Since(earlier)
 }
 
 // without are the findings of a that b does not have. What is found counts by its key: a text can hold a number that grows.

@@ -284,8 +284,10 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 		}
 		at := lane.first()
 		start := later(lane[at], from)
-		for _, r := range roles {
-			start = later(start, r.lanes[r.lanes.first()])
+		if hasLock(j.view.Node) {
+			for _, r := range roles {
+				start = later(start, r.lanes[r.lanes.first()])
+			}
 		}
 		if !fits(i, start.Plus(j.length)) {
 			break
@@ -300,6 +302,9 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 	}
 	return spans, end
 }
+
+// hasLock tells whether the OpenStack controller has a lock on the node: one with storage alone waits for none of its limits.
+func hasLock(n *core.Node) bool { return slices.ContainsFunc(core.OpenStackRoles(), n.Is) }
 
 // busy is how long a node keeps the next one waiting: less than it takes, where somewhat more than one goes at a time, and the gap longer.
 func (f flow) busy(l Length) Length {

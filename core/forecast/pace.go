@@ -77,7 +77,7 @@ func paceOf(s *core.Snapshot, update string) *pace {
 }
 
 // of is the pace of a kind of nodes: by this update's nodes of the kind, else of all workers, else by an earlier update's of the kind, else
-// by whatever was seen. Earlier updates had other contents, so they count with a wide spread.
+// by whatever was seen. Earlier updates had other contents, and other kinds have other work, so they count with a wide spread.
 func (p *pace) of(k kind) learned {
 	if l := p.made[k]; l != nil {
 		return *l
@@ -92,9 +92,10 @@ func (p *pace) of(k kind) learned {
 	for _, try := range []struct {
 		rounds []core.Round
 		basis  Basis
+		of     *rounds // where they are of all kinds of workers
 	}{
-		{p.this[k], BasisThis}, {alike(&p.this), BasisThis}, {p.earlier[k], BasisEarlier}, {p.this.all(), BasisThis},
-		{alike(&p.earlier), BasisEarlier}, {p.earlier.all(), BasisEarlier},
+		{p.this[k], BasisThis, nil}, {alike(&p.this), BasisThis, &p.this}, {p.earlier[k], BasisEarlier, nil},
+		{p.this.all(), BasisThis, nil}, {alike(&p.earlier), BasisEarlier, &p.earlier}, {p.earlier.all(), BasisEarlier, nil},
 	} {
 		seen, ok := progress.PaceOf(try.rounds)
 		if !ok {
@@ -104,10 +105,33 @@ func (p *pace) of(k kind) learned {
 		if try.basis == BasisEarlier {
 			l.Spread = max(2*l.Spread, l.Middle/4)
 		}
+		if try.of != nil {
+			l.Pace = p.asKind(k, l.Pace, try.of)
+		}
 		break
 	}
 	p.made[k] = &l
 	return l
+}
+
+// asKind is the pace of a kind of workers that has none of its own, by that of all: as much longer or shorter as the documents say that
+// they take, a compute with its instances and another one without, or as long as the only one of the kind. Its spread is wide.
+func (p *pace) asKind(k kind, seen progress.Pace, of *rounds) progress.Pace {
+	documents := func(k kind) time.Duration { return p.estimate.WorkerOf(k == kindCompute) }
+	var theirs time.Duration
+	for other := kindController; other < kinds; other++ {
+		theirs += time.Duration(len(of[other])) * documents(other)
+	}
+	if theirs <= 0 {
+		return seen
+	}
+	ratio := float64(documents(k)) * float64(len(of.workers())) / float64(theirs)
+	seen.Middle = time.Duration(float64(seen.Middle) * ratio)
+	if len(of[k]) == 1 {
+		seen.Middle, _ = of[k][0].Took()
+	}
+	seen.Spread = max(time.Duration(2*float64(seen.Spread)*ratio), seen.Middle/3)
+	return seen
 }
 
 // length is how long the maintenance of a node takes.

@@ -410,10 +410,25 @@ func (u *update) finish(p *Part) {
 	if p.Left == 0 {
 		return
 	}
-	p.Length = p.jobs[0].length
+	p.Length = usual(p.jobs)
 	if masters && !p.Length.Basis.Learned() {
 		p.tail = Length{Usual: u.pace.estimate.MastersKubernetes(), Basis: BasisDocuments}
 	}
+}
+
+// usual is the length that most of the nodes have: kinds differ, and the first of a part need not be like the others.
+func usual(jobs []job) Length {
+	counts := map[Length]int{}
+	best := jobs[0].length
+	for _, j := range jobs {
+		counts[j.length]++
+	}
+	for _, j := range jobs {
+		if counts[j.length] > counts[best] {
+			best = j.length
+		}
+	}
+	return best
 }
 
 // lengthOf is how long a part without nodes takes as a whole: as in earlier updates of this cluster by plan, else as the plan says, else

@@ -40,45 +40,86 @@ func Rests(s *core.Snapshot) []Rest {
 	}
 	var out []Rest
 	var done []string
-	at := Moment{At: s.Second()}
-	for i, p := range f.Parts {
-		if p.State == PartDone {
-			done = append(done, p.Title)
+	at, before := Moment{At: s.Second()}, "the steps before it"
+	for i := 0; i < len(f.Parts); {
+		if f.Parts[i].State == PartDone {
+			before = f.Parts[i].Title
+			done = append(done, before)
+			i++
 			continue
 		}
-		if p.State == PartLater && p.Plan { // before it
-			r := Rest{At: at, After: "the steps before it", Next: p.Title, Through: through,
+		together := f.Parts[i : i+f.sideBySide(i)]
+		if first := together[0]; first.State == PartLater && first.Plan { // before them
+			r := Rest{At: at, After: before, Next: titles(together), Through: through,
 				Means: stateText(done, f.Parts[i:]) + throughText(through, all)}
-			if i > 0 {
-				r.After = f.Parts[i-1].Title
-			}
-			switch {
-			case p.Commenced:
-				r.By = p.Start
-				r.How = "Take commence away from " + p.Title + " before it begins (inferred from the automatic pause)."
-			default:
-				r.How = "Do not commence " + p.Title + "."
-			}
+			r.How, r.By = keptFrom(together)
 			out = append(out, r)
 		}
 		var spans []NodeSpan
 		for _, n := range f.Nodes {
-			if n.Part == p.ID {
+			if slices.ContainsFunc(together, func(p Part) bool { return p.ID == n.Part }) {
 				spans = append(spans, n)
 			}
 		}
-		if p.Phase == core.PhaseWorkers {
-			out = append(out, betweenNodes(s, p, spans, done, f.Parts[i:], through, all)...)
+		if together[0].Phase == core.PhaseWorkers {
+			out = append(out, betweenNodes(s, together, spans, done, f.Parts[i:], through, all)...)
 		}
 		through += len(spans)
-		done = append(done, p.Title)
-		at = later(at, p.End)
+		for _, p := range together {
+			done = append(done, p.Title)
+			at = later(at, p.End)
+		}
+		before = titles(together)
+		i += len(together)
 	}
 	return out
 }
 
-// betweenNodes are the points between the nodes of a part: those in maintenance end, and no further one begins.
-func betweenNodes(s *core.Snapshot, p Part, spans []NodeSpan, done []string, parts []Part, through, all int) []Rest {
+// sideBySide is how many parts from this one on go at the same time. One that nobody has commenced does not join a part that runs.
+func (f *Forecast) sideBySide(i int) int {
+	n := 1
+	for ; i+n < len(f.Parts); n++ {
+		p := f.Parts[i+n]
+		if !p.Beside || p.State == PartDone || f.Parts[i].State == PartRuns && p.State == PartLater && !p.Commenced {
+			break
+		}
+	}
+	return n
+}
+
+// titles names parts that go side by side.
+func titles(parts []Part) string {
+	out := make([]string, len(parts))
+	for i, p := range parts {
+		out[i] = p.Title
+	}
+	return wording.Some(out, 4)
+}
+
+// keptFrom is what keeps the update from parts that have not begun, in sentences, and before when it is to be done.
+func keptFrom(parts []Part) (how string, by Moment) {
+	var commenced, others []Part
+	for _, p := range parts {
+		if !p.Commenced {
+			others = append(others, p)
+			continue
+		}
+		if commenced = append(commenced, p); by.At.IsZero() || p.Start.At.Before(by.At) {
+			by = p.Start
+		}
+	}
+	if n := len(commenced); n > 0 {
+		how = "Take commence away from " + titles(commenced) + " before " + wording.Verb(n, "it begins", "they begin") +
+			" (inferred from the automatic pause)."
+	}
+	if len(others) > 0 {
+		how = wording.Join(how, "Do not commence "+titles(others)+".")
+	}
+	return how, by
+}
+
+// betweenNodes are the points between the nodes of parts that go side by side: those in maintenance end, and no further one begins.
+func betweenNodes(s *core.Snapshot, together []Part, spans []NodeSpan, done []string, parts []Part, through, all int) []Rest {
 	means := stateText(done, parts)
 	spans = slices.Clone(spans)
 	slices.SortStableFunc(spans, func(a, b NodeSpan) int { return a.Start.At.Compare(b.Start.At) })
@@ -90,10 +131,13 @@ func betweenNodes(s *core.Snapshot, p Part, spans []NodeSpan, done []string, par
 			continue
 		}
 		next := spans[i+1]
+		if together[0].Plan && !next.Start.At.After(n.Start.At) {
+			continue // they begin at once: what keeps LCM from one keeps it from both
+		}
 		r := Rest{At: reached, By: next.Start, After: n.Label, Next: next.Label, Node: true, Through: through + i + 1}
 		switch node := s.Nodes[next.Node]; {
-		case p.Plan:
-			r.How = "Take commence away from " + p.Title + ": nodes in maintenance go on to their end (inferred from the automatic pause)."
+		case together[0].Plan:
+			r.How = "Take commence away from " + titles(together) + ": nodes in maintenance go on to their end (inferred from the automatic pause)."
 		case node != nil && node.Is(core.RoleCompute):
 			r.How = "Set the mode of " + next.Label + ", and of the computes after it, to manual: LCM asks for it, and it waits with its instances."
 		default:

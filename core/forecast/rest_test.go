@@ -41,7 +41,13 @@ func TestWhereAnUpdateCanRest(t *testing.T) {
 		}, "cmp-01@12:20 before cmp-02; cmp-02@12:40 before cmp-03"},
 		{"nodes under way go on to their end", func() scene.Scene {
 			return planned(func(m *scene.Managed) { m.Maintained("cmp-01", ""); m.Maintained("cmp-02", "") })
-		}, "cmp-02@12:00 before cmp-03; cmp-03@12:20 before gtw-01; group mos-default@12:20 before step mcc-components"},
+		}, "cmp-02@12:00 before cmp-03; group mos-default@12:20 before step mcc-components"},
+		{"two groups of one index go side by side", func() scene.Scene { return twoGroups(2) },
+			"step k8s-controllers@12:00 before group rack-b, group rack-a; cmp-01@12:20 before cmp-03; cmp-03@12:40 before gtw-01; " +
+				"group rack-b, group rack-a@13:00 before step mcc-components"},
+		{"two groups, one after the other", func() scene.Scene { return twoGroups(1) },
+			"step k8s-controllers@12:00 before group rack-b; cmp-02@12:20 before cmp-03; cmp-03@12:40 before gtw-01; " +
+				"group rack-b@13:00 before group rack-a; group rack-a@13:20 before step mcc-components"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

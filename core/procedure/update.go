@@ -25,6 +25,10 @@ func updateProcedure(s *core.Snapshot) (core.Procedure, bool) {
 		return p, true
 	}
 	plan := s.Management.Plan()
+	if plan == nil {
+		p.Goal = "The cluster has no update plan: the release that it is given begins the whole update, which stops nowhere in between. What " +
+			"has begun cannot be cancelled, and there is no way back to the old release."
+	}
 	p.Summary = append(p.Summary, driveSummary(s, plan)...)
 	p.Steps = progress.VersionStep(s)
 	if plan != nil {
@@ -60,6 +64,7 @@ func driveSummary(s *core.Snapshot, plan *core.UpdatePlan) []string {
 		}
 		out = append(out, text)
 	}
+	out = append(out, offersText(s)...)
 	out = append(out, progress.ManagementSummary(s)...)
 	return append(out, progress.GroupSummary(s)...)
 }
@@ -93,7 +98,7 @@ func drivenSteps(s *core.Snapshot, target core.Ref, plan *core.UpdatePlan, all b
 			continue
 		case all && once && ps.Commence && ps.Status != core.PlanCompleted && (!ps.Begun() || ps.Workers()):
 			out = append(out, row)
-			out = append(out, optional(step.Plan(s, core.Intent{Kind: core.IntentUncommence, PlanStep: ps.Key()}))...)
+			out = append(out, optional(uncommenceStep(s, ps))...)
 			continue
 		}
 		out = append(out, row)
@@ -106,6 +111,9 @@ func commenceStep(s *core.Snapshot, ps core.PlanStep) core.Step {
 	st := step.Plan(s, core.Intent{Kind: core.IntentCommence, PlanStep: ps.Key()})
 	if g, stopped := st.Unmet(core.GuardNoStops); stopped {
 		past := step.Plan(s, core.Intent{Kind: core.IntentCommence, PlanStep: ps.Key(), PastStops: true})
+		if past.Status == "" {
+			past.Status = "past what stops it" + wording.Because(g.Answer)
+		}
 		st.Alternatives = append(st.Alternatives, past)
 		if st.State == core.StepBlocked {
 			st.Status = "stopped" + wording.Because(g.Answer)
@@ -120,26 +128,89 @@ func commenceStep(s *core.Snapshot, ps core.PlanStep) core.Step {
 			st.Status += "; " + wording.SpanText(ps.Allows()) + " estimated"
 		}
 	}
+	if took := takenAway(s, ps); took != "" {
+		st.Status = took + "; " + st.Status
+		for i := range st.Alternatives {
+			st.Alternatives[i].Status = took + "; " + st.Alternatives[i].Status
+		}
+	}
 	if said := strings.TrimSpace(ps.Message); said != "" && !slices.Contains([]core.StepState{core.StepDone, core.StepRunning}, st.State) {
 		st.Why = wording.Join(st.Why, "It says: "+wording.Sentence(wording.OneLine(said, wording.MostRead)))
 	}
 	return st
 }
 
+// takenAway says that the step of the plan was commenced here, and that somebody else has taken commence away since: LCM, while an alert
+// fires, or a person. Empty when it was not so.
+func takenAway(s *core.Snapshot, ps core.PlanStep) string {
+	for _, op := range s.Operations { // newest first
+		switch i := op.Intent; {
+		case i.PlanStep != ps.Key() || op.State != core.OperationDone:
+		case i.Kind == core.IntentUncommence:
+			return ""
+		case i.Kind == core.IntentCommence && !ps.Commence && !op.Ended.IsZero():
+			return "commenced here " + progress.MomentText(s, op.Ended) + ", and taken away since"
+		}
+	}
+	return ""
+}
+
+// uncommenceStep takes commence away from a step of the plan, and says beside its title what that stops.
+func uncommenceStep(s *core.Snapshot, ps core.PlanStep) core.Step {
+	st := step.Plan(s, core.Intent{Kind: core.IntentUncommence, PlanStep: ps.Key()})
+	if st.Status == "" {
+		st.Status = wording.TextIf(ps.Begun(), "begin no further machine; those under way are finished", "LCM then does not begin it")
+	}
+	return st
+}
+
+// openOffers are the releases that are offered and have no plan, in the order in which the Cluster has them. An offer without a name
+// cannot be taken.
+func openOffers(s *core.Snapshot) (named, nameless []core.OfferedRelease) {
+	for _, o := range s.Management.Cluster.Available {
+		switch {
+		case o.Name == "":
+			nameless = append(nameless, o)
+		case !slices.ContainsFunc(s.Management.Plans, func(p *core.UpdatePlan) bool { return p.Target == o.Name }):
+			named = append(named, o)
+		}
+	}
+	return named, nameless
+}
+
+// offersText says that one of several offers is to be chosen, and which offers cannot be taken.
+func offersText(s *core.Snapshot) []string {
+	plan := s.Management.Plan()
+	if plan != nil && plan.Status != core.PlanCompleted {
+		return nil
+	}
+	var out []string
+	named, nameless := openOffers(s)
+	if len(named) > 1 && !slices.ContainsFunc(named, func(o core.OfferedRelease) bool { return o.Name == s.Management.Cluster.Target }) {
+		out = append(out, wording.Count(len(named), "release")+" are offered: choose one, by their release notes; only that one is taken")
+	}
+	if len(nameless) > 0 {
+		versions := make([]string, len(nameless))
+		for i, o := range nameless {
+			versions[i] = wording.TextOf(wording.OneLine(o.Version, 40), "one without a version")
+		}
+		out = append(out, "offered without its name, by which alone it could be set: "+wording.Some(versions, 4))
+	}
+	return out
+}
+
 // releaseSteps set the release that the Cluster is to be at: one step for each release that is offered and has no plan.
 func releaseSteps(s *core.Snapshot) []core.Step {
 	m, c := s.Management, s.Management.Cluster
 	var out []core.Step
-	for _, o := range c.Available {
-		if o.Name == "" || slices.ContainsFunc(m.Plans, func(p *core.UpdatePlan) bool { return p.Target == o.Name }) {
-			continue
-		}
+	named, nameless := openOffers(s)
+	for _, o := range named {
 		st := step.Plan(s, core.Intent{Kind: core.IntentSetRelease, Release: o.Name})
 		if _, stopped := st.Unmet(core.GuardNoStops); stopped {
 			st.Alternatives = append(st.Alternatives, step.Plan(s, core.Intent{Kind: core.IntentSetRelease, Release: o.Name, PastStops: true}))
 		}
 		if st.Status == "" {
-			st.Status = "offered; nobody has begun the update"
+			st.Status = "offered" + wording.TextIf(o.Reboot, ", hosts are to be rebooted", "") + "; nobody has begun the update"
 		}
 		if st.State == core.StepWaiting && st.Change == nil { // it is set: there is nothing to confirm, and nothing against it
 			st.Intent, st.Guards = core.Intent{}, nil
@@ -152,7 +223,7 @@ func releaseSteps(s *core.Snapshot) []core.Step {
 	if len(out) > 0 || m.Plan() != nil {
 		return out
 	}
-	status := "no release is offered"
+	status := wording.TextIf(len(nameless) > 0, "no release is offered by its name", "no release is offered")
 	if c.Target != "" && c.Release != "" && c.Target != c.Release {
 		status = "LCM updates the cluster from " + wording.OneLine(c.Release, 60) + " to " + wording.OneLine(c.Target, 60)
 	}

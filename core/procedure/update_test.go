@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/scene"
 )
 
@@ -59,6 +60,9 @@ func TestThePageThatDrivesTheUpdate(t *testing.T) {
 				t.Errorf("%q comes next, and %q may be done:\n%v", next.Title, may, scene.Outline(p))
 			}
 			for _, st := range p.Steps {
+				if st.Doable() && st.Intent.Kind == core.IntentUncommence && st.Status == "" {
+					t.Errorf("nothing beside %q says what it stops", st.Title)
+				}
 				if strings.Contains(st.Title, "past") {
 					t.Errorf("going past is a step of its own kind, not an other way: %s", st.Title)
 				}
@@ -67,6 +71,91 @@ func TestThePageThatDrivesTheUpdate(t *testing.T) {
 	}
 	if p, ok := Of(scene.Healthy().Snapshot, *UpdateKey()); !ok || len(p.Steps) != 1 || p.Steps[0].Doable() {
 		t.Errorf("without a management cluster: %+v", p)
+	}
+}
+
+// A step that was commenced here, past what stops it or not, and that LCM took back says so: "done" alone would be only half of it.
+func TestAStepWhoseCommenceWasTakenAwaySaysSo(t *testing.T) {
+	const workers = "k8s-workers-mos-default"
+	commenced := core.Operation{Intent: core.Intent{Kind: core.IntentCommence, PlanStep: workers, PastStops: true}, State: core.OperationDone,
+		Ended: scene.Ago(time.Minute)}
+	held, other, failed := commenced, commenced, commenced
+	held.Intent.Kind, other.Intent.PlanStep, failed.State = core.IntentUncommence, "k8s-controllers", core.OperationFailed
+	for name, tt := range map[string]struct {
+		operations []core.Operation
+		commenced  bool
+		told       bool
+	}{
+		"taken away":               {[]core.Operation{commenced}, false, true},
+		"commenced still":          {[]core.Operation{commenced}, true, false},
+		"held here after it":       {[]core.Operation{held, commenced}, false, false},
+		"held here, then again":    {[]core.Operation{commenced, held}, false, true},
+		"nobody commenced it here": {nil, false, false},
+		"another step":             {[]core.Operation{other}, false, false},
+		"it was refused":           {[]core.Operation{failed}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := scene.Resting()
+			m.Planned(3)
+			m.Plan.Steps[3].Status, m.Plan.Steps[3].Commence, m.Plan.Status = core.PlanAutoPaused, tt.commenced, core.PlanAutoPaused
+			m.Nodes["cmp-01"].Cordoned = true
+			m.Operations = tt.operations
+			p, _ := Of(m.Join().Snapshot, *UpdateKey())
+			told := 0
+			for _, st := range p.Steps {
+				for _, way := range append([]core.Step{st}, st.Alternatives...) {
+					if way.Intent.Kind == core.IntentCommence && way.Intent.PlanStep == workers &&
+						strings.HasPrefix(way.Status, "commenced here "+progress.MomentText(m.Snapshot, scene.Ago(time.Minute))) {
+						told++
+					}
+				}
+			}
+			if want := map[bool]int{true: 2}[tt.told]; told != want {
+				t.Errorf("it is told of %d ways, want %d:\n%v", told, want, scene.Outline(p))
+			}
+		})
+	}
+}
+
+// Without a plan the page says that a release begins everything. Of several that are offered none comes next: the operator chooses. An
+// offer that lacks its name is told, and is no step.
+func TestTheReleaseIsChosenWhereSeveralAreOffered(t *testing.T) {
+	offer := func(name, version string, reboot bool) core.OfferedRelease {
+		return core.OfferedRelease{Name: name, Version: version, Reboot: reboot}
+	}
+	for name, tt := range map[string]struct {
+		offers  []core.OfferedRelease
+		steps   []string
+		next    string
+		summary string
+	}{
+		"one": {[]core.OfferedRelease{offer("mosk-21-0-0-25-2", "21.0.0", true)},
+			[]string{"offered, hosts are to be rebooted; nobody has begun the update"}, "update the cluster to mosk-21-0-0-25-2", ""},
+		"two": {[]core.OfferedRelease{offer("mosk-17-5-0-25-1-1", "17.5.0", false), offer("mosk-21-0-0-25-2", "21.0.0", true)},
+			[]string{"offered; nobody has begun the update", "offered, hosts are to be rebooted; nobody has begun the update"}, "",
+			"2 releases are offered: choose one, by their release notes; only that one is taken"},
+		"one without its name": {[]core.OfferedRelease{offer("", "22.0.0", false)}, []string{"no release is offered by its name"}, "",
+			"offered without its name, by which alone it could be set: 22.0.0"},
+		"none": {nil, []string{"no release is offered"}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := scene.Resting()
+			m.Cluster.Available = tt.offers
+			p, _ := Of(m.Join().Snapshot, *UpdateKey())
+			var status []string
+			for _, st := range p.Steps {
+				if st.Intent.Kind == core.IntentSetRelease || st.ID == "update/none" {
+					status = append(status, st.Status)
+				}
+			}
+			next, _ := p.Next()
+			if !slices.Equal(status, tt.steps) || tt.next != "" && next.Title != tt.next || tt.next == "" && next.Doable() {
+				t.Errorf("%q, next %q", status, next.Title)
+			}
+			if !strings.Contains(p.Goal, "no update plan") || tt.summary != "" && !slices.Contains(p.Summary, tt.summary) {
+				t.Errorf("%s\n%q", p.Goal, p.Summary)
+			}
+		})
 	}
 }
 

@@ -302,6 +302,9 @@ func LooksAtInstance(s *core.Snapshot, id string) []core.Look {
 			l.log(ComputeLog(s, n.Name))
 		}
 	}
+	for i := range l.logs {
+		l.logs[i].Find = id // nova-compute names instances by their ID
+	}
 	l.controllers()
 	if n := s.NodeOfHost(in.Host); n != nil {
 		l.node(n.Name)

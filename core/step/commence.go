@@ -102,8 +102,11 @@ func (p *planner) commence() {
 		p.done = "commenced: " + progress.PlanStepText(s, st)
 		return
 	}
-	if later {
+	switch {
+	case later:
 		p.step.Undo = "until it begins: " + progress.CommenceCommand(s, plan, at, false)
+	case st.Workers():
+		p.step.Undo = "it cannot be undone, only held between two machines"
 	}
 	p.step.Change = commenceChange(plan, at, true)
 	p.step.Commands = []string{progress.CommenceCommand(s, plan, at, true)}

@@ -3,6 +3,7 @@ package step
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"lockstep/core"
 	"lockstep/core/wording"
@@ -21,7 +22,12 @@ func (p *planner) setRelease() {
 	m, c := s.Management, s.Management.Cluster
 	p.identify(c.Ref())
 	p.step.ID += "/" + to
+	others := otherOffers(c, to)
 	p.step.Type = typable(c.Name, c.UID)
+	if len(others) > 0 { // which one it is has to be typed
+		p.step.Type = typable(to, p.step.Type)
+	}
+	p.fact("others", strings.Join(others, ", "))
 	p.guard(guardExists("the Cluster", c.Ref()))
 	p.fact("uid", c.UID)
 	p.fact("release", c.Target)
@@ -54,7 +60,7 @@ func (p *planner) setRelease() {
 	p.guard(guardNoRequest(s))
 	past := p.stops(Stops(s, AtOnce), typable(c.Name+"/"+to, c.UID))
 	p.step.Why = wording.Join(past, "The cluster has no update plan, whose steps could be commenced one by one: its release begins the whole "+
-		"update.")
+		"update.", wording.TextIf(len(others) > 0, "Others are offered too, and are not taken: "+wording.Some(others, 4)+".", ""))
 	p.step.Then = fmt.Sprintf("LCM updates everything, from OpenStack to the last worker, and stops nowhere in between: it cannot be "+
 		"cancelled, and there is no way back to %s.", wording.TextOf(wording.OneLine(c.Release, 60), "the old release"))
 	if offer.Reboot {
@@ -83,6 +89,17 @@ func (p *planner) stops(stops []core.Stop, typed string) string {
 	p.step.Title += ", past what stops it"
 	p.step.Risk, p.step.Type = core.RiskHighest, typed
 	return pastText(stops)
+}
+
+// otherOffers are the releases that are offered besides the one, by name, else by version.
+func otherOffers(c *core.ManagedCluster, but string) []string {
+	var others []string
+	for _, o := range c.Available {
+		if o.Name != but {
+			others = append(others, wording.OneLine(wording.TextOf(o.Name, o.Version), 60))
+		}
+	}
+	return others
 }
 
 func offersText(c *core.ManagedCluster) string {

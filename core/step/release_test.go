@@ -50,8 +50,35 @@ func TestGuardsOfSettingTheRelease(t *testing.T) {
 			`"path":"/spec/providerSpec/value/release","value":"mosk-17-4-0-25-1"},{"op":"replace","path":"/spec/providerSpec/value/release",` +
 			`"value":"` + to + `"}]'`
 		if st.Doable() && (!slices.Equal(st.Commands, []string{want}) || st.Undo != "" ||
-			!strings.Contains(st.Then, "no way back to mosk-17-4") || (st.Type == "mos") == tt.past || (st.Risk == core.RiskHighest) != tt.past) {
+			!strings.Contains(st.Then, "no way back to mosk-17-4") ||
+			st.Type != map[bool]string{false: to, true: "mos/" + to}[tt.past] ||
+			(st.Risk == core.RiskHighest) != tt.past) {
 			t.Errorf("%s: %q, typed %q, risk %s, then %q", tt.name, st.Commands, st.Type, st.Risk, st.Then)
 		}
+	}
+}
+
+// Where several releases are offered, which one is taken is typed, and an offer that comes meanwhile makes the confirmation stale. Where
+// one is offered, the cluster's name is typed.
+func TestOneOfSeveralReleasesIsTyped(t *testing.T) {
+	const to, other = "mosk-21-0-0-25-2", "mosk-17-5-0-25-1-1"
+	plan := func(to string, offers ...core.OfferedRelease) core.Step {
+		m := scene.Resting()
+		m.Cluster.Available = offers
+		return Plan(m.Join().Snapshot, core.Intent{Kind: core.IntentSetRelease, Release: to})
+	}
+	a, b := core.OfferedRelease{Name: to, Version: "21.0.0", Reboot: true}, core.OfferedRelease{Name: other, Version: "17.5.0"}
+	one, first, second := plan(to, a), plan(to, b, a), plan(other, b, a)
+	if one.Type != "mos" || strings.Contains(one.Why, "Others") {
+		t.Errorf("the only one: typed %q, %s", one.Type, one.Why)
+	}
+	if first.Type != to || !strings.Contains(first.Why, "not taken: "+other+".") || !strings.Contains(first.Then, "hosts are to be rebooted") {
+		t.Errorf("one of two: typed %q, %s %s", first.Type, first.Why, first.Then)
+	}
+	if second.Type != other || !strings.Contains(second.Why, "not taken: "+to+".") || strings.Contains(second.Then, "hosts") {
+		t.Errorf("the other: typed %q, %s %s", second.Type, second.Why, second.Then)
+	}
+	if slices.Equal(one.Basis, first.Basis) {
+		t.Error("another offer does not change what the confirmation rests on")
 	}
 }

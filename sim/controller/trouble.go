@@ -68,9 +68,11 @@ type Trouble struct {
 	// computes and pods. A controllerDown trouble begins while the node is away, and pods are evicted as soon as its
 	// host has booted.
 	OnReturn bool
-	For      time.Duration // how long; zero: until it is repaired
-	Event    string        // "REASON: MESSAGE" that the kubelet reports of the pod, for TroublePods: its containers are not created
-	Log      string        // what the container of the pod that fails says, for TroubleDeployment and TroublePods
+	// AfterUpdate begins the trouble when the maintenance of the cluster has ended, instead of at the time At.
+	AfterUpdate bool
+	For         time.Duration // how long; zero: until it is repaired
+	Event       string        // "REASON: MESSAGE" that the kubelet reports of the pod, for TroublePods: its containers are not created
+	Log         string        // what the container of the pod that fails says, for TroubleDeployment and TroublePods
 }
 
 // agentSwitch is implemented by Machines whose hosts have agents that can be silenced.
@@ -131,7 +133,7 @@ func newTroubles(e *env, all, before []Trouble) *troubles {
 // begin starts the troubles that exist from the start, before any controller looks.
 func (t *troubles) begin(ctx context.Context) error {
 	for _, one := range t.all {
-		if one.At == 0 && !one.waits() && !one.active() {
+		if one.At == 0 && !one.AfterUpdate && !one.waits() && !one.active() {
 			if err := t.env.insist(ctx, one.Kind, one.strike); err != nil {
 				return err
 			}
@@ -145,6 +147,11 @@ func (t *troubles) run(ctx context.Context) {
 	var group sync.WaitGroup
 	for _, one := range t.all {
 		group.Go(func() {
+			if one.AfterUpdate {
+				if one.untilUpdated(ctx) != nil || t.env.insist(ctx, one.Kind, one.strike) != nil {
+					return
+				}
+			}
 			if one.waits() {
 				if one.untilItsTime(ctx) != nil || t.env.insist(ctx, one.Kind, one.strike) != nil {
 					return
@@ -164,6 +171,16 @@ func (t *troubles) run(ctx context.Context) {
 // waits tells whether the trouble begins when its node is away or has just returned.
 func (t *trouble) waits() bool {
 	return t.OnReturn && (t.Kind == TroubleController || t.Kind == TroubleEvicted)
+}
+
+// untilUpdated waits until a request for the cluster has been there and is gone.
+func (t *trouble) untilUpdated(ctx context.Context) error {
+	seen := false
+	return t.until(ctx, time.Minute, func(ctx context.Context) (bool, error) {
+		requests, err := t.requests(ctx, clusterRequests)
+		seen = seen || len(requests) > 0
+		return seen && err == nil && len(requests) == 0, err
+	}, clusterRequests)
 }
 
 // untilItsTime waits until the node is cordoned: then all locks are released and its return is still ahead. For an

@@ -15,10 +15,14 @@ type Trouble struct {
 	At       Duration `json:"at"`       // after the scenario's start; default at once
 	// OnReturn replaces at: the trouble begins when the node is back from its reboot; for agentsDead, computeDown,
 	// podsNotReady and podsEvicted. controllerDown then begins while the node is away.
-	OnReturn bool     `json:"onReturn"`
-	For      Duration `json:"for"`   // how long; default: until it is repaired
-	Event    string   `json:"event"` // of the pod, as REASON: MESSAGE, for podsNotReady: its containers are not made
-	Log      string   `json:"log"`   // what the container of the pod that fails says in its log; for osdplApplying and podsNotReady
+	OnReturn bool `json:"onReturn"`
+	// AfterUpdate replaces at: the trouble begins when an update has ended, so that nothing waits for it; for agentsDead, computeDown
+	// and cephSlow.
+	AfterUpdate bool `json:"afterUpdate"`
+
+	For   Duration `json:"for"`   // how long; default: until it is repaired
+	Event string   `json:"event"` // of the pod, as REASON: MESSAGE, for podsNotReady: its containers are not made
+	Log   string   `json:"log"`   // what the container of the pod that fails says in its log; for osdplApplying and podsNotReady
 }
 
 // Kinds of trouble, and how an operator ends them early.
@@ -82,6 +86,11 @@ func (s *Scenario) checkTroubles(machines map[string]Node, check func(bool, stri
 			TroublePods)
 		check(t.At >= 0 && t.For >= 0, "%s: at and for count from the start on", field)
 		check(!t.OnReturn || slices.Contains(returning, t.Kind) && t.At == 0, "%s.onReturn: is for %v, instead of at", field, returning)
+	}
+	for i, t := range s.Troubles {
+		late := []string{TroubleAgents, TroubleCompute, TroubleSlow}
+		check(!t.AfterUpdate || slices.Contains(late, t.Kind) && t.At == 0 && !t.OnReturn,
+			"troubles[%d].afterUpdate: is for %v, instead of at and onReturn", i, late)
 	}
 	names := []string{"openstack", "ceph", "tungstenfabric"}
 	for i, c := range s.Controllers {
