@@ -54,6 +54,13 @@ func (e *Engine) acquire(ctx context.Context, takeOver bool) error {
 	return e.cfg.Lease.Acquire(ctx, takeOver)
 }
 
+// LookAtLease has the operator lease looked up at once: who is about to take it over sees what its holder does now.
+func (e *Engine) LookAtLease() {
+	if e.cfg.Lease != nil {
+		e.cfg.Lease.LookNow()
+	}
+}
+
 // Disarm ends writing. Running operations are watched to their end; nothing new begins. It returns when the lease is given back, or
 // when the server has not answered in time.
 func (e *Engine) Disarm() {
