@@ -99,7 +99,8 @@ type Engine struct {
 	seen      []Record        // transitions that the Snapshot being made shows
 	followed  <-chan struct{} // closed when the Engine has stopped following other runs
 	revision  uint64
-	settled   bool // the last Snapshot was: what it had is observed
+	settled   bool      // the last Snapshot was: what it had is observed
+	lookedAt  time.Time // the time of the cluster in the last Snapshot that was observed
 	dirty     bool
 
 	updateSeen string // UID of the update's request that this run has seen
