@@ -313,8 +313,8 @@ func TestAnInstanceGoneFromItsHostIsOnNoHost(t *testing.T) {
 	})
 }
 
-// Nobody looks at a node, and none is in maintenance, as at night or in a watch: each list is confirmed before what is known of it counts as
-// old, and the network agents are asked in turn. Once a host matters, its agents are asked.
+// Nobody looks at a node, and none is in maintenance, as at night or in a watch: each list is confirmed before what is known of it
+// counts as old, and the network agents are asked in turn. Once a host matters, its agents are asked.
 func TestAtRestEachListIsConfirmedInTime(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := newSmallNova(t)
