@@ -45,6 +45,7 @@ func execute(ctx context.Context, p place, args []string, stdin *os.File, stdout
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	completeInPlainBash(root)
 	err := root.ExecuteContext(ctx)
 	var code exitWith
 	switch {

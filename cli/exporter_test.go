@@ -318,6 +318,12 @@ func TestRulesAndDashboardAskForWhatIsThere(t *testing.T) {
 			}
 		}
 	}
+	named := " * on (job, instance) group_left (cluster) lockstep_cluster_info "
+	for _, line := range strings.Split(string(rules), "\n") { // an alert that does not say of which cluster helps nobody who has several
+		if strings.Contains(line, "expr: lockstep_") && !strings.Contains(line, named) {
+			t.Errorf("the alert has no label cluster: %s", strings.TrimSpace(line))
+		}
+	}
 	if len(asked) < 15 {
 		t.Errorf("only %d metrics are used", len(asked))
 	}

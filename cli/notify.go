@@ -155,7 +155,7 @@ func (c *callCommand) make(call news.Call) {
 	select {
 	case c.calls <- call:
 	default:
-		c.fail(fmt.Sprintf("%d calls wait for it already: %s was not told", callsWaiting, call.ID))
+		c.fail(fmt.Sprintf("%d calls wait for it already; the call was: %s", callsWaiting, call.Text()))
 	}
 }
 
@@ -177,7 +177,7 @@ func (c *callCommand) run(ctx context.Context) {
 			return
 		case call := <-c.calls:
 			if err := c.one(ctx, call); err != nil && ctx.Err() == nil {
-				c.fail(err.Error())
+				c.fail(err.Error() + "; the call was: " + call.Text())
 			}
 		}
 	}

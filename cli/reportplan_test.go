@@ -87,6 +87,14 @@ func TestTheReportHoldsThePlanAgainstWhatCame(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		holdsThePlan(t, a, order, steps)
+		if len(a.Phases) != 5 {
+			t.Errorf("%d phases", len(a.Phases))
+		}
+		for _, p := range a.Phases {
+			if !p.Exact || p.Reconstructed || p.Began.IsZero() || p.Ended.IsZero() {
+				t.Errorf("phase %d was watched from its beginning to its end, and is told as %+v", p.Number, p)
+			}
+		}
 		for _, f := range a.Plan.Whole.Forecasts {
 			if f.Later == nil || f.End.IsZero() || f.Given.After(a.Plan.Whole.Ended.Time) {
 				t.Errorf("a forecast of the whole is not held against what came: %+v", f)

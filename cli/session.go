@@ -223,7 +223,7 @@ func (s *session) openJournal(ctx context.Context, p place, client *kube.Client,
 	var skipped int
 	var err error
 	if p.oneLook {
-		cfg.Past, skipped, err = engine.ReadPast(path)
+		cfg.Follower, cfg.Past, skipped, err = engine.OpenFollower(path)
 		cfg.Lives = func(run string) (string, bool) { return engine.RunLives(path, run) }
 	} else if s.journal, err = engine.OpenJournal(path, p.journalOptions(cfg)); err == nil {
 		cfg.Journal = s.journal

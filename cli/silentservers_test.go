@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -243,8 +244,16 @@ func TestStatusWaitsNoLongerThanItWasTold(t *testing.T) {
 						return
 					}
 					var s Status
-					if err := json.Unmarshal([]byte(out), &s); err != nil || len(s.Nodes) == 0 {
+					if err := json.Unmarshal([]byte(out), &s); err != nil || len(s.Nodes) == 0 || code != exitAttention {
 						t.Errorf("exit %d, %v: %s%s", code, err, out, errs)
+					}
+					for _, src := range s.Sources {
+						if src.State == string(core.SourceConnecting) {
+							t.Errorf("%s is said to be connecting", src.ID)
+						}
+					}
+					if !slices.ContainsFunc(s.NeedsYou, func(a StatusAttention) bool { return strings.Contains(a.Reason, "no answer") }) {
+						t.Errorf("nothing needs anybody for it: %+v", s.NeedsYou)
 					}
 				})
 			})

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -160,7 +161,8 @@ func visit(ctx context.Context, p place, wait patience, see func(s *session, p p
 	return err
 }
 
-// look waits until every source has answered or failed, and no longer than wait. A failure that may pass is not the end.
+// look waits until every source has answered or failed, and no longer than wait. A failure that may pass is not the end. What has not
+// answered by then has failed: nobody may take it for a cloud in which nothing is wrong.
 func look(ctx context.Context, e *engine.Engine, wait time.Duration) *core.Snapshot {
 	snapshots, stop := e.Subscribe()
 	defer stop()
@@ -172,11 +174,48 @@ func look(ctx context.Context, e *engine.Engine, wait time.Duration) *core.Snaps
 				return snap
 			}
 		case <-deadline:
+			return unanswered(ctx, e, snapshots)
+		case <-ctx.Done():
+			return e.Snapshot()
+		}
+	}
+}
+
+// unanswered tells the Engine which sources have not answered by now, and returns a Snapshot that says so.
+func unanswered(ctx context.Context, e *engine.Engine, snapshots <-chan *core.Snapshot) *core.Snapshot {
+	silent := func(s *core.Snapshot) (ids []core.SourceID) {
+		for id, src := range s.Sources {
+			if src.State == core.SourceConnecting {
+				ids = append(ids, id)
+			}
+		}
+		return ids
+	}
+	for _, id := range silent(e.Snapshot()) {
+		e.Apply(core.Delta{Source: id, State: core.SourceFailed, Err: noAnswer(id.Server(), "read "+string(id))})
+	}
+	give := time.After(time.Second)
+	for {
+		select {
+		case snap := <-snapshots:
+			if len(silent(snap)) == 0 {
+				return snap
+			}
+		case <-give: // there is always one within a second; one that connects again since has told why before
 			return e.Snapshot()
 		case <-ctx.Done():
 			return e.Snapshot()
 		}
 	}
+}
+
+// noAnswer is the error of a server that was silent for as long as somebody waited.
+func noAnswer(server core.Server, call string) *core.APIError {
+	who := map[core.Server]string{core.ServerKubernetes: "the Kubernetes API", core.ServerOpenStack: "OpenStack",
+		core.ServerManagement: "the management cluster"}[server]
+	return &core.APIError{Kind: core.ErrTimeout, Server: server, Call: call,
+		Message: cmp.Or(who, string(server)) + " has not answered in time",
+		Remedy:  "Try a longer --wait, and see the log."}
 }
 
 func answered(s *core.Snapshot, deadline time.Time) bool {
@@ -201,8 +240,7 @@ func cannotSee(s *core.Snapshot) error {
 		}
 	}
 	if first == nil {
-		first = &core.APIError{Kind: core.ErrTimeout, Server: core.ServerKubernetes, Call: "look at the cluster",
-			Message: "the Kubernetes API has not answered in time", Remedy: "Try a longer --wait, and see the log."}
+		first = noAnswer(core.ServerKubernetes, "look at the cluster")
 	}
 	return first
 }

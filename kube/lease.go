@@ -56,6 +56,7 @@ type Lease struct {
 	seenFrom time.Time  // when it was first seen so
 	seenTo   time.Time  // when it was last seen so
 	doing    core.Doing // what we do, for others
+	told     core.Doing // what the lease says of it
 	unsure   time.Time  // when Acquire sent a request to take it, lost the answer and gave up; zero: none
 
 	elsewhere map[string]elsewhereLease // by namespace
@@ -115,6 +116,9 @@ func (l *Lease) Run(ctx context.Context) {
 	}
 }
 
+// tellAfter is the shortest time between two renewals that only tell what we do now.
+const tellAfter = 3 * time.Second
+
 // tend does what is due, and returns when to call it again.
 func (l *Lease) tend(ctx context.Context) time.Duration {
 	if l.turn.take(ctx) != nil {
@@ -122,7 +126,11 @@ func (l *Lease) tend(ctx context.Context) time.Duration {
 	}
 	defer l.turn.give()
 	l.mu.Lock()
-	held, rest := l.held, l.opts.Renew-elapsed(time.Now(), l.renewed)
+	age := elapsed(time.Now(), l.renewed)
+	held, rest := l.held, l.opts.Renew-age
+	if l.doing != l.told {
+		rest = min(rest, tellAfter-age) // others are to know it soon
+	}
 	l.mu.Unlock()
 	switch {
 	case held && rest > 0:
@@ -219,10 +227,7 @@ func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
 				l.giveBackUnasked(ctx, mine)
 				return err
 			}
-			select {
-			case l.kick <- struct{}{}:
-			default:
-			}
+			l.LookNow()
 			return nil
 		case err.Kind != core.ErrConflict && err.Kind != core.ErrNotFound:
 			return err
@@ -327,8 +332,20 @@ func (l *Lease) Does() core.Doing {
 // Tell implements engine.OperatorLease.
 func (l *Lease) Tell(d core.Doing) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	news := l.held && d != l.doing
 	l.doing = d
+	l.mu.Unlock()
+	if news {
+		l.LookNow()
+	}
+}
+
+// LookNow implements engine.OperatorLease.
+func (l *Lease) LookNow() {
+	select {
+	case l.kick <- struct{}{}:
+	default:
+	}
 }
 
 // displayed is the part of an identity that means something to people, "user@host".

@@ -161,6 +161,16 @@ func TestTheLeaseSaysWhatItsHolderDoes(t *testing.T) {
 		if d := a.Does(); d.Said {
 			t.Errorf("to herself ann is no other: %+v", d)
 		}
+		// Whoever looks now knows what was begun some seconds ago.
+		time.Sleep(a.opts.Renew + time.Second)
+		said.Now, said.Last = "stop web-2", "stop web-2"
+		a.Tell(said)
+		time.Sleep(tellAfter + time.Second)
+		b.LookNow()
+		time.Sleep(time.Second)
+		if d := b.Does(); d != said {
+			t.Errorf("bob sees %+v", d)
+		}
 		if err := a.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}

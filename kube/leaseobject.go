@@ -115,8 +115,9 @@ func (l *Lease) take(ctx context.Context, seen leaseState) *core.APIError {
 	}
 	spec["renewTime"] = stamp
 	l.mu.Lock()
-	setDoing(object, l.doing)
+	doing := l.doing
 	l.mu.Unlock()
+	setDoing(object, doing)
 	spec["leaseDurationSeconds"] = max(int64(l.opts.Expiry/time.Second), 1)
 
 	written, err := l.write(ctx, object, seen.object == nil)
@@ -128,7 +129,7 @@ func (l *Lease) take(ctx context.Context, seen leaseState) *core.APIError {
 	defer l.mu.Unlock()
 	// Release may have been called meanwhile: then the lease is given back as soon as this turn is over.
 	l.held = l.wanted
-	l.renewed = sent
+	l.renewed, l.told = sent, doing
 	return nil
 }
 

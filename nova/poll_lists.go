@@ -33,11 +33,13 @@ func (p *Poller) projects() pollFunc {
 	}
 }
 
-// agentPoll polls the network agents: all of them now and then, those of the focus hosts often.
+// agentPoll polls the network agents: all of them now and then, those of the focus hosts often. While no host is in focus, some are asked
+// in turn, so that what is known of the agents does not get old for lack of a question.
 type agentPoll struct {
 	p      *Poller
 	known  map[string]*core.NetworkAgent
 	relist time.Time // when all are due again
+	turn   string    // the host that was asked last in turn
 }
 
 func newAgentPoll(p *Poller) *agentPoll {
@@ -69,6 +71,10 @@ func (a *agentPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
 	focus = slices.Concat(focus, a.p.routersOn())
 	slices.Sort(focus)
 	focus = slices.Compact(focus)
+	again := a.p.scaled(agentsEvery)
+	if len(focus) == 0 {
+		focus, again = a.inTurn(), min(a.p.scaled(agentsAtRest), max(a.relist.Sub(now), a.p.floor))
+	}
 	for hosts := range slices.Chunk(focus, hostsPerQuery) {
 		agents, err := a.p.c.listAgents(ctx, hosts...)
 		if err != nil {
@@ -79,10 +85,32 @@ func (a *agentPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
 		}
 		a.merge(hosts, agents)
 	}
-	if len(focus) == 0 {
-		return min(a.p.scaled(4*agentsEvery), max(a.relist.Sub(now), a.p.floor)), nil
+	if len(focus) == 0 { // there is no agent
+		a.relist = time.Time{}
 	}
-	return a.p.scaled(agentsEvery), nil
+	return again, nil
+}
+
+// inTurn are the next hosts that have agents, as many as one request takes.
+func (a *agentPoll) inTurn() []string {
+	var all []string
+	for _, agent := range a.known {
+		if agent.Host != "" {
+			all = append(all, agent.Host)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	from, there := slices.BinarySearch(all, a.turn)
+	if there {
+		from++
+	}
+	hosts := slices.Concat(all[from:], all[:from])
+	hosts = hosts[:min(len(hosts), hostsPerQuery)]
+	if len(hosts) > 0 {
+		a.turn = hosts[len(hosts)-1]
+	}
+	return hosts
 }
 
 // loads asks what the agents of some hosts serve.

@@ -22,6 +22,7 @@ const (
 	migrationsMoving = 3 * time.Second
 	migrationsQuiet  = 15 * time.Second
 	agentsEvery      = 15 * time.Second
+	agentsAtRest     = 45 * time.Second // some in turn, while no host is in focus: within the time after which a source is stale
 	projectsEvery    = 10 * time.Minute
 
 	// floor is the shortest interval at any Pace, so that a fast clock does not make polling flood the API.

@@ -313,6 +313,69 @@ func TestAnInstanceGoneFromItsHostIsOnNoHost(t *testing.T) {
 	})
 }
 
+// Nobody looks at a node, and none is in maintenance, as at night or in a watch: each list is confirmed before what is known of it
+// counts as old, and the network agents are asked in turn. Once a host matters, its agents are asked.
+func TestAtRestEachListIsConfirmedInTime(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		var agents []string
+		var mu sync.Mutex
+		asked := map[string]int{}
+		for i := range hostsPerQuery + 10 {
+			host := fmt.Sprintf("h%02d", i)
+			agents = append(agents, fmt.Sprintf(`{"id": "a-%s", "host": %q, "agent_type": "Open vSwitch agent", "alive": true, `+
+				`"admin_state_up": true}`, host, host))
+		}
+		n.on("GET /network/v2.0/agents", func(w http.ResponseWriter, r *http.Request) {
+			list := agents
+			mu.Lock()
+			defer mu.Unlock()
+			if hosts := r.URL.Query()["host"]; len(hosts) > 0 {
+				list = nil
+				for _, host := range hosts {
+					asked[host]++
+					var i int
+					if _, err := fmt.Sscanf(host, "h%d", &i); err == nil {
+						list = append(list, agents[i])
+					}
+				}
+			}
+			fmt.Fprintf(w, `{"agents": [%s]}`, strings.Join(list, ","))
+		})
+		p, b := poll(t, n.client())
+		b.await("live", func() bool { return b.state(core.SourceInstances) == core.SourceLive })
+		time.Sleep(9 * time.Minute)
+		b.mu.Lock()
+		mu.Lock()
+		last := map[core.SourceID]time.Time{}
+		for _, d := range b.deltas {
+			within := core.DefaultSettings().StaleAfterOf(d.Source)
+			if at, seen := last[d.Source]; seen && d.At.Sub(at) > within {
+				t.Errorf("%s was not confirmed from %s to %s", d.Source, at.Format(time.TimeOnly), d.At.Format(time.TimeOnly))
+			}
+			last[d.Source] = d.At
+		}
+		for id, at := range last {
+			if old := wallClock().Sub(at); old > core.DefaultSettings().StaleAfterOf(id) {
+				t.Errorf("%s was not confirmed for %s", id, old)
+			}
+		}
+		if all := len(b.objects[core.SourceNetworkAgents]); all != len(agents) || len(asked) != len(agents) {
+			t.Errorf("%d agents are known, and those of %d hosts were asked, of %d", all, len(asked), len(agents))
+		}
+		clear(asked)
+		mu.Unlock()
+		b.mu.Unlock()
+		p.SetHosts([]string{"h07"}, false)
+		time.Sleep(time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(asked) != 1 || asked["h07"] < 3 {
+			t.Errorf("asked are %v", asked)
+		}
+	})
+}
+
 func TestAQuietCloudSaysOnlyThatItIsQuiet(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := newSmallNova(t)

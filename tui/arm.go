@@ -23,7 +23,11 @@ type armDialog struct {
 	missing bool // enter was pressed before the word was typed
 	asking  bool
 	err     error
+	looked  time.Time // when the lease was looked up for this dialog
 }
+
+// lookEvery is how often the lease is looked up while the dialog is open: whoever takes it over is to see what that stops.
+const lookEvery = 5 * time.Second
 
 // toggleArm switches writing off at once, or asks before it switches it on.
 func (m *Model) toggleArm() tea.Cmd {
@@ -61,6 +65,10 @@ func (d *armDialog) refresh(m *Model) tea.Cmd {
 
 // follow updates the holder of the lease. What was typed against one holder does not count against another.
 func (d *armDialog) follow(m *Model) {
+	if now := m.now(); now.Sub(d.looked) >= lookEvery {
+		d.looked = now
+		m.backend.LookAtLease()
+	}
 	holder := ""
 	if mode := m.snap.Write; mode.Lease != "" && !mode.Mine {
 		holder = mode.Lease
@@ -210,8 +218,8 @@ func othersWork(s *core.Snapshot, w int) []draw.Line {
 	if d.As != "" {
 		out = some(themes.Dim, "The servers know them as "+d.As+".")
 	}
-	// They tell it with each renewal of the lease, and it is looked up a few times a minute.
-	now := some(themes.Text, "Nothing of theirs runs, by what they told in the last half a minute.")
+	// They tell it in the lease, some seconds after it has changed, and it is looked up while this is open.
+	now := some(themes.Text, "Nothing of theirs runs, by what they told in the last seconds.")
 	if d.Now != "" {
 		now = some(themes.Moves, "They are at work"+since(d.Since, s.Now)+": "+d.Now+".")
 	}

@@ -37,6 +37,9 @@ func TestTakingTheLeaseIsTyped(t *testing.T) {
 	if frame := stripped(d.shows()); !strings.Contains(frame, "bob@jump02 holds the lease.") {
 		t.Errorf("who holds the lease is not named:\n%s", frame)
 	}
+	if d.fake.looked != 1 {
+		t.Errorf("the lease was looked up %d times as the dialog opened", d.fake.looked)
+	}
 	d.keys("tab", "tab", "enter")
 	if len(d.fake.armed) != 0 {
 		t.Fatal("the lease was taken without typing")

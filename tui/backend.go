@@ -28,6 +28,8 @@ type Backend interface {
 	Lines(ctx context.Context, after int64, most int) ([]core.JournalLine, error)
 	// Arm makes writing possible; with takeOver it takes the operator lease from its holder.
 	Arm(ctx context.Context, takeOver bool) error
+	// LookAtLease has the operator lease looked up at once, and does not wait for it.
+	LookAtLease()
 	// Disarm makes writing impossible again and gives the lease back.
 	Disarm()
 	// ForecastEvacuation makes the forecast of an evacuation. It asks OpenStack, and reports what it has read on the way.

@@ -25,6 +25,7 @@ type fakeBackend struct {
 	executed  []core.Grant
 	armed     []bool
 	disarmed  int
+	looked    int
 	controls  []core.Control
 	seen      []string
 	focused   []string
@@ -123,6 +124,12 @@ func (f *fakeBackend) Arm(_ context.Context, takeOver bool) error {
 	defer f.mu.Unlock()
 	f.armed = append(f.armed, takeOver)
 	return f.armErr
+}
+
+func (f *fakeBackend) LookAtLease() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.looked++
 }
 
 func (f *fakeBackend) Disarm() {

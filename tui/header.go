@@ -143,21 +143,31 @@ func (m *Model) serverLine(w int) draw.Line {
 	if m.snap == nil {
 		return draw.Line{draw.Blank(1), draw.Text(themes.Moves, "connecting"), draw.Text(themes.Dim, " for "+age(m.now().Sub(m.opened)))}
 	}
-	who := append(m.whoLine(w), draw.Blank(1))
-	health, causes := healthLine(m, w-who.Width()-1)
-	if room := w - causes - 1; room < who.Width() && room > 0 {
-		who = who.Cut(room) // rather than the reason why a server cannot be seen
+	least := healthLine(m, 0).Width() // no server, and no reason why one cannot be seen, is left out for a long name
+	var who draw.Line
+	for _, short := range []bool{false, true} {
+		if who = append(m.whoLine(w, short), draw.Blank(1)); who.Width()+1+least <= w {
+			break
+		}
 	}
-	return draw.Apart(health, who, w)
+	if room := max(w-least-1, 0); room < who.Width() {
+		who = who.Cut(room)
+	}
+	return draw.Apart(healthLine(m, w-who.Width()-1), who, w)
 }
 
-func (m *Model) whoLine(w int) draw.Line {
+// whoLine is who is here, and who holds the lease: that comes first where it is short.
+func (m *Model) whoLine(w int, short bool) draw.Line {
 	s := m.snap
 	out := draw.One(themes.Dim, s.Operator)
 	switch {
 	case s.Write.Lease == "": // nobody else is here
+	case s.Write.Mine && short:
+		out = draw.One(themes.Good, "lease: yours")
 	case s.Write.Mine:
 		out = out.And(themes.Good, " holds the lease")
+	case short:
+		out = draw.One(themes.Warn, "lease: "+s.Write.Lease)
 	default:
 		out = draw.One(themes.Warn, s.Write.Lease+" holds the lease")
 		if w >= 110 {

@@ -119,16 +119,15 @@ func stateNow(s *core.Snapshot, src core.Source) core.SourceState {
 }
 
 // healthLine is the state of the servers in at most w columns. Where room is short it drops the servers' own words first, then
-// the servers that nobody configured, and last everything but each one's cause. Up to causes columns it is about servers that are
-// not live, and must not be cut.
-func healthLine(m *Model, w int) (out draw.Line, causes int) {
+// the servers that nobody configured, and last everything but each one's cause. It may still be wider: then it must not be cut for the
+// sake of something else.
+func healthLine(m *Model, w int) (out draw.Line) {
 	all := healths(m.snap)
 	for _, level := range []struct {
 		words func(*core.Snapshot, health) string
 		off   bool
 	}{{fullWords, true}, {shortWords, true}, {shortWords, false}, {causeWords, false}} {
 		var parts []draw.Line
-		causes = 0
 		for _, h := range all {
 			if h.state == core.SourceOff && !level.off {
 				continue
@@ -139,15 +138,12 @@ func healthLine(m *Model, w int) (out draw.Line, causes int) {
 				part = part.And(k.tone, " "+level.words(m.snap, h))
 			}
 			parts = append(parts, part)
-			if h.state != core.SourceLive && h.state != core.SourceOff {
-				causes = 1 + draw.Join(2, parts...).Width()
-			}
 		}
 		if out = append(draw.Line{draw.Blank(1)}, draw.Join(2, parts...)...); out.Width() <= w {
 			break
 		}
 	}
-	return out, causes
+	return out
 }
 
 // healthMark is the mark of a server: the worst one where nothing of it can be seen.

@@ -27,7 +27,7 @@ func TestTheHeaderCutsNoServer(t *testing.T) {
 	s.Settings.ActAs = []core.ActAs{{Controller: core.ControllerOpenStack}}
 	s.Write = core.WriteMode{Armed: true, Mine: true, Lease: "anna@jump01"}
 	head := strings.Split(stripped(drive(s, 80, 24).shows()), "\n")[1]
-	for _, want := range []string{"● kubernetes", "○ openstack forbidden", "as openstack", "holds the lease"} {
+	for _, want := range []string{"● kubernetes", "○ openstack forbidden", "● management", "as openstack", "lease: yours"} {
 		if !strings.Contains(head, want) {
 			t.Errorf("%q is not in %q", want, head)
 		}
@@ -35,6 +35,25 @@ func TestTheHeaderCutsNoServer(t *testing.T) {
 	if head := strings.Split(stripped(drive(forbidden(core.SourceInstances, core.SourceMigrations), 80, 24).shows()),
 		"\n")[1]; !strings.Contains(head, "● management ") || strings.Contains(head, "…") {
 		t.Errorf("a server is cut: %q", head)
+	}
+}
+
+// In 80 columns the name of who holds the lease hides no server, however long it is.
+func TestAHolderOfTheLeaseHidesNoServer(t *testing.T) {
+	long := "anna (root@jumphost-fra-01 from 10.20.30.40)"
+	for want, write := range map[string]core.WriteMode{
+		"lease: anna (root@": {Lease: long},
+		"lease: yours": {Armed: true, Mine: true, Lease: long},
+		"anna (root@jumphos": {},
+	} {
+		s := forbidden()
+		s.Operator, s.Write = long, write
+		head := strings.Split(stripped(drive(s, 80, 24).shows()), "\n")[1]
+		for _, want := range []string{"● kubernetes", "● openstack", "● management", want} {
+			if !strings.Contains(head, want) {
+				t.Errorf("%q is not in %q", want, head)
+			}
+		}
 	}
 }
 

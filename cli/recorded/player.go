@@ -340,6 +340,9 @@ func (p *Player) Note(_ context.Context, n core.Note) (core.Note, error) { retur
 // Arm implements tui.Backend.
 func (p *Player) Arm(context.Context, bool) error { return errBarred }
 
+// LookAtLease implements tui.Backend.
+func (p *Player) LookAtLease() {}
+
 // Disarm implements tui.Backend.
 func (p *Player) Disarm() {}
 

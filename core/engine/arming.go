@@ -15,18 +15,26 @@ func (e *Engine) Arm(ctx context.Context, takeOver bool) error {
 	if e.cfg.Barred != "" {
 		return refuse("writing cannot be armed: %s", e.cfg.Barred)
 	}
-	if err := e.journal(ctx, Record{Kind: RecordArm, State: "asked", Exact: takeOver}); err != nil {
+	from := "" // whose lease it is
+	if takeOver {
+		e.call(func() {
+			if !e.write.Mine {
+				from = e.write.Lease
+			}
+		})
+	}
+	if err := e.journal(ctx, Record{Kind: RecordArm, State: "asked", Exact: takeOver, From: from}); err != nil {
 		return refuse("writing cannot be armed: %v", err)
 	}
 	if err := e.acquire(ctx, takeOver); err != nil {
-		e.record(Record{Kind: RecordArm, State: "refused", Error: err.Error()}, false)
+		e.record(Record{Kind: RecordArm, State: "refused", From: from, Error: err.Error()}, false)
 		return err
 	}
 	armed := e.call(func() {
 		e.armed.Store(true)
 		e.write.Armed, e.write.Lost, e.write.Since = true, "", e.cfg.Wall()
 		e.leaseSeen()
-		e.record(Record{Kind: RecordArm, State: "armed", Exact: takeOver}, true)
+		e.record(Record{Kind: RecordArm, State: "armed", Exact: takeOver, From: from}, true)
 	})
 	if !armed {
 		return refuse("Lockstep is leaving")
@@ -52,6 +60,13 @@ func (e *Engine) acquire(ctx context.Context, takeOver bool) error {
 		}
 	}
 	return e.cfg.Lease.Acquire(ctx, takeOver)
+}
+
+// LookAtLease has the operator lease looked up at once: who is about to take it over sees what its holder does now.
+func (e *Engine) LookAtLease() {
+	if e.cfg.Lease != nil {
+		e.cfg.Lease.LookNow()
+	}
 }
 
 // Disarm ends writing. Running operations are watched to their end; nothing new begins. It returns when the lease is given back, or

@@ -28,6 +28,7 @@ type Config struct {
 
 	Journal    *Journal                                  // nil bars writing
 	Past       []Record                                  // those records of the journal at the start that still count
+	Follower   *Follower                                 // reads on in a journal that this run does not write; nil: the Journal is read on
 	Lives      func(run string) (who string, lives bool) // whether another run on the journal lives; nil: by the journal's locks
 	Kubernetes KubernetesChecker
 	OpenStack  OpenStackChecker
@@ -98,7 +99,8 @@ type Engine struct {
 	seen      []Record        // transitions that the Snapshot being made shows
 	followed  <-chan struct{} // closed when the Engine has stopped following other runs
 	revision  uint64
-	settled   bool // the last Snapshot was: what it had is observed
+	settled   bool      // the last Snapshot was: what it had is observed
+	lookedAt  time.Time // the time of the cluster in the last Snapshot that was observed
 	dirty     bool
 
 	updateSeen string // UID of the update's request that this run has seen
@@ -199,7 +201,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	defer close(e.done)
 	e.record(Record{Kind: RecordStart, Cluster: e.cfg.Cluster, Version: e.cfg.Version}, false)
-	if e.cfg.Journal != nil {
+	if e.cfg.Journal != nil || e.cfg.Follower != nil {
 		followed := make(chan struct{})
 		e.followed = followed
 		go func() {
@@ -476,12 +478,16 @@ func (e *Engine) journal(ctx context.Context, r Record) error {
 // errLeaving is the error when nobody waits for a record any more.
 var errLeaving = errors.New("not waited for the record: Lockstep is leaving")
 
-// kept notes whether records could be written. It logs when that begins to fail, and when it works again.
+// kept notes whether records could be written, or read where they only are read. It logs when that begins to fail, and when it works again.
 func (e *Engine) kept(err error) {
 	if errors.Is(err, errLeaving) {
 		return
 	}
 	switch failed := e.unkept.Swap(err != nil); {
+	case err != nil && !failed && e.cfg.Journal == nil:
+		e.cfg.Log.Warn("the journal cannot be read: what others do is not known", "error", err)
+	case err == nil && failed && e.cfg.Journal == nil:
+		e.cfg.Log.Info("the journal can be read again")
 	case err != nil && !failed:
 		e.cfg.Log.Error("the journal cannot be written; its records wait until it can be", "error", err)
 	case err == nil && failed:

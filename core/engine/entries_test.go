@@ -181,7 +181,7 @@ func TestEntriesGoAlongIntoTheNextFile(t *testing.T) {
 	if n := len(archives(t, path)); n < 2 {
 		t.Fatalf("%d files were put away", n)
 	}
-	past, _, err := ReadPast(path)
+	past, _, err := readPast(path)
 	if err != nil {
 		t.Fatal(err)
 	}

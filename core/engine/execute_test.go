@@ -639,8 +639,16 @@ func TestArming(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "bob@jump02") || b.engine.Snapshot().Write.Armed {
 				t.Errorf("armed against %v", err)
 			}
+			time.Sleep(2 * tickEvery) // until the holder is known
 			if err := b.engine.Arm(context.Background(), true); err != nil || !b.engine.Snapshot().Write.Armed {
 				t.Errorf("the explicit take-over: %v", err)
+			}
+			time.Sleep(tickEvery)
+			lines, err := b.engine.Lines(context.Background(), 0, 100)
+			if err != nil || !slices.ContainsFunc(lines, func(l core.JournalLine) bool {
+				return l.What == "writing: armed, the lease was taken over from bob@jump02"
+			}) {
+				t.Errorf("the journal does not say from whom: %+v, %v", lines, err)
 			}
 		})
 	})

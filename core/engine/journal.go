@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
@@ -399,21 +398,16 @@ func (j *Journal) catchUp(locked bool) error {
 }
 
 // readOn reads the file's whole lines from offset on.
-func (j *Journal) readOn(f *os.File) error {
-	b := bufio.NewReader(io.NewSectionReader(f, j.offset, 1<<62))
-	for {
-		line, err := b.ReadBytes('\n')
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read the journal %s: %w", j.path, err)
-		}
-		j.offset += int64(len(line))
+func (j *Journal) readOn(f *os.File) (err error) {
+	j.offset, err = wholeLines(f, j.offset, func(line []byte) {
 		if r, ok, _ := decodeRecord(bytes.TrimSpace(line), nil); ok {
 			j.take(r)
 		}
+	})
+	if err != nil {
+		return fmt.Errorf("read the journal %s: %w", j.path, err)
 	}
+	return nil
 }
 
 // take takes in a record of another run.

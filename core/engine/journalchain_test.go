@@ -162,7 +162,7 @@ func TestAJournalOfVersion2IsRead(t *testing.T) {
 	if skipped > 0 || !maps.Equal(kinds, want) || records[0].Cluster != "mos" {
 		t.Errorf("%v, %d skipped", kinds, skipped)
 	}
-	if past, skipped, err := ReadPast(path); err != nil || skipped > 0 || len(past) == 0 {
+	if past, skipped, err := readPast(path); err != nil || skipped > 0 || len(past) == 0 {
 		t.Errorf("what still counts: %d records, %d skipped, %v", len(past), skipped, err)
 	}
 }
@@ -192,7 +192,7 @@ func TestAJournalOfAWholeUpdateIsRead(t *testing.T) {
 	if skipped > 0 || !maps.Equal(kinds, want) || made != 5 {
 		t.Errorf("%v, %d reconstructed, %d skipped", kinds, made, skipped)
 	}
-	past, _, err := ReadPast(path)
+	past, _, err := readPast(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,6 +142,12 @@ func (r Record) line() (core.JournalLine, bool) {
 		l.Kind, l.Who, l.What = core.LineRun, r.By, "Lockstep ended"
 	case RecordArm:
 		l.Kind, l.Who, l.What, l.Why = core.LineRun, r.By, "writing: "+r.State, text(r.Error)
+		switch {
+		case r.From != "" && r.State == "armed":
+			l.What = text(l.What + ", the lease was taken over from " + r.From)
+		case r.From != "":
+			l.What = text(l.What + ", to take over the lease of " + r.From)
+		}
 	case RecordDisarm:
 		l.Kind, l.Who, l.What, l.Why = core.LineRun, r.By, "writing was disarmed", text(cmp.Or(r.Error, r.Text))
 	case RecordIdentity:

@@ -49,19 +49,6 @@ func ReadJournal(path string, each func(Record)) (skipped int, err error) {
 	return skipped + more, err
 }
 
-// ReadPast reads those records of the journal at path that still count: a History and the operations of earlier runs are made from
-// them. It writes nothing and takes no lock.
-func ReadPast(path string) (past []Record, skipped int, err error) {
-	f, _, err := openCurrent(path)
-	if f == nil {
-		return nil, 0, err
-	}
-	defer f.Close()
-	d := newDigest(false)
-	skipped, err = readRecords(f, path, counts, d.add)
-	return d.records(), skipped, err
-}
-
 // archiveName is the name of an earlier file of a journal.
 func archiveName(path string, number int) string { return fmt.Sprintf("%s.%04d", path, number) }
 

@@ -325,7 +325,7 @@ func TestReadingAJournalIsBounded(t *testing.T) {
 		var past []Record
 		allocations[n] = testing.AllocsPerRun(1, func() {
 			var err error
-			if past, _, err = ReadPast(path); err != nil {
+			if past, _, err = readPast(path); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -384,7 +384,7 @@ func BenchmarkReadJournal(b *testing.B) {
 	}
 	read := func(b *testing.B) {
 		for b.Loop() {
-			past, _, err := ReadPast(path)
+			past, _, err := readPast(path)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -128,6 +128,58 @@ func TestNotesOfOtherRunsAreTakenIn(t *testing.T) {
 	})
 }
 
+// A run that only reads the journal, as a watch does, takes in what others do as well: their notes, and what they
+// changed. It goes on in the next file, and finds a journal that comes later.
+func TestARunThatOnlyReadsFollowsTheOthers(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "journal.jsonl")
+		follower, past, _, err := OpenFollower(path)
+		if err != nil || len(past) > 0 {
+			t.Fatal(past, err)
+		}
+		watch := New(Config{Cluster: "mos", Follower: follower, Lives: func(run string) (string, bool) { return RunLives(path, run) }})
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = watch.Run(ctx) }()
+		defer func() { cancel(); <-ended }()
+		anna := newBench(t, dir, newTestCloud())
+		defer func() { anna.end() }()
+		note, err := anna.engine.Note(ctx, core.Note{Text: "owner informed", Until: worldTime.Add(time.Minute)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * tickEvery)
+		if s := watch.Snapshot(); len(s.Notes) != 1 || s.Notes[0] != note {
+			t.Errorf("the watch has %+v", s.Notes)
+		}
+		anna.arm()
+		id, err := anna.confirm(core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-2"}, Mode: core.ModeSkip})
+		if err != nil {
+			t.Fatal(err)
+		}
+		anna.awaitEnd(id)
+		release, err := anna.engine.cfg.Journal.exclusive()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := anna.engine.cfg.Journal.rotate(); err != nil {
+			t.Fatal(err)
+		}
+		release()
+		if _, err := anna.engine.Note(ctx, core.Note{ID: note.ID, Done: true}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * tickEvery)
+		if s := watch.Snapshot(); len(s.Notes) != 1 || !s.Notes[0].Done || len(s.History.Changes) != 1 {
+			t.Errorf("after the next file has begun, the watch has %+v and %+v", s.Notes, s.History.Changes)
+		}
+		if raw, err := os.ReadFile(path); err != nil || strings.Contains(string(raw), "Lockstep ended") {
+			t.Errorf("%s, %v", raw, err)
+		}
+	})
+}
+
 // The journal's next file has the notes that are not done, and as many of those that are done as a run lists.
 func TestNotesAreCarriedIntoTheNextFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
@@ -154,7 +206,7 @@ func TestNotesAreCarriedIntoTheNextFile(t *testing.T) {
 	for i := 0; j.number == 1; i++ {
 		write(Record{Kind: RecordStart, Wall: worldTime, Text: strings.Repeat("x", 4000)})
 	}
-	past, _, err := ReadPast(path)
+	past, _, err := readPast(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +215,7 @@ func TestNotesAreCarriedIntoTheNextFile(t *testing.T) {
 		t.Errorf("%d notes, the first %+v", len(notes), notes[:min(2, len(notes))])
 	}
 	write(Record{Kind: RecordUpdate, Wall: worldTime, Update: &core.UpdateRecord{UID: "next", Started: worldTime}})
-	if past, _, err = ReadPast(path); err != nil {
+	if past, _, err = readPast(path); err != nil {
 		t.Fatal(err)
 	}
 	if notes := notesOf(past); len(notes) != 1 || notes[0].ID != "open" {

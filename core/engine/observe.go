@@ -30,6 +30,7 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 	h = e.observePhases(s, h, watched)
 	h = e.observeStandstills(s, h, watched)
 	h = e.observeCold(s, h)
+	e.lookedAt = s.Now
 	return e.observePast(s, h, watched)
 }
 
@@ -320,15 +321,15 @@ func lockSince(s *core.Snapshot, l *core.WorkloadLock) core.Since {
 	return core.Since{}
 }
 
-// phaseSeen is how old what the end of a phase rests on may be when the phase is seen to end.
+// phaseSeen is how much older than the look before what the beginning or the end of a phase rests on may be when that is seen.
 const phaseSeen = time.Minute
 
-// phaseEnd is when a phase ended that had not at the look before this one.
-func phaseEnd(s *core.Snapshot, is core.Since, seen bool) core.Since {
+// phaseTime is when a phase began or ended that had not at the look before this one, by what that rests on.
+func (e *Engine) phaseTime(s *core.Snapshot, is core.Since, seen bool) core.Since {
 	switch {
 	case is.At.IsZero():
 		return core.Since{At: s.Now, Exact: seen}
-	case seen && s.Now.Sub(is.At) < phaseSeen:
+	case seen && e.lookedAt.Sub(is.At) < phaseSeen:
 		is.Exact = true // what it rests on came since
 	}
 	return is
@@ -344,13 +345,11 @@ func (e *Engine) observePhases(s *core.Snapshot, h core.History, watched bool) c
 		r := phases.M[p.ID]
 		before := r
 		if p.State != core.PhasePending && r.Started.At.IsZero() {
-			if r.Started = p.Started; r.Started.At.IsZero() { // else the plan may know it better
-				r.Started = core.Since{At: s.Now, Exact: seen}
-			}
+			r.Started = e.phaseTime(s, p.Started, seen) // the plan may know it better
 		}
 		switch {
 		case p.State == core.PhaseDone && r.Ended.At.IsZero():
-			r.Ended = phaseEnd(s, p.Ended, seen)
+			r.Ended = e.phaseTime(s, p.Ended, seen)
 		case p.State != core.PhaseDone:
 			r.Ended = core.Since{} // the phase goes on again, so it has not ended
 		}

@@ -109,7 +109,11 @@ func (e *Engine) followOthers(ctx context.Context) {
 }
 
 func (e *Engine) follow() {
-	others, err := e.cfg.Journal.Follow()
+	follow, done := e.cfg.Follower.Follow, e.cfg.Follower.Done
+	if e.cfg.Journal != nil {
+		follow, done = e.cfg.Journal.Follow, e.cfg.Journal.Done
+	}
+	others, err := follow()
 	e.kept(err)
 	before := e.ops.allElsewhere()
 	died := slices.ContainsFunc(before, func(op core.Operation) bool {
@@ -119,7 +123,7 @@ func (e *Engine) follow() {
 	if len(others) == 0 && !died {
 		return
 	}
-	settled, elsewhere := e.apart(e.cfg.Journal.Done())
+	settled, elsewhere := e.apart(done())
 	dead := map[string]bool{}
 	for _, op := range before {
 		dead[op.ID] = !slices.ContainsFunc(elsewhere, func(o core.Operation) bool { return o.ID == op.ID })

@@ -156,8 +156,10 @@ type OperatorLease interface {
 	Holder() string
 	// Does is what the holder does, as last seen; not said where nobody holds it, it is ours, or the holder does not say.
 	Does() core.Doing
-	// Tell says what we do, to those who look at the lease while it is ours. It asks no server: the next renewal takes it along.
+	// Tell says what we do, to those who look at the lease while it is ours. It does not wait: what is new is written some seconds later.
 	Tell(core.Doing)
+	// LookNow has the lease looked up at once. It does not wait: Holder and Does tell what came.
+	LookNow()
 	// Release gives the lease back. It is called whenever writing ends.
 	Release(ctx context.Context) error
 }

@@ -63,7 +63,7 @@ func TestAReconstructedStageIsAtItsPlace(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	written(t, path, "a", records)
-	past, _, err := ReadPast(path)
+	past, _, err := readPast(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -635,6 +635,8 @@ func (c *testCloud) Does() core.Doing {
 	return c.doing
 }
 
+func (c *testCloud) LookNow() {}
+
 func (c *testCloud) Tell(d core.Doing) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

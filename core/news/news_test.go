@@ -180,6 +180,36 @@ func TestWhoeverIsCalled(t *testing.T) {
 		"quiet": {news.Rules{Quiet: 10 * time.Minute}, []act{{0, []news.Line{line("a/1", news.Came, urgent)}, []string{"urgent: a/1: "}},
 			{5 * time.Minute, []news.Line{line("a/1", news.Came, urgent)}, nil},
 			{6 * time.Minute, []news.Line{line("a/1", news.Came, urgent)}, []string{"urgent: a/1: "}}}},
+		"quiet is over, and it is still there": {news.Rules{Quiet: 10 * time.Minute}, []act{
+			{0, []news.Line{line("a/1", news.Came, urgent), line("b/1", news.Came, urgent)}, []string{"urgent: a/1: ", "urgent: b/1: "}},
+			{time.Minute, []news.Line{line("a/1", news.Settled, urgent), line("b/1", news.Settled, urgent)}, nil},
+			{time.Minute, []news.Line{line("a/1", news.Came, urgent), line("b/1", news.Came, urgent)}, nil},
+			{7 * time.Minute, []news.Line{line("b/1", news.Settled, urgent)}, nil},
+			{time.Minute, nil, []string{"urgent: a/1: "}}}},
+		"quiet, but it is worse": {news.Rules{From: warning, After: 30 * time.Second, Quiet: 10 * time.Minute}, []act{
+			{0, []news.Line{line("a/1", news.Came, warning)}, nil},
+			{time.Minute, nil, []string{"warning: a/1: "}},
+			{time.Minute, []news.Line{line("a/1", news.Worse, urgent)}, nil},
+			{time.Minute, nil, []string{"urgent: a/1: "}},
+			{time.Minute, []news.Line{line("a/1", news.Better, warning)}, nil},
+			{time.Minute, []news.Line{line("a/1", news.Worse, urgent)}, nil},
+			{7 * time.Minute, nil, nil},
+			{time.Minute, nil, []string{"urgent: a/1: "}}}},
+		"told as it is when the call is made": {news.Rules{From: warning, After: 30 * time.Second}, []act{
+			{0, []news.Line{line("a/1", news.Came, warning), line("b/1", news.Came, urgent)}, nil},
+			{10 * time.Second, []news.Line{line("a/1", news.Worse, urgent), line("b/1", news.Better, warning)}, nil},
+			{20 * time.Second, nil, []string{"urgent: a/1: ", "warning: b/1: "}}}},
+		"it is no longer severe enough": {news.Rules{After: 30 * time.Second}, []act{
+			{0, []news.Line{line("a/1", news.Came, urgent)}, nil},
+			{10 * time.Second, []news.Line{line("a/1", news.Better, warning)}, nil},
+			{time.Minute, nil, nil}}},
+		"a reminder, though it is a warning": {news.Rules{}, []act{
+			{0, []news.Line{line("promise/1", news.Came, warning)}, []string{"warning: promise/1: "}}}},
+		"a reminder that nobody wants": {news.Rules{Never: []core.AttentionRule{core.RulePromise}}, []act{
+			{0, []news.Line{line("promise/1", news.Came, warning)}, nil}}},
+		"a limit holds back what is less severe": {news.Rules{From: warning, Limit: 2}, []act{
+			{0, []news.Line{line("a/1", news.Came, warning), line("a/2", news.Came, warning), line("a/3", news.Came, urgent)},
+				[]string{"urgent: a/3: ", "warning: a/1:  (and 1 other, held back by the limit)"}}}},
 		"what lasts": {news.Rules{After: 30 * time.Second}, []act{
 			{0, []news.Line{line("a/1", news.Came, urgent), line("b/1", news.Came, urgent)}, nil},
 			{10 * time.Second, []news.Line{line("a/1", news.Settled, urgent)}, nil},
