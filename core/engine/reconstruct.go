@@ -148,7 +148,7 @@ func (e *Engine) pastPhases(s *core.Snapshot, u core.UpdateRecord,
 		if !e.past.phases[p.ID] || began.Before(u.Started) || began.After(s.Now) {
 			continue
 		}
-		if !r.Started.At.IsZero() && !r.Started.Exact {
+		if !r.Started.At.IsZero() && (!r.Started.Exact || began.Before(r.Started.At)) { // a step begins before its first node
 			r.Started = core.Since{At: began, Exact: true}
 		}
 		if !r.Ended.At.IsZero() && !r.Ended.Exact && !ended.IsZero() && !ended.After(s.Now) {
