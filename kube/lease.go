@@ -57,6 +57,7 @@ type Lease struct {
 	seenTo   time.Time  // when it was last seen so
 	doing    core.Doing // what we do, for others
 	told     core.Doing // what the lease says of it
+	untold   time.Time  // since when we do what the lease does not say; zero: it says it
 	unsure   time.Time  // when Acquire sent a request to take it, lost the answer and gave up; zero: none
 
 	elsewhere map[string]elsewhereLease // by namespace
@@ -116,8 +117,9 @@ func (l *Lease) Run(ctx context.Context) {
 	}
 }
 
-// tellAfter is the shortest time between two renewals that only tell what we do now.
-const tellAfter = 3 * time.Second
+// tellAfter is how long after a change of what we do the lease says so. Much of a batch changes in that time, and what is being done comes
+// first.
+const tellAfter = 2500 * time.Millisecond
 
 // tend does what is due, and returns when to call it again.
 func (l *Lease) tend(ctx context.Context) time.Duration {
@@ -126,10 +128,9 @@ func (l *Lease) tend(ctx context.Context) time.Duration {
 	}
 	defer l.turn.give()
 	l.mu.Lock()
-	age := elapsed(time.Now(), l.renewed)
-	held, rest := l.held, l.opts.Renew-age
-	if l.doing != l.told {
-		rest = min(rest, tellAfter-age) // others are to know it soon
+	held, rest := l.held, l.opts.Renew-elapsed(time.Now(), l.renewed)
+	if !l.untold.IsZero() {
+		rest = min(rest, tellAfter-elapsed(time.Now(), l.untold)) // others are to know it soon
 	}
 	l.mu.Unlock()
 	switch {
@@ -332,11 +333,14 @@ func (l *Lease) Does() core.Doing {
 // Tell implements engine.OperatorLease.
 func (l *Lease) Tell(d core.Doing) {
 	l.mu.Lock()
-	news := l.held && d != l.doing
 	l.doing = d
+	news := l.held && d != l.told && l.untold.IsZero()
+	if news {
+		l.untold = time.Now()
+	}
 	l.mu.Unlock()
 	if news {
-		l.LookNow()
+		l.LookNow() // which only sets the time of the next renewal: the lease is ours
 	}
 }
 

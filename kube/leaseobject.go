@@ -130,6 +130,9 @@ func (l *Lease) take(ctx context.Context, seen leaseState) *core.APIError {
 	// Release may have been called meanwhile: then the lease is given back as soon as this turn is over.
 	l.held = l.wanted
 	l.renewed, l.told = sent, doing
+	if l.untold = (time.Time{}); l.doing != doing {
+		l.untold = sent
+	}
 	return nil
 }
 
