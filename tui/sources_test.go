@@ -43,7 +43,7 @@ func TestAHolderOfTheLeaseHidesNoServer(t *testing.T) {
 	long := "anna (root@jumphost-fra-01 from 10.20.30.40)"
 	for want, write := range map[string]core.WriteMode{
 		"lease: anna (root@": {Lease: long},
-		"lease: yours": {Armed: true, Mine: true, Lease: long},
+		"lease: yours":       {Armed: true, Mine: true, Lease: long},
 		"anna (root@jumphos": {},
 	} {
 		s := forbidden()
