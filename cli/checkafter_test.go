@@ -7,7 +7,6 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/checklist"
-	"lockstep/core/procedure"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 )
@@ -33,13 +32,7 @@ func TestTheCheckSaysWhatAnUpdateBroke(t *testing.T) {
 		st.place.management = simManagement(st.Cloud)
 		st.begin()
 		st.arm()
-		var next core.Step
-		st.until("a release is offered", func(s *core.Snapshot) bool {
-			p, _ := procedure.Of(s, *procedure.UpdateKey())
-			next, _ = p.Next()
-			return live(s, core.ServerManagement) && next.Intent.Kind == core.IntentSetRelease
-		})
-		st.confirm(next.Intent)
+		next := st.takesTheRelease()
 		st.until("the cluster is at it, and its agents are silent", func(s *core.Snapshot) bool {
 			silent := 0
 			for _, agents := range s.Agents {

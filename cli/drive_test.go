@@ -99,6 +99,18 @@ func plannedUpdate(t *testing.T) {
 	})
 }
 
+// takesTheRelease gives a cluster without a plan the release that is offered, by the step that is next.
+func (st *story) takesTheRelease() (next core.Step) {
+	st.t.Helper()
+	st.until("a release is offered", func(s *core.Snapshot) bool {
+		p, _ := procedure.Of(s, *procedure.UpdateKey())
+		next, _ = p.Next()
+		return live(s, core.ServerManagement) && next.Intent.Kind == core.IntentSetRelease
+	})
+	st.confirm(next.Intent)
+	return next
+}
+
 // A cluster without an update plan is given the release that is offered, and LCM updates all of it.
 func TestAClusterWithoutAPlanIsDrivenByItsSteps(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
@@ -106,13 +118,7 @@ func TestAClusterWithoutAPlanIsDrivenByItsSteps(t *testing.T) {
 		st.place.management = simManagement(st.Cloud)
 		st.begin()
 		st.arm()
-		var next core.Step
-		st.until("a release is offered", func(s *core.Snapshot) bool {
-			p, _ := procedure.Of(s, *procedure.UpdateKey())
-			next, _ = p.Next()
-			return live(s, core.ServerManagement) && next.Intent.Kind == core.IntentSetRelease
-		})
-		st.confirm(next.Intent)
+		next := st.takesTheRelease()
 		st.until("the cluster is at it, and its maintenance is over", func(s *core.Snapshot) bool {
 			c := s.Management.Cluster
 			return c.Release == next.Intent.Release && c.Target == c.Release && s.ClusterRequest() == nil && len(s.NodeRequests) == 0

@@ -23,7 +23,7 @@ func HTML(w io.Writer, a *Account, zone *time.Location) error {
 	p := page{account: a, zone: zone}
 	p.head()
 	p.timeline()
-	p.todo()
+	p.left()
 	p.deviations()
 	p.plan()
 	p.phases()
@@ -169,7 +169,7 @@ func (p *page) timeline() {
 	p.put("</p>\n")
 }
 
-func (p *page) todo() {
+func (p *page) left() {
 	p.put("\n<h2>Left to do</h2>\n")
 	open := p.account.Open()
 	if len(open)+len(p.account.Left) == 0 {
