@@ -128,3 +128,42 @@ func TestAClusterWithoutAPlanIsDrivenByItsSteps(t *testing.T) {
 		}
 	})
 }
+
+// Of several releases that are offered, the one whose name is typed is set, and the cluster comes to that one.
+func TestTheReleaseThatIsTypedIsTheOneThatTheClusterComesTo(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
+		const patch, major = "mosk-17-4-6-25-1-1", "mosk-21-0-0-25-2"
+		st := newStory(t, sim.Options{Scenario: told(t, "releases-offered"), Timing: brief})
+		st.place.management = simManagement(st.Cloud)
+		st.begin()
+		st.arm()
+		give := func(release string) core.Step {
+			return step.Plan(st.last, core.Intent{Kind: core.IntentSetRelease, Release: release})
+		}
+		st.until("both are offered", func(s *core.Snapshot) bool {
+			return live(s, core.ServerManagement) && s.Management.Cluster != nil && len(s.Management.Cluster.Available) == 2 &&
+				give(patch).Doable() && give(major).Doable()
+		})
+		for _, release := range []string{patch, major} {
+			if got := give(release); got.Type != release || strings.Contains(got.Then, "rebooted") != (release == major) {
+				t.Errorf("to set %s one types %q: %s", release, got.Type, got.Then)
+			}
+		}
+		st.confirm(core.Intent{Kind: core.IntentSetRelease, Release: patch})
+		st.until("the cluster is on its way", func(s *core.Snapshot) bool { return progress.UpdateRequest(s) != nil })
+		if got := progress.UpdateRequest(st.last).Release; got != "17.4.6+25.1.1" {
+			t.Errorf("it is on its way to %s", got)
+		}
+		if got := give(major); got.Doable() {
+			t.Error("the other one could be set meanwhile")
+		}
+		st.until("the cluster is at it", func(s *core.Snapshot) bool {
+			return s.Management.Cluster.Release == patch && s.ClusterRequest() == nil && len(s.NodeRequests) == 0
+		})
+		for _, n := range st.last.Nodes {
+			if n.KubeletVersion != "v1.30.15" {
+				t.Errorf("%s runs %s", n.Name, n.KubeletVersion)
+			}
+		}
+	})
+}

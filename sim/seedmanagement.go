@@ -34,6 +34,10 @@ func managementOptions(s *scenario.Scenario, config *rest.Config, start time.Tim
 	for _, n := range s.Nodes {
 		options.Ceph = options.Ceph || n.Has(scenario.RoleStorage)
 	}
+	for _, o := range m.Offers {
+		options.Offers = append(options.Offers, controller.Offer{Target: scenario.ClusterRelease(o.Release), Version: clusterVersion(o.Release),
+			Update: controller.Update{Release: o.Release, KubeletVersion: o.Kubelet, ControllerVersion: o.Rockoon}, Reboot: o.Reboot})
+	}
 	for id, d := range m.Plan.Estimated {
 		options.Estimated[id] = d.Of()
 	}
@@ -152,6 +156,19 @@ func (s managementSeeder) newOf(group, plural, kind, name string, spec map[strin
 func (s managementSeeder) releases() []seedObject {
 	m, story := s.story.Management, s.story
 	from, to := clusterVersion(story.Release.From), clusterVersion(story.Release.To)
+	upgrades := []any{map[string]any{"version": to, "rebootRequired": true}}
+	supported := []any{map[string]any{"name": m.Releases.From, "version": from},
+		map[string]any{"name": m.Releases.To, "version": to}}
+	var others []seedObject
+	for _, o := range m.Offers {
+		name, version := scenario.ClusterRelease(o.Release), clusterVersion(o.Release)
+		upgrades = append(upgrades, map[string]any{"version": version, "rebootRequired": o.Reboot})
+		supported = append(supported, map[string]any{"name": name, "version": version,
+			"availableUpgrades": []any{map[string]any{"version": to, "rebootRequired": true}}})
+		others = append(others, s.newOf("kaas.mirantis.com", "clusterreleases", "ClusterRelease", name,
+			map[string]any{"version": version, "description": "MOSK " + o.Release, "lcmType": "ucp"}))
+	}
+	supported[0].(map[string]any)["availableUpgrades"] = upgrades
 	all := []seedObject{
 		s.newOf("kaas.mirantis.com", "clusterreleases", "ClusterRelease", m.Releases.From,
 			map[string]any{"version": from, "description": "MOSK " + story.Release.From, "lcmType": "ucp"}),
@@ -159,11 +176,7 @@ func (s managementSeeder) releases() []seedObject {
 			map[string]any{"version": to, "description": "MOSK " + story.Release.To, "lcmType": "ucp"}),
 		s.newOf("kaas.mirantis.com", "kaasreleases", "KaaSRelease", "kaas-2-30-0",
 			map[string]any{"version": "2.30.0", "clusterRelease": m.Releases.To,
-				"supportedClusterReleases": []any{
-					map[string]any{"name": m.Releases.From, "version": from,
-						"availableUpgrades": []any{map[string]any{"version": to, "rebootRequired": true}}},
-					map[string]any{"name": m.Releases.To, "version": to},
-				}}),
+				"supportedClusterReleases": supported}),
 	}
 	upgrade := s.newOf("kaas.mirantis.com", "mccupgrades", "MCCUpgrade", "mcc-upgrade", map[string]any{"timeZone": "UTC"})
 	upgrade.status = map[string]any{}
@@ -171,7 +184,7 @@ func (s managementSeeder) releases() []seedObject {
 		upgrade.status["nextRelease"] = map[string]any{"version": m.Waits}
 		upgrade.status["message"] = "Waiting for the schedule"
 	}
-	all = append(all, upgrade)
+	all = append(append(all, upgrade), others...)
 	for i := range all {
 		all[i].object.SetNamespace("")
 		all[i].object.SetLabels(nil)

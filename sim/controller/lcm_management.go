@@ -33,6 +33,7 @@ type Management struct {
 	Source  string       // ClusterRelease of the cluster before the update
 	Target  string       // ClusterRelease after the update
 	Version string       // of the target, as in the plan's name, for example 21.0.0
+	Offers  []Offer      // releases that are offered beside the target, to a cluster without a plan
 
 	Ceph      bool                     // whether the plan has a step for Ceph
 	Estimated map[string]time.Duration // of a step, instead of the figures in MOSK's plans
@@ -47,6 +48,13 @@ type Management struct {
 	NotReady []NotReady    // nodes that return late
 
 	PodLogs PodLogs // takes what LCM logs; nil: its pod has no log
+}
+
+// Offer is a release that is offered: whoever gives it to a cluster without a plan makes it the target.
+type Offer struct {
+	Target, Version string // as those of the Management
+	Update          Update // its releases and versions; the rest stays as it is
+	Reboot          bool   // the release says that hosts are to be rebooted
 }
 
 // Alert is an alert that fires from one moment of virtual time until another; a zero Until means for ever.

@@ -105,9 +105,26 @@ func (l *lcm) lookAtPlan(ctx context.Context) (time.Duration, error) {
 	return m.timing.PlanLook, err
 }
 
+// choose makes the offered release that the Cluster was given the target. Nothing of an update runs before it.
+func (l *lcm) choose() {
+	m := l.management
+	cluster := m.last(clustersResource, m.cluster)
+	if !m.NoPlan || cluster == nil {
+		return
+	}
+	given := text(cluster, providerValue("release")...)
+	for _, o := range m.Offers {
+		if o.Target == given && m.Target != given {
+			m.Target, m.Version = o.Target, o.Version
+			l.Release, l.KubeletVersion, l.ControllerVersion = o.Update.Release, o.Update.KubeletVersion, o.Update.ControllerVersion
+		}
+	}
+}
+
 // wholeUpdate updates a cluster without a plan once somebody has set its release: one step after the other, without a stop.
 func (l *lcm) wholeUpdate(ctx context.Context) error {
 	m := l.management
+	l.choose()
 	cluster, own := m.last(clustersResource, m.cluster), m.last(lcmClusters, m.cluster)
 	if !m.NoPlan || cluster == nil || own == nil || text(cluster, providerValue("release")...) != m.Target ||
 		text(own, "status", "release") == m.Target || text(own, "spec", "release") != m.Target && m.inMaintenance() {

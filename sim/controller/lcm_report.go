@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,9 +57,14 @@ func (l *lcm) report(ctx context.Context, firing []string) error {
 	if len(firing) > 0 {
 		conditions = append(conditions, condition("UpdateAutoPause", false, "update is paused, firing alerts: "+strings.Join(firing, ", ")))
 	}
-	available := []any{map[string]any{"name": m.Target, "version": m.Version, "rebootRequired": true}}
-	if done {
-		available = []any{}
+	available := []any{}
+	if !done {
+		for _, o := range m.Offers {
+			available = append(available, map[string]any{"name": o.Target, "version": o.Version, "rebootRequired": o.Reboot})
+		}
+		if !slices.ContainsFunc(m.Offers, func(o Offer) bool { return o.Target == m.Target }) {
+			available = append(available, map[string]any{"name": m.Target, "version": m.Version, "rebootRequired": true})
+		}
 	}
 	if cluster := m.last(clustersResource, m.cluster); cluster != nil && !kubernetes && conditionReady(cluster, "Kubernetes") {
 		errs = append(errs, m.event(ctx, cluster, "ClusterKubernetesNotReady", "Kubernetes of the cluster is not ready: "+text))

@@ -14,6 +14,8 @@ type Management struct {
 	Project  string `json:"project"`  // namespace of the cluster's objects; default mosk
 	Releases Change `json:"releases"` // ClusterReleases; default from release, such as mosk-21-0-0-25-2
 	Plan     Plan   `json:"plan"`
+	// releases that are offered beside the target; only for a cluster without a plan, which is at none of them before it is given one
+	Offers []Offer `json:"offers"`
 	// version of the management cluster that is available but not installed, such as 2.31.0; empty: it has the latest
 	Waits string `json:"waits"`
 
@@ -38,6 +40,14 @@ type Plan struct {
 	Commence  []string            `json:"commence"`  // steps that are commenced when the scenario starts
 	Colleague Duration            `json:"colleague"` // delay after a step until a colleague commences the next one; 0: no colleague
 	Estimated map[string]Duration `json:"estimated"` // by step; default as in MOSK's own plans
+}
+
+// Offer is a release that is offered beside the scenario's target, with what the cluster then runs.
+type Offer struct {
+	Release string `json:"release"` // such as 17.4.6+25.1.1
+	Kubelet string `json:"kubelet"`
+	Rockoon string `json:"rockoon"`
+	Reboot  bool   `json:"reboot"` // the release says that hosts are to be rebooted
 }
 
 // UpdateGroup is a group of workers that are updated together.
