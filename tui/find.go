@@ -138,6 +138,19 @@ func (f *finder) count() draw.Line {
 	return out.And(themes.Dim, " "+itoa(f.at+1)+" of "+itoa(len(f.hits)))
 }
 
+// leastTitle is how many columns of a page's title stay beside what the search has found.
+const leastTitle = 12
+
+// rule is the rule above a page in which something is searched for: what was found stays, and a long title gives way to it.
+func (f *finder) rule(m *Model, w int, title draw.Line) string {
+	const around = 10 // columns of the rule's own, which Rule wants beside both
+	note := f.count()
+	if all := append(note[:len(note):len(note)], draw.Text(themes.Dim, "   esc clears it")); all.Width()+leastTitle+around <= w {
+		note = all
+	}
+	return m.look.Rule(w, title.Cut(max(w-note.Width()-around, 0)), note, true, nil)
+}
+
 // folded is a text in lower case; each character keeps its place.
 func folded(s string) string {
 	return strings.Map(func(r rune) rune {

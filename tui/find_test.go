@@ -146,3 +146,21 @@ func TestMarkingKeepsTheLine(t *testing.T) {
 		}
 	})
 }
+
+// What a search has found stands in the rule, however long the page's title is: the title gives way.
+func TestALongTitleGivesWayToWhatWasFound(t *testing.T) {
+	for _, w := range []int{40, 60, 80, 120} {
+		for text, want := range map[string]string{"nowhere": "/nowhere not found", "0db7e092-aaaa-4aaa": "/0db7e092-aaaa-… not found",
+			"cmp-11": "/cmp-11 1 of 1"} {
+			d := drive(world(), w, 24)
+			d.open(&pager{title: func(*Model) string {
+				return "Log of the OpenStack controller, container nodemaintenancerequest of rockoon"
+			},
+				lines: func(*Model, int) []draw.Line { return []draw.Line{draw.Plain("cmp-11 moves")} }})
+			d.keys("/", text, "enter")
+			if first := stripped(d.shows()); !strings.Contains(first, want) || w > 40 && !strings.Contains(first, "Log of the") {
+				t.Errorf("at %d columns, /%s: the rule is not there with its title:\n%s", w, text, first)
+			}
+		}
+	}
+}

@@ -165,7 +165,12 @@ func (p *logPage) draw(m *Model, w, h int) []string {
 	if p.offset = offset; p.find.text != "" && len(p.find.hits) > 0 {
 		p.held = p.offset < p.total-p.height
 	}
-	out := []string{m.look.Rule(w, draw.One(themes.RuleFocus, "Log of "+p.target.Label), p.note(), true, nil)}
+	title := draw.One(themes.RuleFocus, "Log of "+p.target.Label)
+	rule := m.look.Rule(w, title, p.note(), true, nil)
+	if p.find.text != "" {
+		rule = p.find.rule(m, w, title)
+	}
+	out := []string{rule}
 	for _, l := range head {
 		out = append(out, m.look.Draw(append(draw.Line{draw.Blank(1)}, l...), w, draw.AsItIs))
 	}
@@ -181,9 +186,6 @@ func (p *logPage) draw(m *Model, w, h int) []string {
 
 // note is the right end of the page's rule: how many lines there are, and whether they go on.
 func (p *logPage) note() draw.Line {
-	if p.find.text != "" {
-		return append(p.find.count(), draw.One(themes.Dim, "   esc clears it")...)
-	}
 	out := draw.One(themes.Dim, counted(len(p.ring.rows), "line"))
 	if p.ring.dropped > 0 {
 		out = out.And(themes.Dim, fmt.Sprintf(", %d older ones dropped", p.ring.dropped))

@@ -56,10 +56,11 @@ func (p *ownersPage) draw(m *Model, w, h int) []string {
 	p.height, p.total = max(h-len(head)-1, 1), len(body)
 	p.scrollBy(0)
 	body, p.offset = p.find.look(body, p.offset, p.height)
+	rule := m.look.Rule(w, draw.One(themes.RuleFocus, title), note, true, nil)
 	if p.find.text != "" {
-		note = append(p.find.count(), draw.One(themes.Dim, "   esc clears it")...)
+		rule = p.find.rule(m, w, draw.One(themes.RuleFocus, title))
 	}
-	out := []string{m.look.Rule(w, draw.One(themes.RuleFocus, title), note, true, nil)}
+	out := []string{rule}
 	for _, l := range head {
 		out = append(out, m.look.Draw(append(draw.Line{draw.Blank(1)}, l...), w, draw.AsItIs))
 	}

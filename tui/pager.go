@@ -64,10 +64,12 @@ func (p *pager) draw(m *Model, w, h int) []string {
 		if p.total > p.height {
 			note = draw.One(themes.Dim, itoa(p.offset+1)+" to "+itoa(end)+" of "+itoa(p.total)+"   esc closes")
 		}
+		title := draw.One(themes.RuleFocus, p.title(m))
+		rule := m.look.Rule(w, title, note, true, nil)
 		if p.find.text != "" {
-			note = append(p.find.count(), draw.One(themes.Dim, "   esc clears it")...)
+			rule = p.find.rule(m, w, title)
 		}
-		out = append(out, m.look.Rule(w, draw.One(themes.RuleFocus, p.title(m)), note, true, nil))
+		out = append(out, rule)
 	}
 	for i, l := range lines[p.offset:end] {
 		lead := draw.Blank(margin)
