@@ -114,7 +114,7 @@ func (d *confirmDialog) want() {
 func (d *confirmDialog) blocker() string {
 	switch {
 	case d.step.Change == nil && d.step.Blocker() == "":
-		return "this is not yours to do"
+		return "nothing to confirm"
 	case d.step.Change == nil || d.step.Blocker() != "":
 		n := 0
 		for _, g := range d.step.Guards {

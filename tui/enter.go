@@ -59,13 +59,14 @@ func (p *procedurePage) enterDoes(m *Model) enters {
 // enter does what the selected row says.
 func (p *procedurePage) enter(m *Model) tea.Cmd { return p.enterDoes(m).run(m) }
 
-// notYours says whose turn it is. The operator may still act by hand.
+// notYours says whose turn it is. The operator may still act by hand. A step's title is a sentence, or what is to be done: it stands after a
+// colon, and is never the subject of another sentence.
 func notYours(m *Model, s core.Step) string {
 	why := " (" + strings.TrimSuffix(string(s.State)+": "+named(m.snap, s.Status), ": ") + ")"
 	if len(s.Commands) > 0 {
 		return "Lockstep does nothing here, c copies the commands: " + s.Title + why
 	}
-	return s.Title + " is not yours to do" + why
+	return "nothing to confirm: " + s.Title + why
 }
 
 // openConfirmation opens the confirmation of the step on a row.

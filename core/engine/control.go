@@ -19,11 +19,11 @@ func (e *Engine) Control(id string, c core.Control) error {
 	op.mu.Lock()
 	if op.state.State.Ended() {
 		op.mu.Unlock()
-		return refuse("%s has ended", op.state.Title)
+		return refuse("it has ended: %s", op.state.Title)
 	}
 	if len(op.state.Items) == 0 {
 		op.mu.Unlock()
-		return refuse("%s is a single step: what was sent cannot be called back here", op.state.Title)
+		return refuse("what was sent cannot be called back here, and it is one step only: %s", op.state.Title)
 	}
 	switch c {
 	case core.ControlPause:

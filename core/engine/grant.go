@@ -51,7 +51,7 @@ func (e *Engine) Preview(ctx context.Context, i core.Intent) core.Preview {
 // operator did not type what the step asks for, or when the grant could not be recorded.
 func (e *Engine) Grant(st core.Step, typed string) (core.Grant, error) {
 	if st.Change == nil {
-		return core.Grant{}, refuse("%s is not the operator's to do", st.Title)
+		return core.Grant{}, refuse("it is not the operator's to do: %s", st.Title)
 	}
 	if st.Type != "" && typed != st.Type {
 		return core.Grant{}, refuse("type %s to confirm", st.Type)
@@ -111,7 +111,7 @@ func listText(b core.Batch) string {
 // stillAs is nil when a step that was planned again is the one that was confirmed; else the error says what differs.
 func stillAs(s *core.Snapshot, now core.Step, target core.Ref, basis []core.Fact) error {
 	if now.Change == nil {
-		return refuse("%s: there is nothing to do any more", now.Title)
+		return refuse("there is nothing to do any more: %s", now.Title)
 	}
 	if now.Target != target {
 		return refuse("it was confirmed for %s (%s), and is about %s (%s) now", target, target.UID, now.Target, now.Target.UID)

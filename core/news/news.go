@@ -208,7 +208,7 @@ func (r *Reporter) updateOf(s *core.Snapshot, first bool, add func(Line)) {
 	for _, p := range progress.Phases(s) {
 		phases[p.ID] = p.State
 		if was, known := r.phases[p.ID]; known && was != p.State && u.Running {
-			l := Line{Kind: KindPhase, What: string(p.State), Subject: "phase " + strconv.Itoa(int(p.ID)), Text: p.Title + " is " + string(p.State)}
+			l := Line{Kind: KindPhase, What: string(p.State), Subject: "phase " + strconv.Itoa(int(p.ID)), Text: p.Title + ": " + string(p.State)}
 			if p.State == core.PhaseDone {
 				l.Lasted = p.Elapsed(s.Now).Seconds()
 			}
