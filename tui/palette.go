@@ -76,6 +76,7 @@ func newPalette(m *Model, menu bool) *palette {
 	} else if m.opts.clusters != nil {
 		p.all = append(p.all, clusterJumps(m)...)
 	} else if m.snap != nil {
+		p.all = append(p.all, elsewhere(m, seen)...)
 		p.all = append(p.all, overrides(m)...)
 		p.all = append(p.all, jumps(m)...)
 	}
@@ -100,6 +101,27 @@ func (m *Model) doneOn(a *Action) string {
 		return m.focused().selectedName()
 	}
 	return ""
+}
+
+// elsewhere are the changes of other panes that are not of a selected row, but of the cluster: whoever looks for one need not know which
+// pane has it.
+func elsewhere(m *Model, seen map[string]bool) []*entry {
+	var out []*entry
+	if m.top() != nil {
+		return nil // a page has what belongs to it
+	}
+	for _, k := range m.kinds {
+		for i := range m.actions {
+			a := &m.actions[i]
+			if a.Scope != k.scope || k.changes || !a.Writes() || seen[a.ID] || !a.offered(m) {
+				continue
+			}
+			e := actionEntry(m, a)
+			e.keys = "" // they mean something else here
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // overrides lead from anywhere to the form that overrides a lock of the selected node or of the cluster. With the focus on the

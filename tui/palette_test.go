@@ -138,7 +138,8 @@ func TestEnterInThePaletteDoesWhatTheRowSays(t *testing.T) {
 			return
 		}
 		h := p.found[p.at]
-		if !strings.Contains(stripped(d.shows()), d.look.Glyph.Cursor+" "+h.name.text) {
+		shown := h.name.text[:min(len(h.name.text), 60)] // a long title gives way to why it cannot be done now
+		if !strings.Contains(stripped(d.shows()), d.look.Glyph.Cursor+" "+shown) {
 			rt.Fatalf("%q: the row of %q is not shown as selected:\n%s", typed, h.name.text, stripped(d.shows()))
 		}
 		if h.kind != "" && h.fit < fitsLetters {
@@ -185,5 +186,20 @@ func TestThePaletteDoesNothingOnANeighbour(t *testing.T) {
 		if _, ok := d.top().(*palette); !ok || d.toast.text != "nothing is selected: batch-17 is no longer there" {
 			t.Errorf("%s: enter opens %T and says %q", open, d.top(), d.toast.text)
 		}
+	}
+}
+
+// What changes the cluster, and nothing that is selected, is found from every pane; its key is not named where it means something else.
+func TestWhatIsOfTheClusterIsFoundFromEveryPane(t *testing.T) {
+	for _, pane := range []string{"1", "2", "3", "4", "5"} {
+		d := drive(world(), 120, 40).keys(pane, ":", "update group that no machine")
+		if list := found(d); len(list) != 1 || list[0] != "Remove an update group that no machine belongs to" {
+			t.Errorf("from pane %s it finds %v", pane, list)
+		}
+		d.keys("ctrl+u", "esc")
+	}
+	d := drive(world(), 120, 40).keys("3", ":", "drive the update")
+	if p := d.top().(*palette); len(p.found) == 0 || p.found[0].keys != "" {
+		t.Errorf("from the nodes it finds %v with its key", found(d))
 	}
 }
