@@ -57,6 +57,9 @@ type Step struct {
 	// Optional steps are not needed, or take back what was done. They can be confirmed, and Next never returns one.
 	Optional bool
 
+	// Ahead is an optional step that will be the operator's turn once what runs has ended, and that can be confirmed before.
+	Ahead bool
+
 	Alternatives []Step // other ways to the same end (cold migration, stop); each complete in itself
 }
 

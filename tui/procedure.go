@@ -138,6 +138,21 @@ func (p *procedurePage) goNextAfter(row string) {
 	}
 }
 
+// goToYours is goNext for an operator who asks what comes next for a person: that is what can be begun ahead rather than what goes on by
+// itself. The cursor never goes there unasked: two steps would be begun where one was meant.
+func (p *procedurePage) goToYours() {
+	failed := slices.ContainsFunc(p.proc.Steps, func(s core.Step) bool { return s.State == core.StepFailed })
+	ahead := slices.IndexFunc(p.proc.Steps, func(s core.Step) bool {
+		return s.Ahead && (s.State == core.StepReady || s.State == core.StepBlocked)
+	})
+	if failed || p.next != "" || ahead < 0 {
+		p.goNext()
+		return
+	}
+	p.held = heldWay{}
+	p.steps.Choose(p.proc.Steps[ahead].ID)
+}
+
 func (p *procedurePage) titleCell(row core.Step) draw.Line {
 	tone, s := themes.Text, p.shown(row)
 	switch {
@@ -212,8 +227,9 @@ func procedureActions() []Action {
 				}
 				return "open"
 			}, run: with(func(m *Model, p *procedurePage) tea.Cmd { return p.enter(m) })},
-		{ID: "step.next", Title: "Go to the step that comes next: what failed, or else what can be confirmed", Short: "next",
-			Scope: ScopeProcedure, Keys: []string{"n"}, Footer: 2, run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.goNext(); return nil })},
+		{ID: "step.next", Title: "Go to your next step: what failed, what can be confirmed, what is yours to begin ahead, or else what goes on",
+			Short: "next", Scope: ScopeProcedure, Keys: []string{"n"}, Footer: 2,
+			run: with(func(_ *Model, p *procedurePage) tea.Cmd { p.goToYours(); return nil })},
 		silenceAction(),
 		{ID: "step.way.next", Title: "Show the next way to do the same", Short: "other way", Scope: ScopeProcedure,
 			Keys: []string{"right", "tab"}, Footer: 3, blocked: func(m *Model) string {

@@ -194,6 +194,12 @@ func TestOneKeyGoesToWhatComesNext(t *testing.T) {
 			{ID: "c", State: core.StepBlocked}}, "b"},
 		"nothing is ready": {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepLater},
 			{ID: "c", State: core.StepBlocked}}, "c"},
+		"one can be begun ahead of its turn": {[]core.Step{{ID: "a", State: core.StepRunning}, {ID: "b", State: core.StepReady, Optional: true},
+			{ID: "c", State: core.StepReady, Optional: true, Ahead: true}}, "c"},
+		"one could be, with writing on": {[]core.Step{{ID: "a", State: core.StepRunning}, {ID: "c", State: core.StepBlocked, Optional: true,
+			Ahead: true}}, "c"},
+		"one that comes first can be confirmed": {[]core.Step{{ID: "a", State: core.StepReady}, {ID: "c", State: core.StepReady, Optional: true,
+			Ahead: true}}, "a"},
 		"all is done": {[]core.Step{{ID: "a", State: core.StepDone}, {ID: "b", State: core.StepDone}}, "b"},
 	} {
 		d, p := steps(t, 120, 40, core.Step{ID: "a", State: core.StepWaiting}, core.Step{ID: "b", State: core.StepLater},
@@ -237,7 +243,7 @@ func TestAfterASuccessTheCursorDoesNotGoBack(t *testing.T) {
 // some of it by hand.
 func TestEnterOnWhatOthersDoSaysWhatIsLeft(t *testing.T) {
 	for want, step := range map[string]core.Step{
-		"LCM drains the node is not yours to do (waiting: 3 pods left)": {ID: "a", Title: "LCM drains the node", State: core.StepWaiting,
+		"nothing to confirm: LCM drains the node (waiting: 3 pods left)": {ID: "a", Title: "LCM drains the node", State: core.StepWaiting,
 			Status: "3 pods left"},
 		"Lockstep does nothing here, c copies the commands: delete the agents (waiting: yours to delete: 2 dead agents)": {ID: "a",
 			Title: "delete the agents",

@@ -94,7 +94,9 @@ func drivenSteps(s *core.Snapshot, target core.Ref, plan *core.UpdatePlan, all b
 		waits := !runs && (all || plan.UnderWay())
 		switch {
 		case i == next && once && (all || waits):
-			out = append(out, optionalIf(!waits, commenceStep(s, ps)))
+			st := optionalIf(!waits, commenceStep(s, ps))
+			st.Ahead = st.Optional
+			out = append(out, st)
 			continue
 		case all && once && ps.Commence && ps.Status != core.PlanCompleted && (!ps.Begun() || ps.Workers()):
 			out = append(out, row)
