@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/attention"
 	"lockstep/core/checklist"
 	"lockstep/core/forecast"
+	"lockstep/core/procedure"
 	"lockstep/core/progress"
 	"lockstep/core/step"
 	"lockstep/sim"
@@ -93,4 +97,49 @@ func silencedUpdate(t *testing.T) {
 	}
 	st.confirm(core.Intent{Kind: core.IntentExpireSilence, Object: own.Ref()})
 	st.until("it has expired", func(s *core.Snapshot) bool { return len(progress.OwnSilences(s)) == 0 })
+}
+
+// A silence that Lockstep made and that somebody else expires is missed, also by a run that only has the journal; it is made again by the
+// step that the page has for it. One that Lockstep expires itself is not missed.
+func TestASilenceThatSomebodyElseExpiresIsMissed(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
+		st := newStory(t, sim.Options{Scenario: told(t, "silence-it"), Timing: brief})
+		st.place.management = simManagement(st.Cloud)
+		st.begin()
+		st.arm()
+		make := core.Intent{Kind: core.IntentMakeSilence, Reason: "update", Until: st.Clock.Now().Add(6 * time.Hour).UTC().Truncate(time.Second),
+			Matchers: []core.Matcher{core.NotNamed(progress.AlertWatchdog)}}
+		st.until("Alertmanager is known", func(s *core.Snapshot) bool { return s.Alertmanager != nil && step.Plan(s, make).Doable() })
+		own := func() core.Silence { return progress.OwnSilences(st.last)[0] }
+		missed := func(s *core.Snapshot) bool { return needs(s, string(core.RuleSilenceGone)) != nil }
+		st.confirm(make)
+		st.until("it is there", func(s *core.Snapshot) bool { return len(progress.OwnSilences(s)) == 1 })
+		if missed(st.last) {
+			t.Error("it is missed while it is there")
+		}
+		st.Cloud.Alertmanager.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodDelete, "/api/v2/silence/"+own().ID, nil))
+		st.until("it is missed", missed)
+		st.stop()
+		st.begin()
+		st.arm()
+		st.until("the next run misses it, too", missed)
+		p, _ := procedure.Of(st.last, *procedure.AlertsKey())
+		again := p.Steps[0]
+		if !again.Doable() || again.Intent.Kind != core.IntentMakeSilence || !strings.Contains(again.Status, "is gone") {
+			t.Fatalf("the first step is %s: %s, %s", again.Title, again.Status, again.Blocker())
+		}
+		st.confirm(again.Intent)
+		st.until("it is there again", func(s *core.Snapshot) bool { return len(progress.OwnSilences(s)) == 1 && !missed(s) })
+		st.confirm(core.Intent{Kind: core.IntentExpireSilence, Object: own().Ref()})
+		st.until("Lockstep has expired it", func(s *core.Snapshot) bool { return len(progress.OwnSilences(s)) == 0 })
+		if missed(st.last) {
+			t.Error("what Lockstep expired is missed")
+		}
+		st.stop()
+		st.begin()
+		st.until("the next run has seen Alertmanager", func(s *core.Snapshot) bool { return s.Alertmanager != nil })
+		if missed(st.last) {
+			t.Error("the next run misses what Lockstep expired")
+		}
+	})
 }

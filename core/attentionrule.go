@@ -77,6 +77,7 @@ const (
 	RuleRebootsLeft        AttentionRule = "reboots-left"
 	RuleMaintenanceMode    AttentionRule = "maintenance-mode"
 	RuleManagementOutdated AttentionRule = "management-outdated"
+	RuleSilenceGone        AttentionRule = "silence-gone"
 	RuleAfterUpdate        AttentionRule = "after-update"
 
 	// Lockstep itself.

@@ -26,6 +26,8 @@ type History struct {
 	Cold    map[string]ColdMigration    // by instance ID: cold migrations that Lockstep began, until their end is seen
 
 	Overrides map[string]Override // by lock UID: locks that Lockstep set instead of their controller
+
+	Silences map[string]SilenceRecord // by ID: silences that Lockstep made and did not expire, also when somebody else did
 }
 
 // Lock is the record of a lock; the zero value when there is none. A cluster has thousands of locks, and the table is copied whenever one
@@ -125,6 +127,13 @@ type StopRecord struct {
 	Name string // as it was called then
 	At   time.Time
 	By   string
+}
+
+// SilenceRecord is a silence as Lockstep made it.
+type SilenceRecord struct {
+	Silence Silence
+	At      time.Time
+	By      string
 }
 
 // AnnotationChange is an annotation that Lockstep set on a node.

@@ -102,6 +102,7 @@ var rules = []func(*facts){
 	(*facts).ownMigrations, // after nodes and instances in maintenance
 	(*facts).tagsLeft,
 	(*facts).afterUpdate,
+	(*facts).silencesGone,
 	(*facts).operations,
 	(*facts).writing,
 	(*facts).sources,

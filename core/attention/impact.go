@@ -83,6 +83,7 @@ var consequences = map[core.AttentionRule]consequence{
 	core.RuleMaintenanceMode:    {core.ImpactTime, core.PageNone},
 	core.RuleManagementOutdated: {core.ImpactTime, core.PageManagement},
 	core.RuleAfterUpdate:        {core.ImpactNone, core.PageAfter},
+	core.RuleSilenceGone:        {core.ImpactNone, core.PageInitiate},
 
 	// Lockstep itself.
 	core.RuleAct:       {core.ImpactTime, core.PageController},

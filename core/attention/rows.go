@@ -101,6 +101,7 @@ var rows = map[core.AttentionRule]ruleRow{
 	core.RuleMaintenanceMode:    {evidence: seeing(seenCluster), commands: byHand(atMachines)},
 	core.RuleManagementOutdated: {evidence: seeing(seenPlan), commands: byHand(atManagementReleases)},
 	core.RuleAfterUpdate:        {evidence: seeing(seenAfter), commands: byHand(atDaemonSets)},
+	core.RuleSilenceGone:        {evidence: seeing(seenSilences), commands: byHand(atSilences)},
 
 	// Lockstep itself.
 	core.RuleAct:       {evidence: seeing(seenNode, seenAnyLock), commands: byHand(atRequest, atAnyLock)},

@@ -44,6 +44,10 @@ func everyRule() map[string]scene.Scene {
 		"a note whose time has come": func(sc scene.Scene) {
 			sc.Notes = []core.Note{{ID: "1", Text: "the owner stops it", By: "anna", At: scene.Ago(time.Hour), Until: scene.Ago(time.Minute)}}
 		},
+		"a silence was ended by somebody else": func(sc scene.Scene) {
+			sc.Alertmanager(nil)
+			sc.History.Silences = silenced().History.Silences
+		},
 		"a cluster lock that says what nobody knows": func(sc scene.Scene) { sc.Update(time.Hour); sc.ClusterLocks[0].Message = "Something new" },
 		"a lock was set back": func(sc scene.Scene) {
 			l := sc.NodeLock("cmp-01", core.ControllerOpenStack)

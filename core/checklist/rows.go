@@ -23,6 +23,7 @@ var rows = []row{
 	{id: "alerts", title: "the alerts that the update will raise are silenced", impact: core.ImpactNone, page: core.PageInitiate,
 		why:    "Numerous alerts fire while nodes go down one by one, and hide the one that matters.",
 		remedy: "silence them in Alertmanager from the start to the end of each window, and end the silences after it",
+		rules:  []core.AttentionRule{core.RuleSilenceGone},
 		look:   alertsSilenced, rests: []core.SourceID{core.SourceAlertmanager}, commands: alertCommands},
 	{id: "backups", title: "the backups that the update takes have room", impact: core.ImpactData, page: core.PageInitiate, rest: true,
 		why: "Before it begins, MKE is backed up to /srv/backup/ucp on one of the masters, and Docker Swarm to /srv/backup/swarm on " +

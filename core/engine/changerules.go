@@ -41,8 +41,8 @@ var changeRules = []changeRule{
 		done: machineIsInGroup}.rule(),
 	changeRow[core.SetUpgradeIndex]{server: core.ServerManagement, checker: checkUpgradeIndex}.rule(),
 
-	changeRow[core.MakeSilence]{server: core.ServerAlertmanager, checker: checkMakeSilence}.rule(),
-	changeRow[core.ExpireSilence]{server: core.ServerAlertmanager, checker: checkExpireSilence}.rule(),
+	changeRow[core.MakeSilence]{server: core.ServerAlertmanager, checker: checkMakeSilence, memory: rememberSilence}.rule(),
+	changeRow[core.ExpireSilence]{server: core.ServerAlertmanager, checker: checkExpireSilence, memory: rememberExpiry}.rule(),
 }
 
 // changeRow says how one kind of Change is made.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"maps"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/progress"
@@ -13,13 +14,15 @@ import (
 func replay(past []Record) core.History {
 	h := core.History{Changes: map[string]core.AnnotationChange{}, Tries: map[string]core.AnnotationChange{},
 		Tags: map[string]core.TagChange{}, Stopped: map[string]core.StopRecord{},
-		Cold: map[string]core.ColdMigration{}}
+		Cold: map[string]core.ColdMigration{}, Silences: map[string]core.SilenceRecord{}}
 	stages, locks := map[string]core.StageRecord{}, map[string]*core.LockRecord{}
 	rounds, earlier := map[string]core.Round{}, map[string]core.Round{}
 	courses, stands := map[string]core.Course{}, map[core.PhaseID][]core.Standstill{}
 	phases, refused := map[core.PhaseID]core.PhaseRecord{}, map[string]core.RefusalRecord{}
 	unseen := unseenEnds(past)
+	var last time.Time
 	for i, r := range past {
+		last = core.Later(last, r.At)
 		if unseen[i] {
 			r = r.unseen()
 		}
@@ -72,6 +75,7 @@ func replay(past []Record) core.History {
 	}
 	h.Stages, h.Locks, h.Rounds, h.Phases, h.Refused = stages, locks, rounds, phases, refused
 	h.Courses, h.Stands, h.Earlier = courses, stands, earlier
+	maps.DeleteFunc(h.Silences, func(_ string, r core.SilenceRecord) bool { return !r.Silence.Ends.After(last) })
 	if len(phases) == 0 {
 		h.Phases = nil
 	}
@@ -121,11 +125,15 @@ func noteRecord(h *core.History, r Record) {
 		noteStop(h.Stopped, *r.Intent, core.OperationState(r.State), core.StopRecord{Name: r.Object.Name, At: r.At, By: r.By})
 		core.NoteCold(h.Cold, *r.Intent, core.OperationState(r.State), r.cold())
 	}
+	if r.Silence != nil && r.Intent != nil && core.OperationState(r.State).MayHaveBeenDone() {
+		noteSilence(&h.Silences, r.Intent.Kind, core.SilenceRecord{Silence: *r.Silence, At: r.At, By: r.By})
+	}
 }
 
 // own clones the History's maps of what was done, so that they can be changed.
 func own(h core.History) core.History {
 	h.Changes, h.Tries, h.Tags, h.Stopped, h.Cold = ownMap(h.Changes), ownMap(h.Tries), ownMap(h.Tags), ownMap(h.Stopped), ownMap(h.Cold)
+	h.Silences = ownMap(h.Silences)
 	return h
 }
 

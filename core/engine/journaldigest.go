@@ -26,6 +26,7 @@ type digest struct {
 	effects    map[string][]keptRecord // by object: what was done to it, and may have to be set back
 
 	notes map[string]keptRecord // by ID: the last record of each that counts
+	last  time.Time             // the newest time of a record, by the cluster's clock
 
 	planned map[string]keptRecord // by what it is about: what the update was planned and forecast to take
 }
@@ -56,6 +57,7 @@ const forgottenGrant = 10 * time.Minute
 // add takes the next record of the journal.
 func (d *digest) add(r Record) {
 	d.next++
+	d.last = core.Later(d.last, r.At)
 	k := keptRecord{d.next, r}
 	k.record.Commands, k.record.Basis, k.record.Typed, k.record.As = nil, nil, "", nil // these were only shown; no state is made from them
 	switch r.Kind {
@@ -241,6 +243,11 @@ func (d *digest) addEffect(k keptRecord) {
 		return
 	}
 	key := k.record.Object.UID + " " + k.record.Object.Name
+	if of := k.record.Silence; of != nil { // it is made on Alertmanager, and expired by its own name; one takes another's place
+		key = "silence " + of.MatcherText()
+	} else if k.record.Intent != nil && k.record.Intent.Kind == core.IntentMakeSilence {
+		return // which one it would be is not known
+	}
 	all := slices.DeleteFunc(d.effects[key], func(b keptRecord) bool { // its end, or the next try, replaces what was begun
 		return b.record.Kind == RecordBefore && b.record.Operation == k.record.Operation
 	})
@@ -263,6 +270,9 @@ func (d *digest) records() []Record {
 	keep := func(k keptRecord) { all[k.place] = k.record }
 	for _, effects := range d.effects {
 		for _, k := range effects {
+			if of := k.record.Silence; of != nil && !of.Ends.After(d.last) {
+				continue // its time is over
+			}
 			if k.record.Kind == RecordBefore { // its operation is settled, unless it is among those below
 				k.record.Settled = true
 			}
@@ -292,7 +302,7 @@ func (d *digest) records() []Record {
 	for _, op := range d.spoken {
 		for _, k := range op.records {
 			if _, follows := all[k.place]; !follows { // what it did was set back, or another record tells it
-				k.record.Change, k.record.Tags, k.record.Override = nil, nil, nil
+				k.record.Change, k.record.Tags, k.record.Override, k.record.Silence = nil, nil, nil, nil
 			}
 			keep(k)
 		}

@@ -127,6 +127,67 @@ func (m instanceMemory) ends(r *Record, state core.OperationState) func(*core.Hi
 	}
 }
 
+// silenceMemory is a silence that Lockstep makes, so that it can say when somebody else has ended it.
+type silenceMemory struct {
+	noMemory
+	e  *Engine
+	by *makeSilenceChecker
+}
+
+func rememberSilence(e *Engine, _ core.Step, _ core.MakeSilence, by checker) memory {
+	return silenceMemory{e: e, by: by.(*makeSilenceChecker)}
+}
+
+func (m silenceMemory) ends(r *Record, state core.OperationState) func(*core.History) {
+	if state != core.OperationDone || m.by.made.ID == "" {
+		return nil // which one it would be is not known
+	}
+	r.Silence = new(m.by.made)
+	made := core.SilenceRecord{Silence: m.by.made, At: m.e.cfg.Clock(), By: m.e.cfg.Operator}
+	return func(h *core.History) {
+		h.Silences = maps.Clone(h.Silences) // Snapshots hold the old one
+		noteSilence(&h.Silences, core.IntentMakeSilence, made)
+	}
+}
+
+// expiryMemory is that Lockstep itself has expired a silence.
+type expiryMemory struct {
+	noMemory
+	silence core.Silence
+}
+
+func rememberExpiry(_ *Engine, _ core.Step, c core.ExpireSilence, _ checker) memory {
+	return expiryMemory{silence: c.Silence}
+}
+
+func (m expiryMemory) before(r *Record) { r.Silence = &m.silence }
+
+func (m expiryMemory) ends(r *Record, state core.OperationState) func(*core.History) {
+	if !state.MayHaveBeenDone() {
+		return nil
+	}
+	r.Silence = &m.silence
+	return func(h *core.History) {
+		h.Silences = maps.Clone(h.Silences)
+		noteSilence(&h.Silences, core.IntentExpireSilence, core.SilenceRecord{Silence: m.silence})
+	}
+}
+
+// noteSilence remembers a silence that was made, and forgets one that was expired here. With it go those of the same matchers that do not
+// last longer.
+func noteSilence(all *map[string]core.SilenceRecord, kind core.IntentKind, r core.SilenceRecord) {
+	maps.DeleteFunc(*all, func(_ string, old core.SilenceRecord) bool {
+		return !old.Silence.Ends.After(r.Silence.Ends) && core.SameMatchers(old.Silence.Matchers, r.Silence.Matchers)
+	})
+	if kind == core.IntentExpireSilence {
+		return
+	}
+	if *all == nil {
+		*all = map[string]core.SilenceRecord{}
+	}
+	(*all)[r.Silence.ID] = r
+}
+
 // memory is what is remembered of a write beside its records.
 type memory interface {
 	// begins completes what all records of the write share, once the servers were asked.

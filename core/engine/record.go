@@ -103,6 +103,7 @@ type Record struct {
 	Begun *core.ActionBegun `json:"begun,omitempty"` // of an action on an instance
 
 	Override *core.Override      `json:"override,omitempty"`
+	Silence  *core.Silence       `json:"silence,omitempty"` // that was made, or is expired
 	Refusal  *core.RefusalRecord `json:"refusal,omitempty"` // of the instance that is the object
 
 	Items []ItemRecord `json:"items,omitempty"` // of a batch that ended

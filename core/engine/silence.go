@@ -14,10 +14,11 @@ type makeSilenceChecker struct {
 	alerts AlertChecker
 	clock  func() time.Time
 	change core.MakeSilence
+	made   core.Silence // as Alertmanager shows it; without an ID until it does
 }
 
 func checkMakeSilence(e *Engine, _ core.Step, c core.MakeSilence) checker {
-	return &makeSilenceChecker{e.cfg.Alerts, e.cfg.Clock, c}
+	return &makeSilenceChecker{alerts: e.cfg.Alerts, clock: e.cfg.Clock, change: c}
 }
 
 // find is the silence on the server; false when there is none.
@@ -51,6 +52,7 @@ func (w *makeSilenceChecker) outcome(ctx context.Context, _ sent) outcome {
 	case !there:
 		return outcome{state: core.OperationVerifying, text: "Alertmanager does not show the silence yet"}
 	}
+	w.made = found
 	return outcome{state: core.OperationDone, text: "silence " + core.ShortID(found.ID) + " is " + found.State + " until " +
 		wording.ClockText(found.Ends)}
 }

@@ -41,10 +41,24 @@ func alertsProcedure(s *core.Snapshot) (core.Procedure, bool) {
 	if len(s.Alertmanager.Silences) == 0 {
 		p.Summary = append(p.Summary, "there is no silence")
 	}
+	for _, gone := range progress.SilencesGone(s) {
+		again := step.Plan(s, core.Intent{Kind: core.IntentMakeSilence, Matchers: gone.Silence.Matchers, Until: gone.Silence.Ends,
+			Reason: gone.Silence.Reason()})
+		if again.Status == "" {
+			again.Status = SilenceGoneText(s, gone)
+		}
+		p.Steps = append(p.Steps, optional(again)...)
+	}
 	for _, one := range s.Alertmanager.Silences {
 		p.Steps = append(p.Steps, optional(step.Plan(s, core.Intent{Kind: core.IntentExpireSilence, Object: one.Ref()}))...)
 	}
 	return p, true
+}
+
+// SilenceGoneText says of a silence that Lockstep made that somebody else has ended it, and until when it was to last.
+func SilenceGoneText(s *core.Snapshot, r core.SilenceRecord) string {
+	return "silence " + core.ShortID(r.Silence.ID) + ", made here to last until " + progress.MomentText(s, r.Silence.Ends) +
+		", is gone: somebody else ended it, or Alertmanager lost it"
 }
 
 func openSilences(s *core.Snapshot) []core.Left {

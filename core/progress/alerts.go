@@ -107,6 +107,27 @@ func OwnSilences(s *core.Snapshot) []core.Silence {
 	return slices.DeleteFunc(slices.Clone(s.Alertmanager.Silences), func(one core.Silence) bool { return !one.Own() })
 }
 
+// SilencesGone are the silences that Lockstep made and did not expire, whose time is not over, and that are not there any more: somebody
+// else has ended or changed them. After the update that they were made for nobody misses them. One that silences the same for as long takes their place.
+func SilencesGone(s *core.Snapshot) []core.SilenceRecord {
+	if len(s.History.Silences) == 0 || s.Alertmanager == nil || !s.Known(core.SourceAlertmanager) {
+		return nil
+	}
+	var out []core.SilenceRecord
+	for _, r := range s.History.Silences {
+		if over := s.History.Update.Ended; s.Reached(r.Silence.Ends) || over.After(r.At) || !s.Sources[core.SourceAlertmanager].AsOf.After(r.At) {
+			continue
+		}
+		if !slices.ContainsFunc(s.Alertmanager.Silences, func(now core.Silence) bool {
+			return now.ID == r.Silence.ID || !now.Ends.Before(r.Silence.Ends) && core.SameMatchers(now.Matchers, r.Silence.Matchers)
+		}) {
+			out = append(out, r)
+		}
+	}
+	slices.SortFunc(out, func(a, b core.SilenceRecord) int { return core.CompareSilences(a.Silence, b.Silence) })
+	return out
+}
+
 // SilencesLeft are those that Lockstep made before the last update ended, and that are still there.
 func SilencesLeft(s *core.Snapshot) []core.Silence {
 	ended := s.History.Update.Ended
