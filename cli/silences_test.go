@@ -125,7 +125,7 @@ func TestASilenceThatSomebodyElseExpiresIsMissed(t *testing.T) {
 		st.until("the next run misses it, too", missed)
 		p, _ := procedure.Of(st.last, *procedure.AlertsKey())
 		again := p.Steps[0]
-		if !again.Doable() || again.Intent.Kind != core.IntentMakeSilence || !strings.Contains(again.Status, "is gone") {
+		if !again.Doable() || again.Intent.Kind != core.IntentMakeSilence || !strings.Contains(again.Status, "gone before its end") {
 			t.Fatalf("the first step is %s: %s, %s", again.Title, again.Status, again.Blocker())
 		}
 		st.confirm(again.Intent)

@@ -57,8 +57,8 @@ func alertsProcedure(s *core.Snapshot) (core.Procedure, bool) {
 
 // SilenceGoneText says of a silence that Lockstep made that somebody else has ended it, and until when it was to last.
 func SilenceGoneText(s *core.Snapshot, r core.SilenceRecord) string {
-	return "silence " + core.ShortID(r.Silence.ID) + ", made here to last until " + progress.MomentText(s, r.Silence.Ends) +
-		", is gone: somebody else ended it, or Alertmanager lost it"
+	return "gone before its end at " + progress.MomentText(s, r.Silence.Ends) + ": silence " + core.ShortID(r.Silence.ID) +
+		", made here; somebody else ended it, or Alertmanager lost it"
 }
 
 func openSilences(s *core.Snapshot) []core.Left {
