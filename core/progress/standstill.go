@@ -52,7 +52,7 @@ func StandsStill(s *core.Snapshot, p core.Phase) Stand {
 		return Stand{}
 	}
 	if plan := s.Management.Plan(); plan != nil {
-		if st := planStands(s.Management, plan, p.ID); st.Cause != "" {
+		if st := planStands(s, plan, p.ID); st.Cause != "" {
 			return st
 		}
 	}
@@ -87,8 +87,10 @@ func StandsStill(s *core.Snapshot, p core.Phase) Stand {
 	return stand(core.StandsOtherwise, why)
 }
 
-// planStands is the standstill that the update plan tells of.
-func planStands(m *core.Management, plan *core.UpdatePlan, phase core.PhaseID) Stand {
+// planStands is the standstill that the update plan tells of. A step that is held stops nothing while its machines under way are finished:
+// it counts from when the next one would have begun.
+func planStands(s *core.Snapshot, plan *core.UpdatePlan, phase core.PhaseID) Stand {
+	m := s.Management
 	for _, st := range plan.Steps {
 		switch {
 		case st.Phase() != phase:
@@ -101,10 +103,20 @@ func planStands(m *core.Management, plan *core.UpdatePlan, phase core.PhaseID) S
 			return stand(core.StandsByPlan, StepShort(st)+" is Stuck"+wording.Because(wording.OneLine(st.Message, wording.MostRead)), st.ID)
 		}
 	}
-	if next, waits := plan.Next(); waits && next.Phase() == phase {
-		return stand(core.StandsForStep, StepShort(next)+" is not commenced", next.ID)
+	if next, waits := plan.Next(); waits && next.Phase() == phase && !(next.Held() && workersUnderWay(s)) {
+		return stand(core.StandsForStep, StepShort(next)+wording.TextIf(next.Held(), " is held", " is not commenced"), next.ID)
 	}
 	return Stand{}
+}
+
+// workersUnderWay tells whether a worker is in maintenance.
+func workersUnderWay(s *core.Snapshot) bool {
+	for name := range s.NodeRequests {
+		if n := s.Nodes[name]; n != nil && !n.Is(core.RoleMaster) && s.NodeRequest(name) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // nodesStand is the standstill by nodes of the phase that are in the stage, with the reason of the first; no cause when there are none.

@@ -22,6 +22,11 @@ func TestWhatAnUpdateStandsStillBy(t *testing.T) {
 		return sc.Management
 	}
 	masters := core.PlanStep{ID: "k8s-controllers", Status: core.PlanCompleted, Started: scene.Ago(50 * time.Minute), Duration: "20m"}
+	held := func(sc scene.Scene) { // LCM has begun it, and commence was taken away
+		first, then := masters, workers(core.PlanInProgress)
+		first.Commence, then.Started = true, scene.Ago(20*time.Minute)
+		planned(sc, first, then)
+	}
 	for _, tt := range []struct {
 		name  string
 		cause core.StandstillCause
@@ -52,6 +57,18 @@ func TestWhatAnUpdateStandsStillBy(t *testing.T) {
 		}},
 		{"the next step is not commenced", core.StandsForStep, "group rack-a is not commenced", rackA, func(sc scene.Scene) {
 			planned(sc, masters, workers(core.PlanNotStarted))
+		}},
+		{"a step is held, and nothing of it is under way any more", core.StandsForStep, "group rack-a is held", rackA,
+			func(sc scene.Scene) {
+				held(sc)
+				sc.NodeRequests = nil
+			}},
+		{"a step is held, and a machine of it is finished", "", "", "", func(sc scene.Scene) { held(sc) }},
+		{"a step is held, and the machine that is to be finished waits", core.StandsForPerson, "cmp-01: ", "cmp-01", func(sc scene.Scene) {
+			held(sc)
+			sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationMode] = string(core.ModeManual)
+			sc.Maintained("cmp-01", scene.StillPresent)
+			sc.Instance("cmp-01", "web-1")
 		}},
 		{"the plan goes on by itself", "", "", "", func(sc scene.Scene) { planned(sc, masters, workers(core.PlanInProgress)) }},
 		{"no update runs any more", "", "", "", func(sc scene.Scene) {
