@@ -130,6 +130,11 @@ func begin(s *core.Snapshot) Timeline {
 		if p := s.Management.Plan(); p != nil && p.UnderWay() && progress.UpdateRequest(s) != nil {
 			t.Start = core.Earlier(t.Start, p.Started)
 		}
+	case h.UID == "" || !h.Ended.IsZero():
+		if t.Start, t.Ended = outside(s); !t.Start.IsZero() {
+			break
+		}
+		fallthrough
 	case h.UID != "":
 		t.Start, t.Ended = h.Started, h.Ended
 		if p := s.Management.Plan(); p != nil && p.Completed.After(t.Start) && p.Started.Before(t.Start) {
@@ -141,6 +146,32 @@ func begin(s *core.Snapshot) Timeline {
 		t.Finish, t.Spread = end.At, end.Spread
 	}
 	return t
+}
+
+// besides is how far apart the maintenance of two nodes may be that counts as one where no request of the cluster joins them.
+const besides = 30 * time.Minute
+
+// outside is from when to when nodes were last in maintenance without an update, if that was after the last update: a graceful reboot, say.
+// Zero when none was, or when one of them still is.
+func outside(s *core.Snapshot) (start, ended time.Time) {
+	var all []core.Round
+	for _, r := range s.History.Rounds {
+		if r.Update != "" && r.Update == s.History.Update.UID || !r.Started.After(s.History.Update.Ended) {
+			continue
+		}
+		if r.Ended.IsZero() {
+			return time.Time{}, time.Time{}
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b core.Round) int { return b.Ended.Compare(a.Ended) })
+	for i, r := range all {
+		if i > 0 && !r.SameUpdate(all[i-1]) && r.Ended.Add(besides).Before(start) {
+			break
+		}
+		start, ended = core.Earlier(start, r.Started), core.Later(ended, r.Ended)
+	}
+	return start, ended
 }
 
 // inOrder are the rows of the nodes: those that are through and of which no time is known, those that have begun by when they did, and

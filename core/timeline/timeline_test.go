@@ -459,3 +459,54 @@ func BenchmarkTimeline(b *testing.B) {
 		}
 	})
 }
+
+// A graceful reboot is no update. Its timeline is there while it runs, and stays when it is over, until the next update.
+func TestMaintenanceWithoutAnUpdateKeepsItsTimeline(t *testing.T) {
+	reboot := func(from, to int) core.Round {
+		return core.Round{Update: "reboot", Started: minute(from), Ended: minute(to)}
+	}
+	course := core.Course{{Stage: core.StageEvacuating, Since: seen(10)}, {Stage: core.StageRebooting, Since: seen(12)},
+		{Stage: core.StageIdle, Since: seen(18)}}
+	for _, tt := range []struct {
+		name       string
+		given      func(h *core.History)
+		start, end int // minute; -1: there is no timeline
+		bars       string
+	}{
+		{"no node was in maintenance", func(*core.History) {}, -1, -1, ""},
+		{"one was rebooted", func(h *core.History) {
+			h.Rounds = map[string]core.Round{"uid-cmp-01": reboot(10, 18)}
+			h.Courses = map[string]core.Course{"uid-cmp-01": course}
+		}, 10, 18, "evacuating 10-12, rebooting 12-18"},
+		{"another one went before it, and one long ago", func(h *core.History) {
+			h.Rounds = map[string]core.Round{"uid-cmp-01": reboot(10, 18), "uid-cmp-02": reboot(1, 9),
+				"uid-cmp-03": {Started: minute(-300), Ended: minute(-200)}}
+			h.Courses = map[string]core.Course{"uid-cmp-01": course}
+		}, 1, 18, "evacuating 10-12, rebooting 12-18"},
+		{"an update came after it", func(h *core.History) {
+			h.Rounds = map[string]core.Round{"uid-cmp-01": reboot(10, 18)}
+			h.Update = core.UpdateRecord{UID: "u", Started: minute(20), Ended: minute(50)}
+		}, 20, 50, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sc := updated(func(h *core.History) {
+				h.Update, h.Rounds, h.Courses, h.Stages = core.UpdateRecord{}, nil, nil, nil
+				tt.given(h)
+			})
+			sc.ClusterRequests = nil
+			tl := timeline.Of(sc.Snapshot)
+			if tt.start < 0 {
+				if !tl.Start.IsZero() {
+					t.Errorf("the timeline begins at %s", tl.Start)
+				}
+				return
+			}
+			if !tl.Start.Equal(minute(tt.start)) || !tl.Ended.Equal(minute(tt.end)) {
+				t.Errorf("it goes from %s to %s", tl.Start, tl.Ended)
+			}
+			if got := told(row(t, sc.Snapshot, "node/cmp-01").Spans); got != tt.bars {
+				t.Errorf("the bar is %q, want %q", got, tt.bars)
+			}
+		})
+	}
+}
