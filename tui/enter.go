@@ -59,8 +59,8 @@ func (p *procedurePage) enterDoes(m *Model) enters {
 // enter does what the selected row says.
 func (p *procedurePage) enter(m *Model) tea.Cmd { return p.enterDoes(m).run(m) }
 
-// notYours says whose turn it is. The operator may still act by hand. A step's title is a sentence, or what is to be done: it stands after a
-// colon, and is never the subject of another sentence.
+// notYours says whose turn it is. The operator may still act by hand. A step's title is a sentence, or what is to be done: it stands after
+// a colon, and is never the subject of another sentence.
 func notYours(m *Model, s core.Step) string {
 	why := " (" + strings.TrimSuffix(string(s.State)+": "+named(m.snap, s.Status), ": ") + ")"
 	if len(s.Commands) > 0 {

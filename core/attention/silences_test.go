@@ -36,7 +36,8 @@ func TestASilenceThatSomebodyElseEndedIsMissed(t *testing.T) {
 			sc.Update(time.Hour)
 			return sc
 		}, want: core.SeverityWarning},
-		{name: "another one silences the same for as long", sc: func() scene.Scene { return silenced(ownSilence("other", 5*time.Hour)) }, none: true},
+		{name: "another one silences the same for as long", sc: func() scene.Scene { return silenced(ownSilence("other", 5*time.Hour)) },
+			none: true},
 		{name: "another one ends earlier", sc: func() scene.Scene { return silenced(ownSilence("other", time.Hour)) }, want: core.SeverityNotice},
 		{name: "its time is over", sc: func() scene.Scene {
 			sc := silenced()

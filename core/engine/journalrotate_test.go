@@ -311,7 +311,8 @@ func someRecord(rt *rapid.T, n int) Record {
 			r.Override = &core.Override{Lock: *r.Object, At: at}
 		case 3:
 			matcher := rapid.SampledFrom([]string{"A", "B"}).Draw(rt, "alert")
-			r.Silence = &core.Silence{ID: "silence-" + wording.Itoa(n), Ends: at.Add(time.Duration(rapid.IntRange(1, 60).Draw(rt, "lasts")) * time.Minute),
+			r.Silence = &core.Silence{ID: "silence-" + wording.Itoa(n),
+				Ends:     at.Add(time.Duration(rapid.IntRange(1, 60).Draw(rt, "lasts")) * time.Minute),
 				Matchers: []core.Matcher{{Name: core.LabelAlert, Value: matcher, Equal: true}}}
 			r.Intent = &core.Intent{Kind: rapid.SampledFrom([]core.IntentKind{core.IntentMakeSilence, core.IntentExpireSilence}).Draw(rt, "does")}
 		}

@@ -108,14 +108,16 @@ func OwnSilences(s *core.Snapshot) []core.Silence {
 }
 
 // SilencesGone are the silences that Lockstep made and did not expire, whose time is not over, and that are not there any more: somebody
-// else has ended or changed them. After the update that they were made for nobody misses them. One that silences the same for as long takes their place.
+// else has ended or changed them. After the update that they were made for nobody misses them. One that silences the same for as long
+// takes their place.
 func SilencesGone(s *core.Snapshot) []core.SilenceRecord {
 	if len(s.History.Silences) == 0 || s.Alertmanager == nil || !s.Known(core.SourceAlertmanager) {
 		return nil
 	}
 	var out []core.SilenceRecord
 	for _, r := range s.History.Silences {
-		if over := s.History.Update.Ended; s.Reached(r.Silence.Ends) || over.After(r.At) || !s.Sources[core.SourceAlertmanager].AsOf.After(r.At) {
+		seen := s.Sources[core.SourceAlertmanager].AsOf.After(r.At)
+		if s.Reached(r.Silence.Ends) || s.History.Update.Ended.After(r.At) || !seen {
 			continue
 		}
 		if !slices.ContainsFunc(s.Alertmanager.Silences, func(now core.Silence) bool {
