@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"lockstep/core"
@@ -27,19 +28,23 @@ type pseudonyms struct {
 
 	old   time.Time // earlier times are told to the day: an exact age identifies a thing as its name does
 	cache map[string]cached
+	lists map[string]cached
+	texts map[ruled]string
 	keys  map[sourceKey]string // of objects
 }
 
-// cached is a table of the History as it was made last.
+// cached is what was made last of a table of the History, or of a list that each frame has: most frames have the same, and the others
+// differ in an entry or two.
 type cached struct {
-	from uintptr
+	from reflect.Value
 	made reflect.Value
+	keys map[any]reflect.Value // of a table: how its keys were made
 }
 
 func begin() *pseudonyms {
 	return &pseudonyms{Names: New(), collecting: true, found: map[string]string{}, objects: map[string]bool{}, others: map[string]bool{},
 		values: map[string]bool{}, remarks: map[string]bool{}, all: newDictionary(), things: newDictionary(), cache: map[string]cached{},
-		keys: map[sourceKey]string{}}
+		lists: map[string]cached{}, texts: map[ruled]string{}, keys: map[sourceKey]string{}}
 }
 
 // kindsOfThings are the kinds of names of which other names are made; the first ones count where a name is of several.
@@ -62,6 +67,9 @@ func (p *pseudonyms) learn(kind, name string) {
 // end makes the pseudonyms of all that was found.
 func (p *pseudonyms) end() {
 	p.collecting = false
+	clear(p.cache) // of names as they were
+	clear(p.lists)
+	clear(p.texts)
 	for _, name := range slices.Sorted(maps.Keys(p.found)) {
 		kind := p.found[name]
 		made := p.Name(kind, name)
@@ -190,35 +198,70 @@ func (p *pseudonyms) thing(v reflect.Value) {
 }
 
 func (p *pseudonyms) fields(v, made reflect.Value, of string) error {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		switch {
-		case !f.IsExported() || f.Type == errorType:
+	for _, f := range plan(v.Type(), of) {
+		old := v.Field(f.index)
+		if old.IsZero() {
 			continue
-		case f.Type == metaType:
-			if err := p.fields(v.Field(i), made.Field(i), of); err != nil {
+		}
+		switch {
+		case f.meta:
+			if err := p.fields(old, made.Field(f.index), of); err != nil {
 				return err
 			}
-			continue
-		case f.Type.Kind() == reflect.Map:
-			table, err := p.table(v.Field(i), of+"."+f.Name, of == "History")
+		case f.table != "":
+			table, err := p.table(old, f.table, of == "History")
 			if err != nil {
 				return err
 			}
-			made.Field(i).Set(table)
-			continue
+			made.Field(f.index).Set(table)
+		default:
+			inner, err := p.anew(old, f.rule)
+			if err != nil {
+				return err
+			}
+			made.Field(f.index).Set(inner)
 		}
-		r := ruleOf(of, f.Name, f.Type)
-		if v.Type() == metaType {
-			r = metaRule(of, f.Name)
-		}
-		inner, err := p.anew(v.Field(i), r)
-		if err != nil {
-			return err
-		}
-		made.Field(i).Set(inner)
 	}
 	return nil
+}
+
+// planned is what is done with a field of a struct.
+type planned struct {
+	index int
+	meta  bool   // the metadata of an object
+	table string // the name of a map
+	rule  rule
+}
+
+type planKey struct {
+	t  reflect.Type
+	of string
+}
+
+var plans sync.Map // planKey → []planned
+
+// plan is what is done with the fields of a struct: of an object's metadata it is the object's type that counts.
+func plan(t reflect.Type, of string) []planned {
+	if known, ok := plans.Load(planKey{t, of}); ok {
+		return known.([]planned)
+	}
+	var out []planned
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch {
+		case !f.IsExported() || f.Type == errorType:
+		case f.Type == metaType:
+			out = append(out, planned{index: i, meta: true})
+		case f.Type.Kind() == reflect.Map:
+			out = append(out, planned{index: i, table: of + "." + f.Name})
+		case t == metaType:
+			out = append(out, planned{index: i, rule: metaRule(of, f.Name)})
+		default:
+			out = append(out, planned{index: i, rule: ruleOf(of, f.Name, f.Type)})
+		}
+	}
+	plans.Store(planKey{t, of}, out)
+	return out
 }
 
 func metaRule(of, field string) rule {
@@ -245,8 +288,8 @@ func (p *pseudonyms) table(v reflect.Value, field string, keep bool) (reflect.Va
 	if v.IsNil() {
 		return v, nil
 	}
-	if c, ok := p.cache[field]; ok && keep && !p.collecting && c.from == v.Pointer() {
-		return c.made, nil
+	if keep {
+		return p.kept(v, field)
 	}
 	made := reflect.MakeMap(v.Type())
 	keys := v.MapKeys()
@@ -254,28 +297,80 @@ func (p *pseudonyms) table(v reflect.Value, field string, keep bool) (reflect.Va
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 	}
 	for _, k := range keys {
-		key, err := p.anew(k, ruleOf(field, "", k.Type()).or(rules[field+" key"]))
-		if err != nil {
-			return v, err
-		}
 		value := v.MapIndex(k)
 		if field == "Flavor.ExtraSpecs" && !HarmlessSpec(k.String(), value.String()) {
 			continue
 		}
-		r := ruleOf(field, "", value.Type()).or(rules[field])
-		if value.Kind() == reflect.Map {
-			return v, errKind
-		}
-		inner, err := p.anew(value, r)
+		key, inner, err := p.entry(k, value, field)
 		if err != nil {
 			return v, err
 		}
 		made.SetMapIndex(key, inner)
 	}
-	if keep && !p.collecting {
-		p.cache[field] = cached{v.Pointer(), made}
-	}
 	return made, nil
+}
+
+// entry makes a key of a map and its value anew.
+func (p *pseudonyms) entry(k, value reflect.Value, field string) (key, made reflect.Value, err error) {
+	if value.Kind() == reflect.Map {
+		return k, value, errKind
+	}
+	if key, err = p.anew(k, ruleOf(field, "", k.Type()).or(rules[field+" key"])); err != nil {
+		return key, value, err
+	}
+	made, err = p.anew(value, ruleOf(field, "", value.Type()).or(rules[field]))
+	return key, made, err
+}
+
+// kept makes a map anew of which it has made an earlier state: only what has changed since is made. A map is never changed in place.
+func (p *pseudonyms) kept(v reflect.Value, field string) (reflect.Value, error) {
+	last, known := p.cache[field]
+	if known && last.from.Pointer() == v.Pointer() {
+		return last.made, nil
+	}
+	now := cached{from: v, made: reflect.MakeMapWithSize(v.Type(), v.Len()), keys: make(map[any]reflect.Value, v.Len())}
+	for it := v.MapRange(); it.Next(); {
+		k, value := it.Key(), it.Value()
+		if known {
+			if was := last.from.MapIndex(k); was.IsValid() && reflect.DeepEqual(was.Interface(), value.Interface()) {
+				key := last.keys[k.Interface()]
+				now.keys[k.Interface()] = key
+				now.made.SetMapIndex(key, last.made.MapIndex(key))
+				continue
+			}
+		}
+		key, made, err := p.entry(k, value, field)
+		if err != nil {
+			return v, err
+		}
+		now.keys[k.Interface()] = key
+		now.made.SetMapIndex(key, made)
+	}
+	if now.made.Len() < v.Len() { // keys have become the same: which one remains must not be left to chance
+		made, err := p.table(v, field, false)
+		if err != nil {
+			return v, err
+		}
+		now.made = made
+	}
+	p.cache[field] = now
+	return now.made, nil
+}
+
+// sameList makes a list anew that most frames have as the frame before had it.
+func sameList[T any](p *pseudonyms, name string, list []T) ([]T, error) {
+	if len(list) == 0 {
+		return list, nil
+	}
+	v := reflect.ValueOf(list)
+	if last, ok := p.lists[name]; ok && last.from.Pointer() == v.Pointer() && last.from.Len() == v.Len() {
+		return last.made.Interface().([]T), nil
+	}
+	made, err := as(p, list)
+	if err == nil {
+		p.lists[name] = cached{from: v, made: reflect.ValueOf(made)}
+	}
+	return made, err
 }
 
 func (r rule) or(other rule) rule {
