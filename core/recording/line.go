@@ -32,20 +32,20 @@ type line struct {
 
 // deltaLine is a Delta.
 type deltaLine struct {
-	Source  core.SourceID     `json:"source"`
-	At      time.Time         `json:"at"`
-	State   core.SourceState  `json:"state,omitzero"`
-	Err     *core.APIError    `json:"err,omitzero"`
-	Next    time.Time         `json:"next,omitzero"`
-	Upserts []json.RawMessage `json:"upserts,omitzero"`
-	Deletes []string          `json:"deletes,omitzero"`
-	Touch   bool              `json:"touch,omitzero"`
+	Source  core.SourceID    `json:"source"`
+	At      time.Time        `json:"at"`
+	State   core.SourceState `json:"state,omitzero"`
+	Err     *core.APIError   `json:"err,omitzero"`
+	Next    time.Time        `json:"next,omitzero"`
+	Upserts objectList       `json:"upserts,omitzero"`
+	Deletes []string         `json:"deletes,omitzero"`
+	Touch   bool             `json:"touch,omitzero"`
 }
 
 // keyLine is a Key.
 type keyLine struct {
-	Sources []core.Source                       `json:"sources"`
-	Objects map[core.SourceID][]json.RawMessage `json:"objects"`
+	Sources []core.Source                `json:"sources"`
+	Objects map[core.SourceID]objectList `json:"objects"`
 }
 
 // change is how a field of the History has changed: a table by its entries, anything else as a whole.
@@ -276,7 +276,7 @@ func (w *lineWriter) operations(before, now []core.Operation) {
 // frame makes a frame of a line, and takes it in.
 func (t *told) frame(raw []byte) (Frame, error) {
 	var l line
-	if err := json.Unmarshal(raw, &l); err != nil {
+	if err := decode(raw, &l); err != nil {
 		return Frame{}, err
 	}
 	f := Frame{Now: l.Now, Wall: l.Wall, Begins: l.Begins}
@@ -287,20 +287,12 @@ func (t *told) frame(raw []byte) (Frame, error) {
 		*t = told{}
 		f.Key = &Key{Sources: l.Key.Sources, Objects: map[core.SourceID][]core.Object{}}
 		for id, list := range l.Key.Objects {
-			found, err := objectsOf(list)
-			if err != nil {
-				return Frame{}, err
-			}
-			f.Key.Objects[id] = found
+			f.Key.Objects[id] = list
 		}
 	}
 	for _, d := range l.Deltas {
-		found, err := objectsOf(d.Upserts)
-		if err != nil {
-			return Frame{}, err
-		}
 		f.Deltas = append(f.Deltas, core.Delta{Source: d.Source, At: d.At, State: d.State, Err: d.Err, Next: d.Next, Touch: d.Touch,
-			Upserts: found, Deletes: d.Deletes})
+			Upserts: d.Upserts, Deletes: d.Deletes})
 	}
 	if err := t.apply(l); err != nil {
 		return Frame{}, err
@@ -352,7 +344,7 @@ func (t *told) apply(l line) error {
 func (c change) apply(field reflect.Value) error {
 	if field.Kind() != reflect.Map {
 		whole := reflect.New(field.Type())
-		if err := json.Unmarshal(c.Whole, whole.Interface()); err != nil {
+		if err := decode(c.Whole, whole.Interface()); err != nil {
 			return err
 		}
 		field.Set(whole.Elem())
@@ -369,7 +361,7 @@ func (c change) apply(field reflect.Value) error {
 	}
 	if c.Set != nil {
 		set := reflect.New(field.Type())
-		if err := json.Unmarshal(c.Set, set.Interface()); err != nil {
+		if err := decode(c.Set, set.Interface()); err != nil {
 			return err
 		}
 		for it := set.Elem().MapRange(); it.Next(); {
@@ -378,25 +370,4 @@ func (c change) apply(field reflect.Value) error {
 	}
 	field.Set(made)
 	return nil
-}
-
-// objectsOf are the objects of a list. Those of a kind that only a later version knows are left out.
-func objectsOf(list []json.RawMessage) ([]core.Object, error) {
-	var out []core.Object
-	for _, raw := range list {
-		name, rest, ok := bytes.Cut(bytes.TrimPrefix(raw, []byte(`{"`)), []byte(`":`))
-		if !ok || len(rest) == 0 {
-			return nil, fmt.Errorf("an object without its kind")
-		}
-		t, known := objects[string(name)]
-		if !known {
-			continue
-		}
-		o := reflect.New(t)
-		if err := json.Unmarshal(rest[:len(rest)-1], o.Interface()); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		out = append(out, o.Interface().(core.Object))
-	}
-	return out, nil
 }

@@ -216,6 +216,7 @@ type Cursor struct {
 	file  int
 	f     *os.File
 	lines *bufio.Reader
+	raw   []byte // the line that was read last
 	told  told
 	fresh bool // no frame was read since something may be missing
 	ended bool // the file ends in good order
@@ -310,18 +311,18 @@ func (c *Cursor) next() (item, error) {
 	}
 }
 
-// line is the next whole line.
+// line is the next whole line. The next call overwrites it.
 func (c *Cursor) line() ([]byte, error) {
-	var raw []byte
+	c.raw = c.raw[:0]
 	for {
 		piece, err := c.lines.ReadSlice('\n')
-		raw = append(raw, piece...)
+		c.raw = append(c.raw, piece...)
 		switch {
 		case err == nil:
-			return raw, nil
+			return c.raw, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
-		case len(raw) > mostLine:
+		case len(c.raw) > mostLine:
 			return nil, errors.New("a line is too long")
 		}
 	}
