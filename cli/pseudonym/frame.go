@@ -27,24 +27,14 @@ type pseudonyms struct {
 	things *dictionary // names that others are made of: nodes, machines, clusters, deployments, groups
 
 	old   time.Time // earlier times are told to the day: an exact age identifies a thing as its name does
-	cache map[string]cached
-	lists map[string]cached
 	texts map[ruled]string
 	keys  map[sourceKey]string // of objects
 }
 
-// cached is what was made last of a table of the History, or of a list that each frame has: most frames have the same, and the others
-// differ in an entry or two.
-type cached struct {
-	from reflect.Value
-	made reflect.Value
-	keys map[any]reflect.Value // of a table: how its keys were made
-}
-
 func begin() *pseudonyms {
 	return &pseudonyms{Names: New(), collecting: true, found: map[string]string{}, objects: map[string]bool{}, others: map[string]bool{},
-		values: map[string]bool{}, remarks: map[string]bool{}, all: newDictionary(), things: newDictionary(), cache: map[string]cached{},
-		lists: map[string]cached{}, texts: map[ruled]string{}, keys: map[sourceKey]string{}}
+		values: map[string]bool{}, remarks: map[string]bool{}, all: newDictionary(), things: newDictionary(),
+		texts: map[ruled]string{}, keys: map[sourceKey]string{}}
 }
 
 // kindsOfThings are the kinds of names of which other names are made; the first ones count where a name is of several.
@@ -67,9 +57,7 @@ func (p *pseudonyms) learn(kind, name string) {
 // end makes the pseudonyms of all that was found.
 func (p *pseudonyms) end() {
 	p.collecting = false
-	clear(p.cache) // of names as they were
-	clear(p.lists)
-	clear(p.texts)
+	clear(p.texts) // as they were before
 	for _, name := range slices.Sorted(maps.Keys(p.found)) {
 		kind := p.found[name]
 		made := p.Name(kind, name)
@@ -209,7 +197,7 @@ func (p *pseudonyms) fields(v, made reflect.Value, of string) error {
 				return err
 			}
 		case f.table != "":
-			table, err := p.table(old, f.table, of == "History")
+			table, err := p.table(old, f.table)
 			if err != nil {
 				return err
 			}
@@ -284,12 +272,9 @@ func ruleOf(of, field string, t reflect.Type) rule {
 }
 
 // table makes a map anew. Two keys that become the same cannot happen to names; of labels that are left out one remains.
-func (p *pseudonyms) table(v reflect.Value, field string, keep bool) (reflect.Value, error) {
+func (p *pseudonyms) table(v reflect.Value, field string) (reflect.Value, error) {
 	if v.IsNil() {
 		return v, nil
-	}
-	if keep {
-		return p.kept(v, field)
 	}
 	made := reflect.MakeMap(v.Type())
 	keys := v.MapKeys()
@@ -320,57 +305,6 @@ func (p *pseudonyms) entry(k, value reflect.Value, field string) (key, made refl
 	}
 	made, err = p.anew(value, ruleOf(field, "", value.Type()).or(rules[field]))
 	return key, made, err
-}
-
-// kept makes a map anew of which it has made an earlier state: only what has changed since is made. A map is never changed in place.
-func (p *pseudonyms) kept(v reflect.Value, field string) (reflect.Value, error) {
-	last, known := p.cache[field]
-	if known && last.from.Pointer() == v.Pointer() {
-		return last.made, nil
-	}
-	now := cached{from: v, made: reflect.MakeMapWithSize(v.Type(), v.Len()), keys: make(map[any]reflect.Value, v.Len())}
-	for it := v.MapRange(); it.Next(); {
-		k, value := it.Key(), it.Value()
-		if known {
-			if was := last.from.MapIndex(k); was.IsValid() && reflect.DeepEqual(was.Interface(), value.Interface()) {
-				key := last.keys[k.Interface()]
-				now.keys[k.Interface()] = key
-				now.made.SetMapIndex(key, last.made.MapIndex(key))
-				continue
-			}
-		}
-		key, made, err := p.entry(k, value, field)
-		if err != nil {
-			return v, err
-		}
-		now.keys[k.Interface()] = key
-		now.made.SetMapIndex(key, made)
-	}
-	if now.made.Len() < v.Len() { // keys have become the same: which one remains must not be left to chance
-		made, err := p.table(v, field, false)
-		if err != nil {
-			return v, err
-		}
-		now.made = made
-	}
-	p.cache[field] = now
-	return now.made, nil
-}
-
-// sameList makes a list anew that most frames have as the frame before had it.
-func sameList[T any](p *pseudonyms, name string, list []T) ([]T, error) {
-	if len(list) == 0 {
-		return list, nil
-	}
-	v := reflect.ValueOf(list)
-	if last, ok := p.lists[name]; ok && last.from.Pointer() == v.Pointer() && last.from.Len() == v.Len() {
-		return last.made.Interface().([]T), nil
-	}
-	made, err := as(p, list)
-	if err == nil {
-		p.lists[name] = cached{from: v, made: reflect.ValueOf(made)}
-	}
-	return made, err
 }
 
 func (r rule) or(other rule) rule {

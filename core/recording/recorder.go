@@ -277,7 +277,7 @@ func (r *Recorder) append(i item) (err error) {
 			b = append(b, "}\n"...)
 		}
 	} else {
-		b, err = r.told.appendFrame(nil, redacting, i.frame)
+		b, err = r.line(i.frame)
 	}
 	if err != nil {
 		return err
@@ -285,6 +285,14 @@ func (r *Recorder) append(i item) (err error) {
 	r.out.unsaved = true
 	_, err = r.out.zip.Write(b)
 	return err
+}
+
+// line is a frame as a line.
+func (r *Recorder) line(f Frame) ([]byte, error) {
+	if f.Part != nil {
+		return appendPart(nil, redacting, f)
+	}
+	return r.told.appendFrame(nil, redacting, f)
 }
 
 var redacting = encoder{redact: func(s string) string { return core.Redact(s) }}
@@ -316,7 +324,7 @@ func (r *Recorder) appendKey(f Frame) error {
 	}
 	before := o.size
 	o.zip.Reset(o)
-	b, err := r.told.appendFrame(nil, redacting, f)
+	b, err := r.line(f)
 	if err != nil {
 		return err
 	}

@@ -9,11 +9,12 @@ import (
 
 // Changes are what becomes of a recording that is written again; nil: nothing.
 type Changes struct {
-	Frame func(Frame) (Frame, error) // a frame is not to be changed in place: later ones share its History
+	Frame func(Frame) (Frame, error) // a frame has only what changed (Part), and so has what is made of it
 	Event func(Event) Event
 }
 
-// Each calls the functions with every frame and event in their order, Keys that only repeat what was told among them.
+// Each calls the functions with every frame and event in their order, Keys that only repeat what was told among them. A frame has only what
+// changed (Part).
 func (r *Recording) Each(frame func(Frame) error, event func(Event) error) error {
 	c := &Cursor{r: r, every: true}
 	defer c.Close()
