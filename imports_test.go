@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"tui/table":    {"themes", "tui/draw", "tui/sanitise"},
 
 	"scene":      {"core", "core/wording"}, // for tests; outside core, as it draws with rapid
-	"scene/live": {"core", "core/engine", "scene"},
+	"scene/live": {"core", "core/engine", "core/recording", "scene"},
 
 	"sim": {"sim/..."}, // a peer across a network: it knows neither the screen nor the adapters, nor what core makes of it
 }

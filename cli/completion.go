@@ -98,7 +98,10 @@ func instanceWords(s *core.Snapshot) []cobra.Completion {
 	var out []cobra.Completion
 	for _, host := range s.ByHost {
 		for _, in := range host {
-			where := fmt.Sprintf("on %s, %s", hostLabel(s, in.Host), in.Status)
+			where := in.Status
+			if in.Host != "" { // one that is shelved has none
+				where = fmt.Sprintf("on %s, %s", hostLabel(s, in.Host), in.Status)
+			}
 			if count[in.Name] == 1 && plainWord(in.Name) {
 				out = append(out, cobra.CompletionWithDesc(in.Name, where))
 			} else {

@@ -120,3 +120,33 @@ func TestLoadSaysWhatIsWrongWithTheConfiguration(t *testing.T) {
 		})
 	}
 }
+
+// What is wrong in a file is said in the parser's own words, and nothing of the file is quoted, whatever quotes a password has in it.
+func TestLoadQuotesNothingOfABrokenFile(t *testing.T) {
+	for content, says := range map[string]string{
+		"clusters: [{name: hunter2 cluster: b}]":        "yaml: did not find expected ',' or '}'",
+		"users:\n- name: a\nclusters: [hunter2":         "line 3: did not find expected ',' or ']'",
+		"- hunter2\nusers: []":                          "line 1: did not find expected '-' indicator",
+		"users: []\nhunter2\nclusters: []":              "could not find expected ':'",
+		"users: *hunter2":                               "unknown anchor '(hidden)' referenced",
+		"users: !!int \"hunter2\"":                      "cannot decode !!str `(hidden)` as a !!int",
+		"users: !!int \"oops`hunter2`hunter2\"":         "cannot decode !!str `(hidden)` as a !!int",
+		"users: !!int \"o','hunter2','`hunter2\"":       "cannot decode !!str `(hidden)` as a !!int",
+		"users: !!int \"didn't 'hunter2' \\\"hunter2\"": "cannot decode !!str `(hidden)` as a !!int",
+		"hunter2": "couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value",
+	} {
+		path := kubeconfigIn(t, "config", content)
+		_, err := Load(Options{Kubeconfig: path})
+		if err == nil {
+			t.Errorf("%q is read", content)
+			continue
+		}
+		text := err.Error()
+		if !strings.Contains(text, says) || strings.Contains(text, "hunter2") {
+			t.Errorf("%q\n says %s\n want %s", content, text, says)
+		}
+		if !strings.Contains(text, path) {
+			t.Errorf("%q: the file is not named: %s", content, text)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -139,15 +138,57 @@ func (e *discreetError) Error() string    { return e.text }
 func (e *discreetError) GoString() string { return e.text }
 func (e *discreetError) Unwrap() error    { return e.cause }
 
-// withoutQuotes is why a file cannot be read, without quotations from it: they may be passwords. Names of files stay.
+// withoutQuotes is why a file cannot be read, without quotations from it: they may be passwords. Names of files stay, and what the YAML
+// parser says with quotes of its own. What is quoted may have quotes in it: from the first one to the last one of its kind all is hidden.
 func withoutQuotes(text, files string) string {
-	return quotations.ReplaceAllStringFunc(text, func(quoted string) string {
-		if path := quoted[1 : len(quoted)-1]; slices.Contains(filepath.SplitList(files), path) {
-			return quoted
+	own := slices.Clone(misses)
+	for _, path := range filepath.SplitList(files) {
+		own = append(own, `"`+path+`"`)
+	}
+	var out strings.Builder
+	for text != "" {
+		at, end := len(text), len(text)
+		for _, words := range own {
+			if i := strings.Index(text, words); i >= 0 && i < at {
+				at, end = i, i+len(words)
+			}
 		}
-		return quoted[:1] + core.Hidden + quoted[len(quoted)-1:]
-	})
+		for rest := text[:at]; rest != ""; {
+			first := quotation(rest)
+			if first < 0 {
+				out.WriteString(rest)
+				break
+			}
+			last := strings.LastIndexByte(rest, rest[first])
+			if last == first { // its other end is missing
+				out.WriteString(rest[:first+1] + core.Hidden)
+				break
+			}
+			out.WriteString(rest[:first+1] + core.Hidden + rest[last:last+1])
+			rest = rest[last+1:]
+		}
+		out.WriteString(text[at:end])
+		text = text[end:]
+	}
+	return out.String()
 }
 
-// quotations have at least two characters: a parser also quotes the brackets and commas that it misses.
-var quotations = regexp.MustCompile("\"[^\"]{2,}\"|'[^']{2,}'|`[^`]{2,}`")
+// quotation is where the first quotation of a text begins, or -1. An apostrophe within a word is none: "couldn't".
+func quotation(text string) int {
+	letter := func(i int) bool {
+		return i >= 0 && i < len(text) && (text[i] >= 'a' && text[i] <= 'z' || text[i] >= 'A' && text[i] <= 'Z')
+	}
+	for i := range len(text) {
+		if c := text[i]; c == '"' || c == '`' || c == '\'' && !(letter(i-1) && letter(i+1)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// misses are what the YAML parser says with quotes and quotes nothing of the file: the brackets and commas that it misses.
+var misses = []string{
+	"did not find expected ',' or ']'", "did not find expected ',' or '}'", "did not find expected '-' indicator",
+	"could not find expected ':'", "did not find expected '!'", "did not find the expected '>'",
+	"did not find expected digit or '.' character",
+}

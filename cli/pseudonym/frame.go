@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"lockstep/core"
@@ -26,20 +27,14 @@ type pseudonyms struct {
 	things *dictionary // names that others are made of: nodes, machines, clusters, deployments, groups
 
 	old   time.Time // earlier times are told to the day: an exact age identifies a thing as its name does
-	cache map[string]cached
+	texts map[ruled]string
 	keys  map[sourceKey]string // of objects
-}
-
-// cached is a table of the History as it was made last.
-type cached struct {
-	from uintptr
-	made reflect.Value
 }
 
 func begin() *pseudonyms {
 	return &pseudonyms{Names: New(), collecting: true, found: map[string]string{}, objects: map[string]bool{}, others: map[string]bool{},
-		values: map[string]bool{}, remarks: map[string]bool{}, all: newDictionary(), things: newDictionary(), cache: map[string]cached{},
-		keys: map[sourceKey]string{}}
+		values: map[string]bool{}, remarks: map[string]bool{}, all: newDictionary(), things: newDictionary(),
+		texts: map[ruled]string{}, keys: map[sourceKey]string{}}
 }
 
 // kindsOfThings are the kinds of names of which other names are made; the first ones count where a name is of several.
@@ -62,6 +57,7 @@ func (p *pseudonyms) learn(kind, name string) {
 // end makes the pseudonyms of all that was found.
 func (p *pseudonyms) end() {
 	p.collecting = false
+	clear(p.texts) // as they were before
 	for _, name := range slices.Sorted(maps.Keys(p.found)) {
 		kind := p.found[name]
 		made := p.Name(kind, name)
@@ -190,35 +186,70 @@ func (p *pseudonyms) thing(v reflect.Value) {
 }
 
 func (p *pseudonyms) fields(v, made reflect.Value, of string) error {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		switch {
-		case !f.IsExported() || f.Type == errorType:
+	for _, f := range plan(v.Type(), of) {
+		old := v.Field(f.index)
+		if old.IsZero() {
 			continue
-		case f.Type == metaType:
-			if err := p.fields(v.Field(i), made.Field(i), of); err != nil {
+		}
+		switch {
+		case f.meta:
+			if err := p.fields(old, made.Field(f.index), of); err != nil {
 				return err
 			}
-			continue
-		case f.Type.Kind() == reflect.Map:
-			table, err := p.table(v.Field(i), of+"."+f.Name, of == "History")
+		case f.table != "":
+			table, err := p.table(old, f.table)
 			if err != nil {
 				return err
 			}
-			made.Field(i).Set(table)
-			continue
+			made.Field(f.index).Set(table)
+		default:
+			inner, err := p.anew(old, f.rule)
+			if err != nil {
+				return err
+			}
+			made.Field(f.index).Set(inner)
 		}
-		r := ruleOf(of, f.Name, f.Type)
-		if v.Type() == metaType {
-			r = metaRule(of, f.Name)
-		}
-		inner, err := p.anew(v.Field(i), r)
-		if err != nil {
-			return err
-		}
-		made.Field(i).Set(inner)
 	}
 	return nil
+}
+
+// planned is what is done with a field of a struct.
+type planned struct {
+	index int
+	meta  bool   // the metadata of an object
+	table string // the name of a map
+	rule  rule
+}
+
+type planKey struct {
+	t  reflect.Type
+	of string
+}
+
+var plans sync.Map // planKey → []planned
+
+// plan is what is done with the fields of a struct: of an object's metadata it is the object's type that counts.
+func plan(t reflect.Type, of string) []planned {
+	if known, ok := plans.Load(planKey{t, of}); ok {
+		return known.([]planned)
+	}
+	var out []planned
+	for i := range t.NumField() {
+		f := t.Field(i)
+		switch {
+		case !f.IsExported() || f.Type == errorType:
+		case f.Type == metaType:
+			out = append(out, planned{index: i, meta: true})
+		case f.Type.Kind() == reflect.Map:
+			out = append(out, planned{index: i, table: of + "." + f.Name})
+		case t == metaType:
+			out = append(out, planned{index: i, rule: metaRule(of, f.Name)})
+		default:
+			out = append(out, planned{index: i, rule: ruleOf(of, f.Name, f.Type)})
+		}
+	}
+	plans.Store(planKey{t, of}, out)
+	return out
 }
 
 func metaRule(of, field string) rule {
@@ -241,12 +272,9 @@ func ruleOf(of, field string, t reflect.Type) rule {
 }
 
 // table makes a map anew. Two keys that become the same cannot happen to names; of labels that are left out one remains.
-func (p *pseudonyms) table(v reflect.Value, field string, keep bool) (reflect.Value, error) {
+func (p *pseudonyms) table(v reflect.Value, field string) (reflect.Value, error) {
 	if v.IsNil() {
 		return v, nil
-	}
-	if c, ok := p.cache[field]; ok && keep && !p.collecting && c.from == v.Pointer() {
-		return c.made, nil
 	}
 	made := reflect.MakeMap(v.Type())
 	keys := v.MapKeys()
@@ -254,28 +282,29 @@ func (p *pseudonyms) table(v reflect.Value, field string, keep bool) (reflect.Va
 		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 	}
 	for _, k := range keys {
-		key, err := p.anew(k, ruleOf(field, "", k.Type()).or(rules[field+" key"]))
-		if err != nil {
-			return v, err
-		}
 		value := v.MapIndex(k)
 		if field == "Flavor.ExtraSpecs" && !HarmlessSpec(k.String(), value.String()) {
 			continue
 		}
-		r := ruleOf(field, "", value.Type()).or(rules[field])
-		if value.Kind() == reflect.Map {
-			return v, errKind
-		}
-		inner, err := p.anew(value, r)
+		key, inner, err := p.entry(k, value, field)
 		if err != nil {
 			return v, err
 		}
 		made.SetMapIndex(key, inner)
 	}
-	if keep && !p.collecting {
-		p.cache[field] = cached{v.Pointer(), made}
-	}
 	return made, nil
+}
+
+// entry makes a key of a map and its value anew.
+func (p *pseudonyms) entry(k, value reflect.Value, field string) (key, made reflect.Value, err error) {
+	if value.Kind() == reflect.Map {
+		return k, value, errKind
+	}
+	if key, err = p.anew(k, ruleOf(field, "", k.Type()).or(rules[field+" key"])); err != nil {
+		return key, value, err
+	}
+	made, err = p.anew(value, ruleOf(field, "", value.Type()).or(rules[field]))
+	return key, made, err
 }
 
 func (r rule) or(other rule) rule {

@@ -132,10 +132,34 @@ func (p *pseudonyms) text(r rule, s string) string {
 	if s == "" {
 		return ""
 	}
+	k := ruled{r, s}
+	made, known := p.texts[k]
+	if known {
+		return made
+	}
+	if len(p.texts) >= mostTexts {
+		clear(p.texts)
+	}
 	if p.collecting {
 		p.collect(r, s)
-		return s
+		made = s
+	} else {
+		made = p.textAnew(r, s)
 	}
+	p.texts[k] = made
+	return made
+}
+
+// ruled is a text with its rule. A recording says the same few texts over and over, so those that were made are remembered.
+type ruled struct {
+	rule rule
+	text string
+}
+
+// mostTexts is how many texts are remembered.
+const mostTexts = 200_000
+
+func (p *pseudonyms) textAnew(r rule, s string) string {
 	switch r.class {
 	case own:
 		return p.scan(s, none, inVocabulary, false)

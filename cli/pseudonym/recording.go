@@ -102,6 +102,9 @@ func (p *pseudonyms) frame(f recording.Frame) (made recording.Frame, err error) 
 	first(e)
 	made.Identity, e = as(p, f.Identity)
 	first(e)
+	if f.Part != nil {
+		made.Part = p.part(f.Part)
+	}
 	for _, raw := range f.Records {
 		r, known, e := p.record(raw)
 		first(e)
@@ -110,6 +113,28 @@ func (p *pseudonyms) frame(f recording.Frame) (made recording.Frame, err error) 
 		}
 	}
 	return made, err
+}
+
+// part makes anew what a frame tells beside what it has: the keys of what went.
+func (p *pseudonyms) part(from *recording.Part) *recording.Part {
+	made := *from
+	made.Tables, made.IDs = make(map[string]recording.Table, len(from.Tables)), nil
+	for name, table := range from.Tables {
+		field, _ := reflect.TypeFor[core.History]().FieldByName(name)
+		anew := recording.Table{Anew: table.Anew}
+		for _, gone := range table.Gone {
+			key := gone
+			if field.Type.Kind() == reflect.Map && field.Type.Key().Kind() == reflect.String {
+				key = p.text(ruleOf("History."+name, "", field.Type.Key()).or(rules["History."+name+" key"]), gone)
+			}
+			anew.Gone = append(anew.Gone, key)
+		}
+		made.Tables[name] = anew
+	}
+	for _, id := range from.IDs {
+		made.IDs = append(made.IDs, p.text(rules["Operation.ID"], id))
+	}
+	return &made
 }
 
 // list makes objects anew, and notes how their keys are called.

@@ -34,7 +34,7 @@ type Player struct {
 	rec    *recording.Recording
 	play   *engine.Playback
 	cursor *recording.Cursor
-	next   *recording.Frame // read, and not taken; nil at the end
+	next   time.Time // of the next frame; zero at the end
 
 	do    chan request
 	ended chan struct{} // closed when Run has returned
@@ -109,7 +109,7 @@ func (p *Player) Run(ctx context.Context) {
 		case <-t.C:
 			if p.playing {
 				p.trouble = p.forward(p.at.Add(time.Duration(float64(time.Since(last)) * p.speed)))
-				p.playing = p.playing && p.next != nil && p.trouble == nil
+				p.playing = p.playing && !p.next.IsZero() && p.trouble == nil
 				p.show()
 			}
 			last = time.Now() // what could not be kept up with is not caught up on
@@ -129,9 +129,8 @@ func (p *Player) call(f func() error) error {
 
 // forward plays up to the moment.
 func (p *Player) forward(to time.Time) error {
-	for p.next != nil && !p.next.Now.After(to) {
-		p.play.Take(*p.next)
-		if err := p.read(); err != nil {
+	for !p.next.IsZero() && !p.next.After(to) {
+		if err := p.take(to); err != nil {
 			return err
 		}
 	}
@@ -142,18 +141,29 @@ func (p *Player) forward(to time.Time) error {
 	return nil
 }
 
-// read reads the next frame.
-func (p *Player) read() error {
-	p.next = nil
-	f, err := p.cursor.Next()
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
+// take takes the next frame in. Of those before the last one up to the moment nothing is shown.
+func (p *Player) take(to time.Time) error {
+	f, err := p.cursor.Pass()
 	if err != nil {
 		return err
 	}
-	p.next = &f
+	if err := p.read(); err != nil {
+		return err
+	}
+	if p.next.IsZero() || p.next.After(to) {
+		p.cursor.Told(&f)
+	}
+	p.play.Take(f)
 	return nil
+}
+
+// read looks when the next frame is.
+func (p *Player) read() (err error) {
+	p.next, err = p.cursor.Peek()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // seek goes to a moment, from the last key before it, and shows it.
@@ -181,9 +191,8 @@ func (p *Player) seek(to time.Time) error {
 	if err := p.forward(to); err != nil {
 		return err
 	}
-	if !p.play.Began() && p.next != nil { // the first frame is shown in any case
-		p.play.Take(*p.next)
-		if err := p.read(); err != nil {
+	if !p.play.Began() && !p.next.IsZero() { // the first frame is shown in any case
+		if err := p.take(time.Time{}); err != nil {
 			return err
 		}
 	}
@@ -241,7 +250,7 @@ func (p *Player) State() tui.ReplayState {
 // Toggle implements tui.Replay.
 func (p *Player) Toggle() error {
 	return p.call(func() error {
-		if !p.playing && p.next == nil {
+		if !p.playing && p.next.IsZero() {
 			return errors.New("it is at its end")
 		}
 		p.playing = !p.playing

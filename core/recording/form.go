@@ -52,8 +52,26 @@ type Frame struct {
 
 	// Key is all facts of the world; nil in most frames. A reader need not read what is before it.
 	Key *Key
+	// Part says what the frame tells of what is whole in others; nil: it is whole here, too.
+	Part *Part
 	// Begins says that the Key counts alone: the recording begins with it, frames before it may be lost, or a reader begins here.
 	Begins bool
+}
+
+// Part is what a line of a file tells of the History and of what else every frame has: of a table of the History, the frame has only the
+// entries that have changed, and of the operations only those. Each gives frames in this form, because making a whole recording anew must
+// not look at all of it for each second.
+type Part struct {
+	Tables                 map[string]Table // the History's fields that the line tells of, by name
+	Operations             bool             // it tells of operations
+	IDs                    []string         // all operations then, in their order
+	Write, Notes, Identity bool             // it tells of them
+}
+
+// Table is how a table of the History has changed beside its entries.
+type Table struct {
+	Anew bool     // what it had before does not count
+	Gone []string // the keys of entries that went
 }
 
 // Key is the whole world at one moment, as it is after the frame's Deltas.

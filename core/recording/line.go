@@ -32,20 +32,20 @@ type line struct {
 
 // deltaLine is a Delta.
 type deltaLine struct {
-	Source  core.SourceID     `json:"source"`
-	At      time.Time         `json:"at"`
-	State   core.SourceState  `json:"state,omitzero"`
-	Err     *core.APIError    `json:"err,omitzero"`
-	Next    time.Time         `json:"next,omitzero"`
-	Upserts []json.RawMessage `json:"upserts,omitzero"`
-	Deletes []string          `json:"deletes,omitzero"`
-	Touch   bool              `json:"touch,omitzero"`
+	Source  core.SourceID    `json:"source"`
+	At      time.Time        `json:"at"`
+	State   core.SourceState `json:"state,omitzero"`
+	Err     *core.APIError   `json:"err,omitzero"`
+	Next    time.Time        `json:"next,omitzero"`
+	Upserts objectList       `json:"upserts,omitzero"`
+	Deletes []string         `json:"deletes,omitzero"`
+	Touch   bool             `json:"touch,omitzero"`
 }
 
 // keyLine is a Key.
 type keyLine struct {
-	Sources []core.Source                       `json:"sources"`
-	Objects map[core.SourceID][]json.RawMessage `json:"objects"`
+	Sources []core.Source                `json:"sources"`
+	Objects map[core.SourceID]objectList `json:"objects"`
 }
 
 // change is how a field of the History has changed: a table by its entries, anything else as a whole.
@@ -87,6 +87,8 @@ type told struct {
 	write      core.WriteMode
 	notes      []core.Note
 	identity   core.Identity
+
+	own map[string]bool // of a reader: the tables of the History that no frame has that was given out
 }
 
 // appendFrame writes a frame as a line, and takes it in. With a Key, all is written as a whole.
@@ -95,6 +97,71 @@ func (t *told) appendFrame(b []byte, e encoder, f Frame) ([]byte, error) {
 		*t = told{}
 	}
 	w := lineWriter{b: b, e: e}
+	w.begin(f)
+	w.history(&t.history, &f.History)
+	w.operations(t.operations, f.Operations)
+	if f.Write != t.write || f.Key != nil {
+		w.add(`,"write":`, f.Write)
+	}
+	if f.Key != nil && len(f.Notes) > 0 || f.Key == nil && !slices.Equal(f.Notes, t.notes) {
+		w.add(`,"notes":`, append([]core.Note{}, f.Notes...))
+	}
+	if f.Key != nil && !f.Identity.IsZero() || f.Key == nil && !reflect.DeepEqual(f.Identity, t.identity) {
+		w.add(`,"identity":`, f.Identity)
+	}
+	w.end(f)
+	t.history, t.operations, t.write, t.notes, t.identity = f.History, f.Operations, f.Write, f.Notes, f.Identity
+	return w.b, w.err
+}
+
+// appendPart writes a frame that has only what changed.
+func appendPart(b []byte, e encoder, f Frame) ([]byte, error) {
+	w := lineWriter{b: b, e: e}
+	w.begin(f)
+	begin := `,"history":{`
+	history := reflect.ValueOf(&f.History).Elem()
+	for i := range history.NumField() {
+		name, field := history.Type().Field(i).Name, history.Field(i)
+		table, told := f.Part.Tables[name]
+		switch {
+		case !told:
+			continue
+		case field.Kind() == reflect.Map:
+			w.change(begin+`"`+name+`":`, table, field)
+		default:
+			w.add(begin+`"`+name+`":{"whole":`, field.Interface())
+			w.b = append(w.b, '}')
+		}
+		begin = ","
+	}
+	if begin == "," {
+		w.b = append(w.b, '}')
+	}
+	if f.Part.Operations {
+		w.add(`,"operations":`, operationsLine{append([]string{}, f.Part.IDs...), append([]core.Operation{}, f.Operations...)})
+	}
+	if f.Part.Write {
+		w.add(`,"write":`, f.Write)
+	}
+	if f.Part.Notes {
+		w.add(`,"notes":`, append([]core.Note{}, f.Notes...))
+	}
+	if f.Part.Identity {
+		w.add(`,"identity":`, f.Identity)
+	}
+	w.end(f)
+	return w.b, w.err
+}
+
+// lineWriter writes the parts of a line, and keeps the first error.
+type lineWriter struct {
+	b   []byte
+	e   encoder
+	err error
+}
+
+// begin writes what a frame has of the world.
+func (w *lineWriter) begin(f Frame) {
 	w.add(`{"now":`, f.Now)
 	if !f.Wall.Equal(f.Now) {
 		w.add(`,"wall":`, f.Wall)
@@ -108,30 +175,13 @@ func (t *told) appendFrame(b []byte, e encoder, f Frame) ([]byte, error) {
 	if f.Key == nil {
 		w.deltas(f.Deltas)
 	}
-	w.history(&t.history, &f.History)
-	w.operations(t.operations, f.Operations)
-	if f.Write != t.write || f.Key != nil {
-		w.add(`,"write":`, f.Write)
-	}
-	if f.Key != nil && len(f.Notes) > 0 || f.Key == nil && !slices.Equal(f.Notes, t.notes) {
-		w.add(`,"notes":`, slices.Concat([]core.Note{}, f.Notes))
-	}
-	if f.Key != nil && !f.Identity.IsZero() || f.Key == nil && !reflect.DeepEqual(f.Identity, t.identity) {
-		w.add(`,"identity":`, f.Identity)
-	}
+}
+
+func (w *lineWriter) end(f Frame) {
 	if len(f.Records) > 0 {
 		w.add(`,"records":`, f.Records)
 	}
-	t.history, t.operations, t.write, t.notes, t.identity = f.History, f.Operations, f.Write, f.Notes, f.Identity
 	w.b = append(w.b, "}\n"...)
-	return w.b, w.err
-}
-
-// lineWriter writes the parts of a line, and keeps the first error.
-type lineWriter struct {
-	b   []byte
-	e   encoder
-	err error
 }
 
 func (w *lineWriter) add(name string, v any) {
@@ -235,10 +285,16 @@ func (w *lineWriter) table(begin string, old, new reflect.Value) bool {
 		set = reflect.Zero(new.Type())
 	}
 	slices.Sort(gone)
+	w.change(begin, Table{anew, gone}, set)
+	return true
+}
+
+// change writes how a table has changed: the entries are those that are set.
+func (w *lineWriter) change(begin string, t Table, set reflect.Value) {
 	w.add(begin, struct {
 		Anew bool     `json:"anew"`
 		Gone []string `json:"gone"`
-	}{anew, gone})
+	}{t.Anew, t.Gone})
 	if !set.IsNil() {
 		w.b = w.b[:len(w.b)-1]
 		if w.b[len(w.b)-1] != '{' {
@@ -247,7 +303,6 @@ func (w *lineWriter) table(begin string, old, new reflect.Value) bool {
 		w.add(`"set":`, set.Interface())
 		w.b = append(w.b, '}')
 	}
-	return true
 }
 
 func (w *lineWriter) operations(before, now []core.Operation) {
@@ -275,40 +330,91 @@ func (w *lineWriter) operations(before, now []core.Operation) {
 
 // frame makes a frame of a line, and takes it in.
 func (t *told) frame(raw []byte) (Frame, error) {
-	var l line
-	if err := json.Unmarshal(raw, &l); err != nil {
+	f, err := t.pass(raw)
+	if err != nil {
 		return Frame{}, err
 	}
+	t.give(&f)
+	return f, nil
+}
+
+// give gives a frame what was told up to it. It keeps it.
+func (t *told) give(f *Frame) {
+	clear(t.own)
+	f.History, f.Operations, f.Write, f.Notes, f.Identity = t.history, t.operations, t.write, t.notes, t.identity
+}
+
+// pass takes a line in. The frame is without what t has of it.
+func (t *told) pass(raw []byte) (Frame, error) {
+	var l line
+	if err := decode(raw, &l); err != nil {
+		return Frame{}, err
+	}
+	if l.Key != nil {
+		*t = told{}
+	}
+	return l.frame(), t.apply(l)
+}
+
+// frame is what a line tells without those before it.
+func (l line) frame() Frame {
 	f := Frame{Now: l.Now, Wall: l.Wall, Begins: l.Begins}
 	if l.Wall.IsZero() {
 		f.Wall = l.Now
 	}
 	if l.Key != nil {
-		*t = told{}
 		f.Key = &Key{Sources: l.Key.Sources, Objects: map[core.SourceID][]core.Object{}}
 		for id, list := range l.Key.Objects {
-			found, err := objectsOf(list)
-			if err != nil {
-				return Frame{}, err
-			}
-			f.Key.Objects[id] = found
+			f.Key.Objects[id] = list
 		}
 	}
 	for _, d := range l.Deltas {
-		found, err := objectsOf(d.Upserts)
-		if err != nil {
-			return Frame{}, err
-		}
 		f.Deltas = append(f.Deltas, core.Delta{Source: d.Source, At: d.At, State: d.State, Err: d.Err, Next: d.Next, Touch: d.Touch,
-			Upserts: found, Deletes: d.Deletes})
-	}
-	if err := t.apply(l); err != nil {
-		return Frame{}, err
+			Upserts: d.Upserts, Deletes: d.Deletes})
 	}
 	for _, r := range l.Records {
 		f.Records = append(f.Records, r)
 	}
-	f.History, f.Operations, f.Write, f.Notes, f.Identity = t.history, t.operations, t.write, t.notes, t.identity
+	return f
+}
+
+// partOf makes a frame of a line alone.
+func partOf(raw []byte) (Frame, error) {
+	var l line
+	if err := decode(raw, &l); err != nil {
+		return Frame{}, err
+	}
+	f := l.frame()
+	f.Part = &Part{Tables: map[string]Table{}}
+	for name, c := range l.History {
+		field := reflect.ValueOf(&f.History).Elem().FieldByName(name)
+		if !field.IsValid() {
+			continue // of a later version
+		}
+		f.Part.Tables[name] = Table{Anew: c.Anew, Gone: c.Gone}
+		set := c.Set
+		if field.Kind() != reflect.Map {
+			set = c.Whole
+		}
+		if set == nil {
+			continue
+		}
+		if err := decode(set, field.Addr().Interface()); err != nil {
+			return Frame{}, fmt.Errorf("history, %s: %w", name, err)
+		}
+	}
+	if l.Operations != nil {
+		f.Part.Operations, f.Part.IDs, f.Operations = true, l.Operations.IDs, l.Operations.Set
+	}
+	if l.Write != nil {
+		f.Part.Write, f.Write = true, *l.Write
+	}
+	if l.Notes != nil {
+		f.Part.Notes, f.Notes = true, *l.Notes
+	}
+	if l.Identity != nil {
+		f.Part.Identity, f.Identity = true, *l.Identity
+	}
 	return f, nil
 }
 
@@ -318,9 +424,13 @@ func (t *told) apply(l line) error {
 		if !field.IsValid() {
 			continue // of a later version
 		}
-		if err := c.apply(field); err != nil {
+		if err := c.apply(field, t.own[name]); err != nil {
 			return fmt.Errorf("history, %s: %w", name, err)
 		}
+		if t.own == nil {
+			t.own = map[string]bool{}
+		}
+		t.own[name] = true
 	}
 	if l.Write != nil {
 		t.write = *l.Write
@@ -348,55 +458,41 @@ func (t *told) apply(l line) error {
 	return nil
 }
 
-// apply makes the new value of a field. It never changes a table in place: earlier frames have it.
-func (c change) apply(field reflect.Value) error {
+// apply makes the new value of a field. A table that earlier frames have is not changed in place.
+func (c change) apply(field reflect.Value, own bool) error {
 	if field.Kind() != reflect.Map {
 		whole := reflect.New(field.Type())
-		if err := json.Unmarshal(c.Whole, whole.Interface()); err != nil {
+		if err := decode(c.Whole, whole.Interface()); err != nil {
 			return err
 		}
 		field.Set(whole.Elem())
 		return nil
 	}
-	made := reflect.Zero(field.Type())
-	if c.Set != nil || !c.Anew {
-		made = reflect.MakeMap(field.Type())
-	}
-	for it := field.MapRange(); it.Next() && !c.Anew; {
-		if !slices.Contains(c.Gone, fmt.Sprint(it.Key().Interface())) {
+	switch {
+	case c.Anew && c.Set == nil:
+		field.SetZero()
+	case c.Anew || field.IsNil():
+		field.Set(reflect.MakeMap(field.Type()))
+	case !own:
+		made := reflect.MakeMapWithSize(field.Type(), field.Len())
+		for it := field.MapRange(); it.Next(); {
 			made.SetMapIndex(it.Key(), it.Value())
 		}
+		field.Set(made)
 	}
-	if c.Set != nil {
-		set := reflect.New(field.Type())
-		if err := json.Unmarshal(c.Set, set.Interface()); err != nil {
-			return err
+	if len(c.Gone) > 0 {
+		gone := make(map[string]bool, len(c.Gone))
+		for _, key := range c.Gone {
+			gone[key] = true
 		}
-		for it := set.Elem().MapRange(); it.Next(); {
-			made.SetMapIndex(it.Key(), it.Value())
+		for _, key := range field.MapKeys() {
+			if gone[fmt.Sprint(key.Interface())] {
+				field.SetMapIndex(key, reflect.Value{})
+			}
 		}
 	}
-	field.Set(made)
-	return nil
-}
-
-// objectsOf are the objects of a list. Those of a kind that only a later version knows are left out.
-func objectsOf(list []json.RawMessage) ([]core.Object, error) {
-	var out []core.Object
-	for _, raw := range list {
-		name, rest, ok := bytes.Cut(bytes.TrimPrefix(raw, []byte(`{"`)), []byte(`":`))
-		if !ok || len(rest) == 0 {
-			return nil, fmt.Errorf("an object without its kind")
-		}
-		t, known := objects[string(name)]
-		if !known {
-			continue
-		}
-		o := reflect.New(t)
-		if err := json.Unmarshal(rest[:len(rest)-1], o.Interface()); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		out = append(out, o.Interface().(core.Object))
+	if c.Set == nil {
+		return nil
 	}
-	return out, nil
+	return decode(c.Set, field.Addr().Interface())
 }

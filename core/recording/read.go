@@ -216,10 +216,13 @@ type Cursor struct {
 	file  int
 	f     *os.File
 	lines *bufio.Reader
-	told  told
-	fresh bool // no frame was read since something may be missing
-	ended bool // the file ends in good order
-	every bool // Keys that only repeat what was read, and events, are given as well
+	raw   []byte // the line that was read last
+	// peeked says that nobody has taken it yet.
+	peeked bool
+	told   told
+	fresh  bool // no frame was read since something may be missing
+	ended  bool // the file ends in good order
+	every  bool // Keys that only repeat what was read, and events, are given as well; frames have only what changed
 }
 
 // At is a Cursor whose first frame is the last Key at or before the moment, or the first of all.
@@ -270,30 +273,49 @@ func (c *Cursor) Next() (Frame, error) {
 	return i.frame, err
 }
 
-// next is the next frame or, for a Cursor of every line, the next event.
-func (c *Cursor) next() (item, error) {
-	for {
+// Pass is the next frame without its History, Operations, Write, Notes and Identity, for whoever goes on to a later one: what a frame that
+// nobody looks at has is not copied for it.
+func (c *Cursor) Pass() (Frame, error) {
+	raw, err := c.peek()
+	if err != nil {
+		return Frame{}, err
+	}
+	c.peeked = false
+	f, err := c.told.pass(raw)
+	return c.framed(f, err)
+}
+
+// Told gives a frame what Pass has left out of it: it was the last one that was read.
+func (c *Cursor) Told(f *Frame) { c.told.give(f) }
+
+// Peek is the time of the next frame; io.EOF after the last one.
+func (c *Cursor) Peek() (time.Time, error) {
+	raw, err := c.peek()
+	if err != nil {
+		return time.Time{}, err
+	}
+	return nowOf(raw)
+}
+
+// peek is the next line of a frame or, for a Cursor of every line, of an event. It stays the next one until peeked is false.
+func (c *Cursor) peek() ([]byte, error) {
+	for !c.peeked {
 		raw, err := c.line()
 		switch {
 		case err != nil && c.file+1 < len(c.r.files):
 			next := slices.IndexFunc(c.r.parts, func(p part) bool { return p.file == c.file+1 })
 			if next < 0 {
-				return item{}, io.EOF
+				return nil, io.EOF
 			}
 			whole := c.ended
 			if err := c.open(c.file+1, c.r.parts[next].offset); err != nil {
-				return item{}, err
+				return nil, err
 			}
 			c.fresh = !whole
 			continue
 		case err != nil:
-			return item{}, io.EOF
+			return nil, io.EOF
 		case c.every && bytes.HasPrefix(raw, eventBegins):
-			var l line
-			if json.Unmarshal(raw, &l) == nil && l.Event != nil {
-				return item{event: l.Event}, nil
-			}
-			continue
 		case !bytes.HasPrefix(raw, frameBegins):
 			c.ended = c.ended || bytes.Equal(raw, endLine)
 			continue
@@ -301,27 +323,58 @@ func (c *Cursor) next() (item, error) {
 		if key, begins := isKey(raw); key && !begins && !c.fresh && !c.every {
 			continue // it repeats what was read
 		}
-		f, err := c.told.frame(raw)
+		c.peeked = true
+	}
+	return c.raw, nil
+}
+
+// next is the next frame or, for a Cursor of every line, the next event.
+func (c *Cursor) next() (item, error) {
+	for {
+		raw, err := c.peek()
 		if err != nil {
-			return item{}, fmt.Errorf("read the recording: %w", err)
+			return item{}, err
 		}
-		f.Begins, c.fresh = f.Begins || c.fresh, false
-		return item{frame: f}, nil
+		c.peeked = false
+		if bytes.HasPrefix(raw, eventBegins) {
+			var l line
+			if json.Unmarshal(raw, &l) == nil && l.Event != nil {
+				return item{event: l.Event}, nil
+			}
+			continue
+		}
+		var f Frame
+		if c.every {
+			f, err = partOf(raw)
+		} else {
+			f, err = c.told.frame(raw)
+		}
+		f, err = c.framed(f, err)
+		return item{frame: f}, err
 	}
 }
 
-// line is the next whole line.
+// framed says of a frame whether it begins anew.
+func (c *Cursor) framed(f Frame, err error) (Frame, error) {
+	if err != nil {
+		return Frame{}, fmt.Errorf("read the recording: %w", err)
+	}
+	f.Begins, c.fresh = f.Begins || c.fresh, false
+	return f, nil
+}
+
+// line is the next whole line. The next call overwrites it.
 func (c *Cursor) line() ([]byte, error) {
-	var raw []byte
+	c.raw = c.raw[:0]
 	for {
 		piece, err := c.lines.ReadSlice('\n')
-		raw = append(raw, piece...)
+		c.raw = append(c.raw, piece...)
 		switch {
 		case err == nil:
-			return raw, nil
+			return c.raw, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
-		case len(raw) > mostLine:
+		case len(c.raw) > mostLine:
 			return nil, errors.New("a line is too long")
 		}
 	}

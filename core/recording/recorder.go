@@ -29,9 +29,11 @@ const (
 	// flushEvery is how much a kill costs at most.
 	flushEvery = 3 * time.Second
 	// keyEvery is how far apart Keys are, of which each is the whole world: a jump reads from the last one before its aim. In a large
-	// cloud in which little happens they are further apart, and take half of the file at most; but never further than keyMost.
+	// cloud in which little happens they are further apart, and take half of the file at most; but never further than keyMost. Where much
+	// happens, as with a simulated cloud whose clock runs faster, a Key follows on as much as the Key before it took, and on keyLeast.
 	keyEvery = 10 * time.Minute
 	keyMost  = time.Hour
+	keyLeast = 1 << 20 // in bytes
 	// mostWaiting is how many frames wait for a slow disk. Then they are given up for a Key.
 	mostWaiting = 2048
 	// retryEvery is how often a disk that refused is tried again.
@@ -264,8 +266,8 @@ func (r *Recorder) appendAll(items []item) error {
 
 // keyDue tells whether it is time for a Key.
 func (r *Recorder) keyDue() bool {
-	since := time.Since(r.out.keyed)
-	return r.out.size >= r.opts.Limit || since >= keyMost || since >= keyEvery && r.out.size-r.out.keyAt >= r.out.keySize
+	since, written := time.Since(r.out.keyed), r.out.size-r.out.keyAt
+	return r.out.size >= r.opts.Limit || since >= keyMost || written >= r.out.keySize && (since >= keyEvery || written >= keyLeast)
 }
 
 func (r *Recorder) append(i item) (err error) {
@@ -275,7 +277,7 @@ func (r *Recorder) append(i item) (err error) {
 			b = append(b, "}\n"...)
 		}
 	} else {
-		b, err = r.told.appendFrame(nil, redacting, i.frame)
+		b, err = r.line(i.frame)
 	}
 	if err != nil {
 		return err
@@ -283,6 +285,14 @@ func (r *Recorder) append(i item) (err error) {
 	r.out.unsaved = true
 	_, err = r.out.zip.Write(b)
 	return err
+}
+
+// line is a frame as a line.
+func (r *Recorder) line(f Frame) ([]byte, error) {
+	if f.Part != nil {
+		return appendPart(nil, redacting, f)
+	}
+	return r.told.appendFrame(nil, redacting, f)
 }
 
 var redacting = encoder{redact: func(s string) string { return core.Redact(s) }}
@@ -314,7 +324,7 @@ func (r *Recorder) appendKey(f Frame) error {
 	}
 	before := o.size
 	o.zip.Reset(o)
-	b, err := r.told.appendFrame(nil, redacting, f)
+	b, err := r.line(f)
 	if err != nil {
 		return err
 	}

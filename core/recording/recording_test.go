@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -60,6 +61,12 @@ func TestWhatChangesIsWrittenAsItsChange(t *testing.T) {
 		var out, in told
 		for range rapid.IntRange(1, 8).Draw(t, "frames") {
 			f := Frame{Now: scene.Noon, Wall: scene.Noon}
+			if rapid.Bool().Draw(t, "is a key") {
+				f.Key = &Key{Sources: []core.Source{{ID: core.SourceNodes}}, Objects: map[core.SourceID][]core.Object{}}
+			}
+			if rapid.Bool().Draw(t, "has notes") {
+				f.Notes, f.Identity = []core.Note{{ID: "n"}}, core.Identity{OpenStackUser: "anna"}
+			}
 			if rapid.Bool().Draw(t, "has phases") {
 				f.History.Phases = map[core.PhaseID]core.PhaseRecord{}
 			}
@@ -86,6 +93,13 @@ func TestWhatChangesIsWrittenAsItsChange(t *testing.T) {
 			}
 			if diff := cmp.Diff(f, got, asRead, cmpopts.EquateEmpty()); diff != "" {
 				t.Fatalf("-written +read:\n%s\n%s", diff, raw)
+			}
+			part, err := partOf(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := appendPart(nil, encoder{}, part); err != nil || !bytes.Equal(again, raw) {
+				t.Fatalf("what the line tells is written otherwise (%v):\n%s%s", err, raw, again)
 			}
 			if (got.History.Phases == nil) != (f.History.Phases == nil) {
 				t.Fatalf("whether there are phases is another thing: %s", raw)
@@ -525,4 +539,49 @@ func TestNoSecretIsRecorded(t *testing.T) {
 	if err != nil || !json.Valid(raw) || strings.Contains(string(raw), "hunter2") || strings.Count(string(raw), core.Hidden) < 4 {
 		t.Errorf("%v: %s", err, raw)
 	}
+}
+
+// Where much happens in little time, as with a fast clock, a jump reads as little as ever: keys follow on what was written since the last
+// one. In a cloud at rest nothing is written for their sake.
+func TestAJumpReadsLittleHoweverFastTheClockRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{t: t, folder: t.TempDir()}
+		r := d.start(0)
+		noise := rand.New(rand.NewPCG(1, 2))
+		const frames = 200
+		for n := range frames {
+			f := nth(n)
+			text := make([]byte, 64<<10)
+			for i := range text {
+				text[i] = 'a' + byte(noise.IntN(26))
+			}
+			f.Records = []any{string(text)} // some 40 kB when it is compressed
+			r.Frame(f)
+			time.Sleep(time.Second)
+		}
+		r.Close()
+		rec, seconds := read(t, d.path(), scene.Noon)
+		info, err := os.Stat(d.path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(seconds) != frames || info.Size() < 4*keyLeast {
+			t.Fatalf("%d frames in %d bytes", len(seconds), info.Size())
+		}
+		if most := int(info.Size()/keyLeast) + 1; len(rec.parts) < most/2 || len(rec.parts) > most {
+			t.Errorf("%d keys in %d bytes", len(rec.parts), info.Size())
+		}
+		for i, p := range rec.parts {
+			end := info.Size()
+			if i+1 < len(rec.parts) {
+				end = rec.parts[i+1].offset
+			}
+			if end-p.offset > 3*keyLeast/2 {
+				t.Errorf("a jump to %s reads %d bytes", p.at, end-p.offset)
+			}
+		}
+		if _, late := read(t, d.path(), scene.Noon.Add((frames-1)*time.Second)); len(late) == 0 || late[0] < frames/2 {
+			t.Errorf("a jump to the end begins at %v", late)
+		}
+	})
 }

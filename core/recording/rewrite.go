@@ -9,34 +9,59 @@ import (
 
 // Changes are what becomes of a recording that is written again; nil: nothing.
 type Changes struct {
-	Frame func(Frame) (Frame, error) // a frame is not to be changed in place: later ones share its History
+	Frame func(Frame) (Frame, error) // a frame has only what changed (Part), and so has what is made of it
 	Event func(Event) Event
 }
 
-// Each calls the functions with every frame and event in their order, Keys that only repeat what was told among them.
+// Each calls the functions with every frame and event in their order, Keys that only repeat what was told among them. A frame has only what
+// changed (Part).
 func (r *Recording) Each(frame func(Frame) error, event func(Event) error) error {
 	c := &Cursor{r: r, every: true}
 	defer c.Close()
 	if err := c.open(r.parts[0].file, r.parts[0].offset); err != nil {
 		return err
 	}
-	for {
-		switch i, err := c.next(); {
+	// What is read is decoded while what was read before is worked on.
+	type read struct {
+		item
+		err error
+	}
+	ahead, enough := make(chan read, 8), make(chan struct{})
+	go func() {
+		defer close(ahead)
+		for {
+			i, err := c.next()
+			select {
+			case ahead <- read{i, err}:
+			case <-enough:
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	defer func() { // the cursor is closed when nobody reads any more
+		close(enough)
+		for range ahead {
+		}
+	}()
+	for i := range ahead {
+		err := i.err
+		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return err
 		case i.event != nil:
 			err = event(*i.event)
-			if err != nil {
-				return err
-			}
 		default:
-			if err = frame(i.frame); err != nil {
-				return err
-			}
+			err = frame(i.frame)
+		}
+		if err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // Rewrite writes the recording again, under another head and in one file: the same frames and events, each as the changes make it.
