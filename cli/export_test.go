@@ -83,7 +83,7 @@ func noteNames(names map[string]bool, s *core.Snapshot) {
 		names[name], names[n.ShortName], names[n.UID] = true, true, true
 	}
 	for id, in := range s.Instances.All() {
-		for _, name := range []string{id, in.Name, in.Host, in.ProjectID, in.UserID, in.Flavor.Name} {
+		for _, name := range []string{id, in.Name, in.Host, in.ProjectID, in.UserID, in.Flavor().Name} {
 			names[name] = true
 		}
 	}
@@ -167,7 +167,7 @@ func shapeOf(s *core.Snapshot) map[string]int {
 		}
 	}
 	for _, in := range s.Instances.All() {
-		m[fmt.Sprintf("instance %s %s, flavor with %d MiB", in.Status, in.VMState, in.Flavor.RAMMiB)]++
+		m[fmt.Sprintf("instance %s %s, flavor with %d MiB", in.Status, in.VMState, in.Flavor().RAMMiB)]++
 	}
 	for _, list := range s.Migrations {
 		for _, mig := range list {

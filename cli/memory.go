@@ -18,7 +18,8 @@ const collectAt = 30
 
 // settle waits until all first lists are in or cannot be had. Then the start is over: what waited for it begins, the program becomes
 // small, and what the lists have left goes back to the system. The decoded pages of a large cloud are several times what is kept of
-// them, and Go would hold that for minutes, until its next collections.
+// them, and Go would hold that for minutes, until its next collections. The program's own pages, most of which only the start needed, go,
+// too.
 func (s *session) settle(ctx context.Context) {
 	snapshots, stop := s.engine.Subscribe()
 	defer stop()
@@ -35,6 +36,7 @@ func (s *session) settle(ctx context.Context) {
 					debug.SetGCPercent(collectAt)
 				}
 				debug.FreeOSMemory()
+				unmapProgram()
 				return
 			}
 		}

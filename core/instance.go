@@ -57,7 +57,6 @@ type Instance struct {
 	VMState   string // OS-EXT-STS:vm_state: active, stopped, resized, error, …
 	TaskState string // OS-EXT-STS:task_state; empty when nothing is being done
 	Power     PowerState
-	Flavor    Flavor
 	Tags      []string
 	TagsKnown bool // false where the cloud is older than microversion 2.26
 	Locked    bool
@@ -66,6 +65,18 @@ type Instance struct {
 	Fault     string // the message of its fault, when its status is ERROR
 	Created   time.Time
 	Updated   time.Time
+
+	// SharedFlavor is the flavor, which instances of one flavor share: nobody changes it. It is nil where it is not known. A cloud has a
+	// hundred thousand instances and some ten flavors.
+	SharedFlavor *Flavor `json:"Flavor"`
+}
+
+// Flavor is the instance's size; the zero value where it is not known.
+func (i *Instance) Flavor() Flavor {
+	if i.SharedFlavor == nil {
+		return Flavor{}
+	}
+	return *i.SharedFlavor
 }
 
 // Key implements Object.

@@ -60,7 +60,7 @@ func TestAnInventoryOfACloud(t *testing.T) {
 			!slices.Equal(inv.ServerGroups[0].Members, []string{"i2"}) {
 			t.Errorf("%d server groups, the first %+v", len(inv.ServerGroups), inv.ServerGroups[0])
 		}
-		if len(inv.Instances) != 1 || inv.Instances[0].Flavor.ExtraSpecs["hw:cpu_policy"] != "dedicated" {
+		if len(inv.Instances) != 1 || inv.Instances[0].Flavor().ExtraSpecs["hw:cpu_policy"] != "dedicated" {
 			t.Errorf("the instances are %+v", inv.Instances)
 		}
 		if strings.Contains(fmt.Sprintf("%+v", *inv.Instances[0]), "c2VjcmV0") ||

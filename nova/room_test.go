@@ -184,20 +184,20 @@ func drawPlacement(t *rapid.T) *drawnPlacement {
 // draw adds an instance to a host, with what Placement has allocated to it.
 func (p *drawnPlacement) draw(t *rapid.T, host, name string) {
 	in := p.Instance(host, name)
-	in.Flavor = core.Flavor{Name: "m", VCPUs: rapid.IntRange(1, 4).Draw(t, "cpus"), RAMMiB: 1024 * rapid.IntRange(1, 8).Draw(t, "memory"),
+	in.SharedFlavor = &core.Flavor{Name: "m", VCPUs: rapid.IntRange(1, 4).Draw(t, "cpus"), RAMMiB: 1024 * rapid.IntRange(1, 8).Draw(t, "memory"),
 		DiskGiB: 10 * rapid.IntRange(0, 3).Draw(t, "disk"), MoreGiB: rapid.SampledFrom([]int{0, 0, 5}).Draw(t, "swap"),
 		ExtraSpecs: map[string]string{}}
 	in.OnVolume = rapid.Bool().Draw(t, "boots from a volume")
 	cpu := "VCPU"
 	if rapid.IntRange(0, 4).Draw(t, "dedicated") == 0 {
-		in.Flavor.ExtraSpecs["hw:cpu_policy"], cpu = "dedicated", "PCPU"
+		in.SharedFlavor.ExtraSpecs["hw:cpu_policy"], cpu = "dedicated", "PCPU"
 	}
-	taken := map[string]int{cpu: in.Flavor.VCPUs, "MEMORY_MB": in.Flavor.RAMMiB, "DISK_GB": in.Flavor.DiskGiB + in.Flavor.MoreGiB}
+	taken := map[string]int{cpu: in.SharedFlavor.VCPUs, "MEMORY_MB": in.SharedFlavor.RAMMiB, "DISK_GB": in.SharedFlavor.DiskGiB + in.SharedFlavor.MoreGiB}
 	if in.OnVolume {
-		taken["DISK_GB"] = in.Flavor.MoreGiB
+		taken["DISK_GB"] = in.SharedFlavor.MoreGiB
 	}
 	if rapid.IntRange(0, 4).Draw(t, "asks for a card") == 0 {
-		in.Flavor.ExtraSpecs["resources:CUSTOM_CARD"], taken["CUSTOM_CARD"] = "1", 1
+		in.SharedFlavor.ExtraSpecs["resources:CUSTOM_CARD"], taken["CUSTOM_CARD"] = "1", 1
 	}
 	other := rapid.SampledFrom(p.hosts).Draw(t, "another host")
 	switch odd := rapid.SampledFrom([]string{"", "", "", "", "pinned by its image", "a device of its port", "no allocation",
@@ -211,8 +211,8 @@ func (p *drawnPlacement) draw(t *rapid.T, host, name string) {
 	case odd == "no allocation":
 		clear(taken)
 		p.deviating[host] = true
-	case odd == "counted before Rocky" && in.OnVolume && in.Flavor.DiskGiB > 0:
-		taken["DISK_GB"] += in.Flavor.DiskGiB
+	case odd == "counted before Rocky" && in.OnVolume && in.SharedFlavor.DiskGiB > 0:
+		taken["DISK_GB"] += in.SharedFlavor.DiskGiB
 		p.deviating[host] = true
 	case odd == "moves" && other != host:
 		in.Status, in.TaskState = "MIGRATING", "migrating"

@@ -70,7 +70,7 @@ func (r *serverRecord) instance() *core.Instance {
 	i := &core.Instance{
 		ID: r.ID, Name: r.Name, ProjectID: r.ProjectID, UserID: r.UserID,
 		Host: r.Host, Status: r.Status, VMState: r.VMState, TaskState: r.TaskState, Power: core.PowerState(r.PowerState),
-		Flavor: core.Flavor{Name: r.Flavor.Name, VCPUs: r.Flavor.VCPUs, RAMMiB: r.Flavor.RAM, DiskGiB: r.Flavor.Disk,
+		SharedFlavor: &core.Flavor{Name: r.Flavor.Name, VCPUs: r.Flavor.VCPUs, RAMMiB: r.Flavor.RAM, DiskGiB: r.Flavor.Disk,
 			MoreGiB: r.Flavor.more(), ExtraSpecs: r.Flavor.ExtraSpecs},
 		TagsKnown: r.Tags != nil, Locked: r.Locked, OnVolume: r.Image.none, Zone: r.Zone,
 		Created: parseTime(r.Created), Updated: parseTime(r.Updated),

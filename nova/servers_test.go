@@ -33,8 +33,8 @@ func TestAServerBecomesAnInstance(t *testing.T) {
 		UserID: "fake",
 		Host:   "kaas-node-001", VMState: "active", Power: core.PowerRunning, Zone: "nova",
 		Tags: []string{"openstack.lcm.mirantis.com:maintenance_action=notify"}, TagsKnown: true, OnVolume: true,
-		Flavor:  core.Flavor{Name: "m1.small", VCPUs: 1, RAMMiB: 2048, DiskGiB: 20, ExtraSpecs: map[string]string{"hw:numa_nodes": "1"}},
-		Created: time.Date(2017, 10, 10, 15, 49, 8, 0, time.UTC), Updated: time.Date(2017, 10, 10, 15, 49, 9, 0, time.UTC),
+		SharedFlavor: &core.Flavor{Name: "m1.small", VCPUs: 1, RAMMiB: 2048, DiskGiB: 20, ExtraSpecs: map[string]string{"hw:numa_nodes": "1"}},
+		Created:      time.Date(2017, 10, 10, 15, 49, 8, 0, time.UTC), Updated: time.Date(2017, 10, 10, 15, 49, 9, 0, time.UTC),
 	}
 	tests := []struct {
 		name string
@@ -45,13 +45,13 @@ func TestAServerBecomesAnInstance(t *testing.T) {
 		{"a disk of an image, an ephemeral one and swap", func(s string) string {
 			s = strings.Replace(s, `"image": ""`, `"image": {"id": "70a599e0", "links": []}`, 1)
 			return strings.Replace(s, `"ephemeral": 0, "swap": 0`, `"ephemeral": 5, "swap": 1025`, 1)
-		}, func(i *core.Instance) { i.OnVolume, i.Flavor.MoreGiB = false, 7 }},
+		}, func(i *core.Instance) { i.OnVolume, i.SharedFlavor.MoreGiB = false, 7 }},
 		{"an old Nova has links for flavors, and no tags",
 			func(s string) string {
 				s = strings.Replace(s, `"tags": ["openstack.lcm.mirantis.com:maintenance_action=notify"],`, "", 1)
 				return replaceField(s, `"flavor": {`, `}}`, `"flavor": {"id": "1", "links": [{"rel": "bookmark", "href": "http://nova/flavors/1"}]}`)
 			},
-			func(i *core.Instance) { i.Tags, i.TagsKnown, i.Flavor = nil, false, core.Flavor{} }},
+			func(i *core.Instance) { i.Tags, i.TagsKnown, i.SharedFlavor = nil, false, &core.Flavor{} }},
 		{"no tags is not unknown tags", func(s string) string {
 			return strings.Replace(s, `["openstack.lcm.mirantis.com:maintenance_action=notify"]`, "[]", 1)
 		}, func(i *core.Instance) { i.Tags = nil }},
@@ -71,7 +71,7 @@ func TestAServerBecomesAnInstance(t *testing.T) {
 			s = strings.Replace(s, `"OS-EXT-STS:power_state": 1`, `"OS-EXT-STS:power_state": null`, 1)
 			return strings.Replace(s, `"2017-10-10T15:49:08Z"`, "null", 1)
 		}, func(i *core.Instance) {
-			i.Host, i.Zone, i.Flavor.Name, i.Power, i.Created = "", "", "", core.PowerNoState, time.Time{}
+			i.Host, i.Zone, i.SharedFlavor.Name, i.Power, i.Created = "", "", "", core.PowerNoState, time.Time{}
 		}},
 		{"types that nobody expects", func(s string) string {
 			s = strings.Replace(s, `"vcpus": 1`, `"vcpus": "one"`, 1)
@@ -79,12 +79,13 @@ func TestAServerBecomesAnInstance(t *testing.T) {
 			s = strings.Replace(s, `{"hw:numa_nodes": "1"}`, `[]`, 1)
 			return strings.Replace(s, `"2017-10-10T15:49:08Z"`, `"yesterday"`, 1)
 		}, func(i *core.Instance) {
-			i.Flavor.VCPUs, i.Flavor.ExtraSpecs, i.Created = 0, nil, time.Time{}
+			i.SharedFlavor.VCPUs, i.SharedFlavor.ExtraSpecs, i.Created = 0, nil, time.Time{}
 		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			want := base
+			want, flavor := base, *base.SharedFlavor
+			want.SharedFlavor = &flavor
 			tt.want(&want)
 			var doc serverDocument
 			if err := decode([]byte(`{"server": `+tt.edit(serverBody)+`}`), &doc); err != nil {

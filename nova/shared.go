@@ -15,26 +15,37 @@ const mostShared = 1 << 15
 // shared makes instances share what repeats among them. 100,000 instances are on some thousand hosts, in some hundred projects, and of
 // some ten flavors; each page brings every word of them as a text of its own. The zero value is ready.
 type shared struct {
-	texts map[string]string
-	tags  map[string][]string
-	specs map[string]map[string]string // by the flavor's name
+	texts   map[string]string
+	tags    map[string][]string
+	flavors map[string]*core.Flavor // by name
 }
 
 // share replaces texts of an instance that nobody else has seen yet by equal ones.
 func (s *shared) share(i *core.Instance) {
 	for _, t := range []*string{
-		&i.ProjectID, &i.UserID, &i.Host, &i.Status, &i.VMState, &i.TaskState, &i.Zone, &i.Flavor.Name,
+		&i.ProjectID, &i.UserID, &i.Host, &i.Status, &i.VMState, &i.TaskState, &i.Zone,
 	} {
 		*t = s.text(*t)
 	}
 	i.Tags = s.tagsOf(i.Tags)
-	if specs := i.Flavor.ExtraSpecs; specs != nil {
-		if known, ok := s.specs[i.Flavor.Name]; ok && maps.Equal(known, specs) {
-			i.Flavor.ExtraSpecs = known
-		} else {
-			put(&s.specs, i.Flavor.Name, specs)
-		}
+	i.SharedFlavor = s.flavor(i.SharedFlavor)
+}
+
+// flavor is an equal flavor that is there already. An instance keeps the flavor with which it was made: two of one name can differ.
+func (s *shared) flavor(f *core.Flavor) *core.Flavor {
+	if f == nil {
+		return nil
 	}
+	if known, ok := s.flavors[f.Name]; ok && sameFlavor(known, f) {
+		return known
+	}
+	put(&s.flavors, f.Name, f)
+	return f
+}
+
+func sameFlavor(a, b *core.Flavor) bool {
+	return a.Name == b.Name && a.VCPUs == b.VCPUs && a.RAMMiB == b.RAMMiB && a.DiskGiB == b.DiskGiB && a.MoreGiB == b.MoreGiB &&
+		(a.ExtraSpecs == nil) == (b.ExtraSpecs == nil) && maps.Equal(a.ExtraSpecs, b.ExtraSpecs)
 }
 
 func (s *shared) text(t string) string {

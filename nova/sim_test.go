@@ -90,7 +90,7 @@ func TestSimALiveMigrationFromBeginningToEnd(t *testing.T) {
 				c := simClient(t, cloud, cloudName)
 				p, b := poll(t, c, "kaas-node-001")
 				id := "11111111-1111-4111-8111-111111111111"
-				b.await("the instance", func() bool { return b.instance(id).Host == "kaas-node-001" && b.instance(id).Flavor.RAMMiB == 4096 })
+				b.await("the instance", func() bool { return b.instance(id).Host == "kaas-node-001" && b.instance(id).Flavor().RAMMiB == 4096 })
 				w := writes(t, c, p.Nudge)
 				if err := w.write(doing(core.IntentLiveMigrate, id)); err != nil {
 					t.Fatal(err)
@@ -294,7 +294,7 @@ func TestSimAnOldCloud(t *testing.T) {
 		p, b := poll(t, c, "kaas-node-001")
 		b.await("all three, by pages, with tags and without flavors", func() bool {
 			return b.state(core.SourceInstances) == core.SourceLive && len(b.objects[core.SourceInstances]) == 3 &&
-				b.instance("a").TagsKnown && len(b.instance("a").Tags) == 1 && b.instance("a").Flavor.RAMMiB == 0
+				b.instance("a").TagsKnown && len(b.instance("a").Tags) == 1 && b.instance("a").Flavor().RAMMiB == 0
 		})
 		if err := writes(t, c, p.Nudge).write(doing(core.IntentLiveMigrate, "a")); err != nil {
 			t.Fatal(err)

@@ -38,7 +38,7 @@ func Fleet(nodes, instances int) Scene {
 			in := &core.Instance{ID: fmt.Sprintf("%08d-0000-4000-8000-%012d", i, k), Name: fmt.Sprintf("vm-%d-%d", i, k), ProjectID: "p1",
 				Host:   name,
 				Status: "ACTIVE", VMState: "active", Power: core.PowerRunning, TagsKnown: true, Zone: "nova",
-				Flavor: core.Flavor{Name: "m1.medium", VCPUs: 2, RAMMiB: 4 << 10, DiskGiB: 40}}
+				SharedFlavor: &core.Flavor{Name: "m1.medium", VCPUs: 2, RAMMiB: 4 << 10, DiskGiB: 40}}
 			if k%10 == 0 {
 				in.Tags = []string{"backup=daily", core.TagMaintenanceAction + "notify"}
 			}

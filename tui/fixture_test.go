@@ -199,7 +199,7 @@ func fixtureInstances(s *core.Snapshot) {
 		n++
 		i := &core.Instance{ID: instanceID(n), Name: name, ProjectID: project, Host: "kaas-node-cmp" + host, Status: status,
 			VMState: "active", Power: power, Tags: tags, TagsKnown: true, Zone: "nova", Created: before(400 * time.Hour),
-			Updated: before(20 * time.Hour), Flavor: core.Flavor{Name: fmt.Sprintf("m1.c%d", vcpus), VCPUs: vcpus, RAMMiB: ramGiB << 10,
+			Updated: before(20 * time.Hour), SharedFlavor: &core.Flavor{Name: fmt.Sprintf("m1.c%d", vcpus), VCPUs: vcpus, RAMMiB: ramGiB << 10,
 				DiskGiB: 40}}
 		s.Instances.Put(i)
 		s.ByHost[i.Host] = append(s.ByHost[i.Host], i)

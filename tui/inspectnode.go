@@ -214,9 +214,9 @@ func instanceFacts(m *Model, f *facts, id string) {
 	f.add("zone", i.Zone)
 	f.add("project", m.snap.Project(i.ProjectID)+orDifferent(" (", i.ProjectID, ")", m.snap.Project(i.ProjectID)))
 	f.add("user", i.UserID)
-	f.add("flavor", i.Flavor.Name+", "+strings.TrimSpace(flavorText(i.Flavor))+fmt.Sprintf(", %d GiB disk", i.Flavor.DiskGiB))
-	specs := make([]string, 0, len(i.Flavor.ExtraSpecs))
-	for k, val := range i.Flavor.ExtraSpecs {
+	f.add("flavor", i.Flavor().Name+", "+strings.TrimSpace(flavorText(i.Flavor()))+fmt.Sprintf(", %d GiB disk", i.Flavor().DiskGiB))
+	specs := make([]string, 0, len(i.Flavor().ExtraSpecs))
+	for k, val := range i.Flavor().ExtraSpecs {
 		specs = append(specs, k+"="+val)
 	}
 	slices.Sort(specs)

@@ -50,9 +50,9 @@ func newInstancesPane() pane {
 		{Title: "power", Width: 7, Most: 9, Rank: 5, Measure: func(v view) int { return draw.Width(powerText(v.Instance.Power)) },
 			Cell: func(v view) draw.Line { return draw.One(aside(v, themes.Text), powerText(v.Instance.Power)) }},
 		{Title: "flavor", Width: 8, Most: 24, Right: true, Rank: 7,
-			Measure: func(v view) int { return draw.Width(flavorText(v.Instance.Flavor)) },
-			Cell:    func(v view) draw.Line { return draw.One(aside(v, themes.Text), flavorText(v.Instance.Flavor)) },
-			Compare: func(a, b view) int { return cmp.Compare(a.Instance.Flavor.RAMMiB, b.Instance.Flavor.RAMMiB) }},
+			Measure: func(v view) int { return draw.Width(flavorText(v.Instance.Flavor())) },
+			Cell:    func(v view) draw.Line { return draw.One(aside(v, themes.Text), flavorText(v.Instance.Flavor())) },
+			Compare: func(a, b view) int { return cmp.Compare(a.Instance.Flavor().RAMMiB, b.Instance.Flavor().RAMMiB) }},
 		{Title: "action", Width: 19, Most: 24, Rank: 2, Measure: func(v view) int { return len(actionText(v)) }, Cell: actionCell,
 			Compare: func(a, b view) int { return strings.Compare(string(a.Action), string(b.Action)) }},
 		{Title: "blocks", Width: 6, Rank: 1, Cell: func(v view) draw.Line {
@@ -69,7 +69,7 @@ func newInstancesPane() pane {
 		{Name: "tag", Values: func(v core.InstanceView) []string { return v.Instance.Tags }},
 		{Name: "user", Values: func(v core.InstanceView) []string { return []string{v.Instance.UserID} }},
 		{Name: "flavor", Values: func(v core.InstanceView) []string {
-			return []string{v.Instance.Flavor.Name, strings.Join(strings.Fields(flavorText(v.Instance.Flavor)), " ")}
+			return []string{v.Instance.Flavor().Name, strings.Join(strings.Fields(flavorText(v.Instance.Flavor())), " ")}
 		}},
 	}
 	p.Table = t

@@ -13,7 +13,7 @@ func crowded() *core.Snapshot {
 	s := world()
 	node := s.Nodes["kaas-node-cmp07"]
 	for _, in := range s.ByHost[node.Name] {
-		in.Flavor.VCPUs, in.Flavor.RAMMiB = 128, 1536*1024
+		in.SharedFlavor.VCPUs, in.SharedFlavor.RAMMiB = 128, 1536*1024
 		in.TagsKnown, in.Tags = true, []string{core.TagMaintenanceAction + "live_migrate", core.TagMaintenanceAction + "notify"}
 		in.TaskState = "resize_migrating"
 	}

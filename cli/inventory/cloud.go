@@ -31,7 +31,7 @@ func relevant(specs map[string]string) map[string]string {
 
 // flavorOf is the flavor of an instance as the scenario needs it.
 func flavorOf(in *core.Instance) core.Flavor {
-	f := in.Flavor
+	f := in.Flavor()
 	if f.Name == "" {
 		return unknownFlavor
 	}
@@ -50,7 +50,7 @@ func (b *builder) flavors() {
 	for _, in := range b.inv.Instances {
 		f := flavorOf(in)
 		used[flavorKey(f)] = f
-		if in.Flavor.Name == "" {
+		if in.Flavor().Name == "" {
 			unknown++
 		}
 	}

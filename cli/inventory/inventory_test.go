@@ -32,8 +32,8 @@ func small() *core.Inventory {
 
 func instance(id string, change func(*core.Instance)) *core.Instance {
 	in := &core.Instance{ID: id, Name: "web", ProjectID: "p1", Host: "n1.example.com", Status: "ACTIVE", VMState: "active",
-		Power:  core.PowerRunning,
-		Flavor: core.Flavor{Name: "m1", VCPUs: 2, RAMMiB: 4096, DiskGiB: 20}, Created: taken.Add(-time.Hour)}
+		Power:        core.PowerRunning,
+		SharedFlavor: &core.Flavor{Name: "m1", VCPUs: 2, RAMMiB: 4096, DiskGiB: 20}, Created: taken.Add(-time.Hour)}
 	if change != nil {
 		change(in)
 	}
@@ -101,8 +101,8 @@ func TestInstancesOfEveryKind(t *testing.T) {
 	inv.Instances = []*core.Instance{
 		instance("i1", nil),
 		// a flavor with its own definition, a project of another domain
-		instance("i2", func(in *core.Instance) { in.Flavor.RAMMiB = 512; in.ProjectID = "p2" }),
-		instance("i3", func(in *core.Instance) { in.Flavor = core.Flavor{} }), // a cloud before 2.47
+		instance("i2", func(in *core.Instance) { in.SharedFlavor.RAMMiB = 512; in.ProjectID = "p2" }),
+		instance("i3", func(in *core.Instance) { in.SharedFlavor = nil }), // a cloud before 2.47
 		instance("i4", func(in *core.Instance) { in.Status, in.TaskState = "REBOOT", "rebooting" }),
 		instance("i5", func(in *core.Instance) { in.Status, in.VMState = "SOFT_DELETED", "soft-delete" }),
 		instance("i6", func(in *core.Instance) { in.Status, in.VMState, in.Host = "BUILD", "building", "" }),

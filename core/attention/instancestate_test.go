@@ -17,10 +17,10 @@ func TestWithoutRoomMakingItComesFirst(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Maintained("cmp-01", "Some servers are still present on the host.")
 	in := sc.Named("web-1")
-	in.Flavor = core.Flavor{Name: "huge", VCPUs: 16, RAMMiB: 96 << 10}
+	in.SharedFlavor = &core.Flavor{Name: "huge", VCPUs: 16, RAMMiB: 96 << 10}
 	sc.Services["cmp-02"].Enabled, sc.Services["cmp-02"].DisabledReason = false, "a dead fan"
 	old := sc.Instance("cmp-03", "old-ci")
-	old.Status, old.VMState, old.Flavor = "SHUTOFF", "stopped", core.Flavor{VCPUs: 2, RAMMiB: 4096}
+	old.Status, old.VMState, old.SharedFlavor = "SHUTOFF", "stopped", &core.Flavor{VCPUs: 2, RAMMiB: 4096}
 	first := sc.Migration(in, "error", "", 9*time.Minute)
 	second := sc.Migration(in, "error", "", 6*time.Minute)
 	third := sc.Migration(in, "error", "", time.Minute)

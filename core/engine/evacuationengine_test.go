@@ -39,7 +39,7 @@ func TestTheEngineAsksForAForecastOnly(t *testing.T) {
 	go func() { ended <- e.Run(ctx) }()
 	n := &core.Node{Meta: core.Meta{Name: "cmp-01", UID: "u1"}, Roles: []core.Role{core.RoleCompute}}
 	in := &core.Instance{ID: "i1", Name: "web", Host: "cmp-01", Status: "ACTIVE", VMState: "active", Power: core.PowerRunning,
-		Flavor: core.Flavor{RAMMiB: 1024, ExtraSpecs: map[string]string{"trait:CUSTOM_FAST": "required", "trait:CUSTOM_ODD": "nonsense"}}}
+		SharedFlavor: &core.Flavor{RAMMiB: 1024, ExtraSpecs: map[string]string{"trait:CUSTOM_FAST": "required", "trait:CUSTOM_ODD": "nonsense"}}}
 	e.Apply(core.Delta{Source: core.SourceNodes, State: core.SourceLive, Replace: true, Upserts: []core.Object{n}})
 	e.Apply(core.Delta{Source: core.SourceInstances, State: core.SourceLive, Replace: true, Upserts: []core.Object{in}})
 	snapshots, cancel := e.Subscribe()

@@ -106,7 +106,7 @@ func newTestCloud() *testCloud {
 func (c *testCloud) add(name, host string) {
 	c.instances["id-"+name] = &core.Instance{ID: "id-" + name, Name: name, Host: host, Status: "ACTIVE", VMState: "active",
 		Power:     core.PowerRunning,
-		TagsKnown: true, Zone: "nova", Flavor: core.Flavor{Name: "m1", VCPUs: 2, RAMMiB: 4096, DiskGiB: 20}, Created: worldTime,
+		TagsKnown: true, Zone: "nova", SharedFlavor: &core.Flavor{Name: "m1", VCPUs: 2, RAMMiB: 4096, DiskGiB: 20}, Created: worldTime,
 		Updated: worldTime}
 }
 

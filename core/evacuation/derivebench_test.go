@@ -35,7 +35,7 @@ func placement(s *core.Snapshot) core.EvacuationFacts {
 			"DISK_GB": {Total: 4000, MaxUnit: 4000, Ratio: 1},
 		}}
 		for _, in := range instances {
-			inv.Allocations[in.ID] = map[string]int{"VCPU": in.Flavor.VCPUs, "MEMORY_MB": in.Flavor.RAMMiB, "DISK_GB": in.Flavor.DiskGiB}
+			inv.Allocations[in.ID] = map[string]int{"VCPU": in.SharedFlavor.VCPUs, "MEMORY_MB": in.SharedFlavor.RAMMiB, "DISK_GB": in.SharedFlavor.DiskGiB}
 		}
 		facts.Inventories = append(facts.Inventories, inv)
 	}

@@ -54,7 +54,7 @@ func (h hostDisks) note() string {
 var hostDisksRule = rule{KindDisk, func(c *candidate) (Level, string) {
 	h := c.e.disks
 	switch {
-	case c.in.Flavor.DiskGiB <= 0:
+	case c.in.Flavor().DiskGiB <= 0:
 		return "", ""
 	case h.perNode:
 		return LevelUnknown, "where its disks made from an image lie is set per node: not known per node"

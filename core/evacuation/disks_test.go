@@ -37,7 +37,7 @@ func TestDisksOfAHostsOwn(t *testing.T) {
 		sc := scene.Healthy()
 		sc.Deployments = tc.d
 		for _, in := range sc.Instances.All() {
-			in.Flavor = core.Flavor{Name: "m1", VCPUs: 1, RAMMiB: 1024, DiskGiB: tc.disk}
+			in.SharedFlavor = &core.Flavor{Name: "m1", VCPUs: 1, RAMMiB: 1024, DiskGiB: tc.disk}
 		}
 		p, err := NewForecast(sc.Snapshot, core.EvacuationFacts{Microversion: 96}, Request{Nodes: []string{"cmp-01"}})
 		if err != nil {
@@ -84,7 +84,7 @@ func TestTheForecastCountsWithTheSettingOfWhoMoves(t *testing.T) {
 			sc.Instance("cmp-01", "extra-"+wording.Itoa(n))
 		}
 		for _, in := range sc.Instances.All() {
-			in.Flavor = core.Flavor{Name: "m1", VCPUs: 1, RAMMiB: 6000}
+			in.SharedFlavor = &core.Flavor{Name: "m1", VCPUs: 1, RAMMiB: 6000}
 		}
 		done := sc.Migration(sc.Named("web-2"), "completed", "cmp-03", 4*time.Minute)
 		done.Updated = done.Created.Add(time.Minute) // 100 MiB a second: 70 s each

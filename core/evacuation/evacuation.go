@@ -257,8 +257,8 @@ func (e *evacuation) instance(x *InstanceForecast, in *core.Instance, m progress
 	v := core.InstanceView{Instance: in}
 	v.Action, v.Origin = core.EffectiveAction(in.Tags, m.Mode)
 	*x = InstanceForecast{ID: in.ID, Name: core.Tidy(in.Name), Project: core.Tidy(e.s.Project(in.ProjectID)), Status: core.Tidy(in.Status),
-		Flavor: core.Tidy(in.Flavor.Name),
-		RAMMiB: in.Flavor.RAMMiB, Locked: in.Locked, Action: v.Action, Origin: v.Origin, Reasons: []Reason{}}
+		Flavor: core.Tidy(in.Flavor().Name),
+		RAMMiB: in.Flavor().RAMMiB, Locked: in.Locked, Action: v.Action, Origin: v.Origin, Reasons: []Reason{}}
 	say := func(kind ReasonKind, level Level, text, remedy string) {
 		x.Reasons = append(x.Reasons, Reason{kind, level, text, remedy})
 	}

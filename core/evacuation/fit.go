@@ -48,8 +48,8 @@ const aggregateScope = "aggregate_instance_extra_specs:"
 // AggregateInstanceExtraSpecsFilter reads them. What could not be read is left out; the forecast names it as not checked.
 func (r *room) wantsOf(in *core.Instance) []want {
 	var all []want
-	for _, key := range slices.Sorted(maps.Keys(in.Flavor.ExtraSpecs)) {
-		value := in.Flavor.ExtraSpecs[key]
+	for _, key := range slices.Sorted(maps.Keys(in.Flavor().ExtraSpecs)) {
+		value := in.Flavor().ExtraSpecs[key]
 		if name, ok := strings.CutPrefix(key, aggregateScope); ok && r.facts.MissingOf(core.FactsAggregates) == nil && !hasOperator(value) {
 			all = append(all, want{lacksAggregate, func(h *roomHost) bool { return slices.Contains(h.metadata[name], value) }})
 		}

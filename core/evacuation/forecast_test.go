@@ -39,7 +39,7 @@ func newEvacuationScene(hosts int) *evacuationScene {
 // guest adds an instance with this much memory, and Placement's allocation for it.
 func (e *evacuationScene) guest(host, name string, gib int, tags ...string) *core.Instance {
 	in := e.Instance(host, name, tags...)
-	in.Flavor = core.Flavor{Name: fmt.Sprintf("m%d", gib), VCPUs: 2, RAMMiB: gib << 10, DiskGiB: 10, ExtraSpecs: map[string]string{}}
+	in.SharedFlavor = &core.Flavor{Name: fmt.Sprintf("m%d", gib), VCPUs: 2, RAMMiB: gib << 10, DiskGiB: 10, ExtraSpecs: map[string]string{}}
 	e.allocate(in)
 	return in
 }
@@ -47,7 +47,7 @@ func (e *evacuationScene) guest(host, name string, gib int, tags ...string) *cor
 func (e *evacuationScene) allocate(in *core.Instance) {
 	for _, inv := range e.facts.Inventories {
 		if inv.Host == in.Host {
-			inv.Allocations[in.ID] = map[string]int{"VCPU": in.Flavor.VCPUs, "MEMORY_MB": in.Flavor.RAMMiB, "DISK_GB": in.Flavor.DiskGiB}
+			inv.Allocations[in.ID] = map[string]int{"VCPU": in.SharedFlavor.VCPUs, "MEMORY_MB": in.SharedFlavor.RAMMiB, "DISK_GB": in.SharedFlavor.DiskGiB}
 		}
 	}
 }
@@ -77,7 +77,7 @@ func theInstance(t *testing.T, p Forecast, name string) InstanceForecast {
 // One row for each obstacle to an instance's move.
 func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 	spec := func(key, value string) func(*evacuationScene, *core.Instance) {
-		return func(_ *evacuationScene, in *core.Instance) { in.Flavor.ExtraSpecs[key] = value }
+		return func(_ *evacuationScene, in *core.Instance) { in.SharedFlavor.ExtraSpecs[key] = value }
 	}
 	status := func(status, vm string) func(*evacuationScene, *core.Instance) {
 		return func(_ *evacuationScene, in *core.Instance) { in.Status, in.VMState = status, vm }
@@ -139,7 +139,7 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 		{"failed elsewhere before", func(e *evacuationScene, in *core.Instance) {
 			e.Migration(in, "error", "", time.Hour).SourceHost = "cmp-03"
 		}, FateMoves, "", ""},
-		{"size unknown", func(_ *evacuationScene, in *core.Instance) { in.Flavor.RAMMiB = 0 }, FateUnknown, KindState, "2.47"},
+		{"size unknown", func(_ *evacuationScene, in *core.Instance) { in.SharedFlavor.RAMMiB = 0 }, FateUnknown, KindState, "2.47"},
 
 		{"tag poweroff", func(_ *evacuationScene, in *core.Instance) {
 			in.Tags = []string{core.TagMaintenanceAction + "poweroff"}
@@ -207,10 +207,10 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 			"2 short of memory (8 GiB wanted, at most 2 GiB free)"},
 		{"no disk", otherHosts(func(e *evacuationScene, host string) {
 			in := e.guest(host, "big-"+host, 1)
-			in.Flavor.DiskGiB = 995
+			in.SharedFlavor.DiskGiB = 995
 			e.allocate(in)
 		}), FateBlocks, KindRoom, "short of disk"},
-		{"more CPUs than any host has", func(e *evacuationScene, in *core.Instance) { in.Flavor.VCPUs = 17; e.allocate(in) }, FateBlocks,
+		{"more CPUs than any host has", func(e *evacuationScene, in *core.Instance) { in.SharedFlavor.VCPUs = 17; e.allocate(in) }, FateBlocks,
 			KindRoom, "short of vCPUs"},
 		{"other hosts disabled", otherHosts(func(e *evacuationScene, host string) { e.Services[host].Enabled = false }), FateBlocks, KindZone,
 			"no other host of the cloud takes instances"},
@@ -224,21 +224,21 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 			e.facts.PinnedZones = map[string]string{in.ID: ""}
 		}, FateMoves, "", ""},
 		{"aggregate that no other host is in", func(e *evacuationScene, in *core.Instance) {
-			in.Flavor.ExtraSpecs["aggregate_instance_extra_specs:ssd"] = "true"
+			in.SharedFlavor.ExtraSpecs["aggregate_instance_extra_specs:ssd"] = "true"
 			e.facts.Aggregates = []core.Aggregate{{ID: 1, Name: "ssd", Hosts: []string{"cmp-01"}, Metadata: map[string]string{"ssd": "true"}}}
 		}, FateBlocks, KindAggregate, "2 not in an aggregate"},
 		{"aggregate of another host", func(e *evacuationScene, in *core.Instance) {
-			in.Flavor.ExtraSpecs["aggregate_instance_extra_specs:ssd"] = "true"
+			in.SharedFlavor.ExtraSpecs["aggregate_instance_extra_specs:ssd"] = "true"
 			e.facts.Aggregates = []core.Aggregate{{ID: 1, Name: "ssd", Hosts: []string{"cmp-03"}, Metadata: map[string]string{"ssd": "true"}}}
 		}, FateMoves, "", ""},
 		{"aggregate compared by an operator", spec("aggregate_instance_extra_specs:gen", "s>= 4"), FateUnknown, KindAggregate, "operator"},
 		{"trait that no host has", spec("trait:CUSTOM_FAST", "required"), FateBlocks, KindAggregate, "without a trait"},
 		{"trait that another host has", func(e *evacuationScene, in *core.Instance) {
-			in.Flavor.ExtraSpecs["trait:CUSTOM_FAST"] = "required"
+			in.SharedFlavor.ExtraSpecs["trait:CUSTOM_FAST"] = "required"
 			e.facts.Traits["CUSTOM_FAST"] = []string{"cmp-02"}
 		}, FateMoves, "", ""},
 		{"trait that all others have and it must not", func(e *evacuationScene, in *core.Instance) {
-			in.Flavor.ExtraSpecs["trait:CUSTOM_SLOW"] = "forbidden"
+			in.SharedFlavor.ExtraSpecs["trait:CUSTOM_SLOW"] = "forbidden"
 			e.facts.Traits["CUSTOM_SLOW"] = []string{"cmp-02", "cmp-03"}
 		}, FateBlocks, KindAggregate, "2 without a trait"},
 
@@ -256,7 +256,7 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 		{"aggregates not known, and it asks for none", missing(core.FactsAggregates), FateMoves, "", ""},
 		{"aggregates not known, and it asks for one", func(e *evacuationScene, in *core.Instance) {
 			missing(core.FactsAggregates)(e, in)
-			in.Flavor.ExtraSpecs["aggregate_instance_extra_specs:ssd"] = "true"
+			in.SharedFlavor.ExtraSpecs["aggregate_instance_extra_specs:ssd"] = "true"
 		}, FateUnknown, KindAggregate, "not checked"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -529,7 +529,7 @@ func TestAForecastKeepsCapacityAndGroups(t *testing.T) {
 			n := 0
 			for id, h := range at {
 				if h == host {
-					n += e.Instances.At(id).Flavor.RAMMiB
+					n += e.Instances.At(id).Flavor().RAMMiB
 				}
 			}
 			return n

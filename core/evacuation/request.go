@@ -99,7 +99,7 @@ func Query(s *core.Snapshot, r Request) core.EvacuationQuery {
 	addMigrations(s, q.Loads)
 	seen := map[string]bool{}
 	for _, in := range s.Instances.All() {
-		for key, value := range in.Flavor.ExtraSpecs {
+		for key, value := range in.Flavor().ExtraSpecs {
 			if trait, ok := traitOf(key); ok && (value == "required" || value == "forbidden") {
 				seen[trait] = true
 			}

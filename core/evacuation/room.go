@@ -165,14 +165,14 @@ func (r *room) needOf(in *core.Instance) []int {
 // only for an instance that does not boot from a volume, and the flavor may name amounts of its own.
 func takes(in *core.Instance) map[string]int {
 	cpu := classVCPU
-	if in.Flavor.ExtraSpecs["hw:cpu_policy"] == "dedicated" {
+	if in.Flavor().ExtraSpecs["hw:cpu_policy"] == "dedicated" {
 		cpu = classPCPU
 	}
-	need := map[string]int{cpu: in.Flavor.VCPUs, classMemory: in.Flavor.RAMMiB, classDisk: in.Flavor.MoreGiB}
+	need := map[string]int{cpu: in.Flavor().VCPUs, classMemory: in.Flavor().RAMMiB, classDisk: in.Flavor().MoreGiB}
 	if !in.OnVolume {
-		need[classDisk] += in.Flavor.DiskGiB
+		need[classDisk] += in.Flavor().DiskGiB
 	}
-	for key, value := range in.Flavor.ExtraSpecs {
+	for key, value := range in.Flavor().ExtraSpecs {
 		class, ok := strings.CutPrefix(key, "resources:")
 		if n, err := strconv.Atoi(value); ok && err == nil {
 			need[class] = n // a flavor may say 0 for what it does not want counted

@@ -58,7 +58,7 @@ type candidate struct {
 	mode   core.MigrationMode
 }
 
-func (c *candidate) spec(key string) string { return c.in.Flavor.ExtraSpecs[key] }
+func (c *candidate) spec(key string) string { return c.in.Flavor().ExtraSpecs[key] }
 
 // rule is one reason why an instance may not be able to leave its host.
 type rule struct {
@@ -95,7 +95,7 @@ var rules = []rule{
 			return LevelBlocks, "status " + core.Tidy(c.in.Status) + ": it " + c.in.PowerWord() + ", and nothing moves it"
 		case c.in.TaskState != "":
 			return LevelRisk, "busy: " + core.Tidy(c.in.TaskState)
-		case c.in.Flavor.RAMMiB <= 0:
+		case c.in.Flavor().RAMMiB <= 0:
 			return LevelUnknown, "its size is not known: Nova tells it from 2.47 on"
 		}
 		return "", ""
@@ -250,7 +250,7 @@ var rules = []rule{
 
 	// scheduler/filters/aggregate_instance_extra_specs.py: Lockstep compares plain words only.
 	{KindAggregate, func(c *candidate) (Level, string) {
-		for key, value := range c.in.Flavor.ExtraSpecs {
+		for key, value := range c.in.Flavor().ExtraSpecs {
 			if strings.HasPrefix(key, aggregateScope) && hasOperator(value) {
 				return LevelUnknown, "its flavor compares the metadata of aggregates with an operator: not checked"
 			}
@@ -265,7 +265,7 @@ const classVGPU = "VGPU"
 // there is none.
 func deviceClass(in *core.Instance) string {
 	var found []string
-	for key, value := range in.Flavor.ExtraSpecs {
+	for key, value := range in.Flavor().ExtraSpecs {
 		prefix, class, ok := strings.Cut(key, ":")
 		switch {
 		case !ok || !strings.HasPrefix(prefix, "resources") || value == "0":
@@ -286,7 +286,7 @@ func deviceClass(in *core.Instance) string {
 // has given it.
 func (c *candidate) topology() string {
 	var parts []string
-	specs := c.in.Flavor.ExtraSpecs
+	specs := c.in.Flavor().ExtraSpecs
 	if p := specs["hw:cpu_policy"]; p == "dedicated" || p == "mixed" || asksFor(c.in, classPCPU) ||
 		c.e.room.taken[c.in.Host][c.in.ID][classPCPU] > 0 {
 		parts = append(parts, "pinned CPUs")
@@ -308,7 +308,7 @@ func (c *candidate) topology() string {
 
 // asksFor tells whether a flavor asks for some of a resource class.
 func asksFor(in *core.Instance, class string) bool {
-	for key, value := range in.Flavor.ExtraSpecs {
+	for key, value := range in.Flavor().ExtraSpecs {
 		if prefix, of, ok := strings.Cut(key, ":"); ok && strings.HasPrefix(prefix, "resources") && of == class && value != "0" {
 			return true
 		}
@@ -360,7 +360,7 @@ var uncheckedRules = []uncheckedFacts{
 }
 
 func hasSpec(in *core.Instance, prefix string) bool {
-	for key := range in.Flavor.ExtraSpecs {
+	for key := range in.Flavor().ExtraSpecs {
 		if strings.HasPrefix(key, prefix) {
 			return true
 		}

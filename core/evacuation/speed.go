@@ -33,7 +33,7 @@ func speedOf(s *core.Snapshot) MigrationSpeed {
 		case memory != nil && memory.Total > 0:
 			mib = float64(memory.Total) / (1 << 20)
 		case in != nil:
-			mib = float64(in.Flavor.RAMMiB)
+			mib = float64(in.Flavor().RAMMiB)
 		}
 		if mib > 0 {
 			rates = append(rates, mib/took.Seconds())

@@ -26,7 +26,7 @@ func roomSteps(s *core.Snapshot, views []core.InstanceView) []core.Step {
 	}
 	// The largest one needs most.
 	in := slices.MaxFunc(without, func(a, b core.InstanceView) int {
-		return cmp.Or(cmp.Compare(a.Instance.Flavor.RAMMiB, b.Instance.Flavor.RAMMiB), cmp.Compare(b.Instance.ID, a.Instance.ID))
+		return cmp.Or(cmp.Compare(a.Instance.Flavor().RAMMiB, b.Instance.Flavor().RAMMiB), cmp.Compare(b.Instance.ID, a.Instance.ID))
 	}).Instance
 	names := make([]string, len(without))
 	for i, v := range without {
@@ -42,7 +42,7 @@ func roomSteps(s *core.Snapshot, views []core.InstanceView) []core.Step {
 	if n := s.NodeOfHost(in.Host); n != nil {
 		st.Node = n.Name
 	}
-	st.Why = wording.Join("The scheduler finds no host for "+progress.InstanceLabel(in)+sizeText(in.Flavor)+inZone(zone)+".", hosts.text(s),
+	st.Why = wording.Join("The scheduler finds no host for "+progress.InstanceLabel(in)+sizeText(in.Flavor())+inZone(zone)+".", hosts.text(s),
 		hosts.remedy(s))
 	st.Commands = []string{wording.ShellCommand("openstack", "--os-compute-api-version", "2.87", "hypervisor", "list", "--long"),
 		wording.ShellCommand("openstack", "compute", "service", "list", "--service", "nova-compute")}
@@ -134,8 +134,8 @@ func (o otherHosts) text(s *core.Snapshot) string {
 func holdsText(s *core.Snapshot, host string) string {
 	vcpus, memory, stopped := 0, 0, 0
 	for _, in := range s.ByHost[host] {
-		vcpus += in.Flavor.VCPUs
-		memory += in.Flavor.RAMMiB
+		vcpus += in.Flavor().VCPUs
+		memory += in.Flavor().RAMMiB
 		if in.Status == "SHUTOFF" {
 			stopped++
 		}
