@@ -181,14 +181,19 @@ func (st *stream) tooOld(revision uint64) error {
 func (st *stream) follow(ctx context.Context, sequence int) error {
 	ticker := time.NewTicker(st.server.options.BookmarkInterval)
 	defer ticker.Stop()
-	parting := make(<-chan time.Time) // no deadline: the client gave none, or it is too close
-	if end, ends := ctx.Deadline(); ends && time.Until(end) > partingBookmark {
+	parting := make(<-chan time.Time) // none: the end is too close
+	end, ends := ctx.Deadline()
+	if ends && time.Until(end) > partingBookmark {
 		timer := time.NewTimer(time.Until(end) - partingBookmark)
 		defer timer.Stop()
 		parting = timer.C
 	}
 	last := uint64(0)
 	for {
+		// The end comes before all else that happens at its moment: a select would take one of them at random.
+		if ends && !time.Now().Before(end) {
+			return nil
+		}
 		got, err := st.query.resource.table.read(sequence, watchBatch)
 		if err != nil {
 			return st.tooOld(last)
@@ -218,6 +223,9 @@ func (st *stream) follow(ctx context.Context, sequence int) error {
 			continue
 		case <-ticker.C:
 		case <-parting:
+		}
+		if ends && !time.Now().Before(end) {
+			return nil
 		}
 		if st.query.AllowWatchBookmarks {
 			if err := st.write(st.bookmark(got.revision, false)); err != nil {

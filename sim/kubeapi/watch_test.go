@@ -162,6 +162,28 @@ func TestBookmarksTellHowFarAWatchHasCome(t *testing.T) {
 	})
 }
 
+// What a client gets must not depend on which of two things of one moment is looked at first: a history could not be replayed.
+func TestAWatchGetsNoBookmarkAtItsEnd(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		w := start(t, kubeapi.Options{Network: lan.New(1), BookmarkInterval: 3 * time.Second})
+		client := w.dynamic(kubeapi.Admin).Resource(nodes)
+		from, seconds := version(t, w, client), int64(6) // the second bookmark would be due at the end
+		for range 8 {
+			events, err := client.Watch(w.ctx, metav1.ListOptions{ResourceVersion: from, AllowWatchBookmarks: true, TimeoutSeconds: &seconds})
+			if err != nil {
+				t.Fatal(err)
+			}
+			bookmarks := 0
+			for range events.ResultChan() {
+				bookmarks++
+			}
+			if bookmarks != 2 { // after 3 s, and 2 s before the end
+				t.Fatalf("%d bookmarks", bookmarks)
+			}
+		}
+	})
+}
+
 func TestInitialEventsEndWithABookmark(t *testing.T) {
 	w := start(t, kubeapi.Options{})
 	w.load(node("a"), node("b"))
