@@ -148,7 +148,8 @@ func TestContextsAndCloudsAreCompleted(t *testing.T) {
 
 // What is said of an instance beside its name is where it is; one that is shelved is nowhere.
 func TestAShelvedInstanceIsOnNoHost(t *testing.T) {
-	s := &core.Snapshot{Facts: core.Facts{ByHost: map[string][]*core.Instance{"": {{ID: "1", Name: "archive-1", Status: "SHELVED_OFFLOADED"}}}}}
+	archive := &core.Instance{ID: "1", Name: "archive-1", Status: "SHELVED_OFFLOADED"}
+	s := &core.Snapshot{Facts: core.Facts{ByHost: map[string][]*core.Instance{"": {archive}}}}
 	if got := instanceWords(s); len(got) != 1 || got[0] != "archive-1\tSHELVED_OFFLOADED" {
 		t.Errorf("%q", got)
 	}

@@ -83,7 +83,8 @@ func TestAnInstanceKeepsFewBytes(t *testing.T) {
 func TestInstancesShareWhatRepeats(t *testing.T) {
 	var s shared
 	record := func(tags ...string) *core.Instance {
-		return &core.Instance{Host: strings.Clone("h1"), Tags: tags, SharedFlavor: &core.Flavor{Name: "m1", ExtraSpecs: map[string]string{"a": "b"}}}
+		flavor := &core.Flavor{Name: "m1", ExtraSpecs: map[string]string{"a": "b"}}
+		return &core.Instance{Host: strings.Clone("h1"), Tags: tags, SharedFlavor: flavor}
 	}
 	a, b := record("x", "y"), record("x", "y")
 	s.share(a)

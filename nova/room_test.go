@@ -184,15 +184,16 @@ func drawPlacement(t *rapid.T) *drawnPlacement {
 // draw adds an instance to a host, with what Placement has allocated to it.
 func (p *drawnPlacement) draw(t *rapid.T, host, name string) {
 	in := p.Instance(host, name)
-	in.SharedFlavor = &core.Flavor{Name: "m", VCPUs: rapid.IntRange(1, 4).Draw(t, "cpus"), RAMMiB: 1024 * rapid.IntRange(1, 8).Draw(t, "memory"),
-		DiskGiB: 10 * rapid.IntRange(0, 3).Draw(t, "disk"), MoreGiB: rapid.SampledFrom([]int{0, 0, 5}).Draw(t, "swap"),
-		ExtraSpecs: map[string]string{}}
+	in.SharedFlavor = &core.Flavor{Name: "m", VCPUs: rapid.IntRange(1, 4).Draw(t, "cpus"),
+		RAMMiB: 1024 * rapid.IntRange(1, 8).Draw(t, "memory"), DiskGiB: 10 * rapid.IntRange(0, 3).Draw(t, "disk"),
+		MoreGiB: rapid.SampledFrom([]int{0, 0, 5}).Draw(t, "swap"), ExtraSpecs: map[string]string{}}
 	in.OnVolume = rapid.Bool().Draw(t, "boots from a volume")
 	cpu := "VCPU"
 	if rapid.IntRange(0, 4).Draw(t, "dedicated") == 0 {
 		in.SharedFlavor.ExtraSpecs["hw:cpu_policy"], cpu = "dedicated", "PCPU"
 	}
-	taken := map[string]int{cpu: in.SharedFlavor.VCPUs, "MEMORY_MB": in.SharedFlavor.RAMMiB, "DISK_GB": in.SharedFlavor.DiskGiB + in.SharedFlavor.MoreGiB}
+	size := in.Flavor()
+	taken := map[string]int{cpu: size.VCPUs, "MEMORY_MB": size.RAMMiB, "DISK_GB": size.DiskGiB + size.MoreGiB}
 	if in.OnVolume {
 		taken["DISK_GB"] = in.SharedFlavor.MoreGiB
 	}

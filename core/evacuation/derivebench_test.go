@@ -35,7 +35,8 @@ func placement(s *core.Snapshot) core.EvacuationFacts {
 			"DISK_GB": {Total: 4000, MaxUnit: 4000, Ratio: 1},
 		}}
 		for _, in := range instances {
-			inv.Allocations[in.ID] = map[string]int{"VCPU": in.SharedFlavor.VCPUs, "MEMORY_MB": in.SharedFlavor.RAMMiB, "DISK_GB": in.SharedFlavor.DiskGiB}
+			f := in.Flavor()
+			inv.Allocations[in.ID] = map[string]int{"VCPU": f.VCPUs, "MEMORY_MB": f.RAMMiB, "DISK_GB": f.DiskGiB}
 		}
 		facts.Inventories = append(facts.Inventories, inv)
 	}

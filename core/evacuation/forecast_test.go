@@ -47,7 +47,8 @@ func (e *evacuationScene) guest(host, name string, gib int, tags ...string) *cor
 func (e *evacuationScene) allocate(in *core.Instance) {
 	for _, inv := range e.facts.Inventories {
 		if inv.Host == in.Host {
-			inv.Allocations[in.ID] = map[string]int{"VCPU": in.SharedFlavor.VCPUs, "MEMORY_MB": in.SharedFlavor.RAMMiB, "DISK_GB": in.SharedFlavor.DiskGiB}
+			f := in.Flavor()
+			inv.Allocations[in.ID] = map[string]int{"VCPU": f.VCPUs, "MEMORY_MB": f.RAMMiB, "DISK_GB": f.DiskGiB}
 		}
 	}
 }
