@@ -24,8 +24,9 @@ const completionPatience = 2 * time.Second
 var errAsks = errors.New("the credential plugin may ask something, and a completion does not")
 
 // fromCluster completes names that only the cluster knows. Where it does not answer in time, or a login would ask a person, nothing is
-// completed, and nothing is said: a shell has no place for it. Nothing is written.
-func fromCluster(p *place, names func(*core.Snapshot) []cobra.Completion) cobra.CompletionFunc {
+// completed, and nothing is said: a shell has no place for it. Nothing is written. It waits for the sources on which the names rest, and for
+// no other: whoever names a node does not wait for OpenStack.
+func fromCluster(p *place, rest func(core.SourceID) bool, names func(*core.Snapshot) []cobra.Completion) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, given []string, part string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx := cmd.Context()
 		if ctx == nil {
@@ -35,12 +36,20 @@ func fromCluster(p *place, names func(*core.Snapshot) []cobra.Completion) cobra.
 		at.stderr, at.unasked = nil, true
 		var found []cobra.Completion
 		_ = glance(ctx, at, patience{completionPatience, true}, func(s *session, _ place, left time.Duration) error {
-			found = names(look(ctx, s.engine, left))
+			found = names(lookAt(ctx, s.engine, left, rest))
 			return nil
 		})
 		return fitting(found, given, part), cobra.ShellCompDirectiveNoFileComp
 	}
 }
+
+// nodesRest tells whether the nodes, their names and their stages rest on the source.
+func nodesRest(id core.SourceID) bool {
+	return id.Server() != core.ServerOpenStack && id != core.SourceAlertmanager
+}
+
+// instancesRest tells whether the instances and the names of their hosts rest on the source.
+func instancesRest(id core.SourceID) bool { return nodesRest(id) || id == core.SourceInstances }
 
 // fitting are the completions that go on from part, each once, without those that are given already and those that a shell would read as
 // something else than a word.

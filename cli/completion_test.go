@@ -11,6 +11,7 @@ import (
 	"lockstep/core"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/fault"
 	"lockstep/sim/kubeapi"
 )
 
@@ -82,6 +83,24 @@ func TestACompletionWaitsForNoSilentServer(t *testing.T) {
 		words, printed := completed(t, placeOn(t, c), "plan", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName, "")
 		if took := time.Since(began); len(words) > 0 || took > 2*completionPatience {
 			t.Errorf("after %s: %q", took, printed)
+		}
+	})
+}
+
+// Whoever names a node waits for no OpenStack: the shell has the nodes as soon as Kubernetes has shown them.
+func TestTheNodesAreCompletedWithoutOpenStack(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := started(t, sim.Options{Scenario: told(t, "smooth")})
+		if err := c.Faults.On(fault.Setting{Server: fault.OpenStack, Kind: "hang"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"plan"}, {"owners"}, {"note", "--node"}} {
+			began := time.Now()
+			words, printed := completed(t, placeOn(t, c),
+				append([]string{args[0], "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}, append(args[1:], "cmp-")...)...)
+			if took := time.Since(began); !slices.Contains(words, "cmp-01") || took > time.Second {
+				t.Errorf("%q: after %s: %q", args, took, printed)
+			}
 		}
 	})
 }

@@ -111,7 +111,7 @@ func followNews(ctx context.Context, e *engine.Engine, rules news.Rules, about b
 		case <-ctx.Done():
 			return
 		case s := <-snapshots:
-			if first && !answered(s, began.Add(firstWithin)) && time.Since(began) < firstWithin {
+			if first && !answered(s, began.Add(firstWithin), everySource) && time.Since(began) < firstWithin {
 				continue
 			}
 			lines := reporter.Next(s)

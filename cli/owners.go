@@ -37,7 +37,7 @@ when the instances could not be read.`,
 		Example: `  lockstep owners
   lockstep owners --all > notes.txt
   lockstep owners cmp-07 cmp-11 -o csv`,
-		ValidArgsFunction: fromCluster(p, computeWords),
+		ValidArgsFunction: fromCluster(p, nodesRest, computeWords),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			print, ok := ownersPrinters[output]
 			if !ok {

@@ -56,7 +56,7 @@ has to be said against them, else 2.`,
   lockstep plan cmp-04 cmp-05 --at-once 2
   lockstep plan --window 22:00-06:00
   lockstep plan -o markdown --out plan.md`,
-		ValidArgsFunction: fromCluster(p, computeWords),
+		ValidArgsFunction: fromCluster(p, nodesRest, computeWords),
 		RunE: func(cmd *cobra.Command, nodes []string) error {
 			f.wait = f.wait.of(cmd)
 			if cmd.Flags().Changed("window") {

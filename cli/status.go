@@ -164,13 +164,20 @@ func visit(ctx context.Context, p place, wait patience, see func(s *session, p p
 // look waits until every source has answered or failed, and no longer than wait. A failure that may pass is not the end. What has not
 // answered by then has failed: nobody may take it for a cloud in which nothing is wrong.
 func look(ctx context.Context, e *engine.Engine, wait time.Duration) *core.Snapshot {
+	return lookAt(ctx, e, wait, everySource)
+}
+
+func everySource(core.SourceID) bool { return true }
+
+// lookAt is look for those sources alone.
+func lookAt(ctx context.Context, e *engine.Engine, wait time.Duration, these func(core.SourceID) bool) *core.Snapshot {
 	snapshots, stop := e.Subscribe()
 	defer stop()
 	deadline, until := time.After(wait), time.Now().Add(wait)
 	for {
 		select {
 		case snap := <-snapshots:
-			if answered(snap, until) {
+			if answered(snap, until, these) {
 				return snap
 			}
 		case <-deadline:
@@ -218,9 +225,9 @@ func noAnswer(server core.Server, call string) *core.APIError {
 		Remedy:  "Try a longer --wait, and see the log."}
 }
 
-func answered(s *core.Snapshot, deadline time.Time) bool {
-	for _, src := range s.Sources {
-		if src.AnswersYet(deadline) {
+func answered(s *core.Snapshot, deadline time.Time, these func(core.SourceID) bool) bool {
+	for id, src := range s.Sources {
+		if these(id) && src.AnswersYet(deadline) {
 			return false
 		}
 	}
