@@ -24,8 +24,8 @@ const completionPatience = 2 * time.Second
 var errAsks = errors.New("the credential plugin may ask something, and a completion does not")
 
 // fromCluster completes names that only the cluster knows. Where it does not answer in time, or a login would ask a person, nothing is
-// completed, and nothing is said: a shell has no place for it. Nothing is written. It waits for the sources on which the names rest, and for
-// no other: whoever names a node does not wait for OpenStack.
+// completed, and nothing is said: a shell has no place for it. Nothing is written. It waits for the sources on which the names rest, and
+// for no other: whoever names a node does not wait for OpenStack.
 func fromCluster(p *place, rest func(core.SourceID) bool, names func(*core.Snapshot) []cobra.Completion) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, given []string, part string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx := cmd.Context()

@@ -180,8 +180,8 @@ func TestKilledInTheMiddleOfAMigration(t *testing.T) {
 	w.sawTheseActions(t, "web-1 os-migrateLive", "batch-17 os-stop")
 }
 
-// When the API server is away, the last state stays on the screen with its age, and nothing can be written until the server
-// answers again.
+// When the API server is away, the last state stays on the screen with its age, writing is switched off as the lease cannot be renewed,
+// and nothing can be written until the server answers again.
 func TestAnOutageKeepsTheLastStateAndBlocksWrites(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -192,6 +192,9 @@ func TestAnOutageKeepsTheLastStateAndBlocksWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Want(t, terminal.All(operator.Row("─ 3 Nodes", " old"), operator.Row("cmp-01", "waiting for you"), terminal.Hides("● kubernetes")))
+	// Without its server, the lease is lost some time later. Until then the dialog about it could come between any two keys.
+	p.Wants("Writing was switched off", "could not be renewed in time")
+	p.PressTaken("esc", terminal.Hides("Writing was switched off"))
 	p.chooseManual("cmp-03")
 	p.Wants("Not yet: ", "○ what is known is fresh")
 	p.Press("tab", "enter")
