@@ -4,8 +4,10 @@ package handover
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"lockstep/core"
@@ -106,13 +108,15 @@ const wrongFrom = 10 * time.Minute
 func Of(s *core.Snapshot, a *record.Account) Handover {
 	u := progress.Update(s)
 	h := Handover{Format: Format, Cluster: wording.OneLine(s.Cluster, 100), By: s.Operator, At: s.Now.UTC(), From: wording.OneLine(u.From, 60),
-		To: wording.OneLine(u.To, 60), Stands: stands(s, u), Open: []Open{}, Running: []Running{}, Promise: []Promise{}, SetBack: setBack(s),
+		To: wording.OneLine(u.To, 60), Stands: stands(s, u), Open: []Open{}, Running: []Running{}, Promise: []Promise{},
+		SetBack: setBack(withChanges(s, a)),
 		Next: next(s), Wrong: []Wrong{}, Unseen: unseen(s),
 		Seals: []record.Seal{}}
 	h.open(s)
 	h.running(s)
 	if a != nil {
 		h.Seals = a.Seals
+		h.begun(s, a)
 		h.promised(s, a)
 		h.wrong(a)
 		h.disabled(s, a)
@@ -196,6 +200,48 @@ func (h *Handover) running(s *core.Snapshot) {
 		}
 		h.Running = append(h.Running, r)
 	}
+}
+
+// begun adds what colleagues have begun by journals of their own, and whose end is in none. A run that was killed leaves such steps, too.
+func (h *Handover) begun(s *core.Snapshot, a *record.Account) {
+	for _, x := range a.Actions {
+		known := slices.ContainsFunc(s.Operations, func(op core.Operation) bool { return op.ID == x.ID })
+		told := x.By == s.Write.Lease && strings.Contains(s.Write.Other.Now, wording.OneLine(x.Title, mostTitle))
+		if x.State != record.Begun || known || told {
+			continue
+		}
+		r := Running{Title: wording.OneLine(x.Title, 200), By: wording.OneLine(x.By, 100),
+			Goes: "its end is in no journal: look whether it runs"}
+		if !x.Confirmed.IsZero() {
+			r.Since = new(x.Confirmed.UTC())
+		}
+		h.Running = append(h.Running, r)
+	}
+}
+
+// mostTitle is how much of a title the holder of the lease tells at least, in bytes.
+const mostTitle = 60
+
+// withChanges is the Snapshot with what was changed by all journals of the account, and not by this one alone. What was set back since is
+// no longer so in the cluster, whoever did it.
+func withChanges(s *core.Snapshot, a *record.Account) *core.Snapshot {
+	if a == nil {
+		return s
+	}
+	c, done := s.CopyFacts(), a.Done()
+	h := &c.History
+	h.Changes, h.Tries = both(h.Changes, done.Changes), both(h.Tries, done.Tries)
+	h.Tags, h.Stopped, h.Cold = both(h.Tags, done.Tags), both(h.Stopped, done.Stopped), both(h.Cold, done.Cold)
+	h.Silences = both(h.Silences, done.Silences)
+	return c
+}
+
+// both has what is in either map; where both have a key, what the second one has.
+func both[V any](own, all map[string]V) map[string]V {
+	out := make(map[string]V, len(own)+len(all))
+	maps.Copy(out, own)
+	maps.Copy(out, all)
+	return out
 }
 
 func (h *Handover) promised(s *core.Snapshot, a *record.Account) {

@@ -5,7 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/core"
+	"lockstep/core/engine"
 	"lockstep/core/record"
+	"lockstep/scene"
 )
 
 // The next shift reads by whom an entry is set aside and until when, which times rest on no pace that was seen, and the journal's seal.
@@ -44,5 +47,50 @@ func TestTheNoteDoesNotHideWhatIsSetAside(t *testing.T) {
 	h.Open = h.Open[:1]
 	if got := h.first(); !strings.HasPrefix(got, "Nothing: ") {
 		t.Errorf("%q", got)
+	}
+}
+
+// What colleagues have under way, and what they changed, is in the note by their journals: one's own tells nothing of it. What was set back
+// since, and what the holder of the lease tells already, is not told again.
+func TestTheNoteTellsWhatColleaguesDo(t *testing.T) {
+	text := func(s *core.Snapshot, records ...engine.Record) string {
+		r := &record.Reader{}
+		for i, rec := range append([]engine.Record{{Kind: engine.RecordUpdate, Update: &core.UpdateRecord{UID: "u", Release: "21"}}}, records...) {
+			rec.At, rec.By = scene.Ago(time.Hour), "bob"
+			r.Add(engine.JournalLine{Record: rec, File: "/b/mos.jsonl", Line: i + 1, Seq: int64(i) + 1})
+		}
+		a, err := r.Account("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(Of(s, a).Text(time.UTC, false), "\n")
+	}
+	grant := func(id, title string) engine.Record { return engine.Record{Kind: engine.RecordGrant, Operation: id, Title: title} }
+	before := func(id string) engine.Record { return engine.Record{Kind: engine.RecordBefore, Operation: id} }
+	node := func(name, mode string, kind engine.RecordKind) engine.Record {
+		return engine.Record{Kind: kind, Operation: "mode", State: string(core.OperationDone), Title: "set the mode",
+			Intent: &core.Intent{Kind: core.IntentSetMode, Node: name}, Object: &core.Ref{Kind: core.KindNode, Name: name, UID: "uid-" + name},
+			Change: &core.AnnotationChange{Node: name, Key: core.AnnotationMigrationMode, New: &mode}}
+	}
+	sc := scene.NewScene()
+	sc.Node("cmp-01", core.RoleCompute)
+	sc.Node("cmp-02", core.RoleCompute)
+	sc.Mode("cmp-01", core.ModeSkip)
+	got := text(sc.Snapshot, grant("1", "drain cmp-07"), before("1/3"), grant("2", "not begun"), grant("3", "over"), before("3"),
+		engine.Record{Kind: engine.RecordEnded, Operation: "3", State: string(core.OperationDone)},
+		node("cmp-01", "skip", engine.RecordVerified), node("cmp-02", "manual", engine.RecordVerified))
+	for _, want := range []string{"\n- drain cmp-07, by bob, since 11:00: its end is in no journal", "\n- cmp-01: instance_migration_mode: skip → none"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("it has no %q:\n%s", want, got)
+		}
+	}
+	for _, no := range []string{"not begun", "over,", "cmp-02", "Nothing that"} {
+		if strings.Contains(got, no) {
+			t.Errorf("it has %q:\n%s", no, got)
+		}
+	}
+	sc.Write = core.WriteMode{Lease: "bob", Other: core.Doing{Said: true, Now: "drain cmp-07 (3 of 12 done)"}}
+	if got := text(sc.Again().Snapshot, grant("1", "drain cmp-07"), before("1/3")); strings.Count(got, "drain cmp-07") != 2 { // and to look first at
+		t.Errorf("it is told twice:\n%s", got)
 	}
 }

@@ -47,6 +47,8 @@ type Account struct {
 	Notes       []Note       `json:"notes"`
 	Deviations  []Deviation  `json:"deviations"` // from what the documents, or the check, say
 	Left        []Leftover   `json:"leftToSetBack"`
+
+	done core.History
 }
 
 // Seal is a line of a journal, by its number and its sum.
@@ -213,6 +215,9 @@ type Stop struct {
 	By      string  `json:"by"`
 	Lines   []Place `json:"lines"`
 }
+
+// Begun is the state of an Action of which no line tells the end.
+const Begun = "begun"
 
 // Action is a step that an operator confirmed, with all that became of it.
 type Action struct {

@@ -251,8 +251,8 @@ func (b *builder) action(l engine.JournalLine, at Place) {
 		}
 		b.deviates(l, at)
 	case engine.RecordBefore:
-		if !item {
-			a.State, a.Before, a.After = "begun", l.From, l.To
+		if a.State = Begun; !item {
+			a.Before, a.After = l.From, l.To
 		}
 		if len(a.Commands) == 0 {
 			a.Commands = l.Commands

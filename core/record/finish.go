@@ -196,6 +196,9 @@ func (b *builder) byProject() {
 	}
 }
 
+// Done is the History of what was done in the update by all who wrote the journals.
+func (a *Account) Done() core.History { return a.done }
+
 // Disabled is what a Leftover says of a service that was disabled, and not enabled again.
 const Disabled = "disabled by an operator"
 
@@ -207,6 +210,7 @@ var undone = map[core.IntentKind]core.IntentKind{
 // left finds what Lockstep changed, and did not set back.
 func (b *builder) left() {
 	h := engine.HistoryOf(b.records)
+	b.done = h
 	add := func(of, what, by string, at time.Time, key string) {
 		b.Left = append(b.Left, Leftover{Of: of, What: what, By: by, At: Time{at.UTC()}, Lines: some(b.places[key])})
 	}
