@@ -33,11 +33,21 @@ func (c Course) With(p CourseStage) Course {
 	return append(slices.Clone(c[first:]), p)
 }
 
-// Insert is the course with a stage that was reconstructed, at its place. A stage that was only found later gives way to it.
-func (c Course) Insert(p CourseStage) Course {
+// Insert is the course with a stage that was reconstructed, at its place. A stage that was only found later gives way to it. Servers tell
+// times in whole seconds: among stages of the same time it comes behind the one that the node was in before, as far as that is known.
+func (c Course) Insert(p CourseStage, from Stage) Course {
 	i := 0
 	for i < len(c) && !c[i].Since.At.After(p.Since.At) {
 		i++
+	}
+	for k := i; k > 0 && from != "" && c[k-1].Since.At.Equal(p.Since.At); k-- {
+		if c[k-1].Stage == from {
+			i = k
+			break
+		}
+		if c[k-1].Reconstructed && i == k {
+			i = k - 1
+		}
 	}
 	gives := func(o CourseStage) bool { return o.Stage == p.Stage && !o.Since.Exact && !o.Reconstructed }
 	first, rest := c[:i], c[i:]

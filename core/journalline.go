@@ -1,6 +1,9 @@
 package core
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // JournalLine is a record of the journal as it is shown: who did what, or what was seen, when, and on what. Its texts are not sanitised.
 type JournalLine struct {
@@ -57,3 +60,33 @@ func LineKinds() []LineKind {
 
 // MostLines is how many lines of a journal are shown: the newest. They take some 40 MB.
 const MostLines = 50000
+
+// InTurn puts what is told of one moment into the order in which it must have happened: what came to a value stands before what went on
+// from it. Times of servers are whole seconds, and what was reconstructed is not written in its order. An object is empty for what is left
+// where it is; what has no order keeps that in which it is given.
+func InTurn[T any](told []T, of func(T) (object, from, to string)) {
+	places := map[string][]int{}
+	for i, t := range told {
+		if object, _, _ := of(t); object != "" {
+			places[object] = append(places[object], i)
+		}
+	}
+	for _, at := range places {
+		left := make([]T, 0, len(at))
+		for _, i := range at {
+			left = append(left, told[i])
+		}
+		for _, i := range at {
+			next := slices.IndexFunc(left, func(t T) bool {
+				_, from, _ := of(t)
+				return !slices.ContainsFunc(left, func(before T) bool {
+					_, was, to := of(before)
+					return to == from && to != was
+				})
+			})
+			next = max(next, 0) // they go in a circle
+			told[i] = left[next]
+			left = slices.Delete(left, next, next+1)
+		}
+	}
+}

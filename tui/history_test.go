@@ -268,3 +268,21 @@ func BenchmarkHistoryNews(b *testing.B) {
 		d.shows()
 	}
 }
+
+// Stages that a node came into in the same second stand in their order, the newest first, in whatever order they were written.
+func TestStagesOfOneSecondStandInTheirOrder(t *testing.T) {
+	at := time.Date(2026, 11, 22, 2, 0, 0, 0, time.UTC)
+	line := func(seq int64, from, to string) core.JournalLine {
+		return core.JournalLine{Seq: seq, Kind: core.LineStage, At: at, Node: "n", Before: from, After: to, What: to}
+	}
+	q, e, r := line(0, "idle", "queued"), line(0, "queued", "evacuating"), line(0, "evacuating", "released")
+	for _, lines := range [][]core.JournalLine{{q, e, r}, {r, e, q}, {e, q, r}, {q, r, e}} {
+		var got []string
+		for _, row := range historyRows(world(), lines, 0) {
+			got = append(got, row.line.What)
+		}
+		if text := strings.Join(got, " "); text != "released evacuating queued" {
+			t.Errorf("they stand as %s", text)
+		}
+	}
+}

@@ -83,6 +83,21 @@ func historyRows(s *core.Snapshot, lines []core.JournalLine, after int64) []hist
 	}
 	// They come in the order in which they were written: what must last before it is told, and what was reconstructed, too late.
 	slices.SortStableFunc(rows, func(a, b historyRow) int { return b.line.At.Compare(a.line.At) })
+	for i := 0; i < len(rows); {
+		n := 1
+		for i+n < len(rows) && rows[i+n].line.At.Equal(rows[i].line.At) {
+			n++
+		}
+		if n > 1 {
+			core.InTurn(rows[i:i+n], func(r historyRow) (object, from, to string) {
+				if r.line.Kind != core.LineStage || r.line.After == "" {
+					return "", "", ""
+				}
+				return r.line.Node, r.line.After, r.line.Before // the newest first
+			})
+		}
+		i += n
+	}
 	return rows
 }
 

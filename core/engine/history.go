@@ -88,7 +88,8 @@ func (r Record) course(before core.Course) core.Course {
 		return r.Course
 	}
 	if r.Reconstructed != "" {
-		return before.Insert(core.CourseStage{Stage: r.Stage.Stage, Since: core.Since{At: r.Stage.Since.At}, Reconstructed: true})
+		return before.Insert(core.CourseStage{Stage: r.Stage.Stage, Since: core.Since{At: r.Stage.Since.At}, Reconstructed: true},
+			core.Stage(r.From))
 	}
 	return before.With(courseStage(*r.Stage, r.Exact, r.Text))
 }

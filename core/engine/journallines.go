@@ -171,6 +171,7 @@ func (r Record) line() (core.JournalLine, bool) {
 		}
 	case RecordStage:
 		l.Kind, l.What, l.Why, l.Inferred = core.LineStage, change(), text(r.Text), !r.Exact
+		l.Before, l.After = text(r.From), text(r.To)
 	case RecordRound:
 		l.Kind, l.What = core.LineStage, "its maintenance began"
 		if r.Round != nil && !r.Round.Ended.IsZero() {

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"lockstep/core"
 )
 
 // ReadInOrder reads one journal, or several as one, in the order of the times that the records tell. A journal itself is in the order in
@@ -17,15 +19,41 @@ func ReadInOrder(paths []string, each func(JournalLine)) (skipped int, err error
 	var lines []JournalLine
 	skipped, err = ReadJournalLines(paths[0], func(l JournalLine) { lines = append(lines, l) })
 	inOrder(lines)
+	take, end := inTurn(each)
 	for _, l := range lines {
-		each(l)
+		take(l)
 	}
+	end()
 	return skipped, err
 }
 
 // inOrder puts lines in the order of the times that they tell.
 func inOrder(lines []JournalLine) {
 	slices.SortStableFunc(lines, func(a, b JournalLine) int { return a.When().Compare(b.When()) })
+}
+
+// inTurn passes lines on that come in the order of their times: the stages that a node came into at the same time in their order. It keeps
+// the lines of one moment until the next one's, or the end.
+func inTurn(each func(JournalLine)) (take func(JournalLine), end func()) {
+	var moment []JournalLine
+	end = func() {
+		core.InTurn(moment, func(l JournalLine) (object, from, to string) {
+			if l.Kind != RecordStage || l.Object == nil {
+				return "", "", ""
+			}
+			return l.Object.UID, l.From, l.To
+		})
+		for _, l := range moment {
+			each(l)
+		}
+		moment = moment[:0]
+	}
+	return func(l JournalLine) {
+		if len(moment) > 0 && !moment[0].When().Equal(l.When()) {
+			end()
+		}
+		moment = append(moment, l)
+	}, end
 }
 
 // MergeJournals reads several journals of one cluster, of operators on different machines, say, and passes on their records as one: in
@@ -59,6 +87,8 @@ func MergeJournals(paths []string, each func(JournalLine)) (skipped int, err err
 		all = append(all, mergedSource{lines, true}, mergedSource{later, false})
 	}
 	again := doubles(all)
+	take, end := inTurn(each)
+	defer end()
 	next := make([]int, len(all))
 	for {
 		first := -1
@@ -71,7 +101,7 @@ func MergeJournals(paths []string, each func(JournalLine)) (skipped int, err err
 			return skipped, nil
 		}
 		if at := next[first]; !again[first][at] {
-			each(all[first].lines[at])
+			take(all[first].lines[at])
 		}
 		next[first]++
 	}

@@ -98,7 +98,7 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 		for _, g := range gaps(course, h.Update, b.missed[node.UID], b.looked) {
 			for _, m := range g.fill(marks) {
 				since := core.Since{At: m.at}
-				course = course.Insert(core.CourseStage{Stage: m.stage, Since: since, Reconstructed: true})
+				course = course.Insert(core.CourseStage{Stage: m.stage, Since: since, Reconstructed: true}, m.from)
 				if now := h.Stages[node.UID]; now.Stage == m.stage && !now.Since.Exact {
 					stages.Set(node.UID, core.StageRecord{Stage: m.stage, Since: since})
 				}

@@ -48,6 +48,48 @@ func TestAGapIsFilledBetweenWhatIsKnown(t *testing.T) {
 	}
 }
 
+// Servers tell times in whole seconds, so several stages may have the same. They keep the order in which a node goes through them, in its
+// course and in the story, whatever the order in which they are written.
+func TestStagesOfOneSecondKeepTheirOrder(t *testing.T) {
+	node := &core.Ref{Kind: core.KindNode, Name: "n", UID: "n"}
+	stage := func(from, to core.Stage) Record {
+		return Record{Kind: RecordStage, At: worldTime, Wall: worldTime, Object: node, Node: "n", From: string(from), To: string(to),
+			Reconstructed: fieldStages, Stage: &core.StageRecord{Stage: to, Since: core.Since{At: worldTime}}}
+	}
+	last, first, second := stage(core.StageEvacuating, core.StageReleased), stage(core.StageIdle, core.StageQueued),
+		stage(core.StageQueued, core.StageEvacuating)
+	other := stage(core.StageIdle, core.StageQueued)
+	other.Object, other.Node = &core.Ref{Kind: core.KindNode, Name: "o", UID: "o"}, "o"
+	for i, records := range [][]Record{{last, other, first, second}, {last, first, other, second}, {other, first, second, last},
+		{second, last, other, first}, {second, first, last, other}} {
+		h := replay(records)
+		if got := courseText(h.Courses["n"]); got != "queued, evacuating, released" {
+			t.Errorf("%d: its course is %s", i, got)
+		}
+		path := filepath.Join(t.TempDir(), "j.jsonl")
+		written(t, path, "a", records)
+		var got []string
+		if _, err := ReadInOrder([]string{path}, func(l JournalLine) {
+			if l.Node == "n" {
+				got = append(got, l.To)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(got, ", "); text != "queued, evacuating, released" {
+			t.Errorf("%d: it is told as %s", i, text)
+		}
+	}
+}
+
+func courseText(c core.Course) string {
+	var out []string
+	for _, s := range c {
+		out = append(out, string(s.Stage))
+	}
+	return strings.Join(out, ", ")
+}
+
 // A journal with what was reconstructed makes the same History as the run had that wrote it, and what is carried over, too.
 func TestAReconstructedStageIsAtItsPlace(t *testing.T) {
 	at := func(minute int) time.Time { return worldTime.Add(time.Duration(minute) * time.Minute) }
