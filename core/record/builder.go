@@ -126,10 +126,11 @@ func (b *builder) stage(l engine.JournalLine, at Place) {
 	if l.Stage != nil && !l.Stage.Since.At.IsZero() {
 		began = l.Stage.Since.At
 	}
-	s := Stage{Stage: l.To, Began: Time{began.UTC()}, Exact: l.Exact, Why: l.Text, Line: at, Reconstructed: l.Reconstructed}
+	s := Stage{Stage: l.To, Began: Time{began.UTC()}, Exact: l.Exact, Why: l.Text, Line: at, Reconstructed: l.Reconstructed,
+		from: l.From}
 	i := len(n.Stages)
 	if l.Reconstructed != "" { // it was before what is told already
-		for i > 0 && n.Stages[i-1].Began.After(began) {
+		for i > 0 && (n.Stages[i-1].Began.After(began) || n.Stages[i-1].Began.Equal(began) && n.Stages[i-1].follows(s)) {
 			i--
 		}
 		for _, at := range []int{i - 1, i} { // what was found later gives way, also where its evidence was older
@@ -141,6 +142,11 @@ func (b *builder) stage(l engine.JournalLine, at Place) {
 		}
 	}
 	n.Stages = slices.Insert(n.Stages, i, s)
+}
+
+// follows tells whether a stage of the same time comes behind the other: servers tell times in whole seconds.
+func (s Stage) follows(other Stage) bool {
+	return s.Reconstructed != "" && s.from != "" && other.from != "" && s.Stage != other.from
 }
 
 // stageTimes says when each stage of a node ended: when the next one began.

@@ -57,6 +57,28 @@ func TestTheStagesOfAMaintenance(t *testing.T) {
 	}
 }
 
+// Stages of one second stand in the order in which the node came into them, though the last one is written first.
+func TestTheStagesOfOneSecond(t *testing.T) {
+	r := &Reader{}
+	r.Add(engine.JournalLine{Record: engine.Record{Kind: engine.RecordUpdate, At: at(0).Time,
+		Update: &core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}}})
+	for _, s := range [][2]string{{"evacuating", "released"}, {"idle", "queued"}, {"queued", "evacuating"}} {
+		r.Add(engine.JournalLine{Record: engine.Record{Kind: engine.RecordStage, At: at(1).Time, Node: "n", From: s[0], To: s[1],
+			Reconstructed: "a field"}})
+	}
+	a, err := r.Account("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range a.Nodes[0].Stages {
+		got = append(got, s.Stage)
+	}
+	if text := strings.Join(got, " "); text != "queued evacuating released" {
+		t.Errorf("%s", text)
+	}
+}
+
 // What is open stands first by what is most severe. A report in which nothing is left, and nothing deviates, says both. No part that goes
 // on is told to have an end that was reconstructed.
 func TestTheReportSaysWhatIsLeftAndThatNothingIs(t *testing.T) {
