@@ -39,7 +39,7 @@ replay:
 endurance:
 	$(GO) test -v -count=1 -timeout 6h -tags soak -run TestAWatch ./cli $(TESTFLAGS)
 
-## e2e: the real binary in a terminal, against a real kube-apiserver (both of which it builds) and the simulated cloud
+## e2e: the real binary in a terminal, against a real kube-apiserver (both of which it builds) and the simulated cloud; needs zsh and fish
 e2e: build
 	cd e2e && $(GO) test -count=1 -timeout 40m -parallel 6 $(TESTFLAGS) ./...
 
