@@ -316,8 +316,7 @@ func findClouds() (path string, content []byte, err error) {
 func parseClouds(content []byte, origin string) (*clouds.Clouds, error) {
 	var all clouds.Clouds
 	if err := yaml.Unmarshal(content, &all); err != nil {
-		// The parser's message may quote a line of the file, and so a password: give only the line's number.
-		return nil, misconfigured(fmt.Sprintf("%s is not a valid clouds.yaml%s", origin, lineOf(err)), "correct the file")
+		return nil, misconfigured(fmt.Sprintf("%s is not a valid clouds.yaml%s", origin, wrongIn(err)), "correct the file")
 	}
 	for name, cloud := range all.Clouds {
 		if cloud.AuthInfo == nil {
