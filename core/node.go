@@ -50,6 +50,7 @@ type Node struct {
 	ReadyReason    string            // the condition's reason
 	ReadySince     time.Time         // the condition's lastTransitionTime
 	Cordoned       bool              // spec.unschedulable
+	CordonedSince  time.Time         // when Kubernetes noticed the cordon, by its taint; zero where that is not known
 	Pressure       []string          // what it is short of: DiskPressure, MemoryPressure, PIDPressure
 	Labels         map[string]string // without Kubernetes' own
 	Annotations    map[string]string // those of the domain openstack.lcm.mirantis.com only

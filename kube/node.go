@@ -29,6 +29,9 @@ var nodeRoles = []struct {
 	{"role", "ceph-osd-node", core.RoleStorage},
 }
 
+// taintCordoned is the taint that Kubernetes gives a cordoned node.
+const taintCordoned = "node.kubernetes.io/unschedulable"
+
 // nodeFrom translates a Node of the core API.
 func nodeFrom(u *unstructured.Unstructured) core.Object {
 	o := fields(u.Object)
@@ -51,6 +54,11 @@ func nodeFrom(u *unstructured.Unstructured) core.Object {
 	}
 	slices.Sort(n.Roles)
 	n.Labels = ownLabels(labels)
+	for _, taint := range o.at("spec").objects("taints") {
+		if n.Cordoned && taint.text("key") == taintCordoned {
+			n.CordonedSince = taint.time("timeAdded")
+		}
+	}
 	for _, c := range o.at("status").objects("conditions") {
 		if c.text("type") == "Ready" {
 			n.Ready, n.ReadyReason, n.ReadySince = c.text("status"), c.text("reason"), c.time("lastTransitionTime")

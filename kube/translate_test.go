@@ -50,7 +50,11 @@ metadata:
   annotations:
     openstack.lcm.mirantis.com/instance_migration_mode: manual
     node.alpha.kubernetes.io/ttl: "0"
-spec: {unschedulable: true}
+spec:
+  unschedulable: true
+  taints:
+  - {key: other, effect: NoSchedule, timeAdded: "2026-01-02T03:30:00Z"}
+  - {key: node.kubernetes.io/unschedulable, effect: NoSchedule, timeAdded: "2026-01-02T03:50:00Z"}
 status:
   conditions:
   - {type: MemoryPressure, status: "False"}
@@ -60,6 +64,7 @@ status:
 			Meta:      core.Meta{Name: "kaas-node-1", UID: "u1", ResourceVersion: "7", Created: date(2026, 1, 2, 3, 4, 5)},
 			ShortName: "cmp-1", Roles: []core.Role{core.RoleCompute, core.RoleStorage},
 			Ready: "False", ReadyReason: "KubeletNotReady", ReadySince: date(2026, 1, 2, 4, 0, 0), Cordoned: true,
+			CordonedSince:  date(2026, 1, 2, 3, 50, 0),
 			Labels:         map[string]string{"openstack-compute-node": "enabled", "role": "ceph-osd-node"},
 			Annotations:    map[string]string{core.AnnotationMigrationMode: "manual"},
 			KubeletVersion: "v1.31.9", BootID: "b1",

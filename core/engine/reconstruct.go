@@ -47,6 +47,7 @@ const (
 	fieldItem     = "LCMMachine status.stateItemStatuses.startedAt"
 	fieldReboot   = "LCMMachine status.reboot.requestedAt"
 	fieldReady    = "Node status.conditions.lastTransitionTime of Ready"
+	fieldCordon   = "Node spec.taints.timeAdded of node.kubernetes.io/unschedulable"
 	fieldMigrated = "Nova migration created_at"
 	fieldRequest  = "NodeMaintenanceRequest metadata.creationTimestamp"
 	fieldLock     = "NodeWorkloadLock metadata.managedFields.time of status.state, or before"
@@ -347,6 +348,12 @@ func (e *Engine) marksOf(s *core.Snapshot, h core.History, node *core.Node, move
 	}
 	for _, began := range moved[progress.MaintenanceOf(s, node.Name).Host] {
 		after(core.StageEvacuating, began, fieldMigrated)
+	}
+	// LCM cordons a node once all locks are let go. Who cordoned it before that was somebody else.
+	if !slices.ContainsFunc(out, func(m mark) bool {
+		return stageRank[m.stage] < stageRank[core.StageDraining] && m.at.After(node.CordonedSince)
+	}) {
+		after(core.StageDraining, node.CordonedSince, fieldCordon)
 	}
 	slices.SortStableFunc(out, func(a, b mark) int {
 		return cmp.Or(a.at.Compare(b.at), cmp.Compare(stageRank[a.stage], stageRank[b.stage]), cmp.Compare(a.field, b.field))

@@ -3,11 +3,13 @@ package engine
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"lockstep/core"
+	"lockstep/scene"
 )
 
 // What is told of a time in which nobody looked lies between the two stages that are known, goes on from the one to the other, and gives
@@ -44,6 +46,40 @@ func TestAGapIsFilledBetweenWhatIsKnown(t *testing.T) {
 		}
 		if text := strings.Join(got, ", "); text != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, text, tt.want)
+		}
+	}
+}
+
+// A node that is found cordoned, in whatever stage, was drained from the time of its taint on; what comes before that in a maintenance, and
+// yet was later, shows that somebody else cordoned it.
+func TestTheTaintTellsWhenADrainBegan(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cordoned, migrated time.Duration // ago
+		want               bool
+	}{
+		"by LCM":                       {10 * time.Minute, 20 * time.Minute, true},
+		"by somebody, before it moved": {20 * time.Minute, 10 * time.Minute, false},
+		"before it was asked for":      {50 * time.Minute, 45 * time.Minute, false},
+		"not at all":                   {0, 20 * time.Minute, false},
+	} {
+		sc := scene.NewScene()
+		n := sc.Node("cmp-01", core.RoleCompute)
+		sc.NodeRequests["cmp-01"] = []*core.MaintenanceRequest{{Meta: core.Meta{Name: "r", UID: "r", Created: scene.Ago(30 * time.Minute)},
+			Node: "cmp-01", Scope: core.ScopeOS}}
+		if tt.cordoned > 0 {
+			n.Cordoned, n.CordonedSince = true, scene.Ago(tt.cordoned)
+		}
+		e := &Engine{}
+		var got []string
+		for _, m := range e.marksOf(sc.Snapshot, core.History{Update: core.UpdateRecord{UID: "u", Started: scene.Ago(time.Hour)}}, n,
+			map[string][]time.Time{"cmp-01": {scene.Ago(tt.migrated)}}) {
+			got = append(got, string(m.stage))
+			if m.stage == core.StageDraining && (m.field != fieldCordon || !m.at.Equal(scene.Ago(tt.cordoned))) {
+				t.Errorf("%s: %+v", name, m)
+			}
+		}
+		if slices.Contains(got, string(core.StageDraining)) != tt.want {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

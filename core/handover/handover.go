@@ -110,7 +110,7 @@ func Of(s *core.Snapshot, a *record.Account) Handover {
 	h := Handover{Format: Format, Cluster: wording.OneLine(s.Cluster, 100), By: s.Operator, At: s.Now.UTC(), From: wording.OneLine(u.From, 60),
 		To: wording.OneLine(u.To, 60), Stands: stands(s, u), Open: []Open{}, Running: []Running{}, Promise: []Promise{},
 		SetBack: setBack(withChanges(s, a)),
-		Next: next(s), Wrong: []Wrong{}, Unseen: unseen(s),
+		Next:    next(s), Wrong: []Wrong{}, Unseen: unseen(s),
 		Seals: []record.Seal{}}
 	h.open(s)
 	h.running(s)

@@ -65,7 +65,9 @@ func TestTheNoteTellsWhatColleaguesDo(t *testing.T) {
 		}
 		return strings.Join(Of(s, a).Text(time.UTC, false), "\n")
 	}
-	grant := func(id, title string) engine.Record { return engine.Record{Kind: engine.RecordGrant, Operation: id, Title: title} }
+	grant := func(id, title string) engine.Record {
+		return engine.Record{Kind: engine.RecordGrant, Operation: id, Title: title}
+	}
 	before := func(id string) engine.Record { return engine.Record{Kind: engine.RecordBefore, Operation: id} }
 	node := func(name, mode string, kind engine.RecordKind) engine.Record {
 		return engine.Record{Kind: kind, Operation: "mode", State: string(core.OperationDone), Title: "set the mode",
