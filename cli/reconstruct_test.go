@@ -57,6 +57,7 @@ type recordedNode struct{ began, released, ended time.Time }
 type recorder struct {
 	mu    sync.Mutex
 	nodes map[string]*recordedNode
+	over  time.Time                  // the update
 	held  map[string]map[string]bool // by node: its locks that are not inactive
 }
 
@@ -75,6 +76,12 @@ func recorderOf(st *story) *recorder {
 			}
 			return
 		}
+		if c.Now.GetKind() == "ClusterMaintenanceRequest" {
+			if c.Kind == watch.Deleted {
+				r.over = st.Clock.Now()
+			}
+			return
+		}
 		if r.held[node] == nil {
 			r.held[node] = map[string]bool{}
 		}
@@ -87,7 +94,7 @@ func recorderOf(st *story) *recorder {
 		if q := r.nodes[node]; free && q != nil && q.released.IsZero() {
 			q.released = st.Clock.Now()
 		}
-	}, "nodemaintenancerequests", "nodeworkloadlocks")
+	}, "nodemaintenancerequests", "nodeworkloadlocks", "clustermaintenancerequests")
 	return r
 }
 
@@ -162,6 +169,9 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 	}
 	cloud.mu.Lock()
 	defer cloud.mu.Unlock()
+	if late := a.Ended.Sub(cloud.over); cloud.over.IsZero() || late < -6*time.Second || late > time.Minute {
+		t.Errorf("it ended at %s, in the cloud at %s", a.Ended, cloud.over)
+	}
 	told, phases := map[string]record.Node{}, 0
 	for _, n := range a.Nodes {
 		told[n.Name] = n

@@ -62,8 +62,8 @@ func wrongKind(text string) string {
 }
 
 // yamlKinds are the kinds of values, by the parser's tags.
-var yamlKinds = map[string]string{"!!str": "a text", "!!int": "a number", "!!float": "a number", "!!bool": "true or false", "!!seq": "a list",
-	"!!map": "a group of keys", "!!timestamp": "a time"}
+var yamlKinds = map[string]string{"!!str": "a text", "!!int": "a number", "!!float": "a number", "!!bool": "true or false",
+	"!!seq": "a list", "!!map": "a group of keys", "!!timestamp": "a time"}
 
 // goKind is the kind of value that a type of Go takes; empty where it is not known.
 func goKind(name string) string {

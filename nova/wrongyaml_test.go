@@ -18,7 +18,7 @@ func TestABrokenCloudsYAMLSaysWhatIsWrong(t *testing.T) {
 		"clouds:\n  mos:\n    auth: {password: " + secret + "\n  x: y\n":      "closing } is missing",
 		"clouds:\n  mos:\n    auth:\n      password: '" + secret + "\n":       "a text has no second quote",
 		"clouds:\n  mos:\n    auth:\n      password: \"" + secret + "\\d\"\n": "single quotes",
-		"clouds:\n  mos:\n    auth:\n      password: *" + secret + "\n":       "clouds.yaml: a text that begins with * needs quotes", // no line is told
+		"clouds:\n  mos:\n    auth:\n      password: *" + secret:              "clouds.yaml: a text that begins with * needs quotes", // no line
 		"clouds:\n  mos:\n    auth:\n      password: !" + secret + "!\n":      "(line 4)",
 		"clouds:\n  mos:\n    auth:\n      password: [" + secret + "]\n":      "(line 4): a list stands where a text must",
 		"clouds:\n  mos:\n    auth: " + secret + "\n":                         "(line 3): a text stands where a group of keys must",

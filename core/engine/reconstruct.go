@@ -111,7 +111,7 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 		e.world.touched.node(name)
 	}
 	h.Phases = e.pastPhases(s, h.Update, h.Phases)
-	h.Update = e.pastEnd(s, h.Update)
+	h.Update = e.pastEnd(s, h)
 	h.Locks = e.pastLocks(h.Update, h.Locks)
 	b.missed, b.phases, b.locks = nil, nil, nil
 	h.Courses, h.Stages, h.Rounds, h.Earlier = courses.M, stages.M, rounds.M, earlier.M
@@ -166,11 +166,15 @@ func (e *Engine) pastPhases(s *core.Snapshot, u core.UpdateRecord,
 	return out.M
 }
 
-// pastEnd is the update with the time of its end by its plan, where nobody looked when it ended: its last step was complete then.
-func (e *Engine) pastEnd(s *core.Snapshot, u core.UpdateRecord) core.UpdateRecord {
-	plan := planOf(s, e.plan.plan)
-	if plan == nil || u.Ended.IsZero() || u.EndSeen || u.Reconstructed {
+// pastEnd is the update with the time of its end, where nobody looked when it ended: its plan's last step was complete then. Without a plan
+// it ended when the first controller set its lock of the cluster active again, or before: they do that once the request is gone.
+func (e *Engine) pastEnd(s *core.Snapshot, h core.History) core.UpdateRecord {
+	u, plan := h.Update, planOf(s, e.plan.plan)
+	if u.Ended.IsZero() || u.EndSeen || u.Reconstructed {
 		return u
+	}
+	if plan == nil {
+		return e.pastEndByLocks(h)
 	}
 	var ended time.Time
 	for _, st := range plan.Steps {
@@ -186,6 +190,34 @@ func (e *Engine) pastEnd(s *core.Snapshot, u core.UpdateRecord) core.UpdateRecor
 	u.Ended, u.Reconstructed = ended, true
 	e.world.touched.everything()
 	e.see(Record{Kind: RecordUpdate, At: ended, Update: &u, Reconstructed: fieldStepDuration})
+	return u
+}
+
+// pastEndByLocks is the update with an earlier time by which it had ended.
+func (e *Engine) pastEndByLocks(h core.History) core.UpdateRecord {
+	u := h.Update
+	var ended time.Time
+	for uid, found := range e.past.locks {
+		at := e.past.states[uid]
+		if found.Object.Kind != core.KindClusterWorkloadLock || found.To != string(core.LockActive) || at.IsZero() ||
+			at.Before(u.Started) || at.Before(found.Began) {
+			continue
+		}
+		if ended.IsZero() || at.Before(ended) {
+			ended = at
+		}
+	}
+	for _, r := range h.Rounds {
+		if r.Update == u.UID && r.Started.After(ended) {
+			return u // somebody set the lock while a node was still to come
+		}
+	}
+	if ended.IsZero() || !ended.Before(u.Ended) {
+		return u
+	}
+	u.Ended = ended
+	e.world.touched.everything()
+	e.see(Record{Kind: RecordUpdate, At: ended, Update: &u, Reconstructed: fieldCluster})
 	return u
 }
 

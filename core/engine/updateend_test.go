@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -67,8 +68,8 @@ func TestAnUpdateThatNobodySawIsToldByItsPlan(t *testing.T) {
 		e.plan.plan = "plan"
 		s := &core.Snapshot{Facts: core.Facts{Now: scene.Noon, Management: &core.Management{
 			Plans: []*core.UpdatePlan{{Meta: core.Meta{UID: "plan"}, Steps: c.steps}}}}}
-		u := e.pastEnd(s, c.u)
-		if again := e.pastEnd(s, u); again != u {
+		u := e.pastEnd(s, core.History{Update: c.u})
+		if again := e.pastEnd(s, core.History{Update: u}); again != u {
 			t.Errorf("%s: told again: %+v", name, again)
 		}
 		switch {
@@ -111,6 +112,50 @@ func TestALockThatNobodySawIsToldByItsLastWrite(t *testing.T) {
 			if !r.At.Equal(c.written) || r.Exact || r.Text != "" || !strings.HasPrefix(l.Why, "reconstructed by NodeWorkloadLock metadata.managed") {
 				t.Errorf("%s: %+v, shown as %+v", name, r, l)
 			}
+		}
+	}
+}
+
+// Without a plan an update of which nobody saw the end had ended when the first controller set its lock of the cluster active again.
+func TestWithoutAPlanTheLocksTellTheEnd(t *testing.T) {
+	at := func(minute int) time.Time { return scene.Noon.Add(time.Duration(minute) * time.Minute) }
+	type lock struct {
+		kind  core.Kind
+		to    core.LockState
+		wrote time.Time
+	}
+	cluster, active := core.KindClusterWorkloadLock, core.LockActive
+	found := core.UpdateRecord{UID: "u", Started: at(-90), Ended: at(-1)}
+	seen := found
+	seen.EndSeen = true
+	for name, c := range map[string]struct {
+		u     core.UpdateRecord
+		locks []lock
+		node  time.Time // the last maintenance began
+		want  time.Time
+	}{
+		"the first of two":               {found, []lock{{cluster, active, at(-9)}, {cluster, active, at(-10)}}, at(-40), at(-10)},
+		"it was seen":                    {seen, []lock{{cluster, active, at(-10)}}, at(-40), time.Time{}},
+		"a lock of a node tells nothing": {found, []lock{{core.KindNodeWorkloadLock, active, at(-10)}}, at(-40), time.Time{}},
+		"nor does one that is inactive":  {found, []lock{{cluster, core.LockInactive, at(-10)}}, at(-40), time.Time{}},
+		"nor one without a time":         {found, []lock{{cluster, active, time.Time{}}}, at(-40), time.Time{}},
+		"nor one from before":            {found, []lock{{cluster, active, at(-70)}}, at(-80), time.Time{}},
+		"a node came after it":           {found, []lock{{cluster, active, at(-10)}}, at(-5), time.Time{}},
+	} {
+		e := New(Config{})
+		e.past.states = map[string]time.Time{}
+		for i, l := range c.locks {
+			uid := fmt.Sprint(i)
+			e.past.missLock(Record{Kind: RecordLock, Object: &core.Ref{Kind: l.kind, UID: uid}, To: string(l.to), Began: at(-60)})
+			e.past.states[uid] = l.wrote
+		}
+		s := &core.Snapshot{Facts: core.Facts{Now: scene.Noon}}
+		u := e.pastEnd(s, core.History{Update: c.u, Rounds: map[string]core.Round{"n": {Update: "u", Started: c.node}}})
+		switch {
+		case c.want.IsZero() && (u != c.u || len(e.seen) > 0):
+			t.Errorf("%s: %+v, told %+v", name, u, e.seen)
+		case !c.want.IsZero() && (!u.Ended.Equal(c.want) || u.EndSeen || len(e.seen) != 1 || e.seen[0].Reconstructed != fieldCluster):
+			t.Errorf("%s: %+v, told %+v", name, u, e.seen)
 		}
 	}
 }
