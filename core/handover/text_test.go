@@ -92,7 +92,8 @@ func TestTheNoteTellsWhatColleaguesDo(t *testing.T) {
 		}
 	}
 	sc.Write = core.WriteMode{Lease: "bob", Other: core.Doing{Said: true, Now: "drain cmp-07 (3 of 12 done)"}}
-	if got := text(sc.Again().Snapshot, grant("1", "drain cmp-07"), before("1/3")); strings.Count(got, "drain cmp-07") != 2 { // and to look first at
+	got = text(sc.Again().Snapshot, grant("1", "drain cmp-07"), before("1/3"))
+	if strings.Count(got, "drain cmp-07") != 2 { // it is to be looked at first, too
 		t.Errorf("it is told twice:\n%s", got)
 	}
 }
