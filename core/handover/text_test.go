@@ -81,7 +81,8 @@ func TestTheNoteTellsWhatColleaguesDo(t *testing.T) {
 	got := text(sc.Snapshot, grant("1", "drain cmp-07"), before("1/3"), grant("2", "not begun"), grant("3", "over"), before("3"),
 		engine.Record{Kind: engine.RecordEnded, Operation: "3", State: string(core.OperationDone)},
 		node("cmp-01", "skip", engine.RecordVerified), node("cmp-02", "manual", engine.RecordVerified))
-	for _, want := range []string{"\n- drain cmp-07, by bob, since 11:00: its end is in no journal", "\n- cmp-01: instance_migration_mode: skip → none"} {
+	for _, want := range []string{"\n- drain cmp-07, by bob, since 11:00: its end is in no journal",
+		"\n- cmp-01: instance_migration_mode: skip → none"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it has no %q:\n%s", want, got)
 		}
