@@ -1,10 +1,6 @@
 package nova
 
-import (
-	"strings"
-
-	"lockstep/core/wording"
-)
+import "strings"
 
 // wrongTexts say what is wrong in a file, by what the parser of YAML says. The parser's own words may quote the file, and so a password: of
 // what is not listed here only the line is told.
@@ -35,7 +31,11 @@ var wrongTexts = []struct{ has, says string }{
 // wrongIn says what is wrong in a file, " (line 12): a text has no second quote"; only the line where it cannot be said without what the
 // file has; empty where not even that is known.
 func wrongIn(err error) string {
-	return lineOf(err) + wording.Prefixed(": ", wrongKind(err.Error()))
+	line, what := lineOf(err), wrongKind(err.Error())
+	if what == "" {
+		return line
+	}
+	return line + ": " + what
 }
 
 // wrongKind is what is wrong, without anything that stands in the file.

@@ -4,7 +4,6 @@ package handover
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -222,26 +221,16 @@ func (h *Handover) begun(s *core.Snapshot, a *record.Account) {
 // mostTitle is how much of a title the holder of the lease tells at least, in bytes.
 const mostTitle = 60
 
-// withChanges is the Snapshot with what was changed by all journals of the account, and not by this one alone. What was set back since is
-// no longer so in the cluster, whoever did it.
+// withChanges is the Snapshot with what was changed by all journals of the account, and not by its own alone: one operator may have set
+// back what another one did.
 func withChanges(s *core.Snapshot, a *record.Account) *core.Snapshot {
 	if a == nil {
 		return s
 	}
 	c, done := s.CopyFacts(), a.Done()
 	h := &c.History
-	h.Changes, h.Tries = both(h.Changes, done.Changes), both(h.Tries, done.Tries)
-	h.Tags, h.Stopped, h.Cold = both(h.Tags, done.Tags), both(h.Stopped, done.Stopped), both(h.Cold, done.Cold)
-	h.Silences = both(h.Silences, done.Silences)
+	h.Changes, h.Tries, h.Tags, h.Stopped, h.Cold, h.Silences = done.Changes, done.Tries, done.Tags, done.Stopped, done.Cold, done.Silences
 	return c
-}
-
-// both has what is in either map; where both have a key, what the second one has.
-func both[V any](own, all map[string]V) map[string]V {
-	out := make(map[string]V, len(own)+len(all))
-	maps.Copy(out, own)
-	maps.Copy(out, all)
-	return out
 }
 
 func (h *Handover) promised(s *core.Snapshot, a *record.Account) {

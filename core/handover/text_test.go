@@ -55,7 +55,8 @@ func TestTheNoteDoesNotHideWhatIsSetAside(t *testing.T) {
 func TestTheNoteTellsWhatColleaguesDo(t *testing.T) {
 	text := func(s *core.Snapshot, records ...engine.Record) string {
 		r := &record.Reader{}
-		for i, rec := range append([]engine.Record{{Kind: engine.RecordUpdate, Update: &core.UpdateRecord{UID: "u", Release: "21"}}}, records...) {
+		update := engine.Record{Kind: engine.RecordUpdate, Update: &core.UpdateRecord{UID: "u", Release: "21"}}
+		for i, rec := range append([]engine.Record{update}, records...) {
 			rec.At, rec.By = scene.Ago(time.Hour), "bob"
 			r.Add(engine.JournalLine{Record: rec, File: "/b/mos.jsonl", Line: i + 1, Seq: int64(i) + 1})
 		}

@@ -39,6 +39,13 @@ func (r *Reader) accountOf(p part) *Account {
 		b.add(l)
 	}
 	b.finish()
+	var all []engine.Record
+	for _, p := range r.parts {
+		for _, l := range p.lines {
+			all = append(all, l.Record)
+		}
+	}
+	b.done = engine.HistoryOf(all)
 	b.Seals = some(r.seals)
 	return b.Account
 }

@@ -196,7 +196,7 @@ func (b *builder) byProject() {
 	}
 }
 
-// Done is the History of what was done in the update by all who wrote the journals.
+// Done is the History of all that the journals have: of what was done by all who wrote them, also before the update.
 func (a *Account) Done() core.History { return a.done }
 
 // Disabled is what a Leftover says of a service that was disabled, and not enabled again.
@@ -210,7 +210,6 @@ var undone = map[core.IntentKind]core.IntentKind{
 // left finds what Lockstep changed, and did not set back.
 func (b *builder) left() {
 	h := engine.HistoryOf(b.records)
-	b.done = h
 	add := func(of, what, by string, at time.Time, key string) {
 		b.Left = append(b.Left, Leftover{Of: of, What: what, By: by, At: Time{at.UTC()}, Lines: some(b.places[key])})
 	}
