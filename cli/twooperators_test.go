@@ -329,7 +329,8 @@ func reportsTheSame(t *testing.T, st *story, journals []string, cloud *cloudReco
 		who, _, _ := strings.Cut(x.By, " ")
 		by = append(by, who+" "+x.Kind+" "+x.State)
 	}
-	if want := []string{"anna live-migrate done", "bob set-mode done", "anna set-mode done", "anna live-migrate-all done"}; !slices.Equal(by, want) {
+	want := []string{"anna live-migrate done", "bob set-mode done", "anna set-mode done", "anna live-migrate-all done"}
+	if !slices.Equal(by, want) {
 		t.Errorf("it tells that was done %q, want %q", by, want)
 	}
 }
@@ -375,7 +376,7 @@ func journalsSayTheSame(t *testing.T, journals []string, cloud *cloudRecord, awa
 	}
 }
 
-// playsTheSame looks up in the recordings in a folder how it was after each line of the cloud, and how many could be looked up.
+// playsTheSame looks up in the recordings in a folder how it was after each line of the cloud. It returns how many could be looked up.
 func playsTheSame(t *testing.T, folder string, cloud *cloudRecord, away [2]time.Time) int {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.lockrec"))
