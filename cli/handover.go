@@ -85,7 +85,7 @@ func writeHandover(ctx context.Context, p place, wait patience, more []string, p
 	if err := print(out, h); err != nil {
 		return fmt.Errorf("print the handover: %w", err)
 	}
-	if len(h.Open) > 0 {
+	if h.NeedsSomebody() {
 		return exitWith(exitAttention)
 	}
 	return nil

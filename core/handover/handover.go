@@ -111,7 +111,7 @@ func Of(s *core.Snapshot, a *record.Account) Handover {
 		SetBack: setBack(withChanges(s, a)),
 		Next:    next(s), Wrong: []Wrong{}, Unseen: unseen(s),
 		Seals: []record.Seal{}}
-	h.open(s)
+	h.open(s, a)
 	h.running(s)
 	if a != nil {
 		h.Seals = a.Seals
@@ -158,8 +158,12 @@ func timeText(s *core.Snapshot, at time.Time) string {
 	return at.Local().Format("Mon 2 Jan ") + wording.ClockText(at)
 }
 
-func (h *Handover) open(s *core.Snapshot) {
-	all := slices.DeleteFunc(slices.Clone(attention.Of(s)), func(a core.Attention) bool { return a.Cause != "" })
+func (h *Handover) open(s *core.Snapshot, account *record.Account) {
+	all := slices.DeleteFunc(slices.Clone(attention.Of(s)), func(a core.Attention) bool {
+		told := a.Rule == core.RulePromise && account != nil && // as what was promised, and that its time has come
+			slices.ContainsFunc(account.Notes, func(n record.Note) bool { return n.ID == a.Key && !n.Done })
+		return a.Cause != "" || told
+	})
 	for i, a := range all {
 		if i == mostOpen {
 			h.Open = append(h.Open, Open{Severity: core.SeverityNotice.String(),
@@ -373,6 +377,11 @@ func unseen(s *core.Snapshot) []string {
 
 // labelled is "cmp-07: "; empty without a label.
 func labelled(label string) string { return wording.TextIf(label != "", label+": ", "") }
+
+// NeedsSomebody tells whether something needs a person now.
+func (h Handover) NeedsSomebody() bool {
+	return len(h.Open) > 0 || slices.ContainsFunc(h.Promise, func(p Promise) bool { return p.Past })
+}
 
 // clockOf is a time of day behind a word; empty where there is none.
 func clockOf(word string, at *time.Time) string {

@@ -99,3 +99,29 @@ func TestTheNoteTellsWhatColleaguesDo(t *testing.T) {
 		t.Errorf("it is told twice:\n%s", got)
 	}
 }
+
+// A promise whose time has come stands among what was promised, and not among what is open, too; and it needs somebody.
+func TestADuePromiseIsToldOnce(t *testing.T) {
+	sc := scene.NewScene()
+	n := core.Note{ID: "n", Text: "the owner stops it himself", By: "anna", At: scene.Ago(time.Hour), Until: scene.Ago(time.Minute)}
+	sc.Notes = []core.Note{n}
+	r := &record.Reader{}
+	for i, rec := range []engine.Record{{Kind: engine.RecordUpdate, Update: &core.UpdateRecord{UID: "u", Release: "21"}},
+		{Kind: engine.RecordNote, Note: &n}} {
+		rec.At = scene.Ago(time.Hour)
+		r.Add(engine.JournalLine{Record: rec, File: "/x/mos.jsonl", Line: i + 1, Seq: int64(i) + 1})
+	}
+	a, err := r.Account("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := Of(sc.Snapshot, a)
+	text := strings.Join(h.Text(time.UTC, false), "\n")
+	if !h.NeedsSomebody() || len(h.Open) > 0 || !strings.Contains(text, "until 11:59: its time has come") ||
+		!strings.Contains(text, "Look first at: The time of a promise has come: the owner stops it himself.") {
+		t.Errorf("needs somebody: %t\n%s", h.NeedsSomebody(), text)
+	}
+	if h := Of(sc.Again().Snapshot, nil); len(h.Open) != 1 || !h.NeedsSomebody() {
+		t.Errorf("without a journal to read it is told nowhere: %+v", h.Open)
+	}
+}
