@@ -157,27 +157,57 @@ func (d *armDialog) hints() []keyHint {
 	return []keyHint{{"enter", d.enters()}, {"tab", other}, {"esc", "leaves writing off"}}
 }
 
-func (d *armDialog) draw(m *Model, w, _ int) []string {
+// What the dialog leaves out, one after the other, where the screen is too low for all of it: the buttons and what they stop come first.
+const (
+	armWhole     = iota
+	armUntaught  // without what arming is
+	armUntold    // without as whom the journal has the operator
+	armShortest  // one line of each thing that the holder of the lease tells
+	armShortened // how many there are
+)
+
+func (d *armDialog) draw(m *Model, w, h int) []string {
 	w = boxWidth(w, 76)
-	inner := max(w-4, 10)
-	body := []draw.Line{{}}
-	body = append(body, draw.Paragraph(themes.Text, "With writing on, a step that you confirm is carried out. Nothing happens "+
-		"without a confirmation of its own, each for one step on one object.", inner)...)
-	body = append(body, draw.Line{})
-	body = append(body, draw.Paragraph(themes.Text, "Lockstep takes the operator lease, so that two people do not act on one cluster at "+
-		"once. Writing goes off by itself when the lease is lost.", inner)...)
-	who := "The journal has you as " + m.snap.Operator
-	if as := m.snap.Identity.String(); as != "" {
-		who += ", known to the servers as " + as
+	var body []draw.Line
+	for left := armWhole; left < armShortened; left++ {
+		const frame = 3 // the title, the line below, and the keys' line of the screen
+		if body = d.body(m, max(w-4, 10), left); len(body)+frame <= h {
+			break
+		}
 	}
-	body = append(body, draw.Line{})
-	body = append(body, draw.Paragraph(themes.Dim, who+".", inner)...)
+	return m.look.Box(draw.One(themes.Strong, "Switch writing on?"), m.whichCluster(), body, w)
+}
+
+// body is what the dialog says, but for what is left out.
+func (d *armDialog) body(m *Model, inner, out int) []draw.Line {
+	body := []draw.Line{{}}
+	if out < armUntaught {
+		body = append(body, draw.Paragraph(themes.Text, "With writing on, a step that you confirm is carried out. Nothing happens "+
+			"without a confirmation of its own, each for one step on one object.", inner)...)
+		body = append(body, draw.Line{})
+		body = append(body, draw.Paragraph(themes.Text, "Lockstep takes the operator lease, so that two people do not act on one cluster at "+
+			"once. Writing goes off by itself when the lease is lost.", inner)...)
+		body = append(body, draw.Line{})
+	}
+	if out < armUntold {
+		who := "The journal has you as " + m.snap.Operator
+		if as := m.snap.Identity.String(); as != "" {
+			who += ", known to the servers as " + as
+		}
+		body = append(body, draw.Paragraph(themes.Dim, who+".", inner)...)
+	}
 	name := "Switch on"
 	if d.holder != "" {
 		name = "Take over"
-		body = append(body, draw.Line{})
-		body = append(body, draw.Line{draw.Text(themes.Needs, m.look.Glyph.Needs+" "+d.holder+" holds the lease.")}.Cut(inner))
-		body = append(body, othersWork(m.snap, inner)...)
+		if out < armUntold {
+			body = append(body, draw.Line{})
+		}
+		most := 2 // lines of each thing
+		if out >= armShortest {
+			most = 1
+		}
+		body = append(body, atMost(2, themes.Needs, m.look.Glyph.Needs+" "+d.holder+" holds the lease.", inner)...)
+		body = append(body, othersWork(m.snap, inner, most)...)
 		body = append(body, draw.Paragraph(themes.Text, "Talk to them first. Taking it switches their writing off; what they have begun "+
 			"goes on.", inner)...)
 		body = append(body, draw.Line{}, append(draw.One(themes.Dim, "Type ").And(themes.Strong, takeOverWord).And(themes.Dim, ": "),
@@ -185,7 +215,7 @@ func (d *armDialog) draw(m *Model, w, _ int) []string {
 	}
 	body = append(body, draw.Line{})
 	if d.err != nil {
-		body = append(body, draw.Paragraph(themes.Bad, d.err.Error(), inner)...)
+		body = append(body, atMost(mostArmTrouble, themes.Bad, d.err.Error(), inner)...)
 	}
 	focus := map[int]int{onCancel: 0, onInput: -1, onConfirm: 1}[d.focus]
 	left := draw.One(themes.Dim, "enter "+d.enters())
@@ -195,25 +225,29 @@ func (d *armDialog) draw(m *Model, w, _ int) []string {
 	case d.missing:
 		left = draw.One(themes.Needs, "Not taken over: type the word first.")
 	}
-	body = append(body, draw.Apart(left, draw.Buttons([]string{"Cancel", name}, focus), inner))
-	return m.look.Box(draw.One(themes.Strong, "Switch writing on?"), m.whichCluster(), body, w)
+	return append(body, draw.Apart(left, draw.Buttons([]string{"Cancel", name}, focus), inner))
 }
 
-// othersWork is what the holder of the lease does right now, as far as they say it.
-func othersWork(s *core.Snapshot, w int) []draw.Line {
+// mostArmTrouble is how many lines say why the lease was not taken.
+const mostArmTrouble = 5
+
+// atMost is a paragraph of so many lines; the last one says that there was more.
+func atMost(most int, tone themes.Token, text string, w int) []draw.Line {
+	lines := draw.Paragraph(tone, text, w)
+	if len(lines) > most {
+		rest := draw.Line{draw.Text(tone, lines[most-1].Text()+"…")}
+		lines = append(lines[:most-1:most-1], rest.Cut(w))
+	}
+	return lines
+}
+
+// othersWork is what the holder of the lease does right now, as far as they say it, each thing in so many lines.
+func othersWork(s *core.Snapshot, w, most int) []draw.Line {
 	d := s.Write.Other
 	if !d.Said {
 		return draw.Paragraph(themes.Dim, "What they are doing is not known: an older Lockstep does not say it.", w)
 	}
-	const most = 2 // lines of each: the buttons are below
-	some := func(tone themes.Token, text string) []draw.Line {
-		lines := draw.Paragraph(tone, text, w)
-		if len(lines) > most {
-			rest := draw.Line{draw.Text(tone, lines[most-1].Text()+"…")}
-			lines = append(lines[:most-1:most-1], rest.Cut(w))
-		}
-		return lines
-	}
+	some := func(tone themes.Token, text string) []draw.Line { return atMost(most, tone, text, w) }
 	var out []draw.Line
 	if d.As != "" {
 		out = some(themes.Dim, "The servers know them as "+d.As+".")

@@ -186,3 +186,30 @@ func TestLeavingWhileSomethingRunsAsksFirst(t *testing.T) {
 		t.Error("esc does something on the dashboard")
 	}
 }
+
+// However much the holder of the lease tells, and whatever goes wrong, the dialog keeps its question and its buttons on the smallest screen.
+func TestTheDialogFitsWhateverTheHolderTells(t *testing.T) {
+	at := world().Now
+	long := strings.Repeat("live-migrate instance with-a-long-name, ", 12)
+	s := withWrite(core.WriteMode{Lease: "bob the other operator (root@jump02 from 192.168.123.45)", Other: core.Doing{Said: true, Now: long,
+		Since: at.Add(-time.Minute), Last: "another " + long, LastAt: at.Add(-time.Hour), As: "kubernetes-user-" + long}})
+	s.Operator = "anna with a long name (root@jump01 from 192.168.123.44)"
+	s.Identity = core.Identity{KubernetesUser: "a-user-with-a-long-name@example.org", OpenStackUser: "a-user-with-a-long-name",
+		OpenStackProject: "a-project"}
+	for _, size := range sizes {
+		d := drive(s, size.w, size.h).keys("w")
+		for _, failed := range []bool{false, true} {
+			if failed {
+				d.top().(*armDialog).failed(errors.New("the lease cannot be taken: " + strings.Repeat("the server says no, ", 12)))
+				d.send(snapshotMsg{s})
+			}
+			frame := strings.Join(strings.Fields(stripped(d.shows())), " ")
+			for _, want := range []string{"Switch writing on?", "192.168.123.45)", "They are at work since", "The last step that they confirmed",
+				"Type take over:", "[ Cancel ]", "Take over"} {
+				if !strings.Contains(frame, want) {
+					t.Errorf("%dx%d, failed %t: it has no %q:\n%s", size.w, size.h, failed, want, frame)
+				}
+			}
+		}
+	}
+}
