@@ -257,7 +257,10 @@ func othersWork(s *core.Snapshot, w, most int) []draw.Line {
 	if d.Now != "" {
 		now = some(themes.Moves, "They are at work"+since(d.Since, s.Now)+": "+d.Now+".")
 	}
-	if d.Last != "" && (d.Last != d.Now || !d.LastAt.Equal(d.Since)) {
+	switch {
+	case d.Last == "":
+		now = append(now, some(themes.Dim, "They have confirmed no step since their Lockstep began.")...)
+	case d.Last != d.Now || !d.LastAt.Equal(d.Since):
 		now = append(now, some(themes.Dim, "The last step that they confirmed, "+clock(d.LastAt, s.Now)+": "+d.Last+".")...)
 	}
 	return append(out, now...)

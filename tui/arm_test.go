@@ -61,8 +61,9 @@ func TestTakingTheLeaseIsTyped(t *testing.T) {
 func TestTheDialogSaysWhatTheHolderOfTheLeaseDoes(t *testing.T) {
 	at := world().Now
 	for want, does := range map[string]core.Doing{
-		"What they are doing is not known":             {},
-		"Nothing of theirs runs, by what they told in": {Said: true},
+		"What they are doing is not known":                        {},
+		"Nothing of theirs runs, by what they told in":            {Said: true},
+		"They have confirmed no step since their Lockstep began.": {Said: true},
 		"The last step that they confirmed, " + clock(at.Add(-time.Hour), at) + ": stop web-2.": {Said: true, Last: "stop web-2",
 			LastAt: at.Add(-time.Hour)},
 		"They are at work since " + clock(at.Add(-time.Minute), at) + ": live-migrate web-1.": {Said: true, Now: "live-migrate web-1",
