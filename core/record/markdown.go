@@ -361,11 +361,12 @@ func (d *markdown) planned(a *Account) {
 	}
 }
 
-// Open are the entries that nobody has settled, the most severe first.
+// Open are the entries that nobody has settled, the most severe first. That a Lockstep was disarmed is no matter of the update, and the
+// next one that runs there may be a colleague's.
 func (a *Account) Open() []Entry {
 	var open []Entry
 	for _, e := range a.Entries {
-		if e.Settled.IsZero() {
+		if e.Settled.IsZero() && e.Rule != string(core.RuleDisarmed) {
 			open = append(open, e)
 		}
 	}

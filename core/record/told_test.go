@@ -106,7 +106,11 @@ func TestTheReportSaysWhatIsLeftAndThatNothingIs(t *testing.T) {
 		}
 	}
 	a.Entries = []Entry{{Severity: "notice", Reason: "a little thing", Came: at(1)},
-		{Severity: "urgent", Reason: "a great thing", Came: at(2)}}
+		{Severity: "urgent", Reason: "a great thing", Came: at(2)},
+		{Severity: "warning", Rule: string(core.RuleDisarmed), Reason: "a matter of one window", Came: at(2)}}
+	if open := a.Open(); len(open) != 2 {
+		t.Errorf("left to do: %+v", open)
+	}
 	for name, text := range forms() {
 		little, great := strings.Index(text, "a little thing"), strings.Index(text, "a great thing")
 		if great < 0 || great > little {
