@@ -188,7 +188,8 @@ func TestLeavingWhileSomethingRunsAsksFirst(t *testing.T) {
 	}
 }
 
-// However much the holder of the lease tells, and whatever goes wrong, the dialog keeps its question and its buttons on the smallest screen.
+// However much the holder of the lease tells, and whatever goes wrong, the dialog keeps its question and its buttons, on the smallest
+// screen, too.
 func TestTheDialogFitsWhateverTheHolderTells(t *testing.T) {
 	at := world().Now
 	long := strings.Repeat("live-migrate instance with-a-long-name, ", 12)
