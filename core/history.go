@@ -87,13 +87,20 @@ type Round struct {
 	EndUnseen bool      `json:",omitempty"` // nobody watched when it ended: Ended is when Lockstep looked again, and it ended before
 
 	Reconstructed bool `json:",omitempty"` // nobody watched when it ended: Ended is LCM's own time of it
+
+	// The ClusterMaintenanceRequest is of no update: of a graceful reboot, of maintenance mode, or made by hand. How long that takes says
+	// nothing of an update's nodes.
+	Beside bool `json:",omitempty"`
 }
+
+// OfUpdate tells whether it was one of an update.
+func (r Round) OfUpdate() bool { return r.Update != "" && !r.Beside }
 
 // Earlier tells whether the maintenance is kept when the node's next one begins: it was one of an update, its length is known, and the
 // next one is not of the same update.
 func (r Round) Earlier(next Round) bool {
 	_, known := r.Took()
-	return known && r.Update != "" && r.Update != next.Update
+	return known && r.OfUpdate() && r.Update != next.Update
 }
 
 // SameUpdate tells whether both are of one update: then neither is of an earlier one.
