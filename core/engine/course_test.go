@@ -213,7 +213,8 @@ func TestTheMaintenanceOfTheUpdateBeforeIsKept(t *testing.T) {
 	for _, tt := range []struct {
 		old  core.Round
 		kept bool
-	}{{last, true}, {unseen, false}, {reboot, false}, {core.Round{Request: "by hand", Started: last.Started, Ended: last.Ended}, false}} {
+	}{{last, true}, {unseen, false}, {reboot, false},
+		{core.Round{Request: "by hand", Started: last.Started, Ended: last.Ended}, false}} {
 		sc := scene.NewScene()
 		update := sc.Update(time.Hour)
 		node := sc.Node("cmp-01", core.RoleCompute)
