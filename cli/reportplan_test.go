@@ -138,7 +138,8 @@ func foretells(t *testing.T, st *story) {
 		slices.Sort(out)
 		return out
 	}
-	want := []string{"nodes", "step group mos-default", "step step k8s-controllers", "step step mcc-components", "step step openstack", "whole"}
+	want := []string{"nodes", "step group mos-default", "step step k8s-controllers", "step step mcc-components",
+		"step step openstack", "whole"}
 	if got := of(); !slices.Equal(got, want) {
 		t.Errorf("forecast and came %q, want %q", got, want)
 	}

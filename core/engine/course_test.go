@@ -231,8 +231,8 @@ func TestTheMaintenanceOfTheUpdateBeforeIsKept(t *testing.T) {
 	}
 }
 
-// A graceful reboot has a request of the cluster, and is no update: how long it took says nothing of an update's nodes, and it does not take
-// the place of what an update took.
+// A graceful reboot has a request of the cluster, and is no update: how long it took says nothing of an update's nodes, and it does not
+// take the place of what an update took.
 func TestAGracefulRebootIsNoPaceOfAnUpdate(t *testing.T) {
 	sc := scene.NewScene()
 	cmr := sc.Update(time.Hour)

@@ -19,13 +19,15 @@ func reboots(r *Reader, node, cluster string, from, to int) {
 	op := "op-" + node
 	add(from, engine.Record{Kind: engine.RecordGrant, Operation: op, By: "anna", Title: "reboot " + node + " gracefully", Node: node,
 		Intent: &core.Intent{Kind: core.IntentReboot, Nodes: []string{node}}})
-	add(from, engine.Record{Kind: engine.RecordVerified, Operation: op, State: string(core.OperationDone), Title: "reboot " + node + " gracefully",
+	add(from, engine.Record{Kind: engine.RecordVerified, Operation: op, State: string(core.OperationDone),
+		Title:  "reboot " + node + " gracefully",
 		Intent: &core.Intent{Kind: core.IntentReboot, Nodes: []string{node}}})
 	round := core.Round{Request: "r-" + node, Update: cluster, Started: at(from + 1).Time, Instances: 1}
 	begun := round
 	add(from+1, engine.Record{Kind: engine.RecordRound, Node: node, Label: node, Round: &begun})
 	add(from+1, engine.Record{Kind: engine.RecordStage, Node: node, Label: node, To: string(core.StageEvacuating), Exact: true})
-	add(from+3, engine.Record{Kind: engine.RecordMove, Node: node, Move: &engine.MoveRecord{Migration: from, Instance: "i-" + node, Name: "web-" + node,
+	add(from+3, engine.Record{Kind: engine.RecordMove, Node: node, Move: &engine.MoveRecord{Migration: from, Instance: "i-" + node,
+		Name: "web-" + node,
 		Type: core.MigrationLive, Status: "completed", From: node, To: "cmp-9", Began: at(from + 1).Time, Ended: at(from + 3).Time}})
 	add(from+3, engine.Record{Kind: engine.RecordStage, Node: node, Label: node, To: string(core.StageRebooting), Exact: true})
 	round.Ended = at(to).Time
