@@ -133,13 +133,18 @@ func (f *facts) servicesStand(a *core.Attention) bool {
 	limit := max(f.estimate.OpenStack()/2, progress.ServicesStand)
 	for _, o := range f.s.OpenStack {
 		var last time.Time
-		var open []string
+		var open, wait []string // those that wait do so for the others
 		for _, sv := range o.Services {
 			last = core.Later(last, sv.Since)
-			if sv.State != "APPLIED" {
-				open = append(open, wording.OneLine(sv.Name+" "+sv.State, 60))
+			switch text := wording.OneLine(sv.Name+" "+sv.State, 60); sv.State {
+			case "APPLIED":
+			case "WAITING":
+				wait = append(wait, text)
+			default:
+				open = append(open, text)
 			}
 		}
+		open = append(open, wait...)
 		if o.State != "APPLYING" || len(open) == 0 || f.request == nil || last.Before(f.request.Created) || !f.long(last, limit) {
 			continue
 		}

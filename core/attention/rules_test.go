@@ -266,7 +266,7 @@ func attentionScenes() []attentionScene {
 		}, nil},
 		{"OpenStack's services get no further", func(sc scene.Scene) {
 			servicesSince(sc, 3*time.Hour, 70*time.Minute)
-		}, []row{{core.SeverityWarning, "cluster-lock-waits", "no service of OpenStack has got further since"}}},
+		}, []row{{core.SeverityWarning, "cluster-lock-waits", ": dns APPLYING, cloudprober WAITING"}}},
 		{"OpenStack's services get on, slowly", func(sc scene.Scene) { servicesSince(sc, 70*time.Minute, 20*time.Minute) }, nil},
 		{"cluster lock waits for health too long", func(sc scene.Scene) {
 			sc.Update(40 * time.Minute)
@@ -463,5 +463,6 @@ func servicesSince(sc scene.Scene, began, last time.Duration) {
 	sc.ClusterLocks[0].Message = "Waiting osdpl status APPLIED, current state is APPLYING"
 	sc.OpenStack = append(sc.OpenStack[:0], &core.OpenStackStatus{Meta: core.Meta{Name: "osh-dev", Namespace: "openstack", UID: "osdplst"},
 		State: "APPLYING", LCMProgress: "1/2", Timestamp: scene.Ago(began), Services: []core.OpenStackService{
+			{Name: "cloudprober", State: "WAITING", Since: scene.Ago(began)},
 			{Name: "compute", State: "APPLIED", Since: scene.Ago(last + time.Minute)}, {Name: "dns", State: "APPLYING", Since: scene.Ago(last)}}})
 }
