@@ -23,7 +23,7 @@ var reportPrinters = map[string]func(io.Writer, *record.Account) error{
 func newReport(p *place) *cobra.Command {
 	var (
 		output, release, file string
-		force                 bool
+		force, outside        bool
 	)
 	cmd := &cobra.Command{
 		Use:   "report [FILE...]",
@@ -31,7 +31,8 @@ func newReport(p *place) *cobra.Command {
 		Long: `Reports an update for the customer and for the post-mortem: its phases and nodes, what stood still and why, each
 project's instances, what operators did and who confirmed it, what needed a person, what went against the documents, and
 what is left to do. Each number is counted from lines of the journal, and names them. The page of -o html has a timeline,
-and needs no network.
+and needs no network. With --outside, and where the journal tells of no update, it reports the maintenance since the last
+update: graceful reboots, maintenance mode.
 
 Without FILE it reads the journal in the state folder; where that has journals of several clusters, say which. Several files
 are read as one: the journals of operators on several machines, say. No server is asked, and nothing is changed.`,
@@ -58,7 +59,11 @@ are read as one: the journals of operators on several machines, say. No server i
 			if err != nil {
 				return err
 			}
-			a, err := r.Account(release)
+			account := func() (*record.Account, error) { return r.Account(release) }
+			if outside {
+				account = r.AccountOutside
+			}
+			a, err := account()
 			if err != nil {
 				return err
 			}
@@ -79,6 +84,8 @@ are read as one: the journals of operators on several machines, say. No server i
 	flags := cmd.Flags()
 	flags.StringVarP(&output, "output", "o", "md", "`format`: md, html or json")
 	flags.StringVar(&release, "update", "", "the update to this `release`; without it the last one")
+	flags.BoolVar(&outside, "outside", false, "the maintenance since the last update: graceful reboots, maintenance mode")
+	cmd.MarkFlagsMutuallyExclusive("update", "outside")
 	flags.StringVar(&file, "file", "", "write it to this `file`, not to standard output")
 	flags.BoolVar(&force, "force", false, "replace the file when it exists")
 	_ = cmd.RegisterFlagCompletionFunc("output",

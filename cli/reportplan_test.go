@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -81,6 +82,7 @@ func TestTheReportHoldsThePlanAgainstWhatCame(t *testing.T) {
 		})
 		time.Sleep(time.Minute)
 		st.until("it is at rest", allKnown)
+		foretells(t, st)
 		st.stop()
 
 		a := accountOf(t, st)
@@ -120,6 +122,33 @@ func TestTheReportHoldsThePlanAgainstWhatCame(t *testing.T) {
 			t.Error("the timeline has no bar of the plan")
 		}
 	})
+}
+
+// foretells looks that what was forecast of each step, of all nodes and of the whole is held against what came, and after a restart, too.
+func foretells(t *testing.T, st *story) {
+	t.Helper()
+	of := func() []string {
+		var out []string
+		for _, f := range st.last.History.Foretold {
+			if f.Given.IsZero() || f.End.IsZero() || !f.Came.After(f.Given) {
+				t.Errorf("it is not whole: %+v", f)
+			}
+			out = append(out, strings.TrimSpace(string(f.Kind)+" "+f.Title))
+		}
+		slices.Sort(out)
+		return out
+	}
+	want := []string{"nodes", "step group mos-default", "step step k8s-controllers", "step step mcc-components",
+		"step step openstack", "whole"}
+	if got := of(); !slices.Equal(got, want) {
+		t.Errorf("forecast and came %q, want %q", got, want)
+	}
+	st.stop()
+	st.begin()
+	st.until("everything is live again", allKnown)
+	if got := of(); !slices.Equal(got, want) {
+		t.Errorf("after a restart %q, want %q", got, want)
+	}
 }
 
 // estimates writes another estimate into a step of the plan.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"maps"
 	"reflect"
 	"time"
 )
@@ -28,6 +29,55 @@ type History struct {
 	Overrides map[string]Override // by lock UID: locks that Lockstep set instead of their controller
 
 	Silences map[string]SilenceRecord // by ID: silences that Lockstep made and did not expire, also when somebody else did
+
+	Foretold map[string]Foretold // by what it was of: forecasts of steps, phases and whole updates, and what came; the newest
+}
+
+// ForetoldKind is of what an end was forecast.
+type ForetoldKind string
+
+// The kinds.
+const (
+	ForetoldStep  ForetoldKind = "step"  // of an update plan
+	ForetoldPhase ForetoldKind = "phase" // where no plan drove the update
+	ForetoldNodes ForetoldKind = "nodes" // all nodes are through
+	ForetoldWhole ForetoldKind = "whole" // the update is over
+)
+
+// Foretold is an end that was forecast, and when it came.
+type Foretold struct {
+	Update    string // the ClusterMaintenanceRequest's UID
+	Kind      ForetoldKind
+	Title     string    // of the step or the phase; empty for the others
+	Given     time.Time // when it was forecast
+	End       time.Time // for when
+	Spread    time.Duration
+	Unlearned time.Duration // how much of it rested on the documents' or the plan's numbers
+	Came      time.Time
+}
+
+// Off is by how much it came later than forecast; negative when it came earlier.
+func (f Foretold) Off() time.Duration { return f.Came.Sub(f.End) }
+
+// MostForetold is how many forecasts that came true or did not are kept, the newest.
+const MostForetold = 64
+
+// WithForetold is a table with one more; the table itself is not changed.
+func WithForetold(table map[string]Foretold, key string, f Foretold) map[string]Foretold {
+	out := maps.Clone(table)
+	if out == nil {
+		out = map[string]Foretold{}
+	}
+	for out[key] = f; len(out) > MostForetold; {
+		oldest := ""
+		for k, o := range out {
+			if c := o.Came.Compare(out[oldest].Came); oldest == "" || c < 0 || c == 0 && k < oldest {
+				oldest = k
+			}
+		}
+		delete(out, oldest)
+	}
+	return out
 }
 
 // Lock is the record of a lock; the zero value when there is none. A cluster has thousands of locks, and the table is copied whenever one
@@ -87,13 +137,20 @@ type Round struct {
 	EndUnseen bool      `json:",omitempty"` // nobody watched when it ended: Ended is when Lockstep looked again, and it ended before
 
 	Reconstructed bool `json:",omitempty"` // nobody watched when it ended: Ended is LCM's own time of it
+
+	// The ClusterMaintenanceRequest is of no update: of a graceful reboot, of maintenance mode, or made by hand. How long that takes says
+	// nothing of an update's nodes.
+	Beside bool `json:",omitempty"`
 }
+
+// OfUpdate tells whether it was one of an update.
+func (r Round) OfUpdate() bool { return r.Update != "" && !r.Beside }
 
 // Earlier tells whether the maintenance is kept when the node's next one begins: it was one of an update, its length is known, and the
 // next one is not of the same update.
 func (r Round) Earlier(next Round) bool {
 	_, known := r.Took()
-	return known && r.Update != "" && r.Update != next.Update
+	return known && r.OfUpdate() && r.Update != next.Update
 }
 
 // SameUpdate tells whether both are of one update: then neither is of an earlier one.

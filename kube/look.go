@@ -296,8 +296,9 @@ func describeTree(b *strings.Builder, tree map[string]any, indent string) {
 			fmt.Fprintf(b, "%s%s:\n", indent, key)
 			for _, one := range v {
 				if m, ok := one.(map[string]any); ok {
-					fmt.Fprintf(b, "%s  -\n", indent)
-					describeTree(b, m, indent+"    ")
+					var item strings.Builder // its first line stands behind the dash
+					describeTree(&item, m, indent+"    ")
+					b.WriteString(indent + "  - " + cmp.Or(strings.TrimPrefix(item.String(), indent+"    "), "\n"))
 				} else {
 					fmt.Fprintf(b, "%s  - %v\n", indent, one)
 				}

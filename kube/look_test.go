@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"lockstep/core"
 	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
@@ -150,4 +152,13 @@ func TestAnObjectIsShownWithoutSecrets(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A list of a description has each item's first field behind its dash, as in YAML.
+func TestAListInADescription(t *testing.T) {
+	got := describeObject(&unstructured.Unstructured{Object: map[string]any{"kind": "Node", "apiVersion": "v1",
+		"status": map[string]any{"addresses": []any{map[string]any{"address": "10.20.0.12", "type": "InternalIP"}, map[string]any{}, "bare"}}}})
+	if want := "  addresses:\n    - address: 10.20.0.12\n      type: InternalIP\n    - \n    - bare\n"; !strings.Contains(got, want) {
+		t.Errorf("it has no %q:\n%s", want, got)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -236,9 +237,13 @@ func (p *clustersPage) progressCell(r fleet.Row, w int) draw.Line {
 	return append(draw.Gauge(p.look.Glyph, int(share*1000), 1000, progressGauge), draw.Blank(1), draw.Text(themes.Text, words))
 }
 
+// endText is when a cluster's update ends. Within a day the time says it, and what needs a person has the room.
 func (p *clustersPage) endText(r *fleet.Row) string {
-	if r.Finish.IsZero() {
+	switch {
+	case r.Finish.IsZero():
 		return ""
+	case r.Finish.After(p.view.Now) && r.Finish.Before(p.view.Now.Add(23*time.Hour)):
+		return "~" + clock(r.Finish, r.Finish)
 	}
 	return "~" + clock(r.Finish, p.view.Now)
 }

@@ -338,6 +338,16 @@ func TestTheBoxOfALogin(t *testing.T) {
 	}
 }
 
+// An end within a day is a time without its date, which leaves the room to what needs a person.
+func TestAnEndWithinADayIsATime(t *testing.T) {
+	v := theFleet()
+	v.Rows[1].Finish = fixtureNow.Add(14 * time.Hour)
+	got := stripped(driveClusters(120, 40, v).shows())
+	if want := "~" + v.Rows[1].Finish.Local().Format("15:04"); !strings.Contains(got, " "+want) {
+		t.Errorf("%q is not shown:\n%s", want, got)
+	}
+}
+
 // Names that are long take no room from when an update ends and from what needs a person: at 120 columns and wider an end days away is
 // whole, and at 80 the need begins.
 func TestLongNamesLeaveRoomForTheRest(t *testing.T) {

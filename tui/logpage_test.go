@@ -117,7 +117,10 @@ func TestScreensOfLogs(t *testing.T) {
 				" pods and has 2 currently"},
 	}
 	node := core.ObjectText{YAML: "apiVersion: v1\nkind: Node\nmetadata:\n  labels:\n    openstack-compute-node: enabled\n  " +
-		"name: kaas-node-cmp07\nspec:\n  taints:\n  - effect: NoSchedule\n"}
+		"name: kaas-node-cmp07\nspec:\n  taints:\n  - effect: NoSchedule\n",
+		Describe: "Kind:                Node (v1)\nName:                kaas-node-cmp07\n\nLabels\n  openstack-compute-node=enabled\n\n" +
+			"Conditions\n  Ready                  True     KubeletReady  kubelet is posting ready status  since 2026-08-27T22:50:10Z\n\n" +
+			"Status\n  addresses:\n    - address: 10.20.0.12\n      type: InternalIP\n"}
 	for _, size := range sizes {
 		for _, screen := range []struct {
 			name   string
@@ -134,6 +137,7 @@ func TestScreensOfLogs(t *testing.T) {
 			{"events-many", &fakeLooker{events: warned, many: true}, []string{"3", "K"}},
 			{"events", &fakeLooker{events: warned}, []string{"3", "K"}},
 			{"yaml", &fakeLooker{object: node}, []string{"3", "Y"}},
+			{"described", &fakeLooker{object: node}, []string{"3", "D"}},
 		} {
 			name := fmt.Sprintf("%s-%dx%d", screen.name, size.w, size.h)
 			d := drive(world(), size.w, size.h, withLooker(screen.looker)).keys(screen.keys...)

@@ -123,7 +123,8 @@ var rules = map[string]rule{
 
 	"History.Stages key": {class: id}, "History.Courses key": {class: id}, "History.Locks key": {class: id},
 	"History.Outages key": {class: id}, "History.Refused key": {class: id}, "History.Rounds key": {class: id},
-	"History.Earlier key": {class: id}, "History.Changes key": {class: id}, "History.Tries key": {class: id},
+	"History.Earlier key": {class: id},
+	"History.Foretold key": {class: prose}, "History.Changes key": {class: id}, "History.Tries key": {class: id},
 	"History.Tags key": {class: id}, "History.Stopped key": {class: id}, "History.Cold key": {class: id},
 	"History.Overrides key": {class: id}, "History.Silences key": {class: id}, "SilenceRecord.By": {class: person},
 	"CourseStage.Why": {class: prose}, "LockRecord.Release": {class: own},
@@ -180,5 +181,7 @@ var rules = map[string]rule{
 	"PlannedPart.ID": {class: step}, "PlannedPart.Title": {class: prose}, "PlannedPart.Granularity": {class: own},
 	"PlannedPart.Estimate": {class: own}, "PlanStepRecord.Plan": {class: id}, "PlanStepRecord.ID": {class: step},
 	"PlanStepRecord.Message": {class: prose}, "ForecastRecord.Update": {class: id}, "ForecastRecord.Moment": {class: step},
+	"ForetoldRecord.Update": {class: id}, "ForetoldRecord.Kind": {class: own}, "ForetoldRecord.ID": {class: step},
+	"ForetoldRecord.Title": {class: prose}, "Foretold.Update": {class: id}, "Foretold.Kind": {class: own}, "Foretold.Title": {class: prose},
 	"ForecastPart.ID": {class: step}, "Record.Reconstructed": {class: own},
 }

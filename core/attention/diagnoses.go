@@ -57,8 +57,9 @@ var diagnoses = []diagnosis{
 		at:        "#openstack-status, #trouble", scenarios: []string{"osdpl-not-applied"}, fits: notApplied("dns"),
 		log: logOf("designate-zone-setup"), words: "Client Error for url: http://designate-api.openstack.svc.cluster.local:9001/v2/zones"},
 	{id: "service-not-applied", rules: []core.AttentionRule{core.RuleClusterLockWaits}, text: progress.SaysNotApplied,
-		symptom:   "the cluster lock of openstack stays active with text D far longer than the documents allow",
-		reads:     "ClusterWorkloadLock: status.errorMessage; OpenStackDeploymentStatus: osdpl.state, each service's state",
+		symptom: "the cluster lock of openstack stays active with text D far longer than the documents allow, or no service gets further " +
+			"for half of that time",
+		reads:     "ClusterWorkloadLock: status.errorMessage; OpenStackDeploymentStatus: osdpl.state, each service's state and timestamp",
 		forbidden: "Do not set the cluster lock inactive by hand: OpenStack would not be updated, and the nodes would be.",
 		at:        "#cluster-request, #openstack-status, #trouble", scenarios: []string{"osdpl-not-applied"}},
 	{id: "old-inner-state", rules: []core.AttentionRule{core.RuleStaleInner},

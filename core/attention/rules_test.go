@@ -264,6 +264,10 @@ func attentionScenes() []attentionScene {
 			sc.ClusterLocks[0].Message = "Waiting osdpl status APPLIED, current state is APPLYING"
 			sc.History.Locks[sc.ClusterLocks[0].UID] = &core.LockRecord{State: core.LockActive, Since: core.Since{At: sc.ClusterLocks[0].Created}}
 		}, nil},
+		{"OpenStack's services get no further", func(sc scene.Scene) {
+			servicesSince(sc, 3*time.Hour, 70*time.Minute)
+		}, []row{{core.SeverityWarning, "cluster-lock-waits", ": dns APPLYING, cloudprober WAITING"}}},
+		{"OpenStack's services get on, slowly", func(sc scene.Scene) { servicesSince(sc, 70*time.Minute, 20*time.Minute) }, nil},
 		{"cluster lock waits for health too long", func(sc scene.Scene) {
 			sc.Update(40 * time.Minute)
 			sc.ClusterLocks[0].Message = "Waiting for all OpenStack services are healthy."
@@ -451,4 +455,14 @@ func twoDeployments() []*core.OpenStackDeployment {
 		two = append(two, &core.OpenStackDeployment{Meta: core.Meta{Name: name, Namespace: core.NamespaceOpenStack, UID: name}})
 	}
 	return two
+}
+
+// servicesSince lets OpenStack's services be applied since the update began; the last one got further some time ago.
+func servicesSince(sc scene.Scene, began, last time.Duration) {
+	sc.Update(began)
+	sc.ClusterLocks[0].Message = "Waiting osdpl status APPLIED, current state is APPLYING"
+	sc.OpenStack = append(sc.OpenStack[:0], &core.OpenStackStatus{Meta: core.Meta{Name: "osh-dev", Namespace: "openstack", UID: "osdplst"},
+		State: "APPLYING", LCMProgress: "1/2", Timestamp: scene.Ago(began), Services: []core.OpenStackService{
+			{Name: "cloudprober", State: "WAITING", Since: scene.Ago(began)},
+			{Name: "compute", State: "APPLIED", Since: scene.Ago(last + time.Minute)}, {Name: "dns", State: "APPLYING", Since: scene.Ago(last)}}})
 }

@@ -208,12 +208,13 @@ func TestEachNodeThatWaitsIsAStandstillOfItsOwn(t *testing.T) {
 // does not.
 func TestTheMaintenanceOfTheUpdateBeforeIsKept(t *testing.T) {
 	last := core.Round{Request: "was", Update: "last", Started: scene.Ago(240 * time.Hour), Ended: scene.Ago(239 * time.Hour)}
-	unseen := last
-	unseen.EndUnseen = true
+	unseen, reboot := last, last
+	unseen.EndUnseen, reboot.Beside = true, true
 	for _, tt := range []struct {
 		old  core.Round
 		kept bool
-	}{{last, true}, {unseen, false}, {core.Round{Request: "by hand", Started: last.Started, Ended: last.Ended}, false}} {
+	}{{last, true}, {unseen, false}, {reboot, false},
+		{core.Round{Request: "by hand", Started: last.Started, Ended: last.Ended}, false}} {
 		sc := scene.NewScene()
 		update := sc.Update(time.Hour)
 		node := sc.Node("cmp-01", core.RoleCompute)
@@ -227,6 +228,21 @@ func TestTheMaintenanceOfTheUpdateBeforeIsKept(t *testing.T) {
 		if again := replay(past); again.Earlier[node.UID] != h.Earlier[node.UID] {
 			t.Errorf("after a restart of %+v is kept %+v", tt.old, again.Earlier)
 		}
+	}
+}
+
+// A graceful reboot has a request of the cluster, and is no update: how long it took says nothing of an update's nodes, and it does not
+// take the place of what an update took.
+func TestAGracefulRebootIsNoPaceOfAnUpdate(t *testing.T) {
+	sc := scene.NewScene()
+	cmr := sc.Update(time.Hour)
+	node := sc.Node("cmp-01", core.RoleCompute)
+	sc.Maintained("cmp-01", "")
+	m := sc.Managed()
+	sc = m.Join(&core.RebootRequest{Meta: core.Meta{Name: m.Cluster.Name, Namespace: m.Cluster.Namespace}})
+	h := New(Config{}).observeRounds(sc.Snapshot, core.History{}, func(string) bool { return true }, true)
+	if r := h.Rounds[node.UID]; r.Update != cmr.UID || !r.Beside || r.OfUpdate() {
+		t.Errorf("it counts as one of an update: %+v", r)
 	}
 }
 

@@ -69,6 +69,10 @@ func replay(past []Record) core.History {
 			if r.Object != nil {
 				locks[r.Object.UID] = &core.LockRecord{State: core.LockState(r.To), Since: core.Since{At: r.At, Exact: r.Exact}}
 			}
+		case RecordForetold:
+			if r.Foretold != nil {
+				h.Foretold = core.WithForetold(h.Foretold, r.Foretold.key(), r.Foretold.kept())
+			}
 		case RecordVerified, RecordMigrated:
 			noteRecord(&h, r)
 		}

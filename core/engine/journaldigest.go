@@ -29,6 +29,8 @@ type digest struct {
 	last  time.Time             // the newest time of a record, by the cluster's clock
 
 	planned map[string]keptRecord // by what it is about: what the update was planned and forecast to take
+
+	foretold []keptRecord // of this update and of those before it, oldest first
 }
 
 // keptRecord is a record with its place in the journal.
@@ -89,6 +91,8 @@ func (d *digest) add(r Record) {
 		if about, _, ok := r.observation(); ok && !d.actions {
 			d.planned[about] = k
 		}
+	case RecordForetold:
+		d.addForetold(k)
 	case RecordEntry:
 		d.addEntry(k)
 	case RecordMove:
@@ -159,6 +163,15 @@ func (d *digest) addNote(k keptRecord) {
 	if len(done) > core.MostNotesDone {
 		delete(d.notes, slices.MinFunc(done, func(a, b keptRecord) int { return a.place - b.place }).record.Note.ID)
 	}
+}
+
+// addForetold keeps one record of what was forecast and came, and of all of them the newest: also those of earlier updates.
+func (d *digest) addForetold(k keptRecord) {
+	if d.actions || k.record.Foretold == nil {
+		return
+	}
+	d.foretold = slices.DeleteFunc(d.foretold, func(o keptRecord) bool { return o.record.Foretold.key() == k.record.Foretold.key() })
+	d.foretold = append(d.foretold[max(len(d.foretold)+1-core.MostForetold, 0):], k)
 }
 
 // addStandstill keeps one record of each standstill: of its beginning, or of its end.
@@ -297,6 +310,9 @@ func (d *digest) records() []Record {
 		keep(k)
 	}
 	for _, k := range d.planned {
+		keep(k)
+	}
+	for _, k := range d.foretold {
 		keep(k)
 	}
 	for _, op := range d.spoken {

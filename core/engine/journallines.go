@@ -198,7 +198,7 @@ func (r Record) line() (core.JournalLine, bool) {
 		if l.Why = text(m.Text); !m.Began.IsZero() {
 			l.Took = max(m.Ended.Sub(m.Began), 0)
 		}
-	case RecordPlan, RecordPlanStep, RecordForecast:
+	case RecordPlan, RecordPlanStep, RecordForecast, RecordForetold:
 		shown = r.planLine(&l) && shown
 	case RecordMigrated:
 		l.Kind, l.What, l.Why = core.LineStep, "its cold migration ended", text(r.Text)

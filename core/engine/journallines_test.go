@@ -126,6 +126,9 @@ func TestEachKindOfRecordIsALine(t *testing.T) {
 			"update||step ceph|Scheduled → InProgress|5/18"},
 		{Record{Kind: RecordForecast, Forecast: &ForecastRecord{Moment: ForecastPace, Whole: ForecastEnd{End: at, Spread: 600}}},
 			"update||the forecast|over about " + at.Local().Format("2006-01-02 15:04") + " ± 10 m|the nodes' pace is known"},
+		{Record{Kind: RecordForetold, Foretold: &ForetoldRecord{Kind: core.ForetoldStep, Title: "step ceph", Came: at.Add(12 * time.Minute),
+			ForecastEnd: ForecastEnd{End: at, Spread: 600}}}, "update||step ceph|ended 12 m later than forecast|forecast about " +
+			at.Local().Format("2006-01-02 15:04") + " ± 10 m"},
 		{Record{Kind: RecordCarried, File: 2}, ""},
 		{Record{Kind: RecordStage, Carried: true}, ""},
 	} {

@@ -57,6 +57,8 @@ func (r Record) observation() (about, value string, ok bool) {
 		return fmt.Sprint(r.Kind, " ", r.PlanStep.Plan, " ", r.PlanStep.ID), r.To, true
 	case r.Kind == RecordForecast && r.Forecast != nil:
 		return fmt.Sprint(r.Kind, " ", r.Forecast.Update, " ", r.Forecast.Moment), "given", true
+	case r.Kind == RecordForetold && r.Foretold != nil:
+		return string(r.Kind) + " " + r.Foretold.key(), "came", true
 	case r.Kind == RecordMigrated:
 		return string(r.Kind) + " " + object, r.From, true
 	case r.Kind == RecordEnded && r.LookedUp:

@@ -134,7 +134,7 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node 
 		case req != nil && old.Request != req.UID:
 			r := core.Round{Request: req.UID, Started: req.Created, Instances: countInstances(s, name), Unseen: unseen}
 			if cmr := s.ClusterRequest(); cmr != nil && progress.IsFor(req, cmr) {
-				r.Update = cmr.UID
+				r.Update, r.Beside = cmr.UID, progress.UpdateRequest(s) == nil
 			}
 			if old.Earlier(r) {
 				earlier.Set(node.UID, old)

@@ -22,6 +22,8 @@ type planBook struct {
 	told   string            // the plan as the journal has it: its fingerprint
 	steps  map[string]string // by ID: the state of each step as the journal has it
 	given  map[string]bool   // the moments of the forecasts that the journal has
+	ends   map[string]given  // by moment: those forecasts
+	came   map[string]bool   // by key: of what the journal has that it came
 
 	rounds  int    // how many maintenances of nodes this run saw end
 	looked  string // what could have changed it, at the last look
@@ -29,8 +31,15 @@ type planBook struct {
 	gave    bool   // this run has looked at the forecast of this update before
 }
 
+// given is a forecast, and when it was given.
+type given struct {
+	at time.Time
+	*ForecastRecord
+}
+
 func (b *planBook) begin(update string) {
-	*b = planBook{update: update, steps: map[string]string{}, given: map[string]bool{}, rounds: b.rounds, watched: b.watched}
+	*b = planBook{update: update, steps: map[string]string{}, given: map[string]bool{}, ends: map[string]given{}, came: map[string]bool{},
+		rounds: b.rounds, watched: b.watched}
 }
 
 // remember takes in what earlier runs have recorded of the last update.
@@ -45,7 +54,9 @@ func (b *planBook) remember(past []Record) {
 		case r.Kind == RecordPlanStep && r.PlanStep != nil:
 			b.steps[r.PlanStep.ID] = r.To
 		case r.Kind == RecordForecast && r.Forecast != nil:
-			b.given[r.Forecast.Moment] = true
+			b.given[r.Forecast.Moment], b.ends[r.Forecast.Moment] = true, given{r.When(), r.Forecast}
+		case r.Kind == RecordForetold && r.Foretold != nil:
+			b.came[r.Foretold.key()] = true
 		}
 	}
 }
@@ -103,6 +114,7 @@ func (e *Engine) observePlan(s *core.Snapshot) {
 	if live {
 		e.observePlanSteps(s, watched)
 	}
+	e.observeForetold(s)
 }
 
 // key is what the records of a plan are made of, but the time: where it is the same, there is nothing new.
@@ -209,6 +221,7 @@ func (e *Engine) observeForecast(s *core.Snapshot, f *forecast.Forecast) {
 		b.given[moment] = true
 		r := forecastRecord(f)
 		r.Update, r.Moment = b.update, moment
+		b.ends[moment] = given{s.Now, r}
 		e.see(Record{Kind: RecordForecast, Forecast: r})
 	}
 	first := !b.gave
@@ -226,6 +239,80 @@ func (e *Engine) observeForecast(s *core.Snapshot, f *forecast.Forecast) {
 			give(id)
 		}
 	}
+}
+
+// observeForetold journals what was forecast and came: each step, or phase, all nodes, and the whole. A part is measured by the forecast of
+// its own beginning, else by the first one; the others by the first one after the nodes' pace was known. Where nobody knows when it came
+// there is nothing to be measured.
+func (e *Engine) observeForetold(s *core.Snapshot) {
+	b := &e.plan
+	see := func(kind core.ForetoldKind, id, title string, of given, end ForecastEnd, came time.Time) {
+		r := &ForetoldRecord{Update: b.update, Kind: kind, ID: id, Title: title, Given: of.at.UTC(), ForecastEnd: end, Came: came.UTC()}
+		if b.came[r.key()] || came.IsZero() || end.End.IsZero() || !came.After(of.at) {
+			return
+		}
+		b.came[r.key()] = true
+		e.history.Foretold = core.WithForetold(e.history.Foretold, r.key(), r.kept())
+		e.see(Record{Kind: RecordForetold, Foretold: r})
+	}
+	by := func(moments ...string) given {
+		for _, m := range moments {
+			if g := b.ends[m]; g.ForecastRecord != nil {
+				return g
+			}
+		}
+		return given{ForecastRecord: &ForecastRecord{}}
+	}
+	var nodes time.Time
+	all := true
+	for _, p := range e.endedParts(s) {
+		g := by(p.id, ForecastFirst)
+		for _, part := range g.Parts {
+			if part.ID == p.id {
+				see(p.kind, p.id, p.title, g, part.ForecastEnd, p.came)
+			}
+		}
+		if p.phase == core.PhaseWorkers {
+			all = all && !p.came.IsZero()
+			nodes = core.Later(nodes, p.came)
+		}
+	}
+	whole := by(ForecastPace, ForecastFirst)
+	if all {
+		see(core.ForetoldNodes, "", "", whole, whole.Nodes, nodes)
+	}
+	if u := e.history.Update; u.UID == b.update && (u.EndSeen || u.Reconstructed) {
+		see(core.ForetoldWhole, "", "", whole, whole.Whole, u.Ended)
+	}
+}
+
+// endedPart is a part of the update, and when it ended; zero when it has not, or nobody knows when.
+type endedPart struct {
+	kind      core.ForetoldKind
+	id, title string
+	phase     core.PhaseID
+	came      time.Time
+}
+
+// endedParts are the steps of the plan that drives the update or, where none does, the phases.
+func (e *Engine) endedParts(s *core.Snapshot) []endedPart {
+	var out []endedPart
+	if e.plan.plan == "" {
+		for _, p := range progress.Phases(s) {
+			part := endedPart{kind: core.ForetoldPhase, id: "phase " + wording.Itoa(int(p.ID)), title: p.Title, phase: p.ID}
+			if r := e.history.Phases[p.ID]; r.Ended.Exact {
+				part.came = r.Ended.At
+			}
+			out = append(out, part)
+		}
+		return out
+	}
+	if plan := planOf(s, e.plan.plan); plan != nil {
+		for i, st := range plan.Steps {
+			out = append(out, endedPart{core.ForetoldStep, stepID(st, i), progress.StepShort(st), st.Phase(), stepEnded(st)})
+		}
+	}
+	return out
 }
 
 func forecastRecord(f *forecast.Forecast) *ForecastRecord {
@@ -336,10 +423,22 @@ func (r Record) planLine(l *core.JournalLine) bool {
 		}
 		l.Why = wording.TextOf(map[string]string{ForecastFirst: "the first one", ForecastPace: "the nodes' pace is known"}[f.Moment],
 			f.Moment+" began")
+	case r.Foretold != nil:
+		f := r.Foretold
+		l.Label = wording.TextOf(f.Title, map[core.ForetoldKind]string{core.ForetoldNodes: "all nodes", core.ForetoldWhole: "the update"}[f.Kind])
+		l.What, l.Why = "ended "+offText(f.kept().Off()), "forecast "+f.ForecastEnd.text()
 	default:
 		return false
 	}
 	return true
+}
+
+// offText is how an end came, against its forecast.
+func offText(off time.Duration) string {
+	if off.Abs() < time.Minute {
+		return "as forecast"
+	}
+	return wording.SpanText(off.Abs()) + wording.TextIf(off > 0, " later than forecast", " earlier than forecast")
 }
 
 func (f ForecastEnd) text() string {

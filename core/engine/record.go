@@ -38,6 +38,7 @@ const (
 	RecordPlan             RecordKind = "plan"       // what the update was planned to take, when it began or when that changed
 	RecordPlanStep         RecordKind = "planstep"   // a step of the update plan came into a state
 	RecordForecast         RecordKind = "forecast"   // until when the update was forecast to take, at one of a few moments
+	RecordForetold         RecordKind = "foretold"   // what was forecast came: a step, a phase, all nodes or the whole ended
 	RecordCarried          RecordKind = "carried"    // a file of the journal begins; what still counts of the one before follows
 )
 
@@ -91,6 +92,7 @@ type Record struct {
 	Plan     *PlanRecord     `json:"plan,omitempty"`
 	PlanStep *PlanStepRecord `json:"planStep,omitempty"`
 	Forecast *ForecastRecord `json:"forecast,omitempty"`
+	Foretold *ForetoldRecord `json:"foretold,omitempty"`
 
 	// Reconstructed is the field of the API that has the time of what the record tells: nobody watched when it happened. Empty for what was
 	// seen.
@@ -219,6 +221,27 @@ type ForecastEnd struct {
 	End       time.Time `json:"end"`
 	Spread    float64   `json:"spreadSeconds,omitempty"`    // ±, by how much nodes and steps differed
 	Unlearned float64   `json:"unlearnedSeconds,omitempty"` // how much of it rests on the documents' or the plan's numbers
+}
+
+// ForetoldRecord is an end that was forecast, and when it came.
+type ForetoldRecord struct {
+	Update string            `json:"update"` // the ClusterMaintenanceRequest's UID
+	Kind   core.ForetoldKind `json:"kind"`
+	ID     string            `json:"id,omitempty"` // of the part
+	Title  string            `json:"title,omitempty"`
+	Given  time.Time         `json:"given"`
+	ForecastEnd
+	Came time.Time `json:"came"`
+}
+
+// key tells what it is of.
+func (r *ForetoldRecord) key() string { return string(r.Kind) + " " + r.ID + " of " + r.Update }
+
+// kept is what the History keeps of it.
+func (r *ForetoldRecord) kept() core.Foretold {
+	of := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
+	return core.Foretold{Update: r.Update, Kind: r.Kind, Title: r.Title, Given: r.Given, End: r.End, Spread: of(r.Spread),
+		Unlearned: of(r.Unlearned), Came: r.Came}
 }
 
 // EntryEvent is what becomes of an entry.

@@ -102,6 +102,7 @@ func (r Record) detached() Record {
 		copied(r.Refusal)
 	r.As, r.Entry, r.Note = copied(r.As), copied(r.Entry), copied(r.Note)
 	r.Move, r.Plan, r.PlanStep, r.Forecast = copied(r.Move), copied(r.Plan), copied(r.PlanStep), copied(r.Forecast)
+	r.Foretold = copied(r.Foretold)
 	r.Begun, r.Stands, r.Silence = copied(r.Begun), copied(r.Stands), copied(r.Silence)
 	return r
 }

@@ -90,7 +90,7 @@ func nodePaceOf(s *core.Snapshot) *NodePace {
 	var ended []core.Round
 	for _, n := range s.Nodes {
 		r := s.History.Rounds[n.UID]
-		if _, known := r.Took(); known && n.Is(core.RoleCompute) {
+		if _, known := r.Took(); known && r.OfUpdate() && n.Is(core.RoleCompute) {
 			ended = append(ended, r)
 		}
 	}

@@ -33,6 +33,8 @@ type Document struct {
 	formula  Formula
 	parts    []Part
 	record   Record
+	foretold []core.Foretold
+	update   string // the UID of the one that runs or ran last
 	whole    Moment
 	nodesEnd Moment
 }
@@ -47,7 +49,7 @@ type Ask struct {
 func NewDocument(s *core.Snapshot, ask Ask) Document {
 	f := Of(s)
 	d := Document{Cluster: core.Tidy(s.Cluster), AsOf: s.Second(), formula: FormulaOf(s), parts: f.Parts, record: Kept(s), whole: f.Whole,
-		nodesEnd: f.NodesEnd}
+		nodesEnd: f.NodesEnd, foretold: foretold(s), update: s.History.Update.UID}
 	d.Headline = headline(s, f)
 	d.Sections = append(d.Sections, untilSection(s, f))
 	if !ask.Before.IsZero() && f.Running {
@@ -61,7 +63,7 @@ func NewDocument(s *core.Snapshot, ask Ask) Document {
 		}
 		d.Sections = append(d.Sections, split.sections(s)...)
 	}
-	d.Sections = append(d.Sections, stepsSection(s, f), Section{Title: "How good the forecasts were", Lines: d.record.Texts(s)})
+	d.Sections = append(d.Sections, stepsSection(s, f), goodSection(s, d.record))
 	if f.Running {
 		d.Sections = append(d.Sections, restSection(s))
 	}
@@ -443,6 +445,14 @@ type (
 		Spread   evacuation.Span `json:"spreadSeconds"`
 		Came     time.Time       `json:"came"`
 	}
+	jsonForetold struct {
+		Kind     core.ForetoldKind `json:"kind"`
+		Title    string            `json:"title,omitempty"` // of the step or the phase
+		Earlier  bool              `json:"earlierUpdate,omitempty"`
+		Given    time.Time         `json:"given"`
+		Forecast jsonMoment        `json:"forecast"`
+		Came     time.Time         `json:"came"`
+	}
 	jsonDocument struct {
 		Format   int             `json:"format"` // of the document: 1
 		Cluster  string          `json:"cluster"`
@@ -462,6 +472,7 @@ type (
 		Sum      evacuation.Span `json:"formulaSeconds"`
 		Open     []string        `json:"formulaNotes"`
 		Record   []jsonTold      `json:"earlierForecasts"`
+		Foretold []jsonForetold  `json:"foretold"` // ends of steps, phases, all nodes and the whole that came, the newest first
 	}
 )
 
@@ -485,7 +496,7 @@ func (d *Document) forScripts() jsonDocument {
 	j := jsonDocument{Format: 1, Cluster: d.Cluster, AsOf: d.AsOf.UTC(), Headline: d.Headline, NodesEnd: momentJSON(d.nodesEnd),
 		Whole: momentJSON(d.whole), Steps: []jsonPart{}, Warnings: []string{}, Notes: []string{}, Formula: []jsonRow{},
 		Sum:  evacuation.Span(d.formula.Sum),
-		Open: slices.Clone(d.formula.Ambiguous), Record: []jsonTold{}}
+		Open: slices.Clone(d.formula.Ambiguous), Record: []jsonTold{}, Foretold: []jsonForetold{}}
 	for _, p := range d.parts {
 		x := jsonPart{ID: p.ID, Title: core.Tidy(p.Title), State: p.State, Documents: evacuation.Span(p.Documents),
 			Plan: evacuation.Span(p.Planned), Took: evacuation.Span(p.Took), Nodes: p.Nodes, Left: p.Left, AtOnce: p.AtOnce, End: momentJSON(p.End)}
@@ -512,6 +523,10 @@ func (d *Document) forScripts() jsonDocument {
 	}
 	for _, t := range d.record.Next {
 		j.Record = append(j.Record, jsonTold{t.When.UTC(), t.Forecast.At.UTC(), evacuation.Span(t.Forecast.Spread), t.Came.UTC()})
+	}
+	for _, f := range d.foretold {
+		j.Foretold = append(j.Foretold, jsonForetold{f.Kind, core.Tidy(f.Title), f.Update != d.update, f.Given.UTC(),
+			*momentJSON(Moment{f.End, f.Spread, f.Unlearned}), f.Came.UTC()})
 	}
 	return j
 }

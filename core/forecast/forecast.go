@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -223,21 +224,18 @@ func (l lanes) first() int {
 	return first
 }
 
-// layOut says when each node of a part begins and ends, and when the last one does: as many at a time as go at once. While the OpenStack
-// controller has as many nodes of a role as it takes at once, it begins none at all (docs/mosk.md#concurrency). Where somewhat more than
-// one went at a time, the next one begins before the one before has ended.
+// layOut says when each node of a part begins and ends, and when the last one does: as many at a time as go at once, and of each update
+// group as many as it allows. While the OpenStack controller has as many nodes of a role as it takes at once, it begins none at all
+// (docs/mosk.md#concurrency). Where somewhat more than one went at a time, the next one begins before the one before has ended.
 func (u *update) layOut(p *Part, from Moment, now time.Time) ([]NodeSpan, Moment) {
 	return u.layOutWhile(p, from, now, func(int, Moment) bool { return true })
 }
 
-// layOutWhile lays out nodes until there is one that does not fit: a node that comes later moves none that came before. fits is asked with
-// the index of the job and its end.
+// layOutWhile lays out nodes as long as they fit: a node that comes later moves none that came before. fits is asked with how many were
+// laid out before, and the end of the next one. Of a group of which one does not fit no further one begins; the groups beside it go on.
 func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i int, end Moment) bool) ([]NodeSpan, Moment) {
 	places := max(p.AtOnce, 1)
-	lane := make(lanes, places)
-	for i := range lane {
-		lane[i] = from
-	}
+	lane := newLanes(places, from)
 	type narrow struct {
 		role  core.Role
 		lanes lanes
@@ -259,10 +257,11 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 	spans := make([]NodeSpan, 0, len(p.jobs))
 	put := func(j *job, start, until Moment) {
 		late := !j.began.IsZero() && u.s.Longer(j.began, j.length.Slow())
-		spans = append(spans, NodeSpan{Node: j.view.Name, Label: j.view.Label, Part: p.ID, Start: start, End: until, Basis: j.length.Basis,
-			Began: !j.began.IsZero(), Late: late, Waits: j.waits, place: j.place})
+		spans = append(spans, NodeSpan{Node: j.view.Name, Label: j.view.Label, Part: cmp.Or(j.part, p.ID), Start: start, End: until,
+			Basis: j.length.Basis, Began: !j.began.IsZero(), Late: late, Waits: j.waits, place: j.place})
 		end = later(end, until)
 	}
+	groups := p.sideBySide(places, from)
 	for i := range p.jobs {
 		j := &p.jobs[i]
 		if j.began.IsZero() {
@@ -275,32 +274,121 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 		}
 		free := rest(j.began, now, p.flow.busy(j.length))
 		lane[lane.first()] = free
+		groupOf(groups, j).occupy(free)
 		occupy(j.view.Node, free)
 	}
-	for i := range p.jobs {
-		j := &p.jobs[i]
-		if !j.began.IsZero() {
-			continue
-		}
+	for n := 0; ; {
 		at := lane.first()
-		start := later(lane[at], from)
-		if hasLock(j.view.Node) {
-			for _, r := range roles {
-				start = later(start, r.lanes[r.lanes.first()])
+		var next *beside
+		var start Moment
+		for i := range groups { // the one that can begin first
+			g := &groups[i]
+			j := g.head(p.jobs)
+			if j == nil {
+				continue
+			}
+			begin := later(later(lane[at], from), g.free())
+			if hasLock(j.view.Node) {
+				for _, r := range roles {
+					begin = later(begin, r.lanes[r.lanes.first()])
+				}
+			}
+			if next == nil || begin.At.Before(start.At) || begin.At.Equal(start.At) && g.next < next.next {
+				next, start = g, begin
 			}
 		}
-		if !fits(i, start.Plus(j.length)) {
+		if next == nil {
 			break
 		}
+		j := &p.jobs[next.next]
+		if !fits(n, start.Plus(j.length)) {
+			next.over = true
+			continue
+		}
+		n++
+		next.next++
 		put(j, start, start.Plus(j.length))
 		free := start.Plus(p.flow.busy(j.length))
 		lane[at] = free
+		next.occupy(free)
 		occupy(j.view.Node, free)
 	}
 	if inPlace := func(a, b NodeSpan) int { return a.place - b.place }; !slices.IsSortedFunc(spans, inPlace) {
 		slices.SortStableFunc(spans, inPlace)
 	}
 	return spans, end
+}
+
+// beside is an update group that goes beside others: those of one index do (docs/mosk.md#update-groups), and each takes its own number at a
+// time.
+type beside struct {
+	group string
+	all   bool  // it stands for all nodes: nothing but the places keeps them from one another
+	lanes lanes // nil where no number is known
+	next  int   // index of its next node that has not begun
+	over  bool  // no further node of it begins
+}
+
+// sideBySide are the groups of a part that keep to numbers of their own; one that stands for all nodes where no group does.
+func (p *Part) sideBySide(places int, from Moment) []beside {
+	if len(p.limits) < 2 {
+		return []beside{{all: true}}
+	}
+	var out []beside
+	for i := range p.jobs {
+		name := p.jobs[i].group
+		if slices.ContainsFunc(out, func(g beside) bool { return g.group == name }) {
+			continue
+		}
+		g := beside{group: name}
+		if limit := p.limits[name]; limit > 0 && limit < places {
+			g.lanes = newLanes(limit, from)
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// groupOf is the group of a node.
+func groupOf(groups []beside, j *job) *beside {
+	for i := range groups {
+		if groups[i].all || groups[i].group == j.group {
+			return &groups[i]
+		}
+	}
+	return &groups[0] // each node's group is among them
+}
+
+// head is its next node that has not begun; nil when there is none, or no further one begins.
+func (g *beside) head(jobs []job) *job {
+	for ; !g.over && g.next < len(jobs); g.next++ {
+		if j := &jobs[g.next]; j.began.IsZero() && (g.all || j.group == g.group) {
+			return j
+		}
+	}
+	return nil
+}
+
+// free is when its next node can begin by its own number.
+func (g *beside) free() Moment {
+	if g.lanes == nil {
+		return Moment{}
+	}
+	return g.lanes[g.lanes.first()]
+}
+
+func (g *beside) occupy(until Moment) {
+	if g.lanes != nil {
+		g.lanes[g.lanes.first()] = until
+	}
+}
+
+func newLanes(n int, from Moment) lanes {
+	l := make(lanes, n)
+	for i := range l {
+		l[i] = from
+	}
+	return l
 }
 
 // hasLock tells whether the OpenStack controller has a lock on the node: one with storage alone waits for none of its limits.

@@ -62,7 +62,7 @@ func paceOf(s *core.Snapshot, update string) *pace {
 	for _, name := range s.NodeNames() {
 		n := s.Nodes[name]
 		for _, r := range []core.Round{s.History.Earlier[n.UID], s.History.Rounds[n.UID]} {
-			if _, known := r.Took(); !known || r.Update == "" {
+			if _, known := r.Took(); !known || !r.OfUpdate() {
 				continue // it goes on, nobody watched it end, or it was no maintenance of an update
 			}
 			k := kindOf(n)

@@ -49,9 +49,10 @@ type Part struct {
 	Start   Moment    // forecast; zero when no update runs, or it has begun
 	End     Moment    // forecast; zero when no update runs, or it is done
 
-	jobs []job
-	flow flow
-	tail Length // what comes after its last node
+	jobs   []job
+	flow   flow
+	limits map[string]int // by update group: how many of its nodes go at a time, where that is known
+	tail   Length         // what comes after its last node
 }
 
 // job is the maintenance of one node that is to come or goes on.
@@ -59,6 +60,7 @@ type job struct {
 	view   *core.NodeView
 	length Length
 	group  string
+	part   string    // the ID of its part, where several were joined; else empty
 	place  int       // in the order of the update
 	began  time.Time // zero when it has not begun
 	back   bool      // it returns: the next one begins
@@ -401,6 +403,10 @@ func (u *update) finish(p *Part) {
 			seen[j.group] = true
 			if g := m.GroupOf(j.group); g != nil {
 				concurrent += max(g.Concurrent, 1)
+				if p.limits == nil {
+					p.limits = map[string]int{}
+				}
+				p.limits[j.group] = max(g.Concurrent, 1)
 			}
 		}
 	}

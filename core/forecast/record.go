@@ -126,7 +126,7 @@ func lastUpdate(rounds []core.Round) []core.Round {
 // Texts say how good the forecasts were, each in a sentence.
 func (r Record) Texts(s *core.Snapshot) []string {
 	if len(r.Next) == 0 {
-		return []string{"No forecast can be compared with what came yet: that takes three nodes that went through their maintenance."}
+		return []string{"No forecast of a node can be compared with what came yet: that takes three nodes that went through their maintenance."}
 	}
 	within := 0
 	var off []time.Duration

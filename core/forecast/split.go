@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -215,10 +216,21 @@ func (sp *splitting) running(p *Part) {
 	sp.at = later(sp.at, end)
 }
 
-// join adds the nodes of a step to those of the step beside which it goes.
+// join adds the nodes of a step to those of the step beside which it goes. Each group keeps to its own number at a time.
 func (sp *splitting) join(p, with *Part) {
 	p.Title += " and " + with.Title
-	p.jobs = append(slices.Clone(p.jobs), with.jobs...)
+	p.jobs = slices.Clone(p.jobs)
+	for _, j := range with.jobs {
+		j.part = with.ID
+		p.jobs = append(p.jobs, j)
+	}
+	p.limits = maps.Clone(p.limits)
+	for group, limit := range with.limits {
+		if p.limits == nil {
+			p.limits = map[string]int{}
+		}
+		p.limits[group] = limit
+	}
 	slices.SortStableFunc(p.jobs, func(a, b job) int { return a.place - b.place })
 	p.flow.atOnce, p.flow.gap = p.flow.atOnce+with.flow.atOnce, max(p.flow.gap, with.flow.gap)
 	p.AtOnce = int(p.flow.atOnce)
@@ -315,7 +327,7 @@ func (sp *splitting) slowOf(p *Part) time.Duration {
 // if it can.
 func (sp *splitting) nodes(p *Part, then time.Duration) {
 	if sp.request.AtOnce > 0 {
-		p.flow.atOnce, p.AtOnce = float64(sp.request.AtOnce), sp.request.AtOnce
+		p.flow.atOnce, p.AtOnce, p.limits = float64(sp.request.AtOnce), sp.request.AtOnce, nil
 	}
 	blocks := map[string]int{}
 	if e := sp.request.Evacuation; e != nil {
@@ -348,10 +360,12 @@ func (sp *splitting) nodes(p *Part, then time.Duration) {
 			return !until.Until().After(to)
 		})
 		for _, x := range spans {
-			sp.put(Item{Part: p.ID, Title: x.Label, Node: x.Node, Start: x.Start, End: x.End, Basis: x.Basis, Waits: x.Waits,
+			sp.put(Item{Part: x.Part, Title: x.Label, Node: x.Node, Start: x.Start, End: x.End, Basis: x.Basis, Waits: x.Waits,
 				Block: blocks[x.Node]})
 		}
-		jobs = jobs[max(len(spans), 1):] // the first one fits: the night was chosen for it
+		jobs = slices.DeleteFunc(jobs, func(j job) bool { // the first one is among them: the night was chosen for it
+			return slices.ContainsFunc(spans, func(x NodeSpan) bool { return x.Node == j.view.Name })
+		})
 		if sp.at = end; len(jobs) > 0 && jobs[0].length.Slow() <= sp.request.Window.Length() {
 			sp.open(true)
 		}

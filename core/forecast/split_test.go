@@ -102,7 +102,14 @@ func TestAnUpdateIsDividedOverNights(t *testing.T) {
 			})
 		}, "22:00-06:00", 0, "14 Mar gtw-01@22:00 cmp-03@22:20 cmp-01@22:40 cmp-02@23:00 step mcc-components@23:20", nil},
 		{"two groups of one index side by side", func() scene.Scene { return twoGroups(2) }, "22:00-06:00", 0,
-			"14 Mar cmp-01@22:00 cmp-02@22:00 cmp-03@22:20 gtw-01@22:20 step mcc-components@22:40", nil},
+			"14 Mar cmp-01@22:00 cmp-02@22:00 cmp-03@22:20 gtw-01@22:40 step mcc-components@23:00", nil},
+		{"a night is not long enough for the larger group", func() scene.Scene { return twoGroups(2) }, "22:00-22:42", 0,
+			"14 Mar cmp-01@22:00 cmp-02@22:00; 15 Mar cmp-03@22:00; 16 Mar gtw-01@22:00; never step mcc-components ", nil},
+		{"groups of one index keep to their numbers without a plan", func() scene.Scene {
+			sc := twoGroups(2)
+			sc.Management = withoutPlan(sc.Management)
+			return sc
+		}, "22:00-06:00", 0, "14 Mar cmp-01@22:00 cmp-02@22:00 cmp-03@22:20 gtw-01@22:40 the rest: StackLight and other applications@23:00", nil},
 		{"two groups of different indexes one after the other", func() scene.Scene { return twoGroups(1) }, "22:00-06:00", 0,
 			"14 Mar cmp-02@22:00 cmp-03@22:20 gtw-01@22:40 cmp-01@23:00 step mcc-components@23:20", nil},
 		{"workers are not part of this update", func() scene.Scene {
@@ -139,8 +146,18 @@ func TestAnUpdateIsDividedOverNights(t *testing.T) {
 	}
 }
 
-// twoGroups is planned with cmp-01 in the group rack-a of index 2, and the others in rack-b of this index.
-func twoGroups(index int) scene.Scene {
+// withoutPlan is the management cluster without update plans.
+func withoutPlan(m *core.Management) *core.Management {
+	out := *m
+	out.Plans = nil
+	return &out
+}
+
+// twoGroups is planned with cmp-01, or these nodes, in the group rack-a of index 2, and the others in rack-b of this index.
+func twoGroups(index int, inA ...string) scene.Scene {
+	if len(inA) == 0 {
+		inA = []string{"cmp-01"}
+	}
 	sc := scene.Healthy()
 	sc.Update(5 * time.Hour)
 	seenRounds(sc, "cmr", 20*time.Minute, "ctl-01", "ctl-02", "ctl-03")
@@ -152,7 +169,7 @@ func twoGroups(index int) scene.Scene {
 			Index: []int{index, 2}[i], Concurrent: 1, Reboot: true})
 	}
 	for name, machine := range m.Machines {
-		if machine.Group = "rack-b"; name == "cmp-01" {
+		if machine.Group = "rack-b"; slices.Contains(inA, name) {
 			machine.Group = "rack-a"
 		}
 	}
@@ -199,6 +216,18 @@ func TestEvacuationsInASplit(t *testing.T) {
 	sp := SplitNights(planned().Snapshot, Request{Window: window(t, "22:00-06:00"), Evacuation: e})
 	if !slices.ContainsFunc(sp.Warnings, func(w string) bool { return strings.HasPrefix(w, "1 node has instances that block it") }) {
 		t.Errorf("%q", sp.Warnings)
+	}
+}
+
+// Of a group of which the next node does not fit into the night no further one begins; the group beside it goes on.
+func TestAGroupRestsByItself(t *testing.T) {
+	sc := twoGroups(2, "cmp-01", "cmp-02") // in the order of the update, and gtw-01 and cmp-03 beside them
+	long := new(evacuation.Span(100 * time.Minute))
+	e := &evacuation.Forecast{Nodes: []evacuation.NodeForecast{{Node: "cmp-02", Time: long, Slow: long},
+		{Node: "cmp-01", Time: new(evacuation.Span(0)), Slow: new(evacuation.Span(0))}}}
+	sp := SplitNights(sc.Snapshot, Request{Window: window(t, "22:00-23:15"), Evacuation: e})
+	if got := nightsText(sp); got != "14 Mar cmp-01@22:00 cmp-03@22:00 gtw-01@22:20; 15 Mar cmp-02@22:00; never step mcc-components " {
+		t.Error(got)
 	}
 }
 

@@ -9,6 +9,7 @@ const (
 	ReturnLong    = 10 * time.Minute // a returning node: the controller's own timeouts are 5 minutes (docs/mosk.md#timers)
 	RebootLong    = 30 * time.Minute // a node that is not Ready: the documents allow 15 to 40 minutes for its whole update
 	DeferredLong  = 10 * time.Minute // a controller that waits for others
+	ServicesStand = 30 * time.Minute // all services of OpenStack together, without one of them that comes into another state
 	HealthLong    = 20 * time.Minute // the time one service has to become healthy (docs/mosk.md#timers)
 	StageLong     = 60 * time.Minute // any other stage: the documents allow a worker 20 and 40 minutes
 	OutageLong    = 5 * time.Minute  // an API that does not answer the controller

@@ -133,6 +133,7 @@ func ManagementSummary(s *core.Snapshot) []string {
 		return []string{ClusterNotFound(s)}
 	}
 	var out []string
+	stuck := m.LCM != nil && m.LCM.Stuck
 	if c := m.Cluster; c != nil {
 		switch {
 		case c.InMaintenance && !c.Wanted():
@@ -143,13 +144,13 @@ func ManagementSummary(s *core.Snapshot) []string {
 			out = append(out, "the cluster goes into maintenance mode")
 		}
 		for _, cond := range c.Conditions {
-			if !cond.Ready {
+			if !cond.Ready && !(stuck && cond.Message != "" && cond.Message == m.LCM.StuckMessage) { // else LCM's own line says it
 				out = append(out, wording.OneLine(cond.Type, 40)+" not ready"+wording.Because(wording.OneLine(cond.Message, wording.MostRead)))
 			}
 		}
 	}
-	if c := m.LCM; c != nil && c.Stuck {
-		out = append(out, "LCM is stuck"+wording.Because(wording.OneLine(c.StuckMessage, wording.MostRead)))
+	if stuck {
+		out = append(out, "LCM is stuck"+wording.Because(wording.OneLine(m.LCM.StuckMessage, wording.MostRead)))
 	}
 	if r := m.Reboot; r != nil {
 		what := "all machines"

@@ -257,3 +257,15 @@ func TestPhasesByThePlan(t *testing.T) {
 		}
 	}
 }
+
+// What LCM itself calls stuck stands once: the Cluster's condition says the same words.
+func TestWhatLCMCallsStuckStandsOnce(t *testing.T) {
+	sc := scene.Healthy()
+	m := sc.Managed()
+	m.Lcm.Stuck, m.Lcm.StuckMessage = true, "cmp-01 is not Ready"
+	m.Cluster.Conditions = []core.Condition{{Type: "LCMOperation", Message: "cmp-01 is not Ready"}, {Type: "Kubelet", Message: "1 of 7"}}
+	got := ManagementSummary(m.Join().Snapshot)
+	if want := []string{"Kubelet not ready: 1 of 7", "LCM is stuck: cmp-01 is not Ready"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

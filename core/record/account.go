@@ -12,12 +12,13 @@ import (
 // Format is the version of an Account as JSON.
 const Format = 1
 
-// Account is what a journal tells of one update. Times are the cluster's, in UTC; durations are seconds. What the journal does not tell is
-// empty or zero.
+// Account is what a journal tells of one update, or of the maintenance outside one. Times are the cluster's, in UTC; durations are seconds.
+// What the journal does not tell is empty or zero.
 type Account struct {
 	Format  int    `json:"format"`
 	Cluster string `json:"cluster"`
-	From    string `json:"from,omitempty"` // releases
+	Outside bool   `json:"outside,omitempty"` // it is of no update: graceful reboots, maintenance mode
+	From    string `json:"from,omitempty"`    // releases
 	To      string `json:"to,omitempty"`
 	Began   Time   `json:"began"`
 	Ended   Time   `json:"ended"`             // zero while it runs, as far as the journal tells
@@ -47,6 +48,9 @@ type Account struct {
 	Notes       []Note       `json:"notes"`
 	Deviations  []Deviation  `json:"deviations"` // from what the documents, or the check, say
 	Left        []Leftover   `json:"leftToSetBack"`
+
+	// Nodes that went through maintenance before the update or after it: nothing else here counts them.
+	NodesOutside int `json:"nodesOutside,omitempty"`
 
 	done core.History
 }

@@ -27,6 +27,8 @@ type builder struct {
 	records   []engine.Record
 	places    map[string][]Place // by object UID: of the writes
 	plan      planner
+	update    core.UpdateRecord   // the zero value where the account is of no update
+	outside   map[string]struct{} // nodes that went through maintenance outside the update
 }
 
 func (r *Reader) accountOf(p part) *Account {
@@ -34,7 +36,8 @@ func (r *Reader) accountOf(p part) *Account {
 		Ended: Time{p.update.Ended.UTC()}, EndSeen: p.update.EndSeen, EndReconstructed: p.update.Reconstructed, Lines: len(p.lines)},
 		nodes: map[string]*Node{}, instances: map[string]*Instance{}, projects: map[string]string{}, phases: map[int]*Phase{},
 		runs: map[string]*Run{}, actions: map[string]*Action{}, latest: map[string]*Entry{}, notes: map[string]*Note{},
-		places: map[string][]Place{}, several: r.several}
+		places: map[string][]Place{}, several: r.several, update: p.update, outside: map[string]struct{}{}}
+	b.Outside = p.update.UID == ""
 	for _, l := range p.lines {
 		b.add(l)
 	}
@@ -170,6 +173,10 @@ func (b *builder) round(l engine.JournalLine, at Place) {
 	if l.Round == nil {
 		return
 	}
+	if !b.Outside && !b.inUpdate(*l.Round) {
+		b.outside[l.Node] = struct{}{}
+		return
+	}
 	n := b.node(l)
 	m := Maintenance{Began: Time{l.Round.Started.UTC()}, Ended: Time{l.Round.Ended.UTC()},
 		EndSeen: !l.Round.Ended.IsZero() && !l.Round.EndUnseen && !l.Round.Reconstructed, Reconstructed: l.Round.Reconstructed}
@@ -185,6 +192,13 @@ func (b *builder) round(l engine.JournalLine, at Place) {
 	}
 	m.Lines = append(m.Lines, at)
 	n.Maintenance = append(n.Maintenance, m)
+}
+
+// inUpdate tells whether the maintenance of a node was a part of the update. What was not, has another request of the cluster or none, and
+// was before the update or after it: a graceful reboot, say.
+func (b *builder) inUpdate(r core.Round) bool {
+	u := b.update
+	return r.Update == u.UID || r.Update == "" && !r.Started.Before(u.Started) && (u.Ended.IsZero() || r.Started.Before(u.Ended))
 }
 
 func (b *builder) standstill(l engine.JournalLine, at Place) {

@@ -16,6 +16,9 @@ import (
 
 // finish puts together what was collected.
 func (b *builder) finish() {
+	if b.NodesOutside = len(b.outside); b.Outside {
+		b.span()
+	}
 	end := cmp.Or(b.Ended.Time, b.Last.Time)
 	b.Took = between(b.Began, Time{end})
 	for _, id := range slices.Sorted(maps.Keys(b.runs)) {
@@ -63,6 +66,41 @@ func (b *builder) finish() {
 	b.left()
 	b.called()
 	b.neverNull()
+}
+
+// asksFor are the steps that ask for maintenance outside an update, and what that is called.
+var asksFor = map[core.IntentKind]string{
+	core.IntentReboot: "graceful reboots", core.IntentEnterCluster: "maintenance mode", core.IntentEnterMachine: "maintenance mode",
+	core.IntentAskCluster: "maintenance by hand", core.IntentAskNode: "maintenance by hand",
+}
+
+// span is from when to when maintenance outside an update was: from the first step that asked for it, or its first node, to the end of its
+// last one.
+func (b *builder) span() {
+	begin := func(at Time) {
+		if !at.IsZero() && (b.Began.IsZero() || at.Before(b.Began.Time)) {
+			b.Began = at
+		}
+	}
+	goesOn := false
+	b.EndSeen = true
+	for _, n := range b.nodes {
+		for _, m := range n.Maintenance {
+			begin(m.Began)
+			if goesOn = goesOn || m.Ended.IsZero(); m.Ended.After(b.Ended.Time) {
+				b.Ended = m.Ended
+			}
+			b.EndSeen = b.EndSeen && (m.EndSeen || m.Reconstructed)
+		}
+	}
+	for _, a := range b.actions {
+		if asksFor[core.IntentKind(a.Kind)] != "" && a.State == string(core.OperationDone) {
+			begin(a.Confirmed)
+		}
+	}
+	if goesOn || b.Ended.IsZero() {
+		b.Ended, b.EndSeen = Time{}, false
+	}
 }
 
 // called gives nodes the names that people use, in texts in which they stand by their names in Kubernetes.

@@ -26,8 +26,10 @@ func HTML(w io.Writer, a *Account, zone *time.Location) error {
 	p.left()
 	p.deviations()
 	p.plan()
-	p.phases()
-	p.standstills()
+	if !a.Outside {
+		p.phases()
+		p.standstills()
+	}
 	p.nodes()
 	p.projects()
 	p.actions()

@@ -111,8 +111,20 @@ func (d *markdown) table(head string, rows [][]string) {
 	d.line("")
 }
 
-// Title is what the report is of: "mos: update 21.0.0 → 21.0.1".
+// Title is what the report is of: "mos: update 21.0.0 → 21.0.1", "mos: graceful reboots, no update".
 func (a *Account) Title() string {
+	if a.Outside {
+		var what []string
+		for _, x := range a.Actions {
+			if w := asksFor[core.IntentKind(x.Kind)]; w != "" && !slices.Contains(what, w) {
+				what = append(what, w)
+			}
+		}
+		if len(what) == 0 {
+			return a.Cluster + ": maintenance outside an update"
+		}
+		return a.Cluster + ": " + wording.Some(what, 3) + ", no update"
+	}
 	return a.Cluster + ": " + wording.Update(a.From, a.To)
 }
 
@@ -139,11 +151,19 @@ func (a *Account) Summary(zone *time.Location) []string {
 		}
 	}
 	c := a.Counts()
+	stood := ""
+	if !a.Outside {
+		stood = " It stood still for " + Span(a.StoodStill()) + "."
+	}
 	out = append(out, fmt.Sprintf("%s went through maintenance, of %d.", wording.Count(done, "node"), len(a.Nodes)),
 		fmt.Sprintf("%s moved, by %s and %d cold; %s failed. Operators stopped or shelved %s.", wording.Count(c.Moved, "instance"),
 			wording.Count(c.Live, "live migration"), c.Cold, wording.Count(c.Failed, "migration"), wording.Count(c.Stopped, "instance")),
-		fmt.Sprintf("Operators confirmed %s; %s failed. It stood still for %s.", wording.Count(len(a.Actions), "step"),
-			wording.Count(c.FailedSteps, "step"), Span(a.StoodStill())))
+		fmt.Sprintf("Operators confirmed %s; %s failed.%s", wording.Count(len(a.Actions), "step"),
+			wording.Count(c.FailedSteps, "step"), stood))
+	if n := a.NodesOutside; n > 0 {
+		out = append(out, wording.Count(n, "node")+" went through maintenance outside it, before or after: `lockstep report --outside` "+
+			"tells of what was since.")
+	}
 	return out
 }
 
@@ -262,29 +282,11 @@ func (d *markdown) report(a *Account) {
 	d.line("\nTimes are of the cluster's clock, in the zone %s. Numbers in the column *lines* are %s", plainly(name), a.Numbers())
 	d.open(a)
 	d.planned(a)
-	d.line("\n## Phases")
-	var rows [][]string
-	for _, p := range a.Phases {
-		exact := ""
-		switch {
-		case p.Reconstructed:
-			exact = "reconstructed"
-		case !p.Exact:
-			exact = "found later"
-		}
-		rows = append(rows, []string{strconv.Itoa(p.Number) + " " + plainly(p.Title), d.clock(p.Began), d.clock(p.Ended), span(p.Took),
-			exact, lines(p.Lines...)})
+	if !a.Outside {
+		d.phases(a)
 	}
-	d.rows(rows, "phase|began|ended|took||lines", "The journal tells of no phase.")
-	d.line("\n## What stood still")
-	rows = nil
-	for _, s := range a.StoodStillBy() {
-		rows = append(rows, []string{strconv.Itoa(s.Phase), plainly(s.Cause), plainly(cmp.Or(s.Label, s.Subject)), plainly(s.Why),
-			d.clock(s.Began), d.clock(s.Ended), span(s.Took) + s.TimesText(), lines(s.Lines...)})
-	}
-	d.rows(rows, "phase|cause|about|why|began|ended|took|lines", "Nothing, as far as somebody watched.")
 	d.line("\n## Nodes")
-	rows = nil
+	var rows [][]string
 	for _, n := range a.Nodes {
 		if len(n.Maintenance) == 0 {
 			continue
@@ -334,6 +336,31 @@ func (d *markdown) report(a *Account) {
 		"them.", wording.Count(a.Lines, "line"), skippedText(a.Skipped))
 	d.line("\nWhat the journal does not tell: which instances the OpenStack controller shut down by their tags, and how long an instance " +
 		"that was moved was slow indeed; it tells how long its migrations took.")
+}
+
+// phases are the update's phases, and what stood still in them.
+func (d *markdown) phases(a *Account) {
+	d.line("\n## Phases")
+	var rows [][]string
+	for _, p := range a.Phases {
+		exact := ""
+		switch {
+		case p.Reconstructed:
+			exact = "reconstructed"
+		case !p.Exact:
+			exact = "found later"
+		}
+		rows = append(rows, []string{strconv.Itoa(p.Number) + " " + plainly(p.Title), d.clock(p.Began), d.clock(p.Ended), span(p.Took),
+			exact, lines(p.Lines...)})
+	}
+	d.rows(rows, "phase|began|ended|took||lines", "The journal tells of no phase.")
+	d.line("\n## What stood still")
+	rows = nil
+	for _, s := range a.StoodStillBy() {
+		rows = append(rows, []string{strconv.Itoa(s.Phase), plainly(s.Cause), plainly(cmp.Or(s.Label, s.Subject)), plainly(s.Why),
+			d.clock(s.Began), d.clock(s.Ended), span(s.Took) + s.TimesText(), lines(s.Lines...)})
+	}
+	d.rows(rows, "phase|cause|about|why|began|ended|took|lines", "Nothing, as far as somebody watched.")
 }
 
 // planned is the plan against what came.

@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/core"
@@ -73,6 +74,7 @@ func (r *Reader) Updates() []core.UpdateRecord {
 }
 
 // Account is that of the update to the release; empty: of the last one. An update that was asked for several times is told as its last.
+// Where the journal tells of no update, it is that of the maintenance outside one.
 func (r *Reader) Account(release string) (*Account, error) {
 	for i := len(r.parts) - 1; i >= 0; i-- {
 		if u := r.parts[i].update; u.UID != "" && (release == "" || u.Release == release) {
@@ -86,5 +88,43 @@ func (r *Reader) Account(release string) (*Account, error) {
 	if release != "" && len(known) > 0 {
 		return nil, fmt.Errorf("the journal tells of no update to %s; it has those to %s", release, strings.Join(known, ", "))
 	}
-	return nil, fmt.Errorf("the journal tells of no update")
+	if release != "" {
+		return nil, fmt.Errorf("the journal tells of no update")
+	}
+	return r.AccountOutside()
+}
+
+// AccountOutside is that of the maintenance since the last update, or of all where there was none: graceful reboots, maintenance mode.
+func (r *Reader) AccountOutside() (*Account, error) {
+	if len(r.parts) == 0 {
+		return nil, fmt.Errorf("the journal tells of no update, and of no maintenance")
+	}
+	p := r.parts[len(r.parts)-1]
+	update := p.update
+	return r.outside(part{lines: linesAfter(p.lines, update.UID)}, update)
+}
+
+// linesAfter are the lines after the last one of the update.
+func linesAfter(lines []engine.JournalLine, uid string) []engine.JournalLine {
+	for i, l := range slices.Backward(lines) {
+		if l.Kind == engine.RecordUpdate && l.Update != nil && l.Update.UID == uid {
+			return lines[i+1:]
+		}
+	}
+	return lines
+}
+
+func (r *Reader) outside(p part, update core.UpdateRecord) (*Account, error) {
+	if update.UID != "" && update.Ended.IsZero() {
+		return nil, fmt.Errorf("the update to %s has not ended, as far as the journal tells: it tells of no maintenance outside it",
+			update.Release)
+	}
+	a := r.accountOf(p)
+	if a.Began.IsZero() {
+		if update.UID != "" {
+			return nil, fmt.Errorf("the journal tells of no maintenance since the update to %s", update.Release)
+		}
+		return nil, fmt.Errorf("the journal tells of no update, and of no maintenance")
+	}
+	return a, nil
 }
