@@ -18,7 +18,7 @@ type ComputeService struct {
 	Up             bool
 	ForcedDown     bool
 	Zone           string
-	Updated        time.Time
+	Updated        time.Time // its last report when one of its other facts had changed; see Snapshot.LastHeard
 }
 
 // Key implements Object.

@@ -13,7 +13,7 @@ type NetworkAgent struct {
 	Binary    string
 	Alive     bool
 	AdminUp   bool
-	Heartbeat time.Time
+	Heartbeat time.Time  // its last report when one of its other facts had changed; see Snapshot.LastHeard
 	Load      *AgentLoad // of an L3 or DHCP agent whose load was listed; else nil
 }
 

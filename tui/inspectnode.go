@@ -89,7 +89,7 @@ func nodeFacts(m *Model, f *facts, name string) {
 			if !a.AdminUp {
 				state += ", admin state down"
 			}
-			f.tone(tone, a.Type, state+", heartbeat "+stamp(a.Heartbeat, now))
+			f.tone(tone, a.Type, state+", heartbeat "+stamp(m.snap.LastHeard(a), now))
 			f.add("", served(a))
 		}
 	}

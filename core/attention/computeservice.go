@@ -29,7 +29,7 @@ func (f *facts) computeLeft(n nodeFacts) {
 		return // somebody decided that before
 	}
 	a := n.entry(core.RuleComputeLeft)
-	a.Severity, a.Since = core.SeverityWarning, core.Since{At: svc.Updated}
+	a.Severity, a.Since = core.SeverityWarning, returnedSince(f.s, n)
 	a.Reason = "nova-compute was left " + core.ServiceText(svc)
 	if own {
 		a.Reason = "nova-compute was left disabled by the OpenStack controller, and the maintenance is over"
@@ -40,4 +40,14 @@ func (f *facts) computeLeft(n nodeFacts) {
 		a.Severity = core.SeverityNotice
 	}
 	f.add(a)
+}
+
+// returnedSince is since when a service of the node could have been enabled again: since the end of its maintenance, as far as that is
+// known. The time that Nova and Cinder give for a service is that of its last report.
+func returnedSince(s *core.Snapshot, n nodeFacts) core.Since {
+	r := s.History.Rounds[n.Node.UID]
+	if r.Request == "" || r.Ended.IsZero() {
+		return core.Since{}
+	}
+	return core.Since{At: r.Ended, Exact: !r.EndUnseen}
 }

@@ -49,7 +49,7 @@ func (f *facts) volumesLeftOut(n nodeFacts) {
 			continue
 		}
 		a := n.entry(core.RuleVolumesLeft)
-		a.Severity, a.Since = core.SeverityWarning, core.Since{At: v.Updated}
+		a.Severity, a.Since = core.SeverityWarning, returnedSince(f.s, n)
 		a.Reason = v.Label() + " was left disabled for the maintenance, and the maintenance is over"
 		f.add(a)
 		return

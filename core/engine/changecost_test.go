@@ -15,39 +15,60 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// largeEngine is an Engine that has taken in 2,000 nodes, twenty of them in maintenance, and 100,000 instances. Its time goes on with next,
-// which makes a Snapshot and all that a screen shows of it.
-func largeEngine(t *testing.T) (sc scene.Scene, take func(core.SourceID, core.Object), next func() *core.Snapshot) {
+// large is an Engine that has taken in 2,000 nodes, twenty of them in maintenance, and 100,000 instances.
+type large struct {
+	scene  scene.Scene
+	engine *Engine
+	now    time.Time // only next and pass move it on
+}
+
+func newLarge(t *testing.T) *large {
 	t.Helper()
-	sc = scene.Fleet(2000, 50)
-	now := scene.Noon
-	e := New(Config{Cluster: sc.Cluster, Operator: sc.Operator, Wall: func() time.Time { return now }, Settings: sc.Settings,
-		Barred: "a test of costs"})
-	facts := sc.Objects()
-	for id := range sc.Sources {
-		e.take(core.Delta{Source: id, At: now, State: core.SourceLive, Replace: true, Upserts: facts[id]})
-	}
-	next = func() *core.Snapshot {
-		now = now.Add(publishEvery)
-		e.publish()
-		s := e.Snapshot()
-		attention.Of(s)
-		progress.Update(s)
-		forecast.Of(s)
-		return s
+	l := &large{scene: scene.Fleet(2000, 50), now: scene.Noon}
+	l.engine = New(Config{Cluster: l.scene.Cluster, Operator: l.scene.Operator, Wall: func() time.Time { return l.now },
+		Settings: l.scene.Settings, Barred: "a test of costs"})
+	facts := l.scene.Objects()
+	for id := range l.scene.Sources {
+		l.engine.take(core.Delta{Source: id, At: l.now, State: core.SourceLive, Replace: true, Upserts: facts[id]})
 	}
 	for range 3 { // what History has to note of the first sight is noted
-		next()
+		l.next()
 	}
-	return sc, func(id core.SourceID, o core.Object) {
-		e.take(core.Delta{Source: id, At: now, Upserts: []core.Object{o}})
-	}, next
+	return l
+}
+
+func (l *large) take(id core.SourceID, o core.Object) {
+	l.engine.take(core.Delta{Source: id, At: l.now, Upserts: []core.Object{o}})
+}
+
+// next makes a Snapshot and all that a screen shows of it.
+func (l *large) next() *core.Snapshot {
+	l.now = l.now.Add(publishEvery)
+	return l.shown()
+}
+
+// pass lets time pass in which nothing comes. A Snapshot is made each second.
+func (l *large) pass(d time.Duration) {
+	for ; d > 0; d -= tickEvery {
+		l.now = l.now.Add(tickEvery)
+		l.shown()
+	}
+}
+
+func (l *large) shown() *core.Snapshot {
+	l.engine.publish()
+	s := l.engine.Snapshot()
+	attention.Of(s)
+	progress.Update(s)
+	forecast.Of(s)
+	return s
 }
 
 // What a change costs is what depends on it, whatever the size of the cluster. Time depends on the machine; bytes do not.
 func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 	bubble.Single(t)
-	sc, take, next := largeEngine(t)
+	l := newLarge(t)
+	sc := l.scene
 	names := sc.NodeNames()
 	quiet, tagged := *sc.Nodes[names[len(names)-1]], *sc.ByHost[names[len(names)-1]][0]
 	lock, ceph := *sc.NodeLock(scene.Maintained, core.ControllerOpenStack), *sc.NodeLock(scene.Maintained, core.ControllerCeph)
@@ -58,24 +79,37 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 	}{
 		{"nothing", 40, func(int) {}},
 		{"the text of a lock", 1700, func(i int) {
-			l := lock
-			l.Message = "Starting migration for " + strconv.Itoa(i)
-			take(core.SourceNodeLocks, &l)
+			moving := lock
+			moving.Message = "Starting migration for " + strconv.Itoa(i)
+			l.take(core.SourceNodeLocks, &moving)
 		}},
 		{"the state of a lock", 2000, func(i int) {
-			l := ceph
-			l.RawState = []core.LockState{core.LockActive, core.LockInactive}[i%2]
-			take(core.SourceNodeLocks, &l)
+			moving := ceph
+			moving.RawState = []core.LockState{core.LockActive, core.LockInactive}[i%2]
+			l.take(core.SourceNodeLocks, &moving)
 		}},
 		{"the mode of a node", 1650, func(i int) {
 			n := quiet
 			n.Annotations = map[string]string{core.AnnotationMigrationMode: []string{"manual", "skip"}[i%2]}
-			take(core.SourceNodes, &n)
+			l.take(core.SourceNodes, &n)
 		}},
 		{"the tags of an instance", 1750, func(i int) {
 			in := tagged
 			in.Tags = []string{core.TagMaintenanceAction + []string{"notify", "poweroff"}[i%2]}
-			take(core.SourceInstances, &in)
+			l.take(core.SourceInstances, &in)
+		}},
+		{"each compute service has reported", 40, func(i int) {
+			services := make([]core.Object, 0, len(sc.Services))
+			for _, svc := range sc.Services {
+				s := *svc
+				s.Updated = scene.Noon.Add(time.Duration(i) * 10 * time.Second)
+				services = append(services, &s)
+			}
+			l.engine.take(core.Delta{Source: core.SourceComputeServices, At: l.now, State: core.SourceLive, Replace: true, Upserts: services})
+		}},
+		{"a source is heard again after a while", 1500, func(int) {
+			l.pass(50 * time.Second)
+			l.engine.take(core.Delta{Source: core.SourceVolumes, At: l.now, Touch: true})
 		}},
 	} {
 		var used []uint64
@@ -83,7 +117,7 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 			tt.changed(i)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			next()
+			l.next()
 			runtime.ReadMemStats(&after)
 			used = append(used, (after.TotalAlloc-before.TotalAlloc)/1000)
 		}

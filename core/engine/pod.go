@@ -114,6 +114,12 @@ func (w *podChecker) shown(made *core.DaemonPod) bool {
 	return false
 }
 
+// heardBefore tells whether a service or an agent reported last before a moment; not where nobody knows when it did.
+func heardBefore(s *core.Snapshot, r core.Reporter, at time.Time) bool {
+	last := s.LastHeard(r)
+	return !last.IsZero() && last.Before(at)
+}
+
 // silent says which of the agents in the new pod have not reported since it was created; empty when all have, or when Nova or Neutron
 // is not live.
 func (w *podChecker) silent(since time.Time) string {
@@ -124,7 +130,7 @@ func (w *podChecker) silent(since time.Time) string {
 			return "Nova does not show nova-compute"
 		}
 		if svc := s.Services[s.HostOf(w.change.Node)]; svc != nil && !svc.ForcedDown &&
-			(!svc.Up || !svc.Updated.IsZero() && svc.Updated.Before(since)) {
+			(!svc.Up || heardBefore(s, svc, since)) {
 			return "Nova does not hear from nova-compute"
 		}
 		return ""
@@ -134,7 +140,7 @@ func (w *podChecker) silent(since time.Time) string {
 	}
 	var names []string
 	for _, a := range progress.AgentsTouched(s, v.Set, w.change.Node) {
-		if !a.Alive || !a.Heartbeat.IsZero() && a.Heartbeat.Before(since) {
+		if !a.Alive || heardBefore(s, a, since) {
 			names = append(names, wording.OneLine(a.Type, 40))
 		}
 	}

@@ -75,6 +75,7 @@ func (w *world) project(s, prev *core.Snapshot) {
 		}
 	}, func() { s.Projects = prev.Projects }, prev)
 	w.projectVolumes(s, prev)
+	s.Heard, w.hearing = w.heard, false
 	p.own(core.SourceAlertmanager, func() {
 		for _, a := range values[*core.Alertmanager](w, core.SourceAlertmanager) {
 			s.Alertmanager = a

@@ -124,7 +124,9 @@ func (e *Engine) stampSnapshot(s, prev *core.Snapshot) {
 	if prev == nil {
 		t.everything()
 	} else {
-		if s.Write != prev.Write || s.Management != prev.Management || !e.sameSources(s, prev) ||
+		same, lately := sameSources(s, prev)
+		t.any = t.any || !lately
+		if s.Write != prev.Write || s.Management != prev.Management || !same ||
 			!slices.Equal(s.Notes, prev.Notes) || !sameHistory(&s.History, &e.observed, false) {
 			t.everything()
 		}
@@ -153,26 +155,28 @@ func (e *Engine) stamp(s *core.Snapshot) {
 	*t = touches{}
 }
 
-// sameSources tells whether all sources are as they were, but for when they were heard. A source that was not heard for a while, and is
-// now, is not as it was: rules count from half of Settings.StaleAfterOf on.
-func (e *Engine) sameSources(s, prev *core.Snapshot) bool {
+// sameSources tells whether all sources are as they were, but for when they were heard; lately tells whether each that was heard again had
+// been heard lately. One that was not heard for a while, and is now, counts for what is derived from the whole Snapshot: rules about
+// sources count from half of Settings.StaleAfterOf on. Nothing of a node rests on how long ago a live source was heard.
+func sameSources(s, prev *core.Snapshot) (same, lately bool) {
 	if len(s.Sources) != len(prev.Sources) {
-		return false
+		return false, false
 	}
+	lately = true
 	for id, now := range s.Sources {
 		before, known := prev.Sources[id]
-		if !known || before.AsOf.IsZero() != now.AsOf.IsZero() {
-			return false
+		if !known || before.AsOf.IsZero() != now.AsOf.IsZero() || now.AsOf.Before(before.AsOf) {
+			return false, false
 		}
-		if now.AsOf.Before(before.AsOf) || now.AsOf.After(before.AsOf) && s.Wall.Sub(before.AsOf) >= s.Settings.StaleAfterOf(id)/2 {
-			return false
+		if now.AsOf.After(before.AsOf) && s.Wall.Sub(before.AsOf) >= s.Settings.StaleAfterOf(id)/2 {
+			lately = false
 		}
 		before.AsOf = now.AsOf
 		if before != now {
-			return false
+			return false, false
 		}
 	}
-	return true
+	return true, lately
 }
 
 // touchOperations notes what has changed in the operations: at their nodes, or everywhere for one that is at no node.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -21,6 +22,10 @@ type world struct {
 	instances  grouped[*core.Instance]
 	moved      map[string]*core.Instance // those that changed since the last projection, by ID; nil for one that is gone
 	migrations grouped[*core.Migration]
+
+	// When services and agents that are as they were reported last, by key. A Snapshot shares the map: it is replaced, never changed.
+	heard   map[string]time.Time
+	hearing bool // heard is not in a Snapshot yet
 
 	place   core.ManagementPlace
 	touched touches // since the last Snapshot
@@ -119,7 +124,8 @@ func (w *world) put(src core.SourceID, o core.Object) bool {
 	}
 	key := o.Key()
 	if old, ok := objects[key]; ok && sameFacts(old, o) {
-		return false // a poll that found nothing new, or a node's heartbeat
+		w.hear(old, o)
+		return false // a poll that found nothing new, or a heartbeat
 	}
 	if old, ok := objects[key]; ok {
 		w.ungroup(src, old)
@@ -137,7 +143,29 @@ func (w *world) put(src core.SourceID, o core.Object) bool {
 
 // sameFacts tells whether two objects with one key say the same. The resourceVersion of a node does not count: it changes with every
 // heartbeat, thousands of times an hour.
+//
+// Nor does the time at which a service or an agent reported, while it reports: Nova's services do every ten seconds, each of them.
 func sameFacts(a, b core.Object) bool {
+	switch x := a.(type) {
+	case *core.ComputeService:
+		if y, both := b.(*core.ComputeService); both && x.Up && y.Up {
+			same := *y
+			same.Updated = x.Updated
+			return *x == same
+		}
+	case *core.VolumeService:
+		if y, both := b.(*core.VolumeService); both && x.Up && y.Up {
+			same := *y
+			same.Updated = x.Updated
+			return *x == same
+		}
+	case *core.NetworkAgent:
+		if y, both := b.(*core.NetworkAgent); both && x.Alive && y.Alive {
+			same := *y
+			same.Heartbeat = x.Heartbeat
+			return reflect.DeepEqual(x, &same)
+		}
+	}
 	x, isNode := a.(*core.Node)
 	y, both := b.(*core.Node)
 	if isNode && both && x.ResourceVersion != y.ResourceVersion {
@@ -148,6 +176,26 @@ func sameFacts(a, b core.Object) bool {
 	return reflect.DeepEqual(a, b)
 }
 
+// hear notes when a service or an agent reported last whose facts are the same as before.
+func (w *world) hear(before, now core.Object) {
+	r, reports := now.(core.Reporter)
+	if !reports || !r.Reported().After(core.Later(before.(core.Reporter).Reported(), w.heard[r.Key()])) {
+		return
+	}
+	w.ownHeard()[r.Key()] = r.Reported()
+}
+
+// ownHeard is heard, to be changed.
+func (w *world) ownHeard() map[string]time.Time {
+	if !w.hearing {
+		w.heard, w.hearing = maps.Clone(w.heard), true
+		if w.heard == nil {
+			w.heard = map[string]time.Time{}
+		}
+	}
+	return w.heard
+}
+
 func (w *world) remove(src core.SourceID, key string) bool {
 	old, ok := w.objects[src][key]
 	if !ok {
@@ -156,6 +204,9 @@ func (w *world) remove(src core.SourceID, key string) bool {
 	w.ungroup(src, old)
 	w.touched.object(w, src, old, nil)
 	delete(w.objects[src], key)
+	if _, heard := w.heard[key]; heard {
+		delete(w.ownHeard(), key)
+	}
 	w.dirty[src] = true
 	if w.noting {
 		d := &w.noted[len(w.noted)-1]

@@ -157,3 +157,54 @@ func TestForeignObjectsAreLeftOut(t *testing.T) {
 		t.Fatalf("nodes: %v", got)
 	}
 }
+
+// A service that reports is as it was; only the time of its report is another one. One that has fallen silent, or comes back, is another
+// one.
+func TestAReportIsNoNewFact(t *testing.T) {
+	at := func(seconds int) time.Time { return worldTime.Add(time.Duration(seconds) * time.Second) }
+	for _, tt := range []struct {
+		source core.SourceID
+		object func(up bool, reported time.Time) core.Reporter
+	}{
+		{core.SourceComputeServices, func(up bool, reported time.Time) core.Reporter {
+			return &core.ComputeService{ID: "c", Host: "cmp-1", Up: up, Updated: reported}
+		}},
+		{core.SourceVolumeServices, func(up bool, reported time.Time) core.Reporter {
+			return &core.VolumeService{Host: "cmp-1@lvm", Up: up, Updated: reported}
+		}},
+		{core.SourceNetworkAgents, func(up bool, reported time.Time) core.Reporter {
+			return &core.NetworkAgent{ID: "a", Host: "cmp-1", Alive: up, Heartbeat: reported}
+		}},
+	} {
+		w := newWorld(nil, worldTime)
+		var s *core.Snapshot
+		step := func(up bool, reported time.Time, wantNews bool) {
+			t.Helper()
+			w.touched = touches{}
+			o := tt.object(up, reported)
+			news := w.apply(core.Delta{Source: tt.source, At: reported, Replace: true, Upserts: []core.Object{o}})
+			s = projected(w, s)
+			if news != wantNews || w.touched.any != wantNews {
+				t.Errorf("%s at %s: news %t, touched %t; want %t", tt.source, reported, news, w.touched.any, wantNews)
+			}
+			if last := s.LastHeard(w.objects[tt.source][o.Key()].(core.Reporter)); !last.Equal(reported) {
+				t.Errorf("%s was heard last at %s, not %s", tt.source, last, reported)
+			}
+		}
+		step(true, at(0), true)
+		first := s
+		step(true, at(10), false)
+		step(true, at(20), false)
+		step(false, at(20), true)
+		step(false, at(30), true) // nobody understands it, and it can matter
+		step(true, at(40), true)
+		step(true, at(50), false)
+		if len(first.Heard) > 0 {
+			t.Errorf("%s: an earlier Snapshot has changed: %v", tt.source, first.Heard)
+		}
+		w.apply(core.Delta{Source: tt.source, At: at(60), Replace: true})
+		if s = projected(w, s); len(s.Heard) > 0 {
+			t.Errorf("%s: what is gone is still heard: %v", tt.source, s.Heard)
+		}
+	}
+}

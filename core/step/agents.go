@@ -113,7 +113,7 @@ func agentText(s *core.Snapshot, d *core.DaemonSet, node string) string {
 		if svc == nil {
 			return "Nova knows no nova-compute on " + wording.OneLine(s.HostOf(node), 64)
 		}
-		return "nova-compute is " + UpText(svc) + wording.InBrackets(seenText(svc.Updated))
+		return "nova-compute is " + UpText(svc) + wording.InBrackets(seenText(s.LastHeard(svc)))
 	}
 	agents := progress.AgentsIn(s, d, node)
 	if len(agents) == 0 {
