@@ -123,7 +123,7 @@ var rules = map[string]rule{
 
 	"History.Stages key": {class: id}, "History.Courses key": {class: id}, "History.Locks key": {class: id},
 	"History.Outages key": {class: id}, "History.Refused key": {class: id}, "History.Rounds key": {class: id},
-	"History.Earlier key": {class: id},
+	"History.Earlier key":  {class: id},
 	"History.Foretold key": {class: prose}, "History.Changes key": {class: id}, "History.Tries key": {class: id},
 	"History.Tags key": {class: id}, "History.Stopped key": {class: id}, "History.Cold key": {class: id},
 	"History.Overrides key": {class: id}, "History.Silences key": {class: id}, "SilenceRecord.By": {class: person},
