@@ -22,10 +22,10 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// sameAsLived compares what a recording shows with what was shown: all facts, but for what each program counts itself, and of writing
-// that it is barred.
+// sameAsLived compares what a recording shows with what was shown: all facts, but for what each program counts itself, when those
+// reported that report, and of writing that it is barred.
 var sameAsLived = cmp.Options{
-	cmpopts.IgnoreFields(core.Facts{}, "Revision", "Stamps", "MoreStops", "Write"),
+	cmpopts.IgnoreFields(core.Facts{}, "Revision", "Stamps", "MoreStops", "Write", "Heard", "Unheard"),
 	cmpopts.IgnoreFields(core.APIError{}, "Err"),
 	cmp.AllowUnexported(core.Instances{}, core.Management{}),
 }

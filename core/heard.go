@@ -30,6 +30,11 @@ func (a *NetworkAgent) Reported() time.Time { return a.Heartbeat }
 // Reporting implements Reporter.
 func (a *NetworkAgent) Reporting() bool { return a.Alive }
 
-// LastHeard is when the service or agent reported last; zero when that is not known. Nothing that is derived from a Snapshot may rest on
-// it for one that reports: it moves on while the facts stay.
-func (s *Snapshot) LastHeard(r Reporter) time.Time { return Later(r.Reported(), s.Heard[r.Key()]) }
+// LastHeard is when the service or agent reported last; zero when that is not known, as in a recording for one that reports. Nothing that
+// is derived from a Snapshot may rest on it for one that reports: it moves on while the facts stay.
+func (s *Snapshot) LastHeard(r Reporter) time.Time {
+	if s.Unheard && r.Reporting() {
+		return time.Time{}
+	}
+	return Later(r.Reported(), s.Heard[r.Key()])
+}

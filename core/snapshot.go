@@ -58,6 +58,7 @@ type Facts struct {
 	Projects        map[string]string                // names by ID
 	VolumeServices  map[string][]*VolumeService      // by host, without its back ends; each by back end
 	Heard           map[string]time.Time             // when services and agents reported since their facts changed last, by key; see LastHeard
+	Unheard         bool                             // it is of a recording, which does not keep Heard
 	Volumes         map[string]*HostVolumes          // on hosts' own disks, by host; of hosts that are to be removed only
 	Alertmanager    *Alertmanager                    // its alerts and silences; nil when nothing is known of it
 	Management      *Management                      // what the management cluster tells; nil when it tells nothing

@@ -89,7 +89,10 @@ func nodeFacts(m *Model, f *facts, name string) {
 			if !a.AdminUp {
 				state += ", admin state down"
 			}
-			f.tone(tone, a.Type, state+", heartbeat "+stamp(m.snap.LastHeard(a), now))
+			if last := m.snap.LastHeard(a); !last.IsZero() {
+				state += ", heartbeat " + stamp(last, now)
+			}
+			f.tone(tone, a.Type, state)
 			f.add("", served(a))
 		}
 	}

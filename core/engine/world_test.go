@@ -187,8 +187,13 @@ func TestAReportIsNoNewFact(t *testing.T) {
 			if news != wantNews || w.touched.any != wantNews {
 				t.Errorf("%s at %s: news %t, touched %t; want %t", tt.source, reported, news, w.touched.any, wantNews)
 			}
-			if last := s.LastHeard(w.objects[tt.source][o.Key()].(core.Reporter)); !last.Equal(reported) {
+			known := w.objects[tt.source][o.Key()].(core.Reporter)
+			if last := s.LastHeard(known); !last.Equal(reported) {
 				t.Errorf("%s was heard last at %s, not %s", tt.source, last, reported)
+			}
+			of := core.Snapshot{Facts: s.Facts}
+			if of.Unheard = true; of.LastHeard(known).IsZero() != up {
+				t.Errorf("%s: a recording says of one that reports (%t) that it did at %s", tt.source, up, of.LastHeard(known))
 			}
 		}
 		step(true, at(0), true)
