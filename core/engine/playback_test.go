@@ -16,10 +16,10 @@ import (
 	"lockstep/core/recording"
 )
 
-// sameAsPlayed compares the facts of Snapshots, but for the numbers that each Engine counts itself, and the causes of errors, which only
-// the program that had them can tell.
+// sameAsPlayed compares the facts of Snapshots, but for the numbers that each Engine counts itself, the causes of errors, which only the
+// program that had them can tell, and when those reported that report.
 var sameAsPlayed = cmp.Options{
-	cmpopts.IgnoreFields(core.Facts{}, "Revision", "Stamps", "MoreStops"),
+	cmpopts.IgnoreFields(core.Facts{}, "Revision", "Stamps", "MoreStops", "Heard", "Unheard"),
 	cmpopts.IgnoreFields(core.APIError{}, "Err"),
 	cmp.AllowUnexported(core.Instances{}, core.Management{}),
 }
