@@ -9,6 +9,7 @@ type NodeView struct {
 	Since  Since
 	Reason string // why it is in this stage, in one line: the evidence
 	What   string // what happens there now, short: "6 of 15 moved", "ovs agent down", "2 live, 1 notify"
+	Open   bool   // what has been asked for and has not come yet can make it another stage: no transition is told by it
 
 	Mode        MigrationMode // as set, ModeLive when not set; may be a value that Rockoon does not know
 	ModeSet     bool          // the annotation is there

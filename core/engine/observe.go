@@ -183,7 +183,7 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) c
 			continue
 		}
 		old, had := h.Stages[v.Node.UID]
-		if had && old.Stage == v.Stage {
+		if had && old.Stage == v.Stage || v.Open {
 			continue
 		}
 		r := core.StageRecord{Stage: v.Stage, Since: v.Since}

@@ -163,7 +163,7 @@ func viewNode(f *stageFacts) *core.NodeView {
 	}
 	for _, r := range stageRules {
 		if found, ok := r.find(f); ok {
-			v.Stage, v.Reason, v.What = r.stage, found.reason, found.what
+			v.Stage, v.Reason, v.What, v.Open = r.stage, found.reason, found.what, found.open
 			v.Since = f.since(r.stage, found)
 			break
 		}

@@ -63,9 +63,15 @@ func releasedCordoned(f *stageFacts) (verdict, bool) {
 	}
 	if f.pods == nil {
 		return verdict{reason: "handed to LCM and cordoned; its pods are not known (" + f.s.WhyUnknown(core.SourceNodePods) +
-			"), so it may still be draining", at: f.handedAt()}, true
+			"), so it may still be draining", at: f.handedAt(), open: f.podsComing()}, true
 	}
 	return verdict{reason: "handed to LCM, cordoned, and drained", what: "drained", at: f.handedAt()}, true
+}
+
+// podsComing tells whether the node's pods have been asked for: the next answer has them.
+func (f *stageFacts) podsComing() bool {
+	state := f.s.Sources[core.SourceNodePods].State
+	return state == core.SourceConnecting || state == core.SourceLive
 }
 
 func releasedOnly(f *stageFacts) (verdict, bool) {

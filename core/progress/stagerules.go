@@ -14,6 +14,7 @@ type verdict struct {
 	what   string    // what happens there now, short
 	at     time.Time // the evidence's time; zero when it has none
 	exact  bool      // at is when the stage began, not just evidence of it
+	open   bool      // what has been asked for and has not come yet can make it another stage
 }
 
 // stageRule is one row of the table of stages.
