@@ -27,6 +27,7 @@ var forms = []struct{ command, of, about string }{
 	{"plan --window", "forecast.jsonDocument", "How long the update takes, and its nights."},
 	{"clusters", "cli.Clusters", "All clusters of a management cluster."},
 	{"owners", "cli.ownersDocument", "What each project is to be told."},
+	{"note", "cli.notesDocument", "The note that was written, or that is done."},
 	{"notes", "cli.notesDocument", "Notes and promises."},
 	{"handover", "handover.Handover", "What the next shift has to know."},
 	{"report", "record.Account", "An update from start to end, out of the journal."},
@@ -83,6 +84,8 @@ func TestTheCommandsPrintTheirForms(t *testing.T) {
 			switch f.command {
 			case "watch", "clusters", "report", "demo --list", "version", "journal", "journal verify":
 				continue // they end by a signal, or need no cloud: below
+			case "note":
+				args = append(args, "the window ends at six", "--until", "+45m")
 			case "plan --window":
 				args = append(args, "22:00-06:00")
 			}

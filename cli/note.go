@@ -25,8 +25,9 @@ type noteAsked struct {
 
 func newNote(p *place) *cobra.Command {
 	var (
-		asked noteAsked
-		wait  patience
+		asked  noteAsked
+		output string
+		wait   patience
 	)
 	cmd := &cobra.Command{
 		Use:   "note [TEXT]",
@@ -41,11 +42,16 @@ The node, the instance or the entry is looked up first; a note about the update 
   lockstep note --done 9f3a`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if output != formatText && output != formatJSON {
+				return fmt.Errorf("-o is %q; it takes text or json", output)
+			}
 			asked.text = strings.Join(args, " ")
-			return writeNote(cmd.Context(), *p, wait.of(cmd), asked, cmd.OutOrStdout())
+			return writeNote(cmd.Context(), *p, wait.of(cmd), asked, output, cmd.OutOrStdout())
 		},
 	}
 	f := cmd.Flags()
+	f.StringVarP(&output, "output", "o", formatText, "`format`: text or json")
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{formatText, formatJSON}, cobra.ShellCompDirectiveNoFileComp))
 	f.StringVar(&asked.node, "node", "", "the `node` that it is about, by its name or label")
 	f.StringVar(&asked.instance, "instance", "", "the `instance` that it is about, by its ID, or its name where one alone has it")
 	f.StringVar(&asked.entry, "entry", "", "the `entry` of \"Needs you\" that it is about, by its ID (status -o json has it)")
@@ -62,7 +68,7 @@ The node, the instance or the entry is looked up first; a note about the update 
 	return cmd
 }
 
-func writeNote(ctx context.Context, p place, wait patience, asked noteAsked, out io.Writer) error {
+func writeNote(ctx context.Context, p place, wait patience, asked noteAsked, output string, out io.Writer) error {
 	switch {
 	case asked.done != "" && asked.text != "":
 		return errors.New("--done takes no text: the note keeps its own")
@@ -92,7 +98,12 @@ func writeNote(ctx context.Context, p place, wait patience, asked noteAsked, out
 		if err != nil {
 			return err
 		}
-		if _, err = fmt.Fprintln(out, noteLine(kept)); err != nil {
+		if output == formatJSON {
+			err = printJSON(out, notesDocument{2, snap.Cluster, []core.Note{kept}})
+		} else {
+			_, err = fmt.Fprintln(out, noteLine(kept))
+		}
+		if err != nil {
 			return fmt.Errorf("print the note: %w", err)
 		}
 		return nil
@@ -190,7 +201,7 @@ waits for no server.`,
 	return cmd
 }
 
-// notesDocument is what `lockstep notes -o json` prints.
+// notesDocument is what `lockstep notes -o json` prints, and `lockstep note -o json` of the one note.
 type notesDocument struct {
 	Format  int         `json:"format"` // of the document: 2; the first called it version
 	Cluster string      `json:"cluster"`

@@ -64,7 +64,11 @@ func TestNotesOnTheCommandLine(t *testing.T) {
 		if list.Notes[0].Text != "the window ends at six" {
 			t.Errorf("the first note is %+v", list.Notes[0])
 		}
-		run("note", "--done", list.Notes[0].ID)
+		var done struct{ Notes []core.Note }
+		if err := json.Unmarshal([]byte(run("note", "--done", list.Notes[0].ID, "-o", "json")), &done); err != nil || len(done.Notes) != 1 ||
+			!done.Notes[0].Done || done.Notes[0].ID != list.Notes[0].ID {
+			t.Errorf("the note that is done: %v, %+v", err, done.Notes)
+		}
 		if out := run("notes"); strings.Contains(out, "six") || !strings.Contains(out, "bert asks") {
 			t.Errorf("what is done is listed:\n%s", out)
 		}
