@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -344,7 +345,7 @@ func documentLines(d forecast.Document, w int) []draw.Line {
 // leastColumn is how narrow a column may get before its row is drawn as a list instead.
 const leastColumn = 12
 
-// rowLines are a table without a cursor. The last column wraps; where it would be too narrow, so does the widest of the others.
+// rowLines are a table without a cursor. Where it is too wide, the widest column wraps, at spaces as long as that is enough.
 func rowLines(head []string, rows [][]string, w int) []draw.Line {
 	if len(head) == 0 {
 		return nil
@@ -356,18 +357,32 @@ func rowLines(head []string, rows [][]string, w int) []draw.Line {
 		}
 	}
 	const between = 2
-	for {
-		all, widest := between*(len(widths)-1), 0
-		for i, n := range widths {
-			all += n
-			if n > widths[widest] {
-				widest = i
+	for _, whole := range []bool{true, false} { // words are broken only where nothing else helps
+		least := make([]int, len(head))
+		for i := range least {
+			least[i] = leastColumn
+			for _, row := range rows {
+				if !whole || i >= len(row) {
+					continue
+				}
+				for word := range strings.FieldsSeq(row[i]) {
+					least[i] = max(least[i], draw.Width(word))
+				}
 			}
 		}
-		if all <= w || widths[widest] <= leastColumn {
-			break
+		for {
+			all, widest := between*(len(widths)-1), -1
+			for i, n := range widths {
+				all += n
+				if n > least[i] && (widest < 0 || n > widths[widest]) {
+					widest = i
+				}
+			}
+			if all <= w || widest < 0 {
+				break
+			}
+			widths[widest] = max(widths[widest]-(all-w), least[widest], min(nextWidest(widths, widest), widths[widest])-1)
 		}
-		widths[widest] = max(widths[widest]-(all-w), leastColumn, nextWidest(widths, widest)-1)
 	}
 	line := func(row []string, tone, first themes.Token) []draw.Line {
 		cells, height := make([][]string, len(row)), 1

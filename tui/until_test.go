@@ -85,3 +85,24 @@ func TestHowLongIsWrittenToAFile(t *testing.T) {
 	}
 	d.shows()
 }
+
+// A table of the page that is too wide breaks its cells at spaces, as long as that is enough.
+func TestATableOfTheTimesKeepsWordsWhole(t *testing.T) {
+	head := []string{"step", "state", "documents", "plan", "taken here", "ends"}
+	rows := [][]string{
+		{"step openstack", "done", "1 h 45 m", "1 h 30 m", "-", "took 37 m"},
+		{"step k8s-controllers", "later, 2 nodes", "1 h 10 m", "1 h 40 m", "each 15 m, by the documents; then 40 m", "01:47"},
+	}
+	for _, tt := range []struct {
+		width int
+		whole bool
+	}{{120, true}, {76, true}, {50, false}} {
+		var text string
+		for _, l := range rowLines(head, rows, tt.width) {
+			text += l.Text() + "\n"
+		}
+		if whole := strings.Contains(text, "k8s-controllers") && strings.Contains(text, "documents;"); whole != tt.whole {
+			t.Errorf("at %d columns the words are whole: %t\n%s", tt.width, whole, text)
+		}
+	}
+}
