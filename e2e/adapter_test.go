@@ -23,7 +23,7 @@ import (
 const modeAnnotation = "openstack.lcm.mirantis.com/instance_migration_mode"
 
 // patience is how long a test waits; only a failing test waits that long.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // adapter is the program's own client, logged in as the user.
 func adapter(t *testing.T, c *cluster.Cluster, user cluster.User) *kube.Client {

@@ -91,7 +91,7 @@ func removeDefinition(t *testing.T, client dynamic.Interface, resource schema.Gr
 	if err := client.Resource(definitionsResource).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		if _, err := client.Resource(definitionsResource).Get(ctx, name, metav1.GetOptions{}); apierrors.IsNotFound(err) {
 			return true, nil
 		}

@@ -18,7 +18,7 @@ const (
 	// auditInterval is how often AwaitRequest reads the log again, and auditPatience for how long; only a failing test waits that
 	// long.
 	auditInterval = 20 * time.Millisecond
-	auditPatience = time.Minute
+	auditPatience = 5 * time.Minute
 )
 
 // auditPolicy records who did what, with the bodies of writes. It leaves out the server's own requests and anonymous health

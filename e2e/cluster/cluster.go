@@ -24,7 +24,7 @@ import (
 
 const (
 	// startTimeout is generous: the server is ready in 2 seconds, but a shared machine may be busy compiling.
-	startTimeout = 2 * time.Minute
+	startTimeout = 5 * time.Minute
 
 	// probeInterval is how often /readyz is asked while the server starts.
 	probeInterval = 50 * time.Millisecond

@@ -26,7 +26,7 @@ import (
 const (
 	// rightsInterval is how often GrantRights asks whether a right is effective, and rightsPatience for how long.
 	rightsInterval = 10 * time.Millisecond
-	rightsPatience = time.Minute
+	rightsPatience = 5 * time.Minute
 )
 
 // Manifest reads a file of the program's folder deploy/.

@@ -82,7 +82,6 @@ func TestSuspendedWhileSomethingRuns(t *testing.T) {
 	o.Type("fg\r")
 	o.Want(t, terminal.All(dashboard, terminal.Shows("READ-ONLY"), terminal.Shows("writing was switched off")))
 
-	o.WantsRow("cmp-04", "waiting for you")
 	o.Arm()
 	o.Find("3", "cmp-04")
 	o.Press("4", "m")

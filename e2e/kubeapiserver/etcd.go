@@ -18,7 +18,7 @@ const (
 	maxSocketPath = 107
 
 	// etcdStartTimeout is generous: etcd alone is ready in a fraction of a second, but a shared machine may be busy compiling.
-	etcdStartTimeout = 60 * time.Second
+	etcdStartTimeout = 5 * time.Minute
 
 	// walSegmentBytes replaces etcd's preallocated 64 MB per log segment: tests write little, and a small file is created faster.
 	walSegmentBytes = 4 << 20

@@ -284,7 +284,12 @@ func (c *cloud) order(t *testing.T, host string, orders map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
+	// The driver reads at any time: it sees the old orders or the new ones, never a part.
+	next := path + ".next"
+	if err := os.WriteFile(next, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(next, path); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -37,9 +37,8 @@ func lcm(plural string) schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "lcm.mirantis.com", Version: "v1alpha1", Resource: plural}
 }
 
-// timing is the controllers' pace: what takes minutes on a real cluster is over in a second. Only Retry is the real one, because
-// the operator has to declare a node safe between two looks of the controller: once the host is empty, the controller releases
-// its lock whatever the mode.
+// timing is the controllers' pace: what takes minutes on a real cluster is over in a second. Only Retry is the real one: between
+// two looks of the controller there is time to pause it.
 var timing = controller.Timing{
 	Backoff: 500 * time.Millisecond, StartDelay: time.Second, RockoonRollout: time.Second,
 	Drain: 300 * time.Millisecond, PodGrace: 200 * time.Millisecond, Update: 2 * time.Second, Reboot: 3 * time.Second,
@@ -108,6 +107,9 @@ func newWorld(t *testing.T, c *cloud, file string, timing controller.Timing) *wo
 
 // begin lets the controllers go on.
 func (w *world) begin() { w.controllers.Clock.Resume() }
+
+// pause stops the controllers' clock: what they wait for does not come before the next begin.
+func (w *world) pause() { w.controllers.Clock.Pause() }
 
 // sitDown starts the program against the world.
 func (w *world) sitDown(t *testing.T) *operator.Operator {

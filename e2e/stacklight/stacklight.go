@@ -33,7 +33,7 @@ type Alertmanager struct {
 
 const (
 	// startTimeout is generous: it is ready in a second, but a shared machine may be busy.
-	startTimeout  = 2 * time.Minute
+	startTimeout  = 5 * time.Minute
 	probeInterval = 20 * time.Millisecond
 	stopPatience  = 5 * time.Second
 )

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Patience is how long Want waits for the screen unless Options say otherwise. It is generous, because only a failing test waits
-// that long.
-const Patience = 60 * time.Second
+// Patience is how long Want waits for the screen unless Options say otherwise. It ends what hangs, and does not judge how busy the
+// machine is: only a failing test waits that long.
+const Patience = 5 * time.Minute
 
 // Condition is a condition that a screen can meet.
 type Condition struct {

@@ -20,7 +20,7 @@ import (
 )
 
 // patience is how long one command may take; only a command that hangs takes that long.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // kubectl runs a command with a kubeconfig and the input, and returns what it printed.
 func kubectl(t *testing.T, kubeconfig, input string, args ...string) (output string, failed bool) {

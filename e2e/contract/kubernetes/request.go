@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long a test waits; only a failing test waits that long.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // await polls until the condition holds.
 func (s *suite) await(t *testing.T, what string, holds func() bool) {

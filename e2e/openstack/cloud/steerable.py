@@ -47,7 +47,7 @@ class SteerableDriver(fake.FakeLiveMigrateDriver):
         begun = time.monotonic()
         while True:
             now = orders(instance)
-            done = (time.monotonic() - begun) / max(now.get('live_seconds', 5), 0.1)
+            done = min((time.monotonic() - begun) / max(now.get('live_seconds', 5), 0.1), now.get('live_to', 1))
             text = now.get('fail_live')
             if self._wishes[instance.uuid] or done >= 1 or text and done >= 0.5:
                 break
