@@ -489,7 +489,8 @@ Why so often:
 
 - **Watches are opened again every half minute.** A watch whose line is dead is silent, as is one of a quiet list. The server ends each
   with a bookmark, so one that does not end is noticed within 50 seconds, and Lockstep writes nothing on stale facts.
-- **Instances**: a list of what changed, every 30 seconds, and every 5 while something moves, sees the whole cloud in one request. The
+- **Instances**: a list of what changed, every 30 seconds, and every 5 while something moves, sees the whole cloud in one request. Hosts
+  stamp their own changes: the list reaches back five minutes, for clocks that differ, and half a minute where it comes every 5 seconds. The
   list of a host in maintenance (every 15 seconds while something moves, at most six in a turn) is the proof that it is empty: it shows what
   Nova did not report as a change. All instances are listed every ten minutes.
 - **Progress** Nova tells of one instance at a time: at most 4 in a turn of 3 seconds, however many migrations run. They take turns.

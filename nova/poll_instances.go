@@ -12,10 +12,6 @@ import (
 )
 
 const (
-	// changesOverlap is how far a poll of the changes reaches back before the end of the last one: Nova's hosts stamp their own
-	// changes, and their clocks differ.
-	changesOverlap = 5 * time.Minute
-
 	// hostsPerPoll is how many focus hosts are read in one turn; when more are in maintenance, they take turns.
 	hostsPerPoll = 6
 
@@ -48,6 +44,7 @@ type instancePoll struct {
 
 	newest  time.Time // the newest change seen, by Nova's clock
 	covered time.Time // all changes up to here have been seen
+	reach   reach
 	asOf    time.Time // when the server last confirmed the whole cloud
 	synced  bool      // the first listing is complete
 	listed  time.Time // when the last listing was complete
@@ -306,7 +303,7 @@ func (l *instancePoll) begin(k *look) bool {
 			k.due, l.listing.due = wallClock().Add(l.changesPace()), time.Time{}
 			return false
 		}
-		k.query = serverQuery{since: l.covered.Add(-changesOverlap)}
+		k.query = serverQuery{since: l.covered.Add(-l.reach.next(l.p.scaled(changesEvery)))}
 	}
 	l.restart(k)
 	return true

@@ -31,6 +31,7 @@ type migrationPoll struct {
 	p       *Poller
 	known   map[string]*core.Migration
 	newest  time.Time // by Nova's clock
+	reach   reach
 	relist  time.Time
 	reasons map[string]*reason // of failed migrations, by key
 	late    map[string]bool    // focus hosts whose records could not be read last time
@@ -63,7 +64,7 @@ func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error)
 	case s.versions.has(vMigrationPaging) && l.newest.IsZero(): // none so far
 		records, err = l.p.c.listMigrations(ctx, migrationQuery{limit: recentMigrations})
 	case s.versions.has(vMigrationPaging):
-		records, err = l.p.c.listMigrations(ctx, migrationQuery{since: l.newest.Add(-changesOverlap)})
+		records, err = l.p.c.listMigrations(ctx, migrationQuery{since: l.newest.Add(-l.reach.next(l.p.scaled(changesEvery)))})
 	default:
 		records, err = l.listOld(ctx)
 	}

@@ -279,6 +279,44 @@ func TestChangesOfTheWholeCloudArrive(t *testing.T) {
 	})
 }
 
+// While something moves, the changes are looked at every few seconds, and most of these looks reach back a little only. The others see a
+// change that a host with a slow clock has stamped minutes ago.
+func TestMostLooksAtTheChangesReachBackALittle(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.put("a", "h1", "ACTIVE", 600)
+		n.put("b", "h2", "ACTIVE", 600)
+		p, b := poll(t, n.client(), "h1")
+		b.await("both", func() bool {
+			return b.instance("a").ID == "a" && b.instance("b").ID == "b" && b.state(core.SourceInstances) == core.SourceLive
+		})
+		p.setMigrating(true)
+		time.Sleep(changesEvery + changesMoving)
+		before := len(n.seen("changes-since"))
+		n.put("b", "h3", "ACTIVE", 600-200) // by a clock that is 200 s slow
+		began := time.Now()
+		b.await("b on h3", func() bool { return b.instance("b").Host == "h3" })
+		if took := time.Since(began); took > changesEvery+changesMoving {
+			t.Errorf("the change was seen after %s", took)
+		}
+		time.Sleep(4*changesEvery - time.Since(began))
+		far, near := 0, 0
+		for _, r := range n.seen("changes-since")[before:] {
+			switch {
+			case strings.Contains(r.query, "15%3A05%3A00Z"): // five minutes before the newest
+				far++
+			case strings.Contains(r.query, "15%3A09%3A30Z"):
+				near++
+			default:
+				t.Errorf("a look reaches back otherwise: %s", r.query)
+			}
+		}
+		if far < 3 || far > 5 || near < 3*far {
+			t.Errorf("in two minutes %d looks reached far back, and %d a little", far, near)
+		}
+	})
+}
+
 func TestAnInstanceThatMovesIsNeverNowhere(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		n := newSmallNova(t)

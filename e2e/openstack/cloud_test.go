@@ -51,7 +51,10 @@ const spareAPI = "nova-api-spare"
 
 // patience is how long a test waits; only a failing test waits that long. On a busy machine, three tries of a migration that fails have
 // taken more than two minutes.
-const patience = 5 * time.Minute
+const patience = 10 * time.Minute
+
+// pauseAfter is the pause after a look that began then: the longer the cloud took to answer, the longer it is left alone.
+func pauseAfter(began time.Time) time.Duration { return max(200*time.Millisecond, 4*time.Since(began)) }
 
 // cloud is the real OpenStack, as its administrator sees it.
 type cloud struct {
@@ -174,6 +177,7 @@ func (c *cloud) clear(ctx context.Context, meant func(servers.Server) bool) erro
 	defer cancel()
 	deleted := map[string]bool{}
 	for {
+		began := time.Now()
 		all, err := c.list(ctx)
 		if err != nil {
 			return err
@@ -198,7 +202,7 @@ func (c *cloud) clear(ctx context.Context, meant func(servers.Server) bool) erro
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%d servers do not go: %w", left, ctx.Err())
-		case <-time.After(200 * time.Millisecond):
+		case <-time.After(pauseAfter(began)):
 		}
 	}
 }
@@ -480,18 +484,20 @@ func (c *cloud) records(ctx context.Context, query string) ([]migration, error) 
 	return answer.Migrations, err
 }
 
-// await polls until the condition holds.
+// await looks again and again until the condition holds.
 func await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	ticker := time.NewTicker(200 * time.Millisecond)
-	defer ticker.Stop()
-	for !holds() {
+	for {
+		began := time.Now()
+		if holds() {
+			return
+		}
 		select {
 		case <-ctx.Done():
 			t.Fatalf("it did not come to be that %s", what)
-		case <-ticker.C:
+		case <-time.After(pauseAfter(began)):
 		}
 	}
 }

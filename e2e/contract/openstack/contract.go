@@ -36,8 +36,9 @@ type Behaviour struct {
 
 const (
 	// patience is how long a case waits; only a failing case waits that long.
-	patience = 4 * time.Minute
-	// glance is the pause between two looks.
+	patience = 10 * time.Minute
+	// glance is the shortest pause between two looks. A look that takes longer is followed by a longer pause, so that cases that wait do
+	// not take from a slow server what it needs to get there.
 	glance = 60 * time.Millisecond
 )
 
@@ -102,13 +103,15 @@ func (d *desk) until(what string, there func() bool) {
 	d.Helper()
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
-	ticker := time.NewTicker(glance)
-	defer ticker.Stop()
-	for !there() {
+	for {
+		began := time.Now()
+		if there() {
+			return
+		}
 		select {
 		case <-deadline.C:
 			d.Fatalf("in %s it did not come to be that %s", patience, what)
-		case <-ticker.C:
+		case <-time.After(max(glance, 2*time.Since(began))):
 		}
 	}
 }

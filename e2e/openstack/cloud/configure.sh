@@ -157,6 +157,8 @@ service_down_time = 20
 rpc_response_timeout = 30
 # The driver's guests do not know that they were stopped from elsewhere.
 sync_power_state_interval = -1
+# They have no networks whose addresses could change: Neutron is not asked for them once a minute.
+heal_instance_info_cache_interval = -1
 reserved_host_memory_mb = 0
 use_rootwrap_daemon = false
 [api]

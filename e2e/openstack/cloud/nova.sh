@@ -5,10 +5,10 @@ start_nova() {
   local extra=()
   case $1 in
   nova-compute-*)
-    start "$1" /usr/bin/python3 "$here/nova-compute.py" --config-file "$config/nova/nova.conf" --config-file "$config/nova/${1#nova-}.conf"
+    start_python "$1" /usr/bin/python3 "$here/nova-compute.py" --config-file "$config/nova/nova.conf" --config-file "$config/nova/${1#nova-}.conf"
     return
     ;;
   nova-api-spare) extra=(--config-file "$config/nova/api-spare.conf") ;;
   esac
-  start "$1" "$unpacked/usr/bin/${1%-spare}" --config-file "$config/nova/nova.conf" "${extra[@]}"
+  start_python "$1" "$unpacked/usr/bin/${1%-spare}" --config-file "$config/nova/nova.conf" "${extra[@]}"
 }

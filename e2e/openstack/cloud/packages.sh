@@ -2,7 +2,7 @@
 
 installed="mariadb-server-core mariadb-client-core rabbitmq-server
  python3-nova python3-keystone python3-glance python3-placement python3-neutron
- uwsgi-plugin-python3 python3-openstackclient curl procps"
+ uwsgi-plugin-python3 python3-openstackclient curl procps gcc libc6-dev"
 # Of these only scripts and paste files are wanted. They are unpacked, not installed: nova-compute would bring libvirt and QEMU
 # along, and the others ask questions.
 wanted="nova-common nova-api nova-conductor nova-scheduler nova-compute glance-common glance-api neutron-common neutron-server"
@@ -48,4 +48,9 @@ unpack_packages() {
   done
   rm -rf "$downloads"
   touch "$unpacked/.complete"
+}
+
+# compile_stacks makes the library with which Python's programs start.
+compile_stacks() {
+  gcc -O2 -Wall -shared -fPIC -o "$stacks" "$here/stacks.c" || die "stacks.c cannot be compiled"
 }

@@ -28,6 +28,13 @@ start() {
   echo "$pid $(start_time "$pid")" >"$pids/$name"
 }
 
+# start_python NAME COMMAND...: start, for a program in Python.
+start_python() {
+  local name=$1
+  shift
+  start "$name" env LD_PRELOAD="$stacks" "$@"
+}
+
 # stop NAME: politely; after 15 seconds it is killed.
 stop() {
   local name=$1 pid started child

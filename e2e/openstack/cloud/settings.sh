@@ -14,6 +14,7 @@ logs=$LOCKSTEP_OPENSTACK/log
 pids=$LOCKSTEP_OPENSTACK/pids
 clouds=$LOCKSTEP_OPENSTACK/clouds.yaml
 mysql_socket=$state/mysql.sock
+stacks=$LOCKSTEP_OPENSTACK/stacks.so # of stacks.c
 
 nodes=${NODES:-kaas-node-001 kaas-node-002 kaas-node-003}
 password=${PASSWORD:-only-on-loopback}

@@ -32,6 +32,7 @@ mkdir -p "$config" "$state" "$pids" "$logs"
 
 install_packages
 unpack_packages
+compile_stacks
 for part in keystone placement glance neutron nova rabbitmq clients; do
   "configure_$part"
 done
@@ -81,7 +82,7 @@ tables_of_nova() {
 }
 declare -A making=()
 for name in keystone placement glance neutron nova; do
-  (set -e; "tables_of_$name") >"$logs/tables-$name.log" 2>&1 &
+  (set -e; export LD_PRELOAD="$stacks"; "tables_of_$name") >"$logs/tables-$name.log" 2>&1 &
   making[$name]=$!
 done
 for name in "${!making[@]}"; do
@@ -96,15 +97,15 @@ wsgi() {
     --thunder-lock --buffer-size 65535 --listen 64 --disable-logging --need-app --http-socket "127.0.0.1:$port" --wsgi-file "$file")
 }
 wsgi "$keystone_port" /usr/bin/keystone-wsgi-public
-start keystone env OS_KEYSTONE_CONFIG_FILES="$config/keystone/keystone.conf" "${uwsgi[@]}" --add-header "Connection: close"
+start_python keystone env OS_KEYSTONE_CONFIG_FILES="$config/keystone/keystone.conf" "${uwsgi[@]}" --add-header "Connection: close"
 wsgi "$placement_port" /usr/bin/placement-api
-start placement env OS_PLACEMENT_CONFIG_DIR="$config/placement" "${uwsgi[@]}"
+start_python placement env OS_PLACEMENT_CONFIG_DIR="$config/placement" "${uwsgi[@]}"
 wait_for 90 Keystone answers "$keystone_port/v3"
 /usr/bin/python3 "$here/furnish.py" identity "$clouds" "nova=$nova_port/v2.1,$nova_spare_port/v2.1" "placement=$placement_port" "glance=$glance_port" "neutron=$neutron_port" ||
   die "Keystone takes no users"
 say "Keystone has its users"
-start glance "$unpacked/usr/bin/glance-api" --config-file "$config/glance/glance-api.conf"
-start neutron "$unpacked/usr/bin/neutron-server" --config-file "$config/neutron/neutron.conf"
+start_python glance "$unpacked/usr/bin/glance-api" --config-file "$config/glance/glance-api.conf"
+start_python neutron "$unpacked/usr/bin/neutron-server" --config-file "$config/neutron/neutron.conf"
 wait_for 90 Placement answers "$placement_port/"
 for name in api conductor scheduler; do
   start_nova "nova-$name"
