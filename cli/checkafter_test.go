@@ -14,7 +14,7 @@ import (
 // An update that nobody here watched, and that no plan tells of, breaks something that nothing waits for. The check after it says so,
 // compared with the one before it: in words, in the document for scripts, and by the exit code.
 func TestTheCheckSaysWhatAnUpdateBroke(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "update-breaks"), Timing: brief})
 		elsewhere := placeOn(t, st.Cloud) // a colleague's machine: its journal has never seen the update
 		look := func(args ...string) (int, string) {

@@ -55,7 +55,7 @@ func beginning(series map[string]string, name string) []string {
 
 // What is served is what the cluster says, and goes on being served when the servers are away: then the sources say so.
 func TestMetricsOfASimulatedCloud(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Timing: brief, User: kubeapi.Readonly})
 		p := placeOn(t, c)
 		p.options = ownOptions(t, c)
