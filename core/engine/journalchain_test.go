@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -206,5 +207,73 @@ func TestAJournalOfAWholeUpdateIsRead(t *testing.T) {
 			!b.given[ForecastFirst] {
 			t.Errorf("%s: of the plan it remembers %+v", name, b)
 		}
+	}
+}
+
+// The kinds of lines that the whole update above does not have, as tests of them wrote them, stand in a file that follows another.
+func TestEveryKindOfLineIsRead(t *testing.T) {
+	path := filepath.Join("testdata", "journal-v2-kinds.jsonl")
+	if v := verified(t, path); v.Seq != 19 || v.Unlinked > 0 || len(v.Notes) != 2 ||
+		v.Last != "48101f4a11163544a0faf9d63a2c776b2acf9433795d0fb70e09a364045f8be8" {
+		t.Errorf("%+v", v)
+	}
+	records, skipped := readAll(t, path)
+	whole, skippedThere := readAll(t, filepath.Join("testdata", "journal-v2-whole.jsonl"))
+	if skipped+skippedThere > 0 {
+		t.Errorf("%d and %d skipped", skipped, skippedThere)
+	}
+	kept := map[RecordKind][]Record{}
+	for _, r := range slices.Concat(whole, records) {
+		kept[r.Kind] = append(kept[r.Kind], r)
+	}
+	source, err := os.ReadFile("record.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := regexp.MustCompile(`RecordKind = "(\w+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(kinds) < 29 {
+		t.Errorf("only %d kinds are found in record.go", len(kinds))
+	}
+	for _, kind := range kinds {
+		if k := RecordKind(kind[1]); len(kept[k]) == 0 && k != RecordCarried { // that is the first line, which only joins files
+			t.Errorf("no line of the kind %s is kept", kind[1])
+		}
+	}
+
+	states := map[string]bool{}
+	for _, r := range kept[RecordControl] {
+		states[r.State] = true
+	}
+	if want := map[string]bool{"acknowledged": true, "stop": true, "resume": true, "pause": true, "skip": true}; !maps.Equal(states, want) {
+		t.Errorf("controls: %v", states)
+	}
+	for _, r := range kept[RecordRefused] {
+		if !strings.HasPrefix(r.Error, "refused: ") || r.Intent == nil || r.Title == "" || r.Object == nil {
+			t.Errorf("refused: %+v", r)
+		}
+	}
+	if r := kept[RecordMigrationRefused][0]; r.Refusal == nil || r.Refusal.Text != "No valid host was found." || r.Object.UID != "id-web-1" {
+		t.Errorf("a refusal: %+v", r)
+	}
+	if r := kept[RecordMigrated][0]; r.From != "cmp-1" || r.Text != "is ACTIVE on cmp-2" || r.Object.Name != "web-1" {
+		t.Errorf("a migration's end: %+v", r)
+	}
+	foretold := map[core.ForetoldKind]bool{}
+	for _, r := range kept[RecordForetold] {
+		if foretold[r.Foretold.Kind] = true; r.Foretold.Came.IsZero() || r.Foretold.End.IsZero() || !r.Foretold.Given.Before(r.Foretold.Came) {
+			t.Errorf("foretold: %+v", r.Foretold)
+		}
+	}
+	if len(foretold) != 4 {
+		t.Errorf("foretold: %v", foretold)
+	}
+	if len(records) != 18 || len(kept[RecordCarried]) > 0 {
+		t.Errorf("%d records, and of the first line %+v", len(records), kept[RecordCarried])
+	}
+	if r := kept[RecordLost][0]; !strings.HasPrefix(r.Text, "8 more records") {
+		t.Errorf("lost: %+v", r)
+	}
+	if past, _, err := readPast(path); err != nil || HistoryOf(past).Refused["id-web-1"].Text == "" {
+		t.Errorf("what still counts: %+v, %v", past, err)
 	}
 }
