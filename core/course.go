@@ -73,7 +73,7 @@ const (
 	StandsByPlan    StandstillCause = "plan-stuck" // LCM says that a step of the plan is stuck
 	StandsForPerson StandstillCause = "operator"   // a node waited for the operator
 	StandsFailed    StandstillCause = "failed"     // a node or a lock failed
-	StandsOverdue   StandstillCause = "overdue"    // the phase took much longer than the documents allow
+	StandsOverdue   StandstillCause = "overdue"    // the phase took much longer than the documents allow, or its services got no further
 	StandsOtherwise StandstillCause = "other"      // its phase waited or was stuck for another reason
 )
 

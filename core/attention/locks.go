@@ -15,6 +15,7 @@ func (f *facts) clusterLocks() {
 		a := core.Attention{Subject: l.Ref(), Label: wording.OneLine(l.Controller, 40), Since: f.lockSince(l, f.request),
 			Resolve: clusterProcedure()}
 		m := progress.ReadLock(f.s, l)
+		still, stand := progress.ServicesStill(f.s)
 		switch {
 		case f.lockState(l, m, a):
 		case f.request == nil || l.State() != core.LockActive || !f.request.Deleting.IsZero():
@@ -22,8 +23,9 @@ func (f *facts) clusterLocks() {
 			a.Rule, a.Key, a.Severity, a.Reason, a.Detail = core.RuleClusterLock, l.UID, core.SeverityUrgent,
 				"the cluster lock needs you: "+m.Meaning, m.Remedy
 			f.add(a)
-		case m.ID == progress.SaysNotApplied && f.servicesStand(&a):
+		case m.ID == progress.SaysNotApplied && stand:
 			a.Rule, a.Key, a.Severity, a.Detail = core.RuleClusterLockWaits, l.UID, core.SeverityWarning, m.Remedy
+			a.Reason, a.Since = still.Why(), core.Since{At: still.Since, Exact: true}.Plus(still.Limit)
 			f.add(a)
 		case m.Class == progress.MessageWaiting && f.long(f.waitsSince(m, a.Since).At, f.waitingLimit(m.ID)):
 			a.Since = f.waitsSince(m, a.Since).Plus(f.waitingLimit(m.ID))
@@ -124,35 +126,6 @@ func (f *facts) waitsSince(m progress.LockMessage, held core.Since) core.Since {
 		}
 	}
 	return held
-}
-
-// servicesStand tells whether OpenStack's services make no progress, and says so in the entry: none of them came into another state for
-// half of the time that the documents allow for all of them. A service of a large cluster takes its time
-// (docs/mosk.md#openstack-status).
-func (f *facts) servicesStand(a *core.Attention) bool {
-	limit := max(f.estimate.OpenStack()/2, progress.ServicesStand)
-	for _, o := range f.s.OpenStack {
-		var last time.Time
-		var open, wait []string // those that wait do so for the others
-		for _, sv := range o.Services {
-			last = core.Later(last, sv.Since)
-			switch text := wording.OneLine(sv.Name+" "+sv.State, 60); sv.State {
-			case "APPLIED":
-			case "WAITING":
-				wait = append(wait, text)
-			default:
-				open = append(open, text)
-			}
-		}
-		open = append(open, wait...)
-		if o.State != "APPLYING" || len(open) == 0 || f.request == nil || last.Before(f.request.Created) || !f.long(last, limit) {
-			continue
-		}
-		a.Since = core.Since{At: last, Exact: true}.Plus(limit)
-		a.Reason = "no service of OpenStack has got further since " + wording.ClockText(last) + ": " + wording.Some(open, 3)
-		return true
-	}
-	return false
 }
 
 // waitingLimit is how long a text of class waiting is nothing to worry about.

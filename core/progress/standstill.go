@@ -56,6 +56,11 @@ func StandsStill(s *core.Snapshot, p core.Phase) Stand {
 			return st
 		}
 	}
+	if p.ID == core.PhaseServices {
+		if still, so := ServicesStill(s); so {
+			return stand(core.StandsOverdue, still.Why())
+		}
+	}
 	if p.State != core.PhaseWaiting && p.State != core.PhaseStuck {
 		return Stand{}
 	}

@@ -95,6 +95,39 @@ func TestWhatAnUpdateStandsStillBy(t *testing.T) {
 	}
 }
 
+// While OpenStack is updated, services of which none gets further are a standstill: the phase itself says that it goes on until all of
+// the documents' time is over.
+func TestServicesThatGetNoFurtherStandStill(t *testing.T) {
+	for _, tt := range []struct {
+		last  time.Duration // since one of them got further
+		state string        // of OpenStack
+		why   string
+	}{
+		{70 * time.Minute, "APPLYING", "no service of OpenStack has got further since "},
+		{20 * time.Minute, "APPLYING", ""},
+		{70 * time.Minute, "APPLIED", ""},
+	} {
+		sc := scene.NewScene()
+		sc.History.Update.UID = sc.Update(80 * time.Minute).UID
+		sc.Lock("", core.ControllerOpenStack, core.LockActive).Message = "Waiting osdpl status APPLIED, current state is APPLYING"
+		sc.OpenStack = []*core.OpenStackStatus{{Meta: core.Meta{Name: "osh-dev", Namespace: "openstack", UID: "osdplst"}, State: tt.state,
+			Services: []core.OpenStackService{{Name: "compute", State: "APPLIED", Since: scene.Ago(75 * time.Minute)},
+				{Name: "image", State: "WAITING", Since: scene.Ago(75 * time.Minute)},
+				{Name: "dns", State: "APPLYING", Since: scene.Ago(tt.last)}}}}
+		p := progress.Phases(sc.Snapshot)[core.PhaseServices-1]
+		st := progress.StandsStill(sc.Snapshot, p)
+		if tt.why == "" {
+			if st.Cause == core.StandsOverdue {
+				t.Errorf("%s, %s: %+v", tt.state, tt.last, st)
+			}
+			continue
+		}
+		if st.Cause != core.StandsOverdue || !strings.HasPrefix(st.Why, tt.why) || !strings.HasSuffix(st.Why, ": dns APPLYING, image WAITING") {
+			t.Errorf("%s, %s: %q: %q; the phase is %s", tt.state, tt.last, st.Cause, st.Why, p.State)
+		}
+	}
+}
+
 // A pause lasts from when the first alert of it was seen: that another alert holds it, or that none fires any more, begins no other.
 func TestAPauseLastsFromItsFirstAlert(t *testing.T) {
 	at := func(ago time.Duration) time.Time { return scene.Ago(ago) }
