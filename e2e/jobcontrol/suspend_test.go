@@ -17,6 +17,12 @@ var left = terminal.That("the terminal as the shell has it", func(s terminal.Scr
 	return !s.AltScreen && !s.CursorHidden && s.Keyboards == 0 && !slices.Contains(s.Modes, 2004) && !slices.Contains(s.Modes, 1004)
 })
 
+// prompt is the shell that waits for a command. A program that has given the terminal back may still read what is typed before it ends.
+var prompt = terminal.That("the shell's prompt", func(s terminal.Screen) bool {
+	lines := slices.DeleteFunc(s.Lines(), func(l string) bool { return strings.TrimSpace(l) == "" })
+	return len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "shell>"
+})
+
 var dashboard = terminal.All(terminal.Shows("3 Nodes"), terminal.That("the program's screen", func(s terminal.Screen) bool {
 	return s.AltScreen && s.Keyboards > 0
 }))
@@ -37,10 +43,7 @@ func sh(t *testing.T) (o *operator.Operator, lockstep string) {
 // suspended waits until the shell has the terminal again, and checks that it accepts what is typed.
 func suspended(t *testing.T, o *operator.Operator, said string) {
 	t.Helper()
-	o.Want(t, terminal.All(left, terminal.Shows("Stopped"), terminal.That("the shell's prompt", func(s terminal.Screen) bool {
-		lines := slices.DeleteFunc(s.Lines(), func(l string) bool { return strings.TrimSpace(l) == "" })
-		return len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "shell>"
-	})))
+	o.Want(t, terminal.All(left, terminal.Shows("Stopped"), prompt))
 	o.Type("echo " + said + "-$((6*7))\r")
 	o.Wants(said + "-42")
 }
@@ -65,7 +68,7 @@ func TestSuspendedAndBroughtBack(t *testing.T) {
 		o.WantsGone("Keys of lockstep")
 	}
 	o.Press("q")
-	o.Want(t, left)
+	o.Want(t, terminal.All(left, prompt))
 	o.Type("echo left-$((6*7))\r")
 	o.Wants("left-42")
 }
