@@ -89,8 +89,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.Press("esc")
 	p.Wants("─ 3 Nodes")
 	p.WantsRow("cmp-01", "rebooting")
-	p.Press("q")
-	if code := p.ExitCode(); code != 0 {
+	if code := p.Leave(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 
@@ -122,8 +121,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 		return err == nil && request.GetName() != ""
 	})
 	again.Want(t, terminal.Hides("let the request go of cmp-01")) // it has seen the end of it, and says so no more
-	again.Press("q")
-	if code := again.ExitCode(); code != 0 {
+	if code := again.Leave(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 	if state, inner := w.lockState(t, node); state != "active" || inner != core.InnerInactive {

@@ -208,8 +208,7 @@ func TestAnOutageKeepsTheLastStateAndBlocksWrites(t *testing.T) {
 	if got := w.written(t); len(got) > 0 {
 		t.Errorf("Kubernetes received %v", got)
 	}
-	p.Press("q")
-	if code := p.ExitCode(); code != 0 {
+	if code := p.Leave(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 }

@@ -117,8 +117,7 @@ func TestManualNode(t *testing.T) {
 			metav1.GetOptions{})
 		return err == nil && request.GetName() != ""
 	})
-	p.Press("q")
-	if code := p.ExitCode(); code != 0 {
+	if code := p.Leave(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 	w.sawOnlyTheModeChange(t, node)

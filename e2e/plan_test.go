@@ -24,8 +24,7 @@ func TestThePlanOfANodeBeforeAnythingMoves(t *testing.T) {
 	p.Wants("written, for you alone: ")
 	p.Press("esc")
 	p.WantsGone("Evacuation plan")
-	p.Press("q")
-	if code := p.ExitCode(); code != 0 {
+	if code := p.Leave(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "plan-cmp-01-*.md"))

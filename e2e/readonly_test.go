@@ -51,8 +51,7 @@ func TestReadOnlyRefusesEveryWriteWithAReason(t *testing.T) {
 		t.Errorf("the catalogue has %d actions that write", tried)
 	}
 
-	p.Press("q")
-	if code := p.ExitCode(); code != 0 {
+	if code := p.Leave(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 	writes, err := w.Writes(cluster.Operator)

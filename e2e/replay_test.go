@@ -88,8 +88,7 @@ users: [{name: real, user: {token: none}}]
 		}
 	}
 	p.Back(terminal.Shows("2 Phases"))
-	p.Press("q")
-	if code := p.ExitCode(); code != 0 {
+	if code := p.Leave(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 	if n := came.Load(); n > 0 {

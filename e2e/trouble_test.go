@@ -69,8 +69,7 @@ func TestACredentialPluginAsksBeforeTheScreenOpens(t *testing.T) {
 	p.Wants("kubelogin logs in to Kubernetes. It may ask you something here; it has 3 m", "Password:")
 	p.Type("right\r")
 	p.Wants("READ-ONLY", "kubernetes no answer")
-	p.Press("q")
-	if code := p.ExitCode(); code != 0 {
+	if code := p.Leave(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 
@@ -78,8 +77,7 @@ func TestACredentialPluginAsksBeforeTheScreenOpens(t *testing.T) {
 	p.Wants("Password:")
 	p.Type("wrong\r")
 	p.Wants("READ-ONLY", "kubernetes login refused")
-	p.Press("q")
-	if code := p.ExitCode(); code != 0 {
+	if code := p.Leave(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 }
@@ -153,8 +151,7 @@ func TestTroubleAtTheStartIsShownWhereItMatters(t *testing.T) {
 				p.Press("3")
 				p.WantsRow("cmp-01", test.still)
 			}
-			p.Press("q")
-			if code := p.ExitCode(); code != 0 {
+			if code := p.Leave(); code != 0 {
 				t.Errorf("the exit code is %d", code)
 			}
 		})

@@ -26,7 +26,7 @@ func (m *Model) backToClusters() tea.Cmd {
 		return nil
 	}
 	if op := m.unended(); op != nil {
-		m.open(&quitDialog{what: op.Title, back: true})
+		m.open(&quitDialog{underway: follow(op), back: true})
 		return nil
 	}
 	return m.leaveForClusters()

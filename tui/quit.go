@@ -9,29 +9,25 @@ import (
 
 // quit leaves Lockstep, but asks first while something runs.
 func (m *Model) quit() tea.Cmd {
-	if _, asking := m.top().(*quitDialog); !asking && m.snap != nil {
-		for _, op := range m.snap.Operations {
-			if !op.State.Ended() && !op.Past {
-				m.open(newQuitDialog(op.Title))
-				return nil
-			}
-		}
+	if _, asking := m.top().(*quitDialog); asking {
+		return tea.Quit
+	}
+	if op := m.unended(); op != nil {
+		m.open(&quitDialog{underway: follow(op)})
+		return nil
 	}
 	return tea.Quit
 }
 
 // quitDialog asks before leaving while something runs.
 type quitDialog struct {
-	what  string
+	underway
 	leave bool
 	back  bool // to the list of clusters
 }
 
-func newQuitDialog(what string) *quitDialog { return &quitDialog{what: what} }
-
-func (*quitDialog) scope() Scope           { return ScopeForm }
-func (*quitDialog) page() bool             { return false }
-func (*quitDialog) refresh(*Model) tea.Cmd { return nil }
+func (*quitDialog) scope() Scope { return ScopeForm }
+func (*quitDialog) page() bool   { return false }
 
 func (q *quitDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	switch msg.String() {
@@ -65,8 +61,11 @@ func (q *quitDialog) hints() []keyHint {
 
 func (q *quitDialog) draw(m *Model, w, _ int) []string {
 	w = min(w-2, 72)
-	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, "Still running: "+q.what+". What the servers have begun goes on; "+
-		"nothing more is begun, and nobody watches it.", w-4)...)
+	text := q.says(m)
+	if !q.over {
+		text += " What the servers have begun goes on; nothing more is begun, and nobody watches it."
+	}
+	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, text, w-4)...)
 	focus := 0
 	if q.leave {
 		focus = 1

@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"lockstep/core"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 )
@@ -31,7 +30,7 @@ func (m *Model) suspend() tea.Cmd {
 		if m.small() {
 			return nil // nobody can see the question
 		}
-		m.open(&suspendDialog{what: op.Title, batch: len(op.Items) > 0})
+		m.open(&suspendDialog{underway: follow(op)})
 		return nil
 	}
 	return m.beforeHalt()
@@ -42,23 +41,6 @@ func (m *Model) called(id string) *Action {
 	for i := range m.actions {
 		if m.actions[i].ID == id {
 			return &m.actions[i]
-		}
-	}
-	return nil
-}
-
-// unended is the newest operation of this run or an earlier one that has not ended; nil when there is none. A step that was
-// confirmed a moment ago counts, too: the Snapshot that shows it may not have arrived yet.
-func (m *Model) unended() *core.Operation {
-	if m.snap == nil {
-		return nil
-	}
-	if m.confirming.title != "" {
-		return &core.Operation{ID: m.confirming.op, Title: m.confirming.title, State: core.OperationQueued}
-	}
-	for i := range m.snap.Operations {
-		if op := &m.snap.Operations[i]; !op.State.Ended() && op.Elsewhere == "" {
-			return op
 		}
 	}
 	return nil
@@ -92,14 +74,12 @@ func (m *Model) resumed(msg resumedMsg) tea.Cmd {
 
 // suspendDialog asks before the program is stopped while something runs.
 type suspendDialog struct {
-	what  string
-	batch bool
-	stop  bool // the button that suspends has the focus
+	underway
+	stop bool // the button that suspends has the focus
 }
 
-func (*suspendDialog) scope() Scope           { return ScopeForm }
-func (*suspendDialog) page() bool             { return false }
-func (*suspendDialog) refresh(*Model) tea.Cmd { return nil }
+func (*suspendDialog) scope() Scope { return ScopeForm }
+func (*suspendDialog) page() bool   { return false }
 
 func (d *suspendDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	switch msg.String() {
@@ -118,9 +98,15 @@ func (d *suspendDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 
 func (d *suspendDialog) draw(m *Model, w, _ int) []string {
 	w = min(w-2, 76)
-	text := "Still running: " + d.what + ". While Lockstep is suspended nobody follows it. What the servers have begun goes on; " +
-		"nothing more is begun. Writing is switched off first, and the lease given back. After fg Lockstep looks up how it went."
-	if d.batch {
+	text := d.says(m)
+	if !d.over {
+		text += " While Lockstep is suspended nobody follows it. What the servers have begun goes on; nothing more is begun."
+	}
+	text += " Writing is switched off first, and the lease given back."
+	if !d.over {
+		text += " After fg Lockstep looks up how it went."
+	}
+	if d.batch && !d.over {
 		text += " The rest of the batch waits until you switch writing on (w) and let it go on (h)."
 	}
 	body := append([]draw.Line{{}}, draw.Paragraph(themes.Text, text, w-4)...)

@@ -268,8 +268,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	p.OpenStep("let the request go of " + clusterName)
 	p.ConfirmTyped(clusterName)
 	p.WantsGone("let the request go of")
-	p.Press("q")
-	if code := p.ExitCode(); code != 0 {
+	if code := p.Leave(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 

@@ -137,8 +137,7 @@ func TestManualNode(t *testing.T) {
 		_, err := w.admin.Resource(lcm("nodemaintenancerequests")).Get(t.Context(), other, metav1.GetOptions{})
 		return err == nil
 	})
-	o.Press("q")
-	if code := o.ExitCode(); code != 0 {
+	if code := o.Leave(); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
 

@@ -166,6 +166,21 @@ func (o *Operator) Back(wanted terminal.Condition) {
 	o.t.Fatalf("esc does not lead to %s:\n%s", wanted, o.Screen())
 }
 
+// Leave leaves the program and returns its exit code. Where the program asks first because a step of the operator's still runs, the operator
+// leaves when the question says that nothing runs any more.
+func (o *Operator) Leave() int {
+	o.t.Helper()
+	o.Press("q")
+	ctx, cancel := context.WithTimeout(o.t.Context(), terminal.Patience)
+	defer cancel()
+	if _, err := o.WaitFor(ctx, terminal.Shows("Leave?")); err == nil {
+		o.Wants("Nothing runs any more")
+		o.PressTaken("tab", terminal.Shows("enter leaves"))
+		o.Press("enter")
+	}
+	return o.ExitCode()
+}
+
 // ExitCode waits until the program has ended, and returns its exit code, or -1 when a signal ended it. A program that stays, as it does
 // when it asks whether to leave what still runs, fails the test with its screen.
 func (o *Operator) ExitCode() int {
