@@ -118,7 +118,7 @@ func oldVRouters(t *testing.T) {
 // The agents of a node that is back do not report. The OpenStack controller's text offers the restart of their pods, which lets
 // the node return.
 func TestSilentAgentsAreRestartedOnASimulatedCloud(t *testing.T) {
-	bubble.Run(t, silentAgents)
+	bubble.Story(t, silentAgents)
 }
 
 func silentAgents(t *testing.T) {

@@ -24,6 +24,7 @@ import (
 	"lockstep/core/progress"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 	"lockstep/sim/scenario"
 )
 
@@ -317,7 +318,7 @@ var costFleets = []string{"fleet-50", "fleet-500", "fleet-2000"}
 // The page has what was counted: of the smallest fleet now, to a tenth, and of all fleets when somebody last asked for them.
 func TestThePageOfCosts(t *testing.T) {
 	t.Parallel()
-	bubble.OnlyAStory(t)
+	lane.OnlyAStory(t)
 	told := map[string]*cost{}
 	raw, err := os.ReadFile(costFigures)
 	if err == nil {

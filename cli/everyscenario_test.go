@@ -15,6 +15,7 @@ import (
 	"lockstep/core/procedure"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 	"lockstep/sim/scenario"
 )
 
@@ -56,7 +57,7 @@ func TestWhateverAScenarioTells(t *testing.T) {
 		if leftOut(name) {
 			continue
 		}
-		if !bubble.Chosen(t, i, 8) {
+		if !lane.Chosen(t, i, 8) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"lockstep/kube"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 	"lockstep/sim/fault"
 	"lockstep/tui"
 )
@@ -178,7 +179,7 @@ func TestEveryFaultIsToldAndGotOver(t *testing.T) {
 	t.Parallel()
 	const dashboards = 4
 	for i := range dashboards {
-		if !bubble.Chosen(t, i, dashboards) {
+		if !lane.Chosen(t, i, dashboards) {
 			continue
 		}
 		t.Run(fmt.Sprintf("dashboard %d", i+1), func(t *testing.T) {

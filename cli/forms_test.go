@@ -72,7 +72,7 @@ func TestTheDocumentOfTheForms(t *testing.T) {
 
 // What the commands print has no field that docs/forms.md does not have.
 func TestTheCommandsPrintTheirForms(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		types := readTypes(t)
 		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Speed: 60})
 		until(t, "a node waits", func() bool {

@@ -13,7 +13,7 @@ import (
 
 // A note that is written on the command line is listed, sets its entry aside in a status, and is done.
 func TestNotesOnTheCommandLine(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{Scenario: told(t, "plan-stuck")})
 		time.Sleep(20 * time.Minute)
 		p := placeOn(t, c)

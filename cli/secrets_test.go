@@ -21,6 +21,7 @@ import (
 	"lockstep/core/attention"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/openstack"
 	"lockstep/tui"
@@ -186,7 +187,7 @@ func TestServersThatRepeatWhatTheyWereSent(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(users)) {
 		user := users[name]
 		for j, answer := range parrotAnswers {
-			if !bubble.Chosen(t, i+j, 9) {
+			if !lane.Chosen(t, i+j, 9) {
 				continue
 			}
 			t.Run(name+", "+answer, func(t *testing.T) {
@@ -307,7 +308,7 @@ func TestTheEnvironmentIsNotGivenAway(t *testing.T) {
 	for i, name := range slices.Sorted(maps.Keys(environments)) {
 		env := environments[name]
 		for j, answer := range []string{"status 401", "text", "breaks"} {
-			if !bubble.Chosen(t, i+j, 3) {
+			if !lane.Chosen(t, i+j, 3) {
 				continue
 			}
 			t.Run(name+", "+answer, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core"
+	"lockstep/sim/bubble/lane"
 )
 
 func TestKeysDoNotConflict(t *testing.T) {
@@ -170,6 +171,7 @@ func TestEveryIntentHasAnAction(t *testing.T) {
 
 // Whatever is pressed, with or without facts, the screen stays up, and an action that cannot be done says why.
 func TestEveryActionRunsEverywhere(t *testing.T) {
+	lane.Single(t)
 	for _, s := range []*core.Snapshot{nil, {Facts: core.Facts{Revision: 1, Now: fixtureNow, Wall: fixtureWall}}, world(), managedWorld()} {
 		for _, a := range Actions() {
 			d := drive(s, 120, 40, withRehearsal(newRehearsal()), withReplay(&fakeReplay{}))

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lockstep/core"
+	"lockstep/sim/bubble/lane"
 )
 
 // under returns the state and the title of the row under the cursor, as the screen shows it; empty when nothing is selected.
@@ -157,6 +158,7 @@ func (c change) apply(s *core.Snapshot) {
 // Whatever comes in and whatever was pressed, enter does what the selected row says. By itself the cursor stays on its object and
 // its way, or leaves nothing selected, or moves on after a success.
 func TestEnterDoesWhatTheSelectedRowSays(t *testing.T) {
+	lane.Single(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		d, p := onSteps(t, 200, 60)
 		seen := wayKey{} // the way that the operator has selected

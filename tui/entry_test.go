@@ -8,6 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/attention"
+	"lockstep/sim/bubble/lane"
 )
 
 // withoutController is the managed fixture with an OpenStack controller that is scaled to 0: a node does not come back, so the
@@ -250,6 +251,7 @@ func TestAPausedBatchIsControlledOnItsPage(t *testing.T) {
 
 // Every entry of every screen of these tests opens a page of its own, at every size, and has a way on.
 func TestEveryEntryOpensItsPage(t *testing.T) {
+	lane.Single(t)
 	for _, w := range []func() *core.Snapshot{world, managedWorld, withoutController, unreachable, paused} {
 		for _, size := range []struct{ w, h int }{{80, 24}, {120, 40}, {40, 12}, {36, 9}, {200, 60}} {
 			s := w()

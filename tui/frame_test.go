@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"lockstep/core"
+	"lockstep/sim/bubble/lane"
 )
 
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -34,6 +35,7 @@ var everyScreen = [][]string{nil, {"1"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {"7"
 	{"1", "enter", "enter"}, {"1", "enter", "i"}}
 
 func TestEverySizeHoldsTheFrame(t *testing.T) {
+	lane.Single(t)
 	for _, size := range []struct{ w, h int }{{40, 12}, {79, 23}, {300, 100}, {20, 5}, {1, 1}, {2, 50}, {60, 15}, {110, 27}, {109, 60},
 		{160, 20}, {36, 9}, {130, 30}} {
 		for _, keys := range everyScreen {

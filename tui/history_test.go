@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/sim/bubble/lane"
 )
 
 // past are lines of a journal, the newest first.
@@ -220,6 +221,7 @@ func manyLines() []core.JournalLine {
 
 // No more lines are kept than are shown at most.
 func TestTheHistoryIsBounded(t *testing.T) {
+	lane.Single(t)
 	d := drive(world(), 120, 40)
 	d.fake.lines = manyLines()
 	d.keys("H")

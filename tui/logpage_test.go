@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lockstep/core"
+	"lockstep/sim/bubble/lane"
 )
 
 // fakeLooker gives what it was given.
@@ -393,6 +394,7 @@ func TestLateLinesOfOtherPodsDoNotMoveThePage(t *testing.T) {
 
 // Whatever comes, the ring is bounded, keeps the newest lines, in the order of their times, and counts the others.
 func TestTheRingIsBounded(t *testing.T) {
+	lane.Single(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		var r logRing
 		came, next := 0, 0

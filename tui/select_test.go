@@ -8,6 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/step"
+	"lockstep/sim/bubble/lane"
 	"lockstep/tui/sanitise"
 )
 
@@ -151,6 +152,7 @@ func TestWhatNeedsTheOperatorIsSeenAtEverySize(t *testing.T) {
 }
 
 func TestAMessageOfMegabytesIsCut(t *testing.T) {
+	lane.Single(t)
 	s := world()
 	l := s.NodeLock("kaas-node-cmp07", core.ControllerOpenStack)
 	l.Message = strings.Repeat("No end. ", 1<<18)

@@ -8,11 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"lockstep/core"
+	"lockstep/sim/bubble/lane"
 )
 
 // Whatever goes and comes back, the selection of the pane with the focus stays on its object or is empty, and the panes below
 // show no other node than before. While nothing is selected, no key affects a neighbour.
 func TestNoPaneSelectsByItself(t *testing.T) {
+	lane.Single(t)
 	nodes := []string{"kaas-node-cmp07", "kaas-node-cmp11", "kaas-node-cmp06", "kaas-node-cmp03", "kaas-node-ctl01"}
 	rapid.Check(t, func(rt *rapid.T) {
 		d := drive(world(), 120, 40).keys("3", "home")

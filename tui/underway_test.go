@@ -9,8 +9,8 @@ import (
 	"lockstep/core"
 )
 
-// The questions before leaving and before suspending follow what runs while they wait for their answer: they say when it has ended, and how,
-// and when something else has begun. The buttons stay as they are, and so does what enter does.
+// The questions before leaving and before suspending follow what runs while they wait for their answer: they say when it has ended, and
+// how, and when something else has begun. The buttons stay as they are, and so does what enter does.
 func TestTheQuestionFollowsWhatRuns(t *testing.T) {
 	for key, title := range map[string]string{"q": "Leave?", "ctrl+z": "Suspend?"} {
 		d, _ := stoppable(world(), 80, 24)

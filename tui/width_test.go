@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/sim/bubble/lane"
 )
 
 // crowded is the world with the longest texts that its columns have to show.
@@ -150,6 +151,7 @@ func TestTheSummaryOfStepsIsWholeWhereThereIsRoom(t *testing.T) {
 
 // A line that is cut ends with one mark.
 func TestACutLineHasOneMark(t *testing.T) {
+	lane.Single(t)
 	d := drive(world(), 120, 40)
 	evidence := []string{strings.Repeat("NMR r05-cmp-13 (os) since 17:42: preparing ", 9), strings.Repeat("x", 300), "short"}
 	for h := range 14 {

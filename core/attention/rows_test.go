@@ -13,10 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"lockstep/core"
 	"lockstep/core/procedure"
 	"lockstep/scene"
-	"pgregory.net/rapid"
+	"lockstep/sim/bubble/lane"
 )
 
 // everyRule are scenes in which every rule of attention finds something: those of the tables, and one for each rule that is not in
@@ -191,6 +193,7 @@ func open(p core.Procedure) bool {
 // A command that is shown reaches this cluster and this cloud, wherever the operator's shell is: copied into a shell whose current context
 // is another cluster, it would change that one.
 func TestEveryCommandNamesItsCluster(t *testing.T) {
+	lane.Single(t)
 	seen, begins := 0, regexp.MustCompile(`(\bkubectl|(^|[|;:(&] )openstack) \S+`)
 	check := func(where string, lines ...string) {
 		t.Helper()

@@ -5,10 +5,12 @@ import (
 
 	"lockstep/core/attention"
 	"lockstep/core/derivedtest"
+	"lockstep/sim/bubble/lane"
 )
 
 // Whatever needs a person, the check's point about it does not pass for somebody who may not read one of the sources.
 func TestNoPointPassesOnAnEntryThatWasNotSeen(t *testing.T) {
+	lane.Single(t)
 	told := map[string]bool{}
 	for name, sc := range attention.EveryRule() {
 		all := sc.Again()

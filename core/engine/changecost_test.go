@@ -12,7 +12,7 @@ import (
 	"lockstep/core/forecast"
 	"lockstep/core/progress"
 	"lockstep/scene"
-	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 )
 
 // large is an Engine that has taken in 2,000 nodes, twenty of them in maintenance, and 100,000 instances.
@@ -66,7 +66,7 @@ func (l *large) shown() *core.Snapshot {
 
 // What a change costs is what depends on it, whatever the size of the cluster. Time depends on the machine; bytes do not.
 func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
-	bubble.Single(t)
+	lane.Single(t)
 	l := newLarge(t)
 	sc := l.scene
 	names := sc.NodeNames()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"lockstep/core"
-	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 	"pgregory.net/rapid"
 )
 
@@ -281,7 +281,7 @@ func TestWhoIsBehindDoublesNothing(t *testing.T) {
 
 // Long histories are divided, and what both saw is still told once.
 func TestLongHistoriesAreAligned(t *testing.T) {
-	bubble.Single(t)
+	lane.Single(t)
 	var a, b []sighted
 	for i := range 5000 {
 		at := worldTime.Add(time.Duration(i*30+i/100*900) * time.Second)

@@ -9,7 +9,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/wording"
-	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 )
 
 // The journal is safe to print on a terminal: no control characters, and no text in another order.
@@ -38,7 +38,7 @@ func TestJournalIsPlainToWhoPrintsIt(t *testing.T) {
 
 // No string of a record is endless, whatever its field.
 func TestJournalCutsEveryString(t *testing.T) {
-	bubble.Single(t)
+	lane.Single(t)
 	long := strings.Repeat("ä\u0085\n", 100000)
 	var r Record
 	fillStrings(reflect.ValueOf(&r).Elem(), long)

@@ -26,6 +26,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/scene"
+	"lockstep/sim/bubble/lane"
 )
 
 var asRead = cmp.Options{cmpopts.IgnoreFields(core.APIError{}, "Err"), cmpopts.IgnoreFields(Frame{}, "Sources", "Begins", "Key")}
@@ -544,6 +545,7 @@ func TestNoSecretIsRecorded(t *testing.T) {
 // Where much happens in little time, as with a fast clock, a jump reads as little as ever: keys follow on what was written since the last
 // one. In a cloud at rest nothing is written for their sake.
 func TestAJumpReadsLittleHoweverFastTheClockRuns(t *testing.T) {
+	lane.Single(t)
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{t: t, folder: t.TempDir()}
 		r := d.start(0)

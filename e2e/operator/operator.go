@@ -166,8 +166,8 @@ func (o *Operator) Back(wanted terminal.Condition) {
 	o.t.Fatalf("esc does not lead to %s:\n%s", wanted, o.Screen())
 }
 
-// Leave leaves the program and returns its exit code. Where the program asks first because a step of the operator's still runs, the operator
-// leaves when the question says that nothing runs any more.
+// Leave leaves the program and returns its exit code. Where the program asks first because a step of the operator's still runs, the
+// operator leaves when the question says that nothing runs any more.
 func (o *Operator) Leave() int {
 	o.t.Helper()
 	o.Press("q")

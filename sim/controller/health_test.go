@@ -12,7 +12,7 @@ import (
 )
 
 func TestHealthFollowsTheWorkloads(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "troubles: [{kind: podsNotReady, node: cmp-01, workload: nova-compute-default}]", small3, " []")
 		health := func(fields ...string) string {
 			status, err := w.dyn.Resource(resource("openstackdeploymentstatus")).Namespace("openstack").Get(t.Context(), "osh-dev",
@@ -56,7 +56,7 @@ func TestHealthFollowsTheWorkloads(t *testing.T) {
 }
 
 func TestSilentWaitOfANodeThatReturns(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, log := alone(t, "troubles: [{kind: podsNotReady, node: cmp-01, workload: libvirt-libvirt-default, at: 10m}]", small3, " []")
 		w.maintain("cmp-01", "drain")
 		lock := w.openstackLock("cmp-01")

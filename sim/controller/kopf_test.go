@@ -101,7 +101,7 @@ func (w *world) setService(machine string, opts services.UpdateOpts) {
 const maintenanceReason = "OSDPL: Node is under maintenance"
 
 func TestRequestThatComesAndGoesWithoutTheControllerIsNeverSeen(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		w.scale("0")
@@ -128,7 +128,7 @@ func TestRequestThatComesAndGoesWithoutTheControllerIsNeverSeen(t *testing.T) {
 }
 
 func TestRequestThatTheControllerHasSeenWaitsForItsReturn(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		w.maintain("cmp-01", "drain")
@@ -148,7 +148,7 @@ func TestRequestThatTheControllerHasSeenWaitsForItsReturn(t *testing.T) {
 }
 
 func TestFailedHandlerIsKeptOnItsObject(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", withModeAlone("manual"), `
 - {name: a, project: p, flavor: small, host: cmp-01}`)
 		host, lock, id := w.node("cmp-01"), w.openstackLock("cmp-01"), w.on("cmp-01")["a"].ID
@@ -216,7 +216,7 @@ func TestFailedHandlerIsKeptOnItsObject(t *testing.T) {
 
 // A deletion ends earlier tries: kopf forgets them once the deletion has failed for the first time.
 func TestDeletionForgetsWhatWasTriedBefore(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", withModeAlone("manual"), `
 - {name: a, project: p, flavor: small, host: cmp-01}`)
 		host := w.node("cmp-01")
@@ -235,7 +235,7 @@ func TestDeletionForgetsWhatWasTriedBefore(t *testing.T) {
 }
 
 func TestHandlerIsCalledAgainForWhatChanges(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, log := alone(t, "", small3, " []")
 		w.object("clustermaintenancerequests", "ClusterMaintenanceRequest", "mos", map[string]any{"release": "17.4.0+25.1"})
 		w.untilSaid(clusterLockName, "^inactive/inactive$")
@@ -270,7 +270,7 @@ func TestHandlerIsCalledAgainForWhatChanges(t *testing.T) {
 }
 
 func TestWhatKopfKeepsWakesNobody(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", withModeAlone("manual"), `
 - {name: a, project: p, flavor: small, host: cmp-01}`)
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
@@ -301,7 +301,7 @@ func TestWhatKopfKeepsWakesNobody(t *testing.T) {
 }
 
 func TestLockKeepsItsNodeAndWhatKopfHasSeenOfIt(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		check := func(inner string) {
@@ -330,7 +330,7 @@ func TestLockKeepsItsNodeAndWhatKopfHasSeenOfIt(t *testing.T) {
 }
 
 func TestWithdrawnDeletionLeavesANodeThatNextTimeIsNotPrepared(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, log := alone(t, "", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		w.object("nodedeletionrequests", "NodeDeletionRequest", host, map[string]any{"nodeName": host})
@@ -362,7 +362,7 @@ func TestWithdrawnDeletionLeavesANodeThatNextTimeIsNotPrepared(t *testing.T) {
 }
 
 func TestClusterLockIsCheckedInTheControllersOrder(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		time.Sleep(time.Minute)
 		w.deployController("21.0.0+25.2", "1.1.5") // which applies nothing for four minutes
@@ -403,7 +403,7 @@ func TestClusterLockIsCheckedInTheControllersOrder(t *testing.T) {
 }
 
 func TestModeOfANodeThatIsNoComputeHoldsNothing(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", `
 - {machine: ctl-01, roles: [master, controller]}
 - {machine: gtw-01, roles: [gateway], annotations: {openstack.lcm.mirantis.com/instance_migration_mode: manual}}
@@ -420,7 +420,7 @@ func TestModeOfANodeThatIsNoComputeHoldsNothing(t *testing.T) {
 }
 
 func TestPodsThatHaveEndedHoldTheReturnWithoutAWord(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		pod := func(name string, phase corev1.PodPhase, labels map[string]string, owners ...metav1.OwnerReference) {
@@ -467,7 +467,7 @@ func TestPodsThatHaveEndedHoldTheReturnWithoutAWord(t *testing.T) {
 }
 
 func TestAgentThatIsSwitchedOffCountsAsWell(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		w.maintain("cmp-01", "drain")
@@ -505,7 +505,7 @@ func (w *world) networkAgents(machine string) []string {
 }
 
 func TestRequestWithoutAScopeFailsWithoutAWord(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		w.object("clustermaintenancerequests", "ClusterMaintenanceRequest", "mos", map[string]any{"release": "17.4.0+25.1", "scope": "drain"})
@@ -526,7 +526,7 @@ func TestRequestWithoutAScopeFailsWithoutAWord(t *testing.T) {
 }
 
 func TestRequestWithoutAScopeFailsOnANodeOfAnyRole(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		host, lock := w.node("ctl-01"), w.openstackLock("ctl-01")
 		w.object("nodemaintenancerequests", "NodeMaintenanceRequest", host, map[string]any{"nodeName": host, "release": "17.4.0+25.1"})
@@ -541,7 +541,7 @@ func TestRequestWithoutAScopeFailsOnANodeOfAnyRole(t *testing.T) {
 }
 
 func TestRoleThatIsTakenOffALiveNodeLeavesItsLockInDeletion(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		if _, err := w.kube.CoreV1().Nodes().Patch(t.Context(), host, types.MergePatchType,
@@ -568,7 +568,7 @@ func TestRoleThatIsTakenOffALiveNodeLeavesItsLockInDeletion(t *testing.T) {
 }
 
 func TestComputeWithoutItsServiceFailsWithoutAWord(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		if err := w.OpenStack.StopCompute(host); err != nil {
@@ -590,7 +590,7 @@ func TestComputeWithoutItsServiceFailsWithoutAWord(t *testing.T) {
 }
 
 func TestTextLMeansAnyAnswerOfNovaThatIsNone(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "openstack: {ignoreZones: true}", small3, " []")
 		lock := w.openstackLock("cmp-01")
 		clear := w.fault(http.MethodGet, "/compute/v2.1/os-services", unavailable, "away")
@@ -602,7 +602,7 @@ func TestTextLMeansAnyAnswerOfNovaThatIsNone(t *testing.T) {
 }
 
 func TestExceptionIsKeptAlsoWhereTheLockDoesNotTellIt(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		clear := w.fault(http.MethodGet, "/compute/v2.1/servers/detail", unavailable, "away")
@@ -618,7 +618,7 @@ func TestExceptionIsKeptAlsoWhereTheLockDoesNotTellIt(t *testing.T) {
 }
 
 func TestUpdateThatBeganBeforeTheStartWasSeenByTheController(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers+"\ntroubles: [{kind: controllerDown}]", `
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute], began: 1m}`, " []"), sim.Options{}).run()

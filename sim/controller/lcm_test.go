@@ -19,6 +19,7 @@ import (
 
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 	"lockstep/sim/controller"
 	"lockstep/sim/scenario"
 )
@@ -155,12 +156,12 @@ func sequence(t *testing.T, seed uint64) map[string][]string {
 
 func TestTheSameSeedIsTheSameSequenceOfStates(t *testing.T) {
 	t.Parallel()
-	bubble.OnlyAStory(t)
+	lane.OnlyAStory(t)
 	var plays [2]map[string][]string
 	t.Run("play", func(t *testing.T) {
 		for i := range plays {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
-				bubble.Run(t, func(t *testing.T) { plays[i] = sequence(t, 7) })
+				bubble.Story(t, func(t *testing.T) { plays[i] = sequence(t, 7) })
 			})
 		}
 	})
@@ -182,7 +183,7 @@ func TestTheSameSeedIsTheSameSequenceOfStates(t *testing.T) {
 }
 
 func TestAChangedReleaseOfTheClusterRunsTheWholePlan(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story("management: {}", strings.Replace(twoNodes, ", storage", "", 1), " []"), sim.Options{}).run()
 		w.ask(mccClusters, "mos", `{"spec":{"providerSpec":{"value":{"release":"mosk-21-0-0-25-2"}}}}`)
 		w.untilPlanIs("Completed")
@@ -195,7 +196,7 @@ func TestAChangedReleaseOfTheClusterRunsTheWholePlan(t *testing.T) {
 }
 
 func TestARestartedLCMDoesNotRepeatWhatIsDone(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers+"\nmanagement: {}", `
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute]}`, " []"), sim.Options{ControllersOff: true}).run()
@@ -262,7 +263,7 @@ func (w *world) untold(machine string) string {
 }
 
 func TestAGracefulRebootRequestRebootsOneAfterAnother(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story("management: {}", threeNodes, " []"), sim.Options{}).run()
 		requested := w.atOnce(w.dyn.Resource(resource("nodemaintenancerequests")), func(*unstructured.Unstructured) bool { return true })
 		marked := w.atOnce(w.manager(resource("lcmmachines")), func(machine *unstructured.Unstructured) bool {
@@ -294,7 +295,7 @@ func TestAGracefulRebootRequestRebootsOneAfterAnother(t *testing.T) {
 }
 
 func TestMaintenanceModeIsEnteredAndLeft(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story("management: {}", threeNodes, " []"), sim.Options{}).run()
 		mode := func(r schema.GroupVersionResource, name string) func() bool {
 			return func() bool {
@@ -324,7 +325,7 @@ func TestMaintenanceModeIsEnteredAndLeft(t *testing.T) {
 }
 
 func TestThePlanFollowsTheUpdateGroups(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story("management: {}", twoNodes, " []"), sim.Options{}).run()
 		w.ask(kaasPlans, "mos-21.0.0", `{"metadata":{"annotations":{"operator":"was here"}}}`)
 		group := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"index": int64(5), "concurrentUpdates": int64(2)}}}

@@ -35,7 +35,7 @@ func (w *world) computeService(machine string) services.Service {
 const finalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
 
 func TestLiveNodeIsEvacuatedUpdatedAndBroughtBack(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		// The instances are large, so that the controller sees each of them migrate.
 		w := begin(t, story(atWorkers+"\nupdate: {order: [cmp-01, cmp-02]}", `
 - {machine: ctl-01, roles: [master, controller], done: 10m}
@@ -125,7 +125,7 @@ const manualNode = `
 func withMode(mode string) string { return strings.Replace(manualNode, "%MODE%", mode, 1) }
 
 func TestManualNodeWaitsUntilItIsEmpty(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers, withMode("manual"), `
 - {name: a, project: p, flavor: small, host: cmp-01}
 - {name: tagged, project: p, flavor: small, host: cmp-01, actions: [live_migrate]}
@@ -161,7 +161,7 @@ func (anyHost) ToLiveMigrateMap() (map[string]any, error) {
 }
 
 func TestManualNodeIsReleasedWhenDeclaredSafe(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers, withMode("manual"), `
 - {name: a, project: p, flavor: small, host: cmp-01}
 - {name: broken, project: p, flavor: small, host: cmp-01, status: ERROR, power: running}`), sim.Options{}).run()
@@ -175,7 +175,7 @@ func TestManualNodeIsReleasedWhenDeclaredSafe(t *testing.T) {
 }
 
 func TestSkippedNodeIsHeldByAnInstanceThatNotifies(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers, withMode("skip"), `
 - {name: a, project: p, flavor: small, host: cmp-01}
 - {name: tell, project: p, flavor: small, host: cmp-01, actions: [notify]}
@@ -191,7 +191,7 @@ func TestSkippedNodeIsHeldByAnInstanceThatNotifies(t *testing.T) {
 }
 
 func TestInstanceInErrorHoldsALiveNodeThatCannotMoveIt(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers, withMode("live"), `
 - {name: broken, project: p, flavor: small, host: cmp-01, status: ERROR, power: running}`), sim.Options{}).run()
 		id := w.on("cmp-01")["broken"].ID
@@ -201,7 +201,7 @@ func TestInstanceInErrorHoldsALiveNodeThatCannotMoveIt(t *testing.T) {
 }
 
 func TestMigrationThatFailsTwiceIsTriedAgain(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers, withMode("live"), `
 - {name: a, project: p, flavor: small, host: cmp-01, failLive: {times: 2, text: broken, at: 0.5}}`), sim.Options{}).run()
 		lock := w.openstackLock("cmp-01")
@@ -222,7 +222,7 @@ func TestMigrationThatFailsTwiceIsTriedAgain(t *testing.T) {
 }
 
 func TestExhaustedAttemptsLeaveTheInstanceToTheOperator(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers, withMode("live"), `
 - {name: a, project: p, flavor: small, host: cmp-01, noValidHost: true}`), sim.Options{}).run()
 		id := w.on("cmp-01")["a"].ID
@@ -234,7 +234,7 @@ func TestExhaustedAttemptsLeaveTheInstanceToTheOperator(t *testing.T) {
 }
 
 func TestUnknownModeIsAFailureThatTheLockDoesNotTell(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers, withMode("cold"), `
 - {name: a, project: p, flavor: small, host: cmp-01}`), sim.Options{}).run()
 		lock := w.openstackLock("cmp-01")
@@ -254,7 +254,7 @@ func TestUnknownModeIsAFailureThatTheLockDoesNotTell(t *testing.T) {
 }
 
 func TestGatewayInMaintenanceDefersAComputeToo(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers+"\nupdate: {concurrency: 2, order: [gtw-01, cmp-01]}", `
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: gtw-01, roles: [gateway], began: 1m}
@@ -269,7 +269,7 @@ func TestGatewayInMaintenanceDefersAComputeToo(t *testing.T) {
 }
 
 func TestControllersAndGatewaysComeOneByOne(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers+"\nupdate: {concurrency: 2, order: [gtw-01, gtw-02]}", `
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: gtw-01, roles: [gateway]}
@@ -284,7 +284,7 @@ func TestControllersAndGatewaysComeOneByOne(t *testing.T) {
 }
 
 func TestComputesOfAnotherZoneWait(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers+"\nupdate: {concurrency: 2, order: [cmp-01, cmp-02]}", `
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute], zone: east, name: node-a, began: 1m}
@@ -300,7 +300,7 @@ func TestComputesOfAnotherZoneWait(t *testing.T) {
 }
 
 func TestZonesMayBeIgnored(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers+"\nupdate: {concurrency: 2, order: [cmp-01, cmp-02]}\nopenstack: {ignoreZones: true}", `
 - {machine: ctl-01, roles: [master, controller], done: 10m}
 - {machine: cmp-01, roles: [compute], zone: east, name: node-a, began: 1m}
@@ -316,7 +316,7 @@ func TestZonesMayBeIgnored(t *testing.T) {
 }
 
 func TestServiceThatTheOperatorDisabledStaysDisabled(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story(atWorkers, withMode("live"), " []"), sim.Options{})
 		err := services.Update(t.Context(), w.nova.Compute, w.computeService("cmp-01").ID,
 			services.UpdateOpts{Status: services.ServiceDisabled, DisabledReason: "bad memory"}).Err
@@ -332,7 +332,7 @@ func TestServiceThatTheOperatorDisabledStaysDisabled(t *testing.T) {
 }
 
 func TestNovaOutageIsToldAndOutlived(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		// If the zones must be looked up first, an outage is an exception that no lock shows.
 		w := begin(t, story(atWorkers+"\nopenstack: {ignoreZones: true}", withMode("manual"), `
 - {name: a, project: p, flavor: small, host: cmp-01}`), sim.Options{}).run()
@@ -348,7 +348,7 @@ func TestNovaOutageIsToldAndOutlived(t *testing.T) {
 }
 
 func TestLocksFollowTheRolesOfTheNodes(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w := begin(t, story("", `
 - {machine: ctl-01, roles: [master]}
 - {machine: cmp-01, roles: [compute]}`, " []"), sim.Options{}).run()

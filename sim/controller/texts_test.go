@@ -168,7 +168,7 @@ const (
 // The letters are those of the table of texts in docs/mosk.md#texts.
 
 func TestTextsAToEOfTheClusterLock(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		w.object("clustermaintenancerequests", "ClusterMaintenanceRequest", "mos", map[string]any{"release": "21.0.0+25.2"})
 		w.untilTold("A", clusterLockName, "Current maintenancerequest 21.0.0+25.2 release does not match ours 17.4.0+25.1. Skipping handling.")
@@ -191,7 +191,7 @@ func TestTextsAToEOfTheClusterLock(t *testing.T) {
 }
 
 func TestTextEStaysWhileAServiceIsNotHealthy(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, log := alone(t, "", small3, " []")
 		w.setHealth("barbican", "api", "Unhealthy")
 		w.object("clustermaintenancerequests", "ClusterMaintenanceRequest", "mos", map[string]any{"release": "17.4.0+25.1"})
@@ -209,7 +209,7 @@ func TestTextEStaysWhileAServiceIsNotHealthy(t *testing.T) {
 }
 
 func TestTextFWhenARoleIsFull(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, log := alone(t, "", `
 - {machine: ctl-01, roles: [master, controller]}
 - {machine: gtw-01, roles: [gateway]}
@@ -230,7 +230,7 @@ func TestTextFWhenARoleIsFull(t *testing.T) {
 }
 
 func TestTextGWhenAServiceRefuses(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		services := "[ingress, memcached, messaging, database, redis, coordination, identity, image, placement, block-storage, networking, " +
 			"compute, metric-storage]"
 		sets := []string{"mariadb-server", "etcd-etcd", "rfr-openstack-redis", "openstack-prometheus-server"}
@@ -260,7 +260,7 @@ func TestTextGWhenAServiceRefuses(t *testing.T) {
 }
 
 func TestTextsHToLOfAnEvacuation(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "openstack: {ignoreZones: true}", small3, `
 - {name: a, project: p, flavor: large, host: cmp-01}
 - {name: b, project: p, flavor: large, host: cmp-01, actions: [poweroff]}
@@ -312,7 +312,7 @@ func TestTextsHToLOfAnEvacuation(t *testing.T) {
 }
 
 func TestTextsMToRWhenANodeReturns(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "openstack: {ignoreZones: true}", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		if err := w.OpenStack.AddVolumeService(host); err != nil {
@@ -364,7 +364,7 @@ func TestTextsMToRWhenANodeReturns(t *testing.T) {
 }
 
 func TestTextsSAndTWhenANodeIsToBeDeleted(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, `
 - {name: a, project: p, flavor: small, host: cmp-01, status: SHUTOFF}`)
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
@@ -392,7 +392,7 @@ func TestTextsSAndTWhenANodeIsToBeDeleted(t *testing.T) {
 }
 
 func TestTextsUAndVWhenANodeIsGone(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		services := "[database, redis, coordination, networking, compute, metric-storage]"
 		sets := []struct{ workload, application string }{ // in the order of the cleanup
 			{"openstack-prometheus-server", "prometheus"}, {"rfr-openstack-redis", "redis"}, {"etcd-etcd", "etcd"},
@@ -437,7 +437,7 @@ func TestTextsUAndVWhenANodeIsGone(t *testing.T) {
 }
 
 func TestDisabledNodeKeepsItsLockUntilTheNoticeGoes(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", small3, " []")
 		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
 		w.object("nodedisablenotifications", "NodeDisableNotification", host, map[string]any{"nodeName": host})
@@ -477,7 +477,7 @@ func TestDisabledNodeKeepsItsLockUntilTheNoticeGoes(t *testing.T) {
 }
 
 func TestRetriesComeEveryMinute(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		w, _ := alone(t, "", withModeAlone("manual"), `
 - {name: a, project: p, flavor: small, host: cmp-01}`)
 		lock := w.openstackLock("cmp-01")

@@ -1,5 +1,5 @@
 //go:build !race
 
-package bubble
+package lane
 
 const raceDetector = false
