@@ -25,17 +25,20 @@ import (
 func TestManualNode(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
-		timing.Reboot = 12 * time.Second // long enough to be seen by a program that has just started
+		timing.Reboot = 12 * time.Second // long enough to be seen
 		for i := range s.Nodes {
 			if s.Nodes[i].Machine == "cmp-02" {
 				s.Nodes[i].Done = 0
 			}
 		}
 	})
+	w.sim.Clock.Pause() // until the program looks
 	p := w.launch(t, start{})
 	node := w.node(t, "cmp-01")
 
 	// The first node needs nobody.
+	p.Wants("● kubernetes", "● openstack", "cmp-02")
+	w.sim.Clock.Resume()
 	p.WantsRow("cmp-02", "rebooting")
 	p.WantsRow("cmp-02", "done")
 

@@ -22,8 +22,8 @@ import (
 	"lockstep/e2e/child"
 )
 
-// stopPatience is how long a program may take to leave after SIGTERM.
-const stopPatience = 5 * time.Second
+// stopPatience is how long a program may take to leave after SIGTERM. It ends what hangs, and does not judge how busy the machine is.
+const stopPatience = time.Minute
 
 // Options describe the terminal in which a program is started.
 type Options struct {
