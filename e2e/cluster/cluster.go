@@ -18,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/client-go/rest"
+
 	"lockstep/e2e/build"
 	"lockstep/e2e/child"
 )
@@ -38,6 +40,7 @@ type Cluster struct {
 	binary string
 	port   *port
 	tokens map[User]string
+	admin  rest.TLSClientConfig // the certificate itself: a client that has a file's name looks for it long after it is gone
 
 	bulk bool // see StartBulk
 
@@ -83,6 +86,11 @@ func (c *Cluster) prepare() error {
 		return fmt.Errorf("write the users' tokens: %w", err)
 	}
 	c.tokens = tokens
+	admin := rest.Config{TLSClientConfig: rest.TLSClientConfig{CertFile: c.file(adminCertFile), KeyFile: c.file(adminKeyFile)}}
+	if err := rest.LoadTLSFiles(&admin); err != nil {
+		return fmt.Errorf("read the administrator's certificate: %w", err)
+	}
+	c.admin = admin.TLSClientConfig
 	if err := os.WriteFile(c.file(auditPolicyFile), []byte(auditPolicy), 0o600); err != nil {
 		return fmt.Errorf("write the audit policy: %w", err)
 	}

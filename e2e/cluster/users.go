@@ -78,7 +78,7 @@ func (c *Cluster) Config(user User) *rest.Config {
 		UserAgent:       "lockstep-e2e",
 	}
 	if user == Admin {
-		config.CertFile, config.KeyFile = c.file(adminCertFile), c.file(adminKeyFile)
+		config.CertData, config.KeyData = c.admin.CertData, c.admin.KeyData
 	} else {
 		config.BearerToken = c.tokens[user]
 	}
@@ -94,7 +94,7 @@ func (c *Cluster) WriteKubeconfig(user User) (string, error) {
 			kubeconfigName: {Server: config.Host, CertificateAuthority: config.CAFile},
 		},
 		AuthInfos: map[string]*clientcmdapi.AuthInfo{
-			string(user): {ClientCertificate: config.CertFile, ClientKey: config.KeyFile, Token: config.BearerToken},
+			string(user): {ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken},
 		},
 		Contexts: map[string]*clientcmdapi.Context{
 			kubeconfigName: {Cluster: kubeconfigName, AuthInfo: string(user)},

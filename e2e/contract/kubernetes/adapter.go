@@ -28,7 +28,7 @@ func (s *suite) adapter(t *testing.T, user User) *kube.Client {
 		CurrentContext: name,
 		Clusters: map[string]*clientcmdapi.Cluster{name: {Server: config.Host, CertificateAuthority: config.CAFile,
 			CertificateAuthorityData: config.CAData}},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {ClientCertificate: config.CertFile, ClientKey: config.KeyFile,
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {ClientCertificateData: config.CertData, ClientKeyData: config.KeyData,
 			Token: config.BearerToken}},
 		Contexts: map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
 	}
