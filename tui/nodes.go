@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/themes"
@@ -369,7 +371,8 @@ func shortController(name string) string {
 	case core.ControllerStackLight:
 		return "sl"
 	}
-	return (sanitise.Text(name, 64) + "  ")[:2]
+	first := ansi.Truncate(sanitise.Text(name, 64), 2, "") // any text may be its name
+	return first + strings.Repeat(" ", 2-draw.Width(first))
 }
 
 func (p *nodesPane) name() string  { return "Nodes" }
