@@ -501,5 +501,6 @@ Why so often:
   gateways that have a migration mode.
 - **On demand**: ` + "`lockstep owners`" + ` and its page ask Keystone for the members of each project concerned, and for each of
   their users (at most 500): a list would be of all users of the domain. Before a write the server is asked about the object concerned.
-- At most ten requests a second are read from OpenStack, after a burst of five; a server that answers 429 or is slow is asked less.
+- At most ten requests a second are read from OpenStack, after a burst of five; a server that answers 429 or is slow is asked less. The
+  pages of a list do not count: each is asked for when the one before it has been answered, so the server sets their pace.
 `

@@ -285,6 +285,46 @@ func TestTheLimiterSpacesRequestsOut(t *testing.T) {
 	})
 }
 
+// The pages of a list follow one another as fast as the server answers, and take no other request's turn.
+func TestAFollowingPageTakesNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sent := 0
+		tr := &transport{limit: newLimiter(10, 1), secrets: &core.Secrets{}, base: answers(func(*http.Request) { sent++ })}
+		get := func(url string) {
+			t.Helper()
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := tr.RoundTrip(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+		}
+		start := time.Now()
+		get("https://nova/servers/detail?limit=1000")
+		for i := range 99 {
+			get(fmt.Sprintf("https://nova/servers/detail?limit=1000&marker=%d", i))
+		}
+		if took := time.Since(start); took != 0 || sent != 100 {
+			t.Errorf("%d pages took %v, want 100 at once", sent, took)
+		}
+		get("https://nova/os-services")
+		if took := time.Since(start); took != 100*time.Millisecond {
+			t.Errorf("the next request was sent after %v, want 100ms", took)
+		}
+	})
+}
+
+// answers is a server that answers each request with nothing, and says that it came.
+type answers func(*http.Request)
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	a(r)
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: r}, nil
+}
+
 func TestBackoffGrowsWithinItsBounds(t *testing.T) {
 	for try := 1; try <= 8; try++ {
 		top := min(500*time.Millisecond<<(try-1), 8*time.Second)

@@ -86,12 +86,15 @@ const loginLimit = 30 * time.Second
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		t.limit.take(wallClock())
+	case r.URL.Query().Has("marker"):
+		// It comes when the page before it has been answered: the server itself sets the pace of a list.
+	default:
 		if err := t.limit.wait(r.Context()); err != nil {
 			return nil, err
 		}
-	} else {
-		t.limit.take(wallClock())
 	}
 	t.secrets.Sent(r.Header.Get("X-Auth-Token"))
 	start := wallClock()

@@ -161,7 +161,7 @@ func (a *Account) Summary(zone *time.Location) []string {
 		fmt.Sprintf("Operators confirmed %s; %s failed.%s", wording.Count(len(a.Actions), "step"),
 			wording.Count(c.FailedSteps, "step"), stood))
 	if n := a.NodesOutside; n > 0 {
-		out = append(out, wording.Count(n, "node")+" went through maintenance outside it, before or after: `lockstep report --outside` "+
+		out = append(out, wording.Count(n, "node")+" went through maintenance outside it, before or after: \"lockstep report --outside\" "+
 			"tells of what was since.")
 	}
 	return out
