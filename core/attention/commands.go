@@ -126,10 +126,10 @@ func atSources(f *facts, a core.Attention) []core.Command {
 	if len(out) > 0 {
 		return out
 	}
-	switch Source := core.SourceID(a.Subject.Name); {
-	case Source.Server() == core.ServerOpenStack || a.Subject.Name == string(core.ServerOpenStack):
+	switch source := core.SourceID(a.Subject.Name); {
+	case source.Server() == core.ServerOpenStack || a.Subject.Name == string(core.ServerOpenStack):
 		return []core.Command{procedure.ToLook("whether it answers", wording.ShellCommand("openstack", "token", "issue"))}
-	case Source.Server() == core.ServerManagement || a.Subject.Name == string(core.ServerManagement):
+	case source.Server() == core.ServerManagement || a.Subject.Name == string(core.ServerManagement):
 		return []core.Command{procedure.ToLook("whether it answers", f.s.Place.Kubectl("get", "--raw", "/readyz"))}
 	}
 	return []core.Command{procedure.ToLook("whether it answers", wording.ShellCommand("kubectl", "get", "--raw", "/readyz"))}
@@ -156,7 +156,7 @@ func (f *facts) lockCommands(l *core.WorkloadLock, a core.Attention) []core.Comm
 	case core.ControllerOpenStack:
 		out = append(out, atControllerLog(f, a)...)
 	case core.ControllerCeph:
-		out = append(out, procedure.ToLook("how Ceph is", wording.ShellCommand("kubectl", "-n", "rook-ceph", "get", "cephclusters")),
+		out = append(out, procedure.ToLook("how Ceph is", wording.ShellCommand("kubectl", "-n", core.NamespaceCeph, "get", "cephclusters")),
 			procedure.ToLook("the log of its operator", wording.ShellCommand("kubectl", "-n", core.NamespaceCeph, "logs", "-l",
 				"app=rook-ceph-operator", "--tail=100")).Showing(progress.CephOperatorLog().IsLog()))
 	case core.ControllerTungstenFabric:
