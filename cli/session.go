@@ -88,7 +88,8 @@ type place struct {
 }
 
 // open loads the credentials and makes the session's parts. It asks no server, so none can delay it, but a simulated one for its
-// clock; it waits only for a credential plugin that may ask a person. A server that cannot be used is not an error: its sources say so, and the rest works.
+// clock; it waits only for a credential plugin that may ask a person. A server that cannot be used is not an error: its sources say so,
+// and the rest works.
 func open(ctx context.Context, p place, log *log) (*session, error) {
 	s := &session{log: log, recordTrouble: make(chan string, 2)}
 	if log.opened != "" {

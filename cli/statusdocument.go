@@ -41,7 +41,7 @@ type StatusUpdate struct {
 	Nodes   int        `json:"nodes"`
 	Finish  *time.Time `json:"finishEstimate,omitempty"`
 	Spread  int        `json:"finishSpreadSeconds,omitempty"` // plus or minus
-	Held    string     `json:"heldUpBy,omitempty"`            // why it does not go on: finishEstimate, where there is one, is the end if it goes on now
+	Held    string     `json:"heldUpBy,omitempty"`            // why it does not go on; a finishEstimate is the end if it goes on now
 	Elapsed int        `json:"elapsedSeconds,omitempty"`
 	// Baseline is how long the documents' formula allows for the whole update, one node after the other.
 	Baseline   int    `json:"baselineSeconds,omitempty"`
