@@ -320,11 +320,18 @@ func next(s *core.Snapshot) []Next {
 	if plan := s.Management.Plan(); plan != nil {
 		commence, waits = plan.Next()
 	}
-	if waits { // nothing else comes before that
-		out = append(out, Next{What: "commence " + progress.StepShort(commence) + wording.TextIf(commence.Held(), " again", "")})
+	tell := func() { // before the nodes that wait for it, and after those that are finished meanwhile
+		if waits {
+			out = append(out, Next{What: "commence " + progress.StepShort(commence) + wording.TextIf(commence.Held(), " again", "")})
+		}
+		waits = false
 	}
+	driven := waits
 	for _, n := range f.Nodes {
-		if len(out) == mostNext {
+		if !n.Began {
+			tell()
+		}
+		if len(out) >= mostNext {
 			break
 		}
 		what := n.Label + " begins"
@@ -341,8 +348,9 @@ func next(s *core.Snapshot) []Next {
 		}
 		out = append(out, entry)
 	}
+	tell()
 	for _, p := range f.Parts {
-		if !waits && p.Plan && p.State == forecast.PartLater && !p.Commenced {
+		if !driven && p.Plan && p.State == forecast.PartLater && !p.Commenced {
 			out = append(out, Next{What: "commence " + p.Title})
 			break
 		}

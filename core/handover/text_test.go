@@ -150,6 +150,15 @@ func TestTheNoteSaysThatTheUpdateStandsStill(t *testing.T) {
 			t.Errorf("it has no %q:\n%s", want, text)
 		}
 	}
+	sc := scene.Healthy()
+	sc.Update(3 * time.Hour)
+	sc.Maintained("cmp-01", "")
+	m := sc.Managed()
+	m.Planned(3).Steps[3].Status = core.PlanAutoPaused
+	if next := Of(m.Join().Snapshot, nil).Next; len(next) < 2 || next[0].What != "cmp-01 is through" ||
+		next[1].What != "commence group mos-default again" {
+		t.Errorf("while a machine is finished comes %+v", next)
+	}
 	held := note(func(p *core.UpdatePlan) { p.Steps[3].Status = core.PlanAutoPaused })
 	if len(held.Next) == 0 || held.Next[0].What != "commence group mos-default again" {
 		t.Errorf("after a pause comes %+v", held.Next)
