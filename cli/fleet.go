@@ -23,6 +23,8 @@ type fleetWatch struct {
 	watcher   *kube.FleetWatcher
 	collector *fleet.Collector
 	clock     func() time.Time // the clusters' time
+	follows   *simulatedClock  // behind it, where the clusters are simulated ones with a clock of their own; nil otherwise
+	pace      float64          // how much faster than real time it runs; 0 means 1
 	news      chan fleetNews
 
 	mu     sync.Mutex
@@ -48,8 +50,9 @@ func openFleet(ctx context.Context, p place, log *log) (*fleetWatch, error) {
 	if err := p.getCredentials(ctx, log, client, "the management cluster"); err != nil {
 		return nil, err
 	}
+	follows, _ := p.followClock(ctx, log, client)
 	f := &fleetWatch{client: client, collector: fleet.NewCollector(client.ContextName, p.config.knownClusters()...), clock: p.clock,
-		news: make(chan fleetNews, 64), ears: map[chan *fleet.View]bool{}}
+		follows: follows, pace: p.pace, news: make(chan fleetNews, 64), ears: map[chan *fleet.View]bool{}}
 	if f.clock == nil {
 		f.clock = time.Now
 	}
@@ -80,6 +83,11 @@ func (f *fleetWatch) run(ctx context.Context) {
 		defer close(watching)
 		f.watcher.Run(ctx)
 	}()
+	if f.follows != nil {
+		var following sync.WaitGroup
+		following.Go(func() { f.follows.run(ctx) })
+		defer following.Wait()
+	}
 	due := time.NewTimer(fleetEvery)
 	defer due.Stop()
 	fresh, last := false, time.Time{}

@@ -181,6 +181,9 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given)
 			p.own.Kubeconfig = kube.ClusterLoginSecret(id.Name) // what a person calls the file made of it
 		}
 	}
+	if watch.follows != nil { // a login that is in no file does not say that the cluster is simulated
+		p.clock, p.pace = watch.clock, watch.pace
+	}
 	if a.OSCloud == "" && !a.OSFromCluster {
 		p.noCloud = "the configuration names no cloud for " + id.Called()
 	}

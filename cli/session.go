@@ -41,6 +41,8 @@ type session struct {
 	kept    string          // the journal's path, also where it is only read
 	notices []string        // about this machine, for the operator
 
+	clock *simulatedClock // nil: the cluster has this machine's, or the place has another one
+
 	looker core.Looker // of logs, events and objects
 
 	down  []core.Delta // the states of sources without an adapter
@@ -85,8 +87,9 @@ type place struct {
 	unasked  bool          // nobody is asked anything: a credential plugin that may ask a person is not run
 }
 
-// open loads the credentials and makes the session's parts. It asks no server, so none can delay it; it waits only for a
-// credential plugin that may ask a person. A server that cannot be used is not an error: its sources say so, and the rest works.
+// open loads the credentials and makes the session's parts. It asks no server, so none can delay it, but a simulated one for its
+// clock; it waits only for a credential plugin that may ask a person. A server that cannot be used is not an error: its sources say so,
+// and the rest works.
 func open(ctx context.Context, p place, log *log) (*session, error) {
 	s := &session{log: log, recordTrouble: make(chan string, 2)}
 	if log.opened != "" {
@@ -97,7 +100,6 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		Operator: whoRuns(p.operator).String(),
 		Version:  programVersion(),
 		Own:      p.own,
-		Clock:    p.clock,
 		Settings: p.config.settings(),
 		Sources:  engineSources(),
 		NewID:    p.line.newID,
@@ -106,9 +108,6 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 		Stops:    &core.StopFinder{Find: checklist.Stops},
 		OnWrite:  s.nudge,
 		OnStage:  s.nudge,
-	}
-	if p.pace > 1 {
-		cfg.PollEvery, cfg.Settle = 300*time.Millisecond, 6*time.Second
 	}
 	if p.readOnly {
 		cfg.Barred = "Lockstep was started with --read-only"
@@ -124,6 +123,13 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	client, err := s.openKubernetes(ctx, p, &cfg)
 	if err != nil {
 		return nil, err
+	}
+	var simulated string
+	if s.clock, simulated = p.followClock(ctx, log, client); simulated != "" {
+		s.notices = append(s.notices, simulated)
+	}
+	if cfg.Clock = p.clock; p.pace > 1 {
+		cfg.PollEvery, cfg.Settle = 300*time.Millisecond, 6*time.Second
 	}
 	management, err := s.openManagement(ctx, p, &cfg)
 	if err != nil {
@@ -347,6 +353,9 @@ func (s *session) run(ctx context.Context) {
 	}
 	if s.announcer != nil {
 		wg.Go(func() { s.announcer.Run(adapters) })
+	}
+	if s.clock != nil {
+		wg.Go(func() { s.clock.run(adapters) })
 	}
 	wg.Go(func() { s.steer(adapters) })
 	if s.journal != nil {

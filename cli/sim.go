@@ -48,7 +48,8 @@ Without one, another shell can use the cloud through a file:
   lockstep sim --env-file /tmp/sim.env &
   . /tmp/sim.env
 
-The clock runs in real time unless --speed says otherwise: other tools compute ages by your clock.`,
+The clock runs in real time unless --speed says otherwise. Lockstep then follows the cloud's clock, which the kubeconfig tells it
+to do; other tools compute ages by yours.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
 				return fmt.Errorf("%q is not a flag of lockstep sim; a command to run comes after --: lockstep sim -- %s", args[0],

@@ -41,7 +41,7 @@ type StatusUpdate struct {
 	Nodes   int        `json:"nodes"`
 	Finish  *time.Time `json:"finishEstimate,omitempty"`
 	Spread  int        `json:"finishSpreadSeconds,omitempty"` // plus or minus
-	Held    string     `json:"heldUpBy,omitempty"`            // why it does not go on: finishEstimate is the end if it goes on now
+	Held    string     `json:"heldUpBy,omitempty"`            // why it does not go on; a finishEstimate is the end if it goes on now
 	Elapsed int        `json:"elapsedSeconds,omitempty"`
 	// Baseline is how long the documents' formula allows for the whole update, one node after the other.
 	Baseline   int    `json:"baselineSeconds,omitempty"`
@@ -180,7 +180,7 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 		st.Update.End = oneLine(forecast.EndText(s))
 	}
 	st.Update.addManagement(s, u)
-	st.Update.Assessment = assessment(u, needs)
+	st.Update.Assessment = assessment(s, u, needs)
 	for _, a := range needs {
 		st.NeedsYou = append(st.NeedsYou, StatusAttention{ID: oneLine(a.ID), Severity: a.Severity.String(), Impact: string(a.Impact),
 			Subject: oneLine(a.Label), Reason: oneLine(a.Reason), Since: moment(a.Since.At), Hint: oneLine(a.Hint), Cause: oneLine(a.Cause),
@@ -281,7 +281,7 @@ func planText(s *core.Snapshot, p *core.UpdatePlan) string {
 }
 
 // assessment is the state of the update in a sentence.
-func assessment(u core.Update, all []core.Attention) string {
+func assessment(s *core.Snapshot, u core.Update, all []core.Attention) string {
 	urgent, waits := attention.Urgent(all), ""
 	if urgent > 0 {
 		waits = "; " + wording.Count(urgent, "thing") + wording.Verb(urgent, " needs", " need") + " a person at once"
@@ -302,6 +302,9 @@ func assessment(u core.Update, all []core.Attention) string {
 		return fmt.Sprintf("stuck in phase %d, %s%s", u.Phase.ID, u.Phase.Title, waits)
 	case u.Moving == 0 && u.Waiting > 0:
 		return fmt.Sprintf("stands still in phase %d, %s%s", u.Phase.ID, u.Phase.Title, waits)
+	}
+	if p, stand := progress.UpdateStands(s); stand.Cause != "" { // what it waits for says the line of its end
+		return fmt.Sprintf("stands still %s phase %d, %s%s", wording.TextIf(p.State == core.PhasePending, "before", "in"), p.ID, p.Title, waits)
 	}
 	return fmt.Sprintf("goes on, in phase %d, %s%s", u.Phase.ID, u.Phase.Title, waits)
 }

@@ -257,6 +257,9 @@ func ParseMatchers(text string) ([]Matcher, error) {
 		return nil, fmt.Errorf("it is longer than %d characters", mostMatcherText)
 	}
 	rest := strings.TrimSpace(text)
+	if strings.HasPrefix(rest, "{") && !strings.HasSuffix(rest, "}") {
+		return nil, fmt.Errorf("the brace is not closed: } is missing at the end")
+	}
 	if strings.HasPrefix(rest, "{") && strings.HasSuffix(rest, "}") {
 		rest = strings.TrimSpace(rest[1 : len(rest)-1])
 	}

@@ -19,6 +19,8 @@ func TestMatchersAsTheyAreWritten(t *testing.T) {
 		`alertname!A`:                     "error: want =, !=, =~ or !~",
 		`a-b=c`:                           "error: is no name of a label",
 		`=c`:                              "error: is no name of a label",
+		`{node="cmp-1"`:                   "error: } is missing",
+		`{node="cmp-1"} x`:                "error: } is missing",
 		`a="b`:                            "error: not closed",
 		`a="b"c`:                          "error: want a comma",
 		`a=b"c"`:                          "error: around the whole value",

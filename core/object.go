@@ -17,6 +17,7 @@ const (
 	KindNodeDeletionRequest       Kind = "NodeDeletionRequest"
 	KindNodeDisableNotification   Kind = "NodeDisableNotification"
 	KindOpenStackDeploymentStatus Kind = "OpenStackDeploymentStatus"
+	KindCephCluster               Kind = "CephCluster" // Rook's
 	KindDeployment                Kind = "Deployment"
 	KindDaemonSet                 Kind = "DaemonSet"
 	KindPod                       Kind = "Pod"

@@ -34,6 +34,7 @@ type Procedure struct {
 	Goal    string   // one sentence
 	Summary []string // what is known that matters here, one fact a line
 	Steps   []Step
+	Nothing string // what a procedure without steps says instead; empty: that there is nothing to do
 }
 
 // Next is the next step: the first that is ready and not optional; false when there is none.

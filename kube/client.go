@@ -32,6 +32,7 @@ type Client struct {
 	Server      string // the API server's URL
 	Namespace   string // the context's namespace; "default" when it has none
 	File        string // the kubeconfig that has the context; empty inside a pod
+	OwnClock    bool   // the kubeconfig is of a simulated cluster, whose clock is not this machine's: Clock tells it
 
 	opts    Options
 	secrets *core.Secrets

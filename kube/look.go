@@ -49,6 +49,7 @@ var looked = map[core.Server]map[string]schema.GroupVersionResource{
 		string(core.KindNodeDeletionRequest):       lcm("nodedeletionrequests"),
 		string(core.KindNodeDisableNotification):   lcm("nodedisablenotifications"),
 		string(core.KindOpenStackDeploymentStatus): lcm("openstackdeploymentstatus"),
+		string(core.KindCephCluster):               gvrCephClusters,
 	},
 	core.ServerManagement: {
 		string(core.KindCluster):       gvrClusters,
@@ -57,6 +58,7 @@ var looked = map[core.Server]map[string]schema.GroupVersionResource{
 		string(core.KindLCMMachine):    lcm("lcmmachines"),
 		"LCMClusterState":              lcm("lcmclusterstates"),
 		string(core.KindUpdatePlan):    gvrUpdatePlans,
+		string(core.KindUpdateGroup):   gvrUpdateGroups,
 		string(core.KindAutoPause):     kaas("updateautopauses"),
 		string(core.KindRebootRequest): gvrReboots,
 	},

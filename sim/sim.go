@@ -67,6 +67,9 @@ type Options struct {
 	ControllersOff bool // only the servers, for a caller that runs the controllers of ControllerOptions itself
 }
 
+// hurries tells whether the cloud's clock runs at another speed than the machine's.
+func (o Options) hurries() bool { return o.Speed > 0 && o.Speed != 1 }
+
 // CloudName is the cloud in the clouds.yaml that Start writes: the administrator's.
 const CloudName = "sim"
 
@@ -254,7 +257,8 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 	if c.admin = opts.Kube; c.admin == nil {
 		var err error
 		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Address: opts.KubernetesAddress, Network: opts.Network,
-			NoManagers: opts.Network != nil, Random: c.random(seed, "kubernetes"), CRDs: crds.All(), ClusterName: c.Scenario.Cluster})
+			NoManagers: opts.Network != nil, Random: c.random(seed, "kubernetes"), CRDs: crds.All(), ClusterName: c.Scenario.Cluster,
+			TellClock: opts.hurries()})
 		if err != nil {
 			return err
 		}
@@ -296,7 +300,8 @@ func (c *Cloud) startManagement(ctx context.Context, opts Options, seed uint64) 
 	}
 	var err error
 	c.Management, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Network: opts.Network, NoManagers: opts.Network != nil,
-		Random: c.random(seed, "management"), CRDs: crds.Management(), ClusterName: ManagementContext, Users: managementUsers(c.Scenario)})
+		Random: c.random(seed, "management"), CRDs: crds.Management(), ClusterName: ManagementContext, Users: managementUsers(c.Scenario),
+		TellClock: opts.hurries()})
 	if err != nil {
 		return fmt.Errorf("management cluster: %w", err)
 	}

@@ -49,7 +49,7 @@ func withChecks(desk CheckStore) func(*Options) { return func(o *Options) { o.Ch
 
 func TestTheCheckAsItIsShown(t *testing.T) {
 	earlier := checklist.Of(managedWorld(), checklist.Room{})
-	earlier.Made = fixtureWall.Add(-7 * time.Hour)
+	earlier.AsOf = fixtureWall.Add(-7 * time.Hour)
 	for i := range earlier.Points {
 		earlier.Points[i].Verdict, earlier.Points[i].Findings = checklist.Pass, nil
 	}
@@ -144,6 +144,16 @@ func TestChecksAreKept(t *testing.T) {
 	}
 }
 
+// The time of the earlier check is the cluster's, as every other time of the page: in a rehearsal it is not the wall clock's.
+func TestTheEarlierCheckIsTimedByTheCluster(t *testing.T) {
+	earlier := checklist.Of(managedWorld(), checklist.Room{})
+	earlier.Made = earlier.AsOf.Add(-5 * time.Hour)
+	p := &checkPage{earlier: &earlier}
+	if got, want := p.comparedText(), earlier.AsOf.Local().Format("2006-01-02 15:04"); !strings.HasSuffix(got, want) {
+		t.Errorf("%q, want %s", got, want)
+	}
+}
+
 // Room that cannot be judged is not known, with the reason.
 func TestTheCheckSaysWhyTheRoomIsNotKnown(t *testing.T) {
 	d := drive(atRest(), 120, 60)
@@ -161,7 +171,7 @@ func TestTheFileOfACheckHasTheComparison(t *testing.T) {
 		o.SaveFile = func(_ string, raw []byte) (string, error) { content = raw; return "/here/check.json", nil }
 	}).keys("C", "J")
 	var doc checklist.Compared
-	if err := json.Unmarshal(content, &doc); err != nil || doc.Against == nil || !doc.Against.Equal(earlier.Made) || len(doc.Since) == 0 {
+	if err := json.Unmarshal(content, &doc); err != nil || doc.Against == nil || !doc.Against.Equal(earlier.AsOf) || len(doc.Since) == 0 {
 		t.Errorf("%v: against %v, %d changes\n%s", err, doc.Against, len(doc.Since), stripped(d.shows()))
 	}
 	if r, err := checklist.Read(content); err != nil || len(r.Points) != len(doc.Points) {

@@ -69,7 +69,7 @@ func (p *checkPage) comparedText() string {
 		}
 		return ""
 	}
-	before := " worse than before the update, in the check of " + p.earlier.Made.Local().Format("2006-01-02 15:04")
+	before := " worse than before the update, in the check of " + p.earlier.AsOf.Local().Format("2006-01-02 15:04")
 	if len(p.worse) == 0 {
 		return "nothing is" + before
 	}

@@ -427,3 +427,16 @@ func TestOneBoxIsSeenAtATime(t *testing.T) {
 		}
 	}
 }
+
+// A step that is refused before it has a command (a name that no group can have, say) does not say that it cannot be undone: nothing is
+// known of it yet. One with a command does.
+func TestWhatHasNoCommandSaysNothingOfUndoingIt(t *testing.T) {
+	for _, commands := range [][]string{nil, {"kubectl create -f -"}} {
+		step := theStep()
+		step.Undo, step.Commands = "", commands
+		d, _, _ := opened(step)
+		if told := strings.Contains(stripped(d.shows()), "it cannot be undone"); told != (commands != nil) {
+			t.Errorf("with the commands %q it says that it cannot be undone: %t", commands, told)
+		}
+	}
+}

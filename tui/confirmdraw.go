@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -106,12 +107,10 @@ func (d *confirmDialog) body(m *Model, w int, all bool) []draw.Line {
 			out = append(out, indented(themes.Key, c, 2, w)...)
 		}
 	}
-	gapLine()
-	undo := s.Undo
-	if undo == "" {
-		undo = "it cannot be undone"
+	if s.Undo != "" || len(s.Commands) > 0 { // a step that was refused before it had a command says nothing of undoing it
+		gapLine()
+		out = append(out, labelled("To undo: ", cmp.Or(s.Undo, "it cannot be undone"), w)...)
 	}
-	out = append(out, labelled("To undo: ", undo, w)...)
 	if len(holding) > 0 {
 		gapLine()
 		if len(shown) > 0 {

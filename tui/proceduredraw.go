@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -43,7 +44,7 @@ func (p *procedurePage) body(m *Model, w, h int) []string {
 	}
 	room := h - len(out)
 	if len(p.proc.Steps) == 0 {
-		return append(out, m.look.Draw(draw.One(themes.Dim, " There is nothing to do."), w, draw.AsItIs))
+		return append(out, m.look.Draw(draw.One(themes.Dim, " "+cmp.Or(p.proc.Nothing, "There is nothing to do.")), w, draw.AsItIs))
 	}
 	if w >= 150 {
 		return append(out, p.drawBeside(m, w, room)...)

@@ -1,10 +1,16 @@
 package attention
 
 import (
+	"time"
+
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
 )
+
+// restartTakes is how long the OpenStack controller may be away before somebody is called: its pod is evicted with each controller that
+// is drained, starts elsewhere, and is ready after about 75 s.
+const restartTakes = 3 * time.Minute
 
 // controllerAway finds an OpenStack controller without a ready replica: its part of the update stops, and requests hang in deletion
 // (docs/mosk.md#finalizers).
@@ -26,7 +32,11 @@ func (f *facts) controllerAway() {
 	case 1: // of several replicas, one that is missing makes it unavailable long before the last one goes
 		a.Since = core.Since{At: c.AwaySince, Exact: !c.AwaySince.IsZero()}
 	}
-	if asked {
+	switch {
+	case asked && c.Replicas > 0 && !c.AwaySince.IsZero() && !f.s.Longer(c.AwaySince, restartTakes):
+		a.Severity = core.SeverityNotice
+		a.Reason = "the OpenStack controller has no ready replica, as when its node is drained: it should be back in a moment"
+	case asked:
 		a.Severity = core.SeverityUrgent
 	}
 	a.Detail = wording.Join(a.Detail, f.awayText())

@@ -82,3 +82,33 @@ func TestAControllerScaledToNothingIsToldWhileSomebodyWaits(t *testing.T) {
 		})
 	}
 }
+
+// Each drain of a controller's node evicts the OpenStack controller's pod, and it starts elsewhere: nobody is woken for that minute.
+func TestAControllerThatStartsElsewhereIsNotUrgent(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		replicas int
+		since    time.Time
+		want     core.Severity
+	}{
+		{"its pod was evicted a minute ago", 1, scene.Ago(time.Minute), core.SeverityNotice},
+		{"it is not back after four minutes", 1, scene.Ago(4 * time.Minute), core.SeverityUrgent},
+		{"since when is not known", 1, time.Time{}, core.SeverityUrgent},
+		{"it was scaled to 0", 0, scene.Ago(time.Minute), core.SeverityUrgent},
+	} {
+		sc := scene.Healthy()
+		sc.Update(time.Hour)
+		sc.Controller = &core.Deployment{Meta: core.Meta{Name: "rockoon"}, Replicas: tt.replicas, AwaySince: tt.since}
+		found := false
+		for _, a := range Of(sc.Snapshot) {
+			if a.Rule == core.RuleControllerAway {
+				if found = true; a.Severity != tt.want {
+					t.Errorf("%s: %s: %s, want %s", tt.name, a.Severity, a.Reason, tt.want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%s: nothing is told", tt.name)
+		}
+	}
+}

@@ -187,7 +187,7 @@ func (r *Report) JSON() ([]byte, error) {
 // Compared is a report with how it differs from an earlier one: a stable document for scripts. Read reads its report.
 type Compared struct {
 	Report
-	Against *time.Time `json:"against,omitempty"` // when the check was made with which it is compared
+	Against *time.Time `json:"against,omitempty"` // the cluster's time of the check with which it is compared
 	Since   []Change   `json:"since,omitempty"`   // in what they differ
 }
 
@@ -195,7 +195,7 @@ type Compared struct {
 func (r Report) With(earlier *Report) Compared {
 	c := Compared{Report: r}
 	if earlier != nil {
-		c.Against, c.Since = &earlier.Made, c.Compare(*earlier)
+		c.Against, c.Since = &earlier.AsOf, c.Compare(*earlier)
 	}
 	return c
 }

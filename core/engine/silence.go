@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 	"lockstep/core/wording"
 )
 
@@ -13,12 +14,18 @@ import (
 type makeSilenceChecker struct {
 	alerts AlertChecker
 	clock  func() time.Time
+	moment func(time.Time) string
 	change core.MakeSilence
 	made   core.Silence // as Alertmanager shows it; without an ID until it does
 }
 
+// moment is a time of the cluster for the operator, with its day when it is not near.
+func (e *Engine) moment(at time.Time) string {
+	return progress.MomentText(&core.Snapshot{Facts: core.Facts{Now: e.cfg.Clock()}}, at)
+}
+
 func checkMakeSilence(e *Engine, _ core.Step, c core.MakeSilence) checker {
-	return &makeSilenceChecker{alerts: e.cfg.Alerts, clock: e.cfg.Clock, change: c}
+	return &makeSilenceChecker{alerts: e.cfg.Alerts, clock: e.cfg.Clock, moment: e.moment, change: c}
 }
 
 // find is the silence on the server; false when there is none.
@@ -54,7 +61,7 @@ func (w *makeSilenceChecker) outcome(ctx context.Context, _ sent) outcome {
 	}
 	w.made = found
 	return outcome{state: core.OperationDone, text: "silence " + core.ShortID(found.ID) + " is " + found.State + " until " +
-		wording.ClockText(found.Ends)}
+		w.moment(found.Ends)}
 }
 
 func (w *makeSilenceChecker) values() (string, string) {
@@ -64,11 +71,12 @@ func (w *makeSilenceChecker) values() (string, string) {
 // expireSilenceChecker checks a silence that is expired.
 type expireSilenceChecker struct {
 	alerts AlertChecker
+	moment func(time.Time) string
 	change core.ExpireSilence
 }
 
 func checkExpireSilence(e *Engine, _ core.Step, c core.ExpireSilence) checker {
-	return &expireSilenceChecker{e.cfg.Alerts, c}
+	return &expireSilenceChecker{e.cfg.Alerts, e.moment, c}
 }
 
 func (w *expireSilenceChecker) check(ctx context.Context) error {
@@ -81,7 +89,7 @@ func (w *expireSilenceChecker) check(ctx context.Context) error {
 	case found.State == core.SilenceExpired:
 		return refuse("the silence has expired meanwhile")
 	case !found.Same(w.change.Silence):
-		return refuse("the silence is another one now: %s until %s", wording.OneLine(found.MatcherText(), 200), wording.ClockText(found.Ends))
+		return refuse("the silence is another one now: %s until %s", wording.OneLine(found.MatcherText(), 200), w.moment(found.Ends))
 	}
 	return nil
 }

@@ -134,3 +134,19 @@ func TestSilencesAreCheckedOnTheServer(t *testing.T) {
 		}
 	}
 }
+
+// The end of a silence is told with its day where the hour alone could be today's.
+func TestTheEndOfASilenceNamesItsDay(t *testing.T) {
+	for after, want := range map[time.Duration]string{
+		2 * time.Hour:  "silence s1 is active until " + worldTime.Add(2*time.Hour).Local().Format("15:04"),
+		22 * time.Hour: "silence s1 is active until " + worldTime.Add(22*time.Hour).Local().Format("Mon 2 Jan 15:04"),
+	} {
+		node := []core.Matcher{{Name: "node", Value: "cmp-1", Equal: true}}
+		made := core.Silence{ID: "s1", State: core.SilenceActive, Matchers: node, Ends: worldTime.Add(after), By: "ann", Comment: "update"}
+		e := New(Config{Alerts: &fakeAlerts{silences: []core.Silence{made}}, Clock: func() time.Time { return worldTime }})
+		w := checkMakeSilence(e, core.Step{}, core.MakeSilence{Matchers: node, Until: made.Ends, By: "ann", Comment: "update"})
+		if got := w.outcome(t.Context(), sent{}); got.text != want || got.state != core.OperationDone {
+			t.Errorf("%q (%s), want %q", got.text, got.state, want)
+		}
+	}
+}

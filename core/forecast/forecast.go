@@ -46,7 +46,7 @@ type End struct {
 	At     time.Time // zero when there is no forecast that means anything
 	Spread time.Duration
 	// Held is what keeps the update from going on, or takes longer than was seen: then At is the end if it goes on now, and nobody knows
-	// whether it does. Empty while it goes on.
+	// whether it does. Empty while it goes on. It is there without a forecast, too.
 	Held string
 }
 
@@ -55,7 +55,7 @@ type End struct {
 func Finish(s *core.Snapshot) End {
 	f := Of(s)
 	if f.beforeNodes() || !f.NodesEnd.Means(s) {
-		return End{}
+		return End{Held: f.held(s)}
 	}
 	end := End{At: f.NodesEnd.At, Spread: f.NodesEnd.Spread, Held: f.held(s)}
 	if end.Held != "" {

@@ -36,6 +36,7 @@ type Handover struct {
 	Running []Running `json:"running"` // what is under way, and must not be left alone
 	Promise []Promise `json:"promised"`
 	SetBack []SetBack `json:"toSetBack"`
+	Held    string    `json:"heldUpBy,omitempty"` // what keeps the update from going on: the times of next are then those if it goes on now
 	Next    []Next    `json:"next"`
 	Wrong   []Wrong   `json:"wentWrong"` // and was seen to
 	Unseen  []string  `json:"notSeen"`   // what could not be looked at
@@ -109,6 +110,7 @@ func Of(s *core.Snapshot, a *record.Account) Handover {
 	h := Handover{Format: Format, Cluster: wording.OneLine(s.Cluster, 100), By: s.Operator, At: s.Now.UTC(), From: wording.OneLine(u.From, 60),
 		To: wording.OneLine(u.To, 60), Stands: stands(s, u), Open: []Open{}, Running: []Running{}, Promise: []Promise{},
 		SetBack: setBack(withChanges(s, a)),
+		Held:    wording.OneLine(forecast.Finish(s).Held, core.MostWhy),
 		Next:    next(s), Wrong: []Wrong{}, Unseen: unseen(s),
 		Seals: []record.Seal{}}
 	h.open(s, a)
@@ -134,6 +136,8 @@ func stands(s *core.Snapshot, u core.Update) string {
 	}
 	text := fmt.Sprintf("Phase %d, %s: %d of %s done", u.Phase.ID, u.Phase.Title, u.Done, wording.Count(u.Nodes, "node"))
 	switch end := forecast.Finish(s); {
+	case end.At.IsZero() && end.Held != "":
+		text += "; it does not go on (" + end.Held + "), and when it is done nobody can say"
 	case end.At.IsZero():
 		text += "; when it is done cannot be said yet"
 		if whole := forecast.Of(s).Whole; whole.Unlearned > 0 && !s.Reached(whole.At) {
@@ -312,8 +316,22 @@ func next(s *core.Snapshot) []Next {
 	if !f.Running {
 		return out
 	}
+	commence, waits := core.PlanStep{}, false
+	if plan := s.Management.Plan(); plan != nil {
+		commence, waits = plan.Next()
+	}
+	tell := func() { // before the nodes that wait for it, and after those that are finished meanwhile
+		if waits {
+			out = append(out, Next{What: "commence " + progress.StepShort(commence) + wording.TextIf(commence.Held(), " again", "")})
+		}
+		waits = false
+	}
+	driven := waits
 	for _, n := range f.Nodes {
-		if len(out) == mostNext {
+		if !n.Began {
+			tell()
+		}
+		if len(out) >= mostNext {
 			break
 		}
 		what := n.Label + " begins"
@@ -330,8 +348,9 @@ func next(s *core.Snapshot) []Next {
 		}
 		out = append(out, entry)
 	}
+	tell()
 	for _, p := range f.Parts {
-		if p.Plan && p.State == forecast.PartLater && !p.Commenced {
+		if !driven && p.Plan && p.State == forecast.PartLater && !p.Commenced {
 			out = append(out, Next{What: "commence " + p.Title})
 			break
 		}

@@ -73,7 +73,8 @@ func (h Handover) Text(zone *time.Location, markdown bool) []string {
 	t.none(len(h.SetBack), "Nothing that Lockstep changed is left.")
 	if len(h.Next) > 0 {
 		unlearned := slices.ContainsFunc(h.Next, func(n Next) bool { return n.Unlearned })
-		t.head("##", "Next"+wording.TextIf(unlearned, ", by the times of plan and documents until a pace is known", ""))
+		t.head("##", "Next"+wording.TextIf(h.Held != "", ", if it goes on now", "")+
+			wording.TextIf(unlearned, ", by the times of plan and documents until a pace is known", ""))
 		for _, n := range h.Next {
 			text := n.What
 			if n.At != nil {

@@ -125,3 +125,42 @@ func TestADuePromiseIsToldOnce(t *testing.T) {
 		t.Errorf("without a journal to read it is told nowhere: %+v", h.Open)
 	}
 }
+
+// While the update stands still the note says so and why, where it stands. What is to be commenced comes before the nodes that wait for
+// it, and their times are those if it goes on now.
+func TestTheNoteSaysThatTheUpdateStandsStill(t *testing.T) {
+	note := func(change func(*core.UpdatePlan)) Handover {
+		sc := scene.Healthy()
+		sc.Update(3 * time.Hour)
+		m := sc.Managed()
+		change(m.Planned(3))
+		return Of(m.Join().Snapshot, nil)
+	}
+	goes := note(func(p *core.UpdatePlan) {
+		p.Steps[3].Status, p.Steps[3].Commence, p.Steps[3].Started = core.PlanInProgress, true, scene.Ago(time.Minute)
+	})
+	if text := strings.Join(goes.Text(time.UTC, false), "\n"); goes.Held != "" || strings.Contains(text, "does not go on") {
+		t.Errorf("it goes on:\n%s", text)
+	}
+	still := note(func(*core.UpdatePlan) {})
+	text := strings.Join(still.Text(time.UTC, false), "\n")
+	for _, want := range []string{"; it does not go on (group mos-default is not commenced), and when it is done nobody can say.\n",
+		"\nNext, if it goes on now", "\n- commence group mos-default\n- "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it has no %q:\n%s", want, text)
+		}
+	}
+	sc := scene.Healthy()
+	sc.Update(3 * time.Hour)
+	sc.Maintained("cmp-01", "")
+	m := sc.Managed()
+	m.Planned(3).Steps[3].Status = core.PlanAutoPaused
+	if next := Of(m.Join().Snapshot, nil).Next; len(next) < 2 || next[0].What != "cmp-01 is through" ||
+		next[1].What != "commence group mos-default again" {
+		t.Errorf("while a machine is finished comes %+v", next)
+	}
+	held := note(func(p *core.UpdatePlan) { p.Steps[3].Status = core.PlanAutoPaused })
+	if len(held.Next) == 0 || held.Next[0].What != "commence group mos-default again" {
+		t.Errorf("after a pause comes %+v", held.Next)
+	}
+}

@@ -39,7 +39,7 @@ func alertsProcedure(s *core.Snapshot) (core.Procedure, bool) {
 		p.Summary = append(p.Summary, "these pause the update when they fire: "+wording.OneLine(wording.Some(pausing, 8), 200))
 	}
 	if len(s.Alertmanager.Silences) == 0 {
-		p.Summary = append(p.Summary, "there is no silence")
+		p.Nothing = "There is no silence to expire. A new one is made from here."
 	}
 	for _, gone := range progress.SilencesGone(s) {
 		again := step.Plan(s, core.Intent{Kind: core.IntentMakeSilence, Matchers: gone.Silence.Matchers, Until: gone.Silence.Ends,

@@ -34,6 +34,11 @@ func TestAlertsAndSilences(t *testing.T) {
 	if strings.Index(got, "Down:") > strings.Index(got, "Slow:") {
 		t.Errorf("the gravest comes first:\n%s", got)
 	}
+	sc.Alertmanager(nil)
+	if p, ok := procedure.Of(sc.Snapshot, *procedure.AlertsKey()); !ok || len(p.Steps) > 0 ||
+		!strings.Contains(p.Nothing, "no silence to expire") {
+		t.Errorf("without a silence the page does not say that one can be made: %+v", p)
+	}
 	sc = scene.Healthy()
 	if p, ok := procedure.Of(sc.Snapshot, *procedure.AlertsKey()); !ok || len(p.Steps) > 0 || !strings.Contains(p.Summary[0], "not watched") {
 		t.Errorf("without Alertmanager: %+v", p)

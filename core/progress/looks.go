@@ -176,6 +176,13 @@ func (l *looks) application(controller, node string) {
 	}
 }
 
+// ceph adds Rook's objects, which say how Ceph is.
+func (l *looks) ceph() {
+	for _, c := range l.s.Ceph {
+		l.here(core.Ref{Kind: core.KindCephCluster, Namespace: cmp.Or(c.Namespace, core.NamespaceCeph), Name: c.Name})
+	}
+}
+
 func (l *looks) object(t core.ObjectTarget) {
 	if t.Name == "" || slices.Contains(l.objects, t) {
 		return
@@ -324,6 +331,11 @@ func LooksAtLock(s *core.Snapshot, lock *core.WorkloadLock) []core.Look {
 		l.here(lock.Ref())
 	} else {
 		l.of(lock.Node, lock.Ref())
+	}
+	if lock.Controller == core.ControllerCeph {
+		l.ceph()
+	}
+	if lock.Node != "" {
 		l.node(lock.Node)
 	}
 	return l.all()
@@ -355,6 +367,7 @@ func LooksAtUpdate(s *core.Snapshot) []core.Look {
 	if c := s.Controller; c != nil {
 		l.here(core.Ref{Kind: core.KindDeployment, Namespace: c.Namespace, Name: c.Name})
 	}
+	l.ceph()
 	if l.managed() {
 		m := s.Management
 		if p := m.Plan(); p != nil {
@@ -365,6 +378,12 @@ func LooksAtUpdate(s *core.Snapshot) []core.Look {
 		}
 		if m.Cluster != nil {
 			l.there(core.Ref{Kind: core.KindCluster, Namespace: m.Namespace, Name: m.Cluster.Name})
+		}
+		for _, g := range m.Groups {
+			l.there(g.Ref())
+		}
+		if m.Pause != nil {
+			l.there(m.Pause.Ref())
 		}
 	}
 	return l.all()

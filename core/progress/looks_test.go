@@ -66,3 +66,30 @@ func TestANodeLeadsToWhatRunsThere(t *testing.T) {
 		t.Error("the update does not lead to any pod")
 	}
 }
+
+// Every object that the pages of the update and of Ceph's locks rest on can be looked at: the update groups and what pauses the update,
+// and how Ceph is by Rook.
+func TestTheUpdateLeadsToItsGroupsAndToCeph(t *testing.T) {
+	m := scene.Resting()
+	sc := m.Join(&core.MachineGroup{Meta: core.Meta{Name: "rack-a", Namespace: "prod", UID: "g"}, Cluster: "mos"},
+		&core.AutoPause{Meta: core.Meta{Name: "mos", Namespace: "prod", UID: "p"}})
+	sc.Ceph = []*core.CephCluster{{Meta: core.Meta{Name: "rook-ceph", Namespace: core.NamespaceCeph}}}
+	shown := func(looks []core.Look) (all []string) {
+		for _, l := range looks {
+			if l.Kind == core.LookYAML {
+				all = append(all, l.Object.Kind+" "+l.Object.Name)
+			}
+		}
+		return all
+	}
+	all := shown(progress.LooksAtUpdate(sc.Snapshot))
+	for _, want := range []string{"UpdateGroup rack-a", "UpdateAutoPause mos", "CephCluster rook-ceph"} {
+		if !slices.Contains(all, want) {
+			t.Errorf("%s is not among %q", want, all)
+		}
+	}
+	lock := sc.Lock("cmp-01", core.ControllerCeph, core.LockActive)
+	if all := shown(progress.LooksAtLock(sc.Snapshot, lock)); len(all) < 2 || all[1] != "CephCluster rook-ceph" {
+		t.Errorf("Ceph's lock leads to %q", all)
+	}
+}

@@ -92,6 +92,16 @@ func StandsStill(s *core.Snapshot, p core.Phase) Stand {
 	return stand(core.StandsOtherwise, why)
 }
 
+// UpdateStands is the first phase of the running update that does not go on without somebody, and why; no cause while all of it goes on.
+func UpdateStands(s *core.Snapshot) (core.Phase, Stand) {
+	for _, p := range Phases(s) {
+		if st := StandsStill(s, p); st.Cause != "" {
+			return p, st
+		}
+	}
+	return core.Phase{}, Stand{}
+}
+
 // planStands is the standstill that the update plan tells of. A step that is held stops nothing while its machines under way are finished:
 // it counts from when the next one would have begun.
 func planStands(s *core.Snapshot, plan *core.UpdatePlan, phase core.PhaseID) Stand {

@@ -104,7 +104,7 @@ func (p *planner) explainSilence(wide bool) {
 	if wide {
 		then = append(then, "It names no alert: it hides also what has nothing to do with the update.")
 	}
-	if hides(p.i.Matchers, progress.AlertWatchdog) {
+	if hides(p.i.Matchers, progress.AlertWatchdog) && (!fires(all, progress.AlertWatchdog) || fires(hit, progress.AlertWatchdog)) {
 		then = append(then, "It silences Watchdog, whose silence tells whoever waits for it that alerts do not arrive any more.")
 	}
 	var pausing []string
@@ -118,6 +118,11 @@ func (p *planner) explainSilence(wide bool) {
 			": whether it still pauses the update when it is silenced the documents do not say.")
 	}
 	p.step.Then = strings.Join(then, " ")
+}
+
+// fires tells whether one of the alerts has the name.
+func fires(all []core.Alert, name string) bool {
+	return slices.ContainsFunc(all, func(a core.Alert) bool { return a.Name() == name })
 }
 
 // hides tells whether matchers can match an alert of the name: those on other labels may.

@@ -74,6 +74,9 @@ func TestMakingASilence(t *testing.T) {
 				t.Errorf("%s: %q is not said in\n%s", tt.name, want, all)
 			}
 		}
+		if tt.name == "of one node" && strings.Contains(all, "It silences Watchdog") {
+			t.Errorf("%s: Watchdog fires, and has no such label:\n%s", tt.name, all)
+		}
 		if tt.name == "for an update" && strings.Contains(all, "UpdateAutoPause") {
 			t.Errorf("%s: it does not hide what pauses the update:\n%s", tt.name, all)
 		}

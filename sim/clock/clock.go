@@ -48,6 +48,13 @@ func (c *Clock) rebase(change func()) {
 	c.changed = make(chan struct{})
 }
 
+// Reading is the virtual time, how many virtual seconds pass in a real one right now, and Speed, of which Govern may take something.
+func (c *Clock) Reading() (now time.Time, rate, speed float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now(), c.speed * c.pace, c.speed
+}
+
 // Speed is the number of virtual seconds per real second; 0 while the clock is paused.
 func (c *Clock) Speed() float64 {
 	c.mu.Lock()

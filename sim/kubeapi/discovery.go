@@ -22,6 +22,9 @@ func (s *Server) servePath(c *call) {
 	case len(parts) == 1 && (parts[0] == "healthz" || parts[0] == "livez" || parts[0] == "readyz"):
 		c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		fmt.Fprint(c.w, "ok")
+	case c.URL.Path == ClockPath && s.options.TellClock:
+		now, rate, speed := s.options.Clock.Reading()
+		writeJSON(c.w, http.StatusOK, clockReading{now, rate, speed})
 	case len(parts) == 1 && parts[0] == "version":
 		writeJSON(c.w, http.StatusOK, s.version())
 	case len(parts) == 1 && (parts[0] == "api" || parts[0] == "apis") && wantsAggregated(c.Request):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -32,7 +33,12 @@ func (s *Server) Kubeconfig(user string) ([]byte, error) {
 		return nil, fmt.Errorf("kubeconfig: there is no user %s", user)
 	}
 	config := clientcmdapi.NewConfig()
-	config.Clusters[s.options.ClusterName] = &clientcmdapi.Cluster{Server: s.URL(), CertificateAuthorityData: s.ca}
+	cluster := &clientcmdapi.Cluster{Server: s.URL(), CertificateAuthorityData: s.ca}
+	if s.options.TellClock {
+		cluster.Extensions = map[string]runtime.Object{ClockExtension: &runtime.Unknown{
+			Raw: []byte(`{"clock":"` + ClockPath + `"}`), ContentType: runtime.ContentTypeJSON}}
+	}
+	config.Clusters[s.options.ClusterName] = cluster
 	config.AuthInfos[user] = &clientcmdapi.AuthInfo{Token: account.Token}
 	config.Contexts[s.options.ClusterName] = &clientcmdapi.Context{Cluster: s.options.ClusterName, AuthInfo: user}
 	config.CurrentContext = s.options.ClusterName

@@ -83,7 +83,7 @@ var everyone = []Rule{
 		Resources: []string{"selfsubjectaccessreviews", "selfsubjectrulesreviews"}}},
 	{PolicyRule: rbacv1.PolicyRule{APIGroups: []string{"authentication.k8s.io"}, Verbs: []string{"create"},
 		Resources: []string{"selfsubjectreviews"}}},
-	{PolicyRule: rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{
+	{PolicyRule: rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{ClockPath,
 		"/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", "/readyz", "/version", "/version/"}}},
 }
 

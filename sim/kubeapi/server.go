@@ -24,6 +24,7 @@ import (
 // Options configure a server. The zero value is usable.
 type Options struct {
 	Clock       *clock.Clock // for creation and deletion timestamps, and ages; nil: real time
+	TellClock   bool         // kubeconfigs say that the cluster has a clock of its own, and ClockPath tells it; needs Clock
 	CRDs        []crds.CRD   // CustomResourceDefinitions from the start; crds.All for a MOSK cluster
 	Users       []User       // in addition to Admin, Operator and Readonly; a user with one of these names replaces it
 	Address     string       // to listen on; empty: 127.0.0.1 and a free port

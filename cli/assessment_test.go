@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lockstep/core"
+	"lockstep/scene"
+)
+
+// The first sentence of a status does not say that the update goes on while it stands still: where it stands, and where its next step
+// waits for somebody.
+func TestAStatusSaysThatTheUpdateStandsStill(t *testing.T) {
+	assessed := func(change func(*core.UpdatePlan)) string {
+		sc := scene.Healthy()
+		sc.Update(3 * time.Hour)
+		m := sc.Managed()
+		change(m.Planned(3))
+		return statusOf(m.Join().Snapshot, nil).Update.Assessment
+	}
+	for _, tt := range []struct {
+		name, want string
+		change     func(*core.UpdatePlan)
+	}{
+		{"nobody has commenced the workers", "stands still before phase 4, worker nodes", func(*core.UpdatePlan) {}},
+		{"an alert has paused the workers", "stands still before phase 4, worker nodes", func(p *core.UpdatePlan) {
+			p.Steps[3].Status, p.Steps[3].Started = core.PlanAutoPaused, scene.Ago(time.Minute)
+		}},
+		{"the workers are commenced", "goes on, in phase ", func(p *core.UpdatePlan) {
+			p.Steps[3].Status, p.Steps[3].Commence, p.Steps[3].Started = core.PlanInProgress, true, scene.Ago(time.Minute)
+		}},
+	} {
+		if got := assessed(tt.change); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
