@@ -22,7 +22,7 @@ type large struct {
 	now    time.Time // only next and pass move it on
 }
 
-func newLarge(t *testing.T) *large {
+func newLarge(t testing.TB) *large {
 	t.Helper()
 	l := &large{scene: scene.Fleet(2000, 50), now: scene.Noon}
 	l.engine = New(Config{Cluster: l.scene.Cluster, Operator: l.scene.Operator, Wall: func() time.Time { return l.now },
