@@ -108,11 +108,14 @@ func (w *world) projectNodes(s, prev *core.Snapshot) {
 		s.Nodes = before
 		return
 	}
-	withRoles := func(n *core.Node) *core.Node { return n.WithRoles(s.RoleLabels) }
-	if s.RoleLabels.IsDefault() {
-		withRoles = nil // the adapter has read the roles by these
+	if before == nil {
+		labels := s.RoleLabels
+		w.withRoles = func(n *core.Node) *core.Node { return n.WithRoles(labels) }
+		if labels.IsDefault() {
+			w.withRoles = nil // the adapter has read the roles by these
+		}
 	}
-	s.Nodes = w.nodes.firsts(before, withRoles)
+	s.Nodes = w.nodes.firsts(before, w.withRoles)
 }
 
 // projectInstances rebuilds the lists of the hosts that changed, and shares the others: a cloud has 100,000 instances, and a handful of

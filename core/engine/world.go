@@ -23,6 +23,7 @@ type world struct {
 	pods       grouped[*core.DaemonPod] // of all namespaces: their keys differ
 	services   grouped[*core.ComputeService]
 	agents     grouped[*core.NetworkAgent]
+	withRoles  func(*core.Node) *core.Node // makes of a node what Snapshots show of it; nil: it is shown as it comes
 	instances  grouped[*core.Instance]
 	moved      map[string]*core.Instance // those that changed since the last projection, by ID; nil for one that is gone
 	migrations grouped[*core.Migration]

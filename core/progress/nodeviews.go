@@ -74,7 +74,7 @@ func ViewOf(s *core.Snapshot, name string) *core.NodeView {
 
 // NodeNames are the names of all nodes that exist, or that a lock or a request names, in the order of their names.
 func NodeNames(s *core.Snapshot) []string {
-	return nodeNames.After(s, func(s *core.Snapshot, earlier []string) []string {
+	return nodeNames.AfterFew(s, func(s *core.Snapshot, earlier []string) []string {
 		if areNamed(s, earlier) {
 			return earlier
 		}
