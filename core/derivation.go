@@ -328,6 +328,9 @@ func (b ByNode[T]) Get(node string) (value T, ok bool) {
 	return b.made[i].value, true
 }
 
+// At is what was derived for the node at this place in the list of names.
+func (b ByNode[T]) At(i int) T { return b.made[i].value }
+
 // All are the values, in the order of the names.
 func (b ByNode[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
