@@ -22,8 +22,8 @@ func (d *Derivation[T]) Of(s *Snapshot, derive func(*Snapshot) T) T {
 	return d.After(s, func(s *Snapshot, _ T) T { return derive(s) })
 }
 
-// OfFew is Of for what rests on no fact of a single node but its name, its UID, its label, its roles, and whether it, or a lock or a request
-// that names it, exists: it is kept while only other facts of nodes change.
+// OfFew is Of for what rests on no fact of a single node but its name, its UID, its label, its roles, and whether it, or a lock or a
+// request that names it, exists: it is kept while only other facts of nodes change.
 func (d *Derivation[T]) OfFew(s *Snapshot, derive func(*Snapshot) T) T {
 	return d.AfterFew(s, func(s *Snapshot, _ T) T { return derive(s) })
 }

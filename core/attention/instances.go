@@ -182,7 +182,9 @@ func (f *facts) holders(all []holder) {
 		}
 		return
 	}
-	slices.SortFunc(all, func(a, b holder) int { return cmp.Or(cmp.Compare(a.view.Label, b.view.Label), cmp.Compare(a.view.Name, b.view.Name)) })
+	slices.SortFunc(all, func(a, b holder) int {
+		return cmp.Or(cmp.Compare(a.view.Label, b.view.Label), cmp.Compare(a.view.Name, b.view.Name))
+	})
 	instances := 0
 	labels := make([]string, len(all))
 	for i, h := range all {

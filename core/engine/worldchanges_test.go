@@ -54,14 +54,16 @@ func TestWhatIsMadeOfChangesIsWhatIsMadeOfAllFacts(t *testing.T) {
 // anyChange draws a Delta of objects with few keys at few places.
 func anyChange(t *rapid.T) core.Delta {
 	letter := func(what string) string { return rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, what) }
-	src := rapid.SampledFrom([]core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceComputeServices, core.SourceNetworkAgents,
+	src := rapid.SampledFrom([]core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests,
+		core.SourceComputeServices, core.SourceNetworkAgents,
 		core.SourceDaemonPods, core.SourceFabricPods, core.SourceClusterRequests, core.SourceOpenStackController}).Draw(t, "source")
 	d := core.Delta{Source: src, At: worldTime, State: core.SourceLive, Replace: rapid.IntRange(0, 5).Draw(t, "replace") == 0}
 	for range rapid.IntRange(0, 3).Draw(t, "objects") {
 		key := letter("key")
 		switch src {
 		case core.SourceNodes:
-			n := &core.Node{Meta: core.Meta{Name: key, UID: key + rapid.SampledFrom([]string{"", "", "", "x"}).Draw(t, "uid")}, Labels: map[string]string{"role": letter("label")},
+			n := &core.Node{Meta: core.Meta{Name: key, UID: key + rapid.SampledFrom([]string{"", "", "", "x"}).Draw(t, "uid")},
+				Labels:         map[string]string{"role": letter("label")},
 				KubeletVersion: "v1.3" + rapid.SampledFrom([]string{"0", "1"}).Draw(t, "version"), Ready: "True"}
 			if rapid.Bool().Draw(t, "has a role") {
 				n.Roles = []core.Role{rapid.SampledFrom([]core.Role{core.RoleMaster, core.RoleCompute}).Draw(t, "role")}
@@ -69,7 +71,8 @@ func anyChange(t *rapid.T) core.Delta {
 			d.Upserts = append(d.Upserts, n)
 		case core.SourceNodeLocks:
 			d.Upserts = append(d.Upserts, &core.WorkloadLock{Meta: core.Meta{Name: key, UID: "lock-" + key}, Node: letter("node"),
-				Controller: core.ControllerOpenStack, RawState: rapid.SampledFrom([]core.LockState{core.LockActive, core.LockInactive}).Draw(t, "state")})
+				Controller: core.ControllerOpenStack,
+				RawState:   rapid.SampledFrom([]core.LockState{core.LockActive, core.LockInactive}).Draw(t, "state")})
 		case core.SourceNodeRequests:
 			d.Upserts = append(d.Upserts, &core.MaintenanceRequest{Kind: core.KindNodeMaintenanceRequest,
 				Meta: core.Meta{Name: key, UID: "nmr-" + key + letter("uid"), Created: worldTime}, Node: letter("node"), Release: "21.0.0"})
