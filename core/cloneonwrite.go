@@ -1,6 +1,15 @@
 package core
 
-import "maps"
+import (
+	"maps"
+	"reflect"
+)
+
+// SameMap tells whether two maps are one. Maps of Snapshots and of a History are never changed in place, so the same one has the same
+// content.
+func SameMap[K comparable, V any](a, b map[K]V) bool {
+	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
+}
 
 // CloneOnWrite is a map that others hold, copied before its first change.
 type CloneOnWrite[K comparable, V any] struct {

@@ -22,16 +22,21 @@ func (d *Derivation[T]) Of(s *Snapshot, derive func(*Snapshot) T) T {
 	return d.After(s, func(s *Snapshot, _ T) T { return derive(s) })
 }
 
-// OfFew is Of for what rests on no fact of a single node but its name, its label, and whether it exists: it is kept while only other
-// facts of nodes change.
+// OfFew is Of for what rests on no fact of a single node but its name, its UID, its label, its roles, and whether it, or a lock or a
+// request that names it, exists: it is kept while only other facts of nodes change.
 func (d *Derivation[T]) OfFew(s *Snapshot, derive func(*Snapshot) T) T {
-	return d.derive(s, s.Stamps.All, func(s *Snapshot, _ T) T { return derive(s) })
+	return d.AfterFew(s, func(s *Snapshot, _ T) T { return derive(s) })
 }
 
 // After is as Of. derive is also given what was derived from an earlier Snapshot, from which it can take what has not changed; the zero
 // value when there is nothing earlier.
 func (d *Derivation[T]) After(s *Snapshot, derive func(s *Snapshot, earlier T) T) T {
 	return d.derive(s, s.Stamps.Any, derive)
+}
+
+// AfterFew is to OfFew what After is to Of.
+func (d *Derivation[T]) AfterFew(s *Snapshot, derive func(s *Snapshot, earlier T) T) T {
+	return d.derive(s, s.Stamps.All, derive)
 }
 
 // derive is After for what rests on facts with this stamp.
@@ -322,6 +327,9 @@ func (b ByNode[T]) Get(node string) (value T, ok bool) {
 	}
 	return b.made[i].value, true
 }
+
+// At is what was derived for the node at this place in the list of names.
+func (b ByNode[T]) At(i int) T { return b.made[i].value }
 
 // All are the values, in the order of the names.
 func (b ByNode[T]) All() iter.Seq[T] {

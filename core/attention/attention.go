@@ -25,6 +25,7 @@ func derive(s *core.Snapshot, earlier entries) entries {
 	f := &facts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s), blockers: map[string][]core.InstanceView{},
 		found: make([]core.Attention, 0, len(earlier.all)+len(earlier.all)/8)}
 	f.at = f.lookAtNodes(earlier.at)
+	f.gather()
 	for _, rule := range rules {
 		rule(f)
 	}
@@ -117,6 +118,9 @@ type facts struct {
 	at       core.ByNode[nodeFinds]
 	told     []string // texts of the management cluster that an entry has already
 	found    []core.Attention
+
+	some    []foundAt // the nodes with entries, in the order in which nodes are shown
+	holding []holder  // the nodes with instances that will hold them
 
 	age map[string]time.Time // by ID of a cause: since when the oldest entry that follows from it is so
 

@@ -14,15 +14,10 @@ import (
 
 // instances adds those that hold a node in maintenance, one by one, and those that will hold a node whose turn has not come.
 func (f *facts) instances() {
-	var held []holder
-	for _, v := range progress.NodeViews(f.s) {
-		at, _ := f.at.Get(v.Name)
+	for _, at := range f.some {
 		f.take(at.instances)
-		if len(at.willHold) > 0 {
-			held = append(held, holder{view: v, names: at.willHold})
-		}
 	}
-	f.holders(held)
+	f.holders(f.holding)
 }
 
 // instancesOn finds the instances that hold a node in maintenance, and returns those that will hold it when its turn comes.
@@ -177,6 +172,7 @@ func (f *facts) holders(all []holder) {
 		return
 	}
 	if len(all) <= heldFew {
+		slices.SortFunc(all, func(a, b holder) int { return progress.AsShown(a.view, b.view) })
 		for _, h := range all {
 			a := nodeFacts{NodeView: h.view}.entry(core.RuleWillHold)
 			a.Severity, a.Since = core.SeverityNotice, core.Since{}
@@ -186,12 +182,15 @@ func (f *facts) holders(all []holder) {
 		}
 		return
 	}
-	slices.SortFunc(all, func(a, b holder) int { return cmp.Compare(a.view.Label, b.view.Label) })
+	slices.SortFunc(all, func(a, b holder) int {
+		return cmp.Or(cmp.Compare(a.view.Label, b.view.Label), cmp.Compare(a.view.Name, b.view.Name))
+	})
 	instances := 0
 	labels := make([]string, len(all))
 	for i, h := range all {
-		instances += len(h.names)
-		labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
+		if instances += len(h.names); i < heldFew { // of the others only the number is told
+			labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
+		}
 	}
 	a := nodeFacts{NodeView: all[0].view}.entry(core.RuleWillHold)
 	a.Key, a.Subject, a.Node, a.Label = "", core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, "", wording.Count(len(all), "node")

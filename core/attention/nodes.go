@@ -118,10 +118,29 @@ func (f *facts) take(found []core.Attention) {
 	}
 }
 
+// foundAt is what was found at one node.
+type foundAt struct {
+	view             *core.NodeView
+	found, instances []core.Attention
+}
+
+// gather collects what was found at the nodes: once for all rules, as there are thousands of nodes, and few have an entry.
+func (f *facts) gather() {
+	views, i := progress.ByNode(f.s), 0
+	for at := range f.at.All() { // both are in the order of NodeNames
+		if len(at.found)+len(at.instances) > 0 {
+			f.some = append(f.some, foundAt{views.At(i), at.found, at.instances})
+		}
+		if len(at.willHold) > 0 {
+			f.holding = append(f.holding, holder{view: views.At(i), names: at.willHold})
+		}
+		i++
+	}
+	slices.SortFunc(f.some, func(a, b foundAt) int { return progress.AsShown(a.view, b.view) })
+}
+
 func (f *facts) nodes() {
-	views := progress.NodeViews(f.s)
-	for i := range views {
-		at, _ := f.at.Get(views[i].Name)
+	for _, at := range f.some {
 		f.take(at.found)
 	}
 }

@@ -22,7 +22,7 @@ type large struct {
 	now    time.Time // only next and pass move it on
 }
 
-func newLarge(t *testing.T) *large {
+func newLarge(t testing.TB) *large {
 	t.Helper()
 	l := &large{scene: scene.Fleet(2000, 50), now: scene.Noon}
 	l.engine = New(Config{Cluster: l.scene.Cluster, Operator: l.scene.Operator, Wall: func() time.Time { return l.now },
@@ -78,22 +78,22 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 		changed func(i int)
 	}{
 		{"nothing", 40, func(int) {}},
-		{"the text of a lock", 1700, func(i int) {
+		{"the text of a lock", 1680, func(i int) {
 			moving := lock
 			moving.Message = "Starting migration for " + strconv.Itoa(i)
 			l.take(core.SourceNodeLocks, &moving)
 		}},
-		{"the state of a lock", 2000, func(i int) {
+		{"the state of a lock", 1970, func(i int) {
 			moving := ceph
 			moving.RawState = []core.LockState{core.LockActive, core.LockInactive}[i%2]
 			l.take(core.SourceNodeLocks, &moving)
 		}},
-		{"the mode of a node", 1650, func(i int) {
+		{"the mode of a node", 1570, func(i int) {
 			n := quiet
 			n.Annotations = map[string]string{core.AnnotationMigrationMode: []string{"manual", "skip"}[i%2]}
 			l.take(core.SourceNodes, &n)
 		}},
-		{"the tags of an instance", 1750, func(i int) {
+		{"the tags of an instance", 1700, func(i int) {
 			in := tagged
 			in.Tags = []string{core.TagMaintenanceAction + []string{"notify", "poweroff"}[i%2]}
 			l.take(core.SourceInstances, &in)
@@ -107,7 +107,7 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 			}
 			l.engine.take(core.Delta{Source: core.SourceComputeServices, At: l.now, State: core.SourceLive, Replace: true, Upserts: services})
 		}},
-		{"a source is heard again after a while", 1500, func(int) {
+		{"a source is heard again after a while", 1430, func(int) {
 			l.pass(50 * time.Second)
 			l.engine.take(core.Delta{Source: core.SourceVolumes, At: l.now, Touch: true})
 		}},

@@ -52,23 +52,47 @@ func (g *grouped[T]) touch(group string) {
 	g.changed[group] = true
 }
 
-// lists are the groups' objects in their order, from those of the Snapshot before, which are not changed. The order must be total.
+// lists are the groups' objects in their order, from those of the Snapshot before, which are not changed. The order must be total; nil is
+// the order of the keys.
 func (g *grouped[T]) lists(before map[string][]T, order func(list []T)) map[string][]T {
+	return since(g, before, func(group []T) []T {
+		list := slices.Clip(slices.Clone(group))
+		if order != nil {
+			order(list)
+		}
+		return list
+	})
+}
+
+// firsts are the groups' objects where each group has one, from those of the Snapshot before, which are not changed; of several it is
+// always the same one. as makes of an object what is shown of it; nil: itself.
+func (g *grouped[T]) firsts(before map[string]T, as func(T) T) map[string]T {
+	return since(g, before, func(group []T) T {
+		if as != nil {
+			return as(group[0])
+		}
+		return group[0]
+	})
+}
+
+// since is what a Snapshot shows of each group: what it was before, with the groups that have changed made anew. A copy of a map costs a
+// tenth of a map that is made of thousands of objects one by one.
+func since[T core.Object, V any](g *grouped[T], before map[string]V, anew func(group []T) V) map[string]V {
 	out := maps.Clone(before)
 	if out == nil {
-		out = map[string][]T{}
-		for group := range g.groups {
-			g.touch(group)
+		out = make(map[string]V, len(g.groups))
+		for name, group := range g.groups {
+			out[name] = anew(group)
 		}
+		g.changed = nil
+		return out
 	}
-	for group := range g.changed {
-		if len(g.groups[group]) == 0 {
-			delete(out, group)
-			continue
+	for name := range g.changed {
+		if group := g.groups[name]; len(group) > 0 {
+			out[name] = anew(group)
+		} else {
+			delete(out, name)
 		}
-		list := slices.Clip(slices.Clone(g.groups[group]))
-		order(list)
-		out[group] = list
 	}
 	g.changed = nil
 	return out

@@ -50,9 +50,7 @@ func (w *world) project(s, prev *core.Snapshot) {
 	p.own(core.SourceNodePods, func() { s.Pods = collect(w, core.SourceNodePods, func(p *core.NodePods) string { return p.Node }) },
 		func() { s.Pods = prev.Pods }, prev)
 	w.projectWorkloads(s, prev)
-	p.own(core.SourceComputeServices, func() {
-		s.Services = collect(w, core.SourceComputeServices, func(c *core.ComputeService) string { return c.Host })
-	},
+	p.own(core.SourceComputeServices, func() { s.Services = w.services.firsts(before.Services, nil) },
 		func() { s.Services = prev.Services }, prev)
 	p.own(core.SourceInstances, func() { w.projectInstances(s, prev) },
 		func() { s.Instances, s.ByHost = prev.Instances, prev.ByHost }, prev)
@@ -62,11 +60,9 @@ func (w *world) project(s, prev *core.Snapshot) {
 		})
 	}, func() { s.Migrations = prev.Migrations }, prev)
 	p.own(core.SourceNetworkAgents, func() {
-		agents := values[*core.NetworkAgent](w, core.SourceNetworkAgents)
-		sort.Slice(agents, func(i, j int) bool {
-			return agents[i].Binary+agents[i].ID < agents[j].Binary+agents[j].ID
+		s.Agents = w.agents.lists(before.Agents, func(list []*core.NetworkAgent) {
+			sort.Slice(list, func(i, j int) bool { return list[i].Binary+list[i].ID < list[j].Binary+list[j].ID })
 		})
-		s.Agents = group(agents, func(a *core.NetworkAgent) string { return a.Host })
 	}, func() { s.Agents = prev.Agents }, prev)
 	p.own(core.SourceProjects, func() {
 		s.Projects = map[string]string{}
@@ -104,17 +100,22 @@ func (p projection) own(src core.SourceID, build, share func(), prev *core.Snaps
 // projectNodes fills in the nodes, with their roles by the role labels that hold now.
 func (w *world) projectNodes(s, prev *core.Snapshot) {
 	s.RoleLabels, s.RoleLabelsFrom = core.RoleLabelsIn(s.Controller, s.Settings.RoleLabels)
-	if prev != nil && !w.dirty[core.SourceNodes] && maps.Equal(s.RoleLabels, prev.RoleLabels) {
-		s.Nodes = prev.Nodes
+	var before map[string]*core.Node // with the same roles
+	if prev != nil && maps.Equal(s.RoleLabels, prev.RoleLabels) {
+		before = prev.Nodes
+	}
+	if before != nil && !w.dirty[core.SourceNodes] {
+		s.Nodes = before
 		return
 	}
-	s.Nodes = collect(w, core.SourceNodes, func(n *core.Node) string { return n.Name })
-	if s.RoleLabels.IsDefault() {
-		return // the adapter has read the roles by these
+	if before == nil {
+		labels := s.RoleLabels
+		w.withRoles = func(n *core.Node) *core.Node { return n.WithRoles(labels) }
+		if labels.IsDefault() {
+			w.withRoles = nil // the adapter has read the roles by these
+		}
 	}
-	for name, n := range s.Nodes {
-		s.Nodes[name] = n.WithRoles(s.RoleLabels)
-	}
+	s.Nodes = w.nodes.firsts(before, w.withRoles)
 }
 
 // projectInstances rebuilds the lists of the hosts that changed, and shares the others: a cloud has 100,000 instances, and a handful of
@@ -179,10 +180,11 @@ func (w *world) projectWorkloads(s, prev *core.Snapshot) {
 		s.StatefulSets = prev.StatefulSets
 	}
 	if anew(core.SourceDaemonPods, core.SourceFabricPods, core.SourceRedisPods) {
-		all := slices.Concat(values[*core.DaemonPod](w, core.SourceDaemonPods), values[*core.DaemonPod](w, core.SourceFabricPods),
-			values[*core.DaemonPod](w, core.SourceRedisPods))
-		slices.SortFunc(all, func(a, b *core.DaemonPod) int { return strings.Compare(a.Key(), b.Key()) })
-		s.DaemonPods = group(all, func(p *core.DaemonPod) string { return p.Owner })
+		var before map[string][]*core.DaemonPod
+		if prev != nil {
+			before = prev.DaemonPods
+		}
+		s.DaemonPods = w.pods.lists(before, nil)
 	} else {
 		s.DaemonPods = prev.DaemonPods
 	}

@@ -36,13 +36,17 @@ func (t *touches) node(name string) {
 }
 
 // object notes that an object is another one, new (old is nil) or gone (now is nil): for the nodes that it was about, and for those that
-// it is about now.
+// it is about now. What else counts for more than a node is as Derivation.OfFew says.
 func (t *touches) object(w *world, src core.SourceID, old, now core.Object) {
 	if before, was := old.(*core.Node); was {
-		if after, is := now.(*core.Node); is && before.UID == after.UID && before.Label() == after.Label() {
+		if after, is := now.(*core.Node); is && before.UID == after.UID && before.Label() == after.Label() &&
+			slices.Equal(w.rolesOf(before), w.rolesOf(after)) {
 			t.node(after.Name)
 			return
 		}
+	}
+	if w.alone(src, old) != w.alone(src, now) {
+		t.everything() // the node's name comes or goes with it
 	}
 	for _, o := range []core.Object{old, now} {
 		if o == nil {
@@ -56,6 +60,33 @@ func (t *touches) object(w *world, src core.SourceID, old, now core.Object) {
 			t.node(name)
 		}
 	}
+}
+
+// alone is the name of the node of a lock or a request, where the cluster has no such node; else empty.
+func (w *world) alone(src core.SourceID, o core.Object) string {
+	name := ""
+	switch o := o.(type) {
+	case *core.WorkloadLock:
+		if src == core.SourceNodeLocks {
+			name = o.Node
+		}
+	case *core.MaintenanceRequest:
+		if src == core.SourceNodeRequests {
+			name = o.Node
+		}
+	}
+	if len(w.nodes.groups[name]) > 0 {
+		return ""
+	}
+	return name
+}
+
+// rolesOf are the roles that a node has in Snapshots.
+func (w *world) rolesOf(n *core.Node) []core.Role {
+	if w.withRoles != nil {
+		n = w.withRoles(n)
+	}
+	return n.Roles
 }
 
 // nodesOf are the nodes, or hosts, that alone rest on an object; none for an object that can matter to anything, as one does of a kind

@@ -14,6 +14,16 @@ func TestWhatAChangeTouches(t *testing.T) {
 	node := func(label string) *core.Node {
 		return &core.Node{Meta: core.Meta{Name: "cmp-1", UID: "u"}, ShortName: label}
 	}
+	withRole := func(role core.Role) *core.Node {
+		n := node("a")
+		n.Roles = []core.Role{role}
+		return n
+	}
+	labelled := func(key string) *core.Node {
+		n := node("a")
+		n.Labels = map[string]string{key: "yes"}
+		return n
+	}
 	lock := func(on string) *core.WorkloadLock { return &core.WorkloadLock{Node: on} }
 	for _, tt := range []struct {
 		what     string
@@ -24,10 +34,18 @@ func TestWhatAChangeTouches(t *testing.T) {
 	}{
 		{"a node that is as it was but for its facts", core.SourceNodes, node("a"), node("a"), false, []string{"cmp-1"}},
 		{"a node with another label", core.SourceNodes, node("a"), node("b"), true, nil},
+		{"a node with another role", core.SourceNodes, withRole(core.RoleMaster), withRole(core.RoleStorage), true, nil},
+		{"a node with another role by its labels", core.SourceNodes, node("a"), labelled("net"), true, nil},
+		{"a node with another label that is of no role", core.SourceNodes, node("a"), labelled("rack"), false, []string{"cmp-1"}},
+		{"a node with the same role", core.SourceNodes, withRole(core.RoleCompute), withRole(core.RoleCompute), false, []string{"cmp-1"}},
 		{"a new node", core.SourceNodes, nil, node("a"), true, nil},
 		{"a node that is gone", core.SourceNodes, node("a"), nil, true, nil},
 		{"a node's lock", core.SourceNodeLocks, lock("cmp-1"), lock("cmp-1"), false, []string{"cmp-1"}},
 		{"a lock that names another node", core.SourceNodeLocks, lock("cmp-1"), lock("cmp-2"), false, []string{"cmp-1", "cmp-2"}},
+		{"a new lock of a node", core.SourceNodeLocks, nil, lock("cmp-1"), false, []string{"cmp-1"}},
+		{"a new lock of no node that exists", core.SourceNodeLocks, nil, lock("gone"), true, []string{"gone"}},
+		{"another text in a lock of no node that exists", core.SourceNodeLocks, lock("gone"), lock("gone"), false, []string{"gone"}},
+		{"the last trace of a node that is gone", core.SourceNodeRequests, &core.MaintenanceRequest{Node: "gone"}, nil, true, []string{"gone"}},
 		{"a lock that names no node", core.SourceNodeLocks, nil, lock(""), true, nil},
 		{"the cluster's lock", core.SourceClusterLocks, lock(""), lock(""), true, nil},
 		{"a node's request", core.SourceNodeRequests, nil, &core.MaintenanceRequest{Node: "cmp-1"}, false, []string{"cmp-1"}},
@@ -43,6 +61,11 @@ func TestWhatAChangeTouches(t *testing.T) {
 	} {
 		w := newWorld(nil, worldTime)
 		w.put(core.SourceInstances, &core.Instance{ID: "known", Host: "cmp-3"})
+		w.put(core.SourceNodes, node("a"))
+		w.put(core.SourceNodes, &core.Node{Meta: core.Meta{Name: "cmp-2"}})
+		w.withRoles = func(n *core.Node) *core.Node {
+			return n.WithRoles(core.RoleLabels{core.RoleGateway: {Key: "net", Value: "yes"}})
+		}
 		var got touches
 		got.object(w, tt.source, tt.old, tt.now)
 		nodes := slices.Sorted(maps.Keys(got.nodes))

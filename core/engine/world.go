@@ -16,9 +16,14 @@ type world struct {
 	objects map[core.SourceID]map[string]core.Object
 	dirty   map[core.SourceID]bool
 
-	// What belongs to nodes, hosts and instances, by these.
+	// What belongs to nodes, hosts, instances and workloads, by these: of large clusters there are thousands, of which few change at a time.
+	nodes      grouped[*core.Node] // each by its name
 	locks      grouped[*core.WorkloadLock]
 	requests   grouped[*core.MaintenanceRequest]
+	pods       grouped[*core.DaemonPod] // of all namespaces: their keys differ
+	services   grouped[*core.ComputeService]
+	agents     grouped[*core.NetworkAgent]
+	withRoles  func(*core.Node) *core.Node // makes of a node what Snapshots show of it; nil: it is shown as it comes
 	instances  grouped[*core.Instance]
 	moved      map[string]*core.Instance // those that changed since the last projection, by ID; nil for one that is gone
 	migrations grouped[*core.Migration]
@@ -215,9 +220,30 @@ func (w *world) remove(src core.SourceID, key string) bool {
 	return true
 }
 
+// podsIn tells whether a source has pods of DaemonSets and StatefulSets.
+func podsIn(src core.SourceID) bool {
+	return src == core.SourceDaemonPods || src == core.SourceFabricPods || src == core.SourceRedisPods
+}
+
 // group notes to what an object belongs.
 func (w *world) group(src core.SourceID, o core.Object) {
 	switch o := o.(type) {
+	case *core.Node:
+		if src == core.SourceNodes {
+			w.nodes.put(o.Name, o)
+		}
+	case *core.DaemonPod:
+		if podsIn(src) {
+			w.pods.put(o.Owner, o)
+		}
+	case *core.ComputeService:
+		if src == core.SourceComputeServices {
+			w.services.put(o.Host, o)
+		}
+	case *core.NetworkAgent:
+		if src == core.SourceNetworkAgents {
+			w.agents.put(o.Host, o)
+		}
 	case *core.WorkloadLock:
 		if src == core.SourceNodeLocks {
 			w.locks.put(o.Node, o)
@@ -247,6 +273,22 @@ func (w *world) changed(id string, in *core.Instance) {
 
 func (w *world) ungroup(src core.SourceID, o core.Object) {
 	switch o := o.(type) {
+	case *core.Node:
+		if src == core.SourceNodes {
+			w.nodes.remove(o.Name, o.Key())
+		}
+	case *core.DaemonPod:
+		if podsIn(src) {
+			w.pods.remove(o.Owner, o.Key())
+		}
+	case *core.ComputeService:
+		if src == core.SourceComputeServices {
+			w.services.remove(o.Host, o.Key())
+		}
+	case *core.NetworkAgent:
+		if src == core.SourceNetworkAgents {
+			w.agents.remove(o.Host, o.Key())
+		}
 	case *core.WorkloadLock:
 		if src == core.SourceNodeLocks {
 			w.locks.remove(o.Node, o.Key())

@@ -216,7 +216,7 @@ func TestAKindThatWasNotSeenHasAWideSpread(t *testing.T) {
 	round("cmp-01", 5*time.Hour, 30*time.Minute)
 	round("cmp-02", 4*time.Hour, 30*time.Minute)
 	gateway, compute := sc.Nodes["gtw-01"], sc.Nodes["cmp-03"]
-	p := paceOf(sc.Snapshot, "cmr")
+	p := paceOf(sc.CopyFacts())
 	if l := p.length(compute); l.Usual != 30*time.Minute || l.Spread != 3*time.Minute {
 		t.Errorf("a compute by computes takes %v ± %v", l.Usual, l.Spread)
 	}
@@ -224,11 +224,11 @@ func TestAKindThatWasNotSeenHasAWideSpread(t *testing.T) {
 		t.Errorf("a gateway by computes takes %v ± %v", l.Usual, l.Spread)
 	}
 	round("gtw-01", 3*time.Hour, 10*time.Minute)
-	if l := paceOf(sc.Snapshot, "cmr").length(gateway); l.Usual != 10*time.Minute || l.Spread < 10*time.Minute/3 {
+	if l := paceOf(sc.CopyFacts()).length(gateway); l.Usual != 10*time.Minute || l.Spread < 10*time.Minute/3 {
 		t.Errorf("a gateway by the only one that is through takes %v ± %v", l.Usual, l.Spread)
 	}
 	round("gtw-02", 2*time.Hour, 10*time.Minute)
-	if l := paceOf(sc.Snapshot, "cmr").length(gateway); l.Usual != 10*time.Minute || l.Spread != time.Minute {
+	if l := paceOf(sc.CopyFacts()).length(gateway); l.Usual != 10*time.Minute || l.Spread != time.Minute {
 		t.Errorf("a gateway by gateways takes %v ± %v", l.Usual, l.Spread)
 	}
 }

@@ -53,27 +53,51 @@ type learned struct {
 	basis Basis
 }
 
-// paceOf collects the ended maintenances of nodes that exist. The update is the request's UID; empty when none runs.
-func paceOf(s *core.Snapshot, update string) *pace {
-	p := &pace{estimate: progress.EstimatesOf(s)}
-	if len(s.History.Earlier)+len(s.History.Rounds) == 0 {
-		return p
+// paceOf is the pace by the ended maintenances of nodes that exist: those of the running update, and those of earlier ones.
+func paceOf(s *core.Snapshot) *pace {
+	e := ends.After(s, endsOf)
+	return &pace{estimate: progress.EstimatesOf(s), this: e.this, earlier: e.earlier}
+}
+
+// ended are the maintenances of nodes that exist that are over. They change a few times in an hour.
+type ended struct {
+	this, earlier rounds
+
+	// What they were made of.
+	update string // UID of the running update's request; empty when none runs
+	seen   [2]map[string]core.Round
+	nodes  uint64 // when it changed last which nodes there are, and of which kind
+}
+
+var ends core.Derivation[ended]
+
+func endsOf(s *core.Snapshot, before ended) ended {
+	e := ended{seen: [2]map[string]core.Round{s.History.Earlier, s.History.Rounds}, nodes: s.Stamps.All}
+	if r := progress.UpdateRequest(s); r != nil {
+		e.update = r.UID
+	}
+	if e.nodes != 0 && e.nodes == before.nodes && e.update == before.update && core.SameMap(e.seen[0], before.seen[0]) &&
+		core.SameMap(e.seen[1], before.seen[1]) {
+		return before
+	}
+	if len(e.seen[0])+len(e.seen[1]) == 0 {
+		return e
 	}
 	for _, name := range s.NodeNames() {
 		n := s.Nodes[name]
-		for _, r := range []core.Round{s.History.Earlier[n.UID], s.History.Rounds[n.UID]} {
+		for _, seen := range e.seen {
+			r := seen[n.UID]
 			if _, known := r.Took(); !known || !r.OfUpdate() {
 				continue // it goes on, nobody watched it end, or it was no maintenance of an update
 			}
-			k := kindOf(n)
-			if r.Update == update {
-				p.this[k] = append(p.this[k], r)
-			} else {
-				p.earlier[k] = append(p.earlier[k], r)
+			of, k := &e.earlier, kindOf(n)
+			if r.Update == e.update {
+				of = &e.this
 			}
+			of[k] = append(of[k], r)
 		}
 	}
-	return p
+	return e
 }
 
 // of is the pace of a kind of nodes: by this update's nodes of the kind, else of all workers, else by an earlier update's of the kind, else

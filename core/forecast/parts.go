@@ -82,7 +82,7 @@ type update struct {
 // Order are the names of the nodes in the order of the update: masters first, then by the index of the update group and the machines' own;
 // without a management cluster by label, which is a guess (docs/mosk.md#order-of-machines). known tells whether it is more than that.
 func Order(s *core.Snapshot) (names []string, known bool) {
-	o := order.After(s, orderOf)
+	o := order.AfterFew(s, orderOf)
 	return o.names, o.known
 }
 
@@ -160,16 +160,12 @@ func orderOf(s *core.Snapshot, earlier ordered) ordered {
 // newUpdate gathers the facts.
 func newUpdate(s *core.Snapshot) *update {
 	u := &update{s: s, request: progress.UpdateRequest(s), groups: map[string]string{}}
-	uid := ""
-	if u.request != nil {
-		uid = u.request.UID
-	}
-	u.pace = paceOf(s, uid)
+	u.pace = paceOf(s)
 	if p := s.Management.Plan(); p != nil && p.Status != core.PlanCompleted &&
 		(u.request == nil || p.UnderWay() || p.Status == core.PlanScheduled) {
 		u.plan = p
 	}
-	u.place = order.After(s, orderOf).place
+	u.place = order.AfterFew(s, orderOf).place
 	if m := s.Management; m != nil {
 		for node, v := range m.ByNode {
 			if v.Machine != nil {

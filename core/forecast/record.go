@@ -86,11 +86,7 @@ func lastOf(left []core.Round, now time.Time, p progress.Pace, l Length) Moment 
 // Kept is the record of the forecasts of this cluster: of the workers of the running update, of its masters as long as there are too few,
 // else of the earlier update that ended last.
 func Kept(s *core.Snapshot) Record {
-	uid := ""
-	if r := progress.UpdateRequest(s); r != nil {
-		uid = r.UID
-	}
-	p := paceOf(s, uid)
+	p := paceOf(s)
 	for _, try := range []struct {
 		rounds []core.Round
 		basis  Basis

@@ -74,7 +74,7 @@ func ViewOf(s *core.Snapshot, name string) *core.NodeView {
 
 // NodeNames are the names of all nodes that exist, or that a lock or a request names, in the order of their names.
 func NodeNames(s *core.Snapshot) []string {
-	return nodeNames.After(s, func(s *core.Snapshot, earlier []string) []string {
+	return nodeNames.AfterFew(s, func(s *core.Snapshot, earlier []string) []string {
 		if areNamed(s, earlier) {
 			return earlier
 		}
@@ -124,7 +124,7 @@ func (v viewsOfNodes) inOrder(s *core.Snapshot, earlier viewsOfNodes) []*core.No
 	was, now, known := v.ChangedSince(earlier.ByNode)
 	if !known {
 		sorted := slices.AppendSeq(make([]*core.NodeView, 0, len(NodeNames(s))), v.All())
-		slices.SortFunc(sorted, asShown)
+		slices.SortFunc(sorted, AsShown)
 		return sorted
 	}
 	if len(now) == 0 {
@@ -132,17 +132,18 @@ func (v viewsOfNodes) inOrder(s *core.Snapshot, earlier viewsOfNodes) []*core.No
 	}
 	sorted, kept := slices.Clone(earlier.sorted), true
 	for i, view := range now {
-		at, _ := slices.BinarySearchFunc(earlier.sorted, was[i], asShown)
+		at, _ := slices.BinarySearchFunc(earlier.sorted, was[i], AsShown)
 		sorted[at] = view
 		kept = kept && was[i].Name == view.Name && was[i].Label == view.Label && stageRank[was[i].Stage] == stageRank[view.Stage]
 	}
 	if !kept {
-		slices.SortFunc(sorted, asShown)
+		slices.SortFunc(sorted, AsShown)
 	}
 	return sorted
 }
 
-func asShown(a, b *core.NodeView) int {
+// AsShown compares nodes by the order of NodeViews.
+func AsShown(a, b *core.NodeView) int {
 	if d := stageRank[a.Stage] - stageRank[b.Stage]; d != 0 {
 		return d
 	}

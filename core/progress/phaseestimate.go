@@ -18,9 +18,20 @@ func EstimatesOf(s *core.Snapshot) Estimates {
 	return estimates.Of(s, estimatesOf)
 }
 
-var estimates core.Derivation[Estimates]
+var (
+	estimates core.Derivation[Estimates]
+	counts    core.Derivation[Estimates] // without instances
+)
 
 func estimatesOf(s *core.Snapshot) Estimates {
+	e := counts.OfFew(s, countsOf)
+	if e.nc > 0 && s.Known(core.SourceInstances) {
+		e.d = s.Instances.Len() / e.nc
+	}
+	return e
+}
+
+func countsOf(s *core.Snapshot) Estimates {
 	e := Estimates{unknown: !s.Known(core.SourceNodes)}
 	for _, n := range s.Nodes {
 		if n.Is(core.RoleCompute) {
@@ -34,9 +45,6 @@ func estimatesOf(s *core.Snapshot) Estimates {
 		} else {
 			e.nkm++
 		}
-	}
-	if e.nc > 0 && s.Known(core.SourceInstances) {
-		e.d = s.Instances.Len() / e.nc
 	}
 	return e
 }
