@@ -77,7 +77,8 @@ func (w *world) project(s, prev *core.Snapshot) {
 			s.Alertmanager = a
 		}
 	}, func() { s.Alertmanager = prev.Alertmanager }, prev)
-	if prev == nil || w.dirty[core.SourceNodes] ||
+	// Of the nodes the management cluster's objects are joined with only which there are and what they are called, which touches everything.
+	if prev == nil || w.dirty[core.SourceNodes] && w.touched.all ||
 		slices.ContainsFunc(core.ManagementSources(), func(id core.SourceID) bool { return w.dirty[id] }) {
 		s.Management = managementOf(w, s.Nodes)
 	} else {

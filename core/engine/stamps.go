@@ -39,7 +39,7 @@ func (t *touches) node(name string) {
 // it is about now. What else counts for more than a node is as Derivation.OfFew says.
 func (t *touches) object(w *world, src core.SourceID, old, now core.Object) {
 	if before, was := old.(*core.Node); was {
-		if after, is := now.(*core.Node); is && before.UID == after.UID && before.Label() == after.Label() &&
+		if after, is := now.(*core.Node); is && before.UID == after.UID && before.ShortName == after.ShortName &&
 			slices.Equal(w.rolesOf(before), w.rolesOf(after)) {
 			t.node(after.Name)
 			return

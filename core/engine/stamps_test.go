@@ -74,3 +74,49 @@ func TestWhatAChangeTouches(t *testing.T) {
 		}
 	}
 }
+
+// The objects of the management cluster are joined with the nodes anew when there is another node, or one is called otherwise; not when one
+// only says something new: everything rests on them.
+func TestANodesFactsLeaveTheManagementClusterAsItWas(t *testing.T) {
+	w := newWorld(nil, worldTime)
+	put := func(src core.SourceID, objects ...core.Object) {
+		w.apply(core.Delta{Source: src, At: worldTime, Upserts: objects})
+	}
+	node := func(change func(*core.Node)) *core.Node {
+		n := &core.Node{Meta: core.Meta{Name: "kaas-1", UID: "u"}, ShortName: "kaas-1", Ready: "True"}
+		change(n)
+		return n
+	}
+	snapshot := func(prev *core.Snapshot) *core.Snapshot {
+		s := projected(w, prev)
+		w.touched = touches{}
+		return s
+	}
+	put(core.SourceNodes, node(func(*core.Node) {}))
+	put(core.SourceClusters, &core.ManagedCluster{Meta: core.Meta{Name: "mos", Namespace: "p"}})
+	put(core.SourceMachines, &core.ManagedMachine{Meta: core.Meta{Name: "cmp-1", Namespace: "p"}, Cluster: "mos", Node: "kaas-1"},
+		&core.ManagedMachine{Meta: core.Meta{Name: "cmp-2", Namespace: "p"}, Cluster: "mos"})
+	first := snapshot(nil)
+	if first.Management == nil || first.Management.ByNode["kaas-1"] == nil {
+		t.Fatalf("the machine is not joined: %+v", first.Management)
+	}
+	put(core.SourceNodes, node(func(n *core.Node) { n.Ready, n.Cordoned = "False", true }))
+	second := snapshot(first)
+	if second.Nodes["kaas-1"].Ready != "False" || second.Management != first.Management {
+		t.Error("a node is not Ready, and the management cluster's objects are others")
+	}
+	put(core.SourceNodes, node(func(n *core.Node) { n.ShortName = "" }))
+	third := snapshot(second)
+	if third.Management == second.Management {
+		t.Error("a node is called otherwise, and the management cluster's objects are not joined with it")
+	}
+	put(core.SourceNodes, &core.Node{Meta: core.Meta{Name: "kaas-2", UID: "v"}, ShortName: "cmp-2"})
+	fourth := snapshot(third)
+	if v := fourth.Management.ByNode["kaas-2"]; v == nil || v.Name != "cmp-2" {
+		t.Errorf("a node has come, and its machine is %+v", v)
+	}
+	put(core.SourceMachines, &core.ManagedMachine{Meta: core.Meta{Name: "cmp-2", Namespace: "p"}, Cluster: "mos", Node: "kaas-2"})
+	if fifth := snapshot(fourth); fifth.Management == fourth.Management {
+		t.Error("a machine says something new, and nothing is joined")
+	}
+}
