@@ -27,7 +27,7 @@ var (
 	// Ages below a minute and a half are shown in seconds. Nodes in a real maintenance are older, so the measurement at rest waits until
 	// those here are.
 	fullPace  = pace{settle: 95 * time.Second, idle: 30 * time.Second, change: time.Minute, keys: 300}
-	quickPace = pace{settle: 10 * time.Second, idle: 5 * time.Second, change: 20 * time.Second, keys: 40}
+	quickPace = pace{settle: 10 * time.Second, idle: 5 * time.Second, change: 20 * time.Second, keys: 250}
 )
 
 const (
