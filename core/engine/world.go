@@ -133,9 +133,9 @@ func (w *world) put(src core.SourceID, o core.Object) bool {
 		return false // a poll that found nothing new, or a heartbeat
 	}
 	if old, ok := objects[key]; ok {
-		w.ungroup(src, old)
+		w.group(src, old, false)
 	}
-	w.group(src, o)
+	w.group(src, o, true)
 	w.touched.object(w, src, objects[key], o)
 	objects[key] = o
 	w.dirty[src] = true
@@ -206,7 +206,7 @@ func (w *world) remove(src core.SourceID, key string) bool {
 	if !ok {
 		return false
 	}
-	w.ungroup(src, old)
+	w.group(src, old, false)
 	w.touched.object(w, src, old, nil)
 	delete(w.objects[src], key)
 	if _, heard := w.heard[key]; heard {
@@ -225,42 +225,55 @@ func podsIn(src core.SourceID) bool {
 	return src == core.SourceDaemonPods || src == core.SourceFabricPods || src == core.SourceRedisPods
 }
 
-// group notes to what an object belongs.
-func (w *world) group(src core.SourceID, o core.Object) {
+// group notes to what an object belongs, or that it no longer does.
+func (w *world) group(src core.SourceID, o core.Object, there bool) {
 	switch o := o.(type) {
 	case *core.Node:
 		if src == core.SourceNodes {
-			w.nodes.put(o.Name, o)
+			hold(&w.nodes, o.Name, o, there)
 		}
 	case *core.DaemonPod:
 		if podsIn(src) {
-			w.pods.put(o.Owner, o)
+			hold(&w.pods, o.Owner, o, there)
 		}
 	case *core.ComputeService:
 		if src == core.SourceComputeServices {
-			w.services.put(o.Host, o)
+			hold(&w.services, o.Host, o, there)
 		}
 	case *core.NetworkAgent:
 		if src == core.SourceNetworkAgents {
-			w.agents.put(o.Host, o)
+			hold(&w.agents, o.Host, o, there)
 		}
 	case *core.WorkloadLock:
 		if src == core.SourceNodeLocks {
-			w.locks.put(o.Node, o)
+			hold(&w.locks, o.Node, o, there)
 		}
 	case *core.MaintenanceRequest:
 		if src == core.SourceNodeRequests {
-			w.requests.put(o.Node, o)
+			hold(&w.requests, o.Node, o, there)
 		}
 	case *core.Instance:
 		if src == core.SourceInstances {
-			w.instances.put(o.Host, o)
-			w.changed(o.Key(), o)
+			hold(&w.instances, o.Host, o, there)
+			id := o.Key()
+			if !there {
+				o = nil
+			}
+			w.changed(id, o)
 		}
 	case *core.Migration:
 		if src == core.SourceMigrations {
-			w.migrations.put(o.InstanceID, o)
+			hold(&w.migrations, o.InstanceID, o, there)
 		}
+	}
+}
+
+// hold puts an object into its group, or takes it out.
+func hold[T core.Object](g *grouped[T], group string, o T, there bool) {
+	if there {
+		g.put(group, o)
+	} else {
+		g.remove(group, o.Key())
 	}
 }
 
@@ -269,42 +282,4 @@ func (w *world) changed(id string, in *core.Instance) {
 		w.moved = map[string]*core.Instance{}
 	}
 	w.moved[id] = in
-}
-
-func (w *world) ungroup(src core.SourceID, o core.Object) {
-	switch o := o.(type) {
-	case *core.Node:
-		if src == core.SourceNodes {
-			w.nodes.remove(o.Name, o.Key())
-		}
-	case *core.DaemonPod:
-		if podsIn(src) {
-			w.pods.remove(o.Owner, o.Key())
-		}
-	case *core.ComputeService:
-		if src == core.SourceComputeServices {
-			w.services.remove(o.Host, o.Key())
-		}
-	case *core.NetworkAgent:
-		if src == core.SourceNetworkAgents {
-			w.agents.remove(o.Host, o.Key())
-		}
-	case *core.WorkloadLock:
-		if src == core.SourceNodeLocks {
-			w.locks.remove(o.Node, o.Key())
-		}
-	case *core.MaintenanceRequest:
-		if src == core.SourceNodeRequests {
-			w.requests.remove(o.Node, o.Key())
-		}
-	case *core.Instance:
-		if src == core.SourceInstances {
-			w.instances.remove(o.Host, o.Key())
-			w.changed(o.Key(), nil)
-		}
-	case *core.Migration:
-		if src == core.SourceMigrations {
-			w.migrations.remove(o.InstanceID, o.Key())
-		}
-	}
 }
