@@ -179,6 +179,39 @@ func (m *Management) PlansBeside(plan *UpdatePlan) []*UpdatePlan {
 	return out
 }
 
+// MachinesMoved are the nodes of the machines of which something is not as it was before; empty for a machine without a node. only tells
+// whether nothing else has changed: there are the same machines on the same nodes and in the same order of the update, and all other
+// objects are as they were.
+func (m *Management) MachinesMoved(before *Management) (nodes []string, only bool) {
+	if m == nil || before == nil {
+		return nil, m == before
+	}
+	if m.Found != before.Found || m.Namespace != before.Namespace || m.Name != before.Name || m.Cluster != before.Cluster ||
+		m.LCM != before.LCM || m.Pause != before.Pause || m.Reboot != before.Reboot || m.Release != before.Release ||
+		m.Upgrade != before.Upgrade || m.Seen != before.Seen || !slices.Equal(m.Plans, before.Plans) ||
+		!slices.Equal(m.Groups, before.Groups) || len(m.Machines) != len(before.Machines) || len(m.ByNode) != len(before.ByNode) {
+		return nil, false
+	}
+	for i, v := range m.Machines {
+		was := before.Machines[i]
+		if v.Name != was.Name || v.Node != was.Node || !v.Machine.samePlace(was.Machine) {
+			return nil, false
+		}
+		if v.Machine != was.Machine || v.LCM != was.LCM || v.Drain != was.Drain || v.Swarm != was.Swarm {
+			nodes = append(nodes, v.Node)
+		}
+	}
+	return nodes, true
+}
+
+// samePlace tells whether two states of a machine have the same place in the order of the update. Both can be nil.
+func (m *ManagedMachine) samePlace(other *ManagedMachine) bool {
+	if m == nil || other == nil {
+		return m == other
+	}
+	return m.UID == other.UID && m.Control == other.Control && m.Group == other.Group && m.UpgradeIndex == other.UpgradeIndex
+}
+
 // clusterKey names a Cluster of the management cluster.
 type clusterKey struct{ namespace, name string }
 
@@ -235,6 +268,7 @@ func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Ob
 			}
 		}
 	}
+	slices.SortFunc(m.Machines, func(a, b *MachineView) int { return strings.Compare(a.Name, b.Name) })
 	m.joinNodes(nodes)
 	for _, d := range ofType[*DrainState](objects) {
 		v := m.byName[d.Machine]
@@ -269,7 +303,6 @@ func JoinManagement(place ManagementPlace, nodes map[string]*Node, objects ...Ob
 			m.Reboot = r
 		}
 	}
-	slices.SortFunc(m.Machines, func(a, b *MachineView) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(m.Plans, func(a, b *UpdatePlan) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(m.Groups, func(a, b *MachineGroup) int {
 		return cmp.Or(cmp.Compare(a.Index, b.Index), strings.Compare(a.Name, b.Name))

@@ -15,19 +15,25 @@ import (
 	"lockstep/sim/bubble/lane"
 )
 
-// large is an Engine that has taken in 2,000 nodes, twenty of them in maintenance, and 100,000 instances.
+// large is an Engine that has taken in 2,000 nodes with their machines, twenty of them in maintenance, and 100,000 instances.
 type large struct {
-	scene  scene.Scene
+	scene  *scene.Managed
 	engine *Engine
 	now    time.Time // only next and pass move it on
 }
 
 func newLarge(t testing.TB) *large {
 	t.Helper()
-	l := &large{scene: scene.Fleet(2000, 50), now: scene.Noon}
-	l.engine = New(Config{Cluster: l.scene.Cluster, Operator: l.scene.Operator, Wall: func() time.Time { return l.now },
+	l := &large{scene: scene.Fleet(2000, 50).Managed(), now: scene.Noon}
+	l.engine = New(Config{Cluster: l.scene.Scene.Cluster, Operator: l.scene.Operator, Wall: func() time.Time { return l.now },
 		Settings: l.scene.Settings, Barred: "a test of costs"})
 	facts := l.scene.Objects()
+	for _, name := range l.scene.NodeNames() {
+		facts[core.SourceMachines] = append(facts[core.SourceMachines], l.scene.Machines[name])
+		facts[core.SourceLCMMachines] = append(facts[core.SourceLCMMachines], l.scene.Agents[name])
+	}
+	facts[core.SourceClusters] = []core.Object{l.scene.Cluster}
+	facts[core.SourceLCMClusters] = []core.Object{l.scene.Lcm}
 	for id := range l.scene.Sources {
 		l.engine.take(core.Delta{Source: id, At: l.now, State: core.SourceLive, Replace: true, Upserts: facts[id]})
 	}
@@ -98,6 +104,11 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 			in.Tags = []string{core.TagMaintenanceAction + []string{"notify", "poweroff"}[i%2]}
 			l.take(core.SourceInstances, &in)
 		}},
+		{"the state of a machine", 4140, func(i int) {
+			m := *sc.Agents[scene.Maintained]
+			m.State = []string{core.LCMDeploy, core.LCMReboot}[i%2]
+			l.take(core.SourceLCMMachines, &m)
+		}},
 		{"each compute service has reported", 40, func(i int) {
 			services := make([]core.Object, 0, len(sc.Services))
 			for _, svc := range sc.Services {
@@ -107,7 +118,7 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 			}
 			l.engine.take(core.Delta{Source: core.SourceComputeServices, At: l.now, State: core.SourceLive, Replace: true, Upserts: services})
 		}},
-		{"a source is heard again after a while", 1430, func(int) {
+		{"a source is heard again after a while", 1910, func(int) {
 			l.pass(50 * time.Second)
 			l.engine.take(core.Delta{Source: core.SourceVolumes, At: l.now, Touch: true})
 		}},

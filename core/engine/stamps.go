@@ -123,6 +123,8 @@ func (w *world) nodesOf(src core.SourceID, o core.Object) []string {
 		return []string{o.Host}
 	case *core.Alertmanager:
 		return []string{""} // no node's: only what is derived from the whole Snapshot rests on it
+	case *core.ManagedMachine, *core.LCMMachine, *core.DrainState:
+		return []string{""} // what they change of the Management tells management
 	}
 	return nil
 }
@@ -157,7 +159,8 @@ func (e *Engine) stampSnapshot(s, prev *core.Snapshot) {
 	} else {
 		same, lately := sameSources(s, prev)
 		t.any = t.any || !lately
-		if s.Write != prev.Write || s.Management != prev.Management || !same ||
+		t.management(prev.Management, s.Management)
+		if s.Write != prev.Write || !same ||
 			!slices.Equal(s.Notes, prev.Notes) || !sameHistory(&s.History, &e.observed, false) {
 			t.everything()
 		}
@@ -184,6 +187,20 @@ func (e *Engine) stamp(s *core.Snapshot) {
 		}
 	}
 	*t = touches{}
+}
+
+// management notes what has changed of the management cluster: at the nodes of machines that only go on in their work, or everywhere.
+func (t *touches) management(before, now *core.Management) {
+	if before == now {
+		return
+	}
+	nodes, only := now.MachinesMoved(before)
+	if !only {
+		t.everything()
+	}
+	for _, name := range nodes {
+		t.node(name)
+	}
 }
 
 // sameSources tells whether all sources are as they were, but for when they were heard; lately tells whether each that was heard again had

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,8 +22,11 @@ func TestWhatIsMadeOfChangesIsWhatIsMadeOfAllFacts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := worldTime
 		e := New(Config{Barred: "a test of changes", Wall: func() time.Time { return now }})
-		for id := range scene.NewScene().Sources {
+		for _, id := range slices.Concat(slices.Collect(maps.Keys(scene.NewScene().Sources)), core.ManagementSources()) {
 			e.take(core.Delta{Source: id, At: now, State: core.SourceLive, Replace: true})
+		}
+		if rapid.Bool().Draw(t, "managed") {
+			takeManaged(e)
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "snapshots") {
 			now = now.Add(publishEvery)
@@ -51,12 +56,31 @@ func TestWhatIsMadeOfChangesIsWhatIsMadeOfAllFacts(t *testing.T) {
 	})
 }
 
+// takeManaged has the Engine see the nodes with their machines, all handed over to LCM.
+func takeManaged(e *Engine) {
+	for _, key := range []string{"a", "b", "c"} {
+		for src, o := range map[core.SourceID]core.Object{
+			core.SourceNodes: &core.Node{Meta: core.Meta{Name: key, UID: key}, Ready: "True", Roles: []core.Role{core.RoleCompute}},
+			core.SourceNodeRequests: &core.MaintenanceRequest{Kind: core.KindNodeMaintenanceRequest,
+				Meta: core.Meta{Name: key, UID: "nmr-" + key, Created: worldTime}, Node: key, Release: "21.0.0"},
+			core.SourceNodeLocks: &core.WorkloadLock{Meta: core.Meta{Name: key, UID: "lock-" + key}, Node: key,
+				Controller: core.ControllerOpenStack, RawState: core.LockInactive},
+			core.SourceMachines: &core.ManagedMachine{Meta: core.Meta{Namespace: "p", Name: key, UID: "machine-" + key}, Cluster: "mos", Node: key},
+			core.SourceLCMMachines: &core.LCMMachine{Meta: core.Meta{Namespace: "p", Name: key, UID: "lcm-" + key}, Cluster: "mos",
+				Hostname: key, State: core.LCMReady},
+		} {
+			e.take(core.Delta{Source: src, At: worldTime, State: core.SourceLive, Upserts: []core.Object{o}})
+		}
+	}
+}
+
 // anyChange draws a Delta of objects with few keys at few places.
 func anyChange(t *rapid.T) core.Delta {
 	letter := func(what string) string { return rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, what) }
 	src := rapid.SampledFrom([]core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests,
 		core.SourceComputeServices, core.SourceNetworkAgents,
-		core.SourceDaemonPods, core.SourceFabricPods, core.SourceClusterRequests, core.SourceOpenStackController}).Draw(t, "source")
+		core.SourceDaemonPods, core.SourceFabricPods, core.SourceClusterRequests, core.SourceOpenStackController,
+		core.SourceMachines, core.SourceLCMMachines, core.SourceDrains, core.SourceGroups}).Draw(t, "source")
 	d := core.Delta{Source: src, At: worldTime, State: core.SourceLive, Replace: rapid.IntRange(0, 5).Draw(t, "replace") == 0}
 	for range rapid.IntRange(0, 3).Draw(t, "objects") {
 		key := letter("key")
@@ -85,6 +109,25 @@ func anyChange(t *rapid.T) core.Delta {
 			d.Upserts = append(d.Upserts, &core.NetworkAgent{ID: key, Host: letter("host"), Binary: letter("binary")})
 		case core.SourceDaemonPods, core.SourceFabricPods:
 			d.Upserts = append(d.Upserts, &core.DaemonPod{Meta: core.Meta{Namespace: fmt.Sprint(src), Name: key}, Owner: letter("owner")})
+		case core.SourceMachines:
+			d.Upserts = append(d.Upserts, &core.ManagedMachine{Meta: core.Meta{Namespace: "p", Name: key, UID: "machine-" + key},
+				Cluster: rapid.SampledFrom([]string{"mos", "mos", "mos", "other"}).Draw(t, "cluster"),
+				Node:    rapid.SampledFrom([]string{key, key, "", "b"}).Draw(t, "node"), Group: letter("group"),
+				UpgradeIndex: rapid.IntRange(0, 1).Draw(t, "index"), Status: letter("status"),
+				InMaintenance: rapid.Bool().Draw(t, "in maintenance")})
+		case core.SourceLCMMachines:
+			d.Upserts = append(d.Upserts, &core.LCMMachine{Meta: core.Meta{Namespace: "p", Name: key, UID: "lcm-" + key}, Cluster: "mos",
+				Hostname: rapid.SampledFrom([]string{key, key, key, "a"}).Draw(t, "hostname"),
+				State:    rapid.SampledFrom([]string{core.LCMReady, core.LCMDeploy, core.LCMReboot}).Draw(t, "state"),
+				Drain:    rapid.SampledFrom([]string{"", core.CordonDraining, core.CordonDrained}).Draw(t, "drain"),
+				Release:  rapid.SampledFrom([]string{"21.0.0", "20.0.0"}).Draw(t, "release")})
+		case core.SourceDrains:
+			d.Upserts = append(d.Upserts, &core.DrainState{Meta: core.Meta{Namespace: "p", Name: key, UID: "drain-" + key}, Cluster: "mos",
+				Machine: letter("machine"), Type: rapid.SampledFrom([]string{core.DrainKubernetes, "swarm-drain"}).Draw(t, "type"),
+				Message: letter("message")})
+		case core.SourceGroups:
+			d.Upserts = append(d.Upserts, &core.MachineGroup{Meta: core.Meta{Namespace: "p", Name: key, UID: "group-" + key}, Cluster: "mos",
+				Index: rapid.IntRange(1, 2).Draw(t, "index of the group")})
 		case core.SourceOpenStackController: // says by which labels nodes have their roles
 			d.Upserts = append(d.Upserts, &core.Deployment{Meta: core.Meta{Name: "rockoon"}, RoleLabels: fmt.Sprintf(
 				`{"controller":{"role":"x"},"compute":{"role":%q},"gateway":{"role":"y"}}`, letter("role of computes"))})

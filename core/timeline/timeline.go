@@ -298,8 +298,11 @@ func (t Timeline) aheadOf(r *Row) (Span, bool) {
 	case r.Kind == Phase && r.Phase == core.PhaseWorkers && len(t.ahead) > 0:
 		last := Span{Bar: Ahead}
 		for _, span := range t.ahead {
-			if span.End.After(last.End) {
+			switch {
+			case span.End.After(last.End):
 				last.End, last.Spread = span.End, span.Spread
+			case span.End.Equal(last.End): // the less certain of two ends
+				last.Spread = max(last.Spread, span.Spread)
 			}
 		}
 		return last, true
