@@ -73,8 +73,7 @@ type update struct {
 	request *core.MaintenanceRequest // nil when no update runs
 	plan    *core.UpdatePlan         // that drives the update; nil when none does
 	pace    *pace
-	place   map[string]int    // by node: its place in the order
-	groups  map[string]string // by node: its update group; empty where not known
+	order   ordered
 	own     func(node string, of Length) Length
 	room    *[]job // for the jobs of workers, where they are not kept; nil: they have a list of their own
 }
@@ -90,23 +89,25 @@ var order core.Derivation[ordered]
 
 // ordered is the order of the nodes; nothing of it must be changed.
 type ordered struct {
-	names []string
-	place map[string]int // of the names
-	known bool
+	names  []string
+	groups []string // of the names: their update groups; empty where not known
+	views  []int    // of the names: where progress.ByNode has their views
+	known  bool
 
 	// What it was made of.
-	nodes      []string
+	nodes      []string // of which the views are
 	management *core.Management
 	masters    int // how many of the names are masters: they come first
 }
 
 // isOf tells whether the order is that of the nodes, which is so in nearly each Snapshot.
 func (o *ordered) isOf(s *core.Snapshot, nodes []string) bool {
-	if len(nodes) == 0 || len(nodes) != len(o.nodes) || &nodes[0] != &o.nodes[0] || s.Management != o.management {
+	if len(nodes) == 0 || len(nodes) != len(o.nodes) || &nodes[0] != &o.nodes[0] || s.Management != o.management ||
+		len(s.Nodes) != len(o.names) {
 		return false
 	}
 	for i, name := range o.names {
-		if s.Nodes[name].Is(core.RoleMaster) != (i < o.masters) {
+		if n := s.Nodes[name]; n == nil || n.Is(core.RoleMaster) != (i < o.masters) {
 			return false
 		}
 	}
@@ -114,11 +115,11 @@ func (o *ordered) isOf(s *core.Snapshot, nodes []string) bool {
 }
 
 func orderOf(s *core.Snapshot, earlier ordered) ordered {
-	nodes := s.NodeNames()
+	nodes := progress.NodeNames(s)
 	if earlier.isOf(s, nodes) {
 		return earlier
 	}
-	place := map[string]int{}
+	place, groups := map[string]int{}, map[string]string{}
 	if m := s.Management; m != nil && m.Found {
 		inv := &core.ManagementInventory{Cluster: m.Name}
 		for _, g := range m.Groups {
@@ -132,25 +133,37 @@ func orderOf(s *core.Snapshot, earlier ordered) ordered {
 		for i, node := range progress.UpdateOrder(inv) {
 			place[node] = i + 1
 		}
+		for node, v := range m.ByNode {
+			if v.Machine != nil {
+				groups[node] = cmp.Or(v.Machine.Group, m.Name+"-default")
+			}
+		}
 	}
-	names := slices.Clone(nodes)
-	rank := func(name string) (worker, at int) {
+	o := ordered{known: len(place) > 0, nodes: nodes, management: s.Management}
+	for i, name := range nodes {
+		if s.Nodes[name] != nil { // locks and requests name others, too
+			o.views = append(o.views, i)
+		}
+	}
+	rank := func(view int) (worker, at int) {
+		name := nodes[view]
 		if !s.Nodes[name].Is(core.RoleMaster) {
 			worker = 1
 		}
 		if at = place[name]; at == 0 {
-			at = len(names) + 1
+			at = len(nodes) + 1
 		}
 		return worker, at
 	}
-	slices.SortStableFunc(names, func(a, b string) int {
+	slices.SortStableFunc(o.views, func(a, b int) int {
 		aw, ap := rank(a)
 		bw, bp := rank(b)
 		return cmp.Or(aw-bw, ap-bp)
 	})
-	o := ordered{names: names, known: len(place) > 0, place: make(map[string]int, len(names)), nodes: nodes, management: s.Management}
-	for i, name := range names {
-		if o.place[name] = i; s.Nodes[name].Is(core.RoleMaster) {
+	for _, view := range o.views {
+		name := nodes[view]
+		o.names, o.groups = append(o.names, name), append(o.groups, groups[name])
+		if s.Nodes[name].Is(core.RoleMaster) {
 			o.masters++
 		}
 	}
@@ -159,19 +172,11 @@ func orderOf(s *core.Snapshot, earlier ordered) ordered {
 
 // newUpdate gathers the facts.
 func newUpdate(s *core.Snapshot) *update {
-	u := &update{s: s, request: progress.UpdateRequest(s), groups: map[string]string{}}
+	u := &update{s: s, request: progress.UpdateRequest(s), order: order.AfterFew(s, orderOf)}
 	u.pace = paceOf(s)
 	if p := s.Management.Plan(); p != nil && p.Status != core.PlanCompleted &&
 		(u.request == nil || p.UnderWay() || p.Status == core.PlanScheduled) {
 		u.plan = p
-	}
-	u.place = order.AfterFew(s, orderOf).place
-	if m := s.Management; m != nil {
-		for node, v := range m.ByNode {
-			if v.Machine != nil {
-				u.groups[node] = cmp.Or(v.Machine.Group, m.Name+"-default")
-			}
-		}
 	}
 	return u
 }
@@ -179,20 +184,13 @@ func newUpdate(s *core.Snapshot) *update {
 // parts are the parts of the update in their order, with what is left of each.
 func (u *update) parts() []Part {
 	var masters, workers []job
-	views := make([]*core.NodeView, len(u.place)) // in the order of the update
-	for _, v := range progress.NodeViews(u.s) {
-		if v.Node != nil {
-			views[u.place[v.Name]] = v
-		}
-	}
-	for _, v := range views {
-		if v == nil {
-			continue
-		}
+	views := progress.ByNode(u.s)
+	for place, at := range u.order.views {
+		v := views.At(at)
 		if workers == nil && !v.Node.Is(core.RoleMaster) {
-			workers = u.jobs(len(views) - len(masters))
+			workers = u.jobs(len(u.order.views) - len(masters))
 		}
-		j := job{view: v, length: u.pace.length(v.Node), group: u.groups[v.Name], place: u.place[v.Name]}
+		j := job{view: v, length: u.pace.length(v.Node), group: u.order.groups[place], place: place}
 		if u.own != nil {
 			j.length = u.own(v.Name, j.length)
 		}
