@@ -4,17 +4,36 @@ import (
 	"context"
 	"os"
 	"runtime/debug"
+	runtimemetrics "runtime/metrics"
+	"time"
 
 	"lockstep/core"
 )
 
-// collectAt is Go's GOGC in the programs that run for hours, once they are started: the collector runs when the heap has grown by this
-// many percent.
-//
-// The jump host is shared, so memory counts more than the collector's work there: at Go's own 100, up to half of what is resident is
-// garbage that waits. Lockstep allocates when the cloud changes and when it lists; at rest the collector does not run at all, whatever
-// this says.
-const collectAt = 30
+// The jump host is shared, so memory counts more than the collector's work there: at Go's own GOGC of 100, up to half of what is resident
+// is garbage that waits. Lockstep allocates when the cloud changes and when it lists; at rest the collector does not run at all, whatever
+// these say.
+const (
+	// collectAt is GOGC at least: the collector runs when the heap has grown by this many percent.
+	collectAt = 30
+	// garbageOf is how much garbage may wait for each node, in bytes. A Snapshot of more nodes makes more of it, several times a second, and
+	// each run of the collector looks at all that is kept.
+	garbageOf = 14 << 10
+	// collectAgain is how often it is looked whether the heap or the cluster has become another size.
+	collectAgain = 10 * time.Minute
+)
+
+// collectFor is GOGC for a cluster of so many nodes of which so many bytes are kept.
+func collectFor(nodes int, kept uint64) int {
+	return max(collectAt, int(uint64(nodes)*garbageOf*100/max(kept, 1)))
+}
+
+// keptBytes are those that the last run of the collector has found in use.
+func keptBytes() uint64 {
+	sample := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	runtimemetrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
 
 // settle waits until all first lists are in or cannot be had. Then the start is over: what waited for it begins, the program becomes
 // small, and what the lists have left goes back to the system. The decoded pages of a large cloud are several times what is kept of
@@ -32,13 +51,28 @@ func (s *session) settle(ctx context.Context) {
 				if s.begin != nil {
 					s.begin()
 				}
-				if os.Getenv("GOGC") == "" { // who sets it knows why
-					debug.SetGCPercent(collectAt)
-				}
 				debug.FreeOSMemory()
 				unmapProgram()
+				s.collect(ctx)
 				return
 			}
+		}
+	}
+}
+
+// collect sets GOGC by what there is, until ctx is done.
+func (s *session) collect(ctx context.Context) {
+	if os.Getenv("GOGC") != "" {
+		return // who sets it knows why
+	}
+	again := time.NewTicker(collectAgain)
+	defer again.Stop()
+	for {
+		debug.SetGCPercent(collectFor(len(s.engine.Snapshot().Nodes), keptBytes()))
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
 		}
 	}
 }
