@@ -33,6 +33,8 @@ type seeder struct {
 	kube  kubernetes.Interface
 	dyn   dynamic.Interface
 	run   controller.Options
+
+	openStack func() error // waits until OpenStack is as the scenario begins
 }
 
 // SeedKubernetes fills an API server that has the definitions of sim/crds with a scenario's cluster: nodes, pods,
@@ -41,12 +43,13 @@ type seeder struct {
 // shows the same cluster with younger objects.
 func SeedKubernetes(ctx context.Context, config *rest.Config, clk *clock.Clock, s *scenario.Scenario, start time.Time,
 	cloudsYAML []byte) error {
-	return seedKubernetes(ctx, config, nil, clk, s, start, cloudsYAML)
+	return seedKubernetes(ctx, config, nil, clk, s, start, cloudsYAML, func() error { return nil })
 }
 
-// seedKubernetes is SeedKubernetes with a faster way to fill the API server; nil: by requests.
+// seedKubernetes is SeedKubernetes with a faster way to fill the API server; nil: by requests. openStack waits until OpenStack is as the
+// scenario begins: before that the clock must not move.
 func seedKubernetes(ctx context.Context, config *rest.Config, load controller.Load, clk *clock.Clock, s *scenario.Scenario, start time.Time,
-	cloudsYAML []byte) error {
+	cloudsYAML []byte, openStack func() error) error {
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return fmt.Errorf("seed the cluster: %w", err)
@@ -55,7 +58,8 @@ func seedKubernetes(ctx context.Context, config *rest.Config, load controller.Lo
 	if err != nil {
 		return fmt.Errorf("seed the cluster: %w", err)
 	}
-	seed := seeder{story: s, start: start, clock: clk, kube: kube, dyn: dyn, run: ControllerOptions(s)}
+	seed := seeder{story: s, start: start, clock: clk, kube: kube, dyn: dyn, run: ControllerOptions(s),
+		openStack: openStack}
 	seed.run.Config, seed.run.Clock, seed.run.Load = config, clk, load
 	for _, step := range []struct {
 		what string
@@ -76,8 +80,10 @@ func seedKubernetes(ctx context.Context, config *rest.Config, load controller.Lo
 	return nil
 }
 
-// moveTo advances the clock to a time before the start; it never moves it back.
+// moveTo advances the clock to a time before the start; it never moves it back. Whether OpenStack is as it should be asks the caller of
+// seedKubernetes.
 func (s *seeder) moveTo(ago time.Duration) {
+	_ = s.openStack()
 	if d := s.start.Add(-ago).Sub(s.clock.Now()); d > 0 {
 		s.clock.Advance(d)
 	}

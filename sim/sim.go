@@ -134,7 +134,9 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		c.governor.Go(func() { c.Clock.Govern(ctx) })
 	}
 	c.Clock.Pause()
-	if err := c.startServers(ctx, opts, seed, start); err != nil {
+	seeded, err := c.startServers(ctx, opts, seed, start)
+	defer func() { _ = seeded() }() // which ends by itself
+	if err != nil {
 		return err
 	}
 	if err := c.writeFiles(opts); err != nil {
@@ -166,7 +168,10 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		load, seeding = c.Kube.Load, c.Kube.DirectConfig(kubeapi.Admin)
 	}
 	seeding.UserAgent = "lockstep-sim" // client-go's contains the program's name, but a replay must be the same in every program
-	if err := seedKubernetes(ctx, seeding, load, c.Clock, c.Scenario, start, cloudsYAML); err != nil {
+	if err := seedKubernetes(ctx, seeding, load, c.Clock, c.Scenario, start, cloudsYAML, seeded); err != nil {
+		return err
+	}
+	if err := seeded(); err != nil {
 		return err
 	}
 	if c.run.Management != nil {
@@ -252,27 +257,28 @@ func (c *Cloud) Connect(ctx context.Context) (*controller.Connection, error) {
 	return controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName, c.Transport("admin"))
 }
 
-// startServers starts the servers that the options do not provide, and seeds the simulated OpenStack.
-func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, start time.Time) error {
+// startServers starts the servers that the options do not provide, and begins to seed the simulated OpenStack: seeded waits for that. Before
+// that the clock must not move.
+func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, start time.Time) (seeded func() error, err error) {
+	seeded = func() error { return nil }
 	if c.admin = opts.Kube; c.admin == nil {
-		var err error
 		c.Kube, err = kubeapi.New(kubeapi.Options{Clock: c.Clock, Address: opts.KubernetesAddress, Network: opts.Network,
 			NoManagers: opts.Network != nil, Random: c.random(seed, "kubernetes"), CRDs: crds.All(), ClusterName: c.Scenario.Cluster,
 			TellClock: opts.hurries()})
 		if err != nil {
-			return err
+			return seeded, err
 		}
 		if err := c.Kube.Start(ctx); err != nil {
-			return err
+			return seeded, err
 		}
 		c.admin = c.Kube.RESTConfig(kubeapi.Admin)
 	}
 	if err := c.startManagement(ctx, opts, seed); err != nil {
-		return err
+		return seeded, err
 	}
 	if opts.CloudsYAML != "" {
 		c.CloudsYAMLPath, c.CloudName = opts.CloudsYAML, opts.ExternalCloud
-		return nil
+		return seeded, nil
 	}
 	options := openstackOptions(c.Clock, seed, c.Scenario)
 	if c.Kube != nil {
@@ -283,13 +289,15 @@ func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, sta
 	options.Address, options.Network, options.Random = opts.OpenStackAddress, opts.Network, c.random(seed, "openstack")
 	cloud, err := openstack.New(options)
 	if err != nil {
-		return err
+		return seeded, err
 	}
 	if err := cloud.Start(ctx); err != nil {
-		return err
+		return seeded, err
 	}
 	c.OpenStack = cloud
-	return seedOpenStack(cloud, c.Scenario, start)
+	done := make(chan error, 1)
+	go func() { done <- seedOpenStack(cloud, c.Scenario, start) }()
+	return sync.OnceValue(func() error { return <-done }), nil
 }
 
 // startManagement starts the API server of the management cluster, if the scenario has one and the options provide
