@@ -135,6 +135,7 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 		want []string
 	}{
 		"all, as one":                 {nil, []string{stage, entry, grant, verified}},
+		"every line":                  {[]string{"--all"}, []string{stage, entry, stage, grant, verified}},
 		"one":                         {[]string{annas}, []string{stage, entry, verified}},
 		"a node":                      {[]string{"--node", "cmp-07"}, []string{stage, entry}},
 		"the same, by its other name": {[]string{"--node", "kaas-node-7"}, []string{stage, entry}},

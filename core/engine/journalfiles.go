@@ -16,6 +16,8 @@ type JournalLine struct {
 	File string // its name
 	Line int    // in the file, from 1
 	Seq  int64  // its number in the journal; 0: it is of an older version, which counts nothing
+
+	Again bool // another record tells the same, and is known better; only ReadInOrder finds that
 }
 
 // JournalFile is one file of a journal.

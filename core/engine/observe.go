@@ -37,6 +37,18 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 // see notes a transition, for the journal.
 func (e *Engine) see(r Record) { e.seen = append(e.seen, e.stamped(r)) }
 
+// looksEvery is how long a look can be away from the one before while somebody watches: Nova is asked every half minute.
+const looksEvery = time.Minute
+
+// when is the time of a record of something that ended, by an API's own time: that time where nobody looked then, else that of the look
+// (zero: now), so that it stands among what was seen with it.
+func (e *Engine) when(s *core.Snapshot, ended time.Time) time.Time {
+	if ended.IsZero() || s.Now.Sub(ended) <= looksEvery {
+		return time.Time{}
+	}
+	return ended.UTC()
+}
+
 // labelOf is what people call a node; empty where that is its name.
 func labelOf(n *core.Node) string {
 	if label := n.Label(); label != n.Name {
