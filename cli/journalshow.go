@@ -51,7 +51,7 @@ Give the journals of one cluster only: those of several clusters are mixed.`,
 			if output != formatText && output != formatJSON {
 				return fmt.Errorf("-o is %q; it takes text or json", output)
 			}
-			if err := f.read(time.Now()); err != nil {
+			if err := f.read(time.Now()); err != nil { // before anything is read; what day is meant the journals tell
 				return err
 			}
 			paths, err := p.theseJournals(paths)
@@ -75,7 +75,7 @@ Give the journals of one cluster only: those of several clusters are mixed.`,
 	return cmd
 }
 
-// read reads the filter's times.
+// read reads the filter's times. A time of day is that before now, which is the cluster's.
 func (f *journalFilter) read(now time.Time) error {
 	for _, t := range []struct {
 		flag, text string
@@ -130,6 +130,9 @@ func showJournals(out, trouble io.Writer, paths []string, f journalFilter, outpu
 		}
 		lines = append(lines, l)
 	})
+	if err := f.read(clusterNow(lines, time.Now())); err != nil {
+		return err
+	}
 	lines = slices.DeleteFunc(lines, func(l engine.JournalLine) bool { return !f.wants(l, labels[l.Node]) })
 	if f.last > 0 {
 		lines = lines[max(len(lines)-f.last, 0):]
@@ -161,6 +164,24 @@ func showJournals(out, trouble io.Writer, paths []string, f journalFilter, outpu
 			wording.Count(skipped, "line")+wording.Verb(skipped, " was", " were"))
 	}
 	return readErr
+}
+
+// clusterNow is what time it is in the cluster that the lines are of: by this machine's clock, and by how far the two were apart in the
+// last run. A line is written when what it tells was seen, or later.
+func clusterNow(lines []engine.JournalLine, now time.Time) time.Time {
+	var last engine.JournalLine
+	for _, l := range lines {
+		if l.Wall.After(last.Wall) {
+			last = l
+		}
+	}
+	ahead, known := time.Duration(0), false
+	for _, l := range lines {
+		if l.Run == last.Run && !l.At.IsZero() && !l.Wall.IsZero() && (!known || l.At.Sub(l.Wall) > ahead) {
+			ahead, known = l.At.Sub(l.Wall), true
+		}
+	}
+	return now.Add(ahead)
 }
 
 // shownLine is a line of a journal in JSON: the record as it stands there, and where.
