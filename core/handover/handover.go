@@ -310,8 +310,8 @@ func lastSlash(key string) int {
 }
 
 // next is what is ahead, as far as a forecast means anything, in the order of the update: of each step first the nodes that are finished
-// in any case, then its commence where it wants one, then the nodes that wait for it. Of what is too much the next commence stands there
-// yet: without somebody nothing comes after it.
+// in any case, then its commence where it wants one, then the nodes that wait for it, as they begin. Where that is too much, the next
+// commence is told yet: without somebody nothing comes after it.
 func next(s *core.Snapshot) []Next {
 	out := []Next{}
 	f := forecast.Of(s)
@@ -327,16 +327,20 @@ func next(s *core.Snapshot) []Next {
 		out = append(out, entry)
 		return len(out) < mostNext
 	}
-	nodes := func(p *forecast.Part, began bool) bool {
-		for _, n := range f.Nodes {
-			if n.Part != p.ID || n.Began != began {
-				continue
-			}
-			what, at := n.Label+" begins", n.Start
+	nodes := func(together []forecast.Part, began bool) bool {
+		spans := slices.DeleteFunc(slices.Clone(f.Nodes), func(n forecast.NodeSpan) bool {
+			return n.Began != began || !slices.ContainsFunc(together, func(p forecast.Part) bool { return p.ID == n.Part })
+		})
+		next := func(n forecast.NodeSpan) forecast.Moment {
 			if n.Began {
-				what, at = n.Label+" is through", n.End
+				return n.End
 			}
-			if len(out) == mostNext || !tell(what+wording.TextIf(n.Waits, "; it goes on only with the operator", ""), at) {
+			return n.Start
+		}
+		slices.SortStableFunc(spans, func(a, b forecast.NodeSpan) int { return next(a).At.Compare(next(b).At) })
+		for _, n := range spans {
+			what := n.Label + wording.TextIf(n.Began, " is through", " begins")
+			if !tell(what+wording.TextIf(n.Waits, "; it goes on only with the operator", ""), next(n)) {
 				return false
 			}
 		}
@@ -353,15 +357,11 @@ func next(s *core.Snapshot) []Next {
 	for i := 0; i < len(f.Parts) && room; {
 		together := f.Parts[i : i+f.SideBySide(i)]
 		i += len(together)
-		for k := range together {
-			room = room && nodes(&together[k], true)
-		}
+		room = nodes(together, true)
 		for k := range together {
 			room = room && commence(&together[k])
 		}
-		for k := range together {
-			room = room && nodes(&together[k], false)
-		}
+		room = room && nodes(together, false)
 	}
 	for i := range f.Parts {
 		if !commenced && f.Parts[i].Wants {
