@@ -221,6 +221,12 @@ func TestACommenceStandsBeforeItsNodes(t *testing.T) {
 			[]string{"cmp-01 begins", "cmp-02 begins", "cmp-03 begins", "cmp-04 begins", "cmp-05 begins", "commence group rack-b"}},
 		{"all is commenced", 1, 2, func(p *core.UpdatePlan) { p.Steps[4].Commence, p.Steps[5].Commence = true, true },
 			[]string{"cmp-01 begins", "cmp-02 begins", "cmp-03 begins"}},
+		{"nothing runs, and nothing says that it was commenced", 1, 2, func(p *core.UpdatePlan) {
+			p.Steps[3] = core.PlanStep{ID: p.Steps[3].ID, Status: core.PlanNotStarted}
+			for i := range p.Steps {
+				p.Steps[i].Commence = false
+			}
+		}, []string{"commence group rack-a", "cmp-01 begins", "commence group rack-b", "cmp-02 begins", "cmp-03 begins"}},
 		{"it goes as a whole", 1, 2, func(p *core.UpdatePlan) {
 			for i := range p.Steps {
 				p.Steps[i].Commence = false
