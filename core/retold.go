@@ -43,7 +43,9 @@ func Retold(journals ...[]Telling) [][]bool {
 		for k, l := range lines {
 			one := sighted{value: l.Value, by: []sighting{{i, k, l.At, l.Known}}}
 			if l.Known == KnownByAPI {
-				made[l.About] = append(made[l.About], one)
+				if l.About != "" {
+					made[l.About] = append(made[l.About], one)
+				}
 				continue
 			}
 			if run, had := runs[l.Run]; !had {
