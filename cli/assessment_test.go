@@ -36,3 +36,18 @@ func TestAStatusSaysThatTheUpdateStandsStill(t *testing.T) {
 		}
 	}
 }
+
+// A step that was commenced and is held is not told to be one that nobody has commenced.
+func TestAStatusSaysThatTheNextStepIsHeld(t *testing.T) {
+	for want, started := range map[string]time.Time{"next is group mos-default, which nobody has commenced": {},
+		"next is group mos-default, which is held": scene.Ago(time.Minute)} {
+		m := scene.Resting()
+		p := m.Planned(3)
+		if p.Steps[3].Started = started; !started.IsZero() {
+			p.Steps[3].Status = core.PlanInProgress
+		}
+		if got := planText(m.Join().Snapshot, p); !strings.HasSuffix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

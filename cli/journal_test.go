@@ -135,6 +135,7 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 		want []string
 	}{
 		"all, as one":                 {nil, []string{stage, entry, grant, verified}},
+		"every line":                  {[]string{"--all"}, []string{stage, entry, stage, grant, verified}},
 		"one":                         {[]string{annas}, []string{stage, entry, verified}},
 		"a node":                      {[]string{"--node", "cmp-07"}, []string{stage, entry}},
 		"the same, by its other name": {[]string{"--node", "kaas-node-7"}, []string{stage, entry}},
@@ -172,5 +173,49 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 	}
 	if code, out, _ := run("verify", merged); code != exitFine || !strings.Contains(out, "intact, 4 lines") {
 		t.Errorf("the merged one: %d, %s", code, out)
+	}
+}
+
+// What a journal tells of the cluster is in the cluster's time, also where this machine's clock is another one: when its files begin and
+// end, and which night is meant by a time of day.
+func TestAJournalTellsTheTimeOfTheCluster(t *testing.T) {
+	p := place{journal: t.TempDir()}
+	wall := time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)
+	j, err := engine.OpenJournal(journalPath(p.journal, "a", "https://a"), engine.JournalOptions{Run: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	stage := func(to string, ahead, at time.Duration) {
+		r := engine.Record{Kind: engine.RecordStage, Wall: wall, At: wall.Add(at), Node: "n", Object: &core.Ref{UID: "n"}, To: to}
+		if ahead != at {
+			r.Reconstructed = "a field"
+		}
+		if err := j.Write(r, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stage("queued", 3*time.Hour, 3*time.Hour)
+	stage("updating", 5*time.Hour, 5*time.Hour)
+	stage("released", 5*time.Hour, 4*time.Hour)
+	var stdout, stderr bytes.Buffer
+	from, to := wall.Add(3*time.Hour).Local().Format(minutes), wall.Add(5*time.Hour).Local().Format(minutes)
+	if code := execute(t.Context(), p, []string{"journal"}, nil, &stdout, &stderr); code != exitFine ||
+		!strings.Contains(stdout.String(), ", "+from+" to "+to+", 3 lines") {
+		t.Errorf("%d, %s%s, want %s to %s", code, stdout.String(), stderr.String(), from, to)
+	}
+	var lines []engine.JournalLine
+	if _, err := engine.ReadInOrder(p.journals(), func(l engine.JournalLine) { lines = append(lines, l) }); err != nil {
+		t.Fatal(err)
+	}
+	f := journalFilter{since: "11:30", until: "14:30"} // in the cluster it is 13:05
+	if err := f.read(clusterNow(lines, wall.Add(5*time.Minute))); err != nil {
+		t.Fatal(err)
+	}
+	if want := wall.Add(3*time.Hour + 30*time.Minute); !f.from.Equal(want) {
+		t.Errorf("from %s on, want %s", f.from, want)
+	}
+	if want := wall.Add(6*time.Hour + 30*time.Minute - 24*time.Hour); !f.to.Equal(want) {
+		t.Errorf("up to %s, want %s: in the cluster that is ahead", f.to, want)
 	}
 }

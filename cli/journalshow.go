@@ -22,6 +22,7 @@ type journalFilter struct {
 	kinds              []string
 	since, until       string // a time of the operator's zone
 	last               int
+	all                bool // those that tell again what another line tells, too
 
 	from, to time.Time
 }
@@ -36,8 +37,9 @@ func newJournalShow(p *place) *cobra.Command {
 		Short: "Print what stands in journals, one line each",
 		Long: `Prints the lines of a journal with all its files, or of the files that are named; without FILE, of all journals in the state
 folder. They come in the order of the times that they tell, which is not that in which they were written: what must last before it is
-told, and what was reconstructed, stands further down in the file. Several journals are printed as one, and what more than one of them saw
-once. Times are yours as text, and UTC in JSON, which has each line as it stands in the journal. It writes nothing, and asks no server.
+told, and what was reconstructed, stands further down in the file. Several journals are printed as one. What several lines tell, as more
+than one operator saw it, or as it was found and then reconstructed, is printed once; --all prints every line. Times are yours as text,
+and UTC in JSON, which has each line as it stands in the journal. It writes nothing, and asks no server.
 
 Give the journals of one cluster only: those of several clusters are mixed.`,
 		Example: `  lockstep journal show --node cmp-07 --since 22:00
@@ -49,7 +51,7 @@ Give the journals of one cluster only: those of several clusters are mixed.`,
 			if output != formatText && output != formatJSON {
 				return fmt.Errorf("-o is %q; it takes text or json", output)
 			}
-			if err := f.read(time.Now()); err != nil {
+			if err := f.read(time.Now()); err != nil { // before anything is read; what day is meant the journals tell
 				return err
 			}
 			paths, err := p.theseJournals(paths)
@@ -67,12 +69,13 @@ Give the journals of one cluster only: those of several clusters are mixed.`,
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only lines of these `kinds` (docs/journal.md)")
 	flags.StringVar(&f.since, "since", "", "only from this `time` on: 15:04, or \"2006-01-02 15:04\"")
 	flags.StringVar(&f.until, "until", "", "only up to this `time`")
+	flags.BoolVar(&f.all, "all", false, "every line, also those that tell again what another line tells")
 	flags.IntVarP(&f.last, "last", "n", 0, "only the last `number` of lines")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{formatText, formatJSON}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-// read reads the filter's times.
+// read reads the filter's times. A time of day is that before now, which is the cluster's.
 func (f *journalFilter) read(now time.Time) error {
 	for _, t := range []struct {
 		flag, text string
@@ -103,7 +106,8 @@ func (f *journalFilter) read(now time.Time) error {
 // wants tells whether a line is wanted. The label is what people call the line's node; empty where that is its name.
 func (f *journalFilter) wants(l engine.JournalLine, label string) bool {
 	switch {
-	case f.node != "" && l.Node != f.node && label != f.node,
+	case l.Again && !f.all,
+		f.node != "" && l.Node != f.node && label != f.node,
 		f.instance != "" && !slices.Contains(l.Instances(), f.instance) && l.InstanceName() != f.instance,
 		f.by != "" && !strings.Contains(l.By, f.by),
 		len(f.kinds) > 0 && !slices.Contains(f.kinds, string(l.Kind)),
@@ -126,6 +130,9 @@ func showJournals(out, trouble io.Writer, paths []string, f journalFilter, outpu
 		}
 		lines = append(lines, l)
 	})
+	if err := f.read(clusterNow(lines, time.Now())); err != nil {
+		return err
+	}
 	lines = slices.DeleteFunc(lines, func(l engine.JournalLine) bool { return !f.wants(l, labels[l.Node]) })
 	if f.last > 0 {
 		lines = lines[max(len(lines)-f.last, 0):]
@@ -157,6 +164,24 @@ func showJournals(out, trouble io.Writer, paths []string, f journalFilter, outpu
 			wording.Count(skipped, "line")+wording.Verb(skipped, " was", " were"))
 	}
 	return readErr
+}
+
+// clusterNow is what time it is in the cluster that the lines are of: by this machine's clock, and by how far the two were apart in the
+// last run. A line is written when what it tells was seen, or later.
+func clusterNow(lines []engine.JournalLine, now time.Time) time.Time {
+	var last engine.JournalLine
+	for _, l := range lines {
+		if l.Wall.After(last.Wall) {
+			last = l
+		}
+	}
+	ahead, known := time.Duration(0), false
+	for _, l := range lines {
+		if l.Run == last.Run && !l.At.IsZero() && !l.Wall.IsZero() && (!known || l.At.Sub(l.Wall) > ahead) {
+			ahead, known = l.At.Sub(l.Wall), true
+		}
+	}
+	return now.Add(ahead)
 }
 
 // shownLine is a line of a journal in JSON: the record as it stands there, and where.
@@ -200,7 +225,7 @@ the old ones stay as they are, and only those are the evidence. It asks no serve
 			var content bytes.Buffer
 			encode := engine.EncodeJournal(func(line []byte) error { _, err := content.Write(line); return err })
 			lines := 0
-			skipped, err := engine.MergeJournals(paths, func(l engine.JournalLine) {
+			skipped, err := engine.ReadOnce(paths, func(l engine.JournalLine) {
 				if encode(l.Record) == nil {
 					lines++
 				}

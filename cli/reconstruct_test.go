@@ -223,6 +223,16 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 	}
 	seen := map[string]int{}
 	if _, err := engine.ReadJournalLines(st.s.journal.Path(), func(l engine.JournalLine) {
+		var is time.Time // by an API
+		switch {
+		case l.Kind == engine.RecordRound && l.Round.Ended.IsZero():
+			is = l.Round.Started
+		case l.Kind == engine.RecordMove:
+			is = l.Move.Ended
+		}
+		if late := l.At.Sub(is); !is.IsZero() && late > time.Minute {
+			t.Errorf("line %d is told %s after what it tells: %s", l.Line, late, l.Says())
+		}
 		if l.Reconstructed != "" {
 			seen[fmt.Sprint(l.Kind, " ", l.Node, " ", l.PlanStep, " ", l.To, " ", l.At)]++
 		}

@@ -275,7 +275,7 @@ func planText(s *core.Snapshot, p *core.UpdatePlan) string {
 		text += "; " + strings.Join(now, "; ")
 	}
 	if st, ok := p.Next(); ok {
-		text += "; next is " + progress.StepShort(st) + ", which nobody has commenced"
+		text += "; next is " + progress.StepShort(st) + wording.TextIf(st.Held(), ", which is held", ", which nobody has commenced")
 	}
 	return text
 }

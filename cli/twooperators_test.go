@@ -307,7 +307,7 @@ func reportsTheSame(t *testing.T, st *story, journals []string, cloud *cloudReco
 			received = append(received, q.At.Format(time.TimeOnly)+" action "+strings.Split(q.Path, "/")[4])
 		}
 	}
-	if _, err := engine.MergeJournals(journals, func(l engine.JournalLine) {
+	if _, err := engine.ReadOnce(journals, func(l engine.JournalLine) {
 		if l.Kind != engine.RecordBefore {
 			return
 		}
@@ -342,7 +342,7 @@ func within(told, is time.Time) bool { return told.Sub(is) >= -time.Second && to
 func journalsSayTheSame(t *testing.T, journals []string, cloud *cloudRecord, away [2]time.Time) {
 	t.Helper()
 	told := map[string][]cloudLine{}
-	if _, err := engine.MergeJournals(journals, func(l engine.JournalLine) {
+	if _, err := engine.ReadOnce(journals, func(l engine.JournalLine) {
 		if l.Kind != engine.RecordLock || l.Node == "" || l.From == "" {
 			return // how it was when the first one began to look
 		}

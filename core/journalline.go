@@ -36,6 +36,9 @@ type JournalLine struct {
 	Inferred  bool          // nobody saw it when it happened: it follows from what was found later
 
 	Reconstructed string // the field of the API that has its time, where nobody looked when it happened; else empty
+
+	About, Value string // what another line can tell, too: see Telling
+	Known        Known
 }
 
 // LineKind says what a JournalLine is about.
@@ -58,7 +61,7 @@ func LineKinds() []LineKind {
 	return []LineKind{LineStep, LineStage, LineMove, LineLock, LineUpdate, LineEntry, LineNote, LineRun}
 }
 
-// MostLines is how many lines of a journal are shown: the newest. They take some 40 MB.
+// MostLines is how many lines of a journal are shown: the newest. They take some 50 MB.
 const MostLines = 50000
 
 // InTurn puts what is told of one moment into the order in which it must have happened: what came to a value stands before what went on

@@ -30,6 +30,7 @@ type historyRow struct {
 	line core.JournalLine
 	tone themes.Token // of a message
 
+	again  bool   // another line tells the same, and is known better: it is not shown
 	search string // what a filter looks in: 50,000 rows are looked through with each letter
 }
 
@@ -143,6 +144,9 @@ func (p *historyPage) arrange(m *Model) {
 	rows := make([]historyRow, 0, len(p.lines)+len(m.said))
 	said := m.said
 	for _, l := range p.lines {
+		if l.again {
+			continue
+		}
 		for len(said) > 0 && said[0].at.After(l.line.At) {
 			rows, said = append(rows, m.saidRow(said[0])), said[1:]
 		}

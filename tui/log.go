@@ -190,7 +190,7 @@ func logRows(s *core.Snapshot, messages []message, lines []historyRow) []logRow 
 			case said && (!told || !lines[0].line.At.After(messages[0].at)):
 				rows, messages = append(rows, logRow{message: &messages[0]}), messages[1:]
 			case told:
-				if l := &lines[0].line; l.Operation == "" || !known[l.Operation] {
+				if l := &lines[0].line; !lines[0].again && (l.Operation == "" || !known[l.Operation]) {
 					rows = append(rows, logRow{line: &lines[0]})
 				}
 				lines = lines[1:]

@@ -118,13 +118,13 @@ func TestAPlanIsWrittenToAFile(t *testing.T) {
 		}
 	})
 	d.keys("m", "J")
-	if md := written["plan-cmp-07-20260314T170000Z.md"]; !strings.HasPrefix(md, "# Evacuation plan of mos\n") {
+	if md := written["plan-cmp-07-20260314T164310Z.md"]; !strings.HasPrefix(md, "# Evacuation plan of mos\n") {
 		t.Errorf("written were %v", written)
 	}
-	if js := written["plan-cmp-07-20260314T170000Z.json"]; !strings.HasPrefix(js, "{\n") {
+	if js := written["plan-cmp-07-20260314T164310Z.json"]; !strings.HasPrefix(js, "{\n") {
 		t.Errorf("written were %v", written)
 	}
-	if !strings.Contains(stripped(d.shows()), "/home/anna/plan-cmp-07-20260314T170000Z.json") {
+	if !strings.Contains(stripped(d.shows()), "/home/anna/plan-cmp-07-20260314T164310Z.json") {
 		t.Error("it is not said where the file is")
 	}
 	refuse = errors.New("plan.md is there already")

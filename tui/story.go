@@ -17,8 +17,9 @@ import (
 type story struct {
 	lines []historyRow // at most most
 	most  int
-	seq   int64  // the highest number of a line
-	came  uint64 // counts the times that lines came
+	seq   int64           // the highest number of a line
+	came  uint64          // counts the times that lines came
+	made  map[string]bool // what was reconstructed, by what it is of: the rest is told by one line each
 
 	stop    context.CancelFunc
 	reading bool
@@ -114,6 +115,37 @@ func merged(fresh, rows []historyRow) []historyRow {
 	return append(append(out, fresh...), rows...)
 }
 
+// once finds the lines that tell again what another line tells, of what fresh lines are of: what was found when Lockstep began to look
+// again, and then reconstructed. Nothing else is told twice in one journal, and 50,000 lines are not looked through for it.
+func (s *story) once(fresh []historyRow) {
+	touched := false
+	for _, r := range fresh {
+		if r.line.Known == core.KnownByAPI && r.line.About != "" {
+			if s.made == nil {
+				s.made = map[string]bool{}
+			}
+			s.made[r.line.About] = true
+		}
+	}
+	for _, r := range fresh {
+		touched = touched || s.made[r.line.About]
+	}
+	if !touched {
+		return
+	}
+	tellings := make([]core.Telling, len(s.lines))
+	for i := range s.lines { // the oldest first
+		t := s.lines[len(s.lines)-1-i].line.Telling()
+		if !s.made[t.About] {
+			t.About = "" // its run looked then
+		}
+		tellings[i] = t
+	}
+	for i, again := range core.Retold(tellings)[0] {
+		s.lines[len(s.lines)-1-i].again = again
+	}
+}
+
 // arrive adds what is new, and what shows the story takes it in. What is older than the most that are kept is dropped.
 func (msg linesMsg) arrive(m *Model) tea.Cmd {
 	s := msg.story
@@ -127,6 +159,7 @@ func (msg linesMsg) arrive(m *Model) tea.Cmd {
 		}
 		s.lines = merged(fresh, s.lines)
 		s.lines = s.lines[:min(len(s.lines), s.most)]
+		s.once(fresh)
 		s.came++
 	}
 	if s == m.story {

@@ -179,3 +179,35 @@ func TestTheLogWaitsForTheFirstFacts(t *testing.T) {
 		t.Errorf("with the facts it has %s", logIDs(d))
 	}
 }
+
+// What was found when Lockstep began to look again, and then reconstructed, stands once in the log and in the history: where it happened.
+// So does what is reconstructed only after it was shown. A stage that came back stands there as often as it did.
+func TestTheStoryTellsNothingTwice(t *testing.T) {
+	line := func(seq int64, ago time.Duration, value string, known core.Known) core.JournalLine {
+		return core.JournalLine{Seq: seq, Kind: core.LineStage, At: before(ago), What: value, Node: "cmp-07", Run: "b", About: "stage n",
+			Value: value, Known: known}
+	}
+	d := drive(world(), 120, 40)
+	d.fake.lines = []core.JournalLine{line(3, 10*time.Minute, "done", core.KnownFound), line(2, 50*time.Minute, "updating", core.KnownSeen),
+		line(1, 60*time.Minute, "done", core.KnownSeen)}
+	d.keys("6").shows()
+	d.again(0)
+	if got := logIDs(d); !strings.Contains(got, "line/3 line/2 line/1") {
+		t.Errorf("before anything is reconstructed, the log is %q", got)
+	}
+	d.fake.lines = append([]core.JournalLine{line(5, 45*time.Minute, "rebooting", core.KnownByAPI),
+		line(4, 40*time.Minute, "done", core.KnownByAPI)}, d.fake.lines...)
+	d.again(linesEvery)
+	const want = "line/4 line/5 line/2 line/1"
+	if got := logIDs(d); !strings.Contains(got, want) || strings.Contains(got, "line/3") {
+		t.Errorf("the log is %q, want %q", got, want)
+	}
+	d.keys("H")
+	var got []string
+	for _, r := range d.top().(*historyPage).rows.Rows() {
+		got = append(got, r.id)
+	}
+	if text := strings.Join(got, " "); text != want {
+		t.Errorf("the history is %q, want %q", text, want)
+	}
+}

@@ -195,8 +195,8 @@ func TestEntriesGoAlongIntoTheNextFile(t *testing.T) {
 	}
 }
 
-// A migration is in the journal once when it has ended, whoever began it. The next run tells of those that ended meanwhile, and of no
-// other again.
+// A migration is in the journal once when it has ended, whoever began it. The next run tells of those that ended meanwhile, with the time
+// at which they ended, and of no other again.
 func TestTheJournalTellsOfEachMigrationOnce(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		dir, cloud := t.TempDir(), alive()
@@ -249,13 +249,18 @@ func TestTheJournalTellsOfEachMigrationOnce(t *testing.T) {
 		m.Status, m.Updated = "completed", now()
 		cloud.migrations["id-web-3"] = []*core.Migration{&m}
 		cloud.mu.Unlock()
-		time.Sleep(time.Minute)
+		time.Sleep(5 * time.Minute)
 		next := newBench(t, dir, cloud)
 		defer next.end()
 		time.Sleep(time.Minute)
 		want = append(want, "web-3: live-migration from cmp-1 to cmp-2: completed, after 1 s")
 		if got := moves(next)[before:]; !reflect.DeepEqual(got, want) {
 			t.Errorf("%q, want %q", got, want)
+		}
+		for _, r := range next.journal() {
+			if r.Kind == RecordMove && r.Move.Migration == 73 && !r.At.Equal(m.Updated) {
+				t.Errorf("it is told at %s, and ended %s, when nobody looked", r.At, m.Updated)
+			}
 		}
 	})
 }

@@ -16,6 +16,8 @@ type JournalLine struct {
 	File string // its name
 	Line int    // in the file, from 1
 	Seq  int64  // its number in the journal; 0: it is of an older version, which counts nothing
+
+	Again bool // another record tells the same, and is known better; only ReadInOrder finds that
 }
 
 // JournalFile is one file of a journal.
@@ -24,8 +26,8 @@ type JournalFile struct {
 	Number  int                 `json:"number"`         // from 1; the newest has the highest
 	Lines   int                 `json:"lines"`          // of what happened; what was carried over from the file before does not count
 	Size    int64               `json:"bytes"`          //
-	First   time.Time           `json:"first,omitzero"` // when the first of its lines was written (wall time)
-	Last    time.Time           `json:"last,omitzero"`  // and the last
+	First   time.Time           `json:"first,omitzero"` // the earliest time of which its lines tell (the cluster's time)
+	Last    time.Time           `json:"last,omitzero"`  // and the latest
 	Updates []core.UpdateRecord `json:"updates"`        // of which it tells: as the file's last line about each has it
 }
 
@@ -56,10 +58,8 @@ func (f *JournalFile) add(r Record) {
 	if r.Carried || r.Kind == RecordCarried {
 		return
 	}
-	if f.Lines++; f.First.IsZero() {
-		f.First = r.Wall
-	}
-	f.Last = r.Wall
+	f.Lines++
+	f.First, f.Last = core.Earlier(f.First, r.When()), core.Later(f.Last, r.When())
 }
 
 // ReadJournalLines reads the whole journal at path as ReadJournal does, and tells the place of each record.

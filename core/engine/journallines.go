@@ -128,6 +128,9 @@ func (r Record) line() (core.JournalLine, bool) {
 		}
 		l.Object, l.UID = o.String(), o.UID
 	}
+	if t := r.telling(); t.About != "" {
+		l.About, l.Value, l.Known = t.About, t.Value, t.Known
+	}
 	shown := !r.Carried
 	l.Reconstructed = r.Reconstructed
 	text := func(s string) string { return wording.OneLine(s, mostOfLine) }

@@ -32,7 +32,7 @@ func written(t *testing.T, path, run string, records []Record) {
 func merge(t *testing.T, paths ...string) []JournalLine {
 	t.Helper()
 	var out []JournalLine
-	skipped, err := MergeJournals(paths, func(l JournalLine) { out = append(out, l) })
+	skipped, err := ReadOnce(paths, func(l JournalLine) { out = append(out, l) })
 	if err != nil || skipped > 0 {
 		t.Fatalf("%d lines are no records, %v", skipped, err)
 	}
@@ -282,15 +282,22 @@ func TestWhoIsBehindDoublesNothing(t *testing.T) {
 // Long histories are divided, and what both saw is still told once.
 func TestLongHistoriesAreAligned(t *testing.T) {
 	lane.Single(t)
-	var a, b []sighted
+	var a, b []core.Telling
 	for i := range 5000 {
-		at := worldTime.Add(time.Duration(i*30+i/100*900) * time.Second)
-		value := fmt.Sprint("v", i%3)
-		a = append(a, sighted{value: value, by: []sighting{{0, i, at, 0}}})
-		b = append(b, sighted{value: value, by: []sighting{{1, i, at.Add(40 * time.Second), 0}}})
+		one := core.Telling{About: "n", Value: fmt.Sprint("v", i%3), At: worldTime.Add(time.Duration(i*30+i/100*900) * time.Second), Run: "a"}
+		other := one
+		other.At, other.Run = one.At.Add(40*time.Second), "b"
+		a, b = append(a, one), append(b, other)
 	}
-	look := looks{{a[0].by[0].at, b[len(b)-1].by[0].at}}
-	if all := align(bounded(a), bounded(b), look, look); len(all) != len(a) {
-		t.Errorf("%d values, want %d", len(all), len(a))
+	for i, again := range core.Retold(a, b) {
+		n := 0
+		for _, is := range again {
+			if is {
+				n++
+			}
+		}
+		if want := i * len(b); n != want {
+			t.Errorf("of journal %d, %d lines tell what the other tells, want %d", i+1, n, want)
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"lockstep/core"
 )
 
 // told is what other runs on the same journal have seen and recorded, by what it is about. With it, what two dashboards see is recorded
@@ -23,7 +25,7 @@ type toldValue struct {
 }
 
 // toldFor is how long this run may take to see a value that another run has recorded.
-const toldFor = 10 * time.Minute
+const toldFor = core.MostBehind
 
 // observation returns what a record says was seen: about what, and its new value; false for a record of something done.
 func (r Record) observation() (about, value string, ok bool) {
@@ -67,6 +69,29 @@ func (r Record) observation() (about, value string, ok bool) {
 		return string(r.Kind) + " " + object, r.Refusal.At.UTC().Format(time.RFC3339Nano) + " " + r.Refusal.Text, true
 	}
 	return "", "", false
+}
+
+// telling is what the record tells, as far as another one can tell the same.
+func (r Record) telling() core.Telling {
+	t := core.Telling{At: r.When(), Run: r.Run, Known: r.known()}
+	if about, value, ok := r.observation(); ok {
+		t.About, t.Value = about, value
+	}
+	return t
+}
+
+// known tells how what the record tells is known.
+func (r Record) known() core.Known {
+	switch {
+	case r.Reconstructed != "":
+		return core.KnownByAPI
+	case (r.Kind == RecordStage || r.Kind == RecordLock) && !r.Exact,
+		r.Kind == RecordUpdate && r.Update != nil && !r.Update.Ended.IsZero() && !r.Update.EndSeen,
+		r.Kind == RecordRound && r.Round != nil && r.Round.EndUnseen,
+		r.Kind == RecordPhase && r.Phase != nil && !(r.Phase.Started.Exact && (r.Phase.Ended.At.IsZero() || r.Phase.Ended.Exact)):
+		return core.KnownFound
+	}
+	return core.KnownSeen
 }
 
 func beganOrEnded(ended time.Time) string {

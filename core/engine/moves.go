@@ -48,7 +48,7 @@ func (e *Engine) observeMoves(s *core.Snapshot) {
 			if b.known[key] = m.Status; m.Running() || m.Status == "reverting" || seen && was == m.Status || !seen && !m.Updated.After(b.from) {
 				continue
 			}
-			e.see(Record{Kind: RecordMove, Node: nodeName(s, m.SourceHost), Move: moveRecord(s, m)})
+			e.see(Record{Kind: RecordMove, At: e.when(s, m.Updated), Node: nodeName(s, m.SourceHost), Move: moveRecord(s, m)})
 		}
 	}
 }

@@ -37,6 +37,18 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 // see notes a transition, for the journal.
 func (e *Engine) see(r Record) { e.seen = append(e.seen, e.stamped(r)) }
 
+// looksEvery is how long a look can be away from the one before while somebody watches: Nova is asked every half minute.
+const looksEvery = time.Minute
+
+// when is the time of a record of something that has a time of its own in an API: that time where nobody looked then, else that of the look
+// (zero: now), so that it stands among what was seen with it.
+func (e *Engine) when(s *core.Snapshot, was time.Time) time.Time {
+	if was.IsZero() || s.Now.Sub(was) <= looksEvery {
+		return time.Time{}
+	}
+	return was.UTC()
+}
+
 // labelOf is what people call a node; empty where that is its name.
 func labelOf(n *core.Node) string {
 	if label := n.Label(); label != n.Name {
@@ -144,7 +156,7 @@ func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node 
 			}
 			rounds.Set(node.UID, r)
 			e.world.touched.node(name)
-			e.see(Record{Kind: RecordRound, Node: name, Label: labelOf(node), Object: new(node.Ref()), Round: &r})
+			e.see(Record{Kind: RecordRound, At: e.when(s, req.Created), Node: name, Label: labelOf(node), Object: new(node.Ref()), Round: &r})
 		case req != nil && old.Instances < 0 && countInstances(s, name) >= 0:
 			old.Instances = countInstances(s, name)
 			rounds.Set(node.UID, old)

@@ -253,7 +253,7 @@ func (e *Engine) observeForetold(s *core.Snapshot) {
 		}
 		b.came[r.key()] = true
 		e.history.Foretold = core.WithForetold(e.history.Foretold, r.key(), r.kept())
-		e.see(Record{Kind: RecordForetold, Foretold: r})
+		e.see(Record{Kind: RecordForetold, At: e.when(s, came), Foretold: r})
 	}
 	by := func(moments ...string) given {
 		for _, m := range moments {

@@ -74,9 +74,9 @@ func (p *Forecast) TimeText() string {
 	return text
 }
 
-// MadeText says when the forecast was made, and what it is.
+// MadeText says when the forecast was made, by the clock of the cluster as all that it tells, and what it is.
 func (p *Forecast) MadeText() string {
-	return "A forecast, made " + p.Made.UTC().Format("2006-01-02 15:04:05 UTC") + ". Nothing has moved."
+	return "A forecast, made " + p.AsOf.UTC().Format("2006-01-02 15:04:05 UTC") + ". Nothing has moved."
 }
 
 // SpareText says whether what leaves the node still finds room with one more host lost: "fits", "3 would not fit"; "?" when it could
@@ -241,5 +241,5 @@ func (p *Forecast) FileName(kind string) string {
 		}
 		return '-'
 	}, what)
-	return fmt.Sprintf("plan-%s-%s.%s", strings.TrimLeft(safe, "."), p.Made.UTC().Format("20060102T150405Z"), kind)
+	return fmt.Sprintf("plan-%s-%s.%s", strings.TrimLeft(safe, "."), p.AsOf.UTC().Format("20060102T150405Z"), kind)
 }

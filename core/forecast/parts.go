@@ -30,6 +30,7 @@ type Part struct {
 	Plan  bool // it is a step of the plan: the update rests before it until it is commenced
 
 	Commenced bool   // of a step: it begins by itself
+	Wants     bool   // of a step: no node of it begins, and the step itself does not, until somebody commences it, or commences it again
 	ByMachine bool   // of a step: it goes machine by machine, and rests between them
 	Estimate  string // of a step: the plan's own, as it stands
 	Group     string // of a step: the update group
@@ -330,12 +331,13 @@ func (u *update) planned(masters, workers []job) []Part {
 		}
 		return last
 	}
+	_, runs := u.plan.Running()
+	whole := runs && !u.plan.Driven() // without any commence: somebody has given the Cluster its release, and LCM goes on by itself
 	var parts []Part
 	for i, st := range u.plan.Steps {
 		p := Part{ID: wording.OneLine(wording.TextOf(st.ID, "step "+wording.Itoa(i+1)), 80), Title: progress.StepShort(st), Phase: st.Phase(),
-			State: PartLater, Plan: true, Commenced: st.Commence, Group: st.Group(), step: i, Planned: st.Allows(),
-			Estimate: st.Estimate, Started: st.Started,
-			ByMachine: st.Phase() == core.PhaseWorkers}
+			State: PartLater, Plan: true, Commenced: st.Commence, Wants: !whole && (st.Held() || !st.Taken()), Group: st.Group(), step: i,
+			Planned: st.Allows(), Estimate: st.Estimate, Started: st.Started, ByMachine: st.Phase() == core.PhaseWorkers}
 		switch {
 		case st.Status == core.PlanCompleted:
 			p.State, p.Took = PartDone, st.Took(time.Time{})

@@ -48,7 +48,7 @@ func Rests(s *core.Snapshot) []Rest {
 			i++
 			continue
 		}
-		together := f.Parts[i : i+f.sideBySide(i)]
+		together := f.Parts[i : i+f.SideBySide(i)]
 		if first := together[0]; first.State == PartLater && first.Plan { // before them
 			r := Rest{At: at, After: before, Next: titles(together), Through: through,
 				Means: stateText(done, f.Parts[i:]) + throughText(through, all)}
@@ -75,8 +75,8 @@ func Rests(s *core.Snapshot) []Rest {
 	return out
 }
 
-// sideBySide is how many parts from this one on go at the same time. One that nobody has commenced does not join a part that runs.
-func (f *Forecast) sideBySide(i int) int {
+// SideBySide is how many parts from this one on go at the same time. One that nobody has commenced does not join a part that runs.
+func (f *Forecast) SideBySide(i int) int {
 	n := 1
 	for ; i+n < len(f.Parts); n++ {
 		p := f.Parts[i+n]

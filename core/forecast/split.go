@@ -181,7 +181,8 @@ func (sp *splitting) divide(parts []Part) {
 		}
 	}
 	for _, n := range sp.nights {
-		if len(n.Items) > 0 {
+		if len(n.Items) > 0 { // groups that go beside one another were put there one by one
+			slices.SortStableFunc(n.Items, func(a, b Item) int { return a.Start.At.Compare(b.Start.At) })
 			sp.out.Nights = append(sp.out.Nights, n)
 		}
 	}

@@ -231,6 +231,15 @@ func TestAGroupRestsByItself(t *testing.T) {
 	}
 }
 
+// A night tells what begins in it in the order in which it begins, also where groups go beside one another.
+func TestANightIsInTheOrderOfItsTimes(t *testing.T) {
+	sc := twoGroups(2, "cmp-01", "cmp-02")
+	sp := SplitNights(sc.Snapshot, Request{Window: window(t, "22:00-06:00")})
+	if got := nightsText(sp); !strings.HasPrefix(got, "14 Mar cmp-01@22:00 cmp-03@22:00 cmp-02@22:20 gtw-01@22:20 ") {
+		t.Error(got)
+	}
+}
+
 // A split never puts a node outside of its window, and loses none.
 func TestASplitKeepsToItsWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -309,50 +309,63 @@ func lastSlash(key string) int {
 	return 0
 }
 
-// next is what is ahead, as far as a forecast means anything.
+// next is what is ahead, as far as a forecast means anything, in the order of the update: of each step first the nodes that are finished
+// in any case, then its commence where it wants one, then the nodes that wait for it, as they begin. Where that is too much, the next
+// commence is told yet: without somebody nothing comes after it.
 func next(s *core.Snapshot) []Next {
 	out := []Next{}
 	f := forecast.Of(s)
 	if !f.Running {
 		return out
 	}
-	commence, waits := core.PlanStep{}, false
-	if plan := s.Management.Plan(); plan != nil {
-		commence, waits = plan.Next()
-	}
-	tell := func() { // before the nodes that wait for it, and after those that are finished meanwhile
-		if waits {
-			out = append(out, Next{What: "commence " + progress.StepShort(commence) + wording.TextIf(commence.Held(), " again", "")})
-		}
-		waits = false
-	}
-	driven := waits
-	for _, n := range f.Nodes {
-		if !n.Began {
-			tell()
-		}
-		if len(out) >= mostNext {
-			break
-		}
-		what := n.Label + " begins"
-		at := n.Start
-		if n.Began {
-			what, at = n.Label+" is through", n.End
-		}
-		if n.Waits {
-			what += "; it goes on only with the operator"
-		}
+	commenced := false
+	tell := func(what string, at forecast.Moment) bool {
 		entry := Next{What: what}
 		if !at.At.IsZero() && !s.Reached(at.At) {
 			entry.At, entry.Unlearned = new(at.At.UTC()), at.Unlearned > 0
 		}
 		out = append(out, entry)
+		return len(out) < mostNext
 	}
-	tell()
-	for _, p := range f.Parts {
-		if !driven && p.Plan && p.State == forecast.PartLater && !p.Commenced {
-			out = append(out, Next{What: "commence " + p.Title})
-			break
+	nodes := func(together []forecast.Part, began bool) bool {
+		spans := slices.DeleteFunc(slices.Clone(f.Nodes), func(n forecast.NodeSpan) bool {
+			return n.Began != began || !slices.ContainsFunc(together, func(p forecast.Part) bool { return p.ID == n.Part })
+		})
+		next := func(n forecast.NodeSpan) forecast.Moment {
+			if n.Began {
+				return n.End
+			}
+			return n.Start
+		}
+		slices.SortStableFunc(spans, func(a, b forecast.NodeSpan) int { return next(a).At.Compare(next(b).At) })
+		for _, n := range spans {
+			what := n.Label + wording.TextIf(n.Began, " is through", " begins")
+			if !tell(what+wording.TextIf(n.Waits, "; it goes on only with the operator", ""), next(n)) {
+				return false
+			}
+		}
+		return true
+	}
+	commence := func(p *forecast.Part) bool {
+		if !p.Wants || p.State == forecast.PartDone {
+			return true
+		}
+		commenced = true
+		return tell("commence "+p.Title+wording.TextIf(p.State == forecast.PartRuns, " again", ""), p.Start)
+	}
+	room := true
+	for i := 0; i < len(f.Parts) && room; {
+		together := f.Parts[i : i+f.SideBySide(i)]
+		i += len(together)
+		room = nodes(together, true)
+		for k := range together {
+			room = room && commence(&together[k])
+		}
+		room = room && nodes(together, false)
+	}
+	for i := range f.Parts {
+		if !commenced && f.Parts[i].Wants {
+			commence(&f.Parts[i])
 		}
 	}
 	return out

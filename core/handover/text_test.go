@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,5 +163,87 @@ func TestTheNoteSaysThatTheUpdateStandsStill(t *testing.T) {
 	held := note(func(p *core.UpdatePlan) { p.Steps[3].Status = core.PlanAutoPaused })
 	if len(held.Next) == 0 || held.Next[0].What != "commence group mos-default again" {
 		t.Errorf("after a pause comes %+v", held.Next)
+	}
+}
+
+// What is ahead stands in the order of the update: the commence of a step stands before the nodes that wait for it, and after those of the
+// steps before it. Groups of one index are commenced together. Where the nodes before it take all the room, the next commence is told yet.
+func TestACommenceStandsBeforeItsNodes(t *testing.T) {
+	next := func(inFirst int, index int, change func(*core.UpdatePlan)) []Next {
+		sc := scene.NewScene()
+		for _, name := range []string{"cmp-01", "cmp-02", "cmp-03", "cmp-04", "cmp-05", "cmp-06", "cmp-07", "cmp-08"}[:inFirst+2] {
+			sc.Node(name, core.RoleCompute)
+		}
+		sc.Update(3 * time.Hour)
+		m := sc.Managed()
+		p := m.Planned(3)
+		rest := p.Steps[4]
+		p.Steps = append(p.Steps[:4], p.Steps[3], rest)
+		p.Steps[3].ID, p.Steps[4].ID = "k8s-workers-rack-a", "k8s-workers-rack-b"
+		p.Steps[3].Status, p.Steps[3].Commence, p.Steps[3].Started = core.PlanInProgress, true, scene.Ago(time.Minute)
+		change(p)
+		n := 0
+		for _, name := range m.NodeNames() {
+			if m.Machines[name].Group = "rack-b"; n < inFirst {
+				m.Machines[name].Group = "rack-a"
+			}
+			n++
+		}
+		group := func(name string, index int) *core.MachineGroup {
+			return &core.MachineGroup{Meta: core.Meta{Name: name, Namespace: "prod", UID: "uid-" + name}, Cluster: "mos", Index: index,
+				Concurrent: 1}
+		}
+		return Of(m.Join(group("rack-a", 1), group("rack-b", index)).Snapshot, nil).Next
+	}
+	as := func(all []Next) (out []string) {
+		for _, n := range all {
+			out = append(out, n.What)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name    string
+		inFirst int
+		index   int
+		change  func(*core.UpdatePlan)
+		want    []string
+	}{
+		{"a later group", 1, 2, func(*core.UpdatePlan) {},
+			[]string{"cmp-01 begins", "commence group rack-b", "cmp-02 begins", "cmp-03 begins", "commence step mcc-components"}},
+		{"the first is held", 1, 2, func(p *core.UpdatePlan) { p.Steps[3].Commence = false },
+			[]string{"commence group rack-a again", "cmp-01 begins", "commence group rack-b", "cmp-02 begins", "cmp-03 begins"}},
+		{"beside one another", 1, 1, func(p *core.UpdatePlan) { p.Steps[3] = p.Steps[4]; p.Steps[3].ID = "k8s-workers-rack-a" },
+			[]string{"commence group rack-a", "commence group rack-b", "cmp-01 begins", "cmp-02 begins", "cmp-03 begins"}},
+		{"beside one another, all commenced", 3, 1,
+			func(p *core.UpdatePlan) { p.Steps[4].Commence, p.Steps[4].Status = true, core.PlanScheduled },
+			[]string{"cmp-01 begins", "cmp-04 begins", "cmp-02 begins", "cmp-05 begins", "cmp-03 begins", "commence step mcc-components"}},
+		{"more than there is room for", 6, 2, func(*core.UpdatePlan) {},
+			[]string{"cmp-01 begins", "cmp-02 begins", "cmp-03 begins", "cmp-04 begins", "cmp-05 begins", "commence group rack-b"}},
+		{"all is commenced", 1, 2, func(p *core.UpdatePlan) { p.Steps[4].Commence, p.Steps[5].Commence = true, true },
+			[]string{"cmp-01 begins", "cmp-02 begins", "cmp-03 begins"}},
+		{"nothing runs, and nothing says that it was commenced", 1, 2, func(p *core.UpdatePlan) {
+			p.Steps[3] = core.PlanStep{ID: p.Steps[3].ID, Status: core.PlanNotStarted}
+			for i := range p.Steps {
+				p.Steps[i].Commence = false
+			}
+		}, []string{"commence group rack-a", "cmp-01 begins", "commence group rack-b", "cmp-02 begins", "cmp-03 begins"}},
+		{"it goes as a whole", 1, 2, func(p *core.UpdatePlan) {
+			for i := range p.Steps {
+				p.Steps[i].Commence = false
+			}
+		}, []string{"cmp-01 begins", "cmp-02 begins", "cmp-03 begins"}},
+	} {
+		got := next(c.inFirst, c.index, c.change)
+		if !slices.Equal(as(got), c.want) {
+			t.Errorf("%s: %q, want %q", c.name, as(got), c.want)
+		}
+		for i := 1; i < len(got); i++ {
+			if got[i-1].At != nil && got[i].At != nil && got[i].At.Before(*got[i-1].At) {
+				t.Errorf("%s: %q at %v stands behind %q at %v", c.name, got[i].What, got[i].At, got[i-1].What, got[i-1].At)
+			}
+		}
+	}
+	if late := next(6, 2, func(*core.UpdatePlan) {}); late[5].At == nil || !late[5].At.After(*late[4].At) {
+		t.Errorf("the commence behind the nodes has no time of its own: %+v", late)
 	}
 }

@@ -124,8 +124,6 @@ type Stage struct {
 	Line  Place   `json:"line"`
 
 	Reconstructed string `json:"reconstructed,omitempty"` // the field of the API that has the time when it began: nobody looked then
-
-	from string // the stage before it, as it was recorded
 }
 
 // Maintenance is the time from a request for a node to its end.

@@ -59,6 +59,10 @@ func (b *builder) add(l engine.JournalLine) {
 		b.Last = Time{when}
 	}
 	b.Cluster = cmp.Or(l.Cluster, b.Cluster)
+	if l.Again {
+		b.again(l, at)
+		return
+	}
 	b.records = append(b.records, l.Record)
 	switch l.Kind {
 	case engine.RecordStart, engine.RecordStop, engine.RecordIdentity:
@@ -83,6 +87,24 @@ func (b *builder) add(l engine.JournalLine) {
 		b.entry(l, at)
 	case engine.RecordNote:
 		b.note(l, at)
+	}
+}
+
+// again keeps the place of a line that tells again what another line tells: who looks up what the account says of a phase or of a
+// maintenance finds all of them.
+func (b *builder) again(l engine.JournalLine, at Place) {
+	switch {
+	case l.Kind == engine.RecordPhase && b.phases[int(l.Number)] != nil:
+		p := b.phases[int(l.Number)]
+		p.Lines = append(p.Lines, at)
+	case l.Kind == engine.RecordRound && l.Round != nil && b.nodes[l.Node] != nil:
+		all := b.nodes[l.Node].Maintenance
+		for i := range slices.Backward(all) {
+			if all[i].Began.Equal(l.Round.Started.UTC()) {
+				all[i].Lines = append(all[i].Lines, at)
+				return
+			}
+		}
 	}
 }
 
@@ -136,27 +158,8 @@ func (b *builder) stage(l engine.JournalLine, at Place) {
 	if l.Stage != nil && !l.Stage.Since.At.IsZero() {
 		began = l.Stage.Since.At
 	}
-	s := Stage{Stage: l.To, Began: Time{began.UTC()}, Exact: l.Exact, Why: l.Text, Line: at, Reconstructed: l.Reconstructed,
-		from: l.From}
-	i := len(n.Stages)
-	if l.Reconstructed != "" { // it was before what is told already
-		for i > 0 && (n.Stages[i-1].Began.After(began) || n.Stages[i-1].Began.Equal(began) && n.Stages[i-1].follows(s)) {
-			i--
-		}
-		for _, at := range []int{i - 1, i} { // what was found later gives way, also where its evidence was older
-			if at >= 0 && at < len(n.Stages) && n.Stages[at].Stage == s.Stage && !n.Stages[at].Exact && n.Stages[at].Reconstructed == "" {
-				s.Why, i = n.Stages[at].Why, at
-				n.Stages = slices.Delete(n.Stages, at, at+1)
-				break
-			}
-		}
-	}
-	n.Stages = slices.Insert(n.Stages, i, s)
-}
-
-// follows tells whether a stage of the same time comes behind the other: servers tell times in whole seconds.
-func (s Stage) follows(other Stage) bool {
-	return s.Reconstructed != "" && s.from != "" && other.from != "" && s.Stage != other.from
+	n.Stages = append(n.Stages, Stage{Stage: l.To, Began: Time{began.UTC()}, Exact: l.Exact, Why: l.Text, Line: at,
+		Reconstructed: l.Reconstructed})
 }
 
 // stageTimes says when each stage of a node ended: when the next one began.

@@ -36,21 +36,17 @@ func Read(paths []string) (r *Reader, skipped int, err error) {
 			r.seals = append(r.seals, seal)
 		}
 	}
-	if len(paths) == 1 {
-		skipped, err = engine.ReadJournalLines(paths[0], r.Add)
-	} else {
-		skipped, err = engine.MergeJournals(paths, r.Add)
-	}
+	skipped, err = engine.ReadInOrder(paths, r.Add)
 	return r, skipped, err
 }
 
-// Add takes the next line.
+// Add takes the next line, in the order of the times that the lines tell.
 func (r *Reader) Add(l engine.JournalLine) {
 	if len(r.parts) == 0 {
 		r.parts = []part{{}}
 	}
 	last := &r.parts[len(r.parts)-1]
-	if u := l.Update; l.Kind == engine.RecordUpdate && u != nil {
+	if u := l.Update; l.Kind == engine.RecordUpdate && u != nil && !l.Again {
 		if last.update.UID != "" && u.UID != last.update.UID {
 			r.parts = append(r.parts, part{})
 			last = &r.parts[len(r.parts)-1]

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -57,25 +58,90 @@ func TestTheStagesOfAMaintenance(t *testing.T) {
 	}
 }
 
-// Stages of one second stand in the order in which the node came into them, though the last one is written first.
-func TestTheStagesOfOneSecond(t *testing.T) {
-	r := &Reader{}
-	r.Add(engine.JournalLine{Record: engine.Record{Kind: engine.RecordUpdate, At: at(0).Time,
-		Update: &core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}}})
-	for _, s := range [][2]string{{"evacuating", "released"}, {"idle", "queued"}, {"queued", "evacuating"}} {
-		r.Add(engine.JournalLine{Record: engine.Record{Kind: engine.RecordStage, At: at(1).Time, Node: "n", From: s[0], To: s[1],
-			Reconstructed: "a field"}})
+// written is the account of a journal with these records.
+func written(t *testing.T, records ...engine.Record) *Account {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "mos.jsonl")
+	j, err := engine.OpenJournal(path, engine.JournalOptions{Run: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	for _, r := range records {
+		if err := j.Write(r, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, skipped, err := Read([]string{path})
+	if err != nil || skipped > 0 {
+		t.Fatalf("%d lines are no records, %v", skipped, err)
 	}
 	a, err := r.Account("")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return a
+}
+
+// Stages of one second stand in the order in which the node came into them, though the last one is written first.
+func TestTheStagesOfOneSecond(t *testing.T) {
+	records := []engine.Record{{Kind: engine.RecordUpdate, At: at(0).Time,
+		Update: &core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}}}
+	for _, s := range [][2]string{{"evacuating", "released"}, {"idle", "queued"}, {"queued", "evacuating"}} {
+		records = append(records, engine.Record{Kind: engine.RecordStage, At: at(1).Time, Node: "n", From: s[0], To: s[1],
+			Object: &core.Ref{Kind: core.KindNode, Name: "n", UID: "n"}, Reconstructed: "a field"})
+	}
 	var got []string
-	for _, s := range a.Nodes[0].Stages {
+	for _, s := range written(t, records...).Nodes[0].Stages {
 		got = append(got, s.Stage)
 	}
 	if text := strings.Join(got, " "); text != "queued evacuating released" {
 		t.Errorf("%s", text)
+	}
+}
+
+// What was found when Lockstep looked again, and then reconstructed, is one thing in the report, too: by the API's own time, whatever was
+// written first. The lines of both are named where the report names lines of a phase or of a maintenance.
+func TestTheReportTellsWhatWasFoundOnce(t *testing.T) {
+	node := &core.Ref{Kind: core.KindNode, Name: "n", UID: "n"}
+	u := core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}
+	over, told := u, u
+	over.Ended, told.Ended, told.Reconstructed = at(50).Time, at(40).Time, true
+	stage := func(minute int, from, to, field string) engine.Record {
+		return engine.Record{Kind: engine.RecordStage, At: at(minute).Time, Node: "n", Object: node, From: from, To: to, Exact: minute < 10,
+			Stage: &core.StageRecord{Stage: core.Stage(to), Since: core.Since{At: at(minute).Time}}, Reconstructed: field}
+	}
+	phase := func(minute int, field string) engine.Record {
+		return engine.Record{Kind: engine.RecordPhase, At: at(minute).Time, Number: 4, State: "done", Reconstructed: field,
+			Phase: &core.PhaseRecord{Started: core.Since{At: at(0).Time, Exact: true},
+				Ended: core.Since{At: at(minute).Time, Exact: field != ""}}}
+	}
+	round := func(minute int, r core.Round, field string) engine.Record {
+		r.Request, r.Update, r.Started, r.Ended = "r", "u", at(1).Time, at(minute).Time
+		return engine.Record{Kind: engine.RecordRound, At: at(minute).Time, Node: "n", Object: node, Round: &r, Reconstructed: field}
+	}
+	a := written(t, engine.Record{Kind: engine.RecordUpdate, At: at(0).Time, Update: &u}, stage(1, "idle", "queued", ""),
+		round(50, core.Round{EndUnseen: true}, ""), stage(50, "queued", "done", ""), phase(50, ""),
+		engine.Record{Kind: engine.RecordUpdate, At: at(50).Time, Update: &over},
+		round(20, core.Round{Reconstructed: true}, "a field"), stage(20, "updating", "done", "a field"),
+		stage(10, "queued", "updating", "a field"), phase(30, "a field"),
+		engine.Record{Kind: engine.RecordUpdate, At: at(40).Time, Update: &told, Reconstructed: "a field"})
+	var stages []string
+	for _, s := range a.Nodes[0].Stages {
+		stages = append(stages, s.Stage+" "+s.Began.Format("4"))
+	}
+	if got := strings.Join(stages, ", "); got != "queued 1, updating 10, done 20" {
+		t.Errorf("its stages are %s", got)
+	}
+	m := a.Nodes[0].Maintenance
+	if len(m) != 1 || !m[0].Ended.Equal(at(20).Time) || !m[0].Reconstructed || Lines(m[0].Lines) != "7, 3" {
+		t.Errorf("its maintenance: %+v", m)
+	}
+	if p := a.Phases; len(p) != 1 || !p[0].Ended.Equal(at(30).Time) || !p[0].Reconstructed || Lines(p[0].Lines) != "10, 5" {
+		t.Errorf("the phases: %+v", p)
+	}
+	if !a.Ended.Equal(at(40).Time) || !a.EndReconstructed || a.Lines != 11 {
+		t.Errorf("it ended %s, reconstructed %v, %d lines", a.Ended, a.EndReconstructed, a.Lines)
 	}
 }
 

@@ -1,17 +1,103 @@
-package engine
+package core
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
+
+// Telling is what a line of a journal tells, as far as another line can tell the same.
+type Telling struct {
+	About string // what was seen: "stage" of a node with its UID, say; empty for what was done, which no other line tells
+	Value string // what it came to
+	At    time.Time
+	Run   string // that wrote the line
+	Known Known
+}
+
+// Known says how what a line tells is known; of two lines that tell the same, the lower one counts.
+type Known int
+
+// How it is known.
+const (
+	KnownSeen  Known = iota // somebody watched
+	KnownByAPI              // an API has its time: it was reconstructed
+	KnownFound              // it was found later
+)
+
+// Retold finds the lines that tell what another line tells, too, and that count less: for each line of each journal, whether it is one. The
+// lines of a journal come in the order of their times. Two lines tell the same when they are about the same thing, which came to the same
+// value, at the same place of its history: their times may differ by as much as one of those who told it was behind, or did not look.
+//
+// What several journals saw is told by the one that is known best, and of these by the first. What was reconstructed is told only where
+// nobody saw it, and what was found later only where nothing has its time.
+func Retold(journals ...[]Telling) [][]bool {
+	again := make([][]bool, len(journals))
+	histories := map[string][]sighted{}
+	var looked looks // of the journals so far
+	for i, lines := range journals {
+		again[i] = make([]bool, len(lines))
+		// What a journal's runs saw is one history of a thing, what they reconstructed another one: it lies between what they saw.
+		saw, made, runs := map[string][]sighted{}, map[string][]sighted{}, map[string]stretch{}
+		for k, l := range lines {
+			one := sighted{value: l.Value, by: []sighting{{i, k, l.At, l.Known}}}
+			if l.Known == KnownByAPI {
+				if l.About != "" {
+					made[l.About] = append(made[l.About], one)
+				}
+				continue
+			}
+			if run, had := runs[l.Run]; !had {
+				runs[l.Run] = stretch{l.At, l.At}
+			} else if l.At.After(run.to) {
+				runs[l.Run] = stretch{run.from, l.At}
+			}
+			if l.About != "" {
+				saw[l.About] = append(saw[l.About], one)
+			}
+		}
+		own := looks(slices.Collect(maps.Values(runs)))
+		for about, all := range saw {
+			histories[about] = align(histories[about], bounded(all), looked, own)
+		}
+		looked = append(looked, own...)
+		for about, all := range made {
+			histories[about] = align(histories[about], bounded(all), looked, nil)
+		}
+	}
+	for _, all := range histories {
+		for i, tells := range telling(all) {
+			for _, s := range all[i].by {
+				if s != tells {
+					again[s.source][s.line] = true
+				}
+			}
+		}
+	}
+	return again
+}
+
+// TellingsOf are what lines tell.
+func TellingsOf(lines []JournalLine) []Telling {
+	out := make([]Telling, len(lines))
+	for i := range lines {
+		out[i] = lines[i].Telling()
+	}
+	return out
+}
+
+// Telling is what the line tells.
+func (l *JournalLine) Telling() Telling {
+	return Telling{About: l.About, Value: l.Value, At: l.At, Run: l.Run, Known: l.Known}
+}
 
 // sighting is a line of one journal that tells a value of an object.
 type sighting struct {
 	source int // the journal's index
 	line   int // the line's index among those of the journal
 	at     time.Time
-	known  int // how it is known; the less the better
+	known  Known
 }
 
 // sighted is a value that an object came to have, with all sightings of it.
@@ -30,10 +116,13 @@ func (l looks) at(t time.Time) bool {
 	return slices.ContainsFunc(l, func(s stretch) bool { return !t.Before(s.from) && !t.After(s.to) })
 }
 
+// MostBehind is how much later one run can see what another one has seen already.
+const MostBehind = 10 * time.Minute
+
 // What a history of an object that two journals tell costs. The cheapest one is taken to be true.
 const (
 	// costUnseen is for a value that one of them did not see while it looked. It is also the most by which one of them can be behind.
-	costUnseen = toldFor
+	costUnseen = MostBehind
 	// costValue is for each value: of histories that are as likely, the shorter one.
 	costValue = time.Second
 	// mostAligned bounds the work: how many pairs of values are compared at once. Longer histories are divided at their quietest moments.
@@ -165,7 +254,7 @@ func telling(all []sighted) []sighting {
 	var last time.Time
 	for _, s := range all {
 		out = append(out, slices.MinFunc(s.by, func(x, y sighting) int {
-			return cmp.Or(compareBool(x.at.Before(last), y.at.Before(last)), x.known-y.known, x.at.Compare(y.at),
+			return cmp.Or(compareBool(x.at.Before(last), y.at.Before(last)), cmp.Compare(x.known, y.known), x.at.Compare(y.at),
 				cmp.Compare(x.source, y.source))
 		}))
 		last = out[len(out)-1].at
