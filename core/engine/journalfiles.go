@@ -26,6 +26,8 @@ type JournalFile struct {
 	Size    int64               `json:"bytes"`          //
 	First   time.Time           `json:"first,omitzero"` // when the first of its lines was written (wall time)
 	Last    time.Time           `json:"last,omitzero"`  // and the last
+	From    time.Time           `json:"from,omitzero"`  // the earliest of what it tells, by the cluster's clock
+	To      time.Time           `json:"to,omitzero"`    // and the latest
 	Updates []core.UpdateRecord `json:"updates"`        // of which it tells: as the file's last line about each has it
 }
 
@@ -60,6 +62,13 @@ func (f *JournalFile) add(r Record) {
 		f.First = r.Wall
 	}
 	f.Last = r.Wall
+	at := r.When()
+	if f.From.IsZero() || at.Before(f.From) {
+		f.From = at
+	}
+	if at.After(f.To) {
+		f.To = at
+	}
 }
 
 // ReadJournalLines reads the whole journal at path as ReadJournal does, and tells the place of each record.
