@@ -126,6 +126,12 @@ func showJournals(out, trouble io.Writer, paths []string, f journalFilter, outpu
 		}
 		lines = append(lines, l)
 	})
+	// A time of the day is the last one by the cluster's clock. That may be ahead of this machine's, and its newest line knows.
+	if n := len(lines); n > 0 && lines[n-1].When().After(time.Now()) {
+		if err := f.read(lines[n-1].When().Local()); err != nil {
+			return err
+		}
+	}
 	lines = slices.DeleteFunc(lines, func(l engine.JournalLine) bool { return !f.wants(l, labels[l.Node]) })
 	if f.last > 0 {
 		lines = lines[max(len(lines)-f.last, 0):]
