@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// withoutSIGPIPE is out, to which a write is an error once nobody reads it. To standard output itself such a write ends a Go program at once,
-// by a signal: what it records would be cut off. A copy of the descriptor is written to, as an ignored signal would be inherited by the
-// commands that are run.
+// withoutSIGPIPE is out, to which a write is an error once nobody reads it. To standard output itself such a write ends a Go program at
+// once, by a signal: what it records would be cut off. A copy of the descriptor is written to, as an ignored signal would be inherited by
+// the commands that are run.
 func withoutSIGPIPE(out io.Writer) (_ io.Writer, release func()) {
 	f, ok := out.(*os.File)
 	if !ok {

@@ -127,8 +127,8 @@ func TestTimesInTheOperatorsZone(t *testing.T) {
 	}
 }
 
-// The list of journals has the times of what they tell, as `journal show` has them, and not when the lines were written: a cluster's clock may
-// be another one than the machine's.
+// The list of journals has the times of what they tell, as `journal show` has them, and not when the lines were written: a cluster's
+// clock may be another one than the machine's.
 func TestTheListOfJournalsHasTheClustersTimes(t *testing.T) {
 	wall, path := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC), filepath.Join(t.TempDir(), "mos.jsonl")
 	var text strings.Builder
