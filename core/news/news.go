@@ -49,7 +49,7 @@ type Line struct {
 	At       time.Time   `json:"at"`   // by the cluster's clock, in UTC
 	Wall     time.Time   `json:"wall"` // by the clock of the machine that watches, in UTC
 	Cluster  string      `json:"cluster"`
-	What     string      `json:"what"`                 // of an entry: came, worse, better, aside, back, follows, alone, settled; else the new state
+	What     string      `json:"what"`                 // came, worse, better, aside, back, follows, alone, settled; or the new state
 	Severity string      `json:"severity,omitempty"`   // of an entry: urgent, warning or notice
 	Subject  string      `json:"subject,omitempty"`    // "cmp-07", "phase 4"
 	Text     string      `json:"text"`                 // what is so now

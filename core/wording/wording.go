@@ -132,8 +132,8 @@ func ClockText(t time.Time) string {
 	return t.Local().Format("15:04")
 }
 
-// StampText is a moment for the head of what is printed, saved or sent, with its day and the operator's zone. It says in which zone the other
-// times of that page are (ClockText): who reads it may be elsewhere. Letters alone do not say it: IST is a zone of three countries.
+// StampText is a moment for the head of what is printed, saved or sent, with its day and the operator's zone. It says in which zone the
+// other times of that page are (ClockText): who reads it may be elsewhere. Letters alone do not say it: IST is a zone of three countries.
 func StampText(t time.Time) string {
 	if t.IsZero() {
 		return "an unknown time"

@@ -403,8 +403,8 @@ func podReady(pod *corev1.Pod) bool {
 // goroutinemap/exponentialbackoff).
 const mountAgain = 122 * time.Second
 
-// reportPod writes the event that the kubelet reports of a pod that does not become ready. The kubelet tries again and again, and a repeated
-// event counts: one that lasts does not end with the hour for which events are kept.
+// reportPod writes the event that the kubelet reports of a pod that does not become ready. The kubelet tries again and again, and a
+// repeated event counts: one that lasts does not end with the hour for which events are kept.
 func (k *kubelet) reportPod(ctx context.Context, pod *corev1.Pod, now time.Time) error {
 	reason, message, ok := strings.Cut(k.troubles.eventOf(pod), ": ")
 	if !ok {
