@@ -148,7 +148,7 @@ func printCheck(out io.Writer, c checklist.Compared, f checkFlags) error {
 		return printJSON(out, c)
 	}
 	t := tableOn(out, f.verbose, f.verbose)
-	fmt.Fprintf(out, "%s\n\n", oneLine(c.Headline()))
+	fmt.Fprintf(out, "%s\nAs of %s.\n\n", oneLine(c.Headline()), wording.StampText(c.AsOf))
 	rows := [][]string{{"VERDICT", "POINT", "IMPACT", "WHAT"}}
 	passed := 0
 	for i, p := range c.Points {
@@ -257,7 +257,7 @@ func printSince(out io.Writer, t statusTable, c checklist.Compared) {
 		}
 		return
 	}
-	when := c.Against.Local().Format("2006-01-02 15:04")
+	when := wording.StampText(*c.Against)
 	if len(c.Since) == 0 {
 		fmt.Fprintf(out, "\nNothing has changed since the check of %s.\n", when)
 		return

@@ -13,6 +13,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/fleet"
+	"lockstep/core/wording"
 )
 
 func newClusters(p *place) *cobra.Command {
@@ -130,7 +131,7 @@ func noClusters(v *fleet.View) error {
 func printClusters(out io.Writer, v *fleet.View) error {
 	var b strings.Builder
 	t := tableOn(out, true, false)
-	fmt.Fprintln(&b, oneLine(fleetHead(v)))
+	fmt.Fprintf(&b, "%s   as of %s\n", oneLine(fleetHead(v)), wording.StampText(v.Now))
 	rows := [][]string{{"CLUSTER", "PROJECT", "RELEASE", "OFFERED", "UPDATE", "PROGRESS", "END", "NEEDS YOU"}}
 	for i := range v.Rows {
 		r := &v.Rows[i]

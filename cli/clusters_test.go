@@ -27,7 +27,8 @@ func TestOneLookAtManyClusters(t *testing.T) {
 			t.Fatalf("exit %d: %s", code, errs)
 		}
 		lines := strings.Split(out, "\n")
-		for i, want := range [][]string{{"kaas-mgmt, Container Cloud 2.30.0: 6 clusters, 4 under way, 2 urgent"}, {"CLUSTER", "NEEDS YOU"},
+		for i, want := range [][]string{{"kaas-mgmt, Container Cloud 2.30.0: 6 clusters, 4 under way, 2 urgent   as of 2", " UTC"},
+			{"CLUSTER", "NEEDS YOU"},
 			{"mos-mad", "paused", "5/9 nodes", "urgent: update plan: the update is paused: CephClusterHealthCritical is firing"},
 			{"mos-par", "stuck", "6/15 nodes", "keeps pod stacklight/prometheus-es-exporter-0"},
 			{"mos-fra  fra", "17.4.0 → 21.0.0", "4 worker nodes", "/4 nodes", "about "},

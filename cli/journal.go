@@ -87,8 +87,8 @@ func holds(f engine.JournalFile) string {
 			text += " (it has not ended)"
 		}
 	}
-	if !f.First.IsZero() {
-		text += ", " + f.First.Local().Format(minutes) + " to " + f.Last.Local().Format(minutes)
+	if !f.From.IsZero() {
+		text += ", " + f.From.Local().Format(minutes) + " to " + wording.StampText(f.To)
 	}
 	return text + ", " + wording.Count(f.Lines, "line") + ", " + bytesText(int(f.Size))
 }

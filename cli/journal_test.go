@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,6 +90,28 @@ func TestJournalVerifyFindsADamagedLine(t *testing.T) {
 		if code, _, trouble := run(args...); code != exitError || trouble == "" {
 			t.Errorf("%q: %d, %s", args, code, trouble)
 		}
+	}
+}
+
+// A time of the day is meant by the cluster's clock, which may be ahead of the machine's.
+func TestJournalShowSinceATimeOfTheClustersDay(t *testing.T) {
+	p := place{journal: t.TempDir()}
+	j, err := engine.OpenJournal(journalPath(p.journal, "mos", "https://mos"), engine.JournalOptions{Run: "anna"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := time.Now().Local().AddDate(0, 0, 3)
+	for _, hour := range []int{20, 22} {
+		at := time.Date(day.Year(), day.Month(), day.Day(), hour, 0, 0, 0, time.Local)
+		if err := j.Write(engine.Record{Kind: engine.RecordStage, At: at, Node: "cmp-07", To: fmt.Sprintf("stage %d", hour)}, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j.Close()
+	var out, errs bytes.Buffer
+	code := execute(t.Context(), p, []string{"journal", "show", "--since", "21:00"}, nil, &out, &errs)
+	if code != exitFine || strings.Contains(out.String(), "stage 20") || !strings.Contains(out.String(), "stage 22") {
+		t.Errorf("%d: %s%s", code, out.String(), errs.String())
 	}
 }
 

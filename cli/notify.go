@@ -45,7 +45,7 @@ var severities = map[string]core.Severity{core.SeverityUrgent.String(): core.Sev
 // check says what is wrong with the section; nil for nothing.
 func (n notify) check() error {
 	if severities[n.From] == 0 {
-		return fmt.Errorf("from: want %s", strings.Join(slices.Sorted(maps.Keys(severities)), ", "))
+		return fmt.Errorf("from: %q: want %s", oneLine(n.From), strings.Join(slices.Sorted(maps.Keys(severities)), ", "))
 	}
 	for name, rules := range map[string][]string{"only": n.Only, "never": n.Never} {
 		for _, rule := range rules {

@@ -101,7 +101,7 @@ func (s *session) window(ctx context.Context, at place, f planFlags, left time.D
 // printWindowTable prints the document for a terminal.
 func printWindowTable(out io.Writer, d *forecast.Document) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintf(w, "%s: %s\nAs of %s.\n", oneLine(d.Cluster), oneLine(d.Headline), wording.ClockText(d.AsOf))
+	fmt.Fprintf(w, "%s: %s\nAs of %s.\n", oneLine(d.Cluster), oneLine(d.Headline), wording.StampText(d.AsOf))
 	for _, sec := range d.Sections {
 		fmt.Fprintf(w, "\n%s\n", oneLine(sec.Title))
 		for _, text := range sec.Bad {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"lockstep/core"
+	"lockstep/core/wording"
 )
 
 // statusTable is how `lockstep status` prints for a person.
@@ -60,7 +61,7 @@ func (t statusTable) head(out io.Writer, s Status) {
 	case cmp.Or(u.To, u.Release) != "":
 		title += ": " + cmp.Or(u.To, u.Release)
 	}
-	fmt.Fprintf(out, "%s   as of %s\n\n", title, s.AsOf.Local().Format("2006-01-02 15:04 MST"))
+	fmt.Fprintf(out, "%s   as of %s\n\n", title, wording.StampText(s.AsOf))
 	var rows [][]string
 	add := func(label, text string) {
 		if text != "" {

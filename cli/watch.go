@@ -58,6 +58,8 @@ var watchPrinters = map[string]func(io.Writer, news.Line) error{
 }
 
 func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, news.Line) error, out, stderr io.Writer) error {
+	out, release := withoutSIGPIPE(out)
+	defer release()
 	if err := p.configure(); err != nil {
 		return err
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -76,6 +78,43 @@ func TestWatchPrintsEachChange(t *testing.T) {
 			}
 		}
 	})
+}
+
+// codeFile names the file for the exit code of a watch in a process of its own, whose standard output nobody reads.
+const codeFile = "LOCKSTEP_TEST_CODE_FILE"
+
+// `lockstep watch | head -1` ends in order when head has gone: not by a signal, which would cut a recording off.
+func TestAWatchEndsInOrderWhenNobodyReadsIt(t *testing.T) {
+	if path := os.Getenv(codeFile); path != "" {
+		bubble.Alone(t, func(t *testing.T) {
+			c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Timing: brief})
+			var errs lines
+			code := execute(t.Context(), placeOn(t, c), []string{"watch", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName},
+				os.Stdin, os.Stdout, &errs)
+			if err := os.WriteFile(path, fmt.Appendf(nil, "%d %s", code, errs.String()), 0o600); err != nil {
+				t.Error(err)
+			}
+		})
+		return
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader.Close()
+	defer writer.Close()
+	path := filepath.Join(t.TempDir(), "code")
+	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.count", "1")
+	var errs bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), codeFile+"="+path), writer, &errs
+	how := cmd.Run() // what the test itself prints at its end has no reader either
+	code, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("it did not end in order: %v %s", how, errs.String())
+	}
+	if string(code) != "0 " {
+		t.Errorf("it ended with %s", code)
+	}
 }
 
 // A watch knows what is written down while it runs: it reminds of a promise that was made elsewhere.
@@ -153,7 +192,7 @@ func TestTheNotifyCommandIsRun(t *testing.T) {
 // What is wrong in the section is said, with what is right.
 func TestTheSectionNotifyIsChecked(t *testing.T) {
 	for text, want := range map[string]string{
-		"notify: {from: sometimes}":                   "from: want notice, urgent, warning",
+		"notify: {from: sometimes}":                   `from: "sometimes": want notice, urgent, warning`,
 		"notify: {only: [node-waits, no-rule]}":       `only: there is no rule "no-rule"`,
 		"notify: {never: [x]}":                        "never: there is no rule",
 		"notify: {after: 2h}":                         "after: want 0s to 1h",

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/core/engine"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
@@ -26,6 +27,7 @@ var inAnotherZone = time.FixedZone("EAST", 30*60)
 type zoned struct {
 	Texts, Journal string
 	AsOf           json.RawMessage
+	Heads          map[string]string // by command, how what it prints for people begins
 }
 
 func lookInZone(t *testing.T) (out zoned) {
@@ -42,6 +44,18 @@ func lookInZone(t *testing.T) (out zoned) {
 			out.Texts += strings.Join(phase.Evidence, "\n") + "\n"
 		}
 		out.Journal, out.AsOf = filesIn(t, p), raw.AsOf
+		out.Heads = map[string]string{}
+		for _, command := range []string{"status", "check", "handover", "handover -o md", "plan cmp-01", "plan cmp-01 -o markdown",
+			"plan --window 22:00-06:00", "plan --window 22:00-06:00 -o markdown"} {
+			args := append(strings.Fields(command), "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
+			_, printed, errs := runIn(t, p, args...)
+			lines := strings.SplitN(printed, "\n", 7)
+			if len(lines) < 7 {
+				t.Errorf("%s: %s%s", command, printed, errs)
+				continue
+			}
+			out.Heads[command] = strings.Join(lines[:6], "\n")
+		}
 	})
 	return out
 }
@@ -93,10 +107,47 @@ func TestTimesInTheOperatorsZone(t *testing.T) {
 			t.Errorf("%s is %s there, want %s", was[i][1], is[i][1], want)
 		}
 	}
+	// What is sent to somebody, who may be elsewhere, says in which zone it is, and when by the cluster's clock.
+	when := regexp.MustCompile(`(?:as of|As of|made|,) (?:\d{4}-\d\d-\d\d|\d+ \w+) (\d\d:\d\d) (EAST \(UTC\+00:30\)|UTC)`)
+	for command, head := range here.Heads {
+		a, b := when.FindStringSubmatch(head), when.FindStringSubmatch(there.Heads[command])
+		if a == nil || b == nil || a[2] != "UTC" || b[2] == "UTC" {
+			t.Errorf("%s does not say in which zone it is: here %q, there %q", command, head, there.Heads[command])
+			continue
+		}
+		if at, err := time.Parse("15:04", a[1]); err != nil || at.Add(30*time.Minute).Format("15:04") != b[1] {
+			t.Errorf("%s: it is %s here and %s there", command, a[1], b[1])
+		}
+	}
 	if !strings.HasSuffix(string(asOf), `Z"`) {
 		t.Errorf("asOf is %s", asOf)
 	}
 	if walls := regexp.MustCompile(`"(?:wall|at)":"[^"]*[^Z"]"`).FindString(journal); walls != "" {
 		t.Errorf("the journal has %s", walls)
+	}
+}
+
+// The list of journals has the times of what they tell, as `journal show` has them, and not when the lines were written: a cluster's
+// clock may be another one than the machine's.
+func TestTheListOfJournalsHasTheClustersTimes(t *testing.T) {
+	wall, path := time.Date(2026, 11, 26, 8, 0, 0, 0, time.UTC), filepath.Join(t.TempDir(), "mos.jsonl")
+	var text strings.Builder
+	for i, at := range []int{60, 30, 90} { // the second was reconstructed
+		raw, err := json.Marshal(engine.Record{Kind: engine.RecordStage, Wall: wall.Add(time.Duration(i) * time.Minute),
+			At: wall.Add(time.Duration(at) * time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(append(raw, '\n'))
+	}
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files, err := engine.JournalFiles(path)
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	if got, want := holds(files[0]), "no update, 2026-11-27 14:00 to 2026-11-30 02:00 UTC, 3 lines, "; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

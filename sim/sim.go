@@ -257,8 +257,8 @@ func (c *Cloud) Connect(ctx context.Context) (*controller.Connection, error) {
 	return controller.Connect(ctx, c.CloudsYAMLPath, c.CloudName, c.Transport("admin"))
 }
 
-// startServers starts the servers that the options do not provide, and begins to seed the simulated OpenStack: seeded waits for that. Before
-// that the clock must not move.
+// startServers starts the servers that the options do not provide, and begins to seed the simulated OpenStack: seeded waits for that. The
+// clock must not move before.
 func (c *Cloud) startServers(ctx context.Context, opts Options, seed uint64, start time.Time) (seeded func() error, err error) {
 	seeded = func() error { return nil }
 	if c.admin = opts.Kube; c.admin == nil {

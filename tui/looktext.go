@@ -253,7 +253,11 @@ func eventLines(m *Model, events []core.Event, now time.Time, merged bool, w int
 			often = fmt.Sprintf("x%d", e.Count)
 		}
 		lead := append(draw.One(themes.Dim, secondsClock(e.At, now)).Fit(widest+1, false), draw.One(themes.Dim, often).Fit(5, false)...)
-		first := append(lead, draw.Text(reason, e.Reason))
+		first := lead
+		if e.Warning { // the type, as kubectl has it: a colour alone does not tell in a theme without colours
+			first = append(first, draw.Text(reason, "Warning "))
+		}
+		first = append(first, draw.Text(reason, e.Reason))
 		if merged {
 			first = append(first, draw.Text(themes.Key, "  "+e.Kind+" "+named(m.snap, e.About)))
 		}

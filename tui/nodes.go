@@ -423,13 +423,13 @@ func (p *nodesPane) subject() subject {
 		command: "kubectl get node " + v.Name + " -o yaml"}
 }
 
-// nodes are the names of the marked nodes, or of the selected one.
+// nodes are the names of the marked nodes, or of the selected one. A batch goes through them in this order: it is the screen's, as names
+// of nodes say nothing where machines have names of their own (docs/mosk.md#cluster-and-machine).
 func (p *nodesPane) nodes() []string {
 	var names []string
 	for _, v := range p.MarkedOrCurrent() {
 		names = append(names, v.Name)
 	}
-	slices.Sort(names)
 	return names
 }
 

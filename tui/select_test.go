@@ -34,6 +34,31 @@ func TestTheModeIsSetOnAllMarkedNodes(t *testing.T) {
 	}
 }
 
+// A batch goes through the marked nodes in the order in which they stand on the screen, also where a column sorts them, and not in that
+// of the nodes' names, which say nothing on MOSK. Those that a filter hides come last.
+func TestMarkedNodesAreInTheOrderOfTheScreen(t *testing.T) {
+	d := drive(world(), 120, 40).keys("3")
+	for _, name := range []string{"kaas-node-cmp05", "kaas-node-cmp06", "kaas-node-cmp07"} {
+		d.nodes.Choose(name)
+		d.keys("space")
+	}
+	for _, tt := range []struct {
+		keys []string
+		want string
+	}{
+		{nil, "[kaas-node-cmp07 kaas-node-cmp06 kaas-node-cmp05]"},
+		{[]string{"/", "cmp-06", "enter"}, "[kaas-node-cmp06 kaas-node-cmp07 kaas-node-cmp05]"},
+		{[]string{"/", "backspace", "backspace", "backspace", "backspace", "backspace", "backspace", "enter", "s"},
+			"[kaas-node-cmp05 kaas-node-cmp06 kaas-node-cmp07]"},
+		{[]string{"s"}, "[kaas-node-cmp07 kaas-node-cmp06 kaas-node-cmp05]"},
+	} {
+		d.keys(tt.keys...)
+		if got := fmt.Sprint(d.nodes.nodes()); got != tt.want {
+			t.Errorf("after %q: %s, want %s; the screen has\n%s", tt.keys, got, tt.want, stripped(d.shows()))
+		}
+	}
+}
+
 func TestAttemptsAreANumber(t *testing.T) {
 	d := drive(world(), 120, 40).keys("3", "n", "many", "enter")
 	if _, ok := d.top().(*form); !ok || !strings.Contains(stripped(d.shows()), "is not a number from 1 to 100") {

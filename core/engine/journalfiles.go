@@ -26,8 +26,10 @@ type JournalFile struct {
 	Number  int                 `json:"number"`         // from 1; the newest has the highest
 	Lines   int                 `json:"lines"`          // of what happened; what was carried over from the file before does not count
 	Size    int64               `json:"bytes"`          //
-	First   time.Time           `json:"first,omitzero"` // the earliest time of which its lines tell (the cluster's time)
-	Last    time.Time           `json:"last,omitzero"`  // and the latest
+	First   time.Time           `json:"first,omitzero"` // when the first of its lines was written (wall time)
+	Last    time.Time           `json:"last,omitzero"`  // and the last
+	From    time.Time           `json:"from,omitzero"`  // the earliest of what it tells, by the cluster's clock
+	To      time.Time           `json:"to,omitzero"`    // and the latest
 	Updates []core.UpdateRecord `json:"updates"`        // of which it tells: as the file's last line about each has it
 }
 
@@ -58,8 +60,11 @@ func (f *JournalFile) add(r Record) {
 	if r.Carried || r.Kind == RecordCarried {
 		return
 	}
-	f.Lines++
-	f.First, f.Last = core.Earlier(f.First, r.When()), core.Later(f.Last, r.When())
+	if f.Lines++; f.First.IsZero() {
+		f.First = r.Wall
+	}
+	f.Last = r.Wall
+	f.From, f.To = core.Earlier(f.From, r.When()), core.Later(f.To, r.When())
 }
 
 // ReadJournalLines reads the whole journal at path as ReadJournal does, and tells the place of each record.

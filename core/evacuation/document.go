@@ -74,9 +74,9 @@ func (p *Forecast) TimeText() string {
 	return text
 }
 
-// MadeText says when the forecast was made, by the clock of the cluster as all that it tells, and what it is.
+// MadeText says when the forecast was made, by the cluster's clock, and what it is.
 func (p *Forecast) MadeText() string {
-	return "A forecast, made " + p.AsOf.UTC().Format("2006-01-02 15:04:05 UTC") + ". Nothing has moved."
+	return "A forecast, made " + wording.StampText(p.AsOf) + ". Nothing has moved."
 }
 
 // SpareText says whether what leaves the node still finds room with one more host lost: "fits", "3 would not fit"; "?" when it could

@@ -336,7 +336,7 @@ func (d *Document) Markdown() string {
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("# How long, and until when: %s\n", cell(d.Cluster))
 	line("%s\n", cell(d.Headline))
-	line("As of %s.", d.AsOf.UTC().Format("2006-01-02 15:04:05 UTC"))
+	line("As of %s.", wording.StampText(d.AsOf))
 	for _, sec := range d.Sections {
 		line("\n## %s\n", cell(sec.Title))
 		for _, text := range sec.Good {

@@ -14,7 +14,7 @@ import (
 // Text is the note as plain text, in lines. With markdown it is Markdown: its headings are marked, and names are not markup.
 func (h Handover) Text(zone *time.Location, markdown bool) []string {
 	t := texter{zone: zone, markdown: markdown, day: h.At.In(zone)}
-	t.head("#", fmt.Sprintf("%s, %s: handover", h.Cluster, h.At.In(zone).Format("2 January 15:04")))
+	t.head("#", fmt.Sprintf("%s, %s: handover", h.Cluster, t.day.Format("2 January 15:04 ")+wording.ZoneText(t.day)))
 	update := ""
 	if h.To != "" {
 		update = "Update to " + h.To + ". "

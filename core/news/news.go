@@ -37,6 +37,8 @@ const (
 	Better  = "better"  // it is less severe than before
 	Aside   = "aside"   // it is set aside: it waits for somebody else
 	Back    = "back"    // it is set aside no more
+	Follows = "follows" // it is seen to follow only from another entry
+	Alone   = "alone"   // what it followed from is no longer its cause, and it is still there
 	Settled = "settled" // it is there no more
 )
 
@@ -47,7 +49,7 @@ type Line struct {
 	At       time.Time   `json:"at"`   // by the cluster's clock, in UTC
 	Wall     time.Time   `json:"wall"` // by the clock of the machine that watches, in UTC
 	Cluster  string      `json:"cluster"`
-	What     string      `json:"what"`                 // came, worse, better, aside, back or settled for an entry; else the state that is new
+	What     string      `json:"what"`                 // came, worse, better, aside, back, follows, alone, settled; or the new state
 	Severity string      `json:"severity,omitempty"`   // of an entry: urgent, warning or notice
 	Subject  string      `json:"subject,omitempty"`    // "cmp-07", "phase 4"
 	Text     string      `json:"text"`                 // what is so now
@@ -73,6 +75,8 @@ func (l Line) Mark() string {
 		return "settled"
 	case l.Aside != nil:
 		return "aside"
+	case l.What == Follows:
+		return "follows"
 	case l.severity == core.SeverityUrgent:
 		return "URGENT"
 	}
@@ -115,6 +119,7 @@ type seen struct {
 type stage struct {
 	stage core.Stage
 	since time.Time
+	label string // of the node, which nobody can ask for when it is gone
 }
 
 // Next are the lines of what has changed since the Snapshot before. The first Snapshot gives one line that says how everything stands, and
@@ -226,9 +231,12 @@ func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
 	for _, v := range views {
 		was, known := r.stages[v.Name]
 		if known && was.stage == v.Stage {
+			if was.label != v.Label {
+				r.stages[v.Name] = stage{was.stage, was.since, v.Label}
+			}
 			continue // thousands of them, in each Snapshot
 		}
-		r.stages[v.Name] = stage{v.Stage, s.Now}
+		r.stages[v.Name] = stage{v.Stage, s.Now, v.Label}
 		if first || !known && !v.Active() {
 			continue
 		}
@@ -247,9 +255,10 @@ func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
 		if _, there := progress.NodeView(s, name); there {
 			continue
 		}
+		label := r.stages[name].label
 		delete(r.stages, name)
 		if s.Known(core.SourceNodes) {
-			add(Line{Kind: KindNode, What: "gone", Subject: wording.OneLine(name, 64), Node: name, Text: "is not there any more"})
+			add(Line{Kind: KindNode, What: "gone", Subject: wording.OneLine(label, 64), Node: name, Text: "is not there any more"})
 		}
 	}
 }
@@ -304,12 +313,16 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 			what = Aside
 		case known && a.Aside == nil && was.Aside != nil:
 			what = Back
-		case known && a.Severity == was.Severity:
-			continue
 		case known && a.Severity > was.Severity:
 			what = Worse
-		case known:
+		case known && a.Severity < was.Severity:
 			what = Better
+		case known && a.Cause != "" && was.Cause == "":
+			what = Follows
+		case known && a.Cause == "" && was.Cause != "": // whoever was called about its cause has to hear that this is not over
+			what = Alone
+		case known:
+			continue
 		}
 		add(entry(a, what))
 	}

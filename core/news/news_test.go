@@ -64,6 +64,20 @@ func TestEachChangeIsALine(t *testing.T) {
 			func(scene.Scene) {},
 			func(scene.Scene) {},
 		}, [][]string{nil, {"warning   cmp-01: "}, {"aside     cmp-01: until "}, nil, {"warning   cmp-01: "}}},
+		{"what an entry follows from is over, and it is not", []func(scene.Scene){
+			func(sc scene.Scene) {
+				sc.Update(4 * time.Hour)
+				sc.Returning("cmp-01", 3*time.Hour, "")
+			},
+			func(sc scene.Scene) {
+				sc.Controller = &core.Deployment{Meta: core.Meta{Namespace: "osh-system", Name: "rockoon"}}
+			},
+			func(scene.Scene) {},
+			func(sc scene.Scene) {
+				sc.Controller = &core.Deployment{Meta: core.Meta{Namespace: "osh-system", Name: "rockoon"}, Replicas: 1, Existing: 1, Ready: 1}
+			},
+			func(scene.Scene) {},
+		}, [][]string{nil, {"warning   cmp-01: "}, {"URGENT    ", "follows   cmp-01: "}, nil, {"warning   cmp-01: ", "settled   "}, nil}},
 		{"an update", []func(scene.Scene){
 			func(sc scene.Scene) { sc.Update(0) },
 			func(sc scene.Scene) { sc.ClusterRequests = nil },
@@ -75,6 +89,13 @@ func TestEachChangeIsALine(t *testing.T) {
 			},
 			func(scene.Scene) {},
 		}, [][]string{nil, {"node      cmp-01: idle → "}, nil}},
+		{"a node goes", []func(scene.Scene){
+			func(sc scene.Scene) { sc.Nodes["cmp-02"].ShortName = "machine-02" },
+			func(sc scene.Scene) {
+				delete(sc.Nodes, "cmp-02")
+				delete(sc.NodeLocks, "cmp-02")
+			},
+		}, [][]string{nil, nil, {"node      machine-02: is not there any more"}}},
 		{"a migration", []func(scene.Scene){
 			func(sc scene.Scene) {
 				in = sc.ByHost["cmp-01"][0]
@@ -149,6 +170,12 @@ func setAside(id, what string) news.Line {
 	return news.Entry(core.Attention{ID: id, Rule: "a", Severity: core.SeverityUrgent, Label: id, Aside: &core.Note{Until: scene.Noon}}, what)
 }
 
+// with is the line of an entry that only follows from another.
+func with(cause string, l news.Line) news.Line {
+	l.Cause = cause
+	return l
+}
+
 // Somebody is called about what becomes urgent: once, not again and again, and not more often than the limit allows. What the limit holds
 // back is made up for, and told as a number; what was settled meanwhile is not.
 func TestWhoeverIsCalled(t *testing.T) {
@@ -158,8 +185,7 @@ func TestWhoeverIsCalled(t *testing.T) {
 		want  []string
 	}
 	urgent, warning := core.SeverityUrgent, core.SeverityWarning
-	follows := line("c/1", news.Came, urgent)
-	follows.Cause = "a/1"
+	follows := with("a/1", line("c/1", news.Came, urgent))
 	for name, tt := range map[string]struct {
 		rules news.Rules
 		acts  []act
@@ -210,6 +236,12 @@ func TestWhoeverIsCalled(t *testing.T) {
 		"a limit holds back what is less severe": {news.Rules{From: warning, Limit: 2}, []act{
 			{0, []news.Line{line("a/1", news.Came, warning), line("a/2", news.Came, warning), line("a/3", news.Came, urgent)},
 				[]string{"urgent: a/3: ", "warning: a/1:  (and 1 other, held back by the limit)"}}}},
+		"what follows from what has called, and stays when that is over": {news.Rules{After: 30 * time.Second}, []act{
+			{0, []news.Line{line("a/1", news.Came, urgent), line("c/1", news.Came, urgent)}, nil},
+			{10 * time.Second, []news.Line{with("a/1", line("c/1", news.Follows, urgent))}, nil},
+			{time.Minute, nil, []string{"urgent: a/1: "}},
+			{time.Minute, []news.Line{line("a/1", news.Settled, urgent), line("c/1", news.Alone, urgent)}, nil},
+			{time.Minute, nil, []string{"urgent: c/1: "}}}},
 		"what lasts": {news.Rules{After: 30 * time.Second}, []act{
 			{0, []news.Line{line("a/1", news.Came, urgent), line("b/1", news.Came, urgent)}, nil},
 			{10 * time.Second, []news.Line{line("a/1", news.Settled, urgent)}, nil},

@@ -106,7 +106,6 @@ func (p *page) whole(head []string, rows [][]string) {
 }
 
 func (p *page) head() {
-	name, _ := p.account.Last.In(p.zone).Zone()
 	p.put(`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -122,8 +121,8 @@ func (p *page) head() {
 	for _, line := range p.account.Summary(p.zone) {
 		p.put("<li>%s</li>", line)
 	}
-	p.put("</ul>\n"+`<p class="dim">Times are of the cluster's clock, in the zone %s. Numbers under <em>lines</em> are %s</p>`, name,
-		p.account.Numbers())
+	p.put("</ul>\n"+`<p class="dim">Times are of the cluster's clock, in the zone %s. Numbers under <em>lines</em> are %s</p>`,
+		wording.ZoneText(p.account.Last.In(p.zone)), p.account.Numbers())
 }
 
 // rect is a bar of the timeline.

@@ -67,8 +67,8 @@ func (d *markdown) report(a *Account) {
 	for _, s := range a.Summary(d.zone) {
 		d.line("- %s", plainly(s))
 	}
-	name, _ := a.Last.In(d.zone).Zone()
-	d.line("\nTimes are of the cluster's clock, in the zone %s. Numbers in the column *lines* are %s", plainly(name), a.Numbers())
+	d.line("\nTimes are of the cluster's clock, in the zone %s. Numbers in the column *lines* are %s",
+		plainly(wording.ZoneText(a.Last.In(d.zone))), a.Numbers())
 	d.open(a)
 	d.planned(a)
 	if !a.Outside {

@@ -132,6 +132,28 @@ func ClockText(t time.Time) string {
 	return t.Local().Format("15:04")
 }
 
+// StampText is a moment for the head of what is printed, saved or sent, with its day and the operator's zone. It says in which zone the
+// other times of that page are (ClockText): who reads it may be elsewhere. Letters alone do not say it: IST is a zone of three countries.
+func StampText(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	return t.Local().Format("2006-01-02 15:04 ") + ZoneText(t.Local())
+}
+
+// ZoneText is the zone of a moment: "UTC", "IST (UTC+05:30)", or "UTC-03:00" where the zone has no letters.
+func ZoneText(t time.Time) string {
+	name, offset := t.Zone()
+	from := t.Format("UTC-07:00")
+	switch {
+	case offset == 0 && name == "UTC":
+		return name
+	case strings.HasPrefix(name, "+"), strings.HasPrefix(name, "-"), name == "":
+		return from
+	}
+	return name + " (" + from + ")"
+}
+
 // SpanText is a duration for a line: "45 s", "12 m", "2 h 41 m", "1 d 14 h".
 func SpanText(d time.Duration) string {
 	switch {

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,5 +82,31 @@ func TestSilentWaitOfANodeThatReturns(t *testing.T) {
 		}
 		w.untilSaid(lock, "^active/inactive$")
 		w.until("the request is gone", func() bool { return w.request("cmp-01") == nil })
+	})
+}
+
+// A volume that cannot be mounted is tried again and again, and the kubelet's event of it counts: it does not vanish from a server that
+// keeps events for an hour.
+func TestTheEventOfAVolumeThatIsNotMountedCounts(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
+		w, _ := alone(t, `troubles: [{kind: podsNotReady, node: cmp-01, workload: nova-compute-default, event: "FailedMount: no"}]`, small3,
+			" []")
+		failed := func() (out []corev1.Event) {
+			list, err := w.kube.CoreV1().Events("openstack").List(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range list.Items {
+				if e.Reason == "FailedMount" {
+					out = append(out, e)
+				}
+			}
+			return out
+		}
+		w.until("it was tried some times", func() bool { all := failed(); return len(all) > 0 && all[0].Count >= 4 })
+		all := failed()
+		if took := all[0].LastTimestamp.Sub(all[0].FirstTimestamp.Time); len(all) != 1 || took < 6*time.Minute || took > 12*time.Minute {
+			t.Errorf("%d events, the first tried again for %s", len(all), took)
+		}
 	})
 }

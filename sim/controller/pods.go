@@ -121,7 +121,7 @@ func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) 
 	}
 	if waits, down := k.troubles.crashes(pod, host, k.seen[uid], now); down {
 		if !ready && waiting(pod) == waits {
-			return now.Add(time.Minute), nil
+			return now.Add(time.Minute), k.reportPod(ctx, pod, now)
 		}
 		return now.Add(time.Minute), errors.Join(k.setPodDown(ctx, pod, waits, now), k.reportPod(ctx, pod, now))
 	}
@@ -399,21 +399,38 @@ func podReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// reportPod writes the event that the kubelet reports of a pod that does not become ready; once.
+// mountAgain is after how long the kubelet tries at the latest again to mount a volume, and reports that it failed (2m2s in its
+// goroutinemap/exponentialbackoff).
+const mountAgain = 122 * time.Second
+
+// reportPod writes the event that the kubelet reports of a pod that does not become ready. The kubelet tries again and again, and a
+// repeated event counts: one that lasts does not end with the hour for which events are kept.
 func (k *kubelet) reportPod(ctx context.Context, pod *corev1.Pod, now time.Time) error {
 	reason, message, ok := strings.Cut(k.troubles.eventOf(pod), ": ")
 	if !ok {
 		return nil
 	}
-	stamp := metav1.NewTime(now)
-	_, err := k.kube.CoreV1().Events(pod.Namespace).Create(ctx, &corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Name: pod.Name + "." + hashID(string(pod.UID), reason)[:8], Namespace: pod.Namespace},
+	stamp, events := metav1.NewTime(now), k.kube.CoreV1().Events(pod.Namespace)
+	name := pod.Name + "." + hashID(string(pod.UID), reason)[:8]
+	if last, told := k.reported[name]; told && now.Before(last.Add(mountAgain)) {
+		return nil
+	}
+	_, err := events.Create(ctx, &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: name, Namespace: pod.Namespace},
 		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 		Reason:         reason, Message: message, Type: corev1.EventTypeWarning, Count: 1, FirstTimestamp: stamp, LastTimestamp: stamp,
 		Source: corev1.EventSource{Component: "kubelet", Host: pod.Spec.NodeName},
 	}, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
+	if apierrors.IsAlreadyExists(err) {
+		var e *corev1.Event
+		if e, err = events.Get(ctx, name, metav1.GetOptions{}); err == nil {
+			e.Count, e.LastTimestamp = e.Count+1, stamp
+			_, err = events.Update(ctx, e, metav1.UpdateOptions{})
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("write an event about pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
+	k.reported[name] = now
 	return nil
 }

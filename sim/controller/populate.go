@@ -184,6 +184,6 @@ func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
 
 func newKubelet(e *env, h *hosts) *kubelet {
 	return &kubelet{env: e, hosts: h, started: map[string]time.Time{}, seen: map[string]time.Time{}, ending: map[string]time.Time{},
-		made: map[string]int{}, revisions: map[string]string{}, given: map[string]bool{},
+		made: map[string]int{}, revisions: map[string]string{}, given: map[string]bool{}, reported: map[string]time.Time{},
 		unseen: map[cache.ObjectName]bool{}}
 }

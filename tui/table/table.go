@@ -281,12 +281,20 @@ func (t *Table[T]) ToggleMark() {
 	t.GoTo(t.index + 1)
 }
 
-// MarkedOrCurrent returns the marked rows in order, or the row under the cursor when none is marked.
+// MarkedOrCurrent returns the marked rows in the order in which they stand on the screen, those that the filter hides at the end; or the
+// row under the cursor when none is marked.
 func (t *Table[T]) MarkedOrCurrent() []T {
 	var out []T
-	for _, r := range t.all {
-		if t.marked[t.ID(r)] {
-			out = append(out, r)
+	seen := make(map[string]bool, len(t.marked))
+	for _, rows := range [][]T{t.rows, t.all} {
+		if len(seen) == len(t.marked) {
+			break
+		}
+		for _, r := range rows {
+			if id := t.ID(r); t.marked[id] && !seen[id] {
+				seen[id] = true
+				out = append(out, r)
+			}
 		}
 	}
 	if len(out) == 0 {
