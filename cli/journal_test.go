@@ -224,7 +224,7 @@ func TestAJournalTellsTheTimeOfTheCluster(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	from, to := wall.Add(3*time.Hour).Local().Format(minutes), wall.Add(5*time.Hour).Local().Format(minutes)
 	if code := execute(t.Context(), p, []string{"journal"}, nil, &stdout, &stderr); code != exitFine ||
-		!strings.Contains(stdout.String(), ", "+from+" to "+to+", 3 lines") {
+		!strings.Contains(stdout.String(), ", "+from+" to "+to+" ") || !strings.Contains(stdout.String(), ", 3 lines") {
 		t.Errorf("%d, %s%s, want %s to %s", code, stdout.String(), stderr.String(), from, to)
 	}
 	var lines []engine.JournalLine

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lockstep/core"
 	"lockstep/core/engine"
 	"lockstep/core/wording"
 )
@@ -167,7 +168,7 @@ func showJournals(out, trouble io.Writer, paths []string, f journalFilter, outpu
 }
 
 // clusterNow is what time it is in the cluster that the lines are of: by this machine's clock, and by how far the two were apart in the
-// last run. A line is written when what it tells was seen, or later.
+// last run. A line is written when what it tells was seen, or later, so none of them is ahead of it.
 func clusterNow(lines []engine.JournalLine, now time.Time) time.Time {
 	var last engine.JournalLine
 	for _, l := range lines {
@@ -181,7 +182,11 @@ func clusterNow(lines []engine.JournalLine, now time.Time) time.Time {
 			ahead, known = l.At.Sub(l.Wall), true
 		}
 	}
-	return now.Add(ahead)
+	now = now.Add(ahead)
+	for _, l := range lines {
+		now = core.Later(now, l.When().In(now.Location()))
+	}
+	return now
 }
 
 // shownLine is a line of a journal in JSON: the record as it stands there, and where.
