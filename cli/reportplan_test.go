@@ -133,6 +133,9 @@ func foretells(t *testing.T, st *story) {
 			if f.Given.IsZero() || f.End.IsZero() || !f.Came.After(f.Given) {
 				t.Errorf("it is not whole: %+v", f)
 			}
+			if (f.Kind == core.ForetoldStep) != (f.ID != "" && f.Took() > time.Minute) {
+				t.Errorf("how long it took is not known of a step, or is of what is none: %+v", f)
+			}
 			out = append(out, strings.TrimSpace(string(f.Kind)+" "+f.Title))
 		}
 		slices.Sort(out)

@@ -48,12 +48,22 @@ const (
 type Foretold struct {
 	Update    string // the ClusterMaintenanceRequest's UID
 	Kind      ForetoldKind
+	ID        string    // of the part, as in the forecast; empty for the others, and in what older versions recorded
 	Title     string    // of the step or the phase; empty for the others
+	Began     time.Time // the part; zero where nobody knows, for the others, and in what older versions recorded
 	Given     time.Time // when it was forecast
 	End       time.Time // for when
 	Spread    time.Duration
 	Unlearned time.Duration // how much of it rested on the documents' or the plan's numbers
 	Came      time.Time
+}
+
+// Took is how long the part took; 0 where that is not known.
+func (f Foretold) Took() time.Duration {
+	if f.Began.IsZero() || !f.Came.After(f.Began) {
+		return 0
+	}
+	return f.Came.Sub(f.Began)
 }
 
 // Off is by how much it came later than forecast; negative when it came earlier.

@@ -182,6 +182,7 @@ var rules = map[string]rule{
 	"PlannedPart.Estimate": {class: own}, "PlanStepRecord.Plan": {class: id}, "PlanStepRecord.ID": {class: step},
 	"PlanStepRecord.Message": {class: prose}, "ForecastRecord.Update": {class: id}, "ForecastRecord.Moment": {class: step},
 	"ForetoldRecord.Update": {class: id}, "ForetoldRecord.Kind": {class: own}, "ForetoldRecord.ID": {class: step},
-	"ForetoldRecord.Title": {class: prose}, "Foretold.Update": {class: id}, "Foretold.Kind": {class: own}, "Foretold.Title": {class: prose},
+	"Foretold.ID": {class: step}, "ForetoldRecord.Title": {class: prose},
+	"Foretold.Update": {class: id}, "Foretold.Kind": {class: own}, "Foretold.Title": {class: prose},
 	"ForecastPart.ID": {class: step}, "Record.Reconstructed": {class: own},
 }

@@ -246,8 +246,13 @@ func (e *Engine) observeForecast(s *core.Snapshot, f *forecast.Forecast) {
 // there is nothing to be measured.
 func (e *Engine) observeForetold(s *core.Snapshot) {
 	b := &e.plan
-	see := func(kind core.ForetoldKind, id, title string, of given, end ForecastEnd, came time.Time) {
-		r := &ForetoldRecord{Update: b.update, Kind: kind, ID: id, Title: title, Given: of.at.UTC(), ForecastEnd: end, Came: came.UTC()}
+	see := func(part endedPart, of given, end ForecastEnd) {
+		came := part.came
+		r := &ForetoldRecord{Update: b.update, Kind: part.kind, ID: part.id, Title: part.title, Given: of.at.UTC(), ForecastEnd: end,
+			Came: came.UTC()}
+		if !part.began.IsZero() {
+			r.Began = part.began.UTC()
+		}
 		if b.came[r.key()] || came.IsZero() || end.End.IsZero() || !came.After(of.at) {
 			return
 		}
@@ -269,7 +274,7 @@ func (e *Engine) observeForetold(s *core.Snapshot) {
 		g := by(p.id, ForecastFirst)
 		for _, part := range g.Parts {
 			if part.ID == p.id {
-				see(p.kind, p.id, p.title, g, part.ForecastEnd, p.came)
+				see(p, g, part.ForecastEnd)
 			}
 		}
 		if p.phase == core.PhaseWorkers {
@@ -279,18 +284,19 @@ func (e *Engine) observeForetold(s *core.Snapshot) {
 	}
 	whole := by(ForecastPace, ForecastFirst)
 	if all {
-		see(core.ForetoldNodes, "", "", whole, whole.Nodes, nodes)
+		see(endedPart{kind: core.ForetoldNodes, came: nodes}, whole, whole.Nodes)
 	}
 	if u := e.history.Update; u.UID == b.update && (u.EndSeen || u.Reconstructed) {
-		see(core.ForetoldWhole, "", "", whole, whole.Whole, u.Ended)
+		see(endedPart{kind: core.ForetoldWhole, came: u.Ended}, whole, whole.Whole)
 	}
 }
 
-// endedPart is a part of the update, and when it ended; zero when it has not, or nobody knows when.
+// endedPart is a part of the update, or what is measured like one, and when it began and ended; zero when it has not, or nobody knows when.
 type endedPart struct {
 	kind      core.ForetoldKind
 	id, title string
 	phase     core.PhaseID
+	began     time.Time
 	came      time.Time
 }
 
@@ -300,7 +306,11 @@ func (e *Engine) endedParts(s *core.Snapshot) []endedPart {
 	if e.plan.plan == "" {
 		for _, p := range progress.Phases(s) {
 			part := endedPart{kind: core.ForetoldPhase, id: "phase " + wording.Itoa(int(p.ID)), title: p.Title, phase: p.ID}
-			if r := e.history.Phases[p.ID]; r.Ended.Exact {
+			r := e.history.Phases[p.ID]
+			if r.Started.Exact {
+				part.began = r.Started.At
+			}
+			if r.Ended.Exact {
 				part.came = r.Ended.At
 			}
 			out = append(out, part)
@@ -309,7 +319,7 @@ func (e *Engine) endedParts(s *core.Snapshot) []endedPart {
 	}
 	if plan := planOf(s, e.plan.plan); plan != nil {
 		for i, st := range plan.Steps {
-			out = append(out, endedPart{core.ForetoldStep, stepID(st, i), progress.StepShort(st), st.Phase(), stepEnded(st)})
+			out = append(out, endedPart{core.ForetoldStep, stepID(st, i), progress.StepShort(st), st.Phase(), st.Started, stepEnded(st)})
 		}
 	}
 	return out

@@ -231,7 +231,8 @@ type ForetoldRecord struct {
 	Title  string            `json:"title,omitempty"`
 	Given  time.Time         `json:"given"`
 	ForecastEnd
-	Came time.Time `json:"came"`
+	Came  time.Time `json:"came"`
+	Began time.Time `json:"began,omitzero"` // the part; zero where nobody knows, and for what is none
 }
 
 // key tells what it is of.
@@ -240,8 +241,8 @@ func (r *ForetoldRecord) key() string { return string(r.Kind) + " " + r.ID + " o
 // kept is what the History keeps of it.
 func (r *ForetoldRecord) kept() core.Foretold {
 	of := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
-	return core.Foretold{Update: r.Update, Kind: r.Kind, Title: r.Title, Given: r.Given, End: r.End, Spread: of(r.Spread),
-		Unlearned: of(r.Unlearned), Came: r.Came}
+	return core.Foretold{Update: r.Update, Kind: r.Kind, ID: r.ID, Title: r.Title, Began: r.Began, Given: r.Given, End: r.End,
+		Spread: of(r.Spread), Unlearned: of(r.Unlearned), Came: r.Came}
 }
 
 // EntryEvent is what becomes of an entry.

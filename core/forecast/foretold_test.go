@@ -58,3 +58,46 @@ func TestOnlyTheNewestForecastsAreKept(t *testing.T) {
 		t.Errorf("%d are kept, the newest: %v", len(table), newest)
 	}
 }
+
+// A part without nodes takes as long as in earlier updates, also where nothing but the journal tells of them.
+func TestAPartTakesAsLongAsTheJournalTells(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		plan bool
+		took map[string]time.Duration // by update
+		kind core.ForetoldKind
+		id   string
+		want Length
+	}{
+		{"a phase", false, map[string]time.Duration{"a": 40 * time.Minute}, core.ForetoldPhase, "phase 2",
+			Length{Usual: 40 * time.Minute, Spread: 10 * time.Minute, Basis: BasisEarlier, Seen: 1}},
+		{"a step", true, map[string]time.Duration{"a": 30 * time.Minute, "b": 50 * time.Minute, "c": 36 * time.Minute}, core.ForetoldStep,
+			"openstack", Length{Usual: 36 * time.Minute, Spread: 10 * time.Minute, Basis: BasisEarlier, Seen: 3}},
+		{"this update itself", true, map[string]time.Duration{"cmr": 30 * time.Minute}, core.ForetoldStep, "openstack",
+			Length{Usual: 90 * time.Minute, Basis: BasisPlan}},
+		{"another kind", true, map[string]time.Duration{"a": 30 * time.Minute}, core.ForetoldPhase, "openstack",
+			Length{Usual: 90 * time.Minute, Basis: BasisPlan}},
+		{"an older version recorded it", true, map[string]time.Duration{"a": 0}, core.ForetoldStep, "openstack",
+			Length{Usual: 90 * time.Minute, Basis: BasisPlan}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sc := planned()
+			if !tt.plan {
+				sc.Management = nil
+			}
+			for update, took := range tt.took {
+				f := core.Foretold{Update: update, Kind: tt.kind, ID: tt.id, Came: sc.Now.Add(-1000 * time.Hour)}
+				if took > 0 {
+					f.Began = f.Came.Add(-took)
+				}
+				sc.History.Foretold = core.WithForetold(sc.History.Foretold, update, f)
+			}
+			if id := sc.ClusterRequest().UID; id != "cmr" {
+				t.Fatalf("the update is %s", id)
+			}
+			if got := Of(sc.Snapshot).Parts[0].Length; got != tt.want {
+				t.Errorf("%+v, want %+v", got, tt.want)
+			}
+		})
+	}
+}

@@ -433,8 +433,8 @@ func usual(jobs []job) Length {
 	return best
 }
 
-// lengthOf is how long a part without nodes takes as a whole: as in earlier updates of this cluster by plan, else as the plan says, else
-// as the documents say.
+// lengthOf is how long a part without nodes takes as a whole: as in earlier updates of this cluster, by the plans that are still there or
+// else by the journal; else as the plan says, else as the documents say.
 func (u *update) lengthOf(p *Part) Length {
 	var took []time.Duration
 	if m := u.s.Management; m != nil && p.Plan {
@@ -448,6 +448,9 @@ func (u *update) lengthOf(p *Part) Length {
 			}
 		}
 	}
+	if len(took) == 0 {
+		took = u.journalled(p)
+	}
 	if l, ok := stepLength(took); ok {
 		return l
 	}
@@ -458,4 +461,22 @@ func (u *update) lengthOf(p *Part) Length {
 		return Length{Usual: p.Documents, Basis: BasisDocuments}
 	}
 	return Length{Basis: BasisNone}
+}
+
+// journalled is how long the part took in earlier updates, as far as the journal tells.
+func (u *update) journalled(p *Part) []time.Duration {
+	kind := core.ForetoldPhase
+	if p.Plan {
+		kind = core.ForetoldStep
+	}
+	var took []time.Duration
+	for _, f := range u.s.History.Foretold {
+		if f.Kind != kind || f.ID != p.ID || u.request != nil && f.Update == u.request.UID {
+			continue
+		}
+		if d := f.Took(); d > 0 {
+			took = append(took, d)
+		}
+	}
+	return took
 }
