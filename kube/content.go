@@ -22,13 +22,22 @@ func contentOf(data []byte) map[string]any {
 	if r.at == len(data) || data[r.at] != '{' {
 		return nil
 	}
-	value, ok := r.object(0, true, false)
+	value, ok := r.object(0, true, whole)
 	r.space()
 	if !ok || r.at != len(data) {
 		return nil
 	}
 	return value
 }
+
+// part says which part of the text a value is.
+type part int
+
+const (
+	other    part = iota
+	whole         // an object of the API: the text itself, or an item of it where it is a list
+	metadata      // of an object of the API
+)
 
 // contentReader reads JSON. Its methods return false, and it is of no use any more, where something is wrong or unusual.
 type contentReader struct {
@@ -52,13 +61,13 @@ func (r *contentReader) next() byte {
 }
 
 // value reads any value. Where it is not to be kept, it is read all the same, as an error in it counts, and is nil.
-func (r *contentReader) value(depth int, keep, metadata bool) (any, bool) {
+func (r *contentReader) value(depth int, keep bool, is part) (any, bool) {
 	if depth > deepest {
 		return nil, false
 	}
 	switch c := r.next(); {
 	case c == '{':
-		value, ok := r.object(depth, keep, metadata)
+		value, ok := r.object(depth, keep, is)
 		if !keep {
 			return nil, ok
 		}
@@ -87,8 +96,8 @@ func (r *contentReader) value(depth int, keep, metadata bool) (any, bool) {
 	return nil, false
 }
 
-// object reads an object; metadata says that it is the metadata of an object of the API.
-func (r *contentReader) object(depth int, keep, metadata bool) (map[string]any, bool) {
+// object reads an object.
+func (r *contentReader) object(depth int, keep bool, is part) (map[string]any, bool) {
 	r.at++ // the bracket
 	var out map[string]any
 	if keep {
@@ -107,9 +116,12 @@ func (r *contentReader) object(depth int, keep, metadata bool) (map[string]any, 
 			return nil, false
 		}
 		r.at++
-		read := keep && !(metadata && string(name) == `"`+unread+`"`)
-		// Objects of the API are the whole text, or the items of a list.
-		value, ok := r.value(depth+1, read, (depth == 0 || depth == 2) && string(name) == `"metadata"`)
+		read := keep && !(is == metadata && string(name) == `"`+unread+`"`)
+		inner := other
+		if is == whole && string(name) == `"metadata"` {
+			inner = metadata
+		}
+		value, ok := r.value(depth+1, read, inner)
 		if !ok {
 			return nil, false
 		}
@@ -134,13 +146,17 @@ func (r *contentReader) object(depth int, keep, metadata bool) (map[string]any, 
 
 func (r *contentReader) list(depth int, keep bool) ([]any, bool) {
 	r.at++ // the bracket
+	items := other
+	if depth == 1 {
+		items = whole
+	}
 	out := []any{}
 	if r.next() == ']' {
 		r.at++
 		return out, true
 	}
 	for {
-		value, ok := r.value(depth+1, keep, false)
+		value, ok := r.value(depth+1, keep, items)
 		if !ok {
 			return nil, false
 		}

@@ -98,6 +98,24 @@ func TestContentIsWhatApimachineryReads(t *testing.T) {
 	})
 }
 
+// Only objects of the API have metadata that is not read whole: a field of another object may have any name.
+func TestOnlyMetadataOfObjectsIsReadInPart(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"metadata":{"managedFields":1}}`:                       `map[metadata:map[]]`,
+		`{"items":[{"metadata":{"managedFields":1}}]}`:           `map[items:[map[metadata:map[]]]]`,
+		`{"spec":{"template":{"metadata":{"managedFields":1}}}}`: `map[spec:map[template:map[metadata:map[managedFields:1]]]]`,
+		`{"spec":{"metadata":{"managedFields":1}}}`:              `map[spec:map[metadata:map[managedFields:1]]]`,
+		`{"metadata":{"metadata":{"managedFields":1}}}`:          `map[metadata:map[metadata:map[managedFields:1]]]`,
+		`{"items":[[{"metadata":{"managedFields":1}}]]}`:         `map[items:[[map[metadata:map[managedFields:1]]]]]`,
+		`{"spec":{"items":[{"metadata":{"managedFields":1}}]}}`:  `map[spec:map[items:[map[metadata:map[managedFields:1]]]]]`,
+		`{"items":[{"spec":{"metadata":{"managedFields":1}}}]}`:  `map[items:[map[spec:map[metadata:map[managedFields:1]]]]]`,
+	} {
+		if got := fmt.Sprint(contentOf([]byte(text))); got != want {
+			t.Errorf("%s is read as %s, want %s", text, got, want)
+		}
+	}
+}
+
 // What API servers send is read without json, and without who wrote which field.
 func TestObjectsOfTheAPIAreReadWithoutManagedFields(t *testing.T) {
 	for _, page := range []string{nodesPage(3), locksPage(3)} {
