@@ -14,16 +14,17 @@ func TestInstancesAreAsAMap(t *testing.T) {
 		model := map[string]*Instance{}
 		for range rapid.IntRange(1, 6).Draw(t, "Snapshots") {
 			before := maps.Clone(model)
-			changed := map[string]*Instance{}
-			for _, id := range rapid.SliceOfN(rapid.StringMatching(`[a-d]{1,3}`), 0, 8).Draw(t, "changed") {
+			var put []*Instance
+			var removed []string
+			for _, id := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-d]{1,3}`), 0, 8, rapid.ID).Draw(t, "changed") {
 				if in := (&Instance{ID: id}); rapid.Bool().Draw(t, "there") {
-					changed[id], model[id] = in, in
+					put, model[id] = append(put, in), in
 				} else {
-					changed[id] = nil
+					removed = append(removed, id)
 					delete(model, id)
 				}
 			}
-			next := kept.With(changed)
+			next := kept.With(put, removed)
 			for _, of := range []struct {
 				kept  Instances
 				model map[string]*Instance

@@ -24,11 +24,7 @@ func (s *Snapshot) WithInstances(host string, found []*Instance) *Snapshot {
 		c.ByHost = map[string][]*Instance{}
 	}
 	c.ByHost[host] = found
-	changed := make(map[string]*Instance, len(found))
-	for _, in := range found {
-		changed[in.ID] = in
-	}
-	c.Instances = s.Instances.With(changed)
+	c.Instances = s.Instances.With(found, nil)
 	return c
 }
 

@@ -35,7 +35,7 @@ const (
 // any amount.
 type instancePoll struct {
 	p      *Poller
-	known  map[string]knownInstance
+	known  core.ByKey[knownInstance]
 	byHost map[string][]*core.Instance // the known ones, by ID; with 100,000 of them, finding those of a host must not go through all
 	shared shared                      // what they share
 
@@ -98,7 +98,7 @@ type answer struct {
 
 func newInstancePoll(p *Poller) *instancePoll {
 	return &instancePoll{
-		p: p, known: map[string]knownInstance{}, byHost: map[string][]*core.Instance{}, gone: map[string]uint64{},
+		p: p, byHost: map[string][]*core.Instance{}, gone: map[string]uint64{},
 		size: pageSize, hosts: map[string]*look{}, changes: &look{}, listing: &look{},
 		answers: make(chan answer),
 	}
@@ -441,7 +441,7 @@ func (l *instancePoll) learnAll(k *look, a answer) (upserts []core.Object, delet
 		if k.query.host != "" && !r.deleted() {
 			k.present[r.ID] = true
 		}
-		old := l.known[r.ID]
+		old := l.known.At(r.ID)
 		switch {
 		case l.gone[r.ID] > a.step: // it was deleted since this was requested
 			continue
@@ -456,7 +456,7 @@ func (l *instancePoll) learnAll(k *look, a answer) (upserts []core.Object, delet
 		}
 		instance := r.instance()
 		if same(old.Instance, instance) {
-			l.known[old.ID] = knownInstance{old.Instance, l.step} // the key that is there: another copy of it would be kept as well
+			l.known.Put(knownInstance{old.Instance, l.step})
 			continue
 		}
 		l.shared.share(instance)
@@ -490,10 +490,17 @@ func maxTime(a, b time.Time) time.Time {
 // complete ends a listing. Instances that were not seen since it began are gone.
 func (l *instancePoll) complete() {
 	k := l.listing
-	for id, one := range l.known {
+	all := make([]core.Object, 0, l.known.Len())
+	var gone []string
+	for id, one := range l.known.All() {
 		if one.learned <= k.began {
-			l.forget(id)
+			gone = append(gone, id)
+			continue
 		}
+		all = append(all, one.Instance)
+	}
+	for _, id := range gone {
+		l.forget(id)
 	}
 	for id, step := range l.gone {
 		if step <= k.began {
@@ -501,10 +508,6 @@ func (l *instancePoll) complete() {
 		}
 	}
 	l.covered = maxTime(l.covered, k.covers)
-	all := make([]core.Object, 0, len(l.known))
-	for _, one := range l.known {
-		all = append(all, one.Instance)
-	}
 	now := wallClock()
 	first := !l.synced
 	l.synced, l.listed, k.due = true, now, now.Add(l.p.scaled(relistEvery))
@@ -526,7 +529,7 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 	began, present := k.began, k.present
 	missing := func() (ids []string) {
 		for _, i := range l.byHost[k.query.host] {
-			if !present[i.ID] && l.known[i.ID].learned <= began {
+			if !present[i.ID] && l.known.At(i.ID).learned <= began {
 				ids = append(ids, i.ID)
 			}
 		}
@@ -539,7 +542,7 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 	left := missing()
 	for _, id := range left {
 		// The next look at the changes shows where it went, or that it was deleted. Until then it is on no host.
-		known := l.known[id]
+		known := l.known.At(id)
 		gone := *known.Instance
 		gone.Host = ""
 		l.know(&gone, known.learned)
@@ -558,7 +561,7 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 // know replaces what was known of an instance, which was last seen in a step.
 func (l *instancePoll) know(i *core.Instance, learned uint64) {
 	l.leave(i.ID)
-	l.known[i.ID] = knownInstance{i, learned}
+	l.known.Put(knownInstance{i, learned})
 	at, _ := placeOf(l.byHost[i.Host], i.ID)
 	l.byHost[i.Host] = slices.Insert(l.byHost[i.Host], at, i)
 }
@@ -570,7 +573,7 @@ func placeOf(list []*core.Instance, id string) (at int, there bool) {
 
 // leave takes an instance off its host.
 func (l *instancePoll) leave(id string) {
-	if old := l.known[id]; old.Instance != nil {
+	if old := l.known.At(id); old.Instance != nil {
 		if at, there := placeOf(l.byHost[old.Host], id); there {
 			l.byHost[old.Host] = slices.Delete(l.byHost[old.Host], at, at+1)
 		}
@@ -579,6 +582,6 @@ func (l *instancePoll) leave(id string) {
 
 func (l *instancePoll) forget(id string) {
 	l.leave(id)
-	delete(l.known, id)
+	l.known.Remove(id)
 	l.gone[id] = l.step
 }

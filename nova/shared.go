@@ -20,8 +20,11 @@ type shared struct {
 	flavors map[string]*core.Flavor // by name
 }
 
-// share replaces texts of an instance that nobody else has seen yet by equal ones.
+// share replaces texts of an instance that nobody else has seen yet by equal ones. Its ID and name, which are its own, become one text:
+// each text is an object that the garbage collector looks at.
 func (s *shared) share(i *core.Instance) {
+	own := i.ID + i.Name
+	i.ID, i.Name = own[:len(i.ID)], own[len(i.ID):]
 	for _, t := range []*string{
 		&i.ProjectID, &i.UserID, &i.Host, &i.Status, &i.VMState, &i.TaskState, &i.Zone,
 	} {

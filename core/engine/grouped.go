@@ -11,57 +11,58 @@ import (
 // grouped is objects by what they belong to, such as locks by their node. A Snapshot's map of lists is made from it: lists that have not
 // changed are shared with the Snapshot before.
 type grouped[T core.Object] struct {
-	groups  map[string][]T  // by group; each by key: lists, as there are 100,000 instances on thousands of hosts
-	changed map[string]bool // groups that changed since the last projection
+	order   func(a, b T) int // of a group's objects; nil: by key
+	groups  map[string][]T   // by group, each in order; Snapshots share a list that has not changed since the last projection
+	changed map[string]bool  // groups that changed since the last projection: their lists are not shared
 }
 
-// find is the place of a key in a group.
-func find[T core.Object](group []T, key string) (at int, there bool) {
-	return slices.BinarySearchFunc(group, key, func(o T, key string) int { return strings.Compare(o.Key(), key) })
+func (g *grouped[T]) compare(a, b T) int {
+	if g.order != nil {
+		if c := g.order(a, b); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(a.Key(), b.Key())
 }
 
-// put adds an object to a group, or replaces it there.
+// put adds an object to a group in which it is not.
 func (g *grouped[T]) put(group string, o T) {
 	if g.groups == nil {
 		g.groups = map[string][]T{}
 	}
-	list := g.groups[group]
-	if at, there := find(list, o.Key()); there {
-		list[at] = o
-	} else {
-		g.groups[group] = slices.Insert(list, at, o)
-	}
-	g.touch(group)
+	list := g.own(group)
+	at, _ := slices.BinarySearchFunc(list, o, g.compare)
+	g.groups[group] = slices.Insert(list, at, o)
 }
 
 // remove takes an object out of a group.
-func (g *grouped[T]) remove(group, key string) {
-	if at, there := find(g.groups[group], key); there {
-		g.groups[group] = slices.Delete(g.groups[group], at, at+1)
+func (g *grouped[T]) remove(group string, o T) {
+	list := g.own(group)
+	if at, there := slices.BinarySearchFunc(list, o, g.compare); there {
+		list = slices.Delete(list, at, at+1)
+		g.groups[group] = list
 	}
-	if len(g.groups[group]) == 0 {
+	if len(list) == 0 {
 		delete(g.groups, group)
 	}
-	g.touch(group)
 }
 
-func (g *grouped[T]) touch(group string) {
+// own is a group's list, to be changed.
+func (g *grouped[T]) own(group string) []T {
 	if g.changed == nil {
 		g.changed = map[string]bool{}
 	}
-	g.changed[group] = true
+	if !g.changed[group] {
+		g.changed[group] = true
+		list := g.groups[group]
+		g.groups[group] = append(make([]T, 0, len(list)+1), list...)
+	}
+	return g.groups[group]
 }
 
-// lists are the groups' objects in their order, from those of the Snapshot before, which are not changed. The order must be total; nil is
-// the order of the keys.
-func (g *grouped[T]) lists(before map[string][]T, order func(list []T)) map[string][]T {
-	return since(g, before, func(group []T) []T {
-		list := slices.Clip(slices.Clone(group))
-		if order != nil {
-			order(list)
-		}
-		return list
-	})
+// lists are the groups' objects in their order, from those of the Snapshot before, which are not changed.
+func (g *grouped[T]) lists(before map[string][]T) map[string][]T {
+	return since(g, before, func(group []T) []T { return slices.Clip(group) })
 }
 
 // firsts are the groups' objects where each group has one, from those of the Snapshot before, which are not changed; of several it is

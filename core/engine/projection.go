@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sort"
@@ -13,21 +14,25 @@ import (
 func (w *world) project(s, prev *core.Snapshot) {
 	s.Sources = maps.Clone(w.sources)
 	p := projection{w: w}
-	p.own(core.SourceClusterLocks, func() { s.ClusterLocks = sortedLocks(values[*core.WorkloadLock](w, core.SourceClusterLocks)) },
+	p.own(core.SourceClusterLocks, func() {
+		s.ClusterLocks = values[*core.WorkloadLock](w, core.SourceClusterLocks)
+		slices.SortFunc(s.ClusterLocks, lockOrder)
+	},
 		func() { s.ClusterLocks = prev.ClusterLocks }, prev)
 	var before core.Facts
 	if prev != nil {
 		before = prev.Facts
 	}
 	p.own(core.SourceNodeLocks, func() {
-		s.NodeLocks = w.locks.lists(before.NodeLocks, func(list []*core.WorkloadLock) { sortedLocks(list) })
+		s.NodeLocks = w.locks.lists(before.NodeLocks)
 	}, func() { s.NodeLocks = prev.NodeLocks }, prev)
 	p.own(core.SourceClusterRequests, func() {
-		s.ClusterRequests = sortedRequests(values[*core.MaintenanceRequest](w, core.SourceClusterRequests))
+		s.ClusterRequests = values[*core.MaintenanceRequest](w, core.SourceClusterRequests)
+		slices.SortFunc(s.ClusterRequests, requestOrder)
 	},
 		func() { s.ClusterRequests = prev.ClusterRequests }, prev)
 	p.own(core.SourceNodeRequests, func() {
-		s.NodeRequests = w.requests.lists(before.NodeRequests, func(list []*core.MaintenanceRequest) { sortedRequests(list) })
+		s.NodeRequests = w.requests.lists(before.NodeRequests)
 	}, func() { s.NodeRequests = prev.NodeRequests }, prev)
 	p.own(core.SourceDeletionRequests, func() {
 		s.Deletions = collect(w, core.SourceDeletionRequests, func(n *core.NodeNotice) string { return n.Node })
@@ -52,17 +57,13 @@ func (w *world) project(s, prev *core.Snapshot) {
 	w.projectWorkloads(s, prev)
 	p.own(core.SourceComputeServices, func() { s.Services = w.services.firsts(before.Services, nil) },
 		func() { s.Services = prev.Services }, prev)
-	p.own(core.SourceInstances, func() { w.projectInstances(s, prev) },
+	p.own(core.SourceInstances, func() { w.projectInstances(s, before.ByHost) },
 		func() { s.Instances, s.ByHost = prev.Instances, prev.ByHost }, prev)
 	p.own(core.SourceMigrations, func() {
-		s.Migrations = w.migrations.lists(before.Migrations, func(list []*core.Migration) {
-			sort.Slice(list, func(i, j int) bool { return newer(list[i], list[j]) })
-		})
+		s.Migrations = w.migrations.lists(before.Migrations)
 	}, func() { s.Migrations = prev.Migrations }, prev)
 	p.own(core.SourceNetworkAgents, func() {
-		s.Agents = w.agents.lists(before.Agents, func(list []*core.NetworkAgent) {
-			sort.Slice(list, func(i, j int) bool { return list[i].Binary+list[i].ID < list[j].Binary+list[j].ID })
-		})
+		s.Agents = w.agents.lists(before.Agents)
 	}, func() { s.Agents = prev.Agents }, prev)
 	p.own(core.SourceProjects, func() {
 		s.Projects = map[string]string{}
@@ -119,28 +120,20 @@ func (w *world) projectNodes(s, prev *core.Snapshot) {
 	s.Nodes = w.nodes.firsts(before, w.withRoles)
 }
 
-// projectInstances rebuilds the lists of the hosts that changed, and shares the others: a cloud has 100,000 instances, and a handful of
-// them change in a second.
-func (w *world) projectInstances(s, prev *core.Snapshot) {
-	var before map[string][]*core.Instance
-	if prev != nil {
-		before, s.Instances = prev.ByHost, prev.Instances.With(w.moved)
-	} else {
-		all := map[string]*core.Instance{}
-		for key, o := range w.objects[core.SourceInstances] {
-			all[key], _ = o.(*core.Instance)
+// projectInstances takes in the instances that have changed: a cloud has 100,000 of them, and a handful change in a second. The world
+// keeps them as the Snapshot has them: another map of them all would be as large.
+func (w *world) projectInstances(s *core.Snapshot, before map[string][]*core.Instance) {
+	var put []*core.Instance
+	var removed []string
+	for id, in := range w.moved {
+		if in != nil {
+			put = append(put, in)
+		} else {
+			removed = append(removed, id)
 		}
-		s.Instances = s.Instances.With(all)
 	}
-	w.moved = nil
-	s.ByHost = w.instances.lists(before, func(list []*core.Instance) {
-		slices.SortFunc(list, func(a, b *core.Instance) int {
-			if c := strings.Compare(a.Name, b.Name); c != 0 {
-				return c
-			}
-			return strings.Compare(a.ID, b.ID)
-		})
-	})
+	w.instances, w.moved = w.instances.With(put, removed), nil
+	s.Instances, s.ByHost = w.instances, w.onHosts.lists(before)
 }
 
 // projectVolumes fills a Snapshot with what is known of Cinder.
@@ -185,7 +178,7 @@ func (w *world) projectWorkloads(s, prev *core.Snapshot) {
 		if prev != nil {
 			before = prev.DaemonPods
 		}
-		s.DaemonPods = w.pods.lists(before, nil)
+		s.DaemonPods = w.pods.lists(before)
 	} else {
 		s.DaemonPods = prev.DaemonPods
 	}
@@ -270,25 +263,21 @@ func group[T any](list []T, key func(T) string) map[string][]T {
 	return out
 }
 
-func sortedLocks(locks []*core.WorkloadLock) []*core.WorkloadLock {
-	sort.Slice(locks, func(i, j int) bool {
-		if locks[i].Controller != locks[j].Controller {
-			return locks[i].Controller < locks[j].Controller
-		}
-		return locks[i].Name < locks[j].Name
-	})
-	return locks
+// The orders of what belongs to a node, a host or an instance. Objects that are equal in them are in the order of their keys.
+
+func lockOrder(a, b *core.WorkloadLock) int {
+	return cmp.Or(strings.Compare(a.Controller, b.Controller), strings.Compare(a.Name, b.Name))
 }
 
-func sortedRequests(requests []*core.MaintenanceRequest) []*core.MaintenanceRequest {
-	sort.Slice(requests, func(i, j int) bool { return requests[i].Name < requests[j].Name })
-	return requests
+func requestOrder(a, b *core.MaintenanceRequest) int { return strings.Compare(a.Name, b.Name) }
+
+func instanceOrder(a, b *core.Instance) int { return strings.Compare(a.Name, b.Name) }
+
+func agentOrder(a, b *core.NetworkAgent) int {
+	return cmp.Or(strings.Compare(a.Binary, b.Binary), strings.Compare(a.ID, b.ID))
 }
 
 // newer orders migration records of one instance, newest first; records of the same second by their ID.
-func newer(a, b *core.Migration) bool {
-	if !a.Created.Equal(b.Created) {
-		return a.Created.After(b.Created)
-	}
-	return a.ID > b.ID
+func newer(a, b *core.Migration) int {
+	return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.ID, a.ID))
 }

@@ -111,8 +111,8 @@ func (w *world) nodesOf(src core.SourceID, o core.Object) []string {
 		return []string{o.Host}
 	case *core.Migration:
 		hosts := []string{o.SourceHost, o.DestHost}
-		if in, there := w.objects[core.SourceInstances][o.InstanceID].(*core.Instance); there {
-			hosts = append(hosts, in.Host)
+		if in, there := w.known(core.SourceInstances, o.InstanceID); there {
+			hosts = append(hosts, in.(*core.Instance).Host)
 		}
 		return hosts
 	case *core.NetworkAgent:

@@ -24,9 +24,11 @@ type world struct {
 	services   grouped[*core.ComputeService]
 	agents     grouped[*core.NetworkAgent]
 	withRoles  func(*core.Node) *core.Node // makes of a node what Snapshots show of it; nil: it is shown as it comes
-	instances  grouped[*core.Instance]
-	moved      map[string]*core.Instance // those that changed since the last projection, by ID; nil for one that is gone
+	onHosts    grouped[*core.Instance]
 	migrations grouped[*core.Migration]
+
+	instances core.Instances            // as the last projection shows them: they are not among the objects
+	moved     map[string]*core.Instance // those that changed since, by ID; nil for one that is gone
 
 	// When services and agents that are as they were reported last, by key. A Snapshot shares the map: it is replaced, never changed.
 	heard   map[string]time.Time
@@ -44,6 +46,12 @@ func newWorld(expected []core.SourceID, now time.Time) *world {
 		sources: map[core.SourceID]core.Source{},
 		objects: map[core.SourceID]map[string]core.Object{},
 		dirty:   map[core.SourceID]bool{},
+
+		locks:      grouped[*core.WorkloadLock]{order: lockOrder},
+		requests:   grouped[*core.MaintenanceRequest]{order: requestOrder},
+		agents:     grouped[*core.NetworkAgent]{order: agentOrder},
+		onHosts:    grouped[*core.Instance]{order: instanceOrder},
+		migrations: grouped[*core.Migration]{order: newer},
 	}
 	for _, id := range expected {
 		w.sources[id] = core.Source{ID: id, State: core.SourceConnecting, Since: now}
@@ -99,7 +107,7 @@ func (w *world) replace(d core.Delta) bool {
 		keep[o.Key()] = true
 	}
 	if d.Source == core.SourceInstances && d.Host != "" {
-		for _, in := range slices.Clone(w.instances.groups[d.Host]) {
+		for _, in := range slices.Clone(w.onHosts.groups[d.Host]) {
 			if !keep[in.ID] {
 				// It is not on this host any more. The next list of the whole cloud tells where it went, or that it was deleted. Until
 				// then it is on no host, but not forgotten.
@@ -109,7 +117,7 @@ func (w *world) replace(d core.Delta) bool {
 			}
 		}
 	} else {
-		for key := range w.objects[d.Source] {
+		for _, key := range w.keys(d.Source) {
 			if !keep[key] {
 				changed = w.remove(d.Source, key) || changed
 			}
@@ -122,28 +130,75 @@ func (w *world) replace(d core.Delta) bool {
 }
 
 func (w *world) put(src core.SourceID, o core.Object) bool {
-	objects := w.objects[src]
-	if objects == nil {
-		objects = map[string]core.Object{}
-		w.objects[src] = objects
-	}
 	key := o.Key()
-	if old, ok := objects[key]; ok && sameFacts(old, o) {
-		w.hear(old, o)
-		return false // a poll that found nothing new, or a heartbeat
-	}
-	if old, ok := objects[key]; ok {
+	old, known := w.known(src, key)
+	if known {
+		if sameFacts(old, o) {
+			w.hear(old, o)
+			return false // a poll that found nothing new, or a heartbeat
+		}
 		w.group(src, old, false)
 	}
 	w.group(src, o, true)
-	w.touched.object(w, src, objects[key], o)
-	objects[key] = o
+	w.touched.object(w, src, old, o)
+	w.keep(src, key, o)
 	w.dirty[src] = true
 	if w.noting {
 		d := &w.noted[len(w.noted)-1]
 		d.Upserts = append(d.Upserts, o)
 	}
 	return true
+}
+
+// known is an object as it came last.
+func (w *world) known(src core.SourceID, key string) (core.Object, bool) {
+	if src == core.SourceInstances {
+		in, ok := w.moved[key]
+		if !ok {
+			in = w.instances.At(key)
+		}
+		if in == nil {
+			return nil, false
+		}
+		return in, true
+	}
+	o, ok := w.objects[src][key]
+	return o, ok
+}
+
+// keep notes an object, or with nil that it is gone. Other objects than instances among these are an adapter's mistake.
+func (w *world) keep(src core.SourceID, key string, o core.Object) {
+	switch {
+	case src == core.SourceInstances:
+		if w.moved == nil {
+			w.moved = map[string]*core.Instance{}
+		}
+		w.moved[key], _ = o.(*core.Instance)
+	case o == nil:
+		delete(w.objects[src], key)
+	case w.objects[src] == nil:
+		w.objects[src] = map[string]core.Object{key: o}
+	default:
+		w.objects[src][key] = o
+	}
+}
+
+// keys are those of all objects of a source.
+func (w *world) keys(src core.SourceID) (keys []string) {
+	if src != core.SourceInstances {
+		return slices.Collect(maps.Keys(w.objects[src]))
+	}
+	for id := range w.instances.All() {
+		if _, moved := w.moved[id]; !moved {
+			keys = append(keys, id)
+		}
+	}
+	for id, in := range w.moved {
+		if in != nil {
+			keys = append(keys, id)
+		}
+	}
+	return keys
 }
 
 // sameFacts tells whether two objects with one key say the same. The resourceVersion of a node does not count: it changes with every
@@ -202,13 +257,13 @@ func (w *world) ownHeard() map[string]time.Time {
 }
 
 func (w *world) remove(src core.SourceID, key string) bool {
-	old, ok := w.objects[src][key]
+	old, ok := w.known(src, key)
 	if !ok {
 		return false
 	}
 	w.group(src, old, false)
 	w.touched.object(w, src, old, nil)
-	delete(w.objects[src], key)
+	w.keep(src, key, nil)
 	if _, heard := w.heard[key]; heard {
 		delete(w.ownHeard(), key)
 	}
@@ -254,12 +309,7 @@ func (w *world) group(src core.SourceID, o core.Object, there bool) {
 		}
 	case *core.Instance:
 		if src == core.SourceInstances {
-			hold(&w.instances, o.Host, o, there)
-			id := o.Key()
-			if !there {
-				o = nil
-			}
-			w.changed(id, o)
+			hold(&w.onHosts, o.Host, o, there)
 		}
 	case *core.Migration:
 		if src == core.SourceMigrations {
@@ -273,13 +323,6 @@ func hold[T core.Object](g *grouped[T], group string, o T, there bool) {
 	if there {
 		g.put(group, o)
 	} else {
-		g.remove(group, o.Key())
+		g.remove(group, o)
 	}
-}
-
-func (w *world) changed(id string, in *core.Instance) {
-	if w.moved == nil {
-		w.moved = map[string]*core.Instance{}
-	}
-	w.moved[id] = in
 }

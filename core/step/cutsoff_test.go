@@ -70,7 +70,7 @@ func TestAnInstanceThatHasLeftIsToldWhereItIs(t *testing.T) {
 		moved := *in
 		moved.Host, moved.Status, moved.TaskState = tt.to, "ACTIVE", ""
 		after.ByHost = map[string][]*core.Instance{tt.to: {&moved}}
-		after.Instances = core.Instances{}.With(map[string]*core.Instance{in.ID: &moved})
+		after.Instances = core.Instances{}.With([]*core.Instance{&moved}, nil)
 		if tt.gone {
 			after.Instances = core.Instances{}
 		}
