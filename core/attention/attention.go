@@ -17,13 +17,15 @@ var derived core.Derivation[entries]
 
 // entries is what needs a person, and what was found at each node.
 type entries struct {
-	all []core.Attention
-	at  core.ByNode[nodeFinds]
+	all      []core.Attention
+	at       core.ByNode[nodeFinds]
+	blocking core.ByNode[[]core.InstanceView] // of the nodes in maintenance
 }
 
 func derive(s *core.Snapshot, earlier entries) entries {
 	f := &facts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s), blockers: map[string][]core.InstanceView{},
 		found: make([]core.Attention, 0, len(earlier.all)+len(earlier.all)/8)}
+	f.maintained = blockingIn(s, earlier.blocking)
 	f.at = f.lookAtNodes(earlier.at)
 	f.gather()
 	for _, rule := range rules {
@@ -35,7 +37,7 @@ func derive(s *core.Snapshot, earlier entries) entries {
 	f.complete()
 	f.setAside() // by their causes, too
 	f.sort()
-	return entries{f.found, f.at}
+	return entries{f.found, f.at, f.maintained}
 }
 
 // Urgent is how many of the entries are urgent, without those that are set aside.
@@ -124,11 +126,26 @@ type facts struct {
 
 	age map[string]time.Time // by ID of a cause: since when the oldest entry that follows from it is so
 
-	blockers map[string][]core.InstanceView // by node: blocking, as it was asked for; shared with those who look at single nodes
+	maintained core.ByNode[[]core.InstanceView]
+	blockers   map[string][]core.InstanceView // by other node: blocking, as it was asked for; shared with those who look at single nodes
+}
+
+// blockingIn are the instances that block a node's lock, of each node in maintenance: these nodes are looked at in each Snapshot, and
+// a full one has fifty of them.
+func blockingIn(s *core.Snapshot, earlier core.ByNode[[]core.InstanceView]) core.ByNode[[]core.InstanceView] {
+	return core.DeriveByNode(s, earlier, nil, progress.NodeNames(s), nil, func(s *core.Snapshot, name string) ([]core.InstanceView, bool) {
+		if s.NodeRequest(name) == nil {
+			return nil, false
+		}
+		return progress.BlockingInstances(s, name), false
+	})
 }
 
 // blocking are the instances on a node that block its lock; nothing of the list must be changed. Many rules ask for them.
 func (f *facts) blocking(node string) []core.InstanceView {
+	if views, _ := f.maintained.Get(node); views != nil {
+		return views
+	}
 	views, known := f.blockers[node]
 	if !known {
 		views = progress.BlockingInstances(f.s, node)

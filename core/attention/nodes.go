@@ -85,19 +85,21 @@ func (f *facts) lookAtNodes(earlier core.ByNode[nodeFinds]) core.ByNode[nodeFind
 		estimate progress.Estimates
 		waiting  string
 	}{f.estimate, strings.Join(waiting, "\n")}
+	var room []core.Attention // for what is found at one node, until it is known how much that is
 	return core.DeriveByNode(f.s, earlier, common, progress.NodeNames(f.s), progress.ByNode(f.s),
 		func(s *core.Snapshot, name string) (nodeFinds, bool) {
 			v := progress.ViewOf(f.s, name) // of f.s: it is noted in the basis
-			at := &facts{s: s, request: f.request, estimate: f.estimate, blockers: f.blockers}
+			at := &facts{s: s, request: f.request, estimate: f.estimate, maintained: f.maintained, blockers: f.blockers, found: room[:0]}
 			n := at.nodeFacts(v)
 			n.waiting = waiting
 			for _, rule := range nodeRules {
 				rule(at, n)
 			}
-			out := nodeFinds{found: at.found}
-			at.found = nil
+			out := nodeFinds{found: slices.Clone(at.found)}
+			at.found = at.found[:0]
 			out.willHold = at.instancesOn(v)
-			out.instances = at.found
+			out.instances = slices.Clone(at.found)
+			room = at.found
 			return out, v.Request != nil || v.Active() || len(out.found)+len(out.instances) > 0
 		})
 }
@@ -126,7 +128,13 @@ type foundAt struct {
 
 // gather collects what was found at the nodes: once for all rules, as there are thousands of nodes, and few have an entry.
 func (f *facts) gather() {
-	views, i := progress.ByNode(f.s), 0
+	views, i, n := progress.ByNode(f.s), 0, 0
+	for at := range f.at.All() {
+		if len(at.found)+len(at.instances) > 0 {
+			n++
+		}
+	}
+	f.some = make([]foundAt, 0, n)
 	for at := range f.at.All() { // both are in the order of NodeNames
 		if len(at.found)+len(at.instances) > 0 {
 			f.some = append(f.some, foundAt{views.At(i), at.found, at.instances})

@@ -84,27 +84,27 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 		changed func(i int)
 	}{
 		{"nothing", 40, func(int) {}},
-		{"the text of a lock", 1660, func(i int) {
+		{"the text of a lock", 1300, func(i int) {
 			moving := lock
 			moving.Message = "Starting migration for " + strconv.Itoa(i)
 			l.take(core.SourceNodeLocks, &moving)
 		}},
-		{"the state of a lock", 1950, func(i int) {
+		{"the state of a lock", 1590, func(i int) {
 			moving := ceph
 			moving.RawState = []core.LockState{core.LockActive, core.LockInactive}[i%2]
 			l.take(core.SourceNodeLocks, &moving)
 		}},
-		{"the mode of a node", 1550, func(i int) {
+		{"the mode of a node", 1180, func(i int) {
 			n := quiet
 			n.Annotations = map[string]string{core.AnnotationMigrationMode: []string{"manual", "skip"}[i%2]}
 			l.take(core.SourceNodes, &n)
 		}},
-		{"the tags of an instance", 1680, func(i int) {
+		{"the tags of an instance", 1330, func(i int) {
 			in := tagged
 			in.Tags = []string{core.TagMaintenanceAction + []string{"notify", "poweroff"}[i%2]}
 			l.take(core.SourceInstances, &in)
 		}},
-		{"the state of a machine", 3650, func(i int) {
+		{"the state of a machine", 3290, func(i int) {
 			m := *sc.Agents[scene.Maintained]
 			m.State = []string{core.LCMDeploy, core.LCMReboot}[i%2]
 			l.take(core.SourceLCMMachines, &m)
@@ -118,7 +118,7 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 			}
 			l.engine.take(core.Delta{Source: core.SourceComputeServices, At: l.now, State: core.SourceLive, Replace: true, Upserts: services})
 		}},
-		{"a source is heard again after a while", 1420, func(int) {
+		{"a source is heard again after a while", 1050, func(int) {
 			l.pass(50 * time.Second)
 			l.engine.take(core.Delta{Source: core.SourceVolumes, At: l.now, Touch: true})
 		}},
