@@ -15,10 +15,10 @@ import (
 // these say.
 const (
 	// collectAt is GOGC at least: the collector runs when the heap has grown by this many percent.
-	collectAt = 30
+	collectAt = 50
 	// garbageOf is how much garbage may wait for each node, in bytes. A Snapshot of more nodes makes more of it, several times a second, and
 	// each run of the collector looks at all that is kept.
-	garbageOf = 14 << 10
+	garbageOf = 16 << 10
 	// collectAgain is how often it is looked whether the heap or the cluster has become another size.
 	collectAgain = 10 * time.Minute
 )

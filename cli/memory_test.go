@@ -11,13 +11,13 @@ func TestGarbageWaitsByTheSizeOfTheCluster(t *testing.T) {
 		kept  uint64
 		want  int
 	}{
-		{"nothing yet", 0, 0, 30},
-		{"a small cluster", 20, 6 * mib, 30},
-		{"500 nodes", 500, 8 * mib, 85},
-		{"500 nodes, 15,000 instances", 500, 16 * mib, 42},
-		{"2,000 nodes", 2000, 22 * mib, 124},
-		{"2,000 nodes, 100,000 instances", 2000, 75 * mib, 36},
-		{"few nodes, much kept", 100, 75 * mib, 30},
+		{"nothing yet", 0, 0, 50},
+		{"a small cluster", 20, 6 * mib, 50},
+		{"500 nodes", 500, 8 * mib, 97},
+		{"500 nodes, 15,000 instances", 500, 16 * mib, 50},
+		{"2,000 nodes", 2000, 22 * mib, 142},
+		{"2,000 nodes, 100,000 instances", 2000, 75 * mib, 50},
+		{"few nodes, much kept", 100, 75 * mib, 50},
 	} {
 		if got := collectFor(tt.nodes, tt.kept); got != tt.want {
 			t.Errorf("%s: %d %%, want %d", tt.name, got, tt.want)
