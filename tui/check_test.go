@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -37,6 +38,11 @@ func atRest() *core.Snapshot {
 	s := managedWorld()
 	s.ClusterRequests, s.NodeRequests = nil, map[string][]*core.MaintenanceRequest{}
 	s.History.Update = core.UpdateRecord{UID: "cmr", Started: before(6 * time.Hour), Ended: before(time.Hour)}
+	s.History.Rounds = maps.Clone(s.History.Rounds)
+	for node, r := range s.History.Rounds {
+		r.Ended = before(time.Hour)
+		s.History.Rounds[node] = r
+	}
 	s.Management.Plan().Status, s.Management.Plan().Completed = core.PlanCompleted, before(time.Hour)
 	s.Nodes["kaas-node-cmp07"].Cordoned = true
 	s.ByHost["kaas-node-cmp07"][0].Status = "VERIFY_RESIZE"

@@ -20,7 +20,7 @@ func (f *facts) computeLeft(n nodeFacts) {
 	if progress.ReturnsOurs(f.s, n.Name) {
 		return // acting says that it is to be enabled
 	}
-	if r := f.s.History.Rounds[n.Node.UID]; r.Request != "" && (r.Ended.IsZero() || !f.long(r.Ended, progress.ServiceSettles)) {
+	if progress.Settling(f.s, n.Node, progress.ServiceSettles) {
 		return // what Nova last showed can be older than the end of the maintenance
 	}
 	own := svc.DisabledReason == core.DisabledReasonMaintenance

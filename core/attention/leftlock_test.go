@@ -1,8 +1,10 @@
 package attention
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lockstep/core"
 	"lockstep/core/procedure"
@@ -36,6 +38,31 @@ func TestALockThatWasLeftInactive(t *testing.T) {
 	for _, title := range []string{"set the lock of openstack on cmp-01 active again", "enable nova-compute of cmp-01"} {
 		if st := by[title]; st.State != core.StepReady {
 			t.Errorf("%s is %q, %s; the steps are %q", title, st.State, st.Blocker(), titles)
+		}
+	}
+}
+
+// A request and its lock are two streams, and either can be ahead: in the Snapshot in which the request is gone, and for a while after it,
+// the lock can be one of before.
+func TestALockIsNotCalledLeftWhileItsRequestHasJustGone(t *testing.T) {
+	for name, tt := range map[string]struct {
+		round core.Round
+		left  bool
+	}{
+		"the end is not noted yet": {core.Round{Request: "r", Started: scene.Ago(time.Hour)}, false},
+		"it ended just now":        {core.Round{Request: "r", Started: scene.Ago(time.Hour), Ended: scene.Ago(time.Second)}, false},
+		"it ended a while ago":     {core.Round{Request: "r", Started: scene.Ago(time.Hour), Ended: scene.Ago(2 * time.Minute)}, true},
+		"nobody saw one":           {core.Round{}, true},
+	} {
+		for rule, sc := range map[core.AttentionRule]scene.Scene{core.RuleLockLeft: scene.Left(), core.RuleStaleInner: scene.Healthy()} {
+			if rule == core.RuleStaleInner {
+				sc.NodeLock("cmp-01", core.ControllerOpenStack).InnerState = core.InnerActive
+			}
+			sc.History.Rounds = map[string]core.Round{sc.Nodes["cmp-01"].UID: tt.round}
+			told := slices.ContainsFunc(Of(sc.Snapshot), func(a core.Attention) bool { return a.Rule == rule && a.Node == "cmp-01" })
+			if told != tt.left {
+				t.Errorf("%s: %s is told: %t, want %t", name, rule, told, tt.left)
+			}
 		}
 	}
 }

@@ -205,10 +205,8 @@ func (f *facts) staleInner(n nodeFacts) {
 	if progress.PlaysOn(f.s, core.ControllerOpenStack, n.Name) {
 		return // acting says that it is to be ended
 	}
-	if n.Node != nil {
-		if r := f.s.History.Rounds[n.Node.UID]; !r.Ended.IsZero() && !f.long(r.Ended, progress.InnerSettles) {
-			return // the request's end was seen before the lock's
-		}
+	if n.Node != nil && progress.Settling(f.s, n.Node, progress.InnerSettles) {
+		return // the request's end was seen before the lock's
 	}
 	a := n.entry(core.RuleStaleInner)
 	a.Severity, a.Since = core.SeverityNotice, core.Since{}

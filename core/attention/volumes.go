@@ -41,7 +41,7 @@ func (f *facts) volumesLeftOut(n nodeFacts) {
 	}) {
 		return // acting says that it is the next step
 	}
-	if r := f.s.History.Rounds[n.Node.UID]; r.Request != "" && (r.Ended.IsZero() || !f.long(r.Ended, progress.ServiceSettles)) {
+	if progress.Settling(f.s, n.Node, progress.ServiceSettles) {
 		return // what Cinder last showed can be older than the end of the maintenance
 	}
 	for _, v := range f.s.VolumeServicesOn(n.Name) {

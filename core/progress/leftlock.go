@@ -1,6 +1,8 @@
 package progress
 
 import (
+	"time"
+
 	"lockstep/core"
 	"lockstep/core/wording"
 )
@@ -20,10 +22,17 @@ func LeftLock(s *core.Snapshot, name string) *core.WorkloadLock {
 	case !s.Known(core.SourceDeletionRequests) && s.Sources[core.SourceDeletionRequests].State != core.SourceAbsent:
 		return nil
 	}
-	if r := s.History.Rounds[n.UID]; !r.Ended.IsZero() && !s.Reached(r.Ended.Add(InnerSettles)) {
+	if Settling(s, n, InnerSettles) {
 		return nil
 	}
 	return l
+}
+
+// Settling tells whether the maintenance of a node that has no request any more has ended within the time: what other sources show of the
+// node can be older than its end. The Snapshot in which the request is gone does not have the end itself yet; the next one has.
+func Settling(s *core.Snapshot, n *core.Node, within time.Duration) bool {
+	r := s.History.Rounds[n.UID]
+	return r.Request != "" && (r.Ended.IsZero() || !s.Reached(r.Ended.Add(within)))
 }
 
 // PlaysAlone tells whether Lockstep plays the OpenStack controller on the node and the controller itself does not run.
