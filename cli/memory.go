@@ -15,7 +15,10 @@ import (
 // these say.
 const (
 	// collectAt is GOGC at least: the collector runs when the heap has grown by this many percent.
-	collectAt = 50
+	collectAt = 30
+	// collectSmall is GOGC at least while this much garbage is no more than garbageSmall, in bytes: a demo has its whole cloud in the heap.
+	collectSmall = 50
+	garbageSmall = 40 << 20
 	// garbageOf is how much garbage may wait for each node, in bytes. A Snapshot of more nodes makes more of it, several times a second, and
 	// each run of the collector looks at all that is kept.
 	garbageOf = 16 << 10
@@ -25,7 +28,8 @@ const (
 
 // collectFor is GOGC for a cluster of so many nodes of which so many bytes are kept.
 func collectFor(nodes int, kept uint64) int {
-	return max(collectAt, int(uint64(nodes)*garbageOf*100/max(kept, 1)))
+	kept = max(kept, 1)
+	return max(collectAt, min(collectSmall, int(garbageSmall*100/kept)), int(uint64(nodes)*garbageOf*100/kept))
 }
 
 // keptBytes are those that the last run of the collector has found in use.

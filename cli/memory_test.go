@@ -18,6 +18,7 @@ func TestGarbageWaitsByTheSizeOfTheCluster(t *testing.T) {
 		{"2,000 nodes", 2000, 22 * mib, 142},
 		{"2,000 nodes, 100,000 instances", 2000, 75 * mib, 50},
 		{"few nodes, much kept", 100, 75 * mib, 50},
+		{"a demo of 2,000 nodes", 2000, 400 * mib, 30},
 	} {
 		if got := collectFor(tt.nodes, tt.kept); got != tt.want {
 			t.Errorf("%s: %d %%, want %d", tt.name, got, tt.want)
