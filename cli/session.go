@@ -388,25 +388,39 @@ func (s *session) run(ctx context.Context) {
 func (s *session) steer(ctx context.Context) {
 	snapshots, stop := s.engine.Subscribe()
 	defer stop()
+	var glance core.Glance
+	var focused string
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case snap := <-snapshots:
-			hosts, moving := progress.HostsToWatch(snap)
-			if f := s.focus.Load(); f != nil && *f != "" {
-				if host := snap.HostOf(*f); !slices.Contains(hosts, host) {
-					hosts = append(slices.Clone(hosts), host)
-				}
+			focus := ""
+			if f := s.focus.Load(); f != nil {
+				focus = *f
 			}
-			if s.poller != nil {
-				s.poller.SetHosts(hosts, moving)
-				s.poller.SetVolumeHosts(progress.HostsWithVolumesToWatch(snap))
-				s.poller.SetRouterHosts(progress.HostsWithRoutersToWatch(snap))
-			}
-			if s.watcher != nil {
-				s.watcher.SetPodNodes(progress.NodesWithPodsToWatch(snap))
+			if focus != focused || !glance.Same(snap) {
+				focused = focus
+				glance = core.GlanceAt(snap, func(snap *core.Snapshot) { s.steerBy(snap, focus) })
 			}
 		}
+	}
+}
+
+// steerBy has the slow sources look where this Snapshot says, and at the node that the operator looks at.
+func (s *session) steerBy(snap *core.Snapshot, focus string) {
+	hosts, moving := progress.HostsToWatch(snap)
+	if focus != "" {
+		if host := snap.HostOf(focus); !slices.Contains(hosts, host) {
+			hosts = append(slices.Clone(hosts), host)
+		}
+	}
+	if s.poller != nil {
+		s.poller.SetHosts(hosts, moving)
+		s.poller.SetVolumeHosts(progress.HostsWithVolumesToWatch(snap))
+		s.poller.SetRouterHosts(progress.HostsWithRoutersToWatch(snap))
+	}
+	if s.watcher != nil {
+		s.watcher.SetPodNodes(progress.NodesWithPodsToWatch(snap))
 	}
 }

@@ -45,9 +45,12 @@ func (s *Snapshot) Longer(since time.Time, limit time.Duration) bool {
 }
 
 // Second is now in full seconds, for what changes all the time.
-func (s *Snapshot) Second() time.Time {
-	now := s.Now.Truncate(time.Second)
-	s.turns(now.Add(time.Second))
+func (s *Snapshot) Second() time.Time { return s.Around(time.Second) }
+
+// Around is now in full steps, for what changes all the time and is no better when it is made more often.
+func (s *Snapshot) Around(step time.Duration) time.Time {
+	now := s.Now.Truncate(step)
+	s.turns(now.Add(step))
 	return now
 }
 

@@ -78,6 +78,7 @@ type derived[T any] struct {
 }
 
 func (k *derived[T]) isDone() bool { return k.done.Load() }
+func (k *derived[T]) from() *when  { return &k.when }
 
 // when is from which facts and at which time something was derived.
 type when struct {
@@ -127,6 +128,39 @@ func (s *Snapshot) Follow(earlier *Snapshot) {
 		return true
 	})
 }
+
+// Same tells whether a later Snapshot of the same Engine shows the same: no fact has changed, and nothing that was derived from this one
+// is another one by time alone. What is made of the time itself, as an age, is not looked at.
+func (s *Snapshot) Same(later *Snapshot) bool {
+	if s.Stamps.Any == 0 || s.Stamps.Any != later.Stamps.Any {
+		return false
+	}
+	same := true
+	s.derived.made.Range(func(_, k any) bool {
+		d := k.(interface {
+			isDone() bool
+			from() *when
+		})
+		same = d.isDone() && d.from().holds(later, d.from().changed)
+		return same
+	})
+	return same
+}
+
+// Glance is what a look at a Snapshot rests on. The zero Glance rests on nothing that any Snapshot has.
+type Glance struct{ when when }
+
+// GlanceAt hands the Snapshot to whoever looks at it, who asks about times by its methods and keeps nothing of it.
+func GlanceAt(s *Snapshot, look func(*Snapshot)) Glance {
+	own := s.whole()
+	var w watch
+	look(own.watchedBy(&w))
+	return Glance{whenOf(own, own.Stamps.Any, w)}
+}
+
+// Same tells whether a look at a later Snapshot of the same Engine would see the same: no fact has changed, and no time that was asked
+// about has come.
+func (g *Glance) Same(later *Snapshot) bool { return g.when.holds(later, later.Stamps.Any) }
 
 // derivations is what was derived from a Snapshot, and how.
 type derivations struct {
@@ -213,7 +247,7 @@ func (b ByNode[T]) ChangedSince(before ByNode[T]) (was, now []T, known bool) {
 // DeriveByNode derives for each of the nodes, and takes over from earlier what has not changed; nodes of which nothing can have changed
 // are not looked at. The value of a node may rest on the node's own facts, on facts that are no node's, on the time, on common, which must
 // be comparable, and on what basis has for the node (nil: nothing more). derive says whether it may also rest on other nodes: then it is
-// derived anew from each Snapshot. The list of names must not be changed afterwards.
+// derived anew when any fact has changed. The list of names must not be changed afterwards.
 func DeriveByNode[T any](s *Snapshot, earlier ByNode[T], common any, names []string, basis Basis,
 	derive func(s *Snapshot, node string) (value T, others bool)) ByNode[T] {
 	own := s.whole()
@@ -305,11 +339,14 @@ func (d *nodeDeriver[T]) look(i int, made *nodeMade[T]) {
 	if d.out.basis != nil {
 		rests = d.out.basis.of(i)
 	}
-	if made == nil || made.others || made.rests != rests || !made.when.holds(d.s, d.s.Stamps.of(name, made.host)) {
+	if made == nil || made.rests != rests || !d.holds(name, made) {
 		made = &nodeMade[T]{rests: rests, host: d.s.HostOf(name)}
 		d.watching.derived.watch = &made.when.watch
 		made.value, made.others = d.derive(d.watching, name)
 		made.when = whenOf(d.s, d.s.Stamps.of(name, made.host), made.when.watch)
+		if made.others {
+			made.when.changed = d.s.Revision
+		}
 	}
 	d.out.made[i] = made
 	if made.others {
@@ -317,6 +354,15 @@ func (d *nodeDeriver[T]) look(i int, made *nodeMade[T]) {
 		return
 	}
 	d.out.when.watch.rests(&made.when.watch)
+}
+
+// holds tells whether what was made for a node is the same in this Snapshot. What rests on other nodes is, while no fact at all has changed
+// since; what was touched by the Snapshot of which it was made may have been touched after that.
+func (d *nodeDeriver[T]) holds(name string, made *nodeMade[T]) bool {
+	if made.others {
+		return d.s.Stamps.Any != 0 && d.s.Stamps.Any < made.when.changed && made.when.holds(d.s, made.when.changed)
+	}
+	return made.when.holds(d.s, d.s.Stamps.of(name, made.host))
 }
 
 // Get is what was derived for the node.

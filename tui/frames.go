@@ -22,10 +22,10 @@ type frames struct {
 }
 
 const (
-	frameAfter = time.Millisecond       // from a frame's text to its showing
-	frameTicks = 5 * time.Millisecond   // for how long the ticker then ticks
-	frameRest  = 250 * time.Millisecond // between ticks on which nothing is expected
-	frameRate  = 60                     // a second, where the ticker cannot be set
+	frameAfter = time.Millisecond     // from a frame's text to its showing
+	frameTicks = 5 * time.Millisecond // for how long the ticker then ticks
+	frameRest  = time.Second          // between ticks on which nothing is expected
+	frameRate  = 60                   // a second, where the ticker cannot be set
 )
 
 // due has the frame shown that is just being made. It is called in the program's event loop. A nil frames does nothing.

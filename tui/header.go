@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"lockstep/core"
 	"lockstep/core/forecast"
@@ -65,14 +64,14 @@ func (m *Model) updateLine(w int) draw.Line {
 			draw.Text(phaseMark(m.look.Glyph, u.Phase.State).tone, u.Phase.Title)})
 	}
 	if u.Running && !u.Started.At.IsZero() {
-		text := sinceText(u.Started, s.Now)
+		text := m.instant.since(u.Started)
 		if narrow {
-			text = shortAge(s.Now.Sub(u.Started.At))
+			text = m.instant.shortAge(u.Started.At)
 		}
 		parts = append(parts, draw.Plain(text))
 	}
 	if end := forecast.Finish(s); !end.At.IsZero() {
-		parts = append(parts, finishLine(end, s.Now, narrow))
+		parts = append(parts, finishLine(end, &m.instant, narrow))
 	}
 	n := 3
 	if narrow {
@@ -109,8 +108,8 @@ func (m *Model) leftOver() []draw.Line {
 }
 
 // finishLine is when the nodes will be through. Where they are held up that is the best that can be: what holds them stands elsewhere.
-func finishLine(end forecast.End, now time.Time, narrow bool) draw.Line {
-	at := clock(end.At, now)
+func finishLine(end forecast.End, now *instant, narrow bool) draw.Line {
+	at := now.clock(end.At)
 	switch {
 	case end.Held != "" && narrow:
 		return draw.One(themes.Warn, "held up") // there is no room for the time

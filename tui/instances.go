@@ -156,7 +156,7 @@ func migrationCell(s *scene, v core.InstanceView) draw.Line {
 	case v.Failures > 0:
 		when := ""
 		if mig != nil && mig.Failed() && !mig.Updated.IsZero() {
-			when = ", " + ago(s.snap.Now.Sub(mig.Updated))
+			when = ", " + s.now.ago(mig.Updated)
 		}
 		return draw.One(themes.Bad, "failed "+times(v.Failures)+when).And(themes.Dim, reasonAfter(v.Failure))
 	case v.Instance.Fault != "":

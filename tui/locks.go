@@ -102,10 +102,10 @@ func lockOf(s *scene, l *core.WorkloadLock) string {
 // age is the age of the message's own timestamp, else of the state as Lockstep saw it.
 func (p *locksPane) age(l *core.WorkloadLock) string {
 	if at := p.read(l).At; !at.IsZero() {
-		return age(p.snap.Now.Sub(at))
+		return p.now.age(at)
 	}
 	if r, ok := p.snap.History.Locks[l.UID]; ok {
-		return sinceText(r.Since, p.snap.Now)
+		return p.now.since(r.Since)
 	}
 	return ""
 }

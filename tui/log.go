@@ -47,8 +47,8 @@ func newLogPane() pane {
 		Name: func(r logRow) string { return "the entry" },
 	}
 	t.Columns = []table.Column[logRow]{
-		{Title: "at", Width: 5, Most: 12, Measure: func(r logRow) int { return len(clock(r.started(), s.snap.Now)) },
-			Cell: func(r logRow) draw.Line { return draw.One(themes.Dim, clock(r.started(), s.snap.Now)) }},
+		{Title: "at", Width: 5, Most: 12, Measure: func(r logRow) int { return len(s.now.clock(r.started())) },
+			Cell: func(r logRow) draw.Line { return draw.One(themes.Dim, s.now.clock(r.started())) }},
 		{Title: "state", Width: 11, Cell: func(r logRow) draw.Line {
 			switch {
 			case r.message != nil:
@@ -76,7 +76,7 @@ func newLogPane() pane {
 			case r.line != nil:
 				return draw.One(themes.Dim, lineTook(r.line.line.Took))
 			}
-			return draw.One(themes.Dim, took(r.state(), r.started(), r.ended(), s.snap.Now))
+			return draw.One(themes.Dim, s.now.took(r.state(), r.started(), r.ended()))
 		}},
 		{Title: "", Width: 16, Grow: true, Cell: func(r logRow) draw.Line {
 			if r.line != nil {

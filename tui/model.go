@@ -77,6 +77,8 @@ type Model struct {
 	actions []Action
 	dirty   bool
 	frame   string
+	instant instant        // for which the dashboard is drawn
+	resting *core.Snapshot // newer than snap, and the screen shows the same of it; nil: snap is the newest
 }
 
 // New makes the screen, as a tea.Model. Run shows it on a terminal.
@@ -148,9 +150,16 @@ func (m *Model) Init() tea.Cmd {
 
 // Update implements tea.Model.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if next, is := msg.(snapshotMsg); is && m.rests(next.snapshot) {
+		m.resting = next.snapshot
+		return m, tea.Batch(m.pump.next, m.followLog())
+	}
 	m.dirty = true
 	defer m.leaveClosed()
-	cmd := m.update(msg)
+	cmd := m.wake()
+	if more := m.update(msg); more != nil {
+		cmd = tea.Batch(cmd, more)
+	}
 	if over := m.hushEnds(); over != nil {
 		cmd = tea.Batch(cmd, over)
 	}
@@ -158,6 +167,21 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = tea.Batch(cmd, more)
 	}
 	return m, cmd
+}
+
+// rests tells whether the dashboard shows the same of a new Snapshot: only time has passed, and no text on the screen is another one yet.
+// At rest that is so of nearly all Snapshots, and none of them is drawn. Pages and boxes are drawn of each.
+func (m *Model) rests(s *core.Snapshot) bool {
+	return !m.dirty && m.snap != nil && m.top() == nil && m.opts.Replay == nil && !m.pump.shows.Load() &&
+		(m.instant.until.IsZero() || s.Now.Before(m.instant.until)) && m.snap.Same(s) && atEase(s)
+}
+
+// wake takes the newest Snapshot, for whoever decides or draws by it.
+func (m *Model) wake() tea.Cmd {
+	if m.resting == nil {
+		return nil
+	}
+	return m.take(m.resting)
 }
 
 func (m *Model) update(msg tea.Msg) tea.Cmd {
@@ -219,7 +243,8 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 		return nil
 	}
 	before := m.snap
-	m.snap = s
+	m.snap, m.resting = s, nil
+	m.instant = instant{at: s.Now}
 	if op := m.confirming.op; op != "" && m.operation(op) != nil {
 		m.confirming.title, m.confirming.op = "", "" // from now on it is among the operations
 	}

@@ -40,7 +40,7 @@ func newNeedsPane() pane {
 			{Width: 20, Grow: true, Cell: func(a core.Attention) draw.Line {
 				tone := themes.Text
 				if n := a.Aside; n != nil {
-					return draw.One(themes.Dim, "waits for somebody else until "+clock(n.Until, s.snap.Now)+": "+named(s.snap, a.Reason))
+					return draw.One(themes.Dim, "waits for somebody else until "+s.now.clock(n.Until)+": "+named(s.snap, a.Reason))
 				}
 				if a.Severity == core.SeverityUrgent {
 					tone = themes.Needs
@@ -51,8 +51,8 @@ func newNeedsPane() pane {
 				return draw.One(tone, named(s.snap, a.Reason))
 			}},
 			{Title: "for", Width: 4, Most: 10, Right: true, Rank: 1,
-				Measure: func(a core.Attention) int { return len(sinceText(a.Since, s.snap.Now)) },
-				Cell:    func(a core.Attention) draw.Line { return draw.One(themes.Dim, sinceText(a.Since, s.snap.Now)) }},
+				Measure: func(a core.Attention) int { return len(s.now.since(a.Since)) },
+				Cell:    func(a core.Attention) draw.Line { return draw.One(themes.Dim, s.now.since(a.Since)) }},
 			{Most: 34, Rank: 2, Measure: func(a core.Attention) int { return draw.Width(besideReason(s, a)) },
 				Cell: func(a core.Attention) draw.Line { return draw.One(themes.Dim, besideReason(s, a)) }},
 		},

@@ -105,7 +105,7 @@ func ageOf(s *scene, v *core.NodeView) string {
 	if v.Since.At.IsZero() || v.Stage == core.StageIdle || v.Stage == core.StageQueued && v.Request == nil {
 		return ""
 	}
-	return sinceText(v.Since, s.snap.Now)
+	return s.now.since(v.Since)
 }
 
 func stageAge(s *scene, v *core.NodeView) draw.Line {

@@ -59,6 +59,7 @@ const (
 // scene is what a pane is given to show. A pane does not know the Model.
 type scene struct {
 	snap     *core.Snapshot // nil: nothing is known yet
+	now      *instant       // for which it is drawn
 	look     *draw.Look
 	width    int       // of the screen
 	focus    Scope     // the pane that has the keys
@@ -182,7 +183,8 @@ func (p *tablePane[T]) hangsOn() []string {
 // pane is the pane with that scope. It is given what there is to show now.
 func (m *Model) pane(s Scope) pane {
 	p := m.panes[s]
-	p.see(scene{snap: m.snap, look: m.look, width: m.width, focus: m.focus, node: m.shown, messages: m.messages, story: m.story})
+	p.see(scene{snap: m.snap, now: &m.instant, look: m.look, width: m.width, focus: m.focus, node: m.shown, messages: m.messages,
+		story: m.story})
 	return p
 }
 

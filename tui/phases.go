@@ -95,8 +95,8 @@ func phaseText(s *scene, r phaseRow) draw.Line {
 
 func phaseTime(s *scene, r phaseRow) draw.Line {
 	if r.part != nil {
-		text := sinceText(r.part.Since, s.snap.Now)
-		if text != "" && r.part.Limit > 0 && r.part.State != core.PhaseDone && s.snap.Now.Sub(r.part.Since.At) > r.part.Limit {
+		text := s.now.since(r.part.Since)
+		if text != "" && r.part.Limit > 0 && r.part.State != core.PhaseDone && s.now.longer(r.part.Since.At, r.part.Limit) {
 			return draw.One(themes.Warn, text)
 		}
 		return draw.One(themes.Dim, text)
@@ -105,9 +105,12 @@ func phaseTime(s *scene, r phaseRow) draw.Line {
 	case r.phase.State == core.PhasePending || !r.phase.Timed():
 		return nil
 	case r.phase.ID == core.PhaseTrigger:
-		return draw.One(themes.Dim, clock(r.phase.Started.At, s.snap.Now))
+		return draw.One(themes.Dim, s.now.clock(r.phase.Started.At))
 	}
-	took := r.phase.Elapsed(s.snap.Now)
+	if r.phase.Ended.At.IsZero() {
+		s.now.elapsed(r.phase.Started.At)
+	}
+	took := r.phase.Elapsed(s.now.at)
 	if took < time.Second && r.phase.State == core.PhaseDone && !r.phase.Started.Exact {
 		return nil // nobody watched it, and longer than nothing says nothing
 	}

@@ -9,7 +9,8 @@ import (
 
 // How long a phase took is told as it was seen: with > where its beginning was not, and not at all where that would say nothing.
 func TestHowLongAPhaseTook(t *testing.T) {
-	s := &scene{snap: world()}
+	w := world()
+	s := &scene{snap: w, now: &instant{at: w.Now}}
 	at := func(ago time.Duration, exact bool) core.Since {
 		return core.Since{At: s.snap.Now.Add(-ago), Exact: exact}
 	}

@@ -58,7 +58,7 @@ func (m *Model) runningLine(w int) draw.Line {
 	if text != "" {
 		out = out.And(themes.Dim, "  "+named(m.snap, text))
 	}
-	out = out.And(themes.Dim, "  "+took(op.State, op.Started, op.Ended, m.snap.Now))
+	out = out.And(themes.Dim, "  "+m.instant.took(op.State, op.Started, op.Ended))
 	if len(op.Items) == 0 {
 		return out
 	}

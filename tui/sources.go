@@ -118,6 +118,22 @@ func stateNow(s *core.Snapshot, src core.Source) core.SourceState {
 	return src.State
 }
 
+// atEase tells whether no server has a trouble, about which the screen says since when.
+func atEase(s *core.Snapshot) bool {
+	for id, src := range s.Sources {
+		switch stateNow(s, src) {
+		case core.SourceLive, core.SourceOff:
+		case core.SourceAbsent:
+			if !id.MayBeAbsent() {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // healthLine is the state of the servers in at most w columns. Where room is short it drops the servers' own words first, then
 // the servers that nobody configured, and last everything but each one's cause. It may still be wider: then it must not be cut for the
 // sake of something else.

@@ -19,7 +19,9 @@ func (m *Model) View() tea.View {
 		m.frame, m.title = m.compose(), m.windowTitle()
 		m.dirty = false
 	}
-	m.frames.due()
+	if m.resting == nil {
+		m.frames.due()
+	}
 	v := tea.NewView(m.frame)
 	v.AltScreen = true
 	v.ReportFocus = true

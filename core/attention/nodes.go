@@ -71,7 +71,7 @@ type nodeFinds struct {
 }
 
 // lookAtNodes looks at all nodes. Most of them are as they were, and need no second look; those with an entry, or in maintenance, get one
-// from each Snapshot, as their rules look at other nodes, too.
+// from each Snapshot in which any fact has changed, as their rules look at other nodes, too.
 func (f *facts) lookAtNodes(earlier core.ByNode[nodeFinds]) core.ByNode[nodeFinds] {
 	var waiting []string
 	for _, v := range progress.NodeViews(f.s) {

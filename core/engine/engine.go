@@ -99,8 +99,9 @@ type Engine struct {
 	seen      []Record        // transitions that the Snapshot being made shows
 	followed  <-chan struct{} // closed when the Engine has stopped following other runs
 	revision  uint64
-	settled   bool      // the last Snapshot was: what it had is observed
-	lookedAt  time.Time // the time of the cluster in the last Snapshot that was observed
+	settled   bool        // the last Snapshot was: what it had is observed
+	lookedAt  time.Time   // the time of the cluster in the last Snapshot that was observed
+	glance    core.Glance // at the last Snapshot in which something could be observed
 	dirty     bool
 
 	updateSeen string // UID of the update's request that this run has seen
@@ -416,6 +417,7 @@ func (e *Engine) publish() {
 		s.Operations = e.ops.list()
 		e.touchOperations(before, s.Operations)
 		e.stamp(s)
+		e.glance = core.Glance{} // it was at other operations
 	}
 	e.world.touched = next
 	e.observePlan(s)

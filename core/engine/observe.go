@@ -22,14 +22,18 @@ func (e *Engine) observe(s *core.Snapshot) core.History {
 		return h
 	}
 	watched := e.settled
-	h = e.observeUpdate(s, h, watched)
-	look := e.lookAt(s)
-	h = e.observeRounds(s, h, look, watched)
-	h = e.observeStages(s, h, watched)
-	h = e.observeLocks(s, h, look, watched)
-	h = e.observePhases(s, h, watched)
-	h = e.observeStandstills(s, h, watched)
-	h = e.observeCold(s, h)
+	if !watched || !e.glance.Same(s) { // at rest there is nothing to observe
+		e.glance = core.GlanceAt(s, func(s *core.Snapshot) {
+			h = e.observeUpdate(s, h, watched)
+			look := e.lookAt(s)
+			h = e.observeRounds(s, h, look, watched)
+			h = e.observeStages(s, h, watched)
+			h = e.observeLocks(s, h, look, watched)
+			h = e.observePhases(s, h, watched)
+			h = e.observeStandstills(s, h, watched)
+			h = e.observeCold(s, h)
+		})
+	}
 	e.lookedAt = s.Now
 	return e.observePast(s, h, watched)
 }

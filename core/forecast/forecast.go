@@ -126,6 +126,12 @@ func (f *Forecast) held(s *core.Snapshot) string {
 	return ""
 }
 
+// every is how often a forecast is made anew where nothing but the time changes: what it says is shown in minutes.
+const every = 10 * time.Second
+
+// present is the time from which a forecast counts.
+func present(s *core.Snapshot) time.Time { return s.Around(every) }
+
 var forecast core.Derivation[*Forecast]
 
 // Of is the forecast of the running update, as far as no evacuation was forecast.
@@ -152,7 +158,7 @@ func (u *update) forecast() *Forecast {
 		}
 		return f
 	}
-	now := u.s.Second()
+	now := present(u.s)
 	at := Moment{At: now}
 	left := false
 	var before Moment // when the part before this one begins

@@ -30,7 +30,7 @@ func (m Moment) Until() time.Time { return m.At.Add(m.Spread) }
 // left, or half an hour.
 func (m Moment) Means(s *core.Snapshot) bool {
 	const small = 30 * time.Minute
-	return !m.At.IsZero() && m.Unlearned == 0 && m.Spread > 0 && m.Spread <= max(m.At.Sub(s.Second())/2, small)
+	return !m.At.IsZero() && m.Unlearned == 0 && m.Spread > 0 && m.Spread <= max(m.At.Sub(present(s))/2, small)
 }
 
 // later is the moment that comes later.

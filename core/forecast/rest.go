@@ -40,7 +40,7 @@ func Rests(s *core.Snapshot) []Rest {
 	}
 	var out []Rest
 	var done []string
-	at, before := Moment{At: s.Second()}, "the steps before it"
+	at, before := Moment{At: present(s)}, "the steps before it"
 	for i := 0; i < len(f.Parts); {
 		if f.Parts[i].State == PartDone {
 			before = f.Parts[i].Title
@@ -247,7 +247,7 @@ func (st Stop) Texts(s *core.Snapshot) []string {
 }
 
 func reachedText(s *core.Snapshot, m Moment) string {
-	if !m.At.After(s.Second()) && m.Spread == 0 {
+	if !m.At.After(present(s)) && m.Spread == 0 {
 		return "now"
 	}
 	return MomentText(s, m)

@@ -19,7 +19,7 @@ func QuietFor(s *core.Snapshot) Quiet {
 	if f.Running {
 		return Quiet{"the rest of the update", f.Whole}
 	}
-	m, known := Moment{At: s.Second()}, false
+	m, known := Moment{At: present(s)}, false
 	for _, p := range f.Parts {
 		if p.State == PartDone {
 			continue
@@ -60,7 +60,7 @@ func (q Quiet) Until(s *core.Snapshot) time.Time {
 		return time.Time{}
 	}
 	at := q.End.Until().Add(q.End.Unlearned / 10)
-	if least := s.Second().Add(quarter); at.Before(least) {
+	if least := present(s).Add(quarter); at.Before(least) {
 		at = least
 	}
 	return at.Add(quarter - 1).Truncate(quarter)

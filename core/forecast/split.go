@@ -143,7 +143,7 @@ type splitting struct {
 
 func (sp *splitting) divide(parts []Part) {
 	u := sp.u
-	sp.now = u.s.Second()
+	sp.now = present(u.s)
 	sp.at = Moment{At: sp.now}
 	if u.request != nil {
 		sp.first = u.request.Created

@@ -108,6 +108,7 @@ type Reporter struct {
 	migrations map[string]core.Migration // the latest by instance ID
 	sources    map[core.SourceID]bool    // whether it can be seen
 	looks      uint64
+	glance     core.Glance // at the last Snapshot that could have news
 }
 
 type seen struct {
@@ -124,7 +125,15 @@ type stage struct {
 
 // Next are the lines of what has changed since the Snapshot before. The first Snapshot gives one line that says how everything stands, and
 // one for each entry.
-func (r *Reporter) Next(s *core.Snapshot) []Line {
+func (r *Reporter) Next(s *core.Snapshot) (out []Line) {
+	if r.glance.Same(s) {
+		return nil
+	}
+	r.glance = core.GlanceAt(s, func(s *core.Snapshot) { out = r.next(s) })
+	return out
+}
+
+func (r *Reporter) next(s *core.Snapshot) []Line {
 	var out []Line
 	add := func(l Line) {
 		l.Format, l.At, l.Wall, l.Cluster = Format, s.Now.UTC(), s.Wall.UTC(), wording.OneLine(s.Cluster, 100)
