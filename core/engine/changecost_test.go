@@ -84,6 +84,7 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 		changed func(i int)
 	}{
 		{"nothing", 40, func(int) {}},
+		{"nothing, for a second", 40, func(int) { l.now = l.now.Add(tickEvery - publishEvery) }},
 		{"the text of a lock", 1300, func(i int) {
 			moving := lock
 			moving.Message = "Starting migration for " + strconv.Itoa(i)

@@ -30,7 +30,7 @@ func BenchmarkDerivePhases(b *testing.B) {
 }
 
 // A changed lock costs its node's view, however many nodes there are: the views of all others are the ones from before. Nodes in
-// maintenance are derived from each Snapshot, as their rules look at other nodes.
+// maintenance are derived whenever a fact has changed, as their rules look at other nodes.
 func TestOneChangeIsDerivedOfOneNode(t *testing.T) {
 	for _, nodes := range []int{50, 500} {
 		synctest.Test(t, func(t *testing.T) {
