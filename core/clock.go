@@ -54,21 +54,32 @@ func (s *Snapshot) Around(step time.Duration) time.Time {
 	return now
 }
 
-// Span is the time since a moment for a text in wording.SpanText's steps, which are a second below 90 seconds, and then a minute.
+// Span is the time since a moment for a text in wording.SpanText's steps, which are a second below 90 seconds, and then a minute. Minutes
+// are counted to the last full ten seconds (MinutesTo).
 func (s *Snapshot) Span(since time.Time) time.Duration {
-	d, next := span(since, s.Now)
+	d := s.Now.Sub(since)
+	next := since.Add(max(d, 0).Truncate(time.Second) + time.Second)
+	if d >= bySecond {
+		d, next = MinutesTo(s.Now, since, bySecond, time.Minute)
+	}
 	s.turns(next)
 	return d
 }
 
-// span is the time between two moments, and when it is the next step long.
-func span(since, now time.Time) (d time.Duration, next time.Time) {
-	d = now.Sub(since)
-	step := time.Second
-	if d >= 90*time.Second {
-		step = time.Minute
+// bySecond is how long a span is before it is told in minutes.
+const bySecond = 90 * time.Second
+
+// MinutesTo is the time since a moment, least at least, for a text that counts in this step: minutes or more. It is counted to the last
+// full ten seconds, so that the texts about many nodes are the next ones at the same moments, and are made together. It also returns when
+// this one is.
+func MinutesTo(now, since time.Time, least, step time.Duration) (d time.Duration, next time.Time) {
+	const grid = 10 * time.Second
+	d = max(now.Truncate(grid).Sub(since), least)
+	next = since.Add(d.Truncate(step) + step)
+	if on := next.Truncate(grid); on.Before(next) {
+		next = on.Add(grid)
 	}
-	return d, since.Add(max(d, 0).Truncate(step) + step)
+	return d, next
 }
 
 // nearDay is how far from now a moment may be for a text to name it without its day.
@@ -109,10 +120,13 @@ func (s *Snapshot) LongerByWall(since time.Time, limit time.Duration) bool {
 	return s.Wall.After(end)
 }
 
-// SpanByWall is Span for a wall time.
+// SpanByWall is Span for a wall time. Minutes, too, are counted to now.
 func (s *Snapshot) SpanByWall(since time.Time) time.Duration {
-	d, next := span(since, s.Wall)
-	s.turnsByWall(next)
+	d, step := s.Wall.Sub(since), time.Second
+	if d >= bySecond {
+		step = time.Minute
+	}
+	s.turnsByWall(since.Add(max(d, 0).Truncate(step) + step))
 	return d
 }
 

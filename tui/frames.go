@@ -24,7 +24,7 @@ type frames struct {
 const (
 	frameAfter = time.Millisecond     // from a frame's text to its showing
 	frameTicks = 5 * time.Millisecond // for how long the ticker then ticks
-	frameRest  = time.Second          // between ticks on which nothing is expected
+	frameRest  = 10 * time.Second     // between ticks on which nothing is expected
 	frameRate  = 60                   // a second, where the ticker cannot be set
 )
 

@@ -23,8 +23,12 @@ func (i *instant) turns(at time.Time) {
 // elapsed is the time since t, whose age is the next text one step later.
 func (i *instant) elapsed(t time.Time) time.Duration {
 	d := i.at.Sub(t)
-	step := ageStep(d)
-	i.turns(t.Add(max(d, 0).Truncate(step) + step))
+	if d < time.Minute {
+		i.turns(t.Add(max(d, 0).Truncate(time.Second) + time.Second))
+		return d
+	}
+	d, next := core.MinutesTo(i.at, t, time.Minute, ageStep(d))
+	i.turns(next)
 	return d
 }
 
@@ -59,16 +63,16 @@ func (i *instant) ago(t time.Time) string {
 
 // since is sinceText.
 func (i *instant) since(s core.Since) string {
-	if !s.At.IsZero() {
-		i.elapsed(s.At)
+	if s.At.IsZero() {
+		return ""
 	}
-	return sinceText(s, i.at)
+	return sinceText(s, s.At.Add(i.elapsed(s.At)))
 }
 
 // took is took: what has not ended goes on.
 func (i *instant) took(state core.OperationState, started, ended time.Time) string {
 	if !started.IsZero() && ended.IsZero() {
-		i.elapsed(started)
+		return took(state, started, ended, started.Add(i.elapsed(started)))
 	}
 	return took(state, started, ended, i.at)
 }

@@ -107,10 +107,11 @@ func phaseTime(s *scene, r phaseRow) draw.Line {
 	case r.phase.ID == core.PhaseTrigger:
 		return draw.One(themes.Dim, s.now.clock(r.phase.Started.At))
 	}
+	now := s.now.at
 	if r.phase.Ended.At.IsZero() {
-		s.now.elapsed(r.phase.Started.At)
+		now = r.phase.Started.At.Add(s.now.elapsed(r.phase.Started.At))
 	}
-	took := r.phase.Elapsed(s.now.at)
+	took := r.phase.Elapsed(now)
 	if took < time.Second && r.phase.State == core.PhaseDone && !r.phase.Started.Exact {
 		return nil // nobody watched it, and longer than nothing says nothing
 	}

@@ -34,7 +34,7 @@ type pump struct {
 	stop    func()
 	blurred atomic.Bool
 	shows   atomic.Bool // the timeline is on the screen
-	started bool
+	last    time.Time   // when it brought one; zero: it has brought none
 }
 
 func newPump(ctx context.Context, b Backend) *pump {
@@ -53,24 +53,13 @@ func (p *pump) next() tea.Msg {
 	if p.in == nil {
 		return nil
 	}
-	if p.started {
-		pace := paceFocused
-		if p.blurred.Load() {
-			pace = paceBlurred
-		}
-		wait := time.NewTimer(pace)
-		defer wait.Stop()
-		select {
-		case <-p.ctx.Done():
-			return nil
-		case <-wait.C:
-		}
-	}
-	p.started = true
 	select {
 	case <-p.ctx.Done():
 		return nil
 	case s, ok := <-p.in:
+		if ok {
+			s, ok = p.newest(s)
+		}
 		if !ok {
 			return nil
 		}
@@ -81,6 +70,33 @@ func (p *pump) next() tea.Msg {
 		}
 		return snapshotMsg{s}
 	}
+}
+
+// newest is the newest Snapshot when it is time for one: s, or one that comes until then. At rest that is at once, and no timer is set.
+func (p *pump) newest(s *core.Snapshot) (*core.Snapshot, bool) {
+	pace := paceFocused
+	if p.blurred.Load() {
+		pace = paceBlurred
+	}
+	if wait := pace - time.Since(p.last); wait > 0 && !p.last.IsZero() {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-p.ctx.Done():
+			return nil, false
+		case <-timer.C:
+		}
+		select {
+		case newer, ok := <-p.in:
+			if !ok {
+				return nil, false
+			}
+			s = newer
+		default:
+		}
+	}
+	p.last = time.Now()
+	return s, true
 }
 
 // ready derives what the whole screen shows of a Snapshot, which is kept with it. It runs beside the event loop: keys never wait for it.

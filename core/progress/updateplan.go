@@ -41,10 +41,11 @@ func ImpactText(st core.PlanStep) string {
 // PlanStepText is the progress of a plan step: "InProgress, 26 m of 1 h 30 m, LCM progress: 5/18".
 func PlanStepText(s *core.Snapshot, st core.PlanStep) string {
 	parts := []string{wording.OneLine(wording.TextOf(st.Status, "no status"), 40)}
-	took, estimate := st.Took(s.Now), st.Allows()
-	if took > 0 && st.Runs() {
-		s.Span(st.Started)
+	now := s.Now
+	if st.Runs() {
+		now = st.Started.Add(s.Span(st.Started))
 	}
+	took, estimate := st.Took(now), st.Allows()
 	switch {
 	case took > 0 && estimate > 0 && st.Status != core.PlanCompleted:
 		parts = append(parts, fmt.Sprintf("%s of %s", wording.SpanText(took), wording.SpanText(estimate)))
