@@ -90,7 +90,7 @@ func (q quick) SupportedMediaTypes() []runtime.SerializerInfo {
 		all[i].Serializer = q.made(info.Serializer)
 		if info.StreamSerializer != nil {
 			stream := *info.StreamSerializer
-			stream.Serializer = eventOnce{stream.Serializer}
+			stream.Serializer, stream.Framer = eventOnce{stream.Serializer}, lines{stream.Framer}
 			all[i].StreamSerializer = &stream
 		}
 	}

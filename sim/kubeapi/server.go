@@ -36,7 +36,7 @@ type Options struct {
 	// Random is an endless source of UIDs, tokens and generated names; nil means crypto/rand.
 	Random io.Reader
 
-	BookmarkInterval time.Duration // real time between bookmarks of an idle watch; not positive: 30 s
+	BookmarkInterval time.Duration // real time between bookmarks of a watch; not positive: a minute, as in kube-apiserver
 	WriteTimeout     time.Duration // real time after which a watcher that does not read is cut off; not positive: 10 s
 
 	// InstantPodDeletion removes a deleted pod at once, as if its kubelet had already stopped it. Otherwise a pod on a
@@ -88,7 +88,7 @@ func New(options Options) (*Server, error) {
 		options.History = 4096
 	}
 	if options.BookmarkInterval <= 0 {
-		options.BookmarkInterval = 30 * time.Second
+		options.BookmarkInterval = time.Minute
 	}
 	if options.WriteTimeout <= 0 {
 		options.WriteTimeout = 10 * time.Second

@@ -184,6 +184,28 @@ func TestAWatchGetsNoBookmarkAtItsEnd(t *testing.T) {
 	})
 }
 
+// A watch gets a bookmark each minute and just before its end, as in kube-apiserver: those of half a minute get one.
+func TestAWatchGetsABookmarkEachMinute(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		w := start(t, kubeapi.Options{Network: lan.New(1)})
+		client := w.dynamic(kubeapi.Admin).Resource(nodes)
+		from := version(t, w, client)
+		for seconds, want := range map[int64]int{35: 1, 70: 2, 130: 3} {
+			events, err := client.Watch(w.ctx, metav1.ListOptions{ResourceVersion: from, AllowWatchBookmarks: true, TimeoutSeconds: &seconds})
+			if err != nil {
+				t.Fatal(err)
+			}
+			bookmarks := 0
+			for range events.ResultChan() {
+				bookmarks++
+			}
+			if bookmarks != want {
+				t.Errorf("%d bookmarks in %d s", bookmarks, seconds)
+			}
+		}
+	})
+}
+
 func TestInitialEventsEndWithABookmark(t *testing.T) {
 	w := start(t, kubeapi.Options{})
 	w.load(node("a"), node("b"))

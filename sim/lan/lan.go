@@ -17,6 +17,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -161,6 +162,8 @@ func (a addr) String() string { return string(a) }
 type conn struct {
 	in, out       *line
 	local, remote addr
+
+	late atomic.Pointer[net.OpError] // of a read past its deadline
 }
 
 func (c *conn) Read(p []byte) (int, error) {
@@ -177,6 +180,14 @@ func (c *conn) Write(p []byte) (int, error) {
 func (c *conn) told(op string, err error) error {
 	if err == nil || err == io.EOF {
 		return err
+	}
+	if err == os.ErrDeadlineExceeded && op == "read" { // of each request: net/http breaks off the wait for the next one
+		if late := c.late.Load(); late != nil {
+			return late
+		}
+		late := &net.OpError{Op: op, Net: "lan", Source: c.local, Addr: c.remote, Err: err}
+		c.late.Store(late)
+		return late
 	}
 	var call *os.SyscallError
 	if errors.As(err, &call) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) {
@@ -199,12 +210,12 @@ func (c *conn) SetDeadline(t time.Time) error {
 }
 
 func (c *conn) SetReadDeadline(t time.Time) error {
-	c.in.reading.set(c.in, t)
+	c.in.reading.set(c.in, t, c.in.arrives)
 	return nil
 }
 
 func (c *conn) SetWriteDeadline(t time.Time) error {
-	c.out.writing.set(c.out, t)
+	c.out.writing.set(c.out, t, c.out.room)
 	return nil
 }
 

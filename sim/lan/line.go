@@ -29,7 +29,7 @@ type line struct {
 	left    bool      // the reader has closed
 	reading deadline
 	writing deadline
-	arrives chan struct{} // something has changed for the reader
+	arrives chan struct{} // something other than a message has changed for the reader
 	room    chan struct{} // something has changed for the writer
 
 	reader, writer alarm // of the reader and of the writer
@@ -48,6 +48,7 @@ func newLine(seed uint64, way string) *line {
 func (l *line) read(p []byte) (int, error) {
 	for {
 		l.mu.Lock()
+		l.reader.waits = false
 		now := time.Now()
 		var next time.Time
 		switch {
@@ -70,8 +71,9 @@ func (l *line) read(p []byte) (int, error) {
 		if d := l.reading.t; !d.IsZero() && (next.IsZero() || d.Before(next)) {
 			next = d
 		}
+		l.reader.set(next)
 		l.mu.Unlock()
-		l.reader.wait(next, l.arrives)
+		l.reader.wait(l.arrives)
 	}
 }
 
@@ -110,9 +112,9 @@ func (l *line) write(p []byte) (int, error) {
 			l.mu.Unlock()
 			continue
 		}
-		next := l.writing.t
+		l.writer.set(l.writing.t)
 		l.mu.Unlock()
-		l.writer.wait(next, l.room)
+		l.writer.wait(l.room)
 	}
 	return written, nil
 }
@@ -130,7 +132,7 @@ func (l *line) send(now time.Time, data []byte) {
 	l.last = at
 	l.parts = append(l.parts, part{data: data, at: at})
 	l.size += len(data)
-	tell(l.arrives)
+	l.reader.noLaterThan(at, now) // it is not woken up before there is something to read
 }
 
 // delay is the travel time of a message: it depends on the network's seed, the sender, the receiver, the time and the
@@ -183,12 +185,15 @@ func (l *line) leave() {
 // deadline is when a read or a write times out; zero: never. The line's mu guards it.
 type deadline struct{ t time.Time }
 
-func (d *deadline) set(l *line, t time.Time) {
+// set sets the deadline, and tells who waits by it.
+func (d *deadline) set(l *line, t time.Time, changed chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if d.t.Equal(t) {
+		return
+	}
 	d.t = t
-	tell(l.arrives)
-	tell(l.room)
+	tell(changed)
 }
 
 func (d *deadline) over(now time.Time) bool { return !d.t.IsZero() && !d.t.After(now) }
@@ -200,21 +205,37 @@ func tell(ch chan struct{}) {
 	}
 }
 
-// alarm is a reusable timer: there is at least one wait for every message.
-type alarm struct{ timer *time.Timer }
+// alarm is a reusable timer: there is at least one wait for every message. The line's mu guards it.
+type alarm struct {
+	timer *time.Timer
+	then  time.Time // when it goes off; zero: never
+	waits bool      // somebody waits for it
+}
 
-// wait waits until something has changed, or until the time then; zero: without limit.
-func (a *alarm) wait(then time.Time, changed <-chan struct{}) {
+// set says when the wait that begins now ends; zero: without limit.
+func (a *alarm) set(then time.Time) {
+	a.then, a.waits = then, true
+	if a.timer == nil {
+		a.timer = time.NewTimer(time.Hour)
+	}
 	if then.IsZero() {
-		<-changed
+		a.timer.Stop()
 		return
 	}
-	if a.timer == nil {
-		a.timer = time.NewTimer(time.Until(then))
-	} else {
-		a.timer.Reset(time.Until(then))
+	a.timer.Reset(time.Until(then))
+}
+
+// noLaterThan makes a wait that is under way end by then.
+func (a *alarm) noLaterThan(then, now time.Time) {
+	if !a.waits || !a.then.IsZero() && !then.Before(a.then) {
+		return
 	}
-	defer a.timer.Stop()
+	a.then = then
+	a.timer.Reset(then.Sub(now))
+}
+
+// wait waits until something has changed, or until the time that was set.
+func (a *alarm) wait(changed <-chan struct{}) {
 	select {
 	case <-a.timer.C:
 	case <-changed:
