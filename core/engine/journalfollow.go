@@ -89,7 +89,9 @@ func wholeLines(f *os.File, offset int64, each func(line []byte)) (int64, error)
 	if err != nil {
 		return offset, err
 	}
-	offset = min(offset, info.Size())
+	if offset = min(offset, info.Size()); offset == info.Size() {
+		return offset, nil // as a rule, once a second
+	}
 	b := bufio.NewReader(io.NewSectionReader(f, offset, 1<<62))
 	for {
 		line, err := b.ReadBytes('\n')

@@ -26,7 +26,7 @@ func (s *Server) apply(c *call, r *resource) error {
 	if err != nil {
 		return err
 	}
-	query := c.URL.Query()
+	query := c.query
 	if query.Get("fieldManager") == "" {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "PatchOptions"}, "", field.ErrorList{
 			field.Required(field.NewPath("fieldManager"), "is required for apply patch")})

@@ -20,7 +20,7 @@ func deleteOptions(c *call) (*metav1.DeleteOptions, error) {
 	if err := decodeOptions(c, options); err != nil {
 		return nil, err
 	}
-	query := c.URL.Query()
+	query := c.query
 	if raw := query.Get("gracePeriodSeconds"); raw != "" {
 		seconds, err := strconv.ParseInt(raw, 10, 64)
 		if err != nil {

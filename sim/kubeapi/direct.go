@@ -31,7 +31,7 @@ type direct struct{ server *Server }
 func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	w := &directAnswer{header: http.Header{}, started: make(chan struct{})}
-	if verb := readRequest(r).verb; verb == "watch" || verb == "list" {
+	if verb := readRequest(r, r.URL.Query()).verb; verb == "watch" || verb == "list" {
 		w.body, w.pipe = io.Pipe()
 		go func() {
 			d.server.ServeHTTP(w, r.WithContext(ctx))

@@ -30,7 +30,7 @@ func (s *Server) evict(c *call, pods *resource) error {
 	if options == nil {
 		options = &metav1.DeleteOptions{}
 	}
-	if values := c.URL.Query()["dryRun"]; len(values) > 0 {
+	if values := c.query["dryRun"]; len(values) > 0 {
 		options.DryRun = values
 	}
 	if problems := metav1validation.ValidateDeleteOptions(options); len(problems) > 0 {

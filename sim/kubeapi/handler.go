@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -21,10 +22,11 @@ const maxBody = 3 << 20
 // call is one request on its way through the server.
 type call struct {
 	*http.Request
-	w    http.ResponseWriter
-	info requestInfo
-	user User
-	body []byte
+	w     http.ResponseWriter
+	info  requestInfo
+	query url.Values // shared with the journal: read only
+	user  User
+	body  []byte
 	// contentType is the media type of the body, without its parameters.
 	contentType string
 	form        form
@@ -33,11 +35,12 @@ type call struct {
 
 // ServeHTTP answers one request: authentication, faults, authorisation, then the request itself.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	info := readRequest(r)
+	query := r.URL.Query()
+	info := readRequest(r, query)
 	entry := Request{
 		Time: s.now(), UserAgent: r.UserAgent(), Verb: info.verb, Group: info.gvr.Group, Resource: info.gvr.Resource,
-		Subresource: info.sub, Namespace: info.namespace, Name: info.name, Path: r.URL.Path, Query: r.URL.Query(),
-		ContentType: r.Header.Get("Content-Type"), DryRun: slices.Contains(r.URL.Query()["dryRun"], metav1.DryRunAll),
+		Subresource: info.sub, Namespace: info.namespace, Name: info.name, Path: r.URL.Path, Query: query,
+		ContentType: r.Header.Get("Content-Type"), DryRun: slices.Contains(query["dryRun"], metav1.DryRunAll),
 	}
 	logged := s.options.LogReads || entry.Write() && !strings.HasPrefix(info.gvr.Resource, "selfsubject")
 	recorder := &answer{ResponseWriter: w, tell: func(code int) {
@@ -48,7 +51,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}}
 	defer recorder.once(0) // the connection was cut
 
-	c := &call{Request: r, w: recorder, info: info}
+	c := &call{Request: r, w: recorder, info: info, query: query}
 	c.contentType, _, _ = mime.ParseMediaType(entry.ContentType)
 	if r.Body != nil && r.Method != http.MethodGet {
 		body, err := io.ReadAll(http.MaxBytesReader(recorder, r.Body, maxBody))
@@ -228,7 +231,7 @@ func (c *call) objectKey(r *resource) string { return key(c.objectNamespace(r), 
 
 // get answers with one object.
 func (s *Server) get(c *call, r *resource) error {
-	if raw := c.URL.Query().Get("resourceVersion"); raw != "" {
+	if raw := c.query.Get("resourceVersion"); raw != "" {
 		if err := s.reached(raw); err != nil {
 			return err
 		}
@@ -247,7 +250,7 @@ func (s *Server) writeObject(c *call, r *resource, code int, o *object) error {
 	}
 	switch c.form {
 	case formTable:
-		include, err := includeObject(c.URL.Query())
+		include, err := includeObject(c.query)
 		if err != nil {
 			return err
 		}

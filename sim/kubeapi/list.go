@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +43,7 @@ type listQuery struct {
 // readListQuery reads and checks the parameters.
 func readListQuery(c *call, r *resource) (*listQuery, error) {
 	q := &listQuery{resource: r, namespace: c.objectNamespace(r), labels: labels.Everything(), fields: fields.Everything()}
-	if err := internalscheme.ParameterCodec.DecodeParameters(c.URL.Query(), metav1.SchemeGroupVersion, &q.ListOptions); err != nil {
+	if err := readListOptions(c.query, &q.ListOptions); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	if problems := internalvalidation.ValidateListOptions(&q.ListOptions, true); len(problems) > 0 {
@@ -60,6 +61,49 @@ func readListQuery(c *call, r *resource) (*listQuery, error) {
 		}
 	}
 	return q, nil
+}
+
+// readListOptions decodes the parameters of a list. What informers send is read here: client-go's decoder goes through all fields of two
+// types, which was a fifth of the work of a watch on which nothing happens.
+func readListOptions(query url.Values, options *internalversion.ListOptions) error {
+	var plain internalversion.ListOptions
+	for name, values := range query {
+		if len(values) != 1 || !readListOption(&plain, name, values[0]) {
+			return internalscheme.ParameterCodec.DecodeParameters(query, metav1.SchemeGroupVersion, options)
+		}
+	}
+	*options = plain
+	return nil
+}
+
+// readListOption reads one parameter; false if that is for client-go's decoder.
+func readListOption(o *internalversion.ListOptions, name, value string) bool {
+	number := func() (int64, bool) {
+		n, err := strconv.ParseInt(value, 10, 64)
+		return n, err == nil
+	}
+	ok := true
+	switch name {
+	case "watch":
+		o.Watch, ok = true, value == "true" || value == "1"
+	case "allowWatchBookmarks":
+		o.AllowWatchBookmarks, ok = true, value == "true" || value == "1"
+	case "resourceVersion":
+		o.ResourceVersion = value
+	case "resourceVersionMatch":
+		o.ResourceVersionMatch = metav1.ResourceVersionMatch(value)
+	case "continue":
+		o.Continue = value
+	case "limit":
+		o.Limit, ok = number()
+	case "timeoutSeconds":
+		var seconds int64
+		seconds, ok = number()
+		o.TimeoutSeconds = &seconds
+	default:
+		return false
+	}
+	return ok
 }
 
 func (r *resource) checkFieldLabel(label string) error {
@@ -297,7 +341,7 @@ func (s *Server) snapshot(q *listQuery) (snapshot, string, error) {
 // writeList answers with a list in the form that the client requested.
 func (s *Server) writeList(c *call, r *resource, objects []*object, info metav1.ListMeta) error {
 	if c.form == formTable {
-		include, err := includeObject(c.URL.Query())
+		include, err := includeObject(c.query)
 		if err != nil {
 			return err
 		}

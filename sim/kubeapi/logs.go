@@ -135,7 +135,7 @@ type logQuery struct {
 }
 
 func (s *Server) readLogQuery(c *call, pod *object) (logQuery, error) {
-	values := c.URL.Query()
+	values := c.query
 	yes := func(name string) bool { v := values.Get(name); return v == "true" || v == "1" }
 	q := logQuery{tail: -1, stamps: yes("timestamps"), follow: yes("follow"), previous: yes("previous")}
 	var err error

@@ -149,7 +149,7 @@ func (s *Server) retimed(entries, before []metav1.ManagedFieldsEntry) []metav1.M
 
 // manager is the client's field manager: the name it gives, or the beginning of its User-Agent.
 func (c *call) manager() string {
-	if given := c.URL.Query().Get("fieldManager"); given != "" {
+	if given := c.query.Get("fieldManager"); given != "" {
 		return given
 	}
 	if name, _, _ := strings.Cut(c.UserAgent(), "/"); name != "" {

@@ -23,7 +23,7 @@ type requestInfo struct {
 
 // readRequest parses a request. The paths are /api/v1/... and /apis/<group>/<version>/..., with namespaces/<namespace>/
 // before the resource of a namespaced object.
-func readRequest(r *http.Request) requestInfo {
+func readRequest(r *http.Request, query url.Values) requestInfo {
 	info := requestInfo{path: r.URL.Path, verb: strings.ToLower(r.Method)}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
@@ -48,10 +48,10 @@ func readRequest(r *http.Request) requestInfo {
 	if len(parts) > 2 {
 		info.sub, info.extra = parts[2], len(parts) > 3
 	}
-	info.verb = resourceVerb(r.Method, info.name, r.URL.Query())
+	info.verb = resourceVerb(r.Method, info.name, query)
 	if info.name == "" && (info.verb == "list" || info.verb == "watch") {
 		// A list limited to one name is authorised like a request for that name.
-		if selector, err := fields.ParseSelector(r.URL.Query().Get("fieldSelector")); err == nil {
+		if selector, err := fields.ParseSelector(query.Get("fieldSelector")); err == nil {
 			if name, ok := selector.RequiresExactMatch("metadata.name"); ok {
 				info.name = name
 			}

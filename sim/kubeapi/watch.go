@@ -90,7 +90,7 @@ func (s *Server) watch(c *call, r *resource) error {
 	if err != nil {
 		return err
 	}
-	include, err := includeObject(c.URL.Query())
+	include, err := includeObject(c.query)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type writeOptions struct {
 }
 
 func readWriteOptions(c *call) (writeOptions, error) {
-	query := c.URL.Query()
+	query := c.query
 	given := metav1.CreateOptions{DryRun: query["dryRun"], FieldManager: query.Get("fieldManager"),
 		FieldValidation: query.Get("fieldValidation")}
 	kind := "CreateOptions"
