@@ -67,7 +67,6 @@ func sources(t *testing.T, client *kube.Client, wanted map[core.SourceID]core.So
 
 func TestAWatcherSeesEverythingWithTheReadOnlyManifest(t *testing.T) {
 	c := ownCluster(t)
-	rights(t, c)
 	create(t, c, nodes, `{apiVersion: v1, kind: Node, metadata: {name: watched}}`)
 	client := adapter(t, c, cluster.ReadOnly)
 	if version, err := client.Login(t.Context()); err != nil || version != "v1.36.3" {
@@ -234,7 +233,6 @@ func TestAWriteWithoutTheRightIsRefused(t *testing.T) {
 
 func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
 	c := ownCluster(t)
-	rights(t, c)
 	client := adapter(t, c, cluster.Operator)
 	anna := kube.NewLease(client, kube.LeaseOptions{Identity: "anna@jump01/1/a"})
 	bert := kube.NewLease(client, kube.LeaseOptions{Identity: "bert@jump02/2/b"})
@@ -288,7 +286,6 @@ func TestTheOperatorLeaseHasOneHolder(t *testing.T) {
 // without touching the rest. Dry-runs change nothing.
 func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 	c := ownCluster(t)
-	rights(t, c)
 	writer := writes(t, adapter(t, c, cluster.Maintainer))
 	made := core.NewLock{Kind: core.KindNodeWorkloadLock, Name: "backup-n1", Controller: "backup", Node: "n1"}
 	check := func(what string, err error, want core.ErrorKind) {
@@ -377,7 +374,6 @@ func TestLocksAndRequestsAreChangedOnTheRealServer(t *testing.T) {
 func TestEventsAreMadeOnTheRealServer(t *testing.T) {
 	t.Parallel()
 	c := ownCluster(t)
-	rights(t, c)
 	node := create(t, c, nodes, `{apiVersion: v1, kind: Node, metadata: {name: announced}}`)
 	what := engine.Announcement{On: core.Ref{Kind: core.KindNode, Name: "announced", UID: string(node.GetUID())}, Title: "set mode skip",
 		State: core.OperationDone, By: "anna@jump", Ended: time.Now()}

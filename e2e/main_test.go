@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -18,8 +19,11 @@ var lockstep string
 const raceVariable = "LOCKSTEP_RACE"
 
 // shared is the API server that most tests use, each with objects of its own. A test that kills its server, or counts what it
-// received, starts another one.
+// received, has one for itself.
 var shared *cluster.Cluster
+
+// pool has those for one test.
+var pool cluster.Pool
 
 // setupTimeout is generous: the first build of the kube-apiserver takes minutes.
 const setupTimeout = 20 * time.Minute
@@ -49,8 +53,8 @@ func run(m *testing.M) int {
 	if code != 0 {
 		fmt.Fprintf(os.Stderr, "the end of the kube-apiserver's log:\n%s\n", shared.Log(4000))
 	}
-	if err := shared.Close(); err != nil {
-		fmt.Fprintln(os.Stderr, "stop the cluster:", err)
+	if err := errors.Join(shared.Close(), pool.Close()); err != nil {
+		fmt.Fprintln(os.Stderr, "stop the clusters:", err)
 		return 1
 	}
 	return code
@@ -69,10 +73,10 @@ func equipped(ctx context.Context) (*cluster.Cluster, error) {
 	return c, nil
 }
 
-// ownCluster starts an API server for one test.
+// ownCluster takes an API server for one test, with the rights of deploy/. Nothing may use it after the test.
 func ownCluster(t testing.TB) *cluster.Cluster {
 	t.Helper()
-	c, err := equipped(t.Context())
+	c, err := pool.Take(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +84,8 @@ func ownCluster(t testing.TB) *cluster.Cluster {
 		if t.Failed() {
 			t.Logf("the end of the kube-apiserver's log:\n%s", c.Log(1000))
 		}
-		if err := c.Close(); err != nil {
-			t.Errorf("stop the cluster: %v", err)
+		if err := pool.Give(context.WithoutCancel(t.Context()), c); err != nil {
+			t.Errorf("give the cluster back: %v", err)
 		}
 	})
 	return c

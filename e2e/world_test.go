@@ -56,7 +56,7 @@ type world struct {
 	secrets    []string
 }
 
-// newWorld starts the scenario testdata/manual-node.yaml on its own API server. The function change may first alter the scenario
+// newWorld starts the scenario testdata/manual-node.yaml on an API server of its own. The function change may first alter the scenario
 // and the controllers' pace.
 func newWorld(t testing.TB, change func(*scenario.Scenario, *controller.Timing)) *world {
 	t.Helper()
@@ -69,7 +69,6 @@ func newWorld(t testing.TB, change func(*scenario.Scenario, *controller.Timing))
 		change(story, &timing)
 	}
 	w := &world{Cluster: ownCluster(t)}
-	rights(t, w.Cluster)
 	log, err := os.Create(filepath.Join(t.TempDir(), "controllers.log"))
 	if err != nil {
 		t.Fatal(err)

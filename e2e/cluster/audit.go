@@ -112,8 +112,8 @@ type auditEvent struct {
 	RequestReceivedTimestamp time.Time
 }
 
-// Requests returns every request that the server has recorded since its first start, in the order in which they were received. It
-// includes watches that still run.
+// Requests returns every request that the server has recorded since its first start, or since it was lent by a Pool, in the order in
+// which they were received. It includes watches that still run.
 func (c *Cluster) Requests() ([]Request, error) {
 	raw, err := os.ReadFile(c.file(auditLogFile))
 	if os.IsNotExist(err) {
@@ -122,7 +122,11 @@ func (c *Cluster) Requests() ([]Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log: %w", err)
 	}
-	return parseAudit(raw)
+	requests, err := parseAudit(raw)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(requests, func(r Request) bool { return r.Time.Before(c.began) }), nil
 }
 
 // Writes returns the requests of the user that asked for a change, in the order in which they were received.

@@ -42,10 +42,12 @@ type Cluster struct {
 	tokens map[User]string
 	admin  rest.TLSClientConfig // the certificate itself: a client that has a file's name looks for it long after it is gone
 
-	bulk bool // see StartBulk
+	bulk  bool      // see StartBulk
+	began time.Time // Requests leaves out what was received before
 
 	mu     sync.Mutex
 	server *child.Child // nil while the server does not run
+	starts int
 }
 
 // Start compiles the server when needed, creates a state folder with new certificates and tokens, and runs the server until it is
@@ -133,6 +135,7 @@ func (c *Cluster) restart(ctx context.Context, etcd ...string) error {
 	}
 	c.mu.Lock()
 	c.server = server
+	c.starts++
 	c.mu.Unlock()
 	if err := c.waitReady(ctx, server); err != nil {
 		return fmt.Errorf("%w\nthe end of its log:\n%s", err, c.Log(4000))

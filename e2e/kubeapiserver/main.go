@@ -3,7 +3,8 @@
 //
 // It takes every flag of kube-apiserver, and two that must come first: --etcd-dir, the folder of etcd's data and of its socket,
 // and after it the optional --etcd-compact, which makes etcd forget its history before the API server starts. The API server is
-// told to use that etcd. State in the folder survives a SIGKILL of the process.
+// told to use that etcd. State in the folder survives a SIGKILL of the process. At the socket state.sock in that folder the state
+// of the cluster is kept and later put back: one server serves several tests, each of which finds the same cluster.
 //
 // The command is a module of its own, which keeps k8s.io/kubernetes out of the program's go.mod and out of the tests' compile
 // time.
@@ -46,6 +47,10 @@ func run(args []string) int {
 		return 1
 	}
 	defer etcd.Close()
+	if err := serveState(etcd, dir); err != nil {
+		fmt.Fprintf(os.Stderr, "the state in %s: %v\n", dir, err)
+		return 1
+	}
 	flags := args[2:]
 	if len(flags) > 0 && flags[0] == etcdCompactFlag {
 		flags = flags[1:]
