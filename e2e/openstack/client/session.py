@@ -12,6 +12,8 @@ import traceback
 
 import openstack.connection  # half of what a command takes is to load what it is made of
 from openstackclient import shell
+from openstackclient.common import versions
+import stevedore
 
 
 def run(args, out, err):
@@ -36,10 +38,13 @@ def text(file):
     return file.read().decode(errors='replace')
 
 
-shell.OpenStackShell()  # loads the list of commands
-for group in 'common', 'compute.v2', 'identity.v3', 'image.v2', 'network.v2':
-    for command in importlib.metadata.entry_points(group='openstack.' + group):
-        command.load()
+app = shell.OpenStackShell()  # loads the list of commands
+# Every command loads all commands that there are, also those of other services.
+for group in importlib.metadata.entry_points().groups:
+    if group.startswith('openstack.'):
+        stevedore.ExtensionManager(group)
+# And it reads about every package of Python which one it is from: its help ends with that.
+versions.ShowVersions(app, None).get_parser('openstack')
 for line in sys.stdin:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
