@@ -4,7 +4,7 @@
 //	build          compiles the kube-apiserver, the program, kubectl and k9s
 //	programs       does so from the command line: go run ./programs
 //	child          processes that die with the test
-//	cluster        a kube-apiserver with etcd, its users, and its audit log
+//	cluster        a kube-apiserver with etcd, its users, and its audit log; a pool of them, which lends each to one test at a time
 //	contract       what real and simulated servers both have to do
 //	kubeapiserver  the API server: one binary, in a module of its own; kubectl, too
 //	k9s            the versions that k9s is compiled with
@@ -14,7 +14,7 @@
 //	shots          takes pictures: go run ./shots -help
 //	bench          measures what an operator feels: go run ./bench -help
 //
-// The stories of this package drive the real binary against an API server of their own and a simulated OpenStack (world_test.go,
+// The stories of this package drive the real binary against an API server of their own, from the pool, and a simulated OpenStack (world_test.go,
 // program_test.go), and judge it by its screen, by what both servers received, and by its journal. With LOCKSTEP_RACE=1 the
 // binary is built with the race detector.
 //
