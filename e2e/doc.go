@@ -14,9 +14,9 @@
 //	shots          takes pictures: go run ./shots -help
 //	bench          measures what an operator feels: go run ./bench -help
 //
-// The stories of this package drive the real binary against an API server of their own, from the pool, and a simulated OpenStack (world_test.go,
-// program_test.go), and judge it by its screen, by what both servers received, and by its journal. With LOCKSTEP_RACE=1 the
-// binary is built with the race detector.
+// The stories of this package drive the real binary against an API server of their own, from the pool, and a simulated OpenStack
+// (world_test.go, program_test.go), and judge it by its screen, by what both servers received, and by its journal. With
+// LOCKSTEP_RACE=1 the binary is built with the race detector.
 //
 // The first run compiles Kubernetes, which takes about 3 minutes on two cores and 2 GB of memory. After that a cluster is ready
 // in 2 seconds and takes 300 MB.

@@ -173,9 +173,10 @@ func (c *Cluster) catchUp(ctx context.Context) error {
 
 // state asks the server's process to "keep" its state or to "putback" what it kept. It returns the keys that have changed.
 func (c *Cluster) state(ctx context.Context, do string) ([]string, error) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", c.file(stateSocket))
-	}}}
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://state/"+do, nil)
 	if err != nil {
 		return nil, err

@@ -102,8 +102,8 @@ metadata: {name: of-more, namespace: more}
 		t.Errorf("nothing can be made in a namespace that was deleted: %v", err)
 	}
 	roles := schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}
-	_, err = client.Resource(roles).Patch(t.Context(), "lockstep-readonly", types.MergePatchType, []byte(`{"rules":[]}`), metav1.PatchOptions{})
-	if err != nil {
+	if _, err := client.Resource(roles).Patch(t.Context(), "lockstep-readonly", types.MergePatchType, []byte(`{"rules":[]}`),
+		metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	give(again)

@@ -11,7 +11,11 @@ import (
 	"time"
 
 	"lockstep/e2e/build"
+	"lockstep/e2e/cluster"
 )
+
+// pool has the API servers of the tests' clusters.
+var pool cluster.Pool
 
 // program builds the program under test, once, and returns its path.
 func program(t *testing.T) string {
@@ -34,5 +38,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintf(os.Stderr, "%s is not set: run these tests with `make e2e-openstack`\n", cloudFolder)
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if err := pool.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, "stop the clusters:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
 }

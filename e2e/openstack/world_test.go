@@ -63,21 +63,15 @@ func newWorld(t *testing.T, c *cloud, file string, timing controller.Timing) *wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	kubernetes, err := cluster.Start(t.Context())
+	kubernetes, err := pool.Take(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := kubernetes.Close(); err != nil {
-			t.Errorf("stop the cluster: %v", err)
+		if err := pool.Give(context.WithoutCancel(t.Context()), kubernetes); err != nil {
+			t.Errorf("give the cluster back: %v", err)
 		}
 	})
-	if err := kubernetes.Equip(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := kubernetes.GrantRights(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	w := &world{Cluster: kubernetes, cloud: c}
 	if w.admin, err = dynamic.NewForConfig(kubernetes.Config(cluster.Admin)); err != nil {
 		t.Fatal(err)

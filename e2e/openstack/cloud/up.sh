@@ -61,24 +61,29 @@ wait_for 90 RabbitMQ listens "$rabbit_port"
 say "MariaDB and RabbitMQ answer"
 
 # The tables of the services, all at the same time.
+commands() { /usr/bin/python3 "$here/commands.py" "$@"; }
 nova_manage() { "$unpacked/usr/bin/nova-manage" --config-file "$config/nova/nova.conf" "$@"; }
 tables_of_keystone() {
-  local manage="keystone-manage --config-file $config/keystone/keystone.conf" url="http://127.0.0.1:$keystone_port/v3"
+  local with="--config-file $config/keystone/keystone.conf" by="--keystone-user root --keystone-group root" url="http://127.0.0.1:$keystone_port/v3"
   mkdir -p "$state/keystone/fernet-keys" "$state/keystone/credential-keys"
-  $manage db_sync
-  $manage fernet_setup --keystone-user root --keystone-group root
-  $manage credential_setup --keystone-user root --keystone-group root
-  $manage bootstrap --bootstrap-password "$password" --bootstrap-region-id RegionOne \
-    --bootstrap-admin-url "$url" --bootstrap-internal-url "$url" --bootstrap-public-url "$url"
+  commands keystone.cmd.manage <<EOF
+$with db_sync
+$with fernet_setup $by
+$with credential_setup $by
+$with bootstrap --bootstrap-password $password --bootstrap-region-id RegionOne --bootstrap-admin-url $url --bootstrap-internal-url $url --bootstrap-public-url $url
+EOF
 }
 tables_of_placement() { OS_PLACEMENT_CONFIG_DIR="$config/placement" placement-manage --config-file "$config/placement/placement.conf" db sync; }
 tables_of_glance() { "$unpacked/usr/bin/glance-manage" --config-file "$config/glance/glance-api.conf" db_sync; }
 tables_of_neutron() { "$unpacked/usr/bin/neutron-db-manage" --config-file "$config/neutron/neutron.conf" upgrade heads; }
 tables_of_nova() {
-  nova_manage api_db sync
-  nova_manage cell_v2 map_cell0 --database_connection "$(database nova_cell0)"
-  nova_manage cell_v2 create_cell --name=cell1
-  nova_manage db sync
+  local with="--config-file $config/nova/nova.conf"
+  commands nova.cmd.manage <<EOF
+$with api_db sync
+$with cell_v2 map_cell0 --database_connection $(database nova_cell0)
+$with cell_v2 create_cell --name=cell1
+$with db sync
+EOF
 }
 declare -A making=()
 for name in keystone placement glance neutron nova; do
@@ -115,9 +120,8 @@ wait_for 90 Glance listens "$glance_port"
 wait_for 90 Neutron answers "$neutron_port/"
 say "the services answer"
 
-for node in $nodes; do
-  start_nova "nova-compute-$node"
-done
+# shellcheck disable=SC2086
+start_computes $nodes
 count=$(wc -w <<<"$nodes")
 all_computes() {
   [ "$(sql -N nova -e "select count(*) from services where \`binary\` = 'nova-compute' and last_seen_up is not null")" -ge "$count" ] &&
