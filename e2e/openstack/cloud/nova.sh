@@ -15,5 +15,6 @@ start_nova() {
 
 # start_computes HOST...: their nova-compute, which are loaded once for all of them. Each is known as start would know it.
 start_computes() {
-  LD_PRELOAD="$stacks" /usr/bin/python3 "$here/nova-compute.py" "$config/nova" "$logs" "$pids" "$@" >>"$logs/nova-computes.log" 2>&1 </dev/null
+  LD_PRELOAD="$stacks" /usr/bin/python3 "$here/nova-compute.py" "$config/nova" "$logs" "$pids" "$@" >>"$logs/nova-computes.log" 2>&1 \
+    </dev/null || die "nova-compute does not start, see $logs/nova-computes.log"
 }
