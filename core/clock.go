@@ -11,17 +11,18 @@ type watch struct {
 	until     time.Time // the cluster's time; zero: never
 	untilWall time.Time // the wall clock's time; zero: never
 	offset    bool      // it depends on how far the cluster's time is from the wall clock's
+	unheard   bool      // it waits for a source to be heard: nobody knows when that is
 }
 
 // holds tells whether a Snapshot is before the change.
 func (w *watch) holds(s *Snapshot) bool {
-	return (w.until.IsZero() || s.Now.Before(w.until)) && (w.untilWall.IsZero() || s.Wall.Before(w.untilWall))
+	return !w.unheard && (w.until.IsZero() || s.Now.Before(w.until)) && (w.untilWall.IsZero() || s.Wall.Before(w.untilWall))
 }
 
 // rests notes that something also rests on what another watch was about.
 func (w *watch) rests(on *watch) {
 	w.until, w.untilWall = Earlier(w.until, on.until), Earlier(w.untilWall, on.untilWall)
-	w.offset = w.offset || on.offset
+	w.offset, w.unheard = w.offset || on.offset, w.unheard || on.unheard
 }
 
 // turns notes that an answer is another one from this moment on, in the cluster's time.
@@ -111,6 +112,25 @@ func (s *Snapshot) OfWall(wall time.Time) time.Time {
 		s.derived.watch.offset = true
 	}
 	return s.Now.Add(-s.Wall.Sub(wall))
+}
+
+// HeardSince tells whether a source was heard at this moment, in the cluster's time, or later. While it was not, what is derived is derived
+// from each Snapshot.
+func (s *Snapshot) HeardSince(id SourceID, at time.Time) bool {
+	src := s.Sources[id]
+	return s.heard(!src.AsOf.IsZero() && !s.OfWall(src.AsOf).Before(at))
+}
+
+// HeardAfterByWall tells whether a source was heard after a wall time; see HeardSince.
+func (s *Snapshot) HeardAfterByWall(id SourceID, wall time.Time) bool {
+	return s.heard(s.Sources[id].AsOf.After(wall))
+}
+
+func (s *Snapshot) heard(is bool) bool {
+	if !is && s.derived.watch != nil {
+		s.derived.watch.unheard = true
+	}
+	return is
 }
 
 // LongerByWall is Longer for a wall time.

@@ -119,8 +119,12 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 			}
 			l.engine.take(core.Delta{Source: core.SourceComputeServices, At: l.now, State: core.SourceLive, Replace: true, Upserts: services})
 		}},
-		{"a source is heard again after a while", 1050, func(int) {
+		{"a source is heard again, as a watch is that is opened anew", 40, func(int) {
 			l.pass(50 * time.Second)
+			l.engine.take(core.Delta{Source: core.SourceVolumes, At: l.now, Touch: true})
+		}},
+		{"a source is heard again after it was old", 1050, func(int) {
+			l.pass(70 * time.Second)
 			l.engine.take(core.Delta{Source: core.SourceVolumes, At: l.now, Touch: true})
 		}},
 	} {

@@ -205,7 +205,8 @@ func (t *touches) management(before, now *core.Management) {
 
 // sameSources tells whether all sources are as they were, but for when they were heard; lately tells whether each that was heard again had
 // been heard lately. One that was not heard for a while, and is now, counts for what is derived from the whole Snapshot: rules about
-// sources count from half of Settings.StaleAfterOf on. Nothing of a node rests on how long ago a live source was heard.
+// sources count from Settings.StaleAfterOf on, and from half of it where a source is not live. Nothing of a node rests on how long ago a
+// live source was heard; what waits for it to be heard says so (Snapshot.HeardSince).
 func sameSources(s, prev *core.Snapshot) (same, lately bool) {
 	if len(s.Sources) != len(prev.Sources) {
 		return false, false
@@ -216,7 +217,11 @@ func sameSources(s, prev *core.Snapshot) (same, lately bool) {
 		if !known || before.AsOf.IsZero() != now.AsOf.IsZero() || now.AsOf.Before(before.AsOf) {
 			return false, false
 		}
-		if now.AsOf.After(before.AsOf) && s.Wall.Sub(before.AsOf) >= s.Settings.StaleAfterOf(id)/2 {
+		limit := s.Settings.StaleAfterOf(id)
+		if now.State != core.SourceLive {
+			limit /= 2
+		}
+		if now.AsOf.After(before.AsOf) && s.Wall.Sub(before.AsOf) >= limit {
 			lately = false
 		}
 		before.AsOf = now.AsOf

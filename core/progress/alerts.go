@@ -116,7 +116,7 @@ func SilencesGone(s *core.Snapshot) []core.SilenceRecord {
 	}
 	var out []core.SilenceRecord
 	for _, r := range s.History.Silences {
-		seen := s.Sources[core.SourceAlertmanager].AsOf.After(r.At)
+		seen := s.HeardAfterByWall(core.SourceAlertmanager, r.At)
 		if s.Reached(r.Silence.Ends) || s.History.Update.Ended.After(r.At) || !seen {
 			continue
 		}

@@ -6,14 +6,6 @@ import (
 	"lockstep/core"
 )
 
-// seenAt is when a source was last heard, in the cluster's time; zero when it never was.
-func seenAt(s *core.Snapshot, id core.SourceID) time.Time {
-	if src := s.Sources[id]; !src.AsOf.IsZero() {
-		return s.OfWall(src.AsOf)
-	}
-	return time.Time{}
-}
-
 // SeenSinceReturn tells whether a source was heard since the node returned from its last maintenance, and when the node returned.
 // The OpenStack controller may have changed older facts on the node's return.
 func SeenSinceReturn(s *core.Snapshot, id core.SourceID, node string) (back time.Time, seen bool) {
@@ -22,12 +14,12 @@ func SeenSinceReturn(s *core.Snapshot, id core.SourceID, node string) (back time
 		return back, true
 	}
 	back = s.History.Rounds[n.UID].Ended
-	return back, back.IsZero() || !seenAt(s, id).Before(back)
+	return back, back.IsZero() || s.HeardSince(id, back)
 }
 
 // SeenSinceReady tells whether a source was heard since the node last became Ready. Older facts about what runs on it are from before
 // it went down.
 func SeenSinceReady(s *core.Snapshot, id core.SourceID, node string) bool {
 	n := s.Nodes[node]
-	return n == nil || n.ReadySince.IsZero() || !seenAt(s, id).Before(n.ReadySince)
+	return n == nil || n.ReadySince.IsZero() || s.HeardSince(id, n.ReadySince)
 }
