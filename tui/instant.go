@@ -55,8 +55,9 @@ func (i *instant) shortAge(t time.Time) string { return shortAge(i.elapsed(t)) }
 // ago is ago of a time that has passed or, for as long as it has not, "in 5 s".
 func (i *instant) ago(t time.Time) string {
 	d := i.elapsed(t)
-	if d < 0 { // it counts down: the text holds until the rest is a step shorter
+	if d < 0 { // it counts down: the text holds until the rest is a step shorter, or over
 		i.turns(i.at.Add(1 + (-d)%ageStep(-d)))
+		i.turns(t)
 	}
 	return ago(d)
 }

@@ -106,3 +106,31 @@ func watchFrames(t *testing.T, size tea.WindowSizeMsg) {
 		t.Logf("of %d quiet seconds the screen rested in %d", all, rested)
 	}
 }
+
+// Each text stays as it is until the moment that was noted: at ages of seconds, minutes, hours and days, and ahead.
+func TestATextHoldsUntilTheMomentThatIsNoted(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	for name, text := range map[string]func(*instant, time.Time) string{
+		"age":       (*instant).age,
+		"short age": (*instant).shortAge,
+		"ago":       (*instant).ago,
+		"since":     func(i *instant, at time.Time) string { return i.since(core.Since{At: at}) },
+		"took":      func(i *instant, at time.Time) string { return i.took(core.OperationRunning, at, time.Time{}) },
+		"clock":     (*instant).clock,
+	} {
+		for range 500 {
+			reach := []time.Duration{2 * time.Minute, 3 * time.Hour, 100 * time.Hour}[chance.IntN(3)]
+			now := instant{at: scenes.Noon.Add(time.Duration(chance.Int64N(int64(time.Hour))))}
+			at := now.at.Add(time.Duration(chance.Int64N(int64(reach)))).Add(-reach * 3 / 4)
+			is := text(&now, at)
+			if !now.until.After(now.at) {
+				t.Fatalf("%s of %v at %v: no moment is noted", name, at, now.at)
+			}
+			for _, then := range []time.Time{now.until.Add(-1), now.at.Add(now.until.Sub(now.at) / 2)} {
+				if later := text(&instant{at: then}, at); later != is {
+					t.Fatalf("%s of %v is %q at %v and %q at %v, and was to hold until %v", name, at, is, now.at, later, then, now.until)
+				}
+			}
+		}
+	}
+}
