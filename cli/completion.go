@@ -132,7 +132,7 @@ func hostLabel(s *core.Snapshot, host string) string {
 // entryWords are the entries of "Needs you" by their IDs.
 func entryWords(s *core.Snapshot) []cobra.Completion {
 	var out []cobra.Completion
-	for _, a := range attention.Of(s) {
+	for _, a := range attention.List(s) {
 		out = append(out, cobra.CompletionWithDesc(a.ID, a.Label+": "+a.Reason))
 	}
 	return out

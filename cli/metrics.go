@@ -133,7 +133,7 @@ var metrics = []metric{
 		"Nodes whose maintenance takes too long: those with an entry of the rule node-slow. Absent while nodes are not known.",
 		whereKnown(core.SourceNodes, func(s *core.Snapshot, is func(float64, ...string)) {
 			late := map[string]bool{}
-			for _, a := range attention.Of(s) {
+			for _, a := range attention.List(s) {
 				if a.Rule == core.RuleNodeSlow {
 					late[a.Node] = true
 				}
@@ -155,7 +155,7 @@ var metrics = []metric{
 	{"lockstep_entries", []string{"severity"}, "Entries of \"Needs you\" by severity: urgent, warning and notice.",
 		func(s *core.Snapshot, is func(float64, ...string)) {
 			n := map[core.Severity]int{}
-			for _, a := range attention.Of(s) {
+			for _, a := range attention.List(s) {
 				n[a.Severity]++
 			}
 			for _, severity := range allSeverities {
@@ -166,7 +166,7 @@ var metrics = []metric{
 		"Entries of \"Needs you\" by severity and by the rule that found them; none where there are none.",
 		func(s *core.Snapshot, is func(float64, ...string)) {
 			n := map[core.AttentionRule]map[core.Severity]int{}
-			for _, a := range attention.Of(s) {
+			for _, a := range attention.List(s) {
 				if n[a.Rule] == nil {
 					n[a.Rule] = map[core.Severity]int{}
 				}

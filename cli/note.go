@@ -139,7 +139,7 @@ func (q noteAsked) note(s *core.Snapshot) (core.Note, error) {
 		}
 		n.On = core.NoteOn{Instance: in.ID, Label: in.Name}
 	case q.entry != "":
-		a, ok := attention.ByID(s, q.entry)
+		a, ok := attention.Listed(s, q.entry)
 		if !ok {
 			return n, fmt.Errorf("no entry of \"Needs you\" has the ID %q now", oneLine(q.entry))
 		}

@@ -63,7 +63,7 @@ func causeTold(s *core.Snapshot, src core.Source) string {
 	if src.Err == nil || src.Err.Message == "" {
 		return ""
 	}
-	for _, a := range attention.Of(s) {
+	for _, a := range attention.List(s) {
 		if a.Subject.Kind == core.KindSource && a.Label == string(src.ID.Server()) && a.Fault == src.Err.Cause() {
 			return src.Err.Cause()
 		}

@@ -39,8 +39,19 @@ func (d *Derivation[T]) AfterFew(s *Snapshot, derive func(s *Snapshot, earlier T
 	return d.derive(s, s.Stamps.All, derive)
 }
 
+// OfKeyed is OfFew for what also rests on facts of single nodes, but only by what the key says of them, which is comparable: it is kept
+// while the key stays the same. What is derived must be the same for all nodes with which the key is.
+func (d *Derivation[T]) OfKeyed(s *Snapshot, key any, derive func(*Snapshot) T) T {
+	return d.keyed(s, s.Stamps.All, key, func(s *Snapshot, _ T) T { return derive(s) })
+}
+
 // derive is After for what rests on facts with this stamp.
 func (d *Derivation[T]) derive(s *Snapshot, stamp uint64, derive func(s *Snapshot, earlier T) T) T {
+	return d.keyed(s, stamp, nil, derive)
+}
+
+// keyed is derive for what also rests on a key.
+func (d *Derivation[T]) keyed(s *Snapshot, stamp uint64, key any, derive func(s *Snapshot, earlier T) T) T {
 	own := s.whole()
 	kept, ok := own.derived.made.Load(d)
 	if !ok {
@@ -50,7 +61,8 @@ func (d *Derivation[T]) derive(s *Snapshot, stamp uint64, derive func(s *Snapsho
 	k.once.Do(func() {
 		defer k.done.Store(true)
 		earlier, _ := own.derived.earlier[d].(*derived[T])
-		if earlier != nil && earlier.when.holds(own, stamp) {
+		k.key = key
+		if earlier != nil && earlier.key == key && earlier.when.holds(own, stamp) {
 			k.value, k.when = earlier.value, earlier.when
 			return
 		}
@@ -75,6 +87,7 @@ type derived[T any] struct {
 	value T
 	watch watch // while it is being derived
 	when  when
+	key   any // what else it rests on
 }
 
 func (k *derived[T]) isDone() bool { return k.done.Load() }
@@ -103,6 +116,9 @@ type Stamps struct {
 	Any   uint64            // any fact but the times at which sources were heard
 	All   uint64            // a fact that anything can rest on
 	Nodes map[string]uint64 // by node and by host: a fact of this one; see Engine
+
+	// The names for which Nodes has this Revision or the one before, in any order: what looks at each Snapshot need not look through all.
+	Lately []string
 }
 
 // of is when a fact changed last that the node's own derivations can rest on. A change of the host's name is one of the node, too.
@@ -112,6 +128,21 @@ func (st Stamps) of(node, host string) uint64 {
 		at = max(at, st.Nodes[host])
 	}
 	return at
+}
+
+// since are the names of nodes and hosts of which a fact has changed in the Snapshot of this Revision or later; now is the Revision of
+// the Snapshot with these Stamps.
+func (st Stamps) since(revision, now uint64) iter.Seq[string] {
+	if revision+1 >= now {
+		return slices.Values(st.Lately)
+	}
+	return func(yield func(string) bool) {
+		for name, changed := range st.Nodes {
+			if changed >= revision && !yield(name) {
+				return
+			}
+		}
+	}
 }
 
 // Follow has the Snapshot take over what was derived from an earlier one of the same Engine, as far as it still holds. It is called
@@ -244,6 +275,29 @@ func (b ByNode[T]) ChangedSince(before ByNode[T]) (was, now []T, known bool) {
 	return was, now, true
 }
 
+// Digest tells when that changed which something takes from the values of nodes: most changes of a node matter to few.
+type Digest[T any] struct {
+	ByNode  ByNode[T]
+	Changed uint64 // the Revision of the first Snapshot with the change; comparable as a key of OfKeyed
+}
+
+// SameAs tells whether nothing has changed since an earlier Digest of the same Engine.
+func (d Digest[T]) SameAs(earlier Digest[T]) bool { return d.Changed != 0 && d.Changed == earlier.Changed }
+
+// DigestOf is what the values of nodes come to, by what is taken from each; earlier is what they came to in an earlier Snapshot.
+func DigestOf[T any, D comparable](s *Snapshot, earlier Digest[T], of ByNode[T], take func(T) D) Digest[T] {
+	d := Digest[T]{of, earlier.Changed}
+	was, now, known := of.ChangedSince(earlier.ByNode)
+	changed := !known
+	for i := range now {
+		changed = changed || take(was[i]) != take(now[i])
+	}
+	if changed {
+		d.Changed = s.whole().Revision
+	}
+	return d
+}
+
 // DeriveByNode derives for each of the nodes, and takes over from earlier what has not changed; nodes of which nothing can have changed
 // are not looked at. The value of a node may rest on the node's own facts, on facts that are no node's, on the time, on common, which must
 // be comparable, and on what basis has for the node (nil: nothing more). derive says whether it may also rest on other nodes: then it is
@@ -309,10 +363,7 @@ func (d *nodeDeriver[T]) lookWhere(earlier ByNode[T]) bool {
 		}
 		look = other
 	}
-	for name, changed := range stamps.Nodes {
-		if changed < at {
-			continue
-		}
+	for name := range stamps.since(at, d.s.Revision) {
 		i, there := d.out.index[name]
 		if !there { // a host's name
 			short, _, _ := strings.Cut(name, ".")

@@ -19,8 +19,14 @@ func TestADerivationByNodeLooksOnlyWhereSomethingCanHaveChanged(t *testing.T) {
 	var derived []string
 	made := map[string]int{}
 	at := func(revision uint64, after time.Duration, all uint64, nodes map[string]uint64) *Snapshot {
-		return &Snapshot{Facts: Facts{Revision: revision, Now: begun.Add(after), Wall: begun.Add(after),
+		s := &Snapshot{Facts: Facts{Revision: revision, Now: begun.Add(after), Wall: begun.Add(after),
 			Stamps: Stamps{Any: revision, All: all, Nodes: nodes}}}
+		for name, at := range nodes {
+			if at+1 >= revision {
+				s.Stamps.Lately = append(s.Stamps.Lately, name)
+			}
+		}
+		return s
 	}
 	for _, step := range []struct {
 		what string
@@ -32,10 +38,12 @@ func TestADerivationByNodeLooksOnlyWhereSomethingCanHaveChanged(t *testing.T) {
 		{"a node, and the host of another", at(3, 2*time.Second, 1, map[string]uint64{"n100": 3, "n200.example.net": 3, "n200": 3}),
 			[]string{"n007", "n100", "n200"}},
 		{"the same stamps", at(4, 3*time.Second, 1, map[string]uint64{"n100": 3, "n200": 3}), []string{"n007"}},
-		{"a fact that counts for everything", at(5, 4*time.Second, 5, nil), nil},
-		{"none again", at(6, 5*time.Second, 5, nil), []string{"n007"}},
-		{"the time of one", at(7, time.Minute, 5, nil), []string{"n007", "n300"}},
-		{"an earlier time", at(8, time.Second, 5, nil), nil},
+		{"after Snapshots of which nothing was derived", at(7, 3*time.Second, 1, map[string]uint64{"n100": 3, "n200": 5, "n400": 7}),
+			[]string{"n007", "n200", "n400"}},
+		{"a fact that counts for everything", at(8, 4*time.Second, 8, nil), nil},
+		{"none again", at(9, 5*time.Second, 8, nil), []string{"n007"}},
+		{"the time of one", at(10, time.Minute, 8, nil), []string{"n007", "n300"}},
+		{"an earlier time", at(11, time.Second, 8, nil), nil},
 	} {
 		derived = nil
 		below = DeriveByNode(step.s, below, nil, names, nil, func(s *Snapshot, name string) (int, bool) {

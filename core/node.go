@@ -80,6 +80,29 @@ func (n *Node) Is(role Role) bool {
 	return false
 }
 
+// RoleGroup is nodes that are counted together in an update.
+type RoleGroup int
+
+// The groups, in the order in which they are shown: masters, then by the role of which the OpenStack controller takes the fewest at a time.
+const (
+	GroupMasters RoleGroup = iota
+	GroupControllers
+	GroupGateways
+	GroupComputes
+	GroupStorage
+	GroupOthers
+)
+
+// Group is the group of the node. A node with several roles is in the first of them.
+func (n *Node) Group() RoleGroup {
+	for i, role := range [...]Role{RoleMaster, RoleController, RoleGateway, RoleCompute, RoleStorage} {
+		if n.Is(role) {
+			return RoleGroup(i)
+		}
+	}
+	return GroupOthers
+}
+
 // Annotation is the value of one annotation; nil when it is not set.
 func (n *Node) Annotation(key string) *string {
 	if v, ok := n.Annotations[key]; ok {

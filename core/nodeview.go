@@ -2,9 +2,10 @@ package core
 
 // NodeView is a node with all that is derived for it.
 type NodeView struct {
-	Name   string // the node's name
-	Label  string // the name people use
-	Node   *Node  // nil when locks or requests name a node that the cluster does not have
+	Name   string    // the node's name
+	Label  string    // the name people use
+	Node   *Node     // nil when locks or requests name a node that the cluster does not have
+	Group  RoleGroup // by its roles; GroupOthers without a node
 	Stage  Stage
 	Since  Since
 	Reason string // why it is in this stage, in one line: the evidence
@@ -23,6 +24,7 @@ type NodeView struct {
 	Moving      int // migrations under way from it
 	MovedFrom   int // how many were on it when its maintenance began; 0 when not known
 	Service     *ComputeService
+	Round       Round    // its newest maintenance, by the History; zero when none was seen
 	BadAttempts string   // what is wrong with its migration attempts, also in Problems; empty when nothing is
 	Problems    []string // inconsistencies: no lock, a lock without a node, an unknown mode …
 }

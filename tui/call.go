@@ -84,7 +84,7 @@ func (m *Model) windowTitle() string {
 	if m.opts.Title == "" || !m.opts.CountUrgent || m.snap == nil {
 		return m.opts.Title
 	}
-	urgent := attention.Urgent(attention.Of(m.snap))
+	urgent := attention.Urgent(attention.List(m.snap))
 	if urgent == 0 {
 		return m.opts.Title
 	}

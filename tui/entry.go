@@ -115,7 +115,7 @@ func (p *entryPage) waysOn(m *Model) []wayOn {
 		}
 	}
 	var out, after []wayOn
-	if cause, ok := attention.ByID(m.snap, p.a.Cause); ok {
+	if cause, ok := attention.Listed(m.snap, p.a.Cause); ok {
 		out = append(out, entryWay(m, wayCause, cause))
 	}
 	if w, yours, ok := p.stepsWay(m); ok && yours {
@@ -370,7 +370,7 @@ func (m *Model) goBack(l layer) {
 		if !ok || m.snap == nil {
 			return
 		}
-		if _, still := attention.ByID(m.snap, p.id); still {
+		if _, still := attention.Listed(m.snap, p.id); still {
 			return
 		}
 		m.close(p)

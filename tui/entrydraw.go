@@ -24,7 +24,7 @@ func (p *entryPage) told(m *Model) []told {
 		tone = themes.Needs
 	}
 	out := []told{{"what", named(s, a.Reason), tone}}
-	if cause, ok := attention.ByID(s, a.Cause); ok {
+	if cause, ok := attention.Listed(s, a.Cause); ok {
 		out = append(out, told{"because of", cause.Label + ": " + named(s, cause.Reason), themes.Key})
 	}
 	for _, n := range s.OpenNotes(a.ID, "", "") {

@@ -122,6 +122,9 @@ func (m *Model) inspectEntry(a core.Attention) tea.Cmd {
 	if p, ok := m.entryShown(); ok && p.id == a.ID {
 		page = p
 	}
+	if whole, there := attention.ByID(m.snap, a.ID); there {
+		a = whole
+	}
 	m.open(&pager{
 		title: func(*Model) string { return a.Label },
 		lines: func(m *Model, w int) []draw.Line {
@@ -153,7 +156,7 @@ func attentionFacts(m *Model, f *facts, a core.Attention, page *entryPage) {
 		f.tone(fact.tone, fact.label, fact.text)
 	}
 	f.tone(themes.Key, hintLabel(a), a.Hint)
-	if cause, ok := attention.ByID(m.snap, a.Cause); ok {
+	if cause, ok := attention.Listed(m.snap, a.Cause); ok {
 		f.tone(themes.Key, "because of", cause.Label+": "+cause.Reason)
 	}
 	f.add("documents", a.Page.String())

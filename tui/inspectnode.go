@@ -192,7 +192,7 @@ func instanceFacts(m *Model, f *facts, id string) {
 	now := m.snap.Now
 	i := v.Instance
 	noteFacts(m, f, m.snap.NotesAt(func(n core.Note) bool {
-		a, ok := attention.ByID(m.snap, n.On.Entry)
+		a, ok := attention.Listed(m.snap, n.On.Entry)
 		return n.On.Instance == id || ok && a.Instance == id
 	}))
 	f.section("Maintenance")

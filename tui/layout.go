@@ -189,7 +189,7 @@ func (m *Model) tabsLine(w int) string {
 			part = draw.Line{draw.Text(tone, " "+name[:len(name)-1]), draw.Text(orTone(id == m.focus, themes.TabFocus, themes.Match), "/ ")}
 		}
 		if id == ScopeNeeds && m.snap != nil {
-			now, _ := attention.Now(attention.Of(m.snap))
+			now, _ := attention.Now(attention.List(m.snap))
 			if n := len(now); n > 0 {
 				part = draw.Line{draw.Text(tone, " "+name), draw.Text(orTone(id == m.focus, themes.TabFocus, themes.Needs), " "+itoa(n)+" ")}
 			}
@@ -211,7 +211,7 @@ func (m *Model) urgentLine() draw.Line {
 	if m.snap == nil {
 		return nil
 	}
-	now, _ := attention.Now(attention.Of(m.snap))
+	now, _ := attention.Now(attention.List(m.snap))
 	if len(now) == 0 {
 		return nil
 	}

@@ -62,7 +62,7 @@ func newNeedsPane() pane {
 
 // besideReason is what stands beside a reason: its cause, or what to do where there is no step. The footer says what enter does.
 func besideReason(s *scene, a core.Attention) string {
-	cause, ok := attention.ByID(s.snap, a.Cause)
+	cause, ok := attention.Listed(s.snap, a.Cause)
 	switch {
 	case !ok:
 		return a.Hint
@@ -73,7 +73,7 @@ func besideReason(s *scene, a core.Attention) string {
 }
 
 func (p *needsPane) refresh() string {
-	p.Set(attention.Of(p.snap), p.snap.Revision)
+	p.Set(attention.List(p.snap), p.snap.Revision)
 	if p.chosen = p.chosen || p.focus == ScopeNeeds; !p.chosen {
 		p.GoTo(0)
 	}
@@ -111,7 +111,7 @@ func (p *needsPane) explain() string {
 		return ""
 	}
 	text := a.Label + ": " + a.Reason
-	if cause, ok := attention.ByID(p.snap, a.Cause); ok {
+	if cause, ok := attention.Listed(p.snap, a.Cause); ok {
 		text += " " + p.look.Glyph.Dot + " because of " + cause.Label + ": " + cause.Reason
 	}
 	for _, n := range p.snap.OpenNotes(a.ID, "", "") {

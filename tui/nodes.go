@@ -273,7 +273,7 @@ type nodeColumns struct {
 	zones, racks bool     // there are several
 	controllers  []string // those that have locks on nodes, in their order
 
-	nodes core.ByNode[nodeColumn]
+	of core.Digest[nodeColumn] // what it was made of
 }
 
 // nodeColumn is what one node has to say about the columns.
@@ -287,8 +287,7 @@ var columnsOfNodes core.Derivation[nodeColumns]
 // nodeColumnsOf is made from the nodes of which something has changed: there are thousands of others.
 func nodeColumnsOf(s *core.Snapshot) nodeColumns {
 	return columnsOfNodes.After(s, func(s *core.Snapshot, earlier nodeColumns) nodeColumns {
-		var c nodeColumns
-		c.nodes = core.DeriveByNode(s, earlier.nodes, nil, progress.NodeNames(s), progress.ByNode(s),
+		each := core.DeriveByNode(s, earlier.of.ByNode, nil, progress.NodeNames(s), progress.ByNode(s),
 			func(s *core.Snapshot, name string) (nodeColumn, bool) {
 				v := progress.ViewOf(s, name)
 				var controllers []string
@@ -297,9 +296,14 @@ func nodeColumnsOf(s *core.Snapshot) nodeColumns {
 				}
 				return nodeColumn{zoneOf(v), rackOf(v), strings.Join(controllers, "\n")}, false
 			})
+		c := nodeColumns{of: core.DigestOf(s, earlier.of, each, func(c nodeColumn) nodeColumn { return c })}
+		if c.of.SameAs(earlier.of) {
+			earlier.of = c.of
+			return earlier
+		}
 		var zone, rack, last string
 		seen := map[string]bool{}
-		for n := range c.nodes.All() {
+		for n := range each.All() {
 			c.zones, c.racks = c.zones || another(&zone, n.zone), c.racks || another(&rack, n.rack)
 			if n.controllers == last || n.controllers == "" {
 				continue

@@ -62,7 +62,7 @@ func (m *Model) noteOn(s subject) core.NoteOn {
 
 // writeNote opens the form for a new note. The reminder of a note is answered by changing that note.
 func (m *Model) writeNote(on core.NoteOn) tea.Cmd {
-	if a, ok := attention.ByID(m.snap, on.Entry); ok {
+	if a, ok := attention.Listed(m.snap, on.Entry); ok {
 		if n, reminds := attention.NoteOf(m.snap, a); reminds {
 			return m.changeNote(n)
 		}
@@ -96,7 +96,7 @@ func (f *noteForm) entry(m *Model) (core.Attention, bool) {
 	if f.note.On.Entry == "" {
 		return core.Attention{}, false
 	}
-	return attention.ByID(m.snap, f.note.On.Entry)
+	return attention.Listed(m.snap, f.note.On.Entry)
 }
 
 // fields are how many fields the form has now.

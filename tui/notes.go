@@ -120,7 +120,7 @@ func (p *notesPage) more(m *Model, n core.Note, w int) []draw.Line {
 	if !n.Until.IsZero() {
 		what += ", until " + clock(n.Until, m.snap.Now)
 	}
-	a, there := attention.ByID(m.snap, n.On.Entry)
+	a, there := attention.Listed(m.snap, n.On.Entry)
 	switch {
 	case n.Done:
 		what += "; it is done"
@@ -153,9 +153,9 @@ func (m *Model) remind(before *core.Snapshot) tea.Cmd {
 		return nil
 	}
 	var cmds []tea.Cmd
-	for _, a := range attention.Of(m.snap) {
+	for _, a := range attention.List(m.snap) {
 		if n, ok := attention.NoteOf(m.snap, a); ok {
-			if _, was := attention.ByID(before, a.ID); !was {
+			if _, was := attention.Listed(before, a.ID); !was {
 				cmds = append(cmds, m.say(toneWarn, a.Label+": promised until "+clock(n.Until, m.snap.Now)+": "+n.Text))
 			}
 		}
@@ -168,7 +168,7 @@ func (m *Model) entryAt(id, node string) bool {
 	if id == "" {
 		return false
 	}
-	a, ok := attention.ByID(m.snap, id)
+	a, ok := attention.Listed(m.snap, id)
 	return ok && a.Node == node
 }
 
@@ -246,7 +246,7 @@ func notesActions() []Action {
 		{ID: "notes.where", Title: "Go to the instance or node that it is about", Short: "to it", Keys: []string{"f", "right"}, Footer: 4,
 			run: with(func(m *Model, _ *notesPage, n core.Note) tea.Cmd {
 				to := goTo{n.On.Node, n.On.Instance}
-				if a, ok := attention.ByID(m.snap, n.On.Entry); ok {
+				if a, ok := attention.Listed(m.snap, n.On.Entry); ok {
 					to = goTo{a.Node, a.Instance}
 				}
 				if to.node == "" && m.snap.Instances.At(to.instance) == nil {

@@ -101,7 +101,7 @@ func (p *pump) newest(s *core.Snapshot) (*core.Snapshot, bool) {
 
 // ready derives what the whole screen shows of a Snapshot, which is kept with it. It runs beside the event loop: keys never wait for it.
 func ready(s *core.Snapshot) {
-	attention.Of(s)
+	attention.List(s)
 	attention.NodeNeeds(s, "")
 	progress.Update(s)
 	nodeColumnsOf(s)

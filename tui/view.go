@@ -91,7 +91,7 @@ func (m *Model) small() bool { return m.width < leastWidth || m.height < leastHe
 func (m *Model) tooSmall(w, h int) []string {
 	words := "lockstep needs " + itoa(leastWidth) + "x" + itoa(leastHeight) + ", this is " + itoa(w) + "x" + itoa(h)
 	if m.snap != nil {
-		now, _ := attention.Now(attention.Of(m.snap))
+		now, _ := attention.Now(attention.List(m.snap))
 		if n := len(now); n > 0 {
 			need := " need you. "
 			if n == 1 {

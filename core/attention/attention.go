@@ -10,10 +10,25 @@ import (
 
 // Of returns what needs a person now, the most urgent first; empty when nothing does. It is made once per Snapshot.
 func Of(s *core.Snapshot) []core.Attention {
+	return wholes.Of(s, func(s *core.Snapshot) []core.Attention {
+		of := derived.After(s, derive)
+		f := of.facts(s)
+		f.found = slices.Clone(of.all)
+		f.explain()
+		return f.found
+	})
+}
+
+// List is Of without what the entries rest on and what can be done about them: no Evidence, no Commands and no Suspects. It is what a
+// list shows, and all that most ask for: making the rest of each entry takes a third of the time of all entries.
+func List(s *core.Snapshot) []core.Attention {
 	return derived.After(s, derive).all
 }
 
-var derived core.Derivation[entries]
+var (
+	derived core.Derivation[entries]
+	wholes  core.Derivation[[]core.Attention]
+)
 
 // entries is what needs a person, and what was found at each node.
 type entries struct {
@@ -22,10 +37,16 @@ type entries struct {
 	blocking core.ByNode[[]core.InstanceView] // of the nodes in maintenance
 }
 
+// facts are what the rules share, before any of them has looked.
+func (e *entries) facts(s *core.Snapshot) *facts {
+	return &facts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s), blockers: map[string][]core.InstanceView{},
+		maintained: e.blocking, at: e.at}
+}
+
 func derive(s *core.Snapshot, earlier entries) entries {
-	f := &facts{s: s, request: s.ClusterRequest(), estimate: progress.EstimatesOf(s), blockers: map[string][]core.InstanceView{},
-		found: make([]core.Attention, 0, len(earlier.all)+len(earlier.all)/8)}
-	f.maintained = blockingIn(s, earlier.blocking)
+	now := entries{blocking: blockingIn(s, earlier.blocking)}
+	f := now.facts(s)
+	f.found = make([]core.Attention, 0, len(earlier.all)+len(earlier.all)/8)
 	f.at = f.lookAtNodes(earlier.at)
 	f.gather()
 	for _, rule := range rules {
@@ -37,7 +58,8 @@ func derive(s *core.Snapshot, earlier entries) entries {
 	f.complete()
 	f.setAside() // by their causes, too
 	f.sort()
-	return entries{f.found, f.at, f.maintained}
+	now.at, now.all = f.at, f.found
+	return now
 }
 
 // Urgent is how many of the entries are urgent, without those that are set aside.
@@ -61,8 +83,12 @@ func Now(all []core.Attention) (now, aside []core.Attention) {
 }
 
 // ByID returns the entry with the ID; false when there is none now.
-func ByID(s *core.Snapshot, id string) (core.Attention, bool) {
-	all := Of(s)
+func ByID(s *core.Snapshot, id string) (core.Attention, bool) { return byID(Of(s), id) }
+
+// Listed is ByID, of List.
+func Listed(s *core.Snapshot, id string) (core.Attention, bool) { return byID(List(s), id) }
+
+func byID(all []core.Attention, id string) (core.Attention, bool) {
 	i := slices.IndexFunc(all, func(a core.Attention) bool { return a.ID == id })
 	if i < 0 {
 		return core.Attention{}, false
@@ -70,10 +96,10 @@ func ByID(s *core.Snapshot, id string) (core.Attention, bool) {
 	return all[i], true
 }
 
-// Following returns the entries whose Cause is the entry with the ID, in their order.
+// Following returns the entries of List whose Cause is the entry with the ID, in their order.
 func Following(s *core.Snapshot, id string) []core.Attention {
 	var out []core.Attention
-	for _, a := range Of(s) {
+	for _, a := range List(s) {
 		if a.Cause == id && id != "" {
 			out = append(out, a)
 		}

@@ -122,14 +122,22 @@ func from(of ...func(*facts, core.Attention) string) []func(*facts, core.Attenti
 	return of
 }
 
-// complete gives the entries their evidence and commands, and removes procedures of objects that are gone.
+// complete gives the entries their causes by the table, and removes procedures of objects that are gone.
 func (f *facts) complete() {
 	for i := range f.found {
 		a := &f.found[i]
 		if !f.hasSteps(a.Resolve) {
 			a.Resolve = nil
 		}
-		a.Diagnosis, a.Suspects = f.diagnose(*a), f.suspects(*a)
+		a.Diagnosis = f.diagnose(*a)
+	}
+}
+
+// explain gives the entries their evidence and commands, and the rows of the table that only a log can tell.
+func (f *facts) explain() {
+	for i := range f.found {
+		a := &f.found[i]
+		a.Suspects = f.suspects(*a)
 		row := rows[a.Rule]
 		for _, see := range row.evidence {
 			for _, e := range see(f, *a) {

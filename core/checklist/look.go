@@ -377,7 +377,7 @@ func skipped(l *look) {
 
 func manual(l *look) {
 	for _, v := range toCome(l.s) {
-		told := slices.ContainsFunc(attention.Of(l.s), func(a core.Attention) bool { return a.Rule == core.RuleWillHold && a.Node == v.Name })
+		told := slices.ContainsFunc(attention.List(l.s), func(a core.Attention) bool { return a.Rule == core.RuleWillHold && a.Node == v.Name })
 		if v.Mode == core.ModeManual && l.s.NodeRequest(v.Name) == nil && !told {
 			l.fail(v.Label, "mode manual: it waits until its instances are off and it is declared safe", ofNode(v.Name))
 		}

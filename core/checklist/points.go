@@ -96,7 +96,7 @@ func Of(s *core.Snapshot, room Room) Report {
 		}
 	}
 	entries := map[core.AttentionRule][]core.Attention{}
-	for _, a := range attention.Of(s) {
+	for _, a := range attention.List(s) {
 		entries[a.Rule] = append(entries[a.Rule], a)
 	}
 	if r.Update { // what stands in the points that are left out is about what goes on

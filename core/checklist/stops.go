@@ -33,7 +33,7 @@ func Stops(s *core.Snapshot) []core.Stop {
 				stop := core.Stop{Key: "check/" + p.ID + "/" + f.Of + "/" + f.Says, Text: wording.OneLine(f.Text(), 200),
 					Remedy: wording.TextOf(wording.TextOf(f.Remedy, p.Remedy), "the check says more of it")}
 				if f.Entry != "" {
-					a, ok := attention.ByID(s, f.Entry)
+					a, ok := attention.Listed(s, f.Entry)
 					if !ok || a.Cause != "" || !attention.CanStop(a.Rule) ||
 						a.Severity != core.SeverityUrgent && slices.Contains(ofDrains, a.Rule) {
 						continue

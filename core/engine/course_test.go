@@ -149,7 +149,7 @@ func TestWhatEndedUnwatchedSaysSo(t *testing.T) {
 			Stands: map[core.PhaseID][]core.Standstill{core.PhaseWorkers: {open}}}
 		sc.History = h
 		e := New(Config{})
-		all := func(string) bool { return true }
+		all := looks{all: true}
 		if r := e.observeRounds(sc.Snapshot, h, all, watched).Rounds[node.UID]; !r.Ended.Equal(sc.Now) || r.EndUnseen == watched {
 			t.Errorf("watched: %v, and the maintenance is %+v", watched, r)
 		}
@@ -220,7 +220,7 @@ func TestTheMaintenanceOfTheUpdateBeforeIsKept(t *testing.T) {
 		node := sc.Node("cmp-01", core.RoleCompute)
 		sc.Maintained("cmp-01", "")
 		e := New(Config{})
-		h := e.observeRounds(sc.Snapshot, core.History{Rounds: map[string]core.Round{node.UID: tt.old}}, func(string) bool { return true }, true)
+		h := e.observeRounds(sc.Snapshot, core.History{Rounds: map[string]core.Round{node.UID: tt.old}}, looks{all: true}, true)
 		if got, kept := h.Earlier[node.UID]; kept != tt.kept || kept && got != tt.old || h.Rounds[node.UID].Update != update.UID {
 			t.Errorf("of %+v is kept %+v beside %+v", tt.old, got, h.Rounds[node.UID])
 		}
@@ -240,7 +240,7 @@ func TestAGracefulRebootIsNoPaceOfAnUpdate(t *testing.T) {
 	sc.Maintained("cmp-01", "")
 	m := sc.Managed()
 	sc = m.Join(&core.RebootRequest{Meta: core.Meta{Name: m.Cluster.Name, Namespace: m.Cluster.Namespace}})
-	h := New(Config{}).observeRounds(sc.Snapshot, core.History{}, func(string) bool { return true }, true)
+	h := New(Config{}).observeRounds(sc.Snapshot, core.History{}, looks{all: true}, true)
 	if r := h.Rounds[node.UID]; r.Update != cmr.UID || !r.Beside || r.OfUpdate() {
 		t.Errorf("it counts as one of an update: %+v", r)
 	}

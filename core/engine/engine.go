@@ -99,9 +99,10 @@ type Engine struct {
 	seen      []Record        // transitions that the Snapshot being made shows
 	followed  <-chan struct{} // closed when the Engine has stopped following other runs
 	revision  uint64
-	settled   bool        // the last Snapshot was: what it had is observed
-	lookedAt  time.Time   // the time of the cluster in the last Snapshot that was observed
-	glance    core.Glance // at the last Snapshot in which something could be observed
+	settled   bool                        // the last Snapshot was: what it had is observed
+	lookedAt  time.Time                   // the time of the cluster in the last Snapshot that was observed
+	glance    core.Glance                 // at the last Snapshot in which something could be observed
+	staged    core.ByNode[*core.NodeView] // whose stages were observed last
 	dirty     bool
 
 	updateSeen string // UID of the update's request that this run has seen

@@ -77,7 +77,7 @@ func (e *Engine) observeEntries(s *core.Snapshot) {
 	}
 	b.began, b.looked = true, s.Wall
 	here := map[string]bool{}
-	for _, a := range attention.Of(s) {
+	for _, a := range attention.List(s) {
 		here[a.ID] = true
 		o := b.open[a.ID]
 		if o == nil {
@@ -153,7 +153,7 @@ func (e *Engine) seeEntry(o *openEntry, what EntryEvent, at time.Time) {
 
 // seenTo notes an operation that begins for the entries that it is about.
 func (e *Engine) seenTo(s *core.Snapshot, op core.Operation) {
-	for _, a := range attention.Of(s) {
+	for _, a := range attention.List(s) {
 		if !isAbout(s, a, op) {
 			continue
 		}

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"lockstep/core"
@@ -61,30 +63,55 @@ func labelOf(n *core.Node) string {
 	return ""
 }
 
+// looks are the nodes at which something can have happened since the Snapshot before.
+type looks struct {
+	all   bool
+	names []string // sorted, where not all: a few of thousands, and hosts
+}
+
+// byName are the names of the nodes that are looked at.
+func (l looks) byName(s *core.Snapshot) []string {
+	if l.all {
+		return progress.NodeNames(s)
+	}
+	return l.names
+}
+
+// byLabel are the names of the nodes that are looked at and exist.
+func (l looks) byLabel(s *core.Snapshot) []string {
+	if l.all {
+		return s.NodeNames()
+	}
+	names := slices.DeleteFunc(slices.Clone(l.names), func(name string) bool { return s.Nodes[name] == nil })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(strings.Compare(s.Label(a), s.Label(b)), strings.Compare(a, b)) })
+	return names
+}
+
 // lookAt tells at which nodes something can have happened since the Snapshot before: those of which a fact has changed, and those at
 // which the time matters, as somebody works there. A lock of such a node can say that an API does not answer, which lasts.
-func (e *Engine) lookAt(s *core.Snapshot) func(node string) bool {
+func (e *Engine) lookAt(s *core.Snapshot) looks {
 	if s.Stamps.All == s.Revision || !e.settled {
 		e.settled = true
-		return func(string) bool { return true }
+		return looks{all: true}
 	}
-	look := map[string]bool{} // a few of thousands
-	for node, at := range s.Stamps.Nodes {
-		if at == s.Revision {
-			look[node] = true
+	var look []string
+	for _, node := range s.Stamps.Lately {
+		if s.Stamps.Nodes[node] == s.Revision {
+			look = append(look, node)
 		}
 	}
 	for node, requests := range s.NodeRequests {
 		if len(requests) > 0 {
-			look[node] = true
+			look = append(look, node)
 		}
 	}
-	for _, v := range progress.NodeViews(s) {
+	for _, v := range progress.NodeViews(s) { // the active ones come first
 		if v.Active() {
-			look[v.Name] = true
+			look = append(look, v.Name)
 		}
 	}
-	return func(node string) bool { return look[node] }
+	slices.Sort(look)
+	return looks{names: slices.Compact(look)}
 }
 
 // settled tells whether all sources that stages and phases rest on are live.
@@ -137,12 +164,9 @@ func lockRelease(s *core.Snapshot) string {
 }
 
 // observeRounds notes when the maintenance of nodes begins and ends. When nobody watched it end, its length is not known.
-func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look func(node string) bool, watched bool) core.History {
+func (e *Engine) observeRounds(s *core.Snapshot, h core.History, look looks, watched bool) core.History {
 	rounds, earlier := core.CloneOnWrite[string, core.Round]{M: h.Rounds}, core.CloneOnWrite[string, core.Round]{M: h.Earlier}
-	for _, name := range s.NodeNames() { // in a fixed order, so that the same history makes the same journal
-		if !look(name) {
-			continue
-		}
+	for _, name := range look.byLabel(s) { // in a fixed order, so that the same history makes the same journal
 		node, req := s.Nodes[name], s.NodeRequest(name)
 		old, had := h.Rounds[node.UID]
 		unseen := progress.RequestAccount(s, req).State == progress.AccountUnseen
@@ -194,7 +218,15 @@ func countInstances(s *core.Snapshot, node string) int {
 func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) core.History {
 	stages, changed := core.CloneOnWrite[string, core.StageRecord]{M: h.Stages}, false
 	courses := core.CloneOnWrite[string, core.Course]{M: h.Courses}
-	for _, v := range progress.NodeViews(s) {
+	views := progress.ByNode(s)
+	anew := progress.NodeViews(s)
+	// A view that is the same one was looked at already.
+	if _, now, known := views.ChangedSince(e.staged); known && watched {
+		anew = now
+		slices.SortFunc(anew, progress.AsShown)
+	}
+	e.staged = views
+	for _, v := range anew {
 		if v.Node == nil {
 			continue
 		}
@@ -225,7 +257,7 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) c
 	return h
 }
 
-func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node string) bool, watched bool) core.History {
+func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look looks, watched bool) core.History {
 	locks := core.CloneOnWrite[string, *core.LockRecord]{M: h.Locks}
 	outages := core.CloneOnWrite[string, core.OutageRecord]{M: h.Outages}
 	refused := core.CloneOnWrite[string, core.RefusalRecord]{M: h.Refused}
@@ -275,10 +307,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look func(node s
 	for _, l := range s.ClusterLocks {
 		see(l)
 	}
-	for _, name := range progress.NodeNames(s) {
-		if !look(name) {
-			continue
-		}
+	for _, name := range look.byName(s) {
 		for _, l := range s.NodeLocks[name] {
 			see(l)
 		}

@@ -166,6 +166,12 @@ func (e *Engine) stampSnapshot(s, prev *core.Snapshot) {
 		}
 		e.touchOperations(prev.Operations, s.Operations)
 		s.Stamps = prev.Stamps
+		s.Stamps.Lately = nil
+		for _, name := range prev.Stamps.Lately {
+			if prev.Stamps.Nodes[name] == prev.Revision {
+				s.Stamps.Lately = append(s.Stamps.Lately, name)
+			}
+		}
 	}
 	e.stamp(s)
 }
@@ -177,13 +183,14 @@ func (e *Engine) stamp(s *core.Snapshot) {
 		s.Stamps.Any = s.Revision
 	}
 	if t.all {
-		s.Stamps.All, s.Stamps.Nodes = s.Revision, nil
+		s.Stamps.All, s.Stamps.Nodes, s.Stamps.Lately = s.Revision, nil, nil
 	} else if len(t.nodes) > 0 {
 		if s.Stamps.Nodes = maps.Clone(s.Stamps.Nodes); s.Stamps.Nodes == nil {
 			s.Stamps.Nodes = map[string]uint64{}
 		}
 		for name := range t.nodes {
 			s.Stamps.Nodes[name] = s.Revision
+			s.Stamps.Lately = append(s.Stamps.Lately, name)
 		}
 	}
 	*t = touches{}

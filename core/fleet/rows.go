@@ -47,7 +47,7 @@ func rowOf(f facts) Row {
 			r.Finish, r.NoEnd = finish(p, m.Groups, f.now)
 		}
 	}
-	for _, a := range attention.Of(s) {
+	for _, a := range attention.List(s) {
 		if told[a.Rule] {
 			r.Needs = append(r.Needs, Need{Severity: a.Severity, Label: a.Label, Reason: a.Reason, Since: a.Since})
 		}

@@ -132,11 +132,39 @@ const every = 10 * time.Second
 // present is the time from which a forecast counts.
 func present(s *core.Snapshot) time.Time { return s.Around(every) }
 
-var forecast core.Derivation[*Forecast]
+var (
+	forecast core.Derivation[*Forecast]
+	stands   core.Derivation[core.Digest[*core.NodeView]]
+)
+
+// key is what a forecast rests on beside what can matter to everything: most changes of a node, as what a lock says, do not move it.
+type key struct {
+	stands   uint64 // when it changed last where a node stands
+	ends     uint64 // when it changed last which maintenances are over
+	estimate progress.Estimates
+	phases   [5]phaseStand
+}
+
+// phaseStand is where a phase stands, as far as a forecast rests on it.
+type phaseStand struct {
+	state          core.PhaseState
+	started, ended core.Since
+}
+
+func keyOf(s *core.Snapshot) key {
+	b := key{ends: ends.After(s, endsOf).changed, estimate: progress.EstimatesOf(s)}
+	b.stands = stands.After(s, func(s *core.Snapshot, earlier core.Digest[*core.NodeView]) core.Digest[*core.NodeView] {
+		return core.DigestOf(s, earlier, progress.ByNode(s), standOf)
+	}).Changed
+	for i, p := range progress.Phases(s) {
+		b.phases[i] = phaseStand{p.State, p.Started, p.Ended}
+	}
+	return b
+}
 
 // Of is the forecast of the running update, as far as no evacuation was forecast.
 func Of(s *core.Snapshot) *Forecast {
-	return forecast.Of(s, func(s *core.Snapshot) *Forecast {
+	return forecast.OfKeyed(s, keyOf(s), func(s *core.Snapshot) *Forecast {
 		room := rooms.Get().(*[]job)
 		defer rooms.Put(room)
 		u := newUpdate(s)
@@ -216,18 +244,31 @@ func rest(began, now time.Time, l Length) Moment {
 	return m
 }
 
-// lanes are where nodes are in maintenance side by side: each is free from some moment on.
+// lanes are where nodes are in maintenance side by side: each is free from some moment on. They are a heap: the first is free first.
 type lanes []Moment
 
-// first is the lane that is free first.
-func (l lanes) first() int {
-	first := 0
-	for i := 1; i < len(l); i++ { // some thirty, for each of thousands of nodes
-		if c := l[i].At.Compare(l[first].At); c < 0 || c == 0 && l[i].Spread < l[first].Spread {
-			first = i
+func (l lanes) before(i, j int) bool {
+	c := l[i].At.Compare(l[j].At)
+	return c < 0 || c == 0 && l[i].Spread < l[j].Spread
+}
+
+// occupy takes the lane that is free first until some moment.
+func (l lanes) occupy(until Moment) {
+	l[0] = until
+	for i := 0; ; {
+		child := 2*i + 1
+		if child >= len(l) {
+			return
 		}
+		if child+1 < len(l) && l.before(child+1, child) {
+			child++
+		}
+		if !l.before(child, i) {
+			return
+		}
+		l[i], l[child] = l[child], l[i]
+		i = child
 	}
-	return first
 }
 
 // layOut says when each node of a part begins and ends, and when the last one does: as many at a time as go at once, and of each update
@@ -242,20 +283,16 @@ func (u *update) layOut(p *Part, from Moment, now time.Time) ([]NodeSpan, Moment
 func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i int, end Moment) bool) ([]NodeSpan, Moment) {
 	places := max(p.AtOnce, 1)
 	lane := newLanes(places, from)
-	type narrow struct {
-		role  core.Role
-		lanes lanes
-	}
-	var roles []narrow
-	for _, role := range core.OpenStackRoles() {
+	var narrow [narrowRoles]lanes // nil without a limit
+	for i, role := range core.OpenStackRoles() {
 		if limit := u.s.Settings.MaxParallelNodes[role]; limit > 0 && limit < places {
-			roles = append(roles, narrow{role, make(lanes, limit)})
+			narrow[i] = make(lanes, limit)
 		}
 	}
-	occupy := func(n *core.Node, until Moment) {
-		for _, r := range roles {
-			if n.Is(r.role) {
-				r.lanes[r.lanes.first()] = until
+	occupy := func(j *job, until Moment) {
+		for i, l := range narrow {
+			if l != nil && j.roles.narrow[i] {
+				l.occupy(until)
 			}
 		}
 	}
@@ -279,12 +316,11 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 			continue
 		}
 		free := rest(j.began, now, p.flow.busy(j.length))
-		lane[lane.first()] = free
+		lane.occupy(free)
 		groupOf(groups, j).occupy(free)
-		occupy(j.view.Node, free)
+		occupy(j, free)
 	}
 	for n := 0; ; {
-		at := lane.first()
 		var next *beside
 		var start Moment
 		for i := range groups { // the one that can begin first
@@ -293,10 +329,12 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 			if j == nil {
 				continue
 			}
-			begin := later(later(lane[at], from), g.free())
-			if hasLock(j.view.Node) {
-				for _, r := range roles {
-					begin = later(begin, r.lanes[r.lanes.first()])
+			begin := later(later(lane[0], from), g.free())
+			if j.roles.locked {
+				for _, l := range narrow {
+					if l != nil {
+						begin = later(begin, l[0])
+					}
 				}
 			}
 			if next == nil || begin.At.Before(start.At) || begin.At.Equal(start.At) && g.next < next.next {
@@ -315,9 +353,9 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 		next.next++
 		put(j, start, start.Plus(j.length))
 		free := start.Plus(p.flow.busy(j.length))
-		lane[at] = free
+		lane.occupy(free)
 		next.occupy(free)
-		occupy(j.view.Node, free)
+		occupy(j, free)
 	}
 	if inPlace := func(a, b NodeSpan) int { return a.place - b.place }; !slices.IsSortedFunc(spans, inPlace) {
 		slices.SortStableFunc(spans, inPlace)
@@ -380,12 +418,12 @@ func (g *beside) free() Moment {
 	if g.lanes == nil {
 		return Moment{}
 	}
-	return g.lanes[g.lanes.first()]
+	return g.lanes[0]
 }
 
 func (g *beside) occupy(until Moment) {
 	if g.lanes != nil {
-		g.lanes[g.lanes.first()] = until
+		g.lanes.occupy(until)
 	}
 }
 
@@ -396,9 +434,6 @@ func newLanes(n int, from Moment) lanes {
 	}
 	return l
 }
-
-// hasLock tells whether the OpenStack controller has a lock on the node: one with storage alone waits for none of its limits.
-func hasLock(n *core.Node) bool { return slices.ContainsFunc(core.OpenStackRoles(), n.Is) }
 
 // busy is how long a node keeps the next one waiting: less than it takes, where somewhat more than one goes at a time, and the gap longer.
 func (f flow) busy(l Length) Length {

@@ -45,6 +45,7 @@ type pace struct {
 	this, earlier rounds
 	estimate      progress.Estimates
 	made          [kinds]*learned
+	lengths       [kinds][2]*Length // without instances, and with them
 }
 
 // learned is the pace for one kind of nodes, and what it is learned from.
@@ -62,6 +63,7 @@ func paceOf(s *core.Snapshot) *pace {
 // ended are the maintenances of nodes that exist that are over. They change a few times in an hour.
 type ended struct {
 	this, earlier rounds
+	changed       uint64 // the Revision of the first Snapshot with them
 
 	// What they were made of.
 	update string // UID of the running update's request; empty when none runs
@@ -72,7 +74,7 @@ type ended struct {
 var ends core.Derivation[ended]
 
 func endsOf(s *core.Snapshot, before ended) ended {
-	e := ended{seen: [2]map[string]core.Round{s.History.Earlier, s.History.Rounds}, nodes: s.Stamps.All}
+	e := ended{seen: [2]map[string]core.Round{s.History.Earlier, s.History.Rounds}, nodes: s.Stamps.All, changed: s.Revision}
 	if r := progress.UpdateRequest(s); r != nil {
 		e.update = r.UID
 	}
@@ -159,15 +161,27 @@ func (p *pace) asKind(k kind, seen progress.Pace, of *rounds) progress.Pace {
 }
 
 // length is how long the maintenance of a node takes.
-func (p *pace) length(n *core.Node) Length {
-	k := kindOf(n)
+func (p *pace) length(n *core.Node) Length { return p.lengthOf(kindOf(n), n.Is(core.RoleCompute)) }
+
+func (p *pace) lengthOf(k kind, compute bool) Length {
+	l := &p.lengths[k][0]
+	if compute {
+		l = &p.lengths[k][1]
+	}
+	if *l == nil {
+		*l = new(p.lengthAnew(k, compute))
+	}
+	return **l
+}
+
+func (p *pace) lengthAnew(k kind, compute bool) Length {
 	if l := p.of(k); l.basis.Learned() {
 		return Length{Usual: l.Middle, Spread: l.Spread, Basis: l.basis, Seen: l.Rounds}
 	}
 	if k == kindMaster {
 		return Length{Usual: p.estimate.Master(), Basis: BasisDocuments}
 	}
-	return Length{Usual: p.estimate.WorkerOf(n.Is(core.RoleCompute)), Basis: BasisDocuments}
+	return Length{Usual: p.estimate.WorkerOf(compute), Basis: BasisDocuments}
 }
 
 // flow is how nodes follow one another.

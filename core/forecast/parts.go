@@ -59,6 +59,7 @@ type Part struct {
 // job is the maintenance of one node that is to come or goes on.
 type job struct {
 	view   *core.NodeView
+	roles  *roles
 	length Length
 	group  string
 	part   string    // the ID of its part, where several were joined; else empty
@@ -66,6 +67,26 @@ type job struct {
 	began  time.Time // zero when it has not begun
 	back   bool      // it returns: the next one begins
 	waits  bool      // it goes on only with the operator
+
+	through bool // it is behind it
+}
+
+// stand is where a node stands, as far as a forecast rests on it. What kind of node it is matters to everything.
+type stand struct {
+	label   string
+	began   time.Time // zero when it has not begun
+	back    bool
+	waits   bool
+	through bool
+}
+
+func standOf(v *core.NodeView) stand {
+	st := stand{label: v.Label, through: v.Stage == core.StageDone,
+		waits: v.Stage == core.StageWaiting || v.ModeCounts && v.Mode == core.ModeManual}
+	if v.Request != nil && v.Stage != core.StageQueued && v.Stage != core.StageDone {
+		st.began, st.back = v.Request.Created, v.Stage == core.StageReturning
+	}
+	return st
 }
 
 // update is what a forecast is made of: the facts, as far as they are about what is left.
@@ -93,12 +114,32 @@ type ordered struct {
 	names  []string
 	groups []string // of the names: their update groups; empty where not known
 	views  []int    // of the names: where progress.ByNode has their views
+	kinds  []roles
 	known  bool
 
 	// What it was made of.
 	nodes      []string // of which the views are
 	management *core.Management
-	masters    int // how many of the names are masters: they come first
+}
+
+// roles is what a forecast takes from the roles of a node. A node that gets others changes everything, so this is looked up once.
+type roles struct {
+	kind    kind
+	compute bool
+	narrow  [narrowRoles]bool // by the index in core.OpenStackRoles
+	locked  bool              // the OpenStack controller has a lock on it: one with storage alone waits for none of its limits
+}
+
+// narrowRoles is how many roles there are of which the OpenStack controller takes so many nodes at once.
+const narrowRoles = 3
+
+func rolesOf(n *core.Node) roles {
+	r := roles{kind: kindOf(n), compute: n.Is(core.RoleCompute)}
+	for i, role := range core.OpenStackRoles() {
+		r.narrow[i] = n.Is(role)
+		r.locked = r.locked || r.narrow[i]
+	}
+	return r
 }
 
 // isOf tells whether the order is that of the nodes, which is so in nearly each Snapshot.
@@ -108,7 +149,7 @@ func (o *ordered) isOf(s *core.Snapshot, nodes []string) bool {
 		return false
 	}
 	for i, name := range o.names {
-		if n := s.Nodes[name]; n == nil || n.Is(core.RoleMaster) != (i < o.masters) {
+		if n := s.Nodes[name]; n == nil || rolesOf(n) != o.kinds[i] {
 			return false
 		}
 	}
@@ -163,10 +204,7 @@ func orderOf(s *core.Snapshot, earlier ordered) ordered {
 	})
 	for _, view := range o.views {
 		name := nodes[view]
-		o.names, o.groups = append(o.names, name), append(o.groups, groups[name])
-		if s.Nodes[name].Is(core.RoleMaster) {
-			o.masters++
-		}
+		o.names, o.groups, o.kinds = append(o.names, name), append(o.groups, groups[name]), append(o.kinds, rolesOf(s.Nodes[name]))
 	}
 	return o
 }
@@ -188,18 +226,20 @@ func (u *update) parts() []Part {
 	views := progress.ByNode(u.s)
 	for place, at := range u.order.views {
 		v := views.At(at)
-		if workers == nil && !v.Node.Is(core.RoleMaster) {
+		roles := &u.order.kinds[place]
+		if workers == nil && roles.kind != kindMaster {
 			workers = u.jobs(len(u.order.views) - len(masters))
 		}
-		j := job{view: v, length: u.pace.length(v.Node), group: u.order.groups[place], place: place}
+		j := job{view: v, roles: roles, length: u.pace.lengthOf(roles.kind, roles.compute), group: u.order.groups[place], place: place}
 		if u.own != nil {
 			j.length = u.own(v.Name, j.length)
 		}
-		if u.request != nil && v.Request != nil && v.Stage != core.StageQueued && v.Stage != core.StageDone {
-			j.began, j.back = v.Request.Created, v.Stage == core.StageReturning
+		stands := standOf(v)
+		if u.request != nil {
+			j.began, j.back = stands.began, stands.back
 		}
-		j.waits = v.Stage == core.StageWaiting || v.ModeCounts && v.Mode == core.ModeManual
-		if v.Node.Is(core.RoleMaster) {
+		j.waits, j.through = stands.waits, stands.through
+		if roles.kind == kindMaster {
 			masters = append(masters, j)
 		} else {
 			workers = append(workers, j)
@@ -308,7 +348,7 @@ func (u *update) byIndex(workers []job) []group {
 func documentsOf(e progress.Estimates, workers []job) time.Duration {
 	var all time.Duration
 	for _, j := range workers {
-		all += e.WorkerOf(j.view.Node.Is(core.RoleCompute))
+		all += e.WorkerOf(j.roles.compute)
 	}
 	return all
 }
@@ -378,7 +418,7 @@ func (u *update) finish(p *Part) {
 		p.jobs = nil
 	}
 	if u.request != nil {
-		p.jobs = slices.DeleteFunc(p.jobs, func(j job) bool { return j.view.Stage == core.StageDone })
+		p.jobs = slices.DeleteFunc(p.jobs, func(j job) bool { return j.through })
 	}
 	p.Left = len(p.jobs)
 	if p.Nodes == 0 {
@@ -390,13 +430,14 @@ func (u *update) finish(p *Part) {
 	if masters {
 		concurrent = 1
 	}
-	seen := map[string]bool{}
-	for _, j := range p.jobs {
+	var seen []string // a few groups
+	for i := range p.jobs {
+		j := &p.jobs[i]
 		if !j.began.IsZero() && !j.back {
 			now++
 		}
-		if m := u.s.Management; m != nil && !masters && !seen[j.group] {
-			seen[j.group] = true
+		if m := u.s.Management; m != nil && !masters && !slices.Contains(seen, j.group) {
+			seen = append(seen, j.group)
 			if g := m.GroupOf(j.group); g != nil {
 				concurrent += max(g.Concurrent, 1)
 				if p.limits == nil {
@@ -420,17 +461,33 @@ func (u *update) finish(p *Part) {
 
 // usual is the length that most of the nodes have: kinds differ, and the first of a part need not be like the others.
 func usual(jobs []job) Length {
-	counts := map[Length]int{}
-	best := jobs[0].length
-	for _, j := range jobs {
-		counts[j.length]++
+	type counted struct {
+		length Length
+		nodes  int
 	}
-	for _, j := range jobs {
-		if counts[j.length] > counts[best] {
-			best = j.length
+	var counts []counted // as many as there are kinds, where nodes have no times of their own
+	of := map[Length]int{}
+	last := -1
+	for i := range jobs {
+		l := &jobs[i].length
+		if last < 0 || counts[last].length != *l {
+			at, there := of[*l]
+			if !there {
+				at = len(counts)
+				of[*l] = at
+				counts = append(counts, counted{length: *l})
+			}
+			last = at
+		}
+		counts[last].nodes++
+	}
+	best := counts[0]
+	for _, c := range counts {
+		if c.nodes > best.nodes {
+			best = c
 		}
 	}
-	return best
+	return best.length
 }
 
 // lengthOf is how long a part without nodes takes as a whole: as in earlier updates of this cluster, by the plans that are still there or

@@ -73,12 +73,11 @@ func lastOf(left []core.Round, now time.Time, p progress.Pace, l Length) Moment 
 	end := Moment{At: now}
 	for _, began := range begun {
 		end = later(end, rest(began, now, l))
-		lane[lane.first()] = rest(began, now, f.busy(l))
+		lane.occupy(rest(began, now, f.busy(l)))
 	}
 	for range len(left) - len(begun) {
-		at := lane.first()
-		end = later(end, lane[at].Plus(l))
-		lane[at] = lane[at].Plus(f.busy(l))
+		end = later(end, lane[0].Plus(l))
+		lane.occupy(lane[0].Plus(f.busy(l)))
 	}
 	return end
 }

@@ -163,7 +163,7 @@ func timeText(s *core.Snapshot, at time.Time) string {
 }
 
 func (h *Handover) open(s *core.Snapshot, account *record.Account) {
-	all := slices.DeleteFunc(slices.Clone(attention.Of(s)), func(a core.Attention) bool {
+	all := slices.DeleteFunc(slices.Clone(attention.List(s)), func(a core.Attention) bool {
 		told := a.Rule == core.RulePromise && account != nil && // as what was promised, and that its time has come
 			slices.ContainsFunc(account.Notes, func(n record.Note) bool { return n.ID == a.Key && !n.Done })
 		return a.Cause != "" || told

@@ -163,7 +163,7 @@ func stands(s *core.Snapshot) string {
 	case u.Known:
 		text = "no update runs"
 	}
-	now, aside := attention.Now(attention.Of(s))
+	now, aside := attention.Now(attention.List(s))
 	waits := ""
 	if len(aside) > 0 {
 		waits = fmt.Sprintf("; %d set aside", len(aside))
@@ -308,7 +308,7 @@ func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {
 		r.entries = map[string]*seen{}
 	}
 	r.looks++
-	for _, a := range attention.Of(s) {
+	for _, a := range attention.List(s) {
 		now, known := r.entries[a.ID]
 		if !known {
 			now = &seen{first: s.Now}

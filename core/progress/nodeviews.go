@@ -157,7 +157,10 @@ func viewNode(f *stageFacts) *core.NodeView {
 	v := &core.NodeView{
 		Name: f.name, Label: f.s.Label(f.name), Node: f.node, Mode: f.Mode, ModeSet: f.modeSet, ModeCounts: ModeCounts(f.s, f.name),
 		Attempts: f.Attempts, AttemptsRaw: f.attemptsRaw,
-		Request: f.request, Locks: f.locks, Instances: -1, Blocking: -1, MovedFrom: f.movedFrom(), Service: f.s.Services[f.Host],
+		Request: f.request, Locks: f.locks, Instances: -1, Blocking: -1, Group: core.GroupOthers, MovedFrom: f.movedFrom(), Service: f.s.Services[f.Host],
+	}
+	if f.node != nil {
+		v.Group, v.Round = f.node.Group(), f.s.History.Rounds[f.node.UID]
 	}
 	if f.computeKnown {
 		v.Instances, v.Blocking, v.Moving = f.on.all, f.on.blocking, f.on.migrating
@@ -249,22 +252,39 @@ func (f *stageFacts) staleInner() bool {
 
 // NewestKubelet is the newest kubelet version when the nodes differ; empty otherwise.
 func NewestKubelet(s *core.Snapshot) string {
-	return newest.Of(s, newestOf)
+	return newest.After(s, newestOf).version
 }
 
-var newest core.Derivation[string]
+// newestKubelet is the newest version, and what it was made of.
+type newestKubelet struct {
+	version string
+	of      core.Digest[string]
+}
 
-func newestOf(s *core.Snapshot) string {
+var newest core.Derivation[newestKubelet]
+
+func newestOf(s *core.Snapshot, earlier newestKubelet) newestKubelet {
+	each := core.DeriveByNode(s, earlier.of.ByNode, nil, NodeNames(s), nil, func(s *core.Snapshot, name string) (string, bool) {
+		if n := s.Nodes[name]; n != nil {
+			return n.KubeletVersion, false
+		}
+		return "", false
+	})
+	n := newestKubelet{of: core.DigestOf(s, earlier.of, each, func(version string) string { return version })}
+	if n.of.SameAs(earlier.of) {
+		n.version = earlier.version
+		return n
+	}
 	var versions []string // hardly ever more than two
-	for _, n := range s.Nodes {
-		if n.KubeletVersion != "" && !slices.Contains(versions, n.KubeletVersion) {
-			versions = append(versions, n.KubeletVersion)
+	for version := range each.All() {
+		if version != "" && !slices.Contains(versions, version) {
+			versions = append(versions, version)
 		}
 	}
-	if len(versions) < 2 {
-		return ""
+	if len(versions) > 1 {
+		n.version = slices.MaxFunc(versions, func(a, b string) int { return cmp.Or(compareVersions(a, b), strings.Compare(a, b)) })
 	}
-	return slices.MaxFunc(versions, func(a, b string) int { return cmp.Or(compareVersions(a, b), strings.Compare(a, b)) })
+	return n
 }
 
 // compareVersions compares versions like v1.30.14 number by number; parts that are not numbers compare as text.

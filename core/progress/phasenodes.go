@@ -18,8 +18,7 @@ func (f *phaseFacts) asked(v *core.NodeView) bool {
 	if v.Request != nil && IsFor(v.Request, f.request) {
 		return true
 	}
-	r := f.s.History.Rounds[v.Node.UID]
-	return r.Update == f.request.UID && !r.Started.IsZero()
+	return v.Round.Update == f.request.UID && !v.Round.Started.IsZero()
 }
 
 // stage is the node's stage if it belongs to the update, else idle. A node that no lock holds is updated without a request. Where
@@ -43,7 +42,7 @@ func (f *phaseFacts) removed() bool {
 // reached is when the update had reached the node: the time of a request, of a maintenance that was seen, or of a node that became
 // Ready again; zero when nothing shows it.
 func (f *phaseFacts) reached(v *core.NodeView) time.Time {
-	r := f.s.History.Rounds[v.Node.UID]
+	r := &v.Round
 	switch {
 	case r.Update == f.request.UID && !r.Started.IsZero():
 		return r.Started
@@ -62,9 +61,11 @@ func (f *phaseFacts) firstNode() time.Time {
 	if !f.s.Known(core.SourceNodes) || !f.s.Known(core.SourceNodeRequests) {
 		return first
 	}
-	for _, v := range slices.Concat(f.masters, f.workers) {
-		if at := f.reached(v); !at.Before(f.request.Created) {
-			first = core.Earlier(first, at)
+	for _, nodes := range [...][]*core.NodeView{f.masters, f.workers} {
+		for _, v := range nodes {
+			if at := f.reached(v); !at.Before(f.request.Created) {
+				first = core.Earlier(first, at)
+			}
 		}
 	}
 	return first
@@ -153,24 +154,26 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 		}
 		return
 	}
-	text := fmt.Sprintf("%d of %s through", t.done, wording.Count(len(nodes), "node"))
+	through := fmt.Sprintf("%d of %s through", t.done, wording.Count(len(nodes), "node"))
 	if t.moving > 0 {
-		text += fmt.Sprintf(", %d in maintenance", t.moving)
+		through += fmt.Sprintf(", %d in maintenance", t.moving)
 	}
 	if t.queued > 0 {
-		text += fmt.Sprintf(", %d queued", t.queued)
+		through += fmt.Sprintf(", %d queued", t.queued)
 	}
-	p.Evidence = append(p.Evidence, text)
+	p.Evidence = append(p.Evidence, through)
+	listed := &f.listed[p.ID-1]
+	listed.at = len(p.Evidence)
 	var begin, end time.Time
 	requests, open := 0, false // open: of a node's maintenance nobody has noted the end yet
 	for _, v := range nodes {
 		if v.Request != nil && f.asked(v) {
 			if requests++; requests <= mostRequests {
-				p.Evidence = append(p.Evidence, f.requestText(v))
+				listed.nodes = append(listed.nodes, v.Name)
 			}
 			begin = core.Earlier(begin, v.Request.Created)
 		}
-		r := s.History.Rounds[v.Node.UID]
+		r := &v.Round
 		switch {
 		case r.Update == f.request.UID:
 			begin = core.Earlier(begin, r.Started)
@@ -196,9 +199,9 @@ func (f *phaseFacts) nodes(p *core.Phase, nodes []*core.NodeView) {
 }
 
 // requestText returns a text like "NMR cmp-07 (os) since 16:10: waiting for you, 2 live".
-func (f *phaseFacts) requestText(v *core.NodeView) string {
+func requestText(s *core.Snapshot, v *core.NodeView) string {
 	scope := ""
-	if sc := ScopeOf(f.s, v.Request); sc != "" {
+	if sc := ScopeOf(s, v.Request); sc != "" {
 		scope = " (" + wording.OneLine(string(sc), 20) + ")"
 	}
 	text := fmt.Sprintf("NMR %s%s since %s: %s", v.Label, scope, wording.ClockText(v.Request.Created), v.Stage)
@@ -263,14 +266,9 @@ type nodeGroup struct {
 // groupsOf divides nodes by role. A node with several roles counts once, under its role for which the OpenStack controller handles
 // the fewest nodes at a time.
 func (f *phaseFacts) groupsOf(nodes []*core.NodeView) []nodeGroup {
-	roles := []core.Role{core.RoleController, core.RoleGateway, core.RoleCompute, core.RoleStorage}
 	groups := []nodeGroup{{label: "controllers"}, {label: "gateways"}, {label: "computes"}, {label: "storage"}, {label: "others"}}
 	for _, v := range nodes {
-		at := slices.IndexFunc(roles, v.Node.Is)
-		if at < 0 {
-			at = len(roles)
-		}
-		g, stage := &groups[at], f.stage(v)
+		g, stage := &groups[v.Group-core.GroupControllers], f.stage(v)
 		if g.tally.add(stage); stage == core.StageQueued {
 			g.next = append(g.next, v.Label)
 		}

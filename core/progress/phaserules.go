@@ -24,16 +24,82 @@ type phaseFacts struct {
 	newest   string // the newest kubelet version, when nodes differ
 
 	servicesDone bool // the second phase is done; the nodes come next
+
+	listed [5]requestsListed // by phase
 }
 
-var phases core.Derivation[[]core.Phase]
+// requestsListed are the nodes of which a phase's evidence shows the requests, and the place of the first of them in it.
+type requestsListed struct {
+	at    int
+	nodes []string
+}
+
+var (
+	phases      core.Derivation[[]core.Phase]
+	phaseFrames core.Derivation[phaseFrame]
+	phaseNodes  core.Derivation[core.Digest[*core.NodeView]]
+)
 
 // Phases returns the five phases of the cluster update, in order.
 func Phases(s *core.Snapshot) []core.Phase {
-	return phases.Of(s, phasesOf)
+	return phases.Of(s, func(s *core.Snapshot) []core.Phase {
+		nodes := phaseNodes.After(s, func(s *core.Snapshot, earlier core.Digest[*core.NodeView]) core.Digest[*core.NodeView] {
+			return core.DigestOf(s, earlier, ByNode(s), phaseNodeOf)
+		})
+		return phaseFrames.OfKeyed(s, phaseKey{nodes.Changed, EstimatesOf(s)}, phaseFrameOf).with(s)
+	})
 }
 
-func phasesOf(s *core.Snapshot) []core.Phase {
+// phaseKey is what the phases, without the texts of requests, rest on beside what matters to everything.
+type phaseKey struct {
+	nodes    uint64    // when a phaseNode changed last
+	estimate Estimates // by the number of instances
+}
+
+// phaseNode is what the phases, without the texts of requests, rest on at a node. Its roles matter to everything.
+type phaseNode struct {
+	label   string
+	stage   core.Stage
+	since   core.Since
+	request *core.MaintenanceRequest
+	locks   bool
+	round   core.Round
+	uid     string
+	kubelet string
+	ready   time.Time
+}
+
+func phaseNodeOf(v *core.NodeView) phaseNode {
+	n := phaseNode{label: v.Label, stage: v.Stage, since: v.Since, request: v.Request, locks: len(v.Locks) > 0, round: v.Round}
+	if v.Node != nil {
+		n.uid, n.kubelet, n.ready = v.Node.UID, v.Node.KubeletVersion, v.Node.ReadySince
+	}
+	return n
+}
+
+// phaseFrame is the phases without the texts of requests, which change much more often.
+type phaseFrame struct {
+	phases []core.Phase
+	listed [5]requestsListed
+}
+
+// with puts the texts of the requests in.
+func (f phaseFrame) with(s *core.Snapshot) []core.Phase {
+	phases := slices.Clone(f.phases)
+	for i, l := range f.listed {
+		if len(l.nodes) == 0 {
+			continue
+		}
+		var texts []string
+		for _, name := range l.nodes {
+			texts = append(texts, requestText(s, ViewOf(s, name)))
+		}
+		phases[i].Evidence = slices.Concat(phases[i].Evidence[:l.at], texts, phases[i].Evidence[l.at:])
+	}
+	return phases
+}
+
+func phaseFrameOf(s *core.Snapshot) phaseFrame {
 	f := &phaseFacts{s: s, request: UpdateRequest(s), known: s.Known(core.SourceClusterRequests), estimate: EstimatesOf(s),
 		newest: NewestKubelet(s)}
 	u := s.History.Update
@@ -46,7 +112,7 @@ func phasesOf(s *core.Snapshot) []core.Phase {
 	for _, v := range views {
 		switch {
 		case v.Node == nil:
-		case v.Node.Is(core.RoleMaster):
+		case v.Group == core.GroupMasters:
 			f.masters = append(f.masters, v)
 		default:
 			f.workers = append(f.workers, v)
@@ -59,7 +125,7 @@ func phasesOf(s *core.Snapshot) []core.Phase {
 	for i := range phases {
 		f.byPlan(&phases[i])
 	}
-	return phases
+	return phaseFrame{phases, f.listed}
 }
 
 // begin makes a phase with the times that were seen; false when all that is known is that no update runs or that it has ended.
