@@ -113,19 +113,74 @@ func (w *when) holds(later *Snapshot, changed uint64) bool {
 // Stamps say when facts changed last, as the Revision of the first Snapshot that has the change. They are 0 in a Snapshot that no Engine
 // made: nothing is taken over from it, or into it.
 type Stamps struct {
-	Any   uint64            // any fact but the times at which sources were heard
-	All   uint64            // a fact that anything can rest on
-	Nodes map[string]uint64 // by node and by host: a fact of this one; see Engine
+	Any   uint64     // any fact but the times at which sources were heard
+	All   uint64     // a fact that anything can rest on
+	Nodes NodeStamps // by node and by host: a fact of this one; see Engine
 
 	// The names for which Nodes has this Revision or the one before, in any order: what looks at each Snapshot need not look through all.
 	Lately []string
 }
 
+// NodeStamps are the Revisions in which a fact of a node or a host changed last. They never change. The zero value has none.
+//
+// A cluster has thousands of nodes, and each Snapshot has a few stamps more: those are apart from the others until there are many.
+type NodeStamps struct {
+	most map[string]uint64
+	few  map[string]uint64 // newer than those of most
+}
+
+// fewStamps is how many stamps are apart from the others at most.
+const fewStamps = 100
+
+// At is the stamp of the node or host; 0 when there is none.
+func (n NodeStamps) At(name string) uint64 {
+	if at, newer := n.few[name]; newer {
+		return at
+	}
+	return n.most[name]
+}
+
+// All are the names with their stamps, in any order.
+func (n NodeStamps) All() iter.Seq2[string, uint64] {
+	return func(yield func(string, uint64) bool) {
+		for name, at := range n.few {
+			if !yield(name, at) {
+				return
+			}
+		}
+		for name, at := range n.most {
+			if _, newer := n.few[name]; !newer && !yield(name, at) {
+				return
+			}
+		}
+	}
+}
+
+// With are the stamps with those of the names at a newer Revision.
+func (n NodeStamps) With(names iter.Seq[string], revision uint64) NodeStamps {
+	few := maps.Clone(n.few)
+	if few == nil {
+		few = map[string]uint64{}
+	}
+	for name := range names {
+		few[name] = revision
+	}
+	if len(few) <= fewStamps {
+		return NodeStamps{n.most, few}
+	}
+	most := maps.Clone(n.most)
+	if most == nil {
+		return NodeStamps{most: few}
+	}
+	maps.Copy(most, few)
+	return NodeStamps{most: most}
+}
+
 // of is when a fact changed last that the node's own derivations can rest on. A change of the host's name is one of the node, too.
 func (st Stamps) of(node, host string) uint64 {
-	at := max(st.All, st.Nodes[node])
+	at := max(st.All, st.Nodes.At(node))
 	if host != node {
-		at = max(at, st.Nodes[host])
+		at = max(at, st.Nodes.At(host))
 	}
 	return at
 }
@@ -137,7 +192,7 @@ func (st Stamps) since(revision, now uint64) iter.Seq[string] {
 		return slices.Values(st.Lately)
 	}
 	return func(yield func(string) bool) {
-		for name, changed := range st.Nodes {
+		for name, changed := range st.Nodes.All() {
 			if changed >= revision && !yield(name) {
 				return
 			}
@@ -282,7 +337,9 @@ type Digest[T any] struct {
 }
 
 // SameAs tells whether nothing has changed since an earlier Digest of the same Engine.
-func (d Digest[T]) SameAs(earlier Digest[T]) bool { return d.Changed != 0 && d.Changed == earlier.Changed }
+func (d Digest[T]) SameAs(earlier Digest[T]) bool {
+	return d.Changed != 0 && d.Changed == earlier.Changed
+}
 
 // DigestOf is what the values of nodes come to, by what is taken from each; earlier is what they came to in an earlier Snapshot.
 func DigestOf[T any, D comparable](s *Snapshot, earlier Digest[T], of ByNode[T], take func(T) D) Digest[T] {

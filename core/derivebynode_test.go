@@ -20,8 +20,9 @@ func TestADerivationByNodeLooksOnlyWhereSomethingCanHaveChanged(t *testing.T) {
 	made := map[string]int{}
 	at := func(revision uint64, after time.Duration, all uint64, nodes map[string]uint64) *Snapshot {
 		s := &Snapshot{Facts: Facts{Revision: revision, Now: begun.Add(after), Wall: begun.Add(after),
-			Stamps: Stamps{Any: revision, All: all, Nodes: nodes}}}
+			Stamps: Stamps{Any: revision, All: all}}}
 		for name, at := range nodes {
+			s.Stamps.Nodes = s.Stamps.Nodes.With(slices.Values([]string{name}), at)
 			if at+1 >= revision {
 				s.Stamps.Lately = append(s.Stamps.Lately, name)
 			}

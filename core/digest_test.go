@@ -1,6 +1,9 @@
 package core
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 )
@@ -66,7 +69,7 @@ func TestADigestChangesWithWhatIsTaken(t *testing.T) {
 		step.change()
 		stamp := uint64(revision + 1)
 		s := &Snapshot{Facts: Facts{Revision: stamp, Now: now, Wall: now,
-			Stamps: Stamps{Any: stamp, All: 1, Nodes: map[string]uint64{"a": stamp, "b": stamp}, Lately: []string{"a", "b"}}}}
+			Stamps: Stamps{Any: stamp, All: 1, Nodes: NodeStamps{}.With(slices.Values([]string{"a", "b"}), stamp), Lately: []string{"a", "b"}}}}
 		of = DeriveByNode(s, of, nil, names, nil, func(_ *Snapshot, name string) ([2]int, bool) { return values[name], false })
 		before := d
 		d = DigestOf(s, d, of, func(v [2]int) int { return v[0] })
@@ -76,5 +79,34 @@ func TestADigestChangesWithWhatIsTaken(t *testing.T) {
 	}
 	if (Digest[int]{}).SameAs(Digest[int]{}) {
 		t.Error("nothing is the same as nothing: of Snapshots that no Engine made nothing is kept")
+	}
+}
+
+// The stamps of nodes are as in one map, however many there are, and those that were handed out stay as they are.
+func TestStampsOfNodesAreAsInOneMap(t *testing.T) {
+	want := map[string]uint64{}
+	var all NodeStamps
+	var before []NodeStamps
+	var wanted []map[string]uint64
+	for revision := uint64(1); revision < 60; revision++ {
+		names := []string{fmt.Sprint("n", revision*7%40), fmt.Sprint("m", revision), fmt.Sprint("h", revision*revision), "always"}
+		for _, name := range names {
+			want[name] = revision
+		}
+		all = all.With(slices.Values(names), revision)
+		before, wanted = append(before, all), append(wanted, maps.Clone(want))
+	}
+	for i, stamps := range before {
+		if got := maps.Collect(stamps.All()); !maps.Equal(got, wanted[i]) {
+			t.Fatalf("after %d Snapshots: %v, want %v", i+1, got, wanted[i])
+		}
+		for name, at := range wanted[i] {
+			if stamps.At(name) != at {
+				t.Fatalf("after %d Snapshots %s has %d, want %d", i+1, name, stamps.At(name), at)
+			}
+		}
+	}
+	if all.At("nobody") != 0 {
+		t.Error("what has no stamp has one")
 	}
 }

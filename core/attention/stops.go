@@ -18,7 +18,7 @@ func CanStop(rule core.AttentionRule) bool { return !slices.Contains(noStops, ru
 // only follows from another entry is left out.
 func Stops(s *core.Snapshot) []core.Stop {
 	var out []core.Stop
-	for _, a := range Of(s) {
+	for _, a := range List(s) {
 		if a.Severity == core.SeverityUrgent && a.Cause == "" && CanStop(a.Rule) {
 			out = append(out, core.Stop{Key: a.ID, Text: wording.OneLine(a.Label, 64) + ": " + wording.OneLine(a.Reason, 160),
 				Remedy: wording.TextOf(a.Hint, "its entry in \"needs you\" leads to the way out")})

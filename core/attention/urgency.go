@@ -15,7 +15,7 @@ var nodeNeeds core.Derivation[map[string]core.Severity] // by node
 func NodeNeeds(s *core.Snapshot, name string) core.Severity {
 	return nodeNeeds.Of(s, func(s *core.Snapshot) map[string]core.Severity {
 		needs := map[string]core.Severity{}
-		for _, a := range Of(s) {
+		for _, a := range List(s) {
 			if a.Node != "" && a.Aside == nil {
 				needs[a.Node] = max(needs[a.Node], a.Severity)
 			}

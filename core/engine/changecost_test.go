@@ -64,7 +64,7 @@ func (l *large) pass(d time.Duration) {
 func (l *large) shown() *core.Snapshot {
 	l.engine.publish()
 	s := l.engine.Snapshot()
-	attention.Of(s)
+	attention.List(s)
 	progress.Update(s)
 	forecast.Of(s)
 	return s
@@ -85,27 +85,27 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 	}{
 		{"nothing", 40, func(int) {}},
 		{"nothing, for a second", 40, func(int) { l.now = l.now.Add(tickEvery - publishEvery) }},
-		{"the text of a lock", 1300, func(i int) {
+		{"the text of a lock", 940, func(i int) {
 			moving := lock
 			moving.Message = "Starting migration for " + strconv.Itoa(i)
 			l.take(core.SourceNodeLocks, &moving)
 		}},
-		{"the state of a lock", 1590, func(i int) {
+		{"the state of a lock", 1230, func(i int) {
 			moving := ceph
 			moving.RawState = []core.LockState{core.LockActive, core.LockInactive}[i%2]
 			l.take(core.SourceNodeLocks, &moving)
 		}},
-		{"the mode of a node", 1180, func(i int) {
+		{"the mode of a node", 820, func(i int) {
 			n := quiet
 			n.Annotations = map[string]string{core.AnnotationMigrationMode: []string{"manual", "skip"}[i%2]}
 			l.take(core.SourceNodes, &n)
 		}},
-		{"the tags of an instance", 1330, func(i int) {
+		{"the tags of an instance", 980, func(i int) {
 			in := tagged
 			in.Tags = []string{core.TagMaintenanceAction + []string{"notify", "poweroff"}[i%2]}
 			l.take(core.SourceInstances, &in)
 		}},
-		{"the state of a machine", 3290, func(i int) {
+		{"the state of a machine", 2940, func(i int) {
 			m := *sc.Agents[scene.Maintained]
 			m.State = []string{core.LCMDeploy, core.LCMReboot}[i%2]
 			l.take(core.SourceLCMMachines, &m)
@@ -123,7 +123,7 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 			l.pass(50 * time.Second)
 			l.engine.take(core.Delta{Source: core.SourceVolumes, At: l.now, Touch: true})
 		}},
-		{"a source is heard again after it was old", 1050, func(int) {
+		{"a source is heard again after it was old", 690, func(int) {
 			l.pass(70 * time.Second)
 			l.engine.take(core.Delta{Source: core.SourceVolumes, At: l.now, Touch: true})
 		}},

@@ -96,7 +96,7 @@ func (e *Engine) lookAt(s *core.Snapshot) looks {
 	}
 	var look []string
 	for _, node := range s.Stamps.Lately {
-		if s.Stamps.Nodes[node] == s.Revision {
+		if s.Stamps.Nodes.At(node) == s.Revision {
 			look = append(look, node)
 		}
 	}

@@ -168,7 +168,7 @@ func (e *Engine) stampSnapshot(s, prev *core.Snapshot) {
 		s.Stamps = prev.Stamps
 		s.Stamps.Lately = nil
 		for _, name := range prev.Stamps.Lately {
-			if prev.Stamps.Nodes[name] == prev.Revision {
+			if prev.Stamps.Nodes.At(name) == prev.Revision {
 				s.Stamps.Lately = append(s.Stamps.Lately, name)
 			}
 		}
@@ -183,15 +183,10 @@ func (e *Engine) stamp(s *core.Snapshot) {
 		s.Stamps.Any = s.Revision
 	}
 	if t.all {
-		s.Stamps.All, s.Stamps.Nodes, s.Stamps.Lately = s.Revision, nil, nil
+		s.Stamps.All, s.Stamps.Nodes, s.Stamps.Lately = s.Revision, core.NodeStamps{}, nil
 	} else if len(t.nodes) > 0 {
-		if s.Stamps.Nodes = maps.Clone(s.Stamps.Nodes); s.Stamps.Nodes == nil {
-			s.Stamps.Nodes = map[string]uint64{}
-		}
-		for name := range t.nodes {
-			s.Stamps.Nodes[name] = s.Revision
-			s.Stamps.Lately = append(s.Stamps.Lately, name)
-		}
+		s.Stamps.Nodes = s.Stamps.Nodes.With(maps.Keys(t.nodes), s.Revision)
+		s.Stamps.Lately = slices.AppendSeq(s.Stamps.Lately, maps.Keys(t.nodes))
 	}
 	*t = touches{}
 }

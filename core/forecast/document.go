@@ -132,7 +132,7 @@ func untilSection(s *core.Snapshot, f *Forecast) Section {
 		if n.Late {
 			late = append(late, n.Label)
 		}
-		if n.Waits {
+		if Waits(s, n.Node) {
 			waits = append(waits, n.Label)
 		}
 	}

@@ -32,7 +32,6 @@ type NodeSpan struct {
 	Basis Basis // of its length
 	Began bool  // it is in maintenance
 	Late  bool  // it has been in maintenance for longer than the slow end of what was seen
-	Waits bool  // it goes on only with the operator: it waits now, or its mode is manual
 
 	place int // in the order of the update
 }
@@ -40,6 +39,12 @@ type NodeSpan struct {
 // Nodes are the nodes that the update has not gone through, in its order, with the times at which their maintenance will begin and end.
 // None when no update runs.
 func Nodes(s *core.Snapshot) []NodeSpan { return Of(s).Nodes }
+
+// Waits tells whether the node goes on only with the operator: it waits now, or its mode is manual.
+func Waits(s *core.Snapshot, node string) bool {
+	v := progress.ViewOf(s, node)
+	return v != nil && (v.Stage == core.StageWaiting || v.ModeCounts && v.Mode == core.ModeManual)
+}
 
 // End is when all nodes will be through.
 type End struct {
@@ -117,7 +122,7 @@ func (f *Forecast) held(s *core.Snapshot) string {
 	}
 	for _, n := range f.Nodes {
 		switch {
-		case n.Began && n.Waits:
+		case n.Began && Waits(s, n.Node):
 			return n.Label + " goes on only with you"
 		case n.Late:
 			return n.Label + " takes longer than the nodes before it"
@@ -301,7 +306,7 @@ func (u *update) layOutWhile(p *Part, from Moment, now time.Time, fits func(i in
 	put := func(j *job, start, until Moment) {
 		late := !j.began.IsZero() && u.s.Longer(j.began, j.length.Slow())
 		spans = append(spans, NodeSpan{Node: j.view.Name, Label: j.view.Label, Part: cmp.Or(j.part, p.ID), Start: start, End: until,
-			Basis: j.length.Basis, Began: !j.began.IsZero(), Late: late, Waits: j.waits, place: j.place})
+			Basis: j.length.Basis, Began: !j.began.IsZero(), Late: late, place: j.place})
 		end = later(end, until)
 	}
 	groups := p.sideBySide(places, from)

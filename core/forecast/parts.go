@@ -66,7 +66,6 @@ type job struct {
 	place  int       // in the order of the update
 	began  time.Time // zero when it has not begun
 	back   bool      // it returns: the next one begins
-	waits  bool      // it goes on only with the operator
 
 	through bool // it is behind it
 }
@@ -76,13 +75,11 @@ type stand struct {
 	label   string
 	began   time.Time // zero when it has not begun
 	back    bool
-	waits   bool
 	through bool
 }
 
 func standOf(v *core.NodeView) stand {
-	st := stand{label: v.Label, through: v.Stage == core.StageDone,
-		waits: v.Stage == core.StageWaiting || v.ModeCounts && v.Mode == core.ModeManual}
+	st := stand{label: v.Label, through: v.Stage == core.StageDone}
 	if v.Request != nil && v.Stage != core.StageQueued && v.Stage != core.StageDone {
 		st.began, st.back = v.Request.Created, v.Stage == core.StageReturning
 	}
@@ -238,7 +235,7 @@ func (u *update) parts() []Part {
 		if u.request != nil {
 			j.began, j.back = stands.began, stands.back
 		}
-		j.waits, j.through = stands.waits, stands.through
+		j.through = stands.through
 		if roles.kind == kindMaster {
 			masters = append(masters, j)
 		} else {

@@ -211,7 +211,7 @@ func (sp *splitting) running(p *Part) {
 	spans, end := sp.u.layOut(&begun, Moment{At: sp.now}, sp.now)
 	for _, n := range spans {
 		sp.out.Running = append(sp.out.Running, Item{Part: p.ID, Title: n.Label, Node: n.Node, Start: n.Start, End: n.End, Basis: n.Basis,
-			Waits: n.Waits})
+			Waits: Waits(sp.u.s, n.Node)})
 	}
 	p.jobs = slices.DeleteFunc(slices.Clone(p.jobs), func(j job) bool { return !j.began.IsZero() })
 	sp.at = later(sp.at, end)
@@ -305,7 +305,7 @@ func (sp *splitting) block(parts []*Part) {
 		}
 		spans, end := sp.u.layOut(p, sp.at, sp.now)
 		for _, n := range spans {
-			sp.put(Item{Part: p.ID, Title: n.Label, Node: n.Node, Start: n.Start, End: n.End, Basis: n.Basis, Waits: n.Waits})
+			sp.put(Item{Part: p.ID, Title: n.Label, Node: n.Node, Start: n.Start, End: n.End, Basis: n.Basis, Waits: Waits(sp.u.s, n.Node)})
 		}
 		if sp.at = end; p.tail.Usual > 0 {
 			sp.at = end.Plus(p.tail)
@@ -361,8 +361,8 @@ func (sp *splitting) nodes(p *Part, then time.Duration) {
 			return !until.Until().After(to)
 		})
 		for _, x := range spans {
-			sp.put(Item{Part: x.Part, Title: x.Label, Node: x.Node, Start: x.Start, End: x.End, Basis: x.Basis, Waits: x.Waits,
-				Block: blocks[x.Node]})
+			sp.put(Item{Part: x.Part, Title: x.Label, Node: x.Node, Start: x.Start, End: x.End, Basis: x.Basis,
+				Waits: Waits(sp.u.s, x.Node), Block: blocks[x.Node]})
 		}
 		jobs = slices.DeleteFunc(jobs, func(j job) bool { // the first one is among them: the night was chosen for it
 			return slices.ContainsFunc(spans, func(x NodeSpan) bool { return x.Node == j.view.Name })

@@ -340,7 +340,7 @@ func next(s *core.Snapshot) []Next {
 		slices.SortStableFunc(spans, func(a, b forecast.NodeSpan) int { return next(a).At.Compare(next(b).At) })
 		for _, n := range spans {
 			what := n.Label + wording.TextIf(n.Began, " is through", " begins")
-			if !tell(what+wording.TextIf(n.Waits, "; it goes on only with the operator", ""), next(n)) {
+			if !tell(what+wording.TextIf(forecast.Waits(s, n.Node), "; it goes on only with the operator", ""), next(n)) {
 				return false
 			}
 		}

@@ -13,7 +13,7 @@ func aheadOf(s *core.Snapshot, t Timeline) map[string]Span {
 	}
 	out := map[string]Span{}
 	for _, n := range forecast.Nodes(s) {
-		if n.End.At.IsZero() || n.Began && (n.Waits || n.Late) {
+		if n.End.At.IsZero() || n.Began && (n.Late || forecast.Waits(s, n.Node)) {
 			continue
 		}
 		span := Span{Bar: Ahead, End: n.End.At, Spread: n.End.Spread}
