@@ -2,6 +2,7 @@ package attention
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lockstep/core"
@@ -21,12 +22,22 @@ var machineRules = []func(*facts, *core.MachineView){
 	(*facts).machineErrors,
 }
 
+var stirred core.Derivation[[]*core.MachineView]
+
+// stirredMachines are the machines of which LCM says anything that machineRules look at: a few of thousands.
+func stirredMachines(s *core.Snapshot) []*core.MachineView {
+	return slices.DeleteFunc(slices.Clone(s.Management.Machines), func(v *core.MachineView) bool {
+		return v.Drain == nil && v.Swarm == nil && v.Failing == nil &&
+			(v.LCM == nil || v.LCM.DrainError == "" && v.LCM.SwarmError == "" && v.LCM.AgentError == "" && v.LCM.RebootError == "")
+	})
+}
+
 // machines finds the machines on which LCM does not get on.
 func (f *facts) machines() {
 	if f.s.Management == nil {
 		return
 	}
-	for _, v := range f.s.Management.Machines {
+	for _, v := range stirred.OfKeyed(f.s, f.s.Management, stirredMachines) {
 		for _, rule := range machineRules {
 			rule(f, v)
 		}

@@ -39,8 +39,12 @@ func (f *facts) outages() {
 		}
 	}
 	for _, v := range progress.NodeViews(f.s) {
+		leaves := v.Request != nil || len(f.s.Deletions) > 0 && f.s.Deletions[v.Name] != nil
+		if v.Stage != core.StageReturning && !leaves {
+			continue // as most nodes are
+		}
 		for _, l := range v.Locks {
-			if v.Stage == core.StageReturning || (v.Request != nil || f.s.Deletions[v.Name] != nil) && l.State() == core.LockActive {
+			if v.Stage == core.StageReturning || l.State() == core.LockActive {
 				see(l, v.Label)
 			}
 		}
