@@ -29,8 +29,7 @@ func BenchmarkDerivePhases(b *testing.B) {
 	})
 }
 
-// A changed lock costs its node's view, however many nodes there are: the views of all others are the ones from before. Nodes in
-// maintenance are derived whenever a fact has changed, as their rules look at other nodes.
+// A changed lock costs its node's view, however many nodes there are: the views of all others are the ones from before.
 func TestOneChangeIsDerivedOfOneNode(t *testing.T) {
 	for _, nodes := range []int{50, 500} {
 		synctest.Test(t, func(t *testing.T) {
@@ -38,8 +37,8 @@ func TestOneChangeIsDerivedOfOneNode(t *testing.T) {
 			was, now := c.Change(0), c.Change(1)
 			for _, v := range progress.NodeViews(now) {
 				anew := progress.ViewOf(was, v.Name) != v
-				if inMaintenance := v.Request != nil || v.Active(); anew != inMaintenance {
-					t.Errorf("of %d nodes, %s in %s is derived anew: %v, want %v", nodes, v.Name, v.Stage, anew, inMaintenance)
+				if changed := v.Name == scene.Maintained; anew != changed {
+					t.Errorf("of %d nodes, %s in %s is derived anew: %v, want %v", nodes, v.Name, v.Stage, anew, changed)
 				}
 			}
 		})

@@ -52,15 +52,18 @@ func NodeView(s *core.Snapshot, name string) (*core.NodeView, bool) {
 }
 
 func deriveViews(s *core.Snapshot, earlier viewsOfNodes) viewsOfNodes {
-	// What a node's view rests on beside the node: the first is about all nodes, the second about all requests and locks.
+	// What a node's view rests on beside the node: the first is about all nodes, the others about all requests and locks.
 	common := struct {
-		newest string
-		books  bool
-	}{NewestKubelet(s), keepsBooks(s)}
+		newest    string
+		books     bool
+		finalizer string
+	}{newest: NewestKubelet(s), books: keepsBooks(s)}
+	common.finalizer, _ = Finalizer(s)
+	plays := len(s.Settings.ActAs) > 0 // whose rules look at other nodes
 	views := viewsOfNodes{ByNode: core.DeriveByNode(s, earlier.ByNode, common, NodeNames(s), nil,
 		func(s *core.Snapshot, name string) (*core.NodeView, bool) {
 			v := viewNode(factsOf(s, name, common.newest))
-			return v, v.Request != nil || v.Active()
+			return v, plays && (v.Request != nil || v.Active())
 		})}
 	views.sorted = views.inOrder(s, earlier)
 	return views
