@@ -20,7 +20,7 @@ func Of(s *core.Snapshot) []core.Attention {
 }
 
 // List is Of without what the entries rest on and what can be done about them: no Evidence, no Commands and no Suspects. It is what a
-// list shows, and all that most ask for: making the rest of each entry takes a third of the time of all entries.
+// list shows, and all that most ask for: the rest takes a fifth to two fifths of the time that the entries take.
 func List(s *core.Snapshot) []core.Attention {
 	return derived.After(s, derive).all
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // BenchmarkSnapshot is a Snapshot with all that a screen shows of it, after each forty changes as they come in an update of 2,000 nodes:
-// of Kubernetes alone, and of instances, too. Five of them are made in a second, which have two hundred changes.
+// of Kubernetes alone, and of instances, too. Two hundred changes a second come to some five times forty.
 func BenchmarkSnapshot(b *testing.B) {
 	for _, cloud := range []bool{false, true} {
 		name := "kubernetes"

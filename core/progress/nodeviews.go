@@ -160,7 +160,8 @@ func viewNode(f *stageFacts) *core.NodeView {
 	v := &core.NodeView{
 		Name: f.name, Label: f.s.Label(f.name), Node: f.node, Mode: f.Mode, ModeSet: f.modeSet, ModeCounts: ModeCounts(f.s, f.name),
 		Attempts: f.Attempts, AttemptsRaw: f.attemptsRaw,
-		Request: f.request, Locks: f.locks, Instances: -1, Blocking: -1, Group: core.GroupOthers, MovedFrom: f.movedFrom(), Service: f.s.Services[f.Host],
+		Request: f.request, Locks: f.locks, Instances: -1, Blocking: -1, Group: core.GroupOthers, MovedFrom: f.movedFrom(),
+		Service: f.s.Services[f.Host],
 	}
 	if f.node != nil {
 		v.Group, v.Round = f.node.Group(), f.s.History.Rounds[f.node.UID]
