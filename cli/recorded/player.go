@@ -1,5 +1,5 @@
 // Package recorded plays a recording to the dashboard. It knows no server, no cluster's login and no journal: nothing of it can reach a
-// network or write anything. imports_test.go keeps that.
+// network or write anything. rules/imports_test.go keeps that.
 package recorded
 
 import (

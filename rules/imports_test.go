@@ -1,4 +1,4 @@
-package main
+package rules
 
 import (
 	"go/ast"
@@ -59,6 +59,11 @@ var mayImport = map[string][]string{
 	"scene/live": {"core", "core/engine", "core/recording", "scene"},
 
 	"sim": {"sim/..."}, // a peer across a network: it knows neither the screen nor the adapters, nor what core makes of it
+	// What reads a scenario comes without the servers: a test of it links neither client-go nor net/http.
+	"sim/fault":    {},
+	"sim/scenario": {"sim/fault"},
+
+	"rules": {}, // tests of the sources alone
 }
 
 // onlyForTests are packages that nothing but tests, and one another, imports.

@@ -1,4 +1,4 @@
-package main
+package rules
 
 import (
 	"bytes"
@@ -89,7 +89,7 @@ func TestCitationsPointAtHeadings(t *testing.T) {
 		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "bin" || d.Name() == "testdata") {
 			return fs.SkipDir
 		}
-		if !d.Type().IsRegular() || path == "citations_test.go" {
+		if !d.Type().IsRegular() || path == "rules/citations_test.go" {
 			return nil
 		}
 		content, err := os.ReadFile(path)
