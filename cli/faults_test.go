@@ -20,6 +20,7 @@ import (
 	"lockstep/sim/bubble"
 	"lockstep/sim/bubble/lane"
 	"lockstep/sim/fault"
+	"lockstep/sim/switchboard"
 	"lockstep/tui"
 )
 
@@ -198,8 +199,8 @@ func TestEveryFaultIsToldAndGotOver(t *testing.T) {
 }
 
 // demandedOfTheDashboard returns the faults that it can meet.
-func demandedOfTheDashboard(all []fault.State) []fault.State {
-	return slices.DeleteFunc(all, func(st fault.State) bool {
+func demandedOfTheDashboard(all []switchboard.State) []switchboard.State {
+	return slices.DeleteFunc(all, func(st switchboard.State) bool {
 		switch st.Server {
 		case fault.Network, fault.Compute: // one client asks all of OpenStack, and meets every fault under the name of openstack
 			return st.Kind != "503" && st.Kind != "404"
@@ -219,7 +220,7 @@ func (r *rig) allLive() {
 }
 
 // getsOver goes through a fault, loses nothing by it, and sees everything live again after it.
-func (r *rig) getsOver(st fault.State) {
+func (r *rig) getsOver(st switchboard.State) {
 	r.t.Helper()
 	r.t.Logf("%s goes wrong", st)
 	nodes, instances := len(r.last.Nodes), r.last.Instances.Len()
@@ -234,7 +235,7 @@ func (r *rig) getsOver(st fault.State) {
 }
 
 // goesThrough switches a fault on and waits until the screen shows its effect.
-func (r *rig) goesThrough(st fault.State) {
+func (r *rig) goesThrough(st switchboard.State) {
 	r.t.Helper()
 	switch st.Kind {
 	case "429":
@@ -279,7 +280,7 @@ func worst(kinds []core.ErrorKind, server string) (texts []string) {
 }
 
 // meets waits until a request has met the fault.
-func (r *rig) meets(st fault.State) {
+func (r *rig) meets(st switchboard.State) {
 	r.t.Helper()
 	if st.Kind == "token-expires" || st.Kind == "409" {
 		return

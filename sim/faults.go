@@ -5,14 +5,14 @@ import (
 	"log/slog"
 	"time"
 
-	"lockstep/sim/fault"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/switchboard"
 )
 
 // startFaults sets up the switchboard, with the faults that the options switch on at once and those that the scenario
 // schedules.
 func (c *Cloud) startFaults(opts Options, seed uint64, start time.Time) error {
-	c.Faults = fault.New(fault.Cloud{
+	c.Faults = switchboard.New(switchboard.Cloud{
 		Clock: c.Clock, Kubernetes: c.Kube, Management: c.Management, OpenStack: c.OpenStack, User: cmp.Or(opts.User, kubeapi.Operator),
 		Seed: seed,
 	})

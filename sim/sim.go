@@ -29,6 +29,7 @@ import (
 	"lockstep/sim/lan"
 	"lockstep/sim/openstack"
 	"lockstep/sim/scenario"
+	"lockstep/sim/switchboard"
 )
 
 // Options say which cloud to start. The zero value is the default scenario in real time.
@@ -84,7 +85,7 @@ type Cloud struct {
 	Management     *kubeapi.Server      // nil with Options.Management, and without a management cluster
 	OpenStack      *openstack.Cloud     // nil with Options.CloudsYAML
 	Alertmanager   *alertmanager.Server // of StackLight; nil with Options.Kube
-	Faults         *fault.Switchboard
+	Faults         *switchboard.Switchboard
 
 	network *lan.Network // nil: the machine's
 	admin   *rest.Config

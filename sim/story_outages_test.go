@@ -11,10 +11,11 @@ import (
 	"lockstep/sim/fault"
 	"lockstep/sim/openstack"
 	"lockstep/sim/scenario"
+	"lockstep/sim/switchboard"
 )
 
 // fault returns the state of a fault of the scenario.
-func (s *told) fault(server fault.Server, kind string) fault.State {
+func (s *told) fault(server fault.Server, kind string) switchboard.State {
 	s.t.Helper()
 	for _, st := range s.Faults.States() {
 		if st.Server == server && st.Kind == kind {
@@ -22,7 +23,7 @@ func (s *told) fault(server fault.Server, kind string) fault.State {
 		}
 	}
 	s.t.Fatalf("there is no fault %s of %s", kind, server)
-	return fault.State{}
+	return switchboard.State{}
 }
 
 // outage waits until a server's outage has begun.

@@ -70,10 +70,11 @@ type Kind struct {
 	Servers []Server
 	Value   string // the parameter that "=VALUE" after the ID sets; empty if there is none
 
-	standard    Setting  // the default parameters
-	parameters  []string // in addition to those of every kind
-	always      bool     // the whole server is affected: no rate, count or selection of requests
-	endsWatches bool     // running watches end when it is switched on, so that it takes effect at once
+	EndsWatches bool // running watches end when it is switched on, so that it takes effect at once
+
+	standard   Setting  // the default parameters
+	parameters []string // in addition to those of every kind
+	always     bool     // the whole server is affected: no rate, count or selection of requests
 }
 
 // Has tells whether the server can have the fault.
@@ -102,57 +103,57 @@ var catalogue = []Kind{
 	{ID: "latency", Title: "slow to answer", Servers: everywhere, Value: "latency", standard: Setting{Latency: 2 * time.Second},
 		Does: "Every answer comes late.",
 		Sees: "Everything works, later; what is shown is older, and its age says so."},
-	{ID: "401", Title: "logins refused", Servers: everywhere, endsWatches: true,
+	{ID: "401", Title: "logins refused", Servers: everywhere, EndsWatches: true,
 		Does: "Every request is answered 401 Unauthorized.",
 		Sees: "Its sources are stale and say that the login was refused, and where it came from. Nothing else is concerned."},
-	{ID: "403", Title: "no rights", Servers: everywhere, endsWatches: true,
+	{ID: "403", Title: "no rights", Servers: everywhere, EndsWatches: true,
 		Does: "Every request is answered 403 Forbidden.",
 		Sees: "Which verb on which resource (or which policy) is missing, and what an administrator applies."},
-	{ID: "404", Title: "not found", Servers: everywhere, endsWatches: true,
+	{ID: "404", Title: "not found", Servers: everywhere, EndsWatches: true,
 		Does: "Every request is answered 404 Not Found, as where a resource or a service is missing.",
 		Sees: "What is missing, and where to look. Nodes and instances stay, and grow old; the locks and requests stay for some time, then " +
 			"the API is taken at its word that their definitions are gone."},
 	{ID: "409", Title: "conflicts", Servers: []Server{Kubernetes, Management, OpenStack, Compute, Network}, standard: Setting{Of: Writes},
 		Does: "Every write is answered 409 Conflict.",
 		Sees: "All is shown as usual; a step that you confirm fails with the server's words, and is not repeated by itself."},
-	{ID: "410", Title: "history gone", Servers: clusters, endsWatches: true,
+	{ID: "410", Title: "history gone", Servers: clusters, EndsWatches: true,
 		Does: "Watches and the further pages of lists are answered 410 Gone: the history was compacted.",
 		Sees: "Everything is listed again and again; what is shown is right, and at most some seconds old."},
-	{ID: "429", Title: "too many requests", Servers: everywhere, Value: "retry-after", parameters: []string{"retry-after"}, endsWatches: true,
+	{ID: "429", Title: "too many requests", Servers: everywhere, Value: "retry-after", parameters: []string{"retry-after"}, EndsWatches: true,
 		standard: Setting{RetryAfter: 5 * time.Second},
 		Does:     "Every request is answered 429 Too Many Requests, with Retry-After.",
 		Sees:     "The sources are stale, and say when they are tried again; it is not tried before."},
-	{ID: "500", Title: "internal errors", Servers: everywhere, endsWatches: true,
+	{ID: "500", Title: "internal errors", Servers: everywhere, EndsWatches: true,
 		Does: "Every request is answered 500 Internal Server Error.",
 		Sees: "The sources are stale with the server's words; what was seen stays on the screen with its age."},
-	{ID: "503", Title: "unavailable", Servers: everywhere, endsWatches: true,
+	{ID: "503", Title: "unavailable", Servers: everywhere, EndsWatches: true,
 		Does: "Every request is answered 503 Service Unavailable, by the server itself.",
 		Sees: "The sources are stale; short spells of it are usual while masters are updated."},
-	{ID: "page-502", Title: "a proxy's error page", Servers: everywhere, endsWatches: true,
+	{ID: "page-502", Title: "a proxy's error page", Servers: everywhere, EndsWatches: true,
 		Does: "A proxy answers 502 with an HTML page.",
 		Sees: "The status, and none of the page's markup."},
-	{ID: "page-200", Title: "a proxy's login page", Servers: everywhere, endsWatches: true,
+	{ID: "page-200", Title: "a proxy's login page", Servers: everywhere, EndsWatches: true,
 		Does: "A proxy answers 200 with an HTML page in place of the server.",
 		Sees: "That the answer is not the API's. Nothing is taken for empty."},
 	{ID: "refused", Title: "connections refused", Servers: []Server{Kubernetes, Management, OpenStack}, always: true,
 		Does: "The port is closed: connections break, and new ones are refused. The cloud's own controllers are cut off, too.",
 		Sees: "The sources are stale at once; everything is seen again some seconds after the port is open."},
-	{ID: "hang", Title: "hung", Servers: everywhere, endsWatches: true,
+	{ID: "hang", Title: "hung", Servers: everywhere, EndsWatches: true,
 		Does: "Connections are accepted, and nothing is ever answered.",
 		Sees: "The sources become stale with a timeout; the screen and the other servers are not held up."},
-	{ID: "reset", Title: "connections break", Servers: everywhere, endsWatches: true,
+	{ID: "reset", Title: "connections break", Servers: everywhere, EndsWatches: true,
 		Does: "Every connection breaks before the answer.",
 		Sees: "The sources are stale: the connection broke off."},
-	{ID: "truncated", Title: "answers break off", Servers: everywhere, endsWatches: true,
+	{ID: "truncated", Title: "answers break off", Servers: everywhere, EndsWatches: true,
 		Does: "The connection breaks in the middle of every answer, against its Content-Length.",
 		Sees: "The sources are stale: half a list is not taken for a list."},
-	{ID: "short", Title: "answers end early", Servers: everywhere, endsWatches: true,
+	{ID: "short", Title: "answers end early", Servers: everywhere, EndsWatches: true,
 		Does: "Half of every answer comes, with a Content-Length that fits: JSON that just ends.",
 		Sees: "The sources are stale: half a list is not taken for a list."},
-	{ID: "malformed", Title: "answers are garbled", Servers: everywhere, endsWatches: true,
+	{ID: "malformed", Title: "answers are garbled", Servers: everywhere, EndsWatches: true,
 		Does: "Every answer comes whole, but is no JSON.",
 		Sees: "The sources are stale: the answer is not the API's."},
-	{ID: "slow", Title: "answers trickle in", Servers: everywhere, Value: "bytes", standard: Setting{Bytes: 200}, endsWatches: true,
+	{ID: "slow", Title: "answers trickle in", Servers: everywhere, Value: "bytes", standard: Setting{Bytes: 200}, EndsWatches: true,
 		Does: "Answers come some bytes at a time.",
 		Sees: "Short answers come, long ones time out; each source says which."},
 	{ID: "watches-end", Title: "watches end", Servers: clusters, Value: "every", standard: Setting{Every: 2 * time.Second}, always: true,
@@ -168,7 +169,7 @@ var catalogue = []Kind{
 		Does: "The server's clock is ahead: its Date, and the timestamps that it writes. Nova and Neutron then take agents for dead.",
 		Sees: "New things are no age yet; no age is negative. Compute services may look down."},
 	{ID: "token-expires", Title: "login expires", Servers: []Server{Kubernetes, Management, Identity}, Value: "lifetime",
-		standard: Setting{Lifetime: 5 * time.Second}, always: true, endsWatches: true,
+		standard: Setting{Lifetime: 5 * time.Second}, always: true, EndsWatches: true,
 		Does: "The tokens that are in use expire. Keystone issues new ones, of a short life; a kubeconfig's stays worthless.",
 		Sees: "Of OpenStack nothing: the login is renewed. Of Kubernetes that the login has expired, and that the kubeconfig is read again."},
 }

@@ -1,5 +1,4 @@
-// Package fault is what can go wrong with the servers of a simulated cloud, as a catalogue, and a Switchboard that lets it
-// go wrong while the cloud runs: by flags, by a scenario's clock, or by hand.
+// Package fault is what can go wrong with the servers of a simulated cloud, as a catalogue. Package switchboard lets it go wrong.
 //
 // A Setting is one fault of one server with its parameters. It is written as
 //

@@ -31,6 +31,13 @@ type Setting struct {
 	Lifetime   time.Duration // of a token, real time
 }
 
+// Planned is a fault that is scheduled in a scenario.
+type Planned struct {
+	Setting
+	From  time.Duration // after the start, on the cloud's clock
+	Until time.Duration // after the start; 0: until it is switched off by hand
+}
+
 // longest is the longest time that a parameter takes.
 const longest = 30 * 24 * time.Hour
 

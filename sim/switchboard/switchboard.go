@@ -1,4 +1,7 @@
-package fault
+// Package switchboard lets go wrong what package fault lists, while a simulated cloud runs: by flags, by a scenario's clock, or by hand.
+//
+// It knows the servers. Package fault does not, so that what only reads a scenario comes without them.
+package switchboard
 
 import (
 	"context"
@@ -13,6 +16,7 @@ import (
 	"time"
 
 	"lockstep/sim/clock"
+	"lockstep/sim/fault"
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/openstack"
 )
@@ -29,7 +33,7 @@ type Cloud struct {
 
 // State is the state of one fault of one server on a Switchboard.
 type State struct {
-	Setting
+	fault.Setting
 	On  bool
 	Met int // affected requests, or watch events, since it was last switched on
 }
@@ -46,13 +50,13 @@ type Switchboard struct {
 }
 
 type key struct {
-	server Server
+	server fault.Server
 	kind   string
 }
 
 // control is one fault of one server.
 type control struct {
-	setting Setting
+	setting fault.Setting
 	off     func()       // nil while it is off
 	met     atomic.Int64 // atomic, because requests are counted under the servers' locks, without the Switchboard's
 	spent   atomic.Bool  // its count is used up
@@ -81,23 +85,23 @@ func (b *Switchboard) Close() {
 }
 
 // Has tells whether the server is part of the cloud.
-func (b *Switchboard) Has(s Server) bool {
+func (b *Switchboard) Has(s fault.Server) bool {
 	if s.IsKubernetes() {
 		return b.kubernetes(s) != nil
 	}
-	return b.cloud.OpenStack != nil && slices.Contains(Servers(), s)
+	return b.cloud.OpenStack != nil && slices.Contains(fault.Servers(), s)
 }
 
-func (b *Switchboard) kubernetes(s Server) *kubeapi.Server {
-	if s == Management {
+func (b *Switchboard) kubernetes(s fault.Server) *kubeapi.Server {
+	if s == fault.Management {
 		return b.cloud.Management
 	}
 	return b.cloud.Kubernetes
 }
 
 // On switches a fault on with the parameters of the setting; it restarts a fault that is already on.
-func (b *Switchboard) On(s Setting) error {
-	kind, known := Find(s.Kind)
+func (b *Switchboard) On(s fault.Setting) error {
+	kind, known := fault.Find(s.Kind)
 	switch {
 	case !known || !kind.Has(s.Server):
 		return fmt.Errorf("switch on %s: there is no such fault", s)
@@ -122,7 +126,7 @@ func (b *Switchboard) On(s Setting) error {
 	}
 	c.off = func() { cancel(); undo() }
 	b.switches[at] = c
-	if kind.endsWatches && s.Server.IsKubernetes() && s.Rate == 0 && s.Of == Anything {
+	if kind.EndsWatches && s.Server.IsKubernetes() && s.Rate == 0 && s.Of == fault.Anything {
 		b.kubernetes(s.Server).CutWatches(s.Resource)
 	}
 	b.limit(ctx, c)
@@ -165,7 +169,7 @@ func (b *Switchboard) over(c *control) {
 }
 
 // Off switches a fault of a server off; a fault that is off stays off.
-func (b *Switchboard) Off(s Server, kind string) error {
+func (b *Switchboard) Off(s fault.Server, kind string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.turnOff(key{s, kind})
@@ -182,8 +186,8 @@ func (b *Switchboard) turnOff(at key) error {
 }
 
 // Toggle switches a fault of a server on or off, with its last parameters.
-func (b *Switchboard) Toggle(s Server, kind string) error {
-	k, _ := Find(kind)
+func (b *Switchboard) Toggle(s fault.Server, kind string) error {
+	k, _ := fault.Find(kind)
 	set := k.Standard(s)
 	set.Kind = kind // an unknown kind, so that On reports it
 	b.mu.Lock()
@@ -213,11 +217,11 @@ func (b *Switchboard) States() []State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var all []State
-	for _, server := range Servers() {
+	for _, server := range fault.Servers() {
 		if !b.Has(server) {
 			continue
 		}
-		for _, k := range catalogue {
+		for _, k := range fault.Catalogue() {
 			if !k.Has(server) {
 				continue
 			}
@@ -231,7 +235,7 @@ func (b *Switchboard) States() []State {
 	return all
 }
 
-func newControl(s Setting, seed uint64) *control {
+func newControl(s fault.Setting, seed uint64) *control {
 	sum := fnv.New64a()
 	_, _ = sum.Write([]byte(string(s.Server) + ":" + s.Kind)) // never fails
 	c := &control{setting: s}
@@ -242,7 +246,7 @@ func newControl(s Setting, seed uint64) *control {
 // meets decides whether the fault affects a request, and counts it.
 func (c *control) meets(r *http.Request) bool {
 	s := c.setting
-	if !s.concerns(r) || c.spent.Load() {
+	if !concerns(s, r) || c.spent.Load() {
 		return false
 	}
 	c.chance.Lock()
@@ -278,12 +282,12 @@ func (b *Switchboard) begin(ctx context.Context, c *control) (undo func(), err e
 	switch {
 	case s.Kind == "clock-skew":
 		services := []string{string(s.Server)}
-		if s.Server == OpenStack {
-			services = []string{string(Identity), string(Compute), string(Network)}
+		if s.Server == fault.OpenStack {
+			services = []string{string(fault.Identity), string(fault.Compute), string(fault.Network)}
 		}
 		err = setSkew(cloud, services, s.Skew)
 		return func() { clear(); _ = setSkew(cloud, services, 0) }, err
-	case s.Server == Identity && s.Of != Writes:
+	case s.Server == fault.Identity && s.Of != fault.Writes:
 		cloud.ExpireTokens() // nothing asks Keystone while the token is valid
 	}
 	return clear, nil

@@ -1,4 +1,4 @@
-package fault
+package switchboard
 
 import (
 	"net/http"
@@ -7,13 +7,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"lockstep/sim/fault"
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/openstack"
 	"lockstep/sim/wire"
 )
 
 // damage returns how a fault spoils the answer to a request that it lets through.
-func damage(s Setting) wire.Damage {
+func damage(s fault.Setting) wire.Damage {
 	switch s.Kind {
 	case "truncated":
 		return wire.Damage{Body: wire.Broken}
@@ -36,7 +37,7 @@ var statuses = map[string]int{"401": 401, "403": 403, "404": 404, "409": 409, "4
 var pages = map[string]int{"page-200": http.StatusOK, "page-502": http.StatusBadGateway}
 
 // onKubernetes is the fault in the form of the simulated API server.
-func onKubernetes(s Setting, met func(*http.Request) bool) kubeapi.Fault {
+func onKubernetes(s fault.Setting, met func(*http.Request) bool) kubeapi.Fault {
 	f := kubeapi.Fault{
 		Label: s.String(), Match: met, Resource: s.Resource, Delay: s.Latency, Code: statuses[s.Kind], Page: pages[s.Kind],
 		RetryAfter: int(s.RetryAfter / time.Second), Hang: s.Kind == "hang", Cut: s.Kind == "reset", Damage: damage(s),
@@ -52,7 +53,7 @@ func onKubernetes(s Setting, met func(*http.Request) bool) kubeapi.Fault {
 }
 
 // onOpenStack is the fault in the form of the simulated OpenStack.
-func onOpenStack(s Setting, met func(*http.Request) bool) openstack.Fault {
+func onOpenStack(s fault.Setting, met func(*http.Request) bool) openstack.Fault {
 	return openstack.Fault{
 		Match: met, Latency: s.Latency, Status: statuses[s.Kind], Page: pages[s.Kind], RetryAfter: s.RetryAfter,
 		Hang: s.Kind == "hang", Drop: s.Kind == "reset", Damage: damage(s),
@@ -60,10 +61,12 @@ func onOpenStack(s Setting, met func(*http.Request) bool) openstack.Fault {
 }
 
 // below is the path prefix of an OpenStack server's API.
-var below = map[Server]string{OpenStack: "/", Identity: "/identity", Compute: "/compute", Network: "/network"}
+var below = map[fault.Server]string{
+	fault.OpenStack: "/", fault.Identity: "/identity", fault.Compute: "/compute", fault.Network: "/network",
+}
 
-// concerns tells whether the setting applies to a request.
-func (s Setting) concerns(r *http.Request) bool {
+// concerns tells whether a setting applies to a request.
+func concerns(s fault.Setting, r *http.Request) bool {
 	switch {
 	case !s.Everyone && ownController(r.UserAgent()) && s.Kind != "clock-skew":
 		return false
@@ -72,9 +75,9 @@ func (s Setting) concerns(r *http.Request) bool {
 	case s.Path != "" && !strings.Contains(r.URL.Path, s.Path):
 		return false
 	case s.Kind == "410":
-		return operation(r) == Watches || r.URL.Query().Has("continue")
+		return operation(r) == fault.Watches || r.URL.Query().Has("continue")
 	}
-	return s.Of == Anything || s.Of == operation(r)
+	return s.Of == fault.Anything || s.Of == operation(r)
 }
 
 // ownController tells whether a request comes from a controller of the simulated cloud itself.
@@ -83,17 +86,17 @@ func ownController(agent string) bool {
 }
 
 // operation classifies a request.
-func operation(r *http.Request) Operation {
+func operation(r *http.Request) fault.Operation {
 	path := r.URL.Path
 	switch {
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		if watch := r.URL.Query().Get("watch"); watch == "1" || watch == "true" {
-			return Watches
+			return fault.Watches
 		}
-		return Reads
+		return fault.Reads
 	case strings.HasPrefix(path, "/identity/") && strings.HasSuffix(path, "/auth/tokens"),
 		strings.HasPrefix(path, "/apis/authorization.k8s.io/"), strings.HasPrefix(path, "/apis/authentication.k8s.io/"):
-		return Reads
+		return fault.Reads
 	}
-	return Writes
+	return fault.Writes
 }

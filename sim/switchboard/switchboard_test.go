@@ -1,4 +1,4 @@
-package fault_test
+package switchboard_test
 
 import (
 	"bytes"
@@ -24,13 +24,14 @@ import (
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/lan"
 	"lockstep/sim/openstack"
+	"lockstep/sim/switchboard"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world is two servers with a Switchboard, and clients. The cloud's clock is paused.
 type world struct {
-	*fault.Switchboard
+	*switchboard.Switchboard
 	t     *testing.T
 	clock *clock.Clock
 	kube  *kubeapi.Server
@@ -73,7 +74,7 @@ func newWorldOn(t *testing.T, network *lan.Network, transport *http.Transport) *
 		Roles: []string{"admin"}}); err != nil {
 		t.Fatal(err)
 	}
-	w.Switchboard = fault.New(fault.Cloud{Clock: w.clock, Kubernetes: w.kube, OpenStack: w.cloud, User: kubeapi.Operator, Seed: 7})
+	w.Switchboard = switchboard.New(switchboard.Cloud{Clock: w.clock, Kubernetes: w.kube, OpenStack: w.cloud, User: kubeapi.Operator, Seed: 7})
 	t.Cleanup(w.Close)
 	toKube, err := rest.HTTPClientFor(w.kube.RESTConfig(kubeapi.Operator))
 	if err != nil {
@@ -277,7 +278,7 @@ func skewed(a answer) bool {
 	return err != nil || time.Until(date).Abs() > time.Minute
 }
 
-func (w *world) state(s fault.Setting) fault.State {
+func (w *world) state(s fault.Setting) switchboard.State {
 	w.t.Helper()
 	for _, st := range w.States() {
 		if st.Server == s.Server && st.Kind == s.Kind {
@@ -285,7 +286,7 @@ func (w *world) state(s fault.Setting) fault.State {
 		}
 	}
 	w.t.Fatalf("there is no %s", s)
-	return fault.State{}
+	return switchboard.State{}
 }
 
 func (w *world) on(text string) fault.Setting {

@@ -1,21 +1,16 @@
-package fault
+package switchboard
 
 import (
 	"context"
 	"log/slog"
 	"time"
-)
 
-// Planned is a fault that is scheduled in a scenario.
-type Planned struct {
-	Setting
-	From  time.Duration // after the start, on the cloud's clock
-	Until time.Duration // after the start; 0: until it is switched off by hand
-}
+	"lockstep/sim/fault"
+)
 
 // Play switches faults on and off when their time comes. It returns at once; failures are logged, because the scenario
 // continues.
-func (b *Switchboard) Play(start time.Time, plan []Planned, log *slog.Logger) {
+func (b *Switchboard) Play(start time.Time, plan []fault.Planned, log *slog.Logger) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ctx.Err() != nil {
@@ -26,7 +21,7 @@ func (b *Switchboard) Play(start time.Time, plan []Planned, log *slog.Logger) {
 	}
 }
 
-func (b *Switchboard) play(ctx context.Context, start time.Time, p Planned, log *slog.Logger) {
+func (b *Switchboard) play(ctx context.Context, start time.Time, p fault.Planned, log *slog.Logger) {
 	if b.cloud.Clock.SleepUntil(ctx, start.Add(p.From)) != nil {
 		return
 	}
