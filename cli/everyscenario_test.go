@@ -57,7 +57,7 @@ func TestWhateverAScenarioTells(t *testing.T) {
 		if leftOut(name) {
 			continue
 		}
-		if !lane.Chosen(t, i, 8) {
+		if !lane.Chosen(t, i, 16) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

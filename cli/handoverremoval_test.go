@@ -291,7 +291,7 @@ func (r *removal) stateOfRemoval() string {
 // The same in the middle of the claims of a controller that is gone: the one that takes over deletes the others, and the lock
 // goes last.
 func TestWhoeverTakesOverTheClaimsOfAGoneNodeNothingIsLeftBehind(t *testing.T) {
-	bubble.Run(t, takesOverClaims)
+	bubble.Story(t, takesOverClaims)
 }
 
 func takesOverClaims(t *testing.T) {

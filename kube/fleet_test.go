@@ -270,7 +270,7 @@ func TestWhatFiftyClustersCost(t *testing.T) {
 		"with a right in each project": {inEach(50), 600, 90},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble.Run(t, func(t *testing.T) {
+			bubble.Story(t, func(t *testing.T) {
 				c := newCluster(t, kubeapi.Options{CRDs: crds.Management(), Users: append(slices.Clone(tt.users), missing(tt.users)...)})
 				for i := range 50 {
 					p := fmt.Sprintf("p%02d", i)

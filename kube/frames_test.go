@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"lockstep/sim/bubble/lane"
 )
 
 // Under change a watch wakes up some twenty times a second, however many events come; an event that comes alone is read at once. What is
@@ -24,6 +26,9 @@ func TestAWatchLetsEventsGather(t *testing.T) {
 		"more than a buffer": {20000, 0, 10, gather, gather},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if tt.events > 1000 {
+				lane.OnlyAStory(t)
+			}
 			synctest.Test(t, func(t *testing.T) {
 				source := &heldLine{sent: make(chan []byte, tt.events)}
 				go func() {

@@ -3,7 +3,9 @@ package kube
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +17,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/wire"
 )
@@ -129,13 +132,18 @@ func TestALargeListComesOverASlowLine(t *testing.T) {
 // Pages that take longer than the server's history reaches back, or that fail now and then, still make a whole list, and changes
 // meanwhile are seen.
 func TestAListGoesOnWhereItWas(t *testing.T) {
-	for name, fault := range map[string]kubeapi.Fault{
+	faults := map[string]kubeapi.Fault{
 		"the history is too short": {},
 		"a page breaks off":        {Damage: wire.Damage{Body: wire.Broken}, Times: 2},
 		"503":                      {Code: 503, Times: 3},
 		"too many requests":        {Code: 429, Times: 3},
 		"a page hangs":             {Hang: true, Times: 1},
-	} {
+	}
+	for i, name := range slices.Sorted(maps.Keys(faults)) {
+		if !lane.Chosen(t, i, 3) {
+			continue
+		}
+		fault := faults[name]
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				c := newCluster(t, kubeapi.Options{NoManagers: true, History: 16})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/sim/bubble/lane"
 )
 
 // manyServers is a page of a cloud's servers in JSON, with what Nova sends of each.
@@ -49,6 +50,7 @@ func kept(build func() any) int {
 
 // The measure of what the whole dashboard keeps: with 100,000 instances, each hundred bytes are ten megabytes.
 func TestAnInstanceKeepsFewBytes(t *testing.T) {
+	lane.Single(t)
 	const count, budget = 10_000, 415 // 346 measured, and a fifth more
 	var l *instancePoll
 	learn := func() {

@@ -13,6 +13,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 )
 
 // slowNova lists its servers as Nova does: those created last first, by pages, those that were deleted among the changes. It takes
@@ -289,7 +290,10 @@ const (
 
 // Whatever a cloud's servers do, each change is seen in time, no instance is lost, and none is kept for ever.
 func TestEachChangeIsSeenInTime(t *testing.T) {
-	for seed := range uint64(slowSeeds) {
+	for seed := range uint64(6) {
+		if !lane.Chosen(t, int(seed), 6) {
+			continue
+		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) { changesInTime(t, rand.New(rand.NewPCG(seed, 13))) })
 		})

@@ -348,6 +348,7 @@ func TestARecordingGoesOnInFurtherFilesAndIsReadFromAnyMoment(t *testing.T) {
 
 // A recording of several files is written again as one, with the same frames and events, and can be read from any moment as before.
 func TestARecordingIsWrittenAgainAsOneFile(t *testing.T) {
+	lane.OnlyAStory(t)
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{t: t, folder: t.TempDir()}
 		r := d.start(4 << 10)
@@ -414,6 +415,7 @@ func TestARecordingIsWrittenAgainAsOneFile(t *testing.T) {
 
 // A kill costs the last seconds, and a file that is cut anywhere is read up to there.
 func TestAKillCostsSeconds(t *testing.T) {
+	lane.OnlyAStory(t)
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{t: t, folder: t.TempDir()}
 		r := d.start(0)

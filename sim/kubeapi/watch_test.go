@@ -323,8 +323,9 @@ func TestASlowWatcherIsCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.watches("configmaps", 1)
+		const size = 256 << 10 // of each event; a connection takes four of them, and nobody reads
 		big := configMap("default", "big")
-		big.Object["data"] = map[string]any{"text": strings.Repeat("x", 1<<20)}
+		big.Object["data"] = map[string]any{"text": strings.Repeat("x", size)}
 		client := w.dynamic(kubeapi.Admin).Resource(maps).Namespace("default")
 		if _, err := client.Create(w.ctx, big, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -340,7 +341,7 @@ func TestASlowWatcherIsCutOff(t *testing.T) {
 		if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
 			t.Fatalf("the server still holds the connection after %d bytes", total)
 		}
-		if total > 19<<20 {
+		if total > 19*size {
 			t.Errorf("the watcher got all %d bytes", total)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
 	"github.com/gophercloud/gophercloud/v2/pagination"
 
+	"lockstep/sim/bubble/lane"
 	"lockstep/sim/clock"
 	"lockstep/sim/openstack"
 )
@@ -44,6 +45,7 @@ func bigCloud(tb testing.TB, hosts int) *openstack.Cloud {
 }
 
 func TestEveryServerOfALargeCloudIsListedOnce(t *testing.T) {
+	lane.OnlyAStory(t)
 	const hosts = 60
 	w := &world{Cloud: bigCloud(t, hosts), t: t}
 	seen := map[string]bool{}

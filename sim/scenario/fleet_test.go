@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"lockstep/sim/bubble/lane"
 )
 
 const fleet = `
@@ -125,6 +127,7 @@ func TestAFleetSpelledOutIsReadAgain(t *testing.T) {
 }
 
 func TestWrongFleetsSayWhatIsWrong(t *testing.T) {
+	lane.Single(t)
 	for name, c := range map[string]struct{ old, new, want string }{
 		"no such role":         {"compute: 40", "computes: 40", "line 10: fleet.nodes.computes: want counts of some of"},
 		"negative count":       {"gateway: 2", "gateway: -2", "line 10: fleet.nodes.gateway: is -2"},

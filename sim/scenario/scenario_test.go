@@ -6,9 +6,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"lockstep/sim/bubble/lane"
 )
 
 func TestEveryEmbeddedScenarioLoadsUnderItsOwnName(t *testing.T) {
+	lane.Single(t)
 	names := List()
 	if len(names) == 0 {
 		t.Fatal("there are no scenarios")
@@ -226,6 +229,7 @@ func TestOnlyTheFirstProblemsAreTold(t *testing.T) {
 }
 
 func TestALargeForeignFileIsRefusedWithoutReadingItAsYAML(t *testing.T) {
+	lane.Single(t)
 	for what, line := range map[string]string{"log": "E1121 19:30:00.000000 1 controller.go:42: went wrong\n", "table": "1,2,3,4,5,6,7,8\n",
 		"words": "a b c d e f "} {
 		text := []byte(strings.Repeat(line, maxSize/2/len(line)))

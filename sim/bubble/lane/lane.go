@@ -75,8 +75,9 @@ func amongTheStories(test string) error {
 	return plays(string(script), "./"+filepath.ToSlash(in), test)
 }
 
-// plays returns an error when a script has no line "go test … [-run "…"] package" that plays the test.
+// plays returns an error when a script has no command "go test … [-run "…"] package" that plays the test.
 func plays(script, in, test string) error {
+	script = strings.ReplaceAll(script, "\\\n", "") // a command may go on in the next line
 	name, _, _ := strings.Cut(test, "/")
 	line := regexp.MustCompile(`go test [^\n]*?(?:-run "([^"\n]*)" )?` + regexp.QuoteMeta(in) + `(?:[\s']|$)`)
 	for _, found := range line.FindAllStringSubmatch(script, -1) {

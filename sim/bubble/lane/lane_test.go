@@ -6,7 +6,8 @@ import "testing"
 func TestAStoryIsPlayedSomewhere(t *testing.T) {
 	const script = `
     begin stories "the stories" nice bash -ec '
-      go test -vet=off -count=1 ./sim
+      go test -vet=off -count=1 ./sim \
+        ./sim/scenario
       go test -vet=off -count=1 -run "TestOne|Again" ./cli'
 `
 	for _, c := range []struct {
@@ -14,6 +15,7 @@ func TestAStoryIsPlayedSomewhere(t *testing.T) {
 		played   bool
 	}{
 		{"./sim", "TestAny", true},
+		{"./sim/scenario", "TestAny", true},
 		{"./cli", "TestOne", true},
 		{"./cli", "TestIsPlayedAgain/part", true},
 		{"./cli", "TestAnother", false},
