@@ -53,7 +53,7 @@ e2e-openstack:
 
 ## bench: the figures of the README: the benchmarks of the packages and of the demo, then bench-dashboard
 bench: build
-	$(GO) test -run '^$$' -bench . -benchmem ./core/... ./kube ./nova ./tui
+	$(GO) test -run '^$$' -bench . -benchmem ./core/... ./scene/live ./kube ./nova ./tui
 	cd e2e && $(GO) test -run '^$$' -bench . -benchtime 5x ./...
 	$(MAKE) --no-print-directory bench-dashboard
 

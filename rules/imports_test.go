@@ -166,6 +166,9 @@ func TestImportsPointOneWay(t *testing.T) {
 			if slices.Contains(onlyForTests, rest) && !test && !slices.Contains(onlyForTests, folder) {
 				t.Errorf("%s imports %s, which is for tests", path, imported)
 			}
+			if test && rest == "scene/live" && slices.Contains(mayImport["core/engine"], folder) {
+				t.Errorf("%s imports %s, and with it the engine, which is compiled once more for this test: its place is scene/live", path, imported)
+			}
 			ok := test && (to == "sim" || to == "scene" || to == "core" && (room == "core" || slices.Contains(allowed, "core")))
 			for _, a := range allowed {
 				inside, all := strings.CutSuffix(a, "/...")
