@@ -71,6 +71,7 @@ func brokenCitations(text string, anchors map[string]bool) (broken []string, num
 
 // Whatever the code cites can be read in the repository: each citation of the domain is of a heading that exists, and names one.
 func TestCitationsPointAtHeadings(t *testing.T) {
+	t.Chdir("..")
 	text, err := os.ReadFile(domain)
 	if err != nil {
 		t.Fatal(err)
@@ -123,6 +124,7 @@ func TestCitationsPointAtHeadings(t *testing.T) {
 
 // The check finds what it is for.
 func TestABrokenCitationIsFound(t *testing.T) {
+	t.Chdir("..")
 	headings := anchors(t, "# MOSK, in short\n## Locks\n```\n# a comment\n```\n### After a node is gone\n")
 	for text, want := range map[string]string{
 		"// (docs/mosk.md#locks)":                           "",

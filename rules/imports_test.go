@@ -72,6 +72,7 @@ var onlyForTests = []string{"scene", "scene/live", "core/permittest", "core/deri
 // Only the gate makes Permits: nothing else in core's own code calls the constructor, and permittest, which calls it for tests, is
 // imported by nothing but tests. The compiler keeps all others from it: the package is internal to core.
 func TestOnlyTheGateMakesPermits(t *testing.T) {
+	t.Chdir("..")
 	const maker, forTests = "lockstep/core/internal/permit", "lockstep/core/permittest"
 	var makes []string
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -116,6 +117,7 @@ func TestOnlyTheGateMakesPermits(t *testing.T) {
 // Imports point one way: main → cli → {tui, kube, nova, sim} → core; tui → themes. core stands on the standard library alone, and has
 // walls inside. Tests may use the simulated cloud, and of core what the compiler lets them.
 func TestImportsPointOneWay(t *testing.T) {
+	t.Chdir("..")
 	files := 0
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -21,6 +21,7 @@ var rawTime = regexp.MustCompile(`\b(s|f\.s|b\.s|p\.s|snap|own|later)\.(Now|Wall
 
 // What is derived is kept until the time changes it, so whoever derives asks the Snapshot about times: it notes when the answer turns.
 func TestTimesAreAskedFor(t *testing.T) {
+	t.Chdir("..")
 	for _, folder := range []string{"core", "core/progress", "core/procedure", "core/attention", "core/forecast"} {
 		files, err := filepath.Glob(folder + "/*.go")
 		if err != nil || len(files) == 0 {

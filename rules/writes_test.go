@@ -14,6 +14,7 @@ import (
 // what a login may do, which is a POST that changes nothing, keeps the operator lease, which it needs before any Permit, and, where the
 // configuration wants it, makes Events, which change nothing but what people read.
 func TestOnlyWritersWrite(t *testing.T) {
+	t.Chdir("..")
 	senders := map[string][]string{"kube": {"sender", "managementSender", "alertSender"}, "nova": {"Writer"}}
 	besides := []string{"kube/access.go", "kube/leaseobject.go", "kube/whoami.go", "kube/announcer.go"}
 	kubeVerbs := []string{"Create", "Update", "UpdateStatus", "Patch", "Apply", "ApplyStatus", "Delete", "DeleteCollection"}
