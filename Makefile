@@ -41,7 +41,7 @@ endurance:
 
 ## e2e: the real binary in a terminal, against a real kube-apiserver (both of which it builds) and the simulated cloud; needs zsh and fish
 e2e: build
-	cd e2e && $(GO) test -count=1 -timeout 40m -parallel 6 $(TESTFLAGS) ./...
+	cd e2e && $(GO) test -ldflags="-s -w" -count=1 -timeout 40m -parallel 6 $(TESTFLAGS) ./...
 
 ## e2e-programs: compiles what e2e runs; e2e also does so when it needs to
 e2e-programs:
