@@ -50,33 +50,46 @@ func SeedKubernetes(ctx context.Context, config *rest.Config, clk *clock.Clock, 
 // scenario begins: before that the clock must not move.
 func seedKubernetes(ctx context.Context, config *rest.Config, load controller.Load, clk *clock.Clock, s *scenario.Scenario, start time.Time,
 	cloudsYAML []byte, openStack func() error) error {
-	kube, err := kubernetes.NewForConfig(config)
+	seed, err := newSeeder(config, load, clk, s, start, openStack)
 	if err != nil {
 		return fmt.Errorf("seed the cluster: %w", err)
+	}
+	return seed.fill(ctx, cloudsYAML)
+}
+
+func newSeeder(config *rest.Config, load controller.Load, clk *clock.Clock, s *scenario.Scenario, start time.Time,
+	openStack func() error) (*seeder, error) {
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
 	}
 	dyn, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return fmt.Errorf("seed the cluster: %w", err)
+		return nil, err
 	}
-	seed := seeder{story: s, start: start, clock: clk, kube: kube, dyn: dyn, run: ControllerOptions(s),
+	seed := &seeder{story: s, start: start, clock: clk, kube: kube, dyn: dyn, run: ControllerOptions(s),
 		openStack: openStack}
-	seed.run.Config, seed.run.Clock, seed.run.Load = config, clk, load
+	seed.run.Config, seed.run.Clock, seed.run.Load, seed.run.Loaded = config, clk, load, &controller.Loaded{}
+	return seed, nil
+}
+
+func (s *seeder) fill(ctx context.Context, cloudsYAML []byte) error {
 	for _, step := range []struct {
 		what string
 		do   func(context.Context) error
 	}{
-		{"create its namespaces and nodes", seed.cluster},
-		{"store the OpenStack credentials", func(ctx context.Context) error { return seed.credentials(ctx, cloudsYAML) }},
-		{"deploy OpenStack", seed.openstack},
-		{"make it as it was found", seed.asFound},
-		{"bring it to rest", func(ctx context.Context) error { return controller.Populate(ctx, seed.populateOptions()) }},
-		{"play its past", seed.past},
+		{"create its namespaces and nodes", s.cluster},
+		{"store the OpenStack credentials", func(ctx context.Context) error { return s.credentials(ctx, cloudsYAML) }},
+		{"deploy OpenStack", s.openstack},
+		{"make it as it was found", s.asFound},
+		{"bring it to rest", func(ctx context.Context) error { return controller.Populate(ctx, s.populateOptions()) }},
+		{"play its past", s.past},
 	} {
 		if err := step.do(ctx); err != nil {
 			return fmt.Errorf("seed the cluster: %s: %w", step.what, err)
 		}
 	}
-	seed.moveTo(0)
+	s.moveTo(0)
 	return nil
 }
 
@@ -206,11 +219,12 @@ func (s *seeder) past(ctx context.Context) error {
 		return err
 	}
 	s.moveTo(h.Released.Of())
-	if err := s.patchLocks(ctx, clusterLocks, map[string]any{"status": map[string]any{"state": "inactive", "release": s.story.Release.To}},
-		"status"); err != nil {
+	if _, err := s.patchLocks(ctx, clusterLocks, map[string]any{"status": map[string]any{"state": "inactive",
+		"release": s.story.Release.To}}, "status"); err != nil {
 		return err
 	}
-	if err := s.patchLocks(ctx, nodeLocks, map[string]any{"status": map[string]any{"release": s.story.Release.To}}, "status"); err != nil {
+	locks, err := s.patchLocks(ctx, nodeLocks, map[string]any{"status": map[string]any{"release": s.story.Release.To}}, "status")
+	if err != nil {
 		return err
 	}
 	if err := s.fabricBehind(ctx); err != nil {
@@ -222,7 +236,7 @@ func (s *seeder) past(ctx context.Context) error {
 	if err := controller.Populate(ctx, s.run); err != nil { // with the pods of updated nodes
 		return err
 	}
-	return s.nodesBegun(ctx)
+	return s.nodesBegun(ctx, byNode(locks))
 }
 
 // fabricBehind leaves the fabric's locks of nodes that are not done at the old release: OpenStack and Ceph move all
@@ -298,11 +312,7 @@ func (s *seeder) nodesUpdated(ctx context.Context) error {
 }
 
 // nodesBegun requests the maintenance of the nodes in progress: all controllers except OpenStack have released them.
-func (s *seeder) nodesBegun(ctx context.Context) error {
-	locks, err := s.locksByNode(ctx)
-	if err != nil {
-		return err
-	}
+func (s *seeder) nodesBegun(ctx context.Context, locks map[string][]unstructured.Unstructured) error {
 	inactive := map[string]any{"status": map[string]any{"state": "inactive"}}
 	handled := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"inner_state": "active"}}}
 	for _, n := range s.story.Nodes {
@@ -318,6 +328,7 @@ func (s *seeder) nodesBegun(ctx context.Context) error {
 			return fmt.Errorf("the request for node %s: %w", n.Machine, err)
 		}
 		for _, lock := range locks[n.Name] {
+			var err error
 			if controllerName, _, _ := unstructured.NestedString(lock.Object, "spec", "controllerName"); controllerName == "openstack" {
 				err = s.patchLock(ctx, nodeLocks, lock.GetName(), handled)
 			} else {
@@ -331,18 +342,14 @@ func (s *seeder) nodesBegun(ctx context.Context) error {
 	return nil
 }
 
-// locksByNode returns the NodeWorkloadLocks of each node.
-func (s *seeder) locksByNode(ctx context.Context) (map[string][]*unstructured.Unstructured, error) {
-	list, err := s.dyn.Resource(nodeLocks).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", nodeLocks.Resource, err)
+// byNode sorts NodeWorkloadLocks by their nodes.
+func byNode(all []unstructured.Unstructured) map[string][]unstructured.Unstructured {
+	locks := map[string][]unstructured.Unstructured{}
+	for _, lock := range all {
+		node, _, _ := unstructured.NestedString(lock.Object, "spec", "nodeName")
+		locks[node] = append(locks[node], lock)
 	}
-	locks := map[string][]*unstructured.Unstructured{}
-	for i := range list.Items {
-		node, _, _ := unstructured.NestedString(list.Items[i].Object, "spec", "nodeName")
-		locks[node] = append(locks[node], &list.Items[i])
-	}
-	return locks, nil
+	return locks
 }
 
 // patchLock merges a body into a lock, or into a subresource of it.
@@ -358,16 +365,17 @@ func (s *seeder) patchLock(ctx context.Context, resource schema.GroupVersionReso
 	return nil
 }
 
-// patchLocks merges a body into all locks of a kind, or into a subresource of each.
-func (s *seeder) patchLocks(ctx context.Context, resource schema.GroupVersionResource, body map[string]any, subresources ...string) error {
+// patchLocks merges a body into all locks of a kind, or into a subresource of each, and returns them as they were.
+func (s *seeder) patchLocks(ctx context.Context, resource schema.GroupVersionResource, body map[string]any,
+	subresources ...string) ([]unstructured.Unstructured, error) {
 	list, err := s.dyn.Resource(resource).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return fmt.Errorf("list %s: %w", resource.Resource, err)
+		return nil, fmt.Errorf("list %s: %w", resource.Resource, err)
 	}
 	for i := range list.Items {
 		if err := s.patchLock(ctx, resource, list.Items[i].GetName(), body, subresources...); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return list.Items, nil
 }

@@ -201,6 +201,7 @@ func (k *kubelet) placeMember(ctx context.Context, w workload, pod *corev1.Pod, 
 	placed[place]++
 	bound := pod.DeepCopy()
 	bound.Spec.NodeName = place
+	k.loaded.forget()
 	bound, err := k.kube.CoreV1().Pods(pod.Namespace).Update(ctx, bound, metav1.UpdateOptions{})
 	if err == nil {
 		bound.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
@@ -224,6 +225,7 @@ func (k *kubelet) setPodPending(ctx context.Context, pod *corev1.Pod, nodes int)
 		Reason:             corev1.PodReasonUnschedulable,
 		LastTransitionTime: metav1.NewTime(k.clock.Now()),
 		Message:            fmt.Sprintf("0/%d nodes are available: no node has its volume or has room for another.", nodes)}}
+	k.loaded.forget()
 	_, err := k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("set the status of pod %s/%s: %w", pod.Namespace, pod.Name, err)

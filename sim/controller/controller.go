@@ -53,6 +53,7 @@ type Options struct {
 	Fabric     string      // name of the TFOperator, for example openstack-tf; empty: the TF controller does not run
 	LocksKept  bool        // Populate arms no locks: they already exist
 	Load       Load        // for Populate; nil: it sends requests
+	Loaded     *Loaded     // for Populate with Load: what it has loaded before; nil: nothing, and it is not asked for again
 	KubeletOff bool        // leave nodes' conditions and pods alone, for a cluster that has kubelets
 
 	Others   []ThirdParty  // application controllers unknown to Lockstep
@@ -80,6 +81,7 @@ type env struct {
 	volume  *gophercloud.ServiceClient
 
 	load     Load     // nil except in Populate
+	loaded   *Loaded  // nil where pods are not loaded
 	machines Machines // nil: only the node goes down
 	troubles *troubles
 	podLogs  PodLogs // nil: pods have no logs

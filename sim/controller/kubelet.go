@@ -27,7 +27,6 @@ type kubelet struct {
 	creates  bool                      // whether it only creates pods, and another look counts them
 	watched  bool                      // whether it reads pods and workloads from a watch instead of listing them
 	unseen   map[cache.ObjectName]bool // created pods that the watch has not shown yet
-	loaded   []*corev1.Pod             // pods that were put into an empty cluster; nil if others may be there
 	found    map[string]set            // the workloads before the pods were made, while it only creates
 	ending   map[string]time.Time      // pod UID → when it was first seen with a deletionTimestamp
 	made     map[string]int            // pods created so far for a workload's place

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,68 @@ import (
 // clusters of thousands of nodes: requests, two for each pod, would take a minute.
 type Load func(objects ...runtime.Object) error
 
+// Loaded remembers the pods of a cluster that Populate fills, so that nobody lists the pods of a fleet to know them: not within a call,
+// and not in the next one that is given the same Loaded. Nobody else may create, change or delete pods in between. The zero value knows
+// nothing.
+type Loaded struct {
+	pods map[types.UID]*corev1.Pod // nil: not known
+}
+
+// those returns the pods that a rule selects, in the API's order; false if the pods are not known.
+func (l *Loaded) those(selected func(*corev1.Pod) bool) ([]*corev1.Pod, bool) {
+	if l == nil || l.pods == nil {
+		return nil, false
+	}
+	var pods []*corev1.Pod
+	for _, pod := range l.pods {
+		if selected(pod) {
+			pods = append(pods, pod)
+		}
+	}
+	slices.SortFunc(pods, byName)
+	return pods, true
+}
+
+// know takes over the pods that were listed. A pod that has no node yet is still changed, so with one the pods are not known.
+func (l *Loaded) know(pods []*corev1.Pod) {
+	l.forget()
+	if l == nil || slices.ContainsFunc(pods, unbound) {
+		return
+	}
+	l.pods = make(map[types.UID]*corev1.Pod, len(pods))
+	for _, pod := range pods {
+		l.pods[pod.UID] = pod
+	}
+}
+
+// add notes a pod that was loaded.
+func (l *Loaded) add(pod *corev1.Pod) {
+	switch {
+	case l == nil || l.pods == nil:
+	case unbound(pod):
+		l.forget()
+	default:
+		l.pods[pod.UID] = pod
+	}
+}
+
+// remove notes that a pod is gone.
+func (l *Loaded) remove(uid types.UID) {
+	if l != nil {
+		delete(l.pods, uid)
+	}
+}
+
+// forget notes that a pod has changed: the pods must be listed.
+func (l *Loaded) forget() {
+	if l != nil {
+		l.pods = nil
+	}
+}
+
+// unbound tells whether a pod has no node yet.
+func unbound(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" }
+
 // putPod creates a pod: ready at once if pods are loaded, otherwise as the API server creates a new one.
 func (k *kubelet) putPod(ctx context.Context, pod *corev1.Pod) error {
 	var err error
@@ -25,8 +88,8 @@ func (k *kubelet) putPod(ctx context.Context, pod *corev1.Pod) error {
 		}
 		// The server would do this; now nobody has to list the pods of a fleet to know them.
 		pod.UID, pod.CreationTimestamp = types.UID(hashID("pod", pod.Namespace, pod.Name, k.clock.Now().String())), metav1.NewTime(k.clock.Now())
-		if err = k.load(pod); err == nil && k.loaded != nil {
-			k.loaded = append(k.loaded, pod)
+		if err = k.load(pod); err == nil {
+			k.loaded.add(pod)
 		}
 	} else {
 		_, err = k.kube.CoreV1().Pods(pod.Namespace).Create(ctx, pod, metav1.CreateOptions{})

@@ -13,12 +13,11 @@ import (
 )
 
 // listPods returns all pods by namespace and name from the watch, plus created pods that it has not shown yet: listing
-// the pods of a large fleet at every change costs too much. They are shared: read only. Without a watch, it lists them, unless the
-// cluster had none before it was filled.
+// the pods of a large fleet at every change costs too much. They are shared: read only. Without a watch, it lists them, unless
+// it has loaded them itself.
 func (k *kubelet) listPods(ctx context.Context) ([]*corev1.Pod, error) {
 	if !k.watched {
-		if pods := k.loaded; !k.creates && len(pods) > 0 && !slices.ContainsFunc(pods, unbound) {
-			slices.SortFunc(pods, byName)
+		if pods, known := k.loaded.those(func(*corev1.Pod) bool { return true }); known {
 			return pods, nil
 		}
 		list, err := k.kube.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
@@ -29,9 +28,7 @@ func (k *kubelet) listPods(ctx context.Context) ([]*corev1.Pod, error) {
 		for i := range list.Items {
 			pods[i] = &list.Items[i]
 		}
-		if k.loaded = nil; k.creates && k.load != nil && len(pods) == 0 {
-			k.loaded = []*corev1.Pod{}
-		}
+		k.loaded.know(pods)
 		return pods, nil
 	}
 	store := k.view.mirrors[podsResource]
@@ -68,9 +65,6 @@ func byName(a, b *corev1.Pod) int {
 	}
 	return strings.Compare(a.Name, b.Name)
 }
-
-// unbound tells whether a pod has no node yet.
-func unbound(pod *corev1.Pod) bool { return pod.Spec.NodeName == "" }
 
 // expect notes a created pod that the watch has yet to show.
 func (k *kubelet) expect(namespace, name string) {

@@ -144,6 +144,7 @@ func (k *kubelet) servePod(ctx context.Context, pod *corev1.Pod, now time.Time) 
 func (k *kubelet) setPodReady(ctx context.Context, pod *corev1.Pod, ready bool, now time.Time) error {
 	pod = pod.DeepCopy()
 	markReady(pod, ready, metav1.NewTime(now))
+	k.loaded.forget()
 	_, err := k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer pod comes with the next look
 		return fmt.Errorf("set the status of pod %s/%s: %w", pod.Namespace, pod.Name, err)
@@ -219,6 +220,7 @@ func (k *kubelet) setPodDown(ctx context.Context, pod *corev1.Pod, waits string,
 		}
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, status)
 	}
+	k.loaded.forget()
 	_, err := k.kube.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // a newer pod comes with the next look
 		return fmt.Errorf("set the status of pod %s/%s: %w", pod.Namespace, pod.Name, err)

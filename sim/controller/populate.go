@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,9 @@ func Populate(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
-	e.load = opts.Load
+	if e.load = opts.Load; opts.Load != nil {
+		e.loaded = cmp.Or(opts.Loaded, &Loaded{})
+	}
 	delete(e.view.mirrors, podsResource) // pods are listed here: a watch would show each of the thousands that are made
 	ctx, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -164,13 +167,12 @@ func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
 		if !w.onDelete {
 			continue
 		}
-		list, err := e.kube.CoreV1().Pods(w.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + w.name})
+		pods, err := e.podsOf(ctx, w)
 		if err != nil {
-			return fmt.Errorf("list the pods of %s/%s: %w", w.namespace, w.name, err)
+			return err
 		}
 		current := fmt.Sprint(max(sets[w.key()].generation(), 1))
-		for i := range list.Items {
-			pod := &list.Items[i]
+		for _, pod := range pods {
 			if !updated(nodes[pod.Spec.NodeName]) || pod.Labels[generationLabel] == current {
 				continue
 			}
@@ -180,6 +182,24 @@ func (e *env) endOldPods(ctx context.Context, kubeletVersion string) error {
 		}
 	}
 	return nil
+}
+
+// podsOf returns the pods of a workload.
+func (e *env) podsOf(ctx context.Context, w workload) ([]*corev1.Pod, error) {
+	const label = "app.kubernetes.io/name"
+	mine := func(pod *corev1.Pod) bool { return pod.Namespace == w.namespace && pod.Labels[label] == w.name }
+	if pods, known := e.loaded.those(mine); known {
+		return pods, nil
+	}
+	list, err := e.kube.CoreV1().Pods(w.namespace).List(ctx, metav1.ListOptions{LabelSelector: label + "=" + w.name})
+	if err != nil {
+		return nil, fmt.Errorf("list the pods of %s/%s: %w", w.namespace, w.name, err)
+	}
+	pods := make([]*corev1.Pod, len(list.Items))
+	for i := range list.Items {
+		pods[i] = &list.Items[i]
+	}
+	return pods, nil
 }
 
 func newKubelet(e *env, h *hosts) *kubelet {

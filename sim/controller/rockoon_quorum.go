@@ -126,6 +126,9 @@ func (e *env) endPod(ctx context.Context, pod *corev1.Pod, grace int64) error {
 		opts.GracePeriodSeconds = &grace
 	}
 	err := e.kube.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, opts)
+	if e.loaded.remove(pod.UID); err != nil || grace != 0 {
+		e.loaded.forget()
+	}
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		return fmt.Errorf("end pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}

@@ -160,6 +160,7 @@ func (s *Scenario) checkHistory(check func(bool, string, ...any)) {
 	check(later || h.Released == 0, "history.released: is there, but the scenario starts before the locks are released")
 }
 
+// checkInstances puts the arguments of a message together only where there is something to say: a fleet has 100,000 instances.
 func (s *Scenario) checkInstances(machines map[string]Node, check func(bool, string, ...any)) {
 	flavors, seen := map[string]bool{}, make(map[string]bool, len(s.Instances))
 	for i, f := range s.Flavors {
@@ -167,39 +168,67 @@ func (s *Scenario) checkInstances(machines map[string]Node, check func(bool, str
 		check(!flavors[f.Name], "flavors[%d].name: flavor %s is there twice", i, f.Name)
 		flavors[f.Name] = true
 	}
-	for i, in := range s.Instances {
-		check(in.Name != "", "instances[%d].name: is missing", i)
-		check(!seen[cmp.Or(in.ID, in.Name)], "instances[%d].name: instance %s is there twice", i, in.Name)
-		seen[cmp.Or(in.ID, in.Name)] = true
-		check(s.hasProject(in.Project), "instances[%d].project: instance %s: there is no project %q", i, in.Name, in.Project)
-		check(flavors[in.Flavor], "instances[%d].flavor: instance %s: there is no flavor %q", i, in.Name, in.Flavor)
-		check(slices.Contains(statuses, in.Status) || s.Found != nil && in.Status == "MIGRATING",
-			"instances[%d].status: instance %s: status %q: want one of %v", i, in.Name, in.Status, statuses)
-		s.checkPlace(i, in, machines, check)
-		_, known := powerStates[in.Power]
-		check(in.Power == "" || known,
-			"instances[%d].power: instance %s: power %q: want nostate, running, paused, shutdown, crashed or suspended", i, in.Name, in.Power)
-		for j, action := range in.Actions {
-			check(slices.Contains(actions, action), "instances[%d].actions[%d]: instance %s: action %q: want one of %v", i, j, in.Name, action,
-				actions)
+	computes := map[string]bool{}
+	for machine, node := range machines {
+		computes[machine] = node.Has(RoleCompute)
+	}
+	projects := map[string]bool{}
+	for _, name := range s.Projects {
+		projects[name] = true
+	}
+	for i := range s.Instances {
+		in := &s.Instances[i]
+		wrong := func(field, format string, args ...any) {
+			check(false, "instances[%d].%s: %s", i, field, fmt.Sprintf(format, args...))
 		}
-		for j, f := range []Failure{in.FailLive, in.FailCold, in.FailFinish, in.FailStop} {
-			check(f.At >= 0 && f.At <= 1, "instances[%d].%s.at: instance %s: a failure happens at 0 to 1 of the way, not at %v", i, failures[j],
-				in.Name, f.At)
+		if in.Name == "" {
+			wrong("name", "is missing")
+		}
+		if seen[cmp.Or(in.ID, in.Name)] {
+			wrong("name", "instance %s is there twice", in.Name)
+		}
+		seen[cmp.Or(in.ID, in.Name)] = true
+		if !projects[in.Project] && !s.hasProject(in.Project) {
+			wrong("project", "instance %s: there is no project %q", in.Name, in.Project)
+		}
+		if !flavors[in.Flavor] {
+			wrong("flavor", "instance %s: there is no flavor %q", in.Name, in.Flavor)
+		}
+		if !slices.Contains(statuses, in.Status) && (s.Found == nil || in.Status != "MIGRATING") {
+			wrong("status", "instance %s: status %q: want one of %v", in.Name, in.Status, statuses)
+		}
+		s.checkPlace(in, computes, wrong)
+		if _, known := powerStates[in.Power]; in.Power != "" && !known {
+			wrong("power", "instance %s: power %q: want nostate, running, paused, shutdown, crashed or suspended", in.Name, in.Power)
+		}
+		for j, action := range in.Actions {
+			if !slices.Contains(actions, action) {
+				wrong(fmt.Sprintf("actions[%d]", j), "instance %s: action %q: want one of %v", in.Name, action, actions)
+			}
+		}
+		for j, f := range [...]Failure{in.FailLive, in.FailCold, in.FailFinish, in.FailStop} {
+			if !(f.At >= 0 && f.At <= 1) { // also what is no number
+				wrong(failures[j]+".at", "instance %s: a failure happens at 0 to 1 of the way, not at %v", in.Name, f.At)
+			}
 		}
 	}
 }
 
-// checkPlace checks where an instance is and where it came from.
-func (s *Scenario) checkPlace(i int, in Instance, machines map[string]Node, check func(bool, string, ...any)) {
+// checkPlace checks where an instance is and where it came from; computes holds the machines that are hosts of instances.
+func (s *Scenario) checkPlace(in *Instance, computes map[string]bool, wrong func(field, format string, args ...any)) {
 	nowhere := in.Host == "" && (in.Status == "SHELVED_OFFLOADED" || s.Found != nil && in.Status == "ERROR")
-	check(machines[in.Host].Has(RoleCompute) || nowhere, "instances[%d].host: instance %s: host %q is not a compute", i, in.Name, in.Host)
-	check(in.CameFrom == "" || machines[in.CameFrom].Has(RoleCompute), "instances[%d].cameFrom: instance %s: %q is not a compute", i, in.Name,
-		in.CameFrom)
-	check(in.Status != "VERIFY_RESIZE" || in.CameFrom != "" || s.Found != nil,
-		"instances[%d].cameFrom: instance %s: is missing: a VERIFY_RESIZE could be reverted to there", i, in.Name)
-	check(in.MigratingTo == "" || machines[in.MigratingTo].Has(RoleCompute), "instances[%d].migratingTo: instance %s: %q is not a compute", i,
-		in.Name, in.MigratingTo)
+	if !computes[in.Host] && !nowhere {
+		wrong("host", "instance %s: host %q is not a compute", in.Name, in.Host)
+	}
+	if in.CameFrom != "" && !computes[in.CameFrom] {
+		wrong("cameFrom", "instance %s: %q is not a compute", in.Name, in.CameFrom)
+	}
+	if in.Status == "VERIFY_RESIZE" && in.CameFrom == "" && s.Found == nil {
+		wrong("cameFrom", "instance %s: is missing: a VERIFY_RESIZE could be reverted to there", in.Name)
+	}
+	if in.MigratingTo != "" && !computes[in.MigratingTo] {
+		wrong("migratingTo", "instance %s: %q is not a compute", in.Name, in.MigratingTo)
+	}
 }
 
 // PowerState is Nova's number for the instance's power state; false if it follows from the status.
