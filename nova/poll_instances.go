@@ -21,6 +21,10 @@ const (
 	// answerPatience is how long a turn waits for one answer. Then the turn goes on, and the answer is handled when it arrives.
 	answerPatience = 2 * time.Second
 
+	// gatherFor is how long the pages of the first list are gathered. Each page has instances of a thousand hosts: what is told of it makes
+	// all these nodes look again.
+	gatherFor = time.Second
+
 	maxRestarts = 3 // of one list, before there is a pause
 )
 
@@ -49,6 +53,9 @@ type instancePoll struct {
 	synced  bool      // the first listing is complete
 	listed  time.Time // when the last listing was complete
 
+	gathered []string  // IDs on pages of the first list that nobody was told of yet
+	told     time.Time // when the pages of the first list were told last
+
 	size    int              // of the next page
 	hosts   map[string]*look // of the focus hosts
 	changes *look
@@ -71,6 +78,7 @@ type look struct {
 	// Of the one under way.
 	open     bool
 	busy     bool // a page is being read
+	asked    int  // how many pages were requested
 	began    uint64
 	since    time.Time       // when it began
 	covers   time.Time       // once it is complete, all changes up to here have been seen
@@ -148,6 +156,9 @@ func (l *instancePoll) turn(ctx context.Context, nudged bool) {
 		l.read(ctx, host)
 	}
 	now := wallClock()
+	if len(l.gathered) > 0 && now.Sub(l.told) >= gatherFor {
+		l.tellGathered()
+	}
 	if l.synced && !l.changes.busy && (nudged || !now.Before(l.changesDue())) {
 		l.read(ctx, l.changes)
 	}
@@ -219,6 +230,9 @@ func (l *instancePoll) changesDue() time.Time {
 func (l *instancePoll) next() time.Duration {
 	now := wallClock()
 	wait := l.p.scaled(hostQuietEvery)
+	if len(l.gathered) > 0 {
+		wait = min(wait, max(l.told.Add(gatherFor).Sub(now), 0))
+	}
 	at := func(k *look, due time.Time) {
 		switch {
 		case k.busy:
@@ -264,7 +278,25 @@ func (l *instancePoll) read(ctx context.Context, k *look) {
 	if k.busy || ctx.Err() != nil || !l.begin(k) {
 		return
 	}
+	l.ask(ctx, k)
+	patience := time.NewTimer(l.p.scaled(answerPatience))
+	defer patience.Stop()
+	for page := k.asked; k.busy && k.asked == page; {
+		select {
+		case a := <-l.answers:
+			l.take(ctx, a)
+		case <-patience.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// ask requests the next page of a look.
+func (l *instancePoll) ask(ctx context.Context, k *look) {
 	k.busy = true
+	k.asked++
 	asked := answer{look: k, step: l.step, newest: l.newest, size: l.size}
 	query, marker := k.query, k.marker
 	l.asking.Go(func() {
@@ -278,18 +310,6 @@ func (l *instancePoll) read(ctx context.Context, k *look) {
 		case <-ctx.Done():
 		}
 	})
-	patience := time.NewTimer(l.p.scaled(answerPatience))
-	defer patience.Stop()
-	for k.busy {
-		select {
-		case a := <-l.answers:
-			l.take(ctx, a)
-		case <-patience.C:
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // begin starts a look that is not under way. It does not look at the changes of a cloud that has never shown an instance: the whole
@@ -313,7 +333,7 @@ func (l *instancePoll) begin(k *look) bool {
 func (l *instancePoll) restart(k *look) {
 	*k = look{
 		query: k.query, open: true, began: l.step, since: wallClock(), markers: map[string]bool{}, present: map[string]bool{},
-		busy: k.busy, restarts: k.restarts, due: k.due, failures: k.failures,
+		busy: k.busy, asked: k.asked, restarts: k.restarts, due: k.due, failures: k.failures,
 	}
 }
 
@@ -348,12 +368,19 @@ func (l *instancePoll) take(ctx context.Context, a answer) {
 		}
 	}
 	l.step++
-	upserts, deletes := l.learnAll(k, a)
 	if a.next != "" {
 		k.due = wallClock() // the next page
 		k.markers[a.next] = true
 		k.marker, k.before = a.next, idsOf(a.records)
-		if len(upserts)+len(deletes) > 0 {
+		if k == l.listing {
+			l.ask(ctx, k) // the server works on it while this one is handled
+		}
+	}
+	upserts, deletes := l.learnAll(k, a)
+	if a.next != "" {
+		if k == l.listing && !l.synced {
+			l.gather(upserts)
+		} else if len(upserts)+len(deletes) > 0 {
 			l.tell(core.Delta{Upserts: upserts, Deletes: deletes}, l.asOf)
 		}
 		return
@@ -366,6 +393,30 @@ func (l *instancePoll) take(ctx context.Context, a answer) {
 		l.complete()
 	default:
 		l.hostRead(ctx, k, upserts)
+	}
+}
+
+// gather keeps what a page of the first list has shown until its time has come. The first page is told at once.
+func (l *instancePoll) gather(upserts []core.Object) {
+	for _, one := range upserts {
+		l.gathered = append(l.gathered, one.Key())
+	}
+	if wallClock().Sub(l.told) >= gatherFor {
+		l.tellGathered()
+	}
+}
+
+// tellGathered tells what is known by now of the gathered instances: a newer answer may have come meanwhile.
+func (l *instancePoll) tellGathered() {
+	var upserts []core.Object
+	for _, id := range l.gathered {
+		if one := l.known.At(id); one.Instance != nil {
+			upserts = append(upserts, one.Instance)
+		}
+	}
+	l.gathered, l.told = l.gathered[:0], wallClock()
+	if len(upserts) > 0 {
+		l.tell(core.Delta{Upserts: upserts}, l.asOf)
 	}
 }
 
@@ -396,6 +447,9 @@ func (l *instancePoll) failed(k *look, a answer) {
 	}
 	if e, ok := a.err.(*core.APIError); ok && (e.Kind == core.ErrTimeout || e.Kind == core.ErrUnreachable) {
 		l.size = max(min(l.size, a.size/4), smallestPage)
+	}
+	if len(l.gathered) > 0 {
+		l.tellGathered() // the next page may be long in coming
 	}
 	pause := l.p.failurePause(k.failures)
 	k.failures++
@@ -508,6 +562,7 @@ func (l *instancePoll) complete() {
 		}
 	}
 	l.covered = maxTime(l.covered, k.covers)
+	l.gathered = nil // all are told now
 	now := wallClock()
 	first := !l.synced
 	l.synced, l.listed, k.due = true, now, now.Add(l.p.scaled(relistEvery))

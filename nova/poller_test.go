@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,6 +107,19 @@ func (b *board) instance(id string) *core.Instance {
 		return &core.Instance{}
 	}
 	return i
+}
+
+// told is how many times instances were told of.
+func (b *board) told() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := 0
+	for _, d := range b.deltas {
+		if d.Source == core.SourceInstances && len(d.Upserts) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func (b *board) migrationOf(instanceID string) *core.Migration {
@@ -542,6 +557,73 @@ func TestPagesOfTheWholeCloudArriveOneByOne(t *testing.T) {
 		b.await("both pages, although the marker was deleted meanwhile", func() bool {
 			return b.instance("b").ID == "b" && b.state(core.SourceInstances) == core.SourceLive
 		})
+	})
+}
+
+// The pages of a large cloud's first list come one right after another, and each has instances of a thousand hosts.
+func TestThePagesOfTheFirstListAreGathered(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		const pages = 40
+		n := newSmallNova(t)
+		var asked atomic.Int64
+		hangs := make(chan struct{})
+		n.on("GET /compute/v2.1/servers/detail", func(w http.ResponseWriter, r *http.Request) {
+			page, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("marker"), "i"))
+			asked.Add(1)
+			time.Sleep(100 * time.Millisecond)
+			if page+1 == pages {
+				<-hangs
+				reply(w, 200, fmt.Sprintf(`{"servers": [{"id": "i%d", "OS-EXT-SRV-ATTR:host": "h1"}]}`, page+1))
+				return
+			}
+			reply(w, 200, fmt.Sprintf(`{"servers": [{"id": "i%d", "OS-EXT-SRV-ATTR:host": "h1"}], "servers_links": [{"rel": "next", "href": "x"}]}`,
+				page+1))
+		})
+		_, b := poll(t, n.client())
+		began := time.Now()
+		b.await("the first page", func() bool { return b.instance("i1").ID != "" })
+		if took := time.Since(began); took > 200*time.Millisecond {
+			t.Errorf("the first page is told after %v", took)
+		}
+		b.await("what came before a page that hangs", func() bool { return b.instance(fmt.Sprint("i", pages-1)).ID != "" })
+		if took := time.Since(began); took > pages*100*time.Millisecond+gatherFor+100*time.Millisecond {
+			t.Errorf("the last page that came is told after %v", took)
+		}
+		told := b.told()
+		if most := 2 + int(pages*100*time.Millisecond/gatherFor); told > most {
+			t.Errorf("%d pages were told in %d lumps, want %d at most", pages, told, most)
+		}
+		close(hangs)
+		b.await("the whole list", func() bool {
+			return b.instance(fmt.Sprint("i", pages)).ID != "" && b.state(core.SourceInstances) == core.SourceLive
+		})
+		if asked.Load() != pages {
+			t.Errorf("%d requests for %d pages", asked.Load(), pages)
+		}
+	})
+}
+
+// What came of an instance while its page was gathered is newer, and stays.
+func TestAGatheredPageDoesNotHideANewerAnswer(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		b := newBoard(t)
+		l := newInstancePoll(NewPoller(n.client(), b.sink, PollOptions{}))
+		page := func(k *look, updated, status string) []core.Object {
+			l.step++
+			upserts, _ := l.learnAll(k, answer{look: k, step: l.step - 1, records: []serverRecord{{ID: "a", Host: "h1", Status: status,
+				Updated: updated}}})
+			return upserts
+		}
+		l.told = wallClock()
+		l.gather(page(l.listing, "2026-01-01T00:00:00Z", "ACTIVE"))
+		host := &look{query: serverQuery{host: "h1"}, present: map[string]bool{}}
+		l.tell(core.Delta{Upserts: page(host, "2026-01-01T00:00:01Z", "SHUTOFF")}, wallClock())
+		time.Sleep(gatherFor)
+		l.tellGathered()
+		if got := b.instance("a").Status; got != "SHUTOFF" {
+			t.Errorf("the instance is %s, want what the newer answer said", got)
+		}
 	})
 }
 
