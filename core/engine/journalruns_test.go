@@ -3,9 +3,11 @@ package engine
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +28,8 @@ func beKilled(path string) {
 		panic(err)
 	}
 	os.Stdout.WriteString("begun\n")
-	select {}
+	_, _ = io.Copy(io.Discard, os.Stdin) // Go ends a process in which nothing can happen any more
+	runtime.KeepAlive(j)
 }
 
 // The kernel tells whether a run lives, even after kill -9.
@@ -39,6 +42,11 @@ func TestARunThatIsKilledIsDead(t *testing.T) {
 	defer j.Close()
 	other := exec.Command(os.Args[0])
 	other.Env = append(os.Environ(), "LOCKSTEP_TEST_JOURNAL="+path)
+	in, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
 	out, err := other.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

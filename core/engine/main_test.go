@@ -11,6 +11,7 @@ func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	if path := os.Getenv("LOCKSTEP_TEST_JOURNAL"); path != "" {
 		beKilled(path)
+		return
 	}
 	os.Exit(m.Run())
 }
