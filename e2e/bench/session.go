@@ -25,8 +25,8 @@ type pace struct {
 
 var (
 	// Ages below a minute and a half are shown in seconds. Nodes in a real maintenance are older, so the measurement at rest waits until
-	// those here are.
-	fullPace  = pace{settle: 95 * time.Second, idle: 30 * time.Second, change: time.Minute, keys: 300}
+	// those here are. Ages in minutes become others together, once a minute: a shorter measurement sees that or does not.
+	fullPace  = pace{settle: 95 * time.Second, idle: time.Minute, change: time.Minute, keys: 300}
 	quickPace = pace{settle: 10 * time.Second, idle: 5 * time.Second, change: 20 * time.Second, keys: 250}
 )
 
