@@ -69,17 +69,24 @@ func (a *Announcer) Announce(what engine.Announcement) {
 	}
 }
 
-// Run writes Events until ctx is done, and then those that wait.
+// Run writes Events until ctx is done. The one being written then, and those that wait, have lastEvents more.
 func (a *Announcer) Run(ctx context.Context) {
+	writing, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(lastEvents):
+			giveUp()
+		case <-writing.Done():
+		}
+	})
 	for {
 		select {
 		case what := <-a.queue:
-			a.write(ctx, what)
+			a.write(writing, what)
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastEvents)
-			defer cancel()
-			for len(a.queue) > 0 && last.Err() == nil {
-				a.write(last, <-a.queue)
+			for len(a.queue) > 0 && writing.Err() == nil {
+				a.write(writing, <-a.queue)
 			}
 			return
 		}
