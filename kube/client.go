@@ -123,7 +123,7 @@ func (c *Client) renew() bool {
 	if sameLogin(old.config, config) {
 		return false
 	}
-	config.UserAgent, config.Transport = old.config.UserAgent, old.config.Transport
+	config.UserAgent, config.Transport = old.config.UserAgent, c.opts.Transport
 	if p := config.ExecProvider; p != nil {
 		p.StdinUnavailable = true
 	}

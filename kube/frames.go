@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -21,7 +20,6 @@ type frameReader struct {
 	r         io.ReadCloser
 	buffer    []byte
 	from, to  int           // what was read and not handed on
-	awaited   bool          // what was read last had not been there yet
 	remaining []byte        // of the object that is being handed on: it did not fit
 	theirs    *json.Decoder // reads on when something else than an object comes; its errors are client-go's
 }
@@ -57,9 +55,6 @@ func (f *frameReader) next() ([]byte, error) {
 		if f.from < f.to {
 			break
 		}
-		if f.awaited {
-			time.Sleep(gather)
-		}
 		if err := f.fill(); err != nil {
 			return nil, err
 		}
@@ -89,13 +84,6 @@ func (f *frameReader) next() ([]byte, error) {
 // smallestRead is how much room there is for a read, at least.
 const smallestRead = 4 << 10
 
-// gather is for how long a watch that has brought an event lets others come before it reads on. Under change hundreds come in a second,
-// and to wake up for each of them costs more than to read it. The Snapshot that shows them is made five times a second.
-const gather = 40 * time.Millisecond
-
-// atHand is how long reading takes at most when there is something to read.
-const atHand = time.Millisecond
-
 // fill reads more, behind what was read.
 func (f *frameReader) fill() error {
 	if len(f.buffer)-f.to < smallestRead {
@@ -106,10 +94,9 @@ func (f *frameReader) fill() error {
 		f.to = copy(buffer, f.buffer[f.from:f.to])
 		f.buffer, f.from = buffer, 0
 	}
-	began := time.Now()
 	for range 100 {
 		n, err := f.r.Read(f.buffer[f.to:])
-		f.to, f.awaited = f.to+n, time.Since(began) > atHand
+		f.to += n
 		if n > 0 {
 			return nil // an error comes again
 		}

@@ -197,6 +197,13 @@ func newSession(config *rest.Config, secrets *core.Secrets) (*session, error) {
 	if config.UserAgent == "" {
 		config.UserAgent = "lockstep"
 	}
+	b := newBeat()
+	if config.Transport != nil {
+		config.Transport = b.transport(config.Transport)
+	} else {
+		config.Dial = b.dial(direct)
+	}
+	config.Wrap(b.listening)
 	config.Wrap(impatient)
 	config.Wrap(learning(secrets))
 	client, err := rest.HTTPClientFor(config)

@@ -49,7 +49,7 @@ func (l *large) take(id core.SourceID, o core.Object) {
 
 // next makes a Snapshot and all that a screen shows of it.
 func (l *large) next() *core.Snapshot {
-	l.now = l.now.Add(publishEvery)
+	l.now = l.now.Add(core.Beat)
 	return l.shown()
 }
 
@@ -84,7 +84,7 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 		changed func(i int)
 	}{
 		{"nothing", 40, func(int) {}},
-		{"nothing, for a second", 40, func(int) { l.now = l.now.Add(tickEvery - publishEvery) }},
+		{"nothing, for a second", 40, func(int) { l.now = l.now.Add(tickEvery - core.Beat) }},
 		{"the text of a lock", 900, func(i int) {
 			moving := lock
 			moving.Message = "Starting migration for " + strconv.Itoa(i)

@@ -38,7 +38,8 @@ var acts = []func(sc scene.Scene){
 	func(scene.Scene) {},
 }
 
-// pastAfter is the History after all acts, with a new run of Lockstep before those acts that are named.
+// pastAfter is the History after all acts, with a new run of Lockstep before those acts that are named. Its times are those of Snapshots: to
+// the second, as a Snapshot may wait for the beat.
 func pastAfter(t *testing.T, anew ...int) core.History {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	began := time.Now()
@@ -84,6 +85,16 @@ func pastAfter(t *testing.T, anew ...int) core.History {
 	}
 	h := e.Snapshot().History
 	leave()
+	for _, c := range h.Courses {
+		for i := range c {
+			c[i].Since.At = c[i].Since.At.Round(time.Second)
+		}
+	}
+	for _, stands := range h.Stands {
+		for i := range stands {
+			stands[i].Since.At, stands[i].Until = stands[i].Since.At.Round(time.Second), stands[i].Until.Round(time.Second)
+		}
+	}
 	return h
 }
 

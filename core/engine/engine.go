@@ -130,14 +130,14 @@ type Engine struct {
 	grants sync.Map // grant ID → granted: those given in this run and not used yet
 }
 
-// publishEvery is the shortest time between two Snapshots that new facts cause, from the beginning of one to that of the next: whoever
-// looks on sees each change within 300 ms, with the time that making and drawing take. together is how long the first new fact waits for
-// others that come with it, so that no Snapshot shows half of them. tickEvery is the longest time between two Snapshots, for rules that
-// judge by the clock.
+// While facts change, there is a Snapshot after each beat. together is how long the first new fact after a quiet time waits for others that
+// come with it, so that no Snapshot shows half of them. apart is the shortest time between two Snapshots that new facts cause, from the
+// beginning of one to that of the next. tickEvery is the longest time between two Snapshots, for rules that judge by the clock; a beat
+// longer while facts change.
 const (
-	publishEvery = 240 * time.Millisecond
-	together     = 2 * time.Millisecond
-	tickEvery    = time.Second
+	together  = 2 * time.Millisecond
+	apart     = core.Beat / 2
+	tickEvery = time.Second
 )
 
 // New makes an Engine. It does nothing before Run.
@@ -215,11 +215,20 @@ func (e *Engine) Run(ctx context.Context) error {
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
 	var soon <-chan time.Time
-	last, pause := time.Now(), publishEvery
+	last, pause := time.Now(), apart
 	publish := func() {
 		last, soon = time.Now(), nil
 		e.publish()
-		pause = max(publishEvery, 5*time.Since(last)) // Snapshots of thousands of nodes must never take a whole core
+		pause = max(apart, 5*time.Since(last)) // Snapshots of thousands of nodes must never take a whole core
+	}
+	// next is how long new facts wait for their Snapshot.
+	next := func() time.Duration {
+		now := time.Now()
+		if now.Sub(last) >= max(core.Beat, pause) {
+			return together
+		}
+		wait := max(pause-now.Sub(last), together)
+		return wait + core.UntilBeat(now.Add(wait-core.AfterBeat))
 	}
 	for {
 		select {
@@ -237,10 +246,12 @@ func (e *Engine) Run(ctx context.Context) error {
 			publish()
 		case <-tick.C:
 			e.watchLease()
-			publish()
+			if e.dirty = true; time.Since(last) >= core.Beat {
+				publish()
+			}
 		}
 		if e.dirty && soon == nil {
-			soon = time.After(max(pause-time.Since(last), together))
+			soon = time.After(next())
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestWhatIsMadeOfChangesIsWhatIsMadeOfAllFacts(t *testing.T) {
 			takeManaged(e)
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "snapshots") {
-			now = now.Add(publishEvery)
+			now = now.Add(core.Beat)
 			for range rapid.IntRange(0, 4).Draw(t, "changes") {
 				e.take(anyChange(t))
 			}

@@ -1,0 +1,159 @@
+package kube
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"lockstep/core"
+)
+
+// beat has a connection read at the beats (core.Beat) while nobody waits for an answer: under change hundreds of events come in a second, and
+// the kernel keeps them meanwhile. An event that comes alone is read at once. While an answer is awaited, nothing waits for a beat.
+type beat struct {
+	mu       sync.Mutex
+	awaited  int           // answers that somebody waits for
+	answered chan struct{} // closed while awaited is above zero
+}
+
+func newBeat() *beat { return &beat{answered: make(chan struct{})} }
+
+// await says that an answer is awaited, until the returned function is called for the first time.
+func (b *beat) await() (done func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.awaited++; b.awaited == 1 {
+		close(b.answered)
+	}
+	return sync.OnceFunc(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.awaited--; b.awaited == 0 {
+			b.answered = make(chan struct{})
+		}
+	})
+}
+
+// rest waits for the next beat, or until an answer is awaited or closed is.
+func (b *beat) rest(closed <-chan struct{}) {
+	b.mu.Lock()
+	answered := b.answered
+	b.mu.Unlock()
+	timer := time.NewTimer(core.UntilBeat(time.Now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-answered:
+	case <-closed:
+	}
+}
+
+// dial is a dialer whose connections are read at the beats.
+func (b *beat) dial(next dialer) dialer {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := next(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &beatConn{Conn: c, beat: b, closed: make(chan struct{})}, nil
+	}
+}
+
+// direct dials as client-go does by itself.
+var direct = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+
+type dialer = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// transport is a given transport whose connections are read at the beats, if they can be.
+func (b *beat) transport(given http.RoundTripper) http.RoundTripper {
+	t, ok := given.(*http.Transport)
+	if !ok || t.DialContext == nil {
+		return given
+	}
+	t = t.Clone()
+	t.DialContext = b.dial(t.DialContext)
+	if t.DialTLSContext != nil {
+		t.DialTLSContext = b.dial(t.DialTLSContext)
+	}
+	return t
+}
+
+// beatConn is a connection that is read at the beats.
+type beatConn struct {
+	net.Conn
+	beat   *beat
+	read   bool // all that was there
+	once   sync.Once
+	closed chan struct{}
+}
+
+// Read implements net.Conn. It is called by one goroutine at a time.
+func (c *beatConn) Read(to []byte) (int, error) {
+	if c.read {
+		c.beat.rest(c.closed)
+	}
+	n, err := c.Conn.Read(to)
+	c.read = n < len(to)
+	return n, err
+}
+
+// Close implements net.Conn.
+func (c *beatConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+// listening tells the beat which answers are awaited: all but what a watch brings once it has begun.
+func (b *beat) listening(base http.RoundTripper) http.RoundTripper {
+	return &listeningTransport{base, b}
+}
+
+type listeningTransport struct {
+	base http.RoundTripper
+	beat *beat
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *listeningTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	done := t.beat.await()
+	resp, err := t.base.RoundTrip(r)
+	switch {
+	case err != nil || resp.Body == nil || r.URL.Query().Get("watch") != "" && resp.StatusCode == http.StatusOK:
+		done()
+	default:
+		resp.Body = &awaitedBody{resp.Body, done}
+	}
+	return resp, err
+}
+
+// WrappedRoundTripper lets client-go reach the transport below, to close its idle connections.
+func (t *listeningTransport) WrappedRoundTripper() http.RoundTripper { return t.base }
+
+// CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.
+func (t *listeningTransport) CloseIdleConnections() { utilnet.CloseIdleConnectionsFor(t.base) }
+
+// awaitedBody is an answer that is awaited until it is read or closed.
+type awaitedBody struct {
+	io.ReadCloser
+	done func()
+}
+
+// Read implements io.Reader.
+func (b *awaitedBody) Read(to []byte) (int, error) {
+	n, err := b.ReadCloser.Read(to)
+	if err != nil {
+		b.done()
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *awaitedBody) Close() error {
+	b.done()
+	return b.ReadCloser.Close()
+}
