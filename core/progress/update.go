@@ -140,15 +140,26 @@ func otherRelease(s *core.Snapshot, target string) string {
 			return l.Release
 		}
 	}
-	for _, name := range s.NodeNames() {
-		for _, l := range s.NodeLocks[name] {
-			if other(l) {
-				return l.Release
+	each := otherReleases.After(s, func(s *core.Snapshot, earlier core.ByNode[string]) core.ByNode[string] {
+		return core.DeriveByNode(s, earlier, target, s.NodeNames(), nil, func(s *core.Snapshot, name string) (string, bool) {
+			for _, l := range s.NodeLocks[name] {
+				if other(l) {
+					return l.Release, false
+				}
 			}
+			return "", false
+		})
+	})
+	for release := range each.All() {
+		if release != "" {
+			return release
 		}
 	}
 	return ""
 }
+
+// otherReleases are the releases other than the target that nodes' locks still have; empty for the other nodes.
+var otherReleases core.Derivation[core.ByNode[string]]
 
 // Release is the release that the cluster is at by the lock of the OpenStack controller; empty when there is no such lock, or it does not
 // say.

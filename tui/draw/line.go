@@ -8,10 +8,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"lockstep/themes"
-	"lockstep/tui/sanitise"
 )
 
-// Span is a piece of text with one look. Only Text makes spans, and it sanitises: no text reaches the terminal another way.
+// Span is a piece of text with one look. Only Text makes spans of texts, and it sanitises: no text reaches the terminal another way.
 type Span struct {
 	text  string
 	width int
@@ -23,8 +22,8 @@ type Line []Span
 
 // Text makes a span of any text.
 func Text(tone themes.Token, s string) Span {
-	s = sanitise.Row(s)
-	return Span{text: s, width: width(s), tone: tone}
+	c := cleaned.of(s)
+	return Span{text: c.text, width: c.width, tone: tone}
 }
 
 // One is a line of a single span.
@@ -34,7 +33,15 @@ func One(tone themes.Token, s string) Line { return Line{Text(tone, s)} }
 func Plain(s string) Line { return One(themes.Text, s) }
 
 // Blank is n spaces.
-func Blank(n int) Span { return Text(themes.Text, strings.Repeat(" ", max(n, 0))) }
+func Blank(n int) Span {
+	if n = max(n, 0); n > len(blanks) {
+		return Span{text: strings.Repeat(" ", n), width: n, tone: themes.Text}
+	}
+	return Span{text: blanks[:n], width: n, tone: themes.Text}
+}
+
+// blanks is as many spaces as most screens have columns.
+var blanks = strings.Repeat(" ", 512)
 
 // Text is what the span says.
 func (s Span) Text() string { return s.text }
@@ -65,16 +72,23 @@ func (l Line) Text() string {
 
 // Fit cuts or pads the line to exactly w columns, padding on the left when right is set.
 func (l Line) Fit(w int, right bool) Line {
-	have := l.Width()
-	switch {
-	case have == w:
+	if l.Width() == w {
 		return l
-	case have < w && right:
-		return append(Line{Blank(w - have)}, l...)
-	case have < w:
-		return append(l[:len(l):len(l)], Blank(w-have))
 	}
-	return l.Cut(w)
+	return l.FitOnto(make(Line, 0, len(l)+1), w, right)
+}
+
+// FitOnto is Fit, put at the end of another line.
+func (l Line) FitOnto(out Line, w int, right bool) Line {
+	switch have := l.Width(); {
+	case have > w:
+		return append(out, l.Cut(w)...)
+	case have < w && right:
+		return append(append(out, Blank(w-have)), l...)
+	case have < w:
+		return append(append(out, l...), Blank(w-have))
+	}
+	return append(out, l...)
 }
 
 // Cut shortens the line to w columns, with an ellipsis in the last.

@@ -60,6 +60,7 @@ func NewLook(theme themes.Theme, glyph themes.Glyphs, ascii bool, depth themes.D
 // Draw turns a line into text of exactly w columns.
 func (k *Look) Draw(l Line, w int, over Overlay) string {
 	var b strings.Builder
+	b.Grow(2 * max(w, 0)) // with the sequences of a usual row
 	k.write(&b, l, w, over)
 	return b.String()
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Width is the number of columns that Text(tone, s) takes, for any s. Nothing else in the program measures text.
-func Width(s string) int { return width(sanitise.Row(s)) }
+func Width(s string) int { return cleaned.of(s).width }
 
 // width is Width of a clean text.
 func width(s string) int {

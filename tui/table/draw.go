@@ -106,7 +106,10 @@ func (t *Table[T]) Draw(k *draw.Look, w, h int, focused, old bool) []string {
 	for _, c := range cols {
 		shape = (shape ^ uint64(c.w)) * 1099511628211
 	}
-	fresh := make(map[string]drawnRow, h)
+	fresh := t.spare
+	if clear(fresh); fresh == nil {
+		fresh = make(map[string]drawnRow, h)
+	}
 	for i := t.offset; i < len(t.rows) && i < t.offset+h; i++ {
 		id := t.order[i]
 		want := drawnRow{revision: t.revision, look: k, width: w, shape: shape, cursor: i == t.index && t.lost == "", marked: t.marked[id]}
@@ -124,7 +127,7 @@ func (t *Table[T]) Draw(k *draw.Look, w, h int, focused, old bool) []string {
 		fresh[id] = want
 		out = append(out, want.text)
 	}
-	t.cache = fresh
+	t.cache, t.spare = fresh, t.cache
 	return out
 }
 
@@ -147,29 +150,30 @@ func (t *Table[T]) headLine(k *draw.Look, cols []placed[T]) draw.Line {
 	return out
 }
 
+// rowLine is a row as a line, which is good until the next one is made.
 func (t *Table[T]) rowLine(k *draw.Look, cols []placed[T], r T, cursor, marked, focused bool) draw.Line {
-	out := make(draw.Line, 0, 3*len(cols))
-	lead := draw.Line{draw.Blank(1), draw.Blank(1)}
+	lead, mark := draw.Blank(1), draw.Blank(1)
 	switch {
 	case cursor && focused:
-		lead[0] = draw.Text(themes.Match, k.Glyph.Cursor)
+		lead = draw.Text(themes.Match, k.Glyph.Cursor)
 	case cursor:
-		lead[0] = draw.Text(themes.Text, k.Glyph.Cursor)
+		lead = draw.Text(themes.Text, k.Glyph.Cursor)
 	}
 	if marked {
-		lead[1] = draw.Text(themes.Match, k.Glyph.Mark)
+		mark = draw.Text(themes.Match, k.Glyph.Mark)
 	}
-	out = append(out, lead...)
+	out := append(t.line[:0], lead, mark)
 	for i, c := range cols {
 		if i > 0 {
 			out = append(out, draw.Blank(gap))
 		}
 		if c.Fill != nil {
-			out = append(out, c.Fill(r, c.w).Fit(c.w, c.Right)...)
+			out = c.Fill(r, c.w).FitOnto(out, c.w, c.Right)
 		} else {
-			out = append(out, c.Cell(r).Fit(c.w, c.Right)...)
+			out = c.Cell(r).FitOnto(out, c.w, c.Right)
 		}
 	}
+	t.line = out
 	return out
 }
 

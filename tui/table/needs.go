@@ -1,9 +1,12 @@
 package table
 
+import "slices"
+
 // needs are the widths that the rows of a table need in its measured columns. A screen is drawn five times a second, and of thousands of
 // rows a few have changed: only these are measured again, and those in sight, whose ages grow.
 type needs struct {
 	widths []int // by row, then by column; unmeasured where that is not known
+	spare  []int // those of the rows before: the next ones use its memory
 	from   int   // the first row in sight that was measured for what it shows now
 	to     int   // the one after the last
 }
@@ -37,7 +40,7 @@ func (t *Table[T]) keepNeeds(rows []T) {
 		}
 		return -1
 	}
-	widths := make([]int, len(rows)*n)
+	widths := slices.Grow(t.needs.spare[:0], len(rows)*n)[:len(rows)*n]
 	for i := range rows {
 		own := widths[i*n : i*n+n]
 		if at := was(i); at >= 0 && t.Same(t.all[at], rows[i]) {
@@ -46,7 +49,7 @@ func (t *Table[T]) keepNeeds(rows []T) {
 		}
 		forget(own)
 	}
-	t.needs.widths = widths
+	t.needs.widths, t.needs.spare = widths, old
 }
 
 func forget(widths []int) {

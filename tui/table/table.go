@@ -62,6 +62,8 @@ type Table[T any] struct {
 	needs    needs  // with Same: the width that each row needs
 	height   int    // rows that were seen last
 	cache    map[string]drawnRow
+	spare    map[string]drawnRow // the cache of the drawing before the last, for the memory
+	line     draw.Line           // of the row that was drawn last, for the memory
 }
 
 // Set takes new rows; another revision redraws all of them. It returns the name of the row under the cursor when that is gone, or
