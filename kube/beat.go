@@ -13,8 +13,8 @@ import (
 	"lockstep/core"
 )
 
-// beat has a connection read at the beats (core.Beat) while nobody waits for an answer: under change hundreds of events come in a second, and
-// the kernel keeps them meanwhile. An event that comes alone is read at once. While an answer is awaited, nothing waits for a beat.
+// beat has a connection read at the beats (core.Beat) while nobody waits for an answer: under change hundreds of events come in a second,
+// and the kernel keeps them meanwhile. An event that comes alone is read at once. While an answer is awaited, nothing waits for a beat.
 type beat struct {
 	mu       sync.Mutex
 	awaited  int           // answers that somebody waits for

@@ -19,8 +19,8 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// While events come all the time, a watch reads them at each beat, however many there are; an event that comes alone is read at once. What is
-// there is read without a rest: a thousand events that came together take no time.
+// While events come all the time, a watch reads them at each beat, however many there are; an event that comes alone is read at once. What
+// is there is read without a rest: a thousand events that came together take no time.
 func TestAWatchIsReadAtTheBeats(t *testing.T) {
 	for name, tt := range map[string]struct {
 		events int

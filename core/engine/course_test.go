@@ -38,8 +38,8 @@ var acts = []func(sc scene.Scene){
 	func(scene.Scene) {},
 }
 
-// pastAfter is the History after all acts, with a new run of Lockstep before those acts that are named. Its times are those of Snapshots: to
-// the second, as a Snapshot may wait for the beat.
+// pastAfter is the History after all acts, with a new run of Lockstep before those acts that are named. Its times are to the second, as a
+// Snapshot may wait for the beat.
 func pastAfter(t *testing.T, anew ...int) core.History {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	began := time.Now()

@@ -105,6 +105,7 @@ type Reporter struct {
 	update     core.Update
 	phases     map[core.PhaseID]core.PhaseState
 	stages     map[string]stage
+	views      []*core.NodeView          // of the Snapshot before
 	migrations map[string]core.Migration // the latest by instance ID
 	sources    map[core.SourceID]bool    // whether it can be seen
 	looks      uint64
@@ -236,14 +237,18 @@ func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
 	if r.stages == nil {
 		r.stages = map[string]stage{}
 	}
-	views := progress.NodeViews(s)
-	for _, v := range views {
+	views, before := progress.NodeViews(s), r.views
+	r.views = views
+	for i, v := range views {
+		if i < len(before) && before[i] == v {
+			continue // thousands of them, in each Snapshot
+		}
 		was, known := r.stages[v.Name]
 		if known && was.stage == v.Stage {
 			if was.label != v.Label {
 				r.stages[v.Name] = stage{was.stage, was.since, v.Label}
 			}
-			continue // thousands of them, in each Snapshot
+			continue
 		}
 		r.stages[v.Name] = stage{v.Stage, s.Now, v.Label}
 		if first || !known && !v.Active() {

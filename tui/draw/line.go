@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"lockstep/themes"
+	"lockstep/tui/sanitise"
 )
 
 // Span is a piece of text with one look. Only Text makes spans of texts, and it sanitises: no text reaches the terminal another way.
@@ -22,8 +23,8 @@ type Line []Span
 
 // Text makes a span of any text.
 func Text(tone themes.Token, s string) Span {
-	c := cleaned.of(s)
-	return Span{text: c.text, width: c.width, tone: tone}
+	s, w := sanitise.Measured(s)
+	return Span{text: s, width: w, tone: tone}
 }
 
 // One is a line of a single span.
@@ -104,7 +105,7 @@ func (l Line) Cut(w int) Line {
 			continue
 		}
 		short := ansi.Truncate(s.text, w, "…")
-		out = append(out, Span{text: short, width: width(short), tone: s.tone})
+		out = append(out, Span{text: short, width: sanitise.Width(short), tone: s.tone})
 		break
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"lockstep/themes"
+	"lockstep/tui/sanitise"
 )
 
 // Overlay is what is laid over a row's own looks.
@@ -135,7 +136,7 @@ func ASCII(frame string) string {
 			b.WriteRune(r)
 			continue
 		}
-		for range width(string(r)) {
+		for range sanitise.Width(string(r)) {
 			b.WriteString(themes.ASCII(r))
 		}
 	}

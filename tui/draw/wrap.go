@@ -11,14 +11,9 @@ import (
 )
 
 // Width is the number of columns that Text(tone, s) takes, for any s. Nothing else in the program measures text.
-func Width(s string) int { return cleaned.of(s).width }
-
-// width is Width of a clean text.
-func width(s string) int {
-	if sanitise.Plain(s) {
-		return len(s)
-	}
-	return ansi.StringWidth(s)
+func Width(s string) int {
+	_, w := sanitise.Measured(s)
+	return w
 }
 
 // Wrap breaks a clean text into lines of at most w columns: at spaces, and within a word only where the word alone is
@@ -34,7 +29,7 @@ func Wrap(s string, w int) []string {
 			}
 			near = s[:enough]
 		}
-		if len(near) == len(s) && width(s) <= w {
+		if len(near) == len(s) && sanitise.Width(s) <= w {
 			break
 		}
 		head := ansi.Truncate(near, w, "")

@@ -38,9 +38,6 @@ func Text(s string, limit int) string {
 	return s
 }
 
-// Row is Text for a row of the screen.
-func Row(s string) string { return Text(s, RowLimit) }
-
 // Lines is Text for a text of several lines; the limit holds for the whole.
 func Lines(s string, limit int) []string {
 	cut := len(s) > limit

@@ -1,11 +1,28 @@
-package draw
+package sanitise
 
 import (
 	"strings"
 	"sync"
 
-	"lockstep/tui/sanitise"
+	"github.com/charmbracelet/x/ansi"
 )
+
+// Row is Text for a row of the screen.
+func Row(s string) string { return cleaned.of(s).text }
+
+// Measured is Row, and how many columns it takes.
+func Measured(s string) (text string, width int) {
+	c := cleaned.of(s)
+	return c.text, c.width
+}
+
+// Width is how many columns a clean text takes.
+func Width(s string) int {
+	if Plain(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
 
 // clean is a text for a row of the screen, and the columns that it takes.
 type clean struct {
@@ -25,7 +42,7 @@ var cleaned memo
 // How much is kept: a screen has some hundred texts, and those that are longer are few.
 const (
 	mostCleaned    = 2048 // texts of a generation
-	longestCleaned = 256  // bytes of a text
+	longestCleaned = 512  // bytes of a text
 )
 
 func (m *memo) of(s string) clean {
@@ -60,6 +77,6 @@ func (m *memo) keep(s string, c clean) {
 }
 
 func cleanOf(s string) clean {
-	s = sanitise.Row(s)
-	return clean{s, width(s)}
+	s = Text(s, RowLimit)
+	return clean{s, Width(s)}
 }
