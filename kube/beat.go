@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"hash/fnv"
 	"io"
 	"net"
 	"net/http"
@@ -19,7 +20,14 @@ type beat struct {
 	mu       sync.Mutex
 	awaited  int           // answers that somebody waits for
 	answered chan struct{} // closed while awaited is above zero
+
+	// apart is how much later than the others a connection is read, by what it has brought; nil: not at all. On a network in memory no two
+	// messages arrive at the same moment, so that a run can be replayed; and so no two connections are read at the same moment either.
+	apart func(brought uint64) time.Duration
 }
+
+// readApart is by how much connections are read apart from each other, at most.
+const readApart = time.Millisecond
 
 func newBeat() *beat { return &beat{answered: make(chan struct{})} }
 
@@ -40,15 +48,22 @@ func (b *beat) await() (done func()) {
 }
 
 // rest waits for the next beat, or until an answer is awaited or closed is.
-func (b *beat) rest(closed <-chan struct{}) {
+func (b *beat) rest(brought uint64, closed <-chan struct{}) {
 	b.mu.Lock()
 	answered := b.answered
 	b.mu.Unlock()
-	timer := time.NewTimer(core.UntilBeat(time.Now()))
+	var later time.Duration
+	if b.apart != nil {
+		later = b.apart(brought)
+	}
+	timer := time.NewTimer(core.UntilBeat(time.Now()) + later)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-answered:
+		if later > 0 {
+			time.Sleep(later)
+		}
 	case <-closed:
 	}
 }
@@ -86,19 +101,24 @@ func (b *beat) transport(given http.RoundTripper) http.RoundTripper {
 // beatConn is a connection that is read at the beats.
 type beatConn struct {
 	net.Conn
-	beat   *beat
-	read   bool // all that was there
-	once   sync.Once
-	closed chan struct{}
+	beat    *beat
+	read    bool   // all that was there
+	brought uint64 // a hash of it, where connections are read apart
+	once    sync.Once
+	closed  chan struct{}
 }
 
 // Read implements net.Conn. It is called by one goroutine at a time.
 func (c *beatConn) Read(to []byte) (int, error) {
 	if c.read {
-		c.beat.rest(c.closed)
+		c.beat.rest(c.brought, c.closed)
 	}
 	n, err := c.Conn.Read(to)
-	c.read = n < len(to)
+	if c.read = n < len(to); c.beat.apart != nil {
+		h := fnv.New64a()
+		h.Write(to[:n])
+		c.brought = h.Sum64()
+	}
 	return n, err
 }
 

@@ -105,7 +105,7 @@ func TestAnAnswerWaitsForNoBeat(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if beat.rest(nil); time.Since(began) != 0 {
+		if beat.rest(0, nil); time.Since(began) != 0 {
 			t.Errorf("it rests %s while an answer is awaited", time.Since(began))
 		}
 	})

@@ -127,7 +127,7 @@ func (c *Client) renew() bool {
 	if p := config.ExecProvider; p != nil {
 		p.StdinUnavailable = true
 	}
-	s, err := newSession(config, c.secrets)
+	s, err := newSession(config, c.secrets, c.opts.apart())
 	if err != nil {
 		return false
 	}

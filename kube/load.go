@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,6 +44,16 @@ type Options struct {
 // Jitter draws a duration from 0 to most for the named caller, so that many callers do not retry in step.
 type Jitter func(who string, most time.Duration) time.Duration
 
+// apart is how far apart connections on a network of its own are read.
+func (o *Options) apart() func(brought uint64) time.Duration {
+	if o.Transport == nil {
+		return nil
+	}
+	return func(brought uint64) time.Duration {
+		return o.Jitter("read "+strconv.FormatUint(brought, 36), readApart)
+	}
+}
+
 // Load finds the cluster by kubectl's own rules and makes a Client for it. It contacts no server. Every error is a *core.APIError
 // of kind core.ErrConfiguration that names the file, the context and what to do.
 func Load(opts Options) (*Client, error) {
@@ -55,7 +66,7 @@ func Load(opts Options) (*Client, error) {
 		return nil, err
 	}
 	config.UserAgent, config.Transport = opts.UserAgent, opts.Transport
-	s, err := newSession(config, c.secrets)
+	s, err := newSession(config, c.secrets, opts.apart())
 	if err != nil {
 		return nil, c.configurationError("use "+c.origin(), err, "Mend the user or the cluster of this context.")
 	}
@@ -189,7 +200,7 @@ type session struct {
 	dynamic dynamic.Interface
 }
 
-func newSession(config *rest.Config, secrets *core.Secrets) (*session, error) {
+func newSession(config *rest.Config, secrets *core.Secrets, apart func(brought uint64) time.Duration) (*session, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst = queriesPerSecond, queriesBurst
 	// A timeout here would end watches too: each call has its own deadline instead.
@@ -198,6 +209,7 @@ func newSession(config *rest.Config, secrets *core.Secrets) (*session, error) {
 		config.UserAgent = "lockstep"
 	}
 	b := newBeat()
+	b.apart = apart
 	if config.Transport != nil {
 		config.Transport = b.transport(config.Transport)
 	} else {

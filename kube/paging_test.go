@@ -74,7 +74,7 @@ func (c *cluster) overLine() (*Client, *line) {
 	l := &line{next: c.network.Transport("lockstep")}
 	config := *client.session.Load().config
 	config.Transport, config.WrapTransport = l, nil
-	session, err := newSession(&config, client.secrets)
+	session, err := newSession(&config, client.secrets, nil)
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -262,7 +262,7 @@ func (c *cluster) through(s *strange) *Client {
 	s.next = c.network.Transport("lockstep")
 	config := *client.session.Load().config
 	config.Transport, config.WrapTransport = s, nil
-	session, err := newSession(&config, client.secrets)
+	session, err := newSession(&config, client.secrets, nil)
 	if err != nil {
 		c.t.Fatal(err)
 	}

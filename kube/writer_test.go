@@ -173,7 +173,7 @@ func intercept(t *testing.T, client *Client, b *between) {
 		b.next = next
 		return b
 	})
-	s, err := newSession(config, client.secrets)
+	s, err := newSession(config, client.secrets, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
