@@ -2,11 +2,14 @@ package kube
 
 import (
 	"context"
+	"crypto/tls"
 	"hash/fnv"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -14,8 +17,9 @@ import (
 	"lockstep/core"
 )
 
-// beat has a connection read at the beats (core.Beat) while nobody waits for an answer: under change hundreds of events come in a second,
-// and the kernel keeps them meanwhile. An event that comes alone is read at once. While an answer is awaited, nothing waits for a beat.
+// beat has the connections of watches read at the beats (core.Beat) while nobody waits for an answer: under change hundreds of events come
+// in a second, and the kernel keeps them meanwhile. An event that comes alone is read at once. While an answer is awaited, nothing waits
+// for a beat.
 type beat struct {
 	mu       sync.Mutex
 	awaited  int           // answers that somebody waits for
@@ -98,19 +102,24 @@ func (b *beat) transport(given http.RoundTripper) http.RoundTripper {
 	return t
 }
 
-// beatConn is a connection that is read at the beats.
+// beatConn is a connection that is read at the beats while it carries a watch. One of HTTP/2 also carries all else.
 type beatConn struct {
 	net.Conn
 	beat    *beat
-	read    bool   // all that was there
-	brought uint64 // a hash of it, where connections are read apart
+	watches atomic.Int64 // that it carries
+	begun   atomic.Bool  // one has, since the last reading
+	read    bool         // all that was there
+	brought uint64       // a hash of it, where connections are read apart
 	once    sync.Once
 	closed  chan struct{}
 }
 
 // Read implements net.Conn. It is called by one goroutine at a time.
 func (c *beatConn) Read(to []byte) (int, error) {
-	if c.read {
+	if c.begun.Swap(false) {
+		c.read, c.brought = false, 0
+	}
+	if c.read && c.watches.Load() > 0 {
 		c.beat.rest(c.brought, c.closed)
 	}
 	n, err := c.Conn.Read(to)
@@ -128,6 +137,22 @@ func (c *beatConn) Close() error {
 	return c.Conn.Close()
 }
 
+// carry says that the connection carries a watch, until the returned function is called.
+func (c *beatConn) carry() (done func()) {
+	c.begun.Store(true)
+	c.watches.Add(1)
+	return sync.OnceFunc(func() { c.watches.Add(-1) })
+}
+
+// beatConnOf is the connection below, which a request has got; nil when it is another's.
+func beatConnOf(c net.Conn) *beatConn {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	own, _ := c.(*beatConn)
+	return own
+}
+
 // listening tells the beat which answers are awaited: all but what a watch brings once it has begun.
 func (b *beat) listening(base http.RoundTripper) http.RoundTripper {
 	return &listeningTransport{base, b}
@@ -141,12 +166,21 @@ type listeningTransport struct {
 // RoundTrip implements http.RoundTripper.
 func (t *listeningTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	done := t.beat.await()
-	resp, err := t.base.RoundTrip(r)
-	switch {
-	case err != nil || resp.Body == nil || r.URL.Query().Get("watch") != "" && resp.StatusCode == http.StatusOK:
-		done()
-	default:
+	if r.URL.Query().Get("watch") == "" {
+		resp, err := t.base.RoundTrip(r)
+		if err != nil {
+			done()
+			return resp, err
+		}
 		resp.Body = &awaitedBody{resp.Body, done}
+		return resp, nil
+	}
+	defer done()
+	var own atomic.Pointer[beatConn] // of the last try
+	got := httptrace.ClientTrace{GotConn: func(with httptrace.GotConnInfo) { own.Store(beatConnOf(with.Conn)) }}
+	resp, err := t.base.RoundTrip(r.WithContext(httptrace.WithClientTrace(r.Context(), &got)))
+	if c := own.Load(); err == nil && c != nil {
+		resp.Body = &awaitedBody{resp.Body, c.carry()}
 	}
 	return resp, err
 }
@@ -157,7 +191,7 @@ func (t *listeningTransport) WrappedRoundTripper() http.RoundTripper { return t.
 // CloseIdleConnections lets http.Client.CloseIdleConnections reach the transport below.
 func (t *listeningTransport) CloseIdleConnections() { utilnet.CloseIdleConnectionsFor(t.base) }
 
-// awaitedBody is an answer that is awaited until it is read or closed.
+// awaitedBody is an answer that is awaited, or a watch that lasts, until it is read or closed.
 type awaitedBody struct {
 	io.ReadCloser
 	done func()

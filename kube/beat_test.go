@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"lockstep/core"
 	"lockstep/sim/bubble"
@@ -48,7 +50,9 @@ func TestAWatchIsReadAtTheBeats(t *testing.T) {
 					}
 					close(source.sent)
 				}()
-				frames := onceFramer{}.NewFrameReader(&beatConn{Conn: source, beat: newBeat(), closed: make(chan struct{})})
+				conn := &beatConn{Conn: source, beat: newBeat(), closed: make(chan struct{})}
+				defer conn.carry()()
+				frames := onceFramer{}.NewFrameReader(conn)
 				began, n := time.Now(), 0
 				for ; ; n++ {
 					data := make([]byte, 1<<10)
@@ -111,11 +115,91 @@ func TestAnAnswerWaitsForNoBeat(t *testing.T) {
 	})
 }
 
+// A watch of the API server is read at the beats, over a connection that has carried something else before.
+func TestAWatchOfTheServerIsReadAtTheBeats(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create("{apiVersion: v1, kind: Node, metadata: {name: n1}}")
+		nodes := c.client(kubeapi.Admin).resource(gvrNodes, "")
+		list, err := nodes.List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		watch, err := nodes.Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.GetResourceVersion()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer watch.Stop()
+		const events = 100
+		go func() {
+			for i := range events {
+				c.update(gvrNodes, "", "n1", func(o map[string]any) {
+					o["metadata"].(map[string]any)["labels"] = map[string]any{"at": fmt.Sprint(i)}
+				})
+				time.Sleep(10 * time.Millisecond)
+			}
+		}()
+		moments := map[time.Time]int{}
+		for range events {
+			<-watch.ResultChan()
+			moments[time.Now()]++
+		}
+		if beats := int(events*11*time.Millisecond/core.Beat) + 3; len(moments) > beats {
+			t.Errorf("%d events came at %d moments, want %d at most", events, len(moments), beats)
+		}
+	})
+}
+
+// A connection with encryption, of either version of HTTP, is known to carry a watch until the watch is closed.
+func TestAnEncryptedConnectionIsKnownToCarryAWatch(t *testing.T) {
+	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}))
+		server.EnableHTTP2 = protocol == "HTTP/2.0"
+		server.StartTLS()
+		beat, conns := newBeat(), make(chan *beatConn, 1)
+		config := &rest.Config{Host: server.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+		dial := beat.dial(direct)
+		config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := dial(ctx, network, address)
+			if err == nil {
+				conns <- c.(*beatConn)
+			}
+			return c, err
+		}
+		config.Wrap(beat.listening)
+		client, err := rest.HTTPClientFor(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := client.Get(server.URL + "/api/v1/nodes?watch=true")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn := <-conns
+		if n := conn.watches.Load(); n != 1 || resp.Proto != protocol || beat.awaited != 0 {
+			t.Errorf("%s, want %s: it carries %d watches, and %d answers are awaited", resp.Proto, protocol, n, beat.awaited)
+		}
+		resp.Body.Close()
+		if n := conn.watches.Load(); n != 0 {
+			t.Errorf("%s: a watch that is closed is carried still: %d", protocol, n)
+		}
+		server.Close()
+	}
+}
+
 // A connection that is closed rests no more.
 func TestAClosedConnectionIsReadNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &beatConn{Conn: &heldLine{sent: make(chan []byte, 1)}, beat: newBeat(), read: true, closed: make(chan struct{})}
+		c := &beatConn{Conn: &heldLine{sent: make(chan []byte, 1)}, beat: newBeat(), closed: make(chan struct{})}
+		c.Conn.(*heldLine).sent <- []byte("x")
 		close(c.Conn.(*heldLine).sent)
+		c.carry()
+		if n, err := c.Read(make([]byte, 10)); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
 		time.AfterFunc(time.Millisecond, func() { c.Close(); c.Close() })
 		began := time.Now()
 		if _, err := c.Read(make([]byte, 10)); err == nil || time.Since(began) > time.Millisecond {

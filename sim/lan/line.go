@@ -59,7 +59,13 @@ func (l *line) read(p []byte) (int, error) {
 			l.mu.Unlock()
 			return 0, os.ErrDeadlineExceeded
 		case len(l.parts) > 0 && !l.parts[0].at.After(now):
-			n := l.take(p)
+			n := 0
+			for n < len(p) && len(l.parts) > 0 && !l.parts[0].at.After(now) { // a reader gets all that has arrived, as from a kernel
+				more := l.take(p[n:])
+				if n += more; more == 0 {
+					break
+				}
+			}
 			l.mu.Unlock()
 			if n == 0 && len(p) > 0 {
 				return 0, io.EOF
