@@ -71,6 +71,7 @@ func (s *session) show(ctx context.Context, o options, title, notice string) err
 	if err != nil {
 		return err
 	}
+	defer func() { s.tellRest(os.Stderr) }() // after what was standard error is that again
 	if s.log.file != nil {
 		restore, err := redirectStderr(s.log.file)
 		if err != nil {

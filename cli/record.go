@@ -135,6 +135,18 @@ func (s *session) recordNews(lines []news.Line) {
 	}
 }
 
+// tellRest prints what became of the recording or of Events at the end, when no screen could show it any more.
+func (s *session) tellRest(to io.Writer) {
+	for {
+		select {
+		case text := <-s.recordTrouble:
+			fmt.Fprintln(to, "lockstep: "+oneLine(text))
+		default:
+			return
+		}
+	}
+}
+
 // tellRecording shows on the screen what became of the recording, until ctx is done.
 func (s *session) tellRecording(ctx context.Context, calls chan<- tui.Call) {
 	for {

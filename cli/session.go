@@ -372,7 +372,9 @@ func (s *session) run(ctx context.Context) {
 	stopAdapters()
 	wg.Wait()
 	if s.recorder != nil {
-		s.recorder.Close()
+		if err := s.recorder.Close(); err != nil {
+			s.recordingTold(err.Error())
+		}
 	}
 	if s.client != nil {
 		s.client.Close()

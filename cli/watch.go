@@ -115,6 +115,7 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 	})
 	stop()
 	running.Wait()
+	s.tellRest(stderr)
 	if failed != nil && !errors.Is(failed, syscall.EPIPE) && !errors.Is(failed, io.ErrClosedPipe) {
 		return fmt.Errorf("print what changes: %w", failed)
 	}

@@ -3,6 +3,7 @@ package pseudonym
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -174,11 +175,18 @@ func filled[T any](f *filler) T {
 	return v
 }
 
+// inMemory is a file on a disk that always answers.
+type inMemory struct{ bytes.Buffer }
+
+// Close implements io.Closer.
+func (*inMemory) Close() error { return nil }
+
 // written is a recording of the frames, opened.
 func written(t testing.TB, head recording.Head, frames []recording.Frame, events []recording.Event) *recording.Recording {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "one.lockrec")
-	rec, err := recording.Start(recording.Options{Head: head, Create: func(int) (io.WriteCloser, error) { return os.Create(path) }})
+	var file inMemory
+	rec, err := recording.Start(recording.Options{Head: head, Create: func(int) (io.WriteCloser, error) { return &file, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +196,9 @@ func written(t testing.TB, head recording.Head, frames []recording.Frame, events
 	for _, e := range events {
 		rec.Event(e)
 	}
-	rec.Close()
+	if err := errors.Join(rec.Close(), os.WriteFile(path, file.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	opened, err := recording.Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,9 @@ func createIn(path string) func(int) (io.WriteCloser, error) {
 func (r *recordedRun) compare() {
 	t := r.t
 	t.Helper()
-	r.rec.Close()
+	if err := r.rec.Close(); err != nil {
+		t.Error(err)
+	}
 	rec, err := recording.Open(r.path)
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,9 @@ func sample(t testing.TB) []byte {
 		r.Frame(f)
 		r.Event(Event{At: f.Now, Kind: "node", Text: "cmp-1"})
 	}
-	r.Close()
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lockstep/core"
@@ -38,7 +39,7 @@ const (
 	mostWaiting = 2048
 	// retryEvery is how often a disk that refused is tried again.
 	retryEvery = time.Minute
-	// closeWithin is how long the end of a recording may take, when the disk does not answer.
+	// closeWithin is how long the end of a recording waits for a disk that does not answer.
 	closeWithin = 5 * time.Second
 )
 
@@ -56,6 +57,8 @@ type Recorder struct {
 	closing chan struct{}
 	ended   chan struct{}
 	close   sync.Once
+
+	asked atomic.Pointer[time.Time] // when the disk was asked for what it has not answered yet; nil while it is asked for nothing
 
 	out    *output // nil while nothing can be written
 	number int     // of the newest file
@@ -138,13 +141,56 @@ func (r *Recorder) rouse() {
 	}
 }
 
-// Close writes what waits, and ends the recording. It waits for a disk that does not answer for some seconds at most.
-func (r *Recorder) Close() {
+// Close writes what waits, and ends the recording, however long that takes. It gives up only a disk that has not answered for some
+// seconds, and says so.
+func (r *Recorder) Close() error {
 	r.close.Do(func() { close(r.closing) })
-	select {
-	case <-r.ended:
-	case <-time.After(closeWithin):
+	for {
+		silent := r.silent()
+		if silent >= closeWithin {
+			return fmt.Errorf("the end of the recording is not written: its disk has not answered for %s",
+				silent.Round(time.Second))
+		}
+		select {
+		case <-r.ended:
+			return nil
+		case <-time.After(closeWithin - silent):
+		}
 	}
+}
+
+// silent is for how long the disk has not answered.
+func (r *Recorder) silent() time.Duration {
+	asked := r.asked.Load()
+	if asked == nil {
+		return 0
+	}
+	return time.Since(*asked)
+}
+
+// ask has the Recorder know since when the disk is asked for something. The answer ends that.
+func (r *Recorder) ask() (answered func()) {
+	now := time.Now()
+	r.asked.Store(&now)
+	return func() { r.asked.Store(nil) }
+}
+
+// asking is a file on a disk that may not answer.
+type asking struct {
+	io.WriteCloser
+	of *Recorder
+}
+
+// Write implements io.Writer.
+func (a asking) Write(p []byte) (int, error) {
+	defer a.of.ask()()
+	return a.WriteCloser.Write(p)
+}
+
+// Close implements io.Closer.
+func (a asking) Close() error {
+	defer a.of.ask()()
+	return a.WriteCloser.Close()
 }
 
 func (r *Recorder) run() {
@@ -340,11 +386,10 @@ func (r *Recorder) appendKey(f Frame) error {
 
 // begin makes the next file.
 func (r *Recorder) begin() error {
-	file, err := r.opts.Create(r.number + 1)
+	file, err := r.create()
 	if err != nil {
 		return err
 	}
-	r.number++
 	h := r.opts.Head
 	h.File = r.number
 	b, err := redacting.append(nil, h)
@@ -357,6 +402,17 @@ func (r *Recorder) begin() error {
 	r.out = &output{file: file, size: int64(len(b)) + 1}
 	r.out.zip = gzip.NewWriter(r.out)
 	return nil
+}
+
+// create makes the next file, which is empty.
+func (r *Recorder) create() (io.WriteCloser, error) {
+	defer r.ask()()
+	file, err := r.opts.Create(r.number + 1)
+	if err != nil {
+		return nil, err
+	}
+	r.number++
+	return asking{file, r}, nil
 }
 
 // save hands the disk what a kill would lose.

@@ -321,7 +321,9 @@ func TestARecordingGoesOnInFurtherFilesAndIsReadFromAnyMoment(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		r.Close()
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 		files, _ := filepath.Glob(filepath.Join(d.folder, "*"))
 		rec, seconds := read(t, d.path(), time.Time{})
 		if !slices.Equal(seconds, upTo(0, all)) || rec.Frames != all || rec.Cut || len(rec.Events) != all/100 {
@@ -360,7 +362,9 @@ func TestARecordingIsWrittenAgainAsOneFile(t *testing.T) {
 			}
 			time.Sleep(time.Second)
 		}
-		r.Close()
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 		was, err := Open(d.path())
 		if err != nil {
 			t.Fatal(err)
@@ -458,7 +462,9 @@ func TestAFullDiskIsToldOnceAndCostsNothingElse(t *testing.T) {
 			r.Frame(nth(n))
 			time.Sleep(time.Second)
 		}
-		r.Close()
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 		rec, seconds := read(t, d.path(), time.Time{})
 		gap := slices.IndexFunc(seconds, func(n int) bool { return n > 100 })
 		if gap < 0 || seconds[0] != 0 || seconds[gap] > 470 || !slices.Equal(seconds[gap:], upTo(seconds[gap], 600)) || !rec.Cut {
@@ -496,12 +502,50 @@ func TestADiskThatDoesNotAnswerStopsNobody(t *testing.T) {
 		if waited := time.Since(began); waited > 0 || waiting > mostWaiting {
 			t.Errorf("frames waited %s, and %d wait", waited, waiting)
 		}
-		r.Close()
+		err = r.Close()
 		if waited := time.Since(began); waited > closeWithin {
 			t.Errorf("the end took %s", waited)
 		}
+		if err == nil || !strings.Contains(err.Error(), "its disk has not answered for 5s") {
+			t.Errorf("the end says %v", err)
+		}
 		close(s.answer)
 		<-r.ended
+	})
+}
+
+// slow is a file whose disk takes its time for each answer.
+type slow struct{ io.WriteCloser }
+
+func (s slow) Write(p []byte) (int, error) {
+	time.Sleep(closeWithin - time.Second)
+	return s.WriteCloser.Write(p)
+}
+
+// A slow disk is waited for at the end, however much there is to write: nothing of the recording is lost.
+func TestASlowDiskIsWaitedForAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{t: t, folder: t.TempDir()}
+		r, err := Start(Options{Create: func(n int) (io.WriteCloser, error) {
+			file, err := os.Create(FileName(d.path(), n))
+			return slow{file}, err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 100 {
+			r.Frame(nth(n))
+		}
+		began := time.Now()
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took <= closeWithin {
+			t.Errorf("the end took %s only: the disk was not slow", took)
+		}
+		if rec, seconds := read(t, d.path(), time.Time{}); !slices.Equal(seconds, upTo(0, 100)) || rec.Cut {
+			t.Errorf("read %v (cut: %t)", seconds, rec.Cut)
+		}
 	})
 }
 
@@ -563,7 +607,9 @@ func TestAJumpReadsLittleHoweverFastTheClockRuns(t *testing.T) {
 			r.Frame(f)
 			time.Sleep(time.Second)
 		}
-		r.Close()
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
 		rec, seconds := read(t, d.path(), scene.Noon)
 		info, err := os.Stat(d.path())
 		if err != nil {
