@@ -182,17 +182,23 @@ func (f *facts) holders(all []holder) {
 		}
 		return
 	}
-	slices.SortFunc(all, func(a, b holder) int {
-		return cmp.Or(cmp.Compare(a.view.Label, b.view.Label), cmp.Compare(a.view.Name, b.view.Name))
-	})
 	instances := 0
-	labels := make([]string, len(all))
-	for i, h := range all {
-		if instances += len(h.names); i < heldFew { // of the others only the number is told
-			labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
+	first := make([]holder, 0, heldFew+1) // the others' number is told
+	for _, h := range all {
+		instances += len(h.names)
+		at, _ := slices.BinarySearchFunc(first, h, func(a, b holder) int {
+			return cmp.Or(cmp.Compare(a.view.Label, b.view.Label), cmp.Compare(a.view.Name, b.view.Name))
+		})
+		if at < heldFew {
+			first = slices.Insert(first, at, h)
+			first = first[:min(len(first), heldFew)]
 		}
 	}
-	a := nodeFacts{NodeView: all[0].view}.entry(core.RuleWillHold)
+	labels := make([]string, len(all))
+	for i, h := range first {
+		labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
+	}
+	a := nodeFacts{NodeView: first[0].view}.entry(core.RuleWillHold)
 	a.Key, a.Subject, a.Node, a.Label = "", core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, "", wording.Count(len(all), "node")
 	a.Severity, a.Since = core.SeverityNotice, core.Since{}
 	a.Reason = fmt.Sprintf("%s will hold them when their turn comes: %s", wording.Count(instances, "instance"), wording.Some(labels, 4))

@@ -4,6 +4,7 @@ package derivedtest
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"lockstep/core"
 	"lockstep/core/attention"
@@ -27,6 +28,7 @@ func Differ(s *core.Snapshot) []string {
 	lists(differ, "phase", progress.Phases(s), progress.Phases(anew))
 	differ("the update", progress.Update(s), progress.Update(anew))
 	differ("the forecast", *forecast.Of(s), *forecast.Of(anew))
+	differ("the hosts that are watched", watchedHosts(s), watchedHosts(anew))
 	lists(differ, "DaemonSet", progress.DaemonViews(s), progress.DaemonViews(anew))
 	lists(differ, "point", procedure.AfterUpdate(s), procedure.AfterUpdate(anew))
 	lists(differ, "entry", attention.Of(s), attention.Of(anew))
@@ -40,6 +42,13 @@ func Differ(s *core.Snapshot) []string {
 		differ("how urgently "+name+" needs a person", attention.NodeNeeds(s, name), attention.NodeNeeds(anew, name))
 	}
 	return out
+}
+
+// watchedHosts are the hosts that the slow sources are asked about.
+func watchedHosts(s *core.Snapshot) []string {
+	hosts, moving := progress.HostsToWatch(s)
+	return slices.Concat(hosts, []string{fmt.Sprint("moving: ", moving, ", with volumes:")}, progress.HostsWithVolumesToWatch(s),
+		[]string{"with routers:"}, progress.HostsWithRoutersToWatch(s))
 }
 
 func lists[T any](differ func(string, any, any), what string, kept, fresh []T) {

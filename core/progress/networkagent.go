@@ -48,12 +48,7 @@ func ServedShort(s *core.Snapshot, node string) string {
 // HostsWithRoutersToWatch are the hosts whose L3 and DHCP agents are asked what they serve: those of nodes that are not computes
 // and have a migration mode.
 func HostsWithRoutersToWatch(s *core.Snapshot) []string {
-	var hosts []string
-	for name, n := range s.Nodes {
-		if n.Annotation(core.AnnotationMigrationMode) != nil && !n.Is(core.RoleCompute) {
-			hosts = append(hosts, s.HostOf(name))
-		}
-	}
+	hosts := slices.Clone(watchedHosts(s).withRouters)
 	slices.Sort(hosts)
 	return hosts
 }

@@ -17,7 +17,7 @@ func VolumeName(v *core.Volume) string {
 // HostsWithVolumesToWatch are the hosts whose own volumes matter now, sorted: those of nodes that are to be removed, which their
 // volumes hold (docs/mosk.md#removal), and those whose volumes instances elsewhere may use (docs/mosk.md#before-the-update).
 func HostsWithVolumesToWatch(s *core.Snapshot) []string {
-	hosts := hostsWithOwnDisks(s)
+	hosts := slices.Clone(watchedHosts(s).ownDisks)
 	for node := range s.Deletions {
 		hosts = append(hosts, s.VolumeHostOf(node))
 	}

@@ -9,28 +9,9 @@ import (
 	"lockstep/core/wording"
 )
 
-// ownDisksWatched is how many hosts with volumes on their own disks are watched all the time; if there are more, only those in
-// maintenance are.
+// ownDisksWatched is how many hosts with volumes on their own disks are watched all the time, as these may matter to instances elsewhere;
+// if there are more, only those in maintenance are.
 const ownDisksWatched = 32
-
-// hostsWithOwnDisks are the hosts of nodes whose volumes on their own disks matter to instances elsewhere: all of them when they
-// are few, else those in maintenance.
-func hostsWithOwnDisks(s *core.Snapshot) []string {
-	var all, now []string
-	for _, v := range NodeViews(s) {
-		if v.Node == nil || len(s.VolumeServicesOn(v.Name)) == 0 {
-			continue
-		}
-		all = append(all, s.VolumeHostOf(v.Name))
-		if v.Active() {
-			now = append(now, s.VolumeHostOf(v.Name))
-		}
-	}
-	if len(all) <= ownDisksWatched {
-		return all
-	}
-	return now
-}
 
 // RemoteUser is an instance that uses volumes on a node's own disks from another host.
 type RemoteUser struct {
