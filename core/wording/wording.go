@@ -200,7 +200,23 @@ const MostRead = 2000
 
 // OneLine is the beginning of a text, on one line.
 func OneLine(text string, most int) string {
+	if len(text) <= most && isOneLine(text) {
+		return text
+	}
 	return strings.Join(strings.Fields(Clip(text, most)), " ")
+}
+
+// isOneLine tells whether OneLine has nothing to change in a text, as in nearly every name; false also where that takes a closer look.
+func isOneLine(text string) bool {
+	space := true // before it
+	for i := range len(text) {
+		c := text[i]
+		if c == ' ' && space || c != ' ' && (c < '!' || c > '~') {
+			return false
+		}
+		space = c == ' '
+	}
+	return !space || text == ""
 }
 
 // Verb is the word that agrees with n: Verb(1, "needs", "need").
