@@ -55,12 +55,12 @@ func TestAnInstanceKeepsFewBytes(t *testing.T) {
 	var l *instancePoll
 	learn := func() {
 		for from := 0; from < count; from += pageSize {
-			var page serverPage
+			page := serverPage{polled: true}
 			if err := decode(manyServers(from, pageSize), &page); err != nil {
 				t.Fatal(err)
 			}
 			l.step++
-			l.learnAll(l.listing, answer{look: l.listing, step: l.step, records: page.Servers})
+			l.learnAll(l.listing, answer{look: l.listing, step: l.step, servers: page.listed})
 		}
 	}
 	got := kept(func() any {

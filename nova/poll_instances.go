@@ -52,6 +52,7 @@ type instancePoll struct {
 	gathered []string  // IDs on pages of the first list that nobody was told of yet
 	told     time.Time // when the pages of the first list were told last
 
+	seen    *seenServers     // of the hosts and the changes
 	size    int              // of the next page
 	hosts   map[string]*look // of the focus hosts
 	changes *look
@@ -95,7 +96,7 @@ type answer struct {
 	newest  time.Time
 	size    int
 	took    time.Duration
-	records []serverRecord
+	servers []*listedServer
 	next    string
 	err     error
 }
@@ -103,7 +104,7 @@ type answer struct {
 func newInstancePoll(p *Poller) *instancePoll {
 	return &instancePoll{
 		p: p, byHost: map[string][]*core.Instance{}, gone: map[string]uint64{},
-		size: pageSize, hosts: map[string]*look{}, changes: &look{}, listing: &look{},
+		size: pageSize, seen: newSeenServers(), hosts: map[string]*look{}, changes: &look{}, listing: &look{},
 		answers: make(chan answer),
 	}
 }
@@ -294,12 +295,16 @@ func (l *instancePoll) ask(ctx context.Context, k *look) {
 	k.busy = true
 	k.asked++
 	asked := answer{look: k, step: l.step, newest: l.newest, size: l.size}
-	query, marker := k.query, k.marker
+	query, marker, page := k.query, k.marker, serverPage{polled: true}
+	if k != l.listing { // which would have every server be kept
+		page.seen = l.seen
+	}
 	l.asking.Go(func() {
 		began := wallClock()
 		pageCtx, cancel := context.WithTimeout(ctx, l.p.c.times.try)
 		defer cancel()
-		asked.records, asked.next, asked.err = l.p.c.serversPage(pageCtx, query, marker, asked.size)
+		asked.next, asked.err = l.p.c.readServers(pageCtx, query, marker, asked.size, &page)
+		asked.servers = page.listed
 		asked.took = wallClock().Sub(began)
 		select {
 		case l.answers <- asked:
@@ -357,17 +362,15 @@ func (l *instancePoll) take(ctx context.Context, a answer) {
 	}
 	if k.marker == "" {
 		k.covers = a.newest // a change that is not on the first page, or those after it, has a later stamp than any that were known then
-		for i := range a.records {
-			if updated := parseTime(a.records[i].Updated); updated.After(k.covers) {
-				k.covers = updated
-			}
+		for _, s := range a.servers {
+			k.covers = maxTime(s.Updated, k.covers)
 		}
 	}
 	l.step++
 	if a.next != "" {
 		k.due = wallClock() // the next page
 		k.markers[a.next] = true
-		k.marker, k.before = a.next, idsOf(a.records)
+		k.marker, k.before = a.next, idsOf(a.servers)
 		if k == l.listing {
 			l.ask(ctx, k) // the server works on it while this one is handled
 		}
@@ -392,10 +395,10 @@ func (l *instancePoll) take(ctx context.Context, a answer) {
 	}
 }
 
-func idsOf(records []serverRecord) []string {
-	ids := make([]string, 0, len(records))
-	for i := range records[:max(len(records)-1, 0)] {
-		ids = append(ids, records[i].ID)
+func idsOf(servers []*listedServer) []string {
+	ids := make([]string, 0, len(servers))
+	for _, s := range servers[:max(len(servers)-1, 0)] {
+		ids = append(ids, s.id)
 	}
 	return ids
 }
@@ -458,36 +461,37 @@ func (l *instancePoll) tell(d core.Delta, at time.Time) {
 
 // learnAll handles the instances of a page.
 func (l *instancePoll) learnAll(k *look, a answer) (upserts []core.Object, deletes []string) {
-	for i := range a.records {
-		r := &a.records[i]
-		updated := parseTime(r.Updated)
-		if updated.After(l.newest) {
-			l.newest = updated
+	for _, s := range a.servers {
+		if s.Updated.After(l.newest) {
+			l.newest = s.Updated
 		}
-		if k.query.host != "" && !r.deleted() {
-			k.present[r.ID] = true
+		if k.query.host != "" && !s.deleted {
+			k.present[s.ID] = true
 		}
-		old := l.known.At(r.ID)
+		old := l.known.At(s.ID)
 		switch {
-		case l.gone[r.ID] > a.step: // it was deleted since this was requested
+		case l.gone[s.ID] > a.step: // it was deleted since this was requested
 			continue
-		case old.Instance != nil && old.learned > a.step && !updated.After(old.Updated): // another answer was at least as new
+		case old.Instance != nil && old.learned > a.step && !s.Updated.After(old.Updated): // another answer was at least as new
 			continue
-		case r.deleted():
+		case s.deleted:
 			if old.Instance != nil && k == l.changes {
-				l.forget(r.ID)
-				deletes = append(deletes, r.ID)
+				l.forget(s.ID)
+				deletes = append(deletes, s.ID)
 			}
 			continue
 		}
-		instance := r.instance()
-		if same(old.Instance, instance) {
+		if same(old.Instance, s.Instance) {
+			s.Instance, s.told = old.Instance, true
 			l.known.Put(knownInstance{old.Instance, l.step})
 			continue
 		}
-		l.shared.share(instance)
-		l.know(instance, l.step)
-		upserts = append(upserts, instance)
+		if !s.told {
+			l.shared.share(s.Instance)
+			s.told = true
+		}
+		l.know(s.Instance, l.step)
+		upserts = append(upserts, s.Instance)
 	}
 	return upserts, deletes
 }

@@ -159,6 +159,9 @@ func objects[T core.Object](list []T) []core.Object {
 
 // same tells whether two instances are equal.
 func same(a, b *core.Instance) bool {
+	if a == b {
+		return a != nil
+	}
 	if a == nil || b == nil || a.ID != b.ID || a.Host != b.Host || a.Status != b.Status || a.TaskState != b.TaskState ||
 		!a.Updated.Equal(b.Updated) {
 		return false

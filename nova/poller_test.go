@@ -611,8 +611,8 @@ func TestAGatheredPageDoesNotHideANewerAnswer(t *testing.T) {
 		l := newInstancePoll(NewPoller(n.client(), b.sink, PollOptions{}))
 		page := func(k *look, updated, status string) []core.Object {
 			l.step++
-			upserts, _ := l.learnAll(k, answer{look: k, step: l.step - 1, records: []serverRecord{{ID: "a", Host: "h1", Status: status,
-				Updated: updated}}})
+			upserts, _ := l.learnAll(k, answer{look: k, step: l.step - 1, servers: []*listedServer{(&serverRecord{ID: "a", Host: "h1",
+				Status: status, Updated: updated}).listed()}})
 			return upserts
 		}
 		l.told = wallClock()

@@ -90,7 +90,7 @@ func decode(body []byte, out checked) error {
 		if scanServers(body, page) {
 			return page.check()
 		}
-		*page = serverPage{}
+		*page = serverPage{polled: page.polled, seen: page.seen}
 	}
 	var wrongType *json.UnmarshalTypeError
 	if err := json.Unmarshal(body, out); err != nil && !errors.As(err, &wrongType) {

@@ -100,19 +100,52 @@ func hasNext(links []link) bool {
 type serverPage struct {
 	Servers []serverRecord `json:"servers"`
 	Links   []link         `json:"servers_links"`
+
+	polled bool         // listed is wanted, and not Servers
+	seen   *seenServers // on earlier pages, where polled; may be nil
+	listed []*listedServer
+}
+
+// listedServer is what a poll wants of a server. Whoever reads a page may be given one that the poll has: of that it looks at the ID alone.
+type listedServer struct {
+	*core.Instance
+	id      string
+	deleted bool
+	told    bool // others have the Instance: it does not change any more
+}
+
+func (r *serverRecord) listed() *listedServer {
+	return &listedServer{Instance: r.instance(), id: r.ID, deleted: r.deleted()}
 }
 
 // check refuses a page in which a server could be missing: a caller may conclude that a host is empty.
 func (p *serverPage) check() error {
-	if p.Servers == nil {
+	if p.polled && p.listed == nil && p.Servers != nil {
+		p.listed = []*listedServer{}
+		for i := range p.Servers {
+			p.listed = append(p.listed, p.Servers[i].listed())
+		}
+		p.Servers = nil
+	}
+	if p.Servers == nil && p.listed == nil {
 		return errShape("a list of servers")
 	}
-	for i := range p.Servers {
-		if p.Servers[i].ID == "" {
+	for i := range p.len() {
+		if p.id(i) == "" {
 			return errShape("a list of servers: one has no ID")
 		}
 	}
 	return nil
+}
+
+func (p *serverPage) len() int { return len(p.Servers) + len(p.listed) }
+
+// id is the ID of the server at that place.
+func (p *serverPage) id(i int) string {
+	if p.polled {
+		return p.listed[i].id
+	}
+	return p.Servers[i].ID
 }
 
 type serverDocument struct {
@@ -145,10 +178,9 @@ func (q serverQuery) action() action {
 	return a
 }
 
-// serversPage reads one page after marker, of at most the given size. The next page's marker is the last ID. It follows no links,
-// because behind a proxy they often lead nowhere.
-func (c *Client) serversPage(ctx context.Context, q serverQuery, marker string, limit int) (records []serverRecord, next string,
-	err error) {
+// readServers reads one page after marker, of at most the given size, into page. The next page's marker is the last ID. It follows no
+// links, because behind a proxy they often lead nowhere.
+func (c *Client) readServers(ctx context.Context, q serverQuery, marker string, limit int, page *serverPage) (next string, err error) {
 	values := url.Values{"all_tenants": {"True"}, "limit": {strconv.Itoa(limit)}}
 	if q.host != "" {
 		values.Set("host", q.host)
@@ -159,22 +191,22 @@ func (c *Client) serversPage(ctx context.Context, q serverQuery, marker string, 
 	if marker != "" {
 		values.Set("marker", marker)
 	}
+	empty := *page
 	err = c.call(ctx, q.action(), func(s *session) error {
 		sc := at(s.compute, s.versions.best(vEmbeddedFlavor, vTags, vLocked, vBase))
-		var page serverPage
-		if err := c.get(ctx, sc, sc.ServiceURL("servers", "detail")+"?"+values.Encode(), &page); err != nil {
+		*page, next = empty, ""
+		if err := c.get(ctx, sc, sc.ServiceURL("servers", "detail")+"?"+values.Encode(), page); err != nil {
 			return err
 		}
-		records, next = page.Servers, ""
-		if n := len(records); n > 0 && hasNext(page.Links) {
-			next = records[n-1].ID
+		if n := page.len(); n > 0 && hasNext(page.Links) {
+			next = page.id(n - 1)
 			if next == marker {
 				return errShape("a list of servers: it has no end")
 			}
 		}
 		return nil
 	})
-	return records, next, err
+	return next, err
 }
 
 // listServers reads all pages.
@@ -182,11 +214,12 @@ func (c *Client) listServers(ctx context.Context, q serverQuery) ([]serverRecord
 	var all []serverRecord
 	marker := ""
 	for range maxPages {
-		records, next, err := c.serversPage(ctx, q, marker, pageSize)
+		var page serverPage
+		next, err := c.readServers(ctx, q, marker, pageSize, &page)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, records...)
+		all = append(all, page.Servers...)
 		if next == "" {
 			return all, nil
 		}

@@ -234,19 +234,19 @@ func BenchmarkTranslate1000Servers(b *testing.B) {
 }
 
 func BenchmarkApply15000Servers(b *testing.B) {
-	var records []serverRecord
+	var servers []*listedServer
 	for i := range 15000 {
-		records = append(records, serverRecord{ID: fmt.Sprintf("9168b536-cd40-4630-b43f-%012d", i), Name: "web",
+		servers = append(servers, (&serverRecord{ID: fmt.Sprintf("9168b536-cd40-4630-b43f-%012d", i), Name: "web",
 			Host:   fmt.Sprintf("kaas-node-%03d", i%300),
 			Status: "ACTIVE", VMState: "active", PowerState: 1, Tags: &[]string{"a"}, Updated: "2017-10-10T15:49:09Z",
 			Created: "2017-10-10T15:49:09Z",
-			Flavor:  flavorRecord{Name: "m1", ExtraSpecs: map[string]string{"hw:numa_nodes": "1"}}})
+			Flavor:  flavorRecord{Name: "m1", ExtraSpecs: map[string]string{"hw:numa_nodes": "1"}}}).listed())
 	}
 	p := &Poller{pace: 1, sink: func(core.Delta) {}}
 	l := newInstancePoll(p)
 	b.ReportAllocs()
 	for b.Loop() {
 		l.step++
-		l.learnAll(&look{present: map[string]bool{}}, answer{step: l.step, records: records})
+		l.learnAll(&look{present: map[string]bool{}}, answer{step: l.step, servers: servers})
 	}
 }

@@ -14,8 +14,16 @@ func scanServers(body []byte, page *serverPage) bool {
 	ok := s.object(func(name string) bool {
 		switch name {
 		case "servers":
-			if page.Servers != nil {
+			if page.Servers != nil || page.listed != nil {
 				return false
+			}
+			if page.polled {
+				page.listed = []*listedServer{}
+				return s.list(func() bool {
+					one := s.listed(page.seen)
+					page.listed = append(page.listed, one)
+					return one != nil
+				})
 			}
 			page.Servers = []serverRecord{}
 			return s.list(func() bool {
@@ -46,6 +54,8 @@ type serverScan struct {
 	at    int
 	depth int
 	known map[string]string // texts that servers share
+
+	record serverRecord // of a server of which less is kept
 }
 
 // scannedNames are the fields that are read. encoding/json takes them in any case, so that other writings of them are left to it.
@@ -77,6 +87,31 @@ var skippedNames = func() map[string]bool {
 	}
 	return known
 }()
+
+// listed reads a server, or takes it from those that were seen; nil where something is wrong or unusual.
+func (s *serverScan) listed(seen *seenServers) *listedServer {
+	var raw []byte
+	var sum uint64
+	s.space()
+	from := s.at
+	if seen != nil {
+		raw = objectAt(s.data[s.at:])
+		sum = seen.sum(raw)
+		if known := seen.at(sum); known != nil {
+			s.at += len(raw)
+			return known
+		}
+	}
+	s.record = serverRecord{}
+	if !s.server(&s.record) {
+		return nil
+	}
+	one := s.record.listed()
+	if seen != nil && s.at == from+len(raw) {
+		seen.put(sum, one)
+	}
+	return one
+}
 
 func (s *serverScan) server(r *serverRecord) bool {
 	return s.object(func(name string) bool {

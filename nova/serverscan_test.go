@@ -1,9 +1,11 @@
 package nova
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,7 +93,73 @@ func TestServersAreWhatJSONReads(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s is\n%+v\nand not\n%+v", body, got, want)
 		}
+		listed := []*listedServer{}
+		for i := range want.Servers {
+			listed = append(listed, want.Servers[i].listed())
+		}
+		for _, seen := range []*seenServers{nil, newSeenServers()} {
+			for range 2 { // what the first page has is taken from there
+				poll := serverPage{polled: true, seen: seen}
+				if !scanServers(body, &poll) || !reflect.DeepEqual(poll.listed, listed) || !reflect.DeepEqual(poll.Links, want.Links) {
+					t.Fatalf("%s, as polls read it, is\n%+v\nand not\n%+v", body, poll, want)
+				}
+			}
+		}
 	})
+}
+
+// A server of which Nova sends the same again is not read again, and one of which it sends anything else is.
+func TestAServerThatWasSeenIsNotReadAgain(t *testing.T) {
+	page := func(seen *seenServers, body []byte) []*listedServer {
+		t.Helper()
+		p := serverPage{polled: true, seen: seen}
+		if err := decode(body, &p); err != nil {
+			t.Fatal(err)
+		}
+		return p.listed
+	}
+	seen := newSeenServers()
+	body := manyServers(0, 3)
+	first := page(seen, body)
+	if again := page(seen, body); !slices.Equal(first, again) {
+		t.Error("the same page is read again")
+	}
+	other := page(seen, bytes.Replace(body, []byte(`"version": 4`), []byte(`"version": 6`), 1))
+	if other[0] == first[0] || other[1] != first[1] || !reflect.DeepEqual(other[0], first[0]) {
+		t.Errorf("a server with another address is %+v, before %+v", other[0], first[0])
+	}
+	moved := page(seen, bytes.Replace(body, []byte("kaas-node-0000"), []byte("kaas-node-0007"), 1))
+	if moved[0].Host != "kaas-node-0007" || first[0].Host != "kaas-node-0000" {
+		t.Errorf("a server that moved from %q is on %q", first[0].Host, moved[0].Host)
+	}
+	for from := 0; from < 3*seenMost; from += pageSize {
+		page(seen, manyServers(from, pageSize))
+	}
+	if kept := len(seen.newer) + len(seen.older); kept > 2*seenMost {
+		t.Errorf("%d servers are kept", kept)
+	}
+	if late := page(seen, body); late[0] == first[0] || !reflect.DeepEqual(late[0], first[0]) {
+		t.Errorf("a server that was given up is %+v, before %+v", late[0], first[0])
+	}
+	// 13 measured, most of them of the growing list, and a fifth more.
+	const servers, budget = 1000, 16
+	seen, body = newSeenServers(), manyServers(0, servers)
+	if got := testing.AllocsPerRun(5, func() { page(seen, body) }); got > budget {
+		t.Errorf("a page of servers that were seen takes %.1f allocations, and %d are allowed", got, budget)
+	}
+}
+
+// A page that encoding/json has to read is polled, too.
+func TestAnUnusualPageOfServersIsPolled(t *testing.T) {
+	p := serverPage{polled: true, seen: newSeenServers()}
+	if err := decode([]byte(`{"Servers": [{"id": "a", "OS-EXT-STS:power_state": 1.0}]}`), &p); err != nil || p.len() != 1 || p.id(0) != "a" {
+		t.Errorf("it is %+v, %v", p, err)
+	}
+	for _, body := range []string{`{"Servers": [null]}`, `{"servers": [{}]}`, `{}`, `{"servers": null}`} {
+		if err := decode([]byte(body), &serverPage{polled: true, seen: newSeenServers()}); err == nil {
+			t.Errorf("%s is a page", body)
+		}
+	}
 }
 
 // What Nova sends is read in one pass.
