@@ -31,7 +31,10 @@ func scanServers(body []byte, page *serverPage) bool {
 				return s.server(&page.Servers[len(page.Servers)-1])
 			})
 		case "servers_links":
-			page.Links = nil
+			if page.Links != nil {
+				return false
+			}
+			page.Links = []link{}
 			return s.list(func() bool {
 				page.Links = append(page.Links, link{})
 				return s.object(func(name string) bool {

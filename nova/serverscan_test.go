@@ -93,7 +93,10 @@ func TestServersAreWhatJSONReads(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s is\n%+v\nand not\n%+v", body, got, want)
 		}
-		listed := []*listedServer{}
+		var listed []*listedServer
+		if want.Servers != nil {
+			listed = []*listedServer{}
+		}
 		for i := range want.Servers {
 			listed = append(listed, want.Servers[i].listed())
 		}
