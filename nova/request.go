@@ -19,6 +19,7 @@ import (
 const (
 	maxTries    = 4               // of a GET
 	maxAnswer   = 64 << 20        // bytes of one page; 1000 servers are about 3 MB
+	foretold    = 4 << 20         // bytes for which there is room before they come, where the server says how many will
 	longestWait = 5 * time.Minute // a server that asks for a longer wait may well be back earlier
 	readLimit   = time.Minute     // of a read for a step, all pages and tries included
 
@@ -73,6 +74,9 @@ func (c *Client) getOnce(ctx context.Context, sc *gophercloud.ServiceClient, url
 	body := bodies.Get().(*bytes.Buffer)
 	defer bodies.Put(body)
 	body.Reset()
+	if n := resp.ContentLength; n > 0 {
+		body.Grow(int(min(n, foretold)) + bytes.MinRead) // ReadFrom wants that much room beyond the end
+	}
 	if _, err := body.ReadFrom(io.LimitReader(resp.Body, maxAnswer)); err != nil {
 		return err
 	}
