@@ -148,7 +148,7 @@ type facts struct {
 	found    []core.Attention
 
 	some    []foundAt // the nodes with entries, in the order in which nodes are shown
-	holding []holder  // the nodes with instances that will hold them
+	holders holders   // the nodes with instances that will hold them
 
 	age map[string]time.Time // by ID of a cause: since when the oldest entry that follows from it is so
 

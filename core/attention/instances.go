@@ -17,7 +17,7 @@ func (f *facts) instances() {
 	for _, at := range f.some {
 		f.take(at.instances)
 	}
-	f.holders(f.holding)
+	f.willBeHeld()
 }
 
 // instancesOn finds the instances that hold a node in maintenance, and returns those that will hold it when its turn comes.
@@ -134,6 +134,23 @@ type holder struct {
 	names []string // of the instances, with what holds
 }
 
+// holders are the nodes whose instances will hold them.
+type holders struct {
+	first            []holder // by their labels, heldFew at most; the others' number is told
+	nodes, instances int
+}
+
+func (h *holders) add(one holder) {
+	h.nodes, h.instances = h.nodes+1, h.instances+len(one.names)
+	at, _ := slices.BinarySearchFunc(h.first, one, func(a, b holder) int {
+		return cmp.Or(cmp.Compare(a.view.Label, b.view.Label), cmp.Compare(a.view.Name, b.view.Name))
+	})
+	if at < heldFew {
+		h.first = slices.Insert(h.first, at, one)
+		h.first = h.first[:min(len(h.first), heldFew)]
+	}
+}
+
 // willHold are the instances that will hold a node when its turn in this update comes, and that can be dealt with before.
 func (f *facts) willHold(v *core.NodeView, m progress.HostMaintenance) []string {
 	var names []string
@@ -165,42 +182,32 @@ func manualText(v *core.NodeView) string {
 	return ""
 }
 
-// holders makes an entry for each node that will be held. In a large fleet these would bury everything else: then it makes one for all,
+// willBeHeld makes an entry for each node that will be held. In a large fleet these would bury everything else: then it makes one for all,
 // which leads to the first of them.
-func (f *facts) holders(all []holder) {
-	if len(all) == 0 {
+func (f *facts) willBeHeld() {
+	h := f.holders
+	if h.nodes == 0 {
 		return
 	}
-	if len(all) <= heldFew {
-		slices.SortFunc(all, func(a, b holder) int { return progress.AsShown(a.view, b.view) })
-		for _, h := range all {
-			a := nodeFacts{NodeView: h.view}.entry(core.RuleWillHold)
+	if h.nodes <= heldFew {
+		slices.SortFunc(h.first, func(a, b holder) int { return progress.AsShown(a.view, b.view) })
+		for _, one := range h.first {
+			a := nodeFacts{NodeView: one.view}.entry(core.RuleWillHold)
 			a.Severity, a.Since = core.SeverityNotice, core.Since{}
-			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(h.view), wording.Count(len(h.names), "instance"),
-				wording.Some(h.names, 4))
+			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(one.view), wording.Count(len(one.names), "instance"),
+				wording.Some(one.names, 4))
 			f.add(a)
 		}
 		return
 	}
-	instances := 0
-	first := make([]holder, 0, heldFew+1) // the others' number is told
-	for _, h := range all {
-		instances += len(h.names)
-		at, _ := slices.BinarySearchFunc(first, h, func(a, b holder) int {
-			return cmp.Or(cmp.Compare(a.view.Label, b.view.Label), cmp.Compare(a.view.Name, b.view.Name))
-		})
-		if at < heldFew {
-			first = slices.Insert(first, at, h)
-			first = first[:min(len(first), heldFew)]
-		}
+	var labels []string
+	for _, one := range h.first {
+		labels = append(labels, fmt.Sprintf("%s (%d)", one.view.Label, len(one.names)))
 	}
-	labels := make([]string, len(all))
-	for i, h := range first {
-		labels[i] = fmt.Sprintf("%s (%d)", h.view.Label, len(h.names))
-	}
-	a := nodeFacts{NodeView: first[0].view}.entry(core.RuleWillHold)
-	a.Key, a.Subject, a.Node, a.Label = "", core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, "", wording.Count(len(all), "node")
+	a := nodeFacts{NodeView: h.first[0].view}.entry(core.RuleWillHold)
+	a.Key, a.Subject, a.Node, a.Label = "", core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, "", wording.Count(h.nodes, "node")
 	a.Severity, a.Since = core.SeverityNotice, core.Since{}
-	a.Reason = fmt.Sprintf("%s will hold them when their turn comes: %s", wording.Count(instances, "instance"), wording.Some(labels, 4))
+	a.Reason = fmt.Sprintf("%s will hold them when their turn comes: %s", wording.Count(h.instances, "instance"),
+		wording.SomeOf(labels, h.nodes, 4))
 	f.add(a)
 }

@@ -128,22 +128,19 @@ type foundAt struct {
 
 // gather collects what was found at the nodes: once for all rules, as there are thousands of nodes, and few have an entry.
 func (f *facts) gather() {
-	views, i, n, holding := progress.ByNode(f.s), 0, 0, 0
+	views, i, n := progress.ByNode(f.s), 0, 0
 	for at := range f.at.All() {
 		if len(at.found)+len(at.instances) > 0 {
 			n++
 		}
-		if len(at.willHold) > 0 {
-			holding++
-		}
 	}
-	f.some, f.holding = make([]foundAt, 0, n), make([]holder, 0, holding)
+	f.some = make([]foundAt, 0, n)
 	for at := range f.at.All() { // both are in the order of NodeNames
 		if len(at.found)+len(at.instances) > 0 {
 			f.some = append(f.some, foundAt{views.At(i), at.found, at.instances})
 		}
 		if len(at.willHold) > 0 {
-			f.holding = append(f.holding, holder{view: views.At(i), names: at.willHold})
+			f.holders.add(holder{view: views.At(i), names: at.willHold})
 		}
 		i++
 	}

@@ -124,32 +124,7 @@ func neverSeen(s *core.Snapshot, kind core.Kind, m core.Meta, b core.Bookkeeping
 // keepsBooks tells whether the controller notes its work where Lockstep can read it: some object has such a note.
 func keepsBooks(s *core.Snapshot) bool {
 	return slices.ContainsFunc(s.ClusterRequests, func(r *core.MaintenanceRequest) bool { return r.Kept.Marked }) ||
-		booksKept.After(s, markedOf).any
-}
-
-// marked is whether an object of a node has the controller's note, and of which it was made.
-type marked struct {
-	any bool
-	of  core.Digest[bool]
-}
-
-var booksKept core.Derivation[marked]
-
-func markedOf(s *core.Snapshot, earlier marked) marked {
-	each := core.DeriveByNode(s, earlier.of.ByNode, nil, NodeNames(s), nil, func(s *core.Snapshot, name string) (bool, bool) {
-		return slices.ContainsFunc(s.NodeRequests[name], func(r *core.MaintenanceRequest) bool { return r.Kept.Marked }) ||
-			slices.ContainsFunc(s.NodeLocks[name], func(l *core.WorkloadLock) bool {
-				return l.Controller == core.ControllerOpenStack && l.Kept.Marked
-			}), false
-	})
-	m := marked{earlier.any, core.DigestOf(s, earlier.of, each, func(is bool) bool { return is })}
-	if !m.of.SameAs(earlier.of) {
-		m.any = false
-		for is := range each.All() {
-			m.any = m.any || is
-		}
-	}
-	return m
+		saidOf(s).marked
 }
 
 // RequestAccount is what the controller does with a request; none when there is no request.

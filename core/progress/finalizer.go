@@ -13,55 +13,27 @@ func Finalizer(s *core.Snapshot) (name, source string) {
 	if a, _ := ActAs(s, core.ControllerOpenStack); a.Finalizer != "" {
 		return a.Finalizer, "as configured"
 	}
-	if name := finalizers.After(s, finalizersOf).name; name != "" {
+	if name := bornFinalizer(s); name != "" {
 		return name, "as its own objects bear it"
 	}
 	return core.UsualFinalizer, "the usual one: no object bears one"
 }
 
-// bornFinalizers is the finalizer that most of Rockoon's objects bear, and what it was made of.
-type bornFinalizers struct {
-	name string // empty when none bears one
-	of   core.Digest[string]
-	seen map[string]int // how many objects of nodes bear each
-}
-
-var finalizers core.Derivation[bornFinalizers]
-
-// finalizersOf is made from the nodes of which something has changed: there are thousands of others.
-func finalizersOf(s *core.Snapshot, earlier bornFinalizers) bornFinalizers {
-	each := core.DeriveByNode(s, earlier.of.ByNode, nil, NodeNames(s), nil, func(s *core.Snapshot, name string) (string, bool) {
-		var own []string
-		for _, r := range s.NodeRequests[name] {
-			own = append(own, rockoons(r.Meta, false)...)
-		}
-		for _, l := range s.NodeLocks[name] {
-			own = append(own, rockoons(l.Meta, l.Controller == core.ControllerOpenStack)...)
-		}
-		return strings.Join(own, "\n"), false
-	})
-	b := bornFinalizers{of: core.DigestOf(s, earlier.of, each, func(own string) string { return own }), seen: earlier.seen}
-	if !b.of.SameAs(earlier.of) {
-		b.seen = map[string]int{}
-		for own := range each.All() {
-			for f := range strings.SplitSeq(own, "\n") {
-				b.seen[f]++
-			}
-		}
-		delete(b.seen, "") // of nodes without any
-	}
-	seen := maps.Clone(b.seen)
+// bornFinalizer is the finalizer that most of Rockoon's objects bear; empty when none bears one.
+func bornFinalizer(s *core.Snapshot) string {
+	seen := maps.Clone(saidOf(s).finalizers)
 	for _, r := range s.ClusterRequests {
 		for _, f := range rockoons(r.Meta, false) {
 			seen[f]++
 		}
 	}
+	name := ""
 	for f, n := range seen {
-		if n > seen[b.name] || n == seen[b.name] && f < b.name {
-			b.name = f
+		if n > seen[name] || n == seen[name] && f < name {
+			name = f
 		}
 	}
-	return b
+	return name
 }
 
 // rockoons are the finalizers of an object that are Rockoon's; own tells whether the object can only be Rockoon's.

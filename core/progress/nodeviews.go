@@ -1,7 +1,6 @@
 package progress
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -255,41 +254,7 @@ func (f *stageFacts) staleInner() bool {
 }
 
 // NewestKubelet is the newest kubelet version when the nodes differ; empty otherwise.
-func NewestKubelet(s *core.Snapshot) string {
-	return newest.After(s, newestOf).version
-}
-
-// newestKubelet is the newest version, and what it was made of.
-type newestKubelet struct {
-	version string
-	of      core.Digest[string]
-}
-
-var newest core.Derivation[newestKubelet]
-
-func newestOf(s *core.Snapshot, earlier newestKubelet) newestKubelet {
-	each := core.DeriveByNode(s, earlier.of.ByNode, nil, NodeNames(s), nil, func(s *core.Snapshot, name string) (string, bool) {
-		if n := s.Nodes[name]; n != nil {
-			return n.KubeletVersion, false
-		}
-		return "", false
-	})
-	n := newestKubelet{of: core.DigestOf(s, earlier.of, each, func(version string) string { return version })}
-	if n.of.SameAs(earlier.of) {
-		n.version = earlier.version
-		return n
-	}
-	var versions []string // hardly ever more than two
-	for version := range each.All() {
-		if version != "" && !slices.Contains(versions, version) {
-			versions = append(versions, version)
-		}
-	}
-	if len(versions) > 1 {
-		n.version = slices.MaxFunc(versions, func(a, b string) int { return cmp.Or(compareVersions(a, b), strings.Compare(a, b)) })
-	}
-	return n
-}
+func NewestKubelet(s *core.Snapshot) string { return saidOf(s).newestKubelet }
 
 // compareVersions compares versions like v1.30.14 number by number; parts that are not numbers compare as text.
 func compareVersions(a, b string) int {

@@ -50,7 +50,7 @@ func updateOf(s *core.Snapshot) core.Update {
 	switch {
 	case cmr != nil:
 		u.Started = core.Since{At: cmr.Created, Exact: true}
-		u.To = cmp.Or(cmr.Release, requestedRelease(s))
+		u.To = cmp.Or(cmr.Release, saidOf(s).requested)
 		if h.UID == cmr.UID {
 			u.To = cmp.Or(u.To, h.Release)
 			u.From = h.From
@@ -119,16 +119,6 @@ func ReleaseOf(name string) string {
 	return name
 }
 
-// requestedRelease is the release that the nodes' requests are for.
-func requestedRelease(s *core.Snapshot) string {
-	for _, name := range s.NodeNames() {
-		if r := s.NodeRequest(name); r != nil && r.Release != "" {
-			return r.Release
-		}
-	}
-	return ""
-}
-
 // otherRelease is the release, other than the target, that a lock of the OpenStack controller still has: the update's starting
 // point. The documents do not say what other controllers write there (docs/mosk.md#locks).
 func otherRelease(s *core.Snapshot, target string) string {
@@ -140,26 +130,13 @@ func otherRelease(s *core.Snapshot, target string) string {
 			return l.Release
 		}
 	}
-	each := otherReleases.After(s, func(s *core.Snapshot, earlier core.ByNode[string]) core.ByNode[string] {
-		return core.DeriveByNode(s, earlier, target, s.NodeNames(), nil, func(s *core.Snapshot, name string) (string, bool) {
-			for _, l := range s.NodeLocks[name] {
-				if other(l) {
-					return l.Release, false
-				}
-			}
-			return "", false
-		})
-	})
-	for release := range each.All() {
-		if release != "" {
+	for _, release := range saidOf(s).releases {
+		if !SameRelease(release, target) {
 			return release
 		}
 	}
 	return ""
 }
-
-// otherReleases are the releases other than the target that nodes' locks still have; empty for the other nodes.
-var otherReleases core.Derivation[core.ByNode[string]]
 
 // Release is the release that the cluster is at by the lock of the OpenStack controller; empty when there is no such lock, or it does not
 // say.

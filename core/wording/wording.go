@@ -182,16 +182,21 @@ func Count(n int, noun string) string {
 }
 
 // Some are the first names of a list, and how many more there are.
-func Some(names []string, most int) string { return some(names, most, ", ", " ") }
+func Some(names []string, most int) string { return SomeOf(names, len(names), most) }
+
+// SomeOf is Some for a list of which only the first names are there, at least most.
+func SomeOf(first []string, all, most int) string { return some(first, all, most, ", ", " ") }
 
 // SomeClauses is Some for texts that have commas of their own: "a holds b, c; d is down; and 3 more".
-func SomeClauses(clauses []string, most int) string { return some(clauses, most, "; ", "; ") }
+func SomeClauses(clauses []string, most int) string {
+	return some(clauses, len(clauses), most, "; ", "; ")
+}
 
-func some(all []string, most int, between, last string) string {
-	if len(all) <= most {
-		return strings.Join(all, between)
+func some(first []string, all, most int, between, last string) string {
+	if all <= most {
+		return strings.Join(first, between)
 	}
-	return strings.Join(all[:most], between) + fmt.Sprintf("%sand %d more", last, len(all)-most)
+	return strings.Join(first[:most], between) + fmt.Sprintf("%sand %d more", last, all-most)
 }
 
 // MostRead is how much of a server's or controller's text a person is shown, in bytes. The screen wraps it and cuts it to its room.
