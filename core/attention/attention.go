@@ -159,11 +159,13 @@ type facts struct {
 // blockingIn are the instances that block a node's lock, of each node in maintenance: these nodes are looked at in each Snapshot, and
 // a full one has fifty of them.
 func blockingIn(s *core.Snapshot, earlier core.ByNode[[]core.InstanceView]) core.ByNode[[]core.InstanceView] {
+	var blocking progress.Blocking
 	return core.DeriveByNode(s, earlier, nil, progress.NodeNames(s), nil, func(s *core.Snapshot, name string) ([]core.InstanceView, bool) {
 		if s.NodeRequest(name) == nil {
 			return nil, false
 		}
-		return progress.BlockingInstances(s, name), false
+		before, _ := earlier.Get(name)
+		return blocking.On(s, name, before), false
 	})
 }
 

@@ -108,24 +108,37 @@ func InstanceViews(s *core.Snapshot, node string) []core.InstanceView {
 // BlockingInstances are the views of the node's instances that block its lock, in the order of InstanceViews. A full host has fifty
 // instances, and those that do not block cost nothing here.
 func BlockingInstances(s *core.Snapshot, node string) []core.InstanceView {
+	return new(Blocking).On(s, node, nil)
+}
+
+// Blocking finds the instances that block locks, of one node after the other. The zero value is ready.
+type Blocking struct {
+	instances []*core.Instance
+	views     []core.InstanceView
+}
+
+// On are BlockingInstances of the node. Where these are as in an earlier list, it is that list.
+func (b *Blocking) On(s *core.Snapshot, node string, earlier []core.InstanceView) []core.InstanceView {
 	m := MaintenanceOf(s, node)
 	if !m.Reboot {
 		return nil
 	}
-	var blocking []*core.Instance
+	b.instances, b.views = b.instances[:0], b.views[:0]
 	for _, in := range s.ByHost[m.Host] {
 		if action, _ := core.EffectiveAction(in.Tags, m.Mode); in.Host != "" && core.Blocks(in, action) {
-			blocking = append(blocking, in)
+			b.instances = append(b.instances, in)
 		}
 	}
-	if !slices.IsSortedFunc(blocking, byName) {
-		slices.SortFunc(blocking, byName)
+	if !slices.IsSortedFunc(b.instances, byName) {
+		slices.SortFunc(b.instances, byName)
 	}
-	views := make([]core.InstanceView, len(blocking))
-	for i, in := range blocking {
-		views[i] = ViewInstance(s, in, m)
+	for _, in := range b.instances {
+		b.views = append(b.views, ViewInstance(s, in, m))
 	}
-	return views
+	if earlier != nil && slices.EqualFunc(earlier, b.views, core.InstanceView.Same) {
+		return earlier
+	}
+	return append(make([]core.InstanceView, 0, len(b.views)), b.views...)
 }
 
 func byName(a, b *core.Instance) int {
