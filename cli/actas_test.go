@@ -287,12 +287,12 @@ func maintenanceByHand(t *testing.T) {
 	}
 	confirm(core.Intent{Kind: core.IntentAskNode, Node: name, Scope: core.ScopeOS})
 	p.until("the node is released, and nothing runs on it", func(s *core.Snapshot) bool {
-		return inactive(s.NodeLocks[name], core.LockInactive) && len(s.InstancesOn(name)) == 0
+		return inactive(s.NodeLocks.At(name), core.LockInactive) && len(s.InstancesOn(name)) == 0
 	})
 	confirm(core.Intent{Kind: core.IntentWithdraw, Node: name})
 	p.until("the node's locks are taken back, and it is in scheduling", func(s *core.Snapshot) bool {
 		svc := s.Services[s.HostOf(name)]
-		return s.NodeRequest(name) == nil && inactive(s.NodeLocks[name], core.LockActive) && svc != nil && svc.Enabled
+		return s.NodeRequest(name) == nil && inactive(s.NodeLocks.At(name), core.LockActive) && svc != nil && svc.Enabled
 	})
 	confirm(core.Intent{Kind: core.IntentWithdraw})
 	p.until("the cluster's locks are taken back", func(s *core.Snapshot) bool {

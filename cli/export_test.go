@@ -161,7 +161,7 @@ func shapeOf(s *core.Snapshot) map[string]int {
 	for _, a := range attention.Of(s) {
 		m[fmt.Sprintf("entry %s %s %t", a.Rule, a.Severity, a.Diagnosis != nil)]++
 	}
-	for _, locks := range append(slices.Collect(maps.Values(s.NodeLocks)), s.ClusterLocks) {
+	for _, locks := range append(slices.Collect(maps.Values(maps.Collect(s.NodeLocks.All()))), s.ClusterLocks) {
 		for _, l := range locks {
 			m[fmt.Sprintf("lock %s %s %s says %s", l.Controller, l.State(), l.Release, progress.ReadLockMessage(l.Message).ID)]++
 		}

@@ -146,7 +146,7 @@ var metrics = []metric{
 	{"lockstep_node_locks", []string{"controller", "state"}, "NodeWorkloadLocks by controller and state, with the same limits.",
 		whereKnown(core.SourceNodeLocks, func(s *core.Snapshot, is func(float64, ...string)) {
 			var all []*core.WorkloadLock
-			for _, locks := range s.NodeLocks {
+			for _, locks := range s.NodeLocks.All() {
 				all = append(all, locks...)
 			}
 			countLocks(all, is)

@@ -193,9 +193,9 @@ func TestAnOldRecordingIsStillRead(t *testing.T) {
 		play.Take(f)
 	}
 	s := play.Snapshot()
-	if s.Cluster != "mos" || len(s.Nodes) != 4 || s.Instances.Len() == 0 || len(s.NodeLocks) == 0 || s.Management == nil ||
+	if s.Cluster != "mos" || len(s.Nodes) != 4 || s.Instances.Len() == 0 || s.NodeLocks.Len() == 0 || s.Management == nil ||
 		len(s.History.Stages) == 0 || !s.Now.Equal(rec.To) {
 		t.Errorf("at its end it shows %d nodes, %d instances, locks of %d nodes, %d stages", len(s.Nodes), s.Instances.Len(),
-			len(s.NodeLocks), len(s.History.Stages))
+			s.NodeLocks.Len(), len(s.History.Stages))
 	}
 }

@@ -24,7 +24,7 @@ func stateOf(s *core.Snapshot) map[string]int {
 	for name, n := range s.Nodes {
 		m[fmt.Sprintf("node %s %s %v ready %s, cordoned %t, kubelet %s, %d instances, mode %s", name, n.ShortName, n.Roles, n.Ready, n.Cordoned,
 			n.KubeletVersion, len(s.InstancesOn(name)), n.Annotations[core.AnnotationMigrationMode])]++
-		for _, l := range s.NodeLocks[name] {
+		for _, l := range s.NodeLocks.At(name) {
 			m[fmt.Sprintf("lock %s of %s is %s %s", l.Name, l.Controller, l.State(), l.InnerState)]++
 		}
 		if r := s.NodeRequest(name); r != nil {

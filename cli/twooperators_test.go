@@ -104,7 +104,7 @@ func (r *cloudRecord) shown(s *core.Snapshot) map[string]string {
 		if s.NodeRequest(n.Name) != nil {
 			out[n.Label()+" request"] = "there"
 		}
-		for _, l := range s.NodeLocks[n.Name] {
+		for _, l := range s.NodeLocks.At(n.Name) {
 			out[n.Label()+" lock "+l.Controller] = string(l.State())
 		}
 	}

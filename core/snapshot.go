@@ -31,7 +31,7 @@ type Facts struct {
 
 	Nodes           map[string]*Node                 // by name
 	ClusterLocks    []*WorkloadLock                  // by controller, then name
-	NodeLocks       map[string][]*WorkloadLock       // by node name; each by controller, then name
+	NodeLocks       ByName[[]*WorkloadLock]          // by node name; each by controller, then name
 	ClusterRequests []*MaintenanceRequest            // by name
 	NodeRequests    map[string][]*MaintenanceRequest // by node name; each by name
 	Deletions       map[string]*NodeNotice           // NodeDeletionRequests by node name
@@ -177,7 +177,7 @@ func (s *Snapshot) ClusterRequest() *MaintenanceRequest {
 
 // NodeLock is the node's lock of the controller; nil when there is none.
 func (s *Snapshot) NodeLock(node, controller string) *WorkloadLock {
-	for _, l := range s.NodeLocks[node] {
+	for _, l := range s.NodeLocks.At(node) {
 		if l.Controller == controller {
 			return l
 		}

@@ -19,7 +19,7 @@ func Bookkept() Scene {
 	sc := Healthy()
 	sc.Controller = &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system"}, Replicas: 1, Existing: 1, Ready: 1}
 	sc.Maintained("cmp-01", "")
-	for _, list := range sc.NodeLocks {
+	for _, list := range sc.NodeLocks.All() {
 		for _, l := range list {
 			l.Kept, l.Finalizers = core.Bookkeeping{Handled: true, Marked: true}, HeldBy
 		}

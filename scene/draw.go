@@ -205,7 +205,7 @@ func DrawScene(t *rapid.T) Scene {
 				r.Deleting = Ago(time.Minute)
 			}
 		}
-		l := sc.NodeLocks[name][0]
+		l := sc.NodeLocks.At(name)[0]
 		l.RawState = rapid.SampledFrom(states).Draw(t, "lock")
 		l.InnerState = rapid.SampledFrom([]string{core.InnerActive, core.InnerInactive, "", "else"}).Draw(t, "inner")
 		l.Message = rapid.SampledFrom(texts).Draw(t, "text")

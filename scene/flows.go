@@ -70,7 +70,9 @@ func DisabledFor(sc Scene, node, reason string) {
 }
 
 // LockGone removes the node's locks.
-func LockGone(node string) func(Scene) { return func(sc Scene) { delete(sc.NodeLocks, node) } }
+func LockGone(node string) func(Scene) {
+	return func(sc Scene) { sc.NodeLocks = sc.NodeLocks.Without(node) }
+}
 
 // LockReleased makes the OpenStack controller's lock of the node inactive.
 func LockReleased(node string) func(Scene) {

@@ -13,7 +13,7 @@ func (sc Scene) Objects() map[core.SourceID][]core.Object {
 	for _, l := range sc.ClusterLocks {
 		add(core.SourceClusterLocks, l)
 	}
-	for _, locks := range sc.NodeLocks {
+	for _, locks := range sc.NodeLocks.All() {
 		for _, l := range locks {
 			add(core.SourceNodeLocks, l)
 		}

@@ -21,7 +21,7 @@ type Scene struct{ *core.Snapshot }
 func NewScene() Scene {
 	s := &core.Snapshot{Facts: core.Facts{
 		Revision: 1, Now: Noon, Wall: Noon, Cluster: "mos", Operator: "anna@jump01", Settings: core.DefaultSettings(),
-		Sources: map[core.SourceID]core.Source{}, Nodes: map[string]*core.Node{}, NodeLocks: map[string][]*core.WorkloadLock{},
+		Sources: map[core.SourceID]core.Source{}, Nodes: map[string]*core.Node{},
 		NodeRequests: map[string][]*core.MaintenanceRequest{}, Deletions: map[string]*core.NodeNotice{},
 		Disablings: map[string]*core.NodeNotice{},
 		Pods:       map[string]*core.NodePods{}, Services: map[string]*core.ComputeService{},
@@ -92,7 +92,7 @@ func (sc Scene) Lock(node, controller string, state core.LockState) *core.Worklo
 		sc.ClusterLocks = append(sc.ClusterLocks, l)
 		return l
 	}
-	sc.NodeLocks[node] = append(sc.NodeLocks[node], l)
+	sc.NodeLocks = sc.NodeLocks.Put(node, append(sc.NodeLocks.At(node), l))
 	return l
 }
 

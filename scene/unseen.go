@@ -28,7 +28,7 @@ func (sc Scene) Unseen(id core.SourceID) Scene {
 	case core.SourceClusterLocks:
 		sc.ClusterLocks = nil
 	case core.SourceNodeLocks:
-		sc.NodeLocks = nil
+		sc.NodeLocks = core.ByName[[]*core.WorkloadLock]{}
 	case core.SourceClusterRequests:
 		sc.ClusterRequests = nil
 	case core.SourceNodeRequests:

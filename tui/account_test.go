@@ -17,11 +17,11 @@ func kept() *core.Snapshot {
 	r.Kept = core.Bookkeeping{Marked: true, Change: &core.Tries{Purpose: "create", Failed: 2, Words: "'scope'",
 		Started: before(3 * time.Minute), Next: fixtureNow.Add(40 * time.Second)}}
 	s.NodeRequests[node] = []*core.MaintenanceRequest{&r}
-	for i, l := range s.NodeLocks[node] {
+	for i, l := range s.NodeLocks.At(node) {
 		if l.Controller == core.ControllerOpenStack {
 			silent := *l
 			silent.Message = ""
-			s.NodeLocks[node][i] = &silent
+			s.NodeLocks.At(node)[i] = &silent
 		}
 	}
 	return s

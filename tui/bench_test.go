@@ -16,10 +16,10 @@ func worldOf(n int) *core.Snapshot {
 		node := *model
 		node.Name, node.ShortName, node.UID = fmt.Sprintf("kaas-node-x%04d", i), fmt.Sprintf("x-%04d", i), fmt.Sprint("uid-x", i)
 		s.Nodes[node.Name] = &node
-		for _, l := range s.NodeLocks[model.Name] {
+		for _, l := range s.NodeLocks.At(model.Name) {
 			lock := *l
 			lock.Node, lock.Name, lock.UID = node.Name, l.Controller+"-"+node.Name, fmt.Sprint(l.UID, i)
-			s.NodeLocks[node.Name] = append(s.NodeLocks[node.Name], &lock)
+			s.NodeLocks = s.NodeLocks.Put(node.Name, append(s.NodeLocks.At(node.Name), &lock))
 		}
 	}
 	return s

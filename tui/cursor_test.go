@@ -10,7 +10,7 @@ import (
 // open the entry that was first when the program began.
 func TestTheListOfNeedsBeginsAtItsTop(t *testing.T) {
 	calm := func(s *core.Snapshot) {
-		s.Operations, s.NodeRequests, s.NodeLocks, s.OpenStack[0].State = nil, nil, nil, "FAILED"
+		s.Operations, s.NodeRequests, s.NodeLocks, s.OpenStack[0].State = nil, nil, core.ByName[[]*core.WorkloadLock]{}, "FAILED"
 	}
 	d := drive(world(), 120, 40)
 	d.fresh(calm)

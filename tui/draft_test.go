@@ -65,7 +65,7 @@ func reasons(i core.Intent, text string) bool  { return i.Reason == text }
 func releases(i core.Intent, text string) bool { return strings.HasSuffix(i.Release, text) }
 
 func locked(s *core.Snapshot, i core.Intent) *core.WorkloadLock {
-	for _, locks := range s.NodeLocks {
+	for _, locks := range s.NodeLocks.All() {
 		for _, l := range locks {
 			if l.UID == i.Object.UID {
 				return l

@@ -26,8 +26,8 @@ func world() *core.Snapshot {
 	s := &core.Snapshot{Facts: core.Facts{
 		Revision: 7, Now: fixtureNow, Wall: fixtureWall, Cluster: "mos", Operator: "anna@jump01",
 		Sources: make(map[core.SourceID]core.Source), Nodes: make(map[string]*core.Node),
-		NodeLocks: make(map[string][]*core.WorkloadLock), NodeRequests: make(map[string][]*core.MaintenanceRequest),
-		Deletions: make(map[string]*core.NodeNotice), Disablings: make(map[string]*core.NodeNotice),
+		NodeRequests: make(map[string][]*core.MaintenanceRequest),
+		Deletions:    make(map[string]*core.NodeNotice), Disablings: make(map[string]*core.NodeNotice),
 		Pods: make(map[string]*core.NodePods), Services: make(map[string]*core.ComputeService),
 		ByHost:     make(map[string][]*core.Instance),
 		Migrations: make(map[string][]*core.Migration), Agents: make(map[string][]*core.NetworkAgent),
@@ -87,9 +87,9 @@ func fixtureNodes(s *core.Snapshot, update string) {
 		}
 		s.Nodes[n.Name] = n
 		for _, c := range []string{core.ControllerOpenStack, core.ControllerCeph, core.ControllerTungstenFabric} {
-			s.NodeLocks[n.Name] = append(s.NodeLocks[n.Name], &core.WorkloadLock{Kind: core.KindNodeWorkloadLock, Controller: c,
-				Node: n.Name, RawState: core.LockActive, Release: "21.0.0+25.2",
-				Meta: core.Meta{Name: c + "-" + n.Name, UID: "nwl-" + c + "-" + short, Created: before(900 * time.Hour)}})
+			s.NodeLocks = s.NodeLocks.Put(n.Name, append(s.NodeLocks.At(n.Name), &core.WorkloadLock{Kind: core.KindNodeWorkloadLock,
+				Controller: c, Node: n.Name, RawState: core.LockActive, Release: "21.0.0+25.2",
+				Meta: core.Meta{Name: c + "-" + n.Name, UID: "nwl-" + c + "-" + short, Created: before(900 * time.Hour)}}))
 		}
 		if n.Is(core.RoleCompute) {
 			s.Services[n.Name] = &core.ComputeService{ID: "svc-" + short, Host: n.Name, Enabled: true, Up: true, Zone: "nova"}
@@ -136,7 +136,7 @@ func fixtureNodes(s *core.Snapshot, update string) {
 		core.RoleMaster}
 	for i := range 3 {
 		n := add(fmt.Sprintf("ctl-%02d", i+1), control, "")
-		s.NodeLocks[n.Name] = s.NodeLocks[n.Name][:2]
+		s.NodeLocks = s.NodeLocks.Put(n.Name, s.NodeLocks.At(n.Name)[:2])
 		done(n, time.Duration(87-8*i)*time.Minute, time.Duration(79-8*i)*time.Minute)
 	}
 	for i := range 2 {

@@ -123,7 +123,7 @@ func TestTroubleAsItIsShown(t *testing.T) {
 	set(core.SourceInstances, core.SourceFailed, &core.APIError{Kind: core.ErrUnauthorized, Server: core.ServerOpenStack, Status: 401,
 		Call: "authenticate at keystone", Message: "The request you have made requires authentication.", Remedy: "check clouds.yaml"})
 	set(core.SourceMigrations, core.SourceConnecting, nil)
-	s.ClusterLocks, s.NodeLocks = nil, map[string][]*core.WorkloadLock{}
+	s.ClusterLocks, s.NodeLocks = nil, core.ByName[[]*core.WorkloadLock]{}
 	s.Instances, s.ByHost, s.Migrations = core.Instances{}, map[string][]*core.Instance{}, map[string][]*core.Migration{}
 	for _, size := range sizes {
 		golden(t, fmt.Sprintf("trouble-%dx%d", size.w, size.h), stripped(drive(s, size.w, size.h).keys("5").shows()))

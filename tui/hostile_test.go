@@ -19,7 +19,7 @@ func TestAHostileClusterCannotDriveTheTerminal(t *testing.T) {
 		n.KubeletVersion = evil
 		n.Annotations["openstack.lcm.mirantis.com/"+evil] = evil
 	}
-	for _, locks := range s.NodeLocks {
+	for _, locks := range s.NodeLocks.All() {
 		for _, l := range locks {
 			l.Message, l.Release, l.InnerState = evil, evil, evil
 		}

@@ -282,7 +282,7 @@ func findLock(s *core.Snapshot, kind core.Kind, name string) *core.WorkloadLock 
 			return l
 		}
 	}
-	for _, locks := range s.NodeLocks {
+	for _, locks := range s.NodeLocks.All() {
 		for _, l := range locks {
 			if l.Kind == kind && l.Name == name {
 				return l

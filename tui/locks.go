@@ -181,16 +181,16 @@ func (p *locksPane) refresh() string {
 	node := p.node
 	if p.every {
 		rows = append(rows, p.snap.ClusterLocks...)
-		names := make([]string, 0, len(p.snap.NodeLocks))
-		for name := range p.snap.NodeLocks {
+		names := make([]string, 0, p.snap.NodeLocks.Len())
+		for name := range p.snap.NodeLocks.All() {
 			names = append(names, name)
 		}
 		slices.SortFunc(names, func(a, b string) int { return strings.Compare(p.snap.Label(a), p.snap.Label(b)) })
 		for _, name := range names {
-			rows = append(rows, p.snap.NodeLocks[name]...)
+			rows = append(rows, p.snap.NodeLocks.At(name)...)
 		}
 	} else {
-		rows = append(slices.Clone(p.snap.NodeLocks[node]), p.snap.ClusterLocks...)
+		rows = append(slices.Clone(p.snap.NodeLocks.At(node)), p.snap.ClusterLocks...)
 	}
 	had := p.Cursor()
 	gone := p.Set(rows, p.snap.Revision)
@@ -202,7 +202,7 @@ func (p *locksPane) refresh() string {
 
 func lockStillThere(s *core.Snapshot, id string) bool {
 	kind, name, _ := strings.Cut(id, "/")
-	for _, locks := range s.NodeLocks {
+	for _, locks := range s.NodeLocks.All() {
 		for _, l := range locks {
 			if l.Name == name && string(l.Kind) == kind {
 				return true

@@ -55,7 +55,7 @@ func managedWorld() *core.Snapshot {
 		switch n.ShortName {
 		case "cmp-11":
 			lcm.Drain = core.CordonDraining
-			for _, l := range s.NodeLocks[n.Name] {
+			for _, l := range s.NodeLocks.At(n.Name) {
 				l.RawState = core.LockInactive
 			}
 			n.Cordoned = true

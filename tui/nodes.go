@@ -291,7 +291,7 @@ func nodeColumnsOf(s *core.Snapshot) nodeColumns {
 			func(s *core.Snapshot, name string) (nodeColumn, bool) {
 				v := progress.ViewOf(s, name)
 				var controllers []string
-				for _, l := range s.NodeLocks[name] {
+				for _, l := range s.NodeLocks.At(name) {
 					controllers = append(controllers, l.Controller)
 				}
 				return nodeColumn{zoneOf(v), rackOf(v), strings.Join(controllers, "\n")}, false

@@ -219,7 +219,7 @@ func TestAnEntryThatIsOverIsNotSetAside(t *testing.T) {
 	d := drive(world(), 120, 40).keys("1", "#", "bert asks", "tab", "+45m", "tab", "space")
 	over := d.snap.CopyFacts()
 	over.Revision++
-	over.NodeRequests, over.NodeLocks = nil, nil
+	over.NodeRequests, over.NodeLocks = nil, core.ByName[[]*core.WorkloadLock]{}
 	d.send(snapshotMsg{over})
 	if d.keys("space"); d.top().(*noteForm).text.Value() != "bert asks" {
 		t.Errorf("a key for another field was typed: %q", d.top().(*noteForm).text.Value())

@@ -193,9 +193,9 @@ func TestOwnersWithNamesThatAreNone(t *testing.T) {
 // For the text of another controller's lock the page says whom to ask, and never shows an empty meaning.
 func TestALockOfSomebodyElsesSaysWhomToAsk(t *testing.T) {
 	s := owned()
-	s.NodeLocks["cmp-07"] = append(s.NodeLocks["cmp-07"],
+	s.NodeLocks = s.NodeLocks.Put("cmp-07", append(s.NodeLocks.At("cmp-07"),
 		&core.WorkloadLock{Kind: core.KindNodeWorkloadLock, Controller: "backup-agent", Node: "cmp-07", RawState: core.LockFailed,
-			Message: "Detach of volume failed: device is busy", Meta: core.Meta{Name: "backup-agent-cmp-07", UID: "nwl-backup"}})
+			Message: "Detach of volume failed: device is busy", Meta: core.Meta{Name: "backup-agent-cmp-07", UID: "nwl-backup"}}))
 	d := drive(s, 120, 60).keys("5")
 	d.locks.Choose("nwl-backup")
 	for i, l := range d.locks.Rows() {

@@ -129,7 +129,7 @@ func TestWhatWasMarkedIsNotReplacedByWhatIsSelected(t *testing.T) {
 func without(name string) func(*core.Snapshot) {
 	return func(s *core.Snapshot) {
 		delete(s.Nodes, name)
-		delete(s.NodeLocks, name)
+		s.NodeLocks = s.NodeLocks.Without(name)
 		delete(s.Services, name)
 		delete(s.ByHost, name)
 	}

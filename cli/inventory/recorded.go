@@ -25,7 +25,7 @@ func Recorded(s *core.Snapshot) *core.Inventory {
 		c.Nodes = append(c.Nodes, core.InventoryNode{Node: n, VRouter: n.Labels[labelVRouter] == "enabled"})
 	}
 	c.ClusterLocks, c.ClusterRequests, c.OpenStack, c.Controller = s.ClusterLocks, s.ClusterRequests, s.OpenStack, s.Controller
-	c.NodeLocks, c.NodeRequests = flat(s.NodeLocks), flat(s.NodeRequests)
+	c.NodeLocks, c.NodeRequests = flat(maps.Collect(s.NodeLocks.All())), flat(s.NodeRequests)
 	c.Deletions, c.Disablings = values(s.Deletions), values(s.Disablings)
 	c.StatefulSets, c.DaemonSets, c.DaemonRevisions, c.DaemonPods = s.StatefulSets, s.DaemonSets, s.DaemonRevisions, s.DaemonPods
 	c.RoleLabels, c.ControllerRelease = s.RoleLabels, controllerRelease(s)

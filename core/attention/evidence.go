@@ -69,7 +69,7 @@ func seenAnyLock(f *facts, a core.Attention) []core.Evidence {
 // seenLocks are all locks that name a node.
 func seenLocks(f *facts, a core.Attention) []core.Evidence {
 	var names []string
-	for _, l := range f.s.NodeLocks[a.Node] {
+	for _, l := range f.s.NodeLocks.At(a.Node) {
 		names = append(names, wording.OneLine(l.Name, 80)+" ("+wording.OneLine(string(l.State()), 40)+")")
 	}
 	return seenOne("its locks", wording.Some(names, 6))

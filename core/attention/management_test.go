@@ -80,7 +80,7 @@ func managedScenes() []managedScene {
 		}, nil},
 		{"LCM goes on waiting for locks that are long inactive", func(m *scene.Managed) []core.Object {
 			m.Handed("cmp-01")
-			for _, l := range m.NodeLocks["cmp-01"] {
+			for _, l := range m.NodeLocks.At("cmp-01") {
 				m.History.Locks[l.UID] = &core.LockRecord{State: core.LockInactive, Since: core.Since{At: scene.Ago(20 * time.Minute), Exact: true}}
 			}
 			return []core.Object{scene.Drain("m-cmp-01", scene.LocksWaitText, 0)}
@@ -88,7 +88,7 @@ func managedScenes() []managedScene {
 			"LCM waits for: ceph UpdatingController, openstack InProgress; the node's locks are inactive since"}}},
 		{"LCM has not looked at the locks again yet", func(m *scene.Managed) []core.Object {
 			m.Handed("cmp-01")
-			for _, l := range m.NodeLocks["cmp-01"] {
+			for _, l := range m.NodeLocks.At("cmp-01") {
 				m.History.Locks[l.UID] = &core.LockRecord{State: core.LockInactive, Since: core.Since{At: scene.Ago(time.Minute), Exact: true}}
 			}
 			return []core.Object{scene.Drain("m-cmp-01", scene.LocksWaitText, 0)}

@@ -82,7 +82,7 @@ func everyRule() map[string]scene.Scene {
 		"a lock left inactive": func(sc scene.Scene) { sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockInactive },
 		"a compute of no role": func(sc scene.Scene) {
 			sc.Nodes["cmp-01"].Roles = nil
-			delete(sc.NodeLocks, "cmp-01")
+			sc.NodeLocks = sc.NodeLocks.Without("cmp-01")
 			sc.Request("cmp-01", time.Hour)
 		},
 		"a mode that is no use": func(sc scene.Scene) { sc.Mode("gtw-01", core.ModeManual); sc.Maintained("gtw-01", "") },

@@ -179,9 +179,9 @@ func attentionScenes() []attentionScene {
 		{"F is no trouble", func(sc scene.Scene) { sc.Maintained("cmp-01", deferredByF).InnerState = "" }, nil},
 		{"F, and an inner state that was left behind", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", deferredByF).InnerState = ""
-			sc.NodeLocks["gtw-01"][0].InnerState = core.InnerActive
+			sc.NodeLocks.At("gtw-01")[0].InnerState = core.InnerActive
 		}, []row{{core.SeverityUrgent, "stale-inner", "holds up cmp-01"}}},
-		{"an inner state that was left behind", func(sc scene.Scene) { sc.NodeLocks["gtw-01"][0].InnerState = core.InnerActive },
+		{"an inner state that was left behind", func(sc scene.Scene) { sc.NodeLocks.At("gtw-01")[0].InnerState = core.InnerActive },
 			[]row{{core.SeverityNotice, "stale-inner", "inner_state=active"}}},
 		{"G for a while", func(sc scene.Scene) {
 			sc.Maintained("cmp-01", "Some services blocks nmr handling {'database': False}. Deferring processing for node cmp-01")
@@ -195,12 +195,12 @@ func attentionScenes() []attentionScene {
 			[]row{{core.SeverityUrgent, "node-waits", `"cold"`}}},
 		{"attempts that are no number", func(sc scene.Scene) { sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationAttempts] = "-1" },
 			[]row{{core.SeverityWarning, "attempts", `"-1"`}}},
-		{"no lock in an update", func(sc scene.Scene) { sc.Update(time.Hour); delete(sc.NodeLocks, "gtw-01") },
+		{"no lock in an update", func(sc scene.Scene) { sc.Update(time.Hour); sc.NodeLocks = sc.NodeLocks.Without("gtw-01") },
 			[]row{{core.SeverityWarning, "no-lock", "would not wait"}}},
 		{"a request and no lock", func(sc scene.Scene) {
 			sc.Emptied("cmp-01")
 			sc.Maintained("cmp-01", "")
-			delete(sc.NodeLocks, "cmp-01")
+			sc.NodeLocks = sc.NodeLocks.Without("cmp-01")
 		}, []row{{core.SeverityUrgent, "no-lock", "LCM does not wait"}}},
 		{"a lock without a node", func(sc scene.Scene) { sc.Lock("ghost", core.ControllerCeph, core.LockActive) },
 			[]row{{core.SeverityNotice, "no-node", "locks (ceph) name it"}}},

@@ -25,7 +25,7 @@ func ids(list []core.Attention) []string {
 // (docs/mosk.md#migration-loop). What needs a person stays the same all the time.
 func TestAttentionDoesNotComeAndGoWithTheText(t *testing.T) {
 	try := func(sc scene.Scene, text string, migrating bool) {
-		sc.NodeLocks["cmp-01"][0].Message = sc.Now.Format("2006-01-02 15:04:05.000000") + " " + text
+		sc.NodeLocks.At("cmp-01")[0].Message = sc.Now.Format("2006-01-02 15:04:05.000000") + " " + text
 		in := sc.ByHost["cmp-01"][0]
 		in.Status, in.TaskState = "ACTIVE", ""
 		if migrating {
@@ -77,7 +77,7 @@ func TestAttentionGoesWhenTheControllerMoves(t *testing.T) {
 	sc.Maintained("cmp-01", scene.StillPresent)
 	sc = sc.Next(progress.NodeViews(sc.Snapshot), time.Minute)
 	delete(sc.Nodes["cmp-01"].Annotations, core.AnnotationMigrationMode)
-	sc.NodeLocks["cmp-01"][0].Message = "Starting migration for " + scene.IDA
+	sc.NodeLocks.At("cmp-01")[0].Message = "Starting migration for " + scene.IDA
 	sc = sc.Next(progress.NodeViews(sc.Snapshot), time.Minute)
 	sc.ByHost["cmp-01"][0].Status = "MIGRATING"
 	if got := Of(sc.Snapshot); len(got) != 0 {

@@ -160,7 +160,7 @@ func TestALockInDeletionOfAPlayedController(t *testing.T) {
 // A node without a role and without a lock, on which nova-compute runs, is held by nobody.
 func TestANodeOfNovaWithoutARoleIsHeldByNobody(t *testing.T) {
 	sc := scene.Unlabelled()
-	sc.NodeLocks["cmp-01"] = nil
+	sc.NodeLocks = sc.NodeLocks.Put("cmp-01", nil)
 	a, ok := entryAbout(sc.Again().Snapshot, "roleless", "cmp-01")
 	if !ok || a.Severity != core.SeverityWarning || a.Commands[0].Line != "kubectl label node cmp-01 openstack-compute-node=enabled" {
 		t.Errorf("it is told as %+v", a)

@@ -165,7 +165,7 @@ func inDeletion(l *look) {
 		find(lock, "the cluster", &core.ProcedureKey{Kind: core.ProcedureCluster})
 	}
 	for _, name := range progress.NodeNames(l.s) {
-		for _, lock := range l.s.NodeLocks[name] {
+		for _, lock := range l.s.NodeLocks.At(name) {
 			find(lock, label(l.s, name), ofNode(name))
 		}
 	}

@@ -129,10 +129,11 @@ func (c actCheckAt) withinTheRule(ctx context.Context) error {
 		return err
 	}
 	s := c.s.CopyFacts()
-	s.NodeLocks = map[string][]*core.WorkloadLock{}
+	of := map[string][]*core.WorkloadLock{}
 	for _, l := range locks {
-		s.NodeLocks[l.Node] = append(s.NodeLocks[l.Node], l)
+		of[l.Node] = append(of[l.Node], l)
 	}
+	s.NodeLocks = core.NamesIn(of)
 	s.Operations = nil // the running one is among them
 	now := step.Plan(s, c.step.Intent)
 	for _, id := range []core.GuardID{core.GuardConcurrency, core.GuardZone} {

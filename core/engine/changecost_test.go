@@ -85,27 +85,27 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 	}{
 		{"nothing", 40, func(int) {}},
 		{"nothing, for a second", 40, func(int) { l.now = l.now.Add(tickEvery - core.Beat) }},
-		{"the text of a lock", 900, func(i int) {
+		{"the text of a lock", 470, func(i int) {
 			moving := lock
 			moving.Message = "Starting migration for " + strconv.Itoa(i)
 			l.take(core.SourceNodeLocks, &moving)
 		}},
-		{"the state of a lock", 1200, func(i int) {
+		{"the state of a lock", 760, func(i int) {
 			moving := ceph
 			moving.RawState = []core.LockState{core.LockActive, core.LockInactive}[i%2]
 			l.take(core.SourceNodeLocks, &moving)
 		}},
-		{"the mode of a node", 780, func(i int) {
+		{"the mode of a node", 590, func(i int) {
 			n := quiet
 			n.Annotations = map[string]string{core.AnnotationMigrationMode: []string{"manual", "skip"}[i%2]}
 			l.take(core.SourceNodes, &n)
 		}},
-		{"the tags of an instance", 940, func(i int) {
+		{"the tags of an instance", 745, func(i int) {
 			in := tagged
 			in.Tags = []string{core.TagMaintenanceAction + []string{"notify", "poweroff"}[i%2]}
 			l.take(core.SourceInstances, &in)
 		}},
-		{"the state of a machine", 2920, func(i int) {
+		{"the state of a machine", 2750, func(i int) {
 			m := *sc.Agents[scene.Maintained]
 			m.State = []string{core.LCMDeploy, core.LCMReboot}[i%2]
 			l.take(core.SourceLCMMachines, &m)
@@ -123,7 +123,7 @@ func TestAChangeCostsWhatDependsOnIt(t *testing.T) {
 			l.pass(50 * time.Second)
 			l.engine.take(core.Delta{Source: core.SourceVolumes, At: l.now, Touch: true})
 		}},
-		{"a source is heard again after it was old", 620, func(int) {
+		{"a source is heard again after it was old", 430, func(int) {
 			l.pass(70 * time.Second)
 			l.engine.take(core.Delta{Source: core.SourceVolumes, At: l.now, Touch: true})
 		}},

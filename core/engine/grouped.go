@@ -65,6 +65,23 @@ func (g *grouped[T]) lists(before map[string][]T) map[string][]T {
 	return since(g, before, func(group []T) []T { return slices.Clip(group) })
 }
 
+// tableAfter are the lists as a table, from that of the Snapshot before.
+func (g *grouped[T]) tableAfter(before core.ByName[[]T]) core.ByName[[]T] {
+	if before.Len() == 0 {
+		return core.NamesIn(g.lists(nil))
+	}
+	put, gone := make(map[string][]T, len(g.changed)), []string(nil)
+	for name := range g.changed {
+		if group := g.groups[name]; len(group) > 0 {
+			put[name] = slices.Clip(group)
+		} else {
+			gone = append(gone, name)
+		}
+	}
+	g.changed = nil
+	return before.With(put, gone...)
+}
+
 // firsts are the groups' objects where each group has one, from those of the Snapshot before, which are not changed; of several it is
 // always the same one. as makes of an object what is shown of it; nil: itself.
 func (g *grouped[T]) firsts(before map[string]T, as func(T) T) map[string]T {

@@ -308,7 +308,7 @@ func (e *Engine) observeLocks(s *core.Snapshot, h core.History, look looks, watc
 		see(l)
 	}
 	for _, name := range look.byName(s) {
-		for _, l := range s.NodeLocks[name] {
+		for _, l := range s.NodeLocks.At(name) {
 			see(l)
 		}
 	}

@@ -24,7 +24,7 @@ func (w *world) project(s, prev *core.Snapshot) {
 		before = prev.Facts
 	}
 	p.own(core.SourceNodeLocks, func() {
-		s.NodeLocks = w.locks.lists(before.NodeLocks)
+		s.NodeLocks = w.locks.tableAfter(before.NodeLocks)
 	}, func() { s.NodeLocks = prev.NodeLocks }, prev)
 	p.own(core.SourceClusterRequests, func() {
 		s.ClusterRequests = values[*core.MaintenanceRequest](w, core.SourceClusterRequests)

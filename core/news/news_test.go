@@ -93,7 +93,7 @@ func TestEachChangeIsALine(t *testing.T) {
 			func(sc scene.Scene) { sc.Nodes["cmp-02"].ShortName = "machine-02" },
 			func(sc scene.Scene) {
 				delete(sc.Nodes, "cmp-02")
-				delete(sc.NodeLocks, "cmp-02")
+				sc.NodeLocks = sc.NodeLocks.Without("cmp-02")
 			},
 		}, [][]string{nil, nil, {"node      machine-02: is not there any more"}}},
 		{"a migration", []func(scene.Scene){

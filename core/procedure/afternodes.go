@@ -71,7 +71,7 @@ func openClusterLocks(s *core.Snapshot) []core.Left {
 
 func openNodeLocks(s *core.Snapshot) []core.Left {
 	var out []core.Left
-	for name, locks := range s.NodeLocks {
+	for name, locks := range s.NodeLocks.All() {
 		for _, l := range locks {
 			if l.State() != core.LockActive {
 				out = append(out, core.Left{Of: wording.OneLine(s.Label(name), 64) + ": " + wording.OneLine(l.Controller, 40),

@@ -83,7 +83,7 @@ func askClusterStep(s *core.Snapshot) core.Step {
 func AskedRelease(s *core.Snapshot, node string) string {
 	locks := s.ClusterLocks
 	if node != "" {
-		locks = s.NodeLocks[node]
+		locks = s.NodeLocks.At(node)
 	}
 	agreed := ""
 	for i, l := range locks {

@@ -4,7 +4,6 @@ import (
 	"lockstep/core"
 	"lockstep/core/progress"
 	"lockstep/core/wording"
-	"maps"
 	"slices"
 )
 
@@ -91,4 +90,4 @@ func (b *nodeSteps) lockOfGone(l *core.WorkloadLock) core.Step {
 }
 
 // NodesWithLocks are the names of the nodes that have locks, sorted. Nodes that have left the cluster can be among them.
-func NodesWithLocks(s *core.Snapshot) []string { return slices.Sorted(maps.Keys(s.NodeLocks)) }
+func NodesWithLocks(s *core.Snapshot) []string { return slices.Sorted(s.NodeLocks.Names()) }

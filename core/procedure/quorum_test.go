@@ -82,7 +82,7 @@ func TestAShortQuorumIsToldBeforeTheNodesTurn(t *testing.T) {
 		"it was let go": {"ctl-02", []string{"!ctl-01", "ctl-02", "!ctl-03"},
 			func(sc scene.Scene) { sc.NodeLock("ctl-02", core.ControllerOpenStack).RawState = core.LockInactive }, ""},
 		"a node the controller has not": {"cmp-02", []string{"!ctl-01", "ctl-02", "!ctl-03"},
-			func(sc scene.Scene) { delete(sc.NodeLocks, "cmp-02") }, ""},
+			func(sc scene.Scene) { sc.NodeLocks = sc.NodeLocks.Without("cmp-02") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			sc := scene.Quorate(tt.pods...)

@@ -28,7 +28,7 @@ func TestAccountOfWhatIsAskedOfANode(t *testing.T) {
 		text  string
 	}{
 		{"nothing is noted, by a controller of which nothing is known", func(sc scene.Scene) {
-			for _, list := range sc.NodeLocks {
+			for _, list := range sc.NodeLocks.All() {
 				for _, l := range list {
 					l.Kept = core.Bookkeeping{}
 				}

@@ -243,7 +243,7 @@ func (l *looks) node(name string) {
 	for _, r := range s.NodeRequests[name] {
 		l.of(name, r.Ref())
 	}
-	for _, lock := range s.NodeLocks[name] {
+	for _, lock := range s.NodeLocks.At(name) {
 		l.of(name, lock.Ref())
 	}
 	for _, p := range pods {

@@ -30,10 +30,10 @@ func WaitsTooLong(s *core.Snapshot, v *core.MachineView, d *core.DrainState) str
 
 // LocksInactive tells whether all locks of a node are inactive while LCM waits for them, and since when, as far as that was seen.
 func LocksInactive(s *core.Snapshot, node string, m DrainMessage) (at time.Time, all bool) {
-	if m.First != "" || !s.Known(core.SourceNodeLocks) || len(s.NodeLocks[node]) == 0 {
+	if m.First != "" || !s.Known(core.SourceNodeLocks) || len(s.NodeLocks.At(node)) == 0 {
 		return at, false
 	}
-	for _, l := range s.NodeLocks[node] {
+	for _, l := range s.NodeLocks.At(node) {
 		if l.State() != core.LockInactive {
 			return at, false
 		}

@@ -84,13 +84,13 @@ func NodeNames(s *core.Snapshot) []string {
 		for name := range s.Nodes {
 			names = append(names, name)
 		}
-		for name := range s.NodeLocks {
+		for name := range s.NodeLocks.All() {
 			if s.Nodes[name] == nil {
 				names = append(names, name)
 			}
 		}
 		for name := range s.NodeRequests {
-			if s.Nodes[name] == nil && s.NodeLocks[name] == nil {
+			if s.Nodes[name] == nil && s.NodeLocks.At(name) == nil {
 				names = append(names, name)
 			}
 		}
@@ -104,14 +104,14 @@ func areNamed(s *core.Snapshot, names []string) bool {
 	nodes, locks, requests := 0, 0, 0
 	for _, name := range names {
 		_, node := s.Nodes[name]
-		_, lock := s.NodeLocks[name]
+		_, lock := s.NodeLocks.Get(name)
 		_, request := s.NodeRequests[name]
 		if !node && !lock && !request {
 			return false
 		}
 		nodes, locks, requests = nodes+one(node), locks+one(lock), requests+one(request)
 	}
-	return nodes == len(s.Nodes) && locks == len(s.NodeLocks) && requests == len(s.NodeRequests)
+	return nodes == len(s.Nodes) && locks == s.NodeLocks.Len() && requests == len(s.NodeRequests)
 }
 
 func one(yes bool) int {

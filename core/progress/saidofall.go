@@ -83,7 +83,7 @@ func nodeSaysOf(s *core.Snapshot, name string) nodeSays {
 	if r := s.NodeRequest(name); r != nil {
 		n.requested = r.Release
 	}
-	for _, l := range s.NodeLocks[name] {
+	for _, l := range s.NodeLocks.At(name) {
 		rockoon := l.Controller == core.ControllerOpenStack
 		own = append(own, rockoons(l.Meta, rockoon)...)
 		if rockoon {

@@ -41,7 +41,7 @@ type stageFacts struct {
 
 func factsOf(s *core.Snapshot, name, newest string) *stageFacts {
 	f := &stageFacts{
-		s: s, HostMaintenance: MaintenanceOf(s, name), cluster: s.ClusterRequest(), locks: s.NodeLocks[name],
+		s: s, HostMaintenance: MaintenanceOf(s, name), cluster: s.ClusterRequest(), locks: s.NodeLocks.At(name),
 		own: s.NodeLock(name, core.ControllerOpenStack), pods: s.Pods[name], newest: newest,
 		requestsKnown: s.Known(core.SourceNodeRequests), locksKnown: s.Known(core.SourceNodeLocks),
 		computeKnown: s.Known(core.SourceInstances),

@@ -276,11 +276,11 @@ func TestProblems(t *testing.T) {
 		given func(sc scene.Scene)
 		want  string
 	}{
-		{"no lock", func(sc scene.Scene) { sc.Update(time.Hour); delete(sc.NodeLocks, "cmp-01") }, "no NodeWorkloadLock"},
+		{"no lock", func(sc scene.Scene) { sc.Update(time.Hour); sc.NodeLocks = sc.NodeLocks.Without("cmp-01") }, "no NodeWorkloadLock"},
 		{"mode", func(sc scene.Scene) { sc.Mode("cmp-01", "live+cold") }, `"live+cold"`},
 		{"attempts", func(sc scene.Scene) { sc.Nodes["cmp-01"].Annotations[core.AnnotationMigrationAttempts] = "many" }, `"many"`},
-		{"state", func(sc scene.Scene) { sc.NodeLocks["cmp-01"][0].RawState = "sleeping" }, `"sleeping"`},
-		{"stale inner state", func(sc scene.Scene) { sc.NodeLocks["cmp-01"][0].InnerState = core.InnerActive }, "counts against"},
+		{"state", func(sc scene.Scene) { sc.NodeLocks.At("cmp-01")[0].RawState = "sleeping" }, `"sleeping"`},
+		{"stale inner state", func(sc scene.Scene) { sc.NodeLocks.At("cmp-01")[0].InnerState = core.InnerActive }, "counts against"},
 		{"two requests", func(sc scene.Scene) { sc.Request("cmp-01", time.Hour); sc.Request("cmp-01", time.Hour) }, "2 NodeMaintenanceRequests"},
 	}
 	for _, tt := range tests {
@@ -321,7 +321,7 @@ func TestSinceWhen(t *testing.T) {
 	}
 	sc = begin()
 	seen(sc, core.StageIdle, 50*time.Hour)
-	sc.NodeLocks["cmp-01"][0].InnerState = ""
+	sc.NodeLocks.At("cmp-01")[0].InnerState = ""
 	if v, _ := NodeView(sc.Snapshot, "cmp-01"); v.Stage != core.StageQueued ||
 		v.Since != (core.Since{At: scene.Ago(20 * time.Minute), Exact: true}) {
 		t.Errorf("changed while nobody looked: %s %+v", v.Stage, v.Since)

@@ -78,7 +78,7 @@ func OwnLock(node string) core.NewLock {
 // nil when there is none.
 func HeldOtherwise(s *core.Snapshot, node string) *core.WorkloadLock {
 	known := []string{core.ControllerOpenStack, core.ControllerCeph, core.ControllerTungstenFabric, core.ControllerStackLight}
-	for _, l := range s.NodeLocks[node] {
+	for _, l := range s.NodeLocks.At(node) {
 		if l.State() == core.LockActive && l.Deleting.IsZero() && !slices.Contains(known, l.Controller) {
 			return l
 		}

@@ -44,7 +44,7 @@ func TestReleasesOfAnUpdate(t *testing.T) {
 		for _, l := range sc.ClusterLocks {
 			l.Release = release
 		}
-		for _, locks := range sc.NodeLocks {
+		for _, locks := range sc.NodeLocks.All() {
 			for _, l := range locks {
 				l.Release = release
 			}
@@ -60,7 +60,7 @@ func TestReleasesOfAnUpdate(t *testing.T) {
 		{"one lock of a node still is", func(sc scene.Scene) {
 			sc.Update(time.Hour)
 			at(sc, target)
-			sc.NodeLocks["cmp-03"][0].Release = old
+			sc.NodeLocks.At("cmp-03")[0].Release = old
 		}, old, target},
 		{"all locks are at the target, and nothing was seen", func(sc scene.Scene) { sc.Update(time.Hour); at(sc, target) }, "", target},
 		{"all locks are at the target, and the beginning was seen", func(sc scene.Scene) {

@@ -14,7 +14,7 @@ func TestThePlayedLockBearsRockoonsName(t *testing.T) {
 	sc.Settings = scene.PlaysOpenStack()
 	sc.Controller = &core.Deployment{Meta: core.Meta{Name: "rockoon", Namespace: "osh-system", UID: "dep"}}
 	sc.ClusterLocks = nil
-	delete(sc.NodeLocks, "cmp-01")
+	sc.NodeLocks = sc.NodeLocks.Without("cmp-01")
 	for _, tt := range []struct {
 		node string
 		of   []*core.OpenStackStatus

@@ -24,7 +24,7 @@ func LockByUID(s *core.Snapshot, uid string) *core.WorkloadLock {
 	if i := slices.IndexFunc(s.ClusterLocks, is); i >= 0 {
 		return s.ClusterLocks[i]
 	}
-	for _, locks := range s.NodeLocks {
+	for _, locks := range s.NodeLocks.All() {
 		if i := slices.IndexFunc(locks, is); i >= 0 {
 			return locks[i]
 		}
@@ -197,7 +197,7 @@ func lcmThen(s *core.Snapshot, l *core.WorkloadLock, to core.LockState) string {
 	locks := s.ClusterLocks
 	request := s.ClusterRequest()
 	if l.Node != "" {
-		locks, request = s.NodeLocks[l.Node], s.NodeRequest(l.Node)
+		locks, request = s.NodeLocks.At(l.Node), s.NodeRequest(l.Node)
 	}
 	for _, o := range locks {
 		if o.UID != l.UID && o.State() != core.LockInactive {

@@ -230,7 +230,7 @@ func TestGuards(t *testing.T) {
 		{"safe: released already", scene.Emptied,
 			func(sc scene.Scene) { sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockInactive },
 			declare, []core.GuardID{"lock"}},
-		{"safe: no lock", scene.Emptied, func(sc scene.Scene) { delete(sc.NodeLocks, "cmp-01") }, declare, []core.GuardID{"lock"}},
+		{"safe: no lock", scene.Emptied, func(sc scene.Scene) { sc.NodeLocks = sc.NodeLocks.Without("cmp-01") }, declare, []core.GuardID{"lock"}},
 		{"safe: declared already", scene.Emptied, func(sc scene.Scene) { sc.Mode("cmp-01", core.ModeSkip) }, declare, []core.GuardID{"differs"}},
 		{"safe: instances not fresh", scene.Emptied, func(sc scene.Scene) { sc.Aged(core.SourceInstances, time.Hour) }, declare,
 			[]core.GuardID{"fresh"}},

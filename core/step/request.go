@@ -82,7 +82,7 @@ func (p *planner) askNode() {
 	p.guard(core.Guard{ID: core.GuardScope, Text: "the scope is one that the API knows", Holds: p.i.Scope == core.ScopeOS ||
 		p.i.Scope == core.ScopeDrain, Answer: wording.TextOf(wording.OneLine(string(p.i.Scope), 20), "none"),
 		Remedy: "os when the host may reboot, drain when it does not"})
-	p.guardRelease(s.NodeLocks[name])
+	p.guardRelease(s.NodeLocks.At(name))
 	p.guardClusterReady()
 	p.guardOneAtATime(n)
 	deletion := core.Guard{ID: core.GuardStays, Text: "the node is not to be removed", Holds: s.Deletions[name] == nil,
