@@ -324,6 +324,7 @@ func (b ByNode[T]) ChangedSince(before ByNode[T]) (was, now []T, known bool) {
 	if !known || len(b.names) == 0 || &b.names[0] != &before.names[0] {
 		return nil, nil, false
 	}
+	was, now = make([]T, 0, len(nodes)), make([]T, 0, len(nodes))
 	for _, i := range nodes {
 		was, now = append(was, before.made[i].value), append(now, b.made[i].value)
 	}
@@ -484,6 +485,17 @@ func (b ByNode[T]) Get(node string) (value T, ok bool) {
 
 // At is what was derived for the node at this place in the list of names.
 func (b ByNode[T]) At(i int) T { return b.made[i].value }
+
+// Others are the values of the nodes that may rest on other nodes, with their places in the list of names, in its order.
+func (b ByNode[T]) Others() iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for _, i := range b.others {
+			if !yield(i, b.made[i].value) {
+				return
+			}
+		}
+	}
+}
 
 // All are the values, in the order of the names.
 func (b ByNode[T]) All() iter.Seq[T] {

@@ -34,6 +34,7 @@ var (
 type entries struct {
 	all      []core.Attention
 	at       core.ByNode[nodeFinds]
+	holders  holders
 	blocking core.ByNode[[]core.InstanceView] // of the nodes in maintenance
 }
 
@@ -49,6 +50,7 @@ func derive(s *core.Snapshot, earlier entries) entries {
 	f.found = make([]core.Attention, 0, len(earlier.all)+len(earlier.all)/8)
 	f.at = f.lookAtNodes(earlier.at)
 	f.gather()
+	f.holders = holdersAt(f.at, earlier.at, earlier.holders)
 	for _, rule := range rules {
 		rule(f)
 	}
@@ -58,7 +60,7 @@ func derive(s *core.Snapshot, earlier entries) entries {
 	f.complete()
 	f.setAside() // by their causes, too
 	f.sort()
-	now.at, now.all = f.at, f.found
+	now.at, now.holders, now.all = f.at, f.holders, f.found
 	return now
 }
 
@@ -160,13 +162,28 @@ type facts struct {
 // a full one has fifty of them.
 func blockingIn(s *core.Snapshot, earlier core.ByNode[[]core.InstanceView]) core.ByNode[[]core.InstanceView] {
 	var blocking progress.Blocking
-	return core.DeriveByNode(s, earlier, nil, progress.NodeNames(s), nil, func(s *core.Snapshot, name string) ([]core.InstanceView, bool) {
-		if s.NodeRequest(name) == nil {
-			return nil, false
+	return core.DeriveByNode(s, earlier, nil, maintained.AfterFew(s, nodesWithRequest), nil,
+		func(s *core.Snapshot, name string) ([]core.InstanceView, bool) {
+			before, _ := earlier.Get(name)
+			return blocking.On(s, name, before), false
+		})
+}
+
+var maintained core.Derivation[[]string]
+
+// nodesWithRequest are the names of the nodes that have a request, in order; the earlier list where it is the same.
+func nodesWithRequest(s *core.Snapshot, earlier []string) []string {
+	var names []string
+	for name, requests := range s.NodeRequests {
+		if len(requests) > 0 {
+			names = append(names, name)
 		}
-		before, _ := earlier.Get(name)
-		return blocking.On(s, name, before), false
-	})
+	}
+	slices.Sort(names)
+	if slices.Equal(names, earlier) {
+		return earlier
+	}
+	return names
 }
 
 // blocking are the instances on a node that block its lock; nothing of the list must be changed. Many rules ask for them.

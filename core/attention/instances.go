@@ -130,7 +130,8 @@ const heldFew = 8
 
 // holder is a node whose instances will hold it when its turn comes.
 type holder struct {
-	view  *core.NodeView
+	at    int // its place in NodeNames
+	label string
 	names []string // of the instances, with what holds
 }
 
@@ -140,10 +141,32 @@ type holders struct {
 	nodes, instances int
 }
 
+// holdersAt are the nodes whose instances will hold them, and what they were in an earlier Snapshot where that is still so: most changes of
+// a node change nothing of that.
+func holdersAt(now, earlier core.ByNode[nodeFinds], before holders) (h holders) {
+	was, is, known := now.ChangedSince(earlier)
+	same := known
+	for i := range is {
+		same = same && was[i].label == is[i].label && slices.Equal(was[i].willHold, is[i].willHold)
+	}
+	if same {
+		return before
+	}
+	at := 0
+	for found := range now.All() {
+		if len(found.willHold) > 0 {
+			h.add(holder{at, found.label, found.willHold})
+		}
+		at++
+	}
+	return h
+}
+
+// add adds a node, which comes after all others in the order of NodeNames.
 func (h *holders) add(one holder) {
 	h.nodes, h.instances = h.nodes+1, h.instances+len(one.names)
 	at, _ := slices.BinarySearchFunc(h.first, one, func(a, b holder) int {
-		return cmp.Or(cmp.Compare(a.view.Label, b.view.Label), cmp.Compare(a.view.Name, b.view.Name))
+		return cmp.Or(cmp.Compare(a.label, b.label), cmp.Compare(a.at, b.at))
 	})
 	if at < heldFew {
 		h.first = slices.Insert(h.first, at, one)
@@ -189,12 +212,14 @@ func (f *facts) willBeHeld() {
 	if h.nodes == 0 {
 		return
 	}
+	views := progress.ByNode(f.s)
 	if h.nodes <= heldFew {
-		slices.SortFunc(h.first, func(a, b holder) int { return progress.AsShown(a.view, b.view) })
-		for _, one := range h.first {
-			a := nodeFacts{NodeView: one.view}.entry(core.RuleWillHold)
+		shown := slices.SortedFunc(slices.Values(h.first), func(a, b holder) int { return progress.AsShown(views.At(a.at), views.At(b.at)) })
+		for _, one := range shown {
+			view := views.At(one.at)
+			a := nodeFacts{NodeView: view}.entry(core.RuleWillHold)
 			a.Severity, a.Since = core.SeverityNotice, core.Since{}
-			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(one.view), wording.Count(len(one.names), "instance"),
+			a.Reason = fmt.Sprintf("%s%s will hold it when its turn comes: %s", manualText(view), wording.Count(len(one.names), "instance"),
 				wording.Some(one.names, 4))
 			f.add(a)
 		}
@@ -202,9 +227,9 @@ func (f *facts) willBeHeld() {
 	}
 	var labels []string
 	for _, one := range h.first {
-		labels = append(labels, fmt.Sprintf("%s (%d)", one.view.Label, len(one.names)))
+		labels = append(labels, fmt.Sprintf("%s (%d)", one.label, len(one.names)))
 	}
-	a := nodeFacts{NodeView: h.first[0].view}.entry(core.RuleWillHold)
+	a := nodeFacts{NodeView: views.At(h.first[0].at)}.entry(core.RuleWillHold)
 	a.Key, a.Subject, a.Node, a.Label = "", core.Ref{Kind: core.KindCluster, Name: f.s.Cluster}, "", wording.Count(h.nodes, "node")
 	a.Severity, a.Since = core.SeverityNotice, core.Since{}
 	a.Reason = fmt.Sprintf("%s will hold them when their turn comes: %s", wording.Count(h.instances, "instance"),

@@ -68,6 +68,7 @@ func (n nodeFacts) leaving() bool { return n.Request != nil && n.Request.Deletin
 type nodeFinds struct {
 	found, instances []core.Attention
 	willHold         []string
+	label            string // the node's, where willHold has any
 }
 
 // lookAtNodes looks at all nodes. Most of them are as they were, and need no second look; those with an entry, or in maintenance, get one
@@ -85,23 +86,33 @@ func (f *facts) lookAtNodes(earlier core.ByNode[nodeFinds]) core.ByNode[nodeFind
 		estimate progress.Estimates
 		waiting  string
 	}{f.estimate, strings.Join(waiting, "\n")}
-	var room []core.Attention // for what is found at one node, until it is known how much that is
+	// of one node after the other; of what it finds at one, it is not known before how much that is
+	at := &facts{request: f.request, estimate: f.estimate, maintained: f.maintained, blockers: f.blockers}
 	return core.DeriveByNode(f.s, earlier, common, progress.NodeNames(f.s), progress.ByNode(f.s),
 		func(s *core.Snapshot, name string) (nodeFinds, bool) {
 			v := progress.ViewOf(f.s, name) // of f.s: it is noted in the basis
-			at := &facts{s: s, request: f.request, estimate: f.estimate, maintained: f.maintained, blockers: f.blockers, found: room[:0]}
+			at.s, at.found = s, at.found[:0]
 			n := at.nodeFacts(v)
 			n.waiting = waiting
 			for _, rule := range nodeRules {
 				rule(at, n)
 			}
-			out := nodeFinds{found: slices.Clone(at.found)}
+			out := nodeFinds{found: kept(at.found)}
 			at.found = at.found[:0]
-			out.willHold = at.instancesOn(v)
-			out.instances = slices.Clone(at.found)
-			room = at.found
+			if out.willHold = at.instancesOn(v); len(out.willHold) > 0 {
+				out.label = v.Label
+			}
+			out.instances = kept(at.found)
 			return out, v.Request != nil || v.Active() || len(out.found)+len(out.instances) > 0
 		})
+}
+
+// kept is a copy of what was found. That of nothing is nil: an empty slice would keep the whole room for it.
+func kept(found []core.Attention) []core.Attention {
+	if len(found) == 0 {
+		return nil
+	}
+	return slices.Clone(found)
 }
 
 func (f *facts) nodeFacts(v *core.NodeView) nodeFacts {
@@ -126,23 +137,14 @@ type foundAt struct {
 	found, instances []core.Attention
 }
 
-// gather collects what was found at the nodes: once for all rules, as there are thousands of nodes, and few have an entry.
+// gather collects what was found at the nodes, once for all rules. Whatever is found at a node may rest on other nodes, so those that rest on
+// none need not be looked through: there are thousands.
 func (f *facts) gather() {
-	views, i, n := progress.ByNode(f.s), 0, 0
-	for at := range f.at.All() {
-		if len(at.found)+len(at.instances) > 0 {
-			n++
-		}
-	}
-	f.some = make([]foundAt, 0, n)
-	for at := range f.at.All() { // both are in the order of NodeNames
+	views := progress.ByNode(f.s)
+	for i, at := range f.at.Others() { // both are in the order of NodeNames
 		if len(at.found)+len(at.instances) > 0 {
 			f.some = append(f.some, foundAt{views.At(i), at.found, at.instances})
 		}
-		if len(at.willHold) > 0 {
-			f.holders.add(holder{view: views.At(i), names: at.willHold})
-		}
-		i++
 	}
 	slices.SortFunc(f.some, func(a, b foundAt) int { return progress.AsShown(a.view, b.view) })
 }

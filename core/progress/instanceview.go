@@ -190,11 +190,42 @@ func failuresOf(records []*core.Migration, in *core.Instance, m HostMaintenance)
 
 // Moving tells whether the instance is on its way off its host.
 func Moving(s *core.Snapshot, in *core.Instance) bool {
-	if in.TaskState == "migrating" || in.Status == "MIGRATING" {
+	if marked(in) {
 		return true
 	}
 	r := s.LatestMigration(in.ID)
 	return r != nil && r.Running() && r.SourceHost == in.Host
+}
+
+// marked tells whether the instance itself says that it is on its way.
+func marked(in *core.Instance) bool { return in.TaskState == "migrating" || in.Status == "MIGRATING" }
+
+// underWay are the instances whose newest migration is under way, by the host that they leave.
+type underWay struct {
+	of   map[string][]*core.Migration // what this was made of: the Snapshot's Migrations
+	from map[string]map[string]bool   // by host and by ID
+}
+
+var leaving core.Derivation[underWay]
+
+// leavingOf are the IDs of the instances whose newest migration is under way from the host. Whoever looks at all hosts asks for these, as
+// few instances of a cloud migrate at a time: it would cost one look for each instance otherwise.
+func leavingOf(s *core.Snapshot, host string) map[string]bool {
+	return leaving.After(s, func(s *core.Snapshot, earlier underWay) underWay {
+		if core.SameMap(earlier.of, s.Migrations) {
+			return earlier
+		}
+		now := underWay{of: s.Migrations, from: map[string]map[string]bool{}}
+		for id := range s.Migrations {
+			if r := s.LatestMigration(id); r != nil && r.Running() {
+				if now.from[r.SourceHost] == nil {
+					now.from[r.SourceHost] = map[string]bool{}
+				}
+				now.from[r.SourceHost][id] = true
+			}
+		}
+		return now
+	}).from[host]
 }
 
 // NothingMoves are the statuses in which nothing migrates a running instance, with what has to come first.
@@ -304,10 +335,10 @@ type hostCount struct {
 }
 
 func countOn(s *core.Snapshot, m HostMaintenance) hostCount {
-	c := hostCount{}
+	c, leaving := hostCount{}, leavingOf(s, m.Host)
 	for _, in := range s.ByHost[m.Host] {
 		c.all++
-		if Moving(s, in) {
+		if marked(in) || leaving[in.ID] {
 			c.migrating++
 			if r := s.LatestMigration(in.ID); r != nil && r.Running() && (c.since.IsZero() || r.Created.Before(c.since)) {
 				c.since = r.Created
