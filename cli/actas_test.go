@@ -184,7 +184,7 @@ func (p *player) outOfNova() {
 // Lockstep begins a node in the OpenStack controller's place, and is gone when the request is withdrawn. The request waits until
 // the controller runs again, which takes the node back as if it had begun it.
 func TestWhoeverFinishesTakesTheNodeBack(t *testing.T) {
-	bubble.Run(t, whoeverFinishes)
+	bubble.Story(t, whoeverFinishes)
 }
 
 func whoeverFinishes(t *testing.T) {
@@ -243,7 +243,7 @@ func whoeverFinishes(t *testing.T) {
 // Maintenance without an update, by hand, on a cluster whose controllers live: they answer Lockstep's requests as they answer
 // LCM's. The instances leave the node, and every lock is taken back in the end.
 func TestMaintenanceByHandOnALiveCluster(t *testing.T) {
-	bubble.Run(t, maintenanceByHand)
+	bubble.Story(t, maintenanceByHand)
 }
 
 func maintenanceByHand(t *testing.T) {

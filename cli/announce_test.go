@@ -91,7 +91,7 @@ func TestColleaguesSeeEventsOnTheManagementCluster(t *testing.T) {
 
 // Without the right to make Events, that is told once, and the operation is done all the same. By default none are made.
 func TestWithoutTheRightNoEventsAreMade(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		for _, wanted := range []bool{true, false} {
 			st := newStory(t, sim.Options{Scenario: told(t, "migrations-fail"), Paused: true})
 			st.place.config.Events = wanted

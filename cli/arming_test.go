@@ -33,7 +33,7 @@ func TestArmingAsksForTheRightsOnClaims(t *testing.T) {
 		{"the cloud has Redis", core.ControllerOpenStack, allButRedis, "you may not list persistentvolumeclaims in namespace openstack-redis"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			bubble.Run(t, func(t *testing.T) {
+			bubble.Story(t, func(t *testing.T) {
 				var acts []string
 				if tt.played != "" {
 					acts = []string{tt.played}

@@ -24,7 +24,7 @@ import (
 // The OpenStack controller fails on a request without a scope and writes no text: Lockstep reports it from the controller's own
 // notes. A request made while the controller is away is never seen, and Lockstep reports what it leaves behind.
 func TestLockstepSaysWhatTheOpenStackControllerHasNoted(t *testing.T) {
-	bubble.Run(t, controllersNotes)
+	bubble.Story(t, controllersNotes)
 }
 
 func controllersNotes(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 // `lockstep check` on a cluster at rest, and on one where instances hold their nodes: verdicts, exit codes, JSON.
 func TestCheck(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		cloud := started(t, sim.Options{Scenario: told(t, "smooth"), Paused: true})
 		flags := []string{"check", "--management-context", "management"}
 		code, out, errs := runOn(t, cloud, flags...)
@@ -39,7 +39,7 @@ func TestCheck(t *testing.T) {
 
 // What holds its node fails, in the document for scripts and in words.
 func TestCheckOfInstancesThatNothingMoves(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		cloud := started(t, sim.Options{Scenario: told(t, "verify-resize"), Paused: true})
 		code, out, errs := runOn(t, cloud, "check", "-o", "json")
 		var doc checklist.Report

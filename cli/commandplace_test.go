@@ -13,7 +13,7 @@ import (
 
 // What the flags name, the commands name that are printed: a shell has another current context, or another kubeconfig.
 func TestCommandsNameWhatTheFlagsName(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{Scenario: told(t, "plan-stuck")})
 		time.Sleep(20 * time.Minute)
 		p := placeOn(t, c)

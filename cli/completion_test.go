@@ -32,7 +32,7 @@ func completed(t *testing.T, p place, args ...string) (words []string, printed s
 
 // Names that only the cluster knows are completed from the live cluster, and nothing is written for it.
 func TestLiveNamesAreCompleted(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Speed: 60})
 		until(t, "a node waits", func() bool {
 			_, out, _ := runOn(t, c, "status")
@@ -89,7 +89,7 @@ func TestACompletionWaitsForNoSilentServer(t *testing.T) {
 
 // Whoever names a node waits for no OpenStack: the shell has the nodes as soon as Kubernetes has shown them.
 func TestTheNodesAreCompletedWithoutOpenStack(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{Scenario: told(t, "smooth")})
 		if err := c.Faults.On(fault.Setting{Server: fault.OpenStack, Kind: "hang"}); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // Instances on other hosts use volumes on the disks of a node that waits for its operator. The node's steps name them before it
 // goes down, and say that they need a reboot once it comes back.
 func TestVolumesThatInstancesElsewhereUse(t *testing.T) {
-	bubble.Run(t, volumesElsewhere)
+	bubble.Story(t, volumesElsewhere)
 }
 
 func volumesElsewhere(t *testing.T) {

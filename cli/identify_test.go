@@ -15,7 +15,7 @@ import (
 
 // The record tells as whom the servers know the operator, and with each confirmation.
 func TestTheRecordTellsAsWhomTheServersKnowTheOperator(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		p := play(t, told(t, "smooth"))
 		is := p.until("both servers have told who we are", func(s *core.Snapshot) bool {
 			return s.Identity.KubernetesUser != "" && s.Identity.OpenStackUser != ""
@@ -42,7 +42,7 @@ func TestTheRecordTellsAsWhomTheServersKnowTheOperator(t *testing.T) {
 
 // A cluster has one journal, by whatever name and address it is reached. One that was made anew at an address has another.
 func TestAClusterHasOneJournal(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "smooth")})
 		open := func() string {
 			st.begin()

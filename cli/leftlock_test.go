@@ -20,7 +20,7 @@ import (
 // scheduling: the controller does nothing when the request is withdrawn. Lockstep, beside the running controller, says what that
 // means, and corrects it.
 func TestARemovalThatWasWithdrawnLeavesALock(t *testing.T) {
-	bubble.Run(t, removalWithdrawn)
+	bubble.Story(t, removalWithdrawn)
 }
 
 func removalWithdrawn(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // The next run knows what the last one began: it follows a live migration that was under way to its end, and reports a cold one
 // until it is confirmed or reverted, on whichever node the instance is.
 func TestTheNextRunFollowsWhatTheLastOneBegan(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		st := playStory(t, told(t, "manual-nodes"))
 		st.arm()
 		var ids []string

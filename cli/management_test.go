@@ -39,7 +39,7 @@ func needs(s *core.Snapshot, rule string) *core.Attention {
 // A drain that a disruption budget blocks is reported at its first attempts, with the pod and the budget, though the locks do not
 // mention it. It is one entry, whoever else repeats it.
 func TestABlockedDrainNamesPodAndBudgetAtOnce(t *testing.T) {
-	bubble.Run(t, blockedDrain)
+	bubble.Story(t, blockedDrain)
 }
 
 func blockedDrain(t *testing.T) {
@@ -65,7 +65,7 @@ func blockedDrain(t *testing.T) {
 
 // The management cluster can go, and come back; the rest goes on without it.
 func TestTheManagementClusterMayBeAway(t *testing.T) {
-	bubble.Run(t, managementAway)
+	bubble.Story(t, managementAway)
 }
 
 func managementAway(t *testing.T) {

@@ -22,7 +22,7 @@ func TestTheManagementClusterHasToBeUpToDate(t *testing.T) {
 		"it is the latest":      {"", "Container Cloud 2.30.0, and no newer one waits", core.StepDone, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble.Run(t, func(t *testing.T) {
+			bubble.Story(t, func(t *testing.T) {
 				r := watchStory(t, told(t, "smooth", func(s *scenario.Scenario) {
 					s.Management.Plan.Colleague = 0 // nobody begins the update
 					s.Management.Waits = tt.waits

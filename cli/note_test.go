@@ -84,7 +84,7 @@ func TestNotesOnTheCommandLine(t *testing.T) {
 
 // What cannot be noted is an error that says why.
 func TestNotesThatAreRefused(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{Scenario: told(t, "plan-stuck")})
 		for _, tt := range []struct{ args, says string }{
 			{"note", "a note needs a text"},

@@ -47,7 +47,7 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 
 // A snapshot of everything, as a file and on standard output, of half of it, and of nothing.
 func TestASnapshotOfWhatCanBeRead(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{Paused: true})
 		snapshotOnStandardOutput(t, c)
 		snapshotOfWhatCanBeRead(t, c)

@@ -17,7 +17,7 @@ import (
 )
 
 func TestOwners(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})
 		ownersOfANode(t, c)
 		ownersWithoutKeystonesLists(t, c)

@@ -98,7 +98,7 @@ func TestAPlanAsItIsPrinted(t *testing.T) {
 
 // Plans of the simulated cloud that has a blocker of each kind; it stands still.
 func TestPlansOfACloudThatIsHardToMove(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true, Scenario: told(t, "hard-to-move")})
 		planOfEachBlocker(t, c)
 		planOfAWholeUpdate(t, c)
@@ -109,7 +109,7 @@ func TestPlansOfACloudThatIsHardToMove(t *testing.T) {
 
 // While instances move, a plan is the same whether each host is asked who takes what there, or only those where that is not known.
 func TestAPlanWhileInstancesMoveIsTheSameWithFewerQuestions(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		st := newStory(t, sim.Options{Scenario: told(t, "manual-nodes")})
 		st.begin()
 		st.until("all is live", allKnown)

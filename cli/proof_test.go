@@ -28,6 +28,7 @@ import (
 	"lockstep/core/step"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 	"lockstep/sim/controller"
 	"lockstep/sim/fault"
 	"lockstep/sim/lan"
@@ -38,10 +39,15 @@ import (
 // A plain run plays these of the random histories: always the same, so that the last change causes a red test. -rapid.checks,
 // -rapid.steps and -rapid.seed, or their environment variables, choose others, as "make soak" and "make replay" do.
 const (
+	histories = 50  // in each series
 	draws     = "8" // on average, in each history
 	firstSeed = "1"
 	series    = 2 // in parallel
 )
+
+// withRace is which part of the histories is played with the race detector: each costs eight times as much with it, and the first ones show
+// as much of a race.
+const withRace = 17
 
 // Whatever happens on a cluster whose controllers live, and in whatever order: confirmations of any offered step, old
 // confirmations, kills, a second operator, faults of every server, troubles of Nova, owners and strangers who change things
@@ -49,6 +55,9 @@ const (
 // the end everything comes to rest, and a new session proposes the same.
 func TestWhateverHappensOnALiveCluster(t *testing.T) {
 	t.Parallel()
+	if err := playTheUsual(lane.Part(t, histories, withRace)); err != nil {
+		t.Fatal(err)
+	}
 	done := tally{writes: map[core.IntentKind]int{}}
 	// with -v, as in make soak: what was tested
 	t.Cleanup(func() { t.Logf("written in %d histories: %s", done.histories, done.String()) })
@@ -72,6 +81,7 @@ func TestWhateverHappensOnALiveCluster(t *testing.T) {
 // failure that was found by chance.
 func TestAHistoryIsPlayedAgainToTheLetter(t *testing.T) {
 	t.Parallel()
+	playedAgain := lane.Part(t, 3, 3)
 	first, again := tally{letters: true}, tally{letters: true}
 	// The same draws for both: a rapid.T cannot be had twice, but a generator's example is the same for the same seed.
 	for seed := range playedAgain {
@@ -219,27 +229,30 @@ func asked(t *testing.T) uint64 {
 	return seed
 }
 
-// drawTheUsual sets rapid's flags, unless the caller has set them.
+// drawTheUsual sets rapid's flags of what is drawn, unless the caller has set them.
 func drawTheUsual() error {
-	asked := map[string]bool{}
-	flag.Visit(func(f *flag.Flag) { asked[f.Name] = true })
-	for name, usual := range map[string]struct{ variable, value string }{
-		"rapid.checks": {"RAPID_CHECKS", histories},
-		"rapid.steps":  {"RAPID_STEPS", draws},
-		"rapid.seed":   {"RAPID_SEED", firstSeed},
+	return errors.Join(
+		usually("rapid.steps", "RAPID_STEPS", draws),
+		usually("rapid.seed", "RAPID_SEED", firstSeed),
 		// The printed seed says it all. A history of hours does not become shorter in half a minute, and rapid would replay a file of
 		// the failure first the next time, under another seed's name.
-		"rapid.shrinktime": {"RAPID_SHRINKTIME", "1ns"},
-		"rapid.nofailfile": {"RAPID_NOFAILFILE", "true"},
-	} {
-		if asked[name] || os.Getenv(usual.variable) != "" {
-			continue
-		}
-		if err := flag.Set(name, usual.value); err != nil {
-			return err
-		}
+		usually("rapid.shrinktime", "RAPID_SHRINKTIME", "1ns"),
+		usually("rapid.nofailfile", "RAPID_NOFAILFILE", "true"))
+}
+
+// playTheUsual sets rapid's flag of how many histories are played, unless the caller has set it.
+func playTheUsual(histories int) error {
+	return usually("rapid.checks", "RAPID_CHECKS", strconv.Itoa(histories))
+}
+
+// usually sets a flag, unless the caller has set it, or the environment variable by which rapid can be told, too.
+func usually(name, variable, value string) error {
+	asked := os.Getenv(variable) != ""
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == name })
+	if asked {
+		return nil
 	}
-	return nil
+	return flag.Set(name, value)
 }
 
 // proof is one history.

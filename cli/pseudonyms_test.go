@@ -71,7 +71,7 @@ func originals(s *scenario.Scenario) []string {
 // A snapshot with --pseudonymise has no name and no ID of the cloud, has the cloud's structure, and cannot be matched with
 // another snapshot.
 func TestAPseudonymousSnapshot(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := rebuilt(t, foundYAML)
 		file, code, out := takeSnapshot(t, c, "--pseudonymise")
 		if code != exitFine {

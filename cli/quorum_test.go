@@ -17,7 +17,7 @@ import (
 // LCM requests the second controller while the database pod on the first crashes. Lockstep in the OpenStack controller's place
 // does not begin the node, and says why; when the pod serves again, the node is begun and let go.
 func TestLockstepDoesNotTakeTheQuorumFromTheDatabase(t *testing.T) {
-	bubble.Run(t, quorumOfTheDatabase)
+	bubble.Story(t, quorumOfTheDatabase)
 }
 
 func quorumOfTheDatabase(t *testing.T) {

@@ -251,7 +251,7 @@ func TestBrokenFilesSayNothingOfTheirSecrets(t *testing.T) {
 	key := "|\n      -----BEGIN PRIVATE KEY-----\n      " + planted + "\n      -----END PRIVATE KEY-----\n"
 	clouds = append(clouds, "clouds:\n  mos:\n    cert: "+key+"    key: "+key+"    auth: {auth_url: 'https://k', username: u, password: "+
 		planted+"}\n")
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		for i := range max(len(kubeconfigs), len(clouds)) {
 			kubeconfig, cloud := kubeconfigs[i%len(kubeconfigs)], clouds[i%len(clouds)]
 			path := filepath.Join(t.TempDir(), "kubeconfig")
@@ -271,7 +271,7 @@ func TestBrokenFilesSayNothingOfTheirSecrets(t *testing.T) {
 
 // Servers' texts about others can contain a URL with a password: a lock's message, an error of Nova, an address in the catalog.
 func TestPasswordsOfOthersInURLsAreHidden(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})
 		url := "mysql+pymysql://nova:x" + planted + "x@mariadb.openstack.svc:3306/nova"
 		c.OpenStack.SetFault(openstack.Fault{Path: regexp.MustCompile(`/os-services`), Status: 500,

@@ -273,7 +273,7 @@ func TestStatusWaitsNoLongerThanItWasTold(t *testing.T) {
 func TestAnInventoryOfASilentServerEnds(t *testing.T) {
 	for _, m := range mute {
 		t.Run(m.name, func(t *testing.T) {
-			bubble.Run(t, func(t *testing.T) {
+			bubble.Story(t, func(t *testing.T) {
 				p := silent(t, silences[1], m.ask)
 				began := time.Now()
 				code, out, errs := runIn(t, p, "snapshot", "-o", filepath.Join(t.TempDir(), "inventory.yaml"), "--kubeconfig", p.kubeconfig,

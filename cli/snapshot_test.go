@@ -58,7 +58,7 @@ func content(t *testing.T, file string) string {
 
 // A snapshot of a cloud and a snapshot of its simulation are the same.
 func TestASnapshotIsRebuilt(t *testing.T) {
-	bubble.Run(t, snapshotRebuilt)
+	bubble.Story(t, snapshotRebuilt)
 }
 
 func snapshotRebuilt(t *testing.T) {
@@ -95,7 +95,7 @@ func TestEverythingFoundIsRebuilt(t *testing.T) {
 
 // A node in the middle of its evacuation: the rehearsal begins there, and goes on from there.
 func TestARehearsalGoesOnFromTheMiddle(t *testing.T) {
-	bubble.Run(t, rehearsalFromTheMiddle)
+	bubble.Story(t, rehearsalFromTheMiddle)
 }
 
 func rehearsalFromTheMiddle(t *testing.T) {
@@ -139,7 +139,7 @@ func rehearsalFromTheMiddle(t *testing.T) {
 // A lock whose owner is not simulated is let go all the same, some time after the rehearsal begins: otherwise it would hold up
 // the update forever.
 func TestARehearsalPlaysTheOwnersThatNobodyKnows(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := rebuilt(t, foundYAML)
 		c.Clock.Resume()
 		kube, err := dynamic.NewForConfig(c.AdminConfig())
@@ -160,7 +160,7 @@ func TestARehearsalPlaysTheOwnersThatNobodyKnows(t *testing.T) {
 
 // A database that lacks a pod lacks it in the rehearsal, too, until the pod is recreated.
 func TestTheQuorumThatWasFoundIsRebuilt(t *testing.T) {
-	bubble.Run(t, quorumRebuilt)
+	bubble.Story(t, quorumRebuilt)
 }
 
 func quorumRebuilt(t *testing.T) {
@@ -191,7 +191,7 @@ func quorumRebuilt(t *testing.T) {
 
 // Agents that do not report are silent in the rehearsal too.
 func TestSilentAgentsThatWereFoundAreRebuilt(t *testing.T) {
-	bubble.Run(t, silentAgentsRebuilt)
+	bubble.Story(t, silentAgentsRebuilt)
 }
 
 func silentAgentsRebuilt(t *testing.T) {
@@ -215,7 +215,7 @@ func TestTheManagementClusterIsRebuilt(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"smooth", "update-groups"} {
 		t.Run(name, func(t *testing.T) {
-			bubble.Run(t, func(t *testing.T) { managementRebuilt(t, name) })
+			bubble.Story(t, func(t *testing.T) { managementRebuilt(t, name) })
 		})
 	}
 }

@@ -41,7 +41,7 @@ func TestASnapshotKnowsEverySource(t *testing.T) {
 
 // A snapshot asks the cluster for every source that it is said to read: where the server refuses, the file says what is missing.
 func TestEverySourceThatASnapshotReadsIsMissed(t *testing.T) {
-	bubble.Run(t, everySourceIsMissed)
+	bubble.Story(t, everySourceIsMissed)
 }
 
 func everySourceIsMissed(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // A status with details reads the log that alone tells the cause, and shows the line; without details it asks for no log.
 func TestStatusReadsTheLogThatTellsTheCause(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{Scenario: told(t, "database-short"), Timing: brief})
 		const line = "WSREP: Corrupt buffer header"
 		out := ""

@@ -11,7 +11,7 @@ import (
 
 // A wrong password is reported once, and sources that nobody has asked for are not listed.
 func TestStatusTellsACauseOnce(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})
 		p := placeOn(t, c)
 		p.cloudsYAML = []byte(strings.ReplaceAll(string(p.cloudsYAML), "password: ", "password: x"))

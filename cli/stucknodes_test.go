@@ -114,7 +114,7 @@ func TestAComputeThatNovaHasForgottenIsBroughtBack(t *testing.T) {
 // Nobody holds a gateway in manual mode until Lockstep plays the controller: then it waits until the operator declares it safe,
 // and the entry shows what its agents serve according to Neutron.
 func TestAGatewayWaitsForTheWordOfWhoPlaysTheController(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
 		p := play(t, told(t, "gateway-manual", func(s *scenario.Scenario) {
 			s.Troubles = append(s.Troubles, scenario.Trouble{Kind: scenario.TroubleController})
 			s.Update.Order = []string{"cmp-02", "ctl-02", "ctl-03", "cmp-01"}

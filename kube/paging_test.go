@@ -85,8 +85,9 @@ func (c *cluster) overLine() (*Client, *line) {
 // Two thousand nodes arrive over a line that takes far longer for them than any deadline allows. Little is sent twice, and the
 // operator sees the progress.
 func TestALargeListComesOverASlowLine(t *testing.T) {
+	nodes := lane.Part(t, 2000, 3) // which fill many pages
 	bubble.Run(t, func(t *testing.T) {
-		const nodes, rate = manyNodes, 32 << 10
+		const rate = 32 << 10
 		c := newCluster(t, kubeapi.Options{NoManagers: true})
 		size := c.largeNodes(0, nodes)
 		c.AddFault(kubeapi.Fault{Resource: "nodes", Verb: "list", Match: ours, Damage: wire.Damage{Body: wire.Slow, Rate: rate}})

@@ -19,6 +19,7 @@ import (
 	"lockstep/core/engine"
 	"lockstep/core/progress"
 	"lockstep/core/recording"
+	"lockstep/sim/bubble/lane"
 )
 
 // recordedTypes are the types of all that a recording has.
@@ -223,8 +224,8 @@ func lines(t testing.TB, file []byte) string {
 // Whatever a recording has in its texts, no name is left in it: neither where a name stands, nor in a text, nor where a name was not
 // expected at all, as in a state.
 func TestNoNameIsLeft(t *testing.T) {
-	for seed := range uint64(filledRecordings) {
-		noNameIsLeft(t, seed)
+	for seed := range lane.Part(t, 40, 10) { // one goroutine does them: the race detector sees nothing more in the later ones
+		noNameIsLeft(t, uint64(seed))
 	}
 }
 

@@ -107,7 +107,7 @@ func (f *facts) lookAtNodes(earlier core.ByNode[nodeFinds]) core.ByNode[nodeFind
 		})
 }
 
-// kept is a copy of what was found. That of nothing is nil: an empty slice would keep the whole room for it.
+// kept is a copy of what was found; of nothing nil, as an empty slice would keep the whole room for it.
 func kept(found []core.Attention) []core.Attention {
 	if len(found) == 0 {
 		return nil
@@ -137,7 +137,7 @@ type foundAt struct {
 	found, instances []core.Attention
 }
 
-// gather collects what was found at the nodes, once for all rules. Whatever is found at a node may rest on other nodes, so those that rest on
+// gather collects what was found at the nodes, once for all rules. Whatever is found at a node may rest on other nodes, so nodes that rest on
 // none need not be looked through: there are thousands.
 func (f *facts) gather() {
 	views := progress.ByNode(f.s)

@@ -14,6 +14,7 @@ import (
 	"lockstep/core/wording"
 	"lockstep/scene"
 	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 	"pgregory.net/rapid"
 )
 
@@ -312,6 +313,7 @@ type actMachine struct {
 // that is out of scheduling and runs nothing that has to be moved; no more nodes are in work than the rule allows; every write
 // has its grant and its record; and a restart proposes the same.
 func TestAPlayedControllerUnderRandomInterleavings(t *testing.T) {
+	lane.Fewer(t)
 	rapid.Check(t, func(rt *rapid.T) { bubble.Alone(t, func(t *testing.T) { interleavePlayed(t, rt) }) })
 }
 

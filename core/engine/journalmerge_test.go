@@ -41,6 +41,7 @@ func merge(t *testing.T, paths ...string) []JournalLine {
 
 // What two operators' Lockstep saw is one record without doubles, and what each of them did is all there.
 func TestWhatTwoOperatorsSawIsOneRecord(tt *testing.T) {
+	lane.Fewer(tt)
 	rapid.Check(tt, func(t *rapid.T) {
 		type transition struct {
 			object, value string

@@ -15,6 +15,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/wording"
+	"lockstep/sim/bubble/lane"
 	"pgregory.net/rapid"
 )
 
@@ -202,6 +203,7 @@ func pastOf(past []Record) (core.History, []core.Operation) {
 // What is read from a journal is the same however often it was rotated: histories, operations that failed or were cut off, and
 // what was set and not set back.
 func TestWhatCountsOfAJournalIsTheSameAfterRotations(t *testing.T) {
+	lane.Fewer(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		var all []Record
 		ended := map[string]string{} // by operation: how

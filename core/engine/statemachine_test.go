@@ -13,12 +13,14 @@ import (
 	"lockstep/core/procedure"
 	"lockstep/core/step"
 	"lockstep/sim/bubble"
+	"lockstep/sim/bubble/lane"
 	"pgregory.net/rapid"
 )
 
 // Whatever happens around it, and in whatever order: every write has a grant and a record before it, no two steps write on one
 // node at once, every operation comes to rest, and a restart proposes the same next steps.
 func TestEngineUnderRandomInterleavings(t *testing.T) {
+	lane.Fewer(t)
 	rapid.Check(t, func(rt *rapid.T) { bubble.Alone(t, func(t *testing.T) { interleave(t, rt) }) })
 }
 

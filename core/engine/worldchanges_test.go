@@ -13,12 +13,14 @@ import (
 	"lockstep/core/forecast"
 	"lockstep/core/progress"
 	"lockstep/scene"
+	"lockstep/sim/bubble/lane"
 	"pgregory.net/rapid"
 )
 
 // A Snapshot is made from the one before and what has changed, and so is what is derived from it. Both are the same as what is made of all
 // facts: whatever comes, goes, moves, or has the name of another.
 func TestWhatIsMadeOfChangesIsWhatIsMadeOfAllFacts(t *testing.T) {
+	lane.Fewer(t)
 	rapid.Check(t, func(t *rapid.T) {
 		now := worldTime
 		e := New(Config{Barred: "a test of changes", Wall: func() time.Time { return now }})

@@ -1,29 +1,46 @@
 package lane
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
-// A story that .ci/run would never play is found.
+// A story that .ci/run would never play is found: one that says only by a helper that it is one.
 func TestAStoryIsPlayedSomewhere(t *testing.T) {
-	const script = `
-    begin stories "the stories" nice bash -ec '
-      go test -vet=off -count=1 ./sim \
-        ./sim/scenario
-      go test -vet=off -count=1 -run "TestOne|Again" ./cli'
-`
-	for _, c := range []struct {
-		in, test string
-		played   bool
-	}{
-		{"./sim", "TestAny", true},
-		{"./sim/scenario", "TestAny", true},
-		{"./cli", "TestOne", true},
-		{"./cli", "TestIsPlayedAgain/part", true},
-		{"./cli", "TestAnother", false},
-		{"./cli", "TestAnother/TestOne", false},
-		{"./sim/controller", "TestOne", false},
-	} {
-		if err := plays(script, c.in, c.test); (err == nil) != c.played {
-			t.Errorf("%s of %s: %v", c.test, c.in, err)
+	const file = `
+func TestOne(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {})
+}
+
+func TestOther(t *testing.T) { t.Parallel() }
+
+func TestSome(t *testing.T) {
+	for i := range 9 {
+		if !lane.Chosen(t, i, 3) {
+			continue
 		}
+	}
+}
+
+func helper(t *testing.T) { lane.Single(t) }
+
+func TestByAHelper(t *testing.T) { helper(t) }
+`
+	script, err := scriptAbove(".")
+	if err == nil {
+		t.Fatal("there is a script above a folder without a path")
+	}
+	if script, err = scriptAbove(t.TempDir()); err == nil {
+		t.Fatal("there is a script above a folder of no module:", script)
+	}
+	mark, err := markIn("mark='(lane\\.(Single|Chosen)|bubble\\.Story)\\('\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := markedIn(file, mark), []string{"TestOne", "TestSome", "helper"}; !slices.Equal(got, want) {
+		t.Errorf("marked: %v, want %v", got, want)
+	}
+	if _, err := markIn("mark=''"); err == nil {
+		t.Error("a script without a mark is taken")
 	}
 }
