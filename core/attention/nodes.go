@@ -137,8 +137,8 @@ type foundAt struct {
 	found, instances []core.Attention
 }
 
-// gather collects what was found at the nodes, once for all rules. Whatever is found at a node may rest on other nodes, so nodes that rest on
-// none need not be looked through: there are thousands.
+// gather collects what was found at the nodes, once for all rules. Whatever is found at a node may rest on other nodes: the thousands that
+// rest on none need not be looked through.
 func (f *facts) gather() {
 	views := progress.ByNode(f.s)
 	for i, at := range f.at.Others() { // both are in the order of NodeNames
