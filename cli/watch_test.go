@@ -106,8 +106,9 @@ func TestAWatchEndsInOrderWhenNobodyReadsIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "code")
 	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.count", "1")
 	var errs bytes.Buffer
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), codeFile+"="+path), writer, &errs
-	how := cmd.Run() // what the test itself prints at its end has no reader either
+	// What the test itself prints at its end has no reader either: it does not come to removing its own folder.
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), codeFile+"="+path, "TMPDIR="+t.TempDir()), writer, &errs
+	how := cmd.Run()
 	code, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatalf("it did not end in order: %v %s", how, errs.String())
