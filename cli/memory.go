@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"os"
+	"runtime"
 	"runtime/debug"
 	runtimemetrics "runtime/metrics"
 	"time"
@@ -22,9 +23,27 @@ const (
 	// garbageOf is how much garbage may wait for each node, in bytes. A Snapshot of more nodes makes more of it, several times a second, and
 	// each run of the collector looks at all that is kept.
 	garbageOf = 16 << 10
-	// collectAgain is how often it is looked whether the heap or the cluster has become another size.
-	collectAgain = 10 * time.Minute
 )
+
+// The dashboard works in bursts: some milliseconds at each beat, most of them in one goroutine after another. To hand a burst from one
+// processor to the next costs more than a second processor gains, and a machine with many of them would lend dozens of threads to the
+// collector. Until the first lists are in, the program takes all that the machine has.
+const (
+	// oneProcessor is up to how many nodes it works on one processor. A Snapshot of more nodes takes so long that a key would wait for it.
+	oneProcessor  = 1000
+	twoProcessors = 2
+)
+
+// fitAgain is how often it is looked whether the heap or the cluster has become another size.
+const fitAgain = 10 * time.Minute
+
+// processorsFor is how many processors work for a cluster of so many nodes on a machine that has so many.
+func processorsFor(nodes, machine int) int {
+	if nodes <= oneProcessor {
+		return 1
+	}
+	return min(machine, twoProcessors)
+}
 
 // collectFor is GOGC for a cluster of so many nodes of which so many bytes are kept.
 func collectFor(nodes int, kept uint64) int {
@@ -57,22 +76,25 @@ func (s *session) settle(ctx context.Context) {
 				}
 				debug.FreeOSMemory()
 				unmapProgram()
-				s.collect(ctx)
+				s.fit(ctx)
 				return
 			}
 		}
 	}
 }
 
-// collect sets GOGC by what there is, until ctx is done.
-func (s *session) collect(ctx context.Context) {
-	if os.Getenv("GOGC") != "" {
-		return // who sets it knows why
-	}
-	again := time.NewTicker(collectAgain)
+// fit sets GOGC and the number of processors by what there is, until ctx is done. Who sets them in the environment knows why.
+func (s *session) fit(ctx context.Context) {
+	again := time.NewTicker(fitAgain)
 	defer again.Stop()
 	for {
-		debug.SetGCPercent(collectFor(len(s.engine.Snapshot().Nodes), keptBytes()))
+		nodes := len(s.engine.Snapshot().Nodes)
+		if os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(collectFor(nodes, keptBytes()))
+		}
+		if s.rehearsal == nil && os.Getenv("GOMAXPROCS") == "" { // a demo has its whole cloud in this process
+			runtime.GOMAXPROCS(processorsFor(nodes, runtime.NumCPU()))
+		}
 		select {
 		case <-ctx.Done():
 			return

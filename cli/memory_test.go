@@ -25,3 +25,14 @@ func TestGarbageWaitsByTheSizeOfTheCluster(t *testing.T) {
 		}
 	}
 }
+
+// A small cluster is worked for on one processor, a large one on two, and never on more than there are.
+func TestProcessorsByTheSizeOfTheCluster(t *testing.T) {
+	for _, tt := range []struct{ nodes, machine, want int }{
+		{0, 64, 1}, {500, 64, 1}, {1000, 64, 1}, {1001, 64, 2}, {2000, 64, 2}, {2000, 1, 1}, {500, 1, 1},
+	} {
+		if got := processorsFor(tt.nodes, tt.machine); got != tt.want {
+			t.Errorf("%d nodes on a machine of %d: %d processors, want %d", tt.nodes, tt.machine, got, tt.want)
+		}
+	}
+}

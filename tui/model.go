@@ -154,6 +154,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.resting = next.snapshot
 		return m, tea.Batch(m.pump.next, m.followLog())
 	}
+	if _, is := msg.(frameMsg); is {
+		m.frames.made()
+		return m, nil
+	}
 	m.dirty = true
 	defer m.leaveClosed()
 	cmd := m.wake()

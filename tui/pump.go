@@ -48,6 +48,19 @@ func newPump(ctx context.Context, b Backend) *pump {
 // hurry sets the pace, faster while the terminal has the focus.
 func (p *pump) hurry(focused bool) { p.blurred.Store(!focused) }
 
+// now is the Snapshot that is there already; nil when there is none. The first frame shows it.
+func (p *pump) now() *core.Snapshot {
+	select {
+	case s, ok := <-p.in:
+		if ok {
+			ready(s)
+			return s
+		}
+	default:
+	}
+	return nil
+}
+
 // next is the command that waits for the next Snapshot. Only one runs at a time.
 func (p *pump) next() tea.Msg {
 	if p.in == nil {

@@ -23,6 +23,7 @@ func run(ctx context.Context, opts Options, in io.Reader, out io.Writer, more ..
 	defer cancel()
 	m := newModel(ctx, opts)
 	defer m.pump.stop()
+	m.resting = m.pump.now()
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(frameRate), tea.WithoutSignalHandler()}
 	if in != nil {
 		options = append(options, tea.WithInput(in))
@@ -36,9 +37,8 @@ func run(ctx context.Context, opts Options, in io.Reader, out io.Writer, more ..
 	if opts.SyncOutput == SyncOff {
 		options = append(options, tea.WithFilter(withoutSync))
 	}
-	m.frames = &frames{}
 	program := tea.NewProgram(m, append(options, more...)...)
-	m.frames.program = program
+	m.frames = newFrames(program)
 	_, err := program.Run()
 	switch {
 	case err == nil, ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled), errors.Is(err, io.EOF):

@@ -18,8 +18,6 @@ func (m *Model) View() tea.View {
 	if m.dirty {
 		m.frame, m.title = m.compose(), m.windowTitle()
 		m.dirty = false
-	}
-	if m.resting == nil {
 		m.frames.due()
 	}
 	v := tea.NewView(m.frame)
