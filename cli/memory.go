@@ -23,6 +23,10 @@ const (
 	// garbageOf is how much garbage may wait for each node, in bytes. A Snapshot of more nodes makes more of it, several times a second, and
 	// each run of the collector looks at all that is kept.
 	garbageOf = 16 << 10
+	// heapOf is how much may be in the heap for each node, in bytes, kept and garbage together: of a cluster without OpenStack little is kept,
+	// and the collector would run often for it. Above heapSmall, in bytes, garbageOf counts alone.
+	heapOf    = 48 << 10
+	heapSmall = 24 << 20
 )
 
 // The dashboard works in bursts: some milliseconds at each beat, most of them in one goroutine after another. To hand a burst from one
@@ -48,7 +52,9 @@ func processorsFor(nodes, machine int) int {
 // collectFor is GOGC for a cluster of so many nodes of which so many bytes are kept.
 func collectFor(nodes int, kept uint64) int {
 	kept = max(kept, 1)
-	return max(collectAt, min(collectSmall, int(garbageSmall*100/kept)), int(uint64(nodes)*garbageOf*100/kept))
+	room := int64(min(uint64(nodes)*heapOf, heapSmall)) - int64(kept)
+	garbage := max(int64(nodes)*garbageOf, room)
+	return max(collectAt, min(collectSmall, int(garbageSmall*100/kept)), int(garbage*100/int64(kept)))
 }
 
 // keptBytes are those that the last run of the collector has found in use.

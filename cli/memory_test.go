@@ -13,7 +13,7 @@ func TestGarbageWaitsByTheSizeOfTheCluster(t *testing.T) {
 	}{
 		{"nothing yet", 0, 0, 50},
 		{"a small cluster", 20, 6 * mib, 50},
-		{"500 nodes", 500, 8 * mib, 97},
+		{"500 nodes", 500, 8 * mib, 192},
 		{"500 nodes, 15,000 instances", 500, 16 * mib, 50},
 		{"2,000 nodes", 2000, 22 * mib, 142},
 		{"2,000 nodes, 100,000 instances", 2000, 75 * mib, 50},
