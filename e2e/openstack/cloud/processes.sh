@@ -67,11 +67,13 @@ crash() {
   done
 }
 
-# wait_for SECONDS WHAT COMMAND...: until the command succeeds. When one of the processes ends meanwhile that is said at once.
+# wait_for SECONDS WHAT COMMAND...: until the command succeeds. When one of the processes ends meanwhile that is said at once; when
+# none does, what each has said last.
 wait_for() {
-  local seconds=$1 what=$2 file name
+  local seconds=$1 what=$2 file name end
+  end=$((SECONDS + seconds))
   shift 2
-  for _ in $(seq $((seconds * 5))); do
+  while [ "$SECONDS" -lt "$end" ]; do
     "$@" >/dev/null 2>&1 && return 0
     for file in "$pids"/*; do
       name=${file##*/}
@@ -79,5 +81,6 @@ wait_for() {
     done
     sleep 0.2
   done
+  tail -n 3 "$logs"/*.log | cut -c 1-300 >&2
   die "$what is not there after $seconds s; the logs are in $logs"
 }

@@ -98,8 +98,8 @@ say "the databases have their tables"
 # Keystone and Placement, which are WSGI applications, and the services.
 wsgi() {
   local port=$1 file=$2
-  uwsgi=(uwsgi --plugins python3 --master --lazy-apps --enable-threads --processes 1 --threads 4 --die-on-term --no-orphans
-    --thunder-lock --buffer-size 65535 --listen 64 --disable-logging --need-app --http-socket "127.0.0.1:$port" --wsgi-file "$file")
+  uwsgi=(env APPLICATION="$file" uwsgi --plugins python3 --master --lazy-apps --enable-threads --processes 1 --threads 4 --die-on-term --no-orphans
+    --thunder-lock --buffer-size 65535 --listen 64 --disable-logging --need-app --http-socket "127.0.0.1:$port" --wsgi-file "$here/threaded.py")
 }
 wsgi "$keystone_port" /usr/bin/keystone-wsgi-public
 start_python keystone env OS_KEYSTONE_CONFIG_FILES="$config/keystone/keystone.conf" "${uwsgi[@]}" --add-header "Connection: close"
@@ -127,7 +127,7 @@ all_computes() {
   [ "$(sql -N nova -e "select count(*) from services where \`binary\` = 'nova-compute' and last_seen_up is not null")" -ge "$count" ] &&
     [ "$(sql -N nova -e 'select count(*) from compute_nodes')" -ge "$count" ]
 }
-wait_for 120 "a compute service" all_computes
+wait_for 240 "a compute service" all_computes
 nova_manage cell_v2 discover_hosts >"$logs/discover-hosts.log" 2>&1 || die "Nova does not find its hosts, see $logs/discover-hosts.log"
 /usr/bin/python3 "$here/furnish.py" compute "$clouds" || die "Nova takes no flavors"
 say "$count compute hosts are up"
