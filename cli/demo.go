@@ -100,6 +100,7 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 	so.Dir, so.Log, so.Paused = dir, log.Logger, true
 	if n := len(so.Scenario.Nodes); n > patient {
 		fmt.Fprintf(stderr, "Starting a simulated cloud of %d nodes and %d instances …\n", n, len(so.Scenario.Instances))
+		limitMemory(startLimit(n))
 	}
 	cloud, err := sim.Start(ctx, so)
 	if err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -27,6 +28,13 @@ const (
 	// and the collector would run often for it. Above heapSmall, in bytes, garbageOf counts alone.
 	heapOf    = 48 << 10
 	heapSmall = 24 << 20
+)
+
+// While a large simulated cloud starts, Go's own GOGC would let as much garbage wait as the cloud is large. So the collector also runs
+// before the program takes more than startAtMost, in bytes, or startOf for each node.
+const (
+	startAtMost = 510 << 20
+	startOf     = 255 << 10
 )
 
 // The dashboard works in bursts: some milliseconds at each beat, most of them in one goroutine after another. To hand a burst from one
@@ -57,6 +65,16 @@ func collectFor(nodes int, kept uint64) int {
 	return max(collectAt, min(collectSmall, int(garbageSmall*100/kept)), int(garbage*100/int64(kept)))
 }
 
+// startLimit is the memory in bytes up to which a simulated cloud of so many nodes starts without more work for the collector.
+func startLimit(nodes int) int64 { return max(startAtMost, int64(nodes)*startOf) }
+
+// limitMemory sets GOMEMLIMIT in bytes. Who sets it in the environment knows why.
+func limitMemory(bytes int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(bytes)
+	}
+}
+
 // keptBytes are those that the last run of the collector has found in use.
 func keptBytes() uint64 {
 	sample := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
@@ -81,6 +99,7 @@ func (s *session) settle(ctx context.Context) {
 					s.begin()
 				}
 				debug.FreeOSMemory()
+				limitMemory(math.MaxInt64) // from here on, fit says when the collector runs
 				unmapProgram()
 				s.fit(ctx)
 				return

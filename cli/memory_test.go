@@ -36,3 +36,16 @@ func TestProcessorsByTheSizeOfTheCluster(t *testing.T) {
 		}
 	}
 }
+
+// A demo starts with the memory that one of 2,000 nodes needs, and a larger one with more.
+func TestMemoryOfAStartByTheSizeOfTheCluster(t *testing.T) {
+	const mib = 1 << 20
+	for _, tt := range []struct {
+		nodes int
+		want  int64
+	}{{500, 510 * mib}, {2000, 510 * mib}, {4096, 1020 * mib}} {
+		if got := startLimit(tt.nodes); got != tt.want {
+			t.Errorf("%d nodes: %d bytes, want %d", tt.nodes, got, tt.want)
+		}
+	}
+}
