@@ -35,6 +35,7 @@ func sh(t *testing.T) (o *operator.Operator, lockstep string) {
 		t.Fatal(err)
 	}
 	o = operator.SitDown(t, operator.Desk{Program: "/bin/sh"}, "-i")
+	t.Cleanup(func() { o.Type("exit\r") }) // an interactive shell does not leave for SIGTERM
 	o.Type("PS1='shell> '\r")
 	o.Wants("shell> ")
 	return o, lockstep
@@ -77,7 +78,7 @@ func TestSuspendedAndBroughtBack(t *testing.T) {
 // return. What Nova has not been asked for when writing is disarmed is refused, so the migration has to be under way; it takes its time.
 func TestSuspendedWhileSomethingRuns(t *testing.T) {
 	o, lockstep := sh(t)
-	o.Type(lockstep + " demo --speed 20\r")
+	o.Type(lockstep + " demo --speed 2\r")
 	o.Want(t, dashboard)
 	o.Arm()
 	o.Press("ctrl+z") // nothing of ours runs yet

@@ -2,6 +2,7 @@ package shells
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -61,7 +62,8 @@ func TestEachShellCompletesLiveNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() {
-				if err := screen.Close(); err != nil {
+				// An interactive shell does not leave for SIGTERM.
+				if err := errors.Join(screen.Press("ctrl+u", "e", "x", "i", "t", "enter"), screen.Close()); err != nil {
 					t.Errorf("stop %s: %v", shell.name, err)
 				}
 			}()
