@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -115,6 +116,9 @@ func TestJournalShowSinceATimeOfTheClustersDay(t *testing.T) {
 	}
 }
 
+// hasMoment finds when a printed line was, and in which zone that is: whoever gets the line may be elsewhere.
+var hasMoment = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d) `)
+
 // A journal's lines are printed one each, those that are wanted; several journals are printed, and merged, as one.
 func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 	p := place{journal: t.TempDir()}
@@ -167,13 +171,17 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 		"kinds":                       {[]string{"--kind", "grant,verified"}, []string{grant, verified}},
 		"the last one":                {[]string{"-n", "1"}, []string{verified}},
 		"from then on":                {[]string{"--since", at.Add(time.Minute).Local().Format(minutes)}, []string{verified}},
+		"from a printed time on":      {[]string{"--since", "2026-11-22 22:01:00Z"}, []string{verified}},
+		"from one printed elsewhere":  {[]string{"--since", "2026-11-22 23:01:00+01:00"}, []string{verified}},
 		"up to then":                  {[]string{"--until", at.Local().Format(minutes)}, []string{stage}},
 	} {
 		code, out, trouble := run(append([]string{"show"}, c.args...)...)
 		got := lines(out)
 		for i := range got {
-			_, got[i], _ = strings.Cut(got[i], " ") // its day
-			_, got[i], _ = strings.Cut(got[i], " ")
+			if !hasMoment.MatchString(got[i]) {
+				t.Errorf("%s: when by which clock? %s", name, got[i])
+			}
+			got[i] = hasMoment.ReplaceAllString(got[i], "")
 		}
 		if code != exitFine || trouble != "" || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %d, %s\n%q, want\n%q", name, code, trouble, got, c.want)

@@ -68,7 +68,7 @@ Give the journals of one cluster only: those of several clusters are mixed.`,
 	flags.StringVar(&f.instance, "instance", "", "only what is about the instance with this `ID`, or this name")
 	flags.StringVar(&f.by, "by", "", "only what those recorded whose name has this `text` in it")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only lines of these `kinds` (docs/journal.md)")
-	flags.StringVar(&f.since, "since", "", "only from this `time` on: 15:04, or \"2006-01-02 15:04\"")
+	flags.StringVar(&f.since, "since", "", "only from this `time` on: 15:04, \"2006-01-02 15:04\", or as show prints it")
 	flags.StringVar(&f.until, "until", "", "only up to this `time`")
 	flags.BoolVar(&f.all, "all", false, "every line, also those that tell again what another line tells")
 	flags.IntVarP(&f.last, "last", "n", 0, "only the last `number` of lines")
@@ -85,7 +85,10 @@ func (f *journalFilter) read(now time.Time) error {
 		if t.text == "" {
 			continue
 		}
-		at, err := time.ParseInLocation("2006-01-02 15:04", t.text, now.Location())
+		at, err := time.ParseInLocation(wording.MomentForm, t.text, now.Location()) // as show prints it
+		if err != nil {
+			at, err = time.ParseInLocation(minutes, t.text, now.Location())
+		}
 		if err != nil {
 			at, err = time.ParseInLocation("15:04", t.text, now.Location())
 			at = time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), 0, 0, now.Location())
@@ -94,7 +97,7 @@ func (f *journalFilter) read(now time.Time) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("%s is %q; it takes 15:04, or \"2006-01-02 15:04\"", t.flag, t.text)
+			return fmt.Errorf("%s is %q; it takes 15:04, \"2006-01-02 15:04\", or a time as show prints it", t.flag, t.text)
 		}
 		*t.into = at
 	}
@@ -148,7 +151,7 @@ func showJournals(out, trouble io.Writer, paths []string, f journalFilter, outpu
 		if output == formatJSON {
 			err = enc.Encode(shownLine{l.File, l.Line, l.Seq, l.Record})
 		} else {
-			_, err = fmt.Fprintf(w, "%s %-10s %s%s\n", l.When().Local().Format(time.DateTime), l.Kind, oneLine(called.Replace(l.Says())), by(l))
+			_, err = fmt.Fprintf(w, "%s %-10s %s%s\n", wording.MomentText(l.When()), l.Kind, oneLine(called.Replace(l.Says())), by(l))
 		}
 		if err != nil {
 			break

@@ -12,6 +12,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/engine"
 	"lockstep/core/recording"
+	"lockstep/core/wording"
 	"lockstep/sim/scenario"
 )
 
@@ -59,7 +60,7 @@ func recordedCloud(path, at string, stderr io.Writer) (*scenario.Scenario, error
 	if err != nil {
 		return nil, fmt.Errorf("the cloud of the recording %s cannot be built: %w", path, err)
 	}
-	fmt.Fprintf(stderr, "Built from a recording, as it was at %s: %s.\n", s.Now.In(time.Local).Format(time.DateTime), inventory.Contents(told))
+	fmt.Fprintf(stderr, "Built from a recording, as it was at %s: %s.\n", wording.MomentText(s.Now), inventory.Contents(told))
 	for _, a := range told.Found.Assumed {
 		fmt.Fprintf(stderr, "  assumed: %s: %s\n", oneLine(a.Field), oneLine(a.Why))
 	}

@@ -133,6 +133,7 @@ func TestWhatNoCloudIsBuiltFrom(t *testing.T) {
 	}
 	for _, tt := range []struct{ from, at, want string }{
 		{"testdata/recording-1.lockrec", "23:59", "is not in the recording"},
+		{"testdata/recording-1.lockrec", "2026-03-14 02:15:07+01:00", "2026-03-14 02:15:07+01:00 is not in the recording"},
 		{"testdata/found.yaml", "02:15", "--at is a time of a recording"},
 		{"", "02:15", "--at is a time of a recording"},
 		{other, "", "nodes"},

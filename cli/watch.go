@@ -8,11 +8,11 @@ import (
 	"io"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"lockstep/core/news"
+	"lockstep/core/wording"
 )
 
 func newWatch(p *place) *cobra.Command {
@@ -51,7 +51,7 @@ when nobody reads its output any more, with the exit code 0.`,
 
 var watchPrinters = map[string]func(io.Writer, news.Line) error{
 	"text": func(w io.Writer, l news.Line) error {
-		_, err := fmt.Fprintf(w, "%s %-9s %s\n", l.At.Local().Format(time.DateTime), l.Mark(), oneLine(l.Says()))
+		_, err := fmt.Fprintf(w, "%s %-9s %s\n", wording.MomentText(l.At), l.Mark(), oneLine(l.Says()))
 		return err
 	},
 	formatJSON: func(w io.Writer, l news.Line) error { return json.NewEncoder(w).Encode(l) },

@@ -67,7 +67,7 @@ func TestWatchPrintsEachChange(t *testing.T) {
 			return strings.Contains(out, " node ") && strings.Contains(out, " migration ") && strings.Contains(out, "URGENT")
 		}, flags...)
 		first, _, _ := strings.Cut(out, "\n")
-		if !strings.Contains(first, " watch     the update to 21.0.0") || strings.Contains(errs, "error") {
+		if !hasMoment.MatchString(first) || !strings.Contains(first, " watch     the update to 21.0.0") || strings.Contains(errs, "error") {
 			t.Errorf("it begins with %q; %s", first, errs)
 		}
 		out, _ = watchedUntil(t, p, func(out string) bool { return strings.Contains(out, `"kind":"entry"`) }, append(flags, "-o", "json")...)

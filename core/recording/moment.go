@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"lockstep/core/wording"
 )
 
 // KeyBetween tells whether a key is after one moment and not after the other, so that reading from it is less.
@@ -17,7 +19,8 @@ func (r *Recording) KeyBetween(after, upTo time.Time) bool {
 }
 
 // momentForms are how a moment can be named with its day.
-var momentForms = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04"}
+var momentForms = []string{time.RFC3339, wording.MomentForm, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05",
+	"2006-01-02 15:04"}
 
 // Moment is the moment of the recording that a text names: "02:15" or "02:15:30" on the day on which it was recorded, "2026-03-14 02:15",
 // or "+10m" and "-1h" from now on. Times are those of the zone, unless the text names another.
@@ -72,6 +75,6 @@ func (r *Recording) within(at time.Time, text string) (time.Time, error) {
 }
 
 func (r *Recording) outside(text string, zone *time.Location) error {
-	return fmt.Errorf("%s is not in the recording: it goes from %s to %s", text, r.From.In(zone).Format(time.DateTime),
-		r.To.In(zone).Format(time.DateTime))
+	return fmt.Errorf("%s is not in the recording: it goes from %s to %s", text, r.From.In(zone).Format(wording.MomentForm),
+		r.To.In(zone).Format(wording.MomentForm))
 }

@@ -141,6 +141,19 @@ func StampText(t time.Time) string {
 	return t.Local().Format("2006-01-02 15:04 ") + ZoneText(t.Local())
 }
 
+// MomentForm is the form of a moment in a line that stands by itself, as time.Format takes it: "2026-03-14 02:15:07Z" in UTC, and
+// "2026-03-14 03:15:07+01:00" elsewhere. Such lines are piped, cut and sent to people in other zones, who see no head of a page. What
+// takes a moment takes this form, too.
+const MomentForm = "2006-01-02 15:04:05Z07:00"
+
+// MomentText is a moment in a line that stands by itself, in the operator's zone.
+func MomentText(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	return t.Local().Format(MomentForm)
+}
+
 // ZoneText is the zone of a moment: "UTC", "IST (UTC+05:30)", or "UTC-03:00" where the zone has no letters.
 func ZoneText(t time.Time) string {
 	name, offset := t.Zone()

@@ -21,3 +21,24 @@ func TestAZoneIsSaidInFull(t *testing.T) {
 		}
 	}
 }
+
+// A line that stands by itself has its zone, and what it has can be read again.
+func TestAMomentHasItsZone(t *testing.T) {
+	at := time.Date(2026, 11, 26, 9, 7, 3, 0, time.UTC)
+	for want, zone := range map[string]*time.Location{
+		"2026-11-26 09:07:03Z":      time.UTC,
+		"2026-11-26 14:37:03+05:30": time.FixedZone("IST", 5*3600+1800),
+		"2026-11-26 04:07:03-05:00": time.FixedZone("EST", -5*3600),
+	} {
+		got := at.In(zone).Format(MomentForm)
+		if back, err := time.Parse(MomentForm, got); got != want || err != nil || !back.Equal(at) {
+			t.Errorf("%v: %q, want %q; read again it is %v, %v", zone, got, want, back, err)
+		}
+	}
+	if got := MomentText(at); got != at.Local().Format(MomentForm) {
+		t.Errorf("%q is not in the operator's zone", got)
+	}
+	if got := MomentText(time.Time{}); got != "an unknown time" {
+		t.Errorf("%q", got)
+	}
+}
