@@ -17,6 +17,10 @@ const (
 	// leaseTimeout is for asking who holds the operator lease: two calls, and a renewal that may be under way.
 	leaseTimeout = 30 * time.Second
 
+	// answersHold is how long what was asked before a write is good for, from the first question on. The disk may take longer than that for
+	// the record, and meanwhile a request is withdrawn, a pod goes down, an instance is started.
+	answersHold = checkTimeout + leaseTimeout
+
 	// lookTimeout is for one look at the result of a write.
 	lookTimeout = 30 * time.Second
 
@@ -31,6 +35,7 @@ const (
 // none.
 func (e *Engine) perform(work context.Context, op *operation, item int, step core.Step) outcome {
 	w := e.newWriting(work, op, item, step)
+	asked := e.cfg.Wall()
 	if err := w.check(); err != nil {
 		return w.refused(err)
 	}
@@ -38,6 +43,10 @@ func (e *Engine) perform(work context.Context, op *operation, item int, step cor
 		return w.notSent(outcome{state: core.OperationFailed, text: "not done: " + err.Error()})
 	}
 	p, end, err := e.permit(op.let, step, w.change)
+	if took := e.cfg.Wall().Sub(asked); err == nil && took > answersHold {
+		end()
+		err = refuse("the disk of the journal was slow, and what the servers answered is %s old; confirm it again", wording.SpanText(took))
+	}
 	if err != nil { // the disk may have taken longer than the lease lasts
 		return w.ended(w.notSent(outcome{state: core.OperationFailed, text: "not done: " + errorText(err)}))
 	}

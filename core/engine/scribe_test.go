@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -59,6 +60,43 @@ func TestADiskThatHangsHoldsUpNobody(t *testing.T) {
 		release()
 		if op := b.awaitEnd(g.ID); op.State != core.OperationFailed || len(b.cloud.written()) > 0 {
 			t.Errorf("disarmed meanwhile, it is %s: %s; %q were sent", op.State, op.Text, b.cloud.written())
+		}
+	})
+}
+
+// What the servers said before a write is good for a minute and a half. When the disk takes longer for the record, nothing is sent, and the
+// journal says so: the write is to be confirmed again.
+func TestADiskThatHangsSendsNothingOnOldAnswers(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		for hangs, want := range map[time.Duration]core.OperationState{
+			answersHold - time.Second: core.OperationDone,
+			answersHold + time.Second: core.OperationFailed,
+			10 * time.Minute:          core.OperationFailed,
+		} {
+			b := newBench(t, t.TempDir(), newTestCloud())
+			b.arm()
+			g := b.grant(liveMigrate("web-1"))
+			<-b.engine.scribe.written()
+			release := b.hold()
+			if err := b.execute(g); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(hangs)
+			release()
+			op := b.awaitEnd(g.ID)
+			sent := len(b.cloud.written())
+			if op.State != want || want == core.OperationFailed && (sent > 0 || !strings.Contains(op.Text, "confirm it again")) {
+				t.Errorf("after %s it is %s: %s; %d were sent", hangs, op.State, op.Text, sent)
+			}
+			b.end()
+			last := Record{}
+			if _, err := ReadJournal(b.path, func(r Record) {
+				if r.Operation == g.ID && r.Kind == RecordVerified {
+					last = r
+				}
+			}); err != nil || last.State != string(want) {
+				t.Errorf("after %s the journal has %+v, %v", hangs, last, err)
+			}
 		}
 	})
 }
