@@ -230,7 +230,7 @@ func (w *instanceChecker) stateReached(ctx context.Context, in *core.Instance, b
 		ok = in.Status == "SHELVED" || in.Status == "SHELVED_OFFLOADED"
 	}
 	switch {
-	case in.Status == "ERROR" && w.change.Do != core.IntentResetState:
+	case in.Status == "ERROR" && w.change.Status != "ERROR": // where it began there, it stays there until Nova is done
 		return outcome{state: core.OperationFailed, text: "the instance is in ERROR" + wording.Because(in.Fault)}
 	case ok && in.TaskState == "":
 		if in.Host == "" {

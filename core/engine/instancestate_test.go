@@ -2,6 +2,7 @@ package engine
 
 import (
 	"testing"
+	"time"
 
 	"lockstep/core"
 	"lockstep/sim/bubble"
@@ -38,6 +39,37 @@ func TestStateActionsEnd(t *testing.T) {
 				t.Errorf("%s ended as %s: %q, want %q", tc.kind, op.State, op.Text, tc.text)
 			}
 			b.end()
+		}
+	})
+}
+
+// An instance that is in ERROR when it is stopped stays so until Nova is done: only its task tells that its guest is being shut down. ERROR
+// is a failure where the action did not begin there.
+func TestAnActionOnAnInstanceInErrorIsJudgedByItsEnd(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		for name, tc := range map[string]struct {
+			do           core.IntentKind
+			began        string // the status
+			status, task string
+			want         core.OperationState
+			moving       bool
+		}{
+			"it shuts down":             {core.IntentStop, "ERROR", "ERROR", "powering-off", core.OperationVerifying, true},
+			"nothing is seen of it":     {core.IntentStop, "ERROR", "ERROR", "", core.OperationVerifying, false},
+			"it is down":                {core.IntentStop, "ERROR", "SHUTOFF", "", core.OperationDone, false},
+			"it could not be shut down": {core.IntentStop, "ACTIVE", "ERROR", "", core.OperationFailed, false},
+			"it could not be started":   {core.IntentStart, "SHUTOFF", "ERROR", "", core.OperationFailed, false},
+			"nothing is reset yet":      {core.IntentResetState, "ERROR", "ERROR", "", core.OperationVerifying, false},
+			"it is reset":               {core.IntentResetState, "ERROR", "ACTIVE", "", core.OperationDone, false},
+		} {
+			cloud := newTestCloud()
+			in := cloud.instances["id-web-1"]
+			in.Status, in.TaskState = tc.status, tc.task
+			w := &instanceChecker{nova: cloud, now: time.Now, label: func(host string) string { return host },
+				change: core.InstanceAction{Do: tc.do, Instance: in.Ref(), Host: in.Host, Status: tc.began}}
+			if o := w.outcome(t.Context(), sent{}); o.state != tc.want || o.moving != tc.moving || o.err != nil {
+				t.Errorf("%s: %s, moving %v: %s, %v", name, o.state, o.moving, o.text, o.err)
+			}
 		}
 	})
 }

@@ -70,7 +70,7 @@ func lookUpAction(s *core.Snapshot, w core.PastWrite, rule step.InstanceRule) (o
 		return outcome{}, false
 	}
 	where := wording.TextOf(progress.HostLabel(s, in.Host), "no host")
-	if in.Host != w.Begun.Host {
+	if rule.Moves() && in.Host != w.Begun.Host {
 		return outcome{state: core.OperationDone, text: "it is " + in.Status + " on " + where + " now", at: iw.endedAt(in, w.At)}, true
 	}
 	return outcome{state: core.OperationFailed, text: "nothing shows that it was done: it is " + in.Status + " on " + where}, true
@@ -191,6 +191,9 @@ func (o *operations) endOf(op core.Operation) Record {
 	defer o.mu.Unlock()
 	r := o.records[op.ID]
 	r.Kind, r.At, r.State, r.Text, r.LookedUp = RecordEnded, op.Ended, string(op.State), op.Text, true
-	r.Began, r.Items, r.Took = op.Started.UTC(), recordsOf(op.Items), seconds(op.Ended.Sub(op.Started))
+	r.Began, r.Items = op.Started.UTC(), recordsOf(op.Items)
+	if !op.Ended.IsZero() { // nothing tells when it ended
+		r.Took = seconds(op.Ended.Sub(op.Started))
+	}
 	return r
 }

@@ -91,6 +91,9 @@ func TestWhatAKillLeftUnseenIsLookedUp(t *testing.T) {
 		"a stop that was not": {core.Intent{Kind: core.IntentStop, Instance: "id-web-1"},
 			func(c *testCloud) { c.instances["id-web-1"].Status = "ACTIVE" }, core.OperationFailed,
 			"nothing shows that it was done: it is ACTIVE on cmp-1", 1},
+		"a stop that was not, of an instance that has left since": {core.Intent{Kind: core.IntentStop, Instance: "id-web-1"},
+			func(c *testCloud) { c.instances["id-web-1"].Status, c.instances["id-web-1"].Host = "ACTIVE", "cmp-2" }, core.OperationFailed,
+			"nothing shows that it was done: it is ACTIVE on cmp-2", 1},
 		"a cold migration": {core.Intent{Kind: core.IntentColdMigrate, Instance: "id-web-1"},
 			func(*testCloud) {}, core.OperationDone, "waits to be confirmed or reverted", 0},
 		"a migration mode": {core.Intent{Kind: core.IntentSetMode, Nodes: []string{"cmp-2"}, Mode: core.ModeLive},
@@ -125,6 +128,13 @@ func TestWhatAKillLeftUnseenIsLookedUp(t *testing.T) {
 					}
 				}
 				b.end()
+				if _, err := ReadJournal(b.path, func(r Record) {
+					if r.Took < 0 {
+						t.Errorf("the record of its end says that it took %g s: %+v", r.Took, r)
+					}
+				}); err != nil {
+					t.Error(err)
+				}
 				again := newBench(t, filepath.Dir(b.path), cloud)
 				defer again.end()
 				want := tt.state // what has ended well needs no third look

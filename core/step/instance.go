@@ -30,6 +30,9 @@ type InstanceRule struct {
 	undo     string
 }
 
+// Moves tells whether it takes the instance to another host.
+func (r InstanceRule) Moves() bool { return r.target }
+
 // InstanceRules is the table of what can be done with an instance. The statuses are those of Nova's API reference, "Servers - run an
 // action". Aborting a live migration that is queued or being prepared needs microversion 2.65.
 var InstanceRules = map[core.IntentKind]InstanceRule{
