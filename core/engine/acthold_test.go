@@ -100,3 +100,47 @@ func TestARequestThatWaitsToBeLetGoIsSaid(t *testing.T) {
 		}
 	})
 }
+
+// Where the operator has said that there is no OpenStack controller by any name, Lockstep plays it as where its Deployment is scaled to 0:
+// nothing of the flow waits for a Deployment that is not there.
+func TestAnAbsentControllerIsPlayed(t *testing.T) {
+	for _, absent := range []bool{true, false} {
+		bubble.Alone(t, func(t *testing.T) {
+			c := askedFor()
+			c.rockoon = nil
+			c.requests["cmp-1"].Finalizers = nil
+			c.locks["cmp-1"].InnerState = core.InnerInactive
+			settings := scene.PlaysOpenStack()
+			settings.ActAs[0].Absent = absent
+			b := newBenchWith(t, t.TempDir(), c, settings)
+			defer b.end()
+			b.arm()
+			hold := core.Intent{Kind: core.IntentActHold, Controller: core.ControllerOpenStack, Object: c.requests["cmp-1"].Ref()}
+			if st := step.Plan(b.engine.Snapshot(), hold); st.Doable() != absent ||
+				!absent && !strings.Contains(st.Blocker(), "no Deployment rockoon") {
+				t.Fatalf("absent %v: to hold is %s, blocked by %q", absent, st.State, st.Blocker())
+			}
+			if !absent {
+				return
+			}
+			for _, i := range []core.Intent{hold, {Kind: core.IntentActBegin, Controller: core.ControllerOpenStack, Node: "cmp-1"}} {
+				id, err := b.confirm(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if op := b.awaitEnd(id); op.State != core.OperationDone {
+					t.Fatalf("%s ended as %s: %s", i.Kind, op.State, op.Text)
+				}
+				b.sync()
+			}
+			c.mu.Lock()
+			c.requests["cmp-1"].Deleting = worldTime
+			c.mu.Unlock()
+			b.sync()
+			letGo := core.Intent{Kind: core.IntentActLetGo, Controller: core.ControllerOpenStack, Object: c.requests["cmp-1"].Ref()}
+			if g, unmet := step.Plan(b.engine.Snapshot(), letGo).Unmet(core.GuardNobodyElse); unmet {
+				t.Errorf("to let it go waits: %s", g.Answer)
+			}
+		})
+	}
+}

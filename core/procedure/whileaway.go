@@ -14,7 +14,7 @@ const nodeIsDown = 120 * time.Second
 // playsAway tells whether Lockstep plays the OpenStack controller while that is away: nobody does its work beside maintenance then.
 func playsAway(s *core.Snapshot) bool {
 	a, played := progress.ActAs(s, core.ControllerOpenStack)
-	return played && progress.GuardNobodyElse(s, a).Holds
+	return played && progress.GuardNobodyElse(s, a.Controller).Holds
 }
 
 // awaySteps says what nobody does while Lockstep plays the absent OpenStack controller: Lockstep does only its part of the maintenance

@@ -129,11 +129,11 @@ func PlaysGone(s *core.Snapshot, node string) bool {
 	return played && TurnOn(s, a, node) == TurnGone
 }
 
-// GuardNobodyElse holds when the controller itself does not run: two writers of one lock undo each other.
-func GuardNobodyElse(s *core.Snapshot, a core.ActAs) core.Guard {
+// GuardNobodyElse holds when a played controller itself does not run: two writers of one lock undo each other.
+func GuardNobodyElse(s *core.Snapshot, controller string) core.Guard {
 	g := core.Guard{ID: core.GuardNobodyElse, Text: "the controller itself does not run", Holds: true,
 		Answer: "you said so: Lockstep cannot see it"}
-	if a.Controller != core.ControllerOpenStack {
+	if controller != core.ControllerOpenStack {
 		return g
 	}
 	if !s.Known(core.SourceOpenStackController) {
@@ -141,6 +141,7 @@ func GuardNobodyElse(s *core.Snapshot, a core.ActAs) core.Guard {
 		g.Remedy = "see the Deployment rockoon first"
 		return g
 	}
+	a, _ := ActAs(s, controller)
 	OutOfTheWay(&g, s.Controller, a.Absent)
 	return g
 }

@@ -38,7 +38,7 @@ func Settling(s *core.Snapshot, n *core.Node, within time.Duration) bool {
 // PlaysAlone tells whether Lockstep plays the OpenStack controller on the node and the controller itself does not run.
 func PlaysAlone(s *core.Snapshot, node string) bool {
 	a, played := ActAs(s, core.ControllerOpenStack)
-	return played && a.Holds(s.Nodes[node]) && GuardNobodyElse(s, a).Holds
+	return played && a.Holds(s.Nodes[node]) && GuardNobodyElse(s, a.Controller).Holds
 }
 
 // LeftText says what a lock that was left inactive means.

@@ -19,7 +19,7 @@ func PreparationOf(s *core.Snapshot, a core.ActAs, node string) Preparation {
 	l := s.NodeLock(node, a.Controller)
 	begun := l != nil && l.InnerState == core.InnerActive
 	m := MaintenanceOf(s, node)
-	if g := GuardNobodyElse(s, a); !g.Holds {
+	if g := GuardNobodyElse(s, a.Controller); !g.Holds {
 		return Preparation{"the controller itself is not out of the way: " + g.Answer, "its controller runs"}
 	}
 	if LacksScope(s.NodeRequest(node)) {

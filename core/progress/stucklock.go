@@ -101,7 +101,7 @@ func StuckText(s *core.Snapshot, name string, l *core.WorkloadLock) string {
 // PlaysStuck tells whether Lockstep alone plays the OpenStack controller of a node that has a lock but no role.
 func PlaysStuck(s *core.Snapshot, node string) bool {
 	a, played := ActAs(s, core.ControllerOpenStack)
-	return played && StuckLock(s, node) != nil && GuardNobodyElse(s, a).Holds
+	return played && StuckLock(s, node) != nil && GuardNobodyElse(s, a.Controller).Holds
 }
 
 // lockInDeletion finds a node that goes no further because its lock stays in deletion.

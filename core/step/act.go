@@ -50,7 +50,7 @@ func (p *planner) act() {
 	if !played {
 		return
 	}
-	p.guard(progress.GuardNobodyElse(s, a))
+	p.guard(progress.GuardNobodyElse(s, a.Controller))
 	p.fact("controller", p.i.Controller)
 	if l != nil {
 		p.fact("uid", l.UID)

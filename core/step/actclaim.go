@@ -21,7 +21,7 @@ func (p *planner) actDeleteClaim() {
 	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller",
 		Holds:  played && p.i.Controller == core.ControllerOpenStack,
 		Answer: "as you said at its start", Remedy: "start it with --act-as openstack"})
-	p.guard(progress.GuardNobodyElse(s, core.ActAs{Controller: core.ControllerOpenStack, Absent: a.Absent}))
+	p.guard(progress.GuardNobodyElse(s, core.ControllerOpenStack))
 	turn := progress.TurnNone
 	if played {
 		turn = progress.TurnOn(s, a, node)

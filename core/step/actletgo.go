@@ -50,7 +50,7 @@ func (p *planner) playedRequest(sources ...core.SourceID) *core.MaintenanceReque
 	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller", Holds: played,
 		Answer: "as you said at its start",
 		Remedy: "start it with --act-as openstack"})
-	p.guard(progress.GuardNobodyElse(s, core.ActAs{Controller: core.ControllerOpenStack}))
+	p.guard(progress.GuardNobodyElse(s, core.ControllerOpenStack))
 	p.requestFact(r)
 	return r
 }
@@ -153,7 +153,7 @@ func (p *planner) actLetLockGo() {
 	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller",
 		Holds: played && l.Controller == core.ControllerOpenStack, Answer: "as you said at its start",
 		Remedy: "start it with --act-as openstack"})
-	p.guard(progress.GuardNobodyElse(s, core.ActAs{Controller: core.ControllerOpenStack}))
+	p.guard(progress.GuardNobodyElse(s, core.ControllerOpenStack))
 	turn := progress.TurnOn(s, a, l.Node)
 	p.turnGuard(turn, progress.TurnGone)
 	finalizer := RockoonFinalizer(s, l.Meta)

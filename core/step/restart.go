@@ -61,7 +61,7 @@ func (p *planner) restartPod() {
 		p.guard(core.Guard{ID: core.GuardStays, Text: "the pod is not being deleted", Holds: pod.Deleting.IsZero(), Answer: stayText(pod),
 			Remedy: "wait for the new one"})
 		p.guardNodeReady(node)
-		p.guard(progress.GuardNobodyElse(s, core.ActAs{Controller: core.ControllerOpenStack}))
+		p.guard(progress.GuardNobodyElse(s, core.ControllerOpenStack))
 		p.requestFact(s.NodeRequest(node))
 	} else {
 		p.guardOthersReady(v, pod)
