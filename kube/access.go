@@ -96,8 +96,8 @@ func NewAccess(client *Client) *Access {
 	return &Access{client: client, answers: map[Permission]bool{}}
 }
 
-// Review asks the API server about each permission that was not asked before. Every error is a *core.APIError; answers before it
-// are kept.
+// Review asks the API server about each permission that is not known to be given: an administrator may have given it since, or a server
+// that had just started did not know its roles yet. Every error is a *core.APIError; answers before it are kept.
 func (a *Access) Review(ctx context.Context, needs ...Permission) error {
 	var (
 		wg    sync.WaitGroup
@@ -105,7 +105,7 @@ func (a *Access) Review(ctx context.Context, needs ...Permission) error {
 		errs  = make([]error, len(needs))
 	)
 	for i, p := range needs {
-		if _, known := a.Knows(p); known {
+		if allowed, _ := a.Knows(p); allowed {
 			continue
 		}
 		slots <- struct{}{}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"lockstep/core"
 )
@@ -143,5 +145,13 @@ func sameLogin(a, b *rest.Config) bool {
 		bytes.Equal(a.CertData, b.CertData) && bytes.Equal(a.KeyData, b.KeyData) &&
 		a.CertFile == b.CertFile && a.KeyFile == b.KeyFile &&
 		(a.ExecProvider == nil) == (b.ExecProvider == nil) &&
-		(a.AuthProvider == nil) == (b.AuthProvider == nil)
+		sameProvider(a.AuthProvider, b.AuthProvider)
+}
+
+// sameProvider tells whether two auth-providers have the same tokens. One renews them by itself, until its session ends.
+func sameProvider(a, b *clientcmdapi.AuthProviderConfig) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Name == b.Name && maps.Equal(a.Config, b.Config)
 }

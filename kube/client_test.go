@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -166,6 +167,56 @@ func TestAPluginThatHangsHoldsNobodyUp(t *testing.T) {
 	})
 }
 
+// idToken is one as an identity provider makes them, as far as a client reads it.
+func idToken(name string, until time.Time) string {
+	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	return part(`{"alg":"none"}`) + "." + part(fmt.Sprintf(`{"sub":%q,"exp":%d}`, name, until.Unix())) + "." + part("signed")
+}
+
+// The auth-provider oidc, which kubeconfigs of MOSK's IAM name, sends nothing when its session is over. That is told as a login that has
+// ended, and the kubeconfig that comes after another login counts without a restart.
+func TestAnAuthProviderWhoseSessionIsOver(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		first, second := idToken("ann", time.Now().Add(time.Hour)), idToken("ann", time.Now().Add(24*time.Hour))
+		c := newCluster(t, kubeapi.Options{Users: []kubeapi.User{{Name: "ann", Token: first, Rules: kubeapi.ReadonlyRules()},
+			{Name: "ann again", Token: second, Rules: kubeapi.ReadonlyRules()}}})
+		raw, err := c.Kubeconfig("ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "kubeconfig")
+		write := func(token string) {
+			config := regexp.MustCompile(`(?m)^    token: .*$`).ReplaceAllString(string(raw),
+				"    auth-provider: {name: oidc, config: {idp-issuer-url: https://keycloak.example, client-id: kaas, id-token: "+token+"}}")
+			if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(first)
+		client := c.load(path)
+		if _, err := client.Login(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour)
+		c.ForgetRequests()
+		_, err = client.Login(t.Context())
+		e := Describe(err, "")
+		if e == nil || e.Kind != core.ErrUnauthorized || e.Uncertain() || !strings.Contains(e.Remedy, "log in again") || len(c.Requests()) > 0 {
+			t.Errorf("got %+v; the server was asked %v", e, c.Requests())
+		}
+		if client.renew() {
+			t.Error("the same kubeconfig counts as another login")
+		}
+		write(second)
+		if !client.renew() {
+			t.Fatal("the new kubeconfig does not count")
+		}
+		if _, err := client.Login(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestAccess(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
@@ -202,8 +253,15 @@ func TestAccess(t *testing.T) {
 		}
 
 		c.ForgetRequests()
-		if err := reader.Review(t.Context(), writes...); err != nil || len(c.Requests()) > 0 {
-			t.Errorf("what is known was asked again: %v, %v", c.Requests(), err)
+		if err := operator.Review(t.Context(), writes...); err != nil || len(c.Requests()) > 0 {
+			t.Errorf("what is given was asked again: %v, %v", c.Requests(), err)
+		}
+		// The administrator has applied what was missing.
+		missing := reader.Missing(writes...)
+		reader.client = c.client(kubeapi.Operator)
+		if err := reader.Review(t.Context(), writes...); err != nil || len(c.Requests()) != len(missing) ||
+			reader.Forbidden("arm", writes...) != nil {
+			t.Errorf("what was refused counts as refused for ever: %v, %v, %v", c.Requests(), err, reader.Forbidden("arm", writes...))
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -118,22 +119,39 @@ func forbiddenRemedy(message string) string {
 	if namespace != "" {
 		where = " in namespace " + namespace
 	}
+	file := manifestWith(verb, group, m[2])
+	return fmt.Sprintf("You may not %s %s%s: ask an administrator to apply %s.", verb, resource, where, file)
+}
+
+// manifestWith is the manifest that has a right.
+func manifestWith(verb, group, resource string) string {
+	among := func(needs []Permission) bool {
+		return slices.ContainsFunc(needs, func(p Permission) bool { return p.Verb == verb && p.Group == group && p.Resource == resource })
+	}
 	kind := "operator"
 	switch verb {
 	case "get", "list", "watch":
 		kind = "readonly"
 	}
-	file := "deploy/rbac-" + kind + ".yaml"
-	if onManagement(group, m[2]) {
-		file = "deploy/rbac-management-" + kind + ".yaml"
+	switch {
+	case onManagement(group, resource):
+		return "deploy/rbac-management-" + kind + ".yaml"
+	case among(MaintenancePermissions()), among(claimPermissions()):
+		return maintenanceRights
+	case !among(WatchPermissions()) && (among(WritePermissions("")) || among(WorkloadPermissions())):
+		kind = "operator" // what acting reads
 	}
-	return fmt.Sprintf("You may not %s %s%s: ask an administrator to apply %s.", verb, resource, where, file)
+	return "deploy/rbac-" + kind + ".yaml"
 }
 
 // onManagement tells whether a resource is one of the management cluster's. All of its groups are its own, except lcm.mirantis.com.
 func onManagement(group, resource string) bool {
 	return group == gvrClusters.Group || group == gvrUpdatePlans.Group || strings.HasPrefix(resource, "lcm")
 }
+
+// providerFailures are in client-go's texts when its auth-provider oidc has no token, and sends nothing.
+var providerFailures = []string{"No valid id-token", "failed to refresh token: ", "token response did not contain an id_token",
+	"could not persist new tokens: ", "oidc: failed to ", "oidc: discovery object "}
 
 // describeTransport reads an error of a call that has no answer.
 func describeTransport(e *core.APIError, err error) {
@@ -159,6 +177,10 @@ func describeTransport(e *core.APIError, err error) {
 		e.Kind = core.ErrUnauthorized
 		e.Remedy = "The credential plugin of the kubeconfig failed: log in again in another terminal (`kubectl auth whoami` runs the same " +
 			"plugin)."
+	case slices.ContainsFunc(providerFailures, func(part string) bool { return strings.Contains(text, part) }):
+		e.Kind = core.ErrUnauthorized
+		e.Remedy = "The kubeconfig's auth-provider has no valid token: log in again as you do for kubectl, or get the kubeconfig anew. " +
+			"Lockstep reads it again by itself."
 	case errors.Is(err, context.Canceled):
 		e.Kind = core.ErrTimeout
 		e.Message = "given up before the answer came"

@@ -144,39 +144,44 @@ func (l *Lease) tend(ctx context.Context) time.Duration {
 		_ = l.lookElsewhere(ctx)
 		return l.opts.Look
 	}
-	l.renew(ctx)
-	_ = l.lookElsewhere(ctx) // so that one of a dead holder is known to have expired
-	return l.opts.Renew
+	if l.renew(ctx) {
+		_ = l.lookElsewhere(ctx) // so that one of a dead holder is known to have expired
+	}
+	// From the renewal on, not from now on: the lease counts for Distrust, and one answer may be lost, or slow.
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(l.opts.Renew-elapsed(time.Now(), l.renewed), l.opts.Renew/5)
 }
 
-// renew writes the lease again. The caller has the turn.
-func (l *Lease) renew(ctx context.Context) {
+// renew writes the lease again, and tells whether it is ours still. The caller has the turn.
+func (l *Lease) renew(ctx context.Context) bool {
 	l.mu.Lock()
 	state := l.last
 	l.mu.Unlock()
 	for range 2 {
 		err := l.take(ctx, state)
 		if err == nil {
-			return
+			return true
 		}
 		if err.Kind != core.ErrConflict && err.Kind != core.ErrNotFound {
 			l.opts.Log.Warn("the operator lease was not renewed", "err", err)
-			return
+			return false
 		}
 		// Another write came first. If the lease still names us (our answer was lost, a label was added), go on with it as it is
 		// now.
 		now, err := l.look(ctx)
 		if err != nil {
 			l.opts.Log.Warn("the operator lease was not renewed", "err", err)
-			return
+			return false
 		}
 		if now.holder != l.opts.Identity {
 			l.lost()
 			l.opts.Log.Warn("the operator lease is lost", "holder", now.holder)
-			return
+			return false
 		}
 		state = now
 	}
+	return false
 }
 
 // Acquire implements engine.OperatorLease. A takeover is from the holder that Acquire sees. If yet another operator takes it
@@ -300,13 +305,13 @@ func elapsed(now, t time.Time) time.Duration {
 	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
 }
 
-// Holder implements engine.OperatorLease. It is also empty when the login may not read the lease, and when the lease still has our
-// own name, which we could not renew or give back: then nobody else is in the way.
+// Holder implements engine.OperatorLease. It is also empty when the login may not read the lease, when the lease still has our own name,
+// which we could not renew or give back, and when another's has expired: then nobody else is in the way.
 func (l *Lease) Holder() string {
-	held := l.Held()
+	held, expired := l.Held(), l.expired()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last.holder != "" && (l.last.holder != l.opts.Identity || held) {
+	if l.last.holder != "" && (l.last.holder != l.opts.Identity && !expired || held) {
 		return displayed(l.last.holder)
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(l.elsewhere)) {
@@ -315,6 +320,13 @@ func (l *Lease) Holder() string {
 		}
 	}
 	return ""
+}
+
+// Looked implements engine.OperatorLease.
+func (l *Lease) Looked() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.seenTo.IsZero()
 }
 
 // Does implements engine.OperatorLease.

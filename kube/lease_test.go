@@ -313,6 +313,26 @@ func TestLeaseOfADeadHolderExpiresAfterItWasSeenUnchanged(t *testing.T) {
 	})
 }
 
+// A renewal that fails now and then, as while API servers are updated, is made again in time: writing stays armed, and a batch goes on.
+func TestALeaseOutlastsAnAnswerThatIsLost(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		a := c.lease(ann)
+		keep(t, a)
+		if err := a.Acquire(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			c.AddFault(kubeapi.Fault{Match: ours, Code: 503, Times: 1})
+			for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(50 * time.Millisecond) {
+				if !a.Held() {
+					t.Fatalf("it is not held %s after one renewal failed", time.Since(began))
+				}
+			}
+		}
+	})
+}
+
 func TestLeaseThatCannotBeRenewedIsNotHeld(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -218,7 +219,7 @@ func newSession(config *rest.Config, secrets *core.Secrets, apart func(brought u
 	config.Wrap(b.listening)
 	config.Wrap(impatient)
 	config.Wrap(learning(secrets))
-	client, err := rest.HTTPClientFor(config)
+	client, err := rest.HTTPClientFor(ownProvider(config))
 	if err != nil {
 		return nil, fmt.Errorf("make an HTTP client: %w", err)
 	}
@@ -234,6 +235,20 @@ func newSession(config *rest.Config, secrets *core.Secrets, apart func(brought u
 		return nil, fmt.Errorf("make a client: %w", err)
 	}
 	return &session{config: config, http: client, rest: r, dynamic: dynamic.New(r)}, nil
+}
+
+// providers counts the sessions with an auth-provider.
+var providers atomic.Uint64
+
+// ownProvider is a configuration from which an HTTP client is made whose auth-provider has the configuration's own tokens. client-go makes
+// one provider for each address, and returns it with the tokens of the first session for ever. Nothing but that looks at the address.
+func ownProvider(config *rest.Config) *rest.Config {
+	if config.AuthProvider == nil {
+		return config
+	}
+	own := rest.CopyConfig(config)
+	own.Host += fmt.Sprintf("#%d", providers.Add(1))
+	return own
 }
 
 // Contexts are the names of the contexts of a kubeconfig file, or of the usual files where none is named; nil where they cannot be read.

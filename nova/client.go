@@ -162,7 +162,8 @@ func versioned(endpoint, version string) string {
 	return base + "/" + version + "/"
 }
 
-// call runs one request of a session, translates its error, and ends the session when its token could not be renewed.
+// call runs one request of a session, translates its error, and ends the session when its token could not be renewed: Keystone has
+// refused to, or nothing renews it, as it was given ready-made or needed a passcode.
 func (c *Client) call(ctx context.Context, a action, do func(*session) error) error {
 	s, err := c.session(ctx)
 	if err != nil {
@@ -173,7 +174,8 @@ func (c *Client) call(ctx context.Context, a action, do func(*session) error) er
 	}
 	failure := c.fail(a, err)
 	var relogin *gophercloud.ErrUnableToReauthenticate
-	if errors.As(err, &relogin) && ctx.Err() == nil {
+	over := errors.As(err, &relogin) || s.provider.ReauthFunc == nil && statusOf(err) == http.StatusUnauthorized
+	if over && ctx.Err() == nil {
 		c.drop(ctx, s, failure)
 	}
 	return failure

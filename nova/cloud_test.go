@@ -141,11 +141,14 @@ func (f *fakeCloud) login(w http.ResponseWriter, body []byte) {
 				Credential struct {
 					Secret string `json:"secret"`
 				} `json:"application_credential"`
+				Token struct {
+					ID string `json:"id"`
+				} `json:"token"`
 			} `json:"identity"`
 		} `json:"auth"`
 	}
 	json.Unmarshal(body, &asked)
-	secret := asked.Auth.Identity.Password.User.Password + asked.Auth.Identity.Credential.Secret
+	secret := asked.Auth.Identity.Password.User.Password + asked.Auth.Identity.Credential.Secret + asked.Auth.Identity.Token.ID
 	if f.refuse || secret != f.password {
 		// A Keystone that repeats what it was sent.
 		reply(w, 401, fmt.Sprintf(`{"error": {"message": "Could not authenticate admin with %s", "code": 401, "title": "Unauthorized"}}`, secret))

@@ -183,6 +183,41 @@ func TestAMendedFileIsReadAgain(t *testing.T) {
 	})
 }
 
+// Nothing renews a token that was given ready-made, as after a federated login. When it has expired, the one that the file has by then
+// counts without a restart.
+func TestAReadyMadeTokenThatHasExpiredIsReadAgain(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		f := newFakeCloud(t)
+		f.on("GET /compute/v2.1/servers/detail", noServers)
+		given := "first"
+		read := func(context.Context) (*Config, error) {
+			return load(Options{Cloud: "admin", Transport: f.network.Transport("lockstep"), Jitter: halfway,
+				CloudsYAML: fmt.Appendf(nil, "clouds: {admin: {auth_type: token, auth: {auth_url: %s/identity, token: %s, project_id: p}, "+
+					"region_name: RegionOne}}", f.URL, given)})
+		}
+		cfg, err := read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.read = read
+		c := Connect(cfg)
+		t.Cleanup(c.Close)
+		f.set(func() { f.password = "first" })
+		if err := list(c); err != nil {
+			t.Fatal(err)
+		}
+		f.set(func() { f.password, f.token = "second", "expired" })
+		if e := apiError(t, list(c)); e.Kind != core.ErrUnauthorized {
+			t.Error(e)
+		}
+		given = "second"
+		time.Sleep(time.Until(c.retryAt()))
+		if err := list(c); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestLoadReadsAgainWhatCanChange(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "clouds.yaml")
 	t.Setenv("OS_CLIENT_CONFIG_FILE", path)
