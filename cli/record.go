@@ -66,7 +66,8 @@ func (s *session) beginRecording(p place, cfg *engine.Config) error {
 		Create: func(number int) (io.WriteCloser, error) {
 			return os.OpenFile(recording.FileName(path, number), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		},
-		Told: s.recordingTold,
+		Remove: func(number int) error { return os.Remove(recording.FileName(path, number)) },
+		Told:   s.recordingTold,
 	})
 	if err != nil {
 		if errors.Is(err, os.ErrExist) {

@@ -40,8 +40,11 @@ const (
 	mostLine = 1 << 30
 )
 
+// headBegins is how a file begins.
+const headBegins = `{"lockstepRecording":`
+
 // Is tells whether a file begins as a recording does.
-func Is(begin []byte) bool { return bytes.HasPrefix(begin, []byte(`{"lockstepRecording":`)) }
+func Is(begin []byte) bool { return bytes.HasPrefix(begin, []byte(headBegins)) }
 
 // Open reads through a recording that begins in the file, and through the files that continue it.
 func Open(path string) (*Recording, error) {
@@ -51,6 +54,10 @@ func Open(path string) (*Recording, error) {
 		err := r.add(name, n)
 		if n > 1 && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errAnother)) {
 			break
+		}
+		if n > 1 && errors.Is(err, errNoHead) { // a kill, or a full disk, when it had just been made: the next file goes on
+			r.Cut = true
+			continue
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the recording %s: %w", name, err)
@@ -63,7 +70,10 @@ func Open(path string) (*Recording, error) {
 	return r, nil
 }
 
-var errAnother = errors.New("it is of another recording")
+var (
+	errAnother = errors.New("it is of another recording")
+	errNoHead  = errors.New("it is no recording of Lockstep: it ends before it begins")
+)
 
 // add reads through a file.
 func (r *Recording) add(name string, n int) error {
@@ -138,11 +148,14 @@ func readHead(in *counted) (Head, error) {
 	var raw []byte
 	for len(raw) < mostHead {
 		c, err := in.ReadByte()
+		if err != nil && bytes.HasPrefix([]byte(headBegins), raw[:min(len(raw), len(headBegins))]) {
+			return h, errNoHead
+		}
 		if err != nil || c == '\n' {
 			break
 		}
 		raw = append(raw, c)
-		if len(raw) == len(`{"lockstepRecording":`) && !Is(raw) {
+		if len(raw) == len(headBegins) && !Is(raw) {
 			break
 		}
 	}

@@ -20,6 +20,8 @@ type Options struct {
 	Head Head
 	// Create makes the file with that number, which must not exist yet.
 	Create func(number int) (io.WriteCloser, error)
+	// Remove removes the file with that number, which was made, and in which nothing could be written; nil leaves it.
+	Remove func(number int) error
 	Limit  int64             // the size in bytes from which on the recording continues in another file; 64 MiB when zero
 	Told   func(text string) // told when the recording cannot be written, once, and when it can be again; may be nil
 }
@@ -233,7 +235,10 @@ func (r *Recorder) write() {
 			r.opts.Told(fmt.Sprintf("the recording goes on, in its file %d", r.number))
 		}
 	}
-	if err = errors.Join(err, r.appendAll(after)); err != nil {
+	if err == nil { // else there may be no file
+		err = r.appendAll(after)
+	}
+	if err != nil {
 		r.fail(err)
 	}
 }
@@ -396,8 +401,12 @@ func (r *Recorder) begin() error {
 	if err == nil {
 		_, err = file.Write(append(b, '\n'))
 	}
-	if err != nil {
-		return errors.Join(err, file.Close())
+	if err != nil { // a full disk makes an empty file, and refuses what is to stand in it
+		err = errors.Join(err, file.Close())
+		if r.opts.Remove != nil && r.opts.Remove(r.number) == nil {
+			r.number--
+		}
+		return err
 	}
 	r.out = &output{file: file, size: int64(len(b)) + 1}
 	r.out.zip = gzip.NewWriter(r.out)

@@ -202,6 +202,7 @@ type disk struct {
 	folder string
 	mu     sync.Mutex
 	full   bool
+	stays  bool // nothing can be removed
 	said   []string
 }
 
@@ -221,13 +222,15 @@ func (f onDisk) Write(p []byte) (int, error) {
 }
 
 func (d *disk) create(n int) (io.WriteCloser, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.full {
-		return nil, errors.New("no space left on device")
-	}
-	f, err := os.OpenFile(FileName(d.path(), n), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(FileName(d.path(), n), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // a full disk has room for a name
 	return onDisk{f, d}, err
+}
+
+func (d *disk) remove(n int) error {
+	if d.stays {
+		return errors.New("read-only file system")
+	}
+	return os.Remove(FileName(d.path(), n))
 }
 
 func (d *disk) path() string { return filepath.Join(d.folder, "mos.lockrec") }
@@ -240,7 +243,7 @@ func (d *disk) set(full bool) {
 
 func (d *disk) start(limit int64) *Recorder {
 	d.t.Helper()
-	r, err := Start(Options{Head: Head{Version: "1.0", Recording: "r", Cluster: "mos"}, Create: d.create, Limit: limit,
+	r, err := Start(Options{Head: Head{Version: "1.0", Recording: "r", Cluster: "mos"}, Create: d.create, Remove: d.remove, Limit: limit,
 		Told: func(text string) { d.said = append(d.said, text) }})
 	if err != nil {
 		d.t.Fatal(err)
@@ -454,26 +457,36 @@ func TestAKillCostsSeconds(t *testing.T) {
 
 // A full disk is told once and costs the frames of that time. The recording goes on in another file when there is room.
 func TestAFullDiskIsToldOnceAndCostsNothingElse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := &disk{t: t, folder: t.TempDir()}
-		r := d.start(0)
-		for n := range 600 {
-			d.set(n >= 100 && n < 400)
-			r.Frame(nth(n))
-			time.Sleep(time.Second)
-		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-		rec, seconds := read(t, d.path(), time.Time{})
-		gap := slices.IndexFunc(seconds, func(n int) bool { return n > 100 })
-		if gap < 0 || seconds[0] != 0 || seconds[gap] > 470 || !slices.Equal(seconds[gap:], upTo(seconds[gap], 600)) || !rec.Cut {
-			t.Errorf("read %v (cut: %t)", seconds, rec.Cut)
-		}
-		if len(d.said) != 2 || !strings.Contains(d.said[0], "no space left on device") || !strings.Contains(d.said[1], "goes on") {
-			t.Errorf("said %q", d.said)
-		}
-	})
+	for _, stays := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) { fullFor(t, stays) })
+	}
+}
+
+// fullFor records ten minutes, for five of which the disk is full. Where nothing can be removed, an empty file is left behind each
+// minute, and the recording is read through all of them.
+func fullFor(t *testing.T, stays bool) {
+	d := &disk{t: t, folder: t.TempDir(), stays: stays}
+	r := d.start(0)
+	for n := range 600 {
+		d.set(n >= 100 && n < 400)
+		r.Frame(nth(n))
+		time.Sleep(time.Second)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	rec, seconds := read(t, d.path(), time.Time{})
+	gap := slices.IndexFunc(seconds, func(n int) bool { return n > 100 })
+	if gap < 0 || seconds[0] != 0 || seconds[gap] > 470 || !slices.Equal(seconds[gap:], upTo(seconds[gap], 600)) || !rec.Cut {
+		t.Errorf("read %v (cut: %t)", seconds, rec.Cut)
+	}
+	if len(d.said) != 2 || !strings.Contains(d.said[0], "no space left on device") || !strings.Contains(d.said[1], "goes on") {
+		t.Errorf("said %q", d.said)
+	}
+	files, err := filepath.Glob(filepath.Join(d.folder, "*"))
+	if err != nil || (len(files) > 2) != stays {
+		t.Errorf("there are %q, %v", files, err)
+	}
 }
 
 // stuck is a file whose disk does not answer.
