@@ -113,12 +113,15 @@ func Of(s *core.Snapshot, a *record.Account) Handover {
 		Held:    wording.OneLine(forecast.Finish(s).Held, core.MostWhy),
 		Next:    next(s), Wrong: []Wrong{}, Unseen: unseen(s),
 		Seals: []record.Seal{}}
-	h.open(s, a)
+	promised := promises(s, a)
+	for _, n := range promised {
+		h.Promise = append(h.Promise, promise(s, n))
+	}
+	h.open(s, promised)
 	h.running(s)
 	if a != nil {
 		h.Seals = a.Seals
 		h.begun(s, a)
-		h.promised(s, a)
 		h.wrong(a)
 		h.disabled(s, a)
 	}
@@ -162,10 +165,10 @@ func timeText(s *core.Snapshot, at time.Time) string {
 	return at.Local().Format("Mon 2 Jan ") + wording.ClockText(at)
 }
 
-func (h *Handover) open(s *core.Snapshot, account *record.Account) {
+func (h *Handover) open(s *core.Snapshot, promised []core.Note) {
 	all := slices.DeleteFunc(slices.Clone(attention.List(s)), func(a core.Attention) bool {
-		told := a.Rule == core.RulePromise && account != nil && // as what was promised, and that its time has come
-			slices.ContainsFunc(account.Notes, func(n record.Note) bool { return n.ID == a.Key && !n.Done })
+		told := a.Rule == core.RulePromise && // as what was promised, and that its time has come
+			slices.ContainsFunc(promised, func(n core.Note) bool { return n.ID == a.Key })
 		return a.Cause != "" || told
 	})
 	for i, a := range all {
@@ -241,12 +244,28 @@ func withChanges(s *core.Snapshot, a *record.Account) *core.Snapshot {
 	return c
 }
 
-func (h *Handover) promised(s *core.Snapshot, a *record.Account) {
-	for _, n := range a.Notes {
-		if !n.Done {
-			h.Promise = append(h.Promise, promise(s, n.Note))
+// promises are the notes that are not done, the oldest first: those that Lockstep knows, whatever update they were written in, and those
+// of colleagues' journals.
+func promises(s *core.Snapshot, a *record.Account) []core.Note {
+	all := slices.Clone(s.Notes)
+	if a != nil {
+		for _, n := range a.Notes {
+			own := n.Note
+			own.Done = n.Done
+			all = append(all, own)
 		}
 	}
+	told := map[string]bool{}
+	for _, n := range all {
+		told[n.ID] = told[n.ID] || n.Done
+	}
+	all = slices.DeleteFunc(all, func(n core.Note) bool {
+		done := told[n.ID]
+		told[n.ID] = true // the next one of this ID is the same note
+		return done
+	})
+	slices.SortStableFunc(all, func(x, y core.Note) int { return x.At.Compare(y.At) })
+	return all
 }
 
 func promise(s *core.Snapshot, n core.Note) Promise {

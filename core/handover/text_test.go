@@ -122,8 +122,38 @@ func TestADuePromiseIsToldOnce(t *testing.T) {
 		!strings.Contains(text, "Look first at: The time of a promise has come: the owner stops it himself.") {
 		t.Errorf("needs somebody: %t\n%s", h.NeedsSomebody(), text)
 	}
-	if h := Of(sc.Again().Snapshot, nil); len(h.Open) != 1 || !h.NeedsSomebody() {
-		t.Errorf("without a journal to read it is told nowhere: %+v", h.Open)
+	if h := Of(sc.Again().Snapshot, nil); len(h.Open) > 0 || len(h.Promise) != 1 || !h.NeedsSomebody() {
+		t.Errorf("without a journal to read it is told as %+v and %+v", h.Open, h.Promise)
+	}
+}
+
+// What was promised before the update began is told while it runs, and what a colleague's journal has; what is done by either is not.
+func TestPromisesOfEarlierAndOfColleagues(t *testing.T) {
+	note := func(id string, ago time.Duration) core.Note {
+		return core.Note{ID: id, Text: id, By: "anna", At: scene.Ago(ago)}
+	}
+	earlier, theirs := note("before the update", 3*time.Hour), note("by a colleague", time.Hour)
+	both, done := note("known to both", 30*time.Minute), note("done by a colleague", 20*time.Minute)
+	sc := scene.NewScene()
+	sc.Notes = []core.Note{earlier, both, done}
+	r := &record.Reader{}
+	over := done
+	over.Done = true
+	for i, rec := range []engine.Record{{Kind: engine.RecordUpdate, Update: &core.UpdateRecord{UID: "u", Release: "21"}},
+		{Kind: engine.RecordNote, Note: &theirs}, {Kind: engine.RecordNote, Note: &both}, {Kind: engine.RecordNote, Note: &over}} {
+		rec.At = scene.Ago(2*time.Hour - time.Duration(i)*time.Minute)
+		r.Add(engine.JournalLine{Record: rec, File: "/x/mos.jsonl", Line: i + 1, Seq: int64(i) + 1})
+	}
+	a, err := r.Account("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, p := range Of(sc.Snapshot, a).Promise {
+		texts = append(texts, p.Text)
+	}
+	if want := []string{earlier.Text, theirs.Text, both.Text}; !slices.Equal(texts, want) {
+		t.Errorf("told are %q, want %q", texts, want)
 	}
 }
 
