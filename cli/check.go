@@ -95,7 +95,7 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 	}); err != nil {
 		return err
 	}
-	if earlier != nil && earlier.Cluster != c.Cluster {
+	if f.against != "" && earlier.Cluster != c.Cluster { // one that was kept is of this cluster, by whatever name
 		return fmt.Errorf("--against: %s is a check of the cluster %q; this one is %q", f.against, oneLine(earlier.Cluster), c.Cluster)
 	}
 	c = c.Report.With(earlier)

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -28,6 +30,21 @@ func TestTheCheckSaysWhatAnUpdateBroke(t *testing.T) {
 		}
 		if code, out := look("check", "--no-room"); code == exitAttention || strings.Contains(out, "after the update") {
 			t.Fatalf("before: exit %d\n%s", code, out)
+		}
+		// The cluster was opened by another name then. Its checks are in its folder all the same.
+		kept, err := filepath.Glob(filepath.Join(elsewhere.journal, "checks", "*", "*"))
+		if err != nil || len(kept) != 1 {
+			t.Fatal(kept, err)
+		}
+		raw, err := os.ReadFile(kept[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(raw), `"mos"`) {
+			t.Fatalf("the check is of no cluster: %s", raw)
+		}
+		if err := os.WriteFile(kept[0], []byte(strings.Replace(string(raw), `"mos"`, `"kubernetes"`, 1)), 0o600); err != nil {
+			t.Fatal(err)
 		}
 		st.place.management = simManagement(st.Cloud)
 		st.begin()

@@ -76,7 +76,8 @@ func exportTo(rec *recording.Recording, f exportFlags, stdout io.Writer) (size i
 		return c.n, err
 	}
 	// It is written beside its place, and is whole when it is there. Its folder is the one in which it will be.
-	tmp, err := os.CreateTemp(filepath.Dir(f.output), "."+filepath.Base(f.output)+".*") // 0600
+	path := behindLinks(f.output)
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600
 	if err != nil {
 		return 0, fmt.Errorf("write %s: %w", f.output, err)
 	}
@@ -85,7 +86,7 @@ func exportTo(rec *recording.Recording, f exportFlags, stdout io.Writer) (size i
 	if err := errors.Join(writeExport(rec, f.redact, c), tmp.Sync(), tmp.Close()); err != nil {
 		return 0, fmt.Errorf("write %s: %w", f.output, err)
 	}
-	return c.n, putInPlace(tmp.Name(), f.output, f.force)
+	return c.n, putInPlace(tmp.Name(), path, f.force)
 }
 
 func writeExport(rec *recording.Recording, redact bool, w io.Writer) error {

@@ -20,6 +20,8 @@ func canWrite(flag, path string, force bool) error {
 		return nil
 	case err == nil && info.IsDir():
 		return fmt.Errorf("%s is a folder; %s takes a file", path, flag)
+	case err == nil && !info.Mode().IsRegular(): // a device, a pipe: a file in its place would be nobody's wish
+		return fmt.Errorf("%s is no ordinary file; - is standard output", path)
 	case err == nil && !force:
 		return fmt.Errorf("%s exists; --force replaces it", path)
 	}
@@ -32,6 +34,7 @@ func canWrite(flag, path string, force bool) error {
 // writeFile writes a file that only its owner may read, whole or not at all. Without force a file that has appeared
 // meanwhile is left alone.
 func writeFile(path string, content []byte, force bool) (err error) {
+	path = behindLinks(path)
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // 0600
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
@@ -42,6 +45,14 @@ func writeFile(path string, content []byte, force bool) (err error) {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return putInPlace(tmp.Name(), path, force)
+}
+
+// behindLinks is the file that a path leads to: it is that file which is replaced, and not a link to it.
+func behindLinks(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
 }
 
 // putInPlace gives a file that was written beside its place its name. Without force a file that has appeared meanwhile is left alone.

@@ -43,6 +43,20 @@ func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
 	if err := canWrite("-o", path, true); err != nil {
 		t.Error(err)
 	}
+	if err := canWrite("-o", os.DevNull, true); err == nil { // root could put a file in its place
+		t.Error("a device can be replaced")
+	}
+	link := filepath.Join(t.TempDir(), "link.yaml")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFile(link, []byte("four"), true); err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := os.ReadFile(path)
+	if to, err := os.Readlink(link); string(raw) != "four" || err != nil || to != path {
+		t.Errorf("the link leads to %q (%v), and the file is %q", to, err, raw)
+	}
 }
 
 // A snapshot of everything, as a file and on standard output, of half of it, and of nothing.
@@ -64,6 +78,11 @@ func snapshotOnStandardOutput(t *testing.T, c *sim.Cloud) {
 	}
 	if !strings.HasPrefix(errs, "Wrote the inventory: 13 nodes, ") {
 		t.Errorf("what is said is %q", errs)
+	}
+	// Role labels and the management cluster come from the configuration, as everywhere.
+	if code, _, errs := runOn(t, c, "snapshot", "-o", "-", "--config", "/nowhere/config.yaml"); code != exitError ||
+		!strings.Contains(errs, "/nowhere/config.yaml") {
+		t.Errorf("with a configuration that is not there: exit %d, %s", code, errs)
 	}
 }
 

@@ -60,6 +60,9 @@ func snapshot(ctx context.Context, p place, f snapshotFlags, stdout, stderr io.W
 	if err := canWrite("-o", f.output, f.force); err != nil {
 		return err
 	}
+	if err := p.configure(); err != nil {
+		return err
+	}
 	log, err := p.openLog()
 	if err != nil {
 		return err
