@@ -26,7 +26,8 @@ type Part struct {
 	Title string
 	Phase core.PhaseID // 0 when not known
 	State PartState
-	Plan  bool // it is a step of the plan: the update rests before it until it is commenced
+	Plan  bool // it is a step of the plan
+	Whole bool // of a step: the Cluster was given its release, no step is commenced, and LCM goes on from step to step by itself
 
 	Commenced bool   // of a step: it begins by itself
 	Wants     bool   // of a step: no node of it begins, and the step itself does not, until somebody commences it, or commences it again
@@ -263,8 +264,8 @@ func (u *update) planned(masters, workers []job) []Part {
 	var parts []Part
 	for i, st := range u.plan.Steps {
 		p := Part{ID: wording.OneLine(wording.TextOf(st.ID, "step "+wording.Itoa(i+1)), 80), Title: progress.StepShort(st), Phase: st.Phase(),
-			State: PartLater, Plan: true, Commenced: st.Commence, Wants: !whole && (st.Held() || !st.Taken()), Group: st.Group(), step: i,
-			Planned: st.Allows(), Estimate: st.Estimate, Started: st.Started, ByMachine: st.Phase() == core.PhaseWorkers}
+			State: PartLater, Plan: true, Whole: whole, Commenced: st.Commence, Wants: !whole && (st.Held() || !st.Taken()), Group: st.Group(),
+			step: i, Planned: st.Allows(), Estimate: st.Estimate, Started: st.Started, ByMachine: st.Phase() == core.PhaseWorkers}
 		switch {
 		case st.Status == core.PlanCompleted:
 			p.State, p.Took = PartDone, st.Took(time.Time{})
@@ -376,6 +377,9 @@ func usual(jobs []job) Length {
 	}
 	return best.length
 }
+
+// commencedByPeople tells whether it is a step that is commenced by people: the update rests before it until that is done.
+func (p *Part) commencedByPeople() bool { return p.Plan && !p.Whole }
 
 // lengthOf is how long a part without nodes takes as a whole: as in earlier updates of this cluster, by the plans that are still there or
 // else by the journal; else as the plan says, else as the documents say.

@@ -49,7 +49,7 @@ func Rests(s *core.Snapshot) []Rest {
 			continue
 		}
 		together := f.Parts[i : i+f.SideBySide(i)]
-		if first := together[0]; first.State == PartLater && first.Plan { // before them
+		if first := together[0]; first.State == PartLater && first.commencedByPeople() { // before them
 			r := Rest{At: at, After: before, Next: titles(together), Through: through,
 				Means: stateText(done, f.Parts[i:]) + throughText(through, all)}
 			r.How, r.By = keptFrom(together)
@@ -131,12 +131,12 @@ func betweenNodes(s *core.Snapshot, together []Part, spans []NodeSpan, done []st
 			continue
 		}
 		next := spans[i+1]
-		if together[0].Plan && !next.Start.At.After(n.Start.At) {
+		if together[0].commencedByPeople() && !next.Start.At.After(n.Start.At) {
 			continue // they begin at once: what keeps LCM from one keeps it from both
 		}
 		r := Rest{At: reached, By: next.Start, After: n.Label, Next: next.Label, Node: true, Through: through + i + 1}
 		switch node := s.Nodes[next.Node]; {
-		case together[0].Plan:
+		case together[0].commencedByPeople():
 			r.How = "Take commence away from " + titles(together) + ": nodes in maintenance go on to their end (inferred from the automatic pause)."
 		case node != nil && node.Is(core.RoleCompute):
 			r.How = "Set the mode of " + next.Label + ", and of the computes after it, to manual: LCM asks for it, and it waits with its instances."

@@ -39,6 +39,13 @@ func TestWhereAnUpdateCanRest(t *testing.T) {
 			seenRounds(sc, "cmr", 20*time.Minute, "ctl-01", "ctl-02", "ctl-03")
 			return sc
 		}, "cmp-01@12:20 before cmp-02; cmp-02@12:40 before cmp-03"},
+		{"by release: no step is commenced, and LCM goes on by itself", func() scene.Scene {
+			return planned(func(m *scene.Managed) {
+				for i := range m.Plan.Steps {
+					m.Plan.Steps[i].Commence = false
+				}
+			})
+		}, "cmp-01@12:20 before cmp-02; cmp-02@12:40 before cmp-03"},
 		{"nodes under way go on to their end", func() scene.Scene {
 			return planned(func(m *scene.Managed) { m.Maintained("cmp-01", ""); m.Maintained("cmp-02", "") })
 		}, "cmp-02@12:00 before cmp-03; group mos-default@12:20 before step mcc-components"},
@@ -85,6 +92,29 @@ func TestCanItStopBefore(t *testing.T) {
 		if !strings.Contains(again, want) {
 			t.Errorf("it does not say %q: %s", want, again)
 		}
+	}
+}
+
+// Where the Cluster was given its release, nothing stops LCM between two steps: no answer and no plan of nights rests on it.
+func TestNothingHoldsAnUpdateThatGoesAsAWhole(t *testing.T) {
+	s := planned(func(m *scene.Managed) {
+		for i := range m.Plan.Steps {
+			m.Plan.Steps[i].Commence = false
+		}
+	}).Snapshot
+	for _, after := range []time.Duration{10 * time.Minute, 30 * time.Minute, 2 * time.Hour} {
+		if text := strings.Join(StopBefore(s, scene.Noon.Add(after)).Texts(s), " "); strings.Contains(text, "commence away") ||
+			strings.Contains(text, "Do not commence") || strings.Contains(text, "after group") {
+			t.Errorf("before %s: %s", after, text)
+		}
+	}
+	night, err := ParseWindow("22:00-06:00")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := strings.Join(SplitNights(s, Request{Window: night}).Notes, " "); !strings.Contains(notes, "LCM goes on by itself") ||
+		strings.Contains(notes, "taking commence away") {
+		t.Errorf("the split notes: %s", notes)
 	}
 }
 

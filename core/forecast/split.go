@@ -153,7 +153,7 @@ func (sp *splitting) divide(parts []Part) {
 		if p.State == PartDone || p.Nodes > 0 && p.Left == 0 {
 			continue
 		}
-		if p.State == PartLater && p.Phase == core.PhaseMasters && !p.Plan && i > 0 && parts[i-1].State == PartRuns {
+		if p.State == PartLater && p.Phase == core.PhaseMasters && !p.commencedByPeople() && i > 0 && parts[i-1].State == PartRuns {
 			p.State = PartRuns // LCM goes on to them by itself
 		}
 		sp.running(p)
@@ -167,13 +167,13 @@ func (sp *splitting) divide(parts []Part) {
 				sp.join(p, &parts[i])
 			}
 			var then time.Duration
-			if !p.Plan && i+2 == len(parts) && parts[i+1].Nodes == 0 {
+			if !p.commencedByPeople() && i+2 == len(parts) && parts[i+1].Nodes == 0 {
 				then = parts[i+1].Length.Slow() // LCM goes on to the rest by itself
 			}
 			sp.nodes(p, then)
 		default:
 			block := []*Part{p}
-			if !p.Plan && p.Phase == core.PhaseServices && i+1 < len(parts) && parts[i+1].Phase == core.PhaseMasters {
+			if !p.commencedByPeople() && p.Phase == core.PhaseServices && i+1 < len(parts) && parts[i+1].Phase == core.PhaseMasters {
 				i++
 				block = append(block, &parts[i]) // LCM goes on to the masters by itself
 			}
@@ -443,6 +443,9 @@ func (sp *splitting) judge(parts []Part) {
 	if u.plan == nil {
 		note("No update plan is seen. Without one LCM goes on by itself from one phase to the next, and only computes can be held, by their " +
 			"mode manual: nothing else ends a night.")
+	} else if slices.ContainsFunc(parts, func(p Part) bool { return p.Whole }) {
+		note("The Cluster was given its release, and no step is commenced: LCM goes on by itself from one step to the next, and only " +
+			"computes can be held, by their mode manual: nothing else ends a night.")
 	} else {
 		note("A night ends by not commencing the next step or, inside a group, by taking commence away from its step: nodes in maintenance " +
 			"go on to their end (inferred from the automatic pause).")
