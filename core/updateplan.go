@@ -227,6 +227,17 @@ func (p *UpdatePlan) OfGroup(name, control string) (PlanStep, bool) {
 	return PlanStep{}, false
 }
 
+// TakenOfNoGroup is a step without an ID, as before MOSK 24.3, that is under way or about to begin, or has updated machines: it may be
+// that of any group. False when there is none.
+func (p *UpdatePlan) TakenOfNoGroup() (PlanStep, bool) {
+	for _, st := range p.Steps {
+		if st.ID == "" && st.Taken() && (st.Status != PlanCompleted || st.Workers()) {
+			return st, true
+		}
+	}
+	return PlanStep{}, false
+}
+
 // Driven tells whether the plan goes by its commenced steps. Where somebody has set the Cluster's release instead, none may be commenced.
 func (p *UpdatePlan) Driven() bool {
 	for _, st := range p.Steps {

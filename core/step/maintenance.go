@@ -58,11 +58,26 @@ func busyManaging(op core.Operation) bool {
 	return false
 }
 
-// guardNoUpdate holds while no update plan is under way.
+// guardNoUpdate holds while no update is under way, or about to begin: a step of the plan that is commenced begins by itself, and so does
+// LCM when the Cluster's release is set.
 func guardNoUpdate(s *core.Snapshot) core.Guard {
 	g := core.Guard{ID: core.GuardNoUpdate, Text: "no update is under way", Holds: true, Answer: "none", Remedy: "wait for its end"}
-	if p := s.Management.Plan(); p != nil && p.UnderWay() {
+	p := s.Management.Plan()
+	if p != nil && p.UnderWay() {
 		g.Holds, g.Answer = false, "plan "+wording.OneLine(p.Name, 60)+" is "+wording.OneLine(wording.TextOf(p.Status, "under way"), 40)
+		return g
+	}
+	if p != nil && p.Status != core.PlanCompleted {
+		for _, st := range p.Steps {
+			if st.Taken() && st.Status != core.PlanCompleted {
+				g.Holds, g.Answer = false, progress.StepShort(st)+" of plan "+wording.OneLine(p.Name, 60)+" is commenced"
+				return g
+			}
+		}
+	}
+	if m := s.Management; m != nil && m.Cluster != nil && m.Cluster.Release != "" && m.Cluster.Target != m.Cluster.Release {
+		g.Holds, g.Answer = false, "the Cluster is at "+wording.OneLine(m.Cluster.Release, 60)+", on its way to "+
+			wording.OneLine(m.Cluster.Target, 60)
 	}
 	return g
 }

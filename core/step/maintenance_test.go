@@ -39,6 +39,13 @@ func TestGuardsOfMaintenance(t *testing.T) {
 			m.Planned(0).Status, m.Plan.Started = core.PlanNotStarted, time.Time{}
 			return nil
 		}, ""},
+		{"cluster enters, a step is commenced", enter, func(m *scene.Managed) []core.Object {
+			m.Planned(0).Status, m.Plan.Started = core.PlanNotStarted, time.Time{}
+			m.Plan.Steps[0].Commence = true
+			return nil
+		}, "no-update"},
+		{"cluster enters, its release is set", enter,
+			func(m *scene.Managed) []core.Object { m.Cluster.Target = "mosk-21-0-0-25-2"; return nil }, "no-update"},
 		{"cluster enters, its maintenance is asked for", enter, func(m *scene.Managed) []core.Object { m.Update(time.Hour); return nil },
 			"no-request"},
 		{"cluster enters, machines are rebooted", enter, asked, "no-reboot"},
@@ -73,6 +80,13 @@ func TestGuardsOfMaintenance(t *testing.T) {
 		{"reboot, one is asked for", reboot, asked, "no-reboot"},
 		{"reboot in maintenance mode", reboot, inMode(), "no-maintenance"},
 		{"reboot during an update", reboot, func(m *scene.Managed) []core.Object { m.Planned(3); return nil }, "no-update"},
+		{"reboot, a step is scheduled", reboot, func(m *scene.Managed) []core.Object {
+			m.Planned(0).Status, m.Plan.Started = core.PlanNotStarted, time.Time{}
+			m.Plan.Steps[0].Status = core.PlanScheduled
+			return nil
+		}, "no-update"},
+		{"reboot, the release is set", reboot,
+			func(m *scene.Managed) []core.Object { m.Cluster.Target = "mosk-21-0-0-25-2"; return nil }, "no-update"},
 		{"reboot of a machine that is not Ready", reboot, func(m *scene.Managed) []core.Object { m.Machines["cmp-02"].Ready = false; return nil },
 			"ready"},
 		{"reboot of a machine on which LCM works", reboot,

@@ -45,11 +45,7 @@ func (p *planner) setRelease() {
 		unplanned.Holds, unplanned.Answer = false, "plan "+wording.OneLine(m.Plans[i].Name, 60)
 	}
 	p.guard(unplanned)
-	quiet := guardNoUpdate(s)
-	if quiet.Holds && c.Target != c.Release && c.Release != "" {
-		quiet.Holds, quiet.Answer = false, "the Cluster is at "+wording.OneLine(c.Release, 60)+", on its way to "+wording.OneLine(c.Target, 60)
-	}
-	p.guard(quiet)
+	p.guard(guardNoUpdate(s))
 	out := core.Guard{ID: core.GuardNoMaintenance, Text: "the cluster is not in maintenance mode", Holds: !c.InMaintenance && !c.Wanted(),
 		Answer: "it is not", Remedy: "take it out of it first: an update does not begin in it"}
 	if !out.Holds {

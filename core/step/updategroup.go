@@ -61,6 +61,10 @@ func GroupTaken(c *core.ManagedCluster, plan *core.UpdatePlan, name string, whil
 	if plan.UnderWay() && !plan.Driven() {
 		return "plan " + wording.OneLine(plan.Name, 60) + " is under way as a whole", "wait for its end"
 	}
+	if st, unnamed := plan.TakenOfNoGroup(); unnamed {
+		return progress.StepShort(st) + " is " + wording.OneLine(wording.TextOf(st.Status, "commenced"), 40) +
+			", and the plan does not say of which group", "wait for the end of the update"
+	}
 	st, ok := plan.OfGroup(name, c.Name+"-control")
 	called := progress.StepShort(st) + " is " + wording.OneLine(wording.TextOf(st.Status, "commenced"), 40)
 	switch {
@@ -92,6 +96,10 @@ func (p *planner) guardRests(whileHeld bool, names ...string) {
 func IndexTaken(plan *core.UpdatePlan, groups []*core.MachineGroup, name string, index int) string {
 	if plan == nil || plan.Status == core.PlanCompleted {
 		return ""
+	}
+	if st, unnamed := plan.TakenOfNoGroup(); unnamed {
+		return progress.StepShort(st) + " is " + wording.OneLine(wording.TextOf(st.Status, "commenced"), 40) +
+			", and the plan does not say of which group"
 	}
 	for _, other := range groups {
 		if st, ok := plan.OfGroup(other.Name, ""); ok && other.Name != name && st.Taken() && index <= other.Index {

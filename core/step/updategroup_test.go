@@ -190,6 +190,25 @@ func TestUpdateGroupsDuringAWholeUpdate(t *testing.T) {
 		"a plan that is through":              {func(m *scene.Managed) { m.Plan.Status = core.PlanCompleted }, true},
 		"a plan that nobody has commenced":    {func(*scene.Managed) {}, true},
 		"a plan that runs without a commence": {func(m *scene.Managed) { m.Plan.Status = core.PlanInProgress }, false},
+		"a plan without IDs, one of whose steps runs": {func(m *scene.Managed) {
+			for i := range m.Plan.Steps {
+				m.Plan.Steps[i].ID = ""
+			}
+			st := &m.Plan.Steps[3]
+			st.Status, st.Commence, st.Granularity = core.PlanInProgress, true, "machine"
+		}, false},
+		"a plan without IDs, one of whose groups is through": {func(m *scene.Managed) {
+			for i := range m.Plan.Steps {
+				m.Plan.Steps[i].ID = ""
+			}
+			st := &m.Plan.Steps[3]
+			st.Status, st.Commence, st.Granularity = core.PlanCompleted, true, "machine"
+		}, false},
+		"a plan without IDs that nobody has commenced": {func(m *scene.Managed) {
+			for i := range m.Plan.Steps {
+				m.Plan.Steps[i].ID = ""
+			}
+		}, true},
 	} {
 		m, objects := grouped(0)
 		tt.given(m)
