@@ -98,6 +98,12 @@ func (v *VolumeService) ForMaintenance() bool {
 	return !v.Enabled && v.DisabledReason == DisabledReasonMaintenance
 }
 
+// LeftDisabled tells whether it was disabled for a maintenance: by the OpenStack controller, or with Lockstep, for which the controller
+// does not enable it again.
+func (v *VolumeService) LeftDisabled() bool {
+	return v.ForMaintenance() || !v.Enabled && strings.HasPrefix(v.DisabledReason, DisabledByLockstep)
+}
+
 var dottedVolumes Derivation[map[string]string]
 
 // VolumeServicesOn are the cinder-volume services that run as the node, by back end.

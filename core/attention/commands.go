@@ -190,11 +190,11 @@ func atNodeLock(f *facts, a core.Attention) []core.Command {
 }
 
 func atLocksOfNode(_ *facts, a core.Attention) []core.Command {
-	list := wording.ShellCommand("kubectl", "get", "nodeworkloadlocks", "-o", "wide")
+	list := procedure.ListNodeLocks // kubectl's own columns are names and ages (docs/mosk.md#locks)
 	if a.Node == "" {
 		return []core.Command{procedure.ToLook("the locks of nodes", list)}
 	}
-	return []core.Command{procedure.ToLook("its locks", list+" | "+wording.ShellCommand("grep", "-e", a.Node))}
+	return []core.Command{procedure.ToLook("its locks", list+" | "+wording.ShellCommand("grep", "-w", "-e", "^NODE", "-e", a.Node))}
 }
 
 // atWhatItSays shows more about the OpenStack controller's text on the node's lock.
@@ -354,7 +354,7 @@ func enableCompute(f *facts, a core.Attention) []core.Command {
 func enableVolumes(f *facts, a core.Attention) []core.Command {
 	var out []core.Command
 	for _, v := range f.s.VolumeServicesOn(a.Node) {
-		if v.ForMaintenance() {
+		if v.LeftDisabled() {
 			out = append(out, procedure.ToChange("enable it", step.SetVolumeCommand(v.Host, true, "")))
 		}
 	}
@@ -509,7 +509,7 @@ func commenceNext(f *facts, _ core.Attention) []core.Command {
 		return nil
 	}
 	next, waits := p.Next()
-	i := slices.IndexFunc(p.Steps, func(st core.PlanStep) bool { return st.ID == next.ID })
+	i := slices.IndexFunc(p.Steps, func(st core.PlanStep) bool { return st == next }) // older plans have no IDs
 	if !waits || i < 0 {
 		return nil
 	}

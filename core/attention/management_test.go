@@ -303,3 +303,30 @@ func TestAHeldStepHasAnAge(t *testing.T) {
 	}
 	t.Error("there is no entry")
 }
+
+// Steps have IDs from MOSK 24.3 on. Without them the step that waits is the one that is commenced, not the first.
+func TestTheStepThatWaitsIsCommencedAlsoWithoutIDs(t *testing.T) {
+	for _, ids := range []bool{true, false} {
+		m := scene.Healthy().Managed()
+		m.Planned(3)
+		for i := range m.Plan.Steps {
+			if !ids {
+				m.Plan.Steps[i].ID = ""
+			}
+		}
+		var lines []string
+		for _, a := range Of(m.Join().Snapshot) {
+			if a.Rule != core.RulePlanWaits {
+				continue
+			}
+			for _, c := range a.Commands {
+				if c.Changes {
+					lines = append(lines, c.Line)
+				}
+			}
+		}
+		if len(lines) != 1 || !strings.Contains(lines[0], "/spec/steps/3/commence") {
+			t.Errorf("with IDs %v the entry shows %q", ids, lines)
+		}
+	}
+}

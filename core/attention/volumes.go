@@ -45,7 +45,7 @@ func (f *facts) volumesLeftOut(n nodeFacts) {
 		return // what Cinder last showed can be older than the end of the maintenance
 	}
 	for _, v := range f.s.VolumeServicesOn(n.Name) {
-		if !v.ForMaintenance() {
+		if !v.LeftDisabled() {
 			continue
 		}
 		a := n.entry(core.RuleVolumesLeft)

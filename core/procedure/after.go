@@ -59,12 +59,20 @@ func afterWays(s *core.Snapshot, p core.AfterPoint) []core.Step {
 				out = append(out, step.Plan(s, core.Intent{Kind: core.IntentEnableCompute, Node: name}))
 			}
 		}
+	case "volumes":
+		for _, name := range s.NodeNames() {
+			for _, v := range s.VolumeServicesOn(name) {
+				if v.LeftDisabled() {
+					out = append(out, step.Plan(s, core.Intent{Kind: core.IntentEnableVolume, Node: name, Object: v.Ref()}))
+				}
+			}
+		}
 	case "by-hand":
 		for _, r := range requestsByHand(s) {
 			out = append(out, step.Plan(s, core.Intent{Kind: core.IntentWithdraw, Object: r.Ref()}))
 		}
 	case "reboots":
-		if nodes := rebootNodes(s); s.Management != nil && len(nodes) > 0 {
+		if nodes := rebootNodes(s); len(nodes) > 0 {
 			out = append(out, step.Plan(s, core.Intent{Kind: core.IntentReboot, Nodes: nodes}))
 		}
 	case "maintenance-mode":

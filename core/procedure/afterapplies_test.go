@@ -30,3 +30,22 @@ func TestWhatDoesNotApplyIsNoPoint(t *testing.T) {
 		t.Error("a cloud without Cinder is to look at its volume services")
 	}
 }
+
+// A volume service that was left disabled is on the list, whoever disabled it, with the step that enables it: Rockoon enables only what it
+// disabled itself.
+func TestAVolumeServiceThatIsLeftDisabled(t *testing.T) {
+	for reason, left := range map[string]bool{core.DisabledReasonMaintenance: true, core.DisabledByLockstep + ", anna": true,
+		"a dead disk": false} {
+		sc := scene.Over()
+		v := sc.VolumeService("cmp-01@lvm")
+		v.Enabled, v.DisabledReason = false, reason
+		s := sc.Again().Snapshot
+		if p := scene.PointOf(AfterUpdate(s), "volumes"); p.Done() == left {
+			t.Errorf("%s: %+v", reason, p)
+		}
+		kinds := scene.KindsOf(Of(s, core.ProcedureKey{Kind: core.ProcedureAfter}))
+		if slices.Contains(kinds, core.IntentEnableVolume) != left {
+			t.Errorf("%s: steps %v", reason, kinds)
+		}
+	}
+}

@@ -21,6 +21,9 @@ var afterManagementRows = []afterRow{
 // rebootNodes are the names of the nodes whose machines need a reboot.
 func rebootNodes(s *core.Snapshot) []string {
 	var out []string
+	if s.Management == nil {
+		return nil
+	}
 	for _, v := range s.Management.Machines {
 		if v.Machine != nil && v.Machine.Reboot && s.Nodes[v.Node] != nil && !step.LeavesCluster(s, v.Node) {
 			out = append(out, v.Node)
@@ -62,6 +65,9 @@ func openMaintenance(s *core.Snapshot) []core.Left {
 // maintenanceWays take out of maintenance mode what is in it: the machines first, the cluster last.
 func maintenanceWays(s *core.Snapshot) []core.Step {
 	var out []core.Step
+	if s.Management == nil || s.Management.Cluster == nil {
+		return nil // whether anything is, is not known
+	}
 	for _, v := range s.Management.Machines {
 		if v.Machine != nil && (v.Machine.Wanted() || v.Machine.InMaintenance) && v.Node != "" {
 			out = append(out, step.Plan(s, core.Intent{Kind: core.IntentLeaveMachine, Node: v.Node}))

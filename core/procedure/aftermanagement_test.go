@@ -50,6 +50,24 @@ func TestPointsOfTheManagementClusterAfterAnUpdate(t *testing.T) {
 			t.Errorf("%s: steps %v, want %v", tc.id, got, tc.steps)
 		}
 	}
+	// One that is configured and does not answer, or may not be read, is not one that has nothing left.
+	for _, state := range []core.SourceState{core.SourceForbidden, core.SourceFailed, core.SourceConnecting} {
+		sc := scene.Over()
+		for _, id := range core.ManagementSources() {
+			sc.Sources[id] = core.Source{ID: id, State: state}
+		}
+		for _, id := range []string{"reboots", "auto-pause", "maintenance-mode"} {
+			if p := scene.PointOf(AfterUpdate(sc.Snapshot), id); p.ID == "" || p.Done() || p.Unknown == "" {
+				t.Errorf("%s while it is %s: %+v", id, state, p)
+			}
+		}
+		if left, _ := AfterUpdateLeft(sc.Snapshot); left != 3 {
+			t.Errorf("while it is %s, %d points are left", state, left)
+		}
+		if _, known := Of(sc.Snapshot, core.ProcedureKey{Kind: core.ProcedureAfter}); !known {
+			t.Error("the list cannot be made")
+		}
+	}
 	m = scene.Over().Managed()
 	m.Source(core.SourceAutoPauses, core.SourceForbidden)
 	if p := scene.PointOf(AfterUpdate(m.Join().Snapshot), "auto-pause"); p.Done() || p.Unknown == "" {

@@ -94,7 +94,7 @@ func volumeServicesThat(s *core.Snapshot, open func(*core.VolumeService) bool) [
 }
 
 func openVolumesOut(s *core.Snapshot) []core.Left {
-	return core.Lefts(volumeServicesThat(s, (*core.VolumeService).ForMaintenance))
+	return core.Lefts(volumeServicesThat(s, (*core.VolumeService).LeftDisabled))
 }
 
 func openVolumesDown(s *core.Snapshot) []core.Left {

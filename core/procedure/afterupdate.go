@@ -73,8 +73,8 @@ func AfterUpdateLeft(s *core.Snapshot) (left int, over bool) {
 
 func deriveAfterPoints(s *core.Snapshot) []core.AfterPoint {
 	points := make([]core.AfterPoint, 0, len(afterRows)+8)
-	rows := afterRows
-	if step.NotConnected(s) == "" {
+	rows, notConnected := afterRows, step.NotConnected(s)
+	if src := s.Sources[core.SourceClusters]; src.ID != "" && src.State != core.SourceOff { // one is configured, whether it answers or not
 		rows = slices.Concat(rows, afterManagementRows)
 	}
 	for _, row := range rows {
@@ -82,6 +82,9 @@ func deriveAfterPoints(s *core.Snapshot) []core.AfterPoint {
 			continue
 		}
 		p := core.AfterPoint{ID: row.id, Title: row.title, Why: row.why}
+		if slices.ContainsFunc(row.sources, func(id core.SourceID) bool { return id.Server() == core.ServerManagement }) {
+			p.Unknown = notConnected
+		}
 		for _, id := range row.sources {
 			if s.Sources[id].State == core.SourceAbsent && id.Server() == core.ServerManagement {
 				continue // an older release has no such kind, and so none of it is left

@@ -186,11 +186,14 @@ func seesOthers(s *core.Snapshot, l *core.WorkloadLock, _ progress.LockMessage) 
 	return "under way: " + wording.Some(names, 6)
 }
 
+// ListNodeLocks lists the locks of all nodes: whose they are, and what they say. The CRD has no columns of its own.
+var ListNodeLocks = wording.ShellCommand("kubectl", "get", "nodeworkloadlocks", "-o",
+	"custom-columns=NODE:.spec.nodeName,CONTROLLER:.spec.controllerName,STATE:.status.state,INNER:.metadata.annotations.inner_state")
+
 // LookAtOthers shows which nodes are under way, and which are asked for.
 func LookAtOthers(*core.Snapshot, *core.WorkloadLock, progress.LockMessage) []core.Command {
 	return []core.Command{
-		ToLook("who is under way", wording.ShellCommand("kubectl", "get", "nodeworkloadlocks", "-o",
-			"custom-columns=NODE:.spec.nodeName,CONTROLLER:.spec.controllerName,STATE:.status.state,INNER:.metadata.annotations.inner_state")),
+		ToLook("who is under way", ListNodeLocks),
 		ToLook("who is asked for", wording.ShellCommand("kubectl", "get", "nodemaintenancerequests")),
 	}
 }

@@ -38,7 +38,7 @@ func (b *nodeSteps) volumesSummary() []string {
 // volumeScheduling adds the steps that take the node's volume services out of scheduling, or put them back.
 func (b *nodeSteps) volumeScheduling() {
 	for _, v := range b.s.VolumeServicesOn(b.v.Name) {
-		left := b.v.Stage == core.StageDone && !v.Enabled && v.ForMaintenance()
+		left := b.v.Stage == core.StageDone && v.LeftDisabled()
 		b.add(optionalIf(!left, b.volumeSwitch(v, !v.Enabled)))
 	}
 }
