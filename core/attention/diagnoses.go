@@ -71,7 +71,7 @@ var diagnoses = []diagnosis{
 		at:     "#concurrency, #left-over-locks", scenarios: []string{"stale-inner-state"}},
 	{id: "openstack-away", rules: []core.AttentionRule{core.RuleOutage},
 		symptom:   "locks of nodes say that OpenStack commands cannot be executed, and instances do not move",
-		reads:     "locks: status.errorMessage (texts K, L, N, O, Q); the controller's bookkeeping; the sources of OpenStack",
+		reads:     "locks: status.errorMessage (texts K, L, N, O, Q, R); the controller's bookkeeping; the sources of OpenStack",
 		cause:     "An API of OpenStack does not answer the OpenStack controller. It tries again by itself.",
 		remedy:    "Find out why Keystone, Nova or Neutron is away: their pods are on the controllers, their database and RabbitMQ, too.",
 		forbidden: lockByHand, at: "#texts, #retries", scenarios: []string{"outage-nova", "outage-keystone"}},

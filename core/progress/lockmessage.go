@@ -248,9 +248,9 @@ var Literals = beginnings([]Literal{
 		Meaning: "the network agents did not come up within 5 minutes", retried: true,
 		remedy: "look at the agents' pods on the node, at RabbitMQ, and restart the pods"},
 	{ID: SaysVolumeServiceNotSet, Name: "cinder-volume cannot be set",
-		Pattern: regexp.MustCompile(`^Can not disable block-storage service on a host to be deleted`), class: MessageActionable,
-		Meaning: "cinder-volume could not be disabled", retried: true,
-		remedy: "look at the cinder-volume service of the host"},
+		Pattern: regexp.MustCompile(`^Can not disable block-storage service on a host to be deleted`), class: MessageOutage,
+		Meaning: "Cinder did not answer when cinder-volume was to be disabled (the text speaks of deletion during updates too)", retried: true,
+		remedy: "wait; when it lasts, look at Keystone and Cinder"},
 	{ID: SaysVolumeServiceNotSet, Name: "cinder-volume cannot be set",
 		Pattern: regexp.MustCompile(`^Can not enable block-storage service on the host`), class: MessageActionable,
 		Meaning: "cinder-volume could not be enabled", retried: true,
@@ -295,13 +295,19 @@ func (l Literal) match(text string) []string {
 	return l.Pattern.FindStringSubmatch(text)
 }
 
-// judge is a lock's text with what Lockstep knows beside it. Text L comes of any error of the OpenStack API, so it is an outage;
-// where Nova has answered Lockstep since before the text, it is this one service that cannot be disabled (docs/mosk.md#text-l).
+// judge is a lock's text with what Lockstep knows beside it. Text L comes of any error of the OpenStack API, so it is an outage; where
+// Nova has answered Lockstep since before the text, it is this one service that cannot be disabled. The first text of R is the same for
+// Cinder (docs/mosk.md#text-l).
 func judge(s *core.Snapshot, m LockMessage) LockMessage {
 	if m.ID == SaysComputeNotDisabled && answersSince(s, core.SourceComputeServices, m.At) {
 		m.Class = MessageActionable
 		m.failed("nova-compute could not be disabled (the text speaks of deletion during updates too)")
 		m.Remedy = "look at the compute service of the host, and disable it by hand when the controller keeps failing"
+	}
+	if m.ID == SaysVolumeServiceNotSet && m.Class == MessageOutage && answersSince(s, core.SourceVolumeServices, m.At) {
+		m.Class = MessageActionable
+		m.failed("cinder-volume could not be disabled (the text speaks of deletion during updates too)")
+		m.Remedy = "look at the cinder-volume service of the host"
 	}
 	return m
 }

@@ -41,7 +41,7 @@ func TestLockMessagesOfTheDocuments(t *testing.T) {
 		{"Can not bring node back to scheduling. Cannot execute openstack commands, error: x", "O", MessageOutage, nil},
 		{"Timeout waiting for network agents on the host kaas-node-1.", "P", MessageActionable, nil},
 		{"Got error while waiting for network agents. Cannot execute openstack commands, error: x.", "Q", MessageOutage, nil},
-		{"Can not disable block-storage service on a host to be deleted", "R", MessageActionable, nil},
+		{"Can not disable block-storage service on a host to be deleted", "R", MessageOutage, nil},
 		{"Can not enable block-storage service on the host kaas-node-1.", "R", MessageActionable, nil},
 		{"Some servers {'" + scene.IDA + "': 'ACTIVE'} are still present on host n. Blocking node removal unless they removed or migrated.", "S",
 			MessageActionable, []string{scene.IDA}},
