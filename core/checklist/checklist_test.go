@@ -115,6 +115,10 @@ func pointScenes() map[string]pointScene {
 			sc.Stateful(core.NamespaceOpenStack, "mariadb-server", "ctl-01", "ctl-02", "ctl-03")
 			sc.DaemonPods[sc.StatefulSets[0].UID][1].Ready = false
 		}), checklist.Fail, "mariadb-server: 2 of 3 ready"},
+		"a quorum whose pods may not be read": {"quorums", only(func(sc scene.Scene) {
+			sc.Stateful("openstack-redis", "rfr-openstack-redis", "ctl-01", "ctl-02", "ctl-03")
+			sc.Source(core.SourceRedisPods, core.SourceForbidden)
+		}), checklist.Unknown, ""},
 		"unmanaged":         {"lcm", only(func(scene.Scene) {}), checklist.Unknown, "the management cluster is not connected"},
 		"unasked":           {"room", always(checklist.Room{Why: "it was not asked for"}), checklist.Unknown, "it was not asked for"},
 		"no room":           {"room", always(roomFor(evacuation.FateBlocks)), checklist.Warn, "cmp-01: held by 1 instance: erp (no room)"},

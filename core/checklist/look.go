@@ -187,7 +187,7 @@ func pressure(l *look) {
 func quorums(l *look) {
 	for _, q := range progress.QuorumSets {
 		v, there := progress.Quorum(l.s, q)
-		if why := progress.QuorumUnknown(l.s, q); why != "" && !there {
+		if why := progress.QuorumUnknown(l.s, q); why != "" { // its pods may be what was not read: they are not missing by that
 			l.unknown = why
 			continue
 		}
