@@ -85,9 +85,9 @@ func TestMakingASilence(t *testing.T) {
 			if !ok || c.By != "ann@desk" || !c.Until.Equal(hour) || c.Comment != "update (made with Lockstep)" {
 				t.Errorf("%s: %+v", tt.name, st.Change)
 			}
-			if len(st.Commands) != 1 || !strings.Contains(st.Commands[0], `"endsAt":"2026-`) ||
-				!strings.HasSuffix(st.Commands[0], "| kubectl create --raw "+
-					"/api/v1/namespaces/stacklight/services/prometheus-alertmanager:9093/proxy/api/v2/silences -f -") {
+			if len(st.Commands) != 2 || !strings.Contains(st.Commands[1], `"endsAt":"2026-`) ||
+				!strings.Contains(st.Commands[1], "'Content-Type: application/json'") || !strings.HasSuffix(st.Commands[1], " http://localhost:8001"+
+				"/api/v1/namespaces/stacklight/services/prometheus-alertmanager:9093/proxy/api/v2/silences") {
 				t.Errorf("%s: %q", tt.name, st.Commands)
 			}
 		}

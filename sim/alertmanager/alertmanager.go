@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"regexp"
 	"slices"
@@ -298,6 +299,15 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, now time.Time) {
 		Comment   *string `json:"comment"`
 		CreatedBy *string `json:"createdBy"`
 	}{}
+	kind := r.Header.Get("Content-Type")
+	if kind == "" {
+		kind = "application/octet-stream"
+	}
+	if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
+		refuse(w, http.StatusUnsupportedMediaType, http.StatusUnsupportedMediaType,
+			fmt.Sprintf("unsupported media type %q, only [application/json] are allowed", kind))
+		return
+	}
 	if err := json.NewDecoder(r.Body).Decode(&one); err != nil {
 		refuse(w, http.StatusBadRequest, http.StatusBadRequest, `parsing silence body from "" failed, because `+err.Error())
 		return
