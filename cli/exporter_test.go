@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/attention"
 	"lockstep/core/engine"
 	"lockstep/scene"
 	"lockstep/sim"
@@ -209,7 +210,7 @@ func TestASceneHasAllStages(t *testing.T) {
 	if n := len(beginning(m, "lockstep_nodes")); n != len(stages) {
 		t.Errorf("%d of %d stages", n, len(stages))
 	}
-	if n := len(beginning(m, "lockstep_entries")); n != 3 {
+	if n := len(beginning(m, "lockstep_entries{")); n != 3 {
 		t.Errorf("%d severities", n)
 	}
 }
@@ -360,5 +361,48 @@ loaded into Grafana 9.3.2. This page is written by ` + "`go test ./cli -run Test
 	is, err := os.ReadFile(path)
 	if err != nil || string(is) != b.String() {
 		t.Errorf("%s is not what the exporter serves (%v): write it with -update", path, err)
+	}
+}
+
+// What is set aside alerts nobody: it is counted by itself. A source that a login bound by the manifests may not read is no source that is
+// down, and a lease that nobody could read is not one that nobody holds.
+func TestMetricsAlertOfWhatIsToBeDone(t *testing.T) {
+	sc := scene.NewScene()
+	sc.Node("cmp-01", core.RoleCompute)
+	sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = "strange"
+	sc.Sources[core.SourceReleases] = core.Source{ID: core.SourceReleases, State: core.SourceForbidden}
+	sc.Write = core.WriteMode{}
+	scrape := func() map[string]string {
+		s := sc.Again().Snapshot
+		return scraped(t, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}))
+	}
+	all := func(m map[string]string) (n string) {
+		for _, severity := range allSeverities {
+			n += m[fmt.Sprintf("lockstep_entries{severity=%q}", severity)] + " "
+		}
+		return n + m["lockstep_entries_aside"]
+	}
+	due := attention.List(sc.Again().Snapshot)
+	if len(due) == 0 {
+		t.Fatal("nothing is to be done")
+	}
+	m := scrape()
+	if m["lockstep_entries_aside"] != "0" || all(m) == "0 0 0 0" {
+		t.Errorf("urgent, warning, notice and aside are %s", all(m))
+	}
+	if down := beginning(m, `lockstep_source_up{`); slices.ContainsFunc(down, func(l string) bool { return strings.Contains(l, "releases") }) {
+		t.Errorf("a source that nobody has to mend: %v", down)
+	}
+	if held := beginning(m, "lockstep_lease"); len(held) > 0 {
+		t.Errorf("nobody knows of the lease, and the metrics say %v", held)
+	}
+	sc.Write = core.WriteMode{Looked: true}
+	for i, a := range due {
+		n := core.Note{ID: fmt.Sprint(i), On: core.NoteOn{Entry: a.ID, Label: a.Label}, Text: "later", By: "anna", At: sc.Now}
+		sc.Notes = append(sc.Notes, attention.SetAside(n, a, sc.Now.Add(time.Hour)))
+	}
+	m = scrape()
+	if want := fmt.Sprintf("0 0 0 %d", len(due)); all(m) != want || m["lockstep_lease_held"] != "0" {
+		t.Errorf("urgent, warning, notice and aside are %s, want %s; the lease: %v", all(m), want, beginning(m, "lockstep_lease"))
 	}
 }

@@ -152,10 +152,12 @@ var metrics = []metric{
 			countLocks(all, is)
 		})},
 
-	{"lockstep_entries", []string{"severity"}, "Entries of \"Needs you\" by severity: urgent, warning and notice.",
+	{"lockstep_entries", []string{"severity"},
+		"Entries of \"Needs you\" by severity: urgent, warning and notice. Those that are set aside are not among them.",
 		func(s *core.Snapshot, is func(float64, ...string)) {
 			n := map[core.Severity]int{}
-			for _, a := range attention.List(s) {
+			now, _ := attention.Now(attention.List(s))
+			for _, a := range now {
 				n[a.Severity]++
 			}
 			for _, severity := range allSeverities {
@@ -163,10 +165,11 @@ var metrics = []metric{
 			}
 		}},
 	{"lockstep_rule_entries", []string{"severity", "rule"},
-		"Entries of \"Needs you\" by severity and by the rule that found them; none where there are none.",
+		"The same by severity and by the rule that found them; none where there are none.",
 		func(s *core.Snapshot, is func(float64, ...string)) {
 			n := map[core.AttentionRule]map[core.Severity]int{}
-			for _, a := range attention.List(s) {
+			now, _ := attention.Now(attention.List(s))
+			for _, a := range now {
 				if n[a.Rule] == nil {
 					n[a.Rule] = map[core.Severity]int{}
 				}
@@ -177,6 +180,11 @@ var metrics = []metric{
 					is(float64(count), severity.String(), string(rule))
 				}
 			}
+		}},
+	{"lockstep_entries_aside", nil, "Entries of \"Needs you\" that an operator has set aside, by a note that says until when.",
+		func(s *core.Snapshot, is func(float64, ...string)) {
+			_, aside := attention.Now(attention.List(s))
+			is(float64(len(aside)))
 		}},
 
 	{"lockstep_migrations_running", nil, "Migrations of instances that are under way. Absent while migrations are not known.",
@@ -196,9 +204,14 @@ var metrics = []metric{
 			}
 		})},
 
-	{"lockstep_lease_held", nil, "1 if an operator holds the operator Lease, so that their Lockstep is armed; as it was seen last.",
-		func(s *core.Snapshot, is func(float64, ...string)) { is(oneIf(s.Write.Lease != "")) }},
-	{"lockstep_lease_info", []string{"holder"}, "Who holds the operator Lease; always 1. Absent when nobody does.",
+	{"lockstep_lease_held", nil,
+		"1 if an operator holds the operator Lease, so that their Lockstep is armed; as it was seen last. Absent while it could not be read.",
+		func(s *core.Snapshot, is func(float64, ...string)) {
+			if s.Write.Looked {
+				is(oneIf(s.Write.Lease != ""))
+			}
+		}},
+	{"lockstep_lease_info", []string{"holder"}, "Who holds the operator Lease; always 1. Absent when nobody does, or that is not known.",
 		func(s *core.Snapshot, is func(float64, ...string)) {
 			if s.Write.Lease != "" {
 				is(1, oneLine(s.Write.Lease))
@@ -283,7 +296,7 @@ func isTime(is func(float64, ...string), t time.Time) {
 func eachSource(each func(core.Source, func(float64))) func(*core.Snapshot, func(float64, ...string)) {
 	return func(s *core.Snapshot, is func(float64, ...string)) {
 		for id, src := range s.Sources {
-			if src.State != core.SourceOff && src.State != core.SourceAbsent {
+			if src.State != core.SourceOff && src.State != core.SourceAbsent && !attention.UnseenByRight(s, src) {
 				each(src, func(value float64) { is(value, string(id), string(id.Server())) })
 			}
 		}

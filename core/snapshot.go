@@ -77,6 +77,7 @@ type WriteMode struct {
 	Barred string    // why writing cannot be armed at all ("started with --read-only"); empty when it can
 	Since  time.Time // wall time of the last change
 	Lease  string    // who holds the operator lease as last seen, "user@host"; empty for nobody or unknown
+	Looked bool      // the operator lease has been seen: an empty Lease means nobody
 	Mine   bool      // the lease is ours
 	Other  Doing     // what the lease's holder does, where that is not us
 	Lost   string    // why writing was disarmed without the operator; else empty

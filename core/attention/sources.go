@@ -27,6 +27,21 @@ var optionalSources = map[core.SourceID]bool{
 // the screen says so where they would be shown.
 var unprojected = map[core.SourceID]bool{core.SourceReleases: true, core.SourceManagementUpgrades: true}
 
+// UnseenByRight tells whether a source is refused to a login as the manifests have it: nothing is to be mended.
+func UnseenByRight(s *core.Snapshot, src core.Source) bool {
+	switch {
+	case src.State != core.SourceForbidden:
+		return false
+	case unprojected[src.ID]:
+		return true
+	case src.ID != core.SourceRedisClaims || !s.Known(core.SourceRedisSets):
+		return false
+	}
+	redis, _ := progress.QuorumNamed("redis")
+	_, there := progress.Quorum(s, redis)
+	return !there // there is no Redis, so the manifest's Role has no namespace to be in
+}
+
 // hiccup is how long a source may fail before there is an entry: a watch that breaks off is opened again sooner.
 const hiccup = 5 * time.Second
 
@@ -60,12 +75,8 @@ func (f *facts) sources() {
 				continue // older releases do not have the kind
 			}
 		case core.SourceForbidden:
-			if unprojected[src.ID] {
+			if UnseenByRight(f.s, src) {
 				continue
-			}
-			redis, _ := progress.QuorumNamed("redis")
-			if _, there := progress.Quorum(f.s, redis); src.ID == core.SourceRedisClaims && !there && f.s.Known(core.SourceRedisSets) {
-				continue // there is no Redis, so the manifest's Role has no namespace to be in
 			}
 		case core.SourceConnecting:
 			if !f.s.LongerByWall(src.Since, after) {

@@ -116,7 +116,7 @@ func (e *Engine) leaseSeen() {
 		return
 	}
 	e.write.Mine = e.cfg.Lease.Held()
-	e.write.Lease = e.cfg.Lease.Holder()
+	e.write.Lease, e.write.Looked = e.cfg.Lease.Holder(), e.cfg.Lease.Looked()
 	e.write.Other = e.cfg.Lease.Does()
 	if e.write.Mine {
 		e.cfg.Lease.Tell(e.doing())

@@ -154,6 +154,8 @@ type OperatorLease interface {
 	Confirm(ctx context.Context) error
 	// Holder is the holder as last seen, "user@host"; empty when nobody holds it.
 	Holder() string
+	// Looked tells whether the lease has been looked up: until then, and where the login may not read it, nobody knows who holds it.
+	Looked() bool
 	// Does is what the holder does, as last seen; not said where nobody holds it, it is ours, or the holder does not say.
 	Does() core.Doing
 	// Tell says what we do, to those who look at the lease while it is ours. It does not wait: what is new is written some seconds later.

@@ -604,6 +604,8 @@ func (c *testCloud) Acquire(_ context.Context, takeOver bool) error {
 	return nil
 }
 
+func (c *testCloud) Looked() bool { return true }
+
 func (c *testCloud) Held() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -137,14 +137,14 @@ func (c *Caller) take(l Line, wall time.Time) {
 	}
 }
 
-// concerns tells whether an entry as it is in the line is one to be called about. A reminder is, whatever its severity: somebody has asked
-// for just that.
+// concerns tells whether an entry as it is in the line is one to be called about. A reminder is, whatever its severity and whatever else is
+// called about: somebody has asked for just that.
 func (c *Caller) concerns(l Line) bool {
 	from := c.Rules.From
 	if from == 0 {
 		from = core.SeverityUrgent
 	}
 	rule := core.AttentionRule(l.Rule)
-	return (l.severity >= from || rule == core.RulePromise) && l.Cause == "" &&
-		(len(c.Rules.Only) == 0 || slices.Contains(c.Rules.Only, rule)) && !slices.Contains(c.Rules.Never, rule)
+	asked := rule == core.RulePromise || l.severity >= from && (len(c.Rules.Only) == 0 || slices.Contains(c.Rules.Only, rule))
+	return asked && l.Cause == "" && !slices.Contains(c.Rules.Never, rule)
 }

@@ -231,6 +231,8 @@ func TestWhoeverIsCalled(t *testing.T) {
 			{time.Minute, nil, nil}}},
 		"a reminder, though it is a warning": {news.Rules{}, []act{
 			{0, []news.Line{line("promise/1", news.Came, warning)}, []string{"warning: promise/1: "}}}},
+		"a reminder, though only others are called about": {news.Rules{Only: []core.AttentionRule{"a"}}, []act{
+			{0, []news.Line{line("promise/1", news.Came, warning)}, []string{"warning: promise/1: "}}}},
 		"a reminder that nobody wants": {news.Rules{Never: []core.AttentionRule{core.RulePromise}}, []act{
 			{0, []news.Line{line("promise/1", news.Came, warning)}, nil}}},
 		"a limit holds back what is less severe": {news.Rules{From: warning, Limit: 2}, []act{
