@@ -68,6 +68,16 @@ func (m *Model) answered(msg tea.Msg) tea.Cmd {
 		}
 		return m.say(toneInfo, "begun: "+msg.title)
 	case armedMsg:
+		if msg.dialog.givenUp {
+			if msg.err != nil {
+				return nil // as was wished, and said
+			}
+			backend := m.backend
+			return func() tea.Msg {
+				backend.Disarm()
+				return nil
+			}
+		}
 		if msg.err != nil {
 			msg.dialog.failed(msg.err)
 			return m.say(toneBad, "writing stays off: "+msg.err.Error())

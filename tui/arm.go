@@ -22,6 +22,8 @@ type armDialog struct {
 	input   textinput.Model
 	missing bool // enter was pressed before the word was typed
 	asking  bool
+	cancel  context.CancelFunc // of what is asked
+	givenUp bool               // esc was pressed while it was asked
 	err     error
 	looked  time.Time // when the lease was looked up for this dialog
 }
@@ -82,6 +84,11 @@ func (d *armDialog) follow(m *Model) {
 func (d *armDialog) handle(m *Model, msg tea.KeyPressMsg) (bool, tea.Cmd) {
 	key := msg.String()
 	switch {
+	case key == "esc" && d.asking: // the answer may be on its way already: then writing is switched off again
+		d.givenUp = true
+		d.cancel()
+		m.close(d)
+		return true, m.say(toneInfo, "writing stays off: you took it back")
 	case key == "esc":
 		m.close(d)
 	case d.asking:
@@ -124,9 +131,10 @@ func (d *armDialog) press(m *Model) tea.Cmd {
 		return nil
 	}
 	d.asking, d.err = true, nil
-	backend, parent, takeOver := m.backend, m.ctx, d.holder != ""
+	backend, takeOver := m.backend, d.holder != ""
+	ctx, cancel := context.WithTimeout(m.ctx, answerWithin)
+	d.cancel = cancel
 	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(parent, answerWithin)
 		defer cancel()
 		return armedMsg{d, backend.Arm(ctx, takeOver)}
 	}

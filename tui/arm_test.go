@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -122,6 +123,23 @@ func TestAFailedArmingStays(t *testing.T) {
 	}
 }
 
+// Esc while the lease is asked for takes it back: what is on its way is given up, and when it has come all the same writing is off again.
+func TestEscTakesArmingBack(t *testing.T) {
+	for name, err := range map[string]error{"granted all the same": nil, "given up": context.Canceled} {
+		d := drive(world(), 120, 40).keys("w", "right")
+		d.fake.armErr = err
+		_, asks := d.Update(namedKeys["enter"])
+		d.keys("esc")
+		if frame := stripped(d.shows()); d.top() != nil || !strings.Contains(frame, "writing stays off") {
+			t.Errorf("%s: it does not say that writing stays off:\n%s", name, frame)
+		}
+		d.run(asks)
+		if want := map[bool]int{true: 1}[err == nil]; d.fake.disarmed != want || strings.Contains(stripped(d.shows()), "writing is on") {
+			t.Errorf("%s: disarmed %d times, and shown is\n%s", name, d.fake.disarmed, stripped(d.shows()))
+		}
+	}
+}
+
 func TestALostLeaseOpensABoxThatTakesNoStrayKey(t *testing.T) {
 	d := drive(withWrite(core.WriteMode{Armed: true, Mine: true}), 120, 40)
 	s := withWrite(core.WriteMode{Lost: "bob@jump02 took the lease"})
@@ -169,6 +187,27 @@ func TestARunningBatchCanBeHeldShortenedAndStopped(t *testing.T) {
 	}
 	d.keys("h", "o", "t")
 	if got := fmt.Sprint(d.fake.controls); got != "[pause skip stop]" {
+		t.Errorf("controls %s", got)
+	}
+}
+
+// A batch pauses by itself at a failure. A key that was to hold it and comes at that moment does not let it go on.
+func TestAKeyThatWasToHoldABatchDoesNotLetItGoOn(t *testing.T) {
+	s := world()
+	s.Operations[0].Items = []core.OperationItem{{Label: "web-1", State: core.OperationRunning}, {Label: "db-2", State: core.OperationQueued}}
+	d := drive(s, 120, 40)
+	failed := world()
+	failed.Revision = s.Revision + 1
+	failed.Operations[0].State = core.OperationPaused
+	failed.Operations[0].Items = []core.OperationItem{{Label: "web-1", State: core.OperationFailed},
+		{Label: "db-2", State: core.OperationQueued}}
+	d.send(snapshotMsg{failed})
+	d.keys("h")
+	if got := fmt.Sprint(d.fake.controls); got != "[]" || !strings.Contains(stripped(d.shows()), "has just been held") {
+		t.Errorf("controls %s\n%s", got, stripped(d.shows()))
+	}
+	d.later(2 * hushFor).keys("h")
+	if got := fmt.Sprint(d.fake.controls); got != "[resume]" {
 		t.Errorf("controls %s", got)
 	}
 }

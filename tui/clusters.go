@@ -314,7 +314,7 @@ func (msg fleetMsg) arrive(m *Model) tea.Cmd {
 	p.view, p.look = msg.view, m.look
 	cmd := m.pump.nextView
 	gone := p.rows.Set(msg.view.Rows, p.number)
-	if !m.touched && !p.returned {
+	if !m.touched && !p.returned && m.now().Sub(m.opened) < settleWithin {
 		p.rows.GoTo(0) // what is most urgent, while the first facts come in
 	} else if gone != "" && m.top() == p {
 		return tea.Batch(cmd, m.say(toneWarn, goneText(gone)))

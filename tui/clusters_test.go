@@ -141,6 +141,12 @@ func TestTheCursorOfTheListStaysOnTheClusterThatWasOpen(t *testing.T) {
 	if d.clusters().rows.Cursor() != "mad/mos-mad" {
 		t.Errorf("the cursor is on %s", d.clusters().rows.Cursor())
 	}
+	// Later the most urgent one may be another: enter opens the one that was shown as selected.
+	d.later(settleWithin).send(fleetMsg{v})
+	if d.clusters().rows.Cursor() != "mad/mos-mad" {
+		t.Errorf("long after the start the cursor went to %s", d.clusters().rows.Cursor())
+	}
+	d.send(fleetMsg{theFleet()})
 	list := d.opts.clusters
 	d.keys("down", "enter")
 	list.page.chosen, list.page.returned = nil, true // as RunClusters does

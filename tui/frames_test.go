@@ -53,6 +53,11 @@ func TestAFrameTakesNoTime(t *testing.T) {
 		s.Cluster = "another"
 		p.fake.publish(s)
 		at("a Snapshot")
+		_, _ = io.WriteString(p.keys, "y")
+		synctest.Wait()
+		if _, text := p.term.take(); !strings.Contains(text, "]52;") || time.Since(begun) != 0 {
+			t.Errorf("what is copied is not on its way to the clipboard, %s after the key: %q", time.Since(begun), text)
+		}
 		p.settle()
 		time.Sleep(time.Second)
 		if n, text := p.term.take(); n != 0 {

@@ -42,6 +42,9 @@ func globalActions() []Action {
 		{ID: "operation.pause", Title: "Hold the running batch, or let it go on", Short: "hold", Scope: ScopeGlobal,
 			Keys: []string{"h"}, inside: true, blocked: needRunning, run: func(m *Model) tea.Cmd {
 				if m.running().State == core.OperationPaused {
+					if m.held.on(m) {
+						return m.notTaken("h", "the batch has just been held; press it again to let it go on")
+					}
 					return m.control(core.ControlResume)
 				}
 				return m.control(core.ControlPause)

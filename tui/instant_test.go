@@ -42,6 +42,9 @@ func linesOnlyIn(frame, other string) (lines []string) {
 	return lines
 }
 
+// stray is a message that draws nothing.
+type stray struct{}
+
 func watchFrames(t *testing.T, size tea.WindowSizeMsg) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -87,6 +90,9 @@ func watchFrames(t *testing.T, size tea.WindowSizeMsg) {
 		case busy && chance.IntN(4) == 0:
 			both(keys[chance.IntN(len(keys))])
 			both(followMsg{rests.follows}) // the cursor stays where it is
+		}
+		if chance.IntN(50) == 0 {
+			both(stray{}) // as an answer for a page that is closed by now
 		}
 		s := e.Snapshot()
 		anew.dirty = true // which never rests

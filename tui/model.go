@@ -56,6 +56,7 @@ type Model struct {
 	layers    []layer
 	reading   []layer          // pages that read as long as they are open
 	drafts    map[string]draft // by the form's title
+	held      hush             // h was meant to hold a batch that has been held by itself
 	deaf      hush             // enter was meant for a form that has closed by itself
 	hushed    bool             // a moment without keys has begun
 	filtering bool             // the filter of the focused pane is being typed
@@ -160,9 +161,13 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	m.dirty = true
 	defer m.leaveClosed()
+	woke := m.resting != nil
 	cmd := m.wake()
 	if more := m.update(msg); more != nil {
 		cmd = tea.Batch(cmd, more)
+	}
+	if woke { // a Snapshot was taken that is on no frame yet
+		m.dirty = true
 	}
 	if over := m.hushEnds(); over != nil {
 		cmd = tea.Batch(cmd, over)
@@ -234,6 +239,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case hushOverMsg: // it is drawn again
 	default:
 		m.dirty = false
+		m.frames.due() // one of Bubble Tea's own, such as a copied text: it goes to the terminal with a frame
 	}
 	return nil
 }
@@ -255,6 +261,7 @@ func (m *Model) take(s *core.Snapshot) tea.Cmd {
 	if before == nil {
 		m.dateMessages()
 	}
+	m.noteHeld(before)
 	m.retell(before, s)
 	cmd := tea.Batch(m.refresh(), m.ended(before), m.remind(before))
 	if !m.touched && m.now().Sub(m.opened) < settleWithin && m.pane(ScopeNodes).Index() > 0 {
@@ -449,6 +456,11 @@ func (m *Model) scope() Scope {
 
 // press does what a key stands for: first in a text field, then in the layer or pane, then everywhere.
 func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
+	if msg.Code == tea.KeyEscape && msg.Mod == tea.ModAlt {
+		// Esc more than once in one read, as over a slow line, comes as one key: it was pressed twice at least.
+		esc := tea.KeyPressMsg{Code: tea.KeyEscape}
+		return tea.Batch(m.press(esc), m.press(esc))
+	}
 	m.touched = true
 	key := msg.String()
 	if key == "ctrl+c" {

@@ -29,6 +29,20 @@ func (m *Model) running() *core.Operation {
 	return nil
 }
 
+// noteHeld notes that the running batch has been held since the Snapshot before, perhaps by itself at a failure: a key that comes at that
+// moment was to hold it, and must not let it go on.
+func (m *Model) noteHeld(before *core.Snapshot) {
+	op := m.running()
+	if op == nil || op.State != core.OperationPaused || before == nil {
+		return
+	}
+	for i := range before.Operations {
+		if was := &before.Operations[i]; was.ID == op.ID && was.State != core.OperationPaused {
+			m.held.begin(m)
+		}
+	}
+}
+
 // runningLine is what runs, in one line; nil when nothing does.
 func (m *Model) runningLine(w int) draw.Line {
 	op := m.running()

@@ -4,6 +4,7 @@ package table
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"lockstep/tui/draw"
@@ -168,11 +169,7 @@ func (t *Table[T]) arrange() {
 		t.order[i] = t.ID(r)
 		place[t.order[i]] = i
 	}
-	for id := range t.marked {
-		if _, ok := place[id]; !ok && t.filter == "" {
-			delete(t.marked, id)
-		}
-	}
+	t.dropMarks()
 	t.index = anchor(on, before, at, place, len(t.rows))
 	if t.offset > 0 {
 		t.offset += t.index - at // the row under the cursor stays where it is on the screen; the top stays the top
@@ -182,6 +179,18 @@ func (t *Table[T]) arrange() {
 		t.cursor = t.order[t.index]
 	}
 	t.scroll()
+}
+
+// dropMarks takes the marks off rows that are no longer there. Those that the filter hides are there.
+func (t *Table[T]) dropMarks() {
+	if len(t.marked) == 0 {
+		return
+	}
+	there := make(map[string]bool, len(t.all))
+	for _, r := range t.all {
+		there[t.ID(r)] = true
+	}
+	maps.DeleteFunc(t.marked, func(id string, _ bool) bool { return !there[id] })
 }
 
 // stand tells whether all rows, and no others, are where they were.

@@ -61,6 +61,11 @@ func TestTheCursorStaysOnItsObject(t *testing.T) {
 		revision := uint64(0)
 		check := func() {
 			tab.Draw(k, 40, height+1, true, false)
+			for id := range tab.marked {
+				if !slices.ContainsFunc(tab.all, func(r thing) bool { return tab.ID(r) == id }) {
+					rt.Fatalf("%q is marked, and is not there", id)
+				}
+			}
 			if len(tab.rows) == 0 {
 				if tab.cursor != "" {
 					rt.Fatalf("no rows, but the cursor is on %q", tab.cursor)
