@@ -93,6 +93,9 @@ func watchFrames(t *testing.T, size tea.WindowSizeMsg) {
 		}
 		if chance.IntN(50) == 0 {
 			both(stray{}) // as an answer for a page that is closed by now
+			if rests.instant.until.IsZero() && !anew.instant.until.IsZero() {
+				t.Fatalf("after %d s a message that draws nothing came, and no moment is noted at which a text changes", second)
+			}
 		}
 		s := e.Snapshot()
 		anew.dirty = true // which never rests
