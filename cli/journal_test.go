@@ -147,7 +147,7 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 		From: "idle", To: "waiting for you"}
 	late := waits
 	late.At = at.Add(2 * time.Second)
-	annas := write("anna", "a", waits, engine.Record{Kind: engine.RecordVerified, At: at.Add(time.Minute), Title: "live-migrate web-1",
+	annas := write("anna", "a", waits, engine.Record{Kind: engine.RecordVerified, At: at.Add(time.Minute + 400*time.Millisecond), Title: "live-migrate web-1",
 		Intent: &core.Intent{Kind: core.IntentLiveMigrate, Instance: "id-web-1"}, State: "done", Took: 61},
 		engine.Record{Kind: engine.RecordEntry, At: at.Add(time.Second), Node: "kaas-node-7", Entry: &engine.EntryRecord{What: engine.EntryCame,
 			Severity: "urgent", Label: "cmp-07", Reason: "kaas-node-7 waits"}})
@@ -173,6 +173,7 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 		"from then on":                {[]string{"--since", at.Add(time.Minute).Local().Format(minutes)}, []string{verified}},
 		"from a printed time on":      {[]string{"--since", "2026-11-22 22:01:00Z"}, []string{verified}},
 		"from one printed elsewhere":  {[]string{"--since", "2026-11-22 23:01:00+01:00"}, []string{verified}},
+		"up to a printed time":        {[]string{"--until", "2026-11-22 22:01:00Z"}, []string{stage, entry, grant, verified}},
 		"up to then":                  {[]string{"--until", at.Local().Format(minutes)}, []string{stage}},
 	} {
 		code, out, trouble := run(append([]string{"show"}, c.args...)...)

@@ -86,6 +86,9 @@ func (f *journalFilter) read(now time.Time) error {
 			continue
 		}
 		at, err := time.ParseInLocation(wording.MomentForm, t.text, now.Location()) // as show prints it
+		if err == nil && t.flag == "--until" {
+			at = at.Add(time.Second - 1) // the line that was printed with this time is among those up to it
+		}
 		if err != nil {
 			at, err = time.ParseInLocation(minutes, t.text, now.Location())
 		}

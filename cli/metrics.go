@@ -47,7 +47,8 @@ var metrics = []metric{
 	{"lockstep_cluster_timestamp_seconds", nil, "The cluster's time at that moment; the times of updates and phases compare with it.",
 		func(s *core.Snapshot, is func(float64, ...string)) { isTime(is, s.Now) }},
 	{"lockstep_source_up", []string{"source", "server"},
-		"1 if the source can be seen, 0 if it cannot. A source that is not configured or that the cluster lacks has none.",
+		"1 if the source can be seen, 0 if it cannot. A source that is not configured, that the cluster lacks, or that a login " +
+			"bound by the manifests may not read, has none.",
 		eachSource(func(src core.Source, is func(float64)) { is(oneIf(src.State == core.SourceLive)) })},
 	{"lockstep_source_seen_timestamp_seconds", []string{"source", "server"},
 		"When the server last confirmed what is known of the source, by the exporter's clock. A source that was never seen has none.",

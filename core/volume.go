@@ -98,8 +98,7 @@ func (v *VolumeService) ForMaintenance() bool {
 	return !v.Enabled && v.DisabledReason == DisabledReasonMaintenance
 }
 
-// LeftDisabled tells whether it was disabled for a maintenance: by the OpenStack controller, or with Lockstep, for which the controller
-// does not enable it again.
+// LeftDisabled tells whether it was disabled for a maintenance: by the OpenStack controller, or with Lockstep.
 func (v *VolumeService) LeftDisabled() bool {
 	return v.ForMaintenance() || !v.Enabled && strings.HasPrefix(v.DisabledReason, DisabledByLockstep)
 }

@@ -144,7 +144,10 @@ func (l *Lease) tend(ctx context.Context) time.Duration {
 		_ = l.lookElsewhere(ctx)
 		return l.opts.Look
 	}
-	if l.renew(ctx) {
+	soon, cancel := context.WithTimeout(ctx, l.opts.Renew*6/10) // an answer that does not come leaves time to ask again
+	renewed := l.renew(soon)
+	cancel()
+	if renewed {
 		_ = l.lookElsewhere(ctx) // so that one of a dead holder is known to have expired
 	}
 	// From the renewal on, not from now on: the lease counts for Distrust, and one answer may be lost, or slow.
@@ -222,6 +225,7 @@ func (l *Lease) Acquire(ctx context.Context, takeOver bool) error {
 			l.mu.Lock()
 			l.unsure = time.Now()
 			l.mu.Unlock()
+			l.LookNow() // if it is ours, it is given back
 		}
 		switch {
 		case err == nil:
@@ -331,7 +335,7 @@ func (l *Lease) Looked() bool {
 
 // Does implements engine.OperatorLease.
 func (l *Lease) Does() core.Doing {
-	if l.Held() {
+	if l.Held() || l.expired() {
 		return core.Doing{}
 	}
 	l.mu.Lock()

@@ -322,8 +322,8 @@ func TestALeaseOutlastsAnAnswerThatIsLost(t *testing.T) {
 		if err := a.Acquire(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
-		for range 20 {
-			c.AddFault(kubeapi.Fault{Match: ours, Code: 503, Times: 1})
+		for i := range 20 {
+			c.AddFault(kubeapi.Fault{Match: ours, Verb: "update", Code: []int{503, 0}[i%2], Hang: i%2 == 1, Times: 1})
 			for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(50 * time.Millisecond) {
 				if !a.Held() {
 					t.Fatalf("it is not held %s after one renewal failed", time.Since(began))

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -237,17 +237,19 @@ func newSession(config *rest.Config, secrets *core.Secrets, apart func(brought u
 	return &session{config: config, http: client, rest: r, dynamic: dynamic.New(r)}, nil
 }
 
-// providers counts the sessions with an auth-provider.
-var providers atomic.Uint64
-
 // ownProvider is a configuration from which an HTTP client is made whose auth-provider has the configuration's own tokens. client-go makes
-// one provider for each address, and returns it with the tokens of the first session for ever. Nothing but that looks at the address.
+// one provider for each address, and returns it with the tokens of the first session for ever. Here it makes one for each address and
+// tokens: those who have the same tokens share it, as only one may renew them. Nothing else looks at the address.
 func ownProvider(config *rest.Config) *rest.Config {
 	if config.AuthProvider == nil {
 		return config
 	}
 	own := rest.CopyConfig(config)
-	own.Host += fmt.Sprintf("#%d", providers.Add(1))
+	tokens := sha256.New()
+	for _, key := range slices.Sorted(maps.Keys(config.AuthProvider.Config)) {
+		fmt.Fprintf(tokens, "%q %q ", key, config.AuthProvider.Config[key])
+	}
+	own.Host += fmt.Sprintf("#%x", tokens.Sum(nil))
 	return own
 }
 

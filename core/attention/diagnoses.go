@@ -73,7 +73,7 @@ var diagnoses = []diagnosis{
 		symptom:   "locks of nodes say that OpenStack commands cannot be executed, and instances do not move",
 		reads:     "locks: status.errorMessage (texts K, L, N, O, Q, R); the controller's bookkeeping; the sources of OpenStack",
 		cause:     "An API of OpenStack does not answer the OpenStack controller. It tries again by itself.",
-		remedy:    "Find out why Keystone, Nova or Neutron is away: their pods are on the controllers, their database and RabbitMQ, too.",
+		remedy:    "Find out why Keystone, Nova, Neutron or Cinder is away: their pods are on the controllers, their database and RabbitMQ, too.",
 		forbidden: lockByHand, at: "#texts, #retries", scenarios: []string{"outage-nova", "outage-keystone"}},
 	{id: "openstack-unseen", rules: []core.AttentionRule{core.RuleSources, core.RuleSource},
 		symptom:   "the header says that OpenStack does not answer, or refuses the login",

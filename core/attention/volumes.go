@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 	"lockstep/core/progress"
 )
 
@@ -44,9 +45,10 @@ func (f *facts) volumesLeftOut(n nodeFacts) {
 	if progress.Settling(f.s, n.Node, progress.ServiceSettles) {
 		return // what Cinder last showed can be older than the end of the maintenance
 	}
+	_, over := procedure.AfterUpdateLeft(f.s)
 	for _, v := range f.s.VolumeServicesOn(n.Name) {
-		if !v.LeftDisabled() {
-			continue
+		if !v.ForMaintenance() && !(v.LeftDisabled() && (n.Stage == core.StageDone || over)) {
+			continue // nobody disabled it for a maintenance, or the maintenance is still to come
 		}
 		a := n.entry(core.RuleVolumesLeft)
 		a.Severity, a.Since = core.SeverityWarning, returnedSince(f.s, n)

@@ -66,7 +66,8 @@ func (p *Playback) Snapshot() *core.Snapshot {
 		Operator: p.head.Operator, Settings: p.head.Settings, History: f.History, Operations: f.Operations, Write: f.Write,
 		Notes: f.Notes, Identity: f.Identity, MoreStops: p.stops, Unheard: true}}
 	if p.barred != "" {
-		s.Write = core.WriteMode{Barred: p.barred, Since: f.Write.Since, Lease: f.Write.Lease, Mine: f.Write.Mine}
+		s.Write = core.WriteMode{Barred: p.barred, Since: f.Write.Since, Lease: f.Write.Lease,
+			Looked: f.Write.Looked, Mine: f.Write.Mine}
 	}
 	e.revision++
 	s.Revision = e.revision

@@ -80,7 +80,7 @@ func (f *Forecast) SideBySide(i int) int {
 	n := 1
 	for ; i+n < len(f.Parts); n++ {
 		p := f.Parts[i+n]
-		if !p.Beside || p.State == PartDone || f.Parts[i].State == PartRuns && p.State == PartLater && !p.Commenced {
+		if !p.Beside || p.State == PartDone || f.Parts[i].State == PartRuns && p.State == PartLater && !p.Commenced && !p.Whole {
 			break
 		}
 	}

@@ -153,7 +153,7 @@ func (sp *splitting) divide(parts []Part) {
 		if p.State == PartDone || p.Nodes > 0 && p.Left == 0 {
 			continue
 		}
-		if p.State == PartLater && p.Phase == core.PhaseMasters && !p.commencedByPeople() && i > 0 && parts[i-1].State == PartRuns {
+		if p.State == PartLater && beforeWorkers(p) && !p.commencedByPeople() && i > 0 && parts[i-1].State == PartRuns {
 			p.State = PartRuns // LCM goes on to them by itself
 		}
 		sp.running(p)
@@ -173,9 +173,9 @@ func (sp *splitting) divide(parts []Part) {
 			sp.nodes(p, then)
 		default:
 			block := []*Part{p}
-			if !p.commencedByPeople() && p.Phase == core.PhaseServices && i+1 < len(parts) && parts[i+1].Phase == core.PhaseMasters {
+			for !p.commencedByPeople() && beforeWorkers(p) && i+1 < len(parts) && beforeWorkers(&parts[i+1]) {
 				i++
-				block = append(block, &parts[i]) // LCM goes on to the masters by itself
+				block = append(block, &parts[i]) // LCM goes on, up to the masters, by itself
 			}
 			sp.block(block)
 		}
@@ -187,6 +187,11 @@ func (sp *splitting) divide(parts []Part) {
 		}
 	}
 	sp.judge(parts)
+}
+
+// beforeWorkers tells whether a part is one that LCM does for the whole cluster before the workers' turn.
+func beforeWorkers(p *Part) bool {
+	return p.Phase == core.PhaseServices || p.Phase == core.PhaseMasters
 }
 
 // running puts what is under way beside the nights: it does not stop when a window ends.

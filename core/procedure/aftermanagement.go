@@ -6,7 +6,7 @@ import (
 	"lockstep/core/wording"
 )
 
-// afterManagementRows are the points that rest on the management cluster, where it is connected (docs/mosk.md#after-the-update).
+// afterManagementRows are the points that rest on the management cluster, where one is configured (docs/mosk.md#after-the-update).
 var afterManagementRows = []afterRow{
 	{"reboots", "no machine has to be rebooted",
 		"Where its update group does not reboot machines, what was installed counts only after a reboot.",

@@ -148,6 +148,9 @@ func readHead(in *counted) (Head, error) {
 	var raw []byte
 	for len(raw) < mostHead {
 		c, err := in.ReadByte()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return h, err
+		}
 		if err != nil && bytes.HasPrefix([]byte(headBegins), raw[:min(len(raw), len(headBegins))]) {
 			return h, errNoHead
 		}

@@ -30,8 +30,8 @@ type InstanceRule struct {
 	undo     string
 }
 
-// Moves tells whether it takes the instance to another host.
-func (r InstanceRule) Moves() bool { return r.target }
+// Moves tells whether it takes the instance to a host that it is not on.
+func (r InstanceRule) Moves() bool { return r.target || r.offHost }
 
 // InstanceRules is the table of what can be done with an instance. The statuses are those of Nova's API reference, "Servers - run an
 // action". Aborting a live migration that is queued or being prepared needs microversion 2.65.

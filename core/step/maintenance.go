@@ -62,8 +62,12 @@ func busyManaging(op core.Operation) bool {
 // LCM when the Cluster's release is set.
 func guardNoUpdate(s *core.Snapshot) core.Guard {
 	g := core.Guard{ID: core.GuardNoUpdate, Text: "no update is under way", Holds: true, Answer: "none", Remedy: "wait for its end"}
+	if configured := s.Sources[core.SourceClusters]; configured.ID != "" && configured.State != core.SourceOff && NotConnected(s) != "" {
+		g.Holds, g.Answer, g.Remedy = false, "not known: "+NotConnected(s), "mend the connection to the management cluster"
+		return g
+	}
 	p := s.Management.Plan()
-	if p != nil && p.UnderWay() {
+	if p != nil && (p.UnderWay() || p.Status == core.PlanScheduled) {
 		g.Holds, g.Answer = false, "plan "+wording.OneLine(p.Name, 60)+" is "+wording.OneLine(wording.TextOf(p.Status, "under way"), 40)
 		return g
 	}
@@ -71,11 +75,13 @@ func guardNoUpdate(s *core.Snapshot) core.Guard {
 		for _, st := range p.Steps {
 			if st.Taken() && st.Status != core.PlanCompleted {
 				g.Holds, g.Answer = false, progress.StepShort(st)+" of plan "+wording.OneLine(p.Name, 60)+" is commenced"
+				g.Remedy = "withdraw its commence, or wait for its end"
 				return g
 			}
 		}
 	}
-	if m := s.Management; m != nil && m.Cluster != nil && m.Cluster.Release != "" && m.Cluster.Target != m.Cluster.Release {
+	if m := s.Management; m != nil && m.Cluster != nil && m.Cluster.Release != "" && m.Cluster.Target != "" &&
+		m.Cluster.Target != m.Cluster.Release {
 		g.Holds, g.Answer = false, "the Cluster is at "+wording.OneLine(m.Cluster.Release, 60)+", on its way to "+
 			wording.OneLine(m.Cluster.Target, 60)
 	}

@@ -26,8 +26,11 @@ func (p *planner) askCluster() {
 	p.identify(core.Ref{Kind: core.KindClusterMaintenanceRequest, Name: name})
 	p.step.Type = typable(s.Cluster, name)
 	sources := []core.SourceID{core.SourceClusterRequests, core.SourceClusterLocks, core.SourceNodeRequests}
-	if NotConnected(s) == "" && s.Sources[core.SourcePlans].State != core.SourceAbsent {
-		sources = append(sources, core.SourcePlans)
+	if NotConnected(s) == "" {
+		sources = append(sources, core.SourceClusters)
+		if s.Sources[core.SourcePlans].State != core.SourceAbsent {
+			sources = append(sources, core.SourcePlans)
+		}
 	}
 	p.common(sources, busyOn(s, ""))
 	p.guard(guardNoUpdate(s))

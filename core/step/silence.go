@@ -71,10 +71,11 @@ func (p *planner) makeSilence() {
 	}
 	p.step.Change = change
 	if body, err := json.Marshal(change.Posted()); err == nil {
-		// Alertmanager takes nothing without a Content-Type, and kubectl's --raw sends none.
-		p.step.Commands = []string{"kubectl proxy --port=8001 &",
-			wording.ShellCommand("curl", "-fsS", "-H", "Content-Type: application/json", "-d", string(body),
-				"http://localhost:8001"+place.API("silences"))}
+		// Alertmanager takes nothing without a Content-Type, and kubectl's --raw sends none. The proxy is nobody else's, and ends.
+		p.step.Commands = []string{`d=$(mktemp -d); kubectl proxy --unix-socket="$d/api" &`,
+			`until [ -S "$d/api" ] || ! kill -0 $!; do sleep 0.2; done; curl --unix-socket "$d/api" ` +
+				wording.ShellCommand("-fsS", "-H", "Content-Type: application/json", "-d", string(body), "http://localhost"+place.API("silences")),
+			`kill $!; rm -r "$d"`}
 	}
 	p.step.Undo = "expire the silence"
 }

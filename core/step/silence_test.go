@@ -85,8 +85,8 @@ func TestMakingASilence(t *testing.T) {
 			if !ok || c.By != "ann@desk" || !c.Until.Equal(hour) || c.Comment != "update (made with Lockstep)" {
 				t.Errorf("%s: %+v", tt.name, st.Change)
 			}
-			if len(st.Commands) != 2 || !strings.Contains(st.Commands[1], `"endsAt":"2026-`) ||
-				!strings.Contains(st.Commands[1], "'Content-Type: application/json'") || !strings.HasSuffix(st.Commands[1], " http://localhost:8001"+
+			if len(st.Commands) != 3 || !strings.Contains(st.Commands[1], `"endsAt":"2026-`) ||
+				!strings.Contains(st.Commands[1], "'Content-Type: application/json'") || !strings.HasSuffix(st.Commands[1], " http://localhost"+
 				"/api/v1/namespaces/stacklight/services/prometheus-alertmanager:9093/proxy/api/v2/silences") {
 				t.Errorf("%s: %q", tt.name, st.Commands)
 			}
