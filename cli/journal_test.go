@@ -148,7 +148,7 @@ func TestJournalShowPrintsWhatIsWanted(t *testing.T) {
 	late := waits
 	late.At = at.Add(2 * time.Second)
 	annas := write("anna", "a", waits, engine.Record{Kind: engine.RecordVerified,
-			At: at.Add(time.Minute + 400*time.Millisecond), Title: "live-migrate web-1",
+		At: at.Add(time.Minute + 400*time.Millisecond), Title: "live-migrate web-1",
 		Intent: &core.Intent{Kind: core.IntentLiveMigrate, Instance: "id-web-1"}, State: "done", Took: 61},
 		engine.Record{Kind: engine.RecordEntry, At: at.Add(time.Second), Node: "kaas-node-7", Entry: &engine.EntryRecord{What: engine.EntryCame,
 			Severity: "urgent", Label: "cmp-07", Reason: "kaas-node-7 waits"}})
