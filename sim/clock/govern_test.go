@@ -53,7 +53,7 @@ func TestGovernedClockWaitsForTheMachine(t *testing.T) {
 	}
 	wake, over := context.WithTimeout(t.Context(), time.Minute)
 	defer over()
-	if err := c.Sleep(wake, time.Hour); err != nil {
+	if err := c.Sleep(wake, time.Minute); err != nil {
 		t.Error(err)
 	}
 }
