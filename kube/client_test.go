@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -133,27 +134,77 @@ func TestAPluginThatFailsIsNotRunForEveryCall(t *testing.T) {
 	}
 }
 
+// deadline is a context whose deadline passes when its channel is closed, however fast the machine is.
+type deadline struct {
+	context.Context
+	passes chan struct{}
+}
+
+func (d deadline) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (d deadline) Done() <-chan struct{}       { return d.passes }
+
+func (d deadline) Err() error {
+	select {
+	case <-d.passes:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// telling is a transport that tells of each request before it sends it.
+type telling struct {
+	http.RoundTripper
+	comes chan struct{}
+}
+
+func (a telling) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.comes <- struct{}{}
+	return a.RoundTripper.RoundTrip(r)
+}
+
 // A credential plugin that hangs delays no caller beyond its own deadline: neither a login, nor a watch, nor a write.
 func TestAPluginThatHangsHoldsNobodyUp(t *testing.T) {
 	c := startCluster(t, kubeapi.Options{})
-	path, _ := withPlugin(t, c, "while [ -e FILE ]; do sleep 0.05; done")
+	path, file := withPlugin(t, c, ": > FILE.run; while [ -e FILE ]; do sleep 0.05; done")
 	client := c.load(path)
 	if client.Asks() != "" {
 		t.Error("it may ask")
 	}
-	for what, call := range map[string]func(context.Context) error{
-		"get the credentials": client.GetCredentials,
-		"log in":              func(ctx context.Context) error { _, err := client.Login(ctx); return err },
-		"read":                func(ctx context.Context) error { return NewAccess(client).Review(ctx, WatchPermissions()...) },
+	permissions := WatchPermissions()
+	comes := make(chan struct{}, len(permissions))
+	session := client.session.Load().http
+	waits := session.Transport
+	session.Transport = telling{waits, comes}
+	for _, tt := range []struct {
+		what string
+		call func(context.Context) error
+		come int // how many requests wait for the plugin when the deadline passes
+	}{
+		{"get the credentials", client.GetCredentials, 1},
+		{"log in", func(ctx context.Context) error { _, err := client.Login(ctx); return err }, 1},
+		{"read", func(ctx context.Context) error { return NewAccess(client).Review(ctx, permissions...) }, 4},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		e := Describe(call(ctx), "")
-		cancel()
+		ctx := deadline{t.Context(), make(chan struct{})}
+		told := make(chan error, 1)
+		go func() { told <- tt.call(ctx) }()
+		for range tt.come {
+			<-comes // otherwise the test hangs
+		}
+		for {
+			if _, err := os.Stat(file + ".run"); err == nil {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		close(ctx.passes)
+		e := Describe(<-told, "")
 		if e == nil || e.Kind != core.ErrUnauthorized || !strings.Contains(e.Message, "sh has not finished in time") ||
 			!strings.Contains(e.Remedy, "plugin") {
-			t.Errorf("%s: %+v", what, e)
+			t.Errorf("%s: %+v", tt.what, e)
 		}
 	}
+	session.Transport = waits
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	if err := client.GetCredentials(gone); !errors.Is(err, context.Canceled) {
