@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,6 +23,7 @@ import (
 	"lockstep/sim"
 	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
+	"lockstep/sim/lan"
 )
 
 // scraped is what a scraper reads: each series with its value.
@@ -217,49 +217,58 @@ func TestASceneHasAllStages(t *testing.T) {
 
 // Connections that send nothing, or never read, hold up no scrape, and not the end.
 func TestADeadScraperHoldsUpNobody(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := scene.NewScene().Snapshot
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- serveMetrics(ctx, listener, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}), ownLog(t))
-	}()
-	for i := range 20 {
-		conn, err := net.Dial("tcp", listener.Addr().String())
+	bubble.Run(t, func(t *testing.T) {
+		network := lan.New(1)
+		listener, err := network.Listen("exporter:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
-		if i%2 == 0 {
-			fmt.Fprint(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n") // and no end
-		} else {
-			fmt.Fprint(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n") // and nobody reads
+		s := scene.NewScene().Snapshot
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			ended <- serveMetrics(ctx, listener, metricsHandler(func() *core.Snapshot { return s }, &journalWatch{}), ownLog(t))
+		}()
+		dial := network.Dialer("dead")
+		for i := range 20 {
+			conn, err := dial(t.Context(), "tcp", listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if i%2 == 0 {
+				fmt.Fprint(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n") // and no end
+			} else {
+				fmt.Fprint(conn, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n") // and nobody reads
+			}
 		}
-	}
-	for path, want := range map[string]string{"/metrics": "lockstep_update_known", "/healthz": "ok"} {
-		for { // the answers to the others may be on their way
-			resp, err := http.Get("http://" + listener.Addr().String() + path)
+		time.Sleep(time.Second) // the answers to the others are made: only some are at the same time
+		client := http.Client{Transport: network.Transport("alive")}
+		defer client.CloseIdleConnections()
+		began := time.Now()
+		for path, want := range map[string]string{"/metrics": "lockstep_update_known", "/healthz": "ok"} {
+			resp, err := client.Get("http://" + listener.Addr().String() + path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			body, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
-			if resp.StatusCode == http.StatusServiceUnavailable {
-				continue
-			}
-			if err != nil || !strings.Contains(string(body), want) {
+			if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(body), want) {
 				t.Errorf("%s: %d, %v: %.200s", path, resp.StatusCode, err, body)
 			}
-			break
 		}
-	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the scrapes took %s", took)
+		}
+		began = time.Now()
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("the end took %s", took)
+		}
+	})
 }
 
 // Every query of the alert rules and of the dashboard asks for metrics, labels and values that the exporter has.
