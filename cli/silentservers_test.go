@@ -220,7 +220,7 @@ func TestNobodyWaitsForATLSHandshake(t *testing.T) {
 		`/v3", username: u, password: p, project_name: p}, verify: false}}`
 	for _, args := range [][]string{nil, {"--os-from-cluster"}} {
 		p := place{journal: t.TempDir(), log: ownLog(t), cloudsYAML: []byte(clouds)}
-		code, out, errs := runIn(t, p, append([]string{"status", "--wait", "1s", "--kubeconfig", kubeconfig, "--management-context",
+		code, out, errs := runIn(t, p, append([]string{"status", "--wait", "200ms", "--kubeconfig", kubeconfig, "--management-context",
 			"management"}, args...)...)
 		// On a machine that stood still for a while, the handshake's own limit comes first.
 		if code != exitError || !strings.Contains(errs, "has not answered in time") && !strings.Contains(errs, "TLS handshake timeout") {
