@@ -79,7 +79,7 @@ func SitDown(t testing.TB, d Desk, args ...string) *Operator {
 // said returns the page of what the screen has said, for a test that has failed: what it said of a key is gone after a few seconds. The
 // screen itself when the page does not come.
 func (o *Operator) said() terminal.Screen {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second) // the test's own context has ended
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // the test's own context has ended
 	defer cancel()
 	for range 4 { // what lies over the dashboard
 		_ = o.Terminal.Press("esc")
