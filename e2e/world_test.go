@@ -5,12 +5,15 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/gophercloud/gophercloud/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -175,6 +178,36 @@ func await(t testing.TB, what string, holds func() bool) {
 			t.Fatalf("it did not come to be that %s", what)
 		case <-time.After(20 * time.Millisecond):
 		}
+	}
+}
+
+// neverConverges makes the live migration of an instance last until forceComplete.
+func neverConverges(s *scenario.Scenario, instance string) {
+	for i := range s.Instances {
+		if s.Instances[i].Name == instance {
+			s.Instances[i].NeverConverges = true
+		}
+	}
+}
+
+// forceComplete ends the live migration of an instance on its target, as another administrator.
+func (w *world) forceComplete(t *testing.T, instance string) {
+	t.Helper()
+	nova := w.administrator(t)
+	id := w.instance(t, instance).ID
+	var running struct {
+		Migrations []struct{ ID int }
+	}
+	if _, err := nova.Get(t.Context(), nova.ServiceURL("servers", id, "migrations"), &running, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(running.Migrations) != 1 {
+		t.Fatalf("the migrations of %s are %+v", instance, running.Migrations)
+	}
+	url := nova.ServiceURL("servers", id, "migrations", strconv.Itoa(running.Migrations[0].ID), "action")
+	accepted := &gophercloud.RequestOpts{OkCodes: []int{http.StatusAccepted}}
+	if _, err := nova.Post(t.Context(), url, map[string]any{"force_complete": nil}, nil, accepted); err != nil {
+		t.Fatalf("complete the migration of %s: %v", instance, err)
 	}
 }
 
