@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
@@ -110,15 +111,28 @@ func TestAGrantOnWhatIsNoLongerSoIsRefused(t *testing.T) {
 	p.openOn("4", "web-1", "Live-migrate the instance")
 	p.Wants("Ready.")
 
-	// From now on the operator's lists do not arrive; the known ones stay fresh for some time.
-	w.sim.OpenStack.SetFault(openstack.Fault{Method: http.MethodGet, Path: regexp.MustCompile(`/servers/detail$`), User: operatorInNova,
-		Hang: true})
-	id := w.instance(t, "web-1").ID
-	if err := servers.Stop(t.Context(), w.administrator(t), id).ExtractErr(); err != nil {
+	// The engine's question is on its way while the instance is stopped.
+	nova, id, asked := w.administrator(t), w.instance(t, "web-1").ID, make(chan struct{}, 1)
+	answer := w.sim.OpenStack.SetFault(openstack.Fault{Method: http.MethodGet, Path: regexp.MustCompile(`/servers/` + id + `$`),
+		User: operatorInNova, Hang: true, Match: func(*http.Request) bool {
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+			return true
+		}})
+	p.Confirm()
+	select {
+	case <-asked:
+	case <-time.After(patience):
+		t.Fatalf("the engine does not ask:\n%s", p.Screen())
+	}
+	if err := servers.Stop(t.Context(), nova, id).ExtractErr(); err != nil {
 		t.Fatal(err)
 	}
+	w.sim.Clock.Advance(10 * time.Second) // a guest needs some of them
 	await(t, "web-1 is stopped", func() bool { return w.instance(t, "web-1").Status == "SHUTOFF" })
-	p.Confirm()
+	answer()
 	p.Press("6")
 	p.Wants("web-1 is SHUTOFF now, not ACTIVE")
 
