@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,8 +29,7 @@ func (w *world) lockState(t *testing.T, node string) (state, inner string) {
 // releases the lock, LCM updates the node, and a restarted program takes the node back.
 func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
-		timing.Reboot = 12 * time.Second // long enough to be seen
+	w := newWorldHoldingReboots(t, func(s *scenario.Scenario, _ *controller.Timing) {
 		s.Troubles = append(s.Troubles, scenario.Trouble{Kind: scenario.TroubleController})
 	})
 	node := w.node(t, "cmp-01")
@@ -94,6 +92,7 @@ func TestLockstepPlaysTheOpenStackController(t *testing.T) {
 	}
 
 	// LCM goes on meanwhile; the restarted program proposes what comes next.
+	w.comeBack(t)
 	again := w.launch(t, first)
 	again.WantsRow("cmp-01", "as openstack: it waits for you to take it back")
 	again.Find("3", "cmp-01")

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,22 +23,21 @@ import (
 // declares it safe, sees it return, and restores its migration mode.
 func TestManualNode(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *scenario.Scenario, timing *controller.Timing) {
-		timing.Reboot = 12 * time.Second // long enough to be seen
+	w := newWorldHoldingReboots(t, func(s *scenario.Scenario, _ *controller.Timing) {
 		for i := range s.Nodes {
 			if s.Nodes[i].Machine == "cmp-02" {
 				s.Nodes[i].Done = 0
 			}
 		}
+		neverConverges(s, "web-1")
 	})
-	w.sim.Clock.Pause() // until the program looks
 	p := w.launch(t, start{})
 	node := w.node(t, "cmp-01")
 
 	// The first node needs nobody.
-	p.Wants("● kubernetes", "● openstack", "cmp-02")
-	w.sim.Clock.Resume()
+	p.Wants("● kubernetes", "● openstack")
 	p.WantsRow("cmp-02", "rebooting")
+	w.comeBack(t)
 	p.WantsRow("cmp-02", "done")
 
 	// The second node waits, and the screen says what the operator has to do.
@@ -67,6 +65,7 @@ func TestManualNode(t *testing.T) {
 	p.Confirm()
 	p.WantsRow("running", "live-migrate web-1", " %, to cmp-0")
 	p.WantsRow("blocked", "declare cmp-01 safe", "nothing else is being done there")
+	w.forceComplete(t, "web-1")
 	p.WantsGone("live-migrate web-1")
 
 	// Another fails: Nova's own message stays until the instance is moved in another way.
@@ -106,6 +105,7 @@ func TestManualNode(t *testing.T) {
 	p.WantsRow("done", "the OpenStack controller releases its lock")
 	p.Press("esc")
 	p.WantsRow("cmp-01", "rebooting")
+	w.comeBack(t)
 	p.WantsRow("cmp-01", "done", "skip")
 
 	// Lockstep offers to undo what it changed.

@@ -57,11 +57,23 @@ type world struct {
 	sim        *sim.Cloud
 	cloudsYAML string // path of the operators' clouds.yaml
 	secrets    []string
+	back       chan struct{} // a machine that is off takes from it before it comes back; closed: none has to
 }
 
 // newWorld starts the scenario testdata/manual-node.yaml on an API server of its own. The function change may first alter the scenario
 // and the controllers' pace.
 func newWorld(t testing.TB, change func(*scenario.Scenario, *controller.Timing)) *world {
+	t.Helper()
+	return startWorld(t, change, false)
+}
+
+// newWorldHoldingReboots is newWorld for a test that has to see a reboot: each one lasts until comeBack.
+func newWorldHoldingReboots(t testing.TB, change func(*scenario.Scenario, *controller.Timing)) *world {
+	t.Helper()
+	return startWorld(t, change, true)
+}
+
+func startWorld(t testing.TB, change func(*scenario.Scenario, *controller.Timing), holds bool) *world {
 	t.Helper()
 	story, err := scenario.Load(filepath.Join("testdata", "manual-node.yaml"))
 	if err != nil {
@@ -71,17 +83,25 @@ func newWorld(t testing.TB, change func(*scenario.Scenario, *controller.Timing))
 	if change != nil {
 		change(story, &timing)
 	}
-	w := &world{Cluster: ownCluster(t)}
+	w := &world{Cluster: ownCluster(t), back: make(chan struct{})}
+	if holds {
+		timing.Reboot = -1 // nothing but what holds it
+	} else {
+		close(w.back)
+	}
 	log, err := os.Create(filepath.Join(t.TempDir(), "controllers.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.sim, err = sim.Start(context.WithoutCancel(t.Context()), sim.Options{Scenario: story, Dir: t.TempDir(), Timing: timing,
-		Kube: w.Config(cluster.Controllers), Log: slog.New(slog.NewTextHandler(log, nil))})
+		Kube: w.Config(cluster.Controllers), Log: slog.New(slog.NewTextHandler(log, nil)), WhileOff: func(string) { <-w.back }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if holds {
+			close(w.back)
+		}
 		if err := w.sim.Close(); err != nil {
 			t.Errorf("stop the controllers: %v", err)
 		}
@@ -124,6 +144,16 @@ func (w *world) writeCloudsYAML(t testing.TB) {
 	w.cloudsYAML = filepath.Join(t.TempDir(), "clouds.yaml")
 	if err := os.WriteFile(w.cloudsYAML, raw, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// comeBack lets the machine come back that is off.
+func (w *world) comeBack(t testing.TB) {
+	t.Helper()
+	select {
+	case w.back <- struct{}{}:
+	case <-time.After(patience):
+		t.Fatal("no machine is off")
 	}
 }
 

@@ -4,10 +4,19 @@ import "lockstep/sim/openstack"
 
 // machines switches the hosts of the simulated cloud off and on with the nodes, and silences their services. It does
 // nothing for a node that OpenStack does not know.
-type machines struct{ cloud *openstack.Cloud }
+type machines struct {
+	cloud    *openstack.Cloud
+	whileOff func(host string)
+}
 
-func (m machines) PowerOff(host string) { _ = m.cloud.PowerOffHost(host) }
-func (m machines) PowerOn(host string)  { _ = m.cloud.PowerOnHost(host) }
+func (m machines) PowerOff(host string) {
+	_ = m.cloud.PowerOffHost(host)
+	if m.whileOff != nil {
+		m.whileOff(host)
+	}
+}
+
+func (m machines) PowerOn(host string) { _ = m.cloud.PowerOnHost(host) }
 
 func (m machines) StopAgents(host string) error    { return m.cloud.StopAgents(host) }
 func (m machines) HoldAgents(host string) error    { return m.cloud.HoldAgents(host) }

@@ -53,6 +53,10 @@ type Options struct {
 
 	Faults []fault.Setting // switched on once the cloud runs, in addition to the scenario's
 
+	// WhileOff is called when LCM has switched a machine of the simulated OpenStack off, with the name of its node, and the
+	// machine stays off at least until it returns; nil: its reboot takes its time. Close waits for it.
+	WhileOff func(node string)
+
 	// Kube is an API server to use instead of the simulated one, with an administrator's rights. It needs the definitions of
 	// sim/crds and must not have been seeded before. Start writes no kubeconfig for it.
 	Kube *rest.Config
@@ -197,7 +201,7 @@ func (c *Cloud) start(ctx context.Context, opts Options) error {
 		run.PodLogs = c.Kube
 	}
 	if c.OpenStack != nil {
-		run.Machines = machines{c.OpenStack}
+		run.Machines = machines{c.OpenStack, opts.WhileOff}
 	}
 	if err := c.seedOthers(start); err != nil {
 		return err
