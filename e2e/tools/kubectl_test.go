@@ -112,6 +112,7 @@ func TestKubectlShowsTheCloud(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Patience ends a command that hangs. Only wait has a limit of its own, which a negative one takes away.
 	for _, c := range []command{
 		{args: "version", wants: []string{"Client Version: v1.36.3", "Server Version: v1.36.3"}},
 		{args: "cluster-info", wants: []string{"Kubernetes control plane"}},
@@ -145,11 +146,11 @@ func TestKubectlShowsTheCloud(t *testing.T) {
 		{args: "explain nodeworkloadlocks.status.state", wants: []string{"FIELD: state <string>", "ENUM:", "it is safe to proceed"}},
 		{args: "explain pod.spec.nodeName", wants: []string{"FIELD: nodeName <string>",
 			"NodeName indicates in which node this pod is scheduled."}},
-		{args: "rollout status -n openstack ds/libvirt-libvirt-default --timeout=50s", wants: []string{"successfully rolled out"}},
-		{args: "rollout status -n openstack deploy/keystone-api --timeout=50s", wants: []string{"successfully rolled out"}},
-		{args: "wait --for=condition=Ready node/" + node + " --timeout=50s", wants: []string{"condition met"}},
-		{args: "wait --for=jsonpath='{.status.state}'=active nodeworkloadlock/" + lock + " --timeout=50s", wants: []string{"condition met"}},
-		{args: "wait --for=delete nodeworkloadlock/nothing --timeout=50s"},
+		{args: "rollout status -n openstack ds/libvirt-libvirt-default", wants: []string{"successfully rolled out"}},
+		{args: "rollout status -n openstack deploy/keystone-api", wants: []string{"successfully rolled out"}},
+		{args: "wait --for=condition=Ready node/" + node + " --timeout=-1s", wants: []string{"condition met"}},
+		{args: "wait --for=jsonpath='{.status.state}'=active nodeworkloadlock/" + lock + " --timeout=-1s", wants: []string{"condition met"}},
+		{args: "wait --for=delete nodeworkloadlock/nothing --timeout=-1s"},
 		{args: "auth can-i patch nodes", wants: []string{"yes"}},
 		{args: "auth can-i create pods --as=nobody -n openstack", wants: []string{"no"}, fails: true},
 		{args: "auth can-i --list -n openstack", wants: []string{`/^\*\.\* .*\[\*\]$/`}},
@@ -233,7 +234,7 @@ func TestKubectlDrainsANodeOfTheCloud(t *testing.T) {
 	nodes := hosts(moving.Scenario, scenario.RoleController)
 	node := nodes[len(nodes)-1]
 	command{args: "drain " + node, wants: []string{"cannot delete DaemonSet-managed Pods"}, fails: true}.run(t, moving)
-	command{args: "drain " + node + " --ignore-daemonsets --delete-emptydir-data --timeout=50s",
+	command{args: "drain " + node + " --ignore-daemonsets --delete-emptydir-data",
 		wants: []string{"ignoring DaemonSet-managed Pods", "evicting pod ", "node/" + node + " drained"}}.run(t, moving)
 	list, err := client(t, moving).CoreV1().Pods("").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + node})
 	if err != nil {
