@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -12,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"lockstep/sim"
@@ -27,15 +30,22 @@ func kubectl(t *testing.T, kubeconfig, input string, args ...string) (output str
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	command := exec.CommandContext(ctx, kubectlPath, args...)
-	// The discovery cache goes to HOME.
-	command.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "EDITOR=true"}
+	command := kubectlCommand(ctx, t, kubeconfig, args...)
 	command.Stdin = strings.NewReader(input)
 	raw, err := command.CombinedOutput()
 	if ctx.Err() != nil {
 		t.Fatalf("kubectl %s hangs; so far it says\n%s", strings.Join(args, " "), raw)
 	}
 	return string(raw), err != nil
+}
+
+// kubectlCommand is a command with a kubeconfig. It ends with ctx.
+func kubectlCommand(ctx context.Context, t *testing.T, kubeconfig string, args ...string) *exec.Cmd {
+	t.Helper()
+	command := exec.CommandContext(ctx, kubectlPath, args...)
+	// The discovery cache goes to HOME.
+	command.Env = []string{"KUBECONFIG=" + kubeconfig, "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "EDITOR=true"}
+	return command
 }
 
 // client returns a client of a cloud with all rights.
@@ -129,7 +139,6 @@ func TestKubectlShowsTheCloud(t *testing.T) {
 		{args: "get all -n osh-system", wants: []string{"pod/rockoon-", `/^deployment.apps/rockoon +1/1/`}},
 		{args: "get ns,ds,sts,deploy,rs,jobs,cronjobs,svc,sa,pv,pvc,pdb,leases,crd,clusterroles,rolebindings -A",
 			wants: []string{"daemonset.apps/nova-compute-default", "customresourcedefinition"}},
-		{args: "get nodes -w --request-timeout=5s", wants: []string{node}},
 		{args: "describe node " + node, wants: []string{"Non-terminated Pods:", "nova-compute-default-", "KubeletReady", "Allocated resources:"}},
 		{args: "describe nodeworkloadlock " + lock, wants: []string{"Controller Name:", "Node Name:", "State:"}},
 		{args: "describe pod -n openstack " + daemon.Name,
@@ -164,6 +173,48 @@ func TestKubectlShowsTheCloud(t *testing.T) {
 			c.run(t, cloud)
 		})
 	}
+}
+
+// A watch shows what there is, and then what changes.
+func TestKubectlWatchesTheCloud(t *testing.T) {
+	t.Parallel()
+	node := hosts(cloud.Scenario, scenario.RoleCompute)[2]
+	ctx, end := context.WithTimeout(t.Context(), patience)
+	defer end()
+	watch := kubectlCommand(ctx, t, cloud.KubeconfigPath, "get", "nodes", "-w")
+	said := new(bytes.Buffer)
+	watch.Stderr = said
+	output, err := watch.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := watch.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		end()
+		_ = watch.Wait() // it was killed
+		if t.Failed() {
+			t.Logf("kubectl says on standard error\n%s", said)
+		}
+	})
+	lines := bufio.NewScanner(output)
+	shows := func(pattern string) {
+		t.Helper()
+		for lines.Scan() {
+			if regexp.MustCompile(pattern).MatchString(lines.Text()) {
+				return
+			}
+		}
+		t.Fatalf("nothing matches %s; the output ends with %v", pattern, lines.Err())
+	}
+	shows(`^` + node + ` +Ready `)
+	_, err = client(t, cloud).CoreV1().Nodes().Patch(t.Context(), node, types.MergePatchType, []byte(`{"spec":{"unschedulable":true}}`),
+		metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shows(`^` + node + ` +Ready,SchedulingDisabled `)
 }
 
 func TestKubectlChangesTheCloud(t *testing.T) {
