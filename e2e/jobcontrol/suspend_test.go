@@ -74,8 +74,24 @@ func TestSuspendedAndBroughtBack(t *testing.T) {
 	o.Wants("left-42")
 }
 
+const (
+	runs  = "2 times as fast as real time"
+	halts = "it is halted"
+)
+
+// setClock presses a key in the demo's panel, after which the clock of its cloud does something else.
+func setClock(o *operator.Operator, from, key, to string) {
+	o.Press("f4")
+	o.Wants(from)
+	o.Press(key)
+	o.Wants(to)
+	o.Press("esc")
+	o.WantsGone(to)
+}
+
 // Writing is disarmed before the program stops. While something runs, the program asks first, and looks up how it ended after the
-// return. What Nova has not been asked for when writing is disarmed is refused, so the migration has to be under way; it takes its time.
+// return. What Nova has not been asked for when writing is disarmed is refused, so the migration has to be under way; while the cloud's
+// clock is halted, it does not end.
 func TestSuspendedWhileSomethingRuns(t *testing.T) {
 	o, lockstep := sh(t)
 	o.Type(lockstep + " demo --speed 2\r")
@@ -87,6 +103,7 @@ func TestSuspendedWhileSomethingRuns(t *testing.T) {
 	o.Want(t, terminal.All(dashboard, terminal.Shows("READ-ONLY"), terminal.Shows("writing was switched off")))
 
 	o.Arm()
+	setClock(o, runs, "p", halts)
 	o.Find("3", "cmp-04")
 	o.Press("4", "m")
 	o.Confirm()
@@ -99,6 +116,7 @@ func TestSuspendedWhileSomethingRuns(t *testing.T) {
 	suspended(t, o, "running")
 	o.Type("fg\r")
 	o.Want(t, terminal.All(dashboard, terminal.Shows("READ-ONLY")))
+	setClock(o, halts, "+", runs)
 	o.Press("6")
 	o.WantsRow("done", "live-migrate")
 	o.Press("q")
