@@ -30,48 +30,56 @@ func completed(t *testing.T, p place, args ...string) (words []string, printed s
 	return words, out
 }
 
-// Names that only the cluster knows are completed from the live cluster, and nothing is written for it.
-func TestLiveNamesAreCompleted(t *testing.T) {
+// Commands on a cloud in which a node waits for its operator, and whose clock runs sixty times as fast.
+func TestCommandsWhileANodeWaits(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Speed: 60})
 		until(t, "a node waits", func() bool {
 			_, out, _ := runOn(t, c, "status")
 			return strings.Contains(out, "manual mode")
 		})
-		at := []string{"--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}
-		before := len(c.Kube.Requests())
-		for _, tt := range []struct {
-			args      []string
-			has, lack []string
-		}{
-			{[]string{"plan", ""}, []string{"cmp-01", "cmp-08"}, []string{"ctl-01", "web-1"}},
-			{[]string{"plan", "cmp-01", "cmp-0"}, []string{"cmp-02"}, []string{"cmp-01"}},
-			{[]string{"owners", "cmp-04"}, []string{"cmp-04"}, []string{"cmp-05"}},
-			{[]string{"note", "--node", "c"}, []string{"cmp-01", "ctl-01"}, []string{"gtw-01"}},
-			{[]string{"note", "--instance", "batch"}, []string{"batch-17"}, []string{"db-1"}},
-			{[]string{"note", "--entry", ""}, nil, nil},
-		} {
-			words, printed := completed(t, placeOn(t, c), append(append(tt.args[:1:1], at...), tt.args[1:]...)...)
-			for _, want := range tt.has {
-				if !slices.Contains(words, want) {
-					t.Errorf("%q: %s is not offered: %q", tt.args, want, printed)
-				}
-			}
-			for _, not := range tt.lack {
-				if slices.Contains(words, not) {
-					t.Errorf("%q: %s is offered: %q", tt.args, not, printed)
-				}
-			}
-			if len(words) == 0 {
-				t.Errorf("%q: nothing is offered: %q", tt.args, printed)
-			}
-		}
-		for _, r := range c.Kube.Requests()[before:] {
-			if r.User == kubeapi.Operator && r.Write() {
-				t.Errorf("a completion wrote: %+v", r)
-			}
-		}
+		liveNamesAreCompleted(t, c)
+		commandsPrintTheirForms(t, c)
+		commandFollowsTheCloudsClock(t, c)
 	})
+}
+
+// Names that only the cluster knows are completed from the live cluster, and nothing is written for it.
+func liveNamesAreCompleted(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	at := []string{"--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}
+	before := len(c.Kube.Requests())
+	for _, tt := range []struct {
+		args      []string
+		has, lack []string
+	}{
+		{[]string{"plan", ""}, []string{"cmp-01", "cmp-08"}, []string{"ctl-01", "web-1"}},
+		{[]string{"plan", "cmp-01", "cmp-0"}, []string{"cmp-02"}, []string{"cmp-01"}},
+		{[]string{"owners", "cmp-04"}, []string{"cmp-04"}, []string{"cmp-05"}},
+		{[]string{"note", "--node", "c"}, []string{"cmp-01", "ctl-01"}, []string{"gtw-01"}},
+		{[]string{"note", "--instance", "batch"}, []string{"batch-17"}, []string{"db-1"}},
+		{[]string{"note", "--entry", ""}, nil, nil},
+	} {
+		words, printed := completed(t, placeOn(t, c), append(append(tt.args[:1:1], at...), tt.args[1:]...)...)
+		for _, want := range tt.has {
+			if !slices.Contains(words, want) {
+				t.Errorf("%q: %s is not offered: %q", tt.args, want, printed)
+			}
+		}
+		for _, not := range tt.lack {
+			if slices.Contains(words, not) {
+				t.Errorf("%q: %s is offered: %q", tt.args, not, printed)
+			}
+		}
+		if len(words) == 0 {
+			t.Errorf("%q: nothing is offered: %q", tt.args, printed)
+		}
+	}
+	for _, r := range c.Kube.Requests()[before:] {
+		if r.User == kubeapi.Operator && r.Write() {
+			t.Errorf("a completion wrote: %+v", r)
+		}
+	}
 }
 
 // A silent server delays a shell no longer than said, and nothing is offered or said.

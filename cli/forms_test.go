@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"lockstep/sim"
-	"lockstep/sim/bubble"
 )
 
 // forms are the documents for scripts: the command that prints one, and the type that it is made from.
@@ -71,28 +70,22 @@ func TestTheDocumentOfTheForms(t *testing.T) {
 }
 
 // What the commands print has no field that docs/forms.md does not have.
-func TestTheCommandsPrintTheirForms(t *testing.T) {
-	bubble.Story(t, func(t *testing.T) {
-		types := readTypes(t)
-		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Speed: 60})
-		until(t, "a node waits", func() bool {
-			_, out, _ := runOn(t, c, "status")
-			return strings.Contains(out, "manual mode")
-		})
-		for _, f := range forms {
-			args := strings.Fields(f.command)
-			switch f.command {
-			case "watch", "clusters", "report", "demo --list", "version", "journal", "journal verify":
-				continue // they end by a signal, or need no cloud: below
-			case "note":
-				args = append(args, "the window ends at six", "--until", "+45m")
-			case "plan --window":
-				args = append(args, "22:00-06:00")
-			}
-			_, out, errs := runOn(t, c, append(args, "-o", "json")...)
-			types.holds(t, f.command, f.of, out, errs)
+func commandsPrintTheirForms(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	types := readTypes(t)
+	for _, f := range forms {
+		args := strings.Fields(f.command)
+		switch f.command {
+		case "watch", "clusters", "report", "demo --list", "version", "journal", "journal verify":
+			continue // they end by a signal, or need no cloud: below
+		case "note":
+			args = append(args, "the window ends at six", "--until", "+45m")
+		case "plan --window":
+			args = append(args, "22:00-06:00")
 		}
-	})
+		_, out, errs := runOn(t, c, append(args, "-o", "json")...)
+		types.holds(t, f.command, f.of, out, errs)
+	}
 }
 
 func TestTheCommandsWithoutACloudPrintTheirForms(t *testing.T) {

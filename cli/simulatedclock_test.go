@@ -14,21 +14,19 @@ import (
 )
 
 // A rehearsal in which the cloud's clock runs faster is told by that clock, in a process of its own too: only the kubeconfig knows of it.
-func TestACommandFollowsTheClockOfASimulatedCloud(t *testing.T) {
-	bubble.Story(t, func(t *testing.T) {
-		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Timing: brief, Speed: 60})
-		time.Sleep(time.Minute) // an hour there
-		p := placeOn(t, c)
-		p.clock = nil
-		code, out, errs := runIn(t, p, "status", "-o", "json", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
-		var s Status
-		if err := json.Unmarshal([]byte(out), &s); err != nil {
-			t.Fatal(code, err, errs)
-		}
-		if off := c.Clock.Now().Sub(s.AsOf); off.Abs() > 10*time.Minute { // ten seconds here
-			t.Errorf("it is %s there, and the status is of %s", c.Clock.Now(), s.AsOf)
-		}
-	})
+func commandFollowsTheCloudsClock(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	until(t, "it is almost an hour later there", func() bool { return time.Until(c.Clock.Now()) > 58*time.Minute })
+	p := placeOn(t, c)
+	p.clock = nil
+	code, out, errs := runIn(t, p, "status", "-o", "json", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
+	var s Status
+	if err := json.Unmarshal([]byte(out), &s); err != nil {
+		t.Fatal(code, err, errs)
+	}
+	if off := c.Clock.Now().Sub(s.AsOf); off.Abs() > 10*time.Minute { // ten seconds here
+		t.Errorf("it is %s there, and the status is of %s", c.Clock.Now(), s.AsOf)
+	}
 }
 
 // At the machine's own speed nothing is asked for a clock.
