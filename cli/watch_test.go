@@ -16,6 +16,7 @@ import (
 	"lockstep/core/news"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/kubeapi"
 )
 
 // lines is a writer that several goroutines may use.
@@ -56,28 +57,43 @@ func watchedUntil(t *testing.T, p place, so func(out string) bool, args ...strin
 	return o.String(), e.String()
 }
 
-// Without a screen, each thing that changes is a line: how everything stands first, then a node from stage to stage, its instances, and
-// what comes to need somebody.
-func TestWatchPrintsEachChange(t *testing.T) {
+// An update that is followed without a screen, by a watch and by the exporter.
+func TestFollowingAnUpdateWithoutAScreen(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Timing: brief})
-		p := placeOn(t, c)
-		flags := []string{"--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}
-		out, errs := watchedUntil(t, p, func(out string) bool {
-			return strings.Contains(out, " node ") && strings.Contains(out, " migration ") && strings.Contains(out, "URGENT")
-		}, flags...)
-		first, _, _ := strings.Cut(out, "\n")
-		if !hasMoment.MatchString(first) || !strings.Contains(first, " watch     the update to 21.0.0") || strings.Contains(errs, "error") {
-			t.Errorf("it begins with %q; %s", first, errs)
-		}
-		out, _ = watchedUntil(t, p, func(out string) bool { return strings.Contains(out, `"kind":"entry"`) }, append(flags, "-o", "json")...)
-		for _, raw := range strings.Split(strings.TrimSpace(out), "\n") {
-			var l news.Line
-			if err := json.Unmarshal([]byte(raw), &l); err != nil || l.Format != news.Format || l.Kind == "" || l.Cluster != "mos" {
-				t.Errorf("%v: %s", err, raw)
+		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Timing: brief, User: kubeapi.Readonly})
+		metrics, journal := exported(t, c)
+		watchPrintsEachChange(t, c)
+		metricsAreWhatTheClusterSays(t, metrics)
+		keepsTheJournal(t, metrics, journal)
+		metricsOutlastTheServers(t, c, metrics)
+		for _, r := range c.Kube.Requests() {
+			if r.Verb != "get" && r.Verb != "list" && r.Verb != "watch" && r.User == kubeapi.Readonly && !strings.Contains(r.Path, "selfsubject") {
+				t.Errorf("the watch or the exporter wrote: %s %s", r.Verb, r.Path)
 			}
 		}
 	})
+}
+
+// Without a screen, each thing that changes is a line: how everything stands first, then a node from stage to stage, its instances, and
+// what comes to need somebody.
+func watchPrintsEachChange(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	flags := []string{"--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}
+	out, errs := watchedUntil(t, p, func(out string) bool {
+		return strings.Contains(out, " node ") && strings.Contains(out, " migration ") && strings.Contains(out, "URGENT")
+	}, flags...)
+	first, _, _ := strings.Cut(out, "\n")
+	if !hasMoment.MatchString(first) || !strings.Contains(first, " watch     the update to 21.0.0") || strings.Contains(errs, "error") {
+		t.Errorf("it begins with %q; %s", first, errs)
+	}
+	out, _ = watchedUntil(t, p, func(out string) bool { return strings.Contains(out, `"kind":"entry"`) }, append(flags, "-o", "json")...)
+	for _, raw := range strings.Split(strings.TrimSpace(out), "\n") {
+		var l news.Line
+		if err := json.Unmarshal([]byte(raw), &l); err != nil || l.Format != news.Format || l.Kind == "" || l.Cluster != "mos" {
+			t.Errorf("%v: %s", err, raw)
+		}
+	}
 }
 
 // codeFile names the file for the exit code of a watch in a process of its own, whose standard output nobody reads.
