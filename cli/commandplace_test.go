@@ -4,47 +4,39 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"lockstep/core"
 	"lockstep/sim"
-	"lockstep/sim/bubble"
 )
 
 // What the flags name, the commands name that are printed: a shell has another current context, or another kubeconfig.
-func TestCommandsNameWhatTheFlagsName(t *testing.T) {
-	bubble.Story(t, func(t *testing.T) {
-		c := started(t, sim.Options{Scenario: told(t, "plan-stuck")})
-		time.Sleep(20 * time.Minute)
-		p := placeOn(t, c)
-		commands := func(args ...string) (of, management []string) {
-			_, out, errs := runIn(t, p, append([]string{"status", "-o", "json", "--management-context", sim.ManagementContext}, args...)...)
-			var s Status
-			if err := json.Unmarshal([]byte(out), &s); err != nil {
-				t.Fatalf("%v: %s%s", err, out, errs)
-			}
-			for _, n := range s.NeedsYou {
-				for _, line := range n.Commands {
-					switch {
-					case strings.Contains(line, "--context "+sim.ManagementContext):
-						management = append(management, line)
-					case strings.HasPrefix(line, "kubectl"):
-						of = append(of, line)
-					}
-				}
-			}
-			if len(of) == 0 || len(management) == 0 {
-				t.Fatalf("%q and %q", of, management)
-			}
-			return of, management
-		}
-		of, management := commands("--kubeconfig", c.KubeconfigPath)
-		for _, line := range append(of, management...) {
-			if !strings.HasPrefix(line, "kubectl --kubeconfig "+c.KubeconfigPath+" ") {
-				t.Errorf("it does not name the file: %s", line)
+func commandsNameWhatTheFlagsName(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	code, out, errs := runIn(t, placeOn(t, c), "status", "-o", "json", "--management-context", sim.ManagementContext,
+		"--kubeconfig", c.KubeconfigPath)
+	var s Status
+	if err := json.Unmarshal([]byte(out), &s); err != nil {
+		t.Fatalf("exit %d, %v: %s%s", code, err, out, errs)
+	}
+	var of, management []string
+	for _, n := range s.NeedsYou {
+		for _, line := range n.Commands {
+			switch {
+			case strings.Contains(line, "--context "+sim.ManagementContext):
+				management = append(management, line)
+			case strings.HasPrefix(line, "kubectl"):
+				of = append(of, line)
 			}
 		}
-	})
+	}
+	if len(of) == 0 || len(management) == 0 {
+		t.Fatalf("%q and %q", of, management)
+	}
+	for _, line := range append(of, management...) {
+		if !strings.HasPrefix(line, "kubectl --kubeconfig "+c.KubeconfigPath+" ") {
+			t.Errorf("it does not name the file: %s", line)
+		}
+	}
 }
 
 // What the shell has by itself is not repeated.
