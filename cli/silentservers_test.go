@@ -27,6 +27,9 @@ type silence struct {
 	serve func(t *testing.T, l net.Listener)
 }
 
+// afterTheRequest is the silence in which all of a cloud is read.
+const afterTheRequest = "after the request"
+
 var silences = []silence{
 	{"after the connection", func(t *testing.T, l net.Listener) { // where TLS is spoken: before its handshake
 		var open []net.Conn
@@ -51,7 +54,7 @@ var silences = []silence{
 			}
 		})
 	}},
-	{"after the request", answering("")},
+	{afterTheRequest, answering("")},
 	{"in the middle of an answer", answering(`{"kind": "List", "items": [`)},
 }
 
@@ -131,8 +134,8 @@ func (d diverted) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (d diverted) CloseIdleConnections() {}
 
-// silent is a cloud with one server that accepts connections and does not answer, and the place from which it is watched.
-func silent(t *testing.T, how silence, ask func(*testing.T, *sim.Cloud, *place, string)) place {
+// silent is a cloud with one server that accepts connections and does not answer. It returns what makes a place from which it is watched.
+func silent(t *testing.T, how silence, ask func(*testing.T, *sim.Cloud, *place, string)) (at func() place) {
 	t.Helper()
 	network := lan.New(1)
 	c, err := sim.Start(context.WithoutCancel(t.Context()),
@@ -147,24 +150,25 @@ func silent(t *testing.T, how silence, ask func(*testing.T, *sim.Cloud, *place, 
 		t.Fatal(err)
 	}
 	how.serve(t, l)
-	p := placeOn(t, c)
-	p.options = ownOptions(t, c)
-	p.management = simManagement(c)
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	raw, err := os.ReadFile(c.KubeconfigPath)
-	if err != nil {
-		t.Fatal(err)
+	return func() place {
+		p := placeOn(t, c)
+		p.options = ownOptions(t, c)
+		p.management = simManagement(c)
+		kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+		raw, err := os.ReadFile(c.KubeconfigPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(kubeconfig, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.kubeconfig = kubeconfig
+		ask(t, c, &p, "http://"+l.Addr().String())
+		return p
 	}
-	if err := os.WriteFile(kubeconfig, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p.kubeconfig = kubeconfig
-	ask(t, c, &p, "http://"+l.Addr().String())
-	return p
 }
 
-// A server that accepts connections and never answers holds nothing up: the session starts at once, its sources say what is
-// wrong, the other servers are seen, and the session ends when it is told to.
+// A server that accepts connections and never answers holds nothing up, neither a command nor a session.
 func TestASilentServerHoldsNothingUp(t *testing.T) {
 	for i, m := range mute {
 		for j, how := range silences {
@@ -173,29 +177,84 @@ func TestASilentServerHoldsNothingUp(t *testing.T) {
 			}
 			t.Run(m.name+" "+how.name, func(t *testing.T) {
 				bubble.Run(t, func(t *testing.T) {
-					st := &story{t: t, place: silent(t, how, m.ask)}
-					began := time.Now()
-					st.begin()
-					if took := time.Since(began); took != 0 {
-						t.Errorf("it was there after %s", took)
+					at := silent(t, how, m.ask)
+					statusWaitsNoLongerThanItWasTold(t, at(), m.server)
+					if how.name == afterTheRequest {
+						inventoryEnds(t, at())
 					}
-					st.until("its sources say so", func(s *core.Snapshot) bool {
-						src := troubled(s, m.server, func(src core.Source) bool { return src.Err != nil && src.Err.Kind == core.ErrTimeout })
-						return src != nil && s.Wall.Sub(began) < 2*time.Minute
-					})
-					st.until("the others are seen", func(s *core.Snapshot) bool {
-						return (m.server == core.ServerKubernetes || s.Sources[core.SourceNodes].State == core.SourceLive) &&
-							(m.server == core.ServerManagement || s.Sources[core.SourceMachines].State == core.SourceLive) &&
-							(m.server == core.ServerOpenStack || s.Sources[core.SourceInstances].State == core.SourceLive)
-					})
-					began = time.Now()
-					st.stop()
-					if took := time.Since(began); took > 5*time.Second {
-						t.Errorf("it ended after %s", took)
-					}
+					sessionGoesOn(t, at(), m.server)
 				})
 			})
 		}
+	}
+}
+
+// --wait covers everything that status does: what has not answered by then is reported as such.
+func statusWaitsNoLongerThanItWasTold(t *testing.T, p place, server core.Server) {
+	t.Helper()
+	began := time.Now()
+	code, out, errs := runIn(t, p, "status", "--wait", "7s", "-o", "json", "--kubeconfig", p.kubeconfig, "--os-cloud", p.osCloud,
+		"--management-context", p.management.Context, "--management-namespace", p.management.Namespace)
+	if took := time.Since(began); took > 8*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if server == core.ServerKubernetes {
+		if code != exitError || !strings.Contains(errs, "has not answered in time") {
+			t.Errorf("exit %d: %s%s", code, out, errs)
+		}
+		return
+	}
+	var s Status
+	if err := json.Unmarshal([]byte(out), &s); err != nil || len(s.Nodes) == 0 || code != exitAttention {
+		t.Errorf("exit %d, %v: %s%s", code, err, out, errs)
+	}
+	for _, src := range s.Sources {
+		if src.State == string(core.SourceConnecting) {
+			t.Errorf("%s is said to be connecting", src.ID)
+		}
+	}
+	if !slices.ContainsFunc(s.NeedsYou, func(a StatusAttention) bool { return strings.Contains(a.Reason, "no answer") }) {
+		t.Errorf("nothing needs anybody for it: %+v", s.NeedsYou)
+	}
+}
+
+// A command that reads all of a cloud ends as well, and says what it could not read.
+func inventoryEnds(t *testing.T, p place) {
+	t.Helper()
+	began := time.Now()
+	code, out, errs := runIn(t, p, "snapshot", "-o", filepath.Join(t.TempDir(), "inventory.yaml"), "--kubeconfig", p.kubeconfig,
+		"--os-cloud", p.osCloud,
+		"--management-context", p.management.Context, "--management-namespace", p.management.Namespace)
+	if took := time.Since(began); took > time.Minute {
+		t.Errorf("it took %s", took)
+	}
+	if code != exitAttention || !strings.Contains(out, "COULD NOT BE READ") {
+		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+}
+
+// A session starts at once, its sources say what is wrong, the other servers are seen, and the session ends when it is told to.
+func sessionGoesOn(t *testing.T, p place, server core.Server) {
+	t.Helper()
+	st := &story{t: t, place: p}
+	began := time.Now()
+	st.begin()
+	if took := time.Since(began); took != 0 {
+		t.Errorf("it was there after %s", took)
+	}
+	st.until("its sources say so", func(s *core.Snapshot) bool {
+		src := troubled(s, server, func(src core.Source) bool { return src.Err != nil && src.Err.Kind == core.ErrTimeout })
+		return src != nil && s.Wall.Sub(began) < 2*time.Minute
+	})
+	st.until("the others are seen", func(s *core.Snapshot) bool {
+		return (server == core.ServerKubernetes || s.Sources[core.SourceNodes].State == core.SourceLive) &&
+			(server == core.ServerManagement || s.Sources[core.SourceMachines].State == core.SourceLive) &&
+			(server == core.ServerOpenStack || s.Sources[core.SourceInstances].State == core.SourceLive)
+	})
+	began = time.Now()
+	st.stop()
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it ended after %s", took)
 	}
 }
 
@@ -226,66 +285,5 @@ func TestNobodyWaitsForATLSHandshake(t *testing.T) {
 		if code != exitError || !strings.Contains(errs, "has not answered in time") && !strings.Contains(errs, "TLS handshake timeout") {
 			t.Errorf("exit %d: %s%s", code, out, errs)
 		}
-	}
-}
-
-// --wait covers everything that status does: what has not answered by then is reported as such.
-func TestStatusWaitsNoLongerThanItWasTold(t *testing.T) {
-	for i, m := range mute {
-		for j, how := range silences {
-			if !lane.Chosen(t, i+j, 3) {
-				continue
-			}
-			t.Run(m.name+" "+how.name, func(t *testing.T) {
-				bubble.Run(t, func(t *testing.T) {
-					p := silent(t, how, m.ask)
-					began := time.Now()
-					code, out, errs := runIn(t, p, "status", "--wait", "7s", "-o", "json", "--kubeconfig", p.kubeconfig, "--os-cloud", p.osCloud,
-						"--management-context", p.management.Context, "--management-namespace", p.management.Namespace)
-					if took := time.Since(began); took > 8*time.Second {
-						t.Errorf("it took %s", took)
-					}
-					if m.server == core.ServerKubernetes {
-						if code != exitError || !strings.Contains(errs, "has not answered in time") {
-							t.Errorf("exit %d: %s%s", code, out, errs)
-						}
-						return
-					}
-					var s Status
-					if err := json.Unmarshal([]byte(out), &s); err != nil || len(s.Nodes) == 0 || code != exitAttention {
-						t.Errorf("exit %d, %v: %s%s", code, err, out, errs)
-					}
-					for _, src := range s.Sources {
-						if src.State == string(core.SourceConnecting) {
-							t.Errorf("%s is said to be connecting", src.ID)
-						}
-					}
-					if !slices.ContainsFunc(s.NeedsYou, func(a StatusAttention) bool { return strings.Contains(a.Reason, "no answer") }) {
-						t.Errorf("nothing needs anybody for it: %+v", s.NeedsYou)
-					}
-				})
-			})
-		}
-	}
-}
-
-// A command that reads all of a cloud ends as well, and says what it could not read.
-func TestAnInventoryOfASilentServerEnds(t *testing.T) {
-	for _, m := range mute {
-		t.Run(m.name, func(t *testing.T) {
-			bubble.Story(t, func(t *testing.T) {
-				p := silent(t, silences[1], m.ask)
-				began := time.Now()
-				code, out, errs := runIn(t, p, "snapshot", "-o", filepath.Join(t.TempDir(), "inventory.yaml"), "--kubeconfig", p.kubeconfig,
-					"--os-cloud", p.osCloud,
-					"--management-context", p.management.Context, "--management-namespace", p.management.Namespace)
-				if took := time.Since(began); took > time.Minute {
-					t.Errorf("it took %s", took)
-				}
-				if code != exitAttention || !strings.Contains(out, "COULD NOT BE READ") {
-					t.Errorf("exit %d: %s%s", code, out, errs)
-				}
-			})
-		})
 	}
 }
