@@ -72,14 +72,19 @@ func TestVersionAndScenarios(t *testing.T) {
 	}
 }
 
-// The status of a simulated cloud that stands still at the beginning of its scenario, with an update under way.
-func TestStatus(t *testing.T) {
+// What is seen of a simulated cloud that stands still at the beginning of its scenario, with an update under way, by somebody who may only
+// read.
+func TestCommandsOnACloudThatStandsStill(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})
 		statusIsADocument(t, c)
 		statusForPeopleAndForYAML(t, c)
 		statusOfWhatCanBeSeen(t, c)
+		statusTellsACauseOnce(t, c)
 		statusOfAServerThatIsAway(t, c)
+		ownersOfANode(t, c)
+		ownersWithoutKeystonesLists(t, c)
+		passwordsOfOthersAreHidden(t, c)
 	})
 }
 

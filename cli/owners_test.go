@@ -11,19 +11,11 @@ import (
 
 	"lockstep/core/procedure"
 	"lockstep/sim"
-	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 	"lockstep/sim/openstack"
 )
 
-func TestOwners(t *testing.T) {
-	bubble.Story(t, func(t *testing.T) {
-		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})
-		ownersOfANode(t, c)
-		ownersWithoutKeystonesLists(t, c)
-	})
-}
-
+// Whom to tell of what happens to the instances of a node, and of all nodes: as a document, as a table and as letters.
 func ownersOfANode(t *testing.T, c *sim.Cloud) {
 	t.Helper()
 	code, out, errs := runOn(t, c, "owners", "cmp-04", "-o", "json")
@@ -86,7 +78,7 @@ func ownersOfANode(t *testing.T, c *sim.Cloud) {
 // When Keystone refuses, the instances stay, with what happens to them; the exit code and stderr say what is missing.
 func ownersWithoutKeystonesLists(t *testing.T, c *sim.Cloud) {
 	t.Helper()
-	c.OpenStack.SetFault(openstack.Fault{Path: regexp.MustCompile(`/v3/(role_assignments|users/)`), Status: 403})
+	defer c.OpenStack.SetFault(openstack.Fault{Path: regexp.MustCompile(`/v3/(role_assignments|users/)`), Status: 403})()
 	code, out, errs := runOn(t, c, "owners", "cmp-04")
 	if code != exitAttention || !strings.Contains(out, "* batch-17 (") || !strings.Contains(out, "(no e-mail is known)") {
 		t.Errorf("exit %d:\n%s", code, out)

@@ -270,18 +270,16 @@ func TestBrokenFilesSayNothingOfTheirSecrets(t *testing.T) {
 }
 
 // Servers' texts about others can contain a URL with a password: a lock's message, an error of Nova, an address in the catalog.
-func TestPasswordsOfOthersInURLsAreHidden(t *testing.T) {
-	bubble.Story(t, func(t *testing.T) {
-		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true})
-		url := "mysql+pymysql://nova:x" + planted + "x@mariadb.openstack.svc:3306/nova"
-		c.OpenStack.SetFault(openstack.Fault{Path: regexp.MustCompile(`/os-services`), Status: 500,
-			Message: "(pymysql.err.OperationalError) cannot connect to " + url})
-		c.Kube.AddFault(kubeapi.Fault{Resource: "clusterworkloadlocks", Code: 500, Message: "the backend is " + url})
-		text := looked(t, "errors", func() place { return placeOn(t, c) }, "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
-		if !strings.Contains(text, "mysql+pymysql://(hidden)@mariadb.openstack.svc:3306/nova") {
-			t.Errorf("neither was told:\n%s", text)
-		}
-	})
+func passwordsOfOthersAreHidden(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	url := "mysql+pymysql://nova:x" + planted + "x@mariadb.openstack.svc:3306/nova"
+	c.OpenStack.SetFault(openstack.Fault{Path: regexp.MustCompile(`/os-services`), Status: 500,
+		Message: "(pymysql.err.OperationalError) cannot connect to " + url})
+	c.Kube.AddFault(kubeapi.Fault{Resource: "clusterworkloadlocks", Code: 500, Message: "the backend is " + url})
+	text := looked(t, "errors", func() place { return placeOn(t, c) }, "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)
+	if !strings.Contains(text, "mysql+pymysql://(hidden)@mariadb.openstack.svc:3306/nova") {
+		t.Errorf("neither was told:\n%s", text)
+	}
 }
 
 // The variables of an openrc file are checked like a clouds.yaml.
