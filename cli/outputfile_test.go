@@ -64,7 +64,9 @@ func TestASnapshotOfWhatCanBeRead(t *testing.T) {
 	bubble.Story(t, func(t *testing.T) {
 		c := started(t, sim.Options{Paused: true})
 		snapshotOnStandardOutput(t, c)
+		snapshotIsRebuilt(t, c)
 		snapshotOfWhatCanBeRead(t, c)
+		everySourceIsMissed(t, c)
 	})
 }
 

@@ -57,13 +57,9 @@ func content(t *testing.T, file string) string {
 }
 
 // A snapshot of a cloud and a snapshot of its simulation are the same.
-func TestASnapshotIsRebuilt(t *testing.T) {
-	bubble.Story(t, snapshotRebuilt)
-}
-
-func snapshotRebuilt(t *testing.T) {
-	first := started(t, sim.Options{Paused: true})
-	a, code, out := takeSnapshot(t, first)
+func snapshotIsRebuilt(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	a, code, out := takeSnapshot(t, c)
 	if code != exitFine {
 		t.Errorf("exit %d: %s", code, out)
 	}

@@ -11,7 +11,6 @@ import (
 	"lockstep/kube"
 	"lockstep/nova"
 	"lockstep/sim"
-	"lockstep/sim/bubble"
 	"lockstep/sim/kubeapi"
 )
 
@@ -40,13 +39,9 @@ func TestASnapshotKnowsEverySource(t *testing.T) {
 }
 
 // A snapshot asks the cluster for every source that it is said to read: where the server refuses, the file says what is missing.
-func TestEverySourceThatASnapshotReadsIsMissed(t *testing.T) {
-	bubble.Story(t, everySourceIsMissed)
-}
-
-func everySourceIsMissed(t *testing.T) {
-	c := started(t, sim.Options{Paused: true})
-	c.Kube.AddFault(kubeapi.Fault{Verb: "list", Code: http.StatusForbidden})
+func everySourceIsMissed(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	defer c.Kube.AddFault(kubeapi.Fault{Verb: "list", Code: http.StatusForbidden})()
 	_, code, out := takeSnapshot(t, c)
 	if code != exitAttention {
 		t.Fatalf("exit %d: %s", code, out)
