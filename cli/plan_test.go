@@ -104,6 +104,7 @@ func TestPlansOfACloudThatIsHardToMove(t *testing.T) {
 		planOfAWholeUpdate(t, c)
 		planOfANodeFromWhichEverythingMoves(t, c)
 		noPlan(t, c)
+		planOfNights(t, c)
 	})
 }
 

@@ -12,8 +12,6 @@ import (
 	"lockstep/core/forecast"
 	"lockstep/scene"
 	"lockstep/sim"
-	"lockstep/sim/bubble"
-	"lockstep/sim/kubeapi"
 )
 
 // What is printed of an update that has yet to begin, with a plan, over two nights.
@@ -54,26 +52,25 @@ func TestTheNightsAsTheyArePrinted(t *testing.T) {
 	}
 }
 
-func TestTheNightsOfACloud(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
-		c := started(t, sim.Options{User: kubeapi.Readonly, Paused: true, Scenario: told(t, "hard-to-move")})
-		code, out, errs := runOn(t, c, "plan", "--window", "22:00-06:00", "-o", "json")
-		var d struct {
-			Window   string
-			Nights   []struct{ Items []struct{ Title string } }
-			Warnings []string
+// An update is planned in nights, with a warning of what blocks in them; a window that is none is refused.
+func planOfNights(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	code, out, errs := runOn(t, c, "plan", "--window", "22:00-06:00", "-o", "json")
+	var d struct {
+		Window   string
+		Nights   []struct{ Items []struct{ Title string } }
+		Warnings []string
+	}
+	if err := json.Unmarshal([]byte(out), &d); err != nil || d.Window != "22:00-06:00" || len(d.Nights) == 0 {
+		t.Fatalf("%v: %s%s", err, out, errs)
+	}
+	if code != exitAttention || !strings.Contains(strings.Join(d.Warnings, "\n"), "instances that block") {
+		t.Errorf("exit code %d, and the instances that block are not warned of: %q", code, d.Warnings)
+	}
+	for _, args := range [][]string{{"--window", ""}, {"--window", "22:00"}, {"--window", "22-6", "-o", "yaml"},
+		{"--window", "22-6", "--at-once", "0"}, {"--window", "22-6", "cmp-99"}} {
+		if code, out, errs := runOn(t, c, append([]string{"plan"}, args...)...); code != exitError || out != "" || errs == "" {
+			t.Errorf("%q: exit code %d, %q, %q", args, code, out, errs)
 		}
-		if err := json.Unmarshal([]byte(out), &d); err != nil || d.Window != "22:00-06:00" || len(d.Nights) == 0 {
-			t.Fatalf("%v: %s%s", err, out, errs)
-		}
-		if code != exitAttention || !strings.Contains(strings.Join(d.Warnings, "\n"), "instances that block") {
-			t.Errorf("exit code %d, and the instances that block are not warned of: %q", code, d.Warnings)
-		}
-		for _, args := range [][]string{{"--window", ""}, {"--window", "22:00"}, {"--window", "22-6", "-o", "yaml"},
-			{"--window", "22-6", "--at-once", "0"}, {"--window", "22-6", "cmp-99"}} {
-			if code, out, errs := runOn(t, c, append([]string{"plan"}, args...)...); code != exitError || out != "" || errs == "" {
-				t.Errorf("%q: exit code %d, %q, %q", args, code, out, errs)
-			}
-		}
-	})
+	}
 }
