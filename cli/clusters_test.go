@@ -13,88 +13,93 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// One look at a management cluster prints a line for each cluster: what each does, what one needs, and why another is not seen.
+// Single looks at many clusters.
 func TestOneLookAtManyClusters(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := started(t, sim.Options{Scenario: told(t, "clusters"), User: kubeapi.Readonly})
-		p := placeOn(t, c)
-		p.config.Clusters = nil
-		look := func(args ...string) (int, string, string) {
-			return runIn(t, p, append([]string{"clusters", "--kubeconfig", c.KubeconfigPath, "--context", sim.ManagementContext}, args...)...)
-		}
-		code, out, errs := look()
-		if code != exitAttention {
-			t.Fatalf("exit %d: %s", code, errs)
-		}
-		lines := strings.Split(out, "\n")
-		for i, want := range [][]string{{"kaas-mgmt, Container Cloud 2.30.0: 6 clusters, 4 under way, 2 urgent   as of 2", " UTC"},
-			{"CLUSTER", "NEEDS YOU"},
-			{"mos-mad", "paused", "5/9 nodes", "urgent: update plan: the update is paused: CephClusterHealthCritical is firing"},
-			{"mos-par", "stuck", "6/15 nodes", "keeps pod stacklight/prometheus-es-exporter-0"},
-			{"mos-fra  fra", "17.4.0 → 21.0.0", "4 worker nodes", "/4 nodes", "about "},
-			{"mos-lon", "12/27 nodes"}, {"mos-lab", "17.4.0", "21.0.0"}, {"mos-rom", "21.0.0"},
-			{"Not looked into, because clusters may not be listed there: ber, "}} {
-			for _, part := range want {
-				if i >= len(lines) || !strings.Contains(lines[i], part) {
-					t.Fatalf("line %d lacks %q:\n%s", i, part, out)
-				}
-			}
-		}
-		var before, after Clusters
-		read := func(d *Clusters) {
-			t.Helper()
-			_, out, _ := look("-o", "json")
-			if err := json.Unmarshal([]byte(out), d); err != nil || !d.Complete || len(d.Clusters) != 6 {
-				t.Fatalf("%v: %s", err, out)
-			}
-		}
-		of := func(d *Clusters, name string) *ClustersRow {
-			for i := range d.Clusters {
-				if d.Clusters[i].Name == name {
-					return &d.Clusters[i]
-				}
-			}
-			t.Fatalf("there is no %s", name)
-			return nil
-		}
-		read(&before)
-		time.Sleep(time.Hour)
-		read(&after)
-		if a, b := of(&before, "mos-lon"), of(&after, "mos-lon"); *b.Done <= *a.Done || b.Finish == nil || b.State != fleet.StateUpdates {
-			t.Errorf("mos-lon does not go on: %d, then %d nodes", *a.Done, *b.Done)
-		}
-		if r := of(&after, "mos-mad"); r.Finish != nil || r.NoFinish != "group default does not go on" {
-			t.Errorf("mos-mad ends at %v, %q", r.Finish, r.NoFinish)
-		}
+		lookPrintsEachCluster(t, c)
+		lookOutlastsAFailureThatPasses(t, c)
 	})
 }
 
-// A server that cannot answer for a moment does not end a single look: it is asked again, within the time that one said to wait.
-func TestASingleLookOutlastsAFailureThatPasses(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
-		c := started(t, sim.Options{Scenario: told(t, "clusters"), User: kubeapi.Readonly})
-		p := placeOn(t, c)
-		p.config.Clusters = nil
-		for _, tt := range []struct {
-			server fault.Server
-			args   []string
-		}{
-			{fault.Management, []string{"clusters", "--context", sim.ManagementContext}},
-			{fault.Kubernetes, []string{"status"}},
-			{fault.OpenStack, []string{"status"}},
-		} {
-			for _, kind := range []string{"503", "429", "page-502"} {
-				if err := c.Faults.On(fault.Setting{Server: tt.server, Kind: kind, ForReal: 3 * time.Second}); err != nil {
-					t.Fatal(err)
-				}
-				code, out, errs := runIn(t, p, append(tt.args, "--wait", "30s", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)...)
-				if code == exitError || strings.Contains(out, kind) || strings.Contains(out, "server error") || !strings.Contains(out, "mos") {
-					t.Errorf("%s of %s: exit %d: %s%s", kind, tt.server, code, errs, out)
-				}
-				c.Faults.Clear()
+// One look at a management cluster prints a line for each cluster: what each does, what one needs, and why another is not seen.
+func lookPrintsEachCluster(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	p.config.Clusters = nil
+	look := func(args ...string) (int, string, string) {
+		return runIn(t, p, append([]string{"clusters", "--kubeconfig", c.KubeconfigPath, "--context", sim.ManagementContext}, args...)...)
+	}
+	code, out, errs := look()
+	if code != exitAttention {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	lines := strings.Split(out, "\n")
+	for i, want := range [][]string{{"kaas-mgmt, Container Cloud 2.30.0: 6 clusters, 4 under way, 2 urgent   as of 2", " UTC"},
+		{"CLUSTER", "NEEDS YOU"},
+		{"mos-mad", "paused", "5/9 nodes", "urgent: update plan: the update is paused: CephClusterHealthCritical is firing"},
+		{"mos-par", "stuck", "6/15 nodes", "keeps pod stacklight/prometheus-es-exporter-0"},
+		{"mos-fra  fra", "17.4.0 → 21.0.0", "4 worker nodes", "/4 nodes", "about "},
+		{"mos-lon", "12/27 nodes"}, {"mos-lab", "17.4.0", "21.0.0"}, {"mos-rom", "21.0.0"},
+		{"Not looked into, because clusters may not be listed there: ber, "}} {
+		for _, part := range want {
+			if i >= len(lines) || !strings.Contains(lines[i], part) {
+				t.Fatalf("line %d lacks %q:\n%s", i, part, out)
 			}
 		}
-	})
+	}
+	var before, after Clusters
+	read := func(d *Clusters) {
+		t.Helper()
+		_, out, _ := look("-o", "json")
+		if err := json.Unmarshal([]byte(out), d); err != nil || !d.Complete || len(d.Clusters) != 6 {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	of := func(d *Clusters, name string) *ClustersRow {
+		for i := range d.Clusters {
+			if d.Clusters[i].Name == name {
+				return &d.Clusters[i]
+			}
+		}
+		t.Fatalf("there is no %s", name)
+		return nil
+	}
+	read(&before)
+	time.Sleep(time.Hour)
+	read(&after)
+	if a, b := of(&before, "mos-lon"), of(&after, "mos-lon"); *b.Done <= *a.Done || b.Finish == nil || b.State != fleet.StateUpdates {
+		t.Errorf("mos-lon does not go on: %d, then %d nodes", *a.Done, *b.Done)
+	}
+	if r := of(&after, "mos-mad"); r.Finish != nil || r.NoFinish != "group default does not go on" {
+		t.Errorf("mos-mad ends at %v, %q", r.Finish, r.NoFinish)
+	}
+}
+
+// A server that cannot answer for a moment does not end a single look: it is asked again, within the time that one said to wait.
+func lookOutlastsAFailureThatPasses(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	p.config.Clusters = nil
+	for _, tt := range []struct {
+		server fault.Server
+		args   []string
+	}{
+		{fault.Management, []string{"clusters", "--context", sim.ManagementContext}},
+		{fault.Kubernetes, []string{"status"}},
+		{fault.OpenStack, []string{"status"}},
+	} {
+		for _, kind := range []string{"503", "429", "page-502"} {
+			if err := c.Faults.On(fault.Setting{Server: tt.server, Kind: kind, ForReal: 3 * time.Second}); err != nil {
+				t.Fatal(err)
+			}
+			code, out, errs := runIn(t, p, append(tt.args, "--wait", "30s", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)...)
+			if code == exitError || strings.Contains(out, kind) || strings.Contains(out, "server error") || !strings.Contains(out, "mos") {
+				t.Errorf("%s of %s: exit %d: %s%s", kind, tt.server, code, errs, out)
+			}
+			c.Faults.Clear()
+		}
+	}
 }
 
 // A cluster that is no management cluster is told from one that may not be read.

@@ -17,80 +17,86 @@ import (
 	"lockstep/sim/kubeapi"
 )
 
-// A cluster that is opened from the list gets nothing of another: neither the cloud of the flags nor that of the environment, its own
-// project on the management cluster, and no writing from the start.
-func TestAnOpenedClusterGetsNothingOfAnother(t *testing.T) {
+// How the list and its clusters are opened.
+func TestClustersAreOpened(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := started(t, sim.Options{Scenario: told(t, "clusters"), Paused: true})
-		p := placeOn(t, c)
-		p.kubeconfig, p.context, p.write = c.KubeconfigPath, sim.ManagementContext, true
-		p.config.Clusters = simClusters(c)
-		p.config.Clusters["mos-lon"] = access{Context: c.Scenario.Cluster}
-		p.config.Clusters["mos-par"] = access{Context: sim.ManagementContext}
-		watch, err := openFleet(t.Context(), p, p.log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		screen := &fleetScreen{place: p, log: p.log}
-		running, stop := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); watch.run(running) }()
-		watch.look(t.Context(), time.Minute)
-		stop()
-		<-ended
-		p.config.Clusters["fra/mos-fra"] = access{Context: "mos-fra", OSCloud: c.CloudName}
-		fra, err := screen.placeOf(watch, fleet.ID{Project: "fra", Name: "mos-fra"}, nil)
-		if err != nil || fra.context != "mos-fra" || fra.osCloud != c.CloudName || fra.noCloud != "" || fra.write ||
-			fra.management != (management{Kubeconfig: c.KubeconfigPath, Context: sim.ManagementContext, Namespace: "fra", Cluster: "mos-fra"}) {
-			t.Errorf("mos-fra is opened by %+v, %v", fra.options, err)
-		}
-		lon, err := screen.placeOf(watch, fleet.ID{Project: "lon", Name: "mos-lon"}, nil)
-		if err != nil || lon.osCloud != "" || lon.noCloud == "" {
-			t.Fatalf("mos-lon is opened with the cloud %q, %q, %v", lon.osCloud, lon.noCloud, err)
-		}
-		s, err := open(t.Context(), lon, lon.log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.client != nil || s.journal == nil || len(s.down) == 0 || !strings.Contains(s.down[0].Err.Message, "names no cloud for mos-lon") {
-			t.Errorf("it has a cloud, or does not say why not: %+v", s.down)
-		}
-		if err := s.journal.Close(); err != nil {
-			t.Error(err)
-		}
-		for name, want := range map[string]string{"mos-par": "is the management cluster itself", "mos-rom": "names no context for it",
-			"mos-ber": "there is no context"} {
-			project := strings.TrimPrefix(name, "mos-")
-			_, err := screen.placeOf(watch, fleet.ID{Project: project, Name: name}, nil)
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q", name, err, want)
-			}
-			var api *core.APIError
-			if name == "mos-par" && (!errors.As(err, &api) || api.Remedy == "") {
-				t.Errorf("%s: nothing says what to do: %v", name, err)
-			}
-		}
+		contextOfTheManagementClusterOpensTheList(t, c)
+		openedClusterGetsNothingOfAnother(t, c)
+		clusterIsOpenedByItsSecret(t, c)
 	})
 }
 
+// A cluster that is opened from the list gets nothing of another: neither the cloud of the flags nor that of the environment, its own
+// project on the management cluster, and no writing from the start.
+func openedClusterGetsNothingOfAnother(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	p.kubeconfig, p.context, p.write = c.KubeconfigPath, sim.ManagementContext, true
+	p.config.Clusters = simClusters(c)
+	p.config.Clusters["mos-lon"] = access{Context: c.Scenario.Cluster}
+	p.config.Clusters["mos-par"] = access{Context: sim.ManagementContext}
+	watch, err := openFleet(t.Context(), p, p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen := &fleetScreen{place: p, log: p.log}
+	running, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); watch.run(running) }()
+	watch.look(t.Context(), time.Minute)
+	stop()
+	<-ended
+	p.config.Clusters["fra/mos-fra"] = access{Context: "mos-fra", OSCloud: c.CloudName}
+	fra, err := screen.placeOf(watch, fleet.ID{Project: "fra", Name: "mos-fra"}, nil)
+	if err != nil || fra.context != "mos-fra" || fra.osCloud != c.CloudName || fra.noCloud != "" || fra.write ||
+		fra.management != (management{Kubeconfig: c.KubeconfigPath, Context: sim.ManagementContext, Namespace: "fra", Cluster: "mos-fra"}) {
+		t.Errorf("mos-fra is opened by %+v, %v", fra.options, err)
+	}
+	lon, err := screen.placeOf(watch, fleet.ID{Project: "lon", Name: "mos-lon"}, nil)
+	if err != nil || lon.osCloud != "" || lon.noCloud == "" {
+		t.Fatalf("mos-lon is opened with the cloud %q, %q, %v", lon.osCloud, lon.noCloud, err)
+	}
+	s, err := open(t.Context(), lon, lon.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.client != nil || s.journal == nil || len(s.down) == 0 || !strings.Contains(s.down[0].Err.Message, "names no cloud for mos-lon") {
+		t.Errorf("it has a cloud, or does not say why not: %+v", s.down)
+	}
+	if err := s.journal.Close(); err != nil {
+		t.Error(err)
+	}
+	for name, want := range map[string]string{"mos-par": "is the management cluster itself", "mos-rom": "names no context for it",
+		"mos-ber": "there is no context"} {
+		project := strings.TrimPrefix(name, "mos-")
+		_, err := screen.placeOf(watch, fleet.ID{Project: project, Name: name}, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+		var api *core.APIError
+		if name == "mos-par" && (!errors.As(err, &api) || api.Remedy == "") {
+			t.Errorf("%s: nothing says what to do: %v", name, err)
+		}
+	}
+}
+
 // The list is opened where the context is that of the management cluster, and by the flag.
-func TestTheContextOfTheManagementClusterOpensTheList(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
-		c := started(t, sim.Options{Scenario: told(t, "clusters"), Paused: true})
-		p := placeOn(t, c)
-		p.kubeconfig, p.management = c.KubeconfigPath, management{Context: sim.ManagementContext}
-		if p.onManagement() {
-			t.Error("the MOSK cluster is taken for the management cluster")
-		}
-		p.context = sim.ManagementContext
-		if !p.onManagement() {
-			t.Error("the management cluster is not known as such")
-		}
-		p.management = management{}
-		if p.onManagement() {
-			t.Error("a cluster is taken for the management cluster although none is named")
-		}
-	})
+func contextOfTheManagementClusterOpensTheList(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	p.kubeconfig, p.management = c.KubeconfigPath, management{Context: sim.ManagementContext}
+	if p.onManagement() {
+		t.Error("the MOSK cluster is taken for the management cluster")
+	}
+	p.context = sim.ManagementContext
+	if !p.onManagement() {
+		t.Error("the management cluster is not known as such")
+	}
+	p.management = management{}
+	if p.onManagement() {
+		t.Error("a cluster is taken for the management cluster although none is named")
+	}
 }
 
 // Who opens a management cluster wants its clusters, whether or not it was named as one.
@@ -206,84 +212,82 @@ func TestAKeyWithoutAProjectNamesOneClusterOnly(t *testing.T) {
 
 // A cluster without a context is opened by its Secret on the management cluster: only when it is asked for, and once for each time. The
 // credentials reach neither a file nor the log nor the journal.
-func TestAClusterIsOpenedByItsSecret(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
-		c := started(t, sim.Options{Scenario: told(t, "clusters"), Paused: true})
-		p := placeOn(t, c)
-		p.kubeconfig, p.context, p.name = c.KubeconfigPath, sim.ManagementContext, ""
-		p.config.Clusters = simClusters(c)
-		watch, err := openFleet(t.Context(), p, p.log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		desk, screen := &fleetDesk{fleetWatch: watch, config: &p.config, log: p.log}, &fleetScreen{place: p, log: p.log}
-		fra, lon := fleet.ID{Project: "fra", Name: "mos-fra"}, fleet.ID{Project: "lon", Name: "mos-lon"}
-		a := desk.Access(fra)
-		if l := a.Login; a.Lack != "" || l == nil || l.Secret != "mos-fra-kubeconfig" || l.Namespace != "fra" || l.Asked ||
-			!strings.Contains(l.As, "context management") || !strings.Contains(l.OpenStack, "the cloud sim") {
-			t.Fatalf("the list says %+v %+v", a, a.Login)
-		}
-		if l := desk.Access(lon).Login; l == nil || !strings.HasPrefix(l.OpenStack, "not configured") {
-			t.Errorf("of a cluster that is not configured it says %+v", l)
-		}
-		if desk.Access(fleet.ID{Name: "mos"}).Lack == "" {
-			t.Error("a cluster without a project can be opened")
-		}
-		secrets := func() (n int) {
-			for _, r := range c.Management.Requests() {
-				if strings.Contains(r.Path, "/secrets") {
-					n++
-				}
+func clusterIsOpenedByItsSecret(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	p.kubeconfig, p.context, p.name = c.KubeconfigPath, sim.ManagementContext, ""
+	p.config.Clusters = simClusters(c)
+	watch, err := openFleet(t.Context(), p, p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk, screen := &fleetDesk{fleetWatch: watch, config: &p.config, log: p.log}, &fleetScreen{place: p, log: p.log}
+	fra, lon := fleet.ID{Project: "fra", Name: "mos-fra"}, fleet.ID{Project: "lon", Name: "mos-lon"}
+	a := desk.Access(fra)
+	if l := a.Login; a.Lack != "" || l == nil || l.Secret != "mos-fra-kubeconfig" || l.Namespace != "fra" || l.Asked ||
+		!strings.Contains(l.As, "context management") || !strings.Contains(l.OpenStack, "the cloud sim") {
+		t.Fatalf("the list says %+v %+v", a, a.Login)
+	}
+	if l := desk.Access(lon).Login; l == nil || !strings.HasPrefix(l.OpenStack, "not configured") {
+		t.Errorf("of a cluster that is not configured it says %+v", l)
+	}
+	if desk.Access(fleet.ID{Name: "mos"}).Lack == "" {
+		t.Error("a cluster without a project can be opened")
+	}
+	secrets := func() (n int) {
+		for _, r := range c.Management.Requests() {
+			if strings.Contains(r.Path, "/secrets") {
+				n++
 			}
-			return n
 		}
-		if _, err := screen.placeOf(watch, fra, desk.take(fra)); err == nil || secrets() != 0 {
-			t.Errorf("without a question it is opened: %v; the Secret was asked for %d times", err, secrets())
-		}
-		if err := desk.ReadLogin(t.Context(), fra); err != nil {
-			t.Fatal(err)
-		}
-		if desk.take(lon) != nil || desk.take(fra) != nil {
-			t.Error("the login of one cluster opens another, or is kept")
-		}
-		if err := desk.ReadLogin(t.Context(), fra); err != nil {
-			t.Fatal(err)
-		}
-		opened, err := screen.placeOf(watch, fra, desk.take(fra))
-		if err != nil || opened.given == nil || opened.management.Cluster != "mos-fra" || opened.management.Kubeconfig != c.KubeconfigPath {
-			t.Fatalf("it is opened by %+v, %v", opened.options, err)
-		}
-		if desk.take(fra) != nil {
-			t.Error("the login is kept")
-		}
-		gone, stop := context.WithCancel(t.Context())
-		stop()
-		if err := desk.ReadLogin(gone, fra); err == nil || desk.take(fra) != nil {
-			t.Errorf("what was given up is kept, or no error: %v", err)
-		}
+		return n
+	}
+	if _, err := screen.placeOf(watch, fra, desk.take(fra)); err == nil || secrets() != 0 {
+		t.Errorf("without a question it is opened: %v; the Secret was asked for %d times", err, secrets())
+	}
+	if err := desk.ReadLogin(t.Context(), fra); err != nil {
+		t.Fatal(err)
+	}
+	if desk.take(lon) != nil || desk.take(fra) != nil {
+		t.Error("the login of one cluster opens another, or is kept")
+	}
+	if err := desk.ReadLogin(t.Context(), fra); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := screen.placeOf(watch, fra, desk.take(fra))
+	if err != nil || opened.given == nil || opened.management.Cluster != "mos-fra" || opened.management.Kubeconfig != c.KubeconfigPath {
+		t.Fatalf("it is opened by %+v, %v", opened.options, err)
+	}
+	if desk.take(fra) != nil {
+		t.Error("the login is kept")
+	}
+	gone, stop := context.WithCancel(t.Context())
+	stop()
+	if err := desk.ReadLogin(gone, fra); err == nil || desk.take(fra) != nil {
+		t.Errorf("what was given up is kept, or no error: %v", err)
+	}
 
-		token := strings.Split(strings.SplitN(string(opened.given.Content), "token: ", 2)[1], "\n")[0]
-		snap := seenIn(t, opened)
-		if snap.Cluster != "mos-fra" || len(snap.Nodes) == 0 || !snap.Management.Found {
-			t.Errorf("%s is opened, with %d nodes; found on the management cluster: %v", snap.Cluster, len(snap.Nodes), snap.Management.Found)
-		}
-		// The Secret of another cluster would lead here, too: its machines are not these nodes, and nothing of it is shown.
-		machine := `{apiVersion: cluster.k8s.io/v1alpha1, kind: Machine, metadata: {name: lon-cmp-01, namespace: lon, labels: ` +
-			`{cluster.sigs.k8s.io/cluster-name: mos-lon}}, spec: {providerSpec: {value: {}}}, status: {nodeRef: {name: lon-1}}}`
-		if err := c.Management.LoadYAML([]byte(machine)); err != nil {
-			t.Fatal(err)
-		}
-		other, err := screen.placeOf(watch, lon, opened.given)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if snap := seenIn(t, other); snap.Management.Found {
-			t.Error("the nodes of mos-fra are taken for those of mos-lon")
-		}
-		if files := filesIn(t, opened); strings.Contains(files, token) || !strings.Contains(files, "mos-fra-kubeconfig") {
-			t.Errorf("the token is written, or it is not logged that it was read:\n%s", files)
-		}
-	})
+	token := strings.Split(strings.SplitN(string(opened.given.Content), "token: ", 2)[1], "\n")[0]
+	snap := seenIn(t, opened)
+	if snap.Cluster != "mos-fra" || len(snap.Nodes) == 0 || !snap.Management.Found {
+		t.Errorf("%s is opened, with %d nodes; found on the management cluster: %v", snap.Cluster, len(snap.Nodes), snap.Management.Found)
+	}
+	// The Secret of another cluster would lead here, too: its machines are not these nodes, and nothing of it is shown.
+	machine := `{apiVersion: cluster.k8s.io/v1alpha1, kind: Machine, metadata: {name: lon-cmp-01, namespace: lon, labels: ` +
+		`{cluster.sigs.k8s.io/cluster-name: mos-lon}}, spec: {providerSpec: {value: {}}}, status: {nodeRef: {name: lon-1}}}`
+	if err := c.Management.LoadYAML([]byte(machine)); err != nil {
+		t.Fatal(err)
+	}
+	other, err := screen.placeOf(watch, lon, opened.given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if snap := seenIn(t, other); snap.Management.Found {
+		t.Error("the nodes of mos-fra are taken for those of mos-lon")
+	}
+	if files := filesIn(t, opened); strings.Contains(files, token) || !strings.Contains(files, "mos-fra-kubeconfig") {
+		t.Errorf("the token is written, or it is not logged that it was read:\n%s", files)
+	}
 }
 
 // seenIn is what a session of a place sees when all its sources have answered.
