@@ -11,41 +11,49 @@ import (
 	"lockstep/sim/bubble"
 )
 
-// A single look reads the journal and writes nothing: neither to an existing one nor to a new one.
-func TestASingleLookLeavesTheJournalAsItIs(t *testing.T) {
+// Commands in real time on an update that stands still.
+func TestCommandsInRealTime(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
-		cloud := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Paused: true})
-		p := placeOn(t, cloud)
-		see := func() {
-			for _, command := range []string{"status", "plan", "owners"} {
-				code, _, errs := runIn(t, p, command, "--kubeconfig", cloud.KubeconfigPath, "--os-cloud", cloud.CloudName)
-				if code == exitError {
-					t.Errorf("%s: %s", command, errs)
-				}
+		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Paused: true})
+		cloudHasNoClockOfItsOwn(t, c)
+		lookLeavesTheJournalAsItIs(t, c)
+		watchRemindsOfANoteThatIsWrittenMeanwhile(t, c)
+	})
+}
+
+// A single look reads the journal and writes nothing: neither to an existing one nor to a new one.
+func lookLeavesTheJournalAsItIs(t *testing.T, cloud *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, cloud)
+	see := func() {
+		for _, command := range []string{"status", "plan", "owners"} {
+			code, _, errs := runIn(t, p, command, "--kubeconfig", cloud.KubeconfigPath, "--os-cloud", cloud.CloudName)
+			if code == exitError {
+				t.Errorf("%s: %s", command, errs)
 			}
 		}
-		see()
-		if left, _ := os.ReadDir(p.journal); len(left) > 0 {
-			t.Errorf("a single look leaves %v", left)
-		}
-		p.options = ownOptions(t, cloud)
-		s, err := open(t.Context(), p, p.log)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := s.journal.Path()
-		if err := s.journal.Write(engine.Record{Kind: engine.RecordStart}, true); err != nil {
-			t.Fatal(err)
-		}
-		before := filesOf(t, filepath.Dir(path))
-		see()
-		if after := filesOf(t, filepath.Dir(path)); after != before {
-			t.Errorf("a single look has made of\n%s\n\n%s", before, after)
-		}
-		if err := s.journal.Close(); err != nil {
-			t.Fatal(err)
-		}
-	})
+	}
+	see()
+	if left, _ := os.ReadDir(p.journal); len(left) > 0 {
+		t.Errorf("a single look leaves %v", left)
+	}
+	p.options = ownOptions(t, cloud)
+	s, err := open(t.Context(), p, p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := s.journal.Path()
+	if err := s.journal.Write(engine.Record{Kind: engine.RecordStart}, true); err != nil {
+		t.Fatal(err)
+	}
+	before := filesOf(t, filepath.Dir(path))
+	see()
+	if after := filesOf(t, filepath.Dir(path)); after != before {
+		t.Errorf("a single look has made of\n%s\n\n%s", before, after)
+	}
+	if err := s.journal.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // filesOf returns the contents of a folder.

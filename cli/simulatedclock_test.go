@@ -30,17 +30,15 @@ func commandFollowsTheCloudsClock(t *testing.T, c *sim.Cloud) {
 }
 
 // At the machine's own speed nothing is asked for a clock.
-func TestACloudInRealTimeHasNoClockOfItsOwn(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
-		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Timing: brief, Paused: true})
-		client, err := kube.Load(kube.Options{Kubeconfig: c.KubeconfigPath, Transport: c.Transport("lockstep")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if client.OwnClock {
-			t.Error("its kubeconfig tells of a clock")
-		}
-	})
+func cloudHasNoClockOfItsOwn(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	client, err := kube.Load(kube.Options{Kubeconfig: c.KubeconfigPath, Transport: c.Transport("lockstep")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if client.OwnClock {
+		t.Error("its kubeconfig tells of a clock")
+	}
 }
 
 // Between two looks the clock goes on at the rate of the last one, also while the server is silent, and it never goes back when a look

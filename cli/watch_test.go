@@ -135,26 +135,24 @@ func TestAWatchEndsInOrderWhenNobodyReadsIt(t *testing.T) {
 }
 
 // A watch knows what is written down while it runs: it reminds of a promise that was made elsewhere.
-func TestAWatchRemindsOfANoteThatIsWrittenMeanwhile(t *testing.T) {
-	bubble.Run(t, func(t *testing.T) {
-		c := started(t, sim.Options{Scenario: told(t, "manual-nodes"), Timing: brief, Paused: true})
-		p := placeOn(t, c)
-		p.clock = nil
-		flags := []string{"--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}
-		noted := false
-		out, errs := watchedUntil(t, p, func(out string) bool {
-			if !noted && out != "" {
-				noted = true
-				if code, _, errs := runIn(t, p, append([]string{"note", "ring Erna", "--until", "+1m"}, flags...)...); code != exitFine {
-					t.Error(errs)
-				}
+func watchRemindsOfANoteThatIsWrittenMeanwhile(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	p.clock = nil
+	flags := []string{"--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName}
+	noted := false
+	out, errs := watchedUntil(t, p, func(out string) bool {
+		if !noted && out != "" {
+			noted = true
+			if code, _, errs := runIn(t, p, append([]string{"note", "ring Erna", "--until", "+1m"}, flags...)...); code != exitFine {
+				t.Error(errs)
 			}
-			return strings.Contains(out, "promised: ring Erna")
-		}, flags...)
-		if !strings.Contains(out, " warning   the update: promised: ring Erna (until ") {
-			t.Errorf("%s%s", out, errs)
 		}
-	})
+		return strings.Contains(out, "promised: ring Erna")
+	}, flags...)
+	if !strings.Contains(out, " warning   the update: promised: ring Erna (until ") {
+		t.Errorf("%s%s", out, errs)
+	}
 }
 
 // The command is run for what is urgent, with the call on its standard input. What it says when it fails is told, and it does not hold up
