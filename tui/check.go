@@ -10,6 +10,7 @@ import (
 	"lockstep/core"
 	"lockstep/core/checklist"
 	"lockstep/core/evacuation"
+	"lockstep/core/forecast"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 	"lockstep/tui/table"
@@ -213,9 +214,10 @@ func (p *checkPage) ask(m *Model) tea.Cmd {
 	ctx, cancel := context.WithTimeout(m.ctx, planWithin)
 	p.stop = cancel
 	backend, try := m.backend, p.try
+	order, _ := forecast.Order(m.snap)
 	return func() tea.Msg {
 		defer cancel()
-		plan, err := backend.ForecastEvacuation(ctx, evacuation.Request{}, func(string, int) {})
+		plan, err := backend.ForecastEvacuation(ctx, evacuation.Request{Order: order}, func(string, int) {})
 		return checkRoomMsg{p, try, plan, err}
 	}
 }

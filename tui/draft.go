@@ -26,6 +26,9 @@ func (m *Model) recall(f *form) {
 		return
 	}
 	delete(m.drafts, f.title)
+	if d.at >= max(len(f.choices), 1) {
+		return // there are fewer to choose from now
+	}
 	at := f.at
 	f.input.SetValue(d.text)
 	f.at = d.at

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lockstep/core"
+	"lockstep/core/progress"
 )
 
 // fresh sends the screen a newer Snapshot in which something has changed.
@@ -185,5 +186,51 @@ func TestAnEmptiedFieldStaysEmpty(t *testing.T) {
 	open(d)
 	if f := d.asks(t); f.input.Value() != "" || f.recalled != "" {
 		t.Errorf("it holds %q", f.input.Value())
+	}
+}
+
+// A draft whose choice is not there any more is gone, as one on other facts is: here alerts that have stopped firing meanwhile.
+func TestADraftOfFewerChoicesIsGone(t *testing.T) {
+	d := drive(alertedWorld(), 120, 40)
+	open := func() *form { d.keys(":").keys("silence alerts").keys("enter"); return d.asks(t) }
+	f := open()
+	for range len(f.choices) - 1 {
+		d.keys("down")
+	}
+	d.keys("06:00 disk", "esc")
+	fewer := alertedWorld()
+	fewer.Revision, fewer.Alertmanager.Alerts = d.snap.Revision+1, fewer.Alertmanager.Alerts[:1]
+	d.send(snapshotMsg{fewer})
+	if f = open(); f.at >= len(f.choices) || f.recalled != "" {
+		t.Errorf("choice %d of %d, with %q", f.at, len(f.choices), f.recalled)
+	}
+}
+
+// A form about one node has that node's values, wherever the cursor is: after a mark it is on the next.
+func TestAFormAboutOneNodeHasItsValues(t *testing.T) {
+	s := world()
+	modes := map[core.MigrationMode]bool{}
+	for _, v := range progress.NodeViews(s) {
+		set := v.Mode
+		if !v.ModeSet {
+			set = ""
+		}
+		modes[set] = true
+		f := newModeForm(s, []string{v.Name})
+		if c := f.choices[f.at]; c.intent.Mode != set || !strings.Contains(c.text, "as it is") {
+			t.Errorf("%s is %q, and the form says %q %s", v.Name, set, c.intent.Mode, c.text)
+		}
+		if got := newAttemptsForm(s, []string{v.Name}).input.Value(); got != v.AttemptsRaw {
+			t.Errorf("%s has %q attempts, and the form says %q", v.Name, v.AttemptsRaw, got)
+		}
+	}
+	if len(modes) < 2 {
+		t.Errorf("the nodes have the modes %v", modes)
+	}
+	d := drive(s, 120, 40).keys("3")
+	name := d.selectedNode()
+	d.keys("space", "e")
+	if f := d.asks(t); !strings.Contains(f.title, s.Label(name)) || f.choices[f.at].intent.Nodes[0] != name || d.selectedNode() == name {
+		t.Errorf("%s was marked, and the form is %q", name, f.title)
 	}
 }

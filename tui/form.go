@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/procedure"
+	"lockstep/core/progress"
 	"lockstep/core/step"
 	"lockstep/core/wording"
 	"lockstep/themes"
@@ -68,8 +70,18 @@ func aboutNodes(s *core.Snapshot, names []string) string {
 	return strings.Join(labels, ", ")
 }
 
-// newModeForm asks for the migration mode of nodes; v is the selected one.
-func newModeForm(s *core.Snapshot, nodes []string, v *core.NodeView) *form {
+// viewOf is the view of the only node that a form is about, which need not be the selected one: after a mark the cursor goes on. It is nil
+// where the form is about several, or the node is gone.
+func viewOf(s *core.Snapshot, nodes []string) *core.NodeView {
+	if len(nodes) != 1 {
+		return nil
+	}
+	v, _ := progress.NodeView(s, nodes[0])
+	return v
+}
+
+// newModeForm asks for the migration mode of nodes.
+func newModeForm(s *core.Snapshot, nodes []string) *form {
 	f := &form{title: "Migration mode of " + aboutNodes(s, nodes),
 		about: "What the OpenStack controller does with the instances when the node goes into maintenance."}
 	for _, c := range []struct {
@@ -83,7 +95,7 @@ func newModeForm(s *core.Snapshot, nodes []string, v *core.NodeView) *form {
 	} {
 		f.choices = append(f.choices, choice{c.name, c.text, core.Intent{Kind: core.IntentSetMode, Nodes: nodes, Mode: c.mode}})
 	}
-	if len(nodes) == 1 && v.Name != "" {
+	if v := viewOf(s, nodes); v != nil {
 		for i, c := range f.choices {
 			if v.ModeSet && c.intent.Mode == v.Mode || !v.ModeSet && c.intent.Mode == "" {
 				f.at = i
@@ -94,10 +106,10 @@ func newModeForm(s *core.Snapshot, nodes []string, v *core.NodeView) *form {
 	return f
 }
 
-// newAttemptsForm asks for the number of attempts of nodes; v is the selected one.
-func newAttemptsForm(s *core.Snapshot, nodes []string, v *core.NodeView) *form {
+// newAttemptsForm asks for the number of attempts of nodes.
+func newAttemptsForm(s *core.Snapshot, nodes []string) *form {
 	value := ""
-	if len(nodes) == 1 && v.Name != "" {
+	if v := viewOf(s, nodes); v != nil {
 		value = v.AttemptsRaw
 	}
 	return &form{title: "Attempts to migrate an instance on " + aboutNodes(s, nodes),
@@ -284,7 +296,10 @@ func (f *form) submit(m *Model) tea.Cmd {
 // proposes is the form's intent as it stands, or what is wrong with it.
 func (f *form) proposes() (core.Intent, error) {
 	text := strings.TrimSpace(f.input.Value())
-	if len(f.choices) == 0 {
+	switch {
+	case len(f.choices) == 0 && f.intent == nil:
+		return core.Intent{}, errors.New("there is nothing to choose from any more")
+	case len(f.choices) == 0:
 		return f.intent(text)
 	}
 	intent := f.choices[f.at].intent

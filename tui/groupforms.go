@@ -157,8 +157,8 @@ func (p *phasesPane) needGroups() string {
 	if why := p.needManagement(); why != "" {
 		return why
 	}
-	if len(p.snap.Management.Groups) == 0 {
-		return "the management cluster shows no update group"
+	if len(newGroupIndexForm(p.snap).choices) == 0 {
+		return "the management cluster shows no update group besides that of the control plane"
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/evacuation"
+	"lockstep/core/forecast"
 	"lockstep/core/wording"
 	"lockstep/themes"
 	"lockstep/tui/draw"
@@ -74,7 +75,8 @@ func (r *groupRoom) ask(m *Model) tea.Cmd {
 	}
 	ctx, cancel := context.WithTimeout(m.ctx, planWithin)
 	r.stop = cancel
-	backend, request := m.backend, evacuation.Request{Nodes: r.nodes, AtOnce: r.atOnce}
+	order, _ := forecast.Order(m.snap)
+	backend, request := m.backend, evacuation.Request{Nodes: r.nodes, AtOnce: r.atOnce, Order: order}
 	return func() tea.Msg {
 		defer cancel()
 		plan, err := backend.ForecastEvacuation(ctx, request, func(string, int) {})

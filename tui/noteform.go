@@ -24,6 +24,7 @@ type noteForm struct {
 	title string
 
 	text, until textinput.Model
+	wasUntil    string // what the field until had at first
 	aside       bool
 	at          noteField
 
@@ -81,9 +82,14 @@ func newNoteForm(m *Model, n core.Note) *noteForm {
 	f := &noteForm{note: n, title: "Note on " + cmp.Or(n.On.Label, "the update"), text: newField(n.Text), until: newField(""),
 		aside: n.Aside}
 	f.text.CharLimit, f.until.CharLimit = core.MostNoteText, mostTyped
-	if n.Until.After(m.snap.Now) && n.Until.Sub(m.snap.Now) < 24*time.Hour {
+	switch left := n.Until.Sub(m.snap.Now); {
+	case left <= 0:
+	case left < 24*time.Hour:
 		f.until.SetValue(n.Until.Local().Format("15:04"))
+	default:
+		f.until.SetValue("+" + strings.TrimSuffix(left.Round(time.Minute).String(), "0s"))
 	}
+	f.wasUntil = f.until.Value()
 	return f
 }
 
@@ -156,11 +162,14 @@ func (f *noteForm) paste(_ *Model, text string) {
 // asked is the note as it is filled in, or what is wrong with it.
 func (f *noteForm) asked(m *Model) (core.Note, error) {
 	n := f.note
-	n.Text, n.Until, n.Aside = sanitise.Text(strings.TrimSpace(f.text.Value()), core.MostNoteText), time.Time{}, false
+	n.Text, n.Aside = sanitise.Text(strings.TrimSpace(f.text.Value()), core.MostNoteText), false
 	if n.Text == "" {
 		return n, errors.New("a note needs a text")
 	}
-	if text := strings.TrimSpace(f.until.Value()); text != "" {
+	switch text := strings.TrimSpace(f.until.Value()); {
+	case text == "":
+		n.Until = time.Time{}
+	case text != f.wasUntil: // a time that was not touched stays to the second
 		at, err := forecast.ParseMoment(text, m.snap.Now)
 		if err != nil {
 			return n, err

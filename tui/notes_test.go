@@ -192,6 +192,22 @@ func TestThePageOfNotes(t *testing.T) {
 	}
 }
 
+// A note whose time is days ahead keeps it, to the second, when its text is changed.
+func TestChangingANoteKeepsItsTime(t *testing.T) {
+	for _, ahead := range []time.Duration{2*time.Hour + 7*time.Second, 49*time.Hour + 7*time.Second} {
+		s := notedWorld()
+		until := s.Now.Add(ahead)
+		for i := range s.Notes {
+			s.Notes[i].Until = until
+		}
+		d := drive(s, 120, 40).palette("notes")
+		d.keys("enter", " (by phone)", "enter")
+		if n := d.fake.notes; len(n) != 1 || !n[0].Until.Equal(until) || !strings.HasSuffix(n[0].Text, "(by phone)") {
+			t.Errorf("%s ahead: %+v\n%s", ahead, n, stripped(d.shows()))
+		}
+	}
+}
+
 // At its time a note says so, once.
 func TestANoteRemindsOnTheScreen(t *testing.T) {
 	s := notedWorld()

@@ -42,6 +42,7 @@ type ownersPage struct {
 	project  string // ID of the one whose note is shown; empty: all of them
 	contacts core.Contacts
 	asking   bool
+	again    bool // more is to be asked when the answer has come
 	asked    bool
 
 	find                  finder
@@ -122,8 +123,11 @@ func (p *ownersPage) turn(by int) {
 // ask asks Keystone whom the notes are for.
 func (p *ownersPage) ask(m *Model) tea.Cmd {
 	desk, parent := m.opts.Owners, m.ctx
-	if desk == nil || len(p.notes) == 0 || p.asking {
+	if desk == nil || len(p.notes) == 0 {
 		return nil
+	}
+	if p.again = p.asking; p.again {
+		return nil // when the answer has come
 	}
 	p.asking = true
 	projects, users := procedure.ContactsToAsk(p.notes)
@@ -184,6 +188,9 @@ func (msg contactsMsg) arrive(m *Model) tea.Cmd {
 	p.contacts, p.asking, p.asked = msg.contacts, false, true
 	if m.snap != nil {
 		p.gather(m)
+	}
+	if p.again && m.shows(p) {
+		return p.ask(m)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"lockstep/core/evacuation"
+	"lockstep/core/forecast"
 	"lockstep/themes"
 	"lockstep/tui/draw"
 )
@@ -69,7 +70,8 @@ type planSavedMsg struct {
 
 // openPlan asks for the forecast of nodes, of the whole update when there are none.
 func (m *Model) openPlan(nodes []string) tea.Cmd {
-	p := &planPage{request: evacuation.Request{Nodes: nodes}, name: "the whole update"}
+	order, _ := forecast.Order(m.snap)
+	p := &planPage{request: evacuation.Request{Nodes: nodes, Order: order}, name: "the whole update"}
 	if len(nodes) > 0 {
 		p.name = aboutNodes(m.snap, nodes)
 	}

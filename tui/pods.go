@@ -111,7 +111,7 @@ func (p *podsPage) ask(m *Model) tea.Cmd {
 func (p *podsPage) leave() {
 	if p.stop != nil {
 		p.stop()
-		p.stop = nil
+		p.stop, p.asking = nil, false
 	}
 }
 
