@@ -232,6 +232,10 @@ func TestWhatStandsInTheWayOfAnInstance(t *testing.T) {
 			in.SharedFlavor.ExtraSpecs["aggregate_instance_extra_specs:ssd"] = "true"
 			e.facts.Aggregates = []core.Aggregate{{ID: 1, Name: "ssd", Hosts: []string{"cmp-03"}, Metadata: map[string]string{"ssd": "true"}}}
 		}, FateMoves, "", ""},
+		{"aggregate of another host, among other values", func(e *evacuationScene, in *core.Instance) {
+			in.SharedFlavor.ExtraSpecs["aggregate_instance_extra_specs:disk"] = "nvme"
+			e.facts.Aggregates = []core.Aggregate{{ID: 1, Name: "fast", Hosts: []string{"cmp-03"}, Metadata: map[string]string{"disk": "ssd, nvme"}}}
+		}, FateMoves, "", ""},
 		{"aggregate compared by an operator", spec("aggregate_instance_extra_specs:gen", "s>= 4"), FateUnknown, KindAggregate, "operator"},
 		{"trait that no host has", spec("trait:CUSTOM_FAST", "required"), FateBlocks, KindAggregate, "without a trait"},
 		{"trait that another host has", func(e *evacuationScene, in *core.Instance) {

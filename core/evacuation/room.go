@@ -100,8 +100,10 @@ func newRoom(s *core.Snapshot, f *core.EvacuationFacts, groups map[string]*core.
 	for _, a := range f.Aggregates {
 		for _, host := range a.Hosts {
 			if h := r.byName[host]; h != nil {
-				for key, value := range a.Metadata {
-					h.metadata[key] = append(h.metadata[key], value)
+				for key, values := range a.Metadata { // one, or several between commas, as Nova's filters read them
+					for _, value := range strings.Split(values, ",") {
+						h.metadata[key] = append(h.metadata[key], strings.TrimSpace(value))
+					}
 				}
 			}
 		}
