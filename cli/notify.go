@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os/exec"
@@ -194,7 +195,9 @@ func (c *callCommand) one(ctx context.Context, call news.Call) error {
 	var said capped
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(append(raw, '\n')), &said, &said
 	cmd.WaitDelay = time.Second // for child processes that keep the output open
-	err = cmd.Run()
+	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // it has ended well; a process that it has started lives on
+	}
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("it had not ended after %s, and was stopped", callWithin)

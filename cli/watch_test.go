@@ -171,10 +171,11 @@ func TestTheNotifyCommandIsRun(t *testing.T) {
 		command []string
 		failed  string
 	}{
-		"it works":         {[]string{script("ok", `cat >> "$1"`), got}, ""},
-		"it fails":         {[]string{script("fails", "echo no network >&2; exit 3")}, "exit status 3: no network"},
-		"it is not there":  {[]string{filepath.Join(dir, "nothing")}, "no such file"},
-		"it reads nothing": {[]string{script("deaf", "exit 0")}, ""},
+		"it works":                   {[]string{script("ok", `cat >> "$1"`), got}, ""},
+		"it fails":                   {[]string{script("fails", "echo no network >&2; exit 3")}, "exit status 3: no network"},
+		"it is not there":            {[]string{filepath.Join(dir, "nothing")}, "no such file"},
+		"it leaves a process behind": {[]string{script("behind", "sleep 2 & exit 0")}, ""},
+		"it reads nothing":           {[]string{script("deaf", "exit 0")}, ""},
 	} {
 		told := make(chan string, 10)
 		c := newCallCommand(tt.command, ownLog(t), func(text string) { told <- text })
