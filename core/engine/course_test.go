@@ -137,9 +137,13 @@ func TestAStageThatBeganUnwatchedSaysSo(t *testing.T) {
 		sc.Instance("cmp-01", "web-1")
 		sc.History.Stages = h.Stages
 		e := New(Config{})
-		course := e.observeStages(sc.Snapshot, h, watched).Courses["uid-cmp-01"]
+		now := e.observeStages(sc.Snapshot, h, watched)
+		course := now.Courses["uid-cmp-01"]
 		if len(course) != 1 || course[0].Since.Exact != watched {
 			t.Errorf("watched: %v, and the course is %+v", watched, course)
+		}
+		if since := now.Stages["uid-cmp-01"].Since; since.Exact != watched {
+			t.Errorf("watched: %v, and the node is at it since %+v", watched, since)
 		}
 	}
 }

@@ -32,6 +32,9 @@ func (e *Engine) observeMoves(s *core.Snapshot) {
 	if e.cfg.Journal == nil || src.AsOf.IsZero() || src.AsOf.Equal(b.asOf) || !s.Known(core.SourceInstances) {
 		return
 	}
+	if b.from.IsZero() && connecting(s) {
+		return // whether an update runs, whose migrations are all told, is not known yet
+	}
 	b.asOf = src.AsOf
 	if b.from.IsZero() {
 		if b.from = s.Now; e.history.Update.UID != "" && e.history.Update.Ended.IsZero() {

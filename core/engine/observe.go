@@ -146,7 +146,7 @@ func (e *Engine) observeUpdate(s *core.Snapshot, h core.History, watched bool) c
 		}
 		e.see(r)
 	case cmr == nil && h.Update.UID != "" && h.Update.Ended.IsZero():
-		h.Update.EndSeen = e.updateSeen == h.Update.UID
+		h.Update.EndSeen = watched && e.updateSeen == h.Update.UID
 		h.Update.Ended = s.Now
 		e.see(Record{Kind: RecordUpdate, Update: &h.Update})
 	}
@@ -240,6 +240,7 @@ func (e *Engine) observeStages(s *core.Snapshot, h core.History, watched bool) c
 		}
 		// It came since the look before this one, or its evidence has the time; else the time is this look's.
 		seen := watched && had || r.Since.Exact && r.Since.At.Before(s.Now.Truncate(time.Second))
+		r.Since.Exact = r.Since.Exact && seen
 		stages.Set(v.Node.UID, r)
 		courses.Set(v.Node.UID, courses.M[v.Node.UID].With(courseStage(r, seen, v.Reason)))
 		e.world.touched.node(v.Name)

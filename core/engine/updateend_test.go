@@ -26,6 +26,9 @@ func TestTheEndOfAnUpdateIsSeenOrFound(t *testing.T) {
 	if end := saw.observeUpdate(over, h, true).Update; !end.EndSeen || !end.Ended.Equal(scene.Noon) {
 		t.Errorf("seen: %+v", end)
 	}
+	if end := saw.observeUpdate(over, h, false).Update; end.EndSeen { // it slept when the update ended
+		t.Errorf("found after a gap: %+v", end)
+	}
 	if end := New(Config{}).observeUpdate(over, h, true).Update; end.EndSeen || !end.Ended.Equal(scene.Noon) {
 		t.Errorf("found: %+v", end)
 	}

@@ -429,6 +429,10 @@ func (f *phaseFacts) locksBack(p *core.Phase) {
 	if !f.over || !f.s.Known(core.SourceClusterLocks) {
 		return
 	}
+	// Once they were back, they are taken and given for a reboot or a maintenance by hand: not for this update.
+	if f.s.ClusterRequest() != nil || !f.records[core.PhaseFinish].Ended.At.IsZero() {
+		return
+	}
 	var left []string
 	for _, l := range f.s.ClusterLocks {
 		if l.State() == core.LockInactive {

@@ -179,3 +179,30 @@ func TestPhaseOfAnUpdate(t *testing.T) {
 		})
 	}
 }
+
+// The last phase is open until every cluster lock is active again, and then over for good: later locks are given for a reboot, or by hand.
+func TestTheLastPhaseIsOverForGood(t *testing.T) {
+	for name, tt := range map[string]struct {
+		given func(sc scene.Scene)
+		want  core.PhaseState
+	}{
+		"its locks are not back": {func(scene.Scene) {}, core.PhaseRunning},
+		"they were back": {func(sc scene.Scene) {
+			sc.History.Phases = map[core.PhaseID]core.PhaseRecord{
+				core.PhaseFinish: {Ended: core.Since{At: scene.Ago(time.Hour), Exact: true}}}
+		}, core.PhaseDone},
+		"the cluster is asked for by hand": {func(sc scene.Scene) {
+			sc.ClusterRequests = append(sc.ClusterRequests, &core.MaintenanceRequest{Kind: core.KindClusterMaintenanceRequest,
+				MadeBy: core.MadeByLockstep, Meta: core.Meta{Name: "mos", UID: "by-hand", Created: scene.Ago(time.Minute)}})
+		}, core.PhaseDone},
+	} {
+		sc := scene.Over()
+		sc.Lock("", core.ControllerOpenStack, core.LockInactive)
+		tt.given(sc)
+		for _, p := range Phases(sc.Again().Snapshot) {
+			if p.ID == core.PhaseFinish && p.State != tt.want {
+				t.Errorf("%s: it is %s, %v", name, p.State, p.Evidence)
+			}
+		}
+	}
+}

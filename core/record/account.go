@@ -146,8 +146,17 @@ type Standstill struct {
 	Why     string  `json:"why,omitempty"`
 	Began   Time    `json:"began"`
 	Ended   Time    `json:"ended"`
+	EndSeen bool    `json:"endSeen"` // somebody watched when the update went on; else that was then or before
 	Took    float64 `json:"tookSeconds,omitempty"`
 	Lines   []Place `json:"lines"`
+}
+
+// endText says how its end is known, behind the time.
+func (s Standstill) endText() string {
+	if s.Ended.IsZero() || s.EndSeen {
+		return ""
+	}
+	return " or before"
 }
 
 // Project is what became of the instances of a project.

@@ -209,7 +209,8 @@ func (b *builder) standstill(l engine.JournalLine, at Place) {
 		return
 	}
 	s := Standstill{Phase: int(l.Number), Cause: string(l.Stands.Cause), Subject: l.Stands.Subject, Why: l.Stands.Why,
-		Began: Time{l.Stands.Since.At.UTC()}, Ended: Time{l.Stands.Until.UTC()}}
+		Began: Time{l.Stands.Since.At.UTC()}, Ended: Time{l.Stands.Until.UTC()},
+		EndSeen: !l.Stands.Until.IsZero() && !l.Stands.UntilUnseen}
 	s.Took = between(s.Began, s.Ended)
 	for i := range slices.Backward(b.Standstills) { // several runs know its beginning by the moment at which each of them looked
 		o := &b.Standstills[i]
@@ -217,7 +218,7 @@ func (b *builder) standstill(l engine.JournalLine, at Place) {
 			continue
 		}
 		if o.Ended.IsZero() {
-			o.Ended, o.Why = s.Ended, s.Why
+			o.Ended, o.EndSeen, o.Why = s.Ended, s.EndSeen, s.Why
 		}
 		o.Took = between(o.Began, o.Ended)
 		o.Lines = append(o.Lines, at)

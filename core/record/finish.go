@@ -38,6 +38,12 @@ func (b *builder) finish() {
 	}
 	slices.SortStableFunc(b.Nodes, func(x, y Node) int { return x.began().Compare(y.began()) })
 	b.outliers()
+	for i := range b.Standstills { // that the update went on may have been found long after its end
+		if s := &b.Standstills[i]; !b.Ended.IsZero() && (s.Ended.IsZero() || s.Ended.After(b.Ended.Time)) {
+			s.Ended, s.EndSeen = b.Ended, false
+			s.Took = between(s.Began, s.Ended)
+		}
+	}
 	b.Standstills = slices.DeleteFunc(b.Standstills, func(s Standstill) bool { return !s.Ended.IsZero() && s.Took < leastStandstill })
 	for i := range b.Standstills {
 		if n := b.nodes[b.Standstills[i].Subject]; n != nil {
@@ -209,20 +215,22 @@ func (n Node) longest() (Stage, bool) {
 func (b *builder) byProject() {
 	of := map[string][]Instance{}
 	for id, in := range b.instances {
+		var down []stretch
 		for _, m := range in.Moves {
-			switch {
-			case m.Failed():
+			if m.Failed() {
 				in.Failed++
-				fallthrough
+			}
+			switch {
 			case m.Live():
 				in.Slow += m.Took
-			default:
-				in.Down += m.Took
+			case !m.Failed():
+				down = append(down, stretch{m.Began.Time, m.Ended.Time})
 			}
 		}
 		for _, s := range in.Stopped {
-			in.Down += between(s.Stopped, Time{cmp.Or(s.Started.Time, b.Last.Time)})
+			down = append(down, stretch{s.Stopped.Time, cmp.Or(s.Started.Time, b.Last.Time)})
 		}
+		in.Down = covered(down) // who is stopped is not down once more while it is moved
 		if len(in.Moves)+len(in.Stopped) > 0 {
 			of[b.projects[id]] = append(of[b.projects[id]], *in)
 		}

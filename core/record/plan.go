@@ -276,7 +276,7 @@ func (b *builder) foretold(p *PlanPart) {
 	}
 }
 
-// stretch is from when to when something was planned.
+// stretch is a time from a moment to another.
 type stretch struct{ from, to time.Time }
 
 // plannedTimes are when each part was planned, from the beginning of the whole on: one after the other, but those that go beside one

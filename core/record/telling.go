@@ -165,11 +165,15 @@ func (a *Account) Counts() Counts {
 
 // StoodStill is for how long the update did not go on, in seconds. Times in which it stood still for several reasons count once.
 func (a *Account) StoodStill() float64 {
-	type stretch struct{ from, to time.Time }
 	var all []stretch
 	for _, s := range a.Standstills {
 		all = append(all, stretch{s.Began.Time, cmp.Or(s.Ended.Time, a.Last.Time)})
 	}
+	return covered(all)
+}
+
+// covered is how long the stretches are together, in seconds: where several overlap, once. They come in another order.
+func covered(all []stretch) float64 {
 	slices.SortFunc(all, func(x, y stretch) int { return x.from.Compare(y.from) })
 	var total time.Duration
 	var upTo time.Time
@@ -211,7 +215,8 @@ func (a *Account) StoodStillBy() []Standstills {
 			continue
 		}
 		o := &out[i]
-		o.Ended, o.Took, o.Times, o.Lines = s.Ended, o.Took+s.Took, o.Times+1, slices.Concat(o.Lines, s.Lines)
+		o.Ended, o.EndSeen, o.Took, o.Times = s.Ended, s.EndSeen, o.Took+s.Took, o.Times+1
+		o.Lines = slices.Concat(o.Lines, s.Lines)
 	}
 	return out
 }

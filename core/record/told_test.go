@@ -221,6 +221,49 @@ func TestWhatTwoSawIsOneThing(t *testing.T) {
 	}
 }
 
+// A standstill that was found to be over days after the update's end was over by then. Nobody saw it end.
+func TestAStandstillIsOverWhenTheUpdateIs(t *testing.T) {
+	for _, found := range []time.Time{{}, at(60 * 62).Time} {
+		r := &Reader{}
+		add := func(rec engine.Record) { r.Add(engine.JournalLine{Record: rec}) }
+		u := core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}
+		add(engine.Record{Kind: engine.RecordUpdate, At: at(0).Time, Update: &u})
+		stands := core.Standstill{Cause: core.StandsForPerson, Subject: "cmp-1", Since: core.Since{At: at(60).Time}}
+		add(engine.Record{Kind: engine.RecordStandstill, At: at(60).Time, Number: 4, Stands: &stands})
+		if !found.IsZero() {
+			stands.Until, stands.UntilUnseen = found, true
+			add(engine.Record{Kind: engine.RecordStandstill, At: found, Number: 4, Stands: &stands})
+		}
+		over := u
+		over.Ended = at(360).Time
+		add(engine.Record{Kind: engine.RecordUpdate, At: at(60 * 62).Time, Update: &over})
+		a, err := r.Account("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := a.Standstills; len(s) != 1 || !s[0].Ended.Equal(at(360).Time) || s[0].EndSeen || a.StoodStill() != 300*60 {
+			t.Errorf("found at %v: it stood still for %v s: %+v", found, a.StoodStill(), s)
+		}
+	}
+}
+
+// Who is stopped is not down once more while it is moved, and a cold migration that failed took no live migration's time.
+func TestDownIsCountedOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		all  []stretch
+		want float64
+	}{
+		"one within another": {[]stretch{{at(0).Time, at(60).Time}, {at(20).Time, at(35).Time}}, 3600},
+		"one into another":   {[]stretch{{at(30).Time, at(60).Time}, {at(0).Time, at(40).Time}}, 3600},
+		"apart":              {[]stretch{{at(0).Time, at(1).Time}, {at(2).Time, at(3).Time}}, 120},
+		"one without an end": {[]stretch{{at(0).Time, time.Time{}}}, 0},
+	} {
+		if got := covered(tt.all); got != tt.want {
+			t.Errorf("%s: %v s, want %v", name, got, tt.want)
+		}
+	}
+}
+
 // A moment in which the update did not go on is not told. What stood still for the same reason again and again is told once, with how
 // often and for how long, and its reason whole.
 func TestWhatStoodStill(t *testing.T) {
