@@ -8,44 +8,23 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ownGroup keeps a terminal's ctrl+c from a child.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// tick is the unit of the times in /proc/PID/stat on Linux (proc(5)).
-const tick = 10 * time.Millisecond
-
-// processorTime is the processor time that a process has used so far, in its own code and in the kernel.
+// processorTime is the processor time that a process has used so far, in its own code and in the kernel. It is read from the process's
+// clock, to the nanosecond: /proc/PID/stat counts in hundredths of a second, and in a short look Lockstep may need less than one.
 func processorTime(pid int) (time.Duration, error) {
-	path := fmt.Sprintf("/proc/%d/stat", pid)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return 0, err
+	const ofProcess = 2                 // CPUCLOCK_SCHED in the kernel's include/linux/posix-timers.h
+	clock := int32(^pid)<<3 | ofProcess //nolint:gosec // as clock_getcpuclockid(3) makes it
+	var used unix.Timespec
+	if err := unix.ClockGettime(clock, &used); err != nil {
+		return 0, fmt.Errorf("read the processor time of process %d: %w", pid, err)
 	}
-	used, err := processorTimeIn(string(text))
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
-	}
-	return used, nil
-}
-
-// processorTimeIn reads the processor time in the text of a /proc/PID/stat.
-func processorTimeIn(stat string) (time.Duration, error) {
-	end := strings.LastIndex(stat, ") ") // after the command's name, which may contain anything
-	fields := strings.Fields(stat[max(end, 0):])
-	if end < 0 || len(fields) < 14 {
-		return 0, fmt.Errorf("no processor time in %q", stat)
-	}
-	ticks := 0
-	for _, field := range fields[12:14] { // utime and stime
-		n, err := strconv.Atoi(field)
-		if err != nil {
-			return 0, fmt.Errorf("no processor time in %q: %w", stat, err)
-		}
-		ticks += n
-	}
-	return time.Duration(ticks) * tick, nil
+	return time.Duration(used.Nano()), nil
 }
 
 // memory is the resident memory of a process, in MiB.
