@@ -224,6 +224,9 @@ func TestAFormAboutOneNodeHasItsValues(t *testing.T) {
 			t.Errorf("%s has %q attempts, and the form says %q", v.Name, v.AttemptsRaw, got)
 		}
 	}
+	if f := newModeForm(s, []string{"gone"}); f.at != 0 || strings.Contains(f.choices[3].text, "as it is") {
+		t.Errorf("of a node that is gone the form says %+v", f.choices)
+	}
 	if len(modes) < 2 {
 		t.Errorf("the nodes have the modes %v", modes)
 	}

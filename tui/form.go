@@ -76,8 +76,10 @@ func viewOf(s *core.Snapshot, nodes []string) *core.NodeView {
 	if len(nodes) != 1 {
 		return nil
 	}
-	v, _ := progress.NodeView(s, nodes[0])
-	return v
+	if v, there := progress.NodeView(s, nodes[0]); there {
+		return v
+	}
+	return nil
 }
 
 // newModeForm asks for the migration mode of nodes.

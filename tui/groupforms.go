@@ -157,6 +157,17 @@ func (p *phasesPane) needGroups() string {
 	if why := p.needManagement(); why != "" {
 		return why
 	}
+	if len(p.snap.Management.Groups) == 0 {
+		return "the management cluster shows no update group"
+	}
+	return ""
+}
+
+// needWorkersGroup is why nothing can be set of groups other than that of the control plane.
+func (p *phasesPane) needWorkersGroup() string {
+	if why := p.needGroups(); why != "" {
+		return why
+	}
 	if len(newGroupIndexForm(p.snap).choices) == 0 {
 		return "the management cluster shows no update group besides that of the control plane"
 	}
@@ -192,12 +203,12 @@ func groupActions() []Action {
 			func(p *phasesPane) request { return openForm{ask(p.snap)} })
 	}
 	concurrency := ask("group.concurrency", "Set how many machines of an update group are updated at a time", "at a time",
-		core.IntentSetGroupConcurrency, (*phasesPane).needGroups, newConcurrencyForm)
+		core.IntentSetGroupConcurrency, (*phasesPane).needWorkersGroup, newConcurrencyForm)
 	concurrency.Keys = []string{"n"}
 	return []Action{
 		concurrency,
 		ask("group.index", "Set the index of an update group: which is updated first", "group's index", core.IntentSetGroupIndex,
-			(*phasesPane).needGroups, newGroupIndexForm),
+			(*phasesPane).needWorkersGroup, newGroupIndexForm),
 		ask("group.reboot", "Have the machines of an update group rebooted, or not", "group's reboots", core.IntentSetGroupReboot,
 			(*phasesPane).needGroups, newGroupRebootForm),
 		ask("group.make", "Make an update group", "new group", core.IntentMakeGroup, (*phasesPane).needManagement, newMakeGroupForm),

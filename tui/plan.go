@@ -70,8 +70,7 @@ type planSavedMsg struct {
 
 // openPlan asks for the forecast of nodes, of the whole update when there are none.
 func (m *Model) openPlan(nodes []string) tea.Cmd {
-	order, _ := forecast.Order(m.snap)
-	p := &planPage{request: evacuation.Request{Nodes: nodes, Order: order}, name: "the whole update"}
+	p := &planPage{request: evacuation.Request{Nodes: nodes}, name: "the whole update"}
 	if len(nodes) > 0 {
 		p.name = aboutNodes(m.snap, nodes)
 	}
@@ -85,6 +84,7 @@ func (m *Model) openPlan(nodes []string) tea.Cmd {
 func (p *planPage) ask(m *Model) tea.Cmd {
 	p.leave()
 	p.plan, p.err = nil, nil
+	p.request.Order, _ = forecast.Order(m.snap)
 	p.try++
 	p.said.Store(nil)
 	ctx, cancel := context.WithTimeout(m.ctx, planWithin)

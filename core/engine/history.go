@@ -43,7 +43,9 @@ func replay(past []Record) core.History {
 		case RecordStage:
 			if r.Stage != nil && r.Object != nil {
 				if now := stages[r.Object.UID]; r.Reconstructed == "" || now.Stage == r.Stage.Stage && !now.Since.Exact {
-					stages[r.Object.UID] = *r.Stage
+					st := *r.Stage
+					st.Since.Exact = st.Since.Exact && r.Exact // an older Lockstep said so of what it had found later
+					stages[r.Object.UID] = st
 				}
 				courses[r.Object.UID] = r.course(courses[r.Object.UID])
 			}

@@ -13,6 +13,7 @@ import (
 // moveBook follows Nova's migrations for the journal. It is owned by the goroutine of Run.
 type moveBook struct {
 	asOf  time.Time         // of the list that was looked at last
+	first time.Time         // when this run looked first
 	from  time.Time         // what ended up to then is in the journal, or was before it
 	known map[string]string // the status of each migration, as this run saw it
 }
@@ -32,12 +33,16 @@ func (e *Engine) observeMoves(s *core.Snapshot) {
 	if e.cfg.Journal == nil || src.AsOf.IsZero() || src.AsOf.Equal(b.asOf) || !s.Known(core.SourceInstances) {
 		return
 	}
-	if b.from.IsZero() && connecting(s) {
+	if b.first.IsZero() {
+		b.first = s.Now
+	}
+	requests := s.Sources[core.SourceClusterRequests]
+	if b.from.IsZero() && (connecting(s) || requests.AsOf.IsZero() && requests.State == core.SourceFailed) {
 		return // whether an update runs, whose migrations are all told, is not known yet
 	}
 	b.asOf = src.AsOf
 	if b.from.IsZero() {
-		if b.from = s.Now; e.history.Update.UID != "" && e.history.Update.Ended.IsZero() {
+		if b.from = b.first; e.history.Update.UID != "" && e.history.Update.Ended.IsZero() {
 			b.from = e.history.Update.Started
 		}
 	}

@@ -395,7 +395,8 @@ func (h *Handover) wrong(a *record.Account) {
 	var all []Wrong
 	for _, st := range a.StoodStillBy() {
 		if !st.Ended.IsZero() && st.Took >= wrongFrom.Seconds() {
-			all = append(all, Wrong{st.Began.Time, st.Ended.Time, "stood still" + st.TimesText() + ": " + st.Cause + wording.Prefixed(", ", st.Why),
+			all = append(all, Wrong{st.Began.Time, st.Ended.Time, "stood still" + st.TimesText() + ": " + st.Cause + wording.Prefixed(", ", st.Why) +
+				wording.TextIf(!st.EndSeen, " (it ended then or before)", ""),
 				record.Lines(st.Lines)})
 		}
 	}

@@ -151,8 +151,8 @@ type Standstill struct {
 	Lines   []Place `json:"lines"`
 }
 
-// endText says how its end is known, behind the time.
-func (s Standstill) endText() string {
+// EndText says how its end is known, behind the time.
+func (s Standstill) EndText() string {
 	if s.Ended.IsZero() || s.EndSeen {
 		return ""
 	}

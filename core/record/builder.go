@@ -205,7 +205,7 @@ func (b *builder) inUpdate(r core.Round) bool {
 }
 
 func (b *builder) standstill(l engine.JournalLine, at Place) {
-	if l.Stands == nil {
+	if l.Stands == nil || b.Outside { // only an update stands still: its end may stand behind the update's own
 		return
 	}
 	s := Standstill{Phase: int(l.Number), Cause: string(l.Stands.Cause), Subject: l.Stands.Subject, Why: l.Stands.Why,

@@ -261,7 +261,7 @@ func (p *page) standstills() {
 	for _, s := range p.account.StoodStillBy() {
 		p.put(`<tr><td>%d</td><td class="w">%s</td><td class="w">%s</td><td>%s</td><td class="n">%s</td><td class="n">%s</td>`+
 			`<td class="n">%s%s</td><td class="lines">%s</td></tr>`+"\n", s.Phase, s.Cause, wording.TextOf(s.Label, s.Subject), s.Why,
-			p.clock(s.Began), p.clock(s.Ended)+s.endText(), span(s.Took), s.TimesText(), lines(s.Lines...))
+			p.clock(s.Began), p.clock(s.Ended)+s.EndText(), span(s.Took), s.TimesText(), lines(s.Lines...))
 	}
 	p.endTable()
 }

@@ -147,7 +147,7 @@ func (d *markdown) phases(a *Account) {
 	rows = nil
 	for _, s := range a.StoodStillBy() {
 		rows = append(rows, []string{strconv.Itoa(s.Phase), plainly(s.Cause), plainly(cmp.Or(s.Label, s.Subject)), plainly(s.Why),
-			d.clock(s.Began), d.clock(s.Ended) + s.endText(), span(s.Took) + s.TimesText(), lines(s.Lines...)})
+			d.clock(s.Began), d.clock(s.Ended) + s.EndText(), span(s.Took) + s.TimesText(), lines(s.Lines...)})
 	}
 	d.rows(rows, "phase|cause|about|why|began|ended|took|lines", "Nothing, as far as somebody watched.")
 }
