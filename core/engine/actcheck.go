@@ -74,6 +74,7 @@ var actChecks = map[core.IntentKind][]func(actCheckAt, context.Context) error{
 	core.IntentActDropLock:       {actCheckAt.noClaims},
 	core.IntentActLetGo:          {actCheckAt.noClaims},
 	core.IntentActRearm:          {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
+	core.IntentActFinish:         {actCheckAt.nodePodsReady, actCheckAt.backInScheduling, actCheckAt.volumesBack},
 }
 
 // requestStands asks whether the request for which the step was granted is still there. Without it LCM does not take the node now, and

@@ -132,7 +132,8 @@ func actSources(s *core.Snapshot, i core.Intent, a core.ActAs) []core.SourceID {
 		out = append(out, core.SourceDeletionRequests)
 	}
 	if i.Node != "" && a.Namespace == podsNamespace &&
-		(i.Kind == core.IntentActIntoScheduling || i.Kind == core.IntentActRearm || i.Kind == core.IntentActVolumeIn) {
+		(i.Kind == core.IntentActIntoScheduling || i.Kind == core.IntentActRearm || i.Kind == core.IntentActVolumeIn ||
+			i.Kind == core.IntentActFinish) {
 		out = append(out, core.SourceNodePods)
 	}
 	if a.Controller != core.ControllerOpenStack {
@@ -180,6 +181,9 @@ func actSources(s *core.Snapshot, i core.Intent, a core.ActAs) []core.SourceID {
 		}
 		if compute {
 			out = append(out, core.SourceComputeServices)
+		}
+		if i.Kind == core.IntentActFinish && i.Node != "" {
+			out = append(out, core.SourceNetworkAgents)
 		}
 	case core.IntentActVolumeOut:
 		if compute {

@@ -110,12 +110,7 @@ func (p *planner) actLetGo() {
 	finalizer := HeldByRockoon(s, r)
 	p.guard(core.Guard{ID: core.GuardHeldBy, Text: "the OpenStack controller's finalizer keeps it in its removal", Holds: finalizer != "",
 		Answer: wording.TextOf(finalizer, "it does not")})
-	turn := progress.TurnNone
-	if played {
-		turn = progress.TurnOn(s, a, r.Node)
-	}
-	p.guard(core.Guard{ID: core.GuardTakenBack, Text: "its lock is taken back", Holds: turn == progress.TurnNone || turn == progress.TurnGone,
-		Answer: turnTexts[turn], Remedy: "take it back first: this is what the finalizer is for"})
+	p.guard(takenBack(s, a, played, r))
 	p.step.Why = "The OpenStack controller has seen the request and keeps it until it has taken the node back. It does not run, and " +
 		"Lockstep has done its part."
 	p.step.Then = "The request is gone, and LCM goes on."
@@ -124,6 +119,28 @@ func (p *planner) actLetGo() {
 		return
 	}
 	p.removeFinalizer(r.Ref(), finalizer)
+}
+
+// takenBack holds when nothing is left of the request to take back. The node of a machine that is only disabled comes back with the
+// lock it left with; nothing but this finalizer would tell anybody to arm it (docs/mosk.md#left-over-locks).
+func takenBack(s *core.Snapshot, a core.ActAs, played bool, r *core.MaintenanceRequest) core.Guard {
+	turn := progress.TurnNone
+	if played {
+		turn = progress.TurnOn(s, a, r.Node)
+	}
+	g := core.Guard{ID: core.GuardTakenBack, Text: "its lock is taken back", Holds: turn == progress.TurnNone || turn == progress.TurnGone,
+		Answer: turnTexts[turn], Remedy: "take it back first: this is what the finalizer is for"}
+	l := s.NodeLock(r.Node, a.Controller)
+	if turn != progress.TurnNone || r.Node == "" || l == nil {
+		return g
+	}
+	disabled := s.Sources[core.SourceDisableNotices].State != core.SourceAbsent // else a node that is not there has left for good
+	if disabled && (l.State() != core.LockActive || l.InnerState == core.InnerActive) {
+		g.Holds = false
+		g.Answer = "the node is away, and its lock is " + wording.OneLine(string(l.State()), 40) + ", with " + InnerText(l.InnerState)
+		g.Remedy = "wait until its machine is enabled, and take it back then; or scale the OpenStack controller up"
+	}
+	return g
 }
 
 func (p *planner) removeFinalizer(ref core.Ref, finalizer string) {

@@ -74,6 +74,9 @@ func (p *planner) actRelease(a core.ActAs, l *core.WorkloadLock, turn progress.A
 	p.step.Then = wording.Join(lcmThen(s, l, core.LockInactive), progress.RemoteLoss(s, p.i.Node))
 	p.guard(core.Guard{ID: core.GuardBegun, Text: "the work on the node was begun", Holds: l.InnerState == core.InnerActive,
 		Answer: InnerText(l.InnerState), Remedy: "begin it first"})
+	if a.Controller == core.ControllerOpenStack {
+		p.guardHeld(s.NodeRequest(node)) // begin, which asks it too, is done already where an inner_state is left over
+	}
 	if r := s.NodeRequest(node); progress.ReleaseMatters(s, a, r) {
 		p.guardApplied(r) // one can be taken over that was begun for another request, or by another controller
 	}

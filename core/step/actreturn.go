@@ -166,8 +166,12 @@ func (p *planner) actFinish(l *core.WorkloadLock, turn progress.ActTurn) {
 			svc.DisabledReason != core.DisabledReasonMaintenance, Answer: core.ServiceText(svc),
 			Remedy: "put it back into scheduling first"})
 	}
-	if p.i.Controller == core.ControllerOpenStack {
-		p.guardVolumesBack()
+	// a request that is withdrawn before the release leaves the lock active: then no other step has looked whether the node is back
+	if p.i.Node != "" && turn == progress.TurnReturn {
+		p.guardReturned()
+		if p.i.Controller == core.ControllerOpenStack {
+			p.guardVolumes(false)
+		}
 	}
 	p.step.Why = "The node does not count against the concurrency any more."
 	p.step.Then = "The next node can be prepared."

@@ -142,11 +142,11 @@ func restsOnVolumes(s *core.Snapshot, i core.Intent) bool {
 	switch i.Kind {
 	case core.IntentActVolumeOut, core.IntentActVolumeIn:
 		return true
-	case core.IntentActRelease, core.IntentActRearm:
+	case core.IntentActRelease, core.IntentActRearm, core.IntentActFinish:
 		return i.Node != "" && !s.NoCinder()
 	case core.IntentActDropLock:
 		return !s.NoCinder()
-	case core.IntentActIntoScheduling, core.IntentActFinish:
+	case core.IntentActIntoScheduling:
 		return len(s.VolumeServicesOn(i.Node)) > 0
 	}
 	return false

@@ -95,7 +95,7 @@ func TestAPlayedControllerSeesToVolumes(t *testing.T) {
 			returned(sc)
 			sc.NodeLock("cmp-01", core.ControllerOpenStack).RawState = core.LockActive
 			scene.OutOf(lvm(sc), core.DisabledReasonMaintenance)
-		}, core.IntentActFinish, "its volume services are back before"},
+		}, core.IntentActFinish, "back in scheduling, and up"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sc := scene.Healthy()
