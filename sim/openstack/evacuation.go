@@ -10,6 +10,7 @@ func (c *Cloud) evacuate(now time.Time, s *server, a *action, wanted string) {
 	stopped := s.vm == vmStopped
 	c.events.at(now.Add(time.Second), func(t time.Time) {
 		if s.deleted {
+			m.set(t, "failed")
 			return
 		}
 		var failure string
@@ -35,6 +36,7 @@ func (c *Cloud) evacuate(now time.Time, s *server, a *action, wanted string) {
 func (c *Cloud) evacuated(now time.Time, m *migration, a *action, e *actionEvent, stopped bool) {
 	s := m.server
 	if s.deleted {
+		m.set(now, "failed")
 		claim(m.dest, s, s.flavor, -1)
 		return
 	}

@@ -231,38 +231,39 @@ func (c *Cloud) StopCompute(name string) error {
 }
 
 // ForgetCompute deletes the nova-compute service of a host while it runs, as an administrator can: Nova knows no
-// compute there until nova-compute is restarted. A host with instances, or a host that is not a compute host, is an
-// error.
+// compute there until nova-compute is restarted. A host with instances or open migrations, or a host that is not a
+// compute host, is an error.
 func (c *Cloud) ForgetCompute(name string) error {
 	c.lock()
 	defer c.mu.Unlock()
 	h := c.hosts[name]
-	if h == nil || h.compute == nil || len(h.servers) > 0 || len(h.live) > 0 {
+	if h == nil || h.compute == nil || len(h.servers) > 0 || c.migrates(h) {
 		return fmt.Errorf("openstack: forget compute: no empty compute host %q", name)
 	}
-	h.forgotten = h.compute.zone
 	c.forget(h.compute)
 	return nil
 }
 
-// forget deletes a service.
+// forget deletes a service. With its nova-compute a host leaves every aggregate, and so its zone.
 func (c *Cloud) forget(s *service) {
-	if s == s.host.compute {
-		s.host.compute = nil
+	if h := s.host; s == h.compute {
+		h.compute, h.forgotten, h.Zone = nil, true, defaultZone
+		for _, a := range c.aggregates {
+			a.hosts = slices.DeleteFunc(slices.Clone(a.hosts), func(name string) bool { return name == h.Name })
+		}
 	}
 	c.services = slices.DeleteFunc(c.services, func(o *service) bool { return o == s })
 	s.host.services = slices.DeleteFunc(s.host.services, func(o *service) bool { return o == s })
 }
 
-// StartCompute starts nova-compute again after StopCompute, or after ForgetCompute: then it registers again. A host
-// that is off, or that is not a compute host, is an error.
+// StartCompute starts nova-compute again after StopCompute, or after its service was deleted: then it registers again,
+// in the default zone. A host that is off, or that is not a compute host, is an error.
 func (c *Cloud) StartCompute(name string) error {
 	now := c.lock()
 	defer c.mu.Unlock()
 	h := c.hosts[name]
-	if h != nil && h.compute == nil && h.forgotten != "" && h.on {
-		h.compute = c.addService(h, "nova-compute", h.forgotten)
-		h.forgotten = ""
+	if h != nil && h.compute == nil && h.forgotten && h.on {
+		h.compute, h.forgotten = c.addService(h, "nova-compute", h.Zone), false
 		return nil
 	}
 	if h == nil || h.compute == nil || !h.on {

@@ -89,7 +89,7 @@ type host struct {
 
 	holdAgents, holdCompute bool // do not start with the host
 
-	forgotten string // the zone of its nova-compute, if the service was deleted while it ran; otherwise empty
+	forgotten bool // its nova-compute service was deleted, and nova-compute has not registered again
 
 	servers map[*server]bool
 	live    []*migration // live migrations from this host; the first one runs, the others are queued
@@ -259,6 +259,20 @@ type migration struct {
 }
 
 func (m *migration) set(now time.Time, status string) { m.status, m.updated = status, now }
+
+// ended tells whether nothing more follows. A resize that waits to be confirmed (finished) has not ended.
+func (m *migration) ended() bool {
+	switch m.status {
+	case "confirmed", "reverted", "error", "failed", "completed", "cancelled", "done":
+		return true
+	}
+	return false
+}
+
+// migrates tells whether a migration from or to a host has not ended.
+func (c *Cloud) migrates(h *host) bool {
+	return slices.ContainsFunc(c.migs, func(m *migration) bool { return (m.source == h || m.dest == h) && !m.ended() })
+}
 
 // inProgress tells whether servers/{id}/migrations still shows a live migration.
 func (m *migration) inProgress() bool {

@@ -156,7 +156,7 @@ func (k *call) updateByHost() reply {
 	return ok(object{"service": v})
 }
 
-// deleteService removes a compute service if its host is empty. For Nova the host is removed, too.
+// deleteService removes a compute service if its host is empty and no migration from or to it is open. For Nova the host is removed, too.
 func deleteService(k *call) reply {
 	id := k.r.PathValue("id")
 	i := slices.IndexFunc(k.c.services, func(s *service) bool {
@@ -170,7 +170,7 @@ func deleteService(k *call) reply {
 		switch {
 		case len(h.servers) > 0:
 			return conflict("Unable to delete compute service that is hosting instances. Migrate or delete the instances first.")
-		case len(h.live) > 0:
+		case k.c.migrates(h):
 			return conflict("Unable to delete compute service that has in-progress migrations. Complete the migrations or delete the instances " +
 				"first.")
 		}

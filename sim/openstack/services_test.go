@@ -1,6 +1,8 @@
 package openstack_test
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -8,7 +10,9 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 	client "github.com/gophercloud/gophercloud/v2/openstack"
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/aggregates"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/hypervisors"
+	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/migrations"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/services"
 	"github.com/gophercloud/gophercloud/v2/openstack/networking/v2/extensions/agents"
 
@@ -280,5 +284,138 @@ func TestAServiceWithInstancesCannotBeDeleted(t *testing.T) {
 	}
 	if _, there := w.computeServices(c)["n4"]; there {
 		t.Error("n4 still has its service")
+	}
+}
+
+func TestAServiceWithMigrationsThatHaveNotEndedCannotBeDeleted(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		begin  func(w *world, c *gophercloud.ServiceClient) string // n2 to n1, or n1 to n3; n1 has no instances then
+		record string
+		end    func(w *world, c *gophercloud.ServiceClient, id string)
+	}{
+		{"a live one to it", func(w *world, c *gophercloud.ServiceClient) string {
+			id := w.server("vm", openstack.ServerSpec{Host: "n2", Flavor: "medium"})
+			w.act(c, id, "os-migrateLive", liveTo("n1"), 202, "")
+			w.advance(running)
+			return id
+		}, "running n2→n1", func(w *world, c *gophercloud.ServiceClient, id string) {
+			list := w.records(migrations.ListOpts{InstanceID: &id})
+			if status, body := do(w.t.Context(), c, http.MethodDelete, fmt.Sprintf("servers/%s/migrations/%d", id, list[0].ID), nil); status != 202 {
+				w.t.Fatalf("abort: %d %s", status, body)
+			}
+			w.advance(time.Minute)
+		}},
+		{"a cold one from it that waits to be confirmed", func(w *world, c *gophercloud.ServiceClient) string {
+			id := w.server("vm", openstack.ServerSpec{})
+			w.act(c, id, "migrate", map[string]string{"host": "n3"}, 202, "")
+			w.advance(time.Minute)
+			w.wantState(id, "VERIFY_RESIZE n3")
+			return id
+		}, "finished n1→n3", func(w *world, c *gophercloud.ServiceClient, id string) {
+			w.act(c, id, "confirmResize", nil, 204, "")
+			w.advance(time.Minute)
+		}},
+		{"an evacuation to it", func(w *world, c *gophercloud.ServiceClient) string {
+			id := w.server("vm", openstack.ServerSpec{Host: "n2"})
+			if err := w.CrashHost("n2"); err != nil {
+				w.t.Fatal(err)
+			}
+			w.advance(2 * time.Minute)
+			w.act(c, id, "evacuate", map[string]any{"host": "n1"}, 200, "")
+			w.advance(2 * time.Second)
+			return id
+		}, "pre-migrating n2→n1", func(w *world, c *gophercloud.ServiceClient, id string) {
+			if status, body := do(w.t.Context(), c, http.MethodDelete, "servers/"+id, nil); status != 204 {
+				w.t.Fatalf("delete: %d %s", status, body)
+			}
+			if err := w.PowerOnHost("n2"); err != nil {
+				w.t.Fatal(err)
+			}
+			w.advance(time.Minute)
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t, openstack.Options{})
+			c := w.compute("sim", "2.65")
+			service := w.computeServices(c)["n1"].ID
+			id := test.begin(w, c)
+			if got := w.record(id); got != test.record {
+				t.Fatalf("record is %q, want %q", got, test.record)
+			}
+			status, body := do(t.Context(), c, http.MethodDelete, "os-services/"+service, nil)
+			if status != http.StatusConflict || !strings.Contains(body, "in-progress migrations") {
+				t.Fatalf("%d %s, want 409", status, body)
+			}
+			if err := w.ForgetCompute("n1"); err == nil {
+				t.Error("the service is forgotten in spite of it")
+			}
+			test.end(w, c, id)
+			if status, body := do(t.Context(), c, http.MethodDelete, "os-services/"+service, nil); status != http.StatusNoContent {
+				t.Errorf("once it has ended: %d %s", status, body)
+			}
+		})
+	}
+}
+
+func TestWithItsServiceAHostLeavesItsAggregatesAndItsZone(t *testing.T) {
+	w := newWorld(t, openstack.Options{})
+	if err := w.AddHost(openstack.HostSpec{Name: "z1", Zone: "rack2", VCPUs: 8, RAM: 8192, Disk: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.AddAggregate(openstack.AggregateSpec{Name: "fast", Hosts: []string{"n4", "z1"}}); err != nil {
+		t.Fatal(err)
+	}
+	c := w.compute("sim", "2.53")
+	wantAggregates := func(want string) {
+		t.Helper()
+		pages, err := aggregates.List(c).AllPages(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := aggregates.ExtractAggregates(pages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, a := range list {
+			got = append(got, fmt.Sprint(a.Name, a.Hosts))
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("aggregates: %s, want %s", s, want)
+		}
+	}
+	wantAggregates("rack2[z1] fast[n4 z1]")
+	if zone := w.computeServices(c)["z1"].Zone; zone != "rack2" {
+		t.Errorf("at first the zone is %s", zone)
+	}
+	if err := services.Delete(t.Context(), c, w.computeServices(c)["z1"].ID).ExtractErr(); err != nil {
+		t.Fatal(err)
+	}
+	wantAggregates("rack2[] fast[n4]")
+	if err := w.StartCompute("z1"); err != nil {
+		t.Fatal(err)
+	}
+	if s := w.computeServices(c)["z1"]; s.Zone != "nova" || s.State != "up" {
+		t.Errorf("registered again: %s in %s, want up in nova", s.State, s.Zone)
+	}
+	wantAggregates("rack2[] fast[n4]")
+}
+
+func TestAHostThatRegistersAgainCanBeAddedToItsZone(t *testing.T) {
+	w := newWorld(t, openstack.Options{})
+	if err := w.AddHost(openstack.HostSpec{Name: "z1", Zone: "rack2", VCPUs: 8, RAM: 8192, Disk: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.ForgetCompute("z1"), w.StartCompute("z1")); err != nil {
+		t.Fatal(err)
+	}
+	c := w.compute("sim", "2.53")
+	if status, body := do(t.Context(), c, http.MethodPost, "os-aggregates/1/action",
+		map[string]any{"add_host": map[string]any{"host": "z1"}}); status != 200 {
+		t.Fatalf("%d %s", status, body)
+	}
+	if zone := w.computeServices(c)["z1"].Zone; zone != "rack2" {
+		t.Errorf("the zone is %s, want rack2", zone)
 	}
 }
