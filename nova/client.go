@@ -64,6 +64,8 @@ type Client struct {
 	refusal
 
 	current atomic.Pointer[session]
+
+	retagged retagged
 }
 
 // credentials are what a Client logs in with, and the connections made by their settings.

@@ -106,6 +106,7 @@ func (w *Writer) setTags(ctx context.Context, c core.SetMaintenanceTags) error {
 			Message: "nothing was sent: its tags were not read before"}
 	}
 	return w.send(ctx, a, vTags, func(ctx context.Context, s *session) error {
+		defer w.c.retagged.add(c.Instance.UID) // whatever the answer is, or none
 		sc := at(s.compute, s.versions.best(vTags))
 		return w.c.send(ctx, sc, http.MethodPut, sc.ServiceURL("servers", c.Instance.UID, "tags"), map[string]any{"tags": c.All}, http.StatusOK)
 	})

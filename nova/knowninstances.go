@@ -113,6 +113,7 @@ func (l *instancePoll) complete() {
 // hostRead ends a look at a host. It first looks for an instance that is no longer there among the changes, so that the instance
 // appears on its new host before it leaves the old one, and is always somewhere.
 func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Object) {
+	l.readAgain(k)
 	began, present := k.began, k.present
 	missing := func() (ids []string) {
 		for _, i := range l.byHost[k.query.host] {

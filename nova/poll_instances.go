@@ -51,9 +51,10 @@ type instancePoll struct {
 	gathered []string  // IDs on pages of the first list that nobody was told of yet
 	told     time.Time // when the pages of the first list were told last
 
-	seen    *seenServers     // of the hosts and the changes
-	size    int              // of the next page
-	hosts   map[string]*look // of the focus hosts
+	seen    *seenServers         // of the hosts and the changes
+	size    int                  // of the next page
+	hosts   map[string]*look     // of the focus hosts, and of those to be read again
+	again   map[string]time.Time // hosts to be read once more, and since when
 	changes *look
 	listing *look
 
@@ -97,7 +98,7 @@ type answer struct {
 func newInstancePoll(p *Poller) *instancePoll {
 	return &instancePoll{
 		p: p, byHost: map[string][]*core.Instance{}, gone: map[string]uint64{},
-		size: pageSize, seen: newSeenServers(), hosts: map[string]*look{}, changes: &look{}, listing: &look{},
+		size: pageSize, seen: newSeenServers(), hosts: map[string]*look{}, again: map[string]time.Time{}, changes: &look{}, listing: &look{},
 		answers: make(chan answer),
 	}
 }
@@ -142,6 +143,7 @@ func (l *instancePoll) run(ctx context.Context, behind time.Duration, nudge <-ch
 
 // turn reads a page of each look that is due.
 func (l *instancePoll) turn(ctx context.Context, nudged bool) {
+	l.noteRetagged()
 	for _, host := range l.focus(nudged) {
 		l.read(ctx, host)
 	}
@@ -161,7 +163,7 @@ func (l *instancePoll) turn(ctx context.Context, nudged bool) {
 // that are being emptied were read between its pages.
 func (l *instancePoll) focus(nudged bool) []*look {
 	now := wallClock()
-	hosts, moving := l.p.hosts()
+	hosts, moving := l.watched()
 	every := l.p.scaled(hostQuietEvery)
 	if moving {
 		every = l.p.scaled(hostMovingEvery)
@@ -239,7 +241,7 @@ func (l *instancePoll) next() time.Duration {
 	if !l.synced && !l.listing.busy && !now.Before(l.listing.due) {
 		return 0
 	}
-	hosts, _ := l.p.hosts()
+	hosts, _ := l.watched()
 	busy := 0
 	for _, h := range hosts {
 		if k := l.hosts[h]; k != nil && k.busy {

@@ -2,6 +2,8 @@ package nova
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -282,6 +284,45 @@ func TestSimTokensExpireAndTheCloudGoesAway(t *testing.T) {
 		b.await("live again", func() bool {
 			return b.state(core.SourceInstances) == core.SourceLive && b.state(core.SourceMigrations) == core.SourceLive
 		})
+	})
+}
+
+// Nova counts a change of tags as no change of the instance. One that was made here is seen at once, on whatever host; a colleague's is
+// seen in the list of a focus host, and on other hosts with the next list of all instances.
+func TestSimTagsAreNoChange(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		const near, far = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+		longAgo := apart().Now().Add(-time.Hour) // what changed lately is read again for some minutes, with its tags
+		cloud := simCloud(t, openstack.Options{Clock: apart()}, openstack.ServerSpec{Name: "near", ID: near, Created: longAgo},
+			openstack.ServerSpec{Name: "new"})
+		if _, err := cloud.AddServer(openstack.ServerSpec{Name: "far", ID: far, Flavor: "m1.medium", Host: "kaas-node-002",
+			Created: longAgo}); err != nil {
+			t.Fatal(err)
+		}
+		c := simClient(t, cloud, "sim")
+		p, b := poll(t, c, "kaas-node-001")
+		b.await("both", func() bool { return b.state(core.SourceInstances) == core.SourceLive && b.instance(far).TagsKnown })
+		shown := func(id, tag string) time.Duration {
+			t.Helper()
+			began := time.Now()
+			b.await("the tag "+tag, func() bool { return slices.Equal(b.instance(id).Tags, []string{tag}) })
+			return time.Since(began)
+		}
+		if err := writes(t, c, p.Nudge).write(tagging(far, "mine")); err != nil {
+			t.Fatal(err)
+		}
+		if d := shown(far, "mine"); d > 10*time.Second {
+			t.Errorf("its own tag was seen after %s", d)
+		}
+		if err := errors.Join(cloud.SetTags(near, "theirs"), cloud.SetTags(far, "theirs")); err != nil {
+			t.Fatal(err)
+		}
+		if d := shown(near, "theirs"); d > 30*time.Second {
+			t.Errorf("a colleague's tag on a focus host was seen after %s", d)
+		}
+		if d := shown(far, "theirs"); d < time.Minute || d > relistEvery+time.Minute {
+			t.Errorf("a colleague's tag elsewhere was seen after %s", d)
+		}
 	})
 }
 

@@ -331,13 +331,13 @@ func (c *Cloud) SetBehaviour(id string, b Behaviour) error {
 
 // SetTags replaces the tags of an instance, as its owner would. An unknown ID is an error.
 func (c *Cloud) SetTags(id string, tags ...string) error {
-	now := c.lock()
+	c.lock()
 	defer c.mu.Unlock()
 	s := c.servers[id]
 	if s == nil || s.deleted {
 		return fmt.Errorf("openstack: set tags: no server %q", id)
 	}
-	s.tags, s.updated = slices.Clone(tags), now
+	s.tags = slices.Clone(tags)
 	return nil
 }
 

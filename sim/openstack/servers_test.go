@@ -1,6 +1,7 @@
 package openstack_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -223,6 +224,22 @@ func TestTags(t *testing.T) {
 	}
 	if err := tags.Delete(ctx, c, id, "x").ExtractErr(); statusOf(err) != 404 || !strings.Contains(err.Error(), "has no tag 'x'") {
 		t.Errorf("deleting it twice: %v", err)
+	}
+	w.advance(time.Minute)
+	since := w.clock.Now()
+	w.advance(time.Minute)
+	if err := errors.Join(tags.Add(ctx, c, id, "a").ExtractErr(), tags.Delete(ctx, c, id, "y").ExtractErr(), w.SetTags(id, "b"),
+		tags.DeleteAll(ctx, c, id).ExtractErr()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tags.ReplaceAll(ctx, c, id, tags.ReplaceAllOpts{Tags: []string{"z"}}).Extract(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := servers.Get(ctx, c, id).Extract(); err != nil || s.Updated.After(since) || !slices.Equal(*s.Tags, []string{"z"}) {
+		t.Errorf("changed tags: updated %s, tags %v, %v", s.Updated, *s.Tags, err)
+	}
+	if names := listNames(t, c, servers.ListOpts{AllTenants: true, ChangesSince: since.Format(time.RFC3339)}); len(names) > 0 {
+		t.Errorf("changed since: %v", names)
 	}
 	broken := w.server("broken", openstack.ServerSpec{Status: "ERROR"})
 	if err := tags.Add(ctx, c, broken, "x").ExtractErr(); statusOf(err) != 409 || !strings.Contains(err.Error(), "vm_state error") {

@@ -10,6 +10,8 @@ import (
 
 const maxTags = 50 // per server, as in Nova
 
+// Tags are in a table of their own: a change of them is no change of the server for changes-since, and moves no updated.
+
 // taggable returns the server in the path, if its state allows changes of its tags.
 func (k *call) taggable(what string) (*server, *reply) {
 	s, no := k.findServer()
@@ -74,7 +76,6 @@ func addTag(k *call) reply {
 		s.tags = append(slices.Clone(s.tags), tag)
 		slices.Sort(s.tags)
 	}
-	s.updated = k.now
 	return reply{status: http.StatusCreated}.with("Location", k.base+"/v2.1/servers/"+s.id+"/tags/"+tag)
 }
 
@@ -91,7 +92,7 @@ func replaceTags(k *call) reply {
 	var tags []string
 	_ = json.Unmarshal(args["tags"], &tags) // the schema has checked it
 	slices.Sort(tags)
-	s.tags, s.updated = slices.Compact(tags), k.now
+	s.tags = slices.Compact(tags)
 	return ok(object{"tags": tagsView(s)})
 }
 
@@ -105,7 +106,7 @@ func deleteTag(k *call) reply {
 	if i < 0 {
 		return missing("Instance %s has no tag '%s'", s.id, tag)
 	}
-	s.tags, s.updated = slices.Delete(slices.Clone(s.tags), i, i+1), k.now
+	s.tags = slices.Delete(slices.Clone(s.tags), i, i+1)
 	return reply{status: http.StatusNoContent}
 }
 
@@ -114,6 +115,6 @@ func deleteTags(k *call) reply {
 	if no != nil {
 		return *no
 	}
-	s.tags, s.updated = nil, k.now
+	s.tags = nil
 	return reply{status: http.StatusNoContent}
 }
