@@ -129,6 +129,8 @@ func showServer(k *call) reply {
 	return ok(object{"server": k.serverView(s)})
 }
 
+// deleteServer has the host's nova-compute delete an instance. Where that is down, or the instance has no host, Nova's API deletes it from
+// the database itself before it answers. A second request while nova-compute is at it is ignored.
 func deleteServer(k *call) reply {
 	s, no := k.findServer()
 	if no != nil {
@@ -136,6 +138,14 @@ func deleteServer(k *call) reply {
 	}
 	if s.locked && !k.token.admin() {
 		return conflict("Instance %s is locked", s.id)
+	}
+	switch {
+	case s.host == nil || !k.c.up(s.host.compute, k.now):
+		k.begin(s, "delete")
+		k.c.destroy(k.now, s)
+		return reply{status: http.StatusNoContent}
+	case s.task == "deleting":
+		return reply{status: http.StatusNoContent}
 	}
 	a := k.begin(s, "delete")
 	e := a.event("compute_terminate_instance", k.now, s.host)

@@ -303,3 +303,59 @@ func TestUnshelveFindsAHost(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+func TestAnInstanceOfAHostThatIsDownIsDeletedAtOnce(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		down func(*world) error
+		gone bool // at once; otherwise nova-compute does it
+	}{
+		{"the host is up", func(*world) error { return nil }, false},
+		{"nova-compute is silent, and Nova has not noticed", func(w *world) error { return w.StopCompute("n1") }, false},
+		{"nova-compute is down", func(w *world) error { defer w.advance(2 * time.Minute); return w.StopCompute("n1") }, true},
+		{"the host is off", func(w *world) error { defer w.advance(2 * time.Minute); return w.CrashHost("n1") }, true},
+	} {
+		for _, how := range []string{"DELETE", "forceDelete"} {
+			t.Run(test.name+", "+how, func(t *testing.T) {
+				w := newWorld(t, openstack.Options{})
+				id := w.server("vm", openstack.ServerSpec{})
+				c := w.compute("sim", "2.53")
+				if err := test.down(w); err != nil {
+					t.Fatal(err)
+				}
+				ask := func() {
+					t.Helper()
+					if how == "forceDelete" {
+						w.act(c, id, how, nil, 202, "")
+					} else if status, body := do(t.Context(), c, http.MethodDelete, "servers/"+id, nil); status != 204 {
+						t.Fatalf("%d %s", status, body)
+					}
+				}
+				ask()
+				if s, there := w.Server(id); there == test.gone {
+					t.Fatalf("it is there: %v, %+v", there, s)
+				}
+				if test.gone {
+					if _, body := do(t.Context(), w.compute("sim", "2.1"), http.MethodGet, "os-hypervisors/1", nil); !strings.Contains(body,
+						`"vcpus_used":0`) {
+						t.Errorf("its room is not free: %s", body)
+					}
+					return
+				}
+				w.wantState(id, "ACTIVE n1 deleting")
+				ask() // a second one is ignored
+				w.advance(2 * time.Second)
+				if !strings.Contains(test.name, "silent") {
+					w.wantState(id, "gone")
+					return
+				}
+				w.wantState(id, "ACTIVE n1 deleting")
+				if err := w.StartCompute("n1"); err != nil {
+					t.Fatal(err)
+				}
+				w.advance(time.Second)
+				w.wantState(id, "gone")
+			})
+		}
+	}
+}
