@@ -91,12 +91,11 @@ func (k *call) hypervisorView(h *host, detail, withServers bool) object {
 	return v
 }
 
-// figures returns what a hypervisor has and uses; the host itself takes 512 MiB, Nova's reserved_host_memory_mb.
+// figures returns what a hypervisor has and uses, with what the host takes itself.
 func (h *host) figures() map[string]int {
-	const reserved = 512
 	return map[string]int{
-		"vcpus": h.VCPUs, "vcpus_used": h.usedCPU, "memory_mb": h.RAM, "memory_mb_used": h.usedRAM + reserved,
-		"free_ram_mb": h.RAM - h.usedRAM - reserved, "local_gb": h.Disk, "local_gb_used": h.usedDisk, "free_disk_gb": h.Disk - h.usedDisk,
+		"vcpus": h.VCPUs, "vcpus_used": h.usedCPU, "memory_mb": h.RAM, "memory_mb_used": h.usedRAM + reservedRAM,
+		"free_ram_mb": h.RAM - h.usedRAM - reservedRAM, "local_gb": h.Disk, "local_gb_used": h.usedDisk, "free_disk_gb": h.Disk - h.usedDisk,
 		"disk_available_least": h.Disk - h.usedDisk, "running_vms": len(h.servers), "current_workload": len(h.live),
 	}
 }

@@ -18,7 +18,7 @@ const (
 )
 
 func (c *Cloud) newMigration(now time.Time, s *server, kind, userID, projectID string) *migration {
-	m := &migration{number: len(c.migs) + 1, server: s, kind: kind, status: "accepted", source: s.host, created: now, updated: now,
+	m := &migration{number: len(c.migs) + 1, server: s, kind: kind, status: "accepted", source: s.host, created: now,
 		oldFlavor: s.flavor, newFlavor: s.flavor, userID: userID, projectID: projectID}
 	m.uuid = c.uuid("migration", s.id)
 	c.migs = append(c.migs, m)

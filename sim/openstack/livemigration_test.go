@@ -458,3 +458,60 @@ func TestARunningClockCarriesAMigrationThrough(t *testing.T) {
 		bubble.Until(t, "the server is on n2", func() bool { return w.state(id) == "ACTIVE n2" })
 	})
 }
+
+// Nova's database has no time of a change until the record is changed.
+func TestARecordThatWasNeverChangedIsNoChange(t *testing.T) {
+	w := newWorld(t, openstack.Options{})
+	id := w.server("vm", openstack.ServerSpec{})
+	w.act(w.compute("sim", "2.56"), id, "os-migrateLive", live, 202, "")
+	list := func(filter string) string {
+		t.Helper()
+		status, body := do(t.Context(), w.compute("sim", "2.66"), http.MethodGet, "os-migrations"+filter, nil)
+		if status != 200 {
+			t.Fatalf("%d %s", status, body)
+		}
+		return body
+	}
+	if body := list(""); !strings.Contains(body, `"status":"accepted"`) || !strings.Contains(body, `"updated_at":null`) {
+		t.Errorf("asked for: %s", body)
+	}
+	since, before := "?changes-since="+start.Format("2006-01-02T15:04:05"), "?changes-before="+start.Add(time.Hour).Format("2006-01-02T15:04:05")
+	for _, filter := range []string{since, before} {
+		if body := list(filter); strings.Contains(body, id) {
+			t.Errorf("%s shows what has not changed: %s", filter, body)
+		}
+	}
+	w.advance(time.Second)
+	for _, filter := range []string{since, before} {
+		if body := list(filter); !strings.Contains(body, id) || strings.Contains(body, `"updated_at":null`) {
+			t.Errorf("%s, once it has changed: %s", filter, body)
+		}
+	}
+}
+
+// A host keeps 512 MiB for itself: of 8 GiB, instances get 7.5.
+func TestTheSchedulerAndPlacementCountTheSameRoom(t *testing.T) {
+	w := newWorld(t, openstack.Options{})
+	for i := range 6 {
+		w.server(fmt.Sprint("there-", i), openstack.ServerSpec{Host: "n2"})
+	}
+	c := w.compute("sim", "2.30")
+	candidate := func() bool {
+		t.Helper()
+		_, body := w.answer("placement", "1.29", "/allocation_candidates?resources=VCPU:1,MEMORY_MB:1024,DISK_GB:10")
+		_, providers := w.answer("placement", "1.29", "/resource_providers?name=n2")
+		summaries, _ := body["provider_summaries"].(map[string]any)
+		return summaries[objects(providers["resource_providers"])[0]["uuid"].(string)] != nil
+	}
+	id := w.server("vm", openstack.ServerSpec{})
+	if !candidate() {
+		t.Error("with 1.5 GiB free, Placement does not name the host")
+	}
+	w.act(c, id, "os-migrateLive", liveTo("n2"), 202, "")
+	w.advance(time.Minute)
+	w.wantState(id, "ACTIVE n2")
+	if candidate() {
+		t.Error("with half a GiB free, Placement names the host")
+	}
+	w.act(c, w.server("one more", openstack.ServerSpec{}), "os-migrateLive", liveTo("n2"), 400, "No valid host was found.")
+}

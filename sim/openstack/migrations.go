@@ -37,7 +37,8 @@ func (k *call) migrationView(m *migration) object {
 	return v
 }
 
-// changed is when the record was last written: at its latest state, or with a running transfer's latest figures.
+// changed is when the record was last written: at its latest state, or with a running transfer's latest figures. Until its first change
+// it is zero, as Nova has none in its database then: filters by the time of the change leave the record out.
 func (m *migration) changed(now time.Time) time.Time {
 	if m.status == "running" && m.live != nil {
 		if at := m.live.started.Add(now.Sub(m.live.started).Truncate(saveInterval)); at.After(m.updated) {
@@ -84,7 +85,10 @@ func listMigrations(k *call) reply {
 		if no != nil {
 			return *no
 		}
-		matches = append(matches, func(m *migration) bool { return within(m.changed(k.now), since, before) })
+		matches = append(matches, func(m *migration) bool {
+			at := m.changed(k.now)
+			return since.IsZero() && before.IsZero() || !at.IsZero() && within(at, since, before)
+		})
 	}
 	return k.migrations(func(m *migration) bool {
 		return !slices.ContainsFunc(matches, func(match func(*migration) bool) bool { return !match(m) })

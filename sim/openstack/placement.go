@@ -153,12 +153,16 @@ func withProvider(view func(*call, *host) object) func(*call) reply {
 }
 
 func inventoriesView(k *call, h *host) object {
-	inventory := func(total, reserved int, ratio float64) object {
-		return object{"total": total, "reserved": reserved, "min_unit": 1, "max_unit": total, "step_size": 1, "allocation_ratio": ratio}
+	inventories := object{}
+	for class, r := range k.c.resources(h).byClass() {
+		inventories[class] = object{"total": r.total, "reserved": r.reserved, "min_unit": 1, "max_unit": r.total, "step_size": 1,
+			"allocation_ratio": r.ratio}
 	}
-	return object{"resource_provider_generation": h.claims, "inventories": object{
-		"VCPU": inventory(h.VCPUs, 0, k.c.opts.CPURatio), "MEMORY_MB": inventory(h.RAM, 512, k.c.opts.RAMRatio),
-		"DISK_GB": inventory(h.Disk, 0, k.c.opts.DiskRatio)}}
+	return object{"resource_provider_generation": h.claims, "inventories": inventories}
+}
+
+func (r resources) byClass() map[string]resource {
+	return map[string]resource{"VCPU": r.cpu, "MEMORY_MB": r.ram, "DISK_GB": r.disk}
 }
 
 func usagesView(_ *call, h *host) object {
@@ -250,13 +254,12 @@ func listCandidates(k *call) reply {
 	}
 	requests, summaries := []object{}, object{}
 	for _, h := range k.c.computeHosts() {
-		inventories, _ := inventoriesView(k, h)["inventories"].(object)
+		inventories := k.c.resources(h).byClass()
 		usages, _ := usagesView(k, h)["usages"].(object)
 		resources := object{}
 		fits := true
-		for class, raw := range inventories {
-			i, _ := raw.(object)
-			capacity := int(float64(i["total"].(int)-i["reserved"].(int)) * i["allocation_ratio"].(float64))
+		for class, r := range inventories {
+			capacity := r.capacity()
 			used, _ := usages[class].(int)
 			if k.mv.atLeast(27) || wanted[class] > 0 {
 				resources[class] = object{"capacity": capacity, "used": used}
@@ -264,7 +267,8 @@ func listCandidates(k *call) reply {
 			fits = fits && used+wanted[class] <= capacity
 		}
 		for class := range wanted {
-			fits = fits && inventories[class] != nil
+			_, has := inventories[class]
+			fits = fits && has
 		}
 		if !fits {
 			continue

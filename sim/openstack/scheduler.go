@@ -52,9 +52,27 @@ func (c *Cloud) pick(now time.Time, s *server, f *flavor, wanted string, exclude
 }
 
 func (c *Cloud) fits(h *host, s *server, f *flavor) bool {
-	return float64(h.usedCPU+f.VCPUs) <= float64(h.VCPUs)*c.opts.CPURatio &&
-		float64(h.usedRAM+f.RAM) <= float64(h.RAM)*c.opts.RAMRatio &&
-		float64(h.usedDisk+s.disk(f)) <= float64(h.Disk)*c.opts.DiskRatio
+	r := c.resources(h)
+	return h.usedCPU+f.VCPUs <= r.cpu.capacity() && h.usedRAM+f.RAM <= r.ram.capacity() && h.usedDisk+s.disk(f) <= r.disk.capacity()
+}
+
+// reservedRAM is what a host keeps for itself, in MiB: Nova's reserved_host_memory_mb.
+const reservedRAM = 512
+
+// resource is how much a host has of something, as Placement counts it.
+type resource struct {
+	total, reserved int
+	ratio           float64
+}
+
+// capacity is how much of it instances may be given.
+func (r resource) capacity() int { return int(float64(r.total-r.reserved) * r.ratio) }
+
+type resources struct{ cpu, ram, disk resource }
+
+func (c *Cloud) resources(h *host) resources {
+	return resources{cpu: resource{h.VCPUs, 0, c.opts.CPURatio}, ram: resource{h.RAM, reservedRAM, c.opts.RAMRatio},
+		disk: resource{h.Disk, 0, c.opts.DiskRatio}}
 }
 
 // groupAllows tells whether the server's group allows a host.
