@@ -26,7 +26,7 @@ const (
 )
 
 // migrationPoll polls the migration records. When the cloud can list changes (2.59), one request per turn covers what runs and what
-// ended. Older clouds are asked for each running status, and for the focus hosts.
+// ended, and now and then one more what has begun. Older clouds are asked for each running status, and for the focus hosts.
 type migrationPoll struct {
 	p       *Poller
 	known   map[string]*core.Migration
@@ -51,7 +51,7 @@ func newMigrationPoll(p *Poller) *migrationPoll {
 		asked: map[string]uint64{}}
 }
 
-func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
+func (l *migrationPoll) poll(ctx context.Context, nudged bool) (time.Duration, error) {
 	s, err := l.p.c.session(ctx)
 	if err != nil {
 		return 0, err
@@ -64,7 +64,7 @@ func (l *migrationPoll) poll(ctx context.Context, _ bool) (time.Duration, error)
 	case s.versions.has(vMigrationPaging) && l.newest.IsZero(): // none so far
 		records, err = l.p.c.listMigrations(ctx, migrationQuery{limit: recentMigrations})
 	case s.versions.has(vMigrationPaging):
-		records, err = l.p.c.listMigrations(ctx, migrationQuery{since: l.newest.Add(-l.reach.next(l.p.scaled(changesEvery)))})
+		records, err = l.listChanges(ctx, nudged)
 	default:
 		records, err = l.listOld(ctx)
 	}
@@ -145,6 +145,32 @@ func (l *migrationPoll) listAll(ctx context.Context, s *session) ([]*core.Migrat
 		queries = append(queries, migrationQuery{status: status})
 	}
 	return l.withHosts(ctx, queries)
+}
+
+// listChanges reads the records that have changed. A record that has not changed since it was made has no time of a change in Nova, so it
+// is not among them, however long the scheduler looks for a host: the newest records show it, which are read as well when the look reaches
+// back far, and when something may just have been asked for.
+func (l *migrationPoll) listChanges(ctx context.Context, nudged bool) ([]*core.Migration, error) {
+	back := l.reach.next(l.p.scaled(changesEvery))
+	records, err := l.p.c.listMigrations(ctx, migrationQuery{since: l.newest.Add(-back)})
+	if err != nil || back != changesOverlap && !nudged {
+		return records, err
+	}
+	newest, err := l.p.c.listMigrations(ctx, migrationQuery{limit: newestRecords})
+	if err != nil {
+		return nil, err
+	}
+	have := make(map[string]bool, len(records))
+	for _, m := range records {
+		have[m.Key()] = true
+	}
+	for _, m := range newest {
+		if !have[m.Key()] {
+			records = append(records, m)
+		}
+	}
+	newestFirst(records)
+	return records, nil
 }
 
 // listOld is for clouds that list the whole history or nothing.

@@ -666,6 +666,48 @@ func TestFocusDecidesTheCadence(t *testing.T) {
 }
 
 // However many migrations run, a turn asks for the progress of a few, and all have their turn.
+// A record that has not changed since it was made is not among Nova's changes, for as long as no host is found.
+func TestAMigrationIsSeenBeforeItsRecordChanges(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		const head = `"instance_uuid": "a", "migration_type": "live-migration", "source_compute": "h1", "created_at": "2026-01-16T15:25:`
+		first := `{"id": 1, "uuid": "m1", "status": "completed", ` + head + `00.000000", "updated_at": "2026-01-16T15:25:30.000000"}`
+		second := `{"id": 2, "uuid": "m2", "status": "accepted", ` + head + `40.000000", "updated_at": null}`
+		var asked atomic.Bool
+		n.on("GET /compute/v2.1/os-migrations", func(w http.ResponseWriter, r *http.Request) {
+			all := []string{first}
+			q := r.URL.Query()
+			if asked.Load() && !q.Has("changes-since") {
+				all = []string{second, first}
+			}
+			if q.Has("status") {
+				all = nil
+			}
+			reply(w, 200, `{"migrations": [`+strings.Join(all, ",")+`]}`)
+		})
+		p, b := poll(t, n.client())
+		b.await("the first", func() bool { return b.migrationOf("a").ID == 1 && b.state(core.SourceInstances) == core.SourceLive })
+		time.Sleep(time.Minute)
+		asked.Store(true)
+		began := time.Now()
+		b.await("the second", func() bool { return b.migrationOf("a").ID == 2 })
+		if took := time.Since(began); took > changesEvery+migrationsQuiet {
+			t.Errorf("it was seen after %s", took)
+		}
+		if m := b.migrationOf("a"); !m.Running() || m.SourceHost != "h1" {
+			t.Errorf("it is %+v", m)
+		}
+		n.mu.Lock()
+		n.requests = nil
+		n.mu.Unlock()
+		p.Nudge()
+		time.Sleep(2 * time.Second)
+		if list := n.seen("GET /compute/v2.1/os-migrations"); len(list) != 2 {
+			t.Errorf("after a write there were %d requests, want the changes and the newest: %v", len(list), list)
+		}
+	})
+}
+
 func TestProgressIsAskedForInTurns(t *testing.T) {
 	l := newMigrationPoll(NewPoller(Connect(&Config{}), func(core.Delta) {}, PollOptions{}))
 	for i := range 9 {
