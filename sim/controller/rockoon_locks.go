@@ -135,13 +135,14 @@ func (r *rockoon) clearDeadNodes(ctx context.Context) (time.Duration, error) {
 	return due.in(now), nil
 }
 
-// deployed tells whether there is an OpenStackDeployment; without one the controller keeps no locks.
+// deployed tells whether there is exactly one OpenStackDeployment; two count as none. Without one the controller keeps no locks
+// (docs/mosk.md#node-request).
 func (r *rockoon) deployed(ctx context.Context) (bool, error) {
 	list, err := r.dyn.Resource(osdplResource).Namespace(openstackNamespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return false, fmt.Errorf("list OpenStackDeployments: %w", err)
 	}
-	return len(list.Items) > 0, nil
+	return len(list.Items) == 1, nil
 }
 
 // checkRelease refuses a request for a release other than ours, with text A of docs/mosk.md#texts on the lock.

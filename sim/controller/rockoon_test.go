@@ -153,6 +153,38 @@ func TestManualNodeWaitsUntilItIsEmpty(t *testing.T) {
 	})
 }
 
+// Two OpenStackDeployments count as none (docs/mosk.md#node-request): the node is let go without preparation.
+func TestWithTwoDeploymentsANodeIsLetGoUnprepared(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
+		w := begin(t, story(atWorkers, withMode("manual"), `
+- {name: a, project: p, flavor: small, host: cmp-01}`), sim.Options{})
+		deployments := w.dyn.Resource(resource("openstackdeployments")).Namespace("openstack")
+		list, err := deployments.List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(list.Items) != 1 {
+			t.Fatalf("%d OpenStackDeployments, %v", len(list.Items), err)
+		}
+		second := &unstructured.Unstructured{Object: map[string]any{"apiVersion": list.Items[0].GetAPIVersion(),
+			"kind": list.Items[0].GetKind(), "metadata": map[string]any{"name": "second"}, "spec": list.Items[0].Object["spec"]}}
+		if _, err := deployments.Create(t.Context(), second, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		w.run()
+		lock := w.openstackLock("cmp-01")
+		w.untilSaid(lock, `^inactive/active$`)
+		if on := w.on("cmp-01"); len(on) != 1 || on["a"].Status != "ACTIVE" {
+			t.Errorf("on the released node: %v", on)
+		}
+		if s := w.computeService("cmp-01"); s.Status != "enabled" {
+			t.Errorf("nova-compute is %s", s.Status)
+		}
+		for _, said := range w.said(lock) {
+			if strings.Contains(said, ":") {
+				t.Errorf("the lock said %q", said)
+			}
+		}
+	})
+}
+
 // anyHost requests a live migration to a host of the scheduler's choice.
 type anyHost struct{}
 
