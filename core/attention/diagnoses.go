@@ -179,8 +179,8 @@ var diagnoses = []diagnosis{
 		symptom: "a node's lock stays active with text G, database is False in it; a pod of mariadb-server crashes or hangs",
 		reads:   "StatefulSets and their pods; log of the pod of mariadb-server that is not ready",
 		cause:   "A pod of MariaDB is stuck: Galera, which replicates its writes, says that a buffer header is corrupt.",
-		remedy: "Mend that one pod, as the known issue in the release notes says. The other members keep the database going: leave them " +
-			"alone.",
+		remedy: "Mend the pods that are not ready, one at a time, as the known issue in the release notes says. Leave a member that is " +
+			"ready alone: it has the data.",
 		forbidden: "Do not set the node's lock inactive by hand: with one pod more away the set loses its quorum, and OpenStack its database.",
 		at:        "#quorum, #services", scenarios: []string{"database-short"}, fits: lacksQuorum,
 		log: logOfDownMember("database"), words: "[ERROR] WSREP: Corrupt buffer header:"},

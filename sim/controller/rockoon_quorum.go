@@ -31,8 +31,9 @@ func (c clustered) service(key string) maintenanceService {
 	return maintenanceService{name: key, allowed: c.allows, surrender: c.surrender, forget: c.forget}
 }
 
-// locks tells whether the application needs the node: fewer members than all but one are ready or are on other nodes,
-// or a member on another node is not ready (docs/mosk.md#quorum). A missing set locks nothing.
+// locks tells whether the application needs the node: fewer members than all but one are ready or are on other nodes
+// (docs/mosk.md#quorum). Which of them are ready it does not ask: it lets the node of the second member go. A missing set
+// locks nothing.
 func (c clustered) locks(ctx context.Context, v visit) (bool, error) {
 	set, err := v.kube.AppsV1().StatefulSets(c.namespace).Get(ctx, c.set, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -49,21 +50,17 @@ func (c clustered) locks(ctx context.Context, v visit) (bool, error) {
 	if set.Spec.Replicas != nil {
 		needed = int(*set.Spec.Replicas) - 1
 	}
-	ready, elsewhere, unready := 0, 0, 0
+	ready, elsewhere := 0, 0
 	for i := range list.Items {
 		pod := &list.Items[i]
 		if podReady(pod) {
 			ready++
 		}
-		if pod.Spec.NodeName == "" || pod.Spec.NodeName == v.name {
-			continue
-		}
-		elsewhere++
-		if !podReady(pod) {
-			unready++
+		if pod.Spec.NodeName != "" && pod.Spec.NodeName != v.name {
+			elsewhere++
 		}
 	}
-	return ready < needed || elsewhere < needed || unready > 0, nil
+	return ready < needed || elsewhere < needed, nil
 }
 
 func (c clustered) allows(v visit, ctx context.Context) (bool, error) {
