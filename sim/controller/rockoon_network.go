@@ -87,14 +87,14 @@ func (v visit) restoreNetworking(ctx context.Context) error {
 // restartPod deletes the pod of a DaemonSet on the node if it is older than the template, and waits without limit for a
 // new one that is ready.
 func (v visit) restartPod(ctx context.Context, w workload) error {
-	set, err := v.kube.AppsV1().DaemonSets(w.namespace).Get(ctx, w.name, metav1.GetOptions{})
+	found, err := v.kube.AppsV1().DaemonSets(w.namespace).Get(ctx, w.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read DaemonSet %s/%s: %w", w.namespace, w.name, err)
 	}
-	stale := false
+	stale, current := false, set{daemon: found}.generation()
 	look := func(ctx context.Context) (ready bool, err error) {
 		pods, err := v.podsOn(ctx, w.namespace, v.name)
 		if err != nil {
@@ -106,7 +106,7 @@ func (v visit) restartPod(ctx context.Context, w workload) error {
 			if kind, name := podOwner(pod); kind != daemonSet || name != w.name {
 				continue
 			}
-			if !stale && pod.DeletionTimestamp == nil && pod.Labels[generationLabel] != fmt.Sprint(set.Generation) {
+			if !stale && pod.DeletionTimestamp == nil && pod.Labels[generationLabel] != fmt.Sprint(current) {
 				stale = true
 				if err := v.endPod(ctx, pod, -1); err != nil {
 					return false, err

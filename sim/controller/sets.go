@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -41,7 +42,8 @@ func (s set) generation() int64 {
 	if s.daemon == nil {
 		return 0
 	}
-	return s.daemon.Generation
+	number, _ := strconv.ParseInt(s.daemon.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64) // the server's own
+	return number
 }
 
 // replicas is the number that the object requests, or the workload's usual number.

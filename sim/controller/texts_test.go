@@ -236,7 +236,9 @@ func TestTextGWhenAServiceRefuses(t *testing.T) {
 		sets := []string{"mariadb-server", "etcd-etcd", "rfr-openstack-redis", "openstack-prometheus-server"}
 		var crashing []string
 		for _, set := range sets {
-			crashing = append(crashing, "- {kind: podsNotReady, node: ctl-02, workload: "+set+"}")
+			for _, node := range []string{"ctl-02", "ctl-03"} {
+				crashing = append(crashing, "- {kind: podsNotReady, node: "+node+", workload: "+set+"}")
+			}
 		}
 		w, log := alone(t, "openstack: {services: "+services+"}\ntroubles:\n"+strings.Join(crashing, "\n"), `
 - {machine: ctl-01, roles: [master, controller]}
@@ -244,6 +246,7 @@ func TestTextGWhenAServiceRefuses(t *testing.T) {
 - {machine: ctl-03, roles: [master, controller]}
 - {machine: cmp-01, roles: [compute]}`, " []")
 		w.untilCrashed("ctl-02", sets...)
+		w.untilCrashed("ctl-03", sets...)
 		w.maintain("cmp-01", "drain")
 		lock := w.openstackLock("cmp-01")
 		w.untilTold("G", lock,
@@ -255,6 +258,24 @@ func TestTextGWhenAServiceRefuses(t *testing.T) {
 		// A deferred node counts already.
 		if missing := inOrder(w.said(lock), "^active/active: Some services blocks"); missing != "" {
 			t.Errorf("the lock never said %s: %v", missing, w.said(lock))
+		}
+		// Two members of three are enough, wherever the third is.
+		for _, pod := range w.podsOn("ctl-02") {
+			if slices.ContainsFunc(sets, func(set string) bool { return strings.HasPrefix(pod.Name, set) }) {
+				if err := w.kube.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		w.untilSaid(lock, "^inactive/active$")
+		down := 0
+		for _, pod := range w.podsOn("ctl-03") {
+			if slices.ContainsFunc(sets, func(set string) bool { return strings.HasPrefix(pod.Name, set) }) && !podIsReady(&pod) {
+				down++
+			}
+		}
+		if down != len(sets) {
+			t.Errorf("%d members are down on ctl-03, want %d", down, len(sets))
 		}
 	})
 }

@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"lockstep/sim"
@@ -90,6 +92,17 @@ func TestAgentsOfAnUpdatedNodeAreNew(t *testing.T) {
 		}
 		if before, done := generation("cmp-01"), generation("cmp-02"); before != "1" || done != "2" {
 			t.Errorf("at the start the switch of cmp-01 is of generation %q, that of cmp-02 of %q", before, done)
+		}
+		// Another strategy makes the DaemonSet another generation, and its template none: no pod is old by that.
+		sets := w.kube.AppsV1().DaemonSets("openstack")
+		list, err := sets.List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(list.Items, func(s appsv1.DaemonSet) bool { return s.Spec.Template.Labels["component"] == "openvswitch-vswitchd" })
+		if _, err := sets.Patch(t.Context(), list.Items[i].Name, types.MergePatchType, []byte(`{"spec":{"minReadySeconds":5}}`),
+			metav1.PatchOptions{}); err != nil {
+			t.Fatal(err)
 		}
 		w.run()
 		w.until("cmp-01 is updated", func() bool { return w.updated("cmp-01") })

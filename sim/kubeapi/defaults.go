@@ -1,5 +1,13 @@
 package kubeapi
 
+import (
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"lockstep/sim/intern"
+)
+
 // The defaults that the real server fills into workloads, as in its defaulting functions for apps/v1 and v1.
 
 // defaultTemplate fills in the pod specification at a path: in a pod or in a workload's template.
@@ -74,6 +82,36 @@ func defaultDaemonSet(content map[string]any) {
 		setDefault(content, int64(1), "spec", "updateStrategy", "rollingUpdate", "maxUnavailable")
 		setDefault(content, int64(0), "spec", "updateStrategy", "rollingUpdate", "maxSurge")
 	}
+}
+
+// countTemplates keeps a DaemonSet's annotation of the generation of its template, as the real server's strategy and conversion do: a new
+// one begins with 1, unless it brings a number. From then on only a change of the template counts, and nobody else sets it.
+func countTemplates(content, before map[string]any) {
+	old := content
+	if before != nil {
+		old = before
+	}
+	number, err := strconv.ParseInt(accessor(old).GetAnnotations()[appsv1.DeprecatedTemplateGeneration], 10, 64)
+	if err != nil || number < 1 {
+		number = 1
+	}
+	if before != nil {
+		is, _, _ := nested(content, "spec", "template")
+		was, _, _ := nested(before, "spec", "template")
+		if !intern.Equal(is, was) {
+			number++
+		}
+	}
+	object, text := accessor(content), strconv.FormatInt(number, 10)
+	annotations := object.GetAnnotations() // a copy
+	if annotations[appsv1.DeprecatedTemplateGeneration] == text {
+		return
+	}
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[appsv1.DeprecatedTemplateGeneration] = text
+	object.SetAnnotations(annotations)
 }
 
 func defaultStatefulSet(content map[string]any) {

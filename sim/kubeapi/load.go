@@ -173,6 +173,9 @@ func (s *Server) put(r *resource, content map[string]any) error {
 	if r.defaults != nil {
 		r.defaults(content)
 	}
+	if r.count != nil {
+		r.count(content, nil)
+	}
 	if err := s.validate(&call{}, r, content, nil); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

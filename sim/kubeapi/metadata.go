@@ -61,6 +61,9 @@ func (s *Server) prepareNew(c *call, r *resource, content map[string]any) error 
 	if r.defaults != nil {
 		r.defaults(content)
 	}
+	if r.count != nil {
+		r.count(content, nil)
+	}
 	if !c.applied {
 		object.SetManagedFields(nil)
 		if err := s.manage(c, r, content, nil); err != nil {
@@ -128,11 +131,14 @@ func (s *Server) prepareChange(c *call, r *resource, content map[string]any, old
 	if !c.applied {
 		object.SetManagedFields(before.GetManagedFields())
 	}
+	if r.defaults != nil {
+		r.defaults(content)
+	}
 	if c.info.sub != "status" && (r.custom() || r.generation) && desiredChanged(r, content, old.content) {
 		object.SetGeneration(before.GetGeneration() + 1)
 	}
-	if r.defaults != nil {
-		r.defaults(content)
+	if r.count != nil {
+		r.count(content, old.content)
 	}
 	if err := s.validate(c, r, content, old); err != nil {
 		return err

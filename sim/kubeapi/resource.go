@@ -33,6 +33,8 @@ type resource struct {
 	fields []string
 	// defaults fills in the same fields as the real server's defaulting and strategies.
 	defaults func(content map[string]any)
+	// count keeps what only the server counts; before is nil for a new object.
+	count func(content, before map[string]any)
 	// columns are the columns of kubectl get after the name; nil for name and age only.
 	columns []column
 
