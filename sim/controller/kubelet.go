@@ -22,7 +22,7 @@ type kubelet struct {
 
 	started  map[string]time.Time      // pod UID → when it was first seen, or its node returned
 	seen     map[string]time.Time      // pod UID → when it was first seen
-	reported map[string]time.Time      // name of an event about a pod → when it was written last
+	reported reportTimes               // name of an event about a pod → when it was written last
 	looked   bool                      // whether the pods have been looked at before
 	creates  bool                      // whether it only creates pods, and another look counts them
 	watched  bool                      // whether it reads pods and workloads from a watch instead of listing them

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -405,6 +406,20 @@ func podReady(pod *corev1.Pod) bool {
 // goroutinemap/exponentialbackoff).
 const mountAgain = 122 * time.Second
 
+// reportTimes are when events about pods were written last, by their names.
+type reportTimes map[string]time.Time
+
+func (r reportTimes) due(name string, now time.Time) bool {
+	last, told := r[name]
+	return !told || !now.Before(last.Add(mountAgain))
+}
+
+// note keeps the time, and forgets those that keep nothing back any more: their pods may be gone.
+func (r reportTimes) note(name string, now time.Time) {
+	maps.DeleteFunc(r, func(other string, _ time.Time) bool { return r.due(other, now) })
+	r[name] = now
+}
+
 // reportPod writes the event that the kubelet reports of a pod that does not become ready. The kubelet tries again and again, and a
 // repeated event counts: one that lasts does not end with the hour for which events are kept.
 func (k *kubelet) reportPod(ctx context.Context, pod *corev1.Pod, now time.Time) error {
@@ -414,7 +429,7 @@ func (k *kubelet) reportPod(ctx context.Context, pod *corev1.Pod, now time.Time)
 	}
 	stamp, events := metav1.NewTime(now), k.kube.CoreV1().Events(pod.Namespace)
 	name := pod.Name + "." + hashID(string(pod.UID), reason)[:8]
-	if last, told := k.reported[name]; told && now.Before(last.Add(mountAgain)) {
+	if !k.reported.due(name, now) {
 		return nil
 	}
 	_, err := events.Create(ctx, &corev1.Event{
@@ -433,6 +448,6 @@ func (k *kubelet) reportPod(ctx context.Context, pod *corev1.Pod, now time.Time)
 	if err != nil {
 		return fmt.Errorf("write an event about pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
-	k.reported[name] = now
+	k.reported.note(name, now)
 	return nil
 }

@@ -204,6 +204,6 @@ func (e *env) podsOf(ctx context.Context, w workload) ([]*corev1.Pod, error) {
 
 func newKubelet(e *env, h *hosts) *kubelet {
 	return &kubelet{env: e, hosts: h, started: map[string]time.Time{}, seen: map[string]time.Time{}, ending: map[string]time.Time{},
-		made: map[string]int{}, revisions: map[string]string{}, given: map[string]bool{}, reported: map[string]time.Time{},
+		made: map[string]int{}, revisions: map[string]string{}, given: map[string]bool{}, reported: reportTimes{},
 		unseen: map[cache.ObjectName]bool{}}
 }

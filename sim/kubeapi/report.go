@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,22 +19,12 @@ type Report struct {
 	Warning                                bool
 }
 
-// eventsKept is how long an Event is kept, as a real server does by default.
-const eventsKept = time.Hour
-
-// reports counts the reports of a server.
-type reports struct{ n atomic.Int64 }
-
-// Report stores an Event. A repeated one counts, as with real components. Events are removed an hour after their last
-// time.
+// Report stores an Event. A repeated one counts, as with real components.
 func (s *Server) Report(r Report) error {
 	events := s.catalogue.find(schema.GroupVersionResource{Version: "v1", Resource: "events"})
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(r.UID + "/" + r.Reason + "/" + r.Message))
 	name, namespace, now := fmt.Sprintf("%s.%016x", r.Name, h.Sum64()), cmp.Or(r.Namespace, metav1.NamespaceDefault), s.timestamp()
-	if s.reports.n.Add(1)%100 == 0 {
-		s.expire(events, now.Time)
-	}
 	for {
 		old := events.table.get(key(namespace, name))
 		if old == nil {
@@ -63,14 +52,4 @@ func (s *Server) Report(r Report) error {
 		Reason: r.Reason, Message: r.Message, Type: kind, Count: 1, FirstTimestamp: now, LastTimestamp: now,
 		Source: corev1.EventSource{Component: r.From},
 	})
-}
-
-// expire removes Events whose time is over.
-func (s *Server) expire(events *resource, now time.Time) {
-	for _, o := range events.table.list().objects {
-		last, _ := o.content["lastTimestamp"].(string)
-		if at, err := time.Parse(time.RFC3339, last); err == nil && now.Sub(at) > eventsKept {
-			events.table.remove(o, nil)
-		}
-	}
 }

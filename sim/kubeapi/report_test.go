@@ -1,15 +1,18 @@
 package kubeapi_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"lockstep/sim/kubeapi"
 )
 
-// A repeated report counts; an hour after its last time an Event is gone.
+// A repeated report counts.
 func TestReportsAreEvents(t *testing.T) {
 	w := start(t, kubeapi.Options{})
 	say := func(reason string) {
@@ -30,11 +33,64 @@ func TestReportsAreEvents(t *testing.T) {
 	if e := list.Items[0]; e.Count != 2 || !e.LastTimestamp.After(e.FirstTimestamp.Time) || e.Source.Component != "kubelet" {
 		t.Errorf("the event is %+v", e)
 	}
-	w.clock.Advance(2 * time.Hour)
-	for range 100 {
-		say("NodeReady")
+}
+
+// Events expire an hour after they were last written, by the clock: on every server, whoever wrote them, and with no further write.
+func TestEventsExpireByTheClock(t *testing.T) {
+	w := start(t, kubeapi.Options{})
+	events := w.typed(kubeapi.Admin).CoreV1().Events("default")
+	write := func(name string) {
+		t.Helper()
+		if _, err := events.Create(w.ctx, &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: name},
+			InvolvedObject: corev1.ObjectReference{Kind: "Machine", Namespace: "default", Name: "m"}, Reason: "Rebooted"},
+			metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if list, err := w.typed(kubeapi.Admin).CoreV1().Events("default").List(w.ctx, metav1.ListOptions{}); err != nil || len(list.Items) != 1 {
-		t.Errorf("%d events are left, %v", len(list.Items), err)
+	left := func() string {
+		t.Helper()
+		list, err := events.List(w.ctx, metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, e := range list.Items {
+			names = append(names, e.Name)
+		}
+		return strings.Join(names, " ")
 	}
+	wantLeft := func(want string) {
+		t.Helper()
+		for began := time.Now(); left() != want; time.Sleep(10 * time.Millisecond) {
+			if time.Since(began) > patience {
+				t.Fatalf("%q are left, want %q", left(), want)
+			}
+		}
+	}
+	write("counted")
+	write("once")
+	watcher, err := events.Watch(w.ctx, metav1.ListOptions{FieldSelector: "metadata.name=once"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watcher.Stop()
+	<-watcher.ResultChan() // it is there
+	w.clock.Advance(50 * time.Minute)
+	e, err := events.Get(w.ctx, "counted", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Count = 2
+	if _, err := events.Update(w.ctx, e, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	write("later")
+	wantLeft("counted later once")
+	w.clock.Advance(12 * time.Minute)
+	wantLeft("counted later")
+	if e := <-watcher.ResultChan(); e.Type != watch.Deleted {
+		t.Errorf("a watch was told of %s", e.Type)
+	}
+	w.clock.Advance(time.Hour)
+	wantLeft("")
 }

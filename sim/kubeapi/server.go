@@ -62,7 +62,7 @@ type Server struct {
 	journal   journal
 	grants    grants
 	logs      logs
-	reports   reports
+	expiry    expiry
 	watches   watches
 	proxied   proxied
 
@@ -71,6 +71,8 @@ type Server struct {
 	http     *http.Server
 	listener net.Listener
 	closed   bool
+	rest     context.CancelFunc // ends what the server does by itself, once started
+	works    sync.WaitGroup
 }
 
 // New returns a server with the namespaces of an empty cluster. It does not listen yet.
@@ -127,6 +129,7 @@ func New(options Options) (*Server, error) {
 		s.catalogue.add(r)
 	}
 	s.catalogue.add(eventsResource(s.catalogue.find(schema.GroupVersionResource{Version: "v1", Resource: "events"})))
+	s.keepEvents()
 	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, "kube-node-lease"} {
 		if err := s.Load(namespaceObject(name)); err != nil {
 			return nil, fmt.Errorf("kubeapi: %w", err)
@@ -152,6 +155,9 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 	s.address = s.listener.Addr().String()
 	context.AfterFunc(ctx, s.Close)
+	works, rest := context.WithCancel(context.WithoutCancel(ctx))
+	s.rest = rest
+	s.works.Go(func() { s.expire(works) })
 	return nil
 }
 
@@ -224,6 +230,10 @@ func (s *Server) Close() {
 	s.closed = true
 	s.stop()
 	s.faults.clear()
+	if s.rest != nil {
+		s.rest()
+	}
+	s.works.Wait()
 }
 
 // Compact drops the history: watches and chunks from an older resourceVersion get 410 Gone.
