@@ -494,8 +494,8 @@ Why so often:
   stamp their own changes: the list reaches back five minutes, for clocks that differ, and half a minute where it comes every 5 seconds. The
   list of a host in maintenance (every 15 seconds while something moves, at most six in a turn) is the proof that it is empty: it shows what
   Nova did not report as a change. All instances are listed every ten minutes.
-- **Migrations**: a list of what changed shows what runs and what ended. A record that was not changed since it was made is not in it: so the
-  newest records are read as well, every half minute and after a write.
+- **Migrations**: a list of what changed shows what runs and what ended. A record that was not changed since it was made is not in it, so
+  the newest records are read as well, every half minute and after a write.
 - **Progress** Nova tells of one instance at a time: at most 4 in a turn of 3 seconds, however many migrations run. They take turns.
 - **Pods** of a node are listed every 10 seconds while it is in maintenance, one list for each node.
 - **Volumes** on hosts' own disks are listed host by host, every 30 seconds: of up to 32 such hosts, else of those in maintenance. Without

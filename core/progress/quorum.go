@@ -66,8 +66,8 @@ const (
 )
 
 // isNodeLocked is the OpenStack controller's is_node_locked: whether a StatefulSet with this number of replicas holds the node
-// (docs/mosk.md#quorum). The last rule the controller only means to apply; Lockstep keeps it. A pod that is being removed counts as not ready, because it soon will not be. A pod without a node is on
-// no node.
+// (docs/mosk.md#quorum). The last rule the controller only means to apply; Lockstep keeps it. A pod that is being removed counts as
+// not ready, because it soon will not be. A pod without a node is on no node.
 func isNodeLocked(replicas int, pods []*core.DaemonPod, node string) QuorumHold {
 	ready, elsewhere, down := 0, 0, 0
 	for _, p := range pods {

@@ -475,7 +475,8 @@ func TestARecordThatWasNeverChangedIsNoChange(t *testing.T) {
 	if body := list(""); !strings.Contains(body, `"status":"accepted"`) || !strings.Contains(body, `"updated_at":null`) {
 		t.Errorf("asked for: %s", body)
 	}
-	since, before := "?changes-since="+start.Format("2006-01-02T15:04:05"), "?changes-before="+start.Add(time.Hour).Format("2006-01-02T15:04:05")
+	const layout = "2006-01-02T15:04:05"
+	since, before := "?changes-since="+start.Format(layout), "?changes-before="+start.Add(time.Hour).Format(layout)
 	for _, filter := range []string{since, before} {
 		if body := list(filter); strings.Contains(body, id) {
 			t.Errorf("%s shows what has not changed: %s", filter, body)
