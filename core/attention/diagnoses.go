@@ -173,7 +173,8 @@ var diagnoses = []diagnosis{
 		reads:   "Nova: compute services; the controller's bookkeeping on the request",
 		cause: "Nova has no nova-compute service of the host. The controller looks for its zone, fails on it, and tries again for ever; the " +
 			"node counts as worked on meanwhile.",
-		remedy:    "Restart the pod of nova-compute: it announces itself anew.",
+		remedy: "Restart the pod of nova-compute: it announces itself anew. With the service Nova took the host out of its aggregates: add " +
+			"it to them again, or it stays in the default zone.",
 		forbidden: lockByHand, at: "#no-compute-service", scenarios: []string{"compute-forgotten"}},
 	{id: "mariadb-corrupt", rules: []core.AttentionRule{core.RuleNodeDeferred}, text: progress.SaysServicesNeedNode, issue: "31186, 34132",
 		symptom: "a node's lock stays active with text G, database is False in it; a pod of mariadb-server crashes or hangs",

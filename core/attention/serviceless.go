@@ -16,7 +16,7 @@ func (f *facts) serviceMissing(n nodeFacts) {
 	}
 	a := n.entry(core.RuleNoComputeService)
 	a.Detail = "Its nova-compute was never heard from, or somebody has deleted the service while it ran. A new pod of it announces itself " +
-		"anew."
+		"anew; a host whose service was deleted is in no aggregate then, and in the default zone."
 	switch {
 	case progress.FailsOnService(s, n.Name):
 		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}
