@@ -243,10 +243,10 @@ func (d *fleetDesk) ReadLogin(ctx context.Context, id fleet.ID) error {
 	secret := kube.ClusterLoginSecret(id.Name)
 	login, err := d.client.ClusterLogin(ctx, id.Project, id.Name)
 	if err != nil {
-		d.log.Warn("read the login of a cluster", "cluster", id.String(), "secret", secret, "error", err)
+		d.log.Warn("read the login of a cluster", "cluster", id.String(), "secretName", secret, "error", err)
 		return err
 	}
-	d.log.Info("read the login of a cluster", "cluster", id.String(), "secret", secret, "by", d.by)
+	d.log.Info("read the login of a cluster", "cluster", id.String(), "secretName", secret, "by", d.by)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if ctx.Err() != nil { // nobody waits for it any more

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -128,7 +127,6 @@ func (f *journalFilter) wants(l engine.JournalLine, label string) bool {
 // showJournals prints the lines that are wanted.
 func showJournals(out, trouble io.Writer, paths []string, f journalFilter, output string) error {
 	w := bufio.NewWriter(out)
-	enc := json.NewEncoder(w)
 	var lines []engine.JournalLine
 	labels := map[string]string{} // of nodes, by their names in Kubernetes
 	skipped, readErr := engine.ReadInOrder(paths, func(l engine.JournalLine) {
@@ -152,7 +150,7 @@ func showJournals(out, trouble io.Writer, paths []string, f journalFilter, outpu
 	var err error
 	for _, l := range lines {
 		if output == formatJSON {
-			err = enc.Encode(shownLine{l.File, l.Line, l.Seq, l.Record})
+			err = printJSONLine(w, shownLine{l.File, l.Line, l.Seq, l.Record})
 		} else {
 			_, err = fmt.Fprintf(w, "%s %-10s %s%s\n", wording.MomentText(l.When()), l.Kind, oneLine(called.Replace(l.Says())), by(l))
 		}

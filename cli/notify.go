@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -185,7 +184,7 @@ func (c *callCommand) run(ctx context.Context) {
 }
 
 func (c *callCommand) one(ctx context.Context, call news.Call) error {
-	raw, err := json.Marshal(call)
+	raw, err := core.EncodeJSON(call, "")
 	if err != nil {
 		return err
 	}
@@ -193,7 +192,7 @@ func (c *callCommand) one(ctx context.Context, call news.Call) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.command[0], c.command[1:]...)
 	var said capped
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(append(raw, '\n')), &said, &said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(raw), &said, &said
 	cmd.WaitDelay = time.Second // for child processes that keep the output open
 	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // it has ended well; a process that it has started lives on

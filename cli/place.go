@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -67,14 +66,11 @@ func fileName(s string) string {
 	return s
 }
 
-// discreet removes secrets in URLs from what is written. A log line is one write.
+// discreet removes secrets from what is written. A log line is one write.
 type discreet struct{ w io.Writer }
 
 // Write implements io.Writer.
 func (d discreet) Write(line []byte) (int, error) {
-	if !bytes.Contains(line, []byte("://")) {
-		return d.w.Write(line)
-	}
 	if _, err := io.WriteString(d.w, core.Redact(string(line))); err != nil {
 		return 0, err
 	}

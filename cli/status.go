@@ -56,7 +56,10 @@ var statusPrinters = map[string]func(io.Writer, Status) error{
 	"table": statusTable{}.print,
 	"json":  func(w io.Writer, s Status) error { return printJSON(w, s) },
 	"yaml": func(w io.Writer, s Status) error {
-		b, err := yaml.Marshal(s)
+		b, err := core.EncodeJSON(s, "")
+		if err == nil {
+			b, err = yaml.JSONToYAML(b)
+		}
 		if err != nil {
 			return err
 		}

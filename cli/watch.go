@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -54,7 +53,7 @@ var watchPrinters = map[string]func(io.Writer, news.Line) error{
 		_, err := fmt.Fprintf(w, "%s %-9s %s\n", wording.MomentText(l.At), l.Mark(), oneLine(l.Says()))
 		return err
 	},
-	formatJSON: func(w io.Writer, l news.Line) error { return json.NewEncoder(w).Encode(l) },
+	formatJSON: func(w io.Writer, l news.Line) error { return printJSONLine(w, l) },
 }
 
 func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, news.Line) error, out, stderr io.Writer) error {

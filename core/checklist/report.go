@@ -180,8 +180,7 @@ const format = 1
 
 // JSON is the report for scripts. Times are in UTC.
 func (r *Report) JSON() ([]byte, error) {
-	raw, err := json.MarshalIndent(r, "", "  ")
-	return append(raw, '\n'), err
+	return core.EncodeJSON(r, "  ")
 }
 
 // Compared is a report with how it differs from an earlier one: a stable document for scripts. Read reads its report.
@@ -202,8 +201,7 @@ func (r Report) With(earlier *Report) Compared {
 
 // JSON is the document. Times are in UTC.
 func (c *Compared) JSON() ([]byte, error) {
-	raw, err := json.MarshalIndent(c, "", "  ")
-	return append(raw, '\n'), err
+	return core.EncodeJSON(c, "  ")
 }
 
 // Read reads a report that JSON wrote. A document of another format is an error.

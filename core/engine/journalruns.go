@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"lockstep/core"
 )
 
 // runName is the name of the file that a run keeps locked while it lives.
@@ -44,7 +46,7 @@ func escapeGlob(s string) string {
 // plain is a text in one line, without characters that control a terminal.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
-		if hides(r) {
+		if core.Invisible(r) {
 			return ' '
 		}
 		return r

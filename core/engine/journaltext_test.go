@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"lockstep/core"
@@ -22,7 +23,7 @@ func TestJournalIsPlainToWhoPrintsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range strings.TrimSuffix(string(line), "\n") {
-		if hides(c) || c == utf8.RuneError {
+		if core.Invisible(c) || c == utf8.RuneError {
 			t.Errorf("%U stands in it as it is", c)
 		}
 	}
@@ -62,11 +63,44 @@ func TestJournalCutsEveryString(t *testing.T) {
 	if back.Change != nil {
 		t.Error("a value that was cut is kept to be set back")
 	}
-	if short := plainJSON([]byte(`{"a":"bc","d":["\"","é"]}`), 2); string(short) != `{"a":"bc","d":["\"","é"]}` {
+	if short := core.PlainJSON([]byte(`{"a":"bc","d":["\"","é"]}`), 2); string(short) != `{"a":"bc","d":["\"","é"]}` {
 		t.Errorf("%s", short)
 	}
-	if cut := plainJSON([]byte(`"b\u0041cd"`), 2); string(cut) != `"b …(cut)"` {
+	if cut := core.PlainJSON([]byte(`"b\u0041cd"`), 2); string(cut) != `"b …(cut)"` {
 		t.Errorf("%s", cut)
+	}
+}
+
+// What stands beside the name of a secret never comes into the journal, whether the text has a URL or not. A value with one is not offered
+// back: it would be written without it.
+func TestNoSecretIsJournalled(t *testing.T) {
+	secret := "nova failed with password=hunter2 and --token hunter2 and {\"secret\": \"hunter2\"} at https://a:hunter2@keystone"
+	var r Record
+	fillStrings(reflect.ValueOf(&r).Elem(), secret)
+	r.Change = &core.AnnotationChange{Node: "n", Key: "k", Old: &secret}
+	line, err := encodeRecord(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Record
+	if err := json.Unmarshal(line, &back); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(line), "hunter2") || !strings.Contains(back.Title, "password="+core.Hidden) || back.Change != nil {
+		t.Errorf("%s", line)
+	}
+}
+
+// A line of the journal as it mostly is: times, names, a text of a lock, commands.
+func BenchmarkEncodeRecord(b *testing.B) {
+	at := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
+	r := Record{At: at, Wall: at, Kind: RecordLock, Run: "9f3a5c1d", By: "anna@jump01", Node: "kaas-node-5c1d", Label: "cmp-07",
+		From: "active", To: "inactive", Text: "Waiting for instances to be moved: 3 left", Title: "the lock of openstack: inactive",
+		Commands: []string{"kubectl --context mos get nodeworkloadlocks openstack-kaas-node-5c1d -o yaml"}}
+	for b.Loop() {
+		if _, err := encodeRecord(r); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

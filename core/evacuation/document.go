@@ -1,10 +1,10 @@
 package evacuation
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
+	"lockstep/core"
 	"lockstep/core/wording"
 )
 
@@ -16,11 +16,11 @@ type document struct {
 
 // JSON is the forecast as a document for scripts: times are RFC 3339, durations whole seconds.
 func (p *Forecast) JSON() ([]byte, error) {
-	b, err := json.MarshalIndent(document{1, p}, "", "  ")
+	b, err := core.EncodeJSON(document{1, p}, "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write the plan as JSON: %w", err)
 	}
-	return append(b, '\n'), nil
+	return b, nil
 }
 
 // Headline is the forecast in one sentence.

@@ -1,7 +1,6 @@
 package forecast
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -12,11 +11,11 @@ import (
 
 // JSON is the document for scripts: times are RFC 3339 in UTC, durations whole seconds.
 func (d *Document) JSON() ([]byte, error) {
-	b, err := json.MarshalIndent(d.forScripts(), "", "  ")
+	b, err := core.EncodeJSON(d.forScripts(), "  ")
 	if err != nil {
 		return nil, fmt.Errorf("write the forecast as JSON: %w", err)
 	}
-	return append(b, '\n'), nil
+	return b, nil
 }
 
 type (

@@ -17,8 +17,16 @@ import (
 func Markdown(w io.Writer, a *Account, zone *time.Location) error {
 	d := &markdown{zone: zone}
 	d.report(a)
-	_, err := io.WriteString(w, core.Redact(d.String()))
+	_, err := io.WriteString(w, core.Redact(strings.Map(seen, d.String())))
 	return err
+}
+
+// seen leaves out what has an effect on a terminal and is no character: the words of a journal are only as good as the journal.
+func seen(r rune) rune {
+	if r != '\n' && core.Invisible(r) {
+		return -1
+	}
+	return r
 }
 
 type markdown struct {
@@ -30,13 +38,13 @@ func (d *markdown) line(format string, args ...any) { fmt.Fprintf(d, format+"\n"
 
 // plainly escapes what Markdown, or HTML in it, would read as markup.
 func plainly(s string) string {
-	s = wording.OneLine(s, 2000)
+	s = core.Printable(s, 2000)
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "|", `\|`,
 		"#", `\#`, "&", "&amp;", "~", `\~`, "!", `\!`).Replace(s)
 }
 
 // code is text in a code span; what would end the span is replaced.
-func code(s string) string { return "`" + strings.ReplaceAll(wording.OneLine(s, 2000), "`", "'") + "`" }
+func code(s string) string { return "`" + strings.ReplaceAll(core.Printable(s, 2000), "`", "'") + "`" }
 
 func (d *markdown) clock(t Time) string {
 	if t.IsZero() {
