@@ -79,6 +79,7 @@ func writeNote(ctx context.Context, p place, wait patience, asked noteAsked, out
 	case asked.aside && asked.until == "":
 		return errors.New("--aside needs --until: an entry is only set aside until a time")
 	}
+	p.ofJournal = true
 	return visit(ctx, p, wait, func(s *session, _ place, left time.Duration) error {
 		snap := s.engine.Snapshot()
 		if asked.node+asked.instance+asked.entry != "" {
@@ -209,6 +210,7 @@ type notesDocument struct {
 }
 
 func listNotes(ctx context.Context, p place, output string, all bool, out io.Writer) error {
+	p.ofJournal = true
 	return glance(ctx, p, patience{}, func(s *session, _ place, _ time.Duration) error {
 		snap := s.engine.Snapshot()
 		notes := []core.Note{}

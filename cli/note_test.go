@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ func TestCommandsAndNotesOfAPlanThatIsStuck(t *testing.T) {
 		time.Sleep(20 * time.Minute)
 		commandsNameWhatTheFlagsName(t, c)
 		notesAreRefused(t, c)
+		notesNeedTheirJournal(t, c)
 		notesSetEntriesAside(t, c)
 	})
 }
@@ -108,6 +111,43 @@ func notesAreRefused(t *testing.T, c *sim.Cloud) {
 	} {
 		if code, out, errs := runOn(t, c, strings.Fields(tt.args)...); code != 1 || !strings.Contains(errs, tt.says) {
 			t.Errorf("%s: exit %d, %q, %q; want %q", tt.args, code, out, errs, tt.says)
+		}
+	}
+}
+
+// Without the cluster there is no journal of it, and a journal that cannot be read does not say that there are no notes.
+func notesNeedTheirJournal(t *testing.T, c *sim.Cloud) {
+	t.Helper()
+	p := placeOn(t, c)
+	p.name = ""
+	call := func(args string) (code int, out, errs string) {
+		t.Helper()
+		return runIn(t, p, append(strings.Fields(args), "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName)...)
+	}
+	for _, args := range []string{"note the window ends at six --context gone", "notes --context gone", "note --done 1 --context gone"} {
+		if code, out, errs := call(args); code != exitError || out != "" || !strings.Contains(errs, "gone") {
+			t.Errorf("%s: exit %d, %q, %q", args, code, out, errs)
+		}
+	}
+	if there, err := filepath.Glob(filepath.Join(p.journal, "journal", "*")); err != nil || len(there) > 0 {
+		t.Fatalf("a journal of no cluster: %v, %v", there, err)
+	}
+	if code, _, errs := call("note x"); code != exitFine {
+		t.Fatalf("exit %d, %s", code, errs)
+	}
+	kept, err := filepath.Glob(filepath.Join(p.journal, "journal", "*.jsonl"))
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	if err := os.Remove(kept[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(kept[0], 0o700); err != nil { // no file that can be read
+		t.Fatal(err)
+	}
+	for _, args := range []string{"notes", "note x"} {
+		if code, out, errs := call(args); code != exitError || out != "" || !strings.Contains(errs, "the journal cannot be used") {
+			t.Errorf("%s without its journal: exit %d, %q, %q", args, code, out, errs)
 		}
 	}
 }

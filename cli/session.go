@@ -66,16 +66,17 @@ type session struct {
 // place is what a session runs on: the operator's own cluster, or a simulated one.
 type place struct {
 	options
-	name    string            // the cluster's name; empty: the one in the kubeconfig
-	clock   func() time.Time  // nil: the wall clock
-	pace    float64           // how much faster than real time the cluster's clock runs; 0 means 1
-	own     core.ClusterPlace // what commands must name that are run by hand; empty: the shell reaches the cluster by itself
-	journal string            // folder; empty: the state folder
-	noCloud string            // why no cloud of OpenStack is looked for; empty: one is
-	oneLook bool              // the journal is read, and not written
-	given   *kube.Given       // the cluster's login where it is in no file; nil: the kubeconfig has it
-	limit   int64             // of one file of it, in bytes; 0: the usual one
-	line    line              // to the servers; zero: the usual way
+	name      string            // the cluster's name; empty: the one in the kubeconfig
+	clock     func() time.Time  // nil: the wall clock
+	pace      float64           // how much faster than real time the cluster's clock runs; 0 means 1
+	own       core.ClusterPlace // what commands must name that are run by hand; empty: the shell reaches the cluster by itself
+	journal   string            // folder; empty: the state folder
+	noCloud   string            // why no cloud of OpenStack is looked for; empty: one is
+	oneLook   bool              // the journal is read, and not written
+	ofJournal bool              // it is about the cluster's journal: without the cluster, or the journal, there is nothing to do
+	given     *kube.Given       // the cluster's login where it is in no file; nil: the kubeconfig has it
+	limit     int64             // of one file of it, in bytes; 0: the usual one
+	line      line              // to the servers; zero: the usual way
 	// cloudsYAML is the content of the clouds.yaml to use; nil: it is looked for as the openstack client does.
 	cloudsYAML []byte
 	log        *log // nil: the file that the flags name, to which client-go writes, too
@@ -139,7 +140,9 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 	s.openOpenStack(p, client, &cfg)
 	s.openAlertmanager(p, client, &cfg)
 	s.openAnnouncer(p, client, management, &cfg)
-	s.openJournal(ctx, p, client, &cfg)
+	if err := s.openJournal(ctx, p, client, &cfg); err != nil {
+		return nil, err
+	}
 	if err := s.beginRecording(p, &cfg); err != nil {
 		return nil, err
 	}
@@ -151,6 +154,9 @@ func open(ctx context.Context, p place, log *log) (*session, error) {
 
 func (s *session) openKubernetes(ctx context.Context, p place, cfg *engine.Config) (*kube.Client, error) {
 	client, err := kube.Load(p.kubeOptions())
+	if err != nil && p.ofJournal {
+		return nil, err // no cluster has the journal that would be opened
+	}
 	if err != nil {
 		s.unavailable(kube.Sources(), err)
 		if s.cleansUp {
@@ -250,7 +256,11 @@ func (s *session) openJournal(ctx context.Context, p place, client *kube.Client,
 }
 
 func (p *place) journalOptions(cfg *engine.Config) engine.JournalOptions {
+		if p.ofJournal {
+			return fmt.Errorf("the journal cannot be used: %w", err)
+		}
 	o := engine.JournalOptions{Who: fmt.Sprintf("%s, process %d", cfg.Operator, os.Getpid()), Limit: p.limit}
+	return nil
 	if p.line.newID != nil {
 		o.Run = p.line.newID()
 	}
