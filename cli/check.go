@@ -41,7 +41,8 @@ room for what has to leave each node. Each point passes, warns, fails or is not 
 against it, and what to do. Nothing is changed.
 
 Each check outside of an update is kept in the state folder. After an update the check is compared with the last one
-before it, and says what the update broke; --against compares with a file that -o json wrote.
+before it, and says what the update broke; a point that was not known then is compared with the last check in which it was.
+--against compares with a file that -o json wrote.
 
 The exit code is 0 when nothing stops an update, 2 when something does, 3 when nothing that is known does but something
 that could is not known, and 1 when the cluster could not be read.`,
@@ -87,6 +88,9 @@ func check(ctx context.Context, at place, f checkFlags, stdout, stderr io.Writer
 			if r, ok := s.checks.Before(c.Report); ok {
 				earlier = &r
 			}
+		}
+		if ctx.Err() != nil { // what an interrupted look has not seen would be compared with after the update
+			return ctx.Err()
 		}
 		if err := s.checks.Keep(c.Report); err != nil {
 			fmt.Fprintln(stderr, oneLine("this check was not kept for later: "+err.Error()))
@@ -174,6 +178,9 @@ func printCheck(out io.Writer, c checklist.Compared, f checkFlags) error {
 		fmt.Fprintf(out, "%d more pass (-v shows them)\n", passed)
 	}
 	printSince(out, t, c)
+	if len(c.NotCompared) > 0 {
+		fmt.Fprintf(out, "\nNot compared, as it was not known, or not wholly, before: %s.\n", oneLine(strings.Join(c.NotCompared, ", ")))
+	}
 	return nil
 }
 
@@ -284,6 +291,9 @@ func printSince(out io.Writer, t statusTable, c checklist.Compared) {
 		}
 		for _, x := range d.Mended {
 			parts = append(parts, "- "+x.Text())
+		}
+		if d.Against != nil {
+			parts = append(parts, "compared with "+wording.StampText(*d.Against))
 		}
 		rows = append(rows, []string{d.ID, verdictWord(d.Was), verdictWord(d.Now), oneLine(strings.Join(parts, "; "))})
 	}

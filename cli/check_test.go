@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +16,7 @@ import (
 	"lockstep/core/checklist"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
+	"lockstep/sim/fault"
 )
 
 // `lockstep check` on a cluster at rest, and on one where instances hold their nodes: verdicts, exit codes, JSON.
@@ -159,6 +163,94 @@ func TestACheckOfAnotherReleaseIsTheOneBeforeTheUpdate(t *testing.T) {
 	if r, ok := store.Before(of(90, now)); !ok || r.Release != old || len(store.names()) != mostChecks+1 {
 		t.Errorf("of %d checks, the one before the update is of %v", len(store.names()), r.AsOf)
 	}
+}
+
+// A point that the last check before the update did not know is compared with the last one that knew it, unless that was before an earlier
+// update. What none of them knew is not compared, and the check says so.
+func TestAPointIsComparedWithTheLastCheckThatKnewIt(t *testing.T) {
+	store := checkStore{filepath.Join(t.TempDir(), "checks", "mos")}
+	at := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
+	of := func(hours int, release string, verdicts ...checklist.Verdict) checklist.Report {
+		r := checklist.Report{Format: 1, Cluster: "mos", AsOf: at.Add(time.Duration(hours) * time.Hour), Release: release}
+		for i, id := range []string{"ceph", "nodes", "agents", "room"} {
+			p := checklist.Point{ID: id, Verdict: verdicts[i]}
+			if p.Verdict == checklist.Unknown {
+				p.Unknown = "it was not asked"
+			}
+			r.Points = append(r.Points, p)
+		}
+		return r
+	}
+	const none, pass, fail = checklist.Unknown, checklist.Pass, checklist.Fail
+	const older, old, now = "17.3.0", "17.4.0+25.1", "21.0.0+25.2"
+	for _, r := range []checklist.Report{of(0, older, pass, pass, pass, pass), of(1, old, pass, pass, fail, none),
+		of(2, old, none, fail, pass, none), of(3, old, none, pass, none, none)} {
+		if err := store.Keep(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	names := store.names()
+	for i := range mostChecks + 5 { // those that tell something of it stay
+		if err := store.Keep(of(20+i, now, fail, fail, fail, fail)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept := store.names(); !slices.Equal(kept[:3], names[1:]) {
+		t.Errorf("kept %q of %q", kept[:3], names)
+	}
+	r := of(90, now, fail, fail, fail, fail)
+	earlier, ok := store.Before(r)
+	if !ok || !earlier.AsOf.Equal(at.Add(3*time.Hour)) {
+		t.Fatalf("compared with the one of %v, %v", earlier.AsOf, ok)
+	}
+	c := r.With(&earlier)
+	against := map[string]int{}
+	for _, d := range c.Since {
+		if !d.Broke() {
+			continue
+		}
+		if against[d.ID] = 3; d.Against != nil {
+			against[d.ID] = int(d.Against.Sub(at).Hours())
+		}
+	}
+	if want := map[string]int{"ceph": 1, "nodes": 3, "agents": 2}; !maps.Equal(against, want) {
+		t.Errorf("worse are %v, want %v", against, want)
+	}
+	if !slices.Equal(c.NotCompared, []string{"room"}) {
+		t.Errorf("not compared: %q", c.NotCompared)
+	}
+	var out strings.Builder
+	if err := printCheck(&out, c, checkFlags{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"3 points are worse:", "compared with 2026-03-14 21:00",
+		"Not compared, as it was not known, or not wholly, before: room."} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in:\n%s", want, &out)
+		}
+	}
+}
+
+// A check that was interrupted has not seen everything: it is not kept to be compared with.
+func TestAnInterruptedCheckIsNotKept(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		cloud := started(t, sim.Options{Scenario: told(t, "smooth"), Paused: true})
+		if err := cloud.Faults.On(fault.Setting{Server: fault.OpenStack, Kind: "hang"}); err != nil {
+			t.Fatal(err)
+		}
+		p := placeOn(t, cloud)
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(10*time.Second, interrupt)
+		var out, errs bytes.Buffer
+		args := []string{"check", "--wait", "5m", "--kubeconfig", cloud.KubeconfigPath, "--os-cloud", cloud.CloudName}
+		code := execute(ctx, p, args, nil, &out, &errs)
+		if code != exitError || out.Len() > 0 {
+			t.Errorf("exit %d: %s%s", code, &out, &errs)
+		}
+		if kept, err := filepath.Glob(filepath.Join(p.journal, "checks", "*", "*")); err != nil || len(kept) > 0 {
+			t.Errorf("it is kept: %v, %v", kept, err)
+		}
+	})
 }
 
 // Points that are not known for one reason are one line, where the first of them stands; -v has a line for each.

@@ -13,8 +13,8 @@ import (
 // checkStore keeps the checks of one cluster, each a file that only its owner may read.
 type checkStore struct{ folder string }
 
-// mostChecks is how many checks are kept; the oldest go first. The last one before the last update is kept besides: it is what all later
-// ones are compared with.
+// mostChecks is how many checks are kept; the oldest go first. The last one before the last update is kept besides, and those that know
+// what it did not: they are what all later ones are compared with.
 const mostChecks = 30
 
 // checkName is the name of a check's file: names sort by time.
@@ -38,7 +38,7 @@ func (c checkStore) Keep(r checklist.Report) error {
 	names := c.names()
 	compared, _ := c.before(names, r)
 	for _, old := range names[:max(len(names)-mostChecks, 0)] {
-		if old == compared {
+		if slices.Contains(compared, old) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(c.folder, old)); err != nil {
@@ -64,24 +64,35 @@ func (c checkStore) names() []string {
 	return names
 }
 
-// Before is the last check before the update that the report follows; false when there is none that can be read. Without a plan or a
-// journal that tells when the update began, it is the last one of another release.
+// Before is the last check before the update that the report follows; false when there is none that can be read. A point that was not known
+// in it is that of the last check before in which it was. Without a plan or a journal that tells when the update began, it is the last one
+// of another release.
 func (c checkStore) Before(r checklist.Report) (checklist.Report, bool) {
-	name, earlier := c.before(c.names(), r)
-	return earlier, name != ""
+	names, earlier := c.before(c.names(), r)
+	return earlier, len(names) > 0
 }
 
-// before is the file of the last check before the update that the report follows; empty when there is none.
-func (c checkStore) before(names []string, r checklist.Report) (string, checklist.Report) {
+// before are the files of the last check before the update that the report follows, and of those that its points are filled from; none when
+// there is no such check. What was known before an earlier update is not asked: it says nothing about this one.
+func (c checkStore) before(names []string, r checklist.Report) (of []string, earlier checklist.Report) {
 	for _, name := range slices.Backward(names) {
 		at, _ := time.Parse(checkName, name)
 		if !at.Before(r.AsOf) {
 			continue
 		}
-		earlier, err := readCheck(filepath.Join(c.folder, name))
-		if err == nil && (at.Before(r.Began) || r.Follows(earlier)) {
-			return name, earlier
+		older, err := readCheck(filepath.Join(c.folder, name))
+		switch {
+		case err != nil:
+		case len(of) > 0:
+			if earlier.Follows(older) {
+				return of, earlier
+			}
+			if earlier.FillFrom(older) {
+				of = append(of, name)
+			}
+		case at.Before(r.Began) || r.Follows(older):
+			of, earlier = []string{name}, older
 		}
 	}
-	return "", checklist.Report{}
+	return of, earlier
 }

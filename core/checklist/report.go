@@ -57,6 +57,8 @@ type Point struct {
 	Commands []string    `json:"commands,omitempty"` // by which it can be looked at, or done, by hand
 
 	Resolve *core.ProcedureKey `json:"-"` // the steps that settle it; nil when Lockstep has none
+
+	of *time.Time // the cluster's time of the older check that it was taken from; nil: it is of its report
 }
 
 // Finding is one thing that speaks against a point.
@@ -188,13 +190,15 @@ type Compared struct {
 	Report
 	Against *time.Time `json:"against,omitempty"` // the cluster's time of the check with which it is compared
 	Since   []Change   `json:"since,omitempty"`   // in what they differ
+
+	NotCompared []string `json:"notCompared,omitempty"` // IDs of points that are known now and were not, or not wholly, then
 }
 
 // With compares the report with an earlier one; nil when there is none.
 func (r Report) With(earlier *Report) Compared {
 	c := Compared{Report: r}
 	if earlier != nil {
-		c.Against, c.Since = &earlier.AsOf, c.Compare(*earlier)
+		c.Against, c.Since, c.NotCompared = &earlier.AsOf, c.Compare(*earlier), c.notCompared(*earlier)
 	}
 	return c
 }
@@ -234,6 +238,8 @@ type Change struct {
 	Now    Verdict   `json:"now"`
 	New    []Finding `json:"new,omitempty"`    // what the earlier report does not have
 	Mended []Finding `json:"mended,omitempty"` // what only the earlier report has
+
+	Against *time.Time `json:"against,omitempty"` // the older check in which the point was known last; absent: the one of all points
 }
 
 // Broke tells whether the point is worse than before. What is not known, or was not, is neither broken nor mended.
@@ -264,7 +270,7 @@ func (r *Report) Since(earlier Report) []Change {
 		}
 		was := earlier.Points[i]
 		c := Change{ID: p.ID, Title: p.Title, Was: was.Verdict, Now: p.Verdict, New: grown(p.Findings, was.Findings),
-			Mended: without(was.Findings, p.Findings)}
+			Mended: without(was.Findings, p.Findings), Against: was.of}
 		if was.Unknown != "" { // what is not known is neither broken nor mended
 			c.New = nil
 		}
@@ -279,6 +285,37 @@ func (r *Report) Since(earlier Report) []Change {
 		return cmp.Or(verdictRank[a.Now]-verdictRank[b.Now], verdictRank[b.Was]-verdictRank[a.Was])
 	})
 	return out
+}
+
+// notCompared are the points that are known now and of which the earlier report does not tell enough: nothing of them can count as worse.
+func (r *Report) notCompared(earlier Report) []string {
+	var ids []string
+	for _, p := range r.Points {
+		i := slices.IndexFunc(earlier.Points, func(q Point) bool { return q.ID == p.ID })
+		if p.Verdict != Unknown && (i < 0 || earlier.Points[i].Unknown != "") {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// FillFrom takes those points from an older report that are not known in this one and were known then. It tells whether there were any.
+func (r *Report) FillFrom(older Report) bool {
+	filled := false
+	for i := range r.Points {
+		p := &r.Points[i]
+		j := slices.IndexFunc(older.Points, func(q Point) bool { return q.ID == p.ID })
+		if p.Verdict != Unknown || j < 0 || older.Points[j].Verdict == Unknown {
+			continue
+		}
+		if !filled { // the points may be another report's, too
+			r.Points = slices.Clone(r.Points)
+		}
+		filled = true
+		r.Points[i] = older.Points[j]
+		r.Points[i].of = &older.AsOf
+	}
+	return filled
 }
 
 // Follows tells whether an update lay between an earlier report and this one, by the releases alone; false when one of them is unknown.
