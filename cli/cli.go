@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -31,9 +29,10 @@ type exitWith int
 func (e exitWith) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
 // Main runs the command that args name and returns the exit code. SIGINT, SIGTERM and SIGHUP (the ssh session is gone) all end it
-// in order: nothing new is begun, the operator lease is given back, the journal gets its last line.
+// in order: nothing new is begun, the operator lease is given back, the journal gets its last line. What takes too long for that is ended
+// by the next SIGINT or SIGTERM at once.
 func Main(args []string, stdin *os.File, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := untilSignalled(context.Background())
 	defer stop()
 	return execute(ctx, place{}, args, stdin, stdout, stderr)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -39,7 +40,7 @@ The exit code is 0 when the whole recording was written, 2 when it was cut off o
   lockstep replay bug.lockrec`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return exportRecording(args[0], f, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return exportRecording(cmd.Context(), args[0], f, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
@@ -50,7 +51,7 @@ The exit code is 0 when the whole recording was written, 2 when it was cut off o
 	return cmd
 }
 
-func exportRecording(path string, f exportFlags, stdout, stderr io.Writer) error {
+func exportRecording(ctx context.Context, path string, f exportFlags, stdout, stderr io.Writer) error {
 	if err := canWrite("-o", f.output, f.force); err != nil {
 		return err
 	}
@@ -61,18 +62,18 @@ func exportRecording(path string, f exportFlags, stdout, stderr io.Writer) error
 	if f.redact && rec.Head.Pseudonymous {
 		fmt.Fprintln(stderr, "The recording's names are made up already; they are replaced once more.")
 	}
-	size, err := exportTo(rec, f, stdout)
+	size, err := exportTo(ctx, rec, f, stdout)
 	if err != nil {
 		return err
 	}
 	return reportExport(stdout, stderr, rec, f, size)
 }
 
-// exportTo writes the file, or standard output, and tells how large it is.
-func exportTo(rec *recording.Recording, f exportFlags, stdout io.Writer) (size int64, err error) {
+// exportTo writes the file, or standard output, and tells how large it is. Once ctx is done, no file is left.
+func exportTo(ctx context.Context, rec *recording.Recording, f exportFlags, stdout io.Writer) (size int64, err error) {
 	if f.output == toStdout {
 		c := &countedBytes{w: stdout}
-		err := writeExport(rec, f.redact, c)
+		err := writeExport(ctx, rec, f.redact, c)
 		return c.n, err
 	}
 	// It is written beside its place, and is whole when it is there. Its folder is the one in which it will be.
@@ -83,19 +84,19 @@ func exportTo(rec *recording.Recording, f exportFlags, stdout io.Writer) (size i
 	}
 	defer os.Remove(tmp.Name())
 	c := &countedBytes{w: tmp}
-	if err := errors.Join(writeExport(rec, f.redact, c), tmp.Sync(), tmp.Close()); err != nil {
+	if err := errors.Join(writeExport(ctx, rec, f.redact, c), tmp.Sync(), tmp.Close()); err != nil {
 		return 0, fmt.Errorf("write %s: %w", f.output, err)
 	}
 	return c.n, putInPlace(tmp.Name(), path, f.force)
 }
 
-func writeExport(rec *recording.Recording, redact bool, w io.Writer) error {
+func writeExport(ctx context.Context, rec *recording.Recording, redact bool, w io.Writer) error {
 	if redact {
-		return pseudonym.Recording(rec, w)
+		return pseudonym.Recording(ctx, rec, w)
 	}
 	head := rec.Head
 	head.Recording = rand.Text() // it is a recording of its own: no other file continues it
-	return rec.Rewrite(head, w, recording.Changes{})
+	return rec.Rewrite(head, w, recording.Changes{Frame: func(f recording.Frame) (recording.Frame, error) { return f, ctx.Err() }})
 }
 
 // reportExport says what was written.

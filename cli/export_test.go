@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -227,6 +228,23 @@ func TestAnExportedUpdateNamesNothingAndPlaysTheSame(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Who interrupts an export gets no file, and none is left half written.
+func TestAnExportThatIsInterruptedLeavesNoFile(t *testing.T) {
+	folder := t.TempDir()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	for _, redact := range []bool{false, true} {
+		var says bytes.Buffer
+		f := exportFlags{output: filepath.Join(folder, "a.lockrec"), redact: redact}
+		if err := exportRecording(ctx, "testdata/recording-1.lockrec", f, &says, &says); !errors.Is(err, context.Canceled) {
+			t.Errorf("redacted: %v: %v, %s", redact, err, &says)
+		}
+		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+			t.Errorf("redacted: %v: %v, %v", redact, left, err)
+		}
+	}
 }
 
 // Without --redact a recording is written again as it is. A file that exists is kept, unless it is to be replaced; one that was cut off is

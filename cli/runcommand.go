@@ -37,7 +37,7 @@ func runCommand(command, env []string, stdin *os.File, stdout, stderr io.Writer)
 	cmd.WaitDelay = time.Second // for child processes that keep the output open
 
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, endSignals(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)...) // SIGTERM is never ignored
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		fmt.Fprintf(stderr, "lockstep: run %s: %s\n", command[0], oneLine(err.Error()))

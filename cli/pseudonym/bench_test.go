@@ -17,7 +17,7 @@ func BenchmarkRecording(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := Recording(rec, io.Discard); err != nil {
+		if err := Recording(b.Context(), rec, io.Discard); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -257,7 +257,7 @@ func noNameIsLeft(t *testing.T, seed uint64) {
 		[]recording.Event{{At: noon, Kind: f.secret(), Text: f.secret()}})
 	rec.Head.Version = "1.0" // the program's own
 	var out bytes.Buffer
-	if err := Recording(rec, &out); err != nil {
+	if err := Recording(t.Context(), rec, &out); err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
 	text := lines(t, out.Bytes())

@@ -1,6 +1,7 @@
 package pseudonym
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,14 +17,18 @@ import (
 const toTheDay = 7 * 24 * time.Hour
 
 // Recording writes a recording again, with pseudonyms for the customer's names and IDs. What Lockstep needs to play it stays: kinds,
-// states, releases, sizes, times, and MOSK's own names. Texts lose what Lockstep does not know; what people wrote is left out.
-func Recording(from *recording.Recording, to io.Writer) error {
+// states, releases, sizes, times, and MOSK's own names. Texts lose what Lockstep does not know; what people wrote is left out. It ends with
+// ctx.
+func Recording(ctx context.Context, from *recording.Recording, to io.Writer) error {
 	p := begin()
 	p.old = from.From.Add(-toTheDay)
 	if _, err := p.head(from.Head); err != nil {
 		return err
 	}
 	err := from.Each(func(f recording.Frame) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		_, err := p.frame(f)
 		return err
 	}, func(recording.Event) error { return nil })
@@ -35,7 +40,12 @@ func Recording(from *recording.Recording, to io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return from.Rewrite(head, to, recording.Changes{Frame: p.frame, Event: p.event})
+	return from.Rewrite(head, to, recording.Changes{Event: p.event, Frame: func(f recording.Frame) (recording.Frame, error) {
+		if err := ctx.Err(); err != nil {
+			return f, err
+		}
+		return p.frame(f)
+	}})
 }
 
 func (p *pseudonyms) head(h recording.Head) (recording.Head, error) {
