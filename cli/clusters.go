@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,13 +50,8 @@ The exit code is 0 when nothing needs you, 2 when something does or a cluster co
 			if err != nil {
 				return fmt.Errorf("print the clusters: %w", err)
 			}
-			if !v.Complete {
-				return exitWith(exitAttention) // what was not seen may need somebody
-			}
-			for i := range v.Rows {
-				if r := &v.Rows[i]; r.Worst() > core.SeverityNotice || r.State == fleet.StateUnknown || len(r.Missing) > 0 {
-					return exitWith(exitAttention)
-				}
+			if clustersNeed(v) {
+				return exitWith(exitAttention)
 			}
 			return nil
 		},
@@ -62,6 +59,13 @@ The exit code is 0 when nothing needs you, 2 when something does or a cluster co
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "`format`: table or json")
 	wait.addTo(cmd)
 	return cmd
+}
+
+// clustersNeed tells whether a cluster needs a person, or may: of what was not seen nobody knows.
+func clustersNeed(v *fleet.View) bool {
+	return !v.Complete || len(v.Denied)+len(v.Failed) > 0 || slices.ContainsFunc(v.Rows, func(r fleet.Row) bool {
+		return r.Worst() > core.SeverityNotice || r.State == fleet.StateUnknown || len(r.Missing) > 0
+	})
 }
 
 // lookAtFleet takes one look at the management cluster.
@@ -150,11 +154,22 @@ func printClusters(out io.Writer, v *fleet.View) error {
 		}
 		fmt.Fprintln(&b, oneLine(fmt.Sprintf("Not looked into, because clusters may not be listed there: %s", strings.Join(names, ", "))))
 	}
+	for _, d := range v.Failed {
+		fmt.Fprintln(&b, oneLine(fmt.Sprintf("Could not be looked into: %s: %s", cmp.Or(d.Project, "all projects"), whyFailed(d))))
+	}
 	if !v.Complete {
 		fmt.Fprintln(&b, "Not everything has come in time: a longer --wait may show more.")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// whyFailed is why the clusters of a project could not be listed.
+func whyFailed(d fleet.Denied) string {
+	if d.Err == nil {
+		return "they have not been told of for a while"
+	}
+	return core.Redact(d.Err.Error())
 }
 
 func dashed(s string) string {
@@ -241,6 +256,14 @@ type Clusters struct {
 	Complete   bool          `json:"complete"` // everything has answered
 	Clusters   []ClustersRow `json:"clusters"`
 	Denied     []string      `json:"denied,omitempty"` // projects whose clusters may not be listed
+
+	Failed []ClustersFailed `json:"failed,omitempty"` // projects whose clusters could not be listed, or not of late
+}
+
+// ClustersFailed is a project into which nobody could look.
+type ClustersFailed struct {
+	Project string `json:"project,omitempty"` // absent: all of them
+	Why     string `json:"why"`
 }
 
 // ClustersRow is one cluster.
@@ -277,6 +300,9 @@ func clustersOf(v *fleet.View) Clusters {
 		Clusters: []ClustersRow{}}
 	for _, d := range v.Denied {
 		out.Denied = append(out.Denied, d.Project)
+	}
+	for _, d := range v.Failed {
+		out.Failed = append(out.Failed, ClustersFailed{d.Project, whyFailed(d)})
 	}
 	at := func(t time.Time) *time.Time {
 		if t.IsZero() {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lockstep/core"
 	"lockstep/core/fleet"
 	"lockstep/sim"
 	"lockstep/sim/bubble"
@@ -117,4 +118,32 @@ func TestNoListOfClusters(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Clusters of a project that could not be listed, or may not be, are no clusters at rest: a line says so, a field, and the exit code.
+func TestAProjectThatCouldNotBeLookedIntoIsSaid(t *testing.T) {
+	bad := &core.APIError{Kind: core.ErrServer, Server: core.ServerManagement, Call: "list clusters", Message: "it is out of order"}
+	for _, tt := range []struct {
+		name  string
+		view  fleet.View
+		says  string
+		needs bool
+	}{
+		{"all were read", fleet.View{}, "", false},
+		{"one may not be read", fleet.View{Denied: []fleet.Denied{{Project: "ber", Err: bad}}}, "Not looked into", true},
+		{"one could not be read", fleet.View{Failed: []fleet.Denied{{Project: "ber", Err: bad}}}, "Could not be looked into: ber: ", true},
+		{"none was told of lately", fleet.View{Failed: []fleet.Denied{{}}}, "Could not be looked into: all projects: ", true},
+	} {
+		tt.view.Complete = true
+		var out strings.Builder
+		if err := printClusters(&out, &tt.view); err != nil || !strings.Contains(out.String(), tt.says) {
+			t.Errorf("%s: %v: %s", tt.name, err, &out)
+		}
+		if doc := clustersOf(&tt.view); len(doc.Failed) != len(tt.view.Failed) || len(doc.Failed) > 0 && doc.Failed[0].Why == "" {
+			t.Errorf("%s: %+v", tt.name, doc)
+		}
+		if needs := clustersNeed(&tt.view); needs != tt.needs {
+			t.Errorf("%s: it needs somebody: %v", tt.name, needs)
+		}
+	}
 }

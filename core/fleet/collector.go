@@ -180,6 +180,7 @@ type View struct {
 	Rows     []Row         // by what needs a person, then by what is under way, then by name
 	Sources  []core.Source // of each kind the one in the worst state, in the order of core.ManagementSources
 	Denied   []Denied      // projects into which nobody lets us look, by name
+	Failed   []Denied      // projects whose clusters could not be listed, or not of late, by name; an empty one: all projects
 	Listed   bool          // the clusters of all projects are known, but for those that are Denied
 	Complete bool          // all streams have answered, those of the machines in the projects of Watched, too
 }
@@ -315,8 +316,11 @@ func (c *Collector) health(v *View) {
 			v.Denied = append(v.Denied, Denied{st.project, src.Err})
 			continue // it is said by itself
 		}
-		if src.State == core.SourceConnecting {
+		switch {
+		case src.State == core.SourceConnecting:
 			v.Complete = false
+		case st.source == core.SourceClusters && (src.State == core.SourceFailed || src.State == core.SourceStale):
+			v.Failed = append(v.Failed, Denied{st.project, src.Err})
 		}
 		old, ok := worst[st.source]
 		if !ok || badness(src.State) > badness(old.State) || badness(src.State) == badness(old.State) && src.AsOf.Before(old.AsOf) {
@@ -329,7 +333,9 @@ func (c *Collector) health(v *View) {
 		}
 	}
 	v.Complete, v.Listed = v.Complete && c.answered(v), c.listed()
-	slices.SortFunc(v.Denied, func(a, b Denied) int { return strings.Compare(a.Project, b.Project) })
+	for _, list := range [][]Denied{v.Denied, v.Failed} {
+		slices.SortFunc(list, func(a, b Denied) int { return strings.Compare(a.Project, b.Project) })
+	}
 }
 
 // listed tells whether all clusters have been listed that may be.

@@ -241,6 +241,27 @@ func TestWhatCannotBeReadIsSaid(t *testing.T) {
 	}
 }
 
+// A project whose clusters could not be listed is named, also where the others were.
+func TestAProjectThatFailsIsNamed(t *testing.T) {
+	c := NewCollector("mgmt")
+	bad := &core.APIError{Kind: core.ErrServer, Server: core.ServerManagement, Call: "list", Message: "no"}
+	c.Apply("", core.Delta{Source: core.SourceClusters, At: now, State: core.SourceOff, Replace: true})
+	for _, project := range []string{"a", "b", "c"} {
+		for _, id := range []core.SourceID{core.SourceClusters, core.SourcePlans} {
+			c.Apply(project, core.Delta{Source: id, At: now, State: core.SourceLive, Replace: true})
+		}
+	}
+	if v := c.View(now, now); len(v.Failed) > 0 {
+		t.Errorf("of those that are live, %v", v.Failed)
+	}
+	c.Apply("c", core.Delta{Source: core.SourceClusters, At: now, State: core.SourceFailed, Err: bad})
+	c.Apply("a", core.Delta{Source: core.SourceClusters, At: now, State: core.SourceStale})
+	c.Apply("b", core.Delta{Source: core.SourcePlans, At: now, State: core.SourceFailed, Err: bad}) // which its rows say
+	if v := c.View(now, now); len(v.Failed) != 2 || v.Failed[0].Project != "a" || v.Failed[1] != (Denied{"c", bad}) {
+		t.Errorf("failed are %v", v.Failed)
+	}
+}
+
 // The most urgent come first, then what is under way, then the rest by name.
 func TestRowsAreInTheOrderOfTheirUrgency(t *testing.T) {
 	named := func(name, target string) *core.ManagedCluster {
