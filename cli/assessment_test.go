@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -49,5 +50,23 @@ func TestAStatusSaysThatTheNextStepIsHeld(t *testing.T) {
 		if got := planText(m.Join().Snapshot, p); !strings.HasSuffix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// Whether an update runs is not known where the requests may not be read: a script must not take that for an update that is over. Lists
+// without anything in them are empty ones.
+func TestAStatusSaysThatNothingIsKnown(t *testing.T) {
+	sc := scene.Healthy()
+	if st := statusOf(sc.Snapshot, nil); !st.Update.Known || st.Update.Running {
+		t.Errorf("at rest: %+v", st.Update)
+	}
+	sc = scene.Healthy()
+	sc.Source(core.SourceClusterRequests, core.SourceForbidden)
+	if st := statusOf(sc.Snapshot, nil); st.Update.Known || st.Update.Running {
+		t.Errorf("without the requests: %+v", st.Update)
+	}
+	var out bytes.Buffer
+	if err := printJSON(&out, statusOf(&core.Snapshot{}, nil)); err != nil || strings.Contains(out.String(), "null") {
+		t.Errorf("%v: %s", err, &out)
 	}
 }

@@ -34,6 +34,7 @@ type Status struct {
 // StatusUpdate is the update as a whole.
 type StatusUpdate struct {
 	Running bool       `json:"running"`
+	Known   bool       `json:"known"` // whether it could be read that an update runs, or that none does; else running says nothing
 	From    string     `json:"from,omitempty"`
 	To      string     `json:"to,omitempty"`
 	Started *time.Time `json:"started,omitempty"`
@@ -167,10 +168,14 @@ func statusOf(s *core.Snapshot, needs []core.Attention) Status {
 		Format:  1,
 		Cluster: oneLine(s.Cluster),
 		AsOf:    s.Now.UTC(),
-		Update: StatusUpdate{Running: u.Running, From: oneLine(u.From), To: oneLine(u.To), Started: moment(u.Started.At),
+		Update: StatusUpdate{Running: u.Running, Known: u.Known, From: oneLine(u.From), To: oneLine(u.To), Started: moment(u.Started.At),
 			Done: u.Done, Nodes: u.Nodes, Finish: moment(end.At), Spread: int(end.Spread.Seconds()),
 			Held: oneLine(end.Held)},
 		NeedsYou: []StatusAttention{},
+		Phases:   []StatusPhase{},
+		Nodes:    []StatusNode{},
+		Locks:    []StatusLock{},
+		Sources:  []StatusSource{},
 
 		RoleLabels: oneLine(s.RoleLabelsText()),
 	}
