@@ -93,6 +93,7 @@ func (s *session) window(ctx context.Context, at place, f planFlags, left time.D
 	if err == nil {
 		ask.Evacuation = &e
 	} else if ctx.Err() == nil {
+		ask.Unforecast = err.Error()
 		fmt.Fprintf(stderr, "the evacuation of the nodes was not forecast, and their times are without it: %s\n", oneLine(err.Error()))
 	}
 	return forecast.NewDocument(snap, ask), ctx.Err()

@@ -18,6 +18,7 @@ type Request struct {
 	Nodes      []string             // names of the nodes; none: the whole update
 	AtOnce     int                  // nodes at a time; 0: as the groups and the pace say
 	Evacuation *evacuation.Forecast // how long the instances of each compute take; nil when none was made
+	Unforecast string               // why none was made although it was asked for; empty: none was asked for, or it was made
 }
 
 // Night is one window with what fits into it.
@@ -431,6 +432,7 @@ func (sp *splitting) judge(parts []Part) {
 			}
 		}
 	}
+	sp.judgeUnseen(warn)
 	if waits > 0 {
 		warn("%s %s for you in mode manual: the time until you are done is in no forecast.", wording.Count(waits, "node"),
 			wording.Verb(waits, "waits", "wait"))
@@ -455,7 +457,7 @@ func (sp *splitting) judge(parts []Part) {
 		note("A night ends by not commencing the next step or, inside a group, by taking commence away from its step: nodes in maintenance " +
 			"go on to their end (inferred from the automatic pause).")
 	}
-	if sp.request.Evacuation == nil {
+	if sp.request.Evacuation == nil && sp.request.Unforecast == "" {
 		note("How long the instances of each node take was not forecast: all nodes of a kind are taken to be alike.")
 	}
 	if !u.s.Settings.AcrossZones && slices.ContainsFunc(parts, func(p Part) bool { return p.AtOnce > 1 }) && zones(u.s) > 1 {
@@ -463,6 +465,33 @@ func (sp *splitting) judge(parts []Part) {
 			"order, fewer go at once than is taken here.")
 	}
 	note("A node begins only if it ends in the same night at the slow end of its time. Waiting for people is in no number.")
+}
+
+// judgeUnseen says what could not be looked at: nothing there is known to be well.
+func (sp *splitting) judgeUnseen(warn func(format string, args ...any)) {
+	s, e := sp.u.s, sp.request.Evacuation
+	for _, x := range []struct {
+		source core.SourceID
+		what   string
+	}{{core.SourceClusterRequests, "Whether an update runs"}, {core.SourceNodes, "Which nodes there are"}} {
+		if !s.Known(x.source) {
+			warn("%s is not known: %s.", x.what, s.WhyUnknown(x.source))
+		}
+	}
+	if why := sp.request.Unforecast; why != "" {
+		warn("The evacuation of the nodes could not be forecast: %s. Whether their instances can leave is not known, and all nodes of a kind "+
+			"are taken to be alike.", strings.TrimSuffix(core.Tidy(why), "."))
+	}
+	if e == nil {
+		return
+	}
+	if n := e.Counts.Unknown; n > 0 {
+		warn("Of %s it is not known whether %s can leave: `lockstep plan` names %s.", wording.Count(n, "instance"),
+			wording.Verb(n, "it", "they"), wording.Verb(n, "it", "them"))
+	}
+	for _, x := range e.Unknown {
+		warn("%s", wording.Sentence(core.Tidy(x.What)+" could not be checked: "+core.Tidy(x.Why)))
+	}
 }
 
 // zones is how many availability zones have computes.

@@ -146,6 +146,39 @@ func TestAnUpdateIsDividedOverNights(t *testing.T) {
 	}
 }
 
+// What could not be looked at speaks against the nights: nobody knows that it is well.
+func TestWhatIsNotKnownIsAWarning(t *testing.T) {
+	some := evacuation.Forecast{Counts: evacuation.Counts{Instances: 3, Unknown: 2}}
+	lists := evacuation.Forecast{Unknown: []evacuation.Unknown{{What: "server groups", Why: "forbidden", Means: "all of them"}}}
+	for _, tt := range []struct {
+		name    string
+		request Request
+		change  func(sc scene.Scene)
+		says    string
+	}{
+		{"all is known", Request{Evacuation: &evacuation.Forecast{}}, nil, ""},
+		{"no evacuation was asked for", Request{}, nil, ""},
+		{"it failed", Request{Unforecast: "Placement is away."}, nil,
+			"The evacuation of the nodes could not be forecast: Placement is away. Whether"},
+		{"instances are not known", Request{Evacuation: &some}, nil, "Of 2 instances it is not known whether they can leave"},
+		{"a list is not known", Request{Evacuation: &lists}, nil, "Server groups could not be checked: forbidden."},
+		{"no requests", Request{}, func(sc scene.Scene) { sc.Source(core.SourceClusterRequests, core.SourceForbidden) },
+			"Whether an update runs is not known: forbidden."},
+		{"no nodes", Request{}, func(sc scene.Scene) { sc.Source(core.SourceNodes, core.SourceForbidden) },
+			"Which nodes there are is not known: forbidden."},
+	} {
+		sc := planned()
+		if tt.change != nil {
+			tt.change(sc)
+		}
+		tt.request.Window = window(t, "22:00-06:00")
+		d := NewDocument(sc.Snapshot, Ask{Request: tt.request})
+		if said := strings.Join(d.Split.Warnings, "\n"); d.Clear() != (tt.says == "") || !strings.Contains(said, tt.says) {
+			t.Errorf("%s: clear: %v; it warns of %q, want %q", tt.name, d.Clear(), said, tt.says)
+		}
+	}
+}
+
 // withoutPlan is the management cluster without update plans.
 func withoutPlan(m *core.Management) *core.Management {
 	out := *m
