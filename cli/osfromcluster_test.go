@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/base64"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +57,35 @@ func TestTheClustersOwnCredentialsAreReadWhenTheyAreNeeded(t *testing.T) {
 		}
 		st.until("the password of the secret is refused", said("log in to admin at "))
 		write(cloud)
+		mended := time.Now()
+		st.until("OpenStack is seen", func(s *core.Snapshot) bool { return live(s, core.ServerOpenStack) })
+		if took := time.Since(mended); took > time.Minute {
+			t.Errorf("it took %s", took)
+		}
+	})
+}
+
+// A clouds.yaml that was wrong when Lockstep started is read again: once it is corrected, OpenStack is seen without a restart.
+func TestACloudsYAMLThatIsCorrectedIsTakenUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "clouds.yaml")
+	t.Setenv("OS_CLIENT_CONFIG_FILE", path)
+	write := func(content string) {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bubble.Alone(t, func(t *testing.T) {
+		st := newStory(t, sim.Options{Paused: true, User: kubeapi.Operator})
+		right := string(st.place.cloudsYAML)
+		st.place.cloudsYAML = nil
+		write("clouds: [")
+		st.begin()
+		st.until("it is told that the file is wrong", func(s *core.Snapshot) bool {
+			src := s.Sources[core.SourceInstances]
+			return src.State == core.SourceFailed && src.Err != nil && src.Err.Kind == core.ErrConfiguration &&
+				strings.Contains(src.Err.Error(), "not a valid clouds.yaml")
+		})
+		write(right)
 		mended := time.Now()
 		st.until("OpenStack is seen", func(s *core.Snapshot) bool { return live(s, core.ServerOpenStack) })
 		if took := time.Since(mended); took > time.Minute {

@@ -213,6 +213,9 @@ func (s *session) openOpenStack(p place, client *kube.Client, cfg *engine.Config
 		o.Secret = client.OpenStackCredentials
 	}
 	config, err := nova.Load(o)
+	if err != nil && len(o.CloudsYAML) == 0 && !errors.Is(err, nova.ErrNotConfigured) {
+		config, err = nova.Later(o), nil // its sources say what is wrong, until it is corrected
+	}
 	if err != nil {
 		nova.Unavailable(err, func(d core.Delta) { s.down = append(s.down, d) })
 		return
@@ -221,8 +224,9 @@ func (s *session) openOpenStack(p place, client *kube.Client, cfg *engine.Config
 	cfg.OpenStack, cfg.Writers.OpenStack, cfg.Evacuation = nova.NewChecker(s.client), nova.NewWriter(s.client, nil), s.client
 }
 
-// openJournal opens the journal, and reads what still counts. A single look only reads it.
-func (s *session) openJournal(ctx context.Context, p place, client *kube.Client, cfg *engine.Config) {
+// openJournal opens the journal, and reads what still counts. A single look only reads it. A journal that cannot be used is an error only
+// where the journal is all that it is about; elsewhere it bars writing.
+func (s *session) openJournal(ctx context.Context, p place, client *kube.Client, cfg *engine.Config) error {
 	folder := p.journal
 	if folder == "" {
 		folder = stateFolder()
@@ -252,15 +256,15 @@ func (s *session) openJournal(ctx context.Context, p place, client *kube.Client,
 		if cfg.Barred == "" {
 			cfg.Barred = "the record cannot be kept: " + err.Error()
 		}
-	}
-}
-
-func (p *place) journalOptions(cfg *engine.Config) engine.JournalOptions {
 		if p.ofJournal {
 			return fmt.Errorf("the journal cannot be used: %w", err)
 		}
-	o := engine.JournalOptions{Who: fmt.Sprintf("%s, process %d", cfg.Operator, os.Getpid()), Limit: p.limit}
+	}
 	return nil
+}
+
+func (p *place) journalOptions(cfg *engine.Config) engine.JournalOptions {
+	o := engine.JournalOptions{Who: fmt.Sprintf("%s, process %d", cfg.Operator, os.Getpid()), Limit: p.limit}
 	if p.line.newID != nil {
 		o.Run = p.line.newID()
 	}

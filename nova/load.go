@@ -116,15 +116,29 @@ func Load(o Options) (*Config, error) {
 	}
 	c, err := load(o)
 	if err == nil && len(o.CloudsYAML) == 0 {
-		c.read = func(context.Context) (*Config, error) {
-			again, err := load(o)
-			if err == nil {
-				again.read = c.read
-			}
-			return again, err
-		}
+		c.reads(o)
 	}
 	return c, err
+}
+
+// Later is the cloud of credentials that Load could not load. They are read before the first login, and again before each until that works:
+// a file that is corrected meanwhile is taken up.
+func Later(o Options) *Config {
+	c := &Config{cloud: cmp.Or(o.Cloud, os.Getenv("OS_CLOUD"), "the cloud"), origin: "clouds.yaml", unread: true}
+	c.reads(o)
+	c.take(o)
+	return c
+}
+
+// reads has the credentials read again from where they were found.
+func (c *Config) reads(o Options) {
+	c.read = func(context.Context) (*Config, error) {
+		again, err := load(o)
+		if err == nil {
+			again.read = c.read
+		}
+		return again, err
+	}
 }
 
 // unread is the cloud of the cluster's secret before it is read.
