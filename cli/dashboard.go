@@ -35,8 +35,8 @@ func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) e
 		return err
 	}
 	if p.opensList(ctx, log) {
-		if p.record != "" {
-			return errors.New("--record goes with one cluster; the configuration's folder record goes with all of a list")
+		if err := p.fitsList(); err != nil {
+			return err
 		}
 		f := &fleetScreen{place: p, log: log, title: "Lockstep"}
 		if !p.clusters && !p.management.configured() {
@@ -50,6 +50,19 @@ func dashboard(ctx context.Context, p place, stdin *os.File, stdout io.Writer) e
 		return err
 	}
 	return s.show(ctx, p.options, "Lockstep", "")
+}
+
+// fitsList says which flag does not go with the list of clusters; nil for none.
+func (p *place) fitsList() error {
+	switch flag := p.ofOneCluster(); flag {
+	case "":
+		return nil
+	case "--record":
+		return errors.New("--record goes with one cluster, and this is a management cluster: --no-clusters opens its own dashboard; " +
+			"the configuration's folder record goes with all of a list")
+	default:
+		return fmt.Errorf("%s goes with one cluster, and this is a management cluster: --no-clusters opens its own dashboard", flag)
+	}
 }
 
 // canShow says why the dashboard cannot be shown here, and what works instead.

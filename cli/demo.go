@@ -119,6 +119,9 @@ func demo(ctx context.Context, o options, so sim.Options, stderr io.Writer) (err
 	p := place{options: o, recordPath: o.record, name: simCluster(cloud.Scenario),
 		clock: cloud.Clock.Now, pace: so.Speed, journal: dir, cloudsYAML: cloudsYAML}
 	if manyClusters(cloud.Scenario) {
+		if len(p.actAs) > 0 {
+			return errors.New("--act-as goes with one cluster, and this scenario has several")
+		}
 		return demoClusters(ctx, p, cloud, log)
 	}
 	s, err := open(ctx, p, log)

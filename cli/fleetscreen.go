@@ -43,6 +43,21 @@ func (p *place) onManagement() bool {
 // probing is how long the server may take to say whether it is a management cluster. It delays the screen.
 const probing = 2 * time.Second
 
+// ofOneCluster is the flag that is about one cluster; empty when there is none. In a list of clusters it would hold for all of them, or for
+// none.
+func (p *place) ofOneCluster() string {
+	for _, f := range []struct {
+		flag  string
+		given bool
+	}{{"--write", p.write}, {"--act-as", len(p.actAs) > 0}, {"--os-cloud", p.osCloud != ""}, {"--os-from-cluster", p.osFromCluster},
+		{"--record", p.record != ""}} {
+		if f.given {
+			return f.flag
+		}
+	}
+	return ""
+}
+
 // opensList tells whether the dashboard begins with the list of clusters: where the flags say so, where the cluster is the management
 // cluster that is named beside it, and where nothing is said and the server is one. The server is not asked where a credential plugin might
 // ask a person for that, nor where a flag is about one cluster.
@@ -50,7 +65,7 @@ func (p *place) opensList(ctx context.Context, log *log) bool {
 	switch {
 	case p.clusters || !p.single && p.onManagement():
 		return true
-	case p.single || p.management.configured() || p.write || len(p.actAs) > 0 || p.osFromCluster:
+	case p.single || p.management.configured() || p.ofOneCluster() != "":
 		return false
 	}
 	client, err := kube.Load(p.kubeOptions())
@@ -175,7 +190,7 @@ func (f *fleetScreen) placeOf(watch *fleetWatch, id fleet.ID, login *kube.Given)
 	if login != nil {
 		p.kubeconfig = "" // what names the management cluster's file is said with its commands
 	}
-	p.osCloud, p.osFromCluster, p.write = a.OSCloud, a.OSFromCluster, false
+	p.osCloud, p.osFromCluster, p.write, p.actAs = a.OSCloud, a.OSFromCluster, false, nil
 	if p.clock == nil { // the files of a rehearsal are gone when it ends
 		if p.own = p.named(); login != nil {
 			p.own.Kubeconfig = kube.ClusterLoginSecret(id.Name) // what a person calls the file made of it

@@ -93,6 +93,17 @@ func contextOfTheManagementClusterOpensTheList(t *testing.T, c *sim.Cloud) {
 	if !p.onManagement() {
 		t.Error("the management cluster is not known as such")
 	}
+	for flag, give := range map[string]func(p *place){"": func(*place) {}, "--write": func(p *place) { p.write = true },
+		"--act-as":   func(p *place) { p.actAs = []string{"openstack"} },
+		"--os-cloud": func(p *place) { p.osCloud = "mos" }, "--os-from-cluster": func(p *place) { p.osFromCluster = true },
+		"--record": func(p *place) { p.record = "here" }} {
+		p := p
+		give(&p)
+		if err := p.fitsList(); (err != nil) != (flag != "") || err != nil &&
+			(!strings.HasPrefix(err.Error(), flag+" goes with one cluster") || !strings.Contains(err.Error(), "--no-clusters")) {
+			t.Errorf("%s beside the list: %v", flag, err)
+		}
+	}
 	p.management = management{}
 	if p.onManagement() {
 		t.Error("a cluster is taken for the management cluster although none is named")
@@ -116,6 +127,8 @@ func TestAManagementClusterOpensTheList(t *testing.T) {
 				p.context, p.single, p.management = sim.ManagementContext, true, management{Context: sim.ManagementContext}
 			}, false},
 			{"writing is armed", func(p *place) { p.context, p.write = sim.ManagementContext, true }, false},
+			{"a cloud is named", func(p *place) { p.context, p.osCloud = sim.ManagementContext, "mos" }, false},
+			{"a controller is played", func(p *place) { p.context, p.actAs = sim.ManagementContext, []string{"openstack"} }, false},
 			{"the login is refused", func(p *place) {
 				p.context = sim.ManagementContext
 				if err := c.Faults.On(fault.Setting{Server: fault.Management, Kind: "401"}); err != nil {
