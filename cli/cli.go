@@ -181,6 +181,9 @@ func (o *options) configure() error {
 		return fmt.Errorf("--as-operator: want %s", nameWanted)
 	}
 	o.operator = name
+	if file := &o.config.Management.Kubeconfig; *file != "" && !filepath.IsAbs(*file) {
+		*file = filepath.Join(o.config.folder, *file)
+	}
 	o.management = o.management.or(o.config.Management)
 	return nil
 }

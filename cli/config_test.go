@@ -186,3 +186,24 @@ func TestTheOperatorsName(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The kubeconfig of the management cluster is beside the configuration, as its other files, unless its path is absolute. A flag's is where
+// Lockstep was started.
+func TestTheManagementKubeconfigIsBesideTheConfiguration(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "config.yaml")
+	for said, want := range map[string]string{"management.yaml": filepath.Join(folder, "management.yaml"),
+		"/etc/management.yaml": "/etc/management.yaml", `""`: ""} {
+		if err := os.WriteFile(file, []byte("management: {context: m, kubeconfig: "+said+"}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := options{configFile: file}
+		if err := o.configure(); err != nil || o.management.Kubeconfig != want {
+			t.Errorf("%s is %q, %v; want %q", said, o.management.Kubeconfig, err, want)
+		}
+		o = options{configFile: file, management: management{Kubeconfig: "here.yaml"}}
+		if err := o.configure(); err != nil || o.management.Kubeconfig != "here.yaml" {
+			t.Errorf("the flag's is %q, %v", o.management.Kubeconfig, err)
+		}
+	}
+}
