@@ -47,7 +47,7 @@ const (
 )
 
 // fitAgain is how often it is looked whether the heap or the cluster has become another size.
-const fitAgain = 10 * time.Minute
+const fitAgain = time.Minute
 
 // processorsFor is how many processors work for a cluster of so many nodes on a machine that has so many.
 func processorsFor(nodes, machine int) int {

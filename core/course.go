@@ -30,7 +30,7 @@ func (c Course) With(p CourseStage) Course {
 		return c
 	}
 	first := max(len(c)+1-MostCourseStages, 0)
-	return append(slices.Clone(c[first:]), p)
+	return append(append(make(Course, 0, len(c)-first+1), c[first:]...), p) // no more room than that: each node has one
 }
 
 // Insert is the course with a stage that was reconstructed, at its place. A stage that was only found later gives way to it. Servers tell

@@ -71,8 +71,8 @@ func (c *Client) getOnce(ctx context.Context, sc *gophercloud.ServiceClient, url
 		return err
 	}
 	defer resp.Body.Close()
-	body := bodies.Get().(*bytes.Buffer)
-	defer bodies.Put(body)
+	body := bodyFor(resp.ContentLength, out)
+	defer giveBack(body)
 	body.Reset()
 	if n := resp.ContentLength; n > 0 {
 		body.Grow(int(min(n, foretold)) + bytes.MinRead) // ReadFrom wants that much room beyond the end
@@ -84,8 +84,31 @@ func (c *Client) getOnce(ctx context.Context, sc *gophercloud.ServiceClient, url
 }
 
 // bodies are buffers that answers are read into before they are decoded, which copies what is kept. The hundred pages of a large cloud
-// would otherwise each leave several times their size as garbage.
-var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// would otherwise each leave several times their size as garbage. The large ones are kept apart and go when the pages are read: every
+// small answer, of which one comes each second, would keep one of them.
+var bodies, largeBodies = sync.Pool{New: newBody}, sync.Pool{New: newBody}
+
+func newBody() any { return new(bytes.Buffer) }
+
+// largeBody is the size of a buffer from which it is large, in bytes.
+const largeBody = 256 << 10
+
+// bodyFor is a buffer for an answer of the given length in bytes, negative when it was not foretold.
+func bodyFor(length int64, out checked) *bytes.Buffer {
+	page, servers := out.(*serverPage)
+	if length >= largeBody || length < 0 && servers && page.seen == nil { // one of all pages
+		return largeBodies.Get().(*bytes.Buffer)
+	}
+	return bodies.Get().(*bytes.Buffer)
+}
+
+func giveBack(body *bytes.Buffer) {
+	if body.Cap() >= largeBody {
+		largeBodies.Put(body)
+		return
+	}
+	bodies.Put(body)
+}
 
 // decode is lenient about what Nova may leave out or send as null, and strict about the shape of the whole. A list that is missing,
 // null or of another type is a nil slice, an empty one is not: check refuses the former.

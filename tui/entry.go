@@ -64,7 +64,7 @@ func (m *Model) openEntry(id string) tea.Cmd {
 	}
 	for i, l := range m.layers {
 		if p, ok := l.(*entryPage); ok && p.id == id {
-			m.layers = m.layers[:i+1]
+			m.cut(i + 1)
 			return nil
 		}
 	}

@@ -20,7 +20,6 @@ const ScopeLocks Scope = "locks"
 type locksPane struct {
 	tablePane[*core.WorkloadLock]
 	every bool
-	texts map[string]progress.LockMessage // what the texts mean: every frame reads the same few
 }
 
 // readLock is what the text of a lock means, read only as far as a row shows it.
@@ -29,21 +28,6 @@ func readLock(s *core.Snapshot, l *core.WorkloadLock) progress.LockMessage {
 }
 
 func lockText(l *core.WorkloadLock) string { return l.Message[:min(len(l.Message), sanitise.RowLimit)] }
-
-// read is readLock, remembered by the text.
-func (p *locksPane) read(l *core.WorkloadLock) progress.LockMessage {
-	const keep = 4096
-	text := lockText(l)
-	msg, ok := p.texts[text]
-	if !ok {
-		if p.texts == nil || len(p.texts) > keep {
-			p.texts = make(map[string]progress.LockMessage)
-		}
-		msg = progress.ReadLockMessage(text)
-		p.texts[text] = msg
-	}
-	return progress.JudgeOn(p.snap, l, msg)
-}
 
 func newLocksPane() pane {
 	p := &locksPane{}
@@ -101,7 +85,7 @@ func lockOf(s *scene, l *core.WorkloadLock) string {
 
 // age is the age of the message's own timestamp, else of the state as Lockstep saw it.
 func (p *locksPane) age(l *core.WorkloadLock) string {
-	if at := p.read(l).At; !at.IsZero() {
+	if at := readLock(p.snap, l).At; !at.IsZero() {
 		return p.now.age(at)
 	}
 	if r, ok := p.snap.History.Locks[l.UID]; ok {
@@ -118,7 +102,7 @@ func (p *locksPane) says(l *core.WorkloadLock) draw.Line {
 	if l.Message == "" {
 		return lockFails(&p.scene, l)
 	}
-	msg := p.read(l)
+	msg := readLock(p.snap, l)
 	word, tone := messageWord(msg.Class)
 	text := msg.Text
 	switch {
@@ -250,7 +234,7 @@ func (p *locksPane) explain() string {
 		}
 		return text
 	}
-	msg := p.read(*r)
+	msg := readLock(p.snap, *r)
 	text := p.says(*r).Text()
 	if msg.Meaning != "" {
 		text += " " + p.look.Glyph.Dot + " " + msg.Name + ": " + msg.Meaning

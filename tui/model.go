@@ -440,10 +440,16 @@ func (m *Model) leaveClosed() {
 func (m *Model) close(l layer) {
 	for i := range m.layers {
 		if m.layers[i] == l {
-			m.layers = m.layers[:i]
+			m.cut(i)
 			return
 		}
 	}
+}
+
+// cut removes the layers from the given one on. What a closed page has read goes with it.
+func (m *Model) cut(from int) {
+	clear(m.layers[from:])
+	m.layers = m.layers[:from]
 }
 
 // scope is where keys go now.

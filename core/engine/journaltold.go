@@ -110,6 +110,16 @@ func (r Record) toldAs() (about, value string, ok bool) {
 	return about, value, ok
 }
 
+// comesOnce tells whether what the record is about is told of but once, or a few times, however long the update runs: there are tens of
+// thousands of migrations.
+func (r Record) comesOnce() bool {
+	switch r.Kind {
+	case RecordMove, RecordForecast, RecordForetold, RecordMigrated, RecordMigrationRefused:
+		return true
+	}
+	return false
+}
+
 // hear notes a record of another run.
 func (t told) hear(r Record) {
 	about, value, ok := r.toldAs()
@@ -136,6 +146,9 @@ func (t told) again(r Record) bool {
 	if i := slices.IndexFunc(o.queue, func(v toldValue) bool { return v.value == value && r.Wall.Sub(v.wall) <= toldFor }); i >= 0 {
 		o.queue = slices.Clone(o.queue[i+1:])
 		t[about] = o
+		if r.comesOnce() && len(o.queue) == 0 {
+			delete(t, about) // both have it
+		}
 		return true
 	}
 	if o.last == value {

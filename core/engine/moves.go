@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"hash/maphash"
 	"maps"
 	"slices"
 	"time"
@@ -15,7 +16,17 @@ type moveBook struct {
 	asOf  time.Time         // of the list that was looked at last
 	first time.Time         // when this run looked first
 	from  time.Time         // what ended up to then is in the journal, or was before it
-	known map[string]string // the status of each migration, as this run saw it
+	known map[uint64]uint32 // the status of each migration, as this run saw it; both as sums: tens of thousands are known after some hours
+	seed  maphash.Seed
+}
+
+// sums stand for a migration and for its status. Two of a hundred thousand migrations have one sum only by a chance of some 1 in 10^9.
+func (b *moveBook) sums(m *core.Migration) (key uint64, status uint32) {
+	var h maphash.Hash
+	h.SetSeed(b.seed)
+	_, _ = h.WriteString(m.InstanceID) // which never fails
+	maphash.WriteComparable(&h, m.ID)
+	return h.Sum64(), uint32(maphash.String(b.seed, m.Status))
 }
 
 // remember takes in how far an earlier run has come.
@@ -51,9 +62,12 @@ func (e *Engine) observeMoves(s *core.Snapshot) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Migrations)) {
 		for _, m := range slices.Backward(s.Migrations[id]) {
-			key := m.Key()
+			key, status := b.sums(m)
 			was, seen := b.known[key]
-			if b.known[key] = m.Status; m.Running() || m.Status == "reverting" || seen && was == m.Status || !seen && !m.Updated.After(b.from) {
+			if !seen || was != status {
+				b.known[key] = status
+			}
+			if m.Running() || m.Status == "reverting" || seen && was == status || !seen && !m.Updated.After(b.from) {
 				continue
 			}
 			e.see(Record{Kind: RecordMove, At: e.when(s, m.Updated), Node: nodeName(s, m.SourceHost), Move: moveRecord(s, m)})
@@ -61,17 +75,21 @@ func (e *Engine) observeMoves(s *core.Snapshot) {
 	}
 }
 
-// mostMovesKnown is how many migrations are known at a time, some 10 MB. One that Nova does not list any more stays known below that: it is
+// mostMovesKnown is how many migrations are known at a time, some 3 MB. One that Nova does not list any more stays known below that: it is
 // listed again when somebody looks at its host.
 const mostMovesKnown = 100000
 
 // forget drops what Nova does not list.
 func (b *moveBook) forget(s *core.Snapshot) {
-	known := map[string]string{}
+	known := map[uint64]uint32{}
+	if b.known == nil {
+		b.seed = maphash.MakeSeed()
+	}
 	for _, all := range s.Migrations {
 		for _, m := range all {
-			if status, ok := b.known[m.Key()]; ok {
-				known[m.Key()] = status
+			key, _ := b.sums(m)
+			if status, ok := b.known[key]; ok {
+				known[key] = status
 			}
 		}
 	}

@@ -113,7 +113,7 @@ func (e *Engine) observePast(s *core.Snapshot, h core.History, watched bool) cor
 	h.Phases = e.pastPhases(s, h.Update, h.Phases)
 	h.Update = e.pastEnd(s, h)
 	h.Locks = e.pastLocks(h.Update, h.Locks)
-	b.missed, b.phases, b.locks = nil, nil, nil
+	b.missed, b.phases, b.locks, b.stages, b.states = nil, nil, nil, nil, nil
 	h.Courses, h.Stages, h.Rounds, h.Earlier = courses.M, stages.M, rounds.M, earlier.M
 	return h
 }

@@ -105,11 +105,19 @@ type Reporter struct {
 	update     core.Update
 	phases     map[core.PhaseID]core.PhaseState
 	stages     map[string]stage
-	views      []*core.NodeView          // of the Snapshot before
-	migrations map[string]core.Migration // the latest by instance ID
-	sources    map[core.SourceID]bool    // whether it can be seen
+	views      []*core.NodeView  // of the Snapshot before
+	migrations map[string]latest // by instance ID
+	asOf       time.Time         // when the migrations were looked at last, by the cluster's clock
+	listed     map[string][]*core.Migration
+	sources    map[core.SourceID]bool // whether it can be seen
 	looks      uint64
 	glance     core.Glance // at the last Snapshot that could have news
+}
+
+// latest is the latest migration of an instance.
+type latest struct {
+	id     int
+	status string
 }
 
 type seen struct {
@@ -193,7 +201,7 @@ func (r *Reporter) sourcesOf(s *core.Snapshot, first bool, add func(Line)) {
 		switch {
 		case is[id] && known && !was:
 			add(Line{Kind: KindSource, What: string(src.State), Subject: string(id), Text: "can be seen again"})
-		case !is[id] && (was || !known && first):
+		case !is[id] && (was || !known): // also one that has only been connecting until now
 			text := string(src.State)
 			if src.Err != nil {
 				text += ": " + wording.OneLine(src.Err.Error(), most)
@@ -206,13 +214,20 @@ func (r *Reporter) sourcesOf(s *core.Snapshot, first bool, add func(Line)) {
 
 func (r *Reporter) updateOf(s *core.Snapshot, first bool, add func(Line)) {
 	u := progress.Update(s)
-	if u.Known && !first && u.Running != r.update.Running {
+	if u.Known && r.update.Known && u.Running != r.update.Running {
 		line := Line{Kind: KindUpdate, What: "begins", Text: "the update" + wording.Prefixed(" to ", wording.OneLine(u.To, 60)) + " begins"}
 		if !u.Running {
 			line.What, line.Text = "ends", "the update is over"
 			if at := r.update.Started.At; !at.IsZero() {
 				line.Lasted = s.Now.Sub(at).Seconds()
 			}
+		}
+		add(line)
+	}
+	if u.Known && !r.update.Known && !first && u.Running { // it could not be seen until now
+		line := Line{Kind: KindUpdate, What: "runs", Text: "the update" + wording.Prefixed(" to ", wording.OneLine(u.To, 60)) + " runs"}
+		if at := u.Started.At; u.Started.Exact && !at.IsZero() {
+			line.Lasted = s.Now.Sub(at).Seconds()
 		}
 		add(line)
 	}
@@ -250,14 +265,22 @@ func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
 			}
 			continue
 		}
-		r.stages[v.Name] = stage{v.Stage, s.Now, v.Label}
+		since := s.Now
+		if v.Since.Exact && !v.Since.At.IsZero() && v.Since.At.Before(s.Now) {
+			since = v.Since.At
+		} else if !known {
+			since = time.Time{} // it was in it before
+		}
+		r.stages[v.Name] = stage{v.Stage, since, v.Label}
 		if first || !known && !v.Active() {
 			continue
 		}
 		l := Line{Kind: KindNode, What: string(v.Stage), Subject: wording.OneLine(v.Label, 64), Node: v.Name, Text: string(v.Stage)}
 		if known {
 			l.Text = string(was.stage) + " → " + string(v.Stage)
-			l.Lasted = s.Now.Sub(was.since).Seconds()
+			if !was.since.IsZero() {
+				l.Lasted = since.Sub(was.since).Seconds()
+			}
 		}
 		l.Text += wording.Prefixed(": ", wording.OneLine(v.What, most))
 		add(l)
@@ -278,18 +301,21 @@ func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
 }
 
 func (r *Reporter) migrationsOf(s *core.Snapshot, first bool, add func(Line)) {
-	latest := make(map[string]core.Migration, len(s.Migrations))
+	if core.SameMap(r.listed, s.Migrations) && !first {
+		return // thousands of them
+	}
+	now := make(map[string]latest, len(s.Migrations))
 	for _, id := range sortedKeys(s.Migrations) {
 		m := s.LatestMigration(id)
 		if m == nil {
 			continue
 		}
-		latest[id] = core.Migration{ID: m.ID, Status: m.Status}
+		now[id] = latest{m.ID, m.Status}
 		was, known := r.migrations[id]
 		switch {
-		case first || known && was.ID == m.ID && was.Status == m.Status:
+		case first || known && was.id == m.ID && was.status == m.Status:
 			continue
-		case known && was.ID == m.ID && m.Running(), !known && !m.Running():
+		case known && was.id == m.ID && m.Running(), !known && !m.Running() && !r.endedSince(m):
 			continue // it goes on; or it is an old one that Nova lists now
 		}
 		subject := core.ShortID(id)
@@ -303,9 +329,18 @@ func (r *Reporter) migrationsOf(s *core.Snapshot, first bool, add func(Line)) {
 		}
 		add(Line{Kind: KindMigration, What: wording.OneLine(m.Status, 40), Subject: subject, Instance: id, Text: text})
 	}
-	if s.Known(core.SourceMigrations) {
-		r.migrations = latest
+	if src := s.Sources[core.SourceMigrations]; s.Known(core.SourceMigrations) {
+		r.migrations, r.listed, r.asOf = now, s.Migrations, s.Now.Add(-max(s.Wall.Sub(src.AsOf), 0))
 	}
+}
+
+// clocksApart is how far Nova's clock may be behind, and how late its list may tell of a change.
+const clocksApart = time.Minute
+
+// endedSince tells whether a migration that was not listed before has begun and ended since the last look: a small instance is moved, and
+// an attempt fails, in less time than lies between two looks.
+func (r *Reporter) endedSince(m *core.Migration) bool {
+	return !r.asOf.IsZero() && m.Updated.After(r.asOf.Add(-clocksApart))
 }
 
 func (r *Reporter) entriesOf(s *core.Snapshot, add func(Line)) {

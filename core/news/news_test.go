@@ -3,6 +3,8 @@ package news_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,7 @@ func told(t *testing.T, acts ...func(sc scene.Scene)) [][]string {
 				sc.Sources[id] = src
 			}
 		}
+		sc.Migrations = maps.Clone(sc.Migrations) // which is never changed in place
 		act(sc)
 		var lines []string
 		for _, l := range r.Next(sc.Snapshot) {
@@ -106,6 +109,15 @@ func TestEachChangeIsALine(t *testing.T) {
 			func(sc scene.Scene) { sc.Migrations[in.ID][0].Status = "completed" },
 		}, [][]string{nil, {"migration web-1: live-migration from cmp-01 to cmp-02, running"}, nil,
 			{"migration web-1: live-migration from cmp-01 to cmp-02, completed"}, nil}},
+		{"a migration that is over at once", []func(scene.Scene){
+			func(sc scene.Scene) {
+				sc.Migration(sc.ByHost["cmp-01"][0], "error", "cmp-02", 0).Updated = sc.Now.Add(-10 * time.Second)
+			},
+			func(sc scene.Scene) { sc.Migration(sc.ByHost["cmp-02"][0], "completed", "cmp-01", 2*time.Hour) }, // listed for its host
+		}, [][]string{nil, {"migration web-1: live-migration from cmp-01 to cmp-02, error"}, nil}},
+		{"a source that connects, and fails", []func(scene.Scene){
+			func(sc scene.Scene) { sc.Source(core.SourceNetworkAgents, core.SourceFailed) },
+		}, [][]string{nil, {"source    network agents: failed"}}},
 		{"a source", []func(scene.Scene){
 			func(sc scene.Scene) { sc.Source(core.SourceNetworkAgents, core.SourceFailed) },
 			func(sc scene.Scene) { sc.Source(core.SourceNetworkAgents, core.SourceConnecting) },
@@ -134,6 +146,37 @@ func TestEachChangeIsALine(t *testing.T) {
 }
 
 // As JSON a line has all that a script needs to act on.
+// What was so before the watch began is not told as new: neither an update that could not be seen at first, nor how long a node has been in a
+// stage that nobody saw it come into.
+func TestWhatWasBeforeIsNotNew(t *testing.T) {
+	sc := scene.Healthy()
+	sc.Update(3 * time.Hour)
+	sc.Maintained("cmp-01", "")
+	requests := sc.Sources[core.SourceClusterRequests]
+	sc.Sources[core.SourceClusterRequests] = core.Source{ID: core.SourceClusterRequests, State: core.SourceConnecting}
+	var r news.Reporter
+	r.Next(sc.Snapshot)
+	next := func() (out []string) {
+		for _, l := range r.Next(sc.Snapshot) {
+			if l.Kind == news.KindUpdate || l.Kind == news.KindNode {
+				out = append(out, l.Says())
+			}
+		}
+		return out
+	}
+	sc = sc.Again()
+	sc.Now, sc.Sources[core.SourceClusterRequests] = sc.Now.Add(30*time.Second), requests
+	if got, want := next(), []string{"the update to 21.0.0+25.2 runs (3 h)"}; !slices.Equal(got, want) {
+		t.Errorf("the update is seen: %q, want %q", got, want)
+	}
+	sc = sc.Again()
+	sc.Now = sc.Now.Add(30 * time.Second)
+	scene.OwnLockOf(sc, "cmp-01").RawState = core.LockInactive
+	if got := next(); len(got) != 1 || !strings.HasPrefix(got[0], "cmp-01: ") || strings.Contains(got[0], "(") {
+		t.Errorf("the node is released: %q, want one line without a length", got)
+	}
+}
+
 func TestALineAsJSON(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Mode("cmp-01", core.ModeManual)

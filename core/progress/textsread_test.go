@@ -52,11 +52,26 @@ func TestTheTextsKeptAreBounded(t *testing.T) {
 	if n := len(kept.newer) + len(kept.old); n > 2*mostTextsRead {
 		t.Errorf("%d texts are kept, want at most %d", n, 2*mostTextsRead)
 	}
+	for i := range mostTextsRead { // long ones
+		kept.message(strings.Repeat("x", longestTextKept-10)+strconv.Itoa(i), read)
+		if most := 2 * (mostBytesRead + longestTextKept + 1024); bytesKept(&kept) > most {
+			t.Fatalf("%d bytes are kept after %d long texts, want at most %d", bytesKept(&kept), i, most)
+		}
+	}
 	long := strings.Repeat("x", longestTextKept+1)
 	kept.message(long, read)
 	if _, found := kept.newer[long]; found {
 		t.Error("a text of more than 4 KiB is kept")
 	}
+}
+
+func bytesKept(t *texts) (n int) {
+	for _, kept := range []map[string]LockMessage{t.newer, t.old} {
+		for text, m := range kept {
+			n += bytesOf(text, m)
+		}
+	}
+	return n
 }
 
 func BenchmarkReadLockMessage(b *testing.B) {

@@ -172,7 +172,7 @@ type Instance struct {
 	Moves []Move `json:"moves,omitempty"`
 
 	// Slow is how long live migrations took that moved it, or tried to: meanwhile it may be slow. Down is how long it did not run: by
-	// migrations that shut it down, and while an operator had stopped it. Seconds.
+	// migrations that shut it down, and while an operator had stopped it, where a journal tells of both ends. Seconds.
 	Slow    float64 `json:"slowSeconds,omitempty"`
 	Down    float64 `json:"downSeconds,omitempty"`
 	Stopped []Stop  `json:"stopped,omitempty"`
@@ -221,13 +221,19 @@ func (m Move) Failed() bool {
 	return m.Status == "error" || m.Status == "failed" || m.Status == "cancelled"
 }
 
+// Reverted tells whether the instance was moved and is on its old host again.
+func (m Move) Reverted() bool { return m.Status == "reverted" }
+
 // Stop is a time in which an instance was stopped or shelved by an operator.
 type Stop struct {
 	Stopped Time    `json:"stopped"`
-	Started Time    `json:"started"` // null: it was not started again by Lockstep
+	Started Time    `json:"started"` // null: no journal tells of it; others may have started it
 	By      string  `json:"by"`
 	Lines   []Place `json:"lines"`
 }
+
+// StartUntold says of a Stop that no journal tells when the instance was started.
+const StartUntold = "; no journal tells when it was started again"
 
 // Begun is the state of an Action of which no line tells the end.
 const Begun = "begun"

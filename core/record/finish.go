@@ -228,7 +228,9 @@ func (b *builder) byProject() {
 			}
 		}
 		for _, s := range in.Stopped {
-			down = append(down, stretch{s.Stopped.Time, cmp.Or(s.Started.Time, b.Last.Time)})
+			if !s.Started.IsZero() { // else its owner may have started it a moment later
+				down = append(down, stretch{s.Stopped.Time, s.Started.Time})
+			}
 		}
 		in.Down = covered(down) // who is stopped is not down once more while it is moved
 		if len(in.Moves)+len(in.Stopped) > 0 {

@@ -307,7 +307,7 @@ func (p *page) instance(in Instance) {
 		p.put("%s<br>", moved)
 	}
 	for _, s := range in.Stopped {
-		again := ", not started again"
+		again := StartUntold
 		if !s.Started.IsZero() {
 			again = ", started " + p.clock(s.Started)
 		}

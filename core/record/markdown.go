@@ -237,7 +237,7 @@ func (d *markdown) projects(a *Account) {
 				at = append(at, m.Line)
 			}
 			for _, s := range in.Stopped {
-				how = append(how, "stopped by "+s.By)
+				how = append(how, "stopped by "+s.By+wording.TextIf(s.Started.IsZero(), StartUntold, ""))
 				at = append(at, s.Lines...)
 			}
 			rows = append(rows, []string{plainly(wording.TextOf(in.Name, in.ID)), plainly(strings.Join(how, "; ")), span(in.Slow),

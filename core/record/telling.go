@@ -97,7 +97,7 @@ func (a *Account) Summary(zone *time.Location) []string {
 	}
 	done := 0
 	for _, n := range a.Nodes {
-		if n.Took > 0 {
+		if slices.ContainsFunc(n.Maintenance, func(m Maintenance) bool { return !m.Ended.IsZero() }) { // seen or not
 			done++
 		}
 	}
@@ -139,6 +139,7 @@ func (a *Account) Counts() Counts {
 				switch {
 				case m.Failed():
 					c.Failed++
+				case m.Reverted():
 				case m.Live():
 					c.Live++
 					moved = true

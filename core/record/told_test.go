@@ -337,3 +337,38 @@ func TestTheReportOfSeveralJournals(t *testing.T) {
 		}
 	}
 }
+
+// What nobody saw end has ended all the same; what was moved back has not been moved; and how long an instance was down is told only where
+// the journal has both ends.
+func TestWhatIsCounted(t *testing.T) {
+	update := engine.Record{Kind: engine.RecordUpdate, At: at(0).Time, Update: &core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}}
+	node := func(name string, unseen bool) engine.Record {
+		return engine.Record{Kind: engine.RecordRound, At: at(30).Time, Node: name, Object: &core.Ref{Name: name, UID: name},
+			Round: &core.Round{Request: "r-" + name, Update: "u", Started: at(10).Time, Ended: at(30).Time, EndUnseen: unseen}}
+	}
+	move := func(status string, ended Time) engine.Record {
+		return engine.Record{Kind: engine.RecordMove, At: ended.Time, Move: &engine.MoveRecord{Migration: 1, Instance: "i", Type: "migration",
+			Status: status, From: "cmp-1", To: "cmp-2", Began: at(20).Time, Ended: ended.Time}}
+	}
+	step := func(kind core.IntentKind, instance string, when Time) engine.Record {
+		return engine.Record{Kind: engine.RecordVerified, At: when.Time, Operation: string(kind) + instance, State: string(core.OperationDone),
+			Intent: &core.Intent{Kind: kind, Instance: instance}, Object: &core.Ref{Name: instance, UID: instance}}
+	}
+	a := written(t, update, node("cmp-1", false), node("cmp-2", true), move("finished", at(22)), move("reverted", at(25)),
+		step(core.IntentStop, "stays", at(31)), step(core.IntentStop, "back", at(31)), step(core.IntentStart, "back", at(41)),
+		step(core.IntentStart, "other", at(59)))
+	if got := strings.Join(a.Summary(time.UTC), " "); !strings.Contains(got, "2 nodes went through maintenance, of 2.") {
+		t.Error(got)
+	}
+	if c := a.Counts(); c.Moved != 0 || c.Cold != 0 || c.Failed != 0 || c.Stopped != 2 {
+		t.Errorf("counted %+v", c)
+	}
+	want := map[string]float64{"i": 120, "stays": 0, "back": 600}
+	for _, p := range a.Projects {
+		for _, in := range p.Instances {
+			if down, ok := want[in.ID]; ok && in.Down != down {
+				t.Errorf("%s was down for %g s, want %g", in.ID, in.Down, down)
+			}
+		}
+	}
+}

@@ -318,19 +318,19 @@ func (c *Cursor) peek() ([]byte, error) {
 	for !c.peeked {
 		raw, err := c.line()
 		switch {
-		case err != nil && c.file+1 < len(c.r.files):
-			next := slices.IndexFunc(c.r.parts, func(p part) bool { return p.file == c.file+1 })
+		case err != nil:
+			// A file may have a head and nothing else: the disk was full, or a kill came.
+			next := slices.IndexFunc(c.r.parts, func(p part) bool { return p.file > c.file })
 			if next < 0 {
 				return nil, io.EOF
 			}
-			whole := c.ended
-			if err := c.open(c.file+1, c.r.parts[next].offset); err != nil {
+			to := c.r.parts[next]
+			whole := c.ended && to.file == c.file+1
+			if err := c.open(to.file, to.offset); err != nil {
 				return nil, err
 			}
 			c.fresh = !whole
 			continue
-		case err != nil:
-			return nil, io.EOF
 		case c.every && bytes.HasPrefix(raw, eventBegins):
 		case !bytes.HasPrefix(raw, frameBegins):
 			c.ended = c.ended || bytes.Equal(raw, endLine)

@@ -648,3 +648,37 @@ func TestAJumpReadsLittleHoweverFastTheClockRuns(t *testing.T) {
 		}
 	})
 }
+
+// A file may have a head and nothing else, where the disk was full again or a kill came. The recording is read past it.
+func TestAFileThatOnlyBeganIsPassed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{t: t, folder: t.TempDir()}
+		r := d.start(2 << 10)
+		for n := range 600 {
+			r.Frame(nth(n))
+			time.Sleep(time.Second)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		all, err := filepath.Glob(filepath.Join(d.folder, "*"))
+		if err != nil || len(all) < 4 {
+			t.Fatalf("there are %q, %v: want four files at least", all, err)
+		}
+		for _, i := range []int{2, 3} {
+			name := FileName(d.path(), i)
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(name, b[:bytes.IndexByte(b, '\n')+20], 0o600); err != nil { // the head, and the beginning of a part
+				t.Fatal(err)
+			}
+		}
+		_, seconds := read(t, d.path(), time.Time{})
+		gap := slices.IndexFunc(upTo(0, len(seconds)), func(i int) bool { return seconds[i] != i })
+		if gap <= 0 || !slices.Equal(seconds[gap:], upTo(seconds[gap], 600)) {
+			t.Errorf("read %v", seconds)
+		}
+	})
+}
