@@ -1,6 +1,7 @@
 package nova
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -128,5 +129,21 @@ func TestOnlyEqualFlavorsAreShared(t *testing.T) {
 	hidden.ExtraSpecs, none.ExtraSpecs = nil, map[string]string{}
 	if sameFlavor(hidden, none) {
 		t.Error("a flavor without extra specs is the same as one whose extra specs are not shown")
+	}
+}
+
+// A small answer is not read into the buffer of a large one, which would be kept for as long as there are small ones.
+func TestALargeBufferIsNotKeptForSmallAnswers(t *testing.T) {
+	for range 100 {
+		large := bodyFor(-1, &serverPage{polled: true})
+		large.Grow(4 << 20)
+		giveBack(large)
+		for _, small := range []*bytes.Buffer{bodyFor(200, &migrationPage{}), bodyFor(-1, &migrationPage{}),
+			bodyFor(-1, &serverPage{polled: true, seen: newSeenServers()})} {
+			if small.Cap() >= largeBody {
+				t.Fatalf("a small answer got a buffer of %d bytes", small.Cap())
+			}
+			giveBack(small)
+		}
 	}
 }

@@ -303,6 +303,16 @@ func TestWhatIsTold(t *testing.T) {
 	if heard.hear(entry(EntryWorse, "warning")); heard.again(entry(EntryWorse, "urgent")) {
 		t.Error("what became worse than another run saw is told already")
 	}
+	known := len(heard)
+	for i := range 1000 { // tens of thousands of migrations end in an update
+		move := Record{Kind: RecordMove, Wall: at, Move: &MoveRecord{Instance: "i", Migration: i, Status: "completed"}}
+		if heard.hear(move); !heard.again(move) || heard.again(move) {
+			t.Fatalf("migration %d is not told once", i)
+		}
+	}
+	if len(heard) != known {
+		t.Errorf("%d migrations are remembered that both runs have told", len(heard)-known)
+	}
 	heard.hear(lock("active", time.Minute))
 	heard.hear(lock("inactive", time.Minute))
 	if heard.again(lock("active", time.Hour)) {

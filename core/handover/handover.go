@@ -307,13 +307,49 @@ func setBack(s *core.Snapshot) []SetBack {
 			out = append(out, SetBack{l.Of, what + wording.InBrackets(l.How)})
 		}
 	}
+	return append(out, notLooked(s)...)
+}
+
+// notLooked is what Lockstep changed, and of which nobody can tell now whether it is still so.
+func notLooked(s *core.Snapshot) (out []SetBack) {
+	h, ended := &s.History, s.History.Update.Ended
+	silences := 0
+	for _, r := range h.Silences {
+		if one := r.Silence; !ended.IsZero() && one.Starts.Before(ended) && one.Ends.After(s.Now) {
+			silences++
+		}
+	}
+	for _, row := range []struct {
+		n      int
+		of     string
+		what   string
+		source core.SourceID
+	}{
+		{len(h.Changes), "node", "their migration mode, which Lockstep set", core.SourceNodes},
+		{len(h.Tries), "node", "their number of migration attempts, which Lockstep set", core.SourceNodes},
+		{len(h.Tags), "instance", "their maintenance_action tags, which Lockstep set", core.SourceInstances},
+		{len(h.Stopped), "instance", "stopped or shelved by Lockstep", core.SourceInstances},
+		{len(h.Cold), "instance", "cold-migrated by Lockstep, and to be confirmed or reverted", core.SourceInstances},
+		{silences, "silence", "made by Lockstep", core.SourceAlertmanager},
+	} {
+		if row.n > 0 && !s.Known(row.source) {
+			out = append(out, SetBack{wording.Count(row.n, row.of), row.what + ": not known whether it is still so (" + string(row.source) + ": " +
+				s.WhyUnknown(row.source) + ")"})
+		}
+	}
 	return out
 }
 
 // disabled adds the computes that an operator took out of scheduling, and that are still out of it.
 func (h *Handover) disabled(s *core.Snapshot, a *record.Account) {
 	for _, l := range a.Left {
-		if svc := s.Services[l.Of]; l.What == record.Disabled && svc != nil && !svc.Enabled {
+		svc := s.Services[l.Of]
+		switch {
+		case l.What != record.Disabled:
+		case !s.Known(core.SourceComputeServices):
+			h.SetBack = append(h.SetBack, SetBack{progress.HostLabel(s, l.Of), "nova-compute was disabled, by " + l.By +
+				": not known whether it is still so (" + string(core.SourceComputeServices) + ": " + s.WhyUnknown(core.SourceComputeServices) + ")"})
+		case svc != nil && !svc.Enabled:
 			h.SetBack = append(h.SetBack, SetBack{progress.HostLabel(s, l.Of), "nova-compute is disabled, by " + l.By})
 		}
 	}

@@ -277,3 +277,23 @@ func TestACommenceStandsBeforeItsNodes(t *testing.T) {
 		t.Errorf("the commence behind the nodes has no time of its own: %+v", late)
 	}
 }
+
+// Nobody reads that nothing is left to set back while nobody could look.
+func TestTheNoteDoesNotSayNothingIsLeftWhenNobodyCouldLook(t *testing.T) {
+	sc := scene.Healthy()
+	in := sc.ByHost["cmp-01"][0]
+	sc.History.Stopped = map[string]core.StopRecord{in.ID: {At: scene.Ago(time.Hour)}}
+	if got := Of(sc.Snapshot, nil).SetBack; len(got) > 0 {
+		t.Fatalf("it runs, and yet is told: %+v", got)
+	}
+	sc = sc.Again()
+	delete(sc.Sources, core.SourceInstances)
+	sc.Sources[core.SourceInstances] = core.Source{ID: core.SourceInstances, State: core.SourceFailed,
+		Err: &core.APIError{Call: "list instances", Message: "no"}}
+	sc.Instances = core.Instances{}
+	text := strings.Join(Of(sc.Snapshot, nil).Text(time.UTC, false), "\n")
+	if !strings.Contains(text, "- 1 instance: stopped or shelved by Lockstep: not known whether it is still so (instances: ") ||
+		strings.Contains(text, "Nothing that Lockstep changed is left") {
+		t.Error(text)
+	}
+}
