@@ -24,7 +24,8 @@ func mos(is, target string, available ...string) *core.ManagedCluster {
 
 const from, to = "mosk-17-4-0-25-1", "mosk-21-0-0-25-2"
 
-// plan is an update plan whose steps are given as "id status estimate", those that run since an hour ago.
+// plan is an update plan whose steps are given as "id status estimate", those that run since an hour ago; with one word more, it is not
+// commenced.
 func plan(status string, steps ...string) *core.UpdatePlan {
 	p := &core.UpdatePlan{Meta: meta("mos-21.0.0"), Cluster: "mos", Source: from, Target: to, Status: status}
 	if p.UnderWay() {
@@ -32,7 +33,7 @@ func plan(status string, steps ...string) *core.UpdatePlan {
 	}
 	for _, text := range steps {
 		f := strings.Fields(text)
-		st := core.PlanStep{ID: f[0], Status: f[1], Commence: f[1] != core.PlanNotStarted, Estimate: f[2]}
+		st := core.PlanStep{ID: f[0], Status: f[1], Commence: f[1] != core.PlanNotStarted && len(f) == 3, Estimate: f[2]}
 		if f[1] == core.PlanInProgress || f[1] == core.PlanStuck {
 			st.Started = now.Add(-time.Hour)
 		}
@@ -126,6 +127,12 @@ func TestARowSaysWhatTheManagementClusterKnows(t *testing.T) {
 		"a later step is not commenced": {objects: []core.Object{mos(from, to), plan(core.PlanInProgress,
 			with(3, "mcc-components NotStarted 1h")...)}, state: StateUpdates, releases: "17.4.0 21.0.0", phase: "4 worker nodes",
 			progress: "2/4 steps", noEnd: "step mcc-components is not commenced"},
+		"its step is held": {objects: []core.Object{mos(from, to), plan(core.PlanInProgress, with(2, "k8s-workers-a InProgress 3h held")...)},
+			state: StateWaits, releases: "17.4.0 21.0.0", phase: "4 worker nodes", progress: "2/4 steps", noEnd: "group a is held",
+			needs: "group a is held: no further machine is begun", severity: core.SeverityWarning},
+		"the cluster was given its release, and no step is commenced": {objects: []core.Object{mos(from, to), plan(core.PlanInProgress,
+			"openstack InProgress 3h by-itself", "mcc-components NotStarted 1h")}, state: StateUpdates, releases: "17.4.0 21.0.0",
+			phase: "2 OpenStack and Ceph", progress: "0/2 steps", end: 3 * time.Hour},
 		"a step is late": {objects: []core.Object{mos(from, to), plan(core.PlanInProgress, with(2, "k8s-workers-a InProgress 30m")...)},
 			state: StateUpdates, releases: "17.4.0 21.0.0", phase: "4 worker nodes", progress: "2/4 steps",
 			noEnd: "takes longer than the plan estimated, 30 m so far"},

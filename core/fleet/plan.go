@@ -32,7 +32,7 @@ func finish(p *core.UpdatePlan, groups []*core.MachineGroup, now time.Time) (at 
 	}
 	at = now
 	var together time.Time // the end of the worker steps that run at the same time
-	last, open := 0, false
+	last, open, goesOn := 0, false, false
 	settle := func() {
 		if open {
 			at, open = core.Later(at, together), false
@@ -45,11 +45,14 @@ func finish(p *core.UpdatePlan, groups []*core.MachineGroup, now time.Time) (at 
 			continue
 		case st.Status == core.PlanStuck || st.Status == core.PlanAutoPaused:
 			return time.Time{}, name + " does not go on"
-		case !st.Begun() && !st.Commence && st.Status != core.PlanScheduled:
+		case st.Held() && p.Driven():
+			return time.Time{}, name + " is held"
+		case !st.Taken() && (p.Driven() || !goesOn): // where the Cluster was given its release, LCM goes on by itself
 			return time.Time{}, name + " is not commenced"
 		case st.Allows() == 0:
 			return time.Time{}, "the plan has no estimate for " + name
 		}
+		goesOn = goesOn || st.Begun()
 		i, grouped := index[st.Group()]
 		if !grouped || !open || i != last {
 			settle()

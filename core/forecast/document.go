@@ -74,6 +74,8 @@ func headline(s *core.Snapshot, f *Forecast) string {
 		return "Whether an update runs is not known: " + s.WhyUnknown(core.SourceClusterRequests) + "."
 	case !s.Known(core.SourceNodes):
 		return "How long the update takes is not known: " + s.WhyUnknown(core.SourceNodes) + "."
+	case !f.Running && planUnderWay(s):
+		return "The update's plan is under way, and the cluster has no maintenance request: it comes, or has gone."
 	case !f.Running:
 		return "No update runs."
 	case f.Whole.At.IsZero():
@@ -90,22 +92,34 @@ func Assumed(s *core.Snapshot) string {
 	return "if each step is commenced at once and nobody is waited for"
 }
 
+func planUnderWay(s *core.Snapshot) bool {
+	plan := s.Management.Plan()
+	return plan != nil && plan.UnderWay()
+}
+
 // untilSection is when the part that runs, its phase, all nodes and the whole end.
 func untilSection(s *core.Snapshot, f *Forecast) Section {
 	sec := Section{Title: "Until when"}
+	if !f.Running && !s.Known(core.SourceClusterRequests) {
+		return sec // the first line says why
+	}
 	if !f.Running {
 		var length time.Duration
 		for _, p := range f.Parts {
 			switch {
+			case p.State == PartDone:
 			case p.Nodes == 0:
 				length += p.Length.Usual
 			default:
-				length += time.Duration(float64(p.Length.Usual)*float64(p.Nodes)/max(p.flow.atOnce, 1)) + p.tail.Usual
+				length += time.Duration(float64(p.Length.Usual)*float64(p.Left)/max(p.flow.atOnce, 1)) + p.tail.Usual
 			}
 		}
+		what, take := "No update runs. The parts below of the next one", "take"
+		if planUnderWay(s) {
+			what, take = "What is left of the plan", "takes"
+		}
 		if length > 0 {
-			sec.Lines = append(sec.Lines, "No update runs. The parts below of the next one, one after the other without a rest, take about "+
-				wording.SpanText(length)+".")
+			sec.Lines = append(sec.Lines, what+", one after the other without a rest, "+take+" about "+wording.SpanText(length)+".")
 		}
 		return sec
 	}

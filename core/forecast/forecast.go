@@ -120,6 +120,11 @@ func (f *Forecast) held(s *core.Snapshot) string {
 			return wording.OneLine(st.Why, core.MostWhy)
 		}
 	}
+	for _, p := range f.Parts {
+		if p.Wants && p.State == PartRuns && slices.ContainsFunc(f.Nodes, func(n NodeSpan) bool { return n.Part == p.ID && !n.Began }) {
+			return p.Title + " is held: no further node begins until it is commenced again"
+		}
+	}
 	for _, n := range f.Nodes {
 		switch {
 		case n.Began && Waits(s, n.Node):

@@ -365,3 +365,44 @@ func TestWhatIsFreeOfANight(t *testing.T) {
 		}
 	}
 }
+
+// A step whose commence was taken away gives no end as if it went on: the nodes that are under way are finished, and no further one begins.
+func TestAHeldStepHoldsTheEnd(t *testing.T) {
+	held := func(commence bool) string {
+		sc := planned(func(m *scene.Managed) { m.Plan.Steps[3].Commence = commence })
+		sc.Maintained("cmp-01", "")
+		return Finish(sc.Snapshot).Held
+	}
+	if got := held(true); got != "" {
+		t.Errorf("a step that goes on is held by %q", got)
+	}
+	if got := held(false); !strings.Contains(got, "is held: no further node begins until it is commenced again") {
+		t.Errorf("it is held by %q", got)
+	}
+}
+
+// The page says "No update runs" only where that is so.
+func TestThePageSaysWhetherAnUpdateRuns(t *testing.T) {
+	page := func(sc scene.Scene) string {
+		f := Of(sc.Snapshot)
+		return headline(sc.Snapshot, f) + "\n" + strings.Join(untilSection(sc.Snapshot, f).Lines, "\n")
+	}
+	rests := scene.Healthy()
+	m := rests.Managed()
+	m.Planned(0)
+	m.Plan.Status, m.Plan.Started = core.PlanNotStarted, time.Time{}
+	if got := page(m.Join()); !strings.Contains(got, "No update runs.\nNo update runs. The parts below of the next one") {
+		t.Errorf("no update runs: %q", got)
+	}
+	under := planned()
+	under.ClusterRequests = nil
+	if got := page(under); strings.Contains(got, "No update runs") || !strings.Contains(got, "What is left of the plan, one after the other") {
+		t.Errorf("a plan is under way: %q", got)
+	}
+	unseen := planned()
+	unseen.ClusterRequests = nil
+	unseen.Sources[core.SourceClusterRequests] = core.Source{ID: core.SourceClusterRequests, State: core.SourceForbidden}
+	if got := page(unseen); strings.Contains(got, "No update runs") || !strings.HasPrefix(got, "Whether an update runs is not known") {
+		t.Errorf("nobody can tell: %q", got)
+	}
+}
