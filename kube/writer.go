@@ -109,6 +109,15 @@ func (c *Checker) NodeAnnotation(ctx context.Context, ref core.Ref, key string) 
 	return node.annotation(key), nil
 }
 
+// NodeMeta implements engine.KubernetesChecker.
+func (c *Checker) NodeMeta(ctx context.Context, ref core.Ref) (core.Meta, error) {
+	node, err := c.node(ctx, ref)
+	if err != nil {
+		return core.Meta{}, err
+	}
+	return metaFrom(&unstructured.Unstructured{Object: node.fields}), nil
+}
+
 // setNodeAnnotation sets an annotation of a node. It is a compare-and-swap, done by the API server:
 //
 //   - Over a value, a JSON patch tests the node's UID and the old value before it replaces or removes it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -280,6 +281,35 @@ func TestNodeAnnotation(t *testing.T) {
 		_, err := w.NodeAnnotation(t.Context(), core.Ref{Name: "n1", UID: "uid-old"}, mode)
 		if e := Describe(err, ""); e == nil || e.Kind != core.ErrConflict {
 			t.Errorf("another node of this name: %v", err)
+		}
+	})
+}
+
+// Of a node no more is taken off than the finalizer that was confirmed, and only once somebody has deleted it. Nobody here deletes one.
+func TestTheFinalizerOfANodeThatWasDeleted(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := newCluster(t, kubeapi.Options{})
+		c.create(`{apiVersion: v1, kind: Node, metadata: {name: n1, uid: uid-n1, finalizers: [a.b/c, lcm.mirantis.com/rockoon.node-finalizer]}}`)
+		w := writes(t, c.client(kubeapi.Operator))
+		off := core.RemoveFinalizer{Object: nodeRef("n1"), Finalizer: "lcm.mirantis.com/rockoon.node-finalizer"}
+		if e := Describe(w.write(off), ""); e == nil || e.Kind != core.ErrConflict || !strings.Contains(e.Message, "not being removed") {
+			t.Errorf("a node that nobody deleted: %v", e)
+		}
+		if err := w.write(core.DeleteObject{Object: nodeRef("n1")}); err == nil {
+			t.Error("a node is deleted")
+		}
+		if err := c.admin.Resource(gvrNodes).Delete(t.Context(), "n1", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.write(core.RemoveFinalizer{Object: core.Ref{Kind: core.KindNode, Name: "n1", UID: "another"}, Finalizer: off.Finalizer}); err == nil {
+			t.Error("it is another node")
+		}
+		if err := w.write(off); err != nil {
+			t.Fatal(err)
+		}
+		u, err := c.admin.Resource(gvrNodes).Get(t.Context(), "n1", metav1.GetOptions{})
+		if err != nil || !slices.Equal(u.GetFinalizers(), []string{"a.b/c"}) {
+			t.Errorf("it has %v, %v", u.GetFinalizers(), err)
 		}
 	})
 }

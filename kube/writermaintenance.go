@@ -25,6 +25,14 @@ var maintenanceKinds = map[core.Kind]schema.GroupVersionResource{
 	core.KindNodeMaintenanceRequest:    lcm("nodemaintenancerequests"),
 }
 
+// swappedKind is the resource of an object that is read and patched: those, and nodes, which nobody here makes or deletes.
+func swappedKind(kind core.Kind) schema.GroupVersionResource {
+	if kind == core.KindNode {
+		return gvrNodes
+	}
+	return maintenanceKinds[kind]
+}
+
 // patchAttempts is how often a patch that tests the resourceVersion is tried: others write to the object as well, and mostly to
 // other fields.
 const patchAttempts = 4
@@ -125,10 +133,13 @@ func (s sender) addFinalizer(ctx context.Context, c core.AddFinalizer) error {
 	})
 }
 
-// removeFinalizer takes a finalizer off a request or a lock.
+// removeFinalizer takes a finalizer off a request, a lock, or a node that was deleted.
 func (s sender) removeFinalizer(ctx context.Context, c core.RemoveFinalizer) error {
 	ref, finalizer := c.Object, c.Finalizer
 	return s.swap(ctx, ref, "", func(u *unstructured.Unstructured) ([]operation, error) {
+		if ref.Kind == core.KindNode && u.GetDeletionTimestamp() == nil {
+			return nil, otherwise(ref, "is not being removed")
+		}
 		i := slices.Index(u.GetFinalizers(), finalizer)
 		if i < 0 {
 			return nil, otherwise(ref, "has no finalizer "+cut(finalizer)+" any more")
@@ -296,7 +307,7 @@ func (s sender) patchObject(ctx context.Context, ref core.Ref, subresource strin
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	_, err = s.client.resource(maintenanceKinds[ref.Kind], "").Patch(ctx, ref.Name, types.JSONPatchType, body,
+	_, err = s.client.resource(swappedKind(ref.Kind), "").Patch(ctx, ref.Name, types.JSONPatchType, body,
 		metav1.PatchOptions{FieldManager: fieldManager, DryRun: s.dryRun()}, subresources...)
 	if err == nil {
 		return nil
@@ -313,7 +324,7 @@ func (c *Checker) object(ctx context.Context, ref core.Ref) (*unstructured.Unstr
 	call := describeCall("get", ref)
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	u, err := c.client.resource(maintenanceKinds[ref.Kind], "").Get(ctx, ref.Name, metav1.GetOptions{})
+	u, err := c.client.resource(swappedKind(ref.Kind), "").Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
 		return nil, Describe(err, call)
 	}

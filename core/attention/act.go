@@ -32,6 +32,10 @@ func (f *facts) acting() {
 		}
 		missing := 0
 		for _, name := range f.s.NodeNames() {
+			if n := f.s.Nodes[name]; a.Controller == core.ControllerOpenStack && progress.HeldNode(f.s, n) != "" {
+				f.add(f.actEntry(a, name, "its Node waits for you to let it go", core.SeverityUrgent,
+					"as "+who+": its Node was deleted, and waits for you to let it go", core.Since{At: n.Deleting, Exact: true}))
+			}
 			switch progress.TurnOn(f.s, a, name) {
 			case progress.TurnCreate:
 				missing++

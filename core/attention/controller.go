@@ -20,7 +20,11 @@ func (f *facts) controllerAway() {
 		return // Lockstep does its part
 	}
 	asked := f.request != nil || len(f.s.NodeRequests) > 0
-	if c == nil || c.Ready > 0 || !f.s.Known(core.SourceOpenStackController) || c.Replicas == 0 && !asked {
+	if c == nil || c.Ready > 0 || !f.s.Known(core.SourceOpenStackController) {
+		return
+	}
+	held := f.heldNodes()
+	if c.Replicas == 0 && !asked && len(held) == 0 {
 		return // scaled to 0, it holds nothing up while there is no request
 	}
 	a := core.Attention{Rule: core.RuleControllerAway, Severity: core.SeverityWarning,
@@ -40,5 +44,19 @@ func (f *facts) controllerAway() {
 		a.Severity = core.SeverityUrgent
 	}
 	a.Detail = wording.Join(a.Detail, f.awayText())
+	if len(held) > 0 {
+		a.Detail = wording.Join(a.Detail, wording.Count(len(held), "Node")+" that "+wording.Verb(len(held), "was", "were")+
+			" deleted "+wording.Verb(len(held), "waits", "wait")+" for it: "+wording.Some(held, 4)+".")
+	}
 	f.add(a)
+}
+
+// heldNodes are the labels of the Nodes that were deleted, and that only the OpenStack controller's finalizer keeps.
+func (f *facts) heldNodes() (out []string) {
+	for _, name := range f.s.NodeNames() {
+		if progress.HeldNode(f.s, f.s.Nodes[name]) != "" {
+			out = append(out, wording.OneLine(f.s.Label(name), 64))
+		}
+	}
+	return out
 }

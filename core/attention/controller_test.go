@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/core/procedure"
 	"lockstep/scene"
 )
 
@@ -111,4 +112,40 @@ func TestAControllerThatStartsElsewhereIsNotUrgent(t *testing.T) {
 			t.Errorf("%s: nothing is told", tt.name)
 		}
 	}
+}
+
+// A Node that was deleted stays until the OpenStack controller has seen it. While it is scaled to 0, somebody has to say so, and where
+// Lockstep plays it the way on is its step.
+func TestANodeThatWasDeletedWaitsForTheController(t *testing.T) {
+	sc := scene.NewScene()
+	n := sc.Node("cmp-01", core.RoleCompute)
+	n.Finalizers = []string{core.FinalizersOfRockoon + "node-finalizer"}
+	sc.Controller = &core.Deployment{Meta: core.Meta{Namespace: "osh-system", Name: "rockoon"}}
+	if all := Of(sc.Snapshot); len(all) > 0 {
+		t.Fatalf("nobody deletes anything, and there is %+v", all)
+	}
+	sc = sc.Again()
+	n = new(*n)
+	n.Deleting = scene.Ago(time.Minute)
+	sc.Nodes = map[string]*core.Node{"cmp-01": n}
+	if a, ok := ByID(sc.Snapshot, "controller-away"); !ok || !strings.Contains(a.Detail, "1 Node that was deleted waits for it: cmp-01.") ||
+		a.Severity != core.SeverityWarning || len(a.Commands) == 0 {
+		t.Errorf("%+v", a)
+	}
+	sc = sc.Again()
+	sc.Settings = scene.PlaysOpenStack()
+	sc.Snapshot.Write.Armed = true
+	for _, a := range Of(sc.Snapshot) {
+		if a.Rule != core.RuleAct || !strings.Contains(a.Reason, "its Node was deleted, and waits for you to let it go") {
+			continue
+		}
+		p, _ := procedure.Of(sc.Snapshot, *a.Resolve)
+		for _, st := range p.Steps {
+			if c, ok := st.Change.(core.RemoveFinalizer); ok && c.Object == n.Ref() && c.Finalizer == n.Finalizers[0] && st.Doable() {
+				return
+			}
+		}
+		t.Fatalf("no step lets it go: %+v", p.Steps)
+	}
+	t.Errorf("nobody is told: %+v", Of(sc.Snapshot))
 }

@@ -519,6 +519,9 @@ func goneScene(at string) scene.Scene {
 	return sc
 }
 
+// nodeFinalizer is what the container node of the OpenStack controller puts on each Node.
+const nodeFinalizer = core.FinalizersOfRockoon + "node-finalizer"
+
 func deleteSet(sets []*core.StatefulSet, name string) (out []*core.StatefulSet) {
 	for _, s := range sets {
 		if s.Name != name {
@@ -558,6 +561,16 @@ var (
 			scene.OwnLockOf(sc, "ctl-09").Deleting = time.Time{}
 			return sc
 		}}
+	atLetNodeObjectGo = scene.Moment{Name: "let the Node go", Plans: "actLetNodeGo", Kind: core.IntentActLetGo,
+		Object: func(sc scene.Scene) core.Ref { return sc.Nodes["ctl-09"].Ref() },
+		Scene: func() scene.Scene {
+			sc := goneScene("pending")
+			scene.OwnLockOf(sc, "ctl-09").Deleting = time.Time{}
+			nodeThere(sc)
+			n := sc.Nodes["ctl-09"]
+			n.Deleting, n.Finalizers = scene.Ago(time.Minute), []string{nodeFinalizer}
+			return sc
+		}, Writes: core.RemoveFinalizer{Finalizer: nodeFinalizer}}
 	atLetLockGo = scene.Moment{Name: "let the lock go", Plans: "actLetLockGo", Kind: core.IntentActLetGo, Object: goneRef,
 		Scene: func() scene.Scene { return goneScene("pending") }, Writes: core.RemoveFinalizer{Finalizer: core.UsualFinalizer}}
 )
@@ -571,6 +584,8 @@ var flowCleanUp = flow{
 			breaks: breaking(func(sc scene.Scene) {
 				sc.Disablings["ctl-09"] = &core.NodeNotice{Meta: core.Meta{Name: "off"}, Kind: core.KindNodeDisableNotification, Node: "ctl-09"}
 			})},
+		{asks: "the Node is deleted: kopf lets it go once the controller has seen it", source: "docs/mosk.md#while-it-is-away",
+			at: by("", atLetNodeObjectGo)},
 		{asks: "the lock is deleted", source: "docs/mosk.md#after-a-node-is-gone", at: by("", atDropLock)},
 		{asks: "the lock is the controller's own", source: "docs/mosk.md#locks", at: with(by("played", atLetLockGo), "turn"),
 			breaks: breaking(func(sc scene.Scene) { scene.OwnLockOf(sc, "ctl-09").Controller = "ceph" })},
@@ -619,6 +634,10 @@ var flowCleanUp = flow{
 		{asks: "kopf takes the finalizer off", source: "docs/mosk.md#finalizers", at: by("", atLetLockGo)},
 	},
 	own: []flowRow{
+		{asks: "the Node was deleted, and the finalizer on it is the controller's", note: "No other is touched.",
+			at: by("held-by", atLetNodeObjectGo),
+			breaks: breaking(func(sc scene.Scene) { sc.Nodes["ctl-09"].Deleting = time.Time{} },
+				func(sc scene.Scene) { sc.Nodes["ctl-09"].Finalizers = []string{"example.org/another"} })},
 		{asks: "the pod of the claim is off the node", note: "The claim would only wait for it.", at: by("pod-away", atDeleteMariaClaim),
 			breaks: breaking(func(sc scene.Scene) { sc.DaemonPods["openstack/mariadb-server"][0].Node = "ctl-09" })},
 		{asks: "the claim is not in use elsewhere", note: "Its data would be given up for nothing.", at: by("bound", atDeleteMariaClaim),

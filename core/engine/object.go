@@ -180,6 +180,8 @@ func (e *Engine) metaOf(ctx context.Context, ref core.Ref) (core.Meta, error) {
 			return core.Meta{}, err
 		}
 		return r.Meta, nil
+	case core.KindNode:
+		return e.cfg.Kubernetes.NodeMeta(ctx, ref)
 	}
 	l, err := e.cfg.Kubernetes.Lock(ctx, ref)
 	if err != nil {

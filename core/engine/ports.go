@@ -59,6 +59,9 @@ type KubernetesChecker interface {
 	// ErrConflict, one that does not exist ErrNotFound.
 	NodeAnnotation(ctx context.Context, ref core.Ref, key string) (*string, error)
 
+	// NodeMeta reads the metadata of the node with ref's name and UID, with the errors of NodeAnnotation.
+	NodeMeta(ctx context.Context, ref core.Ref) (core.Meta, error)
+
 	// Lock reads a workload lock. A lock that does not exist is ErrNotFound. A lock with another UID than ref's is ErrConflict, unless
 	// ref has none.
 	Lock(ctx context.Context, ref core.Ref) (*core.WorkloadLock, error)

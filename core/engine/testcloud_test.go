@@ -354,6 +354,16 @@ func (c *testCloud) NodeAnnotation(_ context.Context, ref core.Ref, key string) 
 	return nil, nil
 }
 
+func (c *testCloud) NodeMeta(_ context.Context, ref core.Ref) (core.Meta, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	uid, there := c.uids[ref.Name]
+	if !there {
+		return core.Meta{}, &core.APIError{Kind: core.ErrNotFound, Server: core.ServerKubernetes, Call: "get node " + ref.Name}
+	}
+	return core.Meta{Name: ref.Name, UID: uid}, nil
+}
+
 func (c *testCloud) Instance(_ context.Context, id string) (*core.Instance, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -145,9 +145,8 @@ func TestEachChangeIsALine(t *testing.T) {
 	}
 }
 
-// As JSON a line has all that a script needs to act on.
-// What was so before the watch began is not told as new: neither an update that could not be seen at first, nor how long a node has been in a
-// stage that nobody saw it come into.
+// What was so before the watch began is not told as new: neither an update that could not be seen at first, nor how long a node has been
+// in a stage that nobody saw it come into.
 func TestWhatWasBeforeIsNotNew(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Update(3 * time.Hour)
@@ -177,6 +176,7 @@ func TestWhatWasBeforeIsNotNew(t *testing.T) {
 	}
 }
 
+// As JSON a line has all that a script needs to act on.
 func TestALineAsJSON(t *testing.T) {
 	sc := scene.Healthy()
 	sc.Mode("cmp-01", core.ModeManual)

@@ -24,6 +24,7 @@ func (b *nodeSteps) removal() {
 	b.removalVolumes()
 	for _, a := range b.s.Settings.ActAs {
 		b.actRemoval(a)
+		b.actNodeGo(a)
 	}
 	for _, l := range b.v.Locks {
 		if _, played := progress.ActAs(b.s, l.Controller); played {

@@ -58,3 +58,12 @@ func FinalizerOn(s *core.Snapshot, m core.Meta) string {
 	}
 	return ""
 }
+
+// HeldNode is Rockoon's finalizer that keeps the object of a node that was deleted; empty when it keeps none. Its container `node` takes it
+// off once it has seen that (docs/mosk.md#while-it-is-away).
+func HeldNode(s *core.Snapshot, n *core.Node) string {
+	if n == nil || n.Deleting.IsZero() {
+		return ""
+	}
+	return FinalizerOn(s, n.Meta)
+}

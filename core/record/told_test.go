@@ -341,7 +341,8 @@ func TestTheReportOfSeveralJournals(t *testing.T) {
 // What nobody saw end has ended all the same; what was moved back has not been moved; and how long an instance was down is told only where
 // the journal has both ends.
 func TestWhatIsCounted(t *testing.T) {
-	update := engine.Record{Kind: engine.RecordUpdate, At: at(0).Time, Update: &core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}}
+	update := engine.Record{Kind: engine.RecordUpdate, At: at(0).Time,
+		Update: &core.UpdateRecord{UID: "u", Release: "21.0.1", Started: at(0).Time}}
 	node := func(name string, unseen bool) engine.Record {
 		return engine.Record{Kind: engine.RecordRound, At: at(30).Time, Node: name, Object: &core.Ref{Name: name, UID: name},
 			Round: &core.Round{Request: "r-" + name, Update: "u", Started: at(10).Time, Ended: at(30).Time, EndUnseen: unseen}}

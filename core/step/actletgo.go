@@ -92,12 +92,16 @@ func (p *planner) guardHeld(r *core.MaintenanceRequest) {
 		Remedy: "hold the request first"})
 }
 
-// actLetGo plans the removal of Rockoon's finalizer from a request, or from the lock of a node that is gone, while Rockoon does not
-// run.
+// actLetGo plans the removal of Rockoon's finalizer from a request, from the lock of a node that is gone, or from a Node that was deleted,
+// while Rockoon does not run.
 func (p *planner) actLetGo() {
 	s := p.s
-	if p.i.Object.Kind == core.KindNodeWorkloadLock {
+	switch p.i.Object.Kind {
+	case core.KindNodeWorkloadLock:
 		p.actLetLockGo()
+		return
+	case core.KindNode:
+		p.actLetNodeGo()
 		return
 	}
 	p.step.Title, p.step.Risk = "let the request go", core.RiskHigh
@@ -141,6 +145,40 @@ func takenBack(s *core.Snapshot, a core.ActAs, played bool, r *core.MaintenanceR
 		g.Remedy = "wait until its machine is enabled, and take it back then; or scale the OpenStack controller up"
 	}
 	return g
+}
+
+// actLetNodeGo plans the removal of Rockoon's finalizer from a Node that was deleted. Rockoon deletes the node's lock then; Lockstep does
+// so, and cleans up, by the steps that come once the Node is gone.
+func (p *planner) actLetNodeGo() {
+	s := p.s
+	p.step.Title, p.step.Risk = "let the Node go", core.RiskMedium
+	n := s.Nodes[p.i.Object.Name]
+	if n == nil || n.UID != p.i.Object.UID {
+		p.identify(p.i.Object)
+		p.common([]core.SourceID{core.SourceNodes}, busyOn(s))
+		p.unknown("the Node exists", "it is gone")
+		return
+	}
+	p.identify(n.Ref())
+	p.step.Node, p.step.Label = n.Name, wording.OneLine(s.Label(n.Name), 64)
+	p.step.Title = "let the Node " + p.step.Label + " go"
+	p.common([]core.SourceID{core.SourceNodes, core.SourceOpenStackController}, busyOn(s, n.Name))
+	_, played := progress.ActAs(s, core.ControllerOpenStack)
+	p.guard(core.Guard{ID: core.GuardPlayed, Text: "Lockstep plays the OpenStack controller", Holds: played,
+		Answer: "as you said at its start",
+		Remedy: "start it with --act-as openstack"})
+	p.guard(progress.GuardNobodyElse(s, core.ControllerOpenStack))
+	finalizer := progress.HeldNode(s, n)
+	p.fact("uid", n.UID)
+	p.guard(core.Guard{ID: core.GuardHeldBy, Text: "it was deleted, and the OpenStack controller's finalizer keeps it", Holds: finalizer != "",
+		Answer: wording.TextOf(finalizer, "it does not")})
+	p.step.Why = "The Node was deleted. The OpenStack controller's finalizer keeps it until the controller has seen that; it does not run."
+	p.step.Then = "The Node is gone. What OpenStack has of the host, and its lock, are cleaned up by the steps that come then."
+	if finalizer == "" {
+		p.done = "nothing of the OpenStack controller's holds it"
+		return
+	}
+	p.removeFinalizer(n.Ref(), finalizer)
 }
 
 func (p *planner) removeFinalizer(ref core.Ref, finalizer string) {
