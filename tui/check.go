@@ -43,7 +43,8 @@ type checkPage struct {
 	sought  bool              // it was looked for one
 	alone   bool              // an update is known, and there is none
 	worse   map[string]checklist.Change
-	every   bool // points that pass are shown, too
+	unlike  []string // the IDs of points that were not known then, or not wholly
+	every   bool     // points that pass are shown, too
 	rows    *table.Table[checkRow]
 }
 
@@ -167,9 +168,11 @@ func (msg checkMadeMsg) arrive(m *Model) tea.Cmd {
 
 // take shows the report, and compares it with the earlier one.
 func (p *checkPage) take(m *Model) (gone string) {
-	p.worse = map[string]checklist.Change{}
+	p.worse, p.unlike = map[string]checklist.Change{}, nil
 	if p.earlier != nil {
-		for _, c := range p.report.Compare(*p.earlier) {
+		c := p.report.With(p.earlier)
+		p.unlike, p.report.After = c.NotCompared, c.After
+		for _, c := range c.Since {
 			if c.Broke() {
 				p.worse[c.ID] = c
 			}

@@ -184,3 +184,29 @@ func TestTheFileOfACheckHasTheComparison(t *testing.T) {
 		t.Errorf("it cannot be compared with: %v", err)
 	}
 }
+
+// What was not known before the update is said: nobody reads that nothing is worse where nobody could tell.
+func TestTheCheckSaysWhatItCannotCompare(t *testing.T) {
+	earlier := checklist.Of(managedWorld(), checklist.Room{})
+	id := ""
+	for i := range earlier.Points {
+		if p := &earlier.Points[i]; p.Verdict == checklist.Pass {
+			id, p.Verdict, p.Unknown, p.Findings = p.ID, checklist.Unknown, "it was forbidden", nil
+			break
+		}
+	}
+	d := drive(atRest(), 120, 50, withChecks(&checkDesk{before: &earlier})).keys("C", "a")
+	if got := stripped(d.shows()); !strings.Contains(got, "; of 1 point it does not know enough") {
+		t.Errorf("it is not said at the top:\n%s", got)
+	}
+	p := d.top().(*checkPage)
+	for range p.rows.Rows() {
+		if r, _ := p.rows.Current(); r.point.ID == id {
+			break
+		}
+		d.keys("down")
+	}
+	if got := d.reads(); !strings.Contains(got, "it was not known, or not wholly: nobody can tell what of it is new") {
+		t.Errorf("nor of %s:\n%s", id, stripped(d.shows()))
+	}
+}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"slices"
 
 	"lockstep/core/checklist"
 	"lockstep/core/wording"
@@ -70,6 +71,9 @@ func (p *checkPage) comparedText() string {
 		return ""
 	}
 	before := " worse than before the update, in the check of " + p.earlier.AsOf.Local().Format("2006-01-02 15:04")
+	if n := len(p.unlike); n > 0 {
+		before += "; of " + counted(n, "point") + " it does not know enough"
+	}
 	if len(p.worse) == 0 {
 		return "nothing is" + before
 	}
@@ -107,7 +111,14 @@ func (p *checkPage) detail(m *Model, w int) []draw.Line {
 	say(themes.Warn, "not known", point.Unknown)
 	say(themes.Text, "note", point.Note)
 	if c, ok := p.worse[point.ID]; ok {
-		say(themes.Needs, "before", c.Before())
+		before := c.Before()
+		if c.Against != nil {
+			before += wording.InBrackets("in the check of " + wording.StampText(*c.Against))
+		}
+		say(themes.Needs, "before", before)
+	}
+	if slices.Contains(p.unlike, point.ID) {
+		say(themes.Dim, "before", "it was not known, or not wholly: nobody can tell what of it is new")
 	}
 	say(themes.Dim, "", p.leads(*row))
 	for _, c := range point.Commands {
