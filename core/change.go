@@ -83,7 +83,8 @@ type AddFinalizer struct {
 	Finalizer string
 }
 
-// RemoveFinalizer takes one finalizer off a maintenance request, a lock or a node that was deleted. A finalizer that is not there is ErrConflict.
+// RemoveFinalizer takes one finalizer off a maintenance request, a lock or a node that was deleted. A finalizer that is not there is
+// ErrConflict.
 type RemoveFinalizer struct {
 	Object    Ref
 	Finalizer string

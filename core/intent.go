@@ -56,7 +56,7 @@ const (
 	// Controller, Node, Object: a volume claim that is bound to a node that has left the cluster
 	IntentActDeleteClaim IntentKind = "act-delete-claim"
 	IntentActHold        IntentKind = "act-hold"   // Controller, Object: put Rockoon's finalizer on a request that Lockstep begins to work on
-	IntentActLetGo       IntentKind = "act-let-go" // Controller, Object: take Rockoon's finalizer off a request, lock or node that is being removed
+	IntentActLetGo       IntentKind = "act-let-go" // Controller, Object: take Rockoon's finalizer off a request, lock or node in deletion
 	IntentWithdraw       IntentKind = "withdraw"   // Object: delete a maintenance request
 
 	IntentRestartPod  IntentKind = "restart-pod"  // Workload, Node: the old pod of an OnDelete DaemonSet there

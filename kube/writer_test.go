@@ -301,7 +301,8 @@ func TestTheFinalizerOfANodeThatWasDeleted(t *testing.T) {
 		if err := c.admin.Resource(gvrNodes).Delete(t.Context(), "n1", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.write(core.RemoveFinalizer{Object: core.Ref{Kind: core.KindNode, Name: "n1", UID: "another"}, Finalizer: off.Finalizer}); err == nil {
+		another := core.RemoveFinalizer{Object: core.Ref{Kind: core.KindNode, Name: "n1", UID: "another"}, Finalizer: off.Finalizer}
+		if err := w.write(another); err == nil {
 			t.Error("it is another node")
 		}
 		if err := w.write(off); err != nil {

@@ -196,7 +196,7 @@ func TestTheCheckSaysWhatItCannotCompare(t *testing.T) {
 		}
 	}
 	d := drive(atRest(), 120, 50, withChecks(&checkDesk{before: &earlier})).keys("C", "a")
-	if got := stripped(d.shows()); !strings.Contains(got, "; of 1 point it does not know enough") {
+	if got := stripped(d.shows()); !strings.Contains(got, " that check does not know enough of ") {
 		t.Errorf("it is not said at the top:\n%s", got)
 	}
 	p := d.top().(*checkPage)

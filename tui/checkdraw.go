@@ -40,6 +40,10 @@ func (p *checkPage) draw(m *Model, w, h int) []string {
 	if text := p.comparedText(); text != "" {
 		out = append(out, m.look.Draw(draw.One(themes.Dim, " "+text), w, draw.AsItIs))
 	}
+	if n := len(p.unlike); n > 0 {
+		text := " that check does not know enough of " + counted(n, "point") + ": not compared"
+		out = append(out, m.look.Draw(draw.One(themes.Dim, text), w, draw.AsItIs))
+	}
 	detail := p.detail(m, w-2)
 	room := h - len(out) - 1
 	if room < 2 {
@@ -71,9 +75,6 @@ func (p *checkPage) comparedText() string {
 		return ""
 	}
 	before := " worse than before the update, in the check of " + p.earlier.AsOf.Local().Format("2006-01-02 15:04")
-	if n := len(p.unlike); n > 0 {
-		before += "; of " + counted(n, "point") + " it does not know enough"
-	}
 	if len(p.worse) == 0 {
 		return "nothing is" + before
 	}
