@@ -98,6 +98,18 @@ func claimsReleased(t *testing.T) {
 		}
 		return core.Step{}, false
 	}
+	var letGo core.Step
+	p.until("the Node, which the controller's finalizer keeps, can be let go", func(s *core.Snapshot) bool {
+		said := slices.ContainsFunc(attention.Of(s), func(a core.Attention) bool {
+			return a.Node == gone && strings.Contains(a.Reason, "its Node was deleted, and waits for you to let it go")
+		})
+		i := slices.IndexFunc(steps(s), func(st core.Step) bool { return st.Intent.Kind == core.IntentActLetGo && st.Doable() })
+		if i >= 0 {
+			letGo = steps(s)[i]
+		}
+		return said && i >= 0
+	})
+	p.do(letGo)
 	p.until("the claims are there to be deleted, and MariaDB holds its own", func(s *core.Snapshot) bool {
 		count := 0
 		for _, st := range steps(s) {

@@ -22,6 +22,9 @@ import (
 // that was being deleted had at least this one, otherwise it would have been gone.
 const rockoonFinalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
 
+// nodeFinalizer is the controller's finalizer on each Node: its container node has seen all of them (docs/mosk.md#while-it-is-away).
+const nodeFinalizer = "lcm.mirantis.com/rockoon.node-finalizer"
+
 // moment is one event in a cluster before it was found.
 type moment struct {
 	ago  scenario.Duration

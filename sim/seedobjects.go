@@ -58,8 +58,9 @@ func newNode(s *scenario.Scenario, n scenario.Node, i int, now time.Time) *corev
 		corev1.ResourcePods:   *resource.NewQuantity(110, resource.DecimalSI),
 	}
 	return &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: labels, Annotations: maps.Clone(n.Annotations)},
-		Spec:       corev1.NodeSpec{ProviderID: "kaas://" + s.Cluster + "/" + n.Machine},
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: labels, Annotations: maps.Clone(n.Annotations),
+			Finalizers: []string{nodeFinalizer}},
+		Spec: corev1.NodeSpec{ProviderID: "kaas://" + s.Cluster + "/" + n.Machine},
 		Status: corev1.NodeStatus{
 			Capacity: capacity, Allocatable: capacity,
 			Addresses: []corev1.NodeAddress{

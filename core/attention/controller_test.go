@@ -135,6 +135,19 @@ func TestANodeThatWasDeletedWaitsForTheController(t *testing.T) {
 	sc = sc.Again()
 	sc.Settings = scene.PlaysOpenStack()
 	sc.Snapshot.Write.Armed = true
+	lock := *sc.Lock("cmp-01", core.ControllerOpenStack, core.LockInactive) // LCM has its request, and withdraws it
+	for _, played := range []bool{true, false} {
+		if sc.Settings = scene.PlaysOpenStack(); !played {
+			sc.Settings.ActAs = nil
+		}
+		for _, a := range Of(sc.Again().Snapshot) {
+			if a.Rule == core.RuleLockLeft || strings.Contains(a.Reason, "take it back") {
+				t.Errorf("%s is to be taken back though its Node goes: %s", lock.Node, a.Reason)
+			}
+		}
+	}
+	sc = sc.Again()
+	sc.Settings = scene.PlaysOpenStack()
 	for _, a := range Of(sc.Snapshot) {
 		if a.Rule != core.RuleAct || !strings.Contains(a.Reason, "its Node was deleted, and waits for you to let it go") {
 			continue

@@ -69,7 +69,11 @@ func TurnOn(s *core.Snapshot, a core.ActAs, node string) ActTurn {
 	case n == nil || !a.Holds(n) && l == nil:
 		return TurnNone
 	}
-	return turnOf(l, s.NodeRequest(node), AsksRemoval(s, node))
+	r, d := s.NodeRequest(node), AsksRemoval(s, node)
+	if asked := r != nil && r.Deleting.IsZero(); !n.Deleting.IsZero() && (l == nil || !asked && d == nil) {
+		return TurnNone // its Node was deleted: no lock is made for it, and nothing is taken back
+	}
+	return turnOf(l, r, d)
 }
 
 // MovesInstances tells whether the played controller has to move instances off the node: only OpenStack's does, only on nodes with

@@ -15,6 +15,8 @@ func LeftLock(s *core.Snapshot, name string) *core.WorkloadLock {
 	switch {
 	case n == nil || l == nil || l.State() != core.LockInactive || !l.Deleting.IsZero():
 		return nil
+	case !n.Deleting.IsZero():
+		return nil // its Node was deleted, and goes: no next maintenance comes
 	case s.NodeRequest(name) != nil || s.Deletions[name] != nil || s.Disablings[name] != nil:
 		return nil
 	case !s.Known(core.SourceNodeRequests) || !s.Known(core.SourceNodeLocks):

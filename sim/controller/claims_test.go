@@ -102,9 +102,7 @@ func TestMemberWhoseVolumeIsOnAnotherNodeWaitsForIt(t *testing.T) {
 - {machine: ctl-04, roles: [master, controller], name: node-4}
 - {machine: cmp-01, roles: [compute]}`, " []")
 		w.scale("0") // nobody cleans up
-		if err := w.kube.CoreV1().Nodes().Delete(t.Context(), "node-1", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		w.deleteNode("node-1")
 		time.Sleep(30 * time.Minute)
 		for _, machine := range []string{"ctl-02", "ctl-03", "ctl-04"} {
 			if w.mariadb("mariadb-server-0", machine) != nil {
@@ -133,9 +131,7 @@ func TestMemberWithoutANodeWaitsWithANewClaim(t *testing.T) {
 - {machine: ctl-03, roles: [master, controller], name: node-3}
 - {machine: cmp-01, roles: [compute]}`, " []")
 		w.scale("0")
-		if err := w.kube.CoreV1().Nodes().Delete(t.Context(), "node-2", metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		w.deleteNode("node-2")
 		w.until("the member is Pending", func() bool { return w.mariadb("mariadb-server-1", "") != nil })
 		claim := w.claimOf("mariadb-server-1")
 		if err := w.kube.CoreV1().PersistentVolumeClaims("openstack").Delete(t.Context(), claim.Name, metav1.DeleteOptions{}); err != nil {

@@ -59,6 +59,7 @@ const (
 	annotationOriginal = "openstack.lcm.mirantis.com/original-node"
 
 	rockoonFinalizer = "lcm.mirantis.com/rockoon.nodemaintenancerequest-finalizer"
+	nodeFinalizer    = "lcm.mirantis.com/rockoon.node-finalizer" // of the container node, on each Node
 )
 
 // Lock states and request scopes.

@@ -3,11 +3,14 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // keepLocks creates missing locks, updates their release, and deletes the locks of nodes that are gone or have lost
@@ -22,9 +25,19 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 	if r.looked == nil {
 		r.looked = map[string]string{}
 	}
+	disabled := map[string]bool{}
+	for _, notice := range r.view.objects(nodeNotices) {
+		disabled[hostPart(requestNode(notice))] = true
+	}
 	nodes := r.view.nodes()
 	for _, name := range sortedKeys(nodes) {
 		node := nodes[name]
+		if err := r.keepNode(ctx, node, disabled[name]); err != nil {
+			return err
+		}
+		if node.DeletionTimestamp != nil {
+			continue
+		}
 		seen, now := r.view.object(nodeLocks, r.nodeLockName(name)), nodeEssence(node)
 		switch fits := seen != nil && lockState(seen) != "" && lockRelease(seen) == r.release; {
 		case len(r.roles.of(node.Labels)) == 0:
@@ -37,10 +50,6 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 		}
 		r.looked[name] = now
 	}
-	disabled := map[string]bool{}
-	for _, notice := range r.view.objects(nodeNotices) {
-		disabled[hostPart(requestNode(notice))] = true
-	}
 	for _, object := range r.view.objects(nodeLocks) {
 		if lockController(object) != openstackController || deleting(object) {
 			continue
@@ -52,6 +61,31 @@ func (r *rockoon) keepLocks(ctx context.Context) error {
 		if err := r.nodeLock(object.GetName()).delete(ctx); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// keepNode puts the finalizer on a node, and takes it off one that was deleted, once the node's lock is deleted: kopf does so around the
+// handler of a node's deletion (docs/mosk.md#while-it-is-away). A lock of a node whose machine is disabled stays.
+func (r *rockoon) keepNode(ctx context.Context, node *corev1.Node, disabled bool) error {
+	has, deleted := slices.Contains(node.Finalizers, nodeFinalizer), node.DeletionTimestamp != nil
+	if has != deleted {
+		return nil
+	}
+	finalizers := append(slices.Clone(node.Finalizers), nodeFinalizer)
+	if deleted {
+		finalizers = slices.DeleteFunc(slices.Clone(node.Finalizers), func(f string) bool { return f == nodeFinalizer })
+		if seen := r.view.object(nodeLocks, r.nodeLockName(node.Name)); seen != nil && !deleting(seen) && !disabled {
+			if err := r.myNodeLock(node.Name).delete(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	patch := compactJSON(map[string]any{"metadata": map[string]any{"finalizers": finalizers, "resourceVersion": node.ResourceVersion,
+		"uid": node.UID}})
+	_, err := r.kube.CoreV1().Nodes().Patch(ctx, node.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("set the finalizers of node %s: %w", node.Name, err)
 	}
 	return nil
 }

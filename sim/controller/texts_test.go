@@ -13,6 +13,7 @@ import (
 
 	"github.com/gophercloud/gophercloud/v2"
 	"github.com/gophercloud/gophercloud/v2/openstack/compute/v2/servers"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -518,4 +519,39 @@ func TestRetriesComeEveryMinute(t *testing.T) {
 
 func withModeAlone(mode string) string {
 	return regexp.MustCompile(`, done: \d+m`).ReplaceAllString(withMode(mode), "")
+}
+
+// A Node that is deleted while the controller does not run stays until the controller has seen it. Then its lock is deleted, and it goes.
+func TestADeletedNodeWaitsForTheController(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
+		w, _ := alone(t, "", small3, " []")
+		host, lock := w.node("cmp-01"), w.openstackLock("cmp-01")
+		node := func() *corev1.Node {
+			n, err := w.kube.CoreV1().Nodes().Get(t.Context(), host, metav1.GetOptions{})
+			if err != nil {
+				return nil
+			}
+			return n
+		}
+		w.until("the controller holds the node", func() bool {
+			return slices.Contains(node().Finalizers, "lcm.mirantis.com/rockoon.node-finalizer")
+		})
+		w.scale("0")
+		time.Sleep(time.Minute)
+		if err := w.OpenStack.PowerOffHost(host); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.kube.CoreV1().Nodes().Delete(t.Context(), host, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		if n := node(); n == nil || n.DeletionTimestamp == nil {
+			t.Fatal("the node went without the controller")
+		}
+		w.scale("1")
+		w.until("the node goes, and its lock with it", func() bool {
+			return node() == nil && !slices.ContainsFunc(w.list("nodeworkloadlocks"),
+				func(o *unstructured.Unstructured) bool { return o.GetName() == lock })
+		})
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -302,6 +303,19 @@ func (w *world) annotate(machine, mode string) {
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{"openstack.lcm.mirantis.com/instance_migration_mode":%q}}}`, mode)
 	if _, err := w.kube.CoreV1().Nodes().Patch(w.t.Context(), w.node(machine), types.MergePatchType, []byte(patch),
 		metav1.PatchOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// deleteNode deletes a Node and lets it go, as somebody has to do while the OpenStack controller does not run.
+func (w *world) deleteNode(name string) {
+	w.t.Helper()
+	nodes := w.kube.CoreV1().Nodes()
+	if err := nodes.Delete(w.t.Context(), name, metav1.DeleteOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+	_, err := nodes.Patch(w.t.Context(), name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
 		w.t.Fatal(err)
 	}
 }
