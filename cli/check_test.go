@@ -231,6 +231,29 @@ func TestAPointIsComparedWithTheLastCheckThatKnewIt(t *testing.T) {
 	}
 }
 
+// What was known before an earlier update is not asked, also where a check could not read the release.
+func TestNoPointIsFilledFromBeforeAnEarlierUpdate(t *testing.T) {
+	store := checkStore{filepath.Join(t.TempDir(), "checks", "mos")}
+	at := time.Date(2026, 3, 14, 20, 0, 0, 0, time.UTC)
+	of := func(hours int, v checklist.Verdict) checklist.Report {
+		return checklist.Report{Format: 1, Cluster: "mos", AsOf: at.Add(time.Duration(hours) * time.Hour), Points: []checklist.Point{
+			{ID: "locks", Verdict: v}}}
+	}
+	last := of(10, checklist.Unknown)
+	last.Began = at.Add(5 * time.Hour) // the update before: the older check is from before it
+	for _, r := range []checklist.Report{of(0, checklist.Pass), last} {
+		if err := store.Keep(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now := of(30, checklist.Fail)
+	now.Began = at.Add(20 * time.Hour)
+	earlier, ok := store.Before(now)
+	if !ok || !earlier.AsOf.Equal(last.AsOf) || earlier.Points[0].Verdict != checklist.Unknown {
+		t.Errorf("compared with %+v, %v", earlier, ok)
+	}
+}
+
 // A check that was interrupted has not seen everything: it is not kept to be compared with.
 func TestAnInterruptedCheckIsNotKept(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {

@@ -84,7 +84,7 @@ func (c checkStore) before(names []string, r checklist.Report) (of []string, ear
 		switch {
 		case err != nil:
 		case len(of) > 0:
-			if earlier.Follows(older) {
+			if earlier.Follows(older) || !earlier.Began.IsZero() && at.Before(earlier.Began) {
 				return of, earlier
 			}
 			if earlier.FillFrom(older) {

@@ -13,7 +13,7 @@ import (
 
 // Nothing that is printed for other programs, and no line of the log, has a secret or a character with an effect on a terminal.
 func TestWhatIsPrintedForProgramsIsDiscreetAndPlain(t *testing.T) {
-	const text = "nova said password=hunter2 and --token hunter2\u009b2J\x7f\u202e"
+	const text = "nova said password=hunter2 and --token hunter2 then\u009b2J\x7f\u202e \U000f0001"
 	journal := filepath.Join(t.TempDir(), "mos.jsonl")
 	line := `{"at":"2026-03-14T20:00:00Z","wall":"2026-03-14T20:00:00Z","kind":"lock","text":"` + text + `"}` + "\n"
 	if err := os.WriteFile(journal, []byte(line), 0o600); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -52,18 +54,28 @@ The exit code is 0 when nothing needs you, or all that does is set aside, 2 when
 	return cmd
 }
 
+// statusYAML is the status as YAML, whose writer leaves the marks that change the order of a text.
+func statusYAML(s Status) ([]byte, error) {
+	raw, err := core.JSONForYAML(s)
+	if err == nil {
+		raw, err = yaml.JSONToYAML(raw)
+	}
+	return bytes.Map(func(r rune) rune {
+		if r != '\n' && core.Invisible(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, raw), err
+}
+
 var statusPrinters = map[string]func(io.Writer, Status) error{
 	"table": statusTable{}.print,
 	"json":  func(w io.Writer, s Status) error { return printJSON(w, s) },
 	"yaml": func(w io.Writer, s Status) error {
-		b, err := core.EncodeJSON(s, "")
+		b, err := statusYAML(s)
 		if err == nil {
-			b, err = yaml.JSONToYAML(b)
+			_, err = w.Write(b)
 		}
-		if err != nil {
-			return err
-		}
-		_, err = w.Write(b)
 		return err
 	},
 }

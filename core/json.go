@@ -31,6 +31,22 @@ func EncodeJSON(document any, indent string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// JSONForYAML is EncodeJSON for a reader of YAML, which takes no surrogates: those characters without an effect that JSON writes by two of
+// them, are replaced.
+func JSONForYAML(document any) ([]byte, error) {
+	raw, err := json.Marshal(document)
+	if err != nil {
+		return nil, err
+	}
+	raw = bytes.Map(func(r rune) rune {
+		if r > math.MaxUint16 && Invisible(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, RedactJSON(raw))
+	return PlainJSON(raw, math.MaxInt), nil
+}
+
 // RedactJSON redacts each text of an encoded JSON value by itself, names of fields as well.
 func RedactJSON(raw []byte) []byte {
 	var out []byte

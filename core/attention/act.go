@@ -99,6 +99,9 @@ func (f *facts) heldStill(a core.ActAs, r *core.MaintenanceRequest) {
 	if a.Controller != core.ControllerOpenStack || step.HeldByRockoon(f.s, r) == "" {
 		return
 	}
+	if progress.HeldNode(f.s, f.s.Nodes[r.Node]) != "" {
+		return // its Node goes first, and waits for somebody, too
+	}
 	f.add(f.actEntry(a, r.Node, "LCM waits for you to let its request go", core.SeverityUrgent,
 		"as "+wording.OneLine(a.Controller, 40)+": LCM waits for you to let its request go", core.Since{At: r.Deleting, Exact: true}))
 }

@@ -51,7 +51,7 @@ func (f *facts) controllerAway() {
 	f.add(a)
 }
 
-// heldNodes are the labels of the Nodes that were deleted, and that only the OpenStack controller's finalizer keeps.
+// heldNodes are the labels of the Nodes that were deleted, and that the OpenStack controller's finalizer keeps.
 func (f *facts) heldNodes() (out []string) {
 	for _, name := range f.s.NodeNames() {
 		if progress.HeldNode(f.s, f.s.Nodes[name]) != "" {

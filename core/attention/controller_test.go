@@ -7,6 +7,7 @@ import (
 
 	"lockstep/core"
 	"lockstep/core/procedure"
+	"lockstep/core/step"
 	"lockstep/scene"
 )
 
@@ -148,7 +149,16 @@ func TestANodeThatWasDeletedWaitsForTheController(t *testing.T) {
 	}
 	sc = sc.Again()
 	sc.Settings = scene.PlaysOpenStack()
+	r := sc.Request("cmp-01", time.Hour) // which LCM has withdrawn meanwhile, too
+	r.Deleting, r.Finalizers = scene.Ago(time.Minute), []string{core.UsualFinalizer}
+	st := step.Plan(sc.Snapshot, core.Intent{Kind: core.IntentActLetGo, Controller: core.ControllerOpenStack, Object: r.Ref()})
+	if g, unmet := st.Unmet(core.GuardTakenBack); !unmet || g.Remedy != "let the Node go first" {
+		t.Errorf("its request: %+v", g)
+	}
 	for _, a := range Of(sc.Snapshot) {
+		if strings.Contains(a.Reason, "let its request go") {
+			t.Errorf("the request is to go before the Node: %s", a.Reason)
+		}
 		if a.Rule != core.RuleAct || !strings.Contains(a.Reason, "its Node was deleted, and waits for you to let it go") {
 			continue
 		}

@@ -8,9 +8,10 @@ import (
 
 // What the documents, and the controllers' code, forbid in more than one row.
 const (
-	noRollback = "An update is not rolled back, and a step that has begun is not cancelled: there is no way back, only on."
-	lockByHand = "Do not set its lock inactive by hand: LCM drains and reboots the host with whatever runs on it."
-	finalizer  = "Do not take the controller's finalizer off the request by hand: only the controller takes the node back. nova-compute " +
+	noRollback   = "An update is not rolled back, and a step that has begun is not cancelled: there is no way back, only on."
+	quorumByHand = "Do not set its lock inactive by hand: LCM takes down a member that the set needs, and OpenStack can lose its database."
+	lockByHand   = "Do not set its lock inactive by hand: LCM drains and reboots the host with whatever runs on it."
+	finalizer    = "Do not take the controller's finalizer off the request by hand: only the controller takes the node back. nova-compute " +
 		"would stay disabled, and the lock open."
 	cephByHand = "Do not set its lock inactive by hand: another storage node would go down, and data with too few copies could be lost."
 	orphaned   = "Orphaned Docker containers found after migration"
@@ -182,13 +183,13 @@ var diagnoses = []diagnosis{
 		cause:   "A pod of MariaDB is stuck: Galera, which replicates its writes, says that a buffer header is corrupt.",
 		remedy: "Mend the pods that are not ready, one at a time, as the known issue in the release notes says. Leave a member that is " +
 			"ready alone: it has the data.",
-		forbidden: "Do not set the node's lock inactive by hand: with one pod more away the set loses its quorum, and OpenStack its database.",
+		forbidden: quorumByHand,
 		at:        "#quorum, #services", scenarios: []string{"database-short"}, fits: lacksQuorum,
 		log: logOfDownMember("database"), words: "[ERROR] WSREP: Corrupt buffer header:"},
 	{id: "quorum-short", rules: []core.AttentionRule{core.RuleNodeDeferred}, text: progress.SaysServicesNeedNode,
 		symptom:   "a node's lock stays active with text G; a service with a quorum is False in it",
 		reads:     "NodeWorkloadLock: status.errorMessage; StatefulSets and their pods",
-		forbidden: "Do not set its lock inactive by hand: with one pod more away the set loses its quorum, and OpenStack its database.",
+		forbidden: quorumByHand,
 		at:        "#services, #quorum", scenarios: []string{"database-short"}, fits: lacksQuorum},
 	{id: "ceph-slow-osds", rules: []core.AttentionRule{core.RuleCephHolds}, issue: "54195",
 		symptom: "a storage node is released by openstack and held by Ceph; no OSD is down",

@@ -198,7 +198,8 @@ type Compared struct {
 func (r Report) With(earlier *Report) Compared {
 	c := Compared{Report: r}
 	if earlier != nil {
-		c.Against, c.Since, c.NotCompared = &earlier.AsOf, c.Compare(*earlier), c.notCompared(*earlier)
+		c.Against, c.Since = &earlier.AsOf, c.Compare(*earlier)
+		c.NotCompared = c.notCompared(*earlier)
 	}
 	return c
 }
@@ -287,12 +288,14 @@ func (r *Report) Since(earlier Report) []Change {
 	return out
 }
 
-// notCompared are the points that are known now and of which the earlier report does not tell enough: nothing of them can count as worse.
-func (r *Report) notCompared(earlier Report) []string {
+// notCompared are the points that are known now, of which the earlier report does not tell enough, and of which nothing is told: nobody
+// knows whether anything of them is worse.
+func (c *Compared) notCompared(earlier Report) []string {
 	var ids []string
-	for _, p := range r.Points {
+	for _, p := range c.Points {
 		i := slices.IndexFunc(earlier.Points, func(q Point) bool { return q.ID == p.ID })
-		if p.Verdict != Unknown && (i < 0 || earlier.Points[i].Unknown != "") {
+		told := slices.ContainsFunc(c.Since, func(d Change) bool { return d.ID == p.ID && d.Was != Unknown })
+		if p.Verdict != Unknown && !told && (i < 0 || earlier.Points[i].Unknown != "") {
 			ids = append(ids, p.ID)
 		}
 	}

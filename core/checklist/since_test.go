@@ -153,3 +153,31 @@ func TestAReportBeforeKeysIsCompared(t *testing.T) {
 		t.Errorf("another lock: %+v", changes)
 	}
 }
+
+// A point is either told as worse or mended, or as one that cannot be compared.
+func TestAPointIsNotBothComparedAndNot(t *testing.T) {
+	point := func(v checklist.Verdict, unknown string, found ...string) checklist.Point {
+		p := checklist.Point{ID: "p", Verdict: v, Unknown: unknown}
+		for _, of := range found {
+			p.Findings = append(p.Findings, checklist.Finding{Key: of, Of: of, Says: "bad"})
+		}
+		return p
+	}
+	for name, tt := range map[string]struct {
+		was, is checklist.Point
+		want    int // not compared
+	}{
+		"known in part, and worse":      {point(checklist.Warn, "a source", "a"), point(checklist.Fail, "", "a"), 0},
+		"known in part, and mended":     {point(checklist.Fail, "a source", "a"), point(checklist.Pass, ""), 0},
+		"known in part, and the same":   {point(checklist.Pass, "a source"), point(checklist.Pass, ""), 1},
+		"not known":                     {point(checklist.Unknown, "a source"), point(checklist.Pass, ""), 1},
+		"known":                         {point(checklist.Pass, ""), point(checklist.Pass, ""), 0},
+		"known, and now it is not":      {point(checklist.Pass, ""), point(checklist.Unknown, "a source"), 0},
+		"not there then, and it passes": {checklist.Point{ID: "another"}, point(checklist.Pass, ""), 1},
+	} {
+		earlier := checklist.Report{Points: []checklist.Point{tt.was}}
+		if c := (checklist.Report{Points: []checklist.Point{tt.is}}).With(&earlier); len(c.NotCompared) != tt.want {
+			t.Errorf("%s: not compared are %q; since: %+v", name, c.NotCompared, c.Since)
+		}
+	}
+}

@@ -279,7 +279,7 @@ func (r *Reporter) nodesOf(s *core.Snapshot, first bool, add func(Line)) {
 		if known {
 			l.Text = string(was.stage) + " → " + string(v.Stage)
 			if !was.since.IsZero() {
-				l.Lasted = since.Sub(was.since).Seconds()
+				l.Lasted = max(since.Sub(was.since), 0).Seconds() // the API tells times in whole seconds
 			}
 		}
 		l.Text += wording.Prefixed(": ", wording.OneLine(v.What, most))

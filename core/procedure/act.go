@@ -17,7 +17,7 @@ func (b *nodeSteps) act() {
 	}
 }
 
-// actNodeGo adds the step that lets a Node go that was deleted, where only the finalizer of the OpenStack controller keeps it.
+// actNodeGo adds the step that lets a Node go that was deleted, where the finalizer of the OpenStack controller keeps it.
 func (b *nodeSteps) actNodeGo(a core.ActAs) {
 	if a.Controller == core.ControllerOpenStack && progress.HeldNode(b.s, b.v.Node) != "" {
 		b.add(step.Plan(b.s, core.Intent{Kind: core.IntentActLetGo, Controller: a.Controller, Object: b.v.Node.Ref()}))

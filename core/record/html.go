@@ -64,8 +64,12 @@ func (p *page) put(form string, values ...any) {
 	fmt.Fprintf(&p.out, form, values...)
 }
 
-// escaped is a text as HTML. A NUL, which no page may have, is replaced.
-func escaped(s string) string { return html.EscapeString(strings.ReplaceAll(s, "\x00", "\uFFFD")) }
+// escaped is a text as HTML. It is redacted before: in HTML the quotation marks that tell where a secret ends are others. A NUL, which no
+// page may have, is replaced.
+func escaped(s string) string {
+	s = strings.NewReplacer("\x00", "\uFFFD", "\t", " ", "\r", "").Replace(core.Redact(s))
+	return html.EscapeString(strings.Map(seen, s))
+}
 
 // clock is a time of the update; its year is in the summary.
 func (p *page) clock(t Time) string { return p.at(t, "01-02 15:04:05") }

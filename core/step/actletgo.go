@@ -134,8 +134,12 @@ func takenBack(s *core.Snapshot, a core.ActAs, played bool, r *core.MaintenanceR
 	}
 	g := core.Guard{ID: core.GuardTakenBack, Text: "its lock is taken back", Holds: turn == progress.TurnNone || turn == progress.TurnGone,
 		Answer: turnTexts[turn], Remedy: "take it back first: this is what the finalizer is for"}
-	l := s.NodeLock(r.Node, a.Controller)
+	l, n := s.NodeLock(r.Node, a.Controller), s.Nodes[r.Node]
 	if turn != progress.TurnNone || r.Node == "" || l == nil {
+		return g
+	}
+	if n != nil && !n.Deleting.IsZero() {
+		g.Holds, g.Answer, g.Remedy = false, "its Node was deleted, and is there still", "let the Node go first"
 		return g
 	}
 	disabled := s.Sources[core.SourceDisableNotices].State != core.SourceAbsent // else a node that is not there has left for good
@@ -173,7 +177,15 @@ func (p *planner) actLetNodeGo() {
 	p.guard(core.Guard{ID: core.GuardHeldBy, Text: "it was deleted, and the OpenStack controller's finalizer keeps it", Holds: finalizer != "",
 		Answer: wording.TextOf(finalizer, "it does not")})
 	p.step.Why = "The Node was deleted. The OpenStack controller's finalizer keeps it until the controller has seen that; it does not run."
-	p.step.Then = "The Node is gone. What OpenStack has of the host, and its lock, are cleaned up by the steps that come then."
+	switch others := len(n.Finalizers) - 1; {
+	case others > 0:
+		p.step.Then = "The OpenStack controller keeps it no more; " + wording.Count(others, "other finalizer") +
+			wording.Verb(others, " does", " do") + " still."
+	case s.Disablings[n.Name] != nil:
+		p.step.Then = "The Node is gone. Its machine is only disabled: its lock, and what OpenStack has of the host, stay."
+	default:
+		p.step.Then = "The Node is gone. What OpenStack has of the host, and its lock, are cleaned up by the steps that come then."
+	}
 	if finalizer == "" {
 		p.done = "nothing of the OpenStack controller's holds it"
 		return
