@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"lockstep/core"
+	"lockstep/core/attention"
 	"lockstep/core/evacuation"
 	"lockstep/core/step"
 	"lockstep/sim/bubble"
@@ -60,4 +61,39 @@ func quorumOfTheDatabase(t *testing.T) {
 		})
 		p.do(st)
 	}
+}
+
+// With one of two members back, the OpenStack controller lets the third one's node go, and the set has one left: whoever watches reads
+// that.
+func TestAQuorumThatTheControllerLetsGoIsTold(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
+		p := play(t, told(t, "database-short"))
+		about := func(s *core.Snapshot) string {
+			for _, a := range attention.Of(s) {
+				if a.Rule == core.RuleQuorumGoes {
+					return a.Severity.String() + ": " + a.Label + ": " + a.Reason + ". " + a.Detail
+				}
+			}
+			return ""
+		}
+		deferred := func(s *core.Snapshot) bool {
+			return slices.ContainsFunc(attention.Of(s), func(a core.Attention) bool {
+				return a.Rule == core.RuleNodeDeferred && a.Label == "ctl-02"
+			})
+		}
+		p.until("ctl-02 is deferred", deferred)
+		if text := about(p.last); text != "" {
+			t.Errorf("the controller holds it, and yet: %s", text)
+		}
+		err := kubernetesOf(t, p.Cloud).CoreV1().Pods("openstack").Delete(t.Context(), "mariadb-server-2", metav1.DeleteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.until("it is told that the quorum goes", func(s *core.Snapshot) bool {
+			return strings.HasPrefix(about(s), "urgent: ctl-02: with it mariadb-server loses its quorum: mariadb-server: 2 of 3 ready; ")
+		})
+		p.until("LCM takes it down", func(s *core.Snapshot) bool {
+			return strings.Contains(about(s), "Its lock is released: LCM takes it down.")
+		})
+	})
 }

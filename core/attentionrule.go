@@ -30,6 +30,7 @@ const (
 	RuleNodeSays         AttentionRule = "node-says"
 	RuleNodeDeferred     AttentionRule = "node-deferred"
 	RuleCephHolds        AttentionRule = "ceph-holds"
+	RuleQuorumGoes       AttentionRule = "quorum-goes" // one entry for each set and node
 	RuleControllerFails  AttentionRule = "controller-fails"
 	RuleRequestUnseen    AttentionRule = "request-unseen"
 	RuleEndedPods        AttentionRule = "ended-pods"

@@ -129,6 +129,7 @@ var rules = []func(*facts){
 	(*facts).betweenReleases,
 	(*facts).phasesOverdue,
 	(*facts).nodes,
+	(*facts).quorumGoes,
 	(*facts).instances,
 	(*facts).ownMigrations, // after nodes and instances in maintenance
 	(*facts).tagsLeft,

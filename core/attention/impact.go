@@ -35,6 +35,7 @@ var consequences = map[core.AttentionRule]consequence{
 	core.RuleNodeSays:         {core.ImpactTime, core.PageManual},
 	core.RuleNodeDeferred:     {core.ImpactTime, core.PageParallel},
 	core.RuleCephHolds:        {core.ImpactTime, core.PageFlow},
+	core.RuleQuorumGoes:       {core.ImpactAPI, core.PageNone}, // OpenStack loses its database, or its locks
 	core.RuleControllerFails:  {core.ImpactTime, core.PageController},
 	core.RuleRequestUnseen:    {core.ImpactTime, core.PageController},
 	core.RuleEndedPods:        {core.ImpactTime, core.PageNone},

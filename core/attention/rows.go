@@ -49,6 +49,7 @@ var rows = map[core.AttentionRule]ruleRow{
 	core.RuleNodeSays:        {evidence: seeing(seenNode, seenNodeLock), commands: byHand(atControllerLog, atNodeLock)},
 	core.RuleNodeDeferred:    {evidence: seeing(seenNode, seenNodeLock), commands: byHand(atWhatItSays, atNodeLock)},
 	core.RuleCephHolds:       {evidence: seeing(seenCeph, seenCephLock), commands: byHand(atCeph)},
+	core.RuleQuorumGoes:      {evidence: seeing(seenNode, seenNodeLock), commands: byHand(holdUnreleased, atQuorum)},
 	core.RuleControllerFails: {evidence: seeing(seenNode, seenAccount), commands: byHand(atControllerLog, atRequest)},
 	core.RuleRequestUnseen: {evidence: seeing(seenNode, seenNodeLock, seenController),
 		commands: byHand(holdAgain, atController, atRequest)},

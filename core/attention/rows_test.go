@@ -34,6 +34,9 @@ func everyRule() map[string]scene.Scene {
 		m := scene.Healthy().Managed()
 		all["managed: "+tt.name] = m.Join(tt.given(m)...)
 	}
+	going := goingQuorum()
+	going.DaemonPods["openstack/mariadb-server"][1].Ready = false
+	all["a quorum goes with a node"] = going
 	for name, given := range map[string]func(sc scene.Scene){
 		"role labels that cannot be read": func(sc scene.Scene) {
 			sc.Update(time.Hour)

@@ -118,6 +118,7 @@ var rows = []row{
 		after: []afterPoint{{"health", "not Ready"}}},
 	{id: "quorums", title: "MariaDB, etcd, Redis, Prometheus and OVN have all their members", stops: true, impact: core.ImpactData,
 		why:     "With one member down, the next node can take the quorum: the OpenStack controller counts only how many are ready.",
+		same:    []core.AttentionRule{core.RuleQuorumGoes},
 		sources: []core.SourceID{core.SourceStatefulSets, core.SourceDaemonPods}, look: quorums, commands: quorumCommands},
 	{id: "ceph", title: "Ceph is healthy", stops: true, impact: core.ImpactData, page: core.PageFlow,
 		why:     "Each storage node goes down once: data that is degraded already loses another copy.",

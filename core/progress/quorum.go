@@ -106,6 +106,28 @@ type QuorumView struct {
 // Holds is the rule by which the set holds the node.
 func (v QuorumView) Holds(node string) QuorumHold { return isNodeLocked(v.Replicas, v.Pods, node) }
 
+// GoesWith tells whether the set has no majority without the node while another member is down. One of its pods runs there; on a controller
+// it can also be one that has no node, as it was drained from it.
+func (v QuorumView) GoesWith(n *core.Node) bool {
+	here, away, serving, down := false, 0, 0, 0
+	for _, p := range v.Pods {
+		switch {
+		case p.Node == n.Name:
+			here = true
+		case p.Node == "":
+			away++
+		case Serves(p):
+			serving++
+		default:
+			down++
+		}
+	}
+	if !here && away > 0 && n.Is(core.RoleController) {
+		here, away = true, away-1
+	}
+	return here && down+away > 0 && serving < v.Replicas/2+1
+}
+
 // on tells whether a pod of the set runs on the node.
 func (v QuorumView) on(node string) bool {
 	return slices.ContainsFunc(v.Pods, func(p *core.DaemonPod) bool { return p.Node == node })
