@@ -24,7 +24,7 @@ func TestTheSecondSignalEndsTheProgram(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Skip("this file system has no pipes")
+		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.count", "1")
 	cmd.Env = append(os.Environ(), signalsFile+"="+path)

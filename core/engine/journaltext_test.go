@@ -37,21 +37,27 @@ func TestJournalIsPlainToWhoPrintsIt(t *testing.T) {
 	}
 }
 
-// No string of a record is endless, whatever its field.
-func TestJournalCutsEveryString(t *testing.T) {
-	lane.Single(t)
-	long := strings.Repeat("ä\u0085\n", 100000)
+// journalled is the line of a record of which every text is this one, and what is read back.
+func journalled(t *testing.T, text string) (line []byte, back Record) {
+	t.Helper()
 	var r Record
-	fillStrings(reflect.ValueOf(&r).Elem(), long)
-	r.Change = &core.AnnotationChange{Node: "n", Key: "k", Old: &long}
+	fillStrings(reflect.ValueOf(&r).Elem(), text)
+	r.Change = &core.AnnotationChange{Node: "n", Key: "k", Old: &text}
 	line, err := encodeRecord(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back Record
 	if err := json.Unmarshal(line, &back); err != nil {
 		t.Fatal(err)
 	}
+	return line, back
+}
+
+// No string of a record is endless, whatever its field.
+func TestJournalCutsEveryString(t *testing.T) {
+	lane.Single(t)
+	long := strings.Repeat("ä\u0085\n", 100000)
+	_, back := journalled(t, long)
 	n := eachString(reflect.ValueOf(back), func(s string) {
 		if len(s) > wording.MaxRecordText+20 || !strings.HasSuffix(s, " …(cut)") && len(s) > 200 {
 			t.Errorf("a string of %d bytes is left: %s", len(s), s[:20])
@@ -75,17 +81,7 @@ func TestJournalCutsEveryString(t *testing.T) {
 // back: it would be written without it.
 func TestNoSecretIsJournalled(t *testing.T) {
 	secret := "nova failed with password=hunter2 and --token hunter2 and {\"secret\": \"hunter2\"} at https://a:hunter2@keystone"
-	var r Record
-	fillStrings(reflect.ValueOf(&r).Elem(), secret)
-	r.Change = &core.AnnotationChange{Node: "n", Key: "k", Old: &secret}
-	line, err := encodeRecord(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back Record
-	if err := json.Unmarshal(line, &back); err != nil {
-		t.Fatal(err)
-	}
+	line, back := journalled(t, secret)
 	if strings.Contains(string(line), "hunter2") || !strings.Contains(back.Title, "password="+core.Hidden) || back.Change != nil {
 		t.Errorf("%s", line)
 	}

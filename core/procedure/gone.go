@@ -32,6 +32,20 @@ func (b *nodeSteps) goneSummary() []string {
 	return out
 }
 
+// leaves adds the steps of a node whose Node was deleted and is there still, as finalizers keep it.
+func (b *nodeSteps) leaves() {
+	n := b.v.Node
+	b.add(b.other("deleted", "the Node of "+b.v.Label+" is deleted", "LCM, or somebody, has deleted it: it does not come back as it is.",
+		core.StepDone, "since "+wording.ClockText(n.Deleting)))
+	for _, a := range b.s.Settings.ActAs {
+		b.actNodeGo(a)
+	}
+	gone := b.other("left", b.v.Label+" is gone", "A Node that was deleted stays until each of its finalizers is taken off.", core.StepWaiting,
+		"held by "+wording.TextOf(wording.OneLine(wording.Some(n.Finalizers, 3), 200), "nobody"))
+	gone.Commands = []string{wording.ShellCommand("kubectl", "get", "node", n.Name, "-o", "jsonpath={.metadata.finalizers}")}
+	b.add(gone)
+}
+
 // cleanup adds the steps of a node that has left the cluster: the OpenStack controller deletes its services and agents, and then its
 // lock, once no StatefulSet holds it (text U; docs/mosk.md#after-a-node-is-gone).
 func (b *nodeSteps) cleanup() {

@@ -31,6 +31,10 @@ func nodeProcedure(s *core.Snapshot, name string) (core.Procedure, bool) {
 	case v.Request == nil && s.Deletions[name] != nil && !b.gone():
 		p.Title, p.Goal = "Let "+v.Label+" leave the cluster", "The node is removed, and nothing that anybody needs goes with it."
 		b.removal()
+	case v.Request == nil && v.Node != nil && !v.Node.Deleting.IsZero():
+		p.Title, p.Goal = "Let "+v.Label+" leave the cluster", "Its Node is gone, and what it leaves behind can be cleaned up."
+		p.Summary = []string{string(v.Stage) + ": " + v.Reason}
+		b.leaves()
 	case b.gone():
 		p.Title, p.Goal, p.Summary = goneTitle(v.Label), goneGoal, b.goneSummary()
 		b.cleanup()

@@ -57,3 +57,13 @@ func oursToTakeBack(f *stageFacts) (verdict, bool) {
 	}
 	return v, true
 }
+
+// oursToLetGo is a node whose Node was deleted, and that only goes once Lockstep, in the OpenStack controller's place, lets it.
+func oursToLetGo(f *stageFacts) (verdict, bool) {
+	v, deleted := nodeDeleted(f)
+	if _, played := ActAs(f.s, core.ControllerOpenStack); !deleted || !played || HeldNode(f.s, f.node) == "" {
+		return verdict{}, false
+	}
+	v.reason, v.what = "its Node was deleted, and you play the OpenStack controller: let it go", "to be let go"
+	return v, true
+}

@@ -28,6 +28,8 @@ type stageRule struct {
 // evacuating; (c) locks inactive: handed to LCM; (d) request being removed: returning; (e) no request, lock active: done.
 var stageRules = []stageRule{
 	{core.StageFailed, lockFailed},
+	{core.StageWaiting, oursToLetGo},
+	{core.StageReleased, nodeDeleted},
 	{core.StageReturning, requestGoes},
 	{core.StageReleased, removalReleased},
 	{core.StageWaiting, removalHeld},
@@ -68,6 +70,18 @@ func lockFailed(f *stageFacts) (verdict, bool) {
 	}
 	controllers := strings.Join(f.failed, ", ")
 	return verdict{reason: "the lock of " + controllers + " says failed", what: "lock failed: " + controllers}, true
+}
+
+// nodeDeleted is a node whose Node was deleted: it does not return, whatever its locks say.
+func nodeDeleted(f *stageFacts) (verdict, bool) {
+	if f.node == nil || f.node.Deleting.IsZero() || f.request != nil && f.request.Deleting.IsZero() {
+		return verdict{}, false
+	}
+	v := verdict{reason: "its Node was deleted", what: "its Node goes", at: f.node.Deleting, exact: true}
+	if HeldNode(f.s, f.node) != "" {
+		v.reason += ", and waits for the OpenStack controller"
+	}
+	return v, true
 }
 
 func requestGoes(f *stageFacts) (verdict, bool) {
