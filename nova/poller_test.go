@@ -665,7 +665,6 @@ func TestFocusDecidesTheCadence(t *testing.T) {
 	})
 }
 
-// However many migrations run, a turn asks for the progress of a few, and all have their turn.
 // A record that has not changed since it was made is not among Nova's changes, for as long as no host is found.
 func TestAMigrationIsSeenBeforeItsRecordChanges(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
@@ -708,6 +707,7 @@ func TestAMigrationIsSeenBeforeItsRecordChanges(t *testing.T) {
 	})
 }
 
+// However many migrations run, a turn asks for the progress of a few, and all have their turn.
 func TestProgressIsAskedForInTurns(t *testing.T) {
 	l := newMigrationPoll(NewPoller(Connect(&Config{}), func(core.Delta) {}, PollOptions{}))
 	for i := range 9 {
