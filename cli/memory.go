@@ -30,6 +30,20 @@ const (
 	heapSmall = 24 << 20
 )
 
+// What the collector works for is more than what is kept and its garbage: pages that only hold a few small objects, and those that are
+// free and not given back yet. They come and go, and are as much as the garbage. So there is also a limit for all of it, near which the
+// collector runs more often and free pages are given back at once. What the operating system maps of the program itself, some 26 MiB,
+// comes on top.
+const (
+	// mapped and mappedOf are the limit: so many bytes, and so many for each node.
+	mapped   = 20 << 20
+	mappedOf = 46 << 10
+	// mappedMore and mappedPart are the limit at least: so many bytes more than so many percent of what is kept. A limit with less room
+	// would have the collector run all the time.
+	mappedMore = 12 << 20
+	mappedPart = 140
+)
+
 // While a large simulated cloud starts, Go's own GOGC would let as much garbage wait as the cloud is large. So the collector also runs
 // before the program takes more than startAtMost, in bytes, or startOf for each node.
 const (
@@ -63,6 +77,11 @@ func collectFor(nodes int, kept uint64) int {
 	room := int64(min(uint64(nodes)*heapOf, heapSmall)) - int64(kept)
 	garbage := max(int64(nodes)*garbageOf, room)
 	return max(collectAt, min(collectSmall, int(garbageSmall*100/kept)), int(garbage*100/int64(kept)))
+}
+
+// limitFor is the memory in bytes for a cluster of so many nodes of which so many bytes are kept.
+func limitFor(nodes int, kept uint64) int64 {
+	return max(mapped+int64(nodes)*mappedOf, mappedMore+int64(kept)*mappedPart/100)
 }
 
 // startLimit is the memory in bytes up to which a simulated cloud of so many nodes starts without more work for the collector.
@@ -99,7 +118,7 @@ func (s *session) settle(ctx context.Context) {
 					s.begin()
 				}
 				debug.FreeOSMemory()
-				limitMemory(math.MaxInt64) // from here on, fit says when the collector runs
+				limitMemory(math.MaxInt64) // from here on, fit says how much
 				unmapProgram()
 				s.fit(ctx)
 				return
@@ -108,17 +127,21 @@ func (s *session) settle(ctx context.Context) {
 	}
 }
 
-// fit sets GOGC and the number of processors by what there is, until ctx is done. Who sets them in the environment knows why.
+// fit sets GOGC, the limit of memory and the number of processors by what there is, until ctx is done. Who sets them in the environment
+// knows why. A demo has its whole cloud in this process: it has no limit, and all processors.
 func (s *session) fit(ctx context.Context) {
 	again := time.NewTicker(fitAgain)
 	defer again.Stop()
 	for {
-		nodes := len(s.engine.Snapshot().Nodes)
+		nodes, kept := len(s.engine.Snapshot().Nodes), keptBytes()
 		if os.Getenv("GOGC") == "" {
-			debug.SetGCPercent(collectFor(nodes, keptBytes()))
+			debug.SetGCPercent(collectFor(nodes, kept))
 		}
-		if s.rehearsal == nil && os.Getenv("GOMAXPROCS") == "" { // a demo has its whole cloud in this process
-			runtime.GOMAXPROCS(processorsFor(nodes, runtime.NumCPU()))
+		if s.rehearsal == nil {
+			limitMemory(limitFor(nodes, kept))
+			if os.Getenv("GOMAXPROCS") == "" {
+				runtime.GOMAXPROCS(processorsFor(nodes, runtime.NumCPU()))
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -49,3 +49,24 @@ func TestMemoryOfAStartByTheSizeOfTheCluster(t *testing.T) {
 		}
 	}
 }
+
+// The larger the cluster, the more memory; and always enough for what is kept and some garbage.
+func TestMemoryByTheSizeOfTheCluster(t *testing.T) {
+	const mib = 1 << 20
+	for _, tt := range []struct {
+		name  string
+		nodes int
+		kept  uint64
+		want  int64 // MiB
+	}{
+		{"a small cluster", 20, 6 * mib, 20},
+		{"500 nodes, 15,000 instances", 500, 16 * mib, 42},
+		{"2,000 nodes, 100,000 instances", 2000, 65 * mib, 109},
+		{"the same while much is under way", 2000, 75 * mib, 117},
+		{"few nodes, much kept", 100, 75 * mib, 117},
+	} {
+		if got := limitFor(tt.nodes, tt.kept) / mib; got != tt.want {
+			t.Errorf("%s: %d MiB, want %d", tt.name, got, tt.want)
+		}
+	}
+}
