@@ -40,7 +40,7 @@ endurance:
 	$(GO) test -v -count=1 -timeout 6h -tags soak -run TestAWatch ./cli $(TESTFLAGS)
 
 ## e2e: the real binary in a terminal, against a real kube-apiserver (both of which it builds) and the simulated cloud; needs zsh and fish
-e2e: build
+e2e:
 	cd e2e && $(GO) test -ldflags="-s -w" -count=1 -timeout 40m -parallel 6 $(TESTFLAGS) ./...
 
 ## e2e-programs: compiles what e2e runs; e2e also does so when it needs to

@@ -1,13 +1,19 @@
 // Package e2e tests Lockstep from the outside: against a real kube-apiserver, in an emulated terminal, and by what the servers
 // say they received. It is a module of its own, which keeps the dependencies of these tests out of the program's go.mod.
 //
-//	build          compiles the kube-apiserver, the program, kubectl and k9s
+//	build          compiles the kube-apiserver, the program, kubectl, k9s and Alertmanager
 //	programs       does so from the command line: go run ./programs
 //	child          processes that die with the test
 //	cluster        a kube-apiserver with etcd, its users, and its audit log; a pool of them, which lends each to one test at a time
 //	contract       what real and simulated servers both have to do
 //	kubeapiserver  the API server: one binary, in a module of its own; kubectl, too
 //	k9s            the versions that k9s is compiled with
+//	alertmanager   the version of Alertmanager, in a module of its own
+//	stacklight     a real Alertmanager and what stands for the rest of StackLight
+//	openstack      the tests with a real OpenStack, and the scripts that bring it up: openstack/run
+//	operator       somebody at the program, by its keys, its screen and its journal
+//	shells         completion in bash, zsh and fish
+//	jobcontrol     the program suspended and continued by a shell
 //	terminal       a pseudo-terminal and its emulated screen
 //	picture        a screen as an image
 //	tools          kubectl and k9s on the simulated cloud

@@ -36,11 +36,11 @@ func run(m *testing.M) int {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
 	var err error
-	var flags []string
+	compile := build.Lockstep
 	if os.Getenv(raceVariable) != "" {
-		flags = append(flags, "-race")
+		compile = build.RacingLockstep
 	}
-	if lockstep, err = build.Lockstep(ctx, flags...); err != nil {
+	if lockstep, err = compile(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

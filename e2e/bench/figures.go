@@ -101,6 +101,13 @@ func percentile(all []time.Duration, percent float64) time.Duration {
 	return sorted[max(int(math.Ceil(float64(len(sorted))*percent/100))-1, 0)]
 }
 
+// took keeps the median and the 99th percentile of durations in milliseconds; nothing of none.
+func (f Figures) took(all []time.Duration, median, p99 string) {
+	if len(all) > 0 {
+		f[median], f[p99] = milliseconds(percentile(all, 50)), milliseconds(percentile(all, 99))
+	}
+}
+
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // writeReport keeps a report in a file.

@@ -345,7 +345,7 @@ func (l *load) act(ctx context.Context, g guest, body map[string]any) error {
 	return nil
 }
 
-// undo makes every object of the cluster that was changed what it was at the start.
+// undo makes the modes and the states of locks what they were at the start. Texts of locks stay: the next ones replace them.
 func (l *load) undo(ctx context.Context) error {
 	l.mu.Lock()
 	modes, states := maps.Clone(l.last.modes), maps.Clone(l.last.states)

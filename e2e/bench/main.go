@@ -94,11 +94,11 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	for _, f := range chosen {
 		runs, filled, err := h.measure(ctx, f)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f, err)
+			err = fmt.Errorf("%s: %w", f, err)
 		}
 		report.Runs = append(report.Runs, runs...)
 		report.FillTook[f.Name()] = filled.Seconds()
-		if err := writeReport(*keep, report); err != nil { // after each fleet: a later one may fail
+		if err := errors.Join(err, writeReport(*keep, report)); err != nil { // after each fleet: a later one may fail
 			return err
 		}
 	}

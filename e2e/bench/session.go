@@ -186,10 +186,10 @@ func (s *session) underChange(ctx context.Context, l *load, probes bool) error {
 	s.figures[keyProcessor], _ = typed.since(watched)
 	s.figures[changeRate], s.figures[keyCount] = made, float64(len(keys))
 	s.figures[keyRate] = float64(len(keys)) / typed.at.Sub(watched.at).Seconds()
-	s.figures[keyMedian], s.figures[keyP99] = milliseconds(percentile(keys, 50)), milliseconds(percentile(keys, 99))
+	s.figures.took(keys, keyMedian, keyP99)
 	if probes {
-		s.figures[changeCount], s.figures[changeUnseen] = float64(len(changes)), float64(unseen)
-		s.figures[changeMedian], s.figures[changeP99] = milliseconds(percentile(changes, 50)), milliseconds(percentile(changes, 99))
+		s.figures[changeCount], s.figures[changeUnseen] = float64(len(changes)+unseen), float64(unseen)
+		s.figures.took(append(changes, slices.Repeat([]time.Duration{shownPatience}, unseen)...), changeMedian, changeP99)
 	}
 	resident, err := memoryOf(s.term.PID())
 	s.figures[residentMost] = resident.most
@@ -233,16 +233,20 @@ const (
 )
 
 // probe changes a row of the screen at its times: the lock of a node in maintenance, the mode of another compute. It returns how long it
-// took from the server's answer until the row showed the change, and how many rows never did.
+// took from the server's answer until the row showed the change, and how many rows did not within shownPatience. The next one comes after a
+// pause from the last one's end: one that came at once would begin with a frame, and so in step with the program's own.
 func (s *session) probe(ctx context.Context, l *load) (took []time.Duration, unseen int, err error) {
 	machines := map[string]machine{}
 	for _, m := range l.machines {
 		machines[m.Short] = m
 	}
 	chance := rand.New(rand.NewPCG(uint64(s.fleet.Nodes), 2))
-	due, every := time.Now(), s.fleet.probeEvery()
-	for {
+	every := s.fleet.probeEvery()
+	for due := time.Now(); ; {
 		due = due.Add(every/2 + time.Duration(chance.Int64N(int64(every))))
+		if now := time.Now(); due.Before(now) {
+			due = now.Add(time.Duration(chance.Int64N(int64(every))))
+		}
 		if s.sleep(ctx, time.Until(due)) != nil {
 			return took, unseen, nil // the end of the load, or of the program, which the keys notice
 		}
@@ -315,6 +319,7 @@ func (s *session) finalState(ctx context.Context, l *load) (int, error) {
 		}
 	}
 	s.term.Type("5e/works\r")
+	deadline = time.Now().Add(finalPatience)
 	for {
 		rows, err := s.pages(ctx, readLocks, s.fleet.Maintained)
 		if err != nil {
@@ -339,8 +344,18 @@ func (s *session) finalState(ctx context.Context, l *load) (int, error) {
 // pages returns the rows of all pages of the list that has the focus: at most so many.
 func (s *session) pages(ctx context.Context, read func(terminal.Screen) view, most int) (map[string]row, error) {
 	all := map[string]row{}
+	before := s.term.Screen()
 	if err := s.term.Press("home"); err != nil {
 		return nil, err
+	}
+	// Where the first page was shown already, home changes nothing that could be waited for.
+	short, cancel := context.WithTimeout(ctx, time.Second)
+	_, err := s.term.WaitFor(short, terminal.That("the first page", func(t terminal.Screen) bool {
+		return t.At.After(before.At) && read(t).selected != read(before).selected
+	}))
+	cancel()
+	if err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	last := ""
 	for len(all) < most {

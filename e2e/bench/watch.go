@@ -9,7 +9,8 @@ import (
 	"lockstep/e2e/terminal"
 )
 
-// watcher looks at every screen that a program shows, and tells those who wait for something when it came.
+// watcher looks at the screens that a program shows, each that is still there when it looks, and tells those who wait for something when
+// it came.
 type watcher struct {
 	term *terminal.Terminal
 	read func(terminal.Screen) view

@@ -1,5 +1,5 @@
-// Package build compiles the programs that the end-to-end tests run. Each call is one `go build`, which is quick when nothing has
-// changed, thanks to Go's cache.
+// Package build compiles the programs that the end-to-end tests run. The first call of a process for a program is one `go build`, which
+// is quick when nothing has changed, thanks to Go's cache.
 package build
 
 import (
@@ -59,14 +59,23 @@ func Kubectl(ctx context.Context) (string, error) {
 	return compilePackage(ctx, root, filepath.Join(root, "kubeapiserver"), "k8s.io/kubernetes/cmd/kubectl", "kubectl", serverFlags()...)
 }
 
-// Lockstep compiles the program under test from the checkout that contains this module and returns its path. Flags are go
-// build's, for example -race.
-func Lockstep(ctx context.Context, flags ...string) (string, error) {
+// Lockstep compiles the program under test from the checkout that contains this module and returns its path.
+func Lockstep(ctx context.Context) (string, error) {
 	root, err := Root()
 	if err != nil {
 		return "", err
 	}
-	return compile(ctx, root, filepath.Dir(root), "lockstep", flags...)
+	return compile(ctx, root, filepath.Dir(root), "lockstep", "-ldflags", "-s -w")
+}
+
+// RacingLockstep compiles it with the race detector, which needs a C compiler. It has a path of its own, as other packages that run at the
+// same time build the plain one.
+func RacingLockstep(ctx context.Context) (string, error) {
+	root, err := Root()
+	if err != nil {
+		return "", err
+	}
+	return compile(ctx, root, filepath.Dir(root), "lockstep-race", "-race")
 }
 
 // compile builds the main package in dir to <root>/bin/<name>, without cgo unless the flags ask for the race detector, which

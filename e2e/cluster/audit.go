@@ -161,7 +161,7 @@ func (c *Cluster) Changes(user User) ([]string, error) {
 	return changes, nil
 }
 
-// AwaitRequest waits until the server has recorded a request that matches, and returns the first; after a minute it gives up. The
+// AwaitRequest waits until the server has recorded a request that matches, and returns the first; after auditPatience it gives up. The
 // log lags a moment: the server writes a record after it has answered.
 func (c *Cluster) AwaitRequest(ctx context.Context, match func(Request) bool) (Request, error) {
 	ctx, cancel := context.WithTimeout(ctx, auditPatience)

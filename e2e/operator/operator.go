@@ -61,16 +61,18 @@ func SitDown(t testing.TB, d Desk, args ...string) *Operator {
 	}
 	o := &Operator{Terminal: term, State: d.State, t: t}
 	t.Cleanup(func() {
+		defer func() { // also when its journal cannot be read
+			if err := term.Close(); err != nil {
+				t.Errorf("close the terminal: %v", err)
+			}
+			for _, report := range o.races() {
+				t.Errorf("the race detector:\n%s", report)
+			}
+		}()
 		if t.Failed() {
 			t.Logf("what the screen has said:\n%s", o.said())
 			t.Logf("the end of the journal:\n%s", o.Story(20))
 			t.Logf("the end of the program's log:\n%s", Tail(filepath.Join(d.State, "lockstep", "lockstep.log"), 3000))
-		}
-		if err := term.Close(); err != nil {
-			t.Errorf("close the terminal: %v", err)
-		}
-		for _, report := range o.races() {
-			t.Errorf("the race detector:\n%s", report)
 		}
 	})
 	return o

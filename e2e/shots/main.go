@@ -2,7 +2,7 @@
 //
 //	go run ./shots -size 120x40 -wait "Needs you" -keys "down down enter" -wait Step -o step.png -- lockstep demo
 //
-// A -wait that is not met within a minute fails and prints the last screen. Pictures are PNG; -text prints the screen to the
+// A -wait that is not met within five minutes fails and prints the last screen. Pictures are PNG; -text prints the screen to the
 // standard output.
 package main
 

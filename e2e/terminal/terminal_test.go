@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"image/color"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -110,9 +112,19 @@ func TestAMuteTerminalAnswersNothing(t *testing.T) {
 }
 
 func TestAFrameOfSynchronizedOutputIsSeenWhole(t *testing.T) {
-	// The program begins a frame and waits for a key in the middle of it.
-	term := shell(t, Options{Columns: 30, Rows: 3},
-		`printf 'first'; printf '\033[?2026h\033[Hsecond'; read -r wait; printf '\033[2;1Hthird\033[?2026l'; read -r wait`)
+	// The program begins a frame, asks the terminal something, and waits for a key in the middle of the frame. The answer comes when the
+	// emulator has taken what was written before the question.
+	answered := filepath.Join(t.TempDir(), "answered")
+	term := shell(t, Options{Columns: 30, Rows: 3}, `stty -echo -icanon min 1; printf 'first'; printf '\033[?2026h\033[Hsecond\033[c'
+		dd bs=1 count=1 of=`+answered+` 2>/dev/null; stty icanon; read -r wait; printf '\033[2;1Hthird\033[?2026l'; read -r wait`)
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		if answer, err := os.ReadFile(answered); err == nil && len(answer) > 0 {
+			break
+		}
+		if time.Since(began) > time.Minute {
+			t.Fatalf("the terminal has not answered:\n%s", term.Screen())
+		}
+	}
 	inFrame := term.Want(t, Shows("first"))
 	if inFrame.Contains("second") {
 		t.Fatalf("half a frame is shown:\n%s", inFrame)

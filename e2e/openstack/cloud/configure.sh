@@ -159,6 +159,9 @@ rpc_response_timeout = 30
 sync_power_state_interval = -1
 # They have no networks whose addresses could change: Neutron is not asked for them once a minute.
 heal_instance_info_cache_interval = -1
+# What a host has is told to Placement when its service starts and when an instance comes or goes; Nova would tell it again once a minute,
+# for each host.
+update_resources_interval = 3600
 reserved_host_memory_mb = 0
 use_rootwrap_daemon = false
 [api]

@@ -52,12 +52,12 @@ start rabbitmq env HOME="$state/rabbitmq" ERL_EPMD_ADDRESS=127.0.0.1 ERL_EPMD_PO
   RABBITMQ_ENABLED_PLUGINS_FILE="$state/rabbitmq/plugins" RABBITMQ_DIST_PORT="$rabbit_dist_port" \
   RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="-kernel inet_dist_use_interface {127,0,0,1} +sbwt none +sbwtdcpu none +sbwtdio none +S 1:1" \
   /usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server
-wait_for 60 MariaDB sql -e 'select 1'
+wait_for 600 MariaDB sql -e 'select 1'
 for name in keystone placement glance neutron nova_api nova nova_cell0; do
   echo "create database $name character set utf8;"
 done | sql
 sql -e "create user openstack@'127.0.0.1' identified by '$password'; grant all on *.* to openstack@'127.0.0.1';"
-wait_for 90 RabbitMQ listens "$rabbit_port"
+wait_for 600 RabbitMQ listens "$rabbit_port"
 say "MariaDB and RabbitMQ answer"
 
 # The tables of the services, all at the same time.
@@ -105,19 +105,19 @@ wsgi "$keystone_port" /usr/bin/keystone-wsgi-public
 start_python keystone env OS_KEYSTONE_CONFIG_FILES="$config/keystone/keystone.conf" "${uwsgi[@]}" --add-header "Connection: close"
 wsgi "$placement_port" /usr/bin/placement-api
 start_python placement env OS_PLACEMENT_CONFIG_DIR="$config/placement" "${uwsgi[@]}"
-wait_for 90 Keystone answers "$keystone_port/v3"
+wait_for 600 Keystone answers "$keystone_port/v3"
 /usr/bin/python3 "$here/furnish.py" identity "$clouds" "nova=$nova_port/v2.1,$nova_spare_port/v2.1" "placement=$placement_port" "glance=$glance_port" "neutron=$neutron_port" ||
   die "Keystone takes no users"
 say "Keystone has its users"
 start_python glance "$unpacked/usr/bin/glance-api" --config-file "$config/glance/glance-api.conf"
 start_python neutron "$unpacked/usr/bin/neutron-server" --config-file "$config/neutron/neutron.conf"
-wait_for 90 Placement answers "$placement_port/"
+wait_for 600 Placement answers "$placement_port/"
 for name in api conductor scheduler; do
   start_nova "nova-$name"
 done
-wait_for 90 Nova answers "$nova_port/"
-wait_for 90 Glance listens "$glance_port"
-wait_for 90 Neutron answers "$neutron_port/"
+wait_for 600 Nova answers "$nova_port/"
+wait_for 600 Glance listens "$glance_port"
+wait_for 600 Neutron answers "$neutron_port/"
 say "the services answer"
 
 # shellcheck disable=SC2086
@@ -127,7 +127,7 @@ all_computes() {
   [ "$(sql -N nova -e "select count(*) from services where \`binary\` = 'nova-compute' and last_seen_up is not null")" -ge "$count" ] &&
     [ "$(sql -N nova -e 'select count(*) from compute_nodes')" -ge "$count" ]
 }
-wait_for 240 "a compute service" all_computes
+wait_for 600 "a compute service" all_computes
 nova_manage cell_v2 discover_hosts >"$logs/discover-hosts.log" 2>&1 || die "Nova does not find its hosts, see $logs/discover-hosts.log"
 /usr/bin/python3 "$here/furnish.py" compute "$clouds" || die "Nova takes no flavors"
 say "$count compute hosts are up"
