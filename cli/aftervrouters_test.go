@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -166,6 +167,35 @@ func silentCompute(t *testing.T) {
 	r.until("the node is through, and in scheduling", func(s *core.Snapshot) bool {
 		v, _ := progress.NodeView(s, restart.Node)
 		return v.Request == nil && v.Service != nil && v.Service.Up && v.Service.Enabled
+	})
+}
+
+// A node was taken back while neither its nova-compute nor its network agents report: the controller of Rockoon 1.2 does not wait for
+// them. It is told while LCM goes on with the next node, and its page restarts both.
+func TestWhatWasTakenBackSilentIsToldAndMended(t *testing.T) {
+	bubble.Story(t, func(t *testing.T) {
+		r := playStory(t, told(t, "back-but-silent"))
+		var entry *core.Attention
+		silent := func(s *core.Snapshot) bool {
+			entry = needs(s, string(core.RuleReturnedDown))
+			return entry != nil
+		}
+		r.until("it is told", silent)
+		if entry.Severity != core.SeverityUrgent || !strings.Contains(entry.Reason, "nova-compute is down, and network agents down: ") ||
+			r.last.NodeRequest(entry.Node) != nil {
+			t.Errorf("told is %+v", entry)
+		}
+		r.until("LCM goes on", func(s *core.Snapshot) bool { return len(s.NodeRequests) > 0 })
+		r.arm()
+		for _, kind := range []core.IntentKind{core.IntentRestartAgent, core.IntentRestartAgents} {
+			p, _ := procedure.Of(r.last, core.ProcedureKey{Kind: core.ProcedureNode, Subject: entry.Node})
+			i := slices.IndexFunc(p.Steps, func(st core.Step) bool { return st.Intent.Kind == kind })
+			if i < 0 {
+				t.Fatalf("no step of its page is %s: %+v", kind, p.Steps)
+			}
+			r.confirm(p.Steps[i].Intent)
+		}
+		r.until("it reports", func(s *core.Snapshot) bool { return !silent(s) })
 	})
 }
 

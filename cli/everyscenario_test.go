@@ -27,7 +27,7 @@ var becomesUrgent = map[string]time.Duration{
 	"migrations-fail": 6 * time.Minute, "evicted-pods": 6 * time.Minute, "hard-to-move": 6 * time.Minute, "tempest-fails": 7 * time.Minute,
 	"tf-vrouters": 8 * time.Minute, "role-taken": 8 * time.Minute, "auto-pause": 9 * time.Minute, "lcm-item-failing": 9 * time.Minute,
 	"update-groups": 10 * time.Minute, "plan-stuck": 12 * time.Minute, "compute-silent": 12 * time.Minute, "agents-dead": 12 * time.Minute,
-	"gateway-manual": 12 * time.Minute,
+	"gateway-manual": 12 * time.Minute, "back-but-silent": 15 * time.Minute,
 }
 
 // lookedOnLonger are the scenarios with troubled nodes: whatever happens to these in a while is looked at.

@@ -55,6 +55,7 @@ const (
 	RuleNodeRemoval    AttentionRule = "node-removal"
 	RuleRequests       AttentionRule = "requests"
 	RuleAnnotationLeft AttentionRule = "annotation-left"
+	RuleReturnedDown   AttentionRule = "returned-down"
 	RuleComputeLeft    AttentionRule = "compute-left"
 	RuleVolumesLeft    AttentionRule = "volumes-left"
 	RuleTagsLeft       AttentionRule = "tags-left"

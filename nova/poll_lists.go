@@ -34,7 +34,8 @@ func (p *Poller) projects() pollFunc {
 }
 
 // agentPoll polls the network agents: all of them now and then, those of the focus hosts often. While no host is in focus, some are asked
-// in turn, so that what is known of the agents does not get old for lack of a question.
+// in turn, so that what is known of the agents does not get old for lack of a question. Silent agents are asked for each time: somebody
+// waits for them, and may have mended them.
 type agentPoll struct {
 	p      *Poller
 	known  map[string]*core.NetworkAgent
@@ -69,12 +70,13 @@ func (a *agentPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
 	}
 	focus, _ := a.p.hosts()
 	focus = slices.Concat(focus, a.p.routersOn())
-	slices.Sort(focus)
-	focus = slices.Compact(focus)
 	again := a.p.scaled(agentsEvery)
 	if len(focus) == 0 {
 		focus, again = a.inTurn(), min(a.p.scaled(agentsAtRest), max(a.relist.Sub(now), a.p.floor))
 	}
+	focus = slices.Concat(focus, a.silent())
+	slices.Sort(focus)
+	focus = slices.Compact(focus)
 	for hosts := range slices.Chunk(focus, hostsPerQuery) {
 		agents, err := a.p.c.listAgents(ctx, hosts...)
 		if err != nil {
@@ -111,6 +113,19 @@ func (a *agentPoll) inTurn() []string {
 		a.turn = hosts[len(hosts)-1]
 	}
 	return hosts
+}
+
+// silent are the hosts with agents that did not report when they were asked for last, as many as one request takes.
+func (a *agentPoll) silent() []string {
+	var all []string
+	for _, agent := range a.known {
+		if !agent.Alive && agent.Host != "" {
+			all = append(all, agent.Host)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return all[:min(len(all), hostsPerQuery)]
 }
 
 // loads asks what the agents of some hosts serve.

@@ -422,9 +422,32 @@ func TestAtRestEachListIsConfirmedInTime(t *testing.T) {
 		p.SetHosts([]string{"h07"}, false)
 		time.Sleep(time.Minute)
 		mu.Lock()
-		defer mu.Unlock()
 		if len(asked) != 1 || asked["h07"] < 3 {
 			t.Errorf("asked are %v", asked)
+		}
+		agents[30] = strings.Replace(agents[30], `"alive": true`, `"alive": false`, 1)
+		mu.Unlock()
+		time.Sleep(12 * time.Minute) // until the whole list shows it
+		mu.Lock()
+		clear(asked)
+		mu.Unlock()
+		time.Sleep(time.Minute)
+		mu.Lock()
+		if len(asked) != 2 || asked["h07"] < 3 || asked["h30"] < 3 {
+			t.Errorf("while one is silent, asked are %v", asked)
+		}
+		agents[30] = strings.Replace(agents[30], `"alive": false`, `"alive": true`, 1)
+		mu.Unlock()
+		p.SetHosts(nil, false)
+		time.Sleep(2 * agentsAtRest)
+		mu.Lock()
+		clear(asked)
+		mu.Unlock()
+		time.Sleep(5 * time.Minute)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(asked) != len(agents) {
+			t.Errorf("of %d hosts those of %d were asked in turn", len(agents), len(asked))
 		}
 	})
 }

@@ -353,6 +353,14 @@ func (c *Cloud) writeFiles(opts Options) error {
 	return nil
 }
 
+// looksOnce tells whether an OpenStack controller of a version, as 1.2.4, looks at a returning node's services once and goes on in any
+// case (docs/mosk.md#agents).
+func looksOnce(version string) bool {
+	var major, minor int
+	_, err := fmt.Sscanf(version, "%d.%d", &major, &minor)
+	return err == nil && (major > 1 || major == 1 && minor >= 2)
+}
+
 // ControllerOptions returns the options for a scenario's controllers, without the clients and the clock, which the
 // caller adds: so the same controllers can also run on a real API server and a real cloud.
 func ControllerOptions(s *scenario.Scenario) controller.Options {
@@ -369,7 +377,7 @@ func ControllerOptions(s *scenario.Scenario) controller.Options {
 		OpenStack: &controller.OpenStack{
 			Deployment: s.Cloud.Deployment, Version: s.Cloud.Version, Services: s.Cloud.Services, Migrations: s.Cloud.Migrations,
 			MaxCompute: s.Cloud.MaxCompute, MaxGateway: s.Cloud.MaxGateway, IgnoreZones: s.Cloud.IgnoreZones, Fabric: s.Cloud.Fabric != "",
-			OVN:        s.Cloud.OVN,
+			OVN: s.Cloud.OVN, LooksOnce: looksOnce(s.Rockoon.To),
 			NodeLabels: s.Cloud.NodeLabels,
 		},
 		Ceph:   storage,

@@ -177,6 +177,32 @@ func TestStoryOfASilentCompute(t *testing.T) {
 	})
 }
 
+// From Rockoon 1.2 on the controller looks once whether a returning node's services report, and takes the node back in any case.
+func TestStoryOfANodeThatIsTakenBackSilent(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		s := tell(t, "back-but-silent")
+		s.until("cmp-01 is taken back", func() bool { return s.updated("cmp-01") && s.state("openstack", "cmp-01") == "active/inactive" })
+		if text := field(s.nodeLock("openstack", "cmp-01"), "status", "errorMessage"); text != "" {
+			t.Errorf("the lock says %q", text)
+		}
+		s.until("LCM asks for another node", func() bool { return s.requested("cmp-02") || s.requested("cmp-03") })
+		var found struct {
+			Services []struct{ Status, State string }
+			Agents   []struct{ Alive bool }
+		}
+		compute, network := s.Controllers().Compute, s.Controllers().Network
+		if _, err := compute.Get(t.Context(), compute.ServiceURL("os-services")+"?host="+s.name("cmp-01"), &found, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := network.Get(t.Context(), network.ServiceURL("agents")+"?alive=false&host="+s.name("cmp-01"), &found, nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(found.Services) != 1 || found.Services[0].Status != "enabled" || found.Services[0].State != "down" || len(found.Agents) == 0 {
+			t.Errorf("Nova and Neutron have %+v", found)
+		}
+	})
+}
+
 func TestStoryOfAReleaseThatDoesNotMatch(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		s := tell(t, "release-mismatch")

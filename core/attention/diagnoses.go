@@ -288,6 +288,14 @@ var diagnoses = []diagnosis{
 		symptom:   "a request stays Terminating; the node's lock has text P",
 		reads:     "NodeWorkloadLock: status.errorMessage; Neutron: agents of the host",
 		forbidden: finalizer, at: "#agents, #trouble", scenarios: []string{"agents-dead"}},
+	{id: "returned-down", rules: []core.AttentionRule{core.RuleReturnedDown},
+		symptom: "a node is Done and its locks are active, and its nova-compute or its network agents do not report",
+		reads:   "Nova: compute services; Neutron: agents of the host",
+		cause: "The OpenStack controller from Rockoon 1.2 on looks once whether they report, and takes the node back in any case. LCM then " +
+			"goes on with the next node.",
+		remedy: "Restart their pods, and look in their logs why they are silent before more nodes follow: mode manual holds the computes " +
+			"that come next and have instances.",
+		at: "#agents, #return-of-a-node", scenarios: []string{"back-but-silent"}},
 	{id: "ended-pods", rules: []core.AttentionRule{core.RuleEndedPods},
 		symptom: "a request stays Terminating, the node's lock is inactive, and there is no text",
 		reads:   "pods of OpenStack on the node: status.phase",

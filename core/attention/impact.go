@@ -60,7 +60,8 @@ var consequences = map[core.AttentionRule]consequence{
 	core.RuleNodeRemoval:    {core.ImpactInstances, core.PageRemoval},
 	core.RuleRequests:       {core.ImpactTime, core.PageObjects},
 	core.RuleAnnotationLeft: {core.ImpactNone, core.PagePolicy},
-	core.RuleComputeLeft:    {core.ImpactAPI, core.PageAfter}, // the cloud lacks the host's room
+	core.RuleReturnedDown:   {core.ImpactInstances, core.PageController}, // what runs there cannot be reached or managed
+	core.RuleComputeLeft:    {core.ImpactAPI, core.PageAfter},            // the cloud lacks the host's room
 	core.RuleVolumesLeft:    {core.ImpactAPI, core.PageAfter},
 	core.RuleTagsLeft:       {core.ImpactNone, core.PageTags},
 	core.RuleWillHold:       {core.ImpactTime, core.PagePolicy},

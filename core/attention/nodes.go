@@ -37,6 +37,7 @@ var nodeRules = []func(*facts, nodeFacts){
 	(*facts).lockWithoutNode,
 	(*facts).requestsTwice,
 	(*facts).annotationLeft,
+	(*facts).returnedDown,
 	(*facts).computeLeft,
 	(*facts).volumesLeftOut,
 }

@@ -76,10 +76,12 @@ var rows = map[core.AttentionRule]ruleRow{
 	core.RuleNodeRemoval:    {evidence: seeing(seenNode, seenNodeLock), commands: byHand(atWhatItSays, atRemoval, atInstances)},
 	core.RuleRequests:       {evidence: seeing(seenNode), commands: byHand(atRequests)},
 	core.RuleAnnotationLeft: {evidence: seeing(seenNode, seenMode), commands: byHand(putModeBack, atAnnotations)},
-	core.RuleComputeLeft:    {evidence: seeing(seenService), commands: byHand(enableCompute, atCompute)},
-	core.RuleVolumesLeft:    {evidence: seeing(seenVolumeServices), commands: byHand(enableVolumes, atVolumeServices)},
-	core.RuleTagsLeft:       {evidence: seeing(seenInstance), commands: byHand(atTags, putTagsBack)},
-	core.RuleWillHold:       {evidence: seeing(seenNode, seenInstances), commands: byHand(atInstances)},
+	core.RuleReturnedDown: {evidence: seeing(seenNode, seenService, seenNodeLock),
+		commands: byHand(atComputeIfDown, atAgentsIfDown, atPods)},
+	core.RuleComputeLeft: {evidence: seeing(seenService), commands: byHand(enableCompute, atCompute)},
+	core.RuleVolumesLeft: {evidence: seeing(seenVolumeServices), commands: byHand(enableVolumes, atVolumeServices)},
+	core.RuleTagsLeft:    {evidence: seeing(seenInstance), commands: byHand(atTags, putTagsBack)},
+	core.RuleWillHold:    {evidence: seeing(seenNode, seenInstances), commands: byHand(atInstances)},
 
 	// LCM and the update.
 	core.RuleDrainBlocked: {evidence: seeing(seenMachine, seenDrains), commands: byHand(atBlockingPod, atDrains)},

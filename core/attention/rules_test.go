@@ -254,6 +254,28 @@ func attentionScenes() []attentionScene {
 			sc.Nodes["cmp-01"].KubeletVersion = "v1.31.9"
 			sc.Services["cmp-01"].Enabled, sc.Services["cmp-01"].DisabledReason = false, "broken fan"
 		}, []row{{core.SeverityNotice, "compute-left", "broken fan"}}},
+		{"taken back while nova-compute and agents are silent", func(sc scene.Scene) {
+			returnedSilent(sc, core.Round{Request: "r", Ended: scene.Ago(3 * time.Minute)})
+		}, []row{{core.SeverityUrgent, "returned-down", "taken back, and nova-compute is down, and network agents down: l3-agent"}}},
+		{"taken back while an agent is silent, and nobody saw the maintenance", func(sc scene.Scene) {
+			returnedSilent(sc, core.Round{})
+			sc.Services["cmp-01"].Up = true
+		}, []row{{core.SeverityUrgent, "returned-down", "taken back, and network agents down: l3-agent"}}},
+		{"taken back a moment ago", func(sc scene.Scene) {
+			returnedSilent(sc, core.Round{Request: "r", Ended: scene.Ago(time.Minute)})
+		}, nil},
+		{"taken back and forced down by somebody", func(sc scene.Scene) {
+			returnedSilent(sc, core.Round{Request: "r", Ended: scene.Ago(3 * time.Minute)})
+			sc.Services["cmp-01"].ForcedDown, sc.Agents["cmp-01"][0].Alive = true, true
+		}, nil},
+		{"silent before its turn", func(sc scene.Scene) {
+			returnedSilent(sc, core.Round{})
+			sc.Nodes["cmp-01"].KubeletVersion = sc.Nodes["cmp-02"].KubeletVersion
+		}, nil},
+		{"silent when the update is over", func(sc scene.Scene) {
+			returnedSilent(sc, core.Round{Request: "r", Ended: scene.Ago(3 * time.Minute)})
+			sc.ClusterRequests = nil
+		}, nil},
 
 		{"cluster lock needs a person", func(sc scene.Scene) {
 			sc.Update(10 * time.Minute)
@@ -465,4 +487,13 @@ func servicesSince(sc scene.Scene, began, last time.Duration) {
 		State: "APPLYING", LCMProgress: "1/2", Timestamp: scene.Ago(began), Services: []core.OpenStackService{
 			{Name: "cloudprober", State: "WAITING", Since: scene.Ago(began)},
 			{Name: "compute", State: "APPLIED", Since: scene.Ago(last + time.Minute)}, {Name: "dns", State: "APPLYING", Since: scene.Ago(last)}}})
+}
+
+// returnedSilent makes cmp-01 a node that is through its maintenance and that neither Nova nor Neutron hears from, in an update that runs.
+func returnedSilent(sc scene.Scene, round core.Round) {
+	sc.Update(time.Hour)
+	sc.Nodes["cmp-01"].KubeletVersion = "v1.31.9"
+	sc.Services["cmp-01"].Up = false
+	sc.Agents["cmp-01"] = []*core.NetworkAgent{{Binary: "neutron-l3-agent", AdminUp: true}}
+	sc.History.Rounds["uid-cmp-01"] = round
 }

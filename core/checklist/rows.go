@@ -87,8 +87,8 @@ var rows = []row{
 			core.RuleBetweenReleases, goesOn},
 		rests: []core.SourceID{core.SourceNodes, core.SourceNodeLocks, core.SourceNodeRequests, core.SourceClusterRequests,
 			core.SourceClusterLocks, core.SourceInstances, core.SourceMigrations, core.SourceComputeServices, core.SourceVolumeServices,
-			core.SourceNodePods, core.SourceDaemonSets, core.SourceDaemonPods, core.SourceFabricSets, core.SourceFabricPods,
-			core.SourceClusters, core.SourcePlans}},
+			core.SourceNetworkAgents, core.SourceNodePods, core.SourceDaemonSets, core.SourceDaemonPods, core.SourceFabricSets,
+			core.SourceFabricPods, core.SourceClusters, core.SourcePlans}},
 
 	// Kubernetes.
 	{id: "nodes", title: "every node is Ready", stops: true, rest: true, impact: core.ImpactTime, after: []afterPoint{{"nodes",
@@ -132,7 +132,7 @@ var rows = []row{
 	{id: "volumes", title: "no volume service was left disabled, and each is up", rest: true, impact: core.ImpactAPI,
 		after: []afterPoint{{"volumes", "disabled"}, {"volumes-up", "down"}}, same: []core.AttentionRule{core.RuleVolumesLeft}},
 	{id: "agents", title: "every network agent is alive", rest: true, impact: core.ImpactInstances, after: []afterPoint{{"agents",
-		"silent"}}},
+		"silent"}}, same: []core.AttentionRule{core.RuleReturnedDown}},
 	{id: "api", title: "the APIs answer", impact: core.ImpactAPI, page: core.PageWatch, rules: []core.AttentionRule{core.RuleOutage},
 		rests: []core.SourceID{core.SourceNodeLocks, core.SourceNodeRequests, core.SourceDeletionRequests, core.SourceComputeServices,
 			core.SourceInstances, core.SourceNetworkAgents, core.SourceProjects, core.SourceVolumeServices}},

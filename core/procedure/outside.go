@@ -47,6 +47,7 @@ func (b *nodeSteps) outside() {
 	switch b.v.Stage {
 	case core.StageDone:
 		b.add(b.other("done", b.v.Label+" went through its maintenance", "", core.StepDone, b.v.What))
+		b.returnedDown()
 		b.remoteUsers()
 		b.leftInner()
 		b.restore()
@@ -86,6 +87,17 @@ func (b *nodeSteps) outside() {
 			status = "whether an update runs is not known"
 		}
 		b.add(b.other("asked", "LCM asks for "+b.v.Label, "LCM makes a NodeMaintenanceRequest when the node's turn comes.", state, status))
+	}
+}
+
+// returnedDown adds the steps that restart what is not heard from since the node was taken back.
+func (b *nodeSteps) returnedDown() {
+	compute, agents := progress.ReturnedDown(b.s, b.v)
+	if compute {
+		b.add(b.restartCompute()...)
+	}
+	if len(agents) > 0 {
+		b.add(b.restartAgents()...)
 	}
 }
 

@@ -16,6 +16,7 @@ const (
 	MigrationLong = 30 * time.Minute // one live migration
 	// ServiceSettles is the greatest age of the newest look at the compute services, with a margin.
 	ServiceSettles = 5 * time.Minute
+	ReturnSettles  = 2 * time.Minute // Nova and Neutron hear from what has started within one, and Lockstep asks them 15 s later
 	LockMissing    = 2 * time.Minute // a controller makes a node's lock within a look or two
 	InnerSettles   = time.Minute     // a request and its lock are two streams, and one can lag behind the other
 )

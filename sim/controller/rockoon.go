@@ -26,6 +26,7 @@ type OpenStack struct {
 	OVN         bool     // ml2/ovn is the network back end
 	SkipServers bool     // ndr_skip_instance_check: delete a node even with instances on it
 	SkipVolumes bool     // ndr_skip_volume_check: delete a node even with volumes on it
+	LooksOnce   bool     // it looks once whether a returning node's services report, and ignores what it sees, as Rockoon from 1.2 on does
 
 	NodeLabels map[string]string // labels of the roles as KEY=VALUE, if the Deployment's variable changes the usual ones
 }

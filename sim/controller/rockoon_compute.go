@@ -272,7 +272,7 @@ func (v visit) restoreCompute(ctx context.Context) error {
 			return v.sayLater(ctx, "Got error while waiting services to be UP on the host. Cannot execute openstack commands, error: %s",
 				sdkText(err))
 		}
-		if len(all) > 0 && !slices.ContainsFunc(all, func(s services.Service) bool { return s.State != "up" }) {
+		if v.LooksOnce || len(all) > 0 && !slices.ContainsFunc(all, func(s services.Service) bool { return s.State != "up" }) {
 			break
 		}
 		if !v.clock.Now().Before(limit) {

@@ -104,7 +104,7 @@ func (v visit) forgetVolumes(ctx context.Context) error {
 		for _, s := range all {
 			up = up || s.State == "up"
 		}
-		if !up {
+		if v.LooksOnce || !up {
 			for _, s := range all {
 				if err := v.removeVolumeService(s.Host); err != nil {
 					return err
