@@ -99,7 +99,8 @@ func recorderOf(st *story) *recorder {
 }
 
 // Lockstep is killed in the middle of an update and started again, at any moments. What happened meanwhile is told with the API's own
-// times, once, and as the cloud itself has it; what some run saw stays as it was seen.
+// times, once, and as the cloud itself has it; what some run saw stays as it was seen. Each run asks LCM once for what it did not see; one
+// that begins when the update is over, and was seen to be, asks for nothing.
 func TestWhatNobodySawIsReconstructed(t *testing.T) {
 	histories := [][]time.Duration{{3 * time.Minute, 40 * time.Minute}} // it looks, and does not look; here the update is over meanwhile
 	for seed := range uint64(6) {
@@ -133,6 +134,15 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 		st.place.management = simManagement(st.Cloud)
 	}
 	cloud := recorderOf(st)
+	var asked atomic.Int64 // for LCM's stages
+	if management {
+		st.Management.AddFault(kubeapi.Fault{Verb: "list", Resource: "lcmmachineupgradedrainstatuses", Match: func(r *http.Request) bool {
+			if !strings.Contains(r.UserAgent(), "lockstep-sim") {
+				asked.Add(1)
+			}
+			return false
+		}})
+	}
 	st.begin()
 	st.until("everything is live", allKnown)
 	st.Clock.Resume()
@@ -152,9 +162,26 @@ func reconstructs(t *testing.T, history []time.Duration, management bool) {
 		st.until("everything is live again", allKnown)
 		away = append(away, stretch{from, st.Clock.Now()})
 	}
-	st.until("the update is over", func(s *core.Snapshot) bool { return s.History.Update.UID != "" && !s.History.Update.Ended.IsZero() })
+	over := func(s *core.Snapshot) bool {
+		return allKnown(s) && s.History.Update.UID != "" && !s.History.Update.Ended.IsZero()
+	}
+	st.until("the update is over", over)
 	wait(time.Minute)
 	st.stop()
+	if management {
+		runs, before := int64(1+len(away)), asked.Load()
+		if before != runs {
+			t.Errorf("%d runs have asked for LCM's stages %d times", runs, before)
+		}
+		st.begin()
+		st.until("everything is live again", over)
+		wait(time.Minute)
+		st.until("it is at rest", allKnown)
+		if again := asked.Load() - before; again != 0 {
+			t.Errorf("when the update was over LCM's stages were asked for %d times", again)
+		}
+		st.stop()
+	}
 
 	a := accountOf(t, st)
 	if a.Plan == nil || a.Plan.Whole.Ended.IsZero() || len(a.Plan.Whole.Forecasts) == 0 {
@@ -303,37 +330,4 @@ func agrees(t *testing.T, n record.Node, q *recordedNode, management bool) {
 	if last.Stage != string(core.StageDone) {
 		t.Errorf("%s is %s at last: %+v", n.Label, last.Stage, n.Stages)
 	}
-}
-
-// A run that begins when the update is long over asks LCM for nothing.
-func TestAnUpdateThatIsOverIsNotReconstructed(t *testing.T) {
-	bubble.Story(t, func(t *testing.T) {
-		what, err := scenario.Parse([]byte(toReconstruct))
-		if err != nil {
-			t.Fatal(err)
-		}
-		st := newStory(t, sim.Options{Scenario: what, Timing: brief})
-		st.place.management = simManagement(st.Cloud)
-		var asked atomic.Int64
-		st.Management.AddFault(kubeapi.Fault{Verb: "list", Resource: "lcmmachineupgradedrainstatuses", Match: func(r *http.Request) bool {
-			if !strings.Contains(r.UserAgent(), "lockstep-sim") {
-				asked.Add(1)
-			}
-			return false
-		}})
-		over := func(s *core.Snapshot) bool {
-			return allKnown(s) && s.History.Update.UID != "" && !s.History.Update.Ended.IsZero()
-		}
-		st.begin()
-		st.until("the update is over", over)
-		st.stop()
-		first := asked.Load()
-		st.begin()
-		st.until("everything is live again", over)
-		time.Sleep(time.Minute)
-		st.until("it is at rest", allKnown)
-		if again := asked.Load() - first; first != 1 || again != 0 {
-			t.Errorf("LCM's stages were asked for %d times while the update ran, and %d times afterwards", first, again)
-		}
-	})
 }

@@ -54,7 +54,7 @@ const spareAPI = "nova-api-spare"
 const patience = 10 * time.Minute
 
 // pauseAfter is the pause after a look that began then: the longer the cloud took to answer, the longer it is left alone.
-func pauseAfter(began time.Time) time.Duration { return max(200*time.Millisecond, 4*time.Since(began)) }
+func pauseAfter(began time.Time) time.Duration { return max(500*time.Millisecond, 5*time.Since(began)) }
 
 // cloud is the real OpenStack, as its administrator sees it.
 type cloud struct {

@@ -111,7 +111,7 @@ func (d *desk) until(what string, there func() bool) {
 		select {
 		case <-deadline.C:
 			d.Fatalf("in %s it did not come to be that %s", patience, what)
-		case <-time.After(max(glance, 2*time.Since(began))):
+		case <-time.After(max(glance, 5*time.Since(began))):
 		}
 	}
 }

@@ -151,9 +151,9 @@ osapi_compute_listen = 127.0.0.1
 osapi_compute_listen_port = $nova_port
 osapi_compute_workers = 1
 compute_driver = steerable.SteerableDriver
-# A service is down after 20 s without a report.
-report_interval = 5
-service_down_time = 20
+# A service is down after 25 s without a report, of which each takes the conductor and the database as much as a request.
+report_interval = 10
+service_down_time = 25
 rpc_response_timeout = 30
 # The driver's guests do not know that they were stopped from elsewhere.
 sync_power_state_interval = -1
