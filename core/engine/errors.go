@@ -22,10 +22,11 @@ func asAPIError(err error, call string) *core.APIError {
 	return &core.APIError{Kind: core.ErrOther, Call: call, Message: err.Error(), Err: err}
 }
 
-// isGone tells whether a server says that the object does not exist, or that another object has its name by now.
+// isGone tells whether a server says that the object does not exist, or that another object has its name by now. In OpenStack objects are
+// asked for by their IDs, which are never given away again: a conflict there says nothing of the object.
 func isGone(err error) bool {
 	var api *core.APIError
-	return errors.As(err, &api) && (api.Kind == core.ErrNotFound || api.Kind == core.ErrConflict)
+	return errors.As(err, &api) && (api.Kind == core.ErrNotFound || api.Kind == core.ErrConflict && api.Server != core.ServerOpenStack)
 }
 
 // uncertain tells whether a write may have been made although its call failed: every error that is not a clear refusal.

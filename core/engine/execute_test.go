@@ -551,6 +551,32 @@ func TestBatchStopsWhenTheGateCloses(t *testing.T) {
 	}
 }
 
+// While Nova does not show the instance, for whatever reason but that it has none, nothing says how its migration ended: it is looked on.
+func TestAMigrationIsLookedAtUntilNovaShowsIt(t *testing.T) {
+	for _, kind := range []core.ErrorKind{core.ErrConflict, core.ErrServer, core.ErrForbidden, core.ErrUnreachable} {
+		t.Run(string(kind), func(t *testing.T) {
+			bubble.Run(t, func(t *testing.T) {
+				b := newBench(t, t.TempDir(), newTestCloud())
+				defer b.end()
+				b.cloud.migrating = true
+				b.arm()
+				id := b.migrating("web-1")
+				b.cloud.mu.Lock()
+				b.cloud.unseen = &core.APIError{Kind: kind, Server: core.ServerOpenStack, Call: "show instance"}
+				b.cloud.mu.Unlock()
+				time.Sleep(time.Hour)
+				b.cloud.mu.Lock()
+				b.cloud.unseen = nil
+				b.cloud.finish("id-web-1")
+				b.cloud.mu.Unlock()
+				if op := b.awaitEnd(id); op.State != core.OperationDone {
+					t.Errorf("it ended as %s: %s", op.State, op.Text)
+				}
+			})
+		})
+	}
+}
+
 // migrating begins a live migration and waits until it is under way.
 func (b *bench) migrating(name string) (id string) {
 	b.t.Helper()

@@ -59,6 +59,7 @@ type testCloud struct {
 	takenBy    string                    // somebody else who has the lease by now, unknown to Lockstep
 	fail       map[string]*core.APIError // by action: what its next call answers
 	lose       map[string]bool           // by action: it is done, and its answer is lost
+	unseen     *core.APIError            // what the server says when it is asked for an instance; nil: it shows it
 	migrating  bool                      // live migrations stay under way until finish
 	failMoves  bool                      // live migrations are accepted and then fail
 	lateAborts bool                      // a migration ends before it can be aborted
@@ -367,6 +368,9 @@ func (c *testCloud) NodeMeta(_ context.Context, ref core.Ref) (core.Meta, error)
 func (c *testCloud) Instance(_ context.Context, id string) (*core.Instance, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.unseen != nil {
+		return nil, c.unseen
+	}
 	in := c.instances[id]
 	if in == nil {
 		return nil, &core.APIError{Kind: core.ErrNotFound, Call: "show instance", Status: 404}
