@@ -58,7 +58,7 @@ type watcher struct {
 	stopped    []halt
 	touched    map[string][]time.Time                // instances that the history itself changed, by ID
 	releases   map[string][]arrival                  // Lockstep's status patches, by lock
-	down       map[string][]time.Time                // hosts that were switched off
+	down       map[string][]fall                     // hosts that were switched off
 	locks      map[string]*unstructured.Unstructured // of nodes, by name
 
 	done   chan struct{}
@@ -69,6 +69,12 @@ type watcher struct {
 type halt struct {
 	id, status, host string
 	at               time.Time
+}
+
+// fall is a host that was switched off, with the instances that were on it then.
+type fall struct {
+	at      time.Time
+	servers []openstack.ServerState
 }
 
 // arrival is the host's instances at the moment when Lockstep's write to its lock arrived.
@@ -83,7 +89,7 @@ func newWatcher(p *proof) *watcher {
 	return &watcher{p: p, modes: map[string][]string{}, inactive: map[string]bool{}, atRelease: map[string][]openstack.ServerState{},
 		status: map[string]string{},
 		locks:  map[string]*unstructured.Unstructured{}, touched: map[string][]time.Time{}, releases: map[string][]arrival{},
-		down: map[string][]time.Time{}, done: make(chan struct{})}
+		down: map[string][]fall{}, done: make(chan struct{})}
 }
 
 func (w *watcher) start() {
@@ -255,7 +261,7 @@ func (w *watcher) goesDown(host string) {
 	overridden := w.p.overriddenNodes()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.down[host] = append(w.down[host], w.p.cloud.Clock.Now())
+	w.down[host] = append(w.down[host], fall{w.p.cloud.Clock.Now(), servers})
 	if !slices.Contains(w.p.nodes, host) || overridden[host] || !w.p.act || w.p.rockoonEver() {
 		return // the OpenStack controller is responsible, or the operator who overrode it
 	}
@@ -794,7 +800,7 @@ func (p *proof) explained(rt *rapid.T, records []engine.Record) {
 			return r.Kind == engine.RecordBefore && r.Object.UID == h.id && slices.Contains(halting, r.Intent.Kind) && before(r)
 		})
 		touched := slices.ContainsFunc(p.watch.touched[h.id], func(t time.Time) bool { return !t.After(h.at) })
-		down := slices.ContainsFunc(p.watch.down[h.host], func(t time.Time) bool { return !t.After(h.at) })
+		down := slices.ContainsFunc(p.watch.down[h.host], func(f fall) bool { return !f.at.After(h.at) })
 		if !step && !touched && !down {
 			rt.Fatalf("%s is %s on %s since %s, and nobody said why", p.name(h.id), h.status, p.label[h.host], h.at.Format("15:04:05"))
 		}
@@ -831,8 +837,10 @@ func (p *proof) journalled() {
 	p.watch.mu.Lock()
 	defer p.watch.mu.Unlock()
 	for _, h := range p.watch.stopped {
-		if !slices.ContainsFunc(p.watch.down[h.host], func(t time.Time) bool { return !t.After(h.at) }) {
-			continue
+		if !slices.ContainsFunc(p.watch.down[h.host], func(f fall) bool {
+			return !f.at.After(h.at) && slices.ContainsFunc(f.servers, func(st openstack.ServerState) bool { return st.ID == h.id })
+		}) {
+			continue // it stopped there another time
 		}
 		if !slices.ContainsFunc(records, func(r engine.Record) bool {
 			return r.Node == h.host && (r.Kind == engine.RecordLock && r.To == string(core.LockInactive) ||
