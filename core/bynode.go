@@ -12,7 +12,7 @@ type ByNode[T any] struct {
 	basis  Basis
 	names  []string
 	index  map[string]int // in names
-	made   []*nodeMade[T] // by the index
+	made   shelf[T]       // by the index
 
 	// For the next Snapshot: which need a look there although nothing of theirs has changed.
 	when   when  // when it was derived, and until when none of those that rest on no other nodes changes by time alone
@@ -27,6 +27,56 @@ type nodeMade[T any] struct {
 	others bool
 }
 
+// shelf holds what was made for each node, in rows. Snapshots share the rows in which nothing differs: a cluster has thousands of nodes, of
+// which a few are not as in the Snapshot before.
+type shelf[T any] struct {
+	rows []*[inRow]*nodeMade[T]
+	n    int
+}
+
+const inRow = 64
+
+// shelfFor is a shelf with room for so many nodes.
+func shelfFor[T any](n int) shelf[T] {
+	return shelf[T]{make([]*[inRow]*nodeMade[T], (n+inRow-1)/inRow), n}
+}
+
+func (s shelf[T]) at(i int) *nodeMade[T] { return s.rows[i/inRow][i%inRow] }
+
+// put puts what was made for a node on the shelf; what the shelf still shares is copied before.
+func (s *shelf[T]) put(i int, made *nodeMade[T], shared shelf[T]) {
+	row := i / inRow
+	switch r := s.rows[row]; {
+	case r == nil:
+		s.rows[row] = new([inRow]*nodeMade[T])
+	case r[i%inRow] == made:
+		return
+	case shared.n > 0 && r == shared.rows[row]:
+		if &s.rows[0] == &shared.rows[0] {
+			s.rows = slices.Clone(s.rows)
+		}
+		own := *r
+		s.rows[row] = &own
+	}
+	s.rows[row][i%inRow] = made
+}
+
+// other are the indices at which another shelf for as many nodes has something else.
+func (s shelf[T]) other(than shelf[T]) []int {
+	var out []int
+	for row, r := range s.rows {
+		if r == than.rows[row] {
+			continue
+		}
+		for at, made := range r {
+			if made != than.rows[row][at] {
+				out = append(out, row*inRow+at)
+			}
+		}
+	}
+	return out
+}
+
 // Basis is what the value of each node rests on beside facts: what was derived by node before it, for the same list of names.
 type Basis interface {
 	// of is what the value of the node with this index rests on; it is comparable.
@@ -35,19 +85,14 @@ type Basis interface {
 	other(before Basis) (nodes []int, known bool)
 }
 
-func (b ByNode[T]) of(i int) any { return b.made[i] }
+func (b ByNode[T]) of(i int) any { return b.made.at(i) }
 
 func (b ByNode[T]) other(before Basis) (nodes []int, known bool) {
 	was, ok := before.(ByNode[T])
-	if !ok || len(was.made) != len(b.made) {
+	if !ok || was.made.n != b.made.n {
 		return nil, false
 	}
-	for i := range b.made {
-		if b.made[i] != was.made[i] {
-			nodes = append(nodes, i)
-		}
-	}
-	return nodes, true
+	return b.made.other(was.made), true
 }
 
 // ChangedSince are the values that are not the same ones as before, each with the one before; known tells whether that can be said of each
@@ -59,7 +104,7 @@ func (b ByNode[T]) ChangedSince(before ByNode[T]) (was, now []T, known bool) {
 	}
 	was, now = make([]T, 0, len(nodes)), make([]T, 0, len(nodes))
 	for _, i := range nodes {
-		was, now = append(was, before.made[i].value), append(now, b.made[i].value)
+		was, now = append(was, before.At(i)), append(now, b.At(i))
 	}
 	return was, now, true
 }
@@ -97,9 +142,11 @@ func DeriveByNode[T any](s *Snapshot, earlier ByNode[T], common any, names []str
 	derive func(s *Snapshot, node string) (value T, others bool)) ByNode[T] {
 	own := s.whole()
 	d := nodeDeriver[T]{s: own, watching: own.watchedBy(nil), derive: derive,
-		out: ByNode[T]{common: common, basis: basis, names: names, index: earlier.index, made: make([]*nodeMade[T], len(names))}}
+		out: ByNode[T]{common: common, basis: basis, names: names, index: earlier.index, made: earlier.made}}
 	aligned := len(names) > 0 && len(names) == len(earlier.names) && &names[0] == &earlier.names[0]
+	d.shared = earlier.made
 	if !aligned {
+		d.out.made, d.shared = shelfFor[T](len(names)), shelf[T]{}
 		d.out.index = make(map[string]int, len(names))
 		for i, name := range names {
 			d.out.index[name] = i
@@ -112,7 +159,7 @@ func DeriveByNode[T any](s *Snapshot, earlier ByNode[T], common any, names []str
 	if w := s.derived.watch; w != nil {
 		w.rests(&d.out.when.watch)
 		for _, i := range d.out.others {
-			w.rests(&d.out.made[i].when.watch)
+			w.rests(&d.out.made.at(i).when.watch)
 		}
 	}
 	return d.out
@@ -124,6 +171,7 @@ type nodeDeriver[T any] struct {
 	watching *Snapshot // s, for whoever derives: of one node after the other
 	derive   func(s *Snapshot, node string) (value T, others bool)
 	out      ByNode[T]
+	shared   shelf[T] // what out.made began as: it belongs to the Snapshot before
 }
 
 // lookAtAll looks at all nodes; same tells whether what was made earlier can be taken over.
@@ -132,7 +180,7 @@ func (d *nodeDeriver[T]) lookAtAll(earlier ByNode[T], same bool) {
 	for i, name := range d.out.names {
 		var made *nodeMade[T]
 		if at, there := earlier.index[name]; there && same {
-			made = earlier.made[at]
+			made = earlier.made.at(at)
 		}
 		d.look(i, made)
 	}
@@ -167,9 +215,8 @@ func (d *nodeDeriver[T]) lookWhere(earlier ByNode[T]) bool {
 	look = append(look, earlier.others...)
 	slices.Sort(look)
 	d.out.when = whenOf(d.s, d.s.Revision, earlier.when.watch)
-	copy(d.out.made, earlier.made)
 	for _, i := range slices.Compact(look) {
-		d.look(i, earlier.made[i])
+		d.look(i, earlier.made.at(i))
 	}
 	return true
 }
@@ -190,7 +237,7 @@ func (d *nodeDeriver[T]) look(i int, made *nodeMade[T]) {
 			made.when.changed = d.s.Revision
 		}
 	}
-	d.out.made[i] = made
+	d.out.made.put(i, made, d.shared)
 	if made.others {
 		d.out.others = append(d.out.others, i)
 		return
@@ -213,17 +260,17 @@ func (b ByNode[T]) Get(node string) (value T, ok bool) {
 	if !ok {
 		return value, false
 	}
-	return b.made[i].value, true
+	return b.At(i), true
 }
 
 // At is what was derived for the node at this place in the list of names.
-func (b ByNode[T]) At(i int) T { return b.made[i].value }
+func (b ByNode[T]) At(i int) T { return b.made.at(i).value }
 
 // Others are the values of the nodes that may rest on other nodes, with their places in the list of names, in its order.
 func (b ByNode[T]) Others() iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for _, i := range b.others {
-			if !yield(i, b.made[i].value) {
+			if !yield(i, b.At(i)) {
 				return
 			}
 		}
@@ -233,8 +280,8 @@ func (b ByNode[T]) Others() iter.Seq2[int, T] {
 // All are the values, in the order of the names.
 func (b ByNode[T]) All() iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for _, made := range b.made {
-			if !yield(made.value) {
+		for i := range b.made.n {
+			if !yield(b.At(i)) {
 				return
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lockstep/core"
+	"lockstep/sim/bubble"
 	"lockstep/sim/bubble/lane"
 )
 
@@ -146,4 +147,33 @@ func TestALargeBufferIsNotKeptForSmallAnswers(t *testing.T) {
 			giveBack(small)
 		}
 	}
+}
+
+// The pages of a list are about as long as one another: the next one is read into a buffer that need not grow.
+func TestAPageHasItsRoomBeforeItComes(t *testing.T) {
+	for _, tt := range []struct {
+		length int64
+		out    checked
+		want   int
+	}{
+		{300, &migrationPage{}, 300},
+		{-1, &migrationPage{}, 0},
+		{-1, &serverPage{}, 0},
+		{-1, &serverPage{expect: 800_000}, 900_000},
+		{500, &serverPage{expect: 800_000}, 500},
+		{1 << 40, &serverPage{}, foretold},
+		{-1, &serverPage{expect: 1 << 30}, foretold},
+	} {
+		if got := roomFor(tt.length, tt.out); got != tt.want {
+			t.Errorf("%d bytes of %T: room for %d, want %d", tt.length, tt.out, got, tt.want)
+		}
+	}
+	bubble.Run(t, func(t *testing.T) {
+		n := newSmallNova(t)
+		n.put("a", "h1", "ACTIVE", 0)
+		page := serverPage{polled: true}
+		if _, err := n.client().readServers(t.Context(), serverQuery{}, "", pageSize, &page); err != nil || page.length < 100 {
+			t.Errorf("a page of %d bytes, %v", page.length, err)
+		}
+	})
 }

@@ -78,6 +78,7 @@ type look struct {
 	markers  map[string]bool // so far
 	present  map[string]bool // instances of the host
 	restarts int
+	length   int // of the last page's answer in bytes: the next one has room before it comes
 
 	due      time.Time // when the next one, or the next page of this one, is due
 	failures int       // in a row
@@ -89,6 +90,7 @@ type answer struct {
 	step    uint64 // when it was asked for
 	newest  time.Time
 	size    int
+	length  int // in bytes
 	took    time.Duration
 	servers []*listedServer
 	next    string
@@ -290,7 +292,7 @@ func (l *instancePoll) ask(ctx context.Context, k *look) {
 	k.busy = true
 	k.asked++
 	asked := answer{look: k, step: l.step, newest: l.newest, size: l.size}
-	query, marker, page := k.query, k.marker, serverPage{polled: true}
+	query, marker, page := k.query, k.marker, serverPage{polled: true, expect: k.length}
 	if k != l.listing { // which would have every server be kept
 		page.seen = l.seen
 	}
@@ -299,7 +301,7 @@ func (l *instancePoll) ask(ctx context.Context, k *look) {
 		pageCtx, cancel := context.WithTimeout(ctx, l.p.c.times.try)
 		defer cancel()
 		asked.next, asked.err = l.p.c.readServers(pageCtx, query, marker, asked.size, &page)
-		asked.servers = page.listed
+		asked.servers, asked.length = page.listed, page.length
 		asked.took = wallClock().Sub(began)
 		select {
 		case l.answers <- asked:
@@ -329,7 +331,7 @@ func (l *instancePoll) begin(k *look) bool {
 func (l *instancePoll) restart(k *look) {
 	*k = look{
 		query: k.query, open: true, began: l.step, since: wallClock(), markers: map[string]bool{}, present: map[string]bool{},
-		busy: k.busy, asked: k.asked, restarts: k.restarts, due: k.due, failures: k.failures,
+		busy: k.busy, asked: k.asked, restarts: k.restarts, length: k.length, due: k.due, failures: k.failures,
 	}
 }
 
@@ -348,7 +350,7 @@ func (l *instancePoll) take(ctx context.Context, a answer) {
 		l.failed(k, a)
 		return
 	}
-	k.failures = 0
+	k.failures, k.length = 0, a.length
 	switch try := l.p.c.times.try; {
 	case a.took > try/2:
 		l.size = max(min(l.size, a.size/2), smallestPage)

@@ -74,13 +74,27 @@ func (c *Client) getOnce(ctx context.Context, sc *gophercloud.ServiceClient, url
 	body := bodyFor(resp.ContentLength, out)
 	defer giveBack(body)
 	body.Reset()
-	if n := resp.ContentLength; n > 0 {
-		body.Grow(int(min(n, foretold)) + bytes.MinRead) // ReadFrom wants that much room beyond the end
+	if n := roomFor(resp.ContentLength, out); n > 0 {
+		body.Grow(n + bytes.MinRead) // ReadFrom wants that much room beyond the end
 	}
 	if _, err := body.ReadFrom(io.LimitReader(resp.Body, maxAnswer)); err != nil {
 		return err
 	}
-	return decode(body.Bytes(), out)
+	err = decode(body.Bytes(), out)
+	if page, servers := out.(*serverPage); servers {
+		page.length = body.Len()
+	}
+	return err
+}
+
+// roomFor is for how many bytes there is room before an answer comes: a buffer that grows while it is read leaves several times as many as
+// garbage. The length in bytes is negative when it was not foretold.
+func roomFor(length int64, out checked) int {
+	page, servers := out.(*serverPage)
+	if length < 0 && servers { // a page is about as long as the one before it
+		length = int64(page.expect + page.expect/8)
+	}
+	return int(max(min(length, foretold), 0))
 }
 
 // bodies are buffers that answers are read into before they are decoded, which copies what is kept. The hundred pages of a large cloud

@@ -104,6 +104,9 @@ type serverPage struct {
 	polled bool         // listed is wanted, and not Servers
 	seen   *seenServers // on earlier pages, where polled; may be nil
 	listed []*listedServer
+
+	expect int // how long the answer may be, in bytes: as the page before it; 0 when nobody knows
+	length int // how long it was
 }
 
 // listedServer is what a poll wants of a server. Whoever reads a page may be given one that the poll has: of that it looks at the ID alone.

@@ -255,7 +255,7 @@ func (e *Engine) touchOperations(before, after []core.Operation) {
 			t.everything()
 			return
 		}
-		if !reflect.DeepEqual(before[i], after[i]) {
+		if !reflect.DeepEqual(&before[i], &after[i]) {
 			at(&before[i])
 			at(&after[i])
 		}

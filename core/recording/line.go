@@ -315,7 +315,7 @@ func (w *lineWriter) operations(before, now []core.Operation) {
 	for i, op := range now {
 		ids = append(ids, op.ID)
 		same = same && before[i].ID == op.ID
-		if old := known[op.ID]; old == nil || !reflect.DeepEqual(*old, op) {
+		if old := known[op.ID]; old == nil || !reflect.DeepEqual(old, &op) {
 			set = append(set, op)
 		}
 	}
