@@ -333,7 +333,7 @@ func (w *FleetWatcher) projects(ctx context.Context, refused *core.APIError) {
 			}
 		}
 	}()
-	look := time.NewTimer(0)
+	look, failed := time.NewTimer(0), false
 	defer look.Stop()
 	for {
 		select {
@@ -351,7 +351,10 @@ func (w *FleetWatcher) projects(ctx context.Context, refused *core.APIError) {
 			}
 		case <-look.C:
 			projects, whole := w.listProjects(ctx, refused)
-			if projects == nil {
+			if failed && projects != nil { // what was said of all of them is over: each speaks for itself
+				w.sink("", core.Delta{Source: core.SourceClusters, At: time.Now(), State: core.SourceOff, Replace: true})
+			}
+			if failed = projects == nil; failed {
 				if wide, _ := w.mayListAll(ctx, w.opts.ListTimeout); wide && ctx.Err() == nil {
 					return
 				}

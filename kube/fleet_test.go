@@ -165,6 +165,21 @@ func TestAFleetIsWatchedProjectByProject(t *testing.T) {
 	})
 }
 
+// One list of the namespaces fails: the list of clusters says so, until the next one is there.
+func TestAFailedListOfProjectsIsForgottenWithTheNext(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		c := managed(t, kubeapi.Options{Users: bounded(true)})
+		_, l := watchFleet(t, c, kubeapi.Readonly, FleetOptions{Look: 20 * time.Second})
+		l.until(t, "prod", core.SourceClusters, core.SourceLive)
+		c.AddFault(kubeapi.Fault{Match: ours, Resource: "namespaces", Code: http.StatusServiceUnavailable, Times: 1})
+		l.until(t, "", core.SourceClusters, core.SourceFailed)
+		l.until(t, "", core.SourceClusters, core.SourceOff)
+		if state, _ := l.is("prod", core.SourceClusters); state != core.SourceLive {
+			t.Errorf("its projects are %s", state)
+		}
+	})
+}
+
 // The first request fails, and clusters may be listed in single projects only: the list asks again, says until when it waits, and then
 // sees the projects.
 func TestAFleetWhoseFirstRequestFailsIsSeenLater(t *testing.T) {

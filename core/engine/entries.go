@@ -141,8 +141,8 @@ func (e *Engine) seeEntry(o *openEntry, what EntryEvent, at time.Time) {
 	is := o.is
 	is.What = what
 	r := Record{Kind: RecordEntry, At: at.UTC(), Began: o.came.UTC(), Node: o.node, Entry: &is, Exact: o.run == ""}
-	if o.object != (core.Ref{}) {
-		r.Object = &o.object
+	if object := o.object; object != (core.Ref{}) { // the record is kept, and what the entry is about may be another object later
+		r.Object = &object
 	}
 	if what == EntrySettled {
 		r.Took = seconds(at.Sub(o.came))

@@ -245,19 +245,24 @@ func documentsOf(e progress.Estimates, workers []job) time.Duration {
 // workers are not part of the update.
 func (u *update) planned(masters, workers []job) []Part {
 	e := u.pace.estimate
-	last := -1
+	last, stepOf := -1, map[string]int{} // by group
 	for i, st := range u.plan.Steps {
 		if st.Phase() == core.PhaseWorkers {
 			last = i
 		}
-	}
-	stepOf := func(j job) int {
-		for i, st := range u.plan.Steps {
-			if st.Group() != "" && st.Group() == j.group {
-				return i
-			}
+		if _, known := stepOf[st.Group()]; !known && st.Group() != "" {
+			stepOf[st.Group()] = i
 		}
-		return last
+	}
+	byStep := make([][]job, len(u.plan.Steps))
+	for _, j := range workers {
+		i, named := stepOf[j.group]
+		if !named {
+			i = last
+		}
+		if i >= 0 {
+			byStep[i] = append(byStep[i], j)
+		}
 	}
 	_, runs := u.plan.Running()
 	whole := runs && !u.plan.Driven() // without any commence: somebody has given the Cluster its release, and LCM goes on by itself
@@ -281,11 +286,7 @@ func (u *update) planned(masters, workers []job) []Part {
 			p.Documents, p.jobs = e.Masters(), masters
 			masters = nil
 		case core.PhaseWorkers:
-			for _, j := range workers {
-				if stepOf(j) == i {
-					p.jobs = append(p.jobs, j)
-				}
-			}
+			p.jobs = byStep[i]
 			p.Documents = documentsOf(e, p.jobs)
 		case core.PhaseFinish:
 			p.Documents = e.Finish()

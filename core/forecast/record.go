@@ -82,9 +82,15 @@ func lastOf(left []core.Round, now time.Time, p progress.Pace, l Length) Moment 
 	return end
 }
 
+var kept core.Derivation[Record]
+
 // Kept is the record of the forecasts of this cluster: of the workers of the running update, of its masters as long as there are too few,
-// else of the earlier update that ended last.
+// else of the earlier update that ended last. It is tested anew when another maintenance has ended.
 func Kept(s *core.Snapshot) Record {
+	return kept.OfKeyed(s, ends.After(s, endsOf).changed, deriveKept)
+}
+
+func deriveKept(s *core.Snapshot) Record {
 	p := paceOf(s)
 	for _, try := range []struct {
 		rounds []core.Round

@@ -343,6 +343,12 @@ func TestWhereToLook(t *testing.T) {
 	if hosts, moving := HostsToWatch(sc.Snapshot); len(hosts) != 0 || moving {
 		t.Errorf("at rest: %v %v", hosts, moving)
 	}
+	batch := sc.Again()
+	batch.Doing(core.Operation{ID: "b", State: core.OperationRunning, Items: []core.OperationItem{{Node: "cmp-01", State: core.OperationDone},
+		{Node: "cmp-03", State: core.OperationVerifying}, {Node: "gtw-01", State: core.OperationQueued}}})
+	if hosts, moving := HostsToWatch(batch.Snapshot); strings.Join(hosts, " ") != "cmp-03" || !moving {
+		t.Errorf("in a batch over several nodes: %v %v", hosts, moving)
+	}
 	sc.Maintained("cmp-02", "Starting migration for "+scene.IDA)
 	sc.Maintained("gtw-01", "")
 	sc = sc.Again()

@@ -19,6 +19,11 @@ func HostsToWatch(s *core.Snapshot) (hosts []string, moving bool) {
 		if op.Node != "" {
 			hosts = append(hosts, s.HostOf(op.Node))
 		}
+		for _, item := range op.Items { // a batch over several nodes has a node for each
+			if item.Node != "" && !item.State.Ended() && item.State != core.OperationQueued {
+				hosts = append(hosts, s.HostOf(item.Node))
+			}
+		}
 	}
 	slices.Sort(hosts)
 	return slices.Compact(hosts), moving
