@@ -326,3 +326,30 @@ func TestBatchTellsEveryFailure(t *testing.T) {
 		}
 	})
 }
+
+// A control that changes nothing is not recorded: who holds a key down does not fill the journal.
+func TestAControlIsRecordedOnce(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		b, id, finish := movesHeld(t)
+		defer b.end()
+		for _, c := range []core.Control{core.ControlResume, core.ControlPause, core.ControlPause, core.ControlResume, core.ControlResume,
+			core.ControlStop, core.ControlStop} {
+			if err := b.engine.Control(id, c); err != nil {
+				t.Errorf("%s: %v", c, err)
+			}
+		}
+		finish()
+		if op := b.awaitEnd(id); op.Items[0].State != core.OperationDone || op.Items[1].State.MayHaveBeenDone() {
+			t.Errorf("it ended with %v", itemStates(op))
+		}
+		var told []string
+		for _, r := range b.journal() {
+			if r.Kind == RecordControl {
+				told = append(told, r.State)
+			}
+		}
+		if want := []string{"pause", "resume", "stop"}; !slices.Equal(told, want) {
+			t.Errorf("recorded are %q, want %q", told, want)
+		}
+	})
+}

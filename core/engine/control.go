@@ -4,8 +4,8 @@ import (
 	"lockstep/core"
 )
 
-// Control pauses, resumes or stops a running batch, or has it leave out the next item. The error is a refusal: the operation does not
-// exist, is another run's, has ended, or is a single step.
+// Control pauses, resumes or stops a running batch, or has it leave out the next item. What it does already is not recorded again. The
+// error is a refusal: the operation does not exist, is another run's, has ended, or is a single step.
 func (e *Engine) Control(id string, c core.Control) error {
 	op := e.ops.find(id)
 	if op == nil {
@@ -24,6 +24,10 @@ func (e *Engine) Control(id string, c core.Control) error {
 	if len(op.state.Items) == 0 {
 		op.mu.Unlock()
 		return refuse("what was sent cannot be called back here, and it is one step only: %s", op.state.Title)
+	}
+	if c == core.ControlPause && op.paused || c == core.ControlResume && !op.paused || c == core.ControlStop && op.stopped {
+		op.mu.Unlock()
+		return nil
 	}
 	switch c {
 	case core.ControlPause:
