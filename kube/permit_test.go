@@ -123,18 +123,22 @@ func TestTheAdaptersKnowEveryChange(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		c := newCluster(t, kubeapi.Options{})
 		kubernetes, management := writes(t, c.client(kubeapi.Admin)), writesManagement(t, c.client(kubeapi.Admin))
-		known := func(change core.Change, err error) {
-			if err != nil && strings.Contains(err.Error(), "is no change there") {
+		known := func(change core.Change, server core.Server, err error) {
+			var e, unknown *core.APIError
+			if !errors.As(engine.NoSuchChange(change, server), &unknown) {
+				t.Fatal("an unknown change is no *core.APIError")
+			}
+			if errors.As(err, &e) && e.Message == unknown.Message {
 				t.Errorf("%T: %v", change, err)
 			}
 		}
 		for _, change := range engine.ChangesAt(core.ServerKubernetes) {
-			known(change, kubernetes.DryRun(t.Context(), change))
-			known(change, kubernetes.write(change))
+			known(change, core.ServerKubernetes, kubernetes.DryRun(t.Context(), change))
+			known(change, core.ServerKubernetes, kubernetes.write(change))
 		}
 		for _, change := range engine.ChangesAt(core.ServerManagement) {
-			known(change, management.DryRun(t.Context(), change))
-			known(change, management.write(change))
+			known(change, core.ServerManagement, management.DryRun(t.Context(), change))
+			known(change, core.ServerManagement, management.write(change))
 		}
 	})
 }

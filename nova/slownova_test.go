@@ -184,10 +184,11 @@ func TestAHostThatHangsHoldsUpNobody(t *testing.T) {
 				t.Fatalf("%d differences: %s", len(d), strings.Join(d[:min(len(d), 5)], "; "))
 			}
 			b.mu.Lock()
-			if s := b.states[core.SourceInstances]; s.State != core.SourceLive || s.Err != nil {
+			s := b.states[core.SourceInstances]
+			b.mu.Unlock()
+			if s.State != core.SourceLive || s.Err != nil {
 				t.Fatalf("the source is %s: %v", s.State, s.Err)
 			}
-			b.mu.Unlock()
 		}
 		if asked := n.asked("h1"); asked > 40 {
 			t.Errorf("it was asked %d times in 20 minutes", asked)
@@ -444,10 +445,11 @@ func TestAHostWhoseMigrationsHangHoldsUpNobody(t *testing.T) {
 				for range 15 {
 					time.Sleep(time.Minute)
 					b.mu.Lock()
-					if s := b.states[core.SourceMigrations]; !known() || time.Since(s.At) > migrationsMoving+hostRecordsLimit+time.Second {
+					s, all := b.states[core.SourceMigrations], known()
+					b.mu.Unlock()
+					if !all || time.Since(s.At) > migrationsMoving+hostRecordsLimit+time.Second {
 						t.Fatalf("the source is %s as of %s, at %s", s.State, s.At, time.Now())
 					}
-					b.mu.Unlock()
 				}
 			})
 		})

@@ -176,6 +176,9 @@ func TestWhatIsAcceptedAtOnceIsValid(t *testing.T) {
 				}
 			})
 			t.Logf("%s: %d accepted", r.Resource, accepted)
+			if accepted == 0 {
+				t.Errorf("%s: nothing was accepted", r.Resource)
+			}
 		}
 	}
 }
