@@ -453,7 +453,9 @@ func TestBatchMovesOneAfterTheOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, name := range []string{"id-web-1", "id-web-2", "id-web-3"} {
-			b.watched(id, func(op core.Operation) bool { return len(op.Items) == 3 && op.Items[i].State == core.OperationVerifying })
+			b.watched(id, func(op core.Operation) bool {
+				return len(op.Items) == 3 && op.Items[i].State == core.OperationVerifying
+			})
 			time.Sleep(time.Minute) // time enough for another one to begin
 			b.sync()
 			for j, item := range b.operation(id).Items {
