@@ -56,8 +56,9 @@ func TestOutageOfKubernetes(t *testing.T) {
 		s.Clock.Resume()
 		s.outage(fault.Kubernetes, "refused")
 		s.until("the API is back", func() bool { return !s.fault(fault.Kubernetes, "refused").On })
-		if version := s.node("cmp-01").Status.NodeInfo.KubeletVersion; version != s.Scenario.Kubelet.From {
-			t.Errorf("the node runs kubelet %s when the outage ends: it went on without the API", version)
+		version := s.node("cmp-01").Status.NodeInfo.KubeletVersion
+		if left := len(s.on("cmp-01")); left == 0 || version != s.Scenario.Kubelet.From {
+			t.Errorf("when the API is back, the node runs kubelet %s and has %d instances: somebody went on without it", version, left)
 		}
 		s.over(fault.Kubernetes, "refused")
 		if left := len(s.on("cmp-01")); left != 0 {
