@@ -181,7 +181,7 @@ func TestWhatWasTakenBackSilentIsToldAndMended(t *testing.T) {
 			return entry != nil
 		}
 		r.until("it is told", silent)
-		if entry.Severity != core.SeverityUrgent || !strings.Contains(entry.Reason, "nova-compute is down, and network agents down: ") ||
+		if entry.Severity != core.SeverityUrgent || !strings.Contains(entry.Reason, "nova-compute and network agents down: ") ||
 			r.last.NodeRequest(entry.Node) != nil {
 			t.Errorf("told is %+v", entry)
 		}

@@ -20,10 +20,9 @@ func (f *facts) returnedDown(n nodeFacts) {
 	}
 	a := n.entry(core.RuleReturnedDown)
 	a.Severity, a.Since = core.SeverityUrgent, returnedSince(f.s, n)
-	a.Reason = "taken back, and " + progress.DownText(compute, agents)
-	a.Detail = "The OpenStack controller did not wait for " + wording.TextIf(compute && len(agents) > 0, "them", "it") +
-		", and LCM goes on: what went wrong here can go wrong on each node that follows. Mode manual holds the computes that come next " +
-		"and have instances."
+	a.Reason = "taken back with " + progress.DownText(compute, agents)
+	a.Detail = "The node counts as done, and LCM goes on: what went wrong here can go wrong on each node that follows. Mode manual holds " +
+		"the computes that come next and have instances."
 	f.add(a)
 }
 

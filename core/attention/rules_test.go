@@ -256,11 +256,11 @@ func attentionScenes() []attentionScene {
 		}, []row{{core.SeverityNotice, "compute-left", "broken fan"}}},
 		{"taken back while nova-compute and agents are silent", func(sc scene.Scene) {
 			returnedSilent(sc, core.Round{Request: "r", Ended: scene.Ago(3 * time.Minute)})
-		}, []row{{core.SeverityUrgent, "returned-down", "taken back, and nova-compute is down, and network agents down: l3-agent"}}},
+		}, []row{{core.SeverityUrgent, "returned-down", "taken back with nova-compute and network agents down: l3-agent"}}},
 		{"taken back while an agent is silent, and nobody saw the maintenance", func(sc scene.Scene) {
 			returnedSilent(sc, core.Round{})
 			sc.Services["cmp-01"].Up = true
-		}, []row{{core.SeverityUrgent, "returned-down", "taken back, and network agents down: l3-agent"}}},
+		}, []row{{core.SeverityUrgent, "returned-down", "taken back with network agents down: l3-agent"}}},
 		{"taken back a moment ago", func(sc scene.Scene) {
 			returnedSilent(sc, core.Round{Request: "r", Ended: scene.Ago(time.Minute)})
 		}, nil},

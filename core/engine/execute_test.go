@@ -570,14 +570,14 @@ func TestAMigrationIsLookedAtUntilNovaShowsIt(t *testing.T) {
 				b.cloud.migrating = true
 				b.arm()
 				id := b.migrating("web-1")
-				b.cloud.mu.Lock()
-				b.cloud.unseen = &core.APIError{Kind: kind, Server: core.ServerOpenStack, Call: "show instance"}
-				b.cloud.mu.Unlock()
+				b.locked(func(c *testCloud) {
+					c.unseen = &core.APIError{Kind: kind, Server: core.ServerOpenStack, Call: "show instance"}
+				})
 				time.Sleep(time.Hour)
-				b.cloud.mu.Lock()
-				b.cloud.unseen = nil
-				b.cloud.finish("id-web-1")
-				b.cloud.mu.Unlock()
+				b.locked(func(c *testCloud) {
+					c.unseen = nil
+					c.finish("id-web-1")
+				})
 				if op := b.awaitEnd(id); op.State != core.OperationDone {
 					t.Errorf("it ended as %s: %s", op.State, op.Text)
 				}

@@ -23,12 +23,11 @@ func ReturnedDown(s *core.Snapshot, v *core.NodeView) (compute bool, agents []st
 
 // DownText names what ReturnedDown has found.
 func DownText(compute bool, agents []string) string {
-	text := ""
-	if len(agents) > 0 {
-		text = "network agents down: " + wording.Some(agents, 4)
+	switch {
+	case len(agents) == 0:
+		return "nova-compute down"
+	case compute:
+		return "nova-compute and network agents down: " + wording.Some(agents, 4)
 	}
-	if compute {
-		text = wording.TextIf(text == "", "nova-compute is down", "nova-compute is down, and "+text)
-	}
-	return text
+	return "network agents down: " + wording.Some(agents, 4)
 }
