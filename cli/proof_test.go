@@ -413,6 +413,9 @@ func (p *proof) startControllers() {
 	ctx, cancel := context.WithCancel(p.ctx)
 	options := p.cloud.Controllers()
 	options.Machines = p.watch.machines(options.Machines)
+	if p.stopLCM != nil {
+		options.Troubles = nil // they have happened: a restart does not make them happen again
+	}
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := controller.Run(ctx, options); err != nil {
