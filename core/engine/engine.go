@@ -108,6 +108,7 @@ type Engine struct {
 	updateSeen string // UID of the update's request that this run has seen
 
 	entries  entryBook
+	others   otherRuns
 	moves    moveBook
 	plan     planBook
 	past     pastBook

@@ -106,6 +106,7 @@ func (e *Engine) observeEntries(s *core.Snapshot) {
 			delete(b.open, id)
 		case o.gone.IsZero():
 			o.gone = s.Now
+			e.othersSee(o) // so that it is known when it is needed
 		case s.Now.Sub(o.gone) >= entryLasts && !e.othersSee(o):
 			e.seeEntry(o, EntrySettled, o.gone)
 			delete(b.open, id)
@@ -128,13 +129,9 @@ func (e *Engine) seeSeverity(o *openEntry, now time.Time) {
 	}
 }
 
-// othersSee tells whether the entry is another run's to settle: it recorded the entry, lives, and may see more than this one.
+// othersSee tells whether the entry is another run's to settle: it recorded the entry, may live, and may see more than this one.
 func (e *Engine) othersSee(o *openEntry) bool {
-	if o.run == "" || o.run == e.cfg.Journal.Run() || e.cfg.Lives == nil {
-		return false
-	}
-	_, lives := e.cfg.Lives(o.run)
-	return lives
+	return o.run != "" && o.run != e.cfg.Journal.Run() && e.others.live(o.run)
 }
 
 func (e *Engine) seeEntry(o *openEntry, what EntryEvent, at time.Time) {

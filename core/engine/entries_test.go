@@ -164,6 +164,36 @@ func TestTwoWindowsTellOfAnEntryOnce(t *testing.T) {
 	})
 }
 
+// Whether another window lives is asked of the disk. One that does not answer holds nothing up, and until it does the other window may live.
+func TestADiskThatHangsHoldsNoSnapshotUp(t *testing.T) {
+	bubble.Run(t, func(t *testing.T) {
+		dir, cloud := t.TempDir(), alive()
+		first := newBench(t, dir, cloud)
+		time.Sleep(time.Minute)
+		first.guest(true)
+		time.Sleep(time.Minute)
+		<-first.engine.scribe.written()
+		first.die()
+		first.cancel()
+		answers := make(chan struct{})
+		blind := newTestCloud() // it is told nothing of the guest
+		blind.since = cloud.since
+		blind.lives = func(string) (string, bool) { <-answers; return "", false }
+		second := newBench(t, dir, blind)
+		defer second.end()
+		time.Sleep(time.Minute)
+		before := second.engine.Snapshot()
+		time.Sleep(time.Minute)
+		if after := second.engine.Snapshot(); after.Now.Sub(before.Now) < 50*time.Second {
+			t.Errorf("%s after %s", after.Now, before.Now)
+		}
+		wantTold(t, second, "cmp-2", "came notice")
+		close(answers)
+		time.Sleep(time.Minute)
+		wantTold(t, second, "cmp-2", "came notice", "settled after 1m0s, unseen")
+	})
+}
+
 // The entries that are there go along when the journal's file is put away.
 func TestEntriesGoAlongIntoTheNextFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"lockstep/core"
@@ -93,6 +94,42 @@ func (e *Engine) startFrom(past []Record) {
 	}))
 }
 
+// otherRuns knows which other runs live. The Engine's goroutine asks, and never waits for the disk: the goroutine that follows others looks.
+type otherRuns struct {
+	mu    sync.Mutex
+	lives map[string]bool // by run, of those that were asked about: as at the last look
+}
+
+// live tells whether a run lives, as far as is known: one that was not looked at yet may live. It is looked at from now on.
+func (o *otherRuns) live(run string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	lives, known := o.lives[run]
+	if !known {
+		if o.lives == nil {
+			o.lives = map[string]bool{}
+		}
+		lives, o.lives[run] = true, true
+	}
+	return lives
+}
+
+// look looks at each run that was asked about. One that was dead stays so.
+func (o *otherRuns) look(lives func(run string) (who string, lives bool)) {
+	o.mu.Lock()
+	runs := slices.Sorted(maps.Keys(o.lives))
+	o.mu.Unlock()
+	for _, run := range runs {
+		if !o.live(run) {
+			continue
+		}
+		_, lives := lives(run)
+		o.mu.Lock()
+		o.lives[run] = lives
+		o.mu.Unlock()
+	}
+}
+
 // followOthers takes in what other runs do, and notices those that die, until ctx is done. It runs in a goroutine of its own, because
 // the disk may be slow and the Engine's goroutine must not wait for it.
 func (e *Engine) followOthers(ctx context.Context) {
@@ -115,6 +152,7 @@ func (e *Engine) follow() {
 	}
 	others, err := follow()
 	e.kept(err)
+	e.others.look(e.cfg.Lives)
 	before := e.ops.allElsewhere()
 	died := slices.ContainsFunc(before, func(op core.Operation) bool {
 		_, lives := e.cfg.Lives(op.Run)

@@ -51,6 +51,8 @@ type testCloud struct {
 
 	writes []string
 
+	lives func(run string) (string, bool) // whether another run on the journal lives; nil: by its locks
+
 	held       bool
 	holder     string
 	doing      core.Doing // what the holder of the lease does
@@ -705,7 +707,7 @@ func newBenchWith(t testing.TB, dir string, cloud *testCloud, settings core.Sett
 		clock = func() time.Time { return worldTime.Add(time.Since(cloud.since)) }
 	}
 	cfg := Config{Cluster: "mos", Operator: "anna@jump01", Settings: settings, Journal: journal, Past: past,
-		Kubernetes: cloud, OpenStack: cloud, Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud, Clock: clock}
+		Kubernetes: cloud, OpenStack: cloud, Writers: Writers{Kubernetes: cloud, OpenStack: cloud}, Lease: cloud, Clock: clock, Lives: cloud.lives}
 	if cloud.compared {
 		b.recorded = recordRun(t, dir, &cfg, 0)
 	}
