@@ -33,9 +33,9 @@ func (p *Poller) projects() pollFunc {
 	}
 }
 
-// agentPoll polls the network agents: all of them now and then, those of the focus hosts often. While no host is in focus, some are asked
-// in turn, so that what is known of the agents does not get old for lack of a question. Silent agents are asked for each time: somebody
-// waits for them, and may have mended them.
+// agentPoll polls the network agents: all of them now and then, those of the focus hosts often. Silent agents are asked for each time:
+// somebody waits for them, and may have mended them. What room a request has left is for the others, in turn: those of 500 hosts are known
+// to four minutes then, and while no host is in focus, what is known does not get old for lack of a question.
 type agentPoll struct {
 	p      *Poller
 	known  map[string]*core.NetworkAgent
@@ -72,11 +72,12 @@ func (a *agentPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
 	focus = slices.Concat(focus, a.p.routersOn())
 	again := a.p.scaled(agentsEvery)
 	if len(focus) == 0 {
-		focus, again = a.inTurn(), min(a.p.scaled(agentsAtRest), max(a.relist.Sub(now), a.p.floor))
+		again = min(a.p.scaled(agentsAtRest), max(a.relist.Sub(now), a.p.floor))
 	}
-	focus = slices.Concat(focus, a.silent())
-	slices.Sort(focus)
-	focus = slices.Compact(focus)
+	focus = distinct(focus, a.silent())
+	if room := len(focus) % hostsPerQuery; room > 0 || len(focus) == 0 {
+		focus = distinct(focus, a.inTurn(hostsPerQuery-room))
+	}
 	for hosts := range slices.Chunk(focus, hostsPerQuery) {
 		agents, err := a.p.c.listAgents(ctx, hosts...)
 		if err != nil {
@@ -93,22 +94,27 @@ func (a *agentPoll) poll(ctx context.Context, _ bool) (time.Duration, error) {
 	return again, nil
 }
 
-// inTurn are the next hosts that have agents, as many as one request takes.
-func (a *agentPoll) inTurn() []string {
+func distinct(hosts ...[]string) []string {
+	all := slices.Concat(hosts...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// inTurn are the next hosts that have agents, so many at most.
+func (a *agentPoll) inTurn(most int) []string {
 	var all []string
 	for _, agent := range a.known {
 		if agent.Host != "" {
 			all = append(all, agent.Host)
 		}
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
+	all = distinct(all)
 	from, there := slices.BinarySearch(all, a.turn)
 	if there {
 		from++
 	}
 	hosts := slices.Concat(all[from:], all[:from])
-	hosts = hosts[:min(len(hosts), hostsPerQuery)]
+	hosts = hosts[:min(len(hosts), most)]
 	if len(hosts) > 0 {
 		a.turn = hosts[len(hosts)-1]
 	}
@@ -123,8 +129,7 @@ func (a *agentPoll) silent() []string {
 			all = append(all, agent.Host)
 		}
 	}
-	slices.Sort(all)
-	all = slices.Compact(all)
+	all = distinct(all)
 	return all[:min(len(all), hostsPerQuery)]
 }
 
