@@ -9,10 +9,10 @@ import (
 	"lockstep/core"
 )
 
-// knownInstance is an instance, and the step in which it was last seen.
+// knownInstance is an instance, the step in which it was last seen, and the one in which the answer that showed it was asked for.
 type knownInstance struct {
 	*core.Instance
-	learned uint64
+	learned, asked uint32
 }
 
 // learnAll handles the instances of a page.
@@ -28,7 +28,7 @@ func (l *instancePoll) learnAll(k *look, a answer) (upserts []core.Object, delet
 		switch {
 		case l.gone[s.ID] > a.step: // it was deleted since this was requested
 			continue
-		case old.Instance != nil && old.learned > a.step && !s.Updated.After(old.Updated): // another answer was at least as new
+		case old.Instance != nil && old.asked > a.step && !s.Updated.After(old.Updated): // what was asked for later came earlier
 			continue
 		case s.deleted:
 			if old.Instance != nil && k == l.changes {
@@ -39,14 +39,14 @@ func (l *instancePoll) learnAll(k *look, a answer) (upserts []core.Object, delet
 		}
 		if same(old.Instance, s.Instance) {
 			s.Instance, s.told = old.Instance, true
-			l.known.Put(knownInstance{old.Instance, l.step})
+			l.known.Put(knownInstance{old.Instance, l.step, a.step})
 			continue
 		}
 		if !s.told {
 			l.shared.share(s.Instance)
 			s.told = true
 		}
-		l.know(s.Instance, l.step)
+		l.know(knownInstance{s.Instance, l.step, a.step})
 		upserts = append(upserts, s.Instance)
 	}
 	return upserts, deletes
@@ -133,7 +133,7 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 		known := l.known.At(id)
 		gone := *known.Instance
 		gone.Host = ""
-		l.know(&gone, known.learned)
+		l.know(knownInstance{&gone, known.learned, known.asked})
 	}
 	if len(upserts) == 0 && !some {
 		l.tell(core.Delta{Touch: true}, l.asOf)
@@ -146,12 +146,12 @@ func (l *instancePoll) hostRead(ctx context.Context, k *look, upserts []core.Obj
 	l.tell(d, l.asOf)
 }
 
-// know replaces what was known of an instance, which was last seen in a step.
-func (l *instancePoll) know(i *core.Instance, learned uint64) {
+// know replaces what was known of an instance.
+func (l *instancePoll) know(i knownInstance) {
 	l.leave(i.ID)
-	l.known.Put(knownInstance{i, learned})
+	l.known.Put(i)
 	at, _ := placeOf(l.byHost[i.Host], i.ID)
-	l.byHost[i.Host] = slices.Insert(l.byHost[i.Host], at, i)
+	l.byHost[i.Host] = slices.Insert(l.byHost[i.Host], at, i.Instance)
 }
 
 // placeOf is the place of an instance among those of its host.

@@ -38,8 +38,8 @@ type instancePoll struct {
 	byHost map[string][]*core.Instance // the known ones, by ID; with 100,000 of them, finding those of a host must not go through all
 	shared shared                      // what they share
 
-	step uint64            // counts the pages that were taken in
-	gone map[string]uint64 // the step in which each was forgotten, since the last listing
+	step uint32            // counts the pages that were asked for, and those that were taken in
+	gone map[string]uint32 // the step in which each was forgotten, since the last listing
 
 	newest  time.Time // the newest change seen, by Nova's clock
 	covered time.Time // all changes up to here have been seen
@@ -70,7 +70,7 @@ type look struct {
 	open     bool
 	busy     bool // a page is being read
 	asked    int  // how many pages were requested
-	began    uint64
+	began    uint32
 	since    time.Time       // when it began
 	covers   time.Time       // once it is complete, all changes up to here have been seen
 	marker   string          // after which the next page begins
@@ -87,7 +87,7 @@ type look struct {
 // answer is a page, or the reason why there is none.
 type answer struct {
 	look    *look
-	step    uint64 // when it was asked for
+	step    uint32 // in which it was asked for: no two in the same
 	newest  time.Time
 	size    int
 	length  int // in bytes
@@ -99,7 +99,7 @@ type answer struct {
 
 func newInstancePoll(p *Poller) *instancePoll {
 	return &instancePoll{
-		p: p, byHost: map[string][]*core.Instance{}, gone: map[string]uint64{},
+		p: p, byHost: map[string][]*core.Instance{}, gone: map[string]uint32{},
 		size: pageSize, seen: newSeenServers(), hosts: map[string]*look{}, again: map[string]time.Time{}, changes: &look{}, listing: &look{},
 		answers: make(chan answer),
 	}
@@ -291,6 +291,7 @@ func (l *instancePoll) read(ctx context.Context, k *look) {
 func (l *instancePoll) ask(ctx context.Context, k *look) {
 	k.busy = true
 	k.asked++
+	l.step++
 	asked := answer{look: k, step: l.step, newest: l.newest, size: l.size}
 	query, marker, page := k.query, k.marker, serverPage{polled: true, expect: k.length}
 	if k != l.listing { // which would have every server be kept

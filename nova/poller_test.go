@@ -659,6 +659,30 @@ func TestAGatheredPageDoesNotHideANewerAnswer(t *testing.T) {
 	})
 }
 
+// A change of tags moves no time stamp. So of two answers the one that was asked for later is the newer, in whatever order they come.
+func TestOfTwoAnswersTheOneAskedForLaterCounts(t *testing.T) {
+	n := newSmallNova(t)
+	for _, laterFirst := range []bool{false, true} {
+		l := newInstancePoll(NewPoller(n.client(), newBoard(t).sink, PollOptions{}))
+		takes := func(asked uint32, tag string) {
+			l.step++
+			l.learnAll(&look{present: map[string]bool{}}, answer{step: asked, servers: []*listedServer{(&serverRecord{ID: "a", Host: "h1",
+				Status: "ACTIVE", Updated: "2026-01-01T00:00:00Z", Tags: &[]string{tag}}).listed()}})
+		}
+		l.step = 2
+		if laterFirst {
+			takes(2, "new")
+			takes(1, "old")
+		} else {
+			takes(1, "old")
+			takes(2, "new")
+		}
+		if got := l.known.At("a").Tags; !slices.Equal(got, []string{"new"}) {
+			t.Errorf("the later answer first: %t: the tags are %q", laterFirst, got)
+		}
+	}
+}
+
 func TestFocusDecidesTheCadence(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		p := NewPoller(Connect(&Config{}), func(core.Delta) {}, PollOptions{Pace: 10})
