@@ -75,7 +75,7 @@ func export(ctx context.Context, p place, address string, stderr io.Writer) erro
 	fmt.Fprintf(stderr, "lockstep: metrics are served at http://%s/metrics\n", listener.Addr())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	journal := &journalWatch{path: s.kept}
+	journal := newJournalWatch(s.kept)
 	var running sync.WaitGroup
 	running.Go(func() { s.run(ctx) })
 	running.Go(func() { journal.run(ctx) })

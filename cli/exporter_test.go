@@ -67,7 +67,7 @@ func exported(t *testing.T, c *sim.Cloud) (http.Handler, *journalWatch) {
 	var running sync.WaitGroup
 	running.Go(func() { s.run(ctx) })
 	t.Cleanup(func() { stop(); running.Wait() })
-	journal := &journalWatch{path: s.kept}
+	journal := newJournalWatch(s.kept)
 	h := metricsHandler(s.engine.Snapshot, journal)
 	if before := scraped(t, h); before["lockstep_update_running"] != "" || before["lockstep_nodes_late"] != "" {
 		t.Errorf("before anything was seen it says %v", before)

@@ -410,9 +410,10 @@ func bounded(by map[string]int, most int) map[string]int {
 	return out
 }
 
-// journalWatch keeps what the metrics say of the journal. Checking it reads it whole, so that no scrape waits for it.
+// journalWatch keeps what the metrics say of the journal. Checking it reads its newest file whole, so that no scrape waits for it.
 type journalWatch struct {
-	path string
+	path     string
+	verifier *engine.JournalVerifier
 
 	mu sync.Mutex
 	is journalState
@@ -424,6 +425,10 @@ type journalState struct {
 	damaged  int
 	written  time.Time
 	size     int64
+}
+
+func newJournalWatch(path string) *journalWatch {
+	return &journalWatch{path: path, verifier: engine.NewJournalVerifier(path)}
 }
 
 func (j *journalWatch) state() journalState {
@@ -441,7 +446,7 @@ func (j *journalWatch) look() {
 	case was.readable && was.size == size && was.written.Equal(written):
 		return
 	default:
-		if v, err := engine.VerifyJournal(j.path); err == nil {
+		if v, err := j.verifier.Verify(); err == nil {
 			is = journalState{readable: true, lines: v.Lines, damaged: len(v.Findings), written: written, size: size}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,6 +67,69 @@ func TestTheChainGoesThroughAllFilesAndRuns(t *testing.T) {
 	}
 	if one := verified(t, v.Files[2]); len(one.Notes) != 1 || !strings.Contains(one.Notes[0], "continues another file") {
 		t.Errorf("a file by itself: %q", one.Notes)
+	}
+}
+
+// Whoever verifies a journal again reads what was written since, and the files before only when they are others.
+func TestAFileThatWasPutAwayIsReadOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	write := func(n int) {
+		j := openSmall(t, path)
+		numbered(t, j, "anna", 0, n)
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(200)
+	again := NewJournalVerifier(path)
+	// verify returns what is found and how many files were read, and wants the same of one that verifies for the first time.
+	verify := func() (JournalVerification, int) {
+		t.Helper()
+		before := again.read
+		v, err := again.Verify()
+		if fresh, freshErr := VerifyJournal(path); err != nil || freshErr != nil || !reflect.DeepEqual(v, fresh) {
+			t.Fatalf("%+v, %v\nthe first time:\n%+v, %v", v, err, fresh, freshErr)
+		}
+		return v, again.read - before
+	}
+	v, read := verify()
+	if len(v.Files) < 5 || read != len(v.Files) || len(v.Findings) > 0 {
+		t.Fatalf("%d files read: %+v", read, v)
+	}
+	first, files := v, len(v.Files)
+	write(3)
+	if v, read = verify(); v.Lines <= first.Lines || read > 1+len(v.Files)-files || len(v.Findings) > 0 {
+		t.Errorf("%d of %d files read, %d before, %+v", read, len(v.Files), files, v.Findings)
+	}
+	files = len(v.Files)
+	second, err := os.ReadFile(v.Files[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Replace(second, []byte("anna"), []byte("hannah"), 1)
+	if err := os.WriteFile(v.Files[1], changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v, read = verify(); len(v.Findings) != 1 || read != files-1 {
+		t.Errorf("one file was changed: %d files read, %+v", read, v.Findings)
+	}
+	if v, read = verify(); len(v.Findings) != 1 || read != 1 {
+		t.Errorf("once more: %d files read, %+v", read, v.Findings)
+	}
+	if err := os.Remove(v.Files[1]); err != nil {
+		t.Fatal(err)
+	}
+	if v, _ = verify(); len(v.Findings) > 0 || len(v.Notes) != 1 {
+		t.Errorf("it was taken away: %+v", v)
+	}
+	if v, read = verify(); read != 1 || len(v.Notes) != 1 {
+		t.Errorf("once more: %d files read: %+v", read, v)
+	}
+	if err := os.WriteFile(first.Files[1], second, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v, _ = verify(); len(v.Findings)+len(v.Notes) > 0 {
+		t.Errorf("it is back: %+v", v)
 	}
 }
 

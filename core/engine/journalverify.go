@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // JournalDamage says what is wrong with a line of a journal.
@@ -45,40 +47,101 @@ type JournalVerification struct {
 // VerifyJournal checks the chain of the journal at path through all its files. A file that was put away is checked by itself when it is
 // named. It takes no lock, and writes nothing. A seal is of a line that the journal had when it was noted.
 func VerifyJournal(path string, seals ...JournalSeal) (JournalVerification, error) {
-	v := verifier{v: JournalVerification{Files: []string{}, Findings: []JournalFinding{}, Notes: []string{}}, seals: seals,
-		met: make([]bool, len(seals))}
-	current, number, err := openCurrent(path)
+	return NewJournalVerifier(path, seals...).Verify()
+}
+
+// JournalVerifier verifies one journal again and again. It reads a file that was put away once, and anew when its size or time has changed.
+type JournalVerifier struct {
+	path  string
+	seals []JournalSeal
+	kept  []verifiedFile // of the files that were put away, by their numbers
+	read  int            // how many files were read so far
+}
+
+// verifiedFile is a file that was put away, and what was found up to its end.
+type verifiedFile struct {
+	size    int64 // -1: it is not there
+	written time.Time
+	found   verifier
+}
+
+// NewJournalVerifier returns a verifier of the journal at path.
+func NewJournalVerifier(path string, seals ...JournalSeal) *JournalVerifier {
+	return &JournalVerifier{path: path, seals: seals}
+}
+
+// Verify does what VerifyJournal does.
+func (j *JournalVerifier) Verify() (JournalVerification, error) {
+	v := verifier{v: JournalVerification{Files: []string{}, Findings: []JournalFinding{}, Notes: []string{}}, seals: j.seals,
+		met: make([]bool, len(j.seals))}
+	current, number, err := openCurrent(j.path)
 	if err != nil {
 		return v.v, err
 	}
 	if current == nil {
-		return v.v, fmt.Errorf("read the journal: %s: %w", path, os.ErrNotExist)
+		return v.v, fmt.Errorf("read the journal: %s: %w", j.path, os.ErrNotExist)
 	}
 	defer current.Close()
-	if putAway(path) {
+	if putAway(j.path) {
 		number = 1
 	}
 	for n := 1; n < number; n++ {
-		f, err := os.Open(archiveName(path, n))
-		if errors.Is(err, os.ErrNotExist) {
-			v.apart, v.gone = true, append(v.gone, archiveName(path, n))
-			v.note("%s is not there: how it ends is not known", archiveName(path, n))
-			continue
-		}
-		if err != nil {
-			return v.v, fmt.Errorf("read the journal: %w", err)
-		}
-		err = v.file(f)
-		f.Close()
-		if err != nil {
+		if err := j.putAway(&v, n); err != nil {
 			return v.v, err
 		}
 	}
 	if err := v.file(current); err != nil {
 		return v.v, err
 	}
+	j.read++
 	v.unmet()
 	return v.v, nil
+}
+
+// putAway goes on with a file that was put away.
+func (j *JournalVerifier) putAway(v *verifier, number int) error {
+	name := archiveName(j.path, number)
+	is := verifiedFile{size: -1}
+	switch info, err := os.Stat(name); {
+	case err == nil:
+		is.size, is.written = info.Size(), info.ModTime()
+	case !errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	if len(j.kept) >= number {
+		if was := j.kept[number-1]; was.size == is.size && was.written.Equal(is.written) {
+			*v = was.found.apartFrom()
+			return nil
+		}
+	}
+	j.kept = j.kept[:number-1] // what comes after it is another chain as well
+	if is.size < 0 {
+		v.apart, v.gone = true, append(v.gone, name)
+		v.note("%s is not there: how it ends is not known", name)
+	} else {
+		f, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("read the journal: %w", err)
+		}
+		err = v.file(f)
+		f.Close()
+		if err != nil {
+			return err
+		}
+		j.read++
+	}
+	is.found = v.apartFrom()
+	j.kept = append(j.kept, is)
+	return nil
+}
+
+// apartFrom is a copy for the next file: what is found there does not change the original.
+func (v *verifier) apartFrom() verifier {
+	next := *v
+	next.seen, next.met = nil, slices.Clone(v.met)
+	next.v.Files, next.v.Findings, next.v.Notes = slices.Clip(v.v.Files), slices.Clip(v.v.Findings), slices.Clip(v.v.Notes)
+	next.gone = slices.Clip(v.gone)
+	return next
 }
 
 // putAway tells whether the name is that of an earlier file of a journal.
