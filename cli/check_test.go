@@ -50,10 +50,12 @@ func TestCheckOfInstancesThatNothingMoves(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != exitAttention {
 			t.Fatalf("exit %d, %v, %s\n%s", code, err, errs, out)
 		}
-		for _, p := range doc.Points {
-			if p.ID == "states" && (p.Verdict != checklist.Fail || len(p.Findings) == 0 || p.Impact == "" || p.Page == "") {
-				t.Errorf("states: %+v", p)
-			}
+		i := slices.IndexFunc(doc.Points, func(p checklist.Point) bool { return p.ID == "states" })
+		if i < 0 {
+			t.Fatalf("no point is about the states:\n%s", out)
+		}
+		if p := doc.Points[i]; p.Verdict != checklist.Fail || len(p.Findings) == 0 || p.Impact == "" || p.Page == "" {
+			t.Errorf("states: %+v", p)
 		}
 		if _, out, _ := runOn(t, cloud, "check", "-v"); !strings.Contains(out, "VERIFY_RESIZE") || !strings.Contains(out, "must be: ") {
 			t.Errorf("-v:\n%s", out)

@@ -49,6 +49,7 @@ func lookPrintsEachCluster(t *testing.T, c *sim.Cloud) {
 			}
 		}
 	}
+	types := readTypes(t)
 	var before, after Clusters
 	read := func(d *Clusters) {
 		t.Helper()
@@ -56,6 +57,7 @@ func lookPrintsEachCluster(t *testing.T, c *sim.Cloud) {
 		if err := json.Unmarshal([]byte(out), d); err != nil || !d.Complete || len(d.Clusters) != 6 {
 			t.Fatalf("%v: %s", err, out)
 		}
+		types.holds(t, "clusters", "cli.Clusters", out, "")
 	}
 	of := func(d *Clusters, name string) *ClustersRow {
 		for i := range d.Clusters {

@@ -350,13 +350,16 @@ func TestThePageOfCosts(t *testing.T) {
 		if was == nil {
 			t.Fatalf("%s has no %s", costFigures, fleet)
 		}
+		if !maps.Equal(was.Watches, is.Watches) {
+			t.Errorf("%s: open watches %v, and the page has %v; if that is meant, run make cost", fleet, is.Watches, was.Watches)
+		}
 		for _, phase := range []struct {
 			name    string
 			was, is figures
 		}{{"in the first minute", was.Start, is.Start}, {"at rest", was.Rest, is.Rest}, {"while nodes move", was.Moving, is.Moving},
 			{"for a plan", was.Plan, is.Plan}} {
 			for _, api := range costAPIs {
-				if a, b := phase.was.requests(api), phase.is.requests(api); math.Abs(a-b) > max(1, a/10) {
+				if a, b := phase.was.requests(api), phase.is.requests(api); math.Abs(a-b) > max(0.1, a/100) {
 					t.Errorf("%s, %s: %.1f requests to %s, and the page has %.1f: %v; if that is meant, run make cost", fleet, phase.name, b, api, a,
 						phase.is[api])
 				}

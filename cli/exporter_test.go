@@ -69,7 +69,8 @@ func exported(t *testing.T, c *sim.Cloud) (http.Handler, *journalWatch) {
 	t.Cleanup(func() { stop(); running.Wait() })
 	journal := newJournalWatch(s.kept)
 	h := metricsHandler(s.engine.Snapshot, journal)
-	if before := scraped(t, h); before["lockstep_update_running"] != "" || before["lockstep_nodes_late"] != "" {
+	if before := scraped(t, h); before["lockstep_update_known"] != "0" || before["lockstep_update_running"] != "" ||
+		before["lockstep_nodes_late"] != "" {
 		t.Errorf("before anything was seen it says %v", before)
 	}
 	return h, journal
@@ -81,7 +82,7 @@ func metricsAreWhatTheClusterSays(t *testing.T, h http.Handler) {
 	until(t, "a node waits, urgently", func() bool {
 		m := scraped(t, h)
 		return m["lockstep_update_running"] == "1" && m[`lockstep_nodes{stage="waiting for you"}`] == "1" &&
-			m[`lockstep_entries{severity="urgent"}`] != "0" && m["lockstep_update_nodes_waiting"] == "1" &&
+			slices.Contains([]string{"1", "2", "3"}, m[`lockstep_entries{severity="urgent"}`]) && m["lockstep_update_nodes_waiting"] == "1" &&
 			m[`lockstep_rule_entries{rule="node-waits",severity="urgent"}`] == "1"
 	})
 	m := scraped(t, h)
@@ -149,7 +150,7 @@ func keepsTheJournal(t *testing.T, h http.Handler, w *journalWatch) {
 		t.Fatal(err)
 	}
 	w.look()
-	if m := scraped(t, h); m["lockstep_journal_damaged_lines"] == "0" {
+	if m := scraped(t, h); m["lockstep_journal_damaged_lines"] != "2" { // and the empty one
 		t.Errorf("a changed line is not counted: %v", m)
 	}
 	if err := os.Remove(w.path); err != nil {

@@ -258,6 +258,7 @@ func (r *rig) goesThrough(st switchboard.State) {
 	case unseen[st.Kind], st.Server == fault.Identity && st.Kind == "token-expires":
 		r.meets(st)
 		time.Sleep(time.Minute) // nothing may be lost in this time
+		r.last = r.s.engine.Snapshot()
 	case told:
 		r.until("it is told", func(s *core.Snapshot) bool { return troubled(s, server, want.is) != nil })
 		r.showsOneOf(worst(want.kinds, string(server)))

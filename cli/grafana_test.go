@@ -176,9 +176,11 @@ func TestTheGrafanaDashboardShowsWhatIsKnown(t *testing.T) {
 
 // Each stage has its colour, each state of a phase its text.
 func TestTheGrafanaDashboardHasAllStagesAndStates(t *testing.T) {
+	looked := 0
 	for _, p := range dashboardOfGrafana(t).Panels {
 		switch p.Title {
 		case "Nodes by stage":
+			looked++
 			for _, stage := range stages[1:] { // idle is left out
 				if !slices.ContainsFunc(p.FieldConfig.Overrides, func(o struct{ Matcher struct{ Options string } }) bool {
 					return o.Matcher.Options == string(stage)
@@ -190,6 +192,7 @@ func TestTheGrafanaDashboardHasAllStagesAndStates(t *testing.T) {
 				t.Errorf("%d colours for %d stages", len(p.FieldConfig.Overrides), len(stages)-1)
 			}
 		case "Phases":
+			looked++
 			var texts []string
 			for _, m := range p.FieldConfig.Defaults.Mappings {
 				for _, o := range m.Options {
@@ -205,5 +208,8 @@ func TestTheGrafanaDashboardHasAllStagesAndStates(t *testing.T) {
 				t.Errorf("%v for %v", texts, phaseStates)
 			}
 		}
+	}
+	if looked != 2 {
+		t.Errorf("%d panels show stages and states", looked)
 	}
 }

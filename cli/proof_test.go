@@ -45,6 +45,10 @@ const (
 	series    = 2 // in parallel
 )
 
+// alwaysWritten are the kinds of writes without which as many histories as a plain run plays have tested little.
+var alwaysWritten = []core.IntentKind{core.IntentLiveMigrate, core.IntentColdMigrate, core.IntentAbortMigration, core.IntentSetMode,
+	core.IntentStop, core.IntentDisableVolume, core.IntentActRelease, core.IntentActHold, core.IntentActIntoScheduling}
+
 // withRace is which part of the histories is played with the race detector: each costs eight times as much with it, and the first ones show
 // as much of a race.
 const withRace = 17
@@ -59,8 +63,17 @@ func TestWhateverHappensOnALiveCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := tally{writes: map[core.IntentKind]int{}}
-	// with -v, as in make soak: what was tested
-	t.Cleanup(func() { t.Logf("written in %d histories: %s", done.histories, done.String()) })
+	t.Cleanup(func() {
+		t.Logf("written in %d histories: %s", done.histories, done.String()) // with -v, as in make soak: what was tested
+		if t.Failed() || done.histories < series*histories {
+			return
+		}
+		for _, kind := range alwaysWritten {
+			if done.writes[kind] == 0 {
+				t.Errorf("%s was never written in %d histories: %s", kind, done.histories, done.String())
+			}
+		}
+	})
 	for i := range series {
 		t.Run(fmt.Sprintf("series-%d", i+1), func(t *testing.T) {
 			t.Parallel()

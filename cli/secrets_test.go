@@ -100,7 +100,7 @@ func (p *parrot) RoundTrip(r *http.Request) (*http.Response, error) {
 func looked(t *testing.T, what string, at func() place, args ...string) (all string) {
 	t.Helper()
 	var text strings.Builder
-	for _, command := range [][]string{{"status"}, {"status", "-o", "json"}, {"owners", "-o", "json"}, {"plan", "evacuation", "-o", "json"},
+	for _, command := range [][]string{{"status"}, {"status", "-o", "json"}, {"owners", "-o", "json"}, {"plan", "-o", "json"},
 		{"snapshot", "-o", "-"}} {
 		p := at()
 		_, out, errs := runIn(t, p, append(command, args...)...)

@@ -88,7 +88,9 @@ func watchPrintsEachChange(t *testing.T, c *sim.Cloud) {
 		t.Errorf("it begins with %q; %s", first, errs)
 	}
 	out, _ = watchedUntil(t, p, func(out string) bool { return strings.Contains(out, `"kind":"entry"`) }, append(flags, "-o", "json")...)
+	types := readTypes(t)
 	for _, raw := range strings.Split(strings.TrimSpace(out), "\n") {
+		types.holds(t, "watch", "news.Line", raw, "")
 		var l news.Line
 		if err := json.Unmarshal([]byte(raw), &l); err != nil || l.Format != news.Format || l.Kind == "" || l.Cluster != "mos" {
 			t.Errorf("%v: %s", err, raw)

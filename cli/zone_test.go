@@ -43,6 +43,10 @@ func lookInZone(t *testing.T) (out zoned) {
 		for _, phase := range s.Phases {
 			out.Texts += strings.Join(phase.Evidence, "\n") + "\n"
 		}
+		if code, _, errs := runIn(t, p, "note", "the window ends at six", "--kubeconfig", c.KubeconfigPath, "--os-cloud", c.CloudName); code !=
+			exitFine {
+			t.Fatal(errs)
+		}
 		out.Journal, out.AsOf = filesIn(t, p), raw.AsOf
 		out.Heads = map[string]string{}
 		for _, command := range []string{"status", "check", "handover", "handover -o md", "plan cmp-01", "plan cmp-01 -o markdown",
@@ -121,6 +125,9 @@ func TestTimesInTheOperatorsZone(t *testing.T) {
 	}
 	if !strings.HasSuffix(string(asOf), `Z"`) {
 		t.Errorf("asOf is %s", asOf)
+	}
+	if !strings.Contains(journal, `"kind":"note"`) {
+		t.Errorf("the journal has no note:\n%s", journal)
 	}
 	if walls := regexp.MustCompile(`"(?:wall|at)":"[^"]*[^Z"]"`).FindString(journal); walls != "" {
 		t.Errorf("the journal has %s", walls)

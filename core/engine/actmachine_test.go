@@ -314,10 +314,15 @@ type actMachine struct {
 // has its grant and its record; and a restart proposes the same.
 func TestAPlayedControllerUnderRandomInterleavings(t *testing.T) {
 	lane.Fewer(t)
-	rapid.Check(t, func(rt *rapid.T) { bubble.Alone(t, func(t *testing.T) { interleavePlayed(t, rt) }) })
+	writes := 0
+	rapid.Check(t, func(rt *rapid.T) { bubble.Alone(t, func(t *testing.T) { writes += interleavePlayed(t, rt) }) })
+	if writes == 0 {
+		t.Error("nothing was ever written")
+	}
 }
 
-func interleavePlayed(t *testing.T, rt *rapid.T) {
+// interleavePlayed draws one history, and returns how many writes it had.
+func interleavePlayed(t *testing.T, rt *rapid.T) (writes int) {
 	dir, err := os.MkdirTemp(t.TempDir(), "act")
 	if err != nil {
 		t.Fatal(err)
@@ -374,6 +379,7 @@ func interleavePlayed(t *testing.T, rt *rapid.T) {
 	if broken != "" {
 		rt.Fatal(broken)
 	}
+	return len(cloud.written())
 }
 
 // unsafe is why the lock must not be released now. The caller holds the cloud's lock.

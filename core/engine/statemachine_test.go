@@ -21,10 +21,15 @@ import (
 // node at once, every operation comes to rest, and a restart proposes the same next steps.
 func TestEngineUnderRandomInterleavings(t *testing.T) {
 	lane.Fewer(t)
-	rapid.Check(t, func(rt *rapid.T) { bubble.Alone(t, func(t *testing.T) { interleave(t, rt) }) })
+	writes := 0
+	rapid.Check(t, func(rt *rapid.T) { bubble.Alone(t, func(t *testing.T) { writes += interleave(t, rt) }) })
+	if writes == 0 {
+		t.Error("nothing was ever written")
+	}
 }
 
-func interleave(t *testing.T, rt *rapid.T) {
+// interleave draws one history, and returns how many writes it had.
+func interleave(t *testing.T, rt *rapid.T) (writes int) {
 	m := newMachine(t, rt)
 	defer func() { m.bench.end() }()
 	rt.Repeat(map[string]func(*rapid.T){
@@ -46,6 +51,7 @@ func interleave(t *testing.T, rt *rapid.T) {
 		"sources fail": m.sources,
 	})
 	m.rest()
+	return len(m.cloud.written())
 }
 
 type machine struct {
