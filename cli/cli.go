@@ -32,9 +32,13 @@ func (e exitWith) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 // in order: nothing new is begun, the operator lease is given back, the journal gets its last line. What takes too long for that is ended
 // by the next SIGINT or SIGTERM at once.
 func Main(args []string, stdin *os.File, stdout, stderr io.Writer) int {
+	return begin(place{sole: true}, args, stdin, stdout, stderr)
+}
+
+func begin(p place, args []string, stdin *os.File, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignalled(context.Background())
 	defer stop()
-	return execute(ctx, place{}, args, stdin, stdout, stderr)
+	return execute(ctx, p, args, stdin, stdout, stderr)
 }
 
 // execute runs the command that args name in the place p, whose options the flags set, and returns the exit code.

@@ -24,7 +24,7 @@ func run(t *testing.T, args ...string) (code int, out, errs string) {
 		t.Fatal(err)
 	}
 	defer stdin.Close()
-	code = Main(append([]string{"--log-file", filepath.Join(t.TempDir(), "log")}, args...), stdin, &o, &e)
+	code = begin(place{}, append([]string{"--log-file", filepath.Join(t.TempDir(), "log")}, args...), stdin, &o, &e)
 	return code, o.String(), e.String()
 }
 

@@ -78,6 +78,9 @@ func export(ctx context.Context, p place, address string, stderr io.Writer) erro
 	journal := newJournalWatch(s.kept)
 	var running sync.WaitGroup
 	running.Go(func() { s.run(ctx) })
+	if p.sole {
+		running.Go(func() { s.settle(ctx) })
+	}
 	running.Go(func() { journal.run(ctx) })
 	err = serveMetrics(ctx, listener, metricsHandler(s.engine.Snapshot, journal), log)
 	stop()

@@ -86,6 +86,8 @@ type place struct {
 
 	loginFor time.Duration // how long a credential plugin may take that may ask a person; 0 means three minutes
 	unasked  bool          // nobody is asked anything: a credential plugin that may ask a person is not run
+
+	sole bool // the process runs nothing else, so that a command that goes on for hours may set its memory and processors
 }
 
 // open loads the credentials and makes the session's parts. It asks no server, so none can delay it, but a simulated one for its

@@ -88,6 +88,9 @@ func watchNews(ctx context.Context, p place, silent bool, print func(io.Writer, 
 	command := newCallCommand(n.Command, log, func(text string) { fmt.Fprintln(stderr, "lockstep: "+text) })
 	var running sync.WaitGroup
 	running.Go(func() { s.run(ctx) })
+	if p.sole {
+		running.Go(func() { s.settle(ctx) })
+	}
 	running.Go(func() { command.run(ctx) })
 	running.Go(func() {
 		for {
