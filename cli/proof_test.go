@@ -299,11 +299,17 @@ type proof struct {
 	rockoonOn bool
 
 	first, second *operator
+	blindSince    time.Time // since when a fault keeps Lockstep from Kubernetes; zero: none does
+	blind         []blindness
 	took          bool // another operator took the lease over: the first learns it at its next renewal, or before it writes
 	runs, lines   int
 	watch         *watcher
 	story         *sim.Chronicle // nil until there is a cloud
 }
+
+// blindness is a time in which faults kept Lockstep from Kubernetes, and at whose end the update was over: nothing is left then that could
+// tell of a node's release.
+type blindness struct{ from, to time.Time }
 
 // absence is a time in which the run that keeps a journal may begin nothing.
 type absence struct {
@@ -675,7 +681,7 @@ func (p *proof) goOn(rt *rapid.T) {
 
 // peace ends the faults and arms writing, so that the next confirmation is not just refused.
 func (p *proof) peace() {
-	p.cloud.Faults.Clear()
+	p.clearFaults()
 	deadline := p.cloud.Clock.Now().Add(10 * time.Minute)
 	for !allKnown(p.first.s.engine.Snapshot()) && p.cloud.Clock.Now().Before(deadline) {
 		p.sleep(30 * time.Second)
@@ -896,12 +902,24 @@ func (p *proof) fault(rt *rapid.T) {
 	if err := p.cloud.Faults.On(set); err != nil {
 		rt.Fatal(err)
 	}
+	if set.Server == fault.Kubernetes && p.blindSince.IsZero() {
+		p.blindSince = p.cloud.Clock.Now()
+	}
 	p.tell("fault: %s %s", set.Server, set)
 }
 
 func (p *proof) faultsEnd(rt *rapid.T) {
-	p.cloud.Faults.Clear()
+	p.clearFaults()
 	p.tell("the faults end")
+}
+
+// clearFaults ends all faults.
+func (p *proof) clearFaults() {
+	p.cloud.Faults.Clear()
+	if !p.blindSince.IsZero() && len(p.cloud.Kube.Objects(clusterRequests.Resource)) == 0 {
+		p.blind = append(p.blind, blindness{p.blindSince, p.cloud.Clock.Now()})
+	}
+	p.blindSince = time.Time{}
 }
 
 // pass lets the cluster work for some minutes of its own time; nothing is asserted on it.
@@ -928,7 +946,7 @@ func (p *proof) controllersDie(rt *rapid.T) {
 // and one is begun: they come to rest when they are aborted.
 func (p *proof) rest() {
 	p.tell("rest")
-	p.cloud.Faults.Clear()
+	p.clearFaults()
 	p.scaleRockoon(!p.act)
 	for _, id := range p.instances() {
 		p.behave(id, openstack.Behaviour{NeverConverges: p.act && p.endless[id]})

@@ -842,6 +842,9 @@ func (p *proof) journalled() {
 		}) {
 			continue // it stopped there another time
 		}
+		if slices.ContainsFunc(p.blind, func(b blindness) bool { return b.from.Before(h.at) && h.at.Before(b.to) }) {
+			continue
+		}
 		if !slices.ContainsFunc(records, func(r engine.Record) bool {
 			return r.Node == h.host && (r.Kind == engine.RecordLock && r.To == string(core.LockInactive) ||
 				r.Kind == engine.RecordStage && slices.Contains(letGo, core.Stage(r.To)))

@@ -148,6 +148,7 @@ func (o *operations) lookUp(s *core.Snapshot) (ended []core.Operation, changed b
 			}
 		}
 		if !slices.ContainsFunc(left, func(w core.PastWrite) bool { return w.Operation == op.ID }) {
+			op.Acknowledged = false // what was acknowledged is that its end was not known
 			ended = append(ended, *op)
 		}
 	}

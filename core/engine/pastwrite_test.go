@@ -292,3 +292,38 @@ func TestTimesOfAnEarlierRunAreThoseOfTheWork(t *testing.T) {
 		}
 	}
 }
+
+// Who acknowledges that an end is not known has not acknowledged that it failed. The run that learns it and the next one tell it alike.
+func TestAnEndThatIsLearntAfterItWasAcknowledgedIsTold(t *testing.T) {
+	intent := liveMigrate("db-1")
+	past := []Record{
+		{Kind: RecordBefore, Operation: "s", At: scene.Noon, Wall: scene.Noon, Intent: &intent,
+			Object: &core.Ref{Kind: core.KindInstance, Name: "db-1", UID: "id-db-1"},
+			Begun:  &core.ActionBegun{Host: "cmp-01", Status: "ACTIVE", At: scene.Noon}},
+		{Kind: RecordControl, Operation: "s", State: stateAcknowledged},
+	}
+	sc := scene.NewScene()
+	sc.Node("cmp-01", core.RoleCompute)
+	in := sc.Instance("cmp-01", "db-1")
+	sc.Instances.Remove(in.ID)
+	in.ID = "id-db-1"
+	sc.Instances.Put(in)
+	sc.Migrations[in.ID] = []*core.Migration{{ID: 7, InstanceID: in.ID, Type: core.MigrationLive, Status: "cancelled", SourceHost: "cmp-01",
+		Created: scene.Noon.Add(time.Second), Updated: scene.Noon.Add(time.Minute)}}
+	now := newOperations()
+	now.restore(past[:1])
+	if !now.acknowledge("s") {
+		t.Fatal("it cannot be acknowledged")
+	}
+	ended, _ := now.lookUp(sc.Snapshot)
+	if len(ended) != 1 || ended[0].State != core.OperationFailed {
+		t.Fatalf("%+v", ended)
+	}
+	next := newOperations()
+	next.restore(append(past, now.endOf(ended[0])))
+	for who, o := range map[string]*operations{"this run": now, "the next": next} {
+		if list := o.list(); len(list) != 1 || list[0].State != core.OperationFailed || list[0].Acknowledged {
+			t.Errorf("%s has %+v", who, list)
+		}
+	}
+}

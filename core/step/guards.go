@@ -68,11 +68,24 @@ func guardAlone(s *core.Snapshot, busy func(core.Operation) bool) core.Guard {
 	return g
 }
 
-// busyOn tells whether an operation touches one of the nodes.
+// returnsTo is the node to which an operation takes its instance back; empty for one that does not.
+func returnsTo(s *core.Snapshot, op core.Operation) string {
+	if !op.Is(core.IntentRevertResize) {
+		return ""
+	}
+	if m := s.LatestMigration(op.Instance); m != nil {
+		if n := s.NodeOfHost(m.SourceHost); n != nil {
+			return n.Name
+		}
+	}
+	return ""
+}
+
+// busyOn tells whether an operation touches one of the nodes, or brings an instance to it.
 func busyOn(s *core.Snapshot, nodes ...string) func(core.Operation) bool {
 	return func(op core.Operation) bool {
 		for _, name := range nodes {
-			if op.Node == name {
+			if op.Node == name || name != "" && returnsTo(s, op) == name {
 				return true
 			}
 			for _, item := range op.Items { // a batch over nodes

@@ -169,15 +169,19 @@ func (p *planner) instanceAction() {
 	if len(rule.running) > 0 {
 		busy = busyBesideMigrations(s, in.ID, p.step.Node)
 	}
+	m := s.LatestMigration(in.ID)
+	if to := returnsTo(s, core.Operation{Intent: p.i, Instance: in.ID}); to != "" {
+		elsewhere := busy
+		busy = func(op core.Operation) bool { return elsewhere(op) || busyOn(s, to)(op) }
+	}
 	p.common(sources, busy)
 	p.guard(guardExists("the instance", in.Ref()))
 	if !rule.offHost {
 		p.guard(core.Guard{ID: core.GuardOnHost, Text: "it is on a host", Holds: in.Host != "",
 			Answer: wording.TextOf(s.Label(in.Host), "Nova names none"), Remedy: "wait until Nova shows where it is"})
 	}
-	m := s.LatestMigration(in.ID)
 	if len(rule.running) > 0 {
-		p.guardRunningMigration(m, rule)
+		p.guardRunningMigration(in, m, rule)
 	} else {
 		p.guardStatus(in, rule)
 		p.guardIdle(in, m)

@@ -115,13 +115,22 @@ func targets(s *core.Snapshot, host, zone string) int {
 	return n
 }
 
-func (p *planner) guardRunningMigration(m *core.Migration, rule InstanceRule) {
+// taskMigrating is Nova's task of an instance that is live-migrated (nova.compute.task_states).
+const taskMigrating = "migrating"
+
+// guardRunningMigration holds while Nova would act on the migration. It refuses that for an instance whose state was reset meanwhile, as it
+// looks at the instance's task, which then is no migration any more (nova.compute.api: live_migrate_abort, live_migrate_force_complete).
+func (p *planner) guardRunningMigration(in *core.Instance, m *core.Migration, rule InstanceRule) {
 	g := core.Guard{ID: core.GuardLiveMigration, Text: "a live migration of it is " + strings.Join(rule.running, " or ")}
 	switch {
 	case m == nil || !m.Running():
 		g.Answer = "none is under way"
 	case m.Type != core.MigrationLive:
 		g.Answer = "what is under way is not a live migration: " + m.Type
+	case slices.Contains(rule.running, m.Status) && in.TaskState != taskMigrating:
+		g.Answer = m.Status + ", but the instance's task is " + wording.TextOf(wording.OneLine(in.TaskState, 40), "none") +
+			": its state was reset, and Nova refuses"
+		g.Remedy = "wait for the end of the migration"
 	default:
 		g.Holds, g.Answer = slices.Contains(rule.running, m.Status), m.Status
 		g.Remedy = "wait"

@@ -151,6 +151,22 @@ func TestGuards(t *testing.T) {
 		}, core.Intent{Kind: core.IntentRevertResize, Instance: scene.Web1}, []core.GuardID{"stays-up"}},
 		{"revert: its source is to be removed", scene.Healthy, func(sc scene.Scene) { sc.CameFrom("web-1", "cmp-02"); sc.Removes("cmp-02") },
 			core.Intent{Kind: core.IntentRevertResize, Instance: scene.Web1}, []core.GuardID{"stays-up"}},
+		{"revert: its source is being released", scene.Healthy, func(sc scene.Scene) {
+			sc.CameFrom("web-1", "cmp-02")
+			sc.Maintained("cmp-02", "")
+			sc.Doing(core.Operation{Step: "act-release/openstack/cmp-02", Intent: core.Intent{Kind: core.IntentActRelease, Node: "cmp-02"},
+				Node: "cmp-02", State: core.OperationRunning})
+		}, core.Intent{Kind: core.IntentRevertResize, Instance: scene.Web1}, []core.GuardID{"alone"}},
+		{"what is done on a node while an instance is taken back to it", scene.Healthy, func(sc scene.Scene) {
+			sc.CameFrom("web-1", "cmp-02")
+			sc.Doing(core.Operation{Step: "revert-resize/" + scene.Web1, Intent: core.Intent{Kind: core.IntentRevertResize, Instance: scene.Web1},
+				Node: "cmp-01", Instance: scene.Web1, State: core.OperationRunning})
+		}, core.Intent{Kind: core.IntentDisableCompute, Node: "cmp-02", Reason: "a fan"}, []core.GuardID{"alone"}},
+		{"what is done on a third node meanwhile", scene.Healthy, func(sc scene.Scene) {
+			sc.CameFrom("web-1", "cmp-02")
+			sc.Doing(core.Operation{Step: "revert-resize/" + scene.Web1, Intent: core.Intent{Kind: core.IntentRevertResize, Instance: scene.Web1},
+				Node: "cmp-01", Instance: scene.Web1, State: core.OperationRunning})
+		}, core.Intent{Kind: core.IntentDisableCompute, Node: "cmp-03", Reason: "a fan"}, nil},
 		{"revert: its own host is released to LCM", scene.Healthy, func(sc scene.Scene) {
 			sc.CameFrom("web-1", "cmp-02")
 			sc.Maintained("cmp-01", "").RawState = core.LockInactive
@@ -172,6 +188,12 @@ func TestGuards(t *testing.T) {
 		{"stop: stopped", scene.Healthy, func(sc scene.Scene) { sc.Status("web-1", "SHUTOFF", "stopped") },
 			core.Intent{Kind: core.IntentStop, Instance: scene.Web1}, []core.GuardID{"status"}},
 		{"start: runs", scene.Healthy, func(scene.Scene) {}, core.Intent{Kind: core.IntentStart, Instance: scene.Web1}, []core.GuardID{"status"}},
+		{"abort: its state was reset", scene.Healthy, func(sc scene.Scene) {
+			sc.Migration(sc.Instances.At(scene.Web1), "running", "cmp-02", time.Minute)
+		}, core.Intent{Kind: core.IntentAbortMigration, Instance: scene.Web1}, []core.GuardID{"migration"}},
+		{"force: its state was reset", scene.Healthy, func(sc scene.Scene) {
+			sc.Migration(sc.Instances.At(scene.Web1), "running", "cmp-02", time.Minute)
+		}, core.Intent{Kind: core.IntentForceComplete, Instance: scene.Web1}, []core.GuardID{"migration"}},
 		{"abort: nothing migrates", scene.Healthy, func(scene.Scene) {}, core.Intent{Kind: core.IntentAbortMigration, Instance: scene.Web1},
 			[]core.GuardID{"migration"}},
 		{"abort: Lockstep itself migrates it", scene.Healthy, func(sc scene.Scene) {
