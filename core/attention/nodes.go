@@ -358,7 +358,14 @@ func (f *facts) nodeReboots(n nodeFacts) {
 	}
 	a := n.entry(core.RuleNodeSlow)
 	a.Severity, a.Since = core.SeverityUrgent, n.Since.Plus(progress.RebootLong)
-	a.Reason = "does not come back: not Ready since " + wording.ClockText(n.Since.At) + wording.InBrackets(n.Node.ReadyReason)
+	switch {
+	case n.Node == nil:
+		a.Reason = "does not come back: the cluster has no node of it any more"
+	case n.Node.Ready != "True":
+		a.Reason = "does not come back: not Ready since " + wording.ClockText(n.Since.At) + wording.InBrackets(n.Node.ReadyReason)
+	default:
+		a.Reason = "is Ready, and LCM does not count it as rebooted: " + n.Reason
+	}
 	f.add(a)
 }
 
