@@ -49,6 +49,14 @@ func TestWithoutRoomMakingItComesFirst(t *testing.T) {
 		!strings.HasPrefix(got[5], "ready: live-migrate") {
 		t.Errorf("on the instance's page: %q", got)
 	}
+	sc.Maintained("cmp-02", "Some servers are still present on the host.")
+	p, _ = procedure.Of(sc.Again().Snapshot, core.ProcedureKey{Kind: core.ProcedureNode, Subject: "cmp-01"})
+	if got := scene.Outline(p)[1:3]; got[0] != "waiting: make room for web-1 | other hosts of its zone: 1 full or unfit, 1 in maintenance" ||
+		!strings.HasPrefix(got[1], "ready: stop web-1") {
+		t.Errorf("while the disabled host is being emptied itself: %q", got)
+	}
+	sc.Maintained("cmp-02", "")
+	delete(sc.NodeRequests, "cmp-02")
 	for _, a := range Of(sc.Again().Snapshot) {
 		if a.Instance == scene.Web1 && !a.Since.At.Equal(core.Later(second.Created, second.Updated)) {
 			t.Errorf("%s is told since %s: a further try that fails makes it no younger", a.ID, a.Since.At)

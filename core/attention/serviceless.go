@@ -21,16 +21,14 @@ func (f *facts) serviceMissing(n nodeFacts) {
 	case progress.FailsOnService(s, n.Name):
 		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Created, Exact: true}
 		a.Reason = progress.ServicelessCause + ": the OpenStack controller fails on its request without a word"
-		if n.own.InnerState == core.InnerActive {
-			a.Detail = wording.Join(a.Detail, "Meanwhile the node counts as worked on: requests for other computes can fail in the same way.")
-		}
+		a.Detail = wording.Join(a.Detail, "Meanwhile the node counts as worked on: requests for other computes can fail in the same way.")
 	case procedure.ReturnFailsOnService(s, n.Name):
 		a.Severity, a.Since = core.SeverityUrgent, core.Since{At: n.Request.Deleting, Exact: true}
 		a.Reason = progress.ServicelessCause + ": the OpenStack controller fails on its return without a word"
 		a.Detail = wording.Join(a.Detail, "The node stays in maintenance until then, and counts as worked on.")
-	case n.Request != nil:
+	case n.Request != nil && (!n.leaving() || n.own == nil || n.own.State() != core.LockActive):
 		return
-	case f.request != nil:
+	case n.Request != nil || f.request != nil:
 		a.Severity, a.Since = core.SeverityWarning, core.Since{}
 		a.Reason = progress.ServicelessCause + ": the OpenStack controller will fail on its maintenance without a word"
 	case f.long(n.Node.Created, progress.HealthLong):

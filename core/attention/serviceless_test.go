@@ -34,7 +34,7 @@ func TestAComputeWithoutItsService(t *testing.T) {
 			"will fail on its maintenance without a word", core.StageIdle},
 		"asked for, and begun": {asked(core.InnerActive), core.SeverityUrgent, "fails on its request without a word",
 			core.StageWaiting},
-		"asked for, its turn is not yet": {asked(core.InnerInactive), core.SeverityUrgent, "fails on its request without a word",
+		"asked for, its turn is not yet": {asked(core.InnerInactive), core.SeverityWarning, "will fail on its maintenance without a word",
 			core.StageQueued},
 		"it returns": {func(sc scene.Scene) {
 			asked(core.InnerActive)(sc)

@@ -217,6 +217,11 @@ func TestAPlayedControllerWaits(t *testing.T) {
 				Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
 			c.rockoon.Image = "registry.local:5000/openstack/rockoon:1.2.0"
 		}, core.IntentActRelease, "", "it was applied by controller 1.1.5, and the Deployment rockoon is at 1.2.0 by now"},
+		"cluster: a controller whose version begins alike has applied it": {func(c *testCloud) {
+			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
+				Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}
+			c.rockoon.Image = "registry.local:5000/openstack/rockoon:1.1.50"
+		}, core.IntentActRelease, "", "it was applied by controller 1.1.5, and the Deployment rockoon is at 1.1.50 by now"},
 		"cluster: the lock is of the old release": {func(c *testCloud) {
 			c.cluster = &core.MaintenanceRequest{Meta: core.Meta{Name: "mos", UID: "cmr", Finalizers: scene.HeldBy},
 				Kind: core.KindClusterMaintenanceRequest, Release: "21.0.0"}

@@ -58,7 +58,7 @@ func roomSteps(s *core.Snapshot, views []core.InstanceView) []core.Step {
 // otherHosts are the other compute services of a host's zone, by why the scheduler uses them or not, each list by host.
 type otherHosts struct {
 	usable      []*core.ComputeService // enabled and up: it found no room there
-	maintenance []*core.ComputeService // disabled for a maintenance: they come back by themselves
+	maintenance []*core.ComputeService // disabled for a maintenance, or on a node that is in one or is to be removed: nothing goes there
 	disabled    []*core.ComputeService // disabled by somebody
 	down        []*core.ComputeService
 }
@@ -72,7 +72,7 @@ func otherHostsOf(s *core.Snapshot, host, zone string) otherHosts {
 			o.down = append(o.down, svc)
 		case svc.Enabled:
 			o.usable = append(o.usable, svc)
-		case svc.DisabledReason == core.DisabledReasonMaintenance:
+		case svc.DisabledReason == core.DisabledReasonMaintenance || leavesNow(s, h):
 			o.maintenance = append(o.maintenance, svc)
 		default:
 			o.disabled = append(o.disabled, svc)
@@ -84,6 +84,12 @@ func otherHostsOf(s *core.Snapshot, host, zone string) otherHosts {
 		})
 	}
 	return o
+}
+
+// leavesNow tells whether the host's node is asked for a maintenance, or to be removed: what is put there has to leave it again.
+func leavesNow(s *core.Snapshot, host string) bool {
+	n := s.NodeOfHost(host)
+	return n != nil && (s.NodeRequest(n.Name) != nil || step.LeavesCluster(s, n.Name))
 }
 
 // short is "2 hosts full or unfit, 1 disabled".

@@ -16,10 +16,12 @@ func Serviceless(s *core.Snapshot, name string) bool {
 // ServicelessCause is why the controller fails on such a compute.
 const ServicelessCause = "Nova has no nova-compute service of it"
 
-// FailsOnService tells whether the controller now fails on the node's request for that reason. It writes no text.
+// FailsOnService tells whether the controller now fails on the node's request for that reason. It writes no text. It looks at the service
+// once it has begun with the node: a request that it defers, or refuses for its release, says so on the lock.
 func FailsOnService(s *core.Snapshot, name string) bool {
 	r, l := s.NodeRequest(name), s.NodeLock(name, core.ControllerOpenStack)
-	return Serviceless(s, name) && r != nil && r.Deleting.IsZero() && l != nil && l.State() == core.LockActive
+	return Serviceless(s, name) && r != nil && r.Deleting.IsZero() && l != nil && l.State() == core.LockActive &&
+		l.InnerState == core.InnerActive
 }
 
 // noComputeService finds a node on whose request the controller fails because it has no nova-compute service.

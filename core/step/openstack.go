@@ -28,7 +28,7 @@ func (p *planner) guardApplied(r *core.MaintenanceRequest) {
 		g.Answer, g.Remedy = "OpenStackDeploymentStatus does not say at which release it is", apply
 	case r != nil && r.Release != "" && !progress.SameRelease(at, r.Release):
 		g.Answer, g.Remedy = "OpenStack is still at "+wording.OneLine(at, 40)+": nobody has applied "+wording.OneLine(r.Release, 40), apply
-	case version != "" && by != "" && !strings.Contains(version, by) && !strings.Contains(by, version):
+	case version != "" && by != "" && !sameVersion(version, by):
 		g.Answer, g.Remedy = "it was applied by controller "+wording.OneLine(by, 40)+", and the Deployment rockoon is at "+
 			wording.OneLine(version, 40)+" by now", apply
 	default:
@@ -37,6 +37,17 @@ func (p *planner) guardApplied(r *core.MaintenanceRequest) {
 	p.fact("OpenStack's release", at)
 	p.fact("applied by", by)
 	p.guard(g)
+}
+
+// sameVersion tells whether two versions are one: where the image's tag has more than the controller says, it is no further number, as that
+// of 1.2.10 after 1.2.1 would be.
+func sameVersion(a, b string) bool {
+	a, b = strings.TrimPrefix(a, "v"), strings.TrimPrefix(b, "v")
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	rest, begins := strings.CutPrefix(b, a)
+	return begins && (rest == "" || rest[0] != '.' && (rest[0] < '0' || rest[0] > '9'))
 }
 
 // guardOpenStackHealthy holds when the OpenStack deployment is applied and all its services are healthy (docs/mosk.md#cluster-request).
